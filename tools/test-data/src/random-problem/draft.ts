@@ -1,6 +1,6 @@
+import type { DataType } from './operands/storage.ts';
+import type { StridedData } from './operands/strided-data.ts';
 import type { Random } from './random.ts';
-import type { DataType } from './storage.ts';
-import type { StridedData } from './strided-data.ts';
 
 /** What was chosen for each option, by its name. */
 export type Choice = Readonly<Record<string, unknown>>;

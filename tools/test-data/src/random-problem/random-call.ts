@@ -1,5 +1,5 @@
+import { isStridedData, type StridedData } from './operands/strided-data.ts';
 import type { RandomProblem } from './random-problem.ts';
-import { isStridedData, type StridedData } from './strided-data.ts';
 
 /** A random problem as a call, over the caller's tensor type. */
 export interface RandomCall<T> {

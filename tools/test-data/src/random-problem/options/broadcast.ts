@@ -1,6 +1,6 @@
 import { type Draft, scoreShape } from '../draft.ts';
-import type { DataType } from '../storage.ts';
-import { type StridedData, strided, wholeStrides } from '../strided-data.ts';
+import type { DataType } from '../operands/storage.ts';
+import { type StridedData, strided, wholeStrides } from '../operands/strided-data.ts';
 
 /**
  * Which dimensions of (B, Hq, Sq, Skv) a tensor has itself: a letter each of `bhij`, and `0` for those of

@@ -1,4 +1,4 @@
-import type { Draft } from './draft.ts';
+import type { Draft } from '../draft.ts';
 import { type StridedData, strided } from './strided-data.ts';
 
 /**

@@ -1,5 +1,5 @@
-import { cumulative, type Draft, type OperandName } from './draft.ts';
-import type { LayoutName } from './options/layout.ts';
+import { cumulative, type Draft, type OperandName } from '../draft.ts';
+import type { LayoutName } from '../options/storage.ts';
 import { pagedOperand } from './paged-operand.ts';
 import { storages } from './storage.ts';
 import { type StridedData, strided } from './strided-data.ts';

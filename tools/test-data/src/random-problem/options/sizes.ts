@@ -35,3 +35,40 @@ function manyQueries(draft: Draft): void {
   if (random.chance(0.2)) draft.Sq = Math.max(17, draft.Skv + random.integer(1, 20));
   if (random.chance(0.1)) draft.Sq = 0;
 }
+
+/** Query heads that share keys and values; Hk and Hv may differ. */
+export const heads: RandomOption = option({
+  name: 'heads',
+  kind: 'structure',
+  values: ['equal', 'grouped', 'unequal'],
+  size(draft, value) {
+    const { structureRandom: random } = draft;
+    draft.Hk = random.integer(1, 2);
+    draft.Hv = draft.Hk;
+    if (value === 'unequal')
+      [draft.Hk, draft.Hv] = random.pick([
+        [1, 2],
+        [2, 1],
+        [3, 1],
+        [2, 4],
+      ] as const);
+    draft.Hq = Math.max(draft.Hk, draft.Hv) * (value === 'grouped' ? random.integer(2, 3) : 1);
+  },
+});
+
+/** Dqk and Dv, which differ. Rows of multiples of four channels are moved as vectors. */
+export const headSizes: RandomOption = option({
+  name: 'head sizes',
+  kind: 'structure',
+  values: ['vectors', 'any', 'wide'],
+  size(draft, value) {
+    const { random } = draft;
+    // Never a multiple of four where that is the point, as kernels depend on it.
+    const draw = (): number => {
+      if (value === 'any') return 4 * random.integer(0, 7) + random.integer(1, 3);
+      return 4 * (value === 'vectors' ? random.integer(1, 8) : random.integer(9, 15));
+    };
+    draft.Dqk = draw();
+    draft.Dv = draw();
+  },
+});

@@ -1,0 +1,62 @@
+import type { OperandName } from '../draft.ts';
+import type { DataType } from '../operands/storage.ts';
+import { option, type RandomOption } from '../option.ts';
+
+/** In which dtype q, k, v and dO are stored. */
+export const storageDType: RandomOption = option<DataType>({
+  name: 'dtype',
+  kind: 'structure',
+  values: ['f32', 'f16', 'bf16', 'f8e4m3', 'f8e5m2'],
+  size(draft, dtype) {
+    for (const name of ['q', 'k', 'v', 'dO'] satisfies OperandName[]) draft.dtype[name] = dtype;
+  },
+});
+
+/** In which dtype o is stored, and with it its gradient. */
+export const outDType: RandomOption = option<DataType | null>({
+  name: 'outDType',
+  kind: 'structure',
+  values: [null, 'f32', 'f16', 'f8e4m3'],
+  size(draft, dtype) {
+    if (dtype) draft.dtype.dO = dtype;
+  },
+  add(draft, dtype) {
+    if (dtype) draft.options.outDType = dtype;
+  },
+});
+
+/** In which dtype dq, dk and dv are stored. */
+export const gradDType: RandomOption = option<DataType | null>({
+  name: 'gradDType',
+  kind: 'structure',
+  values: [null, 'f32', 'bf16'],
+  add(draft, dtype) {
+    if (dtype) draft.options.gradDType = dtype;
+  },
+});
+
+/** How the rows of q, k, v and dO lie in memory: see `operands.ts`, which lays them out. */
+export type LayoutName =
+  | 'whole'
+  | 'tokens first'
+  | 'gaps of 4'
+  | 'gaps of 1'
+  | 'every other channel'
+  | 'shared heads'
+  | 'mixed';
+
+export const layout: RandomOption = option<LayoutName>({
+  name: 'layout',
+  kind: 'structure',
+  values: ['whole', 'tokens first', 'gaps of 4', 'gaps of 1', 'every other channel', 'shared heads', 'mixed'],
+});
+
+/** What lies where nobody should look: between rows, behind sequences, behind packed tokens. */
+export const garbage: RandomOption = option({
+  name: 'garbage',
+  kind: 'number',
+  values: ['zeros', 'NaN', 'infinity'],
+  size(draft, value) {
+    draft.garbage = value === 'NaN' ? NaN : value === 'infinity' ? -Infinity : 0;
+  },
+});
