@@ -58,12 +58,14 @@ export class WorkQueue {
       await ready;
       return run();
     })();
-    const last = turn
-      .then(() => {}, fail)
-      .then(() => {
-        this.#used.delete(used);
-        if (this.#last === last) this.#last = undefined;
-      });
+    const done = (): void => {
+      this.#used.delete(used);
+      if (this.#last === last) this.#last = undefined;
+    };
+    const last: Promise<void> = turn.then(done, error => {
+      done();
+      fail?.(error);
+    });
     this.#last = last;
     return turn;
   }
