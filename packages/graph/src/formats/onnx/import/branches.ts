@@ -75,3 +75,16 @@ export function readsOf(node: NodeRecord): string[] {
     ]),
   ];
 }
+
+/** The nodes that some outputs depend on. */
+export function nodesFor(nodes: readonly NodeRecord[], outputs: readonly string[]): ReadonlySet<NodeRecord> {
+  const names = new Set(outputs);
+  const needed = new Set<NodeRecord>();
+  for (let n = nodes.length - 1; n >= 0; n--) {
+    const node = nodes[n] as NodeRecord;
+    if (!node.outputs.some(name => names.has(name))) continue;
+    needed.add(node);
+    for (const name of readsOf(node)) names.add(name);
+  }
+  return needed;
+}

@@ -3,9 +3,10 @@ import { InvalidGraphError, UnsupportedOperationError } from '../../../errors.ts
 import { Graph } from '../../../graph.ts';
 import type { LogicalTensor } from '../../../ir/tensor/logical-tensor.ts';
 import { brokenScalarRule } from '../../../ir/tensor/scalar.ts';
-import { readsOf, renamedBranch } from './branches.ts';
+import { nodesFor, renamedBranch } from './branches.ts';
 import { Draft } from './draft.ts';
 import { type ElementType, elementTypeName, elementTypeOf } from './element-type.ts';
+import { checkShape, type GivenInputs } from './given-inputs.ts';
 import { NodeCall, type NodeResult } from './node-call.ts';
 import { once } from './once.ts';
 import { onnxOperatorOf } from './operators/table.ts';
@@ -28,12 +29,6 @@ export interface OnnxGraph {
   readonly bindings: Readonly<Record<number, Tensor>>;
   /** Names of the inputs whose numbers became part of the graph, as shapes do. */
   readonly specialised: ReadonlySet<string>;
-}
-
-/** Shapes and numbers of the model's inputs; numbers are read where shapes depend on them. */
-export interface GivenInputs {
-  readonly shapes: Readonly<Record<string, readonly number[]>>;
-  readonly values: Readonly<Record<string, HostTensor>>;
 }
 
 /** Constants up to so many elements stand in the graph itself. */
@@ -277,29 +272,4 @@ export class GraphFromModel {
     });
     return { name, type, shape, host, tensor, isWeight, isStatic };
   }
-}
-
-/** The nodes that some outputs depend on. */
-function nodesFor(nodes: readonly NodeRecord[], outputs: readonly string[]): ReadonlySet<NodeRecord> {
-  const names = new Set(outputs);
-  const needed = new Set<NodeRecord>();
-  for (let n = nodes.length - 1; n >= 0; n--) {
-    const node = nodes[n] as NodeRecord;
-    if (!node.outputs.some(name => names.has(name))) continue;
-    needed.add(node);
-    for (const name of readsOf(node)) names.add(name);
-  }
-  return needed;
-}
-
-function checkShape(name: string, declared: ValueRecord['shape'], shape: readonly number[]): void {
-  const fits =
-    declared === null ||
-    (declared.length === shape.length &&
-      declared.every((extent, d) => typeof extent !== 'number' || extent === shape[d]));
-  if (!fits || shape.some(n => !Number.isSafeInteger(n) || n < 0))
-    throw new InvalidGraphError(
-      `input '${name}' is declared as [${declared?.map(extent => extent ?? '?').join(', ') ?? '?'}], got [${shape}]`,
-      name,
-    );
 }

@@ -2,11 +2,11 @@ import type { Attributes } from '../../../../ir/schema/attribute.ts';
 import type { LogicalTensor } from '../../../../ir/tensor/logical-tensor.ts';
 import type { NodeCall, NodeResult, OnnxOperator } from '../node-call.ts';
 import type { HostTensor, Value } from '../value.ts';
-import { attend, withHeads, withoutHeads } from './attention.ts';
+import { attend, withHeads, withoutHeads } from './attention/attention.ts';
+import { groupQueryAttention, refuseExtras } from './attention/group-query-attention.ts';
 import { cast, reshape, scalar, shapeOf, slice } from './emit.ts';
-import { groupQueryAttention, refuseExtras } from './group-query-attention.ts';
-import { productOperators } from './products.ts';
-import { layerNorm } from './reductions.ts';
+import { productOperators } from './products/products.ts';
+import { layerNorm } from './reductions/reductions.ts';
 
 /** The same elements, shape and type as an input, made by operations. */
 const like = ({ type, shape }: Value, emit: NodeResult['emit']): NodeResult => ({ type, shape, emit });

@@ -1,22 +1,26 @@
 import type { OnnxOperator } from '../node-call.ts';
-import { activationOperators } from './activations.ts';
-import { attentionOperators } from './attention.ts';
-import { elementwiseOperators } from './elementwise.ts';
-import { integerProductOperators } from './integer-products.ts';
+import { attentionOperators } from './attention/attention.ts';
+import { positionOperators } from './attention/rotary-embedding.ts';
+import { activationOperators } from './elementwise/activations.ts';
+import { arithmeticOperators } from './elementwise/arithmetic.ts';
+import { castOperators } from './elementwise/casts.ts';
+import { comparisonOperators } from './elementwise/comparison.ts';
+import { orderingOperators } from './indexing/ordering.ts';
+import { scatteringOperators } from './indexing/scattering.ts';
+import { selectingOperators } from './indexing/selecting.ts';
 import { microsoftOperators } from './microsoft.ts';
-import { normalizationOperators } from './normalization.ts';
-import { orderingOperators } from './ordering.ts';
-import { positionOperators } from './positions.ts';
-import { productOperators } from './products.ts';
-import { quantizationOperators } from './quantization.ts';
-import { reductionOperators } from './reductions.ts';
-import { scatteringOperators } from './scattering.ts';
-import { selectingOperators } from './selecting.ts';
+import { integerProductOperators } from './products/integer-products.ts';
+import { productOperators } from './products/products.ts';
+import { quantizationOperators } from './products/quantization.ts';
+import { normalizationOperators } from './reductions/normalization.ts';
+import { reductionOperators } from './reductions/reductions.ts';
 import { shapeOperators } from './shapes.ts';
 
 const standard: Readonly<Record<string, OnnxOperator>> = {
   ...shapeOperators,
-  ...elementwiseOperators,
+  ...arithmeticOperators,
+  ...comparisonOperators,
+  ...castOperators,
   ...activationOperators,
   ...selectingOperators,
   ...scatteringOperators,

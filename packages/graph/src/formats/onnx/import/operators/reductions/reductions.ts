@@ -1,9 +1,9 @@
-import type { LogicalTensor } from '../../../../ir/tensor/logical-tensor.ts';
-import { floatType } from '../element-type.ts';
-import type { NodeCall, NodeResult, OnnxOperator } from '../node-call.ts';
-import { once } from '../once.ts';
-import { hostTensor, reader } from '../value.ts';
-import { cast, reshape, scalar } from './emit.ts';
+import type { LogicalTensor } from '../../../../../ir/tensor/logical-tensor.ts';
+import { floatType } from '../../element-type.ts';
+import type { NodeCall, NodeResult, OnnxOperator } from '../../node-call.ts';
+import { once } from '../../once.ts';
+import { hostTensor, reader } from '../../value.ts';
+import { cast, reshape, scalar } from '../emit.ts';
 import { integerExtreme, integerSum } from './integer-sums.ts';
 
 type Join = (a: number, b: number) => number;

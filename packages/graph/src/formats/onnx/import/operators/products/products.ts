@@ -1,8 +1,8 @@
-import type { LogicalTensor } from '../../../../ir/tensor/logical-tensor.ts';
-import { broadcastShapes } from '../../../../ir/tensor/shape.ts';
-import type { NodeCall, OnnxOperator } from '../node-call.ts';
+import type { LogicalTensor } from '../../../../../ir/tensor/logical-tensor.ts';
+import { broadcastShapes } from '../../../../../ir/tensor/shape.ts';
+import type { NodeCall, OnnxOperator } from '../../node-call.ts';
+import { scalar } from '../emit.ts';
 import { einsum } from './einsum.ts';
-import { scalar } from './emit.ts';
 
 /** The shape of a matrix product, as NumPy has it. */
 export function productShape(call: NodeCall, a: readonly number[], b: readonly number[]): number[] {

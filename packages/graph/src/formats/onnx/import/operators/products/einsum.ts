@@ -1,7 +1,7 @@
 import { elementCount } from '@tilewise/core';
-import type { LogicalTensor } from '../../../../ir/tensor/logical-tensor.ts';
-import type { NodeCall, OnnxOperator } from '../node-call.ts';
-import { arithmetic, cast, reshape, shapeOf, transpose } from './emit.ts';
+import type { LogicalTensor } from '../../../../../ir/tensor/logical-tensor.ts';
+import type { NodeCall, OnnxOperator } from '../../node-call.ts';
+import { arithmetic, cast, reshape, shapeOf, transpose } from '../emit.ts';
 
 /** An operand with a letter for each of its dimensions. */
 interface Term {

@@ -1,9 +1,9 @@
 import { Tensor } from '@tilewise/core';
 import { cpuEngine } from '@tilewise/core/cpu';
 import { expect, test } from 'vitest';
-import { runOnnx } from '../../../../../testing/onnx-session.ts';
-import { fromOnnx } from '../../index.ts';
-import { encodeModel } from '../../model.ts';
+import { runOnnx } from '../../../../../../testing/onnx-session.ts';
+import { fromOnnx } from '../../../index.ts';
+import { encodeModel } from '../../../model.ts';
 
 const [H, Hk, D] = [4, 2, 16];
 

@@ -1,8 +1,8 @@
-import type { LogicalTensor } from '../../../../ir/tensor/logical-tensor.ts';
-import type { NodeCall, NodeResult, OnnxOperator } from '../node-call.ts';
-import { once } from '../once.ts';
-import { hostTensor, type Value } from '../value.ts';
-import { cast, reshape, scalar, select, shapeOf, transpose } from './emit.ts';
+import type { LogicalTensor } from '../../../../../ir/tensor/logical-tensor.ts';
+import type { NodeCall, NodeResult, OnnxOperator } from '../../node-call.ts';
+import { once } from '../../once.ts';
+import { hostTensor, type Value } from '../../value.ts';
+import { cast, reshape, scalar, select, shapeOf, transpose } from '../emit.ts';
 
 /** (B, H, S, D) of a tensor that has its heads side by side, (B, S, H·D). */
 export function withHeads({ draft }: NodeCall, tensor: LogicalTensor, heads: number): LogicalTensor {

@@ -1,8 +1,8 @@
-import type { LogicalTensor } from '../../../../ir/tensor/logical-tensor.ts';
-import { int64Type } from '../element-type.ts';
-import type { NodeResult, OnnxOperator } from '../node-call.ts';
-import { hostTensor, reader, staticNumbers } from '../value.ts';
-import { cast, reshape, select, slice } from './emit.ts';
+import type { LogicalTensor } from '../../../../../ir/tensor/logical-tensor.ts';
+import { int64Type } from '../../element-type.ts';
+import type { NodeResult, OnnxOperator } from '../../node-call.ts';
+import { hostTensor, reader, staticNumbers } from '../../value.ts';
+import { cast, reshape, select, slice } from '../emit.ts';
 import { gatherND } from './gather-nd.ts';
 import { checkedIndices, fromStart, withExtent } from './indices.ts';
 import { moved } from './moved.ts';

@@ -1,7 +1,7 @@
-import type { LogicalTensor } from '../../../../ir/tensor/logical-tensor.ts';
-import type { Draft } from '../draft.ts';
-import { divideIntegers } from './divide-integers.ts';
-import { cast, scalar, select } from './emit.ts';
+import type { LogicalTensor } from '../../../../../ir/tensor/logical-tensor.ts';
+import type { Draft } from '../../draft.ts';
+import { divideIntegers } from '../elementwise/divide-integers.ts';
+import { cast, scalar, select } from '../emit.ts';
 
 /**
  * The sum of integers, exact where it is less than 2^31: sums are f32, which is exact up to 2^24, so that

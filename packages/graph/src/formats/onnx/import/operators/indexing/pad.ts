@@ -1,6 +1,6 @@
-import { int64Type } from '../element-type.ts';
-import type { NodeCall, OnnxOperator } from '../node-call.ts';
-import { slice } from './emit.ts';
+import { int64Type } from '../../element-type.ts';
+import type { NodeCall, OnnxOperator } from '../../node-call.ts';
+import { slice } from '../emit.ts';
 import { moved } from './moved.ts';
 
 /** The element that stands at a place outside of a dimension, by the mode of a pad. */

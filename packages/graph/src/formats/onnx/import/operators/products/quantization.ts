@@ -1,9 +1,9 @@
-import type { Attributes } from '../../../../ir/schema/attribute.ts';
-import type { LogicalTensor } from '../../../../ir/tensor/logical-tensor.ts';
-import { type ElementType, elementTypeOf } from '../element-type.ts';
-import type { NodeCall, OnnxOperator } from '../node-call.ts';
-import { staticNumbers } from '../value.ts';
-import { reshape } from './emit.ts';
+import type { Attributes } from '../../../../../ir/schema/attribute.ts';
+import type { LogicalTensor } from '../../../../../ir/tensor/logical-tensor.ts';
+import { type ElementType, elementTypeOf } from '../../element-type.ts';
+import type { NodeCall, OnnxOperator } from '../../node-call.ts';
+import { staticNumbers } from '../../value.ts';
+import { reshape } from '../emit.ts';
 
 /** Types that a float is quantised to. */
 const quantizedTypes: readonly string[] = ['u8', 'i8', 'f8e4m3', 'f8e5m2'];

@@ -1,9 +1,9 @@
 import { elementCount } from '@tilewise/core';
-import type { LogicalTensor } from '../../../../ir/tensor/logical-tensor.ts';
-import { boolType, type ElementType, int64Type } from '../element-type.ts';
-import type { NodeCall, OnnxOperator } from '../node-call.ts';
-import { hostTensor } from '../value.ts';
-import { arithmetic, reshape, select, shapeOf, slice } from './emit.ts';
+import type { LogicalTensor } from '../../../../../ir/tensor/logical-tensor.ts';
+import { boolType, type ElementType, int64Type } from '../../element-type.ts';
+import type { NodeCall, OnnxOperator } from '../../node-call.ts';
+import { hostTensor } from '../../value.ts';
+import { arithmetic, reshape, select, shapeOf, slice } from '../emit.ts';
 import { checkedIndices, fromStart, rowsOf, staticRows } from './indices.ts';
 
 const scatterElements: OnnxOperator = call => {

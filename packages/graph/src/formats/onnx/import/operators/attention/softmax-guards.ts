@@ -1,9 +1,9 @@
-import type { LogicalTensor } from '../../../../ir/tensor/logical-tensor.ts';
-import { broadcastShapes } from '../../../../ir/tensor/shape.ts';
-import type { Draft, DraftNode } from '../draft.ts';
-import type { NodeCall } from '../node-call.ts';
-import type { Value } from '../value.ts';
-import { cast, scalar, select, shapeOf } from './emit.ts';
+import type { LogicalTensor } from '../../../../../ir/tensor/logical-tensor.ts';
+import { broadcastShapes } from '../../../../../ir/tensor/shape.ts';
+import type { Draft, DraftNode } from '../../draft.ts';
+import type { NodeCall } from '../../node-call.ts';
+import type { Value } from '../../value.ts';
+import { cast, scalar, select, shapeOf } from '../emit.ts';
 
 /** The largest number of f32. */
 const LARGEST = 3.4028234663852886e38;

@@ -1,6 +1,6 @@
-import type { LogicalTensor } from '../../../../ir/tensor/logical-tensor.ts';
-import type { Draft } from '../draft.ts';
-import { cast, scalar, select } from './emit.ts';
+import type { LogicalTensor } from '../../../../../ir/tensor/logical-tensor.ts';
+import type { Draft } from '../../draft.ts';
+import { cast, scalar, select } from '../emit.ts';
 
 /**
  * Quotient and remainder of integers, exact: f32 gives a quotient that is off by a part of 2^-24, what is

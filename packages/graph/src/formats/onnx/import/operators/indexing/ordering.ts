@@ -1,9 +1,9 @@
-import { int64Type } from '../element-type.ts';
-import type { OnnxOperator } from '../node-call.ts';
-import { hostTensor, reader } from '../value.ts';
-import { cast, slice } from './emit.ts';
+import { int64Type } from '../../element-type.ts';
+import type { OnnxOperator } from '../../node-call.ts';
+import { hostTensor, reader } from '../../value.ts';
+import { cast, slice } from '../emit.ts';
+import { integerSum } from '../reductions/integer-sums.ts';
 import { withExtent } from './indices.ts';
-import { integerSum } from './integer-sums.ts';
 
 /** The first of the largest elements along an axis, or of the smallest. */
 const argExtreme =

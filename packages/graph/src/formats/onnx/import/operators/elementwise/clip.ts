@@ -1,6 +1,6 @@
-import type { LogicalTensor } from '../../../../ir/tensor/logical-tensor.ts';
-import type { NodeCall, OnnxOperator } from '../node-call.ts';
-import { cast, scalar, select } from './emit.ts';
+import type { LogicalTensor } from '../../../../../ir/tensor/logical-tensor.ts';
+import type { NodeCall, OnnxOperator } from '../../node-call.ts';
+import { cast, scalar, select } from '../emit.ts';
 
 /** Integers between two bounds, by comparisons: the operations of bounds are for floats. */
 function clippedInteger(

@@ -1,8 +1,8 @@
-import type { LogicalTensor } from '../../../../ir/tensor/logical-tensor.ts';
-import type { NodeCall, OnnxOperator } from '../node-call.ts';
-import { once } from '../once.ts';
+import type { LogicalTensor } from '../../../../../ir/tensor/logical-tensor.ts';
+import type { NodeCall, OnnxOperator } from '../../node-call.ts';
+import { once } from '../../once.ts';
+import { reshape, shapeOf, slice } from '../emit.ts';
 import { attend, withHeads, withoutHeads } from './attention.ts';
-import { reshape, shapeOf, slice } from './emit.ts';
 
 /** Refuses inputs and attributes that would change the result. */
 export function refuseExtras(

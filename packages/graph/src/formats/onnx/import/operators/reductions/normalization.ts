@@ -1,7 +1,7 @@
 import { elementCount } from '@tilewise/core';
-import type { LogicalTensor } from '../../../../ir/tensor/logical-tensor.ts';
-import type { NodeCall, OnnxOperator } from '../node-call.ts';
-import { reshape, scalar, shapeOf } from './emit.ts';
+import type { LogicalTensor } from '../../../../../ir/tensor/logical-tensor.ts';
+import type { NodeCall, OnnxOperator } from '../../node-call.ts';
+import { reshape, scalar, shapeOf } from '../emit.ts';
 
 /** A list of one number for each channel, to broadcast to (B, C, …). */
 const column = ({ draft }: NodeCall, list: LogicalTensor, rank: number): LogicalTensor =>

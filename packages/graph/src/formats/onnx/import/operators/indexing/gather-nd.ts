@@ -1,8 +1,8 @@
 import { elementCount } from '@tilewise/core';
-import { int64Type } from '../element-type.ts';
-import type { OnnxOperator } from '../node-call.ts';
-import { hostTensor, reader } from '../value.ts';
-import { reshape } from './emit.ts';
+import { int64Type } from '../../element-type.ts';
+import type { OnnxOperator } from '../../node-call.ts';
+import { hostTensor, reader } from '../../value.ts';
+import { reshape } from '../emit.ts';
 import { rowsOf, staticRows } from './indices.ts';
 
 /** Slices by indices of the first dimensions, behind `batch_dims` that both inputs have. */

@@ -1,8 +1,8 @@
-import type { LogicalTensor } from '../../../../ir/tensor/logical-tensor.ts';
-import { elementTypeOf, floatType } from '../element-type.ts';
-import type { NodeCall, OnnxOperator } from '../node-call.ts';
-import { once } from '../once.ts';
-import { cast, reshape, scalar, shapeOf, slice } from './emit.ts';
+import type { LogicalTensor } from '../../../../../ir/tensor/logical-tensor.ts';
+import { elementTypeOf, floatType } from '../../element-type.ts';
+import type { NodeCall, OnnxOperator } from '../../node-call.ts';
+import { once } from '../../once.ts';
+import { cast, reshape, scalar, shapeOf, slice } from '../emit.ts';
 import { productShape } from './products.ts';
 
 /** Products of bytes whose sum is exact in f32: 255 · 255 · 258 < 2^24. */

@@ -1,7 +1,7 @@
-import type { LogicalTensor } from '../../../../ir/tensor/logical-tensor.ts';
-import type { OnnxOperator } from '../node-call.ts';
+import type { LogicalTensor } from '../../../../../ir/tensor/logical-tensor.ts';
+import type { OnnxOperator } from '../../node-call.ts';
+import { reshape, shapeOf } from '../emit.ts';
 import { withHeads, withoutHeads } from './attention.ts';
-import { reshape, shapeOf } from './emit.ts';
 
 /** Positions rotated by tables: the caches of the operator, or their rows by position. */
 const rotaryEmbedding: OnnxOperator = call => {

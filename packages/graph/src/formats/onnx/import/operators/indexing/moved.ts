@@ -1,5 +1,5 @@
-import type { NodeResult } from '../node-call.ts';
-import { type HostTensor, hostTensor, reader, type Value } from '../value.ts';
+import type { NodeResult } from '../../node-call.ts';
+import { type HostTensor, hostTensor, reader, type Value } from '../../value.ts';
 
 /** A result whose element at an index is the element of one input at another index. */
 export function moved(

@@ -1,8 +1,8 @@
 import { elementCount } from '@tilewise/core';
-import type { LogicalTensor } from '../../../../ir/tensor/logical-tensor.ts';
-import type { NodeCall } from '../node-call.ts';
-import { staticNumbers, type Value } from '../value.ts';
-import { scalar, select, slice } from './emit.ts';
+import type { LogicalTensor } from '../../../../../ir/tensor/logical-tensor.ts';
+import type { NodeCall } from '../../node-call.ts';
+import { staticNumbers, type Value } from '../../value.ts';
+import { scalar, select, slice } from '../emit.ts';
 
 /** A shape with another extent along an axis. */
 export const withExtent = (shape: readonly number[], axis: number, extent: number): number[] =>

@@ -1,6 +1,7 @@
-import type { LogicalTensor } from '../../../../ir/tensor/logical-tensor.ts';
-import type { NodeCall, OnnxOperator } from '../node-call.ts';
-import { arithmetic, cast, scalar, select } from './emit.ts';
+import type { LogicalTensor } from '../../../../../ir/tensor/logical-tensor.ts';
+import type { NodeCall, OnnxOperator } from '../../node-call.ts';
+import { arithmetic, cast, scalar, select } from '../emit.ts';
+import { elementwise, unary } from './elementwise.ts';
 
 /** What an activation is written with: operations on tensors of the dtype of x, and numbers. */
 interface Writer {
@@ -33,8 +34,65 @@ const activation =
     return [{ type, shape, emit }];
   };
 
+const gelu: OnnxOperator = elementwise(
+  () => x => x ?? Number.NaN,
+  (draft, [x], call) =>
+    draft.op('GELU', [x as LogicalTensor], {
+      mode: call.text('approximate', 'none') === 'tanh' ? 'gelu_tanh' : 'gelu_erf',
+    }),
+);
+
+/** The same operator without a form in numbers: it is always part of the graph. */
+const unfolded =
+  (operator: OnnxOperator): OnnxOperator =>
+  call =>
+    operator(call).map(({ fold: _, ...result }) => result);
+
+/** A function with numbers of its own, by ONNX's names and defaults: alpha, beta. */
+const parametric = (kind: string, defaults: Readonly<Record<string, number>>): OnnxOperator =>
+  unfolded(
+    elementwise(
+      () => x => x ?? Number.NaN,
+      (draft, [x], call) =>
+        draft.op(
+          kind,
+          [x as LogicalTensor],
+          Object.fromEntries(
+            Object.entries(defaults).map(([name, standard]) => [name, call.float(name, standard)]),
+          ),
+        ),
+    ),
+  );
+
+/** x · sigmoid(alpha · x). */
+const swish: OnnxOperator = call => {
+  const { type, shape, tensor } = call.input(0);
+  const alpha = call.float('alpha', 1);
+  const { draft } = call;
+  return [
+    {
+      ...{ type, shape },
+      emit: () => {
+        const x = tensor();
+        if (alpha === 1) return draft.op('SiLU', [x]);
+        const gate = draft.op('Sigmoid', [draft.op('Multiply', [x, scalar(draft, alpha, x.dtype)])]);
+        return draft.op('Multiply', [x, gate]);
+      },
+    },
+  ];
+};
+
 /** Activations, by their formulas in ONNX. */
 export const activationOperators: Readonly<Record<string, OnnxOperator>> = {
+  Swish: swish,
+  Elu: parametric('Elu', { alpha: 1 }),
+  HardSigmoid: parametric('HardSigmoid', { alpha: 0.2, beta: 0.5 }),
+  HardSwish: parametric('HardSwish', {}),
+  LeakyRelu: parametric('LeakyReLU', { alpha: 0.01 }),
+  Mish: parametric('Mish', {}),
+  Gelu: unfolded(gelu),
+  FastGelu: unfolded(gelu),
+  Erf: unfolded(unary('Erf', x => x)),
   Celu: activation((w, x, call) => {
     const alpha = call.float('alpha', 1);
     return w.op('Multiply', w.elu(w.op('Divide', x, alpha), 1), alpha);

@@ -1,0 +1,22 @@
+import { InvalidGraphError } from '../../../errors.ts';
+import type { ValueRecord } from './read-model.ts';
+import type { HostTensor } from './value.ts';
+
+/** Shapes and numbers of the model's inputs; numbers are read where shapes depend on them. */
+export interface GivenInputs {
+  readonly shapes: Readonly<Record<string, readonly number[]>>;
+  readonly values: Readonly<Record<string, HostTensor>>;
+}
+
+/** @throws InvalidGraphError when an input that the model declares cannot have a shape. */
+export function checkShape(name: string, declared: ValueRecord['shape'], shape: readonly number[]): void {
+  const fits =
+    declared === null ||
+    (declared.length === shape.length &&
+      declared.every((extent, d) => typeof extent !== 'number' || extent === shape[d]));
+  if (!fits || shape.some(n => !Number.isSafeInteger(n) || n < 0))
+    throw new InvalidGraphError(
+      `input '${name}' is declared as [${declared?.map(extent => extent ?? '?').join(', ') ?? '?'}], got [${shape}]`,
+      name,
+    );
+}

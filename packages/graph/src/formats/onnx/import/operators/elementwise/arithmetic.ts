@@ -1,0 +1,130 @@
+import type { LogicalTensor } from '../../../../../ir/tensor/logical-tensor.ts';
+import { type ElementType, isInteger } from '../../element-type.ts';
+import type { OnnxOperator } from '../../node-call.ts';
+import { staticNumbers } from '../../value.ts';
+import { arithmetic, cast, scalar, select } from '../emit.ts';
+import { clip } from './clip.ts';
+import { divideIntegers } from './divide-integers.ts';
+
+import { binary, type Emit, elementwise, same, unary } from './elementwise.ts';
+
+/** The nearest integer, less or plus one where it lies beyond x. */
+const rounded =
+  (beyond: 'Greater' | 'Less', correct: 'Subtract' | 'Add'): Emit =>
+  (draft, [x], call) => {
+    if (!x) return call.fail('takes one input');
+    const nearest = draft.op('Round', [x]);
+    return draft.op(correct, [nearest, cast(draft, draft.op(beyond, [nearest, x], {}, 'bool'), x.dtype)]);
+  };
+
+/** Integers are divided towards 0, as ONNX has it. */
+const divided = (a: number, b: number, type: ElementType): number =>
+  isInteger(type) ? Math.trunc(a / b) : a / b;
+
+const quotient: Emit = (draft, [a, b], call) => {
+  if (!a || !b) return call.fail('takes two inputs');
+  if (!isInteger(call.input(0).type)) return draft.op('Divide', [a, b]);
+  return cast(draft, divideIntegers(draft, a, b).quotient, a.dtype);
+};
+
+/** a − b·q, where q is a / b towards 0 with `fmod`, else downwards. */
+const modulo: Emit = (draft, [a, b], call) => {
+  if (!a || !b) return call.fail('takes two inputs');
+  const towardsZero = call.flag('fmod', false);
+  if (isInteger(call.input(0).type)) {
+    const { remainder, floorRemainder } = divideIntegers(draft, a, b);
+    return cast(draft, towardsZero ? remainder : floorRemainder, a.dtype);
+  }
+  const [x, y] = [cast(draft, a, 'f32'), cast(draft, b, 'f32')];
+  const ratio = draft.op('Divide', [x, y]);
+  const down = rounded('Greater', 'Subtract')(draft, [ratio], call);
+  const up = rounded('Less', 'Add')(draft, [ratio], call);
+  const isNegative = draft.op('Less', [ratio, scalar(draft, 0, 'f32')], {}, 'bool');
+  const whole = towardsZero ? select(draft, isNegative, up, down) : down;
+  return cast(draft, draft.op('Subtract', [x, draft.op('Multiply', [whole, y])]), a.dtype);
+};
+
+/** A sum of more than two terms, pair by pair. */
+const folded =
+  (kind: string): Emit =>
+  (draft, [first, ...others], call) =>
+    others.reduce<LogicalTensor>((sum, next) => same(kind)(draft, [sum, next], call), first as LogicalTensor);
+
+const most = (numbers: readonly number[]): number => numbers.reduce((a, b) => Math.max(a, b));
+const least = (numbers: readonly number[]): number => numbers.reduce((a, b) => Math.min(a, b));
+
+/** x^y. A known exponent becomes an attribute; 2 and 0.5 have operations of their own. */
+const power: Emit = (draft, [x, y], call) => {
+  const exponent = staticNumbers(call.input(1));
+  const value = exponent?.length === 1 ? exponent[0] : undefined;
+  if (x === undefined || y === undefined) return call.fail('takes two inputs');
+  if (value === 2) return draft.op('Square', [x]);
+  if (value === 0.5) return draft.op('Sqrt', [x]);
+  if (value !== undefined && value !== 1) return draft.op('Pow', [x], { beta: value });
+  if (value === 1) return x;
+  return draft.op('Power', [cast(draft, x, 'f32'), cast(draft, y, 'f32')]);
+};
+
+/** Arithmetic and functions of real numbers. */
+export const arithmeticOperators: Readonly<Record<string, OnnxOperator>> = {
+  Abs: unary('Abs', Math.abs),
+  Neg: unary('Neg', x => -x),
+  Sqrt: unary('Sqrt', Math.sqrt),
+  Exp: unary('Exp', Math.exp),
+  Log: unary('Log', Math.log),
+  Sin: unary('Sin', Math.sin),
+  Cos: unary('Cos', Math.cos),
+  Tanh: unary('Tanh', Math.tanh),
+  Reciprocal: unary('Reciprocal', x => 1 / x),
+  Sigmoid: unary('Sigmoid', x => 1 / (1 + Math.exp(-x))),
+  Relu: unary('ReLU', x => Math.max(0, x)),
+  Softplus: unary('SoftPlus', x => Math.log1p(Math.exp(x))),
+  Floor: elementwise(() => x => Math.floor(x ?? Number.NaN), rounded('Greater', 'Subtract')),
+  Ceil: elementwise(() => x => Math.ceil(x ?? Number.NaN), rounded('Less', 'Add')),
+  Round: unary('Round', x => (Math.abs(x - Math.trunc(x)) === 0.5 ? 2 * Math.round(x / 2) : Math.round(x))),
+  Add: binary('Add', (a, b) => a + b),
+  Sub: binary('Subtract', (a, b) => a - b),
+  Mul: binary('Multiply', (a, b) => a * b),
+  Div: binary(quotient, divided),
+  Mod: elementwise(
+    call =>
+      (a = 0, b = 1) =>
+        call.flag('fmod', false) ? a % b : a - b * Math.floor(a / b),
+    modulo,
+  ),
+  Pow: elementwise(
+    () =>
+      (a = 0, b = 1) =>
+        a ** b,
+    power,
+  ),
+  Sum: elementwise(
+    () =>
+      (...all) =>
+        all.reduce((a, b) => a + b),
+    folded('Add'),
+  ),
+  Mean: elementwise(
+    () =>
+      (...all) =>
+        all.reduce((a, b) => a + b) / all.length,
+    (draft, tensors, call) =>
+      arithmetic(draft, 'Divide', [
+        folded('Add')(draft, tensors, call),
+        scalar(draft, tensors.length, call.input(0).type.dtype),
+      ]),
+  ),
+  Max: elementwise(
+    () =>
+      (...all) =>
+        most(all),
+    folded('Maximum'),
+  ),
+  Min: elementwise(
+    () =>
+      (...all) =>
+        least(all),
+    folded('Minimum'),
+  ),
+  Clip: clip,
+};

@@ -1,0 +1,52 @@
+import type { LogicalTensor } from '../../../../../ir/tensor/logical-tensor.ts';
+import { boolType, type ElementType, elementTypeOf } from '../../element-type.ts';
+import type { NodeCall, OnnxOperator } from '../../node-call.ts';
+import { cast } from '../emit.ts';
+
+import { elementwise } from './elementwise.ts';
+
+/** A type of the model by its number. */
+function typeNumbered(call: NodeCall, number: number): ElementType {
+  return (
+    elementTypeOf(number) ?? call.refuse(`casts to the element type ${number}, which engines do not have`)
+  );
+}
+
+const castOperator = (target: (call: NodeCall) => ElementType): OnnxOperator =>
+  elementwise(
+    () => x => x ?? Number.NaN,
+    (draft, [x], call) => cast(draft, x as LogicalTensor, target(call).dtype),
+    target,
+    // CastLike has a second input, of which only the type counts.
+    call => call.shape(0),
+  );
+
+const identity: OnnxOperator = call => {
+  const { type, shape, host, tensor } = call.input(0);
+  return [{ ...{ type, shape }, ...(host && { fold: host }), emit: tensor }];
+};
+
+/** Dropout of inference drops nothing. */
+const dropout: OnnxOperator = call => {
+  const isTraining =
+    call.version >= 12 ? call.has(2) && call.numbers(2)[0] !== 0 : call.int('is_test', 1) === 0;
+  const ratio = call.version < 12 ? call.float('ratio', 0.5) : call.has(1) ? call.numbers(1)[0] : 0.5;
+  if (isTraining && ratio !== 0) call.refuse('drops elements at random: export the model for inference');
+  const { shape } = call.input(0);
+  const type = call.version < 10 ? call.input(0).type : boolType;
+  const emit = (): LogicalTensor => call.draft.op('Constant', [], { value: [1], shape }, type.dtype);
+  return [...identity(call), { type, shape, emit }];
+};
+
+/** Operators that change the type of elements, or nothing. */
+export const castOperators: Readonly<Record<string, OnnxOperator>> = {
+  Cast: castOperator(call => {
+    const type = typeNumbered(call, call.int('to', 1));
+    if (type.kind === 'float' && type.bits === 8 && !call.flag('saturate', true))
+      call.refuse(`casts to ${type.name} without saturating; engines saturate`);
+    return type;
+  }),
+  CastLike: castOperator(call => call.input(1).type),
+  Dropout: dropout,
+  Identity: identity,
+};

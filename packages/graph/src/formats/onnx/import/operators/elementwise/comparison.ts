@@ -1,0 +1,86 @@
+import type { LogicalTensor } from '../../../../../ir/tensor/logical-tensor.ts';
+import type { Draft } from '../../draft.ts';
+import { boolType } from '../../element-type.ts';
+import type { OnnxOperator } from '../../node-call.ts';
+import { both, guardedSoftmax, isInfinite } from '../attention/softmax-guards.ts';
+import { cast, select } from '../emit.ts';
+
+import { type Emit, elementwise } from './elementwise.ts';
+
+const compare = (kind: string, apply: (a: number, b: number) => boolean): OnnxOperator =>
+  elementwise(
+    () =>
+      (a = Number.NaN, b = Number.NaN) =>
+        Number(apply(a, b)),
+    (draft, tensors) => draft.op(kind, comparable(draft, tensors), {}, 'bool'),
+    () => boolType,
+  );
+
+/** Tensors of types that comparisons do not take, as i32, which holds all numbers of 8 bits and the truth. */
+function comparable(draft: Draft, tensors: readonly LogicalTensor[]): LogicalTensor[] {
+  return tensors.map(tensor =>
+    ['bool', 'i8', 'u8'].includes(tensor.dtype) ? cast(draft, tensor, 'i32') : tensor,
+  );
+}
+
+const logic = (emit: Emit, apply: (a: boolean, b: boolean) => boolean): OnnxOperator =>
+  elementwise(
+    () =>
+      (a = 0, b = 0) =>
+        Number(apply(a !== 0, b !== 0)),
+    emit,
+    () => boolType,
+  );
+
+/** Whether x is NaN: no number but NaN differs from itself. */
+const isNaNOperator: OnnxOperator = elementwise(
+  () => x => Number(Number.isNaN(x)),
+  (draft, [x]) => draft.op('NotEqual', [x as LogicalTensor, x as LogicalTensor], {}, 'bool'),
+  () => boolType,
+);
+
+const isInfOperator: OnnxOperator = elementwise(
+  call => {
+    const [high, low] = [call.flag('detect_positive', true), call.flag('detect_negative', true)];
+    return x => Number((high && x === Infinity) || (low && x === -Infinity));
+  },
+  (draft, [x], call) =>
+    isInfinite(draft, x as LogicalTensor, {
+      positive: call.flag('detect_positive', true),
+      negative: call.flag('detect_negative', true),
+    }),
+  () => boolType,
+);
+
+/** condition ? a : b, all broadcast to one shape. */
+const where = elementwise(
+  () =>
+    (condition = 0, a = Number.NaN, b = Number.NaN) =>
+      condition !== 0 ? a : b,
+  (draft, [condition, a, b], call) =>
+    guardedSoftmax(draft, [condition, a, b] as LogicalTensor[], call) ??
+    select(draft, condition as LogicalTensor, a as LogicalTensor, b as LogicalTensor),
+  call => call.input(1).type,
+);
+
+/** Comparisons, logic, and what chooses by them. */
+export const comparisonOperators: Readonly<Record<string, OnnxOperator>> = {
+  Not: elementwise(
+    () => x => Number(x === 0),
+    (draft, [x]) => draft.op('LogicalNot', [x as LogicalTensor]),
+  ),
+  Equal: compare('Equal', (a, b) => a === b),
+  Less: compare('Less', (a, b) => a < b),
+  LessOrEqual: compare('LessEqual', (a, b) => a <= b),
+  Greater: compare('Greater', (a, b) => a > b),
+  GreaterOrEqual: compare('GreaterEqual', (a, b) => a >= b),
+  And: logic(both, (a, b) => a && b),
+  Or: logic(
+    (draft, tensors) => draft.op('LogicalOr', tensors, {}, 'bool'),
+    (a, b) => a || b,
+  ),
+  Xor: compare('NotEqual', (a, b) => a !== b),
+  IsInf: isInfOperator,
+  IsNaN: isNaNOperator,
+  Where: where,
+};

@@ -1,0 +1,107 @@
+import type { LogicalTensor } from '../../../../../ir/tensor/logical-tensor.ts';
+import { broadcastShapes } from '../../../../../ir/tensor/shape.ts';
+import type { Draft } from '../../draft.ts';
+import type { ElementType } from '../../element-type.ts';
+import type { NodeCall, OnnxOperator } from '../../node-call.ts';
+import { hostTensor, reader, type Value } from '../../value.ts';
+import { arithmetic, cast, reshape, shapeOf } from '../emit.ts';
+
+export type Apply = (...numbers: readonly number[]) => number;
+export type Emit = (draft: Draft, tensors: readonly LogicalTensor[], call: NodeCall) => LogicalTensor;
+
+/**
+ * The inputs of a node, to be broadcast as NumPy does. Before version 7, the attribute `axis` says which
+ * dimension of the first input is the first of the second one.
+ */
+function alignedInputs(call: NodeCall): readonly (Value | null)[] {
+  const [first, second, ...others] = call.inputs;
+  const axis = call.version < 7 && first && second ? call.optionalNumber('axis', 'int') : null;
+  if (axis === null || !first || !second || others.length > 0) return call.inputs;
+  const { shape: own, host, tensor } = second;
+  const behind = first.shape.length - call.axis(axis, first.shape.length) - own.length;
+  if (behind < 0) call.fail(`cannot align [${own}] with [${first.shape}] from axis ${axis}`);
+  const shape = [...own, ...new Array<number>(behind).fill(1)];
+  const aligned: Value = {
+    ...{ ...second, shape },
+    host: host && (() => ({ shape, values: host().values })),
+    tensor: () => reshape(call.draft, tensor(), shape),
+  };
+  return [first, aligned];
+}
+
+/** The shape that all inputs of a node are broadcast to. */
+export function broadcastShape(call: NodeCall): readonly number[] {
+  return alignedInputs(call).reduce<readonly number[]>(
+    (shape, value) => (value ? (broadcastShapes(call.label, shape, value.shape) ?? []) : shape),
+    [],
+  );
+}
+
+/**
+ * A number as an element of a type: integers are truncated and wrap as C has it, f32 and bool are rounded.
+ */
+export function asElement({ kind, bits, dtype }: ElementType, x: number): number {
+  if (kind === 'bool') return x === 0 ? 0 : 1;
+  if (kind === 'float') return dtype === 'f32' && bits === 32 ? Math.fround(x) : x;
+  const whole = Math.trunc(x);
+  if (bits === 64) return whole;
+  const size = 2 ** bits;
+  const wrapped = ((whole % size) + size) % size;
+  return kind === 'signed' && wrapped >= size / 2 ? wrapped - size : wrapped;
+}
+
+/** An operator that computes each element from the elements of its inputs at one place. */
+export function elementwise(
+  apply: (call: NodeCall, type: ElementType) => Apply,
+  emit: Emit,
+  result: (call: NodeCall) => ElementType = call => call.input(0).type,
+  shapeFrom: (call: NodeCall) => readonly number[] = broadcastShape,
+): OnnxOperator {
+  return call => {
+    const type = result(call);
+    const shape = shapeFrom(call);
+    const inputs = alignedInputs(call);
+    const hosts = inputs.map(value => value?.host ?? null);
+    const isKnown = hosts.every(host => host !== null);
+    const fold = () => {
+      const compute = apply(call, call.input(0).type);
+      const reads = hosts.map(host => reader(host?.() ?? { shape: [], values: [] }, shape));
+      return hostTensor(shape, index => asElement(type, compute(...reads.map(read => read(index)))));
+    };
+    return [
+      {
+        ...{ type, shape },
+        ...(isKnown && { fold }),
+        emit: () => {
+          const tensors = inputs.flatMap(value => value?.tensor() ?? []);
+          const made = emit(call.draft, tensors, call);
+          // Operations with an attribute in place of an operand know nothing of its dimensions, and may
+          // compute in f32.
+          const typed = cast(call.draft, made, type.dtype);
+          return `${shapeOf(typed)}` === `${shape}` ? typed : call.draft.op('Expand', [typed], { shape });
+        },
+      },
+    ];
+  };
+}
+
+/** An operator with the meaning of one operation of the graph. */
+export const same =
+  (kind: string): Emit =>
+  (draft, tensors) =>
+    arithmetic(draft, kind, tensors);
+
+/** A function of one number, as the operation of this kind. */
+export const unary = (kind: string, apply: (x: number) => number): OnnxOperator =>
+  elementwise(() => x => apply(x ?? Number.NaN), same(kind));
+
+export const binary = (
+  emit: string | Emit,
+  apply: (a: number, b: number, type: ElementType) => number,
+): OnnxOperator =>
+  elementwise(
+    (_, type) =>
+      (a = Number.NaN, b = Number.NaN) =>
+        apply(a, b, type),
+    typeof emit === 'string' ? same(emit) : emit,
+  );
