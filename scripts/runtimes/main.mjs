@@ -9,6 +9,7 @@ import { run } from '../release/run.mjs';
 import { stageRelease } from '../release/staging.mjs';
 import { browserChecks } from './browsers.mjs';
 import { bundlerChecks } from './bundlers.mjs';
+import { firefoxChecks } from './firefox.mjs';
 import { processChecks } from './processes.mjs';
 import { typescriptChecks } from './typescript.mjs';
 
@@ -17,11 +18,13 @@ const work = mkdtempSync(join(tmpdir(), 'tilewise-runtimes-'));
 const only = process.argv.includes('--only') ? process.argv.at(-1).split(',') : undefined;
 const rows = [];
 let failed = 0;
+let skipped = 0;
 try {
   const project = installed();
   for (const { where, what, run: check } of [
     ...processChecks(project),
     ...browserChecks(project),
+    ...firefoxChecks(project),
     ...bundlerChecks(project),
     ...typescriptChecks(project),
   ]) {
@@ -35,14 +38,18 @@ try {
       console.log(String(error.message ?? error).slice(0, 2000));
     }
     rows.push([where, what, result]);
-    console.log(`${result === 'FAILED' ? 'FAIL' : 'ok  '}  ${where}: ${what}: ${result}`);
+    const isSkipped = result.startsWith('not run');
+    if (isSkipped) skipped++;
+    console.log(
+      `${result === 'FAILED' ? 'FAIL' : isSkipped ? 'skip' : 'ok  '}  ${where}: ${what}: ${result}`,
+    );
   }
 } finally {
   if (process.argv.includes('--keep')) console.log(`Kept ${work}`);
   else rmSync(work, { recursive: true, force: true });
 }
 if (process.argv.includes('--write')) writeFileSync(join(root, 'docs', 'runtimes.md'), page());
-console.log(`${rows.length - failed} passed, ${failed} failed`);
+console.log(`${rows.length - failed - skipped} passed, ${failed} failed`);
 process.exit(failed === 0 ? 0 : 1);
 
 /** A project that has the packed packages installed. */
