@@ -12,8 +12,8 @@ import { stripEnd, stripRowsEnd, stripRowsStart, stripStart } from './ranges';
  */
 
 /**
- * What a block of results becomes: the product times a factor, or, with `add`, what was there plus the
- * product; the factor is then a mask of what was there.
+ * A block of results becomes the product times a factor or, with `add`, its earlier value plus the product;
+ * the factor is then a mask of that earlier value.
  */
 @inline function storeRow(c: usize, x: v128, y: v128, factor: v128, add: bool): void {
   if (add) {

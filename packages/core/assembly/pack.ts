@@ -32,8 +32,8 @@ export function packRows(
 }
 
 /**
- * The same rows as panels whose depth is the head size: element (s, d) goes to panel ⌊s / 8⌋, row d. `count`
- * is a multiple of 8.
+ * Packs the rows into panels whose depth is the head size: element (s, d) goes to panel ⌊s / 8⌋, row d.
+ * `count` is a multiple of 8.
  */
 export function packColumns(count: i32, depth: i32, source: usize, ld: usize, target: usize): void {
   for (let s = 0; s < count; s += 4) {

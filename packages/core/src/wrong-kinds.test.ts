@@ -21,7 +21,7 @@ import {
 } from './index.ts';
 import { referenceEngine } from './reference/index.ts';
 
-/** What JavaScript can pass whatever the types say. */
+/** Passes a value that the types forbid, as JavaScript can. */
 const any = (value: unknown): never => value as never;
 const t = Tensor.zeros([1, 1, 32, 32]);
 const onDevice = { dtype: 'f32', shape: [1, 1, 2, 2], strides: [4, 4, 2, 1], buffer: {} };

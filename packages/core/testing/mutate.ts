@@ -91,7 +91,7 @@ function placesOf(value: object): [Fields, string][] {
   return places;
 }
 
-/** What a call with mutated arguments came to. */
+/** The outcome of a call with mutated arguments. */
 export type Outcome = 'accepted' | 'refused';
 
 /**

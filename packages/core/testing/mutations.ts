@@ -4,14 +4,14 @@ import { PhiloxStream } from '@tilewise/philox';
 export interface Mutation {
   /** The changed object; the one it is made from stays as it is. */
   readonly value: unknown;
-  /** What was changed, for a message: `q.strides.1 = "x"`. */
+  /** The mutation, for a message: `q.strides.1 = "x"`. */
   readonly change: string;
   readonly path: readonly string[];
   readonly was: unknown;
   readonly now: unknown;
 }
 
-/** What strangers put where something else belongs. */
+/** Values of wrong types, put where something else belongs. */
 const strange: readonly unknown[] = [
   ...[-1, -2, 1.5, Number.NaN, Infinity, -Infinity, 2 ** 31, 1e9, 1e300, 2 ** 53, 0, 1, 7],
   ...['', 'zzz', '1', '__proto__', null, undefined, true, false, 3n, Symbol('s')],

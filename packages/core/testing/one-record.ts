@@ -9,7 +9,7 @@ export function normaliseRecord(call: object): { problem: AttentionProblem } {
   return normalise({ q, k, v }, options);
 }
 
-/** Those of a backward call. */
+/** Normalises a backward call that is given as one record. */
 export function normaliseBackwardRecord(call: object): { problem: BackwardProblem } {
   const { q, k, v, o, lse, dO, dLse, ...options } = call as BackwardInputs<TensorDesc>;
   return normaliseBackward({ q, k, v, o, lse, dO, dLse }, options);

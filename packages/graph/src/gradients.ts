@@ -4,7 +4,7 @@ import { checkGraph } from './ir/check-graph.ts';
 import type { LogicalTensor } from './ir/tensor/logical-tensor.ts';
 import { differentiate } from './passes/gradient/differentiate.ts';
 
-/** What is differentiated, and with respect to what: tensors of the forward graph. */
+/** The tensors to differentiate, and those to differentiate by: tensors of the forward graph. */
 export interface GradientOptions {
   readonly of: LogicalTensor | readonly LogicalTensor[];
   readonly withRespectTo: readonly LogicalTensor[];

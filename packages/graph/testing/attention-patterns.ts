@@ -71,7 +71,7 @@ const chain =
     return { o: g.op('MatMul', [g.softmax(s)[0], v]), inputs: [q, k, v] };
   };
 
-/** The same without a chain, the probabilities going through `step`. */
+/** The probabilities without a score chain, put through `step`. */
 const probabilities =
   (step: (g: GraphBuilder, p: LogicalTensor) => LogicalTensor) =>
   (g: GraphBuilder): Written => {

@@ -25,7 +25,7 @@ export const python: string | undefined =
   process.env.TILEWISE_PYTHON ?? (existsSync(standard) ? standard : undefined);
 
 /**
- * The same for tests that take longer, which run where `TILEWISE_TORCH` is `full`, as `.ci/release` sets it.
+ * The Python of tests that take longer, which run where `TILEWISE_TORCH` is `full`, as `.ci/release` sets it.
  */
 export const fullPython: string | undefined = process.env.TILEWISE_TORCH === 'full' ? python : undefined;
 
@@ -44,7 +44,7 @@ export async function hasModule(name: string, by: string | undefined): Promise<b
   return (await runPython(['-c', code], tmpdir())).trim() === 'True';
 }
 
-/** What a case came to: relative errors, or what is wrong, of each result and gradient. */
+/** The outcome of a case: relative errors, or the fault, of each result and gradient. */
 export interface CaseReport {
   readonly case: string;
   readonly outputs?: readonly (number | string)[];

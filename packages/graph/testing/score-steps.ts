@@ -1,7 +1,7 @@
 import type { LogicalTensor } from '../src/ir/tensor/logical-tensor.ts';
 import type { GraphBuilder } from './attention-graph.ts';
 
-/** What a graph does to scores. */
+/** A step that a graph applies to scores. */
 export type Step = (g: GraphBuilder, scores: LogicalTensor) => LogicalTensor;
 
 export const scaled: Step = (g, s) => g.op('Multiply', [s, g.scalar(0.7)]);

@@ -1,4 +1,4 @@
-/** What kind of rule a failed call broke. The strings are stable: programs may branch on them. */
+/** The kind of rule that a failed call broke. The strings are stable: programs may branch on them. */
 export type ErrorCode =
   | 'INVALID_ARGUMENT'
   | 'INVALID_SHAPE'
@@ -78,8 +78,8 @@ export function checkFunction(argument: string, value: unknown): void {
 }
 
 /**
- * What an argument got, for the message of an error: bigints keep their `n`, strings their quotes, objects
- * say what they are.
+ * Describes the value of an argument for an error message: bigints keep their `n`, strings their quotes, and
+ * objects say what they are.
  */
 export function describeValue(value: unknown): string {
   if (typeof value === 'bigint') return `${value}n`;

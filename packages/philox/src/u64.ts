@@ -3,7 +3,7 @@ import { describeValue, InvalidArgumentError } from './errors.ts';
 /** An unsigned 64-bit integer as two unsigned 32-bit words. */
 export type U64 = readonly [lo: number, hi: number];
 
-/** What the API takes for an unsigned integer: a bigint, or a number that is a safe integer. */
+/** An unsigned integer as the API accepts it: a bigint, or a number that is a safe integer. */
 export type Uint = bigint | number;
 
 /**

@@ -41,7 +41,7 @@ const row = Tensor.zeros([1, 2, 8]);
 const forward = normalise({ q: host, k: host, v: host }, { causal: true }).problem;
 const backward = normaliseBackward({ q: host, k: host, v: host, o: host, lse: row, dO: host }).problem;
 
-/** What JavaScript can pass whatever the types say. */
+/** Passes a value that the types forbid, as JavaScript can. */
 const any = (value: unknown): never => value as never;
 const options = (): object => ({
   ...{ scale: 0.5, causal: true, window: { left: 2, right: 0 }, softcap: 3, alibi: true },
@@ -117,7 +117,7 @@ const calls: readonly [string, base: () => unknown, call: (given: unknown) => un
   ],
 ];
 
-/** What a call threw; null for nothing. */
+/** The error that a call threw, or null. */
 function thrown(call: () => unknown): unknown {
   try {
     call();

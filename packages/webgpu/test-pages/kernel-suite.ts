@@ -5,7 +5,7 @@ import { createContext, type GpuContext } from '../src/index.ts';
 import { goldenDisagreements } from '../testing/golden.ts';
 import { disagreements, isSupported } from '../testing/random-problem.ts';
 
-/** What the page is asked to run: it fetches this as `/suite.json`. */
+/** The cases that the page runs: it fetches this as `/suite.json`. */
 export interface KernelSuite {
   /** Golden cases as their files, each in a storage dtype. */
   readonly golden: readonly {
@@ -19,7 +19,7 @@ export interface KernelSuite {
   readonly each: number;
 }
 
-/** What it found: for each case by name, what differs from the reference. */
+/** The differences from the reference, for each case by name. */
 export interface KernelSuiteResults {
   readonly adapter: string;
   readonly golden: Readonly<Record<string, readonly string[]>>;

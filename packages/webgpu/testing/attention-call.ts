@@ -25,7 +25,7 @@ export function normal(shape: readonly number[], seed: number, dtype: DType = 'f
   return Tensor.from(fillNormal(new Float32Array(count), { seed }), shape, { dtype });
 }
 
-/** What the float64 reference gives. */
+/** The results of the float64 reference. */
 export function exactResults({ q, k, v, dO, dLse, options }: AttentionCall): Results {
   const forward = exactSdpa(q, k, v, options);
   const { o, lse } = forward;
@@ -33,8 +33,8 @@ export function exactResults({ q, k, v, dO, dLse, options }: AttentionCall): Res
 }
 
 /**
- * What the GPU gives. Backward takes o and lse of `given`, so that two engines can be compared on the same;
- * without it, those of the GPU's own forward.
+ * The results of the GPU. Backward takes o and lse of `given`, so that two engines can be compared on equal
+ * inputs; without `given`, those of the GPU's own forward.
  */
 export async function gpuResults(ctx: GpuContext, call: AttentionCall, given?: Results): Promise<Results> {
   const { options } = call;

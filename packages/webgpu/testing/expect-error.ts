@@ -1,7 +1,7 @@
 import { TilewiseError } from '@tilewise/core';
 import { expect } from 'vitest';
 
-/** What a call throws. */
+/** The error that a call throws. */
 export function caught(run: () => unknown): unknown {
   try {
     run();

@@ -1,4 +1,4 @@
-/** What each factor may be, by name. */
+/** The values of each factor, by name. */
 export type Factors = Readonly<Record<string, readonly unknown[]>>;
 
 /** One choice for each factor. */

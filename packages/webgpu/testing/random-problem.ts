@@ -35,8 +35,9 @@ export function isSupported(ctx: GpuContext, problem: RandomProblem): boolean {
 }
 
 /**
- * What differs between the GPU and the reference on a problem, a line for each result; backward of both takes
- * the reference's o and lse. Tensors of the options are on the host or, in every other problem, on the GPU.
+ * The differences between the GPU and the reference on a problem, a line for each result; backward of both
+ * takes the reference's o and lse. Tensors of the options are on the host or, in every other problem, on the
+ * GPU.
  */
 export async function disagreements(ctx: GpuContext, problem: RandomProblem): Promise<string[]> {
   try {
@@ -98,8 +99,8 @@ function tensorsOf<T extends { readonly dtype: string }>(results: object): [stri
 }
 
 /**
- * The same options with the tensors on the GPU that may be there; lists are read on the host, for their
- * longest entry.
+ * The options with those tensors on the GPU that may be there; lists are read on the host, for their longest
+ * entry.
  */
 function withUploads(
   options: Options<Tensor>,

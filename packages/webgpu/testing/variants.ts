@@ -19,7 +19,7 @@ import { type Capabilities, guaranteedCapabilities, type KernelSpec } from '../s
 import type { AttentionCall } from './attention-call.ts';
 import { type Choice, pairwise } from './pairwise.ts';
 
-/** Everything that the text of a kernel depends on. */
+/** All factors that the text of a kernel depends on. */
 export const factors = {
   dtype: ['f32', 'f16', 'bf16', 'f8e4m3', 'f8e5m2'],
   /** Rows without gaps, with gaps of four elements or one, or channels that do not lie side by side. */
@@ -76,7 +76,7 @@ export function callOf(variant: Variant, floats: MakeFloats): AttentionCall {
     const step = layout === 'every other channel' ? 2 : 1;
     return [D * step + (layout === 'gaps of 4' ? 4 : layout === 'gaps of 1' ? 1 : 0), step];
   };
-  /** Of tokens of so many elements; the second sequence starts where it pleases. */
+  /** The offsets of tokens of so many elements; the second sequence starts at an odd place. */
   const offsets = (token: number): number[] => [0, 23 * token + (token > 1 ? 1 : 0), 40 * token];
   const tensor = (H: number, D: number, as: DType = dtype): Tensor => {
     const [row, step] = rowOf(D);

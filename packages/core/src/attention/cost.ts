@@ -6,7 +6,7 @@ import { createVisibility, type Visibility, type VisibilityOperands } from './ho
 import type { AttentionProblem, BroadcastDesc, OperandDesc } from './problem/problem.ts';
 import { validate } from './rules/forward-rules.ts';
 
-/** What a problem needs at least, whatever the algorithm. */
+/** The least work and memory traffic that a problem needs, whatever the algorithm. */
 export interface Cost {
   /** Visible (query head, query, key) triples over the batch. */
   readonly pairs: number;

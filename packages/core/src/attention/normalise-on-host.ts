@@ -29,8 +29,8 @@ export function normaliseBackwardOnHost(
 }
 
 /**
- * Of mods the captures alone are tensors; an expression may be large. What is no options at all, `normalise`
- * refuses.
+ * Only the captures of a mod are tensors, so the expression, which may be large, is left alone. `normalise`
+ * refuses options that are no object.
  */
 function checkCallOnHost(inputs: object, given: SdpaOptions<Tensor> | undefined): void {
   const { scoreMod, maskMod, ...options } = given ?? {};

@@ -37,7 +37,7 @@ export interface CpuEngineOptions {
    * cannot share memory, all runs on the calling thread.
    */
   readonly threads?: number | undefined;
-  /** What the kernels are made of; default: the fastest that this host has the instructions for. */
+  /** Which make of the kernels to use; default: the fastest that this host has the instructions for. */
   readonly variant?: Variant | undefined;
 }
 

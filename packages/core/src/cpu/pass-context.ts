@@ -1,7 +1,7 @@
 import type { Kernels } from './kernels/interface/kernels.ts';
 import type { TileSize } from './tiles/tile-size.ts';
 
-/** What a pass runs on: who computes, and how the score matrix is cut up where the default is not wanted. */
+/** The kernels that run a pass, and how the score matrix is cut up where the default is not wanted. */
 export interface PassContext {
   readonly kernels: Kernels;
   readonly tiles?: TileSize;

@@ -45,8 +45,8 @@ export function sdpaBackward<G extends GradientName = 'dq' | 'dk' | 'dv'>(
 }
 
 /**
- * What a caller gets of the results of backward; they have every gradient that was asked for, which is what G
- * says.
+ * The results of backward as the caller gets them. They have every gradient that was asked for, which is what
+ * G says.
  */
 export function gradientsOf<G extends GradientName>({
   gradients,

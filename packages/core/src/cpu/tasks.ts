@@ -185,7 +185,10 @@ export function forwardSize({ B, Hq, Sq, Skv, Dqk, Dv }: AttentionProblem): numb
   return B * Hq * Sq * Skv * (Dqk + Dv);
 }
 
-/** Those of a backward pass that threads can share: 0 where a wanted gradient is a sum over several tasks. */
+/**
+ * The number of tasks of a backward pass that threads can share: 0 where a wanted gradient is a sum over
+ * several tasks.
+ */
 export function sharedBackward({ forward, gradients }: BackwardProblem): number {
   const { B, Hq, bias, captures } = forward;
   const extent = (d: number): number => bias?.source.at(d) ?? 1;

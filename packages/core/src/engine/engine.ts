@@ -51,7 +51,7 @@ export type SdpaGradients<T = Tensor, G extends GradientName = 'dq' | 'dk' | 'dv
 export interface Engine<T extends TensorDesc = TensorDesc> {
   /** Short stable name: `'reference'`, `'cpu'`, `'webgpu'`. */
   readonly name: string;
-  /** What it runs on, for people. */
+  /** A description of the hardware, for people. */
   readonly description: string;
   /** Why a problem could not be run; it never falls back in silence. */
   checkSupport(problem: AttentionProblem | BackwardProblem): Support;

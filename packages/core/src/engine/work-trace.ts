@@ -1,6 +1,6 @@
 /**
- * What measures the work of an engine, part by part. `createTrace` of `@tilewise/webgpu/trace` makes one;
- * graphs tell it which of their partitions they run.
+ * Measures the work of an engine, part by part. `createTrace` of `@tilewise/webgpu/trace` makes a trace;
+ * graphs tell the trace which of their partitions they run.
  */
 export interface WorkTrace {
   /**

@@ -48,7 +48,7 @@ export function checkedNodes(expr: Expr, argument?: string): Expr[] {
   return nodes(expr, argument, nodeProblem);
 }
 
-/** What is wrong with a node whose operands are valid. */
+/** The rule that a node with valid operands breaks, if any. */
 function nodeProblem(e: Expr): string | undefined {
   switch (e.kind) {
     case 'constant':

@@ -2,7 +2,8 @@
 export type ExprType = 'f32' | 'i32' | 'bool';
 
 /**
- * What a mod may look at: the score so far (f32) and its place: batch, query head, query and key index (i32).
+ * The variables that a mod may read: the score so far (f32) and its place: batch, query head, query and key
+ * index (i32).
  */
 export type VariableName = 'score' | 'b' | 'h' | 'q' | 'kv';
 

@@ -9,7 +9,7 @@ import {
   unaryType,
 } from './operators.ts';
 
-/** What operators accept: an expression, or a value that becomes a constant. */
+/** An operand of an operator: an expression, or a value that becomes a constant. */
 export type Operand = Expr | number | boolean;
 
 type ComparisonOp = 'lt' | 'le' | 'gt' | 'ge' | 'eq' | 'ne';

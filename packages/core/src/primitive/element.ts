@@ -29,5 +29,5 @@ export function coordinate(d: number): NumericExpr {
   return load('coordinate', [d], 'i32');
 }
 
-/** What a reduction has come to, in the expression of its result. */
+/** The value that a reduction ends with, in the expression of its result. */
 export const reduced: NumericExpr = /* @__PURE__ */ load('reduced', []);

@@ -1,6 +1,6 @@
 import type { AttentionProblem, BackwardProblem } from '../attention/problem/problem.ts';
 
-/** What may change from one run of attention to the next, and memory for it. */
+/** The values that may change from one run of attention to the next, and the memory of the run. */
 export interface AttentionRun<T> {
   /** 64-bit words, low and high, of the dropout seed and offset. Default: those of the problem. */
   readonly seed?: readonly [low: number, high: number] | undefined;

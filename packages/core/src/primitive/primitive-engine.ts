@@ -22,9 +22,9 @@ export interface PreparedPrimitive<T> {
 
 /** Where the storage of a tensor begins. */
 export interface Place {
-  /** The same object for tensors in the same memory. */
+  /** Identifies the memory: the same object for all tensors in that memory. */
   readonly memory: object;
-  /** Of the first element. */
+  /** The byte offset of the first element. */
   readonly byteOffset: number;
 }
 
@@ -44,7 +44,10 @@ export interface Primitives<T extends TensorDesc = TensorDesc> {
   ): PreparedPrimitive<T>;
   /** A tensor of undefined contents; dense unless strides are given. `release` of the engine frees it. */
   allocate(desc: { readonly dtype: DType; readonly shape: Shape; readonly strides?: Strides | undefined }): T;
-  /** The same memory under another shape and strides; `offset` elements after the first of `tensor`. */
+  /**
+   * A view with another shape and other strides on the memory of a tensor; `offset` elements after the first
+   * of `tensor`.
+   */
   view(
     tensor: T,
     desc: { readonly shape: Shape; readonly strides: Strides; readonly offset?: number | undefined },
@@ -69,6 +72,6 @@ export interface TensorEngine<T extends TensorDesc = TensorDesc> extends Engine<
    * @throws UnsupportedError when `checkSupport` has reasons.
    */
   readonly prepareAttention?: PrepareAttention<T>;
-  /** Of an engine on a device; an engine on the host has nothing to record in. */
+  /** Present on engines of a device; an engine on the host has nothing to record in. */
   readonly recording?: Recording;
 }

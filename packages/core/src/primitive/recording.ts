@@ -1,4 +1,4 @@
-/** What an engine on a device offers beside: its work in an encoder of the caller. */
+/** The further abilities of an engine on a device: it records its work in an encoder of the caller. */
 export interface Recording {
   /**
    * Records what `work` runs in an encoder of the caller, in order. Nothing is submitted, and nothing read

@@ -36,7 +36,9 @@ import { addOuter, addWeighted, dots } from './row-products.ts';
  * for.
  */
 export type BackwardFloat64 = Readonly<Partial<Record<GradientName | BackwardAmaxName, Float64Tensor>>> & {
-  /** Of the tensors that the score mod loads floats from, by name; absent without them. */
+  /**
+   * The gradients by the tensors that the score mod loads floats from, by name; absent where it loads none.
+   */
   readonly dCaptures?: Readonly<Record<string, Float64Tensor>>;
 };
 
@@ -46,7 +48,7 @@ export type BackwardInputsFloat64 = Omit<BackwardInputs<Tensor>, 'o' | 'lse'> & 
   readonly lse: Tensor | Float64Tensor;
 };
 
-/** What backward takes from the forward pass. */
+/** The results of forward that backward reads. */
 interface ForwardResults {
   readonly o: HeadReader;
   /** Row-major (B, Hq, Sq), or (Hq, T) when packed. */

@@ -9,7 +9,7 @@ import type { Head } from './head.ts';
 import { type HeadReader, headReader } from './read.ts';
 
 /**
- * What the products of backward take of a head: q, k and dO as they are rounded for the sum over positions,
+ * The rows of one head that the products of backward read: q, k and dO rounded for sums over positions, and
  * dO8 for dP.
  */
 export interface ProductRows {

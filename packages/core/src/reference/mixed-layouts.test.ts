@@ -41,7 +41,7 @@ function placed(
   return Tensor.wrap(data, { dtype: 'f32', shape: [T, H, D], strides: [ss, D, 1] });
 }
 
-/** The same read back as (b, h, s, d), of the positions that exist. */
+/** The values read back as (b, h, s, d), at the positions that exist. */
 function values(
   t: Tensor,
   lengths: readonly number[],

@@ -10,7 +10,10 @@ export interface ProblemDropout {
    * Whether the probability of pair (b, h, i, j) is kept; h counts query heads, i and j within the sequence.
    */
   keeps(b: number, h: number, i: number, j: number): boolean;
-  /** What it is multiplied by: 0, or the problem's scale where it is kept; 1 without dropout. */
+  /**
+   * The factor that multiplies the probability of a pair: 0, or the problem's scale where the pair is kept; 1
+   * without dropout.
+   */
   factor(b: number, h: number, i: number, j: number): number;
   /**
    * Writes 1 (kept) or 0 for the keys j0 ≤ j < j1 of query i to `out` from `at` on; faster than one by one.

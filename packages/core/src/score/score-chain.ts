@@ -6,8 +6,8 @@ import type { Tensor } from '../tensor/tensor.ts';
 import { type CaptureDerivative, createScoreMod } from './score-mod.ts';
 
 /**
- * What happens to the scaled score x = scale · q·k of one pair (b, h, i, j), in f64 on the host. Shared by
- * the reference and by the CPU engine's rarer options.
+ * The stages of the scaled score x = scale · q·k of one pair (b, h, i, j), in f64 on the host. Shared by the
+ * reference and by the CPU engine's rarer options.
  *
  *     final(x) = softcap(mod(x)) + bias − slope · |i + off − j|          softcap(y) = c · tanh(y / c)
  *

@@ -2,12 +2,12 @@ import type { TypedArray } from './dtype/dtype.ts';
 import type { TensorDesc } from './tensor-desc.ts';
 
 /**
- * What a `Tensor` holds, without what it can do: code that only passes tensors on, or reads lists of numbers,
- * asks for this, so that it works on tensors of any copy of this package and needs none of their code.
+ * The data of a `Tensor` without its methods: code that only passes tensors on, or reads lists of numbers,
+ * asks for this type, so that it works on tensors of any copy of this package and needs none of their code.
  */
 export interface HostArray extends TensorDesc {
   readonly data: TypedArray;
-  /** Of the first element, in elements. */
+  /** The index of the first element in `data`. */
   readonly offset: number;
 }
 

@@ -185,7 +185,7 @@ export class Tensor implements TensorDesc {
   }
 
   /**
-   * The same values stored contiguously in another dtype, rounded to nearest even. A copy. `overflow` is for
+   * A copy of the values, stored contiguously in another dtype and rounded to nearest even. `overflow` is for
    * values beyond the largest finite one of f16, bf16 or f8.
    */
   cast(dtype: DType, options: { readonly overflow?: Overflow | undefined } = {}): Tensor {
@@ -198,7 +198,7 @@ export class Tensor implements TensorDesc {
     return Tensor.from(values, this.shape, { dtype, overflow: options.overflow });
   }
 
-  /** The same elements, bit by bit, row-major and without gaps. Always a copy. */
+  /** A copy of the elements, bit by bit, row-major and without gaps. Always a copy. */
   contiguous(): Tensor {
     checkTensorStorage('tensor', this);
     const t = Tensor.zeros(this.shape, { dtype: this.dtype });
@@ -256,7 +256,7 @@ export class Tensor implements TensorDesc {
   }
 
   /**
-   * The same elements in row-major order under another shape; a view.
+   * A view of the elements in row-major order under another shape.
    * @throws InvalidShapeError when the counts differ, or when dimensions that would merge do not lie in line:
    * then reshape a `contiguous()` copy.
    */

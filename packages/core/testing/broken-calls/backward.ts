@@ -1,6 +1,6 @@
 import { B, type BrokenCall, D, dtype, f32, H, paged, pages, S, shape, typed, value } from './call.ts';
 
-/** What backward adds. */
+/** The broken calls of backward. */
 export const backwardCalls: readonly BrokenCall[] = [
   shape('o', /shape of the output.*got \[2,2,3,5\]/, { backward: true, inputs: { o: f32(B, H, S, 5) } }),
   dtype('o', /float dtype, got u8/, { backward: true, inputs: { o: typed('u8', B, H, S, D) } }),

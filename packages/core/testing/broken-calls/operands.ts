@@ -3,7 +3,7 @@ import { B, type BrokenCall, D, dtype, f32, H, S, shape, typed, value } from './
 
 const large = f32(1, H, S, D).expand([2 ** 14, H, S, D]);
 
-/** What q, k, v and o must be. */
+/** The broken calls in which q, k, v or o is wrong. */
 export const operandCalls: readonly BrokenCall[] = [
   ...(['q', 'k', 'v'] as const).flatMap(name => [
     value(name, /must be a tensor, got Array/, { inputs: { [name]: [1, 2] as unknown as Tensor } }),

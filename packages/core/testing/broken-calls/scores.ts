@@ -3,7 +3,7 @@ import { scoreMod } from '../../src/expr/mods/mod.ts';
 import { alibiMod } from '../../src/expr/mods/score-mods.ts';
 import { B, type BrokenCall, D, dtype, f32, H, i32, S, shape, typed, value } from './call.ts';
 
-/** What is done to scores and probabilities. */
+/** The broken calls in which an option of scores or probabilities is wrong. */
 export const scoreCalls: readonly BrokenCall[] = [
   value('scale', /finite number, got NaN/, { options: { scale: NaN } }),
   value('softcap', /number from 1e-30 to 1e30, got -1/, { options: { softcap: -1 } }),

@@ -1,7 +1,7 @@
 import { TilewiseError } from '@tilewise/core';
 import { formatReport, onnxReport } from './onnx-report.ts';
 
-/** What the command has of its surroundings. */
+/** The command's surroundings: output streams, files and the clock. */
 export interface CommandHost {
   readonly readFile: (path: string) => Uint8Array;
   readonly print: (text: string) => void;

@@ -4,7 +4,7 @@ import type { TensorEngine } from '@tilewise/core/primitive';
 import { fromOnnx, type OnnxGraph, type OnnxGraphOptions } from '../formats/onnx/index.ts';
 import type { LogicalTensor } from '../ir/tensor/logical-tensor.ts';
 
-/** What the partitioner makes of a model. */
+/** The result of partitioning a model. */
 export interface OnnxReport {
   readonly operations: number;
   /** Each attention that runs as one kernel: its sizes and options, and floating-point operations forward. */

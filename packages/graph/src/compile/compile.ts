@@ -76,7 +76,7 @@ export function compileGroup(group: Group, engine: TensorEngine<TensorDesc>): Co
   return { program, kernel: 'operations', reasons, tensors, inPlace };
 }
 
-/** The same program with fewer steps. */
+/** The program with fewer steps and equal results. */
 function optimised(program: Program): Program {
   return readStored(fuseMaps(elideCopies(program)));
 }

@@ -37,7 +37,7 @@ export interface NodeDescription {
   readonly annotations?: Readonly<Record<string, Annotation>> | undefined;
 }
 
-/** What operations are written into. */
+/** Takes operations and makes tensors: a graph, or a function that is being traced. */
 export interface GraphWriter {
   readonly nodes: readonly GraphNode[];
   tensor(options: TensorOptions): LogicalTensor;

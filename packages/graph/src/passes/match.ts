@@ -4,7 +4,7 @@ import type { BackwardMatch } from './attention/backward.ts';
 import type { ForwardParts } from './attention/forward.ts';
 import type { IsFree } from './fuse/fuse.ts';
 
-/** What operations are recognised as: a pass of attention, or one operation that is attention. */
+/** The form in which operations are recognised: a pass of attention, or one operation that is attention. */
 export type AttentionForm =
   | { readonly pass: 'forward'; readonly parts: ForwardParts }
   | { readonly pass: 'backward'; readonly parts: BackwardMatch }
@@ -15,7 +15,7 @@ export interface Match {
   /** The kind of the partition. */
   readonly kind: string;
   readonly nodes: ReadonlySet<GraphNode>;
-  /** What becomes one attention call; null for operations that run one after the other. */
+  /** The attention call that the operations become; null for operations that run one after the other. */
   readonly form: AttentionForm | null;
 }
 

@@ -132,7 +132,7 @@ export function compileGraph<T extends TensorDesc>(
     return Object.fromEntries(outputs.map(({ id }) => [id, tensors.get(id) as T]));
   }
 
-  /** What partitions read and write, of bindings that have been checked. */
+  /** The tensors that partitions read and write, from bindings that have been checked. */
   function boundTo(tensors: ReadonlyMap<number, Bindable<T>>, uploads: Uploads<T>): BoundTensors<T> {
     const host = (id: number): Tensor | undefined => {
       const given = tensors.get(id);

@@ -185,7 +185,7 @@ export function checkEngine(engine: unknown): void {
   checkFunction('engine.primitives.prepare', primitives?.prepare);
 }
 
-/** What enters and leaves operations that run together. */
+/** The tensors that enter and leave operations which run together. */
 export function boundary(
   nodes: readonly GraphNode[],
   members: ReadonlySet<GraphNode>,

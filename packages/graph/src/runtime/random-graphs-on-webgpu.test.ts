@@ -8,7 +8,7 @@ import { runOnGpu } from '../../testing/webgpu-engine.ts';
  * Fewer than on the host: a software adapter compiles for a second or so where the score chain is a new one.
  */
 const GRAPHS = 16;
-/** Those of the tests on the host come first. */
+/** The first seed here; the tests on the host take the seeds before. */
 const FIRST = 301;
 
 test(`${GRAPHS} random graphs give on WebGPU what they give on the reference, fused and one by one`, {

@@ -4,7 +4,7 @@ import { checkRowStrides, checkScheme, checkShape, checkSource, type DropoutSour
 import type { DropoutSchemeName, DropoutShape, KeepDecider } from './scheme.ts';
 import { dropoutSchemes } from './schemes.ts';
 
-/** What `createDropout` takes: p, seed, offset, scheme and the extents of the scores. */
+/** The options of `createDropout`: p, seed, offset, scheme and the extents of the scores. */
 export interface DropoutOptions extends DropoutSource {
   readonly shape: DropoutShape;
   /**
@@ -16,7 +16,7 @@ export interface DropoutOptions extends DropoutSource {
 
 /** A dropout mask that is never stored: every element is decided on demand. */
 export interface Dropout extends KeepDecider {
-  /** What a kept probability is multiplied by, an f32: 1/(1 − p), or 0 where everything is dropped. */
+  /** The factor of a kept probability, an f32: 1/(1 − p), or 0 where everything is dropped. */
   readonly scale: number;
 }
 
@@ -33,7 +33,7 @@ export function createDropout(options: DropoutOptions): Dropout {
   return { scale, ...dropoutSchemes[scheme].decider({ shape, rowStrides, seed, offset, threshold }) };
 }
 
-/** What `dropoutMask` takes: p, seed, offset, scheme and the shape of the whole mask. */
+/** The options of `dropoutMask`: p, seed, offset, scheme and the shape of the whole mask. */
 export interface DropoutMaskOptions extends Omit<DropoutOptions, 'shape'> {
   readonly shape: readonly [B: number, H: number, Sq: number, Skv: number];
 }

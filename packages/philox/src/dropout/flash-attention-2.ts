@@ -85,8 +85,9 @@ function flashAttention2Decider(draw: DropoutDraw): KeepDecider {
 }
 
 /**
- * The same rule in WGSL: see {@link dropoutTypesWgsl} for the functions. `row.base` is the low half of the
- * counter at column 0. `dropout_block(p, row, j)` is the whole block that j shares with 15 other elements.
+ * FlashAttention-2's rule in WGSL: see {@link dropoutTypesWgsl} for the functions. `row.base` is the low half
+ * of the counter at column 0. `dropout_block(p, row, j)` is the whole block that j shares with 15 other
+ * elements.
  */
 export const flashAttention2Wgsl: WgslPiece = {
   code: `fn dropout_row(p: DropoutParams, bh: u32, i: u32) -> DropoutRow {

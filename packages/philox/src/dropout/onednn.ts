@@ -68,7 +68,7 @@ function onednnDecider(draw: DropoutDraw): KeepDecider {
   };
 }
 
-/** The same rule in WGSL: see {@link dropoutTypesWgsl} for the functions. `row.base` is an element index. */
+/** oneDNN's rule in WGSL: see {@link dropoutTypesWgsl} for the functions. `row.base` is an element index. */
 export const onednnWgsl: WgslPiece = {
   code: `fn dropout_row(p: DropoutParams, bh: u32, i: u32) -> DropoutRow {
   return DropoutRow(u64_add(u64_mul_u32(p.head_stride, bh), u32_mul_wide(i, p.row_stride)), i);

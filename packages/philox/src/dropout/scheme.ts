@@ -15,7 +15,7 @@ export interface DropoutShape {
 export interface DropoutRule {
   /** A whole number in [0, 2^32]; each scheme's file says what it is compared with. */
   readonly threshold: number;
-  /** What a kept probability is multiplied by, an f32; 0 where everything is dropped. */
+  /** The factor of a kept probability, an f32; 0 where everything is dropped. */
   readonly scale: number;
 }
 

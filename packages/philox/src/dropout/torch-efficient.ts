@@ -71,7 +71,7 @@ function torchEfficientDecider(draw: DropoutDraw): KeepDecider {
 }
 
 /**
- * The same rule in WGSL: see {@link dropoutTypesWgsl} for the functions. `row.base` is a position in the
+ * PyTorch's rule in WGSL: see {@link dropoutTypesWgsl} for the functions. `row.base` is a position in the
  * stream.
  */
 export const torchEfficientWgsl: WgslPiece = {

@@ -59,7 +59,7 @@ export function nativeDropoutMask(options: NativeDropoutOptions): Uint8Array {
   return mask;
 }
 
-/** What a kept element is multiplied by: 1/f32(1 − p) in f32; infinite at p = 1, where nothing is kept. */
+/** The factor of a kept element: 1/f32(1 − p) in f32; infinite at p = 1, where nothing is kept. */
 export function nativeDropoutScale(p: number): number {
   return Math.fround(1 / Math.fround(1 - checkProbability(p, 'p')));
 }

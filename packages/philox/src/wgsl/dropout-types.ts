@@ -1,7 +1,7 @@
 import type { WgslPiece } from './piece.ts';
 
 /**
- * What the WGSL of every dropout scheme shares.
+ * The WGSL that every dropout scheme shares.
  *
  * - `struct DropoutParams`: ten words in host-shareable layout, see `dropoutUniforms`. For packed sequences
  *   with `torch-efficient`, set `row_stride` of a copy to the number of keys of the sequence at hand.

@@ -33,7 +33,7 @@ export interface DropoutUniforms {
   readonly headStride: U64;
   /** Skv, or the number of keys of a packed sequence: elements from one row to the next. */
   readonly rowStride: number;
-  /** What the scheme compares with; 0xffffffff where `keepNone` decides. */
+  /** The threshold that the scheme compares words with; 0xffffffff where `keepNone` decides. */
   readonly threshold: number;
   /** 1 when everything is dropped, which no 32-bit threshold can say; else 0. */
   readonly keepNone: number;

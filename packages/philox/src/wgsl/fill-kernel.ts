@@ -8,11 +8,12 @@ import { composeWgsl, type WgslPiece } from './piece.ts';
 import { u64Wgsl } from './u64.ts';
 
 /**
- * What a fill writes: words, f32 uniforms, f32 normals, or Bernoulli draws as bytes 0 and 1, four to a word.
+ * The distribution of a fill: words, f32 uniforms, f32 normals, or Bernoulli draws as bytes 0 and 1, four to
+ * a word.
  */
 export type FillDistribution = 'u32' | 'uniform' | 'normal' | 'bernoulli';
 
-/** What `fillKernel` takes. */
+/** The options of `fillKernel`. */
 export interface FillKernelOptions {
   readonly distribution: FillDistribution;
   /** Invocations per workgroup, 64 by default. */

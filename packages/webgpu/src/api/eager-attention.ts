@@ -24,8 +24,8 @@ export interface AttentionCall {
 }
 
 /**
- * What the key of a plan has of a problem: without the dropout's seed and offset, which a plan is told when
- * it is encoded, and with expressions as lists of their nodes, since nodes may be shared.
+ * The part of a problem that the key of a plan depends on: without the dropout's seed and offset, which a
+ * plan takes when it is encoded, and with expressions as lists of their nodes, since nodes may be shared.
  */
 export function keyOfProblem(problem: AttentionProblem, { expr }: CallTools): object {
   const { dropout, scoreMod, maskMod } = problem;

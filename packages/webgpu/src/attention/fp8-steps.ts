@@ -37,7 +37,7 @@ export interface Fp8Kernel {
   readonly finish: string;
 }
 
-/** What writes the FP8 arithmetic of a kernel that takes `used` steps and measures `measured`. */
+/** Writes the FP8 arithmetic of a kernel that takes `used` steps and measures `measured`. */
 export type Fp8Arithmetic = (
   problem: AttentionProblem,
   used: readonly Fp8StepName[],

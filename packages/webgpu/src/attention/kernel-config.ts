@@ -13,7 +13,7 @@ import type { LaneGrid, Tile } from './tiles/tile.ts';
 /** How kernels of one problem are made. */
 export interface KernelConfig extends OperandAccess {
   readonly tools: KernelTools;
-  /** What decides which small tensors a kernel with too many bindings does not bind. */
+  /** Decides which small tensors a kernel with too many bindings does not bind. */
   readonly bindingBudget: BindingBudget;
 }
 
@@ -23,9 +23,9 @@ export interface TileConfig extends KernelConfig {
 }
 
 /**
- * What makes the kernels of options that few programs use. Plans and engines, which see options as plain
- * data, have all of them. An eager call has those of its own options: values of FP8 bring them along, and
- * others are loaded, so that a program without these options does not hold their kernels.
+ * Makes the kernels of options that few programs use. Plans and engines, which see options as plain data,
+ * have all of these tools. An eager call has the tools of its own options: values of FP8 bring theirs along,
+ * and others are loaded, so that a program without these options does not hold their kernels.
  */
 export interface KernelTools {
   readonly dropout: DropoutTools | null;
@@ -50,7 +50,7 @@ export const noTools: KernelTools = {
   ...{ pages: null, segments: null, fp8: null, mxfp8: null },
 };
 
-/** What draws dropout masks. */
+/** Draws dropout masks. */
 export interface DropoutTools {
   /** See `dropoutPart`. */
   part(problem: AttentionProblem): ShaderPart | null;
@@ -58,7 +58,7 @@ export interface DropoutTools {
   maskKernel(problem: AttentionProblem): KernelSpec;
 }
 
-/** What makes the kernels of gradients that are sums over many scores or rows. */
+/** Makes the kernels of gradients that are sums over many scores or rows. */
 export interface SumTools {
   kernels(problem: BackwardProblem, config: KernelConfig): KernelSpec[];
   /** Vectors that these kernels take in the region `partialSums` of the workspace. */
@@ -74,7 +74,7 @@ export interface ForwardFinish {
   readonly parts: readonly ShaderPart[];
 }
 
-/** What makes the kernels of keys that several workgroups share (the split-KV of "Flash-Decoding", 2023). */
+/** Makes the kernels of keys that several workgroups share (the split-KV of "Flash-Decoding", 2023). */
 export interface SplitKvTools {
   /** The end of a kernel that leaves its part in the workspace. */
   finish(problem: AttentionProblem, tile: Tile, parts: number): ForwardFinish;
@@ -83,19 +83,20 @@ export interface SplitKvTools {
   mergeKernel(problem: AttentionProblem, parts: number, config: KernelConfig): KernelSpec;
 }
 
-/** What reads the options of 8 bits, and makes the kernels of FP8. */
+/** Reads the options of 8 bits, and makes the kernels of FP8. */
 export interface Fp8Tools {
   readonly reading: Fp8Reading;
   readonly arithmetic: Fp8Arithmetic;
-  /** What sets the largest values to 0 before others are measured; nothing where none are measured. */
+  /**
+   * The kernels that set the largest values to 0 before others are measured; none where no value is measured.
+   */
   clearAmaxKernels(measured: readonly AmaxName[]): KernelSpec[];
   /** The kernel that computes o of an FP8 problem from lse. */
   outputKernel(problem: AttentionProblem, config: KernelConfig): KernelSpec;
 }
 
 /**
- * What turns problems with block scales into problems with dequantised operands, whose kernels are those of
- * FP8.
+ * Turns problems with block scales into problems with dequantised operands, whose kernels are those of FP8.
  */
 export interface Mxfp8Tools {
   /** The problem once q, k and v lie dequantised in the workspace; null for one without block scales. */

@@ -1,6 +1,6 @@
 import type { StorageBinding } from './shader-part.ts';
 
-/** What decides which tensors a kernel binds. */
+/** The bindings and limits that decide which tensors a kernel binds. */
 export interface BindingBudget {
   /** Storage buffers that a kernel may bind. */
   readonly buffers: number;

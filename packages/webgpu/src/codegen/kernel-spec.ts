@@ -134,7 +134,7 @@ export function dispatchSize(groups: number): [x: number, y: number] {
   return x === 0 ? [0, 1] : [x, Math.ceil(groups / x)];
 }
 
-/** The same kernel on tensors of other names; those that are not in `names` keep theirs. */
+/** The kernel on tensors of other names; names that are not in `names` stay. */
 export function renameTensors(kernel: KernelSpec, names: Readonly<Record<string, string>>): KernelSpec {
   const renamed = (name: string): string => names[name] ?? name;
   return {

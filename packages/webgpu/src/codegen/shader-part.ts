@@ -55,7 +55,7 @@ const gatheredBinding: StorageBinding = {
 export type EncodeTimeValue =
   /** Offset of the tensor from the start of what it is read from, in elements. */
   | { readonly offsetOf: string }
-  /** The same in whole words of 4 bytes. */
+  /** The size of the named tensor in whole words of 4 bytes. */
   | { readonly wordOf: string }
   /** One that the caller gives, by name. */
   | { readonly input: string }

@@ -1,7 +1,10 @@
 import type { SubgroupMatrixConfig } from './subgroup-matrix-configs.ts';
 import { subgroupMatrixFeature } from './webgpu-flags.ts';
 
-/** What kernels need to know of a device; plain data, so that kernels can be made and read without one. */
+/**
+ * The features and limits of a device that kernels depend on; plain data, so that kernels can be made and
+ * read without a device.
+ */
 export interface Capabilities {
   readonly maxStorageBuffersPerShaderStage: number;
   /** Bytes. */
@@ -21,7 +24,7 @@ export interface Capabilities {
   readonly subgroupMatrixConfigs: readonly SubgroupMatrixConfig[];
 }
 
-/** What WebGPU guarantees everywhere. */
+/** The limits that WebGPU guarantees everywhere. */
 export const guaranteedCapabilities: Capabilities = {
   maxStorageBuffersPerShaderStage: 8,
   maxComputeWorkgroupStorageSize: 16384,
@@ -51,7 +54,7 @@ const wantedLimits = [
   'maxComputeWorkgroupStorageSize',
 ] as const;
 
-/** Of a device, and of the adapter that it is from, if it is known. */
+/** The capabilities of a device, and of its adapter, if that is known. */
 export async function capabilitiesOf(device: GPUDevice, adapter?: GPUAdapter): Promise<Capabilities> {
   const { limits, adapterInfo } = device;
   const has = (feature: string): boolean => device.features.has(feature);
@@ -68,7 +71,7 @@ export async function capabilitiesOf(device: GPUDevice, adapter?: GPUAdapter): P
   };
 }
 
-/** What finds the configurations compiles kernels, so only devices that can have some load the code. */
+/** Finding the configurations compiles kernels, so only devices that can have some load the code. */
 async function findConfigs(
   device: GPUDevice,
   adapter: GPUAdapter | undefined,

@@ -1,7 +1,7 @@
 import { InvalidArgumentError } from '@tilewise/core';
 import { describeValue } from '@tilewise/philox/errors';
 
-/** What tells the objects of a kind from others: members of which they have one. */
+/** The members by which the objects of a kind are told apart. */
 const members = {
   'a GpuContext': ['checkAlive'],
   'a GPUDevice': ['createBuffer'],

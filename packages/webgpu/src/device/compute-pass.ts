@@ -1,4 +1,4 @@
-/** What kernels need of a compute pass. */
+/** The methods of a compute pass that kernels use. */
 export interface ComputePass {
   setPipeline(pipeline: GPUComputePipeline): void;
   setBindGroup(index: number, group: GPUBindGroup): void;
@@ -6,7 +6,7 @@ export interface ComputePass {
   end(): void;
 }
 
-/** What a context asks of the trace that it was given. */
+/** The methods of a trace that a context calls. */
 export interface PassTrace {
   /** Readies the trace for the device of the context. */
   attach(device: GPUDevice): void;

@@ -6,7 +6,7 @@ import { withFaults } from './faults.ts';
 // GPU stays with the bytes that were to be written, and goes on to whatever is computed from them. Whoever
 // reads them is told, each time, until they are written again.
 
-/** What went wrong, once it is known. */
+/** The error of some work on the GPU, once it is known. */
 export type Fault = Promise<TilewiseError | undefined>;
 
 /** Something that the GPU was given to do. */
@@ -16,7 +16,7 @@ interface Work {
   isGood: boolean;
 }
 
-/** What may be wrong with a buffer. */
+/** The state of a buffer's bytes: the error that they may carry. */
 interface Content {
   /** Its making: where there was no memory, it is no buffer. */
   readonly made?: Work;
@@ -31,7 +31,7 @@ interface Touch {
 
 const contents = new WeakMap<GPUBuffer, Content>();
 
-/** What the innermost work that is being put together reads and writes, in order. */
+/** The reads and writes of the innermost work that is being put together, in order. */
 let touches: Touch[] | undefined;
 
 /**
@@ -74,7 +74,7 @@ export function forgetContent(buffer: GPUBuffer): void {
   if (content) content.written = [];
 }
 
-/** What went wrong with the bytes as they are now. */
+/** The error that the bytes in a range carry now. */
 export function faultOfBytes(range: ByteRange): Fault {
   return firstFault([...making(range), ...writing(range)]);
 }

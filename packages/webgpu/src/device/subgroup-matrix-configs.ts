@@ -25,7 +25,7 @@ export function subgroupMatrixConfigsOf(
   return found;
 }
 
-/** What was found, by device: its contexts share it. */
+/** The configurations found, by device, so that all contexts of a device share them. */
 const known = new WeakMap<GPUDevice, Promise<readonly SubgroupMatrixConfig[]>>();
 
 async function findMatrices(
@@ -42,7 +42,7 @@ async function findMatrices(
     .sort((a, b) => b.M * b.N * b.K - a.M * a.N * a.K);
 }
 
-/** What an adapter says of a matrix shape. */
+/** A matrix configuration as the adapter reports it. */
 interface MatrixConfig {
   readonly componentType: string;
   readonly resultComponentType: string;

@@ -2,7 +2,7 @@ import { InvalidArgumentError } from '@tilewise/core';
 
 /** Something that is to be given to the GPU in its turn. */
 export interface QueuedWork<R> {
-  /** What the work waits for besides the work before it, such as the compilation of its kernels. */
+  /** A promise that the work waits for besides the work before it, such as the compilation of its kernels. */
   readonly ready?: Promise<unknown> | undefined;
   /** Buffers that the work reads or writes. */
   readonly buffers?: readonly GPUBuffer[];

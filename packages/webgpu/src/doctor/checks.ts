@@ -10,9 +10,9 @@ const [B, Hq, Hk, S, D] = [1, 4, 2, 50, 16];
 const options: SdpaOptions = { causal: true, dropout: { p: 0.25, seed: 42n } };
 
 /**
- * What the kernels' own tests allow: scores of this problem stay below 80, whose rounding to f32 moves a
- * probability by 5e-6 at most, relative; a gradient has that twice. Results in f16 may be rounded to the
- * neighbour: 2^-10 more.
+ * The errors that the kernels' own tests allow: scores of this problem stay below 80, whose rounding to f32
+ * moves a probability by 5e-6 at most, relative; a gradient has twice that error. Results in f16 may be
+ * rounded to the neighbour: 2^-10 more.
  */
 const allowed = { forward: 1e-5, backward: 2e-5, f16: 2 ** -10 };
 

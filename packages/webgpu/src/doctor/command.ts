@@ -3,7 +3,7 @@ import type { Diagnosis } from './diagnosis.ts';
 import { formatDiagnosis } from './format.ts';
 import { missingWebGpu } from './verdict.ts';
 
-/** What the command has of its surroundings. */
+/** The command's surroundings: its output, its GPU and its clock. */
 export interface CommandHost {
   /**
    * Loads the npm package webgpu (Dawn); undefined where it is not installed, an error where it does not

@@ -7,7 +7,7 @@ import type { AdapterReport, Diagnosis, LimitReport } from './diagnosis.ts';
 import { checkVariants } from './variants.ts';
 import { missingAdapter, missingDevice, missingWebGpu, verdictOf } from './verdict.ts';
 
-/** What to look at. Default: `navigator.gpu`. */
+/** The GPU to look at. Default: `navigator.gpu`. */
 export interface DiagnoseOptions {
   /** `navigator.gpu`, or what `create()` of the npm package webgpu returned. */
   readonly gpu?: GPU | undefined;

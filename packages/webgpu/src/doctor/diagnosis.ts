@@ -13,7 +13,7 @@ export interface AdapterReport {
 export interface LimitReport {
   readonly name: string;
   readonly value: number;
-  /** What WebGPU guarantees everywhere. */
+  /** The limit that WebGPU guarantees everywhere. */
   readonly guaranteed: number;
 }
 
@@ -21,7 +21,7 @@ export interface LimitReport {
 export interface VariantReport {
   readonly name: string;
   readonly enabled: boolean;
-  /** What is missing. */
+  /** The missing features. */
   readonly reasons: readonly string[];
 }
 
@@ -32,7 +32,7 @@ export interface CheckReport {
   readonly error: number;
   readonly allowed: number;
   readonly milliseconds: number;
-  /** What went wrong on the way, if anything did. */
+  /** The error that ended the diagnosis early, if any. */
   readonly failure: string | null;
 }
 
@@ -44,7 +44,7 @@ export interface CheckReport {
  */
 export type Status = 'ok' | 'slow' | 'wrong' | 'missing';
 
-/** What was found on this machine. Plain data. */
+/** The findings on this machine. Plain data. */
 export interface Diagnosis {
   readonly status: Status;
   /** One sentence, with what to do when something is missing. */

@@ -13,7 +13,7 @@ beforeAll(async () => {
   found = await diagnose({ gpu });
 });
 
-/** The same GPU with another adapter. */
+/** The GPU with a changed adapter. */
 function withAdapter(change: (adapter: GPUAdapter) => object): GPU {
   const requestAdapter = async (options: GPURequestAdapterOptions): Promise<unknown> => {
     const adapter = await gpu.requestAdapter(options);

@@ -2,7 +2,7 @@ import type { AdapterReport, CheckReport, Diagnosis, VariantReport } from './dia
 
 type Verdict = Pick<Diagnosis, 'status' | 'verdict'>;
 
-/** What to do where there is no WebGPU at all, by where it was looked for. */
+/** The advice where there is no WebGPU at all, by where it was looked for. */
 export function missingWebGpu(where: string, advice: string): Verdict {
   return { status: 'missing', verdict: `There is no WebGPU in ${where}: ${advice}.` };
 }

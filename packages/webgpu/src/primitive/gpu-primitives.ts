@@ -41,7 +41,7 @@ function checkSupport(
   return { supported: reasons.length === 0, reasons };
 }
 
-/** What stands against tensors before any kernel is made for them. */
+/** The reasons against tensors before any kernel is made for them. */
 function tensorReasons(primitive: Primitive, tensors: readonly TensorDesc[]): string[] {
   const whole = tensors.find(({ dtype }) => dtypeInfo[dtype].kind !== 'float');
   return [

@@ -3,10 +3,7 @@ import type { TensorFootprint } from '../codegen/dispatch-splits.ts';
 import type { KernelSpec } from '../codegen/kernel-spec.ts';
 import type { Capabilities } from '../device/capabilities.ts';
 
-/**
- * What kernels of a primitive are made for. Its tensors are called x0, x1… and y0, y1… where a plan binds
- * them.
- */
+/** The tensors that kernels of a primitive are made for. A plan binds them as x0, x1… and y0, y1… */
 export interface PrimitiveTensors {
   readonly inputs: readonly TensorDesc[];
   readonly outputs: readonly TensorDesc[];
@@ -20,7 +17,7 @@ export interface PrimitiveKernels {
   readonly kernels: readonly KernelSpec[];
   /** How many elements the regions of the workspace have that they use, by name. */
   readonly workspace?: Readonly<Record<string, number>>;
-  /** What workgroups touch of each tensor, where large ones may be bound in pieces. */
+  /** The footprint of workgroups in each tensor, where large tensors may be bound in pieces. */
   readonly footprints?: Readonly<Record<string, TensorFootprint>>;
 }
 

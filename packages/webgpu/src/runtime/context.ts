@@ -9,7 +9,7 @@ import { GpuMemory, type MemorySettings } from './gpu-memory.ts';
 import { type KernelPlan, makeKernelPlan, type PlanParts } from './plan/kernel-plan.ts';
 import { type KernelParts, planReasons } from './plan/plan-layout.ts';
 
-/** What a context has for kernels: the tiles that they take, and the modules that were loaded. */
+/** The parts of a context that kernels are made from: their tiles, and the loaded modules. */
 type ContextKernels = Pick<TileTarget, 'tiles' | 'tileKinds'> & { readonly modules?: LoadedModules };
 
 /** A GPU device with the tensors and compiled kernels of this library on it. Made by `createContext`. */
@@ -35,7 +35,7 @@ export class GpuContext extends GpuMemory implements KernelTarget {
     return makeKernelPlan(this, parts);
   }
 
-  /** What this device lacks for such a plan; nothing when it can run. */
+  /** The features that this device lacks for such a plan; empty when the device can run the plan. */
   planReasons(parts: KernelParts): string[] {
     return planReasons(parts, this.capabilities);
   }

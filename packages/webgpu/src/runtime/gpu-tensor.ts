@@ -46,8 +46,8 @@ export class GpuTensor implements TensorDesc {
   }
 
   /**
-   * What went wrong on the GPU while what is in this tensor now was computed, once that is known; `download`
-   * rejects with it.
+   * The error on the GPU while the tensor's present content was computed, once it is known; `download`
+   * rejects with the error.
    */
   get fault(): Fault {
     return faultOfBytes(bytesOf(this));

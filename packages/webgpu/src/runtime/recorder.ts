@@ -5,10 +5,10 @@ import { workQueue } from '../device/work-queue.ts';
 import type { GpuMemory } from './gpu-memory.ts';
 import type { PlanRun } from './plan/kernel-plan.ts';
 
-/** What an engine records at once. */
+/** The work that an engine records at once. */
 interface RecordedRun {
   readonly run: PlanRun;
-  /** What is to be done once the run is submitted. */
+  /** Called once the run is submitted. */
   afterwards(): void;
 }
 

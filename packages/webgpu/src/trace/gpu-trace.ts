@@ -129,7 +129,7 @@ export class GpuTrace implements WorkTrace, PassTrace {
   }
 
   /**
-   * What was timed since the last call, in the order of recording; times are in nanoseconds. Waits for the
+   * The kernels timed since the last call, in the order of recording; times are in nanoseconds. Waits for the
    * GPU. Kernels of an encoder that the caller has not submitted are left out.
    */
   async take(): Promise<TraceRecord[]> {

@@ -23,8 +23,8 @@ export interface TraceFile {
 }
 
 /**
- * What a trace has timed since the last call, as a file of trace events. Waits for the GPU. Browsers round
- * timestamps, to 100 µs by default, so that short kernels seem to take no time.
+ * The kernels that a trace has timed since the last call, as a file of trace events. Waits for the GPU.
+ * Browsers round timestamps, to 100 µs by default, so that short kernels seem to take no time.
  */
 export async function takeTrace(trace: GpuTrace): Promise<TraceFile> {
   return { traceEvents: traceEvents(await trace.take()), displayTimeUnit: 'ms' };

@@ -20,7 +20,7 @@ const tolerances: { readonly [D in DType]?: number } = {
 
 export const toleranceOf = (dtype: DType): number => tolerances[dtype] ?? 0;
 
-/** What is wrong with results, next to those of the same work on another tile; nothing when they agree. */
+/** The disagreement of results with those of the same work on another tile; nothing when they agree. */
 export function disagreement(expected: Sample, got: Sample, tolerance: number): string | null {
   for (const [name, values] of expected) {
     const others = got.get(name);

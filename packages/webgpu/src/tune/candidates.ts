@@ -36,7 +36,7 @@ const workgroupSizes: readonly WorkgroupTileShape[] = [
   { tx: 16, ty: 4, headDimChunk: 6 },
 ];
 
-/** The same of few queries: more keys than rows. */
+/** The sizes for few queries: more keys than rows. */
 const decodeSizes: readonly WorkgroupTileShape[] = [
   { tx: 32, ty: 1, headDimChunk: 4 },
   { tx: 16, ty: 2, headDimChunk: 8 },
@@ -50,7 +50,7 @@ const decodeSizes: readonly WorkgroupTileShape[] = [
 /** How many of them are tried in all the ways below. */
 const likelySizes = 7;
 
-/** What else a tile may be, the plain first. */
+/** The variants of a tile, the plain one first. */
 const ways: readonly Partial<WorkgroupTileShape>[] = [
   {},
   { arithmetic: 'f16' },

@@ -5,7 +5,7 @@ import { bufferUsage, mapModeRead } from '../device/webgpu-flags.ts';
 export type Encode = (pass: GPUComputePassEncoder, round: number) => void;
 
 /**
- * What times are measured with: the GPU's own clock around a pass, or this process's around submission and
+ * The clock of a measurement: the GPU's own around a pass, or this process's around submission and
  * completion.
  */
 export type ClockKind = 'timestamps' | 'wall clock';

@@ -53,14 +53,14 @@ export interface Work {
 /** Rounds at least, and at most. */
 const [leastRounds, mostRounds] = [3, 15];
 
-/** What plans of one problem on any tiles are run with. */
+/** Runs the plans of one problem on any tiles. */
 export class TileBench {
   readonly #problem: AttentionProblem | BackwardProblem;
   readonly #contexts: GpuContext[];
   readonly #space: GpuContext;
   readonly #tolerance: number;
   readonly #synthetic: SyntheticTensors;
-  /** Of each kernel: the first of its works, and what it gave. */
+  /** The first work of each kernel, and its results. */
   readonly #first = new Map<TileRole, { readonly encode: Encode; readonly results: Sample }>();
   readonly #clock: GpuClock;
 
@@ -142,7 +142,7 @@ export class TileBench {
     return disagreement(first.results, results, this.#tolerance);
   }
 
-  /** What a kernel multiplies. */
+  /** The operands that a kernel multiplies. */
   #operandsOf(role: TileRole): OperandDesc[] {
     const { q, k, v } = forwardOf(this.#problem);
     return !isForward(role) && 'forward' in this.#problem ? [q, k, v, this.#problem.dO] : [q, k, v];

@@ -16,7 +16,7 @@ import type { ClockKind } from './gpu-clock.ts';
 import { forwardOf, gradientsOf, TileBench, type TileTiming, type Work } from './tile-bench.ts';
 import { checkDescription, type TileDescription, type TileDescriptions } from './tile-description.ts';
 
-/** What `tune` takes besides a context and a problem. */
+/** The options of `tune`. */
 export interface TuneOptions {
   /**
    * How long it may take, about. Half of it is for compiling, beyond which no further tile is tried. Default
@@ -30,7 +30,7 @@ export interface TuneOptions {
   readonly candidates?: { readonly [Role in TileRole]?: readonly TileDescription[] } | undefined;
 }
 
-/** What tuning found. All of it is plain data. */
+/** The result of tuning. Plain data. */
 export interface Tuning {
   /** The fastest tile of each kernel, for `tilesFrom`. */
   readonly choice: TileDescriptions;

@@ -19,7 +19,7 @@ export interface Visibility {
   /** Keys of sequence b. */
   lengthKv(b: number): number;
   /**
-   * What is added to i to find the diagonal key: 0 (top-left), or lengthKv(b) − lengthQ(b) (bottom-right, per
+   * The offset from i to the diagonal key: 0 (top-left), or lengthKv(b) − lengthQ(b) (bottom-right, per
    * sequence).
    */
   diagonalOffset(b: number): number;
@@ -44,7 +44,7 @@ export interface Visibility {
   readonly asksPairs: boolean;
 }
 
-/** What visibility reads: lengths, mask, block mask and captures; never q, k or v. */
+/** The operands that decide visibility: lengths, mask, block mask and captures; never q, k or v. */
 export type VisibilityOperands = Partial<Operands<Tensor>>;
 
 type PairPredicate = (b: number, h: number, i: number, j: number) => boolean;

@@ -74,10 +74,10 @@ export interface OperandLayout {
   readonly footprint: Footprint | null;
 }
 
-/** What there is to know of one operand or result. */
+/** The description of one operand or result. */
 export interface OperandRow {
   readonly form: OperandForm;
-  /** What each pass does with it; nothing where the pass is absent. */
+  /** What each pass does with the tensor; absent where the pass does not use the tensor. */
   readonly forward?: 'read' | 'write';
   readonly backward?: 'read' | 'write';
   /** The option that gives it, where that has another name. */

@@ -33,7 +33,7 @@ export function dropoutDesc(
   return p === 0 ? null : { kind: 'philox', p, scale: 1 / (1 - p), scheme, ...words };
 }
 
-/** What nothing would read beside each of these. */
+/** For each field of `dropout`, the fields that nothing would read beside that field. */
 const unread: Readonly<Record<string, readonly string[]>> = {
   mask: ['offset', 'scheme'],
   seed: ['scale'],

@@ -59,7 +59,7 @@ export interface MaskDropout<T> {
  * way.
  */
 export type Fp8Options<T = Tensor> = Readonly<Partial<Record<Fp8ScalarName, number | T | undefined>>> & {
-  /** What P is rounded to instead of q's dtype, which may then be any float. Of forward only. */
+  /** The format that P is rounded to instead of q's dtype, which may then be any float. Forward only. */
   readonly formatP?: FormatP | undefined;
 };
 
@@ -233,8 +233,8 @@ export interface ForwardInputs<T> {
 }
 
 /**
- * What backward takes: the forward inputs and results, and the gradients of the loss by o and (optionally)
- * lse.
+ * The inputs of backward: the inputs and results of forward, and the gradients of the loss by o and
+ * (optionally) lse.
  */
 export interface BackwardInputs<T> extends ForwardInputs<T> {
   readonly o: T;

@@ -3,8 +3,8 @@ import { type Fp8Reading, fp8Reading } from './fp8.ts';
 import { type NearestName, nearestName } from './nearest-name.ts';
 
 /**
- * What reads and checks the options that few calls have. An engine that bundles less says first what of it is
- * missing for a call.
+ * Reads and checks the options that few calls have. An engine that bundles fewer readers first says which
+ * reader a call lacks.
  */
 export interface CallReading {
   /** Reads the options `fp8` and `mxfp8`. */

@@ -6,9 +6,9 @@ import type { NearestName } from './nearest-name.ts';
 import type { MaskDropout, PhiloxDropout, SdpaBackwardOptions, Window } from './options.ts';
 
 /**
- * What an option must be before the rules look at it: a number, a truth value, a list of names, an object
- * with options of its own (`'object'` where the code that reads it knows them), or `'any'`, where a rule of
- * its own says all.
+ * The form of an option, checked before the rules: a number, a truth value, a list of names, an object with
+ * options of its own (`'object'` where the code that reads the object knows these options), or `'any'`, where
+ * one rule checks everything.
  */
 export type OptionForm = 'any' | 'number' | 'boolean' | 'names' | 'object' | OptionForms;
 
@@ -27,8 +27,8 @@ const operandOptions = /* @__PURE__ */ tableNames.filter(
 );
 
 /**
- * What a call may be given beside its options, in either pass: inputs, and the results of forward, as in `{
- * q, k, v, ...forward, dO }`.
+ * The names of the tensors that a call may take beside its options, in either pass: inputs, and the results
+ * of forward, as in `{ q, k, v, ...forward, dO }`.
  */
 const inputNames = /* @__PURE__ */ tableNames
   .filter(name => {

@@ -118,7 +118,7 @@ function capacity({ size, table }: PageDesc, cuPages: TensorDesc | undefined): n
   throw new InvalidArgumentError('maxSeqLenKv', 'must be given when cuPagesK is not on the host');
 }
 
-/** What is wrong with packed or ragged tensors without lengths. */
+/** The message for packed or ragged tensors without lengths. */
 export function lengthsMissing(side: 'Q' | 'Kv'): string {
   return `must be given, or cuSeqLens${side}: ragged offsets do not say how long a sequence is`;
 }

@@ -28,8 +28,8 @@ export const fp8AmaxNames = ['amaxS', 'amaxO', 'amaxDQ', 'amaxDK', 'amaxDV', 'am
 export type Fp8ScalarName = (typeof fp8ScalarNames)[number];
 
 /**
- * What the FP8 contract does to a number on its way: it is multiplied by the descales, measured, multiplied
- * by the scale, and rounded.
+ * One number in the FP8 contract is multiplied by the descales, measured, multiplied by the scale, and
+ * rounded.
  */
 export interface Fp8Step {
   readonly descales?: readonly Fp8ScalarName[];

@@ -72,7 +72,7 @@ const amaxRules = (name: BackwardAmaxName, ...sources: GradientName[]): Rule<Bac
   ),
 ];
 
-/** What backward adds to the forward rules. */
+/** The rules of backward beyond those of forward. */
 export const backwardRules: readonly Rule<BackwardProblem>[] = [
   ...outputRules('o', p => p.forward.o),
   ...outputRules('dO', p => p.dO),

@@ -1,7 +1,7 @@
 import type { AttentionProblem } from '../problem/problem.ts';
 import { argumentRule, type Rule, unless } from './rule.ts';
 
-/** What the FP8 contract demands of a forward problem that has it. */
+/** The rules of the FP8 contract for a forward problem. */
 export const fp8ForwardRules: readonly Rule<AttentionProblem>[] = [
   {
     argument: 'fp8',

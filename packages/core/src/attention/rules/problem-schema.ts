@@ -132,7 +132,7 @@ const fp8 = kindOf({
   }),
 } satisfies Record<Fp8Desc['kind'], Check>);
 
-/** What each field of a forward problem must be before the rules look at it. */
+/** The form of each field of a forward problem, checked before the rules. */
 const forwardFields: Fields<AttentionProblem> = {
   ...{ B: extent, Hq: extent, Hk: extent, Hv: extent, Sq: extent, Skv: extent, Dqk: extent, Dv: extent },
   ...{ q: operand, k: operand, v: operand, o: operand },

@@ -23,7 +23,7 @@ export function checkRules<P>(rules: readonly Rule<P>[], problem: P): void {
   }
 }
 
-/** What is wrong where something does not hold. */
+/** The message `wrong` where a condition does not hold, else null. */
 export function unless(holds: boolean, wrong: string): string | null {
   return holds ? null : wrong;
 }

@@ -8,7 +8,7 @@ import type { AttentionProblem, BackwardProblem, BroadcastDesc, OperandDesc } fr
 import { argumentRule, type Rule, shapeRule, unless } from './rule.ts';
 
 /**
- * What holds for every problem that `normalise` makes, and what a stored one must therefore keep: its
+ * The rules that every problem made by `normalise` keeps, and a stored problem must therefore keep: its
  * descriptions of tensors agree with its extents.
  */
 export const storedRules: readonly Rule<AttentionProblem>[] = [
@@ -22,7 +22,7 @@ export const storedRules: readonly Rule<AttentionProblem>[] = [
   ...broadcastRules('blockMask', p => p.blockMask, blockMaskShape),
 ];
 
-/** What holds for every problem that `normaliseBackward` makes, beside its forward part. */
+/** The rules that every problem made by `normaliseBackward` keeps, beside those of its forward part. */
 export const storedBackwardRules: readonly Rule<BackwardProblem>[] = (['dO', 'dq', 'dk', 'dv'] as const).map(
   name => stridesRule(name, p => p[name]),
 );

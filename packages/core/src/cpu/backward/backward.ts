@@ -90,7 +90,7 @@ export function sumBytes({
   };
 }
 
-/** What is left to do when all tasks are done. */
+/** Finishes the backward pass when all tasks are done. */
 export function finishBackward(
   problem: BackwardProblem,
   sums: BackwardSums,

@@ -14,7 +14,7 @@ import { createUnpack, type Unpack } from '../operands/unpack.ts';
 import type { QueryTile } from '../tiles/score-tile.ts';
 import type { TileSize } from '../tiles/tile-size.ts';
 
-/** What the products of backward take besides q, k and v where operands have block scales. */
+/** The further operands of the products of backward where operands have block scales. */
 export interface BlockPanels {
   readonly q: RowPanel;
   readonly dO8: RowPanel;

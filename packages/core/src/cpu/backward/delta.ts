@@ -10,7 +10,10 @@ import { createRowPanel, type RowPanel } from '../operands/row-panel.ts';
 import { createUnpack } from '../operands/unpack.ts';
 import type { QueryTile } from '../tiles/score-tile.ts';
 
-/** What backward takes from the forward pass and from the loss, for one tile of query rows at a time. */
+/**
+ * The rows of forward results and of gradients of the loss that backward reads, for one tile of query rows at
+ * a time.
+ */
 export interface DeltaRows {
   readonly dO: RowPanel;
   /** Addresses of lse and of δ_i = Σ_d dO_id o_id − dLse_i, of what dO and o mean, in f32. */

@@ -9,7 +9,7 @@ import type { TileSize } from '../tiles/tile-size.ts';
 import { type BlockPanels, createBlockPanels } from './block-panels.ts';
 import { createDeltaRows, type DeltaRows } from './delta.ts';
 
-/** What the stages of backward read. */
+/** The operands that the stages of backward read. */
 export interface BackwardInputs {
   readonly kernels: Kernels;
   readonly size: TileSize;

@@ -13,7 +13,7 @@ import type { BackwardSums } from './sums.ts';
  */
 export type TakeTile = (ds: Float32Array, products: Float32Array, ld: number, tile: ScoreTile) => void;
 
-/** Those of the wanted gradients that are sums of ds, in f64 and in the order of the tiles. */
+/** The wanted gradients that are sums of ds, in f64 and in the order of the tiles. */
 export function createScoreGradients(
   problem: AttentionProblem,
   chain: ScoreChain,

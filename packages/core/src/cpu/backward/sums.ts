@@ -24,8 +24,8 @@ export interface BackwardSums {
 }
 
 /**
- * What a thread has found in its tasks besides: gradients that are sums over all of them, and the largest
- * magnitudes of FP8 problems.
+ * The further results of a thread's tasks: gradients that are sums over all tasks, and the largest magnitudes
+ * of FP8 problems.
  */
 export interface BackwardExtras {
   readonly dCaptures: Readonly<Record<string, Tensor>> | null;

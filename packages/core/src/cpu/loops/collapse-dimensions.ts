@@ -1,11 +1,12 @@
 import type { Shape, Strides } from '../../tensor/shape.ts';
 
 /**
- * The same elements in as few dimensions as possible, so that their lines are long; at least one dimension.
+ * Tensors of equal shape in as few dimensions as possible, so that their lines are long; at least one
+ * dimension.
  */
 export interface Collapsed {
   readonly shape: readonly number[];
-  /** Those of each tensor. */
+  /** The strides of each tensor. */
   readonly strides: readonly (readonly number[])[];
 }
 

@@ -14,7 +14,10 @@ export const formatBytes: Readonly<Record<Format, number>> = {
   ...{ f32: 4, i32: 4, f16: 2, bf16: 2, bits16: 2, i8: 1, u8: 1, bool: 1, f64: 8 },
 };
 
-/** What vectors of a format hold. A vector of truth values has lanes of all ones and of zeros. */
+/**
+ * The type of the elements in a vector of a format. A vector of truth values has lanes of all ones and of
+ * zeros.
+ */
 export function typeOfFormat(format: Format): ExprType {
   if (format === 'bool') return 'bool';
   return format === 'f32' || format === 'f16' || format === 'bf16' || format === 'f64' ? 'f32' : 'i32';

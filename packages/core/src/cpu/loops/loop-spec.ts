@@ -11,9 +11,9 @@ export type Step = 'none' | 'next' | 'far';
 export interface LoopSpec {
   /** The expression of an element, its distinct nodes in order. */
   readonly nodes: readonly FlatNode[];
-  /** What loads of an element at the place of the loop read, by the names in the expression. */
+  /** The tensors that loads at the place of the loop read, by the names in the expression. */
   readonly streams: readonly Stream[];
-  /** What loads at other places read. */
+  /** The tensors that loads at other places read. */
   readonly tables: readonly Table[];
   /** Dimensions of the loop; the last is the inner one, the one before counts rows. */
   readonly rank: number;
@@ -50,7 +50,7 @@ export interface Output {
 export const runNumbers = {
   count: 0,
   rows: 1,
-  /** Of stream n, or of the output for −1. */
+  /** The place of the address of stream n, or of the output for −1. */
   stream: (n: number): number => 2 + 3 * (n + 1),
   table: ({ streams }: LoopSpec, n: number): number => runNumbers.stream(streams.length) + n,
   place: (spec: LoopSpec, d: number): number => runNumbers.table(spec, spec.tables.length) + d,

@@ -29,7 +29,7 @@ export const scalar = {
   f64Promote: 0xbb,
 } as const;
 
-/** Those of vectors, which the byte 0xfd precedes. */
+/** The opcodes of vector instructions, which the byte 0xfd precedes. */
 export const vector = {
   load: 0x00,
   load16x4U: 0x04,

@@ -19,7 +19,7 @@ export interface LoopOutput {
 /** A loop over a domain. */
 export interface LoopPlan {
   readonly spec: LoopSpec;
-  /** What tells a spec from others. */
+  /** The key by which specs are told apart. */
   readonly key: string;
   /** The dimensions of the loop. */
   readonly shape: readonly number[];
@@ -30,7 +30,7 @@ export interface LoopPlan {
   readonly tables: readonly number[];
 }
 
-/** Of a stream of the spec. */
+/** The places and strides of one stream of the spec. */
 interface PlannedStream {
   /** The number of the input. */
   readonly input: number;

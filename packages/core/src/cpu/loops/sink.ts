@@ -13,7 +13,7 @@ export interface Pointer {
   readonly row: Local;
 }
 
-/** What becomes of the elements of a loop. */
+/** The end of a loop: stores the elements, or reduces them. */
 export interface Sink {
   /** At the start of a row. */
   start(): void;

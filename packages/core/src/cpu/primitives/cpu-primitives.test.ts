@@ -42,7 +42,7 @@ function run(
 describe.each(supportedVariants())('%s', variant => {
   const primitives = cpuPrimitives(variant);
 
-  /** What the host gives in f64, and the kernels. */
+  /** The results of the host, in f64, and of the kernels. */
   function both(primitive: Primitive, inputs: readonly Tensor[], output: () => readonly Tensor[]) {
     return [run(hostPrimitives, primitive, inputs, output()), run(primitives, primitive, inputs, output())];
   }

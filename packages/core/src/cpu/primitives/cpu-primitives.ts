@@ -63,7 +63,7 @@ const multiply: RunOnKernels = (kernels, from, [c]) => {
   return true;
 };
 
-/** What runs on kernels of WebAssembly only. */
+/** A primitive that runs on kernels of WebAssembly only. */
 function onWasm(
   run: (kernels: Kernels, inputs: readonly Tensor[], outputs: readonly Tensor[]) => void,
 ): RunOnKernels {

@@ -10,7 +10,7 @@ export interface HostWorker {
 
 export interface WorkerEvents {
   onReply(reply: Reply): void;
-  /** It could not start, or has died. */
+  /** Called when the worker could not start, or has died. */
   onFailure(reason: string): void;
 }
 

@@ -31,7 +31,7 @@ export function receiveProblem(problem: SentProblem): AttentionProblem {
   return { ...problem, scoreMod: scoreMod && unflatten(scoreMod), maskMod: maskMod && unflatten(maskMod) };
 }
 
-/** What a worker is told: who it is, at first, and then one pass after another. */
+/** A message to a worker: first its set-up, then one pass after another. */
 export type Message = SetUp | ForwardPass | BackwardPass;
 
 export interface SetUp {
@@ -41,7 +41,7 @@ export interface SetUp {
   readonly module: WebAssembly.Module | undefined;
 }
 
-/** What all passes have. */
+/** The fields that all passes have. */
 export interface Pass {
   readonly tiles: TileSize | undefined;
   /** How many workers share it. */
@@ -67,8 +67,8 @@ export interface BackwardPass extends Pass {
 }
 
 /**
- * What a worker answers to a pass: that it is done, with the largest magnitudes of its tasks by name, or what
- * went wrong.
+ * A worker's answer to a pass: the pass is done, with the largest magnitudes of its tasks by name, or the
+ * error.
  */
 export interface Reply {
   readonly error?: string;

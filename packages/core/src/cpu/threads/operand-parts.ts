@@ -10,7 +10,10 @@ export interface OperandParts {
   readonly buffers: ReadonlySet<ArrayBufferLike>;
 }
 
-/** What is read head by head. Of the others, lse and dLse too, all is read at first. */
+/**
+ * The operands that are read head by head. All other operands, lse and dLse among them, are read at the
+ * start.
+ */
 const HEAD_BY_HEAD = ['q', 'k', 'v', 'o', 'dO'];
 
 /** The parts of the operands of a forward or backward pass. */

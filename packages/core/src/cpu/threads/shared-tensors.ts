@@ -61,7 +61,7 @@ export function moved<R>(value: R, take: (bytes: number) => ArrayBufferLike): Mo
   return { tensors, copies: Array.from(copies, ([from, to]) => ({ from, to })) };
 }
 
-/** What goes to a worker for tensors in shared memory. */
+/** Packs the tensors of a value in shared memory for a worker. */
 export function send<R>(value: R): Sent<R> {
   const convert = (part: unknown): unknown => {
     if (!(part instanceof Tensor)) return isRecord(part) ? mapValues(part, convert) : part;
@@ -72,7 +72,7 @@ export function send<R>(value: R): Sent<R> {
   return { sent: convert(value) };
 }
 
-/** What was sent, on the other side. */
+/** Unpacks a value that `send` packed, on the other side. */
 export function receive<R>({ sent }: Sent<R>): R {
   const convert = (part: unknown): unknown => {
     if (!isRecord(part)) return part;

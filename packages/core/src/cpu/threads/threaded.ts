@@ -27,8 +27,8 @@ import { allocateShared, deliver, placesFor, type Sent, send, zeros } from './sh
 import type { TakenOperands } from './taken-operands.ts';
 
 /**
- * What `forward` gives, by the workers of a pool. The operands have arrived when this returns its promise,
- * and are no longer there when it resolves.
+ * Runs `forward` on the workers of a pool. The operands have arrived when this returns its promise, and are
+ * no longer there when the promise resolves.
  * @throws WorkerFailure; InvalidArgumentError when a tensor of `into` has lost its storage meanwhile.
  */
 export function forwardOnThreads(
@@ -50,7 +50,7 @@ export function forwardOnThreads(
 }
 
 /**
- * What `backward` gives, by the workers of a pool, as `forwardOnThreads`; not where a gradient is a sum over
+ * Runs `backward` on the workers of a pool, as `forwardOnThreads` does; not where a gradient is a sum over
  * several tasks.
  */
 export function backwardOnThreads(
@@ -97,7 +97,7 @@ function allocateParts(
   };
 }
 
-/** What workers share of a pass, whatever it computes. */
+/** The fields of a pass that workers share, whatever the pass computes. */
 type SharedPass<O, R> = Omit<Pass, 'tiles'> & { readonly operands: Sent<O>; readonly results: Sent<R> };
 
 /**

@@ -185,7 +185,7 @@ test('workers wait for the part of the operands that their task reads', async ()
   pool.terminate();
 });
 
-/** The same numbers in shared memory. */
+/** A copy of a tensor in shared memory. */
 function shared(t: Tensor): Tensor {
   const { tensors, copies } = moved(t, bytes => new SharedArrayBuffer(bytes));
   for (const copy of copies) copyPart(copy, 0, 1);

@@ -50,7 +50,7 @@ export interface ScoreTiles {
   readonly scores: Panel;
   /** Scaled q·k of the same tile where derivatives are wanted and the chain has them, else empty. */
   readonly products: Float32Array;
-  /** What caps the scores, unless the chain does. */
+  /** The kernel that caps the scores, unless the score chain does. */
   readonly softcap: SoftcapTile | null;
   /** Bytes between rows of a tile. */
   readonly ld: number;

@@ -16,9 +16,9 @@ export interface TileVisibility {
   select(queries: QueryTile): void;
   /** Looks at a tile of these rows. A tile that shows nothing is not worth a product. */
   look(tile: ScoreTile): Seen;
-  /** Sets what is not seen in the tile last looked at to −Infinity, within the ranges of the rows. */
+  /** Sets the scores of invisible pairs of the tile last looked at to −∞, within the ranges of the rows. */
   hide(scores: Panel, ld: number): void;
-  /** Likewise what lies outside. */
+  /** Sets the scores outside the ranges to −∞, too. */
   hideOutside(scores: Panel, ld: number): void;
 }
 
@@ -61,8 +61,8 @@ export function createTileVisibility(
   }
 
   /**
-   * What decides about pairs besides lengths and band; null when nothing does, or all of the tile is in a
-   * block that is seen.
+   * The options that decide about pairs besides lengths and band; null when none does, or all of the tile is
+   * in a visible block.
    */
   function seenPairs(isOneBlock: boolean): SeenBytes | null {
     if (asksPairs || (blockMask && !isOneBlock)) return ask();

@@ -13,7 +13,7 @@ import type { Expr } from '../expr.ts';
 import { nodes } from '../nodes.ts';
 import type { Mod } from './mod.ts';
 
-/** What a block mask covers. */
+/** The extents that a block mask covers, and its block size. */
 export interface BlockMaskOptions {
   /** null (default): the mask is the same for all sequences, and the result has B = 1. */
   readonly B?: number | null | undefined;

@@ -71,7 +71,7 @@ export function dilatedMask(dilation: number, reach?: number): Mod<never> {
 }
 
 /**
- * What all masks let through; everything, of none.
+ * Shows the pairs that all masks show; without masks, every pair.
  * @throws InvalidArgumentError when two masks load different tensors by the same name, or a mod is no mask.
  */
 export function andMasks<T>(...masks: readonly Mod<T>[]): Mod<T> {
@@ -79,7 +79,7 @@ export function andMasks<T>(...masks: readonly Mod<T>[]): Mod<T> {
 }
 
 /**
- * What any of the masks lets through; nothing, of none.
+ * Shows the pairs that any of the masks shows; without masks, no pair.
  * @throws InvalidArgumentError when two masks load different tensors by the same name, or a mod is no mask.
  */
 export function orMasks<T>(...masks: readonly Mod<T>[]): Mod<T> {

@@ -7,8 +7,9 @@ import { exprFunctionsWgsl } from '../wgsl/functions.ts';
 import { type WgslExpression, type WgslNames, writeWgsl } from '../wgsl/wgsl.ts';
 
 /**
- * What engines do with an expression. Mods bring it along, so that a program which uses none does not carry
- * it: engines take it from the mods of a call, and only what reads stored problems imports it.
+ * The functions that engines apply to an expression. Mods bring them along, so that a program which uses no
+ * mods does not carry them: engines take them from the mods of a call, and only code that reads stored
+ * problems imports them.
  */
 export interface ExprTools {
   readonly checkMod: typeof checkMod;

@@ -1,4 +1,4 @@
-/** What a conversion does with a value beyond the largest finite one. */
+/** How a conversion treats a value beyond the largest finite one. */
 export type Overflow = 'ieee' | 'saturate';
 
 /** The numbers that describe a binary floating-point storage format of 16 or 8 bits. */
@@ -8,17 +8,18 @@ export interface FloatLayout {
   readonly min: number;
   /** Stored bits of the significand, without the implicit one. */
   readonly mantissaBits: number;
-  /** What is added to an exponent when it is stored. */
+  /** The number added to an exponent when it is stored. */
   readonly bias: number;
   /** Code of the largest finite value. */
   readonly maxCode: number;
   /**
-   * What a positive value beyond it becomes when overflow is `'ieee'`: infinity, or NaN where there is none.
+   * The code for a positive value beyond the largest finite one when overflow is `'ieee'`: infinity, or NaN
+   * where there is none.
    */
   readonly overflowCode: number;
   /** The code that every NaN is encoded as. */
   readonly nan: number;
-  /** What a conversion does on overflow unless told otherwise. */
+  /** The overflow of a conversion unless the caller says otherwise. */
   readonly overflow: Overflow;
 }
 

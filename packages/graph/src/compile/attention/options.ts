@@ -18,7 +18,7 @@ import { word64Of } from './seed-words.ts';
  */
 export type Numbers = (value: number, assumed?: number) => Float64Array;
 
-/** What a step's options are read from. */
+/** The sources of a step's options. */
 export interface OptionSource<T> {
   tensor(value: number): T;
   /** Reads the values that `optionNumbers` lists. */

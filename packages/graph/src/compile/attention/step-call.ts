@@ -94,7 +94,7 @@ const selectable = [
   ...['amaxDQ', 'amaxDK', 'amaxDV', 'amaxDP'],
 ];
 
-/** What `sdpa` or `sdpaBackward` of an engine is called with. */
+/** A call of an engine's `sdpa` or `sdpaBackward`. */
 export type AttentionCall<O> =
   | { readonly pass: 'forward'; readonly inputs: ForwardInputs<O>; readonly options: SdpaOptions<O> }
   | {
@@ -116,7 +116,7 @@ function passOf(step: AnyAttentionStep): AttentionPass {
 }
 
 /**
- * What a step calls attention with; null when the numbers make something else of the step.
+ * The attention call of a step; null when the numbers make the step something else.
  * @param at what stands for a value.
  */
 export function attentionCall<O extends TensorDesc>(

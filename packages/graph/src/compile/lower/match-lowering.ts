@@ -4,7 +4,7 @@ import type { ProgramBuilder } from '../../ir/program/program-builder.ts';
 import type { LogicalTensor } from '../../ir/tensor/logical-tensor.ts';
 import type { DropoutMatch } from '../../passes/attention/dropout.ts';
 
-/** What a match is written with. */
+/** The graph that a match is written into. */
 export interface MatchLowering {
   readonly builder: ProgramBuilder;
   /** The value of a tensor that enters the match or has been written. */

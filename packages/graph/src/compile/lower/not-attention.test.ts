@@ -3,7 +3,7 @@ import { GraphBuilder } from '../../../testing/attention-graph.ts';
 import { expectSame, kernelsOf } from '../../../testing/expect-same.ts';
 import type { LogicalTensor } from '../../ir/tensor/logical-tensor.ts';
 
-/** As many queries as keys as channels, so that sizes alone tell nothing of what is what. */
+/** The sizes are equal on purpose, so that they do not tell the operands apart. */
 const [B, H, S] = [1, 2, 4];
 const matrices = [B, H, S, S];
 const rows = { axes: [-1], keep_dims: true };
@@ -18,7 +18,7 @@ interface Forward {
   readonly scores?: (g: GraphBuilder, s: T) => T;
   readonly softmax?: (g: GraphBuilder, s: T) => T;
   readonly probabilities?: (g: GraphBuilder, p: T) => T;
-  /** What takes the place of v. */
+  /** Replaces v. */
   readonly values?: (g: GraphBuilder, s: T, stats: T) => T;
   readonly transpose_a?: boolean;
 }
@@ -45,7 +45,7 @@ interface Backward {
   readonly factors?: (g: GraphBuilder, o: T, dO: T) => T[];
   readonly sum?: { readonly axes: number[]; readonly keep_dims: boolean };
   readonly v?: (g: GraphBuilder, s: T) => T;
-  /** What P and dP go through. */
+  /** The operation that P and dP go through. */
   readonly dropout?: (g: GraphBuilder, x: T, pass: 'forward' | 'backward') => T;
   readonly scaled?: (g: GraphBuilder, dS: T) => T;
   readonly dq?: Readonly<Record<string, boolean>>;
@@ -84,7 +84,7 @@ const dropped =
     const keep = g.op('RNG', [g.input(shape), ...seed(g)], { p: 0.5 });
     return g.op('Multiply', [g.op('Multiply', [x, keep]), g.input(scale)]);
   };
-/** The same with one tensor for the scale of both passes. */
+/** A dropout with one tensor for the scale of both passes. */
 const droppedBoth = (shape: readonly number[], scale: readonly number[] = []): Backward['dropout'] => {
   const scales = new Map<GraphBuilder, T>();
   return (g, x) => {

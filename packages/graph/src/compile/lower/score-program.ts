@@ -14,9 +14,7 @@ import type { MatchLowering } from './match-lowering.ts';
 import { isScalar, OperandReader, rankTwo } from './operand-reader.ts';
 import { indexAxis } from './place-expr.ts';
 
-/**
- * What happens to a score: as one expression, and where possible as options that kernels run fast.
- */
+/** The stages of a score: as one expression, and where possible as options that kernels run fast. */
 export interface ScoreProgram {
   readonly scoreMod: StepMod;
   readonly options: ScoreOptions | null;

@@ -12,7 +12,7 @@ export interface Operand extends TensorDesc {
   readonly index: number;
 }
 
-/** What is dropped: drawn, or by a mask. */
+/** The dropout of an attention: drawn, or by a mask. */
 export interface DropoutCode {
   readonly drawn?: string;
   readonly keep?: number;
@@ -29,9 +29,7 @@ export interface AttentionForm {
 
 type SdpaStep = Extract<AttentionStep, { kind: 'sdpa' }>;
 
-/**
- * What is known of a value when the model is written; thrown where an option depends on a number that is not.
- */
+/** Thrown where an option depends on a number that is not known when the model is written. */
 class UnknownNumber extends Error {}
 
 const supported: ReadonlySet<string> = new Set([
@@ -39,7 +37,7 @@ const supported: ReadonlySet<string> = new Set([
   ...['seqLensQ', 'seqLensKv', 'blockMask', 'maxSeqLenQ', 'maxSeqLenKv'],
 ]);
 
-/** What attention is of, beside its options. */
+/** The tensors of attention, beside its options. */
 const tensors: ReadonlySet<string> = new Set(['q', 'k', 'v', 'o', 'lse', 'dO', 'dLse']);
 
 /** The form of attention that was recognised in operations. */

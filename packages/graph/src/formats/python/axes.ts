@@ -1,6 +1,6 @@
 import type { Shape } from '@tilewise/core';
 
-/** What may be cut over ranks: the entries of a batch and the positions of a sequence. */
+/** The axes that may be cut over ranks: the entries of a batch and the positions of a sequence. */
 export type Role = 'batch' | 'sequence';
 
 /** A part of an axis; `extent` is that of the whole tensor, not of a rank's part. */
@@ -15,7 +15,7 @@ export interface Factor {
  */
 export type Axis = readonly Factor[];
 
-/** What cannot be cut over ranks, in words; the operation's name is put before it. */
+/** The reason why an operation cannot be cut over ranks; the operation's name is put before the reason. */
 export class CutError extends Error {
   override readonly name: string = 'CutError';
 }

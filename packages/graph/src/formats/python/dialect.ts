@@ -14,8 +14,8 @@ export type ElementFunction =
   | 'tanh';
 
 /**
- * What the Python of a library of arrays writes in its own way. Operands and results are expressions of
- * Python; operands bind as tightly as names.
+ * The Python that differs between array libraries. Operands and results are expressions of Python; operands
+ * bind as tightly as names.
  */
 export interface Dialect {
   /** The library's name in errors and comments. */

@@ -22,7 +22,7 @@ export interface ElementOperand {
   read(): PyTensor;
 }
 
-/** What an expression is at all places of a domain. */
+/** An expression at all places of a domain. */
 export function elementAt(
   expr: Expr,
   operands: readonly ElementOperand[],

@@ -29,11 +29,11 @@ export interface ExportedModel {
   readonly modules: readonly string[];
   /** Tensors that go along as a file. */
   readonly constants: ReadonlyMap<string, Tensor>;
-  /** What an input, a parameter or a constant is called. */
+  /** The name of an input, a parameter or a constant. */
   nameOf(id: number): string;
 }
 
-/** What lines of a model import, by the file of the export. */
+/** The names that lines of a model import, by the file of the export. */
 const importable: Readonly<Record<string, readonly string[]>> = {
   attention: ['Attention', 'attention', 'attention_gradients'],
   operations: [
@@ -148,7 +148,7 @@ interface Tables {
   readonly constants: readonly string[];
 }
 
-/** What a model has, as tables of Python. */
+/** The tables of a model in Python: its inputs, results, shapes and constants. */
 function tablesOf({ options, dialect, takes, results, shapes, constants }: Tables): string[] {
   const extents = Object.entries(options.extents ?? {}).map(([role, n]) => `"${role}": ${n}`);
   return [

@@ -13,7 +13,7 @@ export interface PythonExpr {
   readonly isShare?: boolean;
 }
 
-/** What an expression reads. */
+/** The expressions for the values that an expression reads. */
 export interface PythonReader {
   readonly dialect: Dialect;
   load(e: LoadExpr, write: (index: Expr) => PythonExpr): PythonExpr;

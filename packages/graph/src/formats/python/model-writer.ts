@@ -220,7 +220,7 @@ export class ModelWriter implements ModelLines {
   }
 }
 
-/** What a line computes, as a comment behind it. */
+/** The comment behind a line, which names the value that the line computes. */
 function labelOf({ name }: GraphNode, what: string): string {
   return `  # ${what}${name ? ` ${name}` : ''}`;
 }

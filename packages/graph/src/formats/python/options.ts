@@ -16,8 +16,8 @@ export interface ExportOptions {
   /** Texts of the file of weights, as `{ step: '100' }` for training to go on from there. */
   readonly metadata?: Readonly<Record<string, string>> | undefined;
   /**
-   * What may be cut over ranks: of an input each axis as factors, the slowest first. Rows of all tokens are
-   * `[['batch', 'sequence']]`, a number is a factor that is not cut. All other inputs are whole.
+   * The axes that may be cut over ranks: for an input, each axis as factors, the slowest first. Rows of all
+   * tokens are `[['batch', 'sequence']]`; a number is a factor that is not cut. All other inputs are whole.
    */
   readonly shard?: Readonly<Record<number, readonly (readonly (Role | number)[])[]>> | undefined;
   /** How many entries the batch and how many positions the sequence has. */
@@ -25,8 +25,9 @@ export interface ExportOptions {
   /** The tensor that training makes smaller; its result is called `loss`. */
   readonly loss?: number | undefined;
   /**
-   * What training reads, by the ids of inputs: a value for each step along a first axis. Those of a scalar
-   * i64 are u32 (steps, 2), the low word first. The first is that of the step that `metadata` says.
+   * The data of training, by the ids of inputs: a value for each step along a first axis. The values of a
+   * scalar i64 are u32 (steps, 2), the low word first. The first value is that of the step which `metadata`
+   * names.
    */
   readonly batches?: ReadonlyMap<number, Tensor> | undefined;
 }

@@ -137,7 +137,7 @@ export class ProgramWriter {
     return wholeAlong(this.read(index), what);
   }
 
-  /** What an expression is at all places of a domain. */
+  /** An expression at all places of a domain. */
   #element(expr: Expr, inputs: readonly number[], domain: Shape): PyTensor & PythonExpr {
     const operands = inputs.map(index => ({
       read: () => this.read(index),

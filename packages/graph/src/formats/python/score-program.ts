@@ -6,13 +6,13 @@ import { atom, literal, type PythonExpr, pythonExpr } from './expression.ts';
 import type { ProgramWriter } from './program-writer.ts';
 import { aligned, loaded, type PyTensor } from './tensor.ts';
 
-/** What happens to the scores of an attention beside its scale and band, as bodies of functions of Python. */
+/** The stages of the scores of an attention beside its scale and band, as bodies of functions of Python. */
 export interface ScoreProgram {
   /** Lines that change `s`. */
   readonly score: readonly string[];
   /** Lines that end with `seen`. */
   readonly visible: readonly string[];
-  /** What the functions read, as expressions outside of them. */
+  /** The values that the functions read, as expressions outside of them. */
   readonly captures: readonly string[];
   /** Where the gradients of options lie among those of the captures. */
   readonly gradients: Readonly<Record<string, number>>;

@@ -13,9 +13,9 @@ interface Piece {
  * How the dimensions of a view lie in a dense tensor: each runs along pieces of its axes, the slowest first.
  */
 interface ViewPlan {
-  /** Of each axis of the tensor, its pieces from the slowest on. */
+  /** The pieces of each axis of the tensor, from the slowest on. */
   readonly axes: readonly (readonly Piece[])[];
-  /** Of each dimension of the view; null: one element for all. */
+  /** The pieces of each dimension of the view; null: one element for all. */
   readonly dimensions: readonly (readonly Piece[] | null)[];
 }
 
@@ -64,7 +64,7 @@ export function viewed(root: Viewed, shape: Shape, view: TensorDesc, dialect: Di
   return spread ? { code: dialect.expand(code, localShape(full)), axes: full } : { code, axes: seen };
 }
 
-/** What a tensor is whose view has been computed. */
+/** The tensor whose view has been computed. */
 export function unviewed(value: Viewed, shape: Shape, view: TensorDesc, dialect: Dialect): Viewed {
   if (sameLayout(shape, view)) return value;
   if (isDense(shape, view)) return reshaped(value, shape);

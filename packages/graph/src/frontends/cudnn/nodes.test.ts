@@ -25,7 +25,7 @@ interface Variant {
   readonly forwardOnly?: boolean;
   /** Whether it runs on WebGPU too, where each kernel takes a second to compile on software. */
   readonly onGpu?: boolean;
-  /** Likewise of the backward pass. */
+  /** Whether the backward pass takes the unified node, too. */
   readonly unifiedGradient?: boolean;
 }
 

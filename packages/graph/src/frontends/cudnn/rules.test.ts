@@ -21,7 +21,10 @@ const v = tensor([2, 2, 8, 16]);
 const lengths = tensor([2, 1, 1, 1], 'i32');
 const seed = tensor([], 'i64');
 
-/** What cuDNN refuses too (`conformance/cudnn/validation-rules.json`), and what the error names. */
+/**
+ * Calls that cuDNN refuses too (`conformance/cudnn/validation-rules.json`), and the text that names the
+ * fault.
+ */
 const broken: readonly (readonly [argument: string, change: object, says: RegExp])[] = [
   ['k', { k: tensor([2, 3, 8, 16]) }, /divides the 4 of q, got 3/],
   ['v', { v: tensor([2, 3, 8, 16]) }, /divides the 4 of q, got 3/],

@@ -1,7 +1,7 @@
 import { call } from './operation-call.ts';
 import type { Operand, Variable } from './trace.ts';
 
-/** What attention does beside softmax(scale·q·kᵀ)·v. */
+/** The options of attention beside softmax(scale·q·kᵀ)·v. */
 export interface AttentionOptions {
   /** Default: 1/√Dqk. */
   readonly scale?: number | undefined;

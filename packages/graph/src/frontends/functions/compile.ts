@@ -29,7 +29,7 @@ export type Specs = Readonly<Record<string, Spec>>;
 /** A function of named variables. */
 export type Traceable<S extends Specs, R> = (inputs: { readonly [K in keyof S]: Variable }) => R;
 
-/** What a traced function gives, with `T` in the place of variables. */
+/** The results of a traced function, with `T` in the place of variables. */
 export type Results<R, T> = R extends Variable ? T : { readonly [K in keyof R]: Results<R[K], T> };
 
 /** A function that is ready to run on an engine. */
@@ -44,7 +44,7 @@ export interface CompiledFunction<S extends Specs, R, T extends TensorDesc> {
     inputs: { readonly [K in keyof S]: Bindable<T> },
     outputs?: readonly (T | undefined)[],
   ): Promise<Results<R, T>>;
-  /** What the function gives: dtypes, shapes and strides, in one list. */
+  /** The results of the function: dtypes, shapes and strides, in one list. */
   readonly results: readonly TensorDesc[];
   /** Memory that it holds for intermediate results, in bytes. */
   readonly workspaceBytes: number;
@@ -117,7 +117,7 @@ export interface TracedGraph {
   readonly graph: Graph;
   /** The tensors of the arguments that are read, by name. */
   readonly inputs: Readonly<Record<string, LogicalTensor>>;
-  /** What is the same in every run, by the ids of tensors. */
+  /** The tensors that do not change from run to run, by tensor id. */
   readonly constants: ReadonlyMap<number, Tensor>;
   /** The tensors of the results, in the order of the function's variables. */
   readonly results: readonly LogicalTensor[];
@@ -179,7 +179,7 @@ function variablesOf(value: unknown): Variable[] {
   return found;
 }
 
-/** The same structure with something else in the places of variables. */
+/** Replaces the variables in a structure. */
 function replaced(value: unknown, make: (variable: Variable) => unknown): unknown {
   if (value instanceof Variable) return make(value);
   if (Array.isArray(value)) return value.map(entry => replaced(entry, make));

@@ -42,7 +42,7 @@ type ResultsOf<Ports extends string> = Ports extends `${infer First} ${infer Res
       : never
   : Variable;
 
-/** What follows the operands: the options, which may be left out where none is required. */
+/** The options after the operands; they may be left out where none is required. */
 type OptionsArgument<O> = Partial<O> extends O ? [options?: O] : [options: O];
 
 /** An operation as a function of its operands and options, which are typed by the table of operations. */

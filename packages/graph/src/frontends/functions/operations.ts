@@ -63,8 +63,8 @@ export const expand: OperationFunction<'Expand'> = /* @__PURE__ */ operation('Ex
  */
 export const gather: OperationFunction<'Gather'> = /* @__PURE__ */ operation('Gather');
 /**
- * Of src the element with index `indices` along an axis, for each element of indices; an index outside is
- * that of the nearest element. Not an operation of oneDNN.
+ * The element of src with index `indices` along an axis, for each element of indices; an index outside the
+ * axis reads the nearest element. Not an operation of oneDNN.
  */
 export const gatherElements: OperationFunction<'GatherElements'> =
   /* @__PURE__ */ operation('GatherElements');
@@ -149,7 +149,7 @@ export const reduceProd: OperationFunction<'ReduceProd'> = /* @__PURE__ */ opera
 export const reduceSum: OperationFunction<'ReduceSum'> = /* @__PURE__ */ operation('ReduceSum');
 /** max(x, 0). */
 export const relu: OperationFunction<'ReLU'> = /* @__PURE__ */ operation('ReLU');
-/** The same tensor in the memory layout of the output. */
+/** The tensor in the memory layout of the output. */
 export const reorder: OperationFunction<'Reorder'> = /* @__PURE__ */ operation('Reorder');
 /**
  * x / √(mean of x² + epsilon)·gamma over the dimensions from begin_norm_axis on. Not an operation of oneDNN.
@@ -203,8 +203,8 @@ export const square: OperationFunction<'Square'> = /* @__PURE__ */ operation('Sq
 export const squaredDifference: OperationFunction<'SquaredDifference'> =
   /* @__PURE__ */ operation('SquaredDifference');
 /**
- * The same elements in row-major order under another shape. One extent may be −1; with special_zero, 0 keeps
- * an extent of src.
+ * The elements in row-major order under another shape. One extent may be −1; with special_zero, 0 keeps an
+ * extent of src.
  */
 export const staticReshape: OperationFunction<'StaticReshape'> = /* @__PURE__ */ operation('StaticReshape');
 /**
@@ -235,8 +235,8 @@ export const tensorScatter: OperationFunction<'TensorScatter'> = /* @__PURE__ */
  */
 export const topK: OperationFunction<'TopK'> = /* @__PURE__ */ operation('TopK');
 /**
- * The same values in another dtype: rounded to nearest even as a float, towards 0 and saturating as an
- * integer, 1 for all but 0 as a truth value.
+ * The values in another dtype: rounded to nearest even as a float, towards 0 and saturating as an integer, 1
+ * for all but 0 as a truth value.
  */
 export const typeCast: OperationFunction<'TypeCast'> = /* @__PURE__ */ operation('TypeCast');
 /** src_0 where cond holds, else src_1, all three broadcast to each other. Not an operation of oneDNN. */

@@ -30,7 +30,7 @@ export class Variable {
   }
 }
 
-/** What an operation takes: a variable, or a number or host tensor, which become constants. */
+/** An operand of an operation: a variable, or a number or host tensor, which become constants. */
 export type Operand = Variable | Tensor | number;
 
 /** An output before its shape is known. */
@@ -83,9 +83,9 @@ export class Trace {
       dtypes: given,
       outputs: count = given?.length,
     }: {
-      /** Of the first result. */
+      /** The dtype of the first result. */
       readonly dtype?: GraphDType | undefined;
-      /** Of all results. */
+      /** The dtypes of all results. */
       readonly dtypes?: readonly GraphDType[] | undefined;
       readonly outputs?: number | undefined;
     } = {},

@@ -34,7 +34,7 @@ export interface StepDiagonal {
   readonly offset: readonly { readonly value: number; readonly negative: boolean }[];
 }
 
-/** What happens to a score, as options of an attention call. */
+/** The stages of a score, as options of an attention call. */
 export interface ScoreOptions {
   readonly scale: ScalarProduct;
   readonly softcap?: ScalarProduct;

@@ -11,7 +11,7 @@ export interface Value {
 /** A reduction; the domain is the shape that the inputs broadcast to. */
 export type Reduction = Omit<ReducePrimitive, 'kind'>;
 
-/** What an operation is written with: its tensors as values, and the primitives. */
+/** Writes an operation as steps: its tensors as values, and the primitives. */
 export interface Lowering {
   readonly inputs: readonly Value[];
   readonly outputs: readonly Value[];

@@ -81,7 +81,7 @@ export class ProgramBuilder {
     this.#steps.push(step);
   }
 
-  /** What an operation is written with. */
+  /** The writer of one operation. */
   lowering(inputs: readonly Value[], outputs: readonly Value[]): Lowering {
     return {
       inputs,

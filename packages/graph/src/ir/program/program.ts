@@ -24,7 +24,7 @@ export interface PrimitiveStep {
 /** A step of a program. */
 export type Step = PrimitiveStep | AttentionStep | AttentionCallStep;
 
-/** What a partition computes, as data: values, and the steps that write them in order. */
+/** The computation of a partition, as data: values, and the steps that write them in order. */
 export interface Program {
   readonly values: readonly ProgramValue[];
   readonly steps: readonly Step[];

@@ -12,7 +12,7 @@ export interface OperationCall<A = Attributes> {
   readonly outputs: readonly LogicalTensor[];
 }
 
-/** What a gradient is written with. Results are tensors of the backward graph. */
+/** Writes a gradient. Results are tensors of the backward graph. */
 export interface GradientBuilder {
   /** A new operation with one output; the output has the dtype of the first input unless stated otherwise. */
   op(
@@ -77,14 +77,14 @@ export type InputGradient = () => LogicalTensor;
  */
 export interface Operation<A = Attributes> {
   readonly kind: string;
-  /** What the operation computes, in one sentence. */
+  /** The operation in one sentence. */
   readonly summary: string;
   readonly inputs: readonly PortSchema[];
   readonly outputs: readonly PortSchema[];
   readonly attributes: Readonly<Record<string, AttributeSchema>>;
   /** Inputs that may be swapped. */
   readonly commutative?: readonly [number, number];
-  /** What else must hold: the rule that is broken, or null. */
+  /** The rule beyond shapes and dtypes that a call breaks, or null. */
   readonly constraint?: (call: OperationCall<A>) => string | null;
   /**
    * The shapes of the outputs from those of the inputs, as far as they are known.
@@ -117,6 +117,6 @@ export interface Operation<A = Attributes> {
    * form. Operations without it are exported as what `lower` makes.
    */
   readonly python?: (call: OperationCall<A>) => PythonCall | null;
-  /** Of an elementwise operation: an element of the output from elements of the inputs. */
+  /** The element of the output as an expression of elements of the inputs. Elementwise operations only. */
   readonly element?: (inputs: readonly Expr[], attributes: A) => Expr;
 }

@@ -9,7 +9,7 @@ export type LogicalShape = readonly number[] | null;
 /** The role of a tensor in a graph. `host_scalar`: a number that the host knows, of shape []. */
 export type TensorProperty = 'undef' | 'variable' | 'constant' | 'host_scalar';
 
-/** What decides the memory layout of a tensor: its strides, or for `any` the library. */
+/** How the memory layout of a tensor is decided: by its strides, or for `any` by the library. */
 export type LayoutType = 'strided' | 'any' | 'opaque' | 'undef';
 
 /** A tensor of a graph, before it has memory. Operations that name the same id are connected. */

@@ -25,7 +25,7 @@ export function broadcastShapes(operation: string, ...shapes: readonly LogicalSh
 }
 
 /**
- * What is known of a shape from a declaration and from inference.
+ * The shape that a declaration and inference give together.
  * @throws InvalidShapeError naming the tensor when they contradict each other.
  */
 export function mergeShapes(tensor: string, given: LogicalShape, inferred: LogicalShape): LogicalShape {

@@ -15,7 +15,7 @@ import { storageDType } from './dtype.ts';
 import { describeTensor, isKnown, type LogicalTensor } from './logical-tensor.ts';
 import { brokenScalarRule, type ScalarValue } from './scalar.ts';
 
-/** What is known of a tensor at compile: the shape, and optionally the strides. */
+/** The shape, and optionally the strides, of a tensor at compile time. */
 export interface KnownTensor {
   readonly shape: Shape;
   readonly strides?: Strides | undefined;

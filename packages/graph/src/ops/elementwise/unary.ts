@@ -78,7 +78,7 @@ export type UnarySchemas = {
   };
 };
 
-/** What a function computes, in words and as an expression of x and the attributes. */
+/** A function, in words and as an expression of x and the attributes. */
 type Definition<K extends keyof Table> = readonly [
   summary: string,
   of: (x: NumericExpr, attributes: ResolvedAttributes<Table[K]>) => NumericExpr,

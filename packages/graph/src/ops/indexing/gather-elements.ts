@@ -26,7 +26,7 @@ export const gatherElementsSchemas = {
 export const gatherElementsOperations: readonly Operation[] = defineOperations(gatherElementsSchemas, {
   GatherElements: {
     summary:
-      'Of src the element with index `indices` along an axis, for each element of indices; an index outside is that of the nearest element. Not an operation of oneDNN.',
+      'The element of src with index `indices` along an axis, for each element of indices; an index outside the axis reads the nearest element. Not an operation of oneDNN.',
     infer: ({ attributes: { axis }, inputs: [src, indices] }) => {
       if (src.shape && indices.shape) checkFit('GatherElements', axis, src.shape, indices.shape);
       return [indices.shape];

@@ -39,11 +39,14 @@ function truncated(x: NumericExpr): NumericExpr {
   return select(lt(x, 0), select(lt(near, x), add(near, 1), near), select(gt(near, x), sub(near, 1), near));
 }
 
-/** The same elements in another dtype, memory layout, order of dimensions or shape. */
+/**
+ * Operations that keep the elements and change the dtype, the memory layout, the order of dimensions or the
+ * shape.
+ */
 export const layoutOperations: readonly Operation[] = defineOperations(layoutSchemas, {
   TypeCast: {
     summary:
-      'The same values in another dtype: rounded to nearest even as a float, towards 0 and saturating as an integer, 1 for all but 0 as a truth value.',
+      'The values in another dtype: rounded to nearest even as a float, towards 0 and saturating as an integer, 1 for all but 0 as a truth value.',
     constraint: ({ inputs: [src], outputs: [dst] }) => {
       if (src.dtype === dst.dtype)
         return `output 'dst' must have another dtype than 'src', both are ${src.dtype}`;
@@ -60,7 +63,7 @@ export const layoutOperations: readonly Operation[] = defineOperations(layoutSch
     },
   },
   Reorder: {
-    summary: 'The same tensor in the memory layout of the output.',
+    summary: 'The tensor in the memory layout of the output.',
     gradient: ({ outputGradients: [dy] }) => (dy ? [() => dy] : []),
     infer: ({ inputs: [src] }) => [src.shape],
     lower: lowering => copyTo(lowering, lowering.inputs[0], lowering.outputs[0]),
@@ -83,7 +86,7 @@ export const layoutOperations: readonly Operation[] = defineOperations(layoutSch
   },
   StaticReshape: {
     summary:
-      'The same elements in row-major order under another shape. One extent may be −1; with special_zero, 0 keeps an extent of src.',
+      'The elements in row-major order under another shape. One extent may be −1; with special_zero, 0 keeps an extent of src.',
     gradient: ({ builder, inputs: [src], outputGradients: [dy] }) => {
       const shape = builder.shapeOf(src);
       return dy ? [() => builder.op('StaticReshape', [dy], { shape, special_zero: false })] : [];

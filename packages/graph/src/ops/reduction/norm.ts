@@ -81,7 +81,7 @@ interface Moments {
   readonly rate: Value;
 }
 
-/** What a row is normalised by; with the variance where that is a result. */
+/** The mean and the scale that normalise a row; with the variance where that is a result. */
 function moments(
   lowering: Lowering,
   attributes: NormAttributes,

@@ -62,7 +62,7 @@ function largestAfter(
   return [value, index];
 }
 
-/** What order the elements along an axis have, and sums in that of their indices. */
+/** Operations that depend on the order of elements along an axis: sorting, extremes and cumulative sums. */
 export const orderOperations: readonly Operation[] = defineOperations(orderSchemas, {
   ArgMax: {
     summary:

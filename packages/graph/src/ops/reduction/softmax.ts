@@ -78,7 +78,7 @@ function softmaxGradient(call: GradientCall<SoftmaxAttributes>): readonly (() =>
 
 interface BackwardDefinition {
   readonly summary: string;
-  /** What is summed along the axis, from the gradient and the forward result. */
+  /** The term summed along the axis, from the gradient and the forward result. */
   readonly element: (dy: NumericExpr, y: NumericExpr) => NumericExpr;
   readonly result: (dy: NumericExpr, y: NumericExpr, sum: NumericExpr) => NumericExpr;
 }

@@ -5,7 +5,7 @@ import { type DropoutMatch, dropoutOf } from './dropout.ts';
 import { swapsLastTwo } from './product.ts';
 import { type RoundingMatch, roundingOf } from './rounding.ts';
 
-/** What happens between the softmax and the product with the values. */
+/** The operations between the softmax and the product with the values. */
 export interface Probabilities {
   readonly nodes: readonly GraphNode[];
   readonly dropout: DropoutMatch | null;

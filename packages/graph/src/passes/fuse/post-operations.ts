@@ -53,8 +53,8 @@ function mayFollow({ kind, operation }: GraphNode): boolean {
 }
 
 /**
- * As `postOperations`, for products and reductions alone: they come first, so that they get the operations
- * around them.
+ * `postOperations` for products and reductions alone: they come first, so that they get the operations around
+ * them.
  */
 export function computedPostOperations(anchor: GraphNode, topology: Topology, isFree: IsFree): Match | null {
   return mayFollow(anchor) || storage.has(anchor.kind) ? null : postOperations(anchor, topology, isFree);

@@ -185,7 +185,7 @@ export class BackwardGraph implements GradientBuilder {
     return this.recovered(tensor);
   }
 
-  /** What an operation computes: itself, or what it does together with others. */
+  /** The operation and the call of a node: its own, or those of the composite that holds the node. */
   #callOf(node: GraphNode): Pick<Composite, 'operation' | 'call'> {
     return this.#composites.get(node) ?? { operation: node.operation, call: node };
   }

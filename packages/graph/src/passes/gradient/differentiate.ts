@@ -9,11 +9,11 @@ import { decomposedSoftmaxes } from './decomposed-softmax.ts';
 import { forwardAttentions } from './forward-attention.ts';
 import { rowSum } from './row-sum.ts';
 
-/** What is differentiated, and with respect to what: tensors of the forward graph. */
+/** The tensors to differentiate, and those to differentiate by: tensors of the forward graph. */
 export interface Differentiated {
   readonly targets: readonly LogicalTensor[];
   readonly withRespectTo: readonly LogicalTensor[];
-  /** What the backward pass can read, by id; the inputs and results of the graph unless given. */
+  /** The tensors that the backward pass can read, by id; the inputs and results of the graph unless given. */
   readonly given?: { has(id: number): boolean } | undefined;
 }
 

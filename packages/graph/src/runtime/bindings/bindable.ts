@@ -12,8 +12,8 @@ import { isScalarValue, type ScalarValue } from '../../ir/tensor/scalar.ts';
 import { type KnownTensor, scalarTensor } from '../../ir/tensor/storage.ts';
 
 /**
- * What may be bound to a tensor of a graph: an engine tensor, a host tensor, or for a scalar a number in the
- * range of its dtype (for a bool also true or false).
+ * A value that may be bound to a tensor of a graph: an engine tensor, a host tensor, or for a scalar a number
+ * in the range of its dtype (for a bool also true or false).
  */
 export type Bindable<T> = T | Tensor | ScalarValue;
 

@@ -22,7 +22,7 @@ import { backwardReasons, support } from './support.ts';
 /** Layouts of the gradients by q, k and v. */
 export type GradientDescs = Pick<BackwardProblem, 'dq' | 'dk' | 'dv'>;
 
-/** What `planSdpaBackward` takes besides a context and a problem. */
+/** The options of `planSdpaBackward`. */
 export interface BackwardPlanOptions extends PlanOptions {
   /**
    * Layouts of the gradients. Default: those of the problem, which are those of q, k and v where they are not

@@ -7,10 +7,10 @@ const maxHeadSize = 512;
 export const headSizeReasons = (D: number): string[] =>
   D > maxHeadSize ? [`head size ${D} is above ${maxHeadSize}`] : [];
 
-/** What stands against a forward problem, before any kernel is made for it. */
+/** The reasons against a forward problem, before any kernel is made for it. */
 export const forwardReasons = ({ Dqk, Dv }: AttentionProblem): string[] => headSizeReasons(Math.max(Dqk, Dv));
 
-/** What stands against a backward problem, before any kernel is made for it. */
+/** The reasons against a backward problem, before any kernel is made for it. */
 export function backwardReasons({ forward }: BackwardProblem): string[] {
   const { fp8, scoreMod, captures } = forward;
   const hasGradients = Object.values(captures).some(({ dtype }) => dtypeTraits[dtype].kind === 'float');

@@ -12,7 +12,7 @@ import type { fp8List } from './fp8-list.ts';
 
 /** The tools for the kernels of a call, and what fills the list `fp8`, if it has one. */
 export interface CallTools extends KernelTools {
-  /** What reads the expressions of the mods of the call; null where it has none. */
+  /** Reads the expressions of the mods of the call; null where the call has none. */
   readonly expr: ExprTools | null;
   readonly checks: Pick<CallReading, 'data' | 'nearestName'>;
   readonly list?: typeof fp8List;
@@ -56,7 +56,7 @@ export function loadedTools({ modules }: GpuContext, expr: ExprTools | null): Ca
   };
 }
 
-/** What reads the options of a call with these tools. */
+/** The readers of a call's options among these tools. */
 export const readingOf = ({ checks, fp8 }: CallTools): CallReading => ({
   ...checks,
   fp8: fp8?.reading ?? null,

@@ -14,7 +14,7 @@ const fp8 = withKernels({
 });
 const outputs = { amaxS: true, amaxO: true, amaxDQ: true, amaxDK: true, amaxDV: true, amaxDP: true };
 
-/** What runs on each: kernels depend on the first two, so they are few. */
+/** The calls to run on each tile: kernels depend on the first two factors, so calls are few. */
 const calls: Readonly<Record<string, AttentionCall>> = {
   'f8e4m3, two tiles, heads shared': {
     q: normal([1, 4, 37, 8], 1, 'f8e4m3'),

@@ -94,7 +94,9 @@ function roundingOf({ fp8, q }: Pick<AttentionProblem, 'fp8' | 'q'>): {
   return { round4: round4 ?? (x => x), requires };
 }
 
-/** What sets the largest values to 0 before others are measured; nothing where none are. */
+/**
+ * The kernels that set the largest values to 0 before others are measured; none where no value is measured.
+ */
 export function clearAmaxKernels(measured: readonly AmaxName[]): KernelSpec[] {
   if (measured.length === 0) return [];
   const clear = kernelSpec({

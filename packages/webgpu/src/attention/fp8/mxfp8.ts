@@ -42,7 +42,7 @@ function dense(problem: AttentionProblem, name: Mxfp8OperandName, dtype: Operand
   return describeDense(name, { dtype, shape, strides: contiguousStrides(shape) });
 }
 
-/** What a problem is once q, k and v lie dequantised in the workspace; null for one without block scales. */
+/** The problem with q, k and v dequantised in the workspace; null for a problem without block scales. */
 export function dequantisedProblem(problem: AttentionProblem): AttentionProblem | null {
   if (!isBlocks(problem)) return null;
   const { dtype } = problem.q;
@@ -56,7 +56,7 @@ export function dequantisedProblem(problem: AttentionProblem): AttentionProblem 
   };
 }
 
-/** The same for backward, whose dO is dO8. */
+/** The backward problem with dequantised operands, of which dO is dO8; null without block scales. */
 export function dequantisedBackward(problem: BackwardProblem): BackwardProblem | null {
   const forward = dequantisedProblem(problem.forward);
   return forward && { ...problem, forward, dO: dense(forward, 'dO8', 'bf16') };

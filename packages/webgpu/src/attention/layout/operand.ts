@@ -18,7 +18,7 @@ export interface OperandAccess {
   readonly unaligned: ReadonlySet<string>;
   /** Operands to read in segments. Default: none. */
   readonly segments?: Segments;
-  /** What reads paged keys and values. Default: nothing does. */
+  /** Reads paged keys and values. Default: the kernel has none. */
   readonly tools?: { readonly pages: PagePart | null };
 }
 

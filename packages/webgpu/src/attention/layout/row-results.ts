@@ -45,7 +45,7 @@ export const lowest = '-0x1.fffffep+127f';
 /** Results that forward gives with one number per row. */
 export type RowOutput = 'lse' | 'max' | 'sumExp';
 
-/** Those of a problem. */
+/** The row results of a problem. */
 export function rowOutputsOf({ outputs: { max, sumExp } }: AttentionProblem): readonly RowOutput[] {
   return ['lse', ...(max ? (['max'] as const) : []), ...(sumExp ? (['sumExp'] as const) : [])];
 }
@@ -72,10 +72,7 @@ export function rowOutput(name: RowOutput): ShaderPart {
   };
 }
 
-/**
- * What the results of a row are at the end of its softmax, in `output_scale` and in the functions of
- * `rowOutput`.
- */
+/** The results of a row at the end of its softmax: `output_scale`, and the functions of `rowOutput`. */
 export const softmaxEnd: ShaderPart = {
   code: `// A row that sees no key has l = 0, and one that sees a NaN or +Infinity the largest finite number as m.
 fn softmax_bits(x: f32, no_keys: u32, m: f32, l: f32) -> u32 {

@@ -14,7 +14,7 @@ export interface Segments {
 /** Makes a kernel, in segments where that is needed. */
 export type WithSegments = (make: (segments: Segments) => KernelSpec, needs: SegmentNeeds) => KernelSpec;
 
-/** What decides whether a kernel needs segments. */
+/** The sizes that decide whether a kernel needs segments. */
 export interface SegmentNeeds extends TensorSizes {
   readonly target: KernelTarget;
 }

@@ -23,7 +23,7 @@ const wholeTypes = { float: 'f32', integer: 'i32', boolean: 'bool' } as const;
 /** The function that reads it, see `capturePart`. */
 export const captureLoad = (name: string): string => `capture_${name}`;
 
-/** Of floats, the function that gives the element's bits, by which infinities are told. */
+/** The function that gives the bits of a float's element, by which infinities are told. */
 export const captureBits = (name: string): string => `bits_of_${name}`;
 
 /**

@@ -6,8 +6,8 @@ import type { ModStages } from '../score/stage.ts';
 import type { SequenceTools } from './sequence-tools.ts';
 
 /**
- * What is loaded when a context is made, so that it is no part of the bundle that a page starts with: code
- * for options that many programs do without.
+ * The modules that are loaded when a context is made, so that they are no part of the bundle that a page
+ * starts with: code for options that many programs do without.
  */
 export interface LoadedModules {
   /** The kernels of the options `dropout` and `outputs.dropoutMask`. */
@@ -21,18 +21,18 @@ export interface LoadedModules {
     readonly input: SumTools;
     readonly capture: (expr: ExprTools) => SumTools;
   };
-  /** What reads tensors that are larger than a device binds at once. */
+  /** Reads tensors that are larger than a device binds at once. */
   readonly largeTensors?: WithSegments;
-  /** What reads pages, and the checks of lengths, offsets and page tables that are on the host. */
+  /** Reads pages, and checks lengths, offsets and page tables that are on the host. */
   readonly sequences?: SequenceTools;
-  /** What finds the name that was meant by a misspelt one. */
+  /** Finds the name that was meant by a misspelt one. */
   readonly hints?: CallReading['nearestName'];
 }
 
 /** The name of a module that is loaded when a context is made. */
 export type LoadedModuleName = keyof LoadedModules;
 
-/** What loads each of them. */
+/** The import that loads each module. */
 const modules: { readonly [N in LoadedModuleName]-?: () => Promise<Required<LoadedModules>[N]> } = {
   dropout: async () => (await import('../dropout/dropout-tools.ts')).dropoutTools,
   mods: async () => (await import('../mods/mod-stages.ts')).modStages,

@@ -1,7 +1,7 @@
 import { type DataChecks, dataChecks } from '@tilewise/core';
 import { type PagePart, pagePart } from '../layout/pages.ts';
 
-/** What tensors of sequences of different lengths need. */
+/** The code that tensors of sequences of different lengths need. */
 export interface SequenceTools {
   readonly checks: DataChecks;
   readonly pages: PagePart;

@@ -4,7 +4,7 @@ import type { KernelTarget } from '../kernel-target.ts';
 import type { PlanTensors } from './tensors.ts';
 
 /**
- * What a problem plans on a device, computed once: the kernels in the order in which they run, and their
+ * The plan of a problem on a device, computed once: the kernels in the order in which they run, and their
  * tensors.
  */
 export interface AttentionPlan extends PlanTensors {
@@ -16,7 +16,7 @@ export interface PlanOn {
   readonly target: KernelTarget;
   /** Tensors that do not start at a multiple of four elements. Default: none. */
   readonly unaligned?: ReadonlySet<string>;
-  /** What the options of the problem need. */
+  /** The code for the options of the problem. */
   readonly tools: KernelTools;
 }
 

@@ -19,16 +19,16 @@ export interface ScoreStage extends ShaderPart {
   readonly isVisibleTile?: string;
 }
 
-/** What a kernel wants of its scores. */
+/** How a kernel uses its scores. */
 export interface ScoreUse {
   /**
    * The kernel's tiles, if all rows of one are queries of one head; else null, and no tile is left out as a
    * whole.
    */
   readonly tile: Tile | null;
-  /** What `slope` is wanted for: nothing, ds/d(q·k), or ds by the score that the score mod gives. */
+  /** The use of `slope`: none, ds/d(q·k), or ds by the score that the score mod gives. */
   readonly slope: 'none' | 'by q·k' | 'by the modified score';
-  /** What writes the mods of the problem as WGSL; null where it has none. */
+  /** Writes the mods of the problem as WGSL; null where the problem has none. */
   readonly mods: ModStages | null;
 }
 

@@ -58,7 +58,7 @@ export interface AccumulateGemm {
  * and `ty` its place. A lane has `resultRows` rows of a result, and of each `vectors(D)` vec4s.
  */
 export interface TileBackend extends TileResults {
-  /** What kernels with these products take, that add up rows of these operands. */
+  /** The declarations of kernels with these products that add up rows of these operands. */
   parts(gemms: readonly ScoreGemm[], summed: readonly TileOperand[]): readonly ShaderPart[];
   /** Statements that declare `tx` and `ty`. */
   readonly place: string;

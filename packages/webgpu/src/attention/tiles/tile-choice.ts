@@ -92,7 +92,7 @@ export function chosenTile(
   return tile;
 }
 
-/** What speaks against the tiles that a context chooses for a problem. */
+/** The reasons against the tiles that a context chooses for a problem. */
 export function choiceReasons(
   roles: readonly TileRole[],
   problem: AttentionProblem,

@@ -29,7 +29,7 @@ export const stationaryOf = (role: TileRole): Stationary => (role === 'dkdv' ? '
  * text is written.
  */
 export interface Tile {
-  /** What the tile was made from: plain data, to be kept as JSON. */
+  /** The sizes that the tile was made from: plain data, to be kept as JSON. */
   readonly shape: { readonly kind?: string };
   readonly grid: LaneGrid;
   readonly backend: TileBackend;
@@ -64,7 +64,7 @@ export interface LaneGrid {
   readonly cols: number;
 }
 
-/** What has a grid: a tile. */
+/** A tile, of which only the grid is used. */
 type OnGrid = Pick<Tile, 'grid'>;
 
 /** Queries of a tile. */

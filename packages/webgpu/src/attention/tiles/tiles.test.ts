@@ -95,7 +95,9 @@ const halved: WorkgroupTileShape = {
   arithmetic: 'f16',
 };
 
-/** As a text, since few software adapters have f16: with f32 in its place, short sums are exact enough. */
+/**
+ * The text with f32 in the place of f16, since few software adapters have f16: short sums are exact enough.
+ */
 const inF32 = (wgsl: string): string => wgsl.replace('enable f16;', '').replaceAll('<f16>', '<f32>');
 
 test('forward in f16 adds the same up', async () => {

@@ -24,7 +24,7 @@ beforeAll(async () => {
 });
 afterAll(() => ctx.destroy());
 
-/** What the compiler says against a kernel, or nothing. */
+/** The errors of the compiler for a kernel, if any. */
 async function complaints({ device, capabilities }: GpuContext, kernel: KernelSpec): Promise<string[]> {
   // A kernel with too many bindings for this device has no pipeline, but its text can be checked.
   if (kernel.bindings.length > capabilities.maxStorageBuffersPerShaderStage) {

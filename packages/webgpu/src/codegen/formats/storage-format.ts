@@ -25,7 +25,7 @@ export interface StorageFormat {
   readonly load: (word: (index: string) => string, at: string) => string;
   /** WGSL expression (vec4f) of the vector element at `index`. */
   readonly load4: (name: string, index: string) => string;
-  /** The same as vec4<f16>, with `shader-f16`; of f16 only. */
+  /** Loads four elements as vec4<f16>, with `shader-f16`; f16 only. */
   readonly loadHalf4?: (name: string, index: string) => string;
   /** WGSL expression of the codes (vec4u) that store a vec4f; none for 32-bit formats. */
   readonly encode4: ((value: string) => string) | null;

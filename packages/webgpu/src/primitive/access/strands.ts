@@ -15,7 +15,8 @@ export interface Strands {
 }
 
 /**
- * What is to be shared out: so many results of so many elements each, which step so far from one to the next.
+ * The work to share out: how many results, of how many elements each, and the step from one result to the
+ * next.
  */
 export interface Workload {
   readonly places: number;

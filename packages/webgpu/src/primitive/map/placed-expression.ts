@@ -6,7 +6,7 @@ import type { ShaderPart } from '../../codegen/shader-part.ts';
 import { type IndexSpace, indexNames } from '../access/index-space.ts';
 import { isVectorised, type Reading, readAnywhere, readPlaces } from '../access/tensor-access.ts';
 
-/** What an expression reads. */
+/** The values that an expression reads. */
 export interface ExpressionReads {
   /** Names of the inputs that it reads at its own place, and of those that it reads at another. */
   readonly here: readonly string[];
@@ -15,7 +15,7 @@ export interface ExpressionReads {
   readonly coordinates: boolean;
 }
 
-/** What an expression, as `element.ts` of core writes them, reads. */
+/** Lists the values that an expression reads, written as in `element.ts` of core. */
 export function expressionReads(expr: Expr): ExpressionReads {
   const all = loads(expr);
   const names = (isHere: boolean): string[] => [

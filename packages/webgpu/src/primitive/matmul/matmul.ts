@@ -32,7 +32,8 @@ export function matmulKernels({
 }
 
 /**
- * What workgroups touch of each tensor, so that large ones may be bound in pieces: rows of A and C, all of B.
+ * The footprint of workgroups in each tensor, so that large tensors may be bound in pieces: rows of A and C,
+ * all of B.
  */
 function footprintsOf({ M, N, K, batch, A, B, C }: MatMulProblem): Record<string, TensorFootprint> {
   if (batch.length > 2) return {};

@@ -7,7 +7,7 @@ import { outputName } from '../primitive-kernels.ts';
  * apart.
  */
 export interface Matrix {
-  /** Of the tensor that holds it. */
+  /** The name of the tensor that holds the matrix. */
   readonly name: string;
   readonly dtype: DType;
   readonly rowStride: number;

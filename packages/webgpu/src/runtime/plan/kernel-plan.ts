@@ -41,7 +41,7 @@ import {
  * only when a parameter changes. `Options` are numbers that may change from one encode to the next.
  */
 export interface KernelPlan<Options> {
-  /** What `encode` needs, by name, besides the workspace. */
+  /** The tensors that `encode` needs, by name, besides the workspace. */
   readonly tensors: readonly PlanTensor[];
   /** Bytes of the buffer to pass as `workspace`; 0 when the plan needs none. The content need not be kept. */
   readonly workspaceBytes: number;
@@ -92,9 +92,9 @@ export interface PlanRun {
   encode(pass: ComputePass): void;
 }
 
-/** What a plan is made of. */
+/** The parts of a plan. */
 export interface PlanParts<Options> extends KernelParts {
-  /** What a GpuTensor that is passed for a tensor must be, by name. */
+  /** The shape and dtype of a GpuTensor that is passed for a tensor, by name. */
   readonly expected?: Readonly<Record<string, ExpectedTensor>>;
   /** The values of the uniforms that an encode sets. */
   readonly inputs?: (options: Options | undefined) => Readonly<Record<string, number>>;

@@ -56,7 +56,7 @@ export function tensorBytes({ spans }: Pick<KernelParts, 'spans'>, binding: Stor
   return (spans[tensorOf(binding)] ?? 0) * binding.elementBytes;
 }
 
-/** What a device lacks for a plan; empty when the device can run the plan. */
+/** The features that a device lacks for a plan; empty when the device can run the plan. */
 export function planReasons(parts: KernelParts, capabilities: Capabilities): string[] {
   const { kernels, spans } = withGathering(parts.kernels, parts.spans);
   const { maxStorageBuffersPerShaderStage: maxBuffers } = capabilities;

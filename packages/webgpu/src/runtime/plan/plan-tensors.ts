@@ -23,8 +23,8 @@ export interface BufferSlice {
 }
 
 /**
- * What may be passed for a tensor: a slice of a buffer, a whole buffer, or a tensor of this library on the
- * same device.
+ * A value that may be passed for a tensor: a slice of a buffer, a whole buffer, or a tensor of this library
+ * on the same device.
  */
 export type PlanBuffer = GPUBuffer | BufferSlice | GpuTensor;
 
@@ -47,7 +47,7 @@ export interface PlanTensor {
 export interface ExpectedTensor {
   readonly dtypes: readonly DType[];
   readonly shape: Shape;
-  /** Those of dimensions of one element do not matter. */
+  /** The strides; those of dimensions of one element do not matter. */
   readonly strides: Strides;
 }
 
@@ -118,7 +118,7 @@ export function tensorsRead(kernels: readonly KernelSpec[]): ReadonlySet<string>
   return read;
 }
 
-/** What a caller gives for a binding. */
+/** The name under which a caller gives a binding. */
 function planName(binding: StorageBinding): string {
   return isInWorkspace(binding.name) ? 'workspace' : tensorOf(binding);
 }

@@ -19,11 +19,13 @@ export interface Kernels extends ScoreKernels, RowKernels, PackKernels {
   readonly draws?: DropoutKernels;
   /** Softcap of tiles; without it the score chain sees to softcap. */
   readonly softcap?: SoftcapKernels;
-  /** Of kernels that are WebAssembly. */
+  /** Present where the kernels are WebAssembly. */
   readonly wasm?: WasmHost;
   /** Products of whole matrices; without them matrices are multiplied on the host. */
   readonly matrices?: MatrixKernels;
-  /** What element-wise loops are linked with; without it they run in TypeScript. */
+  /**
+   * The memory and functions that element-wise loops are linked with; without them loops run in TypeScript.
+   */
   readonly loops?: LoopHost;
 
   /**

@@ -15,14 +15,14 @@ export type LaneFunction =
   | 'floorDivLanes'
   | 'modLanes';
 
-/** What other modules that work on the memory of kernels are linked with. */
+/** The memory that other modules import to work beside the kernels. */
 export interface WasmHost {
   readonly memory: WebAssembly.Memory;
   /** Whether the memory is shared: a module says so where it imports it. */
   readonly shared: boolean;
 }
 
-/** What a loop that is compiled at run time is linked with. */
+/** The memory and functions that a loop compiled at run time imports. */
 export interface LoopHost extends WasmHost {
   readonly lanes: LaneFunctions;
 }

@@ -1,7 +1,7 @@
 /**
- * What happens to a tile of scores (m × n) between the product and the softmax. Rows of scores are `ld` bytes
- * apart, those of what is added or looked at `ldBias`, `ldSeen` or `ldBytes`, 0 where one serves all; all are
- * read and written up to a multiple of 4.
+ * The stages of a tile of scores (m × n) between the product and the softmax. Rows of scores are `ld` bytes
+ * apart, and rows of a bias, a mask or bytes are `ldBias`, `ldSeen` or `ldBytes` apart, 0 where one row
+ * serves all; rows are read and written up to a multiple of 4.
  */
 export interface ScoreKernels {
   /** Adds an f32 bias. One of −∞ is a mask, also of a product that is NaN. */
@@ -19,7 +19,7 @@ export interface ScoreKernels {
   widenMasks(m: number, n: number, bytes: number, ldBytes: number, masks: number, ld: number): void;
 }
 
-/** What is done to rows of a panel. */
+/** Operations on the rows of a panel. */
 export interface RowKernels {
   /** Divides each of m rows (`width` f32) by its f64 divisor; rows with 0 stay. */
   divideRows(m: number, width: number, rows: number, ld: number, divisors: number): void;

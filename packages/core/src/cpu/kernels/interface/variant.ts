@@ -1,4 +1,4 @@
-/** What kernels can be made of, from the fastest on. */
+/** The makes of the kernels, from the fastest on. */
 export const variants = ['wasm-relaxed-simd', 'wasm-simd', 'typescript'] as const;
 /** One of the variants of the kernels: with relaxed SIMD, with SIMD, or in TypeScript. */
 export type Variant = (typeof variants)[number];

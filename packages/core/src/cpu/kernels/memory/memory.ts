@@ -53,7 +53,7 @@ export interface Memory {
 
 /** A buffer that can grow. What it holds survives; earlier views of it do not, unless it stays in place. */
 export interface GrowingBuffer {
-  /** As it is at first. */
+  /** The buffer before the memory first grows. */
   readonly buffer: ArrayBufferLike;
   /** Adds at least so many bytes, and gives the buffer that there is then. Throws when there is no room. */
   grow(bytes: number): ArrayBufferLike;

@@ -2,7 +2,7 @@ import type { Kernels } from '../interface/kernels.ts';
 import { PANEL, PANEL_BYTES } from '../interface/panel.ts';
 import type { Memory } from '../memory/memory.ts';
 
-/** What becomes of a block of products: `factor` times it, or, with `add`, what was there plus it. */
+/** Stores a block of products: `factor` times the product or, with `add`, the earlier value plus that. */
 type Store = (c: Float32Array, at: number, x0: number, x1: number, x2: number, x3: number) => void;
 
 const addTo: Store = (c, at, x0, x1, x2, x3) => {
@@ -139,8 +139,8 @@ function block(
 }
 
 /**
- * The same sums in the same order, except that a weight of 0 adds nothing. Slow, and only for panels that are
- * not finite.
+ * Computes the sums of `block` in the order of `block`, except that a weight of 0 adds nothing. Slow, and
+ * only for panels that are not finite.
  */
 const guardedBlock: typeof block = (f32, depth, at, ai, ak, bt, ct, ldc, store) => {
   const sums = [0, 0, 0, 0];

@@ -1,7 +1,7 @@
 import type { ScoreKernels } from '../interface/tile-kernels.ts';
 import type { Memory } from '../memory/memory.ts';
 
-/** What happens to a tile between the product and the softmax, in plain TypeScript. */
+/** The stages of a tile between the product and the softmax, in plain TypeScript. */
 export function typescriptScores(memory: Memory): ScoreKernels {
   return {
     addBias(m, n, scores, ld, bias, ldBias) {

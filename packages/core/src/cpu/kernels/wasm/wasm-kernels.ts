@@ -19,7 +19,10 @@ const MEMORY_BASE = 2048;
 const PAGE = 65_536;
 /** More than what is asked for, so that panel after panel does not grow the memory each time. */
 const GROWTH = 16;
-/** What a memory may grow to, in pages: all that 32 bits address, or what a small host can reserve. */
+/**
+ * The sizes that a memory may grow to, in pages, tried in turn: all that 32 bits address, or what a small
+ * host can reserve.
+ */
 const LARGEST = [65_536, 16_384, 4096];
 
 /** Kernels of a compiled module, with a memory of their own. */

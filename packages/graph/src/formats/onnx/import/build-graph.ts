@@ -23,8 +23,8 @@ export interface OnnxGraph {
   /** The weights, by the model's names: inputs of the graph, and what is to be bound to them. */
   readonly weights: Readonly<Record<string, { readonly tensor: LogicalTensor; readonly value: Tensor }>>;
   /**
-   * What is to be bound to the inputs of the graph that the model does not have: its weights and larger
-   * constants, by tensor id.
+   * The tensors to bind to those inputs of the graph that the model does not have (its weights and larger
+   * constants), by tensor id.
    */
   readonly bindings: Readonly<Record<number, Tensor>>;
   /** Names of the inputs whose numbers became part of the graph, as shapes do. */

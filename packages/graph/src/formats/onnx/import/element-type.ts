@@ -6,7 +6,10 @@ export interface ElementType {
   /** Bits of an element; those of 4 bits lie two to a byte, the low half first. */
   readonly bits: 4 | 8 | 16 | 32 | 64;
   readonly kind: 'float' | 'signed' | 'unsigned' | 'bool';
-  /** What an engine holds it as. Types that engines do not have are converted, with a check of the range. */
+  /**
+   * The dtype in which an engine holds the type. Types that engines do not have are converted, with a check
+   * of the range.
+   */
   readonly dtype: DType;
   /** The field of TensorProto that has the elements where there are no raw data. */
   readonly field: 'float_data' | 'int32_data' | 'int64_data' | 'double_data' | 'uint64_data';

@@ -27,7 +27,7 @@ export interface FromOnnxOptions {
   readonly externalData?: ((location: string) => Uint8Array | Promise<Uint8Array>) | undefined;
 }
 
-/** What a graph is made for. */
+/** The shapes and options that a graph is made for. */
 export interface OnnxGraphOptions {
   /** Shapes of inputs by name, where the model leaves an extent open. */
   readonly shapes?: Readonly<Record<string, readonly number[]>> | undefined;
@@ -39,7 +39,7 @@ export interface OnnxGraphOptions {
 
 /** An input of a model. */
 export interface OnnxInput extends Pick<ValueRecord, 'name' | 'shape'> {
-  /** What tensors for it must have; null for what engines do not take. */
+  /** The dtype of tensors for the input; null where engines do not take the input. */
   readonly dtype: DType | null;
 }
 

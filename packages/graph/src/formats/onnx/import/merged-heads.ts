@@ -2,7 +2,7 @@ import type { Attributes } from '../../../ir/schema/attribute.ts';
 import type { LogicalTensor } from '../../../ir/tensor/logical-tensor.ts';
 import { operationOf } from '../../../ops/table.ts';
 
-/** What operations are written with. */
+/** Writes operations into the graph. */
 interface Writer {
   producerOf(
     tensor: LogicalTensor,

@@ -6,7 +6,7 @@ import type { AttributeRecord, GraphRecord, NodeRecord } from './read-model.ts';
 import type { TensorRecord } from './tensor-record.ts';
 import type { HostTensor, Value } from './value.ts';
 
-/** What an output of a node is: an element type, a shape, and how its numbers or its tensor come about. */
+/** An output of a node: its element type, its shape, and how its numbers or its tensor are made. */
 export interface NodeResult {
   readonly type: ElementType;
   readonly shape: readonly number[];
@@ -14,7 +14,10 @@ export interface NodeResult {
   readonly fold?: (() => HostTensor) | undefined;
   /** The numbers depend on shapes alone. Otherwise they are static where those of all inputs are. */
   readonly isStatic?: boolean;
-  /** As operations of the graph; absent where an operator is only computed while the model is read. */
+  /**
+   * Makes the output from operations of the graph; absent where an operator is only computed while the model
+   * is read.
+   */
   readonly emit?: (() => LogicalTensor) | undefined;
 }
 
@@ -47,13 +50,13 @@ export class NodeCall {
     this.inputs = inputs;
   }
 
-  /** The same call with another input. */
+  /** This call with another input. */
   withInput(n: number, value: Value): NodeCall {
     const inputs = this.inputs.map((own, m) => (m === n ? value : own));
     return new NodeCall(this.node, this.version, this, inputs);
   }
 
-  /** The same call with another attribute. */
+  /** This call with another attribute. */
   withFlag(name: string, value: boolean): NodeCall {
     const attribute: AttributeRecord = { kind: 'int', value: Number(value) };
     const attributes = new Map([...this.node.attributes, [name, attribute]]);

@@ -1,7 +1,7 @@
 /**
- * What backward takes: (B, Hq, Sq, 256), (B, Hk, Skv, 256) and lse f32 (B, Hq, Sq); or packed by cumulative
- * lengths, i32 (B + 1), (Tq, Hq, 256), (Tk, Hk, 256) (a leading 1 is allowed) and lse (Tq, Hq) or (Tq, Hq,
- * 1). All but lse f16 or bf16.
+ * The tensors of backward: (B, Hq, Sq, 256), (B, Hk, Skv, 256) and lse f32 (B, Hq, Sq); or packed by
+ * cumulative lengths, i32 (B + 1), (Tq, Hq, 256), (Tk, Hk, 256) (a leading 1 is allowed) and lse (Tq, Hq) or
+ * (Tq, Hq, 1). All but lse are f16 or bf16.
  */
 export interface D256Tensors<T> {
   readonly q: T;
@@ -27,8 +27,8 @@ export interface D256Options {
   readonly maxSQ?: number | undefined;
   readonly maxSK?: number | undefined;
   /**
-   * What sums are made in, and cuDNN's tiles: there is one value of each, and kernels here choose tiles of
-   * their own.
+   * The dtype of sums, and cuDNN's tiles: each has one value only, and kernels here choose tiles of their
+   * own.
    */
   readonly accDType?: 'f32' | undefined;
   readonly mmaTilerMn?: readonly [128, 128] | undefined;

@@ -10,7 +10,7 @@ const lanesPerRow = 8;
 const rowsPerGroup = 8;
 
 /**
- * What backward needs of each row, computed once: `workspace` = (lse, δ) with δ = rowsum(o ∘ dO) − dLse (Dao
+ * The rows that backward needs, computed once: `workspace` = (lse, δ) with δ = rowsum(o ∘ dO) − dLse (Dao
  * 2022, B.4; the gradient of lse adds P to the score's gradient). The lse of a row without keys, −Infinity,
  * becomes a large finite number, so that exp(s − lse) is 0.
  */

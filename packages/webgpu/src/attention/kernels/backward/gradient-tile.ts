@@ -14,8 +14,8 @@ import { headGroups, tileOperands } from '../../tiles/tile-operands.ts';
 import { workgroupReads } from '../workgroup-reads.ts';
 
 /**
- * What the backward kernels share: one tile of P and of dS, recomputed from q, k, v, dO and the rows' (lse,
- * δ).
+ * The part that the backward kernels share: one tile of P and of dS, recomputed from q, k, v, dO and the
+ * rows' (lse, δ).
  */
 export interface GradientTile {
   readonly parts: readonly ShaderPart[];
@@ -39,7 +39,7 @@ export interface GradientTile {
   readonly compute: (sums?: readonly AccumulateGemm[]) => string;
   /** WGSL condition: some weights may be 0 because their pair is not visible. */
   readonly nonFiniteGuard: string;
-  /** What the weights multiply: dS and k give dq, dS and q dk, P and dO dv. */
+  /** The operands that the weights multiply: dS and k give dq, dS and q dk, P and dO dv. */
   readonly factors: Readonly<Record<'q' | 'k' | 'dO', TileOperand>>;
   /** WGSL expression of what is stored for the sum `x` (vec4f) of a result. */
   readonly stored: (name: 'dq' | 'dk' | 'dv', x: string) => string;
@@ -54,7 +54,7 @@ export interface GradientTileOptions {
   readonly ds: boolean;
   /** Where the kernel's results lie, those that lie like operands. */
   readonly results?: KernelOperands;
-  /** What score slopes are by, and so `dsr`. Default: by q·k. */
+  /** The variable of the score slopes, and so of `dsr`. Default: q·k. */
   readonly slope?: ScoreUse['slope'];
   /** The kernel writes to the workspace: see `workgroupReads`. Default false. */
   readonly writesWorkspace?: boolean;

@@ -74,7 +74,7 @@ describe('the shape of a forward pass', () => {
   });
 });
 
-/** What a call asks for; keys of 600 positions are split into parts. */
+/** A case of decoding; keys of 600 positions are split into parts. */
 interface DecodeCase {
   readonly Sq: number;
   readonly heads: readonly [Hq: number, Hk: number, Hv: number];

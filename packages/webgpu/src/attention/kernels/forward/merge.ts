@@ -24,7 +24,7 @@ export interface MergedRows extends Pick<AttentionProblem, 'B' | 'Hq' | 'Sq' | '
   readonly outputs: readonly RowOutput[];
   readonly hasSink: boolean;
   /**
-   * What declares `Sequence` with `b` and `length_q`, `sequence_at`, and `row_at` and `row_count` as
+   * The parts that declare `Sequence` with `b` and `length_q`, `sequence_at`, and `row_at` and `row_count` as
    * `rowAddressing` does.
    */
   readonly parts: readonly ShaderPart[];

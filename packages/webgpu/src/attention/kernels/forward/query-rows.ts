@@ -5,9 +5,9 @@ import { type Tile, tileRows } from '../../tiles/tile.ts';
 import type { TileOperand } from '../../tiles/tile-backend.ts';
 
 /**
- * What the rows of a tile are. With one head they are queries of head `h`. With more, they are the queries of
- * all the heads from `h` on that share a key head and a value head, the heads of one query next to each
- * other: few queries then fill a tile, and k and v are read once for all of these heads.
+ * The rows of a tile. With one head they are queries of head `h`. With more, they are the queries of all the
+ * heads from `h` on that share a key head and a value head, the heads of one query next to each other: few
+ * queries then fill a tile, and k and v are read once for all of these heads.
  */
 export interface QueryRows {
   /** Query heads that a tile has rows of. */

@@ -88,7 +88,7 @@ export function spelledMatrixTile(
 
 const pinFeature = 'subgroup-size-control';
 
-/** What a device lacks for a tile, or null. */
+/** The features that a device lacks for a tile, or null. */
 function missingMatrices(
   { matrix, pinned = false }: MatrixTileShape,
   capabilities: Capabilities,

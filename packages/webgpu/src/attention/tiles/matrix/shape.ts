@@ -21,7 +21,7 @@ export interface MatrixTileShape {
   readonly pinned?: boolean;
 }
 
-/** What kernels on a tile of matrices are written from. */
+/** A tile of matrices as its kernels are written. */
 export interface MatrixTile extends MatrixTileShape {
   readonly spelling: MatrixSpelling;
 }
@@ -44,7 +44,7 @@ export interface MatrixPlace {
  * and of the lane in it.
  */
 export interface MatrixSpelling {
-  /** What kernels with these pools take, besides `scratch` and `weights`. */
+  /** The declarations of kernels with these pools, besides `scratch` and `weights`. */
   part(pools: readonly string[]): ShaderPart;
   /** Statements that declare `subgroup` and `subgroup_lane`, if the part does not. */
   readonly place: string;
@@ -55,6 +55,6 @@ export interface MatrixSpelling {
   multiplyAccumulate(a: string, b: string, c: string): string;
   /** Statement: stores to `scratch`. */
   store(matrix: string, place: MatrixPlace): string;
-  /** As `TileBackend.reduceRows`, of rows whose lanes are neighbours in a subgroup. */
+  /** `TileBackend.reduceRows` for rows whose lanes are neighbours in a subgroup. */
   reduceRows(grid: LaneGrid, reduction: RowReduction): string;
 }

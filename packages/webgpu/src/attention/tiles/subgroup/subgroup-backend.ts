@@ -16,7 +16,7 @@ import {
 } from '../tile-backend.ts';
 import { reduceInMemory } from '../workgroup/row-reduction.ts';
 
-/** What kernels on a subgroup tile are written from. */
+/** A subgroup tile as its kernels are written. */
 export interface SubgroupTile {
   readonly stationary: Stationary;
   readonly group: 4 | 8;

@@ -52,7 +52,7 @@ export function storeWeights(tile: WorkgroupTile, { weight, over }: AccumulateGe
 const rowsSummed = (tile: WorkgroupTile, over: AccumulateGemm['over']): number =>
   over === 'keys' ? colsOf(tile) : rowsOf(tile);
 
-/** As many whole rows of the operand as workgroup memory has room for. */
+/** The number of whole rows of the operand that workgroup memory has room for. */
 function rowsChunk(tile: WorkgroupTile, { operand, over, nonFiniteGuard }: AccumulateGemm): Chunk {
   const { name, row, first, end, channels, D } = operand;
   const width = vectorsPerLane(D, tile) * tile.tx;

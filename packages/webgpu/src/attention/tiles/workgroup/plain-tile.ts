@@ -5,7 +5,7 @@ import { workgroupRowReduction } from './row-reduction.ts';
 import { workgroupBackend } from './workgroup-backend.ts';
 import type { WorkgroupTile, WorkgroupTileSizes } from './workgroup-tile.ts';
 
-/** What few tiles in workgroup memory do, as code: `workgroupTile` brings it. */
+/** The code of variants that few tiles in workgroup memory have: `workgroupTile` brings the code. */
 type TileVariants = Partial<Pick<WorkgroupTile, 'arithmetic' | 'prefetch' | 'rowReduction'>>;
 
 /** A tile of the table, which only has sizes, and which every device computes. */

@@ -147,7 +147,7 @@ export interface TileRowReduction {
   bytes(grid: LaneGrid): readonly number[];
   /** Statements that declare `tx` and `ty`: every place of the grid is one lane's, in any order. */
   place(grid: LaneGrid): string;
-  /** As `TileBackend.reduceRows`. */
+  /** `TileBackend.reduceRows` of this tile. */
   reduceRows(grid: LaneGrid, reduction: RowReduction): string;
   /** Why lanes cannot join rows in this way on a device, or null. */
   reason(role: TileRole, grid: LaneGrid, capabilities: Capabilities): string | null;

@@ -44,7 +44,7 @@ export function sideOf(
 
 const four = [0, 1, 2, 3] as const;
 
-/** What reading an operand takes: its buffer, and the strides of its two sides. */
+/** The bindings for reading an operand: its buffer, and the strides of its two sides. */
 export function sideBinding({ matrix, sideStride, sumStride, vectors }: Side): ShaderPart {
   const { name, dtype } = matrix;
   const format = storageFormat(dtype);

@@ -11,7 +11,7 @@ export function scalar(draft: Draft, value: number, dtype: GraphDType): LogicalT
   return draft.op('Constant', [], { value: [value] }, dtype);
 }
 
-/** The same elements in row-major order under another shape. */
+/** The elements in row-major order under another shape. */
 export function reshape(draft: Draft, tensor: LogicalTensor, shape: readonly number[]): LogicalTensor {
   if (`${shapeOf(tensor)}` === `${shape}`) return tensor;
   const before = draft.producerOf(tensor);

@@ -8,7 +8,7 @@ import { cast, reshape, scalar, shapeOf, slice } from './emit.ts';
 import { productOperators } from './products/products.ts';
 import { layerNorm } from './reductions/reductions.ts';
 
-/** The same elements, shape and type as an input, made by operations. */
+/** A result with the shape and type of an input, made by operations. */
 const like = ({ type, shape }: Value, emit: NodeResult['emit']): NodeResult => ({ type, shape, emit });
 
 /** Norm of a sum of x, a skipped input and a bias; the sum itself is the fourth result. */

@@ -6,7 +6,7 @@ import { numbersOf, type TensorRecord } from '../tensor-record.ts';
 import { type HostTensor, hostTensor, reader, type Value } from '../value.ts';
 import { reshape, scalar, select, transpose } from './emit.ts';
 
-/** What is the same elements in row-major order under another shape. */
+/** The result of an operator that keeps the elements in row-major order and changes the shape. */
 function reshaped(call: NodeCall, shape: readonly number[]): NodeResult[] {
   const { type, host, tensor, shape: from } = call.input(0);
   const [count, wanted] = [from, shape].map(extents => extents.reduce((n, extent) => n * extent, 1));

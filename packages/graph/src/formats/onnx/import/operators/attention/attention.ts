@@ -18,7 +18,7 @@ export function withoutHeads({ draft }: NodeCall, tensor: LogicalTensor): Logica
   return reshape(draft, transpose(draft, tensor, [0, 2, 1, 3]), [B, S, H * D]);
 }
 
-/** What attention is asked for, by the operands and attributes of the operation `Sdpa`. */
+/** The operands and attributes of one attention, for the operation `Sdpa`. */
 export interface AttentionRequest {
   readonly q: LogicalTensor;
   readonly k: LogicalTensor;

@@ -3,7 +3,7 @@ import type { NodeCall, OnnxOperator } from '../../node-call.ts';
 import { arithmetic, cast, scalar, select } from '../emit.ts';
 import { elementwise, unary } from './elementwise.ts';
 
-/** What an activation is written with: operations on tensors of the dtype of x, and numbers. */
+/** Writes an activation with operations on tensors of the dtype of x, and numbers. */
 interface Writer {
   op(kind: string, ...inputs: (LogicalTensor | number)[]): LogicalTensor;
   elu(x: LogicalTensor, alpha: number): LogicalTensor;
@@ -42,7 +42,7 @@ const gelu: OnnxOperator = elementwise(
     }),
 );
 
-/** The same operator without a form in numbers: it is always part of the graph. */
+/** The operator without a form in numbers: its node is always part of the graph. */
 const unfolded =
   (operator: OnnxOperator): OnnxOperator =>
   call =>

@@ -50,7 +50,7 @@ export function staticRows(
   );
 }
 
-/** As `staticRows`, when the graph runs: i32 (…). */
+/** Computes `staticRows` when the graph runs: i32 (…). */
 export function rowsOf(call: NodeCall, at: Value, outer: readonly number[]): LogicalTensor {
   const { draft } = call;
   const last = at.shape.length - 1;
