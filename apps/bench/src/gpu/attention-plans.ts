@@ -1,8 +1,8 @@
 import { normalise, normaliseBackward, Tensor } from '@tilewise/core';
 import { type GpuContext, type Plan, planSdpa, planSdpaBackward } from '@tilewise/webgpu';
-import type { Encode } from '@tilewise/webgpu/tune';
 import { type AttentionCase, copiesOf } from '../attention/attention-case.ts';
 import { bufferOf, emptyBuffer, readBuffer } from './buffers.ts';
+import type { EncodePlan } from './clock.ts';
 import { kernelVariants } from './kernel-variant.ts';
 
 /** Attention of one case on the GPU, as plans that record into a pass. */
@@ -17,7 +17,7 @@ export interface AttentionPlans {
 export interface PlannedPass {
   /** The kernels, and what they make use of. */
   readonly kernels: string;
-  readonly encode: Encode;
+  readonly encode: EncodePlan;
 }
 
 type Buffers = Readonly<Record<string, GPUBuffer>>;
@@ -45,8 +45,8 @@ export function attentionPlans(ctx: GpuContext, of: AttentionCase): AttentionPla
   );
   const planned = (plan: Plan, space: GPUBuffer): PlannedPass => ({
     kernels: kernelVariants(plan.kernels),
-    encode: (pass, round) =>
-      plan.encode(pass, { ...copies[round % copies.length], ...results, workspace: space }),
+    encode: (target, round) =>
+      plan.encode(target, { ...copies[round % copies.length], ...results, workspace: space }),
   });
   return {
     forward: planned(forward, spaces[0]),

@@ -114,6 +114,11 @@ export async function openWebGpu({
     async close() {
       if (trace && typeof file === 'string') {
         const taken = await takeTrace(trace);
+        if (!taken.traceEvents.some(({ cat }) => cat === 'kernel')) {
+          process.stderr.write(
+            `${file} has no kernels: this suite runs its kernels outside the engine, which a trace does not see.\n`,
+          );
+        }
         writeFileSync(file, JSON.stringify(taken));
         writeFileSync(`${file}.txt`, `${formatTrace(taken.traceEvents)}\n`);
       }

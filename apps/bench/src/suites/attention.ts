@@ -21,7 +21,7 @@ import type { Row } from '../command/table.ts';
 import { Comparison } from '../comparison/comparison.ts';
 import { implementationsIn, isPeer } from '../comparison/implementations.ts';
 import { attentionPlans } from '../gpu/attention-plans.ts';
-import { timePasses } from '../gpu/clock.ts';
+import { timePasses, traceOnce } from '../gpu/clock.ts';
 import { type BenchGpu, deviceOptions, openWebGpu, tilesOption, toggleOption } from '../gpu/open-webgpu.ts';
 import { measurePeak, type Peak } from '../peak/measure.ts';
 import { time } from '../timing/timing.ts';
@@ -194,6 +194,10 @@ async function* measureCase(
   const passes = ['forward', 'backward'] as const;
   const encodes = [best.encode, ...passes.map(pass => plans[pass].encode)];
   const [product, ...times] = await timePasses(clock, encodes);
+  await traceOnce(
+    ctx,
+    passes.map(pass => plans[pass].encode),
+  );
   const most = peak.flops / product.median / 1e9;
   const rows = passes.map((pass, n) =>
     rowOf(

@@ -7,7 +7,7 @@ import { checkForward, type SampledCall, sampleRows } from '../attention/sampled
 import type { Row } from '../command/table.ts';
 import { continueTexts, generationOptions } from '../decoding/continue-texts.ts';
 import { bufferOf, copiesBeyondCaches, emptyBuffer, readBuffer } from '../gpu/buffers.ts';
-import { timePasses } from '../gpu/clock.ts';
+import { type EncodePlan, timePasses, traceOnce } from '../gpu/clock.ts';
 import { kernelVariants } from '../gpu/kernel-variant.ts';
 import { type BenchGpu, openWebGpu, toggleOption } from '../gpu/open-webgpu.ts';
 import { copyBandwidth } from '../peak/measure.ts';
@@ -73,8 +73,8 @@ async function measure(
     workspace: emptyBuffer(device, plan.workspaceBytes),
   };
   const clock = gpuClock(device);
-  const encode = (pass: GPUComputePassEncoder, round: number): void =>
-    plan.encode(pass, { ...shared, ...copies[round % copies.length] });
+  const encode: EncodePlan = (target, round) =>
+    plan.encode(target, { ...shared, ...copies[round % copies.length] });
   await clock.once(encode, 0);
 
   const f32 = (t: Tensor): Tensor => t.cast('f32');
@@ -92,6 +92,7 @@ async function measure(
   );
 
   const [{ median }] = await timePasses(clock, [encode]);
+  await traceOnce(ctx, [encode]);
   const kernels = kernelVariants(plan.kernels);
   plan.destroy();
   clock.destroy();
