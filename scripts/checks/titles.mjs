@@ -4,7 +4,7 @@
 export const maxLength = 72;
 
 /**
- * What is wrong with a title, as sentences; none for a good one. Whether the title is an order ("Add a mask")
+ * The faults of a title, as sentences; none for a good title. Whether the title is an order ("Add a mask")
  * can only be told by its first word: a noun with an article, a pronoun, or a verb in another form does not
  * begin one.
  */

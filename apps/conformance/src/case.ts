@@ -1,6 +1,6 @@
 export type CaseStatus = 'pass' | 'fail' | 'unsupported' | 'skipped';
 
-/** What running one case gave. */
+/** The result of running one case. */
 export interface Outcome {
   readonly status: 'pass' | 'fail' | 'unsupported';
   /**

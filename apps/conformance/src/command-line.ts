@@ -2,7 +2,7 @@ import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
 import type { Suite } from './suite.ts';
 
-/** What a command line asks for. */
+/** The request of a command line. */
 export interface Command {
   readonly suite: Suite;
   /** The suite's own options, defaults filled in. */
@@ -50,7 +50,7 @@ export function parseCommand(args: readonly string[], suites: readonly Suite[]):
   };
 }
 
-/** As many as there are processors, where cases may run side by side. A GPU is one for all. */
+/** The number of processors, where cases may run side by side. A GPU is one for all. */
 function ownJobs(suite: Suite, { engine }: Readonly<Record<string, string>>): number {
   return suite.sideBySide && engine !== 'webgpu' ? availableParallelism() : 1;
 }

@@ -62,7 +62,7 @@ function requireMatch({ cases }: OpenSuite, filter: string): void {
 /** Cases that repay the start of a process. */
 const casesOfProcess = 8;
 
-/** As many processes as the command asks for; none where this one does as well. */
+/** The processes that the command asks for; none where this process does as well. */
 function processesFor(
   program: string,
   args: readonly string[],

@@ -20,7 +20,7 @@ export async function runCases(
   listener: RunListener,
 ): Promise<Counts> {
   const counts = { ...noCases };
-  /** Those that have ended before one that comes first. */
+  /** Results of cases that ended before an earlier case. */
   const waiting = new Map<number, CaseResult>();
   let told = 0;
   let next = 0;

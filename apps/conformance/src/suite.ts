@@ -2,7 +2,7 @@ import type { ConformanceCase } from './case.ts';
 
 /** An option of a suite on the command line: `--name VALUE`. */
 export interface SuiteOption {
-  /** What stands for the value in the usage: `DIR`. */
+  /** The placeholder of the value in the usage: `DIR`. */
   readonly value: string;
   readonly meaning: string;
   /** The only values allowed, the first one being the default. */

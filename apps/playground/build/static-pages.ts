@@ -7,7 +7,9 @@ const ids = Object.keys(chapters) as (keyof typeof chapters)[];
 const escaped = (text: string): string =>
   text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', '&quot;');
 
-/** What other sites show of a link to a page. `root` leads from the page to the root of the build. */
+/**
+ * The preview that other sites show of a link to a page. `root` leads from the page to the root of the build.
+ */
 function preview(page: {
   readonly id: string;
   readonly title: string;
@@ -45,7 +47,7 @@ function sharePage(id: keyof typeof chapters): string {
 `;
 }
 
-/** What a visitor without JavaScript reads. */
+/** The text for a visitor without JavaScript. */
 function withoutScript(): string {
   const list = ids.map(
     id => `<li><strong>${escaped(chapters[id].title)}</strong>: ${escaped(chapters[id].blurb)}</li>`,

@@ -4,7 +4,7 @@ import { type ChatMessage, loadTokenizer } from '@tilewise/nn/tokenizer';
 
 /** How answers are made. */
 export interface ChatOptions extends SamplingOptions {
-  /** What the model is told before the conversation. */
+  /** The system message, which the model is told before the conversation. */
   readonly system?: string | undefined;
   /** The most tokens of an answer; 512 unless given. */
   readonly maxNewTokens?: number | undefined;

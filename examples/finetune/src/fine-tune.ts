@@ -14,13 +14,13 @@ import { loadTokenizer } from '@tilewise/nn/tokenizer';
 import { countingEngine } from './engine-memory.ts';
 import { textBatches } from './text-batches.ts';
 
-/** What is trained, and how. */
+/** The options of a run of fine-tuning. */
 export interface FineTuneOptions<T extends TensorDesc> {
   readonly engine: TensorEngine<T>;
   /** `config.json`, the weights and `tokenizer.json`. */
   readonly files: ModelFiles;
   readonly text: string;
-  /** What the samples begin with. Default: the first words of the text. */
+  /** The beginning of the samples. Default: the first words of the text. */
   readonly prompt?: string | undefined;
   readonly steps?: number | undefined;
   /** Tokens of a sequence. */
@@ -34,7 +34,7 @@ export interface FineTuneOptions<T extends TensorDesc> {
   onStep?(report: StepReport): void;
 }
 
-/** What it came to. */
+/** The result of fine-tuning. */
 export interface FineTuned {
   readonly before: string;
   readonly after: string;

@@ -1,7 +1,7 @@
 import type { SdpaBackwardOptions, Tensor } from '@tilewise/core';
 import { type GpuContext, type GpuTensor, type SdpaVjp, sdpaVjp } from '@tilewise/webgpu';
 
-/** What is needed of an array of jax-js, so that this file does without the package. */
+/** The members of an array of jax-js that are used, so that this file does without the package. */
 export interface JaxArray {
   readonly shape: readonly number[];
   readonly dtype: string;

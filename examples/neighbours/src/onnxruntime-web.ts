@@ -2,7 +2,7 @@ import type { Tensor as HostTensor, SdpaOptions } from '@tilewise/core';
 import { type GpuContext, type GpuTensor, sdpa } from '@tilewise/webgpu';
 import type { Tensor } from 'onnxruntime-common';
 
-/** What is needed of the module of onnxruntime-web, so that this file does without the package. */
+/** The members of the module of onnxruntime-web that are used, so that this file does without the package. */
 interface Ort {
   readonly Tensor: {
     fromGpuBuffer(buffer: GPUBuffer, options: { dataType: 'float32'; dims: readonly number[] }): Tensor;

@@ -2,7 +2,7 @@ import type { customGrad, Tensor, Tensor4D, tensor } from '@tensorflow/tfjs';
 import type { Tensor as HostTensor, SdpaBackwardOptions } from '@tilewise/core';
 import { type GpuContext, type GpuTensor, sdpaVjp } from '@tilewise/webgpu';
 
-/** What is needed of TensorFlow.js and of its backend for WebGPU. */
+/** The members of TensorFlow.js and of its backend for WebGPU that are used. */
 interface Tf {
   readonly customGrad: typeof customGrad;
   readonly tensor: typeof tensor;

@@ -1,7 +1,7 @@
 import type { SdpaOptions, Tensor } from '@tilewise/core';
 import { createContext, type GpuContext, type GpuTensor, sdpa } from '@tilewise/webgpu';
 
-/** What is needed of a root and a buffer of TypeGPU (an array of f32 with usage `storage`). */
+/** The members of a root and a buffer of TypeGPU that are used (an array of f32 with usage `storage`). */
 interface Root {
   readonly device: GPUDevice;
   unwrap(buffer: object): GPUBuffer;

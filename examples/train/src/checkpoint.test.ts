@@ -123,7 +123,7 @@ function mutatedFile(random: PhiloxStream): Uint8Array {
   return bytes;
 }
 
-/** What a reader of a snapshot relies on. */
+/** Whether a reader of a snapshot can rely on it. */
 function isSound({ config, characters, steps, seed, tensors }: Checkpoint): boolean {
   const tokens = tensors.get('tokens.weight');
   return (

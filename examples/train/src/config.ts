@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from '@tilewise/core';
 
-/** Everything about a model and its training but the data and the seed. */
+/** The configuration of a model and its training: everything but the data and the seed. */
 export interface TrainConfig {
   readonly layers: number;
   readonly heads: number;

@@ -1,6 +1,8 @@
 import { PhiloxStream } from '@tilewise/philox';
 
-/** What is random in a run beside its weights and its dropout; each purpose has random streams of its own. */
+/**
+ * The random choices of a run beside its weights and its dropout; each purpose has random streams of its own.
+ */
 const purposes = ['evaluation', 'picture', 'training'] as const;
 
 /** Stream n, below 2^48, of a purpose: what a step draws depends on the number of the step alone. */

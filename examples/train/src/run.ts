@@ -18,7 +18,7 @@ import { batchOf, type Dataset } from './data/dataset.ts';
 import { decoderOf, deviationOf } from './model.ts';
 import { randomStream } from './random.ts';
 
-/** What a run is. */
+/** The options of a run. */
 export interface RunOptions<T extends TensorDesc> {
   readonly engine: TensorEngine<T>;
   readonly data: Dataset;
@@ -41,8 +41,8 @@ export interface Run {
   /** Loss and accuracy on sequences that it is not trained on, the same ones each time. */
   evaluate(batches?: number): Promise<Evaluation>;
   /**
-   * What each token attends to: for each layer (heads, S, S), rows being distributions over the tokens up to
-   * their own.
+   * The tokens that each token attends to: for each layer (heads, S, S), rows being distributions over the
+   * tokens up to their own.
    * @throws InvalidArgumentError for no tokens, or more than the context.
    */
   attentionMaps(tokens: readonly number[]): Promise<Tensor[]>;

@@ -6,7 +6,9 @@ import { fixturesDir, sharedDir } from './data-folders.ts';
 type Counts = readonly (readonly (readonly number[])[])[];
 type Indices = readonly (readonly (readonly (readonly number[])[])[])[];
 
-/** What PyTorch's `create_block_mask` gives for one mask and shape; indices are cut to those that count. */
+/**
+ * The result of PyTorch's `create_block_mask` for one mask and shape; indices are cut to those that count.
+ */
 export interface BlockMaskCase {
   readonly mask: string;
   readonly B: number | null;

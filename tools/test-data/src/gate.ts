@@ -65,7 +65,7 @@ export function referenceGate(golden: GoldenCase, tensor: string): number {
 }
 
 /**
- * What dbias keeps of the rounding of o. Backward takes delta_i = Σ_d dO_id o_id from the o that forward
+ * The rounding of o that remains in dbias. Backward takes delta_i = Σ_d dO_id o_id from the o that forward
  * stored, each element with a relative error of at most u, so that delta_i is off by at most u·A_i, where A_i
  * = Σ_d |dO_id o_id|. An element of dbias is Σ P_ij (dP_ij − delta_i) over the rows i and keys j that share
  * it. In exact arithmetic the terms of a row cancel over its keys (Σ_j P_ij dP_ij = delta_i and Σ_j P_ij =

@@ -1,6 +1,6 @@
 import { decodeTensor, type EncodedTensor, type RawTensor } from './raw-tensor.ts';
 
-/** What a case asks for, in the words of its file. Lengths and counts are in elements. */
+/** The parameters of a case, in the words of its file. Lengths and counts are in elements. */
 export interface GoldenParams {
   readonly layout: 'BHSD' | 'THD';
   readonly B: number;

@@ -6,8 +6,8 @@ import { loadVulkanLoader, useVulkanDriver } from './vulkan-loader.ts';
 import { workgroupInitToggle } from './workgroup-init.ts';
 
 /**
- * What a kernel runs on: a GPU, a CPU that plays one, or Dawn's null backend, which checks but computes
- * nothing.
+ * The kind of adapter that kernels run on: a GPU, a CPU that plays a GPU, or Dawn's null backend, which
+ * checks but computes nothing.
  */
 export type GpuHostKind = 'hardware' | 'software' | 'null';
 
@@ -24,7 +24,7 @@ export interface OpenGpuOptions {
 }
 
 export interface GpuHost {
-  /** The same object for the whole process; ask it for as many adapters as needed. */
+  /** The GPU object of the whole process; ask it for as many adapters as needed. */
   readonly gpu: GPU;
   /** An adapter of this call alone: an adapter can make one device only, so each call gets a fresh one. */
   readonly adapter: GPUAdapter;

@@ -5,7 +5,7 @@ import { openBrowser, type ServedFiles } from './open-browser.ts';
 export interface RunInBrowserOptions {
   /** Milliseconds until the run is given up. 120 000 by default. */
   readonly timeout?: number;
-  /** What the page may fetch, by path (`/input.json`). */
+  /** The files that the page may fetch, by path (`/input.json`). */
   readonly files?: ServedFiles;
   /**
    * A content security policy for the page. What the browser writes about its violation is then no failure.

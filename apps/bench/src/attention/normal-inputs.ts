@@ -1,7 +1,7 @@
 import { type Shape, Tensor } from '@tilewise/core';
 import { fillNormal } from '@tilewise/philox';
 
-/** As many numbers as are drawn. */
+/** The number of values drawn; inputs repeat them. */
 const DRAWN = 2 ** 20;
 /**
  * By how much each repetition of them is shifted: an odd number, so that rows of no two heads are the same.

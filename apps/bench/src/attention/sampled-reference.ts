@@ -14,7 +14,7 @@ export interface SampledCall {
   readonly left?: number;
 }
 
-/** What a forward pass gave, and what backward made of it. */
+/** The results of a forward pass, and the gradients of its backward pass. */
 export interface SampledForward {
   readonly o: Tensor;
   readonly lse: Tensor;
@@ -68,7 +68,7 @@ export function errorOfO(call: SampledCall, o: Tensor, places: readonly RowPlace
   return worstOf(places, rowsOf(o), exact).error;
 }
 
-/** The same of the gradients, the largest of all three. */
+/** The error of the gradients, the largest of all three. */
 export function errorOfGradients(
   call: SampledCall,
   results: SampledBackward,

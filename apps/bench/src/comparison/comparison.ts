@@ -36,7 +36,7 @@ interface Ready {
   failure: string;
 }
 
-/** What all rows of a case have in common. */
+/** The fields that all rows of a case share. */
 export interface Surroundings {
   /** The rate of the best matmul, in TFLOP/s. */
   readonly peak: number;

@@ -25,7 +25,7 @@ export interface Run {
   readonly dispatches: number;
 }
 
-/** What can be asked of an implementation in its process. */
+/** The calls that an implementation answers in its process. */
 export interface ImplementationService {
   /** Loads it. */
   introduce(): Promise<{ readonly name: string; readonly note: string }>;
@@ -37,13 +37,13 @@ export interface ImplementationService {
   close(): Promise<void>;
 }
 
-/** What the process of an implementation is started with. */
+/** The arguments that the process of an implementation is started with. */
 export interface ImplementationOptions {
   /** One of the names in `implementations.ts`. */
   readonly name: string;
   /** Where peers are installed. */
   readonly folder: string;
-  /** What its device is opened with, as on the command line. */
+  /** The options that its device is opened with, as on the command line. */
   readonly device: SuiteOptions;
 }
 

@@ -1,7 +1,7 @@
 import type { Tensor } from '@tilewise/core';
 import type { AttentionCase } from '../attention/attention-case.ts';
 
-/** What is timed: inference, or what a training step takes. */
+/** The pass that is timed: inference, or the passes of a training step. */
 export type Pass = 'forward' | 'forward + backward';
 
 /** Gradients in the shapes of q, k and v. */
@@ -35,7 +35,7 @@ export interface OpenCase {
 export interface Implementation {
   /** The name in the table, with version and operator. */
   readonly name: string;
-  /** What was changed to make the implementation run here; empty when nothing was. */
+  /** The changes that make the implementation run here; empty where none was needed. */
   readonly note: string;
   /** Puts a case on the GPU, or says why it cannot run it. */
   open(of: AttentionCase): Promise<OpenCase | string>;

@@ -15,13 +15,13 @@ export interface BenchGpu {
   readonly gpu: GPU;
   readonly adapter: GPUAdapter;
   readonly kind: GpuHostKind;
-  /** Those of f16 with sums in f32 that the device has. */
+  /** The configurations of f16 with sums in f32 that the device has. */
   readonly matrices: readonly SubgroupMatrix[];
   /** Lanes of the largest subgroup. */
   readonly maxSubgroupSize: number;
   /**
-   * What every row of a run says: the adapter in the driver's words, features that it has, toggles that were
-   * set.
+   * The label of every row of a run: the adapter in the driver's words, its features, and the toggles that
+   * were set.
    */
   readonly label: { readonly adapter: string; readonly features: string; readonly toggles: string };
   /** Ends the use of the device, and writes the trace. */
@@ -73,7 +73,7 @@ export const tilesOption: Readonly<Record<'tiles', SuiteOption>> = {
   },
 };
 
-/** What a device is opened with, of the options of a suite. */
+/** The options of a suite that a device is opened with. */
 export const deviceOptions = ({ toggles, tiles }: SuiteOptions): SuiteOptions => ({ toggles, tiles });
 
 /** WebGPU on the adapter of this machine, with all that it has. */

@@ -1,6 +1,6 @@
 import type { Step } from './step.ts';
 
-/** What is measured, and with what. */
+/** The folders and options of a measurement. */
 export interface MeasureOptions {
   /** The folder of the bundled programs. */
   readonly app: string;
@@ -43,9 +43,9 @@ const tinyShapes: Shapes = {
 };
 
 /**
- * Everything that is to be known of a GPU, what matters most first, as the time may be over at any step: is
- * it right, how fast are f32 as browsers offer it and f16 with all that there is, and PyTorch next to them;
- * then the rest, and tuning last, which nothing waits for.
+ * The measurements of a GPU, the most important first, as the time may be over at any step: whether results
+ * are right, how fast f32 is as browsers offer it and f16 with all features, and PyTorch next to them; then
+ * the rest, and tuning last, which no other step waits for.
  */
 export function planMeasurement({ app, vectors, torch, toggles, tiny }: MeasureOptions): Step[] {
   const shapes = tiny ? tinyShapes : targets;

@@ -40,7 +40,7 @@ export class Report {
     return table(joinRuns(linesOf(false), linesOf(true), 'webgpu'));
   }
 
-  /** What a step has said; a step that was left out, nothing. */
+  /** The output of a step; none for a step that was left out. */
   #said(step: string, ending: 'out' | 'log'): string {
     const file = join(this.#folder, `${step}.${ending}`);
     return existsSync(file) ? readFileSync(file, 'utf8') : '';

@@ -1,4 +1,4 @@
-/** What a matrix product is computed with: f32, f16 with f32 sums, or the subgroup matrices of an adapter. */
+/** The precision of a matrix product: f32, f16 with f32 sums, or the subgroup matrices of an adapter. */
 export type PeakPrecision = 'f32' | 'f16' | 'subgroup matrix';
 
 /**

@@ -32,7 +32,7 @@ const masks = ['full', 'causal'] as const;
 const dtypes = ['f32', 'f16', 'bf16'] as const;
 
 /**
- * What is done in a moment, by where it is done: a CPU that plays a GPU also runs attention with its scores
+ * Shapes that take a moment, by where they run: a CPU that plays a GPU also runs attention with its scores
  * stored.
  */
 const quickShapes = { cpu: '1x4x512x64', software: '1x4x256x64', hardware: '1x16x2048x128' } as const;
@@ -109,7 +109,7 @@ function rowOf(
   };
 }
 
-/** What a case looks like to the sampled reference: its values, in f32. */
+/** The values of a case for the sampled reference, in f32. */
 function sampledCall({ q, k, v, causal }: AttentionCase): SampledCall {
   return { q: q.cast('f32'), k: k.cast('f32'), v: v.cast('f32'), causal };
 }

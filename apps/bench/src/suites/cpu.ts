@@ -12,7 +12,7 @@ import { type Suite, type SuiteOptions, UsageError, WrongResult } from './suite.
 
 type DType = 'f32' | 'f16' | 'bf16';
 
-/** What one row is about. */
+/** The case of one row. */
 interface Case {
   readonly H: number;
   readonly S: number;
@@ -87,7 +87,7 @@ function casesOf(quick: boolean): Case[] {
   ];
 }
 
-/** What was measured in one round. */
+/** The times measured in one round. */
 interface Times {
   readonly forward: Took;
   readonly backward: Took;
@@ -98,11 +98,13 @@ interface Times {
   readonly f32: { readonly forward: Took; readonly backward: Took } | null;
   /** Per floating-point operation. */
   readonly matmul: Took;
-  /** Likewise of two threads that multiply side by side. */
+  /** The time of two threads that multiply side by side. */
   readonly matmulOnTwo: Took;
 }
 
-/** Everything in turn, round after round, so that what is compared has run under much the same load. */
+/**
+ * Runs everything in turn, round after round, so that the times compared were taken under much the same load.
+ */
 async function measure({ H, S, D, causal, dtype }: Case, settings: Settings): Promise<readonly Times[]> {
   const { one, two, rounds, relaxed, onnx } = settings;
   const exact = normalInputs(['q', 'k', 'v', 'dO'], [1, H, S, D]);
@@ -166,7 +168,7 @@ async function openSession(
 /** How long each thing is measured in one round, at least. */
 const MEASURED_MS = 50;
 
-/** What a floating-point operation takes, of this thread alone or together with a second one. */
+/** The time of a floating-point operation, on this thread alone or together with a second one. */
 function timeMatmul({ flops, run }: WasmMatmul, second?: SecondThread): Took {
   second?.work(true);
   const before = second?.runs() ?? 0;
@@ -184,8 +186,8 @@ function timeMatmul({ flops, run }: WasmMatmul, second?: SecondThread): Took {
 }
 
 /**
- * What one call takes, of so many as take as long as the matmul. One before fills caches and wakes threads,
- * as of two matmuls the second is awake.
+ * The time of one call, measured over as many calls as take as long as the matmul. One call before the
+ * measurement fills caches and wakes threads, as the second thread of two matmuls is awake.
  */
 async function timed(work: () => Promise<unknown>): Promise<Took> {
   await work();

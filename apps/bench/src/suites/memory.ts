@@ -34,7 +34,7 @@ const megabytes = (bytes: number): number => bytes / 1e6;
 
 const elements = (shape: Shape4): number => shape.reduce((n, extent) => n * extent, 1);
 
-/** What queries see. */
+/** The keys that queries see. */
 interface Seen {
   readonly causal: boolean;
   readonly window?: { readonly left: number };
@@ -96,7 +96,10 @@ function rowOf(shape: Shape4, seen: Seen, planned: number, held: number, adapter
   };
 }
 
-/** What the plans of both passes take: the tensors, which the caller holds, and the larger workspace. */
+/**
+ * The bytes that the plans of both passes take: the tensors, which the caller holds, and the larger
+ * workspace.
+ */
 function plannedBytes(ctx: GpuContext, shape: Shape4, seen: Seen): number {
   const [B, H, S] = shape;
   const q = Tensor.zeros(shape);

@@ -12,7 +12,7 @@ const callsOfRound = 1000;
 const host = Tensor.zeros([1, 4, 32, 16]);
 const options = { causal: true };
 
-/** What the host does for an eager call beyond the WebGPU calls that it makes. */
+/** The host's work for an eager call beyond the WebGPU calls that it makes. */
 export const overhead: Suite = {
   name: 'overhead',
   summary: 'fixed cost of an eager call that comes again, next to its WebGPU calls replayed bare',

@@ -2,7 +2,7 @@ import { openWebGpu, toggleOption } from '../gpu/open-webgpu.ts';
 import { measurePeak } from '../peak/measure.ts';
 import type { Suite } from './suite.ts';
 
-/** What the adapter can do at most. */
+/** The peak of the adapter. */
 export const peak: Suite = {
   name: 'peak',
   summary:

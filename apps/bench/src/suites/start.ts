@@ -10,7 +10,7 @@ import type { Suite } from './suite.ts';
 /** Few scores, which small tiles compute, and enough scores for the tiles that take longer to compile. */
 const defaultShapes = '1x1x64x32,1x4x256x64';
 
-/** What the first calls take on a device that has compiled nothing. */
+/** The first calls on a device that has compiled nothing. */
 export const start: Suite = {
   name: 'start',
   summary: 'the first forward and backward: until the call returns, and until its result is on the host',

@@ -23,7 +23,7 @@ export interface Suite {
   run(options: SuiteOptions, progress: (text: string) => void): Promise<readonly Row[]> | AsyncIterable<Row>;
 }
 
-/** What was measured is not what it should be. */
+/** Thrown when a measured result is wrong. */
 export class WrongResult extends Error {
   override readonly name: string = 'WrongResult';
 }

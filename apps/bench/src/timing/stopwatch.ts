@@ -17,7 +17,7 @@ export function startStopwatch(): () => Took {
   };
 }
 
-/** What one of n equal pieces of work took. */
+/** The time of one of n equal pieces of work. */
 export function perPiece({ wall, cpu }: Took, n: number): Took {
   return { wall: wall / n, cpu: cpu / n };
 }

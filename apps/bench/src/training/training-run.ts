@@ -4,7 +4,7 @@ import { createModel, createTrainer, readModel } from '@tilewise/nn';
 import { startStopwatch, type Took } from '../timing/stopwatch.ts';
 import { LEARNING_RATE, type TrainingCase, tokensOf } from './training-case.ts';
 
-/** What some steps came to: the loss of the last one, and what they took together. */
+/** The outcome of some steps: the loss of the last one, and the time of all of them. */
 export interface Steps extends Took {
   readonly loss: number;
 }

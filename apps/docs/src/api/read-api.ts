@@ -21,9 +21,9 @@ export interface ApiExport {
   readonly members: readonly ApiMember[];
 }
 
-/** What one import path exports. */
+/** The exports of one import path. */
 export interface ApiModule {
-  /** What a program imports, such as `@tilewise/core/cpu`. */
+  /** The import path, such as `@tilewise/core/cpu`. */
   readonly path: string;
   readonly exports: readonly ApiExport[];
 }

@@ -4,7 +4,7 @@ import { Component, type ReactNode } from 'react';
 export class ChapterLoadError extends Error {}
 
 interface Props {
-  /** What is said when the chapter could not be fetched, and when it stopped with an error. */
+  /** The message for a chapter that could not be fetched, and for one that stopped with an error. */
   readonly failed: string;
   readonly broke: string;
   readonly again: string;

@@ -9,7 +9,7 @@ export interface Chapter {
   readonly id: ChapterId;
   /** Learners read from number 0 on; evaluators look up what they need. */
   readonly readers: 'learners' | 'evaluators';
-  /** What can be done in it, by the names under which it is marked as done. */
+  /** The tasks of the chapter, by the names under which they are marked as done. */
   readonly tasks: readonly string[];
   readonly load: () => Promise<{ readonly default: ComponentType }>;
 }

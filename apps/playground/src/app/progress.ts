@@ -1,6 +1,6 @@
 import { useSyncExternalStore } from 'react';
 
-/** What the visitor has done: exercises by their names with the fewest cycles, quizzes with 0. */
+/** The visitor's progress: exercises by their names with the fewest cycles, quizzes with 0. */
 export type Progress = Readonly<Record<string, number>>;
 
 const storageKey = 'tilewise.progress';
@@ -43,5 +43,5 @@ function subscribe(listener: () => void): () => void {
   return () => listeners.delete(listener);
 }
 
-/** What the visitor has done so far, in this browser. */
+/** The visitor's progress so far, in this browser. */
 export const useProgress = (): Progress => useSyncExternalStore(subscribe, current);

@@ -17,7 +17,7 @@ export function placeHash({ chapter, state }: Place): string {
   return `#/${chapter}${query && `?${query}`}`;
 }
 
-/** What the page shows; the address follows it. Null until something has been changed here. */
+/** The state that the page shows; the address follows it. Null until something has been changed here. */
 let shown: string | null = null;
 let writing: ReturnType<typeof setTimeout> | undefined;
 const listeners = new Set<() => void>();
@@ -81,7 +81,7 @@ export function useUrlState(name: string, initial: string): [string, (value: str
   return [state[name] ?? initial, set];
 }
 
-/** The same for one of a few values; what is none of them in the URL counts as the default. */
+/** A choice of one of a few values, kept in the URL; any other value in the URL counts as the default. */
 export function useUrlChoice<T extends string>(
   name: string,
   initial: T,
@@ -91,7 +91,7 @@ export function useUrlChoice<T extends string>(
   return [choices.find(choice => choice === written) ?? initial, set];
 }
 
-/** The same for an integer within bounds; what is no such number in the URL counts as the default. */
+/** An integer within bounds, kept in the URL; any other value in the URL counts as the default. */
 export function useUrlNumber(
   name: string,
   initial: number,

@@ -16,7 +16,7 @@ import {
 } from './bench.ts';
 import { type GpuClock, gpuClock } from './gpu-clock.ts';
 
-/** What a device is, in words of its adapter. */
+/** The description of a device, in the words of its adapter. */
 export function gpuMachine({ device }: GpuContext, info: GPUAdapterInfo): BenchMachine {
   const { vendor, architecture, description } = info;
   return {
@@ -148,10 +148,7 @@ async function checkedRow(
   return { ...row, error, ms, tflops: flops / ms / 1e9 };
 }
 
-/**
- * What results are compared with: those of the CPU engine for the last head, computed when they are first
- * needed.
- */
+/** The expected results: those of the CPU engine for the last head, computed when they are first needed. */
 interface Check {
   readonly inputs: Inputs;
   readonly exact: () => Readonly<Record<'o' | 'dq' | 'dk' | 'dv', Tensor>>;

@@ -2,7 +2,7 @@ import { type AttentionProblem, cost, type DType, normalise, Tensor } from '@til
 import { fillNormal } from '@tilewise/philox';
 import type { EngineChoice } from '../engine/tensor-engine.ts';
 
-/** What is measured. */
+/** The settings of a measurement. */
 export interface BenchConfig {
   readonly engine: EngineChoice;
   readonly size: BenchSize;
@@ -17,7 +17,7 @@ export type BenchSize = 'auto' | 'small' | 'medium' | 'large';
 /** The flash kernels, or attention with the scores in memory (always f32). */
 export type Implementation = 'flash' | 'naive';
 
-/** What it was measured on. */
+/** The machine of a measurement. */
 export interface BenchMachine {
   readonly engine: 'webgpu' | 'cpu';
   readonly description: string;
@@ -39,7 +39,7 @@ export interface BenchRow {
   readonly S: number;
   /** The median of some runs; absent where there is no result that could be timed. */
   readonly ms?: number;
-  /** Of the products that are needed, whatever the implementation computes: see `cost` of the library. */
+  /** Counts the products that are needed, whatever the implementation computes: see `cost` of the library. */
   readonly tflops?: number;
   /** All buffers of the pass. */
   readonly bytes: number;
@@ -52,7 +52,7 @@ export interface BenchRow {
   readonly failure?: 'too large' | 'wrong';
 }
 
-/** What a measurement tells while it runs. */
+/** A message of a measurement while it runs. */
 export type BenchEvent =
   | {
       readonly kind: 'machine';

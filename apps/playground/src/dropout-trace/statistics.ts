@@ -1,4 +1,4 @@
-/** What a mask looks like in numbers. */
+/** The statistics of a mask. */
 export interface MaskStatistics {
   readonly kept: number;
   readonly total: number;
@@ -6,7 +6,7 @@ export interface MaskStatistics {
   readonly deviation: number;
   /** Correlation of neighbours in a row, about 0 for independent draws. */
   readonly across: number;
-  /** The same of neighbours in a column. */
+  /** The agreement of neighbours in a column. */
   readonly down: number;
 }
 

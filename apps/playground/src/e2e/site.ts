@@ -8,7 +8,7 @@ export interface Site {
   readonly browser: BrowserHost['browser'];
   /** Where the page is served. */
   readonly address: string;
-  /** What the page wrote to the console as errors, or threw. */
+  /** The errors that the page wrote to the console, or threw. */
   readonly errors: string[];
   /** Opens a place of the page (`?lang=de#/machine?problem=…`) as a visitor who has never been here. */
   visit(place: string): Promise<void>;

@@ -4,7 +4,7 @@ import { chapters } from '../app/chapters.ts';
 import { type Language, languages } from '../text/languages.ts';
 import { openSite } from './site.ts';
 
-/** What a chapter is shown in. */
+/** The sizes, themes and languages that a chapter is shown in. */
 const looks = [
   { name: 'light', colorScheme: 'light', width: 1440, height: 900 },
   { name: 'dark', colorScheme: 'dark', width: 1440, height: 900 },

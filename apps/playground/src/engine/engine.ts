@@ -10,7 +10,7 @@ import type {
   TensorDesc,
 } from '@tilewise/core';
 
-/** What the page computes on: a GPU, or the CPU and why. */
+/** The engine of the page: a GPU, or the CPU and the reason. */
 export type RunsOn =
   | { readonly kind: 'webgpu'; readonly description: string }
   | { readonly kind: 'no-webgpu' }

@@ -13,7 +13,7 @@ export type Instead =
 export interface OpenedEngine {
   readonly kind: 'webgpu' | 'cpu';
   readonly engine: TensorEngine;
-  /** What it runs on, in the engine's words. */
+  /** The engine's own description of its hardware. */
   readonly description: string;
   /** Why it is not a GPU, although one was asked for. */
   readonly instead?: Instead;

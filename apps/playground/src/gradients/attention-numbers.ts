@@ -9,7 +9,7 @@ export interface Tokens {
   readonly dO: readonly Vector[];
 }
 
-/** What attention and its backward pass make of some tokens, in f64, with all that lies in between. */
+/** Attention and its backward pass for some tokens, in f64, with all intermediates. */
 export interface AttentionNumbers {
   readonly S: readonly Vector[];
   readonly P: readonly Vector[];

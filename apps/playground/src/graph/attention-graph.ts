@@ -2,10 +2,13 @@ import { Tensor } from '@tilewise/core';
 import { Graph, type GraphDType, gradients, type LogicalTensor } from '@tilewise/graph';
 import { fillNormal } from '@tilewise/philox';
 
-/** What is built: the forward graph without and with what backward needs, or the graph of the gradients. */
+/**
+ * The graph to build: the forward graph without or with the results for backward, or the graph of the
+ * gradients.
+ */
 export type Pass = 'inference' | 'training' | 'backward';
 
-/** What happens between the products. */
+/** The operations between the products. */
 export interface AttentionGraphOptions {
   readonly pass: Pass;
   readonly dtype: 'f32' | 'f16' | 'bf16';
@@ -24,10 +27,10 @@ export type GraphInputs = Readonly<Record<number, Tensor | number | bigint>>;
 /** A graph, and the numbers that it can be run with. */
 export interface AttentionGraph {
   readonly graph: Graph;
-  /** Of a gradient graph: what must run first, since its results are inputs. */
+  /** The graph that must run before a gradient graph, since its results are inputs. */
   readonly forward: Graph | null;
   readonly inputs: GraphInputs;
-  /** Of tensors that have no name of their own: what a gradient is the gradient of. */
+  /** Names of tensors that have none of their own: the tensor whose gradient they are. */
   readonly names: TensorNames;
 }
 

@@ -2,7 +2,9 @@ import type { Graph, GraphNode, LogicalTensor, Partition } from '@tilewise/graph
 import { type TensorNames, tensorName } from './attention-graph.ts';
 import type { Box, DrawingPlan, Placement } from './graph-layout.ts';
 
-/** What of a graph is drawn: its operations, the tensors that enter and leave, and who gives whom what. */
+/**
+ * The drawn part of a graph: its operations, the tensors that enter and leave, and the edges between them.
+ */
 export interface GraphDrawing {
   readonly plan: DrawingPlan;
   readonly operations: readonly { readonly node: GraphNode; readonly partition: Partition }[];

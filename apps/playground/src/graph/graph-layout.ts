@@ -16,7 +16,7 @@ export interface NodeToPlace {
   readonly group: string | null;
 }
 
-/** What of a graph is drawn, before anything has a place: plain data, which a worker can be sent. */
+/** The drawn part of a graph before anything has a place: plain data, which a worker can be sent. */
 export interface DrawingPlan {
   readonly nodes: readonly NodeToPlace[];
   readonly groups: readonly string[];

@@ -16,11 +16,11 @@ export type GraphSource =
   | { readonly kind: 'built'; readonly options: AttentionGraphOptions }
   | { readonly kind: 'file'; readonly name: string; readonly text: string };
 
-/** What running a graph showed. */
+/** The findings of a run of a graph. */
 export interface RunReport {
   readonly partitions: readonly PartitionRun[];
   readonly ms: number;
-  /** The same graph as single operations; null where that would take too long. */
+  /** The run of the graph as single operations; null where that would take too long. */
   readonly single: { readonly ms: number; readonly difference: number } | null;
   /** Tensors within attention kernels: never stored. */
   readonly saved: { readonly count: number; readonly bytes: number };

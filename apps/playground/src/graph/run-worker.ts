@@ -1,13 +1,13 @@
 import { type EngineChoice, type OpenedEngine, openTensorEngine } from '../engine/tensor-engine.ts';
 import { type GraphSource, type RunReport, runReport } from './report.ts';
 
-/** What the page asks of the worker. */
+/** A request of the page to the worker. */
 export interface RunRequest {
   readonly source: GraphSource;
   readonly engine: EngineChoice;
 }
 
-/** What the worker answers. */
+/** An answer of the worker. */
 export type RunAnswer =
   | { readonly kind: 'done'; readonly report: RunReport; readonly opened: Omit<OpenedEngine, 'engine'> }
   | { readonly kind: 'failed'; readonly message: string };

@@ -35,7 +35,7 @@ function score({ q, k }: Inputs, i: number, j: number): number {
   return sum / Math.sqrt(headSize);
 }
 
-/** As a textbook writes it: the scores and the weights are matrices. */
+/** Attention as a textbook writes it: the scores and the weights are matrices. */
 function naive(inputs: Inputs, o: Float32Array, memory: Allocator): void {
   const { n, v } = inputs;
   const S = memory.floats(n * n);

@@ -3,7 +3,8 @@ import { PhiloxStream } from '@tilewise/philox';
 import type { PageEngine } from '../engine/engine.ts';
 
 /**
- * What the lab shows of one head: S × S numbers each, row by row. NaN where the query does not see the key.
+ * The maps that the lab shows of one head: S × S numbers each, row by row. NaN where the query does not see
+ * the key.
  */
 export interface HeatMaps {
   readonly scores: Float32Array;

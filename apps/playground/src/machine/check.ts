@@ -16,12 +16,12 @@ export type Demand =
   | { readonly kind: 'writes'; readonly most: number }
   | { readonly kind: 'hidden'; readonly inputs: number };
 
-/** What was found instead. */
+/** The value that was found instead of the wanted one. */
 export type Finding =
   | { readonly kind: 'nothing'; readonly cell: string }
   | { readonly kind: 'holds'; readonly cell: string; readonly value: string; readonly wanted: string }
   | { readonly kind: 'count'; readonly count: number }
-  /** What was found on a hidden input; null where the program stops with an error there. */
+  /** The finding on a hidden input; null where the program stops with an error there. */
   | { readonly kind: 'on-input'; readonly input: string; readonly found: Finding | null };
 
 /** A demand, and whether a run meets it. */
@@ -47,7 +47,7 @@ export interface Problem<V, Id extends string = string> {
   readonly registers: number;
   /** A program that solves it, shown when asked for. */
   readonly solution: string;
-  /** What `n` must be a multiple of; 1 where it is not said. */
+  /** The number that `n` must be a multiple of; 1 by default. */
   readonly multipleOf?: number;
   readonly criteria: (run: Run<V>) => readonly Criterion[];
   /**

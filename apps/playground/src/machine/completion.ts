@@ -10,7 +10,7 @@ export interface Completion {
 }
 
 /**
- * What may follow `before`, the text of a line up to the cursor, and how much of it the completion replaces.
+ * The completions of `before`, the text of a line up to the cursor, and how much of the text they replace.
  */
 export function completionsFor<V>(
   before: string,

@@ -1,4 +1,4 @@
-/** What is wrong with a line of a program, as data: each language says it in its own words. */
+/** A fault in a line of a program, as data: each language has its own words for it. */
 export type Fault =
   | {
       readonly kind: 'unknown-instruction';

@@ -1,5 +1,5 @@
 /**
- * What an instruction's operand may be. `fixed` operands are the registers that the compute unit is wired to.
+ * The kind of an instruction's operand. `fixed` operands are the registers that the compute unit is wired to.
  */
 export type OperandKind =
   | { readonly kind: 'source' }
@@ -11,10 +11,10 @@ export type OperandKind =
 /** An instruction of a machine. Each takes one cycle. */
 export interface InstructionDef<V> {
   readonly name: string;
-  /** What the operands are called in the machine's table, in order. */
+  /** The names of the operands in the machine's table, in order. */
   readonly signature: readonly string[];
   readonly operands: readonly OperandKind[];
-  /** What it does, for people: `Rd = R0 × R1 + Ra`. */
+  /** The meaning of the instruction, for people: `Rd = R0 × R1 + Ra`. */
   readonly meaning: string;
   /** The result, from the values of the operands that are read, in order. */
   readonly apply: (values: readonly V[]) => V;
@@ -36,7 +36,7 @@ export interface Machine<V> {
   readonly instructions: readonly InstructionDef<V>[];
   /** A value as text. */
   readonly format: (value: V) => string;
-  /** What `n` stands for in a program, on machines whose arrays have a length. */
+  /** The value of `n` in a program, on machines whose arrays have a length. */
   readonly n?: number;
 }
 

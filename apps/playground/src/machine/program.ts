@@ -30,7 +30,7 @@ export type Statement =
       readonly body: readonly Statement[];
     };
 
-/** What is wrong with a line, and where in it. Columns are counted from 1. */
+/** A fault in a line, and its place. Columns are counted from 1. */
 export interface LineError {
   readonly line: number;
   readonly column: number;

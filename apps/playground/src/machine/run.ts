@@ -12,7 +12,7 @@ export interface MachineState<V> {
 export interface Counts {
   readonly loads: number;
   readonly stores: number;
-  /** Everything that is neither: the compute unit's work. */
+  /** The instructions that are neither reads nor writes: the compute unit's work. */
   readonly computes: number;
   readonly cycles: number;
 }

@@ -3,7 +3,7 @@ import type { Text } from '../text/text.ts';
 /** Names of the quizzes; their words are in the catalogue. */
 export type QuizId = Exclude<keyof Text['quizzes'], 'words'>;
 
-/** What is right: one option, some options (by their places), or a number. */
+/** The right answer: one option, some options (by their places), or a number. */
 export type Answer =
   | { readonly kind: 'one'; readonly right: number }
   | { readonly kind: 'several'; readonly right: readonly number[] }
@@ -31,7 +31,7 @@ export const answers: Readonly<Record<QuizId, Answer>> = {
   'known-d': one(1),
 };
 
-/** What a visitor has chosen or written: places of options, or a text. */
+/** The visitor's answer: places of options, or a text. */
 export interface Given {
   readonly chosen: readonly number[];
   readonly written: string;

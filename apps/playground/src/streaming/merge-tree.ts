@@ -3,7 +3,7 @@ import { emptyState, type Merge, mergeStates, type SoftmaxState } from './softma
 /** Tiles that have been merged into one state, by their numbers in the order in which they came together. */
 export type Group = readonly number[];
 
-/** What has been merged by hand: the groups, and where the last merge joined its two parts. */
+/** The groups merged by hand, and where the last merge joined its two parts. */
 export interface Merging {
   readonly groups: readonly Group[];
   readonly last: { readonly a: Group; readonly b: Group } | null;
@@ -33,7 +33,9 @@ export function lastMerge({ last }: Merging, tiles: readonly SoftmaxState[]): Me
   return last && mergeStates(groupState(last.a, tiles), groupState(last.b, tiles));
 }
 
-/** As it stands in an address: groups separated by `-`, the parts of the last merge by `.`: `3-02.1`. */
+/**
+ * The merging as an address has it: groups separated by `-`, the parts of the last merge by `.`: `3-02.1`.
+ */
 export function writeMerging({ groups, last }: Merging): string {
   return groups
     .map((group, g) =>

@@ -1,6 +1,6 @@
 import { PhiloxStream } from '@tilewise/philox';
 
-/** What random scores are like at a head size. */
+/** The statistics of random scores at a head size. */
 export interface Peakedness {
   /** Standard deviation of q·k. */
   readonly spread: number;

@@ -1,4 +1,4 @@
-/** What is kept of some keys of one query: their maximum, and sums of exp(x − m) and exp(x − m)·v. */
+/** The state for some keys of one query: their maximum, and sums of exp(x − m) and exp(x − m)·v. */
 export interface SoftmaxState {
   readonly m: number;
   readonly d: number;

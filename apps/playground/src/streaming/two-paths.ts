@@ -8,7 +8,7 @@ export interface PathStep {
   readonly global: number;
   /** The running maximum. */
   readonly m: number;
-  /** What the sum so far is multiplied by. */
+  /** The factor of the sum so far. */
   readonly factor: number;
   /** Σ exp(x − mₖ) so far, with the running maximum. */
   readonly running: number;

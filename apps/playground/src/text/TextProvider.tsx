@@ -23,10 +23,10 @@ const Speaking = createContext<Speech>({
   choose: () => {},
 });
 
-/** What the first page and the frame of every page say, in the visitor's language. */
+/** The text of the first page and of the frame of every page, in the visitor's language. */
 export const useFirstText = (): FirstText => useContext(Speaking).first;
 
-/** What chapters say. Only for what is inside `WholeText`. */
+/** The text of chapters. Only for components inside `WholeText`. */
 export function useText(): Text {
   const { text } = useContext(Speaking);
   if (text === null || text instanceof Error) throw new Error('This is outside WholeText.');

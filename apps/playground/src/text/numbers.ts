@@ -7,7 +7,7 @@ export interface Numbers {
   readonly fixed: (value: number, digits: number) => string;
   /** With so many digits in all, and none for show: `0.0125`, `1,200`. */
   readonly significant: (value: number, digits: number) => string;
-  /** As `significant`, with an exponent where the number is tiny or huge: `1.3e−7`. */
+  /** Like `significant`, with an exponent where the number is tiny or huge: `1.3e−7`. */
   readonly short: (value: number, digits: number) => string;
   /** With so many digits after each point, in parentheses; the separator is no decimal mark. */
   readonly vector: (values: readonly number[], digits: number) => string;

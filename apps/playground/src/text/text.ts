@@ -2,8 +2,8 @@ import type { firstEn } from './en/first.ts';
 import type { en } from './en/index.ts';
 
 /**
- * Everything that the page says, in one language. English is complete by definition; a translation has the
- * same keys.
+ * The whole text of the page, in one language. English is complete by definition; a translation has equal
+ * keys.
  */
 export type Text = typeof en;
 

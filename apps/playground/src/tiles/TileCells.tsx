@@ -1,8 +1,8 @@
 import './tiles.css';
 
 /**
- * What has become of a pair of tiles: `open` before they meet, `now` while they do, `met` afterwards;
- * `hidden` if a mask keeps them apart.
+ * The state of a pair of tiles: `open` before they meet, `now` while they do, `met` afterwards; `hidden` if a
+ * mask keeps them apart.
  */
 export type TileState = 'open' | 'now' | 'met' | 'hidden';
 

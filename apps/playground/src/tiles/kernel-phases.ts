@@ -1,6 +1,4 @@
-/**
- * What a workgroup of the forward kernel does, one after the other; the middle ones for each tile of keys.
- */
+/** The phases of a workgroup of the forward kernel; the middle ones run for each tile of keys. */
 export const phases = [
   'tile',
   'state',
@@ -65,7 +63,7 @@ export interface Moment {
 
 const [before, during, after] = [phases.slice(0, 2), phases.slice(2, 9), phases.slice(9)];
 
-/** What a workgroup does from beginning to end, with `tiles` tiles of keys. */
+/** The moments of a workgroup from beginning to end, with `tiles` tiles of keys. */
 export function momentsOf(tiles: number): Moment[] {
   const outside = (phase: Phase): Moment => ({ phase, j: null });
   const inside = Array.from({ length: tiles }, (_, j) => during.map((phase): Moment => ({ phase, j })));

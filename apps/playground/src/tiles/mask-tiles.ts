@@ -1,4 +1,7 @@
-/** What a kernel does with a tile of scores under a mask: leaves it out, tests each pair, or tests none. */
+/**
+ * The kernel's treatment of a tile of scores under a mask: it leaves the tile out, tests each pair, or tests
+ * none.
+ */
 export type MaskedTile = 'skipped' | 'tested' | 'whole';
 
 /**

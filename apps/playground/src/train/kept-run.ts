@@ -1,6 +1,6 @@
 import type { TrainSetup } from './training.ts';
 
-/** What this browser keeps of a run: enough to draw its curves, and to do its steps again. */
+/** The part of a run that this browser keeps: enough to draw its curves, and to do its steps again. */
 export interface KeptRun {
   readonly setup: TrainSetup;
   readonly losses: readonly number[];

@@ -19,7 +19,7 @@ const context = 24;
 
 /** A run that is asked for things, one after the other. */
 export interface Session {
-  /** What to tell first. */
+  /** The facts to tell first. */
   readonly parameters: number;
   readonly probe: readonly string[];
   /** Takes a request; what comes of it is told. */

@@ -8,7 +8,7 @@ export interface PastRun {
   readonly losses: readonly number[];
 }
 
-/** What is shown of the training: the run at hand, and those before it. */
+/** The runs that are shown: the run at hand, and those before it. */
 export interface TrainingView {
   readonly state: TrainingState;
   readonly past: readonly PastRun[];

@@ -4,7 +4,7 @@ import type { AttentionMoment, TrainEvent, TrainSetup } from './training.ts';
 /** A run, as far as the page has heard of it. */
 export interface TrainingState {
   readonly status: 'idle' | 'running' | 'paused' | 'failed';
-  /** What the run was begun with; null before one begins. */
+  /** The setup that the run was begun with; null before a run begins. */
   readonly setup: TrainSetup | null;
   readonly ready: Extract<TrainEvent, { kind: 'ready' }> | null;
   readonly losses: readonly number[];
@@ -17,7 +17,7 @@ export interface TrainingState {
   /** On sequences that are not trained on. */
   readonly heldOut: KeptRun['heldOut'];
   readonly moments: readonly AttentionMoment[];
-  /** Of the latest step. */
+  /** The time of the latest step, in milliseconds. */
   readonly ms: number;
   readonly sample: { readonly text: string; readonly done: boolean } | null;
   /** Why the last question was not answered. */

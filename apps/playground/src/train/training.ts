@@ -1,6 +1,6 @@
 import type { EngineChoice, OpenedEngine } from '../engine/tensor-engine.ts';
 
-/** What is trained, on what: everything that a run depends on. */
+/** The model, the task and the options of a run: everything that a run depends on. */
 export interface TrainSetup {
   readonly engine: EngineChoice;
   /** A text whose next character is learnt, or associative recall. */
@@ -15,7 +15,7 @@ export interface TrainSetup {
 /** Setups of one key give the same losses. */
 export const setupKey = (setup: TrainSetup): string => JSON.stringify(setup);
 
-/** What the page asks of the worker. Nothing is answered while a step is done. */
+/** A request of the page to the worker. The worker answers nothing while a step is done. */
 export type TrainRequest =
   | { readonly kind: 'begin'; readonly setup: TrainSetup }
   /** Goes on for so many steps, or until told to pause. */
@@ -41,7 +41,7 @@ export interface AttentionMoment {
   readonly layers: readonly LayerMaps[];
 }
 
-/** What the worker tells. */
+/** An event that the worker tells. */
 export type TrainEvent =
   | {
       readonly kind: 'ready';

@@ -2,7 +2,7 @@ import type { PlotOptions } from '@observablehq/plot';
 import { useEffect, useRef, useState } from 'react';
 import { useNear } from './useNear.ts';
 
-/** What a chart is made with: the charting library, which comes with the first chart. */
+/** The charting library, which comes with the first chart. */
 export type Plot = typeof import('@observablehq/plot');
 
 const style = {

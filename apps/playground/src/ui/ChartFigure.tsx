@@ -4,7 +4,7 @@ import { Chart, type Plot } from './Chart.tsx';
 /** A chart under its title. */
 export function ChartFigure(props: {
   readonly title: string;
-  /** What else is said to those who do not see it. */
+  /** A further description for those who do not see the chart. */
   readonly description?: string;
   readonly options: (plot: Plot) => PlotOptions;
 }) {

@@ -22,7 +22,7 @@ function Icon({ name }: { readonly name: keyof typeof icons }) {
 /** Play, pause, step and rewind. */
 export function Player(props: {
   readonly playback: Playback;
-  /** What one step is. */
+  /** The unit of one step. */
   readonly unit?: keyof Text['player']['next'];
 }) {
   const { playback, unit = 'step' } = props;

@@ -48,7 +48,7 @@ const executedLine = StateField.define<DecorationSet>({
 
 export interface EditorProps {
   readonly label: string;
-  /** What is shown while nothing is written. */
+  /** The text that is shown while nothing is written. */
   readonly placeholder: string;
   readonly value: string;
   readonly onChange: (value: string) => void;

@@ -8,7 +8,7 @@ import { useFlight } from './useFlight.ts';
 interface MachineViewProps<V> {
   readonly machine: Machine<V>;
   readonly state: MachineState<V>;
-  /** What was just executed: the cells and registers that it read and wrote are lit. */
+  /** The step that was just executed: the cells and registers that it read and wrote are lit. */
   readonly step: Step<V> | null;
 }
 

@@ -2,7 +2,7 @@ import { useEffect } from 'react';
 import { noteDone, useProgress } from '../app/progress.ts';
 import { useText } from '../text/TextProvider.tsx';
 
-/** What is said of a program that solves an exercise: its score, the visitor's best, and the best known. */
+/** The verdict on a program that solves an exercise: its score, the visitor's best, and the best known. */
 export function Verdict(props: {
   readonly exercise: string;
   readonly cycles: number;

@@ -23,7 +23,7 @@ interface WorkbenchProps<V> {
   readonly machine: Machine<V>;
   readonly problem: Problem<V, ProblemId>;
   readonly kept: ProgramOfExercise;
-  /** What is worth saying about a solution, e.g. how near it is to the optimum. */
+  /** The remark on a solution, e.g. how near it is to the optimum. */
   readonly verdict: (run: Run<V>) => string;
   /** Cycles of the best program known on this machine; null where the verdict says it. */
   readonly bestKnown?: number | null;

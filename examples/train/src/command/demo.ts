@@ -12,7 +12,7 @@ import { type CommandOptions, UsageError } from './options.ts';
 import { createProgress, type ProgressOutput } from './progress.ts';
 import { describeHeads } from './recall-report.ts';
 
-/** What a run comes to: the fields of `--json`. The losses are null where nothing was trained. */
+/** The result of a run: the fields of `--json`. The losses are null where nothing was trained. */
 export interface DemoResult {
   readonly engine: string;
   readonly adapter: string;
@@ -21,7 +21,7 @@ export interface DemoResult {
   readonly lossLast: number | null;
   /** Share of right predictions on sequences that were not trained on; null where there are none. */
   readonly accuracy: number | null;
-  /** Of training alone. */
+  /** The seconds of training alone. */
   readonly seconds: number;
 }
 
@@ -32,7 +32,7 @@ export interface DemoOutputs {
   readonly colour: boolean;
 }
 
-/** What each task is trained with, unless something else is asked for. */
+/** The configuration of each task, unless the command line says otherwise. */
 const taskDefaults: Readonly<
   Record<
     Dataset['task'],

@@ -11,7 +11,7 @@ export type EngineName = (typeof engineNames)[number];
 /** An engine to train on, and why it is this one. */
 export interface ChosenEngine {
   readonly name: string;
-  /** What it runs on. */
+  /** The description of the hardware. */
   readonly adapter: string;
   /** The end of a sentence that starts with the engine's name. */
   readonly reason: string;

@@ -23,9 +23,9 @@ const BEFORE = 3;
 const STEPS = 6;
 const config = { batch: 4, context: 18, warmup: 2 };
 const folder = mkdtempSync(join(tmpdir(), 'tilewise-run-'));
-/** Of the run here, and of the same run in PyTorch on one process. */
+/** The losses of the run here, and of the run in PyTorch on one process. */
 const losses: number[] = [];
-/** What the run here has after those steps. */
+/** The tensors of the run here after those steps. */
 let after: NamedTensors = new Map();
 /** The loss of the step after those. */
 let next = 0;
@@ -40,7 +40,7 @@ async function train(ranks: number, ...args: readonly string[]): Promise<number[
   return run(ranks, ['-m', 'recall.train'], args);
 }
 
-/** As `train`, with what is run: a module, or a script. */
+/** Runs a module or a script, as `train` does. */
 async function run(ranks: number, what: readonly string[], args: readonly string[]): Promise<number[]> {
   const launch =
     ranks === 1

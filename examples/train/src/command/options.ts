@@ -16,7 +16,7 @@ export interface CommandOptions {
   /** Not given: the task's own number; none with `load`. */
   readonly steps?: number;
   readonly seed?: number;
-  /** What was given of the configuration. */
+  /** The given part of the configuration. */
   readonly config: Partial<TrainConfig>;
   /** Text to continue, and by how many characters. */
   readonly sample?: string;
@@ -72,7 +72,7 @@ const table: Readonly<Record<string, readonly [kind: Kind, name: string]>> = {
   ...{ 'top-k': ['whole', 'topK'], json: ['flag', 'json'], help: ['flag', 'help'] },
 };
 
-/** What the file of --load says. */
+/** The options that the file of --load decides. */
 const fixed = ['layers', 'heads', 'dim', 'context', 'seed'];
 
 /**

@@ -11,7 +11,7 @@ export interface HeadPicture {
 }
 
 const shades = ['  ', '░░', '▒▒', '▓▓', '██'];
-/** Of the 256 terminal colours, black over violet and orange to light yellow. */
+/** The codes of the 256 terminal colours, black over violet and orange to light yellow. */
 const colours = [16, 17, 54, 90, 126, 162, 203, 209, 215, 229];
 
 /**

@@ -13,7 +13,7 @@ export interface Sequences {
 /** Something to learn. */
 export interface Dataset {
   readonly task: 'recall' | 'text';
-  /** What it is, as a sentence. */
+  /** The data set in a sentence. */
   readonly description: string;
   readonly vocabulary: Vocabulary;
   /** False of what a model can only read, not learn. */

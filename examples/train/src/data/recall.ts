@@ -8,7 +8,7 @@ import { type Vocabulary, vocabularyOf } from './vocabulary.ts';
 export const KEYS = 16;
 export const VALUES = 10;
 
-/** What associative recall is written in. */
+/** The vocabulary of associative recall. */
 export const recallVocabulary: Vocabulary = vocabularyOf([...'ABCDEFGHIJKLMNOP0123456789']);
 
 /** A key that comes again, and where its value stood the first time. */

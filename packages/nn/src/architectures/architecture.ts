@@ -3,7 +3,7 @@ import type { ConfigReader } from '../config/config-reader.ts';
 import type { DecoderTable } from '../transformer/decoder.ts';
 import type { Scope } from '../transformer/scope.ts';
 
-/** What a batch of texts is read as. */
+/** The tensors of a batch of texts. */
 export interface TextInputs {
   /** i32 (B, S) */
   readonly tokens: Variable;
@@ -13,7 +13,7 @@ export interface TextInputs {
   readonly tokenTypes?: Variable | undefined;
 }
 
-/** What a model is called with: tokens (B, S) of texts, or pixels (B, channels, size, size). */
+/** The inputs of a model: tokens (B, S) of texts, or pixels (B, channels, size, size). */
 export interface ModelInputs {
   /** i32 (B, S) */
   readonly tokens?: Variable | undefined;
@@ -58,7 +58,10 @@ export type ModelDefinition = (
   | {
       /** A graph from elsewhere. */
       readonly kind: 'exported';
-      /** What its labels are: each the token after the one whose logits predict it, or at its own place. */
+      /**
+       * The place of the labels: each is the token after the one whose logits predict it, or at its own
+       * place.
+       */
       readonly labels: 'next' | 'same';
       logits(scope: Scope, inputs: ModelInputs): Variable;
     }
@@ -76,7 +79,7 @@ export interface Architecture {
 
 /** How names in files differ from those here. */
 export interface NameRules {
-  /** What the names of a model without a head leave out. */
+  /** The prefix that the names of a model without a head leave out. */
   readonly base: string;
   /** The names behind it of which some file leaves out the base. */
   readonly parts: readonly string[];

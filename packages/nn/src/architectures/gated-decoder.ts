@@ -6,9 +6,9 @@ import type { NormOptions } from '../transformer/norm.ts';
 import type { SelfAttentionOptions } from '../transformer/self-attention.ts';
 import { canonicalName, type ModelDefinition } from './architecture.ts';
 
-/** What sets a family apart from Llama. */
+/** The differences of a family from Llama. */
 export interface GatedDecoderOptions {
-  /** Of the stored weight of a norm. */
+  /** The number added to the stored weight of a norm. */
   readonly normOffset?: number;
   readonly activation?: Activation;
   readonly tied?: boolean;
@@ -21,7 +21,7 @@ export interface GatedDecoderOptions {
   readonly fused?: boolean;
   /** Norms of the results of both halves of a block too. */
   readonly outerNorms?: boolean;
-  /** What the library takes where a file says nothing. */
+  /** The library's head size where a file says nothing. */
   readonly headDim?: number;
   readonly kvHeads?: number;
   readonly epsilon?: number;

@@ -1,7 +1,7 @@
 /** Reads a stream of chunks of any size in pieces of sizes of one's own. */
 export class ByteReader {
   readonly #chunks: AsyncIterator<Uint8Array>;
-  /** What has come and was not asked for yet. */
+  /** The bytes that have come and were not asked for yet. */
   #rest: Uint8Array = new Uint8Array(0);
 
   constructor(chunks: AsyncIterable<Uint8Array>) {

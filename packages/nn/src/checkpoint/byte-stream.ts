@@ -1,8 +1,8 @@
 import { describeValue, InvalidArgumentError } from '@tilewise/core';
 
 /**
- * What bytes can be read from: a response of `fetch`, a file of a page or of Node, memory, or anything that
- * gives chunks.
+ * A source of bytes: a response of `fetch`, a file of a page or of Node, memory, or any object that gives
+ * chunks.
  */
 export type ByteSource =
   | Response

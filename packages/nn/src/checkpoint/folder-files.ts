@@ -2,7 +2,7 @@ import { UnsupportedError } from '@tilewise/core';
 import type { ModelFiles } from './model-files.ts';
 import type { OpenRange } from './read-ranges.ts';
 
-/** What is used of `node:fs`. */
+/** The functions of `node:fs` that are used. */
 interface NodeFileSystem {
   existsSync(path: string): boolean;
   createReadStream(

@@ -11,12 +11,12 @@ export interface StoredTensor {
   readonly end: number;
 }
 
-/** What a safetensors file says about itself. */
+/** The header of a safetensors file. */
 export interface Header {
   /** In the order of their bytes. */
   readonly tensors: readonly StoredTensor[];
   readonly metadata: Readonly<Record<string, string>>;
-  /** Of the data that follows the header. */
+  /** The number of bytes that follow the header. */
   readonly dataBytes: number;
 }
 

@@ -3,7 +3,7 @@ import { CheckpointError } from './checkpoint-error.ts';
 
 /** The files of a model: a folder, an upload, or a repository of a hub. */
 export interface ModelFiles {
-  /** What errors call it. */
+  /** The name of the file in errors. */
   readonly name: string;
   /** Opens a file; null for one that there is not. */
   open(file: string): Promise<ByteSource | null>;

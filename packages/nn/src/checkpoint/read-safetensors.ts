@@ -6,7 +6,7 @@ import { type Header, headerLength, LENGTH_BYTES, parseHeader, type StoredTensor
 
 /** How a safetensors file is read. */
 export interface ReadOptions {
-  /** What errors call the file. */
+  /** The name of the file in errors. */
   readonly file?: string | undefined;
   /** Whether a tensor is wanted; the bytes of others are passed over. Default: all are. */
   readonly select?: ((name: string) => boolean) | undefined;

@@ -2,7 +2,7 @@ import type { DType } from '@tilewise/core';
 
 /** How a tensor of a dtype of safetensors is stored, and what it is read as. */
 export interface StoredDType {
-  /** Of one element in the file. */
+  /** The bytes of one element in the file. */
   readonly bytes: number;
   readonly dtype: DType;
   /**

@@ -2,9 +2,9 @@ import type { ConfigReader } from './config-reader.ts';
 
 /** Rotary position embeddings of a model: angle of pair i at position p is p·frequencies[i]. */
 export interface Rope {
-  /** Of each pair of rotated elements. */
+  /** The frequency of each pair of rotated elements. */
   readonly frequencies: readonly number[];
-  /** What cosine and sine are multiplied by: YaRN's temperature, else 1. */
+  /** The factor of cosine and sine: YaRN's temperature, else 1. */
   readonly factor: number;
 }
 
@@ -16,7 +16,7 @@ export interface RopeRule {
   at(length: number): Rope;
 }
 
-/** What the angles of a model depend on beside `rope_parameters`. */
+/** The sizes that the angles of a model depend on beside `rope_parameters`. */
 export interface RopeShape {
   readonly headDim: number;
   readonly maxPositions: number;

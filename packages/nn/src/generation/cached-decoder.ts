@@ -82,7 +82,7 @@ export function cachedDecoder<T extends TensorDesc>(
     });
   }
 
-  /** What is rotated by in a sequence of a length, where that depends on the length. */
+  /** The angles of a sequence of a length, where they depend on the length. */
   const anglesAt = (tokens: number): string => rules.map(rule => rule.at(tokens).frequencies.join()).join();
 
   return {

@@ -2,7 +2,7 @@ import { type ModelFiles, readJson } from '../checkpoint/model-files.ts';
 import { ConfigReader } from '../config/config-reader.ts';
 import type { GenerateOptions } from './generate.ts';
 
-/** What transformers draws with where a file says that it draws and nothing else. */
+/** The settings of transformers where a file asks for sampling and says nothing else. */
 const drawn = { temperature: 1, topK: 50, topP: 1 } as const;
 
 /**

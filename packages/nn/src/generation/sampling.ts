@@ -3,7 +3,7 @@ import { PhiloxStream } from '@tilewise/philox';
 
 /** How a token is chosen from its logits. Without a temperature it is the likeliest. */
 export interface SamplingOptions {
-  /** What logits are divided by; 0: the likeliest token. */
+  /** The divisor of logits; 0: the likeliest token. */
   readonly temperature?: number | undefined;
   /** Only the k likeliest tokens. */
   readonly topK?: number | undefined;
@@ -11,10 +11,7 @@ export interface SamplingOptions {
   readonly topP?: number | undefined;
   /** Only tokens that are at least this share as likely as the likeliest. */
   readonly minP?: number | undefined;
-  /**
-   * What logits of tokens that are in the text are divided by where positive, and multiplied by where
-   * negative.
-   */
+  /** The divisor of positive logits, and the factor of negative ones, of tokens that are in the text. */
   readonly repetitionPenalty?: number | undefined;
   readonly seed?: number | bigint | undefined;
 }

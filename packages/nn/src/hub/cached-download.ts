@@ -1,7 +1,7 @@
 import { chunksOf } from '../checkpoint/byte-stream.ts';
 import { HubError } from './hub-error.ts';
 
-/** What is used of the Cache API: a `Cache` is one. */
+/** The methods of the Cache API that are used: a `Cache` has them. */
 export interface PartCache {
   match(url: string): Promise<Response | undefined>;
   put(url: string, response: Response): Promise<void>;
@@ -16,7 +16,7 @@ interface Download {
   tell(loaded: number, total: number | null): void;
 }
 
-/** What the cache knows of a file whose parts it holds. */
+/** The cache's record of a file whose parts it holds. */
 interface Manifest {
   readonly etag: string;
   readonly parts: number;

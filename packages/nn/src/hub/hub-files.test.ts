@@ -7,7 +7,7 @@ import { type DownloadProgress, HubError, hubFiles, type PartCache } from './ind
 const data = Uint8Array.from({ length: (9 << 20) + 5 }, (_, n) => (n * 31) >> 3);
 let bytes = data;
 const requests: { readonly url?: string; readonly range?: string; readonly authorization?: string }[] = [];
-/** What the server calls the file, and after how many bytes it hangs up. */
+/** The server's name for the file, and the number of bytes after which it hangs up. */
 const state = { etag: '"one"', cutAfter: Number.POSITIVE_INFINITY, tellsLength: true };
 let server: Server;
 let baseUrl: string;

@@ -8,7 +8,7 @@ export interface AdapterWeights<T> {
   readonly tensors: Readonly<Record<string, T>>;
 }
 
-/** What an adapter is. */
+/** The configuration of an adapter. */
 export interface LoraConfig {
   readonly rank: number;
   readonly alpha: number;
@@ -16,11 +16,11 @@ export interface LoraConfig {
   readonly dropout: number;
   /** Ends of the names of layers, as `q_proj`. */
   readonly targets: readonly string[];
-  /** What B·A·x is multiplied by is alpha / √rank instead of alpha / rank. */
+  /** Whether the factor of B·A·x is alpha / √rank instead of alpha / rank. */
   readonly rankStabilised: boolean;
 }
 
-/** What B·A·x is multiplied by. */
+/** The factor of B·A·x. */
 export function loraScale({ rank, alpha, rankStabilised }: LoraConfig): number {
   return alpha / (rankStabilised ? Math.sqrt(rank) : rank);
 }

@@ -10,7 +10,7 @@ import { type AdapterWeights, isTarget, type LoraConfig, loraNames } from './ada
 
 const configFile = 'adapter_config.json';
 const weightsFile = 'adapter_model.safetensors';
-/** What peft puts before the names of the model. */
+/** The prefix that peft puts before the names of the model. */
 const PREFIX = 'base_model.model.';
 
 /**
@@ -29,7 +29,7 @@ const plainOptions: Readonly<Record<string, unknown>> = {
   ...{ target_parameters: null, trainable_token_indices: null, alora_invocation_tokens: null },
 };
 
-/** What is written beside; nothing here depends on it. */
+/** Fields that are written for peft; nothing here depends on them. */
 const writtenOptions: Readonly<Record<string, unknown>> = {
   ...{ auto_mapping: null, base_model_name_or_path: null, inference_mode: true, init_lora_weights: true },
   ...{ layers_pattern: null, revision: null, task_type: 'CAUSAL_LM', rank_pattern: {}, alpha_pattern: {} },

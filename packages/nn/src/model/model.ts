@@ -76,7 +76,7 @@ export class Model<T extends TensorDesc = TensorDesc> {
     );
   }
 
-  /** What was made for a key, or makes it; `release` of the model frees it. */
+  /** The object that was made for a key, or makes it; `release` of the model frees it. */
   held<R extends { release(): void }>(key: string, make: () => R): R {
     const known = (this.#held.get(key) as R | undefined) ?? make();
     this.#held.set(key, known);
@@ -84,9 +84,9 @@ export class Model<T extends TensorDesc = TensorDesc> {
   }
 
   /**
-   * What each attention does with the tokens of a batch: for each layer the softmax (B, H, S, S), f32, whose
-   * row i is the distribution of token i over all tokens. A flash kernel never holds the softmax, so it is
-   * attention to the rows of the identity matrix.
+   * The probabilities of each attention for the tokens of a batch: for each layer the softmax (B, H, S, S),
+   * f32, whose row i is the distribution of token i over all tokens. A flash kernel never holds the softmax,
+   * so the softmax is computed as attention to the rows of the identity matrix.
    */
   async attentionProbabilities(batch: Batch): Promise<Tensor[]> {
     const tensors = batchTensors(batch);
@@ -104,7 +104,7 @@ export class Model<T extends TensorDesc = TensorDesc> {
     return maps;
   }
 
-  /** What the weights and the adapter look like, by the names of a function's arguments. */
+  /** The shapes and dtypes of the weights and the adapter, by the names of a function's arguments. */
   specs(): Specs {
     return describeAll(this.bindings()) as Specs;
   }

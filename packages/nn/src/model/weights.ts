@@ -14,10 +14,10 @@ export type WeightDType = 'f32' | 'f16' | 'bf16';
 /** Shapes of tensors by name. */
 export type Shapes = ReadonlyMap<string, readonly number[]>;
 
-/** What the graph of a model asks for: its weights and its linear layers, by name. */
+/** The weights and the linear layers that the graph of a model asks for, by name. */
 export interface ModelLayers {
   readonly weights: Shapes;
-  /** What each weight of a new model is filled with. */
+  /** The initial value of each weight of a new model. */
   readonly initial: ReadonlyMap<string, InitialValue>;
   readonly linear: ReadonlyMap<string, LinearShape>;
 }

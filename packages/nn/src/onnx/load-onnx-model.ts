@@ -21,11 +21,14 @@ import { tiedWeights } from './tied-weights.ts';
 /** How a model of ONNX is loaded. */
 export interface LoadOnnxOptions<T extends TensorDesc> extends LoadOptions<T>, FromOnnxOptions {
   /**
-   * What the labels of a batch are: `next`, the tokens themselves, each of which is predicted from those
-   * before it, or `same`, what is predicted at each place.
+   * The labels of a batch: `next`, the tokens themselves, each of which is predicted from those before it, or
+   * `same`, one label for each place.
    */
   readonly labels: 'next' | 'same';
-  /** What the exporter put before the names of weights and nodes, as `model.`; the names here are without. */
+  /**
+   * The prefix that the exporter put before the names of weights and nodes, as `model.`; the names here leave
+   * the prefix out.
+   */
   readonly prefix?: string | undefined;
   /** Shapes of inputs, where the file leaves extents open, for which the model is read first. */
   readonly shapes?: Readonly<Record<string, readonly number[]>> | undefined;

@@ -4,7 +4,7 @@ import type { OnnxModel } from '@tilewise/graph/onnx';
 import { constant, less, reshape, typeCast, type Variable } from '@tilewise/graph/ops';
 import type { ModelInputs } from '../architectures/architecture.ts';
 
-/** What the inputs of exported models are called, and what they are made of. */
+/** The inputs of exported models by their usual names, and how they are made. */
 const makers: Readonly<Record<string, (inputs: ModelInputs) => Variable | undefined>> = {
   input_ids: ({ tokens }) => tokens,
   attention_mask: ({ tokens, lengths }) => tokens && attentionMask(tokens, lengths),

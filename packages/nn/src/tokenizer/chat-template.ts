@@ -2,7 +2,7 @@ import { Template } from '@huggingface/jinja';
 import { UnsupportedError } from '@tilewise/core';
 import { ConfigError } from '../config/config-error.ts';
 
-/** What somebody says in a conversation. */
+/** A message of a conversation. */
 export interface ChatMessage {
   readonly role: 'system' | 'user' | 'assistant' | (string & {});
   readonly content: string;

@@ -30,7 +30,7 @@ export interface TextStream {
   push(token: number): string;
 }
 
-/** What a decoder writes for bytes that are no character (yet). */
+/** The character that a decoder writes for bytes that are no character (yet). */
 const INCOMPLETE = '\ufffd';
 
 /**

@@ -1,6 +1,6 @@
 import { dtypeInfo, type TensorDesc } from '@tilewise/core';
 
-/** What the elements of tensors take, in bytes. */
+/** The size of the elements of tensors, in bytes. */
 export function bytesOf(tensors: Iterable<TensorDesc>): number {
   let sum = 0;
   for (const { shape, dtype } of tensors)

@@ -13,10 +13,10 @@ import {
 } from './loss.ts';
 import type { LabelledBatch } from './trainer-options.ts';
 
-/** What a pass over a batch, or over several, came to. */
+/** The outcome of a pass over a batch, or over several. */
 export interface Pass<T> {
   readonly loss: number;
-  /** Of the gradients, which are multiplied by the scale of the loss. */
+  /** The squared norm of the gradients, which are multiplied by the scale of the loss. */
   readonly squaredNorm: number;
   readonly accuracy: number | undefined;
   readonly gradients: ReadonlyMap<string, T>;

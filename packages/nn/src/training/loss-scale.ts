@@ -1,4 +1,4 @@
-/** What the loss is multiplied by, so that small gradients are not 0 in f16. */
+/** The scale of the loss, so that small gradients are not 0 in f16. */
 export interface LossScale {
   readonly value: number;
   /** Steps since the scale last changed. */

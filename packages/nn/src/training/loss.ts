@@ -35,7 +35,7 @@ export interface LossOptions {
   readonly accuracy?: boolean | undefined;
 }
 
-/** What is computed of a batch. */
+/** The values to compute of a batch. */
 export interface LossWanted extends LossOptions {
   /** The names of what the gradients are by. */
   readonly by: readonly string[];

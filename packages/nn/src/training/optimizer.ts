@@ -12,7 +12,7 @@ import { inFloat32 } from '../transformer/scope.ts';
 import { bytesOf } from './bytes.ts';
 import type { UpdateRule } from './update-rule.ts';
 
-/** What moves the parameters of a run, with what it remembers of each. */
+/** Updates the parameters of a run, and holds the state of each. */
 export interface Optimizer<T> {
   /** The parameters now, by name, in the dtypes of the model. */
   readonly values: ReadonlyMap<string, T>;
@@ -30,23 +30,23 @@ export interface StepNumbers {
   /** From 1. */
   readonly step: number;
   readonly learningRate: number;
-  /** What all gradients are multiplied by. */
+  /** The factor of all gradients. */
   readonly gradientScale: number;
 }
 
 /** How a parameter differs from others in a step. */
 export interface ParameterSettings {
-  /** What the learning rate is multiplied by. */
+  /** The factor of the learning rate. */
   readonly rate: number;
   readonly weightDecay: number;
 }
 
-/** What an optimizer begins with. */
+/** The initial values of an optimizer. */
 export interface OptimizerStart<T> {
   /** In the dtypes of the model. The optimizer owns them from now on. */
   readonly values: ReadonlyMap<string, T>;
   settingsOf(name: string): ParameterSettings;
-  /** What `state` gave, to go on from; the values and zeros unless given. */
+  /** A state that `state` gave, to go on from; the values and zeros unless given. */
   readonly from?: ReadonlyMap<string, Tensor> | undefined;
 }
 

@@ -2,7 +2,7 @@ import { multiply, subtract, type Variable, valueAndGrad } from '@tilewise/graph
 
 type Named = Readonly<Record<string, Variable>>;
 
-/** What a step of SGD gives: the loss before it, and the parameters after it. */
+/** The results of a step of SGD: the loss before the step, and the parameters after it. */
 export interface SgdStep {
   readonly loss: Variable;
   readonly parameters: Named;

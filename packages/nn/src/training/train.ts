@@ -9,7 +9,7 @@ export interface TrainOptions {
   readonly accumulate?: number | undefined;
   /** Ends the run before the next step. */
   readonly signal?: AbortSignal | undefined;
-  /** What is evaluated after every `every` steps and after the last one. */
+  /** The batches that are evaluated after every `every` steps and after the last one. */
   readonly evaluation?: { readonly batches: readonly LabelledBatch[]; readonly every: number } | undefined;
   /** Called after each step; the next one waits. A checkpoint can be saved here. */
   onStep?(report: StepReport): void | Promise<void>;

@@ -18,13 +18,13 @@ export interface LabelledBatch {
 export interface ParameterGroup {
   /** The names that belong to the group; the first group that a name fits is the one that counts. */
   readonly names: RegExp;
-  /** What the learning rate is multiplied by; 0 leaves the parameters as they are. Default 1. */
+  /** The factor of the learning rate; 0 leaves the parameters as they are. Default 1. */
   readonly rate?: number | undefined;
   /** Default: that of the optimizer. */
   readonly weightDecay?: number | undefined;
 }
 
-/** What a run is. */
+/** The options of a run. */
 export interface TrainerOptions extends LossOptions {
   /**
    * Default: AdamW. `maxNorm` is the largest norm of all gradients as one vector, 1 unless given; null: any.
@@ -38,9 +38,9 @@ export interface TrainerOptions extends LossOptions {
   /** Trains an adapter and leaves the weights as they are. */
   readonly lora?: LoraConfig | undefined;
   /**
-   * What the loss is multiplied by before its gradients, which are divided by the number again. Default:
-   * `'dynamic'` where parameters of f16 are trained, half after gradients that are not finite (whose step is
-   * skipped) and double after 2,000 steps; else 1.
+   * The factor of the loss before its gradients, which are divided by the factor again. Default: `'dynamic'`
+   * where parameters of f16 are trained, half after gradients that are not finite (whose step is skipped) and
+   * double after 2,000 steps; else 1.
    */
   readonly lossScale?: number | 'dynamic' | undefined;
   /** A state of a run with the same model and options, as `loadCheckpoint` gives it, to go on from. */
@@ -53,16 +53,16 @@ export interface TrainerOptions extends LossOptions {
 export interface Snapshot {
   /** Steps done. */
   readonly steps: number;
-  /** Of a run that adapts the scale. */
+  /** The state of the loss scale, of a run that adapts it. */
   readonly lossScale?: LossScale | undefined;
   readonly tensors: ReadonlyMap<string, Tensor>;
 }
 
-/** What a step came to. */
+/** The outcome of a step. */
 export interface StepReport {
   /** From 0. */
   readonly step: number;
-  /** Of the batch, before the update. */
+  /** The loss of the batch, before the update. */
   readonly loss: number;
   /** Share of the labels that were the likeliest class; of runs that ask for `accuracy`. */
   readonly accuracy?: number | undefined;

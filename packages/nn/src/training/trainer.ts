@@ -15,7 +15,7 @@ import {
 } from './trainer-options.ts';
 import { updateRule } from './update-rule.ts';
 
-/** As PyTorch's `clip_grad_norm_` adds to the norm. */
+/** The number that PyTorch's `clip_grad_norm_` adds to the norm. */
 const CLIP_EPSILON = 1e-6;
 
 /**
@@ -121,7 +121,7 @@ function checkSameAdapter(wanted: LoraConfig, own: LoraConfig): void {
 }
 
 /**
- * What is trained as a state has it. The tensors that it takes the places of are released.
+ * The trained tensors with the values of a state. The tensors that they replace are released.
  * @throws InvalidArgumentError for tensors of another run, or in another dtype.
  */
 function restored<T extends TensorDesc>(

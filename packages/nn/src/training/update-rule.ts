@@ -22,13 +22,13 @@ export interface SgdOptions {
   readonly momentum?: number | undefined;
   /** Default false. */
   readonly nesterov?: boolean | undefined;
-  /** What is added to a gradient for each unit of the parameter. Default 0. */
+  /** The decay: this many times the parameter is added to its gradient. Default 0. */
   readonly weightDecay?: number | undefined;
 }
 
 /** How a parameter moves by its gradient. */
 export interface UpdateRule {
-  /** What is remembered of each parameter, by name. */
+  /** The tensors of state that each parameter has, by name. */
   readonly state: readonly string[];
   readonly weightDecay: number;
   /** The numbers of step `step`, from 1, of a group of parameters. */

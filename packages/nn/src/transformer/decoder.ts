@@ -17,14 +17,14 @@ export interface DecoderTable {
   readonly vocabulary: number;
   readonly dim: number;
   readonly layers: number;
-  /** Of a token: the table of embeddings, and what they are multiplied by. */
+  /** The table of token embeddings, and the factor of its rows. */
   readonly embedding: { readonly name: string; readonly scale?: number | undefined };
   /** Learned positions: their table and how many there are. */
   readonly positions?: { readonly name: string; readonly count: number } | undefined;
   /** Rotary positions of a layer. */
   readonly rope?: ((layer: number) => RopeRule) | undefined;
   readonly norm: NormOptions;
-  /** What the names of a layer's weights begin with. */
+  /** The prefix of the names of a layer's weights. */
   prefix(layer: number): string;
   attention(layer: number): SelfAttentionOptions;
   readonly feedForward: FeedForwardOptions;
@@ -42,7 +42,7 @@ export interface DecoderTable {
   readonly logitSoftcap?: number | undefined;
 }
 
-/** What a decoder reads. */
+/** The inputs of a decoder. */
 export interface DecoderInputs extends Pick<Sequences, 'lengths'> {
   /** i32 (B, S) */
   readonly tokens: Variable;

@@ -5,7 +5,7 @@ import { type Scope, weight } from './scope.ts';
 export interface NormOptions {
   readonly kind: 'layer' | 'rms';
   readonly epsilon: number;
-  /** What is added to the stored weight: 1 for Gemma. */
+  /** The number added to the stored weight: 1 for Gemma. */
   readonly offset?: number | undefined;
 }
 

@@ -10,7 +10,7 @@ import {
   type Variable,
 } from '@tilewise/graph/ops';
 
-/** What a weight of a new model is filled with: one number, or random numbers. */
+/** The initial value of a weight: one number, or random numbers. */
 export type InitialValue = 0 | 1 | 'random';
 
 /** Where a model finds its weights while it is written. */
@@ -19,7 +19,10 @@ export interface Scope {
   parameter(name: string, shape: readonly number[], initial?: InitialValue): Variable;
   /** The adapter of a linear layer by the layer's name, if there is one. */
   adapter(layer: string, shape: LinearShape): Adapter | null;
-  /** What the next place that drops something draws from, in training; nothing is dropped unless given. */
+  /**
+   * The source of random bits for the next place that drops elements in training; without it nothing is
+   * dropped.
+   */
   readonly draw?: (() => DropoutDraw | null) | undefined;
   /** Takes the softmax (B, H, Sq, Skv) of each attention. */
   readonly observe?: ((probabilities: Variable) => void) | undefined;
@@ -99,7 +102,7 @@ export function linear(
   return add(sum, multiply(matmul(low, inFloat32(b), { transposeB: true }), scale));
 }
 
-/** What of x goes to the matrix A of an adapter: in training, elements are dropped. */
+/** The part of x that goes to the matrix A of an adapter: in training, elements are dropped. */
 export function dropped(scope: Scope, x: Variable, { dropout: p }: Pick<Adapter, 'dropout'>): Variable {
   const draw = p > 0 ? scope.draw?.() : null;
   return draw ? dropout(x, draw.seed, draw.offset, { p }) : x;

@@ -40,7 +40,7 @@ export interface RotaryTables {
   readonly sin: Variable;
 }
 
-/** What attention knows of the sequences. */
+/** The sequences as attention sees them. */
 export interface Sequences {
   /** i32 (B): tokens of each sequence, those of the cache among them; all of them unless given. */
   readonly lengths?: Variable | undefined;

@@ -2,7 +2,7 @@ import type { DataType } from './operands/storage.ts';
 import type { StridedData } from './operands/strided-data.ts';
 import type { Random } from './random.ts';
 
-/** What was chosen for each option, by its name. */
+/** The value chosen for each option, by the option's name. */
 export type Choice = Readonly<Record<string, unknown>>;
 
 export type OperandName = 'q' | 'k' | 'v' | 'dO';
@@ -19,7 +19,7 @@ export type Starts = 'dense' | 'packed' | 'ragged';
  */
 export interface Draft {
   readonly choice: Choice;
-  /** What each problem draws for itself. */
+  /** The random numbers of the problem. */
   readonly random: Random;
   /** Draws the same in every problem of a structure: for numbers that decide the text of kernels. */
   readonly structureRandom: Random;
@@ -46,13 +46,13 @@ export interface Draft {
   readonly pageSize: Record<'k' | 'v', number | null>;
   /** Whether page tables are packed. */
   packedPages: boolean;
-  /** What lies in gaps, behind the lengths and behind packed tokens. */
+  /** The value in gaps, behind the lengths and behind packed tokens. */
   garbage: number;
   /** Whether there is a backward call. */
   backward: boolean;
   /** Further inputs of backward. */
   readonly backwardInputs: Record<string, StridedData>;
-  /** Of `sdpa`, with tensors as plain data. */
+  /** The options of `sdpa`, with tensors as plain data. */
   readonly options: Record<string, unknown>;
 }
 

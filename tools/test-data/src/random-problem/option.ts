@@ -13,7 +13,7 @@ export interface OptionSpec<V> {
   readonly kind: 'structure' | 'number';
   /** Plain data; the first is the one that asks for nothing. */
   readonly values: readonly V[];
-  /** What a value takes of other options: by name, those of their values that go with it. Default: any. */
+  /** The other options that a value needs: by name, those of their values that go with it. Default: any. */
   readonly needs?: (value: V) => Needs;
   /** Sets sizes, lengths and dtypes, before any tensor is made. */
   readonly size?: (draft: Draft, value: V) => void;

@@ -8,7 +8,7 @@ export interface RandomCall<T> {
   readonly v: T;
   readonly dO: T;
   readonly dLse?: T;
-  /** Those of `sdpaBackward`; what tensor type they hold, the caller says. */
+  /** The options of `sdpaBackward`; the caller says which tensor type they hold. */
   readonly options: object;
 }
 

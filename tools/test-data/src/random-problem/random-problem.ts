@@ -11,11 +11,11 @@ export interface RandomProblem {
   readonly number: number;
   readonly choice: Choice;
   readonly tensors: Readonly<Record<OperandName, StridedData>>;
-  /** What backward takes besides: dLse. */
+  /** The further inputs of backward: dLse. */
   readonly backwardInputs: Readonly<Record<string, StridedData>>;
   /** Whether there is a backward call. */
   readonly backward: boolean;
-  /** Of `sdpa` and `sdpaBackward`, with tensors as plain data. */
+  /** The options of `sdpa` and `sdpaBackward`, with tensors as plain data. */
   readonly options: Readonly<Record<string, unknown>>;
 }
 

@@ -18,7 +18,7 @@ const openers: Readonly<Record<string, () => Promise<OpenEngine>>> = {
   webgpu: openWebGpu,
 };
 
-/** What `--engine` may be. */
+/** The values of `--engine`. */
 export const engineNames: readonly string[] = Object.keys(openers);
 
 /** @throws SetupError when the engine cannot be had on this machine. */

@@ -1,8 +1,8 @@
 import type { GoldenCase, RawTensor } from '@tilewise/test-data';
 
 /**
- * The same case with NaN wherever nothing may be read: in the rows of q, dO and dLse at or beyond a
- * sequence's queries and in the rows of k and v at or beyond its keys. Packed sequences have no such rows.
+ * The case with NaN wherever nothing may be read: in the rows of q, dO and dLse at or beyond a sequence's
+ * queries and in the rows of k and v at or beyond its keys. Packed sequences have no such rows.
  */
 export function poisonPadding(golden: GoldenCase): GoldenCase {
   const { qLens, kvLens, layout } = golden.params;

@@ -129,7 +129,10 @@ function supportedGradients<T extends TensorDesc>(
   };
 }
 
-/** What the case allows, or null when it carries no error of an eager implementation to compare with. */
+/**
+ * The error that the case allows, or null when it carries no error of an eager implementation to compare
+ * with.
+ */
 function allowedError(
   engine: string,
   golden: GoldenCase,

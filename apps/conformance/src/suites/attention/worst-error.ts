@@ -9,7 +9,7 @@ export interface TensorError {
    * allowed.
    */
   readonly ratio: number;
-  /** What went wrong, as a sentence about the tensor. */
+  /** The fault, as a sentence about the tensor. */
   readonly text: string;
 }
 

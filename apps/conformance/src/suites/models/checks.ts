@@ -39,13 +39,14 @@ async function withModel<T extends TensorDesc, R>(
 const mask = (expected: Expected) =>
   expected.has('attention_mask') ? expected.tensor('attention_mask') : null;
 const LOGITS = 1e-4;
-/** Of the largest logit, for weights that are rounded to 8 or 11 bits. */
+/** The tolerance for weights rounded to 8 or 11 bits, as a share of the largest logit. */
 const ROUNDED_LOGITS = 2e-2;
 const LOSS = 1e-5;
 const GRADIENTS = 1e-3;
 /**
- * Of the largest of all gradients. Some gradients are 0 by the mathematics, as that by a bias of keys, which
- * softmax cancels; what is left of them is the rounding of f32 sums of numbers as large as other gradients.
+ * The tolerance as a share of the largest of all gradients. Some gradients are 0 by the mathematics, as that
+ * by a bias of keys, which softmax cancels; their values are the rounding of f32 sums of numbers as large as
+ * other gradients.
  */
 const GRADIENT_ROUNDING = 1e-6;
 const LOSSES = 1e-4;

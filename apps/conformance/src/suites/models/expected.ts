@@ -4,7 +4,7 @@ import type { Tensor } from '@tilewise/core';
 import type { Batch, LabelledBatch } from '@tilewise/nn';
 import { readSafetensors } from '@tilewise/nn/checkpoint';
 
-/** What a folder expects of its model: tensors by name. */
+/** The expected tensors of a model, by name. */
 export interface Expected {
   has(name: string): boolean;
   /** @throws Error for a tensor that the folder does not have. */

@@ -11,8 +11,8 @@ import { runGraphCase } from './run/run-graph-case.ts';
 import { onednn } from './suite.ts';
 
 /**
- * Of each graph with each operation that cases put into it, the case of fewest elements; none that takes more
- * than a moment.
+ * The case of fewest elements for each graph and each operation that cases put into the graph; none that
+ * takes more than a moment.
  */
 function smallestOfEach(cases: readonly GraphCase[], graphs: string): GraphCase[] {
   const smallest = new Map<string, { readonly entry: GraphCase; readonly elements: number }>();

@@ -50,7 +50,8 @@ export const onednn: Suite = {
 };
 
 /**
- * What the operations of a graph take. One that is none takes nothing, and fails by itself when it is run.
+ * The floating-point operations of a graph. An unknown operation counts nothing, and fails by itself when it
+ * is run.
  */
 function operationGflop(entry: GraphCase, graphs: string): number {
   try {

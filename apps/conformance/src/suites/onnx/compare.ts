@@ -5,8 +5,8 @@ import type { Outcome } from '../../case.ts';
 const precision: Readonly<Partial<Record<DType, number>>> = { f16: 11, bf16: 8, f8e4m3: 4, f8e5m2: 3 };
 
 /**
- * What an element may differ by: f32 by ONNX's own gate, 16 bits by two units in the last place of the
- * largest value.
+ * The difference that an element may have: f32 by ONNX's own gate, 16 bits by two units in the last place of
+ * the largest value.
  */
 function allowed(expected: Tensor, values: ArrayLike<number>): (x: number) => number {
   const { dtype } = expected;

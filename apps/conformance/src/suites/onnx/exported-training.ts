@@ -27,7 +27,7 @@ interface TrainingCheck {
   run<T extends TensorDesc>(context: TrainingContext<T>): Promise<Outcome>;
 }
 
-/** What is checked of the training of an exported model, by name. */
+/** The checks of the training of an exported model, by name. */
 const trainingChecks: Readonly<Record<string, TrainingCheck>> = {
   gradients: { fits: folder => existsSync(join(folder, 'config.json')), run: compareGradients },
   // A model that was exported without its token types computes something else than what losses are stored of.
@@ -71,7 +71,7 @@ export async function runTraining<T extends TensorDesc>(
   }
 }
 
-/** What an exporter put before the names of parameters. */
+/** The prefix that an exporter put before the names of parameters. */
 function prefixOf(weights: readonly string[], parameters: readonly string[]): string {
   for (const weight of weights) {
     const parameter = parameters.find(name => weight.endsWith(`.${name}`));

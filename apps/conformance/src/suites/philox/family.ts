@@ -7,12 +7,12 @@ export interface Comparison {
   readonly want: readonly (string | number)[];
 }
 
-/** What checking a record gives: comparisons, or why the generator cannot draw it. */
+/** The outcome of checking a record: comparisons, or why the generator cannot draw it. */
 export type Check = readonly Comparison[] | { readonly unsupported: string };
 
 /** A kind of vector: where it stands in a file, what its records have, and how one is checked. */
 export interface Family {
-  /** What it is a family of, for a reason. */
+  /** The title of the family, for a reason. */
   readonly title: string;
   /** Whether a record of this section is one. */
   matches(section: string, record: unknown): boolean;

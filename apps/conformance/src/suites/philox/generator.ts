@@ -18,7 +18,7 @@ export interface StreamRequest {
   readonly count: number;
 }
 
-/** What a scheme compares with and multiplies by. */
+/** The threshold and the factor of a scheme. */
 export interface DropoutNumbers {
   readonly threshold: number;
   readonly scale: number;

@@ -13,7 +13,7 @@ export interface VectorRecord {
   readonly skip?: string;
 }
 
-/** What the files say about themselves, in words. */
+/** The fields of the files that describe them in words. */
 const descriptions = ['mapping', 'notes', 'fields', 'units'];
 
 /**

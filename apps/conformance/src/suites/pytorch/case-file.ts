@@ -7,7 +7,7 @@ export interface Group {
   readonly id: string;
   readonly grid: Readonly<Record<string, readonly unknown[]>>;
   readonly tol: Tolerances;
-  /** What of the group is not understood; such a group fails. */
+  /** The part of the group that is not understood; such a group fails. */
   readonly strange?: string;
 }
 

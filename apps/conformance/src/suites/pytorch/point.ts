@@ -12,7 +12,7 @@ export interface PointDims {
   readonly Dv: number;
 }
 
-/** What a point of a grid asks for, before anything is drawn. */
+/** The request of a point of a grid, before anything is drawn. */
 export interface Point {
   readonly dims: PointDims;
   readonly dtype: DType;

@@ -3,7 +3,7 @@ import type { GridPoint } from './grid.ts';
 /** The values of a point, and which of them nobody has asked for. */
 export interface ReadValues {
   readonly stated: GridPoint;
-  /** The same to one who reads them, and is watched. */
+  /** The point for code that reads it, which records the names that are read. */
   readonly watched: GridPoint;
   unread(): readonly string[];
 }

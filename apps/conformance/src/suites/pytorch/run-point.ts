@@ -167,7 +167,7 @@ function stored(values: Float64Array | undefined, dtype: DType): Pick<Comparison
   return values ? { fromStoredO: values.map(x => decode(encode(x))) } : {};
 }
 
-/** What the gradient of a captured tensor is called among the results. */
+/** The name of a captured tensor's gradient among the results. */
 const captureName = (name: string): string => `dCaptures.${name}`;
 
 function gradientsOf({ withBiasGradient }: Point): GradientName[] {

@@ -19,7 +19,7 @@ const seed = 2026;
 interface Limits {
   readonly sizes: Sizes;
   readonly points: number;
-  /** What the command line asks for, `workOptions` among it. */
+  /** The options of the command line, `workOptions` among them. */
   readonly options: Readonly<Record<string, string>>;
 }
 

@@ -20,8 +20,8 @@ export interface Comparison {
   readonly golden: Float64Array;
   readonly eager: Float64Array;
   /**
-   * Of gradients: what an exact backward pass makes of an o that was stored in its dtype, as every fused one
-   * is given it.
+   * The gradients that an exact backward pass makes of an o that was stored in its dtype, as every fused pass
+   * reads it.
    */
   readonly fromStoredO?: Float64Array;
 }
@@ -53,7 +53,8 @@ function unavoidable(c: Comparison, size: (a: Float64Array, b: Float64Array) => 
 }
 
 /**
- * What each rule allows, as a share: 1 is all of it. Their texts are in the file of cases (`toleranceRules`).
+ * The share of the tolerance that each rule allows: 1 is all of it. The texts of the rules are in the file of
+ * cases (`toleranceRules`).
  */
 const rules: readonly { readonly name: RegExp; readonly share: Rule }[] = [
   {

@@ -40,7 +40,7 @@ const start: Tokens = {
   ],
 };
 
-/** As they are laid out: forward, backward, gradients. */
+/** The matrices as they are laid out: forward, backward, gradients. */
 const layout: readonly (readonly MatrixName[])[] = [
   ['Q', 'K', 'V', 'dO'],
   ['S', 'P', 'O'],

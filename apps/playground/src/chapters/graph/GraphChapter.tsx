@@ -135,7 +135,7 @@ function GraphInPartitions(props: OpenedGraph & { readonly policy: 'fusion' | 'd
 }
 
 /**
- * What a graph that is too large to be drawn whole is made of: its partitions by kind, each a place to look
+ * The summary of a graph that is too large to be drawn whole: its partitions by kind, each a place to look
  * at. A single operation counts by its own kind.
  */
 function LargeGraph(props: {

@@ -33,7 +33,7 @@ export function useAttentionOptions(): AttentionOptions {
   };
 }
 
-/** What the graph is made of. */
+/** The controls that choose the graph's operations. */
 export function GraphControls({ options: { value, set } }: { readonly options: AttentionOptions }) {
   const text = useText().graph;
   return (

@@ -3,7 +3,7 @@ import { type TensorNames, tensorName } from '../../graph/attention-graph.ts';
 import { useText } from '../../text/TextProvider.tsx';
 import { toneOf } from './tone.ts';
 
-/** What an operation is: its attributes, its tensors, and the partition that it is in. */
+/** The details of an operation: its attributes, its tensors, and its partition. */
 export function OperationDetails(props: {
   readonly id: string;
   readonly graph: Graph;

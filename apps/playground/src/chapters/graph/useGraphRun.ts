@@ -3,7 +3,7 @@ import type { EngineChoice } from '../../engine/tensor-engine.ts';
 import type { GraphSource } from '../../graph/report.ts';
 import type { RunAnswer, RunRequest } from '../../graph/run-worker.ts';
 
-/** What became of a run. */
+/** The outcome of a run. */
 export type GraphRunState = { readonly kind: 'idle' } | { readonly kind: 'running' } | RunAnswer;
 
 /** Runs a graph in a worker, so that the page stays alive; another graph ends the run. */

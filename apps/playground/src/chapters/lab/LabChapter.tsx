@@ -16,7 +16,7 @@ const ids = labMasks.map(({ id }) => id);
 const none = { min: 0, max: 0, initial: 0 } as const;
 const kinds = ['scores', 'probabilities', 'gradients'] as const;
 
-/** What was computed, for how many queries and keys, and on what. */
+/** A computed result, for how many queries and keys, and the engine that computed it. */
 interface Result {
   readonly maps: HeatMaps;
   readonly S: number;

@@ -32,7 +32,7 @@ function intensityOf(schedule: Schedule, tile: number): number {
   return flops(n, tile, headSize) / bytes;
 }
 
-/** What a device can reach at each arithmetic intensity, and where the schedules lie. */
+/** The speed that a device can reach at each arithmetic intensity, and the places of the schedules. */
 export function Roofline() {
   const { loops: text } = useText();
   const { significant } = useNumbers();

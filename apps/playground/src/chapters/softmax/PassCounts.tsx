@@ -12,7 +12,7 @@ import { Slider } from '../../ui/Slider.tsx';
 const none: Counts = { loads: 0, stores: 0, computes: 0, cycles: 0 };
 const most = 64;
 
-/** What the solution of an exercise does for n numbers, counted by running it. */
+/** The counts of an exercise's solution for n numbers, found by running it. */
 function countsOf({ solution, registers }: SoftmaxProblem, n: number): Counts {
   const zeros = Array.from({ length: n }, () => 0);
   const machine = softmaxMachine(registers, zeros);

@@ -6,7 +6,7 @@ import type { AttentionMoment } from '../../train/training.ts';
 import { Slider } from '../../ui/Slider.tsx';
 import { AttentionMap } from './AttentionMap.tsx';
 
-/** What each head looks at, at any moment of the run, and for one token spelled out. */
+/** The tokens that each head looks at, at any moment of the run, and for one token spelled out. */
 export function AttentionPanel(props: {
   readonly moments: readonly AttentionMoment[];
   readonly probe: readonly string[];

@@ -8,7 +8,7 @@ import { Choice } from '../../ui/Choice.tsx';
 import { FileButton } from '../../ui/FileButton.tsx';
 import { Slider } from '../../ui/Slider.tsx';
 
-/** What is learnt, by which model. */
+/** The task and the model of a run. */
 export interface TrainOptions {
   readonly setup: TrainSetup;
   readonly controls: ReactNode;

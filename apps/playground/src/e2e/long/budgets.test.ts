@@ -33,7 +33,7 @@ async function sentBytes(urls: Iterable<string>): Promise<number> {
   return (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0);
 }
 
-/** Everything that a page has asked for so far. */
+/** The addresses that a page has asked for so far. */
 function listen(page: Page): Set<string> {
   const asked = new Set<string>();
   page.on('request', request => {

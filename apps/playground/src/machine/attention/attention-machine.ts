@@ -1,7 +1,7 @@
 import type { InstructionDef, Machine, OperandKind, Region } from '../machine.ts';
 import { formatNumber, scalarInstructions } from '../softmax/softmax-machine.ts';
 
-/** What a register or a cell holds: a vector, or a number as a vector of one. */
+/** The value of a register or a cell: a vector, or a number as a vector of one. */
 export type Vector = readonly number[];
 
 /** Arrays in DRAM by name: each has one vector for each index. An empty array of `cells` is for results. */

@@ -30,7 +30,7 @@ interface Exercise {
   readonly solution: string;
   readonly multipleOf?: number;
   readonly formula: string;
-  /** What the results must be, from what was in DRAM before. */
+  /** The results that are wanted, from the values that were in DRAM before. */
   readonly wanted: (run: Run<Vector>) => Readonly<Record<string, readonly Vector[]>>;
   readonly budget: (n: number) => Budget;
 }

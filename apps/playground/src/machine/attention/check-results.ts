@@ -4,7 +4,7 @@ import type { Run } from '../run.ts';
 import { formatVector, type Vector } from './attention-machine.ts';
 
 /**
- * What f32 may differ by from f64: a score of up to 128 is rounded to 2⁻¹⁷ ≈ 8·10⁻⁶, and so is its
+ * The error that f32 may have against f64: a score of up to 128 is rounded to 2⁻¹⁷ ≈ 8·10⁻⁶, and so is its
  * exponential in relation to itself; the sums of at most eight terms and the numbers that they multiply are
  * of order one to ten.
  */

@@ -16,7 +16,7 @@ export type Wiring = 'fixed' | 'any';
 interface Multiplier {
   readonly operands: readonly [OperandKind, OperandKind];
   readonly names: readonly [string, string];
-  /** What the addend is called beside them. */
+  /** The name of the addend beside them. */
   readonly addend: string;
 }
 

@@ -33,7 +33,7 @@ export function equal(a: Polynomial, b: Polynomial): boolean {
   return a.size === b.size && [...a].every(([term, count]) => b.get(term) === count);
 }
 
-/** As people write it: `a₀₀b₀₀ + a₀₁b₁₀`. */
+/** The polynomial as people write it: `a₀₀b₀₀ + a₀₁b₁₀`. */
 export function formatPolynomial(p: Polynomial): string {
   return [...p]
     .sort(([s], [t]) => (s < t ? -1 : 1))

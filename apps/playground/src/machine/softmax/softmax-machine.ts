@@ -26,7 +26,7 @@ const binary: readonly InstructionDef<number>[] = arithmetic.map(([name, meaning
 
 const copy = ([value = Number.NaN]: readonly number[]): number => value;
 
-/** What the machine does with numbers: each instruction takes one cycle and rounds to f32. */
+/** The instructions of the machine for numbers: each takes one cycle and rounds to f32. */
 export const scalarInstructions: readonly InstructionDef<number>[] = [
   {
     name: 'LOAD',

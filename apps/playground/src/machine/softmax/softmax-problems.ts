@@ -46,7 +46,7 @@ function right(run: Run<number>): Criterion {
   return { demand, met: true };
 }
 
-/** What a solution may read and write, for the numbers that it was given. */
+/** The reads and writes that a solution may make, for the numbers that it was given. */
 const traffic = (run: Run<number>, reads: (n: number) => number): Criterion[] => {
   const n = inputs(run).length;
   return withinBudget(run, { reads: reads(n), writes: n });
@@ -152,7 +152,7 @@ export const softmaxProblems: readonly SoftmaxProblem[] = [
   },
 ];
 
-/** The same step with the factor as a quotient: right on paper, but exp(m) overflows f32 from m ≈ 88.7 on. */
+/** The step with the factor as a quotient: right on paper, but exp(m) overflows f32 from m ≈ 88.7 on. */
 export const overflowingSolution: string = online.replace(
   `  MOV r1, r3
   MAX r1, R0, r1

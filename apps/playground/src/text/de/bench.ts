@@ -2,7 +2,7 @@ import type { Finding } from '../../machine/check.ts';
 import { type Sentences, say } from '../say.ts';
 import type { Text } from '../text.ts';
 
-/** What was found where a demand is not met. */
+/** The findings where a demand is not met. */
 const findings: Sentences<Finding> = {
   nothing: ({ cell }) => `in ${cell} steht nichts`,
   holds: ({ cell, value, wanted }) => `in ${cell} steht ${value}, nicht ${wanted}`,

@@ -2,7 +2,7 @@ import type { Demand, Finding } from '../../machine/check.ts';
 import type { Fault } from '../../machine/fault.ts';
 import { type Sentences, say } from '../say.ts';
 
-/** What was found where a demand is not met. */
+/** The findings where a demand is not met. */
 const findings: Sentences<Finding> = {
   nothing: ({ cell }) => `nothing is stored in ${cell}`,
   holds: ({ cell, value, wanted }) => `${cell} holds ${value}, not ${wanted}`,

@@ -2,7 +2,7 @@ import type { RunsOn } from '../../engine/engine.ts';
 import type { Instead } from '../../engine/tensor-engine.ts';
 import type { Sentences } from '../say.ts';
 
-/** What things are computed on. */
+/** The names of engines. */
 export const engine = {
   looking: 'Looking for a GPU …',
   runsOn: {

@@ -2,5 +2,5 @@ import { chapters } from './chapters.ts';
 import { home } from './home.ts';
 import { site } from './site.ts';
 
-/** What the first page says, in English. */
+/** The text of the first page, in English. */
 export const firstEn = { site, home, chapters };

@@ -16,7 +16,7 @@ export interface StridedOptions {
   readonly dtype: DataType;
   readonly strides?: readonly number[];
   readonly offset?: number;
-  /** What lies between the elements. Default 0. */
+  /** The value between the elements. Default 0. */
   readonly gaps?: number;
 }
 

@@ -51,7 +51,7 @@ export const layout: RandomOption = option<LayoutName>({
   values: ['whole', 'tokens first', 'gaps of 4', 'gaps of 1', 'every other channel', 'shared heads', 'mixed'],
 });
 
-/** What lies where nobody should look: between rows, behind sequences, behind packed tokens. */
+/** The value in places that must not be read: between rows, behind sequences, behind packed tokens. */
 export const garbage: RandomOption = option({
   name: 'garbage',
   kind: 'number',

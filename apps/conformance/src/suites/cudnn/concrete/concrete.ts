@@ -9,7 +9,7 @@ import { drawLengths, type Lengths } from './lengths.ts';
 
 /** One call of attention: all that a case says or leaves to chance is decided. */
 export interface Concrete {
-  /** What sets it apart from the other calls of its case; empty when there is one. */
+  /** The difference from the other calls of its case; empty when there is one call. */
   readonly label: string;
   readonly dims: Dims;
   readonly dtype: DType;

@@ -5,7 +5,7 @@ import { drawInteger, streamFor } from './draw.ts';
 /** Batch entries, heads, longest sequences and head sizes of a call. */
 export type Dims = Pick<AttentionProblem, 'B' | 'Hq' | 'Hk' | 'Hv' | 'Sq' | 'Skv' | 'Dqk' | 'Dv'>;
 
-/** What a case about one rule leaves open. */
+/** The sizes that a case about one rule leaves open. */
 const usual: Readonly<Record<DimName, number>> = {
   ...{ b: 1, h_q: 2, h_k: 2, h_v: 2, s_q: 64, s_kv: 64, d_qk: 64, d_v: 64 },
 };

@@ -18,9 +18,9 @@ export interface CudnnCase {
   readonly precision: Precision;
   /** Absent in cases about one rule, which do not say on what. */
   readonly dims: Readonly<Partial<Record<DimName, number>>>;
-  /** Of q, k and v; more than one when the case is one for each. */
+  /** The dtypes of q, k and v; more than one when the case has a call for each. */
   readonly dtypes: readonly DType[];
-  /** Of the results; null = that of q. */
+  /** The dtypes of the results; null: that of q. */
   readonly outDTypes: readonly (DType | null)[];
   readonly layout: string;
   readonly strides: Readonly<Record<StrideName, FourStrides>> | null;

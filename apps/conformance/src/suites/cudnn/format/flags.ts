@@ -3,7 +3,7 @@ import { numeral, word64 } from './numerals.ts';
 /** How many bytes, bounds, lengths: a flag's value as a case may state it. */
 type Numbers = readonly number[];
 
-/** What a case asks for besides shapes, dtypes and layouts, by cuDNN's names. */
+/** The options of a case besides shapes, dtypes and layouts, by cuDNN's names. */
 export interface Flags {
   readonly padding?: boolean;
   readonly seq_len_q?: Numbers | 'ones';
@@ -71,7 +71,9 @@ export interface Flags {
   readonly note?: string;
 }
 
-/** As many document numbers, from the first on and below the second: `sorted randint(0,16,(16,))`. */
+/**
+ * A list of so many document numbers, from the first on and below the second: `sorted randint(0,16,(16,))`.
+ */
 export const documentIds: RegExp = /^sorted randint\((\d+), ?(\d+), ?\((\d+),\)\)$/;
 
 type Check = (value: unknown) => boolean;

@@ -105,7 +105,7 @@ function* operandRows(c: Concrete, like: 'q' | 'k' | 'v' | 'o'): Generator<Row> 
   }
 }
 
-/** Of (Hq, T). */
+/** The statistics of packed results, (Hq, T). */
 function* packedStatistics({ dims, lengths }: Concrete, { shape: [, T] }: Tensor): Generator<Row> {
   const { B, Hq, Sq } = dims;
   const each = lengths.q ?? new Array<number>(B).fill(Sq);

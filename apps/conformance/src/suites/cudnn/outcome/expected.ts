@@ -5,10 +5,7 @@ import type { Call } from '../tensors/call.ts';
 import { type Fp8Numbers, fp8Scale } from '../tensors/fp8.ts';
 import { backwardOptions } from '../tensors/options.ts';
 
-/**
- * What a call must give, by the name of the result: float64, unrounded, row-major (B, H, S, D) or (B, Hq,
- * Sq).
- */
+/** The expected results of a call, by name: float64, unrounded, row-major (B, H, S, D) or (B, Hq, Sq). */
 export interface Expected {
   readonly forward: Readonly<Record<string, Float64Array>>;
   readonly backward: Readonly<Record<string, Float64Array>>;

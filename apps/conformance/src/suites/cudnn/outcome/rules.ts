@@ -2,12 +2,12 @@ import { Tensor } from '@tilewise/core';
 import type { Inputs } from '../tensors/call.ts';
 
 /**
- * What a call becomes when a case about a rule does not itself say how the rule is broken. Options may be of
- * any type.
+ * The inputs of a call that breaks a rule, where the case does not itself say how. Options may be of any
+ * type.
  */
 export type BrokenInputs = Omit<Inputs, 'options'> & { readonly options: Readonly<Record<string, unknown>> };
 
-/** What one of cuDNN's refusals is about. */
+/** One of cuDNN's refusals. */
 export interface Rule {
   readonly says: RegExp;
   /**

@@ -36,8 +36,8 @@ async function runCall(runner: Runner, concrete: Concrete): Promise<Outcome> {
 }
 
 /**
- * What the library has no form of, by its own words: what an engine cannot run, and block scales of packed,
- * ragged or paged tensors, of which cuDNN's documents and tests say nothing either.
+ * The reasons why the library has no form of a call, in its own words: the engine cannot run it, or it has
+ * block scales of packed, ragged or paged tensors, of which cuDNN's documents and tests say nothing either.
  * @throws any other error.
  */
 function lacking(error: unknown, { layouts: { q, k, pageSize } }: Concrete): readonly string[] {

@@ -4,7 +4,7 @@ import type { Tolerance } from '../format/case-format.ts';
 /** Which kind of rounding a call has: its storage dtype, or the contract for 8-bit floats. */
 type Column = 'f32' | 'f16' | 'bf16' | 'fp8' | 'mxfp8';
 
-/** What cuDNN's tests call a result in a case's own `tol`. */
+/** The names of results in a case's own `tol`, as cuDNN's tests have them. */
 const fileNames: Readonly<Record<string, string>> = {
   o: 'o',
   lse: 'stats',
@@ -20,8 +20,8 @@ const fileNames: Readonly<Record<string, string>> = {
 const half: Tolerance = [2e-2, 2e-2];
 
 /**
- * What cuDNN's tests allow, [absolute, relative], by result and rounding. What they do not compare with fp8
- * (statistics, dbias, largest values) gets what mxfp8 has.
+ * The tolerances of cuDNN's tests, [absolute, relative], by result and rounding. Results that they do not
+ * compare with fp8 (statistics, dbias, largest values) get the tolerance of mxfp8.
  */
 const table: Readonly<Record<string, Readonly<Record<Exclude<Column, 'f32'>, Tolerance>>>> = {
   o: { f16: half, bf16: half, fp8: [0.08, 0.2], mxfp8: [0.12, 0.2] },

@@ -7,11 +7,11 @@ import type { Call } from '../tensors/call.ts';
  */
 export interface PassResults {
   readonly tensors: Readonly<Record<string, Tensor>>;
-  /** What was written where nothing may be, as sentences. */
+  /** The writes where nothing may be written, as sentences. */
   readonly damage: readonly string[];
 }
 
-/** What runs the calls of cases: an engine, and how its results get where the case wants them. */
+/** Runs the calls of cases: an engine, and how its results get where the case wants them. */
 export interface Runner {
   /** @throws UnsupportedError with the reasons, or the typed error of a call that is refused. */
   forward(call: Call): Promise<PassResults>;

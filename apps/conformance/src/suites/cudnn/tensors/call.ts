@@ -23,7 +23,7 @@ export interface Call {
   readonly exact: Inputs;
   readonly laidOut: Inputs;
   readonly gradients: readonly GradientName[];
-  /** Of a call by the FP8 contract: by which scales its inputs are stored, and P is. */
+  /** The scales of the FP8 contract by which inputs and P are stored. */
   readonly fp8: Fp8Numbers | null;
 }
 
@@ -58,7 +58,7 @@ export function withScales(call: Call, fp8: Fp8Numbers): Call {
   return { ...call, laidOut: { ...laidOut, options: { ...laidOut.options, fp8 } } };
 }
 
-/** What is stored for operands by the FP8 contract, and the scalars that say so. */
+/** The stored operands of a call by the FP8 contract, and the scalars that describe them. */
 function scaled(c: Concrete, meant: Operands): { readonly operands: Operands; readonly fp8: Fp8Numbers } {
   const { dtype } = c;
   const stored = (t: Tensor): { readonly tensor: Tensor; readonly descale: number } => {

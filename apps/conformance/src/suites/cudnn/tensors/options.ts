@@ -49,7 +49,7 @@ export function commonOptions(c: Concrete): SdpaOptions<Tensor> {
   };
 }
 
-/** What backward is asked for beside the options of forward. */
+/** The options of backward beside those of forward. */
 export function backwardOptions(c: Concrete): SdpaBackwardOptions<Tensor> {
   const { precision, outDType } = c;
   return {

@@ -13,7 +13,7 @@ export interface PagedOperand {
    * holds only the pages that have keys, one sequence's behind another's.
    */
   readonly table: Tensor;
-  /** Of a packed table: where the pages of each sequence start. */
+  /** The starts of each sequence's pages in a packed table. */
   readonly cuPages: readonly number[] | null;
 }
 

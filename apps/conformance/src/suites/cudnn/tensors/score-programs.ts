@@ -22,7 +22,7 @@ import type { Concrete } from '../concrete/concrete.ts';
 import { documentIds } from '../format/flags.ts';
 import { drawBytes } from './data.ts';
 
-/** What cuDNN's samples put in place of a score that is not kept. */
+/** The value that cuDNN's samples put in place of a score that is not kept. */
 const dropped = -1e9;
 
 /** The cap of cuDNN's soft-capping sample, where a case names none. */

@@ -29,14 +29,14 @@ export interface GraphCase {
   readonly 'expected-n-partitions'?: string;
   readonly matmul_gflop?: number;
   readonly inputs?: readonly ResolvedTensor[];
-  /** What of the case is not understood; such a case fails. */
+  /** The part of the case that is not understood; such a case fails. */
   readonly strange?: string;
 }
 
 const optionNames = ['in-shapes', 'op-attrs', 'op-kind', 'dt', 'tensor-property', 'mb'] as const;
 const otherOptionNames = ['attr-fpmath', 'expected-n-partitions'] as const;
 
-/** What a list says of a case beside what is to be done. */
+/** The fields of a list that describe a case without asking for anything. */
 const descriptions = [
   ...[
     'n',

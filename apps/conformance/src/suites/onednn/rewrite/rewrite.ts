@@ -166,7 +166,7 @@ function scalePerChannel({ attrs = {}, inputs: [source] }: OneDnnOp): Record<str
   return Object.fromEntries(fitted);
 }
 
-/** Of a whole graph, floats; of single tensors, as said. */
+/** A dtype option: for a whole graph, its floats; for single tensors, as given. */
 function dtypeOption(option: string | undefined): (t: OneDnnTensor) => string {
   if (!option || option === 'undef') return t => t.dtype;
   if (!option.includes(':')) return t => (['f32', 'bf16', 'f16'].includes(t.dtype) ? option : t.dtype);

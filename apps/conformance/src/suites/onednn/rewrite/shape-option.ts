@@ -1,10 +1,10 @@
 import { contiguousStrides } from '@tilewise/core';
 
-/** What `--in-shapes` says of one tensor: `SHAPE`, `SHAPE*STRIDES` or `*STRIDES`. */
+/** The value of `--in-shapes` for one tensor: `SHAPE`, `SHAPE*STRIDES` or `*STRIDES`. */
 export interface ShapeOption {
   /** Absent where only strides are said. */
   readonly shape?: readonly number[];
-  /** As `readStrides` takes them; empty: dense. */
+  /** The strides as `readStrides` takes them; empty: dense. */
   readonly strides: string;
 }
 

@@ -31,7 +31,7 @@ const probabilities = new Set(['SoftMax', 'Exp']);
 /** Operations whose results are products in attention: ReduceSum sums those of a group of heads. */
 const products = new Set(['MatMul', 'ReduceSum']);
 
-/** What a tensor may be off by, point by point. */
+/** The error that a tensor may have, point by point. */
 export interface Gate {
   /** Relative error, absolute for numbers below 1e-5. */
   readonly threshold: number;
@@ -41,7 +41,10 @@ export interface Gate {
   readonly epsilon: number;
   /** Absolute error that is also allowed. */
   readonly absolute: number;
-  /** As `absolute`, relative to the largest number of the tensor where that is above `exactTo`. */
+  /**
+   * The error relative to the largest number of the tensor, where that is above `exactTo`; added to
+   * `absolute`.
+   */
   readonly ofLargest: number;
   readonly exactTo: number;
 }
@@ -212,9 +215,9 @@ export function isTrusted(kind: string | undefined, { zeros, total }: Difference
 }
 
 /**
- * What a number is stored as that is `exact`, which f32 has rounded, or no further from it than `around`: of
- * all that it may be, the nearest to `got`. Rounding keeps the order of numbers: what lies between the
- * rounded ends of an interval is what a number in it, itself for one, is rounded to.
+ * The stored form of a number that is `exact` but that f32 has rounded, or that is no further from it than
+ * `around`: of all possible forms, the nearest to `got`. Rounding keeps the order of numbers, so every number
+ * of an interval is rounded to a number between the rounded ends.
  */
 function nearestRounding(
   got: number,

@@ -27,7 +27,7 @@ const openers: Readonly<Record<string, () => Promise<OpenTensorEngine>>> = {
   },
 };
 
-/** What `--engine` may be. */
+/** The values of `--engine`. */
 export const tensorEngineNames: readonly string[] = Object.keys(openers);
 
 /** @throws SetupError when the engine cannot be had on this machine. */

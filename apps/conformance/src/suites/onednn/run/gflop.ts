@@ -1,7 +1,9 @@
 import { elementCount, type Shape } from '@tilewise/core';
 import { type Graph, type GraphNode, inferShapes, type LogicalShape } from '@tilewise/graph';
 
-/** What an operation other than a product takes, for each element of its largest tensor. */
+/**
+ * The floating-point operations of an operation other than a product, for each element of its largest tensor.
+ */
 const PER_ELEMENT = 10;
 
 /**

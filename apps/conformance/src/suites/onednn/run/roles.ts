@@ -1,6 +1,6 @@
 import type { Graph, GraphNode, LogicalTensor } from '@tilewise/graph';
 
-/** What an input is to a graph: it decides which numbers it is filled with. */
+/** The role of an input in a graph, which decides the numbers that fill it. */
 export type Role =
   | {
       readonly kind: 'matmul';

@@ -11,7 +11,7 @@ interface EngineStream {
   readonly out: readonly string[];
 }
 
-/** What `at::philox_engine` of PyTorch draws. */
+/** The draws of PyTorch's `at::philox_engine`. */
 export const engineStreams: Family = family<EngineStream>({
   title: 'at::philox_engine',
   section: /./,
