@@ -1,8 +1,8 @@
 import { createInterface } from 'node:readline/promises';
 import { parseArgs } from 'node:util';
-import { cpuEngine } from '@tilewise/core/cpu';
+import { engineNamed, openEngine } from '@tilewise/host-engine';
 import { folderFiles, type WeightDType } from '@tilewise/nn';
-import { type Chat, type ChatOptions, openChat } from './chat.ts';
+import { openChat } from './chat.ts';
 
 const usage = `Talks with a model.
 
@@ -25,25 +25,6 @@ const given = values as Readonly<Record<string, string | undefined>>;
 const number = (name: string): number | undefined =>
   given[name] === undefined ? undefined : Number(given[name]);
 
-async function open(folder: string, options: ChatOptions): Promise<Chat> {
-  const files = folderFiles(folder);
-  const dtype = given.dtype as WeightDType | undefined;
-  if (given.engine !== 'webgpu') return openChat(files, { engine: cpuEngine(), dtype }, options);
-  const [{ openGpu }, { createContext, webgpuEngine }] = await Promise.all([
-    import('@tilewise/webgpu-host'),
-    import('@tilewise/webgpu'),
-  ]);
-  const ctx = await createContext({ adapter: (await openGpu()).adapter });
-  const chat = await openChat(files, { engine: webgpuEngine(ctx), dtype }, options);
-  return {
-    ...chat,
-    release() {
-      chat.release();
-      ctx.destroy();
-    },
-  };
-}
-
 async function write(parts: AsyncIterable<string>): Promise<void> {
   for await (const part of parts) process.stdout.write(part);
   process.stdout.write('\n');
@@ -51,10 +32,14 @@ async function write(parts: AsyncIterable<string>): Promise<void> {
 
 if (!given.model || values.help) console.log(usage);
 else {
-  const chat = await open(given.model, {
+  const files = folderFiles(given.model);
+  const dtype = given.dtype as WeightDType | undefined;
+  const { run, close } = await openEngine(engineNamed(given.engine ?? 'cpu'));
+  const options = {
     ...{ system: given.system, maxNewTokens: number('max-tokens'), temperature: number('temperature') },
     ...{ topP: number('top-p'), topK: number('top-k'), seed: number('seed') },
-  });
+  };
+  const chat = await run(engine => openChat(files, { engine, dtype }, options));
   if (given.complete !== undefined) await write(chat.complete(given.complete));
   else {
     const terminal = createInterface({ input: process.stdin, output: process.stdout, terminal: false });
@@ -65,4 +50,5 @@ else {
     terminal.close();
   }
   chat.release();
+  close();
 }

@@ -1,10 +1,7 @@
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { readFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
-import type { TensorDesc } from '@tilewise/core';
-import { cpuEngine } from '@tilewise/core/cpu';
-import type { TensorEngine } from '@tilewise/core/primitive';
-import { folderFiles } from '@tilewise/nn';
+import { engineNamed, openEngine } from '@tilewise/host-engine';
+import { folderFiles, type StepReport, writeFolder } from '@tilewise/nn';
 import { fineTune, type MemoryReport } from './fine-tune.ts';
 import { memoryOfLora } from './memory-of-lora.ts';
 
@@ -34,36 +31,28 @@ const megabytes = (bytes: number): string => `${(bytes / 2 ** 20).toFixed(1)} Mi
 const told = ({ weights, adapter, training }: MemoryReport): string =>
   `weights ${megabytes(weights)}, adapter ${megabytes(adapter)}, gradients, AdamW and activations ${megabytes(training)}`;
 
-async function openEngine(): Promise<{ readonly engine: TensorEngine<TensorDesc>; close(): void }> {
-  if (given.engine !== 'webgpu')
-    return { engine: cpuEngine() as unknown as TensorEngine<TensorDesc>, close() {} };
-  const [{ openGpu }, { createContext, webgpuEngine }] = await Promise.all([
-    import('@tilewise/webgpu-host'),
-    import('@tilewise/webgpu'),
-  ]);
-  const ctx = await createContext({ adapter: (await openGpu()).adapter });
-  return { engine: webgpuEngine(ctx) as unknown as TensorEngine<TensorDesc>, close: () => ctx.destroy() };
-}
-
-const { engine, close } = await openEngine();
+const { run, close } = await openEngine(engineNamed(given.engine ?? 'cpu'));
 if (values.memory) {
   for (const recomputation of [false, true]) {
-    const report = await memoryOfLora(engine, { sequence: number('sequence') ?? 512, recomputation });
+    const report = await run(engine =>
+      memoryOfLora(engine, { sequence: number('sequence') ?? 512, recomputation }),
+    );
     const how = recomputation ? 'with blocks computed again' : 'with all activations kept';
     console.log(`${(report.parameters / 1e6).toFixed(1)} M parameters in f16, ${how}: ${told(report)}`);
   }
 } else if (given.model && given.text && given.out && !values.help) {
-  const { adapter, memory } = await fineTune({
-    ...{ engine, files: folderFiles(given.model), text: await readFile(given.text, 'utf8') },
+  const options = {
+    ...{ files: folderFiles(given.model), text: await readFile(given.text, 'utf8') },
     ...{ steps: number('steps'), context: number('context'), rank: number('rank') },
     ...{ learningRate: number('lr'), prompt: given.prompt, recomputation: values.recompute === true },
-    onSample: (when, text) => console.log(`${when === 'before' ? 'Before' : 'After'}: ${text}`),
-    onStep: ({ step, loss }) => {
+    onSample: (when: 'before' | 'after', text: string) =>
+      console.log(`${when === 'before' ? 'Before' : 'After'}: ${text}`),
+    onStep: ({ step, loss }: StepReport) => {
       if (step % 10 === 0) console.log(`step ${step}  loss ${loss.toFixed(3)}`);
     },
-  });
-  await mkdir(given.out, { recursive: true });
-  for (const [name, bytes] of Object.entries(adapter)) await writeFile(join(given.out, name), bytes);
+  };
+  const { adapter, memory } = await run(engine => fineTune({ engine, ...options }));
+  await writeFolder(given.out, adapter);
   console.log(`Memory: ${told(memory)}. The adapter is in ${given.out}.`);
 } else {
   console.log(usage);

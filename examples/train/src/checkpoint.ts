@@ -19,28 +19,29 @@ export interface Checkpoint extends SavedRun {
  */
 export async function decodeCheckpoint(file: Uint8Array): Promise<Checkpoint> {
   const saved = await loadCheckpoint(file, 'file');
-  const { metadata, tensors } = saved;
-  const { task } = metadata;
+  const { task, seed = '', ...texts } = saved.metadata;
   if (task !== 'recall' && task !== 'text')
     throw new InvalidArgumentError('file', 'was not written by this program: its metadata say no task');
-  const config = trainConfig(parsed('config', metadata.config) as object);
-  const characters = parsed('characters', metadata.characters);
+  if (!/^\d{1,20}$/.test(seed) || BigInt(seed) >= 2n ** 64n)
+    throw new InvalidArgumentError('seed', `must be a whole number below 2^64, got ${seed}`);
+  const config = trainConfig(parsed('config', texts.config) as object);
+  const characters = parsed('characters', texts.characters);
   if (!areCharacters(characters))
     throw new InvalidArgumentError('characters', 'must be a list of different characters');
   // Every layer has weights, so that more layers than tensors cannot be right, and need no list of names.
-  const listed = { ...config, layers: Math.min(config.layers, tensors.size) };
+  const listed = { ...config, layers: Math.min(config.layers, saved.tensors.size) };
   for (const [name, shape] of parameterShapes(decoderOf(listed, characters.length))) {
-    const tensor = tensors.get(name);
+    const tensor = saved.tensors.get(name);
     if (!tensor || !sameShape(tensor.shape, shape) || tensor.dtype !== 'f32')
       throw new InvalidArgumentError('file', `must have '${name}', f32 of [${shape}]`);
   }
-  return { ...saved, task, config, characters, seed: seedOf(metadata.seed) };
+  return { ...saved, task, config, characters, seed: BigInt(seed) };
 }
 
 /** The value of a metadata entry in JSON. */
-function parsed(name: string, text: string | undefined): unknown {
+function parsed(name: string, text = ''): unknown {
   try {
-    return JSON.parse(text ?? '');
+    return JSON.parse(text);
   } catch (cause) {
     throw new InvalidArgumentError('file', `has metadata that cannot be read: ${name} is no JSON`, { cause });
   }
@@ -49,9 +50,4 @@ function parsed(name: string, text: string | undefined): unknown {
 function areCharacters(value: unknown): value is string[] {
   if (!Array.isArray(value) || new Set(value).size !== value.length || value.length === 0) return false;
   return value.every(one => typeof one === 'string' && [...one].length === 1);
-}
-
-function seedOf(text = ''): bigint {
-  if (/^\d{1,20}$/.test(text) && BigInt(text) < 2n ** 64n) return BigInt(text);
-  throw new InvalidArgumentError('seed', `must be a whole number below 2^64, got ${text}`);
 }

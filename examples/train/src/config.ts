@@ -1,25 +1,36 @@
 import { InvalidArgumentError } from '@tilewise/core';
 
-/** The configuration of a model and its training: everything but the data and the seed. */
-export interface TrainConfig {
-  readonly layers: number;
-  readonly heads: number;
+type Rule = readonly [holds: (x: number) => boolean, rule: string];
+const whole = (least: number, most: number): Rule => [
+  x => Number.isSafeInteger(x) && x >= least && x <= most,
+  `must be a whole number from ${least} to ${most}`,
+];
+const positive: Rule = [x => x > 0 && x < Infinity, 'must be above 0'];
+const share: Rule = [x => x >= 0 && x < 1, 'must be in [0, 1)'];
+const notNegative: Rule = [x => x >= 0 && x < Infinity, 'must be 0 or more, and finite'];
+
+/** The rules of a configuration: all numbers of a model and its training but the seed. */
+const rules: Readonly<Record<keyof TrainConfig, Rule>> = {
+  ...{ layers: whole(1, 1024), heads: whole(1, 1024) },
   /** Width of the residual stream; heads divide it. */
-  readonly dim: number;
-  /** Tokens per sequence. */
-  readonly context: number;
-  /** Sequences per step. */
-  readonly batch: number;
+  dim: whole(1, 2 ** 16),
+  /** Tokens per sequence, and sequences per step. */
+  ...{ context: whole(1, 2 ** 20), batch: whole(1, 2 ** 20) },
   /** Share of the attention probabilities that is dropped in training. */
-  readonly dropout: number;
-  readonly learningRate: number;
-  /** Steps over which the learning rate rises. */
-  readonly warmup: number;
-  /** After as many steps the learning rate is 0; without it, it stays. */
+  dropout: share,
+  /** The learning rate, and the steps over which it rises. */
+  ...{ learningRate: positive, warmup: whole(0, 2 ** 53 - 1) },
+  /** AdamW's decay, and the largest norm that all gradients together may have. */
+  ...{ weightDecay: notNegative, maxNorm: positive },
+  /** After as many steps the learning rate is 0; without it, the rate stays. */
+  steps: whole(1, 2 ** 53 - 1),
+};
+
+/** A configuration; `rules` says what its numbers are. */
+export interface TrainConfig
+  extends Readonly<Record<'layers' | 'heads' | 'dim' | 'context' | 'batch' | 'dropout', number>>,
+    Readonly<Record<'learningRate' | 'warmup' | 'weightDecay' | 'maxNorm', number>> {
   readonly steps?: number;
-  readonly weightDecay: number;
-  /** The largest norm that all gradients together may have; larger ones are scaled down. */
-  readonly maxNorm: number;
 }
 
 /** Learns associative recall in a few hundred steps with every seed that was tried. */
@@ -28,33 +39,16 @@ export const defaultConfig: TrainConfig = {
   ...{ learningRate: 5e-3, warmup: 50, weightDecay: 0.01, maxNorm: 1 },
 };
 
-type Rule = readonly [holds: (x: number) => boolean, rule: string];
-const whole = (least: number, most: number): Rule => [
-  x => Number.isSafeInteger(x) && x >= least && x <= most,
-  `must be a whole number from ${least} to ${most}`,
-];
-const positive: Rule = [x => x > 0 && x < Infinity, 'must be above 0'];
-const rules: Readonly<Record<keyof TrainConfig, Rule>> = {
-  ...{ layers: whole(1, 1024), heads: whole(1, 1024), dim: whole(1, 2 ** 16), context: whole(1, 2 ** 20) },
-  ...{ batch: whole(1, 2 ** 20), warmup: whole(0, 2 ** 53 - 1), steps: whole(1, 2 ** 53 - 1) },
-  ...{ dropout: [x => x >= 0 && x < 1, 'must be in [0, 1)'], learningRate: positive, maxNorm: positive },
-  weightDecay: [x => x >= 0 && x < Infinity, 'must be 0 or more, and finite'],
-};
-
-/**
- * A configuration with defaults filled in.
- * @throws InvalidArgumentError naming the value and its rule.
- */
+/** A configuration with defaults filled in. @throws InvalidArgumentError naming the value and its rule. */
 export function trainConfig(given: Partial<TrainConfig> = {}): TrainConfig {
   if (typeof given !== 'object' || given === null || Array.isArray(given))
     throw new InvalidArgumentError('config', 'must be an object');
   const known = Object.entries(given).filter(([, value]) => value !== undefined);
   for (const [name, value] of known) {
     if (!Object.hasOwn(rules, name)) throw new InvalidArgumentError('config', `has no '${name}'`);
-    const [holds, rule] = rules[name as keyof TrainConfig];
-    if (typeof value !== 'number')
-      throw new InvalidArgumentError(name, `must be a number, got ${JSON.stringify(value)}`);
-    if (!holds(value)) throw new InvalidArgumentError(name, `${rule}, got ${value}`);
+    const [holds, rule] =
+      typeof value === 'number' ? rules[name as keyof TrainConfig] : [() => false, 'must be a number'];
+    if (!holds(value)) throw new InvalidArgumentError(name, `${rule}, got ${JSON.stringify(value)}`);
   }
   const config: TrainConfig = { ...defaultConfig, ...Object.fromEntries(known) };
   if (config.dim % config.heads === 0) return config;

@@ -1,7 +1,4 @@
 import { runCommand } from './command/command.ts';
 
-process.exitCode = await runCommand(process.argv.slice(2), {
-  out: process.stdout,
-  error: process.stderr,
-  env: process.env,
-});
+const { argv, stdout: out, stderr: error, env } = process;
+process.exitCode = await runCommand(argv.slice(2), { out, error, env });

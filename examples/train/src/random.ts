@@ -6,11 +6,7 @@ import { PhiloxStream } from '@tilewise/philox';
 const purposes = ['evaluation', 'picture', 'training'] as const;
 
 /** Stream n, below 2^48, of a purpose: what a step draws depends on the number of the step alone. */
-export function randomStream(
-  seed: number | bigint,
-  purpose: (typeof purposes)[number],
-  n: number | bigint = 0n,
-): PhiloxStream {
+export function randomStream(seed: number | bigint, purpose: (typeof purposes)[number], n = 0): PhiloxStream {
   return new PhiloxStream(seed, { subsequence: (BigInt(1 + purposes.indexOf(purpose)) << 48n) + BigInt(n) });
 }
 

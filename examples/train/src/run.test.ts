@@ -86,24 +86,27 @@ test('a step reads back three numbers and allocates for these alone', async () =
 });
 
 test('attention maps are causal distributions, one per layer and head', async () => {
-  const model = trainer({ config: { ...config, layers: 2 } });
+  const { model } = trainer({ config: { ...config, layers: 2 } });
   const { tokens } = drawRecall(randomStream(0, 'picture'), 1, 8);
-  const maps = await model.attentionMaps(tokens[0].slice(0, 5));
+  const maps = await model.attentionProbabilities({ tokens: [tokens[0].slice(0, 5)] });
   expect(maps.map(({ shape }) => shape)).toEqual([
-    [2, 5, 5],
-    [2, 5, 5],
+    [1, 2, 5, 5],
+    [1, 2, 5, 5],
   ]);
   for (const layer of maps) {
     for (let head = 0; head < 2; head++) {
       for (let i = 0; i < 5; i++) {
-        const row = Array.from({ length: 5 }, (_, j) => layer.get(head, i, j));
+        const row = Array.from({ length: 5 }, (_, j) => layer.get(0, head, i, j));
         expect(row.reduce((sum, p) => sum + p, 0)).toBeCloseTo(1, 5);
         expect(row.slice(i + 1).every(p => p === 0)).toBe(true);
       }
     }
   }
-  await expect(model.attentionMaps([])).rejects.toThrow(InvalidArgumentError);
-  await expect(model.attentionMaps(new Array(9).fill(0))).rejects.toThrow(/must be 1 to 8, got 9/);
+  await expect(model.attentionProbabilities({ tokens: [[]] })).rejects.toThrow(InvalidArgumentError);
+  const long = [new Array<number>(9).fill(0)];
+  await expect(model.attentionProbabilities({ tokens: long })).rejects.toThrow(
+    /must be at most 8 in a row.* got 9/,
+  );
 });
 
 async function text(
@@ -124,7 +127,7 @@ test('what is generated depends on the seed alone, also beyond the context, and 
   expect(await text(model, 'ab', { ...options, seed: 6 })).not.toBe(first);
   await losses(model, 30);
   expect(await text(model, 'ab', { count: 12, temperature: 0 })).toBe('cdabcdabcdab');
-  await expect(text(model, 'xy', options)).rejects.toThrow(/has "x", which the model has never seen/);
+  await expect(text(model, 'xy', options)).rejects.toThrow(/has "x", which no token stands for/);
   await expect(text(model, '', options)).rejects.toThrow(/prompt is empty/);
 });
 

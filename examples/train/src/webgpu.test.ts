@@ -1,9 +1,8 @@
 import type { TensorDesc } from '@tilewise/core';
 import { cpuEngine } from '@tilewise/core/cpu';
 import type { TensorEngine } from '@tilewise/core/primitive';
+import { openEngine } from '@tilewise/host-engine';
 import type { StepReport } from '@tilewise/nn';
-import { createContext, webgpuEngine } from '@tilewise/webgpu';
-import { openGpu } from '@tilewise/webgpu-host';
 import { expect, test } from 'vitest';
 import { recallDataset } from './data/recall.ts';
 import { createRun } from './run.ts';
@@ -19,10 +18,9 @@ async function steps<T extends TensorDesc>(engine: TensorEngine<T>): Promise<Ste
 }
 
 test('WebGPU trains as the CPU does: the same weights, sequences and dropout', async () => {
-  const { adapter } = await openGpu();
-  const ctx = await createContext({ adapter });
-  const onGpu = await steps(webgpuEngine(ctx));
-  ctx.destroy();
+  const { run, close } = await openEngine('webgpu');
+  const onGpu = await run(steps);
+  close();
   const onCpu = await steps(cpuEngine({ threads: 1 }));
   // Sums of a few hundred f32 products, each rounded to 6e-8 of it, in another order; a step of AdamW, of
   // 5e-3 whatever the size of a gradient, can turn where one is nearly 0.

@@ -8,6 +8,7 @@ export {
   givenFiles,
   type ModelFiles,
   readSafetensors,
+  writeFolder,
 } from './checkpoint/index.ts';
 export { ConfigError } from './config/config-error.ts';
 export type { CreateOptions } from './create-model.ts';
@@ -25,6 +26,8 @@ export type { LoadOptions } from './model/model.ts';
 export { Model } from './model/model.ts';
 export type { WeightDType } from './model/weights.ts';
 export { parameterShapes } from './model/weights.ts';
+export type { CharacterTokenizer } from './tokenizer/character-tokenizer.ts';
+export { characterTokenizer } from './tokenizer/character-tokenizer.ts';
 export type { ScheduleOptions } from './training/schedules.ts';
 export { cosineSchedule, linearSchedule } from './training/schedules.ts';
 export type { SgdStep } from './training/sgd.ts';

@@ -64,7 +64,7 @@ export function beginSession(
   }
 
   return {
-    parameters: trainer.parameterCount,
+    parameters: trainer.model.parameterCount,
     probe,
     take(request) {
       if (request.kind === 'run') left = request.steps;
@@ -111,9 +111,9 @@ async function step(
 }
 
 async function moment(trainer: Run, tokens: readonly number[]): Promise<TrainEvent> {
-  const maps = await trainer.attentionMaps(tokens);
+  const maps = await trainer.model.attentionProbabilities({ tokens: [tokens] });
   const layers = maps.map(map => {
-    const [heads = 1, S = 1] = map.shape;
+    const [, heads = 1, S = 1] = map.shape;
     return { heads, S, values: map.toFloat32() };
   });
   const at: AttentionMoment = { step: trainer.steps, layers };

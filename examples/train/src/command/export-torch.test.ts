@@ -5,11 +5,10 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { Tensor } from '@tilewise/core';
 import { cpuEngine } from '@tilewise/core/cpu';
-import { loadCheckpoint, type SavedRun } from '@tilewise/nn';
+import { loadCheckpoint, type SavedRun, writeFolder } from '@tilewise/nn';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { recallDataset } from '../data/recall.ts';
 import { createRun } from '../run.ts';
-import { writeFolder } from './demo.ts';
 
 type NamedTensors = ReadonlyMap<string, Tensor>;
 const load = (name: string): Promise<SavedRun> => loadCheckpoint(readFileSync(join(folder, name)));

@@ -36,11 +36,11 @@ test.each([
   [['--steps', '1e3'], /--steps must be .* got '1e3'/],
   [['--seed', '-1'], /--seed/],
   [['--engine', 'gpu'], /--engine must be one of reference, cpu, webgpu, got 'gpu'/],
-  [['--lr', 'high'], /--lr must be a number, got 'high'/],
+  [['--lr', 'high'], /--lr must be a number of at least 0, got 'high'/],
   [['--lr', '0'], /learningRate must be above 0, got 0/],
   [['--dropout', '1'], /dropout must be in \[0, 1\), got 1/],
   [['--dim', '10', '--heads', '4'], /dim must be divisible by heads, 4, got 10/],
-  [['--temperature=-1'], /temperature must be 0 or more, got -1/],
+  [['--temperature=-1'], /--temperature must be a number of at least 0, got '-1'/],
   [['--load', 'x', '--layers', '3'], /--layers is what the file of --load says/],
   [['--load', 'x', '--seed', '3'], /--seed is what the file of --load says/],
 ])('%j is an error that says what is wrong', (args, message) => {

@@ -1,133 +1,96 @@
-import { parseArgs } from 'node:util';
-import { TilewiseError } from '@tilewise/core';
+import { type ParseArgsConfig, parseArgs } from 'node:util';
+import { type EngineName, engineNamed, engineNames } from '@tilewise/host-engine';
 import { type TrainConfig, trainConfig } from '../config.ts';
-import { type EngineName, engineNames } from './engine-choice.ts';
 
-export interface CommandOptions {
-  /** Not given: the best engine of this machine. */
+/** Options by name; `table` says what each does. */
+export interface CommandOptions
+  extends Partial<Record<'text' | 'load' | 'save' | 'exportTorch' | 'sample', string>>,
+    Partial<Record<'steps' | 'seed' | 'length' | 'topK', number>>,
+    Readonly<Record<'json' | 'help', boolean>> {
   readonly engine?: EngineName;
-  /** File to learn; without it, associative recall. */
-  readonly text?: string;
-  /** File of weights to begin with, and to end with. */
-  readonly load?: string;
-  readonly save?: string;
-  /** Folder of a package of PyTorch that goes on with the run. */
-  readonly exportTorch?: string;
-  /** Not given: the task's own number; none with `load`. */
-  readonly steps?: number;
-  readonly seed?: number;
+  readonly temperature: number;
   /** The given part of the configuration. */
   readonly config: Partial<TrainConfig>;
-  /** Text to continue, and by how many characters. */
-  readonly sample?: string;
-  readonly length?: number;
-  readonly temperature: number;
-  readonly topK?: number;
-  readonly json: boolean;
-  readonly help: boolean;
 }
 
-export const usage: string = `Trains a small transformer from scratch, on associative recall or on a text, and shows what it has learned.
+/** Each option: its value, its name in `CommandOptions` (`.` for the configuration), and what it does. */
+const table: Readonly<Record<string, readonly [value: string, name: string, meaning: string]>> = {
+  engine: ['NAME', 'engine', `${engineNames.join(', ')}; without it, webgpu on a GPU and cpu elsewhere`],
+  text: ['FILE', 'text', 'learns the characters of a file; without it, associative recall'],
+  steps: ['N', 'steps', 'training steps'],
+  seed: ['N', 'seed', 'chooses the initial weights, the sequences and the dropout (default 0)'],
+  layers: ['N', '.layers', 'layers of the model'],
+  heads: ['N', '.heads', 'attention heads of a layer'],
+  dim: ['N', '.dim', 'width of the model'],
+  context: ['N', '.context', 'tokens of a sequence'],
+  batch: ['N', '.batch', 'sequences of a step'],
+  lr: ['X', '.learningRate', 'learning rate'],
+  dropout: ['X', '.dropout', 'share of the attention that is dropped'],
+  save: ['FILE', 'save', 'writes weights, and all that training goes on from, as safetensors'],
+  load: ['FILE', 'load', 'begins with such a file; trains on only if --steps says so'],
+  'export-torch': ['DIR', 'exportTorch', 'writes a package of PyTorch that goes on with the run'],
+  sample: ['TEXT', 'sample', 'continues a text'],
+  length: ['N', 'length', 'by as many characters'],
+  temperature: ['X', 'temperature', 'how freely: 0 takes the likeliest character (default 0.8)'],
+  'top-k': ['N', 'topK', 'from as many of the likeliest ones'],
+  json: [
+    '',
+    'json',
+    'prints one line of JSON: engine, adapter, steps, lossFirst, lossLast, accuracy, seconds',
+  ],
+  help: ['', 'help', 'prints this'],
+};
 
-Usage: pnpm demo [options]
-
-  --engine NAME     ${engineNames.join(', ')}; without it, webgpu on a GPU and cpu elsewhere
-  --text FILE       learns the characters of a file; without it, associative recall
-  --steps N         training steps
-  --seed N          chooses the initial weights, the sequences and the dropout (default 0)
-
-  --layers N  --heads N  --dim N      the model: layers, attention heads, width
-  --context N  --batch N              tokens of a sequence, sequences of a step
-  --lr X  --dropout X                 learning rate, share of the attention that is dropped
-
-  --save FILE       writes weights, and all that training goes on from, as safetensors
-  --load FILE       begins with such a file; trains on only if --steps says so
-  --export-torch DIR  writes a package of PyTorch that goes on with the run, on one process or many
-  --sample TEXT     continues a text
-  --length N        by as many characters
-  --temperature X   how freely: 0 takes the likeliest character (default 0.8)
-  --top-k N         from as many of the likeliest ones
-
-  --json            prints one line of JSON: engine, adapter, steps, lossFirst, lossLast, accuracy, seconds
-  --help            prints this
-`;
+export const usage: string = [
+  'Trains a small transformer from scratch, on associative recall or on a text, and shows what it has learned.',
+  '\nUsage: pnpm demo [options]\n',
+  ...Object.entries(table).map(([name, [value, , does]]) => `  ${`--${name} ${value}`.padEnd(20)}${does}`),
+  '',
+].join('\n');
 
 /** A command line that is not understood; the message says what is wrong with it. */
 export class UsageError extends Error {
   override readonly name: string = 'UsageError';
 }
 
-type Kind = 'text' | 'engine' | 'whole' | 'index' | 'number' | 'flag';
-/**
- * Each option on the command line: what it takes, and its name here; those of the configuration are in
- * `config`.
- */
-const table: Readonly<Record<string, readonly [kind: Kind, name: string]>> = {
-  ...{ engine: ['engine', 'engine'], text: ['text', 'text'], load: ['text', 'load'], save: ['text', 'save'] },
-  ...{ 'export-torch': ['text', 'exportTorch'], steps: ['whole', 'steps'], seed: ['index', 'seed'] },
-  ...{ layers: ['whole', 'config.layers'], heads: ['whole', 'config.heads'], dim: ['whole', 'config.dim'] },
-  ...{ context: ['whole', 'config.context'], batch: ['whole', 'config.batch'] },
-  ...{ lr: ['number', 'config.learningRate'], dropout: ['number', 'config.dropout'] },
-  ...{ sample: ['text', 'sample'], length: ['whole', 'length'], temperature: ['number', 'temperature'] },
-  ...{ 'top-k': ['whole', 'topK'], json: ['flag', 'json'], help: ['flag', 'help'] },
-};
-
 /** The options that the file of --load decides. */
 const fixed = ['layers', 'heads', 'dim', 'context', 'seed'];
 
-/**
- * Options from command line arguments.
- * @throws UsageError for unknown options and values.
- */
+/** Options from command line arguments. @throws UsageError for unknown options and values. */
 export function parseOptions(args: readonly string[]): CommandOptions {
-  // `pnpm demo -- --json` hands the two dashes on.
-  const given = parse(args[0] === '--' ? args.slice(1) : args);
-  const [options, config]: Record<string, unknown>[] = [{ temperature: 0.8, json: false, help: false }, {}];
-  for (const [option, text] of Object.entries(given)) {
-    const [kind, name] = table[option];
-    if (given.load !== undefined && fixed.includes(option))
-      throw new UsageError(`--${option} is what the file of --load says`);
-    const [place, key] = name.startsWith('config.') ? [config, name.slice(7)] : [options, name];
-    place[key] = readValue(option, kind, text);
-  }
-  const parsed = { ...options, config } as unknown as CommandOptions;
-  if (parsed.temperature < 0)
-    throw new UsageError(`--temperature must be 0 or more, got ${parsed.temperature}`);
+  const options: NonNullable<ParseArgsConfig['options']> = { help: { type: 'boolean', short: 'h' } };
+  for (const [name, [value]] of Object.entries(table))
+    options[name] ??= { type: value === '' ? 'boolean' : 'string' };
+  const read: Record<string, unknown> = { temperature: 0.8, json: false, help: false };
+  const config: Record<string, unknown> = {};
   try {
-    trainConfig(parsed.config);
+    // `pnpm demo -- --json` hands the two dashes on.
+    const { values } = parseArgs({ args: args.slice(args[0] === '--' ? 1 : 0), options });
+    for (const [option, given] of Object.entries(values)) {
+      if (values.load !== undefined && fixed.includes(option))
+        throw new UsageError(`--${option} is what the file of --load says`);
+      const [, name] = table[option];
+      if (name.startsWith('.')) config[name.slice(1)] = readValue(option, given);
+      else read[name] = readValue(option, given);
+    }
+    trainConfig(config);
   } catch (error) {
-    throw error instanceof TilewiseError ? new UsageError(error.message) : error;
+    throw error instanceof Error ? new UsageError(error.message) : error;
   }
-  return parsed;
+  return { ...read, config } as unknown as CommandOptions;
 }
 
-function parse(args: readonly string[]): Readonly<Record<string, string | boolean>> {
-  const types = Object.entries(table).map(([name, [kind]]) => {
-    const type = kind === 'flag' ? ('boolean' as const) : ('string' as const);
-    return [name, { type, ...(name === 'help' && { short: 'h' }) }] as const;
-  });
-  try {
-    return { ...parseArgs({ args: [...args], options: Object.fromEntries(types) }).values } as Record<
-      string,
-      string | boolean
-    >;
-  } catch (error) {
-    throw new UsageError(error instanceof Error ? error.message : String(error));
-  }
-}
-
-function readValue(name: string, kind: Kind, given: string | boolean): unknown {
-  if (kind === 'flag' || kind === 'text') return given;
+function readValue(option: string, given: unknown): unknown {
+  const [kind] = table[option];
   const text = String(given);
-  if (kind === 'engine') {
-    if (engineNames.some(known => known === text)) return text;
-    throw new UsageError(`--engine must be one of ${engineNames.join(', ')}, got '${text}'`);
-  }
-  const value =
-    kind === 'number' ? Number(text.trim() || Number.NaN) : Number(/^\d+$/.test(text) ? text : Number.NaN);
-  if (kind === 'number' && Number.isFinite(value)) return value;
-  const least = kind === 'index' ? 0 : 1;
-  if (kind !== 'number' && Number.isSafeInteger(value) && value >= least) return value;
-  const rule = kind === 'number' ? 'a number' : `a whole number of at least ${least}`;
-  throw new UsageError(`--${name} must be ${rule}, got '${text}'`);
+  const least = option === 'seed' ? 0 : 1;
+  const value = text.trim() === '' ? Number.NaN : Number(text);
+  if (kind === 'NAME') return engineNamed(text);
+  const rules: Readonly<Record<string, readonly [holds: boolean, rule: string]>> = {
+    N: [/^\d+$/.test(text) && value >= least && value < 2 ** 53, `a whole number of at least ${least}`],
+    X: [Number.isFinite(value) && value >= 0, 'a number of at least 0'],
+  };
+  const [holds, rule] = rules[kind] ?? [true, ''];
+  if (!holds) throw new UsageError(`--${option} must be ${rule}, got '${text}'`);
+  return kind in rules ? value : given;
 }

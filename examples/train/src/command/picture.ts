@@ -1,42 +1,32 @@
-/** One head's attention over one sequence. */
-export interface HeadPicture {
-  /** How each token is written, one character wide. */
-  readonly names: readonly string[];
-  /** (S, S) row-major: row i is the distribution of token i over tokens j. */
-  readonly weights: Float32Array;
-  /** Rows where something is asked, and the column that the head should look at. */
-  readonly questions: readonly { readonly row: number; readonly column: number }[];
-  /** ANSI colours instead of shades. */
-  readonly colour: boolean;
-}
+import type { Question } from '../data/recall.ts';
 
 const shades = ['  ', '░░', '▒▒', '▓▓', '██'];
 /** The codes of the 256 terminal colours, black over violet and orange to light yellow. */
-const colours = [16, 17, 54, 90, 126, 162, 203, 209, 215, 229];
+const colours = [16, 17, 54, 90, 126, 162, 203, 209, 215, 229].map(code => `\x1b[48;5;${code}m  \x1b[0m`);
 
 /**
  * A head as text: queries downwards, keys to the right, the darker (on a terminal, the brighter) the more
  * attention. Rows with a question are marked, and say what they should look at and how much they do.
+ * @param names how each token is written, one character wide.
+ * @param weights (S, S) row-major: row i is the distribution of token i over tokens j.
+ * @param colour ANSI colours instead of shades.
  */
-export function drawHead({ names, weights, questions, colour }: HeadPicture): string {
+export function drawHead(
+  names: readonly string[],
+  weights: Float32Array,
+  questions: readonly Question[],
+  colour: boolean,
+): string {
   const S = names.length;
-  const columnAt = new Map(questions.map(({ row, column }) => [row, column]));
-  const lines = [`    ${names.map(name => `${name} `).join('')}  ← keys`];
-  for (let i = 0; i < S; i++) {
+  const cells = colour ? colours : shades;
+  const cell = (weight: number): string =>
+    cells[Math.min(cells.length - 1, Math.floor(weight * cells.length))];
+  const lines = names.map((name, i) => {
     const row = weights.subarray(i * S, (i + 1) * S);
-    const cells = [...row.subarray(0, i + 1)].map(weight => drawCell(weight, colour)).join('');
-    const column = columnAt.get(i);
-    const mark = column === undefined ? ' ' : '?';
-    const end =
-      column === undefined
-        ? ''
-        : `${'  '.repeat(S - i - 1)}  ${names[column]} gets ${Math.round(100 * row[column])}%`;
-    lines.push(` ${mark}${names[i]} ${cells}${end}`.trimEnd());
-  }
-  return [...lines, ' ↑ queries'].join('\n');
-}
-
-function drawCell(weight: number, colour: boolean): string {
-  const level = (levels: number): number => Math.min(levels - 1, Math.floor(weight * levels));
-  return colour ? `\x1b[48;5;${colours[level(colours.length)]}m  \x1b[0m` : shades[level(shades.length)];
+    const asked = questions.find(({ from }) => from === i);
+    const answer = asked && `${names[asked.to]} gets ${Math.round(100 * row[asked.to])}%`;
+    const end = answer ? `${'  '.repeat(S - i - 1)}  ${answer}` : '';
+    return ` ${asked ? '?' : ' '}${name} ${Array.from(row.subarray(0, i + 1), cell).join('')}${end}`.trimEnd();
+  });
+  return [`    ${names.join(' ')}   ← keys`, ...lines, ' ↑ queries'].join('\n');
 }

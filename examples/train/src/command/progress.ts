@@ -6,66 +6,41 @@ export interface ProgressOutput {
   write(text: string): unknown;
 }
 
-export interface Progress {
-  report(step: Pick<StepReport, 'step' | 'loss' | 'accuracy'>): void;
-  /** Ends the line that is drawn again and again. */
-  finish(): void;
-}
-
 const BAR = 24;
 const LINES = 10;
 const REDRAW_MS = 80;
 
 /**
- * Progress of `steps` training steps: a bar with loss, accuracy, the time of a step and the time that is left
- * on a terminal, about ten plain lines elsewhere. Loss and accuracy are running means, as those of a single
- * step jump about.
+ * Writes the progress of `steps` training steps, each of which is reported: a bar with loss, accuracy, the
+ * time of a step and the time that is left on a terminal, about ten plain lines elsewhere. Loss and accuracy
+ * are running means, as those of a single step jump about.
  */
 export function createProgress(
   output: ProgressOutput,
   steps: number,
   now: () => number = () => performance.now(),
-): Progress {
+): (report: Pick<StepReport, 'loss' | 'accuracy'>) => void {
   const start = now();
-  let mean: { readonly loss: number; readonly accuracy: number } | undefined;
-  let drawnAt = Number.NEGATIVE_INFINITY;
-
-  function line(done: number): string {
-    const seconds = (now() - start) / 1000;
-    const left = (seconds / done) * (steps - done);
-    const { loss = 0, accuracy = 0 } = mean ?? {};
-    const score = `loss ${loss.toFixed(3)}  ${(100 * accuracy).toFixed(0)}% right`;
-    const each = `${((1000 * seconds) / done).toFixed(0)} ms a step`;
-    return `step ${done}/${steps}  ${score}  ${each}  ${formatSeconds(seconds)}, ${formatSeconds(left)} left`;
-  }
-
-  return {
-    report({ step, loss, accuracy = 0 }) {
-      const done = step + 1;
-      mean = mean
-        ? { loss: 0.9 * mean.loss + 0.1 * loss, accuracy: 0.9 * mean.accuracy + 0.1 * accuracy }
-        : { loss, accuracy };
-      const last = done === steps;
-      if (output.isTTY) {
-        if (!last && now() - drawnAt < REDRAW_MS) return;
-        drawnAt = now();
-        const filled = Math.round((BAR * done) / steps);
-        output.write(`\r\x1b[2K${'█'.repeat(filled)}${'░'.repeat(BAR - filled)}  ${line(done)}`);
-      } else if (
-        last ||
-        done === 1 ||
-        Math.floor((done * LINES) / steps) > Math.floor((step * LINES) / steps)
-      ) {
-        output.write(`${line(done)}\n`);
-      }
-    },
-    finish() {
-      if (output.isTTY) output.write('\n');
-    },
+  let [done, meanLoss, meanAccuracy, drawnAt] = [0, 0, 0, Number.NEGATIVE_INFINITY];
+  return ({ loss, accuracy = 0 }) => {
+    const share = done++ === 0 ? 1 : 0.1;
+    meanLoss += share * (loss - meanLoss);
+    meanAccuracy += share * (accuracy - meanAccuracy);
+    const ms = now() - start;
+    const score = `loss ${meanLoss.toFixed(3)}  ${(100 * meanAccuracy).toFixed(0)}% right`;
+    const times = `${time(ms)}, ${time((ms / done) * (steps - done))} left`;
+    const line = `step ${done}/${steps}  ${score}  ${(ms / done).toFixed(0)} ms a step  ${times}`;
+    const bar = '█'.repeat(Math.round((BAR * done) / steps)).padEnd(BAR, '░');
+    const end = done === steps ? '\n' : '';
+    const isNext = Math.floor((done * LINES) / steps) > Math.floor(((done - 1) * LINES) / steps);
+    if (output.isTTY ? end === '' && now() - drawnAt < REDRAW_MS : done > 1 && !isNext) return;
+    drawnAt = now();
+    output.write(output.isTTY ? `\r\x1b[2K${bar}  ${line}${end}` : `${line}\n`);
   };
 }
 
-function formatSeconds(seconds: number): string {
+function time(ms: number): string {
+  const seconds = ms / 1000;
   return seconds < 60
     ? `${seconds.toFixed(0)} s`
     : `${Math.floor(seconds / 60)} min ${Math.floor(seconds % 60)} s`;

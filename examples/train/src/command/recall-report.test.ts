@@ -2,16 +2,13 @@ import { Tensor } from '@tilewise/core';
 import { expect, test } from 'vitest';
 import { strongestHead } from './recall-report.ts';
 
-/**
- * Two layers of two heads over 4 tokens; one of them looks from 3 at 1 and from 2 at 0 with some of its
- * attention.
- */
-function maps(layer: number, head: number, mass: number): Tensor[] {
+/** Two layers of two heads over 4 tokens; one of the heads looks from 3 at 1 and from 2 at 0, in each sequence. */
+function maps(layer: number, head: number, ...masses: readonly number[]): Tensor[] {
   return [0, 1].map(l => {
-    const t = Tensor.zeros([2, 4, 4]);
-    if (l === layer) {
-      t.set(mass, head, 3, 1);
-      t.set(mass, head, 2, 0);
+    const t = Tensor.zeros([masses.length, 2, 4, 4]);
+    for (const [n, mass] of l === layer ? masses.entries() : []) {
+      t.set(mass, n, head, 3, 1);
+      t.set(mass, n, head, 2, 0);
     }
     return t;
   });
@@ -23,10 +20,6 @@ const looks = [
 ];
 
 test('the strongest head is the one with the most attention on what is looked for, over all sequences', () => {
-  expect(strongestHead([maps(1, 0, 0.75), maps(1, 0, 0.25)], [looks, looks])).toEqual({
-    layer: 1,
-    head: 0,
-    mass: 0.5,
-  });
-  expect(strongestHead([maps(0, 1, 1)], [looks]).layer).toBe(0);
+  expect(strongestHead(maps(1, 0, 0.75, 0.25), [looks, looks])).toEqual({ layer: 1, head: 0, mass: 0.5 });
+  expect(strongestHead(maps(0, 1, 1), [looks]).layer).toBe(0);
 });

@@ -1,21 +1,18 @@
 import { InvalidArgumentError } from '@tilewise/core';
+import { type CharacterTokenizer, characterTokenizer } from '@tilewise/nn';
 import type { PhiloxStream } from '@tilewise/philox';
 import { below, permutation } from '../random.ts';
 import type { Dataset, Sequences } from './dataset.ts';
-import { type Vocabulary, vocabularyOf } from './vocabulary.ts';
 
 /** Tokens 0 ≤ t < KEYS are keys, letters; the other ones are values, digits. */
 export const KEYS = 16;
-export const VALUES = 10;
+const VALUES = 10;
 
 /** The vocabulary of associative recall. */
-export const recallVocabulary: Vocabulary = vocabularyOf([...'ABCDEFGHIJKLMNOP0123456789']);
+export const recallVocabulary: CharacterTokenizer = characterTokenizer([...'ABCDEFGHIJKLMNOP0123456789']);
 
 /** A key that comes again, and where its value stood the first time. */
-export interface Question {
-  readonly from: number;
-  readonly to: number;
-}
+export type Question = Readonly<Record<'from' | 'to', number>>;
 
 /** Sequences of the associative recall task, and what is asked in each. */
 export interface RecallSequences extends Sequences {
@@ -37,32 +34,26 @@ export function recallDataset(): Dataset {
   return { task: 'recall', description, vocabulary: recallVocabulary, hasSequences: true, draw: drawRecall };
 }
 
-/**
- * Sequences with what there is to know about them.
- * @throws InvalidArgumentError for a context that holds no pair, or more than there are keys.
- */
+/** @throws InvalidArgumentError for a context that holds no pair, or more than there are keys. */
 export function drawRecall(random: PhiloxStream, count: number, context: number): RecallSequences {
   const pairs = Math.floor(context / 4);
   if (pairs < 1 || pairs > KEYS)
     throw new InvalidArgumentError('context', `must be 4 to ${4 * KEYS + 3} for this task, got ${context}`);
-  const rows = Array.from({ length: count }, () => {
+  const drawn = { tokens: [] as number[][], labels: [] as number[][], questions: [] as Question[][] };
+  for (let n = 0; n < count; n++) {
     const tokens = new Array<number>(context).fill(0);
     const labels = new Array<number>(context).fill(-100);
-    const keys = permutation(random, KEYS).slice(0, pairs);
-    keys.forEach((key, pair) => {
+    for (const [pair, key] of permutation(random, KEYS).slice(0, pairs).entries())
       tokens.splice(2 * pair, 2, key, KEYS + below(random, VALUES));
-    });
     const questions = permutation(random, pairs).map((pair, n): Question => {
       const [from, to] = [2 * (pairs + n), 2 * pair + 1];
-      tokens.splice(from, 2, keys[pair], tokens[to]);
+      tokens.splice(from, 2, tokens[to - 1], tokens[to]);
       labels[from + 1] = tokens[to];
       return { from, to };
     });
-    return { tokens, labels, questions };
-  });
-  return {
-    tokens: rows.map(({ tokens }) => tokens),
-    labels: rows.map(({ labels }) => labels),
-    questions: rows.map(({ questions }) => questions),
-  };
+    drawn.tokens.push(tokens);
+    drawn.labels.push(labels);
+    drawn.questions.push(questions);
+  }
+  return drawn;
 }

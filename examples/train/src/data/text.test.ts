@@ -1,8 +1,8 @@
 import { InvalidArgumentError } from '@tilewise/core';
+import { characterTokenizer } from '@tilewise/nn';
 import { PhiloxStream } from '@tilewise/philox';
 import { expect, test } from 'vitest';
 import { textDataset } from './text.ts';
-import { vocabularyOf } from './vocabulary.ts';
 
 const text = `${'to be or not to be '.repeat(9)}${'§'.repeat(19)}`;
 const data = textDataset(text);
@@ -25,13 +25,9 @@ test('the end is held out: training never sees it', () => {
   expect(new Set(seen('held out'))).toEqual(new Set('§'));
 });
 
-test('characters are code points, in their order', () => {
-  expect(textDataset('ba😀a').vocabulary.characters).toEqual(['a', 'b', '😀']);
-});
-
 test('with the vocabulary of a model, a character that it has never seen is an error that says which', () => {
-  expect(() => textDataset('abc', vocabularyOf(['a', 'b']))).toThrow(
-    /text has "c", which the model has never seen/,
+  expect(() => textDataset('abc', characterTokenizer(['a', 'b']))).toThrow(
+    /text has "c", which no token stands for/,
   );
 });
 

@@ -9,6 +9,8 @@ interface NodeFileSystem {
     path: string,
     options?: { readonly start: number; readonly end: number },
   ): AsyncIterable<Uint8Array>;
+  mkdirSync(path: string, options: { readonly recursive: true }): unknown;
+  readonly promises: { writeFile(path: string, content: string | Uint8Array): Promise<void> };
 }
 
 /** The file system of Node, without an import that bundlers for browsers would have to resolve. */
@@ -31,6 +33,19 @@ export function folderFiles(path: string): ModelFiles {
       return fs.existsSync(place) ? fs.createReadStream(place) : null;
     },
   };
+}
+
+/** Writes files by their paths inside a folder, in Node. The folder and those inside it are made. */
+export async function writeFolder(
+  path: string,
+  files: Readonly<Record<string, string | Uint8Array>>,
+): Promise<void> {
+  const fs = fileSystem();
+  for (const [name, content] of Object.entries(files)) {
+    const place = `${path}/${name}`;
+    fs.mkdirSync(place.slice(0, place.lastIndexOf('/')), { recursive: true });
+    await fs.promises.writeFile(place, content);
+  }
 }
 
 /** The bytes of a file, in Node, for `openSafetensors`. */

@@ -1,7 +1,7 @@
 export type { ByteSource } from './byte-stream.ts';
 export type { CheckpointPlace } from './checkpoint-error.ts';
 export { CheckpointError } from './checkpoint-error.ts';
-export { fileRanges, folderFiles } from './folder-files.ts';
+export { fileRanges, folderFiles, writeFolder } from './folder-files.ts';
 export type { Header, StoredTensor } from './header.ts';
 export type { ModelFiles } from './model-files.ts';
 export { givenFiles, readJson } from './model-files.ts';

@@ -9,8 +9,8 @@ export interface ScheduleOptions {
   readonly peak: number;
   /** Steps over which the rate rises from 0 to the peak. Default 0. */
   readonly warmup?: number | undefined;
-  /** All steps of the run, of which the rate falls over the last ones. */
-  readonly steps: number;
+  /** All steps of the run, of which the rate falls over the last ones. Without it, the rate never falls. */
+  readonly steps?: number | undefined;
   /** The rate after the last step. Default 0. */
   readonly end?: number | undefined;
   /** The first step at which the rate falls. Default: the end of the warm-up. */
@@ -29,9 +29,10 @@ export function cosineSchedule(options: ScheduleOptions): Schedule {
 
 /** @param fall what is between the end and the peak, as a share, by the share of the fall that is left. */
 function schedule(
-  { peak, warmup = 0, steps, end = 0, fallsFrom = Math.min(warmup, steps) }: ScheduleOptions,
+  { peak, warmup = 0, steps = Number.MAX_SAFE_INTEGER, end = 0, ...given }: ScheduleOptions,
   fall: (left: number) => number,
 ): Schedule {
+  const { fallsFrom = steps === Number.MAX_SAFE_INTEGER ? steps : Math.min(warmup, steps) } = given;
   const counts = { warmup, steps, fallsFrom };
   for (const [name, value] of Object.entries(counts)) {
     if (!Number.isSafeInteger(value) || value < 0)

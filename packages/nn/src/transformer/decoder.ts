@@ -1,4 +1,4 @@
-import { Tensor } from '@tilewise/core';
+import { InvalidArgumentError, Tensor } from '@tilewise/core';
 import { add, constant, divide, multiply, tanh, type Variable } from '@tilewise/graph/ops';
 import type { Rope, RopeRule } from '../config/rope.ts';
 import { type FeedForwardOptions, feedForward } from './feed-forward.ts';
@@ -68,6 +68,11 @@ export function decoderStates(
 ): Variable {
   const { vocabulary, dim, embedding, positions, norms } = table;
   const places = given ?? firstPositions(tokens.shape[1]);
+  if (!given && positions && tokens.shape[1] > positions.count)
+    throw new InvalidArgumentError(
+      'tokens',
+      `must be at most ${positions.count} in a row, as many as the model has positions, got ${tokens.shape[1]}`,
+    );
   const embedded = embed(scope, embedding.name, [vocabulary, dim], tokens);
   let x = embedding.scale === undefined ? embedded : multiply(embedded, embedding.scale);
   if (positions) x = add(x, embed(scope, positions.name, [positions.count, dim], places.indices));

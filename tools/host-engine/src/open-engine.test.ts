@@ -1,5 +1,5 @@
 import { afterEach, expect, test, vi } from 'vitest';
-import { chooseEngine } from './engine-choice.ts';
+import { openEngine } from './open-engine.ts';
 
 const openGpu = vi.hoisted(() => vi.fn());
 vi.mock('@tilewise/webgpu-host', () => ({ openGpu }));
@@ -7,27 +7,27 @@ afterEach(() => openGpu.mockReset());
 
 test('a software adapter is not taken for a GPU', async () => {
   openGpu.mockResolvedValue({ kind: 'software', description: 'SwiftShader' });
-  const { name, reason } = await chooseEngine();
+  const { name, reason } = await openEngine();
   expect(name).toBe('cpu');
   expect(reason).toBe('as there is no GPU (WebGPU would run on SwiftShader)');
 });
 
 test('a machine without WebGPU runs on the CPU', async () => {
   openGpu.mockRejectedValue(new Error('No WebGPU adapter. Tried:\n  - everything'));
-  const { name, reason } = await chooseEngine();
+  const { name, reason } = await openEngine();
   expect(name).toBe('cpu');
   expect(reason).toBe('as there is no GPU (No WebGPU adapter)');
 });
 
 test('an engine that is asked for is not looked for', async () => {
-  const { name, reason } = await chooseEngine('reference');
+  const { name, reason } = await openEngine('reference');
   expect([name, reason]).toEqual(['reference', 'as asked']);
   expect(openGpu).not.toHaveBeenCalled();
 });
 
 test('WebGPU that was asked for and is not there is an error', async () => {
   openGpu.mockRejectedValue(new Error('No WebGPU adapter.'));
-  await expect(chooseEngine('webgpu')).rejects.toThrow('No WebGPU adapter.');
+  await expect(openEngine('webgpu')).rejects.toThrow('No WebGPU adapter.');
   openGpu.mockResolvedValue({ kind: 'null', description: "Dawn's null backend" });
-  await expect(chooseEngine('webgpu')).rejects.toThrow('computes nothing');
+  await expect(openEngine('webgpu')).rejects.toThrow('computes nothing');
 });

@@ -1,0 +1,33 @@
+import { InvalidArgumentError } from '@tilewise/core';
+
+/** Tokens that are characters: code points of Unicode. */
+export interface CharacterTokenizer {
+  /** The character of each token. */
+  readonly characters: readonly string[];
+  /** @throws InvalidArgumentError for a character that no token stands for. */
+  encode(text: string): number[];
+  /** The text of tokens; U+FFFD for a token that stands for no character. */
+  decode(tokens: Iterable<number>): string;
+}
+
+/**
+ * A tokenizer whose tokens are characters, for a model that is trained from scratch.
+ * @param given the characters in the order of their tokens; or a text, whose characters are taken once each,
+ * in the order of their code points.
+ */
+export function characterTokenizer(given: string | readonly string[]): CharacterTokenizer {
+  const codes = typeof given === 'string' ? Array.from(given, one => one.codePointAt(0) ?? 0) : [];
+  const sorted = [...new Set(codes)].sort((a, b) => a - b);
+  const characters = typeof given === 'string' ? sorted.map(code => String.fromCodePoint(code)) : given;
+  const tokenOf = new Map(characters.map((character, token) => [character, token]));
+  const encode = (character: string): number => {
+    const token = tokenOf.get(character);
+    if (token !== undefined) return token;
+    throw new InvalidArgumentError('text', `has ${JSON.stringify(character)}, which no token stands for`);
+  };
+  return {
+    characters,
+    encode: text => Array.from(text, encode),
+    decode: tokens => Array.from(tokens, token => characters[token] ?? '\ufffd').join(''),
+  };
+}
