@@ -134,8 +134,8 @@ export class PythonCases {
 
   /** Runs all cases; gives their reports by label. */
   async run(): Promise<Map<string, CaseReport>> {
-    const script = fileURLToPath(new URL(`run_${this.#library}_cases.py`, import.meta.url));
-    const lines = (await runPython([script, this.folder], this.folder)).trim().split('\n');
+    const script = fileURLToPath(new URL('run_cases.py', import.meta.url));
+    const lines = (await runPython([script, this.#library, this.folder], this.folder)).trim().split('\n');
     return new Map(
       lines.map((line, n) => [this.labels[n], JSON.parse(line.replaceAll('Infinity', '1e999'))]),
     );

@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { fullPython, hasModule, python, runPython } from '../../../testing/python-cases.ts';
 
-const room = fileURLToPath(new URL('.', import.meta.url));
+const sources = fileURLToPath(new URL('../..', import.meta.url));
 const project = fileURLToPath(new URL('../../..', import.meta.url));
 const fixtures = fileURLToPath(new URL('../../../../../fixtures/philox', import.meta.url));
 const timeout = 600_000;
@@ -11,8 +11,8 @@ test.skipIf(python === undefined)(
   'the Python files compile, and draw the masks of Philox',
   { timeout },
   async () => {
-    await runPython(['-m', 'compileall', '-q', 'python'], room);
-    await runPython(['-m', 'python.test_philox', fixtures], room);
+    await runPython(['-m', 'compileall', '-q', 'formats/torch/python'], sources);
+    await runPython(['-m', 'formats.torch.python.test_philox', fixtures], sources);
   },
 );
 
@@ -20,7 +20,7 @@ test.skipIf(python === undefined)(
   'a block gets the best kernel of its device, and those of CUDA what their schemas say',
   { timeout },
   async () => {
-    await runPython(['-m', 'python.test_kernels'], room);
+    await runPython(['-m', 'formats.torch.python.test_kernels'], sources);
   },
 );
 
@@ -36,7 +36,7 @@ test.skipIf(fullPython === undefined).each([1, 2, 3, 4, 8])(
   'attention on %i ranks is dense attention, with every option and in both orders',
   { timeout },
   async ranks => {
-    const printed = await runPython(['-m', 'python.test_attention', `${ranks}`], room);
+    const printed = await runPython(['-m', 'formats.torch.python.test_attention', `${ranks}`], sources);
     expect(printed).toContain(`${ranks} ranks: 26 cases`);
   },
 );
@@ -45,6 +45,8 @@ test.skipIf(fullPython === undefined)(
   'memory falls with the number of ranks, and nothing is as large as the scores',
   { timeout },
   async () => {
-    expect(await runPython(['-m', 'python.test_memory'], room)).toContain('relative to one rank');
+    expect(await runPython(['-m', 'formats.torch.python.test_memory'], sources)).toContain(
+      'relative to one rank',
+    );
   },
 );

@@ -11,8 +11,8 @@ from jax import lax
 from jax.sharding import Mesh
 from jax.sharding import PartitionSpec as P
 
-from .attention import Ring
 from .philox import add, times, uniform, wide
+from .ring import Ring
 
 ROLES = ("batch", "sequence")
 

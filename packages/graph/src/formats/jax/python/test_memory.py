@@ -1,7 +1,7 @@
-"""Memory of ring attention, forward and backward, on 1, 2 and 4 devices: python -m python.test_memory [S].
+"""Memory of ring attention, forward and backward, on 1, 2 and 4 devices.
 
-Asserts that what XLA reserves for a device falls with the number of devices, and that it is less than the
-scores or all keys and values of the steps of a ring would be.
+Asserts that the bytes that XLA reserves for a device fall with the number of devices, and that they could not
+hold the scores. In packages/graph/src: python -m formats.jax.python.test_memory [S].
 """
 
 import os

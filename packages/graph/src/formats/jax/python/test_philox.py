@@ -1,4 +1,7 @@
-"""Words and masks against known answers: python -m python.test_philox VECTORS, a folder with Philox vectors."""
+"""Words and masks against known answers.
+
+In packages/graph/src: python -m formats.jax.python.test_philox [VECTORS], a folder with Philox vectors.
+"""
 
 import json
 import sys
@@ -11,7 +14,7 @@ import numpy as np
 from .parallel import Place
 from .philox import Dropout, add, philox4x32, times, wide
 
-VECTORS = Path(sys.argv.pop()) if len(sys.argv) > 1 else Path(__file__).parents[5] / "fixtures" / "philox"
+VECTORS = Path(sys.argv.pop()) if len(sys.argv) > 1 else Path(__file__).parents[6] / "fixtures" / "philox"
 
 
 def load(name):

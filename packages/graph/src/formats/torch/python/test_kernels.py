@@ -1,5 +1,7 @@
-"""The table of kernels: which one a block gets on which device, and what is done with those of CUDA, by
-stand-ins for the operators that compute on the CPU: python -m python.test_kernels.
+"""The table of kernels: which kernel a block gets on each device, and how those of CUDA are called.
+
+Stand-ins for CUDA's operators check the arguments by PyTorch's schemas and compute on the CPU. In
+packages/graph/src: python -m formats.torch.python.test_kernels.
 """
 
 import unittest

@@ -1,7 +1,7 @@
-"""Memory of ring attention, forward and backward, on 1, 2 and 4 ranks: python -m python.test_memory [S].
+"""Memory of ring attention, forward and backward, on 1, 2 and 4 ranks.
 
-Asserts that what is alive at the peak falls with the number of ranks, and that no tensor is as large as the
-scores or as all keys of a rank would be.
+Asserts that the bytes alive at the peak fall with the number of ranks, and that no tensor is as large as the
+scores or the keys of all ranks. In packages/graph/src: python -m formats.torch.python.test_memory [S].
 """
 
 import os

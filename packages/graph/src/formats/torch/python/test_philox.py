@@ -1,5 +1,6 @@
-"""Words, thresholds and masks against known answers: python -m python.test_philox VECTORS, a folder with
-Philox vectors.
+"""Words, thresholds and masks against known answers.
+
+In packages/graph/src: python -m formats.torch.python.test_philox [VECTORS], a folder with Philox vectors.
 """
 
 import json
@@ -11,7 +12,7 @@ import torch
 
 from .philox import Dropout, _f32, philox4x32
 
-VECTORS = Path(sys.argv.pop()) if len(sys.argv) > 1 else Path(__file__).parents[5] / "fixtures" / "philox"
+VECTORS = Path(sys.argv.pop()) if len(sys.argv) > 1 else Path(__file__).parents[6] / "fixtures" / "philox"
 
 
 def load(name):

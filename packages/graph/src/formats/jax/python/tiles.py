@@ -1,0 +1,191 @@
+"""Tiles of scores: what a score is, which scores a query sees, and what dropout leaves of them.
+
+Shapes: q (B, Hq, Tq, D), k (B, Hk, Tk, D), v (B, Hv, Tk, Dv); Hk and Hv divide Hq.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+from jax import lax
+
+from .philox import Dropout, add, times, wide
+from .ring import Ring
+
+TILE = 512
+
+
+@dataclass(frozen=True)
+class Attention:
+    """What happens to a score, in this order: scale, `score`, masks. All indices are global.
+
+    scale: multiplies q·k, 1/sqrt(D) where None. score(s, tile, captures): scores from scores. visible(tile,
+    captures): bool, broadcast to the scores. left, right: query i sees the keys from i + diagonal - left to i
+    + diagonal + right; None: no bound. bottom_right: the diagonal is Skv - Sq instead of 0, or with lengths
+    that of each sequence.
+    """
+
+    scale: Any = None
+    score: Callable | None = None
+    visible: Callable | None = None
+    left: int | None = None
+    right: int | None = None
+    bottom_right: bool = False
+
+
+@dataclass(frozen=True)
+class Setup:
+    """What is known of an attention when it is compiled."""
+
+    call: Attention
+    ring: Ring
+    dropout: Dropout | None  # its seed and offset are operands
+    keep_factor: float
+    heads: int
+    queries: int  # of the whole
+    keys: int
+
+    def tile(self, extent, count):
+        """Rows or columns of a tile: the most, up to TILE, that divide the neighbours on a rank."""
+        piece = self.ring.piece(count) if extent > count else count
+        return next(n for n in range(min(TILE, piece), 0, -1) if piece % n == 0)
+
+
+@dataclass(frozen=True)
+class Tile:
+    """Where a tile of scores lies: global numbers of batch entries, heads, queries and keys that broadcast to
+    (B, Hq, Tq, Tk); entry and row are local.
+    """
+
+    b: jax.Array
+    h: jax.Array
+    i: jax.Array
+    j: jax.Array
+    entry: jax.Array
+    row: jax.Array
+
+    def part(self, capture):
+        """The part of a tensor (B|1, H|1, local Sq|1, Skv|1) that broadcasts to the tile."""
+        if capture.shape[2] > 1:
+            capture = lax.dynamic_slice_in_dim(capture, self.row.reshape(-1)[0], self.i.shape[2], 2)
+        if capture.shape[3] > 1:
+            capture = lax.dynamic_slice_in_dim(capture, self.j.reshape(-1)[0], self.j.shape[3], 3)
+        return capture
+
+
+def diagonal_of(setup, operands):
+    """Key of the diagonal less its query: an int, or (B, 1, 1, 1) where each sequence has its own length."""
+    if not setup.call.bottom_right:
+        return 0
+    ends, rows = operands.get("lengths_kv", setup.keys), operands.get("lengths_q", setup.queries)
+    diagonal = ends - rows
+    return diagonal if isinstance(diagonal, int) else diagonal.reshape(-1, 1, 1, 1)
+
+
+def reaches(setup, operands, i0, ni, j0, nj):
+    """Whether the band lets any score of a tile through."""
+    call, diagonal = setup.call, diagonal_of(setup, operands)
+    if not isinstance(diagonal, int):
+        return True
+    seen = True
+    if call.right is not None:
+        seen = j0 - (i0 + ni - 1 + diagonal) <= call.right
+    if call.left is not None:
+        seen = (i0 + diagonal - (j0 + nj - 1) <= call.left) & seen
+    return seen
+
+
+def visible_scores(setup, operands, tile, captures):
+    """Bool that broadcasts to the tile, or None where all is visible."""
+    call, parts = setup.call, []
+    distance = tile.j - tile.i - diagonal_of(setup, operands)
+    if call.right is not None:
+        parts.append(distance <= call.right)
+    if call.left is not None:
+        parts.append(-distance <= call.left)
+    for name, at in (("lengths_kv", tile.j), ("lengths_q", tile.i)):
+        if name in operands:
+            parts.append(at < operands[name].reshape(-1, 1, 1, 1))
+    if call.visible is not None:
+        parts.append(call.visible(tile, captures))
+    visible = None
+    for part in parts:
+        visible = part if visible is None else visible & part
+    return visible
+
+
+def scores(setup, operands, raw, tile, captures):
+    """Scores from raw = q·kᵀ, -inf where a query does not see a key."""
+    s = raw if setup.call.score is None else setup.call.score(raw, tile, captures)
+    visible = visible_scores(setup, operands, tile, captures)
+    return s if visible is None else jnp.where(visible, s, -jnp.inf)
+
+
+def dropped(setup, operands, tile):
+    """What probabilities are multiplied by, 0 or the factor; None where there is no dropout."""
+    if "keep" in operands:
+        return tile.part(operands["keep"]).astype(jnp.float32) * setup.keep_factor
+    if setup.dropout is None or setup.dropout.p == 0:
+        return None
+    dropout = replace(setup.dropout, seed=operands["seed"], offset=operands["offset"])
+    start = add(times(wide(tile.b), setup.heads), wide(tile.h))
+    start = add(times(add(times(start, setup.queries), wide(tile.i)), setup.keys), wide(tile.j[..., :1]))
+    count = tile.j.shape[3]
+    # PyTorch's words start at the offset.
+    by_offset = dropout.scheme == "onednn" or setup.dropout.offset % 4 == 0
+    aligned = by_offset and setup.keys % 4 == 0 and count % 4 == 0
+    keep = dropout.keep(tuple(jnp.squeeze(x, 3) for x in start), count, aligned)
+    return keep.astype(jnp.float32) * dropout.factor
+
+
+def grouped(a, b):
+    """a·b of (B, Ha, M, K) and (B, Hb, K, N) where Hb divides Ha and each head of b serves neighbours."""
+    B, heads, rows, width = a.shape
+    return (a.reshape(B, b.shape[1], heads // b.shape[1] * rows, width) @ b).reshape(B, heads, rows, -1)
+
+
+def summed(a, b, heads):
+    """aᵀ·b over rows and over the neighbours that share a head: (B, heads, M, N)."""
+    a, b = (x.reshape(x.shape[0], heads, -1, x.shape[-1]) for x in (a, b))
+    return a.mT @ b
+
+
+def finite(lse):
+    """lse, 0 for rows that see nothing: e^(s - finite(lse)) is then 0 and not NaN."""
+    return jnp.where(lse == -jnp.inf, 0.0, lse)
+
+
+def cut_rows(x, at, count):
+    return lax.dynamic_slice_in_dim(x, at, count, 2)
+
+
+def with_rows(x, rows, at):
+    return lax.dynamic_update_slice_in_dim(x, rows, at, 2)
+
+
+def over_tiles(setup, operands, q, k, owner, carry, compute):
+    """Goes through the tiles of local queries and the keys of a rank that the band lets through.
+
+    compute(carry, tile, row, rows, column, columns): the carry with what a tile adds.
+    """
+    (B, H, n, _), m = q.shape, k.shape[2]
+    rows, columns = setup.tile(setup.queries, n), setup.tile(setup.keys, m)
+
+    def of_tile(index, carry):
+        row, column = index // (m // columns) * rows, index % (m // columns) * columns
+        i0 = setup.ring.position(setup.ring.rank(), row, n)
+        j0 = setup.ring.position(owner, column, m)
+        i, j = (i0 + jnp.arange(rows)).reshape(1, 1, -1, 1), (j0 + jnp.arange(columns)).reshape(1, 1, 1, -1)
+        entry = jnp.arange(B).reshape(-1, 1, 1, 1)
+        local = (row + jnp.arange(rows)).reshape(1, 1, -1, 1)
+        tile = Tile(operands["first"] + entry, jnp.arange(H).reshape(1, -1, 1, 1), i, j, entry, local)
+
+        def add_tile(carry):
+            return compute(carry, tile, row, rows, column, columns)
+
+        seen = reaches(setup, operands, i0, rows, j0, columns)
+        return add_tile(carry) if seen is True else lax.cond(seen, add_tile, lambda carry: carry, carry)
+
+    return lax.fori_loop(0, n // rows * (m // columns), of_tile, carry)
