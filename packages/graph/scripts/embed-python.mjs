@@ -4,14 +4,17 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 
 for (const library of ['torch', 'jax']) {
   const room = new URL(`../src/formats/${library}/`, import.meta.url);
-  const names = readdirSync(new URL('python/', room)).filter(name => /^(?!test_|__)\w+\.py$/.test(name));
+  // The package's own __init__.py is empty; every export writes one.
+  const names = readdirSync(new URL('python/', room), { recursive: true })
+    .map(path => path.replaceAll('\\', '/'))
+    .filter(path => /^(?!.*\btest_|__init__|.*__pycache__).+\.py$/.test(path));
   const entries = names.sort().map(name => {
     const text = JSON.stringify(readFileSync(new URL(`python/${name}`, room), 'utf8'));
     // Single quotes, as the formatter has them where a text holds more of the others.
     return `  '${name}':\n    '${text.slice(1, -1).replaceAll('\\"', '"').replaceAll("'", "\\'")}',`;
   });
   const module = `// Written by scripts/embed-python.mjs from the files in python/.
-/** The Python files that every export has, by name. */
+/** The Python files that every export has, by their paths. */
 export const runtimeFiles: Readonly<Record<string, string>> = {
 ${entries.join('\n')}
 };

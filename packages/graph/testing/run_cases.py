@@ -18,7 +18,8 @@ import numpy as np
 library, folder = importlib.import_module(f"{sys.argv[1]}_case"), Path(sys.argv[2])
 sys.path.insert(0, str(folder))
 # train.py reads the model that it trains; no case has it.
-names = [path.stem for path in (folder / "runtime").glob("*.py") if path.stem not in ("__init__", "train")]
+left_out = ("__init__", "__pycache__", "train")
+names = [path.stem for path in (folder / "runtime").iterdir() if path.stem not in left_out]
 runtime = {name: importlib.import_module(f"runtime.{name}") for name in names}
 
 # What a model that was written wrongly raises; other problems end the run.
@@ -58,7 +59,7 @@ def error(got, want):
 
 def run(path):
     case = json.loads((path / "case.json").read_text())
-    given, _ = runtime["parallel"].load_safetensors(path / "given.safetensors")
+    given, _ = runtime["safetensors"].load_safetensors(path / "given.safetensors")
     model = load(path)
     inputs = {
         name: given[f"i{n}"] if text is None else (dtype, text)

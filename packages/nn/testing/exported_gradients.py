@@ -2,8 +2,9 @@
 packages NAME, and NAME_logits where logits are wanted. Rank 0 writes NAME.found.safetensors.
 """
 
-import importlib.util
 import sys
+from importlib import import_module
+from importlib.util import find_spec
 
 import torch
 
@@ -13,31 +14,29 @@ mesh, *names = sys.argv[1:]
 
 
 def results(package, mesh):
-    """The module of a package with its weights, what it gives for its first batch, and its place."""
-    model, parallel, train = (importlib.import_module(f"{package}.{x}") for x in ("model", "parallel", "train"))
+    """The module of a package with its weights, its results for the first batch, and its place."""
+    model, parallel, train, files = (
+        import_module(f"{package}.{name}") for name in ("model", "parallel", "train", "safetensors")
+    )
     parallel.start()
     world = torch.distributed.get_world_size() if torch.distributed.is_initialized() else 1
     place = parallel.Place(model.EXTENTS, parallel.mesh_shape(mesh, world))
     module = model.Model()
-    module.load(parallel.load_safetensors(f"{package}/weights.safetensors")[0])
-    inputs = train.reader(f"{package}/batches.safetensors")(0)
-    parts = {}
-    for name, (_, axes) in model.INPUTS.items():
-        x = inputs[name]
-        parts[name] = place.part(x, axes) if isinstance(x, torch.Tensor) else x
-    return module, module(place, **parts), place, parallel
+    module.load(files.load_safetensors(f"{package}/weights.safetensors")[0])
+    batch = train.reader(f"{package}/batches.safetensors")(0)
+    return module, module(place, **train.parts_of(place, batch)), place
 
 
 for name in names:
-    module, found, place, parallel = results(name, mesh)
+    module, found, place = results(name, mesh)
     found["loss"].backward()
-    parallel.sum_gradients(module, place)
+    import_module(f"{name}.parallel").sum_gradients(module, place)
     loss = place.total(found["loss"]).reshape(1)
     tensors = {"loss": loss, **{key: p.grad for key, p in module.named_parameters()}}
-    if place.ranks == 1 and importlib.util.find_spec(f"{name}_logits"):
+    if place.ranks == 1 and find_spec(f"{name}_logits"):
         (logits,) = results(f"{name}_logits", mesh)[1].values()
         tensors["logits"] = logits
     if place.ranks == 1 or torch.distributed.get_rank() == 0:
-        parallel.save_safetensors(f"{name}.found.safetensors", tensors)
+        import_module(f"{name}.safetensors").save_safetensors(f"{name}.found.safetensors", tensors)
 if torch.distributed.is_initialized():
     torch.distributed.destroy_process_group()

@@ -14,10 +14,10 @@ withJax('the Python files draw the masks of Philox, bit for bit', { timeout }, a
 });
 
 withJax('attention on 1, 2, 4 and 8 devices is dense attention, with every option', { timeout }, async () => {
-  const printed = await runPython(['-m', 'formats.jax.python.test_attention'], sources);
+  const printed = await runPython(['-m', 'formats.jax.python.attention.test_attention'], sources);
   for (const devices of [1, 2, 4, 8]) expect(printed).toContain(`${devices} devices: 24 cases`);
 });
 
 withJax('memory falls with the number of devices, and holds no scores', { timeout }, async () => {
-  expect(await runPython(['-m', 'formats.jax.python.test_memory'], sources)).toContain('4 need');
+  expect(await runPython(['-m', 'formats.jax.python.attention.test_memory'], sources)).toContain('4 need');
 });

@@ -72,7 +72,8 @@ import os
 os.environ["XLA_FLAGS"] = "--xla_force_host_platform_device_count=8"
 import json
 from small import model
-from small.parallel import load_safetensors, loss_and_gradients
+from small.parallel import loss_and_gradients
+from small.safetensors import load_safetensors
 
 given = load_safetensors("given.safetensors")[0]
 (name,) = model.INPUTS

@@ -30,7 +30,7 @@ function modelFile(name: string, model: ExportedModel): string {
   const takes = ['place', 'parameters', ...(model.takes.length > 0 ? ['*', ...model.takes] : [])];
   const hasConstants = model.constants.size > 0;
   const text = [...model.lines, ...model.results, ...model.definitions].join('\n');
-  const loader = hasConstants ? ['from .parallel import load_constants'] : [];
+  const loader = hasConstants ? ['from .safetensors import load_constants'] : [];
   return [
     `"""${name}: a graph of Tilewise as a function of JAX. Tensor n of the graph is called tn."""`,
     '',

@@ -20,7 +20,7 @@ test.skipIf(python === undefined)(
   'a block gets the best kernel of its device, and those of CUDA what their schemas say',
   { timeout },
   async () => {
-    await runPython(['-m', 'formats.torch.python.test_kernels'], sources);
+    await runPython(['-m', 'formats.torch.python.attention.test_kernels'], sources);
   },
 );
 
@@ -36,7 +36,10 @@ test.skipIf(fullPython === undefined).each([1, 2, 3, 4, 8])(
   'attention on %i ranks is dense attention, with every option and in both orders',
   { timeout },
   async ranks => {
-    const printed = await runPython(['-m', 'formats.torch.python.test_attention', `${ranks}`], sources);
+    const printed = await runPython(
+      ['-m', 'formats.torch.python.attention.test_attention', `${ranks}`],
+      sources,
+    );
     expect(printed).toContain(`${ranks} ranks: 26 cases`);
   },
 );
@@ -45,7 +48,7 @@ test.skipIf(fullPython === undefined)(
   'memory falls with the number of ranks, and nothing is as large as the scores',
   { timeout },
   async () => {
-    expect(await runPython(['-m', 'formats.torch.python.test_memory'], sources)).toContain(
+    expect(await runPython(['-m', 'formats.torch.python.attention.test_memory'], sources)).toContain(
       'relative to one rank',
     );
   },

@@ -27,7 +27,8 @@ A graph of Tilewise as a package of PyTorch. It needs PyTorch and nothing else.
 
 \`\`\`py
 from ${name}.model import EXTENTS, Model
-from ${name}.parallel import Place, load_safetensors
+from ${name}.parallel import Place
+from ${name}.safetensors import load_safetensors
 
 model = Model()
 model.load(load_safetensors("${name}/weights.safetensors")[0])  # where there are parameters
@@ -37,11 +38,13 @@ results = model(Place(EXTENTS), ...)                            # inputs by name
 | file | holds |
 |---|---|
 | \`model.py\` | the graph: one or a few lines for each operation |
-| \`attention.py\`, \`tiles.py\` | attention over a sequence that is cut over ranks: keys and values go round a ring |
-| \`kernels.py\` | PyTorch's kernels of attention by device, the best first, and what each takes |
+| \`attention\` | attention over a sequence that is cut over ranks: keys and values go round a ring |
+| \`attention/kernels.py\` | PyTorch's kernels of attention by device, the best first, and what each takes |
 | \`philox.py\` | dropout masks from the index of an element in the whole tensor, so that no sharding changes them |
-| \`parallel.py\`, \`layout.py\` | ranks: what part of a tensor each has, sums of gradients, checkpoints, safetensors |
-| \`operations.py\`, \`module.py\`, \`train.py\` | what PyTorch lacks, the module's parameters and constants, training |
+| \`parallel.py\` | ranks: what part of a tensor each has, and gradients over all of them |
+| \`train.py\`, \`checkpoint.py\` | training, and checkpoints that any number of ranks goes on from |
+| \`module.py\`, \`operations.py\` | the module's parameters and constants, and operations that PyTorch lacks |
+| \`safetensors.py\` | reading and writing files of weights |
 
 ${run}## How far it goes
 

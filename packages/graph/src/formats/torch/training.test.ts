@@ -186,7 +186,7 @@ async function firstGradients(folder: string, ranks: number, ...args: readonly s
   const file = join(folder, `${ranks}.safetensors`);
   await train(folder, ranks, '--steps', '1', '--save', file, ...args);
   const script = `
-from run.parallel import load_safetensors
+from run.safetensors import load_safetensors
 import json, sys
 print(json.dumps({k[12:]: v.flatten().tolist() for k, v in load_safetensors(sys.argv[1])[0].items() if k.startswith("adamw.first.")}))`;
   const lists = JSON.parse(await runPython(['-c', script, file], folder)) as Record<string, number[]>;

@@ -1,8 +1,4 @@
-"""Ranks: what part of a tensor each has, gradients over ranks, and files of weights."""
-
-import json
-import struct
-from pathlib import Path
+"""Ranks: what part of a tensor each has, and gradients over all of them."""
 
 import jax
 import jax.numpy as jnp
@@ -11,8 +7,8 @@ from jax import lax
 from jax.sharding import Mesh
 from jax.sharding import PartitionSpec as P
 
+from .attention.ring import Ring
 from .philox import add, times, uniform, wide
-from .ring import Ring
 
 ROLES = ("batch", "sequence")
 
@@ -130,38 +126,3 @@ def loss_and_gradients(model, mesh=(1, 1), order="zigzag"):
 def argument(x):
     """An int of 64 bits as two words, the low one first; anything else as it is."""
     return np.array([x & 0xFFFFFFFF, (x >> 32) & 0xFFFFFFFF], np.uint32) if isinstance(x, int) else x
-
-
-DTYPES = {
-    "F64": "float64",
-    "F32": "float32",
-    "F16": "float16",
-    "BF16": "bfloat16",
-    "F8_E4M3": "float8_e4m3fn",
-    "F8_E5M2": "float8_e5m2",
-    "I64": "int64",
-    "I32": "int32",
-    "U32": "uint32",
-    "I8": "int8",
-    "U8": "uint8",
-    "BOOL": "bool",
-}
-
-
-def load_safetensors(path):
-    """The tensors of a safetensors file by name, as arrays of NumPy, and its texts."""
-    data = Path(path).read_bytes()
-    (length,) = struct.unpack("<Q", data[:8])
-    header, body = json.loads(data[8 : 8 + length]), data[8 + length :]
-    texts = header.pop("__metadata__", {})
-    tensors = {}
-    for name, entry in header.items():
-        first, last = entry["data_offsets"]
-        dtype = jnp.dtype(DTYPES[entry["dtype"]])
-        tensors[name] = np.frombuffer(body[first:last], dtype).reshape(entry["shape"])
-    return tensors, texts
-
-
-def load_constants(path):
-    """The constants of a model, from the file beside it."""
-    return load_safetensors(Path(path).with_name("constants.safetensors"))[0]

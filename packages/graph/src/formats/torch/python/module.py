@@ -4,7 +4,7 @@ from pathlib import Path
 
 import torch
 
-from .parallel import load_safetensors
+from .safetensors import load_safetensors
 
 
 class GraphModule(torch.nn.Module):

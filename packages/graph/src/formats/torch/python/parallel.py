@@ -1,26 +1,14 @@
-"""Ranks: starting them, the part of a tensor that each has, gradients, checkpoints and files of weights."""
+"""Ranks: starting them, the part of a tensor that each has, and gradients over all of them."""
 
-import ctypes
-import json
 import os
-import struct
 from datetime import timedelta
-from pathlib import Path
 
 import torch
 import torch.distributed as dist
-import torch.distributed.checkpoint as dcp
-from torch.distributed.checkpoint.state_dict import (
-    StateDictOptions,
-    get_optimizer_state_dict,
-    get_state_dict,
-    set_optimizer_state_dict,
-    set_state_dict,
-)
 from torch.distributed.device_mesh import init_device_mesh
 
-from .attention import Ring
-from .layout import Layout
+from .attention.layout import Layout
+from .attention.ring import Ring
 from .philox import uniform
 
 
@@ -217,93 +205,3 @@ def clip_gradients(model, largest):
     for g in grads:
         g.mul_(largest / norm.clamp(min=largest))
     return norm
-
-
-def save_checkpoint(folder, step, model, optimizer):
-    """Saves parameters, moments and the number of steps done; any number of ranks can go on from it."""
-    weights, moments = get_state_dict(model, optimizer)
-    state = {"model": weights, "optimizer": moments, "step": torch.tensor(step)}
-    dcp.save(state, checkpoint_id=str(Path(folder) / f"step-{step:08d}"))
-
-
-def load_checkpoint(folder, model, optimizer):
-    """Loads the newest finished checkpoint; gives the number of steps done, 0 where there is none."""
-    saves = sorted(path.parent for path in Path(folder).glob("step-*/.metadata"))
-    if not saves:
-        return 0
-    weights, moments = get_state_dict(model, optimizer)
-    state = {"model": weights, "optimizer": moments, "step": torch.tensor(0)}
-    dcp.load(state, checkpoint_id=str(saves[-1]))
-    set_state_dict(model, optimizer, model_state_dict=state["model"], optim_state_dict=state["optimizer"])
-    return int(state["step"])
-
-
-def load_moments(model, optimizer, tensors, step):
-    """Gives AdamW the moments adamw.first.NAME and adamw.second.NAME after a number of steps."""
-    options = StateDictOptions(full_state_dict=True)
-    state = get_optimizer_state_dict(model, optimizer, options=options)
-    for name, moment in state["state"].items():
-        first, second = tensors[f"adamw.first.{name}"], tensors[f"adamw.second.{name}"]
-        moment.update(step=torch.tensor(float(step)), exp_avg=first, exp_avg_sq=second)
-    set_optimizer_state_dict(model, optimizer, state, options=options)
-
-
-DTYPES = {
-    "F64": torch.float64,
-    "F32": torch.float32,
-    "F16": torch.float16,
-    "BF16": torch.bfloat16,
-    "F8_E4M3": torch.float8_e4m3fn,
-    "F8_E5M2": torch.float8_e5m2,
-    "I64": torch.int64,
-    "I32": torch.int32,
-    "U32": torch.uint32,
-    "I8": torch.int8,
-    "U8": torch.uint8,
-    "BOOL": torch.bool,
-}
-
-
-def load_safetensors(path):
-    """The tensors of a safetensors file by name, and its texts."""
-    data = Path(path).read_bytes()
-    (length,) = struct.unpack("<Q", data[:8])
-    header, body = json.loads(data[8 : 8 + length]), bytearray(data[8 + length :])
-    texts = header.pop("__metadata__", {})
-    tensors = {}
-    for name, entry in header.items():
-        first, last = entry["data_offsets"]
-        raw = torch.empty(last - first, dtype=torch.uint8)
-        if last > first:
-            raw.copy_(torch.frombuffer(body, dtype=torch.uint8, count=last - first, offset=first))
-        tensors[name] = raw.view(DTYPES[entry["dtype"]]).view(entry["shape"])
-    return tensors, texts
-
-
-def save_safetensors(path, tensors, texts=None):
-    """Writes tensors by name, and texts, as a safetensors file."""
-    names = {dtype: name for name, dtype in DTYPES.items()}
-    header, parts, end = {"__metadata__": texts} if texts else {}, [], 0
-    for name, x in sorted(tensors.items(), key=lambda item: (-item[1].element_size(), item[0])):
-        x = x.detach().cpu().contiguous()
-        raw = ctypes.string_at(x.data_ptr(), x.nbytes) if x.nbytes else b""
-        place = [end, end + x.nbytes]
-        header[name] = {"dtype": names[x.dtype], "shape": list(x.shape), "data_offsets": place}
-        parts.append(raw)
-        end += x.nbytes
-    text = json.dumps(header).encode()
-    text += b" " * (-len(text) % 8)
-    Path(path).write_bytes(struct.pack("<Q", len(text)) + text + b"".join(parts))
-
-
-def whole_state(model, optimizer):
-    """Parameters by name, and the moments of each under adamw.first. and adamw.second.
-
-    All of them whole, on rank 0; PyTorch gives the other ranks nothing.
-    """
-    options = StateDictOptions(full_state_dict=True, cpu_offload=True)
-    weights, moments = get_state_dict(model, optimizer, options=options)
-    state = dict(weights)
-    for name, moment in moments.get("state", {}).items():
-        state[f"adamw.first.{name}"], state[f"adamw.second.{name}"] = moment["exp_avg"], moment["exp_avg_sq"]
-    return state

@@ -11,15 +11,16 @@ from pathlib import Path
 
 import torch
 
-from . import parallel
+from . import checkpoint, parallel
 from .model import EXTENTS, INPUTS, Model
+from .safetensors import load_safetensors, save_safetensors
 
 HERE = Path(__file__).parent
 
 
 def reader(path):
     """A function from a step to the batch that lies in a file for it."""
-    tensors, texts = parallel.load_safetensors(path)
+    tensors, texts = load_safetensors(path)
     first = int(texts.get("step", 0))
 
     def batch(step):
@@ -45,14 +46,19 @@ def learning_rate(step, options):
     return options.lr * max(0.0, min(1.0, rise, fall))
 
 
-def step_once(module, model, optimizer, place, inputs, options, factor=1):
-    """One step of AdamW on this rank's part of a batch; gives the loss, over all ranks."""
+def parts_of(place, inputs):
+    """This rank's part of a batch."""
     parts = {}
     for name, (_, axes) in INPUTS.items():
         x = inputs[name]
         parts[name] = place.part(x.to(place.device), axes) if isinstance(x, torch.Tensor) else x
+    return parts
+
+
+def step_once(module, model, optimizer, place, inputs, options, factor=1):
+    """One step of AdamW on this rank's part of a batch; gives the loss, over all ranks."""
     optimizer.zero_grad(set_to_none=True)
-    loss = module(place, **parts)["loss"]
+    loss = module(place, **parts_of(place, inputs))["loss"]
     (loss * factor).backward()
     if options.parallel == "sum":
         parallel.sum_gradients(model, place)
@@ -101,15 +107,15 @@ def main(batch=None, report=None):
     device = "cuda" if torch.cuda.is_available() else "cpu"
     place = parallel.Place(EXTENTS, parallel.mesh_shape(options.mesh, world), options.order, device)
     model = Model().to(device)
-    tensors, texts = parallel.load_safetensors(options.weights)
+    tensors, texts = load_safetensors(options.weights)
     model.load(tensors)
     module, factor = parallel.wrapped(model, place, options.parallel)
     optimizer = make_optimizer(module, options)
     step = int(texts.get("step", 0))
     if step > 0:
-        parallel.load_moments(module, optimizer, tensors, step)
+        checkpoint.load_moments(module, optimizer, tensors, step)
     if options.dir:
-        step = parallel.load_checkpoint(options.dir, module, optimizer) or step
+        step = checkpoint.load_checkpoint(options.dir, module, optimizer) or step
     batch = batch or reader(options.batches)
     is_first = world == 1 or torch.distributed.get_rank() == 0
     while step < options.steps:
@@ -122,11 +128,11 @@ def main(batch=None, report=None):
         if report:
             report(step, loss)
         if options.dir and (step % options.every == 0 or step == options.steps):
-            parallel.save_checkpoint(options.dir, step, module, optimizer)
+            checkpoint.save_checkpoint(options.dir, step, module, optimizer)
     if options.save:
-        state = parallel.whole_state(module, optimizer)
+        state = checkpoint.whole_state(module, optimizer)
         if is_first:
-            parallel.save_safetensors(options.save, state, {"step": str(step)})
+            save_safetensors(options.save, state, {"step": str(step)})
     if torch.distributed.is_initialized():
         torch.distributed.destroy_process_group()
 

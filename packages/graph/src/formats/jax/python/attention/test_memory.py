@@ -1,7 +1,7 @@
 """Memory of ring attention, forward and backward, on 1, 2 and 4 devices.
 
 Asserts that the bytes that XLA reserves for a device fall with the number of devices, and that they could not
-hold the scores. In packages/graph/src: python -m formats.jax.python.test_memory [S].
+hold the scores. In packages/graph/src: python -m formats.jax.python.attention.test_memory [S].
 """
 
 import os
@@ -14,8 +14,8 @@ import numpy as np
 from jax.sharding import Mesh
 from jax.sharding import PartitionSpec as P
 
-from .attention import Attention, attention
-from .parallel import Place
+from ..parallel import Place
+from . import Attention, attention
 
 B, Hq, Hk, D = 1, 4, 2, 32
 

@@ -1,7 +1,4 @@
-"""Tiles of scores: what a score is, which scores a query sees, and what dropout leaves of them.
-
-Shapes: q (B, Hq, Tq, D), k (B, Hk, Tk, D), v (B, Hv, Tk, Dv); Hk and Hv divide Hq.
-"""
+"""What a score is, which scores a query sees, and what dropout leaves of the probabilities."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -11,10 +8,8 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from .philox import Dropout, add, times, wide
+from ..philox import Dropout, add, times, wide
 from .ring import Ring
-
-TILE = 512
 
 
 @dataclass(frozen=True)
@@ -46,11 +41,6 @@ class Setup:
     heads: int
     queries: int  # of the whole
     keys: int
-
-    def tile(self, extent, count):
-        """Rows or columns of a tile: the most, up to TILE, that divide the neighbours on a rank."""
-        piece = self.ring.piece(count) if extent > count else count
-        return next(n for n in range(min(TILE, piece), 0, -1) if piece % n == 0)
 
 
 @dataclass(frozen=True)
@@ -140,52 +130,6 @@ def dropped(setup, operands, tile):
     return keep.astype(jnp.float32) * dropout.factor
 
 
-def grouped(a, b):
-    """a·b of (B, Ha, M, K) and (B, Hb, K, N) where Hb divides Ha and each head of b serves neighbours."""
-    B, heads, rows, width = a.shape
-    return (a.reshape(B, b.shape[1], heads // b.shape[1] * rows, width) @ b).reshape(B, heads, rows, -1)
-
-
-def summed(a, b, heads):
-    """aᵀ·b over rows and over the neighbours that share a head: (B, heads, M, N)."""
-    a, b = (x.reshape(x.shape[0], heads, -1, x.shape[-1]) for x in (a, b))
-    return a.mT @ b
-
-
 def finite(lse):
     """lse, 0 for rows that see nothing: e^(s - finite(lse)) is then 0 and not NaN."""
     return jnp.where(lse == -jnp.inf, 0.0, lse)
-
-
-def cut_rows(x, at, count):
-    return lax.dynamic_slice_in_dim(x, at, count, 2)
-
-
-def with_rows(x, rows, at):
-    return lax.dynamic_update_slice_in_dim(x, rows, at, 2)
-
-
-def over_tiles(setup, operands, q, k, owner, carry, compute):
-    """Goes through the tiles of local queries and the keys of a rank that the band lets through.
-
-    compute(carry, tile, row, rows, column, columns): the carry with what a tile adds.
-    """
-    (B, H, n, _), m = q.shape, k.shape[2]
-    rows, columns = setup.tile(setup.queries, n), setup.tile(setup.keys, m)
-
-    def of_tile(index, carry):
-        row, column = index // (m // columns) * rows, index % (m // columns) * columns
-        i0 = setup.ring.position(setup.ring.rank(), row, n)
-        j0 = setup.ring.position(owner, column, m)
-        i, j = (i0 + jnp.arange(rows)).reshape(1, 1, -1, 1), (j0 + jnp.arange(columns)).reshape(1, 1, 1, -1)
-        entry = jnp.arange(B).reshape(-1, 1, 1, 1)
-        local = (row + jnp.arange(rows)).reshape(1, 1, -1, 1)
-        tile = Tile(operands["first"] + entry, jnp.arange(H).reshape(1, -1, 1, 1), i, j, entry, local)
-
-        def add_tile(carry):
-            return compute(carry, tile, row, rows, column, columns)
-
-        seen = reaches(setup, operands, i0, rows, j0, columns)
-        return add_tile(carry) if seen is True else lax.cond(seen, add_tile, lambda carry: carry, carry)
-
-    return lax.fori_loop(0, n // rows * (m // columns), of_tile, carry)

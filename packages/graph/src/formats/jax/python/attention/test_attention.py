@@ -1,6 +1,6 @@
 """Ring attention on devices of the host against dense attention in float64.
 
-In packages/graph/src: python -m formats.jax.python.test_attention [DEVICES…].
+In packages/graph/src: python -m formats.jax.python.attention.test_attention [DEVICES…].
 """
 
 import os
@@ -15,7 +15,7 @@ from jax import lax
 from jax.sharding import Mesh
 from jax.sharding import PartitionSpec as P
 
-from ...python.attention_cases import (
+from ....python.attention_cases import (
     DROPOUT,
     KEEP_FACTOR,
     TOLERANCE,
@@ -27,10 +27,9 @@ from ...python.attention_cases import (
     largest_error,
     operands_of,
 )
-from . import tiles
-from .attention import Attention, attention
-from .parallel import Place
-from .philox import Dropout, add, times, wide
+from ..parallel import Place
+from ..philox import Dropout, add, times, wide
+from . import Attention, attention, score, tiles
 
 # All ranks have equal parts; the scheme of FlashAttention-2 is not exported.
 LENGTH = 48
@@ -74,7 +73,7 @@ def expected_of(case, given):
     (_, Hq, Sq, _), Skv = given["q"].shape, given["k"].shape[2]
     b, h = np.arange(B).reshape(-1, 1, 1, 1), np.arange(Hq).reshape(1, -1, 1, 1)
     i, j = np.arange(Sq).reshape(1, 1, -1, 1), np.arange(Skv).reshape(1, 1, 1, -1)
-    tile = tiles.Tile(b, h, i, j, b, i)
+    tile = score.Tile(b, h, i, j, b, i)
     factors, dropout = None, dropout_of(case)
     if dropout is not None:
         factors = mask_of(dropout, tile, (Hq, Sq, Skv)) * dropout.factor

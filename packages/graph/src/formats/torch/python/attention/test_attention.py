@@ -1,6 +1,6 @@
 """Ring attention on 1 to 8 ranks against dense attention in float64.
 
-In packages/graph/src: python -m formats.torch.python.test_attention [RANKS…].
+In packages/graph/src: python -m formats.torch.python.attention.test_attention [RANKS…].
 """
 
 import os
@@ -12,7 +12,7 @@ import torch
 import torch.distributed as dist
 import torch.multiprocessing as mp
 
-from ...python.attention_cases import (
+from ....python.attention_cases import (
     DROPOUT,
     KEEP_FACTOR,
     TOLERANCE,
@@ -23,10 +23,9 @@ from ...python.attention_cases import (
     largest_error,
     operands_of,
 )
-from . import tiles
-from .attention import Attention, Ring, attention
+from ..philox import Dropout
+from . import Attention, Ring, attention, score, tiles
 from .layout import Layout
-from .philox import Dropout
 
 # Does not divide by any number of ranks.
 LENGTH = 29
@@ -68,7 +67,7 @@ def expected_of(case, given):
     leaves = leaves_of(given)
     q, k, v, sink, *captures = leaves
     extents = q.shape[1], q.shape[2], k.shape[2]
-    tile = tiles.tile_at(tiles.Operands(extents), q, 0, 0, extents[1], 0, extents[2])
+    tile = score.tile_at(score.Operands(extents), q, 0, 0, extents[1], 0, extents[2])
     factors, dropout = None, dropout_of(case)
     if dropout is not None:
         factors = dropout.keep_scores(tile.b, tile.h, tile.i, 0, extents[2], extents) * dropout.factor

@@ -1,0 +1,25 @@
+"""The ranks that share a sequence, and messages from each rank to the next."""
+
+import torch.distributed as dist
+
+
+class Ring:
+    """The ranks that share a sequence, in the order in which keys and values go round."""
+
+    def __init__(self, group=None):
+        has_group = group is not None and dist.is_initialized()
+        self.group = group if has_group else None
+        self.rank = dist.get_rank(group) if has_group else 0
+        self.size = dist.get_world_size(group) if has_group else 1
+
+    def turn(self, sent, received, tag):
+        """Sends to the next rank and receives from the one before; wait for each of the result. Keep `sent`
+        alive until then.
+        """
+        after, before = (self.rank + 1) % self.size, (self.rank - 1) % self.size
+        return dist.batch_isend_irecv(
+            [
+                dist.P2POp(dist.isend, sent, group=self.group, group_peer=after, tag=tag),
+                dist.P2POp(dist.irecv, received, group=self.group, group_peer=before, tag=tag),
+            ]
+        )
