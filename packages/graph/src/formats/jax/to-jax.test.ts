@@ -5,7 +5,7 @@ import { Tensor } from '@tilewise/core';
 import { referenceEngine } from '@tilewise/core/reference';
 import { expect, test } from 'vitest';
 import { GraphBuilder } from '../../../testing/attention-graph.ts';
-import { fullPython, hasModule, runPython, writeFiles } from '../../../testing/python-cases.ts';
+import { fullPython, hasModule, runPython, writeFiles } from '../../../testing/python/python-cases.ts';
 import { gradients } from '../../gradients.ts';
 import { safetensorsFile } from '../python/safetensors.ts';
 import { toJax } from './index.ts';

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { GraphBuilder } from '../../../testing/attention-graph.ts';
 import { attentionPatterns } from '../../../testing/attention-patterns.ts';
 import { backwardOf } from '../../../testing/check-gradients.ts';
-import { type CaseReport, fullPython, hasModule, PythonCases } from '../../../testing/python-cases.ts';
+import { type CaseReport, fullPython, hasModule, PythonCases } from '../../../testing/python/python-cases.ts';
 import { randomGraph } from '../../../testing/random-graph.ts';
 import { UnsupportedOperationError } from '../../errors.ts';
 import type { LogicalTensor } from '../../ir/tensor/logical-tensor.ts';

@@ -2,7 +2,7 @@ import { add, flatten, kv, load, mul, q, scoreMod, sub, toF32 } from '@tilewise/
 import { expect, test } from 'vitest';
 import { GraphBuilder } from '../../../testing/attention-graph.ts';
 import { backwardOf } from '../../../testing/check-gradients.ts';
-import { fullPython, hasModule, PythonCases, python } from '../../../testing/python-cases.ts';
+import { fullPython, hasModule, PythonCases, python } from '../../../testing/python/python-cases.ts';
 import type { Attributes } from '../../ir/schema/attribute.ts';
 import type { LogicalTensor } from '../../ir/tensor/logical-tensor.ts';
 import { toTorch } from '../torch/index.ts';

@@ -1,8 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
-import { fullPython, hasModule, python, runPython } from '../../../testing/python-cases.ts';
+import { fullPython, hasModule, python, runPython } from '../../../testing/python/python-cases.ts';
 
-const sources = fileURLToPath(new URL('../..', import.meta.url));
 const project = fileURLToPath(new URL('../../..', import.meta.url));
 const fixtures = fileURLToPath(new URL('../../../../../fixtures/philox', import.meta.url));
 const timeout = 600_000;
@@ -11,8 +10,8 @@ test.skipIf(python === undefined)(
   'the Python files compile, and draw the masks of Philox',
   { timeout },
   async () => {
-    await runPython(['-m', 'compileall', '-q', 'formats/torch/python'], sources);
-    await runPython(['-m', 'formats.torch.python.test_philox', fixtures], sources);
+    await runPython(['-m', 'compileall', '-q', 'src/formats/torch/python'], project);
+    await runPython(['-m', 'src.formats.torch.python.test_philox', fixtures], project);
   },
 );
 
@@ -20,7 +19,7 @@ test.skipIf(python === undefined)(
   'a block gets the best kernel of its device, and those of CUDA what their schemas say',
   { timeout },
   async () => {
-    await runPython(['-m', 'formats.torch.python.attention.test_kernels'], sources);
+    await runPython(['-m', 'src.formats.torch.python.attention.test_kernels'], project);
   },
 );
 
@@ -37,8 +36,8 @@ test.skipIf(fullPython === undefined).each([1, 2, 3, 4, 8])(
   { timeout },
   async ranks => {
     const printed = await runPython(
-      ['-m', 'formats.torch.python.attention.test_attention', `${ranks}`],
-      sources,
+      ['-m', 'src.formats.torch.python.attention.test_attention', `${ranks}`],
+      project,
     );
     expect(printed).toContain(`${ranks} ranks: 26 cases`);
   },
@@ -48,7 +47,7 @@ test.skipIf(fullPython === undefined)(
   'memory falls with the number of ranks, and nothing is as large as the scores',
   { timeout },
   async () => {
-    expect(await runPython(['-m', 'formats.torch.python.attention.test_memory'], sources)).toContain(
+    expect(await runPython(['-m', 'src.formats.torch.python.attention.test_memory'], project)).toContain(
       'relative to one rank',
     );
   },

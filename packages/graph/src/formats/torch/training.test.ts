@@ -7,7 +7,7 @@ import { Tensor } from '@tilewise/core';
 import { referenceEngine } from '@tilewise/core/reference';
 import { fillNormal, splitU64 } from '@tilewise/philox';
 import { describe, expect, test } from 'vitest';
-import { fullPython, runPython, writeFiles } from '../../../testing/python-cases.ts';
+import { fullPython, runPython, writeFiles } from '../../../testing/python/python-cases.ts';
 import { traceGraph } from '../../frontends/functions/compile.ts';
 import { call } from '../../frontends/functions/operation-call.ts';
 import {

@@ -1,6 +1,6 @@
 """Words and masks against known answers.
 
-In packages/graph/src: python -m formats.jax.python.test_philox [VECTORS], a folder with Philox vectors.
+In packages/graph: python -m src.formats.jax.python.test_philox [VECTORS], a folder with Philox vectors.
 """
 
 import json

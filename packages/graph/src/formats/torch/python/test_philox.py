@@ -1,6 +1,6 @@
 """Words, thresholds and masks against known answers.
 
-In packages/graph/src: python -m formats.torch.python.test_philox [VECTORS], a folder with Philox vectors.
+In packages/graph: python -m src.formats.torch.python.test_philox [VECTORS], a folder with Philox vectors.
 """
 
 import json

@@ -1,6 +1,6 @@
 """Ring attention on devices of the host against dense attention in float64.
 
-In packages/graph/src: python -m formats.jax.python.attention.test_attention [DEVICES…].
+In packages/graph: python -m src.formats.jax.python.attention.test_attention [DEVICES…].
 """
 
 import os
@@ -15,7 +15,7 @@ from jax import lax
 from jax.sharding import Mesh
 from jax.sharding import PartitionSpec as P
 
-from ....python.attention_cases import (
+from testing.python.attention_cases import (
     DROPOUT,
     KEEP_FACTOR,
     TOLERANCE,
@@ -27,6 +27,7 @@ from ....python.attention_cases import (
     largest_error,
     operands_of,
 )
+
 from ..parallel import Place
 from ..philox import Dropout, add, times, wide
 from . import Attention, attention, score, tiles

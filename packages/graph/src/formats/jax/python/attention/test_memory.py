@@ -1,7 +1,7 @@
 """Memory of ring attention, forward and backward, on 1, 2 and 4 devices.
 
 Asserts that the bytes that XLA reserves for a device fall with the number of devices, and that they could not
-hold the scores. In packages/graph/src: python -m formats.jax.python.attention.test_memory [S].
+hold the scores. In packages/graph: python -m src.formats.jax.python.attention.test_memory [S].
 """
 
 import os

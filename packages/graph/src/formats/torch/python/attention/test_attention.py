@@ -1,6 +1,6 @@
 """Ring attention on 1 to 8 ranks against dense attention in float64.
 
-In packages/graph/src: python -m formats.torch.python.attention.test_attention [RANKS…].
+In packages/graph: python -m src.formats.torch.python.attention.test_attention [RANKS…].
 """
 
 import os
@@ -12,7 +12,7 @@ import torch
 import torch.distributed as dist
 import torch.multiprocessing as mp
 
-from ....python.attention_cases import (
+from testing.python.attention_cases import (
     DROPOUT,
     KEEP_FACTOR,
     TOLERANCE,
@@ -23,6 +23,7 @@ from ....python.attention_cases import (
     largest_error,
     operands_of,
 )
+
 from ..philox import Dropout
 from . import Attention, Ring, attention, score, tiles
 from .layout import Layout

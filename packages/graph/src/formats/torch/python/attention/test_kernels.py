@@ -1,7 +1,7 @@
 """The table of kernels: which kernel a block gets on each device, and how those of CUDA are called.
 
 Stand-ins for CUDA's operators check the arguments by PyTorch's schemas and compute on the CPU. In
-packages/graph/src: python -m formats.torch.python.attention.test_kernels.
+packages/graph: python -m src.formats.torch.python.attention.test_kernels.
 """
 
 import unittest

@@ -6,14 +6,14 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { Tensor } from '@tilewise/core';
 import { referenceEngine } from '@tilewise/core/reference';
-import { toJax } from '../src/formats/jax/index.ts';
-import { runtimeFiles as jaxFiles } from '../src/formats/jax/runtime-files.ts';
-import { safetensorsFile } from '../src/formats/python/safetensors.ts';
-import { toTorch } from '../src/formats/torch/index.ts';
-import { runtimeFiles as torchFiles } from '../src/formats/torch/runtime-files.ts';
-import { gradients } from '../src/gradients.ts';
-import type { LogicalTensor } from '../src/ir/tensor/logical-tensor.ts';
-import type { GraphBuilder } from './attention-graph.ts';
+import { toJax } from '../../src/formats/jax/index.ts';
+import { runtimeFiles as jaxFiles } from '../../src/formats/jax/runtime-files.ts';
+import { safetensorsFile } from '../../src/formats/python/safetensors.ts';
+import { toTorch } from '../../src/formats/torch/index.ts';
+import { runtimeFiles as torchFiles } from '../../src/formats/torch/runtime-files.ts';
+import { gradients } from '../../src/gradients.ts';
+import type { LogicalTensor } from '../../src/ir/tensor/logical-tensor.ts';
+import type { GraphBuilder } from '../attention-graph.ts';
 
 const standard = join(homedir(), '.cache/tilewise-venv/bin/python');
 
