@@ -134,9 +134,9 @@ export function backwardTasks(
     const b = Math.floor((group * heads) / Hq);
     const first = (group * heads) % Hq;
     const end = slots + ranges.length;
-    ranges.forEach((range, n) => {
+    ranges.forEach(({ firstTile, endTile }, n) => {
       const part = ranges.length === 1 ? null : { slot: slots + n, first: slots, end };
-      tasks.push({ ...range, group, b, first, end: first + heads, part });
+      tasks.push({ group, b, first, end: first + heads, firstTile, endTile, part });
     });
     if (ranges.length > 1) slots = end;
   }

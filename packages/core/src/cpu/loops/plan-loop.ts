@@ -14,6 +14,8 @@ export interface LoopOutput {
   readonly format: Format;
   /** In elements. */
   readonly strides: readonly number[];
+  /** The element that comes first, 0 unless given. */
+  readonly offset?: number;
 }
 
 /** A loop over a domain. */
@@ -25,6 +27,8 @@ export interface LoopPlan {
   readonly shape: readonly number[];
   /** In bytes along each dimension, of the output. */
   readonly outputSteps: readonly number[];
+  /** Bytes from the first element of the output to the first one that the loop writes. */
+  readonly outputStart: number;
   readonly streams: readonly PlannedStream[];
   /** The input of each table of the spec. */
   readonly tables: readonly number[];
@@ -36,12 +40,18 @@ interface PlannedStream {
   readonly input: number;
   /** In bytes along each dimension. */
   readonly steps: readonly number[];
+  /** Bytes from the first element of the input to the first one that the loop reads. */
+  readonly start: number;
 }
 
 /** A tensor that a loop reads, by its name in the expression; null where only the host reads its dtype. */
 export interface LoopInput extends Pick<TensorDesc, 'shape' | 'strides'> {
   readonly name: string;
   readonly format: Format | null;
+  /** The number of the input, its place in the list unless given. */
+  readonly source?: number;
+  /** The element that comes first, 0 unless given. */
+  readonly offset?: number;
 }
 
 /** The inputs of a primitive. */
@@ -130,8 +140,13 @@ function planned(
     key: JSON.stringify(spec),
     shape,
     outputSteps: inBytes(outputSteps, format),
-    streams: streamed.map((input, s) => ({ input, steps: inBytes(streamSteps[s], formatAt(input)) })),
-    tables: tabled,
+    outputStart: (output.offset ?? 0) * formatBytes[format],
+    streams: streamed.map((n, s) => ({
+      input: inputs[n].source ?? n,
+      steps: inBytes(streamSteps[s], formatAt(n)),
+      start: (inputs[n].offset ?? 0) * formatBytes[formatAt(n)],
+    })),
+    tables: tabled.map(n => inputs[n].source ?? n),
   };
 }
 

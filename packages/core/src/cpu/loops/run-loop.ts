@@ -8,7 +8,7 @@ import type { LoopPlan } from './plan-loop.ts';
  * @param output the address of the first element of the output, `inputs` those of the inputs.
  */
 export function runLoop(
-  { spec, shape, outputSteps, streams, tables }: LoopPlan,
+  { spec, shape, outputSteps, outputStart, streams, tables }: LoopPlan,
   loop: CompiledLoop,
   { memory }: Kernels,
   output: number,
@@ -22,8 +22,11 @@ export function runLoop(
   const first = numbers >> 2;
   i32[first + runNumbers.count] = shape[inner];
   i32[first + runNumbers.rows] = outer < 0 ? 1 : shape[outer];
-  writeStream(-1, output, outputSteps);
-  for (let s = 0; s < streams.length; s++) writeStream(s, inputs[streams[s].input], streams[s].steps);
+  writeStream(-1, output + outputStart, outputSteps);
+  for (let s = 0; s < streams.length; s++) {
+    const { input, steps, start } = streams[s];
+    writeStream(s, inputs[input] + start, steps);
+  }
   for (let t = 0; t < tables.length; t++) i32[first + runNumbers.table(spec, t)] = inputs[tables[t]];
   for (let d = 0; d <= inner; d++) i32[first + runNumbers.place(spec, d)] = 0;
 

@@ -3,32 +3,31 @@ import type { MapPrimitive } from '../../primitive/primitive.ts';
 import type { TensorDesc } from '../../tensor/tensor.ts';
 import { compiledLoop } from '../loops/compiled-loop.ts';
 import { formatOf } from '../loops/format.ts';
-import { type LoopPlan, loopInputs, planCopy, planLoop } from '../loops/plan-loop.ts';
+import { type LoopPlan, loopInputs, planCopy } from '../loops/plan-loop.ts';
+import { planParts } from '../loops/plan-parts.ts';
 import { runLoop } from '../loops/run-loop.ts';
 import { copyBack, readable, writable } from '../operands/resident.ts';
 import type { RunOnKernels } from './run-on-kernels.ts';
 
-/** How a map runs as one loop in f32, each result rounded to the dtype of the output; null for the host's. */
+/** How a map runs as loops in f32, each result rounded to the dtype of the output; null for the host's. */
 export function prepareMap(
   primitive: MapPrimitive,
   inputs: readonly TensorDesc[],
   output: TensorDesc,
 ): RunOnKernels | null {
-  const plan = planMap(primitive, inputs, output);
-  if (!plan) return null;
+  const plans = planMap(primitive, inputs, output);
+  if (!plans) return null;
   return (kernels, from, [to]) => {
     const { memory, loops } = kernels;
-    const loop = loops && compiledLoop(plan.spec, plan.key, loops);
-    if (!loop) return false;
+    const compiled = loops && plans.map(({ spec, key }) => compiledLoop(spec, key, loops));
+    if (!compiled) return false;
     memory.reset();
     const at = writable(memory, to);
-    runLoop(
-      plan,
-      loop,
-      kernels,
-      at,
-      from.map(tensor => readable(memory, tensor)),
-    );
+    const sources = from.map(tensor => readable(memory, tensor));
+    for (const [n, loop] of compiled.entries()) {
+      if (!loop) return false;
+      runLoop(plans[n], loop, kernels, at, sources);
+    }
     copyBack(memory, to, at);
     return true;
   };
@@ -38,10 +37,10 @@ function planMap(
   { value }: MapPrimitive,
   inputs: readonly TensorDesc[],
   { dtype, shape, strides }: TensorDesc,
-): LoopPlan | null {
+): readonly LoopPlan[] | null {
   // A copy moves no numbers through f32.
   const isCopy = value.kind === 'load' && value.name === inputName(0) && value.index.length === 0;
-  if (isCopy && inputs[0].dtype === dtype) return planCopy(inputs[0], shape, strides);
+  if (isCopy && inputs[0].dtype === dtype) return [planCopy(inputs[0], shape, strides)];
   const format = formatOf(dtype);
-  return format && planLoop(value, loopInputs(inputs), shape, { kind: 'store', format, strides });
+  return format && planParts(value, loopInputs(inputs), shape, { kind: 'store', format, strides });
 }
