@@ -1,4 +1,5 @@
 import type { Plugin } from 'vite';
+import { movedChapters } from '../src/app/moved-chapters.ts';
 import { firstEn } from '../src/text/en/first.ts';
 
 const { chapters, home, site } = firstEn;
@@ -78,6 +79,9 @@ export const staticPages: Plugin = {
   generateBundle() {
     for (const id of ids) {
       this.emitFile({ type: 'asset', fileName: `share/${id}/index.html`, source: sharePage(id) });
+    }
+    for (const [old, id] of Object.entries(movedChapters)) {
+      this.emitFile({ type: 'asset', fileName: `share/${old}/index.html`, source: sharePage(id) });
     }
   },
 };

@@ -1,4 +1,5 @@
 import type { Tensor } from '@tilewise/core';
+import { timeInTurn } from '@tilewise/device-report/measure';
 import { type AttentionCase, caseColumns, toleranceOf } from '../attention/attention-case.ts';
 import {
   errorOfGradients,
@@ -8,7 +9,6 @@ import {
   sampleRows,
 } from '../attention/sampled-reference.ts';
 import type { Row } from '../command/table.ts';
-import { timeInTurn } from '../gpu/clock.ts';
 import { WrongResult } from '../suites/suite.ts';
 import type { Pass } from './implementation.ts';
 import { ImplementationProcess, type ImplementationProcessOptions } from './implementation-process.ts';

@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { cpuEngine } from '@tilewise/core/cpu';
+import { summary } from '@tilewise/device-report/measure';
 import { webgpuEngine } from '@tilewise/webgpu';
 import { parseChoices } from '../attention/attention-case.ts';
 import type { Row } from '../command/table.ts';
@@ -7,7 +8,6 @@ import { findPeer } from '../comparison/peer-module.ts';
 import { openWebGpu } from '../gpu/open-webgpu.ts';
 import { type SuiteOptions, UsageError, WrongResult } from '../suites/suite.ts';
 import type { Took } from '../timing/stopwatch.ts';
-import { summary } from '../timing/timing.ts';
 import { decoderSizes, promptOf } from './decoder-case.ts';
 import { type DecodingRun, onnxDecoding, ownDecoding, weightsOf } from './decoding-run.ts';
 

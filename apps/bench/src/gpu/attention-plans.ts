@@ -2,8 +2,8 @@ import { normalise, normaliseBackward, Tensor } from '@tilewise/core';
 import { type GpuContext, type Plan, planSdpa, planSdpaBackward } from '@tilewise/webgpu';
 import { type AttentionCase, copiesOf } from '../attention/attention-case.ts';
 import { bufferOf, emptyBuffer, readBuffer } from './buffers.ts';
-import type { EncodePlan } from './clock.ts';
 import { kernelVariants } from './kernel-variant.ts';
+import type { EncodePlan } from './trace-once.ts';
 
 /** Attention of one case on the GPU, as plans that record into a pass. */
 export interface AttentionPlans {

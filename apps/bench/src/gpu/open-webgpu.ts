@@ -1,10 +1,10 @@
 import { writeFileSync } from 'node:fs';
+import { type PeakWork, peakWork } from '@tilewise/device-report/measure';
 import { createContext, type GpuContext } from '@tilewise/webgpu';
 import { matrixTiles } from '@tilewise/webgpu/matrix';
 import { createTrace, formatTrace, takeTrace } from '@tilewise/webgpu/trace';
 import { type GpuHostKind, openGpu } from '@tilewise/webgpu-host';
 import { parseChoices } from '../attention/attention-case.ts';
-import type { SubgroupMatrix } from '../peak/subgroup-matrix-matmul.ts';
 import { type SuiteOption, type SuiteOptions, UsageError } from '../suites/suite.ts';
 import { giveWay } from './give-way.ts';
 
@@ -15,10 +15,8 @@ export interface BenchGpu {
   readonly gpu: GPU;
   readonly adapter: GPUAdapter;
   readonly kind: GpuHostKind;
-  /** The configurations of f16 with sums in f32 that the device has. */
-  readonly matrices: readonly SubgroupMatrix[];
-  /** Lanes of the largest subgroup. */
-  readonly maxSubgroupSize: number;
+  /** How much the peak of the adapter is measured with. */
+  readonly peakWork: PeakWork;
   /**
    * The label of every row of a run: the adapter in the driver's words, its features, and the toggles that
    * were set.
@@ -100,12 +98,10 @@ export async function openWebGpu({
     trace,
     ...(choice === 'matrix' && { tiles: matrixTiles }),
   });
-  const { subgroupMatrixConfigs: matrices, subgroupMaxSize } = ctx.capabilities;
   if (kind === 'software') giveWayToAdapter();
   return {
     ...{ ctx, device, gpu, adapter, kind },
-    matrices: matrices.filter(({ component }) => component === 'f16'),
-    maxSubgroupSize: subgroupMaxSize,
+    peakWork: peakWork[kind === 'hardware' ? 'hardware' : 'software'],
     label: {
       adapter: description,
       features: features.filter(name => device.features.has(name)).join(' '),

@@ -1,5 +1,6 @@
 import type { Tensor } from '@tilewise/core';
 import { cpuEngine } from '@tilewise/core/cpu';
+import { measurePeak, type Peak, time, timePasses } from '@tilewise/device-report/measure';
 import { gpuClock } from '@tilewise/webgpu/tune';
 import {
   type AttentionCase,
@@ -21,10 +22,8 @@ import type { Row } from '../command/table.ts';
 import { Comparison } from '../comparison/comparison.ts';
 import { implementationsIn, isPeer } from '../comparison/implementations.ts';
 import { attentionPlans } from '../gpu/attention-plans.ts';
-import { timePasses, traceOnce } from '../gpu/clock.ts';
 import { type BenchGpu, deviceOptions, openWebGpu, tilesOption, toggleOption } from '../gpu/open-webgpu.ts';
-import { measurePeak, type Peak } from '../peak/measure.ts';
-import { time } from '../timing/timing.ts';
+import { traceOnce } from '../gpu/trace-once.ts';
 import { type Suite, type SuiteOptions, UsageError } from './suite.ts';
 
 const engines = ['cpu', 'webgpu'] as const;
@@ -154,7 +153,7 @@ async function* measureGpu(options: SuiteOptions, progress: Progress): AsyncGene
   });
   const bench = await openWebGpu(options);
   try {
-    const peak = await measurePeak(bench, progress);
+    const peak = await measurePeak(bench.ctx, bench.peakWork, progress);
     yield* peak.matmuls.map(({ precision, kernel, ms, tflops }) => ({
       ...{ engine: `matmul ${peak.size}³`, pass: 'peak', 'B×H×S×D': '', dtype: precision, mask: '', ms },
       ...{ 'TFLOP/s': tflops, 'of peak': 1, '× tilewise': '', error: '', dispatches: 1, note: '' },

@@ -1,10 +1,9 @@
 import { cost, type Engine, normalise, type Tensor } from '@tilewise/core';
 import { cpuEngine } from '@tilewise/core/cpu';
-import { normalInputs } from '../attention/normal-inputs.ts';
+import { normalInputs, summary } from '@tilewise/device-report/measure';
 import { checkBackward, checkForward, type SampledCall, sampleRows } from '../attention/sampled-reference.ts';
 import type { Row } from '../command/table.ts';
 import { perPiece, startStopwatch, type Took } from '../timing/stopwatch.ts';
-import { summary } from '../timing/timing.ts';
 import { loadOnnxRuntime, type OnnxAttention } from '../wasm/onnxruntime.ts';
 import type { SecondThread } from '../wasm/second-thread.ts';
 import { type WasmMatmul, wasmMatmul } from '../wasm/wasm-matmul.ts';

@@ -1,16 +1,15 @@
 import { normalise, type Tensor } from '@tilewise/core';
+import { copyBandwidth, normalInputs, timePasses } from '@tilewise/device-report/measure';
 import { planSdpa } from '@tilewise/webgpu';
 import { gpuClock } from '@tilewise/webgpu/tune';
 import { type CaseDType, parseChoices, toleranceOf } from '../attention/attention-case.ts';
-import { normalInputs } from '../attention/normal-inputs.ts';
 import { checkForward, type SampledCall, sampleRows } from '../attention/sampled-reference.ts';
 import type { Row } from '../command/table.ts';
 import { continueTexts, generationOptions } from '../decoding/continue-texts.ts';
 import { bufferOf, copiesBeyondCaches, emptyBuffer, readBuffer } from '../gpu/buffers.ts';
-import { type EncodePlan, timePasses, traceOnce } from '../gpu/clock.ts';
 import { kernelVariants } from '../gpu/kernel-variant.ts';
 import { type BenchGpu, openWebGpu, toggleOption } from '../gpu/open-webgpu.ts';
-import { copyBandwidth } from '../peak/measure.ts';
+import { type EncodePlan, traceOnce } from '../gpu/trace-once.ts';
 import { type Suite, UsageError } from './suite.ts';
 
 const [Hq, Hk, D] = [32, 8, 128];
@@ -39,7 +38,7 @@ export const decode: Suite = {
       const chosen = parseChoices<CaseDType>('dtypes', String(stored), dtypes);
       const clock = gpuClock(bench.device);
       progress('copy bandwidth');
-      const copied = await copyBandwidth(bench, clock);
+      const copied = await copyBandwidth(bench.ctx, clock, bench.peakWork.copiedBytes);
       for (const dtype of chosen) {
         progress(`${S} keys in ${dtype}`);
         yield measure(bench, S, dtype, copied);

@@ -1,10 +1,15 @@
 import { Tensor } from '@tilewise/core';
+import {
+  candidatesFor,
+  MatmulBench,
+  matmulDevice,
+  normalInputs,
+  type ReadyMatmul,
+  timeInTurn,
+} from '@tilewise/device-report/measure';
 import { webgpuEngine } from '@tilewise/webgpu';
-import { normalInputs } from '../attention/normal-inputs.ts';
 import type { Row } from '../command/table.ts';
-import { timeInTurn } from '../gpu/clock.ts';
 import { type BenchGpu, openWebGpu, toggleOption } from '../gpu/open-webgpu.ts';
-import { candidatesFor, MatmulBench, type ReadyMatmul } from '../peak/measure.ts';
 import { type Suite, UsageError, WrongResult } from './suite.ts';
 
 /** The engine's product beside the best that can be written for one size. */
@@ -33,7 +38,7 @@ export const matmul: Suite = {
 
 async function compare(bench: BenchGpu, size: number, progress: (text: string) => void): Promise<Row[]> {
   const { device, ctx } = bench;
-  const fixed = new MatmulBench(device, size);
+  const fixed = new MatmulBench(ctx, size);
   const engine = webgpuEngine(ctx);
   const host = normalInputs(['a', 'b'], [size, size]);
   const [a, b] = [host.a, host.b].map(tensor => engine.upload(tensor));
@@ -65,9 +70,11 @@ async function compare(bench: BenchGpu, size: number, progress: (text: string) =
 
   progress('engine');
   await runEngine();
-  if (!(await fixed.isRight(c.buffer, 'f32'))) throw new WrongResult("the engine's matmul is wrong");
+  if (!(await fixed.isRight(c, 'f32'))) throw new WrongResult("the engine's matmul is wrong");
   const candidates: ReadyMatmul[] = [];
-  for (const candidate of candidatesFor(bench, size).filter(({ precision }) => precision === 'f32')) {
+  for (const candidate of candidatesFor(matmulDevice(ctx), size).filter(
+    ({ precision }) => precision === 'f32',
+  )) {
     progress(candidate.name);
     const ready = await fixed.ready(candidate);
     if (ready && (await ready.isRight())) candidates.push(ready);

@@ -1,4 +1,5 @@
 import { normalise, normaliseBackward, Tensor } from '@tilewise/core';
+import { normalInputs } from '@tilewise/device-report/measure';
 import {
   createContext,
   type GpuContext,
@@ -11,7 +12,6 @@ import {
 } from '@tilewise/webgpu';
 import { openGpu } from '@tilewise/webgpu-host';
 import { parseShapes, type Shape4 } from '../attention/attention-case.ts';
-import { normalInputs } from '../attention/normal-inputs.ts';
 import { checkBackward, checkForward, sampleRows } from '../attention/sampled-reference.ts';
 import type { Row } from '../command/table.ts';
 import { type BufferCount, countBuffers } from '../gpu/buffer-count.ts';

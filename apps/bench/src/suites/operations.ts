@@ -2,7 +2,7 @@ import { type DType, Tensor } from '@tilewise/core';
 import { cpuEngine } from '@tilewise/core/cpu';
 import { add, mul, tanh } from '@tilewise/core/expr';
 import { hostPrimitives, input, type Primitive, reduced } from '@tilewise/core/primitive';
-import { normalInputs } from '../attention/normal-inputs.ts';
+import { normalInputs } from '@tilewise/device-report/measure';
 import type { Row } from '../command/table.ts';
 import { wasmMatmul } from '../wasm/wasm-matmul.ts';
 import { type Suite, WrongResult } from './suite.ts';

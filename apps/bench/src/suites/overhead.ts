@@ -1,8 +1,8 @@
 import { normalise, Tensor } from '@tilewise/core';
+import { summary } from '@tilewise/device-report/measure';
 import { createContext, type GpuContext, planSdpa, sdpa } from '@tilewise/webgpu';
 import { openGpu } from '@tilewise/webgpu-host';
 import { usage } from '../gpu/usage.ts';
-import { summary } from '../timing/timing.ts';
 import type { Suite } from './suite.ts';
 
 const rounds = 7;

@@ -1,5 +1,5 @@
+import { measurePeak } from '@tilewise/device-report/measure';
 import { openWebGpu, toggleOption } from '../gpu/open-webgpu.ts';
-import { measurePeak } from '../peak/measure.ts';
 import type { Suite } from './suite.ts';
 
 /** The peak of the adapter. */
@@ -11,7 +11,11 @@ export const peak: Suite = {
   async run(options, progress) {
     const bench = await openWebGpu(options);
     try {
-      const { size, matmuls, gigabytesPerSecond, clock, destroy } = await measurePeak(bench, progress);
+      const { size, matmuls, gigabytesPerSecond, clock, destroy } = await measurePeak(
+        bench.ctx,
+        bench.peakWork,
+        progress,
+      );
       destroy();
       const more = { timer: clock, ...bench.label };
       return [

@@ -1,5 +1,5 @@
+import { time } from '@tilewise/device-report/measure';
 import { fillU32, philox4x32, splitU64, type U32x2, type U32x4, type U64 } from '@tilewise/philox';
-import { time } from '../timing/timing.ts';
 import { type Suite, WrongResult } from './suite.ts';
 
 /** Millions of words per second that one core should reach. */

@@ -1,7 +1,7 @@
+import { normalInputs } from '@tilewise/device-report/measure';
 import { createContext, type GpuContext, type GpuTensor, sdpa, sdpaBackward } from '@tilewise/webgpu';
 import { openGpu } from '@tilewise/webgpu-host';
 import { parseShapes, type Shape4 } from '../attention/attention-case.ts';
-import { normalInputs } from '../attention/normal-inputs.ts';
 import { checkBackward, checkForward, sampleRows } from '../attention/sampled-reference.ts';
 import type { Row } from '../command/table.ts';
 import { startStopwatch } from '../timing/stopwatch.ts';

@@ -91,10 +91,10 @@ export const chapters: readonly Chapter[] = [
     load: () => import('../chapters/graph/GraphChapter.tsx'),
   },
   {
-    id: 'bench',
+    id: 'doctor',
     readers: 'evaluators',
     tasks: [],
-    load: () => import('../chapters/bench/BenchChapter.tsx'),
+    load: () => import('../chapters/doctor/DoctorChapter.tsx'),
   },
 ];
 

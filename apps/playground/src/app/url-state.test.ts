@@ -7,6 +7,10 @@ describe('places in the URL', () => {
     expect(parsePlace(placeHash(place))).toEqual(place);
   });
 
+  it('lead on from a chapter that is part of another one now, with their state', () => {
+    expect(parsePlace('#/bench?d=128')).toEqual({ chapter: 'doctor', state: { d: '128' } });
+  });
+
   it('are the start without a hash', () => {
     expect(parsePlace('')).toEqual({ chapter: '', state: {} });
   });

@@ -1,4 +1,5 @@
 import { useCallback, useSyncExternalStore } from 'react';
+import { movedChapters } from './moved-chapters.ts';
 
 /** Where the visitor is: a chapter, and that chapter's state by name. */
 export interface Place {
@@ -9,7 +10,7 @@ export interface Place {
 /** Reads `#/chapter?name=value`. The hash, so that a static build works from any path. */
 export function parsePlace(hash: string): Place {
   const [path = '', query = ''] = hash.replace(/^#\/?/, '').split('?');
-  return { chapter: path, state: Object.fromEntries(new URLSearchParams(query)) };
+  return { chapter: movedChapters[path] ?? path, state: Object.fromEntries(new URLSearchParams(query)) };
 }
 
 export function placeHash({ chapter, state }: Place): string {

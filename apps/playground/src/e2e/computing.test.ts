@@ -99,13 +99,13 @@ describe('a visitor who computes', () => {
   }, 60_000);
 
   it('measures on the CPU on as many threads as it says, and copies the numbers as JSON', async () => {
-    await site.visit('#/bench?engine=cpu&size=auto&d=64');
+    await site.visit('#/doctor?engine=cpu&size=auto&d=64');
     const cores = Number(await site.page.evaluate('crossOriginIsolated && navigator.hardwareConcurrency'));
     expect(cores).toBeGreaterThanOrEqual(1);
     const threads = Math.min(cores, 16);
-    const measuring = site.page.waitForEvent('worker');
-    await site.page.getByRole('button', { name: 'Measure' }).click();
-    const started = (await measuring).evaluate(`new Promise(resolve => {
+    const examining = site.page.waitForEvent('worker');
+    await site.page.getByRole('button', { name: 'Examine' }).click();
+    const started = (await examining).evaluate(`new Promise(resolve => {
       let count = 0;
       const { Worker } = self;
       self.Worker = class extends Worker {
@@ -118,24 +118,58 @@ describe('a visitor who computes', () => {
     })`);
     expect(await started).toBe(threads);
     await site.page.getByText('6 measurements.').waitFor({ state: 'attached' });
-    await site.page.getByText('As JSON', { exact: true }).click();
-    const { machine, rows } = JSON.parse((await site.page.locator('.bench-json').textContent()) ?? '');
+    const { attention } = JSON.parse((await site.page.locator('.doctor-json').textContent()) ?? '');
+    const { machine, measurements } = attention;
     expect(machine.description).toMatch(threads === 1 ? /, one thread$/ : `, up to ${threads} threads`);
-    expect(rows).toHaveLength(6);
-    for (const { tflops, failure } of rows) {
+    expect(measurements).toHaveLength(6);
+    for (const { ms, failure } of measurements) {
       expect(failure).toBeUndefined();
-      expect(tflops).toBeGreaterThan(0);
+      expect(ms).toBeGreaterThan(0);
     }
     expect(await brokenRules(site.page)).toEqual([]);
   }, 60_000);
 
-  it('measures on the GPU beside stored scores, and stops when it has seen enough', async () => {
+  it('examines the GPU, draws its roofline, keeps the report, and compares it with another', async () => {
+    const { page } = site;
+    // An address from before the chapter had its name.
     await site.visit('#/bench?size=small&d=32');
-    await site.page.getByRole('button', { name: 'Measure' }).click();
-    await site.page.getByRole('cell', { name: 'stored' }).first().waitFor();
+    await page.getByRole('button', { name: 'Examine' }).click();
+    await page.getByRole('heading', { name: 'Is it right?' }).waitFor({ timeout: 120_000 });
+    expect(await page.locator('.doctor-checks tbody tr').count()).toBe(4);
+    expect(await page.locator('.doctor-checks [data-bad=true]').count()).toBe(0);
+    await page.getByText('12 measurements.').waitFor({ state: 'attached', timeout: 120_000 });
+    const shares = page.getByRole('region', { name: /^Prediction and measurement/ }).locator('tbody tr');
+    expect(await shares.count()).toBe(12);
+
+    // Leaving the page, or the browser, loses nothing.
+    await page.reload();
+    const json = (await page.locator('.doctor-json').textContent()) ?? '';
+    const other = JSON.parse(json);
+    for (const row of other.attention.measurements) row.ms /= 2;
+    other.diagnosis.checks[0].error = 'Infinity';
+    const [first, second] = [
+      page.getByLabel('First report, as JSON'),
+      page.getByLabel('Second report, as JSON'),
+    ];
+    await second.fill('{"format":"tilewise-device-report","version":1,"made":"","host":"","diagnosis":[]}');
+    await page.getByText('report.diagnosis must be an object').waitFor();
+    await second.fill(JSON.stringify(other));
+    const compared = page.getByRole('region', { name: 'Compare two reports' });
+    await compared.getByRole('row', { name: /^flash forward, 2 × 64 × 32, f32 .* 2 ×$/ }).waitFor();
+    await compared.getByRole('row', { name: 'forward, f32 right wrong' }).waitFor();
+    await first.fill(JSON.stringify(other));
+    await page.getByLabel('Only what differs').check();
+    expect(await compared.locator('tbody tr').count()).toBe(0);
+    expect(await brokenRules(page)).toEqual([]);
+  }, 300_000);
+
+  it('stops an examination when the visitor has seen enough', async () => {
+    await site.visit('#/doctor?size=small&d=32');
+    await site.page.getByRole('button', { name: 'Examine' }).click();
+    await site.page.getByRole('progressbar').waitFor();
     await site.page.getByRole('button', { name: 'Stop' }).click();
-    await site.page.getByRole('button', { name: 'Measure' }).waitFor();
-    expect(await site.page.getByText(/^\d+ measurements\.$/).count()).toBe(1);
+    await site.page.getByRole('button', { name: 'Examine' }).waitFor();
+    expect(await site.page.getByRole('progressbar').count()).toBe(0);
   }, 60_000);
 
   it('trains, sees the loss fall, asks the model, and gets the same curve from the same seed', async () => {

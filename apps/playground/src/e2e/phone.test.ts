@@ -140,11 +140,11 @@ describe('on a desktop of 1440 × 900', () => {
     expect(await borders.getAttribute('d')).toBe('');
   }, 60_000);
 
-  it('says that results of the bench belong to other settings', async () => {
-    await site.visit('?lang=en#/bench?engine=cpu&size=small&d=32');
-    await site.page.getByRole('button', { name: 'Measure' }).click();
+  it('says that a report belongs to other settings', async () => {
+    await site.visit('?lang=en#/doctor?engine=cpu&size=small&d=32');
+    await site.page.getByRole('button', { name: 'Examine' }).click();
     await site.page.getByText(/^\d+ measurements\.$/).waitFor({ state: 'attached' });
     await site.page.getByText('bf16', { exact: true }).click();
-    await site.page.getByText('The settings have changed since').waitFor();
+    await site.page.getByText('You have changed the settings since').waitFor();
   }, 60_000);
 });

@@ -31,17 +31,3 @@ export function naiveBytesMoved(n: number, tile: number, d: number, bytesPerElem
   const square = 4 * n * n;
   return (narrow * tile * d + square * tile * tile) * bytesPerElement;
 }
-
-/**
- * Arithmetic intensity (FLOP per byte) and what a device reaches at it: TFLOP/s, limited by memory or by
- * arithmetic.
- */
-export function roofline(
-  intensity: number,
-  { peak, bandwidth }: Device,
-): { readonly reached: number; readonly limit: 'memory' | 'arithmetic' } {
-  const fromMemory = (intensity * bandwidth) / 1000;
-  return fromMemory < peak
-    ? { reached: fromMemory, limit: 'memory' }
-    : { reached: peak, limit: 'arithmetic' };
-}

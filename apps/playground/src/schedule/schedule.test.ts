@@ -1,6 +1,7 @@
+import { attainable } from '@tilewise/device-report';
 import { describe, expect, it } from 'vitest';
 import { totalTraffic, visits } from './loop-order.ts';
-import { bytesMoved, flops, naiveBytesMoved, roofline } from './roofline.ts';
+import { bytesMoved, flops, naiveBytesMoved } from './roofline.ts';
 
 describe('loop orders', () => {
   it.each([1, 2, 5, 8])('have the known traffic for n = %i', n => {
@@ -34,8 +35,8 @@ describe('the roofline', () => {
   const device = { peak: 100, bandwidth: 1000 };
 
   it('is limited by memory below the ridge and by arithmetic above', () => {
-    expect(roofline(50, device)).toEqual({ reached: 50, limit: 'memory' });
-    expect(roofline(200, device)).toEqual({ reached: 100, limit: 'arithmetic' });
+    expect(attainable(50, device)).toEqual({ reached: 50, limit: 'memory' });
+    expect(attainable(200, device)).toEqual({ reached: 100, limit: 'arithmetic' });
   });
 
   it('finds storing S and P twice as expensive as not to, for tiles half as wide as the head', () => {

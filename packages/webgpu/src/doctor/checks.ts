@@ -1,56 +1,57 @@
-import { type DType, type SdpaOptions, Tensor } from '@tilewise/core';
+import type { Tensor } from '@tilewise/core';
 import { sdpa as exactSdpa, sdpaBackward as exactSdpaBackward } from '@tilewise/core/reference';
 import { sdpa, sdpaBackward } from '../api/sdpa.ts';
 import type { GpuContext } from '../runtime/context.ts';
 import type { GpuTensor } from '../runtime/gpu-tensor.ts';
+import { batch, type Case, keyHeads, numbers, queryHeads } from './cases.ts';
 import type { CheckReport } from './diagnosis.ts';
-
-/** More than one tile of queries and keys, grouped heads, a mask that is drawn. */
-const [B, Hq, Hk, S, D] = [1, 4, 2, 50, 16];
-const options: SdpaOptions = { causal: true, dropout: { p: 0.25, seed: 42n } };
 
 /**
  * The errors that the kernels' own tests allow: scores of this problem stay below 80, whose rounding to f32
- * moves a probability by 5e-6 at most, relative; a gradient has twice that error. Results in f16 may be
- * rounded to the neighbour: 2^-10 more.
+ * moves a probability by 5e-6 at most, relative; a gradient has twice that error. Results in f16 and
+ * bf16 may be rounded to the neighbour: 2^-10 and 2^-7 more.
  */
-const allowed = { forward: 1e-5, backward: 2e-5, f16: 2 ** -10 };
+const allowed = { forward: 1e-5, backward: 2e-5 };
+const rounding = { f32: 0, f16: 2 ** -10, bf16: 2 ** -7 };
 
-/** Numbers in [−1, 1) without pattern, always the same. */
-function numbers(shape: readonly number[], seed: number, dtype: DType): Tensor {
-  let state = seed;
-  const next = (): number => {
-    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
-    return state / 2 ** 31 - 1;
-  };
-  const count = shape.reduce((n, extent) => n * extent, 1);
-  return Tensor.from(Float32Array.from({ length: count }, next), shape, { dtype });
-}
-
-/** One forward and one backward, in f32 and in f16, against the reference. */
-export async function runChecks(ctx: GpuContext): Promise<CheckReport[]> {
+/**
+ * Each case forward and backward against the reference. `tell` hears of each check as soon as it is done, and
+ * of how many there are.
+ */
+export async function runChecks(
+  ctx: GpuContext,
+  cases: readonly Case[],
+  tell: (check: CheckReport, of: number) => void = () => {},
+): Promise<CheckReport[]> {
   const reports: CheckReport[] = [];
-  for (const dtype of ['f32', 'f16'] as const) {
-    const q = numbers([B, Hq, S, D], 1, dtype);
-    const k = numbers([B, Hk, S, D], 2, dtype);
-    const v = numbers([B, Hk, S, D], 3, dtype);
-    const dO = numbers([B, Hq, S, D], 4, dtype);
+  const add = (report: CheckReport): void => {
+    reports.push(report);
+    tell(report, 2 * cases.length);
+  };
+  for (const { name, dtype, shape, options } of cases) {
+    const [Sq, Skv, D] = shape;
+    const q = numbers([batch, queryHeads, Sq, D], 1, dtype);
+    const k = numbers([batch, keyHeads, Skv, D], 2, dtype);
+    const v = numbers([batch, keyHeads, Skv, D], 3, dtype);
+    const dO = numbers([batch, queryHeads, Sq, D], 4, dtype);
     const exact = exactSdpa(q, k, v, options);
     const inputs = { q, k, v, o: exact.o, lse: exact.lse, dO };
     const gradients = exactSdpaBackward(inputs, options);
-    const store = dtype === 'f16' ? allowed.f16 : 0;
-    const [gq, gk, gv] = [ctx.upload(q), ctx.upload(k), ctx.upload(v)];
-    reports.push(
-      await check(ctx, `forward, ${dtype}`, allowed.forward + store, exact, () =>
-        sdpa(ctx, gq, gk, gv, options),
+    const store = rounding[dtype];
+    const full = (pass: string): string => [pass, dtype, name].filter(Boolean).join(', ');
+    const uploaded = Object.entries(inputs).map(([of, tensor]) => [of, ctx.upload(tensor)] as const);
+    const given = Object.fromEntries(uploaded) as Record<keyof typeof inputs, GpuTensor>;
+    add(
+      await check(ctx, full('forward'), allowed.forward + store, exact, () =>
+        sdpa(ctx, given.q, given.k, given.v, options),
       ),
     );
-    const rows = { o: ctx.upload(exact.o), lse: ctx.upload(exact.lse), dO: ctx.upload(dO) };
-    reports.push(
-      await check(ctx, `backward, ${dtype}`, allowed.backward + store, gradients, () =>
-        sdpaBackward(ctx, { q: gq, k: gk, v: gv, ...rows }, options),
+    add(
+      await check(ctx, full('backward'), allowed.backward + store, gradients, () =>
+        sdpaBackward(ctx, given, options),
       ),
     );
+    for (const [, tensor] of uploaded) tensor.destroy();
   }
   return reports;
 }
@@ -70,6 +71,7 @@ async function check(
     const results = run() as Record<string, GpuTensor>;
     for (const [result, want] of Object.entries(exact as Record<string, Tensor>)) {
       error = Math.max(error, relativeError(await ctx.download(results[result]), want));
+      results[result].destroy();
     }
   } catch (cause) {
     error = Number.POSITIVE_INFINITY;
@@ -79,16 +81,18 @@ async function check(
 }
 
 /**
- * The largest difference, by the largest exact value or 1. Anything that is not finite is infinitely wrong.
+ * The largest difference, by the largest exact value or 1. An infinity must be the same infinity; anything
+ * else that is not finite is infinitely wrong.
  */
 export function relativeError(got: Tensor, want: Tensor): number {
   const [actual, exact] = [got.toFloat64(), want.toFloat64()];
   let largest = 0;
   let magnitude = 1;
   for (let n = 0; n < exact.length; n++) {
+    if (actual[n] === exact[n] && !Number.isFinite(exact[n])) continue;
     const difference = Math.abs(actual[n] - exact[n]);
-    largest =
-      difference <= largest ? largest : Number.isNaN(difference) ? Number.POSITIVE_INFINITY : difference;
+    if (!Number.isFinite(difference)) return Number.POSITIVE_INFINITY;
+    largest = Math.max(largest, difference);
     magnitude = Math.max(magnitude, Math.abs(exact[n]));
   }
   return largest / magnitude;

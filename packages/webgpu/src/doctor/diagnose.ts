@@ -2,8 +2,9 @@ import { checkOptions } from '@tilewise/philox/errors';
 import { type Capabilities, guaranteedCapabilities } from '../device/capabilities.ts';
 import type { GpuContext } from '../runtime/context.ts';
 import { createContext } from '../runtime/create-context.ts';
+import { thoroughCases, usualCases } from './cases.ts';
 import { runChecks } from './checks.ts';
-import type { AdapterReport, Diagnosis, LimitReport } from './diagnosis.ts';
+import type { AdapterReport, CheckReport, Diagnosis, LimitReport } from './diagnosis.ts';
 import { checkVariants } from './variants.ts';
 import { missingAdapter, missingDevice, missingWebGpu, verdictOf } from './verdict.ts';
 
@@ -14,6 +15,13 @@ export interface DiagnoseOptions {
   readonly powerPreference?: GPUPowerPreference | undefined;
   /** Where `gpu` comes from, for the report. */
   readonly source?: string | undefined;
+  /**
+   * Whether to check every dtype, mask, bias and dropout, and not the usual case alone; 'hardware' where a
+   * GPU does the work, as a CPU needs a minute to compile it all. Default: false.
+   */
+  readonly thorough?: boolean | 'hardware' | undefined;
+  /** Hears of each check as soon as the check is done, and how many there will be. */
+  readonly onCheck?: ((check: CheckReport, of: number) => void) | undefined;
 }
 
 const nothing: Omit<Diagnosis, 'status' | 'verdict' | 'source'> = {
@@ -29,7 +37,7 @@ const nothing: Omit<Diagnosis, 'status' | 'verdict' | 'source'> = {
  * against the float64 reference. What is wrong is in the result; it rejects with nothing but bugs of its own.
  */
 export async function diagnose(options: DiagnoseOptions = {}): Promise<Diagnosis> {
-  checkOptions('options', options, ['gpu', 'powerPreference', 'source']);
+  checkOptions('options', options, ['gpu', 'powerPreference', 'source', 'thorough', 'onCheck']);
   const { powerPreference = 'high-performance', source = options.gpu ? 'given' : 'navigator.gpu' } = options;
   const gpu = options.gpu ?? (globalThis as { navigator?: { gpu?: GPU } }).navigator?.gpu;
   if (!gpu) {
@@ -51,7 +59,9 @@ export async function diagnose(options: DiagnoseOptions = {}): Promise<Diagnosis
   try {
     const limits = limitsOf(ctx.capabilities);
     const variants = checkVariants(ctx);
-    const checks = await runChecks(ctx);
+    const { thorough = false, onCheck } = options;
+    const isThorough = thorough === 'hardware' ? !found.adapter.software : thorough;
+    const checks = await runChecks(ctx, isThorough ? thoroughCases : usualCases, onCheck);
     return { ...verdictOf(found.adapter, variants, checks), source, ...found, limits, variants, checks };
   } finally {
     ctx.destroy();

@@ -1,5 +1,7 @@
+import { Tensor } from '@tilewise/core';
 import { openGpu } from '@tilewise/webgpu-host';
 import { beforeAll, describe, expect, test, vi } from 'vitest';
+import { relativeError } from './checks.ts';
 import { doctorCommand } from './command.ts';
 import type { Diagnosis } from './diagnosis.ts';
 import { diagnose, formatDiagnosis } from './index.ts';
@@ -54,6 +56,19 @@ describe('a diagnosis of a working device', () => {
       expect(error).toBeLessThanOrEqual(allowed);
     }
   });
+
+  test('has every dtype, mask, bias and dropout checked where that is asked for, one by one', async () => {
+    const told: string[] = [];
+    const { checks, status } = await diagnose({
+      gpu,
+      thorough: true,
+      onCheck: ({ name }, of) => told.push(`${name} of ${of}`),
+    });
+    expect(checks.filter(({ error, allowed }) => !(error <= allowed))).toEqual([]);
+    expect(told).toEqual(checks.map(({ name }) => `${name} of ${checks.length}`));
+    expect(told).toContain('backward, f32, bias, softcap, sinks of 16');
+    expect(status).toBe(found.status);
+  }, 120_000);
 
   test('ends with a verdict', () => {
     expect(found.status).toBe(kind === 'software' ? 'slow' : 'ok');
@@ -113,6 +128,20 @@ test('a device that computes wrongly is found out', async () => {
   expect(diagnosis.status).toBe('wrong');
   expect(diagnosis.verdict).toMatch(/not right on this device \(forward, f32: it is off by .*report this/);
   expect(formatDiagnosis(diagnosis)).toContain('WRONG  forward, f32');
+});
+
+test('an infinity is right where it is the exact one, and nothing else that is not finite is', () => {
+  const { POSITIVE_INFINITY: inf, NEGATIVE_INFINITY: minus, NaN: nan } = Number;
+  const errorOf = (got: number[], want: number[]) =>
+    relativeError(Tensor.from(got, [got.length]), Tensor.from(want, [want.length]));
+  expect(errorOf([minus, 2.5], [minus, 2])).toBe(0.25);
+  for (const [got, want] of [
+    [inf, minus],
+    [minus, 0],
+    [0, minus],
+    [nan, 0],
+  ])
+    expect(errorOf([got], [want])).toBe(inf);
 });
 
 test('a device that fails is found out', () => {

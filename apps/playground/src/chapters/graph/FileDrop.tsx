@@ -5,6 +5,7 @@ import type { GraphSource } from '../../graph/report.ts';
 import { useText } from '../../text/TextProvider.tsx';
 import { FileButton } from '../../ui/FileButton.tsx';
 import { Rich } from '../../ui/Rich.tsx';
+import { saveFile } from '../../ui/save-file.ts';
 
 /**
  * Takes a graph in oneDNN's format, dropped anywhere on the page or chosen, and saves the one that is shown.
@@ -46,9 +47,7 @@ export function FileDrop(props: {
   }, []);
   const save = (): void => {
     if (!graph) return;
-    const url = URL.createObjectURL(new Blob([formatJson(graph)], { type: 'application/json' }));
-    Object.assign(document.createElement('a'), { href: url, download: 'graph.json' }).click();
-    URL.revokeObjectURL(url);
+    saveFile('graph.json', formatJson(graph), 'application/json');
   };
   return (
     // Dropping is one way; the button beside it is another, for the keyboard too.

@@ -1,8 +1,9 @@
+import { attainable } from '@tilewise/device-report';
 import { useCallback, useMemo } from 'react';
 import { useUrlNumber } from '../../app/url-state.ts';
 import { type DeviceName, devices } from '../../schedule/devices.ts';
 import { totalTraffic } from '../../schedule/loop-order.ts';
-import { bytesMoved, flops, naiveBytesMoved, roofline } from '../../schedule/roofline.ts';
+import { bytesMoved, flops, naiveBytesMoved } from '../../schedule/roofline.ts';
 import { useNumbers } from '../../text/numbers.ts';
 import { useText } from '../../text/TextProvider.tsx';
 import { Chart, type Plot } from '../../ui/Chart.tsx';
@@ -48,7 +49,7 @@ export function Roofline() {
     () =>
       schedules.map(schedule => {
         const intensity = intensityOf(schedule, tile);
-        return { schedule, intensity, ...roofline(intensity, { peak, bandwidth }) };
+        return { schedule, intensity, ...attainable(intensity, { peak, bandwidth }) };
       }),
     [tile, peak, bandwidth],
   );
@@ -79,8 +80,8 @@ export function Roofline() {
           plot.line(
             [
               [left, (left * bandwidth) / 1000],
-              [Math.max(left, ridge), roofline(Math.max(left, ridge), { peak, bandwidth }).reached],
-              [right, roofline(right, { peak, bandwidth }).reached],
+              [Math.max(left, ridge), attainable(Math.max(left, ridge), { peak, bandwidth }).reached],
+              [right, attainable(right, { peak, bandwidth }).reached],
             ],
             { stroke: 'var(--line-strong)', strokeWidth: 3, clip: true },
           ),

@@ -101,7 +101,7 @@ describe.each(chapters)('the chapter $id', ({ id }) => {
 
 // With what is on the screen at once; workers and kernels are loaded for what the visitor asks to be
 // computed.
-const light = chapters.filter(({ id }) => !['lab', 'dropout', 'train', 'graph', 'bench'].includes(id));
+const light = chapters.filter(({ id }) => !['lab', 'dropout', 'train', 'graph', 'doctor'].includes(id));
 describe.each(light)('the chapter $id, on a slow phone', ({ id }) => {
   it('is there from at most 350 KB with fonts', async () => {
     const { bytes, ms } = await fresh(async (page, go) => {

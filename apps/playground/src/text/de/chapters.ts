@@ -52,9 +52,9 @@ export const chapters: Text['chapters'] = {
     title: 'Trainieren',
     blurb: 'Ein kleiner Transformer lernt vor deinen Augen, und mit ihm seine Attention.',
   },
-  bench: {
-    short: 'Messen',
-    title: 'Messen',
-    blurb: 'Die Kernel auf der eigenen Maschine, neben Attention, die ihre Scores speichert.',
+  doctor: {
+    short: 'Doktor',
+    title: 'Doktor',
+    blurb: 'Ist Attention auf deiner GPU richtig, und wie nah kommt sie dem, was die GPU kann?',
   },
 };

@@ -2,6 +2,7 @@ import type { Text } from '../text.ts';
 import { attention } from './attention.ts';
 import { backward } from './backward.ts';
 import { bench } from './bench.ts';
+import { doctor } from './doctor.ts';
 import { dropout } from './dropout.ts';
 import { engine } from './engine.ts';
 import { firstDe } from './first.ts';
@@ -9,7 +10,6 @@ import { graph } from './graph.ts';
 import { lab } from './lab.ts';
 import { loops } from './loops.ts';
 import { machine } from './machine.ts';
-import { measure } from './measure.ts';
 import { overview } from './overview.ts';
 import { player } from './player.ts';
 import { quizzes } from './quizzes.ts';
@@ -32,7 +32,7 @@ export const de: Text = {
   lab,
   engine,
   graph,
-  measure,
+  doctor,
   train,
   quizzes,
   tiles,

@@ -45,9 +45,9 @@ export const chapters = {
     title: 'Train',
     blurb: 'A small transformer learns before your eyes, its attention with it.',
   },
-  bench: {
-    short: 'Bench',
-    title: 'Bench',
-    blurb: 'The kernels on your own machine, beside attention that stores its scores.',
+  doctor: {
+    short: 'Doctor',
+    title: 'Doctor',
+    blurb: 'Is attention right on your GPU, and how close does it come to what the GPU can do?',
   },
 };

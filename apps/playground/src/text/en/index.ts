@@ -1,6 +1,7 @@
 import { attention } from './attention.ts';
 import { backward } from './backward.ts';
 import { bench } from './bench.ts';
+import { doctor } from './doctor.ts';
 import { dropout } from './dropout.ts';
 import { engine } from './engine.ts';
 import { firstEn } from './first.ts';
@@ -8,7 +9,6 @@ import { graph } from './graph.ts';
 import { lab } from './lab.ts';
 import { loops } from './loops.ts';
 import { machine } from './machine.ts';
-import { measure } from './measure.ts';
 import { overview } from './overview.ts';
 import { player } from './player.ts';
 import { quizzes } from './quizzes.ts';
@@ -35,7 +35,7 @@ export const en = {
   lab,
   engine,
   graph,
-  measure,
+  doctor,
   train,
   quizzes,
   tiles,

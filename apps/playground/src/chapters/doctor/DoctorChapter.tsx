@@ -1,0 +1,123 @@
+import type { DeviceReport } from '@tilewise/device-report';
+import { useUrlChoice, useUrlFlag } from '../../app/url-choice.ts';
+import { useText } from '../../text/TextProvider.tsx';
+import { Choice } from '../../ui/Choice.tsx';
+import { References } from '../../ui/References.tsx';
+import { Reveal } from '../../ui/Reveal.tsx';
+import { Paragraphs } from '../../ui/Rich.tsx';
+import { Section } from '../../ui/Section.tsx';
+import { Toggle } from '../../ui/Toggle.tsx';
+import { CompareReports } from './CompareReports.tsx';
+import { Correctness } from './Correctness.tsx';
+import { DeviceFacts } from './DeviceFacts.tsx';
+import { DeviceRoofline } from './DeviceRoofline.tsx';
+import './doctor.css';
+import { ShareReport } from './ShareReport.tsx';
+import { Speed } from './Speed.tsx';
+import { type Examination, useExamination } from './useExamination.ts';
+import { Verdict } from './Verdict.tsx';
+
+/**
+ * The visitor's device: whether attention is right on it, what it can do, how fast it is, and as a report.
+ */
+export default function DoctorChapter() {
+  const text = useText().doctor;
+  const [engine, setEngine] = useUrlChoice('engine', ['auto', 'cpu'], 'auto');
+  const [size, setSize] = useUrlChoice('size', ['auto', 'small', 'medium', 'large'], 'auto');
+  const [head, setHead] = useUrlChoice('d', ['32', '64', '128'], '64');
+  const [dtype, setDtype] = useUrlChoice('dtype', ['f32', 'f16', 'bf16'], 'f32');
+  const [causal, setCausal] = useUrlFlag('causal');
+  const { examination, start, stop } = useExamination();
+  const { running, report, settings } = examination;
+  const wanted = { engine, size, D: Number(head), causal, dtype } as const;
+  return (
+    <div className="stack">
+      <div className="prose">
+        <Paragraphs text={text.intro} />
+      </div>
+      <Section id="examine" title={text.title}>
+        <div className="doctor-controls">
+          <Choice label={text.engine} value={engine} options={text.engines} onChange={setEngine} />
+          <Choice label={text.size} value={size} options={text.sizes} onChange={setSize} />
+          <Choice
+            label={text.headSize}
+            value={head}
+            options={{ '32': '32', '64': '64', '128': '128' }}
+            onChange={setHead}
+          />
+          <Choice
+            label={text.dtype}
+            value={dtype}
+            options={{ f32: 'f32', f16: 'f16', bf16: 'bf16' }}
+            onChange={setDtype}
+          />
+          <Toggle label={text.causal} checked={causal} onChange={setCausal} />
+        </div>
+        <div className="toolbar">
+          <button type="button" className="button primary" onClick={() => (running ? stop() : start(wanted))}>
+            {running ? text.stop : text.start}
+          </button>
+          <Progress examination={examination} />
+        </div>
+        {examination.failed && (
+          <p className="failure" role="alert">
+            <strong>{text.failed}</strong> <span lang="en">{examination.failed}</span>
+          </p>
+        )}
+        {settings && JSON.stringify(settings) !== JSON.stringify(wanted) && (
+          <p className="note" role="status">
+            {text.otherSettings}
+          </p>
+        )}
+        {report ? <Verdict report={report} /> : !running && <p className="note">{text.before}</p>}
+      </Section>
+      {report && <Findings report={report} />}
+      <CompareReports own={report} />
+      <Reveal summary={text.howSummary}>
+        <Paragraphs text={text.how} />
+      </Reveal>
+      <References ids={['williams']} />
+    </div>
+  );
+}
+
+function Progress({ examination: { running, progress, report } }: { readonly examination: Examination }) {
+  const text = useText().doctor;
+  const measured = report?.attention?.measurements.length ?? 0;
+  return (
+    <>
+      {running && progress && (
+        <>
+          <progress
+            className="doctor-progress"
+            aria-label={text.progress}
+            max={progress.total}
+            value={progress.done}
+          />
+          <span>{text.stages[progress.stage]}</span>
+          {progress.total > 1 && (
+            <span className="mono">
+              {progress.done} / {progress.total}
+            </span>
+          )}
+        </>
+      )}
+      <p className="visually-hidden" role="status">
+        {running ? text.running : measured > 0 && text.finished(measured)}
+      </p>
+    </>
+  );
+}
+
+function Findings({ report }: { readonly report: DeviceReport }) {
+  const { diagnosis, attention } = report;
+  return (
+    <>
+      {diagnosis.checks.length > 0 && <Correctness checks={diagnosis.checks} />}
+      {attention && <Speed attention={attention} />}
+      <DeviceRoofline report={report} />
+      {diagnosis.adapter && <DeviceFacts diagnosis={diagnosis} />}
+      <ShareReport report={report} />
+    </>
+  );
+}

@@ -1,0 +1,79 @@
+import { useId, useState } from 'react';
+import { useText } from '../../text/TextProvider.tsx';
+import { FileButton } from '../../ui/FileButton.tsx';
+
+/** What was given as a report: its text, and the name of its file if it had one. */
+export interface ReportInput {
+  readonly text: string;
+  readonly name: string;
+}
+
+/** No report is nearly as large: a larger file is not read. */
+const mostBytes = 4 * 2 ** 20;
+
+/** Takes a report: dropped, chosen or pasted. */
+export function ReportField(props: {
+  readonly label: string;
+  readonly input: ReportInput;
+  /** What is wrong with it. */
+  readonly error: string | null;
+  readonly placeholder: string;
+  readonly onInput: (input: ReportInput) => void;
+}) {
+  const { label, input, error, placeholder, onInput } = props;
+  const text = useText().doctor;
+  const id = useId();
+  const [over, setOver] = useState(false);
+  const [tooLarge, setTooLarge] = useState(false);
+  const take = async (file: File): Promise<void> => {
+    setTooLarge(file.size > mostBytes);
+    if (file.size <= mostBytes) onInput({ text: await file.text(), name: file.name });
+  };
+  return (
+    // Dropping is one way; the field and the button are others, for the keyboard too.
+    <fieldset
+      className="report-field"
+      data-over={over}
+      onDragOver={() => setOver(true)}
+      onDragLeave={() => setOver(false)}
+      onDrop={event => {
+        event.preventDefault();
+        setOver(false);
+        const [file] = event.dataTransfer.files;
+        if (file) take(file);
+      }}
+    >
+      <legend>{label}</legend>
+      <label className="visually-hidden" htmlFor={id}>
+        {text.reportText(label)}
+      </label>
+      <textarea
+        id={id}
+        rows={4}
+        spellCheck={false}
+        value={input.text}
+        placeholder={placeholder}
+        aria-invalid={error !== null}
+        aria-describedby={error === null ? undefined : `${id}-error`}
+        onChange={event => {
+          setTooLarge(false);
+          onInput({ text: event.currentTarget.value, name: '' });
+        }}
+      />
+      <div className="toolbar">
+        <FileButton label={text.chooseFile} accept=".json,application/json" onFile={take} />
+        {input.text !== '' && (
+          <button type="button" className="button" onClick={() => onInput({ text: '', name: '' })}>
+            {text.clear}
+          </button>
+        )}
+        <span className="note">{input.name}</span>
+      </div>
+      {(error !== null || tooLarge) && (
+        <p className="failure" id={`${id}-error`} role="alert">
+          <strong>{text.noReport}</strong> {tooLarge ? text.tooLarge : <span lang="en">{error}</span>}
+        </p>
+      )}
+    </fieldset>
+  );
+}

@@ -1,0 +1,37 @@
+import { type DeviceReport, deviceName } from '@tilewise/device-report';
+import { useLanguage, useText } from '../../text/TextProvider.tsx';
+import { Stats } from '../../ui/Stats.tsx';
+
+/** What was found, in a sentence, and what it was found on. */
+export function Verdict({ report }: { readonly report: DeviceReport }) {
+  const text = useText().doctor;
+  const [language] = useLanguage();
+  const { diagnosis, made, attention } = report;
+  const wasChosen = attention?.machine.engine === 'cpu' && attention.machine.instead === undefined;
+  const date = new Date(made);
+  const when = Number.isNaN(date.valueOf())
+    ? ''
+    : new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeStyle: 'short' }).format(date);
+  return (
+    <>
+      {!wasChosen && (
+        <p className="doctor-verdict" data-status={diagnosis.status}>
+          <strong>{text.statuses[diagnosis.status]}</strong>{' '}
+          {diagnosis.status === 'ok' || diagnosis.status === 'slow' ? null : (
+            <span lang="en">{diagnosis.verdict}</span>
+          )}
+        </p>
+      )}
+      <Stats
+        items={[
+          [text.machine, attention?.machine.description ?? deviceName(report)],
+          ...(attention ? [[text.clock, text.clocks[attention.machine.clock]] as const] : []),
+          ...(when ? [[text.when, when] as const] : []),
+        ]}
+      />
+      {attention?.machine.instead !== undefined && (
+        <p className="note">{text.instead(attention.machine.instead)}</p>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,7 @@
+import type { Measurement } from '@tilewise/device-report';
+
+/** The colours of both ways to compute attention, in charts and tables. */
+export const implementationColors: Readonly<Record<Measurement['implementation'], string>> = {
+  flash: 'var(--accent)',
+  naive: 'var(--write)',
+};

@@ -1,0 +1,19 @@
+import type { MeasureSettings } from '@tilewise/device-report';
+import { type ExaminationEvent, examineDevice } from '@tilewise/device-report/measure';
+
+/** What an examination in a worker tells the page. */
+export type WorkerEvent =
+  | ExaminationEvent
+  | { readonly kind: 'done' }
+  | { readonly kind: 'failed'; readonly message: string };
+
+const tell = (event: WorkerEvent): void => postMessage(event);
+
+addEventListener('message', async ({ data }: MessageEvent<MeasureSettings>) => {
+  try {
+    await examineDevice(data, { name: navigator.userAgent }, tell);
+    tell({ kind: 'done' });
+  } catch (error) {
+    tell({ kind: 'failed', message: error instanceof Error ? error.message : String(error) });
+  }
+});

@@ -1,0 +1,23 @@
+import { type DeviceReport, parseReport, reportJson } from '@tilewise/device-report';
+
+const key = 'tilewise.device-report';
+
+/** The last report that this browser made, or null. */
+export function keptReport(): DeviceReport | null {
+  try {
+    const text = localStorage.getItem(key);
+    return text === null ? null : parseReport(text);
+  } catch {
+    // Storage is forbidden, or what lies there is no report.
+    return null;
+  }
+}
+
+/** Keeps a report for the next visit. */
+export function keepReport(report: DeviceReport): void {
+  try {
+    localStorage.setItem(key, reportJson(report));
+  } catch {
+    // A full or forbidden storage; the report is shown all the same.
+  }
+}

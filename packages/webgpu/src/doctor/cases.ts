@@ -1,0 +1,88 @@
+import { type DType, type SdpaOptions, Tensor } from '@tilewise/core';
+
+/** Attention that the doctor computes forward and backward. */
+export interface Case {
+  /** What is special about the case; '' for the usual one. */
+  readonly name: string;
+  readonly dtype: 'f32' | 'f16' | 'bf16';
+  /** Queries, keys and head size. */
+  readonly shape: readonly [Sq: number, Skv: number, D: number];
+  readonly options: SdpaOptions;
+}
+
+export const batch = 1;
+export const queryHeads = 4;
+export const keyHeads = 2;
+
+/** More than one tile of queries and keys, grouped heads, a mask that is drawn. */
+const usual: Omit<Case, 'dtype'> = {
+  name: '',
+  shape: [50, 50, 16],
+  options: { causal: true, dropout: { p: 0.25, seed: 42n } },
+};
+
+/** The usual case in the dtypes that most programs have. */
+export const usualCases: readonly Case[] = [
+  { ...usual, dtype: 'f32' },
+  { ...usual, dtype: 'f16' },
+];
+
+/** Numbers in [−1, 1) without pattern, always the same. */
+export function numbers(shape: readonly number[], seed: number, dtype: DType = 'f32'): Tensor {
+  let state = seed;
+  const next = (): number => {
+    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
+    return state / 2 ** 31 - 1;
+  };
+  const count = shape.reduce((n, extent) => n * extent, 1);
+  return Tensor.from(Float32Array.from({ length: count }, next), shape, { dtype });
+}
+
+const [S] = usual.shape;
+const mask = Tensor.from(
+  numbers([S, S], 5)
+    .toFloat32()
+    .map(x => Number(x > 0)),
+  [S, S],
+  { dtype: 'bool' },
+);
+const bias = numbers([1, queryHeads, S, S], 6);
+const drawn = (scheme: 'flash-attention-2' | 'onednn') => ({ p: 0.25, seed: 42n, scheme });
+
+/**
+ * Every dtype, mask, bias and dropout, and head sizes that other kernels are made for. Options that kernels
+ * treat apart are in one case together, as compiling is most of the work.
+ */
+export const thoroughCases: readonly Case[] = [
+  ...usualCases,
+  {
+    name: 'boolean mask, ALiBi, sequence lengths',
+    dtype: 'f32',
+    shape: [S, S, 16],
+    options: { mask, alibi: true, seqLensQ: [37], seqLensKv: [41] },
+  },
+  {
+    name: 'bias, softcap, sinks',
+    dtype: 'f32',
+    shape: [S, S, 16],
+    options: { bias, softcap: 2, sink: [0.5, -0.5, 1, 0] },
+  },
+  {
+    name: 'window aligned bottom right, dropout of FlashAttention-2',
+    dtype: 'f32',
+    shape: [70, 90, 64],
+    options: {
+      causal: 'bottom-right',
+      window: { left: 9, align: 'bottom-right' },
+      dropout: drawn('flash-attention-2'),
+    },
+  },
+  {
+    name: 'head size 128, dropout of oneDNN',
+    dtype: 'f16',
+    shape: [40, 72, 128],
+    options: { dropout: drawn('onednn') },
+  },
+  { name: 'head size 40', dtype: 'bf16', shape: [33, 65, 40], options: {} },
+  { name: 'one query, many keys', dtype: 'f32', shape: [1, 700, 64], options: {} },
+];

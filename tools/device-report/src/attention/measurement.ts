@@ -1,0 +1,68 @@
+/** What is measured, and on which engine: a GPU where there is one (`auto`), or the CPU. */
+export interface MeasureSettings {
+  readonly engine: 'auto' | 'webgpu' | 'cpu';
+  readonly size: MeasureSize;
+  readonly D: number;
+  readonly causal: boolean;
+  readonly dtype: 'f32' | 'f16' | 'bf16';
+}
+
+/** How long the sequences are; `auto` is small where a CPU does the work, else medium. */
+export type MeasureSize = 'auto' | 'small' | 'medium' | 'large';
+
+/** What attention was measured on. */
+export interface Machine {
+  readonly engine: 'webgpu' | 'cpu';
+  readonly description: string;
+  /** A CPU that plays a GPU: times say nothing about GPUs. */
+  readonly software: boolean;
+  readonly clock: 'timestamps' | 'wall clock';
+  /** Why the machine is not a GPU, although one was asked for. */
+  readonly instead?: string;
+}
+
+/** One measurement of attention. */
+export interface Measurement {
+  /** The flash kernels, or attention with the scores in memory (always f32). */
+  readonly implementation: 'flash' | 'naive';
+  readonly pass: 'forward' | 'backward';
+  readonly heads: number;
+  readonly S: number;
+  /**
+   * Of the products that are needed, whatever the implementation computes: see `cost` of `@tilewise/core`.
+   */
+  readonly flops: number;
+  /** All buffers of the pass. */
+  readonly bytes: number;
+  /** The median of some runs; absent where there is no result that could be timed. */
+  readonly ms?: number;
+  /**
+   * The largest difference from the CPU engine (of that, from the float64 reference), relative to the largest
+   * number.
+   */
+  readonly error?: number;
+  /** Why there is no time: the scores need more than a buffer may have, or the result was wrong. */
+  readonly failure?: 'too large' | 'wrong';
+}
+
+/** Sequence lengths and heads for a machine. */
+export function measuredShapes(
+  size: MeasureSize,
+  { engine, software }: Pick<Machine, 'engine' | 'software'>,
+): { readonly heads: number; readonly lengths: readonly number[] } {
+  const chosen = size === 'auto' ? (engine === 'cpu' || software ? 'small' : 'medium') : size;
+  return shapes[engine][chosen];
+}
+
+const shapes = {
+  webgpu: {
+    small: { heads: 2, lengths: [64, 128, 256] },
+    medium: { heads: 8, lengths: [256, 512, 1024, 2048] },
+    large: { heads: 16, lengths: [1024, 2048, 4096, 8192] },
+  },
+  cpu: {
+    small: { heads: 2, lengths: [64, 128, 256] },
+    medium: { heads: 4, lengths: [128, 256, 512] },
+    large: { heads: 8, lengths: [256, 512, 1024] },
+  },
+} as const;
