@@ -23,7 +23,8 @@ async function bundled(folder, contents) {
   return outputFiles[0].text;
 }
 
-// What a page computes, as the text of a promise: `kind` is `cpu` or `gpu`, the result `{ ok }` or `{ error }`.
+// What a page computes, as the text of a promise: `kind` is `cpu` or `gpu`, the result `{ ok }` or `{ error
+// }`.
 
 export const onMainThread = kind =>
   `(async () => { await import('/page.js'); return { ok: await smoke('${kind}') }; })()`;

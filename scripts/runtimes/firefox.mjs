@@ -17,7 +17,8 @@ const missing = 'not run: no Firefox on the machine';
 
 /**
  * The packages in the contexts of a page in Firefox: the one that the environment variable `TILEWISE_FIREFOX`
- * names, else `firefox` or `firefox-esr` of the machine. Where there is none, the checks are not run and say so.
+ * names, else `firefox` or `firefox-esr` of the machine. Where there is none, the checks are not run and say
+ * so.
  */
 export function firefoxChecks({ folder }) {
   const firefox = findFirefox();

@@ -66,6 +66,16 @@ test('every link and anchor of every page is there', () => {
   expect(pages().length).toBeGreaterThan(50);
 });
 
+test('links to the playground lead to its chapters', () => {
+  const source = readFileSync(join(root, '../playground/src/app/chapters.ts'), 'utf8');
+  const chapters = [...source.matchAll(/ id: '([^']+)'/g)].map(([, id]) => `#/${id}`);
+  const linked = pages().flatMap(page =>
+    [...readFileSync(page, 'utf8').matchAll(/playground\/index\.html(#[^"]*)"/g)].map(([, anchor]) => anchor),
+  );
+  expect([...new Set(linked)].filter(anchor => !chapters.includes(anchor))).toEqual([]);
+  expect(new Set(linked).size).toBeGreaterThan(7);
+});
+
 test('no page or script depends on the path that the site is served from', () => {
   const absolute = filesIn(site)
     .filter(file => /\.(html|js|css)$/.test(file))

@@ -1,17 +1,33 @@
 import { useFirstText } from '../text/TextProvider.tsx';
-import { chapters } from './chapters.ts';
+import { type Chapter, chapters } from './chapters.ts';
+import { links } from './links.ts';
 
-/** The way on at the end of a chapter. */
+/** The ways on at the end of a chapter: the documentation on its subject, and the next chapter. */
 export function NextChapter({ after }: { readonly after: string }) {
   const text = useFirstText();
-  const next = chapters[chapters.findIndex(({ id }) => id === after) + 1];
-  if (!next) return null;
+  const at = chapters.findIndex(({ id }) => id === after);
+  const next = chapters[at + 1];
+  const docs = links.docs && chapters[at] && `${links.docs}${chapters[at].docs}.html`;
+  return (
+    <>
+      {docs && (
+        <p>
+          <a href={docs}>{text.site.chapterDocs}</a>
+        </p>
+      )}
+      {next && <NextLink {...next} />}
+    </>
+  );
+}
+
+function NextLink({ id }: Pick<Chapter, 'id'>) {
+  const text = useFirstText();
   return (
     <nav className="next" aria-label={text.site.nextChapter}>
-      <a href={`#/${next.id}`}>
+      <a href={`#/${id}`}>
         <span>{text.site.next}</span>
-        <strong>{text.chapters[next.id].title}</strong>
-        <span>{text.chapters[next.id].blurb}</span>
+        <strong>{text.chapters[id].title}</strong>
+        <span>{text.chapters[id].blurb}</span>
       </a>
     </nav>
   );

@@ -11,6 +11,8 @@ export interface Chapter {
   readonly readers: 'learners' | 'evaluators';
   /** The tasks of the chapter, by the names under which they are marked as done. */
   readonly tasks: readonly string[];
+  /** The page of the documentation on the subject of the chapter. */
+  readonly docs: string;
   readonly load: () => Promise<{ readonly default: ComponentType }>;
 }
 
@@ -20,24 +22,28 @@ export const chapters: readonly Chapter[] = [
     id: 'overview',
     readers: 'learners',
     tasks: ['quiz.square-memory', 'quiz.square-root'],
+    docs: 'why',
     load: () => import('../chapters/overview/OverviewChapter.tsx'),
   },
   {
     id: 'machine',
     readers: 'learners',
     tasks: ['one-element', 'inner-product', 'outer-product', 'quiz.three-registers', 'quiz.inner-six'],
+    docs: 'internals/kernels',
     load: () => import('../chapters/machine/MachineChapter.tsx'),
   },
   {
     id: 'softmax',
     readers: 'learners',
     tasks: ['safe-softmax', 'online-softmax', 'quiz.safe-factor', 'quiz.running-tricks', 'quiz.welford'],
+    docs: 'internals/kernels',
     load: () => import('../chapters/softmax/SoftmaxChapter.tsx'),
   },
   {
     id: 'attention',
     readers: 'learners',
     tasks: ['stream', 'merge', 'quiz.numerator-rule', 'quiz.one-pass'],
+    docs: 'internals/kernels',
     load: () => import('../chapters/attention/AttentionChapter.tsx'),
   },
   {
@@ -50,6 +56,7 @@ export const chapters: readonly Chapter[] = [
       'quiz.intensity-orders',
       'quiz.intensity-flash',
     ],
+    docs: 'guide/webgpu-tiles',
     load: () => import('../chapters/loops/LoopsChapter.tsx'),
   },
   {
@@ -64,36 +71,42 @@ export const chapters: readonly Chapter[] = [
       'quiz.walk-score',
       'quiz.known-d',
     ],
+    docs: 'internals/kernels',
     load: () => import('../chapters/backward/BackwardChapter.tsx'),
   },
   {
     id: 'lab',
     readers: 'learners',
     tasks: [],
+    docs: 'guide/attention-conventions',
     load: () => import('../chapters/lab/LabChapter.tsx'),
   },
   {
     id: 'dropout',
     readers: 'learners',
     tasks: [],
+    docs: 'guide/reproducibility',
     load: () => import('../chapters/dropout/DropoutChapter.tsx'),
   },
   {
     id: 'train',
     readers: 'learners',
     tasks: [],
+    docs: 'start/training',
     load: () => import('../chapters/train/TrainChapter.tsx'),
   },
   {
     id: 'graph',
     readers: 'evaluators',
     tasks: [],
+    docs: 'guide/graphs',
     load: () => import('../chapters/graph/GraphChapter.tsx'),
   },
   {
     id: 'doctor',
     readers: 'evaluators',
     tasks: [],
+    docs: 'performance',
     load: () => import('../chapters/doctor/DoctorChapter.tsx'),
   },
 ];

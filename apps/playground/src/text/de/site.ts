@@ -14,6 +14,7 @@ export const site: Text['site'] = {
   copyLink: 'Link zu diesem Abschnitt kopieren',
   copied: 'Kopiert',
   next: 'Weiter',
+  chapterDocs: 'Dokumentation zu diesem Thema',
   nextChapter: 'Nächstes Kapitel',
   loading: title => `${title} wird geladen …`,
   language: 'Sprache',

@@ -12,6 +12,7 @@ export const site = {
   copyLink: 'Copy the link to this section',
   copied: 'Copied',
   next: 'Next',
+  chapterDocs: 'Documentation on this subject',
   nextChapter: 'Next chapter',
   loading: (title: string): string => `Loading ${title}…`,
   language: 'Language',
