@@ -1,0 +1,62 @@
+import { type ArrayName, rowCount, rowLength, type Sizes } from './arrays.ts';
+import type { Expected } from './expected.ts';
+import { unwritten } from './run-kernel.ts';
+
+/** One element of an output, what it holds and what it should hold. */
+export interface Difference {
+  readonly array: ArrayName;
+  readonly row: number;
+  readonly column: number;
+  readonly got: number;
+  readonly wanted: number;
+  /** How often the allowed error goes into the error; more than 1 is wrong. */
+  readonly times: number;
+}
+
+/** What is wrong with some outputs: an element, nothing written, or something written beyond the end. */
+export type Wrong =
+  | ({ readonly kind: 'differs' } & Difference)
+  | { readonly kind: 'unwritten'; readonly array: ArrayName; readonly row: number; readonly column: number }
+  | { readonly kind: 'outside'; readonly array: ArrayName; readonly row: number };
+
+/** What is wrong with the outputs, if anything, and the largest error. */
+export interface Comparison {
+  readonly wrong: Wrong | null;
+  readonly largest: Difference;
+}
+
+/** Compares outputs, with the rows that guard their ends, with what they should be. */
+export function compare(
+  outputs: ReadonlyMap<ArrayName, Float32Array>,
+  wanted: ReadonlyMap<ArrayName, Expected>,
+  sizes: Sizes,
+): Comparison {
+  let wrong: Wrong | null = null;
+  let largest: Difference | null = null;
+  for (const [array, values] of outputs) {
+    const length = rowLength(array, sizes);
+    const count = rowCount(array, sizes) * length;
+    const { values: exact, allowed } = wanted.get(array) ?? { values: [], allowed: [] };
+    const placeOf = (e: number): { array: ArrayName; row: number; column: number } => ({
+      array,
+      row: Math.floor(e / length),
+      column: e % length,
+    });
+    for (let e = 0; e < count; e++) {
+      const [got = 0, want = 0] = [values[e], exact[e]];
+      if (got === unwritten) {
+        wrong ??= { kind: 'unwritten', ...placeOf(e) };
+        continue;
+      }
+      const ratio = Math.abs(got - want) / (allowed[e] ?? 1);
+      // What is no number is as wrong as can be.
+      const times = Number.isNaN(ratio) ? Number.POSITIVE_INFINITY : ratio;
+      if (!largest || times > largest.times) largest = { ...placeOf(e), got, wanted: want, times };
+    }
+    const beyond = values.findIndex((value, e) => e >= count && value !== unwritten);
+    if (beyond >= 0) wrong ??= { kind: 'outside', array, row: placeOf(beyond).row };
+  }
+  largest ??= { array: 'o', row: 0, column: 0, got: 0, wanted: 0, times: 0 };
+  if (!wrong && largest.times > 1) wrong = { kind: 'differs', ...largest };
+  return { wrong, largest };
+}

@@ -1,0 +1,177 @@
+import { gpuClock } from '../bench/gpu-clock.ts';
+import { isSoftware } from '../engine/software-adapter.ts';
+import { type ArrayName, rowCount, rowLength, type Sizes } from './arrays.ts';
+import { compare, type Difference, type Wrong } from './compare.ts';
+import { type CompiledKernel, compileKernel } from './compile.ts';
+import { expected } from './expected.ts';
+import { type Failure, KernelError } from './failure.ts';
+import { headerOf } from './header.ts';
+import { countedInput, hiddenCount, hiddenInputs, type InputId, type KernelInput, timedInput } from './inputs.ts';
+import { rivalOf, solutionOf } from './programs.ts';
+import type { PuzzleGpu } from './puzzle-gpu.ts';
+import { type Puzzle, puzzleOf, type ReadBudget, tileRows } from './puzzles.ts';
+import { bindKernel, type Results } from './run-kernel.ts';
+import { recogniseSlip, type Slip } from './slips.ts';
+
+/** What is being done with a program. */
+export type Stage =
+  | { readonly kind: 'compiling' }
+  | { readonly kind: 'checking'; readonly done: number; readonly of: number }
+  | { readonly kind: 'timing' };
+
+/** How often an array was read, in the unit of its budget. */
+export interface ReadCount {
+  readonly array: ArrayName;
+  readonly unit: ReadBudget['unit'];
+  readonly most: number;
+  readonly found: number;
+}
+
+/** Milliseconds of a dispatch, on this device and at this size. */
+export interface Times {
+  readonly sizes: Sizes;
+  readonly own: number;
+  /** A simple kernel; null where the puzzle has none. */
+  readonly rival: number | null;
+  readonly best: number;
+  readonly clock: 'timestamps' | 'wall clock';
+  /** What they were measured on, in its own words. */
+  readonly device: string;
+  readonly software: boolean;
+}
+
+/** What is said of a program. */
+export type Judgement =
+  | { readonly kind: 'failed'; readonly failure: Failure }
+  | {
+      readonly kind: 'wrong';
+      readonly input: InputId;
+      readonly sizes: Sizes;
+      readonly wrong: Wrong;
+      readonly slip: Slip | null;
+      /** Inputs on which it is right. */
+      readonly right: number;
+    }
+  | {
+      readonly kind: 'right';
+      readonly largest: Difference;
+      readonly reads: readonly ReadCount[];
+      /** Null where the program reads too much. */
+      readonly times: Times | null;
+    };
+
+/** Runs a program on inputs; it is compiled once for each header that the inputs take. */
+function runnerOf(gpu: PuzzleGpu, puzzle: Puzzle, program: string) {
+  const compiled = new Map<string, CompiledKernel>();
+  return (input: KernelInput, counting = false): Promise<Results> =>
+    gpu.run(async device => {
+      const { columns } = input.sizes;
+      const key = `${headerOf(puzzle, columns)} ${counting}`;
+      const kernel = compiled.get(key) ?? (await compileKernel(device, puzzle, program, { columns, counting }));
+      compiled.set(key, kernel);
+      const bound = bindKernel(device, kernel, input);
+      try {
+        return await bound.results();
+      } finally {
+        bound.destroy();
+      }
+    });
+}
+
+/**
+ * Judges a program: on the hidden inputs, by how often it reads, and by its time. Nothing is thrown for what a
+ * program does wrong.
+ */
+export async function judge(
+  gpu: PuzzleGpu,
+  puzzle: Puzzle,
+  program: string,
+  onStage: (stage: Stage) => void = () => {},
+): Promise<Judgement> {
+  try {
+    return await judged(gpu, puzzle, program, onStage);
+  } catch (error) {
+    if (error instanceof KernelError) return { kind: 'failed', failure: error.failure };
+    throw error;
+  }
+}
+
+async function judged(
+  gpu: PuzzleGpu,
+  puzzle: Puzzle,
+  program: string,
+  onStage: (stage: Stage) => void,
+): Promise<Judgement> {
+  onStage({ kind: 'compiling' });
+  let largest: Difference | null = null;
+  let right = 0;
+  const run = runnerOf(gpu, puzzle, program);
+  for (const input of hiddenInputs(puzzle)) {
+    const { outputs } = await run(input);
+    const found = compare(outputs, expected(puzzle, input), input.sizes);
+    if (found.wrong) {
+      const { outputs: again } = await run(input);
+      const slip = recogniseSlip(puzzle, input, { program, outputs, again });
+      return { kind: 'wrong', input: input.id, sizes: input.sizes, wrong: found.wrong, slip, right };
+    }
+    if (!largest || found.largest.times > largest.times) largest = found.largest;
+    right++;
+    onStage({ kind: 'checking', done: right, of: hiddenCount });
+  }
+  if (!largest) throw new RangeError('there are no inputs');
+  const reads = await countedReads(puzzle, input => run(input, true));
+  if (reads.some(({ found, most }) => found > most)) return { kind: 'right', largest, reads, times: null };
+  onStage({ kind: 'timing' });
+  return { kind: 'right', largest, reads, times: await timesOf(gpu, puzzle, program) };
+}
+
+/** How often a program reads what is budgeted. */
+async function countedReads(
+  puzzle: Puzzle,
+  run: (input: KernelInput) => Promise<Results>,
+): Promise<ReadCount[]> {
+  if (puzzle.budgets.length === 0) return [];
+  const input = countedInput(puzzle);
+  const { reads } = await run(input);
+  return puzzle.budgets.map(({ array, unit, most }) => {
+    const length = rowLength(array, input.sizes);
+    const one = unit === 'tiles' ? tileRows * length : rowCount(array, input.sizes) * length;
+    return { array, unit, most: most(input.sizes), found: (reads.get(array) ?? 0) / one };
+  });
+}
+
+/** Large enough that a GPU has something to do, small enough for a CPU that plays one. */
+const timedSizes = (puzzle: Puzzle, software: boolean): Sizes =>
+  puzzle.workgroup === 'row'
+    ? { n: software ? 1024 : 4096, columns: 16, rows: software ? 32 : 1024 }
+    : { n: software ? 256 : 4096, columns: 16, rows: 1 };
+
+/** The time of a program, beside that of a simple kernel and that of the best known one. */
+async function timesOf(gpu: PuzzleGpu, puzzle: Puzzle, program: string): Promise<Times> {
+  const measure = (one: Puzzle, text: string): Promise<Omit<Times, 'rival' | 'best'>> =>
+    gpu.run(async device => {
+      const { adapterInfo } = device;
+      const software = isSoftware(adapterInfo);
+      const sizes = timedSizes(one, software);
+      const kernel = await compileKernel(device, one, text, sizes);
+      const bound = bindKernel(device, kernel, timedInput(one, sizes));
+      const clock = gpuClock(device);
+      try {
+        const own = await clock.time(pass => bound.encode(pass));
+        const { description, architecture, vendor } = adapterInfo;
+        const name = description || [vendor, architecture].filter(Boolean).join(' ');
+        return { sizes, own, clock: clock.kind, device: name, software };
+      } finally {
+        clock.destroy();
+        bound.destroy();
+      }
+    });
+  const { rival } = puzzle;
+  const own = await measure(puzzle, program);
+  const simple =
+    rival?.kind === 'own'
+      ? await measure(puzzle, rivalOf(puzzle.id))
+      : rival && (await measure(puzzleOf(rival.id), solutionOf(rival.id)));
+  const best = await measure(puzzle, solutionOf(puzzle.id));
+  return { ...own, rival: simple?.own ?? null, best: best.own };
+}

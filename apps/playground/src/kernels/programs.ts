@@ -1,0 +1,15 @@
+import type { PuzzleId } from './puzzles.ts';
+
+/** Files of WGSL, by folder and puzzle. */
+const files = import.meta.glob<string>('./*/*.wgsl', { query: '?raw', import: 'default', eager: true });
+
+const fileOf = (folder: string, id: PuzzleId): string => files[`./${folder}/${id}.wgsl`] ?? '';
+
+/** What is in the editor before anything is written. */
+export const starterOf = (id: PuzzleId): string => fileOf('starters', id);
+
+/** The best kernel that is known for a puzzle. */
+export const solutionOf = (id: PuzzleId): string => fileOf('solutions', id);
+
+/** A right but simple kernel, to compare times with; empty for a puzzle whose rival is none of its own. */
+export const rivalOf = (id: PuzzleId): string => fileOf('rivals', id);
