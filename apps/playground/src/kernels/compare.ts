@@ -13,13 +13,13 @@ export interface Difference {
   readonly times: number;
 }
 
-/** What is wrong with some outputs: an element, nothing written, or something written beyond the end. */
+/** A fault of some outputs: a wrong element, an element not written, or one written beyond the end. */
 export type Wrong =
   | ({ readonly kind: 'differs' } & Difference)
   | { readonly kind: 'unwritten'; readonly array: ArrayName; readonly row: number; readonly column: number }
   | { readonly kind: 'outside'; readonly array: ArrayName; readonly row: number };
 
-/** What is wrong with the outputs, if anything, and the largest error. */
+/** The first fault of the outputs, if there is one, and the largest error. */
 export interface Comparison {
   readonly wrong: Wrong | null;
   readonly largest: Difference;
@@ -49,7 +49,7 @@ export function compare(
         continue;
       }
       const ratio = Math.abs(got - want) / (allowed[e] ?? 1);
-      // What is no number is as wrong as can be.
+      // NaN is as wrong as can be.
       const times = Number.isNaN(ratio) ? Number.POSITIVE_INFINITY : ratio;
       if (!largest || times > largest.times) largest = { ...placeOf(e), got, wanted: want, times };
     }

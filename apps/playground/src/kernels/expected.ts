@@ -3,7 +3,7 @@ import type { ArrayName } from './arrays.ts';
 import { asTensor, type KernelInput } from './inputs.ts';
 import type { Puzzle } from './puzzles.ts';
 
-/** What a kernel must write to an array, and how far each element may be off. */
+/** The right values of an output, and how far each element may be off. */
 export interface Expected {
   readonly values: Float64Array;
   /** Largest allowed error of each element. */
@@ -23,8 +23,8 @@ export function expected(puzzle: Puzzle, input: KernelInput): ReadonlyMap<ArrayN
 }
 
 /**
- * Softmax of each row. A term e^(x − m) is off by an ulp of its exponent, of at most 2·max|x|, and by a few ulps
- * of exp; the sum of n such terms by n/2 more.
+ * Softmax of each row. A term e^(x − m) is off by an ulp of its exponent, of at most 2·max|x|, and by a few
+ * ulps of exp; the sum of n such terms by n/2 more.
  */
 function softmax(input: KernelInput): Map<ArrayName, Expected> {
   const { n } = input.sizes;
@@ -61,10 +61,10 @@ function delta(input: KernelInput): Map<ArrayName, Expected> {
 }
 
 /**
- * Forward and backward by the reference. A score, a sum of D products, is off by D + 2 ulps of Σ|q_c k_c|·scale
- * ≤ S; two of them make an exponent, and its error is that of a probability, relative. Summing n terms adds n/2
- * ulps, exp and the divisions some more. Results are sums over keys or queries: each may be off by that, times
- * the sum of the magnitudes of its terms.
+ * Forward and backward by the reference. A score, a sum of D products, is off by D + 2 ulps of Σ|q_c
+ * k_c|·scale ≤ S; two of them make an exponent, and its error is that of a probability, relative. Summing n
+ * terms adds n/2 ulps, exp and the divisions some more. Results are sums over keys or queries: each may be
+ * off by that, times the sum of the magnitudes of its terms.
  */
 function attention(puzzle: Puzzle, input: KernelInput): Map<ArrayName, Expected> {
   const { sizes, scale } = input;

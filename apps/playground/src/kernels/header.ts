@@ -32,15 +32,14 @@ export function countersOf({ inputs }: Puzzle): string {
   return [
     '@group(1) @binding(0) var<storage, read_write> counted_reads: array<atomic<u32>>;',
     ...inputs.map(
-      (name, n) =>
-        `fn ${counter(name)}(at: u32) -> u32 { atomicAdd(&counted_reads[${n}], 1u); return at; }`,
+      (name, n) => `fn ${counter(name)}(at: u32) -> u32 { atomicAdd(&counted_reads[${n}], 1u); return at; }`,
     ),
   ].join('\n');
 }
 
 /**
- * The same program with every read of the arrays counted: `k[e]` becomes `k[counted_k(u32(e))]`. Line breaks
- * stay where they are. An array that is read through a pointer is not seen.
+ * Rewrites a program so that it counts every read of the arrays: `k[e]` becomes `k[counted_k(u32(e))]`. Line
+ * breaks stay where they are. An array that is read through a pointer is not seen.
  */
 export function countReads(program: string, arrays: readonly ArrayName[]): string {
   const names = new Set<string>(arrays);

@@ -4,7 +4,7 @@ import { fillNormal } from '@tilewise/philox';
 import { type ArrayName, rowCount, rowLength, type Sizes } from './arrays.ts';
 import { lanes, type Puzzle, tileRows } from './puzzles.ts';
 
-/** What is special about an input. */
+/** The name of an input, by the feature that makes it hard. */
 export type InputId = 'whole' | 'tail' | 'one' | 'falling' | 'rising' | 'high' | 'low';
 
 /** One input of a kernel: f32 arrays in row-major order, and 1/√D as an f32. */
@@ -20,13 +20,15 @@ interface Recipe {
   /** Numbers of a softmax row, or queries and keys. */
   readonly n: { readonly softmax: number; readonly attention: number };
   readonly columns: number;
-  /** What is added to the score of key j; `at` goes from 0 at the first key to 1 at the last one. */
+  /**
+   * The number that is added to the score of key j; `at` goes from 0 at the first key to 1 at the last one.
+   */
   readonly add: (at: number) => number;
 }
 
 /**
- * The hidden inputs, the kindest first. e^120 is more than an f32 holds and e^-120 less than it tells from 0, so
- * a softmax without its maximum fails on `high` and `low`; a state that is not corrected when the maximum
+ * The hidden inputs, the kindest first. e^120 is more than an f32 holds and e^-120 less than it tells from 0,
+ * so a softmax without its maximum fails on `high` and `low`; a state that is not corrected when the maximum
  * rises fails on `rising`.
  */
 const recipes: readonly Recipe[] = [
@@ -93,8 +95,7 @@ function attentionArrays(sizes: Sizes, scale: number, add: Recipe['add']): Map<A
 
 function inputOf(puzzle: Puzzle, id: InputId, sizes: Sizes, add: Recipe['add']): KernelInput {
   const scale = Math.fround(1 / Math.sqrt(sizes.columns));
-  const arrays =
-    puzzle.workgroup === 'row' ? softmaxArrays(sizes, add) : attentionArrays(sizes, scale, add);
+  const arrays = puzzle.workgroup === 'row' ? softmaxArrays(sizes, add) : attentionArrays(sizes, scale, add);
   return { id, sizes, scale, arrays };
 }
 

@@ -6,14 +6,21 @@ import { type CompiledKernel, compileKernel } from './compile.ts';
 import { expected } from './expected.ts';
 import { type Failure, KernelError } from './failure.ts';
 import { headerOf } from './header.ts';
-import { countedInput, hiddenCount, hiddenInputs, type InputId, type KernelInput, timedInput } from './inputs.ts';
+import {
+  countedInput,
+  hiddenCount,
+  hiddenInputs,
+  type InputId,
+  type KernelInput,
+  timedInput,
+} from './inputs.ts';
 import { rivalOf, solutionOf } from './programs.ts';
 import type { PuzzleGpu } from './puzzle-gpu.ts';
 import { type Puzzle, puzzleOf, type ReadBudget, tileRows } from './puzzles.ts';
 import { bindKernel, type Results } from './run-kernel.ts';
 import { recogniseSlip, type Slip } from './slips.ts';
 
-/** What is being done with a program. */
+/** A step on the way to a judgement. */
 export type Stage =
   | { readonly kind: 'compiling' }
   | { readonly kind: 'checking'; readonly done: number; readonly of: number }
@@ -35,12 +42,12 @@ export interface Times {
   readonly rival: number | null;
   readonly best: number;
   readonly clock: 'timestamps' | 'wall clock';
-  /** What they were measured on, in its own words. */
+  /** The adapter in its own words. */
   readonly device: string;
   readonly software: boolean;
 }
 
-/** What is said of a program. */
+/** The result of judging a program. */
 export type Judgement =
   | { readonly kind: 'failed'; readonly failure: Failure }
   | {
@@ -67,7 +74,8 @@ function runnerOf(gpu: PuzzleGpu, puzzle: Puzzle, program: string) {
     gpu.run(async device => {
       const { columns } = input.sizes;
       const key = `${headerOf(puzzle, columns)} ${counting}`;
-      const kernel = compiled.get(key) ?? (await compileKernel(device, puzzle, program, { columns, counting }));
+      const kernel =
+        compiled.get(key) ?? (await compileKernel(device, puzzle, program, { columns, counting }));
       compiled.set(key, kernel);
       const bound = bindKernel(device, kernel, input);
       try {
@@ -79,8 +87,8 @@ function runnerOf(gpu: PuzzleGpu, puzzle: Puzzle, program: string) {
 }
 
 /**
- * Judges a program: on the hidden inputs, by how often it reads, and by its time. Nothing is thrown for what a
- * program does wrong.
+ * Judges a program: on the hidden inputs, by how often it reads, and by its time. Nothing is thrown for what
+ * a program does wrong.
  */
 export async function judge(
   gpu: PuzzleGpu,

@@ -5,7 +5,7 @@ const files = import.meta.glob<string>('./*/*.wgsl', { query: '?raw', import: 'd
 
 const fileOf = (folder: string, id: PuzzleId): string => files[`./${folder}/${id}.wgsl`] ?? '';
 
-/** What is in the editor before anything is written. */
+/** The program that the editor begins with. */
 export const starterOf = (id: PuzzleId): string => fileOf('starters', id);
 
 /** The best kernel that is known for a puzzle. */

@@ -20,12 +20,12 @@ export interface Puzzle {
   readonly inputs: readonly ArrayName[];
   readonly outputs: readonly ArrayName[];
   readonly causal: boolean;
-  /** What one workgroup is for. */
+  /** The share of one workgroup: 64 rows, a tile of rows, or one row. */
   readonly workgroup: 'lanes' | 'tile' | 'row';
   readonly budgets: readonly ReadBudget[];
   /** Barriers that a right kernel of this kind has at least. */
   readonly barriers: number;
-  /** What its time is compared with: a kernel in `rivals`, or the solution of an earlier puzzle. */
+  /** The kernel that its time is compared with: one in `rivals`, or the solution of an earlier puzzle. */
   readonly rival: { readonly kind: 'own' } | { readonly kind: 'puzzle'; readonly id: PuzzleId } | null;
 }
 

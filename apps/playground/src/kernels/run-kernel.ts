@@ -4,13 +4,15 @@ import { KernelError } from './failure.ts';
 import type { KernelInput } from './inputs.ts';
 import { workgroupsOf } from './puzzles.ts';
 
-/** What an output holds before the kernel runs: an element that still has it was not written. */
+/**
+ * The value of every element of an output before the kernel runs; an element that keeps it was not written.
+ */
 export const unwritten: number = Math.fround(-7.654321e30);
 
 /** Rows after the last one, which no kernel may read or write: NaN in inputs, `unwritten` in outputs. */
 const guardRows = 64;
 
-/** What a kernel wrote. */
+/** The outputs of a run, and its reads. */
 export interface Results {
   /** The outputs, with `guardRows` rows after the last one. */
   readonly outputs: ReadonlyMap<ArrayName, Float32Array>;
@@ -34,14 +36,16 @@ export function bindKernel(device: GPUDevice, kernel: CompiledKernel, input: Ker
   const { puzzle, pipeline, counting } = kernel;
   const { sizes, scale } = input;
   const buffers: GPUBuffer[] = [];
-  const bufferOf = (bytes: Float32Array<ArrayBuffer> | Uint32Array<ArrayBuffer>, flags: number): GPUBuffer => {
+  const bufferOf = (
+    bytes: Float32Array<ArrayBuffer> | Uint32Array<ArrayBuffer>,
+    flags: number,
+  ): GPUBuffer => {
     const buffer = device.createBuffer({ size: bytes.byteLength, usage: flags | usage.copyDst });
     device.queue.writeBuffer(buffer, 0, bytes);
     buffers.push(buffer);
     return buffer;
   };
-  const lengthOf = (name: ArrayName): number =>
-    (rowCount(name, sizes) + guardRows) * rowLength(name, sizes);
+  const lengthOf = (name: ArrayName): number => (rowCount(name, sizes) + guardRows) * rowLength(name, sizes);
   const uniform = new Uint32Array([sizes.n, 0, 0, 0]);
   new Float32Array(uniform.buffer).set([scale], 1);
   const inputs = puzzle.inputs.map(name => {

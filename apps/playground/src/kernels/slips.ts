@@ -12,7 +12,7 @@ type Outputs = ReadonlyMap<ArrayName, ArrayLike<number>>;
 /** The array that shows a slip best, with what the slip makes of it. */
 type Made = readonly [slip: Slip, array: ArrayName, values: Float64Array];
 
-/** What the known slips make of an input. */
+/** The outputs that the known slips make of an input. */
 function* made(puzzle: Puzzle, input: KernelInput): Generator<Made> {
   const right = expected(puzzle, input);
   const { n, columns } = input.sizes;
@@ -76,7 +76,7 @@ const barriersIn = (program: string): number =>
   (program.replace(/\/\/[^\n]*|\/\*[\s\S]*?\*\//g, '').match(/\bworkgroupBarrier\s*\(/g) ?? []).length;
 
 /**
- * What a visitor has probably forgotten, from wrong outputs on an input and from the program; null where
+ * Guesses which slip a visitor has made, from wrong outputs on an input and from the program; null where
  * nothing known fits.
  *
  * @param again the outputs of a second run on the same input.
@@ -84,7 +84,11 @@ const barriersIn = (program: string): number =>
 export function recogniseSlip(
   puzzle: Puzzle,
   input: KernelInput,
-  { program, outputs, again }: { readonly program: string; readonly outputs: Outputs; readonly again: Outputs },
+  {
+    program,
+    outputs,
+    again,
+  }: { readonly program: string; readonly outputs: Outputs; readonly again: Outputs },
 ): Slip | null {
   for (const [slip, array, values] of made(puzzle, input)) {
     if (alike(outputs.get(array) ?? [], values)) return slip;
