@@ -7,12 +7,11 @@ interface KeptProgram {
   readonly replaced: string;
 }
 
-const nothing: KeptProgram = { text: '', replaced: '' };
-
 const keyOf = (exercise: string): string => `tilewise.program.${exercise}`;
 
-/** Reads what is kept for an exercise; nothing where storage is forbidden, empty or not ours. */
-function read(exercise: string): KeptProgram {
+/** Reads what is kept for an exercise; its starter where storage is forbidden, empty or not ours. */
+function read(exercise: string, starter: string): KeptProgram {
+  const nothing = { text: starter, replaced: '' };
   try {
     const { text, replaced } = JSON.parse(localStorage.getItem(keyOf(exercise)) ?? '{}');
     return typeof text === 'string' && typeof replaced === 'string' ? { text, replaced } : nothing;
@@ -32,43 +31,52 @@ function write(exercise: string, program: KeptProgram): void {
 /** A program in an exercise: what is shown, and what may be done with it. */
 export interface ProgramOfExercise {
   readonly program: string;
+  /** The program that the exercise begins with; empty for most. */
+  readonly starter: string;
   /** The visitor typed. */
   edit(text: string): void;
   /** A button puts another program into the editor; the one that was there can be restored. */
   replace(text: string): void;
   /** Brings the replaced program back; null where none was replaced. */
   readonly restore: (() => void) | null;
-  /** Shows the kept program of another exercise; what was written here stays kept. */
-  open(exercise: string): void;
+  /** Shows the kept program of another exercise, or its starter; what was written here stays kept. */
+  open(exercise: string, starter?: string): void;
 }
 
 /**
  * The program of an exercise. The address has it, so that it can be shared; local storage keeps one for each
  * exercise, so that neither another exercise, nor another chapter, nor reloading loses it. A program that
- * comes by a link replaces the kept one at its first edit, and can be restored from then on.
+ * comes by a link replaces the kept one at its first edit, and can be restored from then on. The starter is
+ * what an exercise begins with, and is not in the address.
  */
-export function useProgram(exercise: string): ProgramOfExercise {
+export function useProgram(exercise: string, starter = ''): ProgramOfExercise {
   const { state } = usePlace();
-  const [, setWritten] = useUrlState('program', '');
-  const kept = read(exercise);
+  const [, setWritten] = useUrlState('program', starter);
+  const kept = read(exercise, starter);
   const program = state.program ?? kept.text;
   const put = (text: string, replaced: string): void => {
     write(exercise, { text, replaced });
     setWritten(text);
   };
   const { replaced } = kept;
+  const isBlank = (text: string): boolean => text.trim() === '' || text === starter;
   return {
     program,
-    edit: text => put(text, kept.text !== program && kept.text.trim() !== '' ? kept.text : replaced),
-    replace: text => put(text, program.trim() === '' ? replaced : program),
+    starter,
+    edit: text => put(text, kept.text !== program && !isBlank(kept.text) ? kept.text : replaced),
+    replace: text => put(text, isBlank(program) ? replaced : program),
     restore: replaced.trim() === '' ? null : () => put(replaced, program),
-    open: next => setWritten(read(next).text),
+    open: (next, nextStarter = '') => {
+      const { text } = read(next, nextStarter);
+      // The address has no program where it is the starter.
+      setWritten(text === nextStarter ? starter : text);
+    },
   };
 }
 
 /** Puts a program into an exercise that is not open; the one that it had can be restored there. */
 export function replaceKeptProgram(exercise: string, text: string): void {
-  const before = read(exercise);
+  const before = read(exercise, '');
   write(exercise, {
     text,
     replaced: before.text.trim() === '' || before.text === text ? before.replaced : before.text,

@@ -9,7 +9,15 @@ import {
   standardKeymap,
 } from '@codemirror/commands';
 import { type Diagnostic, lintGutter, setDiagnostics } from '@codemirror/lint';
-import { EditorState, StateEffect, StateField } from '@codemirror/state';
+import {
+  Annotation,
+  Compartment,
+  EditorState,
+  type Extension,
+  StateEffect,
+  StateField,
+  type TransactionSpec,
+} from '@codemirror/state';
 import {
   Decoration,
   type DecorationSet,
@@ -72,20 +80,48 @@ function changeOf(before: string, after: string): { from: number; to: number; in
 }
 
 /**
- * Where a program is written: completion, errors at their place, the executed line marked.
- * @param cursor where the visitor was writing when this took the place of a plain field; null if nowhere.
+ * Changes how the text looks, and leaves the cursor where it is. A line that is drawn anew loses the
+ * browser's selection. CodeMirror restores the selection, but within 200 ms of its focus takes it to be there
+ * already.
  */
-export default function CodeEditor(props: EditorProps & { readonly cursor: number | null }) {
+function redraw(editor: EditorView, change: TransactionSpec): void {
+  editor.dispatch(change);
+  const { anchor, head } = editor.state.selection.main;
+  const selection = document.getSelection();
+  if (!editor.hasFocus || !selection?.focusNode || !editor.contentDOM.contains(selection.focusNode)) return;
+  if (editor.posAtDOM(selection.focusNode, selection.focusOffset) === head) return;
+  const [from, to] = [editor.domAtPos(anchor), editor.domAtPos(head)];
+  selection.setBaseAndExtent(from.node, from.offset, to.node, to.offset);
+}
+
+/** Marks a change that came from the page, which the page need not be told. */
+const fromPage = Annotation.define<true>();
+
+/**
+ * The plain field's text and selection when the editor takes its place; the selection is null without focus.
+ */
+export interface HandOver {
+  readonly text: string;
+  readonly selection: { readonly anchor: number; readonly head: number } | null;
+}
+
+/** The editor of a program: completion, errors at their place, the executed line marked. */
+export default function CodeEditor(
+  props: EditorProps & { readonly from: HandOver; readonly language: Extension | null },
+) {
   const { label, placeholder, value, errors, line } = props;
   const host = useRef<HTMLDivElement>(null);
   const view = useRef<EditorView | null>(null);
+  const words = useRef(new Compartment());
   const latest = useRef(props);
   latest.current = props;
-  // Where the visitor is writing when an editor is made: in the plain field, or in the editor before.
-  const writing = useRef(props.cursor);
+  // Texts that the page has been told and has not shown yet. A render with one of them is an echo: to write
+  // it into the editor would take back the keys that have come since.
+  const told = useRef<string[]>([]);
 
   useLayoutEffect(() => {
     if (!host.current) return;
+    const { from: handed, language, value: shown } = latest.current;
     const offer = (context: CompletionContext) => {
       const { from, text } = context.state.doc.lineAt(context.pos);
       const { replace, options } = latest.current.complete(text.slice(0, context.pos - from));
@@ -95,45 +131,53 @@ export default function CodeEditor(props: EditorProps & { readonly cursor: numbe
         options: options.map(option => ({ ...option, type: 'keyword' })),
       };
     };
+    told.current = handed.text === shown ? [shown] : [shown, handed.text];
     const editor = new EditorView({
       parent: host.current,
       state: EditorState.create({
-        doc: latest.current.value,
+        doc: handed.text,
+        ...(handed.selection && { selection: handed.selection }),
         extensions: [
           lineNumbers(),
           history(),
           lintGutter(),
-          whenEmpty(placeholder),
+          words.current.of([]),
           executedLine,
+          ...(language ? [language] : []),
           autocompletion({ override: [offer], icons: false }),
           keymap.of([...completionKeymap, ...lineKeys, ...standardKeymap, ...historyKeymap]),
-          EditorView.contentAttributes.of({ 'aria-label': label, spellcheck: 'false', tabindex: '0' }),
-          EditorView.updateListener.of(update => {
-            if (update.docChanged) latest.current.onChange(update.state.doc.toString());
+          EditorView.updateListener.of(({ docChanged, transactions, state }) => {
+            if (!docChanged || transactions.some(one => one.annotation(fromPage))) return;
+            const text = state.doc.toString();
+            told.current.push(text);
+            latest.current.onChange(text);
           }),
         ],
       }),
     });
     view.current = editor;
-    if (writing.current !== null) {
-      editor.dispatch({ selection: { anchor: Math.min(writing.current, editor.state.doc.length) } });
-      editor.focus();
-    }
-    return () => {
-      writing.current = editor.hasFocus ? editor.state.selection.main.head : null;
-      editor.destroy();
-    };
+    if (handed.selection) editor.focus();
+    return () => editor.destroy();
+  }, []);
+
+  useLayoutEffect(() => {
+    const content = EditorView.contentAttributes.of({
+      'aria-label': label,
+      spellcheck: 'false',
+      tabindex: '0',
+    });
+    if (!view.current) return;
+    redraw(view.current, { effects: words.current.reconfigure([whenEmpty(placeholder), content]) });
   }, [label, placeholder]);
 
   useEffect(() => {
     const editor = view.current;
-    const written = editor?.state.doc.toString() ?? value;
-    if (!editor || written === value) return;
-    const { from, to, insert } = changeOf(written, value);
-    // The cursor stays behind what it was behind: the plain field may have got keys that come here late.
-    const { head } = editor.state.selection.main;
-    const anchor = head < from ? head : Math.max(from, head + value.length - written.length);
-    editor.dispatch({ changes: { from, to, insert }, selection: { anchor } });
+    if (!editor) return;
+    const echoed = told.current.indexOf(value);
+    told.current = echoed < 0 ? [] : told.current.slice(echoed + 1);
+    const written = editor.state.doc.toString();
+    if (echoed >= 0 || written === value) return;
+    editor.dispatch({ changes: changeOf(written, value), annotations: fromPage.of(true) });
   }, [value]);
 
   useEffect(() => {
@@ -147,11 +191,11 @@ export default function CodeEditor(props: EditorProps & { readonly cursor: numbe
         const start = Math.min(from + column - 1, to);
         return { from: start, to: Math.min(start + length, to), severity: 'error', message };
       });
-    editor.dispatch(setDiagnostics(editor.state, diagnostics));
+    redraw(editor, setDiagnostics(editor.state, diagnostics));
   }, [errors]);
 
   useEffect(() => {
-    view.current?.dispatch({ effects: markLine.of(line) });
+    if (view.current) redraw(view.current, { effects: markLine.of(line) });
   }, [line]);
 
   return <div className="editor" ref={host} />;

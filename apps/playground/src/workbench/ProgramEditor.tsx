@@ -1,16 +1,31 @@
-import { type ComponentType, useLayoutEffect, useRef, useState } from 'react';
+import type { Extension } from '@codemirror/state';
+import {
+  type ComponentProps,
+  type ComponentType,
+  useCallback,
+  useLayoutEffect,
+  useRef,
+  useState,
+} from 'react';
 import { flushSync } from 'react-dom';
 import { formulasShown } from '../ui/Formula.tsx';
 import { useNear } from '../ui/useNear.ts';
-import type { EditorProps } from './CodeEditor.tsx';
+import type CodeEditor from './CodeEditor.tsx';
+import type { EditorProps, HandOver } from './CodeEditor.tsx';
 import './editor.css';
 
-type Editor = ComponentType<EditorProps & { readonly cursor: number | null }>;
+/** Loads the language of a program: its colours. */
+export type LoadLanguage = () => Promise<Extension>;
 
-let loading: Promise<Editor> | null = null;
+interface Loaded {
+  readonly Editor: ComponentType<ComponentProps<typeof CodeEditor>>;
+  readonly language: Extension | null;
+}
 
-/** The editor proper comes when what there is to read is there, so that nobody waits for it. */
-function loadEditor(): Promise<Editor> {
+let loading: Promise<Loaded['Editor']> | null = null;
+
+/** Loads the editor proper when the rest of the chapter is there, so that nobody waits for it. */
+function loadEditor(): Promise<Loaded['Editor']> {
   loading ??= (async () => {
     await formulasShown();
     // With the formulas their fonts are asked for.
@@ -21,28 +36,42 @@ function loadEditor(): Promise<Editor> {
   return loading;
 }
 
+/** The text and the selection of the plain field. */
+function handOver(field: HTMLTextAreaElement): HandOver {
+  const { value, selectionStart, selectionEnd, selectionDirection } = field;
+  const [anchor, head] =
+    selectionDirection === 'backward' ? [selectionEnd, selectionStart] : [selectionStart, selectionEnd];
+  return { text: value, selection: document.activeElement === field ? { anchor, head } : null };
+}
+
 /**
- * Where a program is written. At first it is a plain text field, in which one can write already; the editor
- * takes its place, with what was written and with the cursor.
+ * The editor of a program. At first it is a plain text field, in which one can write already; the editor
+ * takes its place, with the text and the selection. It waits while a key is down or a word is being composed:
+ * the two halves of a key would otherwise go to two places.
  */
-export function ProgramEditor(props: EditorProps) {
-  const { label, placeholder, value, onChange } = props;
+export function ProgramEditor(props: EditorProps & { readonly language?: LoadLanguage }) {
+  const { label, placeholder, value, onChange, language } = props;
   const host = useRef<HTMLDivElement>(null);
   const field = useRef<HTMLTextAreaElement>(null);
   const near = useNear(host);
-  const [loaded, setLoaded] = useState<{ readonly editor: Editor; readonly cursor: number | null } | null>(
-    null,
-  );
+  const [shown, setShown] = useState<(Loaded & { readonly from: HandOver }) | null>(null);
+  const loaded = useRef<Loaded | null>(null);
+  const keysDown = useRef(new Set<string>());
+  const composing = useRef(false);
+  const takePlace = useCallback(() => {
+    if (!loaded.current || !field.current || composing.current || keysDown.current.size > 0) return;
+    const next = { ...loaded.current, from: handOver(field.current) };
+    // At once: a key that came in between would be written before the selection that was read.
+    flushSync(() => setShown(next));
+  }, []);
   useLayoutEffect(() => {
     if (!near) return;
     let current = true;
-    loadEditor().then(
-      editor => {
+    Promise.all([loadEditor(), language?.() ?? null]).then(
+      ([Editor, extension]) => {
         if (!current) return;
-        const writing = document.activeElement === field.current;
-        const cursor = writing ? (field.current?.selectionStart ?? null) : null;
-        // At once: a key that comes in between would be written before the cursor that was read.
-        flushSync(() => setLoaded({ editor, cursor }));
+        loaded.current = { Editor, language: extension };
+        takePlace();
       },
       // Without the network the plain field does it.
       () => {},
@@ -50,11 +79,13 @@ export function ProgramEditor(props: EditorProps) {
     return () => {
       current = false;
     };
-  }, [near]);
+  }, [near, language, takePlace]);
+  /** Hands over when the event has been dealt with, where it was the last that was waited for. */
+  const settle = (): void => queueMicrotask(takePlace);
   return (
     <div ref={host}>
-      {loaded ? (
-        <loaded.editor {...props} cursor={loaded.cursor} />
+      {shown ? (
+        <shown.Editor {...props} from={shown.from} language={shown.language} />
       ) : (
         <textarea
           ref={field}
@@ -64,6 +95,24 @@ export function ProgramEditor(props: EditorProps) {
           spellCheck={false}
           value={value}
           onChange={event => onChange(event.currentTarget.value)}
+          onKeyDown={({ code }) => keysDown.current.add(code)}
+          onKeyUp={({ code }) => {
+            keysDown.current.delete(code);
+            settle();
+          }}
+          onCompositionStart={() => {
+            composing.current = true;
+          }}
+          onCompositionEnd={() => {
+            composing.current = false;
+            settle();
+          }}
+          onBlur={() => {
+            // A key that is let go elsewhere is not heard of here.
+            keysDown.current.clear();
+            composing.current = false;
+            settle();
+          }}
         />
       )}
     </div>

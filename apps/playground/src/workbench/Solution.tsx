@@ -1,4 +1,4 @@
-import { useMemo } from 'react';
+import { type ReactNode, useMemo } from 'react';
 import type { Problem } from '../machine/check.ts';
 import type { Machine } from '../machine/machine.ts';
 import { parseProgram } from '../machine/parse.ts';
@@ -20,13 +20,28 @@ export function Solution<V>(props: {
   const run = useMemo(() => runProgram(program, machine), [program, machine]);
   if (program.errors.length > 0) return <p>{bench.needsRegisters(registers)}</p>;
   return (
-    <>
-      <pre className="program">{solution}</pre>
+    <SolutionText program={solution} onTake={onTake}>
       <Reveal summary={bench.fullTrace}>
         <TraceTable label={bench.solutionTrace} machine={machine} run={run} at={run.steps.length} />
       </Reveal>
+    </SolutionText>
+  );
+}
+
+/** The text of a solution and a button that puts it into the editor, with what there is to say between. */
+export function SolutionText(props: {
+  readonly program: string;
+  readonly onTake: (program: string) => void;
+  readonly children?: ReactNode;
+}) {
+  const { program, onTake, children } = props;
+  const { bench } = useText();
+  return (
+    <>
+      <pre className="program">{program}</pre>
+      {children}
       <div className="toolbar">
-        <button type="button" className="button" onClick={() => onTake(solution)}>
+        <button type="button" className="button" onClick={() => onTake(program)}>
           {bench.tryIt}
         </button>
         <span className="note">{bench.replaces}</span>

@@ -14,6 +14,7 @@ import { usePlayback } from '../ui/usePlayback.ts';
 import { HintLadder } from './HintLadder.tsx';
 import { MachineView } from './MachineView.tsx';
 import { ProgramEditor } from './ProgramEditor.tsx';
+import { ProgramToolbar } from './ProgramToolbar.tsx';
 import { Solution } from './Solution.tsx';
 import { TraceTable } from './TraceTable.tsx';
 import { Verdict } from './Verdict.tsx';
@@ -111,25 +112,7 @@ export function Workbench<V>(props: WorkbenchProps<V>) {
         {solved && (
           <Verdict exercise={problem.id} cycles={total.cycles} bestKnown={bestKnown} remark={verdict(run)} />
         )}
-        <div className="toolbar">
-          <button
-            type="button"
-            className="button"
-            disabled={source.trim() === ''}
-            onClick={() => {
-              kept.replace('');
-              // The button has nothing left to do: what was focused goes on in the editor.
-              side.current?.querySelector<HTMLElement>('.cm-content, textarea')?.focus();
-            }}
-          >
-            {bench.startOver}
-          </button>
-          {kept.restore && (
-            <button type="button" className="button" onClick={kept.restore}>
-              {bench.restore}
-            </button>
-          )}
-        </div>
+        <ProgramToolbar kept={kept} editorIn={side} />
       </div>
       <div className="workbench-main">
         <MachineView machine={machine} state={step?.state ?? run.start} step={step} />
