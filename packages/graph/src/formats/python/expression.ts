@@ -131,7 +131,7 @@ function operandsOf(e: Expr): readonly Expr[] {
   return e.kind === 'load' ? e.index : [];
 }
 
-/** x of 1 / (1 + e^(−x)), whose gradient by parts is NaN where e^(−x) overflows; null for anything else. */
+/** x of a sigmoid, 1 / (1 + e^(min(−x, limit))); null for anything else. */
 function sigmoidOf(e: Expr): Expr | null {
   const isOne = (x: Expr): boolean => x.kind === 'constant' && Number(x.value) === 1;
   if (e.kind !== 'binary' || e.op !== 'div' || !isOne(e.a)) return null;
@@ -139,7 +139,8 @@ function sigmoidOf(e: Expr): Expr | null {
   if (sum.kind !== 'binary' || sum.op !== 'add' || !isOne(sum.a)) return null;
   const power = sum.b;
   if (power.kind !== 'unary' || power.op !== 'exp') return null;
-  return power.a.kind === 'unary' && power.a.op === 'neg' ? power.a.a : null;
+  const exponent = power.a.kind === 'binary' && power.a.op === 'min' ? power.a.a : power.a;
+  return exponent.kind === 'unary' && exponent.op === 'neg' ? exponent.a : null;
 }
 
 function unary(op: UnaryOp, a: PythonExpr, type: Expr['type'], dialect: Dialect): PythonExpr {

@@ -67,5 +67,13 @@ describe('functions of one tensor', () => {
     expect(await runOperation('Mish', [{ values }])).toEqual([[expect.closeTo(0, 6), 200]]);
     expect(await runOperation('SoftPlus', [{ values }])).toEqual([[expect.closeTo(0, 6), 200]]);
     expect(await runOperation('Elu', [{ values }], { alpha: 1 })).toEqual([[-1, 200]]);
+    const far = { values: [-800, 800] };
+    for (const [kind, limit] of [
+      ['SigmoidBackward', 0],
+      ['SiLUBackward', 1],
+    ] as const)
+      expect(await runOperation(kind, [far, { values: [1, 1] }])).toEqual([
+        [expect.closeTo(0, 6), expect.closeTo(limit, 6)],
+      ]);
   });
 });

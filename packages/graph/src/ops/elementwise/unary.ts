@@ -84,7 +84,8 @@ type Definition<K extends keyof Table> = readonly [
   of: (x: NumericExpr, attributes: ResolvedAttributes<Table[K]>) => NumericExpr,
 ];
 
-const sigmoid = (x: NumericExpr): NumericExpr => div(1, add(1, exp(neg(x))));
+/** 1 / (1 + e^(−x)); e^80 is finite in f32, as a gradient by e^(−x) needs, and 1 / e^80 is nearly 0. */
+const sigmoid = (x: NumericExpr): NumericExpr => div(1, add(1, exp(min(neg(x), 80))));
 /** ln(1 + eˣ), without overflow. */
 const softplus = (x: NumericExpr): NumericExpr => add(max(x, 0), log(add(1, exp(neg(abs(x))))));
 

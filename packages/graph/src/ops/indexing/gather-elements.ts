@@ -65,7 +65,7 @@ export const gatherElementsOperations: readonly Operation[] = defineOperations(g
     gradient: ({
       builder,
       attributes: { axis, reduction },
-      inputs: [, indices, updates],
+      inputs: [src, indices, updates],
       outputGradients: [dy],
     }) => {
       if (!dy) return [];
@@ -81,7 +81,16 @@ export const gatherElementsOperations: readonly Operation[] = defineOperations(g
         return builder.op('ScatterElements', [dy, at, zero], { axis, reduction });
       };
       // With the reduction none, indices that meet are not told apart.
-      return [bySrc, null, () => builder.op('GatherElements', [dy, at], { axis })];
+      const byUpdates = (): typeof dy => {
+        // An index outside reads the nearest element: a 0 before the axis or behind it.
+        const shape = builder.shapeOf(src);
+        const around = shape.map((_, e) => Number(e === checkedAxis('ScatterElements', axis, shape)));
+        const padded = builder.op('Pad', [dy], { before: around, after: around });
+        const one = builder.op('Constant', [], { value: [1] }, { dtype: 'i32' });
+        const moved = builder.op('Add', [builder.cast(at, 'i32'), one]);
+        return builder.op('GatherElements', [padded, moved], { axis });
+      };
+      return [bySrc, null, byUpdates];
     },
     lower: (lowering, { attributes: { axis, reduction } }) => {
       const [src, indices, updates] = lowering.inputs;

@@ -138,6 +138,15 @@ describe('gradients are those of difference quotients', () => {
         g.op('GatherElements', [x, g.input([2, 2], { dtype: 'i32', values: [3, 3, 0, 1] })], { axis: 1 }),
     ],
     [
+      'ScatterElements with indices outside',
+      (g, x) => {
+        const at = g.input([3, 1], { dtype: 'i32', values: [7, 1, -2] });
+        return g.op('ScatterElements', [x, at, g.op('Slice', [g.op('Exp', [x])], { axis: 1, size: 1 })], {
+          axis: 1,
+        });
+      },
+    ],
+    [
       'ScatterElements',
       (g, x) => {
         const at = g.input([3, 1], { dtype: 'i32', values: [1, 1, 3] });
