@@ -75,6 +75,22 @@ export const chapters: readonly Chapter[] = [
     load: () => import('../chapters/backward/BackwardChapter.tsx'),
   },
   {
+    id: 'kernels',
+    readers: 'learners',
+    tasks: [
+      'kernel.naive',
+      'kernel.row-softmax',
+      'kernel.streaming-softmax',
+      'kernel.tiled-forward',
+      'kernel.causal-skip',
+      'kernel.delta',
+      'kernel.dq',
+      'kernel.dkv',
+    ],
+    docs: 'internals/kernels',
+    load: () => import('../chapters/kernels/KernelsChapter.tsx'),
+  },
+  {
     id: 'lab',
     readers: 'learners',
     tasks: [],

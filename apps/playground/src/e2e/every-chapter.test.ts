@@ -68,7 +68,7 @@ describe('the first page', () => {
     await page.setViewportSize(narrow);
     expect(await overflow()).toBeLessThanOrEqual(0);
     expect(site.errors).toEqual([]);
-    await page.getByRole('link', { name: /^Learn Nine chapters/ }).click();
+    await page.getByRole('link', { name: /^Learn Ten chapters/ }).click();
     await heading(en.chapters.overview.title);
   }, 60_000);
 });

@@ -63,6 +63,8 @@ export interface EditorProps {
   readonly errors: readonly (Omit<LineError, 'fault'> & { readonly message: string })[];
   /** Line that was executed last, from 1. */
   readonly line: number | null;
+  /** Runs the program, on Ctrl + Enter; without it these keys do nothing. */
+  readonly onRun?: () => void;
   readonly complete: (before: string) => {
     readonly replace: number;
     readonly options: readonly { readonly label: string; readonly detail: string }[];
@@ -145,7 +147,19 @@ export default function CodeEditor(
           executedLine,
           ...(language ? [language] : []),
           autocompletion({ override: [offer], icons: false }),
-          keymap.of([...completionKeymap, ...lineKeys, ...standardKeymap, ...historyKeymap]),
+          keymap.of([
+            {
+              key: 'Mod-Enter',
+              run: () => {
+                latest.current.onRun?.();
+                return latest.current.onRun !== undefined;
+              },
+            },
+            ...completionKeymap,
+            ...lineKeys,
+            ...standardKeymap,
+            ...historyKeymap,
+          ]),
           EditorView.updateListener.of(({ docChanged, transactions, state }) => {
             if (!docChanged || transactions.some(one => one.annotation(fromPage))) return;
             const text = state.doc.toString();

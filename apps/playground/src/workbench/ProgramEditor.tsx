@@ -50,7 +50,7 @@ function handOver(field: HTMLTextAreaElement): HandOver {
  * the two halves of a key would otherwise go to two places.
  */
 export function ProgramEditor(props: EditorProps & { readonly language?: LoadLanguage }) {
-  const { label, placeholder, value, onChange, language } = props;
+  const { label, placeholder, value, onChange, onRun, language } = props;
   const host = useRef<HTMLDivElement>(null);
   const field = useRef<HTMLTextAreaElement>(null);
   const near = useNear(host);
@@ -95,7 +95,10 @@ export function ProgramEditor(props: EditorProps & { readonly language?: LoadLan
           spellCheck={false}
           value={value}
           onChange={event => onChange(event.currentTarget.value)}
-          onKeyDown={({ code }) => keysDown.current.add(code)}
+          onKeyDown={({ code, key, ctrlKey, metaKey }) => {
+            keysDown.current.add(code);
+            if (key === 'Enter' && (ctrlKey || metaKey)) onRun?.();
+          }}
           onKeyUp={({ code }) => {
             keysDown.current.delete(code);
             settle();

@@ -31,6 +31,11 @@ export const chapters: Text['chapters'] = {
     title: 'Rückwärts',
     blurb: 'Gradienten ohne die großen Matrizen: Eine Zahl je Zeile bringt alles zurück.',
   },
+  kernels: {
+    short: 'Kernel',
+    title: 'Schreibe die Kernel',
+    blurb: 'Acht Kernel in WGSL, von der einfachen Formel bis zu dK und dV, auf deiner eigenen GPU.',
+  },
   dropout: {
     short: 'Dropout',
     title: 'Dropout',

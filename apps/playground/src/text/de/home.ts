@@ -6,7 +6,7 @@ export const home: FirstText['home'] = {
     'Attention vergleicht jedes Wort eines Textes mit jedem anderen: n Wörter, n² Scores. Flash-Attention berechnet sie alle und speichert keinen. Hier findest du heraus, wie, indem du es schreibst: zuerst auf einer Spielzeugmaschine, zuletzt auf deiner eigenen GPU.',
   doors: {
     learn: 'Lernen',
-    learnWhy: 'Neun Kapitel, von drei Registern bis zu einem Transformer, der in dieser Seite lernt.',
+    learnWhy: 'Zehn Kapitel, von drei Registern bis zu einem Transformer, der in dieser Seite lernt.',
     use: 'Benutzen',
     useWhy: 'Attention für WebGPU, vorwärts und rückwärts, als kleine TypeScript-Bibliothek.',
   },

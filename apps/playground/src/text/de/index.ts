@@ -7,6 +7,7 @@ import { dropout } from './dropout.ts';
 import { engine } from './engine.ts';
 import { firstDe } from './first.ts';
 import { graph } from './graph.ts';
+import { kernels } from './kernels.ts';
 import { lab } from './lab.ts';
 import { loops } from './loops.ts';
 import { machine } from './machine.ts';
@@ -35,6 +36,7 @@ export const de: Text = {
   doctor,
   train,
   quizzes,
+  kernels,
   tiles,
   overview,
   references,

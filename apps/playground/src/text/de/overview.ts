@@ -7,7 +7,7 @@ export const overview: Text['overview'] = {
   ],
   word: 'Ein Wort fragt alle Wörter',
   wordWhy: [
-    'Wähle ein Wort. Seine Query trifft die Keys aller zwölf; je dunkler ein Wort, desto mehr von seinem Value wird genommen. Die Zahlen sind klein genug zum Nachrechnen: Kopfgröße d = 3, und Vektoren, die so erdacht sind, dass etwas Sinnvolles herauskommt. Ein echtes Modell lernt sie; in Kapitel 8 kannst du dabei zusehen.',
+    'Wähle ein Wort. Seine Query trifft die Keys aller zwölf; je dunkler ein Wort, desto mehr von seinem Value wird genommen. Die Zahlen sind klein genug zum Nachrechnen: Kopfgröße d = 3, und Vektoren, die so erdacht sind, dass etwas Sinnvolles herauskommt. Ein echtes Modell lernt sie; in Kapitel 9 kannst du dabei zusehen.',
   ],
   choose: 'Das Wort, das fragt',
   looks: (word, most, share) => `„${word}“ sieht am meisten auf „${most}“: *${share}*.`,

@@ -25,6 +25,11 @@ export const chapters = {
     title: 'Backward',
     blurb: 'Gradients without the big matrices: one number per row brings everything back.',
   },
+  kernels: {
+    short: 'Kernels',
+    title: 'Write the kernels',
+    blurb: 'Eight kernels in WGSL, from the plain formula to dK and dV, on your own GPU.',
+  },
   dropout: {
     short: 'Dropout',
     title: 'Dropout',

@@ -4,7 +4,7 @@ export const home = {
     'Attention compares every word of a text with every other: n words, n² scores. Flash attention computes all of them and stores none. Here you find out how, by writing it: on a toy machine first, at last on your own GPU.',
   doors: {
     learn: 'Learn',
-    learnWhy: 'Nine chapters, from three registers to a transformer that trains in this page.',
+    learnWhy: 'Ten chapters, from three registers to a transformer that trains in this page.',
     use: 'Use it',
     useWhy: 'Attention for WebGPU, forward and backward, as a small TypeScript library.',
   },

@@ -6,6 +6,7 @@ import { dropout } from './dropout.ts';
 import { engine } from './engine.ts';
 import { firstEn } from './first.ts';
 import { graph } from './graph.ts';
+import { kernels } from './kernels.ts';
 import { lab } from './lab.ts';
 import { loops } from './loops.ts';
 import { machine } from './machine.ts';
@@ -38,6 +39,7 @@ export const en = {
   doctor,
   train,
   quizzes,
+  kernels,
   tiles,
   overview,
   references,

@@ -5,7 +5,7 @@ export const overview = {
   ],
   word: 'One word asks all words',
   wordWhy: [
-    'Choose a word. Its query meets the keys of all twelve; the darker a word, the more of its value is taken. The numbers are small enough to check by hand: head size d = 3, and vectors that were made up so that the result makes sense. A real model learns them; in chapter 8 you can watch it.',
+    'Choose a word. Its query meets the keys of all twelve; the darker a word, the more of its value is taken. The numbers are small enough to check by hand: head size d = 3, and vectors that were made up so that the result makes sense. A real model learns them; in chapter 9 you can watch it.',
   ],
   choose: 'The word that asks',
   looks: (word: string, most: string, share: string): string =>

@@ -1,0 +1,52 @@
+import { useProgram } from '../../app/kept-programs.ts';
+import { useProgress } from '../../app/progress.ts';
+import { useUrlChoice } from '../../app/url-state.ts';
+import { starterOf } from '../../kernels/programs.ts';
+import { puzzleIds, puzzleOf, taskOf } from '../../kernels/puzzles.ts';
+import { useText } from '../../text/TextProvider.tsx';
+import { Formula } from '../../ui/Formula.tsx';
+import { References } from '../../ui/References.tsx';
+import { Paragraphs, Rich } from '../../ui/Rich.tsx';
+import { Segmented } from '../../ui/Segmented.tsx';
+import { KernelBench } from './KernelBench.tsx';
+import './kernels.css';
+
+/** Kernels in WGSL, to be written and run on the visitor's own GPU. */
+export default function KernelsChapter() {
+  const { kernels: text } = useText();
+  const progress = useProgress();
+  const [id, setId] = useUrlChoice('puzzle', 'naive', puzzleIds);
+  const kept = useProgram(taskOf(id), starterOf(id));
+  const words = text.puzzles[id];
+  return (
+    <div className="stack">
+      <div className="prose">
+        <Paragraphs text={text.intro} />
+        <Formula
+          block
+          tex="O = \operatorname{softmax}\!\left(\frac{Q K^{\mathsf T}}{\sqrt d}\right) V, \qquad dS = P \circ (dP - \delta), \qquad dQ = \frac{dS\, K}{\sqrt d}, \quad dK = \frac{dS^{\mathsf T} Q}{\sqrt d}, \quad dV = P^{\mathsf T} dO"
+        />
+      </div>
+      <section className="panel" id="exercise" aria-labelledby="exercise-title">
+        <Segmented
+          label={text.label}
+          value={id}
+          options={puzzleIds.map((value, n) => ({
+            value,
+            label: `${n + 1} ${text.puzzles[value].short}${progress[taskOf(value)] === undefined ? '' : ' ✓'}`,
+          }))}
+          onChange={next => {
+            kept.open(taskOf(next), starterOf(next));
+            setId(next);
+          }}
+        />
+        <h2 id="exercise-title">{words.title}</h2>
+        <p className="kernel-task">
+          <Rich text={words.task} />
+        </p>
+        <KernelBench key={id} puzzle={puzzleOf(id)} kept={kept} />
+      </section>
+      <References ids={['dao', 'milakov', 'rabe']} />
+    </div>
+  );
+}
