@@ -14,7 +14,7 @@ export function browserChecks({ folder }) {
     try {
       const result = await host.page.evaluate(work);
       if (result.error) throw new Error(result.error);
-      return String(result.ok ?? result);
+      return `${host.browser.version()}: ${result.ok}`;
     } finally {
       await host.close();
     }

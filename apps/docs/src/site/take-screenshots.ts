@@ -3,10 +3,22 @@ import { fileURLToPath } from 'node:url';
 import { openBrowser } from '@tilewise/webgpu-host/browser';
 import { serveFolder } from './serve.ts';
 
-const pages = ['index', 'start/index', 'start/porting', 'guide/reproducibility', 'api/webgpu', 'comparison'];
+const pages = [
+  'index',
+  'why',
+  'start/index',
+  'start/own-device',
+  'start/porting',
+  'guide/reproducibility',
+  'internals/kernels',
+  'api/webgpu',
+  'comparison',
+  'runtimes',
+  'limits',
+];
 const looks = [
-  { name: 'light', colorScheme: 'light', width: 1280, height: 900 },
-  { name: 'dark', colorScheme: 'dark', width: 1280, height: 900 },
+  { name: 'light', colorScheme: 'light', width: 1440, height: 900 },
+  { name: 'dark', colorScheme: 'dark', width: 1440, height: 900 },
   { name: 'phone', colorScheme: 'light', width: 390, height: 844 },
   { name: 'phone-dark', colorScheme: 'dark', width: 390, height: 844 },
 ] as const;
