@@ -51,31 +51,62 @@ export function chooseToken(
   }
   if (temperature === 0)
     return scores.reduce((best, score, token) => (score > scores[best] ? token : best), 0);
-  // The likeliest first; of equal ones the first.
-  const order = Array.from(scores.keys()).sort((a, b) => scores[b] - scores[a] || a - b);
-  const kept = order.slice(0, topK ?? order.length);
-  const top = scores[kept[0]];
-  const weights = kept.map(token => Math.exp((scores[token] - top) / temperature));
-  const sum = weights.reduce((total, weight) => total + weight, 0);
-  let count = kept.length;
-  if (topP !== undefined) {
-    let covered = 0;
-    count = weights.findIndex(weight => {
-      covered += weight / sum;
-      return covered >= topP;
-    });
-    count = count < 0 ? kept.length : count + 1;
+  const ranked = likeliestFirst(scores);
+  const size = Math.min(topK ?? scores.length, scores.length);
+  const top = scores[ranked(0)];
+  const weightOf = (token: number): number => Math.exp((scores[token] - top) / temperature);
+  let left = 0;
+  if (size < scores.length) for (let n = 0; n < size; n++) left += weightOf(ranked(n));
+  else for (let token = 0; token < size; token++) left += weightOf(token);
+  let count = size;
+  if (topP !== undefined || minP !== undefined) {
+    const most = (topP ?? 1) * left;
+    left = 0;
+    for (count = 0; count < size && (topP === undefined || left < most); count++) {
+      const weight = weightOf(ranked(count));
+      if (count > 0 && weight < (minP ?? 0)) break;
+      left += weight;
+    }
   }
-  if (minP !== undefined) {
-    const first = weights.findIndex(weight => weight < minP);
-    count = Math.max(1, Math.min(count, first < 0 ? count : first));
-  }
-  const left = weights.slice(0, count).reduce((total, weight) => total + weight, 0);
   const stream = new PhiloxStream(seed, { subsequence: BigInt(draw.row), offset: BigInt(draw.step) });
   let rest = stream.nextUniform() * left;
-  const chosen = weights.slice(0, count).findIndex(weight => {
-    rest -= weight;
-    return rest <= 0;
-  });
-  return kept[chosen < 0 ? count - 1 : chosen];
+  let chosen = 0;
+  while (chosen < count - 1) {
+    rest -= weightOf(ranked(chosen));
+    if (rest <= 0) break;
+    chosen++;
+  }
+  return ranked(chosen);
+}
+
+/**
+ * The tokens by their scores: the n-th likeliest, of equally likely tokens the first one. A heap gives them one
+ * after the other, so that a large vocabulary is sorted only as far as it is looked at.
+ */
+function likeliestFirst(scores: Float64Array): (n: number) => number {
+  const heap = Int32Array.from(scores.keys());
+  const sorted: number[] = [];
+  let size = heap.length;
+  const isBefore = (a: number, b: number): boolean =>
+    scores[a] > scores[b] || (scores[a] === scores[b] && a < b);
+  function sink(from: number): void {
+    const token = heap[from];
+    let at = from;
+    for (let child = 2 * at + 1; child < size; child = 2 * at + 1) {
+      if (child + 1 < size && isBefore(heap[child + 1], heap[child])) child++;
+      if (!isBefore(heap[child], token)) break;
+      heap[at] = heap[child];
+      at = child;
+    }
+    heap[at] = token;
+  }
+  for (let at = (size >> 1) - 1; at >= 0; at--) sink(at);
+  return n => {
+    while (sorted.length <= n) {
+      sorted.push(heap[0]);
+      heap[0] = heap[--size];
+      sink(0);
+    }
+    return sorted[n];
+  };
 }

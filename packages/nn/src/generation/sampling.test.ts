@@ -1,0 +1,59 @@
+import { PhiloxStream } from '@tilewise/philox';
+import { expect, test } from 'vitest';
+import { chooseToken, type SamplingOptions } from './sampling.ts';
+
+/** The choice by the definition: all tokens are sorted. */
+function sortedChoice(logits: Float32Array, options: SamplingOptions, step: number): number {
+  const { temperature = 1, topK = logits.length, topP = 1, minP = 0, seed = 0 } = options;
+  const order = Array.from(logits.keys()).sort((a, b) => logits[b] - logits[a] || a - b);
+  const kept = order.slice(0, topK);
+  const weights = kept.map(token => Math.exp((logits[token] - logits[kept[0]]) / temperature));
+  const sum = weights.reduce((total, weight) => total + weight, 0);
+  let covered = 0;
+  const chosen = weights.filter((weight, n) => {
+    const isIn = n === 0 || (covered < topP * sum && weight >= minP);
+    covered += weight;
+    return isIn;
+  });
+  const left = chosen.reduce((total, weight) => total + weight, 0);
+  let rest = new PhiloxStream(seed, { offset: BigInt(step) }).nextUniform() * left;
+  const at = chosen.findIndex(weight => {
+    rest -= weight;
+    return rest <= 0;
+  });
+  return kept[at < 0 ? chosen.length - 1 : at];
+}
+
+const cases: SamplingOptions[] = [
+  { temperature: 1 },
+  { temperature: 0.7, topK: 5 },
+  { temperature: 1.3, topP: 0.6 },
+  { temperature: 1, minP: 0.2 },
+  { temperature: 0.9, topK: 20, topP: 0.8, minP: 0.05 },
+  { temperature: 3, topK: 1 },
+  { temperature: 1, topP: 1e-9 },
+  { temperature: 1, topK: 1000, topP: 1 },
+];
+
+test.each(cases)('%j chooses as if all tokens were sorted', options => {
+  const random = new PhiloxStream(7);
+  for (let step = 0; step < 50; step++) {
+    // Coarse numbers, so that some are equal.
+    const logits = Float32Array.from({ length: 97 }, () => Math.round(random.nextNormal() * 8) / 4);
+    const found = chooseToken(logits, [], { ...options, seed: 3 }, { row: 0, step });
+    expect(found).toBe(sortedChoice(logits, { ...options, seed: 3 }, step));
+  }
+});
+
+test('a share of a large vocabulary is chosen without sorting all of it', () => {
+  const random = new PhiloxStream(1);
+  const logits = Float32Array.from({ length: 150_000 }, () => 4 * random.nextNormal());
+  const time = (work: () => void): number => {
+    const start = performance.now();
+    for (let n = 0; n < 5; n++) work();
+    return performance.now() - start;
+  };
+  const sorted = time(() => Array.from(logits.keys()).sort((a, b) => logits[b] - logits[a]));
+  const chosen = time(() => chooseToken(logits, [], { temperature: 1, topP: 0.5 }, { row: 0, step: 0 }));
+  expect(chosen).toBeLessThan(sorted);
+});
