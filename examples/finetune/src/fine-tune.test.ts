@@ -1,42 +1,16 @@
 import { cpuEngine } from '@tilewise/core/cpu';
-import { createModel, encodeSafetensors, givenFiles, loadAdapter, loadModel, readModel } from '@tilewise/nn';
+import { givenFiles, loadAdapter, loadModel } from '@tilewise/nn';
 import { expect, test } from 'vitest';
+import { tinyCheckpoint, tinyConfig, tinyText } from '../testing/tiny-checkpoint.ts';
 import { fineTune } from './fine-tune.ts';
 import { memoryOfLora } from './memory-of-lora.ts';
 import { textBatches } from './text-batches.ts';
 
 const engine = cpuEngine({ threads: 1 });
-const words = ['the', 'cat', 'sat', 'on', 'a', 'mat', 'and', 'dog', 'ran', 'off', '[UNK]'];
-const config = {
-  ...{ model_type: 'llama', vocab_size: words.length, hidden_size: 16, intermediate_size: 24 },
-  ...{ num_hidden_layers: 2, num_attention_heads: 2, num_key_value_heads: 1, tie_word_embeddings: false },
-};
-const tokenizer = {
-  ...{
-    version: '1.0',
-    truncation: null,
-    padding: null,
-    added_tokens: [],
-    normalizer: null,
-    post_processor: null,
-  },
-  pre_tokenizer: { type: 'Whitespace' },
-  decoder: null,
-  model: {
-    type: 'WordLevel',
-    vocab: Object.fromEntries(words.map((word, n) => [word, n])),
-    unk_token: '[UNK]',
-  },
-};
-const text = 'the cat sat on a mat and the dog ran off '.repeat(4);
-const { weights } = createModel(readModel(config), { engine, deviation: 0.3 });
+const text = tinyText;
+const contents = tinyCheckpoint();
 
-function files(names: readonly string[] = ['config.json', 'model.safetensors', 'tokenizer.json']) {
-  const contents: Record<string, BlobPart> = {
-    'config.json': JSON.stringify(config),
-    'model.safetensors': encodeSafetensors(weights),
-    'tokenizer.json': JSON.stringify(tokenizer),
-  };
+function files(names: readonly string[] = Object.keys(contents)) {
   return givenFiles(names.map(name => new File([contents[name]], name)));
 }
 
@@ -71,7 +45,13 @@ test('a folder without a tokenizer, and a run that is stopped, are refused', asy
 });
 
 test('LoRA holds no gradients of the weights', async () => {
-  const wide = { ...config, vocab_size: 64, hidden_size: 128, intermediate_size: 384, num_hidden_layers: 6 };
+  const wide = {
+    ...tinyConfig,
+    vocab_size: 64,
+    hidden_size: 128,
+    intermediate_size: 384,
+    num_hidden_layers: 6,
+  };
   const { weights, parameters, training } = await memoryOfLora(engine, {
     ...{ config: wide, sequence: 8, recomputation: false },
   });
@@ -81,7 +61,7 @@ test('LoRA holds no gradients of the weights', async () => {
 });
 
 test('a step holds less where blocks are computed again', async () => {
-  const deep = { ...config, hidden_size: 32, intermediate_size: 128, num_hidden_layers: 8 };
+  const deep = { ...tinyConfig, hidden_size: 32, intermediate_size: 128, num_hidden_layers: 8 };
   const of = (recomputation: boolean) => memoryOfLora(engine, { config: deep, sequence: 96, recomputation });
   expect((await of(true)).training).toBeLessThan((2 / 3) * (await of(false)).training);
 });

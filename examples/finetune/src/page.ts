@@ -43,3 +43,5 @@ element('start').addEventListener('click', () => {
   start().catch((error: unknown) => say(error instanceof Error ? error.message : String(error)));
 });
 element('stop').addEventListener('click', () => stop.abort());
+// Tests wait for this.
+document.body.dataset.ready = 'true';
