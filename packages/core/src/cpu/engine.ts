@@ -23,6 +23,7 @@ import { fromResident, releaseResident, toResident } from './kernels/memory/resi
 import { preparedBackward, preparedForward } from './prepared-attention.ts';
 import { cpuPrimitives } from './primitives/cpu-primitives.ts';
 import { gradientsOf, sdpa, sdpaBackward } from './sdpa.ts';
+import { smallHeads } from './small-heads.ts';
 import { forwardSize, sharedBackward } from './tasks.ts';
 import { canShareMemory, hostThreads } from './threads/host-threads.ts';
 import { createPool, type Pool, WorkerFailure } from './threads/pool.ts';
@@ -128,7 +129,9 @@ export function cpuEngine(options: CpuEngineOptions = {}): TensorEngine<Tensor> 
       (workers, taken) => forwardOnThreads(problem, taken, workers, undefined, into),
       operands => {
         checkStorage(into);
-        return engineKernels.withKernels(variant, kernels => forward(problem, operands, { kernels }, into));
+        return engineKernels.withKernels(variant, kernels =>
+          forward(problem, operands, { kernels, smallHeads }, into),
+        );
       },
     );
 
@@ -145,7 +148,7 @@ export function cpuEngine(options: CpuEngineOptions = {}): TensorEngine<Tensor> 
       operands => {
         checkStorage(places.into ?? {});
         return engineKernels.withKernels(variant, kernels =>
-          backward(problem, operands, { kernels }, places),
+          backward(problem, operands, { kernels, smallHeads }, places),
         );
       },
     );

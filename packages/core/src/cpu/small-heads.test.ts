@@ -8,7 +8,7 @@ import { hasSmallHeadGradients } from './backward/small-heads.ts';
 import { forward } from './forward/forward.ts';
 import { hasSmallHeads } from './forward/small-heads.ts';
 import { supportedVariants, withKernels } from './kernels/host-kernels.ts';
-import { tileSizeOf } from './tiles/tile-size.ts';
+import { smallHeads } from './small-heads.ts';
 
 const wave = (shape: readonly number[], seed: number): Tensor =>
   Tensor.from(
@@ -46,10 +46,9 @@ describe.each(supportedVariants())('%s', variant => {
           if (hasGarbage) v.data[v.data.length - 1] = Number.NaN;
           const { problem, operands } = normaliseOnHost({ q, k, v }, option);
           expect(hasSmallHeads(problem)).toBe(true);
-          const tiles = tileSizeOf(problem);
           const [own, inTiles] = withKernels(variant, kernels => [
+            forward(problem, operands, { kernels, smallHeads }),
             forward(problem, operands, { kernels }),
-            forward(problem, operands, { kernels, tiles }),
           ]);
           expect(own).toEqual(inTiles);
 
@@ -57,8 +56,8 @@ describe.each(supportedVariants())('%s', variant => {
           const back = normaliseBackwardOnHost({ q, k, v, o, lse, dO }, option);
           expect(hasSmallHeadGradients(back.problem)).toBe(true);
           const [gradients, want] = withKernels(variant, kernels => [
+            backward(back.problem, back.operands, { kernels, smallHeads }),
             backward(back.problem, back.operands, { kernels }),
-            backward(back.problem, back.operands, { kernels, tiles }),
           ]);
           expect(gradients.gradients).toEqual(want.gradients);
         },

@@ -11,7 +11,6 @@ import { createBackwardInputs } from './inputs.ts';
 import { createQueryGradient } from './query-gradient.ts';
 import { createCaptureGradients, createScoreGradients } from './score-gradients.ts';
 import { createScoreStage } from './score-stage.ts';
-import { hasSmallHeadGradients, runSmallHeadGradients } from './small-heads.ts';
 import type { BackwardExtras, BackwardSums } from './sums.ts';
 import { createValueGradient } from './value-gradient.ts';
 
@@ -26,19 +25,16 @@ const NO_TILES: TileRange = { firstTile: 0, endTile: 0 };
 export function runBackward(
   asked: BackwardProblem,
   givenOperands: BackwardOperands<Tensor>,
-  { kernels, tiles: askedSize, threads = 1, awaitHeads }: PassContext,
+  { kernels, tiles: askedSize = tileSizeOf(asked.forward), threads = 1, smallHeads, awaitHeads }: PassContext,
   sums: BackwardSums,
   claim: Claim,
 ): BackwardExtras {
-  // Threads bring operands from elsewhere, head by head.
-  const isSmall = threads === 1 && !askedSize && hasSmallHeadGradients(asked);
-  if (isSmall && runSmallHeadGradients(asked, givenOperands, kernels, sums)) {
+  if (smallHeads?.backward(asked, givenOperands, kernels, sums)) {
     return { dCaptures: null, amax: { amaxDQ: 0, amaxDK: 0, amaxDV: 0, amaxDP: 0 } };
   }
   const { problem: forward, operands } = dequantised(asked.forward, givenOperands);
   const problem = { ...asked, forward };
-  const tile = askedSize ?? tileSizeOf(forward);
-  const size = forward.fp8?.kind === 'dequantised' ? wholeBlocks(tile) : tile;
+  const size = forward.fp8?.kind === 'dequantised' ? wholeBlocks(askedSize) : askedSize;
   const { Hq, Hk, Hv, Sq, Dqk, Dv } = forward;
   const T = size.columns;
   kernels.memory.reset();

@@ -15,7 +15,6 @@ import { tileSizeOf } from '../tiles/tile-size.ts';
 import { allocateForward, type ForwardResults } from './forward-results.ts';
 import { hasOneQuery, runOneQuery } from './one-query.ts';
 import { createRunningSoftmax } from './running-softmax.ts';
-import { hasSmallHeads, runSmallHeads } from './small-heads.ts';
 
 /** The forward results of a problem; `into` are those that are there to be written to, contiguous. */
 export function forward(
@@ -62,7 +61,7 @@ export type ForwardAmax = Readonly<Record<ForwardAmaxName, number>>;
 export function runForward(
   asked: AttentionProblem,
   given: Operands<Tensor>,
-  { kernels, tiles: askedSize, threads = 1, awaitHeads }: PassContext,
+  { kernels, tiles: size = tileSizeOf(asked), threads = 1, smallHeads, awaitHeads }: PassContext,
   results: ForwardResults,
   claim: Claim,
 ): ForwardAmax {
@@ -70,11 +69,8 @@ export function runForward(
     runOneQuery(asked, given, kernels, kernels.matrices, { kernels, threads, awaitHeads }, results, claim);
     return { amaxS: 0, amaxO: 0 };
   }
-  // Threads bring operands from elsewhere, head by head.
-  const isSmall = threads === 1 && !askedSize && hasSmallHeads(asked);
-  if (isSmall && runSmallHeads(asked, given, kernels, results)) return { amaxS: 0, amaxO: 0 };
+  if (smallHeads?.forward(asked, given, kernels, results)) return { amaxS: 0, amaxO: 0 };
   const { problem, operands } = dequantised(asked, given);
-  const size = askedSize ?? tileSizeOf(asked);
   // P is normalised before it is rounded, unless operands have block scales.
   const twoPasses = problem.fp8?.kind === 'scaled';
   const { Dv } = problem;

@@ -1,0 +1,10 @@
+import { runSmallHeadGradients } from './backward/small-heads.ts';
+import { runSmallHeads } from './forward/small-heads.ts';
+
+/** Passes over problems whose heads are one tile each: false, and nothing is computed, for other problems. */
+export interface SmallHeads {
+  readonly forward: typeof runSmallHeads;
+  readonly backward: typeof runSmallHeadGradients;
+}
+
+export const smallHeads: SmallHeads = { forward: runSmallHeads, backward: runSmallHeadGradients };
