@@ -1,3 +1,4 @@
+import { useSyncExternalStore } from 'react';
 import { usePlace, useUrlState } from './url-state.ts';
 
 /** The program of one exercise as this browser keeps it, and the program that it replaced. */
@@ -9,16 +10,34 @@ interface KeptProgram {
 
 const keyOf = (exercise: string): string => `tilewise.program.${exercise}`;
 
-/** Reads what is kept for an exercise; its starter where storage is forbidden, empty or not ours. */
-function read(exercise: string, starter: string): KeptProgram {
+const listeners = new Set<() => void>();
+
+function subscribe(listener: () => void): () => void {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
+}
+
+/** The stored text of an exercise; null where there is none, or storage is forbidden. */
+function stored(exercise: string): string | null {
+  try {
+    return localStorage.getItem(keyOf(exercise));
+  } catch {
+    return null;
+  }
+}
+
+/** Reads stored text; the starter where nothing is stored, or something that this page did not write. */
+function parse(text: string | null, starter: string): KeptProgram {
   const nothing = { text: starter, replaced: '' };
   try {
-    const { text, replaced } = JSON.parse(localStorage.getItem(keyOf(exercise)) ?? '{}');
-    return typeof text === 'string' && typeof replaced === 'string' ? { text, replaced } : nothing;
+    const { text: kept, replaced } = JSON.parse(text ?? '{}');
+    return typeof kept === 'string' && typeof replaced === 'string' ? { text: kept, replaced } : nothing;
   } catch {
     return nothing;
   }
 }
+
+const read = (exercise: string, starter: string): KeptProgram => parse(stored(exercise), starter);
 
 function write(exercise: string, program: KeptProgram): void {
   try {
@@ -26,6 +45,7 @@ function write(exercise: string, program: KeptProgram): void {
   } catch {
     // A full or forbidden storage: the address still holds the program that is shown.
   }
+  for (const listener of listeners) listener();
 }
 
 /** A program in an exercise: what is shown, and what may be done with it. */
@@ -52,7 +72,11 @@ export interface ProgramOfExercise {
 export function useProgram(exercise: string, starter = ''): ProgramOfExercise {
   const { state } = usePlace();
   const [, setWritten] = useUrlState('program', starter);
-  const kept = read(exercise, starter);
+  // The address may stay the same while the kept program changes.
+  const kept = parse(
+    useSyncExternalStore(subscribe, () => stored(exercise)),
+    starter,
+  );
   const program = state.program ?? kept.text;
   const put = (text: string, replaced: string): void => {
     write(exercise, { text, replaced });

@@ -83,6 +83,19 @@ describe('a visitor of the machine', () => {
     await site.page.locator('.cm-line', { hasText: 'LOAD a[0][0], R0' }).waitFor();
   }, 60_000);
 
+  it('starts over where the address has no program', async () => {
+    const line = site.page.locator('.cm-line', { hasText: 'LOAD b[0][0], R1' });
+    await site.visit('#/machine');
+    await site.page.locator('.cm-content').click();
+    await site.page.keyboard.insertText('LOAD b[0][0], R1');
+    await site.page.waitForURL(/program=LOAD/);
+    await site.page.goto('about:blank');
+    await site.page.goto(`${site.address}#/machine`);
+    await line.waitFor();
+    await press('Start over');
+    await line.waitFor({ state: 'detached' });
+  }, 60_000);
+
   it('takes a solution over, starts over, and restores the own program', async () => {
     await site.visit('#/machine');
     await site.page.locator('.cm-content').click();

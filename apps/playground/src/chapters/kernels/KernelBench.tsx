@@ -39,7 +39,7 @@ export function KernelBench({ puzzle, kept }: { readonly puzzle: Puzzle; readonl
         <div className="kernel-given">
           <h3>{text.given}</h3>
           <ScrollRegion label={text.given}>
-            <pre>{headerOf(puzzle, 16)}</pre>
+            <pre>{headerOf(puzzle, 16).replaceAll(/@group\(0\) @binding\(\d\) /g, '')}</pre>
           </ScrollRegion>
           <p className="note">
             <Rich text={text.dispatch[puzzle.workgroup]} />

@@ -16,7 +16,14 @@ export function KernelVerdict({
   readonly changed: boolean;
 }) {
   const { kernels: text } = useText();
-  if (run === null) return <p className="note">{text.notRun}</p>;
+  if (run === null) {
+    const runs = 'gpu' in navigator;
+    return (
+      <p className={runs ? 'note' : 'broken'}>
+        {runs ? text.notRun : text.failures['no-webgpu']({ kind: 'no-webgpu' })}
+      </p>
+    );
+  }
   if ('stage' in run) return <p className="note">{say(run.stage, text.stages)}</p>;
   return (
     <div className="kernel-verdict" data-changed={changed}>
