@@ -23,8 +23,7 @@ async function bundled(folder, contents) {
   return outputFiles[0].text;
 }
 
-// What a page computes, as the text of a promise: `kind` is `cpu` or `gpu`, the result `{ ok }` or `{ error
-// }`.
+// What a page computes, as the text of a promise of `{ ok }` or `{ error }`; `kind` is `cpu` or `gpu`.
 
 export const onMainThread = kind =>
   `(async () => { await import('/page.js'); return { ok: await smoke('${kind}') }; })()`;
