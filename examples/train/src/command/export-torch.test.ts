@@ -1,22 +1,16 @@
-import { execFile } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { homedir, tmpdir } from 'node:os';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import type { Tensor } from '@tilewise/core';
 import { cpuEngine } from '@tilewise/core/cpu';
 import { loadCheckpoint, type SavedRun, writeFolder } from '@tilewise/nn';
+import { fullPython, printedLosses, python, runPython, torchrun } from '@tilewise/test-data/python';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { recallDataset } from '../data/recall.ts';
 import { createRun } from '../run.ts';
 
 type NamedTensors = ReadonlyMap<string, Tensor>;
 const load = (name: string): Promise<SavedRun> => loadCheckpoint(readFileSync(join(folder, name)));
-
-const standard = join(homedir(), '.cache/tilewise-venv/bin/python');
-/** A Python that has PyTorch; without one these tests are reported as skipped. */
-const python = process.env.TILEWISE_PYTHON ?? (existsSync(standard) ? standard : undefined);
-const isFull = process.env.TILEWISE_TORCH === 'full';
 
 const BEFORE = 3;
 const STEPS = 6;
@@ -41,16 +35,8 @@ async function train(ranks: number, ...args: readonly string[]): Promise<number[
 
 /** Runs a module or a script, as `train` does. */
 async function run(ranks: number, what: readonly string[], args: readonly string[]): Promise<number[]> {
-  const launch =
-    ranks === 1
-      ? []
-      : ['-m', 'torch.distributed.run', '--standalone', '--max-restarts=2', `--nproc-per-node=${ranks}`];
-  const { stdout } = await promisify(execFile)(
-    python ?? 'python3',
-    [...launch, ...what, '--steps', `${BEFORE + STEPS}`, ...args],
-    { cwd: folder, env: { ...process.env, OMP_NUM_THREADS: '1' }, maxBuffer: 2 ** 24 },
-  );
-  return [...stdout.matchAll(/loss (\S+)/g)].map(([, loss]) => Number(loss));
+  const steps = ['--steps', `${BEFORE + STEPS}`];
+  return printedLosses(await runPython([...torchrun(ranks), ...what, ...steps, ...args], folder));
 }
 
 function expectClose(found: readonly number[], wanted: readonly number[], limit: number): void {
@@ -107,11 +93,14 @@ describe.skipIf(python === undefined)('a run that goes on in PyTorch', { timeout
     [2, '--mesh', '1x2', '--parallel', 'ddp'],
     [4, '--mesh', '2x2', '--parallel', 'fsdp'],
   ];
-  test.skipIf(!isFull).each(meshes)('%i ranks, %s %s %s %s have the same losses', async (ranks, ...args) => {
-    expectClose(await train(ranks, ...args), await lossesAlone(), 1e-5);
-  });
+  test.skipIf(fullPython === undefined).each(meshes)(
+    '%i ranks, %s %s %s %s have the same losses',
+    async (ranks, ...args) => {
+      expectClose(await train(ranks, ...args), await lossesAlone(), 1e-5);
+    },
+  );
 
-  test.skipIf(!isFull)('the gradients of a step are those of one process', async () => {
+  test.skipIf(fullPython === undefined)('the gradients of a step are those of one process', async () => {
     const moments = async (ranks: number, ...args: readonly string[]): Promise<NamedTensors> => {
       const file = `step-${ranks}.safetensors`;
       await train(ranks, '--steps', `${BEFORE + 1}`, '--save', join(folder, file), ...args);
@@ -121,23 +110,34 @@ describe.skipIf(python === undefined)('a run that goes on in PyTorch', { timeout
     expect(distance(await moments(4, '--mesh', '2x2'), await moments(1))).toBeLessThanOrEqual(1e-6);
   });
 
-  test.skipIf(!isFull)('a checkpoint of two ranks goes on with four, and with one', async () => {
-    const whole = await lossesAlone();
-    for (const ranks of [4, 1]) {
-      const dir = join(folder, `checkpoints-${ranks}`);
-      const begin = await train(2, '--mesh', '1x2', '--dir', dir, '--steps', `${BEFORE + 3}`);
-      const end = await train(ranks, '--dir', dir, ...(ranks > 1 ? ['--mesh', '2x2'] : []));
-      expectClose([...begin, ...end], whole, 1e-6);
-      rmSync(dir, { recursive: true });
-    }
-  });
+  test.skipIf(fullPython === undefined)(
+    'a checkpoint of two ranks goes on with four, and with one',
+    async () => {
+      const whole = await lossesAlone();
+      for (const ranks of [4, 1]) {
+        const dir = join(folder, `checkpoints-${ranks}`);
+        const begin = await train(2, '--mesh', '1x2', '--dir', dir, '--steps', `${BEFORE + 3}`);
+        const end = await train(ranks, '--dir', dir, ...(ranks > 1 ? ['--mesh', '2x2'] : []));
+        expectClose([...begin, ...end], whole, 1e-6);
+        rmSync(dir, { recursive: true });
+      }
+    },
+  );
 
-  test.skipIf(!isFull)('the same mesh twice gives the same losses, to the last digit', async () => {
-    const once = await train(2, '--mesh', '1x2');
-    expect(await train(2, '--mesh', '1x2')).toEqual(once);
-  });
+  test.skipIf(fullPython === undefined)(
+    'the same mesh twice gives the same losses and parameters, bit for bit',
+    async () => {
+      const found: [losses: readonly number[], tensors: Buffer][] = [];
+      for (const name of ['once', 'twice']) {
+        const file = join(folder, `${name}.safetensors`);
+        found.push([await train(2, '--mesh', '1x2', '--save', file), readFileSync(file)]);
+      }
+      expect(found[0][0]).toEqual(found[1][0]);
+      expect(found[0][1].equals(found[1][1])).toBe(true);
+    },
+  );
 
-  test.skipIf(!isFull)(
+  test.skipIf(fullPython === undefined)(
     'masks drawn as if each rank had the first batch entries give other losses',
     async () => {
       const script = `import recall.parallel
@@ -152,7 +152,7 @@ recall.train.main()
     },
   );
 
-  test.skipIf(!isFull)(
+  test.skipIf(fullPython === undefined)(
     'goes on from its checkpoint when a rank is killed, and ends as if none were',
     async () => {
       const script = `import os, signal

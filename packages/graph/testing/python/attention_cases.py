@@ -85,7 +85,9 @@ def cases(xp):
 
 
 def operands_of(case, length):
-    """Random operands of a case, and the gradients by its results, in float64; None for what it lacks."""
+    """Random operands of a case, and the gradients by its results, in float64; None for operands that it
+    lacks.
+    """
     random = np.random.default_rng(3)
     S = case.get("length", length)
     Sq, Skv = (int(case.get(name, 1) * S) for name in ("queries", "keys"))
@@ -119,7 +121,7 @@ def operands_of(case, length):
 
 
 def is_trained(x):
-    """Whether a tensor of either library has a gradient: whether its numbers are floats."""
+    """True for a tensor of floats, of either library: it has a gradient."""
     return x is not None and "float" in str(x.dtype)
 
 

@@ -1,4 +1,4 @@
-"""How run_cases.py runs a model that was exported to JAX."""
+"""A case of run_cases.py that was exported to JAX."""
 
 import jax
 import jax.numpy as jnp

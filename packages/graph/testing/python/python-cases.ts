@@ -1,11 +1,10 @@
-import { execFile } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
-import { homedir, tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 import { Tensor } from '@tilewise/core';
 import { referenceEngine } from '@tilewise/core/reference';
+import { runPython, writeFiles } from '@tilewise/test-data/python';
 import { toJax } from '../../src/formats/jax/index.ts';
 import { runtimeFiles as jaxFiles } from '../../src/formats/jax/runtime-files.ts';
 import { safetensorsFile } from '../../src/formats/python/safetensors.ts';
@@ -15,49 +14,12 @@ import { gradients } from '../../src/gradients.ts';
 import type { LogicalTensor } from '../../src/ir/tensor/logical-tensor.ts';
 import type { GraphBuilder } from '../attention-graph.ts';
 
-const standard = join(homedir(), '.cache/tilewise-venv/bin/python');
-
-/**
- * A Python that has PyTorch: that of `TILEWISE_PYTHON`, or that which `.ci/release` makes; undefined where
- * there is none.
- */
-export const python: string | undefined =
-  process.env.TILEWISE_PYTHON ?? (existsSync(standard) ? standard : undefined);
-
-/**
- * The Python of tests that take longer, which run where `TILEWISE_TORCH` is `full`, as `.ci/release` sets it.
- */
-export const fullPython: string | undefined = process.env.TILEWISE_TORCH === 'full' ? python : undefined;
-
-/** Runs Python in a folder and gives what it prints. */
-export async function runPython(args: readonly string[], cwd: string): Promise<string> {
-  const env = { ...process.env, OMP_NUM_THREADS: '1', PYTHONDONTWRITEBYTECODE: '1' };
-  const options = { cwd, env, maxBuffer: 2 ** 26 };
-  const { stdout } = await promisify(execFile)(python ?? 'python3', [...args], options);
-  return stdout;
-}
-
-/** Whether a Python has a module; false where there is none. */
-export async function hasModule(name: string, by: string | undefined): Promise<boolean> {
-  if (by === undefined) return false;
-  const code = `import importlib.util as u; print(u.find_spec("${name}") is not None)`;
-  return (await runPython(['-c', code], tmpdir())).trim() === 'True';
-}
-
 /** The outcome of a case: relative errors, or the fault, of each result and gradient. */
 export interface CaseReport {
   readonly case: string;
   readonly outputs?: readonly (number | string)[];
   readonly gradients?: readonly (number | string)[];
   readonly problem?: string;
-}
-
-/** Writes files into a folder. */
-export function writeFiles(folder: string, files: Readonly<Record<string, string | Uint8Array>>): void {
-  for (const [path, content] of Object.entries(files)) {
-    mkdirSync(dirname(join(folder, path)), { recursive: true });
-    writeFileSync(join(folder, path), content);
-  }
 }
 
 const libraries = {

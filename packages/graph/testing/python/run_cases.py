@@ -1,4 +1,4 @@
-"""Runs exported models and compares what they give: run_cases.py LIBRARY FOLDER prints a line of JSON for each
+"""Runs exported models and compares their results: run_cases.py LIBRARY FOLDER prints a line of JSON for each
 case; LIBRARY is torch or jax.
 
 FOLDER has the package `runtime`, the files of every export, and for each case N a folder N with model.py, and
@@ -22,7 +22,7 @@ left_out = ("__init__", "__pycache__", "train")
 names = [path.stem for path in (folder / "runtime").iterdir() if path.stem not in left_out]
 runtime = {name: importlib.import_module(f"runtime.{name}") for name in names}
 
-# What a model that was written wrongly raises; other problems end the run.
+# The errors of a model that was written wrongly; other errors end the run.
 PROBLEMS = (
     ArithmeticError,
     AttributeError,

@@ -1,4 +1,4 @@
-"""How run_cases.py runs a model that was exported to PyTorch."""
+"""A case of run_cases.py that was exported to PyTorch."""
 
 import torch
 

@@ -1,14 +1,13 @@
-import { execFile } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
-import { homedir, tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { existsSync, mkdtempSync, readFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 import { Tensor } from '@tilewise/core';
 import { cpuEngine } from '@tilewise/core/cpu';
 import { traceGraph } from '@tilewise/graph/ops';
 import { toTorch } from '@tilewise/graph/torch';
 import { sharedDir } from '@tilewise/test-data';
+import { fullPython, runPython, torchrun, writeFiles } from '@tilewise/test-data/python';
 import { expect, test } from 'vitest';
 import { filesOf } from '../../testing/tiny-model.ts';
 import { folderFiles } from '../checkpoint/folder-files.ts';
@@ -21,11 +20,6 @@ import { describeAll } from '../model/model.ts';
 import { weightScope } from '../model/weights.ts';
 import { createTrainer } from '../training/trainer.ts';
 import { exportTorch } from './export-torch.ts';
-
-const standard = join(homedir(), '.cache/tilewise-venv/bin/python');
-/** A Python that has PyTorch; without one, and without `TILEWISE_TORCH=full`, the runs are skipped. */
-const python = process.env.TILEWISE_PYTHON ?? (existsSync(standard) ? standard : undefined);
-const isFull = python !== undefined && process.env.TILEWISE_TORCH === 'full';
 
 const sizes = {
   ...{ vocab_size: 19, hidden_size: 8, num_hidden_layers: 2, intermediate_size: 12 },
@@ -61,21 +55,9 @@ const models = [
   })),
 ];
 
-type Files = Readonly<Record<string, string | Uint8Array>>;
-
-function writeFiles(folder: string, files: Files): void {
-  for (const [path, content] of Object.entries(files)) {
-    mkdirSync(dirname(join(folder, path)), { recursive: true });
-    writeFileSync(join(folder, path), content);
-  }
-}
-
 async function run(folder: string, ranks: number, mesh: string, names: readonly string[]): Promise<void> {
   const script = fileURLToPath(new URL('../../testing/exported_gradients.py', import.meta.url));
-  const launch =
-    ranks === 1 ? [] : ['-m', 'torch.distributed.run', '--standalone', `--nproc-per-node=${ranks}`];
-  const env = { ...process.env, OMP_NUM_THREADS: '1', PYTHONDONTWRITEBYTECODE: '1' };
-  await promisify(execFile)(python ?? 'python3', [...launch, script, mesh, ...names], { cwd: folder, env });
+  await runPython([...torchrun(ranks), script, mesh, ...names], folder);
 }
 
 async function found(folder: string, name: string): Promise<Map<string, Tensor>> {
@@ -145,7 +127,7 @@ async function exported(folder: string, { name, files }: (typeof models)[number]
   return { expected, lines };
 }
 
-test.skipIf(!isFull)(
+test.skipIf(fullPython === undefined)(
   'every architecture has a module of at most 500 lines, with the same loss, gradients and logits',
   { timeout: 900_000 },
   async () => {
@@ -162,7 +144,7 @@ test.skipIf(!isFull)(
   },
 );
 
-test.skipIf(!isFull)(
+test.skipIf(fullPython === undefined)(
   'losses and all gradients of a model agree on 1, 2 and 4 ranks',
   { timeout: 600_000 },
   async () => {

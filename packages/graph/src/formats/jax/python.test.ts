@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
+import { fullPython, hasModule, runPython } from '@tilewise/test-data/python';
 import { expect, test } from 'vitest';
-import { fullPython, hasModule, runPython } from '../../../testing/python/python-cases.ts';
 
 const project = fileURLToPath(new URL('../../..', import.meta.url));
 const fixtures = fileURLToPath(new URL('../../../../../fixtures/philox', import.meta.url));

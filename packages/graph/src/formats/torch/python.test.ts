@@ -1,6 +1,12 @@
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { Tensor } from '@tilewise/core';
+import { dropoutMask } from '@tilewise/philox';
+import { fullPython, hasModule, python, runPython } from '@tilewise/test-data/python';
 import { expect, test } from 'vitest';
-import { fullPython, hasModule, python, runPython } from '../../../testing/python/python-cases.ts';
+import { safetensorsFile } from '../python/safetensors.ts';
 
 const project = fileURLToPath(new URL('../../..', import.meta.url));
 const fixtures = fileURLToPath(new URL('../../../../../fixtures/philox', import.meta.url));
@@ -12,6 +18,27 @@ test.skipIf(python === undefined)(
   async () => {
     await runPython(['-m', 'compileall', '-q', 'src/formats/torch/python'], project);
     await runPython(['-m', 'src.formats.torch.python.test_philox', fixtures], project);
+  },
+);
+
+test.skipIf(fullPython === undefined)(
+  'each rank draws its part of the mask of dropoutMask, bit for bit',
+  { timeout },
+  async () => {
+    const masks = new Map<string, Tensor>();
+    const texts: Record<string, string> = {};
+    for (const scheme of ['onednn', 'torch-efficient', 'flash-attention-2'] as const)
+      for (const keys of [64, 57, 30])
+        for (const offset of [0n, 1n, 7n, 2n ** 34n + 2n]) {
+          const drawn = { p: 0.1, seed: 2n ** 63n + 5n, offset, scheme };
+          const shape = [2, 3, 21, keys] as const;
+          const name = `${scheme}, ${keys} keys, offset ${offset}`;
+          masks.set(name, Tensor.from(dropoutMask({ ...drawn, shape: [...shape] }), shape, { dtype: 'u8' }));
+          texts[name] = JSON.stringify({ ...drawn, seed: `${drawn.seed}`, offset: `${offset}` });
+        }
+    const file = join(mkdtempSync(join(tmpdir(), 'tilewise-masks-')), 'masks.safetensors');
+    writeFileSync(file, safetensorsFile(masks, texts));
+    await runPython(['-m', 'src.formats.torch.python.test_masks', file], project);
   },
 );
 

@@ -28,7 +28,7 @@ def absolute(x):
 def take(x, *index):
     """x at an index for each of its first dimensions, which broadcast.
 
-    Each index is brought into range; what is read with one that was out of range passes no gradient on.
+    Each index is brought into range. An element that was read with an index out of range has no gradient.
     """
     index = [jnp.asarray(i).astype(jnp.int32) for i in index]
     values = x[tuple(jnp.clip(i, 0, n - 1) for i, n in zip(index, x.shape))]
@@ -92,16 +92,16 @@ def greatest(x, y):
 
 
 def scatter_rows(indices, updates, rows):
-    """Row v of (rows, D) is the sum of the rows of `updates` whose index is v; indices out of range are left
-    out.
+    """The sums (rows, D) of the rows of `updates`: row v sums those with index v. Indices out of range are
+    left out.
     """
     place = jnp.where((indices >= 0) & (indices < rows), indices, rows).reshape(-1)
     return jnp.zeros((rows, updates.shape[1]), updates.dtype).at[place].add(updates, mode="drop")
 
 
 def tensor_scatter(x, update, first, axis):
-    """x with `update` from place first[b] on along `axis`, for each b of the first dimension; what would lie
-    outside is left out.
+    """x with `update` from place first[b] on along `axis`, for each b of the first dimension. Elements of
+    `update` that would lie outside are left out.
     """
     count, extent = update.shape[axis], x.shape[axis]
     at = first.reshape(-1, *[1] * (x.ndim - 1)) + jnp.arange(count).reshape(

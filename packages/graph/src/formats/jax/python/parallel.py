@@ -1,4 +1,4 @@
-"""Ranks: what part of a tensor each has, and gradients over all of them."""
+"""Ranks: the part of a tensor that each has, and gradients over all of them."""
 
 import jax
 import jax.numpy as jnp
@@ -14,7 +14,7 @@ ROLES = ("batch", "sequence")
 
 
 class Place:
-    """Where a rank is in the mesh of batch × sequence, and which part of each tensor lies there.
+    """The place of a rank in the mesh of batch × sequence, and the part of each tensor that lies there.
 
     extents: {'batch': B, 'sequence': S} of the whole, of which all ranks have equal parts. Axes of tensors
     are described by factors, the slowest first: 'batch', 'sequence', or the extent of a factor that is not
@@ -64,7 +64,9 @@ class Place:
         return x
 
     def attention(self, sequence=False, batch=False):
-        """What `attention` is to know of ranks: whether the sequence and the batch are cut there."""
+        """The arguments of `attention` that say which ranks share the sequence and the batch, if these are
+        cut.
+        """
         return {**({"ring": self.ring} if sequence else {}), "first": self.first if batch else 0}
 
     def _starts(self, axes):
@@ -87,12 +89,12 @@ class Place:
         return int(np.prod([self.extents.get(factor, factor) for factor in factors], dtype=np.int64))
 
     def keep(self, dropout, axes):
-        """Which elements of a tensor of these axes are kept: bool, this rank's part of the whole's mask."""
+        """True for kept elements of a tensor of these axes: this rank's part of the mask of the whole."""
         start, count, aligned = self._starts(axes)
         return dropout.keep(start, count, aligned and dropout.scheme == "onednn").reshape(self._shape(axes))
 
     def uniform(self, seed, offset, axes):
-        """Uniform numbers for a tensor of these axes, this rank's part of those of the whole."""
+        """Uniform numbers for a tensor of these axes: this rank's part of the numbers of the whole."""
         return uniform(seed, offset, *self._starts(axes)).reshape(self._shape(axes))
 
     def _shape(self, axes):

@@ -78,7 +78,7 @@ def first_word_above(p):
 
 @dataclass(frozen=True)
 class Dropout:
-    """Which elements are dropped.
+    """A rule that says which elements are dropped.
 
     p: the probability to drop, a float that is known when a program is compiled; seed and offset: an int, or
     two words of uint32, the low one first; scheme: 'onednn' or 'torch-efficient'.
@@ -104,7 +104,7 @@ class Dropout:
 
     @property
     def factor(self):
-        """What kept elements are multiplied by: 1 / (1 - p), rounded to f32 as the scheme does; 0 at p = 1."""
+        """The factor of kept elements, 1 / (1 - p), rounded to f32 as the scheme does; 0 at p = 1."""
         kept = 1 - float(np.float32(self.p))
         if self.scheme == "onednn":
             kept = float(np.float32(kept))
@@ -132,7 +132,7 @@ class Dropout:
         return jnp.take_along_axis(blocks, chosen[..., None], -1)[..., 0]
 
     def keep(self, start, count, aligned=False):
-        """Whether each of `count` neighbours from each element of `start` is kept."""
+        """True for kept elements among `count` neighbours from each element of `start` on."""
         words = self.words(start, count, aligned)
         if self.threshold > WORD:
             return jnp.zeros(words.shape, bool)

@@ -1,4 +1,4 @@
-"""What every exported model is: parameters and constants by name."""
+"""The base class of exported models: parameters and constants by name."""
 
 from pathlib import Path
 

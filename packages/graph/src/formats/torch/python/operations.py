@@ -20,7 +20,7 @@ def saturated(x, dtype):
 def take(x, *index):
     """x at an index for each of its first dimensions, which broadcast.
 
-    Each index is brought into range; what is read with one that was out of range passes no gradient on.
+    Each index is brought into range. An element that was read with an index out of range has no gradient.
     """
     index = [torch.as_tensor(i, device=x.device).long() for i in index]
     near = [i.clamp(0, n - 1) for i, n in zip(index, x.shape)]
@@ -89,22 +89,22 @@ def greatest(x, y):
 
 
 def scatter_rows(indices, updates, rows):
-    """Row v of (rows, D) is the sum of the rows of `updates` whose index is v; indices out of range are left
-    out.
+    """The sums (rows, D) of the rows of `updates`: row v sums those with index v. Indices out of range are
+    left out.
     """
     inside = (indices >= 0) & (indices < rows)
     return updates.new_zeros(rows, updates.shape[1]).index_add(0, indices[inside].long(), updates[inside])
 
 
 def tensor_scatter(x, update, first, axis):
-    """x with `update` from place first[b] on along `axis`, for each b of the first dimension; what would lie
-    outside is left out.
+    """x with `update` from place first[b] on along `axis`, for each b of the first dimension. Elements of
+    `update` that would lie outside are left out.
     """
     count, extent = update.shape[axis], x.shape[axis]
     along = [count if d == axis else 1 for d in range(x.dim())]
     own = torch.arange(count, device=x.device).reshape(along)
     at = first.long().reshape(-1, *[1] * (x.dim() - 1)) + own
-    # One place more takes what lies outside.
+    # One place more takes the elements that lie outside.
     at = torch.where((at >= 0) & (at < extent), at, extent).expand(update.shape)
     padded = torch.cat([x, x.narrow(axis, 0, 1)], axis)
     return padded.scatter(axis, at, update).narrow(axis, 0, extent)

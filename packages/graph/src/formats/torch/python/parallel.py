@@ -45,7 +45,7 @@ def mesh_shape(text, world):
 
 
 class Place:
-    """Where this rank is in the mesh of batch × sequence, and which part of each tensor lies here.
+    """The place of this rank in the mesh of batch × sequence, and the part of each tensor that lies here.
 
     extents: {'batch': B, 'sequence': S} of the whole. Axes of tensors are described by factors, the slowest
     first: 'batch', 'sequence', or the extent of a factor that is not cut. Rows of all tokens, for example,
@@ -106,7 +106,9 @@ class Place:
         return x
 
     def attention(self, sequence=False, batch=False):
-        """What `attention` is to know of ranks: whether the sequence and the batch are cut there."""
+        """The arguments of `attention` that say which ranks share the sequence and the batch, if these are
+        cut.
+        """
         layout = self.layouts["sequence"]
         ring = {"ring": self.ring, "q_at": layout, "kv_at": layout} if sequence else {}
         return {**ring, "first": self.first if batch else 0}
@@ -133,12 +135,12 @@ class Place:
         return extent
 
     def keep(self, dropout, axes):
-        """Which elements of a tensor of these axes are kept: bool, this rank's part of the whole's mask."""
+        """True for kept elements of a tensor of these axes: this rank's part of the mask of the whole."""
         starts, run = self._starts(axes)
         return dropout.keep(starts, run) if run is not None else dropout.keep(starts, 1).squeeze(-1)
 
     def uniform(self, seed, offset, axes):
-        """Uniform numbers for a tensor of these axes, this rank's part of those of the whole."""
+        """Uniform numbers for a tensor of these axes: this rank's part of the numbers of the whole."""
         starts, run = self._starts(axes)
         if run is None:
             return uniform(seed, offset, starts, 1).squeeze(-1)
@@ -177,7 +179,7 @@ def sum_gradients(model, place):
 
 
 def wrapped(model, place, how):
-    """(module to call, what the loss is to be multiplied by).
+    """The module to call, and the factor that the loss needs.
 
     how: 'sum' leaves the model and wants `sum_gradients`; 'ddp' and 'fsdp' average gradients over ranks,
     which the factor undoes.
@@ -197,9 +199,7 @@ def full(x):
 
 
 def clip_gradients(model, largest):
-    """Multiplies all gradients by largest / max(largest, norm), the norm being that of all of them as one
-    vector.
-    """
+    """Multiplies all gradients by largest / max(largest, norm), with the norm of all gradients as one vector."""
     grads = [p.grad for p in model.parameters() if p.grad is not None]
     norm = full(torch.nn.utils.get_total_norm(grads))
     for g in grads:

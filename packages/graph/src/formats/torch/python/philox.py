@@ -68,7 +68,7 @@ def first_word_above(p):
 
 @dataclass(frozen=True)
 class Dropout:
-    """Which elements are dropped.
+    """A rule that says which elements are dropped.
 
     p: the probability to drop; seed and offset: 64-bit integers; scheme: 'onednn', 'torch-efficient' or
     'flash-attention-2'.
@@ -97,7 +97,7 @@ class Dropout:
 
     @property
     def factor(self):
-        """What kept elements are multiplied by: 1 / (1 - p), rounded to f32 as the scheme does; 0 at p = 1."""
+        """The factor of kept elements, 1 / (1 - p), rounded to f32 as the scheme does; 0 at p = 1."""
         kept = 1 - _f32(self.p)
         if self.scheme != "torch-efficient":
             kept = _f32(kept)
@@ -134,11 +134,11 @@ class Dropout:
         return words.gather(-1, at)
 
     def keep(self, start, count):
-        """Whether each of `count` neighbours from each element of `start` is kept."""
+        """True for kept elements among `count` neighbours from each element of `start` on."""
         return self.words(start, count) >= self.threshold
 
     def keep_scores(self, b, h, i, j0, count, extents):
-        """Which scores (b, h, i, j) are kept, j from j0 on: bool (B, H, Tq, count).
+        """True for kept scores (b, h, i, j), j from j0 on: bool (B, H, Tq, count).
 
         b (B, 1, 1, 1), h (1, H, 1, 1) and i (1, 1, Tq, 1) are global numbers; extents: (H, Sq, Skv) of the
         whole attention.

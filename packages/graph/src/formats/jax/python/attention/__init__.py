@@ -35,15 +35,20 @@ def attention(
 ):
     """o (B, Hq, Sq, Dv) and lse (B, Hq, Sq), f32, of this rank's queries.
 
-    q, k, v: this rank's part, (B, H, S, D). captures: what `call.score` and `call.visible` read; axes of
-    queries are local, of keys whole. sink: (Hq). dropout: drawn, or keep: a mask (B|1, Hq|1, local Sq|1, Skv)
-    whose kept elements are multiplied by keep_factor. lengths: (B), of sequences that are shorter than Sq and
-    Skv. ring: who shares the sequence; first: the global number of the first batch entry. A query that sees
-    no key gives o = 0 and lse = -inf.
+    A query that sees no key gives o = 0 and lse = -inf.
+
+    q, k, v: this rank's part, (B, H, S, D).
+    captures: tensors that `call.score` and `call.visible` read; axes of queries are local, axes of keys whole.
+    sink: (Hq), the score of a key that every query sees and that has no value.
+    dropout: the rule that draws a mask.
+    keep: a given mask instead, (B|1, Hq|1, local Sq|1, Skv); keep_factor multiplies kept probabilities.
+    lengths_q, lengths_kv: (B), of sequences that are shorter than Sq and Skv.
+    ring: the ranks that share the sequence.
+    first: the global number of the first batch entry.
     """
     ring = ring or Ring()
     if lengths_kv is not None:
-        # What lies behind the end may be anything, NaN too, and 0·NaN is NaN.
+        # Keys behind the end may be anything, NaN too, and 0·NaN is NaN.
         at = ring.position(ring.rank(), jnp.arange(k.shape[2]), k.shape[2])
         inside = (at < lengths_kv.reshape(-1, 1)).reshape(k.shape[0], 1, -1, 1)
         k, v = jnp.where(inside, k, 0), jnp.where(inside, v, 0)
@@ -65,8 +70,8 @@ def attention(
 
 
 def attention_gradients(call, inputs, o_grad, lse_grad=None, **options):
-    """The gradients of `attention` by (q, k, v, sink, *captures) on one rank; None by what is None or has
-    none.
+    """The gradients of `attention` by (q, k, v, sink, *captures) on one rank; None for an input that is None
+    or has no gradient.
     """
     given = [n for n, x in enumerate(inputs) if x is not None and is_trained(x)]
 

@@ -25,7 +25,7 @@ class Ring:
         return piece * half + local % half
 
     def piece(self, count):
-        """How many neighbours of the sequence lie side by side on a rank."""
+        """The number of neighbours of the sequence that lie side by side on a rank."""
         return count if self.order == "contiguous" else count // 2
 
     def turn(self, x):

@@ -58,7 +58,7 @@ def is_trained(x):
 
 
 def backward(setup, q, k, v, sink, captures, operands, o, lse, dO, dlse):
-    """The gradients by q, k, v, sink and the captures; those of captures without one are None.
+    """The gradients by q, k, v, sink and the captures; None for captures without one.
 
     With p = e^(s - lse) and p' = p∘keep: dV = p'ᵀ·dO, dP = dO·vᵀ∘keep, ds = p∘(dP - rowsum(o∘dO) + dlse).
     """

@@ -1,4 +1,4 @@
-"""What a score is, which scores a query sees, and what dropout leaves of the probabilities."""
+"""Scores: the program and the masks that change them, and the dropout of their probabilities."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -14,12 +14,12 @@ from .ring import Ring
 
 @dataclass(frozen=True)
 class Attention:
-    """What happens to a score, in this order: scale, `score`, masks. All indices are global.
+    """The changes of a score, in this order: scale, `score`, masks. All indices are global.
 
     scale: multiplies q·k, 1/sqrt(D) where None. score(s, tile, captures): scores from scores. visible(tile,
     captures): bool, broadcast to the scores. left, right: query i sees the keys from i + diagonal - left to i
-    + diagonal + right; None: no bound. bottom_right: the diagonal is Skv - Sq instead of 0, or with lengths
-    that of each sequence.
+    + diagonal + right; None: no bound. bottom_right: the diagonal is Skv - Sq instead of 0; with lengths,
+    each sequence has its own.
     """
 
     scale: Any = None
@@ -32,7 +32,7 @@ class Attention:
 
 @dataclass(frozen=True)
 class Setup:
-    """What is known of an attention when it is compiled."""
+    """The part of an attention that is known when it is compiled."""
 
     call: Attention
     ring: Ring
@@ -45,8 +45,8 @@ class Setup:
 
 @dataclass(frozen=True)
 class Tile:
-    """Where a tile of scores lies: global numbers of batch entries, heads, queries and keys that broadcast to
-    (B, Hq, Tq, Tk); entry and row are local.
+    """The place of a tile of scores: global numbers of batch entries, heads, queries and keys, which
+    broadcast to (B, Hq, Tq, Tk); entry and row are local.
     """
 
     b: jax.Array
@@ -75,7 +75,7 @@ def diagonal_of(setup, operands):
 
 
 def reaches(setup, operands, i0, ni, j0, nj):
-    """Whether the band lets any score of a tile through."""
+    """True where the band lets a score of a tile through."""
     call, diagonal = setup.call, diagonal_of(setup, operands)
     if not isinstance(diagonal, int):
         return True
@@ -114,7 +114,7 @@ def scores(setup, operands, raw, tile, captures):
 
 
 def dropped(setup, operands, tile):
-    """What probabilities are multiplied by, 0 or the factor; None where there is no dropout."""
+    """The factors of probabilities, 0 for dropped ones; None where there is no dropout."""
     if "keep" in operands:
         return tile.part(operands["keep"]).astype(jnp.float32) * setup.keep_factor
     if setup.dropout is None or setup.dropout.p == 0:
@@ -131,5 +131,5 @@ def dropped(setup, operands, tile):
 
 
 def finite(lse):
-    """lse, 0 for rows that see nothing: e^(s - finite(lse)) is then 0 and not NaN."""
+    """lse, but 0 for rows that see no key, so that e^(s - finite(lse)) is 0 there and not NaN."""
     return jnp.where(lse == -jnp.inf, 0.0, lse)

@@ -26,7 +26,7 @@ def summed(a, b, heads):
 def tile_extent(ring, whole, count):
     """Rows or columns of a tile: the most, up to TILE, that divide the neighbours on a rank.
 
-    whole: positions of all ranks; count: those of a rank.
+    whole: the number of positions of all ranks; count: of one rank.
     """
     piece = ring.piece(count) if whole > count else count
     return next(n for n in range(min(TILE, piece), 0, -1) if piece % n == 0)
@@ -43,7 +43,7 @@ def with_rows(x, rows, at):
 def over_tiles(setup, operands, q, k, owner, carry, compute):
     """Goes through the tiles of local queries and the keys of a rank that the band lets through.
 
-    compute(carry, tile, row, rows, column, columns): the carry with what a tile adds.
+    compute(carry, tile, row, rows, column, columns) adds a tile to the carry.
     """
     (B, H, n, _), m = q.shape, k.shape[2]
     rows, columns = tile_extent(setup.ring, setup.queries, n), tile_extent(setup.ring, setup.keys, m)

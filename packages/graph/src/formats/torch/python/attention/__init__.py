@@ -1,7 +1,7 @@
 """Attention over a sequence that may be cut over ranks.
 
-No rank ever holds all keys, and no tensor is larger than a tile of scores. One rank, or no process group, runs
-the same code without messages.
+No rank ever holds all keys, and no tensor is larger than a tile of scores. One rank, or no process group,
+runs the same code without messages.
 """
 
 import torch
@@ -34,17 +34,22 @@ def attention(
 ):
     """o (B, Hq, Sq, Dv) and lse (B, Hq, Sq), f32 or wider, of this rank's queries.
 
-    q, k, v: this rank's part, (B, H, S, D). captures: what `call.score` and `call.visible` read; axes of
-    queries are local, of keys whole. sink: (Hq). dropout: drawn, or keep: a mask (B|1, Hq|1, local Sq|1, Skv)
-    whose kept elements are multiplied by keep_factor. lengths: (B), of sequences that are shorter than Sq and
-    Skv. ring, q_at, kv_at: who shares the sequence and where its positions lie; first: the global number of
-    the first batch entry. A query that sees no key gives o = 0 and lse = -inf.
+    A query that sees no key gives o = 0 and lse = -inf.
+
+    q, k, v: this rank's part, (B, H, S, D).
+    captures: tensors that `call.score` and `call.visible` read; axes of queries are local, axes of keys whole.
+    sink: (Hq), the score of a key that every query sees and that has no value.
+    dropout: the rule that draws a mask.
+    keep: a given mask instead, (B|1, Hq|1, local Sq|1, Skv); keep_factor multiplies kept probabilities.
+    lengths_q, lengths_kv: (B), of sequences that are shorter than Sq and Skv.
+    ring: the ranks that share the sequence; q_at, kv_at: the layouts of queries and keys on these ranks.
+    first: the global number of the first batch entry.
     """
     ring = ring or Ring()
     q_at = q_at or Layout(q.shape[2])
     kv_at = kv_at or Layout(k.shape[2])
     if lengths_kv is not None:
-        # What lies behind the end may be anything, NaN too, and 0·NaN is NaN.
+        # Keys behind the end may be anything, NaN too, and 0·NaN is NaN.
         at = kv_at.positions(ring.rank, k.device)
         padded = (at >= lengths_kv.view(-1, 1)).view(k.shape[0], 1, -1, 1)
         k, v = k.masked_fill(padded, 0), v.masked_fill(padded, 0)
@@ -54,8 +59,8 @@ def attention(
 
 
 def attention_gradients(call, inputs, o_grad, lse_grad=None, **options):
-    """The gradients of `attention` by (q, k, v, sink, *captures) on one rank; None by what is None or has
-    none.
+    """The gradients of `attention` by (q, k, v, sink, *captures) on one rank; None for an input that is None
+    or has no gradient.
     """
     given = [x if x is None else x.detach().requires_grad_(x.is_floating_point()) for x in inputs]
     q, k, v, sink, *captures = given

@@ -1,9 +1,8 @@
-"""PyTorch's kernels of attention for a block: those that give lse, and whose backward pass takes the final o
-and lse of all keys. Each device has a list, the best first.
+"""PyTorch's kernels of attention for a block. Each device has a list, the best kernel first.
 
-The operators are internal to PyTorch: each is looked up once, and where one is missing the next or the tiles
-do its work. Those for CUDA were checked against PyTorch's schemas and with stand-ins for the operators; they
-were never run on CUDA.
+A kernel must give lse, and its backward pass must take the final o and lse of all keys. The operators are
+internal to PyTorch: where one is missing, the next kernel or the tiles compute the block. The calls of CUDA's
+operators were checked against PyTorch's schemas, with stand-ins for the operators; they never ran on CUDA.
 """
 
 from collections.abc import Callable
@@ -17,13 +16,13 @@ HALVES = (torch.float16, torch.bfloat16)
 
 @dataclass(frozen=True)
 class Kernel:
-    """An operator with what it takes.
+    """An operator, and the tensors that it takes.
 
     forward(operator, q, k, v, causal, scale) gives o and lse (B, H, Sq) or with more rows behind.
     backward(operator, dO, q, k, v, o, lse, causal, scale) gives dq, dk and dv.
     """
 
-    name: str  # of the operator in torch.ops.aten; that of the backward pass ends with _backward
+    name: str  # in torch.ops.aten; with _backward behind it for the backward pass
     dtypes: tuple
     forward: Callable
     backward: Callable
@@ -145,7 +144,7 @@ EFFICIENT = Kernel(
     capability=(5, 0),
 )
 
-# Of a device's type, the best first.
+# Kernels by the type of the device, the best first.
 KERNELS = {"cpu": [CPU_FLASH], "cuda": [CUDNN, FLASH, EFFICIENT]}
 
 

@@ -1,4 +1,4 @@
-"""Where the positions of a dimension lie on ranks."""
+"""Layouts: the positions of a dimension that each rank has."""
 
 import torch
 
@@ -27,7 +27,7 @@ class Layout:
         return [(cuts[n], cuts[n + 1] - cuts[n]) for n in own]
 
     def count(self, rank):
-        """How many positions a rank has."""
+        """The number of positions of a rank."""
         return sum(count for _, count in self.pieces(rank))
 
     def positions(self, rank, device=None):

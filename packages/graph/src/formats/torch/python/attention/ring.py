@@ -13,8 +13,8 @@ class Ring:
         self.size = dist.get_world_size(group) if has_group else 1
 
     def turn(self, sent, received, tag):
-        """Sends to the next rank and receives from the one before; wait for each of the result. Keep `sent`
-        alive until then.
+        """Starts to send to the next rank and to receive from the rank before; gives the works to wait for.
+        Keep `sent` alive until then.
         """
         after, before = (self.rank + 1) % self.size, (self.rank - 1) % self.size
         return dist.batch_isend_irecv(

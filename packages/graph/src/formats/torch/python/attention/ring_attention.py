@@ -17,7 +17,7 @@ def _wait(works):
 
 
 class _Keys:
-    """k and v of a rank in one buffer, which is what travels."""
+    """k and v of a rank in one buffer, which travels as one message."""
 
     def __init__(self, k, v):
         (self.B, self.Hk, _, self.D), (_, self.Hv, _, self.Dv) = k.shape, v.shape
@@ -115,7 +115,7 @@ class RingAttention(torch.autograd.Function):
                 sums = dqp, dkp, dvp, by_captures
                 block_backward(call, operands, qp, kp, vp, captures, row, i0, j0, op, lp, dOp, dp, sums)
             if turning is not None:
-                # What the ranks before gave for the same keys has arrived meanwhile.
+                # The sums of the ranks before, for the same keys, have arrived meanwhile.
                 _wait(turning[0])
                 own += turning[1]
                 turning = None

@@ -1,4 +1,4 @@
-"""What a score is, which scores a query sees, and what dropout leaves of the probabilities."""
+"""Scores: the program and the masks that change them, and the dropout of their probabilities."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -10,12 +10,12 @@ from ..philox import Dropout
 
 @dataclass(frozen=True)
 class Attention:
-    """What happens to a score, in this order: scale, `score`, masks. All indices are global.
+    """The changes of a score, in this order: scale, `score`, masks. All indices are global.
 
     scale: multiplies q·k, 1/sqrt(D) where None. score(s, tile, captures): scores from scores. visible(tile,
     captures): bool, broadcast to the scores. left, right: query i sees the keys from i + diagonal - left to i
-    + diagonal + right; None: no bound. bottom_right: the diagonal is Skv - Sq instead of 0, or with lengths
-    that of each sequence.
+    + diagonal + right; None: no bound. bottom_right: the diagonal is Skv - Sq instead of 0; with lengths,
+    each sequence has its own.
     """
 
     scale: float | None = None
@@ -28,7 +28,7 @@ class Attention:
 
 @dataclass(frozen=True)
 class Operands:
-    """What an attention reads beside q, k and v, and the extents of the whole."""
+    """The operands of an attention beside q, k and v, and the extents of the whole."""
 
     extents: tuple  # (H, Sq, Skv)
     first: int = 0  # the global number of the first batch entry
@@ -42,8 +42,8 @@ class Operands:
 
 @dataclass(frozen=True)
 class Tile:
-    """Where a tile of scores lies: global numbers of batch entries, heads, queries and keys that broadcast to
-    (B, Hq, Tq, Tk).
+    """The place of a tile of scores: global numbers of batch entries, heads, queries and keys, which
+    broadcast to (B, Hq, Tq, Tk).
     """
 
     b: torch.Tensor
@@ -96,7 +96,7 @@ def diagonal_of(call, operands):
 
 
 def reach(call, operands, i0, ni, j0, nj):
-    """How many scores of a block the band and the lengths let through: 'none', 'some' or 'all'."""
+    """The share of a block's scores that the band and the lengths let through: 'none', 'some' or 'all'."""
     if ni == 0 or nj == 0:
         return "none"
     has_lengths = operands.lengths_q is not None or operands.lengths_kv is not None
@@ -141,7 +141,7 @@ def scores(call, operands, raw, tile, captures, kind):
 
 
 def dropped(operands, tile, p):
-    """What probabilities are multiplied by, 0 or the factor; None where there is no dropout."""
+    """The factors of probabilities, 0 for dropped ones; None where there is no dropout."""
     if operands.keep is not None:
         return tile.part(operands.keep).to(p.dtype) * operands.keep_factor
     dropout = operands.dropout
@@ -152,5 +152,5 @@ def dropped(operands, tile, p):
 
 
 def finite(lse):
-    """lse, 0 for rows that see nothing: e^(s - finite(lse)) is then 0 and not NaN."""
+    """lse, but 0 for rows that see no key, so that e^(s - finite(lse)) is 0 there and not NaN."""
     return lse.masked_fill(lse == -torch.inf, 0)

@@ -1,7 +1,9 @@
 """Memory of ring attention, forward and backward, on 1, 2 and 4 ranks.
 
 Asserts that the bytes alive at the peak fall with the number of ranks, and that no tensor is as large as the
-scores or the keys of all ranks. In packages/graph: python -m src.formats.torch.python.attention.test_memory [S].
+scores or the keys of all ranks.
+
+In packages/graph: python -m src.formats.torch.python.attention.test_memory [S].
 """
 
 import os

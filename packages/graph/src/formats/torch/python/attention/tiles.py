@@ -136,7 +136,7 @@ def kernel_for(call, operands, q, k, v, i0, j0, kind):
     """PyTorch's kernel for a block, where it asks for nothing but a scale and a band; else None.
 
     A kernel takes blocks that are wholly visible and squares on the causal diagonal. It never gets a query
-    that sees nothing: what kernels say of such rows differs from device to device.
+    that sees no key: the results of kernels for such rows differ from device to device.
     """
     lengths = operands.lengths_q, operands.lengths_kv
     more = (call.score, call.visible, operands.dropout, operands.keep, *lengths)
