@@ -11,7 +11,9 @@ import type { Row } from '../command/table.ts';
 import { countDispatches } from '../comparison/peer-environment.ts';
 import { openWebGpu, toggleOption } from '../gpu/open-webgpu.ts';
 import { peerRun } from '../training/peer-run.ts';
-import { encodeCase, type TrainingCase, trainingCases } from '../training/training-case.ts';
+import { jaxJsRun } from '../training/peers/jax-js-run.ts';
+import { tfjsRun } from '../training/peers/tfjs-run.ts';
+import { encodeCase, type TrainingCase, trainingCases, weightsOfCase } from '../training/training-case.ts';
 import { ownRun, type Steps, type TrainingRun } from '../training/training-run.ts';
 import { type Suite, type SuiteOptions, UsageError, WrongResult } from './suite.ts';
 
@@ -28,7 +30,7 @@ export const train: Suite = {
   name: 'train',
   summary:
     'milliseconds of a training step of a GPT-2 of 4 layers of width 256 on 1,024 tokens, and of the demo (2 layers of width 32, 768 tokens), ' +
-    'next to PyTorch on one thread (target: 2 times its processor time at most)',
+    'next to PyTorch on one thread (target: 2 times its processor time at most), and to TensorFlow.js and jax-js on WebAssembly (target: ahead)',
   options: {
     engine: {
       value: engines.join('|'),
@@ -37,6 +39,11 @@ export const train: Suite = {
     },
     cases: { value: caseNames.join(','), meaning: 'only these cases' },
     rounds: { value: 'N', meaning: 'measure each N times in turn and take medians, instead of 5' },
+    peers: {
+      value: 'DIR',
+      meaning:
+        'a folder where @tensorflow/tfjs with @tensorflow/tfjs-backend-wasm, and @jax-js/jax are installed, either of them',
+    },
     python: {
       value: 'FILE',
       meaning: 'a Python with PyTorch, instead of that of .ci/release; without PyTorch, the row is missing',
@@ -94,6 +101,13 @@ async function* measure(
           label,
         });
     }
+    if (typeof options.peers === 'string') {
+      const weights = weightsOfCase(of);
+      for (const open of [tfjsRun, jaxJsRun]) {
+        const run = await open(options.peers, of, weights);
+        if (run) entries.push({ run, ...none });
+      }
+    }
     const file = join(folder, 'case.safetensors');
     writeFileSync(file, encodeCase(of));
     const python = findPython(options.python);
@@ -142,6 +156,7 @@ async function* measure(
         },
         'tokens/s': (1000 * of.batch * of.sequence) / wall,
         '× the last': medianOf(n, ({ cpu }, round) => cpu / all[entries.length - 1][round].cpu),
+        MiB: run.bytes ? run.bytes() / 2 ** 20 : '',
         ...{ dispatches: dispatched[n] || '', loss: losses[n], ...label },
       };
     }

@@ -39,10 +39,13 @@ export function tokensOf({ config, batch, sequence }: TrainingCase): number[][] 
   );
 }
 
+/** The first weights of a case, on the host. */
+export const weightsOfCase = ({ config }: TrainingCase): ReadonlyMap<string, Tensor> =>
+  createModel(readModel(config), { engine: cpuEngine() }).weights;
+
 /** Weights, batch and settings as a safetensors file, for implementations in other processes. */
 export function encodeCase(of: TrainingCase): Uint8Array {
-  const { weights } = createModel(readModel(of.config), { engine: cpuEngine() });
   const tokens = Tensor.from(tokensOf(of).flat(), [of.batch, of.sequence], { dtype: 'i32' });
   const settings = JSON.stringify({ ...of.config, learningRate: LEARNING_RATE });
-  return encodeSafetensors(new Map([...weights, ['tokens', tokens]]), { settings });
+  return encodeSafetensors(new Map([...weightsOfCase(of), ['tokens', tokens]]), { settings });
 }

@@ -12,6 +12,8 @@ export interface Steps extends Took {
 /** One implementation that trains a case. */
 export interface TrainingRun {
   readonly name: string;
+  /** The most bytes of arrays that a step holds, weights and the state of AdamW included, as the library counts. */
+  bytes?(): number;
   /** Does steps, and resolves when they are done. */
   steps(count: number): Promise<Steps>;
   close(): void;
@@ -24,6 +26,7 @@ export function ownRun<T extends TensorDesc>(engine: TensorEngine<T>, of: Traini
   const tokens = tokensOf(of);
   return {
     name: engine.name,
+    bytes: () => 4 * model.parameterCount + trainer.bytes,
     async steps(count) {
       const stop = startStopwatch();
       let loss = Number.NaN;

@@ -87,7 +87,7 @@ export async function jaxJs(folder: string): Promise<Implementation> {
 }
 
 /** Node 20 lacks the iterator helpers that jax-js uses; Node 22 has them. */
-async function addIteratorHelpers(): Promise<void> {
+export async function addIteratorHelpers(): Promise<void> {
   const prototype = Object.getPrototypeOf(Object.getPrototypeOf([][Symbol.iterator]())) as object;
   const define = (name: string, value: unknown): void => {
     if (!(name in prototype)) {
