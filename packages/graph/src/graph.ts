@@ -15,7 +15,7 @@ import { type OperationKind, type OperationSchemas, operationOf } from './ops/ta
 import type { Bindable } from './runtime/bindings/bindable.ts';
 import type { Bindings } from './runtime/bindings/bindings.ts';
 import { type CompiledGraph, compileGraph } from './runtime/compiled-graph.ts';
-import { type Partition, partitionGraph, partitionsToRun } from './runtime/partition.ts';
+import { checkEngine, type Partition, partitionGraph, partitionsToRun } from './runtime/partition.ts';
 import { runGraph } from './runtime/run-graph.ts';
 
 const standardHeader: GraphHeader = {
@@ -98,9 +98,10 @@ export class Graph extends GraphBuilder {
     const { inputs = {}, policy, trace } = options;
     checkObject('options.inputs', inputs);
     this.finalize();
+    checkEngine(engine);
     return compileGraph(
       this.topology,
-      partitionsToRun(this.topology, policy ?? 'fusion'),
+      partitionsToRun(this.topology, policy ?? 'fusion', engine.recording !== undefined),
       engine,
       inputs,
       { cached: false },

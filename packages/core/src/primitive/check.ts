@@ -5,11 +5,12 @@ import type { TensorDesc } from '../tensor/tensor.ts';
 import type { Primitive } from './primitive.ts';
 
 const arity: Readonly<
-  Record<Primitive['kind'], readonly [inputs: number | null, outputs: readonly number[]]>
+  Record<Primitive['kind'], readonly [inputs: number | null, outputs: readonly number[] | null]>
 > = {
   map: [null, [1]],
   reduce: [null, [1]],
-  matmul: [2, [1]],
+  rows: [null, null],
+  matmul: [null, [1]],
   softmax: [1, [1, 2]],
   random: [null, [1]],
   'scatter-add': [2, [1]],
@@ -29,7 +30,7 @@ export function checkPrimitive(
   if (takes !== null && inputs.length !== takes) {
     throw new InvalidArgumentError('inputs', `must be ${takes} for ${primitive.kind}, got ${inputs.length}`);
   }
-  if (!gives.includes(outputs.length)) {
+  if (gives && !gives.includes(outputs.length)) {
     throw new InvalidArgumentError(
       'outputs',
       `must be ${gives.join(' or ')} for ${primitive.kind}, got ${outputs.length}`,
@@ -39,12 +40,24 @@ export function checkPrimitive(
   switch (primitive.kind) {
     case 'map':
       return;
-    case 'reduce': {
-      const kept = primitive.domain.map((n, d) => (primitive.axes.includes(d) ? 1 : n));
-      requireShape('outputs[0]', output.shape, kept);
+    case 'reduce':
+      requireShape('outputs[0]', output.shape, keptShape(primitive));
+      return;
+    case 'rows': {
+      const { outputs: wanted, domain } = primitive;
+      if (outputs.length !== wanted.length) {
+        throw new InvalidArgumentError('outputs', `must be ${wanted.length}, got ${outputs.length}`);
+      }
+      for (const [n, { shape }] of outputs.entries()) {
+        const expected = typeof wanted[n] === 'number' ? keptShape(primitive) : domain;
+        requireShape(`outputs[${n}]`, shape, expected);
+      }
       return;
     }
     case 'matmul':
+      if (inputs.length < 2 || (inputs.length > 2 && !primitive.result)) {
+        throw new InvalidArgumentError('inputs', `must be 2 for matmul, got ${inputs.length}`);
+      }
       checkMatMul(inputs, output);
       return;
     case 'softmax': {
@@ -72,6 +85,17 @@ export function checkPrimitive(
     case 'tensor-scatter':
       checkTensorScatter(primitive.axis, inputs, output);
   }
+}
+
+/** The shape of what a reduction gives. */
+export function keptShape({
+  domain,
+  axes,
+}: {
+  readonly domain: Shape;
+  readonly axes: readonly number[];
+}): Shape {
+  return domain.map((n, d) => (axes.includes(d) ? 1 : n));
 }
 
 function checkMatMul([a, b]: readonly TensorDesc[], c: TensorDesc): void {

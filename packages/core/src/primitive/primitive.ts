@@ -27,12 +27,31 @@ export interface ReducePrimitive {
 }
 
 /**
+ * Several reductions over the same `axes` of one domain, and maps over it, at once: a norm is two reductions
+ * and a map, the update of AdamW three maps. All tensors are broadcast to the domain. The result of reduction
+ * k is in the expressions after it what an input behind the inputs would be: `input(inputs.length + k)`. The
+ * output of a reduction has the shape of the domain with 1 along the axes, that of a map the domain.
+ */
+export interface RowsPrimitive {
+  readonly kind: 'rows';
+  readonly domain: readonly number[];
+  readonly axes: readonly number[];
+  readonly reductions: readonly Pick<ReducePrimitive, 'op' | 'element' | 'result'>[];
+  /** What each output is: the result of a reduction by its number, or an expression as in a map. */
+  readonly outputs: readonly (number | Expr)[];
+}
+
+/**
  * C = A·B over the last two dimensions: A (…, M, K), B (…, K, N), C (…, M, N), the leading dimensions of A
  * and B broadcast to those of C. A transposed operand is a view of other strides. Products are summed in f32
  * or wider.
+ *
+ * With `result`, C is this expression at each place of the product, which is what an input behind the inputs
+ * would be, `input(inputs.length)`, and of the inputs behind A and B, which are broadcast to C.
  */
 export interface MatMulPrimitive {
   readonly kind: 'matmul';
+  readonly result?: Expr;
 }
 
 /**
@@ -85,6 +104,7 @@ export interface TensorScatterPrimitive {
 export type Primitive =
   | MapPrimitive
   | ReducePrimitive
+  | RowsPrimitive
   | MatMulPrimitive
   | SoftmaxPrimitive
   | RandomPrimitive

@@ -11,13 +11,11 @@ import { storageDesc } from '../ir/tensor/storage.ts';
 import type { Topology } from '../ir/topology.ts';
 import type { AttentionForm, Match } from '../passes/match.ts';
 import { syntheticProblem } from './attention/step-call.ts';
-import { elideCopies } from './elide-copies.ts';
-import { fuseMaps } from './fuse-maps.ts';
 import { lowerBackward } from './lower/attention-backward.ts';
 import { lowerForward } from './lower/attention-forward.ts';
 import type { Lowered, MatchLowering } from './lower/match-lowering.ts';
 import { lowerAround } from './lower/surroundings.ts';
-import { readStored } from './read-stored.ts';
+import { optimised } from './optimise/optimised.ts';
 
 /** Operations to compile in order, with their inputs and outputs. */
 export interface Operations {
@@ -55,6 +53,7 @@ export interface CompiledProgram {
 export function compileGroup(group: Group, engine: TensorEngine<TensorDesc>): CompiledProgram {
   const tensors = resolveShapes(group);
   const inPlace = inPlaceOf(group.nodes);
+  const onDevice = engine.recording !== undefined;
   const reasons: string[] = [];
   if (group.match?.form) {
     const builder = new ProgramBuilder();
@@ -64,21 +63,23 @@ export function compileGroup(group: Group, engine: TensorEngine<TensorDesc>): Co
       const program = builder.build();
       reasons.push(...unsupported(program, engine));
       if (reasons.length === 0) {
-        const asOperations = () => optimised(writeOperations(group, tensors));
-        return { program: optimised(program), kernel: 'attention', reasons, tensors, inPlace, asOperations };
+        const asOperations = () => optimised(writeOperations(group, tensors), onDevice);
+        return {
+          program: optimised(program, onDevice),
+          kernel: 'attention',
+          reasons,
+          tensors,
+          inPlace,
+          asOperations,
+        };
       }
     }
   }
-  const program = optimised(writeOperations(group, tensors));
+  const program = optimised(writeOperations(group, tensors), onDevice);
   const refused = unsupported(program, engine);
   // `Sdpa` and `SdpaBackward` have no other form.
   if (refused.length > 0) throw new UnsupportedError(engine.name, refused);
   return { program, kernel: 'operations', reasons, tensors, inPlace };
-}
-
-/** The program with fewer steps and equal results. */
-function optimised(program: Program): Program {
-  return readStored(fuseMaps(elideCopies(program)));
 }
 
 /** All tensors of a group with their shapes. */

@@ -11,11 +11,13 @@ import { compileGroup } from '../compile/compile.ts';
 import { groupOperations, type OperationGroup, type PartitionPolicy } from '../compile/partition.ts';
 import { checkNames } from '../ir/check-names.ts';
 import { describeNode, type GraphNode } from '../ir/node.ts';
+import { operandForm } from '../ir/program/attention-call.ts';
 import { exactJson } from '../ir/schema/exact-json.ts';
 import { checkTensor } from '../ir/tensor/check-tensor.ts';
 import { describeTensor, type LogicalTensor, UNKNOWN } from '../ir/tensor/logical-tensor.ts';
 import type { KnownTensor } from '../ir/tensor/storage.ts';
 import type { Topology } from '../ir/topology.ts';
+import { attentionNames } from '../ops/attention/names.ts';
 import type { Match } from '../passes/match.ts';
 import { type Bindable, knownTensor } from './bindings/bindable.ts';
 import type { Bindings } from './bindings/bindings.ts';
@@ -85,14 +87,21 @@ export function partitionGraph(topology: Topology, policy: PartitionPolicy): Par
 }
 
 /**
- * The partitions that a whole graph runs as: neighbours that are no attention become one, so that maps fuse
- * over their borders and intermediate results share memory. Operations that write in place stay on their own.
+ * The partitions that a whole graph runs as: neighbours become one, so that operations fuse over their
+ * borders and intermediate results share memory. Operations that write in place stay on their own, and so
+ * does what a pattern recognised as attention.
+ * @param onDevice whether a device runs the graph: attention that is one operation then joins its neighbours,
+ * unless it has to wait for a number.
  */
-export function partitionsToRun(topology: Topology, policy: PartitionPolicy): Partition[] {
+export function partitionsToRun(topology: Topology, policy: PartitionPolicy, onDevice = false): Partition[] {
   if (policy !== 'fusion') return partitionGraph(topology, policy);
   const runs: OperationGroup[][] = [];
+  const isKnown = ({ attributes, inputs }: GraphNode): boolean =>
+    attentionNames(attributes).operands.every(
+      (name, n) => operandForm(name) !== 'number' || !topology.producers.has(inputs[n].id),
+    );
   const isPlain = ({ nodes, match }: OperationGroup): boolean =>
-    !match?.form &&
+    (!match?.form || (onDevice && match.form.pass === 'operation' && isKnown(match.form.node))) &&
     nodes.every(({ kind, operation }) => kind === 'End' || (operation.lower && !operation.inPlace));
   for (const group of groupOperations(topology, policy)) {
     const last = runs.at(-1);

@@ -6,6 +6,7 @@ import type { AdapterWeights } from '../lora/adapter.ts';
 import { adapterOf } from '../lora/adapter.ts';
 import type { Scope } from '../transformer/scope.ts';
 import { type Batch, batchTensors } from './batch.ts';
+import { bytesOf } from './bytes.ts';
 import { modelLogits } from './logits.ts';
 import { type ModelLayers, type WeightDType, weightScope } from './weights.ts';
 
@@ -25,6 +26,8 @@ export class Model<T extends TensorDesc = TensorDesc> {
   readonly weights: Map<string, T>;
   /** An adapter that the model runs with. */
   adapter: AdapterWeights<T> | null = null;
+  /** Tensors that weights are views of; a trainer leaves them to the model. */
+  readonly memory: Set<T> = new Set();
   readonly #held = new Map<string, { release(): void }>();
 
   constructor(
@@ -114,8 +117,25 @@ export class Model<T extends TensorDesc = TensorDesc> {
     return { ...Object.fromEntries(this.weights), ...this.adapter?.tensors };
   }
 
+  /** Frees the memory that no weight lies in any more. */
+  releaseUnused(): void {
+    const { primitives } = this.engine;
+    for (const memory of this.memory) {
+      const own = primitives.placeOf(memory);
+      const isUsed = Object.values(this.bindings()).some(tensor => {
+        const place = primitives.placeOf(tensor);
+        const distance = place.byteOffset - own.byteOffset;
+        return place.memory === own.memory && distance >= 0 && distance < bytesOf([memory]);
+      });
+      if (isUsed) continue;
+      this.memory.delete(memory);
+      this.engine.release(memory);
+    }
+  }
+
   /** Frees what it holds on the engine. */
   release(): void {
+    for (const tensor of this.memory) this.engine.release(tensor);
     for (const held of this.#held.values()) held.release();
     for (const tensor of this.weights.values()) this.engine.release(tensor);
     for (const tensor of Object.values(this.adapter?.tensors ?? {})) this.engine.release(tensor);

@@ -1,8 +1,9 @@
 import { InvalidArgumentError, type TensorDesc } from '@tilewise/core';
-import { type CompiledFunction, compile, type Specs } from '@tilewise/graph/ops';
+import { type CompiledFunction, compile, type Specs, type Variable } from '@tilewise/graph/ops';
 import { batchTensors, labelCount, targetTensors } from '../model/batch.ts';
+import { bytesOf } from '../model/bytes.ts';
 import { describeAll, type Model } from '../model/model.ts';
-import { bytesOf } from './bytes.ts';
+import { type Bucket, type FlatTensor, flatTensor } from './buckets.ts';
 import {
   dropoutNumbers,
   dropoutPlaces,
@@ -10,16 +11,23 @@ import {
   type LossResult,
   type LossWanted,
   lossAndGradients,
+  withSquaredNorm,
 } from './loss.ts';
 import type { LabelledBatch } from './trainer-options.ts';
 
 /** The outcome of a pass over a batch, or over several. */
 export interface Pass<T> {
   readonly loss: number;
-  /** The squared norm of the gradients, which are multiplied by the scale of the loss. */
-  readonly squaredNorm: number;
   readonly accuracy: number | undefined;
   readonly gradients: ReadonlyMap<string, T>;
+}
+
+/** The sum of the gradients of several passes. */
+export interface GradientSum<T> extends Omit<Pass<T>, 'gradients'> {
+  /** Of the gradients, which are multiplied by the scale of the loss. */
+  readonly squaredNorm: number;
+  /** The gradients of each bucket as a flat tensor. */
+  readonly flat: readonly T[];
 }
 
 /** How a pass is made. */
@@ -36,7 +44,7 @@ export interface GradientPasses<T> {
   /** The gradients of one batch, which the caller releases. */
   gradients(batch: LabelledBatch, numbers: PassNumbers): Promise<Pass<T>>;
   /** The sum of the gradients of several batches, in memory that the next call writes again. */
-  sum(batches: readonly LabelledBatch[], numbers: PassNumbers): Promise<Pass<T>>;
+  sum(batches: readonly LabelledBatch[], numbers: PassNumbers): Promise<GradientSum<T>>;
   /** Bytes of gradients and of what a pass holds. */
   readonly bytes: number;
   release(): void;
@@ -47,22 +55,30 @@ interface PassOptions<T> extends Partial<PassNumbers> {
   readonly counted: number;
   readonly wanted: Pick<LossWanted, 'by' | 'sum'>;
   readonly totals?: ReadonlyMap<string, T> | undefined;
-  readonly outputs?: ReadonlyMap<string, T> | undefined;
+  readonly outputs?: Memory<T> | undefined;
 }
 
-/** Readies passes over a model whose gradients are by `trained`. */
+/** Memory for gradients: in flat tensors, a view for each. */
+interface Memory<T> {
+  readonly flat: readonly T[];
+  readonly views: ReadonlyMap<string, T>;
+}
+
+/** Readies passes over a model whose gradients are by the parameters in the buckets. */
 export function gradientPasses<T extends TensorDesc>(
   model: Model<T>,
-  trained: ReadonlyMap<string, TensorDesc>,
+  buckets: readonly Bucket[],
   options: LossOptions & { readonly seed: number | bigint },
 ): GradientPasses<T> {
   const { engine, definition } = model;
   const { seed, labelSmoothing, recomputation, accuracy } = options;
-  const by = [...trained.keys()];
+  const by = buckets.flatMap(({ places }) => [...places.keys()]);
   const places = dropoutPlaces(model);
   const compiled = new Map<string, CompiledFunction<Specs, LossResult, T>>();
+  /** What adds the squared norm of flat tensors to a summary. */
+  const norms = new Map<string, CompiledFunction<Specs, Variable, T>>();
   /** Memory for gradients, which all steps share. */
-  const held = new Map<string, ReadonlyMap<string, T>>();
+  const held = new Map<string, Memory<T>>();
 
   const countOf = (batches: readonly LabelledBatch[]): number =>
     batches.reduce((sum, { labels }) => sum + labelCount(definition, labels), 0);
@@ -78,7 +94,7 @@ export function gradientPasses<T extends TensorDesc>(
   async function run(
     batch: LabelledBatch,
     { counted, wanted, pass, lossScale, totals = new Map(), outputs }: PassOptions<T>,
-  ): Promise<Pass<T>> {
+  ): Promise<{ readonly summary: T; readonly gradients: Pass<T>['gradients'] }> {
     const tensors = {
       ...batchTensors(batch.inputs),
       ...targetTensors(definition, batch.labels, counted),
@@ -93,69 +109,98 @@ export function gradientPasses<T extends TensorDesc>(
       ...Object.fromEntries(Object.entries(scalars).map(([name, x]) => [name, scalarSpec(x)])),
     };
     const loss = compiledFor(specs, { ...wanted, labelSmoothing, recomputation, accuracy });
-    const memory = outputs ? wanted.by.map(name => outputs.get(name)) : [];
+    const memory = outputs ? wanted.by.map(name => outputs.views.get(name)) : [];
     const inputs = { ...tensors, ...model.bindings(), ...sums, ...scalars };
-    const results = await loss(inputs, [undefined, ...memory]);
-    const summary = (await engine.download(results.summary as T)).toFloat32();
-    engine.release(results.summary as T);
-    const gradients = new Map(Object.entries(results.gradients as Record<string, T>));
-    return { loss: summary[0], squaredNorm: summary[1], accuracy: summary[2], gradients };
+    const { summary, gradients } = await loss(inputs, [undefined, ...memory]);
+    return { summary: summary as T, gradients: new Map(Object.entries(gradients as Record<string, T>)) };
+  }
+
+  /** The numbers of a summary, which is released. */
+  async function numbersOf(summary: T): Promise<Float32Array> {
+    const numbers = (await engine.download(summary)).toFloat32();
+    engine.release(summary);
+    return numbers;
+  }
+
+  /** What passes over parts of a batch come to together, from their summaries. */
+  function together(summaries: readonly Float32Array[]): Omit<Pass<T>, 'gradients'> {
+    const sum = (place: number): number => summaries.reduce((total, numbers) => total + numbers[place], 0);
+    return { loss: sum(0), accuracy: accuracy ? sum(1) : undefined };
+  }
+
+  /** A summary with the squared norm of gradients behind its numbers. The summary is released. */
+  async function normed(summary: T, flat: readonly T[]): Promise<T> {
+    const tensors = { summary, ...Object.fromEntries(flat.map((tensor, n) => [`flat.${n}`, tensor])) };
+    const specs = describeAll(tensors);
+    const key = JSON.stringify(specs);
+    const norm =
+      norms.get(key) ??
+      compile(engine, ({ summary: own, ...all }) => withSquaredNorm(own, Object.values(all)), specs);
+    norms.set(key, norm);
+    const result = await norm(tensors);
+    engine.release(summary);
+    return result as T;
   }
 
   /** `stored`: in the dtypes of the parameters; `even` and `odd`: in f32, to be written in turn. */
-  function gradientMemory(turn: 'stored' | 'even' | 'odd'): ReadonlyMap<string, T> {
+  function gradientMemory(turn: 'stored' | 'even' | 'odd'): Memory<T> {
     const known = held.get(turn);
     if (known) return known;
-    const made = [...trained].map(([name, { shape, dtype }]) => {
-      const desc = { dtype: turn === 'stored' ? dtype : 'f32', shape } as const;
-      return [name, engine.primitives.allocate(desc)] as const;
-    });
-    held.set(turn, new Map(made));
-    return new Map(made);
+    const all: FlatTensor<T>[] = buckets.map(bucket =>
+      flatTensor(engine, bucket, turn === 'stored' ? bucket.dtype : 'f32'),
+    );
+    const made = {
+      flat: all.map(({ flat }) => flat),
+      views: new Map(all.flatMap(({ views }) => [...views])),
+    };
+    held.set(turn, made);
+    return made;
   }
 
   return {
     async evaluate(batches) {
       const counted = countOf(batches);
-      const passes: Pass<T>[] = [];
-      for (const batch of batches) passes.push(await run(batch, { counted, wanted: { by: [] } }));
-      return passes.reduce(together);
+      const summaries: Float32Array[] = [];
+      for (const batch of batches)
+        summaries.push(await numbersOf((await run(batch, { counted, wanted: { by: [] } })).summary));
+      return together(summaries);
     },
-    gradients: (batch, numbers) => run(batch, { ...numbers, counted: countOf([batch]), wanted: { by } }),
-    async sum(batches, { pass, lossScale }) {
-      const [first, ...more] = batches;
-      if (!first) throw new InvalidArgumentError('batch', 'must be one or more');
-      const numbers = { counted: countOf(batches), lossScale };
-      const sum = more.length === 0 ? undefined : 'first';
-      let total = await run(first, {
-        ...{ ...numbers, pass, wanted: { by, sum } },
-        outputs: gradientMemory(sum ? 'even' : 'stored'),
+    async gradients(batch, numbers) {
+      const { summary, gradients } = await run(batch, {
+        ...numbers,
+        counted: countOf([batch]),
+        wanted: { by },
       });
-      for (const [n, batch] of more.entries()) {
-        const next = await run(batch, {
-          ...{ ...numbers, pass: pass + n + 1, wanted: { by, sum: 'next' }, totals: total.gradients },
-          outputs: gradientMemory(n % 2 === 0 ? 'odd' : 'even'),
-        });
-        total = together(total, next);
+      return { ...together([await numbersOf(summary)]), gradients };
+    },
+    async sum(batches, { pass, lossScale }) {
+      const last = batches.length - 1;
+      if (last < 0) throw new InvalidArgumentError('batch', 'must be one or more');
+      const counted = countOf(batches);
+      const summaries: Float32Array[] = [];
+      let totals: Pass<T>['gradients'] | undefined;
+      let flat: readonly T[] = [];
+      for (const [n, batch] of batches.entries()) {
+        const sum = last === 0 ? undefined : totals ? 'next' : 'first';
+        const outputs = gradientMemory(sum ? (n % 2 === 0 ? 'even' : 'odd') : 'stored');
+        const numbers = { pass: pass + n, lossScale, counted };
+        const { summary, gradients } = await run(batch, { ...numbers, wanted: { by, sum }, totals, outputs });
+        summaries.push(await numbersOf(n === last ? await normed(summary, outputs.flat) : summary));
+        ({ flat } = outputs);
+        totals = gradients;
       }
-      return total;
+      return { ...together(summaries), squaredNorm: summaries[last].at(-1) ?? 0, flat };
     },
     get bytes() {
       const work = [...compiled.values()].map(({ workspaceBytes }) => workspaceBytes);
-      const memory = [...held.values()].map(tensors => bytesOf(tensors.values()));
+      const memory = [...held.values()].map(({ flat }) => bytesOf(flat));
       return Math.max(0, ...work) + memory.reduce((sum, bytes) => sum + bytes, 0);
     },
     release() {
-      for (const loss of compiled.values()) loss.release();
-      for (const tensors of held.values()) for (const tensor of tensors.values()) engine.release(tensor);
+      for (const each of [...compiled.values(), ...norms.values()]) each.release();
+      for (const { flat } of held.values()) for (const tensor of flat) engine.release(tensor);
     },
   };
-}
-
-/** Two passes whose losses are parts of one mean; the gradients are those of the second. */
-function together<T>(a: Pass<T>, b: Pass<T>): Pass<T> {
-  const accuracy = a.accuracy === undefined || b.accuracy === undefined ? undefined : a.accuracy + b.accuracy;
-  return { ...b, loss: a.loss + b.loss, accuracy };
 }
 
 const scalarSpec = (x: number | bigint): Specs[string] =>

@@ -45,7 +45,7 @@ export interface LossWanted extends LossOptions {
 
 /** The loss of a batch and its gradients. */
 export interface LossResult {
-  /** (2) or (3): the loss, the squared norm of the gradients, and the accuracy. */
+  /** (1) or (2): the loss and the accuracy. */
   readonly summary: Variable;
   readonly gradients: Named;
 }
@@ -124,16 +124,18 @@ export function lossAndGradients<T extends TensorDesc>(
     if (sum === undefined) return own[n];
     return sum === 'first' ? inFloat32(own[n]) : add(inputs[`total.${name}`], inFloat32(own[n]));
   });
-  const squares = gradients.map(gradient =>
-    reduceSum(square(inFloat32(gradient)), { axes: gradient.shape.map((_, d) => d) }),
-  );
-  const norm = squares.length > 0 ? squares.reduce((total, x) => add(total, x)) : loss.trace.constant(0);
-  const numbers = [loss, norm, ...(accuracy ? [accuracy] : [])];
+  const numbers = [loss, ...(accuracy ? [accuracy] : [])].map(x => reshape(x, [1]));
   return {
-    summary: concat(
-      numbers.map(x => reshape(x, [1])),
-      { axis: 0 },
-    ),
+    summary: numbers.length === 1 ? numbers[0] : concat(numbers, { axis: 0 }),
     gradients: Object.fromEntries(by.map((name, n) => [name, gradients[n]])),
   };
+}
+
+/** A vector of numbers, with the squared norm of tensors behind the numbers. */
+export function withSquaredNorm(numbers: Variable, tensors: readonly Variable[]): Variable {
+  const squares = tensors.map(tensor =>
+    reduceSum(square(inFloat32(tensor)), { axes: tensor.shape.map((_, d) => d) }),
+  );
+  const norm = squares.reduce((total, x) => add(total, x));
+  return concat([numbers, reshape(norm, [1])], { axis: 0 });
 }

@@ -1,4 +1,4 @@
-import { Tensor, type TensorDesc } from '@tilewise/core';
+import type { Tensor, TensorDesc } from '@tilewise/core';
 import type { TensorEngine } from '@tilewise/core/primitive';
 import {
   type CompiledFunction,
@@ -8,8 +8,10 @@ import {
   typeCast,
   type Variable,
 } from '@tilewise/graph/ops';
+import { bytesOf } from '../model/bytes.ts';
+import { describeAll } from '../model/model.ts';
 import { inFloat32 } from '../transformer/scope.ts';
-import { bytesOf } from './bytes.ts';
+import { type Bucket, type FlatTensor, flatTensor } from './buckets.ts';
 import type { UpdateRule } from './update-rule.ts';
 
 /** Updates the parameters of a run, and holds the state of each. */
@@ -18,11 +20,12 @@ export interface Optimizer<T> {
   readonly values: ReadonlyMap<string, T>;
   /** The parameters in f32 by name, and what is remembered of each by `STATE.NAME`. */
   state(): Promise<ReadonlyMap<string, T>>;
-  /** Moves the parameters by their gradients. */
-  step(gradients: ReadonlyMap<string, T>, numbers: StepNumbers): Promise<void>;
+  /** Moves the parameters by their gradients, a flat tensor for each bucket. */
+  step(gradients: readonly T[], numbers: StepNumbers): Promise<void>;
   /** Bytes beside those of the model's parameters. */
   readonly bytes: number;
-  release(): void;
+  /** Frees all but the memory of `values`. @returns the tensors that `values` are views of, if they are. */
+  release(): readonly T[];
 }
 
 /** The numbers of a step. */
@@ -34,126 +37,161 @@ export interface StepNumbers {
   readonly gradientScale: number;
 }
 
-/** How a parameter differs from others in a step. */
-export interface ParameterSettings {
-  /** The factor of the learning rate. */
-  readonly rate: number;
-  readonly weightDecay: number;
-}
-
 /** The initial values of an optimizer. */
 export interface OptimizerStart<T> {
   /** In the dtypes of the model. The optimizer owns them from now on. */
   readonly values: ReadonlyMap<string, T>;
-  settingsOf(name: string): ParameterSettings;
+  /** The parameters by dtype and settings. */
+  readonly buckets: readonly Bucket[];
   /** A state that `state` gave, to go on from; the values and zeros unless given. */
   readonly from?: ReadonlyMap<string, Tensor> | undefined;
 }
 
+/** The memory of a bucket. */
+interface BucketMemory<T> {
+  readonly bucket: Bucket;
+  /** The parameters and their state in f32 by role, and where the next step writes these. */
+  readonly current: ReadonlyMap<string, FlatTensor<T>>;
+  readonly next: ReadonlyMap<string, FlatTensor<T>>;
+  /** Parameters of 16 bits, which a step writes where they lie. */
+  readonly rounded: FlatTensor<T> | null;
+}
+
+/** What a step moves; the other roles are the state of the rule. */
+const VALUE = 'value';
+
 /**
- * Readies parameters on an engine to be moved by a rule. All of a step is one graph. A parameter that is
- * stored in 16 bits is moved in f32, and rounded after each step (Micikevicius et al. 2018, Mixed Precision
- * Training).
+ * Readies parameters on an engine to be moved by a rule. All of a step is one graph, which moves the
+ * parameters of a bucket as one tensor. A parameter that is stored in 16 bits is moved in f32, and rounded
+ * after each step (Micikevicius et al. 2018, Mixed Precision Training).
  */
 export function createOptimizer<T extends TensorDesc>(
   engine: TensorEngine<T>,
   rule: UpdateRule,
-  { values, settingsOf, from = new Map() }: OptimizerStart<T>,
+  { values: given, buckets, from = new Map() }: OptimizerStart<T>,
 ): Optimizer<T> {
-  const names = [...values.keys()];
-  const rounded = new Set(names.filter(name => values.get(name)?.dtype !== 'f32'));
-  const keysOf = (name: string): string[] => [name, ...rule.state.map(state => `${state}.${name}`)];
-  const groups = new Map(names.map(name => [JSON.stringify(settingsOf(name)), settingsOf(name)]));
-  /** Parameters of 16 bits, which a step writes where they lie. */
-  const stored = new Map([...values].filter(([name]) => rounded.has(name)));
-  /** The parameters in f32 and their state, by key. */
-  let current = new Map([...values].filter(([name]) => !rounded.has(name)));
-  /** Where a step writes these. */
-  let next = new Map<string, T>();
+  const roles = [VALUE, ...rule.state];
+  const keyOf = (role: string, name: string): string => (role === VALUE ? name : `${role}.${name}`);
+  /** Null before the first step, so that a run that only evaluates has none. */
+  let memory: readonly BucketMemory<T>[] | null = null;
   let update: CompiledFunction<Specs, unknown, T> | undefined;
-  /** Whether a tensor by its key is beside those of the model. */
-  const isOwn = (key: string): boolean => stored.has(key) || !values.has(key);
 
-  /** Allocates the state when it is first needed: a run that only evaluates has none. */
-  async function begin(): Promise<void> {
-    if (next.size > 0) return;
-    for (const name of names) {
-      const { shape } = values.get(name) as T;
-      for (const key of keysOf(name)) {
-        if (!current.has(key)) current.set(key, await initial(name, key, shape));
-        next.set(key, engine.primitives.allocate({ dtype: 'f32', shape }));
+  function allocate(bucket: Bucket): BucketMemory<T> {
+    const all = () => new Map(roles.map(role => [role, flatTensor(engine, bucket, 'f32')]));
+    const rounded = bucket.dtype === 'f32' ? null : flatTensor(engine, bucket, bucket.dtype);
+    return { bucket, current: all(), next: all(), rounded };
+  }
+
+  /** Moves the parameters to flat tensors, when a step or the state is first asked for. */
+  async function begin(): Promise<readonly BucketMemory<T>[]> {
+    if (memory) return memory;
+    const made = buckets.map(allocate);
+    const copies: (readonly [T | Tensor, T])[] = [];
+    for (const { current, rounded } of made) {
+      for (const [role, { views }] of current) {
+        for (const [name, to] of views) {
+          const source = from.get(keyOf(role, name)) ?? (role === VALUE ? given.get(name) : undefined);
+          if (source) copies.push([source, to]);
+        }
       }
+      for (const [name, to] of rounded?.views ?? []) copies.push([given.get(name) as T, to]);
     }
+    await copyAll(engine, copies);
+    for (const value of given.values()) engine.release(value);
+    memory = made;
+    return made;
   }
 
-  async function initial(name: string, key: string, shape: readonly number[]): Promise<T> {
-    const kept = from.get(key);
-    // A copy, as the host's own engines take tensors as they are.
-    if (kept || key !== name) return engine.upload((kept ?? Tensor.zeros(shape)).cast('f32'));
-    const { dtype } = stored.get(name) as T;
-    const widen = compile(engine, ({ x }) => inFloat32(x), { x: { shape, dtype } });
-    const tensor = (await widen({ x: stored.get(name) as T })) as T;
-    widen.release();
-    return tensor;
-  }
-
-  /**
-   * A step of all parameters: what each is in f32 afterwards, its state, and the parameter as it is stored.
-   */
+  /** A step of all buckets: their roles afterwards, and the parameters as they are stored. */
   function traceUpdate(inputs: Readonly<Record<string, Variable>>): readonly (readonly Variable[])[] {
-    return names.map(name => {
-      const group = [...groups.keys()].indexOf(JSON.stringify(settingsOf(name)));
-      const numbers = Object.fromEntries(
-        Object.entries(inputs).flatMap(([key, x]) =>
-          key.startsWith(`number.${group}.`) ? [[key.split('.')[2], x]] : [],
-        ),
-      );
-      const gradient = multiply(inFloat32(inputs[`gradient.${name}`]), inputs.gradientScale);
-      const state = rule.state.map(role => [role, inputs[`${role}.${name}`]] as const);
-      const after = rule.update({ value: inputs[name], ...Object.fromEntries(state) }, gradient, numbers);
-      const written = ['value', ...rule.state].map(role => after[role]);
-      const kept = stored.get(name);
-      return kept ? [...written, typeCast(after.value, { dtype: kept.dtype })] : written;
+    return buckets.map(({ dtype }, n) => {
+      const of = (group: string): Record<string, Variable> => {
+        const prefix = `${group}.${n}.`;
+        const own = Object.entries(inputs).filter(([key]) => key.startsWith(prefix));
+        return Object.fromEntries(own.map(([key, x]) => [key.slice(prefix.length), x]));
+      };
+      const gradient = multiply(inFloat32(inputs[`gradient.${n}`]), inputs.gradientScale);
+      const after = rule.update(of('before'), gradient, of('number'));
+      const written = roles.map(role => after[role]);
+      return dtype === 'f32' ? written : [...written, typeCast(after[VALUE], { dtype })];
     });
   }
 
+  /** All tensors but those that are the model's. */
+  const ownTensors = (): T[] =>
+    (memory ?? []).flatMap(each => {
+      const all = [...each.current.values(), ...each.next.values()].map(({ flat }) => flat);
+      return all.filter(flat => flat !== modelTensor(each));
+    });
+
   return {
     get values() {
-      return new Map(names.map(name => [name, (stored.get(name) ?? current.get(name)) as T]));
+      if (!memory) return given;
+      return new Map(
+        memory.flatMap(({ current, rounded }) => [...((rounded ?? current.get(VALUE))?.views ?? [])]),
+      );
     },
     async state() {
-      await begin();
-      return current;
+      const all = (await begin()).flatMap(({ current }) => [...current]);
+      return new Map(
+        all.flatMap(([role, { views }]) =>
+          [...views].map(([name, view]) => [keyOf(role, name), view] as const),
+        ),
+      );
     },
     async step(gradients, { step, learningRate, gradientScale }) {
-      await begin();
+      const before = await begin();
       const numbers: Record<string, number> = { gradientScale };
-      [...groups.values()].forEach(({ rate, weightDecay }, n) => {
+      const bound: Record<string, T> = {};
+      before.forEach(({ bucket, current }, n) => {
+        const { rate, weightDecay } = bucket.settings;
         for (const [name, x] of Object.entries(rule.numbers(step, learningRate * rate, weightDecay)))
           numbers[`number.${n}.${name}`] = x;
+        bound[`gradient.${n}`] = gradients[n];
+        for (const [role, { flat }] of current) bound[`before.${n}.${role}`] = flat;
       });
-      const bound = new Map([
-        ...current,
-        ...names.map(name => [`gradient.${name}`, gradients.get(name) as T] as const),
-      ]);
-      const specs = [...bound].map(([name, { shape, dtype }]) => [name, { shape, dtype }] as const);
-      const scalars = Object.keys(numbers).map(name => [name, []] as const);
-      update ??= compile(engine, traceUpdate, Object.fromEntries([...specs, ...scalars]) as Specs);
-      const outputs = names.flatMap(name => [
-        ...keysOf(name).map(key => next.get(key)),
-        ...(rounded.has(name) ? [stored.get(name)] : []),
-      ]);
-      await update({ ...Object.fromEntries(bound), ...numbers }, outputs);
-      [current, next] = [next, current];
+      const scalars: Specs = Object.fromEntries(Object.keys(numbers).map(name => [name, []]));
+      update ??= compile(engine, traceUpdate, { ...describeAll(bound), ...scalars });
+      const outputs = before.flatMap(({ next, rounded }) =>
+        [...next.values(), ...(rounded ? [rounded] : [])].map(({ flat }) => flat),
+      );
+      await update({ ...bound, ...numbers }, outputs);
+      memory = before.map(({ current, next, ...rest }) => ({ ...rest, current: next, next: current }));
     },
     get bytes() {
-      const tensors = [...next.values(), ...[...current].flatMap(([key, t]) => (isOwn(key) ? [t] : []))];
-      return bytesOf(tensors) + (update?.workspaceBytes ?? 0);
+      return bytesOf(ownTensors()) + (update?.workspaceBytes ?? 0);
     },
     release() {
       update?.release();
-      for (const tensor of next.values()) engine.release(tensor);
-      for (const [key, tensor] of current) if (isOwn(key)) engine.release(tensor);
+      for (const tensor of ownTensors()) engine.release(tensor);
+      return memory?.map(modelTensor) ?? [];
     },
   };
+}
+
+/** The flat tensor that the parameters of a model are views of. */
+function modelTensor<T>({ current, rounded }: BucketMemory<T>): T {
+  return (rounded ?? (current.get(VALUE) as FlatTensor<T>)).flat;
+}
+
+/** Copies tensors of the host or of an engine to the engine's, which may have another dtype. */
+async function copyAll<T extends TensorDesc>(
+  engine: TensorEngine<T>,
+  copies: readonly (readonly [from: T | Tensor, to: T])[],
+): Promise<void> {
+  const from = Object.fromEntries(copies.map(([tensor], n) => [`${n}`, tensor]));
+  const cast = compile(
+    engine,
+    inputs =>
+      copies.map(([, { dtype }], n) => (inputs[n].dtype === dtype ? inputs[n] : inFloat32(inputs[n]))),
+    describeAll(from),
+  );
+  try {
+    await cast(
+      from,
+      copies.map(([, to]) => to),
+    );
+  } finally {
+    cast.release();
+  }
 }

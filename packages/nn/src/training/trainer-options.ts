@@ -1,9 +1,9 @@
 import { InvalidArgumentError, type Tensor, type TensorDesc } from '@tilewise/core';
 import type { LoraConfig } from '../lora/adapter.ts';
 import type { Batch, Labels } from '../model/batch.ts';
+import type { ParameterSettings } from './buckets.ts';
 import type { LossOptions } from './loss.ts';
 import type { LossScale } from './loss-scale.ts';
-import type { ParameterSettings } from './optimizer.ts';
 import type { AdamWOptions, SgdOptions } from './update-rule.ts';
 
 /**

@@ -3,6 +3,7 @@ import type { LoraConfig } from '../lora/adapter.ts';
 import { initialAdapter } from '../lora/initial-adapter.ts';
 import { downloadAll } from '../model/download.ts';
 import type { Model } from '../model/model.ts';
+import { bucketsOf } from './buckets.ts';
 import { gradientPasses } from './gradient-passes.ts';
 import { initialLossScale, type LossScale, nextLossScale } from './loss-scale.ts';
 import { createOptimizer } from './optimizer.ts';
@@ -36,13 +37,14 @@ export function createTrainer<T extends TensorDesc>(model: Model<T>, options: Tr
   const own = new Map([...all].filter(([name]) => settingsOf(name).rate > 0));
   if (own.size === 0) throw new InvalidArgumentError('groups', 'must leave a parameter to train');
   const trained = [...own.keys()];
+  const buckets = bucketsOf(own, settingsOf);
   const optimizer = createOptimizer(engine, rule, {
     values: from ? restored(engine, own, from, rule.state) : own,
-    settingsOf,
+    buckets,
     from: from?.tensors,
   });
   const isScaled = options.lossScale ?? ([...own.values()].some(({ dtype }) => dtype === 'f16') && 'dynamic');
-  const passes = gradientPasses(model, own, { ...options, seed });
+  const passes = gradientPasses(model, buckets, { ...options, seed });
   let lossScale: LossScale | null = null;
   if (isScaled === 'dynamic') lossScale = from?.lossScale ?? initialLossScale;
   else if (typeof isScaled === 'number') lossScale = { value: isScaled, steady: 0 };
@@ -56,6 +58,7 @@ export function createTrainer<T extends TensorDesc>(model: Model<T>, options: Tr
         tensors: { ...model.adapter.tensors, ...Object.fromEntries(optimizer.values) },
       };
     else for (const [name, value] of optimizer.values) model.weights.set(name, value);
+    model.releaseUnused();
   }
 
   if (from) publish();
@@ -70,14 +73,14 @@ export function createTrainer<T extends TensorDesc>(model: Model<T>, options: Tr
     async step(given) {
       const batches = listOf(given);
       const numbers = { pass: steps * batches.length, lossScale: lossScale?.value ?? null };
-      const { loss, accuracy, squaredNorm, gradients } = await passes.sum(batches, numbers);
+      const { loss, accuracy, squaredNorm, flat } = await passes.sum(batches, numbers);
       const scale = lossScale?.value ?? 1;
       const gradientNorm = Math.sqrt(squaredNorm) / scale;
       const skipped = lossScale !== null && !Number.isFinite(gradientNorm);
       const rate = typeof learningRate === 'number' ? learningRate : learningRate(steps);
       if (!skipped) {
         const clip = maxNorm === null ? 1 : maxNorm / Math.max(gradientNorm + CLIP_EPSILON, maxNorm);
-        await optimizer.step(gradients, { step: steps + 1, learningRate: rate, gradientScale: clip / scale });
+        await optimizer.step(flat, { step: steps + 1, learningRate: rate, gradientScale: clip / scale });
         publish();
       }
       if (lossScale && isScaled === 'dynamic') lossScale = nextLossScale(lossScale, !skipped);
@@ -92,12 +95,14 @@ export function createTrainer<T extends TensorDesc>(model: Model<T>, options: Tr
       return passes.gradients(batch, { pass: steps, lossScale: null });
     },
     async snapshot() {
-      const tensors = await downloadAll(engine, await optimizer.state());
+      const state = await optimizer.state();
+      publish();
+      const tensors = await downloadAll(engine, state);
       return { steps, tensors, ...(lossScale && isScaled === 'dynamic' && { lossScale }) };
     },
     release() {
       passes.release();
-      optimizer.release();
+      for (const memory of optimizer.release()) model.memory.add(memory);
     },
   };
 }

@@ -43,7 +43,8 @@ function checkSupport(
 
 /** The reasons against tensors before any kernel is made for them. */
 function tensorReasons(primitive: Primitive, tensors: readonly TensorDesc[]): string[] {
-  const whole = tensors.find(({ dtype }) => dtypeInfo[dtype].kind !== 'float');
+  const [a, b] = tensors;
+  const whole = [a, b, tensors[tensors.length - 1]].find(({ dtype }) => dtypeInfo[dtype].kind !== 'float');
   return [
     ...(primitive.kind === 'matmul' && whole
       ? [`matmul is of floats, and has a tensor of ${whole.dtype}`]

@@ -4,6 +4,7 @@ import { matmulKernels } from './matmul/matmul.ts';
 import type { PrimitiveKernels, PrimitiveTensors } from './primitive-kernels.ts';
 import { randomKernels } from './random.ts';
 import { reduceKernels } from './reduce.ts';
+import { rowsKernels } from './rows.ts';
 import { scatterAddKernels } from './scatter-add.ts';
 import { softmaxKernels } from './softmax.ts';
 import { tensorScatterKernels } from './tensor-scatter.ts';
@@ -15,8 +16,10 @@ export function kernelsOf(primitive: Primitive, tensors: PrimitiveTensors): Prim
       return mapKernels(primitive, tensors);
     case 'reduce':
       return reduceKernels(primitive, tensors);
+    case 'rows':
+      return rowsKernels(primitive, tensors);
     case 'matmul':
-      return matmulKernels(tensors);
+      return matmulKernels(primitive, tensors);
     case 'softmax':
       return softmaxKernels(primitive, tensors);
     case 'random':

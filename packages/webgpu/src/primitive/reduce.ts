@@ -1,5 +1,5 @@
 import type { TensorDesc } from '@tilewise/core';
-import { exprTools } from '@tilewise/core/expr';
+import { type Expr, exprTools } from '@tilewise/core/expr';
 import { input, type ReducePrimitive, reduced } from '@tilewise/core/primitive';
 import { unlimitedBudget } from '../codegen/binding-pressure.ts';
 import { convert, wgslTypes } from '../codegen/formats/element-format.ts';
@@ -23,7 +23,9 @@ import { outputName, type PrimitiveKernels, type PrimitiveTensors } from './prim
 type Operator = ReducePrimitive['op'];
 
 /** Where a reduction starts, and how two values become one. */
-const operators: Readonly<Record<Operator, { start: number; join: (a: string, b: string) => string }>> = {
+export const operators: Readonly<
+  Record<Operator, { start: number; join: (a: string, b: string) => string }>
+> = {
   sum: { start: 0, join: (a, b) => `${a} + ${b}` },
   prod: { start: 1, join: (a, b) => `${a} * ${b}` },
   max: { start: -Infinity, join: (a, b) => `max(${a}, ${b})` },
@@ -135,19 +137,34 @@ function spacesOf(
     largestOf(here, named),
     coordinates,
   );
-  const dimensions =
-    kept.dimensions && joined.dimensions
-      ? domain.map((_, d) => {
-          const n = own.indexOf(d);
-          if (n >= 0) return kept.dimensions?.[n] ?? 0;
-          return kept.extents.length + (joined.dimensions?.[summed.indexOf(d)] ?? 0);
-        })
-      : null;
+  const dimensions = dimensionsOf(kept, joined, own, summed);
   return { kept: { ...kept, dimensions }, joined, depth: placesIn(joined) };
 }
 
+/** By dimension of a domain, the one of the kept and then the joined dimensions that it has become. */
+export function dimensionsOf(
+  kept: IndexSpace,
+  joined: IndexSpace,
+  own: readonly number[],
+  summed: readonly number[],
+): readonly number[] | null {
+  const [outer, inner] = [kept.dimensions, joined.dimensions];
+  if (!outer || !inner) return null;
+  const found: number[] = [];
+  own.forEach((d, n) => {
+    found[d] = outer[n];
+  });
+  summed.forEach((d, n) => {
+    found[d] = kept.extents.length + inner[n];
+  });
+  return found;
+}
+
 /** The input with the most elements. */
-function largestOf(names: readonly string[], inputs: Readonly<Record<string, TensorDesc>>): string | null {
+export function largestOf(
+  names: readonly string[],
+  inputs: Readonly<Record<string, TensorDesc>>,
+): string | null {
   const size = (name: string): number => (inputs[name]?.shape ?? []).reduce((n, extent) => n * extent, 1);
   return names.reduce<string | null>((most, name) => (most && size(most) >= size(name) ? most : name), null);
 }
@@ -226,7 +243,7 @@ function reduceKernel(kernel: ReduceKernel): KernelSpec {
       },
       ...placedExpression({ expr: element, inputs: named, space, four, unaligned, isOverBudget }),
       writePlaces(name, output, kept.steps[name], 'each', result.type),
-      resultPart(primitive),
+      resultPart(primitive.result),
     ],
     declarations: `var<workgroup> strands: array<f32, ${strands.columns * strands.length}>;`,
     body: `${strands.declare}
@@ -252,11 +269,11 @@ function reduceKernel(kernel: ReduceKernel): KernelSpec {
 }
 
 /** `result_of(reduced)`: what becomes of what was joined. */
-function resultPart({ result }: ReducePrimitive): ShaderPart {
+export function resultPart(result: Expr, name = 'result_of'): ShaderPart {
   const { statements, value } = exprTools.writeWgsl(result, { variables: {}, load: () => 'reduced' });
   return {
     ...functionsFor([statements, value]),
-    code: `fn result_of(reduced: f32) -> ${wgslTypes[result.type].one} {
+    code: `fn ${name}(reduced: f32) -> ${wgslTypes[result.type].one} {
   ${[...statements.split('\n').filter(Boolean), `return ${value};`].join('\n  ')}
 }`,
   };

@@ -44,7 +44,7 @@ function onKernels(
   const areFloats = [...inputs, ...outputs].every(isFloat);
   switch (primitive.kind) {
     case 'matmul':
-      return areFloats ? multiply : null;
+      return areFloats && !primitive.result ? multiply : null;
     case 'softmax':
       return areFloats ? onWasm((kernels, from, to) => runSoftmax(primitive, kernels, from, to)) : null;
     case 'map':

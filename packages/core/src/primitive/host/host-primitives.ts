@@ -5,9 +5,10 @@ import { checkPrimitive } from '../check.ts';
 import type { Primitive } from '../primitive.ts';
 import type { Primitives } from '../primitive-engine.ts';
 import { runMap } from './map.ts';
-import { runMatMul } from './matmul.ts';
+import { runProduct } from './matmul.ts';
 import { runRandom } from './random.ts';
 import { runReduce } from './reduce.ts';
+import { runRows } from './rows.ts';
 import { runScatterAdd } from './scatter-add.ts';
 import { runSoftmax } from './softmax.ts';
 import { runTensorScatter } from './tensor-scatter.ts';
@@ -42,8 +43,11 @@ function run(primitive: Primitive, inputs: readonly Tensor[], outputs: readonly 
     case 'reduce':
       runReduce(primitive, inputs, outputs[0]);
       break;
+    case 'rows':
+      runRows(primitive, inputs, outputs);
+      break;
     case 'matmul':
-      runMatMul(inputs, outputs[0]);
+      runProduct(primitive, inputs, outputs[0]);
       break;
     case 'softmax':
       runSoftmax(primitive, inputs, outputs);

@@ -1,9 +1,22 @@
-import type { Tensor } from '../../tensor/tensor.ts';
+import { Tensor } from '../../tensor/tensor.ts';
+import type { MatMulPrimitive } from '../primitive.ts';
 import { lineWriter } from './line-writer.ts';
+import { runMap } from './map.ts';
 import { broadcastStrides, forEachIndex, offsetOf, reader } from './reader.ts';
 
+/** Runs a matrix product on host tensors, and what becomes of it. */
+export function runProduct({ result }: MatMulPrimitive, inputs: readonly Tensor[], c: Tensor): void {
+  if (!result) {
+    runMatMul(inputs, c);
+    return;
+  }
+  const product = Tensor.zeros(c.shape);
+  runMatMul(inputs, product);
+  runMap({ kind: 'map', value: result }, [...inputs, product], c);
+}
+
 /** Runs a matrix product on host tensors: summed in f64, each result rounded once. */
-export function runMatMul([a, b]: readonly Tensor[], c: Tensor): void {
+function runMatMul([a, b]: readonly Tensor[], c: Tensor): void {
   const rank = c.shape.length;
   const [m, n] = c.shape.slice(-2);
   const k = a.shape[a.shape.length - 1];

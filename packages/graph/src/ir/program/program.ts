@@ -10,8 +10,8 @@ export type ProgramValue =
   /** Memory during an execution. */
   | { readonly kind: 'temporary'; readonly desc: TensorDesc }
   | { readonly kind: 'constant'; readonly data: Tensor; readonly desc: TensorDesc }
-  /** The memory of another value with other shape and strides. */
-  | { readonly kind: 'view'; readonly of: number; readonly desc: TensorDesc };
+  /** The memory of another value with other shape and strides, from `offset` elements on (default 0). */
+  | { readonly kind: 'view'; readonly of: number; readonly desc: TensorDesc; readonly offset?: number };
 
 /** A primitive on values, by their index. */
 export interface PrimitiveStep {

@@ -1,4 +1,12 @@
-import { dtypeInfo, elementCount, InvalidArgumentError, type Tensor, type TensorDesc } from '@tilewise/core';
+import {
+  dtypeInfo,
+  elementCount,
+  InvalidArgumentError,
+  type Shape,
+  type Strides,
+  type Tensor,
+  type TensorDesc,
+} from '@tilewise/core';
 import type { TensorEngine } from '@tilewise/core/primitive';
 import { stageAttention } from '../../compile/attention/staging.ts';
 import { type MemoryPlan, planMemory } from '../../compile/memory-plan.ts';
@@ -203,15 +211,20 @@ function fixedTensors<T extends TensorDesc>(
   slots: readonly T[],
   constants: ReadonlyMap<number, T>,
 ): (T | undefined)[] {
-  const fixed: (T | undefined)[] = [];
-  values.forEach((value, n) => {
-    const { shape, strides } = value.desc;
+  const tensorOf = (n: number): T | undefined => {
+    const value = values[n];
+    if (value.kind === 'constant') return constants.get(n);
     const slot = plan.slotOf.get(n);
-    const base = value.kind === 'view' ? fixed[value.of] : slot === undefined ? undefined : slots[slot];
-    const isPlaced = base !== undefined && (value.kind === 'view' || value.kind === 'temporary');
-    fixed[n] = isPlaced ? engine.primitives.view(base, { shape, strides }) : constants.get(n);
-  });
-  return fixed;
+    const base = value.kind === 'view' ? tensorOf(value.of) : slot === undefined ? undefined : slots[slot];
+    return base && engine.primitives.view(base, placeOf(value));
+  };
+  return values.map((_, n) => tensorOf(n));
+}
+
+/** Where a value lies in the memory that it shares. */
+function placeOf(value: ProgramValue): { shape: Shape; strides: Strides; offset?: number | undefined } {
+  const { shape, strides } = value.desc;
+  return { shape, strides, ...(value.kind === 'view' && { offset: value.offset }) };
 }
 
 function boundTo<T>(value: ProgramValue, bound: BoundTensors<T>): T {
@@ -234,8 +247,7 @@ class RecentViews<T extends TensorDesc> {
   of(n: number, of: T): T {
     const known = this.#made[n];
     if (known?.of === of) return known.view;
-    const { shape, strides } = this.#values[n].desc;
-    const view = this.#engine.primitives.view(of, { shape, strides });
+    const view = this.#engine.primitives.view(of, placeOf(this.#values[n]));
     this.#made[n] = { of, view };
     return view;
   }

@@ -49,6 +49,10 @@ export interface PlacedExpression {
   readonly unaligned: ReadonlySet<string>;
   /** Whether there are more tensors than the device binds. */
   readonly isOverBudget: boolean;
+  /** What the names of the functions begin with. Default `value`. */
+  readonly prefix?: string;
+  /** Numbers, f32, that the functions are given behind the indices, by the names of inputs. */
+  readonly given?: readonly string[];
 }
 
 /**
@@ -56,38 +60,40 @@ export interface PlacedExpression {
  * there and at the three places behind it along the last dimension.
  */
 export function placedExpression(placed: PlacedExpression): ShaderPart[] {
-  const { expr, inputs, space, four, isOverBudget } = placed;
-  const { here, elsewhere } = expressionReads(expr);
+  const { expr, inputs, space, four, isOverBudget, prefix = 'value', given = [] } = placed;
+  const reads = expressionReads(expr);
+  const { elsewhere } = reads;
+  const here = reads.here.filter(name => !given.includes(name));
   const rank = space.extents.length;
   const indices = indexNames(rank);
-  const declared = indices.map(index => `${index}: u32`);
-  const given = here.map(name => `${name}: ${wgslTypes[typeOf(inputs, name)].one}`);
+  const declared = [...indices.map(index => `${index}: u32`), ...given.map(name => `${name}: f32`)];
+  const read = here.map(name => `${name}: ${wgslTypes[typeOf(inputs, name)].one}`);
   const { statements, value } = exprTools.writeWgsl(expr, {
     variables: {},
     load: (name, index, type) => {
       // Which dimension is meant is a constant, in WGSL with its suffix.
       if (name === 'coordinate') return `i32(i${space.dimensions?.[Number.parseInt(index[0], 10)]})`;
-      const read = index.length === 0 ? name : `${name}_pick(${index.join(', ')})`;
-      return convert(read, typeOf(inputs, name), type);
+      const found = index.length === 0 ? name : `${name}_pick(${index.join(', ')})`;
+      return convert(found, given.includes(name) ? 'f32' : typeOf(inputs, name), type);
     },
   });
   const { one, four: vector } = wgslTypes[expr.type];
-  const value1 = `fn value_of(${[...declared, ...given].join(', ')}) -> ${one} {
+  const value1 = `fn ${prefix}_of(${[...declared, ...read].join(', ')}) -> ${one} {
   ${[...statements.split('\n').filter(Boolean), `return ${value};`].join('\n  ')}
 }`;
   const at = indices.join(', ');
   const last = rank - 1;
   const each = (['x', 'y', 'z', 'w'] as const).map((component, c) => {
     const place = indices.map((index, d) => (d === last ? `${index} + ${c}u` : index));
-    return `value_of(${[...place, ...here.map(name => `${name}_4.${component}`)].join(', ')})`;
+    return `${prefix}_of(${[...place, ...given, ...here.map(name => `${name}_4.${component}`)].join(', ')})`;
   });
   const whole = four
-    ? `fn value_at4(${declared.join(', ')}) -> ${vector} {
+    ? `fn ${prefix}_at4(${declared.join(', ')}) -> ${vector} {
 ${here.map(name => `  let ${name}_4 = ${name}_at4(${at});`).join('\n')}
   return ${vector}(${each.join(', ')});
 }`
-    : `fn value_at(${declared.join(', ')}) -> ${one} {
-  return value_of(${[...indices, ...here.map(name => `${name}_at(${at})`)].join(', ')});
+    : `fn ${prefix}_at(${declared.join(', ')}) -> ${one} {
+  return ${prefix}_of(${[...indices, ...given, ...here.map(name => `${name}_at(${at})`)].join(', ')});
 }`;
   return [
     ...here.map(name =>

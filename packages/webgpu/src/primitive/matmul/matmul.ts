@@ -1,4 +1,5 @@
 import { elementCount } from '@tilewise/core';
+import type { MatMulPrimitive } from '@tilewise/core/primitive';
 import type { TensorFootprint } from '../../codegen/dispatch-splits.ts';
 import type { PrimitiveKernels, PrimitiveTensors } from '../primitive-kernels.ts';
 import { type MatMulProblem, type Matrix, matmulProblem } from './problem.ts';
@@ -10,13 +11,11 @@ import { chooseTile } from './tiles/tile-table.ts';
  * The kernels of C = A·B over the last two dimensions, the leading ones broadcast, with any strides and of
  * any float dtypes. Products are summed in f32, in an order that only the shapes decide.
  */
-export function matmulKernels({
-  inputs,
-  outputs,
-  unaligned,
-  capabilities,
-}: PrimitiveTensors): PrimitiveKernels {
-  const problem = matmulProblem(inputs, outputs[0]);
+export function matmulKernels(
+  { result }: MatMulPrimitive,
+  { inputs, outputs, unaligned, capabilities }: PrimitiveTensors,
+): PrimitiveKernels {
+  const problem = matmulProblem(inputs, outputs[0], result);
   const { tile, parts } = chooseTile({ ...problem, count: elementCount(problem.batch) }, capabilities);
   if (parts.count === 1) {
     return { kernels: [productKernel(problem, tile, parts, unaligned)], footprints: footprintsOf(problem) };
@@ -24,7 +23,7 @@ export function matmulKernels({
   const partial = partialResults(problem, parts.count);
   return {
     kernels: [
-      productKernel({ ...problem, C: partial }, tile, parts, unaligned),
+      productKernel({ ...problem, C: partial, epilogue: null }, tile, parts, unaligned),
       sumPartsKernel(problem, parts.count, unaligned),
     ],
     workspace: { workspace: elementCount(problem.batch) * parts.count * problem.M * partial.rowStride },
@@ -35,7 +34,7 @@ export function matmulKernels({
  * The footprint of workgroups in each tensor, so that large tensors may be bound in pieces: rows of A and C,
  * all of B.
  */
-function footprintsOf({ M, N, K, batch, A, B, C }: MatMulProblem): Record<string, TensorFootprint> {
+function footprintsOf({ M, N, K, batch, A, B, C, epilogue }: MatMulProblem): Record<string, TensorFootprint> {
   if (batch.length > 2) return {};
   const footprint = (matrix: Matrix, rows: number, columns: number, side: 'q' | 'kv'): TensorFootprint => ({
     batches: { count: batch[0] ?? 1, stride: matrix.batchStrides[0] ?? 0 },
@@ -48,5 +47,6 @@ function footprintsOf({ M, N, K, batch, A, B, C }: MatMulProblem): Record<string
     [A.name]: footprint(A, M, K, 'q'),
     [B.name]: footprint(B, K, N, 'kv'),
     [C.name]: footprint(C, M, N, 'q'),
+    ...Object.fromEntries(epilogue?.operands.map(own => [own.name, footprint(own, M, N, 'q')]) ?? []),
   };
 }

@@ -1,5 +1,7 @@
 import type { DType, TensorDesc } from '@tilewise/core';
+import type { Expr } from '@tilewise/core/expr';
 import { inputName } from '@tilewise/core/primitive';
+import { broadcastStrides } from '../access/index-space.ts';
 import { outputName } from '../primitive-kernels.ts';
 
 /**
@@ -28,13 +30,27 @@ export interface MatMulProblem {
   readonly A: Matrix;
   readonly B: Matrix;
   readonly C: Matrix;
+  readonly epilogue: Epilogue | null;
+}
+
+/** What C is instead of the product: an expression at each place. */
+export interface Epilogue {
+  readonly result: Expr;
+  /** What the expression calls the product. */
+  readonly product: string;
+  /** What it reads beside the product, laid out as C; strides are 0 where an operand is broadcast. */
+  readonly operands: readonly Matrix[];
 }
 
 /**
  * The problem of three tensors that fit: dimensions that can be walked as one are one, and a C whose columns
  * lie together is computed as Cᵀ = Bᵀ·Aᵀ, so that rows of results lie together wherever they can.
  */
-export function matmulProblem([a, b]: readonly TensorDesc[], c: TensorDesc): MatMulProblem {
+export function matmulProblem(
+  [a, b, ...others]: readonly TensorDesc[],
+  c: TensorDesc,
+  result?: Expr,
+): MatMulProblem {
   const batch = c.shape.slice(0, -2);
   const [M, N] = c.shape.slice(-2);
   const K = a.shape[a.shape.length - 1];
@@ -44,10 +60,37 @@ export function matmulProblem([a, b]: readonly TensorDesc[], c: TensorDesc): Mat
       A: matrix(inputName(0), a, batch),
       B: matrix(inputName(1), b, batch),
       C: matrix(outputName(0), c, batch),
+      epilogue: result
+        ? {
+            result,
+            product: inputName(others.length + 2),
+            operands: others.map((desc, n) => matrix(inputName(n + 2), spread(desc, c), batch)),
+          }
+        : null,
     },
   };
   const rowsLieTogether = c.strides[c.strides.length - 1] === 1 || c.strides[c.strides.length - 2] !== 1;
   return foldBatchIntoRows(joinBatch(rowsLieTogether ? problem : transposed(problem)));
+}
+
+/** A tensor broadcast to the rows and columns of another. */
+function spread(desc: TensorDesc, { shape }: TensorDesc): TensorDesc {
+  return { dtype: desc.dtype, shape, strides: broadcastStrides(desc, shape) };
+}
+
+/** The same of every matrix of a problem. */
+function withMatrices(
+  { A, B, C, epilogue, ...rest }: MatMulProblem,
+  change: (matrix: Matrix) => Matrix,
+): MatMulProblem {
+  const operands = epilogue?.operands.map(change) ?? [];
+  return {
+    ...rest,
+    A: change(A),
+    B: change(B),
+    C: change(C),
+    epilogue: epilogue && { ...epilogue, operands },
+  };
 }
 
 function matrix(name: string, { dtype, shape, strides }: TensorDesc, batch: readonly number[]): Matrix {
@@ -65,41 +108,49 @@ const flipped = (matrix: Matrix): Matrix => ({
   columnStride: matrix.rowStride,
 });
 
-function transposed({ M, N, A, B, C, ...rest }: MatMulProblem): MatMulProblem {
-  return { ...rest, M: N, N: M, A: flipped(B), B: flipped(A), C: flipped(C) };
+function transposed(problem: MatMulProblem): MatMulProblem {
+  const { A, B, ...rest } = withMatrices(problem, flipped);
+  return { ...rest, M: problem.N, N: problem.M, A: B, B: A };
 }
+
+const matricesOf = ({ A, B, C, epilogue }: MatMulProblem): readonly Matrix[] => [
+  ...[A, B, C],
+  ...(epilogue?.operands ?? []),
+];
 
 /**
  * Leaves out dimensions of one index, and makes one of neighbours that every matrix walks through in even
  * steps.
  */
 function joinBatch(problem: MatMulProblem): MatMulProblem {
-  const all = [problem.A, problem.B, problem.C];
+  const all = matricesOf(problem);
   const extents: number[] = [];
-  const steps: number[][] = [];
+  /** The dimensions whose steps are taken. */
+  const taken: number[] = [];
   problem.batch.forEach((n, d) => {
     if (n === 1) return;
-    const step = all.map(({ batchStrides }) => batchStrides[d]);
-    const outer = steps.at(-1);
-    if (outer?.every((stride, m) => stride === n * step[m])) {
+    const outer = taken.at(-1);
+    if (outer !== undefined && all.every(({ batchStrides }) => batchStrides[outer] === n * batchStrides[d])) {
       extents[extents.length - 1] *= n;
-      steps[steps.length - 1] = step;
+      taken[taken.length - 1] = d;
     } else {
       extents.push(n);
-      steps.push(step);
+      taken.push(d);
     }
   });
-  const [A, B, C] = all.map((matrix, m) => ({ ...matrix, batchStrides: steps.map(step => step[m]) }));
-  return { ...problem, batch: extents, A, B, C };
+  const joined = withMatrices(problem, own => ({
+    ...own,
+    batchStrides: taken.map(d => own.batchStrides[d]),
+  }));
+  return { ...joined, batch: extents };
 }
 
 /** Matrices below each other that meet the same B are one tall matrix: a linear layer has no batch. */
 function foldBatchIntoRows(problem: MatMulProblem): MatMulProblem {
-  const { M, batch, A, B, C } = problem;
+  const { M, batch, B } = problem;
   const last = batch.length - 1;
-  const follows = ({ batchStrides, rowStride }: Matrix): boolean => batchStrides[last] === M * rowStride;
-  if (last < 0 || B.batchStrides[last] !== 0 || !follows(A) || !follows(C)) return problem;
-  const outer = (matrix: Matrix): Matrix => ({ ...matrix, batchStrides: matrix.batchStrides.slice(0, -1) });
-  const rows = M * batch[last];
-  return { ...problem, M: rows, batch: batch.slice(0, -1), A: outer(A), B: outer(B), C: outer(C) };
+  const follows = (own: Matrix): boolean => own === B || own.batchStrides[last] === M * own.rowStride;
+  if (last < 0 || B.batchStrides[last] !== 0 || !matricesOf(problem).every(follows)) return problem;
+  const outer = (own: Matrix): Matrix => ({ ...own, batchStrides: own.batchStrides.slice(0, -1) });
+  return { ...withMatrices(problem, outer), M: M * batch[last], batch: batch.slice(0, -1) };
 }

@@ -1,5 +1,6 @@
 import { type KernelSpec, kernelSpec } from '../../codegen/kernel-spec.ts';
 import { repeat } from '../../codegen/text.ts';
+import { epilogueParts, withEpilogue } from './epilogue.ts';
 import { sideOf } from './operands/matrix-blocks.ts';
 import { matrixStart } from './operands/matrix-start.ts';
 import type { MatMulProblem } from './problem.ts';
@@ -36,6 +37,9 @@ export function productKernel(
     batch.length <= 2 ? [...batch] : [batch.reduce((n, extent) => n * extent, 1)];
   const partBatch = parts.count === 1 ? 'index' : 'index * P.parts + part';
 
+  const store = (at: string, x: string): string =>
+    `${C.name}_store4(c_at, ${at}, ${withEpilogue(problem, `index, ${at}`, x)});`;
+
   const body = `
   let part = group % P.parts;
   let n0 = group / P.parts % P.tiles_n * ${tile.N}u;
@@ -55,7 +59,7 @@ export function productKernel(
     4 * rows,
     r => `let row${r} = m0 + 4u * (${row(r >> 2)}) + ${r & 3}u;
   if (row${r} < P.M) {
-    ${repeat(columns, c => `${C.name}_store4(c_at, row${r}, n0 + 4u * (${column(c)}), c${r}_${c});`)}
+    ${repeat(columns, c => store(`row${r}, n0 + 4u * (${column(c)})`, `c${r}_${c}`))}
   }`,
   )}`;
 
@@ -82,6 +86,7 @@ export function productKernel(
       matrixStart(B, batch),
       matrixStart(C, parts.count === 1 ? batch : [...batch, parts.count]),
       ...backend.parts,
+      ...epilogueParts(problem),
       resultRows(C, parts.count === 1 ? N : C.rowStride, unaligned),
     ],
     declarations: backend.declarations,

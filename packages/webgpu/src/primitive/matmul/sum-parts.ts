@@ -1,4 +1,5 @@
 import { type KernelSpec, kernelSpec } from '../../codegen/kernel-spec.ts';
+import { epilogueParts, withEpilogue } from './epilogue.ts';
 import { matrixStart } from './operands/matrix-start.ts';
 import type { MatMulProblem, Matrix } from './problem.ts';
 import { resultRows } from './result-rows.ts';
@@ -39,7 +40,9 @@ export function sumPartsKernel(
   for (var part = 0u; part < P.parts; part++) {
     sum += workspace[first + part * P.each];
   }
-  ${C.name}_store4(${C.name}_start(index), place / P.vectors, place % P.vectors * 4u, sum);`;
+  let row = place / P.vectors;
+  let column = place % P.vectors * 4u;
+  ${C.name}_store4(${C.name}_start(index), row, column, ${withEpilogue(problem, 'index, row, column', 'sum')});`;
   return kernelSpec({
     name: 'matmul sum of parts',
     groups: Math.ceil(count / lanes),
@@ -57,6 +60,7 @@ export function sumPartsKernel(
         ],
       },
       matrixStart(C, batch),
+      ...epilogueParts(problem),
       resultRows(C, N, unaligned),
     ],
     body,

@@ -1,6 +1,6 @@
 import { type DType, isContiguous } from '@tilewise/core';
-import type { PrimitiveStep, Program, ProgramValue, Step } from '../ir/program/program.ts';
-import { touched } from './memory-plan.ts';
+import type { PrimitiveStep, Program, ProgramValue, Step } from '../../ir/program/program.ts';
+import { touched } from '../memory-plan.ts';
 
 /** Floats that f32 holds exactly. */
 const widened: readonly DType[] = ['f16', 'bf16'];

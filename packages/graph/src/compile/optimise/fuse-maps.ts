@@ -1,13 +1,18 @@
 import { type Expr, sameShape } from '@tilewise/core';
 import { nodes } from '@tilewise/core/expr';
-import { inputName, type MapPrimitive } from '@tilewise/core/primitive';
-import { exprType, rewriteExpr } from '../ir/program/expr.ts';
-import type { PrimitiveStep, Program, ProgramValue, Step } from '../ir/program/program.ts';
-import { touched } from './memory-plan.ts';
-
-interface MapStep extends PrimitiveStep {
-  readonly primitive: MapPrimitive;
-}
+import { inputName } from '@tilewise/core/primitive';
+import { exprType, rewriteExpr } from '../../ir/program/expr.ts';
+import type { Program, ProgramValue, Step } from '../../ir/program/program.ts';
+import { touched } from '../memory-plan.ts';
+import {
+  expressionOf,
+  isMap,
+  isPlaced,
+  loadedInput,
+  type MapStep,
+  type PlacedStep,
+  placesOf,
+} from './placed-step.ts';
 
 /** The most tensors that one kernel reads: with the output, the eight bindings that every device has. */
 const MOST_INPUTS = 7;
@@ -29,19 +34,25 @@ interface Waiting {
  * Fuses chains of maps. A map that other maps alone read, element by element, becomes part of the expressions
  * of its readers, and its result is not stored; an expression of several readers must be small. Results of 16
  * bits are stored, since they are rounded.
+ * @param intoReductions whether reductions compute the maps that they read, too.
  */
-export function fuseMaps(program: Program): Program {
+export function fuseMaps(program: Program, intoReductions = false): Program {
   const { values } = program;
-  const uses = usesOf(program);
+  const isReader: Uses['isReader'] = intoReductions ? isPlaced : isMap;
+  const uses = { ...usesOf(program), isReader };
   const waiting = new Map<number, Waiting>();
   const steps: Step[] = [];
   for (const step of program.steps) {
-    if (!isMap(step)) {
+    if (!isReader(step)) {
       steps.push(step);
       continue;
     }
     const { fused, left } = withProducers(step, waiting);
     steps.push(...left);
+    if (!isMap(fused)) {
+      steps.push(fused);
+      continue;
+    }
     const [output] = fused.outputs;
     const readers = readersOf(output, fused, values, uses);
     if (readers > 0) waiting.set(output, { step: fused, readers });
@@ -50,17 +61,13 @@ export function fuseMaps(program: Program): Program {
   return { values, steps };
 }
 
-function isMap(step: Step): step is MapStep {
-  return step.kind === 'primitive' && step.primitive.kind === 'map';
-}
-
 /**
- * A map fused with the waiting maps that it reads, within the limits; `left` are the maps that do not fit.
+ * A step fused with the waiting maps that it reads, within the limits; `left` are the maps that do not fit.
  */
 function withProducers(
-  step: MapStep,
+  step: PlacedStep,
   waiting: Map<number, Waiting>,
-): { readonly fused: MapStep; readonly left: readonly MapStep[] } {
+): { readonly fused: PlacedStep; readonly left: readonly MapStep[] } {
   const producers = new Map<number, MapStep>();
   const left: MapStep[] = [];
   const inputs = new Set(step.inputs);
@@ -86,22 +93,25 @@ function withProducers(
   if (producers.size === 0) return { fused: step, left };
   const order = [...inputs];
   const value = composed(step, producers, order);
-  return { fused: { ...step, primitive: { kind: 'map', value }, inputs: order }, left };
+  const { primitive } = step;
+  const fused = primitive.kind === 'map' ? { ...primitive, value } : { ...primitive, element: value };
+  return { fused: { ...step, primitive: fused, inputs: order }, left };
 }
 
-const sizeOf = ({ primitive }: MapStep): number => nodes(primitive.value).length;
+const sizeOf = (step: PlacedStep): number => nodes(expressionOf(step)).length;
 
 /**
  * The expression of a map in which loads of a producer's result are the producer's expression, each built
  * once.
  */
 function composed(
-  { primitive, inputs: own }: MapStep,
+  step: PlacedStep,
   producers: ReadonlyMap<number, MapStep>,
   inputs: readonly number[],
 ): Expr {
   const made = new Map<MapStep, Expr>();
-  return rewriteExpr(primitive.value, (e, rewrite) => {
+  const own = step.inputs;
+  return rewriteExpr(expressionOf(step), (e, rewrite) => {
     const at = loadedInput(e, own.length);
     if (e.kind !== 'load' || at === null) return null;
     const producer = producers.get(own[at]);
@@ -116,21 +126,16 @@ function composed(
 
 const noProducers: ReadonlyMap<number, MapStep> = new Map();
 
-/** The number of the input that an expression loads; null for any other expression. */
-function loadedInput(e: Expr, count: number): number | null {
-  if (e.kind !== 'load') return null;
-  const at = Array.from({ length: count }, (_, n) => inputName(n)).indexOf(e.name);
-  return at < 0 ? null : at;
-}
-
 interface Uses {
   /** The steps that touch a value. */
   readonly of: ReadonlyMap<number, readonly Step[]>;
   /** Values that have views. */
   readonly viewed: ReadonlySet<number>;
+  /** Whether a step may compute the maps that it reads. */
+  readonly isReader: (step: Step) => step is PlacedStep;
 }
 
-function usesOf({ values, steps }: Program): Uses {
+function usesOf({ values, steps }: Program): Pick<Uses, 'of' | 'viewed'> {
   const of = new Map<number, Step[]>();
   for (const step of steps) {
     for (const value of new Set(touched(step))) of.set(value, [...(of.get(value) ?? []), step]);
@@ -158,17 +163,18 @@ function readersOf(
     value.type === exprType(desc.dtype) &&
     readers.every(
       reader =>
-        isMap(reader) &&
-        sameShape(desc.shape, values[reader.outputs[0]].desc.shape) &&
+        uses.isReader(reader) &&
+        sameShape(desc.shape, placesOf(reader, values)) &&
         readsInPlace(reader, output),
     );
   return isFused ? readers.length : 0;
 }
 
 /** Whether a map reads a value only at the element that it computes. */
-function readsInPlace({ primitive, inputs }: MapStep, value: number): boolean {
+function readsInPlace(step: PlacedStep, value: number): boolean {
+  const { inputs } = step;
   let inPlace = inputs.includes(value);
-  rewriteExpr(primitive.value, e => {
+  rewriteExpr(expressionOf(step), e => {
     const at = loadedInput(e, inputs.length);
     if (e.kind === 'load' && at !== null && inputs[at] === value && e.index.length > 0) inPlace = false;
     return null;

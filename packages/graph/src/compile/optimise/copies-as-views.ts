@@ -1,0 +1,158 @@
+import { type Expr, sameShape } from '@tilewise/core';
+import type { PrimitiveStep, Program, ProgramValue, Step } from '../../ir/program/program.ts';
+import { touched } from '../memory-plan.ts';
+import { type Layout, layoutOf, placeThrough } from './place-through.ts';
+
+/** A copy of elements that lie somewhere in the memory of a value. */
+interface Copy {
+  readonly source: number;
+  readonly from: Layout;
+  readonly target: number;
+}
+
+/** Operands and results of attention that may have any strides but for their last dimension. */
+const strided = new Set(['q', 'k', 'v', 'o', 'dO', 'dq', 'dk', 'dv']);
+
+/**
+ * Leaves out copies, such as transposes and slices: what reads the copy reads the tensor that it was made of
+ * through strides, or what writes the tensor writes the copy. For engines whose kernels take any strides.
+ */
+export function copiesAsViews(program: Program): Program {
+  const values = [...program.values];
+  const steps: Step[] = [];
+  const uses = usesOf(program);
+  if (uses === null) return program;
+  for (const step of program.steps) {
+    const copy = step.kind === 'primitive' ? copyOf(step, values) : null;
+    if (!copy || !(readInPlace(copy, values, uses) || writeInPlace(copy, values, uses))) steps.push(step);
+  }
+  return { values, steps };
+}
+
+/** How values are used, by their index. */
+interface Uses {
+  readonly used: ReadonlySet<number>;
+  /** Values that attention takes: its strided ones, and the others, which stay as they are. */
+  readonly rows: ReadonlySet<number>;
+  readonly fixed: ReadonlySet<number>;
+}
+
+/** Null for a program with operations in place, which write a value twice. */
+function usesOf({ steps }: Program): Uses | null {
+  const [used, rows, fixed] = [new Set<number>(), new Set<number>(), new Set<number>()];
+  for (const step of steps) {
+    if (step.kind === 'primitive' && step.primitive.kind === 'tensor-scatter') return null;
+    for (const value of touched(step)) used.add(value);
+    if (step.kind === 'primitive') continue;
+    for (const value of touched(step)) fixed.add(value);
+    if (step.kind !== 'attention-call') continue;
+    for (const [name, value] of Object.entries({ ...step.operands, ...step.results })) {
+      if (strided.has(name)) rows.add(value);
+    }
+  }
+  for (const value of rows) fixed.delete(value);
+  return { used, rows, fixed };
+}
+
+/** The value whose memory a value lies in. */
+const ownerOf = (value: number, values: readonly ProgramValue[]): number => {
+  const own = values[value];
+  return own.kind === 'view' ? own.of : value;
+};
+
+const layoutIn = (value: ProgramValue): Layout =>
+  layoutOf(value.desc, value.kind === 'view' ? value.offset : 0);
+
+/** Readers of a copy read what it was made of, if that is done with strides. */
+function readInPlace({ source, from, target }: Copy, values: ProgramValue[], uses: Uses): boolean {
+  if (values[target].kind !== 'temporary') return false;
+  return move(target, layoutIn(values[target]), ownerOf(source, values), from, values, uses);
+}
+
+/** What is copied is written where the copy would lie, if it fills memory of its own. */
+function writeInPlace({ source, from, target }: Copy, values: ProgramValue[], uses: Uses): boolean {
+  const owner = ownerOf(source, values);
+  if (values[owner].kind !== 'temporary' || ownerOf(target, values) === owner) return false;
+  const { shape } = values[owner].desc;
+  const count = (extents: readonly number[]): number => extents.reduce((n, extent) => n * extent, 1);
+  if (count(shape) !== count(from.shape)) return false;
+  return move(owner, from, ownerOf(target, values), layoutIn(values[target]), values, uses);
+}
+
+/**
+ * Makes views of a value, and the value itself, views of another one, in which the elements of `from` are
+ * those of `to`. False, and nothing changes, where strides cannot do that.
+ */
+function move(
+  owner: number,
+  from: Layout,
+  target: number,
+  to: Layout,
+  values: ProgramValue[],
+  { used, rows, fixed }: Uses,
+): boolean {
+  const moved: (readonly [value: number, view: ProgramValue])[] = [];
+  for (const [n, value] of values.entries()) {
+    if (ownerOf(n, values) !== owner) continue;
+    const place = placeThrough(layoutIn(value), from, to);
+    if (place === null || fixed.has(n) || (rows.has(n) && place.strides.at(-1) !== 1)) {
+      if (used.has(n) || n === owner) return false;
+      continue;
+    }
+    const { dtype } = value.desc;
+    const { shape, strides, offset } = place;
+    moved.push([n, { kind: 'view', of: target, desc: { dtype, shape, strides }, offset }]);
+  }
+  for (const [n, view] of moved) values[n] = view;
+  return true;
+}
+
+/** A step as a copy of elements that lie at even distances; null for any other. */
+function copyOf({ primitive, inputs, outputs }: PrimitiveStep, values: readonly ProgramValue[]): Copy | null {
+  if (primitive.kind !== 'map' || primitive.value.kind !== 'load' || inputs.length !== 1) return null;
+  const [source, target] = [inputs[0], outputs[0]];
+  const [read, written] = [values[source], values[target]];
+  const { index, name } = primitive.value;
+  const isOther = name !== 'x0' || read.desc.dtype !== written.desc.dtype;
+  if (isOther || ownerOf(source, values) === ownerOf(target, values)) return null;
+  const own = layoutIn(read);
+  if (index.length === 0) {
+    return sameShape(own.shape, written.desc.shape) ? { source, from: own, target } : null;
+  }
+  const { shape } = written.desc;
+  const strides = shape.map(() => 0);
+  let { offset } = own;
+  for (const [d, expr] of index.entries()) {
+    const at = affine(expr);
+    // Indices outside the tensor would be brought back to its edge.
+    if (at === null || at.factor < 0 || at.start < 0) return null;
+    const last = at.start + (at.dimension === null ? 0 : at.factor * (shape[at.dimension] - 1));
+    if (last >= own.shape[d]) return null;
+    offset += at.start * own.strides[d];
+    if (at.dimension !== null) strides[at.dimension] += at.factor * own.strides[d];
+  }
+  return { source, from: { shape, strides, offset }, target };
+}
+
+/** start + factor · the coordinate of a dimension. */
+interface Affine {
+  readonly start: number;
+  readonly factor: number;
+  readonly dimension: number | null;
+}
+
+/** An expression as one that grows evenly with one coordinate; null for any other. */
+function affine(expr: Expr): Affine | null {
+  if (expr.kind === 'constant') return { start: Number(expr.value), factor: 0, dimension: null };
+  if (expr.kind === 'load' && expr.name === 'coordinate' && expr.index[0]?.kind === 'constant')
+    return { start: 0, factor: 1, dimension: Number(expr.index[0].value) };
+  if (expr.kind !== 'binary') return null;
+  const [a, b] = [affine(expr.a), affine(expr.b)];
+  if (!a || !b || (a.dimension !== null && b.dimension !== null)) return null;
+  const dimension = a.dimension ?? b.dimension;
+  if (expr.op === 'add') return { start: a.start + b.start, factor: a.factor + b.factor, dimension };
+  if (expr.op !== 'mul') return null;
+  const [constant, other] = a.dimension === null ? [a, b] : [b, a];
+  const { start } = constant;
+  return { start: other.start * start, factor: other.factor * start, dimension };
+}

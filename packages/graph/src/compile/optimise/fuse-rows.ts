@@ -1,0 +1,166 @@
+import { type Expr, sameShape } from '@tilewise/core';
+import { nodes } from '@tilewise/core/expr';
+import { inputName, type RowsPrimitive } from '@tilewise/core/primitive';
+import { rewriteExpr } from '../../ir/program/expr.ts';
+import type { PrimitiveStep, Program, ProgramValue, Step } from '../../ir/program/program.ts';
+import { touched } from '../memory-plan.ts';
+import {
+  expressionOf,
+  isPlaced,
+  ownerOf,
+  type PlacedStep,
+  placeKey,
+  placesOf,
+  usersOf,
+  withInputs,
+} from './placed-step.ts';
+
+/** The most tensors of a step: the bindings that every device has. */
+const MOST_TENSORS = 8;
+
+/** The most nodes of an expression: longer ones gain nothing and compile slowly. */
+const MOST_NODES = 256;
+
+/** The most elements of a row: longer ones are worth workgroups of their own. */
+const MOST_ELEMENTS = 8192;
+
+/** Steps over one domain that run as one. */
+interface Group {
+  readonly members: PlacedStep[];
+  /** The axes of its reductions, if it has any. */
+  axes: readonly number[] | null;
+  /** The place of its last member in the program. */
+  last: number;
+}
+
+/**
+ * Fuses reductions over the same rows, and maps over the same elements, where one reads what another gives, or
+ * both read the same tensor: a norm and its gradient, the update of several moments.
+ */
+export function fuseRows(program: Program): Program {
+  const values = [...program.values];
+  const users = usersOf(program);
+  const open = new Set<Group>();
+  const groups: Group[] = [];
+  for (const [place, step] of program.steps.entries()) {
+    const joined = isPlaced(step)
+      ? [...open].reverse().find(group => joins(step, group, values, users))
+      : null;
+    const read = new Set(touched(step).map(value => ownerOf(value, values)));
+    for (const group of open) {
+      const isRead = group.members.some(({ outputs }) => read.has(ownerOf(outputs[0], values)));
+      if (group !== joined && isRead) open.delete(group);
+    }
+    if (!isPlaced(step)) continue;
+    if (joined) {
+      joined.members.push(step);
+      joined.axes ??= axesOf(step);
+      joined.last = place;
+    } else {
+      const group = { members: [step], axes: axesOf(step), last: place };
+      groups.push(group);
+      open.add(group);
+    }
+  }
+  const fused = new Map(groups.filter(({ members }) => members.length > 1).map(group => [group.last, group]));
+  const members = new Set([...fused.values()].flatMap(group => group.members));
+  const steps = program.steps.flatMap((step, place): Step[] => {
+    const group = fused.get(place);
+    const made = group && rowsOf(group.members, values, users);
+    if (made) return [made];
+    return members.has(step as PlacedStep) ? [] : [step];
+  });
+  return { values, steps };
+}
+
+const axesOf = ({ primitive }: PlacedStep): readonly number[] | null =>
+  primitive.kind === 'reduce' ? primitive.axes : null;
+
+/** Whether a step can be of a group. */
+function joins(
+  step: PlacedStep,
+  { members, axes }: Group,
+  values: ProgramValue[],
+  users: ReturnType<typeof usersOf>,
+): boolean {
+  const domain = placesOf(members[0], values);
+  const own = axesOf(step);
+  if (!sameShape(placesOf(step, values), domain)) return false;
+  if (own && axes && !sameShape(own, axes)) return false;
+  const joined = own ?? axes ?? [];
+  if (joined.reduce((count, d) => count * domain[d], 1) > MOST_ELEMENTS) return false;
+  const given = new Set(members.flatMap(({ outputs }) => outputs));
+  const whole = (of: PlacedStep): string[] =>
+    of.inputs.filter(n => sameShape(values[n].desc.shape, domain)).map(n => placeKey(n, values));
+  const shared = new Set(members.flatMap(whole));
+  const isNear = step.inputs.some(n => given.has(n)) || whole(step).some(key => shared.has(key));
+  return isNear && rowsOf([...members, step], values, users) !== null;
+}
+
+/** Steps as one; null where one reads what another gives at another place, or all have too many tensors. */
+function rowsOf(
+  members: readonly PlacedStep[],
+  values: readonly ProgramValue[],
+  users: ReturnType<typeof usersOf>,
+): PrimitiveStep | null {
+  const own = new Set<Step>(members);
+  const domain = placesOf(members[0], values);
+  const inputs: number[] = [];
+  const reductions: Mutable<RowsPrimitive['reductions']> = [];
+  const outputs: { readonly value: number; readonly is: number | Expr }[] = [];
+  let axes: readonly number[] = [];
+  /** What members give, by where it lies. */
+  const given = new Map<string, Expr>();
+  const owners = new Set<number>();
+  for (const member of members) {
+    const { primitive } = member;
+    const expr = withInputs(expressionOf(member), member.inputs.length, (at, load) => {
+      const value = member.inputs[at];
+      if (owners.has(ownerOf(value, values))) {
+        return load.index.length === 0 ? (given.get(placeKey(value, values)) ?? null) : null;
+      }
+      const known = inputs.indexOf(value);
+      return { ...load, name: inputName(known >= 0 ? known : inputs.push(value) - 1) };
+    });
+    if (expr === null || nodes(expr).length > MOST_NODES) return null;
+    const [output] = member.outputs;
+    const owner = ownerOf(output, values);
+    const isRead = [...(users.get(owner) ?? [])].some(step => !own.has(step));
+    const isStored = isRead || values[owner].kind !== 'temporary';
+    // A result in memory that another member writes too would have to be read there.
+    if (owners.has(owner) && !isStored) return null;
+    owners.add(owner);
+    if (primitive.kind === 'reduce') {
+      ({ axes } = primitive);
+      const { op, result } = primitive;
+      const count = reductions.push({ op, element: expr, result });
+      given.set(placeKey(output, values), resultOf(count - 1));
+      if (isStored) outputs.push({ value: output, is: count - 1 });
+    } else {
+      // What is stored in 16 bits is rounded there.
+      if (values[output].desc.dtype === 'f32') given.set(placeKey(output, values), expr);
+      if (isStored) outputs.push({ value: output, is: expr });
+    }
+  }
+  if (outputs.length === 0 || inputs.length + outputs.length > MOST_TENSORS) return null;
+  const named = (expr: Expr): Expr => withResults(expr, inputs.length);
+  const primitive: RowsPrimitive = {
+    ...{ kind: 'rows', domain, axes },
+    reductions: reductions.map(reduction => ({ ...reduction, element: named(reduction.element) })),
+    outputs: outputs.map(({ is }) => (typeof is === 'number' ? is : named(is))),
+  };
+  return { kind: 'primitive', primitive, inputs, outputs: outputs.map(({ value }) => value) };
+}
+
+type Mutable<A extends readonly unknown[]> = A[number][];
+
+/** The result of a reduction, before it is known how many inputs there are. */
+const resultOf = (n: number): Expr => ({ kind: 'load', type: 'f32', name: `reduction${n}`, index: [] });
+
+/** An expression in which results of reductions are named as what comes behind the inputs. */
+function withResults(expr: Expr, inputs: number): Expr {
+  return rewriteExpr(expr, e => {
+    const at = e.kind === 'load' ? /^reduction(\d+)$/.exec(e.name) : null;
+    return e.kind === 'load' && at ? { ...e, name: inputName(inputs + Number(at[1])) } : null;
+  });
+}

@@ -1,0 +1,19 @@
+import type { Program } from '../../ir/program/program.ts';
+import { copiesAsViews } from './copies-as-views.ts';
+import { elideCopies } from './elide-copies.ts';
+import { foldBatchSums } from './fold-batch-sums.ts';
+import { fuseEpilogues } from './fuse-epilogues.ts';
+import { fuseMaps } from './fuse-maps.ts';
+import { fuseRows } from './fuse-rows.ts';
+import { readStored } from './read-stored.ts';
+import { reuseReductions } from './reuse-reductions.ts';
+
+/**
+ * The program with fewer steps and equal results.
+ * @param onDevice whether a device runs the program, whose kernels take any strides.
+ */
+export function optimised(program: Program, onDevice: boolean): Program {
+  if (!onDevice) return readStored(fuseMaps(elideCopies(program)));
+  const views = reuseReductions(foldBatchSums(copiesAsViews(program)));
+  return readStored(fuseRows(fuseMaps(fuseEpilogues(views), true)));
+}

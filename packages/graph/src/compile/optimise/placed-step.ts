@@ -1,0 +1,90 @@
+import type { Expr, Shape } from '@tilewise/core';
+import { inputName, type MapPrimitive, type ReducePrimitive } from '@tilewise/core/primitive';
+import { rewriteExpr } from '../../ir/program/expr.ts';
+import type { PrimitiveStep, Program, ProgramValue, Step } from '../../ir/program/program.ts';
+import { touched } from '../memory-plan.ts';
+
+/** A step that computes an expression at each place of a shape. */
+export interface PlacedStep extends PrimitiveStep {
+  readonly primitive: MapPrimitive | ReducePrimitive;
+}
+
+/** A map. */
+export interface MapStep extends PrimitiveStep {
+  readonly primitive: MapPrimitive;
+}
+
+export function isMap(step: Step): step is MapStep {
+  return step.kind === 'primitive' && step.primitive.kind === 'map';
+}
+
+export function isPlaced(step: Step): step is PlacedStep {
+  return isMap(step) || (step.kind === 'primitive' && step.primitive.kind === 'reduce');
+}
+
+/** What a step computes at each place. */
+export const expressionOf = ({ primitive }: PlacedStep): Expr =>
+  primitive.kind === 'map' ? primitive.value : primitive.element;
+
+/** The places for which a step computes its expression. */
+export const placesOf = ({ primitive, outputs }: PlacedStep, values: readonly ProgramValue[]): Shape =>
+  primitive.kind === 'map' ? values[outputs[0]].desc.shape : primitive.domain;
+
+/** The number of the input that an expression loads; null for any other expression. */
+export function loadedInput(e: Expr, count: number): number | null {
+  if (e.kind !== 'load') return null;
+  const at = Array.from({ length: count }, (_, n) => inputName(n)).indexOf(e.name);
+  return at < 0 ? null : at;
+}
+
+/**
+ * An expression of some inputs as one of other inputs.
+ * @param place gives what the load of an input at the place at hand, or at another, becomes; null where it
+ * cannot become anything.
+ * @returns null where a load cannot.
+ */
+export function withInputs(
+  expr: Expr,
+  count: number,
+  place: (input: number, load: Expr & { readonly kind: 'load' }) => Expr | null,
+): Expr | null {
+  let isWhole = true;
+  const made = rewriteExpr(expr, (e, rewrite) => {
+    const at = loadedInput(e, count);
+    if (e.kind !== 'load' || at === null) return null;
+    const placed = place(at, { ...e, index: e.index.map(rewrite) });
+    isWhole &&= placed !== null;
+    return placed ?? e;
+  });
+  return isWhole ? made : null;
+}
+
+/** The value whose memory a value lies in. */
+export function ownerOf(value: number, values: readonly ProgramValue[]): number {
+  const own = values[value];
+  return own.kind === 'view' ? own.of : value;
+}
+
+/** Where a value lies: values that lie in one place are the same tensor. */
+export function placeKey(value: number, values: readonly ProgramValue[]): string {
+  const own = values[value];
+  const { shape, strides } = own.desc;
+  return JSON.stringify([
+    ownerOf(value, values),
+    own.kind === 'view' ? (own.offset ?? 0) : 0,
+    shape,
+    strides,
+  ]);
+}
+
+/** The steps that touch each memory, by the value that owns it. */
+export function usersOf({ values, steps }: Program): ReadonlyMap<number, ReadonlySet<Step>> {
+  const users = new Map<number, Set<Step>>();
+  for (const step of steps) {
+    for (const value of touched(step)) {
+      const owner = ownerOf(value, values);
+      users.set(owner, (users.get(owner) ?? new Set()).add(step));
+    }
+  }
+  return users;
+}

@@ -1,0 +1,43 @@
+import type { Program, ProgramValue, Step } from '../../ir/program/program.ts';
+
+/**
+ * Leaves out a reduction that an earlier one is already, such as the mean of a row that the gradient of a norm
+ * needs again. Results of reductions are small, so that the memory that they keep hardly counts.
+ */
+export function reuseReductions(program: Program): Program {
+  const values = [...program.values];
+  const known = new Map<string, number>();
+  const steps: Step[] = [];
+  for (const step of program.steps) {
+    const isReduction = step.kind === 'primitive' && step.primitive.kind === 'reduce';
+    const [output] = isReduction ? step.outputs : [];
+    if (!isReduction || values[output].kind !== 'temporary') {
+      steps.push(step);
+      continue;
+    }
+    const { dtype, shape } = values[output].desc;
+    const inputs = step.inputs.map(value => placeOf(value, values));
+    const key = JSON.stringify([step.primitive, inputs, dtype, shape]);
+    const earlier = known.get(key);
+    if (earlier === undefined) {
+      known.set(key, output);
+      steps.push(step);
+    } else becomeViews(output, earlier, values);
+  }
+  return { values, steps };
+}
+
+/** Where a value lies: values that lie in one place are the same tensor. */
+function placeOf(n: number, values: readonly ProgramValue[]): unknown {
+  const value = values[n];
+  const { shape, strides } = value.desc;
+  return value.kind === 'view' ? [value.of, value.offset ?? 0, shape, strides] : [n, 0, shape, strides];
+}
+
+/** Makes a value and its views views of another value of the same shape. */
+function becomeViews(value: number, other: number, values: ProgramValue[]): void {
+  for (const [n, own] of values.entries()) {
+    if (own.kind === 'view' && own.of === value) values[n] = { ...own, of: other };
+  }
+  values[value] = { kind: 'view', of: other, desc: values[value].desc };
+}

@@ -1,0 +1,37 @@
+import { add, gt, mul, select } from '@tilewise/core/expr';
+import { input, type MatMulPrimitive } from '@tilewise/core/primitive';
+import { describe, test } from 'vitest';
+import { expectAsOnHost, filled, numbers } from '../../../testing/primitive-run.ts';
+
+/** (A·B + x2)·x3, where positive: the product is x4. */
+const sum = add(input(4), input(2));
+const primitive: MatMulPrimitive = { kind: 'matmul', result: select(gt(sum, 0), mul(sum, input(3)), 0) };
+
+describe('a product with what becomes of it is what it is on the host', () => {
+  test.each([
+    ['a matrix', [30, 40], [40, 24], [30, 24]],
+    ['rows of odd length', [5, 8], [8, 7], [5, 7]],
+    ['a linear layer of a batch', [3, 10, 16], [16, 12], [3, 10, 12]],
+    ['a batch', [2, 3, 9, 8], [2, 1, 8, 10], [2, 3, 9, 10]],
+    ['a long sum in parts', [8, 4000], [4000, 8], [8, 8]],
+    ['a row', [1, 64], [64, 100], [1, 100]],
+  ] as const)('%s', async (_, a, b, c) => {
+    const scale = 0.1;
+    const bias = numbers(c.slice(-1), 3);
+    const full = numbers(c, 4);
+    await expectAsOnHost(
+      primitive,
+      [numbers(a, 1, { scale }), numbers(b, 2, { scale }), bias, full],
+      [filled(c)],
+    );
+  });
+
+  test('columns that lie together, and operands of 16 bits', async () => {
+    const c = filled([12, 20], { strides: [1, 12] });
+    const operands = [
+      numbers([12, 1], 3, { dtype: 'f16' }),
+      numbers([20, 12], 4, { dtype: 'bf16' }).permute(1, 0),
+    ];
+    await expectAsOnHost(primitive, [numbers([12, 8], 1), numbers([8, 20], 2), ...operands], [c]);
+  });
+});

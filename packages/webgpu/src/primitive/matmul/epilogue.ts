@@ -1,0 +1,72 @@
+import { exprTools } from '@tilewise/core/expr';
+import { convert, elementFormat, wgslTypes } from '../../codegen/formats/element-format.ts';
+import { arrayElement } from '../../codegen/formats/storage-format.ts';
+import type { ShaderPart } from '../../codegen/shader-part.ts';
+import { functionsFor } from '../map/placed-expression.ts';
+import { matrixStart } from './operands/matrix-start.ts';
+import type { MatMulProblem, Matrix } from './problem.ts';
+
+/**
+ * `result4(index, row, n, x)`: what becomes of elements n…n+3 of a row of the product of place `index` in the
+ * batch. Without an epilogue, the elements themselves.
+ */
+export function epilogueParts({ epilogue, batch }: Pick<MatMulProblem, 'epilogue' | 'batch'>): ShaderPart[] {
+  if (!epilogue) return [];
+  const { result, product, operands } = epilogue;
+  const { statements, value } = exprTools.writeWgsl(result, {
+    variables: {},
+    load: (name, _, type) => convert(name, typeOf(operands, name), type),
+  });
+  const read = operands.map(({ name, dtype }) => `${name}: ${wgslTypes[elementFormat(dtype).type].one}`);
+  const starts = operands.map(
+    ({ name }) => `let ${name}_first = ${name}_start(index) + row * P.${name}_row;`,
+  );
+  const each = (['x', 'y', 'z', 'w'] as const).map((component, e) => {
+    const own = operands.map(
+      ({ name }) => `${name}_read(${name}_first + column.${component} * P.${name}_column)`,
+    );
+    return `result_of(${[`x[${e}]`, ...own].join(', ')})`;
+  });
+  return [
+    ...operands.flatMap(matrix => [matrixStart(matrix, batch), readPart(matrix)]),
+    functionsFor([statements, value]),
+    {
+      code: `fn result_of(${[`${product}: f32`, ...read].join(', ')}) -> f32 {
+  ${[...statements.split('\n').filter(Boolean), `return ${value};`].join('\n  ')}
+}
+
+fn result4(index: u32, row: u32, n: u32, x: vec4f) -> vec4f {
+  // Columns behind the last one are computed like the last one, and not stored.
+  let column = min(vec4u(n, n + 1u, n + 2u, n + 3u), vec4u(P.N - 1u));
+  ${starts.join('\n  ')}
+  return vec4f(${each.join(', ')});
+}`,
+    },
+  ];
+}
+
+/** The call of the epilogue on four elements of a row; the elements where there is none. */
+export function withEpilogue({ epilogue }: Pick<MatMulProblem, 'epilogue'>, at: string, x: string): string {
+  return epilogue ? `result4(${at}, ${x})` : x;
+}
+
+function typeOf(operands: readonly Matrix[], name: string): keyof typeof wgslTypes {
+  const operand = operands.find(own => own.name === name);
+  return operand ? elementFormat(operand.dtype).type : 'f32';
+}
+
+/** `NAME_read(at)`: an element of an operand. */
+function readPart({ name, dtype, rowStride, columnStride }: Matrix): ShaderPart {
+  const { bytes, type, requires, load, scalarElement } = elementFormat(dtype);
+  return {
+    bindings: [{ name, element: scalarElement, access: 'read', elementBytes: bytes, alignment: bytes }],
+    uniforms: [
+      { name: `${name}_row`, type: 'u32', value: rowStride },
+      { name: `${name}_column`, type: 'u32', value: columnStride },
+    ],
+    requires,
+    code: `fn ${name}_read(at: u32) -> ${wgslTypes[type].one} {
+  return ${load(arrayElement(name), 'at')};
+}`,
+  };
+}
