@@ -1,3 +1,4 @@
+export { countWork, type Work } from './count-work.ts';
 export { type Counts, countingDevice } from './counting-device.ts';
 export type { GpuHost, GpuHostKind, OpenGpuOptions } from './open-gpu.ts';
 export { openGpu } from './open-gpu.ts';

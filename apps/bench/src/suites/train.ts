@@ -6,9 +6,9 @@ import { fileURLToPath } from 'node:url';
 import { cpuEngine } from '@tilewise/core/cpu';
 import { summary } from '@tilewise/device-report/measure';
 import { webgpuEngine } from '@tilewise/webgpu';
+import { countWork, type Work } from '@tilewise/webgpu-host';
 import { parseChoices } from '../attention/attention-case.ts';
 import type { Row } from '../command/table.ts';
-import { countDispatches } from '../comparison/peer-environment.ts';
 import { openWebGpu, toggleOption } from '../gpu/open-webgpu.ts';
 import { peerRun } from '../training/peer-run.ts';
 import { jaxJsRun } from '../training/peers/jax-js-run.ts';
@@ -63,10 +63,10 @@ export const train: Suite = {
   },
 };
 
-/** A run, and how many dispatches there have been so far; the count stays 0 off the GPU. */
+/** A run, and the work that its device has been given so far; nothing off the GPU. */
 interface Entry {
   readonly run: TrainingRun;
-  readonly dispatches: () => number;
+  readonly work: Readonly<Work>;
   readonly label: Row;
 }
 
@@ -87,7 +87,7 @@ async function* measure(
   const folder = mkdtempSync(join(tmpdir(), 'tilewise-bench-'));
   const entries: Entry[] = [];
   const closing: (() => unknown)[] = [() => rmSync(folder, { recursive: true })];
-  const none = { dispatches: () => 0, label: {} };
+  const none = { work: { dispatches: 0, bytes: 0 }, label: {} };
   try {
     if (on.includes('cpu')) entries.push({ run: ownRun(cpuEngine({ threads: 1 }), of), ...none });
     if (on.includes('webgpu')) {
@@ -97,7 +97,7 @@ async function* measure(
       if (hasAll || kind === 'hardware' || of === trainingCases[0])
         entries.push({
           run: ownRun(webgpuEngine(bench.ctx), of),
-          dispatches: dispatchCount(),
+          work: countWork(bench.device),
           label,
         });
     }
@@ -134,13 +134,16 @@ async function* measure(
     }
     const steps = Math.max(1, Math.ceil(500 / (await entries[0].run.steps(1)).wall));
     const all = entries.map(() => [] as Steps[]);
-    const dispatched = entries.map(() => 0);
+    const worked = entries.map(() => ({ dispatches: 0, bytes: 0 }));
     for (let round = 0; round < rounds; round++) {
       progress(`${of.name}: round ${round + 1} of ${rounds}`);
-      for (const [n, { run, dispatches }] of entries.entries()) {
-        const before = dispatches();
+      for (const [n, { run, work }] of entries.entries()) {
+        const before = { ...work };
         all[n].push(await run.steps(steps));
-        dispatched[n] = (dispatches() - before) / steps;
+        worked[n] = {
+          dispatches: (work.dispatches - before.dispatches) / steps,
+          bytes: (work.bytes - before.bytes) / steps,
+        };
       }
     }
     const medianOf = (n: number, of: (took: Steps, round: number) => number): number =>
@@ -157,20 +160,13 @@ async function* measure(
         'tokens/s': (1000 * of.batch * of.sequence) / wall,
         '× the last': medianOf(n, ({ cpu }, round) => cpu / all[entries.length - 1][round].cpu),
         MiB: run.bytes ? run.bytes() / 2 ** 20 : '',
-        ...{ dispatches: dispatched[n] || '', loss: losses[n], ...label },
+        ...{ dispatches: worked[n].dispatches || '', 'MB bound': worked[n].bytes / 1e6 || '' },
+        ...{ loss: losses[n], ...label },
       };
     }
   } finally {
     for (const close of closing.reverse()) await close();
   }
-}
-
-let counted: (() => number) | undefined;
-
-/** Counts from the first call on: the methods of WebGPU can be replaced once. */
-function dispatchCount(): () => number {
-  counted ??= countDispatches();
-  return counted;
 }
 
 /** A Python that has PyTorch; null where there is none. */

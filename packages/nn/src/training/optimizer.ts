@@ -1,10 +1,12 @@
-import type { Tensor, TensorDesc } from '@tilewise/core';
+import { Tensor, type TensorDesc } from '@tilewise/core';
 import type { TensorEngine } from '@tilewise/core/primitive';
 import {
   type CompiledFunction,
   compile,
   multiply,
+  reshape,
   type Specs,
+  slice,
   typeCast,
   type Variable,
 } from '@tilewise/graph/ops';
@@ -102,16 +104,25 @@ export function createOptimizer<T extends TensorDesc>(
     return made;
   }
 
-  /** A step of all buckets: their roles afterwards, and the parameters as they are stored. */
-  function traceUpdate(inputs: Readonly<Record<string, Variable>>): readonly (readonly Variable[])[] {
+  /**
+   * A step of all buckets: their roles afterwards, and the parameters as they are stored.
+   * @param numbers the names of the numbers of a step, which lie in one tensor.
+   */
+  function traceUpdate(
+    inputs: Readonly<Record<string, Variable>>,
+    numbers: readonly string[],
+  ): readonly (readonly Variable[])[] {
+    const number = (name: string): Variable => {
+      const start = numbers.indexOf(name);
+      return reshape(slice(inputs.numbers, { axis: 0, start, size: 1 }), []);
+    };
     return buckets.map(({ dtype }, n) => {
-      const of = (group: string): Record<string, Variable> => {
-        const prefix = `${group}.${n}.`;
-        const own = Object.entries(inputs).filter(([key]) => key.startsWith(prefix));
-        return Object.fromEntries(own.map(([key, x]) => [key.slice(prefix.length), x]));
-      };
-      const gradient = multiply(inFloat32(inputs[`gradient.${n}`]), inputs.gradientScale);
-      const after = rule.update(of('before'), gradient, of('number'));
+      const before = Object.fromEntries(roles.map(role => [role, inputs[`before.${n}.${role}`]]));
+      const prefix = `number.${n}.`;
+      const own = numbers.filter(name => name.startsWith(prefix));
+      const gradient = multiply(inFloat32(inputs[`gradient.${n}`]), number('gradientScale'));
+      const named = Object.fromEntries(own.map(name => [name.slice(prefix.length), number(name)]));
+      const after = rule.update(before, gradient, named);
       const written = roles.map(role => after[role]);
       return dtype === 'f32' ? written : [...written, typeCast(after[VALUE], { dtype })];
     });
@@ -142,7 +153,7 @@ export function createOptimizer<T extends TensorDesc>(
     async step(gradients, { step, learningRate, gradientScale }) {
       const before = await begin();
       const numbers: Record<string, number> = { gradientScale };
-      const bound: Record<string, T> = {};
+      const bound: Record<string, T | Tensor> = {};
       before.forEach(({ bucket, current }, n) => {
         const { rate, weightDecay } = bucket.settings;
         for (const [name, x] of Object.entries(rule.numbers(step, learningRate * rate, weightDecay)))
@@ -150,12 +161,13 @@ export function createOptimizer<T extends TensorDesc>(
         bound[`gradient.${n}`] = gradients[n];
         for (const [role, { flat }] of current) bound[`before.${n}.${role}`] = flat;
       });
-      const scalars: Specs = Object.fromEntries(Object.keys(numbers).map(name => [name, []]));
-      update ??= compile(engine, traceUpdate, { ...describeAll(bound), ...scalars });
+      const names = Object.keys(numbers);
+      bound.numbers = Tensor.from(Object.values(numbers), [names.length]);
+      update ??= compile(engine, inputs => traceUpdate(inputs, names), describeAll(bound));
       const outputs = before.flatMap(({ next, rounded }) =>
         [...next.values(), ...(rounded ? [rounded] : [])].map(({ flat }) => flat),
       );
-      await update({ ...bound, ...numbers }, outputs);
+      await update(bound, outputs);
       memory = before.map(({ current, next, ...rest }) => ({ ...rest, current: next, next: current }));
     },
     get bytes() {

@@ -126,6 +126,25 @@ function withoutIdle(source: string): string {
 }
 
 /**
+ * A kernel that binds tensors for writing although it reads them only. WebGPU demands that of tensors in a
+ * buffer that the kernel also writes to, elsewhere.
+ */
+export function boundForWriting(kernel: KernelSpec, names: readonly string[]): KernelSpec {
+  const isMeant = ({ name, access }: StorageBinding): boolean => access === 'read' && names.includes(name);
+  const wgsl = kernel.bindings
+    .filter(isMeant)
+    .reduce(
+      (text, { name, variable = name }) =>
+        text.replace(`var<storage, read> ${variable}:`, `var<storage, read_write> ${variable}:`),
+      kernel.wgsl,
+    );
+  const bindings = kernel.bindings.map(own =>
+    isMeant(own) ? { ...own, access: 'read_write' as const } : own,
+  );
+  return { ...kernel, wgsl, bindings };
+}
+
+/**
  * Spreads any number of workgroups over x and y, as one dimension holds 65,535; surplus groups return at
  * once.
  */

@@ -6,6 +6,7 @@ import {
   type Primitive,
   type Primitives,
 } from '@tilewise/core/primitive';
+import { boundForWriting } from '../codegen/kernel-spec.ts';
 import type { GpuContext } from '../runtime/context.ts';
 import type { GpuTensor } from '../runtime/gpu-tensor.ts';
 import type { KernelParts } from '../runtime/plan/plan-layout.ts';
@@ -79,9 +80,10 @@ function prepare(
   checkPrimitive(primitive, inputs, outputs);
   const { supported, reasons } = checkSupport(ctx, primitive, inputs, outputs);
   if (!supported) throw new UnsupportedError('webgpu', reasons);
-  const plans = recordedPlans(recorder, unaligned =>
-    ctx.plan(planParts(ctx, primitive, inputs, outputs, new Set(unaligned))),
-  );
+  const plans = recordedPlans(recorder, (unaligned, shared) => {
+    const { kernels, ...parts } = planParts(ctx, primitive, inputs, outputs, new Set(unaligned));
+    return ctx.plan({ ...parts, kernels: kernels.map(kernel => boundForWriting(kernel, shared)) });
+  });
   return {
     workspaceBytes: plans.workspaceBytes,
     run(from, to, workspace) {

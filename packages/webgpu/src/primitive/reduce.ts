@@ -15,7 +15,7 @@ import {
   placesIn,
   splitPlace,
 } from './access/index-space.ts';
-import { type Strands, strandsOf } from './access/strands.ts';
+import { longStrand, type Strands, strandsOf } from './access/strands.ts';
 import { bindingPressureOf, isVectorised, writePlaces } from './access/tensor-access.ts';
 import { expressionReads, functionsFor, inputsByName, placedExpression } from './map/placed-expression.ts';
 import { outputName, type PrimitiveKernels, type PrimitiveTensors } from './primitive-kernels.ts';
@@ -38,8 +38,6 @@ const partials = 'workspace.partials';
  * Few long rows would leave most of a device idle: with fewer workgroups than this they are cut into parts.
  */
 const enoughGroups = 128;
-/** Steps of an invocation that are worth a second kernel. */
-const longStrand = 32;
 
 /**
  * A reduction: strands of invocations go through the elements of each result side by side, and a tree joins

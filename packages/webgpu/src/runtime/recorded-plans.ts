@@ -20,31 +20,35 @@ export interface RecordedPlans<Options> {
 /**
  * Plans for the ways in which tensors may start: kernels may move elements in vectors where tensors start at
  * one, which is known when they are there.
- * @param planFor makes the plan for tensors of which these do not start where four of their elements could be
- * one vector.
+ * @param planFor makes the plan for tensors of which `unaligned` do not start where four of their elements
+ * could be one vector, and `shared`, which are read, lie in buffers that are also written.
  */
 export function recordedPlans<Options>(
   recorder: Recorder,
-  planFor: (unaligned: readonly string[]) => KernelPlan<Options>,
+  planFor: (unaligned: readonly string[], shared: readonly string[]) => KernelPlan<Options>,
 ): RecordedPlans<Options> {
   const plans = new Map<string, KernelPlan<Options>>();
-  const planOf = (unaligned: readonly string[]): KernelPlan<Options> => {
-    const key = unaligned.join();
-    const plan = plans.get(key) ?? planFor(unaligned);
+  const planOf = (unaligned: readonly string[], shared: readonly string[]): KernelPlan<Options> => {
+    const key = [unaligned, shared].join(';');
+    const plan = plans.get(key) ?? planFor(unaligned, shared);
     plans.set(key, plan);
     return plan;
   };
-  const { workspaceBytes } = planOf([]);
+  const first = planOf([], []);
+  const { workspaceBytes } = first;
+  const [written, read] = (['read_write', 'read'] as const).map(access =>
+    first.tensors.filter(tensor => tensor.access === access).map(({ name }) => name),
+  );
   // Numbers of runs that the caller submits stay where they are: nobody says when they are done with.
   let isCallersToo = false;
   return {
     workspaceBytes,
     run(tensors, workspace, options) {
-      const plan = planOf(
-        Object.entries(tensors)
-          .filter(([, tensor]) => isUnaligned(tensor))
-          .map(([name]) => name),
+      const unaligned = Object.keys(tensors).filter(name => isUnaligned(tensors[name]));
+      const shared = read.filter(name =>
+        written.some(other => tensors[other]?.buffer === tensors[name]?.buffer),
       );
+      const plan = planOf(unaligned, shared);
       if (plan.workspaceBytes > 0 && !workspace) {
         throw new InvalidArgumentError('workspace', `must be a tensor of ${plan.workspaceBytes} bytes`);
       }

@@ -40,7 +40,9 @@ function isPlainSum({ primitive, inputs }: PrimitiveStep): boolean {
   return element.kind === 'load' && element.index.length === 0 && result.kind === 'load';
 }
 
-/** The product that a sum over all matrices of a batch is; null where strides cannot lay them side by side. */
+/**
+ * The product that a sum over all matrices of a batch is; null where strides cannot lay them side by side.
+ */
 function foldedProduct(
   { primitive, inputs: [a, b] }: PrimitiveStep,
   { primitive: sum, outputs: [output] }: PrimitiveStep,

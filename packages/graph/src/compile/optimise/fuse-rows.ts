@@ -1,5 +1,5 @@
 import { type Expr, sameShape } from '@tilewise/core';
-import { nodes } from '@tilewise/core/expr';
+import { constant, nodes } from '@tilewise/core/expr';
 import { inputName, type RowsPrimitive } from '@tilewise/core/primitive';
 import { rewriteExpr } from '../../ir/program/expr.ts';
 import type { PrimitiveStep, Program, ProgramValue, Step } from '../../ir/program/program.ts';
@@ -34,8 +34,8 @@ interface Group {
 }
 
 /**
- * Fuses reductions over the same rows, and maps over the same elements, where one reads what another gives, or
- * both read the same tensor: a norm and its gradient, the update of several moments.
+ * Fuses reductions over the same rows, and maps over the same elements, where one reads what another gives,
+ * or both read the same tensor: a norm and its gradient, the update of several moments.
  */
 export function fuseRows(program: Program): Program {
   const values = [...program.values];
@@ -119,8 +119,11 @@ function rowsOf(
       if (owners.has(ownerOf(value, values))) {
         return load.index.length === 0 ? (given.get(placeKey(value, values)) ?? null) : null;
       }
-      const known = inputs.indexOf(value);
-      return { ...load, name: inputName(known >= 0 ? known : inputs.push(value) - 1) };
+      const element = load.index.length === 0 ? elementOf(value, values) : null;
+      const input = element ? element.of : value;
+      const known = inputs.indexOf(input);
+      const name = inputName(known >= 0 ? known : inputs.push(input) - 1);
+      return element ? { ...load, name, index: [constant(element.at, 'i32')] } : { ...load, name };
     });
     if (expr === null || nodes(expr).length > MOST_NODES) return null;
     const [output] = member.outputs;
@@ -130,15 +133,16 @@ function rowsOf(
     // A result in memory that another member writes too would have to be read there.
     if (owners.has(owner) && !isStored) return null;
     owners.add(owner);
+    // A result that is stored in another dtype is read as it is stored.
+    const isExact = values[output].desc.dtype === 'f32';
     if (primitive.kind === 'reduce') {
       ({ axes } = primitive);
       const { op, result } = primitive;
       const count = reductions.push({ op, element: expr, result });
-      given.set(placeKey(output, values), resultOf(count - 1));
+      if (isExact) given.set(placeKey(output, values), resultOf(count - 1));
       if (isStored) outputs.push({ value: output, is: count - 1 });
     } else {
-      // What is stored in 16 bits is rounded there.
-      if (values[output].desc.dtype === 'f32') given.set(placeKey(output, values), expr);
+      if (isExact) given.set(placeKey(output, values), expr);
       if (isStored) outputs.push({ value: output, is: expr });
     }
   }
@@ -150,6 +154,19 @@ function rowsOf(
     outputs: outputs.map(({ is }) => (typeof is === 'number' ? is : named(is))),
   };
   return { kind: 'primitive', primitive, inputs, outputs: outputs.map(({ value }) => value) };
+}
+
+/**
+ * The place of a single number in a vector, where a value is one; numbers of a vector then take one binding.
+ */
+function elementOf(
+  value: number,
+  values: readonly ProgramValue[],
+): { readonly of: number; readonly at: number } | null {
+  const own = values[value];
+  if (own.kind !== 'view' || own.desc.shape.some(n => n !== 1)) return null;
+  const { shape, strides } = values[own.of].desc;
+  return shape.length === 1 && strides[0] === 1 ? { of: own.of, at: own.offset ?? 0 } : null;
 }
 
 type Mutable<A extends readonly unknown[]> = A[number][];

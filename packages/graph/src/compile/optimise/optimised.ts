@@ -2,6 +2,7 @@ import type { Program } from '../../ir/program/program.ts';
 import { copiesAsViews } from './copies-as-views.ts';
 import { elideCopies } from './elide-copies.ts';
 import { foldBatchSums } from './fold-batch-sums.ts';
+import { foldConstants } from './fold-constants.ts';
 import { fuseEpilogues } from './fuse-epilogues.ts';
 import { fuseMaps } from './fuse-maps.ts';
 import { fuseRows } from './fuse-rows.ts';
@@ -14,6 +15,6 @@ import { reuseReductions } from './reuse-reductions.ts';
  */
 export function optimised(program: Program, onDevice: boolean): Program {
   if (!onDevice) return readStored(fuseMaps(elideCopies(program)));
-  const views = reuseReductions(foldBatchSums(copiesAsViews(program)));
+  const views = foldConstants(reuseReductions(foldBatchSums(copiesAsViews(program))));
   return readStored(fuseRows(fuseMaps(fuseEpilogues(views), true)));
 }

@@ -1,8 +1,8 @@
 import type { Program, ProgramValue, Step } from '../../ir/program/program.ts';
 
 /**
- * Leaves out a reduction that an earlier one is already, such as the mean of a row that the gradient of a norm
- * needs again. Results of reductions are small, so that the memory that they keep hardly counts.
+ * Leaves out a reduction that an earlier one is already, such as the mean of a row that the gradient of a
+ * norm needs again. Results of reductions are small, so that the memory that they keep hardly counts.
  */
 export function reuseReductions(program: Program): Program {
   const values = [...program.values];

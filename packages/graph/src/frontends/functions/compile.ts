@@ -72,7 +72,7 @@ export function compile<T extends TensorDesc, S extends Specs, R>(
   const { trace, inputs, given } = traced(fn, specs);
   const names = Object.keys(specs);
   const results = ownResults(trace, variablesOf(given));
-  const graph = graphOf(trace, results);
+  const graph = graphOf(trace, results, engine?.recording ? finiteScalars(trace) : new Map());
   const compiled = graph.compile(engine, options);
   const read = new Set(graph.inputs.map(({ id }) => id));
   const constants = [...trace.constants].filter(([id]) => read.has(id));
@@ -203,12 +203,40 @@ function ownResults(trace: Trace, variables: readonly Variable[]): Variable[] {
   });
 }
 
-/** The operations that the results need, as a graph that gives these alone. */
-function graphOf(trace: Trace, results: readonly Variable[]): Graph {
+/**
+ * Numbers that kernels can have in their text: an engine of a device would bind a buffer for each. Attention
+ * takes its numbers from inputs.
+ */
+function finiteScalars({ constants, graph }: Trace): Map<number, number> {
+  const ofAttention = new Set(
+    graph.nodes.flatMap(({ kind, inputs }) => (kind.startsWith('Sdpa') ? inputs.map(({ id }) => id) : [])),
+  );
+  const scalars = [...constants].filter(([, { shape, dtype }]) => shape.length === 0 && dtype === 'f32');
+  return new Map(
+    scalars
+      .map(([id, value]) => [id, value.toFloat64()[0]] as const)
+      .filter(([id, x]) => Number.isFinite(x) && !ofAttention.has(id)),
+  );
+}
+
+/**
+ * The operations that the results need, as a graph that gives these alone.
+ * @param written inputs that are constants of the graph, by their ids.
+ */
+function graphOf(
+  trace: Trace,
+  results: readonly Variable[],
+  written: ReadonlyMap<number, number> = new Map(),
+): Graph {
   const nodes = trace.needed(results);
   const wanted = new Set(results.map(({ tensor }) => tensor.id));
   const read = new Set(nodes.flatMap(node => node.inputs.map(({ id }) => id)));
   const graph = new Graph();
+  const inputs = new Map(nodes.flatMap(node => node.inputs.map(tensor => [tensor.id, tensor] as const)));
+  for (const [id, value] of written) {
+    const tensor = inputs.get(id);
+    if (tensor) graph.op('Constant', { attrs: { value: [value] }, inputs: [], outputs: [tensor] });
+  }
   for (const node of nodes) graph.add(withoutUnused(node, id => wanted.has(id) || read.has(id)));
   for (const { tensor } of results) {
     if (read.has(tensor.id)) graph.op('End', { inputs: [tensor], outputs: [] });

@@ -30,6 +30,12 @@ const maxLanes = 256;
 /** So many columns side by side make whole transfers of memory. */
 const wideColumns = 64;
 
+/** So many columns side by side waste no sector of memory. */
+const narrowColumns = 8;
+
+/** Steps of an invocation that are worth a second kernel. */
+export const longStrand = 32;
+
 /**
  * Invocations in a row should find elements in a row: along the elements of a result where these lie closest,
  * else along the results. A strand that would have fewer than four elements is left out.
@@ -42,7 +48,11 @@ export function strandsOf({ places, depth, keptStep, joinedStep }: Workload): St
     const length = Math.min(useful, maxLanes);
     return strands(Math.min(maxLanes / length, Math.max(powerOfTwo(places), 1)), length, along);
   }
-  const columns = Math.min(powerOfTwo(places), wideColumns);
+  let columns = Math.min(powerOfTwo(places), wideColumns);
+  // Fewer columns have more strands; that is worth it where the strands become short enough for one kernel.
+  if (depth <= (longStrand * maxLanes) / narrowColumns) {
+    while (columns > narrowColumns && depth > (longStrand * maxLanes) / columns) columns /= 2;
+  }
   return strands(columns, Math.min(useful, maxLanes / columns), along);
 }
 

@@ -195,10 +195,13 @@ test('a sum in parts has the same bits every time', async () => {
 
 describe('the text', () => {
   const kernels = (...[M, N, K]: number[]) =>
-    matmulKernels({
-      ...{ inputs: [dense(M, K), dense(K, N)], outputs: [dense(M, N)] },
-      ...{ unaligned: new Set<string>(), capabilities: guaranteedCapabilities },
-    }).kernels;
+    matmulKernels(
+      { kind: 'matmul' },
+      {
+        ...{ inputs: [dense(M, K), dense(K, N)], outputs: [dense(M, N)] },
+        ...{ unaligned: new Set<string>(), capabilities: guaranteedCapabilities },
+      },
+    ).kernels;
 
   test('holds no size: problems alike in their layouts share kernels', () => {
     const [[one], [other]] = [kernels(1024, 2048, 512), kernels(2048, 1024, 768)];

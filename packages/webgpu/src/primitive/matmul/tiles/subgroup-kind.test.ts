@@ -68,10 +68,13 @@ test.each([
   ['nvidia ampere', 32, false],
 ])('on %s with subgroups of %i or more: %s', (adapter, subgroupMinSize, is) => {
   const kernels = (M: number, N: number) =>
-    matmulKernels({
-      ...{ inputs: [rows(M, K), rows(K, N)], outputs: [rows(M, N)], unaligned: new Set<string>() },
-      capabilities: { ...guaranteedCapabilities, adapter, subgroupMinSize },
-    }).kernels;
+    matmulKernels(
+      { kind: 'matmul' },
+      {
+        ...{ inputs: [rows(M, K), rows(K, N)], outputs: [rows(M, N)], unaligned: new Set<string>() },
+        capabilities: { ...guaranteedCapabilities, adapter, subgroupMinSize },
+      },
+    ).kernels;
   expect(kernels(M, N)[0].wgsl.includes('subgroupBroadcast')).toBe(is);
   // Few rows or few columns would leave most of such a tile empty.
   expect(kernels(16, N)[0].wgsl).not.toContain('subgroupBroadcast');

@@ -40,7 +40,7 @@ const groupsWorthCompiling = 16;
 const enoughGroups = 64;
 
 /** Steps of the sum that are worth a workgroup of their own. */
-const leastDepth = 256;
+const leastDepth = 512;
 
 export interface MatMulShape {
   readonly M: number;

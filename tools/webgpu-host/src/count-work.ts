@@ -1,0 +1,61 @@
+/** The work that a device was given. */
+export interface Work {
+  dispatches: number;
+  /** The bytes that the dispatches bound as storage: each reads or writes about as many. */
+  bytes: number;
+}
+
+/** Counts what is recorded for a device from now on. */
+export function countWork(device: GPUDevice): Work {
+  const work: Work = { dispatches: 0, bytes: 0 };
+  const bound = new WeakMap<GPUBindGroup, number>();
+  const createBindGroup = device.createBindGroup.bind(device);
+  const createCommandEncoder = device.createCommandEncoder.bind(device);
+  Object.defineProperties(device, {
+    createBindGroup: {
+      value(descriptor: GPUBindGroupDescriptor): GPUBindGroup {
+        const group = createBindGroup(descriptor);
+        bound.set(group, storageBytes(descriptor));
+        return group;
+      },
+    },
+    createCommandEncoder: {
+      value(descriptor?: GPUCommandEncoderDescriptor): GPUCommandEncoder {
+        const encoder = createCommandEncoder(descriptor);
+        const begin = encoder.beginComputePass.bind(encoder);
+        const value = (own?: GPUComputePassDescriptor): GPUComputePassEncoder => watched(begin(own));
+        return Object.defineProperty(encoder, 'beginComputePass', { value });
+      },
+    },
+  });
+
+  function watched(pass: GPUComputePassEncoder): GPUComputePassEncoder {
+    let bytes = 0;
+    const setBindGroup = pass.setBindGroup.bind(pass);
+    const dispatchWorkgroups = pass.dispatchWorkgroups.bind(pass);
+    return Object.defineProperties(pass, {
+      setBindGroup: {
+        value(index: number, group: GPUBindGroup): void {
+          bytes = bound.get(group) ?? 0;
+          setBindGroup(index, group);
+        },
+      },
+      dispatchWorkgroups: {
+        value(x: number, y?: number, z?: number): void {
+          work.dispatches++;
+          work.bytes += bytes;
+          dispatchWorkgroups(x, y, z);
+        },
+      },
+    });
+  }
+  return work;
+}
+
+/** The bytes of the buffers of a group; the first binding of a kernel is its uniforms. */
+function storageBytes({ entries }: GPUBindGroupDescriptor): number {
+  return [...entries].slice(1).reduce((sum, { resource }) => {
+    if (!('buffer' in resource)) return sum;
+    return sum + (resource.size ?? resource.buffer.size);
+  }, 0);
+}
