@@ -4,14 +4,13 @@ import type { Primitives } from '../../primitive/primitive-engine.ts';
 import type { DType } from '../../tensor/dtype/dtype.ts';
 import type { Tensor, TensorDesc } from '../../tensor/tensor.ts';
 import { engineKernels } from '../kernels/engine-kernels.ts';
-import type { Kernels } from '../kernels/interface/kernels.ts';
 import type { Variant } from '../kernels/interface/variant.ts';
 import { allocateResident } from '../kernels/memory/resident-tensors.ts';
 import { prepareMap } from './map.ts';
 import { runMatMul } from './matmul.ts';
 import { prepareReduce } from './reduce.ts';
 import type { RunOnKernels } from './run-on-kernels.ts';
-import { runSoftmax } from './softmax.ts';
+import { prepareSoftmax } from './softmax.ts';
 
 /**
  * The plain operations of the CPU engine: by its kernels, in f32; what they do not compute, and all of it
@@ -46,7 +45,7 @@ function onKernels(
     case 'matmul':
       return areFloats && !primitive.result ? multiply : null;
     case 'softmax':
-      return areFloats ? onWasm((kernels, from, to) => runSoftmax(primitive, kernels, from, to)) : null;
+      return areFloats ? prepareSoftmax(primitive, inputs, outputs) : null;
     case 'map':
       return prepareMap(primitive, inputs, outputs[0]);
     case 'reduce':
@@ -62,17 +61,6 @@ const multiply: RunOnKernels = (kernels, from, [c]) => {
   runMatMul(kernels, loops, matrices, from, c);
   return true;
 };
-
-/** A primitive that runs on kernels of WebAssembly only. */
-function onWasm(
-  run: (kernels: Kernels, inputs: readonly Tensor[], outputs: readonly Tensor[]) => void,
-): RunOnKernels {
-  return (kernels, inputs, outputs) => {
-    if (!kernels.loops) return false;
-    run(kernels, inputs, outputs);
-    return true;
-  };
-}
 
 const floats: readonly DType[] = ['f32', 'f16', 'bf16'];
 

@@ -1,58 +1,94 @@
-import { forEachIndex, offsetOf } from '../../primitive/host/reader.ts';
+import { div, exp, sub } from '../../expr/index.ts';
+import { input } from '../../primitive/element.ts';
+import { broadcastStrides, forEachIndex, offsetOf } from '../../primitive/host/reader.ts';
 import type { SoftmaxPrimitive } from '../../primitive/primitive.ts';
 import { dtypeInfo } from '../../tensor/dtype/dtype.ts';
-import type { Tensor } from '../../tensor/tensor.ts';
-import type { Kernels } from '../kernels/interface/kernels.ts';
-import { padded } from '../kernels/interface/panel.ts';
-import { createLoadLine } from '../operands/load-line.ts';
-import { createStoreRows } from '../operands/row-store.ts';
+import { contiguousStrides, elementCount } from '../../tensor/shape.ts';
+import type { Tensor, TensorDesc } from '../../tensor/tensor.ts';
+import { compiledLoop } from '../loops/compiled-loop.ts';
+import { formatOf } from '../loops/format.ts';
+import { type LoopInput, type LoopOutput, planLoop } from '../loops/plan-loop.ts';
+import { runLoop } from '../loops/run-loop.ts';
+import { copyBack, readable, writable } from '../operands/resident.ts';
+import type { RunOnKernels } from './run-on-kernels.ts';
 
-/** Runs a softmax or its logarithm in f32, by the kernel of attention, its statistics in f64. */
-export function runSoftmax(
+/**
+ * How a softmax or its logarithm runs: three loops over all lines, for the largest element m of each, for
+ * l = Σ e^(x − m) in f64, and for e^(x − m) / l or x − (m + ln l). Null for the host's.
+ */
+export function prepareSoftmax(
   { axis, log, mode }: SoftmaxPrimitive,
-  kernels: Kernels,
-  [source]: readonly Tensor[],
-  [output, stats]: readonly Tensor[],
-): void {
-  const { memory } = kernels;
-  memory.reset();
-  const width = source.shape[axis];
-  const [step, outStep] = [source.strides[axis], output.strides[axis]];
-  const ld = 4 * padded(width);
-  const line = memory.floats(padded(width) + 8);
-  const largest = memory.floats(1);
-  const sum = memory.allocate(Float64Array, 1);
-  const load = createLoadLine(kernels, source, width);
-  const store = createStoreRows(kernels, output, padded(width));
-  const encodeStats = stats && dtypeInfo[stats.dtype].encode;
+  [{ dtype, shape: domain, strides }]: readonly TensorDesc[],
+  [result]: readonly TensorDesc[],
+): RunOnKernels | null {
+  const format = formatOf(result.dtype);
+  const kept = domain.map((extent, d) => (d === axis ? 1 : extent));
+  const source: LoopInput = { name: 'x0', format: formatOf(dtype), shape: domain, strides };
+  const perLine = { shape: kept, strides: contiguousStrides(kept) };
+  const ofLine = (name: string, of: 'f32' | 'f64' = 'f32'): LoopInput => ({ name, format: of, ...perLine });
+  const toLine = (kind: 'max' | 'sum', of: 'f32' | 'f64'): LoopOutput => ({
+    ...{ kind, format: of, strides: broadcastStrides(perLine, domain) },
+  });
+  if (!format) return null;
+  const lifted = exp(sub(input(0), input(1)));
+  const plans = [
+    planLoop(input(0), [source], domain, toLine('max', 'f32')),
+    planLoop(lifted, [source, ofLine('x1')], domain, toLine('sum', 'f64')),
+    planLoop(
+      log ? sub(input(0), input(1)) : div(lifted, input(2)),
+      [source, ofLine('x1'), ofLine('x2', 'f64')],
+      domain,
+      { kind: 'store', format, strides: result.strides },
+    ),
+  ].flatMap(plan => plan ?? []);
+  if (plans.length < 3) return null;
+  const count = elementCount(kept);
 
-  /** Replaces the line by its softmax, and gives max + ln Σ e^(x − max); −∞ for a line of nothing else. */
-  function normalise(from: number): number {
-    load(from, step, width, line.at);
-    largest.values[0] = -Infinity;
-    sum.values[0] = 0;
-    kernels.updateSoftmax(1, width, line.at, ld, largest.at, sum.at, 0, 0, 0, 0, 0);
-    const total = largest.values[0] + Math.log(sum.values[0]);
-    if (log) {
-      load(from, step, width, line.at);
-      const { values } = line;
-      for (let n = 0; n < width; n++) values[n] -= total;
-    } else kernels.divideRows(1, padded(width), line.at, ld, sum.at);
-    return total;
+  return (kernels, [from], [to, stats]) => {
+    const { memory, loops } = kernels;
+    const compiled = loops && plans.map(({ spec, key }) => compiledLoop(spec, key, loops));
+    if (!compiled) return false;
+    memory.reset();
+    const [largest, sums] = [memory.floats(count), memory.allocate(Float64Array, count)];
+    const totals = memory.floats(count);
+    const [at, output] = [readable(memory, from), writable(memory, to)];
+    largest.values.fill(-Infinity);
+    for (const [n, loop] of compiled.entries()) {
+      if (!loop) return false;
+      const values = n === 2 && log ? totals.at : largest.at;
+      runLoop(plans[n], loop, kernels, [largest.at, sums.at, output][n], [at, values, sums.at]);
+      if (n !== 1) continue;
+      const [m, l, lse] = [largest.values, sums.values, totals.values];
+      for (let row = 0; row < count; row++) lse[row] = m[row] + Math.log(l[row]);
+    }
+    copyBack(memory, to, output);
+    finishLines(largest.values, totals.values, to, stats);
+    return true;
+  };
+
+  /** Writes what a line of −∞ becomes, and m + ln l where it is asked for. */
+  function finishLines(
+    largest: Float32Array,
+    totals: Float32Array,
+    to: Tensor,
+    stats: Tensor | undefined,
+  ): void {
+    const hasDead = mode === 'inf-as-zero' && largest.includes(-Infinity);
+    if (!hasDead && !stats) return;
+    const [width, step] = [to.shape[axis], to.strides[axis]];
+    const encodeStats = stats && dtypeInfo[stats.dtype].encode;
+    let row = 0;
+    forEachIndex(
+      kept.map((extent, d) => (d === axis ? Math.min(extent, domain[d]) : extent)),
+      index => {
+        const isDead = hasDead && largest[row] === -Infinity;
+        const at = to.offset + offsetOf(index, to.strides);
+        if (isDead) for (let n = 0; n < width; n++) to.data[at + n * step] = 0;
+        if (encodeStats) {
+          stats.data[stats.offset + offsetOf(index, stats.strides)] = encodeStats(isDead ? 0 : totals[row]);
+        }
+        row++;
+      },
+    );
   }
-
-  forEachIndex(
-    source.shape.map((n, d) => (d === axis ? Math.min(n, 1) : n)),
-    index => {
-      const total = normalise(source.offset + offsetOf(index, source.strides));
-      const isDead = total === -Infinity;
-      if (isDead) line.values.fill(mode === 'inf-as-zero' ? 0 : Number.NaN);
-      const at = output.offset + offsetOf(index, output.strides);
-      store(line.at, 1, width, width, { at, rowStep: 0, step: outStep });
-      if (encodeStats) {
-        const at = stats.offset + offsetOf(index, stats.strides);
-        stats.data[at] = encodeStats(isDead ? (mode === 'inf-as-zero' ? 0 : Number.NaN) : total);
-      }
-    },
-  );
 }

@@ -127,11 +127,12 @@ export function createMemory({ buffer: initial, grow, staysInPlace }: GrowingBuf
 
   function panelOf<A extends PanelArray>(type: PanelArrayType<A>, length: number): Panel<A> {
     const at = reserve(length * type.BYTES_PER_ELEMENT);
-    let made = buffer;
-    let values = new type(buffer, at, length);
+    let made: ArrayBufferLike | undefined;
+    let values: A;
     return {
       at,
       get values() {
+        // Made when asked for: many panels are only read and written by kernels.
         if (made !== buffer) {
           made = buffer;
           values = new type(buffer, at, length);
