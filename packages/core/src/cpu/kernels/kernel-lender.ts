@@ -13,12 +13,12 @@ export interface KernelLender {
 
 /** Lends kernels that `make` makes when there are none. */
 export function createKernelLender(make: (variant: Variant) => Kernels): KernelLender {
-  const idle = new Map<Variant, Kernels>();
+  const idle = new Map<Variant, Kernels | null>();
   return {
     withKernels(variant, work) {
       const kernels = idle.get(variant) ?? make(variant);
       // Taken out, so that a call that throws leaves nothing half done behind.
-      idle.delete(variant);
+      idle.set(variant, null);
       let isDone = false;
       try {
         const result = work(kernels);

@@ -46,8 +46,9 @@ export function prepareReduce(
     const finish = loops && compiledLoop(finishing.spec, finishing.key, loops);
     if (!add || !finish) return false;
     memory.reset();
-    const { at, values } = op === 'sum' ? memory.allocate(Float64Array, count) : memory.floats(count);
-    if (op !== 'sum') values.fill(starts[op]);
+    const sums = op === 'sum' ? memory.allocate(Float64Array, count) : memory.floats(count);
+    if (op !== 'sum') sums.values.fill(starts[op]);
+    const { at } = sums;
     const sources = from.map(tensor => readable(memory, tensor));
     const result = writable(memory, target);
     runLoop(adding, add, kernels, at, sources);

@@ -107,6 +107,8 @@ export function createMemory({ buffer: initial, grow, staysInPlace }: GrowingBuf
     return at;
   }
 
+  const current = (): ArrayBufferLike => buffer;
+
   function reset(): void {
     if (chunks.length > 1) {
       // All in one from now on.
@@ -121,25 +123,12 @@ export function createMemory({ buffer: initial, grow, staysInPlace }: GrowingBuf
 
   function allocate<A extends PanelArray>(type: PanelArrayType<A>, length: number): Panel<A> {
     const panel = panelOf(type, length);
-    panel.values.fill(0);
+    views.u8.fill(0, panel.at, panel.at + length * type.BYTES_PER_ELEMENT);
     return panel;
   }
 
   function panelOf<A extends PanelArray>(type: PanelArrayType<A>, length: number): Panel<A> {
-    const at = reserve(length * type.BYTES_PER_ELEMENT);
-    let made: ArrayBufferLike | undefined;
-    let values: A;
-    return {
-      at,
-      get values() {
-        // Made when asked for: many panels are only read and written by kernels.
-        if (made !== buffer) {
-          made = buffer;
-          values = new type(buffer, at, length);
-        }
-        return values;
-      },
-    };
+    return new MemoryPanel(current, type, reserve(length * type.BYTES_PER_ELEMENT), length);
   }
 
   return {
@@ -161,7 +150,7 @@ export function createMemory({ buffer: initial, grow, staysInPlace }: GrowingBuf
       kept--;
       heap.free(at);
     },
-    addressOf: array => (buffers.has(array.buffer) ? array.byteOffset : -1),
+    addressOf: ({ buffer: of, byteOffset }) => (of === buffer || buffers.has(of) ? byteOffset : -1),
     get f32() {
       return views.f32;
     },
@@ -184,6 +173,28 @@ export function createMemory({ buffer: initial, grow, staysInPlace }: GrowingBuf
       return kept > 0;
     },
   };
+}
+
+/** A panel whose view is made when it is asked for: many panels are read and written by kernels alone. */
+class MemoryPanel<A extends PanelArray> implements Panel<A> {
+  readonly at: number;
+  readonly #buffer: () => ArrayBufferLike;
+  readonly #type: PanelArrayType<A>;
+  readonly #length: number;
+  #values: A | undefined;
+
+  constructor(buffer: () => ArrayBufferLike, type: PanelArrayType<A>, at: number, length: number) {
+    this.at = at;
+    this.#buffer = buffer;
+    this.#type = type;
+    this.#length = length;
+  }
+
+  get values(): A {
+    const buffer = this.#buffer();
+    if (this.#values?.buffer !== buffer) this.#values = new this.#type(buffer, this.at, this.#length);
+    return this.#values;
+  }
 }
 
 function viewsOf(buffer: ArrayBufferLike) {
