@@ -9,7 +9,7 @@ import {
 
 /** The packages in the contexts of a page in Chromium, which is cross-origin isolated. */
 export function browserChecks({ folder }) {
-  const inPage = async work => {
+  const once = async work => {
     const host = await openBrowser(await browserScripts(folder));
     try {
       const result = await host.page.evaluate(work);
@@ -17,6 +17,15 @@ export function browserChecks({ folder }) {
       return `${host.browser.version()}: ${result.ok}`;
     } finally {
       await host.close();
+    }
+  };
+  // On a loaded machine the GPU process of a new browser may be too late for the first question.
+  const inPage = async work => {
+    try {
+      return await once(work);
+    } catch (error) {
+      if (!error.message.includes('requestAdapter() gave null')) throw error;
+      return await once(work);
     }
   };
   return [
