@@ -1,7 +1,7 @@
 import { type ArrayName, formOf } from './arrays.ts';
 import { type Puzzle, tileRows } from './puzzles.ts';
 
-const comments = { matrix: 'n × D', rows: 'rows × n', vector: 'n', pairs: 'n × (lse, delta)' } as const;
+const comments = { matrix: 'n × D', rows: 'rows × n', vector: 'n', pairs: 'lse, delta' } as const;
 
 /** The name of what counts the reads of an array. */
 const counter = (array: ArrayName): string => `counted_${array}`;

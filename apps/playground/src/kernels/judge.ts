@@ -17,7 +17,7 @@ import {
 import { rivalOf, solutionOf } from './programs.ts';
 import type { PuzzleGpu } from './puzzle-gpu.ts';
 import { type Puzzle, puzzleOf, type ReadBudget, tileRows } from './puzzles.ts';
-import { bindKernel, type Results } from './run-kernel.ts';
+import { type BoundKernel, bindKernel, type Results } from './run-kernel.ts';
 import { recogniseSlip, type Slip } from './slips.ts';
 
 /** A step on the way to a judgement. */
@@ -157,41 +157,67 @@ const timedSizes = (puzzle: Puzzle, software: boolean): Sizes =>
     ? { n: software ? 1024 : 4096, columns: 16, rows: software ? 32 : 1024 }
     : { n: software ? 256 : 4096, columns: 16, rows: 1 };
 
-/** The median of five rounds, in each of which the work runs often enough for the clock to see it. */
-async function medianTime(clock: GpuClock, encode: Encode): Promise<number> {
-  await clock.once(encode, 0);
-  const count = runsPerPass(await clock.once(encode, 1));
-  const times: number[] = [];
-  for (let round = 2; round < 7; round++) times.push(await clock.once(encode, round, count));
-  return times.sort((a, b) => a - b)[2] ?? 0;
+/** Rounds of a race. */
+const rounds = 7;
+
+/** A kernel at the start of a race, with the sizes it runs at. */
+interface Runner extends BoundKernel {
+  readonly sizes: Sizes;
+}
+
+/**
+ * The least time of each kernel, over rounds in which they take turns: whatever else disturbs the device then
+ * disturbs them alike.
+ */
+async function leastTimes(clock: GpuClock, runners: readonly Runner[]): Promise<number[]> {
+  const laps: { readonly encode: Encode; readonly count: number; least: number }[] = [];
+  for (const runner of runners) {
+    const encode: Encode = pass => runner.encode(pass);
+    // The first run may compile.
+    await clock.once(encode, 0);
+    laps.push({ encode, count: runsPerPass(await clock.once(encode, 1)), least: Number.POSITIVE_INFINITY });
+  }
+  for (let round = 2; round < 2 + rounds; round++)
+    for (const lap of laps) lap.least = Math.min(lap.least, await clock.once(lap.encode, round, lap.count));
+  return laps.map(({ least }) => least);
 }
 
 /** The time of a program, beside that of a simple kernel and that of the best known one. */
-async function timesOf(gpu: PuzzleGpu, puzzle: Puzzle, program: string): Promise<Times> {
-  const measure = (one: Puzzle, text: string): Promise<Omit<Times, 'rival' | 'best'>> =>
-    gpu.run(async device => {
-      const { adapterInfo } = device;
-      const software = isSoftware(adapterInfo);
+const timesOf = (gpu: PuzzleGpu, puzzle: Puzzle, program: string): Promise<Times> =>
+  gpu.run(async device => {
+    const { adapterInfo } = device;
+    const software = isSoftware(adapterInfo);
+    const bind = async (one: Puzzle, text: string): Promise<Runner> => {
       const sizes = timedSizes(one, software);
-      const kernel = await compileKernel(device, one, text, sizes);
-      const bound = bindKernel(device, kernel, timedInput(one, sizes));
-      const clock = gpuClock(device);
-      try {
-        const own = await medianTime(clock, pass => bound.encode(pass));
-        const { description, architecture, vendor } = adapterInfo;
-        const name = description || [vendor, architecture].filter(Boolean).join(' ');
-        return { sizes, own, clock: clock.kind, device: name, software };
-      } finally {
-        clock.destroy();
-        bound.destroy();
-      }
-    });
-  const { rival } = puzzle;
-  const own = await measure(puzzle, program);
-  const simple =
-    rival?.kind === 'own'
-      ? await measure(puzzle, rivalOf(puzzle.id))
-      : rival && (await measure(puzzleOf(rival.id), solutionOf(rival.id)));
-  const best = await measure(puzzle, solutionOf(puzzle.id));
-  return { ...own, rival: simple?.own ?? null, best: best.own };
-}
+      return {
+        ...bindKernel(device, await compileKernel(device, one, text, sizes), timedInput(one, sizes)),
+        sizes,
+      };
+    };
+    const own = await bind(puzzle, program);
+    const best = await bind(puzzle, solutionOf(puzzle.id));
+    const { rival } = puzzle;
+    const simple =
+      rival?.kind === 'own'
+        ? await bind(puzzle, rivalOf(puzzle.id))
+        : rival && (await bind(puzzleOf(rival.id), solutionOf(rival.id)));
+    const runners = [own, best, ...(simple ? [simple] : [])];
+    const clock = gpuClock(device);
+    try {
+      const [ownMs = 0, bestMs = 0, rivalMs = null] = await leastTimes(clock, runners);
+      const { description, architecture, vendor } = adapterInfo;
+      const name = description || [vendor, architecture].filter(Boolean).join(' ');
+      return {
+        sizes: own.sizes,
+        own: ownMs,
+        rival: rivalMs,
+        best: bestMs,
+        clock: clock.kind,
+        device: name,
+        software,
+      };
+    } finally {
+      clock.destroy();
+      for (const runner of runners) runner.destroy();
+    }
+  });

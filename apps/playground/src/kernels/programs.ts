@@ -3,7 +3,7 @@ import type { PuzzleId } from './puzzles.ts';
 /** Files of WGSL, by folder and puzzle. */
 const files = import.meta.glob<string>('./*/*.wgsl', { query: '?raw', import: 'default', eager: true });
 
-const fileOf = (folder: string, id: PuzzleId): string => files[`./${folder}/${id}.wgsl`] ?? '';
+const fileOf = (folder: string, id: PuzzleId): string => (files[`./${folder}/${id}.wgsl`] ?? '').trimEnd();
 
 /** The program that the editor begins with. */
 export const starterOf = (id: PuzzleId): string => fileOf('starters', id);

@@ -5,7 +5,7 @@ import { asTensor, type KernelInput } from './inputs.ts';
 import type { Puzzle } from './puzzles.ts';
 
 /** A known way to be wrong, by which results can be recognised. */
-export type Slip = 'scale' | 'mask' | 'normalise' | 'delta' | 'barrier' | 'race';
+export type Slip = 'scale' | 'mask' | 'normalise' | 'rescale' | 'delta' | 'barrier' | 'race';
 
 type Outputs = ReadonlyMap<ArrayName, ArrayLike<number>>;
 
@@ -28,6 +28,7 @@ function* made(puzzle: Puzzle, input: KernelInput): Generator<Made> {
     );
     if (!q || !k || !v) return;
     const { sumExp } = sdpaFloat64(q, k, v, { scale: input.scale, causal: puzzle.causal });
+    yield* unshrunk(puzzle, input, sumExp.values);
     yield ['normalise', 'o', o.map((value, e) => value * (sumExp.values[Math.floor(e / columns)] ?? 1))];
   }
   if (puzzle.outputs.includes('y')) {
@@ -63,6 +64,38 @@ function* made(puzzle: Puzzle, input: KernelInput): Generator<Made> {
       }
     }
     yield ['delta', array, without];
+  }
+}
+
+/**
+ * The output where sums are not corrected when the maximum rises: only the numerator, or the denominator too.
+ * `sums` has the right denominator of each row.
+ */
+function* unshrunk(puzzle: Puzzle, input: KernelInput, sums: Float64Array): Generator<Made> {
+  const { n, columns } = input.sizes;
+  const [q, k, v] = (['q', 'k', 'v'] as const).map(name => input.arrays.get(name) ?? new Float32Array()) as [
+    Float32Array,
+    Float32Array,
+    Float32Array,
+  ];
+  const numerators = new Float64Array(n * columns);
+  const denominators = new Float64Array(n);
+  for (let i = 0; i < n; i++) {
+    let m = Number.NEGATIVE_INFINITY;
+    for (let j = 0; j < (puzzle.causal ? i + 1 : n); j++) {
+      let s = 0;
+      for (let c = 0; c < columns; c++) s += (q[i * columns + c] ?? 0) * (k[j * columns + c] ?? 0);
+      m = Math.max(m, s * input.scale);
+      const p = Math.exp(s * input.scale - m);
+      denominators[i] = (denominators[i] ?? 0) + p;
+      for (let c = 0; c < columns; c++) {
+        const at = i * columns + c;
+        numerators[at] = (numerators[at] ?? 0) + p * (v[j * columns + c] ?? 0);
+      }
+    }
+  }
+  for (const divisors of [sums, denominators]) {
+    yield ['rescale', 'o', numerators.map((value, e) => value / (divisors[Math.floor(e / columns)] ?? 1))];
   }
 }
 

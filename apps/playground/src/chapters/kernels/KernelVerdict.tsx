@@ -1,3 +1,4 @@
+import { formOf } from '../../kernels/arrays.ts';
 import type { Failure } from '../../kernels/failure.ts';
 import type { Judgement, Times } from '../../kernels/judge.ts';
 import { useNumbers } from '../../text/numbers.ts';
@@ -107,7 +108,11 @@ function Right({ judgement }: { readonly judgement: Extract<Judgement, { kind: '
               : text.largest(
                   short(error, 2),
                   short(error / largest.times, 2),
-                  text.place(largest.array, largest.row, largest.column),
+                  text.place(
+                    largest.array,
+                    largest.row,
+                    formOf(largest.array) === 'vector' ? null : largest.column,
+                  ),
                 )}
           </span>
         </li>

@@ -60,6 +60,8 @@ export const kernels: Text['kernels'] = {
     scale: 'Das sind die Zahlen ohne die Skalierung: $1/\\sqrt{d}$ fehlt.',
     mask: 'Das sind die Zahlen ohne die Maske: Jede Query sieht jeden Key.',
     normalise: 'Das sind die Zahlen vor der Division durch die Summe.',
+    rescale:
+      'Das sind die Zahlen von Summen, die beim Steigen des Maximums gleich bleiben: Sie müssen um $e^{m - m^{\\prime}}$ schrumpfen.',
     delta: 'Das sind die Zahlen von $dS = P \\circ dP$: delta wird nicht abgezogen.',
     barrier:
       'Spuren lesen, was andere Spuren schreiben. Dazwischen muss ein `workgroupBarrier()` stehen, und noch eines, bevor der Platz wieder beschrieben wird.',
@@ -78,7 +80,7 @@ export const kernels: Text['kernels'] = {
   right: inputs => `Richtig auf allen ${inputs} verdeckten Eingaben.`,
   largest: (error, allowed, place) => `Größter Fehler ${error} bei ${place}; die Rundung erlaubt ${allowed}.`,
   exact: 'Kein einziges Bit Fehler.',
-  place: (array, row, column) => `${array}[${row}][${column}]`,
+  place: (array, row, column) => (column === null ? `${array}[${row}]` : `${array}[${row}][${column}]`),
   reads: ({ array, unit, found, most }, write) =>
     unit === 'tiles'
       ? `${write(found)} Kacheln von ${array} gelesen, ${write(most)} genügen`

@@ -68,6 +68,8 @@ export const kernels = {
     scale: 'These are the numbers without the scale: $1/\\sqrt{d}$ is missing.',
     mask: 'These are the numbers without the mask: every query sees every key.',
     normalise: 'These are the numbers before the division by the sum.',
+    rescale:
+      'These are the numbers of sums that keep their size when the maximum rises: they must shrink by $e^{m - m^{\\prime}}$.',
     delta: 'These are the numbers of $dS = P \\circ dP$: delta is not subtracted.',
     barrier:
       'Lanes read what other lanes write. There must be a `workgroupBarrier()` between the two, and one more before the place is written again.',
@@ -87,7 +89,8 @@ export const kernels = {
   largest: (error: string, allowed: string, place: string): string =>
     `Largest error ${error} at ${place}; rounding allows ${allowed}.`,
   exact: 'Not one bit of error.',
-  place: (array: string, row: number, column: number): string => `${array}[${row}][${column}]`,
+  place: (array: string, row: number, column: number | null): string =>
+    column === null ? `${array}[${row}]` : `${array}[${row}][${column}]`,
   reads: ({ array, unit, found, most }: ReadCount, write: (value: number) => string): string =>
     unit === 'tiles'
       ? `${write(found)} tiles of ${array} read, ${write(most)} are enough`
