@@ -27,16 +27,16 @@ interface Recipe {
 }
 
 /**
- * The hidden inputs, the kindest first. e^120 is more than an f32 holds and e^-120 less than it tells from 0,
- * so a softmax without its maximum fails on `high` and `low`; a state that is not corrected when the maximum
- * rises fails on `rising`.
+ * The hidden inputs, the kindest first. e^120 is more than an f32 holds and e^-120 less than it tells from 0:
+ * without its maximum a softmax fails on `high` and `low`, and with the first score in place of the maximum on
+ * `rising`, where a state that is not corrected fails too.
  */
 const recipes: readonly Recipe[] = [
   { id: 'whole', n: { softmax: 2 * lanes, attention: 2 * tileRows }, columns: 16, add: () => 0 },
   { id: 'tail', n: { softmax: 77, attention: 45 }, columns: 8, add: () => 0 },
   { id: 'one', n: { softmax: 1, attention: 1 }, columns: 16, add: () => 0 },
-  { id: 'falling', n: { softmax: 150, attention: 70 }, columns: 16, add: at => 10 - 20 * at },
-  { id: 'rising', n: { softmax: 150, attention: 70 }, columns: 16, add: at => 20 * at - 10 },
+  { id: 'falling', n: { softmax: 150, attention: 70 }, columns: 16, add: at => 65 - 130 * at },
+  { id: 'rising', n: { softmax: 150, attention: 70 }, columns: 16, add: at => 130 * at - 65 },
   { id: 'high', n: { softmax: 100, attention: 37 }, columns: 16, add: () => 120 },
   { id: 'low', n: { softmax: 100, attention: 37 }, columns: 16, add: () => -120 },
 ];

@@ -50,6 +50,7 @@ const noMaximum = /m = max\(m, score\(i, j\)\);/;
 describe('a characteristic wrong answer', () => {
   it.each([
     ['naive', 'no maximum', changed('naive', noMaximum, 'm = 0.0;'), { input: 'high' }],
+    ['naive', 'the first score as maximum', changed('naive', noMaximum, ''), { input: 'rising' }],
     ['naive', 'no scale', changed('naive', ' * sizes.scale', ''), { slip: 'scale' }],
     ['naive', 'no division', changed('naive', ' / l', ''), { slip: 'normalise' }],
     ['naive', 'no bound', changed('naive', 'i >= sizes.n', 'false'), { wrong: { kind: 'outside' } }],

@@ -13,7 +13,6 @@ import {
   Annotation,
   Compartment,
   EditorState,
-  type Extension,
   StateEffect,
   StateField,
   type TransactionSpec,
@@ -28,6 +27,7 @@ import {
 } from '@codemirror/view';
 import { useEffect, useLayoutEffect, useRef } from 'react';
 import type { LineError } from '../machine/program.ts';
+import { wgslLanguage } from './wgsl-language.ts';
 
 /** Whole lines: of the editor's keys those that a program of single instructions needs. */
 const lineKeys = [
@@ -60,6 +60,8 @@ export interface EditorProps {
   readonly placeholder: string;
   readonly value: string;
   readonly onChange: (value: string) => void;
+  /** The language that gives the program its colours; without one it has none. */
+  readonly language?: 'wgsl';
   readonly errors: readonly (Omit<LineError, 'fault'> & { readonly message: string })[];
   /** Line that was executed last, from 1. */
   readonly line: number | null;
@@ -108,9 +110,7 @@ export interface HandOver {
 }
 
 /** The editor of a program: completion, errors at their place, the executed line marked. */
-export default function CodeEditor(
-  props: EditorProps & { readonly from: HandOver; readonly language: Extension | null },
-) {
+export default function CodeEditor(props: EditorProps & { readonly from: HandOver }) {
   const { label, placeholder, value, errors, line } = props;
   const host = useRef<HTMLDivElement>(null);
   const view = useRef<EditorView | null>(null);
@@ -145,7 +145,7 @@ export default function CodeEditor(
           lintGutter(),
           words.current.of([]),
           executedLine,
-          ...(language ? [language] : []),
+          language === 'wgsl' ? wgslLanguage : [],
           autocompletion({ override: [offer], icons: false }),
           keymap.of([
             {

@@ -1,31 +1,16 @@
-import type { Extension } from '@codemirror/state';
-import {
-  type ComponentProps,
-  type ComponentType,
-  useCallback,
-  useLayoutEffect,
-  useRef,
-  useState,
-} from 'react';
+import { type ComponentType, useCallback, useLayoutEffect, useRef, useState } from 'react';
 import { flushSync } from 'react-dom';
 import { formulasShown } from '../ui/Formula.tsx';
 import { useNear } from '../ui/useNear.ts';
-import type CodeEditor from './CodeEditor.tsx';
 import type { EditorProps, HandOver } from './CodeEditor.tsx';
 import './editor.css';
 
-/** Loads the language of a program: its colours. */
-export type LoadLanguage = () => Promise<Extension>;
+type Editor = ComponentType<EditorProps & { readonly from: HandOver }>;
 
-interface Loaded {
-  readonly Editor: ComponentType<ComponentProps<typeof CodeEditor>>;
-  readonly language: Extension | null;
-}
-
-let loading: Promise<Loaded['Editor']> | null = null;
+let loading: Promise<Editor> | null = null;
 
 /** Loads the editor proper when the rest of the chapter is there, so that nobody waits for it. */
-function loadEditor(): Promise<Loaded['Editor']> {
+function loadEditor(): Promise<Editor> {
   loading ??= (async () => {
     await formulasShown();
     // With the formulas their fonts are asked for.
@@ -49,28 +34,28 @@ function handOver(field: HTMLTextAreaElement): HandOver {
  * takes its place, with the text and the selection. It waits while a key is down or a word is being composed:
  * the two halves of a key would otherwise go to two places.
  */
-export function ProgramEditor(props: EditorProps & { readonly language?: LoadLanguage }) {
-  const { label, placeholder, value, onChange, onRun, language } = props;
+export function ProgramEditor(props: EditorProps) {
+  const { label, placeholder, value, onChange, onRun } = props;
   const host = useRef<HTMLDivElement>(null);
   const field = useRef<HTMLTextAreaElement>(null);
   const near = useNear(host);
-  const [shown, setShown] = useState<(Loaded & { readonly from: HandOver }) | null>(null);
-  const loaded = useRef<Loaded | null>(null);
+  const [shown, setShown] = useState<{ readonly Editor: Editor; readonly from: HandOver } | null>(null);
+  const loaded = useRef<Editor | null>(null);
   const keysDown = useRef(new Set<string>());
   const composing = useRef(false);
   const takePlace = useCallback(() => {
     if (!loaded.current || !field.current || composing.current || keysDown.current.size > 0) return;
-    const next = { ...loaded.current, from: handOver(field.current) };
+    const next = { Editor: loaded.current, from: handOver(field.current) };
     // At once: a key that came in between would be written before the selection that was read.
     flushSync(() => setShown(next));
   }, []);
   useLayoutEffect(() => {
     if (!near) return;
     let current = true;
-    Promise.all([loadEditor(), language?.() ?? null]).then(
-      ([Editor, extension]) => {
+    loadEditor().then(
+      editor => {
         if (!current) return;
-        loaded.current = { Editor, language: extension };
+        loaded.current = editor;
         takePlace();
       },
       // Without the network the plain field does it.
@@ -79,13 +64,13 @@ export function ProgramEditor(props: EditorProps & { readonly language?: LoadLan
     return () => {
       current = false;
     };
-  }, [near, language, takePlace]);
+  }, [near, takePlace]);
   /** Hands over when the event has been dealt with, where it was the last that was waited for. */
   const settle = (): void => queueMicrotask(takePlace);
   return (
     <div ref={host}>
       {shown ? (
-        <shown.Editor {...props} from={shown.from} language={shown.language} />
+        <shown.Editor {...props} from={shown.from} />
       ) : (
         <textarea
           ref={field}

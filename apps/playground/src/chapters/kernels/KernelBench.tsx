@@ -14,8 +14,6 @@ import '../../workbench/workbench.css';
 import { KernelVerdict } from './KernelVerdict.tsx';
 import { useJudge } from './useJudge.ts';
 
-const loadWgsl = async () => (await import('../../workbench/wgsl-language.ts')).wgslLanguage;
-
 const noCompletions = () => ({ replace: 0, options: [] });
 
 /** A kernel to write: the editor, the header that is given, a run and its verdict, hints and a solution. */
@@ -55,7 +53,7 @@ export function KernelBench({ puzzle, kept }: { readonly puzzle: Puzzle; readonl
             errors={errors}
             line={null}
             complete={noCompletions}
-            language={loadWgsl}
+            language="wgsl"
           />
         </div>
         <div className="kernel-side">

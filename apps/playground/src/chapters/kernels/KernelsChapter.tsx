@@ -24,7 +24,7 @@ export default function KernelsChapter() {
         <Paragraphs text={text.intro} />
         <Formula
           block
-          tex="O = \operatorname{softmax}\!\left(\frac{Q K^{\mathsf T}}{\sqrt d}\right) V, \qquad dS = P \circ (dP - \delta), \qquad dQ = \frac{dS\, K}{\sqrt d}, \quad dK = \frac{dS^{\mathsf T} Q}{\sqrt d}, \quad dV = P^{\mathsf T} dO"
+          tex="O = \operatorname{softmax}\!\left(\frac{Q K^{\top}}{\sqrt d}\right) V, \qquad dS = P \circ (dP - \delta), \qquad dQ = \frac{dS\, K}{\sqrt d}, \quad dK = \frac{dS^{\top} Q}{\sqrt d}, \quad dV = P^{\top} dO"
         />
       </div>
       <section className="panel" id="exercise" aria-labelledby="exercise-title">

@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Chapter, chapters } from '../../app/chapters.ts';
+import { solutionOf } from '../../kernels/programs.ts';
+import type { PuzzleId } from '../../kernels/puzzles.ts';
 import { attentionProblems } from '../../machine/attention/attention-problems.ts';
 import { matrixProblems } from '../../machine/matrix/matrix-problems.ts';
 import { softmaxProblems } from '../../machine/softmax/softmax-problems.ts';
@@ -44,6 +46,41 @@ async function type(program: string): Promise<void> {
 }
 
 const verdict = (): ReturnType<Site['page']['locator']> => screen().locator('.workbench .solved');
+
+/** Kernels that miss the lesson, by their puzzle's task: a text of the solution, and what stands there instead. */
+const wrongKernels: Readonly<Record<string, readonly [from: string, to: string]>> = {
+  'kernel.naive': ['m = max(m, score(i, j));', ''],
+  'kernel.row-softmax': ['max(part[lane], part[lane + half])', 'part[lane]'],
+  'kernel.streaming-softmax': ['a.y * exp(a.x - m)', 'a.y'],
+  'kernel.tiled-forward': ['min(TILE, sizes.n - first)', 'TILE'],
+  'kernel.causal-skip': ['(group.x + 1u) * TILE', 'sizes.n'],
+  'kernel.delta': ['* o[i * D + c]', ''],
+  'kernel.dq': ['(dp - row.y)', 'dp'],
+  'kernel.dkv': ['dk_j[c] * sizes.scale', 'dk_j[c]'],
+};
+
+/** Writes a wrong kernel, runs it and is told, writes the right one and runs it. */
+async function solveKernel(task: string, keyboardOnly: boolean): Promise<void> {
+  const page = screen();
+  const solution = solutionOf(task.slice('kernel.'.length) as PuzzleId);
+  const [from, to] = wrongKernels[task] ?? ['', ''];
+  expect(solution).toContain(from);
+  const editor = page.locator('.cm-content');
+  await editor.waitFor();
+  if (keyboardOnly) await tabTo('.cm-content');
+  else await editor.click();
+  for (const [program, verdict] of [
+    [solution.replace(from, to), 'broken'],
+    [solution, 'solved'],
+  ] as const) {
+    await page.keyboard.press('Control+a');
+    await page.keyboard.insertText(program);
+    if (keyboardOnly) await page.keyboard.press('Control+Enter');
+    else await page.getByRole('button', { name: 'Run', exact: true }).click();
+    await page.locator(`.kernel-verdict[data-changed=false] .${verdict}`).waitFor({ timeout: 60_000 });
+    if (!keyboardOnly) await editor.click();
+  }
+}
 
 /** Writes a wrong program, is told what is missing, starts over and writes the right one. */
 async function solve(exercise: string, keyboardOnly: boolean): Promise<void> {
@@ -135,8 +172,10 @@ describe.each(sizes)('a learner $name', ({ width, height, keyboardOnly }) => {
       for (const exercise of exercisesOf(chapter)) {
         const many = exercisesOf(chapter).length > 1;
         await site.page.goto('about:blank');
-        await site.page.goto(`${site.address}?lang=en#/${chapter.id}${many ? `?problem=${exercise}` : ''}`);
-        await solve(exercise, keyboardOnly);
+        const puzzle = exercise.startsWith('kernel.') ? exercise.slice('kernel.'.length) : null;
+        const state = puzzle ? `?puzzle=${puzzle}` : many ? `?problem=${exercise}` : '';
+        await site.page.goto(`${site.address}?lang=en#/${chapter.id}${state}`);
+        await (puzzle ? solveKernel : solve)(exercise, keyboardOnly);
       }
       if (exercisesOf(chapter).length === 0) await site.visit(`?lang=en#/${chapter.id}`);
       for (const id of quizzesOf(chapter)) await answer(id, keyboardOnly);
