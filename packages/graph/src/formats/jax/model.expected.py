@@ -5,13 +5,13 @@ import jax.numpy as jnp
 from .attention import Attention, attention
 from .philox import Dropout
 
-# The whole batch and the whole sequence.
+# The extents of the whole, over all ranks.
 EXTENTS = {"batch": 2, "sequence": 16}
-# Of each input its dtype and its axes, as factors.
+# The dtype and the axes of each input; an axis is a tuple of factors.
 INPUTS = {
     "t0": ("f32", (("batch", "sequence",), (8,))),
 }
-# Of each result its axes, and whether each rank has a share of which the sum is meant.
+# The axes of each result; True: each rank has a share, and the result is the sum of the shares.
 OUTPUTS = {
     "loss": ((), True),
     "t14": ((("batch",), (2,), ("sequence",), (1,)), False),

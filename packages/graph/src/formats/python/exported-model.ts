@@ -152,13 +152,13 @@ interface Tables {
 function tablesOf({ options, dialect, takes, results, shapes, constants }: Tables): string[] {
   const extents = Object.entries(options.extents ?? {}).map(([role, n]) => `"${role}": ${n}`);
   return [
-    '# The whole batch and the whole sequence.',
+    '# The extents of the whole, over all ranks.',
     `EXTENTS = {${extents.join(', ')}}`,
-    '# Of each input its dtype and its axes, as factors.',
+    '# The dtype and the axes of each input; an axis is a tuple of factors.',
     'INPUTS = {',
     ...takes.map(([{ code, axes }, dtype]) => `    "${code}": ("${dtype}", ${axesTuple(axes)}),`),
     '}',
-    '# Of each result its axes, and whether each rank has a share of which the sum is meant.',
+    '# The axes of each result; True: each rank has a share, and the result is the sum of the shares.',
     'OUTPUTS = {',
     ...results.map(([key, { axes, isShare }]) => {
       return `    "${key}": (${key === 'loss' ? '()' : axesTuple(axes)}, ${isShare || key === 'loss' ? 'True' : 'False'}),`;

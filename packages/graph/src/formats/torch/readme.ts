@@ -9,7 +9,7 @@ torchrun --standalone --nproc-per-node 8 -m ${name}.train --mesh 2x4   # 2 along
 \`\`\`
 
 \`--mesh x4\` gives the batch the ranks that are left. \`--parallel\` chooses who sums gradients: one message (\`sum\`), \`ddp\` or \`fsdp\`. With
-\`--dir FOLDER\` checkpoints are written, and any number of ranks goes on from the newest. \`--save FILE\` writes the weights and the moments of
+\`--dir FOLDER\` checkpoints are written, and any number of ranks continues from the newest one. \`--save FILE\` writes the weights and the moments of
 AdamW as safetensors. For workers that die or join, start with
 
 \`\`\`sh
@@ -48,14 +48,13 @@ results = model(Place(EXTENTS), ...)                            # inputs by name
 
 ${run}## How far it goes
 
-Per layer, rank and step of the ring, with n = S/W positions on each of W ranks, e bytes per element of keys and values, c = 1 (or ½ for causal
-attention in zigzag order), F floating-point operations per second reached and R bytes per second to the next rank, the next keys are there
-in time when
+Each of W ranks holds n = S/W positions. Keys and values have e bytes per element, a rank reaches F floating-point operations per second, and
+R bytes per second go to the next rank; c is 1, or ½ for causal attention in zigzag order. A step of the ring in one layer takes
 
-\`\`\`
-forward:   n ≥ (Hk/Hq) · e · F / (2·c·R)
-backward:  n ≥ (Hk/Hq) · (e + 4) · F / (5·c·R)
-\`\`\`
+| pass | computing | communication | computing takes longer where |
+|---|---|---|---|
+| forward | 4·c·B·Hq·n²·D / F | 2·B·Hk·n·D·e / R | n ≥ (Hk/Hq) · e · F / (2·c·R) |
+| backward | 10·c·B·Hq·n²·D / F | 2·B·Hk·n·D·(e + 4) / R | n ≥ (Hk/Hq) · (e + 4) · F / (5·c·R) |
 
 Batch size and head size cancel. From public figures, not measured, causal attention in bf16 on H100 (650 TFLOP/s forward, 550 backward)
 is bound by computing from these positions per rank on:

@@ -8,6 +8,7 @@ import sys
 import unittest
 from pathlib import Path
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 
@@ -25,7 +26,12 @@ def mask_of(dropout, B, H, M, N, first=0):
     """A mask, or its columns from `first` on."""
     rows = np.arange(B * H * M, dtype=np.uint32)
     aligned = all(n % 4 == 0 for n in (N, first, dropout.offset))
-    return dropout.keep(add(times(wide(rows), N), wide(first)), N - first, aligned)
+
+    @jax.jit
+    def draw(rows):
+        return dropout.keep(add(times(wide(rows), N), wide(first)), N - first, aligned)
+
+    return draw(rows)
 
 
 class Philox(unittest.TestCase):
@@ -38,7 +44,7 @@ class Philox(unittest.TestCase):
                 np.array([[int(x, 16) for x in v[name]] for v in own], np.uint32)
                 for name in ("counter", "key", "out")
             )
-            found = philox4x32(counter.T, key.T, rounds)
+            found = jax.jit(philox4x32, static_argnums=2)(tuple(counter.T), tuple(key.T), rounds)
             np.testing.assert_array_equal(np.stack(found, -1), out)
 
     def test_masks(self):
@@ -60,10 +66,11 @@ class Philox(unittest.TestCase):
 
     def test_masks_of_other_tensors_count_all_their_elements(self):
         dropout = Dropout(0.3, 2**63 + 5, 2**34 + 2)
-        whole = np.asarray(dropout.keep((jnp.zeros((), jnp.uint32),) * 2, 6 * 5 * 7))
+        whole = np.asarray(jax.jit(lambda: dropout.keep((jnp.zeros((), jnp.uint32),) * 2, 6 * 5 * 7))())
         for axes in (((6,), (5,), (7,)), (("batch", "sequence"), (7,)), ((5,), (42,)), ((6, 5, 7),)):
             place = Place({"batch": 6, "sequence": 5})
-            np.testing.assert_array_equal(np.asarray(place.keep(dropout, axes)).ravel(), whole)
+            mask = jax.jit(lambda axes=axes, place=place: place.keep(dropout, axes))()
+            np.testing.assert_array_equal(np.asarray(mask).ravel(), whole)
 
     def test_indices_of_more_than_32_bits(self):
         high, low = add(times(wide(3 * 2**31), 2**33 + 5), wide(2**63 + 1))
