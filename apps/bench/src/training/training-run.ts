@@ -12,7 +12,10 @@ export interface Steps extends Took {
 /** One implementation that trains a case. */
 export interface TrainingRun {
   readonly name: string;
-  /** The most bytes of arrays that a step holds, weights and the state of AdamW included, as the library counts. */
+  /**
+   * The most bytes of arrays that a step holds, weights and the state of AdamW included, as the library
+   * counts.
+   */
   bytes?(): number;
   /** Does steps, and resolves when they are done. */
   steps(count: number): Promise<Steps>;

@@ -80,8 +80,8 @@ export function chooseToken(
 }
 
 /**
- * The tokens by their scores: the n-th likeliest, of equally likely tokens the first one. A heap gives them one
- * after the other, so that a large vocabulary is sorted only as far as it is looked at.
+ * The tokens by their scores: the n-th likeliest, of equally likely tokens the first one. A heap gives them
+ * one after the other, so that a large vocabulary is sorted only as far as it is looked at.
  */
 function likeliestFirst(scores: Float64Array): (n: number) => number {
   const heap = Int32Array.from(scores.keys());

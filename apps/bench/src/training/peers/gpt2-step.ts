@@ -12,7 +12,9 @@ export interface Values {
 export interface StepInputs<X> {
   /** (B·S, vocabulary): the tokens. */
   readonly tokens: X;
-  /** (B·S, vocabulary): the next tokens, each counting its share of the mean; 0 for the last of a sequence. */
+  /**
+   * (B·S, vocabulary): the next tokens, each counting its share of the mean; 0 for the last of a sequence.
+   */
   readonly targets: X;
   /** (S, S): −1e9 above the diagonal. */
   readonly mask: X;
