@@ -1,4 +1,5 @@
-// Products of few rows with a large matrix, which is read once and in line: what decoding a text does.
+// Products of few rows with a large matrix, as in decoding a text. The matrix is read once, line after line:
+// processors fetch one stream of memory ahead about twice as fast as four.
 import { floatOfHalf } from './pack';
 import { multiplyAdd, sumOfLanes } from './vector';
 
@@ -9,46 +10,28 @@ import { multiplyAdd, sumOfLanes } from './vector';
 @inline function linesByRows<T>(
   m: i32, n: i32, depth: i32, x: usize, ldx: usize, w: usize, ldw: usize, c: usize, ldc: usize,
 ): void {
-  let j = 0;
-  // The last block computes some columns again, rather than fewer.
-  for (; j < n && n >= 4; j += 4) {
-    j = min(j, n - 4);
+  for (let j = 0; j < n; j++) {
     const line = w + <usize>j * ldw;
     for (let i = 0; i < m; i++) {
       const row = x + <usize>i * ldx;
-      const to = c + <usize>i * ldc + (<usize>j << 2);
       let s0 = f32x4.splat(0);
       let s1 = f32x4.splat(0);
       let s2 = f32x4.splat(0);
       let s3 = f32x4.splat(0);
-      let t0 = f32x4.splat(0);
-      let t1 = f32x4.splat(0);
-      let t2 = f32x4.splat(0);
-      let t3 = f32x4.splat(0);
       let d = 0;
-      for (; d + 8 <= depth; d += 8) {
-        const a = v128.load(row + (<usize>d << 2));
-        const b = v128.load(row + (<usize>d << 2), 16);
+      for (; d + 16 <= depth; d += 16) {
+        const from = row + (<usize>d << 2);
         const at = line + <usize>d * sizeof<T>();
-        s0 = multiplyAdd(s0, a, four<T>(at));
-        s1 = multiplyAdd(s1, a, four<T>(at + ldw));
-        s2 = multiplyAdd(s2, a, four<T>(at + 2 * ldw));
-        s3 = multiplyAdd(s3, a, four<T>(at + 3 * ldw));
-        t0 = multiplyAdd(t0, b, four<T>(at + 4 * sizeof<T>()));
-        t1 = multiplyAdd(t1, b, four<T>(at + ldw + 4 * sizeof<T>()));
-        t2 = multiplyAdd(t2, b, four<T>(at + 2 * ldw + 4 * sizeof<T>()));
-        t3 = multiplyAdd(t3, b, four<T>(at + 3 * ldw + 4 * sizeof<T>()));
+        s0 = multiplyAdd(s0, v128.load(from), four<T>(at));
+        s1 = multiplyAdd(s1, v128.load(from, 16), four<T>(at + 4 * sizeof<T>()));
+        s2 = multiplyAdd(s2, v128.load(from, 32), four<T>(at + 8 * sizeof<T>()));
+        s3 = multiplyAdd(s3, v128.load(from, 48), four<T>(at + 12 * sizeof<T>()));
       }
-      f32.store(to, <f32>(sumOfLanes(f32x4.add(s0, t0)) + rest<T>(row, line, d, depth)));
-      f32.store(to, <f32>(sumOfLanes(f32x4.add(s1, t1)) + rest<T>(row, line + ldw, d, depth)), 4);
-      f32.store(to, <f32>(sumOfLanes(f32x4.add(s2, t2)) + rest<T>(row, line + 2 * ldw, d, depth)), 8);
-      f32.store(to, <f32>(sumOfLanes(f32x4.add(s3, t3)) + rest<T>(row, line + 3 * ldw, d, depth)), 12);
-    }
-  }
-  for (; j < n; j++) {
-    for (let i = 0; i < m; i++) {
-      const sum = rest<T>(x + <usize>i * ldx, w + <usize>j * ldw, 0, depth);
-      f32.store(c + <usize>i * ldc + (<usize>j << 2), <f32>sum);
+      for (; d + 4 <= depth; d += 4) {
+        s0 = multiplyAdd(s0, v128.load(row + (<usize>d << 2)), four<T>(line + <usize>d * sizeof<T>()));
+      }
+      const sum = sumOfLanes(f32x4.add(f32x4.add(s0, s1), f32x4.add(s2, s3)));
+      f32.store(c + <usize>i * ldc + (<usize>j << 2), <f32>(sum + rest<T>(row, line, d, depth)));
     }
   }
 }
@@ -67,7 +50,8 @@ function rest<T>(row: usize, line: usize, d: i32, depth: i32): f64 {
   m: i32, n: i32, depth: i32, x: usize, ldx: usize, w: usize, ldw: usize, c: usize, ldc: usize,
 ): void {
   let d = 0;
-  for (; d + 4 <= depth; d += 4) {
+  // With many rows the sums are what is read most: they are read once for four lines.
+  for (; m > 2 && d + 4 <= depth; d += 4) {
     const line = w + <usize>d * ldw;
     for (let i = 0; i < m; i++) {
       const row = x + <usize>i * ldx + (<usize>d << 2);
@@ -98,10 +82,19 @@ function rest<T>(row: usize, line: usize, d: i32, depth: i32): f64 {
   for (; d < depth; d++) {
     const line = w + <usize>d * ldw;
     for (let i = 0; i < m; i++) {
-      const a = f32.load(x + <usize>i * ldx + (<usize>d << 2));
-      for (let j = 0; j < n; j++) {
-        const to = c + <usize>i * ldc + (<usize>j << 2);
-        f32.store(to, f32.load(to) + a * one<T>(line + <usize>j * sizeof<T>()));
+      const row = x + <usize>i * ldx + (<usize>d << 2);
+      const a = v128.load32_splat(row);
+      const sums = c + <usize>i * ldc;
+      let j = 0;
+      for (; j + 8 <= n; j += 8) {
+        const at = line + <usize>j * sizeof<T>();
+        const to = sums + (<usize>j << 2);
+        v128.store(to, multiplyAdd(v128.load(to), a, four<T>(at)));
+        v128.store(to, multiplyAdd(v128.load(to, 16), a, four<T>(at + 4 * sizeof<T>())), 16);
+      }
+      for (; j < n; j++) {
+        const to = sums + (<usize>j << 2);
+        f32.store(to, f32.load(to) + f32.load(row) * one<T>(line + <usize>j * sizeof<T>()));
       }
     }
   }
