@@ -11,7 +11,7 @@ export function NextChapter({ after }: { readonly after: string }) {
   return (
     <>
       {docs && (
-        <p>
+        <p className="chapter-docs">
           <a href={docs}>{text.site.chapterDocs}</a>
         </p>
       )}
