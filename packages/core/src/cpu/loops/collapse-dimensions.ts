@@ -32,3 +32,15 @@ export function collapseDimensions(shape: Shape, strides: readonly Strides[]): C
     strides: strides.map((_, n) => kept.map(({ steps }) => steps[n])),
   };
 }
+
+/**
+ * The same dimensions with the longest but the last moved next to the last, where a loop counts it without
+ * coming back to the host; the others keep their order.
+ */
+export function withLongRows({ shape, strides }: Collapsed): Collapsed {
+  const outer = shape.slice(0, -1);
+  const longest = outer.lastIndexOf(Math.max(...outer));
+  const order = [...shape.keys()].filter(d => d !== longest);
+  order.splice(-1, 0, ...(longest < 0 ? [] : [longest]));
+  return { shape: order.map(d => shape[d]), strides: strides.map(own => order.map(d => own[d])) };
+}

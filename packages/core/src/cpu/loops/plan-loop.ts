@@ -4,7 +4,7 @@ import { inputName } from '../../primitive/element.ts';
 import { broadcastStrides } from '../../primitive/host/reader.ts';
 import { dtypeInfo } from '../../tensor/dtype/dtype.ts';
 import type { TensorDesc } from '../../tensor/tensor.ts';
-import { collapseDimensions } from './collapse-dimensions.ts';
+import { collapseDimensions, withLongRows } from './collapse-dimensions.ts';
 import { copyFormat, type Format, formatBytes, formatOf, typeOfFormat } from './format.ts';
 import type { LoopSpec, Output, Step, Stream, Table } from './loop-spec.ts';
 
@@ -119,7 +119,10 @@ function planned(
   const whole =
     domain.length > 0 ? { shape: domain, strides } : { shape: [1], strides: strides.map(() => [0]) };
   const knowsPlace = loads.some(load => load.length > 3);
-  const { shape, strides: steps } = knowsPlace ? whole : collapseDimensions(whole.shape, whole.strides);
+  const collapsed = knowsPlace ? whole : collapseDimensions(whole.shape, whole.strides);
+  // The order in which elements are stored shows in nothing, the order of sums does.
+  const isFree = output.kind === 'store' && !knowsPlace;
+  const { shape, strides: steps } = isFree ? withLongRows(collapsed) : collapsed;
   const [outputSteps, ...streamSteps] = steps;
   const streams = streamed.map((n, s): Stream => {
     return { name: inputs[n].name, format: formatAt(n), step: stepOf(streamSteps[s]) };
