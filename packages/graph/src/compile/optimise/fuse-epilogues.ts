@@ -3,7 +3,8 @@ import { loads, nodes } from '@tilewise/core/expr';
 import { input, inputName, type MatMulPrimitive } from '@tilewise/core/primitive';
 import { rewriteExpr } from '../../ir/program/expr.ts';
 import type { PrimitiveStep, Program, ProgramValue, Step } from '../../ir/program/program.ts';
-import { isMap, type MapStep, usersOf, withInputs } from './placed-step.ts';
+import { touched } from '../memory-plan.ts';
+import { isMap, type MapStep, ownerOf, usersOf, withInputs } from './placed-step.ts';
 
 interface Product extends PrimitiveStep {
   readonly primitive: MatMulPrimitive;
@@ -28,11 +29,16 @@ export function fuseEpilogues(program: Program): Program {
   const waiting = new Map<number, Product>();
   const steps: Step[] = [];
   for (const step of program.steps) {
-    const read =
-      step.kind === 'primitive' ? step.inputs.filter(value => waiting.has(value)) : [...waiting.keys()];
+    const owners = new Set(touched(step).map(value => ownerOf(value, values)));
+    const read = [...waiting.keys()].filter(output => owners.has(output));
     const last = read.at(-1);
     const product = last === undefined ? undefined : waiting.get(last);
-    const fused = isMap(step) && last !== undefined && product && fusedProduct(product, last, step, values);
+    const fused =
+      isMap(step) &&
+      last !== undefined &&
+      product &&
+      step.inputs.includes(last) &&
+      fusedProduct(product, last, step, values);
     for (const value of read) {
       const unfused = waiting.get(value);
       if (unfused && !(fused && value === last)) steps.push(unfused);
