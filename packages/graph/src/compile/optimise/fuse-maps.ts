@@ -6,6 +6,7 @@ import type { Program, ProgramValue, Step } from '../../ir/program/program.ts';
 import { touched } from '../memory-plan.ts';
 import {
   expressionOf,
+  isExtreme,
   isMap,
   isPlaced,
   loadedInput,
@@ -34,11 +35,12 @@ interface Waiting {
  * Fuses chains of maps. A map that other maps alone read, element by element, becomes part of the expressions
  * of its readers, and its result is not stored; an expression of several readers must be small. Results of 16
  * bits are stored, since they are rounded.
- * @param intoReductions whether reductions compute the maps that they read, too.
+ * @param intoReductions whether sums compute the maps that they read, too.
  */
 export function fuseMaps(program: Program, intoReductions = false): Program {
   const { values } = program;
-  const isReader: Uses['isReader'] = intoReductions ? isPlaced : isMap;
+  const isSum = (step: Step): step is PlacedStep => isPlaced(step) && !isExtreme(step);
+  const isReader: Uses['isReader'] = intoReductions ? isSum : isMap;
   const uses = { ...usesOf(program), isReader };
   const waiting = new Map<number, Waiting>();
   const steps: Step[] = [];

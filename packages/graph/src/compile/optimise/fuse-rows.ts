@@ -6,6 +6,7 @@ import type { PrimitiveStep, Program, ProgramValue, Step } from '../../ir/progra
 import { touched } from '../memory-plan.ts';
 import {
   expressionOf,
+  isExtreme,
   isPlaced,
   ownerOf,
   type PlacedStep,
@@ -117,7 +118,8 @@ function rowsOf(
     const expr = withInputs(expressionOf(member), member.inputs.length, (at, load) => {
       const value = member.inputs[at];
       if (owners.has(ownerOf(value, values))) {
-        return load.index.length === 0 ? (given.get(placeKey(value, values)) ?? null) : null;
+        if (load.index.length > 0 || isExtreme(member)) return null;
+        return given.get(placeKey(value, values)) ?? null;
       }
       const element = load.index.length === 0 ? elementOf(value, values) : null;
       const input = element ? element.of : value;

@@ -22,7 +22,14 @@ export function isPlaced(step: Step): step is PlacedStep {
   return isMap(step) || (step.kind === 'primitive' && step.primitive.kind === 'reduce');
 }
 
-/** What a step computes at each place. */
+/**
+ * Whether a step finds a largest or smallest element. Gradients ask which element that is, so that the step
+ * must read the very bits that other steps read.
+ */
+export const isExtreme = ({ primitive }: PlacedStep): boolean =>
+  primitive.kind === 'reduce' && (primitive.op === 'max' || primitive.op === 'min');
+
+/** The expression that a step computes at each place. */
 export const expressionOf = ({ primitive }: PlacedStep): Expr =>
   primitive.kind === 'map' ? primitive.value : primitive.element;
 
