@@ -28,8 +28,8 @@ interface Recipe {
 
 /**
  * The hidden inputs, the kindest first. e^120 is more than an f32 holds and e^-120 less than it tells from 0:
- * without its maximum a softmax fails on `high` and `low`, and with the first score in place of the maximum on
- * `rising`, where a state that is not corrected fails too.
+ * without its maximum a softmax fails on `high` and `low`, and with the first score in place of the maximum
+ * on `rising`, where a state that is not corrected fails too.
  */
 const recipes: readonly Recipe[] = [
   { id: 'whole', n: { softmax: 2 * lanes, attention: 2 * tileRows }, columns: 16, add: () => 0 },

@@ -47,7 +47,10 @@ async function type(program: string): Promise<void> {
 
 const verdict = (): ReturnType<Site['page']['locator']> => screen().locator('.workbench .solved');
 
-/** Kernels that miss the lesson, by their puzzle's task: a text of the solution, and what stands there instead. */
+/**
+ * Kernels that miss the lesson, by their puzzle's task: a text of the solution, and what stands there
+ * instead.
+ */
 const wrongKernels: Readonly<Record<string, readonly [from: string, to: string]>> = {
   'kernel.naive': ['m = max(m, score(i, j));', ''],
   'kernel.row-softmax': ['max(part[lane], part[lane + half])', 'part[lane]'],

@@ -33,7 +33,8 @@ export function hasSmallHeadGradients({
 
 /**
  * Computes such a problem, each head by the kernels that tiles take and in their order, so that results have
- * the same bits; false, and nothing is computed, for other problems, where rows see no key, or operands lie otherwise.
+ * the same bits; false, and nothing is computed, for other problems, where rows see no key, or operands lie
+ * otherwise.
  */
 export function runSmallHeadGradients(
   problem: BackwardProblem,

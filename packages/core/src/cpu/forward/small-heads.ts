@@ -35,7 +35,8 @@ export function hasSmallHeads(problem: AttentionProblem): boolean {
 
 /**
  * Computes such a problem, each head by the kernels that tiles take and in their order, so that results have
- * the same bits; false, and nothing is computed, for other problems, where rows see no key or lie at the end of the memory.
+ * the same bits; false, and nothing is computed, for other problems, where rows see no key or lie at the end
+ * of the memory.
  */
 export function runSmallHeads(
   problem: AttentionProblem,
