@@ -1,7 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
 import { engineNamed, openEngine } from '@tilewise/host-engine';
-import { folderFiles, type StepReport, writeFolder } from '@tilewise/nn';
+import { folderFiles, type StepReport } from '@tilewise/nn';
+import { writeFolder } from '@tilewise/nn/checkpoint';
 import { fineTune, type MemoryReport } from './fine-tune.ts';
 import { memoryOfLora } from './memory-of-lora.ts';
 

@@ -8,7 +8,6 @@ export {
   givenFiles,
   type ModelFiles,
   readSafetensors,
-  writeFolder,
 } from './checkpoint/index.ts';
 export { ConfigError } from './config/config-error.ts';
 export type { CreateOptions } from './create-model.ts';

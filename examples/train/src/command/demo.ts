@@ -1,6 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import type { HostEngine } from '@tilewise/host-engine';
-import { characterTokenizer, writeFolder } from '@tilewise/nn';
+import { characterTokenizer } from '@tilewise/nn';
+import { writeFolder } from '@tilewise/nn/checkpoint';
 import { type Checkpoint, decodeCheckpoint } from '../checkpoint.ts';
 import type { Dataset } from '../data/dataset.ts';
 import { recallDataset } from '../data/recall.ts';
