@@ -54,8 +54,12 @@ export function labelCount(definition: ModelDefinition, labels: Labels): number 
 
 /** Labels in one list, those of models of the next token moved by one. */
 function placedLabels(definition: ModelDefinition, labels: Labels): number[] {
-  const lists = isRows(labels) ? labels.map(row => Array.from(row)) : [Array.from(labels)];
-  return (predictsNext(definition) ? lists.map(row => [...row.slice(1), IGNORED]) : lists).flat();
+  const moved = predictsNext(definition) ? 1 : 0;
+  const placed: number[] = [];
+  for (const row of isRows(labels) ? labels : [labels]) {
+    for (let n = moved; n < row.length + moved; n++) placed.push(n < row.length ? row[n] : IGNORED);
+  }
+  return placed;
 }
 
 /**
