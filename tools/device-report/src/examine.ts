@@ -11,10 +11,10 @@ import {
 import { fittingPeakWork, measurePeak, type PeakWork, peakWork } from './peak/measure.ts';
 import type { DeviceReport, PeakReport } from './report/device-report.ts';
 
-/** What an examination is busy with. */
+/** A stage of an examination. */
 export type ExaminationStage = 'checks' | 'peak' | 'speed';
 
-/** What an examination tells while it goes on. */
+/** A message of an examination while it goes on. */
 export type ExaminationEvent =
   | {
       readonly kind: 'progress';
@@ -24,7 +24,7 @@ export type ExaminationEvent =
     }
   | { readonly kind: 'report'; readonly report: DeviceReport };
 
-/** Where an examination runs. */
+/** The surroundings of an examination. */
 export interface ExaminationHost {
   /** The program, for the report: a browser's user agent, or a version of Node. */
   readonly name: string;

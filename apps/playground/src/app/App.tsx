@@ -1,6 +1,7 @@
 import { type ComponentType, lazy, Suspense, useEffect } from 'react';
 import { useFirstText, WholeText } from '../text/TextProvider.tsx';
 import { SectionLink } from '../ui/SectionLink.tsx';
+import { SymbolScope } from '../ui/SymbolScope.tsx';
 import './app.css';
 import { ChapterBoundary, ChapterLoadError } from './ChapterBoundary.tsx';
 import { chapterNumber, chapters } from './chapters.ts';
@@ -74,7 +75,9 @@ export function App() {
             </header>
             <WholeText fallback={loading} failure={message => new ChapterLoadError(message)}>
               <Suspense fallback={loading}>
-                <Page />
+                <SymbolScope>
+                  <Page />
+                </SymbolScope>
                 <NextChapter after={id} />
               </Suspense>
             </WholeText>

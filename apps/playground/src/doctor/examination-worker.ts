@@ -1,7 +1,7 @@
 import type { MeasureSettings } from '@tilewise/device-report';
 import { type ExaminationEvent, examineDevice } from '@tilewise/device-report/measure';
 
-/** What an examination in a worker tells the page. */
+/** A message of an examination in a worker to the page. */
 export type WorkerEvent =
   | ExaminationEvent
   | { readonly kind: 'done' }

@@ -240,3 +240,38 @@ describe('a visitor of dropout and the lab', () => {
     await text(/12\.0 % of all pairs are seen/);
   }, 60_000);
 });
+
+describe('a symbol that is pointed at', () => {
+  const lit = (): Promise<string[]> =>
+    site.page.evaluate(
+      "[...document.querySelectorAll('[data-symbol-lit]')].map(element => (element.closest('.katex') ? 'formula' : element.localName) + ' ' + element.dataset.symbol)",
+    ) as Promise<string[]>;
+
+  it('is lit in formulas, in the text and in the figure, which stays beside the text', async () => {
+    const { page } = site;
+    await page.setViewportSize({ width: 1440, height: 900 });
+    await site.visit('?lang=en#/backward?step=9');
+    const last = page.locator('.derivation li').last();
+    await last.scrollIntoViewIfNeeded();
+    await last.locator('.katex-html [data-symbol=dS]').first().hover();
+    const places = await lit();
+    expect(places).toContain('table dS');
+    expect(places).toContain('formula dS');
+    expect(places.some(place => !place.endsWith('dS') && !place.includes('dS '))).toBe(false);
+    const table = await page.locator('table.matrix[data-symbol=dS]').boundingBox();
+    expect(table?.y).toBeGreaterThan(50);
+    expect(table?.y).toBeLessThan(900);
+
+    await page.locator('table.matrix[data-symbol=P] button').first().hover();
+    expect(await lit()).toContain('table P');
+    expect(await lit()).not.toContain('table dS');
+    await page.mouse.move(2, 300);
+    expect(await lit()).toEqual([]);
+  }, 60_000);
+
+  it('stays as it is where no figure shows it', async () => {
+    await site.visit('?lang=en#/softmax');
+    await site.page.locator('.formula-block .katex-html .mord').first().hover();
+    expect(await lit()).toEqual([]);
+  }, 60_000);
+});

@@ -1,4 +1,5 @@
 import { useEffect, useRef } from 'react';
+import { markSymbols } from './symbols.ts';
 import { useOverflowCue } from './useOverflowCue.ts';
 
 type Render = (tex: string, element: HTMLElement, displayMode: boolean) => void;
@@ -26,7 +27,9 @@ export function Formula({ tex, block = false }: { readonly tex: string; readonly
   useEffect(() => {
     let current = true;
     loadKatex().then(render => {
-      if (current && host.current) render(tex, host.current, block);
+      if (!current || !host.current) return;
+      render(tex, host.current, block);
+      markSymbols(host.current);
     });
     return () => {
       current = false;

@@ -1,5 +1,6 @@
 import { pieces } from '../text/markup.ts';
 import { Formula } from './Formula.tsx';
+import { symbolParts } from './symbols.ts';
 
 /** A text of the catalogue, with its code, formulas and emphasis. */
 export function Rich({ text }: { readonly text: string }) {
@@ -14,9 +15,24 @@ export function Rich({ text }: { readonly text: string }) {
       case 'emphasis':
         return <em key={key}>{piece.text}</em>;
       default:
-        return piece.text;
+        return <Plain key={key} text={piece.text} />;
     }
   });
+}
+
+/** Plain text; a symbol in it can be pointed at. */
+function Plain({ text }: { readonly text: string }) {
+  return symbolParts(text).map((part, n) =>
+    n % 2 === 0 ? (
+      part
+    ) : (
+      // The parts of a text never move: their place is their name.
+      // biome-ignore lint/suspicious/noArrayIndexKey: see above.
+      <span key={n} className="symbol-word" data-symbol={part}>
+        {part}
+      </span>
+    ),
+  );
 }
 
 /** Paragraphs of the catalogue. */

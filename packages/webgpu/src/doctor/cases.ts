@@ -2,7 +2,7 @@ import { type DType, type SdpaOptions, Tensor } from '@tilewise/core';
 
 /** Attention that the doctor computes forward and backward. */
 export interface Case {
-  /** What is special about the case; '' for the usual one. */
+  /** The special options of the case; '' for the usual one. */
   readonly name: string;
   readonly dtype: 'f32' | 'f16' | 'bf16';
   /** Queries, keys and head size. */

@@ -1,4 +1,4 @@
-/** What is measured, and on which engine: a GPU where there is one (`auto`), or the CPU. */
+/** The settings of a measurement; `auto` takes a GPU where there is one, else the CPU. */
 export interface MeasureSettings {
   readonly engine: 'auto' | 'webgpu' | 'cpu';
   readonly size: MeasureSize;
@@ -10,7 +10,7 @@ export interface MeasureSettings {
 /** How long the sequences are; `auto` is small where a CPU does the work, else medium. */
 export type MeasureSize = 'auto' | 'small' | 'medium' | 'large';
 
-/** What attention was measured on. */
+/** The machine of a measurement. */
 export interface Machine {
   readonly engine: 'webgpu' | 'cpu';
   readonly description: string;
@@ -29,7 +29,8 @@ export interface Measurement {
   readonly heads: number;
   readonly S: number;
   /**
-   * Of the products that are needed, whatever the implementation computes: see `cost` of `@tilewise/core`.
+   * Counts the products that are needed, whatever the implementation computes: see `cost` of
+   * `@tilewise/core`.
    */
   readonly flops: number;
   /** All buffers of the pass. */

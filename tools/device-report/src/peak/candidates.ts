@@ -4,7 +4,7 @@ import { subgroupMatmul } from './subgroup-matmul.ts';
 import { type MatrixTile, type SubgroupMatrix, subgroupMatrixMatmul } from './subgroup-matrix-matmul.ts';
 import { type FixedTile, tiledMatmul } from './tiled-matmul.ts';
 
-/** What the candidates depend on. */
+/** The properties of a device that the candidates depend on. */
 export interface MatmulDevice {
   readonly device: Pick<GPUDevice, 'features'>;
   /** Products of f16 with sums in f32 that a subgroup does at once. */
@@ -13,7 +13,7 @@ export interface MatmulDevice {
   readonly maxSubgroupSize: number;
 }
 
-/** What the device of a context multiplies with. */
+/** The properties of a context's device that the candidates depend on. */
 export function matmulDevice({ device, capabilities }: GpuContext): MatmulDevice {
   const { subgroupMatrixConfigs, subgroupMaxSize } = capabilities;
   const matrices = subgroupMatrixConfigs.filter(({ component }) => component === 'f16');

@@ -17,11 +17,11 @@ export interface PeakMatmul {
   readonly encode: Encode;
 }
 
-/** What a device can do at most, as measured: other numbers are fractions of these. */
+/** The peak of a device, as measured: other numbers are fractions of the peak. */
 export interface Peak {
   readonly size: number;
   readonly matmuls: readonly PeakMatmul[];
-  /** Of a copy, counting what is read and what is written. */
+  /** The bandwidth of a copy, counting the bytes read and the bytes written. */
   readonly gigabytesPerSecond: number;
   readonly clock: GpuClock['kind'];
   /** Floating-point operations of one product. */

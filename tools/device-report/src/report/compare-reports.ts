@@ -4,7 +4,7 @@ import { type DeviceReport, teraflops } from './device-report.ts';
 /** A number or a word that both reports may have. */
 export interface ComparedRow {
   readonly group: 'speed' | 'correctness' | 'device';
-  /** What is compared, in English. */
+  /** The name of the number or word, in English. */
   readonly name: string;
   /** null where a report does not have it. */
   readonly values: readonly [first: number | string | null, second: number | string | null];

@@ -1,7 +1,7 @@
 import type { Diagnosis } from '@tilewise/webgpu/doctor';
 import type { Machine, Measurement, MeasureSettings } from '../attention/measurement.ts';
 
-/** What a device can do at most, as measured. */
+/** The peak of a device, as measured. */
 export interface PeakReport {
   /** Rows and columns of the matrices that were multiplied. */
   readonly size: number;
@@ -11,7 +11,7 @@ export interface PeakReport {
     readonly kernel: string;
     readonly tflops: number;
   }[];
-  /** Of a copy, counting what is read and what is written. */
+  /** The bandwidth of a copy, counting the bytes read and the bytes written. */
   readonly gigabytesPerSecond: number;
   readonly clock: string;
 }

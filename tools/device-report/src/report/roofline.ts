@@ -1,7 +1,7 @@
 import type { Measurement } from '../attention/measurement.ts';
 import { type DeviceReport, teraflops } from './device-report.ts';
 
-/** What a device can reach: TFLOP/s of the best matrix product in a precision, at most. */
+/** The TFLOP/s of the best matrix product in a precision. */
 export interface Ceiling {
   readonly precision: string;
   readonly tflops: number;

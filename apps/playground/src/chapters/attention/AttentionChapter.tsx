@@ -19,30 +19,37 @@ export default function AttentionChapter() {
   const [tile, setTile] = useUrlNumber('tile', 1, { min: 1, max: example.x.length });
   return (
     <div className="stack">
-      <div className="prose">
-        <p>
-          <Rich text={text.intro} />
-        </p>
-        <Formula
-          block
-          tex="o_i = \frac{\sum_j e^{x_j - m} v_j}{\sum_j e^{x_j - m}}, \qquad x_j = q_i \cdot k_j"
-        />
-        <p>
-          <Rich text={text.threeThings} />
-        </p>
-      </div>
       <Section id="stream" title={text.stream}>
-        <p>
-          <Rich text={text.streamWhy} />
-        </p>
-        <StreamFigure tile={tile} onTile={setTile} />
-      </Section>
-      <Quiz id="numerator-rule">
-        <Formula
-          block
-          tex="\begin{aligned} m_{k+1} &= \max(m_k,\, x_k) \\ \mathrm{num}_{k+1} &= \mathrm{num}_k\, e^{m_k - m_{k+1}} + e^{x_k - m_{k+1}}\, v_k \\ d_{k+1} &= d_k\, e^{m_k - m_{k+1}} + e^{x_k - m_{k+1}} \\ o &= \mathrm{num}_n / d_n \end{aligned}"
+        <StreamFigure
+          tile={tile}
+          onTile={setTile}
+          before={
+            <>
+              <p>
+                <Rich text={text.intro} />
+              </p>
+              <Formula
+                block
+                tex="o_i = \frac{\sum_j e^{x_j - m} v_j}{\sum_j e^{x_j - m}}, \qquad x_j = q_i \cdot k_j"
+              />
+              <p>
+                <Rich text={text.threeThings} />
+              </p>
+              <p>
+                <Rich text={text.streamWhy} />
+              </p>
+            </>
+          }
+          after={
+            <Quiz id="numerator-rule">
+              <Formula
+                block
+                tex="\begin{aligned} m_{k+1} &= \max(m_k,\, x_k) \\ \mathrm{num}_{k+1} &= \mathrm{num}_k\, e^{m_k - m_{k+1}} + e^{x_k - m_{k+1}}\, v_k \\ d_{k+1} &= d_k\, e^{m_k - m_{k+1}} + e^{x_k - m_{k+1}} \\ o &= \mathrm{num}_n / d_n \end{aligned}"
+              />
+            </Quiz>
+          }
         />
-      </Quiz>
+      </Section>
       <AttentionExercises ids={['stream', 'merge']} />
       <Quiz id="one-pass" />
       <Section id="merge" title={text.merge}>

@@ -59,7 +59,7 @@ export function StreamBands({ step }: { readonly step: StreamStep | null }) {
       )}
       <text className="band" x="0" y={scores.y + 14}>
         <tspan>{text.scores}</tspan>
-        <tspan x="0" dy="17" className="symbol">
+        <tspan x="0" dy="17" className="symbol" data-symbol="x">
           xⱼ
         </tspan>
       </text>
@@ -71,7 +71,7 @@ export function StreamBands({ step }: { readonly step: StreamStep | null }) {
       </text>
       <text className="band" x="0" y={values.y + 14}>
         <tspan>{text.values}</tspan>
-        <tspan x="0" dy="17" className="symbol">
+        <tspan x="0" dy="17" className="symbol" data-symbol="v">
           vⱼ
         </tspan>
       </text>
@@ -90,6 +90,7 @@ export function StreamBands({ step }: { readonly step: StreamStep | null }) {
           <g key={j}>
             <rect
               className="score"
+              data-symbol="x"
               data-seen={j < seen}
               x={at + slot * 0.24}
               width={slot * 0.52}
@@ -115,6 +116,7 @@ export function StreamBands({ step }: { readonly step: StreamStep | null }) {
                 // biome-ignore lint/suspicious/noArrayIndexKey: channels never move.
                 key={c}
                 className="value"
+                data-symbol="v"
                 data-seen={j < seen}
                 x={at + slot * 0.24}
                 y={values.y + c * values.cell}
@@ -128,7 +130,7 @@ export function StreamBands({ step }: { readonly step: StreamStep | null }) {
         );
       })}
       {m !== null && (
-        <g className="maximum" style={{ transform: `translateY(${yOf(m)}px)` }}>
+        <g className="maximum" data-symbol="m" style={{ transform: `translateY(${yOf(m)}px)` }}>
           <line x1={left} x2={width} y1="0" y2="0" />
           <text x={left + 6} y="-6">
             m = {fixed(m, 2)}

@@ -1,8 +1,9 @@
-import { useMemo } from 'react';
+import { type ReactNode, useMemo } from 'react';
 import { emptyState, output, streamRow } from '../../streaming/softmax-state.ts';
 import { useNumbers } from '../../text/numbers.ts';
 import { useText } from '../../text/TextProvider.tsx';
 import { TileRow } from '../../tiles/TileRow.tsx';
+import { BesideText } from '../../ui/BesideText.tsx';
 import { Player } from '../../ui/Player.tsx';
 import { ScrollRegion } from '../../ui/ScrollRegion.tsx';
 import { Slider } from '../../ui/Slider.tsx';
@@ -17,13 +18,14 @@ const { x, v } = example;
 /**
  * One query and its keys as they stream by, a tile at a time: the figure, and the running state in numbers.
  */
-export function StreamFigure({
-  tile,
-  onTile,
-}: {
+export function StreamFigure(props: {
   readonly tile: number;
   readonly onTile: (tile: number) => void;
+  /** The text beside the figure, before the running state and after. */
+  readonly before: ReactNode;
+  readonly after: ReactNode;
 }) {
+  const { tile, onTile } = props;
   const { attention: text } = useText();
   const numbers = useNumbers();
   const { fixed } = numbers;
@@ -31,40 +33,46 @@ export function StreamFigure({
   const playback = usePlayback('at', steps.length, 900, 3);
   const step = steps[playback.at - 1];
   const seen = step?.end ?? 0;
-  const before = steps[playback.at - 2]?.merge.state ?? emptyState(channels);
+  const earlier = steps[playback.at - 2]?.merge.state ?? emptyState(channels);
   const state = step?.merge.state;
   const result = state ? output(state) : null;
   const number = (value: number): string => fixed(value, 3);
   const vector = (values: readonly number[]): string => numbers.vector(values, 3);
   return (
-    <div className="stack">
-      <div className="toolbar">
-        <Player playback={playback} unit="tile" />
-        <Slider
-          label={text.keysPerTile}
-          value={tile}
-          min={1}
-          max={x.length}
-          onChange={next => {
-            onTile(next);
-            // As many keys as before, or the rest of a tile more.
-            playback.seek(Math.ceil(seen / next));
-          }}
-        />
-        <Slider
-          label={text.position}
-          value={playback.at}
-          min={0}
-          max={steps.length}
-          onChange={playback.seek}
-        />
-      </div>
-      <ScrollRegion label={text.stream}>
-        <StreamBands step={step ?? null} />
-      </ScrollRegion>
-      <TileRow tiles={steps.length} at={playback.at} />
+    <BesideText
+      figure={
+        <div className="stack">
+          <div className="toolbar">
+            <Player playback={playback} unit="tile" />
+            <Slider
+              label={text.keysPerTile}
+              value={tile}
+              min={1}
+              max={x.length}
+              onChange={next => {
+                onTile(next);
+                // As many keys as before, or the rest of a tile more.
+                playback.seek(Math.ceil(seen / next));
+              }}
+            />
+            <Slider
+              label={text.position}
+              value={playback.at}
+              min={0}
+              max={steps.length}
+              onChange={playback.seek}
+            />
+          </div>
+          <ScrollRegion label={text.stream}>
+            <StreamBands step={step ?? null} />
+          </ScrollRegion>
+          <TileRow tiles={steps.length} at={playback.at} />
+        </div>
+      }
+    >
+      {props.before}
       <dl className="running">
-        <div>
+        <div data-symbol="m">
           <dt>{text.maximum}</dt>
           <dd>{state ? number(state.m) : '–'}</dd>
         </div>
@@ -72,15 +80,15 @@ export function StreamFigure({
           <dt>{text.factorOfKept}</dt>
           <dd>{step ? number(step.merge.factors[0]) : '–'}</dd>
         </div>
-        <div>
+        <div data-symbol="d">
           <dt>{text.denominator}</dt>
           <dd>{state ? number(state.d) : '–'}</dd>
         </div>
-        <div>
+        <div data-symbol="num">
           <dt>{text.numerator}</dt>
           <dd>{state ? vector(state.num) : '–'}</dd>
         </div>
-        <div>
+        <div data-symbol="o">
           <dt>{text.output}</dt>
           <dd>{result ? vector(result) : '–'}</dd>
         </div>
@@ -89,8 +97,9 @@ export function StreamFigure({
           <dd>{text.kept(state ? channels + 2 : 0, 2 * seen)}</dd>
         </div>
       </dl>
-      {step && <MergeEquations a={before} b={step.tile} merge={step.merge} />}
+      {step && <MergeEquations a={earlier} b={step.tile} merge={step.merge} />}
       <p className="note">{seen === x.length ? text.allSeen : text.rightSoFar}</p>
-    </div>
+      {props.after}
+    </BesideText>
   );
 }

@@ -1,5 +1,6 @@
 import { Quiz } from '../../quiz/Quiz.tsx';
 import { useText } from '../../text/TextProvider.tsx';
+import { BesideText } from '../../ui/BesideText.tsx';
 import { Formula } from '../../ui/Formula.tsx';
 import { References } from '../../ui/References.tsx';
 import { Reveal } from '../../ui/Reveal.tsx';
@@ -10,7 +11,7 @@ import { AttentionExercises } from '../../workbench/AttentionExercises.tsx';
 import './backward.css';
 import { Derivation } from './Derivation.tsx';
 import { KnownD } from './KnownD.tsx';
-import { LiveNumbers } from './LiveNumbers.tsx';
+import { GradientCheck, LiveNumbers } from './LiveNumbers.tsx';
 import { TwoKernels } from './TwoKernels.tsx';
 import { WalkFigure } from './WalkFigure.tsx';
 
@@ -23,14 +24,22 @@ export default function BackwardChapter() {
         <Paragraphs text={text.intro} />
       </div>
       <Quiz id="ingredient" />
-      <Section id="derivation" title={text.derivation}>
-        <Derivation />
-      </Section>
-      <Section id="numbers" title={text.numbers}>
-        <p>
-          <Rich text={text.numbersWhy} />
-        </p>
-        <LiveNumbers />
+      <BesideText
+        figure={
+          <Section id="numbers" title={text.numbers}>
+            <p>
+              <Rich text={text.numbersWhy} />
+            </p>
+            <LiveNumbers />
+          </Section>
+        }
+      >
+        <Section id="derivation" title={text.derivation}>
+          <Derivation />
+        </Section>
+      </BesideText>
+      <Section id="check" title={text.check}>
+        <GradientCheck />
       </Section>
       <Quiz id="why-gradients" />
       <Quiz id="projection-cost" />

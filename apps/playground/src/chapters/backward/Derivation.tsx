@@ -5,6 +5,13 @@ import { Reveal } from '../../ui/Reveal.tsx';
 import { Rich } from '../../ui/Rich.tsx';
 import { derivation } from './derivation.ts';
 
+/** The equations of a step, one below the other. */
+const stacked = (tex: string): string =>
+  `\\begin{aligned} ${tex
+    .split(/,\s*\\qquad/)
+    .map(equation => `& ${equation}`)
+    .join(' \\\\ ')} \\end{aligned}`;
+
 /** The derivation, one step at a time; what has been read stays. */
 export function Derivation() {
   const { backward: text } = useText();
@@ -15,7 +22,7 @@ export function Derivation() {
         {derivation.slice(0, at).map(({ id, tex, indices }) => (
           <li key={id}>
             <h3>{text.steps[id].title}</h3>
-            <Formula block tex={tex} />
+            <Formula block tex={stacked(tex)} />
             <p>
               <Rich text={text.steps[id].why} />
             </p>

@@ -60,26 +60,28 @@ function readElement(text: string): Element {
 const idOf = ({ matrix, i, j }: Element): string => `element-${matrix}${i}${j}`;
 const same = (a: Element, b: Element): boolean => idOf(a) === idOf(b);
 
-/** All matrices of attention and its backward pass for four words, in numbers that the visitor moves. */
-export function LiveNumbers() {
-  const { backward: text } = useText();
-  const { fixed, short } = useNumbers();
+/** The element that is pointed at, the numbers that the visitor has moved, and how to change both. */
+function useLiveNumbers() {
   const [written, write] = useUrlState('element', 'dS12');
   const [tenths, setTenths] = useUrlNumber('moved', 0, { min: -30, max: 30 });
-  const [power, setPower] = useUrlNumber('h', 2, { min: 0, max: 6 });
   const chosen = readElement(written);
   const input = movable[chosen.matrix] ?? 'q';
   const [i, c] = movable[chosen.matrix] ? [chosen.i, chosen.j] : [chosen.i, 0];
   const tokens = useMemo(() => moved(start, input, i, c, tenths / 10), [input, i, c, tenths]);
   const numbers = useMemo(() => attentionNumbers(tokens), [tokens]);
+  const choose = (element: Element): void => write(`${element.matrix}${element.i}${element.j}`);
+  return { chosen, choose, input, i, c, tokens, numbers, tenths, setTenths };
+}
+
+/** All matrices of attention and its backward pass for four words, in numbers that the visitor moves. */
+export function LiveNumbers() {
+  const { backward: text } = useText();
+  const { fixed } = useNumbers();
+  const { chosen, choose, tokens, numbers } = useLiveNumbers();
   const matrices = useMemo(() => matricesOf(tokens, numbers), [tokens, numbers]);
   const number = (value: number): string => fixed(value, 2);
   const making = makingOf(chosen, matrices, number);
   const used = new Set(making?.used.map(idOf));
-  const h = 10 ** -power;
-  const gradient = { q: numbers.dQ, k: numbers.dK, v: numbers.dV }[input][i]?.[c] ?? 0;
-  const difference = finiteDifference(tokens, input, i, c, h);
-  const choose = (element: Element): void => write(`${element.matrix}${element.i}${element.j}`);
   const press = (event: KeyboardEvent, at: Element): void => {
     const rows = matrices[at.matrix];
     const to = keyStep(event, [at.i, at.j], [rows.length, rows[0]?.length ?? 1]);
@@ -108,6 +110,7 @@ export function LiveNumbers() {
               <table
                 key={name}
                 className="matrix"
+                data-symbol={name}
                 data-kind={name.startsWith('d') || name === 'D' ? 'back' : 'forth'}
               >
                 <caption>{name}</caption>
@@ -145,85 +148,94 @@ export function LiveNumbers() {
           </div>
         ))}
       </ScrollRegion>
-      <div className="beside">
-        <div className="stack">
-          <h3>{text.check}</h3>
-          <p>
-            <Rich text={text.checkWhy} />
-          </p>
-          <Slider
-            label={text.move(`${input.toUpperCase()}[${i},${c}]`)}
-            value={tenths}
-            min={-30}
-            max={30}
-            format={value => `${value >= 0 ? '+' : ''}${fixed(value / 10, 1)}`}
-            onChange={setTenths}
-          />
-          <Slider
-            label={text.stepSize}
-            value={power}
-            min={0}
-            max={6}
-            format={p => short(10 ** -p, 1)}
-            onChange={setPower}
-          />
-          <table className="numbers">
-            <tbody>
-              <tr>
-                <th scope="row">L = Σ dO ∘ O</th>
-                <td>{fixed(loss(tokens), 6)}</td>
+    </div>
+  );
+}
+
+/** The gradient beside a finite difference that the visitor chooses, and D in both ways. */
+export function GradientCheck() {
+  const { backward: text } = useText();
+  const { fixed, short } = useNumbers();
+  const { input, i, c, tokens, numbers, tenths, setTenths } = useLiveNumbers();
+  const [power, setPower] = useUrlNumber('h', 2, { min: 0, max: 6 });
+  const h = 10 ** -power;
+  const gradient = { q: numbers.dQ, k: numbers.dK, v: numbers.dV }[input][i]?.[c] ?? 0;
+  const difference = finiteDifference(tokens, input, i, c, h);
+  return (
+    <div className="beside">
+      <div className="stack">
+        <p>
+          <Rich text={text.checkWhy} />
+        </p>
+        <Slider
+          label={text.move(`${input.toUpperCase()}[${i},${c}]`)}
+          value={tenths}
+          min={-30}
+          max={30}
+          format={value => `${value >= 0 ? '+' : ''}${fixed(value / 10, 1)}`}
+          onChange={setTenths}
+        />
+        <Slider
+          label={text.stepSize}
+          value={power}
+          min={0}
+          max={6}
+          format={p => short(10 ** -p, 1)}
+          onChange={setPower}
+        />
+        <table className="numbers">
+          <tbody>
+            <tr>
+              <th scope="row">L = Σ dO ∘ O</th>
+              <td>{fixed(loss(tokens), 6)}</td>
+            </tr>
+            <tr>
+              <th scope="row">(L(x + h) − L(x − h)) / 2h</th>
+              <td>{fixed(difference, 6)}</td>
+            </tr>
+            <tr>
+              <th scope="row">{`d${input.toUpperCase()}[${i},${c}]`}</th>
+              <td>{fixed(gradient, 6)}</td>
+            </tr>
+          </tbody>
+        </table>
+        <p className={Math.abs(difference - gradient) < 1e-3 ? 'solved' : 'broken'} role="status">
+          {text.apart(short(Math.abs(difference - gradient), 2))}
+        </p>
+      </div>
+      <div className="stack">
+        <h3>{text.twoD}</h3>
+        <table className="numbers">
+          <thead>
+            <tr>
+              <td />
+              <th scope="col">Σ dO ∘ O</th>
+              <th scope="col">Σ P ∘ dP</th>
+            </tr>
+          </thead>
+          <tbody>
+            {words.map((word, r) => (
+              <tr key={word}>
+                <th scope="row">{word}</th>
+                <td>{fixed(numbers.D[r] ?? 0, 6)}</td>
+                <td>
+                  {fixed(numbers.P[r]?.reduce((sum, p, j) => sum + p * (numbers.dP[r]?.[j] ?? 0), 0) ?? 0, 6)}
+                </td>
               </tr>
-              <tr>
-                <th scope="row">(L(x + h) − L(x − h)) / 2h</th>
-                <td>{fixed(difference, 6)}</td>
-              </tr>
-              <tr>
-                <th scope="row">{`d${input.toUpperCase()}[${i},${c}]`}</th>
-                <td>{fixed(gradient, 6)}</td>
-              </tr>
-            </tbody>
-          </table>
-          <p className={Math.abs(difference - gradient) < 1e-3 ? 'solved' : 'broken'} role="status">
-            {text.apart(short(Math.abs(difference - gradient), 2))}
-          </p>
-        </div>
-        <div className="stack">
-          <h3>{text.twoD}</h3>
-          <table className="numbers">
-            <thead>
-              <tr>
-                <td />
-                <th scope="col">Σ dO ∘ O</th>
-                <th scope="col">Σ P ∘ dP</th>
-              </tr>
-            </thead>
-            <tbody>
-              {words.map((word, r) => (
-                <tr key={word}>
-                  <th scope="row">{word}</th>
-                  <td>{fixed(numbers.D[r] ?? 0, 6)}</td>
-                  <td>
-                    {fixed(
-                      numbers.P[r]?.reduce((sum, p, j) => sum + p * (numbers.dP[r]?.[j] ?? 0), 0) ?? 0,
-                      6,
-                    )}
-                  </td>
-                </tr>
-              ))}
-              <tr>
-                <th scope="row">{text.readsFor(words.length)}</th>
-                <td>{2 * words.length * 2}</td>
-                <td>{words.length * 2 * words.length * 2}</td>
-              </tr>
-              <tr>
-                <th scope="row">{text.readsFormula}</th>
-                <td>2nd</td>
-                <td>2n²d / T</td>
-              </tr>
-            </tbody>
-          </table>
-          <p className="note">{text.readsNote}</p>
-        </div>
+            ))}
+            <tr>
+              <th scope="row">{text.readsFor(words.length)}</th>
+              <td>{2 * words.length * 2}</td>
+              <td>{words.length * 2 * words.length * 2}</td>
+            </tr>
+            <tr>
+              <th scope="row">{text.readsFormula}</th>
+              <td>2nd</td>
+              <td>2n²d / T</td>
+            </tr>
+          </tbody>
+        </table>
+        <p className="note">{text.readsNote}</p>
       </div>
     </div>
   );

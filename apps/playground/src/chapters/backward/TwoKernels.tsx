@@ -74,7 +74,7 @@ function KernelGrid(props: {
         const added = Math.min(at, wanted);
         const place = group * cell + 2;
         return (
-          <g key={group}>
+          <g key={group} data-symbol={byKey ? 'dK dV' : 'dQ'}>
             <rect
               className="held"
               x={byKey ? place : n * cell + gap}

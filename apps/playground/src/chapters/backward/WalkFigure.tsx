@@ -30,7 +30,7 @@ export function WalkFigure() {
         <Player playback={playback} unit={walk === 'rows' ? 'row' : 'column'} />
       </div>
       <div className="walk">
-        <figure>
+        <figure data-symbol="dS P">
           <figcaption>
             <strong>dS, P</strong>
           </figcaption>
@@ -55,7 +55,7 @@ export function WalkFigure() {
         {gradients.map(gradient => {
           const style = styleOf(gradient, walk);
           return (
-            <figure key={gradient}>
+            <figure key={gradient} data-symbol={gradient}>
               <figcaption>
                 <strong>{gradient}</strong> <span data-style={style}>{text.styles[style]}</span>
               </figcaption>

@@ -6,7 +6,7 @@ import { Section } from '../../ui/Section.tsx';
 
 type Check = DeviceReport['diagnosis']['checks'][number];
 
-/** Where an error lies between 10⁻⁹ and 10⁻¹, as a share of that span. */
+/** The place of an error between 10⁻⁹ and 10⁻¹, as a share of that span. */
 const place = (error: number): number => Math.min(1, Math.max(0, (Math.log10(error) + 9) / 8));
 
 /** Every check against the float64 reference, its error drawn beside what is allowed. */

@@ -2,7 +2,7 @@ import { useId, useState } from 'react';
 import { useText } from '../../text/TextProvider.tsx';
 import { FileButton } from '../../ui/FileButton.tsx';
 
-/** What was given as a report: its text, and the name of its file if it had one. */
+/** The text of a report, and the name of its file if it had one. */
 export interface ReportInput {
   readonly text: string;
   readonly name: string;
@@ -15,7 +15,7 @@ const mostBytes = 4 * 2 ** 20;
 export function ReportField(props: {
   readonly label: string;
   readonly input: ReportInput;
-  /** What is wrong with it. */
+  /** The message of the error in the report. */
   readonly error: string | null;
   readonly placeholder: string;
   readonly onInput: (input: ReportInput) => void;

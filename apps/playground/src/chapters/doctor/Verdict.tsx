@@ -2,7 +2,7 @@ import { type DeviceReport, deviceName } from '@tilewise/device-report';
 import { useLanguage, useText } from '../../text/TextProvider.tsx';
 import { Stats } from '../../ui/Stats.tsx';
 
-/** What was found, in a sentence, and what it was found on. */
+/** The outcome in a sentence, and the machine. */
 export function Verdict({ report }: { readonly report: DeviceReport }) {
   const text = useText().doctor;
   const [language] = useLanguage();

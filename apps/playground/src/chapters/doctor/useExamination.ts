@@ -6,10 +6,10 @@ import { keepReport, keptReport } from '../../doctor/kept-report.ts';
 /** An examination so far. */
 export interface Examination {
   readonly running: boolean;
-  /** What was asked for; null for a report of an earlier visit. */
+  /** The settings that the visitor chose; null for a report of an earlier visit. */
   readonly settings: MeasureSettings | null;
   readonly report: DeviceReport | null;
-  /** What is being done, and how far it is. */
+  /** The current stage, and how much of it is done. */
   readonly progress: Extract<WorkerEvent, { readonly kind: 'progress' }> | null;
   /** The message of the error that ended it. */
   readonly failed: string | null;

@@ -49,18 +49,25 @@ export default function LoopsChapter() {
         </WhenNear>
       </Section>
       <Section id="roofline" title={text.roofline}>
-        <p>
-          <Rich text={text.rooflineWhy} />
-        </p>
-        <Roofline />
-      </Section>
-      <Quiz id="intensity-orders">
-        <Formula
-          block
-          tex="I_{\text{inner}} \approx \frac{4 T^2 d}{2\,T d \cdot b} = \frac{2T}{b}, \qquad I_{\text{outer}} \approx \frac{4 T^2 d}{3\,T d \cdot b} = \frac{4T}{3b}"
+        <Roofline
+          before={
+            <p>
+              <Rich text={text.rooflineWhy} />
+            </p>
+          }
+          after={
+            <>
+              <Quiz id="intensity-orders">
+                <Formula
+                  block
+                  tex="I_{\text{inner}} \approx \frac{4 T^2 d}{2\,T d \cdot b} = \frac{2T}{b}, \qquad I_{\text{outer}} \approx \frac{4 T^2 d}{3\,T d \cdot b} = \frac{4T}{3b}"
+                />
+              </Quiz>
+              <Quiz id="intensity-flash" />
+            </>
+          }
         />
-      </Quiz>
-      <Quiz id="intensity-flash" />
+      </Section>
       <References ids={['dao', 'dao2', 'williams']} />
     </div>
   );

@@ -1,11 +1,12 @@
 import { attainable } from '@tilewise/device-report';
-import { useCallback, useMemo } from 'react';
+import { type ReactNode, useCallback, useMemo } from 'react';
 import { useUrlNumber } from '../../app/url-state.ts';
 import { type DeviceName, devices } from '../../schedule/devices.ts';
 import { totalTraffic } from '../../schedule/loop-order.ts';
 import { bytesMoved, flops, naiveBytesMoved } from '../../schedule/roofline.ts';
 import { useNumbers } from '../../text/numbers.ts';
 import { useText } from '../../text/TextProvider.tsx';
+import { BesideText } from '../../ui/BesideText.tsx';
 import { Chart, type Plot } from '../../ui/Chart.tsx';
 import { ScrollRegion } from '../../ui/ScrollRegion.tsx';
 import { Slider } from '../../ui/Slider.tsx';
@@ -34,7 +35,11 @@ function intensityOf(schedule: Schedule, tile: number): number {
 }
 
 /** The speed that a device can reach at each arithmetic intensity, and the places of the schedules. */
-export function Roofline() {
+export function Roofline(props: {
+  /** The text beside the figure, before the controls and after. */
+  readonly before: ReactNode;
+  readonly after: ReactNode;
+}) {
   const { loops: text } = useText();
   const { significant } = useNumbers();
   const [peak, setPeak] = useUrlNumber('peak', devices['RTX 4090'].peak, { min: 1, max: 1500 });
@@ -110,69 +115,72 @@ export function Roofline() {
     setBandwidth(devices[name].bandwidth);
   };
   return (
-    <div className="beside">
-      <div className="stack">
-        <Chart
-          label={text.rooflineChart(
-            points.map(
-              ({ schedule, intensity, reached }) =>
-                `${text.schedules[schedule]}: ${significant(intensity, 3)}, ${significant(reached, 3)} TFLOP/s`,
-            ),
-          )}
-          options={options}
-        />
-        <ScrollRegion label={text.roofline}>
-          <table className="numbers">
-            <thead>
-              <tr>
-                <td />
-                <th scope="col">{text.flopPerByte}</th>
-                <th scope="col">TFLOP/s</th>
-                <th scope="col">{text.limitedBy}</th>
-              </tr>
-            </thead>
-            <tbody>
-              {points.map(({ schedule, intensity, reached, limit }) => (
-                <tr key={schedule}>
-                  <th scope="row">
-                    <span className="swatch" style={{ background: colors[schedule] }} />
-                    {text.schedules[schedule]}
-                  </th>
-                  <td>{significant(intensity, 3)}</td>
-                  <td>{significant(reached, 3)}</td>
-                  <td>{text.limits[limit]}</td>
+    <BesideText
+      figure={
+        <div className="stack">
+          <Chart
+            label={text.rooflineChart(
+              points.map(
+                ({ schedule, intensity, reached }) =>
+                  `${text.schedules[schedule]}: ${significant(intensity, 3)}, ${significant(reached, 3)} TFLOP/s`,
+              ),
+            )}
+            options={options}
+          />
+          <ScrollRegion label={text.roofline}>
+            <table className="numbers">
+              <thead>
+                <tr>
+                  <td />
+                  <th scope="col">{text.flopPerByte}</th>
+                  <th scope="col">TFLOP/s</th>
+                  <th scope="col">{text.limitedBy}</th>
                 </tr>
-              ))}
-            </tbody>
-          </table>
-        </ScrollRegion>
-      </div>
-      <div className="stack">
-        <div className="devices">
-          {names.map(name => (
-            <button
-              key={name}
-              type="button"
-              className="button"
-              aria-pressed={name === device}
-              onClick={() => choose(name)}
-            >
-              {name === 'laptop' ? text.laptop : name}
-            </button>
-          ))}
+              </thead>
+              <tbody>
+                {points.map(({ schedule, intensity, reached, limit }) => (
+                  <tr key={schedule}>
+                    <th scope="row">
+                      <span className="swatch" style={{ background: colors[schedule] }} />
+                      {text.schedules[schedule]}
+                    </th>
+                    <td>{significant(intensity, 3)}</td>
+                    <td>{significant(reached, 3)}</td>
+                    <td>{text.limits[limit]}</td>
+                  </tr>
+                ))}
+              </tbody>
+            </table>
+          </ScrollRegion>
         </div>
-        <Slider label={text.arithmetic} value={peak} min={1} max={1500} onChange={setPeak} />
-        <Slider label={text.memory} value={bandwidth} min={50} max={6000} onChange={setBandwidth} />
-        <Slider
-          label={text.rowsPerTile}
-          value={power}
-          min={4}
-          max={9}
-          format={p => String(2 ** p)}
-          onChange={setPower}
-        />
-        <p className="note">{text.rooflineNote(sequence, headSize)}</p>
+      }
+    >
+      {props.before}
+      <div className="devices">
+        {names.map(name => (
+          <button
+            key={name}
+            type="button"
+            className="button"
+            aria-pressed={name === device}
+            onClick={() => choose(name)}
+          >
+            {name === 'laptop' ? text.laptop : name}
+          </button>
+        ))}
       </div>
-    </div>
+      <Slider label={text.arithmetic} value={peak} min={1} max={1500} onChange={setPeak} />
+      <Slider label={text.memory} value={bandwidth} min={50} max={6000} onChange={setBandwidth} />
+      <Slider
+        label={text.rowsPerTile}
+        value={power}
+        min={4}
+        max={9}
+        format={p => String(2 ** p)}
+        onChange={setPower}
+      />
+      <p className="note">{text.rooflineNote(sequence, headSize)}</p>
+      {props.after}
+    </BesideText>
   );
 }

@@ -2,6 +2,12 @@ import type { Traffic } from '../../schedule/loop-order.ts';
 import { useText } from '../../text/TextProvider.tsx';
 
 const kinds: readonly (keyof Traffic)[] = ['loadsQ', 'loadsKv', 'loadsO', 'storesO'];
+const symbols: Readonly<Record<keyof Traffic, string>> = {
+  loadsQ: 'Q',
+  loadsKv: 'K V',
+  loadsO: 'O',
+  storesO: 'O',
+};
 
 /** Tiles moved so far and in all. */
 export function TrafficTable(props: {
@@ -26,7 +32,7 @@ export function TrafficTable(props: {
       </thead>
       <tbody>
         {kinds.map(kind => (
-          <tr key={kind}>
+          <tr key={kind} data-symbol={symbols[kind]}>
             <th scope="row">{text.traffic[kind]}</th>
             <td>
               <span className="track">

@@ -37,19 +37,20 @@ export function VisitGrid(props: {
       role="img"
       aria-label={text.grid(at, visits.length, current ?? null)}
     >
-      <text className="axis-label" x={strip / 2} y={above - gap - 6}>
+      <text className="axis-label" data-symbol="Q" x={strip / 2} y={above - gap - 6}>
         Q
       </text>
-      <text className="axis-label" x={left + (n * cell) / 2} y={14}>
+      <text className="axis-label" data-symbol="K V" x={left + (n * cell) / 2} y={14}>
         K, V
       </text>
-      <text className="axis-label" x={size[0] - strip / 2} y={above - gap - 6}>
+      <text className="axis-label" data-symbol="O" x={size[0] - strip / 2} y={above - gap - 6}>
         O
       </text>
       {lines.map(k => (
         <g key={k}>
           <rect
             className="slow"
+            data-symbol="K V"
             data-lit={moved('loadsKv', k === current?.j) ? 'read' : undefined}
             x={left + k * cell + 2}
             y={head}
@@ -59,6 +60,7 @@ export function VisitGrid(props: {
           />
           <rect
             className="slow"
+            data-symbol="Q"
             data-lit={moved('loadsQ', k === current?.i) ? 'read' : undefined}
             x={0}
             y={above + k * cell + 2}
@@ -68,6 +70,7 @@ export function VisitGrid(props: {
           />
           <rect
             className="slow"
+            data-symbol="O"
             data-kept={kept(k)}
             data-lit={
               moved('storesO', k === current?.i)

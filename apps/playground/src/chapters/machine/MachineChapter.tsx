@@ -89,12 +89,13 @@ export default function MachineChapter() {
         />
       </section>
       <Quiz id="three-registers" />
-      <Quiz id="inner-six" />
-      <div className="stack tight">
+      <Quiz id="inner-six">
         <Reveal summary={text.canItBeFewer}>
           <Paragraphs text={text.fewest} />
           <FewestCycles />
         </Reveal>
+      </Quiz>
+      <div className="stack tight">
         <Reveal summary={text.styles}>
           <ProductStyles />
           <p>

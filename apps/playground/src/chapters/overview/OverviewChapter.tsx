@@ -1,9 +1,10 @@
 import { Quiz } from '../../quiz/Quiz.tsx';
 import { useText } from '../../text/TextProvider.tsx';
+import { BesideText } from '../../ui/BesideText.tsx';
 import { Formula } from '../../ui/Formula.tsx';
 import { Paragraphs } from '../../ui/Rich.tsx';
 import { Section } from '../../ui/Section.tsx';
-import { OneWord } from './OneWord.tsx';
+import { AllWords, OneWord } from './OneWord.tsx';
 import './overview.css';
 import { References } from '../../ui/References.tsx';
 import { Square } from './Square.tsx';
@@ -14,16 +15,16 @@ export default function OverviewChapter() {
   const { overview: text } = useText();
   return (
     <div className="stack">
-      <div className="prose">
-        <Paragraphs text={text.intro} />
-        <Formula
-          block
-          tex="\operatorname{Attention}(Q, K, V) = \operatorname{softmax}\!\left(\frac{Q K^\top}{\sqrt d}\right) V"
-        />
-      </div>
       <Section id="word" title={text.word}>
-        <Paragraphs text={text.wordWhy} />
-        <OneWord />
+        <BesideText figure={<OneWord />}>
+          <Paragraphs text={text.intro} />
+          <Formula
+            block
+            tex="\operatorname{Attention}(Q, K, V) = \operatorname{softmax}\!\left(\frac{Q K^\top}{\sqrt d}\right) V"
+          />
+          <Paragraphs text={text.wordWhy} />
+          <AllWords />
+        </BesideText>
       </Section>
       <Section id="scale" title={text.scale}>
         <Paragraphs text={text.scaleWhy} />

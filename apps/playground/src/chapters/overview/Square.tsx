@@ -21,6 +21,7 @@ export function Square() {
             <rect
               key={r}
               className="word-mark"
+              data-symbol="Q K V O"
               x="0"
               y={r * cell}
               width={cell - 2}
@@ -33,15 +34,19 @@ export function Square() {
               <rect className="score-mark" width={cell - 2} height={cell - 2} rx="2" />
             </pattern>
           </defs>
-          <rect x="30" y="0" width={n * cell} height={n * cell} fill="url(#scores)" />
+          <rect data-symbol="S P" x="30" y="0" width={n * cell} height={n * cell} fill="url(#scores)" />
         </svg>
         <table className="numbers">
           <caption>{text.bytesCaption}</caption>
           <thead>
             <tr>
               <th scope="col">n</th>
-              <th scope="col">Q, K, V, O</th>
-              <th scope="col">S, P</th>
+              <th scope="col" data-symbol="Q K V O">
+                Q, K, V, O
+              </th>
+              <th scope="col" data-symbol="S P">
+                S, P
+              </th>
             </tr>
           </thead>
           <tbody>

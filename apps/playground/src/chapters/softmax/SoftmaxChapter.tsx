@@ -1,5 +1,6 @@
 import { useMemo } from 'react';
 import { replaceKeptProgram, useProgram } from '../../app/kept-programs.ts';
+import { useProgress } from '../../app/progress.ts';
 import { useUrlChoice, useUrlNumber } from '../../app/url-state.ts';
 import { softmaxMachine } from '../../machine/softmax/softmax-machine.ts';
 import { overflowingSolution, softmaxProblems } from '../../machine/softmax/softmax-problems.ts';
@@ -41,6 +42,7 @@ export default function SoftmaxChapter() {
   const registers = problem?.registers ?? 3;
   const x = useMemo(() => example.slice(0, n).map(value => value + shift), [n, shift]);
   const machine = useMemo(() => softmaxMachine(registers, x), [registers, x]);
+  const solved = useProgress()['online-softmax'] !== undefined;
   if (!problem) return null;
   return (
     <div className="stack">
@@ -90,12 +92,21 @@ export default function SoftmaxChapter() {
         />
       </section>
       <Section id="paths" title={text.paths}>
-        <Paragraphs text={text.pathsWhy} />
-        <Formula
-          block
-          tex="m_k = \max(m_{k-1},\, x_k), \qquad s_k = s_{k-1}\, e^{m_{k-1} - m_k} + e^{x_k - m_k}"
-        />
-        <TwoPaths x={x} shift={shift} onShift={setShift}>
+        <TwoPaths
+          x={x}
+          shift={shift}
+          onShift={setShift}
+          intro={
+            <>
+              {' '}
+              <Paragraphs text={text.pathsWhy} />
+              <Formula
+                block
+                tex="m_k = \max(m_{k-1},\, x_k), \qquad s_k = s_{k-1}\, e^{m_{k-1} - m_k} + e^{x_k - m_k}"
+              />
+            </>
+          }
+        >
           <p>
             <Rich text={text.overflowWhy} />
           </p>
@@ -111,7 +122,7 @@ export default function SoftmaxChapter() {
                 document.getElementById('exercise-title')?.scrollIntoView();
               }}
             >
-              {text.showOverflow}
+              {solved ? text.showOverflow : text.showOverflowEarly}
             </button>
           </div>
         </TwoPaths>

@@ -3,6 +3,7 @@ import { useUrlChoice } from '../../app/url-state.ts';
 import { type FactorForm, twoPaths } from '../../streaming/two-paths.ts';
 import { useNumbers } from '../../text/numbers.ts';
 import { useText } from '../../text/TextProvider.tsx';
+import { BesideText } from '../../ui/BesideText.tsx';
 import { ScrollRegion } from '../../ui/ScrollRegion.tsx';
 import { Segmented } from '../../ui/Segmented.tsx';
 import { Slider } from '../../ui/Slider.tsx';
@@ -14,9 +15,11 @@ export function TwoPaths(props: {
   readonly x: readonly number[];
   readonly shift: number;
   readonly onShift: (shift: number) => void;
+  /** The text before the controls, and the text after. */
+  readonly intro: ReactNode;
   readonly children: ReactNode;
 }) {
-  const { x, shift, onShift, children } = props;
+  const { x, shift, onShift, intro, children } = props;
   const { softmax: text } = useText();
   const { significant } = useNumbers();
   const [form, setForm] = useUrlChoice('factor', 'difference', forms);
@@ -24,49 +27,60 @@ export function TwoPaths(props: {
   const last = steps.at(-1);
   const broken = last !== undefined && !Number.isFinite(last.running);
   const shown = (value: number): string => significant(value, 4);
-  return (
-    <div className="beside">
-      <div className="stack">
-        <div className="toolbar">
-          <Segmented
-            label={text.factor}
-            value={form}
-            options={forms.map(value => ({ value, label: text.factors[value] }))}
-            onChange={setForm}
-          />
-          <Slider label={text.shift} value={shift} min={0} max={100} step={10} onChange={onShift} />
-        </div>
-        <p className={broken ? 'broken' : 'solved'} role="status">
-          {last && (broken ? text.overflowed : text.meet(shown(last.global), shown(last.running)))}
-        </p>
-        {children}
-      </div>
-      <ScrollRegion label={text.paths}>
-        <table className="numbers">
-          <thead>
-            <tr>
-              <th scope="col">xₖ</th>
-              <th scope="col">sₖ = Σ exp(xⱼ − m)</th>
-              <th scope="col">mₖ</th>
-              <th scope="col">{form === 'difference' ? 'exp(mₖ₋₁ − mₖ)' : 'exp(mₖ₋₁) / exp(mₖ)'}</th>
-              <th scope="col">sₖ = Σ exp(xⱼ − mₖ)</th>
+  const table = (
+    <ScrollRegion label={text.paths}>
+      <table className="numbers">
+        <thead>
+          <tr>
+            <th scope="col" data-symbol="x">
+              xₖ
+            </th>
+            <th scope="col">sₖ = Σ exp(xⱼ − m)</th>
+            <th scope="col" data-symbol="m">
+              mₖ
+            </th>
+            <th scope="col">{form === 'difference' ? 'exp(mₖ₋₁ − mₖ)' : 'exp(mₖ₋₁) / exp(mₖ)'}</th>
+            <th scope="col" data-symbol="s">
+              sₖ = Σ exp(xⱼ − mₖ)
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {steps.map((step, k) => (
+            // The numbers of a row may repeat; its place is what it is.
+            // biome-ignore lint/suspicious/noArrayIndexKey: rows neither move nor go.
+            <tr key={k}>
+              <th scope="row" data-symbol="x">
+                {shown(step.x)}
+              </th>
+              <td>{shown(step.global)}</td>
+              <td data-symbol="m">{shown(step.m)}</td>
+              <td data-bad={!Number.isFinite(step.factor)}>{k === 0 ? '–' : shown(step.factor)}</td>
+              <td data-symbol="s" data-bad={!Number.isFinite(step.running)}>
+                {shown(step.running)}
+              </td>
             </tr>
-          </thead>
-          <tbody>
-            {steps.map((step, k) => (
-              // The numbers of a row may repeat; its place is what it is.
-              // biome-ignore lint/suspicious/noArrayIndexKey: rows neither move nor go.
-              <tr key={k}>
-                <th scope="row">{shown(step.x)}</th>
-                <td>{shown(step.global)}</td>
-                <td>{shown(step.m)}</td>
-                <td data-bad={!Number.isFinite(step.factor)}>{k === 0 ? '–' : shown(step.factor)}</td>
-                <td data-bad={!Number.isFinite(step.running)}>{shown(step.running)}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </ScrollRegion>
-    </div>
+          ))}
+        </tbody>
+      </table>
+    </ScrollRegion>
+  );
+  return (
+    <BesideText figure={table}>
+      {intro}
+      <div className="toolbar">
+        <Segmented
+          label={text.factor}
+          value={form}
+          options={forms.map(value => ({ value, label: text.factors[value] }))}
+          onChange={setForm}
+        />
+        <Slider label={text.shift} value={shift} min={0} max={100} step={10} onChange={onShift} />
+      </div>
+      <p className={broken ? 'broken' : 'solved'} role="status">
+        {last && (broken ? text.overflowed : text.meet(shown(last.global), shown(last.running)))}
+      </p>
+      {children}
+    </BesideText>
   );
 }

@@ -18,6 +18,7 @@ export const softmax: Text['softmax'] = {
   overflowWhy:
     "Der Faktor $e^{m-m'}$ ist höchstens 1. Als $e^{m} / e^{m'}$ geschrieben ist er auf dem Papier derselbe, aber $e^{100}$ ist mehr, als eine 32-Bit-Zahl fasst. Stell den Faktor um, addiere 100 zu jeder Zahl und sieh zu.",
   showOverflow: 'Auf der Maschine überlaufen lassen',
+  showOverflowEarly: 'Auf der Maschine überlaufen lassen (mit einem Programm für Aufgabe 5)',
   counts: 'Was ein Register erspart',
   countsWhy:
     'Gezählt, indem beide Programme laufen. Das Online-Programm rechnet je Zahl mehr und liest einmal weniger: Langsam ist der Speicher.',

@@ -17,6 +17,7 @@ export const softmax = {
   overflowWhy:
     "The factor $e^{m-m'}$ is at most 1. Written as $e^{m} / e^{m'}$ it is the same on paper, but $e^{100}$ is more than a 32-bit float can hold. Switch the factor, add 100 to every number, and watch.",
   showOverflow: 'Show it overflow on the machine',
+  showOverflowEarly: 'Show it overflow on the machine (with a program for Problem 5)',
   counts: 'What one register saves',
   countsWhy:
     'Counted by running both programs. The online one computes more for each number and reads one time less: memory is what is slow.',
