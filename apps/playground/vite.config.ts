@@ -2,6 +2,7 @@ import react from '@vitejs/plugin-react';
 import { defineConfig, type Plugin } from 'vite';
 import { workerText } from '../../packages/core/scripts/worker-text.mjs';
 import { offline } from './build/offline.ts';
+import { preload } from './build/preload.ts';
 import { staticPages } from './build/static-pages.ts';
 
 /** With these a page is cross-origin isolated, which is what threads that share memory ask for. */
@@ -23,14 +24,35 @@ const cpuWorkers: Plugin = {
   },
 };
 
+/**
+ * What every page needs, and what most chapters do: each in a file, as many small ones wait for each other.
+ */
+const groups = [
+  {
+    name: 'page',
+    test: /node_modules\/(react|react-dom|scheduler)\/|\/src\/(app|text\/TextProvider)/,
+    priority: 2,
+  },
+  {
+    name: 'reading',
+    test: /\/src\/(quiz|workbench\/(?!CodeEditor)|machine|tiles\/Tile|text\/(markup|say)|ui\/(?!Chart|Formula|ScrollRegion|SectionLink|SymbolScope|symbols|useOverflowCue|file|save))/,
+    minShareCount: 3,
+    priority: 1,
+  },
+];
+
 export default defineConfig({
   // Relative, so that a build works from any sub-path.
   base: './',
-  plugins: [react(), cpuWorkers, staticPages, offline],
+  plugins: [react(), cpuWorkers, staticPages, preload, offline],
   resolve: { conditions: ['@tilewise/source', 'browser', 'module', 'import', 'default'] },
   // Workers load parts on demand, as the page does.
   worker: { format: 'es', plugins: () => [cpuWorkers] },
   server: { headers },
   preview: { headers },
-  build: { target: 'es2022', chunkSizeWarningLimit: 900 },
+  build: {
+    target: 'es2022',
+    chunkSizeWarningLimit: 900,
+    rolldownOptions: { output: { codeSplitting: { groups } } },
+  },
 });

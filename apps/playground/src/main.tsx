@@ -8,10 +8,12 @@ import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { App } from './app/App.tsx';
 import { keepForOffline } from './app/offline.ts';
+import { preloadChapter } from './app/preload-chapter.ts';
 import { firstWords, TextProvider } from './text/TextProvider.tsx';
 
 keepForOffline();
 
+preloadChapter(window.location.hash);
 const root = document.getElementById('root');
 if (!root) throw new Error('The page has no #root.');
 createRoot(root).render(

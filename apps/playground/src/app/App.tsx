@@ -15,7 +15,7 @@ const pages: Readonly<Record<string, ComponentType>> = Object.fromEntries(
   chapters.map(({ id, load }) => [
     id,
     lazy(() =>
-      load().catch(cause => {
+      load().catch((cause: unknown) => {
         throw new ChapterLoadError(cause instanceof Error ? cause.message : String(cause), { cause });
       }),
     ),

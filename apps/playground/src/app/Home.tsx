@@ -5,8 +5,11 @@ import { Contents } from './Contents.tsx';
 import './home.css';
 import { links } from './links.ts';
 
-/** The demonstrations come after the page: nobody waits for them to read or to go on. */
-const Opening = lazy(() => import('../home/Opening.tsx'));
+/**
+ * The demonstrations come after the page: nobody waits for them to read or to go on, and where they cannot be
+ * loaded the page does without.
+ */
+const Opening = lazy(() => import('../home/Opening.tsx').catch(() => ({ default: () => null })));
 
 const install = 'npm install @tilewise/core @tilewise/webgpu';
 const code = `import { Tensor } from '@tilewise/core';

@@ -166,7 +166,7 @@ describe('a visitor of softmax and attention', () => {
   it('scrubs the tiles, and comes to the same output for every size', async () => {
     const output = async (tile: number): Promise<string | null> => {
       await slide('Keys per tile', tile);
-      await text('All keys are seen');
+      await text('All keys have been seen');
       return site.page.locator('.running div', { hasText: 'o = numerator / d' }).locator('dd').textContent();
     };
     await site.visit('#/attention');

@@ -1,6 +1,8 @@
+import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
+import { gzipSync } from 'node:zlib';
 import { type BrowserHost, openBrowser } from '@tilewise/webgpu-host/browser';
-import { build, preview } from 'vite';
+import { build, type Plugin, preview } from 'vite';
 
 /** The built page in a headless Chromium. */
 export interface Site {
@@ -32,6 +34,28 @@ function buildSite(): Promise<void> {
   return built;
 }
 
+const types = { js: 'text/javascript', css: 'text/css' } as const;
+
+/** Compresses scripts and styles, as every host of static files does: loading times depend on it. */
+const compressed: Plugin = {
+  name: 'compressed',
+  configurePreviewServer({ middlewares, config }) {
+    const headers = Object.entries(config.preview.headers);
+    const known = new Map<string, Buffer>();
+    middlewares.use(async (request, response, next) => {
+      const [, name, ending] = /\/assets\/([\w-]+\.(js|css))$/.exec(request.url ?? '') ?? [];
+      if (name === undefined) return next();
+      const file = `${root}/${outDir}/assets/${name}`;
+      const body = known.get(file) ?? gzipSync(await readFile(file));
+      known.set(file, body);
+      for (const [header, value] of headers) if (typeof value === 'string') response.setHeader(header, value);
+      response.setHeader('Content-Type', types[ending === 'css' ? 'css' : 'js']);
+      response.setHeader('Content-Encoding', 'gzip');
+      response.end(body);
+    });
+  },
+};
+
 /** Builds the page, serves it from a sub-path and opens a browser. */
 export async function openSite(): Promise<Site> {
   await buildSite();
@@ -41,6 +65,7 @@ export async function openSite(): Promise<Site> {
     logLevel: 'silent',
     build: { outDir },
     preview: { port: 0, host: '127.0.0.1' },
+    plugins: [compressed],
   });
   const origin = server.resolvedUrls?.local[0];
   if (!origin) throw new Error('The server has no address.');

@@ -55,10 +55,17 @@ export function WholeText(props: {
 
 const storageKey = 'language';
 
+/** Asks for all that is said in the language to begin with. */
+export const startText = (): Promise<Text> => languages[startLanguage()].load();
+
+function startLanguage(): Language {
+  const { search } = window.location;
+  return initialLanguage({ search, stored: stored(), preferred: navigator.languages });
+}
+
 /** The language to begin with, and what the first page says. When that cannot be loaded, English is there. */
 export async function firstWords(): Promise<Spoken> {
-  const { search } = window.location;
-  const language = initialLanguage({ search, stored: stored(), preferred: navigator.languages });
+  const language = startLanguage();
   try {
     return { language, first: await languages[language].first() };
   } catch {

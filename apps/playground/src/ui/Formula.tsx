@@ -6,8 +6,8 @@ type Render = (tex: string, element: HTMLElement, displayMode: boolean) => void;
 
 let loading: Promise<Render> | null = null;
 
-/** KaTeX comes with the first formula, not with the page. */
-function loadKatex(): Promise<Render> {
+/** KaTeX comes with the first formula, not with the page; a chapter with formulas asks for it early. */
+export function loadKatex(): Promise<Render> {
   loading ??= Promise.all([import('katex'), import('katex/dist/katex.min.css')]).then(
     ([{ default: katex }]) =>
       (tex, element, displayMode) =>

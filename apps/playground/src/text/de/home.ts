@@ -47,5 +47,5 @@ export const home: FirstText['home'] = {
   repository: 'Quelltext',
   evaluate: 'Beurteilen',
   evaluateWhy:
-    'Was der Compiler in einem Graphen findet, und wie schnell die Kernel auf der Maschine vor dir sind.',
+    'Sieh, was der Compiler in einem Graphen findet, und ob die Kernel auf deiner Maschine richtig und schnell sind.',
 };

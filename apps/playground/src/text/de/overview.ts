@@ -2,7 +2,7 @@ import type { Text } from '../text.ts';
 
 export const overview: Text['overview'] = {
   intro: [
-    'Ein Wort allein sagt wenig. Wer war müde in *„The cat that chased the mouse slept because it was very tired“*? Um zu wissen, was „it“ ist, muss ein Modell andere Wörter ansehen. Attention ist dieser Blick: Jedes Wort fragt jedes Wort und nimmt von jedem so viel, wie die Antwort wert ist.',
+    'Ein Wort allein sagt wenig. Wer war müde in *„The cat that chased the mouse slept because it was very tired“*? Um zu wissen, was „it“ ist, muss ein Modell andere Wörter ansehen. So sieht Attention hin: Jedes Wort fragt jedes andere und nimmt mehr von denen, deren Antwort passt.',
     'Jedes Wort ist ein Vektor. Drei kleine Matrizen machen drei Vektoren daraus: eine *Query* $q$, wonach das Wort sucht; einen *Key* $k$, woran es gefunden wird; und einen *Value* $v$, was es gibt. Wie gut Key $j$ auf Query $i$ antwortet, ist ihr Skalarprodukt, ein *Score* $S_{ij} = q_i \\cdot k_j / \\sqrt d$. Softmax macht aus einer Zeile von Scores Gewichte $P_{ij}$ mit der Summe eins, und das Ergebnis ist der Mittelwert $o_i = \\sum_j P_{ij} v_j$. Für alle Wörter auf einmal:',
   ],
   word: 'Ein Wort fragt alle Wörter',
@@ -27,7 +27,7 @@ export const overview: Text['overview'] = {
   largest: (largest, spread) => `größtes Gewicht ${largest}; Scores streuen um ${spread}`,
   square: 'n Wörter, n² Scores',
   squareWhy: [
-    'Q, K, V und das Ergebnis haben eine Zeile je Wort. S und P haben eine Zahl je *Paar* von Wörtern. Jedes Kapitel von hier an handelt von dem Quadrat rechts, und davon, wie man es berechnet, ohne dass es je da ist.',
+    'Q, K, V und das Ergebnis haben eine Zeile je Wort. S und P haben eine Zahl je *Paar* von Wörtern. Alle folgenden Kapitel handeln von diesem Quadrat, und davon, mit ihm zu rechnen, ohne es je zu speichern.',
   ],
   words: 'Wörter (n)',
   squareLabel: n => `${n} Wörter und ein Quadrat aus ${n * n} Scores`,

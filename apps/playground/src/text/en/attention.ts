@@ -1,11 +1,11 @@
 export const attention = {
   intro:
-    'Attention needs the softmax weights only to average value vectors. So the weights need not be kept: each is made, multiplied into a running numerator, and forgotten.',
+    'Attention needs the softmax weights for one thing only: to average the value vectors. So it need not keep them. Each weight is made, multiplied into a running numerator, and forgotten.',
   threeThings:
-    "Three things are kept for a query: the maximum $m$ so far, the denominator $d$, and the numerator, a vector. When the maximum rises by a new key, both sums are multiplied by $e^{m-m'}$. The division comes last: one pass.",
+    "For each query we keep three things: the maximum $m$ so far, the denominator $d$, and the numerator, which is a vector. When a new key raises the maximum to $m'$, both sums are multiplied by $e^{m-m'}$. The division comes last, so one pass is enough.",
   stream: 'One query, all its keys',
   streamWhy:
-    'The query is the last word of our sentence, “tired”: it asks who. Scrub through its twelve keys, one at a time or a tile at a time. When the maximum rises, the weight of everything seen before shrinks by the same factor.',
+    'The query is the last word of our sentence: “tired” asks who is. Move through the twelve keys, one at a time or a tile at a time. When the maximum rises, everything seen before shrinks by the same factor.',
   keysPerTile: 'Keys per tile',
   position: 'Position',
   scores: 'Scores',
@@ -20,11 +20,11 @@ export const attention = {
   output: 'o = numerator / d',
   numbersKept: 'Numbers kept',
   kept: (here: number, naive: number): string => `${here}; by the naive way ${naive}`,
-  allSeen: 'All keys are seen: o is the attention output. It is the same for every tile size.',
-  rightSoFar: 'o is right for the keys seen so far at every moment.',
+  allSeen: 'All keys have been seen, and o is the attention output. Every tile size gives the same.',
+  rightSoFar: 'At every moment, o is right for the keys seen so far.',
   merge: 'Every element can be a tile',
   mergeWhy:
-    'Two states merge by the same rule, whether each stands for one key or for a thousand. The merge is associative, so tiles can be computed anywhere, in any order, and put together later.',
+    'Two states merge by the same rule, whether each stands for one key or for a thousand. The merge is associative. So tiles can be computed anywhere and in any order, and put together later.',
   keys: (first: number, last: number): string => `keys ${first} to ${last}`,
   oneLeft: 'One state is left.',
   chooseTile: 'Choose a tile, then the one to merge it with.',
@@ -40,12 +40,12 @@ export const attention = {
     `Logarithmic bars; one head in 32-bit floats, head size ${headSize}, tiles of ${tile} × ${tile}. The inputs are not counted.`,
   elimination: 'The general pattern: what is consumed at once need not exist',
   eliminationAnswer: [
-    'P is large, made by one operation and consumed by the next, in a sum. Whenever that is so, the two can be fused: make an element, use it, forget it.',
-    'Compilers know it as *loop fusion*, functional languages as *deforestation*, GPU programmers as *kernel fusion*. The condition is always the same: the intermediate appears only inside a contraction.',
+    'P is large. One operation makes it, and the next consumes it in a sum. Whenever this is so, the two operations can be fused: make an element, use it, forget it.',
+    'Compilers call this *loop fusion*, functional languages *deforestation*, and GPU programmers *kernel fusion*. The condition is always the same: the intermediate result appears only inside a contraction.',
   ],
   onGpu: 'From the toy machine to a GPU',
   onGpuAnswer:
-    'With tiles for numbers the toy machine *is* the algorithm, at another granularity. Tiles are cut along the keys: a tile of K and V streams past a tile of queries that stays.',
+    'Put tiles in place of numbers, and the toy machine *is* the algorithm. Tiles are cut along the keys: tiles of K and V stream past a tile of queries that stays.',
   toy: 'Toy machine',
   correspondence: [
     ['Register file', 'shared memory and registers'],

@@ -1,7 +1,7 @@
 export const backward = {
   intro: [
-    'Forward threw P away. Backward needs it again, and two more matrices as large: dP and dS. None of them is stored either. One number per row, $\\mathrm{lse} = m + \\ln d$, brings every weight back on demand: $P_{ij} = e^{S_{ij} - \\mathrm{lse}_i}$.',
-    'To compute something again instead of keeping it is called *activation checkpointing*. Here it is cheap: maxima and denominators are known from the first time.',
+    'The forward pass threw P away. The backward pass needs P again, and two more matrices of the same size: dP and dS. It stores none of them either. One number per row, $\\mathrm{lse} = m + \\ln d$, brings back every weight when it is needed: $P_{ij} = e^{S_{ij} - \\mathrm{lse}_i}$.',
+    'Computing something again instead of keeping it is called *activation checkpointing*. Here it is cheap, because the maxima and denominators are already known.',
   ],
   derivation: 'The derivation',
   inIndices: 'In indices',
@@ -14,15 +14,15 @@ export const backward = {
     },
     indices: {
       title: 'The language: indices',
-      why: 'An index above and the same index below are summed over, as in einsum. The derivative of a matrix by itself is 1 where row and column agree and 0 elsewhere: two Kronecker deltas. An index in the denominator changes sides, so it contracts with one that stands on the side where it stood before.',
+      why: 'When an index stands above and below, we sum over it, as in einsum. The derivative of a matrix by itself is 1 where row and column agree and 0 elsewhere: two Kronecker deltas. An index in the denominator changes sides, so it contracts with one that stands on the side where it stood before.',
     },
     product: {
       title: 'The derivative of a product',
-      why: 'Row $i$ of C depends on row $i$ of A alone: that is what the delta says. In full this is an object with four indices, $m \\cdot n \\cdot p \\cdot q$ numbers.',
+      why: 'Row $i$ of C depends on row $i$ of A alone: this is what the delta says. Written out, the derivative has four indices and $m \\cdot n \\cdot p \\cdot q$ numbers.',
     },
     chain: {
       title: 'The chain rule: four indices collapse to two',
-      why: 'Nobody builds the object with four indices. It is contracted at once with the gradient that comes from behind, and a matrix is left (a vector–Jacobian product): the same trick as with P. A product hands its gradient to each factor, multiplied by the other factor, transposed.',
+      why: 'Nobody builds the array with four indices. It is contracted at once with the gradient that comes from behind, and a matrix is left: a vector–Jacobian product. It is the same trick as with P. A product hands its gradient to each factor, multiplied by the transpose of the other factor.',
     },
     dV: {
       title: 'Through O = P V, to V',
@@ -46,28 +46,28 @@ export const backward = {
     },
     columns: {
       title: 'Any element, at any time',
-      why: 'Softmax is row-wise, but all that a column needs to know of row $i$ are the two numbers lse and D, which are stored. So P and dS can be made column by column as well.',
+      why: 'Softmax works on rows. But a column needs to know only two numbers of row $i$, lse and D, and both are stored. So P and dS can be made column by column as well.',
     },
     rankOne: {
       title: 'Rank-1 updates',
-      why: 'Walk by rows, and one row of dS finishes a row of dQ, while dK and dV get a rank-1 update: every row of them changes a little. A finished row of dQ can serve dX and the weight gradient at once, and be forgotten.',
+      why: 'If you walk by rows, each row of dS finishes a row of dQ. dK and dV get a rank-1 update: every one of their rows changes a little. A finished row of dQ can go into dX and the weight gradient at once, and be forgotten.',
     },
     dX: {
       title: 'Through the projections, to X',
-      why: 'Q, K and V are all made from the same X, so its gradient is a sum of three. An attention kernel stops before this and leaves it to ordinary products.',
+      why: 'Q, K and V are all made from the same X, so the gradient of X is a sum of three terms. An attention kernel stops before this step and leaves it to ordinary products.',
     },
     dW: {
       title: 'Through the projections, to the weights',
-      why: 'This is what the optimiser asked for. Nothing here is as large as P.',
+      why: 'These are the gradients that the optimiser needs. Nothing here is as large as P.',
     },
   },
   numbers: 'All of it in numbers',
   numbersWhy:
-    'Four words with two channels each. Point at an element, or walk with the arrow keys: the terms of its sum are written out, and the numbers that it is made of are outlined.',
+    'Four words with two channels each. Point at an element, or walk with the arrow keys. You see the terms of its sum, and the numbers that it is made of are outlined.',
   given: 'This one is given, not computed.',
   check: 'Is the gradient right?',
   checkWhy:
-    'Choose an element of Q, K or V, or of its gradient. Move the number and see everything follow. The gradient says how fast the loss changes; so does the quotient, which knows nothing of the formulas above. The smaller h, the better they agree.',
+    'Choose an element of Q, K or V, or of its gradient. Move the number and see everything follow. The gradient says how fast the loss changes. So does the quotient, which knows nothing of the formulas above. The smaller h is, the better they agree.',
   move: (name: string): string => `Move ${name} by`,
   stepSize: 'Step h',
   apart: (difference: string): string => `The quotient and the formula differ by ${difference}.`,
@@ -78,7 +78,7 @@ export const backward = {
     'The sum over dO and O reads two short rows for each query. The sum over P and dP needs K and V once more for every tile of T queries; here T = 1. With 4,096 rows and tiles of 64 that is 64 times as much.',
   byRowsOrColumns: 'By rows or by columns',
   walkWhy:
-    'Softmax is row-wise, so dS seems to want rows. But with lse and D known for each row, any element can be made at any time.',
+    'Softmax works on rows, so dS seems to need rows, too. But once lse and D of each row are known, any element can be made at any time.',
   walk: 'Walk',
   walks: { rows: 'Row by row', columns: 'Column by column' },
   walkFigure: (at: number, n: number, walk: 'rows' | 'columns'): string =>
@@ -93,7 +93,7 @@ export const backward = {
     'In a gradient, 3/8 says that three of the eight terms of every sum have been added; ✓ that the sum is complete.',
   worth: 'What knowing D first is worth',
   worthWhy:
-    'dS needs D of its row. Taken from P and dP, D is known only when the whole row has been seen, and K and V must come a second time. Taken from dO and O beforehand, once is enough: twice the arithmetic per byte.',
+    'dS needs the D of its row. If D comes from P and dP, it is known only after the whole row, and K and V must be loaded a second time. If D comes from dO and O beforehand, loading once is enough. That is twice the arithmetic per byte.',
   whenD: 'D',
   knownD: 'D = rowsum(dO ∘ O), beforehand',
   lateD: 'D = rowsum(P ∘ dP), on the way',
@@ -128,7 +128,7 @@ export const backward = {
   },
   kernelsTitle: 'What the library runs',
   kernelsWhy:
-    'Row-wise and column-wise both leave something unfinished, which workgroups would have to add up in each other\u2019s memory. The library walks twice instead, each time the way that finishes what it computes: no atomics, and the same bits in every run.',
+    'Both walks leave something unfinished, and workgroups would have to add up their parts in shared memory cells. The library walks twice instead, each time in the direction that finishes what it computes. It needs no atomics, and every run gives the same bits.',
   mask: 'Mask',
   noMask: 'No mask',
   causal: 'Causal',
@@ -153,10 +153,10 @@ export const backward = {
     ['dQ', 'a tile of queries', 'the key tiles that it sees', 'dQ = dS·K'],
   ],
   sevenProducts:
-    'S and dP are computed in both: seven matrix products in all, where five would do. Nothing is stored that grows with the square of the sequence.',
+    'Both kernels compute S and dP. That makes seven matrix products, where five would be enough. In return, nothing that is stored grows with the square of the sequence.',
   further: 'Could dQ, dK and dV go the same way as P?',
   furtherAnswer: [
-    'They are consumed in contractions too. Fold the projection weights into the right-hand factors, which are only n × d, and dX can be summed up while dS streams by:',
-    'But the weight gradients need dQ, dK and dV as well, and a framework keeps its linear layers to itself. Flash attention stops here.',
+    'They, too, are consumed in contractions. Fold the projection weights into the right-hand factors, which are only n × d, and you can sum up dX while dS streams by:',
+    'But the weight gradients need dQ, dK and dV as well, and frameworks have linear layers of their own for that. Flash attention stops here.',
   ],
 };

@@ -3,7 +3,7 @@ import type { Sentences } from '../say.ts';
 
 export const dropout = {
   intro:
-    'Dropout throws each attention weight away with probability p. To store which, one would need as many bits as there are weights. Instead every bit is computed when it is needed, from a seed and from where it is: Philox turns a counter into random words, and the same counter into the same words, in forward and in backward, on any machine.',
+    'Dropout throws each attention weight away with probability p. Storing the choice would take one bit for every weight. Instead, each bit is computed when it is needed, from a seed and from its place in the matrix. Philox turns a counter into random words. The same counter gives the same words in forward and in backward, on any machine.',
   oneSeed: 'One seed, three conventions',
   seed: 'Seed',
   offset: 'Offset',
@@ -66,10 +66,10 @@ export const dropout = {
     'A round multiplies two of the words by constants, swaps the halves and mixes in the key, whose one word grows by the fractional part of the golden ratio, the other by that of √3. After a few rounds one flipped bit has changed about half of all 128.',
   why: 'Why not an ordinary random generator?',
   whyAnswer: [
-    'An ordinary generator has a state that runs along: to know its millionth number one must draw all before it. Workgroups of a GPU compute tiles in any order, and backward walks another way than forward. A counter-based generator has no state: the element’s place *is* the counter.',
+    'An ordinary generator has a state that runs along: to get its millionth number, you must first draw all the others. But the workgroups of a GPU compute tiles in any order, and backward walks in another direction than forward. A counter-based generator has no state: the place of the element *is* the counter.',
   ],
   keepMask: 'And if I have a mask of my own?',
   keepMaskAnswer: [
-    'Give it: `dropout: { mask, p }`. A byte for each weight is then read instead of computed, which takes memory but reproduces anything.',
+    'Pass it as `dropout: { mask, p }`. The kernel then reads a byte for each weight instead of computing it. That takes memory, but it reproduces any mask.',
   ],
 };

@@ -1,7 +1,7 @@
 export const graph = {
   intro: [
-    'A framework does not say “attention”. It says product, scale, mask, softmax, product, and hopes that somebody notices. `@tilewise/graph` does: it finds attention in a graph of operations, however it is written, and runs what it found as flash attention: *one* kernel forward, three backward (for D, for dK and dV, for dQ), and no n × n matrix in either. What it does not recognise runs operation by operation.',
-    'This is the real partitioner. Change the graph and see what it makes of it; the gradient graph is derived from the forward one, and its attention is found again.',
+    'A framework does not say “attention”. It says product, scale, mask, softmax, product, and hopes that somebody notices. `@tilewise/graph` notices. It finds attention in a graph of operations, however the graph is written, and runs it as flash attention: *one* kernel forward and three backward (for D, for dK and dV, for dQ), without an n × n matrix in either. Everything else runs operation by operation.',
+    'This is the partitioner of the library itself. Change the graph, and see what the partitioner makes of it. The gradient graph is derived from the forward graph, and the partitioner finds the attention in it again.',
   ],
   passTitles: {
     inference: 'Attention, for inference',

@@ -1,7 +1,7 @@
 export const home = {
   heading: 'Flash attention, taken apart',
   blurb:
-    'Attention compares every word of a text with every other: n words, n² scores. Flash attention computes all of them and stores none. Here you find out how, by writing it: on a toy machine first, at last on your own GPU.',
+    'Attention compares every word of a text with every other: n words, n² scores. Flash attention computes all of these scores and stores none. Find out how by writing it yourself: first on a toy machine, and in the end on your own GPU.',
   doors: {
     learn: 'Learn',
     learnWhy: 'Ten chapters, from three registers to a transformer that trains in this page.',
@@ -25,7 +25,7 @@ export const home = {
   model: {
     title: 'A model that learns to look',
     about:
-      'It sees letters with digits, then a letter again, and must find the digit. At first it guesses: 10 % right.',
+      'The model sees letters with digits, then a letter again, and must find its digit. At first it guesses: 10 % right.',
     start: 'Let it learn',
     pause: 'Pause',
     resume: 'Go on',
@@ -39,11 +39,12 @@ export const home = {
   learn: 'Learn it',
   use: 'Use it',
   useIntro:
-    'Five lines, on your own GPU device if you have one. No build step, no dependency but its own packages; dropout masks equal those of PyTorch bit for bit.',
+    'Five lines, on your own GPU device if you have one. There is no build step and no dependency outside its own packages. Dropout masks equal those of PyTorch bit for bit.',
   install: 'Install',
   code: 'Attention, forward',
   docs: 'Documentation',
   repository: 'Source',
   evaluate: 'Judge it',
-  evaluateWhy: 'What the compiler finds in a graph, and how fast the kernels are on the machine before you.',
+  evaluateWhy:
+    'See what the compiler finds in a graph, and whether the kernels are right and fast on your machine.',
 };

@@ -1,6 +1,6 @@
 export const lab = {
   intro: (S: number): string =>
-    `One head, ${S} queries (downwards) and ${S} keys (to the right). Grey pairs are hidden: they get no weight and no gradient. Point at a pair, or walk with the arrow keys, to see its numbers.`,
+    `One head, ${S} queries (downwards) and ${S} keys (to the right). Grey pairs are hidden: they get no weight and no gradient. Point at a pair, or walk with the arrow keys, and read its numbers.`,
   mask: 'Mask',
   scores: 'Scores',
   probabilities: 'Probabilities P',
@@ -19,17 +19,18 @@ export const lab = {
     },
     window: {
       title: 'Sliding window',
-      about: 'Only the nearest keys: work grows with the length, not with its square.',
+      about: 'A query sees only the nearest keys, so the work grows with the length and not with its square.',
       value: 'Keys to the left',
     },
     alibi: {
       title: 'ALiBi',
-      about: 'A penalty that grows with the distance stands in for positions.',
+      about:
+        'A penalty grows with the distance between query and key. It takes the place of position embeddings.',
       value: 'Slope',
     },
     softcap: {
       title: 'Softcap',
-      about: 'Scores are bent by c·tanh(s/c), so that none can dominate.',
+      about: 'c·tanh(s/c) bends the scores, so that none of them can dominate.',
       value: 'Cap c',
     },
     document: {
@@ -39,12 +40,12 @@ export const lab = {
     },
     prefix: {
       title: 'Prefix',
-      about: 'The first keys are seen by all; after them it is causal.',
+      about: 'Every query sees the first keys. After these, the mask is causal.',
       value: 'Length of the prefix',
     },
     dilated: {
       title: 'Dilated',
-      about: 'Every so many keys, counted from the query itself: far with little work.',
+      about: 'A query sees one key in every few, counted from itself: it reaches far with little work.',
       value: 'Dilation',
     },
     block: {
@@ -55,7 +56,7 @@ export const lab = {
     },
     sink: {
       title: 'Sink',
-      about: 'One more logit without a value: weights may sum to less than one.',
+      about: 'One more logit that has no value: the weights may sum to less than one.',
       value: 'Logit of the sink',
     },
   },

@@ -1,9 +1,9 @@
 export const loops = {
   intro:
-    'Every tile of queries must meet every tile of keys. Fast memory holds one tile of each, so something is loaded again and again: with queries outside it is K and V, with keys outside it is Q and the unfinished outputs, which must also be written back.',
+    'Every tile of queries must meet every tile of keys. Fast memory holds one tile of each, so something must be loaded again and again. With the loop over queries outside, that is K and V. With the loop over keys outside, it is Q and the unfinished outputs, which must be written back as well.',
   side: 'Two orders, side by side',
   sideWhy:
-    'The grid is the n × n matrix of pairs; around it lie the tiles in slow memory. Blue is loaded, orange stored, purple stays in fast memory.',
+    'The grid is the n × n matrix of pairs. Around it lie the tiles in slow memory. Blue tiles are loaded, orange tiles are stored, and purple tiles stay in fast memory.',
   tiles: 'Tiles (n)',
   slots: 'Output slots in fast memory',
   orders: {
@@ -23,15 +23,15 @@ export const loops = {
     `${slots} of ${n} outputs stay near; each saves ${n - 1} loads and ${n - 1} stores.`,
   whyNotAll: 'Why not keep all outputs?',
   whyNotAllAnswer: [
-    'Fast memory is shared: what holds outputs cannot hold keys. With all n outputs kept, the stores are those of the other order, at the price of fast memory that grows with the sequence. It is the choice between three and six registers of chapter 1 again, only gradual.',
+    'Fast memory is shared: a place that holds an output cannot hold keys. If all n outputs stay, there are as few stores as in the other order, but the fast memory must grow with the sequence. It is the choice between three and six registers from chapter 1 again, with steps in between.',
   ],
   whyTwo: 'Who does what at the same time?',
   whyTwoAnswer: [
-    'A GPU runs many tiles at once. With queries outside, each workgroup has a query tile of its own and never waits for another: that is why FlashAttention-2, and this library, choose it. With keys outside, workgroups that hold different keys would all add to the same outputs.',
+    'A GPU runs many tiles at once. With queries outside, each workgroup has a query tile of its own and never waits for another workgroup. This is why FlashAttention-2 and this library put queries outside. With keys outside, workgroups that hold different keys would all add to the same outputs.',
   ],
   roofline: 'Arithmetic per byte',
   rooflineWhy:
-    'A device computes at its peak only if every byte that it loads is used often enough. Under the slope memory is the limit, under the flat roof arithmetic.',
+    'A device reaches its peak only if it uses every byte that it loads often enough. Under the slope, memory is the limit. Under the flat roof, arithmetic is.',
   flopPerByte: 'FLOP per byte',
   limitedBy: 'Limited by',
   limits: { memory: 'memory', arithmetic: 'arithmetic' },
@@ -46,5 +46,5 @@ export const loops = {
   memory: 'Memory, GB/s',
   rowsPerTile: 'Rows per tile',
   rooflineNote: (sequence: number, headSize: number): string =>
-    `${sequence} queries and keys, head size ${headSize}, 16-bit numbers; caches are left out. Larger tiles use each loaded byte more often.`,
+    `${sequence} queries and keys, head size ${headSize}, 16-bit numbers. Caches are left out. Larger tiles use each loaded byte more often.`,
 };

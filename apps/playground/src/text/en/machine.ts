@@ -1,6 +1,6 @@
 export const machine = {
   intro:
-    'Memory is large and far away; registers are few and near. This machine has both, and a multiplier that reads its two operands from `R0` and `R1` only. Every instruction takes one cycle. What is fast here is what is fast on a GPU: reuse a number while it is near.',
+    'Memory is large and far away. Registers are near, but there are few of them. This machine has both, and a multiplier that reads its two operands from `R0` and `R1` only. Every instruction takes one cycle. The trick that makes programs fast here also makes them fast on a GPU: use a number again while it is near.',
   wiring: 'The multiplier reads',
   wirings: { fixed: 'R0 and R1', any: 'any register' },
   registers: 'Registers',
@@ -11,8 +11,8 @@ export const machine = {
     `With ${registers} registers it can be done in ${fewest}.`,
   canItBeFewer: 'Can it be done in fewer cycles?',
   fewest: [
-    'The fewest cycles for all four elements are known: every program has been tried. More registers keep more partial sums near, so that each loaded number meets more of its partners before it is replaced.',
-    'Where any register may feed the multiplier, operands can wait too. Six registers are then enough to load each of the eight numbers once: eight loads, eight products, four stores, and nothing can be left out.',
+    'We know the fewest cycles for all four elements, because a search has tried every program. With more registers, more partial sums stay near, and each loaded number meets more of its partners before something else takes its place.',
+    'If any register may feed the multiplier, operands can wait, too. Six registers are then enough to load each of the eight numbers only once: eight loads, eight products and four stores. No program can do with less.',
   ],
   fewestCaption: 'Fewest cycles for the whole product',
   styles: 'Inner product against outer product',
@@ -20,5 +20,5 @@ export const machine = {
   outerProduct: 'Outer product',
   cyclesInAll: 'Cycles for all of C',
   stylesWhy:
-    'The inner product finishes one sum before it begins the next. The outer product keeps all sums open and lets every loaded number meet both of its partners. The same choice comes back in chapter 4, with tiles for numbers.',
+    'The inner product finishes one sum before it begins the next. The outer product keeps all sums open, so that every loaded number meets both of its partners. Chapter 4 has the same choice again, with tiles in place of numbers.',
 };

@@ -1,11 +1,11 @@
 export const overview = {
   intro: [
-    'A word means little by itself. Who was tired in *“The cat that chased the mouse slept because it was very tired”*? To know what “it” is, a model must look at other words. Attention is this look: every word asks every word, and takes from each as much as the answer is worth.',
-    'Each word is a vector. Three small matrices make three vectors of it: a *query* $q$, what the word looks for; a *key* $k$, what it is found by; and a *value* $v$, what it gives. How well key $j$ answers query $i$ is their dot product, a *score* $S_{ij} = q_i \\cdot k_j / \\sqrt d$. Softmax turns a row of scores into weights $P_{ij}$ that sum to one, and the output is the average $o_i = \\sum_j P_{ij} v_j$. For all words at once:',
+    'A word means little by itself. Who was tired in *“The cat that chased the mouse slept because it was very tired”*? To find out what “it” is, a model must look at the other words. Attention is how it looks: every word asks every other word, and takes more from those whose answers fit.',
+    'Each word is a vector. Three small matrices turn it into three vectors: a *query* $q$ says what the word is looking for, a *key* $k$ says what others can find it by, and a *value* $v$ is what it has to give. The dot product of query $i$ and key $j$ says how well they fit: it is the *score* $S_{ij} = q_i \\cdot k_j / \\sqrt d$. Softmax turns a row of scores into weights $P_{ij}$ that sum to one. The output is the average of the values with these weights, $o_i = \\sum_j P_{ij} v_j$. For all words at once:',
   ],
   word: 'One word asks all words',
   wordWhy: [
-    'Choose a word. Its query meets the keys of all twelve; the darker a word, the more of its value is taken. The numbers are small enough to check by hand: head size d = 3, and vectors that were made up so that the result makes sense. A real model learns them; in chapter 9 you can watch it.',
+    'Choose a word. Its query meets the keys of all twelve words. The darker a word gets, the more of its value is taken. You can check the numbers by hand: the head size d is 3, and we made up the vectors so that the result makes sense. A real model learns its vectors; in chapter 9 you can watch it learn.',
   ],
   choose: 'The word that asks',
   looks: (word: string, most: string, share: string): string =>
@@ -18,7 +18,7 @@ export const overview = {
   allLabel: (n: number): string => `${n} times ${n} weights; the row of the chosen word is outlined`,
   scale: 'Why divide by √d?',
   scaleWhy: [
-    'A dot product of d random terms grows like √d. Softmax exaggerates differences: with large scores one weight takes everything, and nothing is left to learn from. Here are random queries and keys of head size d; move it.',
+    'A dot product adds up d terms. When the terms are random, the sum grows like √d. Softmax exaggerates differences between scores: when they are large, one weight takes everything, and the model has nothing left to learn from. These are random queries and keys. Move the head size d and watch.',
   ],
   headSize: 'Head size d',
   scaled: 'q·k / √d',
@@ -27,7 +27,7 @@ export const overview = {
     `largest weight ${largest}; scores spread by ${spread}`,
   square: 'n words, n² scores',
   squareWhy: [
-    'Q, K, V and the output have a row for each word. S and P have a number for each *pair* of words. Every chapter from here on is about the square on the right, and how it can be computed without ever being there.',
+    'Q, K, V and the output have one row for each word. S and P have one number for each *pair* of words. All the chapters that follow are about this square, and about computing with it without ever storing it.',
   ],
   words: 'Words (n)',
   squareLabel: (n: number): string => `${n} words, and a square of ${n * n} scores`,

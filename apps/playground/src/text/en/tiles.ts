@@ -6,7 +6,7 @@ export const tiles = {
     `Tiles of ${tile} × ${tile}: ${skipped} are left out (dashed), ${tested} are tested pair by pair (light), ${whole} need no test (dark).`,
   title: 'The same loop, on the GPU',
   intro:
-    'Here the picture ends where it was going: in the kernel. A row of the grid is a *workgroup*; all rows run at the same time, each with its own tile of 32 queries, and walk over the tiles of keys. The text on the right is what the library makes for 32-bit floats without options; a test keeps it so. Play, and see which lines the grid is at.',
+    'The picture of tiles ends here, in the kernel. A row of the grid is a *workgroup*. All rows run at the same time. Each has its own tile of 32 queries and walks over the tiles of keys. The text on the right is the kernel that the library makes for 32-bit floats without options, and a test keeps it up to date. Press play, and see which lines the grid has reached.',
   walkLabel: (j: number | null): string =>
     j === null ? 'No tile of keys is being visited' : `Every workgroup visits the tile of keys ${j}`,
   source: 'WGSL of the forward kernel',

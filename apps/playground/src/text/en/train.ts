@@ -1,7 +1,7 @@
 export const train = {
   intro: [
-    'Attention is not written, it is learnt. Here a small transformer begins with random weights and is trained in this page: every step runs a forward graph, the gradient graph derived from it, and AdamW, with flash attention in both directions: one kernel forward, three backward, as in the chapter *Backward*.',
-    'The task to begin with cannot be solved without attention. Pairs of a letter and a digit are shown, then the letters again, in another order: which digit belongs to each? Watch the loss: within some fifty steps it falls to that of guessing, 2.3, and then only creeps, until a head finds out where to look and it falls to almost nothing.',
+    'Nobody writes down what a model should attend to: it learns that. Here a small transformer starts with random weights, and this page trains it. Every step runs a forward graph, the gradient graph derived from it, and AdamW. Both directions use flash attention: one kernel forward and three backward, as in the chapter *Backward*.',
+    'The first task cannot be solved without attention. The model sees pairs of a letter and a digit, and then the letters again in another order: which digit belongs to each? Watch the loss. In about fifty steps it falls to 2.3, which is the loss of guessing. Then it only creeps down, until one head finds out where to look. From there it falls to almost nothing.',
   ],
   title: 'Train a transformer',
   task: 'Learn',
@@ -45,7 +45,7 @@ export const train = {
       : `The run before had another loss from step ${alike + 1} on: engines differ in their roundings.`,
   looksAt: 'What it looks at',
   looksAtWhy:
-    'Each picture is a head: a row for each token, dark where it looks. At first every token looks everywhere; in recall, look for the head in which a repeated letter finds the digit behind its first place.',
+    'Each picture is a head. It has a row for each token, dark where the token looks. At first, every token looks everywhere. In the recall task, look for the head in which a repeated letter finds the digit that followed it the first time.',
   head: (layer: number, head: number): string => `Layer ${layer}, head ${head}`,
   moment: 'When',
   afterSteps: (steps: number): string => `after ${steps} steps`,

@@ -1,0 +1,79 @@
+import type { Plugin } from 'vite';
+
+/** An emitted chunk, as far as the addresses of its parts are concerned. */
+interface Chunk {
+  readonly fileName: string;
+  readonly facadeModuleId: string | null;
+  readonly imports: readonly string[];
+  readonly viteMetadata?: { readonly importedCss: ReadonlySet<string> };
+}
+
+/** All files that a page needs for a chunk, the styles among them. */
+function filesOf(entry: Chunk, chunks: ReadonlyMap<string, Chunk>): string[] {
+  const found = new Set<string>();
+  const visit = (chunk: Chunk | undefined): void => {
+    if (!chunk || found.has(chunk.fileName)) return;
+    found.add(chunk.fileName);
+    for (const css of chunk.viteMetadata?.importedCss ?? []) found.add(css);
+    for (const name of chunk.imports) visit(chunks.get(name));
+  };
+  visit(entry);
+  return [...found];
+}
+
+/**
+ * The script that asks for a chapter's files while the page's own script is still on its way. The chapter is
+ * in the part of the address that servers do not see, so that no server can name the files.
+ */
+const script = (files: object): string => `<script>
+      {
+        const { chapters, texts, formulas } = ${JSON.stringify(files)};
+        const chapter = chapters[location.hash.replace(/^#\\/?/, '').split('?')[0]];
+        let language = new URLSearchParams(location.search).get('lang') ?? navigator.language;
+        try {
+          language = new URLSearchParams(location.search).get('lang') ?? localStorage.getItem('language') ?? language;
+        } catch {}
+        for (const file of chapter ? [...chapter, ...(texts[language.slice(0, 2)] ?? texts.en), ...formulas] : []) {
+          const link = document.createElement('link');
+          link.rel = file.endsWith('.css') ? 'preload' : 'modulepreload';
+          if (file.endsWith('.css')) link.as = 'style';
+          // Formulas may come after the text.
+          if (formulas.includes(file)) link.fetchPriority = 'low';
+          link.crossOrigin = '';
+          link.href = './' + file;
+          document.head.append(link);
+        }
+      }
+    </script>`;
+
+/** Lets the page ask for the chapter of its address at once. */
+export const preload: Plugin = {
+  name: 'preload',
+  transformIndexHtml: {
+    order: 'post',
+    handler(html, { bundle }) {
+      if (!bundle) return html;
+      const chunks = new Map(
+        Object.values(bundle)
+          .filter(output => output.type === 'chunk')
+          .map(chunk => [chunk.fileName, chunk as Chunk]),
+      );
+      const given = new Set(html.match(/assets\/[^"]+/g));
+      /** The files of each module with such a path, by the name in the path. */
+      const files = (path: RegExp): Record<string, string[]> =>
+        Object.fromEntries(
+          [...chunks.values()].flatMap(chunk => {
+            const [, name] = path.exec(chunk.facadeModuleId ?? '') ?? [];
+            return name ? [[name, filesOf(chunk, chunks).filter(file => !given.has(file))]] : [];
+          }),
+        );
+      const styles = Object.keys(bundle).filter(name => /\/katex-[\w-]+\.css$/.test(name));
+      const all = {
+        chapters: files(/\/chapters\/(\w+)\/\w+Chapter\.tsx$/),
+        texts: files(/\/text\/(\w+)\/index\.ts$/),
+        formulas: [...Object.values(files(/\/(katex)\.mjs$/)).flat(), ...styles],
+      };
+      return html.replace('</title>', `</title>\n    ${script(all)}`);
+    },
+  },
+};
