@@ -1,4 +1,4 @@
-import { lazy, Suspense } from 'react';
+import { type ComponentType, lazy, Suspense } from 'react';
 import { useFirstText } from '../text/TextProvider.tsx';
 import { ScrollRegion } from '../ui/ScrollRegion.tsx';
 import { Contents } from './Contents.tsx';
@@ -9,7 +9,9 @@ import { links } from './links.ts';
  * The demonstrations come after the page: nobody waits for them to read or to go on, and where they cannot be
  * loaded the page does without.
  */
-const Opening = lazy(() => import('../home/Opening.tsx').catch(() => ({ default: () => null })));
+const Opening = lazy<ComponentType>(() =>
+  import('../home/Opening.tsx').catch(() => ({ default: () => null })),
+);
 
 const install = 'npm install @tilewise/core @tilewise/webgpu';
 const code = `import { Tensor } from '@tilewise/core';
