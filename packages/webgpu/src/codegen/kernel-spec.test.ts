@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { sharedContext } from '../../testing/shared-context.ts';
-import { makeKernelPlan } from '../runtime/plan/kernel-plan.ts';
+import { makeKernelPlan } from '../runtime/plan/device-plan.ts';
 import { kernelSpec } from './kernel-spec.ts';
 
 test('more workgroups than one dimension of a dispatch holds each run once', async () => {

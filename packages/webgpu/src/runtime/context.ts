@@ -6,7 +6,8 @@ import type { Capabilities } from '../device/capabilities.ts';
 import { CallMemo } from './call-memo.ts';
 import { type EagerCall, type EagerRun, runCall } from './eager-call.ts';
 import { GpuMemory, type MemorySettings } from './gpu-memory.ts';
-import { type KernelPlan, makeKernelPlan, type PlanParts } from './plan/kernel-plan.ts';
+import { makeKernelPlan } from './plan/device-plan.ts';
+import type { KernelPlan, PlanParts } from './plan/kernel-plan.ts';
 import { type KernelParts, planReasons } from './plan/plan-layout.ts';
 
 /** The parts of a context that kernels are made from: their tiles, and the loaded modules. */

@@ -7,7 +7,7 @@ import { expectAgreement, expectSameBits } from '../../../testing/expect-agreeme
 import { sharedContext } from '../../../testing/shared-context.ts';
 import { allTools } from '../../api/tools/all-tools.ts';
 import type { GpuContext, KernelSpec } from '../../index.ts';
-import { makeKernelPlan } from '../../runtime/plan/kernel-plan.ts';
+import { makeKernelPlan } from '../../runtime/plan/device-plan.ts';
 import { kernelTarget } from '../kernel-target.ts';
 import { backwardPlan } from '../plan/backward-plan.ts';
 import { forwardPlan } from '../plan/forward-plan.ts';
