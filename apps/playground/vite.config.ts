@@ -28,6 +28,8 @@ const cpuWorkers: Plugin = {
  * What every page needs, and what most chapters do: each in a file, as many small ones wait for each other.
  */
 const groups = [
+  { name: 'numbers', test: /\/src\/text\/numbers/, priority: 4 },
+  { name: 'CodeEditor', test: /node_modules\/(@codemirror|@lezer|style-mod|crelt|w3c-keyname)/, priority: 3 },
   {
     name: 'page',
     test: /node_modules\/(react|react-dom|scheduler)\/|\/src\/(app|text\/TextProvider)/,
