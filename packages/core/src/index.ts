@@ -55,6 +55,8 @@ export { bfloat16, float8e4m3, float8e5m2, float16 } from './tensor/dtype/float-
 export * from './tensor/dtype/float-layout.ts';
 export { type HostArray, isHostArray, numberAt } from './tensor/host-array.ts';
 export { reshapedStrides } from './tensor/reshape.ts';
+export type { NamedTensors } from './tensor/safetensors.ts';
+export { encodeSafetensors, writeSafetensors } from './tensor/safetensors.ts';
 export type { Shape, Strides } from './tensor/shape.ts';
 export {
   contiguousStrides,

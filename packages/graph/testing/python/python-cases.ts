@@ -2,12 +2,11 @@ import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { Tensor } from '@tilewise/core';
+import { encodeSafetensors, Tensor } from '@tilewise/core';
 import { referenceEngine } from '@tilewise/core/reference';
 import { runPython, writeFiles } from '@tilewise/test-data/python';
 import { toJax } from '../../src/formats/jax/index.ts';
 import { runtimeFiles as jaxFiles } from '../../src/formats/jax/runtime-files.ts';
-import { safetensorsFile } from '../../src/formats/python/safetensors.ts';
 import { toTorch } from '../../src/formats/torch/index.ts';
 import { runtimeFiles as torchFiles } from '../../src/formats/torch/runtime-files.ts';
 import { gradients } from '../../src/gradients.ts';
@@ -89,7 +88,7 @@ export class PythonCases {
     writeFiles(join(this.folder, `${this.labels.length}`), {
       ...Object.fromEntries(own.map(([path, content]) => [path.slice(path.indexOf('/') + 1), content])),
       'case.json': JSON.stringify({ inputs, by: places }),
-      'given.safetensors': safetensorsFile(given),
+      'given.safetensors': encodeSafetensors(given),
     });
     this.labels.push(label);
   }

@@ -1,3 +1,5 @@
+export type { NamedTensors } from '@tilewise/core';
+export { encodeSafetensors, writeSafetensors } from '@tilewise/core';
 export type { ByteSource } from './byte-stream.ts';
 export type { CheckpointPlace } from './checkpoint-error.ts';
 export { CheckpointError } from './checkpoint-error.ts';
@@ -12,5 +14,3 @@ export { openSafetensors } from './read-ranges.ts';
 export type { ReadOptions } from './read-safetensors.ts';
 export { readSafetensors } from './read-safetensors.ts';
 export type { StoredDType } from './stored-dtype.ts';
-export type { NamedTensors } from './write-safetensors.ts';
-export { encodeSafetensors, writeSafetensors } from './write-safetensors.ts';

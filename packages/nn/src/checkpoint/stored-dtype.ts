@@ -35,11 +35,3 @@ export const storedDTypes: Readonly<Record<string, StoredDType>> = {
   I64: { bytes: 8, dtype: 'i32', narrow: (view, at) => narrowInteger(view.getBigInt64(at, true)) },
   U64: { bytes: 8, dtype: 'i32', narrow: (view, at) => narrowInteger(view.getBigUint64(at, true)) },
 };
-
-/** The name under which safetensors stores a dtype. */
-export function storedName(dtype: DType): string {
-  const [name] =
-    Object.entries(storedDTypes).find(([, stored]) => stored.dtype === dtype && !stored.narrow) ?? [];
-  if (name === undefined) throw new TypeError(`safetensors has no dtype for ${dtype}`);
-  return name;
-}

@@ -1,9 +1,14 @@
-import { InvalidArgumentError, sameShape, type Tensor, type TensorDesc } from '@tilewise/core';
+import {
+  encodeSafetensors,
+  InvalidArgumentError,
+  sameShape,
+  type Tensor,
+  type TensorDesc,
+} from '@tilewise/core';
 import type { TensorEngine } from '@tilewise/core/primitive';
 import { CheckpointError } from '../checkpoint/checkpoint-error.ts';
 import { type ModelFiles, readJson } from '../checkpoint/model-files.ts';
 import { readSafetensors } from '../checkpoint/read-safetensors.ts';
-import { encodeSafetensors } from '../checkpoint/write-safetensors.ts';
 import { ConfigReader } from '../config/config-reader.ts';
 import type { LinearShape } from '../transformer/scope.ts';
 import { type AdapterWeights, isTarget, type LoraConfig, loraNames } from './adapter.ts';

@@ -1,13 +1,12 @@
 import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Tensor } from '@tilewise/core';
+import { encodeSafetensors, Tensor } from '@tilewise/core';
 import { referenceEngine } from '@tilewise/core/reference';
 import { fullPython, hasModule, runPython, writeFiles } from '@tilewise/test-data/python';
 import { expect, test } from 'vitest';
 import { GraphBuilder } from '../../../testing/attention-graph.ts';
 import { gradients } from '../../gradients.ts';
-import { safetensorsFile } from '../python/safetensors.ts';
 import { toJax } from './index.ts';
 import { runtimeFiles } from './runtime-files.ts';
 
@@ -102,7 +101,7 @@ test.skipIf(!(await hasModule('jax', fullPython)))(
       ['w', bound(w.id)],
       ['dw', found[backward.gradients.get(w.id)?.id ?? -1]],
     ]);
-    writeFileSync(join(folder, 'given.safetensors'), safetensorsFile(given));
+    writeFileSync(join(folder, 'given.safetensors'), encodeSafetensors(given));
     const [expected] = results[loss.id].toFloat64();
     const lines = (await runPython(['-c', script], folder)).trim().split('\n');
     expect(lines).toHaveLength(5);

@@ -1,6 +1,6 @@
+import { encodeSafetensors } from '@tilewise/core';
 import type { ExportedModel } from './exported-model.ts';
 import type { ExportOptions } from './options.ts';
-import { safetensorsFile } from './safetensors.ts';
 
 /** The files of a package of Python by their paths: its texts, and the tensors that go along. */
 export function packageFiles(
@@ -9,11 +9,11 @@ export function packageFiles(
   texts: Readonly<Record<string, string>>,
 ): Record<string, string | Uint8Array> {
   const own: Record<string, string | Uint8Array> = { '__init__.py': '', ...texts };
-  if (model.constants.size > 0) own['constants.safetensors'] = safetensorsFile(model.constants);
-  if (weights) own['weights.safetensors'] = safetensorsFile(weights, metadata);
+  if (model.constants.size > 0) own['constants.safetensors'] = encodeSafetensors(model.constants);
+  if (weights) own['weights.safetensors'] = encodeSafetensors(weights, metadata);
   if (batches) {
     const named = new Map([...batches].map(([id, steps]) => [model.nameOf(id), steps]));
-    own['batches.safetensors'] = safetensorsFile(named, metadata);
+    own['batches.safetensors'] = encodeSafetensors(named, metadata);
   }
   return Object.fromEntries(Object.entries(own).map(([file, content]) => [`${name}/${file}`, content]));
 }

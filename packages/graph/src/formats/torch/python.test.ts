@@ -2,11 +2,10 @@ import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { Tensor } from '@tilewise/core';
+import { encodeSafetensors, Tensor } from '@tilewise/core';
 import { dropoutMask } from '@tilewise/philox';
 import { fullPython, hasModule, python, runPython } from '@tilewise/test-data/python';
 import { expect, test } from 'vitest';
-import { safetensorsFile } from '../python/safetensors.ts';
 
 const project = fileURLToPath(new URL('../../..', import.meta.url));
 const fixtures = fileURLToPath(new URL('../../../../../fixtures/philox', import.meta.url));
@@ -37,7 +36,7 @@ test.skipIf(fullPython === undefined)(
           texts[name] = JSON.stringify({ ...drawn, seed: `${drawn.seed}`, offset: `${offset}` });
         }
     const file = join(mkdtempSync(join(tmpdir(), 'tilewise-masks-')), 'masks.safetensors');
-    writeFileSync(file, safetensorsFile(masks, texts));
+    writeFileSync(file, encodeSafetensors(masks, texts));
     await runPython(['-m', 'src.formats.torch.python.test_masks', file], project);
   },
 );

@@ -1,6 +1,15 @@
-import { InvalidArgumentError, type Tensor } from '@tilewise/core';
-import { LENGTH_BYTES } from './header.ts';
-import { storedName } from './stored-dtype.ts';
+import { InvalidArgumentError } from '../errors.ts';
+import type { DType } from './dtype/dtype.ts';
+import type { Tensor } from './tensor.ts';
+
+/** The names of dtypes in safetensors. */
+const storedNames: Readonly<Record<DType, string>> = {
+  ...{ f32: 'F32', f16: 'F16', bf16: 'BF16', f8e4m3: 'F8_E4M3', f8e5m2: 'F8_E5M2' },
+  ...{ i32: 'I32', u32: 'U32', i8: 'I8', u8: 'U8', bool: 'BOOL' },
+};
+
+/** The length of the header, a number of 64 bits, which the file begins with. */
+const LENGTH_BYTES = 8;
 
 /** Tensors by name. */
 export type NamedTensors = ReadonlyMap<string, Tensor>;
@@ -30,7 +39,7 @@ export function* writeSafetensors(
       throw new InvalidArgumentError('tensors', `cannot have a tensor named '${name}'`);
     const begin = end;
     end += size * data.BYTES_PER_ELEMENT;
-    header[name] = { dtype: storedName(dtype), shape, data_offsets: [begin, end] };
+    header[name] = { dtype: storedNames[dtype], shape, data_offsets: [begin, end] };
   }
   const text = new TextEncoder().encode(JSON.stringify(header));
   const padded = Math.ceil(text.length / ALIGNMENT) * ALIGNMENT;
