@@ -37,7 +37,7 @@ export interface RowsPrimitive {
   readonly domain: readonly number[];
   readonly axes: readonly number[];
   readonly reductions: readonly Pick<ReducePrimitive, 'op' | 'element' | 'result'>[];
-  /** What each output is: the result of a reduction by its number, or an expression as in a map. */
+  /** The outputs: the result of a reduction by its number, or an expression as in a map. */
   readonly outputs: readonly (number | Expr)[];
 }
 

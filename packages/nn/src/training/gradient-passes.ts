@@ -24,7 +24,7 @@ export interface Pass<T> {
 
 /** The sum of the gradients of several passes. */
 export interface GradientSum<T> extends Omit<Pass<T>, 'gradients'> {
-  /** Of the gradients, which are multiplied by the scale of the loss. */
+  /** The squared norm of the gradients, which are multiplied by the scale of the loss. */
   readonly squaredNorm: number;
   /** The gradients of each bucket as a flat tensor. */
   readonly flat: readonly T[];
@@ -75,7 +75,7 @@ export function gradientPasses<T extends TensorDesc>(
   const by = buckets.flatMap(({ places }) => [...places.keys()]);
   const places = dropoutPlaces(model);
   const compiled = new Map<string, CompiledFunction<Specs, LossResult, T>>();
-  /** What adds the squared norm of flat tensors to a summary. */
+  /** Functions that add the squared norm of flat tensors to a summary. */
   const norms = new Map<string, CompiledFunction<Specs, Variable, T>>();
   /** Memory for gradients, which all steps share. */
   const held = new Map<string, Memory<T>>();
@@ -122,7 +122,7 @@ export function gradientPasses<T extends TensorDesc>(
     return numbers;
   }
 
-  /** What passes over parts of a batch come to together, from their summaries. */
+  /** The numbers of a whole batch, from the summaries of its parts. */
   function together(summaries: readonly Float32Array[]): Omit<Pass<T>, 'gradients'> {
     const sum = (place: number): number => summaries.reduce((total, numbers) => total + numbers[place], 0);
     return { loss: sum(0), accuracy: accuracy ? sum(1) : undefined };

@@ -59,7 +59,7 @@ interface BucketMemory<T> {
   readonly rounded: FlatTensor<T> | null;
 }
 
-/** What a step moves; the other roles are the state of the rule. */
+/** The role of the parameters; the other roles are the state of the rule. */
 const VALUE = 'value';
 
 /**

@@ -111,7 +111,7 @@ export function rowsKernels(primitive: RowsPrimitive, tensors: PrimitiveTensors)
   return { kernels: [kernel] };
 }
 
-/** What the tree has joined, for every invocation of a column. */
+/** The result of the tree, for every invocation of a column. */
 const joinedValue = ({ length }: Strands, own: string): string =>
   length === 1 ? own : `strands[column * ${length}u]`;
 

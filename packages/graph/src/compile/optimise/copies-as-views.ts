@@ -69,7 +69,7 @@ function readInPlace({ source, from, target }: Copy, values: ProgramValue[], use
   return move(target, layoutIn(values[target]), ownerOf(source, values), from, values, uses);
 }
 
-/** What is copied is written where the copy would lie, if it fills memory of its own. */
+/** Writers write the source where the copy would lie, if the source fills memory of its own. */
 function writeInPlace({ source, from, target }: Copy, values: ProgramValue[], uses: Uses): boolean {
   const owner = ownerOf(source, values);
   if (values[owner].kind !== 'temporary' || ownerOf(target, values) === owner) return false;

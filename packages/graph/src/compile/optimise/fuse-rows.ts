@@ -110,7 +110,7 @@ function rowsOf(
   const reductions: Mutable<RowsPrimitive['reductions']> = [];
   const outputs: { readonly value: number; readonly is: number | Expr }[] = [];
   let axes: readonly number[] = [];
-  /** What members give, by where it lies. */
+  /** The results of members as expressions, by the places where the results lie. */
   const given = new Map<string, Expr>();
   const owners = new Set<number>();
   for (const member of members) {

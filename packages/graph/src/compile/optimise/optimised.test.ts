@@ -8,7 +8,9 @@ import { add, compile, multiply, slice, subtract, type Variable } from '../../fr
 
 type Engine = ReturnType<typeof referenceEngine>;
 
-/** The reference with the programs of an engine that records, and the kinds of primitives that it prepared. */
+/**
+ * The reference with the programs of an engine that records, and the kinds of primitives that it prepared.
+ */
 function recordingEngine(): { readonly engine: Engine; readonly kinds: string[] } {
   const kinds: string[] = [];
   const reference = referenceEngine();

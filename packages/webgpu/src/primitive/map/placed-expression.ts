@@ -49,7 +49,7 @@ export interface PlacedExpression {
   readonly unaligned: ReadonlySet<string>;
   /** Whether there are more tensors than the device binds. */
   readonly isOverBudget: boolean;
-  /** What the names of the functions begin with. Default `value`. */
+  /** The start of the names of the functions. Default `value`. */
   readonly prefix?: string;
   /** Numbers, f32, that the functions are given behind the indices, by the names of inputs. */
   readonly given?: readonly string[];

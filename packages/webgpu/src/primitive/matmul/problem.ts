@@ -33,12 +33,12 @@ export interface MatMulProblem {
   readonly epilogue: Epilogue | null;
 }
 
-/** What C is instead of the product: an expression at each place. */
+/** An expression that C is at each place, instead of the product. */
 export interface Epilogue {
   readonly result: Expr;
-  /** What the expression calls the product. */
+  /** The name of the product in the expression. */
   readonly product: string;
-  /** What it reads beside the product, laid out as C; strides are 0 where an operand is broadcast. */
+  /** Tensors that the expression reads, laid out as C; strides are 0 where a tensor is broadcast. */
   readonly operands: readonly Matrix[];
 }
 
@@ -78,7 +78,7 @@ function spread(desc: TensorDesc, { shape }: TensorDesc): TensorDesc {
   return { dtype: desc.dtype, shape, strides: broadcastStrides(desc, shape) };
 }
 
-/** The same of every matrix of a problem. */
+/** A problem with each of its matrices changed. */
 function withMatrices(
   { A, B, C, epilogue, ...rest }: MatMulProblem,
   change: (matrix: Matrix) => Matrix,
