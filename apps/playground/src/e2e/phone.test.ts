@@ -23,6 +23,9 @@ describe('on a phone', () => {
 
   it('formulas that go on beyond the edge fade there, and scroll', async () => {
     await site.visit('?lang=en#/backward?step=4');
+    await site.page.locator('.derivation details').last().waitFor();
+    // The lines in indices are the long ones.
+    await site.page.evaluate("for (const one of document.querySelectorAll('details')) one.open = true;");
     await site.page.locator('.formula-block[data-more] .katex').first().waitFor();
     const cut = await site.page.evaluate(`[...document.querySelectorAll('.formula-block')]
       .filter(one => one.offsetParent && one.scrollWidth > one.clientWidth + 1)

@@ -1,20 +1,20 @@
 import type { ReactNode } from 'react';
 
 /**
- * Text with its figure: side by side on wide screens, where the figure stays while the text scrolls; one
- * below the other on narrow ones.
+ * Text with its figure: side by side on wide screens, where the figure stays while the text scrolls. On narrow
+ * ones the figure follows the text, and what goes on `after` it follows the figure.
  */
-export function BesideText({
-  figure,
-  children,
-}: {
+export function BesideText(props: {
   readonly figure: ReactNode;
   readonly children: ReactNode;
+  readonly after?: ReactNode;
 }) {
+  const { figure, children, after } = props;
   return (
     <div className="beside-text">
       <div className="stack">{children}</div>
       <div className="staying-figure">{figure}</div>
+      {after && <div className="stack">{after}</div>}
     </div>
   );
 }

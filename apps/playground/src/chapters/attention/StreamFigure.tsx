@@ -40,6 +40,39 @@ export function StreamFigure(props: {
   const vector = (values: readonly number[]): string => numbers.vector(values, 3);
   return (
     <BesideText
+      after={
+        <>
+          <dl className="running">
+            <div data-symbol="m">
+              <dt>{text.maximum}</dt>
+              <dd>{state ? number(state.m) : '–'}</dd>
+            </div>
+            <div>
+              <dt>{text.factorOfKept}</dt>
+              <dd>{step ? number(step.merge.factors[0]) : '–'}</dd>
+            </div>
+            <div data-symbol="d">
+              <dt>{text.denominator}</dt>
+              <dd>{state ? number(state.d) : '–'}</dd>
+            </div>
+            <div data-symbol="num">
+              <dt>{text.numerator}</dt>
+              <dd>{state ? vector(state.num) : '–'}</dd>
+            </div>
+            <div data-symbol="o">
+              <dt>{text.output}</dt>
+              <dd>{result ? vector(result) : '–'}</dd>
+            </div>
+            <div>
+              <dt>{text.numbersKept}</dt>
+              <dd>{text.kept(state ? channels + 2 : 0, 2 * seen)}</dd>
+            </div>
+          </dl>
+          {step && <MergeEquations a={earlier} b={step.tile} merge={step.merge} />}
+          <p className="note">{seen === x.length ? text.allSeen : text.rightSoFar}</p>
+          {props.after}
+        </>
+      }
       figure={
         <div className="stack">
           <div className="toolbar">
@@ -71,35 +104,6 @@ export function StreamFigure(props: {
       }
     >
       {props.before}
-      <dl className="running">
-        <div data-symbol="m">
-          <dt>{text.maximum}</dt>
-          <dd>{state ? number(state.m) : '–'}</dd>
-        </div>
-        <div>
-          <dt>{text.factorOfKept}</dt>
-          <dd>{step ? number(step.merge.factors[0]) : '–'}</dd>
-        </div>
-        <div data-symbol="d">
-          <dt>{text.denominator}</dt>
-          <dd>{state ? number(state.d) : '–'}</dd>
-        </div>
-        <div data-symbol="num">
-          <dt>{text.numerator}</dt>
-          <dd>{state ? vector(state.num) : '–'}</dd>
-        </div>
-        <div data-symbol="o">
-          <dt>{text.output}</dt>
-          <dd>{result ? vector(result) : '–'}</dd>
-        </div>
-        <div>
-          <dt>{text.numbersKept}</dt>
-          <dd>{text.kept(state ? channels + 2 : 0, 2 * seen)}</dd>
-        </div>
-      </dl>
-      {step && <MergeEquations a={earlier} b={step.tile} merge={step.merge} />}
-      <p className="note">{seen === x.length ? text.allSeen : text.rightSoFar}</p>
-      {props.after}
     </BesideText>
   );
 }

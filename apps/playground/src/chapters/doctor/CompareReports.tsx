@@ -8,6 +8,7 @@ import {
 import { useState } from 'react';
 import { useNumbers } from '../../text/numbers.ts';
 import { useText } from '../../text/TextProvider.tsx';
+import { Rich } from '../../ui/Rich.tsx';
 import { ScrollRegion } from '../../ui/ScrollRegion.tsx';
 import { Section } from '../../ui/Section.tsx';
 import { Toggle } from '../../ui/Toggle.tsx';
@@ -40,7 +41,9 @@ export function CompareReports({ own }: { readonly own: DeviceReport | null }) {
   const b = second?.report ?? null;
   return (
     <Section id="compare" title={text.compare}>
-      <p>{text.compareAbout}</p>
+      <p>
+        <Rich text={text.compareAbout} />
+      </p>
       <div className="beside">
         <ReportField
           label={text.firstReport}

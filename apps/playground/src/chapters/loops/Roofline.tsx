@@ -116,6 +116,7 @@ export function Roofline(props: {
   };
   return (
     <BesideText
+      after={props.after}
       figure={
         <div className="stack">
           <Chart
@@ -180,7 +181,6 @@ export function Roofline(props: {
         onChange={setPower}
       />
       <p className="note">{text.rooflineNote(sequence, headSize)}</p>
-      {props.after}
     </BesideText>
   );
 }

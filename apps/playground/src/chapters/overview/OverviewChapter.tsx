@@ -16,14 +16,13 @@ export default function OverviewChapter() {
   return (
     <div className="stack">
       <Section id="word" title={text.word}>
-        <BesideText figure={<OneWord />}>
+        <BesideText figure={<OneWord />} after={<AllWords />}>
           <Paragraphs text={text.intro} />
           <Formula
             block
             tex="\operatorname{Attention}(Q, K, V) = \operatorname{softmax}\!\left(\frac{Q K^\top}{\sqrt d}\right) V"
           />
           <Paragraphs text={text.wordWhy} />
-          <AllWords />
         </BesideText>
       </Section>
       <Section id="scale" title={text.scale}>
