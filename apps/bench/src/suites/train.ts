@@ -22,6 +22,11 @@ const caseNames = trainingCases.map(({ name }) => name);
 
 /** Steps that are not timed: their losses are compared. */
 const CHECKED_STEPS = 3;
+/**
+ * The most steps before the timed ones, while the JavaScript engine compiles hot functions. A step of half a
+ * second and more has no warm-up.
+ */
+const WARM_UP_STEPS = 100;
 /** Sums of f32 products in another order, after two steps of AdamW. */
 const LOSS_TOLERANCE = 1e-3;
 
@@ -133,6 +138,8 @@ async function* measure(
         throw new WrongResult(`${of.name} on ${run.name}: the loss is ${losses[n]}, not ${expected}`);
     }
     const steps = Math.max(1, Math.ceil(500 / (await entries[0].run.steps(1)).wall));
+    const warmUp = steps > 1 ? Math.min(10 * steps, WARM_UP_STEPS) : 0;
+    for (const { run } of entries) if (warmUp > 0) await run.steps(warmUp);
     const all = entries.map(() => [] as Steps[]);
     const worked = entries.map(() => ({ dispatches: 0, bytes: 0 }));
     for (let round = 0; round < rounds; round++) {
