@@ -34,7 +34,7 @@ export function collapseDimensions(shape: Shape, strides: readonly Strides[]): C
 }
 
 /**
- * The same dimensions with the longest but the last moved next to the last, where a loop counts it without
+ * Moves the longest dimension but the last next to the last, where a loop counts the dimension without
  * coming back to the host; the others keep their order.
  */
 export function withLongRows({ shape, strides }: Collapsed): Collapsed {

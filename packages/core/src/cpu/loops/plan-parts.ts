@@ -31,7 +31,7 @@ function planPart(
   part: DomainPart,
   output: LoopOutput,
 ): LoopPlan | null {
-  /** What is read element by element: inputs of the loop, by what tells them apart. */
+  /** Inputs of the loop that are read element by element, by input and steps. */
   const streams = new Map<string, LoopInput>();
   const within = exprWithin(expr, part, (e, index) => {
     const source = inputs.findIndex(({ name }) => name === e.name);
