@@ -26,8 +26,9 @@ export class Model<T extends TensorDesc = TensorDesc> {
   readonly weights: Map<string, T>;
   /** An adapter that the model runs with. */
   adapter: AdapterWeights<T> | null = null;
-  /** Tensors that weights are views of; a trainer leaves them to the model. */
-  readonly memory: Set<T> = new Set();
+  /** Tensors that weights are views of. */
+  readonly #memory = new Set<T>();
+  #isReleased = false;
   readonly #held = new Map<string, { release(): void }>();
 
   constructor(
@@ -117,10 +118,18 @@ export class Model<T extends TensorDesc = TensorDesc> {
     return { ...Object.fromEntries(this.weights), ...this.adapter?.tensors };
   }
 
+  /** Takes tensors that weights are views of from a trainer, to free the tensors with the model. */
+  adopt(memory: readonly T[]): void {
+    for (const tensor of memory) {
+      if (this.#isReleased) this.engine.release(tensor);
+      else this.#memory.add(tensor);
+    }
+  }
+
   /** Frees the memory that no weight lies in any more. */
   releaseUnused(): void {
     const { primitives } = this.engine;
-    for (const memory of this.memory) {
+    for (const memory of this.#memory) {
       const own = primitives.placeOf(memory);
       const isUsed = Object.values(this.bindings()).some(tensor => {
         const place = primitives.placeOf(tensor);
@@ -128,14 +137,15 @@ export class Model<T extends TensorDesc = TensorDesc> {
         return place.memory === own.memory && distance >= 0 && distance < bytesOf([memory]);
       });
       if (isUsed) continue;
-      this.memory.delete(memory);
+      this.#memory.delete(memory);
       this.engine.release(memory);
     }
   }
 
   /** Frees what it holds on the engine. */
   release(): void {
-    for (const tensor of this.memory) this.engine.release(tensor);
+    this.#isReleased = true;
+    for (const tensor of this.#memory) this.engine.release(tensor);
     for (const held of this.#held.values()) held.release();
     for (const tensor of this.weights.values()) this.engine.release(tensor);
     for (const tensor of Object.values(this.adapter?.tensors ?? {})) this.engine.release(tensor);

@@ -70,3 +70,22 @@ test('an optimizer moves all parameters of one group at once', async () => {
   expect(await step({ kind: 'sgd' })).toBe(adamw);
   expect(await step({ kind: 'sgd', momentum: 0.9, nesterov: true })).toBe(adamw);
 });
+
+test.each(['the trainer', 'the model'])(
+  'all memory is given back where %s is released first',
+  async first => {
+    const { adapter } = await openGpu({ backend: 'null' });
+    const ctx = await createContext({ adapter });
+    const model = createModel(readModel(configOf.gpt2(1)), { engine: webgpuEngine(ctx) });
+    const trainer = createTrainer(model, { learningRate: 1e-3 });
+    await trainer.step(batch);
+    const next = createTrainer(model, { learningRate: 1e-3 });
+    trainer.release();
+    await next.step(batch);
+    for (const each of first === 'the model' ? [model, next] : [next, model]) each.release();
+    await ctx.submitted();
+    ctx.trim();
+    expect(ctx.memory.current).toBe(0);
+    ctx.destroy();
+  },
+);

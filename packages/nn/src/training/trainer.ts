@@ -102,7 +102,7 @@ export function createTrainer<T extends TensorDesc>(model: Model<T>, options: Tr
     },
     release() {
       passes.release();
-      for (const memory of optimizer.release()) model.memory.add(memory);
+      model.adopt(optimizer.release());
     },
   };
 }
