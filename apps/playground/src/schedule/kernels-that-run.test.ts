@@ -2,7 +2,8 @@ import { normalise, normaliseBackward, Tensor } from '@tilewise/core';
 import { createContext, planSdpa, planSdpaBackward } from '@tilewise/webgpu';
 import { openGpu } from '@tilewise/webgpu-host';
 import { expect, it } from 'vitest';
-import { de } from '../text/de/index.ts';
+import { backward as wordsDe } from '../text/de/backward.ts';
+import { backward as wordsEn } from '../text/en/backward.ts';
 import { en } from '../text/en/index.ts';
 
 it('are one kernel forward and three backward, as the chapters say', async () => {
@@ -13,7 +14,7 @@ it('are one kernel forward and three backward, as the chapters say', async () =>
   const backward = planSdpaBackward(ctx, normaliseBackward({ q, k: q, v: q, o: q, lse, dO: q }, {}).problem);
   expect(forward.kernels).toHaveLength(1);
   expect(backward.kernels).toHaveLength(3);
-  for (const { backward: words } of [en, de]) expect(words.kernelRows).toHaveLength(backward.kernels.length);
+  for (const words of [wordsEn, wordsDe]) expect(words.kernelRows).toHaveLength(backward.kernels.length);
   expect(en.graph.intro.join()).toContain('*one* kernel forward, three backward');
   expect(en.train.intro.join()).toContain('one kernel forward, three backward');
   ctx.destroy();

@@ -1,6 +1,6 @@
 import katex from 'katex';
 import { describe, expect, it } from 'vitest';
-import { initialLanguage, languages } from './languages.ts';
+import { initialLanguage, type Language, languages } from './languages.ts';
 
 describe('the language to begin with', () => {
   const nothing = { search: '', stored: null, preferred: [] };
@@ -26,9 +26,16 @@ function entries(node: unknown, path: string): [string, unknown][] {
   return Object.entries(node).flatMap(([key, child]) => entries(child, `${path}.${key}`));
 }
 
+/** All that is said in a language. */
+async function whole(language: Language): Promise<object> {
+  const { load, chapters } = languages[language];
+  const parts = await Promise.all(Object.values(chapters).map(loadChapter => loadChapter()));
+  return { ...(await load()), parts };
+}
+
 describe.each(['en', 'de'] as const)('the formulas of the catalogue %s', language => {
   it('are ones that KaTeX knows, without stray characters', async () => {
-    for (const [path, value] of entries(await languages[language].load(), 'text')) {
+    for (const [path, value] of entries(await whole(language), 'text')) {
       if (typeof value !== 'string') continue;
       // biome-ignore lint/suspicious/noControlCharactersInRegex: a backslash too few makes one.
       expect(value, path).not.toMatch(/[\u0000-\u0009\u000b-\u001f]/);
@@ -40,9 +47,9 @@ describe.each(['en', 'de'] as const)('the formulas of the catalogue %s', languag
 
 describe('the German catalogue', () => {
   it('leaves nothing empty, and uses the formulas and code of the English one', async () => {
-    const german = new Map(entries(await languages.de.load(), 'text'));
+    const german = new Map(entries(await whole('de'), 'text'));
     const marked = (text: string): string[] => [...text.matchAll(/\$[^$]+\$|`[^`]+`/g)].map(String).sort();
-    for (const [path, value] of entries(await languages.en.load(), 'text')) {
+    for (const [path, value] of entries(await whole('en'), 'text')) {
       if (typeof value !== 'string') continue;
       const translated = german.get(path);
       expect(translated, path).toSatisfy((text: unknown) => typeof text === 'string' && text.trim() !== '');

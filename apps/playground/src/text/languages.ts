@@ -1,5 +1,7 @@
 import { firstEn } from './en/first.ts';
-import type { FirstText, Text } from './text.ts';
+import type { ChapterTexts, FirstText, Text } from './text.ts';
+
+type ChapterLoaders = { readonly [N in keyof ChapterTexts]: () => Promise<ChapterTexts[N]> };
 
 /**
  * The languages of the page. What the first page says in English comes with it; the rest, and the other
@@ -10,11 +12,21 @@ export const languages = {
     name: 'English',
     first: async (): Promise<FirstText> => firstEn,
     load: async (): Promise<Text> => (await import('./en/index.ts')).en,
+    chapters: {
+      backward: async () => (await import('./en/backward.ts')).backward,
+      doctor: async () => (await import('./en/doctor.ts')).doctor,
+      kernels: async () => (await import('./en/kernels.ts')).kernels,
+    } satisfies ChapterLoaders as ChapterLoaders,
   },
   de: {
     name: 'Deutsch',
     first: async (): Promise<FirstText> => (await import('./de/first.ts')).firstDe,
     load: async (): Promise<Text> => (await import('./de/index.ts')).de,
+    chapters: {
+      backward: async () => (await import('./de/backward.ts')).backward,
+      doctor: async () => (await import('./de/doctor.ts')).doctor,
+      kernels: async () => (await import('./de/kernels.ts')).kernels,
+    } satisfies ChapterLoaders as ChapterLoaders,
   },
 } as const;
 

@@ -1,5 +1,8 @@
+import type { backward } from './en/backward.ts';
+import type { doctor } from './en/doctor.ts';
 import type { firstEn } from './en/first.ts';
 import type { en } from './en/index.ts';
+import type { kernels } from './en/kernels.ts';
 
 /**
  * The whole text of the page, in one language. English is complete by definition; a translation has equal
@@ -9,3 +12,10 @@ export type Text = typeof en;
 
 /** The part that the first page needs; the rest comes with the first chapter. */
 export type FirstText = typeof firstEn;
+
+/** Long texts of single chapters, each loaded with its chapter. */
+export interface ChapterTexts {
+  readonly backward: typeof backward;
+  readonly doctor: typeof doctor;
+  readonly kernels: typeof kernels;
+}

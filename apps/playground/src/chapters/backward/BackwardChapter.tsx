@@ -1,5 +1,5 @@
 import { Quiz } from '../../quiz/Quiz.tsx';
-import { useText } from '../../text/TextProvider.tsx';
+import { useChapterText } from '../../text/useChapterText.ts';
 import { BesideText } from '../../ui/BesideText.tsx';
 import { Formula } from '../../ui/Formula.tsx';
 import { References } from '../../ui/References.tsx';
@@ -17,7 +17,7 @@ import { WalkFigure } from './WalkFigure.tsx';
 
 /** Chapter 5: gradients without the big matrices. */
 export default function BackwardChapter() {
-  const { backward: text } = useText();
+  const text = useChapterText('backward');
   return (
     <div className="stack">
       <div className="prose">

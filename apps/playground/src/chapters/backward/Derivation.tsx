@@ -1,5 +1,5 @@
 import { useUrlNumber } from '../../app/url-state.ts';
-import { useText } from '../../text/TextProvider.tsx';
+import { useChapterText } from '../../text/useChapterText.ts';
 import { Formula } from '../../ui/Formula.tsx';
 import { Reveal } from '../../ui/Reveal.tsx';
 import { Rich } from '../../ui/Rich.tsx';
@@ -14,7 +14,7 @@ const stacked = (tex: string): string =>
 
 /** The derivation, one step at a time; what has been read stays. */
 export function Derivation() {
-  const { backward: text } = useText();
+  const text = useChapterText('backward');
   const [at, setAt] = useUrlNumber('step', 1, { min: 1, max: derivation.length });
   return (
     <div className="stack">

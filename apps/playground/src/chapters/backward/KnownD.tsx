@@ -2,7 +2,7 @@ import { useMemo } from 'react';
 import { useUrlChoice, useUrlNumber } from '../../app/url-state.ts';
 import { blockVisits } from '../../schedule/backward-order.ts';
 import { useNumbers } from '../../text/numbers.ts';
-import { useText } from '../../text/TextProvider.tsx';
+import { useChapterText } from '../../text/useChapterText.ts';
 import { Player } from '../../ui/Player.tsx';
 import { Segmented } from '../../ui/Segmented.tsx';
 import { Slider } from '../../ui/Slider.tsx';
@@ -15,7 +15,7 @@ const products = 5;
 
 /** How often K and V are loaded by a row-wise walk, with D = rowsum(dO ∘ O) beforehand and without. */
 export function KnownD() {
-  const { backward: text } = useText();
+  const text = useChapterText('backward');
   const { fixed } = useNumbers();
   const [when, setWhen] = useUrlChoice('d', 'known', ['known', 'late']);
   const [n, setN] = useUrlNumber('blocks', 6, { min: 2, max: 10 });

@@ -4,7 +4,7 @@ import { attentionNumbers, type Tokens } from '../../gradients/attention-numbers
 import { finiteDifference, type InputName, loss, moved } from '../../gradients/finite-difference.ts';
 import { type Element, type MatrixName, makingOf, matricesOf } from '../../gradients/terms.ts';
 import { useNumbers } from '../../text/numbers.ts';
-import { useText } from '../../text/TextProvider.tsx';
+import { useChapterText } from '../../text/useChapterText.ts';
 import { keyStep } from '../../ui/grid-keys.ts';
 import { Rich } from '../../ui/Rich.tsx';
 import { ScrollRegion } from '../../ui/ScrollRegion.tsx';
@@ -75,7 +75,7 @@ function useLiveNumbers() {
 
 /** All matrices of attention and its backward pass for four words, in numbers that the visitor moves. */
 export function LiveNumbers() {
-  const { backward: text } = useText();
+  const text = useChapterText('backward');
   const { fixed } = useNumbers();
   const { chosen, choose, tokens, numbers } = useLiveNumbers();
   const matrices = useMemo(() => matricesOf(tokens, numbers), [tokens, numbers]);
@@ -154,7 +154,7 @@ export function LiveNumbers() {
 
 /** The gradient beside a finite difference that the visitor chooses, and D in both ways. */
 export function GradientCheck() {
-  const { backward: text } = useText();
+  const text = useChapterText('backward');
   const { fixed, short } = useNumbers();
   const { input, i, c, tokens, numbers, tenths, setTenths } = useLiveNumbers();
   const [power, setPower] = useUrlNumber('h', 2, { min: 0, max: 6 });

@@ -1,6 +1,6 @@
 import { useUrlChoice } from '../../app/url-state.ts';
 import { type BackwardKernel, visitedTile } from '../../schedule/backward-order.ts';
-import { useText } from '../../text/TextProvider.tsx';
+import { useChapterText } from '../../text/useChapterText.ts';
 import { TileCells, tileSize } from '../../tiles/TileCells.tsx';
 import { Player } from '../../ui/Player.tsx';
 import { Segmented } from '../../ui/Segmented.tsx';
@@ -15,7 +15,7 @@ const tiles = Array.from({ length: n }, (_, k) => k);
 
 /** The kernels that the library runs: all workgroups side by side, each finishing what it holds. */
 export function TwoKernels() {
-  const { backward: text } = useText();
+  const text = useChapterText('backward');
   const [mask, setMask] = useUrlChoice('mask', 'none', ['none', 'causal']);
   const causal = mask === 'causal';
   const playback = usePlayback('kernels', n, 700, 3);
@@ -53,7 +53,7 @@ function KernelGrid(props: {
   readonly causal: boolean;
 }) {
   const { kernel, at, causal } = props;
-  const { backward: text } = useText();
+  const text = useChapterText('backward');
   const byKey = kernel === 'dkdv';
   const visits = (group: number): (number | null)[] =>
     Array.from({ length: n }, (_, step) => visitedTile(kernel, group, step, n, causal));

@@ -1,6 +1,6 @@
 import { useUrlChoice } from '../../app/url-state.ts';
 import { type Gradient, styleOf, termsAdded, type Walk } from '../../schedule/backward-order.ts';
-import { useText } from '../../text/TextProvider.tsx';
+import { useChapterText } from '../../text/useChapterText.ts';
 import { Player } from '../../ui/Player.tsx';
 import { Segmented } from '../../ui/Segmented.tsx';
 import { usePlayback } from '../../ui/usePlayback.ts';
@@ -13,7 +13,7 @@ const rows = Array.from({ length: n }, (_, r) => r);
 
 /** dS walked by rows or by columns, and how far that brings each gradient. */
 export function WalkFigure() {
-  const { backward: text } = useText();
+  const text = useChapterText('backward');
   const [walk, setWalk] = useUrlChoice<Walk>('walk', 'rows', walks);
   const playback = usePlayback('walked', n, 650, 3);
   const { at } = playback;

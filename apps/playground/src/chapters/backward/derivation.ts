@@ -1,7 +1,7 @@
-import type { Text } from '../../text/text.ts';
+import type { ChapterTexts } from '../../text/text.ts';
 
 /** Steps of the derivation; what is said about each is in the catalogue. */
-export type DerivationStepId = keyof Text['backward']['steps'];
+export type DerivationStepId = keyof ChapterTexts['backward']['steps'];
 
 /** One step of the backward pass: the rule, and the same in indices, line by line. */
 export interface DerivationStep {

@@ -7,7 +7,7 @@ import {
 } from '@tilewise/device-report';
 import { useState } from 'react';
 import { useNumbers } from '../../text/numbers.ts';
-import { useText } from '../../text/TextProvider.tsx';
+import { useChapterText } from '../../text/useChapterText.ts';
 import { Rich } from '../../ui/Rich.tsx';
 import { ScrollRegion } from '../../ui/ScrollRegion.tsx';
 import { Section } from '../../ui/Section.tsx';
@@ -32,7 +32,7 @@ function read({ text }: ReportInput): Read {
 
 /** Two reports side by side; the first may be that of this device. */
 export function CompareReports({ own }: { readonly own: DeviceReport | null }) {
-  const text = useText().doctor;
+  const text = useChapterText('doctor');
   const [inputs, setInputs] = useState<readonly [ReportInput, ReportInput]>([noInput, noInput]);
   const [differing, setDiffering] = useState(false);
   const [first, second] = inputs.map(read);
@@ -80,7 +80,7 @@ function Compared(props: {
   readonly differing: boolean;
 }) {
   const { names, rows, differing } = props;
-  const text = useText().doctor;
+  const text = useChapterText('doctor');
   const { significant } = useNumbers();
   const shown = rows.filter(({ values: [a, b] }) => !differing || a !== b);
   const speed = (tflops: number): string => {

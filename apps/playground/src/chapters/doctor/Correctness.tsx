@@ -1,6 +1,6 @@
 import type { DeviceReport } from '@tilewise/device-report';
 import { useNumbers } from '../../text/numbers.ts';
-import { useText } from '../../text/TextProvider.tsx';
+import { useChapterText } from '../../text/useChapterText.ts';
 import { ScrollRegion } from '../../ui/ScrollRegion.tsx';
 import { Section } from '../../ui/Section.tsx';
 
@@ -11,7 +11,7 @@ const place = (error: number): number => Math.min(1, Math.max(0, (Math.log10(err
 
 /** Every check against the float64 reference, its error drawn beside what is allowed. */
 export function Correctness({ checks }: { readonly checks: readonly Check[] }) {
-  const text = useText().doctor;
+  const text = useChapterText('doctor');
   const numbers = useNumbers();
   return (
     <Section id="correctness" title={text.correctness}>

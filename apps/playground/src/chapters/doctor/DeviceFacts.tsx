@@ -1,12 +1,12 @@
 import type { DeviceReport } from '@tilewise/device-report';
 import { useNumbers } from '../../text/numbers.ts';
-import { useText } from '../../text/TextProvider.tsx';
+import { useChapterText } from '../../text/useChapterText.ts';
 import { ScrollRegion } from '../../ui/ScrollRegion.tsx';
 import { Section } from '../../ui/Section.tsx';
 
 /** Features and limits of the device, and what it can run because of them. */
 export function DeviceFacts({ diagnosis }: { readonly diagnosis: DeviceReport['diagnosis'] }) {
-  const text = useText().doctor;
+  const text = useChapterText('doctor');
   const { significant, bytes } = useNumbers();
   const { features, limits, variants } = diagnosis;
   const value = (name: string, of: number): string =>

@@ -7,7 +7,7 @@ import {
 } from '@tilewise/device-report';
 import { useCallback, useMemo } from 'react';
 import { useNumbers } from '../../text/numbers.ts';
-import { useText } from '../../text/TextProvider.tsx';
+import { useChapterText } from '../../text/useChapterText.ts';
 import { Chart, type Plot } from '../../ui/Chart.tsx';
 import { ScrollRegion } from '../../ui/ScrollRegion.tsx';
 import { Section } from '../../ui/Section.tsx';
@@ -21,7 +21,7 @@ export function DeviceRoofline({ report }: { readonly report: DeviceReport }) {
 }
 
 function Drawn({ roofline, head }: { readonly roofline: Roofline; readonly head: number }) {
-  const text = useText().doctor;
+  const text = useChapterText('doctor');
   const { significant, percent } = useNumbers();
   const { ceilings, bandwidth, points } = roofline;
   const unit = useMemo(() => speedUnit(Math.max(...ceilings.map(({ tflops }) => tflops))), [ceilings]);

@@ -1,6 +1,6 @@
 import type { DeviceReport } from '@tilewise/device-report';
 import { useUrlChoice, useUrlFlag } from '../../app/url-choice.ts';
-import { useText } from '../../text/TextProvider.tsx';
+import { useChapterText } from '../../text/useChapterText.ts';
 import { Choice } from '../../ui/Choice.tsx';
 import { References } from '../../ui/References.tsx';
 import { Reveal } from '../../ui/Reveal.tsx';
@@ -21,7 +21,7 @@ import { Verdict } from './Verdict.tsx';
  * The visitor's device: whether attention is right on it, what it can do, how fast it is, and as a report.
  */
 export default function DoctorChapter() {
-  const text = useText().doctor;
+  const text = useChapterText('doctor');
   const [engine, setEngine] = useUrlChoice('engine', ['auto', 'cpu'], 'auto');
   const [size, setSize] = useUrlChoice('size', ['auto', 'small', 'medium', 'large'], 'auto');
   const [head, setHead] = useUrlChoice('d', ['32', '64', '128'], '64');
@@ -82,7 +82,7 @@ export default function DoctorChapter() {
 }
 
 function Progress({ examination: { running, progress, report } }: { readonly examination: Examination }) {
-  const text = useText().doctor;
+  const text = useChapterText('doctor');
   const measured = report?.attention?.measurements.length ?? 0;
   return (
     <>

@@ -1,5 +1,5 @@
 import { useId, useState } from 'react';
-import { useText } from '../../text/TextProvider.tsx';
+import { useChapterText } from '../../text/useChapterText.ts';
 import { FileButton } from '../../ui/FileButton.tsx';
 
 /** The text of a report, and the name of its file if it had one. */
@@ -21,7 +21,7 @@ export function ReportField(props: {
   readonly onInput: (input: ReportInput) => void;
 }) {
   const { label, input, error, placeholder, onInput } = props;
-  const text = useText().doctor;
+  const text = useChapterText('doctor');
   const id = useId();
   const [over, setOver] = useState(false);
   const [tooLarge, setTooLarge] = useState(false);

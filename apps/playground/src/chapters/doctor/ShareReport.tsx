@@ -1,7 +1,7 @@
 import { type DeviceReport, reportJson, reportMarkdown } from '@tilewise/device-report';
 import { useState } from 'react';
 import { links } from '../../app/links.ts';
-import { useText } from '../../text/TextProvider.tsx';
+import { useChapterText } from '../../text/useChapterText.ts';
 import { Reveal } from '../../ui/Reveal.tsx';
 import { ScrollRegion } from '../../ui/ScrollRegion.tsx';
 import { Section } from '../../ui/Section.tsx';
@@ -9,7 +9,7 @@ import { saveFile } from '../../ui/save-file.ts';
 
 /** The report as Markdown and as JSON, to copy and to save. */
 export function ShareReport({ report }: { readonly report: DeviceReport }) {
-  const text = useText().doctor;
+  const text = useChapterText('doctor');
   const [copied, setCopied] = useState<'yes' | 'no' | null>(null);
   const markdown = reportMarkdown(report);
   const json = reportJson(report);

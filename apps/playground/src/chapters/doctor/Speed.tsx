@@ -1,6 +1,6 @@
 import { type AttentionReport, type Measurement, teraflops } from '@tilewise/device-report';
 import { useCallback } from 'react';
-import { useText } from '../../text/TextProvider.tsx';
+import { useChapterText } from '../../text/useChapterText.ts';
 import { Rich } from '../../ui/Rich.tsx';
 import { Section } from '../../ui/Section.tsx';
 import { SpeedChart } from './SpeedChart.tsx';
@@ -9,7 +9,7 @@ import { speedUnit } from './speed-unit.ts';
 
 /** How fast attention is, flash and stored, and what memory it takes. */
 export function Speed({ attention }: { readonly attention: AttentionReport }) {
-  const text = useText().doctor;
+  const text = useChapterText('doctor');
   const { measurements, machine, settings } = attention;
   const { name, perTeraflops } = speedUnit(Math.max(0, ...measurements.map(row => teraflops(row) ?? 0)));
   const speed = useCallback(

@@ -1,6 +1,6 @@
 import type { Measurement } from '@tilewise/device-report';
 import { useCallback } from 'react';
-import { useText } from '../../text/TextProvider.tsx';
+import { useChapterText } from '../../text/useChapterText.ts';
 import type { Plot } from '../../ui/Chart.tsx';
 import { ChartFigure } from '../../ui/ChartFigure.tsx';
 import { implementationColors } from './implementation-colors.ts';
@@ -15,7 +15,7 @@ export function SpeedChart(props: {
   readonly log?: boolean;
 }) {
   const { title, rows, pass, value, unit, log = false } = props;
-  const text = useText().doctor;
+  const text = useChapterText('doctor');
   const options = useCallback(
     (plot: Plot) => {
       const points = rows

@@ -1,11 +1,11 @@
 import { type Measurement, teraflops } from '@tilewise/device-report';
 import { useNumbers } from '../../text/numbers.ts';
-import { useText } from '../../text/TextProvider.tsx';
+import { useChapterText } from '../../text/useChapterText.ts';
 import { ScrollRegion } from '../../ui/ScrollRegion.tsx';
 
 /** Every measurement, and how many times faster flash is than the scores in memory. */
 export function SpeedTable({ rows }: { readonly rows: readonly Measurement[] }) {
-  const text = useText().doctor;
+  const text = useChapterText('doctor');
   const numbers = useNumbers();
   const naive = (row: Measurement): Measurement | undefined =>
     rows.find(other => other.implementation === 'naive' && other.pass === row.pass && other.S === row.S);

@@ -1,10 +1,11 @@
 import { type DeviceReport, deviceName } from '@tilewise/device-report';
-import { useLanguage, useText } from '../../text/TextProvider.tsx';
+import { useLanguage } from '../../text/TextProvider.tsx';
+import { useChapterText } from '../../text/useChapterText.ts';
 import { Stats } from '../../ui/Stats.tsx';
 
 /** The outcome in a sentence, and the machine. */
 export function Verdict({ report }: { readonly report: DeviceReport }) {
-  const text = useText().doctor;
+  const text = useChapterText('doctor');
   const [language] = useLanguage();
   const { diagnosis, made, attention } = report;
   const wasChosen = attention?.machine.engine === 'cpu' && attention.machine.instead === undefined;

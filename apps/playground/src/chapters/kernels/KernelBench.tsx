@@ -3,7 +3,7 @@ import type { ProgramOfExercise } from '../../app/kept-programs.ts';
 import { headerOf } from '../../kernels/header.ts';
 import { solutionOf } from '../../kernels/programs.ts';
 import type { Puzzle } from '../../kernels/puzzles.ts';
-import { useText } from '../../text/TextProvider.tsx';
+import { useChapterText } from '../../text/useChapterText.ts';
 import { Rich } from '../../ui/Rich.tsx';
 import { ScrollRegion } from '../../ui/ScrollRegion.tsx';
 import { HintLadder } from '../../workbench/HintLadder.tsx';
@@ -18,7 +18,7 @@ const noCompletions = () => ({ replace: 0, options: [] });
 
 /** A kernel to write: the editor, the header that is given, a run and its verdict, hints and a solution. */
 export function KernelBench({ puzzle, kept }: { readonly puzzle: Puzzle; readonly kept: ProgramOfExercise }) {
-  const { kernels: text } = useText();
+  const text = useChapterText('kernels');
   const words = text.puzzles[puzzle.id];
   const bench = useRef<HTMLDivElement>(null);
   const { run, running, start } = useJudge(puzzle);

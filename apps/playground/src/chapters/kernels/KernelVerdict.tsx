@@ -3,8 +3,8 @@ import type { Failure } from '../../kernels/failure.ts';
 import type { Judgement, Times } from '../../kernels/judge.ts';
 import { useNumbers } from '../../text/numbers.ts';
 import { say } from '../../text/say.ts';
-import { useText } from '../../text/TextProvider.tsx';
-import type { Text } from '../../text/text.ts';
+import type { ChapterTexts } from '../../text/text.ts';
+import { useChapterText } from '../../text/useChapterText.ts';
 import { Rich } from '../../ui/Rich.tsx';
 import type { KernelRun } from './useJudge.ts';
 
@@ -16,7 +16,7 @@ export function KernelVerdict({
   readonly run: KernelRun | null;
   readonly changed: boolean;
 }) {
-  const { kernels: text } = useText();
+  const text = useChapterText('kernels');
   if (run === null) {
     const runs = 'gpu' in navigator;
     return (
@@ -46,7 +46,7 @@ function Judged({ judgement }: { readonly judgement: Judgement }) {
 }
 
 function Failed({ failure }: { readonly failure: Failure }) {
-  const { kernels: text } = useText();
+  const text = useChapterText('kernels');
   return (
     <>
       <p className="broken">{say(failure, text.failures)}</p>
@@ -62,7 +62,7 @@ function Failed({ failure }: { readonly failure: Failure }) {
 }
 
 function Wrong({ judgement }: { readonly judgement: Extract<Judgement, { kind: 'wrong' }> }) {
-  const { kernels: text } = useText();
+  const text = useChapterText('kernels');
   const { short } = useNumbers();
   const { input, sizes, wrong, slip } = judgement;
   const write = (value: number): string => short(value, 4);
@@ -85,7 +85,7 @@ function Wrong({ judgement }: { readonly judgement: Extract<Judgement, { kind: '
 }
 
 function Right({ judgement }: { readonly judgement: Extract<Judgement, { kind: 'right' }> }) {
-  const { kernels: text } = useText();
+  const text = useChapterText('kernels');
   const { significant, short } = useNumbers();
   const { inputs, largest, reads, times } = judgement;
   const error = Math.abs(largest.got - largest.wanted);
@@ -127,7 +127,7 @@ const level = 1.15;
 /** A time against the best known one, in words. */
 function compared(
   { own, best }: Times,
-  words: Text['kernels']['race'],
+  words: ChapterTexts['kernels']['race'],
   significant: (value: number, digits: number) => string,
 ): string {
   if (own * level < best) return words.ahead;
@@ -136,7 +136,7 @@ function compared(
 
 /** The times as bars, the longest over the whole width. */
 function Race({ times }: { readonly times: Times }) {
-  const { kernels: text } = useText();
+  const text = useChapterText('kernels');
   const { significant } = useNumbers();
   const lanes = (['own', 'rival', 'best'] as const).flatMap(name => {
     const ms = times[name];

@@ -3,7 +3,7 @@ import { useProgress } from '../../app/progress.ts';
 import { useUrlChoice } from '../../app/url-state.ts';
 import { starterOf } from '../../kernels/programs.ts';
 import { puzzleIds, puzzleOf, taskOf } from '../../kernels/puzzles.ts';
-import { useText } from '../../text/TextProvider.tsx';
+import { useChapterText } from '../../text/useChapterText.ts';
 import { Formula } from '../../ui/Formula.tsx';
 import { References } from '../../ui/References.tsx';
 import { Paragraphs, Rich } from '../../ui/Rich.tsx';
@@ -13,7 +13,7 @@ import './kernels.css';
 
 /** Kernels in WGSL, to be written and run on the visitor's own GPU. */
 export default function KernelsChapter() {
-  const { kernels: text } = useText();
+  const text = useChapterText('kernels');
   const progress = useProgress();
   const [id, setId] = useUrlChoice('puzzle', 'naive', puzzleIds);
   const kept = useProgram(taskOf(id), starterOf(id));

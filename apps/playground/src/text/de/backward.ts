@@ -1,6 +1,6 @@
-import type { Text } from '../text.ts';
+import type { ChapterTexts } from '../text.ts';
 
-export const backward: Text['backward'] = {
+export const backward: ChapterTexts['backward'] = {
   intro: [
     'Vorwärts wurde P weggeworfen. Rückwärts wird es wieder gebraucht, und zwei weitere, ebenso große Matrizen: dP und dS. Auch von ihnen wird keine gespeichert. Eine Zahl je Zeile, $\\mathrm{lse} = m + \\ln d$, holt jedes Gewicht bei Bedarf zurück: $P_{ij} = e^{S_{ij} - \\mathrm{lse}_i}$.',
     'Etwas noch einmal zu berechnen, statt es zu behalten, heißt *Activation Checkpointing*. Hier ist es billig: Maxima und Nenner sind vom ersten Mal bekannt.',

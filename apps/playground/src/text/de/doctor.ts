@@ -1,6 +1,6 @@
-import type { Text } from '../text.ts';
+import type { ChapterTexts } from '../text.ts';
 
-export const doctor: Text['doctor'] = {
+export const doctor: ChapterTexts['doctor'] = {
   intro: [
     'Eine Messung von einer fremden Maschine sagt wenig über die eigene. Diese Seite untersucht die GPU vor dir. Zuerst prüft sie, ob Attention darauf *richtig* ist, vorwärts und rückwärts, gegen eine Referenz in float64. Dann misst sie, was die GPU höchstens kann, und wie nah die Kernel dieser Bibliothek herankommen.',
     'Das Ergebnis ist ein Bericht. Hänge ihn an ein Issue, wenn etwas falsch ist, oder lege zwei Berichte nebeneinander: zwei Maschinen, zwei Browser, oder dieselbe Maschine vor und nach einem neuen Treiber.',

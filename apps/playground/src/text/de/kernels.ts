@@ -1,6 +1,6 @@
-import type { Text } from '../text.ts';
+import type { ChapterTexts } from '../text.ts';
 
-export const kernels: Text['kernels'] = {
+export const kernels: ChapterTexts['kernels'] = {
   intro: [
     'Die Spielmaschine hatte fünf Register. Deine GPU hat Tausende von Spuren, und dieselben drei Zahlen tragen die Last: ein Maximum, ein Nenner, ein Zähler. Hier schreibst du die Kernel in WGSL, der Sprache von WebGPU, von der einfachen Formel bis zu beiden Hälften des Rückwärtsgangs.',
     'Ein Programm läuft auf deiner eigenen GPU, auf verdeckten Eingaben: Scores, die überlaufen, Längen, die in keine Kachel passen, Maxima, die steigen und fallen. Das Ergebnis wird mit einer float64-Referenz verglichen, die Lesezugriffe werden gezählt, und dann läuft es gegen einen einfachen Kernel und den besten, den wir kennen.',

@@ -1,12 +1,9 @@
 import { attention } from './attention.ts';
-import { backward } from './backward.ts';
 import { bench } from './bench.ts';
-import { doctor } from './doctor.ts';
 import { dropout } from './dropout.ts';
 import { engine } from './engine.ts';
 import { firstEn } from './first.ts';
 import { graph } from './graph.ts';
-import { kernels } from './kernels.ts';
 import { lab } from './lab.ts';
 import { loops } from './loops.ts';
 import { machine } from './machine.ts';
@@ -31,15 +28,12 @@ export const en = {
   softmax,
   attention,
   loops,
-  backward,
   dropout,
   lab,
   engine,
   graph,
-  doctor,
   train,
   quizzes,
-  kernels,
   tiles,
   overview,
   references,
