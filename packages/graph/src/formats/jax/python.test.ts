@@ -13,10 +13,14 @@ withJax('the Python files draw the masks of Philox, bit for bit', { timeout }, a
   await runPython(['-m', 'src.formats.jax.python.test_philox', fixtures], project);
 });
 
-withJax('attention on 1, 2, 4 and 8 devices is dense attention, with every option', { timeout }, async () => {
-  const printed = await runPython(['-m', 'src.formats.jax.python.attention.test_attention'], project);
-  for (const devices of [1, 2, 4, 8]) expect(printed).toContain(`${devices} devices: 24 cases`);
-});
+withJax(
+  'attention on 1, 2, 4 and 8 devices is dense attention, with every option',
+  { timeout: 3 * timeout },
+  async () => {
+    const printed = await runPython(['-m', 'src.formats.jax.python.attention.test_attention'], project);
+    for (const devices of [1, 2, 4, 8]) expect(printed).toContain(`${devices} devices: 24 cases`);
+  },
+);
 
 withJax('memory falls with the number of devices, and holds no scores', { timeout }, async () => {
   expect(await runPython(['-m', 'src.formats.jax.python.attention.test_memory'], project)).toContain(
