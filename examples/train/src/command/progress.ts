@@ -6,9 +6,7 @@ export interface ProgressOutput {
   write(text: string): unknown;
 }
 
-const BAR = 24;
-const LINES = 10;
-const REDRAW_MS = 80;
+const [BAR, LINES, REDRAW_MS] = [24, 10, 80];
 
 /**
  * Writes the progress of `steps` training steps, each of which is reported: a bar with loss, accuracy, the
