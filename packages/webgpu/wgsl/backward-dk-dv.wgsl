@@ -306,15 +306,14 @@ fn main(
           workgroupBarrier();
           for (var n = lane; n < 256u; n += 64u) {
             let r = n / 8u;
+            let s = i0 + r;
             let d = d0 + 4u * (n % 8u);
             var x = vec4f();
             if (product == 0u) {
-              let s = i0 + r;
               if (s < seq.length_q && d < channels) {
                 x = q_load4(q_row(seq, h, s), d);
               }
             } else {
-              let s = i0 + r;
               if (s < seq.length_q && d < channels) {
                 x = dO_load4(dO_row(seq, h, s), d);
               }
@@ -323,15 +322,14 @@ fn main(
           }
           for (var n = lane; n < 256u; n += 64u) {
             let r = n / 8u;
+            let s = j0 + r;
             let d = d0 + 4u * (n % 8u);
             var x = vec4f();
             if (product == 0u) {
-              let s = j0 + r;
               if (s < seq.length_kv && d < channels) {
                 x = k_load4(k_row(seq, h_k, s), d);
               }
             } else {
-              let s = j0 + r;
               if (s < seq.length_kv && d < channels) {
                 x = v_load4(v_row(seq, h_v, s), d);
               }

@@ -260,9 +260,9 @@ fn main(
       workgroupBarrier();
       for (var n = lane; n < 16u; n += 32u) {
         let r = n / 4u;
+        let s = row0 + r;
         let d = d0 + 4u * (n % 4u);
         var x = vec4f();
-        let s = row0 + r;
         if (s < seq.length_q * P.row_heads && d < channels) {
           x = q_load4(q_row(seq, h + s % P.row_heads, s / P.row_heads), d);
         }
@@ -270,9 +270,9 @@ fn main(
       }
       for (var n = lane; n < 512u; n += 32u) {
         let r = n / 4u;
+        let s = j0 + r;
         let d = d0 + 4u * (n % 4u);
         var x = vec4f();
-        let s = j0 + r;
         if (s < seq.length_kv && d < channels) {
           x = k_load4(k_row(seq, h_k, s), d);
         }

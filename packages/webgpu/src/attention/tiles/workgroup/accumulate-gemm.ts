@@ -3,6 +3,7 @@ import type { AccumulateGemm } from '../tile-backend.ts';
 import { overChunks } from './chunks.ts';
 import {
   colsOf,
+  divisorUpTo,
   rowsOf,
   stagedAt,
   stagedRows,
@@ -54,16 +55,14 @@ const rowsSummed = (tile: WorkgroupTile, over: AccumulateGemm['over']): number =
 
 /** The number of whole rows of the operand that workgroup memory has room for. */
 function rowsChunk(tile: WorkgroupTile, { operand, over, nonFiniteGuard }: AccumulateGemm): Chunk {
-  const { name, row, first, end, channels, D } = operand;
+  const { first, channels, D } = operand;
   const width = vectorsPerLane(D, tile) * tile.tx;
   return {
     vectors: stagedRows(tile, D, rowsSummed(tile, over)) * width,
-    read: from => `let s = ${first} + ${from} + n / ${width}u;
-      let d = 4u * (n % ${width}u);
-      var x = vec4f();
-      if (s < ${end} && d < ${channels}) {
-        x = ${name}_load4(${row('s')}, d);
-      }`,
+    place: from => `let s = ${first} + ${from} + n / ${width}u;
+      let d = 4u * (n % ${width}u);`,
+    operands: [operand],
+    channels,
     look:
       tile.arithmetic?.look.sums ??
       `if (${nonFiniteGuard} && has_non_finite(x)) {
@@ -104,19 +103,26 @@ export function accumulate(tile: WorkgroupTile, sum: AccumulateGemm, begun: bool
         ),
       '\n        ',
     );
-  const read = (weights: (at: string) => string, vector: (at: string) => string): string =>
-    `${repeat(count, n => `let ${weightsOf(n)} = ${weights(`weights[(k0 + k) * ${p}u + ${neighbour('ty', count, n)}]`)};`, '\n        ')}
-        ${repeat(perLane, n => `let x${n} = ${vector(`k * ${width}u + ${n * tile.tx}u + tx`)};`, '\n        ')}`;
+  const read = (weights: (at: string) => string, vector: (at: string) => string, k = 'k'): string =>
+    `${repeat(count, n => `let ${weightsOf(n)} = ${weights(`weights[(k0 + ${k}) * ${p}u + ${neighbour('ty', count, n)}]`)};`, '\n        ')}
+        ${repeat(perLane, n => `let x${n} = ${vector(`${k} * ${width}u + ${n * tile.tx}u + tx`)};`, '\n        ')}`;
+  const addRow = (multiply: (w: string, x: string) => string, k?: string): string =>
+    `${read(arithmetic?.weight.read ?? asIs, at => stagedAt(tile, at), k)}
+        ${perSum(({ sum, w, x }) => `${sum} += ${multiply(w, x)};`)}`;
   const sums = (multiply: (w: string, x: string) => string): string => `for (var k = 0u; k < ${chunk}u; k++) {
-        ${read(arithmetic?.weight.read ?? asIs, at => stagedAt(tile, at))}
-        ${perSum(({ sum, w, x }) => `${sum} += ${multiply(w, x)};`)}
+        ${addRow(multiply)}
+      }`;
+  const together = divisorUpTo(tile.unrolling?.rowsOfTurn ?? 1, chunk);
+  const plainSums = (w: string, x: string): string => `${w} * ${x}`;
+  const unrolledSums = `for (var k = 0u; k < ${chunk}u; k += ${together}u) {
+        ${repeat(together, n => `{\n        ${addRow(plainSums, `(k + ${n}u)`)}\n        }`, '\n        ')}
       }`;
   return overChunks(
     tile,
     { at: 'k0', end: `${length}u`, step: chunk },
     [rowsChunk(tile, sum)],
     `if (atomicLoad(&non_finite) == 0u) {
-        ${arithmetic?.sums({ rows: chunk, read: read(asIs, at => `staged[${at}]`), perSum }) ?? sums((w, x) => `${w} * ${x}`)}
+        ${arithmetic?.sums({ rows: chunk, read: read(asIs, at => `staged[${at}]`), perSum }) ?? (together > 1 ? unrolledSums : sums(plainSums))}
       } else {
         ${sums((w, x) => `weighted(${w}, ${x})`)}
       }`,

@@ -1,3 +1,4 @@
+import type { TileOperand } from '../tile-backend.ts';
 import { stagedValue } from './memory.ts';
 import type { Chunk, ChunkLoop, WorkgroupTile } from './workgroup-tile.ts';
 
@@ -12,8 +13,14 @@ export function overChunks(
   body: string,
   begun: boolean,
 ): string {
-  const { prefetch } = tile;
-  if (!prefetch) return chunkLoop(loop, chunks.map(chunk => copy(tile, chunk, loop.at)).join('\n    '), body);
+  const { prefetch, unrolling } = tile;
+  if (!prefetch)
+    return chunkLoop(
+      loop,
+      unrolling?.copy(tile, chunks, loop.at) ??
+        chunks.map(chunk => copy(tile, chunk, loop.at)).join('\n    '),
+      body,
+    );
   const prefetched = prefetch.overChunks(tile, loop, chunks, body);
   return begun ? prefetched : `{\n    ${prefetch.begin(tile, chunks)}\n    ${prefetched}\n    }`;
 }
@@ -30,9 +37,28 @@ export const chunkLoop = (
     ${body}
     }`;
 
-function copy(tile: WorkgroupTile, { vectors, given, read, look, slot }: Chunk, from: string): string {
-  const statements = [given, read(from), look, `staged[${slot}] = ${stagedValue(tile)};`];
+function copy(tile: WorkgroupTile, chunk: Chunk, from: string): string {
+  const { vectors, given, look, slot } = chunk;
+  const statements = [given, readVector(chunk, from), look, `staged[${slot}] = ${stagedValue(tile)};`];
   return `for (var n = lane; n < ${vectors}u; n += ${tile.tx * tile.ty}u) {
       ${statements.filter(Boolean).join('\n      ')}
     }`;
+}
+
+/** Statements that declare the n-th vector of a chunk as `x`, a vec4f: 0 where there is none. */
+export const readVector = ({ place, operands, channels }: Chunk, from: string): string => `${place(from)}
+      var x = vec4f();
+      ${ofProduct(
+        operands,
+        ({ name, row, end }) => `if (s < ${end} && d < ${channels}) {
+        x = ${name}_load4(${row('s')}, d);
+      }`,
+      )}`;
+
+/** Text of the operand of a product: of two, the one whose number is `product`. */
+export function ofProduct(operands: readonly TileOperand[], text: (operand: TileOperand) => string): string {
+  const [one, other] = operands.map(text);
+  return other === undefined
+    ? one
+    : `if (product == 0u) {\n      ${one}\n      } else {\n      ${other}\n      }`;
 }

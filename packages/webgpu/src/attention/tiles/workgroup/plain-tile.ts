@@ -6,7 +6,7 @@ import { workgroupBackend } from './workgroup-backend.ts';
 import type { WorkgroupTile, WorkgroupTileSizes } from './workgroup-tile.ts';
 
 /** The code of variants that few tiles in workgroup memory have: `workgroupTile` brings the code. */
-type TileVariants = Partial<Pick<WorkgroupTile, 'arithmetic' | 'prefetch' | 'rowReduction'>>;
+type TileVariants = Partial<Pick<WorkgroupTile, 'arithmetic' | 'prefetch' | 'unrolling' | 'rowReduction'>>;
 
 /** A tile of the table, which only has sizes, and which every device computes. */
 export const plainWorkgroupTile = (sizes: WorkgroupTileSizes): Tile =>
@@ -21,7 +21,7 @@ export function makeWorkgroupTile(
   const { tx, ty, rows = 4, cols = 1, headDimChunk, stagingDType = 'f32' } = shape;
   const grid: LaneGrid = { tx, ty, rows, cols };
   const tile: WorkgroupTile = {
-    ...{ arithmetic: null, prefetch: null, rowReduction: workgroupRowReduction },
+    ...{ arithmetic: null, prefetch: null, unrolling: null, rowReduction: workgroupRowReduction },
     ...{ ...grid, headDimChunk, stagingDType, ...variants },
   };
   return {

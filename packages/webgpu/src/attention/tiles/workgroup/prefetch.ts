@@ -1,4 +1,4 @@
-import { chunkLoop } from './chunks.ts';
+import { chunkLoop, readVector } from './chunks.ts';
 import { stagedValue, stagedVectors, vectorType } from './memory.ts';
 import type { Chunk, ChunkLoop, TilePrefetch, WorkgroupTile } from './workgroup-tile.ts';
 
@@ -46,7 +46,7 @@ function each(
 }
 
 const read = (tile: WorkgroupTile, chunks: readonly Chunk[], from: string): string =>
-  each(tile, chunks, (chunk, fetched) => [chunk.read(from), `${fetched} = ${stagedValue(tile)};`]);
+  each(tile, chunks, (chunk, fetched) => [readVector(chunk, from), `${fetched} = ${stagedValue(tile)};`]);
 
 function begin(tile: WorkgroupTile, chunks: readonly Chunk[]): string {
   const type = vectorType(tile);

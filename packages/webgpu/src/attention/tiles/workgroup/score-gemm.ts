@@ -83,17 +83,13 @@ function rowsChunk(
   slot: string,
 ): Chunk {
   const { headDimChunk: depth } = tile;
-  const load = ({ name, row, first, end }: TileOperand): string => `let s = ${first} + r;
-      if (s < ${end} && d < channels) {
-        x = ${name}_load4(${row('s')}, d);
-      }`;
-  const [one = '', other] = operands.map(load);
   return {
     vectors: count * depth,
     given: `let r = n / ${depth}u;`,
-    read: from => `let d = ${from} + 4u * (n % ${depth}u);
-      var x = vec4f();
-      ${other === undefined ? one : `if (product == 0u) {\n      ${one}\n      } else {\n      ${other}\n      }`}`,
+    place: from => `let s = ${operands[0].first} + r;
+      let d = ${from} + 4u * (n % ${depth}u);`,
+    operands,
+    channels: 'channels',
     look: tile.arithmetic?.look.scores,
     slot: `(${slot}) * ${stagedPitch(tile)}u + n % ${depth}u`,
   };

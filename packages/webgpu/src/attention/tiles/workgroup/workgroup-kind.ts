@@ -6,6 +6,7 @@ import { brokenSizesRule, unsupportedReason } from './limits.ts';
 import { makeWorkgroupTile } from './plain-tile.ts';
 import { prefetch } from './prefetch.ts';
 import { subgroupRowReduction } from './subgroup-row-reduction.ts';
+import { unrolling } from './unrolling.ts';
 import type { WorkgroupTileShape } from './workgroup-tile.ts';
 
 const types: readonly unknown[] = ['f16', 'f32'];
@@ -16,12 +17,14 @@ export const workgroupKind: TileKind<WorkgroupTileShape, Tile> = {
   name: 'workgroup',
   fields: [
     ...['kind', 'tx', 'ty', 'rows', 'cols', 'headDimChunk', 'stagingDType'],
-    ...['arithmetic', 'prefetch', 'rowReduction'],
+    ...['arithmetic', 'prefetch', 'unrolled', 'rowReduction'],
   ],
   brokenRule(shape) {
-    const { arithmetic = 'f32', prefetch = false, rowReduction = 'workgroup' } = shape;
+    const { arithmetic = 'f32', prefetch = false, unrolled = false, rowReduction = 'workgroup' } = shape;
     if (!types.includes(arithmetic)) return `must have arithmetic f16 or f32, got ${arithmetic}`;
     if (typeof prefetch !== 'boolean') return `must have prefetch true or false, got ${prefetch}`;
+    if (typeof unrolled !== 'boolean' || (unrolled && prefetch))
+      return `must have unrolled true or false, and no prefetch with it, got ${unrolled}`;
     if (!reductions.includes(rowReduction))
       return `must have rowReduction 'workgroup' or 'subgroup', got ${rowReduction}`;
     return brokenSizesRule(shape);
@@ -30,17 +33,20 @@ export const workgroupKind: TileKind<WorkgroupTileShape, Tile> = {
     const variants = {
       arithmetic: shape.arithmetic === 'f16' ? f16Arithmetic : null,
       prefetch: shape.prefetch ? prefetch : null,
+      unrolling: shape.unrolled ? unrolling : null,
       ...(shape.rowReduction === 'subgroup' && { rowReduction: subgroupRowReduction }),
     };
     return makeWorkgroupTile(shape, variants, unsupportedReason);
   },
-  describe({ tx, ty, headDimChunk, rows = 4, cols = 1, stagingDType, arithmetic, prefetch, rowReduction }) {
+  describe(shape) {
+    const { tx, ty, headDimChunk, rows = 4, cols = 1, stagingDType, arithmetic, rowReduction } = shape;
     return [
       `workgroup, ${tx}×${ty} lanes of ${rows}×${4 * cols}, chunks of ${headDimChunk}`,
       ...(stagingDType === 'f16' ? ['staged in f16'] : []),
       ...(arithmetic === 'f16' ? ['f16 arithmetic'] : []),
       ...(rowReduction === 'subgroup' ? ['rows reduced in subgroups'] : []),
-      ...(prefetch ? ['prefetch'] : []),
+      ...(shape.prefetch ? ['prefetch'] : []),
+      ...(shape.unrolled ? ['unrolled'] : []),
     ].join(', ');
   },
 };

@@ -1,7 +1,7 @@
 import type { ShaderPart } from '../../../codegen/shader-part.ts';
 import type { Capabilities } from '../../../device/capabilities.ts';
 import type { LaneGrid, TileRole } from '../tile.ts';
-import type { RowReduction } from '../tile-backend.ts';
+import type { RowReduction, TileOperand } from '../tile-backend.ts';
 
 /**
  * The sizes of a tile whose operands pass through workgroup memory in chunks, so that head size does not
@@ -40,6 +40,12 @@ export interface WorkgroupTileShape extends WorkgroupTileSizes {
    */
   readonly prefetch?: boolean;
   /**
+   * Copies and sums are written out instead of in loops: a lane has several reads of storage in flight, and
+   * adds up several rows per turn. Longer texts take compilers longer. The results are the same. Default
+   * false.
+   */
+  readonly unrolled?: boolean;
+  /**
    * How forward joins the maxima and sums of rows over their lanes: in workgroup memory, or by shuffles in
    * the subgroup of these lanes, which takes neither memory nor barriers. With 'subgroup', `tx` is a power of
    * two up to the device's least subgroup size, and the number of lanes is a multiple of its largest. Default
@@ -54,6 +60,7 @@ export interface WorkgroupTile extends LaneGrid {
   readonly stagingDType: 'f32' | 'f16';
   readonly arithmetic: TileArithmetic | null;
   readonly prefetch: TilePrefetch | null;
+  readonly unrolling: TileUnrolling | null;
   readonly rowReduction: TileRowReduction;
 }
 
@@ -115,8 +122,12 @@ export interface Chunk {
   readonly vectors: number;
   /** Statements that declare what the others need, if anything. */
   readonly given?: string;
-  /** Statements that declare the vector as `x`, a vec4f, of the chunk that starts at `from`. */
-  readonly read: (from: string) => string;
+  /** Statements that declare the row `s` and the channel `d` of the vector, of the chunk that starts at `from`. */
+  readonly place: (from: string) => string;
+  /** The operand that is copied; of two, the one whose number is `product`. */
+  readonly operands: readonly TileOperand[];
+  /** WGSL expression of the operand's head size. */
+  readonly channels: string;
   /** Statements that look at x before it is multiplied, if any. */
   readonly look?: string | undefined;
   /** WGSL expression of where the vector lies in `staged`. */
@@ -128,6 +139,14 @@ export interface ChunkLoop {
   readonly at: string;
   readonly end: string;
   readonly step: number;
+}
+
+/** How loops of a tile are written out. */
+export interface TileUnrolling {
+  /** Statements that copy chunks from storage to workgroup memory; null where lanes have unequal shares. */
+  copy(tile: WorkgroupTile, chunks: readonly Chunk[], from: string): string | null;
+  /** Weighted rows that one turn of the loop over a chunk adds up, at most. */
+  readonly rowsOfTurn: number;
 }
 
 /** How chunks are read into registers ahead of workgroup memory. */
