@@ -13,10 +13,11 @@ export interface CommandHost {
   readonly print: (text: string) => void;
 }
 
-const usage = `Usage: npx @tilewise/webgpu doctor [--thorough] [--json]
+const usage = `Usage: npx @tilewise/webgpu doctor [--thorough] [--tiles] [--json]
 
 Says which adapter, features and limits WebGPU has here, runs attention forward and backward against the float64 reference,
-and ends with a verdict; with --thorough in every dtype, mask, bias and dropout. Exits with 0 when attention is right, else with 1. In a browser: diagnose() of @tilewise/webgpu/doctor.`;
+and ends with a verdict; with --thorough in every dtype, mask, bias and dropout. With --tiles, it times the kernels' tiles
+beside what the cost model predicts. Exits with 0 when attention is right, else with 1. In a browser: diagnose() of @tilewise/webgpu/doctor.`;
 
 /**
  * Runs the command on `navigator.gpu` where there is one, as in Deno, else on Dawn. Returns the exit code.
@@ -26,16 +27,16 @@ export async function doctorCommand(
   { loadGpu, print }: CommandHost,
 ): Promise<number> {
   const [command, ...flags] = args;
-  const unknown = flags.find(flag => flag !== '--json' && flag !== '--thorough');
+  const unknown = flags.find(flag => !['--json', '--thorough', '--tiles'].includes(flag));
   if (command !== 'doctor' || unknown !== undefined) {
     print(unknown === undefined ? usage : `Unknown option ${unknown}.\n\n${usage}`);
     return command === '--help' ? 0 : 2;
   }
   const { gpu } = (globalThis as { navigator?: { gpu?: GPU } }).navigator ?? {};
-  const thorough = flags.includes('--thorough');
+  const asked = { thorough: flags.includes('--thorough'), tiles: flags.includes('--tiles') };
   const diagnosis = gpu
-    ? await diagnose({ gpu, source: 'navigator.gpu', thorough })
-    : await inNode(loadGpu, thorough);
+    ? await diagnose({ gpu, source: 'navigator.gpu', ...asked })
+    : await inNode(loadGpu, asked);
   print(flags.includes('--json') ? JSON.stringify(diagnosis, nonFinite, 2) : formatDiagnosis(diagnosis));
   return diagnosis.status === 'ok' || diagnosis.status === 'slow' ? 0 : 1;
 }
@@ -46,14 +47,17 @@ function nonFinite(_: string, value: unknown): unknown {
 }
 
 /** Without `navigator.gpu` WebGPU comes from an npm package. */
-async function inNode(loadGpu: CommandHost['loadGpu'], thorough: boolean): Promise<Diagnosis> {
+async function inNode(
+  loadGpu: CommandHost['loadGpu'],
+  asked: Pick<DiagnoseOptions, 'thorough' | 'tiles'>,
+): Promise<Diagnosis> {
   const source = 'the npm package webgpu';
   const none = { source, adapter: null, features: [], limits: [], variants: [], checks: [] };
   let options: DiagnoseOptions;
   try {
     const gpu = await loadGpu();
     if (!gpu) return { ...missingWebGpu('Node by itself', 'npm install webgpu adds it (Dawn)'), ...none };
-    options = { gpu, source, thorough };
+    options = { gpu, source, ...asked };
   } catch (error) {
     const advice = `the npm package webgpu does not load on this machine (${String(error)}); it needs macOS, Windows, or Linux with glibc`;
     return { ...missingWebGpu('Node', advice), ...none };

@@ -4,7 +4,7 @@ import type { GpuContext } from '../runtime/context.ts';
 import { createContext } from '../runtime/create-context.ts';
 import { thoroughCases, usualCases } from './cases.ts';
 import { runChecks } from './checks.ts';
-import type { AdapterReport, CheckReport, Diagnosis, LimitReport } from './diagnosis.ts';
+import type { AdapterReport, CheckReport, Diagnosis, LimitReport, TileComparison } from './diagnosis.ts';
 import { checkVariants } from './variants.ts';
 import { missingAdapter, missingDevice, missingWebGpu, verdictOf } from './verdict.ts';
 
@@ -20,6 +20,11 @@ export interface DiagnoseOptions {
    * GPU does the work, as a CPU needs a minute to compile it all. Default: false.
    */
   readonly thorough?: boolean | 'hardware' | undefined;
+  /**
+   * Whether to time the tiles of this adapter next to the tile of every device, and to say what the cost
+   * model predicts. Takes about 20 seconds on a GPU, and minutes on a CPU that plays one. Default: false.
+   */
+  readonly tiles?: boolean | undefined;
   /** Hears of each check as soon as the check is done, and how many there will be. */
   readonly onCheck?: ((check: CheckReport, of: number) => void) | undefined;
 }
@@ -37,7 +42,7 @@ const nothing: Omit<Diagnosis, 'status' | 'verdict' | 'source'> = {
  * against the float64 reference. What is wrong is in the result; it rejects with nothing but bugs of its own.
  */
 export async function diagnose(options: DiagnoseOptions = {}): Promise<Diagnosis> {
-  checkOptions('options', options, ['gpu', 'powerPreference', 'source', 'thorough', 'onCheck']);
+  checkOptions('options', options, ['gpu', 'powerPreference', 'source', 'thorough', 'tiles', 'onCheck']);
   const { powerPreference = 'high-performance', source = options.gpu ? 'given' : 'navigator.gpu' } = options;
   const gpu = options.gpu ?? (globalThis as { navigator?: { gpu?: GPU } }).navigator?.gpu;
   if (!gpu) {
@@ -62,10 +67,25 @@ export async function diagnose(options: DiagnoseOptions = {}): Promise<Diagnosis
     const { thorough = false, onCheck } = options;
     const isThorough = thorough === 'hardware' ? !found.adapter.software : thorough;
     const checks = await runChecks(ctx, isThorough ? thoroughCases : usualCases, onCheck);
-    return { ...verdictOf(found.adapter, variants, checks), source, ...found, limits, variants, checks };
+    const tiles = options.tiles && { tiles: await timeTiles(ctx) };
+    return {
+      ...verdictOf(found.adapter, variants, checks),
+      source,
+      ...found,
+      limits,
+      variants,
+      checks,
+      ...tiles,
+    };
   } finally {
     ctx.destroy();
   }
+}
+
+/** Times tiles by code that only a diagnosis of tiles loads. */
+async function timeTiles(ctx: GpuContext): Promise<readonly TileComparison[]> {
+  const { compareTiles } = await import('./tile-comparison.ts');
+  return compareTiles(ctx);
 }
 
 function describe({ info }: GPUAdapter): AdapterReport {

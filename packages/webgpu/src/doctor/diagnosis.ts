@@ -36,6 +36,21 @@ export interface CheckReport {
   readonly failure: string | null;
 }
 
+/** The prediction of the cost model for a kernel on this adapter, beside a measurement. Plain data. */
+export interface TileComparison {
+  readonly kernel: 'forward' | 'dq' | 'dkdv';
+  /** The class that the model takes the adapter for. */
+  readonly adapterClass: string;
+  /** The tile that the kernel has on this adapter. */
+  readonly tile: string;
+  /**
+   * Time relative to the tile that every device computes: as the model predicts it, null for a tile that the
+   * model does not know, and as measured, null where the device did not run both tiles.
+   */
+  readonly predicted: number | null;
+  readonly measured: number | null;
+}
+
 /**
  * - `ok`: attention runs and is right;
  * - `slow`: likewise, on a software adapter;
@@ -56,4 +71,6 @@ export interface Diagnosis {
   readonly limits: readonly LimitReport[];
   readonly variants: readonly VariantReport[];
   readonly checks: readonly CheckReport[];
+  /** Tiles of the large kernels, where they were asked for: predictions beside measurements. */
+  readonly tiles?: readonly TileComparison[];
 }

@@ -2,7 +2,7 @@ import type { Diagnosis } from './diagnosis.ts';
 
 /** A diagnosis for people: a few lines, the verdict last. */
 export function formatDiagnosis(diagnosis: Diagnosis): string {
-  const { adapter, features, limits, variants, checks, source, status, verdict } = diagnosis;
+  const { adapter, features, limits, variants, checks, tiles = [], source, status, verdict } = diagnosis;
   const sections: readonly (readonly [title: string, lines: readonly string[]])[] = [
     [
       'Adapter',
@@ -31,6 +31,13 @@ export function formatDiagnosis(diagnosis: Diagnosis): string {
         return `${right}  ${name}: ${failure ?? size}, ${Math.round(milliseconds)} ms with compiling`;
       }),
     ],
+    [
+      'Tiles, with their time relative to the tile of every device',
+      tiles.map(
+        ({ kernel, adapterClass, tile, predicted, measured }) =>
+          `${kernel}: predicted ${timeText(predicted)} (${adapterClass}), measured ${timeText(measured)}; ${tile}`,
+      ),
+    ],
     [`Verdict: ${status}`, [verdict]],
   ];
   return sections
@@ -38,3 +45,5 @@ export function formatDiagnosis(diagnosis: Diagnosis): string {
     .map(([title, lines]) => [title, ...lines.map(line => `  ${line}`)].join('\n'))
     .join('\n\n');
 }
+
+const timeText = (time: number | null): string => (time === null ? 'unknown' : time.toFixed(2));

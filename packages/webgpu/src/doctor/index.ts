@@ -5,6 +5,7 @@ export type {
   Diagnosis,
   LimitReport,
   Status,
+  TileComparison,
   VariantReport,
 } from './diagnosis.ts';
 export { formatDiagnosis } from './format.ts';

@@ -6,13 +6,15 @@ import {
   InvalidArgumentError,
 } from '@tilewise/core';
 import { decodeSizes as tableDecodeSizes } from '../attention/kernels/forward/forward-shape.ts';
+import { hardwareTiles } from '../attention/tiles/defaults/hardware-tiles.ts';
 import { needsPin } from '../attention/tiles/matrix/matrix-kind.ts';
-import { multipliesAsIs } from '../attention/tiles/matrix/matrix-tiles.ts';
+import { matrixTiles, multipliesAsIs } from '../attention/tiles/matrix/matrix-tiles.ts';
 import { stationaryOf, type TileRole, tileRoles } from '../attention/tiles/tile.ts';
 import { defaultSizes, forwardSizesFor, subgroupShapeFor } from '../attention/tiles/tile-table.ts';
 import type { WorkgroupTileShape } from '../attention/tiles/workgroup/workgroup-tile.ts';
+import { isCpu } from '../device/broadcasting.ts';
 import type { Capabilities } from '../device/capabilities.ts';
-import { describedTile, type TileDescription } from './tile-description.ts';
+import { describedTile, isDescription, type TileDescription } from './tile-description.ts';
 
 /**
  * Sizes of tiles through workgroup memory that are worth a try, the most likely first. Those that are not
@@ -60,6 +62,8 @@ const ways: readonly Partial<WorkgroupTileShape>[] = [
   { arithmetic: 'f16', prefetch: true },
   { rowReduction: 'subgroup', prefetch: true },
   { arithmetic: 'f16', rowReduction: 'subgroup', prefetch: true },
+  { unrolled: true },
+  { rowReduction: 'subgroup', unrolled: true },
 ];
 
 /**
@@ -108,7 +112,10 @@ export function tableTile(
   checkPlace(role, problem, capabilities);
   if (role === 'decode') return tableDecodeSizes(problem);
   const otherwise = role === 'forward' ? forwardSizesFor(Infinity, problem.Dv) : defaultSizes;
-  return subgroupShapeFor(stationaryOf(role), problem, capabilities) ?? otherwise;
+  if (isCpu(capabilities)) return subgroupShapeFor(stationaryOf(role), problem, capabilities) ?? otherwise;
+  const { q, k, v } = problem;
+  const shape = hardwareTiles(matrixTiles)(role, problem, [q, k, v], capabilities)?.shape;
+  return shape && isDescription(shape) ? shape : otherwise;
 }
 
 /**

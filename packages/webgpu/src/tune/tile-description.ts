@@ -21,6 +21,10 @@ const kinds: readonly TileKind<TileDescription, Tile>[] = [workgroupKind, subgro
 const kindOf = ({ kind = 'workgroup' }: TileDescription): TileKind<TileDescription, Tile> | undefined =>
   kinds.find(({ name }) => name === kind);
 
+/** Whether a tile can be made again from the shape that the tile holds. */
+export const isDescription = (shape: Tile['shape']): shape is TileDescription =>
+  kinds.some(({ name }) => name === (shape.kind ?? 'workgroup'));
+
 /** The tile that a checked description says. */
 export function describedTile(description: TileDescription): Tile {
   const kind = kindOf(description);

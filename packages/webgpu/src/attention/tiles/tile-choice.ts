@@ -22,7 +22,16 @@ export type TileSelector = (problem: AttentionProblem, capabilities: Capabilitie
  */
 export interface LoadedTileKinds {
   readonly subgroup?: TileKind<SubgroupTileShape, Tile>;
+  readonly hardware?: HardwareTiles;
 }
+
+/** The tiles that the table takes on GPUs, null where the tile of every device is taken. */
+export type HardwareTiles = (
+  role: 'forward' | 'dq' | 'dkdv',
+  problem: AttentionProblem,
+  operands: readonly OperandDesc[],
+  capabilities: Capabilities,
+) => Tile | null;
 
 /** Where kernels run, as far as it decides their tiles. */
 export interface TileTarget {

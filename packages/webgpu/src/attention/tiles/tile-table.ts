@@ -1,4 +1,9 @@
-import { type AttentionProblem, type BackwardProblem, UnsupportedError } from '@tilewise/core';
+import {
+  type AttentionProblem,
+  type BackwardProblem,
+  type OperandDesc,
+  UnsupportedError,
+} from '@tilewise/core';
 import { broadcastGroup } from '../../device/broadcasting.ts';
 import type { Capabilities } from '../../device/capabilities.ts';
 import type { SubgroupTileShape } from './subgroup/shape.ts';
@@ -80,10 +85,21 @@ function subgroupTileFor(
   return tileKinds.subgroup.tile(shape);
 }
 
+/** The tile that a context chooses, or that the adapter has of its own. */
+const ownTile = (
+  role: 'forward' | 'dq' | 'dkdv',
+  problem: AttentionProblem,
+  operands: readonly OperandDesc[],
+  target: TileTarget,
+): Tile | null =>
+  chosenTile(role, problem, operands, target) ??
+  subgroupTileFor(stationaryOf(role), problem, target) ??
+  target.tileKinds?.hardware?.(role, problem, operands, target.capabilities) ??
+  null;
+
 /** The tile of forward for many queries. */
 export const manyQueriesTile = (problem: AttentionProblem, target: TileTarget): Tile =>
-  chosenTile('forward', problem, [problem.q, problem.k, problem.v], target) ??
-  subgroupTileFor('queries', problem, target) ??
+  ownTile('forward', problem, [problem.q, problem.k, problem.v], target) ??
   forwardTileFor(problem.Sq, problem.Dv);
 
 /** The tiles of dQ and of dK/dV. What else backward computes takes `defaultTile`. */
@@ -94,9 +110,6 @@ export interface BackwardTiles {
 
 export function backwardTiles({ forward, dO }: BackwardProblem, target: TileTarget): BackwardTiles {
   const operands = [forward.q, forward.k, forward.v, dO];
-  const tile = (role: 'dq' | 'dkdv'): Tile =>
-    chosenTile(role, forward, operands, target) ??
-    subgroupTileFor(stationaryOf(role), forward, target) ??
-    defaultTile;
+  const tile = (role: 'dq' | 'dkdv'): Tile => ownTile(role, forward, operands, target) ?? defaultTile;
   return { dq: tile('dq'), dkdv: tile('dkdv') };
 }

@@ -122,7 +122,10 @@ export interface Chunk {
   readonly vectors: number;
   /** Statements that declare what the others need, if anything. */
   readonly given?: string;
-  /** Statements that declare the row `s` and the channel `d` of the vector, of the chunk that starts at `from`. */
+  /**
+   * Statements that declare the row `s` and the channel `d` of the vector, of the chunk that starts at
+   * `from`.
+   */
   readonly place: (from: string) => string;
   /** The operand that is copied; of two, the one whose number is `product`. */
   readonly operands: readonly TileOperand[];

@@ -1,0 +1,159 @@
+import { type AttentionProblem, dtypeInfo } from '@tilewise/core';
+import type { TileRole } from '../tile.ts';
+import {
+  colsOf,
+  resultVectors,
+  rowsOf,
+  stagedRows,
+  vectorsPerLane,
+  workgroupTileMemory,
+} from '../workgroup/memory.ts';
+import { workgroupRowReduction } from '../workgroup/row-reduction.ts';
+import { subgroupRowReduction } from '../workgroup/subgroup-row-reduction.ts';
+import { vectorsInFlight } from '../workgroup/unrolling.ts';
+import type { WorkgroupTile, WorkgroupTileShape } from '../workgroup/workgroup-tile.ts';
+import type { AdapterClass } from './adapter-class.ts';
+
+/** The work of a workgroup for one tile of scores, and the time that the model gives the work on a core. */
+export interface TileCost {
+  /** Twice the multiply-adds. */
+  readonly flops: number;
+  /** Bytes read from storage, and bytes written to and read from workgroup memory. */
+  readonly storageBytes: number;
+  readonly workgroupBytes: number;
+  readonly barriers: number;
+  /** Registers of 32 bits that a lane needs. */
+  readonly registers: number;
+  /** Whether a lane needs more registers than there are. */
+  readonly spills: boolean;
+  /** Bytes of workgroup memory that the workgroup occupies. */
+  readonly occupiedBytes: number;
+  /** Workgroups that a core runs at once, and their lanes. */
+  readonly groupsInFlight: number;
+  readonly lanesInFlight: number;
+  /** Clocks of one wave: those in which the wave issues instructions, and those in which it waits. */
+  readonly busyClocks: number;
+  readonly waitingClocks: number;
+  /** Clocks of a core, when the core is full. */
+  readonly clocks: number;
+}
+
+// Clocks of a wave that issues one multiply-add per clock. As Mesa's compiler for RDNA 3 lists them: the
+// addresses of reads are computed and clamped, since WebGPU checks bounds.
+const clocksOfRead = 9;
+const clocksOfCopy = { unrolled: 90, looped: 160 } as const;
+const clocksOfScore = 75;
+/** A wave waits so long for a read of workgroup memory whose number the next instruction needs. */
+const clocksOfStep = 10;
+/** Clocks until all waves of a workgroup have met. */
+const clocksOfBarrier = 20;
+/** Registers of addresses, lengths and row statistics. */
+const otherRegisters = 44;
+
+/** The parts of a problem that the cost of a tile depends on. */
+export type CostedProblem = Pick<AttentionProblem, 'Dqk' | 'Dv' | 'q'>;
+
+/** Products of a kernel: head sizes of those that give scores, and of the sums, each over keys or queries. */
+function productsOf(role: TileRole, { Dqk, Dv }: CostedProblem) {
+  return {
+    scores: role === 'forward' || role === 'decode' ? [Dqk] : [Dqk, Dv],
+    sums: { forward: [Dv], decode: [Dv], dq: [Dqk], dkdv: [Dv, Dqk] }[role],
+    overKeys: role !== 'dkdv',
+  };
+}
+
+/** The cost of a tile in workgroup memory for a kernel, on one core of a class of adapters. */
+export function tileCost(
+  shape: WorkgroupTileShape,
+  role: TileRole,
+  problem: CostedProblem,
+  core: AdapterClass,
+): TileCost {
+  const tile = plainTile(shape);
+  const { tx, ty, rows, cols, headDimChunk, stagingDType } = tile;
+  const { scores, sums, overKeys } = productsOf(role, problem);
+  const lanes = tx * ty;
+  const [queries, keys] = [rowsOf(tile), colsOf(tile)];
+  const ownScores = 4 * rows * cols;
+  const length = overKeys ? keys : queries;
+  const weights = overKeys ? rows / 4 : cols;
+  const total = (numbers: readonly number[]): number => numbers.reduce((sum, n) => sum + n, 0);
+
+  const flops = 2 * queries * keys * (total(scores) + total(sums));
+  // vec4s that the workgroup copies from storage to workgroup memory, in chunks between two barriers.
+  const vectors = (D: number): number => Math.ceil(D / 4);
+  const scoreVectors = total(scores.map(D => (queries + keys) * vectors(D)));
+  const sumVectors = total(sums.map(D => length * vectors(D)));
+  const scoreChunks = total(scores.map(D => Math.ceil(vectors(D) / headDimChunk)));
+  const sumChunks = total(sums.map(D => length / Math.max(1, stagedRows(tile, D, length))));
+  const chunks = scoreChunks + sumChunks;
+  const copies = (scoreVectors + sumVectors) / lanes;
+  // vec4s that a lane reads from workgroup memory.
+  const scoreSteps = total(scores.map(vectors));
+  const sumReads = total(sums.map(D => length * vectorsPerLane(D, tile)));
+  const weightReads = sums.length * length * weights;
+  const operandReads = scoreSteps * (rows + 4 * cols) + sumReads;
+
+  const stagedBytes = stagingDType === 'f16' ? 8 : 16;
+  const joins = role === 'forward' && shape.rowReduction !== 'subgroup';
+  const workgroupBytes =
+    (scoreVectors + sumVectors) * stagedBytes +
+    lanes * (operandReads * stagedBytes + (weightReads + sums.length * (ownScores / 4)) * 16) +
+    (joins ? lanes * rows * (tx + 1) * 4 : 0);
+  const storageBytes = (scoreVectors + sumVectors) * 4 * dtypeInfo[problem.q.dtype].bytes;
+  const barriers = 2 * chunks + (joins ? 1 : 0) + (sums.length - 1);
+
+  const accumulators = total(sums.map(D => 4 * resultVectors(D, tile)));
+  const registers = accumulators + 3 * ownScores + otherRegisters;
+  const occupiedBytes = workgroupTileMemory(tile, role);
+  const groupsInFlight = Math.max(
+    1,
+    Math.min(
+      Math.floor(core.workgroupMemory / occupiedBytes),
+      Math.floor(core.registerBytes / (4 * registers * lanes)),
+      Math.floor(core.lanesInFlight / lanes),
+    ),
+  );
+
+  const busyClocks =
+    flops / 2 / lanes +
+    clocksOfRead * (operandReads + weightReads) +
+    (stagingDType === 'f16' ? core.f16Clocks * operandReads : 0) +
+    copies * (shape.unrolled ? clocksOfCopy.unrolled : clocksOfCopy.looped) +
+    ownScores * clocksOfScore;
+  const waits = shape.unrolled ? Math.max(chunks, copies / vectorsInFlight) : copies;
+  const waitingClocks =
+    waits * core.storageLatency +
+    clocksOfStep * (scoreSteps + sums.length * length) +
+    clocksOfBarrier * barriers;
+  const clocks = Math.max(
+    (busyClocks * lanes) / core.lanesPerClock,
+    workgroupBytes / core.workgroupBytesPerClock,
+    storageBytes / core.storageBytesPerClock,
+    (busyClocks + waitingClocks) / groupsInFlight,
+  );
+  return {
+    ...{ flops, storageBytes, workgroupBytes, barriers, registers, occupiedBytes, groupsInFlight },
+    ...{ spills: registers > core.registersPerLane, lanesInFlight: groupsInFlight * lanes },
+    ...{ busyClocks, waitingClocks, clocks },
+  };
+}
+
+/** Clocks per FLOP of a kernel, where `groups` workgroups share the cores of an adapter. */
+export function clocksPerFlop(
+  { flops, clocks, busyClocks, waitingClocks }: TileCost,
+  groups: number,
+  cores: number,
+): number {
+  // A workgroup takes as long as it takes alone, however few there are.
+  const perCore = Math.max(groups / cores, (busyClocks + waitingClocks) / clocks);
+  return (perCore * clocks) / (flops * groups);
+}
+
+const plainTile = (shape: WorkgroupTileShape): WorkgroupTile => {
+  const { rows = 4, cols = 1, stagingDType = 'f32', rowReduction, tx, ty, headDimChunk } = shape;
+  return {
+    ...{ tx, ty, rows, cols, headDimChunk, stagingDType, arithmetic: null, prefetch: null, unrolling: null },
+    rowReduction: rowReduction === 'subgroup' ? subgroupRowReduction : workgroupRowReduction,
+  };
+};

@@ -1,0 +1,92 @@
+import type { AttentionProblem, OperandDesc } from '@tilewise/core';
+import type { Capabilities } from '../../../device/capabilities.ts';
+import { isForward, type TileRole, tileCols, tileRows } from '../tile.ts';
+import { workgroupKind } from '../workgroup/workgroup-kind.ts';
+import type { WorkgroupTileShape } from '../workgroup/workgroup-tile.ts';
+import { type AdapterClass, adapterClass } from './adapter-class.ts';
+import { clocksPerFlop, type TileCost, tileCost } from './cost-model.ts';
+
+/** A tile that the model was asked about, and what the model says. */
+export interface ModelledTile {
+  readonly shape: WorkgroupTileShape;
+  readonly cost: TileCost;
+  /** Clocks of all cores per FLOP of the kernel. */
+  readonly clocksPerFlop: number;
+}
+
+/**
+ * Sizes of tiles that the model chooses from. A lane with 8 × 8 scores needs more registers than most have.
+ */
+const sizes: readonly WorkgroupTileShape[] = [
+  { tx: 8, ty: 8, headDimChunk: 8 },
+  { tx: 8, ty: 8, headDimChunk: 4 },
+  { tx: 16, ty: 4, headDimChunk: 6 },
+  { tx: 16, ty: 16, headDimChunk: 4 },
+  { tx: 16, ty: 16, headDimChunk: 8 },
+  { tx: 32, ty: 8, headDimChunk: 4 },
+  { tx: 8, ty: 4, rows: 8, headDimChunk: 4 },
+  { tx: 8, ty: 8, rows: 8, headDimChunk: 4 },
+  { tx: 16, ty: 8, rows: 8, headDimChunk: 4 },
+  { tx: 16, ty: 16, rows: 8, headDimChunk: 4 },
+  { tx: 8, ty: 16, cols: 2, headDimChunk: 4 },
+  { tx: 8, ty: 8, rows: 8, cols: 2, headDimChunk: 4 },
+  { tx: 16, ty: 8, rows: 8, cols: 2, headDimChunk: 4 },
+  { tx: 8, ty: 16, rows: 8, cols: 2, headDimChunk: 4 },
+  { tx: 16, ty: 16, rows: 8, cols: 2, headDimChunk: 4 },
+];
+
+/** Workgroups of a kernel of a problem. */
+function groupsOf(
+  role: TileRole,
+  shape: WorkgroupTileShape,
+  { B, Hq, Hk, Sq, Skv }: AttentionProblem,
+): number {
+  const size = workgroupKind.tile(shape);
+  return role === 'dkdv' ? B * Hk * Math.ceil(Skv / tileCols(size)) : B * Hq * Math.ceil(Sq / tileRows(size));
+}
+
+/** A tile with its cost for a kernel of a problem. */
+export function modelledTile(
+  shape: WorkgroupTileShape,
+  role: TileRole,
+  problem: AttentionProblem,
+  core: AdapterClass,
+): ModelledTile {
+  const cost = tileCost(shape, role, problem, core);
+  return { shape, cost, clocksPerFlop: clocksPerFlop(cost, groupsOf(role, shape, problem), core.cores) };
+}
+
+/**
+ * The tile in workgroup memory that the model gives the least time on an adapter, among those that need no
+ * more registers than a lane has; where all need more, the tile that needs the fewest. Results on all of
+ * them are equally exact: operands of f16 lie in workgroup memory as they are, or in f32.
+ */
+export function fastestTile(
+  role: TileRole,
+  problem: AttentionProblem,
+  operands: readonly OperandDesc[],
+  capabilities: Capabilities,
+): ModelledTile | null {
+  const core = adapterClass(capabilities);
+  const isHalf = operands.every(({ dtype }) => dtype === 'f16');
+  const ways: readonly Partial<WorkgroupTileShape>[] = [
+    {},
+    ...(isHalf ? [{ stagingDType: 'f16' } as const] : []),
+  ];
+  const reductions = isForward(role) ? (['subgroup', 'workgroup'] as const) : (['workgroup'] as const);
+  const tiles = sizes
+    .flatMap(size =>
+      ways.flatMap(way => {
+        const shapes = reductions.map(rowReduction => ({ ...size, ...way, rowReduction, unrolled: true }));
+        const able = shapes.find(
+          shape => workgroupKind.tile(shape).unsupported(role, problem, capabilities) === null,
+        );
+        return able ? [modelledTile(able, role, problem, core)] : [];
+      }),
+    )
+    .sort((a, b) => a.clocksPerFlop - b.clocksPerFlop);
+  const fewest = Math.min(...tiles.map(({ cost }) => cost.registers));
+  return (
+    tiles.find(({ cost }) => !cost.spills) ?? tiles.find(({ cost }) => cost.registers === fewest) ?? null
+  );
+}

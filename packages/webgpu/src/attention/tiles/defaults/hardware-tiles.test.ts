@@ -1,0 +1,147 @@
+import { normalise, Tensor } from '@tilewise/core';
+import { expect, test } from 'vitest';
+import { exactResults, gpuResults, normal } from '../../../../testing/attention-call.ts';
+import { expectAgreement } from '../../../../testing/expect-agreement.ts';
+import { sharedContext } from '../../../../testing/shared-context.ts';
+import {
+  type Capabilities,
+  createContext,
+  guaranteedCapabilities,
+  type TileSelector,
+} from '../../../index.ts';
+import { matrixTiles } from '../../../matrix/index.ts';
+import { tileLanes } from '../tile.ts';
+import { adapterClass, adapterClassNames } from './adapter-class.ts';
+import { fastestTile } from './default-tiles.ts';
+import { hardwareTiles } from './hardware-tiles.ts';
+
+const roles = ['forward', 'dq', 'dkdv'] as const;
+
+/** A device of each class, as browsers describe them. */
+const device = (adapter: string, change: Partial<Capabilities> = {}): Capabilities => ({
+  ...guaranteedCapabilities,
+  ...{ adapter, features: ['shader-f16', 'subgroups'], maxComputeWorkgroupStorageSize: 32768 },
+  ...{ subgroupMinSize: 32, subgroupMaxSize: 32, ...change },
+});
+
+const problemOf = (D: number, dtype: 'f32' | 'f16' = 'f32', S = 1024) => {
+  const x = Tensor.zeros([1, 16, S, D], { dtype });
+  return normalise({ q: x, k: x, v: x }).problem;
+};
+
+test.each([...adapterClassNames, 'unknown'])(
+  '%s has tiles that its devices compute, at every head size',
+  name => {
+    const capabilities = device(`${name} some-architecture`);
+    expect(adapterClass(capabilities).name).toBe(name);
+    for (const D of [16, 64, 80, 128, 256])
+      for (const dtype of ['f32', 'f16'] as const)
+        for (const role of roles) {
+          const problem = problemOf(D, dtype);
+          const tile = hardwareTiles(null)(role, problem, [problem.q, problem.k, problem.v], capabilities);
+          expect(tile?.unsupported(role, problem, capabilities), `${role} of ${D}`).toBeNull();
+          expect(tile && tileLanes(tile)).toBeLessThanOrEqual(256);
+        }
+  },
+);
+
+test('a tile fits the workgroup memory that WebGPU guarantees where a device has no more', () => {
+  const capabilities = device('amd rdna-3', {
+    maxComputeWorkgroupStorageSize: 16384,
+    features: [],
+    subgroupMinSize: 0,
+  });
+  for (const role of roles) {
+    const problem = problemOf(128);
+    const modelled = fastestTile(role, problem, [problem.q, problem.k, problem.v], capabilities);
+    expect(modelled?.cost.occupiedBytes).toBeLessThanOrEqual(16384);
+    expect(modelled?.shape.rowReduction).toBe('workgroup');
+  }
+});
+
+test('registers of a lane suffice wherever a tile exists whose registers do', () => {
+  for (const name of ['nvidia', 'amd'])
+    for (const D of [64, 128])
+      for (const role of roles) {
+        const problem = problemOf(D);
+        const modelled = fastestTile(role, problem, [problem.q, problem.k, problem.v], device(name));
+        expect(modelled?.cost.spills, `${name} ${role} ${D}`).toBe(false);
+      }
+});
+
+test('few workgroups get smaller tiles than many', () => {
+  const rowsOf = (S: number): number => {
+    const problem = normalise(
+      Object.fromEntries(['q', 'k', 'v'].map(name => [name, Tensor.zeros([1, 1, S, 64])])) as never,
+    ).problem;
+    const tile = hardwareTiles(null)('forward', problem, [problem.q, problem.k, problem.v], device('amd'));
+    return tile ? tile.grid.ty * tile.grid.rows : 0;
+  };
+  expect(rowsOf(64)).toBeLessThan(rowsOf(16384));
+});
+
+test('only operands that all are f16 are held in f16', () => {
+  const problem = problemOf(64, 'f16');
+  const { q, k, v } = problem;
+  const capabilities = device('qualcomm');
+  const held = (operands: readonly (typeof q)[]) =>
+    fastestTile('dq', problem, operands, capabilities)?.shape.stagingDType ?? 'f32';
+  expect(held([q, k, v, q])).toBe('f16');
+  expect(held([q, k, v, problemOf(64).q])).toBe('f32');
+});
+
+test('forward takes subgroup matrices without being asked, and backward does not', () => {
+  const matrix = { M: 16, N: 16, K: 16, component: 'f16' } as const;
+  const capabilities = device('nvidia ampere', { subgroupMatrixConfigs: [matrix] });
+  const kindOf = (role: (typeof roles)[number], dtype: 'f32' | 'f16') => {
+    const problem = problemOf(64, dtype);
+    const { q, k, v } = problem;
+    return hardwareTiles(matrixTiles)(role, problem, [q, k, v], capabilities)?.shape.kind ?? 'workgroup';
+  };
+  expect(kindOf('forward', 'f16')).toBe('matrix');
+  expect(kindOf('forward', 'f32')).toBe('workgroup');
+  expect(kindOf('dq', 'f16')).toBe('workgroup');
+  expect(kindOf('dkdv', 'f16')).toBe('workgroup');
+});
+
+/** Tiles that a class has for its own devices, on a device that computes them. */
+const tilesOf =
+  (name: string): TileSelector =>
+  (problem, { features, subgroupMinSize, subgroupMaxSize, maxComputeWorkgroupStorageSize }) => {
+    const capabilities = device(name, {
+      ...{ features, subgroupMinSize, subgroupMaxSize, maxComputeWorkgroupStorageSize },
+    });
+    // As many workgroups as long sequences have.
+    const large = { ...problem, B: 64 };
+    const operands = [problem.q, problem.k, problem.v];
+    const tile = (role: (typeof roles)[number]) =>
+      hardwareTiles(null)(role, large, operands, capabilities) ?? undefined;
+    return { forward: tile('forward'), dq: tile('dq'), dkdv: tile('dkdv') };
+  };
+
+// SwiftShader takes minutes to compile what other adapters compile in seconds.
+const onSwiftShader = (process.env.TILEWISE_ADAPTER ?? 'swiftshader') === 'swiftshader';
+const cases: readonly (readonly [name: string, D: number, dtype: 'f32' | 'f16'])[] = onSwiftShader
+  ? [['amd', 36, 'f32']]
+  : [
+      ['amd', 36, 'f32'],
+      ['amd', 128, 'f32'],
+      ['apple', 64, 'f32'],
+      ['qualcomm', 64, 'f16'],
+    ];
+
+test.each(cases)(
+  'the tiles of %s give right results, D = %i, %s',
+  { timeout: 600_000 },
+  async (name, D, dtype) => {
+    const { device: gpu } = await sharedContext();
+    const ctx = await createContext({ device: gpu, tiles: tilesOf(name) });
+    const [q, k, v, dO] = [1, 2, 3, 4].map(seed =>
+      Tensor.from(normal([1, 2, 71, D], seed).toFloat32(), [1, 2, 71, D], { dtype }),
+    );
+    const call = { q, k, v, dO, options: { causal: true } };
+    const exact = exactResults(call);
+    expectAgreement(await gpuResults(ctx, call, exact), exact, { distance: 40 });
+    ctx.destroy();
+  },
+);

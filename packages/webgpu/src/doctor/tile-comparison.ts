@@ -1,0 +1,39 @@
+import { type BackwardProblem, normaliseBackward, Tensor } from '@tilewise/core';
+import type { GpuContext } from '../runtime/context.ts';
+import { describeTile, modelTile, plainTile, tableTile, tune } from '../tune/index.ts';
+import type { TileComparison } from './diagnosis.ts';
+
+const kernels = ['forward', 'dq', 'dkdv'] as const;
+
+/** A problem that keeps a GPU busy for some milliseconds. */
+function timedProblem(): BackwardProblem {
+  const x = Tensor.zeros([1, 16, 1024, 64]);
+  const lse = Tensor.zeros([1, 16, 1024]);
+  return normaliseBackward({ q: x, k: x, v: x, o: x, lse, dO: x }).problem;
+}
+
+/**
+ * Times the tiles of an adapter next to the tile that every device computes, and says what the cost model
+ * predicted. On a CPU that plays a GPU, this takes minutes.
+ */
+export async function compareTiles(
+  ctx: GpuContext,
+  problem: BackwardProblem = timedProblem(),
+): Promise<TileComparison[]> {
+  const { forward } = problem;
+  const { capabilities } = ctx;
+  const own = kernels.map(kernel => ({ kernel, tile: tableTile(kernel, forward, capabilities) }));
+  const candidates = Object.fromEntries(own.map(({ kernel, tile }) => [kernel, [plainTile, tile]]));
+  const { timings } = await tune(ctx, problem, { candidates });
+  return own.map(({ kernel, tile }): TileComparison => {
+    const msOf = (of: object): number | undefined =>
+      timings.find(({ role, tile: timed }) => role === kernel && timed === of)?.ms;
+    const [ms, plainMs] = [msOf(tile), msOf(plainTile)];
+    const model = modelTile(kernel, forward, 'stationary' in tile ? plainTile : tile, capabilities);
+    return {
+      ...{ kernel, adapterClass: model.adapterClass, tile: describeTile(tile) },
+      predicted: 'stationary' in tile ? null : model.timeOfPlain,
+      measured: ms === undefined || plainMs === undefined ? null : ms / plainMs,
+    };
+  });
+}
