@@ -5,7 +5,7 @@ import { callersDevice } from '../../testing/device-buffers.ts';
 import { sharedContext } from '../../testing/shared-context.ts';
 import { trackedDevice } from '../../testing/tracked-device.ts';
 import { createContext, guaranteedCapabilities, planSdpa } from '../index.ts';
-import { tileCandidates, tilesFrom, tune } from './index.ts';
+import { tableTile, tileCandidates, tilesFrom, tune } from './index.ts';
 import type { TileDescription } from './tile-description.ts';
 
 const q = Tensor.zeros([1, 1, 40, 8]);
@@ -87,7 +87,7 @@ test('candidates begin with the tile of the table, and are those that the device
   };
   const subgroups = { features: ['subgroups'], subgroupMinSize: 32, subgroupMaxSize: 32 };
   const most = tileCandidates('dkdv', problem, { ...able, ...subgroups });
-  expect(most[0]).toEqual({ tx: 8, ty: 8, headDimChunk: 8 });
+  expect(most[0]).toEqual(tableTile('dkdv', problem, { ...able, ...subgroups }));
   expect(most[1]).toEqual({ kind: 'matrix', stationary: 'keys', subgroups: 4, matrix });
   expect(most).toContainEqual({ tx: 16, ty: 16, headDimChunk: 8 });
   expect(most).toContainEqual({ tx: 16, ty: 8, headDimChunk: 4, rows: 8 });
@@ -105,7 +105,7 @@ test('where shaders have f16, operands of f16 are staged as f16, and forward mul
   const half = { ...guaranteedCapabilities, features: ['shader-f16'] };
   const tiles = tileCandidates('forward', problem, half);
   const held = { tx: 8, ty: 8, headDimChunk: 8, stagingDType: 'f16' };
-  expect(tiles.slice(0, 2)).toEqual([{ tx: 8, ty: 8, headDimChunk: 8 }, held]);
+  expect(tiles.slice(0, 2)).toEqual([tableTile('forward', problem, half), held]);
   expect(tiles).toContainEqual({ ...held, arithmetic: 'f16' });
   expect(tileCandidates('dq', problem, half)).not.toContainEqual({ ...held, arithmetic: 'f16' });
   expect(tileCandidates('forward', problem, guaranteedCapabilities)).not.toContainEqual(tiles[1]);
