@@ -119,16 +119,11 @@ const tilesOf =
     return { forward: tile('forward'), dq: tile('dq'), dkdv: tile('dkdv') };
   };
 
-// SwiftShader takes minutes to compile what other adapters compile in seconds.
+// Software adapters compile such kernels for minutes: f32 on SwiftShader, and f16, which it lacks, elsewhere.
 const onSwiftShader = (process.env.TILEWISE_ADAPTER ?? 'swiftshader') === 'swiftshader';
 const cases: readonly (readonly [name: string, D: number, dtype: 'f32' | 'f16'])[] = onSwiftShader
   ? [['amd', 36, 'f32']]
-  : [
-      ['amd', 36, 'f32'],
-      ['amd', 128, 'f32'],
-      ['apple', 64, 'f32'],
-      ['qualcomm', 64, 'f16'],
-    ];
+  : [['qualcomm', 36, 'f16']];
 
 test.each(cases)(
   'the tiles of %s give right results, D = %i, %s',
