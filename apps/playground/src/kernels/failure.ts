@@ -6,7 +6,9 @@ export type Failure =
   /** The compiler accepts it, but the device does not run it. */
   | { readonly kind: 'refused'; readonly message: string }
   | { readonly kind: 'lost'; readonly message: string }
-  | { readonly kind: 'hung'; readonly seconds: number };
+  | { readonly kind: 'hung'; readonly seconds: number }
+  /** No device comes, perhaps because a kernel before this one still runs. */
+  | { readonly kind: 'busy' };
 
 /** An error in the compiler's own words, and where in the program it is. */
 export interface CompilerError {

@@ -55,3 +55,17 @@ it('says that there is no WebGPU, or no adapter', async () => {
     message: '',
   });
 });
+
+it('says that no device comes while the GPU is busy, and asks again for the next work', async () => {
+  let asked = 0;
+  const busy = {
+    requestAdapter: () => {
+      asked++;
+      return forever;
+    },
+  } as unknown as GPU;
+  const gpu = new PuzzleGpu(busy, 50);
+  expect(await failureOf(gpu.run(() => forever))).toEqual({ kind: 'busy' });
+  expect(await failureOf(gpu.run(() => forever))).toEqual({ kind: 'busy' });
+  expect(asked).toBe(2);
+});

@@ -1,12 +1,16 @@
-import { KernelError } from './failure.ts';
+import { type Failure, KernelError } from './failure.ts';
 
-/** A promise that is rejected after some milliseconds, and how to stop the clock. */
-function timeLimit(ms: number): { readonly over: Promise<never>; readonly stop: () => void } {
+/** Waits for the first of some promises, and fails when none has settled in time. */
+async function within<T>(ms: number, failure: Failure, promises: readonly Promise<T>[]): Promise<T> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const over = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new KernelError({ kind: 'hung', seconds: ms / 1000 })), ms);
+    timer = setTimeout(() => reject(new KernelError(failure)), ms);
   });
-  return { over, stop: () => clearTimeout(timer) };
+  try {
+    return await Promise.race([...promises, over]);
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
@@ -34,18 +38,16 @@ export class PuzzleGpu {
   async run<T>(work: (device: GPUDevice) => Promise<T>): Promise<T> {
     const opening = this.#device ?? this.#open();
     this.#device = opening;
-    const device = await opening;
-    const limit = timeLimit(this.#limitMs);
-    const lost = device.lost.then(({ message }) => {
-      throw new KernelError({ kind: 'lost', message });
-    });
     try {
-      return await Promise.race([work(device), lost, limit.over]);
+      const device = await within(this.#limitMs, { kind: 'busy' }, [opening]);
+      const lost = device.lost.then(({ message }): never => {
+        throw new KernelError({ kind: 'lost', message });
+      });
+      const seconds = this.#limitMs / 1000;
+      return await within(this.#limitMs, { kind: 'hung', seconds }, [work(device), lost]);
     } catch (error) {
-      if (error instanceof KernelError && error.failure.kind === 'hung') this.close();
+      if (error instanceof KernelError && ['hung', 'busy'].includes(error.failure.kind)) this.close();
       throw error;
-    } finally {
-      limit.stop();
     }
   }
 

@@ -38,6 +38,8 @@ export const kernels: ChapterTexts['kernels'] = {
       `Das Gerät ging verloren. ${message} Dein Programm ist aufgehoben, und der nächste Lauf öffnet ein neues Gerät.`,
     hung: ({ seconds }) =>
       `In ${seconds} Sekunden kam nichts zurück, also wurde das Gerät aufgegeben. Endet eine Schleife nie? Dein Programm ist aufgehoben, und der nächste Lauf öffnet ein neues Gerät.`,
+    busy: () =>
+      'Es kam kein Gerät. Vielleicht beschäftigt ein Kernel, der nie endet, noch die GPU: Lade die Seite neu. Dein Programm ist aufgehoben.',
   },
   inputs: {
     whole: 'gewöhnlichen Zahlen',

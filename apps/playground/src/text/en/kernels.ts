@@ -42,6 +42,8 @@ export const kernels = {
       `The device was lost. ${message} Your program is kept, and the next run opens a new device.`,
     hung: ({ seconds }) =>
       `Nothing came back in ${seconds} seconds, so the device was given up. Does a loop never end? Your program is kept, and the next run opens a new device.`,
+    busy: () =>
+      'No device came. Perhaps a kernel that never ends still keeps the GPU busy: reload the page. Your program is kept.',
   } satisfies Sentences<Failure> as Sentences<Failure>,
   inputs: {
     whole: 'plain numbers',
