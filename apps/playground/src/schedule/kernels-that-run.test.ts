@@ -15,7 +15,7 @@ it('are one kernel forward and three backward, as the chapters say', async () =>
   expect(forward.kernels).toHaveLength(1);
   expect(backward.kernels).toHaveLength(3);
   for (const words of [wordsEn, wordsDe]) expect(words.kernelRows).toHaveLength(backward.kernels.length);
-  expect(en.graph.intro.join()).toContain('*one* kernel forward, three backward');
-  expect(en.train.intro.join()).toContain('one kernel forward, three backward');
+  expect(en.graph.intro.join()).toContain('*one* kernel forward and three backward');
+  expect(en.train.intro.join()).toContain('one kernel forward and three backward');
   ctx.destroy();
 });

@@ -4,7 +4,7 @@ export const attention: Text['attention'] = {
   intro:
     'Attention braucht die Softmaxgewichte nur, um Wertvektoren zu mitteln. Also müssen sie nicht bleiben: Jedes entsteht, geht in einen laufenden Zähler ein und wird vergessen.',
   threeThings:
-    "Drei Dinge bleiben je Query: das Maximum $m$ bisher, der Nenner $d$ und der Zähler, ein Vektor. Steigt das Maximum mit einem neuen Key, werden beide Summen mit $e^{m-m'}$ multipliziert. Geteilt wird zuletzt: ein Durchgang.",
+    "Drei Dinge bleiben je Query: das Maximum $m$ bisher, der Nenner $d$ und der Zähler, ein Vektor. Hebt ein neuer Key das Maximum auf $m'$, werden beide Summen mit $e^{m-m'}$ multipliziert. Geteilt wird zuletzt: ein Durchgang.",
   stream: 'Eine Query, alle ihre Keys',
   streamWhy:
     'Die Query ist das letzte Wort unseres Satzes, „tired“: Sie fragt, wer. Geh durch ihre zwölf Keys, einzeln oder kachelweise. Steigt das Maximum, schrumpft das Gewicht von allem, was vorher kam, um denselben Faktor.',

@@ -2,7 +2,7 @@ import type { Text } from '../text.ts';
 
 export const softmax: Text['softmax'] = {
   intro:
-    'Softmax macht aus Scores Gewichte, deren Summe eins ist. $e^x$ läuft in 32-Bit-Zahlen ab $x \\approx 88.7$ über, also wird zuerst das Maximum abgezogen. Aber das Maximum ist erst bekannt, wenn alles gelesen ist …',
+    'Softmax macht aus Scores Gewichte, deren Summe eins ist. In 32-Bit-Zahlen läuft $e^x$ über, sobald $x$ größer als etwa 88,7 ist, also wird zuerst das Maximum abgezogen. Aber das Maximum ist erst bekannt, wenn alles gelesen ist …',
   loop: '`FOR i = 1 TO n-1` … `END` wiederholt die Zeilen dazwischen; das kostet nichts und zeigt, wie ein Programm mit n wächst.',
   numbers: 'Zahlen (n)',
   shift: 'Zu jeder Zahl addiert',
