@@ -8,6 +8,9 @@ const KiB = 1024;
 // without (see `load` of `createContext`).
 const modulesOfContext = {
   'subgroup-kind': 4 * KiB,
+  // Tiles of GPUs: the model that chooses them, the variants of tiles that it chooses from, and matrices.
+  'hardware-tiles': 5 * KiB,
+  'matrix-tiles': 5 * KiB,
   'subgroup-matrix-configs': 1 * KiB,
   'dropout-tools': 4 * KiB,
   'mod-stages': 3 * KiB,

@@ -3,7 +3,6 @@ import type { AccumulateGemm } from '../tile-backend.ts';
 import { overChunks } from './chunks.ts';
 import {
   colsOf,
-  divisorUpTo,
   rowsOf,
   stagedAt,
   stagedRows,
@@ -112,17 +111,13 @@ export function accumulate(tile: WorkgroupTile, sum: AccumulateGemm, begun: bool
   const sums = (multiply: (w: string, x: string) => string): string => `for (var k = 0u; k < ${chunk}u; k++) {
         ${addRow(multiply)}
       }`;
-  const together = divisorUpTo(tile.unrolling?.rowsOfTurn ?? 1, chunk);
   const plainSums = (w: string, x: string): string => `${w} * ${x}`;
-  const unrolledSums = `for (var k = 0u; k < ${chunk}u; k += ${together}u) {
-        ${repeat(together, n => `{\n        ${addRow(plainSums, `(k + ${n}u)`)}\n        }`, '\n        ')}
-      }`;
   return overChunks(
     tile,
     { at: 'k0', end: `${length}u`, step: chunk },
     [rowsChunk(tile, sum)],
     `if (atomicLoad(&non_finite) == 0u) {
-        ${arithmetic?.sums({ rows: chunk, read: read(asIs, at => `staged[${at}]`), perSum }) ?? (together > 1 ? unrolledSums : sums(plainSums))}
+        ${arithmetic?.sums({ rows: chunk, read: read(asIs, at => `staged[${at}]`), perSum }) ?? tile.unrolling?.sums(chunk, k => addRow(plainSums, k)) ?? sums(plainSums)}
       } else {
         ${sums((w, x) => `weighted(${w}, ${x})`)}
       }`,

@@ -1,7 +1,7 @@
 import { repeat } from '../../../codegen/text.ts';
 import type { TileOperand } from '../tile-backend.ts';
 import { ofProduct } from './chunks.ts';
-import { stagedValue } from './memory.ts';
+import { divisorUpTo, stagedValue } from './memory.ts';
 import type { Chunk, TileUnrolling, WorkgroupTile } from './workgroup-tile.ts';
 
 /** vec4s that a lane reads before it stores the first. */
@@ -13,7 +13,12 @@ export const vectorsInFlight: number = 8;
  * row, or the last channel, a lane reads the last one and takes 0.
  */
 export const unrolling: TileUnrolling = {
-  rowsOfTurn: 4,
+  sums(rows, addRow) {
+    const together = divisorUpTo(rowsOfTurn, rows);
+    return `for (var k = 0u; k < ${rows}u; k += ${together}u) {
+        ${repeat(together, n => `{\n        ${addRow(`(k + ${n}u)`)}\n        }`, '\n        ')}
+      }`;
+  },
   copy(tile, chunks, from) {
     const lanes = tile.tx * tile.ty;
     if (chunks.some(({ vectors }) => vectors % lanes !== 0)) return null;
@@ -25,6 +30,9 @@ export const unrolling: TileUnrolling = {
     return repeat(batches, b => batch(tile, reads.slice(b * size, (b + 1) * size), from), '\n    ');
   },
 };
+
+/** Weighted rows that one turn of the loop over a chunk adds up, at most. */
+const rowsOfTurn = 4;
 
 /** The vec4 of a chunk that a lane reads in a turn. */
 interface Read {

@@ -148,8 +148,8 @@ export interface ChunkLoop {
 export interface TileUnrolling {
   /** Statements that copy chunks from storage to workgroup memory; null where lanes have unequal shares. */
   copy(tile: WorkgroupTile, chunks: readonly Chunk[], from: string): string | null;
-  /** Weighted rows that one turn of the loop over a chunk adds up, at most. */
-  readonly rowsOfTurn: number;
+  /** Statements that add the weighted rows of a chunk to the sums, several rows per turn of a loop. */
+  sums(rows: number, addRow: (row: string) => string): string;
 }
 
 /** How chunks are read into registers ahead of workgroup memory. */
