@@ -80,6 +80,8 @@ describe('the page', () => {
     const note = (request: { url(): string }): void => {
       if (request.url().endsWith('.js')) asked.add(request.url());
     };
+    // The page before may still ask for files.
+    await page.goto('about:blank');
     page.on('request', note);
     await site.visit('?lang=en#/machine');
     await page.locator('.cm-content').waitFor();

@@ -77,6 +77,8 @@ export function gradientPasses<T extends TensorDesc>(
   const compiled = new Map<string, CompiledFunction<Specs, LossResult, T>>();
   /** Functions that add the squared norm of flat tensors to a summary. */
   const norms = new Map<string, CompiledFunction<Specs, Variable, T>>();
+  /** The results of these functions, which the next step writes again. */
+  const normed = new Map<string, T>();
   /** Memory for gradients, which all steps share. */
   const held = new Map<string, Memory<T>>();
 
@@ -115,9 +117,11 @@ export function gradientPasses<T extends TensorDesc>(
     return { summary: summary as T, gradients: new Map(Object.entries(gradients as Record<string, T>)) };
   }
 
+  const download = async (summary: T): Promise<Float32Array> => (await engine.download(summary)).toFloat32();
+
   /** The numbers of a summary, which is released. */
   async function numbersOf(summary: T): Promise<Float32Array> {
-    const numbers = (await engine.download(summary)).toFloat32();
+    const numbers = await download(summary);
     engine.release(summary);
     return numbers;
   }
@@ -128,8 +132,8 @@ export function gradientPasses<T extends TensorDesc>(
     return { loss: sum(0), accuracy: accuracy ? sum(1) : undefined };
   }
 
-  /** A summary with the squared norm of gradients behind its numbers. The summary is released. */
-  async function normed(summary: T, flat: readonly T[]): Promise<T> {
+  /** The numbers of a summary, which is released, and behind them the squared norm of gradients. */
+  async function numbersAndNorm(summary: T, flat: readonly T[]): Promise<Float32Array> {
     const tensors = { summary, ...Object.fromEntries(flat.map((tensor, n) => [`flat.${n}`, tensor])) };
     const specs = describeAll(tensors);
     const key = JSON.stringify(specs);
@@ -137,9 +141,10 @@ export function gradientPasses<T extends TensorDesc>(
       norms.get(key) ??
       compile(engine, ({ summary: own, ...all }) => withSquaredNorm(own, Object.values(all)), specs);
     norms.set(key, norm);
-    const result = await norm(tensors);
+    const result = await norm(tensors, [normed.get(key)]);
+    normed.set(key, result as T);
     engine.release(summary);
-    return result as T;
+    return download(result as T);
   }
 
   /** `stored`: in the dtypes of the parameters; `even` and `odd`: in f32, to be written in turn. */
@@ -185,7 +190,7 @@ export function gradientPasses<T extends TensorDesc>(
         const outputs = gradientMemory(sum ? (n % 2 === 0 ? 'even' : 'odd') : 'stored');
         const numbers = { pass: pass + n, lossScale, counted };
         const { summary, gradients } = await run(batch, { ...numbers, wanted: { by, sum }, totals, outputs });
-        summaries.push(await numbersOf(n === last ? await normed(summary, outputs.flat) : summary));
+        summaries.push(await (n === last ? numbersAndNorm(summary, outputs.flat) : numbersOf(summary)));
         ({ flat } = outputs);
         totals = gradients;
       }
@@ -198,6 +203,7 @@ export function gradientPasses<T extends TensorDesc>(
     },
     release() {
       for (const each of [...compiled.values(), ...norms.values()]) each.release();
+      for (const tensor of normed.values()) engine.release(tensor);
       for (const { flat } of held.values()) for (const tensor of flat) engine.release(tensor);
     },
   };

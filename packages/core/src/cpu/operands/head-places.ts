@@ -1,3 +1,4 @@
+import { operandLayouts } from '../../attention/operands/table.ts';
 import { contiguousDesc } from '../../attention/problem/describe.ts';
 import type { AttentionProblem, OperandDesc } from '../../attention/problem/problem.ts';
 import { maxOffset } from '../../tensor/shape.ts';
@@ -23,22 +24,20 @@ export function hasPlainRows({ dtype, starts, page, strides, shape }: OperandDes
   );
 }
 
+/** The operands and results of a problem without masks, lengths and further results. */
+const plainOperands: ReadonlySet<string> = new Set(['q', 'k', 'v', 'o', 'lse']);
+
 /**
- * Whether nothing but a scale and a band happens to the scores of a problem, each query head has a head of k
- * and v, all sequences are as long as they can be, and nothing but o and lse is wanted.
+ * Whether scores only take a scale and a band, each query head has a head of k and v, all sequences are as
+ * long as they can be, and o and lse are the only results.
  */
 export function isPlainProblem(problem: AttentionProblem): boolean {
-  const { Hq, Hk, Hv, lengthsQ, lengthsKv, outputs } = problem;
-  const { scoreMod, softcap, bias, mask, blockMask, maskMod, dropout, fp8 } = problem;
+  const { Hq, Hk, Hv, scoreMod, softcap, maskMod, dropout, fp8 } = problem;
   return (
     Hq === Hk &&
     Hq === Hv &&
-    lengthsQ === 'full' &&
-    lengthsKv === 'full' &&
-    [scoreMod, softcap, bias, mask, blockMask, maskMod, dropout, fp8].every(change => change === null) &&
-    !problem.alibi &&
-    !problem.sink &&
-    !Object.values(outputs).includes(true)
+    [scoreMod, softcap, maskMod, dropout, fp8].every(change => change === null) &&
+    Object.keys(operandLayouts(problem)).every(name => plainOperands.has(name))
   );
 }
 

@@ -1,9 +1,10 @@
 import type { Capabilities } from '../../../device/capabilities.ts';
 
 /**
- * One core of a class of adapters, as far as the time of a tile depends on the core. The numbers are those of
- * vendors' manuals, rounded: a model that orders tiles needs no more. No such adapter was measured, except
- * that Mesa's compiler for RDNA confirms registers and clocks of `amd`.
+ * One core of a class of adapters, as far as the time of a tile depends on the core. The numbers are rounded
+ * figures of the architectures, which were not checked against vendors' manuals: a model that orders tiles
+ * needs no more. No such adapter was measured; Mesa's compiler for RDNA confirms registers and clocks of
+ * `amd`.
  */
 export interface AdapterClass {
   readonly name: string;

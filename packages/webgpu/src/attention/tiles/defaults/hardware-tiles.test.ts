@@ -120,10 +120,13 @@ const tilesOf =
   };
 
 // Software adapters compile such kernels for minutes: f32 on SwiftShader, and f16, which it lacks, elsewhere.
+// With TILEWISE_TILES=all the tiles of every class run at the head sizes of models.
 const onSwiftShader = (process.env.TILEWISE_ADAPTER ?? 'swiftshader') === 'swiftshader';
-const cases: readonly (readonly [name: string, D: number, dtype: 'f32' | 'f16'])[] = onSwiftShader
-  ? [['amd', 36, 'f32']]
-  : [['qualcomm', 36, 'f16']];
+const dtypeHere = onSwiftShader ? 'f32' : 'f16';
+const cases: readonly (readonly [name: string, D: number, dtype: 'f32' | 'f16'])[] =
+  process.env.TILEWISE_TILES === 'all'
+    ? adapterClassNames.flatMap(name => [64, 128].map(D => [name, D, dtypeHere] as const))
+    : [[onSwiftShader ? 'amd' : 'qualcomm', 36, dtypeHere]];
 
 test.each(cases)(
   'the tiles of %s give right results, D = %i, %s',
