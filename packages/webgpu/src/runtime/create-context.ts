@@ -1,6 +1,11 @@
 import { InvalidArgumentError, listText, TilewiseError } from '@tilewise/core';
 import { checkFunction, checkOptions } from '@tilewise/philox/errors';
-import { type LoadedModuleName, loadedModuleNames, loadModules } from '../attention/modules/load-modules.ts';
+import {
+  type LoadedModuleName,
+  loadedModuleNames,
+  loadModules,
+  notLoaded,
+} from '../attention/modules/load-modules.ts';
 import { loadTileKinds } from '../attention/tiles/load-tile-kinds.ts';
 import type { TileSelector } from '../attention/tiles/tile-choice.ts';
 import { capabilitiesOf, deviceDescriptor } from '../device/capabilities.ts';
@@ -95,7 +100,7 @@ export async function createContext(options: ContextOptions = {}): Promise<GpuCo
   loading.catch(() => {});
   const contextOn = async (device: GPUDevice, from: GPUAdapter | undefined): Promise<GpuContext> => {
     const capabilities = await capabilitiesOf(device, from);
-    const tileKinds = await loadTileKinds(capabilities);
+    const tileKinds = await loadTileKinds(capabilities).catch(notLoaded);
     const ownsDevice = !options.device;
     const settings = { maxIdleBytes, tiles, tileKinds, onLeak, trace, ownsDevice };
     return new GpuContext(device, capabilities, { ...settings, modules: await loading });

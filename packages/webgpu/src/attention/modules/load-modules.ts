@@ -46,16 +46,17 @@ const modules: { readonly [N in LoadedModuleName]-?: () => Promise<Required<Load
 /** The names of all modules. */
 export const loadedModuleNames = /* @__PURE__ */ Object.keys(modules) as readonly LoadedModuleName[];
 
+/** @throws TilewiseError `UNSUPPORTED`: code that a context needs cannot be loaded. */
+export function notLoaded(cause: unknown): never {
+  const message = `the code of the context could not be loaded: ${String(cause)}`;
+  throw new TilewiseError('UNSUPPORTED', message, { cause });
+}
+
 /**
  * Loads these modules in parallel.
- * @throws TilewiseError `UNSUPPORTED` when one cannot be loaded.
+ * @throws TilewiseError as `notLoaded`.
  */
 export async function loadModules(names: readonly LoadedModuleName[]): Promise<LoadedModules> {
   const loading = names.map(async name => [name, await modules[name]()] as const);
-  const loaded = await Promise.all(loading).catch((cause: unknown) => {
-    throw new TilewiseError('UNSUPPORTED', `the code of the context could not be loaded: ${String(cause)}`, {
-      cause,
-    });
-  });
-  return Object.fromEntries(loaded);
+  return Object.fromEntries(await Promise.all(loading).catch(notLoaded));
 }

@@ -1,3 +1,4 @@
+import type { Capabilities } from '../../../device/capabilities.ts';
 import { type HardwareTiles, type TileSelector, unsuitedReason } from '../tile-choice.ts';
 import { workgroupKind } from '../workgroup/workgroup-kind.ts';
 import { adapterClass } from './adapter-class.ts';
@@ -21,3 +22,10 @@ export const hardwareTiles =
     const modelled = fastestTile(role, problem, operands, capabilities);
     return modelled && workgroupKind.tile(modelled.shape);
   };
+
+/** The tiles of GPUs, with those of subgroup matrices on a device that has some. */
+export async function loadHardwareTiles({ subgroupMatrixConfigs }: Capabilities): Promise<HardwareTiles> {
+  if (subgroupMatrixConfigs.length === 0) return hardwareTiles(null);
+  const { matrixTiles } = await import('../matrix/matrix-tiles.ts');
+  return hardwareTiles(matrixTiles);
+}
