@@ -1,3 +1,4 @@
+import { processorTime } from '@tilewise/test-data';
 import { describe, expect, test } from 'vitest';
 import { mutations } from '../testing/mutations.ts';
 import { cpuEngine } from './cpu/index.ts';
@@ -124,14 +125,14 @@ const calls: readonly Call[] = [
 /** Errors by what was changed that are none of this library's, and what takes more than two seconds. */
 function faults([, base, run]: Call): string[] {
   return [...mutations(base, 120, 5)].flatMap(({ value, change }) => {
-    const start = performance.now();
+    const start = processorTime();
     let fault: string | null = null;
     try {
       run(value as never);
     } catch (error) {
       if (!(error instanceof TilewiseError)) fault = `${change}: ${error}`;
     }
-    if (performance.now() - start > 2000) fault = `${change} takes more than two seconds`;
+    if (processorTime() - start > 2000) fault = `${change} takes more than two seconds`;
     return fault === null ? [] : [fault];
   });
 }
@@ -145,10 +146,10 @@ describe.each([referenceEngine(), cpuEngine()])('on the $name engine', engine =>
     'a batch of %i entries without elements is told or done at once',
     async B => {
       const none = Tensor.zeros([1, 1, 0, 8]).expand([B, 1, 0, 8]);
-      const start = performance.now();
+      const start = processorTime();
       const done = await engine.sdpa(none, none, none).catch((error: unknown) => error);
       if (done instanceof Error) expect(done).toBeInstanceOf(TilewiseError);
-      expect(performance.now() - start).toBeLessThan(2000);
+      expect(processorTime() - start).toBeLessThan(2000);
     },
   );
 });

@@ -9,4 +9,5 @@ export type { Mxfp8Call, Mxfp8Shape, Mxfp8Tools } from './mxfp8-call.ts';
 export { mxfp8Call } from './mxfp8-call.ts';
 export type { GoldenCase, GoldenParams, RefErr } from './parse-golden.ts';
 export { loadPhilox } from './philox-vectors.ts';
+export { processorTime } from './processor-time.ts';
 export type { RawTensor } from './raw-tensor.ts';

@@ -1,5 +1,6 @@
 import { Tensor, TilewiseError } from '@tilewise/core';
 import { cpuEngine } from '@tilewise/core/cpu';
+import { processorTime } from '@tilewise/test-data';
 import { describe, expect, test } from 'vitest';
 import { GraphBuilder } from '../../../../testing/attention-graph.ts';
 import { Choices } from '../../../../testing/choices.ts';
@@ -405,7 +406,7 @@ test('500 mutated files give a typed error or a graph, each within a second', as
       if (next() % 8 === 0) bytes = bytes.slice(0, at + 1);
       else bytes[at] = next() % 3 === 0 ? 255 : next() & 255;
     }
-    const started = performance.now();
+    const started = processorTime();
     try {
       const read = await fromOnnx(bytes);
       read.graph({ shapes: { x: [2, 3] } });
@@ -413,7 +414,7 @@ test('500 mutated files give a typed error or a graph, each within a second', as
     } catch (error) {
       expect(error, `seed ${seed}, mutation ${n}: ${error}`).toBeInstanceOf(TilewiseError);
     }
-    expect(performance.now() - started).toBeLessThan(1000);
+    expect(processorTime() - started).toBeLessThan(1000);
   }
   expect(built).toBeGreaterThan(10);
 });
