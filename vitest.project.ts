@@ -20,6 +20,10 @@ export function project(test: ViteUserConfig['test']): ViteUserConfig {
       testTimeout: 60_000,
       hookTimeout: 60_000,
       ...test,
+      setupFiles: [
+        new URL('./vitest.properties.ts', import.meta.url).pathname,
+        ...[test?.setupFiles ?? []].flat(),
+      ],
     },
   });
 }
