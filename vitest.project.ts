@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { defineConfig, type ViteUserConfig } from 'vitest/config';
 
 // One seed for all random problems of a run, whichever process draws them; `runSeed` of test-data reads it.
@@ -7,6 +10,13 @@ process.env.TILEWISE_SEED ||= String(Math.floor(Math.random() * 2 ** 32));
 // zero it anew each time: a tenth less processor time. The processes that run the tests inherit these.
 process.env.MALLOC_MMAP_THRESHOLD_ ||= String(32 * 2 ** 20);
 process.env.MALLOC_TRIM_THRESHOLD_ ||= String(2 ** 30);
+
+// The temporary files of tests and browsers lie in one folder, which is removed when the run ends.
+if (!tmpdir().includes('tilewise-tests-')) {
+  const folder = mkdtempSync(join(tmpdir(), 'tilewise-tests-'));
+  process.env.TMPDIR = folder;
+  process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
+}
 
 /** How the tests of a package run: on the sources of what it imports, not on their builds. */
 export function project(test: ViteUserConfig['test']): ViteUserConfig {
