@@ -1,9 +1,9 @@
-import './ui/fonts.css';
-import './ui/tokens.css';
-import './ui/base.css';
-import './ui/layout.css';
-import './ui/controls.css';
-import './ui/readings.css';
+import './ui/styles/fonts.css';
+import './ui/styles/tokens.css';
+import './ui/styles/base.css';
+import './ui/styles/layout.css';
+import './ui/styles/controls.css';
+import './ui/styles/readings.css';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { App } from './app/App.tsx';

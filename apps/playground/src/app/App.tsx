@@ -1,7 +1,7 @@
 import { type ComponentType, lazy, Suspense, useEffect } from 'react';
 import { useFirstText, WholeText } from '../text/TextProvider.tsx';
-import { SectionLink } from '../ui/SectionLink.tsx';
-import { SymbolScope } from '../ui/SymbolScope.tsx';
+import { SectionLink } from '../ui/prose/SectionLink.tsx';
+import { SymbolScope } from '../ui/prose/SymbolScope.tsx';
 import './app.css';
 import { ChapterBoundary, ChapterLoadError } from './ChapterBoundary.tsx';
 import { chapterNumber, chapters } from './chapters.ts';

@@ -1,6 +1,6 @@
 import { type ComponentType, lazy, Suspense } from 'react';
 import { useFirstText } from '../text/TextProvider.tsx';
-import { ScrollRegion } from '../ui/ScrollRegion.tsx';
+import { ScrollRegion } from '../ui/figures/ScrollRegion.tsx';
 import { Contents } from './Contents.tsx';
 import './home.css';
 import { links } from './links.ts';

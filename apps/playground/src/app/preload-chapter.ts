@@ -1,5 +1,5 @@
 import { startText } from '../text/TextProvider.tsx';
-import { loadKatex } from '../ui/Formula.tsx';
+import { loadKatex } from '../ui/prose/Formula.tsx';
 import { chapters } from './chapters.ts';
 import { parsePlace } from './url-state.ts';
 

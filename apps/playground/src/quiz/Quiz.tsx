@@ -2,7 +2,7 @@ import { type FormEvent, type ReactNode, useId, useState } from 'react';
 import { noteDone, useProgress } from '../app/progress.ts';
 import { useNumbers } from '../text/numbers.ts';
 import { useText } from '../text/TextProvider.tsx';
-import { Rich } from '../ui/Rich.tsx';
+import { Rich } from '../ui/prose/Rich.tsx';
 import { answers, isRight, type QuizId } from './answers.ts';
 import './quiz.css';
 

@@ -1,10 +1,10 @@
 import { useEffect, useMemo, useRef } from 'react';
 import source from '../../../../packages/webgpu/wgsl/forward.wgsl?raw';
 import { useText } from '../text/TextProvider.tsx';
-import { Player } from '../ui/Player.tsx';
-import { Rich } from '../ui/Rich.tsx';
-import { ScrollRegion } from '../ui/ScrollRegion.tsx';
-import { usePlayback } from '../ui/usePlayback.ts';
+import { Player } from '../ui/controls/Player.tsx';
+import { usePlayback } from '../ui/controls/usePlayback.ts';
+import { ScrollRegion } from '../ui/figures/ScrollRegion.tsx';
+import { Rich } from '../ui/prose/Rich.tsx';
 import { momentsOf, partsOf } from './kernel-phases.ts';
 import { TileCells, type TileState, tileSize } from './TileCells.tsx';
 

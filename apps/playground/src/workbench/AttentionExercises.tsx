@@ -9,10 +9,10 @@ import {
 import { parseProgram } from '../machine/parse.ts';
 import { runProgram } from '../machine/run.ts';
 import { useText } from '../text/TextProvider.tsx';
-import { Reveal } from '../ui/Reveal.tsx';
-import { Rich } from '../ui/Rich.tsx';
-import { Segmented } from '../ui/Segmented.tsx';
-import { Slider } from '../ui/Slider.tsx';
+import { Segmented } from '../ui/controls/Segmented.tsx';
+import { Slider } from '../ui/controls/Slider.tsx';
+import { Reveal } from '../ui/prose/Reveal.tsx';
+import { Rich } from '../ui/prose/Rich.tsx';
 import { InstructionTable } from './InstructionTable.tsx';
 import { Workbench } from './Workbench.tsx';
 

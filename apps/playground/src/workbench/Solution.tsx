@@ -4,7 +4,7 @@ import type { Machine } from '../machine/machine.ts';
 import { parseProgram } from '../machine/parse.ts';
 import { runProgram } from '../machine/run.ts';
 import { useText } from '../text/TextProvider.tsx';
-import { Reveal } from '../ui/Reveal.tsx';
+import { Reveal } from '../ui/prose/Reveal.tsx';
 import { TraceTable } from './TraceTable.tsx';
 
 /** The program that solves an exercise, with its full trace; it can be put into the editor. */

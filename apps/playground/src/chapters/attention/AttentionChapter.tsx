@@ -1,12 +1,12 @@
 import { useUrlNumber } from '../../app/url-state.ts';
 import { Quiz } from '../../quiz/Quiz.tsx';
 import { useText } from '../../text/TextProvider.tsx';
-import { Formula } from '../../ui/Formula.tsx';
-import { References } from '../../ui/References.tsx';
-import { Reveal } from '../../ui/Reveal.tsx';
-import { Paragraphs, Rich } from '../../ui/Rich.tsx';
-import { ScrollRegion } from '../../ui/ScrollRegion.tsx';
-import { Section } from '../../ui/Section.tsx';
+import { ScrollRegion } from '../../ui/figures/ScrollRegion.tsx';
+import { Formula } from '../../ui/prose/Formula.tsx';
+import { References } from '../../ui/prose/References.tsx';
+import { Reveal } from '../../ui/prose/Reveal.tsx';
+import { Paragraphs, Rich } from '../../ui/prose/Rich.tsx';
+import { Section } from '../../ui/prose/Section.tsx';
 import { AttentionExercises } from '../../workbench/AttentionExercises.tsx';
 import { example } from './example.ts';
 import { MemoryMeter } from './MemoryMeter.tsx';

@@ -2,7 +2,7 @@ import { useUrlNumber } from '../../app/url-state.ts';
 import { memoryUse } from '../../streaming/memory-use.ts';
 import { useNumbers } from '../../text/numbers.ts';
 import { useText } from '../../text/TextProvider.tsx';
-import { Slider } from '../../ui/Slider.tsx';
+import { Slider } from '../../ui/controls/Slider.tsx';
 import './attention.css';
 
 const headSize = 64;

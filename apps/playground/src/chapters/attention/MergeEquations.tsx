@@ -1,6 +1,6 @@
 import type { Merge, SoftmaxState } from '../../streaming/softmax-state.ts';
 import { useNumbers } from '../../text/numbers.ts';
-import { Formula } from '../../ui/Formula.tsx';
+import { Formula } from '../../ui/prose/Formula.tsx';
 
 /** A merge of two states, worked out with their numbers. */
 export function MergeEquations(props: {

@@ -3,11 +3,11 @@ import { emptyState, output, streamRow } from '../../streaming/softmax-state.ts'
 import { useNumbers } from '../../text/numbers.ts';
 import { useText } from '../../text/TextProvider.tsx';
 import { TileRow } from '../../tiles/TileRow.tsx';
-import { BesideText } from '../../ui/BesideText.tsx';
-import { Player } from '../../ui/Player.tsx';
-import { ScrollRegion } from '../../ui/ScrollRegion.tsx';
-import { Slider } from '../../ui/Slider.tsx';
-import { usePlayback } from '../../ui/usePlayback.ts';
+import { Player } from '../../ui/controls/Player.tsx';
+import { Slider } from '../../ui/controls/Slider.tsx';
+import { usePlayback } from '../../ui/controls/usePlayback.ts';
+import { BesideText } from '../../ui/figures/BesideText.tsx';
+import { ScrollRegion } from '../../ui/figures/ScrollRegion.tsx';
 import { channels, example } from './example.ts';
 import { MergeEquations } from './MergeEquations.tsx';
 import { StreamBands } from './StreamBands.tsx';

@@ -1,8 +1,8 @@
 import { useUrlNumber } from '../../app/url-state.ts';
 import { useChapterText } from '../../text/useChapterText.ts';
-import { Formula } from '../../ui/Formula.tsx';
-import { Reveal } from '../../ui/Reveal.tsx';
-import { Rich } from '../../ui/Rich.tsx';
+import { Formula } from '../../ui/prose/Formula.tsx';
+import { Reveal } from '../../ui/prose/Reveal.tsx';
+import { Rich } from '../../ui/prose/Rich.tsx';
 import { derivation } from './derivation.ts';
 
 /** The equations of a step, one below the other. */

@@ -3,11 +3,11 @@ import { useUrlChoice, useUrlNumber } from '../../app/url-state.ts';
 import { blockVisits } from '../../schedule/backward-order.ts';
 import { useNumbers } from '../../text/numbers.ts';
 import { useChapterText } from '../../text/useChapterText.ts';
-import { Player } from '../../ui/Player.tsx';
-import { Segmented } from '../../ui/Segmented.tsx';
-import { Slider } from '../../ui/Slider.tsx';
-import { Stats } from '../../ui/Stats.tsx';
-import { usePlayback } from '../../ui/usePlayback.ts';
+import { Player } from '../../ui/controls/Player.tsx';
+import { Segmented } from '../../ui/controls/Segmented.tsx';
+import { Slider } from '../../ui/controls/Slider.tsx';
+import { usePlayback } from '../../ui/controls/usePlayback.ts';
+import { Stats } from '../../ui/figures/Stats.tsx';
 
 const cell = 30;
 /** S, dP, dV, dK and dQ. */

@@ -5,10 +5,10 @@ import { finiteDifference, type InputName, loss, moved } from '../../gradients/f
 import { type Element, type MatrixName, makingOf, matricesOf } from '../../gradients/terms.ts';
 import { useNumbers } from '../../text/numbers.ts';
 import { useChapterText } from '../../text/useChapterText.ts';
-import { keyStep } from '../../ui/grid-keys.ts';
-import { Rich } from '../../ui/Rich.tsx';
-import { ScrollRegion } from '../../ui/ScrollRegion.tsx';
-import { Slider } from '../../ui/Slider.tsx';
+import { keyStep } from '../../ui/controls/grid-keys.ts';
+import { Slider } from '../../ui/controls/Slider.tsx';
+import { ScrollRegion } from '../../ui/figures/ScrollRegion.tsx';
+import { Rich } from '../../ui/prose/Rich.tsx';
 import './numbers.css';
 
 /** Four words of the sentence, with two channels. */

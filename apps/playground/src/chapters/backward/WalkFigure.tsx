@@ -1,9 +1,9 @@
 import { useUrlChoice } from '../../app/url-state.ts';
 import { type Gradient, styleOf, termsAdded, type Walk } from '../../schedule/backward-order.ts';
 import { useChapterText } from '../../text/useChapterText.ts';
-import { Player } from '../../ui/Player.tsx';
-import { Segmented } from '../../ui/Segmented.tsx';
-import { usePlayback } from '../../ui/usePlayback.ts';
+import { Player } from '../../ui/controls/Player.tsx';
+import { Segmented } from '../../ui/controls/Segmented.tsx';
+import { usePlayback } from '../../ui/controls/usePlayback.ts';
 
 const n = 8;
 const cell = 22;

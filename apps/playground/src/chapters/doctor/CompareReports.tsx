@@ -8,10 +8,10 @@ import {
 import { useState } from 'react';
 import { useNumbers } from '../../text/numbers.ts';
 import { useChapterText } from '../../text/useChapterText.ts';
-import { Rich } from '../../ui/Rich.tsx';
-import { ScrollRegion } from '../../ui/ScrollRegion.tsx';
-import { Section } from '../../ui/Section.tsx';
-import { Toggle } from '../../ui/Toggle.tsx';
+import { Toggle } from '../../ui/controls/Toggle.tsx';
+import { ScrollRegion } from '../../ui/figures/ScrollRegion.tsx';
+import { Rich } from '../../ui/prose/Rich.tsx';
+import { Section } from '../../ui/prose/Section.tsx';
 import { ReportField, type ReportInput } from './ReportField.tsx';
 import { speedUnit } from './speed-unit.ts';
 

@@ -1,8 +1,8 @@
 import type { DeviceReport } from '@tilewise/device-report';
 import { useNumbers } from '../../text/numbers.ts';
 import { useChapterText } from '../../text/useChapterText.ts';
-import { ScrollRegion } from '../../ui/ScrollRegion.tsx';
-import { Section } from '../../ui/Section.tsx';
+import { ScrollRegion } from '../../ui/figures/ScrollRegion.tsx';
+import { Section } from '../../ui/prose/Section.tsx';
 
 /** Features and limits of the device, and what it can run because of them. */
 export function DeviceFacts({ diagnosis }: { readonly diagnosis: DeviceReport['diagnosis'] }) {

@@ -8,9 +8,9 @@ import {
 import { useCallback, useMemo } from 'react';
 import { useNumbers } from '../../text/numbers.ts';
 import { useChapterText } from '../../text/useChapterText.ts';
-import { Chart, type Plot } from '../../ui/Chart.tsx';
-import { ScrollRegion } from '../../ui/ScrollRegion.tsx';
-import { Section } from '../../ui/Section.tsx';
+import { Chart, type Plot } from '../../ui/figures/Chart.tsx';
+import { ScrollRegion } from '../../ui/figures/ScrollRegion.tsx';
+import { Section } from '../../ui/prose/Section.tsx';
 import { implementationColors } from './implementation-colors.ts';
 import { type SpeedUnit, speedUnit } from './speed-unit.ts';
 

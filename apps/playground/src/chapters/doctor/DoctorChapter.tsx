@@ -1,12 +1,12 @@
 import type { DeviceReport } from '@tilewise/device-report';
 import { useUrlChoice, useUrlFlag } from '../../app/url-choice.ts';
 import { useChapterText } from '../../text/useChapterText.ts';
-import { Choice } from '../../ui/Choice.tsx';
-import { References } from '../../ui/References.tsx';
-import { Reveal } from '../../ui/Reveal.tsx';
-import { Paragraphs } from '../../ui/Rich.tsx';
-import { Section } from '../../ui/Section.tsx';
-import { Toggle } from '../../ui/Toggle.tsx';
+import { Choice } from '../../ui/controls/Choice.tsx';
+import { Toggle } from '../../ui/controls/Toggle.tsx';
+import { References } from '../../ui/prose/References.tsx';
+import { Reveal } from '../../ui/prose/Reveal.tsx';
+import { Paragraphs } from '../../ui/prose/Rich.tsx';
+import { Section } from '../../ui/prose/Section.tsx';
 import { CompareReports } from './CompareReports.tsx';
 import { Correctness } from './Correctness.tsx';
 import { DeviceFacts } from './DeviceFacts.tsx';

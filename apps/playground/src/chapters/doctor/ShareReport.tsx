@@ -2,10 +2,10 @@ import { type DeviceReport, reportJson, reportMarkdown } from '@tilewise/device-
 import { useState } from 'react';
 import { links } from '../../app/links.ts';
 import { useChapterText } from '../../text/useChapterText.ts';
-import { Reveal } from '../../ui/Reveal.tsx';
-import { ScrollRegion } from '../../ui/ScrollRegion.tsx';
-import { Section } from '../../ui/Section.tsx';
-import { saveFile } from '../../ui/save-file.ts';
+import { saveFile } from '../../ui/controls/save-file.ts';
+import { ScrollRegion } from '../../ui/figures/ScrollRegion.tsx';
+import { Reveal } from '../../ui/prose/Reveal.tsx';
+import { Section } from '../../ui/prose/Section.tsx';
 
 /** The report as Markdown and as JSON, to copy and to save. */
 export function ShareReport({ report }: { readonly report: DeviceReport }) {

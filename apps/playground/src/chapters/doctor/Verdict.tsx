@@ -1,7 +1,7 @@
 import { type DeviceReport, deviceName } from '@tilewise/device-report';
 import { useLanguage } from '../../text/TextProvider.tsx';
 import { useChapterText } from '../../text/useChapterText.ts';
-import { Stats } from '../../ui/Stats.tsx';
+import { Stats } from '../../ui/figures/Stats.tsx';
 
 /** The outcome in a sentence, and the machine. */
 export function Verdict({ report }: { readonly report: DeviceReport }) {

@@ -1,7 +1,7 @@
 import type { ElementTrace } from '../../dropout-trace/trace-element.ts';
 import { useNumbers } from '../../text/numbers.ts';
 import { useText } from '../../text/TextProvider.tsx';
-import { ScrollRegion } from '../../ui/ScrollRegion.tsx';
+import { ScrollRegion } from '../../ui/figures/ScrollRegion.tsx';
 
 const hex = (word: number): string => word.toString(16).padStart(8, '0');
 const bits = 128;

@@ -1,5 +1,5 @@
 import { useEffect, useRef } from 'react';
-import { keyStep, pointedAt } from '../../ui/grid-keys.ts';
+import { keyStep, pointedAt } from '../../ui/controls/grid-keys.ts';
 
 /** A dropout mask as a picture; a press or the arrow keys choose an element. */
 export function MaskCanvas(props: {

@@ -1,6 +1,6 @@
 import { sharesBlock, type TracedElement } from '../../dropout-trace/trace-element.ts';
 import { useText } from '../../text/TextProvider.tsx';
-import { pointedAt } from '../../ui/grid-keys.ts';
+import { pointedAt } from '../../ui/controls/grid-keys.ts';
 
 const span = 16;
 const cell = 20;

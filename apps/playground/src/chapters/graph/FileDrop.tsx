@@ -3,9 +3,9 @@ import { useEffect, useRef, useState } from 'react';
 import type { GraphFile } from '../../graph/kept-file.ts';
 import type { GraphSource } from '../../graph/report.ts';
 import { useText } from '../../text/TextProvider.tsx';
-import { FileButton } from '../../ui/FileButton.tsx';
-import { Rich } from '../../ui/Rich.tsx';
-import { saveFile } from '../../ui/save-file.ts';
+import { FileButton } from '../../ui/controls/FileButton.tsx';
+import { saveFile } from '../../ui/controls/save-file.ts';
+import { Rich } from '../../ui/prose/Rich.tsx';
 
 /**
  * Takes a graph in oneDNN's format, dropped anywhere on the page or chosen, and saves the one that is shown.

@@ -1,8 +1,8 @@
 import { useUrlChoice, useUrlFlag } from '../../app/url-choice.ts';
 import type { AttentionGraphOptions } from '../../graph/attention-graph.ts';
 import { useText } from '../../text/TextProvider.tsx';
-import { Choice } from '../../ui/Choice.tsx';
-import { Toggle } from '../../ui/Toggle.tsx';
+import { Choice } from '../../ui/controls/Choice.tsx';
+import { Toggle } from '../../ui/controls/Toggle.tsx';
 
 /** The options of the built graph, and how to set each. */
 export interface AttentionOptions {

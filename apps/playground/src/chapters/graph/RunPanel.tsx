@@ -4,9 +4,9 @@ import type { GraphSource, RunReport } from '../../graph/report.ts';
 import type { RunAnswer } from '../../graph/run-worker.ts';
 import { useNumbers } from '../../text/numbers.ts';
 import { useText } from '../../text/TextProvider.tsx';
-import { Choice } from '../../ui/Choice.tsx';
-import { ScrollRegion } from '../../ui/ScrollRegion.tsx';
-import { Stats } from '../../ui/Stats.tsx';
+import { Choice } from '../../ui/controls/Choice.tsx';
+import { ScrollRegion } from '../../ui/figures/ScrollRegion.tsx';
+import { Stats } from '../../ui/figures/Stats.tsx';
 import { shapeText } from './OperationDetails.tsx';
 import { useGraphRun } from './useGraphRun.ts';
 

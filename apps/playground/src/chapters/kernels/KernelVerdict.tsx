@@ -5,7 +5,7 @@ import { useNumbers } from '../../text/numbers.ts';
 import { say } from '../../text/say.ts';
 import type { ChapterTexts } from '../../text/text.ts';
 import { useChapterText } from '../../text/useChapterText.ts';
-import { Rich } from '../../ui/Rich.tsx';
+import { Rich } from '../../ui/prose/Rich.tsx';
 import type { KernelRun } from './useJudge.ts';
 
 /** Everything that there is to say of a run. */

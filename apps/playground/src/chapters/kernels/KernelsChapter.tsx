@@ -4,10 +4,10 @@ import { useUrlChoice } from '../../app/url-state.ts';
 import { starterOf } from '../../kernels/programs.ts';
 import { puzzleIds, puzzleOf, taskOf } from '../../kernels/puzzles.ts';
 import { useChapterText } from '../../text/useChapterText.ts';
-import { Formula } from '../../ui/Formula.tsx';
-import { References } from '../../ui/References.tsx';
-import { Paragraphs, Rich } from '../../ui/Rich.tsx';
-import { Segmented } from '../../ui/Segmented.tsx';
+import { Segmented } from '../../ui/controls/Segmented.tsx';
+import { Formula } from '../../ui/prose/Formula.tsx';
+import { References } from '../../ui/prose/References.tsx';
+import { Paragraphs, Rich } from '../../ui/prose/Rich.tsx';
 import { KernelBench } from './KernelBench.tsx';
 import './kernels.css';
 

@@ -1,7 +1,7 @@
 import { useEffect, useRef } from 'react';
 import { useNumbers } from '../../text/numbers.ts';
 import { useText } from '../../text/TextProvider.tsx';
-import { keyStep, pointedAt } from '../../ui/grid-keys.ts';
+import { keyStep, pointedAt } from '../../ui/controls/grid-keys.ts';
 
 /**
  * Red, green and blue of positive, negative and hidden numbers; how large a number is, is its opacity over

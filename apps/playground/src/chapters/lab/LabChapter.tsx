@@ -7,8 +7,8 @@ import { useNumbers } from '../../text/numbers.ts';
 import { say } from '../../text/say.ts';
 import { useText } from '../../text/TextProvider.tsx';
 import { MaskTiles } from '../../tiles/MaskTiles.tsx';
-import { Segmented } from '../../ui/Segmented.tsx';
-import { Slider } from '../../ui/Slider.tsx';
+import { Segmented } from '../../ui/controls/Segmented.tsx';
+import { Slider } from '../../ui/controls/Slider.tsx';
 import { HeatMap } from './HeatMap.tsx';
 import './lab.css';
 

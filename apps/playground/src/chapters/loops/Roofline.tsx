@@ -6,10 +6,10 @@ import { totalTraffic } from '../../schedule/loop-order.ts';
 import { bytesMoved, flops, naiveBytesMoved } from '../../schedule/roofline.ts';
 import { useNumbers } from '../../text/numbers.ts';
 import { useText } from '../../text/TextProvider.tsx';
-import { BesideText } from '../../ui/BesideText.tsx';
-import { Chart, type Plot } from '../../ui/Chart.tsx';
-import { ScrollRegion } from '../../ui/ScrollRegion.tsx';
-import { Slider } from '../../ui/Slider.tsx';
+import { Slider } from '../../ui/controls/Slider.tsx';
+import { BesideText } from '../../ui/figures/BesideText.tsx';
+import { Chart, type Plot } from '../../ui/figures/Chart.tsx';
+import { ScrollRegion } from '../../ui/figures/ScrollRegion.tsx';
 
 const sequence = 4096;
 const headSize = 128;

@@ -2,9 +2,9 @@ import { useMemo } from 'react';
 import { useUrlNumber } from '../../app/url-state.ts';
 import { type LoopOrder, totalTraffic, visits } from '../../schedule/loop-order.ts';
 import { useText } from '../../text/TextProvider.tsx';
-import { Player } from '../../ui/Player.tsx';
-import { Slider } from '../../ui/Slider.tsx';
-import { usePlayback } from '../../ui/usePlayback.ts';
+import { Player } from '../../ui/controls/Player.tsx';
+import { Slider } from '../../ui/controls/Slider.tsx';
+import { usePlayback } from '../../ui/controls/usePlayback.ts';
 import { TrafficTable } from './TrafficTable.tsx';
 import { VisitGrid } from './VisitGrid.tsx';
 

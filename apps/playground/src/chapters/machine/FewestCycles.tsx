@@ -1,7 +1,7 @@
 import { matrixRegisterCounts, type Wiring } from '../../machine/matrix/matrix-machine.ts';
 import { fewestCycles } from '../../machine/matrix/matrix-problems.ts';
 import { useText } from '../../text/TextProvider.tsx';
-import { ScrollRegion } from '../../ui/ScrollRegion.tsx';
+import { ScrollRegion } from '../../ui/figures/ScrollRegion.tsx';
 
 const wirings: readonly Wiring[] = ['fixed', 'any'];
 

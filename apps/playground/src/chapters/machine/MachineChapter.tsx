@@ -5,10 +5,10 @@ import { matrixMachine, matrixRegisterCounts, type Wiring } from '../../machine/
 import { fewestFor, matrixProblems } from '../../machine/matrix/matrix-problems.ts';
 import { Quiz } from '../../quiz/Quiz.tsx';
 import { useText } from '../../text/TextProvider.tsx';
-import { Formula } from '../../ui/Formula.tsx';
-import { Reveal } from '../../ui/Reveal.tsx';
-import { Paragraphs, Rich } from '../../ui/Rich.tsx';
-import { Segmented } from '../../ui/Segmented.tsx';
+import { Segmented } from '../../ui/controls/Segmented.tsx';
+import { Formula } from '../../ui/prose/Formula.tsx';
+import { Reveal } from '../../ui/prose/Reveal.tsx';
+import { Paragraphs, Rich } from '../../ui/prose/Rich.tsx';
 import { InstructionTable } from '../../workbench/InstructionTable.tsx';
 import { Workbench } from '../../workbench/Workbench.tsx';
 import { FewestCycles } from './FewestCycles.tsx';

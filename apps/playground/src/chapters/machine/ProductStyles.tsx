@@ -3,7 +3,7 @@ import { matrixProblems } from '../../machine/matrix/matrix-problems.ts';
 import { parseProgram } from '../../machine/parse.ts';
 import { runProgram } from '../../machine/run.ts';
 import { useText } from '../../text/TextProvider.tsx';
-import { ScrollRegion } from '../../ui/ScrollRegion.tsx';
+import { ScrollRegion } from '../../ui/figures/ScrollRegion.tsx';
 
 const styles = ['inner-product', 'outer-product'] as const;
 

@@ -2,8 +2,8 @@ import { useUrlNumber } from '../../app/url-state.ts';
 import { headSize, scoresOf, sentence, words } from '../../streaming/sentence.ts';
 import { useNumbers } from '../../text/numbers.ts';
 import { useText } from '../../text/TextProvider.tsx';
-import { Rich } from '../../ui/Rich.tsx';
-import { ScrollRegion } from '../../ui/ScrollRegion.tsx';
+import { ScrollRegion } from '../../ui/figures/ScrollRegion.tsx';
+import { Rich } from '../../ui/prose/Rich.tsx';
 
 const places = words.map((word, j) => ({ word, j }));
 const weightsOf = (i: number): number[] => {

@@ -1,12 +1,12 @@
 import { Quiz } from '../../quiz/Quiz.tsx';
 import { useText } from '../../text/TextProvider.tsx';
-import { BesideText } from '../../ui/BesideText.tsx';
-import { Formula } from '../../ui/Formula.tsx';
-import { Paragraphs } from '../../ui/Rich.tsx';
-import { Section } from '../../ui/Section.tsx';
+import { BesideText } from '../../ui/figures/BesideText.tsx';
+import { Formula } from '../../ui/prose/Formula.tsx';
+import { Paragraphs } from '../../ui/prose/Rich.tsx';
+import { Section } from '../../ui/prose/Section.tsx';
 import { AllWords, OneWord } from './OneWord.tsx';
 import './overview.css';
-import { References } from '../../ui/References.tsx';
+import { References } from '../../ui/prose/References.tsx';
 import { Square } from './Square.tsx';
 import { WhyScale } from './WhyScale.tsx';
 

@@ -1,7 +1,7 @@
 import { useUrlNumber } from '../../app/url-state.ts';
 import { useNumbers } from '../../text/numbers.ts';
 import { useText } from '../../text/TextProvider.tsx';
-import { Slider } from '../../ui/Slider.tsx';
+import { Slider } from '../../ui/controls/Slider.tsx';
 
 const cell = 10;
 

@@ -3,7 +3,7 @@ import { useUrlNumber } from '../../app/url-state.ts';
 import { peakedness } from '../../streaming/peakedness.ts';
 import { useNumbers } from '../../text/numbers.ts';
 import { useText } from '../../text/TextProvider.tsx';
-import { Slider } from '../../ui/Slider.tsx';
+import { Slider } from '../../ui/controls/Slider.tsx';
 
 /** Random queries and keys: how much weight the largest of twelve scores takes, with and without 1/√d. */
 export function WhyScale() {

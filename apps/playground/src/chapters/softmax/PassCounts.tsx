@@ -5,9 +5,9 @@ import { type Counts, runProgram } from '../../machine/run.ts';
 import { softmaxMachine } from '../../machine/softmax/softmax-machine.ts';
 import { type SoftmaxProblem, softmaxProblems } from '../../machine/softmax/softmax-problems.ts';
 import { useText } from '../../text/TextProvider.tsx';
-import { Chart, type Plot } from '../../ui/Chart.tsx';
-import { ScrollRegion } from '../../ui/ScrollRegion.tsx';
-import { Slider } from '../../ui/Slider.tsx';
+import { Slider } from '../../ui/controls/Slider.tsx';
+import { Chart, type Plot } from '../../ui/figures/Chart.tsx';
+import { ScrollRegion } from '../../ui/figures/ScrollRegion.tsx';
 
 const none: Counts = { loads: 0, stores: 0, computes: 0, cycles: 0 };
 const most = 64;

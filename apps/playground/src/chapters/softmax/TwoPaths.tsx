@@ -3,10 +3,10 @@ import { useUrlChoice } from '../../app/url-state.ts';
 import { type FactorForm, twoPaths } from '../../streaming/two-paths.ts';
 import { useNumbers } from '../../text/numbers.ts';
 import { useText } from '../../text/TextProvider.tsx';
-import { BesideText } from '../../ui/BesideText.tsx';
-import { ScrollRegion } from '../../ui/ScrollRegion.tsx';
-import { Segmented } from '../../ui/Segmented.tsx';
-import { Slider } from '../../ui/Slider.tsx';
+import { Segmented } from '../../ui/controls/Segmented.tsx';
+import { Slider } from '../../ui/controls/Slider.tsx';
+import { BesideText } from '../../ui/figures/BesideText.tsx';
+import { ScrollRegion } from '../../ui/figures/ScrollRegion.tsx';
 
 const forms: readonly FactorForm[] = ['difference', 'quotient'];
 

@@ -1,7 +1,7 @@
 import { welford } from '../../streaming/welford.ts';
 import { useNumbers } from '../../text/numbers.ts';
 import { useText } from '../../text/TextProvider.tsx';
-import { ScrollRegion } from '../../ui/ScrollRegion.tsx';
+import { ScrollRegion } from '../../ui/figures/ScrollRegion.tsx';
 
 /** The variance in one pass over the chapter's numbers. */
 export function Welford({ x }: { readonly x: readonly number[] }) {

@@ -4,7 +4,7 @@ import { useNumbers } from '../../text/numbers.ts';
 import { useText } from '../../text/TextProvider.tsx';
 import type { Training } from '../../train/training-run.ts';
 import type { TrainingState } from '../../train/training-state.ts';
-import { Slider } from '../../ui/Slider.tsx';
+import { Slider } from '../../ui/controls/Slider.tsx';
 
 /** Lets the model go on with a text. */
 export function AskPanel(props: {

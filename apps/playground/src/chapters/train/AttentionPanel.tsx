@@ -3,7 +3,7 @@ import { useUrlNumber } from '../../app/url-state.ts';
 import { useNumbers } from '../../text/numbers.ts';
 import { useText } from '../../text/TextProvider.tsx';
 import type { AttentionMoment } from '../../train/training.ts';
-import { Slider } from '../../ui/Slider.tsx';
+import { Slider } from '../../ui/controls/Slider.tsx';
 import { AttentionMap } from './AttentionMap.tsx';
 
 /** The tokens that each head looks at, at any moment of the run, and for one token spelled out. */

@@ -1,6 +1,6 @@
 import { useCallback } from 'react';
-import type { Plot } from '../../ui/Chart.tsx';
-import { ChartFigure } from '../../ui/ChartFigure.tsx';
+import type { Plot } from '../../ui/figures/Chart.tsx';
+import { ChartFigure } from '../../ui/figures/ChartFigure.tsx';
 
 /** A curve over steps, those of runs before it, and points on held-out sequences. */
 export function CurveChart(props: {

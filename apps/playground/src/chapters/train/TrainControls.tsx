@@ -4,9 +4,9 @@ import { useUrlNumber } from '../../app/url-state.ts';
 import { useText } from '../../text/TextProvider.tsx';
 import { pageText } from '../../train/page-text.ts';
 import type { TrainSetup } from '../../train/training.ts';
-import { Choice } from '../../ui/Choice.tsx';
-import { FileButton } from '../../ui/FileButton.tsx';
-import { Slider } from '../../ui/Slider.tsx';
+import { Choice } from '../../ui/controls/Choice.tsx';
+import { FileButton } from '../../ui/controls/FileButton.tsx';
+import { Slider } from '../../ui/controls/Slider.tsx';
 
 /** The task and the model of a run. */
 export interface TrainOptions {

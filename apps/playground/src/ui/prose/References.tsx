@@ -1,4 +1,4 @@
-import { useText } from '../text/TextProvider.tsx';
+import { useText } from '../../text/TextProvider.tsx';
 import { type PaperId, papers } from './references.ts';
 
 /** The papers behind a chapter. */

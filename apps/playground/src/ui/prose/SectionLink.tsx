@@ -1,6 +1,6 @@
 import { useState } from 'react';
-import { parsePlace, placeHash, usePlace } from '../app/url-state.ts';
-import { useFirstText } from '../text/TextProvider.tsx';
+import { parsePlace, placeHash, usePlace } from '../../app/url-state.ts';
+import { useFirstText } from '../../text/TextProvider.tsx';
 
 /**
  * Copies the address of a section, with what is set in the chapter. Without a section it is that of the

@@ -1,4 +1,4 @@
-import { pieces } from '../text/markup.ts';
+import { pieces } from '../../text/markup.ts';
 import { Formula } from './Formula.tsx';
 import { symbolParts } from './symbols.ts';
 

@@ -1,5 +1,5 @@
-import { useText } from '../text/TextProvider.tsx';
-import type { Text } from '../text/text.ts';
+import { useText } from '../../text/TextProvider.tsx';
+import type { Text } from '../../text/text.ts';
 import type { Playback } from './usePlayback.ts';
 
 const icons = {

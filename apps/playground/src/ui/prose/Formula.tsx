@@ -1,6 +1,6 @@
 import { useEffect, useRef } from 'react';
+import { useOverflowCue } from '../figures/useOverflowCue.ts';
 import { markSymbols } from './symbols.ts';
-import { useOverflowCue } from './useOverflowCue.ts';
 
 type Render = (tex: string, element: HTMLElement, displayMode: boolean) => void;
 
