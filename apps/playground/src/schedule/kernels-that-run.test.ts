@@ -2,9 +2,9 @@ import { normalise, normaliseBackward, Tensor } from '@tilewise/core';
 import { createContext, planSdpa, planSdpaBackward } from '@tilewise/webgpu';
 import { openGpu } from '@tilewise/webgpu-host';
 import { expect, it } from 'vitest';
-import { backward as wordsDe } from '../text/de/backward.ts';
-import { backward as wordsEn } from '../text/en/backward.ts';
+import { backward as wordsDe } from '../text/de/learn/backward.ts';
 import { en } from '../text/en/index.ts';
+import { backward as wordsEn } from '../text/en/learn/backward.ts';
 
 it('are one kernel forward and three backward, as the chapters say', async () => {
   const gpu = await openGpu();

@@ -13,9 +13,9 @@ export const languages = {
     first: async (): Promise<FirstText> => firstEn,
     load: async (): Promise<Text> => (await import('./en/index.ts')).en,
     chapters: {
-      backward: async () => (await import('./en/backward.ts')).backward,
-      doctor: async () => (await import('./en/doctor.ts')).doctor,
-      kernels: async () => (await import('./en/kernels.ts')).kernels,
+      backward: async () => (await import('./en/learn/backward.ts')).backward,
+      doctor: async () => (await import('./en/evaluate/doctor.ts')).doctor,
+      kernels: async () => (await import('./en/learn/kernels.ts')).kernels,
     } satisfies ChapterLoaders as ChapterLoaders,
   },
   de: {
@@ -23,9 +23,9 @@ export const languages = {
     first: async (): Promise<FirstText> => (await import('./de/first.ts')).firstDe,
     load: async (): Promise<Text> => (await import('./de/index.ts')).de,
     chapters: {
-      backward: async () => (await import('./de/backward.ts')).backward,
-      doctor: async () => (await import('./de/doctor.ts')).doctor,
-      kernels: async () => (await import('./de/kernels.ts')).kernels,
+      backward: async () => (await import('./de/learn/backward.ts')).backward,
+      doctor: async () => (await import('./de/evaluate/doctor.ts')).doctor,
+      kernels: async () => (await import('./de/learn/kernels.ts')).kernels,
     } satisfies ChapterLoaders as ChapterLoaders,
   },
 } as const;

@@ -1,8 +1,8 @@
-import type { backward } from './en/backward.ts';
-import type { doctor } from './en/doctor.ts';
+import type { doctor } from './en/evaluate/doctor.ts';
 import type { firstEn } from './en/first.ts';
 import type { en } from './en/index.ts';
-import type { kernels } from './en/kernels.ts';
+import type { backward } from './en/learn/backward.ts';
+import type { kernels } from './en/learn/kernels.ts';
 
 /**
  * The whole text of the page, in one language. English is complete by definition; a translation has equal

@@ -1,20 +1,20 @@
 import type { Text } from '../text.ts';
-import { attention } from './attention.ts';
-import { bench } from './bench.ts';
-import { dropout } from './dropout.ts';
-import { engine } from './engine.ts';
+import { bench } from './evaluate/bench.ts';
+import { graph } from './evaluate/graph.ts';
 import { firstDe } from './first.ts';
-import { graph } from './graph.ts';
-import { lab } from './lab.ts';
-import { loops } from './loops.ts';
-import { machine } from './machine.ts';
-import { overview } from './overview.ts';
-import { player } from './player.ts';
-import { quizzes } from './quizzes.ts';
-import { references } from './references.ts';
-import { softmax } from './softmax.ts';
-import { tiles } from './tiles.ts';
-import { train } from './train.ts';
+import { attention } from './learn/attention.ts';
+import { dropout } from './learn/dropout.ts';
+import { lab } from './learn/lab.ts';
+import { loops } from './learn/loops.ts';
+import { machine } from './learn/machine.ts';
+import { overview } from './learn/overview.ts';
+import { quizzes } from './learn/quizzes.ts';
+import { softmax } from './learn/softmax.ts';
+import { train } from './learn/train.ts';
+import { engine } from './page/engine.ts';
+import { player } from './page/player.ts';
+import { references } from './page/references.ts';
+import { tiles } from './page/tiles.ts';
 
 /** Die Seite auf Deutsch. */
 export const de: Text = {

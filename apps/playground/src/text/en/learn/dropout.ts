@@ -1,5 +1,5 @@
-import type { RunsOn } from '../../engine/engine.ts';
-import type { Sentences } from '../say.ts';
+import type { RunsOn } from '../../../engine/engine.ts';
+import type { Sentences } from '../../say.ts';
 
 export const dropout = {
   intro:

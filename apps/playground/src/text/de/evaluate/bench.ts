@@ -1,6 +1,6 @@
-import type { Finding } from '../../machine/check.ts';
-import { type Sentences, say } from '../say.ts';
-import type { Text } from '../text.ts';
+import type { Finding } from '../../../machine/check.ts';
+import { type Sentences, say } from '../../say.ts';
+import type { Text } from '../../text.ts';
 
 /** The findings where a demand is not met. */
 const findings: Sentences<Finding> = {

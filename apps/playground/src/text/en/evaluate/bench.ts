@@ -1,6 +1,6 @@
-import type { Demand, Finding } from '../../machine/check.ts';
-import type { Fault } from '../../machine/fault.ts';
-import { type Sentences, say } from '../say.ts';
+import type { Demand, Finding } from '../../../machine/check.ts';
+import type { Fault } from '../../../machine/fault.ts';
+import { type Sentences, say } from '../../say.ts';
 
 /** The findings where a demand is not met. */
 const findings: Sentences<Finding> = {

@@ -1,4 +1,4 @@
-import type { ChapterTexts } from '../text.ts';
+import type { ChapterTexts } from '../../text.ts';
 
 export const kernels: ChapterTexts['kernels'] = {
   intro: [

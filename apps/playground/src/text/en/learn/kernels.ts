@@ -1,7 +1,7 @@
-import type { Wrong } from '../../kernels/compare.ts';
-import type { Failure } from '../../kernels/failure.ts';
-import type { Judgement, ReadCount, Stage, Times } from '../../kernels/judge.ts';
-import type { Sentences } from '../say.ts';
+import type { Wrong } from '../../../kernels/compare.ts';
+import type { Failure } from '../../../kernels/failure.ts';
+import type { Judgement, ReadCount, Stage, Times } from '../../../kernels/judge.ts';
+import type { Sentences } from '../../say.ts';
 
 type WrongJudgement = Extract<Judgement, { kind: 'wrong' }>;
 

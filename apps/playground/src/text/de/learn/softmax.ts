@@ -1,4 +1,4 @@
-import type { Text } from '../text.ts';
+import type { Text } from '../../text.ts';
 
 export const softmax: Text['softmax'] = {
   intro:

@@ -1,4 +1,4 @@
-import type { FirstText } from '../text.ts';
+import type { FirstText } from '../../text.ts';
 
 export const home: FirstText['home'] = {
   heading: 'Flash-Attention, auseinandergenommen',

@@ -1,6 +1,6 @@
-import type { RunsOn } from '../../engine/engine.ts';
-import type { Instead } from '../../engine/tensor-engine.ts';
-import type { Sentences } from '../say.ts';
+import type { RunsOn } from '../../../engine/engine.ts';
+import type { Instead } from '../../../engine/tensor-engine.ts';
+import type { Sentences } from '../../say.ts';
 
 /** The names of engines. */
 export const engine = {

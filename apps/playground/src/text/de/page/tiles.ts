@@ -1,4 +1,4 @@
-import type { Text } from '../text.ts';
+import type { Text } from '../../text.ts';
 
 export const tiles: Text['tiles'] = {
   row: 'Dasselbe als Kacheln: eine Zeile des Gitters, das im nächsten Kapitel vollständig wird.',
