@@ -1,6 +1,6 @@
-import { type ArrayName, rowCount, rowLength, type Sizes } from './arrays.ts';
 import type { Expected } from './expected.ts';
-import { unwritten } from './run-kernel.ts';
+import { unwritten } from './gpu/run-kernel.ts';
+import { type ArrayName, rowCount, rowLength, type Sizes } from './puzzles/arrays.ts';
 
 /** One element of an output, what it holds and what it should hold. */
 export interface Difference {

@@ -1,7 +1,7 @@
 import { sdpaBackwardFloat64, sdpaFloat64 } from '@tilewise/core/reference';
-import type { ArrayName } from './arrays.ts';
-import { asTensor, type KernelInput } from './inputs.ts';
-import type { Puzzle } from './puzzles.ts';
+import type { ArrayName } from './puzzles/arrays.ts';
+import { asTensor, type KernelInput } from './puzzles/inputs.ts';
+import type { Puzzle } from './puzzles/puzzles.ts';
 
 /** The right values of an output, and how far each element may be off. */
 export interface Expected {

@@ -1,9 +1,9 @@
 import { openGpu } from '@tilewise/webgpu-host';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { PuzzleGpu } from './gpu/puzzle-gpu.ts';
 import { type Judgement, judge } from './judge.ts';
-import { rivalOf, solutionOf, starterOf } from './programs.ts';
-import { PuzzleGpu } from './puzzle-gpu.ts';
-import { type PuzzleId, puzzleIds, puzzleOf, puzzles } from './puzzles.ts';
+import { rivalOf, solutionOf, starterOf } from './puzzles/programs.ts';
+import { type PuzzleId, puzzleIds, puzzleOf, puzzles } from './puzzles/puzzles.ts';
 
 let gpu: PuzzleGpu;
 beforeAll(async () => {

@@ -1,11 +1,13 @@
 import { type Encode, type GpuClock, gpuClock, runsPerPass } from '@tilewise/webgpu/tune';
 import { isSoftware } from '../engine/software-adapter.ts';
-import { type ArrayName, rowCount, rowLength, type Sizes } from './arrays.ts';
 import { compare, type Difference, type Wrong } from './compare.ts';
-import { type CompiledKernel, compileKernel } from './compile.ts';
 import { expected } from './expected.ts';
-import { type Failure, KernelError } from './failure.ts';
-import { headerOf } from './header.ts';
+import { type CompiledKernel, compileKernel } from './gpu/compile.ts';
+import { type Failure, KernelError } from './gpu/failure.ts';
+import type { PuzzleGpu } from './gpu/puzzle-gpu.ts';
+import { type BoundKernel, bindKernel, type Results } from './gpu/run-kernel.ts';
+import { type ArrayName, rowCount, rowLength, type Sizes } from './puzzles/arrays.ts';
+import { headerOf } from './puzzles/header.ts';
 import {
   countedInput,
   hiddenCount,
@@ -13,11 +15,9 @@ import {
   type InputId,
   type KernelInput,
   timedInput,
-} from './inputs.ts';
-import { rivalOf, solutionOf } from './programs.ts';
-import type { PuzzleGpu } from './puzzle-gpu.ts';
-import { type Puzzle, puzzleOf, type ReadBudget, tileRows } from './puzzles.ts';
-import { type BoundKernel, bindKernel, type Results } from './run-kernel.ts';
+} from './puzzles/inputs.ts';
+import { rivalOf, solutionOf } from './puzzles/programs.ts';
+import { type Puzzle, puzzleOf, type ReadBudget, tileRows } from './puzzles/puzzles.ts';
 import { recogniseSlip, type Slip } from './slips.ts';
 
 /** A step on the way to a judgement. */

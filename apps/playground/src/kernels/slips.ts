@@ -1,8 +1,8 @@
 import { sdpaFloat64 } from '@tilewise/core/reference';
-import type { ArrayName } from './arrays.ts';
 import { expected } from './expected.ts';
-import { asTensor, type KernelInput } from './inputs.ts';
-import type { Puzzle } from './puzzles.ts';
+import type { ArrayName } from './puzzles/arrays.ts';
+import { asTensor, type KernelInput } from './puzzles/inputs.ts';
+import type { Puzzle } from './puzzles/puzzles.ts';
 
 /** A known way to be wrong, by which results can be recognised. */
 export type Slip = 'scale' | 'mask' | 'normalise' | 'rescale' | 'delta' | 'barrier' | 'race';

@@ -1,6 +1,6 @@
-import { formOf } from '../../kernels/arrays.ts';
-import type { Failure } from '../../kernels/failure.ts';
+import type { Failure } from '../../kernels/gpu/failure.ts';
 import type { Judgement, Times } from '../../kernels/judge.ts';
+import { formOf } from '../../kernels/puzzles/arrays.ts';
 import { useNumbers } from '../../text/numbers.ts';
 import { say } from '../../text/say.ts';
 import type { ChapterTexts } from '../../text/text.ts';

@@ -1,8 +1,8 @@
 import { useEffect, useRef, useState } from 'react';
 import { noteDone } from '../../app/progress.ts';
+import type { PuzzleGpu } from '../../kernels/gpu/puzzle-gpu.ts';
 import type { Judgement, Stage } from '../../kernels/judge.ts';
-import type { PuzzleGpu } from '../../kernels/puzzle-gpu.ts';
-import { type Puzzle, taskOf } from '../../kernels/puzzles.ts';
+import { type Puzzle, taskOf } from '../../kernels/puzzles/puzzles.ts';
 
 /** A run of a program: on its way, or judged. */
 export type KernelRun =
@@ -29,7 +29,7 @@ export function useJudge(puzzle: Puzzle) {
     try {
       const [{ judge }, { PuzzleGpu }] = await Promise.all([
         import('../../kernels/judge.ts'),
-        import('../../kernels/puzzle-gpu.ts'),
+        import('../../kernels/gpu/puzzle-gpu.ts'),
       ]);
       opened ??= new PuzzleGpu('gpu' in navigator ? navigator.gpu : undefined);
       const judgement = await judge(opened, puzzle, program, stage => show({ program, stage }));

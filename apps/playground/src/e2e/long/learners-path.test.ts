@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Chapter, chapters } from '../../app/chapters.ts';
-import { solutionOf } from '../../kernels/programs.ts';
-import type { PuzzleId } from '../../kernels/puzzles.ts';
+import { solutionOf } from '../../kernels/puzzles/programs.ts';
+import type { PuzzleId } from '../../kernels/puzzles/puzzles.ts';
 import { attentionProblems } from '../../machine/attention/attention-problems.ts';
 import { matrixProblems } from '../../machine/matrix/matrix-problems.ts';
 import { softmaxProblems } from '../../machine/softmax/softmax-problems.ts';

@@ -1,5 +1,5 @@
 import type { Wrong } from '../../../kernels/compare.ts';
-import type { Failure } from '../../../kernels/failure.ts';
+import type { Failure } from '../../../kernels/gpu/failure.ts';
 import type { Judgement, ReadCount, Stage, Times } from '../../../kernels/judge.ts';
 import type { Sentences } from '../../say.ts';
 

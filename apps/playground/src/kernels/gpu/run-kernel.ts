@@ -1,8 +1,8 @@
-import { type ArrayName, rowCount, rowLength } from './arrays.ts';
+import { type ArrayName, rowCount, rowLength } from '../puzzles/arrays.ts';
+import type { KernelInput } from '../puzzles/inputs.ts';
+import { workgroupsOf } from '../puzzles/puzzles.ts';
 import type { CompiledKernel } from './compile.ts';
 import { KernelError } from './failure.ts';
-import type { KernelInput } from './inputs.ts';
-import { workgroupsOf } from './puzzles.ts';
 
 /**
  * The value of every element of an output before the kernel runs; an element that keeps it was not written.

@@ -1,7 +1,7 @@
-import type { ArrayName } from './arrays.ts';
+import type { ArrayName } from '../puzzles/arrays.ts';
+import { countersOf, countReads, headerOf } from '../puzzles/header.ts';
+import type { Puzzle } from '../puzzles/puzzles.ts';
 import { type CompilerError, KernelError } from './failure.ts';
-import { countersOf, countReads, headerOf } from './header.ts';
-import type { Puzzle } from './puzzles.ts';
 
 /** A program that can be dispatched. */
 export interface CompiledKernel {
