@@ -32,7 +32,7 @@ const groups = [
   { name: 'CodeEditor', test: /node_modules\/(@codemirror|@lezer|style-mod|crelt|w3c-keyname)/, priority: 3 },
   {
     name: 'page',
-    test: /node_modules\/(react|react-dom|scheduler)\/|\/src\/(app|text\/TextProvider)/,
+    test: /node_modules\/(react|react-dom|scheduler)\/|\/src\/(app|state|text\/TextProvider)/,
     priority: 2,
   },
   {

@@ -1,5 +1,5 @@
 import type { Plugin } from 'vite';
-import { movedChapters } from '../src/app/moved-chapters.ts';
+import { movedChapters } from '../src/state/moved-chapters.ts';
 import { firstEn } from '../src/text/en/first.ts';
 
 const { chapters, home, site } = firstEn;

@@ -3,13 +3,13 @@ import { useFirstText, WholeText } from '../text/TextProvider.tsx';
 import { SectionLink } from '../ui/prose/SectionLink.tsx';
 import { SymbolScope } from '../ui/prose/SymbolScope.tsx';
 import './app.css';
+import { usePlace } from '../state/url-state.ts';
+import { useAnchor } from '../state/useAnchor.ts';
 import { ChapterBoundary, ChapterLoadError } from './ChapterBoundary.tsx';
 import { chapterNumber, chapters } from './chapters.ts';
-import { Header } from './Header.tsx';
-import { Home } from './Home.tsx';
-import { NextChapter } from './NextChapter.tsx';
-import { usePlace } from './url-state.ts';
-import { useAnchor } from './useAnchor.ts';
+import { Home } from './first-page/Home.tsx';
+import { Header } from './frame/Header.tsx';
+import { NextChapter } from './frame/NextChapter.tsx';
 
 const pages: Readonly<Record<string, ComponentType>> = Object.fromEntries(
   chapters.map(({ id, load }) => [

@@ -1,7 +1,7 @@
+import { parsePlace } from '../state/url-state.ts';
 import { startText } from '../text/TextProvider.tsx';
 import { loadKatex } from '../ui/prose/Formula.tsx';
 import { chapters } from './chapters.ts';
-import { parsePlace } from './url-state.ts';
 
 /**
  * Asks for all that the chapter of an address needs at once: its page and the text of all chapters, instead

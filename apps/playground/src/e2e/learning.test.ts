@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { placeHash } from '../app/url-state.ts';
 import { matrixProblems } from '../machine/matrix/matrix-problems.ts';
+import { placeHash } from '../state/url-state.ts';
 import { openSite, type Site } from './site.ts';
 
 let site: Site;

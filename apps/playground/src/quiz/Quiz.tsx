@@ -1,5 +1,5 @@
 import { type FormEvent, type ReactNode, useId, useState } from 'react';
-import { noteDone, useProgress } from '../app/progress.ts';
+import { noteDone, useProgress } from '../state/progress.ts';
 import { useNumbers } from '../text/numbers.ts';
 import { useText } from '../text/TextProvider.tsx';
 import { Rich } from '../ui/prose/Rich.tsx';

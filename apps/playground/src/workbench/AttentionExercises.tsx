@@ -1,6 +1,4 @@
 import { useMemo } from 'react';
-import { useProgram } from '../app/kept-programs.ts';
-import { useUrlChoice, useUrlNumber } from '../app/url-state.ts';
 import {
   type AttentionProblemId,
   attentionProblems,
@@ -8,6 +6,8 @@ import {
 } from '../machine/attention/attention-problems.ts';
 import { parseProgram } from '../machine/parse.ts';
 import { runProgram } from '../machine/run.ts';
+import { useProgram } from '../state/kept-programs.ts';
+import { useUrlChoice, useUrlNumber } from '../state/url-state.ts';
 import { useText } from '../text/TextProvider.tsx';
 import { Segmented } from '../ui/controls/Segmented.tsx';
 import { Slider } from '../ui/controls/Slider.tsx';

@@ -1,5 +1,5 @@
 import type { ReactNode, RefObject } from 'react';
-import type { ProgramOfExercise } from '../app/kept-programs.ts';
+import type { ProgramOfExercise } from '../state/kept-programs.ts';
 import { useText } from '../text/TextProvider.tsx';
 
 /** Buttons for a whole program: begin again, and bring back the one that a button replaced. */

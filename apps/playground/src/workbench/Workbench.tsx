@@ -1,10 +1,10 @@
 import { useMemo, useRef } from 'react';
-import type { ProgramOfExercise } from '../app/kept-programs.ts';
 import { assess, type Problem } from '../machine/check.ts';
 import { completionsFor } from '../machine/completion.ts';
 import type { Machine } from '../machine/machine.ts';
 import type { ProblemId } from '../machine/problem-ids.ts';
 import type { Run } from '../machine/run.ts';
+import type { ProgramOfExercise } from '../state/kept-programs.ts';
 import { say } from '../text/say.ts';
 import { useText } from '../text/TextProvider.tsx';
 import { Player } from '../ui/controls/Player.tsx';

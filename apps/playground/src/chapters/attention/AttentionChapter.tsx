@@ -1,5 +1,5 @@
-import { useUrlNumber } from '../../app/url-state.ts';
 import { Quiz } from '../../quiz/Quiz.tsx';
+import { useUrlNumber } from '../../state/url-state.ts';
 import { useText } from '../../text/TextProvider.tsx';
 import { ScrollRegion } from '../../ui/figures/ScrollRegion.tsx';
 import { Formula } from '../../ui/prose/Formula.tsx';

@@ -1,4 +1,4 @@
-import { useUrlNumber } from '../../app/url-state.ts';
+import { useUrlNumber } from '../../state/url-state.ts';
 import { memoryUse } from '../../streaming/memory-use.ts';
 import { useNumbers } from '../../text/numbers.ts';
 import { useText } from '../../text/TextProvider.tsx';

@@ -1,5 +1,5 @@
 import { useState } from 'react';
-import { useUrlState } from '../../app/url-state.ts';
+import { useUrlState } from '../../state/url-state.ts';
 import {
   type Group,
   groupState,

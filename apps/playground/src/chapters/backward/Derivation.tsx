@@ -1,4 +1,4 @@
-import { useUrlNumber } from '../../app/url-state.ts';
+import { useUrlNumber } from '../../state/url-state.ts';
 import { useChapterText } from '../../text/useChapterText.ts';
 import { Formula } from '../../ui/prose/Formula.tsx';
 import { Reveal } from '../../ui/prose/Reveal.tsx';

@@ -1,6 +1,6 @@
 import { useMemo } from 'react';
-import { useUrlChoice, useUrlNumber } from '../../app/url-state.ts';
 import { blockVisits } from '../../schedule/backward-order.ts';
+import { useUrlChoice, useUrlNumber } from '../../state/url-state.ts';
 import { useNumbers } from '../../text/numbers.ts';
 import { useChapterText } from '../../text/useChapterText.ts';
 import { Player } from '../../ui/controls/Player.tsx';

@@ -1,8 +1,8 @@
 import { type KeyboardEvent, useMemo } from 'react';
-import { useUrlNumber, useUrlState } from '../../app/url-state.ts';
 import { attentionNumbers, type Tokens } from '../../gradients/attention-numbers.ts';
 import { finiteDifference, type InputName, loss, moved } from '../../gradients/finite-difference.ts';
 import { type Element, type MatrixName, makingOf, matricesOf } from '../../gradients/terms.ts';
+import { useUrlNumber, useUrlState } from '../../state/url-state.ts';
 import { useNumbers } from '../../text/numbers.ts';
 import { useChapterText } from '../../text/useChapterText.ts';
 import { keyStep } from '../../ui/controls/grid-keys.ts';

@@ -1,5 +1,5 @@
-import { useUrlChoice } from '../../app/url-state.ts';
 import { type BackwardKernel, visitedTile } from '../../schedule/backward-order.ts';
+import { useUrlChoice } from '../../state/url-state.ts';
 import { useChapterText } from '../../text/useChapterText.ts';
 import { TileCells, tileSize } from '../../tiles/TileCells.tsx';
 import { Player } from '../../ui/controls/Player.tsx';

@@ -1,5 +1,5 @@
-import { useUrlChoice } from '../../app/url-state.ts';
 import { type Gradient, styleOf, termsAdded, type Walk } from '../../schedule/backward-order.ts';
+import { useUrlChoice } from '../../state/url-state.ts';
 import { useChapterText } from '../../text/useChapterText.ts';
 import { Player } from '../../ui/controls/Player.tsx';
 import { Segmented } from '../../ui/controls/Segmented.tsx';

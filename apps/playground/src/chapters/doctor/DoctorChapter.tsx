@@ -1,5 +1,5 @@
 import type { DeviceReport } from '@tilewise/device-report';
-import { useUrlChoice, useUrlFlag } from '../../app/url-choice.ts';
+import { useUrlChoice, useUrlFlag } from '../../state/url-choice.ts';
 import { useChapterText } from '../../text/useChapterText.ts';
 import { Choice } from '../../ui/controls/Choice.tsx';
 import { Toggle } from '../../ui/controls/Toggle.tsx';

@@ -1,9 +1,9 @@
 import { type DropoutSchemeName, dropoutMask } from '@tilewise/philox';
 import { useMemo } from 'react';
-import { useUrlChoice, useUrlNumber, useUrlState } from '../../app/url-state.ts';
 import { differences } from '../../dropout-trace/engine-mask.ts';
 import { maskStatistics } from '../../dropout-trace/statistics.ts';
 import { traceElement } from '../../dropout-trace/trace-element.ts';
+import { useUrlChoice, useUrlNumber, useUrlState } from '../../state/url-state.ts';
 import { useNumbers } from '../../text/numbers.ts';
 import { say } from '../../text/say.ts';
 import { useText } from '../../text/TextProvider.tsx';

@@ -1,11 +1,11 @@
 import type { Graph, Partition } from '@tilewise/graph';
 import { useId, useMemo, useState } from 'react';
-import { useUrlChoice } from '../../app/url-choice.ts';
-import { useUrlNumber } from '../../app/url-state.ts';
 import { mostDrawn } from '../../graph/graph-drawing.ts';
 import { type GraphFile, keepGraphFile, keptGraphFile } from '../../graph/kept-file.ts';
 import { type GraphSource, openGraph } from '../../graph/report.ts';
 import { bytesOf, inner } from '../../graph/run-graph.ts';
+import { useUrlChoice } from '../../state/url-choice.ts';
+import { useUrlNumber } from '../../state/url-state.ts';
 import { useNumbers } from '../../text/numbers.ts';
 import { useText } from '../../text/TextProvider.tsx';
 import { Choice } from '../../ui/controls/Choice.tsx';

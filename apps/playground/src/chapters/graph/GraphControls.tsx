@@ -1,5 +1,5 @@
-import { useUrlChoice, useUrlFlag } from '../../app/url-choice.ts';
 import type { AttentionGraphOptions } from '../../graph/attention-graph.ts';
+import { useUrlChoice, useUrlFlag } from '../../state/url-choice.ts';
 import { useText } from '../../text/TextProvider.tsx';
 import { Choice } from '../../ui/controls/Choice.tsx';
 import { Toggle } from '../../ui/controls/Toggle.tsx';

@@ -1,7 +1,7 @@
-import { useUrlChoice } from '../../app/url-choice.ts';
 import { EngineNote } from '../../engine/EngineNote.tsx';
 import type { GraphSource, RunReport } from '../../graph/report.ts';
 import type { RunAnswer } from '../../graph/run-worker.ts';
+import { useUrlChoice } from '../../state/url-choice.ts';
 import { useNumbers } from '../../text/numbers.ts';
 import { useText } from '../../text/TextProvider.tsx';
 import { Choice } from '../../ui/controls/Choice.tsx';

@@ -1,8 +1,8 @@
 import { useMemo, useRef } from 'react';
-import type { ProgramOfExercise } from '../../app/kept-programs.ts';
 import { headerOf } from '../../kernels/puzzles/header.ts';
 import { solutionOf } from '../../kernels/puzzles/programs.ts';
 import type { Puzzle } from '../../kernels/puzzles/puzzles.ts';
+import type { ProgramOfExercise } from '../../state/kept-programs.ts';
 import { useChapterText } from '../../text/useChapterText.ts';
 import { ScrollRegion } from '../../ui/figures/ScrollRegion.tsx';
 import { Rich } from '../../ui/prose/Rich.tsx';

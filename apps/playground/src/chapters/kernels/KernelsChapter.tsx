@@ -1,8 +1,8 @@
-import { useProgram } from '../../app/kept-programs.ts';
-import { useProgress } from '../../app/progress.ts';
-import { useUrlChoice } from '../../app/url-state.ts';
 import { starterOf } from '../../kernels/puzzles/programs.ts';
 import { puzzleIds, puzzleOf, taskOf } from '../../kernels/puzzles/puzzles.ts';
+import { useProgram } from '../../state/kept-programs.ts';
+import { useProgress } from '../../state/progress.ts';
+import { useUrlChoice } from '../../state/url-state.ts';
 import { useChapterText } from '../../text/useChapterText.ts';
 import { Segmented } from '../../ui/controls/Segmented.tsx';
 import { Formula } from '../../ui/prose/Formula.tsx';

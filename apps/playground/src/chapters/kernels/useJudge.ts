@@ -1,8 +1,8 @@
 import { useEffect, useRef, useState } from 'react';
-import { noteDone } from '../../app/progress.ts';
 import type { PuzzleGpu } from '../../kernels/gpu/puzzle-gpu.ts';
 import type { Judgement, Stage } from '../../kernels/judge.ts';
 import { type Puzzle, taskOf } from '../../kernels/puzzles/puzzles.ts';
+import { noteDone } from '../../state/progress.ts';
 
 /** A run of a program: on its way, or judged. */
 export type KernelRun =

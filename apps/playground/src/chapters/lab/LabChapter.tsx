@@ -1,8 +1,8 @@
 import { useEffect, useState } from 'react';
-import { useUrlChoice, useUrlNumber } from '../../app/url-state.ts';
 import { loadEngine, type RunsOn } from '../../engine/engine.ts';
 import { type HeatMaps, heatMaps } from '../../lab/heat-maps.ts';
 import { labMasks } from '../../lab/lab-masks.ts';
+import { useUrlChoice, useUrlNumber } from '../../state/url-state.ts';
 import { useNumbers } from '../../text/numbers.ts';
 import { say } from '../../text/say.ts';
 import { useText } from '../../text/TextProvider.tsx';

@@ -1,9 +1,9 @@
 import { attainable } from '@tilewise/device-report';
 import { type ReactNode, useCallback, useMemo } from 'react';
-import { useUrlNumber } from '../../app/url-state.ts';
 import { type DeviceName, devices } from '../../schedule/devices.ts';
 import { totalTraffic } from '../../schedule/loop-order.ts';
 import { bytesMoved, flops, naiveBytesMoved } from '../../schedule/roofline.ts';
+import { useUrlNumber } from '../../state/url-state.ts';
 import { useNumbers } from '../../text/numbers.ts';
 import { useText } from '../../text/TextProvider.tsx';
 import { Slider } from '../../ui/controls/Slider.tsx';

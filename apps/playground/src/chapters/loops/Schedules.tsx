@@ -1,6 +1,6 @@
 import { useMemo } from 'react';
-import { useUrlNumber } from '../../app/url-state.ts';
 import { type LoopOrder, totalTraffic, visits } from '../../schedule/loop-order.ts';
+import { useUrlNumber } from '../../state/url-state.ts';
 import { useText } from '../../text/TextProvider.tsx';
 import { Player } from '../../ui/controls/Player.tsx';
 import { Slider } from '../../ui/controls/Slider.tsx';

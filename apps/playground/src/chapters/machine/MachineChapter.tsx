@@ -1,9 +1,9 @@
 import { useMemo } from 'react';
-import { useProgram } from '../../app/kept-programs.ts';
-import { useUrlChoice, useUrlNumber } from '../../app/url-state.ts';
 import { matrixMachine, matrixRegisterCounts, type Wiring } from '../../machine/matrix/matrix-machine.ts';
 import { fewestFor, matrixProblems } from '../../machine/matrix/matrix-problems.ts';
 import { Quiz } from '../../quiz/Quiz.tsx';
+import { useProgram } from '../../state/kept-programs.ts';
+import { useUrlChoice, useUrlNumber } from '../../state/url-state.ts';
 import { useText } from '../../text/TextProvider.tsx';
 import { Segmented } from '../../ui/controls/Segmented.tsx';
 import { Formula } from '../../ui/prose/Formula.tsx';

@@ -1,4 +1,4 @@
-import { useUrlNumber } from '../../app/url-state.ts';
+import { useUrlNumber } from '../../state/url-state.ts';
 import { useNumbers } from '../../text/numbers.ts';
 import { useText } from '../../text/TextProvider.tsx';
 import { Slider } from '../../ui/controls/Slider.tsx';

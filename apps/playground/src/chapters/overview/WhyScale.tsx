@@ -1,5 +1,5 @@
 import { useMemo } from 'react';
-import { useUrlNumber } from '../../app/url-state.ts';
+import { useUrlNumber } from '../../state/url-state.ts';
 import { peakedness } from '../../streaming/peakedness.ts';
 import { useNumbers } from '../../text/numbers.ts';
 import { useText } from '../../text/TextProvider.tsx';

@@ -1,9 +1,9 @@
 import { useCallback, useMemo } from 'react';
-import { useUrlNumber } from '../../app/url-state.ts';
 import { parseProgram } from '../../machine/parse.ts';
 import { type Counts, runProgram } from '../../machine/run.ts';
 import { softmaxMachine } from '../../machine/softmax/softmax-machine.ts';
 import { type SoftmaxProblem, softmaxProblems } from '../../machine/softmax/softmax-problems.ts';
+import { useUrlNumber } from '../../state/url-state.ts';
 import { useText } from '../../text/TextProvider.tsx';
 import { Slider } from '../../ui/controls/Slider.tsx';
 import { Chart, type Plot } from '../../ui/figures/Chart.tsx';

@@ -1,10 +1,10 @@
 import { useMemo } from 'react';
-import { replaceKeptProgram, useProgram } from '../../app/kept-programs.ts';
-import { useProgress } from '../../app/progress.ts';
-import { useUrlChoice, useUrlNumber } from '../../app/url-state.ts';
 import { softmaxMachine } from '../../machine/softmax/softmax-machine.ts';
 import { overflowingSolution, softmaxProblems } from '../../machine/softmax/softmax-problems.ts';
 import { Quiz } from '../../quiz/Quiz.tsx';
+import { replaceKeptProgram, useProgram } from '../../state/kept-programs.ts';
+import { useProgress } from '../../state/progress.ts';
+import { useUrlChoice, useUrlNumber } from '../../state/url-state.ts';
 import { useText } from '../../text/TextProvider.tsx';
 import { Segmented } from '../../ui/controls/Segmented.tsx';
 import { Slider } from '../../ui/controls/Slider.tsx';

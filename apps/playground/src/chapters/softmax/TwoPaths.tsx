@@ -1,5 +1,5 @@
 import { type ReactNode, useMemo } from 'react';
-import { useUrlChoice } from '../../app/url-state.ts';
+import { useUrlChoice } from '../../state/url-state.ts';
 import { type FactorForm, twoPaths } from '../../streaming/two-paths.ts';
 import { useNumbers } from '../../text/numbers.ts';
 import { useText } from '../../text/TextProvider.tsx';

@@ -1,5 +1,5 @@
 import type { FormEvent } from 'react';
-import { useUrlNumber, useUrlState } from '../../app/url-state.ts';
+import { useUrlNumber, useUrlState } from '../../state/url-state.ts';
 import { useNumbers } from '../../text/numbers.ts';
 import { useText } from '../../text/TextProvider.tsx';
 import type { Training } from '../../train/training-run.ts';

@@ -1,5 +1,5 @@
 import { useState } from 'react';
-import { useUrlNumber } from '../../app/url-state.ts';
+import { useUrlNumber } from '../../state/url-state.ts';
 import { useNumbers } from '../../text/numbers.ts';
 import { useText } from '../../text/TextProvider.tsx';
 import type { AttentionMoment } from '../../train/training.ts';

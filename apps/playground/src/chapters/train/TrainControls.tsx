@@ -1,6 +1,6 @@
 import { type ReactNode, useMemo, useState } from 'react';
-import { useUrlChoice } from '../../app/url-choice.ts';
-import { useUrlNumber } from '../../app/url-state.ts';
+import { useUrlChoice } from '../../state/url-choice.ts';
+import { useUrlNumber } from '../../state/url-state.ts';
 import { useText } from '../../text/TextProvider.tsx';
 import { pageText } from '../../train/page-text.ts';
 import type { TrainSetup } from '../../train/training.ts';

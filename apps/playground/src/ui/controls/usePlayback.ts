@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'react';
-import { useUrlNumber } from '../../app/url-state.ts';
+import { useUrlNumber } from '../../state/url-state.ts';
 
 /** A position in a sequence of steps, and whether it is moving by itself. 0 is before the first step. */
 export interface Playback {

@@ -1,5 +1,5 @@
 import { useState } from 'react';
-import { parsePlace, placeHash, usePlace } from '../../app/url-state.ts';
+import { parsePlace, placeHash, usePlace } from '../../state/url-state.ts';
 import { useFirstText } from '../../text/TextProvider.tsx';
 
 /**

@@ -1,6 +1,6 @@
-import { useFirstText } from '../text/TextProvider.tsx';
-import { type Chapter, chapterNumber, chapters } from './chapters.ts';
-import { useProgress } from './progress.ts';
+import { useProgress } from '../../state/progress.ts';
+import { useFirstText } from '../../text/TextProvider.tsx';
+import { type Chapter, chapterNumber, chapters } from '../chapters.ts';
 
 /** The chapters for some readers, with how much of each the visitor has done. */
 export function Contents({ readers }: { readonly readers: Chapter['readers'] }) {

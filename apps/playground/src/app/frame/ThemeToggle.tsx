@@ -1,5 +1,5 @@
 import { useState } from 'react';
-import { useFirstText } from '../text/TextProvider.tsx';
+import { useFirstText } from '../../text/TextProvider.tsx';
 
 type Theme = 'light' | 'dark';
 

@@ -1,5 +1,5 @@
-import { type Language, languages } from '../text/languages.ts';
-import { useFirstText, useLanguage } from '../text/TextProvider.tsx';
+import { type Language, languages } from '../../text/languages.ts';
+import { useFirstText, useLanguage } from '../../text/TextProvider.tsx';
 
 const codes = Object.keys(languages) as Language[];
 

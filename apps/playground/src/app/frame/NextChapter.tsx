@@ -1,6 +1,6 @@
-import { useFirstText } from '../text/TextProvider.tsx';
-import { type Chapter, chapters } from './chapters.ts';
-import { links } from './links.ts';
+import { useFirstText } from '../../text/TextProvider.tsx';
+import { type Chapter, chapters } from '../chapters.ts';
+import { links } from '../links.ts';
 
 /** The ways on at the end of a chapter: the documentation on its subject, and the next chapter. */
 export function NextChapter({ after }: { readonly after: string }) {

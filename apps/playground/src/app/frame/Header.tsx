@@ -1,9 +1,9 @@
 import { useEffect, useRef } from 'react';
-import { useFirstText } from '../text/TextProvider.tsx';
+import { type Progress, useProgress } from '../../state/progress.ts';
+import { useFirstText } from '../../text/TextProvider.tsx';
+import { type Chapter, chapterNumber, chapters } from '../chapters.ts';
 import { Brand } from './Brand.tsx';
-import { type Chapter, chapterNumber, chapters } from './chapters.ts';
 import { LanguageSwitch } from './LanguageSwitch.tsx';
-import { type Progress, useProgress } from './progress.ts';
 import { ThemeToggle } from './ThemeToggle.tsx';
 
 /** Whether everything that can be done in a chapter has been done. */
