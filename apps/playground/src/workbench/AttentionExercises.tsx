@@ -13,7 +13,7 @@ import { Segmented } from '../ui/controls/Segmented.tsx';
 import { Slider } from '../ui/controls/Slider.tsx';
 import { Reveal } from '../ui/prose/Reveal.tsx';
 import { Rich } from '../ui/prose/Rich.tsx';
-import { InstructionTable } from './InstructionTable.tsx';
+import { InstructionTable } from './machine/InstructionTable.tsx';
 import { Workbench } from './Workbench.tsx';
 
 /** Problems 1 to 6 are those of the chapters before. */

@@ -5,7 +5,7 @@ import { parseProgram } from '../machine/parse.ts';
 import { runProgram } from '../machine/run.ts';
 import { useText } from '../text/TextProvider.tsx';
 import { Reveal } from '../ui/prose/Reveal.tsx';
-import { TraceTable } from './TraceTable.tsx';
+import { TraceTable } from './machine/TraceTable.tsx';
 
 /** The program that solves an exercise, with its full trace; it can be put into the editor. */
 export function Solution<V>(props: {

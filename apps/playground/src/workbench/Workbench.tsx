@@ -11,12 +11,12 @@ import { Player } from '../ui/controls/Player.tsx';
 import { usePlayback } from '../ui/controls/usePlayback.ts';
 import { Stats } from '../ui/figures/Stats.tsx';
 import { Reveal } from '../ui/prose/Reveal.tsx';
+import { ProgramEditor } from './editor/ProgramEditor.tsx';
+import { ProgramToolbar } from './editor/ProgramToolbar.tsx';
 import { HintLadder } from './HintLadder.tsx';
-import { MachineView } from './MachineView.tsx';
-import { ProgramEditor } from './ProgramEditor.tsx';
-import { ProgramToolbar } from './ProgramToolbar.tsx';
+import { MachineView } from './machine/MachineView.tsx';
+import { TraceTable } from './machine/TraceTable.tsx';
 import { Solution } from './Solution.tsx';
-import { TraceTable } from './TraceTable.tsx';
 import { Verdict } from './Verdict.tsx';
 import './workbench.css';
 

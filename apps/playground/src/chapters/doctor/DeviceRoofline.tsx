@@ -11,8 +11,8 @@ import { useChapterText } from '../../text/useChapterText.ts';
 import { Chart, type Plot } from '../../ui/figures/Chart.tsx';
 import { ScrollRegion } from '../../ui/figures/ScrollRegion.tsx';
 import { Section } from '../../ui/prose/Section.tsx';
-import { implementationColors } from './implementation-colors.ts';
-import { type SpeedUnit, speedUnit } from './speed-unit.ts';
+import { implementationColors } from './speed/implementation-colors.ts';
+import { type SpeedUnit, speedUnit } from './speed/speed-unit.ts';
 
 /** The roofline of the device by its own measured peaks, with the measurements of attention below it. */
 export function DeviceRoofline({ report }: { readonly report: DeviceReport }) {

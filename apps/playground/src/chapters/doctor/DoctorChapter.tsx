@@ -7,13 +7,13 @@ import { References } from '../../ui/prose/References.tsx';
 import { Reveal } from '../../ui/prose/Reveal.tsx';
 import { Paragraphs } from '../../ui/prose/Rich.tsx';
 import { Section } from '../../ui/prose/Section.tsx';
-import { CompareReports } from './CompareReports.tsx';
 import { Correctness } from './Correctness.tsx';
 import { DeviceFacts } from './DeviceFacts.tsx';
 import { DeviceRoofline } from './DeviceRoofline.tsx';
+import { CompareReports } from './reports/CompareReports.tsx';
 import './doctor.css';
-import { ShareReport } from './ShareReport.tsx';
-import { Speed } from './Speed.tsx';
+import { ShareReport } from './reports/ShareReport.tsx';
+import { Speed } from './speed/Speed.tsx';
 import { type Examination, useExamination } from './useExamination.ts';
 import { Verdict } from './Verdict.tsx';
 

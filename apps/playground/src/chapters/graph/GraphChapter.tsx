@@ -13,12 +13,12 @@ import { Stats } from '../../ui/figures/Stats.tsx';
 import { Paragraphs } from '../../ui/prose/Rich.tsx';
 import { Section } from '../../ui/prose/Section.tsx';
 import { FileDrop } from './FileDrop.tsx';
+import { GraphFigure } from './figure/GraphFigure.tsx';
 import { GraphControls, useAttentionOptions } from './GraphControls.tsx';
-import { GraphFigure } from './GraphFigure.tsx';
 import './graph.css';
+import { toneOf } from './figure/tone.ts';
 import { OperationDetails } from './OperationDetails.tsx';
 import { RunPanel } from './RunPanel.tsx';
-import { toneOf } from './tone.ts';
 
 type OpenedGraph = ReturnType<typeof openGraph>;
 

@@ -1,7 +1,7 @@
 import type { Graph, GraphNode, LogicalTensor, Partition } from '@tilewise/graph';
 import { type TensorNames, tensorName } from '../../graph/attention-graph.ts';
 import { useText } from '../../text/TextProvider.tsx';
-import { toneOf } from './tone.ts';
+import { toneOf } from './figure/tone.ts';
 
 /** The details of an operation: its attributes, its tensors, and its partition. */
 export function OperationDetails(props: {

@@ -9,7 +9,7 @@ import { Segmented } from '../../ui/controls/Segmented.tsx';
 import { Formula } from '../../ui/prose/Formula.tsx';
 import { Reveal } from '../../ui/prose/Reveal.tsx';
 import { Paragraphs, Rich } from '../../ui/prose/Rich.tsx';
-import { InstructionTable } from '../../workbench/InstructionTable.tsx';
+import { InstructionTable } from '../../workbench/machine/InstructionTable.tsx';
 import { Workbench } from '../../workbench/Workbench.tsx';
 import { FewestCycles } from './FewestCycles.tsx';
 import { ProductStyles } from './ProductStyles.tsx';

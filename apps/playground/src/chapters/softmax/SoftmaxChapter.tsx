@@ -13,7 +13,7 @@ import { References } from '../../ui/prose/References.tsx';
 import { Reveal } from '../../ui/prose/Reveal.tsx';
 import { Paragraphs, Rich } from '../../ui/prose/Rich.tsx';
 import { Section } from '../../ui/prose/Section.tsx';
-import { InstructionTable } from '../../workbench/InstructionTable.tsx';
+import { InstructionTable } from '../../workbench/machine/InstructionTable.tsx';
 import { Workbench } from '../../workbench/Workbench.tsx';
 import { PassCounts } from './PassCounts.tsx';
 import { TwoPaths } from './TwoPaths.tsx';

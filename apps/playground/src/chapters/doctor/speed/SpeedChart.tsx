@@ -1,8 +1,8 @@
 import type { Measurement } from '@tilewise/device-report';
 import { useCallback } from 'react';
-import { useChapterText } from '../../text/useChapterText.ts';
-import type { Plot } from '../../ui/figures/Chart.tsx';
-import { ChartFigure } from '../../ui/figures/ChartFigure.tsx';
+import { useChapterText } from '../../../text/useChapterText.ts';
+import type { Plot } from '../../../ui/figures/Chart.tsx';
+import { ChartFigure } from '../../../ui/figures/ChartFigure.tsx';
 import { implementationColors } from './implementation-colors.ts';
 
 /** A number of each row against the sequence length, a line for each implementation. */

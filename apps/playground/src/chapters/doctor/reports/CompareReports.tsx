@@ -6,14 +6,14 @@ import {
   parseReport,
 } from '@tilewise/device-report';
 import { useState } from 'react';
-import { useNumbers } from '../../text/numbers.ts';
-import { useChapterText } from '../../text/useChapterText.ts';
-import { Toggle } from '../../ui/controls/Toggle.tsx';
-import { ScrollRegion } from '../../ui/figures/ScrollRegion.tsx';
-import { Rich } from '../../ui/prose/Rich.tsx';
-import { Section } from '../../ui/prose/Section.tsx';
+import { useNumbers } from '../../../text/numbers.ts';
+import { useChapterText } from '../../../text/useChapterText.ts';
+import { Toggle } from '../../../ui/controls/Toggle.tsx';
+import { ScrollRegion } from '../../../ui/figures/ScrollRegion.tsx';
+import { Rich } from '../../../ui/prose/Rich.tsx';
+import { Section } from '../../../ui/prose/Section.tsx';
+import { speedUnit } from '../speed/speed-unit.ts';
 import { ReportField, type ReportInput } from './ReportField.tsx';
-import { speedUnit } from './speed-unit.ts';
 
 const noInput: ReportInput = { text: '', name: '' };
 const groups = ['speed', 'correctness', 'device'] as const;

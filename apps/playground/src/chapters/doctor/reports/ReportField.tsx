@@ -1,6 +1,6 @@
 import { useId, useState } from 'react';
-import { useChapterText } from '../../text/useChapterText.ts';
-import { FileButton } from '../../ui/controls/FileButton.tsx';
+import { useChapterText } from '../../../text/useChapterText.ts';
+import { FileButton } from '../../../ui/controls/FileButton.tsx';
 
 /** The text of a report, and the name of its file if it had one. */
 export interface ReportInput {

@@ -1,8 +1,8 @@
 import { useEffect, useRef } from 'react';
-import type { Machine } from '../machine/machine.ts';
-import type { Run } from '../machine/run.ts';
-import { useText } from '../text/TextProvider.tsx';
-import { ScrollRegion } from '../ui/figures/ScrollRegion.tsx';
+import type { Machine } from '../../machine/machine.ts';
+import type { Run } from '../../machine/run.ts';
+import { useText } from '../../text/TextProvider.tsx';
+import { ScrollRegion } from '../../ui/figures/ScrollRegion.tsx';
 
 /**
  * The first `at` executed instructions, with the registers after each. A press on a step's number goes there.

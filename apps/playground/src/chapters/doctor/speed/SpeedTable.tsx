@@ -1,7 +1,7 @@
 import { type Measurement, teraflops } from '@tilewise/device-report';
-import { useNumbers } from '../../text/numbers.ts';
-import { useChapterText } from '../../text/useChapterText.ts';
-import { ScrollRegion } from '../../ui/figures/ScrollRegion.tsx';
+import { useNumbers } from '../../../text/numbers.ts';
+import { useChapterText } from '../../../text/useChapterText.ts';
+import { ScrollRegion } from '../../../ui/figures/ScrollRegion.tsx';
 
 /** Every measurement, and how many times faster flash is than the scores in memory. */
 export function SpeedTable({ rows }: { readonly rows: readonly Measurement[] }) {

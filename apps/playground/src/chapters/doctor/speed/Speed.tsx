@@ -1,8 +1,8 @@
 import { type AttentionReport, type Measurement, teraflops } from '@tilewise/device-report';
 import { useCallback } from 'react';
-import { useChapterText } from '../../text/useChapterText.ts';
-import { Rich } from '../../ui/prose/Rich.tsx';
-import { Section } from '../../ui/prose/Section.tsx';
+import { useChapterText } from '../../../text/useChapterText.ts';
+import { Rich } from '../../../ui/prose/Rich.tsx';
+import { Section } from '../../../ui/prose/Section.tsx';
 import { SpeedChart } from './SpeedChart.tsx';
 import { SpeedTable } from './SpeedTable.tsx';
 import { speedUnit } from './speed-unit.ts';

@@ -1,9 +1,9 @@
 import type { Graph, Partition } from '@tilewise/graph';
 import { type CSSProperties, type KeyboardEvent, useMemo, useRef, useState } from 'react';
-import type { TensorNames } from '../../graph/attention-graph.ts';
-import { drawGraph, type GraphLayout, isInside, operationsAround } from '../../graph/graph-drawing.ts';
-import type { Box } from '../../graph/graph-layout.ts';
-import { useText } from '../../text/TextProvider.tsx';
+import type { TensorNames } from '../../../graph/attention-graph.ts';
+import { drawGraph, type GraphLayout, isInside, operationsAround } from '../../../graph/graph-drawing.ts';
+import type { Box } from '../../../graph/graph-layout.ts';
+import { useText } from '../../../text/TextProvider.tsx';
 import { neighbour } from './neighbour.ts';
 import { toneOf } from './tone.ts';
 import { useGraphLayout } from './useGraphLayout.ts';

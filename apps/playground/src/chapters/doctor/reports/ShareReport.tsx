@@ -1,11 +1,11 @@
 import { type DeviceReport, reportJson, reportMarkdown } from '@tilewise/device-report';
 import { useState } from 'react';
-import { links } from '../../app/links.ts';
-import { useChapterText } from '../../text/useChapterText.ts';
-import { saveFile } from '../../ui/controls/save-file.ts';
-import { ScrollRegion } from '../../ui/figures/ScrollRegion.tsx';
-import { Reveal } from '../../ui/prose/Reveal.tsx';
-import { Section } from '../../ui/prose/Section.tsx';
+import { links } from '../../../app/links.ts';
+import { useChapterText } from '../../../text/useChapterText.ts';
+import { saveFile } from '../../../ui/controls/save-file.ts';
+import { ScrollRegion } from '../../../ui/figures/ScrollRegion.tsx';
+import { Reveal } from '../../../ui/prose/Reveal.tsx';
+import { Section } from '../../../ui/prose/Section.tsx';
 
 /** The report as Markdown and as JSON, to copy and to save. */
 export function ShareReport({ report }: { readonly report: DeviceReport }) {
