@@ -42,7 +42,7 @@ export function packColumns(count: i32, depth: i32, source: usize, ld: usize, ta
     let d = 0;
     for (; d + 4 <= depth; d += 4) {
       const from = rows + <usize>d * 4;
-      transpose(from, ld, to + <usize>d * PANEL_BYTES);
+      transpose(from, ld, to + <usize>d * PANEL_BYTES, PANEL_BYTES);
     }
     for (; d < depth; d++) {
       for (let r = 0; r < 4; r++) {
@@ -53,8 +53,8 @@ export function packColumns(count: i32, depth: i32, source: usize, ld: usize, ta
   }
 }
 
-/** A block of 4 × 4 from rows `ld` bytes apart to rows of a panel. */
-@inline function transpose(from: usize, ld: usize, to: usize): void {
+/** A block of 4 × 4 from rows `ld` bytes apart to rows `step` bytes apart. */
+@inline export function transpose(from: usize, ld: usize, to: usize, step: usize): void {
   const a = v128.load(from);
   const b = v128.load(from + ld);
   const c = v128.load(from + 2 * ld);
@@ -64,9 +64,9 @@ export function packColumns(count: i32, depth: i32, source: usize, ld: usize, ta
   const cd01 = v128.shuffle<f32>(c, d, 0, 4, 1, 5);
   const cd23 = v128.shuffle<f32>(c, d, 2, 6, 3, 7);
   v128.store(to, v128.shuffle<f64>(ab01, cd01, 0, 2));
-  v128.store(to + PANEL_BYTES, v128.shuffle<f64>(ab01, cd01, 1, 3));
-  v128.store(to + 2 * PANEL_BYTES, v128.shuffle<f64>(ab23, cd23, 0, 2));
-  v128.store(to + 3 * PANEL_BYTES, v128.shuffle<f64>(ab23, cd23, 1, 3));
+  v128.store(to + step, v128.shuffle<f64>(ab01, cd01, 1, 3));
+  v128.store(to + 2 * step, v128.shuffle<f64>(ab23, cd23, 0, 2));
+  v128.store(to + 3 * step, v128.shuffle<f64>(ab23, cd23, 1, 3));
 }
 
 /** Widens `count` bf16 (a multiple of 8) to f32. */

@@ -9,11 +9,14 @@ import { createStoreRows } from '../operands/row-store.ts';
 import { createMatrixLines } from './matrix-lines.ts';
 import { hasFewRows, runMatVec } from './matvec.ts';
 
-/** Rows of A that are worked on at once. */
+/** The most rows of A that are worked on at once, and the most numbers: more do not stay in a second cache. */
 const ROWS = 256;
+const STAYING = 2 ** 17;
 /** Numbers of B that are held as panels at once, where it has more than `COLUMNS` columns. */
 const HELD = 2 ** 22;
 const COLUMNS = 64;
+/** Columns from which on packing A takes less time than its strips save. */
+const WORTH_STRIPS = 256;
 /** Columns whose results are rounded at once where C is not written in place. */
 const STORED = 2 ** 12;
 
@@ -32,7 +35,7 @@ export function runMatMul(
     runMatVec(kernels, matrices, [a, b], c);
     return;
   }
-  const { multiplyPanels } = matrices;
+  const { packStrips, multiplyPanels } = matrices;
   const { memory } = kernels;
   memory.reset();
   const [m, n] = c.shape.slice(-2);
@@ -40,14 +43,16 @@ export function runMatMul(
   const batch = c.shape.slice(0, -2);
   const [cRow, cColumn] = c.strides.slice(-2);
   const isDirect = c.dtype === 'f32' && cColumn === 1 && m % STRIP === 0 && n % PANEL === 0;
-  const rowsAtOnce = Math.min(ROWS, Math.ceil(m / STRIP) * STRIP);
+  const most = Math.max(COLUMNS, Math.floor(STAYING / Math.max(k, 1) / COLUMNS) * COLUMNS);
+  const rowsAtOnce = Math.min(ROWS, most, Math.ceil(m / STRIP) * STRIP);
   const fitting = Math.floor(HELD / Math.max(k, isDirect ? 1 : rowsAtOnce, 1) / COLUMNS) * COLUMNS;
   const columnsHeld = Math.min(padded(n), Math.max(COLUMNS, fitting));
   const rowsOfA = createMatrixLines(kernels, host, a, rowsAtOnce, k);
   const linesOfB = createMatrixLines(kernels, host, b, k, columnsHeld);
   const panelBytes = k * PANEL_BYTES;
   const panels = memory.scratch(columnsHeld * k).at;
-  const [aRow, aStep] = rowsOfA.isTransposed ? [4, rowsOfA.ld] : [rowsOfA.ld, 4];
+  const { isTransposed } = rowsOfA;
+  const strips = isTransposed || n >= WORTH_STRIPS ? memory.scratch(rowsAtOnce * k).at : null;
   const at = isDirect ? writable(memory, c) : memory.scratch(rowsAtOnce * columnsHeld).at;
   const ldC = 4 * (isDirect ? cRow : columnsHeld);
   const store = isDirect ? null : createStoreRows(kernels, c, Math.max(STORED, columnsHeld));
@@ -63,10 +68,11 @@ export function runMatMul(
   }
 
   function multiply(offset: number, i0: number, rows: number, columns: number, to: number): void {
-    const { isTransposed } = rowsOfA;
     const from = isTransposed ? rowsOfA.load(offset, 0, k, i0, rows) : rowsOfA.load(offset, i0, rows, 0, k);
     const out = isDirect ? at + 4 * to : at;
-    multiplyPanels(rows, padded(columns), k, from, aRow, aStep, panels, out, ldC);
+    if (strips !== null) packStrips(rows, k, from, rowsOfA.ld, isTransposed, strips);
+    const [a, lda] = strips === null ? [from, rowsOfA.ld] : [strips, 0];
+    multiplyPanels(rows, padded(columns), k, a, lda, panels, out, ldC);
     store?.(at, rows, columns, columnsHeld, { at: c.offset + to, rowStep: cRow, step: cColumn });
   }
 

@@ -14,7 +14,7 @@ import { reuseReductions } from './reuse-reductions.ts';
  * @param onDevice whether a device runs the program, whose kernels take any strides.
  */
 export function optimised(program: Program, onDevice: boolean): Program {
-  if (!onDevice) return readStored(fuseMaps(elideCopies(program)));
-  const views = foldConstants(reuseReductions(foldBatchSums(copiesAsViews(program))));
-  return readStored(fuseRows(fuseMaps(fuseEpilogues(views), true)));
+  const views = onDevice ? copiesAsViews(program) : elideCopies(program);
+  const folded = foldConstants(reuseReductions(foldBatchSums(views)));
+  return readStored(onDevice ? fuseRows(fuseMaps(fuseEpilogues(folded), true)) : fuseMaps(folded));
 }

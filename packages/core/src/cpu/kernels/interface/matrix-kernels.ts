@@ -1,17 +1,21 @@
 /** Products of whole matrices. */
 export interface MatrixKernels extends LineProductKernels {
   /**
-   * C = A·B for A (m × k), of which element (i, d) is at `a + i·aRow + d·aStep` bytes and one of `aRow` and
-   * `aStep` is 4, the panels of B, and C row-major, whose n columns are a multiple of `PANEL`. Rows of A are
-   * read, and those of C written, up to a multiple of `STRIP`.
+   * Packs A (m × k) into strips: `STRIP` rows side by side for every step of the depth. The lines of A, `ld`
+   * bytes apart, are its rows, or its columns if `transposed`. Rows are read up to a multiple of `STRIP`.
+   */
+  packStrips(m: number, k: number, source: number, ld: number, transposed: boolean, target: number): void;
+  /**
+   * C = A·B for A (m × k), row-major with rows `lda` bytes apart, or in strips if `lda` is 0, the panels of
+   * B, and C row-major, whose n columns are a multiple of `PANEL`. Rows of A are read, and those of C
+   * written, up to a multiple of `STRIP`.
    */
   multiplyPanels(
     m: number,
     n: number,
     k: number,
     a: number,
-    aRow: number,
-    aStep: number,
+    lda: number,
     b: number,
     c: number,
     ldc: number,
