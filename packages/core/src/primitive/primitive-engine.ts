@@ -12,7 +12,8 @@ export interface PreparedPrimitive<T> {
   readonly workspaceBytes: number;
   /**
    * Reads the inputs and writes every element of the outputs, in place (`tensor-scatter` only a part of
-   * them). Nothing is allocated. On a device an output must not be in the memory of an input.
+   * them). Nothing is allocated. An output may lie where an input lies if `canOverwrite` says so; on a
+   * device, outputs must not share memory with inputs otherwise.
    * @param workspace a tensor of `workspaceBytes` or more, where that is not 0.
    */
   run(inputs: readonly T[], outputs: readonly T[], workspace?: T): void;

@@ -1,7 +1,6 @@
 import { type TensorDesc, UnsupportedError } from '@tilewise/core';
 import type { TensorEngine } from '@tilewise/core/primitive';
 import { InvalidGraphError } from '../errors.ts';
-import { type InPlace, inPlaceOf } from '../ir/in-place.ts';
 import { inferShapes } from '../ir/infer.ts';
 import { describeNode, type GraphNode } from '../ir/node.ts';
 import type { Program } from '../ir/program/program.ts';
@@ -40,7 +39,6 @@ export interface CompiledProgram {
   readonly reasons: readonly string[];
   /** All tensors of the group with their shapes. */
   readonly tensors: ReadonlyMap<number, LogicalTensor>;
-  readonly inPlace: InPlace;
   /** The operations of an attention call one by one, for bound numbers that make something else of them. */
   readonly asOperations?: () => Program;
 }
@@ -52,7 +50,6 @@ export interface CompiledProgram {
  */
 export function compileGroup(group: Group, engine: TensorEngine<TensorDesc>): CompiledProgram {
   const tensors = resolveShapes(group);
-  const inPlace = inPlaceOf(group.nodes);
   const onDevice = engine.recording !== undefined;
   const reasons: string[] = [];
   if (group.match?.form) {
@@ -64,14 +61,7 @@ export function compileGroup(group: Group, engine: TensorEngine<TensorDesc>): Co
       reasons.push(...unsupported(program, engine));
       if (reasons.length === 0) {
         const asOperations = () => optimised(writeOperations(group, tensors), onDevice);
-        return {
-          program: optimised(program, onDevice),
-          kernel: 'attention',
-          reasons,
-          tensors,
-          inPlace,
-          asOperations,
-        };
+        return { program: optimised(program, onDevice), kernel: 'attention', reasons, tensors, asOperations };
       }
     }
   }
@@ -79,7 +69,7 @@ export function compileGroup(group: Group, engine: TensorEngine<TensorDesc>): Co
   const refused = unsupported(program, engine);
   // `Sdpa` and `SdpaBackward` have no other form.
   if (refused.length > 0) throw new UnsupportedError(engine.name, refused);
-  return { program, kernel: 'operations', reasons, tensors, inPlace };
+  return { program, kernel: 'operations', reasons, tensors };
 }
 
 /** All tensors of a group with their shapes. */

@@ -1,5 +1,5 @@
 import { type DType, dtypeInfo, isContiguous, maxOffset, type TensorDesc } from '@tilewise/core';
-import type { Program, Step } from '../ir/program/program.ts';
+import { ownerOf, type Program, type Step } from '../ir/program/program.ts';
 import { optionNumbers } from './attention/options.ts';
 
 /** Memory that temporaries share, one after the other. */
@@ -45,14 +45,10 @@ export function storageLength({ shape, strides }: TensorDesc): number {
 
 /** The first and the last step that touch each temporary, or a view of it. */
 function lifetimes({ values, steps }: Program): Map<number, { first: number; last: number }> {
-  const owner = (value: number): number => {
-    const v = values[value];
-    return v.kind === 'view' ? owner(v.of) : value;
-  };
   const lives = new Map<number, { first: number; last: number }>();
   steps.forEach((step, n) => {
     for (const value of touched(step)) {
-      const own = owner(value);
+      const own = ownerOf(value, values);
       if (values[own].kind !== 'temporary') continue;
       const life = lives.get(own);
       if (life) life.last = n;

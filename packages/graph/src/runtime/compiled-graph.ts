@@ -2,7 +2,7 @@ import { dtypeInfo, Tensor, type TensorDesc } from '@tilewise/core';
 import type { WorkTrace } from '@tilewise/core/engine';
 import type { TensorEngine } from '@tilewise/core/primitive';
 import { storageLength } from '../compile/memory-plan.ts';
-import { inPlaceOf } from '../ir/in-place.ts';
+import type { Overwrites } from '../compile/overwrites.ts';
 import type { LogicalTensor } from '../ir/tensor/logical-tensor.ts';
 import { isScalarValue } from '../ir/tensor/scalar.ts';
 import { type KnownTensor, scalarTensor, storageDesc } from '../ir/tensor/storage.ts';
@@ -82,9 +82,16 @@ export function compileGraph<T extends TensorDesc>(
   const outputs = partitions.flatMap(({ outputs: all }) => all.filter(t => results.has(t.id)));
 
   const shaped = new Map(partitions.flatMap(partition => partition.inputs.map(t => [t.id, t] as const)));
-  const inPlace = inPlaceOf(topology.order);
+  const overwrites: Overwrites = (output, input) => {
+    const has = (tensors: readonly LogicalTensor[], id: number): boolean => tensors.some(t => t.id === id);
+    const writer = partitions.findIndex(partition => has(partition.outputs, output));
+    return partitions.every(
+      (partition, n) =>
+        n < writer || !has(partition.inputs, input) || (n === writer && partition.overwrites(output, input)),
+    );
+  };
   const own = { inputs: topology.inputs.map(t => shaped.get(t.id) ?? t), outputs };
-  const read = { inputs: topology.inputs.flatMap(({ id }) => shaped.get(id) ?? []), outputs, inPlace };
+  const read = { inputs: topology.inputs.flatMap(({ id }) => shaped.get(id) ?? []), outputs, overwrites };
   const scalars = new Map(read.inputs.map(t => [t.id, t] as const));
   /** Tensors that the partitions write. */
   const written = new Set(partitions.flatMap(partition => partition.outputs.map(({ id }) => id)));

@@ -1,6 +1,7 @@
 import { InvalidArgumentError, type Tensor, type TensorDesc, UnsupportedError } from '@tilewise/core';
 import type { TensorEngine } from '@tilewise/core/primitive';
 import type { CompiledProgram } from '../compile/compile.ts';
+import { type Overwrites, overwritesOf } from '../compile/overwrites.ts';
 import type { LogicalTensor } from '../ir/tensor/logical-tensor.ts';
 import { storageDesc } from '../ir/tensor/storage.ts';
 import type { Bindable } from './bindings/bindable.ts';
@@ -23,6 +24,8 @@ export interface CompiledPartition<T extends TensorDesc = TensorDesc> {
   readonly reasons: readonly string[];
   /** Memory for intermediate results in bytes, held until `release`. */
   readonly workspaceBytes: number;
+  /** Whether an output may be bound to the memory of an input, by the ids of both. */
+  overwrites(output: number, input: number): boolean;
   /**
    * Runs it, after what was asked for before.
    * @param bindings by tensor id: the engine's tensors, host tensors (which are uploaded), or numbers for
@@ -80,8 +83,9 @@ export function compiledPartition<T extends TensorDesc>(
   const executable = prepareProgram(engine, compiled.program);
   let operations: Executable<T> | undefined;
   const resolved = (t: LogicalTensor): LogicalTensor => compiled.tensors.get(t.id) ?? t;
-  const { inPlace } = compiled;
-  const own = { inputs: inputs.map(resolved), outputs: outputs.map(resolved), inPlace };
+  // Recognised attention may have to run again as its operations.
+  const overwrites: Overwrites = compiled.asOperations ? () => false : overwritesOf(compiled.program);
+  const own = { inputs: inputs.map(resolved), outputs: outputs.map(resolved), overwrites };
   const kept = new Uploads(engine, contents);
   const turns = new SerialQueue('partition');
 

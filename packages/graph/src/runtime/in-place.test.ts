@@ -3,7 +3,18 @@ import { cpuEngine } from '@tilewise/core/cpu';
 import type { TensorEngine } from '@tilewise/core/primitive';
 import { describe, expect, test } from 'vitest';
 import { sharedGpu } from '../../testing/webgpu-engine.ts';
-import { compile, multiply, tensorScatter, type Variable } from '../frontends/functions/index.ts';
+import {
+  add,
+  compile,
+  matmul,
+  multiply,
+  reduceSum,
+  reshape,
+  subtract,
+  tensorScatter,
+  transpose,
+  type Variable,
+} from '../frontends/functions/index.ts';
 
 const specs = { past: [2, 3, 2], update: [2, 1, 2], first: { shape: [2], dtype: 'i32' } } as const;
 const zeros = () => Tensor.zeros([2, 3, 2]);
@@ -40,6 +51,46 @@ function inPlaceTests<T extends TensorDesc>(open: () => Promise<TensorEngine<T>>
     step.release();
   });
 }
+
+/** The update of a parameter and its moment; a product reads the parameter before the update. */
+const move = ({ value, mean, gradient }: Readonly<Record<'value' | 'mean' | 'gradient', Variable>>) => {
+  const square = matmul(reshape(value, [1, 3]), reshape(value, [3, 1]));
+  const next = add(multiply(mean, 0.5), gradient);
+  return [subtract(value, next), next, square];
+};
+
+function updateTests<T extends TensorDesc>(open: () => Promise<TensorEngine<T>>): void {
+  test('maps write parameters and moments where they lie', async () => {
+    const engine = await open();
+    const step = compile(engine, move, { value: [3], mean: [3], gradient: [3] });
+    const [value, mean] = [
+      [1, 2, 3],
+      [10, 20, 30],
+    ].map(numbers => engine.upload(Tensor.from(numbers, [3])));
+    const gradient = Tensor.from([1, 1, 1], [3]);
+    const results = await step({ value, mean, gradient }, [value, mean]);
+    expect(results.slice(0, 2)).toEqual([value, mean]);
+    const found = await Promise.all(results.map(async t => [...(await engine.download(t)).toFloat32()]));
+    expect(found).toEqual([[-5, -9, -13], [6, 11, 16], [14]]);
+    await expect(step({ value, mean, gradient }, [value, value])).rejects.toThrow('must not overlap');
+    step.release();
+  });
+}
+
+describe('on the CPU', () => updateTests(async () => cpuEngine()));
+describe('on WebGPU', () => updateTests(async () => (await sharedGpu()).engine));
+
+test('an output is not written where elements are still read', async () => {
+  const engine = cpuEngine();
+  const x = Tensor.from([1, 2, 3, 4], [2, 2]);
+  const inverse = compile(engine, ({ x: own }) => transpose(own, [1, 0]), { x: [2, 2] });
+  await expect(inverse({ x }, [x])).rejects.toThrow('must not overlap');
+  const late = compile(engine, ({ x: own }) => [add(own, 1), reduceSum(own, { axes: [0] })], { x: [2, 2] });
+  await expect(late({ x }, [x])).rejects.toThrow('must not overlap');
+  const half = compile(engine, ({ x: own }) => add(own, 1), { x: { shape: [2], dtype: 'f16' } });
+  const words = Tensor.from([1, 2], [2], { dtype: 'f16' });
+  await expect(half({ x: words }, [words])).rejects.toThrow('must not overlap');
+});
 
 describe('on the CPU', () => inPlaceTests(async () => cpuEngine()));
 describe('on WebGPU', () => inPlaceTests(async () => (await sharedGpu()).engine));

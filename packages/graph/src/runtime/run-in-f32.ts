@@ -2,7 +2,6 @@ import { dtypeInfo, type TensorDesc } from '@tilewise/core';
 import type { TensorEngine } from '@tilewise/core/primitive';
 import { denseDesc, resolveShapes, writeOperations } from '../compile/compile.ts';
 import { checkGraph } from '../ir/check-graph.ts';
-import { inPlaceOf } from '../ir/in-place.ts';
 import type { LogicalTensor } from '../ir/tensor/logical-tensor.ts';
 import type { Topology } from '../ir/topology.ts';
 import { type Bindable, knownTensor } from './bindings/bindable.ts';
@@ -37,7 +36,7 @@ export async function runInF32<T extends TensorDesc>(
   const program = writeOperations(group, tensors, inF32);
   const compiled = compiledPartition(
     engine,
-    { program, kernel: 'operations', reasons: [], tensors, inPlace: inPlaceOf(topology.order) },
+    { program, kernel: 'operations', reasons: [], tensors },
     group.inputs,
     group.outputs,
   );

@@ -1,4 +1,4 @@
-import { Tensor, type TensorDesc } from '@tilewise/core';
+import { Tensor, type TensorDesc, TilewiseError } from '@tilewise/core';
 import type { TensorEngine } from '@tilewise/core/primitive';
 import {
   type CompiledFunction,
@@ -52,10 +52,9 @@ export interface OptimizerStart<T> {
 /** The memory of a bucket. */
 interface BucketMemory<T> {
   readonly bucket: Bucket;
-  /** The parameters and their state in f32 by role, and where the next step writes these. */
-  readonly current: ReadonlyMap<string, FlatTensor<T>>;
-  readonly next: ReadonlyMap<string, FlatTensor<T>>;
-  /** Parameters of 16 bits, which a step writes where they lie. */
+  /** The parameters and their state in f32 by role. A step writes them where they lie. */
+  readonly roles: ReadonlyMap<string, FlatTensor<T>>;
+  /** Parameters as the model stores them, where that is in 16 bits. */
   readonly rounded: FlatTensor<T> | null;
 }
 
@@ -77,11 +76,13 @@ export function createOptimizer<T extends TensorDesc>(
   /** Null before the first step, so that a run that only evaluates has none. */
   let memory: readonly BucketMemory<T>[] | null = null;
   let update: CompiledFunction<Specs, unknown, T> | undefined;
+  /** Why the parameters may be those of no step. */
+  let interrupted: TilewiseError | undefined;
 
   function allocate(bucket: Bucket): BucketMemory<T> {
-    const all = () => new Map(roles.map(role => [role, flatTensor(engine, bucket, 'f32')]));
+    const all = new Map(roles.map(role => [role, flatTensor(engine, bucket, 'f32')]));
     const rounded = bucket.dtype === 'f32' ? null : flatTensor(engine, bucket, bucket.dtype);
-    return { bucket, current: all(), next: all(), rounded };
+    return { bucket, roles: all, rounded };
   }
 
   /** Moves the parameters to flat tensors, when a step or the state is first asked for. */
@@ -89,8 +90,8 @@ export function createOptimizer<T extends TensorDesc>(
     if (memory) return memory;
     const made = buckets.map(allocate);
     const copies: (readonly [T | Tensor, T])[] = [];
-    for (const { current, rounded } of made) {
-      for (const [role, { views }] of current) {
+    for (const { roles: own, rounded } of made) {
+      for (const [role, { views }] of own) {
         for (const [name, to] of views) {
           const source = from.get(keyOf(role, name)) ?? (role === VALUE ? given.get(name) : undefined);
           if (source) copies.push([source, to]);
@@ -130,20 +131,18 @@ export function createOptimizer<T extends TensorDesc>(
 
   /** All tensors but those that are the model's. */
   const ownTensors = (): T[] =>
-    (memory ?? []).flatMap(each => {
-      const all = [...each.current.values(), ...each.next.values()].map(({ flat }) => flat);
-      return all.filter(flat => flat !== modelTensor(each));
-    });
+    (memory ?? []).flatMap(each =>
+      [...each.roles.values()].map(({ flat }) => flat).filter(flat => flat !== modelTensor(each)),
+    );
 
   return {
     get values() {
       if (!memory) return given;
-      return new Map(
-        memory.flatMap(({ current, rounded }) => [...((rounded ?? current.get(VALUE))?.views ?? [])]),
-      );
+      return new Map(memory.flatMap(each => [...stored(each).views]));
     },
     async state() {
-      const all = (await begin()).flatMap(({ current }) => [...current]);
+      if (interrupted) throw interrupted;
+      const all = (await begin()).flatMap(({ roles: own }) => [...own]);
       return new Map(
         all.flatMap(([role, { views }]) =>
           [...views].map(([name, view]) => [keyOf(role, name), view] as const),
@@ -151,24 +150,33 @@ export function createOptimizer<T extends TensorDesc>(
       );
     },
     async step(gradients, { step, learningRate, gradientScale }) {
-      const before = await begin();
+      if (interrupted) throw interrupted;
+      const parameters = await begin();
       const numbers: Record<string, number> = { gradientScale };
       const bound: Record<string, T | Tensor> = {};
-      before.forEach(({ bucket, current }, n) => {
+      parameters.forEach(({ bucket, roles: own }, n) => {
         const { rate, weightDecay } = bucket.settings;
         for (const [name, x] of Object.entries(rule.numbers(step, learningRate * rate, weightDecay)))
           numbers[`number.${n}.${name}`] = x;
         bound[`gradient.${n}`] = gradients[n];
-        for (const [role, { flat }] of current) bound[`before.${n}.${role}`] = flat;
+        for (const [role, { flat }] of own) bound[`before.${n}.${role}`] = flat;
       });
       const names = Object.keys(numbers);
       bound.numbers = Tensor.from(Object.values(numbers), [names.length]);
       update ??= compile(engine, inputs => traceUpdate(inputs, names), describeAll(bound));
-      const outputs = before.flatMap(({ next, rounded }) =>
-        [...next.values(), ...(rounded ? [rounded] : [])].map(({ flat }) => flat),
+      // The results lie where the parameters and their state lie.
+      const outputs = parameters.flatMap(({ roles: own, rounded }) =>
+        [...own.values(), ...(rounded ? [rounded] : [])].map(({ flat }) => flat),
       );
-      await update(bound, outputs);
-      memory = before.map(({ current, next, ...rest }) => ({ ...rest, current: next, next: current }));
+      try {
+        await update(bound, outputs);
+      } catch (cause) {
+        const code = cause instanceof TilewiseError ? cause.code : 'INVALID_ARGUMENT';
+        const rule =
+          'the step failed, and may have moved some parameters and not others: go on from a checkpoint';
+        interrupted = new TilewiseError(code, rule, { cause });
+        throw interrupted;
+      }
     },
     get bytes() {
       return bytesOf(ownTensors()) + (update?.workspaceBytes ?? 0);
@@ -181,10 +189,12 @@ export function createOptimizer<T extends TensorDesc>(
   };
 }
 
+/** The parameters as the model stores them. */
+const stored = <T>({ roles, rounded }: BucketMemory<T>): FlatTensor<T> =>
+  rounded ?? (roles.get(VALUE) as FlatTensor<T>);
+
 /** The flat tensor that the parameters of a model are views of. */
-function modelTensor<T>({ current, rounded }: BucketMemory<T>): T {
-  return (rounded ?? (current.get(VALUE) as FlatTensor<T>)).flat;
-}
+const modelTensor = <T>(bucket: BucketMemory<T>): T => stored(bucket).flat;
 
 /** Copies tensors of the host or of an engine to the engine's, which may have another dtype. */
 async function copyAll<T extends TensorDesc>(

@@ -1,5 +1,6 @@
 import { dtypeInfo, type Support, type TensorDesc, UnsupportedError } from '@tilewise/core';
 import {
+  canOverwrite,
   checkPrimitive,
   inputName,
   type PreparedPrimitive,
@@ -14,7 +15,7 @@ import { recordedPlans } from '../runtime/recorded-plans.ts';
 import type { Recorder } from '../runtime/recorder.ts';
 import { spanOf } from './access/tensor-access.ts';
 import { kernelsOf } from './kernels-of.ts';
-import { outputName } from './primitive-kernels.ts';
+import { type InPlaceNames, outputName } from './primitive-kernels.ts';
 
 /** The plain operations on a context's device. */
 export function gpuPrimitives(ctx: GpuContext, recorder: Recorder): Primitives<GpuTensor> {
@@ -61,8 +62,9 @@ function planParts(
   inputs: readonly TensorDesc[],
   outputs: readonly TensorDesc[],
   unaligned: ReadonlySet<string>,
+  inPlace: InPlaceNames = {},
 ): KernelParts {
-  const made = kernelsOf(primitive, { inputs, outputs, unaligned, capabilities });
+  const made = kernelsOf(primitive, { inputs, outputs, unaligned, capabilities, inPlace });
   const spans = Object.fromEntries([
     ...inputs.map((desc, n) => [inputName(n), spanOf(desc)] as const),
     ...outputs.map((desc, n) => [outputName(n), spanOf(desc)] as const),
@@ -80,8 +82,14 @@ function prepare(
   checkPrimitive(primitive, inputs, outputs);
   const { supported, reasons } = checkSupport(ctx, primitive, inputs, outputs);
   if (!supported) throw new UnsupportedError('webgpu', reasons);
-  const plans = recordedPlans(recorder, (unaligned, shared) => {
-    const { kernels, ...parts } = planParts(ctx, primitive, inputs, outputs, new Set(unaligned));
+  const plans = recordedPlans(recorder, (unaligned, shared, starts) => {
+    // Where an input cannot be overwritten, the plan refuses that it shares memory with an output.
+    const inPlace = inputs.flatMap((_, n) => {
+      const to = outputs.find((_, m) => outputName(m) === starts[inputName(n)]);
+      return to && canOverwrite(primitive, inputs, n, to) ? [[inputName(n), starts[inputName(n)]]] : [];
+    });
+    const homes = Object.fromEntries(inPlace);
+    const { kernels, ...parts } = planParts(ctx, primitive, inputs, outputs, new Set(unaligned), homes);
     return ctx.plan({ ...parts, kernels: kernels.map(kernel => boundForWriting(kernel, shared)) });
   });
   return {

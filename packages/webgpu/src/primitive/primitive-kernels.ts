@@ -3,6 +3,9 @@ import type { TensorFootprint } from '../codegen/dispatch-splits.ts';
 import type { KernelSpec } from '../codegen/kernel-spec.ts';
 import type { Capabilities } from '../device/capabilities.ts';
 
+/** The outputs where inputs lie, by the names of the inputs. */
+export type InPlaceNames = Readonly<Record<string, string>>;
+
 /** The tensors that kernels of a primitive are made for. A plan binds them as x0, x1… and y0, y1… */
 export interface PrimitiveTensors {
   readonly inputs: readonly TensorDesc[];
@@ -10,6 +13,7 @@ export interface PrimitiveTensors {
   /** Names of tensors that do not start at a multiple of four elements. */
   readonly unaligned: ReadonlySet<string>;
   readonly capabilities: Capabilities;
+  readonly inPlace?: InPlaceNames;
 }
 
 /** Kernels in the order in which they run. */

@@ -27,7 +27,7 @@ import { dimensionsOf, largestOf, operators, resultPart } from './reduce.ts';
  */
 export function rowsKernels(primitive: RowsPrimitive, tensors: PrimitiveTensors): PrimitiveKernels {
   const { reductions, outputs: wanted } = primitive;
-  const { inputs, outputs, unaligned } = tensors;
+  const { inputs, outputs, unaligned, inPlace } = tensors;
   const named = inputsByName(inputs);
   const { kept, joined, space } = spacesOf(primitive, tensors);
   const [places, depth, rank] = [placesIn(kept), placesIn(joined), kept.extents.length];
@@ -43,7 +43,7 @@ export function rowsKernels(primitive: RowsPrimitive, tensors: PrimitiveTensors)
   /** The value of an expression at the place at hand, which may read the results of `count` reductions. */
   const valueAt = (expr: Expr, prefix: string, count: number): string => {
     const given = resultNames.slice(0, count);
-    const placed = { expr, inputs: named, space, four: false, unaligned, isOverBudget: false };
+    const placed = { expr, inputs: named, space, four: false, unaligned, isOverBudget: false, inPlace };
     parts.push(...placedExpression({ ...placed, prefix, given }));
     return `${prefix}_at(${[at, ...given].join(', ')})`;
   };
@@ -67,6 +67,8 @@ export function rowsKernels(primitive: RowsPrimitive, tensors: PrimitiveTensors)
   let ${resultNames[n]} = result${n}_of(${joinedValue(strands, `sum${n}`)});
   ${strands.length > 1 ? 'workgroupBarrier();' : ''}`;
   });
+  const writes: ShaderPart[] = [];
+  const values: string[] = [];
   const stores: string[] = [];
   const results: string[] = [];
   for (const [n, output] of wanted.entries()) {
@@ -74,8 +76,10 @@ export function rowsKernels(primitive: RowsPrimitive, tensors: PrimitiveTensors)
     const isResult = typeof output === 'number';
     const type = isResult ? 'f32' : output.type;
     const steps = isResult ? kept.steps[name] : space.steps[name];
-    parts.push(writePlaces(name, outputs[n], steps, 'each', type));
-    const value = isResult ? resultNames[output] : valueAt(output, `output${n}`, reductions.length);
+    writes.push(writePlaces(name, outputs[n], steps, 'each', type, inPlace));
+    // What is stored may lie where an expression behind it reads.
+    if (!isResult) values.push(`let value${n} = ${valueAt(output, `output${n}`, reductions.length)};`);
+    const value = isResult ? resultNames[output] : `value${n}`;
     const element = `${name}_element(${indexNames(steps.length).join(', ')})`;
     (isResult ? results : stores).push(
       `${name}_store4(vec4u(${element}), 1u, ${wgslTypes[type].four}(${value}));`,
@@ -94,6 +98,7 @@ export function rowsKernels(primitive: RowsPrimitive, tensors: PrimitiveTensors)
         ],
       },
       ...distinct(parts),
+      ...writes,
     ],
     declarations: `var<workgroup> strands: array<f32, ${strands.columns * strands.length}>;`,
     body: `${strands.declare}
@@ -104,7 +109,7 @@ export function rowsKernels(primitive: RowsPrimitive, tensors: PrimitiveTensors)
   ${indented(splitPlace('place', rank), 2)}
   ${sums.join('\n  ')}
   if (is_inside) {
-    ${stores.length > 0 ? indented(forEachElement(stores.join('\n')), 2) : ''}
+    ${stores.length > 0 ? indented(forEachElement([...values, ...stores].join('\n')), 2) : ''}
     ${results.length > 0 ? `if (strand == 0u) {\n      ${results.join('\n      ')}\n    }` : ''}
   }`,
   });

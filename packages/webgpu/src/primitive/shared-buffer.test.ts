@@ -1,7 +1,8 @@
 import { Tensor } from '@tilewise/core';
-import { mul } from '@tilewise/core/expr';
-import { input } from '@tilewise/core/primitive';
+import { add, mul, sub } from '@tilewise/core/expr';
+import { hostPrimitives, input } from '@tilewise/core/primitive';
 import { expect, test } from 'vitest';
+import { numbers } from '../../testing/primitive-run.ts';
 import { sharedContext } from '../../testing/shared-context.ts';
 import { webgpuEngine } from '../index.ts';
 
@@ -23,6 +24,45 @@ test('a tensor may be written in the buffer of one that is read, 256 bytes apart
   const result = (await ctx.download(both)).toFloat32();
   expect([...result.slice(0, 64)]).toEqual(Array.from({ length: 64 }, (_, n) => n));
   expect([...result.slice(64)]).toEqual(Array.from({ length: 64 }, (_, n) => 2 * n));
-  expect(() => prepared.run([from], [from])).toThrow('must not share bytes');
+  const near = primitives.view(both, { ...part, offset: 4 });
+  expect(() => prepared.run([from], [near])).toThrow('must not share bytes');
+  prepared.release();
+});
+
+test.each([
+  ['vectors', [4, 32]],
+  ['rows that are no vectors', [5, 7]],
+])('a map of %s overwrites the input where it lies', async (_, shape) => {
+  const ctx = await sharedContext();
+  const { primitives } = webgpuEngine(ctx);
+  const [host, row] = [numbers(shape, 1), numbers(shape.slice(1), 2)];
+  const [x, other] = [host, row].map(t => ctx.upload(t));
+  const map = { kind: 'map', value: add(mul(input(0), 3), mul(input(1), input(0))) } as const;
+  const prepared = primitives.prepare(map, [x, other], [x]);
+  prepared.run([x, other], [x]);
+  const found = (await ctx.download(x)).toFloat32();
+  hostPrimitives.prepare(map, [host, row], [host]).run([host, row], [host]);
+  for (const [n, wanted] of host.toFloat32().entries()) expect(found[n]).toBeCloseTo(wanted, 5);
+  prepared.release();
+});
+
+test('maps of one domain overwrite several inputs, which all of them have read before', async () => {
+  const ctx = await sharedContext();
+  const { primitives } = webgpuEngine(ctx);
+  const hosts = [1, 2].map(seed => numbers([300], seed));
+  const [x, y] = hosts.map(t => t.toFloat32());
+  const tensors = hosts.map(t => ctx.upload(t));
+  const outputs = [add(mul(input(0), 0.5), input(1)), sub(input(0), input(1))];
+  const rows = { kind: 'rows', domain: [300], axes: [], reductions: [], outputs } as const;
+  const prepared = primitives.prepare(rows, tensors, tensors);
+  prepared.run(tensors, tensors);
+  hostPrimitives.prepare(rows, hosts, hosts).run(hosts, hosts);
+  for (const found of [hosts, await Promise.all(tensors.map(t => ctx.download(t)))]) {
+    const [sums, differences] = found.map(t => t.toFloat32());
+    x.forEach((value, n) => {
+      expect(sums[n]).toBeCloseTo(0.5 * value + y[n], 5);
+      expect(differences[n]).toBeCloseTo(value - y[n], 5);
+    });
+  }
   prepared.release();
 });

@@ -21,20 +21,25 @@ export interface RecordedPlans<Options> {
  * Plans for the ways in which tensors may start: kernels may move elements in vectors where tensors start at
  * one, which is known when they are there.
  * @param planFor makes the plan for tensors of which `unaligned` do not start where four of their elements
- * could be one vector, and `shared`, which are read, lie in buffers that are also written.
+ * could be one vector, and `shared`, which are read, lie in buffers that are also written; `inPlace` are
+ * those that are written where some of `shared` start, by the names of these.
  */
 export function recordedPlans<Options>(
   recorder: Recorder,
-  planFor: (unaligned: readonly string[], shared: readonly string[]) => KernelPlan<Options>,
+  planFor: (
+    unaligned: readonly string[],
+    shared: readonly string[],
+    inPlace: Readonly<Record<string, string>>,
+  ) => KernelPlan<Options>,
 ): RecordedPlans<Options> {
   const plans = new Map<string, KernelPlan<Options>>();
-  const planOf = (unaligned: readonly string[], shared: readonly string[]): KernelPlan<Options> => {
-    const key = [unaligned, shared].join(';');
-    const plan = plans.get(key) ?? planFor(unaligned, shared);
+  const planOf: typeof planFor = (unaligned, shared, inPlace) => {
+    const key = [unaligned, shared, Object.entries(inPlace)].join(';');
+    const plan = plans.get(key) ?? planFor(unaligned, shared, inPlace);
     plans.set(key, plan);
     return plan;
   };
-  const first = planOf([], []);
+  const first = planOf([], [], {});
   const { workspaceBytes } = first;
   const [written, read] = (['read_write', 'read'] as const).map(access =>
     first.tensors.filter(tensor => tensor.access === access).map(({ name }) => name),
@@ -48,7 +53,13 @@ export function recordedPlans<Options>(
       const shared = read.filter(name =>
         written.some(other => tensors[other]?.buffer === tensors[name]?.buffer),
       );
-      const plan = planOf(unaligned, shared);
+      const inPlace = shared.flatMap(name => {
+        const { buffer, byteOffset } = tensors[name];
+        const starts = (other: GpuTensor): boolean =>
+          other?.buffer === buffer && other.byteOffset === byteOffset;
+        return written.filter(other => starts(tensors[other])).map(other => [name, other] as const);
+      });
+      const plan = planOf(unaligned, shared, Object.fromEntries(inPlace));
       if (plan.workspaceBytes > 0 && !workspace) {
         throw new InvalidArgumentError('workspace', `must be a tensor of ${plan.workspaceBytes} bytes`);
       }

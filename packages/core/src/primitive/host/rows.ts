@@ -1,5 +1,6 @@
 import { Tensor } from '../../tensor/tensor.ts';
 import { keptShape } from '../check.ts';
+import { input } from '../element.ts';
 import type { RowsPrimitive } from '../primitive.ts';
 import { runMap } from './map.ts';
 import { runReduce } from './reduce.ts';
@@ -17,7 +18,14 @@ export function runRows(
     runReduce({ kind: 'reduce', op, axes, domain, element, result }, all, sums);
     all.push(sums);
   }
-  for (const [n, value] of wanted.entries()) {
-    if (typeof value !== 'number') runMap({ kind: 'map', value }, all, outputs[n]);
-  }
+  // An output may lie where an input lies, so the maps are computed before the first is stored.
+  const maps = wanted.map((value, n) => {
+    if (typeof value === 'number') return null;
+    const { shape, dtype } = outputs[n];
+    const made = Tensor.zeros(shape, { dtype });
+    runMap({ kind: 'map', value }, all, made);
+    return made;
+  });
+  for (const [n, made] of maps.entries())
+    if (made) runMap({ kind: 'map', value: input(0) }, [made], outputs[n]);
 }

@@ -1,5 +1,11 @@
 import { type Expr, sameShape } from '@tilewise/core';
-import type { PrimitiveStep, Program, ProgramValue, Step } from '../../ir/program/program.ts';
+import {
+  ownerOf,
+  type PrimitiveStep,
+  type Program,
+  type ProgramValue,
+  type Step,
+} from '../../ir/program/program.ts';
 import { touched } from '../memory-plan.ts';
 import { type Layout, layoutOf, placeThrough } from './place-through.ts';
 
@@ -53,12 +59,6 @@ function usesOf({ steps }: Program): Uses | null {
   for (const value of rows) fixed.delete(value);
   return { used, rows, fixed };
 }
-
-/** The value whose memory a value lies in. */
-const ownerOf = (value: number, values: readonly ProgramValue[]): number => {
-  const own = values[value];
-  return own.kind === 'view' ? own.of : value;
-};
 
 const layoutIn = (value: ProgramValue): Layout =>
   layoutOf(value.desc, value.kind === 'view' ? value.offset : 0);

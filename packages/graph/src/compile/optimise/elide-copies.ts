@@ -1,5 +1,5 @@
 import { isContiguous, sameShape } from '@tilewise/core';
-import type { PrimitiveStep, Program, ProgramValue } from '../../ir/program/program.ts';
+import { ownerOf, type PrimitiveStep, type Program, type ProgramValue } from '../../ir/program/program.ts';
 
 /**
  * Leaves out copies of contiguous tensors, as a reshape makes: what reads the copy reads the tensor. Both
@@ -18,11 +18,6 @@ export function elideCopies(program: Program): Program {
   }
   return { values, steps };
 }
-
-const ownerOf = (value: number, values: readonly ProgramValue[]): number => {
-  const own = values[value];
-  return own.kind === 'view' ? own.of : value;
-};
 
 /** A value in the memory that its copy was made from, where the copy is left out. */
 function throughCopies(value: number, values: ProgramValue[], elided: ReadonlyMap<number, number>): number {

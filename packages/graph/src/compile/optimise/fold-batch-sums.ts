@@ -1,5 +1,11 @@
 import type { TensorDesc } from '@tilewise/core';
-import type { PrimitiveStep, Program, ProgramValue, Step } from '../../ir/program/program.ts';
+import {
+  ownerOf,
+  type PrimitiveStep,
+  type Program,
+  type ProgramValue,
+  type Step,
+} from '../../ir/program/program.ts';
 import { viewStrides } from '../../ir/program/views.ts';
 import { touched } from '../memory-plan.ts';
 
@@ -13,8 +19,7 @@ export function foldBatchSums(program: Program): Program {
   const uses = new Map<number, number>();
   for (const step of program.steps) {
     for (const value of touched(step)) {
-      const own = values[value];
-      const owner = own.kind === 'view' ? own.of : value;
+      const owner = ownerOf(value, values);
       uses.set(owner, (uses.get(owner) ?? 0) + 1);
     }
     if (step.kind === 'primitive' && step.primitive.kind === 'matmul') products.set(step.outputs[0], step);

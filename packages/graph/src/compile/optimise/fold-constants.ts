@@ -1,8 +1,8 @@
 import { elementCount } from '@tilewise/core';
 import { constant } from '@tilewise/core/expr';
 import { inputName } from '@tilewise/core/primitive';
-import type { Program, ProgramValue, Step } from '../../ir/program/program.ts';
-import { expressionOf, isPlaced, ownerOf, withInputs } from './placed-step.ts';
+import { ownerOf, type Program, type ProgramValue, type Step } from '../../ir/program/program.ts';
+import { expressionOf, isPlaced, withInputs } from './placed-step.ts';
 
 /**
  * Writes constants of one element into the expressions that read them, so that no tensor is bound for them.

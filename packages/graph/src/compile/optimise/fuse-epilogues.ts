@@ -2,9 +2,15 @@ import { type Expr, sameShape } from '@tilewise/core';
 import { loads, nodes } from '@tilewise/core/expr';
 import { input, inputName, type MatMulPrimitive } from '@tilewise/core/primitive';
 import { rewriteExpr } from '../../ir/program/expr.ts';
-import type { PrimitiveStep, Program, ProgramValue, Step } from '../../ir/program/program.ts';
+import {
+  ownerOf,
+  type PrimitiveStep,
+  type Program,
+  type ProgramValue,
+  type Step,
+} from '../../ir/program/program.ts';
 import { touched } from '../memory-plan.ts';
-import { isMap, type MapStep, ownerOf, usersOf, withInputs } from './placed-step.ts';
+import { isMap, type MapStep, usersOf, withInputs } from './placed-step.ts';
 
 interface Product extends PrimitiveStep {
   readonly primitive: MatMulPrimitive;

@@ -2,13 +2,18 @@ import { type Expr, sameShape } from '@tilewise/core';
 import { constant, nodes } from '@tilewise/core/expr';
 import { inputName, type RowsPrimitive } from '@tilewise/core/primitive';
 import { rewriteExpr } from '../../ir/program/expr.ts';
-import type { PrimitiveStep, Program, ProgramValue, Step } from '../../ir/program/program.ts';
+import {
+  ownerOf,
+  type PrimitiveStep,
+  type Program,
+  type ProgramValue,
+  type Step,
+} from '../../ir/program/program.ts';
 import { touched } from '../memory-plan.ts';
 import {
   expressionOf,
   isExtreme,
   isPlaced,
-  ownerOf,
   type PlacedStep,
   placeKey,
   placesOf,

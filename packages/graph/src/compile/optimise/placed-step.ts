@@ -1,7 +1,13 @@
 import type { Expr, Shape } from '@tilewise/core';
 import { inputName, type MapPrimitive, type ReducePrimitive } from '@tilewise/core/primitive';
 import { rewriteExpr } from '../../ir/program/expr.ts';
-import type { PrimitiveStep, Program, ProgramValue, Step } from '../../ir/program/program.ts';
+import {
+  ownerOf,
+  type PrimitiveStep,
+  type Program,
+  type ProgramValue,
+  type Step,
+} from '../../ir/program/program.ts';
 import { touched } from '../memory-plan.ts';
 
 /** A step that computes an expression at each place of a shape. */
@@ -64,12 +70,6 @@ export function withInputs(
     return placed ?? e;
   });
   return isWhole ? made : null;
-}
-
-/** The value whose memory a value lies in. */
-export function ownerOf(value: number, values: readonly ProgramValue[]): number {
-  const own = values[value];
-  return own.kind === 'view' ? own.of : value;
 }
 
 /** Where a value lies: values that lie in one place are the same tensor. */

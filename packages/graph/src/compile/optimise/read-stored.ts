@@ -1,5 +1,11 @@
 import { type DType, isContiguous } from '@tilewise/core';
-import type { PrimitiveStep, Program, ProgramValue, Step } from '../../ir/program/program.ts';
+import {
+  ownerOf,
+  type PrimitiveStep,
+  type Program,
+  type ProgramValue,
+  type Step,
+} from '../../ir/program/program.ts';
 import { touched } from '../memory-plan.ts';
 
 /** Floats that f32 holds exactly. */
@@ -13,10 +19,7 @@ export function readStored({ values, steps }: Program): Program {
   const casts = new Map<number, PrimitiveStep>();
   for (const step of steps) if (isWidening(step, values)) casts.set(step.outputs[0], step);
   if (casts.size === 0) return { values, steps };
-  const owner = (value: number): number => {
-    const own = values[value];
-    return own.kind === 'view' ? own.of : value;
-  };
+  const owner = (value: number): number => ownerOf(value, values);
   for (const step of steps) {
     const isProduct = step.kind === 'primitive' && step.primitive.kind === 'matmul';
     const read = isProduct ? step.outputs : touched(step);

@@ -38,7 +38,8 @@ export interface CompiledFunction<S extends Specs, R, T extends TensorDesc> {
    * Runs it, after what was asked for before.
    * @param inputs tensors of the engine, host tensors, or numbers for scalars.
    * @param outputs memory of one's own for results, in the order in which `results` lists them; others are
-   * allocated.
+   * allocated. A result may lie where an input lies that it alone replaces, element by element, as a
+   * parameter is updated; other results in the memory of inputs are refused.
    */
   (
     inputs: { readonly [K in keyof S]: Bindable<T> },

@@ -13,6 +13,12 @@ export type ProgramValue =
   /** The memory of another value with other shape and strides, from `offset` elements on (default 0). */
   | { readonly kind: 'view'; readonly of: number; readonly desc: TensorDesc; readonly offset?: number };
 
+/** The value whose memory a value lies in. */
+export function ownerOf(value: number, values: readonly ProgramValue[]): number {
+  const own = values[value];
+  return own.kind === 'view' ? own.of : value;
+}
+
 /** A primitive on values, by their index. */
 export interface PrimitiveStep {
   readonly kind: 'primitive';

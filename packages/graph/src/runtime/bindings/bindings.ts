@@ -1,6 +1,6 @@
 import { elementCount, InvalidArgumentError, Tensor, type TensorDesc } from '@tilewise/core';
 import { hostPrimitives, type Primitives } from '@tilewise/core/primitive';
-import type { InPlace } from '../../ir/in-place.ts';
+import type { Overwrites } from '../../compile/overwrites.ts';
 import type { LogicalTensor } from '../../ir/tensor/logical-tensor.ts';
 import { isScalarValue } from '../../ir/tensor/scalar.ts';
 import { scalarTensor, storageDesc } from '../../ir/tensor/storage.ts';
@@ -14,8 +14,7 @@ export type Bindings<V> = Readonly<Record<number, V>>;
 export interface Ends {
   readonly inputs: readonly LogicalTensor[];
   readonly outputs: readonly LogicalTensor[];
-  /** Inputs that outputs may overwrite. */
-  readonly inPlace: InPlace;
+  readonly overwrites: Overwrites;
 }
 
 /** Bindings that have been checked. */
@@ -35,7 +34,7 @@ export interface Checked<T> {
  */
 export function checkBindings<T extends TensorDesc>(
   primitives: Primitives<T>,
-  { inputs, outputs, inPlace }: Ends,
+  { inputs, outputs, overwrites }: Ends,
   bindings: Bindings<Bindable<T>>,
 ): Checked<T> {
   const onHost = new Map<number, Tensor>();
@@ -60,18 +59,18 @@ export function checkBindings<T extends TensorDesc>(
     checkBound(t, given, storageDesc(t));
     onEngine.set(t.id, given as T);
   }
-  checkApart(primitives, outputs, inPlace, onHost, onEngine);
+  checkApart(primitives, outputs, overwrites, onHost, onEngine);
   return { onHost, onEngine, unbound };
 }
 
 /**
  * An output may be written while inputs and other outputs are still read, so it must not share memory with
- * them, but for an input that its operation overwrites.
+ * them, but for an input that it may overwrite.
  */
 function checkApart<T extends TensorDesc>(
   primitives: Primitives<T>,
   outputs: readonly LogicalTensor[],
-  inPlace: InPlace,
+  overwrites: Overwrites,
   onHost: ReadonlyMap<number, Tensor>,
   onEngine: ReadonlyMap<number, T>,
 ): void {
@@ -95,7 +94,8 @@ function checkApart<T extends TensorDesc>(
         if (stretch.id === other.id || !(stretch.isOutput || other.isOutput)) continue;
         if (!overlap(stretch.placed, other.placed)) continue;
         const [output, tensor] = stretch.isOutput ? [stretch, other] : [other, stretch];
-        if (inPlace.get(output.id) === tensor.id && isSamePlace(output.placed, tensor.placed)) continue;
+        const isPair = !tensor.isOutput && isSamePlace(output.placed, tensor.placed);
+        if (isPair && overwrites(output.id, tensor.id)) continue;
         throw new InvalidArgumentError(
           `tensor ${output.id}`,
           `is an output and must not overlap tensor ${tensor.id} in memory`,

@@ -1,5 +1,6 @@
 import type { TensorDesc } from '@tilewise/core';
-import type { Primitive, Primitives, TensorEngine } from '@tilewise/core/primitive';
+import type { Primitives, TensorEngine } from '@tilewise/core/primitive';
+import { isCopy } from '../../compile/overwrites.ts';
 import type { PrimitiveStep, Program } from '../../ir/program/program.ts';
 import type { PreparedStep } from './prepared-step.ts';
 
@@ -25,9 +26,6 @@ export function preparePrimitive<T extends TensorDesc>(
     release: () => prepared.release(),
   };
 }
-
-const isCopy = (primitive: Primitive): boolean =>
-  primitive.kind === 'map' && primitive.value.kind === 'load' && primitive.value.index.length === 0;
 
 function isOnePlace<T extends TensorDesc>(primitives: Primitives<T>, a: T, b: T): boolean {
   const [from, to] = [primitives.placeOf(a), primitives.placeOf(b)];

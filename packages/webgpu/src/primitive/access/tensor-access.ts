@@ -5,16 +5,16 @@ import { type ElementFormat, elementFormat, wgslTypes } from '../../codegen/form
 import { arrayElement } from '../../codegen/formats/storage-format.ts';
 import { storePart } from '../../codegen/formats/store-part.ts';
 import { readElement, type ShaderPart, type UniformField } from '../../codegen/shader-part.ts';
-import { outputName, type PrimitiveTensors } from '../primitive-kernels.ts';
+import { type InPlaceNames, outputName, type PrimitiveTensors } from '../primitive-kernels.ts';
 
 /** Elements from the first to the last of a tensor, gaps included. */
 export const spanOf = ({ shape, strides }: TensorDesc): number =>
   elementCount(shape) === 0 ? 0 : maxOffset(shape, strides) + 1;
 
 /** Where a tensor starts, and how far it steps along each dimension of a space: `NAME_base`, `NAME_step0`… */
-function placeUniforms(name: string, steps: readonly number[]): UniformField[] {
+function placeUniforms(name: string, steps: readonly number[], home = name): UniformField[] {
   return [
-    { name: `${name}_base`, type: 'u32', value: { offsetOf: name } },
+    { name: `${name}_base`, type: 'u32', value: { offsetOf: home } },
     ...steps.map((value, d): UniformField => ({ name: `${name}_step${d}`, type: 'u32', value })),
   ];
 }
@@ -64,6 +64,7 @@ const parameters = (indices: readonly string[]): string => indices.map(index => 
 /**
  * `NAME_at(i0, i1…)`: the element at a place of the space, as the type of an expression that it is read as;
  * and where `four` says how, `NAME_at4(i0, i1…)`: that and the three behind it along the last dimension.
+ * @param home the output whose memory is read, if the tensor lies there; else the tensor itself.
  */
 export function readPlaces(
   name: string,
@@ -71,9 +72,10 @@ export function readPlaces(
   steps: readonly number[],
   four: Reading | null,
   isOverBudget = false,
+  home: string = name,
 ): ShaderPart {
   const format = elementFormat(dtype);
-  const { word, binding } = wordsOf(name, isOverBudget);
+  const { word, binding } = wordsOf(home, isOverBudget);
   const { bytes, type, requires } = format;
   const indices = steps.map((_, d) => `i${d}`);
   const { one: element, four: vector } = wgslTypes[type];
@@ -86,7 +88,7 @@ export function readPlaces(
 }`;
   const further = [0, 1, 2, 3].map(c => indices.map((index, d) => (d === last ? `${index} + ${c}u` : index)));
   const quad: Readonly<Record<Reading, string>> = {
-    vector: format.load4(name, `(${elementAt(name, indices)}) >> 2u`),
+    vector: format.load4(home, `(${elementAt(name, indices)}) >> 2u`),
     same: `${vector}(${name}_at(${indices.join(', ')}))`,
     each: `${vector}(${further.map(place => `${name}_at(${place.join(', ')})`).join(', ')})`,
   };
@@ -98,7 +100,7 @@ export function readPlaces(
   return {
     bindings: [
       {
-        name,
+        name: home,
         element: isVector ? format.vectorElement : format.scalarElement,
         access: 'read',
         elementBytes: bytes,
@@ -106,7 +108,7 @@ export function readPlaces(
         ...binding,
       },
     ],
-    uniforms: placeUniforms(name, steps),
+    uniforms: placeUniforms(name, steps, home),
     requires,
     code: [isVector ? '' : single, several ?? ''].filter(Boolean).join('\n\n'),
   };
@@ -165,6 +167,7 @@ export function writingOf(
  * `NAME_element(i0, i1…) -> u32`: where the element of a place is. `NAME_store4(at, count, values)` writes
  * `count` (1 to 4) values: from the element `at.x` on, or, by `each`, to the elements `at`. `from` is the
  * type of the values in an expression.
+ * @param inPlace the outputs that are read too, since inputs lie there, by the names of these inputs.
  */
 export function writePlaces(
   name: string,
@@ -172,6 +175,7 @@ export function writePlaces(
   steps: readonly number[],
   writing: Writing,
   from: keyof typeof wgslTypes,
+  inPlace: InPlaceNames = {},
 ): ShaderPart {
   const format = elementFormat(dtype);
   const { bytes, requires } = format;
@@ -185,6 +189,7 @@ export function writePlaces(
         name,
         element: isVector ? format.vectorElement : isAtomic ? 'atomic<u32>' : format.scalarElement,
         access: 'read_write',
+        updates: Object.values(inPlace).includes(name),
         elementBytes: bytes,
         alignment: writing === 'each' ? bytes : 4 * bytes,
       },

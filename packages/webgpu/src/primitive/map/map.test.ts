@@ -154,12 +154,17 @@ test('more tensors than a device binds are gathered first', async () => {
   ctx.destroy();
 });
 
-test('an output in the memory of an input is refused by name', async () => {
+test('an output in the memory of an input that it cannot overwrite is refused by name', async () => {
   const engine = webgpuEngine(await sharedContext());
-  const x = engine.upload(numbers([8], 1));
-  const prepared = engine.primitives.prepare(map(input(0)), [x], [x]);
-  expect(() => prepared.run([x], [x])).toThrow(/buffers.x0 must not share bytes with buffers.y0/);
-  engine.release(x);
+  const neighbours = map(add(input(0), inputAt(0, [add(coordinate(0), 1)])));
+  for (const [value, x] of [
+    [neighbours, engine.upload(numbers([8], 1))],
+    [map(input(0)), engine.upload(numbers([8], 1, { dtype: 'f16' }))],
+  ] as const) {
+    const prepared = engine.primitives.prepare(value, [x], [x]);
+    expect(() => prepared.run([x], [x])).toThrow(/buffers.x0 must not share bytes with buffers.y0/);
+    engine.release(x);
+  }
 });
 
 test('shapes are numbers of a kernel, not part of its text', () => {

@@ -22,7 +22,7 @@ const lanes = 64;
  * writes; where rows are a multiple of four long and start at one, it moves them as vectors.
  */
 export function mapKernels({ value }: MapPrimitive, tensors: PrimitiveTensors): PrimitiveKernels {
-  const { inputs, outputs, unaligned } = tensors;
+  const { inputs, outputs, unaligned, inPlace } = tensors;
   const [output] = outputs;
   const result = outputName(0);
   const named = inputsByName(inputs);
@@ -36,7 +36,7 @@ export function mapKernels({ value }: MapPrimitive, tensors: PrimitiveTensors): 
   const rank = extents.length;
   const transposed = isOverBudget ? null : transposedInput(space, result, here);
   if (transposed) {
-    const placed = { inputs: named, output, result, space, unaligned };
+    const placed = { inputs: named, output, result, space, unaligned, inPlace };
     return { kernels: [transposingMap({ kind: 'map', value }, placed, transposed)] };
   }
   const writing = writingOf(output, { extents, steps: space.steps[result] }, unaligned.has(result));
@@ -62,8 +62,8 @@ export function mapKernels({ value }: MapPrimitive, tensors: PrimitiveTensors): 
     workgroupSize: lanes,
     parts: [
       { uniforms: [{ name: 'count', type: 'u32', value: count }, ...extentUniforms(extents)] },
-      ...placedExpression({ expr: value, inputs: named, space, four, unaligned, isOverBudget }),
-      writePlaces(result, output, space.steps[result], writing, value.type),
+      ...placedExpression({ expr: value, inputs: named, space, four, unaligned, isOverBudget, inPlace }),
+      writePlaces(result, output, space.steps[result], writing, value.type, inPlace),
     ],
     body: `  let first = (group * ${lanes}u + lane) * 4u;
   if (first >= P.count) {

@@ -5,6 +5,7 @@ import { convert, elementFormat, wgslTypes } from '../../codegen/formats/element
 import type { ShaderPart } from '../../codegen/shader-part.ts';
 import { type IndexSpace, indexNames } from '../access/index-space.ts';
 import { isVectorised, type Reading, readAnywhere, readPlaces } from '../access/tensor-access.ts';
+import type { InPlaceNames } from '../primitive-kernels.ts';
 
 /** The values that an expression reads. */
 export interface ExpressionReads {
@@ -49,6 +50,7 @@ export interface PlacedExpression {
   readonly unaligned: ReadonlySet<string>;
   /** Whether there are more tensors than the device binds. */
   readonly isOverBudget: boolean;
+  readonly inPlace?: InPlaceNames | undefined;
   /** The start of the names of the functions. Default `value`. */
   readonly prefix?: string;
   /** Numbers, f32, that the functions are given behind the indices, by the names of inputs. */
@@ -60,7 +62,7 @@ export interface PlacedExpression {
  * there and at the three places behind it along the last dimension.
  */
 export function placedExpression(placed: PlacedExpression): ShaderPart[] {
-  const { expr, inputs, space, four, isOverBudget, prefix = 'value', given = [] } = placed;
+  const { expr, inputs, space, four, isOverBudget, inPlace, prefix = 'value', given = [] } = placed;
   const reads = expressionReads(expr);
   const { elsewhere } = reads;
   const here = reads.here.filter(name => !given.includes(name));
@@ -96,9 +98,10 @@ ${here.map(name => `  let ${name}_4 = ${name}_at4(${at});`).join('\n')}
   return ${prefix}_of(${[...indices, ...given, ...here.map(name => `${name}_at(${at})`)].join(', ')});
 }`;
   return [
-    ...here.map(name =>
-      readPlaces(name, inputs[name], space.steps[name], four ? readingOf(placed, name) : null, isOverBudget),
-    ),
+    ...here.map(name => {
+      const reading = four ? readingOf(placed, name) : null;
+      return readPlaces(name, inputs[name], space.steps[name], reading, isOverBudget, inPlace?.[name]);
+    }),
     ...elsewhere.map(name => readAnywhere(name, inputs[name], isOverBudget)),
     functionsFor([statements, value]),
     { code: `${value1}\n\n${whole}` },

@@ -4,6 +4,7 @@ import { elementFormat, wgslTypes } from '../../codegen/formats/element-format.t
 import { type KernelSpec, kernelSpec } from '../../codegen/kernel-spec.ts';
 import { extentUniforms, type IndexSpace, indented, indexNames } from '../access/index-space.ts';
 import { writePlaces, writingOf } from '../access/tensor-access.ts';
+import type { InPlaceNames } from '../primitive-kernels.ts';
 import { expressionReads, placedExpression } from './placed-expression.ts';
 
 /** Rows and columns of a tile; a workgroup has an invocation for four of its elements. */
@@ -45,10 +46,11 @@ export function transposingMap(
     readonly result: string;
     readonly space: IndexSpace;
     readonly unaligned: ReadonlySet<string>;
+    readonly inPlace: InPlaceNames | undefined;
   },
   { name, dimension }: TransposedInput,
 ): KernelSpec {
-  const { inputs, output, result, space, unaligned } = map;
+  const { inputs, output, result, space, unaligned, inPlace } = map;
   const { extents } = space;
   const last = extents.length - 1;
   const tiles = extents.map((n, d) => (d === dimension || d === last ? Math.ceil(n / side) : n));
@@ -77,8 +79,16 @@ export function transposingMap(
           ...tiles.map((count, d) => ({ name: `tiles${d}`, type: 'u32' as const, value: count })),
         ],
       },
-      ...placedExpression({ expr: value, inputs, space, four: false, unaligned, isOverBudget: false }),
-      writePlaces(result, output, space.steps[result], writing, value.type),
+      ...placedExpression({
+        expr: value,
+        inputs,
+        space,
+        four: false,
+        unaligned,
+        isOverBudget: false,
+        inPlace,
+      }),
+      writePlaces(result, output, space.steps[result], writing, value.type, inPlace),
     ],
     declarations: `/** Rows are one longer than they need be, so that columns lie in different banks. */
 const TILE_ROW = ${side + 1}u;
