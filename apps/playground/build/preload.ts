@@ -22,18 +22,23 @@ function filesOf(entry: Chunk, chunks: ReadonlyMap<string, Chunk>): string[] {
 }
 
 /**
- * The script that asks for a chapter's files while the page's own script is still on its way. The chapter is
- * in the part of the address that servers do not see, so that no server can name the files.
+ * The script that asks for the text and for the chapter's files while the page's own script is still on its
+ * way. The chapter is in the part of the address that servers do not see, so that no server can name the
+ * files.
  */
 const script = (files: object): string => `<script>
       {
         const { chapters, texts, formulas } = ${JSON.stringify(files)};
-        const chapter = chapters[location.hash.replace(/^#\\/?/, '').split('?')[0]];
+        const id = location.hash.replace(/^#\\/?/, '').split('?')[0];
         let language = new URLSearchParams(location.search).get('lang') ?? navigator.language;
         try {
           language = new URLSearchParams(location.search).get('lang') ?? localStorage.getItem('language') ?? language;
         } catch {}
-        for (const file of chapter ? [...chapter, ...(texts[language.slice(0, 2)] ?? texts.en), ...formulas] : []) {
+        language = language.slice(0, 2) + '/';
+        if (!texts[language + 'index']) language = 'en/';
+        const wanted = ['first', ...(chapters[id] ? ['index', id] : [])].flatMap(name => texts[language + name] ?? []);
+        if (chapters[id]) wanted.push(...chapters[id], ...formulas);
+        for (const file of new Set(wanted)) {
           const link = document.createElement('link');
           link.rel = file.endsWith('.css') ? 'preload' : 'modulepreload';
           if (file.endsWith('.css')) link.as = 'style';
@@ -59,18 +64,20 @@ export const preload: Plugin = {
           .map(chunk => [chunk.fileName, chunk as Chunk]),
       );
       const given = new Set(html.match(/assets\/[^"]+/g));
-      /** The files of each module with such a path, by the name in the path. */
+      /** The files of each module with such a path, by the names in the path. */
       const files = (path: RegExp): Record<string, string[]> =>
         Object.fromEntries(
           [...chunks.values()].flatMap(chunk => {
-            const [, name] = path.exec(chunk.facadeModuleId ?? '') ?? [];
-            return name ? [[name, filesOf(chunk, chunks).filter(file => !given.has(file))]] : [];
+            const [, ...names] = path.exec(chunk.facadeModuleId ?? '') ?? [];
+            return names.length > 0
+              ? [[names.join('/'), filesOf(chunk, chunks).filter(file => !given.has(file))]]
+              : [];
           }),
         );
       const styles = Object.keys(bundle).filter(name => /\/katex-[\w-]+\.css$/.test(name));
       const all = {
         chapters: files(/\/chapters\/(\w+)\/\w+Chapter\.tsx$/),
-        texts: files(/\/text\/(\w+)\/index\.ts$/),
+        texts: files(/\/text\/(\w+)\/(?:\w+\/)?(\w+)\.ts$/),
         formulas: [...Object.values(files(/\/(katex)\.mjs$/)).flat(), ...styles],
       };
       return html.replace('</title>', `</title>\n    ${script(all)}`);

@@ -10,15 +10,17 @@ import { App } from './app/App.tsx';
 import { keepForOffline } from './app/offline.ts';
 import { preloadChapter } from './app/preload-chapter.ts';
 import { firstWords, TextProvider } from './text/TextProvider.tsx';
+import { loadTextFont } from './ui/styles/fonts.ts';
 
 keepForOffline();
+loadTextFont();
 
-preloadChapter(window.location.hash);
 const root = document.getElementById('root');
 if (!root) throw new Error('The page has no #root.');
+const [first, whole] = await Promise.all([firstWords(), preloadChapter(window.location.hash)]);
 createRoot(root).render(
   <StrictMode>
-    <TextProvider first={await firstWords()}>
+    <TextProvider first={first} whole={whole}>
       <App />
     </TextProvider>
   </StrictMode>,

@@ -1,26 +1,15 @@
-import { type ComponentType, lazy, Suspense, useEffect } from 'react';
-import { useFirstText, WholeText } from '../text/TextProvider.tsx';
+import { useEffect } from 'react';
+import { useFirstText } from '../text/TextProvider.tsx';
 import { SectionLink } from '../ui/prose/SectionLink.tsx';
-import { SymbolScope } from '../ui/prose/SymbolScope.tsx';
 import './app.css';
 import { usePlace } from '../state/url-state.ts';
 import { useAnchor } from '../state/useAnchor.ts';
-import { ChapterBoundary, ChapterLoadError } from './ChapterBoundary.tsx';
+import { ChapterBoundary } from './ChapterBoundary.tsx';
+import { ChapterPage } from './ChapterPage.tsx';
 import { chapterNumber, chapters } from './chapters.ts';
 import { Home } from './first-page/Home.tsx';
 import { Header } from './frame/Header.tsx';
 import { NextChapter } from './frame/NextChapter.tsx';
-
-const pages: Readonly<Record<string, ComponentType>> = Object.fromEntries(
-  chapters.map(({ id, load }) => [
-    id,
-    lazy(() =>
-      load().catch((cause: unknown) => {
-        throw new ChapterLoadError(cause instanceof Error ? cause.message : String(cause), { cause });
-      }),
-    ),
-  ]),
-);
 
 /** The page: header, the chapter that the URL names (or the first page), and the way on. */
 export function App() {
@@ -28,7 +17,6 @@ export function App() {
   const { chapter: id } = usePlace();
   const chapter = chapters.find(one => one.id === id);
   const words = chapter && text.chapters[chapter.id];
-  const Page = chapter && pages[chapter.id];
   const number = chapterNumber(id);
   const title = words?.title;
 
@@ -61,7 +49,7 @@ export function App() {
       </button>
       <Header current={chapter?.id ?? null} />
       <main id="main" tabIndex={-1}>
-        {Page && words ? (
+        {chapter && words ? (
           <ChapterBoundary key={id} {...text.site.boundary}>
             <header className="chapter-head">
               <p className="chapter-number">
@@ -73,14 +61,9 @@ export function App() {
               </div>
               <p className="chapter-blurb">{words.blurb}</p>
             </header>
-            <WholeText fallback={loading} failure={message => new ChapterLoadError(message)}>
-              <Suspense fallback={loading}>
-                <SymbolScope>
-                  <Page />
-                </SymbolScope>
-                <NextChapter after={id} />
-              </Suspense>
-            </WholeText>
+            <ChapterPage chapter={chapter} fallback={loading}>
+              <NextChapter after={id} />
+            </ChapterPage>
           </ChapterBoundary>
         ) : (
           <Home />

@@ -1,17 +1,27 @@
 import { parsePlace } from '../state/url-state.ts';
-import { startText } from '../text/TextProvider.tsx';
+import { languages } from '../text/languages.ts';
+import { startLanguage } from '../text/TextProvider.tsx';
+import type { Text } from '../text/text.ts';
 import { loadKatex } from '../ui/prose/Formula.tsx';
 import { chapters } from './chapters.ts';
+import { loadPage } from './loaded-pages.ts';
+
+/** How long the first words wait for the rest of a chapter, in ms. */
+const patience = 100;
 
 /**
- * Asks for all that the chapter of an address needs at once: its page and the text of all chapters, instead
- * of one after the other as they are rendered. Whoever uses them meets failures.
+ * Asks at once for everything that the chapter of an address needs, instead of for one part after the other
+ * as they are rendered. Resolves to the text of all chapters once the chapter can be rendered whole, or to
+ * null where there is no chapter or parts of it take longer. Parts that cannot be loaded are errors of those
+ * who use them.
  */
-export function preloadChapter(hash: string): void {
+export async function preloadChapter(hash: string): Promise<Text | null> {
   const { chapter: id } = parsePlace(hash);
   const chapter = chapters.find(one => one.id === id);
-  if (!chapter) return;
-  chapter.load().catch(() => {});
-  startText().catch(() => {});
+  if (!chapter) return null;
+  const language = startLanguage();
   if (chapter.readers === 'learners') loadKatex().catch(() => {});
+  const whole = Promise.all([languages[language].load(), loadPage(chapter, language)]).then(([text]) => text);
+  const late = new Promise<null>(resolve => setTimeout(resolve, patience, null));
+  return Promise.race([whole, late]).catch(() => null);
 }

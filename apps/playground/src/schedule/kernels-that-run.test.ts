@@ -3,8 +3,9 @@ import { createContext, planSdpa, planSdpaBackward } from '@tilewise/webgpu';
 import { openGpu } from '@tilewise/webgpu-host';
 import { expect, it } from 'vitest';
 import { backward as wordsDe } from '../text/de/learn/backward.ts';
-import { en } from '../text/en/index.ts';
+import { graph } from '../text/en/evaluate/graph.ts';
 import { backward as wordsEn } from '../text/en/learn/backward.ts';
+import { train } from '../text/en/learn/train.ts';
 
 it('are one kernel forward and three backward, as the chapters say', async () => {
   const gpu = await openGpu();
@@ -15,7 +16,7 @@ it('are one kernel forward and three backward, as the chapters say', async () =>
   expect(forward.kernels).toHaveLength(1);
   expect(backward.kernels).toHaveLength(3);
   for (const words of [wordsEn, wordsDe]) expect(words.kernelRows).toHaveLength(backward.kernels.length);
-  expect(en.graph.intro.join()).toContain('*one* kernel forward and three backward');
-  expect(en.train.intro.join()).toContain('one kernel forward and three backward');
+  expect(graph.intro.join()).toContain('*one* kernel forward and three backward');
+  expect(train.intro.join()).toContain('one kernel forward and three backward');
   ctx.destroy();
 });

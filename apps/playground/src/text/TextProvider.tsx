@@ -55,15 +55,13 @@ export function WholeText(props: {
 
 const storageKey = 'language';
 
-/** Asks for all that is said in the language to begin with. */
-export const startText = (): Promise<Text> => languages[startLanguage()].load();
-
-function startLanguage(): Language {
+/** The language to begin with. */
+export function startLanguage(): Language {
   const { search } = window.location;
   return initialLanguage({ search, stored: stored(), preferred: navigator.languages });
 }
 
-/** The language to begin with, and what the first page says. When that cannot be loaded, English is there. */
+/** The language to begin with, and the text of the first page. Where that cannot be loaded, it is English. */
 export async function firstWords(): Promise<Spoken> {
   const language = startLanguage();
   try {
@@ -75,11 +73,17 @@ export async function firstWords(): Promise<Spoken> {
 
 /**
  * Gives the page below it its text. The language is in the address, so that a link is read as it was written.
+ * `whole` is the text of the chapters in the first language, where it is loaded already.
  */
-export function TextProvider({ first, children }: { readonly first: Spoken; readonly children: ReactNode }) {
+export function TextProvider(props: {
+  readonly first: Spoken;
+  readonly whole: Text | null;
+  readonly children: ReactNode;
+}) {
+  const { first, whole, children } = props;
   const [spoken, setSpoken] = useState(first);
   const [loaded, setLoaded] = useState<{ readonly language: Language; readonly text: Text | Error } | null>(
-    null,
+    whole && { language: first.language, text: whole },
   );
   useEffect(() => {
     document.documentElement.lang = spoken.language;

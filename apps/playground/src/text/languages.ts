@@ -15,7 +15,10 @@ export const languages = {
     chapters: {
       backward: async () => (await import('./en/learn/backward.ts')).backward,
       doctor: async () => (await import('./en/evaluate/doctor.ts')).doctor,
+      dropout: async () => (await import('./en/learn/dropout.ts')).dropout,
+      graph: async () => (await import('./en/evaluate/graph.ts')).graph,
       kernels: async () => (await import('./en/learn/kernels.ts')).kernels,
+      train: async () => (await import('./en/learn/train.ts')).train,
     } satisfies ChapterLoaders as ChapterLoaders,
   },
   de: {
@@ -25,7 +28,10 @@ export const languages = {
     chapters: {
       backward: async () => (await import('./de/learn/backward.ts')).backward,
       doctor: async () => (await import('./de/evaluate/doctor.ts')).doctor,
+      dropout: async () => (await import('./de/learn/dropout.ts')).dropout,
+      graph: async () => (await import('./de/evaluate/graph.ts')).graph,
       kernels: async () => (await import('./de/learn/kernels.ts')).kernels,
+      train: async () => (await import('./de/learn/train.ts')).train,
     } satisfies ChapterLoaders as ChapterLoaders,
   },
 } as const;

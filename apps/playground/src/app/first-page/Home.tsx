@@ -1,16 +1,19 @@
 import { type ComponentType, lazy, Suspense } from 'react';
 import { useFirstText } from '../../text/TextProvider.tsx';
 import { ScrollRegion } from '../../ui/figures/ScrollRegion.tsx';
+import { fontsShown } from '../../ui/styles/fonts.ts';
 import { Contents } from './Contents.tsx';
 import './home.css';
 import { links } from '../links.ts';
 
 /**
- * The demonstrations come after the page: nobody waits for them to read or to go on, and where they cannot be
- * loaded the page does without.
+ * The demonstrations come after the page and its fonts: nobody waits for them to read or to go on, and where
+ * they cannot be loaded the page does without.
  */
 const Opening = lazy<ComponentType>(() =>
-  import('../../home/Opening.tsx').catch(() => ({ default: () => null })),
+  fontsShown()
+    .then(() => import('../../home/Opening.tsx'))
+    .catch(() => ({ default: () => null })),
 );
 
 const install = 'npm install @tilewise/core @tilewise/webgpu';

@@ -6,7 +6,7 @@ import { traceElement } from '../../dropout-trace/trace-element.ts';
 import { useUrlChoice, useUrlNumber, useUrlState } from '../../state/url-state.ts';
 import { useNumbers } from '../../text/numbers.ts';
 import { say } from '../../text/say.ts';
-import { useText } from '../../text/TextProvider.tsx';
+import { useChapterText } from '../../text/useChapterText.ts';
 import { Slider } from '../../ui/controls/Slider.tsx';
 import { Stats } from '../../ui/figures/Stats.tsx';
 import { References } from '../../ui/prose/References.tsx';
@@ -25,8 +25,7 @@ const schemes: readonly DropoutSchemeName[] = ['torch-efficient', 'flash-attenti
 
 /** Chapter 6: a mask that is never stored, and where each bit of it comes from. */
 export default function DropoutChapter() {
-  const text = useText();
-  const { dropout: words } = text;
+  const words = useChapterText('dropout');
   const { fixed, percent } = useNumbers();
   const [seed, setSeed] = useUrlState('seed', '1');
   const [offset, setOffset] = useUrlState('offset', '1');

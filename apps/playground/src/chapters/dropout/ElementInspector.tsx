@@ -1,6 +1,6 @@
 import type { ElementTrace } from '../../dropout-trace/trace-element.ts';
 import { useNumbers } from '../../text/numbers.ts';
-import { useText } from '../../text/TextProvider.tsx';
+import { useChapterText } from '../../text/useChapterText.ts';
 import { ScrollRegion } from '../../ui/figures/ScrollRegion.tsx';
 
 const hex = (word: number): string => word.toString(16).padStart(8, '0');
@@ -8,7 +8,7 @@ const bits = 128;
 
 /** How one element's decision comes about: address, key, rounds, comparison. */
 export function ElementInspector({ trace }: { readonly trace: ElementTrace }) {
-  const { dropout: text } = useText();
+  const text = useChapterText('dropout');
   const { percent } = useNumbers();
   const { counter, key, rounds, avalanche, lane, byte, drawn, threshold, keep, rule } = trace;
   const range = byte === null ? 2 ** 32 : 256;

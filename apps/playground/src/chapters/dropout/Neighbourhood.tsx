@@ -1,5 +1,5 @@
 import { sharesBlock, type TracedElement } from '../../dropout-trace/trace-element.ts';
-import { useText } from '../../text/TextProvider.tsx';
+import { useChapterText } from '../../text/useChapterText.ts';
 import { pointedAt } from '../../ui/controls/grid-keys.ts';
 
 const span = 16;
@@ -12,7 +12,7 @@ export function Neighbourhood(props: {
   readonly onChoose: (i: number, j: number) => void;
 }) {
   const { element, mask, onChoose } = props;
-  const { dropout: text } = useText();
+  const text = useChapterText('dropout');
   const { i, j, Sq, Skv } = element;
   const start = (at: number, count: number): number =>
     Math.max(0, Math.min(count - span, Math.floor(at / span) * span));

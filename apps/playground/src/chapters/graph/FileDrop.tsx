@@ -2,7 +2,7 @@ import { formatJson, type Graph } from '@tilewise/graph';
 import { useEffect, useRef, useState } from 'react';
 import type { GraphFile } from '../../graph/kept-file.ts';
 import type { GraphSource } from '../../graph/report.ts';
-import { useText } from '../../text/TextProvider.tsx';
+import { useChapterText } from '../../text/useChapterText.ts';
 import { FileButton } from '../../ui/controls/FileButton.tsx';
 import { saveFile } from '../../ui/controls/save-file.ts';
 import { Rich } from '../../ui/prose/Rich.tsx';
@@ -16,7 +16,7 @@ export function FileDrop(props: {
   readonly onFile: (file: GraphFile | null) => void;
 }) {
   const { source, graph, onFile } = props;
-  const text = useText().graph;
+  const text = useChapterText('graph');
   const [over, setOver] = useState(false);
   const take = async (file: File): Promise<void> =>
     onFile({ kind: 'file', name: file.name, text: await file.text() });

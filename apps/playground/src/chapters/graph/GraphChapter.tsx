@@ -7,7 +7,7 @@ import { bytesOf, inner } from '../../graph/run-graph.ts';
 import { useUrlChoice } from '../../state/url-choice.ts';
 import { useUrlNumber } from '../../state/url-state.ts';
 import { useNumbers } from '../../text/numbers.ts';
-import { useText } from '../../text/TextProvider.tsx';
+import { useChapterText } from '../../text/useChapterText.ts';
 import { Choice } from '../../ui/controls/Choice.tsx';
 import { Stats } from '../../ui/figures/Stats.tsx';
 import { Paragraphs } from '../../ui/prose/Rich.tsx';
@@ -24,7 +24,7 @@ type OpenedGraph = ReturnType<typeof openGraph>;
 
 /** Chapter 7: attention as a graph, as the partitioner sees it. */
 export default function GraphChapter() {
-  const text = useText().graph;
+  const text = useChapterText('graph');
   const options = useAttentionOptions();
   const [file, setFile] = useState<GraphFile | null>(keptGraphFile);
   const [policy, setPolicy] = useUrlChoice('policy', ['fusion', 'debug'], 'fusion');
@@ -74,7 +74,7 @@ export default function GraphChapter() {
 
 function GraphInPartitions(props: OpenedGraph & { readonly policy: 'fusion' | 'debug' }) {
   const { graph, names, policy } = props;
-  const text = useText().graph;
+  const text = useChapterText('graph');
   const numbers = useNumbers();
   const details = useId();
   const partitions = useMemo(() => graph.partitions({ policy }), [graph, policy]);
@@ -144,7 +144,7 @@ function LargeGraph(props: {
   readonly onChoose: (operation: number) => void;
 }) {
   const { graph, partitions, onChoose } = props;
-  const text = useText().graph;
+  const text = useChapterText('graph');
   const byKind = new Map<string, Partition[]>();
   const kindOf = new Map(graph.nodes.map(({ id, kind }) => [id, kind]));
   for (const partition of partitions) {

@@ -1,6 +1,6 @@
 import type { AttentionGraphOptions } from '../../graph/attention-graph.ts';
 import { useUrlChoice, useUrlFlag } from '../../state/url-choice.ts';
-import { useText } from '../../text/TextProvider.tsx';
+import { useChapterText } from '../../text/useChapterText.ts';
 import { Choice } from '../../ui/controls/Choice.tsx';
 import { Toggle } from '../../ui/controls/Toggle.tsx';
 
@@ -35,7 +35,7 @@ export function useAttentionOptions(): AttentionOptions {
 
 /** The controls that choose the graph's operations. */
 export function GraphControls({ options: { value, set } }: { readonly options: AttentionOptions }) {
-  const text = useText().graph;
+  const text = useChapterText('graph');
   return (
     <div className="graph-controls">
       <Choice label={text.pass} value={value.pass} options={text.passes} onChange={set.pass} />

@@ -1,6 +1,6 @@
 import type { Graph, GraphNode, LogicalTensor, Partition } from '@tilewise/graph';
 import { type TensorNames, tensorName } from '../../graph/attention-graph.ts';
-import { useText } from '../../text/TextProvider.tsx';
+import { useChapterText } from '../../text/useChapterText.ts';
 import { toneOf } from './figure/tone.ts';
 
 /** The details of an operation: its attributes, its tensors, and its partition. */
@@ -12,7 +12,7 @@ export function OperationDetails(props: {
   readonly partition: Partition | undefined;
 }) {
   const { id, graph, names, node, partition } = props;
-  const text = useText().graph;
+  const text = useChapterText('graph');
   const { operation, attributes } = node;
   const tensorRows = (tensors: readonly LogicalTensor[], ports: GraphNode['operation']['inputs']) =>
     tensors

@@ -4,6 +4,7 @@ import type { RunAnswer } from '../../graph/run-worker.ts';
 import { useUrlChoice } from '../../state/url-choice.ts';
 import { useNumbers } from '../../text/numbers.ts';
 import { useText } from '../../text/TextProvider.tsx';
+import { useChapterText } from '../../text/useChapterText.ts';
 import { Choice } from '../../ui/controls/Choice.tsx';
 import { ScrollRegion } from '../../ui/figures/ScrollRegion.tsx';
 import { Stats } from '../../ui/figures/Stats.tsx';
@@ -12,8 +13,8 @@ import { useGraphRun } from './useGraphRun.ts';
 
 /** Runs the graph, by its partitions and by single operations, and shows what came out. */
 export function RunPanel({ source }: { readonly source: GraphSource }) {
-  const { engine: engines, graph } = useText();
-  const text = graph.run;
+  const { engine: engines } = useText();
+  const text = useChapterText('graph').run;
   const [engine, setEngine] = useUrlChoice('engine', ['auto', 'webgpu', 'cpu'], 'auto');
   const { state, start, stop } = useGraphRun(source);
   const running = state.kind === 'running';
@@ -41,7 +42,7 @@ export function RunPanel({ source }: { readonly source: GraphSource }) {
 }
 
 function Outcome({ answer }: { readonly answer: RunAnswer & { readonly kind: 'done' } }) {
-  const text = useText().graph.run;
+  const text = useChapterText('graph').run;
   const numbers = useNumbers();
   const { report, opened } = answer;
   const ms = (time: number): string => `${numbers.significant(time, 3)} ms`;
@@ -96,7 +97,7 @@ function PartitionTable(props: {
   readonly bytes: (bytes: number) => string;
 }) {
   const { report, ms, bytes } = props;
-  const text = useText().graph.run;
+  const text = useChapterText('graph').run;
   return (
     <ScrollRegion label={text.partitions}>
       <table className="numbers">

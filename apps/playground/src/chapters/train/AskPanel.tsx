@@ -1,7 +1,7 @@
 import type { FormEvent } from 'react';
 import { useUrlNumber, useUrlState } from '../../state/url-state.ts';
 import { useNumbers } from '../../text/numbers.ts';
-import { useText } from '../../text/TextProvider.tsx';
+import { useChapterText } from '../../text/useChapterText.ts';
 import type { Training } from '../../train/training-run.ts';
 import type { TrainingState } from '../../train/training-state.ts';
 import { Slider } from '../../ui/controls/Slider.tsx';
@@ -13,7 +13,7 @@ export function AskPanel(props: {
   readonly sample: Training['sample'];
 }) {
   const { state, recall, sample } = props;
-  const text = useText().train;
+  const text = useChapterText('train');
   const numbers = useNumbers();
   const probe = state.ready?.probe ?? [];
   // Of recall the pairs, and the first letter that comes again.

@@ -1,7 +1,7 @@
 import { useState } from 'react';
 import { useUrlNumber } from '../../state/url-state.ts';
 import { useNumbers } from '../../text/numbers.ts';
-import { useText } from '../../text/TextProvider.tsx';
+import { useChapterText } from '../../text/useChapterText.ts';
 import type { AttentionMoment } from '../../train/training.ts';
 import { Slider } from '../../ui/controls/Slider.tsx';
 import { AttentionMap } from './AttentionMap.tsx';
@@ -12,7 +12,7 @@ export function AttentionPanel(props: {
   readonly probe: readonly string[];
 }) {
   const { moments, probe } = props;
-  const text = useText().train;
+  const text = useChapterText('train');
   const numbers = useNumbers();
   // Null follows the run.
   const [held, setHeld] = useState<number | null>(null);

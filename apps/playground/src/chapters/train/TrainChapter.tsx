@@ -1,7 +1,7 @@
 import { useMemo } from 'react';
 import { EngineNote } from '../../engine/EngineNote.tsx';
 import { useNumbers } from '../../text/numbers.ts';
-import { useText } from '../../text/TextProvider.tsx';
+import { useChapterText } from '../../text/useChapterText.ts';
 import { setupKey, type TrainSetup } from '../../train/training.ts';
 import type { PastRun } from '../../train/training-run.ts';
 import { stepsAlike, type TrainingState } from '../../train/training-state.ts';
@@ -18,7 +18,7 @@ import { useTraining } from './useTraining.ts';
 
 /** Chapter 8: a small transformer, trained in the page. */
 export default function TrainChapter() {
-  const text = useText().train;
+  const text = useChapterText('train');
   const { setup: chosen, controls } = useTrainOptions();
   const { state, past, run, pause, startOver, sample } = useTraining();
   const setup = state.setup ?? chosen;
@@ -87,7 +87,7 @@ function Progress(props: {
   readonly setup: TrainSetup;
 }) {
   const { state, past, setup } = props;
-  const text = useText().train;
+  const text = useChapterText('train');
   const numbers = useNumbers();
   const { losses, accuracies, heldOut, ready } = state;
   const before = useMemo(() => past.map(run => run.losses), [past]);

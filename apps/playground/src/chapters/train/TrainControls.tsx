@@ -2,6 +2,7 @@ import { type ReactNode, useMemo, useState } from 'react';
 import { useUrlChoice } from '../../state/url-choice.ts';
 import { useUrlNumber } from '../../state/url-state.ts';
 import { useText } from '../../text/TextProvider.tsx';
+import { useChapterText } from '../../text/useChapterText.ts';
 import { pageText } from '../../train/page-text.ts';
 import type { TrainSetup } from '../../train/training.ts';
 import { Choice } from '../../ui/controls/Choice.tsx';
@@ -17,7 +18,7 @@ export interface TrainOptions {
 /** The options of a run with their controls; all but a text of one's own are in the URL. */
 export function useTrainOptions(): TrainOptions {
   const catalogue = useText();
-  const text = catalogue.train;
+  const text = useChapterText('train');
   const [task, setTask] = useUrlChoice('task', ['recall', 'page', 'own'], 'recall');
   const [engine, setEngine] = useUrlChoice('engine', ['auto', 'webgpu', 'cpu'], 'auto');
   const [seed, setSeed] = useUrlNumber('seed', 1, { min: 0, max: 99 });
@@ -80,7 +81,7 @@ export function useTrainOptions(): TrainOptions {
 }
 
 function OwnText({ value, onChange }: { readonly value: string; readonly onChange: (text: string) => void }) {
-  const text = useText().train;
+  const text = useChapterText('train');
   return (
     <div className="train-own">
       <label>

@@ -1,16 +1,13 @@
 import type { Text } from '../text.ts';
 import { bench } from './evaluate/bench.ts';
-import { graph } from './evaluate/graph.ts';
 import { firstDe } from './first.ts';
 import { attention } from './learn/attention.ts';
-import { dropout } from './learn/dropout.ts';
 import { lab } from './learn/lab.ts';
 import { loops } from './learn/loops.ts';
 import { machine } from './learn/machine.ts';
 import { overview } from './learn/overview.ts';
 import { quizzes } from './learn/quizzes.ts';
 import { softmax } from './learn/softmax.ts';
-import { train } from './learn/train.ts';
 import { engine } from './page/engine.ts';
 import { player } from './page/player.ts';
 import { references } from './page/references.ts';
@@ -25,11 +22,8 @@ export const de: Text = {
   softmax,
   attention,
   loops,
-  dropout,
   lab,
   engine,
-  graph,
-  train,
   quizzes,
   tiles,
   overview,

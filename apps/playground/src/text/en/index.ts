@@ -1,15 +1,12 @@
 import { bench } from './evaluate/bench.ts';
-import { graph } from './evaluate/graph.ts';
 import { firstEn } from './first.ts';
 import { attention } from './learn/attention.ts';
-import { dropout } from './learn/dropout.ts';
 import { lab } from './learn/lab.ts';
 import { loops } from './learn/loops.ts';
 import { machine } from './learn/machine.ts';
 import { overview } from './learn/overview.ts';
 import { quizzes } from './learn/quizzes.ts';
 import { softmax } from './learn/softmax.ts';
-import { train } from './learn/train.ts';
 import { engine } from './page/engine.ts';
 import { player } from './page/player.ts';
 import { references } from './page/references.ts';
@@ -28,11 +25,8 @@ export const en = {
   softmax,
   attention,
   loops,
-  dropout,
   lab,
   engine,
-  graph,
-  train,
   quizzes,
   tiles,
   overview,

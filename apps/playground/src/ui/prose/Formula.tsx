@@ -1,5 +1,6 @@
 import { useEffect, useRef } from 'react';
 import { useOverflowCue } from '../figures/useOverflowCue.ts';
+import { loadFormulaFonts } from '../styles/fonts.ts';
 import { markSymbols } from './symbols.ts';
 
 type Render = (tex: string, element: HTMLElement, displayMode: boolean) => void;
@@ -8,7 +9,7 @@ let loading: Promise<Render> | null = null;
 
 /** KaTeX comes with the first formula, not with the page; a chapter with formulas asks for it early. */
 export function loadKatex(): Promise<Render> {
-  loading ??= Promise.all([import('katex'), import('katex/dist/katex.min.css')]).then(
+  loading ??= Promise.all([import('katex'), import('katex/dist/katex.min.css').then(loadFormulaFonts)]).then(
     ([{ default: katex }]) =>
       (tex, element, displayMode) =>
         katex.render(tex, element, { displayMode, throwOnError: false, output: 'htmlAndMathml' }),

@@ -2,6 +2,7 @@ import { type ComponentType, useCallback, useLayoutEffect, useRef, useState } fr
 import { flushSync } from 'react-dom';
 import { useNear } from '../../ui/figures/useNear.ts';
 import { formulasShown } from '../../ui/prose/Formula.tsx';
+import { fontsShown } from '../../ui/styles/fonts.ts';
 import type { EditorProps, HandOver } from './CodeEditor.tsx';
 import './editor.css';
 
@@ -13,9 +14,7 @@ let loading: Promise<Editor> | null = null;
 function loadEditor(): Promise<Editor> {
   loading ??= (async () => {
     await formulasShown();
-    // With the formulas their fonts are asked for.
-    await new Promise(resolve => requestAnimationFrame(resolve));
-    await document.fonts.ready;
+    await fontsShown();
     return (await import('./CodeEditor.tsx')).default;
   })();
   return loading;

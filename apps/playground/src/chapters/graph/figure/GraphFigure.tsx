@@ -3,7 +3,7 @@ import { type CSSProperties, type KeyboardEvent, useMemo, useRef, useState } fro
 import type { TensorNames } from '../../../graph/attention-graph.ts';
 import { drawGraph, type GraphLayout, isInside, operationsAround } from '../../../graph/graph-drawing.ts';
 import type { Box } from '../../../graph/graph-layout.ts';
-import { useText } from '../../../text/TextProvider.tsx';
+import { useChapterText } from '../../../text/useChapterText.ts';
 import { neighbour } from './neighbour.ts';
 import { toneOf } from './tone.ts';
 import { useGraphLayout } from './useGraphLayout.ts';
@@ -26,7 +26,7 @@ interface FigureProps {
  */
 export function GraphFigure(props: FigureProps) {
   const { graph, names, partitions, chosen } = props;
-  const text = useText().graph;
+  const text = useChapterText('graph');
   const shown = useShownOperations(graph, chosen);
   const drawing = useMemo(
     () => drawGraph(graph, partitions, names, shown),
@@ -56,7 +56,7 @@ function useShownOperations(graph: Graph, chosen: number): ReadonlySet<number> {
 
 function LaidOutGraph(props: FigureProps & { readonly layout: GraphLayout }) {
   const { layout, chosen, looked, onLook, onChoose, details } = props;
-  const text = useText().graph;
+  const text = useChapterText('graph');
   const view = useRef<HTMLDivElement>(null);
   const { transform, fit, zoomBy, reveal } = usePanZoom(view, layout);
   const sheet = useRef<HTMLDivElement>(null);

@@ -1,6 +1,6 @@
-import type { Text } from '../../text.ts';
+import type { ChapterTexts } from '../../text.ts';
 
-export const graph: Text['graph'] = {
+export const graph: ChapterTexts['graph'] = {
   intro: [
     'Ein Framework sagt nicht „Attention“. Es sagt Produkt, Skalierung, Maske, Softmax, Produkt und hofft, dass es jemand merkt. `@tilewise/graph` merkt es: Es findet Attention in einem Graphen von Operationen, wie auch immer sie geschrieben ist, und führt das Gefundene als Flash-Attention aus: *ein* Kernel vorwärts, drei rückwärts (für D, für dK und dV, für dQ), und in keiner Richtung eine n × n-Matrix. Was es nicht erkennt, läuft Operation für Operation.',
     'Dies ist der echte Partitionierer. Ändere den Graphen und sieh, was er daraus macht; der Gradientengraph ist aus dem Vorwärtsgraphen abgeleitet, und seine Attention wird wiedergefunden.',

@@ -1,6 +1,6 @@
-import type { Text } from '../../text.ts';
+import type { ChapterTexts } from '../../text.ts';
 
-export const dropout: Text['dropout'] = {
+export const dropout: ChapterTexts['dropout'] = {
   intro:
     'Dropout verwirft jedes Attentiongewicht mit der Wahrscheinlichkeit p. Um sich zu merken, welche, brauchte man so viele Bits, wie es Gewichte gibt. Stattdessen wird jedes Bit berechnet, wenn es gebraucht wird, aus einem Seed und aus seinem Ort: Philox macht aus einem Zähler zufällige Wörter, und aus demselben Zähler dieselben Wörter, vorwärts wie rückwärts, auf jeder Maschine.',
   oneSeed: 'Ein Seed, drei Konventionen',

@@ -1,6 +1,6 @@
-import type { Text } from '../../text.ts';
+import type { ChapterTexts } from '../../text.ts';
 
-export const train: Text['train'] = {
+export const train: ChapterTexts['train'] = {
   intro: [
     'Attention wird nicht geschrieben, sie wird gelernt. Hier beginnt ein kleiner Transformer mit zufälligen Gewichten und wird in dieser Seite trainiert: Jeder Schritt führt einen Vorwärtsgraphen aus, den daraus abgeleiteten Gradientengraphen und AdamW, mit Flash-Attention in beiden Richtungen: einem Kernel vorwärts, dreien rückwärts, wie im Kapitel *Rückwärts*.',
     'Die erste Aufgabe ist ohne Attention nicht zu lösen. Paare aus einem Buchstaben und einer Ziffer werden gezeigt, dann die Buchstaben noch einmal, in anderer Reihenfolge: Welche Ziffer gehört zu welchem? Sieh dem Verlust zu: In etwa fünfzig Schritten fällt er auf den des Ratens, 2,3, und kriecht dann nur noch, bis ein Kopf herausfindet, wohin er sehen muss, und fällt auf beinahe nichts.',

@@ -1,0 +1,47 @@
+import { type ReactNode, Suspense, useEffect, useState } from 'react';
+import { useLanguage, WholeText } from '../text/TextProvider.tsx';
+import { SymbolScope } from '../ui/prose/SymbolScope.tsx';
+import { ChapterLoadError } from './ChapterBoundary.tsx';
+import type { Chapter } from './chapters.ts';
+import { loadedPage, loadPage } from './loaded-pages.ts';
+
+/**
+ * The page of a chapter, once the page and its text are loaded. `React.lazy` would show a page 300 ms late:
+ * React keeps what was shown in place of it for so long.
+ */
+export function ChapterPage(props: {
+  readonly chapter: Chapter;
+  readonly fallback: ReactNode;
+  readonly children: ReactNode;
+}) {
+  const { chapter, fallback, children } = props;
+  const [language] = useLanguage();
+  const [Page, setPage] = useState(() => loadedPage(chapter));
+  const [failure, setFailure] = useState<string | null>(null);
+  useEffect(() => {
+    if (Page) return;
+    let current = true;
+    loadPage(chapter, language).then(
+      page => current && setPage(() => page),
+      error => current && setFailure(error instanceof Error ? error.message : String(error)),
+    );
+    return () => {
+      current = false;
+    };
+  }, [Page, chapter, language]);
+  if (failure !== null) throw new ChapterLoadError(failure);
+  return (
+    <WholeText fallback={fallback} failure={message => new ChapterLoadError(message)}>
+      {Page ? (
+        <Suspense fallback={fallback}>
+          <SymbolScope>
+            <Page />
+          </SymbolScope>
+          {children}
+        </Suspense>
+      ) : (
+        fallback
+      )}
+    </WholeText>
+  );
+}
