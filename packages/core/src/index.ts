@@ -1,4 +1,5 @@
 export type { DropoutSchemeName, U64 as U64Words } from '@tilewise/philox';
+export { callKey } from './attention/call-key.ts';
 export type { Cost, Work } from './attention/cost.ts';
 export { cost } from './attention/cost.ts';
 export type { VisibilityOperands } from './attention/host/visibility.ts';

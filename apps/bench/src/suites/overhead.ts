@@ -1,4 +1,5 @@
 import { normalise, Tensor } from '@tilewise/core';
+import { cpuEngine } from '@tilewise/core/cpu';
 import { summary } from '@tilewise/device-report/measure';
 import { createContext, type GpuContext, planSdpa, sdpa } from '@tilewise/webgpu';
 import { openGpu } from '@tilewise/webgpu-host';
@@ -12,7 +13,10 @@ const callsOfRound = 1000;
 const host = Tensor.zeros([1, 4, 32, 16]);
 const options = { causal: true };
 
-/** The host's work for an eager call beyond the WebGPU calls that it makes. */
+/** One head of 8 rows on the CPU, where kernels compute too. */
+const tiny = Tensor.zeros([1, 1, 8, 8]);
+
+/** The host's work for an eager call beyond the WebGPU calls that it makes; on the CPU, all of it. */
 export const overhead: Suite = {
   name: 'overhead',
   summary: 'fixed cost of an eager call that comes again, next to its WebGPU calls replayed bare',
@@ -30,12 +34,18 @@ export const overhead: Suite = {
       await ctx.submitted();
       const bare = bareCalls(ctx);
       progress('in turn');
-      const times = { call: [] as number[], bare: [] as number[] };
+      const cpu = cpuEngine({ threads: 1 });
+      const resident = cpu.upload(tiny);
+      const onCpu = (): Promise<unknown> => cpu.sdpa(resident, resident, resident, options);
+      const times = { call: [] as number[], bare: [] as number[], onCpu: [] as number[] };
       // The first three rounds are for the compiler of JavaScript.
       for (let round = -3; round < rounds; round++) {
-        for (const [name, run] of [['call', call] as const, ['bare', bare] as const]) {
+        for (const [name, run] of Object.entries({ call, bare, onCpu }) as [
+          keyof typeof times,
+          () => unknown,
+        ][]) {
           const before = process.cpuUsage();
-          for (let n = 0; n < callsOfRound; n++) run();
+          for (let n = 0; n < callsOfRound; n++) await run();
           const took = process.cpuUsage(before).user / callsOfRound;
           await ctx.device.queue.onSubmittedWorkDone();
           if (round >= 0) times[name].push(took);
@@ -43,7 +53,11 @@ export const overhead: Suite = {
       }
       const [eager, replayed] = [summary(times.call).median, summary(times.bare).median];
       const row = { engine: 'webgpu', 'eager µs': eager, 'bare µs': replayed, 'beyond µs': eager - replayed };
-      return [{ ...row, target: 20, adapter: description }];
+      const onCpuRow = { engine: 'cpu', 'eager µs': summary(times.onCpu).median, 'bare µs': '' };
+      return [
+        { ...row, target: 20, adapter: description },
+        { ...onCpuRow, 'beyond µs': summary(times.onCpu).median, target: 10, adapter: '' },
+      ];
     } finally {
       ctx.destroy();
     }

@@ -1,3 +1,4 @@
+import { createCallMemo } from '../attention/call-memo.ts';
 import { normaliseBackwardOnHost, normaliseOnHost } from '../attention/normalise-on-host.ts';
 import type {
   AttentionProblem,
@@ -72,6 +73,8 @@ export function cpuEngine(options: CpuEngineOptions = {}): TensorEngine<Tensor> 
   /** Null where workers do not work; undefined before the first problem that is worth them. */
   let pool: Pool | null | undefined;
   let starting: Promise<Pool | null> | null = null;
+  const forwardCalls = createCallMemo<AttentionProblem>();
+  const backwardCalls = createCallMemo<BackwardProblem>();
 
   async function startedPool(): Promise<Pool | null> {
     starting ??= compileEngineKernels(variant).then(() => startPool(threads, variant));
@@ -172,11 +175,16 @@ export function cpuEngine(options: CpuEngineOptions = {}): TensorEngine<Tensor> 
       releaseResident(tensor);
     },
     async sdpa(q, k, v, callOptions) {
-      const { problem, operands } = normaliseOnHost({ q, k, v }, callOptions);
+      const inputs = { q, k, v };
+      const { problem, operands } = forwardCalls.get(inputs, callOptions, () =>
+        normaliseOnHost(inputs, callOptions),
+      );
       return runForward(problem, operands);
     },
     async sdpaBackward(inputs, callOptions) {
-      const { problem, operands } = normaliseBackwardOnHost(inputs, callOptions);
+      const { problem, operands } = backwardCalls.get(inputs, callOptions, () =>
+        normaliseBackwardOnHost(inputs, callOptions),
+      );
       return gradientsOf(await runBackward(problem, operands));
     },
     prepareAttention(problem) {

@@ -1,3 +1,4 @@
+import { callKey } from '@tilewise/core';
 import type { EagerCall } from './eager-call.ts';
 import { GpuTensor } from './gpu-tensor.ts';
 
@@ -18,7 +19,7 @@ export class CallMemo {
    * options other than numbers, strings and booleans are not remembered.
    */
   get<Options, Call extends CheckedCall<Options>>(tensors: object, options: object, make: () => Call): Call {
-    const key = keyOf(tensors, options);
+    const key = callKey(tensors, options, isGpuTensor);
     if (key === null) return make();
     const given = tensors as Readonly<Record<string, unknown>>;
     const known = this.#calls.get(key) as Call | undefined;
@@ -38,17 +39,4 @@ export class CallMemo {
   }
 }
 
-function keyOf(tensors: object, options: object): string | null {
-  let key = '';
-  for (const [name, value] of Object.entries(options ?? { given: null })) {
-    if (value === undefined) continue;
-    if (typeof value !== 'boolean' && typeof value !== 'string' && !Number.isFinite(value)) return null;
-    key += `;${name}=${typeof value}:${value}`;
-  }
-  for (const [name, tensor] of Object.entries(tensors ?? {})) {
-    if (tensor === undefined) continue;
-    if (!(tensor instanceof GpuTensor)) return null;
-    key += `|${name}:${tensor.dtype}:${tensor.shape}:${tensor.strides}`;
-  }
-  return key;
-}
+const isGpuTensor = (value: unknown): value is GpuTensor => value instanceof GpuTensor;

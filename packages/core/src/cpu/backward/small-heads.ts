@@ -1,13 +1,10 @@
-import { createVisibility } from '../../attention/host/visibility.ts';
 import type { BackwardOperands, BackwardProblem } from '../../attention/problem/problem.ts';
 import type { Tensor } from '../../tensor/tensor.ts';
-import { hasSmallHeads } from '../forward/small-heads.ts';
+import { rangesOf, smallHeadPlan } from '../forward/small-heads.ts';
 import type { Kernels } from '../kernels/interface/kernels.ts';
 import { PANEL_BYTES, padded, STRIP } from '../kernels/interface/panel.ts';
 import { hasPlainRows, operandPlaces, resultPlaces, storeHead } from '../operands/head-places.ts';
 import { copyBack, readable } from '../operands/resident.ts';
-import { createRowRanges } from '../tiles/row-ranges.ts';
-import { tileSizeOf } from '../tiles/tile-size.ts';
 import type { BackwardSums } from './sums.ts';
 
 /** Whether forward has small heads, and dq, dk and dv are wanted of operands that can be read in place. */
@@ -22,7 +19,7 @@ export function hasSmallHeadGradients({
   outputs,
 }: BackwardProblem): boolean {
   return (
-    hasSmallHeads(forward) &&
+    smallHeadPlan(forward) !== null &&
     [dO, dq, dk, dv].every(hasPlainRows) &&
     !dLse &&
     gradients.length === 3 &&
@@ -33,7 +30,7 @@ export function hasSmallHeadGradients({
 
 /**
  * Computes such a problem, each head by the kernels that tiles take and in their order, so that results have
- * the same bits; false, and nothing is computed, for other problems, where rows see no key, or operands lie
+ * the same bits; false, and nothing is computed, for other problems, and where operands lie
  * otherwise.
  */
 export function runSmallHeadGradients(
@@ -42,16 +39,14 @@ export function runSmallHeadGradients(
   kernels: Kernels,
   results: BackwardSums,
 ): boolean {
-  if (!hasSmallHeadGradients(problem)) return false;
   const { forward } = problem;
+  const plan = smallHeadPlan(forward);
+  if (!plan || !hasSmallHeadGradients(problem)) return false;
   const { B, Hq, Sq, Skv, Dqk, Dv, scale } = forward;
   const { memory } = kernels;
   memory.reset();
-  const ranges = createRowRanges(createVisibility(forward, operands), memory, Sq);
-  ranges.select(0, 0, Sq);
-  const seen = ranges.seen(0, Skv);
-  const inRange = seen === 'all' ? 0 : ranges.at;
-  const T = tileSizeOf(forward).columns;
+  const inRange = rangesOf(plan, memory);
+  const { T } = plan;
   const rows = Math.ceil(Sq / STRIP) * STRIP;
   const panel = (length: number): number => memory.scratch(length).at;
   const [kT, vT, kRows] = [panel(T * Dqk), panel(T * Dv), panel(T * Dqk)];
@@ -71,7 +66,7 @@ export function runSmallHeadGradients(
   const dq = resultPlaces(memory, problem.dq, results.dq);
   const dk = resultPlaces(memory, problem.dk, results.dk);
   const dv = resultPlaces(memory, problem.dv, results.dv);
-  if (seen === 'none' || !lse || !q || !k || !v || !o || !dO || o.row !== dO.row) return false;
+  if (!lse || !q || !k || !v || !o || !dO || o.row !== dO.row) return false;
 
   const { f32 } = memory;
   const [ld, ldQ, ldV] = [4 * T, 4 * Dqk, 4 * Dv];

@@ -1,0 +1,51 @@
+import { checkStorage } from '../tensor/checks/check-storage.ts';
+import { Tensor } from '../tensor/tensor.ts';
+import { callKey } from './call-key.ts';
+
+/** A checked call: its problem, and its operands. */
+interface Call<P, O> {
+  readonly problem: P;
+  readonly operands: O;
+}
+
+/** How many problems an engine remembers. */
+const MOST_PROBLEMS = 256;
+
+/** The problems of calls on the host that have been checked. */
+export interface CallMemo<P> {
+  /**
+   * The call that `make` makes; of an earlier call with equal descriptions of tensors and equal options, for
+   * which the same rules hold, the problem.
+   * @throws what `make` throws; InvalidArgumentError for a tensor that has lost its storage.
+   */
+  get<I extends object, O extends object>(
+    inputs: I,
+    options: object | undefined,
+    make: () => Call<P, O>,
+  ): Call<P, I | O>;
+}
+
+export function createCallMemo<P>(): CallMemo<P> {
+  const problems = new Map<string, P>();
+  return {
+    get(inputs, options, make) {
+      const key = callKey(inputs, options, isHostTensor);
+      const known = key === null ? undefined : problems.get(key);
+      if (known !== undefined) {
+        checkStorage(inputs, '', 0);
+        return { problem: known, operands: inputs };
+      }
+      const made = make();
+      const given = new Map<string, unknown>(Object.entries(inputs));
+      // Other operands are made of options, as the slopes of ALiBi.
+      const isGiven = Object.entries(made.operands).every(([name, operand]) => given.get(name) === operand);
+      if (key !== null && isGiven) {
+        if (problems.size >= MOST_PROBLEMS) problems.clear();
+        problems.set(key, made.problem);
+      }
+      return made;
+    },
+  };
+}
+
+const isHostTensor = (value: unknown): value is Tensor => value instanceof Tensor;
