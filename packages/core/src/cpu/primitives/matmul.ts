@@ -9,7 +9,9 @@ import { createStoreRows } from '../operands/row-store.ts';
 import { createMatrixLines } from './matrix-lines.ts';
 import { hasFewRows, runMatVec } from './matvec.ts';
 
-/** The most rows of A that are worked on at once, and the most numbers: more do not stay in a second cache. */
+/**
+ * The most rows of A that are worked on at once, and the most numbers: more do not stay in a second cache.
+ */
 const ROWS = 256;
 const STAYING = 2 ** 17;
 /** Numbers of B that are held as panels at once, where it has more than `COLUMNS` columns. */
