@@ -1,19 +1,20 @@
 import { dtypeInfo, Tensor, type TensorDesc } from '@tilewise/core';
 import type { WorkTrace } from '@tilewise/core/engine';
-import type { TensorEngine } from '@tilewise/core/primitive';
+import { hostPrimitives, type TensorEngine } from '@tilewise/core/primitive';
 import { storageLength } from '../compile/memory-plan.ts';
 import type { Overwrites } from '../compile/overwrites.ts';
 import type { LogicalTensor } from '../ir/tensor/logical-tensor.ts';
 import { isScalarValue } from '../ir/tensor/scalar.ts';
 import { type KnownTensor, scalarTensor, storageDesc } from '../ir/tensor/storage.ts';
 import type { Topology } from '../ir/topology.ts';
-import type { Bindable } from './bindings/bindable.ts';
+import { type Bindable, checkBound } from './bindings/bindable.ts';
 import { type Bindings, checkBindings } from './bindings/bindings.ts';
 import { checkIds } from './bindings/check-ids.ts';
 import { Uploads } from './bindings/uploads.ts';
 import type { CompiledPartition } from './compiled-partition.ts';
 import type { CompileOptions, Partition } from './partition.ts';
 import { SerialQueue } from './serial-queue.ts';
+import { copyInto } from './steps/copy-into.ts';
 import type { BoundTensors } from './steps/executable.ts';
 
 /** A graph with known shapes that is ready for repeated runs on an engine. */
@@ -29,8 +30,9 @@ export interface CompiledGraph<T extends TensorDesc = TensorDesc> {
    * Runs it, after what was asked for before: its executions share the memory of its intermediate results.
    * @param bindings by tensor id: the engine's tensors, host tensors or numbers for the inputs. Outputs may
    * be bound too; those that are not are allocated. So is, for as long as it takes, what attention gives on
-   * an engine that does not prepare it, as the reference.
-   * @returns the outputs by id.
+   * an engine that does not prepare it, as the reference. An output that is bound to a host tensor is read
+   * back from a device, in the submission that computes it.
+   * @returns the outputs by id, without those that are read back.
    * @throws what `execute` of a compiled partition throws, before anything runs.
    */
   execute(bindings: Bindings<Bindable<T>>): Promise<Record<number, T>>;
@@ -108,9 +110,17 @@ export function compileGraph<T extends TensorDesc>(
     return tensors;
   }
 
-  async function run(tensors: Map<number, Bindable<T>>): Promise<Record<number, T>> {
+  /** @param onHost outputs that are read back to the host, by id. */
+  async function run(
+    tensors: Map<number, Bindable<T>>,
+    onHost: ReadonlyMap<number, Tensor>,
+  ): Promise<Record<number, T>> {
     const allocated: T[] = [];
     const uploads = new Uploads(engine);
+    const copies: Promise<Tensor>[] = [];
+    const readBack = (): void => {
+      for (const id of onHost.keys()) copies.push(engine.download(tensors.get(id) as T));
+    };
     try {
       for (const t of outputs) {
         if (tensors.has(t.id)) continue;
@@ -118,7 +128,7 @@ export function compileGraph<T extends TensorDesc>(
         allocated.push(tensor);
         tensors.set(t.id, tensor);
       }
-      if (!runAtOnce(tensors, uploads)) {
+      if (!runAtOnce(tensors, uploads, readBack)) {
         const bound = boundTo(tensors, uploads);
         for (const [n, partition] of partitions.entries()) {
           const leave = trace?.enter(names[n]);
@@ -129,6 +139,12 @@ export function compileGraph<T extends TensorDesc>(
             leave?.();
           }
         }
+        readBack();
+      }
+      const found = await Promise.all(copies);
+      for (const [n, [id, given]] of [...onHost].entries()) {
+        copyInto({ primitives: hostPrimitives }, found[n], given);
+        engine.release(tensors.get(id) as T);
       }
     } catch (error) {
       for (const tensor of allocated) engine.release(tensor);
@@ -136,7 +152,8 @@ export function compileGraph<T extends TensorDesc>(
     } finally {
       uploads.release();
     }
-    return Object.fromEntries(outputs.map(({ id }) => [id, tensors.get(id) as T]));
+    const onEngine = outputs.filter(({ id }) => !onHost.has(id));
+    return Object.fromEntries(onEngine.map(({ id }) => [id, tensors.get(id) as T]));
   }
 
   /** The tensors that partitions read and write, from bindings that have been checked. */
@@ -160,8 +177,13 @@ export function compileGraph<T extends TensorDesc>(
   /**
    * Runs all partitions as one, which a device is given in one submission; false, and nothing is run, where
    * one has to wait for a number.
+   * @param readBack asks for copies to the host, which are in the submission too.
    */
-  function runAtOnce(tensors: ReadonlyMap<number, Bindable<T>>, uploads: Uploads<T>): boolean {
+  function runAtOnce(
+    tensors: ReadonlyMap<number, Bindable<T>>,
+    uploads: Uploads<T>,
+    readBack: () => void,
+  ): boolean {
     if (!engine.recording) return false;
     const works: (() => void)[] = [];
     for (const partition of partitions) {
@@ -175,6 +197,7 @@ export function compileGraph<T extends TensorDesc>(
         work();
         leave?.();
       });
+      readBack();
     });
     return true;
   }
@@ -196,9 +219,18 @@ export function compileGraph<T extends TensorDesc>(
       });
     },
     async execute(bindings) {
-      const tensors = bind(bindings);
-      checkBindings(engine.primitives, read, bindings);
-      return turns.run(() => run(tensors));
+      const onHost = new Map<number, Tensor>();
+      const onEngine = { ...bindings };
+      for (const t of engine.recording ? outputs : []) {
+        const given = bindings[t.id];
+        if (!(given instanceof Tensor)) continue;
+        checkBound(t, given, storageDesc(t));
+        onHost.set(t.id, given);
+        delete onEngine[t.id];
+      }
+      const tensors = bind(onEngine);
+      checkBindings(engine.primitives, read, onEngine);
+      return turns.run(() => run(tensors, onHost));
     },
     release() {
       turns.release(() => {

@@ -77,6 +77,26 @@ function updateTests<T extends TensorDesc>(open: () => Promise<TensorEngine<T>>)
   });
 }
 
+/** Results that are given host tensors. */
+function readBackTests<T extends TensorDesc>(open: () => Promise<TensorEngine<T>>): void {
+  test('a result that is given a host tensor is read back', async () => {
+    const engine = await open();
+    const fn = ({ x }: Readonly<Record<'x', Variable>>) => ({ sum: add(x, 1), product: multiply(x, 2) });
+    const step = compile(engine, fn, { x: [2, 2] });
+    const onHost = Tensor.zeros([2, 2]);
+    const { sum, product } = await step({ x: Tensor.from([1, 2, 3, 4], [2, 2]) }, [onHost]);
+    expect(sum).toBe(onHost);
+    expect([...onHost.toFloat32()]).toEqual([2, 3, 4, 5]);
+    expect([...(await engine.download(product as T)).toFloat32()]).toEqual([2, 4, 6, 8]);
+    const wrong = step({ x: Tensor.zeros([2, 2]) }, [Tensor.zeros([4])]);
+    await expect(wrong).rejects.toThrow('must be bound to shape [2,2], got [4]');
+    step.release();
+  });
+}
+
+describe('on the CPU', () => readBackTests(async () => cpuEngine()));
+describe('on WebGPU', () => readBackTests(async () => (await sharedGpu()).engine));
+
 describe('on the CPU', () => updateTests(async () => cpuEngine()));
 describe('on WebGPU', () => updateTests(async () => (await sharedGpu()).engine));
 

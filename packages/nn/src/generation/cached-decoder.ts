@@ -1,4 +1,4 @@
-import type { TensorDesc } from '@tilewise/core';
+import { Tensor, type TensorDesc } from '@tilewise/core';
 import type { Model } from '../model/model.ts';
 import { type Causal, cacheShapes, type DecoderStep, decoderStep, ropeRules } from './decoder-step.ts';
 
@@ -20,7 +20,7 @@ const CAPACITY_STEP = 256;
 
 /**
  * Readies a decoder for sequences of up to `length` tokens. Keys and values, (B, Hk, capacity, D) for each
- * layer, are added to where they lie, and a step allocates nothing on the engine. Where the angles of
+ * layer, are added to where they lie, and a step makes no buffer on the engine. Where the angles of
  * positions change with the length of a sequence, all of its tokens are read again.
  */
 export function cachedDecoder<T extends TensorDesc>(
@@ -38,23 +38,16 @@ export function cachedDecoder<T extends TensorDesc>(
   const texts: number[][] = Array.from({ length: batch }, () => []);
   const cached = texts.map(() => 0);
   const results = texts.map(() => new Float32Array(vocabulary));
+  const logits = Tensor.zeros([batch, vocabulary]);
   let angles = texts.map(() => '');
 
-  const allocated: T[] = [];
-  const allocate = (shape: readonly number[]): T => {
-    const tensor = engine.primitives.allocate({ dtype: 'f32', shape });
-    allocated.push(tensor);
-    return tensor;
-  };
+  const caches: Record<string, T> = {};
   const release = (): void => {
-    for (const tensor of allocated.splice(0)) engine.release(tensor);
+    for (const tensor of Object.values(caches)) engine.release(tensor);
   };
-  let caches: Readonly<Record<string, T>>;
-  let logits: T;
   try {
-    const shapes = Object.entries(cacheShapes(decoder, { batch, capacity }));
-    caches = Object.fromEntries(shapes.map(([name, shape]) => [name, allocate(shape)]));
-    logits = allocate([batch, vocabulary]);
+    for (const [name, shape] of Object.entries(cacheShapes(decoder, { batch, capacity })))
+      caches[name] = engine.primitives.allocate({ dtype: 'f32', shape });
   } catch (error) {
     release();
     throw error;
@@ -75,7 +68,7 @@ export function cachedDecoder<T extends TensorDesc>(
     // The shape of a step of one token has no room for none.
     const fed = tokens.map(row => (row.length === 0 && size === 1 ? [0] : row));
     await stepOf(size).run({ tokens: fed, first: [...cached], lengths }, caches, logits);
-    const values = (await engine.download(logits)).toFloat32();
+    const values = logits.toFloat32();
     tokens.forEach((row, b) => {
       cached[b] += row.length;
       if (row.length > 0) results[b].set(values.subarray(b * vocabulary, (b + 1) * vocabulary));

@@ -28,10 +28,11 @@ export interface StepShape {
 /** A decoder that reads new tokens of some sequences and adds their keys and values to a cache. */
 export interface DecoderStep<T extends TensorDesc> {
   /**
-   * Reads new tokens, and writes f32 (B, vocabulary): the logits of the last one of each sequence.
+   * Reads new tokens, and writes f32 (B, vocabulary): the logits of the last one of each sequence, which on a
+   * device are read back in the submission that computes them.
    * @param caches keys and values by the names of `cacheShapes`, which are added to where they lie.
    */
-  run(added: NewTokens, caches: Readonly<Record<string, T>>, logits: T): Promise<void>;
+  run(added: NewTokens, caches: Readonly<Record<string, T>>, logits: Tensor): Promise<void>;
 }
 
 /** The shapes of the cache of each layer, by name. */

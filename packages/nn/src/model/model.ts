@@ -1,4 +1,4 @@
-import type { Tensor, TensorDesc } from '@tilewise/core';
+import { Tensor, type TensorDesc } from '@tilewise/core';
 import type { TensorEngine } from '@tilewise/core/primitive';
 import { type CompiledFunction, compile, type Specs, type Variable } from '@tilewise/graph/ops';
 import type { ModelDefinition } from '../architectures/architecture.ts';
@@ -57,9 +57,8 @@ export class Model<T extends TensorDesc = TensorDesc> {
     const run = this.compiled('logits', describeAll(tensors), (scope, inputs) =>
       modelLogits(this.definition, scope, inputs),
     );
-    const result = await run({ ...tensors, ...this.bindings() });
-    const logits = await this.engine.download(result as T);
-    this.engine.release(result as T);
+    const logits = Tensor.zeros(run.results[0].shape);
+    await run({ ...tensors, ...this.bindings() }, [logits]);
     return logits;
   }
 

@@ -1,6 +1,9 @@
 import { type Engine, normalise, Tensor } from '@tilewise/core';
-import { expect, test } from 'vitest';
+import { mul } from '@tilewise/core/expr';
+import { input } from '@tilewise/core/primitive';
+import { expect, test, vi } from 'vitest';
 import { exactResults, normal } from '../../testing/attention-call.ts';
+import { callersDevice } from '../../testing/device-buffers.ts';
 import { expectAgreement } from '../../testing/expect-agreement.ts';
 import { sharedContext } from '../../testing/shared-context.ts';
 import { createContext, type GpuTensor, webgpuEngine } from '../index.ts';
@@ -44,4 +47,25 @@ test('it says what it cannot run, and rejects it', async () => {
   const tensor = engine.upload(wide);
   await expect(engine.sdpa(tensor, tensor, tensor)).rejects.toMatchObject({ code: 'UNSUPPORTED' });
   engine.release(tensor);
+});
+
+test('a tensor that is read back in a batch is as the batch leaves it, in one submission', async () => {
+  const ctx = await createContext({ device: await callersDevice() });
+  const engine = webgpuEngine(ctx);
+  const x = engine.upload(Tensor.from([1, 2, 3], [3]));
+  const double = engine.primitives.prepare({ kind: 'map', value: mul(input(0), 2) }, [x], [x]);
+  engine.batch(() => double.run([x], [x]));
+  await ctx.submitted();
+  const submit = vi.spyOn(ctx.device.queue, 'submit');
+  const reads: Promise<Tensor>[] = [];
+  engine.batch(() => {
+    double.run([x], [x]);
+    reads.push(engine.download(x));
+    double.run([x], [x]);
+  });
+  expect([...(await reads[0]).toFloat32()]).toEqual([8, 16, 24]);
+  expect(submit).toHaveBeenCalledTimes(1);
+  engine.batch(() => reads.push(engine.download(x)));
+  expect(await reads[1]).toEqual(await reads[0]);
+  ctx.destroy();
 });

@@ -14,6 +14,7 @@ import {
   indexSpace,
   placesIn,
   splitPlace,
+  wholeUniforms,
 } from './access/index-space.ts';
 import { longStrand, type Strands, strandsOf } from './access/strands.ts';
 import { bindingPressureOf, isVectorised, writePlaces } from './access/tensor-access.ts';
@@ -231,10 +232,7 @@ function reduceKernel(kernel: ReduceKernel): KernelSpec {
     parts: [
       {
         uniforms: [
-          { name: 'places', type: 'u32', value: places },
-          { name: 'depth', type: 'u32', value: depth },
-          { name: 'column_groups', type: 'u32', value: groups },
-          { name: 'part_length', type: 'u32', value: partLength },
+          ...wholeUniforms({ places, depth, column_groups: groups, part_length: partLength }),
           { name: 'start', type: 'f32', value: start },
           ...extentUniforms(space.extents),
         ],

@@ -13,6 +13,7 @@ import {
   indexSpace,
   placesIn,
   splitPlace,
+  wholeUniforms,
 } from './access/index-space.ts';
 import { type Strands, strandsOf } from './access/strands.ts';
 import { writePlaces } from './access/tensor-access.ts';
@@ -91,11 +92,7 @@ export function rowsKernels(primitive: RowsPrimitive, tensors: PrimitiveTensors)
     workgroupSize: strands.columns * strands.length,
     parts: [
       {
-        uniforms: [
-          { name: 'places', type: 'u32', value: places },
-          { name: 'depth', type: 'u32', value: depth },
-          ...extentUniforms(space.extents),
-        ],
+        uniforms: [...wholeUniforms({ places, depth }), ...extentUniforms(space.extents)],
       },
       ...distinct(parts),
       ...writes,

@@ -1,5 +1,6 @@
-import { elementFormat } from '../codegen/formats/element-format.ts';
+import { convert, elementFormat } from '../codegen/formats/element-format.ts';
 import { kernelSpec } from '../codegen/kernel-spec.ts';
+import { wholeUniforms } from './access/index-space.ts';
 import { readPlaces, writePlaces } from './access/tensor-access.ts';
 import type { PrimitiveKernels, PrimitiveTensors } from './primitive-kernels.ts';
 
@@ -18,6 +19,7 @@ export function scatterAddKernels({ inputs, outputs }: PrimitiveTensors): Primit
   const [output] = outputs;
   const [rows, width] = output.shape;
   const tiles = Math.ceil(width / lanes);
+  const update = convert('x1_at(first + n, column)', elementFormat(updates.dtype).type, 'f32');
   // Indices of u32 above 2^31 are read as negative numbers: outside either way.
   const isInside = 'tile_rows[n] < rows_here';
   const kernel = kernelSpec({
@@ -26,12 +28,7 @@ export function scatterAddKernels({ inputs, outputs }: PrimitiveTensors): Primit
     workgroupSize: lanes,
     parts: [
       {
-        uniforms: [
-          { name: 'rows', type: 'u32', value: rows },
-          { name: 'width', type: 'u32', value: width },
-          { name: 'count', type: 'u32', value: indices.shape[0] },
-          { name: 'tiles', type: 'u32', value: tiles },
-        ],
+        uniforms: wholeUniforms({ rows, width, count: indices.shape[0], tiles }),
       },
       readPlaces('x0', indices, indices.strides, null),
       readPlaces('x1', updates, updates.strides, null),
@@ -61,7 +58,7 @@ var<workgroup> hits: atomic<u32>;`,
     if (hit && column < P.width) {
       for (var n = 0u; n < ${lanes}u; n++) {
         if (${isInside}) {
-          sums[tile_rows[n] * ${lanes}u + lane] += ${float(updates.dtype, 'x1_at(first + n, column)')};
+          sums[tile_rows[n] * ${lanes}u + lane] += ${update};
         }
       }
     }
@@ -79,6 +76,3 @@ var<workgroup> hits: atomic<u32>;`,
   });
   return { kernels: [kernel] };
 }
-
-const float = (dtype: Parameters<typeof elementFormat>[0], value: string): string =>
-  elementFormat(dtype).type === 'i32' ? `f32(${value})` : value;

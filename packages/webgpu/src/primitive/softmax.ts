@@ -8,6 +8,7 @@ import {
   indexSpace,
   placesIn,
   splitPlace,
+  wholeUniforms,
 } from './access/index-space.ts';
 import { strandsOf } from './access/strands.ts';
 import { isVectorised, readPlaces, type Writing, writePlaces } from './access/tensor-access.ts';
@@ -77,11 +78,7 @@ export function softmaxKernels(
     workgroupSize: columns * length,
     parts: [
       {
-        uniforms: [
-          { name: 'rows', type: 'u32', value: rows },
-          { name: 'width', type: 'u32', value: width },
-          ...extentUniforms(kept.extents),
-        ],
+        uniforms: [...wholeUniforms({ rows, width }), ...extentUniforms(kept.extents)],
       },
       readPlaces('x0', source, sourceSteps, four ? 'vector' : null),
       writePlaces('y0', output, outputSteps, writing, 'f32'),

@@ -1,6 +1,6 @@
 import { elementCount } from '@tilewise/core';
 import type { TensorScatterPrimitive } from '@tilewise/core/primitive';
-import { elementFormat } from '../codegen/formats/element-format.ts';
+import { elementFormat, wgslTypes } from '../codegen/formats/element-format.ts';
 import { kernelSpec } from '../codegen/kernel-spec.ts';
 import { extentUniforms, indexNames, splitPlace } from './access/index-space.ts';
 import { readPlaces, writePlaces } from './access/tensor-access.ts';
@@ -15,7 +15,8 @@ export function tensorScatterKernels(
 ): PrimitiveKernels {
   const [update, first] = inputs;
   const [output] = outputs;
-  const { shape } = update;
+  const { shape, dtype } = update;
+  const { type } = elementFormat(dtype);
   const count = elementCount(shape);
   const indices = indexNames(shape.length);
   const target = indices.map((index, d) => (d === axis ? 'u32(at)' : index));
@@ -33,7 +34,7 @@ export function tensorScatterKernels(
       },
       readPlaces('x0', update, update.strides, null),
       readPlaces('x1', first, first.strides, null),
-      writePlaces('y0', output, output.strides, 'each', elementFormat(update.dtype).type),
+      writePlaces('y0', output, output.strides, 'each', type),
     ],
     body: `  let place = group * ${lanes}u + lane;
   if (place < P.count) {
@@ -41,12 +42,9 @@ export function tensorScatterKernels(
     let at = i32(x1_at(i0)) + i32(${indices[axis]});
     if (at >= 0i && at <= P.last) {
       let value = x0_at(${indices.join(', ')});
-      y0_store4(vec4u(y0_element(${target.join(', ')})), 1u, ${vectorOf(elementFormat(update.dtype).type)}(value));
+      y0_store4(vec4u(y0_element(${target.join(', ')})), 1u, ${wgslTypes[type].four}(value));
     }
   }`,
   });
   return { kernels: count > 0 ? [kernel] : [] };
 }
-
-const vectorOf = (type: ReturnType<typeof elementFormat>['type']): string =>
-  ({ f32: 'vec4f', i32: 'vec4i', bool: 'vec4<bool>' })[type];

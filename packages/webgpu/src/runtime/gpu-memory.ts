@@ -20,7 +20,7 @@ import type { Capabilities } from '../device/capabilities.ts';
 import { checkKind } from '../device/check-kind.ts';
 import type { PassTrace } from '../device/compute-pass.ts';
 import { deviceLost } from '../device/faults.ts';
-import { gpuWork, touch } from '../device/gpu-work.ts';
+import { type Fault, gpuWork, touch } from '../device/gpu-work.ts';
 import { bufferUsage, mapModeRead } from '../device/webgpu-flags.ts';
 import { workQueue } from '../device/work-queue.ts';
 import { GpuTensor, type TensorOwner } from './gpu-tensor.ts';
@@ -48,6 +48,21 @@ export interface MemorySettings {
   readonly maxIdleBytes: number;
   readonly onLeak: ((message: string) => void) | undefined;
   readonly trace?: PassTrace | undefined;
+}
+
+/** A copy that is being mapped for the host. */
+interface MappedCopy {
+  readonly staging: GPUBuffer;
+  readonly mapped: Promise<boolean>;
+}
+
+/** Records a copy in an encoder. @returns what maps the copy, once the encoder is submitted. */
+export type RecordedCopy = (encoder: GPUCommandEncoder) => () => MappedCopy;
+
+/** A copy that was submitted, and the error of the work that it was submitted with. */
+export interface SubmittedCopy {
+  readonly result: MappedCopy;
+  readonly fault: Fault;
 }
 
 /** Tensors that were given back. */
@@ -206,7 +221,31 @@ export class GpuMemory implements TensorOwner {
    * the tensor, or what it was computed from, was computed; `OUT_OF_MEMORY` also when there is no memory for
    * the copy.
    */
-  async download(tensor: GpuTensor): Promise<Tensor> {
+  download(tensor: GpuTensor): Promise<Tensor> {
+    return this.readBack(tensor, copy => {
+      const { device } = this;
+      const run = (): SubmittedCopy => {
+        this.checkAlive();
+        return gpuWork(device, () => {
+          const encoder = device.createCommandEncoder({ label: 'tilewise download' });
+          const map = copy(encoder);
+          device.queue.submit([encoder.finish()]);
+          return map();
+        });
+      };
+      const queue = workQueue(device);
+      return queue.isIdle ? run() : queue.add({ buffers: [tensor.buffer], run });
+    });
+  }
+
+  /**
+   * Reads a tensor back by a copy that `submit` submits, which rejects as `download` does.
+   * @param submit records the copy in an encoder, submits it, and then maps the copy, all in one `gpuWork`.
+   */
+  async readBack(
+    tensor: GpuTensor,
+    submit: (copy: RecordedCopy) => SubmittedCopy | Promise<SubmittedCopy>,
+  ): Promise<Tensor> {
     this.checkAlive();
     this.checkOwn('tensor', tensor);
     const { dtype, shape, strides, byteOffset, buffer } = tensor;
@@ -216,30 +255,19 @@ export class GpuMemory implements TensorOwner {
     // Copies move whole words: start and end are rounded outwards.
     const start = Math.floor(byteOffset / 4) * 4;
     const size = Math.min(Math.ceil((byteOffset + elements * bytes) / 4) * 4, buffer.size) - start;
-    const copy = () =>
-      gpuWork(this.device, () => {
-        const staging = this.#pool.takeStaging(size);
-        const encoder = this.device.createCommandEncoder({ label: 'tilewise download' });
-        if (size > 0) encoder.copyBufferToBuffer(buffer, start, staging, 0, size);
-        this.device.queue.submit([encoder.finish()]);
-        touch([bytesOf(tensor)], []);
-        // Mapped here, so that the error of a buffer without memory stays with this work.
-        const mapped = staging.mapAsync(mapModeRead).then(
+    const { result, fault } = await submit(encoder => {
+      const staging = this.#pool.takeStaging(size);
+      if (size > 0) encoder.copyBufferToBuffer(buffer, start, staging, 0, size);
+      touch([bytesOf(tensor)], []);
+      // Mapped with this work, so that the error of a buffer without memory stays with the work.
+      return () => ({
+        staging,
+        mapped: staging.mapAsync(mapModeRead).then(
           () => true,
           () => false,
-        );
-        return { staging, mapped };
+        ),
       });
-    const queue = workQueue(this.device);
-    const { result, fault } = queue.isIdle
-      ? copy()
-      : await queue.add({
-          buffers: [buffer],
-          run: () => {
-            this.checkAlive();
-            return copy();
-          },
-        });
+    });
     const { staging, mapped } = result;
     try {
       const [isMapped, wrong] = await Promise.all([mapped, fault]);

@@ -1,8 +1,9 @@
-import { checkFunction, InvalidArgumentError } from '@tilewise/core';
+import { checkFunction, InvalidArgumentError, type Tensor } from '@tilewise/core';
 import { beginPass, type ComputePass } from '../device/compute-pass.ts';
 import { gpuWork, noteFailure } from '../device/gpu-work.ts';
 import { workQueue } from '../device/work-queue.ts';
-import type { GpuMemory } from './gpu-memory.ts';
+import type { GpuMemory, RecordedCopy, SubmittedCopy } from './gpu-memory.ts';
+import type { GpuTensor } from './gpu-tensor.ts';
 import type { PlanRun } from './plan/kernel-plan.ts';
 
 /** The work that an engine records at once. */
@@ -12,8 +13,22 @@ interface RecordedRun {
   afterwards(): void;
 }
 
-/** Where an engine records: in a pass of the caller, or in a list that it submits itself. */
-type Open = { readonly pass: ComputePass } | { readonly runs: RecordedRun[] };
+/** A copy to the host that is submitted behind the runs of a batch. */
+interface WaitingCopy {
+  readonly buffer: GPUBuffer;
+  readonly copy: RecordedCopy;
+  resolve(submitted: SubmittedCopy): void;
+  reject(error: unknown): void;
+}
+
+/** The work of a batch. */
+interface Batch {
+  readonly runs: RecordedRun[];
+  readonly copies: WaitingCopy[];
+}
+
+/** Where an engine records: in a pass of the caller, or in a batch that it submits itself. */
+type Open = { readonly pass: ComputePass } | Batch;
 
 /**
  * Records what an engine runs: in a pass of its own, which is submitted when the outermost `batch` ends and
@@ -37,7 +52,7 @@ export class Recorder {
     const open = this.#current;
     const { trace } = this.#ctx;
     const recorded = { run: trace ? { ...run, encode: trace.bound(run.encode) } : run, afterwards };
-    if (!open) this.#submit([recorded]);
+    if (!open) this.#submit({ runs: [recorded], copies: [] });
     else if ('runs' in open) open.runs.push(recorded);
     else {
       workQueue(this.#ctx.device).demandUnused(recorded.run.buffers);
@@ -56,9 +71,22 @@ export class Recorder {
       return;
     }
     this.#ctx.checkAlive();
-    const runs: RecordedRun[] = [];
-    this.#recordIn({ runs }, work);
-    if (runs.length > 0) this.#submit(runs);
+    const batch: Batch = { runs: [], copies: [] };
+    this.#recordIn(batch, work);
+    if (batch.runs.length + batch.copies.length > 0) this.#submit(batch);
+  }
+
+  /** Reads a tensor back; in a batch, as the batch leaves the tensor, and in the submission of the batch. */
+  download(tensor: GpuTensor): Promise<Tensor> {
+    const open = this.#current;
+    if (!open || 'pass' in open) return this.#ctx.download(tensor);
+    return this.#ctx.readBack(
+      tensor,
+      copy =>
+        new Promise((resolve, reject) => {
+          open.copies.push({ buffer: tensor.buffer, copy, resolve, reject });
+        }),
+    );
   }
 
   /**
@@ -92,34 +120,39 @@ export class Recorder {
     }
   }
 
-  #submit(recorded: readonly RecordedRun[]): void {
+  #submit({ runs, copies }: Batch): void {
     const { device } = this.#ctx;
     const run = (): void => {
       this.#ctx.checkAlive();
-      gpuWork(device, () => {
+      const { result, fault } = gpuWork(device, () => {
         const encoder = device.createCommandEncoder({ label: 'tilewise' });
         const pass = beginPass(encoder, this.#ctx.trace);
-        for (const each of recorded) each.run.encode(pass);
+        for (const each of runs) each.run.encode(pass);
         pass.end();
+        const maps = copies.map(({ copy }) => copy(encoder));
         device.queue.submit([encoder.finish()]);
+        return maps.map(map => map());
       });
-      for (const each of recorded) each.afterwards();
+      for (const [n, { resolve }] of copies.entries()) resolve({ result: result[n], fault });
+      for (const each of runs) each.afterwards();
     };
     const queue = workQueue(device);
-    const uncompiled = recorded.filter(each => !each.run.isCompiled);
+    const uncompiled = runs.filter(each => !each.run.isCompiled);
     if (uncompiled.length === 0 && queue.isIdle) {
       run();
       return;
     }
     queue.add({
       ready: Promise.all(uncompiled.map(each => each.run.compile())),
-      buffers: recorded.flatMap(each => each.run.buffers),
+      buffers: [...runs.flatMap(each => each.run.buffers), ...copies.map(({ buffer }) => buffer)],
       run,
-      fail: error =>
+      fail(error) {
         noteFailure(
-          recorded.flatMap(each => each.run.written),
+          runs.flatMap(each => each.run.written),
           error,
-        ),
+        );
+        for (const { reject } of copies) reject(error);
+      },
     });
   }
 }

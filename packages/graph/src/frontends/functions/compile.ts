@@ -39,12 +39,17 @@ export interface CompiledFunction<S extends Specs, R, T extends TensorDesc> {
    * @param inputs tensors of the engine, host tensors, or numbers for scalars.
    * @param outputs memory of one's own for results, in the order in which `results` lists them; others are
    * allocated. A result may lie where an input lies that it alone replaces, element by element, as a
-   * parameter is updated; other results in the memory of inputs are refused.
+   * parameter is updated; other results in the memory of inputs are refused. A result that is given a host
+   * tensor is read back, on a device in the submission that computes the result.
    */
   (
     inputs: { readonly [K in keyof S]: Bindable<T> },
     outputs?: readonly (T | undefined)[],
   ): Promise<Results<R, T>>;
+  (
+    inputs: { readonly [K in keyof S]: Bindable<T> },
+    outputs: readonly (T | Tensor | undefined)[],
+  ): Promise<Results<R, T | Tensor>>;
   /** The results of the function: dtypes, shapes and strides, in one list. */
   readonly results: readonly TensorDesc[];
   /** Memory that it holds for intermediate results, in bytes. */
@@ -82,7 +87,7 @@ export function compile<T extends TensorDesc, S extends Specs, R>(
 
   const run = async (
     bound: { readonly [name: string]: Bindable<T> },
-    outputs: readonly (T | undefined)[] = [],
+    outputs: readonly (T | Tensor | undefined)[] = [],
   ): Promise<Results<R, T>> => {
     checkObject('inputs', bound);
     const strange = Object.keys(bound).find(name => !names.includes(name));
@@ -100,7 +105,10 @@ export function compile<T extends TensorDesc, S extends Specs, R>(
     });
     const byId = await compiled.execute(bindings);
     let next = 0;
-    return replaced(given, () => byId[results[next++].tensor.id]) as Results<R, T>;
+    return replaced(given, () => {
+      const n = next++;
+      return byId[results[n].tensor.id] ?? outputs[n];
+    }) as Results<R, T>;
   };
   return Object.assign(run, {
     graph,

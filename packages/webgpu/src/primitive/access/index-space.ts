@@ -59,6 +59,10 @@ export function placesIn({ extents }: Pick<IndexSpace, 'extents'>): number {
   return extents.reduce((product, n) => product * n, 1);
 }
 
+/** Uniforms that are whole numbers, by name. */
+export const wholeUniforms = (values: Readonly<Record<string, UniformField['value']>>): UniformField[] =>
+  Object.entries(values).map(([name, value]) => ({ name, type: 'u32', value }));
+
 /** The uniforms `extent0`, `extent1`…, which `splitPlace` takes. */
 export function extentUniforms(extents: readonly number[]): UniformField[] {
   return extents.map((value, d) => ({ name: `extent${d}`, type: 'u32', value }));

@@ -2,6 +2,7 @@ import { exprTools } from '@tilewise/core/expr';
 import { convert, elementFormat, wgslTypes } from '../../codegen/formats/element-format.ts';
 import { arrayElement } from '../../codegen/formats/storage-format.ts';
 import type { ShaderPart } from '../../codegen/shader-part.ts';
+import { wholeUniforms } from '../access/index-space.ts';
 import { functionsFor } from '../map/placed-expression.ts';
 import { matrixStart } from './operands/matrix-start.ts';
 import type { MatMulProblem, Matrix } from './problem.ts';
@@ -60,10 +61,7 @@ function readPart({ name, dtype, rowStride, columnStride }: Matrix): ShaderPart 
   const { bytes, type, requires, load, scalarElement } = elementFormat(dtype);
   return {
     bindings: [{ name, element: scalarElement, access: 'read', elementBytes: bytes, alignment: bytes }],
-    uniforms: [
-      { name: `${name}_row`, type: 'u32', value: rowStride },
-      { name: `${name}_column`, type: 'u32', value: columnStride },
-    ],
+    uniforms: wholeUniforms({ [`${name}_row`]: rowStride, [`${name}_column`]: columnStride }),
     requires,
     code: `fn ${name}_read(at: u32) -> ${wgslTypes[type].one} {
   return ${load(arrayElement(name), 'at')};

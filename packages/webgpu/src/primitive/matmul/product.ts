@@ -1,5 +1,6 @@
 import { type KernelSpec, kernelSpec } from '../../codegen/kernel-spec.ts';
 import { repeat } from '../../codegen/text.ts';
+import { wholeUniforms } from '../access/index-space.ts';
 import { epilogueParts, withEpilogue } from './epilogue.ts';
 import { sideOf } from './operands/matrix-blocks.ts';
 import { matrixStart } from './operands/matrix-start.ts';
@@ -72,15 +73,15 @@ export function productKernel(
     workgroupSize: tile.lanes,
     parts: [
       {
-        uniforms: [
-          { name: 'M', type: 'u32', value: M },
-          { name: 'N', type: 'u32', value: N },
-          { name: 'K', type: 'u32', value: K },
-          { name: 'tiles_m', type: 'u32', value: tilesM },
-          { name: 'tiles_n', type: 'u32', value: tilesN },
-          { name: 'parts', type: 'u32', value: parts.count },
-          { name: 'part_depth', type: 'u32', value: parts.depth },
-        ],
+        uniforms: wholeUniforms({
+          M,
+          N,
+          K,
+          tiles_m: tilesM,
+          tiles_n: tilesN,
+          parts: parts.count,
+          part_depth: parts.depth,
+        }),
       },
       matrixStart(A, batch),
       matrixStart(B, batch),

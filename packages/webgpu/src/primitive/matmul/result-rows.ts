@@ -1,6 +1,7 @@
 import { storageFormat } from '../../codegen/formats/storage-format.ts';
 import { storePart } from '../../codegen/formats/store-part.ts';
 import type { ShaderPart } from '../../codegen/shader-part.ts';
+import { wholeUniforms } from '../access/index-space.ts';
 import type { Matrix } from './problem.ts';
 
 /**
@@ -40,10 +41,7 @@ export function resultRows(
         alignment: vectorised ? 4 * bytes : bytes,
       },
     ],
-    uniforms: [
-      { name: `${name}_row`, type: 'u32', value: rowStride },
-      { name: `${name}_column`, type: 'u32', value: columnStride },
-    ],
+    uniforms: wholeUniforms({ [`${name}_row`]: rowStride, [`${name}_column`]: columnStride }),
     requires: format.requires,
     code: `${vectorised || bytes === 4 ? '' : `${storePart(name, bytes)}\n\n`}fn ${name}_store4(start: u32, row: u32, n: u32, x: vec4f) {
   let first = start + row * P.${name}_row;

@@ -1,4 +1,5 @@
 import { type KernelSpec, kernelSpec } from '../../codegen/kernel-spec.ts';
+import { wholeUniforms } from '../access/index-space.ts';
 import { epilogueParts, withEpilogue } from './epilogue.ts';
 import { matrixStart } from './operands/matrix-start.ts';
 import type { MatMulProblem, Matrix } from './problem.ts';
@@ -50,14 +51,14 @@ export function sumPartsKernel(
     parts: [
       {
         bindings: [{ name: 'workspace', element: 'vec4f', access: 'read', elementBytes: 4, alignment: 16 }],
-        uniforms: [
-          { name: 'workspace_base', type: 'u32', value: { offsetOf: 'workspace' } },
-          { name: 'N', type: 'u32', value: N },
-          { name: 'parts', type: 'u32', value: parts },
-          { name: 'vectors', type: 'u32', value: vectors },
-          { name: 'each', type: 'u32', value: M * vectors },
-          { name: 'count', type: 'u32', value: count },
-        ],
+        uniforms: wholeUniforms({
+          workspace_base: { offsetOf: 'workspace' },
+          N,
+          parts,
+          vectors,
+          each: M * vectors,
+          count,
+        }),
       },
       matrixStart(C, batch),
       ...epilogueParts(problem),

@@ -1,5 +1,6 @@
 import { arrayElement, storageFormat } from '../../../codegen/formats/storage-format.ts';
 import type { ShaderPart } from '../../../codegen/shader-part.ts';
+import { wholeUniforms } from '../../access/index-space.ts';
 import type { Matrix } from '../problem.ts';
 
 /**
@@ -58,10 +59,7 @@ export function sideBinding({ matrix, sideStride, sumStride, vectors }: Side): S
         alignment: vectors ? 4 * format.bytes : format.bytes,
       },
     ],
-    uniforms: [
-      { name: `${name}_side`, type: 'u32', value: sideStride },
-      { name: `${name}_sum`, type: 'u32', value: sumStride },
-    ],
+    uniforms: wholeUniforms({ [`${name}_side`]: sideStride, [`${name}_sum`]: sumStride }),
     requires: format.requires,
   };
 }
