@@ -1,4 +1,4 @@
-import type { Choices } from './choices.ts';
+import type { Choices } from './random/choices.ts';
 
 /** Values that a file or a caller may have in the place of any other. */
 const hostile: readonly unknown[] = [

@@ -1,8 +1,8 @@
 import { InvalidArgumentError, normalise, normaliseBackward } from '@tilewise/core';
 import { afterAll, beforeAll, test } from 'vitest';
-import { storageBuffer } from '../testing/device-buffers.ts';
+import { type GoodCall, goodCall, k, lse, o, q, v } from '../testing/attention/good-call.ts';
+import { storageBuffer } from '../testing/device/device-buffers.ts';
 import { caught, expectError } from '../testing/expect-error.ts';
-import { type GoodCall, goodCall, k, lse, o, q, v } from '../testing/good-call.ts';
 import { diagnose } from './doctor/index.ts';
 import { createContext, type GpuContext, planSdpa, planSdpaBackward } from './index.ts';
 

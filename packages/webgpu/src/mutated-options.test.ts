@@ -3,7 +3,7 @@ import { processorTime } from '@tilewise/test-data';
 import { openGpu } from '@tilewise/webgpu-host';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Mutation, mutations } from '../../core/testing/mutations.ts';
-import { storageBuffer } from '../testing/device-buffers.ts';
+import { storageBuffer } from '../testing/device/device-buffers.ts';
 import { fp8, mxfp8 } from './fp8/index.ts';
 import {
   checkSupport,

@@ -6,9 +6,9 @@ import {
   normaliseBackward,
 } from '@tilewise/core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { storageBuffer } from '../testing/device-buffers.ts';
+import { type GoodCall, goodCall, k, lse, o, q, v } from '../testing/attention/good-call.ts';
+import { storageBuffer } from '../testing/device/device-buffers.ts';
 import { caught, expectError } from '../testing/expect-error.ts';
-import { type GoodCall, goodCall, k, lse, o, q, v } from '../testing/good-call.ts';
 import { fp8, mxfp8 } from './fp8/index.ts';
 import {
   checkSupport,

@@ -2,8 +2,8 @@ import { parseGolden, type StorageDType } from '@tilewise/test-data/golden';
 import { describeProblem, randomProblems } from '@tilewise/test-data/random-problem';
 import { diagnose } from '../src/doctor/index.ts';
 import { createContext, type GpuContext } from '../src/index.ts';
-import { goldenDisagreements } from '../testing/golden.ts';
-import { disagreements, isSupported } from '../testing/random-problem.ts';
+import { goldenDisagreements } from '../testing/attention/golden.ts';
+import { disagreements, isSupported } from '../testing/random-problems/random-problem.ts';
 
 /** The cases that the page runs: it fetches this as `/suite.json`. */
 export interface KernelSuite {

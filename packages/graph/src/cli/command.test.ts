@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { GraphBuilder } from '../../testing/attention-graph.ts';
+import { GraphBuilder } from '../../testing/attention/attention-graph.ts';
 import { toOnnx } from '../formats/onnx/index.ts';
 import { graphCommand } from './command.ts';
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { GraphBuilder } from '../../testing/attention-graph.ts';
-import { checkGradients } from '../../testing/check-gradients.ts';
-import { runOperation } from '../../testing/run-operation.ts';
+import { GraphBuilder } from '../../testing/attention/attention-graph.ts';
+import { checkGradients } from '../../testing/compare/check-gradients.ts';
+import { runOperation } from '../../testing/compare/run-operation.ts';
 
 const geometry = { strides: [2, 1], pads_begin: [1, 0], pads_end: [0, 1], dilations: [1, 2], groups: 2 };
 const [N, C, H, W] = [2, 4, 5, 4];

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { runOperation } from '../../testing/run-operation.ts';
+import { runOperation } from '../../testing/compare/run-operation.ts';
 
 describe('MatMul', () => {
   const m = { values: [1, 2, 3, 4, 5, 6], shape: [2, 3] };

@@ -2,7 +2,7 @@ import { Tensor } from '@tilewise/core';
 import { cpuEngine } from '@tilewise/core/cpu';
 import { referenceEngine } from '@tilewise/core/reference';
 import { expect, test } from 'vitest';
-import { runOnGpu } from '../../testing/webgpu-engine.ts';
+import { runOnGpu } from '../../testing/compare/webgpu-engine.ts';
 import { gradients } from '../gradients.ts';
 import { Graph } from '../graph.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { runOperation } from '../../testing/run-operation.ts';
+import { runOperation } from '../../testing/compare/run-operation.ts';
 
 test('Dropout gives its mask, RNG the same decisions', async () => {
   const values = new Array<number>(16).fill(3);

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { operationsPage } from '../../testing/operations-page.ts';
+import { operationsPage } from '../../testing/documentation/operations-page.ts';
 import { operations } from './table.ts';
 
 test('the page of operations is up to date', async () => {

@@ -2,7 +2,7 @@ import { Tensor } from '@tilewise/core';
 import type { TensorEngine } from '@tilewise/core/primitive';
 import { referenceEngine } from '@tilewise/core/reference';
 import { expect, test } from 'vitest';
-import { GraphBuilder } from '../../testing/attention-graph.ts';
+import { GraphBuilder } from '../../testing/attention/attention-graph.ts';
 
 /** tanh(tanh(tanh(x·w)·w)·w), each product a partition of its own. */
 function chain() {

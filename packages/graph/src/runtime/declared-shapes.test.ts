@@ -2,7 +2,7 @@ import { Tensor } from '@tilewise/core';
 import { cpuEngine } from '@tilewise/core/cpu';
 import { referenceEngine } from '@tilewise/core/reference';
 import { expect, test } from 'vitest';
-import { sharedGpu } from '../../testing/webgpu-engine.ts';
+import { sharedGpu } from '../../testing/compare/webgpu-engine.ts';
 import { Graph } from '../graph.ts';
 import { runInF32 } from './run-in-f32.ts';
 

@@ -3,8 +3,8 @@ import { referenceEngine } from '@tilewise/core/reference';
 import { createContext, webgpuEngine } from '@tilewise/webgpu';
 import { countingDevice } from '@tilewise/webgpu-host';
 import { describe, expect, test } from 'vitest';
-import { GraphBuilder } from '../../testing/attention-graph.ts';
-import { expectClose } from '../../testing/expect-same.ts';
+import { GraphBuilder } from '../../testing/attention/attention-graph.ts';
+import { expectClose } from '../../testing/compare/expect-same.ts';
 import { sdpa, sdpaBackward, sdpaFp8, sdpaFp8Backward } from '../frontends/cudnn/index.ts';
 import type { LogicalTensor } from '../ir/tensor/logical-tensor.ts';
 

@@ -3,7 +3,7 @@ import { referenceEngine } from '@tilewise/core/reference';
 import { createContext, type GpuContext, type GpuTensor, webgpuEngine } from '@tilewise/webgpu';
 import { countingDevice } from '@tilewise/webgpu-host';
 import { describe, expect, test } from 'vitest';
-import { GraphBuilder } from '../../testing/attention-graph.ts';
+import { GraphBuilder } from '../../testing/attention/attention-graph.ts';
 import type { LogicalTensor } from '../ir/tensor/logical-tensor.ts';
 
 /**

@@ -2,7 +2,7 @@ import type { Tensor } from '@tilewise/core';
 import { cpuEngine } from '@tilewise/core/cpu';
 import type { TensorEngine } from '@tilewise/core/primitive';
 import { expect, test } from 'vitest';
-import { GraphBuilder } from '../../testing/attention-graph.ts';
+import { GraphBuilder } from '../../testing/attention/attention-graph.ts';
 
 /**
  * An engine of which one call fails of those that may, and what it holds: tensors that it made, and what it

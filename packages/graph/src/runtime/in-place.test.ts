@@ -2,7 +2,7 @@ import { Tensor, type TensorDesc } from '@tilewise/core';
 import { cpuEngine } from '@tilewise/core/cpu';
 import type { TensorEngine } from '@tilewise/core/primitive';
 import { describe, expect, test } from 'vitest';
-import { sharedGpu } from '../../testing/webgpu-engine.ts';
+import { sharedGpu } from '../../testing/compare/webgpu-engine.ts';
 import {
   add,
   compile,

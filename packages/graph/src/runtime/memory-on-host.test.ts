@@ -1,7 +1,7 @@
 import { Tensor } from '@tilewise/core';
 import { cpuEngine } from '@tilewise/core/cpu';
 import { expect, test } from 'vitest';
-import { GraphBuilder } from '../../testing/attention-graph.ts';
+import { GraphBuilder } from '../../testing/attention/attention-graph.ts';
 import { gradients } from '../gradients.ts';
 import type { Graph } from '../graph.ts';
 import { storageDesc } from '../ir/tensor/storage.ts';

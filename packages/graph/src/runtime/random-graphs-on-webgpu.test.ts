@@ -1,8 +1,8 @@
 import { referenceEngine } from '@tilewise/core/reference';
 import { expect, test } from 'vitest';
-import { expectClose } from '../../testing/expect-same.ts';
-import { randomGraph } from '../../testing/random-graph.ts';
-import { runOnGpu } from '../../testing/webgpu-engine.ts';
+import { expectClose } from '../../testing/compare/expect-same.ts';
+import { runOnGpu } from '../../testing/compare/webgpu-engine.ts';
+import { randomGraph } from '../../testing/random/random-graph.ts';
 
 /**
  * Fewer than on the host: a software adapter compiles for a second or so where the score chain is a new one.

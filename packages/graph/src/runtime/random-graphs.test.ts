@@ -1,9 +1,9 @@
 import { TilewiseError } from '@tilewise/core';
 import { referenceEngine } from '@tilewise/core/reference';
 import { describe, expect, test } from 'vitest';
-import { Choices } from '../../testing/choices.ts';
-import { expectSame } from '../../testing/expect-same.ts';
-import { randomGraph } from '../../testing/random-graph.ts';
+import { expectSame } from '../../testing/compare/expect-same.ts';
+import { Choices } from '../../testing/random/choices.ts';
+import { randomGraph } from '../../testing/random/random-graph.ts';
 import type { OneDnnGraph } from '../formats/json/format.ts';
 import { Graph } from '../graph.ts';
 import { operations } from '../ops/table.ts';

@@ -1,8 +1,8 @@
 import { cpuEngine } from '@tilewise/core/cpu';
 import { referenceEngine } from '@tilewise/core/reference';
 import { test } from 'vitest';
-import { expectClose } from '../../testing/expect-same.ts';
-import { randomGraph } from '../../testing/random-graph.ts';
+import { expectClose } from '../../testing/compare/expect-same.ts';
+import { randomGraph } from '../../testing/random/random-graph.ts';
 
 test('60 random graphs give the same compiled as a whole and one operation at a time', {
   timeout: 120_000,

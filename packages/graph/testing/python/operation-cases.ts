@@ -1,5 +1,5 @@
 import type { LogicalTensor } from '../../src/ir/tensor/logical-tensor.ts';
-import type { GraphBuilder } from '../attention-graph.ts';
+import type { GraphBuilder } from '../attention/attention-graph.ts';
 
 /** Numbers with ties, zeros and the edges of functions among them. */
 const edges = [-3, -1.5, -0.5, 0, 0, 0.25, 0.5, 1.5, 2.5, 3, 4, 0.5];

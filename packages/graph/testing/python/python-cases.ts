@@ -11,7 +11,7 @@ import { toTorch } from '../../src/formats/torch/index.ts';
 import { runtimeFiles as torchFiles } from '../../src/formats/torch/runtime-files.ts';
 import { gradients } from '../../src/gradients.ts';
 import type { LogicalTensor } from '../../src/ir/tensor/logical-tensor.ts';
-import type { GraphBuilder } from '../attention-graph.ts';
+import type { GraphBuilder } from '../attention/attention-graph.ts';
 
 /** The outcome of a case: relative errors, or the fault, of each result and gradient. */
 export interface CaseReport {

@@ -1,8 +1,8 @@
 import { InvalidArgumentError, InvalidShapeError, normalise, normaliseBackward } from '@tilewise/core';
 import { afterEach, beforeAll, describe, test } from 'vitest';
-import { storageBuffer } from '../../testing/device-buffers.ts';
+import { dO, type GoodCall, goodCall, k, lse, q, v } from '../../testing/attention/good-call.ts';
+import { storageBuffer } from '../../testing/device/device-buffers.ts';
 import { caught, expectError } from '../../testing/expect-error.ts';
-import { dO, type GoodCall, goodCall, k, lse, q, v } from '../../testing/good-call.ts';
 import { type EncodeOptions, type GpuContext, planSdpa, planSdpaBackward } from '../index.ts';
 
 let ctx: GpuContext;

@@ -1,8 +1,8 @@
 import type { Tensor } from '@tilewise/core';
 import * as reference from '@tilewise/core/reference';
 import { beforeAll, expect, test } from 'vitest';
-import { normal } from '../../testing/attention-call.ts';
-import { sharedContext } from '../../testing/shared-context.ts';
+import { normal } from '../../testing/attention/attention-call.ts';
+import { sharedContext } from '../../testing/device/shared-context.ts';
 import { type GpuContext, sdpa, sdpaBackward } from '../index.ts';
 
 let ctx: GpuContext;

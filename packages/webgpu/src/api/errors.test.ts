@@ -6,9 +6,9 @@ import {
   Tensor,
 } from '@tilewise/core';
 import { afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { callersDevice, storageBuffer } from '../../testing/device-buffers.ts';
+import { type GoodCall, goodCall, k, q, shape, v } from '../../testing/attention/good-call.ts';
+import { callersDevice, storageBuffer } from '../../testing/device/device-buffers.ts';
 import { caught, expectError } from '../../testing/expect-error.ts';
-import { type GoodCall, goodCall, k, q, shape, v } from '../../testing/good-call.ts';
 import { createContext, type GpuContext, type GpuTensor, planSdpa, sdpa, sdpaBackward } from '../index.ts';
 
 let ctx: GpuContext;

@@ -1,9 +1,9 @@
 import { normalise, normaliseBackward, Tensor } from '@tilewise/core';
 import * as reference from '@tilewise/core/reference';
 import { describe, expect, test, vi } from 'vitest';
-import { normal } from '../../testing/attention-call.ts';
-import { callersDevice } from '../../testing/device-buffers.ts';
-import { bitsOf } from '../../testing/expect-agreement.ts';
+import { normal } from '../../testing/attention/attention-call.ts';
+import { bitsOf } from '../../testing/attention/expect-agreement.ts';
+import { callersDevice } from '../../testing/device/device-buffers.ts';
 import {
   createContext,
   planSdpa,

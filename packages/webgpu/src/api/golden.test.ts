@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { fixturesDir, goldenCases, loadGolden } from '@tilewise/test-data';
 import { expect, test } from 'vitest';
-import { goldenDisagreements } from '../../testing/golden.ts';
-import { sharedContext } from '../../testing/shared-context.ts';
+import { goldenDisagreements } from '../../testing/attention/golden.ts';
+import { sharedContext } from '../../testing/device/shared-context.ts';
 
 const committed = join(fixturesDir(), 'attention');
 

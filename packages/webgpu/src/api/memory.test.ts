@@ -1,8 +1,8 @@
 import { Tensor } from '@tilewise/core';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { normal } from '../../testing/attention-call.ts';
-import { call, intoEncoder, problemsOf, shape, slice } from '../../testing/plan-calls.ts';
-import { sharedContext } from '../../testing/shared-context.ts';
+import { normal } from '../../testing/attention/attention-call.ts';
+import { call, intoEncoder, problemsOf, shape, slice } from '../../testing/attention/plan-calls.ts';
+import { sharedContext } from '../../testing/device/shared-context.ts';
 import { createContext, type GpuContext, planSdpa, planSdpaBackward, sdpa, sdpaBackward } from '../index.ts';
 
 let ctx: GpuContext;

@@ -1,9 +1,9 @@
 import { mergePartials as hostMerge, type PartialAttention, Tensor } from '@tilewise/core';
 import { sdpa as exactSdpa } from '@tilewise/core/reference';
 import { expect, test } from 'vitest';
-import { normal } from '../../testing/attention-call.ts';
-import { expectAgreement } from '../../testing/expect-agreement.ts';
-import { sharedContext } from '../../testing/shared-context.ts';
+import { normal } from '../../testing/attention/attention-call.ts';
+import { expectAgreement } from '../../testing/attention/expect-agreement.ts';
+import { sharedContext } from '../../testing/device/shared-context.ts';
 import { type GpuTensor, mergePartials, sdpa } from '../index.ts';
 
 async function merged(parts: readonly PartialAttention[]): Promise<PartialAttention> {

@@ -1,8 +1,8 @@
 import type { SdpaBackwardOptions, Tensor } from '@tilewise/core';
 import { beforeEach, expect, test } from 'vitest';
-import { exactResults, gpuResults, normal, type Results } from '../../testing/attention-call.ts';
-import { expectAgreement, expectSameBits } from '../../testing/expect-agreement.ts';
-import { sharedContext } from '../../testing/shared-context.ts';
+import { exactResults, gpuResults, normal, type Results } from '../../testing/attention/attention-call.ts';
+import { expectAgreement, expectSameBits } from '../../testing/attention/expect-agreement.ts';
+import { sharedContext } from '../../testing/device/shared-context.ts';
 import { createContext, type GpuContext, type GpuTensor, sdpaVjp } from '../index.ts';
 
 let ctx: GpuContext;

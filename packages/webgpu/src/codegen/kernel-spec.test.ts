@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { sharedContext } from '../../testing/shared-context.ts';
+import { sharedContext } from '../../testing/device/shared-context.ts';
 import { makeKernelPlan } from '../runtime/plan/device-plan.ts';
 import { kernelSpec } from './kernel-spec.ts';
 

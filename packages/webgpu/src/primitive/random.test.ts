@@ -1,6 +1,6 @@
 import { Tensor } from '@tilewise/core';
 import { expect, test } from 'vitest';
-import { expectAsOnHost, filled, runOnGpu } from '../../testing/primitive-run.ts';
+import { expectAsOnHost, filled, runOnGpu } from '../../testing/primitive/primitive-run.ts';
 
 const words = (low: number, high = 0) => Tensor.from([low, high], [2], { dtype: 'u32' });
 const stream = [words(123456, 77), words(1, 5)];

@@ -1,7 +1,7 @@
 import { add, div, exp, ge, mul, select, sqrt } from '@tilewise/core/expr';
 import { coordinate, input, type ReducePrimitive, reduced } from '@tilewise/core/primitive';
 import { describe, expect, test } from 'vitest';
-import { expectAsOnHost, filled, numbers, runOnGpu } from '../../testing/primitive-run.ts';
+import { expectAsOnHost, filled, numbers, runOnGpu } from '../../testing/primitive/primitive-run.ts';
 import { guaranteedCapabilities } from '../device/capabilities.ts';
 import { reduceKernels } from './reduce.ts';
 

@@ -1,7 +1,7 @@
 import { add, div, exp, mul, type NumericExpr, pow, sub } from '@tilewise/core/expr';
 import { coordinate, input, type RowsPrimitive, reduced } from '@tilewise/core/primitive';
 import { describe, expect, test } from 'vitest';
-import { expectAsOnHost, filled, numbers, runOnGpu } from '../../testing/primitive-run.ts';
+import { expectAsOnHost, filled, numbers, runOnGpu } from '../../testing/primitive/primitive-run.ts';
 
 const sum = (element: NumericExpr, result: NumericExpr = reduced) =>
   ({ op: 'sum', element, result }) as const;

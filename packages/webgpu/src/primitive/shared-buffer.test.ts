@@ -2,8 +2,8 @@ import { Tensor } from '@tilewise/core';
 import { add, mul, sub } from '@tilewise/core/expr';
 import { hostPrimitives, input } from '@tilewise/core/primitive';
 import { expect, test } from 'vitest';
-import { numbers } from '../../testing/primitive-run.ts';
-import { sharedContext } from '../../testing/shared-context.ts';
+import { sharedContext } from '../../testing/device/shared-context.ts';
+import { numbers } from '../../testing/primitive/primitive-run.ts';
 import { webgpuEngine } from '../index.ts';
 
 const double = { kind: 'map', value: mul(input(0), 2) } as const;

@@ -1,7 +1,7 @@
 import { Tensor } from '@tilewise/core';
 import type { SoftmaxPrimitive } from '@tilewise/core/primitive';
 import { describe, test } from 'vitest';
-import { expectAsOnHost, filled, numbers } from '../../testing/primitive-run.ts';
+import { expectAsOnHost, filled, numbers } from '../../testing/primitive/primitive-run.ts';
 
 function softmax(axis: number, options: Partial<SoftmaxPrimitive> = {}): SoftmaxPrimitive {
   return { kind: 'softmax', axis, log: false, mode: 'inf-as-zero', ...options };

@@ -1,6 +1,6 @@
 import { Tensor } from '@tilewise/core';
 import { expect, test } from 'vitest';
-import { expectAsOnHost, filled, numbers, runOnGpu } from '../../testing/primitive-run.ts';
+import { expectAsOnHost, filled, numbers, runOnGpu } from '../../testing/primitive/primitive-run.ts';
 
 const first = (...places: number[]) => Tensor.from(places, [places.length], { dtype: 'i32' });
 

@@ -1,9 +1,9 @@
 import { type DType, Tensor } from '@tilewise/core';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { normal } from '../../testing/attention-call.ts';
-import { readBuffer, storageBuffer } from '../../testing/device-buffers.ts';
-import { bitsOf } from '../../testing/expect-agreement.ts';
-import { sharedContext } from '../../testing/shared-context.ts';
+import { normal } from '../../testing/attention/attention-call.ts';
+import { bitsOf } from '../../testing/attention/expect-agreement.ts';
+import { readBuffer, storageBuffer } from '../../testing/device/device-buffers.ts';
+import { sharedContext } from '../../testing/device/shared-context.ts';
 import type { GpuContext } from '../index.ts';
 
 let ctx: GpuContext;

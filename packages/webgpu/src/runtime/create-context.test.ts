@@ -1,10 +1,10 @@
 import { Tensor, TilewiseError } from '@tilewise/core';
 import { openGpu } from '@tilewise/webgpu-host';
 import { afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
-import { normal } from '../../testing/attention-call.ts';
-import { callersDevice, readBuffer, storageBuffer } from '../../testing/device-buffers.ts';
-import { bitsOf } from '../../testing/expect-agreement.ts';
-import { sharedContext } from '../../testing/shared-context.ts';
+import { normal } from '../../testing/attention/attention-call.ts';
+import { bitsOf } from '../../testing/attention/expect-agreement.ts';
+import { callersDevice, readBuffer, storageBuffer } from '../../testing/device/device-buffers.ts';
+import { sharedContext } from '../../testing/device/shared-context.ts';
 import { createContext, type GpuContext, sdpa } from '../index.ts';
 
 let ctx: GpuContext;

@@ -1,8 +1,8 @@
 import { normalise } from '@tilewise/core';
 import { afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { callersDevice, storageBuffer } from '../../testing/device-buffers.ts';
+import { type GoodCall, goodCall, q, shape } from '../../testing/attention/good-call.ts';
+import { callersDevice, storageBuffer } from '../../testing/device/device-buffers.ts';
 import { caught } from '../../testing/expect-error.ts';
-import { type GoodCall, goodCall, q, shape } from '../../testing/good-call.ts';
 import { createContext, type GpuContext, planSdpa, sdpa, sdpaBackward } from '../index.ts';
 
 let ctx: GpuContext;

@@ -1,10 +1,10 @@
 import { normalise, Tensor, TilewiseError } from '@tilewise/core';
 import { describe, expect, test } from 'vitest';
-import { exactResults, gpuResults, normal } from '../../testing/attention-call.ts';
-import { callersDevice, readBuffer, storageBuffer } from '../../testing/device-buffers.ts';
-import { expectAgreement, expectSameBits } from '../../testing/expect-agreement.ts';
-import { sharedContext } from '../../testing/shared-context.ts';
-import { trackedDevice } from '../../testing/tracked-device.ts';
+import { exactResults, gpuResults, normal } from '../../testing/attention/attention-call.ts';
+import { expectAgreement, expectSameBits } from '../../testing/attention/expect-agreement.ts';
+import { callersDevice, readBuffer, storageBuffer } from '../../testing/device/device-buffers.ts';
+import { sharedContext } from '../../testing/device/shared-context.ts';
+import { trackedDevice } from '../../testing/device/tracked-device.ts';
 import { createContext, planSdpa, sdpa, sdpaBackward, sdpaVjp } from '../index.ts';
 
 const call = {

@@ -1,9 +1,9 @@
 import { InvalidArgumentError, normalise, normaliseBackward, type SdpaOptions, Tensor } from '@tilewise/core';
 import { openGpu } from '@tilewise/webgpu-host';
 import { expect, test } from 'vitest';
-import { callersDevice } from '../../testing/device-buffers.ts';
-import { sharedContext } from '../../testing/shared-context.ts';
-import { trackedDevice } from '../../testing/tracked-device.ts';
+import { callersDevice } from '../../testing/device/device-buffers.ts';
+import { sharedContext } from '../../testing/device/shared-context.ts';
+import { trackedDevice } from '../../testing/device/tracked-device.ts';
 import { createContext, guaranteedCapabilities, planSdpa } from '../index.ts';
 import { tableTile, tileCandidates, tilesFrom, tune } from './index.ts';
 import type { TileDescription } from './tile-description.ts';

@@ -1,8 +1,8 @@
 import type { Tensor } from '@tilewise/core';
 import { describe, expect, test } from 'vitest';
-import { GraphBuilder } from '../../../testing/attention-graph.ts';
-import { expectSame, kernelsOf } from '../../../testing/expect-same.ts';
-import { indexMask, type Step, scaled } from '../../../testing/score-steps.ts';
+import { GraphBuilder } from '../../../testing/attention/attention-graph.ts';
+import { indexMask, type Step, scaled } from '../../../testing/attention/score-steps.ts';
+import { expectSame, kernelsOf } from '../../../testing/compare/expect-same.ts';
 import { formatJson } from '../../formats/json/write.ts';
 import { Graph } from '../../graph.ts';
 import type { LogicalTensor } from '../../ir/tensor/logical-tensor.ts';

@@ -1,9 +1,9 @@
 import { Tensor } from '@tilewise/core';
 import { referenceEngine } from '@tilewise/core/reference';
 import { expect, test } from 'vitest';
-import { GraphBuilder } from '../../../testing/attention-graph.ts';
-import { expectClose } from '../../../testing/expect-same.ts';
-import { randomGraph } from '../../../testing/random-graph.ts';
+import { GraphBuilder } from '../../../testing/attention/attention-graph.ts';
+import { expectClose } from '../../../testing/compare/expect-same.ts';
+import { randomGraph } from '../../../testing/random/random-graph.ts';
 import { add, compile, multiply, slice, subtract, type Variable } from '../../frontends/functions/index.ts';
 
 type Engine = ReturnType<typeof referenceEngine>;

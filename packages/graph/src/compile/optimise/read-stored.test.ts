@@ -2,7 +2,7 @@ import { Tensor } from '@tilewise/core';
 import { cpuEngine } from '@tilewise/core/cpu';
 import type { TensorEngine } from '@tilewise/core/primitive';
 import { expect, test } from 'vitest';
-import { sharedGpu } from '../../../testing/webgpu-engine.ts';
+import { sharedGpu } from '../../../testing/compare/webgpu-engine.ts';
 import { add, compile, matmul, typeCast, type Variable } from '../../frontends/functions/index.ts';
 
 const specs = { x: [2, 3], w: { shape: [4, 3], dtype: 'bf16' } } as const;

@@ -1,5 +1,5 @@
 import type { DType } from '@tilewise/core';
-import type { Dialect } from '../python/dialect.ts';
+import type { Dialect } from '../python/tensors/dialect.ts';
 
 const dtypes: Readonly<Record<DType, string>> = {
   ...{ f32: 'float32', f16: 'float16', bf16: 'bfloat16', f8e4m3: 'float8_e4m3fn', f8e5m2: 'float8_e5m2' },

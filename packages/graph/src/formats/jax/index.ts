@@ -1,3 +1,3 @@
-export type { Role } from '../python/axes.ts';
 export type { ExportOptions } from '../python/options.ts';
+export type { Role } from '../python/tensors/axes.ts';
 export { toJax } from './to-jax.ts';

@@ -5,7 +5,7 @@ import { encodeSafetensors, Tensor } from '@tilewise/core';
 import { referenceEngine } from '@tilewise/core/reference';
 import { fullPython, hasModule, runPython, writeFiles } from '@tilewise/test-data/python';
 import { expect, test } from 'vitest';
-import { GraphBuilder } from '../../../testing/attention-graph.ts';
+import { GraphBuilder } from '../../../testing/attention/attention-graph.ts';
 import { gradients } from '../../gradients.ts';
 import { toJax } from './index.ts';
 import { runtimeFiles } from './runtime-files.ts';

@@ -5,13 +5,13 @@ import { checkGraph } from '../../ir/check-graph.ts';
 import { type GraphDType, storageDType } from '../../ir/tensor/dtype.ts';
 import { isKnown, type LogicalTensor } from '../../ir/tensor/logical-tensor.ts';
 import { withKnown } from '../../runtime/partition.ts';
-import { type Axis, type Factor, joined, wholeAxes } from './axes.ts';
-import type { Dialect } from './dialect.ts';
-import { literal } from './expression.ts';
 import { ModelWriter } from './model-writer.ts';
 import { inputNames } from './names.ts';
 import type { ExportOptions } from './options.ts';
-import { axesTuple, type PyTensor, tuple } from './tensor.ts';
+import { type Axis, type Factor, joined, wholeAxes } from './tensors/axes.ts';
+import type { Dialect } from './tensors/dialect.ts';
+import { literal } from './tensors/expression.ts';
+import { axesTuple, type PyTensor, tuple } from './tensors/tensor.ts';
 
 /** A graph in Python, without the text around it. */
 export interface ExportedModel {

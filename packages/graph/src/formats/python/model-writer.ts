@@ -9,12 +9,20 @@ import { storageDType } from '../../ir/tensor/dtype.ts';
 import type { LogicalTensor } from '../../ir/tensor/logical-tensor.ts';
 import type { Topology } from '../../ir/topology.ts';
 import { boundary } from '../../runtime/partition.ts';
-import { AttentionWriter } from './attention-writer.ts';
-import { CutError, wholeAxes } from './axes.ts';
-import type { Dialect } from './dialect.ts';
-import { atom, literal } from './expression.ts';
+import { AttentionWriter } from './attention/attention-writer.ts';
 import { ProgramWriter } from './program-writer.ts';
-import { aligned, loaded, type ModelLines, type PyTensor, stored, tuple, wholeAlong } from './tensor.ts';
+import { CutError, wholeAxes } from './tensors/axes.ts';
+import type { Dialect } from './tensors/dialect.ts';
+import { atom, literal } from './tensors/expression.ts';
+import {
+  aligned,
+  loaded,
+  type ModelLines,
+  type PyTensor,
+  stored,
+  tuple,
+  wholeAlong,
+} from './tensors/tensor.ts';
 
 /** Columns of a line of the model's body, which is indented by 8. */
 const LONGEST = 100;

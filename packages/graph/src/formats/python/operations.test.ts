@@ -1,12 +1,12 @@
 import { fullPython, hasModule } from '@tilewise/test-data/python';
 import { runSeed } from '@tilewise/test-data/random-problem';
 import { expect, test } from 'vitest';
-import { GraphBuilder } from '../../../testing/attention-graph.ts';
-import { attentionPatterns } from '../../../testing/attention-patterns.ts';
-import { backwardOf } from '../../../testing/check-gradients.ts';
+import { GraphBuilder } from '../../../testing/attention/attention-graph.ts';
+import { attentionPatterns } from '../../../testing/attention/attention-patterns.ts';
+import { backwardOf } from '../../../testing/compare/check-gradients.ts';
 import { exact, type OperationCase, withGradients } from '../../../testing/python/operation-cases.ts';
 import { type CaseReport, PythonCases } from '../../../testing/python/python-cases.ts';
-import { randomGraph } from '../../../testing/random-graph.ts';
+import { randomGraph } from '../../../testing/random/random-graph.ts';
 import { UnsupportedOperationError } from '../../errors.ts';
 import { operations } from '../../ops/table.ts';
 

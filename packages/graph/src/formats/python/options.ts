@@ -1,5 +1,5 @@
 import type { Shape, Tensor } from '@tilewise/core';
-import type { Role } from './axes.ts';
+import type { Role } from './tensors/axes.ts';
 
 /** How a graph is exported. Tensors are named by their ids. */
 export interface ExportOptions {

@@ -3,9 +3,9 @@ import { sameShape } from '@tilewise/core';
 import type { Expr } from '@tilewise/core/expr';
 import type { Primitive } from '@tilewise/core/primitive';
 import type { Program } from '../../ir/program/program.ts';
-import { type Axis, CutError, factorList, isCut, wholeAxes } from './axes.ts';
-import { elementAt } from './element-writer.ts';
-import { ATOM, atom, literal, PRODUCT, type PythonExpr, pythonExpr, within } from './expression.ts';
+import { type Axis, CutError, factorList, isCut, wholeAxes } from './tensors/axes.ts';
+import { elementAt } from './tensors/element-writer.ts';
+import { ATOM, atom, literal, PRODUCT, type PythonExpr, pythonExpr, within } from './tensors/expression.ts';
 import {
   aligned,
   axesTuple,
@@ -16,8 +16,8 @@ import {
   stored,
   tuple,
   wholeAlong,
-} from './tensor.ts';
-import { broadcastAxes, unviewed, viewed } from './views.ts';
+} from './tensors/tensor.ts';
+import { broadcastAxes, unviewed, viewed } from './tensors/views.ts';
 
 /** Writes the steps of a program as lines of Python. */
 export class ProgramWriter {

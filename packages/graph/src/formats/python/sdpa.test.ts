@@ -1,8 +1,8 @@
 import { add, flatten, kv, load, mul, q, scoreMod, sub, toF32 } from '@tilewise/core/expr';
 import { fullPython, hasModule, python } from '@tilewise/test-data/python';
 import { expect, test } from 'vitest';
-import { GraphBuilder } from '../../../testing/attention-graph.ts';
-import { backwardOf } from '../../../testing/check-gradients.ts';
+import { GraphBuilder } from '../../../testing/attention/attention-graph.ts';
+import { backwardOf } from '../../../testing/compare/check-gradients.ts';
 import { PythonCases } from '../../../testing/python/python-cases.ts';
 import type { Attributes } from '../../ir/schema/attribute.ts';
 import type { LogicalTensor } from '../../ir/tensor/logical-tensor.ts';

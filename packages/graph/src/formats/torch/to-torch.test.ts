@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { Tensor } from '@tilewise/core';
 import { expect, test } from 'vitest';
-import { GraphBuilder } from '../../../testing/attention-graph.ts';
+import { GraphBuilder } from '../../../testing/attention/attention-graph.ts';
 import { toTorch } from './index.ts';
 import type { TorchOptions } from './options.ts';
 import { runtimeFiles } from './runtime-files.ts';

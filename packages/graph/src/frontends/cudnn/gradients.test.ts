@@ -1,6 +1,6 @@
 import { cpuEngine } from '@tilewise/core/cpu';
 import { expect, test } from 'vitest';
-import { GraphBuilder } from '../../../testing/attention-graph.ts';
+import { GraphBuilder } from '../../../testing/attention/attention-graph.ts';
 import { gradients } from '../../gradients.ts';
 import type { LogicalTensor } from '../../ir/tensor/logical-tensor.ts';
 import { sdpa } from './index.ts';

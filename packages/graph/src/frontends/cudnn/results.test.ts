@@ -2,7 +2,7 @@ import type { Tensor } from '@tilewise/core';
 import { cpuEngine } from '@tilewise/core/cpu';
 import { referenceEngine } from '@tilewise/core/reference';
 import { expect, test } from 'vitest';
-import { GraphBuilder } from '../../../testing/attention-graph.ts';
+import { GraphBuilder } from '../../../testing/attention/attention-graph.ts';
 import { formatJson } from '../../formats/json/write.ts';
 import { Graph } from '../../graph.ts';
 import type { LogicalTensor } from '../../ir/tensor/logical-tensor.ts';

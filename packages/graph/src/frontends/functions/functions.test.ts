@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { Tensor } from '@tilewise/core';
 import { cpuEngine } from '@tilewise/core/cpu';
 import { describe, expect, test } from 'vitest';
-import { withOperationComments } from '../../../testing/operation-comments.ts';
+import { withOperationComments } from '../../../testing/documentation/operation-comments.ts';
 import { operations } from '../../ops/table.ts';
 import * as ops from './index.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { runOperation } from '../../../testing/run-operation.ts';
+import { runOperation } from '../../../testing/compare/run-operation.ts';
 
 describe('operations of two tensors', () => {
   test.each([

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { GraphBuilder } from '../../../testing/attention-graph.ts';
-import { checkGradients } from '../../../testing/check-gradients.ts';
-import { runOperation } from '../../../testing/run-operation.ts';
+import { GraphBuilder } from '../../../testing/attention/attention-graph.ts';
+import { checkGradients } from '../../../testing/compare/check-gradients.ts';
+import { runOperation } from '../../../testing/compare/run-operation.ts';
 import { gradients } from '../../gradients.ts';
 
 const [S, D, R] = [3, 6, 4];

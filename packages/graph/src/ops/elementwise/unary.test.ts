@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { runOperation } from '../../../testing/run-operation.ts';
+import { runOperation } from '../../../testing/compare/run-operation.ts';
 import type { Attributes } from '../../ir/schema/attribute.ts';
 
 const x = [-2.5, -1, -0.25, 0, 0.5, 1, 3];

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { GraphBuilder } from '../../../testing/attention-graph.ts';
-import { checkGradients } from '../../../testing/check-gradients.ts';
-import { runOperation } from '../../../testing/run-operation.ts';
+import { GraphBuilder } from '../../../testing/attention/attention-graph.ts';
+import { checkGradients } from '../../../testing/compare/check-gradients.ts';
+import { runOperation } from '../../../testing/compare/run-operation.ts';
 
 const a = { values: [1, 2, 3, 4, 5, 6], shape: [2, 3] };
 const b = { values: [7, 8, 9, 10], shape: [2, 2] };

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { runOperation } from '../../../testing/run-operation.ts';
+import { runOperation } from '../../../testing/compare/run-operation.ts';
 import { Graph } from '../../graph.ts';
 import { inferShapes } from '../../ir/infer.ts';
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { GraphBuilder } from '../../../testing/attention-graph.ts';
-import { checkGradients } from '../../../testing/check-gradients.ts';
-import { runOperation } from '../../../testing/run-operation.ts';
+import { GraphBuilder } from '../../../testing/attention/attention-graph.ts';
+import { checkGradients } from '../../../testing/compare/check-gradients.ts';
+import { runOperation } from '../../../testing/compare/run-operation.ts';
 
 const a = { values: [1, 5, 5, 4, -2, 4], shape: [2, 3] };
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { runOperation } from '../../../testing/run-operation.ts';
+import { runOperation } from '../../../testing/compare/run-operation.ts';
 
 test('the gradient of softmax is that of a difference quotient', async () => {
   const values = [0.3, -0.2, 0.9];

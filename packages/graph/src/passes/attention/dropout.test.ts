@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { GraphBuilder } from '../../../testing/attention-graph.ts';
-import { expectSame, kernelsOf } from '../../../testing/expect-same.ts';
+import { GraphBuilder } from '../../../testing/attention/attention-graph.ts';
+import { expectSame, kernelsOf } from '../../../testing/compare/expect-same.ts';
 import type { LogicalTensor } from '../../ir/tensor/logical-tensor.ts';
 
 const [B, H, Sq, Skv, D, Dv] = [2, 3, 5, 7, 4, 6];

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { GraphBuilder } from '../../../testing/attention-graph.ts';
-import { expectSame, kernelsOf } from '../../../testing/expect-same.ts';
-import { scaled } from '../../../testing/score-steps.ts';
+import { GraphBuilder } from '../../../testing/attention/attention-graph.ts';
+import { scaled } from '../../../testing/attention/score-steps.ts';
+import { expectSame, kernelsOf } from '../../../testing/compare/expect-same.ts';
 
 const [B, H, Sq, Skv, D, Dv] = [2, 3, 5, 7, 4, 6];
 

@@ -1,9 +1,9 @@
 import { cpuEngine } from '@tilewise/core/cpu';
 import { describe, expect, test } from 'vitest';
-import { GraphBuilder } from '../../../testing/attention-graph.ts';
-import { attentionPatterns } from '../../../testing/attention-patterns.ts';
-import { backwardOf, checkGradients } from '../../../testing/check-gradients.ts';
-import { expectSame, kernelsOf } from '../../../testing/expect-same.ts';
+import { GraphBuilder } from '../../../testing/attention/attention-graph.ts';
+import { attentionPatterns } from '../../../testing/attention/attention-patterns.ts';
+import { backwardOf, checkGradients } from '../../../testing/compare/check-gradients.ts';
+import { expectSame, kernelsOf } from '../../../testing/compare/expect-same.ts';
 import { gradients } from '../../gradients.ts';
 import type { Graph } from '../../graph.ts';
 import type { LogicalTensor } from '../../ir/tensor/logical-tensor.ts';

@@ -1,9 +1,9 @@
 import { referenceEngine } from '@tilewise/core/reference';
 import { expect, test } from 'vitest';
-import { GraphBuilder } from '../../../testing/attention-graph.ts';
-import { backwardOf } from '../../../testing/check-gradients.ts';
-import { expectClose } from '../../../testing/expect-same.ts';
-import { runOnGpu, sharedGpu } from '../../../testing/webgpu-engine.ts';
+import { GraphBuilder } from '../../../testing/attention/attention-graph.ts';
+import { backwardOf } from '../../../testing/compare/check-gradients.ts';
+import { expectClose } from '../../../testing/compare/expect-same.ts';
+import { runOnGpu, sharedGpu } from '../../../testing/compare/webgpu-engine.ts';
 import type { LogicalTensor } from '../../ir/tensor/logical-tensor.ts';
 
 /** Runs the backward graph on the reference and on WebGPU, where it must be one attention call. */

@@ -1,9 +1,9 @@
 import { cpuEngine } from '@tilewise/core/cpu';
 import { referenceEngine } from '@tilewise/core/reference';
 import { describe, expect, test } from 'vitest';
-import { GraphBuilder } from '../../../testing/attention-graph.ts';
-import { backwardOf, checkGradients } from '../../../testing/check-gradients.ts';
-import { expectSame } from '../../../testing/expect-same.ts';
+import { GraphBuilder } from '../../../testing/attention/attention-graph.ts';
+import { backwardOf, checkGradients } from '../../../testing/compare/check-gradients.ts';
+import { expectSame } from '../../../testing/compare/expect-same.ts';
 import { gradients } from '../../gradients.ts';
 import type { LogicalTensor } from '../../ir/tensor/logical-tensor.ts';
 import { operations } from '../../ops/table.ts';

@@ -1,8 +1,8 @@
 import { Tensor } from '@tilewise/core';
 import { referenceEngine } from '@tilewise/core/reference';
 import { describe, expect, test } from 'vitest';
-import { GraphBuilder } from '../../../testing/attention-graph.ts';
-import { checkGradients } from '../../../testing/check-gradients.ts';
+import { GraphBuilder } from '../../../testing/attention/attention-graph.ts';
+import { checkGradients } from '../../../testing/compare/check-gradients.ts';
 import { gradients } from '../../gradients.ts';
 import type { LogicalTensor } from '../../ir/tensor/logical-tensor.ts';
 

@@ -1,7 +1,7 @@
 import { Tensor } from '@tilewise/core';
 import { referenceEngine } from '@tilewise/core/reference';
 import { describe, expect, test } from 'vitest';
-import { GraphBuilder } from '../../../testing/attention-graph.ts';
+import { GraphBuilder } from '../../../testing/attention/attention-graph.ts';
 import { gradients } from '../../gradients.ts';
 import type { GraphDType } from '../../ir/tensor/dtype.ts';
 import type { ScalarValue } from '../../ir/tensor/scalar.ts';

@@ -1,8 +1,7 @@
 import { type SdpaBackwardOptions, Tensor, TilewiseError } from '@tilewise/core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { exactResults, normal, type Results } from '../../../testing/attention-call.ts';
-import { callersDevice, storageBuffer, validationError } from '../../../testing/device-buffers.ts';
-import { expectAgreement, expectSameBits } from '../../../testing/expect-agreement.ts';
+import { exactResults, normal, type Results } from '../../../testing/attention/attention-call.ts';
+import { expectAgreement, expectSameBits } from '../../../testing/attention/expect-agreement.ts';
 import {
   call,
   intoEncoder,
@@ -12,7 +11,8 @@ import {
   read,
   shape,
   slice,
-} from '../../../testing/plan-calls.ts';
+} from '../../../testing/attention/plan-calls.ts';
+import { callersDevice, storageBuffer, validationError } from '../../../testing/device/device-buffers.ts';
 import { type BufferSlice, createContext, type GpuContext, planSdpa, planSdpaBackward } from '../../index.ts';
 
 let device: GPUDevice;

@@ -1,8 +1,8 @@
 import { normalise, normaliseBackward, type SdpaOptions, Tensor, UnsupportedError } from '@tilewise/core';
 import { afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { callersDevice } from '../../../testing/device-buffers.ts';
+import { dO, type GoodCall, goodCall, k, lse, q, v } from '../../../testing/attention/good-call.ts';
+import { callersDevice } from '../../../testing/device/device-buffers.ts';
 import { caught } from '../../../testing/expect-error.ts';
-import { dO, type GoodCall, goodCall, k, lse, q, v } from '../../../testing/good-call.ts';
 import { checkSupport, createContext, type GpuContext, planSdpa, sdpa } from '../../index.ts';
 
 let ctx: GpuContext;

@@ -2,10 +2,10 @@ import { normalise, type SdpaOptions, Tensor } from '@tilewise/core';
 import { sdpa as exactSdpa } from '@tilewise/core/reference';
 import { type DropoutSchemeName, dropoutMask } from '@tilewise/philox';
 import { describe, expect, test } from 'vitest';
-import { exactResults, gpuResults, normal } from '../../../testing/attention-call.ts';
-import { readBuffer, storageBuffer } from '../../../testing/device-buffers.ts';
-import { expectAgreement } from '../../../testing/expect-agreement.ts';
-import { sharedContext } from '../../../testing/shared-context.ts';
+import { exactResults, gpuResults, normal } from '../../../testing/attention/attention-call.ts';
+import { expectAgreement } from '../../../testing/attention/expect-agreement.ts';
+import { readBuffer, storageBuffer } from '../../../testing/device/device-buffers.ts';
+import { sharedContext } from '../../../testing/device/shared-context.ts';
 import { planSdpa, sdpa } from '../../index.ts';
 
 const schemes: readonly DropoutSchemeName[] = ['torch-efficient', 'flash-attention-2', 'onednn'];

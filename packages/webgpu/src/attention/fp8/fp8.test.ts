@@ -2,8 +2,8 @@ import { Tensor, toPages } from '@tilewise/core';
 import { sdpa as exactSdpa, sdpaBackward as exactSdpaBackward } from '@tilewise/core/reference';
 import { errorOf } from '@tilewise/test-data';
 import { describe, expect, test } from 'vitest';
-import { type AttentionCall, normal } from '../../../testing/attention-call.ts';
-import { sharedContext } from '../../../testing/shared-context.ts';
+import { type AttentionCall, normal } from '../../../testing/attention/attention-call.ts';
+import { sharedContext } from '../../../testing/device/shared-context.ts';
 import { fp8 as withKernels } from '../../fp8/index.ts';
 import { type GpuTensor, sdpa, sdpaBackward, sdpaVjp, webgpuEngine } from '../../index.ts';
 

@@ -8,8 +8,8 @@ import {
 import { sdpa as exactSdpa, sdpaBackward as exactSdpaBackward } from '@tilewise/core/reference';
 import { mxfp8Call } from '@tilewise/test-data';
 import { expect, test } from 'vitest';
-import { normal } from '../../../testing/attention-call.ts';
-import { sharedContext } from '../../../testing/shared-context.ts';
+import { normal } from '../../../testing/attention/attention-call.ts';
+import { sharedContext } from '../../../testing/device/shared-context.ts';
 import { mxfp8 as withKernels } from '../../fp8/index.ts';
 import { type GpuTensor, sdpa, sdpaBackward } from '../../index.ts';
 

@@ -1,8 +1,13 @@
 import { type SdpaOptions, Tensor } from '@tilewise/core';
 import { describe, expect, test } from 'vitest';
-import { type AttentionCall, gpuResults, normal, type Results } from '../../../testing/attention-call.ts';
-import { expectSameBits } from '../../../testing/expect-agreement.ts';
-import { sharedContext } from '../../../testing/shared-context.ts';
+import {
+  type AttentionCall,
+  gpuResults,
+  normal,
+  type Results,
+} from '../../../testing/attention/attention-call.ts';
+import { expectSameBits } from '../../../testing/attention/expect-agreement.ts';
+import { sharedContext } from '../../../testing/device/shared-context.ts';
 
 // More than three tiles of 32 queries and keys, with two query heads per key head.
 const S = 100;

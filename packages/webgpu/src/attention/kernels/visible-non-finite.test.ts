@@ -7,8 +7,8 @@ import {
   gpuResults,
   normal,
   type Results,
-} from '../../../testing/attention-call.ts';
-import { sharedContext } from '../../../testing/shared-context.ts';
+} from '../../../testing/attention/attention-call.ts';
+import { sharedContext } from '../../../testing/device/shared-context.ts';
 import { createContext, type Stationary, type TileSelector } from '../../index.ts';
 import { subgroupTile } from '../../tiles/index.ts';
 

@@ -9,10 +9,10 @@ import {
   Tensor,
 } from '@tilewise/core';
 import { expect, test } from 'vitest';
-import { exactResults, normal } from '../../../testing/attention-call.ts';
-import { readBuffer, storageBuffer } from '../../../testing/device-buffers.ts';
-import { expectAgreement } from '../../../testing/expect-agreement.ts';
-import { sharedContext } from '../../../testing/shared-context.ts';
+import { exactResults, normal } from '../../../testing/attention/attention-call.ts';
+import { expectAgreement } from '../../../testing/attention/expect-agreement.ts';
+import { readBuffer, storageBuffer } from '../../../testing/device/device-buffers.ts';
+import { sharedContext } from '../../../testing/device/shared-context.ts';
 import { type BufferSlice, planSdpa, planSdpaBackward } from '../../index.ts';
 
 interface Layout {

@@ -1,8 +1,8 @@
 import { fromBhsd, splitQkv, Tensor } from '@tilewise/core';
 import { expect, test } from 'vitest';
-import { exactResults, gpuResults, normal } from '../../../testing/attention-call.ts';
-import { bitsOf, expectAgreement, expectSameBits } from '../../../testing/expect-agreement.ts';
-import { sharedContext } from '../../../testing/shared-context.ts';
+import { exactResults, gpuResults, normal } from '../../../testing/attention/attention-call.ts';
+import { bitsOf, expectAgreement, expectSameBits } from '../../../testing/attention/expect-agreement.ts';
+import { sharedContext } from '../../../testing/device/shared-context.ts';
 import { type GpuTensor, sdpa, sdpaBackward } from '../../index.ts';
 
 const [q, k, v, dO] = [1, 2, 3, 4].map(seed => normal([2, 4, 40, 8], seed));

@@ -1,9 +1,9 @@
 import { sdpa as hostSdpa } from '@tilewise/core/cpu';
 import { sdpa as exactSdpa } from '@tilewise/core/reference';
 import { test } from 'vitest';
-import { exactResults, gpuResults, normal } from '../../../testing/attention-call.ts';
-import { expectAgreement } from '../../../testing/expect-agreement.ts';
-import { sharedContext } from '../../../testing/shared-context.ts';
+import { exactResults, gpuResults, normal } from '../../../testing/attention/attention-call.ts';
+import { expectAgreement } from '../../../testing/attention/expect-agreement.ts';
+import { sharedContext } from '../../../testing/device/shared-context.ts';
 import { sdpa } from '../../index.ts';
 
 const long = 131072;

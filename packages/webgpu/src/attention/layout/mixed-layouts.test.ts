@@ -10,10 +10,10 @@ import {
 } from '@tilewise/core';
 import { sdpa as exactSdpa } from '@tilewise/core/reference';
 import { expect, test } from 'vitest';
-import { exactResults, gpuResults, normal } from '../../../testing/attention-call.ts';
-import { readBuffer, storageBuffer } from '../../../testing/device-buffers.ts';
-import { expectAgreement } from '../../../testing/expect-agreement.ts';
-import { sharedContext } from '../../../testing/shared-context.ts';
+import { exactResults, gpuResults, normal } from '../../../testing/attention/attention-call.ts';
+import { expectAgreement } from '../../../testing/attention/expect-agreement.ts';
+import { readBuffer, storageBuffer } from '../../../testing/device/device-buffers.ts';
+import { sharedContext } from '../../../testing/device/shared-context.ts';
 import { type BufferSlice, planSdpa, planSdpaBackward, sdpa } from '../../index.ts';
 
 const [B, Hq, Hk] = [3, 4, 2];

@@ -1,9 +1,9 @@
 import { cumulativeLengths, Tensor, toPages } from '@tilewise/core';
 import { sdpa as exactSdpa, sdpaBackward as exactSdpaBackward } from '@tilewise/core/reference';
 import { describe, expect, test } from 'vitest';
-import { normal } from '../../../testing/attention-call.ts';
-import { expectAgreement } from '../../../testing/expect-agreement.ts';
-import { sharedContext } from '../../../testing/shared-context.ts';
+import { normal } from '../../../testing/attention/attention-call.ts';
+import { expectAgreement } from '../../../testing/attention/expect-agreement.ts';
+import { sharedContext } from '../../../testing/device/shared-context.ts';
 import { type GpuTensor, sdpa, sdpaBackward } from '../../index.ts';
 
 const [B, Hq, Hk, Sq, Skv, Dqk, Dv] = [2, 4, 2, 9, 44, 12, 8];

@@ -1,10 +1,15 @@
 import { type DType, normaliseBackward, Tensor } from '@tilewise/core';
 import * as e from '@tilewise/core/expr';
 import { describe, expect, test } from 'vitest';
-import { type AttentionCall, exactResults, gpuResults, normal } from '../../../testing/attention-call.ts';
-import { callersDevice } from '../../../testing/device-buffers.ts';
-import { expectAgreement, expectSameBits } from '../../../testing/expect-agreement.ts';
-import { sharedContext } from '../../../testing/shared-context.ts';
+import {
+  type AttentionCall,
+  exactResults,
+  gpuResults,
+  normal,
+} from '../../../testing/attention/attention-call.ts';
+import { expectAgreement, expectSameBits } from '../../../testing/attention/expect-agreement.ts';
+import { callersDevice } from '../../../testing/device/device-buffers.ts';
+import { sharedContext } from '../../../testing/device/shared-context.ts';
 import { allTools } from '../../api/tools/all-tools.ts';
 import { checkSupport, createContext, sdpaVjp } from '../../index.ts';
 import { backwardTensors } from '../plan/tensors.ts';

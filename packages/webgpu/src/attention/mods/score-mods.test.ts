@@ -2,9 +2,14 @@ import { Tensor } from '@tilewise/core';
 import * as e from '@tilewise/core/expr';
 import { processorTime } from '@tilewise/test-data';
 import { describe, expect, test } from 'vitest';
-import { type AttentionCall, exactResults, gpuResults, normal } from '../../../testing/attention-call.ts';
-import { expectAgreement } from '../../../testing/expect-agreement.ts';
-import { sharedContext } from '../../../testing/shared-context.ts';
+import {
+  type AttentionCall,
+  exactResults,
+  gpuResults,
+  normal,
+} from '../../../testing/attention/attention-call.ts';
+import { expectAgreement } from '../../../testing/attention/expect-agreement.ts';
+import { sharedContext } from '../../../testing/device/shared-context.ts';
 
 const S = 40;
 const q = normal([2, 4, S, 8], 1);

@@ -1,9 +1,9 @@
 import { Tensor, UnsupportedError } from '@tilewise/core';
 import * as e from '@tilewise/core/expr';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { normal } from '../../../testing/attention-call.ts';
-import { callersDevice } from '../../../testing/device-buffers.ts';
-import { expectAgreement } from '../../../testing/expect-agreement.ts';
+import { normal } from '../../../testing/attention/attention-call.ts';
+import { expectAgreement } from '../../../testing/attention/expect-agreement.ts';
+import { callersDevice } from '../../../testing/device/device-buffers.ts';
 import {
   checkSupport,
   createContext,

@@ -1,6 +1,6 @@
 import { normalise, normaliseBackward, type SdpaBackwardOptions, Tensor } from '@tilewise/core';
 import { describe, expect, test } from 'vitest';
-import { kernelsOf, variants } from '../../../testing/variants.ts';
+import { kernelsOf, variants } from '../../../testing/attention/variants.ts';
 import { allTools } from '../../api/tools/all-tools.ts';
 import { dispatchSize } from '../../codegen/kernel-spec.ts';
 import { type Capabilities, guaranteedCapabilities, type KernelSpec } from '../../index.ts';

@@ -1,9 +1,9 @@
 import { normalise, type SdpaBackwardOptions, Tensor } from '@tilewise/core';
 import { sdpa as exactSdpa } from '@tilewise/core/reference';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { exactResults, gpuResults, normal } from '../../../testing/attention-call.ts';
-import { callersDevice, readBuffer, storageBuffer } from '../../../testing/device-buffers.ts';
-import { expectAgreement } from '../../../testing/expect-agreement.ts';
+import { exactResults, gpuResults, normal } from '../../../testing/attention/attention-call.ts';
+import { expectAgreement } from '../../../testing/attention/expect-agreement.ts';
+import { callersDevice, readBuffer, storageBuffer } from '../../../testing/device/device-buffers.ts';
 import { createContext, type GpuContext, guaranteedCapabilities, planSdpa, sdpa } from '../../index.ts';
 
 // On a device that binds eight buffers and no more, kernels with more tensors find the small ones in the

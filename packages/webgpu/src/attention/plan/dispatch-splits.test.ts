@@ -7,9 +7,14 @@ import {
   Tensor,
 } from '@tilewise/core';
 import { describe, expect, test, vi } from 'vitest';
-import { type AttentionCall, exactResults, gpuResults, normal } from '../../../testing/attention-call.ts';
-import { expectAgreement } from '../../../testing/expect-agreement.ts';
-import { sharedContext } from '../../../testing/shared-context.ts';
+import {
+  type AttentionCall,
+  exactResults,
+  gpuResults,
+  normal,
+} from '../../../testing/attention/attention-call.ts';
+import { expectAgreement } from '../../../testing/attention/expect-agreement.ts';
+import { sharedContext } from '../../../testing/device/shared-context.ts';
 import { checkSupport, createContext, type GpuContext, planSdpa, planSdpaBackward } from '../../index.ts';
 
 /** A context that thinks its device binds no more than so many bytes of a buffer. */

@@ -1,3 +1,3 @@
-import { testRandomProblems } from '../../../testing/random-problem-tests.ts';
+import { testRandomProblems } from '../../../testing/random-problems/random-problem-tests.ts';
 
 await testRandomProblems(2);

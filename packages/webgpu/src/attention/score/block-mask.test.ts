@@ -1,10 +1,10 @@
 import { normalise, normaliseBackward, Tensor } from '@tilewise/core';
 import { blockMaskBits, createBlockMask, slidingWindowMask } from '@tilewise/core/expr';
 import { expect, test } from 'vitest';
-import { exactResults, gpuResults, normal } from '../../../testing/attention-call.ts';
-import { readBuffer, storageBuffer } from '../../../testing/device-buffers.ts';
-import { expectAgreement, expectSameBits } from '../../../testing/expect-agreement.ts';
-import { sharedContext } from '../../../testing/shared-context.ts';
+import { exactResults, gpuResults, normal } from '../../../testing/attention/attention-call.ts';
+import { expectAgreement, expectSameBits } from '../../../testing/attention/expect-agreement.ts';
+import { readBuffer, storageBuffer } from '../../../testing/device/device-buffers.ts';
+import { sharedContext } from '../../../testing/device/shared-context.ts';
 import { allTools } from '../../api/tools/all-tools.ts';
 import type { GpuContext, KernelSpec } from '../../index.ts';
 import { makeKernelPlan } from '../../runtime/plan/device-plan.ts';

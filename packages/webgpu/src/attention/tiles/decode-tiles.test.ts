@@ -1,9 +1,9 @@
 import { normalise, type SdpaOptions, Tensor } from '@tilewise/core';
 import { sdpa as exactSdpa } from '@tilewise/core/reference';
 import { describe, expect, test } from 'vitest';
-import { normal } from '../../../testing/attention-call.ts';
-import { expectAgreement } from '../../../testing/expect-agreement.ts';
-import { sharedContext } from '../../../testing/shared-context.ts';
+import { normal } from '../../../testing/attention/attention-call.ts';
+import { expectAgreement } from '../../../testing/attention/expect-agreement.ts';
+import { sharedContext } from '../../../testing/device/shared-context.ts';
 import { checkSupport, createContext, sdpa } from '../../index.ts';
 import { subgroupTile, workgroupTile } from '../../tiles/index.ts';
 import { forwardShape } from '../kernels/forward/forward-shape.ts';

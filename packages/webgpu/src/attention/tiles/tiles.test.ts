@@ -1,9 +1,9 @@
 import { normaliseBackward, type SdpaOptions, Tensor } from '@tilewise/core';
 import { expect, test } from 'vitest';
-import { exactResults, normal, type Results } from '../../../testing/attention-call.ts';
-import { expectAgreement } from '../../../testing/expect-agreement.ts';
-import { sharedContext } from '../../../testing/shared-context.ts';
-import { plainMatrixTile } from '../../../testing/tile-kinds.ts';
+import { exactResults, normal, type Results } from '../../../testing/attention/attention-call.ts';
+import { expectAgreement } from '../../../testing/attention/expect-agreement.ts';
+import { plainMatrixTile } from '../../../testing/attention/tile-kinds.ts';
+import { sharedContext } from '../../../testing/device/shared-context.ts';
 import { makePlan } from '../../api/plan/plan.ts';
 import { allTools } from '../../api/tools/all-tools.ts';
 import {

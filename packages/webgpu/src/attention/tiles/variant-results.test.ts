@@ -1,16 +1,16 @@
 import { elementCount, Tensor } from '@tilewise/core';
 import { describe, expect, test } from 'vitest';
-import { exactResults, gpuResults, normal } from '../../../testing/attention-call.ts';
-import { expectAgreement } from '../../../testing/expect-agreement.ts';
-import { sharedContext } from '../../../testing/shared-context.ts';
-import { tilesOfMatrices, tilesOfSubgroups } from '../../../testing/tile-kinds.ts';
+import { exactResults, gpuResults, normal } from '../../../testing/attention/attention-call.ts';
+import { expectAgreement } from '../../../testing/attention/expect-agreement.ts';
+import { tilesOfMatrices, tilesOfSubgroups } from '../../../testing/attention/tile-kinds.ts';
 import {
   callOf,
   factors,
   type MakeFloats,
   representatives,
   type Variant,
-} from '../../../testing/variants.ts';
+} from '../../../testing/attention/variants.ts';
+import { sharedContext } from '../../../testing/device/shared-context.ts';
 import { createContext } from '../../index.ts';
 
 const chosen = representatives();

@@ -1,7 +1,7 @@
 import { openGpu } from '@tilewise/webgpu-host';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { tilesOfMatrices, tilesOfSubgroups } from '../../../testing/tile-kinds.ts';
-import { factors, kernelsOf, type Variant, variants } from '../../../testing/variants.ts';
+import { tilesOfMatrices, tilesOfSubgroups } from '../../../testing/attention/tile-kinds.ts';
+import { factors, kernelsOf, type Variant, variants } from '../../../testing/attention/variants.ts';
 import {
   type Capabilities,
   createContext,

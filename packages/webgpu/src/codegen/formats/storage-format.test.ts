@@ -1,7 +1,7 @@
 import { type DType, dtypeInfo, Tensor } from '@tilewise/core';
 import { expect, test } from 'vitest';
-import { validationError } from '../../../testing/device-buffers.ts';
-import { sharedContext } from '../../../testing/shared-context.ts';
+import { validationError } from '../../../testing/device/device-buffers.ts';
+import { sharedContext } from '../../../testing/device/shared-context.ts';
 import { makeKernelPlan } from '../../runtime/plan/device-plan.ts';
 import { kernelSpec } from '../kernel-spec.ts';
 import type { ShaderPart } from '../shader-part.ts';

@@ -15,9 +15,9 @@ import {
 } from '@tilewise/core/expr';
 import { coordinate, input, inputAt, type ReducePrimitive, reduced } from '@tilewise/core/primitive';
 import { describe, expect, test } from 'vitest';
-import { callersDevice } from '../../../testing/device-buffers.ts';
-import { expectAsOnHost, filled, numbers, runOnGpu } from '../../../testing/primitive-run.ts';
-import { sharedContext } from '../../../testing/shared-context.ts';
+import { callersDevice } from '../../../testing/device/device-buffers.ts';
+import { sharedContext } from '../../../testing/device/shared-context.ts';
+import { expectAsOnHost, filled, numbers, runOnGpu } from '../../../testing/primitive/primitive-run.ts';
 import { webgpuEngine } from '../../api/webgpu-engine.ts';
 import { guaranteedCapabilities } from '../../device/capabilities.ts';
 import { createContext } from '../../runtime/create-context.ts';

@@ -1,7 +1,7 @@
 import { add, gt, mul, select } from '@tilewise/core/expr';
 import { input, type MatMulPrimitive } from '@tilewise/core/primitive';
 import { describe, test } from 'vitest';
-import { expectAsOnHost, filled, numbers } from '../../../testing/primitive-run.ts';
+import { expectAsOnHost, filled, numbers } from '../../../testing/primitive/primitive-run.ts';
 
 /** (A·B + x2)·x3, where positive: the product is x4. */
 const sum = add(input(4), input(2));

@@ -1,6 +1,6 @@
 import { normalise, Tensor, TilewiseError } from '@tilewise/core';
 import { expect, test, vi } from 'vitest';
-import { callersDevice } from '../../../testing/device-buffers.ts';
+import { callersDevice } from '../../../testing/device/device-buffers.ts';
 import { createContext, planSdpa } from '../../index.ts';
 
 const t = Tensor.zeros([1, 1, 40, 8]);

@@ -1,8 +1,8 @@
 import { Tensor } from '@tilewise/core';
 import { expect, test } from 'vitest';
-import { GraphBuilder } from '../../../../testing/attention-graph.ts';
-import { expectSameInOnnx } from '../../../../testing/expect-same-in-onnx.ts';
-import { runOnnx } from '../../../../testing/onnx-session.ts';
+import { GraphBuilder } from '../../../../testing/attention/attention-graph.ts';
+import { expectSameInOnnx } from '../../../../testing/compare/expect-same-in-onnx.ts';
+import { runOnnx } from '../../../../testing/compare/onnx-session.ts';
 import { sdpa } from '../../../frontends/cudnn/index.ts';
 import { Graph } from '../../../graph.ts';
 import { type LogicalTensor, UNKNOWN } from '../../../ir/tensor/logical-tensor.ts';

@@ -4,8 +4,12 @@ import { Tensor } from '@tilewise/core';
 import { cpuEngine } from '@tilewise/core/cpu';
 import { sharedDir } from '@tilewise/test-data';
 import { describe, expect, test } from 'vitest';
-import { exportedAttention, exportedInputs, ModelWriter } from '../../../../testing/exported-attention.ts';
-import { runOnnx } from '../../../../testing/onnx-session.ts';
+import {
+  exportedAttention,
+  exportedInputs,
+  ModelWriter,
+} from '../../../../testing/attention/exported-attention.ts';
+import { runOnnx } from '../../../../testing/compare/onnx-session.ts';
 import { fromOnnx, toOnnx } from '../index.ts';
 
 /** Expects numbers to be the same to within a share of the largest. */

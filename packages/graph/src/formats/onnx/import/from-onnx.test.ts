@@ -2,9 +2,9 @@ import { Tensor, TilewiseError } from '@tilewise/core';
 import { cpuEngine } from '@tilewise/core/cpu';
 import { processorTime } from '@tilewise/test-data';
 import { describe, expect, test } from 'vitest';
-import { GraphBuilder } from '../../../../testing/attention-graph.ts';
-import { Choices } from '../../../../testing/choices.ts';
-import { runOnnx } from '../../../../testing/onnx-session.ts';
+import { GraphBuilder } from '../../../../testing/attention/attention-graph.ts';
+import { runOnnx } from '../../../../testing/compare/onnx-session.ts';
+import { Choices } from '../../../../testing/random/choices.ts';
 import { fromOnnx, tensorFromOnnx, toOnnx } from '../index.ts';
 import { bytesField, floatField, integerField, joined, messageField, stringField } from '../protobuf.ts';
 

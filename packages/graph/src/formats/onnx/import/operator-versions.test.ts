@@ -1,7 +1,7 @@
 import { Tensor } from '@tilewise/core';
 import { cpuEngine } from '@tilewise/core/cpu';
 import { expect, test } from 'vitest';
-import { runOnnx } from '../../../../testing/onnx-session.ts';
+import { runOnnx } from '../../../../testing/compare/onnx-session.ts';
 import { fromOnnx } from '../index.ts';
 import { encodeModel, type OnnxAttribute, type OnnxInitializer } from '../model.ts';
 

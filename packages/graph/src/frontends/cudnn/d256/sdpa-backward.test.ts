@@ -2,7 +2,7 @@ import { type DType, type SdpaOptions, Tensor } from '@tilewise/core';
 import { cpuEngine } from '@tilewise/core/cpu';
 import { referenceEngine, sdpa, sdpaBackward } from '@tilewise/core/reference';
 import { describe, expect, test } from 'vitest';
-import { sharedGpu } from '../../../../testing/webgpu-engine.ts';
+import { sharedGpu } from '../../../../testing/compare/webgpu-engine.ts';
 import { type D256Options, type D256Tensors, SdpaBackwardD256, sdpaBackwardD256 } from '../index.ts';
 
 const [B, Hq, Hk, Sq, Sk, D] = [2, 2, 1, 3, 5, 256];

@@ -1,7 +1,7 @@
 import { describe, test } from 'vitest';
-import { exactResults, gpuResults, normal } from '../../../../testing/attention-call.ts';
-import { expectAgreement, expectSameBits } from '../../../../testing/expect-agreement.ts';
-import { sharedContext } from '../../../../testing/shared-context.ts';
+import { exactResults, gpuResults, normal } from '../../../../testing/attention/attention-call.ts';
+import { expectAgreement, expectSameBits } from '../../../../testing/attention/expect-agreement.ts';
+import { sharedContext } from '../../../../testing/device/shared-context.ts';
 
 // Two sequences of four heads and three tiles of queries: as many shares of each sum.
 const [B, H, S, D] = [2, 4, 70, 8];

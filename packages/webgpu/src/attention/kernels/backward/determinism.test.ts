@@ -1,8 +1,8 @@
 import type { GradientName } from '@tilewise/core';
 import { expect, test } from 'vitest';
-import { gpuResults, normal } from '../../../../testing/attention-call.ts';
-import { bitsOf, expectSameBits } from '../../../../testing/expect-agreement.ts';
-import { sharedContext } from '../../../../testing/shared-context.ts';
+import { gpuResults, normal } from '../../../../testing/attention/attention-call.ts';
+import { bitsOf, expectSameBits } from '../../../../testing/attention/expect-agreement.ts';
+import { sharedContext } from '../../../../testing/device/shared-context.ts';
 
 const [q, dO] = [1, 2].map(seed => normal([2, 4, 100, 8], seed));
 const [k, v] = [3, 4].map(seed => normal([2, 2, 100, 8], seed));

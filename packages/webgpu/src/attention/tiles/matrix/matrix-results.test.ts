@@ -1,9 +1,14 @@
 import { Tensor } from '@tilewise/core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type AttentionCall, exactResults, gpuResults, normal } from '../../../../testing/attention-call.ts';
-import { expectAgreement } from '../../../../testing/expect-agreement.ts';
-import { sharedContext } from '../../../../testing/shared-context.ts';
-import { tilesOfMatrices } from '../../../../testing/tile-kinds.ts';
+import {
+  type AttentionCall,
+  exactResults,
+  gpuResults,
+  normal,
+} from '../../../../testing/attention/attention-call.ts';
+import { expectAgreement } from '../../../../testing/attention/expect-agreement.ts';
+import { tilesOfMatrices } from '../../../../testing/attention/tile-kinds.ts';
+import { sharedContext } from '../../../../testing/device/shared-context.ts';
 import { createContext, type GpuContext } from '../../../index.ts';
 
 // Three tiles of keys, two of queries.

@@ -1,8 +1,8 @@
 import { normalise, Tensor } from '@tilewise/core';
 import { expect, test } from 'vitest';
-import { exactResults, gpuResults, normal } from '../../../../testing/attention-call.ts';
-import { expectAgreement } from '../../../../testing/expect-agreement.ts';
-import { sharedContext } from '../../../../testing/shared-context.ts';
+import { exactResults, gpuResults, normal } from '../../../../testing/attention/attention-call.ts';
+import { expectAgreement } from '../../../../testing/attention/expect-agreement.ts';
+import { sharedContext } from '../../../../testing/device/shared-context.ts';
 import { createContext, planSdpa } from '../../../index.ts';
 import { subgroupTile } from '../../../tiles/index.ts';
 import type { Stationary, Tile } from '../tile.ts';

@@ -1,7 +1,7 @@
 import { normaliseBackward, Tensor } from '@tilewise/core';
 import { expect, test } from 'vitest';
-import { normal } from '../../../../testing/attention-call.ts';
-import { sharedContext } from '../../../../testing/shared-context.ts';
+import { normal } from '../../../../testing/attention/attention-call.ts';
+import { sharedContext } from '../../../../testing/device/shared-context.ts';
 import { createContext, guaranteedCapabilities, sdpa } from '../../../index.ts';
 import { backwardTiles, defaultSizes, defaultTile } from '../tile-table.ts';
 import { workgroupTile } from './workgroup-kind.ts';

@@ -1,7 +1,12 @@
 import { expect, test } from 'vitest';
-import { exactResults, gpuResults, normal, type Results } from '../../../../testing/attention-call.ts';
-import { expectSameBits } from '../../../../testing/expect-agreement.ts';
-import { sharedContext } from '../../../../testing/shared-context.ts';
+import {
+  exactResults,
+  gpuResults,
+  normal,
+  type Results,
+} from '../../../../testing/attention/attention-call.ts';
+import { expectSameBits } from '../../../../testing/attention/expect-agreement.ts';
+import { sharedContext } from '../../../../testing/device/shared-context.ts';
 import { createContext } from '../../../index.ts';
 import { defaultSizes } from '../tile-table.ts';
 import { workgroupTile } from './workgroup-kind.ts';

@@ -1,7 +1,7 @@
 import type { DType, Tensor } from '@tilewise/core';
 import { expect, test } from 'vitest';
-import { expectAsOnHost, filled, numbers, runOnGpu } from '../../../../testing/primitive-run.ts';
-import { sharedContext } from '../../../../testing/shared-context.ts';
+import { sharedContext } from '../../../../testing/device/shared-context.ts';
+import { expectAsOnHost, filled, numbers, runOnGpu } from '../../../../testing/primitive/primitive-run.ts';
 import { createContext, type GpuContext, guaranteedCapabilities } from '../../../index.ts';
 import { matmulKernels } from '../matmul.ts';
 import { subgroupMatMulKind } from './subgroup-kind.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { GraphBuilder } from '../../../../../testing/attention-graph.ts';
-import { expectSameInOnnx, hasNode } from '../../../../../testing/expect-same-in-onnx.ts';
+import { GraphBuilder } from '../../../../../testing/attention/attention-graph.ts';
+import { expectSameInOnnx, hasNode } from '../../../../../testing/compare/expect-same-in-onnx.ts';
 import { sdpa } from '../../../../frontends/cudnn/index.ts';
 import type { Attributes } from '../../../../ir/schema/attribute.ts';
 import type { LogicalTensor } from '../../../../ir/tensor/logical-tensor.ts';

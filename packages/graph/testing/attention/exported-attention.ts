@@ -1,0 +1,207 @@
+import { Tensor } from '@tilewise/core';
+import { encodeModel, type OnnxAttribute, type OnnxNode } from '../../src/formats/onnx/model.ts';
+
+const [B, H, S, D] = [2, 4, 6, 8];
+
+/** Writes a model of ONNX node by node, as exporters do; each method gives the name of its result. */
+export class ModelWriter {
+  readonly opset: number;
+  readonly #nodes: OnnxNode[] = [];
+  readonly #initializers: { name: string; type: number; shape: readonly number[]; data: Uint8Array }[] = [];
+
+  constructor(opset: number) {
+    this.opset = opset;
+  }
+
+  op(
+    op: string,
+    inputs: readonly string[],
+    attributes: Readonly<Record<string, OnnxAttribute>> = {},
+  ): string {
+    const name = `${op}_${this.#nodes.length}`;
+    this.#nodes.push({ op, name, inputs, outputs: [name], attributes });
+    return name;
+  }
+
+  /** Numbers of f32. */
+  floats(values: readonly number[], shape: readonly number[] = []): string {
+    return this.#initializer(1, shape, new Uint8Array(Float32Array.from(values).buffer));
+  }
+
+  /** Numbers of int64; one number alone is a scalar. */
+  ints(values: number | readonly number[], shape?: readonly number[]): string {
+    const list = typeof values === 'number' ? [values] : values;
+    const own = shape ?? (typeof values === 'number' ? [] : [list.length]);
+    return this.#initializer(7, own, new Uint8Array(BigInt64Array.from(list, BigInt).buffer));
+  }
+
+  #initializer(type: number, shape: readonly number[], data: Uint8Array): string {
+    const name = `c${this.#initializers.length}`;
+    this.#initializers.push({ name, type, shape, data });
+    return name;
+  }
+
+  reshape(x: string, shape: readonly number[]): string {
+    return this.op('Reshape', [x, this.ints(shape)]);
+  }
+
+  transpose(x: string, perm: readonly number[]): string {
+    return this.op('Transpose', [x], { perm: { ints: perm } });
+  }
+
+  softmax(x: string): string {
+    return this.op('Softmax', [x], { axis: { int: -1 } });
+  }
+
+  model(output: string): Uint8Array {
+    return encodeModel({
+      ...{ name: 'exported', opset: this.opset, nodes: this.#nodes, initializers: this.#initializers },
+      inputs: [
+        ...['q', 'k', 'v'].map(name => ({ name, type: 1, shape: [B, S, H * D] })),
+        { name: 'mask', type: 7, shape: [B, S] },
+      ],
+      outputs: [{ name: output, type: 1, shape: [B, S, H * D] }],
+    });
+  }
+}
+
+/** Inputs: q, k and v, and a mask that hides the last two keys of the second entry. */
+export function exportedInputs(): Record<'q' | 'k' | 'v' | 'mask', Tensor> {
+  const numbers = (seed: number): Tensor =>
+    Tensor.from(
+      Float32Array.from({ length: B * S * H * D }, (_, n) => Math.sin(1.3 * n * n + seed)),
+      [B, S, H * D],
+    );
+  const seen = Array.from({ length: B * S }, (_, n) => Number(n < B * S - 2));
+  return {
+    ...{ q: numbers(1), k: numbers(2), v: numbers(3) },
+    mask: Tensor.from(seen, [B, S], { dtype: 'i32' }),
+  };
+}
+
+type Write = (w: ModelWriter) => string;
+const lowest = -3.4028234663852886e38;
+const scale = 1 / Math.sqrt(D);
+
+/** (B, H, S, D) of an input. */
+const heads = (w: ModelWriter, x: string): string => w.transpose(w.reshape(x, [0, 0, H, D]), [0, 2, 1, 3]);
+/** (B, H, D, S) of an input. */
+const columns = (w: ModelWriter, x: string): string => w.transpose(w.reshape(x, [0, 0, H, D]), [0, 2, 3, 1]);
+const times = (w: ModelWriter, x: string, factor: number): string => w.op('Mul', [x, w.floats([factor])]);
+const scores: Write = w => times(w, w.op('MatMul', [heads(w, 'q'), columns(w, 'k')]), scale);
+const merged = (w: ModelWriter, o: string): string => w.reshape(w.transpose(o, [0, 2, 1, 3]), [0, 0, H * D]);
+const values = (w: ModelWriter, p: string): string => merged(w, w.op('MatMul', [p, heads(w, 'v')]));
+/** bool (B, 1, 1, S): the keys of padding. */
+const padding: Write = w =>
+  w.op('Not', [w.op('Cast', [w.op('Unsqueeze', ['mask', w.ints([1, 2])])], { to: { int: 9 } })]);
+/** bool (S, S): keys up to the query's own, by arithmetic on the shape. */
+const causal: Write = w => {
+  const extent = w.op('Gather', [w.op('Shape', ['q']), w.ints(1)]);
+  const range = w.op('Range', [w.ints(0), extent, w.ints(1)]);
+  return w.op('GreaterOrEqual', [
+    w.op('Unsqueeze', [range, w.ints([1])]),
+    w.op('Unsqueeze', [range, w.ints([0])]),
+  ]);
+};
+/** f32 (B, 1, 1, S): what hides the keys of padding, added. */
+const additive: Write = w => w.op('Where', [padding(w), w.floats([lowest]), w.floats([0])]);
+const group = (w: ModelWriter, x: string): string => {
+  // Two heads of keys, each for two of queries, by Expand and Reshape.
+  const own = w.op('Slice', [x, w.ints([0]), w.ints([2]), w.ints([1])]);
+  const wide = w.op('Expand', [w.op('Unsqueeze', [own, w.ints([2])]), w.ints([B, 2, 2, S, D])]);
+  return w.reshape(wide, [B, H, S, D]);
+};
+const flat = (w: ModelWriter, x: string): string => w.reshape(x, [B * H, S, -1]);
+
+/** Scaled dot-product attention as exporters decompose it. */
+export const exportedAttention: Readonly<Record<string, Write>> = {
+  'a guard of NaN': w => {
+    const hidden = w.op('Where', [padding(w), w.floats([Number.NEGATIVE_INFINITY]), scores(w)]);
+    const p = w.softmax(hidden);
+    return values(w, w.op('Where', [w.op('IsNaN', [p]), w.floats([0]), p]));
+  },
+  'infinities and NaN as numbers': w => {
+    const p = w.softmax(w.op('Where', [padding(w), w.floats([Number.NEGATIVE_INFINITY]), scores(w)]));
+    const noNaN = w.op('Where', [w.op('IsNaN', [p]), w.floats([0]), p]);
+    const isHigh = w.op('And', [w.op('IsInf', [noNaN]), w.op('Greater', [noNaN, w.floats([0])])]);
+    return values(w, w.op('Where', [isHigh, w.floats([-lowest]), noNaN]));
+  },
+  'a mask again after the softmax': w => {
+    const mask = padding(w);
+    const p = w.softmax(w.op('Where', [mask, w.floats([lowest]), scores(w)]));
+    return values(w, w.op('Where', [mask, w.floats([0]), p]));
+  },
+  'q and k that are scaled before': w => {
+    const root = w.op('Sqrt', [w.floats([scale])]);
+    const [q, k] = [w.op('Mul', [heads(w, 'q'), root]), w.op('Mul', [columns(w, 'k'), root])];
+    return values(w, w.softmax(w.op('Add', [w.op('MatMul', [q, k]), additive(w)])));
+  },
+  'a scale by the shape of q': w => {
+    const width = w.op('Cast', [w.op('Gather', [w.op('Shape', [heads(w, 'q')]), w.ints(3)])], {
+      to: { int: 1 },
+    });
+    const product = w.op('MatMul', [heads(w, 'q'), columns(w, 'k')]);
+    return values(w, w.softmax(w.op('Div', [product, w.op('Sqrt', [width])])));
+  },
+  'a mask expanded to the scores': w => {
+    const whole = w.op('Expand', [additive(w), w.op('Shape', [scores(w)])]);
+    return values(w, w.softmax(w.op('Add', [scores(w), whole])));
+  },
+  'a causal mask of indices': w =>
+    values(w, w.softmax(w.op('Where', [causal(w), scores(w), w.floats([lowest])]))),
+  'a causal mask by Trilu, added': w => {
+    const upper = w.op('Trilu', [w.floats(new Array(S * S).fill(lowest), [S, S]), w.ints(1)], {
+      upper: { int: 1 },
+    });
+    return values(w, w.softmax(w.op('Add', [scores(w), upper])));
+  },
+  'causal and padded, each selected': w => {
+    const first = w.op('Where', [causal(w), scores(w), w.floats([lowest])]);
+    return values(w, w.softmax(w.op('Where', [padding(w), w.floats([lowest]), first])));
+  },
+  'one minus the mask, times −10000': w => {
+    const mask = w.op('Cast', [w.op('Unsqueeze', ['mask', w.ints([1, 2])])], { to: { int: 1 } });
+    const added = times(w, w.op('Sub', [w.floats([1]), mask]), -10000);
+    return values(w, w.softmax(w.op('Add', [scores(w), added])));
+  },
+  'grouped heads by Expand and Reshape': w => {
+    const k = w.transpose(group(w, heads(w, 'k')), [0, 1, 3, 2]);
+    const p = w.softmax(times(w, w.op('MatMul', [heads(w, 'q'), k]), scale));
+    return merged(w, w.op('MatMul', [p, group(w, heads(w, 'v'))]));
+  },
+  'products of three dimensions': w => {
+    const [q, k, v] = ['q', 'k', 'v'].map(x => flat(w, heads(w, x))) as [string, string, string];
+    const product = w.op('MatMul', [times(w, q, scale), w.transpose(k, [0, 2, 1])]);
+    const masked = w.op('Add', [w.reshape(product, [B, H, S, S]), additive(w)]);
+    const p = w.softmax(flat(w, w.op('Max', [masked, w.floats([lowest])])));
+    return merged(w, w.reshape(w.op('MatMul', [p, v]), [B, H, S, D]));
+  },
+  'einsums over heads side by side': w => {
+    const [q, k, v] = ['q', 'k', 'v'].map(x => w.reshape(x, [0, 0, H, D])) as [string, string, string];
+    const product = w.op('Einsum', [q, k], { equation: { string: 'bqhd,bkhd->bhqk' } });
+    const p = w.softmax(w.op('Where', [causal(w), times(w, product, scale), w.floats([lowest])]));
+    return w.reshape(w.op('Einsum', [p, v], { equation: { string: 'bhqk,bkhd->bqhd' } }), [0, 0, H * D]);
+  },
+  'a softmax that is written out': w => {
+    const x = w.op('Add', [scores(w), additive(w)]);
+    // The axes of ReduceMax are an input since version 18.
+    const isEarly = w.opset < 18;
+    const most = w.op('ReduceMax', isEarly ? [x] : [x, w.ints([-1])], {
+      ...(isEarly && { axes: { ints: [-1] } }),
+      keepdims: { int: 1 },
+    });
+    const e = w.op('Exp', [w.op('Sub', [x, most])]);
+    const sum = w.op('ReduceSum', [e, w.ints([-1])], { keepdims: { int: 1 } });
+    return values(w, w.op('Div', [e, sum]));
+  },
+  'a softcap': w => {
+    const capped = times(w, w.op('Tanh', [w.op('Div', [scores(w), w.floats([5])])]), 5);
+    return values(w, w.softmax(w.op('Add', [capped, additive(w)])));
+  },
+  'scores and values the other way round': w => {
+    const product = w.op('MatMul', [heads(w, 'k'), columns(w, 'q')]);
+    const p = w.softmax(times(w, w.transpose(product, [0, 1, 3, 2]), scale));
+    const o = w.op('MatMul', [columns(w, 'v'), w.transpose(p, [0, 1, 3, 2])]);
+    return merged(w, w.transpose(o, [0, 1, 3, 2]));
+  },
+};

@@ -1,0 +1,64 @@
+import type { Tensor } from '@tilewise/core';
+import { cpuEngine } from '@tilewise/core/cpu';
+import { referenceEngine } from '@tilewise/core/reference';
+import { expect } from 'vitest';
+import type { Graph } from '../../src/graph.ts';
+import type { Partition } from '../../src/runtime/partition.ts';
+
+/**
+ * Runs a graph operation by operation on the reference, and fused on the reference and the CPU, and expects
+ * the same of all, to within `tolerance` of the largest number of each output. Gives the fused partitions.
+ */
+export async function expectSame(
+  graph: Graph,
+  bindings: Readonly<Record<number, Tensor | number | bigint>>,
+  tolerance = 2e-6,
+): Promise<Partition[]> {
+  const expected = await graph.run(referenceEngine(), bindings, { policy: 'debug' });
+  for (const engine of [referenceEngine(), cpuEngine()]) {
+    expectClose(await graph.run(engine, bindings), expected, tolerance, engine.name);
+  }
+  return graph.partitions();
+}
+
+/** Expects tensors to be those of the same ids, to within `tolerance` of the largest number of each. */
+export function expectClose(
+  actual: Readonly<Record<number, Tensor>>,
+  expected: Readonly<Record<number, Tensor>>,
+  tolerance: number,
+  engine: string,
+): void {
+  for (const [id, tensor] of Object.entries(expected)) {
+    const want = tensor.toFloat64();
+    const got = actual[Number(id)].toFloat64();
+    const largest = want.reduce((most, x) => (Number.isFinite(x) ? Math.max(most, Math.abs(x)) : most), 0);
+    // What a graph makes NaN of (∞ − ∞, ∞ / ∞) is not defined.
+    const worst = want.reduce(
+      (most, x, n) => (Number.isNaN(x) || got[n] === x ? most : Math.max(most, Math.abs(got[n] - x))),
+      0,
+    );
+    expect(actual[Number(id)].shape).toEqual(tensor.shape);
+    expect(worst / Math.max(largest, 1e-30), `tensor ${id} on ${engine}`).toBeLessThanOrEqual(tolerance);
+  }
+}
+
+/** How the one partition of a graph runs on the CPU: `sdpa attention`; of several, their kinds. */
+export function kernelsOf(
+  graph: Graph,
+  bindings: Readonly<Record<number, Tensor | number | bigint>>,
+): string[] {
+  const partitions = graph.partitions();
+  // What lies between several partitions has no known shape here.
+  if (partitions.length > 1) return partitions.map(partition => partition.kind);
+  return partitions.map(partition => {
+    const inputs = Object.fromEntries(
+      partition.inputs.flatMap(({ id }) => {
+        const bound = bindings[id];
+        return typeof bound === 'object'
+          ? [[id, { shape: bound.shape, strides: bound.strides }] as const]
+          : [];
+      }),
+    );
+    return `${partition.kind} ${partition.compile(cpuEngine(), { inputs }).kernel}`;
+  });
+}

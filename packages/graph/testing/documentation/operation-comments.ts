@@ -1,0 +1,25 @@
+import { operations } from '../../src/ops/table.ts';
+
+const widest = 106;
+
+/** The source of the operations as functions, with the summary of the table as the doc comment of each. */
+export function withOperationComments(source: string): string {
+  const summaries = new Map(operations.map(({ kind, summary }) => [kind, summary.replace(/\s+/g, ' ')]));
+  return source
+    .replace(/^\/\*\*(?:(?!\*\/)[\s\S])*\*\/\n(?=export const)/gm, '')
+    .replace(/^export const \w+: OperationFunction<'(\w+)'>/gm, (declaration, kind) => {
+      const summary = summaries.get(kind);
+      return summary === undefined ? declaration : `${docComment(summary)}\n${declaration}`;
+    });
+}
+
+function docComment(text: string): string {
+  if (text.length <= widest - 3) return `/** ${text} */`;
+  const lines = [''];
+  for (const word of text.split(' ')) {
+    const line = lines[lines.length - 1];
+    if (line !== '' && line.length + word.length > widest) lines.push(word);
+    else lines[lines.length - 1] = line === '' ? word : `${line} ${word}`;
+  }
+  return `/**\n${lines.map(line => ` * ${line}`).join('\n')}\n */`;
+}

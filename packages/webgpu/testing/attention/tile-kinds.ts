@@ -1,0 +1,40 @@
+import { spelledMatrixTile } from '../../src/attention/tiles/matrix/matrix-kind.ts';
+import type { MatrixTileShape } from '../../src/attention/tiles/matrix/shape.ts';
+import type { Stationary, SubgroupMatrixConfig, Tile, TileSelector } from '../../src/index.ts';
+import { matrixTile } from '../../src/matrix/index.ts';
+import { type SubgroupTileShape, subgroupTile } from '../../src/tiles/index.ts';
+import { plainMatrices } from '../primitive/plain-matrices.ts';
+
+const bySide = (tile: (stationary: Stationary) => Tile): { forward: Tile; dq: Tile; dkdv: Tile } => ({
+  ...{ forward: tile('queries'), dq: tile('queries'), dkdv: tile('keys') },
+});
+
+const whereRowsFit =
+  (choice: ReturnType<TileSelector>): TileSelector =>
+  ({ Dqk, Dv }) =>
+    Math.max(Dqk, Dv) <= 128 ? choice : null;
+
+/** Tiles of subgroups of at least `group` lanes, for all problems that they can compute. */
+export const tilesOfSubgroups = (
+  group: SubgroupTileShape['group'],
+  lanes = 8,
+  rows?: SubgroupTileShape['rows'],
+): TileSelector => whereRowsFit(bySide(stationary => subgroupTile({ stationary, lanes, group, rows })));
+
+/** Tiles of matrices, likewise; `plain`, as they run anywhere. */
+export const tilesOfMatrices = (
+  matrix: SubgroupMatrixConfig,
+  subgroups: number,
+  plain = false,
+): TileSelector =>
+  whereRowsFit(
+    bySide(stationary =>
+      plain
+        ? plainMatrixTile({ stationary, subgroups, matrix })
+        : matrixTile({ stationary, subgroups, matrix }),
+    ),
+  );
+
+/** A tile of matrices that runs anywhere. */
+export const plainMatrixTile = (shape: Omit<MatrixTileShape, 'kind'>): Tile =>
+  spelledMatrixTile({ kind: 'matrix', ...shape }, plainMatrices(shape.matrix, shape.subgroups), false);
