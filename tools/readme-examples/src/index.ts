@@ -4,6 +4,8 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { build, type Plugin } from 'esbuild';
 import { logsOf, withExpectations } from './logs.ts';
 
+export { refusedLines } from './refused-lines.ts';
+
 /** The examples of a README or of a page of the guide, and how they are run. */
 export interface ReadmeExamples {
   /**

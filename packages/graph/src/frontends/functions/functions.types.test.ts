@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
+import { refusedLines } from '@tilewise/readme-examples';
 import { expect, test } from 'vitest';
-import { refusedLines } from '../../../testing/refused-lines.ts';
 
 const index = fileURLToPath(new URL('index.ts', import.meta.url));
 const start = [

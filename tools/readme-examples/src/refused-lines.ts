@@ -6,9 +6,12 @@ import { fileURLToPath } from 'node:url';
 
 const tsc = fileURLToPath(new URL('../../../node_modules/typescript/bin/tsc', import.meta.url));
 
-/** The lines of a program that the compiler refuses, the first line being 1. */
-export function refusedLines(lines: readonly string[]): number[] {
-  const folder = mkdtempSync(join(tmpdir(), 'tilewise-types-'));
+/**
+ * The lines of a program that the TypeScript compiler refuses, each once, the first line being 1.
+ * @param place the folder from which the program finds what it imports.
+ */
+export function refusedLines(lines: readonly string[], place: string = tmpdir()): number[] {
+  const folder = mkdtempSync(join(place, 'tilewise-types-'));
   try {
     writeFileSync(join(folder, 'program.ts'), lines.join('\n'));
     const compilerOptions = {
@@ -20,7 +23,7 @@ export function refusedLines(lines: readonly string[]): number[] {
     return [];
   } catch (error) {
     const { stdout } = error as { readonly stdout: string };
-    return [...stdout.matchAll(/program\.ts\((\d+),/g)].map(match => Number(match[1]));
+    return [...new Set([...stdout.matchAll(/program\.ts\((\d+),/g)].map(match => Number(match[1])))];
   } finally {
     rmSync(folder, { recursive: true });
   }
