@@ -36,6 +36,17 @@ const int = (value: number): OnnxAttribute => ({ int: value });
 const float = (value: number): OnnxAttribute => ({ float: value });
 const text = (string: string): OnnxAttribute => ({ string });
 
+/** A Resize by scales, or else to sizes. */
+const resized = (
+  opset: number,
+  attributes: Readonly<Record<string, OnnxAttribute>>,
+  { scales = [], sizes, shape = [1, 2, 5, 4] }: { scales?: number[]; sizes?: number[]; shape?: number[] },
+): Case => ({
+  ...{ op: 'Resize', opset, attributes },
+  inputs: [shape, ...(opset < 11 ? [] : [f32([])]), f32(scales), ...(sizes ? [i64(sizes)] : [])],
+});
+const coordinates = ['half_pixel', 'pytorch_half_pixel', 'align_corners', 'asymmetric'];
+
 /** Operators in the forms of their versions: attributes that became inputs, and defaults that changed. */
 const cases: readonly Case[] = [
   ...[11, 12, 13, 18].map(opset => ({ op: 'Softmax', opset, inputs: [[2, 3, 4]] })),
@@ -192,6 +203,38 @@ const cases: readonly Case[] = [
     inputs: [u8([1, 2, 3, 250, 5, 6], [2, 3]), u8([7, 8, 9, 10, 11, 255], [3, 2]), u8([3], [])],
     types: [I32],
   },
+  ...coordinates.flatMap(mode => [
+    resized(
+      13,
+      { coordinate_transformation_mode: text(mode), nearest_mode: text('floor') },
+      { sizes: [1, 2, 3, 9] },
+    ),
+    ...['linear', 'cubic'].flatMap(kind => [
+      resized(
+        13,
+        { coordinate_transformation_mode: text(mode), mode: text(kind) },
+        { scales: [1, 1, 0.6, 1.7] },
+      ),
+      resized(18, { coordinate_transformation_mode: text(mode), mode: text(kind) }, { sizes: [1, 2, 1, 9] }),
+    ]),
+  ]),
+  ...['round_prefer_floor', 'round_prefer_ceil', 'floor', 'ceil'].map(mode =>
+    resized(11, { nearest_mode: text(mode) }, { scales: [1, 1, 2, 0.5] }),
+  ),
+  ...['nearest', 'linear'].map(mode => resized(10, { mode: text(mode) }, { scales: [1, 1, 2, 1.5] })),
+  resized(
+    13,
+    { mode: text('cubic'), cubic_coeff_a: float(-0.5), exclude_outside: int(1) },
+    { scales: [1, 1, 0.8, 2] },
+  ),
+  resized(18, { mode: text('linear'), antialias: int(1) }, { scales: [1, 1, 0.6, 0.5] }),
+  resized(18, { mode: text('cubic'), antialias: int(1) }, { sizes: [1, 2, 3, 2] }),
+  resized(
+    19,
+    { coordinate_transformation_mode: text('half_pixel_symmetric'), mode: text('linear') },
+    { scales: [1, 1, 0.7, 2.3] },
+  ),
+  resized(18, { axes: ints(2, -1), mode: text('linear') }, { sizes: [7, 8] }),
   { op: 'DynamicQuantizeLinear', opset: 11, inputs: [[3, 4]], types: [U8, F32, U8] },
   {
     op: 'FusedGemm',

@@ -12,6 +12,7 @@ import { microsoftOperators } from './microsoft.ts';
 import { integerProductOperators } from './products/integer-products.ts';
 import { productOperators } from './products/products.ts';
 import { quantizationOperators } from './products/quantization.ts';
+import { resizeOperators } from './products/resize.ts';
 import { normalizationOperators } from './reductions/normalization.ts';
 import { reductionOperators } from './reductions/reductions.ts';
 import { shapeOperators } from './shapes.ts';
@@ -28,6 +29,7 @@ const standard: Readonly<Record<string, OnnxOperator>> = {
   ...productOperators,
   ...integerProductOperators,
   ...quantizationOperators,
+  ...resizeOperators,
   ...reductionOperators,
   ...normalizationOperators,
   ...attentionOperators,
