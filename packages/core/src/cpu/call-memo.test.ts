@@ -48,6 +48,17 @@ test('what an earlier call was allowed to do allows nothing else', async () => {
   await expect(engine.sdpa(q, q, lost)).rejects.toThrow('v must have 144 elements of storage');
 });
 
+test('options that an object inherits, and words that look like other options, are no earlier call', async () => {
+  const q = waves(1);
+  const causal = (await engine.sdpa(q, q, q, { causal: true })).o.toFloat32();
+  await engine.sdpa(q, q, q, {});
+  const { o } = await engine.sdpa(q, q, q, Object.create({ causal: true }));
+  expect(o.toFloat32()).toEqual(causal);
+  await engine.sdpa(q, q, q, { causal: 'bottom-right', scale: 0.5 });
+  const odd = { causal: 'bottom-right;scale=number:0.5' } as never;
+  await expect(engine.sdpa(q, q, q, odd)).rejects.toMatchObject({ code: 'INVALID_ARGUMENT' });
+});
+
 test('gradients of a call like an earlier one are its own', async () => {
   for (const seed of [1, 2]) {
     const [q, dO] = [waves(seed), waves(seed + 0.5)];
