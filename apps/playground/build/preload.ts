@@ -1,4 +1,5 @@
 import type { Plugin } from 'vite';
+import { evaluators } from '../src/app/evaluators.ts';
 
 /** An emitted chunk, as far as the addresses of its parts are concerned. */
 interface Chunk {
@@ -28,7 +29,7 @@ function filesOf(entry: Chunk, chunks: ReadonlyMap<string, Chunk>): string[] {
  */
 const script = (files: object): string => `<script>
       {
-        const { chapters, texts, formulas } = ${JSON.stringify(files)};
+        const { chapters, evaluators, texts, formulas } = ${JSON.stringify(files)};
         const id = location.hash.replace(/^#\\/?/, '').split('?')[0];
         let language = new URLSearchParams(location.search).get('lang') ?? navigator.language;
         try {
@@ -37,7 +38,8 @@ const script = (files: object): string => `<script>
         language = language.slice(0, 2) + '/';
         if (!texts[language + 'index']) language = 'en/';
         const wanted = ['first', ...(chapters[id] ? ['index', id] : [])].flatMap(name => texts[language + name] ?? []);
-        if (chapters[id]) wanted.push(...chapters[id], ...formulas);
+        if (chapters[id]) wanted.push(...chapters[id]);
+        if (chapters[id] && !evaluators.includes(id)) wanted.push(...formulas);
         for (const file of new Set(wanted)) {
           const link = document.createElement('link');
           link.rel = file.endsWith('.css') ? 'preload' : 'modulepreload';
@@ -76,6 +78,7 @@ export const preload: Plugin = {
         );
       const styles = Object.keys(bundle).filter(name => /\/katex-[\w-]+\.css$/.test(name));
       const all = {
+        evaluators,
         chapters: files(/\/chapters\/(\w+)\/\w+Chapter\.tsx$/),
         texts: files(/\/text\/(\w+)\/(?:\w+\/)?(\w+)\.ts$/),
         formulas: [...Object.values(files(/\/(katex)\.mjs$/)).flat(), ...styles],

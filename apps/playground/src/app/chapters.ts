@@ -1,5 +1,6 @@
 import type { ComponentType } from 'react';
 import type { FirstText } from '../text/text.ts';
+import { evaluators } from './evaluators.ts';
 
 /** Names of the chapters; what they are called is in the catalogue. */
 export type ChapterId = keyof FirstText['chapters'];
@@ -16,39 +17,33 @@ export interface Chapter {
   readonly load: () => Promise<{ readonly default: ComponentType }>;
 }
 
-/** The chapters in reading order. The names are in links that people have shared: they stay. */
-export const chapters: readonly Chapter[] = [
+const rows: readonly Omit<Chapter, 'readers'>[] = [
   {
     id: 'overview',
-    readers: 'learners',
     tasks: ['quiz.square-memory', 'quiz.square-root'],
     docs: 'why',
     load: () => import('../chapters/overview/OverviewChapter.tsx'),
   },
   {
     id: 'machine',
-    readers: 'learners',
     tasks: ['one-element', 'inner-product', 'outer-product', 'quiz.three-registers', 'quiz.inner-six'],
     docs: 'internals/kernels',
     load: () => import('../chapters/machine/MachineChapter.tsx'),
   },
   {
     id: 'softmax',
-    readers: 'learners',
     tasks: ['safe-softmax', 'online-softmax', 'quiz.safe-factor', 'quiz.running-tricks', 'quiz.welford'],
     docs: 'internals/kernels',
     load: () => import('../chapters/softmax/SoftmaxChapter.tsx'),
   },
   {
     id: 'attention',
-    readers: 'learners',
     tasks: ['stream', 'merge', 'quiz.numerator-rule', 'quiz.one-pass'],
     docs: 'internals/kernels',
     load: () => import('../chapters/attention/AttentionChapter.tsx'),
   },
   {
     id: 'loops',
-    readers: 'learners',
     tasks: [
       'queries-outside',
       'keys-outside',
@@ -61,7 +56,6 @@ export const chapters: readonly Chapter[] = [
   },
   {
     id: 'backward',
-    readers: 'learners',
     tasks: [
       'backward-row',
       'backward-column',
@@ -76,7 +70,6 @@ export const chapters: readonly Chapter[] = [
   },
   {
     id: 'kernels',
-    readers: 'learners',
     tasks: [
       'kernel.naive',
       'kernel.row-softmax',
@@ -92,40 +85,41 @@ export const chapters: readonly Chapter[] = [
   },
   {
     id: 'lab',
-    readers: 'learners',
     tasks: [],
     docs: 'guide/attention-conventions',
     load: () => import('../chapters/lab/LabChapter.tsx'),
   },
   {
     id: 'dropout',
-    readers: 'learners',
     tasks: [],
     docs: 'guide/reproducibility',
     load: () => import('../chapters/dropout/DropoutChapter.tsx'),
   },
   {
     id: 'train',
-    readers: 'learners',
     tasks: [],
     docs: 'start/training',
     load: () => import('../chapters/train/TrainChapter.tsx'),
   },
   {
     id: 'graph',
-    readers: 'evaluators',
     tasks: [],
     docs: 'guide/graphs',
     load: () => import('../chapters/graph/GraphChapter.tsx'),
   },
   {
     id: 'doctor',
-    readers: 'evaluators',
     tasks: [],
     docs: 'performance',
     load: () => import('../chapters/doctor/DoctorChapter.tsx'),
   },
 ];
+
+/** The chapters in reading order. The names are in links that people have shared: they stay. */
+export const chapters: readonly Chapter[] = rows.map(row => ({
+  ...row,
+  readers: evaluators.includes(row.id) ? 'evaluators' : 'learners',
+}));
 
 /** The number of a chapter, from 0; chapters for evaluators have none. */
 export function chapterNumber(id: string): number | null {

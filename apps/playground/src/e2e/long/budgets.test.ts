@@ -2,6 +2,7 @@ import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { chapters } from '../../app/chapters.ts';
 import { openSite, type Site } from '../site.ts';
+import { type StartCost, startCost } from './start-cost.ts';
 
 let site: Site;
 beforeAll(async () => {
@@ -40,19 +41,6 @@ function listen(page: Page): Set<string> {
     if (request.url().startsWith('http')) asked.add(request.url());
   });
   return asked;
-}
-
-/** A slow phone: a quarter of the processor, 1.6 Mbit/s, 150 ms to the server. */
-async function slowDown(page: Page): Promise<void> {
-  const session = await page.context().newCDPSession(page);
-  await session.send('Emulation.setCPUThrottlingRate', { rate: 4 });
-  await session.send('Network.enable');
-  await session.send('Network.emulateNetworkConditions', {
-    offline: false,
-    latency: 150,
-    downloadThroughput: 200_000,
-    uploadThroughput: 100_000,
-  });
 }
 
 describe('the first page', () => {
@@ -99,29 +87,44 @@ describe.each(chapters)('the chapter $id', ({ id }) => {
   }, 60_000);
 });
 
-// With what is on the screen at once; workers and kernels are loaded for what the visitor asks to be
-// computed.
-const light = chapters.filter(({ id }) => !['lab', 'dropout', 'train', 'graph', 'doctor'].includes(id));
-describe.each(light)('the chapter $id, on a slow phone', ({ id }) => {
-  it('is there from at most 350 KB with fonts', async () => {
-    const { bytes, ms } = await fresh(async (page, go) => {
-      const asked = listen(page);
-      await slowDown(page);
-      const start = performance.now();
-      await go(`#/${id}`);
-      await page.locator('.katex').first().waitFor();
-      const took = performance.now() - start;
-      await page.evaluate('document.fonts.ready');
-      // The editor proper takes the place of a plain field when the rest is there.
-      const until = [...asked].filter(url => !url.includes('CodeEditor'));
-      if (id !== 'overview') await page.getByRole('textbox', { name: /^(Program|Kernel)/ }).waitFor();
-      return { bytes: await sentBytes(until), ms: took };
-    });
-    process.stdout.write(`${id}: ${Math.round(bytes / 1000)} KB, ${Math.round(ms)} ms\n`);
-    expect(bytes).toBeLessThan(350_000);
-    // On a machine that does nothing else it is within three seconds; others may be testing beside this.
-    expect(ms).toBeLessThan(10_000);
-  }, 60_000);
+/**
+ * The start that takes the least time of three: other work on the machine can only add to it. What the
+ * visitor does first does not wait for the editor proper, the demonstrations, or workers.
+ */
+async function leastCost(place: string, ready: string): Promise<StartCost> {
+  const later = /CodeEditor|Opening|worker|training-run/;
+  const costs: StartCost[] = [];
+  for (let n = 0; n < 3; n++) costs.push(await startCost(site, { place, ready, later }));
+  costs.sort((a, b) => a.ms - b.ms);
+  const [least] = costs;
+  if (!least) throw new Error('Nothing was measured.');
+  const { bytes, rounds, cpuMs, ms } = least;
+  process.stdout.write(
+    `${place}: ${(bytes / 1000).toFixed(1)} KB in ${rounds} rounds, ${cpuMs.toFixed(0)} ms of the processor: ${ms.toFixed(0)} ms\n`,
+  );
+  return least;
+}
+
+/** Holds when the text is there, each formula is set, and the fonts of both are loaded. */
+const chapterShown = `document.querySelector('main h2')
+  && !document.querySelector(':is(.formula, .formula-block):not(:has(.katex))')
+  && document.fonts.status === 'loaded'`;
+
+describe('on a slow phone', () => {
+  it('the contents are interactive within 1.5 s', async () => {
+    const { ms } = await leastCost('#/', "document.querySelector('.contents a')");
+    expect(ms).toBeLessThan(1500);
+  }, 120_000);
+
+  it.each(chapters)(
+    'the chapter $id is there from at most 350 KB with fonts, within 3 s',
+    async ({ id }) => {
+      const { bytes, ms } = await leastCost(`#/${id}`, chapterShown);
+      expect(bytes).toBeLessThan(350_000);
+      expect(ms).toBeLessThan(3000);
+    },
+    120_000,
+  );
 });
 
 describe('without a network', () => {

@@ -1,0 +1,116 @@
+import type { Site } from '../site.ts';
+
+/** The phone and its network. */
+const slowPhone = { latency: 150, bytesPerMs: 200, slowdown: 4 } as const;
+
+/** What a start takes, however busy this machine is with other work. */
+export interface StartCost {
+  /** Bytes that were sent for the start, with their headers. */
+  readonly bytes: number;
+  /** Requests that each had to wait for the one before: the longest chain of them. */
+  readonly rounds: number;
+  /** Processor time of the page's main thread, in ms. */
+  readonly cpuMs: number;
+  /** How long the start takes on a slow phone at most, in ms. */
+  readonly ms: number;
+}
+
+interface TraceEvent {
+  readonly name: string;
+  readonly ph: string;
+  readonly ts: number;
+  readonly pid: number;
+  readonly tid: number;
+  /** Processor time of the thread, in µs. */
+  readonly tdur?: number;
+}
+
+/**
+ * Marks the moment at which the expression holds on what has been painted. Fonts are asked for when text is
+ * laid out: the expression is looked at again after that.
+ */
+const markReady = (ready: string): string => `{
+  const watch = () => {
+    if (!(${ready})) return;
+    requestAnimationFrame(() => setTimeout(() => {
+      if (!(${ready}) || performance.getEntriesByName('start-ready').length > 0) return;
+      observer.disconnect();
+      performance.mark('start-ready');
+    }));
+  };
+  const observer = new MutationObserver(watch);
+  observer.observe(document, { subtree: true, childList: true });
+  document.fonts.addEventListener('loadingdone', watch);
+}`;
+
+/** Processor time of the page's main thread between the navigation and the mark, in ms. */
+function mainThreadTime(trace: Buffer): number {
+  const { traceEvents }: { traceEvents: readonly TraceEvent[] } = JSON.parse(trace.toString());
+  const end = traceEvents.find(({ name }) => name === 'start-ready');
+  if (!end) throw new Error('The trace has no mark of the start.');
+  const here = traceEvents.filter(({ pid, ts }) => pid === end.pid && ts <= end.ts);
+  const begin = here.filter(({ name }) => name === 'navigationStart').at(-1)?.ts ?? 0;
+  const tasks = here.filter(
+    ({ name, ph, tid, ts }) =>
+      name === 'ThreadControllerImpl::RunTask' && ph === 'X' && tid === end.tid && ts >= begin,
+  );
+  if (tasks.length === 0) throw new Error('The trace has no tasks.');
+  return tasks.reduce((sum, { tdur = 0 }) => sum + tdur, 0) / 1000;
+}
+
+/**
+ * Starts the page at a place in a context of its own, with an empty cache and without a network's delays,
+ * until the expression `ready` holds in it. The time on a slow phone is the sum of the latency of all rounds,
+ * of the time that all bytes take, and of the processor's time. On the phone these overlap in part: the sum
+ * is an upper bound. Other work on this machine changes no byte and no round, and little of the processor's
+ * time, which is counted by thread. Addresses that fit `later` are loaded after the start, and left out.
+ */
+export async function startCost(
+  site: Site,
+  { place, ready, later }: { readonly place: string; readonly ready: string; readonly later: RegExp },
+): Promise<StartCost> {
+  const context = await site.browser.newContext({
+    locale: 'en',
+    serviceWorkers: 'block',
+    viewport: { width: 390, height: 844 },
+  });
+  try {
+    const page = await context.newPage();
+    await page.addInitScript(markReady(ready));
+    const network = await context.newCDPSession(page);
+    await network.send('Network.enable');
+    const depths = new Map<string, number>();
+    const addresses = new Map<string, string>();
+    const ended: { readonly url: string; readonly bytes: number }[] = [];
+    network.on('Network.requestWillBeSent', ({ requestId, request, initiator }) => {
+      const askedBy = [initiator.url, ...(initiator.stack?.callFrames ?? []).map(({ url }) => url)];
+      const depth = 1 + Math.max(0, ...askedBy.map(url => depths.get(url ?? '') ?? 0));
+      // An address that is asked for twice is loaded once.
+      if (!depths.has(request.url)) depths.set(request.url, depth);
+      addresses.set(requestId, request.url);
+    });
+    network.on('Network.loadingFinished', ({ requestId, encodedDataLength }) => {
+      const url = addresses.get(requestId) ?? '';
+      if (url.startsWith('http')) ended.push({ url, bytes: encodedDataLength });
+    });
+    await site.browser.startTracing(page, { categories: ['toplevel', 'blink.user_timing'] });
+    await page.goto(`${site.address}${place}`);
+    await page.waitForFunction("performance.getEntriesByName('start-ready').length > 0");
+    const before = (await page.evaluate(`performance.getEntriesByType('resource')
+      .filter(one => one.responseEnd <= performance.getEntriesByName('start-ready')[0].startTime)
+      .map(one => one.name)`)) as string[];
+    const [document = ''] = page.url().split('#');
+    const loaded = [document, ...before.filter(url => !later.test(url))];
+    const cpuMs = mainThreadTime(await site.browser.stopTracing());
+    // Messages about requests may come after the answer of the page.
+    const known = (url: string): boolean => ended.some(one => one.url === url);
+    while (!loaded.every(known)) await page.waitForTimeout(10);
+    const needed = ended.filter(({ url }) => loaded.includes(url));
+    const bytes = needed.reduce((sum, one) => sum + one.bytes, 0);
+    const rounds = Math.max(...needed.map(({ url }) => depths.get(url) ?? 1));
+    const { latency, bytesPerMs, slowdown } = slowPhone;
+    return { bytes, rounds, cpuMs, ms: rounds * latency + bytes / bytesPerMs + slowdown * cpuMs };
+  } finally {
+    await context.close();
+  }
+}
