@@ -1,8 +1,9 @@
 import type { StorageDType } from '@tilewise/test-data';
 import type { ConformanceCase } from '../../case.ts';
+import { engineNames } from '../../engines.ts';
 import type { Suite } from '../../suite.ts';
+import { type OpenEngine, openEngine } from './attention-engine.ts';
 import { type CaseFile, caseFiles, readCase } from './case-files.ts';
-import { engineNames, type OpenEngine, openEngine } from './engines.ts';
 import { runGolden } from './run-golden.ts';
 
 /** Golden cases of attention, forward and backward, against float64 results. */

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import type { WeightDType } from '@tilewise/nn';
 import type { ConformanceCase } from '../../case.ts';
 import { requireFolder } from '../../data-folder.ts';
+import { engineNames, openTensorEngine } from '../../engines.ts';
 import { SetupError, type Suite } from '../../suite.ts';
-import { openTensorEngine, tensorEngineNames } from '../onednn/run/engines.ts';
 import { checks } from './checks.ts';
 import { type Expected, isModelFolder, readExpected } from './expected.ts';
 
@@ -19,7 +19,7 @@ export const models: Suite = {
       meaning: 'folders with config.json, weights and expected.safetensors',
       required: true,
     },
-    engine: { value: 'NAME', meaning: 'what computes', choices: tensorEngineNames },
+    engine: { value: 'NAME', meaning: 'what computes', choices: engineNames },
     dtype: {
       value: 'DTYPE',
       meaning: 'how weights are stored; in 16 bits logits alone are compared',

@@ -1,5 +1,6 @@
 import { Graph } from '@tilewise/graph';
 import type { ConformanceCase } from '../../case.ts';
+import { engineNames, type OpenTensorEngine, openTensorEngine } from '../../engines.ts';
 import { SetupError, type Suite } from '../../suite.ts';
 import { skippedBySize, workOptions } from '../../work-range.ts';
 import {
@@ -11,7 +12,6 @@ import {
   storedCases,
 } from './rewrite/case-file.ts';
 import { rewrite } from './rewrite/rewrite.ts';
-import { type OpenTensorEngine, openTensorEngine, tensorEngineNames } from './run/engines.ts';
 import { graphGflop } from './run/gflop.ts';
 import { runGraphCase } from './run/run-graph-case.ts';
 
@@ -26,7 +26,7 @@ export const onednn: Suite = {
   options: {
     graphs: { value: 'DIR', meaning: 'where the graphs of the cases are', required: true },
     cases: { value: 'FILE', meaning: 'a list of cases; without one, every graph as it is stored' },
-    engine: { value: 'NAME', meaning: 'what computes', choices: tensorEngineNames },
+    engine: { value: 'NAME', meaning: 'what computes', choices: engineNames },
     'reference-gflop': {
       value: 'N',
       meaning: 'of cases that take more, compare drawn entries of the batch',

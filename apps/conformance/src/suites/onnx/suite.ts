@@ -3,8 +3,8 @@ import { Tensor, type TensorDesc, TilewiseError } from '@tilewise/core';
 import type { TensorEngine } from '@tilewise/core/primitive';
 import { fromOnnx } from '@tilewise/graph/onnx';
 import type { ConformanceCase, Outcome } from '../../case.ts';
+import { engineNames, type OpenTensorEngine, openTensorEngine } from '../../engines.ts';
 import { SetupError, type Suite } from '../../suite.ts';
-import { type OpenTensorEngine, openTensorEngine, tensorEngineNames } from '../onednn/run/engines.ts';
 import { caseFolders, dataSets, readModelFile } from './case-files.ts';
 import { compareTensors } from './compare.ts';
 import { type ExportedModel, exportedModels, runExported } from './exported-models.ts';
@@ -22,7 +22,7 @@ export const onnx: Suite = {
     models: { value: 'DIR', meaning: 'folders with an exported.onnx and an expected.safetensors' },
     model: { value: 'FILE', meaning: 'one exported model, with --expected' },
     expected: { value: 'FILE', meaning: 'inputs, labels, logits and gradients of --model, as safetensors' },
-    engine: { value: 'NAME', meaning: 'what computes', choices: tensorEngineNames },
+    engine: { value: 'NAME', meaning: 'what computes', choices: engineNames },
   },
   async open({ cases, models, model, expected, engine: name = '' }) {
     if ([cases, models, model].filter(option => option !== undefined).length !== 1)

@@ -1,4 +1,4 @@
-import { SetupError } from '../../../suite.ts';
+import { openFrom } from '../../../engines.ts';
 import { hostRunner } from './host-runner.ts';
 import type { Runner } from './runner.ts';
 
@@ -25,10 +25,6 @@ const openers: Readonly<Record<string, () => Promise<OpenRunner>>> = {
 };
 
 /** @throws SetupError when the engine cannot be had on this machine. */
-export async function openRunner(engine: string): Promise<OpenRunner> {
-  try {
-    return await openers[engine]();
-  } catch (error) {
-    throw new SetupError(`--engine ${engine}: ${error instanceof Error ? error.message : error}`);
-  }
+export function openRunner(engine: string): Promise<OpenRunner> {
+  return openFrom(openers, engine);
 }

@@ -1,8 +1,8 @@
 import type { TensorDesc } from '@tilewise/core';
 import type { TensorEngine } from '@tilewise/core/primitive';
-import { SetupError } from '../../../suite.ts';
+import { SetupError } from './suite.ts';
 
-/** An engine of graphs that is open. Its tensor type is its own, so it is used through `run`. */
+/** An engine that is open. Its tensor type is its own, so it is used through `run`. */
 export interface OpenTensorEngine {
   run<R>(use: <T extends TensorDesc>(engine: TensorEngine<T>) => R): R;
   close(): void;
@@ -15,25 +15,32 @@ function opened<T extends TensorDesc>(
   return { run: use => use(engine), close };
 }
 
-// Loaded on demand: a run on the CPU needs no GPU.
+// Loaded on demand: a run on the CPU needs no GPU, and a broken engine does not keep the others from running.
 const openers: Readonly<Record<string, () => Promise<OpenTensorEngine>>> = {
-  cpu: async () => opened((await import('@tilewise/core/cpu')).cpuEngine()),
   reference: async () => opened((await import('@tilewise/core/reference')).referenceEngine()),
+  cpu: async () => opened((await import('@tilewise/core/cpu')).cpuEngine()),
   webgpu: async () => {
-    const { openContext } = await import('../../../gpu-context.ts');
-    const { webgpuEngine } = await import('@tilewise/webgpu');
+    const [{ openContext }, { webgpuEngine }] = await Promise.all([
+      import('./gpu-context.ts'),
+      import('@tilewise/webgpu'),
+    ]);
     const context = await openContext();
     return opened(webgpuEngine(context), () => context.destroy());
   },
 };
 
 /** The values of `--engine`. */
-export const tensorEngineNames: readonly string[] = Object.keys(openers);
+export const engineNames: readonly string[] = Object.keys(openers);
 
 /** @throws SetupError when the engine cannot be had on this machine. */
-export async function openTensorEngine(name: string): Promise<OpenTensorEngine> {
+export function openTensorEngine(name: string): Promise<OpenTensorEngine> {
+  return openFrom(openers, name);
+}
+
+/** Opens one of several engines. @throws SetupError when the engine cannot be had on this machine. */
+export async function openFrom<E>(all: Readonly<Record<string, () => Promise<E>>>, name: string): Promise<E> {
   try {
-    return await openers[name]();
+    return await all[name]();
   } catch (error) {
     throw new SetupError(`--engine ${name}: ${error instanceof Error ? error.message : error}`);
   }
