@@ -9,6 +9,7 @@ const looks = [
   { name: 'light', colorScheme: 'light', width: 1440, height: 900 },
   { name: 'dark', colorScheme: 'dark', width: 1440, height: 900 },
   { name: 'narrow', colorScheme: 'light', width: 390, height: 844 },
+  { name: 'narrow-dark', colorScheme: 'dark', width: 390, height: 844 },
 ] as const;
 
 /** Narrows what is taken, by chapters, looks or languages: `ONLY=softmax,dark,de`. */
@@ -18,7 +19,7 @@ const chosen = <T extends string>(names: readonly T[]): readonly T[] => {
   return some.length > 0 ? some : names;
 };
 
-/** Takes a picture of every chapter in light, dark and narrow, in every language, into `screenshots/`. */
+/** Takes a picture of every chapter in both themes, wide and narrow, in every language, into `screenshots/`. */
 async function takeScreenshots(): Promise<void> {
   const folder = fileURLToPath(new URL('../../screenshots/', import.meta.url));
   mkdirSync(folder, { recursive: true });
@@ -32,6 +33,17 @@ async function takeScreenshots(): Promise<void> {
       for (const id of chosen(['contents', ...chapters.map(chapter => chapter.id)])) {
         await site.visit(`?lang=${language}#/${id === 'contents' ? '' : id}`);
         await page.getByRole('heading', { level: 1 }).waitFor();
+        await page.waitForLoadState('networkidle');
+        // Figures come when they are near.
+        await page.evaluate(
+          `(async () => {
+            for (let y = 0; y < document.body.scrollHeight; y += 600) {
+              window.scrollTo(0, y);
+              await new Promise(done => setTimeout(done, 120));
+            }
+            window.scrollTo(0, 0);
+          })()`,
+        );
         await page.waitForLoadState('networkidle');
         await page.locator('[aria-busy=true]').waitFor({ state: 'detached', timeout: 60_000 });
         await page.screenshot({ path: `${folder}${id}-${name}-${language}.png`, fullPage: true });

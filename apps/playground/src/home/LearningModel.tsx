@@ -18,7 +18,8 @@ export function LearningModel() {
   const { state } = useSyncExternalStore(training.subscribe, training.view);
   useEffect(() => {
     const still = window.matchMedia('(prefers-reduced-motion: reduce)').matches;
-    if (!still) training.run(setup, steps);
+    // One step without motion: where the heads look before they have learnt.
+    training.run(setup, still ? 1 : steps);
     return () => training.startOver();
   }, [training]);
   const running = state.status === 'running';
@@ -64,7 +65,7 @@ export function LearningModel() {
           disabled={left <= 0}
           onClick={() => (running ? training.pause() : training.run(setup, left))}
         >
-          {running ? text.pause : state.setup ? text.resume : text.start}
+          {running ? text.pause : state.accuracies.length > 1 ? text.resume : text.start}
         </button>
         <a href="#/train">{text.more}</a>
       </div>

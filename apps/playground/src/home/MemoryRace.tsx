@@ -71,7 +71,7 @@ export function MemoryRace() {
               bytes(last.streamingBytes),
               significant(last.naiveBytes / last.streamingBytes, 3),
             )
-          : text.running(last ? last.n * 2 : 256)}
+          : text.running(significant(last ? last.n * 2 : 256, 9))}
       </p>
       <button type="button" className="button" disabled={!done} onClick={() => setRound(round + 1)}>
         {text.start}

@@ -20,7 +20,8 @@ export function MergeEquations(props: {
   const lines = [
     `m' &= \\max(${number(a.m)},\\, ${number(b.m)}) = ${number(m)}`,
     `d' &= ${number(a.d)} \\cdot ${fa} + ${number(b.d)} \\cdot ${fb} = ${number(d)}`,
-    `\\mathrm{num}' &= ${vector(a.num)} \\cdot ${fa} + ${vector(b.num)} \\cdot ${fb}`,
+    `\\mathrm{num}' &= ${vector(a.num)} \\cdot ${fa}`,
+    `&\\quad + ${vector(b.num)} \\cdot ${fb}`,
     `&= ${vector(num)}`,
   ];
   return <Formula block tex={`\\begin{aligned} ${lines.join(' \\\\ ')} \\end{aligned}`} />;

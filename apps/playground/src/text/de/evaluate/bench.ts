@@ -12,7 +12,7 @@ const findings: Sentences<Finding> = {
 };
 
 export const bench: Text['bench'] = {
-  machines: { matrix: 'Matrixmaschine', softmax: 'Softmaxmaschine', attention: 'Attentionmaschine' },
+  machines: { matrix: 'Matrix-Maschine', softmax: 'Softmax-Maschine', attention: 'Attention-Maschine' },
   dram: 'DRAM',
   registers: 'Register',
   compute: 'Rechenwerk',
@@ -28,7 +28,7 @@ export const bench: Text['bench'] = {
   problem: n => `Aufgabe ${n}`,
   registerCount: n => `${n} Register`,
   program: title => `Programm: ${title}`,
-  placeholder: 'Je Zeile ein Befehl:\nLOAD …',
+  placeholder: 'Ein Befehl pro Zeile:\nLOAD …',
   line: (line, what) => `Zeile ${line}: ${what}`,
   mustDo: 'Was eine Lösung leisten muss',
   met: 'erfüllt',
@@ -40,13 +40,13 @@ export const bench: Text['bench'] = {
   traffic: (reads, writes) => `Es liest ${reads}-mal und schreibt ${writes}-mal.`,
   bestKnown: (cycles, known) =>
     cycles < known
-      ? `Das beste bekannte Programm braucht ${known}: Du hast es geschlagen.`
+      ? `Das beste bekannte Programm braucht ${known} Takte: Du hast es geschlagen.`
       : cycles === known
         ? 'Ein kürzeres Programm ist nicht bekannt.'
-        : `Das beste bekannte Programm braucht ${known}. Kommst du näher heran?`,
-  ownBest: cycles => `Dein bestes braucht ${cycles}.`,
+        : `Das beste bekannte Programm braucht ${known} Takte. Kommst du näher heran?`,
+  ownBest: cycles => `Dein bestes Programm braucht ${cycles}.`,
   vectors:
-    'Ein Register hält eine Zahl oder einen kleinen Vektor. Befehle wirken komponentenweise, und eine Zahl trifft jede Komponente eines Vektors. `DOT` multipliziert zwei Vektoren und summiert. `FOR i = 0 TO n-1` … `END` wiederholt die Zeilen dazwischen und kostet nichts; `STEP 2` nimmt jedes zweite i.',
+    'Ein Register hält eine Zahl oder einen kleinen Vektor. Befehle wirken komponentenweise, und eine Zahl wird mit jeder Komponente eines Vektors verknüpft. `DOT` multipliziert zwei Vektoren und summiert die Produkte. `FOR i = 0 TO n-1` … `END` wiederholt die Zeilen dazwischen und kostet keine Takte; `STEP 2` nimmt jedes zweite i.',
   sizes: {
     stream: 'Keys (n)',
     merge: 'Kacheln (n)',
@@ -56,10 +56,10 @@ export const bench: Text['bench'] = {
     column: 'Queries (n)',
   },
   tryIt: 'Dieses Programm in den Editor übernehmen',
-  replaces: 'Es ersetzt deines.',
+  replaces: 'Es ersetzt dein Programm.',
   startOver: 'Von vorn beginnen',
   restore: 'Ersetztes Programm zurückholen',
-  needsRegisters: n => `Sie braucht eine Maschine mit ${n} Registern.`,
+  needsRegisters: n => `Das Programm braucht eine Maschine mit ${n} Registern.`,
   trace: 'Ablauf',
   solutionTrace: 'Ablauf der Lösung',
   step: 'Schritt',
@@ -119,9 +119,9 @@ export const bench: Text['bench'] = {
       title: 'Ein Element',
       task: 'Berechne c₀₀ = a₀₀b₀₀ + a₀₁b₁₀ und speichere es. Drei Register: Zwei speisen den Multiplizierer, eines hält die Summe.',
       hints: [
-        'Das erste Produkt wird zu nichts addiert: `MAC_Z`. Das zweite kommt dazu: `MAC`.',
+        'Das erste Produkt wird zu nichts addiert: `MAC_Z`. Das zweite wird zum ersten addiert: `MAC`.',
         'Die nächsten Operanden überschreiben `R0` und `R1`; die Summe muss also in `R2` warten.',
-        'Viermal laden, zweimal multiplizieren, einmal speichern: sieben Takte.',
+        'Viermal laden, zweimal multiplizieren und einmal speichern ergibt sieben Takte.',
       ],
     },
     'inner-product': {
@@ -130,7 +130,7 @@ export const bench: Text['bench'] = {
       hints: [
         'Ist ein Element fertig, stehen in `R0` und `R1` noch seine letzten Operanden. Welches Element könnte mit einem davon beginnen?',
         'In welcher Reihenfolge die beiden Produkte eines Elements kommen, bestimmst du: Beginne mit dem, was schon da ist.',
-        'Geh c₀₀ → c₀₁ → c₁₁ → c₁₀: Jeder Schritt spart einmal Laden.',
+        'Geh c₀₀ → c₀₁ → c₁₁ → c₁₀: Jeder Schritt spart ein LOAD.',
       ],
     },
     'outer-product': {
@@ -138,49 +138,49 @@ export const bench: Text['bench'] = {
       task: 'In sechs Register passt mehr als eine Summe. Berechne alle vier Elemente in 22 Takten.',
       hints: [
         'Halte alle vier Summen zugleich, in `R2` bis `R5`. Eine Spalte von A und eine Zeile von B geben dann für jede ein Produkt: das äußere Produkt.',
-        'Wechsle immer nur einen Operanden, im Kreis: c₀₀, c₀₁, c₁₁, c₁₀. Dann genügt je Schritt einmal Laden.',
+        'Wechsle immer nur einen Operanden, im Kreis: c₀₀, c₀₁, c₁₁, c₁₀. Dann genügt ein LOAD pro Schritt.',
         'Dann k = 1 mit `MAC` in dieselben vier Register, und am Ende viermal speichern.',
       ],
     },
     'safe-softmax': {
-      title: 'Sicheres Softmax',
-      task: 'Berechne Softmax so, dass keine Zahl überläuft, was auch hineinkommt: höchstens 3n lesen und n schreiben.',
+      title: 'Sicherer Softmax',
+      task: 'Berechne den Softmax so, dass bei keiner Eingabe eine Zahl überläuft: höchstens 3n Lese- und n Schreibzugriffe.',
       hints: [
-        'exp(x − m) läuft nie über, wenn m das Maximum ist, und m kürzt sich heraus. Finde also zuerst das Maximum, in einem eigenen Durchgang: `r1` hält das Maximum bisher.',
-        'Durchgang 2 summiert exp(x − m) in `r2`. Die Exponentialfunktion wird sofort benutzt und nie ins DRAM geschrieben.',
-        'Durchgang 3 berechnet sie noch einmal: Sie zu speichern kostete n Schreib- und n Lesezugriffe mehr.',
+        'exp(x − m) läuft nie über, wenn m das Maximum ist, und m kürzt sich heraus. Finde also zuerst das Maximum, in einem eigenen Durchgang: `r1` hält das bisherige Maximum.',
+        'Durchgang 2 summiert exp(x − m) in `r2`. Der Wert wird sofort verwendet und nie ins DRAM geschrieben.',
+        'Durchgang 3 berechnet jeden dieser Werte noch einmal: Sie zu speichern, würde n Schreib- und n Lesezugriffe mehr kosten.',
       ],
     },
     stream: {
       title: 'Attention in einem Durchgang',
-      task: 'Die Scores `x` und die Wertvektoren `v` einer Query stehen im DRAM. Schreibe softmax(x)·v nach `o[0]` und lies jeden Score und jeden Vektor nur einmal.',
+      task: 'Die Scores `x` und die Value-Vektoren `v` einer Query stehen im DRAM. Schreibe softmax(x)·v nach `o[0]` und lies jeden Score und jeden Vektor nur einmal.',
       hints: [
-        'Drei Dinge bleiben: das Maximum bisher, der Nenner und der Zähler, ein Vektor. Was macht ein neues Maximum mit den beiden anderen?',
+        'Merk dir drei Dinge: das bisherige Maximum, den Nenner und den Zähler, der ein Vektor ist. Was macht ein neues Maximum mit den beiden anderen?',
         'Der Faktor exp(m − m′) ist eine Zahl. Er multipliziert den Nenner und jede Komponente des Zählers.',
-        'Mit 1 beginnen, ohne eine Konstante zu haben: ein Register von sich selbst abziehen, dann `EXP`. Geteilt wird einmal, ganz am Ende.',
+        'Eine 1 ohne Konstante: ein Register von sich selbst abziehen, dann `EXP`. Geteilt wird einmal, ganz am Ende.',
       ],
     },
     merge: {
       title: 'Zustände von Kacheln verschmelzen',
-      task: 'Jede von n Kacheln hat ihren Zustand im DRAM gelassen: das Maximum `m`, den Nenner `d`, den Zähler `num`. Verschmilz alle und schreibe das Ergebnis nach `o[0]`.',
+      task: 'Jede von n Kacheln hat ihren Zustand im DRAM gelassen: das Maximum `m`, den Nenner `d`, den Zähler `num`. Verschmilz alle Zustände und schreibe die Ausgabe nach `o[0]`.',
       hints: [
-        'Was beim Durchgang ein Key war, ist hier eine Kachel. Nur hat jetzt jede Seite ein Maximum, das vielleicht weichen muss.',
+        'Eine Kachel ist hier, was im einzelnen Durchgang ein Key war; nur kann jetzt das Maximum jeder der beiden Seiten das kleinere sein.',
         'Beide Seiten bekommen einen Faktor: exp(m₁ − m′) und exp(m₂ − m′). Einer von beiden ist 1.',
         'Mit fünf Registern: drei für den laufenden Zustand, eines für das neue Maximum, eines zum Laden. Das Register des alten Maximums kann dessen Faktor halten.',
       ],
     },
     'queries-outside': {
       title: 'Die Kachelschleife, Queries außen',
-      task: 'Jetzt werden die Scores berechnet: q·k. Geh für jede Query durch alle Keys und schreibe `o`. K und V werden je Query einmal gelesen: n + 2n² lesen, n schreiben.',
+      task: 'Jetzt werden die Scores berechnet: q·k. Geh für jede Query durch alle Keys und schreibe `o`. K und V werden einmal pro Query gelesen: n + 2n² Lesezugriffe, n Schreibzugriffe.',
       hints: [
-        'Um den einen Durchgang kommt noch eine Schleife. Was wird je Query einmal geladen, und was bleibt in Registern, bis sie fertig ist?',
+        'Um den einen Durchgang herum kommt noch eine Schleife. Was wird pro Query einmal geladen, und was bleibt in Registern, bis die Query fertig ist?',
         '`DOT` macht aus q und k den Score. Kein Score wird je ins DRAM geschrieben.',
         'Der Zustand beginnt für jede Query neu: Beginne mit Key 0, dann FOR j = 1 TO n-1.',
       ],
     },
     'keys-outside': {
       title: 'Die Kachelschleife, Keys außen',
-      task: 'Vertausche die Schleifen: Lade jeden Key und jeden Wert einmal und bring ihn zu jeder Query. Was nicht in Register passt, wartet im DRAM, in `m`, `d` und `num`: höchstens 2n Lesezugriffe auf K und V.',
+      task: 'Vertausche die Schleifen: Lade jeden Key und jeden Value einmal und bring beide zu jeder Query. Was nicht in Register passt, wartet im DRAM, in `m`, `d` und `num`: höchstens 2n Lesezugriffe auf K und V.',
       hints: [
         'Der Zustand einer Query wird geladen, bevor ihr Key kommt, und danach gespeichert. Zähl nach, was das kostet.',
         'Für Key 0 gibt es noch keinen Zustand zu laden: Eine eigene Schleife speichert m = q·k, d = 1 und num = v.',
@@ -189,16 +189,16 @@ export const bench: Text['bench'] = {
     },
     'two-queries': {
       title: 'Zwei Queries auf einmal',
-      task: 'Zwischen den beiden Reihenfolgen liegt ein ganzer Bereich: Halte die Zustände von *zwei* Queries in Registern, und jeder Key dient beiden. n ist gerade. Halb so viele Lesezugriffe auf K und V: n + n² im Ganzen.',
+      task: 'Zwischen den beiden Reihenfolgen liegt ein ganzer Bereich: Halte die Zustände von *zwei* Queries in Registern, und jeder Key dient beiden. n ist gerade. Das halbiert die Lesezugriffe auf K und V: n + n² insgesamt.',
       hints: [
         '`FOR i = 0 TO n-2 STEP 2` geht in Paaren; die zweite Query eines Paares ist `q[i+1]`.',
-        'Lade einen Key und seinen Wert einmal und benutze sie für beide Queries, bevor der nächste kommt.',
-        'Jede Query hat vier eigene Register: q, m, d und num. Vier bleiben für das, was durchläuft.',
+        'Lade einen Key und seinen Value einmal und verwende sie für beide Queries, bevor der nächste Key kommt.',
+        'Jede Query hat vier eigene Register: q, m, d und num. Vier Register bleiben für das, was durchläuft.',
       ],
     },
     'backward-row': {
       title: 'Rückwärts, eine Zeile von dQ',
-      task: 'Eine Query, mit ihrem Ergebnis `o`, dem Gradienten `dO` und ihrem `lse` von vorwärts. Berechne dQ = Σ dS·k mit dS = P·(dP − D) und lies K und V nur einmal.',
+      task: 'Eine Query, mit ihrer Ausgabe `o`, dem Gradienten `dO` und ihrem `lse` aus dem Vorwärtsdurchlauf. Berechne dQ = Σ dS·k mit dS = P·(dP − D) und lies K und V nur einmal.',
       hints: [
         'P kommt aus einer Zahl zurück: exp(q·k − lse). Auch dP ist ein Skalarprodukt: dO·v.',
         'Das D der Zeile wird schon für das erste dS gebraucht. Es ist Σ P·dP, was einen ganzen Durchgang kostet, oder dO·o, was keinen kostet.',
@@ -207,19 +207,19 @@ export const bench: Text['bench'] = {
     },
     'backward-column': {
       title: 'Rückwärts, eine Spalte: dK und dV',
-      task: 'Jetzt ein Key und sein Wert, und alle Queries ziehen vorbei mit ihrem `dO`, `lse` und `D`. Berechne dK = Σ dS·q und dV = Σ P·dO mit 4n + 2 Lesezugriffen.',
+      task: 'Jetzt ein Key und sein Value, und alle Queries ziehen mit ihrem `dO`, `lse` und `D` vorbei. Berechne dK = Σ dS·q und dV = Σ P·dO mit 4n + 2 Lesezugriffen.',
       hints: [
-        'Softmax war eine Sache der Zeilen, aber `lse` und `D` sagen alles, was eine Spalte von jeder Zeile wissen muss.',
-        'Mach P einmal und benutze es zweimal: für dV und für dS.',
+        'Der Softmax war Sache der Zeilen, aber `lse` und `D` enthalten alles, was eine Spalte von jeder Zeile wissen muss.',
+        'Berechne P einmal und verwende es zweimal: für dV und für dS.',
         'Zwei Summen bleiben in Registern, bis die letzte Query vorbei ist; dann werden beide gespeichert.',
       ],
     },
     'online-softmax': {
       title: 'Online-Softmax',
-      task: 'Ein Register mehr, ein Durchgang weniger: höchstens 2n lesen und n schreiben.',
+      task: 'Ein Register mehr, ein Durchgang weniger: höchstens 2n Lese- und n Schreibzugriffe.',
       hints: [
-        'Finde Maximum und Summe im selben Durchgang. Kommt eine größere Zahl, war die Summe bisher am alten Maximum gemessen: Welcher Faktor bringt das in Ordnung?',
-        'Der Faktor ist exp(m − m′), also braucht es das alte und das neue Maximum: Rette das alte vor `MAX` nach `r3`.',
+        'Finde Maximum und Summe im selben Durchgang. Kommt eine größere Zahl, war die bisherige Summe auf das alte Maximum bezogen: Welcher Faktor korrigiert das?',
+        'Der Faktor ist exp(m − m′), also brauchst du das alte und das neue Maximum: Sichere das alte vor `MAX` in `r3`.',
         'Erst subtrahieren, dann `EXP`: exp(m) allein läuft über, exp(m − m′) ist höchstens 1.',
       ],
     },

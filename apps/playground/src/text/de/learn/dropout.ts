@@ -2,7 +2,7 @@ import type { ChapterTexts } from '../../text.ts';
 
 export const dropout: ChapterTexts['dropout'] = {
   intro:
-    'Dropout verwirft jedes Attentiongewicht mit der Wahrscheinlichkeit p. Um sich zu merken, welche, brauchte man so viele Bits, wie es Gewichte gibt. Stattdessen wird jedes Bit berechnet, wenn es gebraucht wird, aus einem Seed und aus seinem Ort: Philox macht aus einem Zähler zufällige Wörter, und aus demselben Zähler dieselben Wörter, vorwärts wie rückwärts, auf jeder Maschine.',
+    'Dropout verwirft jedes Attention-Gewicht mit der Wahrscheinlichkeit p. Die Auswahl zu speichern, würde ein Bit pro Gewicht kosten. Stattdessen wird jedes Bit berechnet, wenn es gebraucht wird: aus einem Seed und aus seinem Platz in der Matrix. Philox macht aus einem Zähler zufällige Wörter. Derselbe Zähler ergibt dieselben Wörter, im Vorwärts- wie im Rückwärtsdurchlauf und auf jedem Rechner.',
   oneSeed: 'Ein Seed, drei Konventionen',
   seed: 'Seed',
   offset: 'Offset',
@@ -11,18 +11,18 @@ export const dropout: ChapterTexts['dropout'] = {
   schemes: {
     'torch-efficient': {
       title: 'PyTorch, memory-efficient',
-      unit: 'ein Wort je Element, 10 Runden',
-      how: 'Die Elemente sind vom Offset an zeilenweise nummeriert; der Zähler ist diese Nummer durch vier, der Rest wählt das Wort. Behalten wird, wenn das Wort mindestens p·2³² ist.',
+      unit: 'ein Wort pro Element, 10 Runden',
+      how: 'Die Elemente sind vom Offset an zeilenweise nummeriert; der Zähler ist diese Nummer geteilt durch vier, der Rest wählt das Wort. Ein Element bleibt, wenn sein Wort mindestens p·2³² ist.',
     },
     'flash-attention-2': {
       title: 'FlashAttention-2',
-      unit: 'ein Byte je Element, 7 Runden',
-      how: 'Die Maske ist geschnitten, wie Tensor Cores sie halten: Kacheln von 16 × 32, und darin für jedes Element eine von 32 Lanes. Ein Block entscheidet sechzehn Elemente, je ein Byte; p ist also ein Vielfaches von 1/256.',
+      unit: 'ein Byte pro Element, 7 Runden',
+      how: 'Die Maske ist so angeordnet, wie Tensor Cores sie halten: in Kacheln von 16 × 32, in denen jedes Element zu einer von 32 Lanes gehört. Ein Block entscheidet über sechzehn Elemente, mit einem Byte pro Element; p ist also ein Vielfaches von 1/256.',
     },
     onednn: {
       title: 'oneDNN',
-      unit: 'ein Wort je Element, 10 Runden',
-      how: 'Der Offset füllt die eine Hälfte des Zählers, die Nummer des Elements die andere: Ein anderer Offset ist ein anderer Strom. Vier Elemente nebeneinander teilen sich einen Block.',
+      unit: 'ein Wort pro Element, 10 Runden',
+      how: 'Der Offset füllt die eine Hälfte des Zählers, die Nummer des Elements die andere; ein anderer Offset ist also ein anderer Zufallsstrom. Vier Nachbarn in einer Zeile teilen sich einen Block.',
     },
   },
   maskLabel: (title, i, j, kept) =>
@@ -41,13 +41,13 @@ export const dropout: ChapterTexts['dropout'] = {
       `Hier in TypeScript gezogen und von der CPU-Engine; Bit für Bit verglichen. Die GPU war nicht zu gebrauchen: ${reason}`,
   },
   keptShare: 'Behalten',
-  fromP: 'Von p',
-  across: 'Quer',
-  down: 'Hinab',
-  note: '64 Queries × 64 Keys; Hell ist behalten. „Von p“ ist der Abstand des behaltenen Anteils von 1 − p in Standardabweichungen; „Quer“ und „Hinab“ sind die Korrelationen von Nachbarn.',
+  fromP: 'Abweichung',
+  across: 'Waagrecht',
+  down: 'Senkrecht',
+  note: '64 Queries × 64 Keys; helle Elemente bleiben. „Abweichung“ ist der Abstand des behaltenen Anteils von 1 − p in Standardabweichungen; „Waagrecht“ und „Senkrecht“ sind die Korrelationen von Nachbarn.',
   element: (i, j, title) => `Query ${i}, Key ${j}: ${title}`,
-  neighbourhood: 'Die Elemente ringsum: eines drücken, um es zu wählen',
-  mates: 'Grün ist behalten. Umrandet: vom selben Philox-Block entschieden.',
+  neighbourhood: 'Die Elemente ringsum: anklicken, um eines zu wählen',
+  mates: 'Grüne Elemente bleiben. Über die umrandeten entscheidet derselbe Philox-Block.',
   counter: 'Zähler',
   key: 'Schlüssel (der Seed)',
   word: lane => `Wort ${lane}`,
@@ -59,15 +59,15 @@ export const dropout: ChapterTexts['dropout'] = {
   rounds: n => `${n} Runden Philox`,
   round: 'Runde',
   block: 'Block',
-  flipped: 'Bits, die anders wären, wäre ein Bit des Zählers gekippt',
+  flipped: 'Bits, die anders wären, wenn ein Bit des Zählers gekippt würde',
   roundsWhy:
-    'Eine Runde multipliziert zwei der Wörter mit Konstanten, vertauscht die Hälften und mischt den Schlüssel ein, dessen eines Wort um den gebrochenen Teil des Goldenen Schnitts wächst und das andere um den von √3. Nach wenigen Runden hat ein gekipptes Bit etwa die Hälfte aller 128 verändert.',
-  why: 'Warum kein gewöhnlicher Zufallsgenerator?',
+    'Eine Runde multipliziert zwei der Wörter mit Konstanten, vertauscht die Hälften und mischt den Schlüssel ein. Nach jeder Runde wächst ein Wort des Schlüssels um den Nachkommateil des Goldenen Schnitts, das andere um den von √3. Nach wenigen Runden verändert ein gekipptes Bit etwa die Hälfte aller 128 Bits.',
+  why: 'Warum kein gewöhnlicher Zufallszahlengenerator?',
   whyAnswer: [
-    'Ein gewöhnlicher Generator hat einen Zustand, der mitläuft: Wer seine millionste Zahl wissen will, muss alle davor ziehen. Arbeitsgruppen einer GPU berechnen Kacheln in beliebiger Folge, und rückwärts geht es einen anderen Weg als vorwärts. Ein zählerbasierter Generator hat keinen Zustand: Der Ort des Elements *ist* der Zähler.',
+    'Ein gewöhnlicher Generator hat einen Zustand, der mit jeder Zahl weiterläuft: Für die millionste Zahl muss man zuerst alle anderen ziehen. Aber die Workgroups einer GPU berechnen Kacheln in beliebiger Reihenfolge, und der Rückwärtsdurchlauf geht einen anderen Weg als der Vorwärtsdurchlauf. Ein zählerbasierter Generator hat keinen Zustand: Der Platz des Elements *ist* der Zähler.',
   ],
   keepMask: 'Und wenn ich eine eigene Maske habe?',
   keepMaskAnswer: [
-    'Gib sie an: `dropout: { mask, p }`. Dann wird je Gewicht ein Byte gelesen statt berechnet; das kostet Speicher, gibt aber alles wieder.',
+    'Übergib sie als `dropout: { mask, p }`. Der Kernel liest dann ein Byte pro Gewicht, statt es zu berechnen. Das kostet Speicher, reproduziert aber jede beliebige Maske.',
   ],
 };

@@ -2,37 +2,38 @@ import type { Text } from '../../text.ts';
 
 export const lab: Text['lab'] = {
   intro: S =>
-    `Ein Kopf, ${S} Queries (nach unten) und ${S} Keys (nach rechts). Graue Paare sind verdeckt: Sie bekommen kein Gewicht und keinen Gradienten. Zeig auf ein Paar oder geh mit den Pfeiltasten, um seine Zahlen zu sehen.`,
+    `Ein Kopf, ${S} Queries (nach unten) und ${S} Keys (nach rechts). Graue Paare sind maskiert: Sie bekommen kein Gewicht und keinen Gradienten. Zeig auf ein Paar oder wandere mit den Pfeiltasten, um seine Zahlen zu lesen.`,
   mask: 'Maske',
   scores: 'Scores',
   probabilities: 'Wahrscheinlichkeiten P',
   gradients: 'Gradienten der Scores',
-  hidden: 'verdeckt',
+  hidden: 'maskiert',
   pair: (i, j) => `Query ${i}, Key ${j}`,
   mapLabel: (title, i, j, value) =>
     `${title}: Query ${i}, Key ${j}: ${value}. Pfeiltasten wählen ein anderes Paar.`,
   range: (low, high) => `${low} bis ${high}`,
-  seen: share => `${share} aller Paare sind zu sehen.`,
+  seen: share => `${share} aller Paare sind sichtbar.`,
   masks: {
     none: { title: 'Keine Maske', about: 'Jede Query sieht jeden Key.' },
     causal: {
       title: 'Kausal',
       about:
-        'Eine Query sieht die Keys bis zu ihrer eigenen Stelle. Kacheln über der Diagonale werden übersprungen.',
+        'Eine Query sieht die Keys bis zu ihrer eigenen Position. Kacheln oberhalb der Diagonale werden übersprungen.',
     },
     window: {
       title: 'Gleitendes Fenster',
-      about: 'Nur die nächsten Keys: Die Arbeit wächst mit der Länge, nicht mit ihrem Quadrat.',
+      about:
+        'Eine Query sieht nur die nächsten Keys; die Arbeit wächst also mit der Länge und nicht mit ihrem Quadrat.',
       value: 'Keys nach links',
     },
     alibi: {
       title: 'ALiBi',
-      about: 'Ein Abzug, der mit dem Abstand wächst, ersetzt Positionen.',
+      about: 'Ein Abzug wächst mit dem Abstand von Query und Key. Er ersetzt Positions-Embeddings.',
       value: 'Steigung',
     },
     softcap: {
       title: 'Softcap',
-      about: 'Scores werden durch c·tanh(s/c) gebogen, sodass keiner alles bestimmt.',
+      about: 'c·tanh(s/c) dämpft die Scores, sodass keiner von ihnen dominieren kann.',
       value: 'Grenze c',
     },
     document: {
@@ -42,23 +43,25 @@ export const lab: Text['lab'] = {
     },
     prefix: {
       title: 'Präfix',
-      about: 'Die ersten Keys sehen alle; danach ist es kausal.',
+      about: 'Jede Query sieht die ersten Keys. Danach ist die Maske kausal.',
       value: 'Länge des Präfixes',
     },
     dilated: {
-      title: 'Gespreizt',
-      about: 'Jeder soundsovielte Key, von der Query aus gezählt: weit mit wenig Arbeit.',
+      title: 'Dilatiert',
+      about:
+        'Eine Query sieht nur jeden zweiten, dritten oder n-ten Key, von ihr aus gezählt: Sie reicht weit mit wenig Arbeit.',
       value: 'Abstand',
     },
     block: {
       title: 'Blockmaske',
       about:
-        'Kacheln von 128 × 128, nach denen niemand fragt, werden gar nicht berechnet: je ein Bit, aus einer Masken-Mod gemacht (hier: ein globales Präfix und die Nachbarschaft).',
+        'Kacheln von 128 × 128, die keine Query braucht, werden gar nicht berechnet. Die Maske hat ein Bit pro Kachel und entsteht aus einer Mask-Mod (hier: ein globales Präfix und die Nachbarschaft).',
       value: 'Keys auf jeder Seite',
     },
     sink: {
       title: 'Sink',
-      about: 'Ein weiterer Logit ohne Wert: Die Summe der Gewichte kann kleiner als eins sein.',
+      about:
+        'Ein weiteres Logit ohne Value-Vektor nimmt sich seinen Anteil: Die Summe der Gewichte aller Keys kann kleiner als eins sein.',
       value: 'Logit des Sinks',
     },
   },

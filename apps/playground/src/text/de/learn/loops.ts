@@ -2,41 +2,41 @@ import type { Text } from '../../text.ts';
 
 export const loops: Text['loops'] = {
   intro:
-    'Jede Kachel Queries muss jede Kachel Keys treffen. Im schnellen Speicher liegt je eine, also wird etwas immer wieder geladen: Liegen die Queries außen, sind es K und V; liegen die Keys außen, sind es Q und die unfertigen Ergebnisse, die auch zurückgeschrieben werden müssen.',
+    'Jede Query-Kachel muss auf jede Key-Kachel treffen. Der schnelle Speicher fasst von beiden je eine, also muss etwas immer wieder geladen werden. Liegt die Schleife über die Queries außen, sind das K und V. Liegt die Schleife über die Keys außen, sind es Q und die unfertigen Ausgaben, die außerdem zurückgeschrieben werden müssen.',
   side: 'Zwei Reihenfolgen nebeneinander',
   sideWhy:
-    'Das Gitter ist die n × n-Matrix der Paare; darum liegen die Kacheln im langsamen Speicher. Blau wird geladen, Orange gespeichert, Violett bleibt im schnellen Speicher.',
+    'Das Gitter ist die n × n-Matrix der Paare. Um das Gitter herum liegen die Kacheln im langsamen Speicher. Blaue Kacheln werden geladen, orange gespeichert, violette bleiben im schnellen Speicher.',
   tiles: 'Kacheln (n)',
-  slots: 'Ergebnisplätze im schnellen Speicher',
+  slots: 'Ausgabeplätze im schnellen Speicher',
   orders: {
     'inner-product': 'Queries außen: inneres Produkt, FlashAttention-2',
     'outer-product': 'Keys außen: äußeres Produkt, FlashAttention-1',
   },
   grid: (met, all, now) =>
-    `${met} von ${all} Kachelpaaren sind sich begegnet${now ? `; jetzt trifft Querykachel ${now.i} Keykachel ${now.j}` : ''}`,
+    `${met} von ${all} Kachelpaaren sind sich begegnet${now ? `; jetzt trifft Query-Kachel ${now.i} auf Key-Kachel ${now.j}` : ''}`,
   moved: 'Bewegte Kacheln',
   soFar: 'bisher',
-  inAll: 'gesamt',
-  together: 'Zusammen',
+  inAll: 'insgesamt',
+  together: 'Summe',
   traffic: { loadsQ: 'Q laden', loadsKv: 'K, V laden', loadsO: 'O laden', storesO: 'O speichern' },
-  outputStays: 'Ein Ergebnis bleibt nah, bis seine Zeile fertig ist: einmal geladen, einmal gespeichert.',
-  everyVisit: 'Jede Begegnung lädt ein unfertiges Ergebnis und speichert es wieder.',
+  outputStays: 'Eine Ausgabe bleibt nah, bis ihre Zeile fertig ist: einmal geladen, einmal gespeichert.',
+  everyVisit: 'Jeder Besuch lädt eine unfertige Ausgabe und speichert sie wieder.',
   someStay: (slots, n) =>
-    `${slots} von ${n} Ergebnissen bleiben nah; jedes spart ${n - 1}-mal Laden und ${n - 1}-mal Speichern.`,
-  whyNotAll: 'Warum nicht alle Ergebnisse behalten?',
+    `${slots} von ${n} Ausgaben bleiben nah; jede spart ${n - 1}-mal Laden und ${n - 1}-mal Speichern.`,
+  whyNotAll: 'Warum nicht alle Ausgaben behalten?',
   whyNotAllAnswer: [
-    'Der schnelle Speicher ist geteilt: Wo Ergebnisse liegen, liegen keine Keys. Bleiben alle n, wird so oft gespeichert wie in der anderen Reihenfolge, und der schnelle Speicher wächst mit der Sequenz. Es ist die Wahl zwischen drei und sechs Registern aus Kapitel 1, nur in vielen Stufen.',
+    'Der schnelle Speicher ist knapp: Ein Platz, an dem eine Ausgabe liegt, kann keine Keys aufnehmen. Bleiben alle n Ausgaben, wird nur so oft gespeichert wie in der anderen Reihenfolge, aber der schnelle Speicher muss mit der Sequenz wachsen. Es ist wieder die Wahl zwischen drei und sechs Registern aus Kapitel 1, mit Zwischenstufen.',
   ],
-  whyTwo: 'Wer tut was zur selben Zeit?',
+  whyTwo: 'Wer tut was zur gleichen Zeit?',
   whyTwoAnswer: [
-    'Eine GPU bearbeitet viele Kacheln zugleich. Liegen die Queries außen, hat jede Arbeitsgruppe ihre eigene Querykachel und wartet auf niemanden: Deshalb wählen FlashAttention-2 und diese Bibliothek diese Reihenfolge. Liegen die Keys außen, müssten Gruppen mit verschiedenen Keys zu denselben Ergebnissen addieren.',
+    'Eine GPU bearbeitet viele Kacheln gleichzeitig. Liegen die Queries außen, hat jede Workgroup ihre eigene Query-Kachel und wartet nie auf eine andere Workgroup. Deshalb liegen sie bei FlashAttention-2 und in dieser Bibliothek außen. Liegen die Keys außen, müssten Workgroups mit verschiedenen Keys zu denselben Ausgaben addieren.',
   ],
-  roofline: 'Rechnen je Byte',
+  roofline: 'Rechenoperationen pro Byte',
   rooflineWhy:
-    'Ein Gerät rechnet nur dann so schnell, wie es kann, wenn jedes geladene Byte oft genug benutzt wird. Unter der Schräge begrenzt der Speicher, unter dem flachen Dach das Rechnen.',
-  flopPerByte: 'FLOP je Byte',
+    'Ein Gerät erreicht seine Spitzenleistung nur, wenn es jedes geladene Byte oft genug verwendet. Unter der Schräge begrenzt der Speicher, unter dem flachen Dach die Rechenleistung.',
+  flopPerByte: 'FLOP pro Byte',
   limitedBy: 'Begrenzt durch',
-  limits: { memory: 'Speicher', arithmetic: 'Rechnen' },
+  limits: { memory: 'Speicher', arithmetic: 'Rechenleistung' },
   schedules: {
     naive: 'S und P gespeichert',
     'outer-product': 'Keys außen',
@@ -44,9 +44,9 @@ export const loops: Text['loops'] = {
   },
   rooflineChart: points => `Roofline. ${points.join('; ')}`,
   laptop: 'Ein Laptop, ungefähr',
-  arithmetic: 'Rechnen, TFLOP/s',
-  memory: 'Speicher, GB/s',
-  rowsPerTile: 'Zeilen je Kachel',
+  arithmetic: 'Rechenleistung, TFLOP/s',
+  memory: 'Speicherbandbreite, GB/s',
+  rowsPerTile: 'Zeilen pro Kachel',
   rooflineNote: (sequence, headSize) =>
-    `${sequence} Queries und Keys, Kopfgröße ${headSize}, 16-Bit-Zahlen; ohne Caches. Größere Kacheln benutzen jedes geladene Byte öfter.`,
+    `${sequence} Queries und Keys, Kopfgröße ${headSize}, 16-Bit-Zahlen. Caches sind nicht berücksichtigt. Größere Kacheln verwenden jedes geladene Byte öfter.`,
 };

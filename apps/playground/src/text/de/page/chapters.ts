@@ -4,48 +4,48 @@ export const chapters: Text['chapters'] = {
   overview: {
     short: 'Attention',
     title: 'Was Attention ist',
-    blurb: 'Ein Satz, drei Vektoren je Wort und ein Quadrat aus Scores.',
+    blurb: 'Ein Satz, drei Vektoren pro Wort und ein Quadrat aus Scores.',
   },
   machine: {
     short: 'Maschine',
     title: 'Die Maschine',
-    blurb: 'Zwei Matrizen mit drei Registern multiplizieren, ein Befehl nach dem anderen.',
+    blurb: 'Zwei Matrizen mit drei Registern multiplizieren, Befehl für Befehl.',
   },
   softmax: {
     short: 'Softmax',
     title: 'Softmax',
-    blurb: 'Ein Register mehr erspart einen ganzen Durchgang durch den Speicher.',
+    blurb: 'Ein Register mehr spart einen ganzen Durchgang durch den Speicher.',
   },
   attention: {
-    short: 'Strom',
-    title: 'Von Softmax zu Attention',
-    blurb: 'Ein laufendes Maximum, ein Nenner, ein Zähler; die große Matrix gibt es nie.',
+    short: 'Streaming',
+    title: 'Vom Softmax zur Attention',
+    blurb: 'Ein laufendes Maximum, ein Nenner, ein Zähler; die große Matrix entsteht nie.',
   },
   loops: {
     short: 'Schleifen',
-    title: 'Schleifenfolge',
-    blurb: 'Welche Schleife außen liegt, entscheidet, was reist: FlashAttention-1 gegen -2.',
+    title: 'Schleifenreihenfolge',
+    blurb: 'Welche Schleife außen liegt, bestimmt, was bewegt wird: FlashAttention-1 und FlashAttention-2.',
   },
   backward: {
     short: 'Rückwärts',
-    title: 'Rückwärts',
-    blurb: 'Gradienten ohne die großen Matrizen: Eine Zahl je Zeile bringt alles zurück.',
+    title: 'Rückwärtsdurchlauf',
+    blurb: 'Gradienten ohne die großen Matrizen: Eine Zahl pro Zeile bringt alles zurück.',
   },
   kernels: {
     short: 'Kernel',
-    title: 'Schreibe die Kernel',
+    title: 'Kernel schreiben',
     blurb: 'Acht Kernel in WGSL, von der einfachen Formel bis zu dK und dV, auf deiner eigenen GPU.',
   },
   dropout: {
     short: 'Dropout',
     title: 'Dropout',
-    blurb: 'Zufallsbits, die zweimal berechnet statt einmal gespeichert werden.',
+    blurb: 'Zufallsbits, die man zweimal berechnet, statt sie einmal zu speichern.',
   },
   graph: {
     short: 'Graph',
     title: 'Der Graph',
     blurb:
-      'Attention als ein Dutzend Operationen, und als die wenigen Kernel, die ein Compiler daraus machen kann.',
+      'Attention als ein Dutzend Operationen und als die wenigen Kernel, die ein Compiler daraus machen kann.',
   },
   lab: {
     short: 'Labor',
@@ -55,11 +55,11 @@ export const chapters: Text['chapters'] = {
   train: {
     short: 'Training',
     title: 'Trainieren',
-    blurb: 'Ein kleiner Transformer lernt vor deinen Augen, und mit ihm seine Attention.',
+    blurb: 'Ein kleiner Transformer lernt vor deinen Augen, worauf er achten muss.',
   },
   doctor: {
-    short: 'Doktor',
-    title: 'Doktor',
-    blurb: 'Ist Attention auf deiner GPU richtig, und wie nah kommt sie dem, was die GPU kann?',
+    short: 'Diagnose',
+    title: 'Diagnose',
+    blurb: 'Rechnet Attention auf deiner GPU richtig, und wie nah kommt sie an das heran, was die GPU kann?',
   },
 };

@@ -12,7 +12,7 @@ export const player: Text['player'] = {
     tile: 'Eine Kachel zurück',
     row: 'Eine Zeile zurück',
     column: 'Eine Spalte zurück',
-    visit: 'Eine Begegnung zurück',
+    visit: 'Einen Besuch zurück',
   },
   next: {
     step: 'Nächster Schritt',
@@ -20,6 +20,6 @@ export const player: Text['player'] = {
     tile: 'Nächste Kachel',
     row: 'Nächste Zeile',
     column: 'Nächste Spalte',
-    visit: 'Nächste Begegnung',
+    visit: 'Nächster Besuch',
   },
 };

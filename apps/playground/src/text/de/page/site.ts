@@ -3,11 +3,11 @@ import type { Text } from '../../text.ts';
 export const site: Text['site'] = {
   title: 'Tilewise: Flash-Attention, auseinandergenommen',
   needsScript:
-    'Alles auf dieser Seite wird in deinem Browser berechnet, und dafür braucht es JavaScript; nichts wird irgendwohin geschickt. Bitte erlaube es, um weiterzugehen.',
+    'Alles auf dieser Seite wird mit JavaScript in deinem Browser berechnet; nichts wird übertragen. Bitte aktiviere JavaScript, um fortzufahren.',
   skip: 'Zum Inhalt springen',
   chapters: 'Kapitel',
   chapter: n => `Kapitel ${n}`,
-  evaluators: 'Zum Beurteilen',
+  evaluators: 'Zur Beurteilung',
   done: 'alles gelöst',
   tasksDone: (done, of) => `${done} von ${of} gelöst`,
   copyChapterLink: 'Link zu diesem Kapitel kopieren',
@@ -18,10 +18,10 @@ export const site: Text['site'] = {
   nextChapter: 'Nächstes Kapitel',
   loading: title => `${title} wird geladen …`,
   language: 'Sprache',
-  theme: { light: 'Helles Farbschema benutzen', dark: 'Dunkles Farbschema benutzen' },
+  theme: { light: 'Helles Farbschema verwenden', dark: 'Dunkles Farbschema verwenden' },
   boundary: {
-    failed: 'Dieses Kapitel ließ sich nicht laden. Ist das Netz da?',
-    broke: 'Dieses Kapitel ist mit einem Fehler stehen geblieben. Was du geschrieben hast, bleibt erhalten.',
+    failed: 'Dieses Kapitel ließ sich nicht laden. Besteht eine Internetverbindung?',
+    broke: 'Dieses Kapitel wurde durch einen Fehler unterbrochen. Was du geschrieben hast, bleibt erhalten.',
     again: 'Noch einmal versuchen',
   },
 };

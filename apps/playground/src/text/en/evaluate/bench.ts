@@ -45,13 +45,13 @@ export const bench = {
     `It moves ${counted(reads, 'read', 'reads')} and ${counted(writes, 'write', 'writes')}.`,
   bestKnown: (cycles: number, known: number): string =>
     cycles < known
-      ? `The best program that we know takes ${known}: you have beaten it.`
+      ? `The best program that we know takes ${known} cycles: you have beaten it.`
       : cycles === known
         ? 'No shorter program is known.'
-        : `The best program that we know takes ${known}. Can you come nearer?`,
+        : `The best program that we know takes ${known} cycles. Can you come closer?`,
   ownBest: (cycles: number): string => `Your own best is ${cycles}.`,
   vectors:
-    'A register holds a number or a small vector. Instructions work component by component, and a number meets every component of a vector. `DOT` multiplies two vectors and adds up. `FOR i = 0 TO n-1` … `END` repeats the lines between and costs nothing; `STEP 2` takes every other i.',
+    'A register holds a number or a small vector. Instructions work component by component, and a number is combined with every component of a vector. `DOT` multiplies two vectors and adds up the products. `FOR i = 0 TO n-1` … `END` repeats the lines in between and costs no cycles; `STEP 2` takes every other i.',
   sizes: {
     stream: 'Keys (n)',
     merge: 'Tiles (n)',
@@ -61,7 +61,7 @@ export const bench = {
     column: 'Queries (n)',
   },
   tryIt: 'Put this program into the editor',
-  replaces: 'It replaces yours.',
+  replaces: 'It replaces your program.',
   startOver: 'Start over',
   restore: 'Restore the replaced program',
   needsRegisters: (n: number): string => `It needs a machine with ${n} registers.`,
@@ -131,7 +131,7 @@ export const bench = {
       task: 'Compute all four elements. Four times seven is 28 cycles, but neighbours share operands: do it in 25.',
       hints: [
         'When an element is done, `R0` and `R1` still hold its last operands. Which element could begin with one of them?',
-        'The order of the two products of an element is yours: start with what is already there.',
+        'The order of the two products of an element is up to you: start with what is already there.',
         'Walk c₀₀ → c₀₁ → c₁₁ → c₁₀: each step saves one load.',
       ],
     },
@@ -149,8 +149,8 @@ export const bench = {
       task: 'Compute softmax so that no number overflows, whatever the inputs: at most 3n reads and n writes.',
       hints: [
         'exp(x − m) never overflows when m is the maximum, and m cancels out. So find the maximum first, in a pass of its own: `r1` keeps the maximum so far.',
-        'Pass 2 adds exp(x − m) up in `r2`. The exponent is used at once and never written to DRAM.',
-        'Pass 3 computes each exponent again: to store them would cost n writes and n reads more.',
+        'Pass 2 adds exp(x − m) up in `r2`. The exponential is used at once and never written to DRAM.',
+        'Pass 3 computes each exponential again: storing them would cost n more writes and n more reads.',
       ],
     },
     stream: {
@@ -159,14 +159,14 @@ export const bench = {
       hints: [
         'Three things are kept: the maximum so far, the denominator and the numerator, which is a vector. What does a new maximum do to the other two?',
         'The factor exp(m − m′) is a number. It multiplies the denominator and every component of the numerator alike.',
-        'To begin with 1 without a constant: subtract a register from itself, then `EXP`. Divide once, at the very end.',
+        'To get a 1 without a constant: subtract a register from itself, then `EXP`. Divide once, at the very end.',
       ],
     },
     merge: {
       title: 'Merge the states of tiles',
       task: 'Each of n tiles has left its state in DRAM: the maximum `m`, the denominator `d`, the numerator `num`. Merge them all and write the output to `o[0]`.',
       hints: [
-        'A tile is to the merge what a key was to the single pass. Only now both sides have a maximum that may have to give way.',
+        'A tile is to the merge what a key was to the single pass, except that the maximum of either side may now have to give way.',
         'Both sides get a factor: exp(m₁ − m′) and exp(m₂ − m′). One of the two is 1.',
         'With five registers: the three of the running state, one for the new maximum, one that is loaded into. The old maximum’s register can hold its factor.',
       ],
@@ -175,9 +175,9 @@ export const bench = {
       title: 'The tile loop, queries outside',
       task: 'Now the scores are computed: q·k. For every query, stream through all keys and write `o`. K and V are read once for each query: n + 2n² reads, n writes.',
       hints: [
-        'Around the single pass goes one more loop. What of a query is loaded once, and what stays in registers until the query is done?',
+        'One more loop goes around the single pass. What is loaded once for each query, and what stays in registers until the query is done?',
         '`DOT` makes the score from q and k. No score is ever written to DRAM.',
-        'The state begins anew for each query: begin with key 0, then FOR j = 1 TO n-1.',
+        'The state begins anew for each query: start with key 0, then FOR j = 1 TO n-1.',
       ],
     },
     'keys-outside': {
@@ -195,7 +195,7 @@ export const bench = {
       hints: [
         '`FOR i = 0 TO n-2 STEP 2` walks in pairs; the second query of a pair is `q[i+1]`.',
         'Load a key and its value once, and use them for both queries before the next key comes.',
-        'Each query has four registers of its own: q, m, d and num. Four are left for what passes through.',
+        'Each query has four registers of its own: q, m, d and num. Four registers are left for what passes through.',
       ],
     },
     'backward-row': {

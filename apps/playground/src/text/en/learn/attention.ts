@@ -1,6 +1,6 @@
 export const attention = {
   intro:
-    'Attention needs the softmax weights for one thing only: to average the value vectors. So it need not keep them. Each weight is made, multiplied into a running numerator, and forgotten.',
+    'Attention needs the softmax weights for one thing only: to average the value vectors. So it need not keep them: each weight is computed, multiplied by its value vector, added to a running numerator, and forgotten.',
   threeThings:
     "For each query we keep three things: the maximum $m$ so far, the denominator $d$, and the numerator, which is a vector. When a new key raises the maximum to $m'$, both sums are multiplied by $e^{m-m'}$. The division comes last, so one pass is enough.",
   stream: 'One query, all its keys',
@@ -14,31 +14,31 @@ export const attention = {
   figure: (keys: number, seen: number, m: string | null): string =>
     `Scores, weights and value vectors of ${keys} keys; ${seen} have been seen, the maximum of these is ${m ?? 'not known'}`,
   maximum: 'Maximum m',
-  factorOfKept: 'Factor of what was kept',
+  factorOfKept: 'Correction factor',
   denominator: 'Denominator d',
   numerator: 'Numerator',
   output: 'o = numerator / d',
   numbersKept: 'Numbers kept',
-  kept: (here: number, naive: number): string => `${here}; by the naive way ${naive}`,
+  kept: (here: number, naive: number): string => `${here}; naively ${naive}`,
   allSeen: 'All keys have been seen, and o is the attention output. Every tile size gives the same.',
   rightSoFar: 'At every moment, o is right for the keys seen so far.',
   merge: 'Every element can be a tile',
   mergeWhy:
-    'Two states merge by the same rule, whether each stands for one key or for a thousand. The merge is associative. So tiles can be computed anywhere and in any order, and put together later.',
+    'Two states merge by the same rule, whether each stands for one key or for a thousand. The merge is associative and commutative, so tiles can be computed anywhere and in any order, and be put together later.',
   keys: (first: number, last: number): string => `keys ${first} to ${last}`,
   oneLeft: 'One state is left.',
   chooseTile: 'Choose a tile, then the one to merge it with.',
   withWhich: 'With which one?',
-  merged: (merged: string, whole: string): string => `num / d = ${merged}, and computed at once ${whole}.`,
+  merged: (merged: string, whole: string): string => `num / d = ${merged}; computed in one go: ${whole}.`,
   startAgain: 'Start again',
   memory: 'P never exists',
   naive: 'Scores and probabilities, n × n each',
   streaming: 'One tile of scores and its running state',
   queriesAndKeys: 'Queries and keys',
-  timesLess: (times: string): string => `The naive way keeps ${times} times as much.`,
+  timesLess: (times: string): string => `The naive way takes ${times} times as much memory.`,
   memoryNote: (headSize: number, tile: number): string =>
-    `Logarithmic bars; one head in 32-bit floats, head size ${headSize}, tiles of ${tile} × ${tile}. The inputs are not counted.`,
-  elimination: 'The general pattern: what is consumed at once need not exist',
+    `The bars are logarithmic. One head in 32-bit floats, head size ${headSize}, tiles of ${tile} × ${tile}. The inputs are not counted.`,
+  elimination: 'The general pattern: what is consumed at once need not be stored',
   eliminationAnswer: [
     'P is large. One operation makes it, and the next consumes it in a sum. Whenever this is so, the two operations can be fused: make an element, use it, forget it.',
     'Compilers call this *loop fusion*, functional languages *deforestation*, and GPU programmers *kernel fusion*. The condition is always the same: the intermediate result appears only inside a contraction.',

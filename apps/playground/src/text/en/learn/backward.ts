@@ -9,12 +9,12 @@ export const backward = {
   nextStep: 'Next step',
   steps: {
     forward: {
-      title: 'Forward, to be undone from the end',
-      why: 'The gradient of the loss by O, dO, is given. Each step goes through one of these equations backwards. All d… are gradients of the loss: dX has the shape of X.',
+      title: 'The forward pass, to be undone from its end',
+      why: 'The gradient of the loss with respect to O, called dO, is given. Each step goes through one of these equations backwards. All d… are gradients of the loss: dX has the shape of X.',
     },
     indices: {
       title: 'The language: indices',
-      why: 'When an index stands above and below, we sum over it, as in einsum. The derivative of a matrix by itself is 1 where row and column agree and 0 elsewhere: two Kronecker deltas. An index in the denominator changes sides, so it contracts with one that stands on the side where it stood before.',
+      why: 'When an index appears both above and below, we sum over it, as einsum does. The derivative of a matrix by itself is 1 where row and column agree and 0 elsewhere: two Kronecker deltas. An index in the denominator changes sides, so it contracts with one that stands on the side where it stood before.',
     },
     product: {
       title: 'The derivative of a product',
@@ -22,15 +22,15 @@ export const backward = {
     },
     chain: {
       title: 'The chain rule: four indices collapse to two',
-      why: 'Nobody builds the array with four indices. It is contracted at once with the gradient that comes from behind, and a matrix is left: a vector–Jacobian product. It is the same trick as with P. A product hands its gradient to each factor, multiplied by the transpose of the other factor.',
+      why: 'Nobody builds the array with four indices. It is contracted at once with the incoming gradient, and a matrix is left: a vector–Jacobian product. It is the same trick as with P. A product hands its gradient to each factor, times the transpose of the other factor.',
     },
     dV: {
       title: 'Through O = P V, to V',
-      why: 'The rule of the product, for its second factor.',
+      why: 'The derivative of a product again, for its second factor.',
     },
     dP: {
       title: 'Through O = P V, to P',
-      why: 'Row $i$ of dP is row $i$ of dO times Vᵀ: rows do not need each other.',
+      why: 'Row $i$ of dP is row $i$ of dO times Vᵀ: the rows are independent of each other.',
     },
     softmax: {
       title: 'Through the softmax',
@@ -42,7 +42,7 @@ export const backward = {
     },
     dQdK: {
       title: 'Through S = Q Kᵀ',
-      why: 'Again a product. With a scale on the scores, both are multiplied by it.',
+      why: 'Again a product. If the scores are scaled, both gradients are multiplied by the scale.',
     },
     columns: {
       title: 'Any element, at any time',
@@ -50,7 +50,7 @@ export const backward = {
     },
     rankOne: {
       title: 'Rank-1 updates',
-      why: 'If you walk by rows, each row of dS finishes a row of dQ. dK and dV get a rank-1 update: every one of their rows changes a little. A finished row of dQ can go into dX and the weight gradient at once, and be forgotten.',
+      why: 'If you walk row by row, each row of dS finishes a row of dQ. dK and dV get a rank-1 update: every one of their rows changes a little. A finished row of dQ can go into dX and the weight gradient at once, and be forgotten.',
     },
     dX: {
       title: 'Through the projections, to X',
@@ -67,7 +67,7 @@ export const backward = {
   given: 'This one is given, not computed.',
   check: 'Is the gradient right?',
   checkWhy:
-    'Choose an element of Q, K or V, or of its gradient. Move the number and see everything follow. The gradient says how fast the loss changes. So does the quotient, which knows nothing of the formulas above. The smaller h is, the better they agree.',
+    'Choose an element of Q, K or V, or of its gradient. Move the number, and everything follows. The gradient says how fast the loss changes. So does the difference quotient, which knows nothing of the formulas above. The smaller the step h, the better the two agree.',
   move: (name: string): string => `Move ${name} by`,
   stepSize: 'Step h',
   apart: (difference: string): string => `The quotient and the formula differ by ${difference}.`,
@@ -85,18 +85,18 @@ export const backward = {
     `${at} of ${n} ${walk} of dS have been made`,
   styles: { inner: 'inner product', outer: 'outer product' },
   walkNotes: {
-    rows: 'One inner, two outer. Each row of dS finishes one row of dQ; dK and dV change everywhere at every step, so all of them must be kept and added to.',
+    rows: 'One inner product, two outer ones. Each row of dS finishes one row of dQ; dK and dV change everywhere at every step, so all of them must be kept and added to.',
     columns:
-      'Two inner, one outer: the better balance. Each column finishes one row of dK and one of dV; only dQ is left unfinished until the end.',
+      'Two inner products, one outer one: the better balance. Each column finishes one row of dK and one of dV; only dQ is left unfinished until the end.',
   },
   termsNote:
-    'In a gradient, 3/8 says that three of the eight terms of every sum have been added; ✓ that the sum is complete.',
+    'Inside a gradient, 3/8 means that three of the eight terms of each sum have been added, and ✓ that the sum is complete.',
   worth: 'What knowing D first is worth',
   worthWhy:
     'dS needs the D of its row. If D comes from P and dP, it is known only after the whole row, and K and V must be loaded a second time. If D comes from dO and O beforehand, loading once is enough. That is twice the arithmetic per byte.',
   whenD: 'D',
   knownD: 'D = rowsum(dO ∘ O), beforehand',
-  lateD: 'D = rowsum(P ∘ dP), on the way',
+  lateD: 'D = rowsum(P ∘ dP), along the way',
   blocks: 'Blocks (n)',
   loadsFigure: (done: number, all: number): string =>
     `${done} of ${all} loads of blocks of K and V have been made; each block shows how often`,
@@ -104,7 +104,7 @@ export const backward = {
   vLoads: 'Loads of V blocks',
   productsPerLoad: 'Products per load',
   purposes: {
-    rows: 'This load only finds a part of D; the block will be needed again.',
+    rows: 'This load only adds a part of D; the block will be needed again.',
     gradients: 'This load gives everything: P, dP, dS and what they add to dQ, dK and dV.',
   },
   notBegun: 'Nothing has been loaded.',
@@ -128,7 +128,7 @@ export const backward = {
   },
   kernelsTitle: 'What the library runs',
   kernelsWhy:
-    'Both walks leave something unfinished, and workgroups would have to add up their parts in shared memory cells. The library walks twice instead, each time in the direction that finishes what it computes. It needs no atomics, and every run gives the same bits.',
+    'Both walks leave something unfinished, and several workgroups would have to add their parts to the same places in memory. The library walks twice instead, each time in the direction that finishes what it computes. It needs no atomics, and every run gives the same bits.',
   mask: 'Mask',
   noMask: 'No mask',
   causal: 'Causal',

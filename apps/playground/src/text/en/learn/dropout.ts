@@ -13,17 +13,17 @@ export const dropout = {
     'torch-efficient': {
       title: 'PyTorch, memory-efficient',
       unit: 'one word per element, 10 rounds',
-      how: 'Elements are numbered row by row from the offset on; the counter is that number divided by four, and the remainder chooses the word. Kept when the word is at least p·2³².',
+      how: 'Elements are numbered row by row from the offset on; the counter is that number divided by four, and the remainder chooses the word. An element is kept when its word is at least p·2³².',
     },
     'flash-attention-2': {
       title: 'FlashAttention-2',
       unit: 'one byte per element, 7 rounds',
-      how: 'The mask is cut as tensor cores hold it: tiles of 16 × 32, and within them a lane of 32 for each element. One block decides sixteen elements, a byte each, so p is a multiple of 1/256.',
+      how: 'The mask is laid out as tensor cores hold it: in tiles of 16 × 32, in which each element belongs to one of 32 lanes. One block decides sixteen elements, with a byte for each, so p is a multiple of 1/256.',
     },
     onednn: {
       title: 'oneDNN',
       unit: 'one word per element, 10 rounds',
-      how: 'The offset fills one half of the counter, the number of the element the other: another offset is another stream. Four elements side by side share a block.',
+      how: 'The offset fills one half of the counter and the number of the element fills the other half, so another offset is another stream. Four neighbours in a row share a block.',
     },
   },
   maskLabel: (title: string, i: number, j: number, kept: boolean): string =>
@@ -48,7 +48,7 @@ export const dropout = {
   note: '64 queries × 64 keys; light is kept. “From p” is how far the kept share is from 1 − p, in standard deviations; “Across” and “Down” are the correlations of neighbours.',
   element: (i: number, j: number, title: string): string => `Query ${i}, key ${j}: ${title}`,
   neighbourhood: 'The elements around it: press one to choose it',
-  mates: 'Green is kept. Outlined: decided by the same Philox block.',
+  mates: 'Green elements are kept. Outlined elements are decided by the same Philox block.',
   counter: 'Counter',
   key: 'Key (the seed)',
   word: (lane: number): string => `Word ${lane}`,
@@ -61,14 +61,14 @@ export const dropout = {
   rounds: (n: number): string => `${n} rounds of Philox`,
   round: 'Round',
   block: 'Block',
-  flipped: 'Bits that differ had one bit of the counter been flipped',
+  flipped: 'Bits that would differ if one bit of the counter were flipped',
   roundsWhy:
-    'A round multiplies two of the words by constants, swaps the halves and mixes in the key, whose one word grows by the fractional part of the golden ratio, the other by that of √3. After a few rounds one flipped bit has changed about half of all 128.',
-  why: 'Why not an ordinary random generator?',
+    'A round multiplies two of the words by constants, swaps the halves and mixes in the key. After each round, one word of the key grows by the fractional part of the golden ratio, the other by that of √3. After a few rounds, flipping one bit changes about half of all 128 bits.',
+  why: 'Why not an ordinary random-number generator?',
   whyAnswer: [
-    'An ordinary generator has a state that runs along: to get its millionth number, you must first draw all the others. But the workgroups of a GPU compute tiles in any order, and backward walks in another direction than forward. A counter-based generator has no state: the place of the element *is* the counter.',
+    'An ordinary generator has a state that moves on with every number: to get the millionth number, you must first draw all the others. But the workgroups of a GPU compute tiles in any order, and the backward pass walks in another direction than the forward pass. A counter-based generator has no state: the place of the element *is* the counter.',
   ],
-  keepMask: 'And if I have a mask of my own?',
+  keepMask: 'What if I have a mask of my own?',
   keepMaskAnswer: [
     'Pass it as `dropout: { mask, p }`. The kernel then reads a byte for each weight instead of computing it. That takes memory, but it reproduces any mask.',
   ],

@@ -9,10 +9,10 @@ type WrongJudgement = Extract<Judgement, { kind: 'wrong' }>;
 export const kernels = {
   intro: [
     'The toy machine had five registers. Your GPU has thousands of lanes, and the same three numbers carry the load: a maximum, a denominator, a numerator. Here you write the kernels in WGSL, the language of WebGPU, from the plain formula to both halves of the backward pass.',
-    'A program runs on your own GPU, on hidden inputs: scores that overflow, lengths that fit no tile, maxima that rise and fall. It is compared with a float64 reference, its reads are counted, and then it races a simple kernel and the best that we know.',
+    'A program runs on your own GPU, on hidden inputs: scores that overflow, lengths that no tile divides, maxima that rise and fall. Its results are compared with a float64 reference, its reads are counted, and then it races against a simple kernel and the best kernel that we know.',
   ],
   label: 'Puzzle',
-  given: 'Stands before your program',
+  given: 'Placed before your program',
   dispatch: {
     lanes: 'Runs as $\\lceil n/64 \\rceil$ workgroups.',
     tile: 'Runs as $\\lceil n/\\text{TILE} \\rceil$ workgroups.',
@@ -21,7 +21,7 @@ export const kernels = {
   program: (title: string): string => `Kernel: ${title}`,
   placeholder: '@compute @workgroup_size(64)\nfn main() { … }',
   run: 'Run',
-  runKeys: 'Ctrl + Enter runs it, too.',
+  runKeys: 'Ctrl + Enter runs the kernel, too.',
   stages: {
     compiling: () => 'Compiling …',
     checking: ({ done, of }) => `Right on ${done} of ${of} hidden inputs …`,
@@ -32,22 +32,22 @@ export const kernels = {
   line: (line: number, message: string): string => `Line ${line}: ${message}`,
   failures: {
     'no-webgpu': () =>
-      'This browser has no WebGPU, so nothing can run here. You can write, read the hints and compare with the solutions; Chrome, Edge, Safari 26 and Firefox 141 run it.',
+      'This browser has no WebGPU, so nothing can run here. You can write, read the hints and compare with the solutions; Chrome, Edge, Safari 26 and Firefox 141 have WebGPU.',
     'no-adapter': ({ message }) =>
-      `The browser has WebGPU but gives no device. ${message || 'Perhaps its GPU is switched off.'} Chrome takes a software adapter with --enable-unsafe-swiftshader.`,
+      `The browser has WebGPU but gives no device. ${message || 'Perhaps its GPU is switched off.'} Chrome offers a software adapter when it is started with --enable-unsafe-swiftshader.`,
     compiler: ({ errors }) =>
       errors.length === 1 ? 'It does not compile.' : `It does not compile: ${errors.length} errors.`,
-    refused: ({ message }) => `It compiles, but the device does not take it: ${message}`,
+    refused: ({ message }) => `It compiles, but the device rejects it: ${message}`,
     lost: ({ message }) =>
       `The device was lost. ${message} Your program is kept, and the next run opens a new device.`,
     hung: ({ seconds }) =>
-      `Nothing came back in ${seconds} seconds, so the device was given up. Does a loop never end? Your program is kept, and the next run opens a new device.`,
+      `Nothing came back in ${seconds} seconds, so the device was given up. Is there a loop that never ends? Your program is kept, and the next run opens a new device.`,
     busy: () =>
-      'No device came. Perhaps a kernel that never ends still keeps the GPU busy: reload the page. Your program is kept.',
+      'No device was available. Perhaps a kernel that never ends still keeps the GPU busy: reload the page. Your program is kept.',
   } satisfies Sentences<Failure> as Sentences<Failure>,
   inputs: {
     whole: 'plain numbers',
-    tail: 'an n that fits no tile',
+    tail: 'an n that no tile divides',
     one: 'a single key',
     falling: 'falling scores',
     rising: 'rising scores',
@@ -67,54 +67,54 @@ export const kernels = {
     ) => string;
   },
   slips: {
-    scale: 'These are the numbers without the scale: $1/\\sqrt{d}$ is missing.',
-    mask: 'These are the numbers without the mask: every query sees every key.',
-    normalise: 'These are the numbers before the division by the sum.',
+    scale: 'These are the results without the scale: $1/\\sqrt{d}$ is missing.',
+    mask: 'These are the results without the mask: every query sees every key.',
+    normalise: 'These are the results before the division by the sum.',
     rescale:
-      'These are the numbers of sums that keep their size when the maximum rises: they must shrink by $e^{m - m^{\\prime}}$.',
-    delta: 'These are the numbers of $dS = P \\circ dP$: delta is not subtracted.',
+      'These are the results of sums that keep their size when the maximum rises: the sums must shrink by $e^{m - m^{\\prime}}$.',
+    delta: 'These are the results of $dS = P \\circ dP$: delta has not been subtracted.',
     barrier:
-      'Lanes read what other lanes write. There must be a `workgroupBarrier()` between the two, and one more before the place is written again.',
-    race: 'A second run gave other numbers: some lane reads what another is still writing. Look at your barriers.',
+      'Lanes read what other lanes write. There must be a `workgroupBarrier()` between the two, and another one before that memory is written again.',
+    race: 'A second run gave other results: some lane reads what another lane is still writing. Check your barriers.',
   } satisfies Record<NonNullable<WrongJudgement['slip']>, string>,
   inputHints: {
-    whole: 'Nothing about this input is special: go through the formula.',
-    tail: 'n is no multiple of the workgroup here. Which load, or which loop, goes beyond the end?',
+    whole: 'Nothing about this input is special: check the formula.',
+    tail: 'Here n is not a multiple of the workgroup size. Which load, or which loop, runs past the end?',
     one: 'There is one key only, so its weight is 1.',
     falling: 'The maximum comes first here: nothing after it may raise m.',
     rising:
       'The maximum rises with every key here: what was summed before must shrink by $e^{m - m^{\\prime}}$.',
     high: '$e^{120}$ is more than an f32 can hold: subtract the maximum before `exp`.',
-    low: '$e^{-120}$ is 0 in an f32. A maximum that begins at 0 never finds these scores: begin far below.',
+    low: '$e^{-120}$ is 0 in an f32. A maximum that starts at 0 never finds these scores: start far below.',
   } satisfies Record<WrongJudgement['input'], string>,
   right: (inputs: number): string => `Right on all ${inputs} hidden inputs.`,
   largest: (error: string, allowed: string, place: string): string =>
     `Largest error ${error} at ${place}; rounding allows ${allowed}.`,
-  exact: 'Not one bit of error.',
+  exact: 'Exact to the last bit.',
   place: (array: string, row: number, column: number | null): string =>
     column === null ? `${array}[${row}]` : `${array}[${row}][${column}]`,
   reads: ({ array, unit, found, most }: ReadCount, write: (value: number) => string): string =>
     unit === 'tiles'
       ? `${write(found)} tiles of ${array} read, ${write(most)} are enough`
       : `${write(found)} passes over ${array}, ${write(most)} are enough`,
-  tooSlow: 'Right, but it reads more than it needs. Then it is not timed yet.',
+  tooSlow: 'Right, but it reads more than it needs to, so it is not timed yet.',
   times: { own: 'Yours', rival: 'Simple', best: 'Best known' },
   timesCaption: 'Time of one dispatch',
   ms: (time: string): string => `${time} ms`,
   race: {
-    ahead: 'Faster than the best that we know.',
-    level: 'As fast as the best that we know.',
-    behind: (times: string): string => `The best that we know is ${times} times as fast.`,
+    ahead: 'Faster than the best kernel that we know.',
+    level: 'As fast as the best kernel that we know.',
+    behind: (times: string): string => `The best kernel that we know is ${times} times as fast.`,
   },
   measured: ({ sizes, clock, device, software }: Times, write: (value: number) => string): string =>
-    `n = ${write(sizes.n)}, on ${device || 'this GPU'}${software ? ', a CPU that plays a GPU' : ''}, by ${clock === 'timestamps' ? 'the GPU’s own clock' : 'the wall clock'}.`,
+    `n = ${write(sizes.n)}, on ${device || 'this GPU'}${software ? ', a CPU that emulates a GPU' : ''}, by ${clock === 'timestamps' ? 'the GPU’s own clock' : 'the page’s clock'}.`,
   puzzles: {
     naive: {
       short: 'Naive',
-      title: 'Attention as it is written',
+      title: 'Attention, straight from the formula',
       task: 'One invocation for each query: $o_i = \\sum_j p_{ij} v_j$ with $p_{ij} = e^{s_{ij} - m_i} / \\ell_i$ and $s_{ij} = q_i \\cdot k_j / \\sqrt{d}$. Compute the scores as often as you like, but store none of them.',
       hints: [
-        'Three things are needed of a row: its maximum m, the sum ℓ of $e^{s - m}$, and the sum of $e^{s - m} v$. The first needs a loop of its own.',
+        'A row needs three things: its maximum m, the sum ℓ of $e^{s - m}$, and the sum of $e^{s - m} v$. The maximum needs a loop of its own.',
         'Begin with `var m = score(i, 0u);` and go on with `max`. In a second loop, add p to ℓ and p times row j of `v` to `o_i`.',
         'The division by ℓ is there already: replace `var l = 1.0` by a sum that begins at 0.',
       ],
@@ -122,9 +122,9 @@ export const kernels = {
     'row-softmax': {
       short: 'Row softmax',
       title: 'A row of softmax, by 64 lanes',
-      task: 'One workgroup for each row: $y_j = e^{x_j - m} / \\sum_k e^{x_k - m}$. Each lane sees every 64th number; through workgroup memory they agree on the maximum and on the sum. At most three passes over x.',
+      task: 'One workgroup for each row: $y_j = e^{x_j - m} / \\sum_k e^{x_k - m}$. Each lane sees every 64th number; through workgroup memory, the lanes agree on the maximum and on the sum. At most three passes over x.',
       hints: [
-        'Each lane writes its own maximum to `part[lane]`. Then half of the lanes take the larger of two places, then a quarter, until one is left: a tree.',
+        'Each lane writes its own maximum to `part[lane]`. Then half of the lanes each take the larger of two numbers, then a quarter of the lanes, until one number is left: a tree.',
         '`for (var half = LANES / 2u; half > 0u; half /= 2u)`: lanes below `half` combine `part[lane]` with `part[lane + half]`. After every step comes `workgroupBarrier()`, outside of the `if`.',
         'All lanes read `part[0]`. One more barrier must follow before `part` is used again, for the sums.',
       ],
@@ -136,7 +136,7 @@ export const kernels = {
       hints: [
         'A single number x is the state (x, 1). So one function does both: it takes in a number, and it merges two lanes.',
         'Mind the exponents: `exp(a.x - m)` and `exp(b.x - m)`. The larger state keeps its sum, the other one shrinks.',
-        'Then the tree of the last puzzle, with `merge` in place of `max`, and barriers in the same places.',
+        'Then the tree of the previous puzzle, with `merge` in place of `max`, and barriers in the same places.',
       ],
     },
     'tiled-forward': {
@@ -152,17 +152,17 @@ export const kernels = {
     'causal-skip': {
       short: 'Causal',
       title: 'Skip what nobody sees',
-      task: 'Query i now sees the keys $j \\le i$ alone. The tiled kernel is in the editor: add the mask, and do not even load the tiles of keys that lie after the last query of a workgroup.',
+      task: 'Query i now sees only the keys $j \\le i$. The tiled kernel is in the editor: add the mask, and do not even load the tiles of keys that come after the last query of a workgroup.',
       hints: [
         'The last query of a workgroup is `(group.x + 1u) * TILE - 1u`: the loop over tiles can end there.',
-        'Inside a tile a lane stops at its own key: `if (first + j > i) { break; }`. A barrier must not be skipped by some lanes only, so this belongs into the inner loop.',
-        'Four tiles of queries against four of keys make 16; under the diagonal there are 10.',
+        'Inside a tile a lane stops at its own key: `if (first + j > i) { break; }`. All lanes must reach every barrier, so the `break` belongs in the inner loop.',
+        'Four tiles of queries against four of keys make 16; on and below the diagonal there are 10.',
       ],
     },
     delta: {
       short: 'Delta',
       title: 'One number for each row',
-      task: 'The backward pass needs $\\delta_i = \\sum_c dO_{ic}\\, o_{ic}$, one number for each query. It makes one pass over k and v enough where two would be needed.',
+      task: 'The backward pass needs $\\delta_i = \\sum_c dO_{ic}\\, o_{ic}$, one number for each query. With it, one pass over k and v is enough; without it, there would have to be two.',
       hints: [
         'One invocation, one row: a loop over the D columns.',
         'Element c of row i is at `i * D + c`, in `dO` and in `o` alike.',
@@ -175,8 +175,8 @@ export const kernels = {
       task: 'The statistics of the forward pass bring P back: $p = e^{s - \\mathrm{lse}_i}$. Compute $dq_i = \\frac{1}{\\sqrt{d}} \\sum_j p\\,(dp - \\delta_i)\\, k_j$ with $dp = dO_i \\cdot v_j$, and load each tile of k and v once for each workgroup.',
       hints: [
         'The loop over tiles is that of the forward pass, with its barriers. Nothing has to be corrected on the way: lse is known.',
-        'Of its query a lane keeps $q_i$, $dO_i$ and `stats[i]` in registers. Lanes beyond n still load tiles and still meet the barriers.',
-        'For each key two dot products, s and dp; then `ds = p * (dp - row.y)`, and ds times the key is added to `dq_i`.',
+        'A lane keeps $q_i$, $dO_i$ and `stats[i]` of its query in registers. Lanes beyond n still load tiles, and still reach the barriers.',
+        'Each key takes two dot products, s and dp; then `ds = p * (dp - row.y)`, and ds times the key is added to `dq_i`.',
       ],
     },
     dkv: {
@@ -186,7 +186,7 @@ export const kernels = {
       hints: [
         'The same loop with the roles exchanged: $k_j$ and $v_j$ stay in registers, tiles of `q` and `dO` come and go.',
         'lse and delta belong to the query now, so a tile of them is needed as well: `stats_tile[lane]`.',
-        'p and ds are those of the last puzzle. p times row i of dO goes to `dv_j`, ds times row i of q goes to `dk_j`.',
+        'p and ds are those of the previous puzzle. p times row i of dO goes to `dv_j`, ds times row i of q goes to `dk_j`.',
       ],
     },
   },

@@ -10,7 +10,7 @@ export const lab = {
   mapLabel: (title: string, i: number, j: number, value: string): string =>
     `${title}: query ${i}, key ${j}: ${value}. Arrow keys choose another pair.`,
   range: (low: string, high: string): string => `${low} to ${high}`,
-  seen: (share: string): string => `${share} of all pairs are seen.`,
+  seen: (share: string): string => `${share} of all pairs are visible.`,
   masks: {
     none: { title: 'No mask', about: 'Every query sees every key.' },
     causal: {
@@ -45,18 +45,20 @@ export const lab = {
     },
     dilated: {
       title: 'Dilated',
-      about: 'A query sees one key in every few, counted from itself: it reaches far with little work.',
+      about:
+        'A query sees only every second, third or nth key, counted from itself: it reaches far with little work.',
       value: 'Dilation',
     },
     block: {
       title: 'Block mask',
       about:
-        'Tiles of 128 × 128 that nobody asks for are not computed at all: a bit for each, made from a mask mod (here: a global prefix, and the neighbourhood).',
+        'Tiles of 128 × 128 that no query needs are not computed at all. The mask has one bit for each tile, made from a mask mod (here: a global prefix and the neighbourhood).',
       value: 'Keys on each side',
     },
     sink: {
       title: 'Sink',
-      about: 'One more logit that has no value: the weights may sum to less than one.',
+      about:
+        'One more logit, without a value vector, takes its share: the weights of the keys may sum to less than one.',
       value: 'Logit of the sink',
     },
   },

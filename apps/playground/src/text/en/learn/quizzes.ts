@@ -22,7 +22,7 @@ export const quizzes = {
   },
   'square-root': {
     question:
-      'Queries and keys have d random components of size 1. Without the scale 1/√d, what happens to the weights as d grows?',
+      'Queries and keys have d random components with variance 1. Without the scale 1/√d, what happens to the weights as d grows?',
     options: [
       'They become more and more equal.',
       'One weight takes nearly everything.',
@@ -31,21 +31,21 @@ export const quizzes = {
     nudge:
       'A sum of d random products has a typical size of √d. What does softmax do with scores that lie far apart?',
     why: [
-      'q·k is a sum of d random terms: its typical size is √d. With scores that far apart softmax puts nearly all weight on the largest one, and its gradient vanishes everywhere. Dividing by √d keeps the scores at size 1 for every d. Move the slider above to see it.',
+      'q·k is a sum of d random terms: its typical size is √d. With scores that far apart, softmax puts nearly all weight on the largest one, and its gradient vanishes. Dividing by √d keeps the scores at size 1 for every d. Move the slider above and see.',
     ],
   },
   'inner-six': {
     question:
-      'Let any register feed the multiplier, and take six registers. What is the smallest number of cycles for an inner product of all four elements?',
+      'Let any register feed the multiplier, and take six registers. What is the smallest number of cycles for all four elements as inner products?',
     nudge:
       'No program can do without four stores and eight products. How many loads are left if no number is loaded twice?',
     why: [
-      'Twenty. With six registers the new ones hold *operands*: row 0 of A stays while c₀₀ and c₀₁ are made, and by then both columns of B are there for c₁₁ and c₁₀. Every number is loaded once: 8 loads, 8 products, 4 stores. The savings are five loads.',
-      'As long as only `R0` and `R1` feed the multiplier, three more registers can hold nothing but sums, and an inner product has one sum at a time: it stays at 25. Switch the wiring above and try.',
+      'Twenty. The three new registers hold *operands*: row 0 of A stays while c₀₀ and c₀₁ are made, and by then both columns of B are there for c₁₁ and c₁₀. Every number is loaded once: 8 loads, 8 products, 4 stores. That saves five loads.',
+      'As long as only `R0` and `R1` feed the multiplier, three more registers can hold nothing but sums, and an inner product has one sum at a time: the best program still takes 25 cycles. Switch the wiring above and try.',
     ],
   },
   'three-registers': {
-    question: 'Why does this machine need three registers at least?',
+    question: 'Why does this machine need at least three registers?',
     options: [
       'Each matrix needs a register of its own.',
       'Loading the next two operands overwrites `R0` and `R1`, so the sum so far needs a third.',
@@ -61,7 +61,7 @@ export const quizzes = {
       'The sum so far must be rescaled from the maximum m to m′. Which of these is safe in 32-bit floats?',
     options: ['exp(m) / exp(m′)', 'exp(m − m′)', 'Both: they are equal.', '1 / exp(m′ − m), since m′ ≥ m'],
     nudge:
-      'Look at each intermediate result for m = 100, not only at the last one. One of the four is equal on paper but wastes an overflow.',
+      'Look at each intermediate result for m = 100, not only at the last one. Some of these are equal on paper, but overflow on the way.',
     why: [
       'm − m′ is never positive, so exp(m − m′) is at most 1. exp(100) alone is beyond 3.4·10³⁸ and the quotient becomes ∞/∞. And 1/exp(m′ − m) overflows as soon as m′ is 89 above m, though the result would simply be 0. The same mathematics, three numerical behaviours.',
     ],
@@ -73,19 +73,19 @@ export const quizzes = {
       'Welford’s variance: the mean moves with each number.',
       'Counting the words of a text.',
       'Kahan summation: a second number carries the rounding error.',
-      'A market portfolio’s largest loss since its peak: the peak moves.',
+      'A portfolio’s largest loss since its peak: the peak moves.',
       'Block floating point: when the shared exponent grows, all mantissas are shifted.',
     ],
     nudge:
-      'Ask of each: is there something global that is not known until the end, and is the past put right when it turns out otherwise?',
+      'Ask of each: is there something global that is known only at the end, and is what has been accumulated corrected when it changes?',
     why: [
       'A count has no reference that moves, and the largest loss keeps its old value when a new peak comes: nothing of the past is corrected. In Welford’s algorithm the squares are corrected for the moved mean, Kahan puts right what rounding took, and block floating point rescales everything to the new exponent, just as online softmax does with its maximum.',
-      'Related: *Cauchy sequences* replace a limit that nobody knows by terms that come near each other, and *summation by parts* (Abel) makes the accumulated quantity the primary one.',
+      'Two relatives: *Cauchy sequences* replace an unknown limit by terms that come close to each other, and *summation by parts* (Abel) makes the accumulated quantity the primary one.',
     ],
   },
   welford: {
     question:
-      'The variance in a single pass. Kept are n, the mean and $M_2$, the sum of squared distances from the mean. What is added to $M_2$ when x arrives?',
+      'The variance in a single pass. We keep n, the mean and $M_2$, the sum of squared distances from the mean. What is added to $M_2$ when x arrives?',
     options: [
       '(x − old mean)²',
       '(x − new mean)²',
@@ -95,7 +95,7 @@ export const quizzes = {
     nudge: 'Try it with the numbers 0 and 2: the mean moves from 0 to 1, and the true sum of squares is 2.',
     why: [
       'One distance from the old mean and one from the new. The derivation subtracts the two sums of squares term by term:',
-      'The first factor is how far the new number is from where the mean was, the second how far it is from where the mean has come to. Like the maximum of softmax, the mean is global; like there, the past is corrected and not read again. Here with the numbers of this chapter:',
+      'The first factor is the distance of the new number from the old mean, the second is its distance from the new mean. Like the maximum of softmax, the mean depends on all numbers; here, too, the past is corrected instead of being read again. With the numbers of this chapter:',
     ],
   },
   'numerator-rule': {
@@ -109,7 +109,7 @@ export const quizzes = {
     ],
     nudge: 'Everything in the numerator was weighted against the old maximum. What must it be multiplied by?',
     why: [
-      'The factor is one number for all components, so it distributes over the vector; the denominator goes by the same rule with 1 in place of v. The state of a query is two numbers and a vector of the head size, instead of a row of n weights.',
+      'The factor is one number for all components, so it distributes over the vector; the denominator follows the same rule with 1 in place of v. The state of a query is two numbers and a vector of the head size, instead of a row of n weights.',
     ],
   },
   'one-pass': {
@@ -117,20 +117,20 @@ export const quizzes = {
     options: [
       'Its scores are smaller because of 1/√d.',
       'It needs no maximum, since V is bounded.',
-      'It puts out only a weighted sum, which the running numerator already holds; no single weight is asked for.',
+      'Its output is only a weighted sum, which the running numerator already holds; nobody asks for a single weight.',
     ],
-    nudge: 'What did the second pass of softmax put out, and who needs it here?',
+    nudge: 'What did the second pass of softmax write, and who needs it here?',
     why: [
-      'Softmax must put out every single weight, and each needs the final maximum and the final sum: x is read again. Attention puts out one average. Each weight is made, multiplied by its value vector, added and forgotten; one division at the end is all that is left.',
+      'Softmax must output every single weight, and each weight needs the final maximum and the final sum, so x is read again. Attention outputs one average. Each weight is computed, multiplied by its value vector, added and forgotten; one division at the end is all that is left.',
     ],
   },
   'intensity-orders': {
     question:
-      'One visit brings a tile of T queries and a tile of T keys together: $4T^2d$ operations. Queries outside load K and V for it, keys outside load Q and O and store O. How many times the arithmetic intensity has the order with queries outside?',
+      'One visit brings a tile of T queries and a tile of T keys together: $4T^2d$ operations. Queries outside load K and V for it, keys outside load Q and O and store O. By what factor is the arithmetic intensity higher with queries outside?',
     nudge: 'Count the tiles of T·d numbers that move in one visit, in each order.',
     why: [
-      'One and a half times: two tiles move instead of three. With $b$ bytes for a number:',
-      'With output slots kept in fast memory the other order comes nearer: that is the spectrum that the slider shows.',
+      'By 1.5: two tiles move instead of three. With $b$ bytes for a number:',
+      'Output slots in fast memory bring the other order closer: this is the range that the slider shows.',
     ],
   },
   'intensity-flash': {
@@ -161,7 +161,7 @@ export const quizzes = {
   },
   'why-gradients': {
     question:
-      'Nobody updates Q, K or V: they are made anew from X each time. Why are dQ, dK and dV computed?',
+      'No optimiser updates Q, K or V: they are computed from X each time. Why are dQ, dK and dV computed?',
     options: [
       'The gradients of the projection weights and of X are products with them.',
       'The optimiser needs their size to choose the learning rate.',
@@ -174,7 +174,7 @@ export const quizzes = {
   },
   'projection-cost': {
     question:
-      'How much arithmetic do $dW_Q$, $dW_K$, $dW_V$ take together, for n tokens and d channels? And dX?',
+      'How many operations do $dW_Q$, $dW_K$ and $dW_V$ take together, for n tokens and d channels? And dX?',
     options: [
       '$6nd^2$ for the weights, $6nd^2$ for dX',
       '$6n^2d$ for the weights, $6nd^2$ for dX',
@@ -183,7 +183,7 @@ export const quizzes = {
     ],
     nudge: 'A product of an a × b by a b × c matrix takes 2abc operations. Which shapes meet here?',
     why: [
-      'Each weight gradient is $d \\times n$ by $n \\times d$: $2nd^2$, three times. dX takes three products of $n \\times d$ by $d \\times d$: again $6nd^2$. Backward through attention itself takes five products of $2n^2d$, which dominates as soon as n is larger than about d.',
+      'Each weight gradient is $d \\times n$ by $n \\times d$: $2nd^2$, three times. dX takes three products of $n \\times d$ by $d \\times d$: again $6nd^2$. Backward through attention itself takes five products of $2n^2d$ each, which dominate as soon as n is larger than about d.',
     ],
   },
   'walk-score': {
@@ -195,10 +195,10 @@ export const quizzes = {
     ],
   },
   'known-d': {
-    question: 'D of a row is a mere dot product. Why is it computed from dO and O before anything else?',
+    question: 'D of a row is just a dot product. Why is it computed from dO and O before anything else?',
     options: [
       'P and dP would give it less precisely.',
-      'From P and dP it is known only when the whole row has passed, and K and V would have to come twice.',
+      'From P and dP it is known only when the whole row has passed, and K and V would have to be loaded twice.',
       'It saves the product dP = dO·Vᵀ.',
     ],
     nudge: 'dS of the first tile needs D. When would it be known?',

@@ -1,15 +1,15 @@
 export const train = {
   intro: [
-    'Nobody writes down what a model should attend to: it learns that. Here a small transformer starts with random weights, and this page trains it. Every step runs a forward graph, the gradient graph derived from it, and AdamW. Both directions use flash attention: one kernel forward and three backward, as in the chapter *Backward*.',
+    'Nobody tells a model what to attend to: it learns that. Here a small transformer starts with random weights, and this page trains it. Every step runs a forward graph, the gradient graph derived from it, and AdamW. Both directions use flash attention: one kernel forward and three backward, as in the chapter *Backward*.',
     'The first task cannot be solved without attention. The model sees pairs of a letter and a digit, and then the letters again in another order: which digit belongs to each? Watch the loss. In about fifty steps it falls to 2.3, which is the loss of guessing. Then it only creeps down, until one head finds out where to look. From there it falls to almost nothing.',
   ],
   title: 'Train a transformer',
-  task: 'Learn',
+  task: 'Task',
   tasks: { recall: 'Recall of pairs', page: 'The text of this page', own: 'A text of your own' },
   taskWhy: {
     recall: 'Only the digit after a repeated letter counts. Guessing gives an accuracy of 10 %.',
-    page: 'The next character, everywhere, in what this page says.',
-    own: 'The next character, everywhere. The text stays in this page, and is not in its address.',
+    page: 'Predict the next character in the text of this page.',
+    own: 'Predict the next character. Your text stays in this page and is not part of its address.',
   },
   headCount: 'Heads',
   width: 'Width',
@@ -25,24 +25,24 @@ export const train = {
   tenSteps: 'Ten steps',
   startOver: 'Start over',
   otherSettings:
-    'The run below keeps the settings that it began with. “Start over” begins one with the settings above.',
+    'The run below keeps the settings that it began with. “Start over” begins a new run with the settings above.',
   keptRun: (steps: number, again: number): string =>
     again === steps
-      ? `This browser has kept a run of ${steps} steps. “Go on” does them again, with the same result, and continues.`
-      : `Doing kept steps again: ${again} of ${steps} are left.`,
+      ? `This browser has kept a run of ${steps} steps. “Go on” repeats them, with the same result, and continues.`
+      : `Repeating the kept steps: ${again} of ${steps} are left.`,
   starting: 'Getting ready…',
-  failed: 'It cannot be trained:',
+  failed: 'Training failed:',
   step: 'Step',
   loss: 'Loss',
   accuracy: 'Accuracy',
   perStep: 'One step',
   parameters: 'Parameters',
-  lossCurve: 'Loss: of each step (line), on held-out sequences (points)',
-  accuracyCurve: 'Accuracy: of each step (line), on held-out sequences (points)',
+  lossCurve: 'Loss: of each step (line) and on held-out sequences (points)',
+  accuracyCurve: 'Accuracy: of each step (line) and on held-out sequences (points)',
   sameCurve: (alike: number, of: number): string =>
     alike === of
-      ? `Same seed, same curve: all ${of} steps so far have the very loss that they had in the run before, to the last bit.`
-      : `The run before had another loss from step ${alike + 1} on: engines differ in their roundings.`,
+      ? `Same seed, same curve: all ${of} steps so far have the losses of the previous run, to the last bit.`
+      : `From step ${alike + 1} on, the losses differ from those of the previous run: engines round differently.`,
   looksAt: 'What it looks at',
   looksAtWhy:
     'Each picture is a head. It has a row for each token, dark where the token looks. At first, every token looks everywhere. In the recall task, look for the head in which a repeated letter finds the digit that followed it the first time.',
@@ -51,13 +51,14 @@ export const train = {
   afterSteps: (steps: number): string => `after ${steps} steps`,
   token: 'Token',
   looks: (token: string, most: string, at: number, share: string): string =>
-    `The token ${token} looks most at ${most}, place ${at}: ${share}.`,
+    `The token ${token} looks most at ${most}, position ${at}: ${share}.`,
   ask: 'Ask it',
-  askRecall: 'Pairs, and a letter again. It answers with the digit, as far as it has learnt to.',
-  askText: 'It goes on with what you write, as far as it has learnt to.',
+  askRecall:
+    'Write pairs, and then one of the letters again. The model answers with the digit, as well as it has learnt to.',
+  askText: 'The model continues what you write, as well as it has learnt to.',
   prompt: 'Begin with',
   temperature: 'Temperature',
   goOn: 'Continue',
   right: 'right',
-  wrong: (answer: string): string => `it is ${answer}`,
+  wrong: (answer: string): string => `the answer is ${answer}`,
 };

@@ -18,7 +18,7 @@ export const chapters = {
   loops: {
     short: 'Loops',
     title: 'Loop orders',
-    blurb: 'Which loop is outside decides what travels: FlashAttention-1 against -2.',
+    blurb: 'Which loop is outside decides what travels: FlashAttention-1 versus FlashAttention-2.',
   },
   backward: {
     short: 'Backward',

@@ -18,7 +18,7 @@ export const engine = {
   },
   instead: {
     software: ({ adapter }) =>
-      `There is WebGPU, but its adapter (${adapter}) is a CPU that plays a GPU; the CPU engine is faster.`,
+      `There is WebGPU, but its adapter (${adapter}) is a CPU that emulates a GPU; the CPU engine is faster.`,
     error: ({ message }) => `No GPU could be used: ${message}`,
   } satisfies Sentences<Instead> as Sentences<Instead>,
 };

@@ -15,7 +15,7 @@ export const home = {
     streaming: 'streamed: n',
     axisX: 'words n',
     axisY: 'memory',
-    running: (n: number): string => `Both ways are computing ${n} queries and keys …`,
+    running: (n: string): string => `Both ways are computing ${n} queries and keys …`,
     result: (n: string, naive: string, streaming: string, times: string): string =>
       `For n = ${n} this page has just allocated ${naive} for scores and weights, and ${streaming} to stream: ${times} times less. Both results agree.`,
     label: (points: readonly string[]): string => `Memory against the number of words. ${points.join('; ')}`,
@@ -39,7 +39,7 @@ export const home = {
   learn: 'Learn it',
   use: 'Use it',
   useIntro:
-    'Five lines, on your own GPU device if you have one. There is no build step and no dependency outside its own packages. Dropout masks equal those of PyTorch bit for bit.',
+    'Five lines, on a GPU device of your own if you already have one. There is no build step, and no dependency outside the library’s own packages. Dropout masks equal those of PyTorch bit for bit.',
   install: 'Install',
   code: 'Attention, forward',
   docs: 'Documentation',

@@ -1,7 +1,7 @@
 export const site = {
   title: 'Tilewise: flash attention, taken apart',
   needsScript:
-    'Everything on this page is computed in your browser, which takes JavaScript; nothing is sent anywhere. Please allow it to go on.',
+    'Everything on this page is computed in your browser, with JavaScript; nothing is sent anywhere. Please enable JavaScript to go on.',
   skip: 'Skip to the content',
   chapters: 'Chapters',
   chapter: (n: number): string => `Chapter ${n}`,
@@ -12,13 +12,13 @@ export const site = {
   copyLink: 'Copy the link to this section',
   copied: 'Copied',
   next: 'Next',
-  chapterDocs: 'Documentation on this subject',
+  chapterDocs: 'Documentation on this topic',
   nextChapter: 'Next chapter',
   loading: (title: string): string => `Loading ${title}…`,
   language: 'Language',
   theme: { light: 'Use the light theme', dark: 'Use the dark theme' },
   boundary: {
-    failed: 'This chapter could not be loaded. Is the network there?',
+    failed: 'This chapter could not be loaded. Are you online?',
     broke: 'This chapter stopped with an error. What you wrote is kept.',
     again: 'Try again',
   },

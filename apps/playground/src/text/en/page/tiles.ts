@@ -1,12 +1,12 @@
 /** The picture of tiles that the chapters share. */
 export const tiles = {
-  row: 'The same as tiles: one row of the grid that the next chapter completes.',
+  row: 'The same keys as tiles: one row of the grid that the next chapter completes.',
   rowLabel: (at: number, tiles: number): string => `${at} of ${tiles} tiles of keys have been met`,
   masked: (tile: number, skipped: number, tested: number, whole: number): string =>
     `Tiles of ${tile} × ${tile}: ${skipped} are left out (dashed), ${tested} are tested pair by pair (light), ${whole} need no test (dark).`,
   title: 'The same loop, on the GPU',
   intro:
-    'The picture of tiles ends here, in the kernel. A row of the grid is a *workgroup*. All rows run at the same time. Each has its own tile of 32 queries and walks over the tiles of keys. The text on the right is the kernel that the library makes for 32-bit floats without options, and a test keeps it up to date. Press play, and see which lines the grid has reached.',
+    'The picture of tiles ends here, in the kernel. A row of the grid is a *workgroup*. All rows run at the same time. Each has its own tile of 32 queries and walks over the tiles of keys. The listing is the kernel that the library makes for 32-bit floats without options, and a test keeps it up to date. Press play, and see which lines the grid has reached.',
   walkLabel: (j: number | null): string =>
     j === null ? 'No tile of keys is being visited' : `Every workgroup visits the tile of keys ${j}`,
   source: 'WGSL of the forward kernel',
