@@ -1,3 +1,4 @@
 export * from './lanes';
 export { addLineProducts, multiplyLines } from './matvec';
+export { packColumns, packRows } from './pack';
 export * from './panels';

@@ -15,6 +15,7 @@ import { checkHostTensor } from '../tensor/checks/check-on-host.ts';
 import { checkStorage } from '../tensor/checks/check-storage.ts';
 import type { Tensor } from '../tensor/tensor.ts';
 import { type BackwardPlaces, type BackwardResults, backward } from './backward/backward.ts';
+import { createCrew } from './crew/crew.ts';
 import { forward } from './forward/forward.ts';
 import type { ForwardResults } from './forward/forward-results.ts';
 import { compileEngineKernels, engineKernels } from './kernels/engine-kernels.ts';
@@ -73,8 +74,16 @@ export function cpuEngine(options: CpuEngineOptions = {}): TensorEngine<Tensor> 
   /** Null where workers do not work; undefined before the first problem that is worth them. */
   let pool: Pool | null | undefined;
   let starting: Promise<Pool | null> | null = null;
+  const crew = threads === 1 ? null : createCrew(workersNow);
   const forwardCalls = createCallMemo<AttentionProblem>();
   const backwardCalls = createCallMemo<BackwardProblem>();
+
+  /** The workers for a step that waits for nobody; they start with the first that asks. */
+  function workersNow(): Pool | null {
+    // A start that fails is reported to who waits for it.
+    if (pool === undefined) startedPool().catch(() => null);
+    return pool ?? null;
+  }
 
   async function startedPool(): Promise<Pool | null> {
     starting ??= compileEngineKernels(variant).then(() => startPool(threads, variant));
@@ -109,6 +118,7 @@ export function cpuEngine(options: CpuEngineOptions = {}): TensorEngine<Tensor> 
     }
     const workers = pool;
     if (workers) {
+      crew?.dismiss();
       try {
         return await onThreads(workers, taken);
       } catch (error) {
@@ -161,7 +171,7 @@ export function cpuEngine(options: CpuEngineOptions = {}): TensorEngine<Tensor> 
       sdpa,
       sdpaBackward,
     }),
-    primitives: cpuPrimitives(variant),
+    primitives: cpuPrimitives(variant, crew),
     upload(tensor) {
       checkHostTensor('tensor', tensor);
       return toResident(variant, tensor);

@@ -1,10 +1,7 @@
 import type { LoopHost } from '../kernels/interface/module-host.ts';
+import { type CompiledLoop, linkLoop } from './link-loop.ts';
 import type { LoopSpec } from './loop-spec.ts';
 import { writeLoop } from './loop-writer.ts';
-import { hostFunctions } from './operators.ts';
-
-/** Runs a loop on the numbers at an address. */
-export type CompiledLoop = (numbers: number) => void;
 
 /** Modules by what they are made of, null where the host refuses to compile. */
 const modules = new Map<string, WebAssembly.Module | null>();
@@ -19,17 +16,16 @@ export function compiledLoop(spec: LoopSpec, key: string, host: LoopHost): Compi
   linked.set(host, known);
   const found = known.get(key);
   if (found) return found;
-  const module = moduleOf(spec, key, host.shared);
+  const module = loopModule(spec, key, host.shared);
   if (!module) return null;
-  const imports = { env: { memory: host.memory }, lanes: { ...host.lanes }, host: { ...hostFunctions } };
-  const { exports } = new WebAssembly.Instance(module, imports);
-  const run = exports.run as CompiledLoop;
+  const run = linkLoop(module, host);
   if (known.size >= MOST_MODULES) known.clear();
   known.set(key, run);
   return run;
 }
 
-function moduleOf(spec: LoopSpec, key: string, shared: boolean): WebAssembly.Module | null {
+/** The module of a loop; null where the host compiles nothing at once. */
+export function loopModule(spec: LoopSpec, key: string, shared: boolean): WebAssembly.Module | null {
   const known = modules.get(key);
   if (known !== undefined) return known;
   let module: WebAssembly.Module | null = null;

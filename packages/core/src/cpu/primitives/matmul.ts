@@ -1,5 +1,6 @@
 import { broadcastStrides, forEachIndex, offsetOf } from '../../primitive/host/reader.ts';
 import type { Tensor } from '../../tensor/tensor.ts';
+import type { Crew } from '../crew/crew.ts';
 import type { Kernels } from '../kernels/interface/kernels.ts';
 import type { MatrixKernels } from '../kernels/interface/matrix-kernels.ts';
 import type { LoopHost } from '../kernels/interface/module-host.ts';
@@ -8,6 +9,7 @@ import { copyBack, writable } from '../operands/resident.ts';
 import { createStoreRows } from '../operands/row-store.ts';
 import { createMatrixLines } from './matrix-lines.ts';
 import { hasFewRows, runMatVec } from './matvec.ts';
+import { shareMatMul } from './share-matmul.ts';
 
 /**
  * The most rows of A that are worked on at once, and the most numbers: more do not stay in a second cache.
@@ -32,6 +34,7 @@ export function runMatMul(
   matrices: MatrixKernels,
   [a, b]: readonly Tensor[],
   c: Tensor,
+  crew: Crew | null = null,
 ): void {
   if (hasFewRows([a, b], c)) {
     runMatVec(kernels, matrices, [a, b], c);
@@ -51,6 +54,16 @@ export function runMatMul(
   const columnsHeld = Math.min(padded(n), Math.max(COLUMNS, fitting));
   const rowsOfA = createMatrixLines(kernels, host, a, rowsAtOnce, k);
   const linesOfB = createMatrixLines(kernels, host, b, k, columnsHeld);
+  const stepsA = batchStrides(a, batch);
+  const stepsB = batchStrides(b, batch);
+  if (crew && isDirect && columnsHeld >= n && rowsOfA.isInPlace && linesOfB.isInPlace) {
+    const offsets = { a: rowOffsets(batch, stepsA), b: stepsB, c: rowOffsets(batch, c.strides) };
+    const product = { m, n, k, a: rowsOfA, b: linesOfB, c: { at: writable(memory, c), ld: 4 * cRow } };
+    if (shareMatMul(kernels, product, offsets, rowsAtOnce, crew)) {
+      copyBack(memory, c, product.c.at);
+      return;
+    }
+  }
   const panelBytes = k * PANEL_BYTES;
   const panels = memory.scratch(columnsHeld * k).at;
   const { isTransposed } = rowsOfA;
@@ -78,8 +91,6 @@ export function runMatMul(
     store?.(at, rows, columns, columnsHeld, { at: c.offset + to, rowStep: cRow, step: cColumn });
   }
 
-  const stepsA = batchStrides(a, batch);
-  const stepsB = batchStrides(b, batch);
   let packed = -1;
   if (n > 0) {
     forEachIndex(batch, index => {
@@ -97,6 +108,15 @@ export function runMatMul(
     });
   }
   if (isDirect) copyBack(memory, c, at);
+}
+
+/** Where each matrix of a batch begins, in elements. */
+function rowOffsets(batch: readonly number[], steps: readonly number[]): number[] {
+  const offsets: number[] = [];
+  forEachIndex(batch, index => {
+    offsets.push(offsetOf(index, steps));
+  });
+  return offsets;
 }
 
 /** Strides that show the matrices of a tensor broadcast to a batch. */

@@ -14,6 +14,8 @@ import { readable } from '../operands/resident.ts';
 export interface MatrixLines {
   /** Whether the lines are columns. */
   readonly isTransposed: boolean;
+  /** Whether lines are read where they lie, at equal distances, from any thread. */
+  readonly isInPlace: boolean;
   /** Bytes from one line to the next. */
   readonly ld: number;
   /**
@@ -48,6 +50,7 @@ export function createMatrixLines(
   if (dtype === 'f32' && step === 1 && end <= memory.bytes) {
     return {
       isTransposed,
+      isInPlace: true,
       ld: 4 * lineStep,
       load: (offset, first, _count, start) => at + 4 * (offset + first * lineStep + start),
     };
@@ -57,6 +60,7 @@ export function createMatrixLines(
   const format = formatOf(dtype) ?? 'f32';
   return {
     isTransposed,
+    isInPlace: false,
     ld,
     load(offset, first, count, start, wanted) {
       const from = at + bytes * (offset + first * lineStep + start * step);

@@ -1,5 +1,6 @@
+import type { Watch } from '../crew/stand-watch.ts';
 import { type HostWorker, startWorker } from './host-threads.ts';
-import type { Message, Reply, SetUp } from './message.ts';
+import type { BackwardPass, ForwardPass, Message, Reply, SetUp } from './message.ts';
 
 /** A worker could not start, has died, or could not finish a pass. */
 export class WorkerFailure extends Error {
@@ -14,7 +15,9 @@ export interface Pool {
    * @returns what they reply when every one has run out of tasks; it rejects with a WorkerFailure, and then
    * the pool is of no more use.
    */
-  run(pass: Exclude<Message, SetUp>): Promise<readonly Reply[]>;
+  run(pass: ForwardPass | BackwardPass): Promise<readonly Reply[]>;
+  /** Tells one worker of a watch, which it does not reply to. */
+  tell(worker: number, watch: Watch): void;
   /** Ends the workers; passes that wait reject. */
   terminate(): void;
 }
@@ -86,6 +89,7 @@ export function createPool(threads: number, source: string, setUp: SetUp): Pool 
       turn = own;
       return result;
     },
+    tell: (n, watch) => members[n].worker.post(watch),
     terminate() {
       // A web worker that is ended never answers, and says nothing of its end.
       fail('the workers have been ended');

@@ -1,4 +1,5 @@
 import { runBackward } from '../backward/backward-pass.ts';
+import { standWatch } from '../crew/stand-watch.ts';
 import { runForward } from '../forward/forward.ts';
 import type { Kernels } from '../kernels/interface/kernels.ts';
 import { MEMORY_KEPT } from '../kernels/memory/memory.ts';
@@ -42,6 +43,10 @@ function handle(message: Message): void {
     setUp = message;
     return;
   }
+  if (message.kind === 'watch') {
+    standWatch(message);
+    return;
+  }
   try {
     port.postMessage({ amax: run(message) });
   } catch (error) {
@@ -50,7 +55,7 @@ function handle(message: Message): void {
 }
 
 /** Gives the largest magnitudes of what it has computed. */
-function run(pass: Exclude<Message, { readonly kind: 'set-up' }>): Amax {
+function run(pass: ForwardPass | BackwardPass): Amax {
   kernels ??= createKernels();
   const { claimed, arrivals, tiles, threads } = pass;
   awaitPart(arrivals, 0);

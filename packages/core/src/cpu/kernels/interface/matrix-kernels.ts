@@ -1,5 +1,10 @@
+import type { PackKernels as AllPackKernels } from './tile-kernels.ts';
+
+/** What packs B into panels. */
+type PackKernels = Pick<AllPackKernels, 'packRows' | 'packColumns'>;
+
 /** Products of whole matrices. */
-export interface MatrixKernels extends LineProductKernels {
+export interface MatrixKernels extends LineProductKernels, PackKernels {
   /**
    * Packs A (m × k) into strips: `STRIP` rows side by side for every step of the depth. The lines of A, `ld`
    * bytes apart, are its rows, or its columns if `transposed`. Rows are read up to a multiple of `STRIP`.

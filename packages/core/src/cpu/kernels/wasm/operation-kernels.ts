@@ -13,6 +13,11 @@ const binaries: Readonly<Record<WasmVariant, string>> = {
 };
 const modules = new Map<WasmVariant, WebAssembly.Module>();
 
+/** The compiled module of a variant, if it is there. */
+export function operationsModule(variant: Variant): WebAssembly.Module | undefined {
+  return variant === 'typescript' ? undefined : modules.get(variant);
+}
+
 /** Compiles the kernels of the plain operations without blocking. */
 export async function compileOperations(variant: Variant): Promise<void> {
   if (variant !== 'typescript' && !modules.has(variant)) {

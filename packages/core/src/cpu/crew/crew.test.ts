@@ -1,0 +1,169 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fillNormal } from '@tilewise/philox';
+import { afterAll, describe, expect, test, vi } from 'vitest';
+import { workerText } from '../../../scripts/worker-text.mjs';
+import { add, exp, mul, toF32 } from '../../expr/index.ts';
+import { coordinate, input, type Primitive, reduced } from '../../primitive/index.ts';
+import { Tensor } from '../../tensor/tensor.ts';
+import { cpuEngine } from '../engine.ts';
+import { createEngineKernels } from '../kernels/engine-kernels.ts';
+import { bestVariant, compileKernels, moduleOf } from '../kernels/host-kernels.ts';
+import { operationsModule } from '../kernels/wasm/operation-kernels.ts';
+import { createPool } from '../threads/pool.ts';
+import { control, runTasks, tasksLeft } from './control.ts';
+import { createCrew } from './crew.ts';
+import { TASK_WORDS, taskKinds } from './tasks.ts';
+
+const workerSource = await workerText(new URL('../threads/worker.ts', import.meta.url).pathname);
+vi.mock('../threads/worker-source.ts', () => ({
+  get workerSource() {
+    return workerSource;
+  },
+}));
+
+const normal = (shape: readonly number[], seed: number): Tensor => {
+  const count = shape.reduce((n, extent) => n * extent, 1);
+  return Tensor.from(fillNormal(new Float32Array(count), { seed }), shape);
+};
+
+const sum = (axes: readonly number[], domain: readonly number[]): Primitive => ({
+  ...{ kind: 'reduce', op: 'sum', axes, domain, element: mul(input(0), input(0)), result: reduced },
+});
+
+/** Steps that are long enough for threads: a primitive, its inputs, and the shape of its result. */
+const steps: Readonly<Record<string, readonly [Primitive, readonly Tensor[], readonly number[]]>> = {
+  product: [{ kind: 'matmul' }, [normal([512, 96], 1), normal([96, 520], 2)], [512, 520]],
+  'product of transposed matrices': [
+    { kind: 'matmul' },
+    [normal([300, 256], 1).permute(1, 0), normal([328, 300], 2).permute(1, 0)],
+    [256, 328],
+  ],
+  'products with one matrix': [
+    { kind: 'matmul' },
+    [normal([6, 128, 256], 1), normal([256, 64], 2)],
+    [6, 128, 64],
+  ],
+  'products with matrices of their own': [
+    { kind: 'matmul' },
+    [normal([4, 128, 128], 1), normal([4, 128, 64], 2)],
+    [4, 128, 64],
+  ],
+  'elements in line': [{ kind: 'map', value: exp(input(0)) }, [normal([70_003], 1)], [70_003]],
+  'elements that know their places': [
+    { kind: 'map', value: add(mul(input(0), input(1)), toF32(add(coordinate(0), coordinate(1)))) },
+    [normal([300, 401], 1), normal([401], 2)],
+    [300, 401],
+  ],
+  transposed: [
+    { kind: 'map', value: input(0) },
+    [normal([6, 50, 7, 64], 1).permute(0, 2, 1, 3)],
+    [6, 7, 50, 64],
+  ],
+  'sums of rows': [sum([1], [400, 300]), [normal([400, 300], 1)], [400, 1]],
+  'sums of columns': [sum([0], [400, 300]), [normal([400, 300], 1)], [1, 300]],
+  'sums of middles': [sum([1], [5, 160, 128]), [normal([5, 160, 128], 1)], [5, 1, 128]],
+  'one sum': [sum([0, 1], [400, 300]), [normal([400, 300], 1)], [1, 1]],
+  softmax: [{ kind: 'softmax', axis: 1, log: false, mode: 'none' }, [normal([300, 400], 1)], [300, 400]],
+};
+
+describe.each([2, 3, 5])('%i threads', threads => {
+  const engine = cpuEngine({ threads });
+  const alone = cpuEngine({ threads: 1 });
+
+  test.each(Object.entries(steps))('%s: the bits of one thread', async (_, [primitive, inputs, shape]) => {
+    const run = ({ primitives }: typeof engine): Uint8Array => {
+      const result = primitives.allocate({ dtype: 'f32', shape });
+      primitives.prepare(primitive, inputs, [result]).run(inputs, [result]);
+      return new Uint8Array(result.toFloat32().slice().buffer);
+    };
+    const expected = run(alone);
+    for (let round = 0; round < 6; round++) {
+      expect(Buffer.compare(run(engine), expected)).toBe(0);
+      // Workers start, come to their watch, and know new loops meanwhile.
+      await sleep(round * 10);
+    }
+  });
+
+  test('steps and attention take turns with the workers', async () => {
+    const q = normal([1, 4, 256, 64], 7);
+    const [primitive, inputs, shape] = steps.product;
+    const expected = await alone.sdpa(q, q, q);
+    for (let round = 0; round < 4; round++) {
+      const attention = engine.sdpa(q, q, q);
+      const result = Tensor.zeros(shape);
+      engine.primitives.prepare(primitive, inputs, [result]).run(inputs, [result]);
+      const bytes = (t: Tensor): Buffer => Buffer.from(t.data.buffer);
+      expect(Buffer.compare(bytes((await attention).o), bytes(expected.o))).toBe(0);
+    }
+  });
+});
+
+describe('a worker', async () => {
+  const variant = bestVariant();
+  await compileKernels(variant);
+  const kernels = createEngineKernels(variant);
+  const pool = createPool(2, workerSource, { kind: 'set-up', variant, module: moduleOf(variant) });
+  afterAll(() => pool.terminate());
+  const { memory, wasm } = kernels;
+  const module = operationsModule(variant);
+  const [m, n, k] = [8, 16, 24];
+
+  /** The tasks of a product, and what it gives on one thread. */
+  function product() {
+    memory.reset();
+    const [a, b] = [memory.floats(m * k), memory.floats(k * n)];
+    fillNormal(a.values, { seed: 1 });
+    fillNormal(b.values, { seed: 2 });
+    const c = memory.floats(m * n);
+    const strips = memory.scratch(2 * m * k).at;
+    const panels = memory.scratch(k * n).at;
+    const rows = [
+      [taskKinds.packRows, k, n, b.at, 4 * n, panels, 32 * k],
+      [taskKinds.multiply, m, n, k, a.at, 4 * k, 0, strips, 4 * m * k, panels, c.at, 4 * n],
+    ];
+    const expected = Float32Array.from({ length: m * n }, (_, at) => {
+      let total = 0;
+      for (let d = 0; d < k; d++) {
+        total += a.values[Math.floor(at / n) * k + d] * b.values[d * n + (at % n)];
+      }
+      return total;
+    });
+    const isRight = (): boolean => c.values.every((x, at) => Math.abs(x - expected[at]) < 1e-4);
+    return { rows, isRight };
+  }
+
+  test('runs the tasks of its watch, and none of another', async () => {
+    if (!wasm || !module) throw new Error('this host has WebAssembly');
+    const { rows, isRight } = product();
+    const at = memory.scratch(rows.length * TASK_WORDS).at >> 2;
+    rows.forEach((row, task) => {
+      memory.i32.set(row, at + task * TASK_WORDS);
+    });
+    const shared = new Int32Array(new SharedArrayBuffer(64));
+    shared[control.watch] = 5;
+    shared[control.tasks] = at;
+    shared[control.count] = rows.length;
+    shared[control.packing] = 1;
+    shared[control.left] = tasksLeft(6, rows.length);
+    const host = { matrices: kernels.matrices, loop: () => () => {} };
+    if (!host.matrices) throw new Error('this host has WebAssembly');
+    runTasks(shared, 5, () => memory.i32, 0, { ...host, matrices: host.matrices });
+    expect(shared[control.left]).toBe(tasksLeft(6, rows.length));
+
+    shared[control.left] = tasksLeft(5, rows.length);
+    const place = { memory: wasm.memory, memoryNumber: 1, module };
+    pool.tell(1, { kind: 'watch', shared, watch: 5, thread: 1, ...place, firstLoop: 0, loops: [] });
+    while (Atomics.load(shared, control.done) < rows.length) await sleep(1);
+    expect(isRight()).toBe(true);
+    expect(shared[control.failed]).toBe(0);
+  });
+
+  test('a task that cannot run fails its step', () => {
+    const crew = createCrew(() => pool);
+    const { rows } = product();
+    const beyond = rows.map(row => row.map((word, at) => (at === 3 ? 2 ** 31 - 64 : word)));
+    expect(() => {
+      for (let round = 0; round < 1000; round++) crew.run(kernels, { rows: beyond, packing: 0 });
+    }).toThrow();
+  });
+});

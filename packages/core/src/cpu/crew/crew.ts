@@ -1,0 +1,167 @@
+import type { Kernels } from '../kernels/interface/kernels.ts';
+import { operationsModule } from '../kernels/wasm/operation-kernels.ts';
+import { compiledLoop, loopModule } from '../loops/compiled-loop.ts';
+import type { LoopPlan } from '../loops/plan-loop.ts';
+import { type Pool, WorkerFailure } from '../threads/pool.ts';
+import { control, NEVER, runTasks, tasksLeft } from './control.ts';
+import { type SharedTasks, TASK_WORDS } from './tasks.ts';
+
+/** Workers that share the steps of programs with the calling thread. */
+export interface Crew {
+  /**
+   * Threads that share a step, the calling one among them; 1 as long as there are no workers, which start when
+   * they are first asked for.
+   */
+  readonly threads: number;
+  /** The number by which tasks name a loop; null where workers cannot have the loop. */
+  loopNumber(plan: Pick<LoopPlan, 'spec' | 'key'>): number | null;
+  /**
+   * Runs at most `MOST_TASKS` tasks, and returns when all are done. The calling thread does not wait for workers to come: those
+   * that are late find fewer tasks, or none.
+   * @throws WorkerFailure when a worker could not run a task that it had claimed; later steps run on the
+   * calling thread.
+   */
+  run(kernels: Kernels, tasks: SharedTasks): void;
+  /** Lets the workers go, so that they see their messages. */
+  dismiss(): void;
+}
+
+/** How long a step waits for a task that a worker has claimed, in milliseconds. */
+const LONGEST_WAIT = 60_000;
+/** Looks at the number of tasks that are done before the calling thread sleeps. */
+const SPINS = 1000;
+/** The most loops that workers are told of. */
+const MOST_LOOPS = 1024;
+
+/** The memory that a watch works on. */
+interface Place {
+  readonly memory: WebAssembly.Memory;
+  readonly memoryNumber: number;
+  readonly bytes: number;
+  /** How many loops its workers know. */
+  readonly loops: number;
+}
+
+/** A crew of the workers that `pool` gives; null where there are none, or none yet. */
+export function createCrew(pool: () => Pool | null): Crew {
+  const plans: Pick<LoopPlan, 'spec' | 'key'>[] = [];
+  const modules: WebAssembly.Module[] = [];
+  const numbers = new Map<string, number>();
+  /** How many loops each worker has been told of. */
+  const told: number[] = [];
+  let shared: Int32Array | null = null;
+  let watch = 0;
+  let place: Place | null = null;
+  let canBlock = true;
+  let isBroken = false;
+
+  /** Begins a new watch; workers of the one before leave. */
+  function relieve(numbersOf: Int32Array): void {
+    watch++;
+    Atomics.store(numbersOf, control.watch, watch);
+    wake(numbersOf);
+  }
+
+  /** Calls the workers that stand no watch; null where they cannot share the memory. */
+  function call(workers: Pool, { wasm, variant, memory: { bytes } }: Kernels): Int32Array | null {
+    const module = operationsModule(variant);
+    if (!wasm?.shared || !module) return null;
+    shared ??= new Int32Array(new SharedArrayBuffer(4 * (control.standing + workers.threads)));
+    if (place?.memory !== wasm.memory || place.bytes !== bytes || place.loops !== modules.length) {
+      const memoryNumber =
+        place?.memory === wasm.memory ? place.memoryNumber : (place?.memoryNumber ?? 0) + 1;
+      place = { memory: wasm.memory, memoryNumber, bytes, loops: modules.length };
+      relieve(shared);
+    }
+    for (let thread = 1; thread < workers.threads; thread++) {
+      const standing = control.standing + thread - 1;
+      if ([watch, NEVER].includes(Atomics.load(shared, standing))) continue;
+      Atomics.store(shared, standing, watch);
+      const firstLoop = told[thread] ?? 0;
+      told[thread] = modules.length;
+      const { memory, memoryNumber } = place;
+      workers.tell(thread, {
+        ...{ kind: 'watch', shared, watch, thread, memory, memoryNumber, module },
+        ...{ firstLoop, loops: modules.slice(firstLoop) },
+      });
+    }
+    return shared;
+  }
+
+  function broken(reason: string): WorkerFailure {
+    isBroken = true;
+    return new WorkerFailure(reason);
+  }
+
+  /** Waits until all tasks are done. */
+  function finish(of: Int32Array, count: number): void {
+    const end = performance.now() + LONGEST_WAIT;
+    for (let looks = 0; ; looks++) {
+      const done = Atomics.load(of, control.done);
+      if (done === count) return;
+      if (Atomics.load(of, control.failed) !== 0) throw broken('a worker could not run its tasks');
+      if (looks < SPINS) continue;
+      if (performance.now() > end) throw broken('a worker has not finished its tasks');
+      if (canBlock) sleep(of, done);
+    }
+  }
+
+  /** Sleeps until a task is done, or a millisecond; the main thread of a page must not. */
+  function sleep(of: Int32Array, done: number): void {
+    try {
+      Atomics.wait(of, control.done, done, 1);
+    } catch {
+      canBlock = false;
+    }
+  }
+
+  return {
+    get threads() {
+      return isBroken ? 1 : (pool()?.threads ?? 1);
+    },
+    loopNumber(plan) {
+      const known = numbers.get(plan.key);
+      if (known !== undefined) return known;
+      const module = plans.length < MOST_LOOPS ? loopModule(plan.spec, plan.key, true) : null;
+      if (!module) return null;
+      modules.push(module);
+      numbers.set(plan.key, plans.push(plan) - 1);
+      return plans.length - 1;
+    },
+    run(kernels, { rows, packing }) {
+      const { memory, loops, matrices } = kernels;
+      if (!loops || !matrices) throw new Error('only kernels in WebAssembly share steps');
+      const at = memory.scratch(rows.length * TASK_WORDS).at >> 2;
+      const workers = pool();
+      const called = workers && call(workers, kernels);
+      const of = called ?? new Int32Array(control.standing);
+      rows.forEach((row, n) => {
+        memory.i32.set(row, at + n * TASK_WORDS);
+      });
+      of[control.tasks] = at;
+      of[control.count] = rows.length;
+      of[control.packing] = packing;
+      Atomics.store(of, control.done, 0);
+      Atomics.store(of, control.left, tasksLeft(watch, rows.length));
+      if (called) wake(called);
+      runTasks(of, watch, () => memory.i32, 0, {
+        matrices,
+        loop(number) {
+          const { spec, key } = plans[number];
+          const loop = compiledLoop(spec, key, loops);
+          if (!loop) throw new Error('loops are compiled before they are shared');
+          return loop;
+        },
+      });
+      finish(of, rows.length);
+    },
+    dismiss() {
+      if (shared && place) relieve(shared);
+    },
+  };
+}
+
+function wake(shared: Int32Array): void {
+  Atomics.add(shared, control.turn, 1);
+  Atomics.notify(shared, control.turn);
+}

@@ -1,0 +1,80 @@
+import type { MatrixKernels } from '../kernels/interface/matrix-kernels.ts';
+import type { LaneFunctions } from '../kernels/interface/module-host.ts';
+import { type CompiledLoop, linkLoop } from '../loops/link-loop.ts';
+import { control, NEVER, runTasks } from './control.ts';
+
+/** Asks a worker to share the steps of programs until the watch is over. */
+export interface Watch {
+  readonly kind: 'watch';
+  readonly shared: Int32Array;
+  /** The number of the watch, and of the thread. */
+  readonly watch: number;
+  readonly thread: number;
+  /** The memory that all threads work on, its number, and the module of the plain operations. */
+  readonly memory: WebAssembly.Memory;
+  readonly memoryNumber: number;
+  readonly module: WebAssembly.Module;
+  /** Loops that the worker does not know, by their numbers from `firstLoop` on. */
+  readonly firstLoop: number;
+  readonly loops: readonly WebAssembly.Module[];
+}
+
+/** How long a worker waits for a step before it looks for messages, in milliseconds. */
+const PATIENCE = 100;
+
+/** The instances that a worker has made on one memory. */
+interface Linked {
+  readonly memoryNumber: number;
+  readonly memory: WebAssembly.Memory;
+  readonly functions: MatrixKernels & LaneFunctions;
+  readonly loops: Map<number, CompiledLoop>;
+}
+
+const modules: WebAssembly.Module[] = [];
+let linked: Linked | null = null;
+
+/** Shares steps on the thread of a worker, and blocks it as long. */
+export function standWatch({ shared, watch, thread, ...given }: Watch): void {
+  const standing = control.standing + thread - 1;
+  for (const [n, loop] of given.loops.entries()) modules[given.firstLoop + n] = loop;
+  let own: Linked;
+  try {
+    own = linkedOn(given);
+  } catch {
+    Atomics.store(shared, standing, NEVER);
+    return;
+  }
+  const { memory, functions, loops } = own;
+  try {
+    const loop = (id: number): CompiledLoop => {
+      const made = loops.get(id) ?? linkLoop(modules[id], { memory, shared: true, lanes: functions });
+      loops.set(id, made);
+      return made;
+    };
+    // As large as the memory is now: there is a new watch when it has grown.
+    const words = new Int32Array(given.memory.buffer);
+    while (Atomics.load(shared, control.watch) === watch) {
+      const turn = Atomics.load(shared, control.turn);
+      runTasks(shared, watch, () => words, thread, { matrices: functions, loop });
+      if (Atomics.load(shared, control.watch) !== watch) break;
+      if (Atomics.wait(shared, control.turn, turn, PATIENCE) === 'timed-out') break;
+    }
+  } catch {
+    Atomics.store(shared, control.failed, 1);
+    Atomics.notify(shared, control.done);
+  }
+  Atomics.compareExchange(shared, standing, watch, 0);
+}
+
+function linkedOn({
+  memory,
+  memoryNumber,
+  module,
+}: Pick<Watch, 'memory' | 'memoryNumber' | 'module'>): Linked {
+  if (linked?.memoryNumber === memoryNumber) return linked;
+  const { exports } = new WebAssembly.Instance(module, { env: { memory } });
+  // The names and parameters of the exports are those of the interfaces; assembly/operations.ts has them.
+  const functions = exports as unknown as Linked['functions'];
+  linked = { memoryNumber, memory, functions, loops: new Map() };
+  return linked;
+}

@@ -1,0 +1,11 @@
+import type { LoopHost } from '../kernels/interface/module-host.ts';
+import { hostFunctions } from './operators.ts';
+
+/** Runs a loop on the numbers at an address. */
+export type CompiledLoop = (numbers: number) => void;
+
+/** The loop of a module, on the memory of a host. */
+export function linkLoop(module: WebAssembly.Module, { memory, lanes }: LoopHost): CompiledLoop {
+  const imports = { env: { memory }, lanes: { ...lanes }, host: { ...hostFunctions } };
+  return new WebAssembly.Instance(module, imports).exports.run as CompiledLoop;
+}

@@ -1,0 +1,92 @@
+import { MOST_TASKS } from '../crew/control.ts';
+import type { Crew } from '../crew/crew.ts';
+import { taskKinds } from '../crew/tasks.ts';
+import type { Kernels } from '../kernels/interface/kernels.ts';
+import { PANEL, PANEL_BYTES, padded, STRIP } from '../kernels/interface/panel.ts';
+import type { MatrixLines } from './matrix-lines.ts';
+
+/** A product whose operands and result lie where all threads see them. */
+export interface Product {
+  readonly m: number;
+  readonly n: number;
+  readonly k: number;
+  readonly a: MatrixLines;
+  readonly b: MatrixLines;
+  /** The address of the result, and bytes between its rows, which are as wide as whole panels. */
+  readonly c: { readonly at: number; readonly ld: number };
+}
+
+/** Where the matrices of a batch begin, in elements; B has its strides along the batch. */
+export interface BatchPlaces {
+  readonly a: readonly number[];
+  readonly b: readonly number[];
+  readonly c: readonly number[];
+}
+
+/** Multiplications below which waking threads takes longer than they save. */
+const WORTH_THREADS = 2 ** 21;
+/** Tasks for each thread, so that threads end at about the same time. */
+const TASKS_EACH = 4;
+/** Columns that a task packs, and the fewest that it multiplies: rows of A are packed for each task. */
+const COLUMNS = 64;
+const FEWEST_COLUMNS = 256;
+
+/**
+ * Multiplies on the threads of a crew: each packs columns of B, and then takes blocks of C of its own, whose
+ * sums are made in the order of one thread. False, and nothing is computed, for small products and for those
+ * of several B.
+ */
+export function shareMatMul(
+  kernels: Kernels,
+  { m, n, k, a, b, c }: Product,
+  places: BatchPlaces,
+  rowsAtOnce: number,
+  crew: Crew,
+): boolean {
+  const batch = places.c.length;
+  const isOne = places.b.every(step => step === 0) || batch === 1;
+  if (!isOne || batch * m * n * k < WORTH_THREADS) return false;
+  const { threads } = crew;
+  if (threads === 1) return false;
+  const wanted = TASKS_EACH * threads;
+  const across = Math.ceil(wanted / (Math.ceil(m / rowsAtOnce) * batch));
+  const width = Math.max(FEWEST_COLUMNS, Math.ceil(n / across / COLUMNS) * COLUMNS);
+  const down = Math.ceil(wanted / Math.ceil(n / width));
+  const height = Math.min(rowsAtOnce, Math.ceil((m * batch) / down / STRIP) * STRIP);
+  const tasks = Math.ceil(n / COLUMNS) + batch * Math.ceil(m / height) * Math.ceil(n / width);
+  if (tasks > MOST_TASKS) return false;
+  const { memory } = kernels;
+  const stripBytes = 4 * rowsAtOnce * k;
+  const strips = memory.scratch(threads * rowsAtOnce * k).at;
+  const panels = memory.scratch(padded(n) * k).at;
+
+  const rows: number[][] = [];
+  for (let j = 0; j < n; j += COLUMNS) {
+    const columns = Math.min(COLUMNS, n - j);
+    const to = panels + (j / PANEL) * k * PANEL_BYTES;
+    if (b.isTransposed) {
+      rows.push([taskKinds.packColumns, columns, k, b.load(0, j, columns, 0, k), b.ld, to]);
+    } else {
+      rows.push([taskKinds.packRows, k, columns, b.load(0, 0, k, j, columns), b.ld, to, k * PANEL_BYTES]);
+    }
+  }
+  const packing = rows.length;
+
+  for (const [index, offset] of places.c.entries()) {
+    for (let i = 0; i < m; i += height) {
+      const count = Math.min(height, m - i);
+      const from = places.a[index];
+      const at = a.isTransposed ? a.load(from, 0, k, i, count) : a.load(from, i, count, 0, k);
+      for (let j = 0; j < n; j += width) {
+        const to = panels + (j / PANEL) * k * PANEL_BYTES;
+        const target = c.at + 4 * (offset + j) + i * c.ld;
+        rows.push([
+          ...[taskKinds.multiply, count, Math.min(width, n - j), k, at, a.ld, Number(a.isTransposed)],
+          ...[strips, stripBytes, to, target, c.ld],
+        ]);
+      }
+    }
+  }
+  crew.run(kernels, { rows, packing });
+  return true;
+}
