@@ -9,21 +9,19 @@ import type { TensorDesc } from '../tensor/tensor-desc.ts';
  */
 export function callKey(
   tensors: object,
-  options: object | undefined,
+  options: object | undefined = {},
   isTensor: (value: unknown) => value is TensorDesc,
 ): string | null {
   let key = '';
-  // Tensors and options that a prototype holds count, too, but are no entries.
-  if ([tensors, options].some(own => own && Object.getPrototypeOf(own) !== Object.prototype)) return null;
-  for (const [name, value] of Object.entries(options ?? { given: options })) {
-    if (value === undefined) continue;
-    if (typeof value !== 'boolean' && typeof value !== 'string' && !Number.isFinite(value)) return null;
-    key += `;${name}=${JSON.stringify(value)}`;
-  }
-  for (const [name, tensor] of Object.entries(tensors ?? {}) as [string, unknown][]) {
-    if (tensor === undefined) continue;
-    if (!isTensor(tensor)) return null;
-    key += `|${name}:${tensor.dtype}:${tensor.shape}:${tensor.strides}`;
+  for (const own of [tensors, options]) {
+    if (!own || Object.getPrototypeOf(own) !== Object.prototype) return null;
+    for (const [name, value] of Object.entries(own)) {
+      if (value === undefined) continue;
+      const isPlain = typeof value === 'boolean' || typeof value === 'string' || Number.isFinite(value);
+      if (own === tensors ? !isTensor(value) : !isPlain) return null;
+      const { dtype, shape, strides } = value;
+      key += JSON.stringify(isPlain ? [name, value] : [name, dtype, shape, strides]);
+    }
   }
   return key;
 }

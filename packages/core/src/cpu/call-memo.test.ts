@@ -70,3 +70,10 @@ test('gradients of a call like an earlier one are its own', async () => {
     expect(dv.toFloat32()).toEqual((await engine.sdpaBackward(inputs)).dv.toFloat32());
   }
 });
+
+test('a name that spells two options is no earlier call', async () => {
+  const q = waves(1);
+  await engine.sdpa(q, q, q, { causal: true, scale: 0.5 });
+  const odd = { 'causal=true;scale': 0.5, 'causal",true]["scale': 0.5 } as never;
+  await expect(engine.sdpa(q, q, q, odd)).rejects.toMatchObject({ code: 'INVALID_ARGUMENT' });
+});
