@@ -3,6 +3,7 @@ import { cpuEngine } from '@tilewise/core/cpu';
 import { encodeSafetensors } from '@tilewise/nn';
 import { PhiloxStream } from '@tilewise/philox';
 import { processorTime } from '@tilewise/test-data';
+import { fuzzRun } from '@tilewise/test-data/random-problem';
 import { expect, test } from 'vitest';
 import { type Checkpoint, decodeCheckpoint } from './checkpoint.ts';
 import { recallDataset } from './data/recall.ts';
@@ -136,11 +137,13 @@ function isSound({ config, characters, steps, seed, tensors }: Checkpoint): bool
   );
 }
 
-const seed = Number(process.env.TILEWISE_SEED);
+const { seed, count, timeout } = fuzzRun(500);
 
-test(`500 mutated checkpoints are refused with a typed error or are sound, TILEWISE_SEED=${seed}`, async () => {
+test(`${count} mutated checkpoints are refused with a typed error or are sound, TILEWISE_SEED=${seed}`, {
+  timeout,
+}, async () => {
   const random = new PhiloxStream(seed);
-  for (let n = 0; n < 500; n++) {
+  for (let n = 0; n < count; n++) {
     const bytes = mutatedFile(random);
     const start = processorTime();
     try {

@@ -1,5 +1,6 @@
 import { normalise, normaliseBackward, Tensor, TilewiseError } from '@tilewise/core';
 import { processorTime } from '@tilewise/test-data';
+import { fuzzRun } from '@tilewise/test-data/random-problem';
 import { openGpu } from '@tilewise/webgpu-host';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Mutation, mutations } from '../../core/testing/mutations.ts';
@@ -157,15 +158,18 @@ const mayHaveOthers = /^(encode buffers|upload|mxfp8|mergePartials)$/;
 const isPlain = (value: unknown): boolean =>
   value !== null && typeof value === 'object' && Object.getPrototypeOf(value) === Object.prototype;
 
-describe('mutated arguments are refused by an error of ours, or accepted', () => {
+const { seed, count, timeout } = fuzzRun(100, 1);
+
+describe(`mutated arguments of seed ${seed} are refused by an error of ours, or accepted`, {
+  timeout,
+}, () => {
   test.each(calls)('%s', async (name, base, call) => {
     await ctx.submitted();
     expect(
       thrown(() => call(base())),
       'as it stands',
     ).toBeNull();
-    let seed = 0;
-    for (const mutation of mutations(base(), 100, ++seed)) {
+    for (const mutation of mutations(base(), count, seed)) {
       const start = processorTime();
       const error = thrown(() => call(mutation.value));
       check(name, base(), mutation, error, processorTime() - start);
@@ -181,7 +185,7 @@ describe('mutated arguments are refused by an error of ours, or accepted', () =>
       onLeak: () => {},
       powerPreference: 'low-power',
     };
-    for (const mutation of mutations(base, 100, 1)) {
+    for (const mutation of mutations(base, count, seed)) {
       if (mutation.path[0] === 'device' && mutation.path.length > 1) continue;
       const start = processorTime();
       const error = await createContext(any(mutation.value)).then(

@@ -118,7 +118,8 @@ function checkPart(part: PartialAttention<TensorDesc>, first: PartialAttention<T
   if (part.lse.dtype !== 'f32') {
     throw new InvalidDTypeError(`parts[${n}].lse`, `must be f32, got ${part.lse.dtype}`);
   }
-  if (dtypeInfo[part.o.dtype].kind !== 'float') {
+  // A dtype that the types forbid has no entry.
+  if (dtypeInfo[part.o.dtype]?.kind !== 'float') {
     throw new InvalidDTypeError(`parts[${n}].o`, `must be a float dtype, got ${part.o.dtype}`);
   }
   if (!sameShape(shape, first.o.shape)) {

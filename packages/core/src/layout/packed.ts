@@ -18,7 +18,7 @@ import {
 export function packedSequence(t: Tensor, cuSeqLens: Lengths, b: number): Tensor {
   const starts = checkPacked(t, cuSeqLens);
   if (!Number.isInteger(b) || b < 0 || b >= starts.length - 1) {
-    throw new InvalidArgumentError('b', `must be in 0..${starts.length - 2}, got ${b}`);
+    throw new InvalidArgumentError('b', `must be in 0..${starts.length - 2}, got ${describeValue(b)}`);
   }
   return sequence(t, starts, b);
 }

@@ -1,5 +1,6 @@
-import { TilewiseError } from '@tilewise/core';
+import { Tensor, TilewiseError } from '@tilewise/core';
 import { referenceEngine } from '@tilewise/core/reference';
+import { fuzzRun } from '@tilewise/test-data/random-problem';
 import { describe, expect, test } from 'vitest';
 import { expectSame } from '../../testing/compare/expect-same.ts';
 import { Choices } from '../../testing/random/choices.ts';
@@ -8,18 +9,36 @@ import type { OneDnnGraph } from '../formats/json/format.ts';
 import { Graph } from '../graph.ts';
 import { operations } from '../ops/table.ts';
 
-const GRAPHS = 300;
+const { seed: first, count: GRAPHS, timeout } = fuzzRun(300, 1);
 
-test(`${GRAPHS} random graphs give the same fused, one by one, and on both engines`, {
-  timeout: 120_000,
+/**
+ * Some graphs hide keys by a score of −10,000. In a row whose keys are all hidden, these scores decide. f32
+ * rounds a number of that size by up to 2^-11, once in the mask and once in each operation behind it: so a
+ * probability is off by some e^(2^-11) − 1 each time, 5e-4.
+ */
+const ROUNDING_OF_LARGE_SCORES = 1e-3;
+
+function hasLargeScores(bindings: Readonly<Record<number, Tensor | number | bigint>>): boolean {
+  return Object.values(bindings).some(value =>
+    value instanceof Tensor ? value.toFloat64().includes(-1e4) : value === -1e4,
+  );
+}
+
+test(`${GRAPHS} random graphs from seed ${first} give the same fused, one by one, and on both engines`, {
+  timeout,
 }, async () => {
   let attention = 0;
+  let rounded = 0;
   const kinds = new Set<string>();
-  for (let seed = 1; seed <= GRAPHS; seed++) {
+  for (let seed = first; seed < first + GRAPHS; seed++) {
     const { graph, bindings } = randomGraph(seed);
     for (const { kind } of graph.nodes) kinds.add(kind);
     try {
-      const partitions = await expectSame(graph, bindings, 2e-5);
+      const partitions = await expectSame(graph, bindings, 2e-5).catch(async (error: unknown) => {
+        if (!hasLargeScores(bindings)) throw error;
+        rounded++;
+        return await expectSame(graph, bindings, ROUNDING_OF_LARGE_SCORES);
+      });
       attention += partitions.filter(partition => partition.kind.startsWith('sdpa')).length;
       expect(partitions.every(partition => partition.supported || partition.outputs.length === 0)).toBe(true);
       expect(partitions.flatMap(partition => partition.ops).sort()).toEqual(
@@ -29,6 +48,7 @@ test(`${GRAPHS} random graphs give the same fused, one by one, and on both engin
       throw new Error(`graph ${seed}: ${error instanceof Error ? error.message : error}`, { cause: error });
     }
   }
+  expect(rounded, 'how many needed the wide tolerance').toBeLessThanOrEqual(GRAPHS / 1000);
   expect(attention, 'how many of them have attention in them').toBeGreaterThan(GRAPHS / 3);
   // A Wildcard runs nowhere; composite attention has tests of its own.
   const elsewhere = ['Sdpa', 'SdpaBackward', 'Wildcard'];
@@ -86,9 +106,9 @@ describe('graphs that something is wrong with', () => {
     }
   }
 
-  test('are refused with an error of ours, or are graphs all the same', { timeout: 120_000 }, async () => {
+  test('are refused with an error of ours, or are graphs all the same', { timeout }, async () => {
     let refused = 0;
-    for (let seed = 1; seed <= GRAPHS; seed++) {
+    for (let seed = first; seed < first + GRAPHS; seed++) {
       const { graph, bindings } = randomGraph(seed);
       const json = JSON.parse(JSON.stringify(graph)) as OneDnnGraph;
       mutate(json, new Choices(seed + 7777));

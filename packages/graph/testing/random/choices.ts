@@ -3,7 +3,7 @@ export class Choices {
   #state: number;
 
   constructor(seed: number) {
-    this.#state = (seed * 2654435761) >>> 0 || 1;
+    this.#state = Math.imul(seed, 2654435761) >>> 0 || 1;
   }
 
   below(n: number): number {

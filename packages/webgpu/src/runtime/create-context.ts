@@ -1,5 +1,5 @@
 import { InvalidArgumentError, listText, TilewiseError } from '@tilewise/core';
-import { checkFunction, checkOptions } from '@tilewise/philox/errors';
+import { checkFunction, checkOptions, describeValue } from '@tilewise/philox/errors';
 import {
   type LoadedModuleName,
   loadedModuleNames,
@@ -84,8 +84,9 @@ export async function createContext(options: ContextOptions = {}): Promise<GpuCo
     trace,
     adapter,
   } = options;
-  if (!(maxIdleBytes >= 0)) {
-    throw new InvalidArgumentError('maxIdleBytes', `must be a number of bytes ≥ 0, got ${maxIdleBytes}`);
+  if (typeof maxIdleBytes !== 'number' || !(maxIdleBytes >= 0)) {
+    const rule = `must be a number of bytes ≥ 0, got ${describeValue(maxIdleBytes)}`;
+    throw new InvalidArgumentError('maxIdleBytes', rule);
   }
   checkNames(load);
   if (onLeak !== undefined) checkFunction('onLeak', onLeak);

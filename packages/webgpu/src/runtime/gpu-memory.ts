@@ -129,13 +129,9 @@ export class GpuMemory implements TensorOwner {
     const { data, offset } = tensor;
     const desc = checkDesc(tensor);
     const elements = elementsSpanned(desc.shape, desc.strides);
-    if (!ArrayBuffer.isView(data) || !Number.isInteger(offset) || offset < 0) {
-      throw new InvalidArgumentError(
-        'tensor',
-        'must have its elements in a typed array, from a whole offset on',
-      );
-    }
-    checkStorage({ tensor });
+    if (!ArrayBuffer.isView(data))
+      throw new InvalidArgumentError('tensor', 'must have its elements in a typed array');
+    checkStorage({ tensor: { ...desc, data, offset } });
     const { bytes } = dtypeInfo[desc.dtype];
     const size = elements * bytes;
     if (offset * bytes + size > data.byteLength) {

@@ -1,5 +1,6 @@
 export { allowedError, largestError } from './allowed-error.ts';
 export type { Choice } from './draft.ts';
+export { type FuzzRun, fuzzRun } from './fuzz-run.ts';
 export type { DataType, StoredArray } from './operands/storage.ts';
 export type { StridedData } from './operands/strided-data.ts';
 export { randomOptions } from './options/index.ts';

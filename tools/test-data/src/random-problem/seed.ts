@@ -7,7 +7,8 @@ function environment(name: string): string | undefined {
   return process?.env?.[name] || undefined;
 }
 
-function integerOf(name: string): number | undefined {
+/** The integer ≥ 0 that an environment variable holds; undefined where it is unset or empty. */
+export function integerOf(name: string): number | undefined {
   const text = environment(name);
   if (text === undefined) return undefined;
   const value = Number(text);

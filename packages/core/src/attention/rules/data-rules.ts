@@ -1,5 +1,6 @@
 import { InvalidArgumentError } from '../../errors.ts';
 import { lengthsFromCumulative } from '../../layout/cumulative-lengths.ts';
+import { checkStorage } from '../../tensor/checks/check-storage.ts';
 import { type HostArray, isHostArray, numberAt, numbersOf } from '../../tensor/host-array.ts';
 import { maxOffset } from '../../tensor/shape.ts';
 import type { TensorDesc } from '../../tensor/tensor.ts';
@@ -14,14 +15,16 @@ import type {
 } from '../problem/problem.ts';
 
 /**
- * Checks what only the data can tell: lengths within their extents, sequences within their tensors, page
- * numbers within the container. Tensors that are not on the host cannot be read and are taken as they are.
+ * Checks what only the data can tell: storage that is still there, lengths within their extents, sequences
+ * within their tensors, page numbers within the container. Tensors that are not on the host cannot be read
+ * and are taken as they are.
  * @throws InvalidArgumentError naming the option.
  */
 export function validateOperands<T extends TensorDesc>(
   problem: AttentionProblem,
   operands: Operands<T | HostArray>,
 ): void {
+  checkStorage(operands);
   const { q, k, v, o } = problem;
   validateSequences(problem, operands, { q, o }, { k, v });
   const { pageTableK, pageTableV, cuPagesK, cuPagesV } = operands;
@@ -40,6 +43,7 @@ export function validateBackwardOperands<T extends TensorDesc>(
   { forward, dO, dq, dk, dv }: BackwardProblem,
   operands: Operands<T | HostArray>,
 ): void {
+  checkStorage(operands);
   const { q, k, v, o } = forward;
   validateSequences(forward, operands, { q, o, dO, dq }, { k, v, dk, dv });
   for (const [name, desc] of entries({ q, k, v, o, dO })) checkRagged(name, desc, forward, operands);

@@ -26,8 +26,9 @@ export function sharingHeads({ Hq, Hk, Hv }: AttentionProblem): number {
   return greatestCommonDivisor(Hq / Hk, Hq / Hv);
 }
 
+/** Ends for any numbers: a problem with Hk = 0, which only `validate` refuses, divides by 0. */
 function greatestCommonDivisor(a: number, b: number): number {
-  return b === 0 ? a : greatestCommonDivisor(b, a % b);
+  return b > 0 ? greatestCommonDivisor(b, a % b) : a;
 }
 
 export function queryRows(heads: number, tile: Tile): QueryRows {
