@@ -85,6 +85,8 @@ describe('where the device comes from', () => {
     const q = one.upload(normal([1, 1, 40, 8], 1));
     const { o } = sdpa(two, q, q, q);
     expect(one.memory.current).toBe(4 * 320);
+    // The parameters of the call are made when its kernels have been compiled.
+    await two.submitted();
     two.trim();
     const before = two.memory.current;
     const expected = bitsOf(await two.download(o));
