@@ -19,7 +19,9 @@ const chosen = <T extends string>(names: readonly T[]): readonly T[] => {
   return some.length > 0 ? some : names;
 };
 
-/** Takes a picture of every chapter in both themes, wide and narrow, in every language, into `screenshots/`. */
+/**
+ * Takes a picture of every chapter in both themes, wide and narrow, in every language, into `screenshots/`.
+ */
 async function takeScreenshots(): Promise<void> {
   const folder = fileURLToPath(new URL('../../screenshots/', import.meta.url));
   mkdirSync(folder, { recursive: true });

@@ -9,15 +9,15 @@ import { type SharedTasks, TASK_WORDS } from './tasks.ts';
 /** Workers that share the steps of programs with the calling thread. */
 export interface Crew {
   /**
-   * Threads that share a step, the calling one among them; 1 as long as there are no workers, which start when
-   * they are first asked for.
+   * Threads that share a step, the calling one among them; 1 as long as there are no workers, which start
+   * when they are first asked for.
    */
   readonly threads: number;
   /** The number by which tasks name a loop; null where workers cannot have the loop. */
   loopNumber(plan: Pick<LoopPlan, 'spec' | 'key'>): number | null;
   /**
-   * Runs at most `MOST_TASKS` tasks, and returns when all are done. The calling thread does not wait for workers to come: those
-   * that are late find fewer tasks, or none.
+   * Runs at most `MOST_TASKS` tasks, and returns when all are done. The calling thread does not wait for
+   * workers to come: those that are late find fewer tasks, or none.
    * @throws WorkerFailure when a worker could not run a task that it had claimed; later steps run on the
    * calling thread.
    */

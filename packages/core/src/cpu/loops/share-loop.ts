@@ -68,7 +68,9 @@ function partsOf(plan: LoopPlan, count: number): LoopPart[] | null {
   return ranges(whole.count, count, 4).map(([from, own]) => ({ ...whole, from, count: own }));
 }
 
-/** `size` in about `count` ranges, each but the last a multiple of `unit`: where it starts, how long it is. */
+/**
+ * `size` in about `count` ranges, each but the last a multiple of `unit`: where it starts, how long it is.
+ */
 function ranges(size: number, count: number, unit: number): [start: number, length: number][] {
   const length = Math.ceil(size / count / unit) * unit;
   return Array.from({ length: Math.ceil(size / length) }, (_, n) => [
