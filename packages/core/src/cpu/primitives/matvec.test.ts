@@ -74,6 +74,28 @@ describe.each(variants)('few rows on %s', variant => {
     expect(errorOf(variant, numbers([2, 24], 1), b, Tensor.zeros([2, 20]))).toBeLessThan(1);
   });
 
+  test.each([true, false])(
+    'numbers of f16 that are infinite, NaN or subnormal, transposed: %s',
+    isTransposed => {
+      const lines = [
+        [Infinity, 3],
+        [-Infinity, 20],
+        [NaN, 39],
+        [2 ** -24, 0],
+        [-(2 ** -24), 17],
+        [65504, 31],
+      ];
+      const values = lines.flatMap(([x, at]) => Array.from({ length: 40 }, (_, n) => (n === at ? x : 0)));
+      const stored = Tensor.from(values, [6, 40], { dtype: 'f16' });
+      const columns = stored.permute(1, 0);
+      const b = isTransposed ? columns : Tensor.from(columns.toFloat32(), [40, 6], { dtype: 'f16' });
+      const a = Tensor.from(new Array(40).fill(1), [1, 40]);
+      const c = Tensor.zeros([1, 6]);
+      cpuPrimitives(variant).prepare({ kind: 'matmul' }, [a, b], [c]).run([a, b], [c]);
+      expect([...c.toFloat32()]).toEqual([Infinity, -Infinity, NaN, 2 ** -24, -(2 ** -24), 65504]);
+    },
+  );
+
   test('infinities and NaN of 16 bits stay what they are', () => {
     const b = Tensor.from([Infinity, -Infinity, NaN, 2], [4, 1], { dtype: 'f16' }).permute(1, 0);
     const c = Tensor.zeros([1, 4]);
