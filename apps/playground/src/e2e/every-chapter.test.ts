@@ -9,7 +9,7 @@ import { openSite, type Site } from './site.ts';
 let site: Site;
 beforeAll(async () => {
   site = await openSite();
-}, 120_000);
+});
 afterAll(() => site?.close());
 
 const wide = { width: 1280, height: 900 };
@@ -34,6 +34,7 @@ describe.each(chapters)('the chapter $id', ({ id }) => {
     await page.setViewportSize(wide);
     await site.visit(`#/${id}`);
     await heading(en.chapters[id].title);
+    await page.getByRole('heading', { level: 2 }).first().waitFor();
     await page.waitForLoadState('networkidle');
     expect(await brokenRules(page)).toEqual([]);
 
@@ -47,11 +48,13 @@ describe.each(chapters)('the chapter $id', ({ id }) => {
     await page.getByLabel(en.site.language).selectOption('de');
     await page.locator('html[lang=de]').waitFor({ state: 'attached' });
     await heading(de.chapters[id].title);
+    await page.locator('main .loading').waitFor({ state: 'detached' });
+    await page.getByRole('heading', { level: 2 }).first().waitFor();
     await openDetails();
     expect(await overflow()).toBeLessThanOrEqual(0);
     expect(await brokenRules(page)).toEqual([]);
     expect(site.errors).toEqual([]);
-  }, 90_000);
+  });
 });
 
 describe('the first page', () => {
@@ -70,7 +73,7 @@ describe('the first page', () => {
     expect(site.errors).toEqual([]);
     await page.getByRole('link', { name: /^Learn Ten chapters/ }).click();
     await heading(en.chapters.overview.title);
-  }, 60_000);
+  });
 });
 
 describe('the page', () => {
@@ -92,14 +95,14 @@ describe('the page', () => {
     const total = (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0);
     expect(total).toBeGreaterThan(50_000);
     expect(total).toBeLessThan(300_000);
-  }, 60_000);
+  });
 
   it('is served from a sub-path, and its links stay there', async () => {
     await site.visit('');
     await site.page.getByRole('link', { name: en.chapters.softmax.title }).first().click();
     await heading(en.chapters.softmax.title);
     expect(site.page.url()).toMatch(/\/some\/path\/#\/softmax$/);
-  }, 60_000);
+  });
 
   it('speaks the visitor’s language, computes without WebGPU and says so', async () => {
     const context = await site.browser.newContext({ locale: 'de-AT' });
@@ -114,7 +117,7 @@ describe('the page', () => {
     await page.getByRole('heading', { level: 1, name: en.chapters.lab.title }).waitFor();
     expect(errors).toEqual([]);
     await context.close();
-  }, 60_000);
+  });
 
   it('tells a chapter that cannot be fetched from one that stops with an error', async () => {
     const context = await site.browser.newContext({ locale: 'en' });
@@ -130,7 +133,7 @@ describe('the page', () => {
     await page.getByText(en.site.boundary.broke).waitFor();
     await page.getByText('no workers here').waitFor();
     await context.close();
-  }, 60_000);
+  });
 
   it('is read and operated with the keyboard alone', async () => {
     const { page } = site;
@@ -145,5 +148,5 @@ describe('the page', () => {
     await page.keyboard.press('Tab');
     await page.keyboard.press('Enter');
     await page.getByRole('cell', { name: 'Rd = DRAM[src]' }).waitFor();
-  }, 60_000);
+  });
 });

@@ -6,7 +6,7 @@ import { openSite, type Site } from './site.ts';
 let site: Site;
 beforeAll(async () => {
   site = await openSite();
-}, 120_000);
+});
 afterAll(() => site?.close());
 
 const phone = { width: 390, height: 844 };
@@ -32,7 +32,7 @@ describe('on a phone', () => {
       .map(one => ({ cue: getComputedStyle(one).maskImage !== 'none', focus: one.tabIndex }))`);
     expect((cut as unknown[]).length).toBeGreaterThan(0);
     for (const one of cut as unknown[]) expect(one).toEqual({ cue: true, focus: 0 });
-  }, 60_000);
+  });
 
   it('the key that is streamed is in sight at every step', async () => {
     await site.visit('?lang=en#/attention');
@@ -40,7 +40,7 @@ describe('on a phone', () => {
     await site.page.waitForFunction(`{
       const { left, right } = document.querySelector('.stream .current').getBoundingClientRect();
       left >= 0 && right <= innerWidth }`);
-  }, 60_000);
+  });
 
   it('the controls of the machine are next to the program', async () => {
     await site.visit('?lang=en#/machine');
@@ -48,7 +48,7 @@ describe('on a phone', () => {
     const [editor, player] = [await boxOf('.editor'), await boxOf('.player')];
     expect(player.y).toBeGreaterThan(editor.y);
     expect(player.y - (editor.y + editor.height)).toBeLessThan(40);
-  }, 60_000);
+  });
 
   it('what is pressed or dragged is large enough for a finger', async () => {
     const brand = await boxOf('.brand');
@@ -56,7 +56,7 @@ describe('on a phone', () => {
     await site.visit('?lang=en#/loops');
     await site.page.getByRole('slider').first().waitFor();
     expect((await boxOf('input[type=range]')).height).toBeGreaterThanOrEqual(24);
-  }, 60_000);
+  });
 });
 
 describe('on a desktop of 1440 × 900', () => {
@@ -69,7 +69,7 @@ describe('on a desktop of 1440 × 900', () => {
       `{ const bar = document.querySelector('.chapters'); bar.scrollWidth - bar.clientWidth }`,
     );
     expect(beyond).toBeLessThanOrEqual(0);
-  }, 60_000);
+  });
 
   it.each([
     ['machine', 'outer-product'],
@@ -77,28 +77,24 @@ describe('on a desktop of 1440 × 900', () => {
     ['attention', 'merge'],
     ['loops', 'keys-outside'],
     ['backward', 'backward-column'],
-  ])(
-    'an exercise of %s is on the screen from its task to the verdict',
-    async (chapter, problem) => {
-      await site.visit(`?lang=en${placeHash({ chapter, state: { problem } })}`);
-      await site.page.locator('.workbench').waitFor();
-      await site.page.evaluate("document.querySelector('.workbench').scrollIntoView()");
-      await site.page.locator('.cm-content').waitFor();
-      for (const hint of [1, 2, 3])
-        await site.page.getByRole('button', { name: `Show hint ${hint} of 3` }).click();
-      await site.page.getByRole('button', { name: 'Show a solution' }).click();
-      await site.page.getByRole('button', { name: 'Put this program into the editor' }).click();
-      await site.page.locator('.workbench .solved').waitFor();
-      const parts = ['#exercise-title', '.editor', '.machine', '.workbench .player', '.workbench .solved'];
-      await site.page.locator('#exercise-title').evaluate('one => one.scrollIntoView()');
-      const boxes = await Promise.all(parts.map(boxOf));
-      const top = Math.min(...boxes.map(({ y }) => y));
-      const bottom = Math.max(...boxes.map(({ y, height }) => y + height));
-      // The header takes 56 pixels of the window.
-      expect(bottom - top).toBeLessThan(900 - 56);
-    },
-    60_000,
-  );
+  ])('an exercise of %s is on the screen from its task to the verdict', async (chapter, problem) => {
+    await site.visit(`?lang=en${placeHash({ chapter, state: { problem } })}`);
+    await site.page.locator('.workbench').waitFor();
+    await site.page.evaluate("document.querySelector('.workbench').scrollIntoView()");
+    await site.page.locator('.cm-content').waitFor();
+    for (const hint of [1, 2, 3])
+      await site.page.getByRole('button', { name: `Show hint ${hint} of 3` }).click();
+    await site.page.getByRole('button', { name: 'Show a solution' }).click();
+    await site.page.getByRole('button', { name: 'Put this program into the editor' }).click();
+    await site.page.locator('.workbench .solved').waitFor();
+    const parts = ['#exercise-title', '.editor', '.machine', '.workbench .player', '.workbench .solved'];
+    await site.page.locator('#exercise-title').evaluate('one => one.scrollIntoView()');
+    const boxes = await Promise.all(parts.map(boxOf));
+    const top = Math.min(...boxes.map(({ y }) => y));
+    const bottom = Math.max(...boxes.map(({ y, height }) => y + height));
+    // The header takes 56 pixels of the window.
+    expect(bottom - top).toBeLessThan(900 - 56);
+  });
 
   it('the counts beside a solved program are its own, and zero beside none', async () => {
     const [problem] = matrixProblems;
@@ -111,7 +107,7 @@ describe('on a desktop of 1440 × 900', () => {
     await site.page.getByRole('button', { name: 'Start over' }).click();
     await site.page.getByText('Solved in 7 cycles.').waitFor({ state: 'detached' });
     expect(await cycles.textContent()).toBe('0');
-  }, 60_000);
+  });
 
   it('a sum that is not complete does not look like finished columns', async () => {
     await site.visit('?lang=en#/backward?walked=3');
@@ -120,7 +116,7 @@ describe('on a desktop of 1440 × 900', () => {
     expect(await dK.locator('.terms').allTextContents()).toEqual(Array.from({ length: 8 }, () => '3/8'));
     const dQ = site.page.locator('.walk figure', { hasText: 'dQ' });
     expect(await dQ.locator('.gradient-fill[data-whole=true]').count()).toBe(3);
-  }, 60_000);
+  });
 
   it('a merged tile does not look selected', async () => {
     await site.visit('?lang=en#/attention');
@@ -131,7 +127,7 @@ describe('on a desktop of 1440 × 900', () => {
     expect(await site.page.locator('.tile[aria-pressed=true]').count()).toBe(0);
     const styles = await tiles.evaluateAll(all => all.map(one => getComputedStyle(one).backgroundColor));
     expect(new Set(styles).size).toBe(1);
-  }, 60_000);
+  });
 
   it('the borders of 128-tiles are drawn on the block mask alone', async () => {
     await site.visit('?lang=en#/lab?mask=block');
@@ -141,7 +137,7 @@ describe('on a desktop of 1440 × 900', () => {
     await site.visit('?lang=en#/lab?mask=causal');
     await borders.waitFor({ state: 'attached' });
     expect(await borders.getAttribute('d')).toBe('');
-  }, 60_000);
+  });
 
   it('says that a report belongs to other settings', async () => {
     await site.visit('?lang=en#/doctor?engine=cpu&size=small&d=32');
@@ -149,5 +145,5 @@ describe('on a desktop of 1440 × 900', () => {
     await site.page.getByText(/^\d+ measurements\.$/).waitFor({ state: 'attached' });
     await site.page.getByText('bf16', { exact: true }).click();
     await site.page.getByText('You have changed the settings since').waitFor();
-  }, 60_000);
+  });
 });

@@ -17,6 +17,9 @@ export interface Site {
   close(): Promise<void>;
 }
 
+/** How long a page is waited for, in ms: what takes a second alone takes many beside other tests. */
+export const patience = 90_000;
+
 const root = fileURLToPath(new URL('../..', import.meta.url));
 // Workers of the test runner build side by side: each into a folder of its own.
 const outDir = `node_modules/.cache/e2e/${process.env.VITEST_POOL_ID ?? 'alone'}`;
@@ -72,6 +75,7 @@ export async function openSite(): Promise<Site> {
   const host = await openBrowser();
   const errors: string[] = [];
   const { page } = host;
+  page.setDefaultTimeout(patience);
   page.on('console', message => {
     if (message.type() === 'error') errors.push(message.text());
   });
@@ -82,9 +86,10 @@ export async function openSite(): Promise<Site> {
     address: origin,
     errors,
     async visit(place) {
-      // What the last visitor chose is not known to the next.
-      if (page.url().startsWith(origin)) await page.evaluate('localStorage.clear()');
-      await page.goto('about:blank');
+      // What the last visitor chose is not known to the next. The page is left first: it may keep something
+      // when it is left.
+      await page.goto(`${origin}icon.svg`);
+      await page.evaluate('localStorage.clear()');
       await page.goto(`${origin}${place}`);
     },
     async close() {

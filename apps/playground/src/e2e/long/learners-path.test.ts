@@ -69,6 +69,9 @@ async function solveKernel(task: string, keyboardOnly: boolean): Promise<void> {
   const [from, to] = wrongKernels[task] ?? ['', ''];
   expect(solution).toContain(from);
   const editor = page.locator('.cm-content');
+  // The editor takes the place of a plain field that is near the window.
+  await page.locator('.kernel-editor').waitFor();
+  await page.evaluate("document.querySelector('.kernel-editor').scrollIntoView()");
   await editor.waitFor();
   if (keyboardOnly) await tabTo('.cm-content');
   else await editor.click();
