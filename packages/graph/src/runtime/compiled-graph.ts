@@ -219,17 +219,18 @@ export function compileGraph<T extends TensorDesc>(
       });
     },
     async execute(bindings) {
+      const tensors = bind(bindings);
       const onHost = new Map<number, Tensor>();
-      const onEngine = { ...bindings };
       for (const t of engine.recording ? outputs : []) {
-        const given = bindings[t.id];
+        const given = tensors.get(t.id);
         if (!(given instanceof Tensor)) continue;
         checkBound(t, given, storageDesc(t));
         onHost.set(t.id, given);
-        delete onEngine[t.id];
+        tensors.delete(t.id);
       }
-      const tensors = bind(onEngine);
-      checkBindings(engine.primitives, read, onEngine);
+      const onEngine = (): Bindings<Bindable<T>> =>
+        Object.fromEntries(Object.entries(bindings).filter(([id]) => !onHost.has(Number(id))));
+      checkBindings(engine.primitives, read, onHost.size === 0 ? bindings : onEngine());
       return turns.run(() => run(tensors, onHost));
     },
     release() {
