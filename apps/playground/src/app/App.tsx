@@ -2,8 +2,8 @@ import { useEffect } from 'react';
 import { useFirstText } from '../text/TextProvider.tsx';
 import { SectionLink } from '../ui/prose/SectionLink.tsx';
 import './app.css';
+import { Arrival } from '../state/Arrival.tsx';
 import { usePlace } from '../state/url-state.ts';
-import { useAnchor } from '../state/useAnchor.ts';
 import { ChapterBoundary } from './ChapterBoundary.tsx';
 import { ChapterPage } from './ChapterPage.tsx';
 import { chapterNumber, chapters } from './chapters.ts';
@@ -33,9 +33,6 @@ export function App() {
       window.removeEventListener('drop', stay);
     };
   }, []);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: another chapter begins at its top.
-  useEffect(() => window.scrollTo(0, 0), [id]);
-  useAnchor();
 
   const loading = words && (
     <p className="loading" role="status">
@@ -49,6 +46,7 @@ export function App() {
       </button>
       <Header current={chapter?.id ?? null} />
       <main id="main" tabIndex={-1}>
+        <Arrival key={id} />
         {chapter && words ? (
           <ChapterBoundary key={id} {...text.site.boundary}>
             <header className="chapter-head">

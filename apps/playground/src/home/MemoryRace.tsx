@@ -8,23 +8,25 @@ const longest = 4096;
 
 /** Memory of both ways against n, as they are computed one length after the other in a worker. */
 export function MemoryRace() {
+  const [round, setRound] = useState(0);
+  return <Round key={round} onAgain={() => setRound(round + 1)} />;
+}
+
+/** One race, with a worker of its own. */
+function Round({ onAgain }: { readonly onAgain: () => void }) {
   const { race: text } = useFirstText().home;
   const { bytes, significant } = useNumbers();
   const [points, setPoints] = useState<readonly RaceResult[]>([]);
-  const [round, setRound] = useState(0);
   const [done, setDone] = useState(false);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: another round is another worker.
   useEffect(() => {
     const worker = new Worker(new URL('./race-worker.ts', import.meta.url), { type: 'module' });
-    setPoints([]);
-    setDone(false);
     worker.addEventListener('message', ({ data }: MessageEvent<RaceResult | null>) => {
       if (data) setPoints(before => [...before, data]);
       else setDone(true);
     });
     worker.postMessage('begin');
     return () => worker.terminate();
-  }, [round]);
+  }, []);
   const last = points.at(-1);
   const most = Math.max(1, last?.naiveBytes ?? 1);
   const place = useCallback(
@@ -73,7 +75,7 @@ export function MemoryRace() {
             )
           : text.running(significant(last ? last.n * 2 : 256, 9))}
       </p>
-      <button type="button" className="button" disabled={!done} onClick={() => setRound(round + 1)}>
+      <button type="button" className="button" disabled={!done} onClick={onAgain}>
         {text.start}
       </button>
     </section>

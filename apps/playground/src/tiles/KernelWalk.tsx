@@ -1,4 +1,4 @@
-import { useEffect, useMemo, useRef } from 'react';
+import { useMemo } from 'react';
 import source from '../../../../packages/webgpu/wgsl/forward.wgsl?raw';
 import { useText } from '../text/TextProvider.tsx';
 import { Player } from '../ui/controls/Player.tsx';
@@ -13,6 +13,12 @@ const left = tileSize + 8;
 const above = 20 + tileSize + 8;
 const across = Array.from({ length: tiles }, (_, n) => n);
 
+/** Shows the lines that are lit; not by scrollIntoView, which would move the page, too. */
+function scrollToLines(lines: HTMLElement | null): void {
+  const region = lines?.closest('section');
+  if (lines && region) region.scrollTop = lines.offsetTop - region.offsetTop - 8;
+}
+
 /** The forward kernel as the library made it, beside the tiles that its workgroups visit. */
 export default function KernelWalk() {
   const { tiles: text } = useText();
@@ -20,13 +26,6 @@ export default function KernelWalk() {
   const moments = useMemo(() => momentsOf(tiles), []);
   const playback = usePlayback('kernel', moments.length, 900, 4);
   const now = moments[playback.at - 1] ?? null;
-  const lit = useRef<HTMLElement>(null);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: another moment lights other lines.
-  useEffect(() => {
-    const region = lit.current?.closest('section');
-    // Not scrollIntoView, which would move the page, too.
-    if (lit.current && region) region.scrollTop = lit.current.offsetTop - region.offsetTop - 8;
-  }, [playback.at]);
   const state = (_: number, j: number): TileState => {
     if (now?.j === j) return 'now';
     const passed = now === null ? -1 : (now.j ?? (playback.at > 2 ? tiles : -1));
@@ -93,7 +92,7 @@ export default function KernelWalk() {
           {parts.map(({ phase, text: lines }) => (
             <code
               key={phase}
-              ref={phase === now?.phase ? lit : undefined}
+              ref={phase === now?.phase ? scrollToLines : undefined}
               data-lit={phase !== null && phase === now?.phase}
             >
               {lines}

@@ -23,21 +23,20 @@ export function TileCells(props: {
   readonly y?: number;
 }) {
   const { rows, columns, state, x = 0, y = 0 } = props;
-  return Array.from({ length: rows * columns }, (_, n) => {
-    const [i, j] = [Math.floor(n / columns), n % columns];
-    return (
-      <rect
-        // A pair of tiles is its place.
-        // biome-ignore lint/suspicious/noArrayIndexKey: tiles never move.
-        key={n}
-        className="tile-cell"
-        data-state={state(i, j)}
-        x={x + j * tileSize + gap / 2}
-        y={y + i * tileSize + gap / 2}
-        width={tileSize - gap}
-        height={tileSize - gap}
-        rx="5"
-      />
-    );
-  });
+  const pairs = Array.from({ length: rows * columns }, (_, n) => ({
+    i: Math.floor(n / columns),
+    j: n % columns,
+  }));
+  return pairs.map(({ i, j }) => (
+    <rect
+      key={`${i} ${j}`}
+      className="tile-cell"
+      data-state={state(i, j)}
+      x={x + j * tileSize + gap / 2}
+      y={y + i * tileSize + gap / 2}
+      width={tileSize - gap}
+      height={tileSize - gap}
+      rx="5"
+    />
+  ));
 }

@@ -13,6 +13,7 @@ import { Segmented } from '../ui/controls/Segmented.tsx';
 import { Slider } from '../ui/controls/Slider.tsx';
 import { Reveal } from '../ui/prose/Reveal.tsx';
 import { Rich } from '../ui/prose/Rich.tsx';
+import { SectionTitle } from '../ui/prose/SectionTitle.tsx';
 import { InstructionTable } from './machine/InstructionTable.tsx';
 import { Workbench } from './Workbench.tsx';
 
@@ -67,7 +68,7 @@ export function AttentionExercises({
           onChange={setN}
         />
       </div>
-      <h2 id="exercise-title">{words.title}</h2>
+      <SectionTitle id="exercise-title">{words.title}</SectionTitle>
       <p>
         <Rich text={words.task} />
       </p>

@@ -1,4 +1,3 @@
-import { useEffect, useRef } from 'react';
 import { type Progress, useProgress } from '../../state/progress.ts';
 import { useFirstText } from '../../text/TextProvider.tsx';
 import { type Chapter, chapterNumber, chapters } from '../chapters.ts';
@@ -10,30 +9,30 @@ import { ThemeToggle } from './ThemeToggle.tsx';
 export const isDone = ({ tasks }: Chapter, progress: Progress): boolean =>
   tasks.length > 0 && tasks.every(task => progress[task] !== undefined);
 
+/** Moves the bar of chapters to the current one; not by scrollIntoView: from there on Tab would begin at the link. */
+function moveToMiddle(link: HTMLAnchorElement | null): void {
+  const bar = link?.closest('nav');
+  if (!bar || !link) return;
+  const [place, chosen] = [bar.getBoundingClientRect(), link.getBoundingClientRect()];
+  bar.scrollLeft += chosen.left + chosen.width / 2 - (place.left + place.width / 2);
+}
+
 /** Name, chapters, language and theme, always in reach. */
 export function Header({ current }: { readonly current: string | null }) {
   const text = useFirstText();
   const progress = useProgress();
-  const list = useRef<HTMLOListElement>(null);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: another chapter is another link.
-  useEffect(() => {
-    const [bar, link] = [list.current?.parentElement, list.current?.querySelector('[aria-current]')];
-    if (!bar || !link) return;
-    // Not scrollIntoView: from there on Tab would begin at the link.
-    const [place, chosen] = [bar.getBoundingClientRect(), link.getBoundingClientRect()];
-    bar.scrollLeft += chosen.left + chosen.width / 2 - (place.left + place.width / 2);
-  }, [current]);
   return (
     <header className="site-head">
       <Brand />
       <nav className="chapters" aria-label={text.site.chapters}>
-        <ol ref={list}>
+        <ol>
           {chapters.map(chapter => {
             const { id, readers } = chapter;
             const done = isDone(chapter, progress);
             return (
               <li key={id} data-readers={readers}>
                 <a
+                  ref={id === current ? moveToMiddle : undefined}
                   href={`#/${id}`}
                   title={text.chapters[id].title}
                   aria-current={id === current ? 'page' : undefined}

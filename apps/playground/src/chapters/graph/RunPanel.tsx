@@ -8,6 +8,7 @@ import { useChapterText } from '../../text/useChapterText.ts';
 import { Choice } from '../../ui/controls/Choice.tsx';
 import { ScrollRegion } from '../../ui/figures/ScrollRegion.tsx';
 import { Stats } from '../../ui/figures/Stats.tsx';
+import { SectionTitle } from '../../ui/prose/SectionTitle.tsx';
 import { shapeText } from './OperationDetails.tsx';
 import { useGraphRun } from './useGraphRun.ts';
 
@@ -20,7 +21,7 @@ export function RunPanel({ source }: { readonly source: GraphSource }) {
   const running = state.kind === 'running';
   return (
     <section className="panel" aria-labelledby="run-title">
-      <h2 id="run-title">{text.title}</h2>
+      <SectionTitle id="run-title">{text.title}</SectionTitle>
       <p>{text.about}</p>
       <div className="toolbar">
         <Choice label={engines.label} value={engine} options={engines.choices} onChange={setEngine} />

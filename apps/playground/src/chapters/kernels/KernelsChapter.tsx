@@ -10,6 +10,7 @@ import { References } from '../../ui/prose/References.tsx';
 import { Paragraphs, Rich } from '../../ui/prose/Rich.tsx';
 import { KernelBench } from './KernelBench.tsx';
 import './kernels.css';
+import { SectionTitle } from '../../ui/prose/SectionTitle.tsx';
 
 /** Kernels in WGSL, to be written and run on the visitor's own GPU. */
 export default function KernelsChapter() {
@@ -40,7 +41,7 @@ export default function KernelsChapter() {
             setId(next);
           }}
         />
-        <h2 id="exercise-title">{words.title}</h2>
+        <SectionTitle id="exercise-title">{words.title}</SectionTitle>
         <p className="kernel-task">
           <Rich text={words.task} />
         </p>

@@ -11,6 +11,7 @@ import { Segmented } from '../../ui/controls/Segmented.tsx';
 import { Slider } from '../../ui/controls/Slider.tsx';
 import { HeatMap } from './HeatMap.tsx';
 import './lab.css';
+import { SectionTitle } from '../../ui/prose/SectionTitle.tsx';
 
 const ids = labMasks.map(({ id }) => id);
 const none = { min: 0, max: 0, initial: 0 } as const;
@@ -83,7 +84,7 @@ export default function LabChapter() {
             setId(next);
           }}
         />
-        <h2 id="lab-title">{words.title}</h2>
+        <SectionTitle id="lab-title">{words.title}</SectionTitle>
         <p>{words.about}</p>
         <div className="toolbar">
           <code className="options">sdpa(q, k, v, {mask.code(value)})</code>

@@ -9,6 +9,7 @@ import { Segmented } from '../../ui/controls/Segmented.tsx';
 import { Formula } from '../../ui/prose/Formula.tsx';
 import { Reveal } from '../../ui/prose/Reveal.tsx';
 import { Paragraphs, Rich } from '../../ui/prose/Rich.tsx';
+import { SectionTitle } from '../../ui/prose/SectionTitle.tsx';
 import { InstructionTable } from '../../workbench/machine/InstructionTable.tsx';
 import { Workbench } from '../../workbench/Workbench.tsx';
 import { FewestCycles } from './FewestCycles.tsx';
@@ -72,7 +73,7 @@ export default function MachineChapter() {
             />
           </div>
         </div>
-        <h2 id="exercise-title">{bench.problems[problem.id].title}</h2>
+        <SectionTitle id="exercise-title">{bench.problems[problem.id].title}</SectionTitle>
         <p>
           <Rich text={bench.problems[problem.id].task} />
         </p>

@@ -15,6 +15,8 @@ const weightsOf = (i: number): number[] => {
 const shade = (p = 0): string =>
   `color-mix(in oklab, var(--read) ${Math.round(70 * Math.sqrt(p))}%, var(--surface))`;
 const all = places.map(({ j }) => weightsOf(j));
+/** Every weight, with its place in the square. */
+const pairs = all.flatMap((row, a) => Array.from(row, (p, b) => ({ a, b, p })));
 
 /** The word that asks, which the address keeps. */
 const useWord = (): [number, (i: number) => void] =>
@@ -51,7 +53,7 @@ export function OneWord() {
         <Rich text={text.looks(words[i] ?? '', words[most] ?? '', percent(weights[most] ?? 0))} />
       </p>
       <ScrollRegion label={text.table}>
-        <table className="numbers">
+        <table className="numbers formula-heads">
           <caption data-symbol="q Q">
             <Rich text={text.query(words[i] ?? '', vector(sentence.q[i] ?? [], 2))} />
           </caption>
@@ -111,22 +113,18 @@ export function AllWords() {
         role="img"
         aria-label={text.allLabel(words.length)}
       >
-        {all.flatMap((row, a) =>
-          row.map((p, b) => (
-            <rect
-              // A pair is its place in the square.
-              // biome-ignore lint/suspicious/noArrayIndexKey: pairs never move.
-              key={`${a} ${b}`}
-              x={b + 0.06}
-              y={a + 0.06}
-              width="0.88"
-              height="0.88"
-              rx="0.15"
-              fill={shade(p)}
-              onPointerDown={() => setI(a)}
-            />
-          )),
-        )}
+        {pairs.map(({ a, b, p }) => (
+          <rect
+            key={`${a} ${b}`}
+            x={b + 0.06}
+            y={a + 0.06}
+            width="0.88"
+            height="0.88"
+            rx="0.15"
+            fill={shade(p)}
+            onPointerDown={() => setI(a)}
+          />
+        ))}
         <rect className="row-at" x="0" y={i} width={words.length} height="1" rx="0.2" />
       </svg>
     </figure>

@@ -13,6 +13,7 @@ import { References } from '../../ui/prose/References.tsx';
 import { Reveal } from '../../ui/prose/Reveal.tsx';
 import { Paragraphs, Rich } from '../../ui/prose/Rich.tsx';
 import { Section } from '../../ui/prose/Section.tsx';
+import { SectionTitle } from '../../ui/prose/SectionTitle.tsx';
 import { InstructionTable } from '../../workbench/machine/InstructionTable.tsx';
 import { Workbench } from '../../workbench/Workbench.tsx';
 import { PassCounts } from './PassCounts.tsx';
@@ -76,7 +77,7 @@ export default function SoftmaxChapter() {
           <Slider label={text.numbers} value={n} min={1} max={8} onChange={setN} />
           <Slider label={text.shift} value={shift} min={0} max={100} step={10} onChange={setShift} />
         </div>
-        <h2 id="exercise-title">{bench.problems[problem.id].title}</h2>
+        <SectionTitle id="exercise-title">{bench.problems[problem.id].title}</SectionTitle>
         <p>
           <Rich text={bench.problems[problem.id].task} />
         </p>

@@ -23,13 +23,13 @@ export function TwoPaths(props: {
   const { softmax: text } = useText();
   const { significant } = useNumbers();
   const [form, setForm] = useUrlChoice('factor', 'difference', forms);
-  const steps = useMemo(() => twoPaths(x, form), [x, form]);
+  const steps = useMemo(() => twoPaths(x, form).map((step, k) => ({ ...step, k })), [x, form]);
   const last = steps.at(-1);
   const broken = last !== undefined && !Number.isFinite(last.running);
   const shown = (value: number): string => significant(value, 4);
   const table = (
     <ScrollRegion label={text.paths}>
-      <table className="numbers">
+      <table className="numbers formula-heads">
         <thead>
           <tr>
             <th scope="col" data-symbol="x">
@@ -46,16 +46,14 @@ export function TwoPaths(props: {
           </tr>
         </thead>
         <tbody>
-          {steps.map((step, k) => (
-            // The numbers of a row may repeat; its place is what it is.
-            // biome-ignore lint/suspicious/noArrayIndexKey: rows neither move nor go.
-            <tr key={k}>
+          {steps.map(step => (
+            <tr key={step.k}>
               <th scope="row" data-symbol="x">
                 {shown(step.x)}
               </th>
               <td>{shown(step.global)}</td>
               <td data-symbol="m">{shown(step.m)}</td>
-              <td data-bad={!Number.isFinite(step.factor)}>{k === 0 ? '–' : shown(step.factor)}</td>
+              <td data-bad={!Number.isFinite(step.factor)}>{step.k === 0 ? '–' : shown(step.factor)}</td>
               <td data-symbol="s" data-bad={!Number.isFinite(step.running)}>
                 {shown(step.running)}
               </td>

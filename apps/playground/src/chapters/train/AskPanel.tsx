@@ -5,6 +5,7 @@ import { useChapterText } from '../../text/useChapterText.ts';
 import type { Training } from '../../train/training-run.ts';
 import type { TrainingState } from '../../train/training-state.ts';
 import { Slider } from '../../ui/controls/Slider.tsx';
+import { SectionTitle } from '../../ui/prose/SectionTitle.tsx';
 
 /** Lets the model go on with a text. */
 export function AskPanel(props: {
@@ -28,7 +29,7 @@ export function AskPanel(props: {
   const right = recall ? answerOf(prompt) : undefined;
   return (
     <section className="panel" aria-labelledby="ask-title">
-      <h2 id="ask-title">{text.ask}</h2>
+      <SectionTitle id="ask-title">{text.ask}</SectionTitle>
       <p>{recall ? text.askRecall : text.askText}</p>
       <form className="train-ask" onSubmit={ask}>
         <label>

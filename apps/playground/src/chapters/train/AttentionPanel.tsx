@@ -4,6 +4,7 @@ import { useNumbers } from '../../text/numbers.ts';
 import { useChapterText } from '../../text/useChapterText.ts';
 import type { AttentionMoment } from '../../train/training.ts';
 import { Slider } from '../../ui/controls/Slider.tsx';
+import { SectionTitle } from '../../ui/prose/SectionTitle.tsx';
 import { AttentionMap } from './AttentionMap.tsx';
 
 /** The tokens that each head looks at, at any moment of the run, and for one token spelled out. */
@@ -34,7 +35,7 @@ export function AttentionPanel(props: {
   const most = weights.reduce((best, p, j) => (p > (weights[best] ?? 0) ? j : best), 0);
   return (
     <section className="panel" aria-labelledby="attention-title">
-      <h2 id="attention-title">{text.looksAt}</h2>
+      <SectionTitle id="attention-title">{text.looksAt}</SectionTitle>
       <p>{text.looksAtWhy}</p>
       <div className="train-maps">
         {heads.map(({ layer, l, h }, n) => (

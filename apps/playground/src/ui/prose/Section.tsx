@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react';
-import { SectionLink } from './SectionLink.tsx';
+import { SectionTitle } from './SectionTitle.tsx';
 
 /** A part of a chapter: its heading can be linked to, and the link copied. */
 export function Section(props: {
@@ -10,9 +10,7 @@ export function Section(props: {
   const { id, title, children } = props;
   return (
     <section className="panel" aria-labelledby={`${id}-title`}>
-      <h2 id={`${id}-title`} className="section-title">
-        {title} <SectionLink id={`${id}-title`} />
-      </h2>
+      <SectionTitle id={`${id}-title`}>{title}</SectionTitle>
       {children}
     </section>
   );

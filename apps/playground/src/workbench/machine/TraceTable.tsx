@@ -1,8 +1,13 @@
-import { useEffect, useRef } from 'react';
 import type { Machine } from '../../machine/machine.ts';
 import type { Run } from '../../machine/run.ts';
 import { useText } from '../../text/TextProvider.tsx';
 import { ScrollRegion } from '../../ui/figures/ScrollRegion.tsx';
+
+/** Shows the row of the step that has come; not by scrollIntoView, which would move the page, too. */
+function scrollToRow(row: HTMLTableRowElement | null): void {
+  const region = row?.closest('section');
+  if (row && region) region.scrollTop = row.offsetTop - region.clientHeight + 2 * row.offsetHeight;
+}
 
 /**
  * The first `at` executed instructions, with the registers after each. A press on a step's number goes there.
@@ -16,14 +21,6 @@ export function TraceTable<V>(props: {
 }) {
   const { label, machine, run, at, onSeek } = props;
   const { bench } = useText();
-  const current = useRef<HTMLTableRowElement>(null);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: another step is another row.
-  useEffect(() => {
-    const row = current.current;
-    const region = row?.closest('section');
-    // Not scrollIntoView, which would move the page, too.
-    if (row && region) region.scrollTop = row.offsetTop - region.clientHeight + 2 * row.offsetHeight;
-  }, [at]);
   const rows = run.steps.slice(0, at).map((step, n) => ({ ...step, n }));
   return (
     <ScrollRegion className="trace" label={label}>
@@ -43,7 +40,7 @@ export function TraceTable<V>(props: {
           {rows.map(({ n, text, writes, state }) => (
             <tr
               key={n}
-              ref={onSeek && n === at - 1 ? current : undefined}
+              ref={onSeek && n === at - 1 ? scrollToRow : undefined}
               data-current={onSeek !== undefined && n === at - 1}
             >
               <td>

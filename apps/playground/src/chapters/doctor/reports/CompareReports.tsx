@@ -101,10 +101,9 @@ function Compared(props: {
         <thead>
           <tr>
             <th scope="col">{text.what}</th>
-            {names.map((name, n) => (
-              // biome-ignore lint/suspicious/noArrayIndexKey: two columns that never move, of devices that may be alike.
+            {([0, 1] as const).map(n => (
               <th scope="col" key={n} lang="en">
-                {name}
+                {names[n]}
               </th>
             ))}
             <th scope="col">{text.ratio}</th>

@@ -15,7 +15,7 @@ export const bench: Text['bench'] = {
   machines: { matrix: 'Matrix-Maschine', softmax: 'Softmax-Maschine', attention: 'Attention-Maschine' },
   dram: 'DRAM',
   registers: 'Register',
-  compute: 'Rechenwerk',
+  compute: 'Rechnen',
   idle: 'wartet',
   empty: 'leer',
   nothingYet: 'Noch wurde nichts ausgeführt.',

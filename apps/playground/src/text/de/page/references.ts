@@ -9,7 +9,7 @@ export const references: Text['references'] = {
     dao: 'Kacheln, und warum der Speicherverkehr entscheidet: Keys außen.',
     dao2: 'Queries außen, und was jede Workgroup tut.',
     olsson:
-      'Die Köpfe, die finden, was zuletzt auf dasselbe Token folgte: genau das lehrt die Aufgabe mit den Paaren.',
+      'Die Köpfe, die finden, was zuletzt auf dasselbe Token folgte: Genau das lehrt die Aufgabe mit den Paaren.',
     welford: 'Die Varianz in einem Durchgang.',
     salmon: 'Philox: Zufallszahlen aus Zählern.',
     williams: 'Die Roofline.',

@@ -4,11 +4,13 @@ import { usePlace } from './url-state.ts';
 /** How long a section may take to appear after its chapter was asked for, in milliseconds. */
 const patience = 10_000;
 
-/** Scrolls to the section that the address names (`#/backward?section=walk-title`) once it is there. */
-export function useAnchor(): void {
-  const { chapter, state } = usePlace();
-  const { section } = state;
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the same section of another chapter is another place.
+/**
+ * A chapter begins at its top, or at the section that the address names (`#/backward?section=walk-title`)
+ * once it is there. Each chapter has an arrival of its own, by its key.
+ */
+export function Arrival(): null {
+  const { section } = usePlace().state;
+  useEffect(() => window.scrollTo(0, 0), []);
   useEffect(() => {
     if (!section) return;
     const go = (): boolean => {
@@ -26,5 +28,6 @@ export function useAnchor(): void {
       observer.disconnect();
       clearTimeout(timer);
     };
-  }, [chapter, section]);
+  }, [section]);
+  return null;
 }
