@@ -50,6 +50,19 @@ export function gpuWork<R>(device: GPUDevice, run: () => R): { result: R; fault:
   }
 }
 
+/** Submits what `record` records as one piece of work. @returns what its result gives once that is submitted. */
+export function submitWork<R>(
+  device: GPUDevice,
+  record: (encoder: GPUCommandEncoder) => () => R,
+): { result: R; fault: Fault } {
+  return gpuWork(device, () => {
+    const encoder = device.createCommandEncoder({ label: 'tilewise' });
+    const afterwards = record(encoder);
+    device.queue.submit([encoder.finish()]);
+    return afterwards();
+  });
+}
+
 /**
  * Says that the GPU reads these bytes, and then writes those. Outside of `gpuWork` that is recorded for the
  * caller, to whom alone the GPU tells what goes wrong with it; what was wrong before still goes on.

@@ -13,7 +13,7 @@ import type { GpuTensor } from '../runtime/gpu-tensor.ts';
 import type { KernelParts } from '../runtime/plan/plan-layout.ts';
 import { recordedPlans } from '../runtime/recorded-plans.ts';
 import type { Recorder } from '../runtime/recorder.ts';
-import { spanOf } from './access/tensor-access.ts';
+import { spanOf, spansOf } from './access/tensor-access.ts';
 import { kernelsOf } from './kernels-of.ts';
 import { type InPlaceNames, outputName } from './primitive-kernels.ts';
 
@@ -65,11 +65,11 @@ function planParts(
   inPlace: InPlaceNames = {},
 ): KernelParts {
   const made = kernelsOf(primitive, { inputs, outputs, unaligned, capabilities, inPlace });
-  const spans = Object.fromEntries([
-    ...inputs.map((desc, n) => [inputName(n), spanOf(desc)] as const),
-    ...outputs.map((desc, n) => [outputName(n), spanOf(desc)] as const),
-  ]);
-  return { kernels: made.kernels, spans: { ...spans, ...made.workspace }, footprints: made.footprints };
+  return {
+    kernels: made.kernels,
+    spans: { ...spansOf({ inputs, outputs }), ...made.workspace },
+    footprints: made.footprints,
+  };
 }
 
 function prepare(
@@ -82,16 +82,21 @@ function prepare(
   checkPrimitive(primitive, inputs, outputs);
   const { supported, reasons } = checkSupport(ctx, primitive, inputs, outputs);
   if (!supported) throw new UnsupportedError('webgpu', reasons);
-  const plans = recordedPlans(recorder, (unaligned, shared, starts) => {
-    // Where an input cannot be overwritten, the plan refuses that it shares memory with an output.
-    const inPlace = inputs.flatMap((_, n) => {
-      const to = outputs.find((_, m) => outputName(m) === starts[inputName(n)]);
-      return to && canOverwrite(primitive, inputs, n, to) ? [[inputName(n), starts[inputName(n)]]] : [];
-    });
-    const homes = Object.fromEntries(inPlace);
-    const { kernels, ...parts } = planParts(ctx, primitive, inputs, outputs, new Set(unaligned), homes);
-    return ctx.plan({ ...parts, kernels: kernels.map(kernel => boundForWriting(kernel, shared)) });
-  });
+  // Where an input cannot be overwritten, a plan refuses that the input shares memory with an output.
+  const pairs = inputs.flatMap((_, n) =>
+    outputs.flatMap((to, m) =>
+      canOverwrite(primitive, inputs, n, to) ? [[inputName(n), outputName(m)] as const] : [],
+    ),
+  );
+  const plans = recordedPlans(
+    recorder,
+    (unaligned, shared, inPlace) => {
+      const homes = Object.fromEntries(inPlace);
+      const { kernels, ...parts } = planParts(ctx, primitive, inputs, outputs, new Set(unaligned), homes);
+      return ctx.plan({ ...parts, kernels: kernels.map(kernel => boundForWriting(kernel, shared)) });
+    },
+    pairs,
+  );
   return {
     workspaceBytes: plans.workspaceBytes,
     run(from, to, workspace) {

@@ -11,7 +11,7 @@ import {
 } from '@tilewise/core';
 import type { ByteRange } from '../device/byte-range.ts';
 import { beginPass } from '../device/compute-pass.ts';
-import { gpuWork, noteFailure, touch } from '../device/gpu-work.ts';
+import { noteFailure, submitWork, touch } from '../device/gpu-work.ts';
 import { workQueue } from '../device/work-queue.ts';
 import type { GpuMemory } from './gpu-memory.ts';
 import { GpuTensor } from './gpu-tensor.ts';
@@ -164,25 +164,23 @@ function prepareCall<Options>(
   if (boundList && listBuffer) slices[boundList.name] = { buffer: listBuffer };
   try {
     const run = plan.prepare(slices, options);
-    const submit = (): void => {
-      const encoder = ctx.device.createCommandEncoder({ label: 'tilewise' });
+    const record = (encoder: GPUCommandEncoder) => {
       for (const { buffer, result } of results) fillUnwritten(ctx, encoder, buffer, result);
       if (boundList && listBuffer) boundList.fill(encoder, listBuffer);
       const pass = beginPass(encoder, ctx.trace);
       run.encode(pass);
       pass.end();
       if (boundList && listBuffer) boundList.read(encoder, listBuffer, results);
-      ctx.device.queue.submit([encoder.finish()]);
       // The plan says what its kernels read and write; the list is read, and results are filled, besides.
       touch(list ? list.sources.map(([, source]) => bytesOf(source)) : [], results.map(wholeBuffer));
-      plan.retire();
+      return () => plan.retire();
     };
     return {
       run,
       giveBack,
       submit() {
         try {
-          gpuWork(ctx.device, submit);
+          submitWork(ctx.device, record);
         } finally {
           giveBack();
         }

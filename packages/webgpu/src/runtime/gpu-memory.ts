@@ -20,7 +20,7 @@ import type { Capabilities } from '../device/capabilities.ts';
 import { checkKind } from '../device/check-kind.ts';
 import type { PassTrace } from '../device/compute-pass.ts';
 import { deviceLost } from '../device/faults.ts';
-import { type Fault, gpuWork, touch } from '../device/gpu-work.ts';
+import { type Fault, gpuWork, submitWork, touch } from '../device/gpu-work.ts';
 import { bufferUsage, mapModeRead } from '../device/webgpu-flags.ts';
 import { workQueue } from '../device/work-queue.ts';
 import { GpuTensor, type TensorOwner } from './gpu-tensor.ts';
@@ -50,11 +50,8 @@ export interface MemorySettings {
   readonly trace?: PassTrace | undefined;
 }
 
-/** A copy that is being mapped for the host. */
-interface MappedCopy {
-  readonly staging: GPUBuffer;
-  readonly mapped: Promise<boolean>;
-}
+/** A copy that is being mapped for the host: the promise gives the buffer where mapping fails. */
+type MappedCopy = readonly [staging: GPUBuffer, mapping: Promise<unknown>];
 
 /** Records a copy in an encoder. @returns what maps the copy, once the encoder is submitted. */
 export type RecordedCopy = (encoder: GPUCommandEncoder) => () => MappedCopy;
@@ -222,12 +219,7 @@ export class GpuMemory implements TensorOwner {
       const { device } = this;
       const run = (): SubmittedCopy => {
         this.checkAlive();
-        return gpuWork(device, () => {
-          const encoder = device.createCommandEncoder({ label: 'tilewise download' });
-          const map = copy(encoder);
-          device.queue.submit([encoder.finish()]);
-          return map();
-        });
+        return submitWork(device, copy);
       };
       const queue = workQueue(device);
       return queue.isIdle ? run() : queue.add({ buffers: [tensor.buffer], run });
@@ -235,7 +227,7 @@ export class GpuMemory implements TensorOwner {
   }
 
   /**
-   * Reads a tensor back by a copy that `submit` submits, which rejects as `download` does.
+   * Reads a tensor back by a copy that `submit` submits; rejects as `download` does.
    * @param submit records the copy in an encoder, submits it, and then maps the copy, all in one `gpuWork`.
    */
   async readBack(
@@ -256,20 +248,14 @@ export class GpuMemory implements TensorOwner {
       if (size > 0) encoder.copyBufferToBuffer(buffer, start, staging, 0, size);
       touch([bytesOf(tensor)], []);
       // Mapped with this work, so that the error of a buffer without memory stays with the work.
-      return () => ({
-        staging,
-        mapped: staging.mapAsync(mapModeRead).then(
-          () => true,
-          () => false,
-        ),
-      });
+      return () => [staging, staging.mapAsync(mapModeRead).catch(() => staging)];
     });
-    const { staging, mapped } = result;
+    const [staging, mapping] = result;
     try {
-      const [isMapped, wrong] = await Promise.all([mapped, fault]);
+      const [failed, wrong] = await Promise.all([mapping, fault]);
       if (wrong) throw wrong;
       this.checkAlive();
-      if (!isMapped) {
+      if (failed) {
         throw new TilewiseError('DEVICE_LOST', 'the tensor could not be read back: its device is gone');
       }
       const source = new Uint8Array(staging.getMappedRange(), byteOffset - start, elements * bytes);

@@ -17,29 +17,34 @@ export interface RecordedPlans<Options> {
   release(): void;
 }
 
+/** The names of a tensor that is read and of one that is written. */
+type NamePair = readonly [read: string, written: string];
+
 /**
  * Plans for the ways in which tensors may start: kernels may move elements in vectors where tensors start at
  * one, which is known when they are there.
  * @param planFor makes the plan for tensors of which `unaligned` do not start where four of their elements
  * could be one vector, and `shared`, which are read, lie in buffers that are also written; `inPlace` are
- * those that are written where some of `shared` start, by the names of these.
+ * those of `pairs` that start at one place.
+ * @param pairs tensors that are read with those that may be written where they lie.
  */
 export function recordedPlans<Options>(
   recorder: Recorder,
   planFor: (
     unaligned: readonly string[],
     shared: readonly string[],
-    inPlace: Readonly<Record<string, string>>,
+    inPlace: readonly NamePair[],
   ) => KernelPlan<Options>,
+  pairs: readonly NamePair[] = [],
 ): RecordedPlans<Options> {
   const plans = new Map<string, KernelPlan<Options>>();
   const planOf: typeof planFor = (unaligned, shared, inPlace) => {
-    const key = [unaligned, shared, Object.entries(inPlace)].join(';');
+    const key = [unaligned, shared, inPlace].join(';');
     const plan = plans.get(key) ?? planFor(unaligned, shared, inPlace);
     plans.set(key, plan);
     return plan;
   };
-  const first = planOf([], [], {});
+  const first = planOf([], [], []);
   const { workspaceBytes } = first;
   const [written, read] = (['read_write', 'read'] as const).map(access =>
     first.tensors.filter(tensor => tensor.access === access).map(({ name }) => name),
@@ -53,13 +58,11 @@ export function recordedPlans<Options>(
       const shared = read.filter(name =>
         written.some(other => tensors[other]?.buffer === tensors[name]?.buffer),
       );
-      const inPlace = shared.flatMap(name => {
-        const { buffer, byteOffset } = tensors[name];
-        const starts = (other: GpuTensor): boolean =>
-          other?.buffer === buffer && other.byteOffset === byteOffset;
-        return written.filter(other => starts(tensors[other])).map(other => [name, other] as const);
-      });
-      const plan = planOf(unaligned, shared, Object.fromEntries(inPlace));
+      const inPlace = pairs.filter(
+        ([from, to]) =>
+          tensors[from].buffer === tensors[to].buffer && tensors[from].byteOffset === tensors[to].byteOffset,
+      );
+      const plan = planOf(unaligned, shared, inPlace);
       if (plan.workspaceBytes > 0 && !workspace) {
         throw new InvalidArgumentError('workspace', `must be a tensor of ${plan.workspaceBytes} bytes`);
       }

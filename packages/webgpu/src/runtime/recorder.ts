@@ -1,6 +1,6 @@
 import { checkFunction, InvalidArgumentError, type Tensor } from '@tilewise/core';
 import { beginPass, type ComputePass } from '../device/compute-pass.ts';
-import { gpuWork, noteFailure } from '../device/gpu-work.ts';
+import { noteFailure, submitWork } from '../device/gpu-work.ts';
 import { workQueue } from '../device/work-queue.ts';
 import type { GpuMemory, RecordedCopy, SubmittedCopy } from './gpu-memory.ts';
 import type { GpuTensor } from './gpu-tensor.ts';
@@ -124,14 +124,12 @@ export class Recorder {
     const { device } = this.#ctx;
     const run = (): void => {
       this.#ctx.checkAlive();
-      const { result, fault } = gpuWork(device, () => {
-        const encoder = device.createCommandEncoder({ label: 'tilewise' });
+      const { result, fault } = submitWork(device, encoder => {
         const pass = beginPass(encoder, this.#ctx.trace);
         for (const each of runs) each.run.encode(pass);
         pass.end();
         const maps = copies.map(({ copy }) => copy(encoder));
-        device.queue.submit([encoder.finish()]);
-        return maps.map(map => map());
+        return () => maps.map(map => map());
       });
       for (const [n, { resolve }] of copies.entries()) resolve({ result: result[n], fault });
       for (const each of runs) each.afterwards();

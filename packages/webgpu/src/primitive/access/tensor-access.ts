@@ -11,6 +11,17 @@ import { type InPlaceNames, outputName, type PrimitiveTensors } from '../primiti
 export const spanOf = ({ shape, strides }: TensorDesc): number =>
   elementCount(shape) === 0 ? 0 : maxOffset(shape, strides) + 1;
 
+/** The spans of tensors, by the names under which a plan binds the tensors. */
+export function spansOf({
+  inputs,
+  outputs,
+}: Pick<PrimitiveTensors, 'inputs' | 'outputs'>): Record<string, number> {
+  return Object.fromEntries([
+    ...inputs.map((desc, n) => [inputName(n), spanOf(desc)] as const),
+    ...outputs.map((desc, n) => [outputName(n), spanOf(desc)] as const),
+  ]);
+}
+
 /** Where a tensor starts, and how far it steps along each dimension of a space: `NAME_base`, `NAME_step0`… */
 function placeUniforms(name: string, steps: readonly number[], home = name): UniformField[] {
   return [
@@ -40,14 +51,10 @@ export type Reading = 'vector' | 'same' | 'each';
  */
 export function bindingPressureOf(
   tensors: readonly string[],
-  { capabilities, inputs, outputs }: PrimitiveTensors,
+  primitive: PrimitiveTensors,
 ): { readonly isOverBudget: boolean; readonly budget: BindingBudget } {
-  const { maxStorageBuffersPerShaderStage: buffers } = capabilities;
-  const spans = Object.fromEntries([
-    ...inputs.map((desc, n) => [inputName(n), spanOf(desc)] as const),
-    ...outputs.map((desc, n) => [outputName(n), spanOf(desc)] as const),
-  ]);
-  return { isOverBudget: tensors.length > buffers, budget: { buffers, spans } };
+  const { maxStorageBuffersPerShaderStage: buffers } = primitive.capabilities;
+  return { isOverBudget: tensors.length > buffers, budget: { buffers, spans: spansOf(primitive) } };
 }
 
 /** How the words of a tensor are spelled, and what its binding says of it. */

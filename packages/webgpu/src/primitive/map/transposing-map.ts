@@ -90,7 +90,7 @@ export function transposingMap(
       }),
       writePlaces(result, output, space.steps[result], writing, value.type, inPlace),
     ],
-    declarations: `/** Rows are one longer than they need be, so that columns lie in different banks. */
+    declarations: `/** One longer than a row, so that columns lie in different banks. */
 const TILE_ROW = ${side + 1}u;
 var<workgroup> tile: array<${wgslTypes[elementFormat(inputs[name].dtype).type].one}, ${side * (side + 1)}>;`,
     body: `${firstPlaces(extents.length, [dimension, last])}
