@@ -5,8 +5,8 @@ import { checkBackward, checkForward, type SampledCall, sampleRows } from '../at
 import type { Row } from '../command/table.ts';
 import { perPiece, startStopwatch, type Took } from '../timing/stopwatch.ts';
 import { loadOnnxRuntime, type OnnxAttention } from '../wasm/onnxruntime.ts';
-import type { SecondThread } from '../wasm/second-thread.ts';
-import { type WasmMatmul, wasmMatmul } from '../wasm/wasm-matmul.ts';
+import { MEASURED_MS, timeMatmul } from '../wasm/time-matmul.ts';
+import { wasmMatmul } from '../wasm/wasm-matmul.ts';
 import { type Suite, type SuiteOptions, UsageError, WrongResult } from './suite.ts';
 
 type DType = 'f32' | 'f16' | 'bf16';
@@ -162,26 +162,6 @@ async function openSession(
   if (got === null) await session.close();
   else checkSame(got, o);
   return got && session;
-}
-
-/** How long each thing is measured in one round, at least. */
-const MEASURED_MS = 50;
-
-/** The time of a floating-point operation, on this thread alone or together with a second one. */
-function timeMatmul({ flops, run }: WasmMatmul, second?: SecondThread): Took {
-  second?.work(true);
-  const before = second?.runs() ?? 0;
-  const passed = startStopwatch();
-  let runs = 0;
-  let took = passed();
-  while (took.wall < MEASURED_MS) {
-    for (let n = 0; n < 20; n++) run();
-    runs += 20;
-    took = passed();
-  }
-  const others = (second?.runs() ?? 0) - before;
-  second?.work(false);
-  return perPiece(took, (runs + others) * flops);
 }
 
 /**

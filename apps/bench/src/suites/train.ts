@@ -15,6 +15,8 @@ import { jaxJsRun } from '../training/peers/jax-js-run.ts';
 import { tfjsRun } from '../training/peers/tfjs-run.ts';
 import { encodeCase, type TrainingCase, trainingCases, weightsOfCase } from '../training/training-case.ts';
 import { ownRun, type Steps, type TrainingRun } from '../training/training-run.ts';
+import { timeMatmul } from '../wasm/time-matmul.ts';
+import { wasmMatmul } from '../wasm/wasm-matmul.ts';
 import { type Suite, type SuiteOptions, UsageError, WrongResult } from './suite.ts';
 
 const engines = ['cpu', 'webgpu'] as const;
@@ -44,6 +46,10 @@ export const train: Suite = {
     },
     cases: { value: caseNames.join(','), meaning: 'only these cases' },
     rounds: { value: 'N', meaning: 'measure each N times in turn and take medians, instead of 5' },
+    threads: {
+      meaning:
+        'also the cpu engine on two threads, by the clock, next to what two matmuls side by side gain (target: 0.85 of their gain)',
+    },
     peers: {
       value: 'DIR',
       meaning:
@@ -95,6 +101,13 @@ async function* measure(
   const none = { work: { dispatches: 0, bytes: 0 }, label: {} };
   try {
     if (on.includes('cpu')) entries.push({ run: ownRun(cpuEngine({ threads: 1 }), of), ...none });
+    const isShared = on.includes('cpu') && options.threads === true;
+    if (isShared)
+      entries.push({ run: { ...ownRun(cpuEngine({ threads: 2 }), of), name: 'cpu, 2 threads' }, ...none });
+    const product = isShared ? await wasmMatmul(64, false) : null;
+    const second = product?.startSecondThread();
+    closing.push(() => second?.end());
+    const gains: number[] = [];
     if (on.includes('webgpu')) {
       const bench = await openWebGpu(options);
       closing.push(() => bench.close());
@@ -142,6 +155,7 @@ async function* measure(
     for (const { run } of entries) if (warmUp > 0) await run.steps(warmUp);
     const all = entries.map(() => [] as Steps[]);
     const worked = entries.map(() => ({ dispatches: 0, bytes: 0 }));
+    if (product) timeMatmul(product, second);
     for (let round = 0; round < rounds; round++) {
       progress(`${of.name}: round ${round + 1} of ${rounds}`);
       for (const [n, { run, work }] of entries.entries()) {
@@ -152,6 +166,7 @@ async function* measure(
           bytes: (work.bytes - before.bytes) / steps,
         };
       }
+      if (product) gains.push(timeMatmul(product).wall / timeMatmul(product, second).wall);
     }
     const medianOf = (n: number, of: (took: Steps, round: number) => number): number =>
       summary(all[n].map(of)).median;
@@ -166,6 +181,10 @@ async function* measure(
         },
         'tokens/s': (1000 * of.batch * of.sequence) / wall,
         '× the last': medianOf(n, ({ cpu }, round) => cpu / all[entries.length - 1][round].cpu),
+        ...(product && {
+          gain: n === 1 ? medianOf(0, ({ wall: one }, round) => one / all[1][round].wall) : '',
+          'matmuls gain': n === 1 ? summary(gains).median : '',
+        }),
         MiB: run.bytes ? run.bytes() / 2 ** 20 : '',
         ...{ dispatches: worked[n].dispatches || '', 'MB bound': worked[n].bytes / 1e6 || '' },
         ...{ loss: losses[n], ...label },

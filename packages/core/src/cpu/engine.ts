@@ -15,7 +15,6 @@ import { checkHostTensor } from '../tensor/checks/check-on-host.ts';
 import { checkStorage } from '../tensor/checks/check-storage.ts';
 import type { Tensor } from '../tensor/tensor.ts';
 import { type BackwardPlaces, type BackwardResults, backward } from './backward/backward.ts';
-import { createCrew } from './crew/crew.ts';
 import { forward } from './forward/forward.ts';
 import type { ForwardResults } from './forward/forward-results.ts';
 import { compileEngineKernels, engineKernels } from './kernels/engine-kernels.ts';
@@ -27,6 +26,7 @@ import { cpuPrimitives } from './primitives/cpu-primitives.ts';
 import { gradientsOf, sdpa, sdpaBackward } from './sdpa.ts';
 import { smallHeads } from './small-heads.ts';
 import { forwardSize, sharedBackward } from './tasks.ts';
+import { createTeam } from './team/team.ts';
 import { canShareMemory, hostThreads } from './threads/host-threads.ts';
 import { createPool, type Pool, WorkerFailure } from './threads/pool.ts';
 import { copyPart, moved } from './threads/shared-tensors.ts';
@@ -74,7 +74,7 @@ export function cpuEngine(options: CpuEngineOptions = {}): TensorEngine<Tensor> 
   /** Null where workers do not work; undefined before the first problem that is worth them. */
   let pool: Pool | null | undefined;
   let starting: Promise<Pool | null> | null = null;
-  const crew = threads === 1 ? null : createCrew(workersNow);
+  const team = threads === 1 ? null : createTeam(workersNow);
   const forwardCalls = createCallMemo<AttentionProblem>();
   const backwardCalls = createCallMemo<BackwardProblem>();
 
@@ -118,7 +118,7 @@ export function cpuEngine(options: CpuEngineOptions = {}): TensorEngine<Tensor> 
     }
     const workers = pool;
     if (workers) {
-      crew?.dismiss();
+      team?.disband();
       try {
         return await onThreads(workers, taken);
       } catch (error) {
@@ -171,7 +171,7 @@ export function cpuEngine(options: CpuEngineOptions = {}): TensorEngine<Tensor> 
       sdpa,
       sdpaBackward,
     }),
-    primitives: cpuPrimitives(variant, crew),
+    primitives: cpuPrimitives(variant, team),
     upload(tensor) {
       checkHostTensor('tensor', tensor);
       return toResident(variant, tensor);

@@ -1,5 +1,5 @@
-import type { Crew } from '../crew/crew.ts';
 import type { Kernels } from '../kernels/interface/kernels.ts';
+import type { Team } from '../team/team.ts';
 import type { CompiledLoop } from './link-loop.ts';
 import { runNumbers } from './loop-spec.ts';
 import type { LoopPlan } from './plan-loop.ts';
@@ -7,7 +7,7 @@ import { nextPlace, wholePart, writeRunNumbers } from './run-numbers.ts';
 import { shareLoop } from './share-loop.ts';
 
 /**
- * Runs a planned loop over its whole domain, on the threads of a crew where that is worth it.
+ * Runs a planned loop over its whole domain, on the threads of a team where that is worth it.
  * @param output the address of the first element of the output, `inputs` those of the inputs.
  */
 export function runLoop(
@@ -16,9 +16,9 @@ export function runLoop(
   kernels: Kernels,
   output: number,
   inputs: ArrayLike<number>,
-  crew: Crew | null = null,
+  team: Team | null = null,
 ): void {
-  if (plan.shape.includes(0) || (crew && shareLoop(plan, kernels, output, inputs, crew))) return;
+  if (plan.shape.includes(0) || (team && shareLoop(plan, kernels, output, inputs, team))) return;
   const numbers = kernels.memory.scratch(runNumbers.length(plan.spec)).at;
   const { i32 } = kernels.memory;
   writeRunNumbers(i32, numbers >> 2, plan, output, inputs, wholePart(plan));

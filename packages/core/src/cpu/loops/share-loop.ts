@@ -1,6 +1,6 @@
-import type { Crew } from '../crew/crew.ts';
-import { taskKinds } from '../crew/tasks.ts';
 import type { Kernels } from '../kernels/interface/kernels.ts';
+import { taskKinds } from '../team/tasks.ts';
+import type { Team } from '../team/team.ts';
 import { runNumbers } from './loop-spec.ts';
 import type { LoopPlan } from './plan-loop.ts';
 import { type LoopPart, nextPlace, wholePart, writeRunNumbers } from './run-numbers.ts';
@@ -14,7 +14,7 @@ const TASKS_EACH = 4;
 const MOST_PLACES = 64;
 
 /**
- * Runs a loop on the threads of a crew, each of which takes rows or columns of its own, so that every result
+ * Runs a loop on the threads of a team, each of which takes rows or columns of its own, so that every result
  * has the same bits as on one thread; false, and nothing is run, where the loop is short or cannot be cut.
  */
 export function shareLoop(
@@ -22,15 +22,15 @@ export function shareLoop(
   kernels: Kernels,
   output: number,
   inputs: ArrayLike<number>,
-  crew: Crew,
+  team: Team,
 ): boolean {
   const size = plan.shape.reduce((product, extent) => product * extent, 1);
   if (size < WORTH_THREADS) return false;
-  const { threads } = crew;
+  const { threads } = team;
   if (threads === 1) return false;
   const places = plan.shape.slice(0, -2).reduce((product, extent) => product * extent, 1);
   const parts = partsOf(plan, Math.min(TASKS_EACH * threads, Math.floor(size / LEAST_ELEMENTS)));
-  const number = places <= MOST_PLACES && parts ? crew.loopNumber(plan) : null;
+  const number = places <= MOST_PLACES && parts ? team.loopNumber(plan) : null;
   if (!parts || number === null) return false;
   const { memory } = kernels;
   const words = runNumbers.length(plan.spec);
@@ -46,7 +46,7 @@ export function shareLoop(
     }
     return [taskKinds.loop, number, at, places, 4 * words];
   });
-  crew.run(kernels, { rows, packing: 0 });
+  team.run(kernels, { rows, packing: 0 });
   return true;
 }
 

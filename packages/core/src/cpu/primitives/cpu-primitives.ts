@@ -3,10 +3,10 @@ import type { Primitive } from '../../primitive/primitive.ts';
 import type { Primitives } from '../../primitive/primitive-engine.ts';
 import type { DType } from '../../tensor/dtype/dtype.ts';
 import type { Tensor, TensorDesc } from '../../tensor/tensor.ts';
-import type { Crew } from '../crew/crew.ts';
 import { engineKernels } from '../kernels/engine-kernels.ts';
 import type { Variant } from '../kernels/interface/variant.ts';
 import { allocateResident } from '../kernels/memory/resident-tensors.ts';
+import type { Team } from '../team/team.ts';
 import { prepareMap } from './map.ts';
 import { runMatMul } from './matmul.ts';
 import { prepareReduce } from './reduce.ts';
@@ -17,7 +17,7 @@ import { prepareSoftmax } from './softmax.ts';
  * The plain operations of the CPU engine: by its kernels, in f32; what they do not compute, and all of it
  * where there is no WebAssembly, as on any host, in f64.
  */
-export function cpuPrimitives(variant: Variant, crew: Crew | null = null): Primitives<Tensor> {
+export function cpuPrimitives(variant: Variant, team: Team | null = null): Primitives<Tensor> {
   return {
     ...hostPrimitives,
     allocate: desc => allocateResident(variant, desc),
@@ -28,7 +28,7 @@ export function cpuPrimitives(variant: Variant, crew: Crew | null = null): Primi
       return {
         ...onHost,
         run(from, to) {
-          if (!engineKernels.withKernels(variant, kernels => run(kernels, from, to, crew)))
+          if (!engineKernels.withKernels(variant, kernels => run(kernels, from, to, team)))
             onHost.run(from, to);
         },
       };
@@ -57,10 +57,10 @@ function onKernels(
   }
 }
 
-const multiply: RunOnKernels = (kernels, from, [c], crew) => {
+const multiply: RunOnKernels = (kernels, from, [c], team) => {
   const { loops, matrices } = kernels;
   if (!loops || !matrices) return false;
-  runMatMul(kernels, loops, matrices, from, c, crew);
+  runMatMul(kernels, loops, matrices, from, c, team);
   return true;
 };
 

@@ -17,7 +17,7 @@ export function prepareMap(
 ): RunOnKernels | null {
   const plans = planMap(primitive, inputs, output);
   if (!plans) return null;
-  return (kernels, from, [to], crew) => {
+  return (kernels, from, [to], team) => {
     const { memory, loops } = kernels;
     const compiled = loops && plans.map(({ spec, key }) => compiledLoop(spec, key, loops));
     if (!compiled) return false;
@@ -26,7 +26,7 @@ export function prepareMap(
     const sources = from.map(tensor => readable(memory, tensor));
     for (const [n, loop] of compiled.entries()) {
       if (!loop) return false;
-      runLoop(plans[n], loop, kernels, at, sources, crew);
+      runLoop(plans[n], loop, kernels, at, sources, team);
     }
     copyBack(memory, to, at);
     return true;

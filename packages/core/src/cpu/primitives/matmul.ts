@@ -1,12 +1,12 @@
 import { broadcastStrides, forEachIndex, offsetOf } from '../../primitive/host/reader.ts';
 import type { Tensor } from '../../tensor/tensor.ts';
-import type { Crew } from '../crew/crew.ts';
 import type { Kernels } from '../kernels/interface/kernels.ts';
 import type { MatrixKernels } from '../kernels/interface/matrix-kernels.ts';
 import type { LoopHost } from '../kernels/interface/module-host.ts';
 import { PANEL, PANEL_BYTES, padded, STRIP } from '../kernels/interface/panel.ts';
 import { copyBack, writable } from '../operands/resident.ts';
 import { createStoreRows } from '../operands/row-store.ts';
+import type { Team } from '../team/team.ts';
 import { createMatrixLines } from './matrix-lines.ts';
 import { hasFewRows, runMatVec } from './matvec.ts';
 import { shareMatMul } from './share-matmul.ts';
@@ -34,7 +34,7 @@ export function runMatMul(
   matrices: MatrixKernels,
   [a, b]: readonly Tensor[],
   c: Tensor,
-  crew: Crew | null = null,
+  team: Team | null = null,
 ): void {
   if (hasFewRows([a, b], c)) {
     runMatVec(kernels, matrices, [a, b], c);
@@ -56,10 +56,10 @@ export function runMatMul(
   const linesOfB = createMatrixLines(kernels, host, b, k, columnsHeld);
   const stepsA = batchStrides(a, batch);
   const stepsB = batchStrides(b, batch);
-  if (crew && isDirect && columnsHeld >= n && rowsOfA.isInPlace && linesOfB.isInPlace) {
+  if (team && isDirect && columnsHeld >= n && rowsOfA.isInPlace && linesOfB.isInPlace) {
     const offsets = { a: rowOffsets(batch, stepsA), b: stepsB, c: rowOffsets(batch, c.strides) };
     const product = { m, n, k, a: rowsOfA, b: linesOfB, c: { at: writable(memory, c), ld: 4 * cRow } };
-    if (shareMatMul(kernels, product, offsets, rowsAtOnce, crew)) {
+    if (shareMatMul(kernels, product, offsets, rowsAtOnce, team)) {
       copyBack(memory, c, product.c.at);
       return;
     }

@@ -40,7 +40,7 @@ export function prepareReduce(
   const finishing = planLoop(result, [reduced], kept, to);
   if (!adding || !finishing) return null;
   const count = elementCount(kept);
-  return (kernels, from, [target], crew) => {
+  return (kernels, from, [target], team) => {
     const { memory, loops } = kernels;
     const add = loops && compiledLoop(adding.spec, adding.key, loops);
     const finish = loops && compiledLoop(finishing.spec, finishing.key, loops);
@@ -51,8 +51,8 @@ export function prepareReduce(
     const { at } = sums;
     const sources = from.map(tensor => readable(memory, tensor));
     const result = writable(memory, target);
-    runLoop(adding, add, kernels, at, sources, crew);
-    runLoop(finishing, finish, kernels, result, [at], crew);
+    runLoop(adding, add, kernels, at, sources, team);
+    runLoop(finishing, finish, kernels, result, [at], team);
     copyBack(memory, target, result);
     return true;
   };

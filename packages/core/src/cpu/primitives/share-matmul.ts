@@ -1,8 +1,8 @@
-import { MOST_TASKS } from '../crew/control.ts';
-import type { Crew } from '../crew/crew.ts';
-import { taskKinds } from '../crew/tasks.ts';
 import type { Kernels } from '../kernels/interface/kernels.ts';
 import { PANEL, PANEL_BYTES, padded, STRIP } from '../kernels/interface/panel.ts';
+import { MOST_TASKS } from '../team/control.ts';
+import { taskKinds } from '../team/tasks.ts';
+import type { Team } from '../team/team.ts';
 import type { MatrixLines } from './matrix-lines.ts';
 
 /** A product whose operands and result lie where all threads see them. */
@@ -32,7 +32,7 @@ const COLUMNS = 64;
 const FEWEST_COLUMNS = 256;
 
 /**
- * Multiplies on the threads of a crew: each packs columns of B, and then takes blocks of C of its own, whose
+ * Multiplies on the threads of a team: each packs columns of B, and then takes blocks of C of its own, whose
  * sums are made in the order of one thread. False, and nothing is computed, for small products and for those
  * of several B.
  */
@@ -41,12 +41,12 @@ export function shareMatMul(
   { m, n, k, a, b, c }: Product,
   places: BatchPlaces,
   rowsAtOnce: number,
-  crew: Crew,
+  team: Team,
 ): boolean {
   const batch = places.c.length;
   const isOne = places.b.every(step => step === 0) || batch === 1;
   if (!isOne || batch * m * n * k < WORTH_THREADS) return false;
-  const { threads } = crew;
+  const { threads } = team;
   if (threads === 1) return false;
   const wanted = TASKS_EACH * threads;
   const across = Math.ceil(wanted / (Math.ceil(m / rowsAtOnce) * batch));
@@ -87,6 +87,6 @@ export function shareMatMul(
       }
     }
   }
-  crew.run(kernels, { rows, packing });
+  team.run(kernels, { rows, packing });
   return true;
 }

@@ -44,7 +44,7 @@ export function prepareSoftmax(
   if (plans.length < 3) return null;
   const count = elementCount(kept);
 
-  return (kernels, [from], [to, stats], crew) => {
+  return (kernels, [from], [to, stats], team) => {
     const { memory, loops } = kernels;
     const compiled = loops && plans.map(({ spec, key }) => compiledLoop(spec, key, loops));
     if (!compiled) return false;
@@ -56,7 +56,7 @@ export function prepareSoftmax(
     for (const [n, loop] of compiled.entries()) {
       if (!loop) return false;
       const values = n === 2 && log ? totals.at : largest.at;
-      runLoop(plans[n], loop, kernels, [largest.at, sums.at, output][n], [at, values, sums.at], crew);
+      runLoop(plans[n], loop, kernels, [largest.at, sums.at, output][n], [at, values, sums.at], team);
       if (n !== 1) continue;
       const [m, l, lse] = [largest.values, sums.values, totals.values];
       for (let row = 0; row < count; row++) lse[row] = m[row] + Math.log(l[row]);

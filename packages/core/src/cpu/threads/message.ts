@@ -7,9 +7,9 @@ import type {
 import { type FlatNode, flatten, unflatten } from '../../expr/canonical.ts';
 import type { Tensor } from '../../tensor/tensor.ts';
 import type { BackwardSums } from '../backward/sums.ts';
-import type { Watch } from '../crew/stand-watch.ts';
 import type { ForwardResults } from '../forward/forward-results.ts';
 import type { Variant } from '../kernels/interface/variant.ts';
+import type { Region } from '../team/join-team.ts';
 import type { TileSize } from '../tiles/tile-size.ts';
 import type { Amax } from './amax.ts';
 import type { Arrivals } from './arrivals.ts';
@@ -32,8 +32,8 @@ export function receiveProblem(problem: SentProblem): AttentionProblem {
   return { ...problem, scoreMod: scoreMod && unflatten(scoreMod), maskMod: maskMod && unflatten(maskMod) };
 }
 
-/** A message to a worker: first its set-up, then one pass or watch after another. */
-export type Message = SetUp | Watch | ForwardPass | BackwardPass;
+/** A message to a worker: first its set-up, then passes and parallel regions, one after another. */
+export type Message = SetUp | Region | ForwardPass | BackwardPass;
 
 export interface SetUp {
   readonly kind: 'set-up';

@@ -1,4 +1,4 @@
-import type { Watch } from '../crew/stand-watch.ts';
+import type { Region } from '../team/join-team.ts';
 import { type HostWorker, startWorker } from './host-threads.ts';
 import type { BackwardPass, ForwardPass, Message, Reply, SetUp } from './message.ts';
 
@@ -16,8 +16,8 @@ export interface Pool {
    * the pool is of no more use.
    */
   run(pass: ForwardPass | BackwardPass): Promise<readonly Reply[]>;
-  /** Tells one worker of a watch, which it does not reply to. */
-  tell(worker: number, watch: Watch): void;
+  /** Asks one worker to join a parallel region; there is no reply. */
+  tell(worker: number, region: Region): void;
   /** Ends the workers; passes that wait reject. */
   terminate(): void;
 }
@@ -89,7 +89,7 @@ export function createPool(threads: number, source: string, setUp: SetUp): Pool 
       turn = own;
       return result;
     },
-    tell: (n, watch) => members[n].worker.post(watch),
+    tell: (n, region) => members[n].worker.post(region),
     terminate() {
       // A web worker that is ended never answers, and says nothing of its end.
       fail('the workers have been ended');

@@ -1,5 +1,4 @@
 import { runBackward } from '../backward/backward-pass.ts';
-import { standWatch } from '../crew/stand-watch.ts';
 import { runForward } from '../forward/forward.ts';
 import type { Kernels } from '../kernels/interface/kernels.ts';
 import { MEMORY_KEPT } from '../kernels/memory/memory.ts';
@@ -8,6 +7,7 @@ import { withOperations } from '../kernels/wasm/operation-kernels.ts';
 import { wasmKernels } from '../kernels/wasm/wasm-kernels.ts';
 import type { PassContext } from '../pass-context.ts';
 import type { Claim } from '../tasks.ts';
+import { joinTeam } from '../team/join-team.ts';
 import type { Amax } from './amax.ts';
 import { awaitPart } from './arrivals.ts';
 import {
@@ -43,8 +43,8 @@ function handle(message: Message): void {
     setUp = message;
     return;
   }
-  if (message.kind === 'watch') {
-    standWatch(message);
+  if (message.kind === 'region') {
+    joinTeam(message);
     return;
   }
   try {

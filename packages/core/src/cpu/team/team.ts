@@ -6,8 +6,8 @@ import { type Pool, WorkerFailure } from '../threads/pool.ts';
 import { control, NEVER, runTasks, tasksLeft } from './control.ts';
 import { type SharedTasks, TASK_WORDS } from './tasks.ts';
 
-/** Workers that share the steps of programs with the calling thread. */
-export interface Crew {
+/** Threads that share the steps of programs: workers, and the calling thread (a team, as OpenMP calls it). */
+export interface Team {
   /**
    * Threads that share a step, the calling one among them; 1 as long as there are no workers, which start
    * when they are first asked for.
@@ -22,8 +22,8 @@ export interface Crew {
    * calling thread.
    */
   run(kernels: Kernels, tasks: SharedTasks): void;
-  /** Lets the workers go, so that they see their messages. */
-  dismiss(): void;
+  /** Ends the region, so that workers leave it and see their messages. */
+  disband(): void;
 }
 
 /** How long a step waits for a task that a worker has claimed, in milliseconds. */
@@ -33,55 +33,54 @@ const SPINS = 1000;
 /** The most loops that workers are told of. */
 const MOST_LOOPS = 1024;
 
-/** The memory that a watch works on. */
+/** What the workers of a region know: the memory, its size, and the loops. */
 interface Place {
   readonly memory: WebAssembly.Memory;
   readonly memoryNumber: number;
   readonly bytes: number;
-  /** How many loops its workers know. */
   readonly loops: number;
 }
 
-/** A crew of the workers that `pool` gives; null where there are none, or none yet. */
-export function createCrew(pool: () => Pool | null): Crew {
+/** A team of the workers that `pool` gives; null where there are none, or none yet. */
+export function createTeam(pool: () => Pool | null): Team {
   const plans: Pick<LoopPlan, 'spec' | 'key'>[] = [];
   const modules: WebAssembly.Module[] = [];
   const numbers = new Map<string, number>();
   /** How many loops each worker has been told of. */
   const told: number[] = [];
   let shared: Int32Array | null = null;
-  let watch = 0;
+  let region = 0;
   let place: Place | null = null;
   let canBlock = true;
   let isBroken = false;
 
-  /** Begins a new watch; workers of the one before leave. */
-  function relieve(numbersOf: Int32Array): void {
-    watch++;
-    Atomics.store(numbersOf, control.watch, watch);
+  /** Begins a new region; workers of the one before leave. */
+  function openRegion(numbersOf: Int32Array): void {
+    region++;
+    Atomics.store(numbersOf, control.region, region);
     wake(numbersOf);
   }
 
-  /** Calls the workers that stand no watch; null where they cannot share the memory. */
+  /** Asks the workers that have left to join the region; null where they cannot share the memory. */
   function call(workers: Pool, { wasm, variant, memory: { bytes } }: Kernels): Int32Array | null {
     const module = operationsModule(variant);
     if (!wasm?.shared || !module) return null;
-    shared ??= new Int32Array(new SharedArrayBuffer(4 * (control.standing + workers.threads)));
+    shared ??= new Int32Array(new SharedArrayBuffer(4 * (control.joined + workers.threads)));
     if (place?.memory !== wasm.memory || place.bytes !== bytes || place.loops !== modules.length) {
       const memoryNumber =
         place?.memory === wasm.memory ? place.memoryNumber : (place?.memoryNumber ?? 0) + 1;
       place = { memory: wasm.memory, memoryNumber, bytes, loops: modules.length };
-      relieve(shared);
+      openRegion(shared);
     }
     for (let thread = 1; thread < workers.threads; thread++) {
-      const standing = control.standing + thread - 1;
-      if ([watch, NEVER].includes(Atomics.load(shared, standing))) continue;
-      Atomics.store(shared, standing, watch);
+      const joined = control.joined + thread - 1;
+      if ([region, NEVER].includes(Atomics.load(shared, joined))) continue;
+      Atomics.store(shared, joined, region);
       const firstLoop = told[thread] ?? 0;
       told[thread] = modules.length;
       const { memory, memoryNumber } = place;
       workers.tell(thread, {
-        ...{ kind: 'watch', shared, watch, thread, memory, memoryNumber, module },
+        ...{ kind: 'region', shared, region, thread, memory, memoryNumber, module },
         ...{ firstLoop, loops: modules.slice(firstLoop) },
       });
     }
@@ -134,7 +133,7 @@ export function createCrew(pool: () => Pool | null): Crew {
       const at = memory.scratch(rows.length * TASK_WORDS).at >> 2;
       const workers = pool();
       const called = workers && call(workers, kernels);
-      const of = called ?? new Int32Array(control.standing);
+      const of = called ?? new Int32Array(control.joined);
       rows.forEach((row, n) => {
         memory.i32.set(row, at + n * TASK_WORDS);
       });
@@ -142,9 +141,9 @@ export function createCrew(pool: () => Pool | null): Crew {
       of[control.count] = rows.length;
       of[control.packing] = packing;
       Atomics.store(of, control.done, 0);
-      Atomics.store(of, control.left, tasksLeft(watch, rows.length));
+      Atomics.store(of, control.left, tasksLeft(region, rows.length));
       if (called) wake(called);
-      runTasks(of, watch, () => memory.i32, 0, {
+      runTasks(of, region, () => memory.i32, 0, {
         matrices,
         loop(number) {
           const { spec, key } = plans[number];
@@ -155,8 +154,8 @@ export function createCrew(pool: () => Pool | null): Crew {
       });
       finish(of, rows.length);
     },
-    dismiss() {
-      if (shared && place) relieve(shared);
+    disband() {
+      if (shared && place) openRegion(shared);
     },
   };
 }

@@ -3,12 +3,12 @@ import type { LaneFunctions } from '../kernels/interface/module-host.ts';
 import { type CompiledLoop, linkLoop } from '../loops/link-loop.ts';
 import { control, NEVER, runTasks } from './control.ts';
 
-/** Asks a worker to share the steps of programs until the watch is over. */
-export interface Watch {
-  readonly kind: 'watch';
+/** Asks a worker to take part in a parallel region: to share the steps of programs as long as it lasts. */
+export interface Region {
+  readonly kind: 'region';
   readonly shared: Int32Array;
-  /** The number of the watch, and of the thread. */
-  readonly watch: number;
+  /** The numbers of the region and of the thread. */
+  readonly region: number;
   readonly thread: number;
   /** The memory that all threads work on, its number, and the module of the plain operations. */
   readonly memory: WebAssembly.Memory;
@@ -34,14 +34,14 @@ const modules: WebAssembly.Module[] = [];
 let linked: Linked | null = null;
 
 /** Shares steps on the thread of a worker, and blocks it as long. */
-export function standWatch({ shared, watch, thread, ...given }: Watch): void {
-  const standing = control.standing + thread - 1;
+export function joinTeam({ shared, region, thread, ...given }: Region): void {
+  const joined = control.joined + thread - 1;
   for (const [n, loop] of given.loops.entries()) modules[given.firstLoop + n] = loop;
   let own: Linked;
   try {
     own = linkedOn(given);
   } catch {
-    Atomics.store(shared, standing, NEVER);
+    Atomics.store(shared, joined, NEVER);
     return;
   }
   const { memory, functions, loops } = own;
@@ -51,26 +51,26 @@ export function standWatch({ shared, watch, thread, ...given }: Watch): void {
       loops.set(id, made);
       return made;
     };
-    // As large as the memory is now: there is a new watch when it has grown.
+    // A view of the memory as it is now: when the memory has grown, a new region begins.
     const words = new Int32Array(given.memory.buffer);
-    while (Atomics.load(shared, control.watch) === watch) {
+    while (Atomics.load(shared, control.region) === region) {
       const turn = Atomics.load(shared, control.turn);
-      runTasks(shared, watch, () => words, thread, { matrices: functions, loop });
-      if (Atomics.load(shared, control.watch) !== watch) break;
+      runTasks(shared, region, () => words, thread, { matrices: functions, loop });
+      if (Atomics.load(shared, control.region) !== region) break;
       if (Atomics.wait(shared, control.turn, turn, PATIENCE) === 'timed-out') break;
     }
   } catch {
     Atomics.store(shared, control.failed, 1);
     Atomics.notify(shared, control.done);
   }
-  Atomics.compareExchange(shared, standing, watch, 0);
+  Atomics.compareExchange(shared, joined, region, 0);
 }
 
 function linkedOn({
   memory,
   memoryNumber,
   module,
-}: Pick<Watch, 'memory' | 'memoryNumber' | 'module'>): Linked {
+}: Pick<Region, 'memory' | 'memoryNumber' | 'module'>): Linked {
   if (linked?.memoryNumber === memoryNumber) return linked;
   const { exports } = new WebAssembly.Instance(module, { env: { memory } });
   // The names and parameters of the exports are those of the interfaces; assembly/operations.ts has them.
