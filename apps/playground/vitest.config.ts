@@ -7,7 +7,7 @@ const long = process.env.TILEWISE_E2E === 'full';
 export default project({
   name: 'playground',
   isolate: false,
-  // Browsers share the machine with other tests; what hangs in one is named after 90 s.
+  // Browsers share the machine with other tests; what hangs in one is named after two minutes.
   testTimeout: 300_000,
   hookTimeout: 300_000,
   ...(long ? {} : { exclude: ['**/node_modules/**', '**/e2e/long/**'] }),

@@ -18,7 +18,7 @@ export interface Site {
 }
 
 /** How long a page is waited for, in ms: what takes a second alone takes many beside other tests. */
-export const patience = 90_000;
+export const patience = 120_000;
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 // Workers of the test runner build side by side: each into a folder of its own.

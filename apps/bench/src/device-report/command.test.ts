@@ -1,0 +1,48 @@
+import { parseReport } from '@tilewise/device-report';
+import { examineDevice } from '@tilewise/device-report/measure';
+import { expect, it } from 'vitest';
+import { deviceReportCommand } from './command.ts';
+
+/** Runs the command on files by their names; what it wrote and its code. */
+async function run(args: readonly string[], files: Record<string, string> = {}) {
+  const [out, errors]: [string[], string[]] = [[], []];
+  const code = await deviceReportCommand(args, {
+    console: { out: line => out.push(line), error: line => errors.push(line), progress: () => {} },
+    examine: (settings, tell) => examineDevice(settings, { name: 'test' }, tell),
+    read: async file => files[file] ?? '',
+    write: async (file, text) => {
+      files[file] = text;
+    },
+  });
+  return { code, out: out.join('\n'), errors: errors.join('\n') };
+}
+
+it('prints the report of the doctor’s page, and compares two of them', async () => {
+  const files: Record<string, string> = {};
+  const settings = ['--engine', 'cpu', '--size', 'small', '--d', '32', '--causal'];
+  expect(await run([...settings, '--output', 'a'], files)).toEqual({ code: 0, out: '', errors: '' });
+  const report = parseReport(files.a ?? '');
+  expect(report.host).toBe('test');
+  expect(report.attention?.settings).toEqual({ D: 32, dtype: 'f32', causal: true });
+  const first = report.attention?.measurements[0];
+  if (first?.ms === undefined) throw new Error('The report has no measurement.');
+
+  const faster = { ...first, ms: first.ms / 2 };
+  const other = { ...report, attention: { ...report.attention, measurements: [faster] } };
+  files.b = JSON.stringify(other);
+  const compared = await run(['compare', 'a', 'b'], files);
+  expect(compared.code).toBe(0);
+  expect(compared.out).toMatch(/flash forward, .* × 32, f32, causal .* 2\.00/);
+});
+
+it('refuses an unknown choice, one file alone, and a file that is no report', async () => {
+  expect(await run(['--dtype', 'f64'])).toMatchObject({
+    code: 2,
+    errors: expect.stringContaining("--dtype takes one of f32, f16, bf16, not 'f64'."),
+  });
+  expect(await run(['compare', 'a'])).toMatchObject({ code: 2 });
+  expect(await run(['compare', 'a', 'b'], { a: '{}', b: '{}' })).toMatchObject({
+    code: 2,
+    errors: expect.stringContaining('report.format must be'),
+  });
+});

@@ -1,0 +1,139 @@
+import { parseArgs } from 'node:util';
+import { TilewiseError } from '@tilewise/core';
+import {
+  compareReports,
+  type DeviceReport,
+  type MeasureSettings,
+  parseReport,
+  reportJson,
+  reportMarkdown,
+} from '@tilewise/device-report';
+import type { ExaminationEvent } from '@tilewise/device-report/measure';
+import type { Console } from '../command/bench.ts';
+import { table } from '../command/table.ts';
+import { UsageError } from '../suites/suite.ts';
+
+/** The surroundings of the command. */
+export interface ReportHost {
+  readonly console: Console;
+  /** Examines the device of this machine. */
+  examine(settings: MeasureSettings, tell: (event: ExaminationEvent) => void): Promise<DeviceReport>;
+  /** The text of a file. */
+  read(file: string): Promise<string>;
+  write(file: string, text: string): Promise<void>;
+}
+
+const usage = `Usage: pnpm device-report [options]            examines this machine and prints a report as JSON
+       pnpm device-report compare FILE FILE    prints two reports side by side
+
+The report is the one that the doctor of the playground makes: either of them reads and compares both.
+
+  --engine auto|webgpu|cpu          default: auto, which takes a GPU where there is one
+  --size auto|small|medium|large    lengths of the sequences, default: auto
+  --dtype f32|f16|bf16              default: f32
+  --d 32|64|128                     head size, default: 64
+  --causal                          with a causal mask
+  --markdown                        the report to read instead of the JSON
+  --output FILE                     writes the report to a file instead of printing it`;
+
+const choices = {
+  engine: ['auto', 'webgpu', 'cpu'],
+  size: ['auto', 'small', 'medium', 'large'],
+  dtype: ['f32', 'f16', 'bf16'],
+  d: ['32', '64', '128'],
+} as const;
+
+/**
+ * Runs the command. Returns the exit code: 0, 1 when attention is wrong on the device, 2 when the call makes
+ * no sense.
+ */
+export async function deviceReportCommand(args: readonly string[], host: ReportHost): Promise<0 | 1 | 2> {
+  const { console, examine } = host;
+  try {
+    const { values, positionals } = parse(args);
+    if (values.help) {
+      console.out(usage);
+      return 0;
+    }
+    if (positionals.length > 0) {
+      await compare(positionals, host);
+      return 0;
+    }
+    const settings: MeasureSettings = {
+      engine: chosen('engine', values.engine),
+      size: chosen('size', values.size),
+      dtype: chosen('dtype', values.dtype),
+      D: Number(chosen('d', values.d)),
+      causal: values.causal,
+    };
+    const report = await examine(settings, event => {
+      if (event.kind !== 'progress') return;
+      const { stage, done, total } = event;
+      console.progress(`${stage}: ${Math.floor((100 * done) / total)} %`);
+    });
+    console.progress('');
+    const text = values.markdown ? reportMarkdown(report) : reportJson(report);
+    if (values.output === undefined) console.out(text);
+    else await host.write(values.output, `${text}\n`);
+    return isRight(report) ? 0 : 1;
+  } catch (error) {
+    console.progress('');
+    if (!(error instanceof UsageError || error instanceof TilewiseError)) throw error;
+    console.error(error instanceof UsageError ? `${error.message}\n\n${usage}` : error.message);
+    return 2;
+  }
+}
+
+function parse(args: readonly string[]) {
+  try {
+    return parseArgs({
+      args: [...args],
+      allowPositionals: true,
+      options: {
+        engine: { type: 'string', default: 'auto' },
+        size: { type: 'string', default: 'auto' },
+        dtype: { type: 'string', default: 'f32' },
+        d: { type: 'string', default: '64' },
+        causal: { type: 'boolean', default: false },
+        markdown: { type: 'boolean', default: false },
+        output: { type: 'string' },
+        help: { type: 'boolean', default: false },
+      },
+    });
+  } catch (error) {
+    throw new UsageError(error instanceof Error ? error.message : String(error));
+  }
+}
+
+function chosen<N extends keyof typeof choices>(name: N, value: string): (typeof choices)[N][number] {
+  const found = choices[name].find(choice => choice === value);
+  if (found === undefined)
+    throw new UsageError(`--${name} takes one of ${choices[name].join(', ')}, not '${value}'.`);
+  return found;
+}
+
+async function compare(
+  [command, ...files]: readonly string[],
+  { console, read }: Pick<ReportHost, 'console' | 'read'>,
+): Promise<void> {
+  const [a, b] = files;
+  if (command !== 'compare' || a === undefined || b === undefined || files.length > 2)
+    throw new UsageError("There is one command, 'compare', with two files.");
+  const [first, second] = await Promise.all([a, b].map(async file => parseReport(await read(file))));
+  if (!first || !second) return;
+  const rows = compareReports(first, second).map(({ name, values, unit, ratio }) => ({
+    fact: name,
+    first: shown(values[0]),
+    second: shown(values[1]),
+    unit,
+    'second by first': ratio === null ? '' : ratio.toFixed(2),
+  }));
+  console.out(table(rows));
+}
+
+const shown = (value: number | string | null): string =>
+  typeof value === 'number' ? `${Number(value.toPrecision(4))}` : (value ?? '');
+
+const isRight = ({ diagnosis, attention }: DeviceReport): boolean =>
+  diagnosis.checks.every(({ error, allowed }) => error <= allowed) &&
+  (attention?.measurements ?? []).every(({ failure }) => failure !== 'wrong');
