@@ -20,7 +20,8 @@ import { multiplyAdd, sumOfLanes } from './vector';
       let s3 = f32x4.splat(0);
       let d = 0;
       if (isHalf<T>()) {
-        // A line of finite numbers, as weights are, takes fewer steps per number; one with others starts again.
+        // A line of finite numbers, as weights are, takes fewer steps per number; one with others starts
+        // again.
         let largest = i16x8.splat(0);
         for (; d + 16 <= depth; d += 16) {
           const from = row + (<usize>d << 2);
@@ -133,8 +134,8 @@ function rest<T>(row: usize, line: usize, d: i32, depth: i32): f64 {
 }
 
 /**
- * f32 of finite f16 codes with their signs extended: exponent and mantissa move up by 13 bits, and 2^112 makes
- * up for the different bias, in subnormals too. Infinities and NaN become 65536 and more.
+ * f32 of finite f16 codes with their signs extended: exponent and mantissa move up by 13 bits, and 2^112
+ * makes up for the different bias, in subnormals too. Infinities and NaN become 65536 and more.
  */
 @inline function finiteHalf(code: v128): v128 {
   const moved = v128.and(i32x4.shl(code, 13), i32x4.splat(<i32>0x8fffffff));

@@ -50,7 +50,9 @@ export function gpuWork<R>(device: GPUDevice, run: () => R): { result: R; fault:
   }
 }
 
-/** Submits what `record` records as one piece of work. @returns what its result gives once that is submitted. */
+/**
+ * Submits what `record` records as one piece of work. @returns what its result gives once that is submitted.
+ */
 export function submitWork<R>(
   device: GPUDevice,
   record: (encoder: GPUCommandEncoder) => () => R,
