@@ -1,4 +1,5 @@
-import { checkFunction, InvalidArgumentError, type Tensor } from '@tilewise/core';
+import { checkFunction, type Tensor } from '@tilewise/core';
+import { checkKind } from '../device/check-kind.ts';
 import { beginPass, type ComputePass } from '../device/compute-pass.ts';
 import { noteFailure, submitWork } from '../device/gpu-work.ts';
 import { workQueue } from '../device/work-queue.ts';
@@ -96,17 +97,13 @@ export class Recorder {
   encode(target: object, work: () => void): void {
     checkFunction('work', work);
     this.#ctx.checkAlive();
-    if (isPass(target)) {
-      this.#recordIn({ pass: target }, work);
-    } else if (isEncoder(target)) {
-      const pass = beginPass(target, this.#ctx.trace);
-      try {
-        this.#recordIn({ pass }, work);
-      } finally {
-        pass.end();
-      }
-    } else {
-      throw new InvalidArgumentError('target', 'must be a GPUCommandEncoder or a GPUComputePassEncoder');
+    checkKind('target', target, 'a GPUCommandEncoder or GPUComputePassEncoder');
+    const given = target as GPUCommandEncoder | GPUComputePassEncoder;
+    const pass = 'dispatchWorkgroups' in given ? given : beginPass(given, this.#ctx.trace);
+    try {
+      this.#recordIn({ pass }, work);
+    } finally {
+      if (pass !== target) pass.end();
     }
   }
 
@@ -153,12 +150,4 @@ export class Recorder {
       },
     });
   }
-}
-
-function isPass(target: object): target is GPUComputePassEncoder {
-  return 'dispatchWorkgroups' in target;
-}
-
-function isEncoder(target: object): target is GPUCommandEncoder {
-  return 'beginComputePass' in target;
 }

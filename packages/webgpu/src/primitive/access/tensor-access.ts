@@ -1,4 +1,4 @@
-import { elementCount, maxOffset, type TensorDesc } from '@tilewise/core';
+import { elementsSpanned, type TensorDesc } from '@tilewise/core';
 import { inputName } from '@tilewise/core/primitive';
 import type { BindingBudget } from '../../codegen/binding-pressure.ts';
 import { type ElementFormat, elementFormat, wgslTypes } from '../../codegen/formats/element-format.ts';
@@ -8,8 +8,7 @@ import { readElement, type ShaderPart, type UniformField } from '../../codegen/s
 import { type InPlaceNames, outputName, type PrimitiveTensors } from '../primitive-kernels.ts';
 
 /** Elements from the first to the last of a tensor, gaps included. */
-export const spanOf = ({ shape, strides }: TensorDesc): number =>
-  elementCount(shape) === 0 ? 0 : maxOffset(shape, strides) + 1;
+export const spanOf = ({ shape, strides }: TensorDesc): number => elementsSpanned(shape, strides);
 
 /** The spans of tensors, by the names under which a plan binds the tensors. */
 export function spansOf({
