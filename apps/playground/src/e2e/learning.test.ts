@@ -287,6 +287,16 @@ describe('a symbol that is pointed at', () => {
     await vi.waitFor(async () => expect(await lit()).toEqual([]), patience);
   });
 
+  it.each([
+    ['lab', 'S', 'figure S'],
+    ['dropout', 'M', 'figure M'],
+  ])('is lit in the figures of the chapter %s', async (chapter, symbol, place) => {
+    await site.visit(`?lang=en#/${chapter}`);
+    await site.page.locator(`figure[data-symbol=${symbol}]`).first().waitFor();
+    const letter = site.page.locator(`.formula-block .katex-html [data-symbol=${symbol}]`).first();
+    expect(await litBy(letter, place)).toContain(`formula ${symbol}`);
+  });
+
   it('stays as it is where no figure shows it', async () => {
     await site.visit('?lang=en#/softmax');
     await site.page.locator('.formula-block .katex-html .mord').first().hover();

@@ -9,6 +9,7 @@ import { say } from '../../text/say.ts';
 import { useChapterText } from '../../text/useChapterText.ts';
 import { Slider } from '../../ui/controls/Slider.tsx';
 import { Stats } from '../../ui/figures/Stats.tsx';
+import { Formula } from '../../ui/prose/Formula.tsx';
 import { References } from '../../ui/prose/References.tsx';
 import { Reveal } from '../../ui/prose/Reveal.tsx';
 import { Paragraphs, Rich } from '../../ui/prose/Rich.tsx';
@@ -66,6 +67,7 @@ export default function DropoutChapter() {
         <p>
           <Rich text={words.intro} />
         </p>
+        <Formula block tex="O = \frac{P \circ M}{1 - p}\, V, \qquad M_{ij} \in \{0, 1\}" />
       </div>
       <Section id="masks" title={words.oneSeed}>
         <div className="toolbar">
@@ -87,15 +89,17 @@ export default function DropoutChapter() {
               onChange={event => setOffset(event.currentTarget.value)}
             />
           </label>
-          <Slider
-            label={words.share}
-            value={dropped}
-            min={5}
-            max={90}
-            step={5}
-            format={value => percent(value / 100)}
-            onChange={setDropped}
-          />
+          <div data-symbol="p">
+            <Slider
+              label={words.share}
+              value={dropped}
+              min={5}
+              max={90}
+              step={5}
+              format={value => percent(value / 100)}
+              onChange={setDropped}
+            />
+          </div>
         </div>
         <p className="errors" role="alert">
           {valid ? '' : words.noNumber}
@@ -107,7 +111,7 @@ export default function DropoutChapter() {
             const others = drawn === null || typeof drawn === 'string' ? null : drawn.masks[name];
             const differ = others && differences(mask, others);
             return (
-              <figure key={name} data-chosen={name === scheme}>
+              <figure key={name} data-chosen={name === scheme} data-symbol="M">
                 <figcaption>
                   <strong>{title}</strong>
                   <span>{unit}</span>

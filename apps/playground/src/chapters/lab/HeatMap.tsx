@@ -16,6 +16,7 @@ const hiddenOpacity = 62;
 /** A square matrix as colours; NaN is a hidden pair. Pointing, touching or the arrow keys choose a pair. */
 export function HeatMap(props: {
   readonly title: string;
+  readonly symbol: string;
   readonly values: Float32Array;
   readonly S: number;
   /** Rows and columns of the tiles that a block mask speaks of; none are drawn without. */
@@ -23,7 +24,7 @@ export function HeatMap(props: {
   readonly at: readonly [i: number, j: number];
   readonly onChoose: (i: number, j: number) => void;
 }) {
-  const { title, values, S, tile = S, at, onChoose } = props;
+  const { title, symbol, values, S, tile = S, at, onChoose } = props;
   const borders = Array.from({ length: Math.ceil(S / tile) - 1 }, (_, t) => (t + 1) * tile);
   const { lab: text } = useText();
   const { fixed, significant } = useNumbers();
@@ -48,7 +49,7 @@ export function HeatMap(props: {
   const value = values[i * S + j] ?? Number.NaN;
   const written = Number.isNaN(value) ? text.hidden : fixed(value, 4);
   return (
-    <figure className="heat">
+    <figure className="heat" data-symbol={symbol}>
       <figcaption>
         <span>{title}</span>
         <span className="mono">{written}</span>

@@ -9,13 +9,19 @@ import { useText } from '../../text/TextProvider.tsx';
 import { MaskTiles } from '../../tiles/MaskTiles.tsx';
 import { Segmented } from '../../ui/controls/Segmented.tsx';
 import { Slider } from '../../ui/controls/Slider.tsx';
+import { Formula } from '../../ui/prose/Formula.tsx';
 import { HeatMap } from './HeatMap.tsx';
 import './lab.css';
 import { SectionTitle } from '../../ui/prose/SectionTitle.tsx';
 
 const ids = labMasks.map(({ id }) => id);
 const none = { min: 0, max: 0, initial: 0 } as const;
-const kinds = ['scores', 'probabilities', 'gradients'] as const;
+/** The maps, and the symbols of what they show. */
+const kinds = [
+  ['scores', 'S'],
+  ['probabilities', 'P'],
+  ['gradients', 'dS'],
+] as const;
 
 /** A computed result, for how many queries and keys, and the engine that computed it. */
 interface Result {
@@ -73,6 +79,10 @@ export default function LabChapter() {
     <div className="stack">
       <div className="prose">
         <p>{text.intro(S)}</p>
+        <Formula
+          block
+          tex="S_{ij} = \frac{q_i \cdot k_j}{\sqrt d}, \qquad P = \operatorname{softmax}(S), \qquad dS = P \circ (dP - D)"
+        />
       </div>
       <section className="panel" aria-labelledby="lab-title">
         <Segmented
@@ -101,10 +111,11 @@ export default function LabChapter() {
         </div>
         <div className="heats" aria-busy={result === null}>
           {done &&
-            kinds.map(kind => (
+            kinds.map(([kind, symbol]) => (
               <HeatMap
                 key={kind}
                 title={text[kind]}
+                symbol={symbol}
                 values={done.maps[kind]}
                 S={done.S}
                 tile={mask.tile}

@@ -4,6 +4,7 @@ import { useNumbers } from '../../text/numbers.ts';
 import { useChapterText } from '../../text/useChapterText.ts';
 import type { AttentionMoment } from '../../train/training.ts';
 import { Slider } from '../../ui/controls/Slider.tsx';
+import { Formula } from '../../ui/prose/Formula.tsx';
 import { SectionTitle } from '../../ui/prose/SectionTitle.tsx';
 import { AttentionMap } from './AttentionMap.tsx';
 
@@ -37,7 +38,11 @@ export function AttentionPanel(props: {
     <section className="panel" aria-labelledby="attention-title">
       <SectionTitle id="attention-title">{text.looksAt}</SectionTitle>
       <p>{text.looksAtWhy}</p>
-      <div className="train-maps">
+      <Formula
+        block
+        tex="P = \operatorname{softmax}\!\left(\frac{Q K^\top}{\sqrt d}\right), \qquad O = P V"
+      />
+      <div className="train-maps" data-symbol="P">
         {heads.map(({ layer, l, h }, n) => (
           <AttentionMap
             key={`${l} ${h}`}

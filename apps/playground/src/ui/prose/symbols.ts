@@ -3,7 +3,7 @@
  * spaces where an element shows several.
  */
 const symbols: ReadonlySet<string> = new Set(
-  'Q K V O S P D dQ dK dV dO dP dS q k v o s p x m d num lse'.split(' '),
+  'Q K V O S P D M dQ dK dV dO dP dS q k v o s p x m d num lse'.split(' '),
 );
 
 /** Names the symbols of a formula by KaTeX, as figures do. */
