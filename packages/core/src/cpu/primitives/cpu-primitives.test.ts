@@ -73,6 +73,17 @@ describe.each(supportedVariants())('%s', variant => {
   }
 
   const extent = fc.constantFrom(0, 1, 2, 3, 5, 8, 33, 65, 140);
+  test('a matrix whose rows are all the same one', () => {
+    const [row, b] = [normal([5], 1), normal([3, 5, 8], 2)];
+    for (const m of [1, 4, 20]) {
+      const a = primitives.view(row, { shape: [m, 5], strides: [0, 1] });
+      const rows = Tensor.from(Array.from({ length: m }, () => [...row.toFloat32()]).flat(), [m, 5]);
+      const output = () => [Tensor.zeros([3, m, 8])];
+      const [want] = run(primitives, { kind: 'matmul' }, [rows, b], output());
+      expect(run(primitives, { kind: 'matmul' }, [a, b], output())[0]).toEqual(want);
+    }
+  });
+
   test('matrix products of any size, layout and dtype', () => {
     fc.assert(
       fc.property(

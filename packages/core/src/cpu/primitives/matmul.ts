@@ -67,7 +67,9 @@ export function runMatMul(
   const panelBytes = k * PANEL_BYTES;
   const panels = memory.scratch(columnsHeld * k).at;
   const { isTransposed } = rowsOfA;
-  const strips = isTransposed || n >= WORTH_STRIPS ? memory.scratch(rowsAtOnce * k).at : null;
+  // Rows that are all the same one have no distance, which is how kernels tell strips.
+  const isPacked = isTransposed || n >= WORTH_STRIPS || rowsOfA.ld === 0;
+  const strips = isPacked ? memory.scratch(rowsAtOnce * k).at : null;
   const at = isDirect ? writable(memory, c) : memory.scratch(rowsAtOnce * columnsHeld).at;
   const ldC = 4 * (isDirect ? cRow : columnsHeld);
   const store = isDirect ? null : createStoreRows(kernels, c, Math.max(STORED, columnsHeld));
