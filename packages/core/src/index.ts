@@ -68,4 +68,4 @@ export {
   sameShape,
 } from './tensor/shape.ts';
 export { Tensor } from './tensor/tensor.ts';
-export { checkDesc, listText, type TensorDesc } from './tensor/tensor-desc.ts';
+export { bytesSpanned, checkDesc, copiedDesc, listText, type TensorDesc } from './tensor/tensor-desc.ts';

@@ -21,6 +21,6 @@ export { type Capabilities, guaranteedCapabilities } from './device/capabilities
 export type { SubgroupMatrixConfig } from './device/subgroup-matrix-configs.ts';
 export type { GpuContext } from './runtime/context.ts';
 export { type ContextOptions, createContext } from './runtime/create-context.ts';
-export type { WrapDesc } from './runtime/gpu-memory.ts';
-export type { GpuTensor } from './runtime/gpu-tensor.ts';
+export type { GpuTensor } from './runtime/memory/gpu-tensor.ts';
+export type { WrapDesc } from './runtime/memory/placement.ts';
 export type { BufferSlice, PlanBuffer, PlanTensor } from './runtime/plan/plan-tensors.ts';

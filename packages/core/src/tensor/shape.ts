@@ -29,8 +29,14 @@ export function maxOffset(shape: Shape, strides: Strides): number {
   return shape.reduce((at, extent, d) => at + (extent - 1) * strides[d], 0);
 }
 
+/** A shape with its strides. */
+interface StridedShape {
+  readonly shape: Shape;
+  readonly strides: Strides;
+}
+
 /** Elements from the first to the last of a tensor, gaps included; 0 for a tensor without elements. */
-export function elementsSpanned(shape: Shape, strides: Strides): number {
+export function elementsSpanned({ shape, strides }: StridedShape): number {
   return shape.includes(0) ? 0 : maxOffset(shape, strides) + 1;
 }
 

@@ -1,6 +1,13 @@
 import { describeValue, InvalidDTypeError, InvalidShapeError } from '../errors.ts';
 import { type DType, dtypeTraits, isDType } from './dtype/dtype-traits.ts';
-import { contiguousStrides, elementCount, maxOffset, type Shape, type Strides } from './shape.ts';
+import {
+  contiguousStrides,
+  elementCount,
+  elementsSpanned,
+  maxOffset,
+  type Shape,
+  type Strides,
+} from './shape.ts';
 
 /** Shape, dtype and memory layout of a tensor, without its data. Strides and offset are in elements. */
 export interface TensorDesc {
@@ -48,6 +55,16 @@ export function checkDesc({
     throw new InvalidShapeError('strides', `must end before element 2^53, got [${strides}] for [${shape}]`);
   }
   return { dtype, shape, strides };
+}
+
+/** A description that does not change with the caller's arrays. */
+export function copiedDesc({ dtype, shape, strides }: TensorDesc): TensorDesc {
+  return { dtype, shape: [...shape], strides: [...strides] };
+}
+
+/** Bytes from the first element of a tensor to the end of the last, gaps included. */
+export function bytesSpanned(desc: TensorDesc): number {
+  return elementsSpanned(desc) * dtypeTraits[desc.dtype].bytes;
 }
 
 function areCounts(list: unknown): boolean {

@@ -16,12 +16,12 @@ import { reshapedStrides } from './reshape.ts';
 import {
   contiguousStrides,
   elementCount,
+  elementsSpanned,
   isContiguous,
-  maxOffset,
   type Shape,
   type Strides,
 } from './shape.ts';
-import { checkDesc, listText, type TensorDesc } from './tensor-desc.ts';
+import { checkDesc, copiedDesc, listText, type TensorDesc } from './tensor-desc.ts';
 
 export type { TensorDesc } from './tensor-desc.ts';
 
@@ -92,9 +92,8 @@ export class Tensor implements TensorDesc {
   ): Tensor {
     checkOptions('options', options, ['dtype', 'strides']);
     const { dtype = 'f32' } = options;
-    const { strides } = checkDesc({ ...options, dtype, shape });
-    const length = elementCount(shape) === 0 ? 0 : maxOffset(shape, strides) + 1;
-    return new Tensor(allocate(dtype, length), { dtype, shape: [...shape], strides: [...strides] }, 0);
+    const desc = copiedDesc(checkDesc({ ...options, dtype, shape }));
+    return new Tensor(allocate(dtype, elementsSpanned(desc)), desc, 0);
   }
 
   /**
@@ -112,8 +111,9 @@ export class Tensor implements TensorDesc {
   ): Tensor {
     // A tensor is a description too.
     checkOptions('desc', desc, ['dtype', 'shape', 'strides', 'offset', 'data']);
-    const { dtype, shape, offset = 0 } = desc;
-    const { strides } = checkDesc(desc);
+    const { offset = 0 } = desc;
+    const checked = copiedDesc(checkDesc(desc));
+    const { dtype, shape, strides } = checked;
     // By tag, so that arrays of other realms and subclasses such as Node's Buffer are accepted.
     const expected = dtypeInfo[dtype].allocate(0)[Symbol.toStringTag];
     if (data?.[Symbol.toStringTag] !== expected) {
@@ -128,14 +128,14 @@ export class Tensor implements TensorDesc {
         `must be a non-negative integer, got ${describeValue(offset)}`,
       );
     }
-    const last = elementCount(shape) === 0 ? offset - 1 : offset + maxOffset(shape, strides);
-    if (last >= data.length) {
+    const end = offset + elementsSpanned(checked);
+    if (end > data.length) {
       throw new InvalidShapeError(
         'data',
-        `has ${data.length} elements, but shape [${shape}] with strides [${strides}] and offset ${offset} ends at element ${last}`,
+        `has ${data.length} elements, but shape [${shape}] with strides [${strides}] and offset ${offset} ends at element ${end - 1}`,
       );
     }
-    return new Tensor(data, { dtype, shape: [...shape], strides: [...strides] }, offset);
+    return new Tensor(data, checked, offset);
   }
 
   /** Number of dimensions. */
@@ -168,20 +168,12 @@ export class Tensor implements TensorDesc {
 
   /** All elements in logical row-major order, in f32. A copy. */
   toFloat32(): Float32Array {
-    return decodeArray(
-      this.dtype,
-      this.#rowMajor(),
-      allocateBy(n => new Float32Array(n), this.size),
-    );
+    return this.#decoded(n => new Float32Array(n));
   }
 
   /** All elements in logical row-major order, in f64. A copy. */
   toFloat64(): Float64Array {
-    return decodeArray(
-      this.dtype,
-      this.#rowMajor(),
-      allocateBy(n => new Float64Array(n), this.size),
-    );
+    return this.#decoded(n => new Float64Array(n));
   }
 
   /**
@@ -214,12 +206,10 @@ export class Tensor implements TensorDesc {
         `must be a permutation of 0..${this.rank - 1}, got ${listText(order)}`,
       );
     }
-    const desc = {
-      dtype: this.dtype,
-      shape: order.map(d => this.shape[d]),
-      strides: order.map(d => this.strides[d]),
-    };
-    return new Tensor(this.data, desc, this.offset);
+    return this.#view(
+      order.map(d => this.shape[d]),
+      order.map(d => this.strides[d]),
+    );
   }
 
   /** Elements `start` to `end` (exclusive) of one dimension; a view. */
@@ -235,7 +225,7 @@ export class Tensor implements TensorDesc {
     }
     const shape = this.shape.map((n, d) => (d === dim ? end - start : n));
     const offset = start === end ? this.offset : this.offset + start * this.strides[dim];
-    return new Tensor(this.data, { dtype: this.dtype, shape, strides: this.strides }, offset);
+    return this.#view(shape, this.strides, offset);
   }
 
   /** Broadcasts size-1 and missing leading dimensions to `shape` with stride 0; a view. */
@@ -252,7 +242,7 @@ export class Tensor implements TensorDesc {
       }
       return own === n && d >= lead ? this.strides[d - lead] : 0;
     });
-    return new Tensor(this.data, { dtype: this.dtype, shape: [...shape], strides }, this.offset);
+    return this.#view([...shape], strides);
   }
 
   /**
@@ -262,8 +252,7 @@ export class Tensor implements TensorDesc {
    */
   reshape(shape: Shape): Tensor {
     checkDesc({ dtype: this.dtype, shape });
-    const strides = reshapedStrides(this.shape, this.strides, shape);
-    return new Tensor(this.data, { dtype: this.dtype, shape: [...shape], strides }, this.offset);
+    return this.#view([...shape], reshapedStrides(this.shape, this.strides, shape));
   }
 
   /** The offset in `data` of every element, in logical row-major order. */
@@ -292,11 +281,17 @@ export class Tensor implements TensorDesc {
     return at;
   }
 
-  /** The stored elements in row-major order; a view of `data` where they lie so. */
-  #rowMajor(): TypedArray {
+  /** This tensor's storage under another shape, strides and offset. */
+  #view(shape: Shape, strides: Strides, offset: number = this.offset): Tensor {
+    return new Tensor(this.data, { dtype: this.dtype, shape, strides }, offset);
+  }
+
+  /** The elements as numbers in row-major order, in a new array. */
+  #decoded<A extends Float32Array | Float64Array>(make: (length: number) => A): A {
     checkTensorStorage('tensor', this);
-    if (this.isContiguous) return this.data.subarray(this.offset, this.offset + this.size);
-    return this.contiguous().data;
+    const { offset, size } = this;
+    const stored = this.isContiguous ? this.data.subarray(offset, offset + size) : this.contiguous().data;
+    return decodeArray(this.dtype, stored, allocateBy(make, size));
   }
 }
 

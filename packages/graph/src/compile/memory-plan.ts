@@ -1,4 +1,4 @@
-import { type DType, dtypeInfo, isContiguous, maxOffset, type TensorDesc } from '@tilewise/core';
+import { type DType, dtypeInfo, elementsSpanned } from '@tilewise/core';
 import { ownerOf, type Program, type Step } from '../ir/program/program.ts';
 import { optionNumbers } from './attention/options.ts';
 
@@ -24,7 +24,7 @@ export function planMemory(program: Program): MemoryPlan {
   const starts = [...lives].sort((a, b) => a[1].first - b[1].first);
   for (const [value, { first, last }] of starts) {
     const { desc } = program.values[value];
-    const length = storageLength(desc);
+    const length = elementsSpanned(desc);
     const free = slots.findIndex(
       slot => slot.dtype === desc.dtype && slot.freeFrom <= first && slot.length >= length,
     );
@@ -34,13 +34,6 @@ export function planMemory(program: Program): MemoryPlan {
   }
   const bytes = slots.reduce((sum, { dtype, length }) => sum + length * dtypeInfo[dtype].bytes, 0);
   return { slots: slots.map(({ dtype, length }) => ({ dtype, length })), slotOf, bytes };
-}
-
-/** The number of elements of storage that a tensor spans. */
-export function storageLength({ shape, strides }: TensorDesc): number {
-  if (shape.includes(0)) return 0;
-  if (isContiguous(shape, strides)) return shape.reduce((n, extent) => n * extent, 1);
-  return maxOffset(shape, strides) + 1;
 }
 
 /** The first and the last step that touch each temporary, or a view of it. */

@@ -1,7 +1,6 @@
-import { dtypeInfo, Tensor, type TensorDesc } from '@tilewise/core';
+import { dtypeInfo, elementsSpanned, Tensor, type TensorDesc } from '@tilewise/core';
 import type { WorkTrace } from '@tilewise/core/engine';
 import { hostPrimitives, type TensorEngine } from '@tilewise/core/primitive';
-import { storageLength } from '../compile/memory-plan.ts';
 import type { Overwrites } from '../compile/overwrites.ts';
 import type { LogicalTensor } from '../ir/tensor/logical-tensor.ts';
 import { isScalarValue } from '../ir/tensor/scalar.ts';
@@ -300,7 +299,7 @@ function allocateBetween<T extends TensorDesc>(
 
   function allocate(t: LogicalTensor): void {
     const { dtype, shape, strides } = storageDesc(t);
-    const length = Math.max(storageLength({ dtype, shape, strides }), 1);
+    const length = Math.max(elementsSpanned({ shape, strides }), 1);
     const key = `${dtype} ${length}`;
     const reused = free.get(key)?.pop();
     const block = reused ?? engine.primitives.allocate({ dtype, shape: [length] });

@@ -8,7 +8,7 @@ import {
 import { captureTensor } from '../attention/tensor-names.ts';
 import type { GpuContext } from '../runtime/context.ts';
 import type { EagerCall, ResultDesc } from '../runtime/eager-call.ts';
-import type { GpuTensor } from '../runtime/gpu-tensor.ts';
+import type { GpuTensor } from '../runtime/memory/gpu-tensor.ts';
 import type { EncodeOptions, Plan } from './plan/plan.ts';
 import type { CallTools } from './tools/tools.ts';
 

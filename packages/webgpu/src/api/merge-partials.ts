@@ -21,11 +21,12 @@ import { unlimitedBudget } from '../codegen/binding-pressure.ts';
 import { renameTensors } from '../codegen/kernel-spec.ts';
 import type { ShaderPart } from '../codegen/shader-part.ts';
 import { checkContext } from '../device/check-kind.ts';
+import { demandSupport } from '../device/support.ts';
 import type { GpuContext } from '../runtime/context.ts';
-import type { GpuTensor } from '../runtime/gpu-tensor.ts';
+import type { GpuTensor } from '../runtime/memory/gpu-tensor.ts';
 import { eagerCall } from './eager-attention.ts';
-import { demandSupport, makePlan, type Plan } from './plan/plan.ts';
-import { headSizeReasons, support } from './plan/support.ts';
+import { makePlan, type Plan } from './plan/plan.ts';
+import { headSizeReasons } from './plan/support.ts';
 
 /**
  * Attention over all keys from attention over disjoint parts of them, enqueued at once: o (B, Hq, Sq, Dv)
@@ -114,7 +115,7 @@ function planMerge(
     ...{ B, Hq, Sq, Dv, o, outputs: ['lse'], hasSink: false },
     parts: [{ uniforms }, denseRows, rowAddressing({ q: o, Hq, Sq })],
   };
-  demandSupport(support(headSizeReasons(Dv)));
+  demandSupport(headSizeReasons(Dv));
   const count = given.length;
   const each = { B, Hq, Sq, q: o };
   const lse = { dtypes: ['f32'], shape: [B, Hq, Sq], strides: contiguousStrides([B, Hq, Sq]) } as const;

@@ -25,14 +25,13 @@ import {
 import { backwardAmaxes, forwardAmaxes } from '../attention/fp8-steps.ts';
 import { captureGradient, dropoutMaskOutput } from '../attention/tensor-names.ts';
 import { checkContext } from '../device/check-kind.ts';
+import { demandSupport } from '../device/support.ts';
 import type { GpuContext } from '../runtime/context.ts';
 import type { ResultDesc } from '../runtime/eager-call.ts';
-import type { GpuTensor } from '../runtime/gpu-tensor.ts';
+import type { GpuTensor } from '../runtime/memory/gpu-tensor.ts';
 import { eagerCall, keyOfProblem, type PendingCall, runNow } from './eager-attention.ts';
-import { demandSupport } from './plan/plan.ts';
 import { planBackward } from './plan/plan-backward.ts';
 import { planForward } from './plan/plan-forward.ts';
-import { support } from './plan/support.ts';
 import { type CallTools, missingModules, readingOf, toolsOf } from './tools/tools.ts';
 
 /**
@@ -72,7 +71,7 @@ export function forwardCall(
   for (const [name, tensor] of Object.entries({ q, k, v })) ctx.checkOwn(name, tensor);
   const tools = toolsFor(options);
   const { problem, operands } = normaliseCall<GpuTensor | Tensor>({ q, k, v }, options, readingOf(tools));
-  demandSupport(support(missingModules(tools, problem)));
+  demandSupport(missingModules(tools, problem));
   const { outputs, o, q: descQ } = problem;
   const rows = (value: number): ResultDesc =>
     contiguous('f32', rowShape(problem), hasUnusedTokens(descQ, problem, operands) ? value : null);
@@ -134,7 +133,7 @@ export function backwardCall<G extends GradientName = 'dq' | 'dk' | 'dv'>(
     options,
     readingOf(tools),
   );
-  demandSupport(support(missingModules(tools, given.forward, given.gradients)));
+  demandSupport(missingModules(tools, given.forward, given.gradients));
   const { dq, dk, dv } = given;
   const problem = { ...given, dq: contiguousDesc(dq), dk: contiguousDesc(dk), dv: contiguousDesc(dv) };
   const { forward, gradients } = problem;

@@ -11,11 +11,11 @@ import {
   type SdpaResult,
   type Tensor,
   type TensorDesc,
-  UnsupportedError,
 } from '@tilewise/core';
 import { checkContext } from '../device/check-kind.ts';
+import { demandSupport } from '../device/support.ts';
 import type { GpuContext } from '../runtime/context.ts';
-import type { GpuTensor } from '../runtime/gpu-tensor.ts';
+import type { GpuTensor } from '../runtime/memory/gpu-tensor.ts';
 import { backwardSupport } from './plan/plan-backward.ts';
 import { sdpa, sdpaBackward } from './sdpa.ts';
 import { readingOf, toolsOf } from './tools/tools.ts';
@@ -92,6 +92,5 @@ function checkBackward(
   const lse = whole('f32', rowShape(problem));
   const inputs = { q, k, v, o, lse, dO: o };
   const { problem: backward } = normaliseBackwardCall<TensorDesc>(inputs, options, reading);
-  const { supported, reasons } = backwardSupport(ctx, backward, tools);
-  if (!supported) throw new UnsupportedError('webgpu', reasons);
+  demandSupport(backwardSupport(ctx, backward, tools).reasons);
 }

@@ -3,7 +3,7 @@ import type { TensorEngine } from '@tilewise/core/primitive';
 import { checkKind } from '../device/check-kind.ts';
 import { gpuPrimitives } from '../primitive/gpu-primitives.ts';
 import type { GpuContext } from '../runtime/context.ts';
-import type { GpuTensor } from '../runtime/gpu-tensor.ts';
+import type { GpuTensor } from '../runtime/memory/gpu-tensor.ts';
 import { Recorder } from '../runtime/recorder.ts';
 import { runSubmitted } from './eager-attention.ts';
 import { supportWith } from './plan/plan-backward.ts';

@@ -1,3 +1,5 @@
+import { checkKind } from './check-kind.ts';
+
 /** The methods of a compute pass that kernels use. */
 export interface ComputePass {
   setPipeline(pipeline: GPUComputePipeline): void;
@@ -19,4 +21,30 @@ export interface PassTrace {
 /** Begins a pass, with a trace where there is one. */
 export function beginPass(encoder: GPUCommandEncoder, trace: PassTrace | undefined): ComputePass {
   return trace ? trace.beginPass(encoder) : encoder.beginComputePass({ label: 'tilewise' });
+}
+
+/**
+ * Records in the caller's pass, or in a pass of the caller's encoder.
+ * @throws InvalidArgumentError for any other target.
+ */
+export function recordIn(
+  target: object,
+  trace: PassTrace | undefined,
+  record: (pass: ComputePass) => void,
+): void {
+  checkTarget(target);
+  if ('dispatchWorkgroups' in target) {
+    record(target);
+    return;
+  }
+  const pass = beginPass(target, trace);
+  try {
+    record(pass);
+  } finally {
+    pass.end();
+  }
+}
+
+function checkTarget(target: object): asserts target is GPUCommandEncoder | GPUComputePassEncoder {
+  checkKind('target', target, 'a GPUCommandEncoder or GPUComputePassEncoder');
 }

@@ -2,7 +2,7 @@ import type { Tensor } from '@tilewise/core';
 import { sdpa as exactSdpa, sdpaBackward as exactSdpaBackward } from '@tilewise/core/reference';
 import { sdpa, sdpaBackward } from '../api/sdpa.ts';
 import type { GpuContext } from '../runtime/context.ts';
-import type { GpuTensor } from '../runtime/gpu-tensor.ts';
+import type { GpuTensor } from '../runtime/memory/gpu-tensor.ts';
 import { batch, type Case, keyHeads, numbers, queryHeads } from './cases.ts';
 import type { CheckReport } from './diagnosis.ts';
 

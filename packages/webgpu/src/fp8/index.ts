@@ -4,7 +4,7 @@ import { fp8List } from '../api/tools/fp8-list.ts';
 import { broughtTools, type WithTools } from '../api/tools/tools.ts';
 import { fp8Tools } from '../attention/fp8/fp8-tools.ts';
 import { mxfp8Tools } from '../attention/fp8/mxfp8-tools.ts';
-import type { GpuTensor } from '../runtime/gpu-tensor.ts';
+import type { GpuTensor } from '../runtime/memory/gpu-tensor.ts';
 
 export type { WithTools } from '../api/tools/tools.ts';
 

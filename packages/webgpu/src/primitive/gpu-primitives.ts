@@ -1,4 +1,4 @@
-import { dtypeInfo, type Support, type TensorDesc, UnsupportedError } from '@tilewise/core';
+import { dtypeInfo, elementsSpanned, type Support, type TensorDesc } from '@tilewise/core';
 import {
   canOverwrite,
   checkPrimitive,
@@ -8,14 +8,14 @@ import {
   type Primitives,
 } from '@tilewise/core/primitive';
 import { boundForWriting } from '../codegen/kernel-spec.ts';
+import { demandSupport, support } from '../device/support.ts';
 import type { GpuContext } from '../runtime/context.ts';
-import type { GpuTensor } from '../runtime/gpu-tensor.ts';
+import type { GpuTensor } from '../runtime/memory/gpu-tensor.ts';
 import type { KernelParts } from '../runtime/plan/plan-layout.ts';
 import { recordedPlans } from '../runtime/recorded-plans.ts';
 import type { Recorder } from '../runtime/recorder.ts';
-import { spanOf, spansOf } from './access/tensor-access.ts';
 import { kernelsOf } from './kernels-of.ts';
-import { type InPlaceNames, outputName } from './primitive-kernels.ts';
+import { byName, type InPlaceNames, outputName } from './primitive-kernels.ts';
 
 /** The plain operations on a context's device. */
 export function gpuPrimitives(ctx: GpuContext, recorder: Recorder): Primitives<GpuTensor> {
@@ -38,9 +38,8 @@ function checkSupport(
   outputs: readonly TensorDesc[],
 ): Support {
   const unfit = tensorReasons(primitive, [...inputs, ...outputs]);
-  const reasons =
-    unfit.length > 0 ? unfit : ctx.planReasons(planParts(ctx, primitive, inputs, outputs, new Set()));
-  return { supported: reasons.length === 0, reasons };
+  if (unfit.length > 0) return support(unfit);
+  return support(ctx.planReasons(planParts(ctx, primitive, inputs, outputs, new Set())));
 }
 
 /** The reasons against tensors before any kernel is made for them. */
@@ -51,7 +50,7 @@ function tensorReasons(primitive: Primitive, tensors: readonly TensorDesc[]): st
     ...(primitive.kind === 'matmul' && whole
       ? [`matmul is of floats, and has a tensor of ${whole.dtype}`]
       : []),
-    ...(tensors.some(t => spanOf(t) >= 2 ** 32) ? ['a tensor spans 2^32 elements or more'] : []),
+    ...(tensors.some(t => elementsSpanned(t) >= 2 ** 32) ? ['a tensor spans 2^32 elements or more'] : []),
   ];
 }
 
@@ -65,11 +64,8 @@ function planParts(
   inPlace: InPlaceNames = {},
 ): KernelParts {
   const made = kernelsOf(primitive, { inputs, outputs, unaligned, capabilities, inPlace });
-  return {
-    kernels: made.kernels,
-    spans: { ...spansOf({ inputs, outputs }), ...made.workspace },
-    footprints: made.footprints,
-  };
+  const spans = { ...byName(inputs, outputs, elementsSpanned), ...made.workspace };
+  return { kernels: made.kernels, spans, footprints: made.footprints };
 }
 
 function prepare(
@@ -80,8 +76,7 @@ function prepare(
   outputs: readonly TensorDesc[],
 ): PreparedPrimitive<GpuTensor> {
   checkPrimitive(primitive, inputs, outputs);
-  const { supported, reasons } = checkSupport(ctx, primitive, inputs, outputs);
-  if (!supported) throw new UnsupportedError('webgpu', reasons);
+  demandSupport(checkSupport(ctx, primitive, inputs, outputs).reasons);
   // Where an input cannot be overwritten, a plan refuses that the input shares memory with an output.
   const pairs = inputs.flatMap((_, n) =>
     outputs.flatMap((to, m) =>
@@ -100,11 +95,8 @@ function prepare(
   return {
     workspaceBytes: plans.workspaceBytes,
     run(from, to, workspace) {
-      const tensors = [
-        ...from.map((tensor, n) => [inputName(n), ctx.checkOwn(`inputs[${n}]`, tensor)] as const),
-        ...to.map((tensor, n) => [outputName(n), ctx.checkOwn(`outputs[${n}]`, tensor)] as const),
-      ];
-      plans.run(Object.fromEntries(tensors), workspace);
+      const tensors = byName(from, to, (tensor, argument) => ctx.checkOwn(argument, tensor));
+      plans.run(tensors, workspace);
     },
     release: () => plans.release(),
   };

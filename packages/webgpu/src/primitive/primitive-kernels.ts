@@ -1,4 +1,5 @@
 import type { TensorDesc } from '@tilewise/core';
+import { inputName } from '@tilewise/core/primitive';
 import type { TensorFootprint } from '../codegen/dispatch-splits.ts';
 import type { KernelSpec } from '../codegen/kernel-spec.ts';
 import type { Capabilities } from '../device/capabilities.ts';
@@ -27,3 +28,18 @@ export interface PrimitiveKernels {
 
 /** The name of output n where a plan binds it. */
 export const outputName = (n: number): string => `y${n}`;
+
+/**
+ * A value for each tensor of a primitive, by the names under which a plan binds them.
+ * @param value a tensor, and what errors call the tensor.
+ */
+export function byName<T, V>(
+  inputs: readonly T[],
+  outputs: readonly T[],
+  value: (tensor: T, argument: string) => V,
+): Record<string, V> {
+  return Object.fromEntries([
+    ...inputs.map((tensor, n) => [inputName(n), value(tensor, `inputs[${n}]`)] as const),
+    ...outputs.map((tensor, n) => [outputName(n), value(tensor, `outputs[${n}]`)] as const),
+  ]);
+}

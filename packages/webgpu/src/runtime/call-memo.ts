@@ -1,6 +1,6 @@
 import { callKey } from '@tilewise/core';
 import type { EagerCall } from './eager-call.ts';
-import { GpuTensor } from './gpu-tensor.ts';
+import { GpuTensor } from './memory/gpu-tensor.ts';
 
 /** A call that is checked, and what its caller gets. */
 interface CheckedCall<Options> {

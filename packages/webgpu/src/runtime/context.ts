@@ -5,7 +5,7 @@ import type { KernelSpec } from '../codegen/kernel-spec.ts';
 import type { Capabilities } from '../device/capabilities.ts';
 import { CallMemo } from './call-memo.ts';
 import { type EagerCall, type EagerRun, runCall } from './eager-call.ts';
-import { GpuMemory, type MemorySettings } from './gpu-memory.ts';
+import { GpuMemory, type MemorySettings } from './memory/gpu-memory.ts';
 import { makeKernelPlan } from './plan/device-plan.ts';
 import type { KernelPlan, PlanParts } from './plan/kernel-plan.ts';
 import { type KernelParts, planReasons } from './plan/plan-layout.ts';

@@ -13,12 +13,12 @@ import type { ByteRange } from '../device/byte-range.ts';
 import { beginPass } from '../device/compute-pass.ts';
 import { noteFailure, submitWork, touch } from '../device/gpu-work.ts';
 import { workQueue } from '../device/work-queue.ts';
-import type { GpuMemory } from './gpu-memory.ts';
-import { GpuTensor } from './gpu-tensor.ts';
+import type { GpuMemory } from './memory/gpu-memory.ts';
+import { GpuTensor } from './memory/gpu-tensor.ts';
+import { bytesOf, isUnaligned } from './memory/tensor-storage.ts';
 import type { KernelPlan, PlanRun } from './plan/kernel-plan.ts';
 import type { PlanBuffer } from './plan/plan-tensors.ts';
 import { PlanCache } from './plan-cache.ts';
-import { bytesOf, isUnaligned } from './tensor-storage.ts';
 
 /** A result that a call allocates. */
 export interface ResultDesc {

@@ -1,9 +1,9 @@
 import { InvalidArgumentError } from '@tilewise/core';
-import type { GpuTensor } from './gpu-tensor.ts';
+import type { GpuTensor } from './memory/gpu-tensor.ts';
+import { isUnaligned } from './memory/tensor-storage.ts';
 import type { KernelPlan } from './plan/kernel-plan.ts';
 import type { PlanBuffer } from './plan/plan-tensors.ts';
 import type { Recorder } from './recorder.ts';
-import { isUnaligned } from './tensor-storage.ts';
 
 /** Kernels that an engine records any number of times, on tensors that start anywhere. */
 export interface RecordedPlans<Options> {

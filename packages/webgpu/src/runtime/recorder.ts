@@ -1,10 +1,10 @@
 import { checkFunction, type Tensor } from '@tilewise/core';
-import { checkKind } from '../device/check-kind.ts';
-import { beginPass, type ComputePass } from '../device/compute-pass.ts';
+import { beginPass, type ComputePass, recordIn } from '../device/compute-pass.ts';
 import { noteFailure, submitWork } from '../device/gpu-work.ts';
 import { workQueue } from '../device/work-queue.ts';
-import type { GpuMemory, RecordedCopy, SubmittedCopy } from './gpu-memory.ts';
-import type { GpuTensor } from './gpu-tensor.ts';
+import type { GpuMemory } from './memory/gpu-memory.ts';
+import type { GpuTensor } from './memory/gpu-tensor.ts';
+import type { RecordedCopy, SubmittedCopy } from './memory/read-back.ts';
 import type { PlanRun } from './plan/kernel-plan.ts';
 
 /** The work that an engine records at once. */
@@ -97,14 +97,7 @@ export class Recorder {
   encode(target: object, work: () => void): void {
     checkFunction('work', work);
     this.#ctx.checkAlive();
-    checkKind('target', target, 'a GPUCommandEncoder or GPUComputePassEncoder');
-    const given = target as GPUCommandEncoder | GPUComputePassEncoder;
-    const pass = 'dispatchWorkgroups' in given ? given : beginPass(given, this.#ctx.trace);
-    try {
-      this.#recordIn({ pass }, work);
-    } finally {
-      if (pass !== target) pass.end();
-    }
+    recordIn(target, this.#ctx.trace, pass => this.#recordIn({ pass }, work));
   }
 
   #recordIn(open: Open, work: () => void): void {

@@ -1,7 +1,7 @@
 import { type DType, dtypeInfo, Tensor } from '@tilewise/core';
 import { fillNormal } from '@tilewise/philox';
 import type { GpuContext } from '../runtime/context.ts';
-import type { GpuTensor } from '../runtime/gpu-tensor.ts';
+import type { GpuTensor } from '../runtime/memory/gpu-tensor.ts';
 import type { PlanTensor } from '../runtime/plan/plan-tensors.ts';
 
 /**

@@ -2,7 +2,7 @@ import {
   type DType,
   dtypeInfo,
   elementCount,
-  maxOffset,
+  elementsSpanned,
   type Shape,
   type Strides,
   Tensor,
@@ -28,7 +28,7 @@ export function filled(
   { dtype = 'f32', strides, offset = 0, behind = 3 }: Placing = {},
 ): Tensor {
   const dense = Tensor.zeros(shape, { dtype, ...(strides && { strides }) });
-  const span = elementCount(shape) === 0 ? 0 : maxOffset(shape, dense.strides) + 1;
+  const span = elementsSpanned({ shape, strides: dense.strides });
   const data = dtypeInfo[dtype].allocate(offset + span + behind).fill(dtype === 'bool' ? 1 : 77);
   return Tensor.wrap(data, { dtype, shape, strides: dense.strides, offset });
 }

@@ -28,7 +28,7 @@ export function operandLayout(desc: OperandDesc, side: Footprint['side']): Opera
       batches: isDense ? { count: B, stride: sb } : once,
       heads: { count: H, stride: sh },
       rows: isDense ? { count: S, stride: ss } : once,
-      inner: isDense ? (D - 1) * sd + 1 : elementsSpanned([B, S, D], [sb, ss, sd]),
+      inner: isDense ? (D - 1) * sd + 1 : elementsSpanned({ shape: [B, S, D], strides: [sb, ss, sd] }),
     },
   };
 }

@@ -70,7 +70,7 @@ test('a footprint ends where its tensor ends', () => {
     if (!footprint) continue;
     const { batches, heads, rows, inner } = footprint;
     const last = [batches, heads, rows].reduce((at, { count, stride }) => at + (count - 1) * stride, inner);
-    expect(last).toBe(elementsSpanned(shape, strides));
+    expect(last).toBe(elementsSpanned({ shape, strides }));
   }
 });
 

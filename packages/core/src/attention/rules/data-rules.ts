@@ -2,7 +2,7 @@ import { InvalidArgumentError } from '../../errors.ts';
 import { lengthsFromCumulative } from '../../layout/cumulative-lengths.ts';
 import { checkStorage } from '../../tensor/checks/check-storage.ts';
 import { type HostArray, isHostArray, numberAt, numbersOf } from '../../tensor/host-array.ts';
-import { maxOffset } from '../../tensor/shape.ts';
+import { elementsSpanned } from '../../tensor/shape.ts';
 import type { TensorDesc } from '../../tensor/tensor.ts';
 import { lengthsOnHost } from '../host/sequences.ts';
 import { sideOf } from '../operands/table.ts';
@@ -194,7 +194,7 @@ function checkRagged<T extends TensorDesc>(
   const lengths = lengthsOnHost(sideOf[name], problem, operands);
   if (!lengths) return;
   const [, H, T, D] = desc.shape;
-  const span = desc.shape.includes(0) ? 0 : maxOffset(desc.shape, desc.strides) + 1;
+  const span = elementsSpanned(desc);
   const [, sh, ss, sd] = desc.strides;
   lengths.forEach((length, b) => {
     const start = offsets[b];

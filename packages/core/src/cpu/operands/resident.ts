@@ -1,6 +1,6 @@
 import { dtypeInfo } from '../../tensor/dtype/dtype.ts';
-import { elementCount, maxOffset } from '../../tensor/shape.ts';
 import type { Tensor } from '../../tensor/tensor.ts';
+import { bytesSpanned } from '../../tensor/tensor-desc.ts';
 import type { Memory } from '../kernels/memory/memory.ts';
 
 /**
@@ -22,26 +22,21 @@ export function writable(memory: Memory, tensor: Tensor): number {
   const at = memory.addressOf(tensor.data);
   if (at >= 0) return at + tensor.offset * bytes;
   // Gaps come back as they were.
-  return tensor.isContiguous ? memory.scratch(spanOf(tensor) / 4 + 4).at : copyIn(memory, tensor);
+  return tensor.isContiguous ? memory.scratch(bytesSpanned(tensor) / 4 + 4).at : copyIn(memory, tensor);
 }
 
 /** Copies what was written at the address that `writable` gave to a tensor that lies elsewhere. */
 export function copyBack(memory: Memory, tensor: Tensor, at: number): void {
   if (memory.addressOf(tensor.data) >= 0) return;
-  const span = spanOf(tensor);
+  const span = bytesSpanned(tensor);
   bytesOf(tensor, span).set(memory.u8.subarray(at, at + span));
 }
 
 function copyIn(memory: Memory, tensor: Tensor): number {
-  const span = spanOf(tensor);
+  const span = bytesSpanned(tensor);
   const { at } = memory.scratch(span / 4 + 4);
   memory.u8.set(bytesOf(tensor, span), at);
   return at;
-}
-
-/** Bytes from the first element of a tensor to the end of its last. */
-function spanOf({ dtype, shape, strides }: Tensor): number {
-  return elementCount(shape) === 0 ? 0 : (maxOffset(shape, strides) + 1) * dtypeInfo[dtype].bytes;
 }
 
 function bytesOf({ data, offset }: Tensor, span: number): Uint8Array {

@@ -1,6 +1,6 @@
 import { describeValue, InvalidArgumentError } from '../../errors.ts';
 import { type HostArray, isHostArray } from '../host-array.ts';
-import { elementCount, maxOffset } from '../shape.ts';
+import { elementsSpanned } from '../shape.ts';
 import { DEEPEST_RECORD } from './check-on-host.ts';
 
 /**
@@ -17,10 +17,12 @@ export function checkStorage(tensors: object, within = '', depth: number = DEEPE
 }
 
 /** @throws InvalidArgumentError naming a tensor that no longer has its storage. */
-export function checkTensorStorage(name: string, { data, offset, shape, strides }: HostArray): void {
+export function checkTensorStorage(name: string, tensor: HostArray): void {
+  const { data, offset } = tensor;
   if (!Number.isInteger(offset) || offset < 0)
     throw new InvalidArgumentError(name, `must have an offset ≥ 0 in elements, got ${describeValue(offset)}`);
-  const needed = elementCount(shape) === 0 ? 0 : offset + maxOffset(shape, strides) + 1;
+  const spanned = elementsSpanned(tensor);
+  const needed = spanned && offset + spanned;
   if (data.length >= needed) return;
   throw new InvalidArgumentError(
     name,

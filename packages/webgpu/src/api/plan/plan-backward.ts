@@ -11,13 +11,14 @@ import type { PlanOn } from '../../attention/plan/attention-plan.ts';
 import { backwardPlan } from '../../attention/plan/backward-plan.ts';
 import { choiceReasons } from '../../attention/tiles/tile-choice.ts';
 import { checkContext, checkKind } from '../../device/check-kind.ts';
+import { demandSupport, support } from '../../device/support.ts';
 import type { GpuContext } from '../../runtime/context.ts';
 import { allTools } from '../tools/all-tools.ts';
 import { missingModules } from '../tools/tools.ts';
 import { checkEncodeOptions, checkResultLayout, unalignedNames } from './check-plan-options.ts';
-import { demandSupport, type EncodeOptions, makePlan, type Plan, type PlanOptions } from './plan.ts';
+import { type EncodeOptions, makePlan, type Plan, type PlanOptions } from './plan.ts';
 import { checkForwardSupport } from './plan-forward.ts';
-import { backwardReasons, support } from './support.ts';
+import { backwardReasons } from './support.ts';
 
 /** Layouts of the gradients by q, k and v. */
 export type GradientDescs = Pick<BackwardProblem, 'dq' | 'dk' | 'dv'>;
@@ -113,6 +114,6 @@ export function planBackward(
   check?: (options: EncodeOptions) => void,
 ): Plan {
   const missing = missingModules(on.tools, problem.forward, problem.gradients);
-  demandSupport(support([...backwardReasons(problem), ...missing]));
+  demandSupport([...backwardReasons(problem), ...missing]);
   return makePlan(ctx, backwardPlan(problem, { target: ctx, ...on }), problem.forward, check);
 }

@@ -6,12 +6,13 @@ import type { PlanOn } from '../../attention/plan/attention-plan.ts';
 import { forwardPlan } from '../../attention/plan/forward-plan.ts';
 import { choiceReasons } from '../../attention/tiles/tile-choice.ts';
 import { checkContext } from '../../device/check-kind.ts';
+import { demandSupport, support } from '../../device/support.ts';
 import type { GpuContext } from '../../runtime/context.ts';
 import { forwardTools } from '../tools/all-tools.ts';
 import { missingModules } from '../tools/tools.ts';
 import { checkEncodeOptions, checkResultLayout, unalignedNames } from './check-plan-options.ts';
-import { demandSupport, type EncodeOptions, makePlan, type Plan, type PlanOptions } from './plan.ts';
-import { forwardReasons, support } from './support.ts';
+import { type EncodeOptions, makePlan, type Plan, type PlanOptions } from './plan.ts';
+import { forwardReasons } from './support.ts';
 
 /** Whether this context can run a forward problem, and why not. */
 export function checkForwardSupport(ctx: GpuContext, problem: AttentionProblem, tools: KernelTools): Support {
@@ -61,6 +62,6 @@ export function planForward(
   on: Pick<PlanOn, 'tools' | 'unaligned'>,
   check?: (options: EncodeOptions) => void,
 ): Plan {
-  demandSupport(support([...forwardReasons(problem), ...missingModules(on.tools, problem)]));
+  demandSupport([...forwardReasons(problem), ...missingModules(on.tools, problem)]);
   return makePlan(ctx, forwardPlan(problem, { target: ctx, ...on }), problem, check);
 }

@@ -1,9 +1,9 @@
-import { type AttentionProblem, type Support, type U64Words, UnsupportedError } from '@tilewise/core';
+import type { AttentionProblem, U64Words } from '@tilewise/core';
 import type { AttentionPlan } from '../../attention/plan/attention-plan.ts';
+import { demandSupport } from '../../device/support.ts';
 import type { GpuContext } from '../../runtime/context.ts';
 import type { KernelPlan } from '../../runtime/plan/kernel-plan.ts';
 import type { KernelParts } from '../../runtime/plan/plan-layout.ts';
-import { support } from './support.ts';
 
 /** Numbers that may change from one encode to the next without a new plan. */
 export interface EncodeOptions {
@@ -26,11 +26,6 @@ export interface PlanOptions {
   readonly unaligned?: Iterable<string> | undefined;
 }
 
-/** @throws UnsupportedError with the reasons. */
-export function demandSupport({ supported, reasons }: Support): void {
-  if (!supported) throw new UnsupportedError('webgpu', reasons);
-}
-
 /**
  * The plan of some kernels of a problem, with its scale and its dropout.
  * @param check throws for wrong options of an `encode` by the caller.
@@ -41,7 +36,7 @@ export function makePlan(
   { dropout, scale: own }: Pick<AttentionProblem, 'dropout' | 'scale'>,
   check: (options: EncodeOptions) => void = () => {},
 ): Plan {
-  demandSupport(support(ctx.planReasons(parts)));
+  demandSupport(ctx.planReasons(parts));
   const drawn = dropout?.kind === 'philox' ? dropout : { seed: [0, 0] as const, offset: [0, 0] as const };
   return ctx.plan<EncodeOptions>({
     ...parts,

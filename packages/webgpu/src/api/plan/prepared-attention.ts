@@ -2,7 +2,7 @@ import type { AttentionProblem, BackwardProblem } from '@tilewise/core';
 import type { PreparedAttention } from '@tilewise/core/primitive';
 import type { KernelTools } from '../../attention/kernel-config.ts';
 import type { GpuContext } from '../../runtime/context.ts';
-import type { GpuTensor } from '../../runtime/gpu-tensor.ts';
+import type { GpuTensor } from '../../runtime/memory/gpu-tensor.ts';
 import { recordedPlans } from '../../runtime/recorded-plans.ts';
 import type { Recorder } from '../../runtime/recorder.ts';
 import type { EncodeOptions } from './plan.ts';

@@ -1,4 +1,4 @@
-import { type AttentionProblem, type BackwardProblem, dtypeTraits, type Support } from '@tilewise/core';
+import { type AttentionProblem, type BackwardProblem, dtypeTraits } from '@tilewise/core';
 
 /** Largest head size of the kernels. */
 const maxHeadSize = 512;
@@ -21,8 +21,4 @@ export function backwardReasons({ forward }: BackwardProblem): string[] {
       ? ['gradients of captured tensors are not supported with mxfp8']
       : []),
   ];
-}
-
-export function support(reasons: readonly string[]): Support {
-  return { supported: reasons.length === 0, reasons };
 }

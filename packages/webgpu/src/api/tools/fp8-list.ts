@@ -10,7 +10,7 @@ import { type AmaxName, amaxNames, amaxPlace, fp8ListLength } from '../../attent
 import { bufferUsage } from '../../device/webgpu-flags.ts';
 import type { GpuContext } from '../../runtime/context.ts';
 import type { CallList } from '../../runtime/eager-call.ts';
-import type { GpuTensor } from '../../runtime/gpu-tensor.ts';
+import type { GpuTensor } from '../../runtime/memory/gpu-tensor.ts';
 
 /**
  * The list `fp8` of a call, filled with its scalars, from which largest values go to the results of their

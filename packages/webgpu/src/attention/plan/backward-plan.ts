@@ -82,5 +82,4 @@ function keyGradientKernels(
 }
 
 /** Whether something else may lie between the elements of a tensor. */
-const hasGaps = ({ shape, strides }: OperandDesc): boolean =>
-  elementsSpanned(shape, strides) > elementCount(shape);
+const hasGaps = (desc: OperandDesc): boolean => elementsSpanned(desc) > elementCount(desc.shape);

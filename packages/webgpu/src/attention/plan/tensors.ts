@@ -33,9 +33,9 @@ interface Workspace {
 export function sizesOf(layouts: PlanTensors['layouts'], workspace: Workspace): TensorSizes {
   const spans: Record<string, number> = { workspace: workspace.span };
   const footprints: Record<string, Footprint> = { workspace: workspace.footprint };
-  for (const [name, { shape, strides, footprint }] of Object.entries(layouts)) {
-    spans[name] = elementsSpanned(shape, strides);
-    if (footprint) footprints[name] = footprint;
+  for (const [name, layout] of Object.entries(layouts)) {
+    spans[name] = elementsSpanned(layout);
+    if (layout.footprint) footprints[name] = layout.footprint;
   }
   return { spans, footprints };
 }

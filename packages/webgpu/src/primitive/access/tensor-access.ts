@@ -1,25 +1,10 @@
 import { elementsSpanned, type TensorDesc } from '@tilewise/core';
-import { inputName } from '@tilewise/core/primitive';
 import type { BindingBudget } from '../../codegen/binding-pressure.ts';
 import { type ElementFormat, elementFormat, wgslTypes } from '../../codegen/formats/element-format.ts';
 import { arrayElement } from '../../codegen/formats/storage-format.ts';
 import { storePart } from '../../codegen/formats/store-part.ts';
 import { readElement, type ShaderPart, type UniformField } from '../../codegen/shader-part.ts';
-import { type InPlaceNames, outputName, type PrimitiveTensors } from '../primitive-kernels.ts';
-
-/** Elements from the first to the last of a tensor, gaps included. */
-export const spanOf = ({ shape, strides }: TensorDesc): number => elementsSpanned(shape, strides);
-
-/** The spans of tensors, by the names under which a plan binds the tensors. */
-export function spansOf({
-  inputs,
-  outputs,
-}: Pick<PrimitiveTensors, 'inputs' | 'outputs'>): Record<string, number> {
-  return Object.fromEntries([
-    ...inputs.map((desc, n) => [inputName(n), spanOf(desc)] as const),
-    ...outputs.map((desc, n) => [outputName(n), spanOf(desc)] as const),
-  ]);
-}
+import { byName, type InPlaceNames, type PrimitiveTensors } from '../primitive-kernels.ts';
 
 /** Where a tensor starts, and how far it steps along each dimension of a space: `NAME_base`, `NAME_step0`… */
 function placeUniforms(name: string, steps: readonly number[], home = name): UniformField[] {
@@ -50,10 +35,13 @@ export type Reading = 'vector' | 'same' | 'each';
  */
 export function bindingPressureOf(
   tensors: readonly string[],
-  primitive: PrimitiveTensors,
+  { capabilities, inputs, outputs }: PrimitiveTensors,
 ): { readonly isOverBudget: boolean; readonly budget: BindingBudget } {
-  const { maxStorageBuffersPerShaderStage: buffers } = primitive.capabilities;
-  return { isOverBudget: tensors.length > buffers, budget: { buffers, spans: spansOf(primitive) } };
+  const { maxStorageBuffersPerShaderStage: buffers } = capabilities;
+  return {
+    isOverBudget: tensors.length > buffers,
+    budget: { buffers, spans: byName(inputs, outputs, elementsSpanned) },
+  };
 }
 
 /** How the words of a tensor are spelled, and what its binding says of it. */

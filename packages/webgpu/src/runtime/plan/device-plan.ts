@@ -9,52 +9,26 @@ import {
   tooLargeReason,
 } from '../../codegen/dispatch-splits.ts';
 import { dispatchSize, type KernelSpec, withFallbacks } from '../../codegen/kernel-spec.ts';
-import {
-  type EncodeTimeValue,
-  gatheredTensor,
-  packUniforms,
-  type StorageBinding,
-  tensorOf,
-} from '../../codegen/shader-part.ts';
+import { packUniforms } from '../../codegen/shader-part.ts';
 import type { ByteRange } from '../../device/byte-range.ts';
-import { checkKind } from '../../device/check-kind.ts';
-import { beginPass, type ComputePass } from '../../device/compute-pass.ts';
+import { type ComputePass, recordIn } from '../../device/compute-pass.ts';
 import { touch } from '../../device/gpu-work.ts';
 import { workQueue } from '../../device/work-queue.ts';
-import type { GpuMemory } from '../gpu-memory.ts';
-import { type BoundTensor, bindTensor, checkAliasing, shareResults } from './bind.ts';
+import type { GpuMemory } from '../memory/gpu-memory.ts';
+import { checkAliasing, shareResults } from './bind.ts';
+import { type BoundDispatch, type Dispatch, encodeTimeNumber } from './dispatch.ts';
 import type { KernelPlan, PlanParts, PlanRun } from './kernel-plan.ts';
 import { ParameterBuffers } from './parameter-buffers.ts';
-import { compile, compileAsync, isCompiled } from './pipelines.ts';
-import { type PlanLayout, planLayout, tensorBytes } from './plan-layout.ts';
+import { areCompiled, compile, compileAll } from './pipelines.ts';
+import { type PlanLayout, planLayout } from './plan-layout.ts';
 import { rangesOf, type Slices, sameSlices } from './plan-slices.ts';
-import {
-  type BufferSlice,
-  checkedSlice,
-  type PlanBuffer,
-  type PlanTensor,
-  sliceFor,
-} from './plan-tensors.ts';
-
-/** One dispatch of a plan. */
-interface Step {
-  readonly kernel: KernelSpec;
-  readonly split: DispatchSplit;
-  readonly parameters: ParameterBuffers;
-}
-
-/** A dispatch with the buffers of one encode. */
-interface Call extends Step {
-  /** `skipped` counts from the start of the tensor: it is negative where a split starts further on. */
-  readonly bound: readonly BoundTensor[];
-  /** The bind group of the last encode, and its parameters. */
-  last?: { readonly parameters: GPUBufferBinding; readonly group: GPUBindGroup };
-}
+import { checkedSlice, type PlanBuffer, type PlanTensor } from './plan-tensors.ts';
+import { TensorBinder } from './tensor-binder.ts';
 
 /** Slices on which a plan ran, and its dispatches on them. */
 interface Prepared {
   readonly slices: Slices;
-  readonly calls: readonly Call[];
+  readonly calls: readonly BoundDispatch[];
   readonly buffers: readonly GPUBuffer[];
   readonly read: readonly ByteRange[];
   readonly written: readonly ByteRange[];
@@ -79,14 +53,14 @@ class DevicePlan<Options> implements KernelPlan<Options> {
   readonly #memory: GpuMemory;
   readonly #parts: PlanParts<Options>;
   readonly #layout: PlanLayout;
+  readonly #binder: TensorBinder;
   readonly #limit: BindingLimit;
-  readonly #steps: readonly Step[];
+  readonly #steps: readonly Dispatch[];
   /** Dispatches for slices whose rounding makes a binding too large; made when such slices first come. */
-  #narrowSteps: readonly Step[] | undefined;
+  #narrowSteps: readonly Dispatch[] | undefined;
   #isDestroyed = false;
   /** The slices of the last runs, the newest first. */
   readonly #prepared: Prepared[] = [];
-  readonly #placeholders = new Map<string, GPUBuffer>();
 
   constructor(memory: GpuMemory, parts: PlanParts<Options>) {
     const { capabilities } = memory;
@@ -94,6 +68,7 @@ class DevicePlan<Options> implements KernelPlan<Options> {
     this.#parts = parts;
     this.#limit = bindingLimit(capabilities);
     this.#layout = planLayout(parts, capabilities.minStorageBufferOffsetAlignment);
+    this.#binder = new TensorBinder(memory, this.#layout);
     this.kernels = this.#layout.kernels;
     this.tensors = this.#layout.tensors.filter(({ name }) => name !== 'workspace');
     this.workspaceBytes = this.#layout.workspaceBytes;
@@ -105,12 +80,9 @@ class DevicePlan<Options> implements KernelPlan<Options> {
     buffers: Readonly<Record<string, PlanBuffer>>,
     options?: Options,
   ): void {
-    checkKind('target', target, 'a GPUCommandEncoder or GPUComputePassEncoder');
     const run = this.prepare(buffers, options);
     workQueue(this.#memory.device).demandUnused(run.buffers);
-    const pass = 'dispatchWorkgroups' in target ? target : beginPass(target, this.#memory.trace);
-    run.encode(pass);
-    if (pass !== target) pass.end();
+    recordIn(target, this.#memory.trace, run.encode);
   }
 
   prepare(buffers: Readonly<Record<string, PlanBuffer>>, options?: Options): PlanRun {
@@ -121,12 +93,11 @@ class DevicePlan<Options> implements KernelPlan<Options> {
     const { slices, calls, read, ...prepared } = this.#preparedOn(this.#checkedSlices(buffers));
     const { written } = prepared;
     const { device } = this.#memory;
+    const kernels = calls.map(({ kernel }) => kernel);
     return {
       ...prepared,
-      isCompiled: calls.every(({ kernel }) => isCompiled(device, kernel)),
-      compile: async () => {
-        await Promise.all(calls.map(({ kernel }) => compileAsync(device, kernel)));
-      },
+      isCompiled: areCompiled(device, kernels),
+      compile: () => compileAll(device, kernels),
       encode: pass => {
         for (const call of calls) this.#dispatch(pass, call, slices, inputs);
         touch(read, written);
@@ -135,12 +106,12 @@ class DevicePlan<Options> implements KernelPlan<Options> {
   }
 
   get isCompiled(): boolean {
-    return this.#likely.every(kernel => isCompiled(this.#memory.device, kernel));
+    return areCompiled(this.#memory.device, this.#likely);
   }
 
   async warmUp(): Promise<void> {
     this.#memory.checkAlive();
-    await Promise.all(this.#likely.map(kernel => compileAsync(this.#memory.device, kernel)));
+    await compileAll(this.#memory.device, this.#likely);
     this.#memory.checkAlive();
   }
 
@@ -153,8 +124,7 @@ class DevicePlan<Options> implements KernelPlan<Options> {
   destroy(): void {
     this.#isDestroyed = true;
     for (const { parameters } of this.#allSteps()) parameters.destroy();
-    for (const buffer of this.#placeholders.values()) this.#memory.discard(buffer);
-    this.#placeholders.clear();
+    this.#binder.destroy();
     this.#prepared.length = 0;
   }
 
@@ -167,11 +137,11 @@ class DevicePlan<Options> implements KernelPlan<Options> {
     );
   }
 
-  #allSteps(): readonly Step[] {
+  #allSteps(): readonly Dispatch[] {
     return [...this.#steps, ...(this.#narrowSteps ?? [])];
   }
 
-  #stepsWithin(limit: BindingLimit): Step[] {
+  #stepsWithin(limit: BindingLimit): Dispatch[] {
     const { all, spans } = this.#layout;
     return all
       .filter(({ groups }) => groups > 0)
@@ -214,7 +184,7 @@ class DevicePlan<Options> implements KernelPlan<Options> {
    * The dispatches on these buffers, in narrower splits where rounding makes a binding larger than the device
    * allows.
    */
-  #callsOn(slices: Slices): readonly Call[] {
+  #callsOn(slices: Slices): readonly BoundDispatch[] {
     const calls = this.#callsOf(slices, this.#steps);
     const { bytes, slack } = this.#limit;
     if (!calls.some(({ bound }) => bound.some(({ resource }) => resource.size > bytes))) return calls;
@@ -222,14 +192,14 @@ class DevicePlan<Options> implements KernelPlan<Options> {
     return this.#callsOf(slices, this.#narrowSteps);
   }
 
-  #callsOf(slices: Slices, steps: readonly Step[]): Call[] {
+  #callsOf(slices: Slices, steps: readonly Dispatch[]): BoundDispatch[] {
     const running = this.#kernelsOn(slices);
     return steps
       .filter(({ kernel }) => running.has(kernel))
       .map(step => {
         const { kernel, split } = step;
         const bound = kernel.bindings.map(binding =>
-          this.#bind(slices, binding, split.windows.get(binding.name) ?? [0, 0]),
+          this.#binder.bind(slices, binding, split.windows.get(binding.name) ?? [0, 0]),
         );
         checkAliasing(kernel, bound);
         return { ...step, bound };
@@ -243,41 +213,24 @@ class DevicePlan<Options> implements KernelPlan<Options> {
       if (!aliasFallback) return [kernel];
       const results = bindings
         .filter(({ access }) => access === 'read_write')
-        .map(binding => this.#bind(slices, binding, [0, this.#layout.spans[binding.name] ?? 0]));
+        .map(binding => this.#binder.bind(slices, binding, [0, this.#layout.spans[binding.name] ?? 0]));
       return shareResults(results, aliasFallback) ? aliasFallback.kernels : [kernel];
     });
     return new Set(chosen);
   }
 
-  /** Binds elements [from, to) of a tensor. */
-  #bind(slices: Slices, binding: StorageBinding, [from, to]: readonly [number, number]): BoundTensor {
-    const alignment = this.#memory.capabilities.minStorageBufferOffsetAlignment;
-    const { elementBytes } = binding;
-    const name = tensorOf(binding);
-    const isEmpty = tensorBytes(this.#layout, binding) === 0;
-    const given = isEmpty ? this.#placeholder(name) : sliceFor(slices, name);
-    const region = (given.offset ?? 0) + (this.#layout.regions.get(name) ?? 0);
-    const begin = isEmpty ? 0 : region + from * elementBytes;
-    // An empty segment, like an empty tensor, may start at the very end of its buffer, where nothing can be
-    // bound.
-    const canBind = begin < given.buffer.size || begin % alignment > 0;
-    const { buffer } = canBind ? given : this.#placeholder(name);
-    const start = canBind ? begin : 0;
-    const own = bindTensor(binding, buffer, start, (to - from) * elementBytes, alignment);
-    return { ...own, skipped: own.skipped - from * elementBytes };
-  }
-
-  #placeholder(name: string): BufferSlice {
-    const buffer = this.#placeholders.get(name) ?? this.#memory.takeBuffer(16);
-    this.#placeholders.set(name, buffer);
-    return { buffer };
-  }
-
-  #dispatch(pass: ComputePass, call: Call, slices: Slices, inputs: Readonly<Record<string, number>>): void {
+  #dispatch(
+    pass: ComputePass,
+    call: BoundDispatch,
+    slices: Slices,
+    inputs: Readonly<Record<string, number>>,
+  ): void {
     const { device } = this.#memory;
     const { kernel, split, parameters, bound } = call;
     const { pipeline, layout } = compile(device, kernel);
-    const uniforms = packUniforms(kernel.uniforms, value => this.#resolve(value, call, slices, inputs));
+    const uniforms = packUniforms(kernel.uniforms, value =>
+      encodeTimeNumber(value, call, this.#layout, slices, inputs),
+    );
     const own = parameters.get(uniforms);
     if (call.last?.parameters !== own) {
       const resources = [own, ...bound.map(({ resource }) => resource)];
@@ -288,29 +241,6 @@ class DevicePlan<Options> implements KernelPlan<Options> {
     pass.setPipeline(pipeline);
     pass.setBindGroup(0, call.last.group);
     pass.dispatchWorkgroups(...dispatchSize(split.end - split.first));
-  }
-
-  #resolve(
-    value: EncodeTimeValue,
-    { kernel, split, bound }: Call,
-    slices: Slices,
-    inputs: Readonly<Record<string, number>>,
-  ): number {
-    if ('input' in value) return inputs[value.input] ?? 0;
-    if ('dispatch' in value) return split[value.dispatch];
-    const ownOf = (name: string): BoundTensor | undefined =>
-      bound.find(({ binding }) => binding.name === name);
-    if ('wordOf' in value) return Math.floor((ownOf(value.wordOf)?.skipped ?? 0) / 4);
-    const name = value.offsetOf;
-    const gathered = kernel.gathered.find(binding => binding.name === name);
-    if (!gathered) {
-      const own = ownOf(name);
-      return own ? own.skipped / own.binding.elementBytes : 0;
-    }
-    // Gathering copies whole words, so the tensor starts as far into its first word as it does in its own
-    // buffer.
-    const first = (ownOf(gatheredTensor)?.skipped ?? 0) + 4 * (this.#layout.words.get(name) ?? 0);
-    return (first + ((slices.get(name)?.offset ?? 0) % 4)) / gathered.elementBytes;
   }
 }
 

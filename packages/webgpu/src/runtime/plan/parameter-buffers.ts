@@ -1,4 +1,4 @@
-import type { GpuMemory } from '../gpu-memory.ts';
+import type { GpuMemory } from '../memory/gpu-memory.ts';
 
 /** The uniform buffers of one kernel's calls. Calls in a row with the same numbers share one. */
 export class ParameterBuffers {

@@ -33,9 +33,14 @@ export function compile(device: GPUDevice, spec: KernelSpec): CompiledKernel {
   return kernel;
 }
 
-/** Whether `compile` has nothing to compile. */
-export function isCompiled(device: GPUDevice, { wgsl }: KernelSpec): boolean {
-  return compiledOn(device).has(wgsl);
+/** Whether `compile` has nothing to compile for these kernels. */
+export function areCompiled(device: GPUDevice, kernels: readonly KernelSpec[]): boolean {
+  return kernels.every(({ wgsl }) => compiledOn(device).has(wgsl));
+}
+
+/** Compiles kernels in the background, as `compileAsync` does. */
+export async function compileAll(device: GPUDevice, kernels: readonly KernelSpec[]): Promise<void> {
+  await Promise.all(kernels.map(kernel => compileAsync(device, kernel)));
 }
 
 /**

@@ -12,8 +12,8 @@ import type { KernelSpec } from '../../codegen/kernel-spec.ts';
 import { isInWorkspace, type StorageBinding, tensorOf } from '../../codegen/shader-part.ts';
 import { checkKind } from '../../device/check-kind.ts';
 import { bufferUsage } from '../../device/webgpu-flags.ts';
-import type { GpuMemory } from '../gpu-memory.ts';
-import { GpuTensor } from '../gpu-tensor.ts';
+import type { GpuMemory } from '../memory/gpu-memory.ts';
+import { GpuTensor } from '../memory/gpu-tensor.ts';
 
 /** Where a tensor starts. */
 export interface BufferSlice {

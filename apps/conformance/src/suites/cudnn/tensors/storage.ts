@@ -1,4 +1,4 @@
-import { type DType, elementCount, maxOffset, Tensor } from '@tilewise/core';
+import { type DType, elementsSpanned, Tensor } from '@tilewise/core';
 import type { Concrete } from '../concrete/concrete.ts';
 import { extent, type TensorLayout } from '../concrete/layouts.ts';
 import type { StrideName } from '../format/case-format.ts';
@@ -33,7 +33,7 @@ export function place(c: Concrete, name: StrideName, dtype: DType): Placed {
   const shape = layout.packed ? [B * S, H, D] : [B, H, S, D];
   const strides = layout.packed ? [ss, sh, channel] : [sb, sh, ss, channel];
   const offset = MARGIN + layout.front;
-  const span = elementCount(shape) === 0 ? 0 : maxOffset(shape, strides) + 1;
+  const span = elementsSpanned({ shape, strides });
   const tensor = Tensor.wrap(poisoned(dtype, offset + span + MARGIN), { dtype, shape, strides, offset });
   const batchStride = layout.packed ? 0 : sb;
   return {

@@ -1,11 +1,5 @@
 import { type DType, dtypeInfo, type TypedArray } from '../../../tensor/dtype/dtype.ts';
-import {
-  contiguousStrides,
-  elementCount,
-  maxOffset,
-  type Shape,
-  type Strides,
-} from '../../../tensor/shape.ts';
+import { contiguousStrides, elementsSpanned, type Shape, type Strides } from '../../../tensor/shape.ts';
 import { Tensor } from '../../../tensor/tensor.ts';
 import { engineKernels } from '../engine-kernels.ts';
 import type { Variant } from '../interface/variant.ts';
@@ -31,7 +25,7 @@ export function allocateResident(
 ): Tensor {
   const { dtype, shape, strides = contiguousStrides(shape) } = desc;
   const { bytes, allocate } = dtypeInfo[dtype];
-  const length = elementCount(shape) === 0 ? 0 : maxOffset(shape, strides) + 1;
+  const length = elementsSpanned({ shape, strides });
   const memory = engineKernels.residentMemory(variant);
   const storage = memory.keep(length * bytes);
   if (!storage) return Tensor.zeros(shape, { dtype, strides });

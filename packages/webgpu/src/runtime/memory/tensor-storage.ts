@@ -1,12 +1,12 @@
-import { dtypeTraits, elementsSpanned, InvalidShapeError, type TensorDesc } from '@tilewise/core';
-import type { ByteRange } from '../device/byte-range.ts';
+import { bytesSpanned, dtypeTraits, InvalidShapeError, type TensorDesc } from '@tilewise/core';
+import type { ByteRange } from '../../device/byte-range.ts';
 
 /** A tensor in a buffer, `byteOffset` bytes in. */
 type StoredTensor = TensorDesc & { readonly buffer: GPUBuffer; readonly byteOffset: number };
 
 /** Where a tensor lies, from its first to its last element. */
-export function bytesOf({ buffer, byteOffset, shape, strides, dtype }: StoredTensor): ByteRange {
-  return { buffer, offset: byteOffset, size: elementsSpanned(shape, strides) * dtypeTraits[dtype].bytes };
+export function bytesOf(tensor: StoredTensor): ByteRange {
+  return { buffer: tensor.buffer, offset: tensor.byteOffset, size: bytesSpanned(tensor) };
 }
 
 /** Whether a tensor starts where four of its elements cannot be read as one vector. */
@@ -18,14 +18,10 @@ export function isUnaligned({ dtype, byteOffset }: StoredTensor): boolean {
  * Checks that a tensor has no element outside a buffer from `offset` bytes on.
  * @throws InvalidShapeError naming the argument.
  */
-export function checkFits(
-  argument: string,
-  buffer: GPUBuffer,
-  offset: number,
-  { dtype, shape, strides }: TensorDesc,
-): void {
-  const needed = offset + elementsSpanned(shape, strides) * dtypeTraits[dtype].bytes;
+export function checkFits(argument: string, buffer: GPUBuffer, offset: number, desc: TensorDesc): void {
+  const needed = offset + bytesSpanned(desc);
   if (needed > buffer.size) {
+    const { dtype, shape, strides } = desc;
     throw new InvalidShapeError(
       argument,
       `needs ${needed} bytes (${dtype} [${shape}] with strides [${strides}] from byte ${offset}), the buffer has ${buffer.size}`,

@@ -7,7 +7,7 @@ import {
   type Strides,
   type TensorDesc,
 } from '@tilewise/core';
-import { type Fault, faultOfBytes } from '../device/gpu-work.ts';
+import { type Fault, faultOfBytes } from '../../device/gpu-work.ts';
 import { bytesOf } from './tensor-storage.ts';
 
 /** The context of a tensor, as far as the tensor uses it. */

@@ -2,9 +2,9 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { InvalidArgumentError, Tensor } from '@tilewise/core';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { sharedContext } from '../../testing/device/shared-context.ts';
-import { caught, expectError } from '../../testing/expect-error.ts';
-import { createContext } from '../index.ts';
+import { sharedContext } from '../../../testing/device/shared-context.ts';
+import { caught, expectError } from '../../../testing/expect-error.ts';
+import { createContext } from '../../index.ts';
 
 let device: GPUDevice;
 beforeAll(async () => {

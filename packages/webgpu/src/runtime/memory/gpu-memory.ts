@@ -1,46 +1,32 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 import {
+  bytesSpanned,
   checkDesc,
   checkStorage,
+  copiedDesc,
   type DType,
   dtypeInfo,
-  elementsSpanned,
   type HostArray,
   InvalidArgumentError,
   InvalidShapeError,
   type Shape,
   type Strides,
-  Tensor,
+  type Tensor,
   type TensorDesc,
-  TilewiseError,
+  type TilewiseError,
 } from '@tilewise/core';
-import { checkOptions, describeValue } from '@tilewise/philox/errors';
-import { BufferPool, type MemoryUse } from '../device/buffer-pool.ts';
-import type { Capabilities } from '../device/capabilities.ts';
-import { checkKind } from '../device/check-kind.ts';
-import type { PassTrace } from '../device/compute-pass.ts';
-import { deviceLost } from '../device/faults.ts';
-import { type Fault, gpuWork, submitWork, touch } from '../device/gpu-work.ts';
-import { bufferUsage, mapModeRead } from '../device/webgpu-flags.ts';
-import { workQueue } from '../device/work-queue.ts';
+import { BufferPool, type MemoryUse } from '../../device/buffer-pool.ts';
+import type { Capabilities } from '../../device/capabilities.ts';
+import { checkKind } from '../../device/check-kind.ts';
+import type { PassTrace } from '../../device/compute-pass.ts';
+import { deviceLost } from '../../device/faults.ts';
+import { gpuWork, submitWork, touch } from '../../device/gpu-work.ts';
+import { workQueue } from '../../device/work-queue.ts';
 import { GpuTensor, type TensorOwner } from './gpu-tensor.ts';
 import { LeakWatch } from './leak-watch.ts';
-import { bytesOf, checkFits, wholeWords } from './tensor-storage.ts';
-
-/** A buffer as a tensor: row-major without gaps unless strides (in elements) are given; `offset` in bytes. */
-export interface WrapDesc {
-  readonly dtype: DType;
-  readonly shape: Shape;
-  readonly strides?: Strides | undefined;
-  readonly offset?: number | undefined;
-}
-
-/** A shape and strides (row-major without gaps unless given) from `offset` elements on. */
-export interface ViewDesc {
-  readonly shape: Shape;
-  readonly strides?: Strides | undefined;
-  readonly offset?: number | undefined;
-}
+import { type ViewDesc, viewPlacement, type WrapDesc, wrappedPlacement } from './placement.ts';
+import { readBack, type SubmitCopy, type SubmittedCopy } from './read-back.ts';
+import { wholeWords } from './tensor-storage.ts';
 
 /** How a context treats its device and its buffers. */
 export interface MemorySettings {
@@ -48,18 +34,6 @@ export interface MemorySettings {
   readonly maxIdleBytes: number;
   readonly onLeak: ((message: string) => void) | undefined;
   readonly trace?: PassTrace | undefined;
-}
-
-/** A copy that is being mapped for the host: the promise gives the buffer where mapping fails. */
-type MappedCopy = readonly [staging: GPUBuffer, mapping: Promise<unknown>];
-
-/** Records a copy in an encoder. @returns what maps the copy, once the encoder is submitted. */
-export type RecordedCopy = (encoder: GPUCommandEncoder) => () => MappedCopy;
-
-/** A copy that was submitted, and the error of the work that it was submitted with. */
-export interface SubmittedCopy {
-  readonly result: MappedCopy;
-  readonly fault: Fault;
 }
 
 /** Tensors that were given back. */
@@ -125,12 +99,11 @@ export class GpuMemory implements TensorOwner {
     checkKind('tensor', tensor, 'a Tensor on the host');
     const { data, offset } = tensor;
     const desc = checkDesc(tensor);
-    const elements = elementsSpanned(desc.shape, desc.strides);
     if (!ArrayBuffer.isView(data))
       throw new InvalidArgumentError('tensor', 'must have its elements in a typed array');
     checkStorage({ tensor: { ...desc, data, offset } });
     const { bytes } = dtypeInfo[desc.dtype];
-    const size = elements * bytes;
+    const size = bytesSpanned(desc);
     if (offset * bytes + size > data.byteLength) {
       const rule = `needs ${offset * bytes + size} bytes, its typed array has ${data.byteLength}`;
       throw new InvalidShapeError('tensor', rule);
@@ -150,9 +123,8 @@ export class GpuMemory implements TensorOwner {
    */
   allocate(shape: Shape, dtype: DType, strides?: Strides): GpuTensor {
     this.checkAlive();
-    const desc = copied(checkDesc({ dtype, shape, strides }));
-    const bytes = elementsSpanned(desc.shape, desc.strides) * dtypeInfo[dtype].bytes;
-    return this.own(this.#pool.take(bytes), desc);
+    const desc = copiedDesc(checkDesc({ dtype, shape, strides }));
+    return this.own(this.#pool.take(bytesSpanned(desc)), desc);
   }
 
   /**
@@ -164,25 +136,8 @@ export class GpuMemory implements TensorOwner {
    */
   wrap(buffer: GPUBuffer, desc: WrapDesc): GpuTensor {
     this.checkAlive();
-    checkKind('buffer', buffer, 'a GPUBuffer');
-    checkOptions('desc', desc, ['dtype', 'shape', 'strides', 'offset']);
-    const { offset = 0 } = desc;
-    const tensor = copied(checkDesc(desc));
-    const { dtype } = tensor;
-    const { bytes } = dtypeInfo[dtype];
-    if (!Number.isInteger(offset) || offset < 0 || offset % bytes !== 0) {
-      const rule = `must be a multiple of ${bytes} bytes for ${dtype}, got ${describeValue(offset)}`;
-      throw new InvalidArgumentError('offset', rule);
-    }
-    if (buffer.size % 4 !== 0) {
-      const rule = `must have a size that is a multiple of 4 bytes, got ${buffer.size}`;
-      throw new InvalidArgumentError('buffer', rule);
-    }
-    if (!(buffer.usage & bufferUsage.STORAGE)) {
-      throw new InvalidArgumentError('buffer', `must have the usage STORAGE, got usage ${buffer.usage}`);
-    }
-    checkFits('buffer', buffer, offset, tensor);
-    return new GpuTensor(this, { buffer, byteOffset: offset, owned: false }, tensor);
+    const { desc: tensor, byteOffset } = wrappedPlacement(buffer, desc);
+    return new GpuTensor(this, { buffer, byteOffset, owned: false }, tensor);
   }
 
   /**
@@ -192,19 +147,8 @@ export class GpuMemory implements TensorOwner {
    */
   view(tensor: GpuTensor, desc: ViewDesc): GpuTensor {
     this.checkOwn('tensor', tensor);
-    checkOptions('desc', desc, ['shape', 'strides', 'offset']);
-    const { offset = 0 } = desc;
-    const { buffer, dtype } = tensor;
-    const shown = checkDesc({ dtype, shape: desc.shape, strides: desc.strides });
-    const byteOffset = Number.isSafeInteger(offset)
-      ? tensor.byteOffset + offset * dtypeInfo[dtype].bytes
-      : -1;
-    if (byteOffset < 0) {
-      const rule = `must be a whole number within the buffer, got ${describeValue(offset)}`;
-      throw new InvalidArgumentError('offset', rule);
-    }
-    checkFits('shape', buffer, byteOffset, shown);
-    const view = new GpuTensor(this, { buffer, byteOffset, owned: false }, shown);
+    const { desc: shown, byteOffset } = viewPlacement(tensor, desc);
+    const view = new GpuTensor(this, { buffer: tensor.buffer, byteOffset, owned: false }, shown);
     viewed.set(view, viewed.get(tensor) ?? tensor);
     return view;
   }
@@ -226,47 +170,11 @@ export class GpuMemory implements TensorOwner {
     });
   }
 
-  /**
-   * Reads a tensor back by a copy that `submit` submits; rejects as `download` does.
-   * @param submit records the copy in an encoder, submits it, and then maps the copy, all in one `gpuWork`.
-   */
-  async readBack(
-    tensor: GpuTensor,
-    submit: (copy: RecordedCopy) => SubmittedCopy | Promise<SubmittedCopy>,
-  ): Promise<Tensor> {
+  /** Reads a tensor back by a copy that `submit` submits; rejects as `download` does. */
+  async readBack(tensor: GpuTensor, submit: SubmitCopy): Promise<Tensor> {
     this.checkAlive();
     this.checkOwn('tensor', tensor);
-    const { dtype, shape, strides, byteOffset, buffer } = tensor;
-    const { bytes, allocate } = dtypeInfo[dtype];
-    const elements = elementsSpanned(shape, strides);
-    const data = allocate(elements);
-    // Copies move whole words: start and end are rounded outwards.
-    const start = Math.floor(byteOffset / 4) * 4;
-    const size = Math.min(Math.ceil((byteOffset + elements * bytes) / 4) * 4, buffer.size) - start;
-    const { result, fault } = await submit(encoder => {
-      const staging = this.#pool.takeStaging(size);
-      if (size > 0) encoder.copyBufferToBuffer(buffer, start, staging, 0, size);
-      touch([bytesOf(tensor)], []);
-      // Mapped with this work, so that the error of a buffer without memory stays with the work.
-      return () => [staging, staging.mapAsync(mapModeRead).catch(() => staging)];
-    });
-    const [staging, mapping] = result;
-    try {
-      const [failed, wrong] = await Promise.all([mapping, fault]);
-      if (wrong) throw wrong;
-      this.checkAlive();
-      if (failed) {
-        throw new TilewiseError('DEVICE_LOST', 'the tensor could not be read back: its device is gone');
-      }
-      const source = new Uint8Array(staging.getMappedRange(), byteOffset - start, elements * bytes);
-      new Uint8Array(data.buffer).set(source);
-      staging.unmap();
-      this.#pool.give(staging);
-    } catch (error) {
-      this.#pool.discard(staging);
-      throw error;
-    }
-    return Tensor.wrap(data, { dtype, shape, strides });
+    return readBack(this.#pool, tensor, submit, () => this.checkAlive());
   }
 
   /**
@@ -347,10 +255,3 @@ export class GpuMemory implements TensorOwner {
     this.#pool.discard(buffer);
   }
 }
-
-/** A description that does not change with the caller's arrays. */
-const copied = ({ dtype, shape, strides }: TensorDesc): TensorDesc => ({
-  dtype,
-  shape: [...shape],
-  strides: [...strides],
-});

@@ -1,0 +1,80 @@
+import {
+  checkDesc,
+  copiedDesc,
+  type DType,
+  dtypeInfo,
+  InvalidArgumentError,
+  type Shape,
+  type Strides,
+  type TensorDesc,
+} from '@tilewise/core';
+import { checkOptions, describeValue } from '@tilewise/philox/errors';
+import { checkKind } from '../../device/check-kind.ts';
+import { bufferUsage } from '../../device/webgpu-flags.ts';
+import type { GpuTensor } from './gpu-tensor.ts';
+import { checkFits } from './tensor-storage.ts';
+
+/** A buffer as a tensor: row-major without gaps unless strides (in elements) are given; `offset` in bytes. */
+export interface WrapDesc {
+  readonly dtype: DType;
+  readonly shape: Shape;
+  readonly strides?: Strides | undefined;
+  readonly offset?: number | undefined;
+}
+
+/** A shape and strides (row-major without gaps unless given) from `offset` elements on. */
+export interface ViewDesc {
+  readonly shape: Shape;
+  readonly strides?: Strides | undefined;
+  readonly offset?: number | undefined;
+}
+
+/** A tensor that begins `byteOffset` bytes into a buffer. */
+interface Placement {
+  readonly desc: TensorDesc;
+  readonly byteOffset: number;
+}
+
+/**
+ * Where a tensor lies in a caller's buffer.
+ * @throws InvalidShapeError when the tensor does not fit into the buffer; InvalidArgumentError or
+ * InvalidDTypeError.
+ */
+export function wrappedPlacement(buffer: GPUBuffer, desc: WrapDesc): Placement {
+  checkKind('buffer', buffer, 'a GPUBuffer');
+  checkOptions('desc', desc, ['dtype', 'shape', 'strides', 'offset']);
+  const { offset = 0 } = desc;
+  const tensor = copiedDesc(checkDesc(desc));
+  const { dtype } = tensor;
+  const { bytes } = dtypeInfo[dtype];
+  if (!Number.isInteger(offset) || offset < 0 || offset % bytes !== 0) {
+    const rule = `must be a multiple of ${bytes} bytes for ${dtype}, got ${describeValue(offset)}`;
+    throw new InvalidArgumentError('offset', rule);
+  }
+  if (buffer.size % 4 !== 0) {
+    const rule = `must have a size that is a multiple of 4 bytes, got ${buffer.size}`;
+    throw new InvalidArgumentError('buffer', rule);
+  }
+  if (!(buffer.usage & bufferUsage.STORAGE)) {
+    throw new InvalidArgumentError('buffer', `must have the usage STORAGE, got usage ${buffer.usage}`);
+  }
+  checkFits('buffer', buffer, offset, tensor);
+  return { desc: tensor, byteOffset: offset };
+}
+
+/**
+ * Where a view of a tensor lies in the tensor's buffer.
+ * @throws InvalidArgumentError; InvalidShapeError when an element would lie outside the buffer.
+ */
+export function viewPlacement({ buffer, dtype, byteOffset }: GpuTensor, view: ViewDesc): Placement {
+  checkOptions('desc', view, ['shape', 'strides', 'offset']);
+  const { offset = 0, shape, strides } = view;
+  const desc = checkDesc({ dtype, shape, strides });
+  const start = Number.isSafeInteger(offset) ? byteOffset + offset * dtypeInfo[dtype].bytes : -1;
+  if (start < 0) {
+    const rule = `must be a whole number within the buffer, got ${describeValue(offset)}`;
+    throw new InvalidArgumentError('offset', rule);
+  }
+  checkFits('shape', buffer, start, desc);
+  return { desc, byteOffset: start };
+}

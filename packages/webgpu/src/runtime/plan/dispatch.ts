@@ -1,0 +1,47 @@
+import type { DispatchSplit } from '../../codegen/dispatch-splits.ts';
+import type { KernelSpec } from '../../codegen/kernel-spec.ts';
+import { type EncodeTimeValue, gatheredTensor } from '../../codegen/shader-part.ts';
+import type { BoundTensor } from './bind.ts';
+import type { ParameterBuffers } from './parameter-buffers.ts';
+import type { PlanLayout } from './plan-layout.ts';
+import type { Slices } from './plan-slices.ts';
+
+/** One dispatch of a plan. */
+export interface Dispatch {
+  readonly kernel: KernelSpec;
+  readonly split: DispatchSplit;
+  readonly parameters: ParameterBuffers;
+}
+
+/** A dispatch with the buffers of one encode. */
+export interface BoundDispatch extends Dispatch {
+  /** `skipped` counts from the start of the tensor: it is negative where a split starts further on. */
+  readonly bound: readonly BoundTensor[];
+  /** The bind group of the last encode, and its parameters. */
+  last?: { readonly parameters: GPUBufferBinding; readonly group: GPUBindGroup };
+}
+
+/** A number that a dispatch reads and that is known when the dispatch is encoded. */
+export function encodeTimeNumber(
+  value: EncodeTimeValue,
+  { kernel, split, bound }: BoundDispatch,
+  { words }: PlanLayout,
+  slices: Slices,
+  inputs: Readonly<Record<string, number>>,
+): number {
+  if ('input' in value) return inputs[value.input] ?? 0;
+  if ('dispatch' in value) return split[value.dispatch];
+  const boundAs = (name: string): BoundTensor | undefined =>
+    bound.find(({ binding }) => binding.name === name);
+  if ('wordOf' in value) return Math.floor((boundAs(value.wordOf)?.skipped ?? 0) / 4);
+  const name = value.offsetOf;
+  const gathered = kernel.gathered.find(binding => binding.name === name);
+  if (!gathered) {
+    const own = boundAs(name);
+    return own ? own.skipped / own.binding.elementBytes : 0;
+  }
+  // Gathering copies whole words, so the tensor starts as far into its first word as it does in its own
+  // buffer.
+  const first = (boundAs(gatheredTensor)?.skipped ?? 0) + 4 * (words.get(name) ?? 0);
+  return (first + ((slices.get(name)?.offset ?? 0) % 4)) / gathered.elementBytes;
+}
