@@ -13,20 +13,25 @@ export async function expectSame(
   graph: Graph,
   bindings: Readonly<Record<number, Tensor | number | bigint>>,
   tolerance = 2e-6,
+  zero?: number,
 ): Promise<Partition[]> {
   const expected = await graph.run(referenceEngine(), bindings, { policy: 'debug' });
   for (const engine of [referenceEngine(), cpuEngine()]) {
-    expectClose(await graph.run(engine, bindings), expected, tolerance, engine.name);
+    expectClose(await graph.run(engine, bindings), expected, tolerance, engine.name, zero);
   }
   return graph.partitions();
 }
 
-/** Expects tensors to be those of the same ids, to within `tolerance` of the largest number of each. */
+/**
+ * Expects tensors to be those of the same ids, to within `tolerance` of the largest number of each, or of
+ * `zero` where that is larger.
+ */
 export function expectClose(
   actual: Readonly<Record<number, Tensor>>,
   expected: Readonly<Record<number, Tensor>>,
   tolerance: number,
   engine: string,
+  zero = 1e-30,
 ): void {
   for (const [id, tensor] of Object.entries(expected)) {
     const want = tensor.toFloat64();
@@ -38,7 +43,7 @@ export function expectClose(
       0,
     );
     expect(actual[Number(id)].shape).toEqual(tensor.shape);
-    expect(worst / Math.max(largest, 1e-30), `tensor ${id} on ${engine}`).toBeLessThanOrEqual(tolerance);
+    expect(worst / Math.max(largest, zero), `tensor ${id} on ${engine}`).toBeLessThanOrEqual(tolerance);
   }
 }
 

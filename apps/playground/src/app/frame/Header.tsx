@@ -9,7 +9,10 @@ import { ThemeToggle } from './ThemeToggle.tsx';
 export const isDone = ({ tasks }: Chapter, progress: Progress): boolean =>
   tasks.length > 0 && tasks.every(task => progress[task] !== undefined);
 
-/** Moves the bar of chapters to the current one; not by scrollIntoView: from there on Tab would begin at the link. */
+/**
+ * Moves the bar of chapters to the current one; not by scrollIntoView: from there on Tab would begin at the
+ * link.
+ */
 function moveToMiddle(link: HTMLAnchorElement | null): void {
   const bar = link?.closest('nav');
   if (!bar || !link) return;
