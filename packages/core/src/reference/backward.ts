@@ -1,12 +1,11 @@
 import { placementLists } from '../attention/host/addressing.ts';
 import { dequantised } from '../attention/host/dequantise.ts';
-import { operandIndex, rowIndex } from '../attention/host/result-index.ts';
+import { rowIndex } from '../attention/host/result-index.ts';
 import { createLengths } from '../attention/host/sequences.ts';
 import { createVisibility } from '../attention/host/visibility.ts';
 import { normaliseBackwardOnHost } from '../attention/normalise-on-host.ts';
-import type { BackwardInputs, SdpaBackwardOptions } from '../attention/options/options.ts';
+import type { SdpaBackwardOptions } from '../attention/options/options.ts';
 import type {
-  AttentionProblem,
   BackwardAmaxName,
   BackwardOperands,
   BackwardProblem,
@@ -15,7 +14,7 @@ import type {
 } from '../attention/problem/problem.ts';
 import { createFp8 } from '../score/fp8.ts';
 import { createScoreChain, type ScoreChain } from '../score/score-chain.ts';
-import { Tensor } from '../tensor/tensor.ts';
+import type { Tensor } from '../tensor/tensor.ts';
 import { blockProducts } from './block-products.ts';
 import {
   type Float64Tensor,
@@ -26,8 +25,14 @@ import {
   plain,
   raise,
 } from './float64-tensor.ts';
+import {
+  asTensors,
+  type BackwardInputsFloat64,
+  type ForwardResults,
+  forwardResults,
+} from './forward-results.ts';
 import { heads } from './head.ts';
-import { type HeadReader, headReader } from './read.ts';
+import { headReader } from './read.ts';
 import { exponentials, magnitude, rounded, rowOf, times } from './row.ts';
 import { addOuter, addWeighted, dots } from './row-products.ts';
 
@@ -41,19 +46,6 @@ export type BackwardFloat64 = Readonly<Partial<Record<GradientName | BackwardAma
    */
   readonly dCaptures?: Readonly<Record<string, Float64Tensor>>;
 };
-
-/** Backward inputs where the forward results may be those of `sdpaFloat64`, unrounded. */
-export type BackwardInputsFloat64 = Omit<BackwardInputs<Tensor>, 'o' | 'lse'> & {
-  readonly o: Tensor | Float64Tensor;
-  readonly lse: Tensor | Float64Tensor;
-};
-
-/** The results of forward that backward reads. */
-interface ForwardResults {
-  readonly o: HeadReader;
-  /** Row-major (B, Hq, Sq), or (Hq, T) when packed. */
-  readonly lse: Float64Array;
-}
 
 /**
  * Gradients of L with dO = ∂L/∂o and dLse = ∂L/∂lse (default 0), in float64 and unrounded. With x, s and z of
@@ -81,52 +73,7 @@ export function sdpaBackwardFloat64(
   options: SdpaBackwardOptions<Tensor> = {},
 ): BackwardFloat64 {
   const { problem, operands } = normaliseBackwardOnHost(asTensors(inputs), options);
-  const { o, lse } = inputs;
-  return backward(problem, operands, {
-    o: isUnrounded(o)
-      ? resultRows(problem.forward, operands, o)
-      : headReader(
-          problem.forward.o,
-          operands.o,
-          createLengths(problem.forward, operands).q,
-          placementLists('o', operands),
-        ),
-    lse: isUnrounded(lse) ? lse.values : operands.lse.toFloat64(),
-  });
-}
-
-/** Arguments of a call that has not been checked yet may be anything. */
-function isUnrounded(t: Tensor | Float64Tensor | undefined): t is Float64Tensor {
-  return typeof t === 'object' && t !== null && 'values' in t;
-}
-
-/** The inputs with every one a tensor. */
-function asTensors(inputs: BackwardInputsFloat64): BackwardInputs<Tensor> {
-  const { o, lse }: Partial<BackwardInputsFloat64> = inputs ?? {};
-  if (!isUnrounded(o) && !isUnrounded(lse)) return inputs as BackwardInputs<Tensor>;
-  return { ...inputs, o: asTensor(inputs.o), lse: asTensor(inputs.lse) };
-}
-
-function asTensor(t: Tensor | Float64Tensor): Tensor {
-  return isUnrounded(t) ? Tensor.from(t.values, t.shape) : t;
-}
-
-function resultRows(
-  problem: AttentionProblem,
-  operands: Operands<Tensor>,
-  { values }: Float64Tensor,
-): HeadReader {
-  const side = createLengths(problem, operands).q;
-  const place = operandIndex(problem.o, side, operands['raggedOffsets.o']);
-  const { Dv } = problem;
-  return (b, h) => {
-    const rows = new Float64Array(side.length(b) * Dv);
-    for (let i = 0; i < side.length(b); i++) {
-      const at = place(b, h, i);
-      rows.set(values.subarray(at, at + Dv), i * Dv);
-    }
-    return rows;
-  };
+  return backward(problem, operands, forwardResults(inputs, problem, operands));
 }
 
 /** The gradients of a problem over host operands, unrounded; see `sdpaBackwardFloat64`. */

@@ -4,10 +4,10 @@ import {
   InvalidArgumentError,
   InvalidDTypeError,
   InvalidShapeError,
-  TilewiseError,
 } from '../errors.ts';
+import { allocate, allocateBy } from './allocate.ts';
 import { checkTensorStorage } from './checks/check-storage.ts';
-import { checkValues } from './checks/check-values.ts';
+import { checkOverflow, checkValues } from './checks/check-values.ts';
 import { copyStrided } from './copy-strided.ts';
 import { decodeArray, encodeArray } from './dtype/convert.ts';
 import { type DType, dtypeInfo, type TypedArray } from './dtype/dtype.ts';
@@ -293,21 +293,4 @@ export class Tensor implements TensorDesc {
     const stored = this.isContiguous ? this.data.subarray(offset, offset + size) : this.contiguous().data;
     return decodeArray(this.dtype, stored, allocateBy(make, size));
   }
-}
-
-function allocate(dtype: DType, length: number): TypedArray {
-  return allocateBy(dtypeInfo[dtype].allocate, length);
-}
-
-function allocateBy<A>(make: (length: number) => A, length: number): A {
-  try {
-    return make(length);
-  } catch (cause) {
-    throw new TilewiseError('OUT_OF_MEMORY', `no memory for ${length} elements`, { cause });
-  }
-}
-
-function checkOverflow(overflow: unknown): void {
-  if (overflow !== undefined && overflow !== 'ieee' && overflow !== 'saturate')
-    throw new InvalidArgumentError('overflow', `must be ieee or saturate, got ${describeValue(overflow)}`);
 }

@@ -14,3 +14,9 @@ export function checkValues(values: ArrayLike<unknown>): void {
       throw new InvalidArgumentError('values', `must be numbers, got ${describeValue(values[n])} at ${n}`);
   }
 }
+
+/** @throws InvalidArgumentError for an `overflow` that is neither `ieee` nor `saturate`. */
+export function checkOverflow(overflow: unknown): void {
+  if (overflow !== undefined && overflow !== 'ieee' && overflow !== 'saturate')
+    throw new InvalidArgumentError('overflow', `must be ieee or saturate, got ${describeValue(overflow)}`);
+}

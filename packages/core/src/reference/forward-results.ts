@@ -1,0 +1,76 @@
+import { placementLists } from '../attention/host/addressing.ts';
+import { operandIndex } from '../attention/host/result-index.ts';
+import { createLengths, type SequenceSide } from '../attention/host/sequences.ts';
+import type { BackwardInputs } from '../attention/options/options.ts';
+import type {
+  AttentionProblem,
+  BackwardOperands,
+  BackwardProblem,
+  Operands,
+} from '../attention/problem/problem.ts';
+import { Tensor } from '../tensor/tensor.ts';
+import type { Float64Tensor } from './float64-tensor.ts';
+import { type HeadReader, headReader } from './read.ts';
+
+/** Backward inputs where the forward results may be those of `sdpaFloat64`, unrounded. */
+export type BackwardInputsFloat64 = Omit<BackwardInputs<Tensor>, 'o' | 'lse'> & {
+  readonly o: Tensor | Float64Tensor;
+  readonly lse: Tensor | Float64Tensor;
+};
+
+/** The results of forward that backward reads. */
+export interface ForwardResults {
+  readonly o: HeadReader;
+  /** Row-major (B, Hq, Sq), or (Hq, T) when packed. */
+  readonly lse: Float64Array;
+}
+
+/** Reads the results of forward from the inputs of a backward call, rounded or not. */
+export function forwardResults(
+  { o, lse }: BackwardInputsFloat64,
+  { forward }: BackwardProblem,
+  operands: BackwardOperands<Tensor>,
+): ForwardResults {
+  const side = createLengths(forward, operands).q;
+  return {
+    o: isUnrounded(o)
+      ? resultRows(forward, operands, side, o)
+      : headReader(forward.o, operands.o, side, placementLists('o', operands)),
+    lse: isUnrounded(lse) ? lse.values : operands.lse.toFloat64(),
+  };
+}
+
+/** Arguments of a call that has not been checked yet may be anything. */
+function isUnrounded(t: Tensor | Float64Tensor | undefined): t is Float64Tensor {
+  return typeof t === 'object' && t !== null && 'values' in t;
+}
+
+/** The inputs of a backward call, with unrounded results of forward as f32 tensors. */
+export function asTensors(inputs: BackwardInputsFloat64): BackwardInputs<Tensor> {
+  const { o, lse }: Partial<BackwardInputsFloat64> = inputs ?? {};
+  if (!isUnrounded(o) && !isUnrounded(lse)) return inputs as BackwardInputs<Tensor>;
+  return { ...inputs, o: asTensor(inputs.o), lse: asTensor(inputs.lse) };
+}
+
+function asTensor(t: Tensor | Float64Tensor): Tensor {
+  return isUnrounded(t) ? Tensor.from(t.values, t.shape) : t;
+}
+
+/** Reads rows of an unrounded `o`. */
+function resultRows(
+  problem: AttentionProblem,
+  operands: Operands<Tensor>,
+  side: SequenceSide,
+  { values }: Float64Tensor,
+): HeadReader {
+  const place = operandIndex(problem.o, side, operands['raggedOffsets.o']);
+  const { Dv } = problem;
+  return (b, h) => {
+    const rows = new Float64Array(side.length(b) * Dv);
+    for (let i = 0; i < side.length(b); i++) {
+      const at = place(b, h, i);
+      rows.set(values.subarray(at, at + Dv), i * Dv);
+    }
+    return rows;
+  };
+}
