@@ -77,7 +77,7 @@ export function sdpaBackwardFloat64(
 }
 
 /** The gradients of a problem over host operands, unrounded; see `sdpaBackwardFloat64`. */
-export function backward(
+function backward(
   backwardProblem: BackwardProblem,
   givenOperands: BackwardOperands<Tensor>,
   given: ForwardResults,

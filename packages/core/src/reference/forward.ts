@@ -55,7 +55,7 @@ export function sdpaFloat64(
 }
 
 /** The forward results of a problem over host operands, unrounded; see `sdpaFloat64`. */
-export function forward(asked: AttentionProblem, given: Operands<Tensor>): ForwardFloat64 {
+function forward(asked: AttentionProblem, given: Operands<Tensor>): ForwardFloat64 {
   const { problem, operands } = dequantised(asked, given);
   const { Dv } = problem;
   const side = createLengths(problem, operands).q;

@@ -4,7 +4,7 @@ import { TilewiseError } from '@tilewise/core';
 const isOutOfMemory = (error: GPUError): boolean => error.constructor.name === 'GPUOutOfMemoryError';
 
 /** A GPU error as one of ours. */
-export function faultOf(error: GPUError): TilewiseError {
+function faultOf(error: GPUError): TilewiseError {
   const outOfMemory = isOutOfMemory(error);
   return new TilewiseError(
     outOfMemory ? 'OUT_OF_MEMORY' : 'INVALID_ARGUMENT',

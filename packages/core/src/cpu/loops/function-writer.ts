@@ -62,10 +62,6 @@ export class FunctionWriter {
     this.vector('const', ...bytes, ...bytes, ...bytes, ...bytes);
   }
 
-  f64Zero(): void {
-    this.#code.push(0x44, 0, 0, 0, 0, 0, 0, 0, 0);
-  }
-
   call(of: ImportedFunction): void {
     const known = this.#imports.findIndex(({ group, name }) => group === of.group && name === of.name);
     const at = known >= 0 ? known : this.#imports.push(of) - 1;

@@ -9,7 +9,7 @@ import type { PrimitiveStep } from '../../ir/program/program.ts';
 const places: readonly string[] = [...fp8ScalarNames, ...fp8AmaxNames];
 
 /** The description of the list. */
-export const fp8List: TensorDesc = {
+const fp8List: TensorDesc = {
   dtype: 'f32',
   shape: [places.length],
   strides: contiguousStrides([places.length]),

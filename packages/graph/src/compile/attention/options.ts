@@ -69,7 +69,7 @@ export function attentionOptions<T extends TensorDesc>(
 }
 
 /** The option by which an attention call rounds P. */
-export function roundingOption<T>(
+function roundingOption<T>(
   { dtype, zeroPoint, scale, descale, factor }: StepRounding,
   tensor: (value: number) => T,
 ): Fp8Options<T> {

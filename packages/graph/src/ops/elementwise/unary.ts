@@ -34,7 +34,7 @@ import { numeric } from './numeric.ts';
 const required = { type: 'f32', required: true } as const;
 
 /** The attributes of every function of one tensor, by kind. */
-export const unaryAttributes = {
+const unaryAttributes = {
   Abs: {},
   Cos: {},
   Clamp: { min: required as typeof required, max: required as typeof required },

@@ -118,7 +118,7 @@ export function transposeOrder(order: readonly number[], rank: number): number[]
 }
 
 /** The order of the transpose that undoes another. */
-export function inverseOrder(order: readonly number[], rank: number): number[] {
+function inverseOrder(order: readonly number[], rank: number): number[] {
   const axes = transposeOrder(order, rank);
   return axes.map((_, d) => axes.indexOf(d));
 }

@@ -13,7 +13,7 @@ export const reduceBackwardSchema = {
   attributes: { axes: { type: 's64[]', required: true } },
 } as const;
 
-export const reduceBackwardKinds = [
+const reduceBackwardKinds = [
   'ReduceMaxBackward',
   'ReduceMinBackward',
   'ReduceProdBackward',

@@ -16,7 +16,7 @@ export const reduceSchema = {
   attributes: { axes: { type: 's64[]', default: [] }, keep_dims: { type: 'bool', default: false } },
 } as const;
 
-export const reduceKinds = [
+const reduceKinds = [
   'ReduceSum',
   'ReduceMax',
   'ReduceMin',

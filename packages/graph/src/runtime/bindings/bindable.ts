@@ -52,6 +52,6 @@ export function knownTensor<T extends TensorDesc>(
   return tensor.dtype === 'i64' ? { shape: shape.slice(0, -1) } : { shape, strides };
 }
 
-export function isTensor(x: unknown): x is TensorDesc {
+function isTensor(x: unknown): x is TensorDesc {
   return x instanceof Tensor || (typeof x === 'object' && x !== null && 'shape' in x);
 }

@@ -24,7 +24,7 @@ export function exprFunction(tools: ExprTools, name: string, type: string, expr:
 }
 
 /** The functions that expressions call. */
-export const exprPieces = ({ functionsWgsl }: ExprTools): WgslPiece[] => [{ code: functionsWgsl }];
+const exprPieces = ({ functionsWgsl }: ExprTools): WgslPiece[] => [{ code: functionsWgsl }];
 
 /** Whether an expression is −∞, which is told from its operands. */
 const isMasked = (expr: Expr): Expr => ({

@@ -48,7 +48,7 @@ function mappedReads(attribute: AttributeRecord, map: (name: string) => string):
 }
 
 /** The graphs of a node's attributes. */
-export const branchesOf = ({ attributes }: NodeRecord): GraphRecord[] =>
+const branchesOf = ({ attributes }: NodeRecord): GraphRecord[] =>
   [...attributes.values()].flatMap(attribute => (attribute.kind === 'graph' ? [attribute.value] : []));
 
 /** All tensors that a graph and its branches hold. */
@@ -66,7 +66,7 @@ export function tensorsOf({
 }
 
 /** The names that a node reads, those of its branches too. */
-export function readsOf(node: NodeRecord): string[] {
+function readsOf(node: NodeRecord): string[] {
   return [
     ...node.inputs,
     ...branchesOf(node).flatMap(({ nodes, outputs }) => [

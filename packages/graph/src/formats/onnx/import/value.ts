@@ -61,7 +61,7 @@ export function hostTensor(shape: readonly number[], at: (index: readonly number
 }
 
 /** Strides of a dense tensor as it is broadcast to a shape: 0 along dimensions that it repeats. */
-export function broadcastStrides(from: readonly number[], to: readonly number[]): number[] {
+function broadcastStrides(from: readonly number[], to: readonly number[]): number[] {
   const strides: number[] = [];
   let stride = 1;
   for (let d = to.length - 1; d >= 0; d--) {

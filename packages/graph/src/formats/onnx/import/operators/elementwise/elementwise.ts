@@ -30,7 +30,7 @@ function alignedInputs(call: NodeCall): readonly (Value | null)[] {
 }
 
 /** The shape that all inputs of a node are broadcast to. */
-export function broadcastShape(call: NodeCall): readonly number[] {
+function broadcastShape(call: NodeCall): readonly number[] {
   return alignedInputs(call).reduce<readonly number[]>(
     (shape, value) => (value ? (broadcastShapes(call.label, shape, value.shape) ?? []) : shape),
     [],
@@ -40,7 +40,7 @@ export function broadcastShape(call: NodeCall): readonly number[] {
 /**
  * A number as an element of a type: integers are truncated and wrap as C has it, f32 and bool are rounded.
  */
-export function asElement({ kind, bits, dtype }: ElementType, x: number): number {
+function asElement({ kind, bits, dtype }: ElementType, x: number): number {
   if (kind === 'bool') return x === 0 ? 0 : 1;
   if (kind === 'float') return dtype === 'f32' && bits === 32 ? Math.fround(x) : x;
   const whole = Math.trunc(x);
