@@ -1,12 +1,5 @@
-import type { Extension } from '@codemirror/state';
-import {
-  Decoration,
-  type DecorationSet,
-  type EditorView,
-  MatchDecorator,
-  ViewPlugin,
-  type ViewUpdate,
-} from '@codemirror/view';
+import { type EditorState, type Extension, StateField } from '@codemirror/state';
+import { Decoration, type DecorationSet, EditorView } from '@codemirror/view';
 
 const keywords =
   /^(alias|break|case|const|const_assert|continue|continuing|default|discard|else|enable|false|fn|for|if|let|loop|override|return|struct|switch|true|var|while)$/;
@@ -14,9 +7,8 @@ const keywords =
 const types =
   /^(array|atomic|bool|f16|f32|i32|ptr|u32|(vec[234]|mat[234]x[234])[fhiu]?|workgroup|storage|function|private|uniform|read|read_write)$/;
 
-/** The tokens that have a colour: comments within a line, attributes, numbers, and words. */
-const token =
-  /\/\/.*|\/\*.*?\*\/|@\w+|\b(?:0x[\da-f]+|\d+\.?\d*(?:e[+-]?\d+)?)[fhiu]?\b|[A-Za-z_]\w*(?=(\s*\()?)/gi;
+/** The tokens that may have a colour: beginnings of comments, attributes, numbers, and words. */
+const token = /\/\/.*|\/\*|@\w+|\b(?:0x[\da-f]+|\d+\.?\d*(?:e[+-]?\d+)?)[fhiu]?\b|[A-Za-z_]\w*(?=(\s*\()?)/gi;
 
 /** The class of a token; null for a name that has no colour. */
 function classOf(text: string, isCall: boolean): string | null {
@@ -27,27 +19,38 @@ function classOf(text: string, isCall: boolean): string | null {
   return isCall ? 'wgsl-function' : null;
 }
 
-const marker = new MatchDecorator({
-  regexp: token,
-  decorate(add, from, to, [text, call]) {
-    const name = classOf(text, call !== undefined);
-    if (name) add(from, to, Decoration.mark({ class: name }));
-  },
-});
+/** The end of a block comment that begins at `from`: block comments nest, and an open one takes the rest. */
+function commentEnd(text: string, from: number): number {
+  let depth = 0;
+  for (const { 0: mark, index } of text.slice(from).matchAll(/\/\*|\*\//g)) {
+    depth += mark === '/*' ? 1 : -1;
+    if (depth === 0) return from + index + mark.length;
+  }
+  return text.length;
+}
 
-/**
- * Colours of WGSL for the editor. A grammar would weigh ten times as much; this one knows no comments of
- * several lines.
- */
-export const wgslLanguage: Extension = ViewPlugin.fromClass(
-  class {
-    marks: DecorationSet;
-    constructor(view: EditorView) {
-      this.marks = marker.createDeco(view);
-    }
-    update(update: ViewUpdate): void {
-      this.marks = marker.updateDeco(update, this.marks);
-    }
-  },
-  { decorations: plugin => plugin.marks },
-);
+/** The coloured places of a program, in order. */
+export function coloursOf(text: string): { from: number; to: number; name: string }[] {
+  const found: { from: number; to: number; name: string }[] = [];
+  let end = 0;
+  for (const { 0: word, 1: call, index } of text.matchAll(token)) {
+    // Words within a comment of several lines.
+    if (index < end) continue;
+    end = word === '/*' ? commentEnd(text, index) : index + word.length;
+    const name = classOf(word, call !== undefined);
+    if (name) found.push({ from: index, to: end, name });
+  }
+  return found;
+}
+
+const marksOf = ({ doc }: EditorState): DecorationSet =>
+  Decoration.set(
+    coloursOf(doc.toString()).map(({ from, to, name }) => Decoration.mark({ class: name }).range(from, to)),
+  );
+
+/** Colours of WGSL for the editor. A grammar would weigh ten times as much. */
+export const wgslLanguage: Extension = StateField.define<DecorationSet>({
+  create: marksOf,
+  update: (marks, { docChanged, state }) => (docChanged ? marksOf(state) : marks),
+  provide: field => EditorView.decorations.from(field),
+});
