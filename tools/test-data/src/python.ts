@@ -13,7 +13,7 @@ const standard = join(homedir(), '.cache/tilewise-venv/bin/python');
 export const python: string | undefined =
   process.env.TILEWISE_PYTHON ?? (existsSync(standard) ? standard : undefined);
 
-/** The same for longer tests, which run where `TILEWISE_TORCH` is `full`, as `.ci/release` sets it. */
+/** The Python for longer tests, which run where `TILEWISE_TORCH` is `full`, as `.ci/release` sets it. */
 export const fullPython: string | undefined = process.env.TILEWISE_TORCH === 'full' ? python : undefined;
 
 /** Runs Python in a folder and gives what it prints. */

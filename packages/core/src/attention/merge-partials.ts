@@ -27,10 +27,10 @@ export interface PartialAttention<T = Tensor> {
  *
  *     lse = ln Σ_n e^lse_n          o = Σ_n e^(lse_n − lse) o_n
  *
- * It is associative and commutative up to rounding, and a part that saw no key (lse = −∞) changes nothing,
- * whatever its o holds; a row that no part saw is dead. This merges splits along Skv, ring attention's steps
- * and prefix caches. A sink belongs to one part only, else it counts more than once. Computed in f64; see the
- * split-KV combination of FlashAttention ("Flash-Decoding", 2023).
+ * The merge is associative and commutative up to rounding, and a part that saw no key (lse = −∞) changes
+ * nothing, whatever its o holds; a row that no part saw is dead. This merges splits along Skv, ring
+ * attention's steps and prefix caches. A sink belongs to one part only, else it counts more than once.
+ * Computed in f64; see the split-KV combination of FlashAttention ("Flash-Decoding", 2023).
  *
  * @param parts at least one, all of the same shapes.
  * @returns o in the dtype of the first part's o, lse in f32; both contiguous.

@@ -29,7 +29,7 @@ export interface BlockProducts {
   ): { readonly alongKeys: Float64Array; readonly alongQueries: Float64Array };
 }
 
-/** These of a dequantised problem; null for one that never had block scales. */
+/** The block products of a dequantised problem; null for a problem that never had block scales. */
 export function blockProducts(
   { fp8 }: AttentionProblem,
   { mxfp8 }: Operands<Tensor>,

@@ -17,7 +17,7 @@ const attributes = {
   data_format: { type: 'string', default: 'NCX', among: ['NCX'] },
   weights_format: { type: 'string', default: 'OIX', among: ['OIX'] },
 } as const;
-/** The same, and the shape of the gradient. */
+/** The attributes of a gradient: where windows lie, and the shape of the gradient. */
 const backwardAttributes = {
   strides: list as typeof list,
   pads_begin: list as typeof list,

@@ -55,7 +55,7 @@ test('what no longer fits in the cache stays with its holder; what nobody holds 
   expect(count.ready).toBe(2);
   for (let n = 0; n < COMPILED_PARTITION_CAPACITY; n++) {
     partition.compile(engine, shaped(3 + n)).release();
-    // Those that were run stay.
+    // Compiled partitions that were run stay.
     await partition.run(engine, { [x.id]: Tensor.zeros([3 + n]) });
   }
   expect(count.ready).toBe(COMPILED_PARTITION_CAPACITY + 1);

@@ -67,8 +67,8 @@ function storeFour(values: string): string {
  * storage buffer of u32 or f32 (for `bernoulli`, of words with four bytes each, the bytes past the end 0),
  * and `@binding(1)` a uniform buffer with the words of {@link fillUniformWords}.
  *
- * It writes what `fillU32`, `fillUniform`, `fillNormal` and `fillBernoulli` write for the same options, bit
- * for bit but for the normals. Needs no optional feature.
+ * The kernel writes what `fillU32`, `fillUniform`, `fillNormal` and `fillBernoulli` write for the same
+ * options, bit for bit but for the normals. Needs no optional feature.
  *
  * @throws InvalidArgumentError when `distribution`, `rounds` or `workgroupSize` is out of its range.
  */

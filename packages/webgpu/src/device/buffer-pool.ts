@@ -53,7 +53,7 @@ export class BufferPool {
     const refused = fault.then(wrong => {
       if (!wrong) return undefined;
       this.discard(buffer);
-      // It may also be more than the device ever gives.
+      // The size may also be more than the device ever gives.
       return new TilewiseError('OUT_OF_MEMORY', `the GPU has no memory for ${size} bytes more`, {
         cause: wrong,
       });

@@ -10,8 +10,8 @@ import {
 import { type GpuContext, type GpuTensor, sdpa, sdpaBackward } from '../../src/index.ts';
 
 /**
- * In what a golden case, with its inputs stored in a dtype, differs from what it must give: a line for each
- * result.
+ * The differences between the results of a golden case, with its inputs stored in a dtype, and the expected
+ * results: a line for each result that differs.
  */
 export async function goldenDisagreements(
   ctx: GpuContext,

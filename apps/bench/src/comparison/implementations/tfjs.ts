@@ -13,7 +13,7 @@ interface TfTensor {
 interface Tf {
   setBackend(name: string): Promise<boolean>;
   ready(): Promise<void>;
-  /** That of WebGPU, which keeps commands until there are fifteen. */
+  /** The backend of WebGPU, which keeps commands until there are fifteen. */
   backend(): { ensureCommandEncoderReady(): void; endComputePassEncoder(): void; submitQueue(): void };
   tensor(values: Float32Array, shape: readonly number[]): TfTensor;
   matMul(a: TfTensor, b: TfTensor, transposeA?: boolean, transposeB?: boolean): TfTensor;

@@ -28,7 +28,7 @@ export interface BlockPanels {
   round(dS: Float32Array, ld: number, rows: number, columns: number): Panel;
 }
 
-/** These of a dequantised problem; null for one that never had block scales. */
+/** The block panels of a dequantised problem; null for a problem that never had block scales. */
 export function createBlockPanels(
   { fp8, Hq, Hk, Skv }: AttentionProblem,
   { mxfp8 }: Operands<Tensor>,

@@ -7,7 +7,7 @@ import type { ScoreTile } from '../tiles/score-tile.ts';
 
 /**
  * The gradient of some positions of a head of k or v while the query heads that share it are worked through.
- * It is summed in f32, in a fixed order.
+ * The gradient is summed in f32, in a fixed order.
  */
 export interface HeadGradient {
   /**

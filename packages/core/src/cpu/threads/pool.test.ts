@@ -3,7 +3,7 @@ import type { ForwardPass, Message, Reply } from './message.ts';
 import { createPool } from './pool.ts';
 
 const setUp = { kind: 'set-up', variant: 'typescript', module: undefined } as const;
-/** These workers do not look at it. */
+/** A pass whose content the scripted workers ignore. */
 const pass = { kind: 'forward' } as ForwardPass;
 
 /** A web worker that answers as it is told, and nothing once it is ended. */

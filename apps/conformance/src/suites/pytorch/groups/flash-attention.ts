@@ -92,7 +92,7 @@ const varlen: MakePoint = (values, sizes) => {
   };
 };
 
-/** The same, of which the first sequence gives the same bits alone. */
+/** Sequences of several lengths, of which the first gives the same bits when it runs alone. */
 const batchInvariance: MakePoint = (values, sizes) => {
   const lengths = numbersAt(values, 'seq').map(n => sequenceLength(n, sizes));
   const S = lengths.reduce((longest, n) => Math.max(longest, n), 0);

@@ -3,7 +3,7 @@ import type { ShaderPart } from '../../../codegen/shader-part.ts';
 /** The region of the workspace in which one kernel leaves sums that the next one adds up. */
 export const partialSums = 'workspace.sums';
 
-/** It, as vectors of two floats, with `P.sums_base`. */
+/** Binds the region of partial sums as vectors of two floats; the uniform `P.sums_base` is its start. */
 export function partialSumsPart(access: 'read' | 'read_write'): ShaderPart {
   return {
     bindings: [
