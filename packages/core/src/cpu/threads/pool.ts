@@ -1,10 +1,17 @@
+import { TilewiseError } from '../../errors.ts';
 import type { Region } from '../team/join-team.ts';
 import { type HostWorker, startWorker } from './host-threads.ts';
 import type { BackwardPass, ForwardPass, Message, Reply, SetUp } from './message.ts';
 
 /** A worker could not start, has died, or could not finish a pass. */
-export class WorkerFailure extends Error {
+export class WorkerFailure extends TilewiseError {
   override readonly name: string = 'WorkerFailure';
+  constructor(reason: string) {
+    super(
+      'DEVICE_LOST',
+      `a thread of the CPU engine failed: ${reason}; its results are lost, and further calls use the threads that are left`,
+    );
+  }
 }
 
 /** Workers that run passes, all of them on one pass at a time. */
