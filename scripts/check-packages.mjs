@@ -19,14 +19,13 @@ import {
 } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
-import { basename, dirname, join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { gzipSync } from 'node:zlib';
 import { checkPackage, createPackageFromTarballData } from '@arethetypeswrong/core';
-import { build } from 'esbuild';
 import { publint } from 'publint';
 import { formatMessage } from 'publint/utils';
 import { bundleBudgets } from './bundle-budgets.mjs';
+import { bundleSize } from './checks/bundle-size.mjs';
 import { packagesOf, snippetsOf } from './checks/snippets.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -193,47 +192,6 @@ async function keepBudgets({ name }, project) {
     }
   }
   if (broken.length > 0) throw new Error(broken.join('\n'));
-}
-
-/**
- * Bytes of what a page loads at the start, as one file, and gzip bytes of each chunk that is imported
- * dynamically, by the name of its module. Two builds measure them, as esbuild moves what a dynamic chunk
- * shares with the entry to a third file.
- */
-async function bundleSize(contents, project) {
-  const options = {
-    stdin: { contents, resolveDir: project, sourcefile: 'entry.js' },
-    absWorkingDir: project,
-    bundle: true,
-    write: false,
-    minify: true,
-    format: 'esm',
-    platform: 'browser',
-    target: 'es2022',
-    logLevel: 'silent',
-  };
-  const compressed = code => gzipSync(code, { level: 9 }).length;
-  const dynamicImportsStayOutside = {
-    name: 'dynamic imports stay outside',
-    setup({ onResolve }) {
-      onResolve({ filter: /^\./ }, ({ kind, path }) =>
-        kind === 'dynamic-import' ? { path, external: true } : undefined,
-      );
-    },
-  };
-  const entry = await build({ ...options, metafile: true, plugins: [dynamicImportsStayOutside] });
-  const [{ contents: code }] = entry.outputFiles;
-  const [{ imports }] = Object.values(entry.metafile.outputs);
-  const names = imports.map(({ path }) => basename(path, '.js'));
-  const split = await build({ ...options, splitting: true, metafile: true, outdir: 'bundle' });
-  const chunks = Object.entries(split.metafile.outputs).filter(
-    ([, { entryPoint }]) => entryPoint && names.includes(basename(entryPoint, '.js')),
-  );
-  const dynamic = chunks.map(([path, { entryPoint }]) => {
-    const chunk = split.outputFiles.find(file => file.path === join(project, path)).contents;
-    return [basename(entryPoint, '.js'), compressed(chunk)];
-  });
-  return { minified: code.length, gzip: compressed(code), dynamic: Object.fromEntries(dynamic) };
 }
 
 /**
