@@ -89,7 +89,7 @@ fn is_negative_infinity(x: f32) -> bool {
   return bitcast<u32>(x) == 0xff800000u;
 }
 
-var<workgroup> staged: array<vec4f, 576>;
+var<workgroup> staged: array<array<vec4f, 9>, 64>;
 
 // A masked key has weight 0, which keeps its NaN or infinity out.
 fn weighted(weight: f32, x: vec4f) -> vec4f {
@@ -319,7 +319,7 @@ fn main(
                 x = dO_load4(dO_row(seq, h, s), d);
               }
             }
-            staged[(r) * 9u + n % 8u] = x;
+            staged[0u + n % 32u][n / 32u] = x;
           }
           for (var n = lane; n < 256u; n += 64u) {
             let r = n / 8u;
@@ -335,19 +335,19 @@ fn main(
                 x = v_load4(v_row(seq, h_v, s), d);
               }
             }
-            staged[(32u + (r & 3u) * 8u + (r >> 2u)) * 9u + n % 8u] = x;
+            staged[32u + n % 32u][n / 32u] = x;
           }
           workgroupBarrier();
           let used = min(8u, (channels - d0 + 3u) / 4u);
           for (var d = 0u; d < used; d++) {
-            let a0 = staged[(ty * 4u + 0u) * 9u + d];
-            let a1 = staged[(ty * 4u + 1u) * 9u + d];
-            let a2 = staged[(ty * 4u + 2u) * 9u + d];
-            let a3 = staged[(ty * 4u + 3u) * 9u + d];
-            let b0 = staged[(32u + tx) * 9u + d];
-            let b1 = staged[(40u + tx) * 9u + d];
-            let b2 = staged[(48u + tx) * 9u + d];
-            let b3 = staged[(56u + tx) * 9u + d];
+            let a0 = staged[0u + d][ty];
+            let a1 = staged[8u + d][ty];
+            let a2 = staged[16u + d][ty];
+            let a3 = staged[24u + d][ty];
+            let b0 = staged[32u + d][tx];
+            let b1 = staged[40u + d][tx];
+            let b2 = staged[48u + d][tx];
+            let b3 = staged[56u + d][tx];
             sum0 += vec4f(dot(a0, b0), dot(a0, b1), dot(a0, b2), dot(a0, b3));
             sum1 += vec4f(dot(a1, b0), dot(a1, b1), dot(a1, b2), dot(a1, b3));
             sum2 += vec4f(dot(a2, b0), dot(a2, b1), dot(a2, b2), dot(a2, b3));

@@ -62,8 +62,8 @@ fn mark_non_finite(x: vec4f) -> vec4f {
   return select(x, vec4f(0x1.fffffep+127f), is_nan(x) | is_infinite);
 }
 
-var<workgroup> staged: array<vec4f, 660>;
-var<workgroup> weights: array<vec4f, 132>;
+var<workgroup> staged: array<array<vec4f, 33>, 32>;
+var<workgroup> weights: array<array<vec4f, 1>, 128>;
 var<workgroup> non_finite: atomic<u32>;
 
 // A masked key has weight 0, which keeps its NaN or infinity out.
@@ -266,7 +266,7 @@ fn main(
         if (s < seq.length_q * P.row_heads && d < channels) {
           x = q_load4(q_row(seq, h + s % P.row_heads, s / P.row_heads), d);
         }
-        staged[(r) * 5u + n % 4u] = x;
+        staged[0u + n % 16u][n / 16u] = x;
       }
       for (var n = lane; n < 512u; n += 32u) {
         let r = n / 4u;
@@ -276,19 +276,19 @@ fn main(
         if (s < seq.length_kv && d < channels) {
           x = k_load4(k_row(seq, h_k, s), d);
         }
-        staged[(4u + (r & 3u) * 32u + (r >> 2u)) * 5u + n % 4u] = x;
+        staged[16u + n % 16u][n / 16u] = x;
       }
       workgroupBarrier();
       let used = min(4u, (channels - d0 + 3u) / 4u);
       for (var d = 0u; d < used; d++) {
-        let a0 = staged[(ty * 4u + 0u) * 5u + d];
-        let a1 = staged[(ty * 4u + 1u) * 5u + d];
-        let a2 = staged[(ty * 4u + 2u) * 5u + d];
-        let a3 = staged[(ty * 4u + 3u) * 5u + d];
-        let b0 = staged[(4u + tx) * 5u + d];
-        let b1 = staged[(36u + tx) * 5u + d];
-        let b2 = staged[(68u + tx) * 5u + d];
-        let b3 = staged[(100u + tx) * 5u + d];
+        let a0 = staged[0u + d][ty];
+        let a1 = staged[4u + d][ty];
+        let a2 = staged[8u + d][ty];
+        let a3 = staged[12u + d][ty];
+        let b0 = staged[16u + d][tx];
+        let b1 = staged[20u + d][tx];
+        let b2 = staged[24u + d][tx];
+        let b3 = staged[28u + d][tx];
         s0 += vec4f(dot(a0, b0), dot(a0, b1), dot(a0, b2), dot(a0, b3));
         s1 += vec4f(dot(a1, b0), dot(a1, b1), dot(a1, b2), dot(a1, b3));
         s2 += vec4f(dot(a2, b0), dot(a2, b1), dot(a2, b2), dot(a2, b3));
@@ -371,13 +371,13 @@ fn main(
     acc1_0 *= rescale1;
     acc2_0 *= rescale2;
     acc3_0 *= rescale3;
-    weights[(tx * 4u + 0u) * 1u + ty] = vec4f(p0[0], p1[0], p2[0], p3[0]);
-    weights[(tx * 4u + 1u) * 1u + ty] = vec4f(p0[1], p1[1], p2[1], p3[1]);
-    weights[(tx * 4u + 2u) * 1u + ty] = vec4f(p0[2], p1[2], p2[2], p3[2]);
-    weights[(tx * 4u + 3u) * 1u + ty] = vec4f(p0[3], p1[3], p2[3], p3[3]);
-    for (var k0 = 0u; k0 < 128u; k0 += 16u) {
+    weights[tx * 4u + 0u][ty] = vec4f(p0[0], p1[0], p2[0], p3[0]);
+    weights[tx * 4u + 1u][ty] = vec4f(p0[1], p1[1], p2[1], p3[1]);
+    weights[tx * 4u + 2u][ty] = vec4f(p0[2], p1[2], p2[2], p3[2]);
+    weights[tx * 4u + 3u][ty] = vec4f(p0[3], p1[3], p2[3], p3[3]);
+    for (var k0 = 0u; k0 < 128u; k0 += 32u) {
       workgroupBarrier();
-      for (var n = lane; n < 512u; n += 32u) {
+      for (var n = lane; n < 1024u; n += 32u) {
         let s = j0 + k0 + n / 32u;
         let d = 4u * (n % 32u);
         var x = vec4f();
@@ -387,22 +387,22 @@ fn main(
         if (!full_tile && has_non_finite(x)) {
           atomicStore(&non_finite, 1u);
         }
-        staged[n] = x;
+        staged[n / 32u][n % 32u] = x;
       }
       workgroupBarrier();
       if (atomicLoad(&non_finite) == 0u) {
-        for (var k = 0u; k < 16u; k++) {
-          let w = weights[(k0 + k) * 1u + ty];
-          let x0 = staged[k * 32u + 0u + tx];
+        for (var k = 0u; k < 32u; k++) {
+          let w = weights[k0 + k][ty];
+          let x0 = staged[k * 1u + 0u][tx];
           acc0_0 += w[0] * x0;
           acc1_0 += w[1] * x0;
           acc2_0 += w[2] * x0;
           acc3_0 += w[3] * x0;
         }
       } else {
-        for (var k = 0u; k < 16u; k++) {
-          let w = weights[(k0 + k) * 1u + ty];
-          let x0 = staged[k * 32u + 0u + tx];
+        for (var k = 0u; k < 32u; k++) {
+          let w = weights[k0 + k][ty];
+          let x0 = staged[k * 1u + 0u][tx];
           acc0_0 += weighted(w[0], x0);
           acc1_0 += weighted(w[1], x0);
           acc2_0 += weighted(w[2], x0);

@@ -119,8 +119,8 @@ fn mark_non_finite(x: vec4f) -> vec4f {
   return select(x, vec4f(0x1.fffffep+127f), is_nan(x) | is_infinite);
 }
 
-var<workgroup> staged: array<vec4f, 576>;
-var<workgroup> weights: array<vec4f, 288>;
+var<workgroup> staged: array<array<vec4f, 9>, 64>;
+var<workgroup> weights: array<array<vec4f, 9>, 32>;
 var<workgroup> non_finite: atomic<u32>;
 
 // A masked key has weight 0, which keeps its NaN or infinity out.
@@ -346,7 +346,7 @@ fn main(
         if (s < seq.length_q && d < channels) {
           x = q_load4(q_row(seq, h, s), d);
         }
-        staged[(r) * 9u + n % 8u] = x;
+        staged[0u + n % 32u][n / 32u] = x;
       }
       for (var n = lane; n < 256u; n += 64u) {
         let r = n / 8u;
@@ -356,19 +356,19 @@ fn main(
         if (s < seq.length_kv && d < channels) {
           x = k_load4(k_row(seq, h_k, s), d);
         }
-        staged[(32u + (r & 3u) * 8u + (r >> 2u)) * 9u + n % 8u] = x;
+        staged[32u + n % 32u][n / 32u] = x;
       }
       workgroupBarrier();
       let used = min(8u, (channels - d0 + 3u) / 4u);
       for (var d = 0u; d < used; d++) {
-        let a0 = staged[(ty * 4u + 0u) * 9u + d];
-        let a1 = staged[(ty * 4u + 1u) * 9u + d];
-        let a2 = staged[(ty * 4u + 2u) * 9u + d];
-        let a3 = staged[(ty * 4u + 3u) * 9u + d];
-        let b0 = staged[(32u + tx) * 9u + d];
-        let b1 = staged[(40u + tx) * 9u + d];
-        let b2 = staged[(48u + tx) * 9u + d];
-        let b3 = staged[(56u + tx) * 9u + d];
+        let a0 = staged[0u + d][ty];
+        let a1 = staged[8u + d][ty];
+        let a2 = staged[16u + d][ty];
+        let a3 = staged[24u + d][ty];
+        let b0 = staged[32u + d][tx];
+        let b1 = staged[40u + d][tx];
+        let b2 = staged[48u + d][tx];
+        let b3 = staged[56u + d][tx];
         s0 += vec4f(dot(a0, b0), dot(a0, b1), dot(a0, b2), dot(a0, b3));
         s1 += vec4f(dot(a1, b0), dot(a1, b1), dot(a1, b2), dot(a1, b3));
         s2 += vec4f(dot(a2, b0), dot(a2, b1), dot(a2, b2), dot(a2, b3));
@@ -455,10 +455,10 @@ fn main(
     acc2_1 *= rescale2;
     acc3_0 *= rescale3;
     acc3_1 *= rescale3;
-    weights[(tx * 4u + 0u) * 9u + ty] = vec4f(p0[0], p1[0], p2[0], p3[0]);
-    weights[(tx * 4u + 1u) * 9u + ty] = vec4f(p0[1], p1[1], p2[1], p3[1]);
-    weights[(tx * 4u + 2u) * 9u + ty] = vec4f(p0[2], p1[2], p2[2], p3[2]);
-    weights[(tx * 4u + 3u) * 9u + ty] = vec4f(p0[3], p1[3], p2[3], p3[3]);
+    weights[tx * 4u + 0u][ty] = vec4f(p0[0], p1[0], p2[0], p3[0]);
+    weights[tx * 4u + 1u][ty] = vec4f(p0[1], p1[1], p2[1], p3[1]);
+    weights[tx * 4u + 2u][ty] = vec4f(p0[2], p1[2], p2[2], p3[2]);
+    weights[tx * 4u + 3u][ty] = vec4f(p0[3], p1[3], p2[3], p3[3]);
     for (var k0 = 0u; k0 < 32u; k0 += 32u) {
       workgroupBarrier();
       for (var n = lane; n < 512u; n += 64u) {
@@ -471,14 +471,14 @@ fn main(
         if (true && has_non_finite(x)) {
           atomicStore(&non_finite, 1u);
         }
-        staged[n] = x;
+        staged[n / 8u][n % 8u] = x;
       }
       workgroupBarrier();
       if (atomicLoad(&non_finite) == 0u) {
         for (var k = 0u; k < 32u; k++) {
-          let w = weights[(k0 + k) * 9u + ty];
-          let x0 = staged[k * 16u + 0u + tx];
-          let x1 = staged[k * 16u + 8u + tx];
+          let w = weights[k0 + k][ty];
+          let x0 = staged[k * 2u + 0u][tx];
+          let x1 = staged[k * 2u + 1u][tx];
           acc0_0 += w[0] * x0;
           acc0_1 += w[0] * x1;
           acc1_0 += w[1] * x0;
@@ -490,9 +490,9 @@ fn main(
         }
       } else {
         for (var k = 0u; k < 32u; k++) {
-          let w = weights[(k0 + k) * 9u + ty];
-          let x0 = staged[k * 16u + 0u + tx];
-          let x1 = staged[k * 16u + 8u + tx];
+          let w = weights[k0 + k][ty];
+          let x0 = staged[k * 2u + 0u][tx];
+          let x1 = staged[k * 2u + 1u][tx];
           acc0_0 += weighted(w[0], x0);
           acc0_1 += weighted(w[0], x1);
           acc1_0 += weighted(w[1], x0);

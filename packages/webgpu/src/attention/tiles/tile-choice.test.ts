@@ -75,7 +75,7 @@ describe('a tile is refused with a reason', () => {
       'that prefetches more than registers hold',
       workgroupTile({ tx: 4, ty: 4, headDimChunk: 16, prefetch: true }),
       256,
-      /prefetches 136 numbers/,
+      /prefetches 160 numbers/,
     ],
     ['too flat for a row of a result', workgroupTile({ tx: 2, ty: 2, headDimChunk: 1 }), 256, /256 channels/],
     [

@@ -38,13 +38,13 @@ export interface TileCost {
   readonly clocks: number;
 }
 
-// Clocks of a wave that issues one multiply-add per clock. As Mesa's compiler for RDNA 3 lists them: the
-// addresses of reads are computed and clamped, since WebGPU checks bounds.
-const clocksOfRead = 9;
+// Clocks of a wave that issues one multiply-add per clock, as Mesa's compiler for RDNA 3 lists them. A read
+// includes its share of addresses, of their clamps (WebGPU checks bounds) and of the loop around it.
+const clocksOfRead = { unrolled: 4, looped: 9 } as const;
 const clocksOfCopy = { unrolled: 90, looped: 160 } as const;
 const clocksOfScore = 75;
 /** A wave waits so long for a read of workgroup memory whose number the next instruction needs. */
-const clocksOfStep = 10;
+const clocksOfStep = 9;
 /** Clocks until all waves of a workgroup have met. */
 const clocksOfBarrier = 20;
 /** Registers of addresses, lengths and row statistics. */
@@ -115,11 +115,12 @@ export function tileCost(
     ),
   );
 
+  const way = shape.unrolled ? 'unrolled' : 'looped';
   const busyClocks =
     flops / 2 / lanes +
-    clocksOfRead * (operandReads + weightReads) +
+    clocksOfRead[way] * (operandReads + weightReads) +
     (stagingDType === 'f16' ? core.f16Clocks * operandReads : 0) +
-    copies * (shape.unrolled ? clocksOfCopy.unrolled : clocksOfCopy.looped) +
+    copies * clocksOfCopy[way] +
     ownScores * clocksOfScore;
   const waits = shape.unrolled ? Math.max(chunks, copies / vectorsInFlight) : copies;
   const waitingClocks =

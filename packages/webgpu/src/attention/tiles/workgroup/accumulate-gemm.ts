@@ -1,15 +1,7 @@
 import { repeat } from '../../../codegen/text.ts';
 import type { AccumulateGemm } from '../tile-backend.ts';
 import { overChunks } from './chunks.ts';
-import {
-  colsOf,
-  rowsOf,
-  stagedAt,
-  stagedRows,
-  vectorsPerLane,
-  weightsOfLane,
-  weightsPitch,
-} from './memory.ts';
+import { colsOf, rowsOf, stagedAt, stagedRows, vectorsPerLane, weightsOfLane } from './memory.ts';
 import type { Chunk, WeightedChunk, WorkgroupTile } from './workgroup-tile.ts';
 
 /** The n-th of `count` neighbours of a lane, as a place among those of all lanes. */
@@ -25,13 +17,12 @@ const asIs = (value: string): string => value;
 export function storeWeights(tile: WorkgroupTile, { weight, over }: AccumulateGemm): string {
   const { rows, cols } = tile;
   const count = weightsOfLane(tile, over);
-  const p = weightsPitch(tile, over);
   const stored = tile.arithmetic?.weight.stored ?? asIs;
   if (over === 'queries')
     return repeat(
       rows * cols,
       b =>
-        `weights[(ty * ${rows}u + ${Math.floor(b / cols)}u) * ${p}u + ${neighbour('tx', count, b % cols)}] = ${stored(weight(b))};`,
+        `weights[ty * ${rows}u + ${Math.floor(b / cols)}u][${neighbour('tx', count, b % cols)}] = ${stored(weight(b))};`,
       '\n    ',
     );
   const ofKey = (key: number, first: number): string =>
@@ -42,7 +33,7 @@ export function storeWeights(tile: WorkgroupTile, { weight, over }: AccumulateGe
       repeat(
         count,
         n =>
-          `weights[(tx * ${4 * cols}u + ${key}u) * ${p}u + ${neighbour('ty', count, n)}] = ${stored(`vec4f(${ofKey(key, 4 * n)})`)};`,
+          `weights[tx * ${4 * cols}u + ${key}u][${neighbour('ty', count, n)}] = ${stored(`vec4f(${ofKey(key, 4 * n)})`)};`,
         '\n    ',
       ),
     '\n    ',
@@ -67,7 +58,7 @@ function rowsChunk(tile: WorkgroupTile, { operand, over, nonFiniteGuard }: Accum
       `if (${nonFiniteGuard} && has_non_finite(x)) {
         atomicStore(&non_finite, 1u);
       }`,
-    slot: 'n',
+    slot: `[n / ${tile.tx}u][n % ${tile.tx}u]`,
   };
 }
 
@@ -82,10 +73,8 @@ export function accumulate(tile: WorkgroupTile, sum: AccumulateGemm, begun: bool
   const { into, operand, over } = sum;
   const { rows, arithmetic } = tile;
   const perLane = vectorsPerLane(operand.D, tile);
-  const width = perLane * tile.tx;
   const length = rowsSummed(tile, over);
   const chunk = stagedRows(tile, operand.D, length);
-  const p = weightsPitch(tile, over);
   const count = rows / 4;
   const weightsOf = (n: number): string => (count === 1 ? 'w' : `w${n}`);
   const perSum: WeightedChunk['perSum'] = text =>
@@ -103,8 +92,8 @@ export function accumulate(tile: WorkgroupTile, sum: AccumulateGemm, begun: bool
       '\n        ',
     );
   const read = (weights: (at: string) => string, vector: (at: string) => string, k = 'k'): string =>
-    `${repeat(count, n => `let ${weightsOf(n)} = ${weights(`weights[(k0 + ${k}) * ${p}u + ${neighbour('ty', count, n)}]`)};`, '\n        ')}
-        ${repeat(perLane, n => `let x${n} = ${vector(`${k} * ${width}u + ${n * tile.tx}u + tx`)};`, '\n        ')}`;
+    `${repeat(count, n => `let ${weightsOf(n)} = ${weights(`weights[k0 + ${k}][${neighbour('ty', count, n)}]`)};`, '\n        ')}
+        ${repeat(perLane, n => `let x${n} = ${vector(`[${k} * ${perLane}u + ${n}u][tx]`)};`, '\n        ')}`;
   const addRow = (multiply: (w: string, x: string) => string, k?: string): string =>
     `${read(arithmetic?.weight.read ?? asIs, at => stagedAt(tile, at), k)}
         ${perSum(({ sum, w, x }) => `${sum} += ${multiply(w, x)};`)}`;
@@ -117,7 +106,7 @@ export function accumulate(tile: WorkgroupTile, sum: AccumulateGemm, begun: bool
     { at: 'k0', end: `${length}u`, step: chunk },
     [rowsChunk(tile, sum)],
     `if (atomicLoad(&non_finite) == 0u) {
-        ${arithmetic?.sums({ rows: chunk, read: read(asIs, at => `staged[${at}]`), perSum }) ?? tile.unrolling?.sums(chunk, k => addRow(plainSums, k)) ?? sums(plainSums)}
+        ${arithmetic?.sums({ rows: chunk, read: read(asIs, at => `staged${at}`), perSum }) ?? tile.unrolling?.sums(chunk, k => addRow(plainSums, k)) ?? sums(plainSums)}
       } else {
         ${sums((w, x) => `weighted(${w}, ${x})`)}
       }`,

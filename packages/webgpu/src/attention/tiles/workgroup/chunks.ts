@@ -39,7 +39,7 @@ export const chunkLoop = (
 
 function copy(tile: WorkgroupTile, chunk: Chunk, from: string): string {
   const { vectors, given, look, slot } = chunk;
-  const statements = [given, readVector(chunk, from), look, `staged[${slot}] = ${stagedValue(tile)};`];
+  const statements = [given, readVector(chunk, from), look, `staged${slot} = ${stagedValue(tile)};`];
   return `for (var n = lane; n < ${vectors}u; n += ${tile.tx * tile.ty}u) {
       ${statements.filter(Boolean).join('\n      ')}
     }`;

@@ -10,22 +10,25 @@ export const colsOf = (tile: WorkgroupTile): number => tileCols({ grid: tile });
  */
 const pitch = (used: number): number => used + 1 - (used % 2);
 
-/** vec4s from one staged row to the next while scores are computed. */
-export const stagedPitch = ({ headDimChunk }: WorkgroupTile): number => pitch(headDimChunk);
+/** vec4s of a staged line, of which each lane of a row or of a column reads the one at its own place. */
+const lineLength = ({ tx, ty }: WorkgroupTile): number => pitch(Math.max(tx, ty));
+
+/** Staged lines: one for each vec4 of a chunk that a lane reads to compute its scores. */
+const stagedLines = ({ rows, cols, headDimChunk }: WorkgroupTile): number => (rows + 4 * cols) * headDimChunk;
 
 /** vec4s of weights that a lane has of each of its keys, or of each of its queries. */
 export const weightsOfLane = ({ rows, cols }: WorkgroupTile, over: 'keys' | 'queries'): number =>
   over === 'keys' ? rows / 4 : cols;
 
-/** vec4s from the weights of one key to those of the next, or from those of one query. */
-export const weightsPitch = (tile: WorkgroupTile, over: 'keys' | 'queries'): number =>
-  pitch(weightsOfLane(tile, over) * (over === 'keys' ? tile.ty : tile.tx));
+/**
+ * vec4s from the weights of one key to those of the next. From one query to the next there are as many: a
+ * tile whose sums are over queries is square.
+ */
+const weightsPitch = (tile: WorkgroupTile): number => pitch(weightsOfLane(tile, 'keys') * tile.ty);
 
-/** vec4s of operands that workgroup memory holds at a time. */
-export const stagedVectors = (tile: WorkgroupTile): number =>
-  (rowsOf(tile) + colsOf(tile)) * stagedPitch(tile);
-const weightVectors = (tile: WorkgroupTile): number =>
-  Math.max(colsOf(tile) * weightsPitch(tile, 'keys'), rowsOf(tile) * weightsPitch(tile, 'queries'));
+/** vec4s of operands that workgroup memory has room for. */
+export const stagedVectors = (tile: WorkgroupTile): number => stagedLines(tile) * lineLength(tile);
+const weightVectors = (tile: WorkgroupTile): number => colsOf(tile) * weightsPitch(tile);
 
 export const vectorType = ({ stagingDType }: WorkgroupTile): string =>
   stagingDType === 'f16' ? 'vec4<f16>' : 'vec4f';
@@ -34,9 +37,9 @@ export const vectorType = ({ stagingDType }: WorkgroupTile): string =>
 export const stagedValue = ({ stagingDType }: WorkgroupTile): string =>
   stagingDType === 'f16' ? 'vec4<f16>(x)' : 'x';
 
-/** A staged vec4 as a vec4f. */
+/** The staged vec4 at a place `[line][lane]`, as a vec4f. */
 export const stagedAt = ({ stagingDType }: WorkgroupTile, at: string): string =>
-  stagingDType === 'f16' ? `vec4f(staged[${at}])` : `staged[${at}]`;
+  stagingDType === 'f16' ? `vec4f(staged${at})` : `staged${at}`;
 
 /** Bytes of workgroup memory that a kernel on this tile needs. Only forward joins rows. */
 export const workgroupTileMemory = (tile: WorkgroupTile, role: TileRole): number =>
@@ -50,12 +53,13 @@ export const workgroupTileMemory = (tile: WorkgroupTile, role: TileRole): number
 /**
  * Workgroup memory: `staged` holds chunks of operands, `weights` the tile that multiplies an operand
  * (probabilities or their gradients), `non_finite` whether an operand held a NaN or infinity, or what else
- * the tile's arithmetic does not multiply.
+ * the tile's arithmetic does not multiply. Both arrays are of lines: WebGPU's check of bounds is then of the
+ * line, which is a constant or the same for all lanes, and of a lane's place, which is checked once.
  */
 export const declarations = (
   tile: WorkgroupTile,
-): string => `var<workgroup> staged: array<${vectorType(tile)}, ${stagedVectors(tile)}>;
-var<workgroup> weights: array<${tile.arithmetic?.weight.type ?? 'vec4f'}, ${weightVectors(tile)}>;
+): string => `var<workgroup> staged: array<array<${vectorType(tile)}, ${lineLength(tile)}>, ${stagedLines(tile)}>;
+var<workgroup> weights: array<array<${tile.arithmetic?.weight.type ?? 'vec4f'}, ${weightsPitch(tile)}>, ${colsOf(tile)}>;
 var<workgroup> non_finite: atomic<u32>;`;
 
 /** vec4s of a result row that each lane holds; lane x has vectors x, x + tx, x + 2·tx, … */
@@ -75,7 +79,7 @@ export function divisorUpTo(most: number, of: number): number {
  * not one row has room.
  */
 export const stagedRows = (tile: WorkgroupTile, D: number, length: number): number =>
-  divisorUpTo(stagedVectors(tile) / (vectorsPerLane(D, tile) * tile.tx), length);
+  divisorUpTo(stagedLines(tile) / vectorsPerLane(D, tile), length);
 
 /** Whether a tile has room for rows of a result of D channels. */
 export const hasRoomForRows = (tile: WorkgroupTile, D: number): boolean =>

@@ -61,7 +61,7 @@ function overChunks(tile: WorkgroupTile, loop: ChunkLoop, chunks: readonly Chunk
   const store = each(tile, chunks, ({ look, slot }, fetched) => [
     look && `let x = vec4f(${fetched});`,
     look,
-    `staged[${slot}] = ${fetched};`,
+    `staged${slot} = ${fetched};`,
   ]);
   return chunkLoop(
     loop,

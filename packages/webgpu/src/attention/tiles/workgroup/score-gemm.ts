@@ -1,7 +1,7 @@
 import { repeat } from '../../../codegen/text.ts';
 import type { ScoreGemm, ScoreGemms, TileOperand } from '../tile-backend.ts';
 import { overChunks } from './chunks.ts';
-import { colsOf, rowsOf, stagedAt, stagedPitch } from './memory.ts';
+import { colsOf, rowsOf, stagedAt } from './memory.ts';
 import type { Chunk, WorkgroupTile } from './workgroup-tile.ts';
 
 /**
@@ -26,8 +26,8 @@ export function scores(tile: WorkgroupTile, gemms: ScoreGemms): string {
 }
 
 /**
- * Declares `sum0`, `sum1`, … and adds the products of one matrix up. The keys of a lane are neighbours, but
- * tx places apart in `staged`, so that lanes side by side read side by side.
+ * Declares `sum0`, `sum1`, … and adds the products of one matrix up. In `staged` lanes side by side read side
+ * by side.
  */
 function sumOfProducts(
   tile: WorkgroupTile,
@@ -35,18 +35,15 @@ function sumOfProducts(
   sum: string,
   channels: string,
 ): string {
-  const { tx, headDimChunk } = tile;
-  const keys = 4 * tile.cols;
-  const rows = rowsOf(tile);
+  const { headDimChunk } = tile;
   const side = (name: 'a' | 'b'): TileOperand[] => gemms.map(gemm => gemm[name]);
-  const slot = `${rows}u + (r & ${keys - 1}u) * ${tx}u + (r >> ${Math.log2(keys)}u)`;
   return `// In chunks of the head dimension: rows of both operands in workgroup memory, then their products.
     let channels = ${channels};
     ${repeat(tile.rows * tile.cols, b => `var ${sum}${b} = vec4f();`, '\n    ')}
     ${overChunks(
       tile,
       { at: 'd0', end: 'channels', step: 4 * headDimChunk },
-      [rowsChunk(tile, side('a'), rows, 'r'), rowsChunk(tile, side('b'), colsOf(tile), slot)],
+      [rowsChunk(tile, side('a'), rowsOf(tile), 0), rowsChunk(tile, side('b'), colsOf(tile), tile.rows)],
       `let used = min(${headDimChunk}u, (channels - d0 + 3u) / 4u);
     ${fastOrPlain(tile.arithmetic?.scores(tile, sum), sums(tile, sum))}`,
       false,
@@ -55,12 +52,14 @@ function sumOfProducts(
 
 /** Adds the products of a chunk to the sums, in numbers of f32 or all of f16. */
 export function sums(tile: WorkgroupTile, sum: string, number: 'f32' | 'f16' = 'f32'): string {
-  const { tx, rows, cols } = tile;
-  const p = stagedPitch(tile);
-  const value = (at: string): string => (number === 'f16' ? `staged[${at}]` : stagedAt(tile, at));
+  const { rows, cols, headDimChunk } = tile;
+  const value = (n: number, lane: string): string => {
+    const at = `[${n * headDimChunk}u + d][${lane}]`;
+    return number === 'f16' ? `staged${at}` : stagedAt(tile, at);
+  };
   return `for (var d = 0u; d < used; d++) {
-      ${repeat(rows, r => `let a${r} = ${value(`(ty * ${rows}u + ${r}u) * ${p}u + d`)};`, '\n      ')}
-      ${repeat(4 * cols, c => `let b${c} = ${value(`(${rowsOf(tile) + c * tx}u + tx) * ${p}u + d`)};`, '\n      ')}
+      ${repeat(rows, r => `let a${r} = ${value(r, 'ty')};`, '\n      ')}
+      ${repeat(4 * cols, c => `let b${c} = ${value(rows + c, 'tx')};`, '\n      ')}
       ${multiply(tile, sum, number)}
     }`;
 }
@@ -75,14 +74,18 @@ const fastOrPlain = (fast: string | undefined, plain: string): string =>
     }`
     : plain;
 
-/** `headDimChunk` vec4s of `count` rows; row r goes to place `slot`. */
+/**
+ * `headDimChunk` vec4s of the rows of all lanes. Rows of one lane are neighbours; the first is its row
+ * `first` in `staged`.
+ */
 function rowsChunk(
   tile: WorkgroupTile,
   operands: readonly TileOperand[],
   count: number,
-  slot: string,
+  first: number,
 ): Chunk {
   const { headDimChunk: depth } = tile;
+  const own = depth * (first ? 4 * tile.cols : tile.rows);
   return {
     vectors: count * depth,
     given: `let r = n / ${depth}u;`,
@@ -91,7 +94,7 @@ function rowsChunk(
     operands,
     channels: 'channels',
     look: tile.arithmetic?.look.scores,
-    slot: `(${slot}) * ${stagedPitch(tile)}u + n % ${depth}u`,
+    slot: `[${first * depth}u + n % ${own}u][n / ${own}u]`,
   };
 }
 

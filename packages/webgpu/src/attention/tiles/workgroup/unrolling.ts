@@ -32,7 +32,7 @@ export const unrolling: TileUnrolling = {
 };
 
 /** Weighted rows that one turn of the loop over a chunk adds up, at most. */
-const rowsOfTurn = 4;
+const rowsOfTurn = 8;
 
 /** The vec4 of a chunk that a lane reads in a turn. */
 interface Read {
@@ -64,7 +64,7 @@ function batch(tile: WorkgroupTile, reads: readonly Read[], from: string): strin
       ${read.chunk.given ?? ''}
       let x = ${name};
       ${read.chunk.look ?? ''}
-      staged[${read.chunk.slot}] = ${stagedValue(tile)};
+      staged${read.chunk.slot} = ${stagedValue(tile)};
     }`,
     )}
     }`;

@@ -133,7 +133,7 @@ export interface Chunk {
   readonly channels: string;
   /** Statements that look at x before it is multiplied, if any. */
   readonly look?: string | undefined;
-  /** WGSL expression of where the vector lies in `staged`. */
+  /** WGSL place `[line][lane]` of the vector in `staged`. */
   readonly slot: string;
 }
 
