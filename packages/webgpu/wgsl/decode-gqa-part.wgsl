@@ -62,7 +62,7 @@ fn mark_non_finite(x: vec4f) -> vec4f {
   return select(x, vec4f(0x1.fffffep+127f), is_nan(x) | is_infinite);
 }
 
-var<workgroup> staged: array<array<vec4f, 33>, 32>;
+var<workgroup> staged: array<array<vec4f, 33>, 24>;
 var<workgroup> weights: array<array<vec4f, 1>, 128>;
 var<workgroup> non_finite: atomic<u32>;
 
@@ -256,39 +256,39 @@ fn main(
     var s1 = vec4f();
     var s2 = vec4f();
     var s3 = vec4f();
-    for (var d0 = 0u; d0 < channels; d0 += 16u) {
+    for (var d0 = 0u; d0 < channels; d0 += 12u) {
       workgroupBarrier();
-      for (var n = lane; n < 16u; n += 32u) {
-        let r = n / 4u;
+      for (var n = lane; n < 12u; n += 32u) {
+        let r = n / 3u;
         let s = row0 + r;
-        let d = d0 + 4u * (n % 4u);
+        let d = d0 + 4u * (n % 3u);
         var x = vec4f();
         if (s < seq.length_q * P.row_heads && d < channels) {
           x = q_load4(q_row(seq, h + s % P.row_heads, s / P.row_heads), d);
         }
-        staged[0u + n % 16u][n / 16u] = x;
+        staged[0u + n % 12u][n / 12u] = x;
       }
-      for (var n = lane; n < 512u; n += 32u) {
-        let r = n / 4u;
+      for (var n = lane; n < 384u; n += 32u) {
+        let r = n / 3u;
         let s = j0 + r;
-        let d = d0 + 4u * (n % 4u);
+        let d = d0 + 4u * (n % 3u);
         var x = vec4f();
         if (s < seq.length_kv && d < channels) {
           x = k_load4(k_row(seq, h_k, s), d);
         }
-        staged[16u + n % 16u][n / 16u] = x;
+        staged[12u + n % 12u][n / 12u] = x;
       }
       workgroupBarrier();
-      let used = min(4u, (channels - d0 + 3u) / 4u);
+      let used = min(3u, (channels - d0 + 3u) / 4u);
       for (var d = 0u; d < used; d++) {
         let a0 = staged[0u + d][ty];
-        let a1 = staged[4u + d][ty];
-        let a2 = staged[8u + d][ty];
-        let a3 = staged[12u + d][ty];
-        let b0 = staged[16u + d][tx];
-        let b1 = staged[20u + d][tx];
-        let b2 = staged[24u + d][tx];
-        let b3 = staged[28u + d][tx];
+        let a1 = staged[3u + d][ty];
+        let a2 = staged[6u + d][ty];
+        let a3 = staged[9u + d][ty];
+        let b0 = staged[12u + d][tx];
+        let b1 = staged[15u + d][tx];
+        let b2 = staged[18u + d][tx];
+        let b3 = staged[21u + d][tx];
         s0 += vec4f(dot(a0, b0), dot(a0, b1), dot(a0, b2), dot(a0, b3));
         s1 += vec4f(dot(a1, b0), dot(a1, b1), dot(a1, b2), dot(a1, b3));
         s2 += vec4f(dot(a2, b0), dot(a2, b1), dot(a2, b2), dot(a2, b3));
@@ -375,9 +375,9 @@ fn main(
     weights[tx * 4u + 1u][ty] = vec4f(p0[1], p1[1], p2[1], p3[1]);
     weights[tx * 4u + 2u][ty] = vec4f(p0[2], p1[2], p2[2], p3[2]);
     weights[tx * 4u + 3u][ty] = vec4f(p0[3], p1[3], p2[3], p3[3]);
-    for (var k0 = 0u; k0 < 128u; k0 += 32u) {
+    for (var k0 = 0u; k0 < 128u; k0 += 16u) {
       workgroupBarrier();
-      for (var n = lane; n < 1024u; n += 32u) {
+      for (var n = lane; n < 512u; n += 32u) {
         let s = j0 + k0 + n / 32u;
         let d = 4u * (n % 32u);
         var x = vec4f();
@@ -391,7 +391,7 @@ fn main(
       }
       workgroupBarrier();
       if (atomicLoad(&non_finite) == 0u) {
-        for (var k = 0u; k < 32u; k++) {
+        for (var k = 0u; k < 16u; k++) {
           let w = weights[k0 + k][ty];
           let x0 = staged[k * 1u + 0u][tx];
           acc0_0 += w[0] * x0;
@@ -400,7 +400,7 @@ fn main(
           acc3_0 += w[3] * x0;
         }
       } else {
-        for (var k = 0u; k < 32u; k++) {
+        for (var k = 0u; k < 16u; k++) {
           let w = weights[k0 + k][ty];
           let x0 = staged[k * 1u + 0u][tx];
           acc0_0 += weighted(w[0], x0);

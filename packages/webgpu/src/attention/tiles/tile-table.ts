@@ -27,11 +27,11 @@ export const forwardTiles: readonly {
   readonly upTo: { readonly rows: number; readonly Dv: number };
   readonly sizes: WorkgroupTileSizes;
 }[] = [
-  { upTo: { rows: 4, Dv: 512 }, sizes: { tx: 32, ty: 1, headDimChunk: 4 } },
-  { upTo: { rows: 8, Dv: 256 }, sizes: { tx: 16, ty: 2, headDimChunk: 8 } },
-  { upTo: { rows: 16, Dv: 512 }, sizes: { tx: 16, ty: 4, headDimChunk: 6 } },
+  { upTo: { rows: 4, Dv: 512 }, sizes: { tx: 32, ty: 1, headDimChunk: 3 } },
+  { upTo: { rows: 8, Dv: 256 }, sizes: { tx: 16, ty: 2, headDimChunk: 4 } },
+  { upTo: { rows: 16, Dv: 512 }, sizes: { tx: 16, ty: 4, headDimChunk: 4 } },
   { upTo: { rows: Infinity, Dv: 256 }, sizes: defaultSizes },
-  { upTo: { rows: Infinity, Dv: 512 }, sizes: { tx: 16, ty: 4, headDimChunk: 6 } },
+  { upTo: { rows: Infinity, Dv: 512 }, sizes: { tx: 16, ty: 4, headDimChunk: 4 } },
 ];
 
 /** The sizes of the first tile of forward that has room for so many rows and channels. */
