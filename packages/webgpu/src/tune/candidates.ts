@@ -35,17 +35,17 @@ const workgroupSizes: readonly WorkgroupTileShape[] = [
   { tx: 16, ty: 16, headDimChunk: 8 },
   { tx: 16, ty: 8, headDimChunk: 4 },
   { tx: 8, ty: 8, headDimChunk: 4 },
-  { tx: 16, ty: 4, headDimChunk: 6 },
+  { tx: 16, ty: 4, headDimChunk: 4 },
 ];
 
 /** The sizes for few queries: more keys than rows. */
 const decodeSizes: readonly WorkgroupTileShape[] = [
-  { tx: 32, ty: 1, headDimChunk: 4 },
-  { tx: 16, ty: 2, headDimChunk: 8 },
-  { tx: 16, ty: 4, headDimChunk: 6 },
+  { tx: 32, ty: 1, headDimChunk: 3 },
+  { tx: 16, ty: 2, headDimChunk: 4 },
+  { tx: 16, ty: 4, headDimChunk: 4 },
   defaultSizes,
-  { tx: 16, ty: 1, headDimChunk: 8 },
-  { tx: 32, ty: 2, headDimChunk: 4 },
+  { tx: 16, ty: 1, headDimChunk: 4 },
+  { tx: 32, ty: 2, headDimChunk: 3 },
   { tx: 8, ty: 4, headDimChunk: 8 },
 ];
 

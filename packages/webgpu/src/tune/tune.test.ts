@@ -135,7 +135,7 @@ test('few queries get a tile of their own, with what a backward problem of them 
   const tiles = tileCandidates('decode', problem, guaranteedCapabilities);
   expect(tiles[0]).toEqual({ tx: 16, ty: 4, headDimChunk: 4 });
   expect(tiles.length).toBeGreaterThan(4);
-  const candidates = { decode: [{ tx: 32, ty: 1, headDimChunk: 4 }, square(4)], dq: [square(4)] };
+  const candidates = { decode: [{ tx: 32, ty: 1, headDimChunk: 3 }, square(4)], dq: [square(4)] };
   const { choice, timings } = await tune(ctx, problem, { candidates, seconds: 0 });
   expect(timings[0]).toMatchObject({ role: 'decode', tile: candidates.decode[0] });
   const rows = Tensor.zeros([1, 4, 3]);
