@@ -45,6 +45,7 @@ export function recordIn(
   }
 }
 
-function checkTarget(target: object): asserts target is GPUCommandEncoder | GPUComputePassEncoder {
+/** @throws InvalidArgumentError for what is neither an encoder nor a pass. */
+export function checkTarget(target: object): asserts target is GPUCommandEncoder | GPUComputePassEncoder {
   checkKind('target', target, 'a GPUCommandEncoder or GPUComputePassEncoder');
 }

@@ -11,7 +11,7 @@ import {
 import { dispatchSize, type KernelSpec, withFallbacks } from '../../codegen/kernel-spec.ts';
 import { packUniforms } from '../../codegen/shader-part.ts';
 import type { ByteRange } from '../../device/byte-range.ts';
-import { type ComputePass, recordIn } from '../../device/compute-pass.ts';
+import { type ComputePass, checkTarget, recordIn } from '../../device/compute-pass.ts';
 import { touch } from '../../device/gpu-work.ts';
 import { workQueue } from '../../device/work-queue.ts';
 import type { GpuMemory } from '../memory/gpu-memory.ts';
@@ -80,6 +80,7 @@ class DevicePlan<Options> implements KernelPlan<Options> {
     buffers: Readonly<Record<string, PlanBuffer>>,
     options?: Options,
   ): void {
+    checkTarget(target);
     const run = this.prepare(buffers, options);
     workQueue(this.#memory.device).demandUnused(run.buffers);
     recordIn(target, this.#memory.trace, run.encode);
