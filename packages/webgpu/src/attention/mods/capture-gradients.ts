@@ -201,7 +201,7 @@ function scatter(site: number): string {
           at[c] = capture_place${site}(scored${r}.unmodified[c], ${placeArguments});
         }
       }
-      staged[(ty * 4u + ${r}u) * ${defaultTile.grid.tx}u + tx] = values;
+      staged[ty * 4u + ${r}u][tx] = values;
       places[(ty * 4u + ${r}u) * ${defaultTile.grid.tx}u + tx] = at;
     }`,
       '\n    ',
@@ -232,7 +232,8 @@ fn add_pairs(table: u32, lane: u32) {
           own = vector;
           sum = vec2f();
         }
-        sum += select(vec2f(staged[n][c], 0.0), vec2f(0.0, staged[n][c]), at % 2u == 1u);
+        let value = staged[n / ${defaultTile.grid.tx}u][n % ${defaultTile.grid.tx}u][c];
+        sum += select(vec2f(value, 0.0), vec2f(0.0, value), at % 2u == 1u);
       }
     }
   }
