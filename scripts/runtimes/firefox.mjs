@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { swiftShaderDriver } from '../../tools/webgpu-host/dist/swiftshader.js';
+import { swiftShaderDriver } from '../../tools/webgpu-host/dist/vulkan/swiftshader.js';
 import { browserScripts, inServiceWorker, inWorker, onMainThread } from './browser-scripts.mjs';
 
 // Firefox on Linux has WebGPU, but off by default, and takes no software adapter unless it is told to.

@@ -2,7 +2,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { sharedDir } from './data-folders.ts';
-import { goldenCases } from './golden-case.ts';
+import { goldenCases } from './golden/golden-case.ts';
 import { loadPhilox } from './philox-vectors.ts';
 
 const before = process.env.TILEWISE_SHARED;

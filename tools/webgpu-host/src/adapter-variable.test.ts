@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { openGpu } from './open-gpu.ts';
-import { isSwiftShaderPackaged } from './swiftshader.ts';
+import { isSwiftShaderPackaged } from './vulkan/swiftshader.ts';
 
 const before = process.env.TILEWISE_ADAPTER;
 beforeEach(() => {

@@ -1,8 +1,13 @@
 import { existsSync } from 'node:fs';
 import { isAbsolute, resolve } from 'node:path';
-import { isSwiftShaderPackaged, packageName, packageVersion, swiftShaderDriver } from './swiftshader.ts';
-import { findLavapipe, hasVulkanDriver } from './vulkan-drivers.ts';
-import { loadVulkanLoader, useVulkanDriver } from './vulkan-loader.ts';
+import { findLavapipe, hasVulkanDriver } from './vulkan/drivers.ts';
+import { loadVulkanLoader, useVulkanDriver } from './vulkan/loader.ts';
+import {
+  isSwiftShaderPackaged,
+  packageName,
+  packageVersion,
+  swiftShaderDriver,
+} from './vulkan/swiftshader.ts';
 import { workgroupInitToggle } from './workgroup-init.ts';
 
 /**

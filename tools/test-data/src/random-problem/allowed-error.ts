@@ -1,4 +1,4 @@
-import { errorOf } from '../gate.ts';
+import { errorOf } from '../golden/gate.ts';
 import type { RandomProblem } from './random-problem.ts';
 
 const forward: readonly string[] = ['o', 'lse', 'max', 'sumExp'];

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { packaged, packageName, packageVersion, unpackTar } from './packaged-chromium.ts';
+import { packaged, packageName, packageVersion, unpackTar } from '../packaged-chromium.ts';
 
 export { packageName, packageVersion };
 

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { fixturesDir } from './data-folders.ts';
+import { fixturesDir } from '../data-folders.ts';
 import { errorOf, gate, referenceGate } from './gate.ts';
 import { goldenCases, loadGolden } from './golden-case.ts';
 import type { GoldenCase } from './parse-golden.ts';

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { fixturesDir } from './data-folders.ts';
+import { fixturesDir } from '../data-folders.ts';
 import { goldenCall, type MakeTensor } from './golden-call.ts';
 import { goldenCases, loadGolden } from './golden-case.ts';
 

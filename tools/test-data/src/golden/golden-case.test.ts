@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { fixturesDir } from './data-folders.ts';
+import { fixturesDir } from '../data-folders.ts';
 import { goldenCases, loadGolden } from './golden-case.ts';
 
 const committed = join(fixturesDir(), 'attention');

@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { isAbsolute, join, resolve } from 'node:path';
-import { fixturesDir, sharedDir } from './data-folders.ts';
+import { fixturesDir, sharedDir } from '../data-folders.ts';
 import { type GoldenCase, parseGolden } from './parse-golden.ts';
 
 const fileName = /^\d+_(.+)\.json$/;
