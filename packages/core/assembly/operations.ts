@@ -1,4 +1,4 @@
-export * from './lanes';
-export { addLineProducts, multiplyLines } from './matvec';
-export { packColumns, packRows } from './pack';
-export * from './panels';
+export * from './vector/lanes';
+export { addLineProducts, multiplyLines } from './products/matvec';
+export { packColumns, packRows } from './products/pack';
+export * from './products/panels';

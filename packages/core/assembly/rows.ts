@@ -1,4 +1,4 @@
-import { multiplyAdd, sumOfLanes } from './vector';
+import { multiplyAdd, sumOfLanes } from './vector/vector';
 
 /** Divides each of m rows (`width` f32, a multiple of 4) by its f64 divisor; rows with 0 stay. */
 export function divideRows(m: i32, width: i32, rows: usize, ld: usize, divisors: usize): void {

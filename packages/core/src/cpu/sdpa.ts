@@ -3,8 +3,8 @@ import type { BackwardInputs, SdpaBackwardOptions, SdpaOptions } from '../attent
 import type { GradientName } from '../attention/problem/problem.ts';
 import type { SdpaGradients, SdpaResult } from '../engine/engine.ts';
 import type { Tensor } from '../tensor/tensor.ts';
-import { type BackwardResults, backward } from './backward/backward.ts';
-import { forward } from './forward/forward.ts';
+import { type BackwardResults, backward } from './attention/backward/backward.ts';
+import { forward } from './attention/forward/forward.ts';
 import { bestVariant, withKernels } from './kernels/host-kernels.ts';
 
 /**

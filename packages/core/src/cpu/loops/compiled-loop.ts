@@ -1,13 +1,13 @@
 import type { LoopHost } from '../kernels/interface/module-host.ts';
 import { type CompiledLoop, linkLoop } from './link-loop.ts';
 import type { LoopSpec } from './loop-spec.ts';
-import { writeLoop } from './loop-writer.ts';
+import { writeLoop } from './write/loop-writer.ts';
 
 /** Modules by what they are made of, null where the host refuses to compile. */
 const modules = new Map<string, WebAssembly.Module | null>();
 /** Loops on the memory of a host, by what they are made of. */
 const linked = new WeakMap<LoopHost, Map<string, CompiledLoop>>();
-/** Loops written alike are compiled once; so many are kept. */
+/** The most modules that are kept: equal loops share one. */
 const MOST_MODULES = 1024;
 
 /** A loop on the memory of a host; null where the host compiles nothing at once. */

@@ -1,8 +1,8 @@
 import type { ExprType } from '../../expr/expr.ts';
 import type { DType } from '../../tensor/dtype/dtype.ts';
 import type { LaneFunction } from '../kernels/interface/module-host.ts';
-import type { FunctionWriter, ImportedFunction, Local } from './function-writer.ts';
-import type { ValueType } from './opcodes.ts';
+import type { FunctionWriter, ImportedFunction, Local } from './wasm/function-writer.ts';
+import type { ValueType } from './wasm/opcodes.ts';
 
 /**
  * How a loop reads or writes elements: a dtype, `f64` for sums, and `bits16` for codes of 16 bits that are

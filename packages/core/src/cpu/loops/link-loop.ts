@@ -1,5 +1,5 @@
 import type { LoopHost } from '../kernels/interface/module-host.ts';
-import { hostFunctions } from './operators.ts';
+import { hostFunctions } from './write/operators.ts';
 
 /** Runs a loop on the numbers at an address. */
 export type CompiledLoop = (numbers: number) => void;

@@ -1,8 +1,8 @@
 import type { BroadcastDesc } from '../../attention/problem/problem.ts';
 import type { Tensor } from '../../tensor/tensor.ts';
+import type { QueryTile } from '../attention/tiles/score-tile.ts';
 import type { Kernels } from '../kernels/interface/kernels.ts';
 import { padded } from '../kernels/interface/panel.ts';
-import type { QueryTile } from '../tiles/score-tile.ts';
 import { copyLine, createLoadLine, type LoadLine } from './load-line.ts';
 
 /**

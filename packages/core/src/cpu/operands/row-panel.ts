@@ -1,6 +1,6 @@
+import type { QueryTile } from '../attention/tiles/score-tile.ts';
 import type { Kernels } from '../kernels/interface/kernels.ts';
 import { PANEL_BYTES, padded, STRIP } from '../kernels/interface/panel.ts';
-import type { QueryTile } from '../tiles/score-tile.ts';
 import type { Unpack } from './unpack.ts';
 
 /** One tile of query rows of an operand (q, o, dO) in f32. */

@@ -3,9 +3,9 @@ import type { MapPrimitive } from '../../primitive/primitive.ts';
 import type { TensorDesc } from '../../tensor/tensor.ts';
 import { compiledLoop } from '../loops/compiled-loop.ts';
 import { formatOf } from '../loops/format.ts';
-import { type LoopPlan, loopInputs, planCopy } from '../loops/plan-loop.ts';
-import { planParts } from '../loops/plan-parts.ts';
-import { runLoop } from '../loops/run-loop.ts';
+import { type LoopPlan, loopInputs, planCopy } from '../loops/plan/plan-loop.ts';
+import { planParts } from '../loops/plan/plan-parts.ts';
+import { runLoop } from '../loops/run/run-loop.ts';
 import { copyBack, readable, writable } from '../operands/resident.ts';
 import type { RunOnKernels } from './run-on-kernels.ts';
 

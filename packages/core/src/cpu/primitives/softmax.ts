@@ -7,8 +7,8 @@ import { contiguousStrides, elementCount } from '../../tensor/shape.ts';
 import type { Tensor, TensorDesc } from '../../tensor/tensor.ts';
 import { compiledLoop } from '../loops/compiled-loop.ts';
 import { formatOf } from '../loops/format.ts';
-import { type LoopInput, type LoopOutput, planLoop } from '../loops/plan-loop.ts';
-import { runLoop } from '../loops/run-loop.ts';
+import { type LoopInput, type LoopOutput, planLoop } from '../loops/plan/plan-loop.ts';
+import { runLoop } from '../loops/run/run-loop.ts';
 import { copyBack, readable, writable } from '../operands/resident.ts';
 import type { RunOnKernels } from './run-on-kernels.ts';
 

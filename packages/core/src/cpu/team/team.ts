@@ -1,7 +1,7 @@
 import type { Kernels } from '../kernels/interface/kernels.ts';
 import { operationsModule } from '../kernels/wasm/operation-kernels.ts';
 import { compiledLoop, loopModule } from '../loops/compiled-loop.ts';
-import type { LoopPlan } from '../loops/plan-loop.ts';
+import type { LoopPlan } from '../loops/plan/plan-loop.ts';
 import { type Pool, WorkerFailure } from '../threads/pool.ts';
 import { control, NEVER, runTasks, tasksLeft } from './control.ts';
 import { type SharedTasks, TASK_WORDS } from './tasks.ts';

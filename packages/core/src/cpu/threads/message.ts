@@ -6,11 +6,11 @@ import type {
 } from '../../attention/problem/problem.ts';
 import { type FlatNode, flatten, unflatten } from '../../expr/canonical.ts';
 import type { Tensor } from '../../tensor/tensor.ts';
-import type { BackwardSums } from '../backward/sums.ts';
-import type { ForwardResults } from '../forward/forward-results.ts';
+import type { BackwardSums } from '../attention/backward/sums.ts';
+import type { ForwardResults } from '../attention/forward/forward-results.ts';
+import type { TileSize } from '../attention/tiles/tile-size.ts';
 import type { Variant } from '../kernels/interface/variant.ts';
 import type { Region } from '../team/join-team.ts';
-import type { TileSize } from '../tiles/tile-size.ts';
 import type { Amax } from './amax.ts';
 import type { Arrivals } from './arrivals.ts';
 import type { Sent } from './shared-tensors.ts';

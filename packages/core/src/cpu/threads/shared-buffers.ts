@@ -3,7 +3,7 @@ import { TilewiseError } from '../../errors.ts';
 /** Shared memory for one pass. */
 export interface SharedBuffers {
   /**
-   * A buffer of exactly so many bytes, which holds whatever was there before.
+   * A buffer of exactly `bytes`, which still holds what was written there before.
    * @throws TilewiseError with code `OUT_OF_MEMORY`.
    */
   take(bytes: number): SharedArrayBuffer;

@@ -12,13 +12,13 @@ import {
   type BackwardPlaces,
   type BackwardResults,
   finishBackward,
-} from '../backward/backward.ts';
-import type { PartsOfDq } from '../backward/sums.ts';
-import { forwardResult } from '../forward/forward.ts';
-import { allocateForward, type ForwardResults } from '../forward/forward-results.ts';
+} from '../attention/backward/backward.ts';
+import type { PartsOfDq } from '../attention/backward/sums.ts';
+import { forwardResult } from '../attention/forward/forward.ts';
+import { allocateForward, type ForwardResults } from '../attention/forward/forward-results.ts';
+import { backwardTasks, headGroups, headsThatShare } from '../attention/tasks.ts';
+import { type TileSize, tileSizeOf } from '../attention/tiles/tile-size.ts';
 import { padded } from '../kernels/interface/panel.ts';
-import { backwardTasks, headGroups, headsThatShare } from '../tasks.ts';
-import { type TileSize, tileSizeOf } from '../tiles/tile-size.ts';
 import { type Amax, joinAmax } from './amax.ts';
 import { type BackwardPass, type ForwardPass, type Pass, sendProblem } from './message.ts';
 import type { Pool } from './pool.ts';

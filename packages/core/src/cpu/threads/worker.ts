@@ -1,12 +1,12 @@
-import { runBackward } from '../backward/backward-pass.ts';
-import { runForward } from '../forward/forward.ts';
+import { runBackward } from '../attention/backward/backward-pass.ts';
+import { runForward } from '../attention/forward/forward.ts';
+import type { PassContext } from '../attention/pass-context.ts';
+import type { Claim } from '../attention/tasks.ts';
 import type { Kernels } from '../kernels/interface/kernels.ts';
 import { MEMORY_KEPT } from '../kernels/memory/memory.ts';
 import { typescriptKernels } from '../kernels/typescript/typescript-kernels.ts';
 import { withOperations } from '../kernels/wasm/operation-kernels.ts';
 import { wasmKernels } from '../kernels/wasm/wasm-kernels.ts';
-import type { PassContext } from '../pass-context.ts';
-import type { Claim } from '../tasks.ts';
 import { joinTeam } from '../team/join-team.ts';
 import type { Amax } from './amax.ts';
 import { awaitPart } from './arrivals.ts';

@@ -1,6 +1,6 @@
 /**
  * Functions of four lanes, which modules that are made at run time import; the host cannot call them. See
- * `assembly/lanes.ts`.
+ * `assembly/vector/lanes.ts`.
  */
 export type LaneFunctions = Readonly<Record<LaneFunction, WebAssembly.ExportValue>>;
 

@@ -1,7 +1,7 @@
 /** Blocks of bytes in a memory that can grow. */
 export interface Heap {
   /**
-   * The address of a free block of so many bytes, a multiple of 64.
+   * The address of a free block of at least `bytes`; a multiple of 64.
    * @throws what growing the memory throws when there is no room.
    */
   allocate(bytes: number): number;
@@ -15,7 +15,7 @@ const ALIGNMENT = 64;
 
 /**
  * A heap from `base` on, first fit.
- * @param size bytes that there are; `grow` adds at least so many more, and gives how many there are then.
+ * @param size the bytes of the memory; `grow` adds at least `bytes` to them and gives the new size.
  */
 export function createHeap(base: number, size: number, grow: (bytes: number) => number): Heap {
   /** Free stretches by address, none next to another. */

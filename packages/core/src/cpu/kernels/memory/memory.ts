@@ -51,13 +51,13 @@ export interface Memory {
   readonly isKept: boolean;
 }
 
-/** A buffer that can grow. What it holds survives; earlier views of it do not, unless it stays in place. */
+/** A buffer that can grow. The contents survive; earlier views do not, unless the buffer stays in place. */
 export interface GrowingBuffer {
   /** The buffer before the memory first grows. */
   readonly buffer: ArrayBufferLike;
-  /** Adds at least so many bytes, and gives the buffer that there is then. Throws when there is no room. */
+  /** Grows the memory by at least `bytes`, and gives the new buffer. Throws when there is no room. */
   grow(bytes: number): ArrayBufferLike;
-  /** Whether views of it survive growth. */
+  /** Whether views of the buffer survive growth. */
   readonly staysInPlace: boolean;
 }
 

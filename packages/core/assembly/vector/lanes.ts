@@ -1,0 +1,126 @@
+import { exponential } from './exponential';
+import { bf16OfFloat, floatOfHalf, halfOfFloat } from './half';
+
+/**
+ * Functions of four lanes at once, which the loops that are written at run time call: what WebAssembly has no
+ * instruction for.
+ */
+
+/** e^x, with the error of `exponential` relative to the result. */
+export function expLanes(x: v128): v128 {
+  const two32 = f32x4.splat(4294967296.0);
+  // The exponent of 2^n must not overflow before the result does.
+  const large = f32x4.gt(x, f32x4.splat(80));
+  const reduced = f32x4.sub(x, v128.and(large, f32x4.splat(22.180709777918249)));
+  const y = exponential(f32x4.pmin(reduced, f32x4.splat(88)));
+  return f32x4.mul(y, v128.bitselect(two32, f32x4.splat(1), large));
+}
+
+/**
+ * (1 − t) / (1 + t) with t = e^(−2|x|), and near 0, where that cancels, the Taylor series: errors stay below
+ * 3e-7 relative.
+ */
+export function tanhLanes(x: v128): v128 {
+  const one = f32x4.splat(1);
+  const t = exponential(f32x4.mul(f32x4.abs(x), f32x4.splat(-2)));
+  const far = f32x4.div(f32x4.sub(one, t), f32x4.add(one, t));
+  const x2 = f32x4.mul(x, x);
+  let series = f32x4.add(f32x4.splat(-17.0 / 315.0), f32x4.mul(x2, f32x4.splat(62.0 / 2835.0)));
+  series = f32x4.add(f32x4.splat(2.0 / 15.0), f32x4.mul(x2, series));
+  series = f32x4.add(f32x4.splat(-1.0 / 3.0), f32x4.mul(x2, series));
+  const near = f32x4.add(x, f32x4.mul(x, f32x4.mul(x2, series)));
+  const signed = v128.or(far, v128.and(x, f32x4.splat(-0.0)));
+  return v128.bitselect(near, signed, f32x4.lt(f32x4.abs(x), f32x4.splat(0.25)));
+}
+
+/** Abramowitz and Stegun 7.1.26, and below 1/2 the Taylor series: errors stay below 6e-7 relative. */
+export function erfLanes(x: v128): v128 {
+  const one = f32x4.splat(1);
+  const x2 = f32x4.mul(x, x);
+  const t = f32x4.div(one, f32x4.add(one, f32x4.mul(f32x4.splat(0.3275911), f32x4.abs(x))));
+  let p = f32x4.add(f32x4.splat(-1.453152027), f32x4.mul(t, f32x4.splat(1.061405429)));
+  p = f32x4.add(f32x4.splat(1.421413741), f32x4.mul(t, p));
+  p = f32x4.add(f32x4.splat(-0.284496736), f32x4.mul(t, p));
+  p = f32x4.mul(t, f32x4.add(f32x4.splat(0.254829592), f32x4.mul(t, p)));
+  const far = f32x4.sub(one, f32x4.mul(p, exponential(f32x4.neg(x2))));
+  let series = f32x4.add(f32x4.splat(-1.0 / 1320.0), f32x4.mul(x2, f32x4.splat(1.0 / 9360.0)));
+  series = f32x4.add(f32x4.splat(1.0 / 216.0), f32x4.mul(x2, series));
+  series = f32x4.add(f32x4.splat(-1.0 / 42.0), f32x4.mul(x2, series));
+  series = f32x4.add(f32x4.splat(1.0 / 10.0), f32x4.mul(x2, series));
+  series = f32x4.add(f32x4.splat(-1.0 / 3.0), f32x4.mul(x2, series));
+  const near = f32x4.mul(f32x4.mul(x, f32x4.splat(1.1283791670955126)), f32x4.add(one, f32x4.mul(x2, series)));
+  const signed = v128.or(far, v128.and(x, f32x4.splat(-0.0)));
+  return v128.bitselect(near, signed, f32x4.lt(f32x4.abs(x), f32x4.splat(0.5)));
+}
+
+/** ln x, correctly rounded but for 1e-11 of a unit: in f64, two lanes at a time. */
+export function logLanes(x: v128): v128 {
+  const low = f32x4.demote_f64x2_zero(logPair(f64x2.promote_low_f32x4(x)));
+  const high = f32x4.demote_f64x2_zero(logPair(f64x2.promote_low_f32x4(v128.shuffle<i64>(x, x, 1, 0))));
+  return v128.shuffle<i64>(low, high, 0, 2);
+}
+
+/**
+ * ln x of x = m·2^e with m from √½ to √2: e·ln 2 + 2·artanh(s) with s = (m − 1) / (m + 1), |s| < 0.172. Of
+ * the series of artanh the first term left out is s^15 / 15, 3e-12 of the result.
+ */
+function logPair(x: v128): v128 {
+  const one = f64x2.splat(1);
+  const mantissa = v128.or(v128.and(x, i64x2.splat(0xfffffffffffff)), one);
+  const isHigh = f64x2.gt(mantissa, f64x2.splat(1.4142135623730951));
+  const m = v128.bitselect(f64x2.mul(mantissa, f64x2.splat(0.5)), mantissa, isHigh);
+  const exponent = i64x2.sub(i64x2.sub(i64x2.shr_u(x, 52), i64x2.splat(1023)), isHigh);
+  const e = f64x2.convert_low_i32x4_s(v128.shuffle<i32>(exponent, exponent, 0, 2, 0, 2));
+  const s = f64x2.div(f64x2.sub(m, one), f64x2.add(m, one));
+  const s2 = f64x2.mul(s, s);
+  let sum = f64x2.add(f64x2.splat(1.0 / 11.0), f64x2.mul(s2, f64x2.splat(1.0 / 13.0)));
+  sum = f64x2.add(f64x2.splat(1.0 / 9.0), f64x2.mul(s2, sum));
+  sum = f64x2.add(f64x2.splat(1.0 / 7.0), f64x2.mul(s2, sum));
+  sum = f64x2.add(f64x2.splat(1.0 / 5.0), f64x2.mul(s2, sum));
+  sum = f64x2.add(f64x2.splat(1.0 / 3.0), f64x2.mul(s2, sum));
+  sum = f64x2.mul(f64x2.add(s, s), f64x2.add(one, f64x2.mul(s2, sum)));
+  const value = f64x2.add(f64x2.mul(e, f64x2.splat(0.6931471805599453)), sum);
+  // 0 gives −∞, a negative number NaN; +∞ and NaN stay.
+  const infinite = f64x2.splat(Infinity);
+  const known = v128.bitselect(x, value, f64x2.eq(x, infinite));
+  const atZero = v128.bitselect(f64x2.neg(infinite), known, f64x2.eq(x, f64x2.splat(0)));
+  return v128.bitselect(atZero, f64x2.splat(NaN), f64x2.ge(x, f64x2.splat(0)));
+}
+
+/** f32 of f16 codes, each in a lane of 32 bits. */
+export function halfLanes(codes: v128): v128 {
+  return floatOfHalf(codes);
+}
+
+/** f16 codes of f32, to nearest even. */
+export function toHalfLanes(x: v128): v128 {
+  return halfOfFloat(x);
+}
+
+/** bf16 codes of f32, to nearest even. */
+export function toBf16Lanes(x: v128): v128 {
+  return bf16OfFloat(x);
+}
+
+/** ⌊a / b⌋ of i32; a where b is 0. */
+export function floorDivLanes(a: v128, b: v128): v128 {
+  let q = i32x4.splat(0);
+  q = i32x4.replace_lane(q, 0, floorDiv(i32x4.extract_lane(a, 0), i32x4.extract_lane(b, 0)));
+  q = i32x4.replace_lane(q, 1, floorDiv(i32x4.extract_lane(a, 1), i32x4.extract_lane(b, 1)));
+  q = i32x4.replace_lane(q, 2, floorDiv(i32x4.extract_lane(a, 2), i32x4.extract_lane(b, 2)));
+  return i32x4.replace_lane(q, 3, floorDiv(i32x4.extract_lane(a, 3), i32x4.extract_lane(b, 3)));
+}
+
+/** a − b·⌊a / b⌋ of i32; 0 where b is 0. */
+export function modLanes(a: v128, b: v128): v128 {
+  const isZero = i32x4.eq(b, i32x4.splat(0));
+  return v128.andnot(i32x4.sub(a, i32x4.mul(b, floorDivLanes(a, b))), isZero);
+}
+
+@inline function floorDiv(a: i32, b: i32): i32 {
+  if (b == 0) return a;
+  // The one quotient that does not fit wraps around.
+  if (b == -1) return -a;
+  const q = a / b;
+  return q * b != a && (a < 0) != (b < 0) ? q - 1 : q;
+}

@@ -1,0 +1,132 @@
+import type {
+  BackwardAmaxName,
+  BackwardOperands,
+  BackwardProblem,
+  GradientName,
+  LengthsKind,
+} from '../../../attention/problem/problem.ts';
+import { encodeArray } from '../../../tensor/dtype/convert.ts';
+import { elementCount } from '../../../tensor/shape.ts';
+import { Tensor } from '../../../tensor/tensor.ts';
+import { type AllocateTensor, allocateIn, allocateRows, allocateTensor } from '../../operands/row-result.ts';
+import type { PassContext } from '../pass-context.ts';
+import { inOrder } from '../tasks.ts';
+import { runBackward } from './backward-pass.ts';
+import type { BackwardExtras, BackwardSums } from './sums.ts';
+
+/**
+ * Gradients and largest values by name, those that were asked for; and the gradients of the tensors that the
+ * score mod loads floats from.
+ */
+export interface BackwardResults {
+  readonly gradients: Readonly<Partial<Record<GradientName | BackwardAmaxName, Tensor>>>;
+  readonly dCaptures: Readonly<Record<string, Tensor>> | null;
+}
+
+/** Where results are to be written: gradients that are there, contiguous, and memory for sums. */
+export interface BackwardPlaces {
+  readonly into?: Readonly<Partial<Record<'dq' | 'dk' | 'dv' | 'dbias', Tensor>>>;
+  readonly allocateBytes?: AllocateBytes;
+}
+
+/** Makes memory of zeros, which begins at a multiple of 8 bytes. */
+export type AllocateBytes = (bytes: number) => Uint8Array;
+
+/** The gradients of a problem. */
+export function backward(
+  problem: BackwardProblem,
+  operands: BackwardOperands<Tensor>,
+  context: PassContext,
+  { into, allocateBytes = bytes => new Uint8Array(bytes) }: BackwardPlaces = {},
+): BackwardResults {
+  const sums = allocateBackward(problem, allocateTensor, allocateBytes, into);
+  const extras = runBackward(problem, operands, context, sums, inOrder());
+  return finishBackward(problem, sums, extras, into);
+}
+
+/** Zeros for the tasks of a problem to write to, when no head is cut. */
+export function allocateBackward(
+  problem: BackwardProblem,
+  allocate: AllocateTensor,
+  allocateBytes: AllocateBytes,
+  into: BackwardPlaces['into'] = {},
+): BackwardSums {
+  const { gradients } = problem;
+  const sums = sumBytes(problem);
+  const doubles = (name: SumName): Float64Array | null => {
+    const size = sums[name];
+    const bytes = size === null ? null : allocateBytes(size);
+    return bytes && new Float64Array(bytes.buffer, bytes.byteOffset, bytes.length / 8);
+  };
+  const { Sq, lengthsQ, lengthsKv } = problem.forward;
+  const rows = (name: 'dq' | 'dk' | 'dv', lengths: LengthsKind): Tensor | null => {
+    if (!gradients.includes(name)) return null;
+    // Without queries, no task writes the gradients of k and v.
+    return allocateRows(problem[name], Sq === 0 ? 'lengths' : lengths, allocateIn(into[name], allocate));
+  };
+  return {
+    dq: rows('dq', lengthsQ),
+    dk: rows('dk', lengthsKv),
+    dv: rows('dv', lengthsKv),
+    dqParts: null,
+    dsink: doubles('dsink'),
+    dAlibi: doubles('dAlibi'),
+    dbias: doubles('dbias'),
+  };
+}
+
+type SumName = 'dsink' | 'dAlibi' | 'dbias';
+
+/** How many bytes the sums of a problem take that are no results yet; null for those that it has not. */
+export function sumBytes({
+  gradients,
+  forward: { B, Hq, Sq, bias },
+}: BackwardProblem): Readonly<Record<SumName, number | null>> {
+  const perHead = 8 * Hq * (Sq === 0 ? 1 : B);
+  return {
+    dsink: gradients.includes('dsink') ? perHead : null,
+    dAlibi: gradients.includes('dAlibi') ? perHead : null,
+    dbias: gradients.includes('dbias') && bias ? 8 * elementCount(bias.source) : null,
+  };
+}
+
+/** Finishes the backward pass when all tasks are done. */
+export function finishBackward(
+  problem: BackwardProblem,
+  sums: BackwardSums,
+  extras: BackwardExtras,
+  into: BackwardPlaces['into'] = {},
+): BackwardResults {
+  const { bias, Hq } = problem.forward;
+  const amax = (name: BackwardAmaxName): Tensor | null => {
+    const value = extras.amax[name];
+    return problem.outputs[name] && value !== undefined ? Tensor.from([value], [1]) : null;
+  };
+  const results: Readonly<Partial<Record<GradientName | BackwardAmaxName, Tensor | null>>> = {
+    dq: sums.dq,
+    dk: sums.dk,
+    dv: sums.dv,
+    dbias: sums.dbias && bias && stored(sums.dbias, into.dbias ?? allocateTensor(bias.source, bias.dtype)),
+    dsink: sums.dsink && sumOfSequences(sums.dsink, Hq),
+    dAlibi: sums.dAlibi && sumOfSequences(sums.dAlibi, Hq),
+    amaxDQ: amax('amaxDQ'),
+    amaxDK: amax('amaxDK'),
+    amaxDV: amax('amaxDV'),
+    amaxDP: amax('amaxDP'),
+  };
+  return {
+    gradients: Object.fromEntries(Object.entries(results).filter(([, t]) => t)),
+    dCaptures: extras.dCaptures,
+  };
+}
+
+function stored(values: Float64Array, result: Tensor): Tensor {
+  encodeArray(result.dtype, values, result.data);
+  return result;
+}
+
+function sumOfSequences(perSequence: Float64Array, Hq: number): Tensor {
+  const sums = new Float64Array(Hq);
+  for (let n = 0; n < perSequence.length; n++) sums[n % Hq] += perSequence[n];
+  return Tensor.from(sums, [Hq]);
+}

@@ -1,0 +1,69 @@
+import type { AttentionProblem } from '../../../attention/problem/problem.ts';
+import { STRIP } from '../../kernels/interface/panel.ts';
+import type { Panel } from '../../kernels/memory/memory.ts';
+import { roundTile } from '../tiles/fp8.ts';
+import type { ScoreTile } from '../tiles/score-tile.ts';
+import type { HeadGradient } from './head-gradient.ts';
+import type { BackwardInputs } from './inputs.ts';
+import type { QueryGradient } from './query-gradient.ts';
+import { createProductGradient, type TakeTile } from './score-gradients.ts';
+
+/** The stage of a tile that ends in dq and dk. */
+export interface ScoreStage {
+  /** Adds a tile, from the probabilities that stand in place of its scores. */
+  add(tile: ScoreTile): void;
+  /** The largest magnitude of ∂L/∂(q·k) before it was rounded, of FP8 problems. */
+  amax(): number;
+}
+
+/**
+ * dP = dO·vᵀ, dS = p∘(z∘dP − delta), which goes to the gradients of what the scores are made of, and then, as
+ * ∂L/∂(q·k), to dq += dS·k and dk += dSᵀ·q.
+ */
+export function createScoreStage(
+  problem: AttentionProblem,
+  { kernels, size, tiles, fp8, rows: given, blocks, q, k, dO8 }: BackwardInputs,
+  dq: QueryGradient | null,
+  dk: HeadGradient | null,
+  takers: readonly TakeTile[],
+): ScoreStage {
+  const { chain, scores: p, products, softcap, ld, v, keep } = tiles;
+  const T = size.columns;
+  const dS = kernels.memory.floats(Math.ceil(size.rows / STRIP) * STRIP * T);
+  const toProductGradient = softcap ? null : createProductGradient(problem, chain);
+  let amax = 0;
+
+  /** Rounds ∂L/∂(q·k) for dq in place and gives it as dk takes it. */
+  function rounded({ rows, columns }: ScoreTile): Panel {
+    const { values } = dS;
+    for (let n = 0; n < rows * T; n++) values[n] *= problem.scale;
+    if (!blocks) {
+      amax = Math.max(amax, roundTile(values, T, rows, columns, fp8, fp8.scaleDP));
+      return dS;
+    }
+    for (let i = 0; i < rows; i++) {
+      for (let at = i * T; at < i * T + columns; at++) amax = Math.max(amax, Math.abs(values[at]));
+    }
+    return blocks.round(values, T, rows, columns);
+  }
+
+  return {
+    amax: () => amax,
+    add(tile) {
+      const { rows, columns, j0, index } = tile;
+      const ranges = tiles.ranges();
+      v.load(index);
+      const [at, factor] = [v.columnsAt(index), fp8.descaleDO * fp8.descaleV];
+      kernels.multiplyScores(rows, columns, problem.Dv, dO8.at, dO8.ld, at, dS.at, ld, factor, ranges, j0);
+      keep?.drop(dS.at, dS.at, ld, rows, columns);
+      kernels.toScoreGradients(rows, columns, dS.at, p.at, ld, given.deltaAt);
+      for (const take of takers) take(dS.values, products, T, tile);
+
+      softcap?.differentiate(dS, rows);
+      toProductGradient?.(dS.values, products, T, tile);
+      const forK = problem.fp8 ? rounded(tile) : dS;
+      dq?.add(tile, dS, ld, k, ranges);
+      dk?.add(tile, forK, ld, q, ranges);
+    },
+  };
+}

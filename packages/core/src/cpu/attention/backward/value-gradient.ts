@@ -1,0 +1,26 @@
+import type { AttentionProblem } from '../../../attention/problem/problem.ts';
+import { STRIP } from '../../kernels/interface/panel.ts';
+import { roundTile } from '../tiles/fp8.ts';
+import type { ScoreTile } from '../tiles/score-tile.ts';
+import type { HeadGradient } from './head-gradient.ts';
+import type { BackwardInputs } from './inputs.ts';
+
+/** The stage dv += (z∘p)ᵀ·dO of a tile, from the probabilities that stand in place of its scores. */
+export function createValueGradient(
+  { fp8: contract }: AttentionProblem,
+  { kernels: { memory }, size, tiles, fp8, dOT }: BackwardInputs,
+  dv: HeadGradient,
+): (tile: ScoreTile) => void {
+  const { scores: p, keep, ld } = tiles;
+  const T = size.columns;
+  // dS still needs p as it is.
+  const isApart = keep !== null || contract !== null;
+  const weights = isApart ? memory.floats(Math.ceil(size.rows / STRIP) * STRIP * T) : p;
+  return tile => {
+    const { rows, columns } = tile;
+    if (keep) keep.drop(p.at, weights.at, ld, rows, columns);
+    else if (isApart) weights.values.set(p.values);
+    if (contract) roundTile(weights.values, T, rows, columns, fp8, fp8.scaleS);
+    dv.add(tile, weights, ld, dOT, tiles.ranges());
+  };
+}

@@ -1,0 +1,105 @@
+import { fillNormal } from '@tilewise/philox';
+import { describe, expect, test } from 'vitest';
+import { normalise, normaliseBackward } from '../../attention/normalise.ts';
+import type { BackwardInputs, SdpaBackwardOptions, SdpaOptions } from '../../attention/options/options.ts';
+import { Tensor } from '../../tensor/tensor.ts';
+import { cpuEngine } from '../engine.ts';
+
+const normal = (shape: readonly number[], seed: number): Tensor => {
+  const count = shape.reduce((n, extent) => n * extent, 1);
+  return Tensor.from(fillNormal(new Float32Array(count), { seed }), shape);
+};
+
+const [B, H, S, D] = [2, 2, 70, 8];
+const q = normal([B, H, S, D], 1);
+const k = normal([B, H, S, D], 2);
+const v = normal([B, H, S, D], 3);
+const dO = normal([B, H, S, D], 4);
+
+/** A tensor of 7s, and others before and behind it in memory. */
+function amid(like: Tensor): Tensor {
+  const data = like.data.slice(0, 0).constructor as Float32ArrayConstructor;
+  return Tensor.wrap(new data(like.size + 8).fill(7), { dtype: like.dtype, shape: like.shape, offset: 4 });
+}
+
+const options: Readonly<Record<string, SdpaOptions<Tensor>>> = {
+  plain: {},
+  'causal with dropout': { causal: true, dropout: { p: 0.3, seed: 5, offset: 6n } },
+  'with a bias and slopes': { bias: normal([1, H, S, S], 5), alibi: true },
+  'of sequences that end early': { seqLensQ: [70, 31], seqLensKv: [0, 69] },
+  'with queries and keys that see nothing': {
+    mask: Tensor.from(
+      Array.from({ length: S * S }, (_, n) => Number(n >= 20 * S && n % S < 50)),
+      [S, S],
+      { dtype: 'bool' },
+    ),
+  },
+};
+
+describe.each(Object.entries(options))('prepared attention, %s', (_name, option) => {
+  test('writes what a call gives where it is told, forward and backward', async () => {
+    const engine = cpuEngine({ threads: 1 });
+    const asked = { ...option, outputs: { max: true, sumExp: true } };
+    const called = await engine.sdpa(q, k, v, asked);
+    const { problem, operands } = normalise({ q, k, v }, asked);
+    const results = {
+      o: amid(called.o),
+      lse: amid(called.lse),
+      max: amid(called.lse),
+      sumExp: amid(called.lse),
+    };
+    const prepared = engine.prepareAttention?.(problem);
+    const tensors = operands as unknown as Readonly<Record<string, Tensor>>;
+    await prepared?.run({ ...tensors, ...results });
+    for (const [name, t] of Object.entries(results)) {
+      expect(t.toFloat32(), name).toEqual(called[name as 'o'].toFloat32());
+      expect([...t.data.subarray(0, 4), ...t.data.subarray(4 + t.size)], name).toEqual(new Array(8).fill(7));
+    }
+
+    const inputs: BackwardInputs<Tensor> = { q, k, v, o: called.o, lse: called.lse, dO };
+    const gradients = ['dq', 'dk', 'dv', ...(option.bias ? (['dbias', 'dAlibi'] as const) : [])] as const;
+    const backOptions: SdpaBackwardOptions<Tensor, 'dq' | 'dk' | 'dv' | 'dbias' | 'dAlibi'> = {
+      ...option,
+      gradients,
+    };
+    const made = await engine.sdpaBackward(inputs, backOptions);
+    const back = normaliseBackward(inputs, backOptions);
+    const places = Object.fromEntries(gradients.map(name => [name, amid(made[name])]));
+    const preparedBackward = engine.prepareAttention?.(back.problem);
+    const bytes = preparedBackward?.workspaceBytes ?? 0;
+    const workspace = Tensor.zeros([bytes / 4 + 1]);
+    workspace.data.fill(7);
+    const backTensors = back.operands as unknown as Readonly<Record<string, Tensor>>;
+    await preparedBackward?.run({ ...backTensors, ...places }, { workspace });
+    for (const [name, t] of Object.entries(places)) {
+      expect(t.toFloat32(), name).toEqual(made[name as 'dq'].toFloat32());
+      expect([...t.data.subarray(0, 4), ...t.data.subarray(4 + t.size)], name).toEqual(new Array(8).fill(7));
+    }
+    expect(workspace.data.at(-1), 'what is behind the workspace').toBe(7);
+  });
+});
+
+test('on several threads, too', async () => {
+  const engine = cpuEngine({ threads: 2 });
+  const [a, b] = [normal([1, 4, 400, 64], 7), normal([1, 4, 400, 64], 8)];
+  const called = await engine.sdpa(a, b, b);
+  const { problem } = normalise({ q: a, k: b, v: b });
+  const [o, lse] = [amid(called.o), amid(called.lse)];
+  await engine.prepareAttention?.(problem).run({ q: a, k: b, v: b, o, lse });
+  expect(o.toFloat32()).toEqual(called.o.toFloat32());
+  expect(lse.toFloat32()).toEqual(called.lse.toFloat32());
+});
+
+test('scale, seed and offset may be others at each run', async () => {
+  const engine = cpuEngine({ threads: 1 });
+  const { problem, operands } = normalise({ q, k, v }, { dropout: { p: 0.3, seed: 5 } });
+  const prepared = engine.prepareAttention?.(problem);
+  const [o, lse] = [Tensor.zeros(q.shape), Tensor.zeros([B, H, S])];
+  const tensors = operands as unknown as Readonly<Record<string, Tensor>>;
+  await prepared?.run({ ...tensors, o, lse }, { scale: 0.7, seed: [9, 1], offset: [3, 0] });
+  const expected = await engine.sdpa(q, k, v, {
+    scale: 0.7,
+    dropout: { p: 0.3, seed: 9n + 2n ** 32n, offset: 3n },
+  });
+  expect(o.toFloat32()).toEqual(expected.o.toFloat32());
+});

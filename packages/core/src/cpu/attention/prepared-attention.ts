@@ -1,0 +1,154 @@
+import { fp8AmaxNames, fp8ScalarNames } from '../../attention/problem/fp8.ts';
+import type {
+  AttentionProblem,
+  BackwardOperands,
+  BackwardProblem,
+  Operands,
+} from '../../attention/problem/problem.ts';
+import type { SdpaResult } from '../../engine/engine.ts';
+import type { AttentionRun, PreparedAttention } from '../../primitive/prepared-attention.ts';
+import { checkStorage } from '../../tensor/checks/check-storage.ts';
+import { Tensor } from '../../tensor/tensor.ts';
+import {
+  type AllocateBytes,
+  type BackwardPlaces,
+  type BackwardResults,
+  sumBytes,
+} from './backward/backward.ts';
+import type { ForwardResults } from './forward/forward-results.ts';
+
+type Tensors = Readonly<Record<string, Tensor>>;
+
+/** Forward attention that writes to the tensors that it is given. */
+export function preparedForward(
+  problem: AttentionProblem,
+  run: (
+    problem: AttentionProblem,
+    operands: Operands<Tensor>,
+    into: Partial<ForwardResults>,
+  ) => Promise<SdpaResult<Tensor>>,
+): PreparedAttention<Tensor> {
+  return {
+    workspaceBytes: 0,
+    async run(tensors, numbers = {}) {
+      checkStorage(tensors);
+      const { o, lse, max, sumExp, ...operands } = tensors;
+      const into = mapped({ o, lse, max, sumExp }, inPlace);
+      const results = await run(withNumbers(problem, numbers), operandsOf(operands), into);
+      const { dropoutMask, ...others } = results;
+      deliver({ ...others, ...(dropoutMask && { 'outputs.dropoutMask': dropoutMask }) }, tensors);
+    },
+    release() {},
+  };
+}
+
+/** Backward attention that writes to the tensors that it is given, and sums in the workspace. */
+export function preparedBackward(
+  problem: BackwardProblem,
+  run: (
+    problem: BackwardProblem,
+    operands: BackwardOperands<Tensor>,
+    places: BackwardPlaces,
+  ) => Promise<BackwardResults>,
+): PreparedAttention<Tensor> {
+  const sums = Object.values(sumBytes(problem));
+  return {
+    workspaceBytes: sums.reduce<number>((sum, bytes) => sum + roomFor(bytes ?? 0), 0),
+    async run(tensors, numbers = {}) {
+      checkStorage({ ...tensors, workspace: numbers.workspace });
+      const { dq, dk, dv, dbias, dsink, dAlibi, ...operands } = tensors;
+      const allocateBytes = numbers.workspace && withinWorkspace(numbers.workspace);
+      const forward = withNumbers(problem.forward, numbers);
+      const { gradients } = await run(
+        { ...problem, forward },
+        operandsOf(operands) as BackwardOperands<Tensor>,
+        { into: mapped({ dq, dk, dv, dbias }, inPlace), ...(allocateBytes && { allocateBytes }) },
+      );
+      deliver(gradients, tensors);
+    },
+    release() {},
+  };
+}
+
+/** A problem with the numbers of one run. */
+function withNumbers(
+  problem: AttentionProblem,
+  { seed, offset, scale = problem.scale }: AttentionRun<Tensor>,
+): AttentionProblem {
+  const { dropout } = problem;
+  if (dropout?.kind !== 'philox') return { ...problem, scale };
+  return {
+    ...problem,
+    scale,
+    dropout: { ...dropout, seed: seed ?? dropout.seed, offset: offset ?? dropout.offset },
+  };
+}
+
+/**
+ * Tensors by the names that plans bind as operands: those that mods capture, and the scalars of `fp8`,
+ * together.
+ */
+function operandsOf({ fp8, ...tensors }: Tensors): Operands<Tensor> {
+  const captures: Record<string, Tensor> = {};
+  const operands: Record<string, Tensor> = {};
+  for (const [name, tensor] of Object.entries(tensors)) {
+    const [group, capture] = name.split('.');
+    if (group === 'captures') captures[capture] = tensor;
+    else if (group !== 'outputs' && group !== 'dCaptures') operands[name] = tensor;
+  }
+  const scalars = fp8 && fp8ScalarNames.map((name, n) => [name, elementOf(fp8, n)] as const);
+  return {
+    ...(operands as unknown as Operands<Tensor>),
+    ...(Object.keys(captures).length > 0 && { captures }),
+    ...(scalars && { fp8: Object.fromEntries(scalars) as NonNullable<Operands<Tensor>['fp8']> }),
+  };
+}
+
+/** Element n of a dense list, as a list of one. */
+function elementOf({ data, offset, dtype }: Tensor, n: number): Tensor {
+  return Tensor.wrap(data.subarray(offset + n, offset + n + 1), { dtype, shape: [1] });
+}
+
+/**
+ * Copies results to the tensors that were given for them, unless they are there already; largest values go to
+ * the list of `fp8`.
+ */
+function deliver(results: Readonly<Partial<Record<string, Tensor>>>, tensors: Tensors): void {
+  const largest = (name: string): number => (fp8AmaxNames as readonly string[]).indexOf(name);
+  const places = Object.keys(results).map(name => (largest(name) < 0 ? name : 'fp8'));
+  checkStorage(Object.fromEntries(places.map(place => [place, tensors[place]])));
+  for (const [name, result] of Object.entries(results)) {
+    if (!result) continue;
+    const place = largest(name);
+    const to = place < 0 ? tensors[name] : elementOf(tensors.fp8, fp8ScalarNames.length + place);
+    if (to && to.data.buffer !== result.data.buffer) inPlace(to).data.set(result.data);
+  }
+}
+
+/** A dense tensor as one whose storage begins with it. */
+function inPlace({ data, offset, size, dtype, shape }: Tensor): Tensor {
+  return Tensor.wrap(data.subarray(offset, offset + size), { dtype, shape });
+}
+
+function mapped<K extends string>(
+  tensors: Readonly<Partial<Record<K, Tensor>>>,
+  f: (tensor: Tensor) => Tensor,
+): Readonly<Partial<Record<K, Tensor>>> {
+  const given = Object.entries<Tensor | undefined>(tensors).flatMap(([name, t]) => (t ? [[name, f(t)]] : []));
+  return Object.fromEntries(given) as Partial<Record<K, Tensor>>;
+}
+
+/** Bytes as they lie in a workspace. */
+function roomFor(bytes: number): number {
+  return Math.ceil(bytes / 8) * 8;
+}
+
+/** Memory one piece after the other in a workspace. */
+function withinWorkspace({ data: { buffer, byteOffset } }: Tensor): AllocateBytes {
+  let at = byteOffset;
+  return bytes => {
+    const memory = new Uint8Array(buffer, at, bytes).fill(0);
+    at += roomFor(bytes);
+    return memory;
+  };
+}

@@ -1,0 +1,216 @@
+import type { AttentionProblem, BackwardProblem } from '../../attention/problem/problem.ts';
+import { dtypeInfo } from '../../tensor/dtype/dtype.ts';
+import type { TileSize } from './tiles/tile-size.ts';
+
+/**
+ * How a pass is cut into tasks that may run in any order and on any thread: no two of them write the same
+ * number.
+ */
+export interface Tasks<Task> {
+  readonly count: number;
+  task(n: number): Task;
+}
+
+/**
+ * Query rows `from` ≤ i < `to` of the heads `first` ≤ h < `end` of a sequence, which share heads of k and v
+ * with nobody else.
+ */
+export interface RowsTask {
+  /** Which of the `headGroups` these heads are. */
+  readonly group: number;
+  readonly b: number;
+  readonly first: number;
+  readonly end: number;
+  readonly from: number;
+  readonly to: number;
+}
+
+/**
+ * Forward in tasks of whole tiles of query rows of a head, each at most half a thread's share of all that is
+ * left (guided self-scheduling, Polychronopoulos and Kuck 1987). So the first heads are not cut, only one
+ * thread unpacks their keys and values, and at the end tasks are of one tile, for threads to end at about the
+ * same time. Later rows of a head, of which a causal mask shows more keys, come first. Rows do not depend on
+ * each other: how they are cut shows in no bit.
+ */
+export function forwardTasks(
+  problem: AttentionProblem,
+  { rows }: TileSize,
+  threads: number,
+): Tasks<RowsTask> {
+  const { Hq, Sq } = problem;
+  const heads = headsThatShare(problem);
+  const groups = headGroups(problem);
+  const tiles = Math.ceil(Sq / rows);
+  const tasks: RowsTask[] = [];
+  let left = groups * tiles;
+  for (let group = 0; group < groups; group++) {
+    const b = Math.floor((group * heads) / Hq);
+    const first = (group * heads) % Hq;
+    for (let to = tiles; to > 0; ) {
+      // Half, as the last rows of a head see up to twice the keys of the average one with a causal mask.
+      const from = Math.max(0, to - Math.ceil(left / (2 * threads)));
+      tasks.push({ group, b, first, end: first + heads, from: from * rows, to: to * rows });
+      left -= to - from;
+      to = from;
+    }
+  }
+  return { count: tasks.length, task: n => tasks[n] };
+}
+
+/**
+ * Into how many groups the query heads of all sequences fall that share heads of k and v with no other group;
+ * 0 without queries.
+ */
+export function headGroups(problem: AttentionProblem): number {
+  return problem.Sq === 0 ? 0 : (problem.B * problem.Hq) / headsThatShare(problem);
+}
+
+/** Neighbouring query heads, the fewest that share no head of k or v with others. */
+export function headsThatShare({ Hq, Hk, Hv }: AttentionProblem): number {
+  return leastCommonMultiple(Hq / Hk, Hq / Hv);
+}
+
+/**
+ * Query heads `first` ≤ h < `end` of a sequence, which share heads of k and v with nobody else, and keys of
+ * some tiles.
+ */
+export interface KeysTask {
+  /** Which of the `headGroups` these heads are. */
+  readonly group: number;
+  readonly b: number;
+  readonly first: number;
+  readonly end: number;
+  readonly firstTile: number;
+  readonly endTile: number;
+  /** Where its part of dq goes when other tasks have the other keys of these heads; else null. */
+  readonly part: PartOfDq | null;
+}
+
+/** One of the neighbouring slots `first` ≤ slot < `end` that the parts of dq of a group of heads have. */
+export interface PartOfDq {
+  readonly slot: number;
+  readonly first: number;
+  readonly end: number;
+}
+
+export interface BackwardTasks extends Tasks<KeysTask> {
+  /** The keys of a head in sections, whose sums of dq are added up in their order. */
+  readonly sections: readonly TileRange[];
+  /** Slots for parts of dq. */
+  readonly slots: number;
+  /** Keys of the largest task. */
+  readonly keys: number;
+}
+
+/** Tiles `firstTile` ≤ t < `endTile`. */
+export interface TileRange {
+  readonly firstTile: number;
+  readonly endTile: number;
+}
+
+/**
+ * Backward in tasks of heads that share keys and values. Those that are left when each thread has had as
+ * many, or the last one, are cut, so that threads end at about the same time: into a first task of some
+ * sections of their keys, at most half a thread's share of what is left, and one for each of the other
+ * sections. Sections depend on the problem alone, so how heads are cut shows in no bit.
+ */
+export function backwardTasks(
+  problem: BackwardProblem,
+  { columns }: TileSize,
+  threads: number,
+): BackwardTasks {
+  const { Hq, Skv } = problem.forward;
+  const heads = headsThatShare(problem.forward);
+  const groups = headGroups(problem.forward);
+  const tiles = Math.ceil(Skv / columns);
+  const sections = keySections(problem.forward, tiles);
+  const whole = threads === 1 ? groups : groups - Math.max(1, groups % threads);
+  const uncut = cut(sections, tiles);
+  const tasks: KeysTask[] = [];
+  let slots = 0;
+  for (let group = 0; group < groups; group++) {
+    const share = Math.ceil(((groups - group) * tiles) / (2 * threads));
+    const ranges = group < whole ? uncut : cut(sections, share);
+    const b = Math.floor((group * heads) / Hq);
+    const first = (group * heads) % Hq;
+    const end = slots + ranges.length;
+    ranges.forEach(({ firstTile, endTile }, n) => {
+      const part = ranges.length === 1 ? null : { slot: slots + n, first: slots, end };
+      tasks.push({ group, b, first, end: first + heads, firstTile, endTile, part });
+    });
+    if (ranges.length > 1) slots = end;
+  }
+  const largest = tasks.reduce((most, { firstTile, endTile }) => Math.max(most, endTile - firstTile), 0);
+  return { count: tasks.length, task: n => tasks[n], sections, slots, keys: largest * columns };
+}
+
+/**
+ * Sections of a quarter of the tiles that are left, so that the last ones are small, but not so small that
+ * loading the queries for each takes long.
+ */
+function keySections(problem: AttentionProblem, tiles: number): TileRange[] {
+  if (hasSumsOfScores(problem)) return [{ firstTile: 0, endTile: tiles }];
+  const least = Math.ceil(tiles / 16);
+  const sections: TileRange[] = [];
+  for (let firstTile = 0; firstTile < tiles; ) {
+    const size = Math.max(least, Math.ceil((tiles - firstTile) / 4));
+    const endTile = Math.min(firstTile + size, tiles);
+    sections.push({ firstTile, endTile });
+    firstTile = endTile;
+  }
+  return sections;
+}
+
+/**
+ * Sections as tasks of at most `share` tiles, if they are not larger themselves: neighbours are joined only
+ * from the first one on.
+ */
+function cut(sections: readonly TileRange[], share: number): TileRange[] {
+  const joined = Math.max(1, sections.filter(({ endTile }) => endTile <= share).length);
+  const endTile = sections[joined - 1]?.endTile ?? 0;
+  return [{ firstTile: 0, endTile }, ...sections.slice(joined)];
+}
+
+/**
+ * Whether a problem may have gradients that are sums over the keys of a head, which one task makes in one
+ * order. It does not depend on which gradients are wanted, so that each of them has the same bits alone and
+ * with the others.
+ */
+function hasSumsOfScores({ bias, alibi, scoreMod, fp8 }: AttentionProblem): boolean {
+  return bias !== null || alibi || scoreMod !== null || fp8 !== null;
+}
+
+/** Multiplications of a forward pass. */
+export function forwardSize({ B, Hq, Sq, Skv, Dqk, Dv }: AttentionProblem): number {
+  return B * Hq * Sq * Skv * (Dqk + Dv);
+}
+
+/**
+ * Multiplications of a backward pass that threads can share; 0 where a wanted gradient is a sum over several
+ * tasks, which one thread has to add in one order.
+ */
+export function sharedBackward({ forward, gradients }: BackwardProblem): number {
+  const { B, Hq, bias, captures } = forward;
+  const extent = (d: number): number => bias?.source.at(d) ?? 1;
+  const hasOneTaskEach = (B === 1 || extent(-4) > 1) && (headsThatShare(forward) === Hq || extent(-3) > 1);
+  const sumsBias = gradients.includes('dbias') && !hasOneTaskEach;
+  const sumsCaptures =
+    forward.scoreMod !== null &&
+    Object.values(captures).some(({ dtype }) => dtypeInfo[dtype].kind === 'float');
+  return sumsBias || sumsCaptures ? 0 : 2.5 * forwardSize(forward);
+}
+
+function leastCommonMultiple(a: number, b: number): number {
+  let n = a;
+  while (n % b !== 0) n += a;
+  return n;
+}
+
+/** Who does which task: gives the number of the next one at each call. */
+export type Claim = () => number;
+
+/** All tasks, one after the other. */
+export function inOrder(): Claim {
+  let n = 0;
+  return () => n++;
+}

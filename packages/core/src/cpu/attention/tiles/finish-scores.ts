@@ -1,0 +1,81 @@
+import { required } from '../../../attention/host/required.ts';
+import type { Visibility } from '../../../attention/host/visibility.ts';
+import type { AttentionProblem, Operands } from '../../../attention/problem/problem.ts';
+import type { ScoreChain } from '../../../score/score-chain.ts';
+import type { Tensor } from '../../../tensor/tensor.ts';
+import type { Kernels } from '../../kernels/interface/kernels.ts';
+import type { Panel } from '../../kernels/memory/memory.ts';
+import { createBiasRows } from '../../operands/broadcast-rows.ts';
+import type { RowRanges } from './row-ranges.ts';
+import type { QueryTile, ScoreTile } from './score-tile.ts';
+import type { SoftcapTile } from './softcap.ts';
+import type { TileSize } from './tile-size.ts';
+import type { TileVisibility } from './visibility.ts';
+
+/** Turns tiles of scaled q·k into final scores, in place. */
+export interface FinishScores {
+  /** Turns to the rows that the ranges are on. */
+  select(queries: QueryTile): void;
+  /**
+   * Finishes the tile that the visibility last looked at, in rows that are `ld` bytes apart. Within the
+   * ranges of the rows, a hidden score becomes −Infinity; outside of them, anything may stand.
+   */
+  finish(scores: Panel, ld: number, tile: ScoreTile, someHidden: boolean): void;
+}
+
+/**
+ * How the scores of a problem are finished: by the kernels, or pair by pair by the chain where it has a score
+ * mod, or softcap without kernels.
+ */
+export function createFinishScores(
+  problem: AttentionProblem,
+  operands: Operands<Tensor>,
+  chain: ScoreChain,
+  { diagonalOffset }: Pick<Visibility, 'diagonalOffset'>,
+  { hide, hideOutside }: Pick<TileVisibility, 'hide' | 'hideOutside'>,
+  softcapTile: SoftcapTile | null,
+  ranges: RowRanges,
+  kernels: Kernels,
+  { rows: maxRows }: TileSize,
+): FinishScores {
+  const { scoreMod, softcap, alibi, Skv } = problem;
+  const size = { rows: maxRows, Skv };
+  const byPairs = scoreMod !== null || (softcap !== null && !softcapTile);
+  const bias =
+    problem.bias && !byPairs
+      ? createBiasRows(kernels, problem.bias, required('bias', operands.bias), size)
+      : null;
+  const slopes = alibi && !byPairs ? required('alibi', operands.alibi).toFloat64() : null;
+  function finishPairs({ values }: Panel, ld: number, { b, h, i0, rows, j0, columns }: ScoreTile): void {
+    for (let i = 0; i < rows; i++) {
+      for (let j = 0; j < columns; j++) {
+        const at = ((i * ld) >> 2) + j;
+        if (values[at] === -Infinity) continue;
+        const hidden = chain.bias(b, h, i0 + i, j0 + j) === -Infinity;
+        values[at] = hidden ? -Infinity : chain.final(values[at], b, h, i0 + i, j0 + j);
+      }
+    }
+  }
+
+  return {
+    select(queries) {
+      bias?.select(queries, ranges.first(), ranges.end());
+    },
+    finish(scores, ld, tile, someHidden) {
+      const { b, h, i0, rows, j0, columns } = tile;
+      if (byPairs) {
+        // A score mod may be undefined where nothing is seen: a table, say, that ends at the diagonal.
+        if (someHidden) {
+          hide(scores, ld);
+          hideOutside(scores, ld);
+        }
+        finishPairs(scores, ld, tile);
+        return;
+      }
+      softcapTile?.cap(scores, rows);
+      if (bias) kernels.addBias(rows, columns, scores.at, ld, bias.at(j0), bias.ld);
+      if (slopes) kernels.addAlibi(rows, columns, scores.at, ld, slopes[h], i0 + diagonalOffset(b) - j0);
+      if (someHidden) hide(scores, ld);
+    },
+  };
+}

@@ -1,0 +1,175 @@
+import { createAddressing, placementLists } from '../../../attention/host/addressing.ts';
+import { createLengths, type SequenceSide } from '../../../attention/host/sequences.ts';
+import { createVisibility } from '../../../attention/host/visibility.ts';
+import type { AttentionProblem, Operands } from '../../../attention/problem/problem.ts';
+import { createFp8, type Fp8Arithmetic } from '../../../score/fp8.ts';
+import { createScoreChain, type ScoreChain } from '../../../score/score-chain.ts';
+import type { Tensor } from '../../../tensor/tensor.ts';
+import type { Kernels } from '../../kernels/interface/kernels.ts';
+import { STRIP } from '../../kernels/interface/panel.ts';
+import type { Panel } from '../../kernels/memory/memory.ts';
+import { createHeadPanels, type HeadPanels } from '../../operands/head-panels.ts';
+import { createRowPanel, type RowPanel } from '../../operands/row-panel.ts';
+import { createUnpack } from '../../operands/unpack.ts';
+import type { TileRange } from '../tasks.ts';
+import { createDropoutTile, type DropoutTile } from './dropout.ts';
+import { createFinishScores } from './finish-scores.ts';
+import { createRowRanges } from './row-ranges.ts';
+import { NO_TILE, type QueryTile, type ScoreTile } from './score-tile.ts';
+import { createSoftcapTile, type SoftcapTile } from './softcap.ts';
+import type { TileSize } from './tile-size.ts';
+import { createTileVisibility } from './visibility.ts';
+
+/** Which forms of k and v a pass multiplies with, besides the transposed k that gives the scores. */
+export interface PanelForms {
+  readonly kRows: boolean;
+  readonly vRows: boolean;
+  readonly vColumns: boolean;
+  /** Whether q is multiplied with as well, so that it is needed as panels. */
+  readonly qPanels: boolean;
+  /**
+   * Whether the derivatives of the scores are wanted, for which the scaled q·k is kept beside them where they
+   * are not q·k plus something.
+   */
+  readonly derivatives: boolean;
+}
+
+/** The score matrix of a problem, one tile at a time: what forward and backward share. */
+export interface ScoreTiles {
+  readonly lengths: { readonly q: SequenceSide; readonly kv: SequenceSide };
+  readonly chain: ScoreChain;
+  readonly fp8: Fp8Arithmetic;
+  readonly q: RowPanel;
+  readonly k: HeadPanels;
+  readonly v: HeadPanels;
+  readonly keep: DropoutTile | null;
+  /**
+   * Final scores of the tile computed last, row i and key j at element i·T + j. Within the ranges of the
+   * rows, −Infinity is what is not seen; outside, anything may stand.
+   */
+  readonly scores: Panel;
+  /** Scaled q·k of the same tile where derivatives are wanted and the chain has them, else empty. */
+  readonly products: Float32Array;
+  /** The kernel that caps the scores, unless the score chain does. */
+  readonly softcap: SoftcapTile | null;
+  /** Bytes between rows of a tile. */
+  readonly ld: number;
+  /**
+   * Turns to a tile of query rows. Gives the tiles that they may see any key of, those of `among` if it is
+   * given.
+   */
+  select(queries: QueryTile, among?: TileRange): TileRange;
+  /** Address of the ranges of the selected rows, 0 where all of the tile computed last is seen. */
+  ranges(): number;
+  /**
+   * Computes tile `index` of the selected rows. Null, and nothing is computed, when it shows nothing. The
+   * next call changes the tile that this one gave.
+   */
+  compute(index: number): ScoreTile | null;
+}
+
+/** Sets up the panels of a problem: O((rows + Skv)·D + rows·T) numbers. */
+export function createScoreTiles(
+  problem: AttentionProblem,
+  operands: Operands<Tensor>,
+  kernels: Kernels,
+  size: TileSize,
+  forms: PanelForms,
+): ScoreTiles {
+  const { Hq, Hk, Hv, Skv, Dqk, Dv } = problem;
+  const T = size.columns;
+  const lengths = createLengths(problem, operands);
+  const visibility = createVisibility(problem, operands);
+  const chain = createScoreChain(problem, operands, visibility);
+  const ranges = createRowRanges(visibility, kernels.memory, size.rows);
+  const seen = createTileVisibility(problem, operands, visibility, ranges, kernels, size);
+  const softcap = createSoftcapTile(problem, kernels, size, forms.derivatives);
+  const final = createFinishScores(
+    problem,
+    operands,
+    chain,
+    visibility,
+    seen,
+    softcap,
+    ranges,
+    kernels,
+    size,
+  );
+  const keep = createDropoutTile(problem, operands, kernels, size);
+  const fp8 = createFp8(problem, operands);
+  const factor = problem.scale * fp8.descaleQ * fp8.descaleK;
+
+  const addressQ = createAddressing(problem.q, operands.q, lengths.q, placementLists('q', operands));
+  const addressK = createAddressing(problem.k, operands.k, lengths.kv, placementLists('k', operands));
+  const addressV = createAddressing(problem.v, operands.v, lengths.kv, placementLists('v', operands));
+  const unpackQ = createUnpack(kernels, addressQ, problem.q.dtype, Dqk, size.rows);
+  const q = createRowPanel(kernels, unpackQ, size.rows, Dqk, forms.qPanels);
+  const positions = { positions: Skv, T };
+  const k = createHeadPanels(kernels, createUnpack(kernels, addressK, problem.k.dtype, Dqk, T), {
+    ...positions,
+    D: Dqk,
+    rows: forms.kRows,
+    columns: true,
+  });
+  const v = createHeadPanels(kernels, createUnpack(kernels, addressV, problem.v.dtype, Dv, T), {
+    ...positions,
+    D: Dv,
+    rows: forms.vRows,
+    columns: forms.vColumns,
+  });
+
+  const scores = kernels.memory.floats(Math.ceil(size.rows / STRIP) * STRIP * T);
+  const hasProducts =
+    forms.derivatives && !softcap && (problem.scoreMod !== null || problem.softcap !== null);
+  const products = new Float32Array(hasProducts ? Math.ceil(size.rows / STRIP) * STRIP * T : 0);
+  const ld = 4 * T;
+  /** One object for all tiles, so that a tile leaves no garbage. */
+  const tile: { -readonly [K in keyof ScoreTile]: number } = { ...NO_TILE };
+  let inRange = 0;
+
+  return {
+    lengths,
+    chain,
+    fp8,
+    q,
+    k,
+    v,
+    keep,
+    scores,
+    products,
+    softcap,
+    ld,
+    select(queries, among) {
+      Object.assign(tile, queries);
+      const { b, h, i0, rows } = queries;
+      ranges.select(b, i0, rows);
+      const firstTile = Math.max(Math.floor(ranges.first() / T), among?.firstTile ?? 0);
+      const endTile = Math.min(Math.ceil(ranges.end() / T), among?.endTile ?? Infinity);
+      if (firstTile >= endTile) return { firstTile, endTile };
+      q.load(queries);
+      k.select(b, Math.floor(h / (Hq / Hk)), lengths.kv.length(b));
+      v.select(b, Math.floor(h / (Hq / Hv)), lengths.kv.length(b));
+      seen.select(queries);
+      final.select(queries);
+      return { firstTile, endTile };
+    },
+    ranges: () => inRange,
+    compute(index) {
+      const j0 = index * T;
+      const columns = Math.min(T, lengths.kv.length(tile.b) - j0);
+      tile.index = index;
+      tile.j0 = j0;
+      tile.columns = columns;
+      const look = seen.look(tile);
+      if (look === 'none') return null;
+      k.load(index);
+      inRange = look === 'all' ? 0 : ranges.at;
+      const at = k.columnsAt(index);
+      const { rows } = tile;
+      kernels.multiplyScores(rows, columns, Dqk, q.at, q.ld, at, scores.at, ld, factor, inRange, j0);
+      if (hasProducts) products.set(scores.values);
+      final.finish(scores, ld, tile, look === 'some');
+      return tile;
+    },
+  };
+}

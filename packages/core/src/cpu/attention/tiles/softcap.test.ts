@@ -1,0 +1,41 @@
+import { describe, expect, test } from 'vitest';
+import { normalise } from '../../../attention/normalise.ts';
+import { Tensor } from '../../../tensor/tensor.ts';
+import { createKernels, supportedVariants } from '../../kernels/host-kernels.ts';
+import { createSoftcapTile } from './softcap.ts';
+
+const c = 2.5;
+const size = { rows: 4, columns: 8 };
+const x = Tensor.zeros([1, 1, 4, 8]);
+const { problem } = normalise({ q: x, k: x, v: x }, { softcap: c });
+const products = Float32Array.from({ length: 32 }, (_, n) => (n - 15) / 3);
+
+describe.each(supportedVariants().filter(name => name !== 'typescript'))('%s', variant => {
+  const kernels = createKernels(variant);
+  const softcap = createSoftcapTile(problem, kernels, size, true);
+  const scores = kernels.memory.floats(32);
+  const ds = kernels.memory.floats(32);
+
+  test('a tile is capped, and ds multiplied by the derivative, within f32', () => {
+    scores.values.set(products);
+    ds.values.fill(3);
+    softcap?.cap(scores, 4);
+    softcap?.differentiate(ds, 4);
+    for (const [n, product] of products.entries()) {
+      expect(scores.values[n]).toBeCloseTo(c * Math.tanh(product / c), 6);
+      expect(ds.values[n]).toBeCloseTo(3 * (1 - Math.tanh(product / c) ** 2), 5);
+    }
+  });
+
+  test('where ds is 0 it stays, also of products that are NaN', () => {
+    scores.values.fill(NaN);
+    ds.values.fill(0);
+    softcap?.cap(scores, 4);
+    softcap?.differentiate(ds, 4);
+    expect([...ds.values]).toEqual(new Array(32).fill(0));
+  });
+});
+
+test('without kernels for softcap the chain sees to it', () => {
+  expect(createSoftcapTile(problem, createKernels('typescript'), size, true)).toBeNull();
+});

@@ -1,0 +1,108 @@
+import { required } from '../../../attention/host/required.ts';
+import type { Visibility } from '../../../attention/host/visibility.ts';
+import type { AttentionProblem, Operands } from '../../../attention/problem/problem.ts';
+import { BLOCK_MASK_TILE } from '../../../attention/problem/problem.ts';
+import type { Tensor } from '../../../tensor/tensor.ts';
+import type { Kernels } from '../../kernels/interface/kernels.ts';
+import type { Panel } from '../../kernels/memory/memory.ts';
+import { createMaskRows } from '../../operands/broadcast-rows.ts';
+import type { RowRanges, Seen } from './row-ranges.ts';
+import { NO_TILE, type QueryTile, type ScoreTile } from './score-tile.ts';
+import type { TileSize } from './tile-size.ts';
+
+/** Who sees whom within one tile of the score matrix. */
+export interface TileVisibility {
+  /** Turns to the rows that the ranges are on. */
+  select(queries: QueryTile): void;
+  /** Looks at a tile of these rows. A tile that shows nothing is not worth a product. */
+  look(tile: ScoreTile): Seen;
+  /** Sets the scores of invisible pairs of the tile last looked at to −∞, within the ranges of the rows. */
+  hide(scores: Panel, ld: number): void;
+  /** Sets the scores outside the ranges to −∞, too. */
+  hideOutside(scores: Panel, ld: number): void;
+}
+
+/** The bytes of a tile that say which pairs are seen, rows `ld` bytes apart. */
+interface SeenBytes {
+  readonly at: number;
+  readonly ld: number;
+}
+
+/** The visibility of a problem tile by tile; `ranges` must be on the rows that are selected. */
+export function createTileVisibility(
+  problem: AttentionProblem,
+  operands: Operands<Tensor>,
+  visibility: Visibility,
+  ranges: RowRanges,
+  kernels: Kernels,
+  size: TileSize,
+): TileVisibility {
+  const { blockMask, Skv } = problem;
+  const { asksPairs } = visibility;
+  const T = size.columns;
+  const mask =
+    problem.mask &&
+    createMaskRows(kernels, problem.mask, required('mask', operands.mask), { rows: size.rows, Skv });
+  const asked = kernels.memory.allocate(Uint8Array, asksPairs || blockMask ? size.rows * T : 0);
+  let tile: ScoreTile = NO_TILE;
+  let seen: SeenBytes | null = null;
+
+  /** Asks pair by pair, within the ranges. */
+  function ask(): SeenBytes {
+    const { values } = asked;
+    const { b, h, i0, rows, j0, columns } = tile;
+    for (let i = 0; i < rows; i++) {
+      const to = Math.min(ranges.hi(i), j0 + columns);
+      for (let j = Math.max(ranges.lo(i), j0); j < to; j++) {
+        values[i * T + j - j0] = visibility.isVisible(b, h, i0 + i, j) ? 1 : 0;
+      }
+    }
+    return { at: asked.at, ld: T };
+  }
+
+  /**
+   * The options that decide about pairs besides lengths and band; null when none does, or all of the tile is
+   * in a visible block.
+   */
+  function seenPairs(isOneBlock: boolean): SeenBytes | null {
+    if (asksPairs || (blockMask && !isOneBlock)) return ask();
+    return mask && { at: mask.at(tile.j0), ld: mask.ld };
+  }
+
+  return {
+    select(queries) {
+      mask?.select(queries, ranges.first(), ranges.end());
+    },
+    look(next) {
+      tile = next;
+      const { b, h, i0, rows, j0, columns } = tile;
+      const look = ranges.seen(j0, j0 + columns);
+      if (look === 'none') return 'none';
+      const isOneBlock = isInOneBlock(i0, rows) && isInOneBlock(j0, columns);
+      if (isOneBlock && !visibility.showsBlock(b, h, i0, j0)) return 'none';
+      seen = seenPairs(isOneBlock);
+      if (!seen) return look;
+      const count = kernels.countSeen(rows, columns, seen.at, seen.ld, ranges.at, j0);
+      if (count === 0) return 'none';
+      return count === rows * columns ? 'all' : 'some';
+    },
+    hide({ at }, ld) {
+      if (seen) kernels.hideUnseen(tile.rows, tile.columns, at, ld, seen.at, seen.ld);
+    },
+    hideOutside({ values }, ld) {
+      const { rows, j0, columns } = tile;
+      for (let i = 0; i < rows; i++) {
+        const from = Math.min(Math.max(ranges.lo(i) - j0, 0), columns);
+        const to = Math.min(Math.max(ranges.hi(i) - j0, from), columns);
+        const row = (i * ld) >> 2;
+        values.fill(-Infinity, row, row + from);
+        values.fill(-Infinity, row + to, row + columns);
+      }
+    },
+  };
+}
+
+/** Whether `count` positions from `first` on lie in one block of a block mask. */
+function isInOneBlock(first: number, count: number): boolean {
+  return Math.floor(first / BLOCK_MASK_TILE) === Math.floor((first + count - 1) / BLOCK_MASK_TILE);
+}

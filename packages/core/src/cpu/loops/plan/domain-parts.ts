@@ -1,0 +1,169 @@
+import type { Expr, LoadExpr } from '../../../expr/expr.ts';
+import { binary, constant, select, unary } from '../../../expr/node.ts';
+import { nodes, withOperands } from '../../../expr/nodes.ts';
+
+/** A box of a domain: its first place, and its extents. */
+export interface DomainPart {
+  readonly start: readonly number[];
+  readonly shape: readonly number[];
+}
+
+/** An i32 that is a coordinate of the place plus an offset; the offset alone where `d` is null. */
+export interface Place {
+  readonly d: number | null;
+  readonly offset: number;
+}
+
+/** The most parts that a domain is cut into: each takes a run of a loop. */
+const MOST_PARTS = 8;
+
+/**
+ * The parts of a domain in which comparisons of one coordinate with a constant, as joined and padded tensors
+ * have them, are true or false throughout; the whole domain where there are none, or too many.
+ */
+export function domainParts(expr: Expr, domain: readonly number[]): DomainPart[] {
+  const places = placesOf(expr);
+  const cuts = domain.map(extent => new Set([0, extent]));
+  for (const e of nodes(expr)) {
+    const compared = comparisonOf(e, places);
+    if (!compared || compared.d === null) continue;
+    const { d, at, holds } = compared;
+    for (const cut of [at, at + 1]) {
+      if (cut > 0 && cut < domain[d] && holds(cut - 1) !== holds(cut)) cuts[d].add(cut);
+    }
+  }
+  const count = cuts.reduce((product, { size }) => product * (size - 1), 1);
+  const whole = { start: domain.map(() => 0), shape: domain };
+  if (count > MOST_PARTS || domain.includes(0)) return [whole];
+  return cuts.reduce<DomainPart[]>(
+    (parts, own) => {
+      const sorted = [...own].sort((a, b) => a - b);
+      return parts.flatMap(({ start, shape }) =>
+        sorted.slice(1).map((end, n) => ({
+          start: [...start, sorted[n]],
+          shape: [...shape, end - sorted[n]],
+        })),
+      );
+    },
+    [{ start: [], shape: [] }],
+  );
+}
+
+/**
+ * An expression within a part of the domain: comparisons that are true or false throughout are decided, and
+ * `replaceLoad` may put another load in the place of one, whose indices it is given: each a coordinate of the
+ * domain plus an offset, null for other indices.
+ */
+export function exprWithin(
+  expr: Expr,
+  { start, shape }: DomainPart,
+  replaceLoad: (e: LoadExpr, index: readonly (Place | null)[]) => Expr | null,
+): Expr {
+  const places = placesOf(expr);
+  const made = new Map<Expr, Expr>();
+  const of = (e: Expr): Expr => made.get(e) ?? e;
+
+  /** Folds truth values only: arithmetic on constants rounds in the loop as everywhere. */
+  function within(e: Expr): Expr {
+    if (e.kind === 'select') return select(of(e.condition), of(e.whenTrue), of(e.whenFalse));
+    if (e.kind === 'unary' && e.op === 'not') return unary('not', of(e.a));
+    if (e.kind === 'binary' && e.type === 'bool') {
+      const decided = decide(e);
+      return decided === null ? logicOf(e) : constant(decided);
+    }
+    if (e.kind !== 'load') return withOperands(e, of);
+    if (e.name !== 'coordinate')
+      return (
+        replaceLoad(
+          e,
+          e.index.map(x => places.get(x) ?? null),
+        ) ?? withOperands(e, of)
+      );
+    const d = coordinateOf(e);
+    return start[d] === 0 ? e : binary('add', e, constant(start[d], 'i32'));
+  }
+
+  /** Whether a comparison holds throughout; null where that depends on the place. */
+  function decide(e: Expr): boolean | null {
+    const compared = comparisonOf(e, places);
+    if (!compared) return null;
+    const { d, at, holds } = compared;
+    if (d === null) return holds(0);
+    const [first, last] = [start[d], start[d] + shape[d] - 1];
+    const values = [holds(first), holds(last), ...(at > first && at < last ? [holds(at)] : [])];
+    return values.every(value => value === values[0]) ? values[0] : null;
+  }
+
+  /** `and` and `or` of a truth value that is known are the other, or that one. */
+  function logicOf(e: Extract<Expr, { kind: 'binary' }>): Expr {
+    const { op } = e;
+    const [x, y] = [of(e.a), of(e.b)];
+    const known = [x, y].find(({ kind }) => kind === 'constant');
+    if (known?.kind !== 'constant' || (op !== 'and' && op !== 'or')) return withOperands(e, of);
+    return (known.value === 1) === (op === 'and') ? (known === x ? y : x) : known;
+  }
+
+  for (const e of nodes(expr)) made.set(e, within(e));
+  return of(expr);
+}
+
+/** The dimension of a load of a coordinate. */
+function coordinateOf({ index: [d] }: LoadExpr): number {
+  return d.kind === 'constant' ? Number(d.value) : 0;
+}
+
+/** The nodes that are a coordinate plus an offset, or an offset alone. */
+function placesOf(expr: Expr): Map<Expr, Place> {
+  const places = new Map<Expr, Place>();
+  for (const e of nodes(expr)) {
+    const place = e.type === 'i32' ? placeOf(e, places) : null;
+    if (place) places.set(e, place);
+  }
+  return places;
+}
+
+function placeOf(e: Expr, places: ReadonlyMap<Expr, Place>): Place | null {
+  if (e.kind === 'constant') return { d: null, offset: Number(e.value) };
+  if (e.kind === 'load') return e.name === 'coordinate' ? { d: coordinateOf(e), offset: 0 } : null;
+  if (e.kind !== 'binary') return null;
+  const [a, b] = [places.get(e.a), places.get(e.b)];
+  if (!a || !b) return null;
+  const [by, of] = a.d === null ? [a.offset, b] : [b.offset, a];
+  if (e.op === 'add' && (a.d === null || b.d === null)) return { d: of.d, offset: of.offset + by };
+  if (b.d !== null) return null;
+  if (e.op === 'sub') return { d: a.d, offset: a.offset - b.offset };
+  if (b.offset !== 1) return null;
+  if (e.op === 'mul' || e.op === 'floorDiv') return a;
+  return e.op === 'mod' ? { d: null, offset: 0 } : null;
+}
+
+/** A comparison of a coordinate with a constant, or of two constants. */
+interface Comparison {
+  /** Null where both are constants. */
+  readonly d: number | null;
+  /** The coordinate where both are equal: left and right of it, the comparison has one value each. */
+  readonly at: number;
+  holds(coordinate: number): boolean;
+}
+
+const comparisons: Readonly<Record<string, (x: number, y: number) => boolean>> = {
+  lt: (x, y) => x < y,
+  le: (x, y) => x <= y,
+  gt: (x, y) => x > y,
+  ge: (x, y) => x >= y,
+  eq: (x, y) => x === y,
+  ne: (x, y) => x !== y,
+};
+
+function comparisonOf(e: Expr, places: ReadonlyMap<Expr, Place>): Comparison | null {
+  if (e.kind !== 'binary' || !Object.hasOwn(comparisons, e.op)) return null;
+  const [a, b] = [places.get(e.a), places.get(e.b)];
+  if (!a || !b || (a.d !== null && b.d !== null)) return null;
+  const compare = comparisons[e.op];
+  const value = ({ d: own, offset }: Place, at: number): number => (own === null ? offset : at + offset);
+  return {
+    d: a.d ?? b.d,
+    at: a.d === null ? a.offset - b.offset : b.offset - a.offset,
+    holds: at => compare(value(a, at), value(b, at)),
+  };
+}

@@ -1,0 +1,160 @@
+import { type FlatNode, flatten } from '../../../expr/canonical.ts';
+import type { Expr } from '../../../expr/expr.ts';
+import { inputName } from '../../../primitive/element.ts';
+import { broadcastStrides } from '../../../primitive/host/reader.ts';
+import { dtypeInfo } from '../../../tensor/dtype/dtype.ts';
+import type { TensorDesc } from '../../../tensor/tensor.ts';
+import { copyFormat, type Format, formatBytes, formatOf, typeOfFormat } from '../format.ts';
+import type { LoopSpec, Output, Step, Stream, Table } from '../loop-spec.ts';
+import { collapseDimensions, withLongRows } from './collapse-dimensions.ts';
+
+/** Where the elements of a loop go, by the dimensions of its domain. */
+export interface LoopOutput {
+  readonly kind: Output['kind'];
+  readonly format: Format;
+  /** In elements. */
+  readonly strides: readonly number[];
+  /** The element that comes first, 0 unless given. */
+  readonly offset?: number;
+}
+
+/** A loop over a domain. */
+export interface LoopPlan {
+  readonly spec: LoopSpec;
+  /** The key by which specs are told apart. */
+  readonly key: string;
+  /** The dimensions of the loop. */
+  readonly shape: readonly number[];
+  /** In bytes along each dimension, of the output. */
+  readonly outputSteps: readonly number[];
+  /** Bytes from the first element of the output to the first one that the loop writes. */
+  readonly outputStart: number;
+  readonly streams: readonly PlannedStream[];
+  /** The input of each table of the spec. */
+  readonly tables: readonly number[];
+}
+
+/** The places and strides of one stream of the spec. */
+interface PlannedStream {
+  /** The number of the input. */
+  readonly input: number;
+  /** In bytes along each dimension. */
+  readonly steps: readonly number[];
+  /** Bytes from the first element of the input to the first one that the loop reads. */
+  readonly start: number;
+}
+
+/** A tensor that a loop reads, by its name in the expression; null where only the host reads its dtype. */
+export interface LoopInput extends Pick<TensorDesc, 'shape' | 'strides'> {
+  readonly name: string;
+  readonly format: Format | null;
+  /** The number of the input, its place in the list unless given. */
+  readonly source?: number;
+  /** The element that comes first, 0 unless given. */
+  readonly offset?: number;
+}
+
+/** The inputs of a primitive. */
+export function loopInputs(inputs: readonly TensorDesc[]): LoopInput[] {
+  return inputs.map(({ dtype, shape, strides }, n) => {
+    return { name: inputName(n), format: formatOf(dtype), shape, strides };
+  });
+}
+
+/**
+ * Plans the loop that computes an expression (see `element.ts`) over a domain; null for what is left to the
+ * host: 8-bit floats, u32, and floats that are read as integers.
+ */
+export function planLoop(
+  expr: Expr,
+  inputs: readonly LoopInput[],
+  domain: readonly number[],
+  output: LoopOutput,
+): LoopPlan | null {
+  const nodes = flatten(expr);
+  const result = nodes[nodes.length - 1][1];
+  if (output.kind !== 'store' && result === 'i32') return null;
+  const canRun = nodes.every(([kind, type, name]) => {
+    if (kind !== 'load') return kind !== 'variable';
+    if (name === 'coordinate') return true;
+    const format = inputs.find(input => input.name === name)?.format;
+    return format && isReadAs(format, type);
+  });
+  return canRun ? planned(nodes, inputs, domain, output) : null;
+}
+
+/** Plans the loop that copies an input bit by bit. */
+export function planCopy(
+  source: TensorDesc,
+  domain: readonly number[],
+  strides: readonly number[],
+): LoopPlan {
+  const format = copyFormat(dtypeInfo[source.dtype].bytes);
+  const [input] = loopInputs([source]);
+  const nodes: FlatNode[] = [['load', 'i32', input.name]];
+  return planned(nodes, [{ ...input, format }], domain, { kind: 'store', format, strides });
+}
+
+/** Whether elements of a format may be read as values of a type: floats are not cut to integers. */
+function isReadAs(format: Format, type: string): boolean {
+  const own = typeOfFormat(format);
+  return own === type || (type === 'f32' && own !== 'f32') || (type === 'i32' && own === 'bool');
+}
+
+function planned(
+  nodes: readonly FlatNode[],
+  inputs: readonly LoopInput[],
+  domain: readonly number[],
+  output: LoopOutput,
+): LoopPlan {
+  const loads = nodes.filter(([kind]) => kind === 'load');
+  const numbersOf = (isTable: boolean): number[] => {
+    const names = new Set(loads.filter(load => load.length > 3 === isTable).map(load => load[2]));
+    return inputs.flatMap(({ name }, n) => (names.has(name) ? [n] : []));
+  };
+  const formatAt = (n: number): Format => inputs[n].format ?? 'f32';
+  const streamed = numbersOf(false);
+  const tabled = numbersOf(true);
+  const strides = [output.strides, ...streamed.map(n => broadcastStrides(inputs[n], domain))];
+  const whole =
+    domain.length > 0 ? { shape: domain, strides } : { shape: [1], strides: strides.map(() => [0]) };
+  const knowsPlace = loads.some(load => load.length > 3);
+  const collapsed = knowsPlace ? whole : collapseDimensions(whole.shape, whole.strides);
+  // The order in which elements are stored shows in nothing, the order of sums does.
+  const isFree = output.kind === 'store' && !knowsPlace;
+  const { shape, strides: steps } = isFree ? withLongRows(collapsed) : collapsed;
+  const [outputSteps, ...streamSteps] = steps;
+  const streams = streamed.map((n, s): Stream => {
+    return { name: inputs[n].name, format: formatAt(n), step: stepOf(streamSteps[s]) };
+  });
+  const tables = tabled.map((n): Table => {
+    const { name, shape: own, strides: ownStrides } = inputs[n];
+    return { name, format: formatAt(n), shape: own, strides: ownStrides };
+  });
+  const { kind, format } = output;
+  const spec: LoopSpec = {
+    ...{ nodes, streams, tables },
+    rank: shape.length,
+    output: { kind, format, step: stepOf(outputSteps) },
+  };
+  const inBytes = (of: readonly number[], unit: Format): number[] => of.map(n => n * formatBytes[unit]);
+  return {
+    spec,
+    key: JSON.stringify(spec),
+    shape,
+    outputSteps: inBytes(outputSteps, format),
+    outputStart: (output.offset ?? 0) * formatBytes[format],
+    streams: streamed.map((n, s) => ({
+      input: inputs[n].source ?? n,
+      steps: inBytes(streamSteps[s], formatAt(n)),
+      start: (inputs[n].offset ?? 0) * formatBytes[formatAt(n)],
+    })),
+    tables: tabled.map(n => inputs[n].source ?? n),
+  };
+}
+
+/** How a tensor moves along the last dimension. */
+function stepOf(strides: readonly number[]): Step {
+  const last = strides[strides.length - 1];
+  return last === 0 ? 'none' : last === 1 ? 'next' : 'far';
+}

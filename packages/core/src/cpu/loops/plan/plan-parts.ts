@@ -1,0 +1,80 @@
+import type { Expr } from '../../../expr/expr.ts';
+import { load } from '../../../expr/node.ts';
+import { inputName } from '../../../primitive/element.ts';
+import { broadcastStrides, offsetOf } from '../../../primitive/host/reader.ts';
+import { type DomainPart, domainParts, exprWithin, type Place } from './domain-parts.ts';
+import { type LoopInput, type LoopOutput, type LoopPlan, planLoop } from './plan-loop.ts';
+
+/**
+ * Plans the loops that compute an expression over the parts of a domain, in each of which tensors that are
+ * joined, cut or padded are read element by element; null as `planLoop`.
+ */
+export function planParts(
+  expr: Expr,
+  inputs: readonly LoopInput[],
+  domain: readonly number[],
+  output: LoopOutput,
+): readonly LoopPlan[] | null {
+  const plans: LoopPlan[] = [];
+  for (const part of domainParts(expr, domain)) {
+    const plan = planPart(expr, inputs, domain, part, output);
+    if (!plan) return null;
+    plans.push(plan);
+  }
+  return plans;
+}
+
+function planPart(
+  expr: Expr,
+  inputs: readonly LoopInput[],
+  domain: readonly number[],
+  part: DomainPart,
+  output: LoopOutput,
+): LoopPlan | null {
+  /** Inputs of the loop that are read element by element, by input and steps. */
+  const streams = new Map<string, LoopInput>();
+  const within = exprWithin(expr, part, (e, index) => {
+    const source = inputs.findIndex(({ name }) => name === e.name);
+    const input = inputs[source];
+    const read = index.length > 0 ? readAt(input, index, part) : readInLine(input, domain, part);
+    if (!read) return null;
+    const key = JSON.stringify([source, read]);
+    const name = streams.get(key)?.name ?? inputName(inputs.length + streams.size);
+    streams.set(key, { ...read, name, source, format: input.format, shape: part.shape });
+    return load(name, [], e.type as 'f32');
+  });
+  const offset = offsetOf(part.start, output.strides);
+  return planLoop(within, [...inputs, ...streams.values()], part.shape, { ...output, offset });
+}
+
+/** The element that a part of the domain reads first, and the steps from one to the next. */
+type Read = Required<Pick<LoopInput, 'offset' | 'strides'>>;
+
+/** How a tensor that is broadcast to the domain is read. */
+function readInLine(input: LoopInput, domain: readonly number[], { start }: DomainPart): Read {
+  const strides = broadcastStrides(input, domain);
+  return { offset: offsetOf(start, strides), strides };
+}
+
+/**
+ * How a tensor is read at an index that moves along with the place, and stays within the tensor; null for
+ * other indices.
+ */
+function readAt(
+  { shape, strides }: LoopInput,
+  index: readonly (Place | null)[],
+  part: DomainPart,
+): Read | null {
+  const steps = part.shape.map(() => 0);
+  let from = 0;
+  for (const [n, place] of index.entries()) {
+    if (!place) return null;
+    const { d, offset } = place;
+    const first = offset + (d === null ? 0 : part.start[d]);
+    const last = first + (d === null ? 0 : part.shape[d] - 1);
+    if (first < 0 || last >= shape[n]) return null;
+    from += first * strides[n];
+    if (d !== null) steps[d] += strides[n];
+  }
+  return { offset: from, strides: steps };
+}

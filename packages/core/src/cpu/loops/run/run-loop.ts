@@ -1,0 +1,27 @@
+import type { Kernels } from '../../kernels/interface/kernels.ts';
+import type { Team } from '../../team/team.ts';
+import type { CompiledLoop } from '../link-loop.ts';
+import { runNumbers } from '../loop-spec.ts';
+import type { LoopPlan } from '../plan/plan-loop.ts';
+import { nextPlace, wholePart, writeRunNumbers } from './run-numbers.ts';
+import { shareLoop } from './share-loop.ts';
+
+/**
+ * Runs a planned loop over its whole domain, on the threads of a team where that is worth it.
+ * @param output the address of the first element of the output, `inputs` those of the inputs.
+ */
+export function runLoop(
+  plan: LoopPlan,
+  loop: CompiledLoop,
+  kernels: Kernels,
+  output: number,
+  inputs: ArrayLike<number>,
+  team: Team | null = null,
+): void {
+  if (plan.shape.includes(0) || (team && shareLoop(plan, kernels, output, inputs, team))) return;
+  const numbers = kernels.memory.scratch(runNumbers.length(plan.spec)).at;
+  const { i32 } = kernels.memory;
+  writeRunNumbers(i32, numbers >> 2, plan, output, inputs, wholePart(plan));
+  do loop(numbers);
+  while (nextPlace(i32, numbers >> 2, plan));
+}

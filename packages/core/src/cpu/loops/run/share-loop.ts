@@ -1,0 +1,80 @@
+import type { Kernels } from '../../kernels/interface/kernels.ts';
+import { taskKinds } from '../../team/tasks.ts';
+import type { Team } from '../../team/team.ts';
+import { runNumbers } from '../loop-spec.ts';
+import type { LoopPlan } from '../plan/plan-loop.ts';
+import { type LoopPart, nextPlace, wholePart, writeRunNumbers } from './run-numbers.ts';
+
+/** Elements of a loop below which waking threads takes longer than they save, and those of a task. */
+const WORTH_THREADS = 2 ** 16;
+const LEAST_ELEMENTS = 2 ** 13;
+/** Tasks for each thread, so that threads end at about the same time. */
+const TASKS_EACH = 4;
+/** The most places of the dimensions around the rows: each is a run. */
+const MOST_PLACES = 64;
+
+/**
+ * Runs a loop on the threads of a team, each of which takes rows or columns of its own, so that every result
+ * has the same bits as on one thread; false, and nothing is run, where the loop is short or cannot be cut.
+ */
+export function shareLoop(
+  plan: LoopPlan,
+  kernels: Kernels,
+  output: number,
+  inputs: ArrayLike<number>,
+  team: Team,
+): boolean {
+  const size = plan.shape.reduce((product, extent) => product * extent, 1);
+  if (size < WORTH_THREADS) return false;
+  const { threads } = team;
+  if (threads === 1) return false;
+  const places = plan.shape.slice(0, -2).reduce((product, extent) => product * extent, 1);
+  const parts = partsOf(plan, Math.min(TASKS_EACH * threads, Math.floor(size / LEAST_ELEMENTS)));
+  const number = places <= MOST_PLACES && parts ? team.loopNumber(plan) : null;
+  if (!parts || number === null) return false;
+  const { memory } = kernels;
+  const words = runNumbers.length(plan.spec);
+  const first = memory.scratch(words * places * parts.length).at;
+  const { i32 } = memory;
+  const rows = parts.map((part, n) => {
+    const at = first + 4 * words * places * n;
+    writeRunNumbers(i32, at >> 2, plan, output, inputs, part);
+    for (let place = 1; place < places; place++) {
+      const next = (at >> 2) + words * place;
+      i32.copyWithin(next, next - words, next);
+      nextPlace(i32, next, plan);
+    }
+    return [taskKinds.loop, number, at, places, 4 * words];
+  });
+  team.run(kernels, { rows, packing: 0 });
+  return true;
+}
+
+/** About `count` parts of a loop that write different elements; null where it has no such. */
+function partsOf(plan: LoopPlan, count: number): LoopPart[] | null {
+  const { spec, outputSteps } = plan;
+  const inner = spec.rank - 1;
+  const isStored = spec.output.kind === 'store';
+  const whole = wholePart(plan);
+  const knowsColumn = spec.nodes.some(
+    ([kind, , name, ...index]) =>
+      kind === 'load' && name === 'coordinate' && Number(spec.nodes[index[0]][2]) === inner,
+  );
+  if (inner > 0 && whole.rows >= count && (isStored || outputSteps[inner - 1] !== 0)) {
+    return ranges(whole.rows, count, 1).map(([firstRow, rows]) => ({ ...whole, firstRow, rows }));
+  }
+  // Four elements are computed at once.
+  if (whole.count < 4 * count || knowsColumn || !(isStored || spec.output.step !== 'none')) return null;
+  return ranges(whole.count, count, 4).map(([from, own]) => ({ ...whole, from, count: own }));
+}
+
+/**
+ * `size` in about `count` ranges, each but the last a multiple of `unit`: where it starts, how long it is.
+ */
+function ranges(size: number, count: number, unit: number): [start: number, length: number][] {
+  const length = Math.ceil(size / count / unit) * unit;
+  return Array.from({ length: Math.ceil(size / length) }, (_, n) => [
+    n * length,
+    Math.min(length, size - n * length),
+  ]);
+}
