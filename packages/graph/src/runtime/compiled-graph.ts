@@ -1,4 +1,4 @@
-import { dtypeInfo, elementsSpanned, Tensor, type TensorDesc } from '@tilewise/core';
+import { Tensor, type TensorDesc } from '@tilewise/core';
 import type { WorkTrace } from '@tilewise/core/engine';
 import { hostPrimitives, type TensorEngine } from '@tilewise/core/primitive';
 import type { Overwrites } from '../compile/overwrites.ts';
@@ -11,6 +11,7 @@ import { type Bindings, checkBindings } from './bindings/bindings.ts';
 import { checkIds } from './bindings/check-ids.ts';
 import { Uploads } from './bindings/uploads.ts';
 import type { CompiledPartition } from './compiled-partition.ts';
+import { allocateIntermediates, type Intermediates } from './intermediates.ts';
 import type { CompileOptions, Partition } from './partition.ts';
 import { SerialQueue } from './serial-queue.ts';
 import { copyInto } from './steps/copy-into.ts';
@@ -26,31 +27,31 @@ export interface CompiledGraph<T extends TensorDesc = TensorDesc> {
   /** Memory for intermediate results in bytes, held until `release`. */
   readonly workspaceBytes: number;
   /**
-   * Runs it, after what was asked for before: its executions share the memory of its intermediate results.
+   * Runs the graph after the executions that were asked for before: all share the memory of the intermediate
+   * results.
    * @param bindings by tensor id: the engine's tensors, host tensors or numbers for the inputs. Outputs may
-   * be bound too; those that are not are allocated. So is, for as long as it takes, what attention gives on
-   * an engine that does not prepare it, as the reference. An output that is bound to a host tensor is read
-   * back from a device, in the submission that computes it.
+   * be bound too; an output that is not bound is allocated. An engine that does not prepare attention, such
+   * as the reference, also allocates the results of attention for the time of the execution. An output that
+   * is bound to a host tensor is read back from a device, in the submission that computes the output.
    * @returns the outputs by id, without those that are read back.
    * @throws what `execute` of a compiled partition throws, before anything runs.
    */
   execute(bindings: Bindings<Bindable<T>>): Promise<Record<number, T>>;
   /**
-   * Records it in an encoder of the caller, as `encode` of a compiled partition does; nothing is recorded
-   * where it throws. What is recorded takes the memory of the intermediate results too: submit it while no
-   * `execute` is under way.
+   * Records the graph in an encoder of the caller, as `encode` of a compiled partition does; where `encode`
+   * throws, nothing is recorded. The recorded work uses the memory of the intermediate results, too: submit
+   * the work while no `execute` is under way.
    */
   encode(target: object, bindings: Bindings<Bindable<T>>): void;
   /**
-   * Frees the memory after pending executions. Encoded work must have been submitted. Nothing runs
-   * afterwards.
+   * Frees the memory after pending executions. Submit encoded work before. The graph cannot run afterwards.
    */
   release(): void;
 }
 
 /**
  * Compiles the partitions of a graph for an engine; holds nothing where it throws.
- * @param sharing whose they are: those of `compile` of a partition.
+ * @param sharing the options `cached` and `kept` of `compile` of a partition.
  * @param trace is told which partition runs.
  */
 export function compileGraph<T extends TensorDesc>(
@@ -66,7 +67,7 @@ export function compileGraph<T extends TensorDesc>(
   const isBetween = (id: number): boolean => topology.producers.has(id) && !results.has(id);
   const partitions: CompiledPartition<T>[] = [];
   const names: string[] = [];
-  let between: Between<T>;
+  let between: Intermediates<T>;
   try {
     for (const partition of parts) {
       if (partition.outputs.length === 0) continue;
@@ -75,7 +76,7 @@ export function compileGraph<T extends TensorDesc>(
       partitions.push(compiled);
       names.push(nameOf(topology, partition));
     }
-    between = allocateBetween(engine, partitions, isBetween);
+    between = allocateIntermediates(engine, partitions, isBetween);
   } catch (error) {
     for (const partition of partitions) partition.release();
     throw error;
@@ -267,63 +268,4 @@ function picked<V>(all: ReadonlyMap<number, V>, tensors: readonly LogicalTensor[
 function knownOf(tensor: LogicalTensor): KnownTensor {
   const { shape, strides } = storageDesc(tensor);
   return tensor.dtype === 'i64' ? { shape: shape.slice(0, -1) } : { shape, strides };
-}
-
-/** Memory for tensors between partitions. */
-interface Between<T> {
-  /** By the ids of the tensors. */
-  readonly tensors: ReadonlyMap<number, T>;
-  readonly bytes: number;
-  release(): void;
-}
-
-/** Allocates tensors between partitions; tensors with disjoint lifetimes share memory. */
-function allocateBetween<T extends TensorDesc>(
-  engine: TensorEngine<T>,
-  partitions: readonly CompiledPartition<T>[],
-  isBetween: (id: number) => boolean,
-): Between<T> {
-  const lastUse = new Map<number, number>();
-  partitions.forEach((partition, n) => {
-    for (const { id } of partition.inputs) if (isBetween(id)) lastUse.set(id, n);
-  });
-  const blocks: T[] = [];
-  const release = (): void => {
-    for (const block of blocks) engine.release(block);
-  };
-  const tensors = new Map<number, T>();
-  let bytes = 0;
-  // By dtype and length: the layers of a model repeat both.
-  const free = new Map<string, T[]>();
-  const blockOf = new Map<number, { readonly block: T; readonly key: string }>();
-
-  function allocate(t: LogicalTensor): void {
-    const { dtype, shape, strides } = storageDesc(t);
-    const length = Math.max(elementsSpanned({ shape, strides }), 1);
-    const key = `${dtype} ${length}`;
-    const reused = free.get(key)?.pop();
-    const block = reused ?? engine.primitives.allocate({ dtype, shape: [length] });
-    if (!reused) {
-      blocks.push(block);
-      bytes += length * dtypeInfo[dtype].bytes;
-    }
-    tensors.set(t.id, engine.primitives.view(block, { shape, strides }));
-    blockOf.set(t.id, { block, key });
-  }
-
-  try {
-    partitions.forEach((partition, n) => {
-      for (const t of partition.outputs) if (isBetween(t.id)) allocate(t);
-      for (const { id } of partition.inputs) {
-        const own = blockOf.get(id);
-        if (!own || lastUse.get(id) !== n) continue;
-        blockOf.delete(id);
-        free.set(own.key, [...(free.get(own.key) ?? []), own.block]);
-      }
-    });
-  } catch (error) {
-    release();
-    throw error;
-  }
-  return { tensors, bytes, release };
 }

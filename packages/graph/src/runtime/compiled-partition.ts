@@ -20,16 +20,16 @@ export interface CompiledPartition<T extends TensorDesc = TensorDesc> {
    * other.
    */
   readonly kernel: 'attention' | 'operations';
-  /** Why what was recognised as attention does not run as such; empty when it does. */
+  /** Why operations that were recognised as attention do not run as attention; empty when they do. */
   readonly reasons: readonly string[];
   /** Memory for intermediate results in bytes, held until `release`. */
   readonly workspaceBytes: number;
   /** Whether an output may be bound to the memory of an input, by the ids of both. */
   overwrites(output: number, input: number): boolean;
   /**
-   * Runs it, after what was asked for before.
+   * Runs the partition, after the executions that were asked for before.
    * @param bindings by tensor id: the engine's tensors, host tensors (which are uploaded), or numbers for
-   * scalars. Outputs may be bound too; those that are not are allocated.
+   * scalars. Outputs may be bound too; an output that is not bound is allocated.
    * @returns the outputs by id.
    * @throws InvalidArgumentError, InvalidDTypeError or InvalidShapeError for a tensor that is missing or not
    * as compiled, a number that its dtype does not hold, or an id that no tensor of the graph has;
@@ -37,8 +37,9 @@ export interface CompiledPartition<T extends TensorDesc = TensorDesc> {
    */
   execute(bindings: Bindings<Bindable<T>>): Promise<Record<number, T>>;
   /**
-   * Records it in an encoder of the caller, on an engine that has such. Nothing is submitted, read back or
-   * allocated for tensors; a number that has not been bound before takes a few bytes until `release`.
+   * Records the partition in an encoder of the caller, on an engine that has encoders. Nothing is submitted
+   * or read back, and no tensor is allocated; a number that has not been bound before takes a few bytes until
+   * `release`.
    * @param target on WebGPU a GPUCommandEncoder or GPUComputePassEncoder.
    * @param bindings as those of `execute`, the outputs among them; only scalars may be numbers or host
    * tensors.
@@ -47,28 +48,28 @@ export interface CompiledPartition<T extends TensorDesc = TensorDesc> {
   encode(target: object, bindings: Bindings<Bindable<T>>): void;
   /**
    * The part of `encode` that may fail: checks the bindings and prepares what depends on numbers.
-   * @returns what records it in an encoder, on these bindings.
+   * @returns a function that records the partition in an encoder, on these bindings.
    * @throws what `encode` throws, but for the target.
    */
   prepareEncode(bindings: Bindings<Bindable<T>>): (target: object) => void;
   /**
    * The part of an execution that may fail, for several to be run in one `batch` of the engine.
    * @param bindings as those of `execute`, the outputs among them.
-   * @param upload brings a host tensor to the engine, where it must be until it has run.
-   * @returns what runs it; null where that is not done at once: a number must be read back first, or another
-   * execution is under way.
+   * @param upload brings a host tensor to the engine, where the tensor must stay until the partition has run.
+   * @returns a function that runs the partition; null where the partition cannot run at once, because a
+   * number must be read back first or another execution is under way.
    * @throws what `execute` throws.
    */
   prepareRun(bindings: Bindings<Bindable<T>>, upload: (tensor: Tensor) => T): (() => void) | null;
   /**
-   * The part of `execute` behind the checks, on tensors of a graph that has checked them; its outputs are
-   * among them.
-   * @returns a promise where it is not done at once.
+   * The part of `execute` after the checks, on tensors that a graph has checked; the outputs of the partition
+   * are among them.
+   * @returns a promise where the partition cannot run at once.
    */
   runBound(bound: BoundTensors<T>): Promise<void> | void;
   /**
-   * Frees its memory, unless another has compiled the same and not released it, once what was asked for has
-   * run. What was encoded must have been submitted. Afterwards nothing runs.
+   * Frees the memory after pending executions, unless another holder of the same partition has not released
+   * it. Submit encoded work before. The partition cannot run afterwards.
    */
   release(): void;
 }

@@ -9,7 +9,7 @@ import type { Partition } from './partition.ts';
 
 /**
  * Compiles the partitions of a graph for what is bound to its inputs, and runs them as one; the engine keeps
- * them for the next time.
+ * the compiled partitions for the next run.
  * @returns the graph's outputs by id.
  */
 export async function runGraph<T extends TensorDesc>(

@@ -1,7 +1,7 @@
 import { InvalidShapeError } from '@tilewise/core';
 import { not, select } from '@tilewise/core/expr';
 import { defineOperations } from '../../ir/schema/define.ts';
-import type { Operation } from '../../ir/schema/operation.ts';
+import type { GradientCall, InputGradient, Operation } from '../../ir/schema/operation.ts';
 import type { LogicalTensor } from '../../ir/tensor/logical-tensor.ts';
 import { broadcastShapes } from '../../ir/tensor/shape.ts';
 import { autoBroadcast, elementwise } from './elementwise.ts';
@@ -20,6 +20,21 @@ export const selectSchemas = {
   },
 } as const;
 
+/** The gradient of an operation that chooses between its inputs 1 and 2 by its input 0. */
+export function gradientOfChoice<A>({
+  builder,
+  inputs,
+  outputs,
+  outputGradients: [dy],
+}: GradientCall<A>): readonly (InputGradient | null)[] {
+  if (!dy) return [];
+  const by = (n: 1 | 2) => (): LogicalTensor => {
+    const kept = builder.op('Mask', [dy, builder.forward(inputs[0])], { invert: n === 2 });
+    return builder.reduceTo(kept, builder.shapeOf(outputs[0]), builder.shapeOf(inputs[n]));
+  };
+  return [null, by(1), by(2)];
+}
+
 /** Elements by a condition. */
 export const selectOperations: readonly Operation[] = defineOperations(selectSchemas, {
   Select: {
@@ -29,14 +44,7 @@ export const selectOperations: readonly Operation[] = defineOperations(selectSch
       commutative: [1, 2],
       element: ([cond, a, b]) => select(truth(cond), numeric(a), numeric(b)),
     }),
-    gradient: ({ builder, inputs, outputs, outputGradients: [dy] }) => {
-      if (!dy) return [];
-      const by = (n: 1 | 2) => (): LogicalTensor => {
-        const kept = builder.op('Mask', [dy, builder.forward(inputs[0])], { invert: n === 2 });
-        return builder.reduceTo(kept, builder.shapeOf(outputs[0]), builder.shapeOf(inputs[n]));
-      };
-      return [null, by(1), by(2)];
-    },
+    gradient: gradientOfChoice,
     infer: ({ inputs: [cond, a, b] }) => {
       const shape = broadcastShapes('Select', a.shape, b.shape);
       const all = broadcastShapes('Select', cond.shape, shape);

@@ -1,5 +1,5 @@
-import type { AttributeRecord, GraphRecord, ModelRecord, NodeRecord } from './read-model.ts';
-import type { TensorRecord } from './tensor-record.ts';
+import type { AttributeRecord, GraphRecord, ModelRecord, NodeRecord } from './file/read-model.ts';
+import type { TensorRecord } from './file/tensor-record.ts';
 
 /**
  * A branch with other names: what it defines begins with the name of its node, so that no two branches define

@@ -5,13 +5,13 @@ import type { LogicalTensor } from '../../../ir/tensor/logical-tensor.ts';
 import { brokenScalarRule } from '../../../ir/tensor/scalar.ts';
 import { nodesFor, renamedBranch } from './branches.ts';
 import { Draft } from './draft.ts';
-import { type ElementType, elementTypeName, elementTypeOf } from './element-type.ts';
+import { type ElementType, elementTypeName, elementTypeOf } from './file/element-type.ts';
+import type { ModelRecord, NodeRecord, ValueRecord } from './file/read-model.ts';
+import { engineTensor, numbersOf, type TensorRecord, tensorOfNumbers } from './file/tensor-record.ts';
 import { checkShape, type GivenInputs } from './given-inputs.ts';
 import { NodeCall, type NodeResult } from './node-call.ts';
 import { once } from './once.ts';
 import { onnxOperatorOf } from './operators/table.ts';
-import type { ModelRecord, NodeRecord, ValueRecord } from './read-model.ts';
-import { engineTensor, numbersOf, type TensorRecord, tensorOfNumbers } from './tensor-record.ts';
 import type { HostTensor, Value } from './value.ts';
 
 /** A graph that was made of a model, for inputs of given shapes. */
@@ -31,9 +31,9 @@ export interface OnnxGraph {
   readonly specialised: ReadonlySet<string>;
 }
 
-/** Constants up to so many elements stand in the graph itself. */
+/** The most elements of a constant that stands in the graph itself. */
 const mostInline = 64;
-/** Numbers up to so many elements are computed while a model is read, where no weight is among them. */
+/** The most elements of a tensor without weights that is computed while a model is read. */
 const mostFolded = 2 ** 20;
 
 /**

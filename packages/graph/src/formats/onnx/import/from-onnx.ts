@@ -12,11 +12,11 @@ import { InvalidGraphError } from '../../../errors.ts';
 import type { CompiledGraph } from '../../../runtime/compiled-graph.ts';
 import { tensorsOf } from './branches.ts';
 import { GraphFromModel, type OnnxGraph } from './build-graph.ts';
-import { elementTypeOf } from './element-type.ts';
+import { elementTypeOf } from './file/element-type.ts';
+import { type ModelRecord, readModel, type ValueRecord } from './file/read-model.ts';
+import { type ExternalData, engineTensor, readTensor, type TensorRecord } from './file/tensor-record.ts';
+import { Message } from './file/wire.ts';
 import type { GivenInputs } from './given-inputs.ts';
-import { type ModelRecord, readModel, type ValueRecord } from './read-model.ts';
-import { type ExternalData, engineTensor, readTensor, type TensorRecord } from './tensor-record.ts';
-import { Message } from './wire.ts';
 
 /** Options of `fromOnnx`. */
 export interface FromOnnxOptions {

@@ -1,5 +1,5 @@
 import { InvalidGraphError } from '../../../errors.ts';
-import type { ValueRecord } from './read-model.ts';
+import type { ValueRecord } from './file/read-model.ts';
 import type { HostTensor } from './value.ts';
 
 /** Shapes and numbers of the model's inputs; numbers are read where shapes depend on them. */

@@ -1,9 +1,9 @@
 import { InvalidOperationError, UnsupportedOperationError } from '../../../errors.ts';
 import type { LogicalTensor } from '../../../ir/tensor/logical-tensor.ts';
 import type { Draft } from './draft.ts';
-import type { ElementType } from './element-type.ts';
-import type { AttributeRecord, GraphRecord, NodeRecord } from './read-model.ts';
-import type { TensorRecord } from './tensor-record.ts';
+import type { ElementType } from './file/element-type.ts';
+import type { AttributeRecord, GraphRecord, NodeRecord } from './file/read-model.ts';
+import type { TensorRecord } from './file/tensor-record.ts';
 import type { HostTensor, Value } from './value.ts';
 
 /** An output of a node: its element type, its shape, and how its numbers or its tensor are made. */

@@ -1,6 +1,6 @@
 import { InvalidShapeError } from '@tilewise/core';
 import type { LogicalTensor } from '../../../ir/tensor/logical-tensor.ts';
-import type { ElementType } from './element-type.ts';
+import type { ElementType } from './file/element-type.ts';
 
 /** Numbers that are known while a model is read: row-major, integers exact up to 2^53. */
 export interface HostTensor {

@@ -1,8 +1,8 @@
 import type { LogicalTensor } from '../../../../ir/tensor/logical-tensor.ts';
 import { broadcastShapes } from '../../../../ir/tensor/shape.ts';
-import { elementTypeOf, floatType, int64Type } from '../element-type.ts';
+import { elementTypeOf, floatType, int64Type } from '../file/element-type.ts';
+import { numbersOf, type TensorRecord } from '../file/tensor-record.ts';
 import type { NodeCall, NodeResult, OnnxOperator } from '../node-call.ts';
-import { numbersOf, type TensorRecord } from '../tensor-record.ts';
 import { type HostTensor, hostTensor, reader, type Value } from '../value.ts';
 import { reshape, scalar, select, transpose } from './emit.ts';
 

@@ -1,5 +1,5 @@
 import type { LogicalTensor } from '../../../../../ir/tensor/logical-tensor.ts';
-import { type ElementType, isInteger } from '../../element-type.ts';
+import { type ElementType, isInteger } from '../../file/element-type.ts';
 import type { OnnxOperator } from '../../node-call.ts';
 import { staticNumbers } from '../../value.ts';
 import { arithmetic, cast, scalar, select } from '../emit.ts';

@@ -1,5 +1,5 @@
 import type { LogicalTensor } from '../../../../../ir/tensor/logical-tensor.ts';
-import { boolType, type ElementType, elementTypeOf } from '../../element-type.ts';
+import { boolType, type ElementType, elementTypeOf } from '../../file/element-type.ts';
 import type { NodeCall, OnnxOperator } from '../../node-call.ts';
 import { cast } from '../emit.ts';
 

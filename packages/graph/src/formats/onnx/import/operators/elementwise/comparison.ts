@@ -1,6 +1,6 @@
 import type { LogicalTensor } from '../../../../../ir/tensor/logical-tensor.ts';
 import type { Draft } from '../../draft.ts';
-import { boolType } from '../../element-type.ts';
+import { boolType } from '../../file/element-type.ts';
 import type { OnnxOperator } from '../../node-call.ts';
 import { both, guardedSoftmax, isInfinite } from '../attention/softmax-guards.ts';
 import { cast, select } from '../emit.ts';

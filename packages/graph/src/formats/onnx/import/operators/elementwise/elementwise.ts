@@ -1,7 +1,7 @@
 import type { LogicalTensor } from '../../../../../ir/tensor/logical-tensor.ts';
 import { broadcastShapes } from '../../../../../ir/tensor/shape.ts';
 import type { Draft } from '../../draft.ts';
-import type { ElementType } from '../../element-type.ts';
+import type { ElementType } from '../../file/element-type.ts';
 import type { NodeCall, OnnxOperator } from '../../node-call.ts';
 import { hostTensor, reader, type Value } from '../../value.ts';
 import { arithmetic, cast, reshape, shapeOf } from '../emit.ts';

@@ -1,5 +1,5 @@
 import { elementCount } from '@tilewise/core';
-import { int64Type } from '../../element-type.ts';
+import { int64Type } from '../../file/element-type.ts';
 import type { OnnxOperator } from '../../node-call.ts';
 import { hostTensor, reader } from '../../value.ts';
 import { reshape } from '../emit.ts';

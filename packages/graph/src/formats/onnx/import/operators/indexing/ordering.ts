@@ -1,4 +1,4 @@
-import { int64Type } from '../../element-type.ts';
+import { int64Type } from '../../file/element-type.ts';
 import type { OnnxOperator } from '../../node-call.ts';
 import { hostTensor, reader } from '../../value.ts';
 import { cast, slice } from '../emit.ts';

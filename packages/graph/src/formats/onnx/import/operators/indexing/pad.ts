@@ -1,4 +1,4 @@
-import { int64Type } from '../../element-type.ts';
+import { int64Type } from '../../file/element-type.ts';
 import type { NodeCall, OnnxOperator } from '../../node-call.ts';
 import { slice } from '../emit.ts';
 import { moved } from './moved.ts';

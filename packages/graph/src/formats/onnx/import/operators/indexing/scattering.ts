@@ -1,6 +1,6 @@
 import { elementCount } from '@tilewise/core';
 import type { LogicalTensor } from '../../../../../ir/tensor/logical-tensor.ts';
-import { boolType, type ElementType, int64Type } from '../../element-type.ts';
+import { boolType, type ElementType, int64Type } from '../../file/element-type.ts';
 import type { NodeCall, OnnxOperator } from '../../node-call.ts';
 import { hostTensor } from '../../value.ts';
 import { arithmetic, reshape, select, shapeOf, slice } from '../emit.ts';

@@ -1,5 +1,5 @@
 import type { LogicalTensor } from '../../../../../ir/tensor/logical-tensor.ts';
-import { int64Type } from '../../element-type.ts';
+import { int64Type } from '../../file/element-type.ts';
 import type { NodeResult, OnnxOperator } from '../../node-call.ts';
 import { hostTensor, reader, staticNumbers } from '../../value.ts';
 import { cast, reshape, select, slice } from '../emit.ts';
@@ -173,7 +173,7 @@ const split: OnnxOperator = call => {
   });
 };
 
-/** A tensor is repeated as so many operands of one operation at most. */
+/** The most times that Tile repeats a tensor along one axis. */
 const mostRepeats = 1024;
 
 const tile: OnnxOperator = call => {

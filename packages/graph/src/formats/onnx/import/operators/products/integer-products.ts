@@ -1,5 +1,5 @@
 import type { LogicalTensor } from '../../../../../ir/tensor/logical-tensor.ts';
-import { elementTypeOf, floatType } from '../../element-type.ts';
+import { elementTypeOf, floatType } from '../../file/element-type.ts';
 import type { NodeCall, OnnxOperator } from '../../node-call.ts';
 import { once } from '../../once.ts';
 import { cast, reshape, scalar, shapeOf, slice } from '../emit.ts';

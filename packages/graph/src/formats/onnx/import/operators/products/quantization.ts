@@ -1,6 +1,6 @@
 import type { Attributes } from '../../../../../ir/schema/attribute.ts';
 import type { LogicalTensor } from '../../../../../ir/tensor/logical-tensor.ts';
-import { type ElementType, elementTypeOf } from '../../element-type.ts';
+import { type ElementType, elementTypeOf } from '../../file/element-type.ts';
 import type { NodeCall, OnnxOperator } from '../../node-call.ts';
 import { staticNumbers } from '../../value.ts';
 import { reshape } from '../emit.ts';

@@ -1,5 +1,5 @@
 import type { LogicalTensor } from '../../../../../ir/tensor/logical-tensor.ts';
-import { int64Type, isInteger } from '../../element-type.ts';
+import { int64Type, isInteger } from '../../file/element-type.ts';
 import type { NodeCall, OnnxOperator } from '../../node-call.ts';
 import { shapeOf, transpose } from '../emit.ts';
 import { moved } from '../indexing/moved.ts';

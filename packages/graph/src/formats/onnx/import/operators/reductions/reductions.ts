@@ -1,5 +1,5 @@
 import type { LogicalTensor } from '../../../../../ir/tensor/logical-tensor.ts';
-import { floatType } from '../../element-type.ts';
+import { floatType } from '../../file/element-type.ts';
 import type { NodeCall, NodeResult, OnnxOperator } from '../../node-call.ts';
 import { once } from '../../once.ts';
 import { hostTensor, reader } from '../../value.ts';

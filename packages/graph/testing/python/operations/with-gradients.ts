@@ -1,37 +1,13 @@
-import type { LogicalTensor } from '../../src/ir/tensor/logical-tensor.ts';
-import type { GraphBuilder } from '../attention/attention-graph.ts';
-
-/** Numbers with ties, zeros and the edges of functions among them. */
-const edges = [-3, -1.5, -0.5, 0, 0, 0.25, 0.5, 1.5, 2.5, 3, 4, 0.5];
-const positive = edges.map(x => Math.abs(x) + 0.3);
-
-/** A case by its label; builds the graph and gives the inputs whose gradients are compared. */
-export type OperationCase = readonly [kind: string, build: (g: GraphBuilder) => readonly LogicalTensor[]];
-const x = (g: GraphBuilder, values: readonly number[] = edges): LogicalTensor => g.input([3, 4], { values });
-const unary = (kind: string, attrs = {}, values = edges): OperationCase => [
-  kind,
-  g => {
-    const src = x(g, values);
-    g.op(kind, [src], attrs);
-    return [src];
-  },
-];
-const binary = (kind: string, shape: readonly number[] = [4]): OperationCase => [
-  kind,
-  g => {
-    const count = shape.reduce((n, extent) => n * extent, 1);
-    const [a, b] = [x(g), g.input(shape, { values: positive.slice(0, count) })];
-    g.op(kind, [a, b]);
-    return [a, b];
-  },
-];
-
-const indices = (g: GraphBuilder, shape: readonly number[], values: readonly number[]): LogicalTensor =>
-  g.input(shape, { dtype: 'i32', values });
-const conditions = (g: GraphBuilder): [LogicalTensor, LogicalTensor] => [
-  g.input([3, 1], { dtype: 'bool', values: [1, 0, 1] }),
-  g.input([1, 4], { dtype: 'bool', values: [1, 1, 0, 0] }),
-];
+import {
+  binary,
+  conditions,
+  edges,
+  indices,
+  type OperationCase,
+  positive,
+  unary,
+  x,
+} from './operation-case.ts';
 
 /** Operations whose results and gradients are compared within 3e-6. */
 export const withGradients: readonly OperationCase[] = [
@@ -242,129 +218,6 @@ export const withGradients: readonly OperationCase[] = [
       const pads = { pads_begin: [1, 0], pads_end: [1, 1] };
       g.op('Convolution', all, { ...pads, strides: [2, 1], dilations: [1, 2], groups: 2 });
       return all;
-    },
-  ],
-];
-
-/** Operations whose results are equal. */
-export const exact: readonly OperationCase[] = [
-  ...(['u8', 'i8', 'f8e4m3', 'f8e5m2'] as const).map(
-    (dtype): OperationCase => [
-      `Quantize to ${dtype} and back`,
-      g => {
-        const attrs = { scales: [0.05], zps: dtype.startsWith('f8') ? [] : [3] };
-        const q = g.op('Quantize', [g.input([5, 40])], attrs, dtype);
-        g.op('Dequantize', [q], attrs);
-        g.graph.op('End', { inputs: [q], outputs: [] });
-        return [];
-      },
-    ],
-  ),
-  ...(['f16', 'bf16'] as const).map(
-    (dtype): OperationCase => [
-      `TypeCast to ${dtype}`,
-      g => {
-        g.op('TypeCast', [x(g)], {}, dtype);
-        return [];
-      },
-    ],
-  ),
-  [
-    'GenIndex',
-    g => {
-      g.op('GenIndex', [x(g)], { axis: 0 }, 'i32');
-      return [];
-    },
-  ],
-  [
-    'RNG',
-    g => {
-      g.op('RNG', [x(g), g.scalar(5n, 'i64'), g.scalar(2n ** 33n, 'i64')], { p: 0.3 });
-      return [];
-    },
-  ],
-  [
-    'uniform RNG',
-    g => {
-      g.op('RNG', [g.input([7, 9]), g.scalar(5n, 'i64'), g.scalar(1n, 'i64')], {
-        distribution_mode: 'UNIFORM',
-      });
-      return [];
-    },
-  ],
-  [
-    'SoftMax of rows of −∞',
-    g => {
-      g.op('SoftMax', [g.input([2, 2], { values: [-Infinity, -Infinity, 0, 0] })], {
-        axis: 1,
-        mode: 'inf_as_zero',
-      });
-      return [];
-    },
-  ],
-  ...['Equal', 'NotEqual', 'Less', 'LessEqual', 'Greater', 'GreaterEqual'].map(
-    (kind): OperationCase => [
-      kind,
-      g => {
-        g.op(kind, [x(g), g.input([4], { values: [0.5, 0, 1.5, 2] })], {}, 'bool');
-        return [];
-      },
-    ],
-  ),
-  ...['LogicalAnd', 'LogicalOr'].map(
-    (kind): OperationCase => [
-      kind,
-      g => {
-        g.op(kind, conditions(g), {}, 'bool');
-        return [];
-      },
-    ],
-  ),
-  [
-    'LogicalNot',
-    g => {
-      g.op('LogicalNot', conditions(g).slice(1), {}, 'bool');
-      return [];
-    },
-  ],
-  [
-    'Reorder',
-    g => {
-      g.op('Reorder', [x(g)]);
-      return [];
-    },
-  ],
-  [
-    'ArgMax',
-    g => {
-      g.op('ArgMax', [x(g)], { axis: 1 }, 'i32');
-      return [];
-    },
-  ],
-  [
-    'ScatterElements that replaces',
-    g => {
-      const all = [x(g), indices(g, [3, 2], [3, 0, 1, 1, 2, 9]), g.input([3, 2])];
-      g.op('ScatterElements', all, { axis: 1, reduction: 'none' });
-      return [];
-    },
-  ],
-  [
-    'Constant',
-    g => {
-      g.op('Add', [x(g), g.op('Constant', [], { value: [1, 2, 3, 4], shape: [4] })]);
-      return [];
-    },
-  ],
-  [
-    'DynamicQuantize and back',
-    g => {
-      const more = [g.input([4], { values: [0.05, 0.1, 0.2, 0.4] }), indices(g, [4], [3, 0, -2, 7])];
-      const attrs = { qtype: 'per_channel', axis: 1 };
-      const q = g.op('DynamicQuantize', [x(g), ...more], attrs, 'i8');
-      g.op('DynamicDequantize', [q, ...more], attrs);
-      g.graph.op('End', { inputs: [q], outputs: [] });
-      return [];
     },
   ],
 ];

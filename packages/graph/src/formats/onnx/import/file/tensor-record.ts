@@ -1,5 +1,5 @@
 import { type DType, elementCount, Tensor } from '@tilewise/core';
-import { InvalidGraphError, UnsupportedOperationError } from '../../../errors.ts';
+import { InvalidGraphError, UnsupportedOperationError } from '../../../../errors.ts';
 import { type ElementType, elementTypeName, elementTypeOf } from './element-type.ts';
 import type { Message } from './wire.ts';
 

@@ -74,7 +74,7 @@ export function readModel(bytes: Uint8Array): ModelRecord {
   };
 }
 
-/** Branches within branches are read up to so many levels. */
+/** The most levels of branches within branches that are read. */
 const deepest = 16;
 
 function readGraph(graph: Message, depth: number): GraphRecord {

@@ -1,4 +1,4 @@
-import { InvalidGraphError } from '../../../errors.ts';
+import { InvalidGraphError } from '../../../../errors.ts';
 
 /**
  * A field as the wire has it: a number, or bytes that hold a text, a message, packed numbers or one 32- or

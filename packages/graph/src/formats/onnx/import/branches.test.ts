@@ -1,0 +1,70 @@
+import { Tensor } from '@tilewise/core';
+import { cpuEngine } from '@tilewise/core/cpu';
+import { describe, expect, test } from 'vitest';
+import { integers, model, node, value } from '../../../../testing/onnx/model-file.ts';
+import { fromOnnx } from '../index.ts';
+import { integerField, messageField, stringField } from '../protobuf.ts';
+
+describe('a branch', () => {
+  /** y = If(rank of x ≥ 2, |x|, −|x|): both branches name their nodes alike and read x from outside. */
+  const branch = (ops: readonly string[]) =>
+    ops.flatMap((op, n) => messageField(1, node(op, [n === 0 ? 'x' : `v${n - 1}`], [`v${n}`])));
+  const graphOf = (ops: readonly string[]) => [
+    ...branch(ops),
+    messageField(12, value(`v${ops.length - 1}`, 1, [])),
+  ];
+  const branches = [
+    messageField(5, [stringField(1, 'then_branch'), messageField(6, graphOf(['Abs'])), integerField(20, 5)]),
+    messageField(5, [
+      stringField(1, 'else_branch'),
+      messageField(6, graphOf(['Abs', 'Neg'])),
+      integerField(20, 5),
+    ]),
+  ];
+  const conditional = (shape: readonly number[], condition: readonly Uint8Array[]) =>
+    model([
+      ...condition,
+      messageField(1, node('If', ['c'], ['y'], branches)),
+      messageField(11, value('x', 1, shape)),
+      messageField(12, value('y', 1, shape)),
+    ]);
+  const byRank = [
+    messageField(1, node('Shape', ['x'], ['s'])),
+    messageField(1, node('Size', ['s'], ['rank'])),
+    integers('two', [2]),
+    messageField(1, node('GreaterOrEqual', ['rank', 'two'], ['c'])),
+  ];
+
+  test.each([
+    [
+      [2, 1],
+      [1, 2],
+    ],
+    [[2], [-1, -2]],
+  ])('of x of shape %j is chosen by the shape', async (shape, expected) => {
+    const x = Tensor.from([-1, 2], shape);
+    const { y } = await (await fromOnnx(conditional(shape, byRank))).run(cpuEngine(), { x });
+    expect(Array.from(y?.toFloat32() ?? [])).toEqual(expected);
+  });
+
+  test('that only the run can choose is refused by name', async () => {
+    const late = [
+      messageField(1, node('ReduceSum', ['x'], ['sum'])),
+      messageField(1, node('Exp', ['sum'], ['e'])),
+      messageField(1, node('MatMul', ['x', 'x'], ['m'])),
+      messageField(
+        1,
+        node(
+          'Cast',
+          ['m'],
+          ['c'],
+          [messageField(5, [stringField(1, 'to'), integerField(3, 9), integerField(20, 2)])],
+        ),
+      ),
+    ];
+    const read = await fromOnnx(conditional([2], late));
+    expect(() => read.graph()).toThrow(
+      "If 'If_0': chooses a branch by 'c', which only the run of the graph gives",
+    );
+  });
+});

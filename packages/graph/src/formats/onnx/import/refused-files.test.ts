@@ -1,0 +1,155 @@
+import { TilewiseError } from '@tilewise/core';
+import { processorTime } from '@tilewise/test-data';
+import { fuzzRun } from '@tilewise/test-data/random-problem';
+import { describe, expect, test } from 'vitest';
+import { GraphBuilder } from '../../../../testing/attention/attention-graph.ts';
+import {
+  integers,
+  model,
+  node,
+  oneNode,
+  openExtents,
+  value,
+  weights,
+} from '../../../../testing/onnx/model-file.ts';
+import { Choices } from '../../../../testing/random/choices.ts';
+import { fromOnnx, tensorFromOnnx, toOnnx } from '../index.ts';
+import { bytesField, floatField, integerField, joined, messageField, stringField } from '../protobuf.ts';
+
+describe('a file that is wrong', () => {
+  test.each([
+    ['is empty', new Uint8Array(0), 'the model has no graph: it is not an ONNX model'],
+    ['ends early', openExtents.subarray(0, 200), /ends early: a field takes \d+ bytes, \d+ are left/],
+    [
+      'is text',
+      new TextEncoder().encode('ONNX is not text'),
+      /the model has a field of|ends early|wire type/,
+    ],
+    [
+      'has fewer numbers than its shape says',
+      model([messageField(5, weights('w', [3, 2], [1, 2, 3]))]),
+      "('w') has 12 bytes of data, its shape [3,2] of float takes 24",
+    ],
+    ['has a negative extent', model([messageField(5, weights('w', [-3], []))]), "('w') has an extent of -3"],
+    [
+      'is larger than any memory',
+      model([messageField(5, weights('w', [2 ** 40], []))]),
+      "('w') has 1099511627776 elements, more than",
+    ],
+  ])('%s: is refused by name', async (_, bytes, message) => {
+    await expect(fromOnnx(bytes)).rejects.toThrow(message);
+    await expect(fromOnnx(bytes)).rejects.toBeInstanceOf(TilewiseError);
+  });
+
+  test.each([
+    [
+      'an operator that is not read',
+      oneNode('NonMaxSuppression'),
+      "NonMaxSuppression 'NonMaxSuppression_0': is not read",
+    ],
+    [
+      'a value that nothing gives',
+      oneNode('Add', ['x', 'later']),
+      "Add 'Add_0' reads 'later', which no node before it gives",
+    ],
+    ['a cycle', oneNode('Add', ['x', 'y']), "reads 'y', which no node before it gives"],
+    ['a missing input', oneNode('MatMul'), "MatMul 'MatMul_0': needs its input 1"],
+  ])('%s: names node and operator', async (_, bytes, message) => {
+    const read = await fromOnnx(bytes);
+    expect(() => read.graph()).toThrow(message);
+    expect(() => read.graph()).toThrow(TilewiseError);
+  });
+
+  test('a number that 32 bits do not hold is refused, not wrapped', () => {
+    const tensor = joined([
+      integerField(1, 1),
+      integerField(2, 7),
+      bytesField(9, new Uint8Array(BigInt64Array.of(2n ** 40n).buffer)),
+      stringField(8, 'big'),
+    ]);
+    expect(() => tensorFromOnnx(tensor)).toThrow("'big' holds 1099511627776, beyond what i32 holds");
+  });
+
+  test('a float where an integer belongs is refused', async () => {
+    const wrong = model([
+      messageField(
+        1,
+        node(
+          'Softmax',
+          ['x'],
+          ['y'],
+          [messageField(5, [stringField(1, 'axis'), floatField(2, 1), integerField(20, 1)])],
+        ),
+      ),
+      messageField(11, value('x', 1, [2, 3])),
+      messageField(12, value('y', 1, [2, 3])),
+    ]);
+    const read = await fromOnnx(wrong);
+    expect(() => read.graph()).toThrow("attribute 'axis' must be int, got float");
+  });
+});
+
+test.each([
+  [
+    'Tile by a negative count',
+    oneNode('Tile', ['x', 'r'], [integers('r', [-1, 1])]),
+    'cannot repeat [2,3] by [-1,1]',
+  ],
+  ['Tile by 0', oneNode('Tile', ['x', 'r'], [integers('r', [0, 1])]), 'repeats by [0,1]'],
+  [
+    'Range beyond any memory',
+    model([
+      messageField(1, node('Range', ['a', 'b', 'c'], ['y'])),
+      messageField(5, [integerField(2, 7), integerField(7, 0), stringField(8, 'a')]),
+      messageField(5, [integerField(2, 7), integerField(7, 2 ** 40), stringField(8, 'b')]),
+      messageField(5, [integerField(2, 7), integerField(7, 1), stringField(8, 'c')]),
+      messageField(12, value('y', 7, ['n'])),
+    ]),
+    'more than the 16777216 that are computed while a model is read',
+  ],
+])('%s is refused', async (_, bytes, message) => {
+  const read = await fromOnnx(bytes);
+  expect(() => read.graph()).toThrow(message);
+  expect(() => read.graph()).toThrow(TilewiseError);
+});
+
+const { seed, count, timeout } = fuzzRun(500);
+
+test(`${count} mutated files of seed ${seed} give a typed error or a graph, each within a second`, {
+  timeout,
+}, async () => {
+  const attention = new GraphBuilder();
+  const [q, k, v] = [
+    [1, 2, 4, 8],
+    [1, 2, 6, 8],
+    [1, 2, 6, 8],
+  ].map(shape => attention.input(shape));
+  const scores = attention.op('MatMul', [q, k], { transpose_b: true });
+  const P = attention.op('SoftMax', [attention.op('Multiply', [scores, attention.scalar(0.3)])], {
+    axis: -1,
+  });
+  attention.op('MatMul', [P, v]);
+  const files = [openExtents, toOnnx(attention.graph)];
+  const choose = new Choices(seed);
+  const next = (): number => choose.below(2 ** 31);
+  let built = 0;
+  for (let n = 0; n < count; n++) {
+    const original = files[n % files.length] ?? openExtents;
+    let bytes = Uint8Array.from(original);
+    for (let m = next() % 3; m >= 0; m--) {
+      const at = next() % bytes.length;
+      if (next() % 8 === 0) bytes = bytes.slice(0, at + 1);
+      else bytes[at] = next() % 3 === 0 ? 255 : next() & 255;
+    }
+    const started = processorTime();
+    try {
+      const read = await fromOnnx(bytes);
+      read.graph({ shapes: { x: [2, 3] } });
+      built += 1;
+    } catch (error) {
+      expect(error, `mutation ${n}: ${error}`).toBeInstanceOf(TilewiseError);
+    }
+    expect(processorTime() - started).toBeLessThan(1000);
+  }
+  expect(built).toBeGreaterThan(count / 50);
+});
