@@ -4,9 +4,6 @@ import { CheckpointError } from './checkpoint/checkpoint-error.ts';
 import { type ModelFiles, readJson } from './checkpoint/model-files.ts';
 import { type GenerateOptions, generate } from './generation/generate.ts';
 import { readGenerationConfig } from './generation/generation-config.ts';
-import { isTarget } from './lora/adapter.ts';
-import { adapterFiles } from './lora/peft-files.ts';
-import { downloadAll } from './model/download.ts';
 import { type LoadOptions, Model } from './model/model.ts';
 import { layersOf, loadWeights } from './model/weights.ts';
 
@@ -46,24 +43,4 @@ export async function loadModel<T extends TensorDesc>(
   const model = new LoadedModel(engine, definition, layers, weights);
   model.generationDefaults = generationDefaults;
   return model;
-}
-
-/**
- * The files of a model's adapter as peft reads them, by name: `adapter_config.json` and
- * `adapter_model.safetensors`.
- */
-export async function saveAdapter<T extends TensorDesc>(
-  model: Model<T>,
-): Promise<Readonly<Record<string, Uint8Array<ArrayBuffer>>>> {
-  const { adapter, engine, layers } = model;
-  if (!adapter)
-    throw new CheckpointError(
-      { file: 'adapter_model.safetensors' },
-      'has nothing to hold: the model has no adapter',
-    );
-  const isTransposed = [...layers.linear].some(
-    ([layer, { transposed }]) => transposed && isTarget(adapter.config, layer),
-  );
-  const tensors = await downloadAll(engine, new Map(Object.entries(adapter.tensors)));
-  return adapterFiles(adapter.config, tensors, { transposed: isTransposed });
 }

@@ -7,8 +7,9 @@ import { cpuEngine } from '@tilewise/core/cpu';
 import { sharedDir } from '@tilewise/test-data';
 import { expect, test } from 'vitest';
 import { folderFiles } from '../checkpoint/index.ts';
-import { loadModel, saveAdapter } from '../load-model.ts';
+import { loadModel } from '../load-model.ts';
 import { createTrainer } from '../training/trainer.ts';
+import { saveAdapter } from './save-adapter.ts';
 
 const standard = join(homedir(), '.cache/tilewise-venv/bin/python');
 const python = process.env.TILEWISE_PYTHON ?? (existsSync(standard) ? standard : 'python3');

@@ -2,11 +2,11 @@ import { InvalidArgumentError, Tensor, type TensorDesc } from '@tilewise/core';
 import { type Specs, traceGraph } from '@tilewise/graph/ops';
 import { toTorch } from '@tilewise/graph/torch';
 import { splitU64 } from '@tilewise/philox';
-import { batchTensors, targetTensors } from '../model/batch.ts';
-import { downloadAll } from '../model/download.ts';
-import { describeAll, type Model } from '../model/model.ts';
-import { dropoutNumbers, dropoutPlaces, meanLoss } from '../training/loss.ts';
-import type { LabelledBatch, Snapshot } from '../training/trainer-options.ts';
+import { batchTensors, targetTensors } from '../../model/batch.ts';
+import { downloadAll } from '../../model/download.ts';
+import { describeAll, type Model } from '../../model/model.ts';
+import { dropoutNumbers, dropoutPlaces, meanLoss } from '../../training/loss.ts';
+import type { LabelledBatch, Snapshot } from '../../training/trainer-options.ts';
 
 /** How a model's training is exported. */
 export interface ExportTorchOptions {

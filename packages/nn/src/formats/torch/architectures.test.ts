@@ -9,16 +9,16 @@ import { toTorch } from '@tilewise/graph/torch';
 import { sharedDir } from '@tilewise/test-data';
 import { fullPython, runPython, torchrun, writeFiles } from '@tilewise/test-data/python';
 import { expect, test } from 'vitest';
-import { filesOf } from '../../testing/tiny-model.ts';
-import { folderFiles } from '../checkpoint/folder-files.ts';
-import { readSafetensors } from '../checkpoint/read-safetensors.ts';
-import { loadModel } from '../load-model.ts';
-import { batchTensors } from '../model/batch.ts';
-import { downloadAll } from '../model/download.ts';
-import { modelLogits } from '../model/logits.ts';
-import { describeAll } from '../model/model.ts';
-import { weightScope } from '../model/weights.ts';
-import { createTrainer } from '../training/trainer.ts';
+import { filesOf } from '../../../testing/tiny-model.ts';
+import { folderFiles } from '../../checkpoint/folder-files.ts';
+import { readSafetensors } from '../../checkpoint/read-safetensors.ts';
+import { loadModel } from '../../load-model.ts';
+import { batchTensors } from '../../model/batch.ts';
+import { downloadAll } from '../../model/download.ts';
+import { modelLogits } from '../../model/logits.ts';
+import { describeAll } from '../../model/model.ts';
+import { weightScope } from '../../model/weights.ts';
+import { createTrainer } from '../../training/trainer.ts';
 import { exportTorch } from './export-torch.ts';
 
 const sizes = {
@@ -56,7 +56,7 @@ const models = [
 ];
 
 async function run(folder: string, ranks: number, mesh: string, names: readonly string[]): Promise<void> {
-  const script = fileURLToPath(new URL('../../testing/exported_gradients.py', import.meta.url));
+  const script = fileURLToPath(new URL('../../../testing/exported_gradients.py', import.meta.url));
   await runPython([...torchrun(ranks), script, mesh, ...names], folder);
 }
 

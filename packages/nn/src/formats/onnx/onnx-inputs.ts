@@ -2,7 +2,7 @@ import { InvalidArgumentError, Tensor } from '@tilewise/core';
 import type { GraphDType } from '@tilewise/graph';
 import type { OnnxModel } from '@tilewise/graph/onnx';
 import { constant, less, reshape, typeCast, type Variable } from '@tilewise/graph/ops';
-import type { ModelInputs } from '../architectures/architecture.ts';
+import type { ModelInputs } from '../../architectures/architecture.ts';
 
 /** The inputs of exported models by their usual names, and how they are made. */
 const makers: Readonly<Record<string, (inputs: ModelInputs) => Variable | undefined>> = {

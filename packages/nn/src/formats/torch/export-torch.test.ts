@@ -5,11 +5,11 @@ import { cpuEngine } from '@tilewise/core/cpu';
 import { sharedDir } from '@tilewise/test-data';
 import { fullPython, printedLosses, runPython, torchrun, writeFiles } from '@tilewise/test-data/python';
 import { expect, test } from 'vitest';
-import { filesOf, tinyLlama } from '../../testing/tiny-model.ts';
-import { folderFiles } from '../checkpoint/folder-files.ts';
-import { loadModel } from '../load-model.ts';
-import { IGNORED } from '../model/batch.ts';
-import { createTrainer } from '../training/trainer.ts';
+import { filesOf, tinyLlama } from '../../../testing/tiny-model.ts';
+import { folderFiles } from '../../checkpoint/folder-files.ts';
+import { loadModel } from '../../load-model.ts';
+import { IGNORED } from '../../model/batch.ts';
+import { createTrainer } from '../../training/trainer.ts';
 import { exportTorch } from './export-torch.ts';
 
 const STEPS = 6;

@@ -1,0 +1,26 @@
+import type { TensorDesc } from '@tilewise/core';
+import { CheckpointError } from '../checkpoint/checkpoint-error.ts';
+import { downloadAll } from '../model/download.ts';
+import type { Model } from '../model/model.ts';
+import { isTarget } from './adapter.ts';
+import { adapterFiles } from './peft-files.ts';
+
+/**
+ * The files of a model's adapter as peft reads them, by name: `adapter_config.json` and
+ * `adapter_model.safetensors`.
+ */
+export async function saveAdapter<T extends TensorDesc>(
+  model: Model<T>,
+): Promise<Readonly<Record<string, Uint8Array<ArrayBuffer>>>> {
+  const { adapter, engine, layers } = model;
+  if (!adapter)
+    throw new CheckpointError(
+      { file: 'adapter_model.safetensors' },
+      'has nothing to hold: the model has no adapter',
+    );
+  const isTransposed = [...layers.linear].some(
+    ([layer, { transposed }]) => transposed && isTarget(adapter.config, layer),
+  );
+  const tensors = await downloadAll(engine, new Map(Object.entries(adapter.tensors)));
+  return adapterFiles(adapter.config, tensors, { transposed: isTransposed });
+}
