@@ -10,6 +10,8 @@ const modulesOfContext = {
   'subgroup-kind': 4 * KiB,
   // Tiles of GPUs: the model that chooses them, the variants of tiles that it chooses from, and matrices.
   'hardware-tiles': 5 * KiB,
+  // Tiles of adapters whose GPU is a CPU, for heads of few channels.
+  'software-tiles': 0.5 * KiB,
   'matrix-tiles': 5 * KiB,
   'subgroup-matrix-configs': 1 * KiB,
   'dropout-tools': 4 * KiB,

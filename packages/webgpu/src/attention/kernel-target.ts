@@ -1,12 +1,9 @@
 import { bindingLimit, dispatchSplits, type TensorFootprint } from '../codegen/dispatch-splits.ts';
 import type { KernelSpec } from '../codegen/kernel-spec.ts';
 import type { Capabilities } from '../device/capabilities.ts';
-import type { LoadedTileKinds, TileSelector, TileTarget } from './tiles/tile-choice.ts';
+import type { TileSelector, TileTarget } from './tiles/tile-choice.ts';
 
-/**
- * A device as those see it who make kernels for it. Contexts are such; `kernelTarget` makes one without a
- * GPU.
- */
+/** The device that kernels are made for. A context is one; `kernelTarget` makes one without a GPU. */
 export interface KernelTarget extends TileTarget {
   /**
    * A binding of which even one workgroup of the kernel needs more than the device binds, if there is one.
@@ -23,14 +20,9 @@ export interface TensorSizes {
   readonly footprints: Readonly<Record<string, TensorFootprint>>;
 }
 
-export function kernelTarget(
-  capabilities: Capabilities,
-  tiles?: TileSelector,
-  tileKinds: LoadedTileKinds = {},
-): KernelTarget {
+export function kernelTarget(capabilities: Capabilities, tiles?: TileSelector): KernelTarget {
   return {
     capabilities,
-    tileKinds,
     tiles,
     tooLargeFor(kernel, { spans, footprints }) {
       const splits = dispatchSplits(kernel, spans, footprints, bindingLimit(capabilities));

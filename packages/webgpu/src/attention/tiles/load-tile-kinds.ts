@@ -9,9 +9,10 @@ import type { LoadedTileKinds } from './tile-choice.ts';
 export async function loadTileKinds(capabilities: Capabilities): Promise<LoadedTileKinds> {
   if (!isCpu(capabilities)) {
     const { loadHardwareTiles } = await import('./defaults/hardware-tiles.ts');
-    return { hardware: await loadHardwareTiles(capabilities) };
+    return { adapterTiles: await loadHardwareTiles(capabilities) };
   }
-  if (!broadcastGroup(capabilities)) return {};
-  const { subgroupKind } = await import('./subgroup/subgroup-kind.ts');
-  return { subgroup: subgroupKind };
+  const { softwareTiles: adapterTiles } = await import('./defaults/software-tiles.ts');
+  if (!broadcastGroup(capabilities)) return { adapterTiles };
+  const { subgroupKind: subgroup } = await import('./subgroup/subgroup-kind.ts');
+  return { subgroup, adapterTiles };
 }

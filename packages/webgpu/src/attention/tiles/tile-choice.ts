@@ -22,11 +22,11 @@ export type TileSelector = (problem: AttentionProblem, capabilities: Capabilitie
  */
 export interface LoadedTileKinds {
   readonly subgroup?: TileKind<SubgroupTileShape, Tile>;
-  readonly hardware?: HardwareTiles;
+  readonly adapterTiles?: AdapterTiles;
 }
 
-/** The tiles that the table takes on GPUs, null where the tile of every device is taken. */
-export type HardwareTiles = (
+/** The tiles that the table takes on some adapters, null where the tile of every device is taken. */
+export type AdapterTiles = (
   role: 'forward' | 'dq' | 'dkdv',
   problem: AttentionProblem,
   operands: readonly OperandDesc[],

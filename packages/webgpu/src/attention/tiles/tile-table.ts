@@ -94,7 +94,7 @@ const ownTile = (
 ): Tile | null =>
   chosenTile(role, problem, operands, target) ??
   subgroupTileFor(stationaryOf(role), problem, target) ??
-  target.tileKinds?.hardware?.(role, problem, operands, target.capabilities) ??
+  target.tileKinds?.adapterTiles?.(role, problem, operands, target.capabilities) ??
   null;
 
 /** The tile of forward for many queries. */

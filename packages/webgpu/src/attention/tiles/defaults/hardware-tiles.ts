@@ -1,5 +1,5 @@
 import type { Capabilities } from '../../../device/capabilities.ts';
-import { type HardwareTiles, type TileSelector, unsuitedReason } from '../tile-choice.ts';
+import { type AdapterTiles, type TileSelector, unsuitedReason } from '../tile-choice.ts';
 import { workgroupKind } from '../workgroup/workgroup-kind.ts';
 import { adapterClass } from './adapter-class.ts';
 import { fastestTile } from './default-tiles.ts';
@@ -10,7 +10,7 @@ import { fastestTile } from './default-tiles.ts';
  * gradient of a score is 0 below 6e-8.
  */
 export const hardwareTiles =
-  (matrixTiles: TileSelector | null): HardwareTiles =>
+  (matrixTiles: TileSelector | null): AdapterTiles =>
   (role, problem, operands, capabilities) => {
     if (problem.fp8) return null;
     const { Dqk, Dv } = problem;
@@ -24,7 +24,7 @@ export const hardwareTiles =
   };
 
 /** The tiles of GPUs, with those of subgroup matrices on a device that has some. */
-export async function loadHardwareTiles({ subgroupMatrixConfigs }: Capabilities): Promise<HardwareTiles> {
+export async function loadHardwareTiles({ subgroupMatrixConfigs }: Capabilities): Promise<AdapterTiles> {
   if (subgroupMatrixConfigs.length === 0) return hardwareTiles(null);
   const { matrixTiles } = await import('../matrix/matrix-tiles.ts');
   return hardwareTiles(matrixTiles);

@@ -1,0 +1,21 @@
+import type { AdapterTiles } from '../tile-choice.ts';
+import { plainWorkgroupTile } from '../workgroup/plain-tile.ts';
+
+/** Channels of a head that the two lanes of a row hold, a vec4 each. */
+const maxChannels = 8;
+
+/** 32 queries and 16 keys on 16 lanes. */
+const narrowTile = /* @__PURE__ */ plainWorkgroupTile({ tx: 2, ty: 8, cols: 2, headDimChunk: 2 });
+
+/** 16 queries and 16 keys on 8 lanes: dK/dV has as many queries as keys. */
+const narrowSquareTile = /* @__PURE__ */ plainWorkgroupTile({ tx: 2, ty: 4, cols: 2, headDimChunk: 2 });
+
+/**
+ * Tiles of adapters whose GPU is a CPU, for heads of few channels. Lanes whose channels are padding cost a
+ * CPU as much as others: with 128 heads of 24 rows and 8 channels, the tiles of every device take two to four
+ * times as long.
+ */
+export const softwareTiles: AdapterTiles = (role, { Dqk, Dv, fp8 }) => {
+  if (fp8 || Math.max(Dqk, Dv) > maxChannels) return null;
+  return role === 'dkdv' ? narrowSquareTile : narrowTile;
+};
