@@ -1,10 +1,10 @@
 import { cpu } from './cpu.ts';
-import { gpuSuites } from './gpu.ts';
+import { gpuSuites } from './gpu/index.ts';
 import { operations } from './operations.ts';
 import { philox } from './philox.ts';
 import { rdna } from './rdna.ts';
 import type { Suite } from './suite.ts';
 import { train } from './train.ts';
 
-/** Every suite; a new one is a file beside this one and a line here, or in `gpu.ts`. */
+/** Every suite; a new one is a file beside this one and a line here, or in `gpu/index.ts`. */
 export const suites: readonly Suite[] = [philox, ...gpuSuites, cpu, operations, train, rdna];

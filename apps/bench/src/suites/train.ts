@@ -9,10 +9,11 @@ import { webgpuEngine } from '@tilewise/webgpu';
 import { countWork, type Work } from '@tilewise/webgpu-host';
 import { parseChoices } from '../attention/attention-case.ts';
 import type { Row } from '../command/table.ts';
-import { openWebGpu, toggleOption } from '../gpu/open-webgpu.ts';
+import { deviceOptions, openWebGpu, toggleOption } from '../gpu/open-webgpu.ts';
 import { peerRun } from '../training/peer-run.ts';
 import { jaxJsRun } from '../training/peers/jax-js-run.ts';
 import { tfjsRun } from '../training/peers/tfjs-run.ts';
+import { openWebgpuPeers } from '../training/peers/webgpu-peers.ts';
 import { encodeCase, type TrainingCase, trainingCases, weightsOfCase } from '../training/training-case.ts';
 import { ownRun, type Steps, type TrainingRun } from '../training/training-run.ts';
 import { timeMatmul } from '../wasm/time-matmul.ts';
@@ -24,9 +25,11 @@ const caseNames = trainingCases.map(({ name }) => name);
 
 /** Steps that are not timed: their losses are compared. */
 const CHECKED_STEPS = 3;
+/** How long the steps of a round take, in milliseconds, unless one step takes longer. */
+const ROUND_MS = 500;
 /**
- * The most steps before the timed ones, while the JavaScript engine compiles hot functions. A step of half a
- * second and more has no warm-up.
+ * The most steps before the timed ones, while the JavaScript engine compiles hot functions. A step that
+ * takes a whole round has no warm-up.
  */
 const WARM_UP_STEPS = 100;
 /** Sums of f32 products in another order, after two steps of AdamW. */
@@ -37,7 +40,7 @@ export const train: Suite = {
   name: 'train',
   summary:
     'milliseconds of a training step of a GPT-2 of 4 layers of width 256 on 1,024 tokens, and of the demo (2 layers of width 32, 768 tokens), ' +
-    'next to PyTorch on one thread (target: 2 times its processor time at most), and to TensorFlow.js and jax-js on WebAssembly (target: ahead)',
+    'next to PyTorch on one thread (target: 2 times its processor time at most), and to TensorFlow.js and jax-js (targets: ahead on WebAssembly, three times as fast on WebGPU)',
   options: {
     engine: {
       value: engines.join('|'),
@@ -53,7 +56,8 @@ export const train: Suite = {
     peers: {
       value: 'DIR',
       meaning:
-        'a folder where @tensorflow/tfjs with @tensorflow/tfjs-backend-wasm, and @jax-js/jax are installed, either of them',
+        'a folder with @tensorflow/tfjs and its packages @tensorflow/tfjs-backend-wasm and -webgpu, or @jax-js/jax, or both libraries; ' +
+        'they run where the engines beside them do',
     },
     python: {
       value: 'FILE',
@@ -112,14 +116,20 @@ async function* measure(
       const bench = await openWebGpu(options);
       closing.push(() => bench.close());
       const { label, kind } = bench;
-      if (hasAll || kind === 'hardware' || of === trainingCases[0])
+      if (hasAll || kind === 'hardware' || of === trainingCases[0]) {
         entries.push({
           run: ownRun(webgpuEngine(bench.ctx), of),
           work: countWork(bench.device),
           label,
         });
+        const peers =
+          typeof options.peers === 'string'
+            ? await openWebgpuPeers(options.peers, of, deviceOptions(options))
+            : [];
+        entries.push(...peers.map(run => ({ run, ...none, label })));
+      }
     }
-    if (typeof options.peers === 'string') {
+    if (typeof options.peers === 'string' && on.includes('cpu')) {
       const weights = weightsOfCase(of);
       for (const open of [tfjsRun, jaxJsRun]) {
         const run = await open(options.peers, of, weights);
@@ -150,17 +160,22 @@ async function* measure(
       if (!(error <= LOSS_TOLERANCE))
         throw new WrongResult(`${of.name} on ${run.name}: the loss is ${losses[n]}, not ${expected}`);
     }
-    const steps = Math.max(1, Math.ceil(500 / (await entries[0].run.steps(1)).wall));
-    const warmUp = steps > 1 ? Math.min(10 * steps, WARM_UP_STEPS) : 0;
-    for (const { run } of entries) if (warmUp > 0) await run.steps(warmUp);
+    const counts: number[] = [];
+    for (const { run } of entries) {
+      const count = Math.max(1, Math.ceil(ROUND_MS / (await run.steps(1)).wall));
+      if (count > 1) await run.steps(Math.min(10 * count, WARM_UP_STEPS));
+      counts.push(count);
+    }
     const all = entries.map(() => [] as Steps[]);
     const worked = entries.map(() => ({ dispatches: 0, bytes: 0 }));
     if (product) timeMatmul(product, second);
     for (let round = 0; round < rounds; round++) {
       progress(`${of.name}: round ${round + 1} of ${rounds}`);
       for (const [n, { run, work }] of entries.entries()) {
+        const steps = counts[n];
         const before = { ...work };
-        all[n].push(await run.steps(steps));
+        const took = await run.steps(steps);
+        all[n].push({ ...took, wall: took.wall / steps, cpu: took.cpu / steps });
         worked[n] = {
           dispatches: (work.dispatches - before.dispatches) / steps,
           bytes: (work.bytes - before.bytes) / steps,
@@ -171,12 +186,12 @@ async function* measure(
     const medianOf = (n: number, of: (took: Steps, round: number) => number): number =>
       summary(all[n].map(of)).median;
     for (const [n, { run, label }] of entries.entries()) {
-      const wall = medianOf(n, took => took.wall / steps);
+      const wall = medianOf(n, ({ wall: each }) => each);
       yield {
         ...{
           case: of.name,
           engine: run.name,
-          'ms (cpu)': medianOf(n, took => took.cpu / steps),
+          'ms (cpu)': medianOf(n, ({ cpu }) => cpu),
           'ms (wall)': wall,
         },
         'tokens/s': (1000 * of.batch * of.sequence) / wall,

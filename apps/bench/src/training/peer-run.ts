@@ -27,7 +27,7 @@ export async function peerRun(command: string, args: readonly string[]): Promise
   };
   const { name, version } = await answer<{ readonly name: string; readonly version: string }>();
   return {
-    name: `${name} ${version}`,
+    name: `${name} ${version}`.trim(),
     async steps(count) {
       child.stdin.write(`${count}\n`);
       return answer<Steps>();

@@ -46,18 +46,20 @@ interface Jax {
   ): (weights: readonly JaxArray[], ...args: A) => readonly [JaxArray, JaxArray[]];
 }
 
-/** jax-js on its WebAssembly backend, a step compiled by its jit; null where a folder has none. */
+/** jax-js on WebAssembly or on WebGPU, a step compiled by its jit; null where a folder has none. */
 export async function jaxJsRun(
   folder: string,
   of: TrainingCase,
   given: ReadonlyMap<string, Tensor>,
+  device: 'wasm' | 'webgpu' = 'wasm',
 ): Promise<TrainingRun | null> {
   const found = findPeer(folder, '@jax-js/jax');
   if (!found) return null;
   await addIteratorHelpers();
   const jax = await importPeer<Jax>(found, 'dist/index.js');
-  await jax.init('wasm');
-  jax.defaultDevice('wasm');
+  const devices = await jax.init(device);
+  if (!devices.includes(device)) throw new Error(`jax-js has ${devices.join(', ')}, and no ${device}`);
+  jax.defaultDevice(device);
   const { numpy: np, nn } = jax;
   const binary =
     (f: Binary) =>
@@ -109,7 +111,7 @@ export async function jaxJsRun(
   let state: AdamWState<JaxArray> = { weights, first: zeros(), second: zeros() };
   let steps = 0;
   return {
-    name: `jax-js ${found.version} (wasm)`,
+    name: `jax-js ${found.version} (${device})`,
     async steps(count) {
       const stop = startStopwatch();
       let value = Number.NaN;

@@ -52,21 +52,29 @@ interface WasmBackend {
   setThreadsCount(count: number): void;
 }
 
-/** TensorFlow.js on its WebAssembly backend with one thread; null where a folder has none. */
+/** The packages that TensorFlow.js runs on. */
+export const tfjsPackages = (backend: 'wasm' | 'webgpu'): readonly string[] => [
+  '@tensorflow/tfjs',
+  `@tensorflow/tfjs-backend-${backend}`,
+];
+
+/** TensorFlow.js on WebAssembly, with one thread, or on WebGPU; null where a folder has not both packages. */
 export async function tfjsRun(
   folder: string,
   of: TrainingCase,
   given: ReadonlyMap<string, Tensor>,
+  backend: 'wasm' | 'webgpu' = 'wasm',
 ): Promise<TrainingRun | null> {
-  const [found, wasm] = ['@tensorflow/tfjs', '@tensorflow/tfjs-backend-wasm'].map(name =>
-    findPeer(folder, name),
-  );
-  if (!found || !wasm) return null;
-  const tf = requirePeer<Tf>(found, '@tensorflow/tfjs');
-  const backend = requirePeer<WasmBackend>(wasm, '@tensorflow/tfjs-backend-wasm');
-  backend.setWasmPaths(join(wasm.root, 'dist/'));
-  backend.setThreadsCount(1);
-  if (!(await tf.setBackend('wasm'))) throw new Error('TensorFlow.js does not take its WebAssembly backend');
+  const names = tfjsPackages(backend);
+  const [found, provider] = names.map(name => findPeer(folder, name));
+  if (!found || !provider) return null;
+  const tf = requirePeer<Tf>(found, names[0]);
+  const wasm = requirePeer<WasmBackend>(provider, names[1]);
+  if (backend === 'wasm') {
+    wasm.setWasmPaths(join(provider.root, 'dist/'));
+    wasm.setThreadsCount(1);
+  }
+  if (!(await tf.setBackend(backend))) throw new Error(`TensorFlow.js does not take its backend ${backend}`);
   await tf.ready();
   const lib: ArrayLibrary<TfTensor> = {
     matmul: (a, b, transposeB = false) => tf.matMul(a, b, false, transposeB),
@@ -79,7 +87,7 @@ export async function tfjsRun(
   };
   const tensor = ({ data, shape }: Values): TfTensor => tf.tensor(data, shape);
   const values = weightValues(given);
-  const names = [...values.keys()];
+  const weightNames = [...values.keys()];
   const { tokens, targets, mask } = inputValues(of);
   const inputs = { tokens: tensor(tokens), targets: tensor(targets), mask: tensor(mask) };
   const first = [...values.values()].map(tensor);
@@ -87,13 +95,13 @@ export async function tfjsRun(
     ...{ weights: first, first: first.map(x => tf.zerosLike(x)), second: first.map(x => tf.zerosLike(x)) },
   };
   const lossAndGradients = tf.valueAndGrads((...weights) => {
-    const byName = new Map(weights.map((weight, n) => [names[n], weight]));
+    const byName = new Map(weights.map((weight, n) => [weightNames[n], weight]));
     return gpt2Loss(lib, of, name => byName.get(name) as TfTensor, inputs);
   });
   let steps = 0;
   let most = 0;
   return {
-    name: `TensorFlow.js ${found.version} (wasm)`,
+    name: `TensorFlow.js ${found.version} (${backend})`,
     bytes: () => most,
     async steps(count) {
       const stop = startStopwatch();

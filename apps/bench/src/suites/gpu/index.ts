@@ -1,3 +1,4 @@
+import type { Suite } from '../suite.ts';
 import { attention } from './attention.ts';
 import { decode } from './decode.ts';
 import { matmul } from './matmul.ts';
@@ -5,7 +6,6 @@ import { memory } from './memory.ts';
 import { overhead } from './overhead.ts';
 import { peak } from './peak.ts';
 import { start } from './start.ts';
-import type { Suite } from './suite.ts';
 import { tuneTiles } from './tune.ts';
 
 /** The suites that measure a GPU: those that go along when the bench is packed. */

@@ -10,21 +10,27 @@ import {
   parseChoices,
   parseShapes,
   toleranceOf,
-} from '../attention/attention-case.ts';
+} from '../../attention/attention-case.ts';
 import {
   checkBackward,
   checkForward,
   type SampledCall,
   type SampledForward,
   sampleRows,
-} from '../attention/sampled-reference.ts';
-import type { Row } from '../command/table.ts';
-import { Comparison } from '../comparison/comparison.ts';
-import { implementationsIn, isPeer } from '../comparison/implementations.ts';
-import { attentionPlans } from '../gpu/attention-plans.ts';
-import { type BenchGpu, deviceOptions, openWebGpu, tilesOption, toggleOption } from '../gpu/open-webgpu.ts';
-import { traceOnce } from '../gpu/trace-once.ts';
-import { type Suite, type SuiteOptions, UsageError } from './suite.ts';
+} from '../../attention/sampled-reference.ts';
+import type { Row } from '../../command/table.ts';
+import { Comparison } from '../../comparison/comparison.ts';
+import { implementationsIn, isPeer } from '../../comparison/implementations.ts';
+import { attentionPlans } from '../../gpu/attention-plans.ts';
+import {
+  type BenchGpu,
+  deviceOptions,
+  openWebGpu,
+  tilesOption,
+  toggleOption,
+} from '../../gpu/open-webgpu.ts';
+import { traceOnce } from '../../gpu/trace-once.ts';
+import { type Suite, type SuiteOptions, UsageError } from '../suite.ts';
 
 const engines = ['cpu', 'webgpu'] as const;
 const masks = ['full', 'causal'] as const;

@@ -3,8 +3,8 @@ import { cpuEngine } from '@tilewise/core/cpu';
 import { summary } from '@tilewise/device-report/measure';
 import { createContext, type GpuContext, planSdpa, sdpa } from '@tilewise/webgpu';
 import { openGpu } from '@tilewise/webgpu-host';
-import { usage } from '../gpu/usage.ts';
-import type { Suite } from './suite.ts';
+import { usage } from '../../gpu/usage.ts';
+import type { Suite } from '../suite.ts';
 
 const rounds = 7;
 const callsOfRound = 1000;

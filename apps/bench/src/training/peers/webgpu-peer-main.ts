@@ -1,0 +1,23 @@
+/**
+ * A process in which a peer trains a case on WebGPU, because a peer takes the device of its process. Its
+ * arguments: the peer, the folder where the peer is installed, the case, and the toggles of its device as
+ * JSON. `peerRun` says what is written to it and read from it.
+ */
+import { createInterface } from 'node:readline';
+import { openPeerEnvironment } from '../../comparison/peer-environment.ts';
+import { openWebGpu } from '../../gpu/open-webgpu.ts';
+import type { SuiteOptions } from '../../suites/suite.ts';
+import { trainingCases, weightsOfCase } from '../training-case.ts';
+import { webgpuPeers } from './webgpu-peers.ts';
+
+const [peer, folder, name, device] = process.argv.slice(2);
+const of = trainingCases.find(one => one.name === name);
+if (!of) throw new Error(`There is no case ${name}.`);
+openPeerEnvironment(await openWebGpu(JSON.parse(device) as SuiteOptions));
+const run = await webgpuPeers[peer].open(folder, of, weightsOfCase(of), 'webgpu');
+if (!run) throw new Error(`${peer} is not installed in ${folder}.`);
+const answer = (value: unknown): void => {
+  process.stdout.write(`${JSON.stringify(value)}\n`);
+};
+answer({ name: run.name, version: '' });
+for await (const line of createInterface({ input: process.stdin })) answer(await run.steps(Number(line)));

@@ -1,0 +1,39 @@
+import { fileURLToPath } from 'node:url';
+import { findPeer } from '../../comparison/peer-module.ts';
+import type { SuiteOptions } from '../../suites/suite.ts';
+import { peerRun } from '../peer-run.ts';
+import type { TrainingCase } from '../training-case.ts';
+import type { TrainingRun } from '../training-run.ts';
+import { jaxJsRun } from './jax-js-run.ts';
+import { tfjsPackages, tfjsRun } from './tfjs-run.ts';
+
+/** A peer that trains on WebGPU: the packages that it is made of, and how a case is opened. */
+interface WebgpuPeer {
+  readonly packages: readonly string[];
+  readonly open: typeof tfjsRun;
+}
+
+/** The peers, by the names that their processes are started with. */
+export const webgpuPeers: Readonly<Record<string, WebgpuPeer>> = {
+  tfjs: { packages: tfjsPackages('webgpu'), open: tfjsRun },
+  'jax-js': { packages: ['@jax-js/jax'], open: jaxJsRun },
+};
+
+/**
+ * Starts a process for each peer that a folder has. A peer has a process of its own because it takes the
+ * WebGPU of its process.
+ * @param device The options that the device of each process is opened with.
+ */
+export async function openWebgpuPeers(
+  folder: string,
+  of: TrainingCase,
+  device: SuiteOptions,
+): Promise<TrainingRun[]> {
+  const program = fileURLToPath(new URL('./webgpu-peer-main.js', import.meta.url));
+  const runs: TrainingRun[] = [];
+  for (const [peer, { packages }] of Object.entries(webgpuPeers)) {
+    if (packages.every(name => findPeer(folder, name)))
+      runs.push(await peerRun(process.execPath, [program, peer, folder, of.name, JSON.stringify(device)]));
+  }
+  return runs;
+}
