@@ -82,7 +82,7 @@ test('groups, values and rules that are not known fail', async () => {
   expect(code).toBe(1);
   expect(results.filter(({ status }) => status === 'fail').map(({ reason }) => reason)).toEqual([
     'no group of this name is known to the runner',
-    'the axis dtype has the value "f4", no dtype',
+    'the axis dtype has the value "f4", which is no dtype',
     "Error: the rule of tolerance 'looksGood' is not known to the runner",
   ]);
 });

@@ -25,12 +25,11 @@ export function textAt(values: GridPoint, name: string): string {
 const dtypes: readonly DType[] = ['f32', 'f16', 'bf16'];
 
 /** A storage dtype; null for float64, which is none here. */
-export function dtypeAt(values: GridPoint, name = 'dtype'): DType | null {
-  const value = values[name];
+export function dtypeAt({ dtype: value }: GridPoint): DType | null {
   const dtype = dtypes.find(known => known === value);
   if (dtype) return dtype;
   if (value === 'f64') return null;
-  throw new Error(`the axis ${name} has the value ${JSON.stringify(value)}, no dtype`);
+  throw new Error(`the axis dtype has the value ${JSON.stringify(value)}, which is no dtype`);
 }
 
 /** `null` (the usual one), a number, or `1/D`. */
