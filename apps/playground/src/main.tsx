@@ -7,8 +7,8 @@ import './ui/styles/readings.css';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { App } from './app/App.tsx';
+import { preloadChapter } from './app/chapter-page/preload-chapter.ts';
 import { keepForOffline } from './app/offline.ts';
-import { preloadChapter } from './app/preload-chapter.ts';
 import { firstWords, TextProvider } from './text/TextProvider.tsx';
 import { loadTextFont } from './ui/styles/fonts.ts';
 

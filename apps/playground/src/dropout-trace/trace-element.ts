@@ -41,8 +41,8 @@ export interface ElementTrace {
   readonly byte: number | null;
   readonly threshold: number;
   readonly keep: boolean;
-  /** The comparison, for people. */
-  readonly rule: string;
+  /** How the drawn number must compare with the threshold for the element to be kept. */
+  readonly comparison: '≥' | '<';
 }
 
 interface Address {
@@ -132,6 +132,6 @@ export function traceElement(element: TracedElement): ElementTrace {
     drawn,
     threshold,
     keep,
-    rule: byte === null ? `${drawn} ≥ ${threshold}` : `${drawn} < ${threshold}`,
+    comparison: byte === null ? '≥' : '<',
   };
 }

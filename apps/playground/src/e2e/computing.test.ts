@@ -72,7 +72,7 @@ describe('a visitor who computes', () => {
     // Reloading shows the file that was open.
     await site.page.reload();
     await site.page.getByRole('heading', { name: 'broken.json' }).waitFor();
-    await site.page.getByRole('button', { name: 'Back to the built graph' }).click();
+    await site.page.getByRole('button', { name: 'Back to the graph of attention' }).click();
     await site.page.reload();
     await site.page.locator('.graph-operation').first().waitFor();
   });
@@ -189,7 +189,7 @@ describe('a visitor who computes', () => {
     const tenSteps = async (until: number): Promise<number> => {
       await site.page.getByRole('button', { name: 'Ten steps' }).click();
       await site.page.locator('.stats dd', { hasText: new RegExp(`^${until}$`) }).waitFor();
-      await site.page.getByRole('button', { name: 'Go on' }).waitFor();
+      await site.page.getByRole('button', { name: 'Resume' }).waitFor();
       return Number(await stat('Loss'));
     };
     const first = await tenSteps(10);
@@ -207,7 +207,7 @@ describe('a visitor who computes', () => {
     await site.page.evaluate(`location.hash = '#/machine'`);
     await site.page.locator('.cm-content').waitFor();
     await site.page.goBack();
-    await site.page.getByRole('button', { name: 'Go on' }).waitFor();
+    await site.page.getByRole('button', { name: 'Resume' }).waitFor();
     expect(await stat('Step')).toBe('10');
     await site.page.reload();
     await site.page.getByText('This browser has kept a run of 10 steps').waitFor();

@@ -65,7 +65,7 @@ describe('the first page', () => {
     await page.setViewportSize(wide);
     await site.visit('?lang=en#/');
     await page.getByText(/For n = 4,096 this page has just allocated 128 MiB/).waitFor();
-    await page.getByText(/Step [1-9]\d* · Right \d+ %/).waitFor();
+    await page.getByText(/Step [1-9]\d* · Right \d+%/).waitFor();
     await page.emulateMedia({ reducedMotion: 'reduce' });
     expect(await brokenRules(page)).toEqual([]);
     await page.setViewportSize(narrow);

@@ -229,7 +229,7 @@ describe('a visitor of loop orders and backward', () => {
 describe('a visitor of dropout and the lab', () => {
   it('sees the same masks from the engine, and walks to another element', async () => {
     await site.visit('#/dropout?i=5&j=6');
-    const same = site.page.getByText('The engine’s mask is the same in all 4096 elements.');
+    const same = site.page.getByText('The engine’s mask is the same in all 4,096 elements.');
     await same.nth(2).waitFor();
     await site.page.getByRole('button', { name: /^FlashAttention-2: element \(5, 6\)/ }).focus();
     await site.page.keyboard.press('ArrowRight');
@@ -248,7 +248,7 @@ describe('a visitor of dropout and the lab', () => {
     await site.page.getByText('Sliding window', { exact: true }).first().click();
     await slide('Keys to the left', 2);
     await text('sdpa(q, k, v, { causal: true, window: { left: 2 } })');
-    await text(en.lab.seen('12.0 %'));
+    await text(en.lab.seen('12.0%'));
   });
 });
 

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { matrixProblems } from '../machine/matrix/matrix-problems.ts';
+import { softmaxProblems } from '../machine/softmax/softmax-problems.ts';
 import { placeHash } from '../state/url-state.ts';
 import { openSite, type Site } from './site.ts';
 
@@ -40,6 +41,24 @@ describe('on a phone', () => {
     await site.page.waitForFunction(`{
       const { left, right } = document.querySelector('.stream .current').getBoundingClientRect();
       left >= 0 && right <= innerWidth }`);
+  });
+
+  it('all matrices of the backward pass are in sight', async () => {
+    await site.visit('?lang=de#/backward');
+    await site.page.locator('.matrix button').last().waitFor();
+    const right = await site.page
+      .locator('.matrix button')
+      .evaluateAll(all => Math.max(...all.map(one => one.getBoundingClientRect().right)));
+    expect(right).toBeLessThanOrEqual(phone.width - 2 * 16);
+    const regions = await site.page.locator('.scroll-x:has(.matrix)').getAttribute('data-more');
+    expect(regions).toBeNull();
+  });
+
+  it('the last chapter of the header is not faded while it is open', async () => {
+    await site.visit('?lang=en#/doctor');
+    const [bar, link] = [await boxOf('.chapters'), await boxOf('.chapters a[aria-current]')];
+    // The last 24 pixels of the bar fade.
+    expect(link.x + link.width).toBeLessThanOrEqual(bar.x + bar.width - 24);
   });
 
   it('the controls of the machine are next to the program', async () => {
@@ -107,6 +126,30 @@ describe('on a desktop of 1440 × 900', () => {
     await site.page.getByRole('button', { name: 'Start over' }).click();
     await site.page.getByText('Solved in 7 cycles.').waitFor({ state: 'detached' });
     expect(await cycles.textContent()).toBe('0');
+  });
+
+  it('each of eight numbers in the memory of the softmax machine is on one line', async () => {
+    const problem = softmaxProblems.find(({ id }) => id === 'online-softmax');
+    const state = { problem: 'online-softmax', n: '8', program: problem?.solution ?? '' };
+    await site.visit(`?lang=de${placeHash({ chapter: 'softmax', state })}`);
+    await site.page.locator('.workbench .solved').waitFor();
+    await site.page.getByRole('button', { name: 'Zum Ende' }).first().click();
+    await site.page.locator('.region .value', { hasText: '0,003875' }).waitFor();
+    const lines = await site.page
+      .locator('.region .value')
+      .evaluateAll(all => all.map(one => one.getClientRects().length));
+    expect(lines).toEqual(Array.from({ length: 16 }, () => 1));
+  });
+
+  it('large numbers are grouped in controls, notes and axes, as the language does it', async () => {
+    await site.visit('?lang=de#/loops');
+    const chart = site.page.locator('.chart[aria-label^="Roofline"]');
+    await chart.scrollIntoViewIfNeeded();
+    await chart.getByText('1.024', { exact: true }).waitFor({ state: 'attached' });
+    // No label of the axis is left out.
+    await chart.getByText('64', { exact: true }).waitFor({ state: 'attached' });
+    await site.page.getByText('1.008', { exact: true }).waitFor();
+    await site.page.getByText('4.096 Queries und Keys').waitFor();
   });
 
   it('a sum that is not complete does not look like finished columns', async () => {

@@ -2,9 +2,10 @@ import { useCallback, useEffect, useState } from 'react';
 import { useNumbers } from '../text/numbers.ts';
 import { useFirstText } from '../text/TextProvider.tsx';
 import type { RaceResult } from './attention-race.ts';
+import { raceLengths } from './race-lengths.ts';
 
 const frame = { left: 8, right: 312, top: 18, bottom: 168 };
-const longest = 4096;
+const longest = Math.max(...raceLengths);
 
 /** Memory of both ways against n, as they are computed one length after the other in a worker. */
 export function MemoryRace() {
@@ -15,7 +16,7 @@ export function MemoryRace() {
 /** One race, with a worker of its own. */
 function Round({ onAgain }: { readonly onAgain: () => void }) {
   const { race: text } = useFirstText().home;
-  const { bytes, significant } = useNumbers();
+  const { bytes, significant, whole } = useNumbers();
   const [points, setPoints] = useState<readonly RaceResult[]>([]);
   const [done, setDone] = useState(false);
   useEffect(() => {
@@ -39,7 +40,7 @@ function Round({ onAgain }: { readonly onAgain: () => void }) {
       ? ''
       : `M${[place(0, 0), ...points.map(point => place(point.n, value(point)))].join('L')}`;
   const described = points.map(({ n, naiveBytes, streamingBytes }) =>
-    text.point(significant(n, 9), bytes(naiveBytes), bytes(streamingBytes)),
+    text.point(whole(n), bytes(naiveBytes), bytes(streamingBytes)),
   );
   return (
     <section className="opening-demo" aria-labelledby="race-title">
@@ -62,18 +63,18 @@ function Round({ onAgain }: { readonly onAgain: () => void }) {
         </text>
         <text className="axis-name" x={frame.right} y={frame.bottom + 16} textAnchor="end">
           {text.axisX}
-          {last && ` = ${significant(last.n, 9)}`}
+          {last && ` = ${whole(last.n)}`}
         </text>
       </svg>
       <p className="opening-note" role="status">
         {done && last
           ? text.result(
-              significant(last.n, 9),
+              whole(last.n),
               bytes(last.naiveBytes),
               bytes(last.streamingBytes),
               significant(last.naiveBytes / last.streamingBytes, 3),
             )
-          : text.running(significant(last ? last.n * 2 : 256, 9))}
+          : text.running(whole(raceLengths[points.length] ?? longest))}
       </p>
       <button type="button" className="button" disabled={!done} onClick={onAgain}>
         {text.start}

@@ -1,5 +1,6 @@
 import katex from 'katex';
 import { describe, expect, it } from 'vitest';
+import { bench } from './de/evaluate/bench.ts';
 import { initialLanguage, type Language, languages } from './languages.ts';
 
 describe('the language to begin with', () => {
@@ -49,6 +50,13 @@ describe.each(['en', 'de'] as const)('the formulas of the catalogue %s', languag
 });
 
 describe('the German catalogue', () => {
+  it('writes the numbers of the machines with decimal commas, as the page does', () => {
+    expect(bench.written('(0.25, −1.5)')).toBe('(0,25; −1,5)');
+    expect(bench.written('a₀₀b₀₀ + a₀₁b₁₀')).toBe('a₀₀b₀₀ + a₀₁b₁₀');
+    const found = { kind: 'holds', cell: 'out[0]', value: '1.649', wanted: '0.07' } as const;
+    expect(bench.findings.holds(found)).toBe('in out[0] steht 1,649, nicht 0,07');
+  });
+
   it('leaves nothing empty, and uses the formulas and code of the English one', async () => {
     const german = new Map(entries(await whole('de'), 'text'));
     const marked = (text: string): string[] => [...text.matchAll(/\$[^$]+\$|`[^`]+`/g)].map(String).sort();

@@ -5,12 +5,19 @@ it('writes numbers as each language does', () => {
   expect(numbersIn('en').fixed(-1234.5678, 2)).toBe('−1,234.57');
   expect(numbersIn('de').fixed(-1234.5678, 2)).toBe('−1.234,57');
   expect(numbersIn('en').significant(0.012345, 3)).toBe('0.0123');
-  expect(numbersIn('de').percent(0.125, 1)).toBe('12,5 %');
+  expect(numbersIn('en').whole(4096)).toBe('4,096');
+  expect(numbersIn('de').whole(1_328_450_063)).toBe('1.328.450.063');
+});
+
+it('writes a percentage so that no line breaks before its sign', () => {
+  expect(numbersIn('en').percent(0.125, 1)).toBe('12.5%');
+  expect(numbersIn('de').percent(0.125, 1)).toBe('12,5\u00a0%');
 });
 
 it('has no minus zero, and says what is no finite number', () => {
   const { fixed } = numbersIn('en');
   expect(fixed(-0.0001, 2)).toBe('0.00');
+  expect(numbersIn('de').percent(-0.0001)).toBe('0\u00a0%');
   expect(fixed(Number.NEGATIVE_INFINITY, 3)).toBe('−∞');
   expect(fixed(Number.NaN, 3)).toBe('NaN');
 });

@@ -13,7 +13,9 @@ export interface Numbers {
   readonly vector: (values: readonly number[], digits: number) => string;
   /** Bytes in the unit that they are read best in: `512 B`, `101.6 MiB`. */
   readonly bytes: (count: number) => string;
-  /** A share as a percentage: `12.5 %`. */
+  /** A whole number: `4,096`. */
+  readonly whole: (value: number) => string;
+  /** A share as a percentage: `12.5%`, and in German `12,5 %`. */
   readonly percent: (share: number, digits?: number) => string;
 }
 
@@ -37,7 +39,7 @@ export function numbersIn(language: Language): Numbers {
       : format(language, options)
           .format(value)
           .replace('-', '−')
-          .replace(/^−(0([.,]0*)?)$/, '$1');
+          .replace(/^−(0([.,]0*)?(\s?%)?)$/, '$1');
   const separator = write(0.5, {}).includes(',') ? '; ' : ', ';
   const fixed = (value: number, digits: number): string =>
     write(value, { minimumFractionDigits: digits, maximumFractionDigits: digits });
@@ -58,7 +60,9 @@ export function numbersIn(language: Language): Numbers {
       const unit = Math.min(units.length - 1, Math.floor(Math.log2(Math.max(1, count)) / 10));
       return `${significant(count / 1024 ** unit, 3)} ${units[unit]}`;
     },
-    percent: (share, digits = 0) => `${fixed(100 * share, digits)} %`,
+    whole: value => fixed(value, 0),
+    percent: (share, digits = 0) =>
+      write(share, { style: 'percent', minimumFractionDigits: digits, maximumFractionDigits: digits }),
   };
 }
 

@@ -4,7 +4,7 @@ import { ScrollRegion } from '../../ui/figures/ScrollRegion.tsx';
 import { fontsShown } from '../../ui/styles/fonts.ts';
 import { Contents } from './Contents.tsx';
 import './home.css';
-import { links } from '../links.ts';
+import { links } from '../../ui/prose/links.ts';
 
 /**
  * The demonstrations come after the page and its fonts: nobody waits for them to read or to go on, and where

@@ -1,6 +1,6 @@
 import { useFirstText } from '../../text/TextProvider.tsx';
+import { links } from '../../ui/prose/links.ts';
 import { type Chapter, chapters } from '../chapters.ts';
-import { links } from '../links.ts';
 
 /** The ways on at the end of a chapter: the documentation on its subject, and the next chapter. */
 export function NextChapter({ after }: { readonly after: string }) {

@@ -2,7 +2,7 @@ import { Quiz } from '../../quiz/Quiz.tsx';
 import { useUrlNumber } from '../../state/url-state.ts';
 import { useText } from '../../text/TextProvider.tsx';
 import { ScrollRegion } from '../../ui/figures/ScrollRegion.tsx';
-import { Formula } from '../../ui/prose/Formula.tsx';
+import { Formula } from '../../ui/formulas/Formula.tsx';
 import { References } from '../../ui/prose/References.tsx';
 import { Reveal } from '../../ui/prose/Reveal.tsx';
 import { Paragraphs, Rich } from '../../ui/prose/Rich.tsx';
@@ -13,7 +13,7 @@ import { MemoryMeter } from './MemoryMeter.tsx';
 import { MergeByHand } from './MergeByHand.tsx';
 import { StreamFigure } from './StreamFigure.tsx';
 
-/** Chapter 3: the running state, key by key and tile by tile. */
+/** The running state, key by key and tile by tile. */
 export default function AttentionChapter() {
   const { attention: text } = useText();
   const [tile, setTile] = useUrlNumber('tile', 1, { min: 1, max: example.x.length });

@@ -1,6 +1,6 @@
 import type { Merge, SoftmaxState } from '../../streaming/softmax-state.ts';
 import { useNumbers } from '../../text/numbers.ts';
-import { Formula } from '../../ui/prose/Formula.tsx';
+import { Formula } from '../../ui/formulas/Formula.tsx';
 
 /** A merge of two states, worked out with their numbers. */
 export function MergeEquations(props: {
@@ -13,12 +13,13 @@ export function MergeEquations(props: {
   // A decimal comma is a separator to TeX, unless it stands in braces.
   const number = (value: number): string =>
     Number.isFinite(value) ? fixed(value, 3).replace(',', '{,}').replace('−', '-') : '-\\infty';
-  const vector = (values: readonly number[]): string =>
-    `(${values.map(number).join(written([0, 0], 0).includes(';') ? ';\\, ' : ',\\, ')})`;
+  const list = (values: readonly number[]): string =>
+    values.map(number).join(written([0, 0], 0).includes(';') ? ';\\, ' : ',\\, ');
+  const vector = (values: readonly number[]): string => `(${list(values)})`;
   const [fa, fb] = merge.factors.map(number);
   const { m, d, num } = merge.state;
   const lines = [
-    `m' &= \\max(${number(a.m)},\\, ${number(b.m)}) = ${number(m)}`,
+    `m' &= \\max(${list([a.m, b.m])}) = ${number(m)}`,
     `d' &= ${number(a.d)} \\cdot ${fa} + ${number(b.d)} \\cdot ${fb} = ${number(d)}`,
     `\\mathrm{num}' &= ${vector(a.num)} \\cdot ${fa}`,
     `&\\quad + ${vector(b.num)} \\cdot ${fb}`,

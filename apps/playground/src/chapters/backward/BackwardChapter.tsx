@@ -2,7 +2,7 @@ import { Quiz } from '../../quiz/Quiz.tsx';
 import { useChapterText } from '../../text/useChapterText.ts';
 import { BesideText } from '../../ui/figures/BesideText.tsx';
 import { ScrollRegion } from '../../ui/figures/ScrollRegion.tsx';
-import { Formula } from '../../ui/prose/Formula.tsx';
+import { Formula } from '../../ui/formulas/Formula.tsx';
 import { References } from '../../ui/prose/References.tsx';
 import { Reveal } from '../../ui/prose/Reveal.tsx';
 import { Paragraphs, Rich } from '../../ui/prose/Rich.tsx';
@@ -15,7 +15,7 @@ import { GradientCheck, LiveNumbers } from './LiveNumbers.tsx';
 import { TwoKernels } from './TwoKernels.tsx';
 import { WalkFigure } from './WalkFigure.tsx';
 
-/** Chapter 5: gradients without the big matrices. */
+/** Gradients without the big matrices. */
 export default function BackwardChapter() {
   const text = useChapterText('backward');
   return (

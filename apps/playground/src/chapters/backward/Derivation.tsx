@@ -1,6 +1,6 @@
 import { useUrlNumber } from '../../state/url-state.ts';
 import { useChapterText } from '../../text/useChapterText.ts';
-import { Formula } from '../../ui/prose/Formula.tsx';
+import { Formula } from '../../ui/formulas/Formula.tsx';
 import { Reveal } from '../../ui/prose/Reveal.tsx';
 import { Rich } from '../../ui/prose/Rich.tsx';
 import { derivation } from './derivation.ts';

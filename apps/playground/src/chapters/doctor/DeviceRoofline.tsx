@@ -22,7 +22,7 @@ export function DeviceRoofline({ report }: { readonly report: DeviceReport }) {
 
 function Drawn({ roofline, head }: { readonly roofline: Roofline; readonly head: number }) {
   const text = useChapterText('doctor');
-  const { significant, percent } = useNumbers();
+  const { significant, percent, whole } = useNumbers();
   const { ceilings, bandwidth, points } = roofline;
   const unit = useMemo(() => speedUnit(Math.max(...ceilings.map(({ tflops }) => tflops))), [ceilings]);
   const speed = (tflops: number): string => significant(unit.perTeraflops * tflops, 3);
@@ -84,12 +84,17 @@ function Drawn({ roofline, head }: { readonly roofline: Roofline; readonly head:
               {points.map(({ measurement, intensity, predicted, limit, reached }) => (
                 <tr key={measurementName(measurement, head)}>
                   <th scope="row">
-                    <span
-                      className="swatch"
-                      style={{ background: implementationColors[measurement.implementation] }}
-                    />
-                    {text.implementations[measurement.implementation]}, {text.passes[measurement.pass]}, S ={' '}
-                    {measurement.S}
+                    <span className="keyed">
+                      <span
+                        className="swatch"
+                        style={{ background: implementationColors[measurement.implementation] }}
+                      />
+                      {[
+                        text.implementations[measurement.implementation],
+                        text.passes[measurement.pass],
+                        `S = ${whole(measurement.S)}`,
+                      ].join(', ')}
+                    </span>
                   </th>
                   <td>{significant(intensity, 3)}</td>
                   <td>{speed(predicted)}</td>
@@ -128,13 +133,12 @@ function chart(
     marginLeft: 56,
     marginTop: 24,
     marginRight: 20,
-    x: { type: 'log' as const, domain: [left, right], label, ticks: 5, tickFormat: '~g' },
+    x: { type: 'log' as const, domain: [left, right], label, ticks: 5 },
     y: {
       type: 'log' as const,
       domain: [perTeraflops * lowest, perTeraflops * 2 * top],
       label: name,
       ticks: 5,
-      tickFormat: '~g',
       grid: true,
     },
     marks: [

@@ -9,7 +9,7 @@ import { say } from '../../text/say.ts';
 import { useChapterText } from '../../text/useChapterText.ts';
 import { Slider } from '../../ui/controls/Slider.tsx';
 import { Stats } from '../../ui/figures/Stats.tsx';
-import { Formula } from '../../ui/prose/Formula.tsx';
+import { Formula } from '../../ui/formulas/Formula.tsx';
 import { References } from '../../ui/prose/References.tsx';
 import { Reveal } from '../../ui/prose/Reveal.tsx';
 import { Paragraphs, Rich } from '../../ui/prose/Rich.tsx';
@@ -24,10 +24,10 @@ const size = 64;
 const shape = { H: 1, Sq: size, Skv: size } as const;
 const schemes: readonly DropoutSchemeName[] = ['torch-efficient', 'flash-attention-2', 'onednn'];
 
-/** Chapter 6: a mask that is never stored, and where each bit of it comes from. */
+/** A mask that is never stored, and where each bit of it comes from. */
 export default function DropoutChapter() {
   const words = useChapterText('dropout');
-  const { fixed, percent } = useNumbers();
+  const { fixed, percent, whole } = useNumbers();
   const [seed, setSeed] = useUrlState('seed', '1');
   const [offset, setOffset] = useUrlState('offset', '1');
   const [dropped, setDropped] = useUrlNumber('p', 20, { min: 5, max: 90 });
@@ -128,7 +128,7 @@ export default function DropoutChapter() {
                   }}
                 />
                 <p className="compared" data-same={differ === null ? undefined : differ === 0}>
-                  {differ === null ? words.comparing : words.compared(differ, total)}
+                  {differ === null ? words.comparing : words.compared(differ, total, whole)}
                 </p>
                 <Stats
                   items={[

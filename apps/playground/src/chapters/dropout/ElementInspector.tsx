@@ -9,8 +9,9 @@ const bits = 128;
 /** How one element's decision comes about: address, key, rounds, comparison. */
 export function ElementInspector({ trace }: { readonly trace: ElementTrace }) {
   const text = useChapterText('dropout');
-  const { percent } = useNumbers();
-  const { counter, key, rounds, avalanche, lane, byte, drawn, threshold, keep, rule } = trace;
+  const { percent, whole } = useNumbers();
+  const { counter, key, rounds, avalanche, lane, byte, drawn, threshold, keep, comparison } = trace;
+  const rule = `${whole(drawn)} ${comparison} ${whole(threshold)}`;
   const range = byte === null ? 2 ** 32 : 256;
   const [share, edge] = [drawn / range, threshold / range];
   // Words are kept from the threshold on, bytes below it.

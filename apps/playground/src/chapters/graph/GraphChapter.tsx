@@ -22,7 +22,7 @@ import { RunPanel } from './RunPanel.tsx';
 
 type OpenedGraph = ReturnType<typeof openGraph>;
 
-/** Chapter 7: attention as a graph, as the partitioner sees it. */
+/** Attention as a graph, as the partitioner sees it. */
 export default function GraphChapter() {
   const text = useChapterText('graph');
   const options = useAttentionOptions();

@@ -5,7 +5,7 @@ import { useProgress } from '../../state/progress.ts';
 import { useUrlChoice } from '../../state/url-state.ts';
 import { useChapterText } from '../../text/useChapterText.ts';
 import { Segmented } from '../../ui/controls/Segmented.tsx';
-import { Formula } from '../../ui/prose/Formula.tsx';
+import { Formula } from '../../ui/formulas/Formula.tsx';
 import { References } from '../../ui/prose/References.tsx';
 import { Paragraphs, Rich } from '../../ui/prose/Rich.tsx';
 import { KernelBench } from './KernelBench.tsx';

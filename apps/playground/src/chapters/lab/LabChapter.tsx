@@ -9,7 +9,7 @@ import { useText } from '../../text/TextProvider.tsx';
 import { MaskTiles } from '../../tiles/MaskTiles.tsx';
 import { Segmented } from '../../ui/controls/Segmented.tsx';
 import { Slider } from '../../ui/controls/Slider.tsx';
-import { Formula } from '../../ui/prose/Formula.tsx';
+import { Formula } from '../../ui/formulas/Formula.tsx';
 import { HeatMap } from './HeatMap.tsx';
 import './lab.css';
 import { SectionTitle } from '../../ui/prose/SectionTitle.tsx';
@@ -30,7 +30,7 @@ interface Result {
   readonly runsOn: RunsOn;
 }
 
-/** Chapter 8: what masks and modifications do to scores, probabilities and gradients. */
+/** What masks and modifications do to scores, probabilities and gradients. */
 export default function LabChapter() {
   const { lab: text, engine: engineText } = useText();
   const { percent, significant } = useNumbers();

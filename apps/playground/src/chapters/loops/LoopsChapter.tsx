@@ -2,7 +2,7 @@ import { lazy } from 'react';
 import { Quiz } from '../../quiz/Quiz.tsx';
 import { useText } from '../../text/TextProvider.tsx';
 import { WhenNear } from '../../ui/figures/WhenNear.tsx';
-import { Formula } from '../../ui/prose/Formula.tsx';
+import { Formula } from '../../ui/formulas/Formula.tsx';
 import { References } from '../../ui/prose/References.tsx';
 import { Reveal } from '../../ui/prose/Reveal.tsx';
 import { Paragraphs, Rich } from '../../ui/prose/Rich.tsx';
@@ -14,7 +14,7 @@ import { Schedules } from './Schedules.tsx';
 
 const KernelWalk = lazy(() => import('../../tiles/KernelWalk.tsx'));
 
-/** Chapter 4: what travels between slow and fast memory, by which loop is outside. */
+/** What travels between slow and fast memory, by which loop is outside. */
 export default function LoopsChapter() {
   const all = useText();
   const { loops: text } = all;

@@ -41,7 +41,7 @@ export function Roofline(props: {
   readonly after: ReactNode;
 }) {
   const { loops: text } = useText();
-  const { significant } = useNumbers();
+  const { significant, whole } = useNumbers();
   const [peak, setPeak] = useUrlNumber('peak', devices['RTX 4090'].peak, { min: 1, max: 1500 });
   const [bandwidth, setBandwidth] = useUrlNumber('bandwidth', devices['RTX 4090'].bandwidth, {
     min: 50,
@@ -68,17 +68,17 @@ export function Roofline(props: {
         marginTop: 28,
         x: {
           type: 'log' as const,
+          // In base 10, d3 leaves out the labels of ticks such as 4 and 64.
+          base: 2,
           domain: [left, right],
           label: text.flopPerByte,
           ticks: [4, 16, 64, 256, 1024],
-          tickFormat: String,
         },
         y: {
           type: 'log' as const,
           domain: [(left * bandwidth) / 1000, peak * 1.8],
           label: 'TFLOP/s',
           ticks: 4,
-          tickFormat: '~g',
           grid: true,
         },
         marks: [
@@ -142,8 +142,10 @@ export function Roofline(props: {
                 {points.map(({ schedule, intensity, reached, limit }) => (
                   <tr key={schedule}>
                     <th scope="row">
-                      <span className="swatch" style={{ background: colors[schedule] }} />
-                      {text.schedules[schedule]}
+                      <span className="keyed">
+                        <span className="swatch" style={{ background: colors[schedule] }} />
+                        {text.schedules[schedule]}
+                      </span>
                     </th>
                     <td>{significant(intensity, 3)}</td>
                     <td>{significant(reached, 3)}</td>
@@ -170,8 +172,15 @@ export function Roofline(props: {
           </button>
         ))}
       </div>
-      <Slider label={text.arithmetic} value={peak} min={1} max={1500} onChange={setPeak} />
-      <Slider label={text.memory} value={bandwidth} min={50} max={6000} onChange={setBandwidth} />
+      <Slider label={text.arithmetic} value={peak} min={1} max={1500} format={whole} onChange={setPeak} />
+      <Slider
+        label={text.memory}
+        value={bandwidth}
+        min={50}
+        max={6000}
+        format={whole}
+        onChange={setBandwidth}
+      />
       <Slider
         label={text.rowsPerTile}
         value={power}
@@ -180,7 +189,7 @@ export function Roofline(props: {
         format={p => String(2 ** p)}
         onChange={setPower}
       />
-      <p className="note">{text.rooflineNote(sequence, headSize)}</p>
+      <p className="note">{text.rooflineNote(whole(sequence), headSize)}</p>
     </BesideText>
   );
 }

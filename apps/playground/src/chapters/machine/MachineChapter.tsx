@@ -6,7 +6,7 @@ import { useProgram } from '../../state/kept-programs.ts';
 import { useUrlChoice, useUrlNumber } from '../../state/url-state.ts';
 import { useText } from '../../text/TextProvider.tsx';
 import { Segmented } from '../../ui/controls/Segmented.tsx';
-import { Formula } from '../../ui/prose/Formula.tsx';
+import { Formula } from '../../ui/formulas/Formula.tsx';
 import { Reveal } from '../../ui/prose/Reveal.tsx';
 import { Paragraphs, Rich } from '../../ui/prose/Rich.tsx';
 import { SectionTitle } from '../../ui/prose/SectionTitle.tsx';
@@ -18,7 +18,7 @@ import { ProductStyles } from './ProductStyles.tsx';
 const ids = matrixProblems.map(({ id }) => id);
 const wirings: readonly Wiring[] = ['fixed', 'any'];
 
-/** Chapter 1: a machine that multiplies 2 × 2 matrices, to be programmed. */
+/** A machine that multiplies 2 × 2 matrices, to be programmed. */
 export default function MachineChapter() {
   const { machine: text, bench } = useText();
   const [id, setId] = useUrlChoice('problem', 'one-element', ids);

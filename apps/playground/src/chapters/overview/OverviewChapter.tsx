@@ -1,7 +1,7 @@
 import { Quiz } from '../../quiz/Quiz.tsx';
 import { useText } from '../../text/TextProvider.tsx';
 import { BesideText } from '../../ui/figures/BesideText.tsx';
-import { Formula } from '../../ui/prose/Formula.tsx';
+import { Formula } from '../../ui/formulas/Formula.tsx';
 import { Paragraphs } from '../../ui/prose/Rich.tsx';
 import { Section } from '../../ui/prose/Section.tsx';
 import { AllWords, OneWord } from './OneWord.tsx';
@@ -10,7 +10,7 @@ import { References } from '../../ui/prose/References.tsx';
 import { Square } from './Square.tsx';
 import { WhyScale } from './WhyScale.tsx';
 
-/** Chapter 0: what attention computes, on the sentence that the chapters share. */
+/** What attention computes, on the sentence that the chapters share. */
 export default function OverviewChapter() {
   const { overview: text } = useText();
   return (

@@ -8,7 +8,7 @@ const cell = 10;
 /** n words as a column of n marks, and their scores as a square of n × n; then the bytes of real lengths. */
 export function Square() {
   const { overview: text } = useText();
-  const { bytes, significant } = useNumbers();
+  const { bytes, whole } = useNumbers();
   const [n, setN] = useUrlNumber('words', 12, { min: 1, max: 24 });
   const marks = Array.from({ length: n }, (_, k) => k);
   const lengths = [12, 1024, 8192, 131072];
@@ -52,7 +52,7 @@ export function Square() {
           <tbody>
             {lengths.map(length => (
               <tr key={length}>
-                <th scope="row">{significant(length, 9)}</th>
+                <th scope="row">{whole(length)}</th>
                 <td>{bytes(4 * 4 * 64 * length)}</td>
                 <td>{bytes(2 * 4 * length * length)}</td>
               </tr>

@@ -8,7 +8,7 @@ import { useUrlChoice, useUrlNumber } from '../../state/url-state.ts';
 import { useText } from '../../text/TextProvider.tsx';
 import { Segmented } from '../../ui/controls/Segmented.tsx';
 import { Slider } from '../../ui/controls/Slider.tsx';
-import { Formula } from '../../ui/prose/Formula.tsx';
+import { Formula } from '../../ui/formulas/Formula.tsx';
 import { References } from '../../ui/prose/References.tsx';
 import { Reveal } from '../../ui/prose/Reveal.tsx';
 import { Paragraphs, Rich } from '../../ui/prose/Rich.tsx';
@@ -31,7 +31,7 @@ const welfordDerivation = [
   '\\delta = x - \\bar x, \\qquad \\bar x \\leftarrow \\bar x + \\tfrac{\\delta}{n}, \\qquad M_2 \\leftarrow M_2 + \\delta\\,(x - \\bar x_{\\text{new}}), \\qquad s^2 = \\tfrac{M_2}{n-1}',
 ];
 
-/** Chapter 2: the softmax machine, in three passes and in two. */
+/** The softmax machine, in three passes and in two. */
 export default function SoftmaxChapter() {
   const { softmax: text, bench } = useText();
   const [id, setId] = useUrlChoice('problem', 'safe-softmax', ids);

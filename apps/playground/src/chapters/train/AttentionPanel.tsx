@@ -4,7 +4,7 @@ import { useNumbers } from '../../text/numbers.ts';
 import { useChapterText } from '../../text/useChapterText.ts';
 import type { AttentionMoment } from '../../train/training.ts';
 import { Slider } from '../../ui/controls/Slider.tsx';
-import { Formula } from '../../ui/prose/Formula.tsx';
+import { Formula } from '../../ui/formulas/Formula.tsx';
 import { SectionTitle } from '../../ui/prose/SectionTitle.tsx';
 import { AttentionMap } from './AttentionMap.tsx';
 
@@ -61,7 +61,7 @@ export function AttentionPanel(props: {
           value={at}
           min={0}
           max={last}
-          format={n => text.afterSteps(moments[n]?.step ?? 0)}
+          format={n => text.afterSteps(numbers.whole(moments[n]?.step ?? 0))}
           onChange={n => setHeld(n === last ? null : n)}
         />
         <Slider

@@ -16,10 +16,11 @@ import { useTrainOptions } from './TrainControls.tsx';
 import './train.css';
 import { useTraining } from './useTraining.ts';
 
-/** Chapter 8: a small transformer, trained in the page. */
+/** A small transformer, trained in the page. */
 export default function TrainChapter() {
   const text = useChapterText('train');
   const { setup: chosen, controls } = useTrainOptions();
+  const { whole } = useNumbers();
   const { state, past, run, pause, startOver, sample } = useTraining();
   const setup = state.setup ?? chosen;
   const others = setupKey(chosen) !== setupKey(setup);
@@ -60,7 +61,7 @@ export default function TrainChapter() {
         )}
         {state.again > 0 && (
           <p className="note" role="status">
-            {text.keptRun(state.losses.length, state.again)}
+            {text.keptRun(state.losses.length, state.again, whole)}
           </p>
         )}
         {state.failed && (
@@ -105,11 +106,11 @@ function Progress(props: {
     <>
       <Stats
         items={[
-          [text.step, losses.length],
+          [text.step, numbers.whole(losses.length)],
           [text.loss, losses.length > 0 ? numbers.fixed(recent(losses), 3) : '–'],
           [text.accuracy, accuracies.length > 0 ? numbers.percent(recent(accuracies)) : '–'],
           [text.perStep, `${numbers.significant(state.ms, 3)} ms`],
-          ...(ready ? [[text.parameters, numbers.significant(ready.parameters, 6)] as const] : []),
+          ...(ready ? [[text.parameters, numbers.whole(ready.parameters)] as const] : []),
         ]}
       />
       <div className="train-curves">
@@ -130,7 +131,12 @@ function Progress(props: {
         />
       </div>
       <p className="note" role="status">
-        {same && text.sameCurve(stepsAlike(losses, same.losses), Math.min(losses.length, same.losses.length))}
+        {same &&
+          text.sameCurve(
+            stepsAlike(losses, same.losses),
+            Math.min(losses.length, same.losses.length),
+            numbers.whole,
+          )}
       </p>
       {ready ? (
         <EngineNote opened={ready.opened} />

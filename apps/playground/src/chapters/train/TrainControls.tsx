@@ -1,6 +1,7 @@
 import { type ReactNode, useMemo, useState } from 'react';
 import { useUrlChoice } from '../../state/url-choice.ts';
 import { useUrlNumber } from '../../state/url-state.ts';
+import { useNumbers } from '../../text/numbers.ts';
 import { useText } from '../../text/TextProvider.tsx';
 import { useChapterText } from '../../text/useChapterText.ts';
 import { pageText } from '../../train/page-text.ts';
@@ -18,6 +19,7 @@ export interface TrainOptions {
 /** The options of a run with their controls; all but a text of one's own are in the URL. */
 export function useTrainOptions(): TrainOptions {
   const catalogue = useText();
+  const { percent } = useNumbers();
   const text = useChapterText('train');
   const [task, setTask] = useUrlChoice('task', ['recall', 'page', 'own'], 'recall');
   const [engine, setEngine] = useUrlChoice('engine', ['auto', 'webgpu', 'cpu'], 'auto');
@@ -68,7 +70,7 @@ export function useTrainOptions(): TrainOptions {
             min={0}
             max={50}
             step={5}
-            format={value => `${value} %`}
+            format={value => percent(value / 100)}
             onChange={setDropout}
           />
           <Slider label={text.seed} value={seed} min={0} max={99} onChange={setSeed} />

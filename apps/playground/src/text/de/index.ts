@@ -9,6 +9,7 @@ import { overview } from './learn/overview.ts';
 import { quizzes } from './learn/quizzes.ts';
 import { softmax } from './learn/softmax.ts';
 import { engine } from './page/engine.ts';
+import { formulas } from './page/formulas.ts';
 import { player } from './page/player.ts';
 import { references } from './page/references.ts';
 import { tiles } from './page/tiles.ts';
@@ -17,6 +18,7 @@ import { tiles } from './page/tiles.ts';
 export const de: Text = {
   ...firstDe,
   player,
+  formulas,
   bench,
   machine,
   softmax,

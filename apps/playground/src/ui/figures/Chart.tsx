@@ -1,5 +1,7 @@
 import type { PlotOptions } from '@observablehq/plot';
 import { useEffect, useRef, useState } from 'react';
+import { numbersIn } from '../../text/numbers.ts';
+import { useLanguage } from '../../text/TextProvider.tsx';
 import { useNear } from './useNear.ts';
 
 /** The charting library, which comes with the first chart. */
@@ -14,14 +16,15 @@ const style = {
 };
 
 /**
- * A chart by Observable Plot, described in words for those who do not see it. `options` must be stable
- * between changes.
+ * A chart by Observable Plot, described in words for those who do not see it, with the numbers of its axes
+ * as the visitor writes them. `options` must be stable between changes.
  */
 export function Chart(props: { readonly label: string; readonly options: (plot: Plot) => PlotOptions }) {
   const { label, options } = props;
   const host = useRef<HTMLDivElement>(null);
   const [width, setWidth] = useState(0);
   const near = useNear(host);
+  const [language] = useLanguage();
   useEffect(() => {
     const element = host.current;
     if (!element) return;
@@ -34,7 +37,13 @@ export function Chart(props: { readonly label: string; readonly options: (plot: 
     let current = true;
     import('@observablehq/plot').then(plot => {
       if (!current) return;
-      const chart = plot.plot({ width, height: 280, marginBottom: 42, style, ...options(plot) });
+      const { significant } = numbersIn(language);
+      const axis = {
+        tickFormat: (tick: unknown) => (typeof tick === 'number' ? significant(tick, 6) : String(tick)),
+      };
+      const { x, y, ...others } = options(plot);
+      const axes = { x: { ...axis, ...x }, y: { ...axis, ...y } };
+      const chart = plot.plot({ width, height: 280, marginBottom: 42, style, ...axes, ...others });
       // The figure has a label of its own; those of the marks have no role that could carry them.
       chart.setAttribute('aria-hidden', 'true');
       host.current?.replaceChildren(chart);
@@ -42,6 +51,6 @@ export function Chart(props: { readonly label: string; readonly options: (plot: 
     return () => {
       current = false;
     };
-  }, [options, width, near]);
+  }, [options, width, near, language]);
   return <div ref={host} className="chart" role="img" aria-label={label} />;
 }

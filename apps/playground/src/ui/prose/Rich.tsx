@@ -1,6 +1,6 @@
 import { pieces } from '../../text/markup.ts';
-import { Formula } from './Formula.tsx';
-import { symbolParts } from './symbols.ts';
+import { Formula } from '../formulas/Formula.tsx';
+import { symbolParts } from '../formulas/symbols.ts';
 
 /** A text of the catalogue, with its code, formulas and emphasis. */
 export function Rich({ text }: { readonly text: string }) {

@@ -5,6 +5,9 @@ import { useText } from '../../text/TextProvider.tsx';
 import './machine.css';
 import { useFlight } from './useFlight.ts';
 
+/** How many cells of an array fit beside each other, so that no number is broken. */
+const mostColumns: Readonly<Record<Machine<unknown>['id'], number>> = { matrix: 2, softmax: 4, attention: 6 };
+
 interface MachineViewProps<V> {
   readonly machine: Machine<V>;
   readonly state: MachineState<V>;
@@ -20,16 +23,19 @@ export function MachineView<V>({ machine, state, step }: MachineViewProps<V>) {
     if (!step) return null;
     const formatted = (place: string): string => {
       const value = step.before.registers.get(place) ?? step.before.memory.get(place);
-      return value === undefined ? '' : machine.format(value);
+      return value === undefined ? '' : text.written(machine.format(value));
     };
     return { from: step.reads.map(place => ({ place, value: formatted(place) })), to: step.writes };
-  }, [step, machine]);
+  }, [step, machine, text]);
   useFlight(stage, flight);
   const light = (place: string): 'write' | 'read' | undefined => {
     if (step?.writes === place) return 'write';
     return step?.reads.includes(place) ? 'read' : undefined;
   };
-  const show = (value: V | undefined): string => (value === undefined ? '' : machine.format(value));
+  const show = (value: V | undefined): string =>
+    value === undefined ? '' : text.written(machine.format(value));
+  const columnsOf = (shape: readonly number[]): number =>
+    Math.min(mostColumns[machine.id], shape.at(-1) ?? 1);
   const opcode = step?.text.split(' ')[0];
   const computes = opcode !== undefined && opcode !== 'LOAD' && opcode !== 'STORE';
   return (
@@ -38,10 +44,14 @@ export function MachineView<V>({ machine, state, step }: MachineViewProps<V>) {
         <h3>{text.dram}</h3>
         <div className="regions">
           {machine.memory.map(({ name, shape }) => (
-            <table key={name} className="region" style={{ '--columns': shape.at(-1) } as React.CSSProperties}>
+            <table
+              key={name}
+              className="region"
+              style={{ '--columns': columnsOf(shape) } as React.CSSProperties}
+            >
               <caption>{shape.length === 2 ? name.toUpperCase() : name}</caption>
               <tbody>
-                {rows(shape).map(row => (
+                {rows(shape, columnsOf(shape)).map(row => (
                   <tr key={row.map(String).join(' ')}>
                     {row.map(index => {
                       const place = cellName(name, index);
@@ -105,11 +115,12 @@ export function MachineView<V>({ machine, state, step }: MachineViewProps<V>) {
   );
 }
 
-/** The indices of an array as rows: a vector is one row. */
-function rows(shape: readonly number[]): number[][][] {
-  const columns = shape.at(-1) ?? 1;
+/** The indices of an array as rows of so many cells. */
+function rows(shape: readonly number[], columns: number): number[][][] {
   const all = indices(shape);
-  return Array.from({ length: all.length / columns }, (_, r) => all.slice(r * columns, (r + 1) * columns));
+  return Array.from({ length: Math.ceil(all.length / columns) }, (_, r) =>
+    all.slice(r * columns, (r + 1) * columns),
+  );
 }
 
 function Arrow(props: {

@@ -59,7 +59,7 @@ export function TraceTable<V>(props: {
                 const value = state.registers.get(register);
                 return (
                   <td key={register} data-written={register === writes}>
-                    {value === undefined ? '' : machine.format(value)}
+                    {value === undefined ? '' : bench.written(machine.format(value))}
                   </td>
                 );
               })}

@@ -1,9 +1,9 @@
 import { type DeviceReport, reportJson, reportMarkdown } from '@tilewise/device-report';
 import { useState } from 'react';
-import { links } from '../../../app/links.ts';
 import { useChapterText } from '../../../text/useChapterText.ts';
 import { saveFile } from '../../../ui/controls/save-file.ts';
 import { ScrollRegion } from '../../../ui/figures/ScrollRegion.tsx';
+import { links } from '../../../ui/prose/links.ts';
 import { Reveal } from '../../../ui/prose/Reveal.tsx';
 import { Section } from '../../../ui/prose/Section.tsx';
 

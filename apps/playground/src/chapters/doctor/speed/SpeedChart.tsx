@@ -39,10 +39,11 @@ export function SpeedChart(props: {
       return {
         height: 240,
         marginLeft: 52,
+        marginTop: 28,
         marginRight: 76,
         x: lengths,
         y: log
-          ? { type: 'log' as const, label: unit, grid: true, ticks: 4, tickFormat: '~g' }
+          ? { type: 'log' as const, label: unit, grid: true, ticks: 4 }
           : { label: unit, grid: true, zero: true, nice: true, ticks: 5 },
         marks: [
           plot.line(points, { x: 'S', y: 'y', z: 'implementation', stroke: color, strokeWidth: 2 }),

@@ -33,7 +33,7 @@ export function SpeedTable({ rows }: { readonly rows: readonly Measurement[] }) 
         <tbody>
           {[...rows].sort(byLength).map(row => (
             <tr key={`${row.S} ${row.pass} ${row.implementation}`}>
-              <th scope="row">{row.S}</th>
+              <th scope="row">{numbers.whole(row.S)}</th>
               <td>{text.passes[row.pass]}</td>
               <td>{text.implementations[row.implementation]}</td>
               <td>

@@ -2,13 +2,16 @@ import type { Finding } from '../../../machine/check.ts';
 import { type Sentences, say } from '../../say.ts';
 import type { Text } from '../../text.ts';
 
+/** A number or a vector of the machine with decimal commas; these take the separator's place. */
+const written = (value: string): string => value.replaceAll(', ', '; ').replace(/(\d)\.(\d)/g, '$1,$2');
+
 /** The findings where a demand is not met. */
 const findings: Sentences<Finding> = {
   nothing: ({ cell }) => `in ${cell} steht nichts`,
-  holds: ({ cell, value, wanted }) => `in ${cell} steht ${value}, nicht ${wanted}`,
+  holds: ({ cell, value, wanted }) => `in ${cell} steht ${written(value)}, nicht ${written(wanted)}`,
   count: ({ count }) => `das Programm braucht ${count}`,
   'on-input': ({ input, found }) =>
-    `mit ${input}: ${found ? say(found, findings) : 'das Programm bricht mit einem Fehler ab'}`,
+    `mit ${written(input)}: ${found ? say(found, findings) : 'das Programm bricht mit einem Fehler ab'}`,
 };
 
 export const bench: Text['bench'] = {
@@ -18,6 +21,7 @@ export const bench: Text['bench'] = {
   compute: 'Rechnen',
   idle: 'wartet',
   empty: 'leer',
+  written,
   nothingYet: 'Noch wurde nichts ausgeführt.',
   executed: (instruction, place, value) => `${instruction}. ${place} ist jetzt ${value}`,
   instructions: 'Befehle',
@@ -37,7 +41,7 @@ export const bench: Text['bench'] = {
   hint: (n, of) => `Hinweis ${n} von ${of} zeigen`,
   showSolution: 'Eine Lösung zeigen',
   fullTrace: 'Der ganze Ablauf dieses Programms',
-  traffic: (reads, writes) => `Es liest ${reads}-mal und schreibt ${writes}-mal.`,
+  traffic: (reads, writes) => `DRAM-Lesezugriffe: ${reads}, Schreibzugriffe: ${writes}.`,
   bestKnown: (cycles, known) =>
     cycles < known
       ? `Das beste bekannte Programm braucht ${known} Takte: Du hast es geschlagen.`
@@ -57,7 +61,7 @@ export const bench: Text['bench'] = {
   },
   tryIt: 'Dieses Programm in den Editor übernehmen',
   replaces: 'Es ersetzt dein Programm.',
-  startOver: 'Von vorn beginnen',
+  startOver: 'Von vorn',
   restore: 'Ersetztes Programm zurückholen',
   needsRegisters: n => `Das Programm braucht eine Maschine mit ${n} Registern.`,
   trace: 'Ablauf',

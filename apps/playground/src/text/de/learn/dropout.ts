@@ -28,10 +28,10 @@ export const dropout: ChapterTexts['dropout'] = {
   maskLabel: (title, i, j, kept) =>
     `${title}: Element (${i}, ${j}) ist ${kept ? 'behalten' : 'verworfen'}. Pfeiltasten wählen ein anderes.`,
   comparing: 'Die Engine zieht dieselbe Maske …',
-  compared: (differ, total) =>
+  compared: (differ, total, write) =>
     differ === 0
-      ? `Die Maske der Engine ist in allen ${total} Elementen dieselbe.`
-      : `Die Maske der Engine ist in ${differ} von ${total} Elementen anders.`,
+      ? `Die Maske der Engine ist in allen ${write(total)} Elementen dieselbe.`
+      : `Die Maske der Engine ist in ${write(differ)} von ${write(total)} Elementen anders.`,
   comparedWith: {
     webgpu: ({ description }) =>
       `Hier in TypeScript gezogen und vom Attention-Kernel auf der GPU (${description}); Bit für Bit verglichen.`,

@@ -7,7 +7,7 @@ export const overview: Text['overview'] = {
   ],
   word: 'Ein Wort fragt alle Wörter',
   wordWhy: [
-    'Wähle ein Wort. Seine Query trifft auf die Keys aller zwölf Wörter. Je dunkler ein Wort wird, desto mehr von seinem Value geht in die Ausgabe ein. Du kannst die Zahlen von Hand nachrechnen: Die Kopfgröße d ist 3, und die Vektoren haben wir so gewählt, dass das Ergebnis sinnvoll ist. Ein echtes Modell lernt seine Vektoren; in Kapitel 9 kannst du dabei zusehen.',
+    'Wähle ein Wort. Seine Query trifft auf die Keys aller zwölf Wörter. Je kräftiger die Farbe eines Wortes, desto mehr von seinem Value geht in die Ausgabe ein. Du kannst die Zahlen von Hand nachrechnen: Die Kopfgröße d ist 3, und die Vektoren haben wir so gewählt, dass das Ergebnis sinnvoll ist. Ein echtes Modell lernt seine Vektoren; in Kapitel 9 kannst du dabei zusehen.',
   ],
   choose: 'Das Wort, das fragt',
   looks: (word, most, share) => `„${word}“ achtet am meisten auf „${most}“: *${share}*.`,

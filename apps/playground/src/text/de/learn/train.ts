@@ -10,7 +10,7 @@ export const train: ChapterTexts['train'] = {
   tasks: { recall: 'Paare merken', page: 'Der Text dieser Seite', own: 'Ein eigener Text' },
   taskWhy: {
     recall:
-      'Nur die Ziffer nach einem wiederholten Buchstaben zählt. Raten ergibt eine Genauigkeit von 10 %.',
+      'Nur die Ziffer nach einem wiederholten Buchstaben zählt. Raten ergibt eine Genauigkeit von 10\u00a0%.',
     page: 'Das nächste Zeichen im Text dieser Seite vorhersagen.',
     own: 'Das nächste Zeichen vorhersagen. Dein Text bleibt auf dieser Seite und steht nicht in ihrer Adresse.',
   },
@@ -21,7 +21,7 @@ export const train: ChapterTexts['train'] = {
   seed: 'Seed',
   ownText: 'Dein Text',
   ownPlaceholder: 'Einige Seiten sind besser als einige Zeilen.',
-  ownFile: 'Oder eine Textdatei wählen…',
+  ownFile: 'Oder eine Textdatei wählen …',
   start: 'Trainieren',
   pause: 'Pause',
   resume: 'Weiter',
@@ -29,11 +29,11 @@ export const train: ChapterTexts['train'] = {
   startOver: 'Von vorn',
   otherSettings:
     'Der Lauf unten behält die Einstellungen, mit denen er begonnen hat. „Von vorn“ beginnt einen neuen Lauf mit den Einstellungen oben.',
-  keptRun: (steps, again) =>
+  keptRun: (steps, again, write) =>
     again === steps
-      ? `Dieser Browser hat einen Lauf von ${steps} Schritten gespeichert. „Weiter“ wiederholt sie mit demselben Ergebnis und fährt dann fort.`
-      : `Die gespeicherten Schritte werden wiederholt: noch ${again} von ${steps}.`,
-  starting: 'Wird vorbereitet…',
+      ? `Dieser Browser hat einen Lauf von ${write(steps)} Schritten gespeichert. „Weiter“ wiederholt sie mit demselben Ergebnis und fährt dann fort.`
+      : `Die gespeicherten Schritte werden wiederholt: noch ${write(again)} von ${write(steps)}.`,
+  starting: 'Wird vorbereitet …',
   failed: 'Das Training ist gescheitert:',
   step: 'Schritt',
   loss: 'Verlust',
@@ -42,13 +42,13 @@ export const train: ChapterTexts['train'] = {
   parameters: 'Parameter',
   lossCurve: 'Verlust: in jedem Schritt (Linie) und auf zurückgehaltenen Sequenzen (Punkte)',
   accuracyCurve: 'Genauigkeit: in jedem Schritt (Linie) und auf zurückgehaltenen Sequenzen (Punkte)',
-  sameCurve: (alike, of) =>
+  sameCurve: (alike, of, write) =>
     alike === of
-      ? `Gleicher Seed, gleiche Kurve: Alle ${of} bisherigen Schritte haben bis aufs letzte Bit denselben Verlust wie im vorigen Lauf.`
-      : `Ab Schritt ${alike + 1} weicht der Verlust vom vorigen Lauf ab: Engines runden verschieden.`,
+      ? `Gleicher Seed, gleiche Kurve: Alle ${write(of)} bisherigen Schritte haben bis aufs letzte Bit denselben Verlust wie im vorigen Lauf.`
+      : `Ab Schritt ${write(alike + 1)} weicht der Verlust vom vorigen Lauf ab: Engines runden verschieden.`,
   looksAt: 'Wohin das Modell schaut',
   looksAtWhy:
-    'Jedes Bild ist ein Kopf. Es hat eine Zeile pro Token und ist dort dunkel, wohin das Token schaut. Am Anfang schaut jedes Token überallhin. Such bei den Paaren den Kopf, in dem ein wiederholter Buchstabe die Ziffer findet, die ihm beim ersten Mal folgte.',
+    'Jedes Bild ist ein Kopf. Es hat eine Zeile pro Token, und seine Farbe ist dort kräftig, wohin das Token schaut. Am Anfang schaut jedes Token überallhin. Such bei den Paaren den Kopf, in dem ein wiederholter Buchstabe die Ziffer findet, die ihm beim ersten Mal folgte.',
   head: (layer, head) => `Schicht ${layer}, Kopf ${head}`,
   moment: 'Zeitpunkt',
   afterSteps: steps => `nach ${steps} Schritten`,

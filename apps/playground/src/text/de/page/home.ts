@@ -26,7 +26,7 @@ export const home: FirstText['home'] = {
   model: {
     title: 'Ein Modell lernt hinzuschauen',
     about:
-      'Das Modell sieht Buchstaben mit Ziffern, dann einen der Buchstaben noch einmal, und muss dessen Ziffer finden. Anfangs rät es: 10 % richtig.',
+      'Das Modell sieht Buchstaben mit Ziffern, dann einen der Buchstaben noch einmal, und muss dessen Ziffer finden. Anfangs rät es: 10\u00a0% richtig.',
     start: 'Lernen lassen',
     pause: 'Pause',
     resume: 'Weiter',

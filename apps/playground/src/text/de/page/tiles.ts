@@ -4,7 +4,7 @@ export const tiles: Text['tiles'] = {
   row: 'Dieselben Keys als Kacheln: eine Zeile des Gitters, das im nächsten Kapitel vollständig wird.',
   rowLabel: (at, tiles) => `${at} von ${tiles} Key-Kacheln sind besucht`,
   masked: (tile, skipped, tested, whole) =>
-    `Kacheln von ${tile} × ${tile}: ${skipped} entfallen (gestrichelt), ${tested} werden Paar für Paar geprüft (hell), ${whole} brauchen keine Prüfung (dunkel).`,
+    `Kacheln von ${tile} × ${tile}: ${skipped} entfallen (gestrichelt), ${tested} werden Paar für Paar geprüft (blass), ${whole} brauchen keine Prüfung (kräftig).`,
   title: 'Dieselbe Schleife, auf der GPU',
   intro:
     'Hier mündet das Bild der Kacheln in den Kernel. Eine Zeile des Gitters ist eine *Workgroup*. Alle Zeilen laufen gleichzeitig. Jede hat ihre eigene Kachel aus 32 Queries und geht die Key-Kacheln durch. Das Listing ist der Kernel, den die Bibliothek für 32-Bit-Gleitkommazahlen ohne Optionen erzeugt; ein Test hält es aktuell. Drück auf Abspielen und sieh, bei welchen Zeilen das Gitter angekommen ist.',

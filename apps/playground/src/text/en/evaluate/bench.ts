@@ -21,6 +21,8 @@ export const bench = {
   compute: 'Compute',
   idle: 'idle',
   empty: 'empty',
+  /** A number or a vector of the machine, such as `(0.5, −1)`. */
+  written: (value: string): string => value,
   nothingYet: 'Nothing has been executed.',
   executed: (instruction: string, place: string, value: string): string =>
     `${instruction}. ${place} is now ${value}`,
@@ -32,7 +34,7 @@ export const bench = {
   problem: (n: number): string => `Problem ${n}`,
   registerCount: (n: number): string => `${n} registers`,
   program: (title: string): string => `Program: ${title}`,
-  placeholder: 'One instruction a line:\nLOAD …',
+  placeholder: 'One instruction per line:\nLOAD …',
   line: (line: number, what: string): string => `Line ${line}: ${what}`,
   mustDo: 'What a solution must do',
   met: 'met',
@@ -42,7 +44,7 @@ export const bench = {
   showSolution: 'Show a solution',
   fullTrace: 'The full trace of this program',
   traffic: (reads: number, writes: number): string =>
-    `It moves ${counted(reads, 'read', 'reads')} and ${counted(writes, 'write', 'writes')}.`,
+    `It takes ${counted(reads, 'read', 'reads')} and ${counted(writes, 'write', 'writes')} of DRAM.`,
   bestKnown: (cycles: number, known: number): string =>
     cycles < known
       ? `The best program that we know takes ${known} cycles: you have beaten it.`

@@ -119,7 +119,7 @@ export const doctor = {
   ownReport: 'The report of this device, unless you put another one here.',
   pasteReport: 'Drop a JSON file, or paste its text.',
   reportText: (which: string): string => `${which}, as JSON`,
-  chooseFile: 'Choose a file',
+  chooseFile: 'Choose a file…',
   clear: 'Clear',
   noReport: 'This is not a report:',
   tooLarge: 'the file has more than 4 MiB.',

@@ -47,7 +47,7 @@ export const graph = {
   file: 'A graph of your own',
   drop: 'Drop a graph in the JSON format of oneDNN here (a graph dump, or an input of benchdnn) to see how it is partitioned.',
   chooseFile: 'Choose a file…',
-  leaveFile: 'Back to the built graph',
+  leaveFile: 'Back to the graph of attention',
   saveFile: 'Save this graph',
   unreadable: 'This file is not a graph that can be read.',
   unreadableHint:

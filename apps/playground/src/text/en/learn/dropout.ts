@@ -28,11 +28,11 @@ export const dropout = {
   },
   maskLabel: (title: string, i: number, j: number, kept: boolean): string =>
     `${title}: element (${i}, ${j}) is ${kept ? 'kept' : 'dropped'}. Arrow keys choose another.`,
-  comparing: 'The engine is drawing the same mask …',
-  compared: (differ: number, total: number): string =>
+  comparing: 'The engine is drawing the same mask…',
+  compared: (differ: number, total: number, write: (value: number) => string): string =>
     differ === 0
-      ? `The engine’s mask is the same in all ${total} elements.`
-      : `The engine’s mask differs in ${differ} of ${total} elements.`,
+      ? `The engine’s mask is the same in all ${write(total)} elements.`
+      : `The engine’s mask differs in ${write(differ)} of ${write(total)} elements.`,
   comparedWith: {
     webgpu: ({ description }) =>
       `Drawn here in TypeScript, and by the attention kernel on the GPU (${description}); compared bit by bit.`,
@@ -42,10 +42,10 @@ export const dropout = {
       `Drawn here in TypeScript, and by the CPU engine; compared bit by bit. The GPU could not be used: ${reason}`,
   } satisfies Sentences<RunsOn> as Sentences<RunsOn>,
   keptShare: 'Kept',
-  fromP: 'From p',
+  fromP: 'Deviation',
   across: 'Across',
   down: 'Down',
-  note: '64 queries × 64 keys; light is kept. “From p” is how far the kept share is from 1 − p, in standard deviations; “Across” and “Down” are the correlations of neighbours.',
+  note: '64 queries × 64 keys; light is kept. “Deviation” is how far the kept share is from 1 − p, in standard deviations; “Across” and “Down” are the correlations of neighbours.',
   element: (i: number, j: number, title: string): string => `Query ${i}, key ${j}: ${title}`,
   neighbourhood: 'The elements around it: press one to choose it',
   mates: 'Green elements are kept. Outlined elements are decided by the same Philox block.',

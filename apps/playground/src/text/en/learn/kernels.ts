@@ -23,9 +23,9 @@ export const kernels = {
   run: 'Run',
   runKeys: 'Ctrl + Enter runs the kernel, too.',
   stages: {
-    compiling: () => 'Compiling …',
-    checking: ({ done, of }) => `Right on ${done} of ${of} hidden inputs …`,
-    timing: () => 'Right. Measuring time …',
+    compiling: () => 'Compiling…',
+    checking: ({ done, of }) => `Right on ${done} of ${of} hidden inputs…`,
+    timing: () => 'Right. Measuring time…',
   } satisfies Sentences<Stage> as Sentences<Stage>,
   changed: 'You have changed the program since this run.',
   notRun: 'Not run yet.',

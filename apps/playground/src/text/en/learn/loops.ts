@@ -45,6 +45,6 @@ export const loops = {
   arithmetic: 'Arithmetic, TFLOP/s',
   memory: 'Memory, GB/s',
   rowsPerTile: 'Rows per tile',
-  rooflineNote: (sequence: number, headSize: number): string =>
+  rooflineNote: (sequence: string, headSize: number): string =>
     `${sequence} queries and keys, head size ${headSize}, 16-bit numbers. Caches are left out. Larger tiles use each loaded byte more often.`,
 };

@@ -5,7 +5,7 @@ export const overview = {
   ],
   word: 'One word asks all words',
   wordWhy: [
-    'Choose a word. Its query meets the keys of all twelve words. The darker a word becomes, the more of its value goes into the output. You can check the numbers by hand: the head size d is 3, and we made up the vectors so that the result makes sense. A real model learns its vectors; in chapter 9 you can watch it learn.',
+    'Choose a word. Its query meets the keys of all twelve words. The stronger the colour of a word, the more of its value goes into the output. You can check the numbers by hand: the head size d is 3, and we made up the vectors so that the result makes sense. A real model learns its vectors; in chapter 9 you can watch it learn.',
   ],
   choose: 'The word that asks',
   looks: (word: string, most: string, share: string): string =>

@@ -1,6 +1,6 @@
 export const softmax = {
   intro:
-    'Softmax turns scores into weights that sum to one. In 32-bit floats, $e^x$ overflows once $x$ is larger than about 88.7. So we subtract the maximum first. But to know the maximum, we must first read everything …',
+    'Softmax turns scores into weights that sum to one. In 32-bit floats, $e^x$ overflows once $x$ is larger than about 88.7. So we subtract the maximum first. But to know the maximum, we must first read everything…',
   loop: '`FOR i = 1 TO n-1` … `END` repeats the lines in between. The loop itself costs no cycles, so the counts show how the work grows with n.',
   numbers: 'Numbers (n)',
   shift: 'Added to every number',

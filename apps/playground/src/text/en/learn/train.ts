@@ -7,7 +7,7 @@ export const train = {
   task: 'Task',
   tasks: { recall: 'Recall of pairs', page: 'The text of this page', own: 'A text of your own' },
   taskWhy: {
-    recall: 'Only the digit after a repeated letter counts. Guessing gives an accuracy of 10 %.',
+    recall: 'Only the digit after a repeated letter counts. Guessing gives an accuracy of 10%.',
     page: 'Predict the next character in the text of this page.',
     own: 'Predict the next character. Your text stays in this page and is not part of its address.',
   },
@@ -21,15 +21,15 @@ export const train = {
   ownFile: 'Or choose a text file…',
   start: 'Train',
   pause: 'Pause',
-  resume: 'Go on',
+  resume: 'Resume',
   tenSteps: 'Ten steps',
   startOver: 'Start over',
   otherSettings:
     'The run below keeps the settings that it began with. “Start over” begins a new run with the settings above.',
-  keptRun: (steps: number, again: number): string =>
+  keptRun: (steps: number, again: number, write: (value: number) => string): string =>
     again === steps
-      ? `This browser has kept a run of ${steps} steps. “Go on” repeats them, with the same result, and continues.`
-      : `Repeating the kept steps: ${again} of ${steps} are left.`,
+      ? `This browser has kept a run of ${write(steps)} steps. “Resume” repeats them, with the same result, and continues.`
+      : `Repeating the kept steps: ${write(again)} of ${write(steps)} are left.`,
   starting: 'Getting ready…',
   failed: 'Training failed:',
   step: 'Step',
@@ -39,16 +39,16 @@ export const train = {
   parameters: 'Parameters',
   lossCurve: 'Loss: of each step (line) and on held-out sequences (points)',
   accuracyCurve: 'Accuracy: of each step (line) and on held-out sequences (points)',
-  sameCurve: (alike: number, of: number): string =>
+  sameCurve: (alike: number, of: number, write: (value: number) => string): string =>
     alike === of
-      ? `Same seed, same curve: all ${of} steps so far have the losses of the previous run, to the last bit.`
-      : `From step ${alike + 1} on, the losses differ from those of the previous run: engines round differently.`,
+      ? `Same seed, same curve: all ${write(of)} steps so far have the losses of the previous run, to the last bit.`
+      : `From step ${write(alike + 1)} on, the losses differ from those of the previous run: engines round differently.`,
   looksAt: 'What it looks at',
   looksAtWhy:
-    'Each picture is a head. It has a row for each token, dark where the token looks. At first, every token looks everywhere. In the recall task, look for the head in which a repeated letter finds the digit that followed it the first time.',
+    'Each picture is a head. It has a row for each token, and its colour is strong where the token looks. At first, every token looks everywhere. In the recall task, look for the head in which a repeated letter finds the digit that followed it the first time.',
   head: (layer: number, head: number): string => `Layer ${layer}, head ${head}`,
   moment: 'When',
-  afterSteps: (steps: number): string => `after ${steps} steps`,
+  afterSteps: (steps: string): string => `after ${steps} steps`,
   token: 'Token',
   looks: (token: string, most: string, at: number, share: string): string =>
     `The token ${token} looks most at ${most}, position ${at}: ${share}.`,

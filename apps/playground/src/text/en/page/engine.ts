@@ -4,7 +4,7 @@ import type { Sentences } from '../../say.ts';
 
 /** The names of engines. */
 export const engine = {
-  looking: 'Looking for a GPU …',
+  looking: 'Looking for a GPU…',
   runsOn: {
     webgpu: ({ description }) => `Computed on the GPU (${description}).`,
     'no-webgpu': () => 'Computed on the CPU: this browser has no WebGPU.',

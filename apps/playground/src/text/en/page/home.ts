@@ -15,7 +15,7 @@ export const home = {
     streaming: 'streamed: n',
     axisX: 'words n',
     axisY: 'memory',
-    running: (n: string): string => `Both ways are computing ${n} queries and keys …`,
+    running: (n: string): string => `Both ways are computing attention for ${n} queries and keys…`,
     result: (n: string, naive: string, streaming: string, times: string): string =>
       `For n = ${n} this page has just allocated ${naive} for scores and weights, and ${streaming} to stream: ${times} times less. Both results agree.`,
     label: (points: readonly string[]): string => `Memory against the number of words. ${points.join('; ')}`,
@@ -25,10 +25,10 @@ export const home = {
   model: {
     title: 'A model that learns to look',
     about:
-      'The model sees letters with digits, then a letter again, and must find its digit. At first it guesses: 10 % right.',
+      'The model sees letters with digits, then one of the letters again, and must find the digit of that letter. At first it guesses: 10% right.',
     start: 'Let it learn',
     pause: 'Pause',
-    resume: 'Go on',
+    resume: 'Resume',
     step: 'Step',
     right: 'Right',
     loading: 'Getting ready…',

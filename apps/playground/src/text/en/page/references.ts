@@ -1,6 +1,6 @@
 /** Why each paper is worth reading. */
 export const references = {
-  title: 'To read on',
+  title: 'Further reading',
   why: {
     vaswani: 'Where scaled dot-product attention comes from.',
     milakov: 'The running maximum and sum of chapter 2.',

@@ -1,7 +1,7 @@
 export const site = {
   title: 'Tilewise: flash attention, taken apart',
   needsScript:
-    'Everything on this page is computed in your browser, with JavaScript; nothing is sent anywhere. Please enable JavaScript to go on.',
+    'Everything on this page is computed in your browser, with JavaScript; nothing is sent anywhere. Please enable JavaScript to continue.',
   skip: 'Skip to the content',
   chapters: 'Chapters',
   chapter: (n: number): string => `Chapter ${n}`,

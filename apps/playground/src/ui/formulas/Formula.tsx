@@ -1,6 +1,8 @@
 import { useEffect, useRef } from 'react';
+import { useText } from '../../text/TextProvider.tsx';
 import { useOverflowCue } from '../figures/useOverflowCue.ts';
 import { loadFormulaFonts } from '../styles/fonts.ts';
+import { withWords } from './formula-words.ts';
 import { markSymbols } from './symbols.ts';
 
 type Render = (tex: string, element: HTMLElement, displayMode: boolean) => void;
@@ -25,17 +27,18 @@ export const formulasShown = async (): Promise<void> => {
 /** A formula in TeX; until KaTeX is there, its source. */
 export function Formula({ tex, block = false }: { readonly tex: string; readonly block?: boolean }) {
   const host = useRef<HTMLSpanElement>(null);
+  const { formulas } = useText();
   useEffect(() => {
     let current = true;
     loadKatex().then(render => {
       if (!current || !host.current) return;
-      render(tex, host.current, block);
+      render(withWords(tex, formulas), host.current, block);
       markSymbols(host.current);
     });
     return () => {
       current = false;
     };
-  }, [tex, block]);
+  }, [tex, block, formulas]);
   useOverflowCue(host, { active: block, focusable: true });
   return (
     <span ref={host} className={block ? 'formula-block' : 'formula'}>

@@ -1,8 +1,8 @@
 import { type ReactNode, Suspense, useEffect, useState } from 'react';
-import { useLanguage, WholeText } from '../text/TextProvider.tsx';
-import { SymbolScope } from '../ui/prose/SymbolScope.tsx';
+import { useLanguage, WholeText } from '../../text/TextProvider.tsx';
+import { SymbolScope } from '../../ui/formulas/SymbolScope.tsx';
+import type { Chapter } from '../chapters.ts';
 import { ChapterLoadError } from './ChapterBoundary.tsx';
-import type { Chapter } from './chapters.ts';
 import { loadedPage, loadPage } from './loaded-pages.ts';
 
 /**

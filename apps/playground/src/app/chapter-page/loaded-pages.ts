@@ -1,7 +1,7 @@
 import type { ComponentType } from 'react';
-import type { Language } from '../text/languages.ts';
-import { loadChapterText } from '../text/useChapterText.ts';
-import type { Chapter } from './chapters.ts';
+import type { Language } from '../../text/languages.ts';
+import { loadChapterText } from '../../text/useChapterText.ts';
+import type { Chapter } from '../chapters.ts';
 
 const pages = new Map<string, ComponentType>();
 

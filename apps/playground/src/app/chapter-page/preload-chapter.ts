@@ -1,9 +1,9 @@
-import { parsePlace } from '../state/url-state.ts';
-import { languages } from '../text/languages.ts';
-import { startLanguage } from '../text/TextProvider.tsx';
-import type { Text } from '../text/text.ts';
-import { loadKatex } from '../ui/prose/Formula.tsx';
-import { chapters } from './chapters.ts';
+import { parsePlace } from '../../state/url-state.ts';
+import { languages } from '../../text/languages.ts';
+import { startLanguage } from '../../text/TextProvider.tsx';
+import type { Text } from '../../text/text.ts';
+import { loadKatex } from '../../ui/formulas/Formula.tsx';
+import { chapters } from '../chapters.ts';
 import { loadPage } from './loaded-pages.ts';
 
 /** How long the first words wait for the rest of a chapter, in ms. */
