@@ -3,6 +3,7 @@ import { useText } from '../../text/TextProvider.tsx';
 import { useOverflowCue } from '../figures/useOverflowCue.ts';
 import { loadFormulaFonts } from '../styles/fonts.ts';
 import { withWords } from './formula-words.ts';
+import { plainFormula } from './plain-formula.ts';
 import { markSymbols } from './symbols.ts';
 
 type Render = (tex: string, element: HTMLElement, displayMode: boolean) => void;
@@ -24,7 +25,7 @@ export const formulasShown = async (): Promise<void> => {
   await loading?.catch(() => {});
 };
 
-/** A formula in TeX; until KaTeX is there, its source. */
+/** A formula in TeX; until KaTeX is there, its characters in a line. */
 export function Formula({ tex, block = false }: { readonly tex: string; readonly block?: boolean }) {
   const host = useRef<HTMLSpanElement>(null);
   const { formulas } = useText();
@@ -42,7 +43,7 @@ export function Formula({ tex, block = false }: { readonly tex: string; readonly
   useOverflowCue(host, { active: block, focusable: true });
   return (
     <span ref={host} className={block ? 'formula-block' : 'formula'}>
-      {block ? ' ' : tex}
+      {block ? ' ' : plainFormula(tex)}
     </span>
   );
 }

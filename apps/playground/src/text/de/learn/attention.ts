@@ -33,7 +33,7 @@ export const attention: Text['attention'] = {
   chooseTile: 'Wähle eine Kachel, dann die, mit der sie verschmelzen soll.',
   withWhich: 'Mit welcher?',
   merged: (merged, whole) => `num / d = ${merged}; in einem Zug berechnet: ${whole}.`,
-  startAgain: 'Von vorn',
+  startAgain: 'Alle wieder trennen',
   memory: 'P existiert nie',
   naive: 'Scores und Wahrscheinlichkeiten, je n × n',
   streaming: 'Eine Kachel Scores und ihr laufender Zustand',

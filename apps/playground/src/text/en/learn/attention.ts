@@ -30,7 +30,7 @@ export const attention = {
   chooseTile: 'Choose a tile, then the one to merge it with.',
   withWhich: 'With which one?',
   merged: (merged: string, whole: string): string => `num / d = ${merged}; computed in one go: ${whole}.`,
-  startAgain: 'Start over',
+  startAgain: 'Undo all merges',
   memory: 'P never exists',
   naive: 'Scores and probabilities, n × n each',
   streaming: 'One tile of scores and its running state',
