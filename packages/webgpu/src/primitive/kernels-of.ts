@@ -3,10 +3,10 @@ import { mapKernels } from './map/map.ts';
 import { matmulKernels } from './matmul/matmul.ts';
 import type { PrimitiveKernels, PrimitiveTensors } from './primitive-kernels.ts';
 import { randomKernels } from './random.ts';
-import { reduceKernels } from './reduce.ts';
-import { rowsKernels } from './rows.ts';
+import { reduceKernels } from './reduction/reduce.ts';
+import { rowsKernels } from './reduction/rows.ts';
+import { softmaxKernels } from './reduction/softmax.ts';
 import { scatterAddKernels } from './scatter-add.ts';
-import { softmaxKernels } from './softmax.ts';
 import { tensorScatterKernels } from './tensor-scatter.ts';
 
 /** The kernels of a primitive on tensors that fit it. */

@@ -21,7 +21,7 @@ export function backwardPlan(
   const maker = kernelMaker(on, tensors);
   const first = [
     ...(fp8 ? fp8.clearAmaxKernels(backwardAmaxes(problem)) : []),
-    maker.make(own => deltaKernel(problem, own)),
+    maker.make(own => deltaKernel(problem, own, on.target.capabilities)),
   ];
   const dequantised = mxfp8?.dequantisedBackward(problem);
   if (!mxfp8 || !dequantised)

@@ -1,22 +1,33 @@
 import type { BackwardProblem } from '@tilewise/core';
 import { type KernelSpec, kernelSpec } from '../../../codegen/kernel-spec.ts';
+import { isCpu } from '../../../device/broadcasting.ts';
+import type { Capabilities } from '../../../device/capabilities.ts';
 import { fp8Kernel } from '../../fp8-steps.ts';
 import type { KernelConfig } from '../../kernel-config.ts';
 import { readOperand } from '../../layout/operand.ts';
 import { rowAddressing, rowTensor } from '../../layout/row-results.ts';
 import { sequencePart } from '../../layout/sequence.ts';
 
-const lanesPerRow = 8;
-const rowsPerGroup = 8;
+/** Lanes that share a row, and rows of a workgroup. */
+const gpuShape = { lanesPerRow: 8, rowsPerGroup: 8 };
+
+/** On a CPU each lane has a row of its own: the barrier between lanes takes longer than the rest. */
+const cpuShape = { lanesPerRow: 1, rowsPerGroup: 32 };
 
 /**
  * The rows that backward needs, computed once: `workspace` = (lse, δ) with δ = rowsum(o ∘ dO) − dLse (Dao
  * 2022, B.4; the gradient of lse adds P to the score's gradient). The lse of a row without keys, −Infinity,
  * becomes a large finite number, so that exp(s − lse) is 0.
  */
-export function deltaKernel(problem: BackwardProblem, config: KernelConfig): KernelSpec {
+export function deltaKernel(
+  problem: BackwardProblem,
+  config: KernelConfig,
+  capabilities: Capabilities,
+): KernelSpec {
   const { forward, dO, dLse } = problem;
   const { B, Hq, Sq } = forward;
+  const { lanesPerRow, rowsPerGroup } = isCpu(capabilities) ? cpuShape : gpuShape;
+  const lanes = lanesPerRow * rowsPerGroup;
   const tiles = Math.ceil(Sq / rowsPerGroup);
   const fp8 = fp8Kernel(config.tools.fp8?.arithmetic, forward, ['delta']);
   const body = `
@@ -32,13 +43,16 @@ export function deltaKernel(problem: BackwardProblem, config: KernelConfig): Ker
       sum += dot(o_load4(row_o, d), dO_load4(row_dO, d));
     }
   }
-  partial[lane] = sum;
-  workgroupBarrier();
+  ${lanesPerRow > 1 ? 'partial[lane] = sum;\n  workgroupBarrier();' : ''}
   if (x == 0u && i < seq.length_q) {
     let at = row_at(seq, h, i);
-    var delta = 0.0;
+    ${
+      lanesPerRow > 1
+        ? `var delta = 0.0;
     for (var n = 0u; n < ${lanesPerRow}u; n++) {
       delta += partial[lane + n];
+    }`
+        : 'var delta = sum;'
     }
     // δ = rowsum(O ∘ dO) − dLse
     delta = ${fp8.apply('delta', 'vec4f(delta)')}.x;
@@ -49,7 +63,7 @@ export function deltaKernel(problem: BackwardProblem, config: KernelConfig): Ker
   return kernelSpec({
     name: 'attention delta',
     groups: { batches: B, heads: Hq, tiles, each: 1, side: 'q', rows: rowsPerGroup, reversed: false },
-    workgroupSize: lanesPerRow * rowsPerGroup,
+    workgroupSize: lanes,
     parts: [
       { uniforms: [{ name: 'tiles', type: 'u32', value: tiles }] },
       ...fp8.parts,
@@ -61,7 +75,7 @@ export function deltaKernel(problem: BackwardProblem, config: KernelConfig): Ker
       ...(dLse ? [rowTensor('dLse', 'read', 'f32')] : []),
       rowTensor('workspace', 'read_write', 'vec2f'),
     ],
-    declarations: `var<workgroup> partial: array<f32, ${lanesPerRow * rowsPerGroup}>;`,
+    declarations: lanesPerRow > 1 ? `var<workgroup> partial: array<f32, ${lanes}>;` : '',
     body,
     bindingBudget: config.bindingBudget,
   });

@@ -1,25 +1,24 @@
 import type { TensorDesc } from '@tilewise/core';
 import { type Expr, exprTools } from '@tilewise/core/expr';
 import { input, type ReducePrimitive, reduced } from '@tilewise/core/primitive';
-import { unlimitedBudget } from '../codegen/binding-pressure.ts';
-import { convert, wgslTypes } from '../codegen/formats/element-format.ts';
-import { type KernelSpec, kernelSpec, renameTensors } from '../codegen/kernel-spec.ts';
-import type { ShaderPart } from '../codegen/shader-part.ts';
+import { unlimitedBudget } from '../../codegen/binding-pressure.ts';
+import { convert, wgslTypes } from '../../codegen/formats/element-format.ts';
+import { type KernelSpec, kernelSpec, renameTensors } from '../../codegen/kernel-spec.ts';
+import type { ShaderPart } from '../../codegen/shader-part.ts';
+import { isCpu } from '../../device/broadcasting.ts';
 import {
-  broadcastStrides,
   extentUniforms,
-  type IndexSpace,
   indented,
   indexNames,
-  indexSpace,
   placesIn,
   splitPlace,
   wholeUniforms,
-} from './access/index-space.ts';
-import { longStrand, type Strands, strandsOf } from './access/strands.ts';
-import { bindingPressureOf, isVectorised, writePlaces } from './access/tensor-access.ts';
-import { expressionReads, functionsFor, inputsByName, placedExpression } from './map/placed-expression.ts';
-import { outputName, type PrimitiveKernels, type PrimitiveTensors } from './primitive-kernels.ts';
+} from '../access/index-space.ts';
+import { bindingPressureOf, isVectorised, writePlaces } from '../access/tensor-access.ts';
+import { expressionReads, functionsFor, inputsByName, placedExpression } from '../map/placed-expression.ts';
+import { outputName, type PrimitiveKernels, type PrimitiveTensors } from '../primitive-kernels.ts';
+import { type ReductionSpaces, reductionSpaces, workloadOf } from './reduction-spaces.ts';
+import { longStrand, type Strands, strandsOf } from './strands.ts';
 
 type Operator = ReducePrimitive['op'];
 
@@ -38,7 +37,7 @@ const partials = 'workspace.partials';
 /**
  * Few long rows would leave most of a device idle: with fewer workgroups than this they are cut into parts.
  */
-const enoughGroups = 128;
+const enoughGroups = { gpu: 128, cpu: 4 };
 
 /**
  * A reduction: strands of invocations go through the elements of each result side by side, and a tree joins
@@ -46,17 +45,21 @@ const enoughGroups = 128;
  * order is the same.
  */
 export function reduceKernels(primitive: ReducePrimitive, tensors: PrimitiveTensors): PrimitiveKernels {
-  const { inputs, outputs, unaligned } = tensors;
+  const { inputs, outputs, unaligned, capabilities } = tensors;
   const { op, result } = primitive;
+  const enough = enoughGroups[isCpu(capabilities) ? 'cpu' : 'gpu'];
   const [output] = outputs;
-  const spaces = spacesOf(primitive, inputs, output);
-  const { kept, depth } = spaces;
-  const strands = strandsOf({ places: placesIn(kept), depth, ...inner(spaces, inputs) });
-  const groups = Math.ceil(placesIn(kept) / strands.columns);
+  const { domain, axes, element } = primitive;
+  const spaces = reductionSpaces(domain, axes, [element], tensors);
+  const { kept } = spaces;
+  const workload = workloadOf(spaces, capabilities);
+  const { places: count, depth } = workload;
+  const strands = strandsOf(workload);
+  const groups = Math.ceil(count / strands.columns);
   const stepsPerStrand = Math.ceil(depth / strands.length);
   const parts =
-    groups < enoughGroups && stepsPerStrand > 2 * longStrand
-      ? Math.min(Math.ceil(enoughGroups / groups), Math.floor(stepsPerStrand / longStrand))
+    groups < enough && stepsPerStrand > 2 * longStrand
+      ? Math.min(Math.ceil(enough / groups), Math.floor(stepsPerStrand / longStrand))
       : 1;
   const named = inputsByName(inputs);
   const { here, elsewhere } = expressionReads(primitive.element);
@@ -68,7 +71,6 @@ export function reduceKernels(primitive: ReducePrimitive, tensors: PrimitiveTens
       ],
     };
   }
-  const count = placesIn(kept);
   const dense: TensorDesc = { dtype: 'f32', shape: [parts, count], strides: [count, 1] };
   const first = reduceKernel({
     primitive: { ...primitive, result: reduced },
@@ -88,95 +90,17 @@ export function reduceKernels(primitive: ReducePrimitive, tensors: PrimitiveTens
     shape: joining.domain,
     strides: [count, ...(denseSteps(kept.extents)[outputName(0)] ?? [])],
   };
-  const lastSpaces = spacesOf(joining, [rows], joined);
+  const last = { ...tensors, inputs: [rows], outputs: [joined] };
+  const lastSpaces = reductionSpaces(joining.domain, joining.axes, [joining.element], last);
   const second = reduceKernel({
     ...{ primitive: joining, spaces: lastSpaces, parts: 1, named: { x0: rows }, output: joined, unaligned },
     bindingPressure: { isOverBudget: false, budget: unlimitedBudget },
-    strands: strandsOf({ places: count, depth: parts, ...inner(lastSpaces, [rows]) }),
+    strands: strandsOf(workloadOf(lastSpaces, capabilities)),
   });
   return {
     kernels: [renameTensors(first, { [outputName(0)]: partials }), renameTensors(second, { x0: partials })],
     workspace: { [partials]: parts * count },
   };
-}
-
-/** Places that have a result each, and what is joined for each of them. */
-interface ReduceSpaces {
-  readonly kept: IndexSpace;
-  readonly joined: IndexSpace;
-  readonly depth: number;
-}
-
-function spacesOf(
-  { axes, domain, element }: ReducePrimitive,
-  inputs: readonly TensorDesc[],
-  output: TensorDesc,
-): ReduceSpaces {
-  const named = inputsByName(inputs);
-  const { here, coordinates } = expressionReads(element);
-  const dims = domain.map((_, d) => d);
-  const [own, summed] = [dims.filter(d => !axes.includes(d)), dims.filter(d => axes.includes(d))];
-  const stepsAlong = (dims: readonly number[]): Record<string, number[]> =>
-    Object.fromEntries(
-      here.map(name => {
-        const strides = named[name] ? broadcastStrides(named[name], domain) : domain.map(() => 0);
-        return [name, dims.map(d => strides[d])];
-      }),
-    );
-  const result = outputName(0);
-  const kept = indexSpace(
-    own.map(d => domain[d]),
-    { [result]: own.map(d => output.strides[d]), ...stepsAlong(own) },
-    result,
-    coordinates,
-  );
-  const joined = indexSpace(
-    summed.map(d => domain[d]),
-    stepsAlong(summed),
-    largestOf(here, named),
-    coordinates,
-  );
-  const dimensions = dimensionsOf(kept, joined, own, summed);
-  return { kept: { ...kept, dimensions }, joined, depth: placesIn(joined) };
-}
-
-/** By dimension of a domain, the one of the kept and then the joined dimensions that it has become. */
-export function dimensionsOf(
-  kept: IndexSpace,
-  joined: IndexSpace,
-  own: readonly number[],
-  summed: readonly number[],
-): readonly number[] | null {
-  const [outer, inner] = [kept.dimensions, joined.dimensions];
-  if (!outer || !inner) return null;
-  const found: number[] = [];
-  own.forEach((d, n) => {
-    found[d] = outer[n];
-  });
-  summed.forEach((d, n) => {
-    found[d] = kept.extents.length + inner[n];
-  });
-  return found;
-}
-
-/** The input with the most elements. */
-export function largestOf(
-  names: readonly string[],
-  inputs: Readonly<Record<string, TensorDesc>>,
-): string | null {
-  const size = (name: string): number => (inputs[name]?.shape ?? []).reduce((n, extent) => n * extent, 1);
-  return names.reduce<string | null>((most, name) => (most && size(most) >= size(name) ? most : name), null);
-}
-
-/** How the largest input steps along the last dimension of either space. */
-function inner(
-  { kept, joined }: ReduceSpaces,
-  inputs: readonly TensorDesc[],
-): { keptStep: number; joinedStep: number } {
-  const names = Object.keys(joined.steps);
-  const largest = largestOf(names, inputsByName(inputs));
-  if (!largest) return { keptStep: 1, joinedStep: 1 };
-  return { keptStep: kept.steps[largest].at(-1) ?? 0, joinedStep: joined.steps[largest].at(-1) ?? 0 };
 }
 
 /** Steps of the result through a dense tensor of these extents. */
@@ -188,7 +112,7 @@ function denseSteps(extents: readonly number[]): Record<string, number[]> {
 
 interface ReduceKernel {
   readonly primitive: ReducePrimitive;
-  readonly spaces: ReduceSpaces;
+  readonly spaces: ReductionSpaces;
   readonly strands: Strands;
   readonly parts: number;
   readonly named: Readonly<Record<string, TensorDesc>>;
@@ -201,7 +125,8 @@ function reduceKernel(kernel: ReduceKernel): KernelSpec {
   const { primitive, spaces, strands, parts, named, output, unaligned, bindingPressure } = kernel;
   const { isOverBudget, budget } = bindingPressure;
   const { op, element, result } = primitive;
-  const { kept, joined, depth } = spaces;
+  const { kept, joined, space } = spaces;
+  const [places, depth] = [placesIn(kept), placesIn(joined)];
   const { join, start } = operators[op];
   const { here } = expressionReads(element);
   const name = outputName(0);
@@ -209,16 +134,10 @@ function reduceKernel(kernel: ReduceKernel): KernelSpec {
     strands.along === 'joined' &&
     (joined.extents.at(-1) ?? 1) % 4 === 0 &&
     !isOverBudget &&
-    here.some(input => isVectorised([...kept.steps[input], ...joined.steps[input]], unaligned.has(input)));
+    here.some(input => isVectorised(space.steps[input], unaligned.has(input)));
   const width = four ? 4 : 1;
-  const space: IndexSpace = {
-    extents: [...kept.extents, ...joined.extents],
-    steps: Object.fromEntries(here.map(input => [input, [...kept.steps[input], ...joined.steps[input]]])),
-    dimensions: kept.dimensions,
-  };
   const keptRank = kept.extents.length;
   const at = indexNames(space.extents.length).join(', ');
-  const places = placesIn(kept);
   const groups = Math.ceil(places / strands.columns);
   const partLength = Math.ceil(depth / parts / (strands.length * width)) * strands.length * width;
   const found = four

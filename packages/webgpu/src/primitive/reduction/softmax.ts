@@ -1,6 +1,7 @@
 import type { SoftmaxPrimitive } from '@tilewise/core/primitive';
-import { isNegativeInfinity } from '../codegen/formats/float-bits.ts';
-import { kernelSpec } from '../codegen/kernel-spec.ts';
+import { isNegativeInfinity } from '../../codegen/formats/float-bits.ts';
+import { kernelSpec } from '../../codegen/kernel-spec.ts';
+import { isCpu } from '../../device/broadcasting.ts';
 import {
   extentUniforms,
   indented,
@@ -9,10 +10,10 @@ import {
   placesIn,
   splitPlace,
   wholeUniforms,
-} from './access/index-space.ts';
-import { strandsOf } from './access/strands.ts';
-import { isVectorised, readPlaces, type Writing, writePlaces } from './access/tensor-access.ts';
-import { outputName, type PrimitiveKernels, type PrimitiveTensors } from './primitive-kernels.ts';
+} from '../access/index-space.ts';
+import { isVectorised, readPlaces, type Writing, writePlaces } from '../access/tensor-access.ts';
+import { outputName, type PrimitiveKernels, type PrimitiveTensors } from '../primitive-kernels.ts';
+import { strandsOf } from './strands.ts';
 
 /** Bits of values that WGSL has no literals for. */
 const minusInfinity = '0xff800000u';
@@ -28,7 +29,7 @@ const lowest = '-0x1.fffffep+127f';
  */
 export function softmaxKernels(
   { axis, log, mode }: SoftmaxPrimitive,
-  { inputs, outputs, unaligned }: PrimitiveTensors,
+  { inputs, outputs, unaligned, capabilities }: PrimitiveTensors,
 ): PrimitiveKernels {
   const [source] = inputs;
   const [output, stats] = outputs;
@@ -55,7 +56,7 @@ export function softmaxKernels(
     isVectorised(outputSteps, unaligned.has('y0'));
   const writing: Writing = four ? 'vector' : 'each';
   const strands = strandsOf({
-    ...{ places: rows, depth: width },
+    ...{ places: rows, depth: width, onCpu: isCpu(capabilities) },
     ...{ keptStep: kept.steps.x0.at(-1) ?? 0, joinedStep: source.strides[axis] },
   });
   const { columns, length } = strands;

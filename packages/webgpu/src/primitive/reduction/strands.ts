@@ -1,3 +1,5 @@
+import { powerOfTwo } from '../../codegen/power-of-two.ts';
+
 /** A workgroup that has several results, its columns, and for each of them so many strands of invocations. */
 export interface Strands {
   /** Powers of two. */
@@ -23,9 +25,14 @@ export interface Workload {
   readonly depth: number;
   readonly keptStep: number;
   readonly joinedStep: number;
+  /** Whether a CPU plays the GPU, to which barriers between strands cost more than reading. */
+  readonly onCpu: boolean;
 }
 
 const maxLanes = 256;
+
+/** Lanes and workgroups that keep the cores of a CPU busy, and the lanes of a workgroup. */
+const cpu = { lanes: 32, groups: 32, leastLanes: 8, mostLanes: 64 };
 
 /** So many columns side by side make whole transfers of memory. */
 const wideColumns = 64;
@@ -40,13 +47,18 @@ export const longStrand = 32;
  * Invocations in a row should find elements in a row: along the elements of a result where these lie closest,
  * else along the results. A strand that would have fewer than four elements is left out.
  */
-export function strandsOf({ places, depth, keptStep, joinedStep }: Workload): Strands {
+export function strandsOf({ places, depth, keptStep, joinedStep, onCpu }: Workload): Strands {
   const along =
     places === 1 || (joinedStep !== 0 && (joinedStep <= keptStep || keptStep === 0)) ? 'joined' : 'kept';
   const useful = powerOfTwo(Math.ceil(depth / 4));
+  if (onCpu) {
+    const length = Math.min(useful, powerOfTwo(cpu.lanes / places));
+    const lanes = Math.min(Math.max(powerOfTwo(places / cpu.groups), cpu.leastLanes), cpu.mostLanes);
+    return strands(Math.min(powerOfTwo(places), Math.max(lanes / length, 1)), length, along);
+  }
   if (along === 'joined') {
     const length = Math.min(useful, maxLanes);
-    return strands(Math.min(maxLanes / length, Math.max(powerOfTwo(places), 1)), length, along);
+    return strands(Math.min(maxLanes / length, powerOfTwo(places)), length, along);
   }
   let columns = Math.min(powerOfTwo(places), wideColumns);
   // Fewer columns have more strands; that is worth it where the strands become short enough for one kernel.
@@ -54,10 +66,6 @@ export function strandsOf({ places, depth, keptStep, joinedStep }: Workload): St
     while (columns > narrowColumns && depth > (longStrand * maxLanes) / columns) columns /= 2;
   }
   return strands(columns, Math.min(useful, maxLanes / columns), along);
-}
-
-function powerOfTwo(n: number): number {
-  return 2 ** Math.ceil(Math.log2(Math.max(n, 1)));
 }
 
 function strands(columns: number, length: number, along: Strands['along']): Strands {

@@ -1,25 +1,15 @@
-import type { TensorDesc } from '@tilewise/core';
 import type { Expr } from '@tilewise/core/expr';
 import { inputName, type RowsPrimitive } from '@tilewise/core/primitive';
-import { convert, wgslTypes } from '../codegen/formats/element-format.ts';
-import { kernelSpec } from '../codegen/kernel-spec.ts';
-import type { ShaderPart } from '../codegen/shader-part.ts';
-import {
-  broadcastStrides,
-  extentUniforms,
-  type IndexSpace,
-  indented,
-  indexNames,
-  indexSpace,
-  placesIn,
-  splitPlace,
-  wholeUniforms,
-} from './access/index-space.ts';
-import { type Strands, strandsOf } from './access/strands.ts';
-import { writePlaces } from './access/tensor-access.ts';
-import { expressionReads, inputsByName, placedExpression } from './map/placed-expression.ts';
-import { outputName, type PrimitiveKernels, type PrimitiveTensors } from './primitive-kernels.ts';
-import { dimensionsOf, largestOf, operators, resultPart } from './reduce.ts';
+import { convert, wgslTypes } from '../../codegen/formats/element-format.ts';
+import { kernelSpec } from '../../codegen/kernel-spec.ts';
+import type { ShaderPart } from '../../codegen/shader-part.ts';
+import { extentUniforms, indented, indexNames, splitPlace, wholeUniforms } from '../access/index-space.ts';
+import { readPlaces, writePlaces } from '../access/tensor-access.ts';
+import { expressionReads, inputsByName, placedExpression, typeOf } from '../map/placed-expression.ts';
+import { outputName, type PrimitiveKernels, type PrimitiveTensors } from '../primitive-kernels.ts';
+import { operators, resultPart } from './reduce.ts';
+import { reductionSpaces, workloadOf } from './reduction-spaces.ts';
+import { type Strands, strandsOf } from './strands.ts';
 
 /**
  * Reductions and maps of one domain in one kernel. The invocations that share a row go through the row once
@@ -30,20 +20,25 @@ export function rowsKernels(primitive: RowsPrimitive, tensors: PrimitiveTensors)
   const { reductions, outputs: wanted } = primitive;
   const { inputs, outputs, unaligned, inPlace } = tensors;
   const named = inputsByName(inputs);
-  const { kept, joined, space } = spacesOf(primitive, tensors);
-  const [places, depth, rank] = [placesIn(kept), placesIn(joined), kept.extents.length];
-  const main = largestOf(Object.keys(joined.steps), named);
-  const strands = strandsOf({
-    ...{ places, depth },
-    keptStep: main ? (kept.steps[main].at(-1) ?? 0) : 1,
-    joinedStep: main ? (joined.steps[main].at(-1) ?? 0) : 1,
-  });
+  const { domain, axes } = primitive;
+  const exprs = [...reductions.map(({ element }) => element), ...wanted.filter(x => typeof x !== 'number')];
+  const spaces = reductionSpaces(domain, axes, exprs, tensors);
+  const { kept, joined, space } = spaces;
+  const workload = workloadOf(spaces, tensors.capabilities);
+  const [{ places, depth }, rank] = [workload, kept.extents.length];
+  const strands = strandsOf(workload);
   const resultNames = reductions.map((_, n) => inputName(inputs.length + n));
   const at = indexNames(space.extents.length).join(', ');
   const parts: ShaderPart[] = [];
+  /** Inputs that are the same number for all elements of a row: read once for the row. */
+  const ofRow = new Set<string>();
   /** The value of an expression at the place at hand, which may read the results of `count` reductions. */
   const valueAt = (expr: Expr, prefix: string, count: number): string => {
-    const given = resultNames.slice(0, count);
+    const once = expressionReads(expr).here.filter(
+      name => joined.steps[name]?.every(step => step === 0) && typeOf(named, name) === 'f32',
+    );
+    for (const name of once) ofRow.add(name);
+    const given = [...once, ...resultNames.slice(0, count)];
     const placed = { expr, inputs: named, space, four: false, unaligned, isOverBudget: false, inPlace };
     parts.push(...placedExpression({ ...placed, prefix, given }));
     return `${prefix}_at(${[at, ...given].join(', ')})`;
@@ -86,6 +81,11 @@ export function rowsKernels(primitive: RowsPrimitive, tensors: PrimitiveTensors)
       `${name}_store4(vec4u(${element}), 1u, ${wgslTypes[type].four}(${value}));`,
     );
   }
+  const rowNames = [...ofRow];
+  const start = [...indexNames(rank), ...joined.extents.map(() => '0u')].join(', ');
+  const rowReads = rowNames.map(name => `let ${name} = ${name}_at(${start});`);
+  for (const name of rowNames)
+    parts.push(readPlaces(name, named[name], space.steps[name], null, false, inPlace?.[name]));
   const kernel = kernelSpec({
     name: reductions.length > 0 ? 'rows' : 'maps',
     groups: Math.ceil(places / strands.columns),
@@ -104,6 +104,7 @@ export function rowsKernels(primitive: RowsPrimitive, tensors: PrimitiveTensors)
   // All invocations meet at the barriers.
   let place = min(own_place, P.places - 1u);
   ${indented(splitPlace('place', rank), 2)}
+  ${rowReads.join('\n  ')}
   ${sums.join('\n  ')}
   if (is_inside) {
     ${stores.length > 0 ? indented(forEachElement([...values, ...stores].join('\n')), 2) : ''}
@@ -127,36 +128,4 @@ function distinct(parts: readonly ShaderPart[]): ShaderPart[] {
     }
     return false;
   });
-}
-
-/** The rows, the elements of a row, and both: a place in the domain. */
-function spacesOf(
-  { domain, axes, reductions, outputs: wanted }: RowsPrimitive,
-  { inputs, outputs }: PrimitiveTensors,
-): { readonly kept: IndexSpace; readonly joined: IndexSpace; readonly space: IndexSpace } {
-  const named: Record<string, TensorDesc> = { ...inputsByName(inputs) };
-  for (const [n, desc] of outputs.entries()) named[outputName(n)] = desc;
-  const exprs = [...reductions.map(({ element }) => element), ...wanted.filter(x => typeof x !== 'number')];
-  const reads = exprs.map(expressionReads);
-  const coordinates = reads.some(read => read.coordinates);
-  const names = [...new Set(reads.flatMap(({ here }) => here)), ...outputs.map((_, n) => outputName(n))];
-  const strides = new Map(
-    names.flatMap(name => (named[name] ? [[name, broadcastStrides(named[name], domain)] as const] : [])),
-  );
-  const dims = domain.map((_, d) => d);
-  const [own, summed] = [dims.filter(d => !axes.includes(d)), dims.filter(d => axes.includes(d))];
-  const along = (some: readonly number[]): Record<string, number[]> =>
-    Object.fromEntries([...strides].map(([name, steps]) => [name, some.map(d => steps[d])]));
-  const extents = (some: readonly number[]): number[] => some.map(d => domain[d]);
-  const main = largestOf([...strides.keys()], named);
-  const kept = indexSpace(extents(own), along(own), main, coordinates);
-  const joined = indexSpace(extents(summed), along(summed), main, coordinates);
-  const space: IndexSpace = {
-    extents: [...kept.extents, ...joined.extents],
-    steps: Object.fromEntries(
-      [...strides.keys()].map(name => [name, [...kept.steps[name], ...joined.steps[name]]]),
-    ),
-    dimensions: dimensionsOf(kept, joined, own, summed),
-  };
-  return { kept, joined, space };
 }
