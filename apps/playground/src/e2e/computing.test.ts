@@ -1,6 +1,6 @@
 import { formatJson, Graph } from '@tilewise/graph';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { attentionGraph } from '../graph/attention-graph.ts';
+import { attentionGraph } from '../logic/graph/attention-graph.ts';
 import { brokenRules } from './accessibility.ts';
 import { openSite, type Site } from './site.ts';
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { solutionOf, starterOf } from '../kernels/puzzles/programs.ts';
+import { solutionOf, starterOf } from '../logic/kernels/puzzles/programs.ts';
 import { kernels } from '../text/en/learn/kernels.ts';
 import { openSite, type Site } from './site.ts';
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { matrixProblems } from '../machine/matrix/matrix-problems.ts';
-import { softmaxProblems } from '../machine/softmax/softmax-problems.ts';
+import { matrixProblems } from '../logic/machine/matrix/matrix-problems.ts';
+import { softmaxProblems } from '../logic/machine/softmax/softmax-problems.ts';
 import { placeHash } from '../state/url-state.ts';
 import { openSite, type Site } from './site.ts';
 

@@ -1,8 +1,8 @@
 import { useEffect, useState, useSyncExternalStore } from 'react';
+import type { AttentionMoment } from '../logic/train/training.ts';
+import { createTraining } from '../logic/train/training-run.ts';
 import { useNumbers } from '../text/numbers.ts';
 import { useFirstText } from '../text/TextProvider.tsx';
-import type { AttentionMoment } from '../train/training.ts';
-import { createTraining } from '../train/training-run.ts';
 
 /** Small, so that it has learnt after a quarter of a minute or so on a CPU. */
 const setup = { engine: 'cpu', text: null, seed: 1, layers: 2, heads: 2, dim: 32, dropout: 0 } as const;

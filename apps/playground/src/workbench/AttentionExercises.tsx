@@ -3,9 +3,9 @@ import {
   type AttentionProblemId,
   attentionProblems,
   visibleMachine,
-} from '../machine/attention/attention-problems.ts';
-import { parseProgram } from '../machine/parse.ts';
-import { runProgram } from '../machine/run.ts';
+} from '../logic/machine/attention/attention-problems.ts';
+import { parseProgram } from '../logic/machine/parse.ts';
+import { runProgram } from '../logic/machine/run.ts';
 import { useProgram } from '../state/kept-programs.ts';
 import { useUrlChoice, useUrlNumber } from '../state/url-state.ts';
 import { useText } from '../text/TextProvider.tsx';

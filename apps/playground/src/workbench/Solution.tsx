@@ -1,8 +1,8 @@
 import { type ReactNode, useMemo } from 'react';
-import type { Problem } from '../machine/check.ts';
-import type { Machine } from '../machine/machine.ts';
-import { parseProgram } from '../machine/parse.ts';
-import { runProgram } from '../machine/run.ts';
+import type { Problem } from '../logic/machine/check.ts';
+import type { Machine } from '../logic/machine/machine.ts';
+import { parseProgram } from '../logic/machine/parse.ts';
+import { runProgram } from '../logic/machine/run.ts';
 import { useText } from '../text/TextProvider.tsx';
 import { Reveal } from '../ui/prose/Reveal.tsx';
 import { TraceTable } from './machine/TraceTable.tsx';

@@ -1,9 +1,9 @@
 import { useMemo, useRef } from 'react';
-import { assess, type Problem } from '../machine/check.ts';
-import { completionsFor } from '../machine/completion.ts';
-import type { Machine } from '../machine/machine.ts';
-import type { ProblemId } from '../machine/problem-ids.ts';
-import type { Run } from '../machine/run.ts';
+import { assess, type Problem } from '../logic/machine/check.ts';
+import { completionsFor } from '../logic/machine/completion.ts';
+import type { Machine } from '../logic/machine/machine.ts';
+import type { ProblemId } from '../logic/machine/problem-ids.ts';
+import type { Run } from '../logic/machine/run.ts';
 import type { ProgramOfExercise } from '../state/kept-programs.ts';
 import { say } from '../text/say.ts';
 import { useText } from '../text/TextProvider.tsx';

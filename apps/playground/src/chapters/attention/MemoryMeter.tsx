@@ -1,5 +1,5 @@
+import { memoryUse } from '../../logic/streaming/memory-use.ts';
 import { useUrlNumber } from '../../state/url-state.ts';
-import { memoryUse } from '../../streaming/memory-use.ts';
 import { useNumbers } from '../../text/numbers.ts';
 import { useText } from '../../text/TextProvider.tsx';
 import { Slider } from '../../ui/controls/Slider.tsx';

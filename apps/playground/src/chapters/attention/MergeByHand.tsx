@@ -1,5 +1,4 @@
 import { useState } from 'react';
-import { useUrlState } from '../../state/url-state.ts';
 import {
   type Group,
   groupState,
@@ -8,8 +7,9 @@ import {
   readMerging,
   unmerged,
   writeMerging,
-} from '../../streaming/merge-tree.ts';
-import { output, tileState } from '../../streaming/softmax-state.ts';
+} from '../../logic/streaming/merge-tree.ts';
+import { output, tileState } from '../../logic/streaming/softmax-state.ts';
+import { useUrlState } from '../../state/url-state.ts';
 import { useNumbers } from '../../text/numbers.ts';
 import { useText } from '../../text/TextProvider.tsx';
 import { example } from './example.ts';

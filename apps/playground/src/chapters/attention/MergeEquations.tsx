@@ -1,4 +1,4 @@
-import type { Merge, SoftmaxState } from '../../streaming/softmax-state.ts';
+import type { Merge, SoftmaxState } from '../../logic/streaming/softmax-state.ts';
 import { useNumbers } from '../../text/numbers.ts';
 import { Formula } from '../../ui/formulas/Formula.tsx';
 

@@ -1,5 +1,5 @@
 import { useEffect, useRef } from 'react';
-import type { StreamStep } from '../../streaming/softmax-state.ts';
+import type { StreamStep } from '../../logic/streaming/softmax-state.ts';
 import { useNumbers } from '../../text/numbers.ts';
 import { useText } from '../../text/TextProvider.tsx';
 import { example } from './example.ts';

@@ -1,5 +1,5 @@
 import { type ReactNode, useMemo } from 'react';
-import { emptyState, output, streamRow } from '../../streaming/softmax-state.ts';
+import { emptyState, output, streamRow } from '../../logic/streaming/softmax-state.ts';
 import { useNumbers } from '../../text/numbers.ts';
 import { useText } from '../../text/TextProvider.tsx';
 import { TileRow } from '../../tiles/TileRow.tsx';

@@ -1,4 +1,4 @@
-import { scoresOf, sentence, words } from '../../streaming/sentence.ts';
+import { scoresOf, sentence, words } from '../../logic/streaming/sentence.ts';
 
 /** The query of the chapter: the last word, which asks who was tired. */
 const query = words.length - 1;

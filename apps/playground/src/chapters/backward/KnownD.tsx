@@ -1,5 +1,5 @@
 import { useMemo } from 'react';
-import { blockVisits } from '../../schedule/backward-order.ts';
+import { blockVisits } from '../../logic/schedule/backward-order.ts';
 import { useUrlChoice, useUrlNumber } from '../../state/url-state.ts';
 import { useNumbers } from '../../text/numbers.ts';
 import { useChapterText } from '../../text/useChapterText.ts';

@@ -1,7 +1,7 @@
 import { type KeyboardEvent, useMemo } from 'react';
-import { attentionNumbers, type Tokens } from '../../gradients/attention-numbers.ts';
-import { finiteDifference, type InputName, loss, moved } from '../../gradients/finite-difference.ts';
-import { type Element, type MatrixName, makingOf, matricesOf } from '../../gradients/terms.ts';
+import { attentionNumbers, type Tokens } from '../../logic/gradients/attention-numbers.ts';
+import { finiteDifference, type InputName, loss, moved } from '../../logic/gradients/finite-difference.ts';
+import { type Element, type MatrixName, makingOf, matricesOf } from '../../logic/gradients/terms.ts';
 import { useUrlNumber, useUrlState } from '../../state/url-state.ts';
 import { useNumbers } from '../../text/numbers.ts';
 import { useChapterText } from '../../text/useChapterText.ts';

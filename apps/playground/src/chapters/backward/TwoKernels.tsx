@@ -1,4 +1,4 @@
-import { type BackwardKernel, visitedTile } from '../../schedule/backward-order.ts';
+import { type BackwardKernel, visitedTile } from '../../logic/schedule/backward-order.ts';
 import { useUrlChoice } from '../../state/url-state.ts';
 import { useChapterText } from '../../text/useChapterText.ts';
 import { TileCells, tileSize } from '../../tiles/TileCells.tsx';

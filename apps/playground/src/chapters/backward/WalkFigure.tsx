@@ -1,4 +1,4 @@
-import { type Gradient, styleOf, termsAdded, type Walk } from '../../schedule/backward-order.ts';
+import { type Gradient, styleOf, termsAdded, type Walk } from '../../logic/schedule/backward-order.ts';
 import { useUrlChoice } from '../../state/url-state.ts';
 import { useChapterText } from '../../text/useChapterText.ts';
 import { Player } from '../../ui/controls/Player.tsx';

@@ -1,7 +1,7 @@
 import type { DeviceReport, MeasureSettings } from '@tilewise/device-report';
 import { useCallback, useEffect, useRef, useState } from 'react';
-import type { WorkerEvent } from '../../doctor/examination-worker.ts';
-import { keepReport, keptReport } from '../../doctor/kept-report.ts';
+import type { WorkerEvent } from '../../logic/doctor/examination-worker.ts';
+import { keepReport, keptReport } from '../../logic/doctor/kept-report.ts';
 
 /** An examination so far. */
 export interface Examination {
@@ -41,7 +41,7 @@ export function useExamination(): {
   const start = (settings: MeasureSettings): void => {
     end();
     setExamination({ running: true, settings, report: null, progress: null, failed: null });
-    const own = new Worker(new URL('../../doctor/examination-worker.ts', import.meta.url), {
+    const own = new Worker(new URL('../../logic/doctor/examination-worker.ts', import.meta.url), {
       type: 'module',
     });
     worker.current = own;

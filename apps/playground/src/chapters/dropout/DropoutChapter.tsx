@@ -1,8 +1,8 @@
 import { type DropoutSchemeName, dropoutMask } from '@tilewise/philox';
 import { useMemo } from 'react';
-import { differences } from '../../dropout-trace/engine-mask.ts';
-import { maskStatistics } from '../../dropout-trace/statistics.ts';
-import { traceElement } from '../../dropout-trace/trace-element.ts';
+import { differences } from '../../logic/dropout-trace/engine-mask.ts';
+import { maskStatistics } from '../../logic/dropout-trace/statistics.ts';
+import { traceElement } from '../../logic/dropout-trace/trace-element.ts';
 import { useUrlChoice, useUrlNumber, useUrlState } from '../../state/url-state.ts';
 import { useNumbers } from '../../text/numbers.ts';
 import { say } from '../../text/say.ts';

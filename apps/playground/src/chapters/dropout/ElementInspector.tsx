@@ -1,4 +1,4 @@
-import type { ElementTrace } from '../../dropout-trace/trace-element.ts';
+import type { ElementTrace } from '../../logic/dropout-trace/trace-element.ts';
 import { useNumbers } from '../../text/numbers.ts';
 import { useChapterText } from '../../text/useChapterText.ts';
 import { ScrollRegion } from '../../ui/figures/ScrollRegion.tsx';

@@ -1,4 +1,4 @@
-import { sharesBlock, type TracedElement } from '../../dropout-trace/trace-element.ts';
+import { sharesBlock, type TracedElement } from '../../logic/dropout-trace/trace-element.ts';
 import { useChapterText } from '../../text/useChapterText.ts';
 import { pointedAt } from '../../ui/controls/grid-keys.ts';
 

@@ -1,7 +1,7 @@
 import type { DropoutSchemeName } from '@tilewise/philox';
 import { useEffect, useState } from 'react';
-import { type DrawnMask, engineMask } from '../../dropout-trace/engine-mask.ts';
 import { loadEngine, type RunsOn } from '../../engine/engine.ts';
+import { type DrawnMask, engineMask } from '../../logic/dropout-trace/engine-mask.ts';
 
 /** The masks that the page's engine has drawn, and what it is. */
 export interface EngineMasks {

@@ -1,7 +1,7 @@
 import { formatJson, type Graph } from '@tilewise/graph';
 import { useEffect, useRef, useState } from 'react';
-import type { GraphFile } from '../../graph/kept-file.ts';
-import type { GraphSource } from '../../graph/report.ts';
+import type { GraphFile } from '../../logic/graph/kept-file.ts';
+import type { GraphSource } from '../../logic/graph/report.ts';
 import { useChapterText } from '../../text/useChapterText.ts';
 import { FileButton } from '../../ui/controls/FileButton.tsx';
 import { saveFile } from '../../ui/controls/save-file.ts';

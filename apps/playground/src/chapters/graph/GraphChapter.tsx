@@ -1,9 +1,9 @@
 import type { Graph, Partition } from '@tilewise/graph';
 import { useId, useMemo, useState } from 'react';
-import { mostDrawn } from '../../graph/graph-drawing.ts';
-import { type GraphFile, keepGraphFile, keptGraphFile } from '../../graph/kept-file.ts';
-import { type GraphSource, openGraph } from '../../graph/report.ts';
-import { bytesOf, inner } from '../../graph/run-graph.ts';
+import { mostDrawn } from '../../logic/graph/graph-drawing.ts';
+import { type GraphFile, keepGraphFile, keptGraphFile } from '../../logic/graph/kept-file.ts';
+import { type GraphSource, openGraph } from '../../logic/graph/report.ts';
+import { bytesOf, inner } from '../../logic/graph/run-graph.ts';
 import { useUrlChoice } from '../../state/url-choice.ts';
 import { useUrlNumber } from '../../state/url-state.ts';
 import { useNumbers } from '../../text/numbers.ts';

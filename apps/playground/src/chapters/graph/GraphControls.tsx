@@ -1,4 +1,4 @@
-import type { AttentionGraphOptions } from '../../graph/attention-graph.ts';
+import type { AttentionGraphOptions } from '../../logic/graph/attention-graph.ts';
 import { useUrlChoice, useUrlFlag } from '../../state/url-choice.ts';
 import { useChapterText } from '../../text/useChapterText.ts';
 import { Choice } from '../../ui/controls/Choice.tsx';

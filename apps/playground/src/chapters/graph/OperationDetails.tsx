@@ -1,5 +1,5 @@
 import type { Graph, GraphNode, LogicalTensor, Partition } from '@tilewise/graph';
-import { type TensorNames, tensorName } from '../../graph/attention-graph.ts';
+import { type TensorNames, tensorName } from '../../logic/graph/attention-graph.ts';
 import { useChapterText } from '../../text/useChapterText.ts';
 import { toneOf } from './figure/tone.ts';
 

@@ -1,6 +1,6 @@
 import { EngineNote } from '../../engine/EngineNote.tsx';
-import type { GraphSource, RunReport } from '../../graph/report.ts';
-import type { RunAnswer } from '../../graph/run-worker.ts';
+import type { GraphSource, RunReport } from '../../logic/graph/report.ts';
+import type { RunAnswer } from '../../logic/graph/run-worker.ts';
 import { useUrlChoice } from '../../state/url-choice.ts';
 import { useNumbers } from '../../text/numbers.ts';
 import { useText } from '../../text/TextProvider.tsx';

@@ -1,7 +1,7 @@
 import { useCallback, useEffect, useRef, useState } from 'react';
 import type { EngineChoice } from '../../engine/tensor-engine.ts';
-import type { GraphSource } from '../../graph/report.ts';
-import type { RunAnswer, RunRequest } from '../../graph/run-worker.ts';
+import type { GraphSource } from '../../logic/graph/report.ts';
+import type { RunAnswer, RunRequest } from '../../logic/graph/run-worker.ts';
 
 /** The outcome of a run. */
 export type GraphRunState = { readonly kind: 'idle' } | { readonly kind: 'running' } | RunAnswer;
@@ -24,7 +24,7 @@ export function useGraphRun(source: GraphSource): {
   const start = (engine: EngineChoice): void => {
     stop();
     setState({ kind: 'running' });
-    const own = new Worker(new URL('../../graph/run-worker.ts', import.meta.url), { type: 'module' });
+    const own = new Worker(new URL('../../logic/graph/run-worker.ts', import.meta.url), { type: 'module' });
     worker.current = own;
     const finish = (answer: RunAnswer): void => {
       if (worker.current !== own) return;

@@ -1,7 +1,7 @@
 import { useMemo, useRef } from 'react';
-import { headerOf } from '../../kernels/puzzles/header.ts';
-import { solutionOf } from '../../kernels/puzzles/programs.ts';
-import type { Puzzle } from '../../kernels/puzzles/puzzles.ts';
+import { headerOf } from '../../logic/kernels/puzzles/header.ts';
+import { solutionOf } from '../../logic/kernels/puzzles/programs.ts';
+import type { Puzzle } from '../../logic/kernels/puzzles/puzzles.ts';
 import type { ProgramOfExercise } from '../../state/kept-programs.ts';
 import { useChapterText } from '../../text/useChapterText.ts';
 import { ScrollRegion } from '../../ui/figures/ScrollRegion.tsx';

@@ -1,6 +1,6 @@
-import type { Failure } from '../../kernels/gpu/failure.ts';
-import type { Judgement, Times } from '../../kernels/judge.ts';
-import { formOf } from '../../kernels/puzzles/arrays.ts';
+import type { Failure } from '../../logic/kernels/gpu/failure.ts';
+import type { Judgement, Times } from '../../logic/kernels/judge.ts';
+import { formOf } from '../../logic/kernels/puzzles/arrays.ts';
 import { useNumbers } from '../../text/numbers.ts';
 import { say } from '../../text/say.ts';
 import type { ChapterTexts } from '../../text/text.ts';

@@ -1,5 +1,5 @@
-import { starterOf } from '../../kernels/puzzles/programs.ts';
-import { puzzleIds, puzzleOf, taskOf } from '../../kernels/puzzles/puzzles.ts';
+import { starterOf } from '../../logic/kernels/puzzles/programs.ts';
+import { puzzleIds, puzzleOf, taskOf } from '../../logic/kernels/puzzles/puzzles.ts';
 import { useProgram } from '../../state/kept-programs.ts';
 import { useProgress } from '../../state/progress.ts';
 import { useUrlChoice } from '../../state/url-state.ts';

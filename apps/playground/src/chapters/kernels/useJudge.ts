@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from 'react';
-import type { PuzzleGpu } from '../../kernels/gpu/puzzle-gpu.ts';
-import type { Judgement, Stage } from '../../kernels/judge.ts';
-import { type Puzzle, taskOf } from '../../kernels/puzzles/puzzles.ts';
+import type { PuzzleGpu } from '../../logic/kernels/gpu/puzzle-gpu.ts';
+import type { Judgement, Stage } from '../../logic/kernels/judge.ts';
+import { type Puzzle, taskOf } from '../../logic/kernels/puzzles/puzzles.ts';
 import { noteDone } from '../../state/progress.ts';
 
 /** A run of a program: on its way, or judged. */
@@ -28,8 +28,8 @@ export function useJudge(puzzle: Puzzle) {
     show({ program, stage: { kind: 'compiling' } });
     try {
       const [{ judge }, { PuzzleGpu }] = await Promise.all([
-        import('../../kernels/judge.ts'),
-        import('../../kernels/gpu/puzzle-gpu.ts'),
+        import('../../logic/kernels/judge.ts'),
+        import('../../logic/kernels/gpu/puzzle-gpu.ts'),
       ]);
       opened ??= new PuzzleGpu('gpu' in navigator ? navigator.gpu : undefined);
       const judgement = await judge(opened, puzzle, program, stage => show({ program, stage }));

@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'react';
 import { loadEngine, type RunsOn } from '../../engine/engine.ts';
-import { type HeatMaps, heatMaps } from '../../lab/heat-maps.ts';
-import { labMasks } from '../../lab/lab-masks.ts';
+import { type HeatMaps, heatMaps } from '../../logic/lab/heat-maps.ts';
+import { labMasks } from '../../logic/lab/lab-masks.ts';
 import { useUrlChoice, useUrlNumber } from '../../state/url-state.ts';
 import { useNumbers } from '../../text/numbers.ts';
 import { say } from '../../text/say.ts';

@@ -1,8 +1,8 @@
 import { attainable } from '@tilewise/device-report';
 import { type ReactNode, useCallback, useMemo } from 'react';
-import { type DeviceName, devices } from '../../schedule/devices.ts';
-import { totalTraffic } from '../../schedule/loop-order.ts';
-import { bytesMoved, flops, naiveBytesMoved } from '../../schedule/roofline.ts';
+import { type DeviceName, devices } from '../../logic/schedule/devices.ts';
+import { totalTraffic } from '../../logic/schedule/loop-order.ts';
+import { bytesMoved, flops, naiveBytesMoved } from '../../logic/schedule/roofline.ts';
 import { useUrlNumber } from '../../state/url-state.ts';
 import { useNumbers } from '../../text/numbers.ts';
 import { useText } from '../../text/TextProvider.tsx';

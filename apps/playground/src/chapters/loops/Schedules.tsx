@@ -1,5 +1,5 @@
 import { useMemo } from 'react';
-import { type LoopOrder, totalTraffic, visits } from '../../schedule/loop-order.ts';
+import { type LoopOrder, totalTraffic, visits } from '../../logic/schedule/loop-order.ts';
 import { useUrlNumber } from '../../state/url-state.ts';
 import { useText } from '../../text/TextProvider.tsx';
 import { Player } from '../../ui/controls/Player.tsx';

@@ -1,4 +1,4 @@
-import type { Traffic } from '../../schedule/loop-order.ts';
+import type { Traffic } from '../../logic/schedule/loop-order.ts';
 import { useText } from '../../text/TextProvider.tsx';
 
 const kinds: readonly (keyof Traffic)[] = ['loadsQ', 'loadsKv', 'loadsO', 'storesO'];

@@ -1,4 +1,4 @@
-import type { LoopOrder, Visit } from '../../schedule/loop-order.ts';
+import type { LoopOrder, Visit } from '../../logic/schedule/loop-order.ts';
 import { useText } from '../../text/TextProvider.tsx';
 import { TileCells, tileSize } from '../../tiles/TileCells.tsx';
 

@@ -1,5 +1,5 @@
-import { matrixRegisterCounts, type Wiring } from '../../machine/matrix/matrix-machine.ts';
-import { fewestCycles } from '../../machine/matrix/matrix-problems.ts';
+import { matrixRegisterCounts, type Wiring } from '../../logic/machine/matrix/matrix-machine.ts';
+import { fewestCycles } from '../../logic/machine/matrix/matrix-problems.ts';
 import { useText } from '../../text/TextProvider.tsx';
 import { ScrollRegion } from '../../ui/figures/ScrollRegion.tsx';
 

@@ -1,6 +1,10 @@
 import { useMemo } from 'react';
-import { matrixMachine, matrixRegisterCounts, type Wiring } from '../../machine/matrix/matrix-machine.ts';
-import { fewestFor, matrixProblems } from '../../machine/matrix/matrix-problems.ts';
+import {
+  matrixMachine,
+  matrixRegisterCounts,
+  type Wiring,
+} from '../../logic/machine/matrix/matrix-machine.ts';
+import { fewestFor, matrixProblems } from '../../logic/machine/matrix/matrix-problems.ts';
 import { Quiz } from '../../quiz/Quiz.tsx';
 import { useProgram } from '../../state/kept-programs.ts';
 import { useUrlChoice, useUrlNumber } from '../../state/url-state.ts';

@@ -1,7 +1,7 @@
-import { matrixMachine } from '../../machine/matrix/matrix-machine.ts';
-import { matrixProblems } from '../../machine/matrix/matrix-problems.ts';
-import { parseProgram } from '../../machine/parse.ts';
-import { runProgram } from '../../machine/run.ts';
+import { matrixMachine } from '../../logic/machine/matrix/matrix-machine.ts';
+import { matrixProblems } from '../../logic/machine/matrix/matrix-problems.ts';
+import { parseProgram } from '../../logic/machine/parse.ts';
+import { runProgram } from '../../logic/machine/run.ts';
 import { useText } from '../../text/TextProvider.tsx';
 import { ScrollRegion } from '../../ui/figures/ScrollRegion.tsx';
 

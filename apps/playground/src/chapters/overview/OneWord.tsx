@@ -1,5 +1,5 @@
+import { headSize, scoresOf, sentence, words } from '../../logic/streaming/sentence.ts';
 import { useUrlNumber } from '../../state/url-state.ts';
-import { headSize, scoresOf, sentence, words } from '../../streaming/sentence.ts';
 import { useNumbers } from '../../text/numbers.ts';
 import { useText } from '../../text/TextProvider.tsx';
 import { ScrollRegion } from '../../ui/figures/ScrollRegion.tsx';

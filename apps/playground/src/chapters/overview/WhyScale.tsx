@@ -1,6 +1,6 @@
 import { useMemo } from 'react';
+import { peakedness } from '../../logic/streaming/peakedness.ts';
 import { useUrlNumber } from '../../state/url-state.ts';
-import { peakedness } from '../../streaming/peakedness.ts';
 import { useNumbers } from '../../text/numbers.ts';
 import { useText } from '../../text/TextProvider.tsx';
 import { Slider } from '../../ui/controls/Slider.tsx';

@@ -1,8 +1,8 @@
 import { useCallback, useMemo } from 'react';
-import { parseProgram } from '../../machine/parse.ts';
-import { type Counts, runProgram } from '../../machine/run.ts';
-import { softmaxMachine } from '../../machine/softmax/softmax-machine.ts';
-import { type SoftmaxProblem, softmaxProblems } from '../../machine/softmax/softmax-problems.ts';
+import { parseProgram } from '../../logic/machine/parse.ts';
+import { type Counts, runProgram } from '../../logic/machine/run.ts';
+import { softmaxMachine } from '../../logic/machine/softmax/softmax-machine.ts';
+import { type SoftmaxProblem, softmaxProblems } from '../../logic/machine/softmax/softmax-problems.ts';
 import { useUrlNumber } from '../../state/url-state.ts';
 import { useText } from '../../text/TextProvider.tsx';
 import { Slider } from '../../ui/controls/Slider.tsx';

@@ -1,6 +1,6 @@
 import { useMemo } from 'react';
-import { softmaxMachine } from '../../machine/softmax/softmax-machine.ts';
-import { overflowingSolution, softmaxProblems } from '../../machine/softmax/softmax-problems.ts';
+import { softmaxMachine } from '../../logic/machine/softmax/softmax-machine.ts';
+import { overflowingSolution, softmaxProblems } from '../../logic/machine/softmax/softmax-problems.ts';
 import { Quiz } from '../../quiz/Quiz.tsx';
 import { replaceKeptProgram, useProgram } from '../../state/kept-programs.ts';
 import { useProgress } from '../../state/progress.ts';

@@ -1,6 +1,6 @@
 import { type ReactNode, useMemo } from 'react';
+import { type FactorForm, twoPaths } from '../../logic/streaming/two-paths.ts';
 import { useUrlChoice } from '../../state/url-state.ts';
-import { type FactorForm, twoPaths } from '../../streaming/two-paths.ts';
 import { useNumbers } from '../../text/numbers.ts';
 import { useText } from '../../text/TextProvider.tsx';
 import { Segmented } from '../../ui/controls/Segmented.tsx';

@@ -1,4 +1,4 @@
-import { welford } from '../../streaming/welford.ts';
+import { welford } from '../../logic/streaming/welford.ts';
 import { useNumbers } from '../../text/numbers.ts';
 import { useText } from '../../text/TextProvider.tsx';
 import { ScrollRegion } from '../../ui/figures/ScrollRegion.tsx';

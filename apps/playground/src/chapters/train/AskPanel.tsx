@@ -1,9 +1,9 @@
 import type { FormEvent } from 'react';
+import type { Training } from '../../logic/train/training-run.ts';
+import type { TrainingState } from '../../logic/train/training-state.ts';
 import { useUrlNumber, useUrlState } from '../../state/url-state.ts';
 import { useNumbers } from '../../text/numbers.ts';
 import { useChapterText } from '../../text/useChapterText.ts';
-import type { Training } from '../../train/training-run.ts';
-import type { TrainingState } from '../../train/training-state.ts';
 import { Slider } from '../../ui/controls/Slider.tsx';
 import { SectionTitle } from '../../ui/prose/SectionTitle.tsx';
 

@@ -1,4 +1,4 @@
-import type { LayerMaps } from '../../train/training.ts';
+import type { LayerMaps } from '../../logic/train/training.ts';
 
 /** The distributions of a head, rows being queries; a button that chooses the head. */
 export function AttentionMap(props: {

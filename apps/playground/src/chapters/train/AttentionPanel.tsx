@@ -1,8 +1,8 @@
 import { useState } from 'react';
+import type { AttentionMoment } from '../../logic/train/training.ts';
 import { useUrlNumber } from '../../state/url-state.ts';
 import { useNumbers } from '../../text/numbers.ts';
 import { useChapterText } from '../../text/useChapterText.ts';
-import type { AttentionMoment } from '../../train/training.ts';
 import { Slider } from '../../ui/controls/Slider.tsx';
 import { Formula } from '../../ui/formulas/Formula.tsx';
 import { SectionTitle } from '../../ui/prose/SectionTitle.tsx';

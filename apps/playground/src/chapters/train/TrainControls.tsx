@@ -1,11 +1,11 @@
 import { type ReactNode, useMemo, useState } from 'react';
+import { pageText } from '../../logic/train/page-text.ts';
+import type { TrainSetup } from '../../logic/train/training.ts';
 import { useUrlChoice } from '../../state/url-choice.ts';
 import { useUrlNumber } from '../../state/url-state.ts';
 import { useNumbers } from '../../text/numbers.ts';
 import { useText } from '../../text/TextProvider.tsx';
 import { useChapterText } from '../../text/useChapterText.ts';
-import { pageText } from '../../train/page-text.ts';
-import type { TrainSetup } from '../../train/training.ts';
 import { Choice } from '../../ui/controls/Choice.tsx';
 import { FileButton } from '../../ui/controls/FileButton.tsx';
 import { Slider } from '../../ui/controls/Slider.tsx';

@@ -1,5 +1,5 @@
 import { useEffect, useSyncExternalStore } from 'react';
-import { createTraining, type Training, type TrainingView } from '../../train/training-run.ts';
+import { createTraining, type Training, type TrainingView } from '../../logic/train/training-run.ts';
 
 /** The training of the page: it outlives the chapter, and this browser keeps its run. */
 const training = createTraining({ kept: true });

@@ -1,4 +1,4 @@
-import type { Machine } from '../../machine/machine.ts';
+import type { Machine } from '../../logic/machine/machine.ts';
 import { useText } from '../../text/TextProvider.tsx';
 import { ScrollRegion } from '../../ui/figures/ScrollRegion.tsx';
 

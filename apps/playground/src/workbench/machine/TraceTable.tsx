@@ -1,5 +1,5 @@
-import type { Machine } from '../../machine/machine.ts';
-import type { Run } from '../../machine/run.ts';
+import type { Machine } from '../../logic/machine/machine.ts';
+import type { Run } from '../../logic/machine/run.ts';
 import { useText } from '../../text/TextProvider.tsx';
 import { ScrollRegion } from '../../ui/figures/ScrollRegion.tsx';
 

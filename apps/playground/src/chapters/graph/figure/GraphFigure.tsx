@@ -1,8 +1,13 @@
 import type { Graph, Partition } from '@tilewise/graph';
 import { type CSSProperties, type KeyboardEvent, useMemo, useRef, useState } from 'react';
-import type { TensorNames } from '../../../graph/attention-graph.ts';
-import { drawGraph, type GraphLayout, isInside, operationsAround } from '../../../graph/graph-drawing.ts';
-import type { Box } from '../../../graph/graph-layout.ts';
+import type { TensorNames } from '../../../logic/graph/attention-graph.ts';
+import {
+  drawGraph,
+  type GraphLayout,
+  isInside,
+  operationsAround,
+} from '../../../logic/graph/graph-drawing.ts';
+import type { Box } from '../../../logic/graph/graph-layout.ts';
 import { useChapterText } from '../../../text/useChapterText.ts';
 import { neighbour } from './neighbour.ts';
 import { toneOf } from './tone.ts';

@@ -1,4 +1,4 @@
-import type { Box } from '../../../graph/graph-layout.ts';
+import type { Box } from '../../../logic/graph/graph-layout.ts';
 
 /** Where an arrow key points. */
 const directions: Readonly<Record<string, readonly [x: number, y: number]>> = {

@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from 'react';
-import { type GraphDrawing, type GraphLayout, laidOut } from '../../../graph/graph-drawing.ts';
-import type { Placement } from '../../../graph/graph-layout.ts';
-import type { LayoutRequest } from '../../../graph/layout-worker.ts';
+import { type GraphDrawing, type GraphLayout, laidOut } from '../../../logic/graph/graph-drawing.ts';
+import type { Placement } from '../../../logic/graph/graph-layout.ts';
+import type { LayoutRequest } from '../../../logic/graph/layout-worker.ts';
 
 /** Lays a drawing out in a worker. Until it is done there is the layout before, at first none. */
 export function useGraphLayout(drawing: GraphDrawing): GraphLayout | null {
@@ -16,7 +16,7 @@ export function useGraphLayout(drawing: GraphDrawing): GraphLayout | null {
     [],
   );
   useEffect(() => {
-    worker.current ??= new Worker(new URL('../../../graph/layout-worker.ts', import.meta.url), {
+    worker.current ??= new Worker(new URL('../../../logic/graph/layout-worker.ts', import.meta.url), {
       type: 'module',
     });
     const own = worker.current;

@@ -1,4 +1,4 @@
-import type { Finding } from '../../../machine/check.ts';
+import type { Finding } from '../../../logic/machine/check.ts';
 import { type Sentences, say } from '../../say.ts';
 import type { Text } from '../../text.ts';
 

@@ -1,6 +1,6 @@
-import type { Wrong } from '../../../kernels/compare.ts';
-import type { Failure } from '../../../kernels/gpu/failure.ts';
-import type { Judgement, ReadCount, Stage, Times } from '../../../kernels/judge.ts';
+import type { Wrong } from '../../../logic/kernels/compare.ts';
+import type { Failure } from '../../../logic/kernels/gpu/failure.ts';
+import type { Judgement, ReadCount, Stage, Times } from '../../../logic/kernels/judge.ts';
 import type { Sentences } from '../../say.ts';
 
 type WrongJudgement = Extract<Judgement, { kind: 'wrong' }>;

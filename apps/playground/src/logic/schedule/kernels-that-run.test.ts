@@ -2,10 +2,10 @@ import { normalise, normaliseBackward, Tensor } from '@tilewise/core';
 import { createContext, planSdpa, planSdpaBackward } from '@tilewise/webgpu';
 import { openGpu } from '@tilewise/webgpu-host';
 import { expect, it } from 'vitest';
-import { backward as wordsDe } from '../text/de/learn/backward.ts';
-import { graph } from '../text/en/evaluate/graph.ts';
-import { backward as wordsEn } from '../text/en/learn/backward.ts';
-import { train } from '../text/en/learn/train.ts';
+import { backward as wordsDe } from '../../text/de/learn/backward.ts';
+import { graph } from '../../text/en/evaluate/graph.ts';
+import { backward as wordsEn } from '../../text/en/learn/backward.ts';
+import { train } from '../../text/en/learn/train.ts';
 
 it('are one kernel forward and three backward, as the chapters say', async () => {
   const gpu = await openGpu();

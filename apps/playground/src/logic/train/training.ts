@@ -1,4 +1,4 @@
-import type { EngineChoice, OpenedEngine } from '../engine/tensor-engine.ts';
+import type { EngineChoice, OpenedEngine } from '../../engine/tensor-engine.ts';
 
 /** The model, the task and the options of a run: everything that a run depends on. */
 export interface TrainSetup {

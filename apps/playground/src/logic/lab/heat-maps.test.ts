@@ -1,7 +1,7 @@
 import { cpuEngine } from '@tilewise/core/cpu';
 import { sdpa, sdpaBackward } from '@tilewise/core/reference';
 import { describe, expect, it } from 'vitest';
-import type { PageEngine } from '../engine/engine.ts';
+import type { PageEngine } from '../../engine/engine.ts';
 import { heatMaps } from './heat-maps.ts';
 import { type LabMask, labMasks } from './lab-masks.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { en } from '../text/en/index.ts';
-import { say } from '../text/say.ts';
+import { en } from '../../text/en/index.ts';
+import { say } from '../../text/say.ts';
 import { completionsFor } from './completion.ts';
 import { matrixMachine } from './matrix/matrix-machine.ts';
 import { parseProgram } from './parse.ts';

@@ -1,4 +1,4 @@
-import { pieces } from '../text/markup.ts';
+import { pieces } from '../../text/markup.ts';
 
 /** Sentences are longer than this; labels and names are not. */
 const sentence = 70;

@@ -1,6 +1,6 @@
 import { Tensor } from '@tilewise/core';
 import type { DropoutSchemeName, Uint } from '@tilewise/philox';
-import type { PageEngine } from '../engine/engine.ts';
+import type { PageEngine } from '../../engine/engine.ts';
 
 /** Which mask an engine is to draw, for one head of `size` queries and keys. */
 export interface DrawnMask {

@@ -1,4 +1,4 @@
-import { openTensorEngine } from '../engine/tensor-engine.ts';
+import { openTensorEngine } from '../../engine/tensor-engine.ts';
 import { beginSession, type Session } from './session.ts';
 import type { TrainEvent, TrainRequest } from './training.ts';
 

@@ -10,7 +10,7 @@ import {
   prefixLmMask,
   slidingWindowMask,
 } from '@tilewise/core/expr';
-import type { Text } from '../text/text.ts';
+import type { Text } from '../../text/text.ts';
 
 /** Names of the masks; what is said about them is in the catalogue. */
 export type LabMaskId = keyof Text['lab']['masks'];

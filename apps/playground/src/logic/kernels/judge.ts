@@ -1,5 +1,5 @@
 import { type Encode, type GpuClock, gpuClock, runsPerPass } from '@tilewise/webgpu/tune';
-import { isSoftware } from '../engine/software-adapter.ts';
+import { isSoftware } from '../../engine/software-adapter.ts';
 import { compare, type Difference, type Wrong } from './compare.ts';
 import { expected } from './expected.ts';
 import { type CompiledKernel, compileKernel } from './gpu/compile.ts';

@@ -1,7 +1,7 @@
 import { cpuEngine } from '@tilewise/core/cpu';
 import { dropoutMask } from '@tilewise/philox';
 import { describe, expect, it } from 'vitest';
-import type { PageEngine } from '../engine/engine.ts';
+import type { PageEngine } from '../../engine/engine.ts';
 import { differences, engineMask } from './engine-mask.ts';
 
 const cpu = cpuEngine();

@@ -1,6 +1,6 @@
 import { type SdpaOptions, Tensor } from '@tilewise/core';
 import { PhiloxStream } from '@tilewise/philox';
-import type { PageEngine } from '../engine/engine.ts';
+import type { PageEngine } from '../../engine/engine.ts';
 
 /**
  * The maps that the lab shows of one head: S × S numbers each, row by row. NaN where the query does not see

@@ -1,4 +1,4 @@
-import { type EngineChoice, type OpenedEngine, openTensorEngine } from '../engine/tensor-engine.ts';
+import { type EngineChoice, type OpenedEngine, openTensorEngine } from '../../engine/tensor-engine.ts';
 import { type GraphSource, type RunReport, runReport } from './report.ts';
 
 /** A request of the page to the worker. */
