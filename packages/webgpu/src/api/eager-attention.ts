@@ -64,7 +64,7 @@ export function eagerCall(
     inLine,
     results,
     list: tools.list?.(ctx, fp8) ?? null,
-    options: dropout?.kind === 'philox' ? { seed: dropout.seed, offset: dropout.offset } : {},
+    options: dropout?.kind === 'philox' ? { seed: dropout.seed, offset: dropout.offset } : undefined,
     plan,
   };
 }

@@ -89,14 +89,15 @@ export class BufferPool {
     this.#free.delete(key);
     this.#free.set(key, free);
     this.#idle += buffer.size;
-    for (const [other, buffers] of this.#free) {
+    if (this.#idle <= this.#maxIdle) return;
+    for (const [key, buffers] of this.#free) {
       while (this.#idle > this.#maxIdle) {
         const oldest = buffers.shift();
         if (!oldest) break;
         this.#idle -= oldest.size;
         this.discard(oldest);
       }
-      if (buffers.length === 0) this.#free.delete(other);
+      if (buffers.length === 0) this.#free.delete(key);
     }
   }
 

@@ -15,6 +15,14 @@ function faultOf(error: GPUError): TilewiseError {
   );
 }
 
+/** A buffer that could not be made is invalid wherever it is used: the cause comes first. */
+function firstFault(errors: readonly (GPUError | null)[]): TilewiseError | undefined {
+  const error = errors.find(e => e && isOutOfMemory(e)) ?? errors.find(e => e !== null);
+  return error ? faultOf(error) : undefined;
+}
+
+const nothing = (): undefined => undefined;
+
 /** An error to throw once the device is gone. */
 export function deviceLost(info: GPUDeviceLostInfo): TilewiseError {
   return new TilewiseError('DEVICE_LOST', `the GPU device was lost (${info.reason}): ${info.message}`);
@@ -31,16 +39,11 @@ export function withFaults<R>(
   device.pushErrorScope('out-of-memory');
   device.pushErrorScope('validation');
   let result: R;
-  let scopes: Promise<(GPUError | null)[]>;
+  let fault: Promise<TilewiseError | undefined>;
   try {
     result = run();
   } finally {
-    scopes = Promise.all([device.popErrorScope(), device.popErrorScope()]).catch(() => []);
+    fault = Promise.all([device.popErrorScope(), device.popErrorScope()]).then(firstFault, nothing);
   }
-  const fault = scopes.then(errors => {
-    // A buffer that could not be made is invalid wherever it is used: the cause comes first.
-    const error = errors.find(e => e && isOutOfMemory(e)) ?? errors.find(e => e !== null);
-    return error ? faultOf(error) : undefined;
-  });
   return { result, fault };
 }

@@ -56,7 +56,7 @@ export interface EagerCall<Options> {
   readonly results: Readonly<Record<string, ResultDesc>>;
   readonly list: CallList | null;
   /** The options of `encode`. */
-  readonly options: Options;
+  readonly options: Options | undefined;
   readonly plan: (unaligned: readonly string[]) => KernelPlan<Options>;
 }
 
@@ -99,7 +99,7 @@ export function runCall<Options>(ctx: GpuMemory, call: EagerCall<Options>): Eage
       const { shape, dtype } = result.desc;
       made.push({ name, result, buffer: ctx.takeBuffer(elementCount(shape) * dtypeTraits[dtype].bytes) });
     }
-    const tensors = new Map([...given, ...uploads]);
+    const tensors = uploads.length === 0 ? given : new Map([...given, ...uploads]);
     const prepared = prepareCall(ctx, call, plan, tensors, made);
     const own = Object.fromEntries(
       made.map(({ name, result, buffer }) => [name, ctx.own(buffer, result.desc)]),

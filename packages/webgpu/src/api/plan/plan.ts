@@ -38,13 +38,17 @@ export function makePlan(
 ): Plan {
   demandSupport(ctx.planReasons(parts));
   const drawn = dropout?.kind === 'philox' ? dropout : { seed: [0, 0] as const, offset: [0, 0] as const };
+  const inputsOf = ({ seed = drawn.seed, offset = drawn.offset, scale = own }: EncodeOptions) => {
+    return { scale, seedLow: seed[0], seedHigh: seed[1], offsetLow: offset[0], offsetHigh: offset[1] };
+  };
+  const usual = inputsOf({});
   return ctx.plan<EncodeOptions>({
     ...parts,
     ...(layouts && { expected: layouts }),
-    inputs(options = {}) {
+    inputs(options) {
+      if (!options) return usual;
       check(options);
-      const { seed = drawn.seed, offset = drawn.offset, scale = own } = options;
-      return { scale, seedLow: seed[0], seedHigh: seed[1], offsetLow: offset[0], offsetHigh: offset[1] };
+      return inputsOf(options);
     },
   });
 }

@@ -113,8 +113,7 @@ export function functionsFor(code: readonly string[]): ShaderPart {
   return code.some(text => text.includes('expr_')) ? { requires: [{ code: exprTools.functionsWgsl }] } : {};
 }
 
-/** The type that an expression reads an input as. */
-export function typeOf(inputs: PlacedExpression['inputs'], name: string): keyof typeof wgslTypes {
+function typeOf(inputs: PlacedExpression['inputs'], name: string): keyof typeof wgslTypes {
   const desc = inputs[name];
   if (!desc) {
     throw new InvalidArgumentError('inputs', `has no tensor for '${name}', which the expression reads`);

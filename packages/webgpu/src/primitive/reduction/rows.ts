@@ -4,8 +4,8 @@ import { convert, wgslTypes } from '../../codegen/formats/element-format.ts';
 import { kernelSpec } from '../../codegen/kernel-spec.ts';
 import type { ShaderPart } from '../../codegen/shader-part.ts';
 import { extentUniforms, indented, indexNames, splitPlace, wholeUniforms } from '../access/index-space.ts';
-import { readPlaces, writePlaces } from '../access/tensor-access.ts';
-import { expressionReads, inputsByName, placedExpression, typeOf } from '../map/placed-expression.ts';
+import { writePlaces } from '../access/tensor-access.ts';
+import { inputsByName, placedExpression } from '../map/placed-expression.ts';
 import { outputName, type PrimitiveKernels, type PrimitiveTensors } from '../primitive-kernels.ts';
 import { operators, resultPart } from './reduce.ts';
 import { reductionSpaces, workloadOf } from './reduction-spaces.ts';
@@ -30,15 +30,9 @@ export function rowsKernels(primitive: RowsPrimitive, tensors: PrimitiveTensors)
   const resultNames = reductions.map((_, n) => inputName(inputs.length + n));
   const at = indexNames(space.extents.length).join(', ');
   const parts: ShaderPart[] = [];
-  /** Inputs that are the same number for all elements of a row: read once for the row. */
-  const ofRow = new Set<string>();
   /** The value of an expression at the place at hand, which may read the results of `count` reductions. */
   const valueAt = (expr: Expr, prefix: string, count: number): string => {
-    const once = expressionReads(expr).here.filter(
-      name => joined.steps[name]?.every(step => step === 0) && typeOf(named, name) === 'f32',
-    );
-    for (const name of once) ofRow.add(name);
-    const given = [...once, ...resultNames.slice(0, count)];
+    const given = resultNames.slice(0, count);
     const placed = { expr, inputs: named, space, four: false, unaligned, isOverBudget: false, inPlace };
     parts.push(...placedExpression({ ...placed, prefix, given }));
     return `${prefix}_at(${[at, ...given].join(', ')})`;
@@ -81,11 +75,6 @@ export function rowsKernels(primitive: RowsPrimitive, tensors: PrimitiveTensors)
       `${name}_store4(vec4u(${element}), 1u, ${wgslTypes[type].four}(${value}));`,
     );
   }
-  const rowNames = [...ofRow];
-  const start = [...indexNames(rank), ...joined.extents.map(() => '0u')].join(', ');
-  const rowReads = rowNames.map(name => `let ${name} = ${name}_at(${start});`);
-  for (const name of rowNames)
-    parts.push(readPlaces(name, named[name], space.steps[name], null, false, inPlace?.[name]));
   const kernel = kernelSpec({
     name: reductions.length > 0 ? 'rows' : 'maps',
     groups: Math.ceil(places / strands.columns),
@@ -104,7 +93,6 @@ export function rowsKernels(primitive: RowsPrimitive, tensors: PrimitiveTensors)
   // All invocations meet at the barriers.
   let place = min(own_place, P.places - 1u);
   ${indented(splitPlace('place', rank), 2)}
-  ${rowReads.join('\n  ')}
   ${sums.join('\n  ')}
   if (is_inside) {
     ${stores.length > 0 ? indented(forEachElement([...values, ...stores].join('\n')), 2) : ''}

@@ -17,11 +17,11 @@ import { workQueue } from '../../device/work-queue.ts';
 import type { GpuMemory } from '../memory/gpu-memory.ts';
 import { checkAliasing, shareResults } from './bind.ts';
 import { type BoundDispatch, type Dispatch, encodeTimeNumber } from './dispatch.ts';
-import type { KernelPlan, PlanParts, PlanRun } from './kernel-plan.ts';
+import type { KernelPlan, PlanInputs, PlanParts, PlanRun } from './kernel-plan.ts';
 import { ParameterBuffers } from './parameter-buffers.ts';
 import { areCompiled, compile, compileAll } from './pipelines.ts';
 import { type PlanLayout, planLayout } from './plan-layout.ts';
-import { rangesOf, type Slices, sameSlices } from './plan-slices.ts';
+import { isGivenAgain, rangesOf, type Slices } from './plan-slices.ts';
 import { checkedSlice, type PlanBuffer, type PlanTensor } from './plan-tensors.ts';
 import { TensorBinder } from './tensor-binder.ts';
 
@@ -29,6 +29,7 @@ import { TensorBinder } from './tensor-binder.ts';
 interface Prepared {
   readonly slices: Slices;
   readonly calls: readonly BoundDispatch[];
+  readonly kernels: readonly KernelSpec[];
   readonly buffers: readonly GPUBuffer[];
   readonly read: readonly ByteRange[];
   readonly written: readonly ByteRange[];
@@ -90,13 +91,12 @@ class DevicePlan<Options> implements KernelPlan<Options> {
     this.#memory.checkAlive();
     checkObject('buffers', buffers);
     if (options !== undefined) checkObject('options', options);
-    const inputs = this.#parts.inputs?.(options) ?? {};
-    const { slices, calls, read, ...prepared } = this.#preparedOn(this.#checkedSlices(buffers));
-    const { written } = prepared;
+    const inputs = this.#parts.inputs?.(options);
+    const prepared = this.#preparedOn(buffers);
+    const { slices, calls, kernels, read, written } = prepared;
     const { device } = this.#memory;
-    const kernels = calls.map(({ kernel }) => kernel);
     return {
-      ...prepared,
+      ...{ buffers: prepared.buffers, written },
       isCompiled: areCompiled(device, kernels),
       compile: () => compileAll(device, kernels),
       encode: pass => {
@@ -163,22 +163,33 @@ class DevicePlan<Options> implements KernelPlan<Options> {
     );
   }
 
-  /** The dispatches on these slices, those of an earlier run on the same slices if they are remembered. */
-  #preparedOn(slices: Slices): Prepared {
-    const known = this.#prepared.findIndex(each => sameSlices(each.slices, slices));
-    const prepared =
-      known >= 0
-        ? this.#prepared.splice(known, 1)[0]
-        : {
-            slices,
-            calls: this.#callsOn(slices),
-            buffers: [...slices.values()].map(({ buffer }) => buffer),
-            read: rangesOf(this.#layout.read, slices),
-            written: rangesOf(this.#layout.written, slices),
-          };
-    this.#prepared.unshift(prepared);
+  /** The dispatches on these buffers: those of an earlier run on the same slices, if they are remembered. */
+  #preparedOn(buffers: Readonly<Record<string, PlanBuffer>>): Prepared {
+    // Slices that were checked once need no other check.
+    const known = this.#remembered(buffers);
+    if (known) return known;
+    const slices = this.#checkedSlices(buffers);
+    const prepared = this.#remembered(Object.fromEntries(slices)) ?? this.#prepareOn(slices);
+    if (this.#prepared[0] !== prepared) this.#prepared.unshift(prepared);
     this.#prepared.length = Math.min(this.#prepared.length, maxPrepared);
     return prepared;
+  }
+
+  #prepareOn(slices: Slices): Prepared {
+    const calls = this.#callsOn(slices);
+    return {
+      ...{ slices, calls, kernels: calls.map(({ kernel }) => kernel) },
+      buffers: [...slices.values()].map(({ buffer }) => buffer),
+      read: rangesOf(this.#layout.read, slices),
+      written: rangesOf(this.#layout.written, slices),
+    };
+  }
+
+  /** The run on these slices, if it is remembered, which becomes the newest. */
+  #remembered(given: Readonly<Record<string, PlanBuffer>>): Prepared | undefined {
+    const at = this.#prepared.findIndex(({ slices }) => isGivenAgain(slices, given));
+    if (at > 0) this.#prepared.unshift(...this.#prepared.splice(at, 1));
+    return at < 0 ? undefined : this.#prepared[0];
   }
 
   /**
@@ -220,27 +231,27 @@ class DevicePlan<Options> implements KernelPlan<Options> {
     return new Set(chosen);
   }
 
-  #dispatch(
-    pass: ComputePass,
-    call: BoundDispatch,
-    slices: Slices,
-    inputs: Readonly<Record<string, number>>,
-  ): void {
+  #dispatch(pass: ComputePass, call: BoundDispatch, slices: Slices, inputs: PlanInputs | undefined): void {
     const { device } = this.#memory;
     const { kernel, split, parameters, bound } = call;
     const { pipeline, layout } = compile(device, kernel);
-    const uniforms = packUniforms(kernel.uniforms, value =>
-      encodeTimeNumber(value, call, this.#layout, slices, inputs),
-    );
-    const own = parameters.get(uniforms);
-    if (call.last?.parameters !== own) {
+    let { last } = call;
+    if (!last || last.parameters !== parameters.newest || last.inputs !== inputs) {
+      const uniforms = packUniforms(kernel.uniforms, value =>
+        encodeTimeNumber(value, call, this.#layout, slices, inputs),
+      );
+      const own = parameters.get(uniforms);
       const resources = [own, ...bound.map(({ resource }) => resource)];
       const entries = resources.map((resource, binding) => ({ binding, resource }));
-      const group = device.createBindGroup({ label: kernel.name, layout, entries });
-      call.last = { parameters: own, group };
+      const group =
+        last?.parameters === own
+          ? last.group
+          : device.createBindGroup({ label: kernel.name, layout, entries });
+      last = { parameters: own, inputs, group };
+      call.last = last;
     }
     pass.setPipeline(pipeline);
-    pass.setBindGroup(0, call.last.group);
+    pass.setBindGroup(0, last.group);
     pass.dispatchWorkgroups(...dispatchSize(split.end - split.first));
   }
 }

@@ -2,6 +2,7 @@ import type { DispatchSplit } from '../../codegen/dispatch-splits.ts';
 import type { KernelSpec } from '../../codegen/kernel-spec.ts';
 import { type EncodeTimeValue, gatheredTensor } from '../../codegen/shader-part.ts';
 import type { BoundTensor } from './bind.ts';
+import type { PlanInputs } from './kernel-plan.ts';
 import type { ParameterBuffers } from './parameter-buffers.ts';
 import type { PlanLayout } from './plan-layout.ts';
 import type { Slices } from './plan-slices.ts';
@@ -17,8 +18,12 @@ export interface Dispatch {
 export interface BoundDispatch extends Dispatch {
   /** `skipped` counts from the start of the tensor: it is negative where a split starts further on. */
   readonly bound: readonly BoundTensor[];
-  /** The bind group of the last encode, and its parameters. */
-  last?: { readonly parameters: GPUBufferBinding; readonly group: GPUBindGroup };
+  /** The bind group of the last encode, its parameters, and the numbers that it set. */
+  last?: {
+    readonly parameters: GPUBufferBinding;
+    readonly inputs: PlanInputs | undefined;
+    readonly group: GPUBindGroup;
+  };
 }
 
 /** A number that a dispatch reads and that is known when the dispatch is encoded. */
@@ -27,9 +32,9 @@ export function encodeTimeNumber(
   { kernel, split, bound }: BoundDispatch,
   { words }: PlanLayout,
   slices: Slices,
-  inputs: Readonly<Record<string, number>>,
+  inputs: PlanInputs | undefined,
 ): number {
-  if ('input' in value) return inputs[value.input] ?? 0;
+  if ('input' in value) return inputs?.[value.input] ?? 0;
   if ('dispatch' in value) return split[value.dispatch];
   const boundAs = (name: string): BoundTensor | undefined =>
     bound.find(({ binding }) => binding.name === name);

@@ -61,10 +61,13 @@ export interface PlanRun {
   encode(pass: ComputePass): void;
 }
 
+/** Numbers that an encode sets, by name. */
+export type PlanInputs = Readonly<Record<string, number>>;
+
 /** The parts of a plan. */
 export interface PlanParts<Options> extends KernelParts {
   /** The shape and dtype of a GpuTensor that is passed for a tensor, by name. */
   readonly expected?: Readonly<Record<string, ExpectedTensor>>;
-  /** The values of the uniforms that an encode sets. */
-  readonly inputs?: (options: Options | undefined) => Readonly<Record<string, number>>;
+  /** The values of the uniforms that an encode sets. An object that comes again has the same values. */
+  readonly inputs?: (options: Options | undefined) => PlanInputs;
 }

@@ -10,6 +10,11 @@ export class ParameterBuffers {
     this.#ctx = ctx;
   }
 
+  /** The buffer of the last call. */
+  get newest(): GPUBufferBinding | undefined {
+    return this.#last?.binding;
+  }
+
   get(content: ArrayBuffer): GPUBufferBinding {
     const bytes = new Uint8Array(content);
     const last = this.#last;

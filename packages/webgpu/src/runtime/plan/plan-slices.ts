@@ -1,14 +1,17 @@
 import type { ByteRange } from '../../device/byte-range.ts';
-import { type BufferSlice, type PlanTensor, sliceFor } from './plan-tensors.ts';
+import { GpuTensor } from '../memory/gpu-tensor.ts';
+import { type BufferSlice, type PlanBuffer, type PlanTensor, sliceFor } from './plan-tensors.ts';
 
 /** Where the tensors of a run start, by name. */
 export type Slices = ReadonlyMap<string, BufferSlice>;
 
-/** Whether the tensors of two runs start at the same places. */
-export function sameSlices(a: Slices, b: Slices): boolean {
-  for (const [name, { buffer, offset = 0 }] of a) {
-    const other = b.get(name);
-    if (other?.buffer !== buffer || (other.offset ?? 0) !== offset) return false;
+/** Whether the tensors of a run are given for another one, as slices of the same buffers. */
+export function isGivenAgain(slices: Slices, given: Readonly<Record<string, PlanBuffer>>): boolean {
+  for (const [name, { buffer, offset = 0 }] of slices) {
+    const slice = given[name] as BufferSlice | undefined;
+    // A tensor's shape is to be checked besides.
+    if (slice instanceof GpuTensor || slice?.buffer !== buffer || (slice.offset ?? 0) !== offset)
+      return false;
   }
   return true;
 }

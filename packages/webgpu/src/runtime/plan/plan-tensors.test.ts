@@ -112,3 +112,23 @@ describe('a plan reads what is in', () => {
     expect([...tensorsRead(withFallbacks(kernels))].sort()).toEqual(['fp8', 'k', 'q', 'v']);
   });
 });
+
+test('buffers that a plan has run on are checked where they are given in another way', () => {
+  const { problem } = normalise({ q: f32(1, 1, 4, 8), k: f32(1, 1, 4, 8), v: f32(1, 1, 4, 8) });
+  const plan = planSdpa(ctx, problem);
+  const [q, o, lse] = [f32(1, 1, 4, 8), f32(1, 1, 4, 8), f32(1, 1, 4)].map(upload);
+  const slices = Object.fromEntries(
+    Object.entries({ q, k: q, v: q, o, lse }).map(([name, { buffer }]) => [name, { buffer, offset: 0 }]),
+  );
+  const encode = (changed: Parameters<typeof plan.encode>[1]): void =>
+    plan.encode(ctx.device.createCommandEncoder(), { ...slices, ...changed });
+  for (const _ of [1, 2]) expect(() => encode({})).not.toThrow();
+  const { buffer } = q;
+  expect(() => encode({ q: { buffer, offset: 2 } })).toThrow('buffers.q.offset must be a multiple of');
+  expect(() => encode({ q: { buffer, offset: 16 } })).toThrow('buffers.q needs 128 bytes from offset 16');
+  expect(() => encode({ q: ctx.view(q, { shape: [1, 1, 8, 4] }) })).toThrow(
+    'buffers.q must have shape [1,1,4,8], got [1,1,8,4]',
+  );
+  q.destroy();
+  expect(() => encode({ q })).toThrow('buffers.q was destroyed');
+});
