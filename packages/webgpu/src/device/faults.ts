@@ -16,7 +16,7 @@ function faultOf(error: GPUError): TilewiseError {
 }
 
 /** A buffer that could not be made is invalid wherever it is used: the cause comes first. */
-function firstFault(errors: readonly (GPUError | null)[]): TilewiseError | undefined {
+function faultOfScopes(errors: readonly (GPUError | null)[]): TilewiseError | undefined {
   const error = errors.find(e => e && isOutOfMemory(e)) ?? errors.find(e => e !== null);
   return error ? faultOf(error) : undefined;
 }
@@ -43,7 +43,7 @@ export function withFaults<R>(
   try {
     result = run();
   } finally {
-    fault = Promise.all([device.popErrorScope(), device.popErrorScope()]).then(firstFault, nothing);
+    fault = Promise.all([device.popErrorScope(), device.popErrorScope()]).then(faultOfScopes, nothing);
   }
   return { result, fault };
 }

@@ -30,7 +30,7 @@ interface Result {
   readonly runsOn: RunsOn;
 }
 
-/** What masks and modifications do to scores, probabilities and gradients. */
+/** The lab: how masks and score modifications change scores, probabilities and gradients. */
 export default function LabChapter() {
   const { lab: text, engine: engineText } = useText();
   const { percent, significant } = useNumbers();

@@ -14,7 +14,7 @@ import { Schedules } from './Schedules.tsx';
 
 const KernelWalk = lazy(() => import('../../tiles/KernelWalk.tsx'));
 
-/** What travels between slow and fast memory, by which loop is outside. */
+/** Traffic between slow and fast memory, with either loop as the outer one. */
 export default function LoopsChapter() {
   const all = useText();
   const { loops: text } = all;

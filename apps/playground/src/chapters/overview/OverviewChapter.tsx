@@ -10,7 +10,7 @@ import { References } from '../../ui/prose/References.tsx';
 import { Square } from './Square.tsx';
 import { WhyScale } from './WhyScale.tsx';
 
-/** What attention computes, on the sentence that the chapters share. */
+/** The attention equation, worked through on the sentence that all chapters use. */
 export default function OverviewChapter() {
   const { overview: text } = useText();
   return (

@@ -84,7 +84,7 @@ test('two runs of a reduction in parts give the same bits', async () => {
 });
 
 test('invocations in a row read elements in a row, and few long rows have many workgroups', () => {
-  const kernelsFor = (domain: readonly number[], axes: readonly number[]) => {
+  const kernelsOver = (domain: readonly number[], axes: readonly number[]) => {
     const strides = [domain[1], 1];
     const tensors = {
       inputs: [{ dtype: 'f32', shape: domain, strides }],
@@ -93,9 +93,9 @@ test('invocations in a row read elements in a row, and few long rows have many w
     } as const;
     return reduceKernels(reduction(domain, axes), tensors).kernels;
   };
-  expect(kernelsFor([4096, 1024], [1])[0].wgsl).toContain('let strand = lane % 256u');
-  expect(kernelsFor([4096, 1024], [0])[0].wgsl).toContain('let column = lane % 64u');
-  const [parts, join] = kernelsFor([1, 2 ** 20], [1]);
+  expect(kernelsOver([4096, 1024], [1])[0].wgsl).toContain('let strand = lane % 256u');
+  expect(kernelsOver([4096, 1024], [0])[0].wgsl).toContain('let column = lane % 64u');
+  const [parts, join] = kernelsOver([1, 2 ** 20], [1]);
   expect(parts.groups).toBeGreaterThan(16);
   expect(join.groups).toBe(1);
 });

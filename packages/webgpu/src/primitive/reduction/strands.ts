@@ -1,9 +1,13 @@
 import { powerOfTwo } from '../../codegen/power-of-two.ts';
 
-/** A workgroup that has several results, its columns, and for each of them so many strands of invocations. */
+/**
+ * How a workgroup shares out its invocations: each of its results is a column, and the invocations of a
+ * column, its strands, each take a part of the elements.
+ */
 export interface Strands {
-  /** Powers of two. */
+  /** Results of a workgroup, a power of two. */
   readonly columns: number;
+  /** Strands of a column, a power of two. */
   readonly length: number;
   /** Whether invocations in a row are strands of one column, or columns of one strand. */
   readonly along: 'joined' | 'kept';
@@ -25,19 +29,19 @@ export interface Workload {
   readonly depth: number;
   readonly keptStep: number;
   readonly joinedStep: number;
-  /** Whether a CPU plays the GPU, to which barriers between strands cost more than reading. */
+  /** Whether the adapter runs on a CPU, where a barrier between strands costs more than the elements. */
   readonly onCpu: boolean;
 }
 
 const maxLanes = 256;
 
-/** Lanes and workgroups that keep the cores of a CPU busy, and the lanes of a workgroup. */
+/** Lanes and workgroups that keep the cores of a CPU busy, and the limits of a workgroup's lanes. */
 const cpu = { lanes: 32, groups: 32, leastLanes: 8, mostLanes: 64 };
 
-/** So many columns side by side make whole transfers of memory. */
+/** Columns side by side that make whole transfers of memory. */
 const wideColumns = 64;
 
-/** So many columns side by side waste no sector of memory. */
+/** Columns side by side that waste no sector of memory. */
 const narrowColumns = 8;
 
 /** Steps of an invocation that are worth a second kernel. */

@@ -185,7 +185,7 @@ class DevicePlan<Options> implements KernelPlan<Options> {
     };
   }
 
-  /** The run on these slices, if it is remembered, which becomes the newest. */
+  /** The remembered run on these slices, which becomes the newest; undefined if there is none. */
   #remembered(given: Readonly<Record<string, PlanBuffer>>): Prepared | undefined {
     const at = this.#prepared.findIndex(({ slices }) => isGivenAgain(slices, given));
     if (at > 0) this.#prepared.unshift(...this.#prepared.splice(at, 1));

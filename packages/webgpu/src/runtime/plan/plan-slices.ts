@@ -5,11 +5,11 @@ import { type BufferSlice, type PlanBuffer, type PlanTensor, sliceFor } from './
 /** Where the tensors of a run start, by name. */
 export type Slices = ReadonlyMap<string, BufferSlice>;
 
-/** Whether the tensors of a run are given for another one, as slices of the same buffers. */
+/** Whether a caller gives the slices of an earlier run again: the same buffers at the same offsets. */
 export function isGivenAgain(slices: Slices, given: Readonly<Record<string, PlanBuffer>>): boolean {
   for (const [name, { buffer, offset = 0 }] of slices) {
     const slice = given[name] as BufferSlice | undefined;
-    // A tensor's shape is to be checked besides.
+    // The shape of a GpuTensor has to be checked as well.
     if (slice instanceof GpuTensor || slice?.buffer !== buffer || (slice.offset ?? 0) !== offset)
       return false;
   }

@@ -57,7 +57,7 @@ export interface GrowingBuffer {
   readonly buffer: ArrayBufferLike;
   /** Grows the memory by at least `bytes`, and gives the new buffer. Throws when there is no room. */
   grow(bytes: number): ArrayBufferLike;
-  /** Whether views of the buffer survive growth. */
+  /** Whether views of the buffer stay valid when the memory grows. */
   readonly staysInPlace: boolean;
 }
 
