@@ -1,60 +1,114 @@
-import type { Expr } from '@tilewise/core/expr';
-import { inputName, type RowsPrimitive } from '@tilewise/core/primitive';
+import { type Expr, exprTools } from '@tilewise/core/expr';
+import { inputName, type ReducePrimitive, type RowsPrimitive } from '@tilewise/core/primitive';
 import { convert, wgslTypes } from '../../codegen/formats/element-format.ts';
-import { kernelSpec } from '../../codegen/kernel-spec.ts';
+import { type KernelSpec, kernelSpec } from '../../codegen/kernel-spec.ts';
 import type { ShaderPart } from '../../codegen/shader-part.ts';
 import { extentUniforms, indented, indexNames, splitPlace, wholeUniforms } from '../access/index-space.ts';
-import { writePlaces } from '../access/tensor-access.ts';
-import { inputsByName, placedExpression } from '../map/placed-expression.ts';
+import { bindingPressureOf, isVectorised, writePlaces } from '../access/tensor-access.ts';
+import { expressionReads, functionsFor, inputsByName, placedExpression } from '../map/placed-expression.ts';
 import { outputName, type PrimitiveKernels, type PrimitiveTensors } from '../primitive-kernels.ts';
-import { operators, resultPart } from './reduce.ts';
-import { reductionSpaces, workloadOf } from './reduction-spaces.ts';
+import { type ReductionSpaces, reductionSpaces, workloadOf } from './reduction-spaces.ts';
 import { type Strands, strandsOf } from './strands.ts';
 
-/**
- * Reductions and maps of one domain in one kernel. The invocations that share a row go through the row once
- * for each reduction, join what they found, and go through it once more for the maps. In every run the order
- * is the same.
- */
+/** Where a reduction starts, and how two values become one. */
+const operators: Readonly<
+  Record<ReducePrimitive['op'], { start: number; join: (a: string, b: string) => string }>
+> = {
+  sum: { start: 0, join: (a, b) => `${a} + ${b}` },
+  prod: { start: 1, join: (a, b) => `${a} * ${b}` },
+  max: { start: -Infinity, join: (a, b) => `max(${a}, ${b})` },
+  min: { start: Infinity, join: (a, b) => `min(${a}, ${b})` },
+};
+
+/** Reductions and maps of one domain in one kernel. */
 export function rowsKernels(primitive: RowsPrimitive, tensors: PrimitiveTensors): PrimitiveKernels {
+  return { kernels: [rowsKernel(primitive, tensors, rowsWork(primitive, tensors))] };
+}
+
+/** The work of reductions and maps, and how workgroups share the work. */
+export interface RowsWork {
+  readonly spaces: ReductionSpaces;
+  readonly strands: Strands;
+  readonly places: number;
+  readonly depth: number;
+  /** Workgroups that take all rows. */
+  readonly groups: number;
+}
+
+export function rowsWork(primitive: RowsPrimitive, tensors: PrimitiveTensors): RowsWork {
+  const { domain, axes } = primitive;
+  const spaces = reductionSpaces(domain, axes, expressionsOf(primitive), tensors);
+  const { places, depth, ...workload } = workloadOf(spaces, tensors.capabilities);
+  const strands = strandsOf({ places, depth, ...workload });
+  return { spaces, strands, places, depth, groups: Math.ceil(places / strands.columns) };
+}
+
+const expressionsOf = ({ reductions, outputs }: RowsPrimitive): Expr[] => [
+  ...reductions.map(({ element }) => element),
+  ...outputs.filter(x => typeof x !== 'number'),
+];
+
+/**
+ * The invocations that share a row go through the row once for each reduction, join what they found, and go
+ * through it once more for the maps. In every run the order is the same.
+ * @param parts into how many parts the rows of a single reduction are cut. The results of one part lie behind
+ * those of the part before.
+ */
+export function rowsKernel(
+  primitive: RowsPrimitive,
+  tensors: PrimitiveTensors,
+  { spaces, strands, places, depth, groups }: RowsWork,
+  parts = 1,
+): KernelSpec {
   const { reductions, outputs: wanted } = primitive;
   const { inputs, outputs, unaligned, inPlace } = tensors;
-  const named = inputsByName(inputs);
-  const { domain, axes } = primitive;
-  const exprs = [...reductions.map(({ element }) => element), ...wanted.filter(x => typeof x !== 'number')];
-  const spaces = reductionSpaces(domain, axes, exprs, tensors);
   const { kept, joined, space } = spaces;
-  const workload = workloadOf(spaces, tensors.capabilities);
-  const [{ places, depth }, rank] = [workload, kept.extents.length];
-  const strands = strandsOf(workload);
+  const named = inputsByName(inputs);
+  const exprs = expressionsOf(primitive);
+  const reads = exprs.map(expressionReads);
+  const read = reads.flatMap(({ here, elsewhere }) => [...here, ...elsewhere]).filter(name => named[name]);
+  const bound = new Set([...read, ...outputs.map((_, n) => outputName(n))]);
+  const { isOverBudget, budget } = bindingPressureOf([...bound], tensors);
+  // Where there are several expressions, one could read the elements of a tensor that another reads in fours.
+  const four =
+    exprs.length === 1 &&
+    strands.along === 'joined' &&
+    (joined.extents.at(-1) ?? 1) % 4 === 0 &&
+    !isOverBudget &&
+    reads[0].here.some(name => isVectorised(space.steps[name], unaligned.has(name)));
+  const width = four ? 4 : 1;
+  const step = strands.length * width;
+  const rank = kept.extents.length;
   const resultNames = reductions.map((_, n) => inputName(inputs.length + n));
   const at = indexNames(space.extents.length).join(', ');
-  const parts: ShaderPart[] = [];
+  const pieces: ShaderPart[] = [];
   /** The value of an expression at the place at hand, which may read the results of `count` reductions. */
   const valueAt = (expr: Expr, prefix: string, count: number): string => {
     const given = resultNames.slice(0, count);
-    const placed = { expr, inputs: named, space, four: false, unaligned, isOverBudget: false, inPlace };
-    parts.push(...placedExpression({ ...placed, prefix, given }));
-    return `${prefix}_at(${[at, ...given].join(', ')})`;
+    const placed = { expr, inputs: named, space, four, unaligned, isOverBudget, inPlace };
+    pieces.push(...placedExpression({ ...placed, prefix, given }));
+    return `${prefix}_at${four ? '4' : ''}(${[at, ...given].join(', ')})`;
   };
   /** Statements for each of the elements of the row that this invocation has. */
-  const forEachElement = (
-    statements: string,
-  ): string => `for (var n = strand; n < P.depth; n += ${strands.length}u) {
+  const forEachElement = (statements: string): string => `for (var n = begin; n < end; n += ${step}u) {
     ${indented(splitPlace('n', joined.extents.length, rank), 4)}
     ${indented(statements, 4)}
   }`;
 
   const sums = reductions.map(({ op, element, result }, n) => {
-    const { join } = operators[op];
+    const { start, join } = operators[op];
     const value = convert(valueAt(element, `element${n}`, n), element.type, 'f32');
-    parts.push(resultPart(result, `result${n}_of`), {
-      uniforms: [{ name: `start${n}`, type: 'f32', value: operators[op].start }],
+    pieces.push(resultPart(result, `result${n}_of`), {
+      uniforms: [{ name: `start${n}`, type: 'f32', value: start }],
     });
+    const found = four
+      ? `let found = ${value};
+sum${n} = ${join(`sum${n}`, join(`(${join('found.x', 'found.y')})`, `(${join('found.z', 'found.w')})`))};`
+      : `sum${n} = ${join(`sum${n}`, value)};`;
     return `var sum${n} = P.start${n};
-  ${forEachElement(`sum${n} = ${join(`sum${n}`, value)};`)}
+  ${forEachElement(found)}
   ${indented(strands.tree('strands', `sum${n}`, join), 2)}
-  let ${resultNames[n]} = result${n}_of(${joinedValue(strands, `sum${n}`)});
+  let ${resultNames[n]} = result${n}_of(${strands.length === 1 ? `sum${n}` : `strands[column * ${strands.length}u]`});
   ${strands.length > 1 ? 'workgroupBarrier();' : ''}`;
   });
   const writes: ShaderPart[] = [];
@@ -64,31 +118,45 @@ export function rowsKernels(primitive: RowsPrimitive, tensors: PrimitiveTensors)
   for (const [n, output] of wanted.entries()) {
     const name = outputName(n);
     const isResult = typeof output === 'number';
-    const type = isResult ? 'f32' : output.type;
+    const { type } = isResult ? reductions[output].result : output;
     const steps = isResult ? kept.steps[name] : space.steps[name];
     writes.push(writePlaces(name, outputs[n], steps, 'each', type, inPlace));
     // What is stored may lie where an expression behind it reads.
     if (!isResult) values.push(`let value${n} = ${valueAt(output, `output${n}`, reductions.length)};`);
     const value = isResult ? resultNames[output] : `value${n}`;
-    const element = `${name}_element(${indexNames(steps.length).join(', ')})`;
+    const element = `${name}_element(${indexNames(steps.length).join(', ')})${parts > 1 ? ' + part * P.places' : ''}`;
     (isResult ? results : stores).push(
       `${name}_store4(vec4u(${element}), 1u, ${wgslTypes[type].four}(${value}));`,
     );
   }
-  const kernel = kernelSpec({
-    name: reductions.length > 0 ? 'rows' : 'maps',
-    groups: Math.ceil(places / strands.columns),
+  const partLength = Math.ceil(depth / parts / step) * step;
+  return kernelSpec({
+    name:
+      parts > 1
+        ? 'reduce in parts'
+        : stores.length === 0
+          ? 'reduce'
+          : reductions.length > 0
+            ? 'rows'
+            : 'maps',
+    groups: groups * parts,
     workgroupSize: strands.columns * strands.length,
     parts: [
       {
-        uniforms: [...wholeUniforms({ places, depth }), ...extentUniforms(space.extents)],
+        uniforms: [
+          ...wholeUniforms({ places, depth, column_groups: groups, part_length: partLength }),
+          ...extentUniforms(space.extents),
+        ],
       },
-      ...distinct(parts),
+      ...distinct(pieces),
       ...writes,
     ],
     declarations: `var<workgroup> strands: array<f32, ${strands.columns * strands.length}>;`,
     body: `${strands.declare}
-  let own_place = group * ${strands.columns}u + column;
+  let part = group / P.column_groups;
+  let begin = part * P.part_length + strand * ${width}u;
+  let end = min((part + 1u) * P.part_length, P.depth);
+  let own_place = group % P.column_groups * ${strands.columns}u + column;
   let is_inside = own_place < P.places;
   // All invocations meet at the barriers.
   let place = min(own_place, P.places - 1u);
@@ -98,13 +166,9 @@ export function rowsKernels(primitive: RowsPrimitive, tensors: PrimitiveTensors)
     ${stores.length > 0 ? indented(forEachElement([...values, ...stores].join('\n')), 2) : ''}
     ${results.length > 0 ? `if (strand == 0u) {\n      ${results.join('\n      ')}\n    }` : ''}
   }`,
+    bindingBudget: budget,
   });
-  return { kernels: [kernel] };
 }
-
-/** The result of the tree, for every invocation of a column. */
-const joinedValue = ({ length }: Strands, own: string): string =>
-  length === 1 ? own : `strands[column * ${length}u]`;
 
 /** Parts without those that are there already. */
 function distinct(parts: readonly ShaderPart[]): ShaderPart[] {
@@ -116,4 +180,15 @@ function distinct(parts: readonly ShaderPart[]): ShaderPart[] {
     }
     return false;
   });
+}
+
+/** `name(reduced)`: what becomes of what was joined. */
+function resultPart(result: Expr, name: string): ShaderPart {
+  const { statements, value } = exprTools.writeWgsl(result, { variables: {}, load: () => 'reduced' });
+  return {
+    ...functionsFor([statements, value]),
+    code: `fn ${name}(reduced: f32) -> ${wgslTypes[result.type].one} {
+  ${[...statements.split('\n').filter(Boolean), `return ${value};`].join('\n  ')}
+}`,
+  };
 }
