@@ -54,12 +54,15 @@ export function checkPrimitive(
       }
       return;
     }
-    case 'matmul':
-      if (inputs.length < 2 || (inputs.length > 2 && !primitive.result)) {
-        throw new InvalidArgumentError('inputs', `must be 2 for matmul, got ${inputs.length}`);
+    case 'matmul': {
+      const { terms = 1, result } = primitive;
+      const matrices = 2 * terms;
+      if (inputs.length < matrices || (inputs.length > matrices && !result)) {
+        throw new InvalidArgumentError('inputs', `must be ${matrices} for matmul, got ${inputs.length}`);
       }
-      checkMatMul(inputs, output);
+      for (let n = 0; n < matrices; n += 2) checkMatMul(inputs.slice(n, n + 2), output);
       return;
+    }
     case 'softmax': {
       const [source] = inputs;
       requireShape('outputs[0]', output.shape, source.shape);

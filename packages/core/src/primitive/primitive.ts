@@ -46,11 +46,15 @@ export interface RowsPrimitive {
  * and B broadcast to those of C. A transposed operand is a view of other strides. Products are summed in f32
  * or wider.
  *
+ * With `terms`, C is a sum of as many products, each of any K: the inputs start with A₀, B₀, A₁, B₁, …
+ *
  * With `result`, C is this expression at each place of the product, which is what an input behind the inputs
- * would be, `input(inputs.length)`, and of the inputs behind A and B, which are broadcast to C.
+ * would be, `input(inputs.length)`, and of the inputs behind the matrices, which are broadcast to C.
  */
 export interface MatMulPrimitive {
   readonly kind: 'matmul';
+  /** 1 by default. */
+  readonly terms?: number;
   readonly result?: Expr;
 }
 

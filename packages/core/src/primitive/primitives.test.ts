@@ -129,6 +129,27 @@ describe('matmul', () => {
     expect(run({ kind: 'matmul' }, [a, b], c)).toEqual([expected]);
   });
 
+  test('adds products of any inner dimension before what becomes of their sum', () => {
+    const ones = (shape: readonly number[], value: number) =>
+      Tensor.from(
+        Array.from({ length: shape[0] * shape[1] }, () => value),
+        shape,
+      );
+    const operands = [ones([2, 3], 1), ones([3, 2], 10), ones([2, 5], 2), ones([5, 2], 100)];
+    const c = Tensor.zeros([2, 2]);
+    expect(run({ kind: 'matmul', terms: 2 }, operands, c)).toEqual([[1030, 1030, 1030, 1030]]);
+    const bias = Tensor.from([1, 2], [2]);
+    const result = add(input(4), mul(input(5), 2));
+    expect(run({ kind: 'matmul', terms: 2, result }, [...operands, bias], c)).toEqual([
+      [2061, 2062, 2061, 2062],
+    ]);
+    const wrong = [...operands.slice(0, 3), ones([4, 2], 1)];
+    expect(() => hostPrimitives.prepare({ kind: 'matmul', terms: 2 }, wrong, [c])).toThrow(/B must have 5/);
+    expect(() => hostPrimitives.prepare({ kind: 'matmul', terms: 2 }, operands.slice(0, 2), [c])).toThrow(
+      /inputs must be 4/,
+    );
+  });
+
   test('dimensions that do not fit are an error', () => {
     expect(() =>
       hostPrimitives.prepare(

@@ -45,7 +45,7 @@ function onKernels(
   const areFloats = [...inputs, ...outputs].every(isFloat);
   switch (primitive.kind) {
     case 'matmul':
-      return areFloats && !primitive.result ? multiply : null;
+      return areFloats && inputs.length === 2 && !primitive.result ? multiply : null;
     case 'softmax':
       return areFloats ? prepareSoftmax(primitive, inputs, outputs) : null;
     case 'map':

@@ -4,59 +4,94 @@ import { lineWriter } from './line-writer.ts';
 import { runMap } from './map.ts';
 import { broadcastStrides, forEachIndex, offsetOf, reader } from './reader.ts';
 
-/** Runs a matrix product on host tensors, and what becomes of it. */
-export function runProduct({ result }: MatMulPrimitive, inputs: readonly Tensor[], c: Tensor): void {
+/** Runs a sum of matrix products on host tensors, and what becomes of it. */
+export function runProduct(
+  { terms = 1, result }: MatMulPrimitive,
+  inputs: readonly Tensor[],
+  c: Tensor,
+): void {
   if (!result) {
-    runMatMul(inputs, c);
+    runMatMul(inputs.slice(0, 2 * terms), c);
     return;
   }
   const product = Tensor.zeros(c.shape);
-  runMatMul(inputs, product);
+  runMatMul(inputs.slice(0, 2 * terms), product);
   runMap({ kind: 'map', value: result }, [...inputs, product], c);
 }
 
-/** Runs a matrix product on host tensors: summed in f64, each result rounded once. */
-function runMatMul([a, b]: readonly Tensor[], c: Tensor): void {
+/** Runs the sum of the products of pairs of host tensors: summed in f64, each result rounded once. */
+function runMatMul(operands: readonly Tensor[], c: Tensor): void {
   const rank = c.shape.length;
   const [m, n] = c.shape.slice(-2);
-  const k = a.shape[a.shape.length - 1];
-  const batch = c.shape.slice(0, -2);
-  const batchA = broadcastStrides({ ...desc(a), shape: a.shape.slice(0, -2) }, batch);
-  const batchB = broadcastStrides({ ...desc(b), shape: b.shape.slice(0, -2) }, batch);
-  const [aRow, aColumn] = a.strides.slice(-2);
-  const [bRow, bColumn] = b.strides.slice(-2);
   const [cRow, cColumn] = c.strides.slice(rank - 2);
-  const readA = reader(a);
-  const readB = reader(b);
   const write = lineWriter(c);
-  const rows = m + (-m & 3);
-  const columns = n + (-n & 3);
-  // Bands of four rows of A and of four columns of B, each depth after depth, and padded with zeros: blocks
-  // of 4×4 cover C and read both in the order in which they lie.
-  const panelA = new Float64Array(rows * k);
-  const panelB = new Float64Array(k * columns);
+  const [rows, columns] = [roundedUp(m), roundedUp(n)];
+  const batch = c.shape.slice(0, -2);
+  const terms: Term[] = [];
+  for (let t = 0; t < operands.length; t += 2) terms.push(termOf(operands[t], operands[t + 1], batch));
   const panelC = new Float64Array(rows * columns);
-  let packedB = -1;
 
   forEachIndex(batch, index => {
-    const fromA = a.offset + offsetOf(index, batchA);
-    for (let i = 0; i < m; i++) {
-      for (let d = 0; d < k; d++) panelA[inBand(i, d, k)] = readA(fromA + i * aRow + d * aColumn);
-    }
-    const fromB = b.offset + offsetOf(index, batchB);
-    if (fromB !== packedB) {
-      for (let d = 0; d < k; d++) {
-        for (let j = 0; j < n; j++) panelB[inBand(j, d, k)] = readB(fromB + d * bRow + j * bColumn);
-      }
-      packedB = fromB;
-    }
-    multiply(rows, columns, k, panelA, panelB, panelC);
+    panelC.fill(0);
+    for (const { k, packA, packB } of terms) multiply(rows, columns, k, packA(index), packB(index), panelC);
     const to = c.offset + offsetOf(index, c.strides);
     for (let i = 0; i < m; i++) {
       write(panelC.subarray(i * columns, i * columns + n), n, to + i * cRow, cColumn);
     }
   });
 }
+
+/** One product of the sum: its inner dimension, and its operands in bands for an index of the batch. */
+interface Term {
+  readonly k: number;
+  readonly packA: (index: readonly number[]) => Float64Array;
+  readonly packB: (index: readonly number[]) => Float64Array;
+}
+
+function termOf(a: Tensor, b: Tensor, batch: readonly number[]): Term {
+  const [m, k] = a.shape.slice(-2);
+  const [aRow, aColumn] = a.strides.slice(-2);
+  const [bRow, bColumn] = b.strides.slice(-2);
+  return {
+    k,
+    packA: packer(a, batch, { lines: m, line: aRow, depth: k, step: aColumn }),
+    packB: packer(b, batch, { lines: b.shape[b.shape.length - 1], line: bColumn, depth: k, step: bRow }),
+  };
+}
+
+/** How a matrix is walked: so many rows (of A) or columns (of B), and elements from one to the next. */
+interface Walk {
+  readonly lines: number;
+  readonly line: number;
+  readonly depth: number;
+  readonly step: number;
+}
+
+/**
+ * Packs a matrix of a batch in bands of four lines, each depth after depth, and padded with zeros: blocks of
+ * 4×4 cover C and read both operands in the order in which they lie. A matrix that comes again stays packed.
+ */
+function packer(
+  t: Tensor,
+  batch: readonly number[],
+  { lines, line, depth, step }: Walk,
+): (index: readonly number[]) => Float64Array {
+  const strides = broadcastStrides({ ...desc(t), shape: t.shape.slice(0, -2) }, batch);
+  const read = reader(t);
+  const panel = new Float64Array(roundedUp(lines) * depth);
+  let packed = -1;
+  return index => {
+    const from = t.offset + offsetOf(index, strides);
+    if (from === packed) return panel;
+    packed = from;
+    for (let d = 0; d < depth; d++) {
+      for (let i = 0; i < lines; i++) panel[inBand(i, d, depth)] = read(from + i * line + d * step);
+    }
+    return panel;
+  };
+}
+
+const roundedUp = (lines: number): number => lines + (-lines & 3);
 
 function desc({ dtype, strides }: Tensor): Pick<Tensor, 'dtype' | 'strides'> {
   return { dtype, strides };
@@ -68,7 +103,7 @@ function inBand(line: number, depth: number, k: number): number {
 }
 
 /**
- * C = A·B, in bands, for dimensions that are multiples of 4, in blocks of 4×4 that the compiler keeps in
+ * C += A·B, in bands, for dimensions that are multiples of 4, in blocks of 4×4 that the compiler keeps in
  * registers.
  */
 function multiply(m: number, n: number, k: number, a: Float64Array, b: Float64Array, c: Float64Array): void {
@@ -117,22 +152,22 @@ function multiply(m: number, n: number, k: number, a: Float64Array, b: Float64Ar
         c33 += a3 * b3;
       }
       const to = i * n + j;
-      c[to] = c00;
-      c[to + 1] = c01;
-      c[to + 2] = c02;
-      c[to + 3] = c03;
-      c[to + n] = c10;
-      c[to + n + 1] = c11;
-      c[to + n + 2] = c12;
-      c[to + n + 3] = c13;
-      c[to + 2 * n] = c20;
-      c[to + 2 * n + 1] = c21;
-      c[to + 2 * n + 2] = c22;
-      c[to + 2 * n + 3] = c23;
-      c[to + 3 * n] = c30;
-      c[to + 3 * n + 1] = c31;
-      c[to + 3 * n + 2] = c32;
-      c[to + 3 * n + 3] = c33;
+      c[to] += c00;
+      c[to + 1] += c01;
+      c[to + 2] += c02;
+      c[to + 3] += c03;
+      c[to + n] += c10;
+      c[to + n + 1] += c11;
+      c[to + n + 2] += c12;
+      c[to + n + 3] += c13;
+      c[to + 2 * n] += c20;
+      c[to + 2 * n + 1] += c21;
+      c[to + 2 * n + 2] += c22;
+      c[to + 2 * n + 3] += c23;
+      c[to + 3 * n] += c30;
+      c[to + 3 * n + 1] += c31;
+      c[to + 3 * n + 2] += c32;
+      c[to + 3 * n + 3] += c33;
     }
   }
 }

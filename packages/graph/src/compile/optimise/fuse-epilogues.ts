@@ -1,5 +1,5 @@
 import { type Expr, sameShape } from '@tilewise/core';
-import { loads, nodes } from '@tilewise/core/expr';
+import { type LoadExpr, loads, nodes } from '@tilewise/core/expr';
 import { input, inputName, type MatMulPrimitive } from '@tilewise/core/primitive';
 import { rewriteExpr } from '../../ir/program/expr.ts';
 import {
@@ -10,10 +10,18 @@ import {
   type Step,
 } from '../../ir/program/program.ts';
 import { touched } from '../memory-plan.ts';
-import { isMap, type MapStep, usersOf, withInputs } from './placed-step.ts';
+import { isMap, type MapStep, usersOf } from './placed-step.ts';
 
 interface Product extends PrimitiveStep {
   readonly primitive: MatMulPrimitive;
+}
+
+/** A sum of products, and what becomes of the sum. */
+interface Sum {
+  /** The values that are multiplied: A₀, B₀, A₁, B₁, … */
+  readonly operands: readonly number[];
+  /** An expression of `sum` and of values at the same place, which are loaded by `valueName`. */
+  readonly result: Expr;
 }
 
 /** The most tensors that a product reads: with the output, the eight bindings that every device has. */
@@ -22,75 +30,139 @@ const MOST_INPUTS = 7;
 /** The most nodes of an expression: longer ones need registers that the product needs. */
 const MOST_NODES = 128;
 
+const sum: LoadExpr = { kind: 'load', name: 'sum', index: [], type: 'f32' };
+
+const valueName = (value: number): string => `value ${value}`;
+
 /**
  * Lets a product compute what a map makes of its result, such as a bias, an activation and a residual, where
- * the map is all that reads the result.
+ * the map is all that reads the result. Products that the map adds to each other become one step.
  */
 export function fuseEpilogues(program: Program): Program {
   const { values } = program;
   const users = usersOf(program);
   const hasOneReader = (value: number): boolean =>
     values[value].kind === 'temporary' && values[value].desc.dtype === 'f32' && users.get(value)?.size === 2;
-  /** Products that are not written until the map that reads them is seen, by their outputs. */
-  const waiting = new Map<number, Product>();
+  /** Products that are not written until the map that reads them is seen. */
+  const waiting = new Set<Product>();
   const steps: Step[] = [];
   for (const step of program.steps) {
     const owners = new Set(touched(step).map(value => ownerOf(value, values)));
-    const read = [...waiting.keys()].filter(output => owners.has(output));
-    const last = read.at(-1);
-    const product = last === undefined ? undefined : waiting.get(last);
-    const fused =
-      isMap(step) &&
-      last !== undefined &&
-      product &&
-      step.inputs.includes(last) &&
-      fusedProduct(product, last, step, values);
-    for (const value of read) {
-      const unfused = waiting.get(value);
-      if (unfused && !(fused && value === last)) steps.push(unfused);
-      waiting.delete(value);
+    const read = [...waiting].filter(({ outputs }) => owners.has(outputs[0]));
+    const fused = isMap(step) ? fusedProducts(read, step, values) : null;
+    for (const product of read) {
+      if (!fused?.members.has(product)) steps.push(product);
+      waiting.delete(product);
     }
-    const written = fused || step;
-    if (isProduct(written) && hasOneReader(written.outputs[0])) waiting.set(written.outputs[0], written);
+    const written = fused?.step ?? step;
+    if (isProduct(written) && hasOneReader(written.outputs[0])) waiting.add(written);
     else steps.push(written);
   }
-  return { values, steps: [...steps, ...waiting.values()] };
+  return { values, steps: [...steps, ...waiting] };
 }
 
 function isProduct(step: Step): step is Product {
   return step.kind === 'primitive' && step.primitive.kind === 'matmul';
 }
 
-/** A product with the map that reads it; null where the map reads anything at another place. */
-function fusedProduct(
-  { primitive: { result: before }, inputs: own }: Product,
-  output: number,
+/**
+ * One of some products, which has the fewest inputs, with the map that reads it, and with the other products
+ * that the map adds to it; null where the map reads anything at another place.
+ */
+function fusedProducts(
+  products: readonly Product[],
   map: MapStep,
   values: readonly ProgramValue[],
-): Product | null {
-  const { value } = map.primitive;
-  const [written] = map.outputs;
-  const isHere = loads(value).every(({ name, index }) => name !== 'coordinate' && index.length === 0);
-  const { shape, dtype } = values[written].desc;
-  const isFloat = value.type === 'f32' && ['f32', 'f16', 'bf16'].includes(dtype);
-  if (!isHere || !isFloat || !sameShape(shape, values[output].desc.shape)) return null;
-  const inputs = [...new Set([...own, ...map.inputs.filter(n => n !== output)])];
-  const isWide = inputs.slice(2).some(n => values[n].desc.shape.length > shape.length);
-  // The operands of the product itself are bound as matrices.
-  const readsOperand = map.inputs.some(n => n === own[0] || n === own[1]);
-  if (isWide || readsOperand || own[0] === own[1] || inputs.length > MOST_INPUTS) return null;
-  const product = input(inputs.length);
-  const earlier: Expr =
-    before === undefined ? product : renamed(before, inputName(own.length), inputName(inputs.length));
-  const result = withInputs(value, map.inputs.length, (at, load) => {
-    const read = map.inputs[at];
-    return read === output ? earlier : { ...load, name: inputName(inputs.indexOf(read)) };
-  });
-  if (result === null || nodes(result).length > MOST_NODES) return null;
-  return { kind: 'primitive', primitive: { kind: 'matmul', result }, inputs, outputs: map.outputs };
+): { readonly step: Product; readonly members: ReadonlySet<Product> } | null {
+  const [first] = [...products].sort((a, b) => a.inputs.length - b.inputs.length);
+  if (!first || !isElementwise(map, first, values)) return null;
+  const own = sumOf(first);
+  const ofMap = named(map.primitive.value, n => valueName(map.inputs[n]));
+  let fused: Sum = { ...own, result: replaced(ofMap, valueName(first.outputs[0]), own.result) };
+  if (!fits(fused)) return null;
+  const members = new Set([first]);
+  for (const product of products.filter(other => other !== first)) {
+    const { operands, result } = sumOf(product);
+    const isSame = sameShape(values[product.outputs[0]].desc.shape, values[first.outputs[0]].desc.shape);
+    const rest = result === sum && isSame ? withoutAddend(fused.result, product.outputs[0]) : null;
+    const longer = rest && { operands: [...operands, ...fused.operands], result: rest };
+    if (!longer || !fits(longer)) continue;
+    fused = longer;
+    members.add(product);
+  }
+  return { step: stepOf(fused, map.outputs), members };
 }
 
-/** An expression in which a tensor has another name. */
-function renamed(expr: Expr, from: string, to: string): Expr {
-  return rewriteExpr(expr, e => (e.kind === 'load' && e.name === from ? { ...e, name: to } : null));
+/** Whether a map reads a product, and everything else, at the place that the map writes. */
+function isElementwise(
+  map: MapStep,
+  { outputs: [product] }: Product,
+  values: readonly ProgramValue[],
+): boolean {
+  const { value } = map.primitive;
+  const { shape, dtype } = values[map.outputs[0]].desc;
+  return (
+    map.inputs.includes(product) &&
+    loads(value).every(({ name, index }) => name !== 'coordinate' && index.length === 0) &&
+    value.type === 'f32' &&
+    ['f32', 'f16', 'bf16'].includes(dtype) &&
+    sameShape(shape, values[product].desc.shape) &&
+    map.inputs.every(n => values[n].desc.shape.length <= shape.length)
+  );
+}
+
+/** Whether a product of this form can be bound and compiled. */
+function fits({ operands, result }: Sum): boolean {
+  return operands.length + valuesOf(result).length <= MOST_INPUTS && nodes(result).length <= MOST_NODES;
+}
+
+/** The names of the values that an expression loads. */
+function valuesOf(result: Expr): string[] {
+  return [...new Set(loads(result).map(({ name }) => name))].filter(name => name !== sum.name);
+}
+
+function sumOf({ primitive: { terms = 1, result }, inputs }: Product): Sum {
+  const name = (n: number): string => (n === inputs.length ? sum.name : valueName(inputs[n]));
+  return { operands: inputs.slice(0, 2 * terms), result: result ? named(result, name) : sum };
+}
+
+function stepOf({ operands, result }: Sum, outputs: readonly number[]): Product {
+  const read = valuesOf(result);
+  const inputs = [...operands, ...read.map(name => Number(name.split(' ')[1]))];
+  const names = new Map([...read, sum.name].map((name, n) => [name, inputName(operands.length + n)]));
+  const own = rewriteExpr(result, e =>
+    e.kind === 'load' ? { ...e, name: names.get(e.name) ?? e.name } : null,
+  );
+  const primitive: MatMulPrimitive = {
+    kind: 'matmul',
+    ...(operands.length > 2 && { terms: operands.length / 2 }),
+    ...(result !== sum && { result: own }),
+  };
+  return { kind: 'primitive', primitive, inputs, outputs };
+}
+
+/** An expression of numbered inputs with other names for them. */
+function named(expr: Expr, name: (input: number) => string): Expr {
+  return rewriteExpr(expr, e => (e.kind === 'load' ? { ...e, name: name(Number(e.name.slice(1))) } : null));
+}
+
+/** An expression in which another one takes the place of what is loaded by a name. */
+function replaced(expr: Expr, name: string, by: Expr): Expr {
+  return rewriteExpr(expr, e => (e.kind === 'load' && e.name === name ? by : null));
+}
+
+/**
+ * An expression of the sum in which a value is an addend of the sum; null where the expression reads more.
+ */
+function withoutAddend(expr: Expr, value: number): Expr | null {
+  const names = `${[sum.name, valueName(value)]}`;
+  const isAddition = (e: Expr): boolean =>
+    e.kind === 'binary' &&
+    e.op === 'add' &&
+    e.a.kind === 'load' &&
+    e.b.kind === 'load' &&
+    `${[e.a.name, e.b.name].sort()}` === names;
+  const others = rewriteExpr(expr, e => (isAddition(e) ? input(0) : null));
+  const isAllOfThem = !loads(others).some(({ name }) => name === sum.name || name === valueName(value));
+  return isAllOfThem ? rewriteExpr(expr, e => (isAddition(e) ? sum : null)) : null;
 }

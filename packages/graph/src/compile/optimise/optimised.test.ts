@@ -70,6 +70,33 @@ test('a product computes its bias, its activation and its residual', async () =>
   expect(await kindsOf(g)).toEqual(['matmul']);
 });
 
+test('products that are added up are one step, with what becomes of their sum', async () => {
+  const sum = (g: GraphBuilder, terms: number) =>
+    Array.from({ length: terms }, (_, n) =>
+      g.op('MatMul', [g.input([2, 3, n + 2]), g.input([n + 2, 5])]),
+    ).reduce((a, b) => g.op('Add', [a, b]));
+  for (const [terms, kinds] of [
+    [2, ['matmul']],
+    [3, ['matmul']],
+    [4, ['matmul', 'matmul']],
+  ] as const) {
+    const g = new GraphBuilder();
+    g.op('Add', [sum(g, terms), g.input([2, 3, 5])]);
+    expect(await kindsOf(g), `${terms} terms`).toEqual(kinds);
+  }
+});
+
+test('a product that is added with a factor, or read twice, stays a step', async () => {
+  const g = new GraphBuilder();
+  const [a, b] = [1, 2].map(() => g.op('MatMul', [g.input([3, 4]), g.input([4, 5])]));
+  g.op('Add', [a, g.op('Exp', [b])]);
+  expect(await kindsOf(g)).toEqual(['matmul', 'matmul']);
+  const h = new GraphBuilder();
+  const [c, d] = [1, 2].map(() => h.op('MatMul', [h.input([3, 4]), h.input([4, 5])]));
+  h.op('Multiply', [h.op('Add', [c, d]), c]);
+  expect(await kindsOf(h)).toEqual(['matmul', 'matmul']);
+});
+
 test('what a product gives to two readers is stored', async () => {
   const g = new GraphBuilder();
   const product = g.op('MatMul', [g.input([3, 4]), g.input([4, 5])]);

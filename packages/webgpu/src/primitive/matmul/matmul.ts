@@ -8,15 +8,16 @@ import { partialResults, sumPartsKernel } from './sum-parts.ts';
 import { chooseTile } from './tiles/tile-table.ts';
 
 /**
- * The kernels of C = A·B over the last two dimensions, the leading ones broadcast, with any strides and of
+ * The kernels of C = Σ A·B over the last two dimensions, the leading ones broadcast, with any strides and of
  * any float dtypes. Products are summed in f32, in an order that only the shapes decide.
  */
 export function matmulKernels(
-  { result }: MatMulPrimitive,
+  primitive: MatMulPrimitive,
   { inputs, outputs, unaligned, capabilities }: PrimitiveTensors,
 ): PrimitiveKernels {
-  const problem = matmulProblem(inputs, outputs[0], result);
-  const { tile, parts } = chooseTile({ ...problem, count: elementCount(problem.batch) }, capabilities);
+  const problem = matmulProblem(primitive, inputs, outputs[0]);
+  const K = Math.max(...problem.terms.map(term => term.K));
+  const { tile, parts } = chooseTile({ ...problem, K, count: elementCount(problem.batch) }, capabilities);
   if (parts.count === 1) {
     return { kernels: [productKernel(problem, tile, parts, unaligned)], footprints: footprintsOf(problem) };
   }
@@ -34,7 +35,7 @@ export function matmulKernels(
  * The footprint of workgroups in each tensor, so that large tensors may be bound in pieces: rows of A and C,
  * all of B.
  */
-function footprintsOf({ M, N, K, batch, A, B, C, epilogue }: MatMulProblem): Record<string, TensorFootprint> {
+function footprintsOf({ M, N, batch, terms, C, epilogue }: MatMulProblem): Record<string, TensorFootprint> {
   if (batch.length > 2) return {};
   const footprint = (matrix: Matrix, rows: number, columns: number, side: 'q' | 'kv'): TensorFootprint => ({
     batches: { count: batch[0] ?? 1, stride: matrix.batchStrides[0] ?? 0 },
@@ -43,10 +44,11 @@ function footprintsOf({ M, N, K, batch, A, B, C, epilogue }: MatMulProblem): Rec
     side,
     inner: (columns - 1) * matrix.columnStride + 1,
   });
-  return {
-    [A.name]: footprint(A, M, K, 'q'),
-    [B.name]: footprint(B, K, N, 'kv'),
-    [C.name]: footprint(C, M, N, 'q'),
-    ...Object.fromEntries(epilogue?.operands.map(own => [own.name, footprint(own, M, N, 'q')]) ?? []),
-  };
+  return Object.fromEntries([
+    ...terms.flatMap(({ K, A, B }) => [
+      [A.name, footprint(A, M, K, 'q')],
+      [B.name, footprint(B, K, N, 'kv')],
+    ]),
+    ...[C, ...(epilogue?.operands ?? [])].map(own => [own.name, footprint(own, M, N, 'q')]),
+  ]);
 }

@@ -1,6 +1,6 @@
 import type { DType, TensorDesc } from '@tilewise/core';
 import type { Expr } from '@tilewise/core/expr';
-import { inputName } from '@tilewise/core/primitive';
+import { inputName, type MatMulPrimitive } from '@tilewise/core/primitive';
 import { broadcastStrides } from '../access/index-space.ts';
 import { outputName } from '../primitive-kernels.ts';
 
@@ -18,17 +18,19 @@ export interface Matrix {
   readonly batchStrides: readonly number[];
 }
 
-/**
- * C (M × N) = A (M × K) · B (K × N), once for each index of `batch`; which of the tensors is A is the names'
- * to say.
- */
+/** A (M × K) · B (K × N); which of the tensors is A is the names' to say. */
+export interface Term {
+  readonly K: number;
+  readonly A: Matrix;
+  readonly B: Matrix;
+}
+
+/** C (M × N), the sum of all terms, once for each index of `batch`. */
 export interface MatMulProblem {
   readonly M: number;
   readonly N: number;
-  readonly K: number;
   readonly batch: readonly number[];
-  readonly A: Matrix;
-  readonly B: Matrix;
+  readonly terms: readonly Term[];
   readonly C: Matrix;
   readonly epilogue: Epilogue | null;
 }
@@ -47,27 +49,29 @@ export interface Epilogue {
  * lie together is computed as Cᵀ = Bᵀ·Aᵀ, so that rows of results lie together wherever they can.
  */
 export function matmulProblem(
-  [a, b, ...others]: readonly TensorDesc[],
+  { terms = 1, result }: MatMulPrimitive,
+  inputs: readonly TensorDesc[],
   c: TensorDesc,
-  result?: Expr,
 ): MatMulProblem {
   const batch = c.shape.slice(0, -2);
   const [M, N] = c.shape.slice(-2);
-  const K = a.shape[a.shape.length - 1];
+  const operand = (n: number): Matrix => matrix(inputName(n), inputs[n], batch);
+  const others = inputs.slice(2 * terms);
   const problem: MatMulProblem = {
-    ...{ M, N, K, batch },
-    ...{
-      A: matrix(inputName(0), a, batch),
-      B: matrix(inputName(1), b, batch),
-      C: matrix(outputName(0), c, batch),
-      epilogue: result
-        ? {
-            result,
-            product: inputName(others.length + 2),
-            operands: others.map((desc, n) => matrix(inputName(n + 2), spread(desc, c), batch)),
-          }
-        : null,
-    },
+    ...{ M, N, batch },
+    terms: Array.from({ length: terms }, (_, t) => ({
+      K: inputs[2 * t].shape[inputs[2 * t].shape.length - 1],
+      A: operand(2 * t),
+      B: operand(2 * t + 1),
+    })),
+    C: matrix(outputName(0), c, batch),
+    epilogue: result
+      ? {
+          result,
+          product: inputName(inputs.length),
+          operands: others.map((desc, n) => matrix(inputName(2 * terms + n), spread(desc, c), batch)),
+        }
+      : null,
   };
   const rowsLieTogether = c.strides[c.strides.length - 1] === 1 || c.strides[c.strides.length - 2] !== 1;
   return foldBatchIntoRows(joinBatch(rowsLieTogether ? problem : transposed(problem)));
@@ -79,17 +83,13 @@ function spread(desc: TensorDesc, { shape }: TensorDesc): TensorDesc {
 }
 
 /** A problem with each of its matrices changed. */
-function withMatrices(
-  { A, B, C, epilogue, ...rest }: MatMulProblem,
-  change: (matrix: Matrix) => Matrix,
-): MatMulProblem {
-  const operands = epilogue?.operands.map(change) ?? [];
+function withMatrices(problem: MatMulProblem, change: (matrix: Matrix) => Matrix): MatMulProblem {
+  const { terms, C, epilogue } = problem;
   return {
-    ...rest,
-    A: change(A),
-    B: change(B),
+    ...problem,
+    terms: terms.map(({ K, A, B }) => ({ K, A: change(A), B: change(B) })),
     C: change(C),
-    epilogue: epilogue && { ...epilogue, operands },
+    epilogue: epilogue && { ...epilogue, operands: epilogue.operands.map(change) },
   };
 }
 
@@ -109,12 +109,14 @@ const flipped = (matrix: Matrix): Matrix => ({
 });
 
 function transposed(problem: MatMulProblem): MatMulProblem {
-  const { A, B, ...rest } = withMatrices(problem, flipped);
-  return { ...rest, M: problem.N, N: problem.M, A: B, B: A };
+  const { terms, ...rest } = withMatrices(problem, flipped);
+  const swapped = terms.map(({ K, A, B }) => ({ K, A: B, B: A }));
+  return { ...rest, M: problem.N, N: problem.M, terms: swapped };
 }
 
-const matricesOf = ({ A, B, C, epilogue }: MatMulProblem): readonly Matrix[] => [
-  ...[A, B, C],
+const matricesOf = ({ terms, C, epilogue }: MatMulProblem): readonly Matrix[] => [
+  ...terms.flatMap(({ A, B }) => [A, B]),
+  C,
   ...(epilogue?.operands ?? []),
 ];
 
@@ -147,10 +149,11 @@ function joinBatch(problem: MatMulProblem): MatMulProblem {
 
 /** Matrices below each other that meet the same B are one tall matrix: a linear layer has no batch. */
 function foldBatchIntoRows(problem: MatMulProblem): MatMulProblem {
-  const { M, batch, B } = problem;
+  const { M, batch, terms } = problem;
   const last = batch.length - 1;
-  const follows = (own: Matrix): boolean => own === B || own.batchStrides[last] === M * own.rowStride;
-  if (last < 0 || B.batchStrides[last] !== 0 || !matricesOf(problem).every(follows)) return problem;
+  const shared = new Set(terms.map(({ B }) => B));
+  const fits = (own: Matrix): boolean => own.batchStrides[last] === (shared.has(own) ? 0 : M * own.rowStride);
+  if (last < 0 || !matricesOf(problem).every(fits)) return problem;
   const outer = (own: Matrix): Matrix => ({ ...own, batchStrides: own.batchStrides.slice(0, -1) });
   return { ...withMatrices(problem, outer), M: M * batch[last], batch: batch.slice(0, -1) };
 }

@@ -18,8 +18,8 @@ export interface SumParts {
 }
 
 /**
- * C = A·B in f32: a workgroup has one tile of C and walks along the sum. With more than one part, C is the
- * partial results: one matrix for each part, behind each other in the batch.
+ * C = Σ A·B in f32: a workgroup has one tile of C and walks along the sum of one term after the other. With
+ * more than one part, C is the partial results: one matrix for each part, behind each other in the batch.
  *
  * No size is in the text: M, N, K and all strides are uniforms, so that problems share compiled kernels.
  */
@@ -29,9 +29,11 @@ export function productKernel(
   parts: SumParts,
   unaligned: ReadonlySet<string>,
 ): KernelSpec {
-  const { M, N, K, batch, A, B, C } = problem;
-  const [a, b] = [sideOf(A, 'M', problem, unaligned), sideOf(B, 'N', problem, unaligned)];
-  const { rows, columns, row, column, ...backend } = tile.backend(a, b);
+  const { M, N, batch, terms, C } = problem;
+  const backends = terms.map(({ K, A, B }) =>
+    tile.backend(sideOf(A, 'M', { M, N, K }, unaligned), sideOf(B, 'N', { M, N, K }, unaligned)),
+  );
+  const [{ rows, columns, row, column, place, declarations }] = backends;
   const tilesM = Math.ceil(M / tile.M);
   const tilesN = Math.ceil(N / tile.N);
   const [outer = 1, inner = 1] =
@@ -47,14 +49,20 @@ export function productKernel(
   let tile_m = group / P.parts / P.tiles_n;
   let m0 = tile_m % P.tiles_m * ${tile.M}u;
   let index = tile_m / P.tiles_m;
-  let a_at = ${A.name}_start(index);
-  let b_at = ${B.name}_start(index);
   let k_begin = part * P.part_depth;
-  let k_end = min(P.K, k_begin + P.part_depth);
-  ${backend.place}
+  ${place}
   let inside = m0 + ${tile.M}u <= P.M && n0 + ${tile.N}u <= P.N;
   ${repeat(4 * rows, r => repeat(columns, c => `var c${r}_${c} = vec4f();`))}
-  ${backend.sum}
+  ${backends
+    .map(
+      ({ sum }, n) => `{
+    let a_at = ${terms[n].A.name}_start(index);
+    let b_at = ${terms[n].B.name}_start(index);
+    let k_end = min(P.${terms[n].A.name}_K, k_begin + P.part_depth);
+    ${sum}
+  }`,
+    )
+    .join('\n  ')}
   let c_at = ${C.name}_start(${partBatch});
   ${repeat(
     4 * rows,
@@ -76,21 +84,19 @@ export function productKernel(
         uniforms: wholeUniforms({
           M,
           N,
-          K,
           tiles_m: tilesM,
           tiles_n: tilesN,
           parts: parts.count,
           part_depth: parts.depth,
         }),
       },
-      matrixStart(A, batch),
-      matrixStart(B, batch),
+      ...terms.flatMap(({ A, B }) => [matrixStart(A, batch), matrixStart(B, batch)]),
       matrixStart(C, parts.count === 1 ? batch : [...batch, parts.count]),
-      ...backend.parts,
+      ...backends.flatMap(own => own.parts),
       ...epilogueParts(problem),
       resultRows(C, parts.count === 1 ? N : C.rowStride, unaligned),
     ],
-    declarations: backend.declarations,
+    declarations,
     body,
   });
 }

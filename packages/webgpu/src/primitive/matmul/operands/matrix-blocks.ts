@@ -11,8 +11,10 @@ export interface Side {
   readonly matrix: Matrix;
   readonly sideStride: number;
   readonly sumStride: number;
-  /** Uniforms: how far the side goes. */
+  /** The uniform that says how far the side goes. */
   readonly extent: 'M' | 'N';
+  /** How far the sum goes. */
+  readonly K: number;
   /** Along what four neighbours can be loaded as one vector. */
   readonly vectors: 'side' | 'sum' | null;
 }
@@ -40,13 +42,15 @@ export function sideOf(
       : even && sideStride === 1 && inFours(extents[extent], sumStride)
         ? 'side'
         : null;
-  return { matrix, sideStride, sumStride, extent, vectors };
+  return { matrix, sideStride, sumStride, extent, K: extents.K, vectors };
 }
 
 const four = [0, 1, 2, 3] as const;
 
-/** The bindings for reading an operand: its buffer, and the strides of its two sides. */
-export function sideBinding({ matrix, sideStride, sumStride, vectors }: Side): ShaderPart {
+/**
+ * The bindings for reading an operand: its buffer, the strides of its two sides, and the length of the sum.
+ */
+export function sideBinding({ matrix, sideStride, sumStride, K, vectors }: Side): ShaderPart {
   const { name, dtype } = matrix;
   const format = storageFormat(dtype);
   return {
@@ -59,7 +63,7 @@ export function sideBinding({ matrix, sideStride, sumStride, vectors }: Side): S
         alignment: vectors ? 4 * format.bytes : format.bytes,
       },
     ],
-    uniforms: wholeUniforms({ [`${name}_side`]: sideStride, [`${name}_sum`]: sumStride }),
+    uniforms: wholeUniforms({ [`${name}_side`]: sideStride, [`${name}_sum`]: sumStride, [`${name}_K`]: K }),
     requires: format.requires,
   };
 }
@@ -91,11 +95,11 @@ export function matrixBlocks(of: Side): ShaderPart {
     sum: `if (x + n < P.${extent}) {
       block[n] = ${load4(`first + n * ${side}`)};
     }`,
-    side: `if (k + n < P.K) {
+    side: `if (k + n < P.${name}_K) {
       block[n] = ${load4(`first + n * ${sum}`)};
     }`,
     none: `for (var e = 0u; e < 4u; e++) {
-      if (k + n < P.K && x + e < P.${extent}) {
+      if (k + n < P.${name}_K && x + e < P.${extent}) {
         block[n][e] = ${load(`first + e * ${side} + n * ${sum}`)};
       }
     }`,
@@ -109,7 +113,7 @@ export function matrixBlocks(of: Side): ShaderPart {
 
 fn ${name}_block_at_edge(start: u32, x: u32, k: u32) -> mat4x4f {
   var block = mat4x4f();
-  if (x >= P.${extent} || k >= P.K) {
+  if (x >= P.${extent} || k >= P.${name}_K) {
     return block;
   }
   let first = start + x * ${side} + k * ${sum};

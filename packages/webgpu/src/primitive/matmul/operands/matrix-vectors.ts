@@ -30,7 +30,7 @@ export function matrixVectors(of: Side): ShaderPart {
 }
 
 fn ${name}_vector_at_edge(start: u32, x: u32, k: u32) -> vec4f {
-  if (x >= P.${extent} || k >= P.K) {
+  if (x >= P.${extent} || k >= P.${name}_K) {
     return vec4f();
   }
   let first = ${first};

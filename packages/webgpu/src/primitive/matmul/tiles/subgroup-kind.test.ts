@@ -51,6 +51,14 @@ test.each(cases)('C = A·B is that of the host: %s', async (_, a, b, c) => {
   ctx.destroy();
 });
 
+test('a sum of products of different inner dimensions is that of the host', async () => {
+  const ctx = await broadcasting();
+  if (!ctx) return;
+  const operands = [rows(M, K), columns(K, N), rows(M, 10, 2), rows(10, N)];
+  await expectAsOnHost({ ...matmul, terms: 2 }, operands, [filled([M, N])], 2e-6, ctx);
+  ctx.destroy();
+});
+
 test('what lies behind the rows of an operand is not read', async () => {
   const ctx = await broadcasting();
   if (!ctx) return;

@@ -60,7 +60,7 @@ function subgroupBackend({ columns, group }: SubgroupMatMulShape, a: Side, b: Si
     sum: `for (var k = k_begin; k < k_end; k += 4u) {
     var block = mat4x4f();
     ${repeat(reads, n => `var read${n} = vec4f();`)}
-    if (inside && k + 4u <= P.K) {
+    if (inside && k + 4u <= P.${a.matrix.name}_K) {
       ${read('')}
     } else {
       ${read('_at_edge')}

@@ -58,7 +58,7 @@ var<workgroup> b_tile: array<vec4f, ${widthN * depth}>;`,
     row: r => `${r * ty}u + ty`,
     column: c => `${c * tx}u + tx`,
     sum: `for (var k0 = k_begin; k0 < k_end; k0 += ${depth}u) {
-    if (inside && k0 + ${depth}u <= P.K) {
+    if (inside && k0 + ${depth}u <= P.${a.matrix.name}_K) {
       ${fillBoth('block')}
     } else {
       ${fillBoth('block_at_edge')}
