@@ -1,4 +1,4 @@
-import { nodes } from '../expr/nodes.ts';
+import { nodes } from '../expr/nodes/walk.ts';
 import { dtypeInfo } from '../tensor/dtype/dtype.ts';
 import { elementCount } from '../tensor/shape.ts';
 import { createLengths, type SequenceSide } from './host/sequences.ts';

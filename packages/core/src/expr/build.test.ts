@@ -20,7 +20,7 @@ import {
   sub,
   toF32,
 } from './build.ts';
-import type { NumericExpr } from './expr.ts';
+import type { NumericExpr } from './nodes/expr.ts';
 
 describe('types of expressions', () => {
   it('lifts a number to the type of the operand beside it', () => {

@@ -1,7 +1,7 @@
-import type { BoolExpr, Expr, NumericExpr } from './expr.ts';
-import { binary, checkOperands, constant, unary } from './node.ts';
+import { binary, checkOperands, constant, unary } from './nodes/create-node.ts';
+import type { BoolExpr, Expr, NumericExpr } from './nodes/expr.ts';
 
-export { constant, load, type Operand, select } from './node.ts';
+export { constant, load, type Operand, select } from './nodes/create-node.ts';
 
 /** A numeric operand: a number takes the type of the operand beside it; an i32 beside an f32 is converted. */
 export type NumericOperand = NumericExpr | number;

@@ -1,7 +1,7 @@
 import { describeValue } from '../errors.ts';
 import { checkedNodes } from './check.ts';
-import type { Expr } from './expr.ts';
-import { invalidExpression, operands } from './nodes.ts';
+import type { Expr } from './nodes/expr.ts';
+import { invalidExpression, operands } from './nodes/walk.ts';
 
 /** Kind and type of a node, its operator, name or value, and the places of its operands in the list. */
 export type FlatNode = readonly [kind: string, type: string, detail: string | number, ...operands: number[]];

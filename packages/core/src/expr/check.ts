@@ -2,10 +2,10 @@ import { checkObject, describeValue, InvalidArgumentError, InvalidDTypeError } f
 import { checkTensor } from '../tensor/checks/check-tensor.ts';
 import { dtypeTraits, isDType } from '../tensor/dtype/dtype-traits.ts';
 import type { TensorDesc } from '../tensor/tensor.ts';
-import type { Expr, ExprType, ModExpr } from './expr.ts';
-import { isCaptureName } from './node.ts';
-import { loads, nodes } from './nodes.ts';
-import { binaryDomain, binaryType, unaryDomain, unaryType, variableType } from './operators.ts';
+import { isCaptureName } from './nodes/create-node.ts';
+import type { Expr, ExprType, ModExpr } from './nodes/expr.ts';
+import { binaryDomain, binaryType, unaryDomain, unaryType, variableType } from './nodes/operators.ts';
+import { loads, nodes } from './nodes/walk.ts';
 
 const loadTypes: Readonly<Record<'float' | 'integer' | 'boolean', ExprType>> = {
   float: 'f32',

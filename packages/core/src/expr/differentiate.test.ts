@@ -33,9 +33,9 @@ import {
 import { differentiate, loadGradients } from './differentiate.ts';
 import { compile, type Loaders } from './evaluate/evaluate.ts';
 import { hostLoaders } from './evaluate/host-loaders.ts';
-import type { Expr, NumericExpr } from './expr.ts';
 import { alibiMod, softcapMod } from './mods/score-mods.ts';
-import { nodes } from './nodes.ts';
+import type { Expr, NumericExpr } from './nodes/expr.ts';
+import { nodes } from './nodes/walk.ts';
 
 /** Expressions of score, places and a captured table, defined everywhere and of moderate size. */
 const expressions: fc.Arbitrary<NumericExpr> = fc.letrec<{ e: NumericExpr }>(tie => {

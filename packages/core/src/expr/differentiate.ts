@@ -1,8 +1,8 @@
 import { canonicalNodes } from './canonical.ts';
 import { checkedNodes } from './check.ts';
-import type { BinaryOp, Expr, LoadExpr, UnaryOp } from './expr.ts';
-import { binary, constant, select, unary } from './node.ts';
-import { operands } from './nodes.ts';
+import { binary, constant, select, unary } from './nodes/create-node.ts';
+import type { BinaryOp, Expr, LoadExpr, UnaryOp } from './nodes/expr.ts';
+import { operands } from './nodes/walk.ts';
 
 /** Where an expression reads a captured tensor, and its derivative with respect to the element read there. */
 export interface LoadGradient {

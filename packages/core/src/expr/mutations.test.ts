@@ -28,10 +28,10 @@ import { flatten, unflatten } from './canonical.ts';
 import { checkMod } from './check.ts';
 import { differentiate, loadGradients } from './differentiate.ts';
 import { compile } from './evaluate/evaluate.ts';
-import type { Expr, ModExpr } from './expr.ts';
 import { createBlockMask } from './mods/create-block-mask.ts';
 import { modOf } from './mods/mod.ts';
-import { binary, unary } from './node.ts';
+import { binary, unary } from './nodes/create-node.ts';
+import type { Expr, ModExpr } from './nodes/expr.ts';
 import { writeWgsl } from './wgsl/wgsl.ts';
 
 const { seed, count, timeout } = fuzzRun(1200);

@@ -8,9 +8,9 @@ import { checkExpr, checkMod } from './check.ts';
 import { differentiate, loadGradients } from './differentiate.ts';
 import { compile } from './evaluate/evaluate.ts';
 import { compileRows } from './evaluate/rows.ts';
-import type { BoolExpr, Expr, NumericExpr } from './expr.ts';
 import { scoreMod } from './mods/mod.ts';
-import { loads, nodes } from './nodes.ts';
+import type { BoolExpr, Expr, NumericExpr } from './nodes/expr.ts';
+import { loads, nodes } from './nodes/walk.ts';
 import { withoutInfinities } from './wgsl/infinities.ts';
 import { type WgslNames, writeWgsl } from './wgsl/wgsl.ts';
 

@@ -1,5 +1,5 @@
-import type { BoolExpr, Expr, ExprType, NumericExpr } from '../expr/expr.ts';
-import { load, type Operand } from '../expr/node.ts';
+import { load, type Operand } from '../expr/nodes/create-node.ts';
+import type { BoolExpr, Expr, ExprType, NumericExpr } from '../expr/nodes/expr.ts';
 
 /** How a primitive's expression names its input n. */
 export function inputName(n: number): string {

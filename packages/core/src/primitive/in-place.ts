@@ -1,4 +1,4 @@
-import { loads } from '../expr/nodes.ts';
+import { loads } from '../expr/nodes/walk.ts';
 import { dtypeInfo } from '../tensor/dtype/dtype.ts';
 import { sameShape } from '../tensor/shape.ts';
 import type { TensorDesc } from '../tensor/tensor.ts';

@@ -1,4 +1,4 @@
-import type { Expr } from '../expr/expr.ts';
+import type { Expr } from '../expr/nodes/expr.ts';
 
 /**
  * Computes each element of the output from the elements of the inputs at the same place. The inputs are

@@ -2,7 +2,7 @@ import type { AttentionProblem, Operands } from '../attention/problem/problem.ts
 import { differentiate, loadGradients } from '../expr/differentiate.ts';
 import { compile, type Evaluate } from '../expr/evaluate/evaluate.ts';
 import { hostLoaders } from '../expr/evaluate/host-loaders.ts';
-import { loads } from '../expr/nodes.ts';
+import { loads } from '../expr/nodes/walk.ts';
 import { contiguousStrides } from '../tensor/shape.ts';
 import type { Tensor } from '../tensor/tensor.ts';
 

@@ -1,5 +1,5 @@
 import type { DropoutSchemeName, U64 } from '@tilewise/philox';
-import type { Expr } from '../../expr/expr.ts';
+import type { Expr } from '../../expr/nodes/expr.ts';
 import type { BlockScaleLayout } from '../../mxfp8/block-scales.ts';
 import type { Mxfp8DType } from '../../mxfp8/quantise.ts';
 import type { DType } from '../../tensor/dtype/dtype.ts';

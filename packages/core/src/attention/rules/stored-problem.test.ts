@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { add, load } from '../../expr/build.ts';
-import type { Expr } from '../../expr/expr.ts';
 import { scoreMod } from '../../expr/mods/mod.ts';
+import type { Expr } from '../../expr/nodes/expr.ts';
 import { Tensor } from '../../tensor/tensor.ts';
 import { cost } from '../cost.ts';
 import { normalise, normaliseBackward } from '../normalise.ts';

@@ -1,7 +1,7 @@
 import { InvalidArgumentError } from '../../errors.ts';
 import { checkCaptures, checkExpr } from '../../expr/check.ts';
-import type { Expr } from '../../expr/expr.ts';
-import { loads } from '../../expr/nodes.ts';
+import type { Expr } from '../../expr/nodes/expr.ts';
+import { loads } from '../../expr/nodes/walk.ts';
 import { sameShape } from '../../tensor/shape.ts';
 import { blockMaskShape } from '../problem/describe.ts';
 import type { AttentionProblem, BackwardProblem, BroadcastDesc, OperandDesc } from '../problem/problem.ts';

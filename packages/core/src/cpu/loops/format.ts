@@ -1,4 +1,4 @@
-import type { ExprType } from '../../expr/expr.ts';
+import type { ExprType } from '../../expr/nodes/expr.ts';
 import type { DType } from '../../tensor/dtype/dtype.ts';
 import type { LaneFunction } from '../kernels/interface/module-host.ts';
 import type { FunctionWriter, ImportedFunction, Local } from './wasm/function-writer.ts';

@@ -1,7 +1,6 @@
 import { fillNormal } from '@tilewise/philox';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { NumericExpr } from '../../expr/expr.ts';
 import {
   abs,
   add,
@@ -19,6 +18,7 @@ import {
   tanh,
   toF32,
 } from '../../expr/index.ts';
+import type { NumericExpr } from '../../expr/nodes/expr.ts';
 import { coordinate, hostPrimitives, input, type Primitive, reduced } from '../../primitive/index.ts';
 import type { DType } from '../../tensor/dtype/dtype.ts';
 import { Tensor } from '../../tensor/tensor.ts';

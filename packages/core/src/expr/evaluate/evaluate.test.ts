@@ -35,7 +35,7 @@ import {
   tanh,
   toF32,
 } from '../build.ts';
-import type { Expr } from '../expr.ts';
+import type { Expr } from '../nodes/expr.ts';
 import { compile } from './evaluate.ts';
 import { hostLoaders } from './host-loaders.ts';
 

@@ -1,8 +1,8 @@
 import { InvalidArgumentError } from '../../errors.ts';
 import { checkedNodes } from '../check.ts';
-import type { Expr, ExprType, VariableName } from '../expr.ts';
-import { operands } from '../nodes.ts';
-import { binaryFunction, unaryFunction } from '../operators.ts';
+import type { Expr, ExprType, VariableName } from '../nodes/expr.ts';
+import { binaryFunction, unaryFunction } from '../nodes/operators.ts';
+import { operands } from '../nodes/walk.ts';
 
 /** Value of an expression at one place of the score matrix; a bool is 0 or 1. */
 export type Evaluate = (score: number, b: number, h: number, q: number, kv: number) => number;

@@ -1,7 +1,7 @@
 import { canonicalNodes } from '../canonical.ts';
-import type { BinaryOp, Expr, LoadExpr } from '../expr.ts';
-import { operands } from '../nodes.ts';
-import { binaryFunction, unaryFunction } from '../operators.ts';
+import type { BinaryOp, Expr, LoadExpr } from '../nodes/expr.ts';
+import { binaryFunction, unaryFunction } from '../nodes/operators.ts';
+import { operands } from '../nodes/walk.ts';
 
 /**
  * The values of an expression along the line at a place; a bool is 0 or 1. The array is used again for the

@@ -1,7 +1,7 @@
 import { dtypeInfo } from '../../tensor/dtype/dtype.ts';
 import type { Tensor } from '../../tensor/tensor.ts';
 import { checkedNodes } from '../check.ts';
-import type { Expr } from '../expr.ts';
+import type { Expr } from '../nodes/expr.ts';
 import { compile, loadConversions } from './evaluate.ts';
 import { hostLoaders } from './host-loaders.ts';
 import { compileLines, type Leaf, type LeafOf } from './lines.ts';

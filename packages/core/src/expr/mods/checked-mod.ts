@@ -1,6 +1,6 @@
 import { checkObject } from '../../errors.ts';
 import { checkMod } from '../check.ts';
-import type { Expr } from '../expr.ts';
+import type { Expr } from '../nodes/expr.ts';
 import type { Mod } from './mod.ts';
 
 /**

@@ -9,8 +9,8 @@ import { checkHostTensor } from '../../tensor/checks/check-on-host.ts';
 import { Tensor } from '../../tensor/tensor.ts';
 import { checkMod } from '../check.ts';
 import { compileRows, type EvaluateRow } from '../evaluate/rows.ts';
-import type { Expr } from '../expr.ts';
-import { nodes } from '../nodes.ts';
+import type { Expr } from '../nodes/expr.ts';
+import { nodes } from '../nodes/walk.ts';
 import type { Mod } from './mod.ts';
 
 /** The extents that a block mask covers, and its block size. */

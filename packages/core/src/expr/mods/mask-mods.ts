@@ -2,7 +2,7 @@ import { checkObject, InvalidArgumentError, InvalidShapeError } from '../../erro
 import { checkTensor } from '../../tensor/checks/check-tensor.ts';
 import type { TensorDesc } from '../../tensor/tensor.ts';
 import { abs, and, eq, ge, le, load, lt, mod, or, sub } from '../build.ts';
-import type { BoolExpr, Expr, NumericExpr } from '../expr.ts';
+import type { BoolExpr, Expr, NumericExpr } from '../nodes/expr.ts';
 import { type Mod, maskMod, type Place } from './mod.ts';
 
 /** Each query sees the keys up to its own position (top-left causal). */

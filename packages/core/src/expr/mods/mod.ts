@@ -1,7 +1,7 @@
 import { checkFunction, checkObject } from '../../errors.ts';
 import * as variables from '../build.ts';
-import type { BoolExpr, Expr, ModExpr, NumericExpr } from '../expr.ts';
-import { constant, unary } from '../node.ts';
+import { constant, unary } from '../nodes/create-node.ts';
+import type { BoolExpr, Expr, ModExpr, NumericExpr } from '../nodes/expr.ts';
 import { type ExprTools, exprTools } from './tools.ts';
 
 /** A score or mask modification, as `scoreMod`, `maskMod`, `modOf` and `checkedMod` make it. */

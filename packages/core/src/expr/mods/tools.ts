@@ -1,8 +1,8 @@
 import { flatten } from '../canonical.ts';
 import { checkMod } from '../check.ts';
 import { differentiate, type LoadGradient, loadGradients } from '../differentiate.ts';
-import type { Expr } from '../expr.ts';
-import { loads } from '../nodes.ts';
+import type { Expr } from '../nodes/expr.ts';
+import { loads } from '../nodes/walk.ts';
 import { exprFunctionsWgsl } from '../wgsl/functions.ts';
 import { type WgslExpression, type WgslNames, writeWgsl } from '../wgsl/wgsl.ts';
 

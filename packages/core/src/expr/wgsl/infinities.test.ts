@@ -27,9 +27,9 @@ import {
   tanh,
 } from '../build.ts';
 import { compile } from '../evaluate/evaluate.ts';
-import type { Expr, NumericExpr } from '../expr.ts';
-import { binary } from '../node.ts';
-import { nodes } from '../nodes.ts';
+import { binary } from '../nodes/create-node.ts';
+import type { Expr, NumericExpr } from '../nodes/expr.ts';
+import { nodes } from '../nodes/walk.ts';
 import { isInfinity, withoutInfinities } from './infinities.ts';
 
 const tables: Readonly<Record<string, readonly number[]>> = { masked: [0, -Infinity, 1, -2] };

@@ -1,7 +1,7 @@
 import { checkedNodes } from '../check.ts';
-import type { BinaryOp, Expr, UnaryOp } from '../expr.ts';
-import { binary, constant, unary } from '../node.ts';
-import { withOperands } from '../nodes.ts';
+import { binary, constant, unary } from '../nodes/create-node.ts';
+import type { BinaryOp, Expr, UnaryOp } from '../nodes/expr.ts';
+import { withOperands } from '../nodes/walk.ts';
 
 /** An infinity, as constants spell it. */
 type InfinityName = '-Infinity' | 'Infinity';

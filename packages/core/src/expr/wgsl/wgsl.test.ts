@@ -25,9 +25,9 @@ import {
   tanh,
 } from '../build.ts';
 import { differentiate } from '../differentiate.ts';
-import type { Expr } from '../expr.ts';
 import { slidingWindowMask } from '../mods/mask-mods.ts';
 import { alibiMod, softcapMod } from '../mods/score-mods.ts';
+import type { Expr } from '../nodes/expr.ts';
 import { type WgslNames, writeWgsl } from './wgsl.ts';
 
 const names: WgslNames = {

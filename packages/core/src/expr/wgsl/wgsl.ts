@@ -1,8 +1,8 @@
 import { InvalidArgumentError } from '../../errors.ts';
 import { canonicalNodes } from '../canonical.ts';
-import type { Expr, ExprType, LoadExpr, VariableName } from '../expr.ts';
-import { operands } from '../nodes.ts';
-import { binaryWgsl, unaryWgsl } from '../operators.ts';
+import type { Expr, ExprType, LoadExpr, VariableName } from '../nodes/expr.ts';
+import { binaryWgsl, unaryWgsl } from '../nodes/operators.ts';
+import { operands } from '../nodes/walk.ts';
 import { infinityOf, withoutInfinities } from './infinities.ts';
 
 /** How an expression's surroundings are spelled in a shader. */

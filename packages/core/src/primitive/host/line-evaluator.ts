@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from '../../errors.ts';
 import { compileLines, type EvaluateLine, type LeafOf, type Line } from '../../expr/evaluate/lines.ts';
-import type { Expr } from '../../expr/expr.ts';
+import type { Expr } from '../../expr/nodes/expr.ts';
 import type { Shape } from '../../tensor/shape.ts';
 import type { Tensor } from '../../tensor/tensor.ts';
 import { inputName } from '../element.ts';

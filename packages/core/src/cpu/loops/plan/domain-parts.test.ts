@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { NumericExpr } from '../../../expr/expr.ts';
 import { add, and, eq, floorDiv, ge, lt, mod, mul, not, or, select, sub } from '../../../expr/index.ts';
+import type { NumericExpr } from '../../../expr/nodes/expr.ts';
 import { coordinate, hostPrimitives, input, inputAt } from '../../../primitive/index.ts';
 import { Tensor } from '../../../tensor/tensor.ts';
 import { supportedVariants } from '../../kernels/host-kernels.ts';

@@ -1,6 +1,6 @@
-import type { Expr, LoadExpr } from '../../../expr/expr.ts';
-import { binary, constant, select, unary } from '../../../expr/node.ts';
-import { nodes, withOperands } from '../../../expr/nodes.ts';
+import { binary, constant, select, unary } from '../../../expr/nodes/create-node.ts';
+import type { Expr, LoadExpr } from '../../../expr/nodes/expr.ts';
+import { nodes, withOperands } from '../../../expr/nodes/walk.ts';
 
 /** A box of a domain: its first place, and its extents. */
 export interface DomainPart {

@@ -1,5 +1,5 @@
 import { type FlatNode, flatten } from '../../../expr/canonical.ts';
-import type { Expr } from '../../../expr/expr.ts';
+import type { Expr } from '../../../expr/nodes/expr.ts';
 import { inputName } from '../../../primitive/element.ts';
 import { broadcastStrides } from '../../../primitive/host/reader.ts';
 import { dtypeInfo } from '../../../tensor/dtype/dtype.ts';

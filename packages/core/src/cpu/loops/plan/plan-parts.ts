@@ -1,5 +1,5 @@
-import type { Expr } from '../../../expr/expr.ts';
-import { load } from '../../../expr/node.ts';
+import { load } from '../../../expr/nodes/create-node.ts';
+import type { Expr } from '../../../expr/nodes/expr.ts';
 import { inputName } from '../../../primitive/element.ts';
 import { broadcastStrides, offsetOf } from '../../../primitive/host/reader.ts';
 import { type DomainPart, domainParts, exprWithin, type Place } from './domain-parts.ts';

@@ -1,5 +1,5 @@
 import type { FlatNode } from '../../../expr/canonical.ts';
-import type { BinaryOp, ExprType, UnaryOp } from '../../../expr/expr.ts';
+import type { BinaryOp, ExprType, UnaryOp } from '../../../expr/nodes/expr.ts';
 import {
   convert,
   decode,

@@ -1,5 +1,5 @@
-import type { BinaryOp, ExprType, UnaryOp } from '../../../expr/expr.ts';
-import { binaryFunction, unaryFunction } from '../../../expr/operators.ts';
+import type { BinaryOp, ExprType, UnaryOp } from '../../../expr/nodes/expr.ts';
+import { binaryFunction, unaryFunction } from '../../../expr/nodes/operators.ts';
 import { convert, floatBytes, laneFunction } from '../format.ts';
 import type { FunctionWriter, ImportedFunction, Local } from '../wasm/function-writer.ts';
 import type { vector } from '../wasm/opcodes.ts';

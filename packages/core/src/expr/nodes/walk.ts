@@ -1,4 +1,4 @@
-import { describeValue, InvalidArgumentError } from '../errors.ts';
+import { describeValue, InvalidArgumentError } from '../../errors.ts';
 import type { Expr, LoadExpr } from './expr.ts';
 
 /** The direct operands of a node. */

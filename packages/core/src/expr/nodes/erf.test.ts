@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { compile, constant, differentiate, erf, round, score } from './index.ts';
+import { compile, constant, differentiate, erf, round, score } from '../index.ts';
 
 const at = (x: number): number => compile(erf(score))(x, 0, 0, 0, 0);
 

@@ -1,4 +1,4 @@
-import { roundHalfEven } from '../tensor/dtype/round.ts';
+import { roundHalfEven } from '../../tensor/dtype/round.ts';
 import { erf } from './erf.ts';
 import type { BinaryOp, ExprType, UnaryOp, VariableName } from './expr.ts';
 

@@ -1,4 +1,4 @@
-import { describeValue, InvalidArgumentError } from '../errors.ts';
+import { describeValue, InvalidArgumentError } from '../../errors.ts';
 import type { BinaryOp, BoolExpr, Expr, ExprType, NumericExpr, UnaryOp } from './expr.ts';
 import {
   binaryDomain,
