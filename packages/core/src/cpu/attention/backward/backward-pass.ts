@@ -5,14 +5,14 @@ import type { PassContext } from '../pass-context.ts';
 import { backwardTasks, type Claim, headsThatShare, type KeysTask, type TileRange } from '../tasks.ts';
 import type { QueryTile } from '../tiles/score-tile.ts';
 import { tileSizeOf, wholeBlocks } from '../tiles/tile-size.ts';
-import { createGradientResults } from './gradient-results.ts';
-import { createHeadGradient } from './head-gradient.ts';
-import { createBackwardInputs } from './inputs.ts';
-import { createQueryGradient } from './query-gradient.ts';
-import { createCaptureGradients, createScoreGradients } from './score-gradients.ts';
-import { createScoreStage } from './score-stage.ts';
+import { createGradientResults } from './gradients/gradient-results.ts';
+import { createHeadGradient } from './gradients/head-gradient.ts';
+import { createQueryGradient } from './gradients/query-gradient.ts';
+import { createCaptureGradients, createScoreGradients } from './gradients/score-gradients.ts';
+import { createScoreStage } from './gradients/score-stage.ts';
+import { createValueGradient } from './gradients/value-gradient.ts';
+import { createBackwardInputs } from './inputs/inputs.ts';
 import type { BackwardExtras, BackwardSums } from './sums.ts';
-import { createValueGradient } from './value-gradient.ts';
 
 const NO_TILES: TileRange = { firstTile: 0, endTile: 0 };
 

@@ -1,9 +1,9 @@
-import type { Kernels } from '../../kernels/interface/kernels.ts';
-import { padded, STRIP } from '../../kernels/interface/panel.ts';
-import type { Panel } from '../../kernels/memory/memory.ts';
-import type { RowPanel } from '../../operands/row-panel.ts';
-import type { RowResult } from '../../operands/row-result.ts';
-import type { ScoreTile } from '../tiles/score-tile.ts';
+import type { Kernels } from '../../../kernels/interface/kernels.ts';
+import { padded, STRIP } from '../../../kernels/interface/panel.ts';
+import type { Panel } from '../../../kernels/memory/memory.ts';
+import type { RowPanel } from '../../../operands/row-panel.ts';
+import type { RowResult } from '../../../operands/row-result.ts';
+import type { ScoreTile } from '../../tiles/score-tile.ts';
 
 /**
  * The gradient of some positions of a head of k or v while the query heads that share it are worked through.

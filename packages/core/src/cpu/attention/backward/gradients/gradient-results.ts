@@ -1,10 +1,10 @@
-import type { SequenceSide } from '../../../attention/host/sequences.ts';
-import type { BackwardOperands, BackwardProblem } from '../../../attention/problem/problem.ts';
-import type { Tensor } from '../../../tensor/tensor.ts';
-import { createRowResult } from '../../operands/row-result.ts';
-import { createScaledResult, type ScaledResult } from '../../operands/scaled-result.ts';
-import type { BackwardInputs } from './inputs.ts';
-import type { BackwardSums } from './sums.ts';
+import type { SequenceSide } from '../../../../attention/host/sequences.ts';
+import type { BackwardOperands, BackwardProblem } from '../../../../attention/problem/problem.ts';
+import type { Tensor } from '../../../../tensor/tensor.ts';
+import { createRowResult } from '../../../operands/row-result.ts';
+import { createScaledResult, type ScaledResult } from '../../../operands/scaled-result.ts';
+import type { BackwardInputs } from '../inputs/inputs.ts';
+import type { BackwardSums } from '../sums.ts';
 
 /** dq, dk and dv under construction; null where one is not wanted. */
 export type GradientResults = Readonly<Record<'dq' | 'dk' | 'dv', ScaledResult | null>>;

@@ -1,14 +1,14 @@
-import { createAddressing, placementLists } from '../../../attention/host/addressing.ts';
-import { rowIndex } from '../../../attention/host/result-index.ts';
-import type { SequenceSide } from '../../../attention/host/sequences.ts';
-import type { BackwardOperands, BackwardProblem } from '../../../attention/problem/problem.ts';
-import type { Fp8Arithmetic } from '../../../score/fp8.ts';
-import type { Tensor } from '../../../tensor/tensor.ts';
-import type { Kernels } from '../../kernels/interface/kernels.ts';
-import { padded } from '../../kernels/interface/panel.ts';
-import { createRowPanel, type RowPanel } from '../../operands/row-panel.ts';
-import { createUnpack } from '../../operands/unpack.ts';
-import type { QueryTile } from '../tiles/score-tile.ts';
+import { createAddressing, placementLists } from '../../../../attention/host/addressing.ts';
+import { rowIndex } from '../../../../attention/host/result-index.ts';
+import type { SequenceSide } from '../../../../attention/host/sequences.ts';
+import type { BackwardOperands, BackwardProblem } from '../../../../attention/problem/problem.ts';
+import type { Fp8Arithmetic } from '../../../../score/fp8.ts';
+import type { Tensor } from '../../../../tensor/tensor.ts';
+import type { Kernels } from '../../../kernels/interface/kernels.ts';
+import { padded } from '../../../kernels/interface/panel.ts';
+import { createRowPanel, type RowPanel } from '../../../operands/row-panel.ts';
+import { createUnpack } from '../../../operands/unpack.ts';
+import type { QueryTile } from '../../tiles/score-tile.ts';
 
 /**
  * The rows of forward results and of gradients of the loss that backward reads, for one tile of query rows at

@@ -1,11 +1,11 @@
-import type { BackwardOperands, BackwardProblem } from '../../../attention/problem/problem.ts';
-import { createFp8, type Fp8Arithmetic } from '../../../score/fp8.ts';
-import type { Tensor } from '../../../tensor/tensor.ts';
-import type { Kernels } from '../../kernels/interface/kernels.ts';
-import type { HeadPanels } from '../../operands/head-panels.ts';
-import type { RowPanel } from '../../operands/row-panel.ts';
-import { createScoreTiles, type ScoreTiles } from '../tiles/score-tiles.ts';
-import type { TileSize } from '../tiles/tile-size.ts';
+import type { BackwardOperands, BackwardProblem } from '../../../../attention/problem/problem.ts';
+import { createFp8, type Fp8Arithmetic } from '../../../../score/fp8.ts';
+import type { Tensor } from '../../../../tensor/tensor.ts';
+import type { Kernels } from '../../../kernels/interface/kernels.ts';
+import type { HeadPanels } from '../../../operands/head-panels.ts';
+import type { RowPanel } from '../../../operands/row-panel.ts';
+import { createScoreTiles, type ScoreTiles } from '../../tiles/score-tiles.ts';
+import type { TileSize } from '../../tiles/tile-size.ts';
 import { type BlockPanels, createBlockPanels } from './block-panels.ts';
 import { createDeltaRows, type DeltaRows } from './delta.ts';
 

@@ -1,11 +1,11 @@
-import type { Kernels } from '../../kernels/interface/kernels.ts';
-import { padded, STRIP } from '../../kernels/interface/panel.ts';
-import type { Panel } from '../../kernels/memory/memory.ts';
-import type { HeadPanels } from '../../operands/head-panels.ts';
-import type { RowResult } from '../../operands/row-result.ts';
-import type { KeysTask, TileRange } from '../tasks.ts';
-import type { QueryTile, ScoreTile } from '../tiles/score-tile.ts';
-import type { PartsOfDq } from './sums.ts';
+import type { Kernels } from '../../../kernels/interface/kernels.ts';
+import { padded, STRIP } from '../../../kernels/interface/panel.ts';
+import type { Panel } from '../../../kernels/memory/memory.ts';
+import type { HeadPanels } from '../../../operands/head-panels.ts';
+import type { RowResult } from '../../../operands/row-result.ts';
+import type { KeysTask, TileRange } from '../../tasks.ts';
+import type { QueryTile, ScoreTile } from '../../tiles/score-tile.ts';
+import type { PartsOfDq } from '../sums.ts';
 
 /**
  * dq of a tile of query rows while the keys of a task are worked through. It is summed in f32, first over the

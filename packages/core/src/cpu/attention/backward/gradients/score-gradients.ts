@@ -1,10 +1,10 @@
-import { broadcastIndex } from '../../../attention/host/result-index.ts';
-import type { AttentionProblem } from '../../../attention/problem/problem.ts';
-import type { ScoreChain } from '../../../score/score-chain.ts';
-import { elementCount } from '../../../tensor/shape.ts';
-import { Tensor } from '../../../tensor/tensor.ts';
-import type { ScoreTile } from '../tiles/score-tile.ts';
-import type { BackwardSums } from './sums.ts';
+import { broadcastIndex } from '../../../../attention/host/result-index.ts';
+import type { AttentionProblem } from '../../../../attention/problem/problem.ts';
+import type { ScoreChain } from '../../../../score/score-chain.ts';
+import { elementCount } from '../../../../tensor/shape.ts';
+import { Tensor } from '../../../../tensor/tensor.ts';
+import type { ScoreTile } from '../../tiles/score-tile.ts';
+import type { BackwardSums } from '../sums.ts';
 
 /**
  * Takes one tile of ds = ∂L/∂(final score): row i and key j of the tile at `ds[i·ld + j]`, 0 where nothing is

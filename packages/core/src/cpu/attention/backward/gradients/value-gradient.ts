@@ -1,9 +1,9 @@
-import type { AttentionProblem } from '../../../attention/problem/problem.ts';
-import { STRIP } from '../../kernels/interface/panel.ts';
-import { roundTile } from '../tiles/fp8.ts';
-import type { ScoreTile } from '../tiles/score-tile.ts';
+import type { AttentionProblem } from '../../../../attention/problem/problem.ts';
+import { STRIP } from '../../../kernels/interface/panel.ts';
+import { roundTile } from '../../tiles/fp8.ts';
+import type { ScoreTile } from '../../tiles/score-tile.ts';
+import type { BackwardInputs } from '../inputs/inputs.ts';
 import type { HeadGradient } from './head-gradient.ts';
-import type { BackwardInputs } from './inputs.ts';
 
 /** The stage dv += (z∘p)ᵀ·dO of a tile, from the probabilities that stand in place of its scores. */
 export function createValueGradient(

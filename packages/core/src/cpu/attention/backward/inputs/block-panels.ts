@@ -1,18 +1,18 @@
-import { createAddressing } from '../../../attention/host/addressing.ts';
-import { required } from '../../../attention/host/required.ts';
-import type { SequenceSide } from '../../../attention/host/sequences.ts';
-import { describeDense } from '../../../attention/problem/describe.ts';
-import type { Mxfp8RoundedName } from '../../../attention/problem/mxfp8.ts';
-import type { AttentionProblem, Operands } from '../../../attention/problem/problem.ts';
-import { roundToBlocks } from '../../../mxfp8/quantise.ts';
-import type { Tensor } from '../../../tensor/tensor.ts';
-import type { Kernels } from '../../kernels/interface/kernels.ts';
-import type { Panel } from '../../kernels/memory/memory.ts';
-import { createHeadPanels, type HeadPanels } from '../../operands/head-panels.ts';
-import { createRowPanel, type RowPanel } from '../../operands/row-panel.ts';
-import { createUnpack, type Unpack } from '../../operands/unpack.ts';
-import type { QueryTile } from '../tiles/score-tile.ts';
-import type { TileSize } from '../tiles/tile-size.ts';
+import { createAddressing } from '../../../../attention/host/addressing.ts';
+import { required } from '../../../../attention/host/required.ts';
+import type { SequenceSide } from '../../../../attention/host/sequences.ts';
+import { describeDense } from '../../../../attention/problem/describe.ts';
+import type { Mxfp8RoundedName } from '../../../../attention/problem/mxfp8.ts';
+import type { AttentionProblem, Operands } from '../../../../attention/problem/problem.ts';
+import { roundToBlocks } from '../../../../mxfp8/quantise.ts';
+import type { Tensor } from '../../../../tensor/tensor.ts';
+import type { Kernels } from '../../../kernels/interface/kernels.ts';
+import type { Panel } from '../../../kernels/memory/memory.ts';
+import { createHeadPanels, type HeadPanels } from '../../../operands/head-panels.ts';
+import { createRowPanel, type RowPanel } from '../../../operands/row-panel.ts';
+import { createUnpack, type Unpack } from '../../../operands/unpack.ts';
+import type { QueryTile } from '../../tiles/score-tile.ts';
+import type { TileSize } from '../../tiles/tile-size.ts';
 
 /** The further operands of the products of backward where operands have block scales. */
 export interface BlockPanels {
