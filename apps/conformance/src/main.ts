@@ -1,6 +1,6 @@
-import { argumentsOfCaseProcess, serveCases } from './case-process.ts';
-import { parseCommand } from './command-line.ts';
-import { conformance } from './conformance.ts';
+import { argumentsOfCaseProcess, serveCases } from './cases/case-process.ts';
+import { parseCommand } from './command/command-line.ts';
+import { conformance } from './command/conformance.ts';
 import { suites } from './suites/index.ts';
 
 const { stdout, stderr } = process;

@@ -1,4 +1,4 @@
-import type { ConformanceCase } from './case.ts';
+import type { ConformanceCase } from './cases/case.ts';
 
 /** An option of a suite on the command line: `--name VALUE`. */
 export interface SuiteOption {

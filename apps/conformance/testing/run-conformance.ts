@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll } from 'vitest';
-import type { CaseResult, Counts } from '../src/case.ts';
-import { conformance } from '../src/conformance.ts';
+import type { CaseResult, Counts } from '../src/cases/case.ts';
+import { conformance } from '../src/command/conformance.ts';
 import { suites } from '../src/suites/index.ts';
 
 const folders: string[] = [];

@@ -1,5 +1,5 @@
 import type { Engine, TensorDesc } from '@tilewise/core';
-import { openTensorEngine } from '../../engines.ts';
+import { openTensorEngine } from '../../engines/engines.ts';
 
 /** An engine of attention that is open. Its tensor type is its own, so it is used through `run`. */
 export interface OpenEngine {

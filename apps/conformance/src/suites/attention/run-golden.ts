@@ -16,7 +16,7 @@ import {
   referenceGate,
   type StorageDType,
 } from '@tilewise/test-data';
-import type { Outcome } from '../../case.ts';
+import type { Outcome } from '../../cases/case.ts';
 import { poisonPadding } from './poison-padding.ts';
 import { type TensorError, tensorError, worstOf } from './worst-error.ts';
 

@@ -1,6 +1,6 @@
 import type { StorageDType } from '@tilewise/test-data';
-import type { ConformanceCase } from '../../case.ts';
-import { engineNames } from '../../engines.ts';
+import type { ConformanceCase } from '../../cases/case.ts';
+import { engineNames } from '../../engines/engines.ts';
 import type { Suite } from '../../suite.ts';
 import { type OpenEngine, openEngine } from './attention-engine.ts';
 import { type CaseFile, caseFiles, readCase } from './case-files.ts';

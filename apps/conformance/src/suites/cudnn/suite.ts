@@ -1,7 +1,7 @@
-import type { ConformanceCase, Outcome } from '../../case.ts';
-import { engineNames } from '../../engines.ts';
+import type { ConformanceCase, Outcome } from '../../cases/case.ts';
+import { skippedBySize, workOptions } from '../../cases/work-range.ts';
+import { engineNames } from '../../engines/engines.ts';
 import type { Suite } from '../../suite.ts';
-import { skippedBySize, workOptions } from '../../work-range.ts';
 import { concreteCalls } from './concrete/concrete.ts';
 import { gflop } from './concrete/gflop.ts';
 import { type RawCase, readCases } from './format/case-file.ts';

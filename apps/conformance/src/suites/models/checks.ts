@@ -3,7 +3,7 @@ import type { TensorDesc } from '@tilewise/core';
 import type { TensorEngine } from '@tilewise/core/primitive';
 import { createTrainer, generate, loadAdapter, loadModel, type Model, type WeightDType } from '@tilewise/nn';
 import { folderFiles } from '@tilewise/nn/checkpoint';
-import type { Outcome } from '../../case.ts';
+import type { Outcome } from '../../cases/case.ts';
 import { difference, largest, logitsError, within } from './compare.ts';
 import { batchOf, type Expected, rowsOf } from './expected.ts';
 

@@ -1,5 +1,5 @@
 import type { Tensor } from '@tilewise/core';
-import type { Outcome } from '../../case.ts';
+import type { Outcome } from '../../cases/case.ts';
 
 /** The largest magnitude of the elements that count. */
 export function largest(values: ArrayLike<number>, counts: (n: number) => boolean = () => true): number {

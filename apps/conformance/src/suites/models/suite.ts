@@ -1,9 +1,9 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { WeightDType } from '@tilewise/nn';
-import type { ConformanceCase } from '../../case.ts';
+import type { ConformanceCase } from '../../cases/case.ts';
 import { requireFolder } from '../../data-folder.ts';
-import { engineNames, openTensorEngine } from '../../engines.ts';
+import { engineNames, openTensorEngine } from '../../engines/engines.ts';
 import { SetupError, type Suite } from '../../suite.ts';
 import { checks } from './checks.ts';
 import { type Expected, isModelFolder, readExpected } from './expected.ts';

@@ -1,8 +1,8 @@
 import { Graph } from '@tilewise/graph';
-import type { ConformanceCase } from '../../case.ts';
-import { engineNames, type OpenTensorEngine, openTensorEngine } from '../../engines.ts';
+import type { ConformanceCase } from '../../cases/case.ts';
+import { skippedBySize, workOptions } from '../../cases/work-range.ts';
+import { engineNames, type OpenTensorEngine, openTensorEngine } from '../../engines/engines.ts';
 import { SetupError, type Suite } from '../../suite.ts';
-import { skippedBySize, workOptions } from '../../work-range.ts';
 import {
   caseName,
   type GraphCase,

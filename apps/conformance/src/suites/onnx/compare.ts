@@ -1,5 +1,5 @@
 import { type DType, sameShape, type Tensor } from '@tilewise/core';
-import type { Outcome } from '../../case.ts';
+import type { Outcome } from '../../cases/case.ts';
 
 /** Significant bits of a float, the hidden one too. */
 const precision: Readonly<Partial<Record<DType, number>>> = { f16: 11, bf16: 8, f8e4m3: 4, f8e5m2: 3 };

@@ -5,7 +5,7 @@ import type { TensorEngine } from '@tilewise/core/primitive';
 import { gradients } from '@tilewise/graph';
 import { fromOnnx, type OnnxGraph, type OnnxModel } from '@tilewise/graph/onnx';
 import { readSafetensors } from '@tilewise/nn';
-import type { Outcome } from '../../case.ts';
+import type { Outcome } from '../../cases/case.ts';
 import { SetupError } from '../../suite.ts';
 
 /**

@@ -6,7 +6,7 @@ import { fromOnnx } from '@tilewise/graph/onnx';
 import { createTrainer, type LabelledBatch, loadModel, type Model } from '@tilewise/nn';
 import { folderFiles } from '@tilewise/nn/checkpoint';
 import { loadOnnxModel } from '@tilewise/nn/onnx';
-import type { Outcome } from '../../case.ts';
+import type { Outcome } from '../../cases/case.ts';
 import { compareAdamW, compareLora } from '../models/checks.ts';
 import { difference, largest, within } from '../models/compare.ts';
 import { batchOf, type Expected, readExpected } from '../models/expected.ts';

@@ -1,4 +1,4 @@
-import type { ConformanceCase, Outcome } from '../../case.ts';
+import type { ConformanceCase, Outcome } from '../../cases/case.ts';
 import { SetupError, type Suite } from '../../suite.ts';
 import { createComputeRunner } from './compute-runner.ts';
 import { families } from './families/index.ts';

@@ -22,7 +22,7 @@ import {
 import { sdpaFloat64 } from '@tilewise/core/reference';
 import { PhiloxStream } from '@tilewise/philox';
 import type { BlockMaskCase } from '@tilewise/test-data';
-import type { Outcome } from '../../case.ts';
+import type { Outcome } from '../../cases/case.ts';
 
 /** Lengths of the documents of PyTorch's examples, where a case names none. */
 const usualDocuments = [100, 156, 7, 200, 49];

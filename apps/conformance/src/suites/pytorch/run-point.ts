@@ -10,7 +10,7 @@ import {
 } from '@tilewise/core';
 import { sdpaBackwardFloat64, sdpaFloat64 } from '@tilewise/core/reference';
 import { PhiloxStream } from '@tilewise/philox';
-import type { Outcome } from '../../case.ts';
+import type { Outcome } from '../../cases/case.ts';
 import { type TensorError, worstOf } from '../attention/worst-error.ts';
 import type { Tolerances } from './case-file.ts';
 import { eager } from './eager.ts';

@@ -1,8 +1,8 @@
 import type { BlockMaskCase } from '@tilewise/test-data';
-import type { ConformanceCase } from '../../case.ts';
-import { engineNames } from '../../engines.ts';
+import type { ConformanceCase } from '../../cases/case.ts';
+import { skippedBySize, workOptions } from '../../cases/work-range.ts';
+import { engineNames } from '../../engines/engines.ts';
 import type { Suite } from '../../suite.ts';
-import { skippedBySize, workOptions } from '../../work-range.ts';
 import { type OpenEngine, openEngine } from '../attention/attention-engine.ts';
 import { runBlockMask } from './block-masks.ts';
 import { type Group, readPytorchFile } from './case-file.ts';

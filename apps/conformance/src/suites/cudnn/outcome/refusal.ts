@@ -1,5 +1,5 @@
 import { TilewiseError } from '@tilewise/core';
-import type { Outcome } from '../../../case.ts';
+import type { Outcome } from '../../../cases/case.ts';
 import type { Concrete } from '../concrete/concrete.ts';
 import type { Runner } from '../runners/runner.ts';
 import { type Call, type Inputs, makeCall } from '../tensors/call.ts';

@@ -1,5 +1,5 @@
 import { InvalidArgumentError, type Tensor, UnsupportedError } from '@tilewise/core';
-import type { Outcome } from '../../../case.ts';
+import type { Outcome } from '../../../cases/case.ts';
 import { type TensorError, worstOf } from '../../attention/worst-error.ts';
 import { type Concrete, concreteCalls } from '../concrete/concrete.ts';
 import type { CudnnCase } from '../format/case-format.ts';

@@ -1,4 +1,4 @@
-import { openFrom } from '../../../engines.ts';
+import { openFrom } from '../../../engines/engines.ts';
 import { hostRunner } from './host-runner.ts';
 import type { Runner } from './runner.ts';
 
@@ -16,7 +16,7 @@ const openers: Readonly<Record<string, () => Promise<OpenRunner>>> = {
   cpu: async () => onHost(hostRunner((await import('@tilewise/core/cpu')).cpuEngine())),
   webgpu: async () => {
     const [{ openContext }, { webgpuRunner }] = await Promise.all([
-      import('../../../gpu-context.ts'),
+      import('../../../engines/gpu-context.ts'),
       import('./webgpu-runner.ts'),
     ]);
     const context = await openContext();

@@ -9,7 +9,7 @@ import {
   runInF32,
   storageDesc,
 } from '@tilewise/graph';
-import type { Outcome } from '../../../case.ts';
+import type { Outcome } from '../../../cases/case.ts';
 import { type GraphCase, readGraph } from '../rewrite/case-file.ts';
 import { rewrite } from '../rewrite/rewrite.ts';
 import {

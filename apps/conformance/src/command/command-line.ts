@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
-import type { Suite } from './suite.ts';
+import type { Suite } from '../suite.ts';
 
 /** The request of a command line. */
 export interface Command {

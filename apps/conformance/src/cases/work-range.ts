@@ -1,4 +1,4 @@
-import type { SuiteOption } from './suite.ts';
+import type { SuiteOption } from '../suite.ts';
 
 /** Options by which a suite runs only cases of a certain size. */
 export const workOptions: Readonly<Record<'min-gflop' | 'max-gflop', SuiteOption>> = {

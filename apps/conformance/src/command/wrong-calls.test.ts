@@ -2,9 +2,9 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fixturesDir } from '@tilewise/test-data';
 import { describe, expect, test } from 'vitest';
-import { newFolder, run, runJson } from '../testing/run-conformance.ts';
-import { tinyCase } from './suites/cudnn/format/tiny-case.ts';
-import { suites } from './suites/index.ts';
+import { newFolder, run, runJson } from '../../testing/run-conformance.ts';
+import { tinyCase } from '../suites/cudnn/format/tiny-case.ts';
+import { suites } from '../suites/index.ts';
 
 const attention = join(fixturesDir(), 'attention');
 const philox = join(fixturesDir(), 'philox');

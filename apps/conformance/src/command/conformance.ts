@@ -1,8 +1,8 @@
-import { type CaseProcess, caseProcess } from './case-process.ts';
+import { type CaseProcess, caseProcess } from '../cases/case-process.ts';
+import { countOfRun, here, runCases } from '../cases/run-cases.ts';
+import { type OpenSuite, SetupError, type Suite } from '../suite.ts';
 import { type Command, parseCommand, UsageError, usage } from './command-line.ts';
 import { jsonReport, type ReportSink, textReport } from './report.ts';
-import { countOfRun, here, runCases } from './run-cases.ts';
-import { type OpenSuite, SetupError, type Suite } from './suite.ts';
 
 /** Where a run writes: the report, and what is wrong with the call. */
 export interface Console extends ReportSink {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { CaseResult } from './case.ts';
+import type { CaseResult } from '../cases/case.ts';
 import { jsonReport, textReport } from './report.ts';
 
 const result: CaseResult = { case: 'a', status: 'fail', error: 2, reason: 'line 1\n  line 2', ms: 1.6 };

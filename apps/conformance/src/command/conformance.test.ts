@@ -2,7 +2,7 @@ import { copyFileSync, mkdirSync, readdirSync, readFileSync, statSync, writeFile
 import { join } from 'node:path';
 import { fixturesDir } from '@tilewise/test-data';
 import { describe, expect, test } from 'vitest';
-import { newFolder, run, runJson } from '../testing/run-conformance.ts';
+import { newFolder, run, runJson } from '../../testing/run-conformance.ts';
 
 // SwiftShader compiles each variant of a kernel for seconds, so the GPU gets the smallest cases only.
 const gpuTimeout = 180_000;

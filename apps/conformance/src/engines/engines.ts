@@ -1,6 +1,6 @@
 import type { TensorDesc } from '@tilewise/core';
 import type { TensorEngine } from '@tilewise/core/primitive';
-import { SetupError } from './suite.ts';
+import { SetupError } from '../suite.ts';
 
 /** An engine that is open. Its tensor type is its own, so it is used through `run`. */
 export interface OpenTensorEngine {

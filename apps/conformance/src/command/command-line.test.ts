@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { describe, expect, test } from 'vitest';
+import { suites } from '../suites/index.ts';
 import { parseCommand, UsageError, usage } from './command-line.ts';
-import { suites } from './suites/index.ts';
 
 const parse = (...args: string[]) => parseCommand(args, suites);
 

@@ -1,5 +1,5 @@
-import type { CaseResult, Counts } from './case.ts';
-import type { RunListener } from './run-cases.ts';
+import type { CaseResult, Counts } from '../cases/case.ts';
+import type { RunListener } from '../cases/run-cases.ts';
 
 /**
  * Where a report goes: lines to `out`; `status`, if there is one, shows what is running and is erased again.
