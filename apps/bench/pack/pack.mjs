@@ -36,7 +36,7 @@ mkdirSync(join(out, 'app'), { recursive: true });
 // packages.
 await build({
   entryPoints: {
-    bench: join(root, 'apps/bench/src/gpu-main.ts'),
+    bench: join(root, 'apps/bench/src/pack/bench-main.ts'),
     conformance: join(root, 'apps/conformance/src/main.ts'),
     join: join(root, 'apps/bench/src/pack/join-main.ts'),
     doctor: join(root, 'apps/bench/src/pack/doctor-main.ts'),

@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { sdpa } from '@tilewise/core/reference';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { attentionCase } from '../attention/attention-case.ts';
 import type { Row } from '../command/table.ts';
 import { WrongResult } from '../suites/suite.ts';
+import { attentionCase } from '../workloads/attention/attention-case.ts';
 import { Comparison } from './comparison.ts';
 
 const of = attentionCase([1, 1, 8, 4], 'f32', true);

@@ -1,15 +1,15 @@
 import type { Tensor } from '@tilewise/core';
 import { timeInTurn } from '@tilewise/device-report/measure';
-import { type AttentionCase, caseColumns, toleranceOf } from '../attention/attention-case.ts';
+import type { Row } from '../command/table.ts';
+import { WrongResult } from '../suites/suite.ts';
+import { type AttentionCase, caseColumns, toleranceOf } from '../workloads/attention/attention-case.ts';
 import {
   errorOfGradients,
   errorOfO,
   type SampledCall,
   type SampledForward,
   sampleRows,
-} from '../attention/sampled-reference.ts';
-import type { Row } from '../command/table.ts';
-import { WrongResult } from '../suites/suite.ts';
+} from '../workloads/attention/sampled-reference.ts';
 import type { Pass } from './implementation.ts';
 import { ImplementationProcess, type ImplementationProcessOptions } from './implementation-process.ts';
 import { tensorOf } from './implementation-service.ts';

@@ -1,8 +1,8 @@
 import { Tensor } from '@tilewise/core';
 import { summary } from '@tilewise/device-report/measure';
-import { attentionCase, type CaseDType, type Shape4 } from '../attention/attention-case.ts';
 import { openWebGpu } from '../gpu/open-webgpu.ts';
 import type { SuiteOptions } from '../suites/suite.ts';
+import { attentionCase, type CaseDType, type Shape4 } from '../workloads/attention/attention-case.ts';
 import type { Implementation, OpenCase, Pass } from './implementation.ts';
 import { isPeer, loadImplementation } from './implementations.ts';
 import { countDispatches, openPeerEnvironment } from './peer-environment.ts';

@@ -1,5 +1,5 @@
 import type { Tensor } from '@tilewise/core';
-import type { AttentionCase } from '../attention/attention-case.ts';
+import type { AttentionCase } from '../workloads/attention/attention-case.ts';
 
 /** The pass that is timed: inference, or the passes of a training step. */
 export type Pass = 'forward' | 'forward + backward';

@@ -1,6 +1,6 @@
 import { normalise, normaliseBackward, Tensor } from '@tilewise/core';
 import { type GpuContext, type Plan, planSdpa, planSdpaBackward } from '@tilewise/webgpu';
-import { type AttentionCase, copiesOf } from '../attention/attention-case.ts';
+import { type AttentionCase, copiesOf } from '../workloads/attention/attention-case.ts';
 import { bufferOf, emptyBuffer, readBuffer } from './buffers.ts';
 import { kernelVariants } from './kernel-variant.ts';
 import type { EncodePlan } from './trace-once.ts';

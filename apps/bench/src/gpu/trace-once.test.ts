@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { attentionCase } from '../attention/attention-case.ts';
+import { attentionCase } from '../workloads/attention/attention-case.ts';
 import { attentionPlans } from './attention-plans.ts';
 import { openWebGpu } from './open-webgpu.ts';
 import { traceOnce } from './trace-once.ts';

@@ -1,12 +1,17 @@
 import { cost, type Engine, normalise, type Tensor } from '@tilewise/core';
 import { cpuEngine } from '@tilewise/core/cpu';
 import { normalInputs, summary } from '@tilewise/device-report/measure';
-import { checkBackward, checkForward, type SampledCall, sampleRows } from '../attention/sampled-reference.ts';
 import type { Row } from '../command/table.ts';
 import { perPiece, startStopwatch, type Took } from '../timing/stopwatch.ts';
 import { loadOnnxRuntime, type OnnxAttention } from '../wasm/onnxruntime.ts';
 import { MEASURED_MS, timeMatmul } from '../wasm/time-matmul.ts';
 import { wasmMatmul } from '../wasm/wasm-matmul.ts';
+import {
+  checkBackward,
+  checkForward,
+  type SampledCall,
+  sampleRows,
+} from '../workloads/attention/sampled-reference.ts';
 import { type Suite, type SuiteOptions, UsageError, WrongResult } from './suite.ts';
 
 type DType = 'f32' | 'f16' | 'bf16';

@@ -7,17 +7,22 @@ import { cpuEngine } from '@tilewise/core/cpu';
 import { summary } from '@tilewise/device-report/measure';
 import { webgpuEngine } from '@tilewise/webgpu';
 import { countWork, type Work } from '@tilewise/webgpu-host';
-import { parseChoices } from '../attention/attention-case.ts';
 import type { Row } from '../command/table.ts';
 import { deviceOptions, openWebGpu, toggleOption } from '../gpu/open-webgpu.ts';
-import { peerRun } from '../training/peer-run.ts';
-import { jaxJsRun } from '../training/peers/jax-js-run.ts';
-import { tfjsRun } from '../training/peers/tfjs-run.ts';
-import { openWebgpuPeers } from '../training/peers/webgpu-peers.ts';
-import { encodeCase, type TrainingCase, trainingCases, weightsOfCase } from '../training/training-case.ts';
-import { ownRun, type Steps, type TrainingRun } from '../training/training-run.ts';
 import { timeMatmul } from '../wasm/time-matmul.ts';
 import { wasmMatmul } from '../wasm/wasm-matmul.ts';
+import { parseChoices } from '../workloads/attention/attention-case.ts';
+import { peerRun } from '../workloads/training/peer-run.ts';
+import { jaxJsRun } from '../workloads/training/peers/jax-js-run.ts';
+import { tfjsRun } from '../workloads/training/peers/tfjs-run.ts';
+import { openWebgpuPeers } from '../workloads/training/peers/webgpu-peers.ts';
+import {
+  encodeCase,
+  type TrainingCase,
+  trainingCases,
+  weightsOfCase,
+} from '../workloads/training/training-case.ts';
+import { ownRun, type Steps, type TrainingRun } from '../workloads/training/training-run.ts';
 import { type Suite, type SuiteOptions, UsageError, WrongResult } from './suite.ts';
 
 const engines = ['cpu', 'webgpu'] as const;

@@ -1,5 +1,5 @@
 import type { Tensor } from '@tilewise/core';
-import { copiesOf } from '../../attention/attention-case.ts';
+import { copiesOf } from '../../workloads/attention/attention-case.ts';
 import type { Gradients, Implementation } from '../implementation.ts';
 import { loopVariableNote } from '../peer-environment.ts';
 import { importPeer, peerIn } from '../peer-module.ts';

@@ -1,7 +1,7 @@
 import { Tensor } from '@tilewise/core';
 import { naiveAttention } from '@tilewise/naive-attention';
-import { copiesOf } from '../../attention/attention-case.ts';
 import { bufferOf, emptyBuffer, readBuffer } from '../../gpu/buffers.ts';
+import { copiesOf } from '../../workloads/attention/attention-case.ts';
 import type { Implementation } from '../implementation.ts';
 
 /** Attention the textbook way: three kernels forward and five backward, scores in memory. */

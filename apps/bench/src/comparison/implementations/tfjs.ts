@@ -1,5 +1,5 @@
 import { Tensor } from '@tilewise/core';
-import { copiesOf } from '../../attention/attention-case.ts';
+import { copiesOf } from '../../workloads/attention/attention-case.ts';
 import type { Implementation } from '../implementation.ts';
 import { loopVariableNote } from '../peer-environment.ts';
 import { peerIn, requirePeer } from '../peer-module.ts';

@@ -1,5 +1,5 @@
 import { type GpuContext, type GpuTensor, sdpa, sdpaBackward } from '@tilewise/webgpu';
-import { copiesOf } from '../../attention/attention-case.ts';
+import { copiesOf } from '../../workloads/attention/attention-case.ts';
 import type { Implementation } from '../implementation.ts';
 
 /** Our own eager functions, as a peer is called. */

@@ -2,22 +2,6 @@ import type { Tensor } from '@tilewise/core';
 import { cpuEngine } from '@tilewise/core/cpu';
 import { measurePeak, type Peak, time, timePasses } from '@tilewise/device-report/measure';
 import { gpuClock } from '@tilewise/webgpu/tune';
-import {
-  type AttentionCase,
-  attentionCase,
-  type CaseDType,
-  caseColumns,
-  parseChoices,
-  parseShapes,
-  toleranceOf,
-} from '../../attention/attention-case.ts';
-import {
-  checkBackward,
-  checkForward,
-  type SampledCall,
-  type SampledForward,
-  sampleRows,
-} from '../../attention/sampled-reference.ts';
 import type { Row } from '../../command/table.ts';
 import { Comparison } from '../../comparison/comparison.ts';
 import { implementationsIn, isPeer } from '../../comparison/implementations.ts';
@@ -30,6 +14,22 @@ import {
   toggleOption,
 } from '../../gpu/open-webgpu.ts';
 import { traceOnce } from '../../gpu/trace-once.ts';
+import {
+  type AttentionCase,
+  attentionCase,
+  type CaseDType,
+  caseColumns,
+  parseChoices,
+  parseShapes,
+  toleranceOf,
+} from '../../workloads/attention/attention-case.ts';
+import {
+  checkBackward,
+  checkForward,
+  type SampledCall,
+  type SampledForward,
+  sampleRows,
+} from '../../workloads/attention/sampled-reference.ts';
 import { type Suite, type SuiteOptions, UsageError } from '../suite.ts';
 
 const engines = ['cpu', 'webgpu'] as const;

@@ -2,14 +2,14 @@ import { normalise, type Tensor } from '@tilewise/core';
 import { copyBandwidth, normalInputs, timePasses } from '@tilewise/device-report/measure';
 import { planSdpa } from '@tilewise/webgpu';
 import { gpuClock } from '@tilewise/webgpu/tune';
-import { type CaseDType, parseChoices, toleranceOf } from '../../attention/attention-case.ts';
-import { checkForward, type SampledCall, sampleRows } from '../../attention/sampled-reference.ts';
 import type { Row } from '../../command/table.ts';
-import { continueTexts, generationOptions } from '../../decoding/continue-texts.ts';
 import { bufferOf, copiesBeyondCaches, emptyBuffer, readBuffer } from '../../gpu/buffers.ts';
 import { kernelVariants } from '../../gpu/kernel-variant.ts';
 import { type BenchGpu, openWebGpu, toggleOption } from '../../gpu/open-webgpu.ts';
 import { type EncodePlan, traceOnce } from '../../gpu/trace-once.ts';
+import { type CaseDType, parseChoices, toleranceOf } from '../../workloads/attention/attention-case.ts';
+import { checkForward, type SampledCall, sampleRows } from '../../workloads/attention/sampled-reference.ts';
+import { continueTexts, generationOptions } from '../../workloads/decoding/continue-texts.ts';
 import { type Suite, UsageError } from '../suite.ts';
 
 const [Hq, Hk, D] = [32, 8, 128];

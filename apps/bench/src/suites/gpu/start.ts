@@ -1,10 +1,10 @@
 import { normalInputs } from '@tilewise/device-report/measure';
 import { createContext, type GpuContext, type GpuTensor, sdpa, sdpaBackward } from '@tilewise/webgpu';
 import { openGpu } from '@tilewise/webgpu-host';
-import { parseShapes, type Shape4 } from '../../attention/attention-case.ts';
-import { checkBackward, checkForward, sampleRows } from '../../attention/sampled-reference.ts';
 import type { Row } from '../../command/table.ts';
 import { startStopwatch } from '../../timing/stopwatch.ts';
+import { parseShapes, type Shape4 } from '../../workloads/attention/attention-case.ts';
+import { checkBackward, checkForward, sampleRows } from '../../workloads/attention/sampled-reference.ts';
 import type { Suite } from '../suite.ts';
 
 /** Few scores, which small tiles compute, and enough scores for the tiles that take longer to compile. */

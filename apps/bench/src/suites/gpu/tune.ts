@@ -7,9 +7,14 @@ import {
   tableTile,
   tune,
 } from '@tilewise/webgpu/tune';
-import { type CaseDType, parseChoices, parseShapes, type Shape4 } from '../../attention/attention-case.ts';
 import type { Row } from '../../command/table.ts';
 import { type BenchGpu, openWebGpu, toggleOption } from '../../gpu/open-webgpu.ts';
+import {
+  type CaseDType,
+  parseChoices,
+  parseShapes,
+  type Shape4,
+} from '../../workloads/attention/attention-case.ts';
 import { type Suite, UsageError } from '../suite.ts';
 
 const dtypes = ['f32', 'f16', 'bf16'] as const;

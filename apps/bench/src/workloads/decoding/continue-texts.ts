@@ -2,18 +2,18 @@ import { fileURLToPath } from 'node:url';
 import { cpuEngine } from '@tilewise/core/cpu';
 import { summary } from '@tilewise/device-report/measure';
 import { webgpuEngine } from '@tilewise/webgpu';
+import type { Row } from '../../command/table.ts';
+import { findPeer } from '../../comparison/peer-module.ts';
+import { openWebGpu } from '../../gpu/open-webgpu.ts';
+import { type SuiteOptions, UsageError, WrongResult } from '../../suites/suite.ts';
+import type { Took } from '../../timing/stopwatch.ts';
 import { parseChoices } from '../attention/attention-case.ts';
-import type { Row } from '../command/table.ts';
-import { findPeer } from '../comparison/peer-module.ts';
-import { openWebGpu } from '../gpu/open-webgpu.ts';
-import { type SuiteOptions, UsageError, WrongResult } from '../suites/suite.ts';
-import type { Took } from '../timing/stopwatch.ts';
 import { decoderSizes, promptOf } from './decoder-case.ts';
 import { type DecodingRun, onnxDecoding, ownDecoding, weightsOf } from './decoding-run.ts';
 
 const dtypes = ['f32', 'f16', 'bf16'] as const;
 /** Where a clone has onnxruntime-web, for tests. */
-const installed = fileURLToPath(new URL('../../../../packages/graph', import.meta.url));
+const installed = fileURLToPath(new URL('../../../../../packages/graph', import.meta.url));
 const TOKENS = 8;
 
 /** Options of the rows that continue a text. */

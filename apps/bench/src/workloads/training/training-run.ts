@@ -1,7 +1,7 @@
 import type { TensorDesc } from '@tilewise/core';
 import type { TensorEngine } from '@tilewise/core/primitive';
 import { createModel, createTrainer, readModel } from '@tilewise/nn';
-import { startStopwatch, type Took } from '../timing/stopwatch.ts';
+import { startStopwatch, type Took } from '../../timing/stopwatch.ts';
 import { LEARNING_RATE, type TrainingCase, tokensOf } from './training-case.ts';
 
 /** The outcome of some steps: the loss of the last one, and the time of all of them. */

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { Tensor } from '@tilewise/core';
-import { findPeer, requirePeer } from '../../comparison/peer-module.ts';
-import { startStopwatch } from '../../timing/stopwatch.ts';
+import { findPeer, requirePeer } from '../../../comparison/peer-module.ts';
+import { startStopwatch } from '../../../timing/stopwatch.ts';
 import type { TrainingCase } from '../training-case.ts';
 import type { TrainingRun } from '../training-run.ts';
 import type { ArrayLibrary } from './array-library.ts';

@@ -4,9 +4,9 @@
  * JSON. `peerRun` says what is written to it and read from it.
  */
 import { createInterface } from 'node:readline';
-import { openPeerEnvironment } from '../../comparison/peer-environment.ts';
-import { openWebGpu } from '../../gpu/open-webgpu.ts';
-import type { SuiteOptions } from '../../suites/suite.ts';
+import { openPeerEnvironment } from '../../../comparison/peer-environment.ts';
+import { openWebGpu } from '../../../gpu/open-webgpu.ts';
+import type { SuiteOptions } from '../../../suites/suite.ts';
 import { trainingCases, weightsOfCase } from '../training-case.ts';
 import { webgpuPeers } from './webgpu-peers.ts';
 

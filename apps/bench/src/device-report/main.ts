@@ -1,8 +1,8 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { examineDevice } from '@tilewise/device-report/measure';
 import { openGpu } from '@tilewise/webgpu-host';
-import { processConsole } from './command/console.ts';
-import { deviceReportCommand } from './device-report/command.ts';
+import { processConsole } from '../command/console.ts';
+import { deviceReportCommand } from './command.ts';
 
 // Dawn keeps the process alive: the code is set, and the process ends when everything has been written.
 const code = await deviceReportCommand(process.argv.slice(2), {

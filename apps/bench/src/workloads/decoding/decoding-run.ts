@@ -1,8 +1,8 @@
 import { Tensor, type TensorDesc } from '@tilewise/core';
 import type { TensorEngine } from '@tilewise/core/primitive';
 import { createModel, generate, readModel } from '@tilewise/nn';
-import { startStopwatch, type Took } from '../timing/stopwatch.ts';
-import { openOnnxRuntime } from '../wasm/onnxruntime.ts';
+import { startStopwatch, type Took } from '../../timing/stopwatch.ts';
+import { openOnnxRuntime } from '../../wasm/onnxruntime.ts';
 import { configOf, type DecoderSizes } from './decoder-case.ts';
 import { onnxDecoder, rotaryTables } from './onnx-decoder.ts';
 

@@ -1,7 +1,7 @@
 import type { Tensor } from '@tilewise/core';
-import { addIteratorHelpers } from '../../comparison/implementations/jax-js.ts';
-import { findPeer, importPeer } from '../../comparison/peer-module.ts';
-import { startStopwatch } from '../../timing/stopwatch.ts';
+import { addIteratorHelpers } from '../../../comparison/implementations/jax-js.ts';
+import { findPeer, importPeer } from '../../../comparison/peer-module.ts';
+import { startStopwatch } from '../../../timing/stopwatch.ts';
 import type { TrainingCase } from '../training-case.ts';
 import type { TrainingRun } from '../training-run.ts';
 import type { ArrayLibrary } from './array-library.ts';

@@ -1,5 +1,5 @@
 import type { Tensor } from '@tilewise/core';
-import { WrongResult } from '../suites/suite.ts';
+import { WrongResult } from '../../suites/suite.ts';
 
 /**
  * A call whose rows can be computed one by one: (B, H, S, D) all through, default scale, causal or not. In

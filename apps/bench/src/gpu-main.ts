@@ -1,4 +1,0 @@
-import { run } from './command/program.ts';
-import { gpuSuites } from './suites/gpu/index.ts';
-
-await run(gpuSuites);
