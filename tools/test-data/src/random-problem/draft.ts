@@ -1,6 +1,6 @@
 import type { DataType } from './operands/storage.ts';
 import type { StridedData } from './operands/strided-data.ts';
-import type { Random } from './random.ts';
+import type { Random } from './random/random.ts';
 
 /** The value chosen for each option, by the option's name. */
 export type Choice = Readonly<Record<string, unknown>>;

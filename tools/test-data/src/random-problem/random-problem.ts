@@ -2,7 +2,7 @@ import type { Choice, Draft, OperandName } from './draft.ts';
 import { makeOperands } from './operands/operands.ts';
 import type { StridedData } from './operands/strided-data.ts';
 import { randomOptions } from './options/index.ts';
-import { createRandom } from './random.ts';
+import { createRandom } from './random/random.ts';
 
 /** One attention problem with its data: everything follows from the seed and the number. */
 export interface RandomProblem {

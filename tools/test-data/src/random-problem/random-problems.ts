@@ -1,5 +1,5 @@
 import { makeProblem, type RandomProblem } from './random-problem.ts';
-import { completeChoices, drawStructures, plainChoice, type StructurePool } from './structures.ts';
+import { completeChoices, drawStructures, plainChoice, type StructurePool } from './structures/structures.ts';
 
 /** The problems of a seed, those of one structure after each other. */
 export interface RandomProblems extends StructurePool {

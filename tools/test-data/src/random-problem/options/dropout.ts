@@ -1,5 +1,5 @@
-import { option, type RandomOption } from '../option.ts';
 import { anyBroadcast, broadcastTensor } from './broadcast.ts';
+import { option, type RandomOption } from './option.ts';
 
 /** Drawn by each scheme, or by a given mask. */
 export const dropout: RandomOption = option({

@@ -1,6 +1,6 @@
-import type { RandomOption } from '../option.ts';
 import { dropout } from './dropout.ts';
 import { band, blockMask, mask, maskMod } from './masks.ts';
+import type { RandomOption } from './option.ts';
 import { dLse, gradients, outputs } from './results.ts';
 import { alibi, bias, scale, scoreMod, sink, softcap } from './scores.ts';
 import { lengths, pages, starts } from './sequences.ts';

@@ -1,7 +1,7 @@
 import { strided } from '../operands/strided-data.ts';
-import { option, type RandomOption } from '../option.ts';
 import { anyBroadcast, broadcastTensor } from './broadcast.ts';
 import { b, binary, i32, kv, load, modulo, q, sub } from './expression.ts';
+import { option, type RandomOption } from './option.ts';
 
 /** A boolean mask that hides some keys, and whole rows now and then. */
 export const mask: RandomOption = option({

@@ -1,6 +1,6 @@
 import { rowShape } from '../draft.ts';
 import { strided } from '../operands/strided-data.ts';
-import { type Needs, option, type RandomOption } from '../option.ts';
+import { type Needs, option, type RandomOption } from './option.ts';
 import { bias } from './scores.ts';
 
 /** Results besides o and lse. */

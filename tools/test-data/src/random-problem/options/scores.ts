@@ -1,6 +1,5 @@
 import { type DataType, storages } from '../operands/storage.ts';
 import { strided } from '../operands/strided-data.ts';
-import { option, type RandomOption } from '../option.ts';
 import { type Broadcast, broadcastTensor } from './broadcast.ts';
 import {
   b,
@@ -19,6 +18,7 @@ import {
   sub,
   tanh,
 } from './expression.ts';
+import { option, type RandomOption } from './option.ts';
 
 export const scale: RandomOption = option({
   name: 'scale',

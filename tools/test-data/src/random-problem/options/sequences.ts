@@ -1,6 +1,6 @@
 import { cumulative, type Draft, type OperandName, type Starts } from '../draft.ts';
 import { strided } from '../operands/strided-data.ts';
-import { type Needs, option, type RandomOption } from '../option.ts';
+import { type Needs, option, type RandomOption } from './option.ts';
 
 /** Which sequences are shorter than the tensor, or lie packed behind each other. */
 export const lengths: RandomOption = option({

@@ -1,5 +1,5 @@
 import type { Draft } from '../draft.ts';
-import { option, type RandomOption } from '../option.ts';
+import { option, type RandomOption } from './option.ts';
 
 /**
  * How long the sequences are. Kernels are made for few queries or for many; which numbers there are of them

@@ -1,6 +1,6 @@
 import type { OperandName } from '../draft.ts';
 import type { DataType } from '../operands/storage.ts';
-import { option, type RandomOption } from '../option.ts';
+import { option, type RandomOption } from './option.ts';
 
 /** In which dtype q, k, v and dO are stored. */
 export const storageDType: RandomOption = option<DataType>({

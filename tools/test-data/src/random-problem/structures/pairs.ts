@@ -1,4 +1,4 @@
-import { randomOptions } from './options/index.ts';
+import { randomOptions } from '../options/index.ts';
 
 /** A choice as numbers: for each option of `randomOptions`, which of its values; −1 where none is chosen. */
 export type Values = readonly number[];

@@ -1,4 +1,4 @@
-import type { Choice, Draft } from './draft.ts';
+import type { Choice, Draft } from '../draft.ts';
 
 /** Values that go with a value of another option, by the name of the option that has them. */
 export type Needs = Readonly<Record<string, readonly unknown[]>>;

@@ -1,7 +1,7 @@
-import type { Choice } from './draft.ts';
-import { randomOptions } from './options/index.ts';
+import type { Choice } from '../draft.ts';
+import { randomOptions } from '../options/index.ts';
+import { createRandom, type Random } from '../random/random.ts';
 import { MissingPairs, type Values } from './pairs.ts';
-import { createRandom, type Random } from './random.ts';
 
 const optionsOf = (kind: 'structure' | 'number'): number[] =>
   randomOptions.map((_, n) => n).filter(n => randomOptions[n].kind === kind);
