@@ -4,7 +4,7 @@ import {
   attentionProblems,
   visibleMachine,
 } from '../logic/machine/attention/attention-problems.ts';
-import { parseProgram } from '../logic/machine/parse.ts';
+import { parseProgram } from '../logic/machine/program/parse.ts';
 import { runProgram } from '../logic/machine/run.ts';
 import { useProgram } from '../state/kept-programs.ts';
 import { useUrlChoice, useUrlNumber } from '../state/url-state.ts';

@@ -1,8 +1,8 @@
 import { useMemo, useRef } from 'react';
 import { assess, type Problem } from '../logic/machine/check.ts';
-import { completionsFor } from '../logic/machine/completion.ts';
 import type { Machine } from '../logic/machine/machine.ts';
 import type { ProblemId } from '../logic/machine/problem-ids.ts';
+import { completionsFor } from '../logic/machine/program/completion.ts';
 import type { Run } from '../logic/machine/run.ts';
 import type { ProgramOfExercise } from '../state/kept-programs.ts';
 import { say } from '../text/say.ts';

@@ -1,6 +1,6 @@
 import { matrixMachine } from '../../logic/machine/matrix/matrix-machine.ts';
 import { matrixProblems } from '../../logic/machine/matrix/matrix-problems.ts';
-import { parseProgram } from '../../logic/machine/parse.ts';
+import { parseProgram } from '../../logic/machine/program/parse.ts';
 import { runProgram } from '../../logic/machine/run.ts';
 import { useText } from '../../text/TextProvider.tsx';
 import { ScrollRegion } from '../../ui/figures/ScrollRegion.tsx';

@@ -1,5 +1,5 @@
 import { useCallback, useMemo } from 'react';
-import { parseProgram } from '../../logic/machine/parse.ts';
+import { parseProgram } from '../../logic/machine/program/parse.ts';
 import { type Counts, runProgram } from '../../logic/machine/run.ts';
 import { softmaxMachine } from '../../logic/machine/softmax/softmax-machine.ts';
 import { type SoftmaxProblem, softmaxProblems } from '../../logic/machine/softmax/softmax-problems.ts';

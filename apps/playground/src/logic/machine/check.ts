@@ -1,6 +1,6 @@
 import type { Machine } from './machine.ts';
-import { parseProgram } from './parse.ts';
-import type { Program } from './program.ts';
+import { parseProgram } from './program/parse.ts';
+import type { Program } from './program/program.ts';
 import { type Run, runProgram } from './run.ts';
 
 /** Something that a solution must do. */

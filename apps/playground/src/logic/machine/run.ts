@@ -1,6 +1,6 @@
-import type { Fault } from './fault.ts';
 import { cellName, type InstructionDef, type Machine } from './machine.ts';
-import type { IndexExpr, LineError, Operand, Program, Statement } from './program.ts';
+import type { Fault } from './program/fault.ts';
+import type { IndexExpr, LineError, Operand, Program, Statement } from './program/program.ts';
 
 /** Values of the registers and of DRAM, by name; what holds nothing yet is absent. */
 export interface MachineState<V> {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { attentionNumbers, type Tokens } from '../../gradients/attention-numbers.ts';
 import { assess } from '../check.ts';
-import { parseProgram } from '../parse.ts';
+import { parseProgram } from '../program/parse.ts';
 import { runProgram } from '../run.ts';
 import { attentionProblems, visibleMachine } from './attention-problems.ts';
 import { machineFor, tokensOf } from './inputs.ts';

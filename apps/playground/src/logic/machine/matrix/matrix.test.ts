@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { assess } from '../check.ts';
-import { parseProgram } from '../parse.ts';
+import { parseProgram } from '../program/parse.ts';
 import { runProgram } from '../run.ts';
 import { matrixMachine, type Wiring } from './matrix-machine.ts';
 import { fewestCycles, matrixProblems } from './matrix-problems.ts';

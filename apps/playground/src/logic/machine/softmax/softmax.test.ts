@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { assess, type Problem } from '../check.ts';
-import { parseProgram } from '../parse.ts';
+import { parseProgram } from '../program/parse.ts';
 import { runProgram } from '../run.ts';
 import { softmaxMachine } from './softmax-machine.ts';
 import { overflowingSolution, softmaxProblems } from './softmax-problems.ts';

@@ -1,5 +1,5 @@
 import type { Demand, Finding } from '../../../logic/machine/check.ts';
-import type { Fault } from '../../../logic/machine/fault.ts';
+import type { Fault } from '../../../logic/machine/program/fault.ts';
 import { type Sentences, say } from '../../say.ts';
 
 /** The findings where a demand is not met. */

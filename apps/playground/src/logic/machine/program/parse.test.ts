@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { en } from '../../text/en/index.ts';
-import { say } from '../../text/say.ts';
+import { en } from '../../../text/en/index.ts';
+import { say } from '../../../text/say.ts';
+import { matrixMachine } from '../matrix/matrix-machine.ts';
+import { runProgram } from '../run.ts';
 import { completionsFor } from './completion.ts';
-import { matrixMachine } from './matrix/matrix-machine.ts';
 import { parseProgram } from './parse.ts';
 import type { LineError } from './program.ts';
-import { runProgram } from './run.ts';
 
 const machine = matrixMachine(3);
 const errorsOf = (source: string) => parseProgram(source, machine).errors;

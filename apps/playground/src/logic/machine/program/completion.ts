@@ -1,5 +1,5 @@
-import { cellName, type Machine } from './machine.ts';
-import { indices } from './run.ts';
+import { cellName, type Machine } from '../machine.ts';
+import { indices } from '../run.ts';
 
 /** One thing that may stand where the cursor is, and what it is. */
 export interface Completion {

@@ -1,5 +1,5 @@
+import type { InstructionDef, Machine } from '../machine.ts';
 import type { Fault } from './fault.ts';
-import type { InstructionDef, Machine } from './machine.ts';
 import { nearest } from './nearest.ts';
 import type { IndexExpr, LineError, Operand, Program, Statement } from './program.ts';
 
