@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { answers } from '../quiz/answers.ts';
+import { answers } from '../exercises/quiz/answers.ts';
 import { languages } from '../text/languages.ts';
 import { chapters } from './chapters.ts';
 

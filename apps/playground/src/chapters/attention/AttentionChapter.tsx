@@ -1,4 +1,5 @@
-import { Quiz } from '../../quiz/Quiz.tsx';
+import { Quiz } from '../../exercises/quiz/Quiz.tsx';
+import { AttentionExercises } from '../../exercises/workbench/AttentionExercises.tsx';
 import { useUrlNumber } from '../../state/url-state.ts';
 import { useText } from '../../text/TextProvider.tsx';
 import { ScrollRegion } from '../../ui/figures/ScrollRegion.tsx';
@@ -7,7 +8,6 @@ import { References } from '../../ui/prose/References.tsx';
 import { Reveal } from '../../ui/prose/Reveal.tsx';
 import { Paragraphs, Rich } from '../../ui/prose/Rich.tsx';
 import { Section } from '../../ui/prose/Section.tsx';
-import { AttentionExercises } from '../../workbench/AttentionExercises.tsx';
 import { example } from './example.ts';
 import { MemoryMeter } from './MemoryMeter.tsx';
 import { MergeByHand } from './MergeByHand.tsx';

@@ -1,4 +1,5 @@
-import { Quiz } from '../../quiz/Quiz.tsx';
+import { Quiz } from '../../exercises/quiz/Quiz.tsx';
+import { AttentionExercises } from '../../exercises/workbench/AttentionExercises.tsx';
 import { useChapterText } from '../../text/useChapterText.ts';
 import { BesideText } from '../../ui/figures/BesideText.tsx';
 import { ScrollRegion } from '../../ui/figures/ScrollRegion.tsx';
@@ -7,7 +8,6 @@ import { References } from '../../ui/prose/References.tsx';
 import { Reveal } from '../../ui/prose/Reveal.tsx';
 import { Paragraphs, Rich } from '../../ui/prose/Rich.tsx';
 import { Section } from '../../ui/prose/Section.tsx';
-import { AttentionExercises } from '../../workbench/AttentionExercises.tsx';
 import './backward.css';
 import { Derivation } from './Derivation.tsx';
 import { KnownD } from './KnownD.tsx';

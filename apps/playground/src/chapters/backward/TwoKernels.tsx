@@ -1,10 +1,10 @@
 import { type BackwardKernel, visitedTile } from '../../logic/schedule/backward-order.ts';
 import { useUrlChoice } from '../../state/url-state.ts';
 import { useChapterText } from '../../text/useChapterText.ts';
-import { TileCells, tileSize } from '../../tiles/TileCells.tsx';
 import { Player } from '../../ui/controls/Player.tsx';
 import { Segmented } from '../../ui/controls/Segmented.tsx';
 import { usePlayback } from '../../ui/controls/usePlayback.ts';
+import { TileCells, tileSize } from '../../ui/tiles/TileCells.tsx';
 
 const n = 8;
 const cell = tileSize;

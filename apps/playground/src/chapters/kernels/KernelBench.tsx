@@ -1,4 +1,8 @@
 import { useMemo, useRef } from 'react';
+import { ProgramEditor } from '../../exercises/workbench/editor/ProgramEditor.tsx';
+import { ProgramToolbar } from '../../exercises/workbench/editor/ProgramToolbar.tsx';
+import { HintLadder } from '../../exercises/workbench/HintLadder.tsx';
+import { SolutionText } from '../../exercises/workbench/Solution.tsx';
 import { headerOf } from '../../logic/kernels/puzzles/header.ts';
 import { solutionOf } from '../../logic/kernels/puzzles/programs.ts';
 import type { Puzzle } from '../../logic/kernels/puzzles/puzzles.ts';
@@ -6,11 +10,7 @@ import type { ProgramOfExercise } from '../../state/kept-programs.ts';
 import { useChapterText } from '../../text/useChapterText.ts';
 import { ScrollRegion } from '../../ui/figures/ScrollRegion.tsx';
 import { Rich } from '../../ui/prose/Rich.tsx';
-import { ProgramEditor } from '../../workbench/editor/ProgramEditor.tsx';
-import { ProgramToolbar } from '../../workbench/editor/ProgramToolbar.tsx';
-import { HintLadder } from '../../workbench/HintLadder.tsx';
-import { SolutionText } from '../../workbench/Solution.tsx';
-import '../../workbench/workbench.css';
+import '../../exercises/workbench/workbench.css';
 import { KernelVerdict } from './KernelVerdict.tsx';
 import { useJudge } from './useJudge.ts';
 

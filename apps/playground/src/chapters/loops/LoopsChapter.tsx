@@ -1,5 +1,6 @@
 import { lazy } from 'react';
-import { Quiz } from '../../quiz/Quiz.tsx';
+import { Quiz } from '../../exercises/quiz/Quiz.tsx';
+import { AttentionExercises } from '../../exercises/workbench/AttentionExercises.tsx';
 import { useText } from '../../text/TextProvider.tsx';
 import { WhenNear } from '../../ui/figures/WhenNear.tsx';
 import { Formula } from '../../ui/formulas/Formula.tsx';
@@ -7,12 +8,11 @@ import { References } from '../../ui/prose/References.tsx';
 import { Reveal } from '../../ui/prose/Reveal.tsx';
 import { Paragraphs, Rich } from '../../ui/prose/Rich.tsx';
 import { Section } from '../../ui/prose/Section.tsx';
-import { AttentionExercises } from '../../workbench/AttentionExercises.tsx';
 import './loops.css';
 import { Roofline } from './Roofline.tsx';
 import { Schedules } from './Schedules.tsx';
 
-const KernelWalk = lazy(() => import('../../tiles/KernelWalk.tsx'));
+const KernelWalk = lazy(() => import('../../ui/tiles/KernelWalk.tsx'));
 
 /** Traffic between slow and fast memory, with either loop as the outer one. */
 export default function LoopsChapter() {

@@ -1,6 +1,6 @@
 import type { LoopOrder, Visit } from '../../logic/schedule/loop-order.ts';
 import { useText } from '../../text/TextProvider.tsx';
-import { TileCells, tileSize } from '../../tiles/TileCells.tsx';
+import { TileCells, tileSize } from '../../ui/tiles/TileCells.tsx';
 
 const cell = tileSize;
 const strip = 26;

@@ -1,11 +1,13 @@
 import { useMemo } from 'react';
+import { Quiz } from '../../exercises/quiz/Quiz.tsx';
+import { InstructionTable } from '../../exercises/workbench/machine/InstructionTable.tsx';
+import { Workbench } from '../../exercises/workbench/Workbench.tsx';
 import {
   matrixMachine,
   matrixRegisterCounts,
   type Wiring,
 } from '../../logic/machine/matrix/matrix-machine.ts';
 import { fewestFor, matrixProblems } from '../../logic/machine/matrix/matrix-problems.ts';
-import { Quiz } from '../../quiz/Quiz.tsx';
 import { useProgram } from '../../state/kept-programs.ts';
 import { useUrlChoice, useUrlNumber } from '../../state/url-state.ts';
 import { useText } from '../../text/TextProvider.tsx';
@@ -14,8 +16,6 @@ import { Formula } from '../../ui/formulas/Formula.tsx';
 import { Reveal } from '../../ui/prose/Reveal.tsx';
 import { Paragraphs, Rich } from '../../ui/prose/Rich.tsx';
 import { SectionTitle } from '../../ui/prose/SectionTitle.tsx';
-import { InstructionTable } from '../../workbench/machine/InstructionTable.tsx';
-import { Workbench } from '../../workbench/Workbench.tsx';
 import { FewestCycles } from './FewestCycles.tsx';
 import { ProductStyles } from './ProductStyles.tsx';
 

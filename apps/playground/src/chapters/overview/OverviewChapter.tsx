@@ -1,4 +1,4 @@
-import { Quiz } from '../../quiz/Quiz.tsx';
+import { Quiz } from '../../exercises/quiz/Quiz.tsx';
 import { useText } from '../../text/TextProvider.tsx';
 import { BesideText } from '../../ui/figures/BesideText.tsx';
 import { Formula } from '../../ui/formulas/Formula.tsx';

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Chapter, chapters } from '../../app/chapters.ts';
+import { answers, type QuizId } from '../../exercises/quiz/answers.ts';
 import { solutionOf } from '../../logic/kernels/puzzles/programs.ts';
 import type { PuzzleId } from '../../logic/kernels/puzzles/puzzles.ts';
 import { attentionProblems } from '../../logic/machine/attention/attention-problems.ts';
 import { matrixProblems } from '../../logic/machine/matrix/matrix-problems.ts';
 import { softmaxProblems } from '../../logic/machine/softmax/softmax-problems.ts';
-import { answers, type QuizId } from '../../quiz/answers.ts';
 import { en } from '../../text/en/index.ts';
 import { openSite, type Site } from '../site.ts';
 

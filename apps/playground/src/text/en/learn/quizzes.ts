@@ -1,6 +1,6 @@
 /**
  * Questions that are answered before they are explained. `options` are offered in this order; which of them
- * is right is in `quiz/answers.ts`. `nudge` is said after a wrong answer and gives nothing away.
+ * is right is in `exercises/quiz/answers.ts`. `nudge` is said after a wrong answer and gives nothing away.
  */
 export const quizzes = {
   words: {

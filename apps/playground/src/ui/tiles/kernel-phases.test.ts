@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { momentsOf, partsOf, phases } from './kernel-phases.ts';
 
 const source = readFileSync(
-  new URL('../../../../packages/webgpu/wgsl/forward.wgsl', import.meta.url),
+  new URL('../../../../../packages/webgpu/wgsl/forward.wgsl', import.meta.url),
   'utf8',
 );
 

@@ -1,8 +1,8 @@
 import { type ComponentType, useCallback, useLayoutEffect, useRef, useState } from 'react';
 import { flushSync } from 'react-dom';
-import { useNear } from '../../ui/figures/useNear.ts';
-import { formulasShown } from '../../ui/formulas/Formula.tsx';
-import { fontsShown } from '../../ui/styles/fonts.ts';
+import { useNear } from '../../../ui/figures/useNear.ts';
+import { formulasShown } from '../../../ui/formulas/Formula.tsx';
+import { fontsShown } from '../../../ui/styles/fonts.ts';
 import type { EditorProps, HandOver } from './CodeEditor.tsx';
 import './editor.css';
 

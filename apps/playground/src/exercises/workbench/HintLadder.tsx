@@ -1,6 +1,6 @@
 import { type ReactNode, useState } from 'react';
-import { useText } from '../text/TextProvider.tsx';
-import { Rich } from '../ui/prose/Rich.tsx';
+import { useText } from '../../text/TextProvider.tsx';
+import { Rich } from '../../ui/prose/Rich.tsx';
 
 /**
  * Hints that are asked for one by one, each saying more than the last; a solution comes after all of them.

@@ -1,7 +1,7 @@
-import type { Machine } from '../../logic/machine/machine.ts';
-import type { Run } from '../../logic/machine/run.ts';
-import { useText } from '../../text/TextProvider.tsx';
-import { ScrollRegion } from '../../ui/figures/ScrollRegion.tsx';
+import type { Machine } from '../../../logic/machine/machine.ts';
+import type { Run } from '../../../logic/machine/run.ts';
+import { useText } from '../../../text/TextProvider.tsx';
+import { ScrollRegion } from '../../../ui/figures/ScrollRegion.tsx';
 
 /** Shows the row of the step that has come; not by scrollIntoView, which would move the page, too. */
 function scrollToRow(row: HTMLTableRowElement | null): void {

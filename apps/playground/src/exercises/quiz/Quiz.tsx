@@ -1,8 +1,8 @@
 import { type FormEvent, type ReactNode, useId, useState } from 'react';
-import { noteDone, useProgress } from '../state/progress.ts';
-import { useNumbers } from '../text/numbers.ts';
-import { useText } from '../text/TextProvider.tsx';
-import { Rich } from '../ui/prose/Rich.tsx';
+import { noteDone, useProgress } from '../../state/progress.ts';
+import { useNumbers } from '../../text/numbers.ts';
+import { useText } from '../../text/TextProvider.tsx';
+import { Rich } from '../../ui/prose/Rich.tsx';
 import { answers, isRight, type QuizId } from './answers.ts';
 import './quiz.css';
 

@@ -1,10 +1,10 @@
 import { useMemo } from 'react';
-import source from '../../../../packages/webgpu/wgsl/forward.wgsl?raw';
-import { useText } from '../text/TextProvider.tsx';
-import { Player } from '../ui/controls/Player.tsx';
-import { usePlayback } from '../ui/controls/usePlayback.ts';
-import { ScrollRegion } from '../ui/figures/ScrollRegion.tsx';
-import { Rich } from '../ui/prose/Rich.tsx';
+import source from '../../../../../packages/webgpu/wgsl/forward.wgsl?raw';
+import { useText } from '../../text/TextProvider.tsx';
+import { Player } from '../controls/Player.tsx';
+import { usePlayback } from '../controls/usePlayback.ts';
+import { ScrollRegion } from '../figures/ScrollRegion.tsx';
+import { Rich } from '../prose/Rich.tsx';
 import { momentsOf, partsOf } from './kernel-phases.ts';
 import { TileCells, type TileState, tileSize } from './TileCells.tsx';
 

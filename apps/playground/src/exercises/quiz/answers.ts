@@ -1,4 +1,4 @@
-import type { Text } from '../text/text.ts';
+import type { Text } from '../../text/text.ts';
 
 /** Names of the quizzes; their words are in the catalogue. */
 export type QuizId = Exclude<keyof Text['quizzes'], 'words'>;

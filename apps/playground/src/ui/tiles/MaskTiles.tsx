@@ -1,4 +1,4 @@
-import { useText } from '../text/TextProvider.tsx';
+import { useText } from '../../text/TextProvider.tsx';
 import { maskTiles } from './mask-tiles.ts';
 import { TileCells, type TileState, tileSize } from './TileCells.tsx';
 

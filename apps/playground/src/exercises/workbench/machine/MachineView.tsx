@@ -1,7 +1,7 @@
 import { useMemo, useRef } from 'react';
-import { cellLabel, cellName, type Machine } from '../../logic/machine/machine.ts';
-import { indices, type MachineState, type Step } from '../../logic/machine/run.ts';
-import { useText } from '../../text/TextProvider.tsx';
+import { cellLabel, cellName, type Machine } from '../../../logic/machine/machine.ts';
+import { indices, type MachineState, type Step } from '../../../logic/machine/run.ts';
+import { useText } from '../../../text/TextProvider.tsx';
 import './machine.css';
 import { useFlight } from './useFlight.ts';
 

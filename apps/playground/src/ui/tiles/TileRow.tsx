@@ -1,4 +1,4 @@
-import { useText } from '../text/TextProvider.tsx';
+import { useText } from '../../text/TextProvider.tsx';
 import { TileCells, tileSize } from './TileCells.tsx';
 
 /** One row of the picture of tiles: a query, and the tiles of its keys as they stream by. */

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { fewestCycles } from '../logic/machine/matrix/matrix-problems.ts';
-import { styleOf } from '../logic/schedule/backward-order.ts';
-import { totalTraffic } from '../logic/schedule/loop-order.ts';
-import { bytesMoved, flops } from '../logic/schedule/roofline.ts';
-import { welford } from '../logic/streaming/welford.ts';
-import { de } from '../text/de/index.ts';
-import { en } from '../text/en/index.ts';
+import { fewestCycles } from '../../logic/machine/matrix/matrix-problems.ts';
+import { styleOf } from '../../logic/schedule/backward-order.ts';
+import { totalTraffic } from '../../logic/schedule/loop-order.ts';
+import { bytesMoved, flops } from '../../logic/schedule/roofline.ts';
+import { welford } from '../../logic/streaming/welford.ts';
+import { de } from '../../text/de/index.ts';
+import { en } from '../../text/en/index.ts';
 import { answers, isRight, type QuizId, readNumber } from './answers.ts';
 
 const ids = Object.keys(answers) as QuizId[];

@@ -26,7 +26,7 @@ import {
   placeholder as whenEmpty,
 } from '@codemirror/view';
 import { useEffect, useLayoutEffect, useRef } from 'react';
-import type { LineError } from '../../logic/machine/program/program.ts';
+import type { LineError } from '../../../logic/machine/program/program.ts';
 import { wgslLanguage } from './wgsl-language.ts';
 
 /** Whole lines: of the editor's keys those that a program of single instructions needs. */

@@ -1,6 +1,6 @@
 import { useEffect } from 'react';
-import { noteDone, useProgress } from '../state/progress.ts';
-import { useText } from '../text/TextProvider.tsx';
+import { noteDone, useProgress } from '../../state/progress.ts';
+import { useText } from '../../text/TextProvider.tsx';
 
 /** The verdict on a program that solves an exercise: its score, the visitor's best, and the best known. */
 export function Verdict(props: {

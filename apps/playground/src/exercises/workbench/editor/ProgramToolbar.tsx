@@ -1,6 +1,6 @@
 import type { ReactNode, RefObject } from 'react';
-import type { ProgramOfExercise } from '../../state/kept-programs.ts';
-import { useText } from '../../text/TextProvider.tsx';
+import type { ProgramOfExercise } from '../../../state/kept-programs.ts';
+import { useText } from '../../../text/TextProvider.tsx';
 
 /** Buttons for a whole program: begin again, and bring back the one that a button replaced. */
 export function ProgramToolbar(props: {

@@ -1,10 +1,10 @@
 import { type ReactNode, useMemo } from 'react';
-import type { Problem } from '../logic/machine/check.ts';
-import type { Machine } from '../logic/machine/machine.ts';
-import { parseProgram } from '../logic/machine/program/parse.ts';
-import { runProgram } from '../logic/machine/run.ts';
-import { useText } from '../text/TextProvider.tsx';
-import { Reveal } from '../ui/prose/Reveal.tsx';
+import type { Problem } from '../../logic/machine/check.ts';
+import type { Machine } from '../../logic/machine/machine.ts';
+import { parseProgram } from '../../logic/machine/program/parse.ts';
+import { runProgram } from '../../logic/machine/run.ts';
+import { useText } from '../../text/TextProvider.tsx';
+import { Reveal } from '../../ui/prose/Reveal.tsx';
 import { TraceTable } from './machine/TraceTable.tsx';
 
 /** The program that solves an exercise, with its full trace; it can be put into the editor. */

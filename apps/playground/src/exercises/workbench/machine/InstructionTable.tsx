@@ -1,6 +1,6 @@
-import type { Machine } from '../../logic/machine/machine.ts';
-import { useText } from '../../text/TextProvider.tsx';
-import { ScrollRegion } from '../../ui/figures/ScrollRegion.tsx';
+import type { Machine } from '../../../logic/machine/machine.ts';
+import { useText } from '../../../text/TextProvider.tsx';
+import { ScrollRegion } from '../../../ui/figures/ScrollRegion.tsx';
 
 /** The machine's instructions, each one cycle. */
 export function InstructionTable<V>({ machine }: { readonly machine: Machine<V> }) {

@@ -3,17 +3,17 @@ import {
   type AttentionProblemId,
   attentionProblems,
   visibleMachine,
-} from '../logic/machine/attention/attention-problems.ts';
-import { parseProgram } from '../logic/machine/program/parse.ts';
-import { runProgram } from '../logic/machine/run.ts';
-import { useProgram } from '../state/kept-programs.ts';
-import { useUrlChoice, useUrlNumber } from '../state/url-state.ts';
-import { useText } from '../text/TextProvider.tsx';
-import { Segmented } from '../ui/controls/Segmented.tsx';
-import { Slider } from '../ui/controls/Slider.tsx';
-import { Reveal } from '../ui/prose/Reveal.tsx';
-import { Rich } from '../ui/prose/Rich.tsx';
-import { SectionTitle } from '../ui/prose/SectionTitle.tsx';
+} from '../../logic/machine/attention/attention-problems.ts';
+import { parseProgram } from '../../logic/machine/program/parse.ts';
+import { runProgram } from '../../logic/machine/run.ts';
+import { useProgram } from '../../state/kept-programs.ts';
+import { useUrlChoice, useUrlNumber } from '../../state/url-state.ts';
+import { useText } from '../../text/TextProvider.tsx';
+import { Segmented } from '../../ui/controls/Segmented.tsx';
+import { Slider } from '../../ui/controls/Slider.tsx';
+import { Reveal } from '../../ui/prose/Reveal.tsx';
+import { Rich } from '../../ui/prose/Rich.tsx';
+import { SectionTitle } from '../../ui/prose/SectionTitle.tsx';
 import { InstructionTable } from './machine/InstructionTable.tsx';
 import { Workbench } from './Workbench.tsx';
 
