@@ -1,5 +1,7 @@
 export type { Architecture, ModelDefinition } from './architectures/architecture.ts';
 export { architectures, readModel } from './architectures/read-model.ts';
+export type { CreateOptions } from './create-model.ts';
+export { createModel } from './create-model.ts';
 export {
   CheckpointError,
   type CheckpointPlace,
@@ -8,10 +10,8 @@ export {
   givenFiles,
   type ModelFiles,
   readSafetensors,
-} from './checkpoint/index.ts';
-export { ConfigError } from './config/config-error.ts';
-export type { CreateOptions } from './create-model.ts';
-export { createModel } from './create-model.ts';
+} from './files/checkpoint/index.ts';
+export { ConfigError } from './files/config/config-error.ts';
 export type { GenerateOptions } from './generation/generate.ts';
 export { generate, generateBatch } from './generation/generate.ts';
 export type { SamplingOptions } from './generation/sampling.ts';

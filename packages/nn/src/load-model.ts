@@ -1,7 +1,7 @@
 import type { TensorDesc } from '@tilewise/core';
 import { readModel } from './architectures/read-model.ts';
-import { CheckpointError } from './checkpoint/checkpoint-error.ts';
-import { type ModelFiles, readJson } from './checkpoint/model-files.ts';
+import { CheckpointError } from './files/checkpoint/checkpoint-error.ts';
+import { type ModelFiles, readJson } from './files/checkpoint/model-files.ts';
 import { type GenerateOptions, generate } from './generation/generate.ts';
 import { readGenerationConfig } from './generation/generation-config.ts';
 import { type LoadOptions, Model } from './model/model.ts';

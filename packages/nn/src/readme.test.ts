@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { readmeExamples, refusedLines } from '@tilewise/readme-examples';
 import { expect, test } from 'vitest';
 import { drawWeights, tinyLlama } from '../testing/tiny-model.ts';
-import { encodeSafetensors } from './checkpoint/index.ts';
+import { encodeSafetensors } from './files/checkpoint/index.ts';
 
 const { examples, run } = readmeExamples(new URL('../README.md', import.meta.url));
 const [models, scratch, safetensors] = examples;

@@ -1,7 +1,7 @@
 import { Tensor } from '@tilewise/core';
 import { PhiloxStream } from '@tilewise/philox';
 import { readModel } from '../src/architectures/read-model.ts';
-import { encodeSafetensors, givenFiles, type ModelFiles } from '../src/checkpoint/index.ts';
+import { encodeSafetensors, givenFiles, type ModelFiles } from '../src/files/checkpoint/index.ts';
 import { layersOf } from '../src/model/weights.ts';
 
 type Json = Readonly<Record<string, unknown>>;

@@ -1,7 +1,7 @@
 import type { Variable } from '@tilewise/graph/ops';
-import type { ConfigReader } from '../config/config-reader.ts';
-import type { DecoderTable } from '../transformer/decoder.ts';
-import type { Scope } from '../transformer/scope.ts';
+import type { ConfigReader } from '../files/config/config-reader.ts';
+import type { DecoderTable } from './transformer/decoder.ts';
+import type { Scope } from './transformer/scope.ts';
 
 /** The tensors of a batch of texts. */
 export interface TextInputs {

@@ -1,10 +1,10 @@
 import { Tensor } from '@tilewise/core';
 import { add, matmul } from '@tilewise/graph/ops';
-import { type EncoderTable, encoderStates } from '../transformer/encoder.ts';
-import { activationNames, activations } from '../transformer/feed-forward.ts';
-import { norm } from '../transformer/norm.ts';
-import { embedding, linear, weight } from '../transformer/scope.ts';
 import { type Architecture, canonicalName } from './architecture.ts';
+import { type EncoderTable, encoderStates } from './transformer/encoder.ts';
+import { activationNames, activations } from './transformer/feed-forward.ts';
+import { norm } from './transformer/norm.ts';
+import { embedding, linear, weight } from './transformer/scope.ts';
 
 /** BERT (arXiv:1810.04805) with its head for hidden tokens. */
 export const bert: Architecture = {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { tinyLlama } from '../../testing/tiny-model.ts';
-import { ConfigError } from '../config/config-error.ts';
+import { ConfigError } from '../files/config/config-error.ts';
 import { layersOf } from '../model/weights.ts';
 import { readModel } from './read-model.ts';
 

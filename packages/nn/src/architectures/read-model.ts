@@ -1,13 +1,13 @@
-import { ConfigReader } from '../config/config-reader.ts';
+import { ConfigReader } from '../files/config/config-reader.ts';
 import type { Architecture, ModelDefinition } from './architecture.ts';
 import { bert } from './bert.ts';
-import { gemma2, gemma3 } from './gemma.ts';
-import { gpt2 } from './gpt2.ts';
-import { llama } from './llama.ts';
-import { mistral } from './mistral.ts';
-import { phi3 } from './phi3.ts';
-import { qwen2 } from './qwen2.ts';
-import { qwen3 } from './qwen3.ts';
+import { gemma2, gemma3 } from './decoders/gemma.ts';
+import { gpt2 } from './decoders/gpt2.ts';
+import { llama } from './decoders/llama.ts';
+import { mistral } from './decoders/mistral.ts';
+import { phi3 } from './decoders/phi3.ts';
+import { qwen2 } from './decoders/qwen2.ts';
+import { qwen3 } from './decoders/qwen3.ts';
 import { vit } from './vit.ts';
 
 /** Every architecture; adding one is a file and a line here. */

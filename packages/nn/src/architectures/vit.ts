@@ -1,10 +1,10 @@
 import { Tensor } from '@tilewise/core';
 import { add, concat, matmul, reshape, slice, transpose, type Variable } from '@tilewise/graph/ops';
-import { type EncoderTable, encoderStates } from '../transformer/encoder.ts';
-import { activationNames } from '../transformer/feed-forward.ts';
-import { norm } from '../transformer/norm.ts';
-import { linear, weight } from '../transformer/scope.ts';
 import { type Architecture, canonicalName } from './architecture.ts';
+import { type EncoderTable, encoderStates } from './transformer/encoder.ts';
+import { activationNames } from './transformer/feed-forward.ts';
+import { norm } from './transformer/norm.ts';
+import { linear, weight } from './transformer/scope.ts';
 
 /**
  * Patches (B, n, channels·p·p) of images (B, channels, size, size), as a convolution of stride p reads them.

@@ -1,9 +1,14 @@
 import { Tensor, type TensorDesc } from '@tilewise/core';
 import { add, constant, gather, reshape, tensorScatter, type Variable } from '@tilewise/graph/ops';
 import type { ModelDefinition } from '../architectures/architecture.ts';
-import type { RopeRule } from '../config/rope.ts';
+import {
+  type DecoderTable,
+  decoderLogits,
+  decoderStates,
+  rotaryValues,
+} from '../architectures/transformer/decoder.ts';
+import type { RopeRule } from '../architectures/transformer/rope.ts';
 import { describeAll, type Model } from '../model/model.ts';
-import { type DecoderTable, decoderLogits, decoderStates, rotaryValues } from '../transformer/decoder.ts';
 
 export type Causal = Extract<ModelDefinition, { readonly kind: 'causal' }>;
 

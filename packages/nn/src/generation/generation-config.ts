@@ -1,5 +1,5 @@
-import { type ModelFiles, readJson } from '../checkpoint/model-files.ts';
-import { ConfigReader } from '../config/config-reader.ts';
+import { type ModelFiles, readJson } from '../files/checkpoint/model-files.ts';
+import { ConfigReader } from '../files/config/config-reader.ts';
 import type { GenerateOptions } from './generate.ts';
 
 /** The settings of transformers where a file asks for sampling and says nothing else. */

@@ -1,5 +1,5 @@
 import type { Variable } from '@tilewise/graph/ops';
-import type { Scope } from '../transformer/scope.ts';
+import type { Scope } from '../architectures/transformer/scope.ts';
 
 /** A low-rank adapter on an engine: matrices A (r, in) and B (out, r) of some linear layers. */
 export interface AdapterWeights<T> {

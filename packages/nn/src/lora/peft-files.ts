@@ -6,11 +6,11 @@ import {
   type TensorDesc,
 } from '@tilewise/core';
 import type { TensorEngine } from '@tilewise/core/primitive';
-import { CheckpointError } from '../checkpoint/checkpoint-error.ts';
-import { type ModelFiles, readJson } from '../checkpoint/model-files.ts';
-import { readSafetensors } from '../checkpoint/read-safetensors.ts';
-import { ConfigReader } from '../config/config-reader.ts';
-import type { LinearShape } from '../transformer/scope.ts';
+import type { LinearShape } from '../architectures/transformer/scope.ts';
+import { CheckpointError } from '../files/checkpoint/checkpoint-error.ts';
+import { type ModelFiles, readJson } from '../files/checkpoint/model-files.ts';
+import { readSafetensors } from '../files/checkpoint/read-safetensors.ts';
+import { ConfigReader } from '../files/config/config-reader.ts';
 import { type AdapterWeights, isTarget, type LoraConfig, loraNames } from './adapter.ts';
 
 const configFile = 'adapter_config.json';

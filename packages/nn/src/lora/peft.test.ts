@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { cpuEngine } from '@tilewise/core/cpu';
 import { sharedDir } from '@tilewise/test-data';
 import { expect, test } from 'vitest';
-import { folderFiles } from '../checkpoint/index.ts';
+import { folderFiles } from '../files/checkpoint/index.ts';
 import { loadModel } from '../load-model.ts';
 import { createTrainer } from '../training/trainer.ts';
 import { saveAdapter } from './save-adapter.ts';

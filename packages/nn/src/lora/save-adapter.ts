@@ -1,5 +1,5 @@
 import type { TensorDesc } from '@tilewise/core';
-import { CheckpointError } from '../checkpoint/checkpoint-error.ts';
+import { CheckpointError } from '../files/checkpoint/checkpoint-error.ts';
 import { downloadAll } from '../model/download.ts';
 import type { Model } from '../model/model.ts';
 import { isTarget } from './adapter.ts';

@@ -1,7 +1,7 @@
 import type { Variable } from '@tilewise/graph/ops';
 import type { ModelDefinition, ModelInputs } from '../architectures/architecture.ts';
-import { decoderLogits, decoderStates } from '../transformer/decoder.ts';
-import type { Scope } from '../transformer/scope.ts';
+import { decoderLogits, decoderStates } from '../architectures/transformer/decoder.ts';
+import type { Scope } from '../architectures/transformer/scope.ts';
 
 /** Logits of all tokens (B, S, vocabulary), or of the classes of images (B, classes). */
 export function modelLogits(definition: ModelDefinition, scope: Scope, inputs: ModelInputs): Variable {

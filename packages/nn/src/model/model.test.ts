@@ -2,7 +2,7 @@ import { Tensor } from '@tilewise/core';
 import { cpuEngine } from '@tilewise/core/cpu';
 import { expect, test } from 'vitest';
 import { drawWeights, filesOf, tinyLlama } from '../../testing/tiny-model.ts';
-import { CheckpointError } from '../checkpoint/index.ts';
+import { CheckpointError } from '../files/checkpoint/index.ts';
 import { loadModel } from '../load-model.ts';
 
 const engine = cpuEngine();

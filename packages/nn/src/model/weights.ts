@@ -2,10 +2,10 @@ import { type DType, sameShape, Tensor, type TensorDesc } from '@tilewise/core';
 import type { TensorEngine } from '@tilewise/core/primitive';
 import { constant, evalShape, type Variable } from '@tilewise/graph/ops';
 import type { ModelDefinition } from '../architectures/architecture.ts';
-import { CheckpointError } from '../checkpoint/checkpoint-error.ts';
-import type { ModelFiles } from '../checkpoint/model-files.ts';
-import { readCheckpoint } from '../checkpoint/read-checkpoint.ts';
-import type { InitialValue, LinearShape, Scope } from '../transformer/scope.ts';
+import type { InitialValue, LinearShape, Scope } from '../architectures/transformer/scope.ts';
+import { CheckpointError } from '../files/checkpoint/checkpoint-error.ts';
+import type { ModelFiles } from '../files/checkpoint/model-files.ts';
+import { readCheckpoint } from '../files/checkpoint/read-checkpoint.ts';
 import { modelLogits } from './logits.ts';
 
 /** Storage of weights. */

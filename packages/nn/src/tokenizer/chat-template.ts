@@ -1,6 +1,6 @@
 import { Template } from '@huggingface/jinja';
 import { UnsupportedError } from '@tilewise/core';
-import { ConfigError } from '../config/config-error.ts';
+import { ConfigError } from '../files/config/config-error.ts';
 
 /** A message of a conversation. */
 export interface ChatMessage {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { TINY_VOCABULARY, tinyTokenizer, tinyTokenizerConfig } from '../../testing/tiny-tokenizer.ts';
-import { givenFiles } from '../checkpoint/model-files.ts';
+import { givenFiles } from '../files/checkpoint/model-files.ts';
 import { type ChatMessage, loadTokenizer } from './index.ts';
 
 const filesOf = (files: Readonly<Record<string, unknown>>) =>

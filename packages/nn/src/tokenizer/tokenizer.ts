@@ -1,7 +1,7 @@
 import { Tokenizer } from '@huggingface/tokenizers';
-import { chunksOf } from '../checkpoint/byte-stream.ts';
-import { CheckpointError } from '../checkpoint/checkpoint-error.ts';
-import { type ModelFiles, readJson } from '../checkpoint/model-files.ts';
+import { chunksOf } from '../files/checkpoint/byte-stream.ts';
+import { CheckpointError } from '../files/checkpoint/checkpoint-error.ts';
+import { type ModelFiles, readJson } from '../files/checkpoint/model-files.ts';
 import { type ChatMessage, chatTemplateOf } from './chat-template.ts';
 
 /** How a text is encoded. */

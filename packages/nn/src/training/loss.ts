@@ -16,11 +16,11 @@ import {
   type Variable,
   where,
 } from '@tilewise/graph/ops';
+import { inFloat32, type Scope } from '../architectures/transformer/scope.ts';
 import { adapterOf } from '../lora/adapter.ts';
 import { modelLogits } from '../model/logits.ts';
 import type { Model } from '../model/model.ts';
 import { weightScope } from '../model/weights.ts';
-import { inFloat32, type Scope } from '../transformer/scope.ts';
 
 /** Variables by name. */
 type Named = Readonly<Record<string, Variable>>;

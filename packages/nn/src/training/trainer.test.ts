@@ -5,7 +5,7 @@ import { cpuEngine } from '@tilewise/core/cpu';
 import { sharedDir } from '@tilewise/test-data';
 import { expect, test } from 'vitest';
 import { filesOf, tinyLlama } from '../../testing/tiny-model.ts';
-import { encodeSafetensors, givenFiles, readSafetensors } from '../checkpoint/index.ts';
+import { encodeSafetensors, givenFiles, readSafetensors } from '../files/checkpoint/index.ts';
 import { loadModel } from '../load-model.ts';
 import { mergeAdapter } from '../lora/merge-adapter.ts';
 import { adapterFiles, loadAdapter } from '../lora/peft-files.ts';

@@ -1,5 +1,10 @@
 import type { Tensor, TensorDesc } from '@tilewise/core';
-import { type ByteSource, CheckpointError, encodeSafetensors, readSafetensors } from '../checkpoint/index.ts';
+import {
+  type ByteSource,
+  CheckpointError,
+  encodeSafetensors,
+  readSafetensors,
+} from '../files/checkpoint/index.ts';
 import type { LossScale } from './loss-scale.ts';
 import type { Snapshot, Trainer } from './trainer-options.ts';
 

@@ -1,6 +1,6 @@
 import type { GraphNode, LogicalTensor } from '@tilewise/graph';
 import type { OnnxGraph } from '@tilewise/graph/onnx';
-import type { LinearShape } from '../../transformer/scope.ts';
+import type { LinearShape } from '../../architectures/transformer/scope.ts';
 
 /** A product of a graph with a weight of two dimensions. */
 export interface LinearLayer {

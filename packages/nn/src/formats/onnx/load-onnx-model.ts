@@ -12,8 +12,13 @@ import {
   type Variable,
 } from '@tilewise/graph/ops';
 import type { ModelDefinition, ModelInputs } from '../../architectures/architecture.ts';
+import {
+  type Adapter,
+  dropped,
+  type LinearShape,
+  type Scope,
+} from '../../architectures/transformer/scope.ts';
 import { type LoadOptions, Model } from '../../model/model.ts';
-import { type Adapter, dropped, type LinearShape, type Scope } from '../../transformer/scope.ts';
 import { linearLayers } from './linear-layers.ts';
 import { onnxInputs } from './onnx-inputs.ts';
 import { tiedWeights } from './tied-weights.ts';

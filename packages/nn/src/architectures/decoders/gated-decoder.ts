@@ -1,10 +1,10 @@
-import type { ConfigReader } from '../config/config-reader.ts';
-import { type RopeRule, type RopeShape, readRope } from '../config/rope.ts';
+import type { ConfigReader } from '../../files/config/config-reader.ts';
+import { canonicalName, type ModelDefinition } from '../architecture.ts';
 import type { DecoderTable } from '../transformer/decoder.ts';
 import { type Activation, activationNames } from '../transformer/feed-forward.ts';
 import type { NormOptions } from '../transformer/norm.ts';
+import { type RopeRule, type RopeShape, readRope } from '../transformer/rope.ts';
 import type { SelfAttentionOptions } from '../transformer/self-attention.ts';
-import { canonicalName, type ModelDefinition } from './architecture.ts';
 
 /** The differences of a family from Llama. */
 export interface GatedDecoderOptions {

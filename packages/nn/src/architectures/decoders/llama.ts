@@ -1,4 +1,4 @@
-import type { Architecture } from './architecture.ts';
+import type { Architecture } from '../architecture.ts';
 import { gatedDecoder } from './gated-decoder.ts';
 
 /** Llama (arXiv:2302.13971), Llama 2 and 3, and what has their form, such as SmolLM2. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { ConfigReader } from './config-reader.ts';
+import { ConfigReader } from '../../files/config/config-reader.ts';
 import { readRope } from './rope.ts';
 
 const shape = { headDim: 8, maxPositions: 128 };

@@ -1,4 +1,4 @@
-import type { ConfigReader } from './config-reader.ts';
+import type { ConfigReader } from '../../files/config/config-reader.ts';
 
 /** Rotary position embeddings of a model: angle of pair i at position p is p·frequencies[i]. */
 export interface Rope {

@@ -1,4 +1,4 @@
-import type { Architecture } from './architecture.ts';
+import type { Architecture } from '../architecture.ts';
 import { gatedDecoder } from './gated-decoder.ts';
 
 /** Mistral (arXiv:2310.06825): Llama with a sliding window. */

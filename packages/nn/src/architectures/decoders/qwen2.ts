@@ -1,5 +1,5 @@
-import type { ConfigReader } from '../config/config-reader.ts';
-import type { Architecture } from './architecture.ts';
+import type { ConfigReader } from '../../files/config/config-reader.ts';
+import type { Architecture } from '../architecture.ts';
 import { gatedDecoder, slidingLayers } from './gated-decoder.ts';
 
 /** Qwen2 (arXiv:2407.10671): Llama with biases of q, k and v. */

@@ -1,8 +1,8 @@
 import { InvalidArgumentError, Tensor } from '@tilewise/core';
 import { add, constant, divide, multiply, tanh, type Variable } from '@tilewise/graph/ops';
-import type { Rope, RopeRule } from '../config/rope.ts';
 import { type FeedForwardOptions, feedForward } from './feed-forward.ts';
 import { type NormOptions, norm } from './norm.ts';
+import type { Rope, RopeRule } from './rope.ts';
 import { embedding as embed, linear, type Scope, scopedBlock } from './scope.ts';
 import {
   type LayerCache,

@@ -1,5 +1,5 @@
+import { type Architecture, canonicalName } from '../architecture.ts';
 import { activationNames } from '../transformer/feed-forward.ts';
-import { type Architecture, canonicalName } from './architecture.ts';
 
 /** GPT-2 (Radford et al. 2019): learned positions, LayerNorm, weights stored (in, out). */
 export const gpt2: Architecture = {

@@ -1,4 +1,4 @@
-import type { Architecture } from './architecture.ts';
+import type { Architecture } from '../architecture.ts';
 import { gatedDecoder } from './gated-decoder.ts';
 
 /** Phi-3 (arXiv:2404.14219): Llama with one layer for q, k and v and one for gate and up. */

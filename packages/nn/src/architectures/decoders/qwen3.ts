@@ -1,4 +1,4 @@
-import type { Architecture } from './architecture.ts';
+import type { Architecture } from '../architecture.ts';
 import { gatedDecoder } from './gated-decoder.ts';
 import { qwenWindow } from './qwen2.ts';
 

@@ -1,7 +1,7 @@
-import type { ConfigReader } from '../config/config-reader.ts';
-import { plainRope, type RopeRule, readRope, readRopeParameters } from '../config/rope.ts';
+import type { ConfigReader } from '../../files/config/config-reader.ts';
+import type { Architecture, ModelDefinition } from '../architecture.ts';
 import { activationNames } from '../transformer/feed-forward.ts';
-import type { Architecture, ModelDefinition } from './architecture.ts';
+import { plainRope, type RopeRule, readRope, readRopeParameters } from '../transformer/rope.ts';
 import { gatedDecoder, slidingLayers } from './gated-decoder.ts';
 
 interface GemmaOptions {
