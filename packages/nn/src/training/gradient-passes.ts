@@ -3,7 +3,6 @@ import { type CompiledFunction, compile, type Specs, type Variable } from '@tile
 import { batchTensors, labelCount, targetTensors } from '../model/batch.ts';
 import { bytesOf } from '../model/bytes.ts';
 import { describeAll, type Model } from '../model/model.ts';
-import { type Bucket, type FlatTensor, flatTensor } from './buckets.ts';
 import {
   dropoutNumbers,
   dropoutPlaces,
@@ -13,6 +12,7 @@ import {
   lossAndGradients,
   withSquaredNorm,
 } from './loss.ts';
+import { type Bucket, type FlatTensor, flatTensor } from './optimizer/buckets.ts';
 import type { LabelledBatch } from './trainer-options.ts';
 
 /** The outcome of a pass over a batch, or over several. */

@@ -10,7 +10,7 @@ import { readLoraConfig } from '../lora/peft-files.ts';
 import type { WeightDType } from '../model/weights.ts';
 import { dropoutNumbers, dropoutPlaces, lossAndGradients } from './loss.ts';
 import { initialLossScale, nextLossScale } from './loss-scale.ts';
-import { cosineSchedule, linearSchedule } from './schedules.ts';
+import { cosineSchedule, linearSchedule } from './optimizer/schedules.ts';
 import { createTrainer } from './trainer.ts';
 import type { TrainerOptions } from './trainer-options.ts';
 import { loadCheckpoint, saveCheckpoint } from './training-checkpoint.ts';

@@ -1,10 +1,10 @@
 import { InvalidArgumentError, type Tensor, type TensorDesc } from '@tilewise/core';
 import type { LoraConfig } from '../lora/adapter.ts';
 import type { Batch, Labels } from '../model/batch.ts';
-import type { ParameterSettings } from './buckets.ts';
 import type { LossOptions } from './loss.ts';
 import type { LossScale } from './loss-scale.ts';
-import type { AdamWOptions, SgdOptions } from './update-rule.ts';
+import type { ParameterSettings } from './optimizer/buckets.ts';
+import type { AdamWOptions, SgdOptions } from './optimizer/update-rule.ts';
 
 /**
  * A batch with what is to be predicted: labels (B, S) of tokens, or (B) of images; −100 counts for nothing.

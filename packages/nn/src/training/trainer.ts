@@ -3,10 +3,11 @@ import type { LoraConfig } from '../lora/adapter.ts';
 import { initialAdapter } from '../lora/initial-adapter.ts';
 import { downloadAll } from '../model/download.ts';
 import type { Model } from '../model/model.ts';
-import { bucketsOf } from './buckets.ts';
 import { gradientPasses } from './gradient-passes.ts';
 import { initialLossScale, type LossScale, nextLossScale } from './loss-scale.ts';
-import { createOptimizer } from './optimizer.ts';
+import { bucketsOf } from './optimizer/buckets.ts';
+import { createOptimizer } from './optimizer/optimizer.ts';
+import { updateRule } from './optimizer/update-rule.ts';
 import {
   type LabelledBatch,
   parameterSettings,
@@ -14,7 +15,6 @@ import {
   type Trainer,
   type TrainerOptions,
 } from './trainer-options.ts';
-import { updateRule } from './update-rule.ts';
 
 /** The number that PyTorch's `clip_grad_norm_` adds to the norm. */
 const CLIP_EPSILON = 1e-6;

@@ -10,9 +10,9 @@ import {
   typeCast,
   type Variable,
 } from '@tilewise/graph/ops';
-import { inFloat32 } from '../architectures/transformer/scope.ts';
-import { bytesOf } from '../model/bytes.ts';
-import { describeAll } from '../model/model.ts';
+import { inFloat32 } from '../../architectures/transformer/scope.ts';
+import { bytesOf } from '../../model/bytes.ts';
+import { describeAll } from '../../model/model.ts';
 import { type Bucket, type FlatTensor, flatTensor } from './buckets.ts';
 import type { UpdateRule } from './update-rule.ts';
 
