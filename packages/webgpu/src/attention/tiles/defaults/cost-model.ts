@@ -9,8 +9,8 @@ import {
   workgroupTileMemory,
 } from '../workgroup/memory.ts';
 import { workgroupRowReduction } from '../workgroup/row-reduction.ts';
-import { subgroupRowReduction } from '../workgroup/subgroup-row-reduction.ts';
-import { vectorsInFlight } from '../workgroup/unrolling.ts';
+import { subgroupRowReduction } from '../workgroup/variants/subgroup-row-reduction.ts';
+import { vectorsInFlight } from '../workgroup/variants/unrolling.ts';
 import type { WorkgroupTile, WorkgroupTileShape } from '../workgroup/workgroup-tile.ts';
 import type { AdapterClass } from './adapter-class.ts';
 

@@ -1,7 +1,7 @@
 import { rescaleOfLanes, resultsOfLanes, type TileBackend, weightedPart } from '../tile-backend.ts';
-import { accumulate, begin, storeWeights } from './accumulate-gemm.ts';
+import { accumulate, begin, storeWeights } from './gemm/accumulate-gemm.ts';
+import { scores } from './gemm/score-gemm.ts';
 import { declarations, vectorsPerLane } from './memory.ts';
-import { scores } from './score-gemm.ts';
 import type { WorkgroupTile } from './workgroup-tile.ts';
 
 /** Lanes multiply operands, and what they make of their scores, through workgroup memory. */

@@ -1,12 +1,12 @@
 import type { TileKind } from '../../../codegen/tile-kind.ts';
 import { checkedTile } from '../checked-tile.ts';
 import type { Tile } from '../tile.ts';
-import { f16Arithmetic } from './f16-arithmetic.ts';
 import { brokenSizesRule, unsupportedReason } from './limits.ts';
 import { makeWorkgroupTile } from './plain-tile.ts';
-import { prefetch } from './prefetch.ts';
-import { subgroupRowReduction } from './subgroup-row-reduction.ts';
-import { unrolling } from './unrolling.ts';
+import { f16Arithmetic } from './variants/f16-arithmetic.ts';
+import { prefetch } from './variants/prefetch.ts';
+import { subgroupRowReduction } from './variants/subgroup-row-reduction.ts';
+import { unrolling } from './variants/unrolling.ts';
 import type { WorkgroupTileShape } from './workgroup-tile.ts';
 
 const types: readonly unknown[] = ['f16', 'f32'];

@@ -2,11 +2,11 @@ import { Tensor } from '@tilewise/core';
 import { sdpa as exactSdpa } from '@tilewise/core/reference';
 import { errorOf } from '@tilewise/test-data';
 import { expect, test } from 'vitest';
-import { normal } from '../../../../testing/attention/attention-call.ts';
-import { sharedContext } from '../../../../testing/device/shared-context.ts';
-import { createContext, sdpa } from '../../../index.ts';
-import { toleranceOf } from '../../../tune/agreement.ts';
-import { workgroupTile } from './workgroup-kind.ts';
+import { normal } from '../../../../../testing/attention/attention-call.ts';
+import { sharedContext } from '../../../../../testing/device/shared-context.ts';
+import { createContext, sdpa } from '../../../../index.ts';
+import { toleranceOf } from '../../../../tune/agreement.ts';
+import { workgroupTile } from '../workgroup-kind.ts';
 
 const tile = workgroupTile({ tx: 4, ty: 4, headDimChunk: 4, stagingDType: 'f16', arithmetic: 'f16' });
 const [S, D] = [70, 24];

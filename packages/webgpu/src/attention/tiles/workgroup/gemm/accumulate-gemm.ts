@@ -1,8 +1,8 @@
-import { repeat } from '../../../codegen/text.ts';
-import type { AccumulateGemm } from '../tile-backend.ts';
+import { repeat } from '../../../../codegen/text.ts';
+import type { AccumulateGemm } from '../../tile-backend.ts';
+import { colsOf, rowsOf, stagedAt, stagedRows, vectorsPerLane, weightsOfLane } from '../memory.ts';
+import type { Chunk, WeightedChunk, WorkgroupTile } from '../workgroup-tile.ts';
 import { overChunks } from './chunks.ts';
-import { colsOf, rowsOf, stagedAt, stagedRows, vectorsPerLane, weightsOfLane } from './memory.ts';
-import type { Chunk, WeightedChunk, WorkgroupTile } from './workgroup-tile.ts';
 
 /** The n-th of `count` neighbours of a lane, as a place among those of all lanes. */
 const neighbour = (lane: 'tx' | 'ty', count: number, n: number): string =>

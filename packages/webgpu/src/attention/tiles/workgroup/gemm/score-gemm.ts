@@ -1,8 +1,8 @@
-import { repeat } from '../../../codegen/text.ts';
-import type { ScoreGemm, ScoreGemms, TileOperand } from '../tile-backend.ts';
+import { repeat } from '../../../../codegen/text.ts';
+import type { ScoreGemm, ScoreGemms, TileOperand } from '../../tile-backend.ts';
+import { colsOf, rowsOf, stagedAt } from '../memory.ts';
+import type { Chunk, WorkgroupTile } from '../workgroup-tile.ts';
 import { overChunks } from './chunks.ts';
-import { colsOf, rowsOf, stagedAt } from './memory.ts';
-import type { Chunk, WorkgroupTile } from './workgroup-tile.ts';
 
 /**
  * One or two matrices of products over the whole head size. Two go through the same loop, one after the

@@ -1,7 +1,7 @@
-import { repeat } from '../../../codegen/text.ts';
-import { divisorUpTo } from './memory.ts';
-import { sums } from './score-gemm.ts';
-import type { TileArithmetic } from './workgroup-tile.ts';
+import { repeat } from '../../../../codegen/text.ts';
+import { sums } from '../gemm/score-gemm.ts';
+import { divisorUpTo } from '../memory.ts';
+import type { TileArithmetic } from '../workgroup-tile.ts';
 
 /** The largest that is multiplied in f16. */
 const limits = { qk: 32, v: 16 } as const;

@@ -1,6 +1,6 @@
-import { chunkLoop, readVector } from './chunks.ts';
-import { stagedValue, stagedVectors, vectorType } from './memory.ts';
-import type { Chunk, ChunkLoop, TilePrefetch, WorkgroupTile } from './workgroup-tile.ts';
+import { chunkLoop, readVector } from '../gemm/chunks.ts';
+import { stagedValue, stagedVectors, vectorType } from '../memory.ts';
+import type { Chunk, ChunkLoop, TilePrefetch, WorkgroupTile } from '../workgroup-tile.ts';
 
 /**
  * Lanes read the next chunks from storage into registers before they multiply, or score, so that these chunks

@@ -1,7 +1,7 @@
-import { repeat } from '../../../codegen/text.ts';
-import { isForward, type LaneGrid } from '../tile.ts';
-import type { RowReduction } from '../tile-backend.ts';
-import type { TileRowReduction } from './workgroup-tile.ts';
+import { repeat } from '../../../../codegen/text.ts';
+import { isForward, type LaneGrid } from '../../tile.ts';
+import type { RowReduction } from '../../tile-backend.ts';
+import type { TileRowReduction } from '../workgroup-tile.ts';
 
 const isPowerOfTwo = (n: number): boolean => Number.isInteger(Math.log2(n));
 

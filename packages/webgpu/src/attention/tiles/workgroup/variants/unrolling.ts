@@ -1,8 +1,8 @@
-import { repeat } from '../../../codegen/text.ts';
-import type { TileOperand } from '../tile-backend.ts';
-import { ofProduct } from './chunks.ts';
-import { divisorUpTo, stagedValue } from './memory.ts';
-import type { Chunk, TileUnrolling, WorkgroupTile } from './workgroup-tile.ts';
+import { repeat } from '../../../../codegen/text.ts';
+import type { TileOperand } from '../../tile-backend.ts';
+import { ofProduct } from '../gemm/chunks.ts';
+import { divisorUpTo, stagedValue } from '../memory.ts';
+import type { Chunk, TileUnrolling, WorkgroupTile } from '../workgroup-tile.ts';
 
 /** vec4s that a lane reads before it stores the first. */
 export const vectorsInFlight: number = 8;

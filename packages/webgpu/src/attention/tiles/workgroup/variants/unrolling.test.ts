@@ -4,13 +4,13 @@ import {
   gpuResults,
   normal,
   type Results,
-} from '../../../../testing/attention/attention-call.ts';
-import { expectSameBits } from '../../../../testing/attention/expect-agreement.ts';
-import { sharedContext } from '../../../../testing/device/shared-context.ts';
-import { createContext } from '../../../index.ts';
-import { defaultSizes } from '../tile-table.ts';
-import { workgroupTile } from './workgroup-kind.ts';
-import type { WorkgroupTileSizes } from './workgroup-tile.ts';
+} from '../../../../../testing/attention/attention-call.ts';
+import { expectSameBits } from '../../../../../testing/attention/expect-agreement.ts';
+import { sharedContext } from '../../../../../testing/device/shared-context.ts';
+import { createContext } from '../../../../index.ts';
+import { defaultSizes } from '../../tile-table.ts';
+import { workgroupTile } from '../workgroup-kind.ts';
+import type { WorkgroupTileSizes } from '../workgroup-tile.ts';
 
 const [q, k, v, dO] = [1, 2, 3, 4].map(seed => normal([1, 2, 37, 36], seed));
 // Padding that must not be multiplied, in the middle of what is read together.

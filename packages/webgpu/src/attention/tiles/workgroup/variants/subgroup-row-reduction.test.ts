@@ -1,11 +1,11 @@
 import type { SdpaOptions, Tensor } from '@tilewise/core';
 import { sdpa as exactSdpa } from '@tilewise/core/reference';
 import { test } from 'vitest';
-import { normal } from '../../../../testing/attention/attention-call.ts';
-import { expectAgreement } from '../../../../testing/attention/expect-agreement.ts';
-import { sharedContext } from '../../../../testing/device/shared-context.ts';
-import { createContext, sdpa } from '../../../index.ts';
-import { workgroupTile } from './workgroup-kind.ts';
+import { normal } from '../../../../../testing/attention/attention-call.ts';
+import { expectAgreement } from '../../../../../testing/attention/expect-agreement.ts';
+import { sharedContext } from '../../../../../testing/device/shared-context.ts';
+import { createContext, sdpa } from '../../../../index.ts';
+import { workgroupTile } from '../workgroup-kind.ts';
 
 const { device, capabilities } = await sharedContext();
 const { subgroupMinSize, subgroupMaxSize } = capabilities;

@@ -1,10 +1,10 @@
 import { normaliseBackward, Tensor } from '@tilewise/core';
 import { expect, test } from 'vitest';
-import { normal } from '../../../../testing/attention/attention-call.ts';
-import { sharedContext } from '../../../../testing/device/shared-context.ts';
-import { createContext, guaranteedCapabilities, sdpa } from '../../../index.ts';
-import { backwardTiles, defaultSizes, defaultTile } from '../tile-table.ts';
-import { workgroupTile } from './workgroup-kind.ts';
+import { normal } from '../../../../../testing/attention/attention-call.ts';
+import { sharedContext } from '../../../../../testing/device/shared-context.ts';
+import { createContext, guaranteedCapabilities, sdpa } from '../../../../index.ts';
+import { backwardTiles, defaultSizes, defaultTile } from '../../tile-table.ts';
+import { workgroupTile } from '../workgroup-kind.ts';
 
 const call = {
   q: normal([1, 2, 70, 24], 1, 'f16'),

@@ -1,6 +1,6 @@
-import type { TileOperand } from '../tile-backend.ts';
-import { stagedValue } from './memory.ts';
-import type { Chunk, ChunkLoop, WorkgroupTile } from './workgroup-tile.ts';
+import type { TileOperand } from '../../tile-backend.ts';
+import { stagedValue } from '../memory.ts';
+import type { Chunk, ChunkLoop, WorkgroupTile } from '../workgroup-tile.ts';
 
 /**
  * A loop whose `body` finds one chunk of each operand after the other in `staged`. `begun`: the statements of
