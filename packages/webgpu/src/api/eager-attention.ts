@@ -5,7 +5,7 @@ import {
   type HostArray,
   operandTable,
 } from '@tilewise/core';
-import { captureTensor } from '../attention/tensor-names.ts';
+import { captureTensor } from '../attention/config/tensor-names.ts';
 import type { GpuContext } from '../runtime/context.ts';
 import type { EagerCall, ResultDesc } from '../runtime/eager-call.ts';
 import type { GpuTensor } from '../runtime/memory/gpu-tensor.ts';

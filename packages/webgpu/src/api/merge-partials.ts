@@ -11,7 +11,7 @@ import {
   type TensorDesc,
   UnsupportedError,
 } from '@tilewise/core';
-import { noTools } from '../attention/kernel-config.ts';
+import { noTools } from '../attention/config/kernel-config.ts';
 import { loadPartialKernel } from '../attention/kernels/forward/load-partial.ts';
 import { type MergedRows, mergeKernel } from '../attention/kernels/forward/merge.ts';
 import { partialVectors } from '../attention/kernels/forward/partials.ts';

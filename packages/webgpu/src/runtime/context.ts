@@ -1,4 +1,4 @@
-import { type KernelTarget, kernelTarget, type TensorSizes } from '../attention/kernel-target.ts';
+import { type KernelTarget, kernelTarget, type TensorSizes } from '../attention/config/kernel-target.ts';
 import type { LoadedModules } from '../attention/modules/load-modules.ts';
 import type { LoadedTileKinds, TileSelector, TileTarget } from '../attention/tiles/tile-choice.ts';
 import type { KernelSpec } from '../codegen/kernel-spec.ts';

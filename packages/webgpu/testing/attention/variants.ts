@@ -11,7 +11,7 @@ import {
 } from '@tilewise/core';
 import { add, ge, load, maskMod, mod, mul, scoreMod, tanh } from '@tilewise/core/expr';
 import { allTools } from '../../src/api/tools/all-tools.ts';
-import { kernelTarget } from '../../src/attention/kernel-target.ts';
+import { kernelTarget } from '../../src/attention/config/kernel-target.ts';
 import { backwardPlan } from '../../src/attention/plan/backward-plan.ts';
 import { forwardPlan } from '../../src/attention/plan/forward-plan.ts';
 import type { TileSelector } from '../../src/attention/tiles/tile-choice.ts';

@@ -6,7 +6,7 @@ import {
   validateBackward,
 } from '@tilewise/core';
 import { checkOptions } from '@tilewise/philox/errors';
-import type { KernelTools } from '../../attention/kernel-config.ts';
+import type { KernelTools } from '../../attention/config/kernel-config.ts';
 import type { PlanOn } from '../../attention/plan/attention-plan.ts';
 import { backwardPlan } from '../../attention/plan/backward-plan.ts';
 import { choiceReasons } from '../../attention/tiles/tile-choice.ts';

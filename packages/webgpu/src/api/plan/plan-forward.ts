@@ -1,6 +1,6 @@
 import { type AttentionProblem, type Support, validate } from '@tilewise/core';
 import { checkOptions } from '@tilewise/philox/errors';
-import type { KernelTools } from '../../attention/kernel-config.ts';
+import type { KernelTools } from '../../attention/config/kernel-config.ts';
 import { forwardRole } from '../../attention/kernels/forward/forward-shape.ts';
 import type { PlanOn } from '../../attention/plan/attention-plan.ts';
 import { forwardPlan } from '../../attention/plan/forward-plan.ts';

@@ -1,6 +1,6 @@
 import type { AttentionProblem, BackwardProblem } from '@tilewise/core';
 import type { PreparedAttention } from '@tilewise/core/primitive';
-import type { KernelTools } from '../../attention/kernel-config.ts';
+import type { KernelTools } from '../../attention/config/kernel-config.ts';
 import type { GpuContext } from '../../runtime/context.ts';
 import type { GpuTensor } from '../../runtime/memory/gpu-tensor.ts';
 import { recordedPlans } from '../../runtime/recorded-plans.ts';

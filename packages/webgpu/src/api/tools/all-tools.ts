@@ -1,9 +1,9 @@
 import { dataChecks, nearestName } from '@tilewise/core';
 import { exprTools } from '@tilewise/core/expr';
+import { noTools } from '../../attention/config/kernel-config.ts';
 import { dropoutTools } from '../../attention/dropout/dropout-tools.ts';
 import { fp8Tools } from '../../attention/fp8/fp8-tools.ts';
 import { mxfp8Tools } from '../../attention/fp8/mxfp8-tools.ts';
-import { noTools } from '../../attention/kernel-config.ts';
 import { inputGradientTools } from '../../attention/kernels/backward/input-gradients.ts';
 import { splitKvTools } from '../../attention/kernels/forward/split-kv.ts';
 import { pagePart } from '../../attention/layout/pages.ts';

@@ -6,7 +6,7 @@ import {
   type SdpaOptions,
 } from '@tilewise/core';
 import type { ExprTools } from '@tilewise/core/expr';
-import { type KernelTools, noTools } from '../../attention/kernel-config.ts';
+import { type KernelTools, noTools } from '../../attention/config/kernel-config.ts';
 import type { GpuContext } from '../../runtime/context.ts';
 import type { fp8List } from './fp8-list.ts';
 

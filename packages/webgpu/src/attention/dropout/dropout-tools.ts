@@ -1,4 +1,4 @@
-import type { DropoutTools } from '../kernel-config.ts';
+import type { DropoutTools } from '../config/kernel-config.ts';
 import { dropoutPart } from './dropout.ts';
 import { dropoutMaskKernel } from './dropout-mask.ts';
 

@@ -1,8 +1,7 @@
 import type { AttentionProblem } from '@tilewise/core';
 import { type KernelSpec, kernelSpec } from '../../codegen/kernel-spec.ts';
 import { repeat } from '../../codegen/text.ts';
-import { forwardAmaxes, fp8Kernel } from '../fp8-steps.ts';
-import type { KernelConfig } from '../kernel-config.ts';
+import type { KernelConfig } from '../config/kernel-config.ts';
 import { skipUnless } from '../kernels/workgroup-reads.ts';
 import { readOperand, writeOperand } from '../layout/operand.ts';
 import { probabilitiesPart, rowAddressing, rowTensor } from '../layout/row-results.ts';
@@ -12,6 +11,7 @@ import { tileCols, tileLanes, tileRows } from '../tiles/tile.ts';
 import { storeRows } from '../tiles/tile-backend.ts';
 import { headGroups, keyHeads, tileOperands, tileResult } from '../tiles/tile-operands.ts';
 import { defaultTile } from '../tiles/tile-table.ts';
+import { forwardAmaxes, fp8Kernel } from './fp8-steps.ts';
 
 /**
  * o of an FP8 problem, whose P is rounded after it is normalised: the forward kernel has found lse, so that P

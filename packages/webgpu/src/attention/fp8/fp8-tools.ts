@@ -1,5 +1,5 @@
 import { fp8Reading } from '@tilewise/core';
-import type { Fp8Tools } from '../kernel-config.ts';
+import type { Fp8Tools } from '../config/kernel-config.ts';
 import { clearAmaxKernels, fp8Arithmetic } from './fp8.ts';
 import { fp8OutputKernel } from './fp8-output.ts';
 

@@ -1,5 +1,5 @@
 import { mxfp8OperandTable } from '@tilewise/core';
-import type { Mxfp8Tools } from '../kernel-config.ts';
+import type { Mxfp8Tools } from '../config/kernel-config.ts';
 import { blockRoundingPart, roundBlocks } from './block-rounding.ts';
 import {
   dequantisedBackward,

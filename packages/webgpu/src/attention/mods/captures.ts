@@ -2,7 +2,7 @@ import { type DType, dtypeTraits, type TensorDesc } from '@tilewise/core';
 import { isNegativeInfinity } from '../../codegen/formats/float-bits.ts';
 import { storageFormat } from '../../codegen/formats/storage-format.ts';
 import { readElement, type ShaderPart } from '../../codegen/shader-part.ts';
-import { captureTensor } from '../tensor-names.ts';
+import { captureTensor } from '../config/tensor-names.ts';
 
 const byte = 'captured_word >> ((at & 3u) * 8u)';
 

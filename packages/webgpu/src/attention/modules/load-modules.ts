@@ -1,6 +1,6 @@
 import { type CallReading, TilewiseError } from '@tilewise/core';
 import type { ExprTools } from '@tilewise/core/expr';
-import type { DropoutTools, SplitKvTools, SumTools } from '../kernel-config.ts';
+import type { DropoutTools, SplitKvTools, SumTools } from '../config/kernel-config.ts';
 import type { WithSegments } from '../layout/segments.ts';
 import type { ModStages } from '../score/stage.ts';
 import type { SequenceTools } from './sequence-tools.ts';

@@ -5,7 +5,7 @@ import { allTools } from '../../api/tools/all-tools.ts';
 import { dispatchSize } from '../../codegen/kernel-spec.ts';
 import { type Capabilities, guaranteedCapabilities, type KernelSpec } from '../../index.ts';
 import { planReasons } from '../../runtime/plan/plan-layout.ts';
-import { kernelTarget } from '../kernel-target.ts';
+import { kernelTarget } from '../config/kernel-target.ts';
 import { defaultTile } from '../tiles/tile-table.ts';
 import { backwardPlan } from './backward-plan.ts';
 import { forwardPlan } from './forward-plan.ts';

@@ -1,6 +1,6 @@
 import type { KernelSpec } from '../../codegen/kernel-spec.ts';
-import type { KernelConfig, KernelTools } from '../kernel-config.ts';
-import type { KernelTarget } from '../kernel-target.ts';
+import type { KernelConfig, KernelTools } from '../config/kernel-config.ts';
+import type { KernelTarget } from '../config/kernel-target.ts';
 import type { PlanTensors } from './tensors.ts';
 
 /**

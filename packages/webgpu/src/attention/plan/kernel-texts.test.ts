@@ -5,7 +5,7 @@ import { allTools } from '../../api/tools/all-tools.ts';
 import { guaranteedCapabilities, type KernelSpec, type TileSelector } from '../../index.ts';
 import { matrixTile } from '../../matrix/index.ts';
 import { subgroupTile } from '../../tiles/index.ts';
-import { kernelTarget } from '../kernel-target.ts';
+import { kernelTarget } from '../config/kernel-target.ts';
 import { backwardPlan } from './backward-plan.ts';
 import { forwardPlan } from './forward-plan.ts';
 

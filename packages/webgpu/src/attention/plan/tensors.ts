@@ -9,13 +9,13 @@ import {
   rowShape,
   rowsFootprint,
 } from '@tilewise/core';
-import { fp8ListLength } from '../fp8-steps.ts';
-import type { KernelTools } from '../kernel-config.ts';
-import type { TensorSizes } from '../kernel-target.ts';
+import type { KernelTools } from '../config/kernel-config.ts';
+import type { TensorSizes } from '../config/kernel-target.ts';
+import { captureGradient } from '../config/tensor-names.ts';
+import { fp8ListLength } from '../fp8/fp8-steps.ts';
 import { partialSums } from '../kernels/backward/partial-sums.ts';
 import { type ForwardShape, workspaceVectors } from '../kernels/forward/forward-shape.ts';
 import { partialVectors } from '../kernels/forward/partials.ts';
-import { captureGradient } from '../tensor-names.ts';
 
 /** The tensors of a plan, by the names under which kernels bind them. */
 export interface PlanTensors extends TensorSizes {

@@ -8,7 +8,7 @@ import { sharedContext } from '../../../testing/device/shared-context.ts';
 import { allTools } from '../../api/tools/all-tools.ts';
 import type { GpuContext, KernelSpec } from '../../index.ts';
 import { makeKernelPlan } from '../../runtime/plan/device-plan.ts';
-import { kernelTarget } from '../kernel-target.ts';
+import { kernelTarget } from '../config/kernel-target.ts';
 import { backwardPlan } from '../plan/backward-plan.ts';
 import { forwardPlan } from '../plan/forward-plan.ts';
 

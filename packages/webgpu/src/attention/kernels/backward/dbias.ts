@@ -3,7 +3,7 @@ import { elementStore } from '../../../codegen/formats/element-store.ts';
 import { type KernelSpec, kernelSpec } from '../../../codegen/kernel-spec.ts';
 import type { ShaderPart } from '../../../codegen/shader-part.ts';
 import { repeat } from '../../../codegen/text.ts';
-import type { KernelConfig } from '../../kernel-config.ts';
+import type { KernelConfig } from '../../config/kernel-config.ts';
 import { tileCols, tileLanes, tileRows } from '../../tiles/tile.ts';
 import { keyHeads } from '../../tiles/tile-operands.ts';
 import { defaultTile } from '../../tiles/tile-table.ts';

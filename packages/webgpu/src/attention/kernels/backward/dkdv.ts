@@ -1,6 +1,6 @@
 import type { BackwardProblem, OperandDesc } from '@tilewise/core';
 import { type KernelSpec, kernelSpec } from '../../../codegen/kernel-spec.ts';
-import type { TileConfig } from '../../kernel-config.ts';
+import type { TileConfig } from '../../config/kernel-config.ts';
 import { writeOperand } from '../../layout/operand.ts';
 import { queryRangePart } from '../../layout/sequence.ts';
 import { tileCols, tileLanes, tileRows } from '../../tiles/tile.ts';

@@ -1,8 +1,8 @@
 import type { BackwardProblem } from '@tilewise/core';
 import type { ShaderPart } from '../../../codegen/shader-part.ts';
 import { repeat } from '../../../codegen/text.ts';
-import { type Fp8Kernel, fp8Kernel } from '../../fp8-steps.ts';
-import type { KernelTools, TileConfig } from '../../kernel-config.ts';
+import type { KernelTools, TileConfig } from '../../config/kernel-config.ts';
+import { type Fp8Kernel, fp8Kernel } from '../../fp8/fp8-steps.ts';
 import { readOperand } from '../../layout/operand.ts';
 import { probabilitiesPart, rowAddressing, rowTensor } from '../../layout/row-results.ts';
 import { type KernelOperands, sequencePart } from '../../layout/sequence.ts';

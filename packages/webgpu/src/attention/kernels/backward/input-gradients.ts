@@ -1,4 +1,4 @@
-import type { SumTools } from '../../kernel-config.ts';
+import type { SumTools } from '../../config/kernel-config.ts';
 import { scoreInputGradientKernels, scoreInputVectors } from './dbias.ts';
 import { dsinkKernel } from './dsink.ts';
 

@@ -1,8 +1,8 @@
 import type { AttentionProblem } from '@tilewise/core';
 import { type KernelSpec, kernelSpec } from '../../../codegen/kernel-spec.ts';
 import { repeat } from '../../../codegen/text.ts';
-import { type Fp8Kernel, forwardAmaxes, fp8Kernel } from '../../fp8-steps.ts';
-import type { ForwardFinish, KernelConfig } from '../../kernel-config.ts';
+import type { ForwardFinish, KernelConfig } from '../../config/kernel-config.ts';
+import { type Fp8Kernel, forwardAmaxes, fp8Kernel } from '../../fp8/fp8-steps.ts';
 import { readOperand, writeOperand } from '../../layout/operand.ts';
 import {
   lowest,

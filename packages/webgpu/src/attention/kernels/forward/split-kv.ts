@@ -1,6 +1,6 @@
 import type { AttentionProblem } from '@tilewise/core';
 import { repeat } from '../../../codegen/text.ts';
-import type { ForwardFinish, SplitKvTools } from '../../kernel-config.ts';
+import type { ForwardFinish, SplitKvTools } from '../../config/kernel-config.ts';
 import type { Tile } from '../../tiles/tile.ts';
 import { mergedRows, mergeKernel } from './merge.ts';
 import { partialsPart } from './partials.ts';

@@ -7,7 +7,7 @@ import {
   fp8AmaxNames,
   fp8ScalarNames,
 } from '@tilewise/core';
-import type { ShaderPart } from '../codegen/shader-part.ts';
+import type { ShaderPart } from '../../codegen/shader-part.ts';
 
 export type AmaxName = ForwardAmaxName | BackwardAmaxName;
 

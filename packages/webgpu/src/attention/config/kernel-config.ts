@@ -1,14 +1,14 @@
 import type { AttentionProblem, BackwardProblem, Fp8Reading, OperandDesc, OperandRow } from '@tilewise/core';
-import type { BindingBudget } from '../codegen/binding-pressure.ts';
-import type { KernelSpec } from '../codegen/kernel-spec.ts';
-import type { ShaderPart } from '../codegen/shader-part.ts';
-import type { AmaxName, Fp8Arithmetic } from './fp8-steps.ts';
-import type { OperandAccess } from './layout/operand.ts';
-import type { PagePart } from './layout/pages.ts';
-import type { WithSegments } from './layout/segments.ts';
-import type { KernelOperands } from './layout/sequence.ts';
-import type { ModStages } from './score/stage.ts';
-import type { LaneGrid, Tile } from './tiles/tile.ts';
+import type { BindingBudget } from '../../codegen/binding-pressure.ts';
+import type { KernelSpec } from '../../codegen/kernel-spec.ts';
+import type { ShaderPart } from '../../codegen/shader-part.ts';
+import type { AmaxName, Fp8Arithmetic } from '../fp8/fp8-steps.ts';
+import type { OperandAccess } from '../layout/operand.ts';
+import type { PagePart } from '../layout/pages.ts';
+import type { WithSegments } from '../layout/segments.ts';
+import type { KernelOperands } from '../layout/sequence.ts';
+import type { ModStages } from '../score/stage.ts';
+import type { LaneGrid, Tile } from '../tiles/tile.ts';
 
 /** How kernels of one problem are made. */
 export interface KernelConfig extends OperandAccess {
