@@ -69,7 +69,7 @@ test('calls carry neither f16 arithmetic, nor prefetch, nor subgroup statistics'
   const code = await bundleOf('createContext', 'sdpa', 'sdpaBackward');
   for (const own of ['fn exceeds', 'prefetches ', 'fn take_place']) {
     expect(code).not.toContain(own);
-    expect(await bundleFrom('./tiles/index.ts', 'workgroupTile')).toContain(own);
+    expect(await bundleFrom('./subpaths/tiles.ts', 'workgroupTile')).toContain(own);
   }
 });
 

@@ -5,7 +5,6 @@ import { openGpu } from '@tilewise/webgpu-host';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Mutation, mutations } from '../../core/testing/mutations.ts';
 import { storageBuffer } from '../testing/device/device-buffers.ts';
-import { fp8, mxfp8 } from './fp8/index.ts';
 import {
   checkSupport,
   createContext,
@@ -19,8 +18,9 @@ import {
   sdpaVjp,
   webgpuEngine,
 } from './index.ts';
-import { matrixTile } from './matrix/index.ts';
-import { subgroupTile, workgroupTile } from './tiles/index.ts';
+import { fp8, mxfp8 } from './subpaths/fp8.ts';
+import { matrixTile } from './subpaths/matrix.ts';
+import { subgroupTile, workgroupTile } from './subpaths/tiles.ts';
 import { tilesFrom } from './tune/index.ts';
 
 // The null backend checks every call as a device does, and compiles and runs nothing.

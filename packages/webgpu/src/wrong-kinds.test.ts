@@ -9,7 +9,6 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type GoodCall, goodCall, k, lse, o, q, v } from '../testing/attention/good-call.ts';
 import { storageBuffer } from '../testing/device/device-buffers.ts';
 import { caught, expectError } from '../testing/expect-error.ts';
-import { fp8, mxfp8 } from './fp8/index.ts';
 import {
   checkSupport,
   createContext,
@@ -22,7 +21,8 @@ import {
   sdpaVjp,
   webgpuEngine,
 } from './index.ts';
-import { workgroupTile } from './tiles/index.ts';
+import { fp8, mxfp8 } from './subpaths/fp8.ts';
+import { workgroupTile } from './subpaths/tiles.ts';
 import { gpuClock, tableTile, tileCandidates, tune } from './tune/index.ts';
 
 let ctx: GpuContext;

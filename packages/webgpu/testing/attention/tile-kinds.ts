@@ -1,8 +1,8 @@
 import { spelledMatrixTile } from '../../src/attention/tiles/matrix/matrix-kind.ts';
 import type { MatrixTileShape } from '../../src/attention/tiles/matrix/shape.ts';
 import type { Stationary, SubgroupMatrixConfig, Tile, TileSelector } from '../../src/index.ts';
-import { matrixTile } from '../../src/matrix/index.ts';
-import { type SubgroupTileShape, subgroupTile } from '../../src/tiles/index.ts';
+import { matrixTile } from '../../src/subpaths/matrix.ts';
+import { type SubgroupTileShape, subgroupTile } from '../../src/subpaths/tiles.ts';
 import { plainMatrices } from '../primitive/plain-matrices.ts';
 
 const bySide = (tile: (stationary: Stationary) => Tile): { forward: Tile; dq: Tile; dkdv: Tile } => ({

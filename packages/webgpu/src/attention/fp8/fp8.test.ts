@@ -4,8 +4,8 @@ import { errorOf } from '@tilewise/test-data';
 import { describe, expect, test } from 'vitest';
 import { type AttentionCall, normal } from '../../../testing/attention/attention-call.ts';
 import { sharedContext } from '../../../testing/device/shared-context.ts';
-import { fp8 as withKernels } from '../../fp8/index.ts';
 import { type GpuTensor, sdpa, sdpaBackward, sdpaVjp, webgpuEngine } from '../../index.ts';
+import { fp8 as withKernels } from '../../subpaths/fp8.ts';
 
 const fp8 = withKernels({
   ...{ descaleQ: 0.5, descaleK: 1.5, descaleV: 0.75, descaleO: 1 / 3, descaleDO: 1.25 },

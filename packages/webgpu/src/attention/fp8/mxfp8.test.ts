@@ -10,8 +10,8 @@ import { mxfp8Call } from '@tilewise/test-data';
 import { expect, test } from 'vitest';
 import { normal } from '../../../testing/attention/attention-call.ts';
 import { sharedContext } from '../../../testing/device/shared-context.ts';
-import { mxfp8 as withKernels } from '../../fp8/index.ts';
 import { type GpuTensor, sdpa, sdpaBackward } from '../../index.ts';
+import { mxfp8 as withKernels } from '../../subpaths/fp8.ts';
 
 interface Case {
   readonly shape: Parameters<typeof mxfp8Call>[0];

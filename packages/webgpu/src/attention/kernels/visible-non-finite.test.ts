@@ -10,7 +10,7 @@ import {
 } from '../../../testing/attention/attention-call.ts';
 import { sharedContext } from '../../../testing/device/shared-context.ts';
 import { createContext, type Stationary, type TileSelector } from '../../index.ts';
-import { subgroupTile } from '../../tiles/index.ts';
+import { subgroupTile } from '../../subpaths/tiles.ts';
 
 const clean = (S: number, Skv = S): AttentionCall => ({
   q: normal([1, 2, S, 8], 1),

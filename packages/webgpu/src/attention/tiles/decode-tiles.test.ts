@@ -5,7 +5,7 @@ import { normal } from '../../../testing/attention/attention-call.ts';
 import { expectAgreement } from '../../../testing/attention/expect-agreement.ts';
 import { sharedContext } from '../../../testing/device/shared-context.ts';
 import { checkSupport, createContext, sdpa } from '../../index.ts';
-import { subgroupTile, workgroupTile } from '../../tiles/index.ts';
+import { subgroupTile, workgroupTile } from '../../subpaths/tiles.ts';
 import { forwardShape } from '../kernels/forward/forward-shape.ts';
 import type { Tile } from './tile.ts';
 

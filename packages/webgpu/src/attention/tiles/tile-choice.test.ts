@@ -10,8 +10,8 @@ import {
   guaranteedCapabilities,
   type TileSelector,
 } from '../../index.ts';
-import { matrixTile } from '../../matrix/index.ts';
-import { subgroupTile, workgroupTile } from '../../tiles/index.ts';
+import { matrixTile } from '../../subpaths/matrix.ts';
+import { subgroupTile, workgroupTile } from '../../subpaths/tiles.ts';
 import { forwardShape } from '../kernels/forward/forward-shape.ts';
 import { subgroupKind } from './subgroup/subgroup-kind.ts';
 import type { Tile } from './tile.ts';

@@ -11,7 +11,7 @@ import {
   subgroupTile,
   type WorkgroupTileShape,
   workgroupTile,
-} from '../../tiles/index.ts';
+} from '../../subpaths/tiles.ts';
 import type { ForwardShape } from '../kernels/forward/forward-shape.ts';
 import type { AttentionPlan } from '../plan/attention-plan.ts';
 import { backwardPlan } from '../plan/backward-plan.ts';

@@ -11,7 +11,7 @@ import {
   type TileSelector,
 } from '../../index.ts';
 import { compileAsync } from '../../runtime/plan/pipelines.ts';
-import { type WorkgroupTileShape, workgroupTile } from '../../tiles/index.ts';
+import { type WorkgroupTileShape, workgroupTile } from '../../subpaths/tiles.ts';
 import { matrixTiles } from './matrix/matrix-tiles.ts';
 import { defaultSizes } from './tile-table.ts';
 

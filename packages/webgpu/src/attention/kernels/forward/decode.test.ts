@@ -5,7 +5,7 @@ import { normal } from '../../../../testing/attention/attention-call.ts';
 import { expectAgreement } from '../../../../testing/attention/expect-agreement.ts';
 import { sharedContext } from '../../../../testing/device/shared-context.ts';
 import { type GpuTensor, sdpa } from '../../../index.ts';
-import { workgroupTile } from '../../../tiles/index.ts';
+import { workgroupTile } from '../../../subpaths/tiles.ts';
 import { tileRows } from '../../tiles/tile.ts';
 import { forwardTiles } from '../../tiles/tile-table.ts';
 import { forwardShape } from './forward-shape.ts';

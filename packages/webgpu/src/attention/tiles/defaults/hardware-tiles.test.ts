@@ -9,7 +9,7 @@ import {
   guaranteedCapabilities,
   type TileSelector,
 } from '../../../index.ts';
-import { matrixTiles } from '../../../matrix/index.ts';
+import { matrixTiles } from '../../../subpaths/matrix.ts';
 import { tileLanes } from '../tile.ts';
 import { adapterClass, adapterClassNames } from './adapter-class.ts';
 import { fastestTile } from './default-tiles.ts';

@@ -4,7 +4,7 @@ import { exactResults, gpuResults, normal } from '../../../../testing/attention/
 import { expectAgreement } from '../../../../testing/attention/expect-agreement.ts';
 import { sharedContext } from '../../../../testing/device/shared-context.ts';
 import { createContext, planSdpa } from '../../../index.ts';
-import { subgroupTile } from '../../../tiles/index.ts';
+import { subgroupTile } from '../../../subpaths/tiles.ts';
 import type { Stationary, Tile } from '../tile.ts';
 
 test('problems that repay it run on tiles of subgroups on adapters that compute on a CPU', async () => {
