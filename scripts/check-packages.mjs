@@ -2,8 +2,8 @@
 //   node scripts/check-packages.mjs [--keep]     (after a build; --keep leaves the working folder for a look)
 // For each package: publint and are-the-types-wrong on the tarball, an install into an empty project with
 // nothing but the packages below it, an import of every subpath in Node, a browser bundle of every subpath, a
-// strict type check without skipLibCheck (of every subpath, and of the callers in consumers/), and the bundle
-// budgets of bundle-budgets.mjs.
+// strict type check without skipLibCheck (of every subpath, and of the callers in checks/consumers), and
+// the bundle budgets of checks/bundle-budgets.mjs.
 import { spawnSync } from 'node:child_process';
 import {
   copyFileSync,
@@ -24,7 +24,7 @@ import { fileURLToPath } from 'node:url';
 import { checkPackage, createPackageFromTarballData } from '@arethetypeswrong/core';
 import { publint } from 'publint';
 import { formatMessage } from 'publint/utils';
-import { bundleBudgets } from './bundle-budgets.mjs';
+import { bundleBudgets } from './checks/bundle-budgets.mjs';
 import { bundleSize } from './checks/bundle-size.mjs';
 import { packagesOf, snippetsOf } from './checks/snippets.mjs';
 
@@ -246,7 +246,8 @@ function typeCheck({ folder, subpaths }, project) {
   );
   writeFileSync(join(project, 'subpaths.ts'), `${lines.join('\n')}\n`);
   const consumers = ['optional.ts', `${folder}.ts`];
-  for (const name of consumers) copyFileSync(join(root, 'scripts', 'consumers', name), join(project, name));
+  for (const name of consumers)
+    copyFileSync(join(root, 'scripts', 'checks', 'consumers', name), join(project, name));
   const compilerOptions = {
     target: 'es2022',
     lib: ['es2022', 'dom', 'dom.iterable'],

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { run } from '../release/run.mjs';
 
 const versions = ['5.7', '5.8', '5.9', '6.0', '7.0'];
-const consumers = fileURLToPath(new URL('../consumers', import.meta.url));
+const consumers = fileURLToPath(new URL('../checks/consumers', import.meta.url));
 
 /** The types of the packages in every TypeScript that is supported, with its strict settings. */
 export function typescriptChecks({ folder }) {
