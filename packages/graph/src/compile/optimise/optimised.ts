@@ -1,11 +1,11 @@
 import type { Program } from '../../ir/program/program.ts';
-import { copiesAsViews } from './copies-as-views.ts';
-import { elideCopies } from './elide-copies.ts';
+import { copiesAsViews } from './copies/copies-as-views.ts';
+import { elideCopies } from './copies/elide-copies.ts';
 import { foldBatchSums } from './fold-batch-sums.ts';
 import { foldConstants } from './fold-constants.ts';
-import { fuseEpilogues } from './fuse-epilogues.ts';
-import { fuseMaps } from './fuse-maps.ts';
-import { fuseRows } from './fuse-rows.ts';
+import { fuseEpilogues } from './fuse/fuse-epilogues.ts';
+import { fuseMaps } from './fuse/fuse-maps.ts';
+import { fuseRows } from './fuse/fuse-rows.ts';
 import { readStored } from './read-stored.ts';
 import { reuseReductions } from './reuse-reductions.ts';
 

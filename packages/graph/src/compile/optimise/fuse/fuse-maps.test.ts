@@ -1,8 +1,8 @@
 import type { Tensor } from '@tilewise/core';
 import { referenceEngine } from '@tilewise/core/reference';
 import { describe, expect, test } from 'vitest';
-import { GraphBuilder } from '../../../testing/attention/attention-graph.ts';
-import { expectClose, expectSame } from '../../../testing/compare/expect-same.ts';
+import { GraphBuilder } from '../../../../testing/attention/attention-graph.ts';
+import { expectClose, expectSame } from '../../../../testing/compare/expect-same.ts';
 
 /** How many primitives of each kind `run` prepares on an engine. */
 async function counted(

@@ -1,9 +1,9 @@
 import { type Expr, sameShape } from '@tilewise/core';
 import { nodes } from '@tilewise/core/expr';
 import { inputName } from '@tilewise/core/primitive';
-import { exprType, rewriteExpr } from '../../ir/program/expr.ts';
-import type { Program, ProgramValue, Step } from '../../ir/program/program.ts';
-import { touched } from '../memory-plan.ts';
+import { exprType, rewriteExpr } from '../../../ir/program/expr.ts';
+import type { Program, ProgramValue, Step } from '../../../ir/program/program.ts';
+import { touched } from '../../memory-plan.ts';
 import {
   expressionOf,
   isExtreme,
@@ -13,7 +13,7 @@ import {
   type MapStep,
   type PlacedStep,
   placesOf,
-} from './placed-step.ts';
+} from '../placed-step.ts';
 
 /** The most tensors that one kernel reads: with the output, the eight bindings that every device has. */
 const MOST_INPUTS = 7;

@@ -1,15 +1,15 @@
 import { type Expr, sameShape } from '@tilewise/core';
 import { constant, nodes } from '@tilewise/core/expr';
 import { inputName, type RowsPrimitive } from '@tilewise/core/primitive';
-import { rewriteExpr } from '../../ir/program/expr.ts';
+import { rewriteExpr } from '../../../ir/program/expr.ts';
 import {
   ownerOf,
   type PrimitiveStep,
   type Program,
   type ProgramValue,
   type Step,
-} from '../../ir/program/program.ts';
-import { touched } from '../memory-plan.ts';
+} from '../../../ir/program/program.ts';
+import { touched } from '../../memory-plan.ts';
 import {
   expressionOf,
   isExtreme,
@@ -19,7 +19,7 @@ import {
   placesOf,
   usersOf,
   withInputs,
-} from './placed-step.ts';
+} from '../placed-step.ts';
 
 /** The most tensors of a step: the bindings that every device has. */
 const MOST_TENSORS = 8;

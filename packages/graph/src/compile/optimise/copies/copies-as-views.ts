@@ -5,8 +5,8 @@ import {
   type Program,
   type ProgramValue,
   type Step,
-} from '../../ir/program/program.ts';
-import { touched } from '../memory-plan.ts';
+} from '../../../ir/program/program.ts';
+import { touched } from '../../memory-plan.ts';
 import { type Layout, layoutOf, placeThrough } from './place-through.ts';
 
 /** A copy of elements that lie somewhere in the memory of a value. */

@@ -1,16 +1,16 @@
 import { type Expr, sameShape } from '@tilewise/core';
 import { type LoadExpr, loads, nodes } from '@tilewise/core/expr';
 import { input, inputName, type MatMulPrimitive } from '@tilewise/core/primitive';
-import { rewriteExpr } from '../../ir/program/expr.ts';
+import { rewriteExpr } from '../../../ir/program/expr.ts';
 import {
   ownerOf,
   type PrimitiveStep,
   type Program,
   type ProgramValue,
   type Step,
-} from '../../ir/program/program.ts';
-import { touched } from '../memory-plan.ts';
-import { isMap, type MapStep, usersOf } from './placed-step.ts';
+} from '../../../ir/program/program.ts';
+import { touched } from '../../memory-plan.ts';
+import { isMap, type MapStep, usersOf } from '../placed-step.ts';
 
 interface Product extends PrimitiveStep {
   readonly primitive: MatMulPrimitive;

@@ -1,5 +1,5 @@
 import { isContiguous, sameShape } from '@tilewise/core';
-import { ownerOf, type PrimitiveStep, type Program, type ProgramValue } from '../../ir/program/program.ts';
+import { ownerOf, type PrimitiveStep, type Program, type ProgramValue } from '../../../ir/program/program.ts';
 
 /**
  * Leaves out copies of contiguous tensors, as a reshape makes: what reads the copy reads the tensor. Both
