@@ -3,7 +3,7 @@ import { cpuEngine } from '../src/cpu/engine.ts';
 import { compileKernels, moduleOf, supportedVariants } from '../src/cpu/kernels/host-kernels.ts';
 import { sdpa } from '../src/cpu/sdpa.ts';
 import { createPool } from '../src/cpu/threads/pool.ts';
-import { takeOperands } from '../src/cpu/threads/taken-operands.ts';
+import { takeOperands } from '../src/cpu/threads/shared/taken-operands.ts';
 import { forwardOnThreads } from '../src/cpu/threads/threaded.ts';
 import { sdpa as exactSdpa } from '../src/reference/sdpa.ts';
 import { Tensor } from '../src/tensor/tensor.ts';

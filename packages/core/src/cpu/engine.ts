@@ -29,8 +29,8 @@ import { gradientsOf, sdpa, sdpaBackward } from './sdpa.ts';
 import { createTeam } from './team/team.ts';
 import { canShareMemory, hostThreads } from './threads/host-threads.ts';
 import { createPool, type Pool, WorkerFailure } from './threads/pool.ts';
-import { copyPart, moved } from './threads/shared-tensors.ts';
-import { type TakenOperands, takeOperands } from './threads/taken-operands.ts';
+import { copyPart, moved } from './threads/shared/shared-tensors.ts';
+import { type TakenOperands, takeOperands } from './threads/shared/taken-operands.ts';
 import { backwardOnThreads, forwardOnThreads } from './threads/threaded.ts';
 
 /** How the CPU engine computes. Results do not depend on `threads`, and on `variant` only by rounding. */

@@ -12,8 +12,8 @@ import type { TileSize } from '../attention/tiles/tile-size.ts';
 import type { Variant } from '../kernels/interface/variant.ts';
 import type { Region } from '../team/join-team.ts';
 import type { Amax } from './amax.ts';
-import type { Arrivals } from './arrivals.ts';
-import type { Sent } from './shared-tensors.ts';
+import type { Arrivals } from './shared/arrivals.ts';
+import type { Sent } from './shared/shared-tensors.ts';
 
 /** A problem as it goes to a worker: its expressions are flat, since a copy of a nested one takes stack. */
 export interface SentProblem extends Omit<AttentionProblem, 'scoreMod' | 'maskMod'> {

@@ -22,9 +22,9 @@ import { padded } from '../kernels/interface/panel.ts';
 import { type Amax, joinAmax } from './amax.ts';
 import { type BackwardPass, type ForwardPass, type Pass, sendProblem } from './message.ts';
 import type { Pool } from './pool.ts';
-import type { SharedBuffers } from './shared-buffers.ts';
-import { allocateShared, deliver, placesFor, type Sent, send, zeros } from './shared-tensors.ts';
-import type { TakenOperands } from './taken-operands.ts';
+import type { SharedBuffers } from './shared/shared-buffers.ts';
+import { allocateShared, deliver, placesFor, type Sent, send, zeros } from './shared/shared-tensors.ts';
+import type { TakenOperands } from './shared/taken-operands.ts';
 
 /**
  * Runs `forward` on the workers of a pool. The operands have arrived when this returns its promise, and are

@@ -13,10 +13,10 @@ import { forward } from '../attention/forward/forward.ts';
 import { cpuEngine } from '../engine.ts';
 import { createEngineKernels } from '../kernels/engine-kernels.ts';
 import { compileKernels, moduleOf, supportedVariants } from '../kernels/host-kernels.ts';
-import { announcePart } from './arrivals.ts';
 import { createPool, type Pool } from './pool.ts';
-import { copyPart, moved } from './shared-tensors.ts';
-import { type TakenOperands, takeOperands } from './taken-operands.ts';
+import { announcePart } from './shared/arrivals.ts';
+import { copyPart, moved } from './shared/shared-tensors.ts';
+import { type TakenOperands, takeOperands } from './shared/taken-operands.ts';
 import { backwardOnThreads, forwardOnThreads } from './threaded.ts';
 
 const workerSource = await workerText(new URL('./worker.ts', import.meta.url).pathname);

@@ -9,7 +9,6 @@ import { withOperations } from '../kernels/wasm/operation-kernels.ts';
 import { wasmKernels } from '../kernels/wasm/wasm-kernels.ts';
 import { joinTeam } from '../team/join-team.ts';
 import type { Amax } from './amax.ts';
-import { awaitPart } from './arrivals.ts';
 import {
   type BackwardPass,
   type ForwardPass,
@@ -18,7 +17,8 @@ import {
   receiveProblem,
   type SetUp,
 } from './message.ts';
-import { receive } from './shared-tensors.ts';
+import { awaitPart } from './shared/arrivals.ts';
+import { receive } from './shared/shared-tensors.ts';
 
 /** The other end of a worker: `parentPort` of Node's, or the global of a web worker. */
 interface Port {

@@ -1,5 +1,5 @@
-import type { AttentionProblem, BackwardOperands, Operands } from '../../attention/problem/problem.ts';
-import type { Tensor } from '../../tensor/tensor.ts';
+import type { AttentionProblem, BackwardOperands, Operands } from '../../../attention/problem/problem.ts';
+import type { Tensor } from '../../../tensor/tensor.ts';
 import { type Arrivals, announcePart, createArrivals } from './arrivals.ts';
 import { operandParts } from './operand-parts.ts';
 import { type SharedBuffers, sharedBuffers } from './shared-buffers.ts';

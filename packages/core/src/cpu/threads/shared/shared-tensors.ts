@@ -1,7 +1,7 @@
-import type { TypedArray } from '../../tensor/dtype/dtype.ts';
-import { dtypeInfo } from '../../tensor/dtype/dtype.ts';
-import { Tensor, type TensorDesc } from '../../tensor/tensor.ts';
-import type { AllocateTensor } from '../operands/row-result.ts';
+import type { TypedArray } from '../../../tensor/dtype/dtype.ts';
+import { dtypeInfo } from '../../../tensor/dtype/dtype.ts';
+import { Tensor, type TensorDesc } from '../../../tensor/tensor.ts';
+import type { AllocateTensor } from '../../operands/row-result.ts';
 import type { SharedBuffers } from './shared-buffers.ts';
 
 /**

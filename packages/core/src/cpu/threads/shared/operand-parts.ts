@@ -1,6 +1,6 @@
-import type { AttentionProblem, BackwardOperands, Operands } from '../../attention/problem/problem.ts';
-import { Tensor } from '../../tensor/tensor.ts';
-import { headGroups } from '../attention/tasks.ts';
+import type { AttentionProblem, BackwardOperands, Operands } from '../../../attention/problem/problem.ts';
+import { Tensor } from '../../../tensor/tensor.ts';
+import { headGroups } from '../../attention/tasks.ts';
 
 /** How operands can be handed to workers bit by bit, so that these start before all is there. */
 export interface OperandParts {

@@ -1,4 +1,4 @@
-import { TilewiseError } from '../../errors.ts';
+import { TilewiseError } from '../../../errors.ts';
 
 /** Shared memory for one pass. */
 export interface SharedBuffers {

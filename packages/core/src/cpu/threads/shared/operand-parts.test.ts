@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { normalise, normaliseBackward } from '../../attention/normalise.ts';
-import type { SdpaOptions } from '../../attention/options/options.ts';
-import { Tensor } from '../../tensor/tensor.ts';
+import { normalise, normaliseBackward } from '../../../attention/normalise.ts';
+import type { SdpaOptions } from '../../../attention/options/options.ts';
+import { Tensor } from '../../../tensor/tensor.ts';
 import { operandParts } from './operand-parts.ts';
 
 const [B, H, S, D] = [2, 4, 8, 16];
