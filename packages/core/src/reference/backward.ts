@@ -15,7 +15,6 @@ import type {
 import { createFp8 } from '../score/fp8.ts';
 import { createScoreChain, type ScoreChain } from '../score/score-chain.ts';
 import type { Tensor } from '../tensor/tensor.ts';
-import { blockProducts } from './block-products.ts';
 import {
   type Float64Tensor,
   filled,
@@ -31,10 +30,11 @@ import {
   type ForwardResults,
   forwardResults,
 } from './forward-results.ts';
-import { heads } from './head.ts';
-import { headReader } from './read.ts';
-import { exponentials, magnitude, rounded, rowOf, times } from './row.ts';
-import { addOuter, addWeighted, dots } from './row-products.ts';
+import { blockProducts } from './head/block-products.ts';
+import { heads } from './head/head.ts';
+import { headReader } from './head/read.ts';
+import { exponentials, magnitude, rounded, rowOf, times } from './head/row.ts';
+import { addOuter, addWeighted, dots } from './head/row-products.ts';
 
 /**
  * Gradients before rounding, each in the shape of its operand, and largest values (1); those that were asked

@@ -10,7 +10,7 @@ import type {
 } from '../attention/problem/problem.ts';
 import { Tensor } from '../tensor/tensor.ts';
 import type { Float64Tensor } from './float64-tensor.ts';
-import { type HeadReader, headReader } from './read.ts';
+import { type HeadReader, headReader } from './head/read.ts';
 
 /** Backward inputs where the forward results may be those of `sdpaFloat64`, unrounded. */
 export type BackwardInputsFloat64 = Omit<BackwardInputs<Tensor>, 'o' | 'lse'> & {

@@ -7,9 +7,9 @@ import { dropoutMaskOf } from '../score/dropout-mask.ts';
 import { createFp8 } from '../score/fp8.ts';
 import type { Tensor } from '../tensor/tensor.ts';
 import { type Float64Tensor, filled, likeOperand, perRow, plain, raise } from './float64-tensor.ts';
-import { heads } from './head.ts';
-import { exponentials, largest, rounded, sum, times } from './row.ts';
-import { addWeighted } from './row-products.ts';
+import { heads } from './head/head.ts';
+import { exponentials, largest, rounded, sum, times } from './head/row.ts';
+import { addWeighted } from './head/row-products.ts';
 
 /**
  * Forward results before rounding: o (B, Hq, Sq, Dv), packed or ragged (T, Hq, Dv); the others (Hq, T) with

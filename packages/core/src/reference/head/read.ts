@@ -1,8 +1,8 @@
-import { type Addressing, createAddressing, type PlacementLists } from '../attention/host/addressing.ts';
-import type { SequenceSide } from '../attention/host/sequences.ts';
-import type { OperandDesc } from '../attention/problem/problem.ts';
-import { valueDecoder } from '../tensor/dtype/convert.ts';
-import type { Tensor } from '../tensor/tensor.ts';
+import { type Addressing, createAddressing, type PlacementLists } from '../../attention/host/addressing.ts';
+import type { SequenceSide } from '../../attention/host/sequences.ts';
+import type { OperandDesc } from '../../attention/problem/problem.ts';
+import { valueDecoder } from '../../tensor/dtype/convert.ts';
+import type { Tensor } from '../../tensor/tensor.ts';
 
 /** Rows of one head of one sequence as a row-major f64 matrix (length × D). */
 export type HeadReader = (b: number, h: number) => Float64Array;

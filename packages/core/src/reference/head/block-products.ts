@@ -1,10 +1,10 @@
-import { required } from '../attention/host/required.ts';
-import type { createLengths, SequenceSide } from '../attention/host/sequences.ts';
-import { describeDense } from '../attention/problem/describe.ts';
-import type { Mxfp8RoundedName } from '../attention/problem/mxfp8.ts';
-import type { AttentionProblem, Operands } from '../attention/problem/problem.ts';
-import { roundToBlocks } from '../mxfp8/quantise.ts';
-import type { Tensor } from '../tensor/tensor.ts';
+import { required } from '../../attention/host/required.ts';
+import type { createLengths, SequenceSide } from '../../attention/host/sequences.ts';
+import { describeDense } from '../../attention/problem/describe.ts';
+import type { Mxfp8RoundedName } from '../../attention/problem/mxfp8.ts';
+import type { AttentionProblem, Operands } from '../../attention/problem/problem.ts';
+import { roundToBlocks } from '../../mxfp8/quantise.ts';
+import type { Tensor } from '../../tensor/tensor.ts';
 import type { Head } from './head.ts';
 import { type HeadReader, headReader } from './read.ts';
 
