@@ -1,4 +1,4 @@
-import { broadcastStrides, forEachIndex, offsetOf } from '../../primitive/host/reader.ts';
+import { broadcastStrides, forEachIndex, offsetOf } from '../../primitive/host/lines/reader.ts';
 import type { Tensor } from '../../tensor/tensor.ts';
 import type { Kernels } from '../kernels/interface/kernels.ts';
 import type { LineProductKernels } from '../kernels/interface/matrix-kernels.ts';

@@ -1,4 +1,4 @@
-import { broadcastStrides } from '../../primitive/host/reader.ts';
+import { broadcastStrides } from '../../primitive/host/lines/reader.ts';
 import type { ReducePrimitive } from '../../primitive/primitive.ts';
 import { contiguousStrides, elementCount } from '../../tensor/shape.ts';
 import type { TensorDesc } from '../../tensor/tensor.ts';

@@ -1,6 +1,6 @@
 import { div, exp, sub } from '../../expr/index.ts';
 import { input } from '../../primitive/element.ts';
-import { broadcastStrides, forEachIndex, offsetOf } from '../../primitive/host/reader.ts';
+import { broadcastStrides, forEachIndex, offsetOf } from '../../primitive/host/lines/reader.ts';
 import type { SoftmaxPrimitive } from '../../primitive/primitive.ts';
 import { dtypeInfo } from '../../tensor/dtype/dtype.ts';
 import { contiguousStrides, elementCount } from '../../tensor/shape.ts';

@@ -2,9 +2,9 @@ import { copyStrided } from '../../tensor/copy-strided.ts';
 import type { Tensor } from '../../tensor/tensor.ts';
 import { inputName } from '../element.ts';
 import type { MapPrimitive } from '../primitive.ts';
-import { lineEvaluator } from './line-evaluator.ts';
-import { lineWriter } from './line-writer.ts';
-import { broadcastStrides, forEachIndex, offsetOf } from './reader.ts';
+import { lineEvaluator } from './lines/line-evaluator.ts';
+import { lineWriter } from './lines/line-writer.ts';
+import { broadcastStrides, forEachIndex, offsetOf } from './lines/reader.ts';
 
 /** Runs a map on host tensors, in f64, each result rounded once. */
 export function runMap({ value }: MapPrimitive, inputs: readonly Tensor[], output: Tensor): void {

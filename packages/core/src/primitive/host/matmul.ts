@@ -1,8 +1,8 @@
 import { Tensor } from '../../tensor/tensor.ts';
 import type { MatMulPrimitive } from '../primitive.ts';
-import { lineWriter } from './line-writer.ts';
+import { lineWriter } from './lines/line-writer.ts';
+import { broadcastStrides, forEachIndex, offsetOf, reader } from './lines/reader.ts';
 import { runMap } from './map.ts';
-import { broadcastStrides, forEachIndex, offsetOf, reader } from './reader.ts';
 
 /** Runs a sum of matrix products on host tensors, and what becomes of it. */
 export function runProduct(

@@ -2,8 +2,8 @@ import { createDropout, joinU64, philox4x32Into, type U64, uniformFromWord } fro
 import { elementCount } from '../../tensor/shape.ts';
 import type { Tensor } from '../../tensor/tensor.ts';
 import type { RandomPrimitive } from '../primitive.ts';
-import { lineWriter } from './line-writer.ts';
-import { forEachIndex, offsetOf } from './reader.ts';
+import { lineWriter } from './lines/line-writer.ts';
+import { forEachIndex, offsetOf } from './lines/reader.ts';
 
 /** Runs a random draw on host tensors. */
 export function runRandom(

@@ -1,9 +1,9 @@
 import { compile } from '../../expr/evaluate/evaluate.ts';
 import type { Tensor } from '../../tensor/tensor.ts';
 import type { ReducePrimitive } from '../primitive.ts';
-import { lineEvaluator } from './line-evaluator.ts';
-import { lineWriter } from './line-writer.ts';
-import { forEachIndex, offsetOf } from './reader.ts';
+import { lineEvaluator } from './lines/line-evaluator.ts';
+import { lineWriter } from './lines/line-writer.ts';
+import { forEachIndex, offsetOf } from './lines/reader.ts';
 
 const operators: Readonly<
   Record<ReducePrimitive['op'], { readonly start: number; readonly join: (a: number, b: number) => number }>

@@ -1,6 +1,6 @@
 import type { Tensor } from '../../tensor/tensor.ts';
-import { lineWriter } from './line-writer.ts';
-import { reader } from './reader.ts';
+import { lineWriter } from './lines/line-writer.ts';
+import { reader } from './lines/reader.ts';
 
 /** Runs a scatter-add on host tensors: each row summed in f64 and rounded once. */
 export function runScatterAdd([indices, updates]: readonly Tensor[], output: Tensor): void {

@@ -1,7 +1,7 @@
 import type { Tensor } from '../../tensor/tensor.ts';
 import type { SoftmaxPrimitive } from '../primitive.ts';
-import { lineWriter } from './line-writer.ts';
-import { forEachIndex, offsetOf, reader } from './reader.ts';
+import { lineWriter } from './lines/line-writer.ts';
+import { forEachIndex, offsetOf, reader } from './lines/reader.ts';
 
 /** Runs a softmax on host tensors, in f64, each result rounded once. */
 export function runSoftmax(

@@ -1,6 +1,6 @@
 import type { Tensor } from '../../tensor/tensor.ts';
 import type { TensorScatterPrimitive } from '../primitive.ts';
-import { forEachIndex, offsetOf } from './reader.ts';
+import { forEachIndex, offsetOf } from './lines/reader.ts';
 
 /** Writes a part of a host tensor; bits are copied as they are. */
 export function runTensorScatter(

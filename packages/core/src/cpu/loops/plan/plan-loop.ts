@@ -1,7 +1,7 @@
 import { type FlatNode, flatten } from '../../../expr/canonical.ts';
 import type { Expr } from '../../../expr/nodes/expr.ts';
 import { inputName } from '../../../primitive/element.ts';
-import { broadcastStrides } from '../../../primitive/host/reader.ts';
+import { broadcastStrides } from '../../../primitive/host/lines/reader.ts';
 import { dtypeInfo } from '../../../tensor/dtype/dtype.ts';
 import type { TensorDesc } from '../../../tensor/tensor.ts';
 import { copyFormat, type Format, formatBytes, formatOf, typeOfFormat } from '../format.ts';

@@ -1,7 +1,7 @@
 import { load } from '../../../expr/nodes/create-node.ts';
 import type { Expr } from '../../../expr/nodes/expr.ts';
 import { inputName } from '../../../primitive/element.ts';
-import { broadcastStrides, offsetOf } from '../../../primitive/host/reader.ts';
+import { broadcastStrides, offsetOf } from '../../../primitive/host/lines/reader.ts';
 import { type DomainPart, domainParts, exprWithin, type Place } from './domain-parts.ts';
 import { type LoopInput, type LoopOutput, type LoopPlan, planLoop } from './plan-loop.ts';
 

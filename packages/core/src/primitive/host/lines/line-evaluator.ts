@@ -1,9 +1,9 @@
-import { InvalidArgumentError } from '../../errors.ts';
-import { compileLines, type EvaluateLine, type LeafOf, type Line } from '../../expr/evaluate/lines.ts';
-import type { Expr } from '../../expr/nodes/expr.ts';
-import type { Shape } from '../../tensor/shape.ts';
-import type { Tensor } from '../../tensor/tensor.ts';
-import { inputName } from '../element.ts';
+import { InvalidArgumentError } from '../../../errors.ts';
+import { compileLines, type EvaluateLine, type LeafOf, type Line } from '../../../expr/evaluate/lines.ts';
+import type { Expr } from '../../../expr/nodes/expr.ts';
+import type { Shape } from '../../../tensor/shape.ts';
+import type { Tensor } from '../../../tensor/tensor.ts';
+import { inputName } from '../../element.ts';
 import { broadcastStrides, offsetOf, reader } from './reader.ts';
 
 /** The index at which a line starts. */

@@ -1,7 +1,7 @@
-import { decodeTable } from '../../tensor/dtype/decode-table.ts';
-import { dtypeInfo } from '../../tensor/dtype/dtype.ts';
-import type { Shape } from '../../tensor/shape.ts';
-import type { Tensor, TensorDesc } from '../../tensor/tensor.ts';
+import { decodeTable } from '../../../tensor/dtype/decode-table.ts';
+import { dtypeInfo } from '../../../tensor/dtype/dtype.ts';
+import type { Shape } from '../../../tensor/shape.ts';
+import type { Tensor, TensorDesc } from '../../../tensor/tensor.ts';
 
 /** Gives the stored element at a position of a tensor's data as a number. */
 export type Reader = (at: number) => number;

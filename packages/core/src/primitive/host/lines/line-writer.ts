@@ -1,7 +1,7 @@
-import { valueEncoder } from '../../tensor/dtype/convert.ts';
-import { type DType, dtypeInfo } from '../../tensor/dtype/dtype.ts';
-import { roundHalfEven } from '../../tensor/dtype/round.ts';
-import type { Tensor } from '../../tensor/tensor.ts';
+import { valueEncoder } from '../../../tensor/dtype/convert.ts';
+import { type DType, dtypeInfo } from '../../../tensor/dtype/dtype.ts';
+import { roundHalfEven } from '../../../tensor/dtype/round.ts';
+import type { Tensor } from '../../../tensor/tensor.ts';
 
 /**
  * Stores `count` values from `values[0]` on, each rounded once, at `at`, `at + step`, … of a tensor's data.
