@@ -17,8 +17,8 @@ export type { TileChoice, TileSelector } from './attention/tiles/tile-choice.ts'
 export type { KernelSpec } from './codegen/kernel-spec.ts';
 export type { StorageBinding, UniformField } from './codegen/shader-part.ts';
 export type { MemoryUse } from './device/buffer-pool.ts';
-export { type Capabilities, guaranteedCapabilities } from './device/capabilities.ts';
-export type { SubgroupMatrixConfig } from './device/subgroup-matrix-configs.ts';
+export { type Capabilities, guaranteedCapabilities } from './device/capabilities/capabilities.ts';
+export type { SubgroupMatrixConfig } from './device/capabilities/subgroup-matrix-configs.ts';
 export type { GpuContext } from './runtime/context.ts';
 export { type ContextOptions, createContext } from './runtime/create-context.ts';
 export type { GpuTensor } from './runtime/memory/gpu-tensor.ts';

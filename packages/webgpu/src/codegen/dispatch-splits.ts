@@ -1,4 +1,4 @@
-import type { Capabilities } from '../device/capabilities.ts';
+import type { Capabilities } from '../device/capabilities/capabilities.ts';
 import type { KernelGrid, KernelSpec } from './kernel-spec.ts';
 import { type StorageBinding, tensorOf } from './shader-part.ts';
 

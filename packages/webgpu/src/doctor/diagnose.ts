@@ -1,5 +1,5 @@
 import { checkOptions } from '@tilewise/philox/errors';
-import { type Capabilities, guaranteedCapabilities } from '../device/capabilities.ts';
+import { type Capabilities, guaranteedCapabilities } from '../device/capabilities/capabilities.ts';
 import type { GpuContext } from '../runtime/context.ts';
 import { createContext } from '../runtime/create-context.ts';
 import { thoroughCases, usualCases } from './cases.ts';

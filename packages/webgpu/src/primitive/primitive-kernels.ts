@@ -2,7 +2,7 @@ import type { TensorDesc } from '@tilewise/core';
 import { inputName } from '@tilewise/core/primitive';
 import type { TensorFootprint } from '../codegen/dispatch-splits.ts';
 import type { KernelSpec } from '../codegen/kernel-spec.ts';
-import type { Capabilities } from '../device/capabilities.ts';
+import type { Capabilities } from '../device/capabilities/capabilities.ts';
 
 /** The outputs where inputs lie, by the names of the inputs. */
 export type InPlaceNames = Readonly<Record<string, string>>;

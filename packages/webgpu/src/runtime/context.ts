@@ -2,7 +2,7 @@ import { type KernelTarget, kernelTarget, type TensorSizes } from '../attention/
 import type { LoadedModules } from '../attention/modules/load-modules.ts';
 import type { LoadedTileKinds, TileSelector, TileTarget } from '../attention/tiles/tile-choice.ts';
 import type { KernelSpec } from '../codegen/kernel-spec.ts';
-import type { Capabilities } from '../device/capabilities.ts';
+import type { Capabilities } from '../device/capabilities/capabilities.ts';
 import { CallMemo } from './call-memo.ts';
 import { type EagerCall, type EagerRun, runCall } from './eager-call.ts';
 import { GpuMemory, type MemorySettings } from './memory/gpu-memory.ts';

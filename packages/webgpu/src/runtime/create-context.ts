@@ -8,7 +8,7 @@ import {
 } from '../attention/modules/load-modules.ts';
 import { loadTileKinds } from '../attention/tiles/load-tile-kinds.ts';
 import type { TileSelector } from '../attention/tiles/tile-choice.ts';
-import { capabilitiesOf, deviceDescriptor } from '../device/capabilities.ts';
+import { capabilitiesOf, deviceDescriptor } from '../device/capabilities/capabilities.ts';
 import { checkKind } from '../device/check-kind.ts';
 import type { GpuTrace } from '../trace/gpu-trace.ts';
 import { GpuContext } from './context.ts';

@@ -12,8 +12,8 @@ import { matrixTiles, multipliesAsIs } from '../attention/tiles/matrix/matrix-ti
 import { stationaryOf, type TileRole, tileRoles } from '../attention/tiles/tile.ts';
 import { defaultSizes, forwardSizesFor, subgroupShapeFor } from '../attention/tiles/tile-table.ts';
 import type { WorkgroupTileShape } from '../attention/tiles/workgroup/workgroup-tile.ts';
-import { isCpu } from '../device/broadcasting.ts';
-import type { Capabilities } from '../device/capabilities.ts';
+import { isCpu } from '../device/capabilities/broadcasting.ts';
+import type { Capabilities } from '../device/capabilities/capabilities.ts';
 import { describedTile, isDescription, type TileDescription } from './tile-description.ts';
 
 /**

@@ -4,7 +4,7 @@ import { modelledTile } from '../attention/tiles/defaults/default-tiles.ts';
 import type { TileRole } from '../attention/tiles/tile.ts';
 import { defaultSizes } from '../attention/tiles/tile-table.ts';
 import type { WorkgroupTileShape } from '../attention/tiles/workgroup/workgroup-tile.ts';
-import type { Capabilities } from '../device/capabilities.ts';
+import type { Capabilities } from '../device/capabilities/capabilities.ts';
 
 /** The prediction of the cost model for a kernel on a tile in workgroup memory. Plain data. */
 export interface TileModel {

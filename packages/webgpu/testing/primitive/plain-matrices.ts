@@ -1,6 +1,6 @@
 import { lanes, type MatrixKind, type MatrixSpelling } from '../../src/attention/tiles/matrix/shape.ts';
 import { reduceInMemory } from '../../src/attention/tiles/workgroup/row-reduction.ts';
-import type { SubgroupMatrixConfig } from '../../src/device/subgroup-matrix-configs.ts';
+import type { SubgroupMatrixConfig } from '../../src/device/capabilities/subgroup-matrix-configs.ts';
 
 /**
  * Operations on matrices for any device, and slow: each lane holds some elements of a matrix, and the lanes

@@ -1,6 +1,6 @@
 import { bindingLimit, dispatchSplits, type TensorFootprint } from '../../codegen/dispatch-splits.ts';
 import type { KernelSpec } from '../../codegen/kernel-spec.ts';
-import type { Capabilities } from '../../device/capabilities.ts';
+import type { Capabilities } from '../../device/capabilities/capabilities.ts';
 import type { TileSelector, TileTarget } from '../tiles/tile-choice.ts';
 
 /** The device that kernels are made for. A context is one; `kernelTarget` makes one without a GPU. */

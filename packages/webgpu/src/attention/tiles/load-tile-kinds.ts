@@ -1,5 +1,5 @@
-import { broadcastGroup, isCpu } from '../../device/broadcasting.ts';
-import type { Capabilities } from '../../device/capabilities.ts';
+import { broadcastGroup, isCpu } from '../../device/capabilities/broadcasting.ts';
+import type { Capabilities } from '../../device/capabilities/capabilities.ts';
 import type { LoadedTileKinds } from './tile-choice.ts';
 
 /**

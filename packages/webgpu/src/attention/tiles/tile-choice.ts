@@ -1,6 +1,6 @@
 import { type AttentionProblem, describeValue, InvalidArgumentError, type OperandDesc } from '@tilewise/core';
 import type { TileKind } from '../../codegen/tile-kind.ts';
-import type { Capabilities } from '../../device/capabilities.ts';
+import type { Capabilities } from '../../device/capabilities/capabilities.ts';
 import type { SubgroupTileShape } from './subgroup/shape.ts';
 import type { Tile, TileRole } from './tile.ts';
 

@@ -4,8 +4,8 @@ import {
   type OperandDesc,
   UnsupportedError,
 } from '@tilewise/core';
-import { broadcastGroup } from '../../device/broadcasting.ts';
-import type { Capabilities } from '../../device/capabilities.ts';
+import { broadcastGroup } from '../../device/capabilities/broadcasting.ts';
+import type { Capabilities } from '../../device/capabilities/capabilities.ts';
 import type { SubgroupTileShape } from './subgroup/shape.ts';
 import { maxStationaryChannels, type Stationary, stationaryOf, type Tile } from './tile.ts';
 import { chosenTile, type TileTarget } from './tile-choice.ts';

@@ -1,7 +1,7 @@
 import type { AttentionProblem, DType } from '@tilewise/core';
 import { repeat } from '../../codegen/text.ts';
 import { isCount } from '../../codegen/tile-kind.ts';
-import type { Capabilities } from '../../device/capabilities.ts';
+import type { Capabilities } from '../../device/capabilities/capabilities.ts';
 import type { TileBackend } from './tile-backend.ts';
 
 /** The large kernels, each of which has tiles of its own: `decode` is forward with at most 16 queries. */

@@ -19,7 +19,7 @@ import { callersDevice } from '../../../testing/device/device-buffers.ts';
 import { sharedContext } from '../../../testing/device/shared-context.ts';
 import { expectAsOnHost, filled, numbers, runOnGpu } from '../../../testing/primitive/primitive-run.ts';
 import { webgpuEngine } from '../../api/webgpu-engine.ts';
-import { guaranteedCapabilities } from '../../device/capabilities.ts';
+import { guaranteedCapabilities } from '../../device/capabilities/capabilities.ts';
 import { createContext } from '../../runtime/create-context.ts';
 import { mapKernels } from './map.ts';
 

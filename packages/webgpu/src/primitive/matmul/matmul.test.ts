@@ -5,7 +5,7 @@ import { errorOf } from '@tilewise/test-data';
 import { describe, expect, test } from 'vitest';
 import { sharedContext } from '../../../testing/device/shared-context.ts';
 import { runOnGpu } from '../../../testing/primitive/primitive-run.ts';
-import { swiftShader } from '../../device/broadcasting.ts';
+import { swiftShader } from '../../device/capabilities/broadcasting.ts';
 import { createContext, type GpuContext, guaranteedCapabilities } from '../../index.ts';
 import { matmulKernels } from './matmul.ts';
 

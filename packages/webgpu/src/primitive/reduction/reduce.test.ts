@@ -3,7 +3,7 @@ import { coordinate, input, type ReducePrimitive, reduced } from '@tilewise/core
 import { describe, expect, test } from 'vitest';
 import { kernelsFor } from '../../../testing/device/as-on-a-gpu.ts';
 import { expectAsOnHost, filled, numbers, runOnGpu } from '../../../testing/primitive/primitive-run.ts';
-import { guaranteedCapabilities } from '../../device/capabilities.ts';
+import { guaranteedCapabilities } from '../../device/capabilities/capabilities.ts';
 import { reduceKernels } from './reduce.ts';
 
 function reduction(

@@ -1,7 +1,7 @@
 import { elementCount, type Shape } from '@tilewise/core';
 import type { Expr } from '@tilewise/core/expr';
-import { isCpu } from '../../device/broadcasting.ts';
-import type { Capabilities } from '../../device/capabilities.ts';
+import { isCpu } from '../../device/capabilities/broadcasting.ts';
+import type { Capabilities } from '../../device/capabilities/capabilities.ts';
 import { broadcastStrides, type IndexSpace, indexSpace, placesIn } from '../access/index-space.ts';
 import { expressionReads } from '../map/placed-expression.ts';
 import { byName, type PrimitiveTensors } from '../primitive-kernels.ts';

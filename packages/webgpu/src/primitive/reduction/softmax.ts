@@ -1,7 +1,7 @@
 import type { SoftmaxPrimitive } from '@tilewise/core/primitive';
 import { isNegativeInfinity } from '../../codegen/formats/float-bits.ts';
 import { kernelSpec } from '../../codegen/kernel-spec.ts';
-import { isCpu } from '../../device/broadcasting.ts';
+import { isCpu } from '../../device/capabilities/broadcasting.ts';
 import {
   extentUniforms,
   indented,

@@ -16,7 +16,7 @@ import {
   type TilewiseError,
 } from '@tilewise/core';
 import { BufferPool, type MemoryUse } from '../../device/buffer-pool.ts';
-import type { Capabilities } from '../../device/capabilities.ts';
+import type { Capabilities } from '../../device/capabilities/capabilities.ts';
 import { checkKind } from '../../device/check-kind.ts';
 import type { PassTrace } from '../../device/compute-pass.ts';
 import { deviceLost } from '../../device/faults.ts';

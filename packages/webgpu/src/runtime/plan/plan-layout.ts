@@ -8,7 +8,7 @@ import { type GatheredKernels, withGathering } from '../../codegen/gather.ts';
 import { type KernelSpec, withFallbacks } from '../../codegen/kernel-spec.ts';
 import type { StorageBinding } from '../../codegen/shader-part.ts';
 import { tensorOf } from '../../codegen/shader-part.ts';
-import type { Capabilities } from '../../device/capabilities.ts';
+import type { Capabilities } from '../../device/capabilities/capabilities.ts';
 import { layWorkspace, type PlanTensor, planTensors, tensorsRead } from './plan-tensors.ts';
 
 /** The kernels of a plan and the sizes of their tensors: what decides whether a device can run the plan. */

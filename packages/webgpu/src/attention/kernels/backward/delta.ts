@@ -1,7 +1,7 @@
 import type { BackwardProblem } from '@tilewise/core';
 import { type KernelSpec, kernelSpec } from '../../../codegen/kernel-spec.ts';
-import { isCpu } from '../../../device/broadcasting.ts';
-import type { Capabilities } from '../../../device/capabilities.ts';
+import { isCpu } from '../../../device/capabilities/broadcasting.ts';
+import type { Capabilities } from '../../../device/capabilities/capabilities.ts';
 import type { KernelConfig } from '../../config/kernel-config.ts';
 import { fp8Kernel } from '../../fp8/fp8-steps.ts';
 import { readOperand } from '../../layout/operand.ts';

@@ -1,5 +1,5 @@
 import { type AttentionProblem, elementCount, rowShape } from '@tilewise/core';
-import { guaranteedCapabilities } from '../../../device/capabilities.ts';
+import { guaranteedCapabilities } from '../../../device/capabilities/capabilities.ts';
 import { type Tile, tileCols, tileRows } from '../../tiles/tile.ts';
 import { chosenTile, type TileTarget } from '../../tiles/tile-choice.ts';
 import { forwardSizesFor, forwardTileFor, manyQueriesTile } from '../../tiles/tile-table.ts';

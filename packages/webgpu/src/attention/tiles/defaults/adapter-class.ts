@@ -1,4 +1,4 @@
-import type { Capabilities } from '../../../device/capabilities.ts';
+import type { Capabilities } from '../../../device/capabilities/capabilities.ts';
 
 /**
  * One core of a class of adapters, as far as the time of a tile depends on the core. The numbers are rounded

@@ -1,5 +1,5 @@
 import type { AttentionProblem, OperandDesc } from '@tilewise/core';
-import type { Capabilities } from '../../../device/capabilities.ts';
+import type { Capabilities } from '../../../device/capabilities/capabilities.ts';
 import { isForward, type TileRole, tileCols, tileRows } from '../tile.ts';
 import { workgroupKind } from '../workgroup/workgroup-kind.ts';
 import type { WorkgroupTileShape } from '../workgroup/workgroup-tile.ts';

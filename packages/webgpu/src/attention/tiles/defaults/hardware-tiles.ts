@@ -1,4 +1,4 @@
-import type { Capabilities } from '../../../device/capabilities.ts';
+import type { Capabilities } from '../../../device/capabilities/capabilities.ts';
 import { type AdapterTiles, type TileSelector, unsuitedReason } from '../tile-choice.ts';
 import { workgroupKind } from '../workgroup/workgroup-kind.ts';
 import { adapterClass } from './adapter-class.ts';

@@ -1,5 +1,5 @@
 import { isCount, type TileKind } from '../../../codegen/tile-kind.ts';
-import type { Capabilities } from '../../../device/capabilities.ts';
+import type { Capabilities } from '../../../device/capabilities/capabilities.ts';
 import { checkedTile } from '../checked-tile.ts';
 import { brokenGridRule, type LaneGrid, memoryReason, stationaryReason, type Tile } from '../tile.ts';
 import { type TileBackend, weightedPart } from '../tile-backend.ts';

@@ -1,5 +1,5 @@
 import type { AttentionProblem } from '@tilewise/core';
-import type { SubgroupMatrixConfig } from '../../../device/subgroup-matrix-configs.ts';
+import type { SubgroupMatrixConfig } from '../../../device/capabilities/subgroup-matrix-configs.ts';
 import { maxStationaryChannels, stationaryOf, type Tile, type TileRole } from '../tile.ts';
 import type { TileSelector } from '../tile-choice.ts';
 import { matrixTile, needsPin } from './matrix-kind.ts';

@@ -1,5 +1,5 @@
 import type { ShaderPart } from '../../../codegen/shader-part.ts';
-import type { SubgroupMatrixConfig } from '../../../device/subgroup-matrix-configs.ts';
+import type { SubgroupMatrixConfig } from '../../../device/capabilities/subgroup-matrix-configs.ts';
 import type { LaneGrid, Stationary } from '../tile.ts';
 import type { RowReduction } from '../tile-backend.ts';
 

@@ -1,5 +1,5 @@
 import type { ShaderPart } from '../../../codegen/shader-part.ts';
-import type { SubgroupMatrixConfig } from '../../../device/subgroup-matrix-configs.ts';
+import type { SubgroupMatrixConfig } from '../../../device/capabilities/subgroup-matrix-configs.ts';
 import { reduceInSubgroup } from '../workgroup/variants/subgroup-row-reduction.ts';
 import { lanes, type MatrixKind, type MatrixSpelling } from './shape.ts';
 

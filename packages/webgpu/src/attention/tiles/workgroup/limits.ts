@@ -1,6 +1,6 @@
 import type { AttentionProblem } from '@tilewise/core';
 import { isCount } from '../../../codegen/tile-kind.ts';
-import type { Capabilities } from '../../../device/capabilities.ts';
+import type { Capabilities } from '../../../device/capabilities/capabilities.ts';
 import { brokenGridRule, memoryReason, type TileRole, tileCols, tileRows } from '../tile.ts';
 import { hasRoomForRows, resultVectors, workgroupTileMemory } from './memory.ts';
 import type { WorkgroupTile, WorkgroupTileSizes } from './workgroup-tile.ts';

@@ -1,5 +1,5 @@
 import type { ShaderPart } from '../../../codegen/shader-part.ts';
-import type { Capabilities } from '../../../device/capabilities.ts';
+import type { Capabilities } from '../../../device/capabilities/capabilities.ts';
 import type { LaneGrid, TileRole } from '../tile.ts';
 import type { RowReduction, TileOperand } from '../tile-backend.ts';
 

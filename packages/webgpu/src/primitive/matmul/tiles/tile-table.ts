@@ -1,5 +1,5 @@
-import { broadcastGroup, swiftShader } from '../../../device/broadcasting.ts';
-import type { Capabilities } from '../../../device/capabilities.ts';
+import { broadcastGroup, swiftShader } from '../../../device/capabilities/broadcasting.ts';
+import type { Capabilities } from '../../../device/capabilities/capabilities.ts';
 import type { SumParts } from '../product.ts';
 import { subgroupMatMulKind } from './subgroup-kind.ts';
 import type { MatMulTile } from './tile.ts';

@@ -1,4 +1,4 @@
-import { subgroupMatrixFeature } from './webgpu-flags.ts';
+import { subgroupMatrixFeature } from '../webgpu-flags.ts';
 
 /** M × K matrices of `component` times K × N give M × N in f32. */
 export interface SubgroupMatrixConfig {

@@ -1,5 +1,5 @@
+import { subgroupMatrixFeature } from '../webgpu-flags.ts';
 import type { SubgroupMatrixConfig } from './subgroup-matrix-configs.ts';
-import { subgroupMatrixFeature } from './webgpu-flags.ts';
 
 /**
  * The features and limits of a device that kernels depend on; plain data, so that kernels can be made and

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
+import { subgroupMatrixFeature } from '../webgpu-flags.ts';
 import { subgroupMatrixConfigsOf } from './subgroup-matrix-configs.ts';
-import { subgroupMatrixFeature } from './webgpu-flags.ts';
 
 const config = { M: 16, N: 16, K: 16, componentType: 'f16', resultComponentType: 'f32' };
 const shape = { M: 16, N: 16, K: 16, component: 'f16' };
