@@ -3,6 +3,7 @@ import { coordinate, input, type RowsPrimitive, reduced } from '@tilewise/core/p
 import { describe, expect, test } from 'vitest';
 import { kernelsFor } from '../../../testing/device/as-on-a-gpu.ts';
 import { expectAsOnHost, filled, numbers, runOnGpu } from '../../../testing/primitive/primitive-run.ts';
+import { rowsKernels } from './rows.ts';
 
 const sum = (element: NumericExpr, result: NumericExpr = reduced) =>
   ({ op: 'sum', element, result }) as const;
@@ -45,6 +46,36 @@ describe.each(kernelsFor)(
       await expectSame(norm(domain, axes, [normal]), inputs, [filled(domain)]);
       const results = [filled(kept), filled(domain), filled(kept)];
       await expectSame(norm(domain, axes, [1, normal, 0]), inputs, results);
+    });
+
+    test.each([
+      [[20, 24], [1]],
+      [[24, 20], [0]],
+      [[2, 700], [1]],
+    ] as const)('of which some need each other: %j over %j', async (domain, axes) => {
+      const kept = domain.map((n, d) => (axes.some(axis => axis === d) ? 1 : n));
+      const reductions = [
+        sum(input(0)),
+        { op: 'max', element: input(1), result: mul(reduced, 2) } as const,
+        sum(mul(input(0), input(3)), add(reduced, 1)),
+        sum(mul(input(1), input(2)), add(reduced, 2)),
+        sum(add(input(1), input(4))),
+      ];
+      const outputs = [0, 1, 2, 3, 4, mul(input(6), input(0))];
+      const primitive: RowsPrimitive = { kind: 'rows', domain, axes, reductions, outputs };
+      const results = outputs.map(output => filled(typeof output === 'number' ? kept : domain));
+      await expectSame(
+        primitive,
+        [1, 2].map(n => numbers(domain, n, { scale: 0.1 })),
+        results,
+        1e-5,
+      );
+      const { capabilities } = await context();
+      const [{ wgsl }] = rowsKernels(primitive, {
+        ...{ inputs: results.slice(-1).concat(results.slice(-1)), outputs: results },
+        ...{ unaligned: new Set<string>(), capabilities },
+      }).kernels;
+      expect(wgsl.split('for (var n = begin').length - 1).toBe(4);
     });
 
     test('of tensors of 16 bits, transposed, with gaps', async () => {

@@ -49,8 +49,8 @@ const expressionsOf = ({ reductions, outputs }: RowsPrimitive): Expr[] => [
 ];
 
 /**
- * The invocations that share a row go through the row once for each reduction, join what they found, and go
- * through it once more for the maps. In every run the order is the same.
+ * The invocations that share a row go through the row once for reductions that do not need each other, join
+ * what they found, and go through it once more for the maps. In every run the order is the same.
  * @param parts into how many parts the rows of a single reduction are cut. The results of one part lie behind
  * those of the part before.
  */
@@ -95,21 +95,27 @@ export function rowsKernel(
     ${indented(statements, 4)}
   }`;
 
-  const sums = reductions.map(({ op, element, result }, n) => {
-    const { start, join } = operators[op];
-    const value = convert(valueAt(element, `element${n}`, n), element.type, 'f32');
-    pieces.push(resultPart(result, `result${n}_of`), {
-      uniforms: [{ name: `start${n}`, type: 'f32', value: start }],
+  const sums = passesOf(primitive, resultNames).map(pass => {
+    const found = pass.map(n => {
+      const { op, element } = reductions[n];
+      const { start, join } = operators[op];
+      pieces.push({ uniforms: [{ name: `start${n}`, type: 'f32', value: start }] });
+      const value = convert(valueAt(element, `element${n}`, pass[0]), element.type, 'f32');
+      if (!four) return `sum${n} = ${join(`sum${n}`, value)};`;
+      return `let found = ${value};
+sum${n} = ${join(`sum${n}`, join(`(${join('found.x', 'found.y')})`, `(${join('found.z', 'found.w')})`))};`;
     });
-    const found = four
-      ? `let found = ${value};
-sum${n} = ${join(`sum${n}`, join(`(${join('found.x', 'found.y')})`, `(${join('found.z', 'found.w')})`))};`
-      : `sum${n} = ${join(`sum${n}`, value)};`;
-    return `var sum${n} = P.start${n};
-  ${forEachElement(found)}
-  ${indented(strands.tree('strands', `sum${n}`, join), 2)}
-  let ${resultNames[n]} = result${n}_of(${strands.length === 1 ? `sum${n}` : `strands[column * ${strands.length}u]`});
+    const joined = pass.map(n => {
+      const { op, result } = reductions[n];
+      pieces.push(resultPart(result, `result${n}_of`));
+      const sum = strands.length === 1 ? `sum${n}` : `strands[column * ${strands.length}u]`;
+      return `${indented(strands.tree('strands', `sum${n}`, operators[op].join), 2)}
+  let ${resultNames[n]} = result${n}_of(${sum});
   ${strands.length > 1 ? 'workgroupBarrier();' : ''}`;
+    });
+    return `${pass.map(n => `var sum${n} = P.start${n};`).join('\n  ')}
+  ${forEachElement(found.join('\n'))}
+  ${joined.join('\n  ')}`;
   });
   const writes: ShaderPart[] = [];
   const values: string[] = [];
@@ -168,6 +174,21 @@ sum${n} = ${join(`sum${n}`, join(`(${join('found.x', 'found.y')})`, `(${join('fo
   }`,
     bindingBudget: budget,
   });
+}
+
+/**
+ * The numbers of the reductions that go through a row together. A reduction that reads the result of another
+ * one goes through the row after it.
+ */
+function passesOf({ reductions }: RowsPrimitive, resultNames: readonly string[]): readonly number[][] {
+  const passes: number[][] = [];
+  for (const [n, { element }] of reductions.entries()) {
+    const pass = passes.at(-1);
+    const { here } = expressionReads(element);
+    if (pass && !pass.some(earlier => here.includes(resultNames[earlier]))) pass.push(n);
+    else passes.push([n]);
+  }
+  return passes;
 }
 
 /** Parts without those that are there already. */
