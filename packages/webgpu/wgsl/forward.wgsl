@@ -58,13 +58,10 @@ fn has_non_finite(x: vec4f) -> bool {
   return any((bitcast<vec4u>(x) & vec4u(0x7f800000u)) == vec4u(0x7f800000u));
 }
 
-fn is_nan(x: vec4f) -> vec4<bool> {
-  return (bitcast<vec4u>(x) & vec4u(0x7fffffffu)) > vec4u(0x7f800000u);
-}
-
 fn mark_non_finite(x: vec4f) -> vec4f {
-  let is_infinite = bitcast<vec4u>(x) == vec4u(0x7f800000u);
-  return select(x, vec4f(0x1.fffffep+127f), is_nan(x) | is_infinite);
+  let is_positive = bitcast<vec4i>(x) > vec4i(0x7f7fffff);
+  let is_negative_nan = bitcast<vec4u>(x) > vec4u(0xff800000u);
+  return select(x, vec4f(0x1.fffffep+127f), is_positive | is_negative_nan);
 }
 
 var<workgroup> staged: array<array<vec4f, 9>, 64>;
@@ -122,12 +119,12 @@ fn tile_inside(seq: Sequence, i0: u32, i1: u32, j0: u32, j1: u32) -> bool {
 
 // Whether query i may see the keys j to j + 3, by lengths and the diagonal band.
 fn in_range4(seq: Sequence, i: u32, j: u32) -> vec4<bool> {
-  let keys = vec4i(i32(j)) + vec4i(0, 1, 2, 3);
   let centre = i32(i) + seq.diagonal;
-  return vec4<bool>(i < seq.length_q)
-    & (keys < vec4i(i32(seq.length_kv)))
-    & (keys >= vec4i(centre - P.band_left))
-    & (keys <= vec4i(centre + P.band_right));
+  let first = centre - P.band_left;
+  let end = min(centre + P.band_right + 1, i32(seq.length_kv));
+  let count = select(0u, u32(max(end - first, 0)), i < seq.length_q);
+  // Of keys left of the first one the difference wraps to a large number.
+  return vec4u(j - u32(first)) + vec4u(0u, 1u, 2u, 3u) < vec4u(count);
 }
 
 fn q_row(seq: Sequence, h: u32, s: u32) -> u32 {

@@ -45,9 +45,9 @@ test('the loops of the listings were told apart: the multiply-adds are those of 
   }
 });
 
-test('the new tiles for AMD take at most 0.53 of the time, by the model and by Mesa', () => {
+test('the new tiles for AMD take at most half of the time in forward, by the model and by Mesa', () => {
   const times = rows.filter(({ which }) => which === 'new');
   for (const row of times)
     for (const whose of ['model', 'Mesa'])
-      expect(row[`${whose}: time of old`], nameOf(row)).toBeLessThan(0.53);
+      expect(row[`${whose}: time of old`], nameOf(row)).toBeLessThan(row.kernel === 'forward' ? 0.5 : 0.53);
 });

@@ -40,12 +40,16 @@ export const isNaN4: WgslPiece = {
 /** The largest finite f32. */
 export const highest = '0x1.fffffep+127f';
 
-/** NaN and +Infinity as the largest finite number, which marks a row of scores whose softmax is NaN. */
+/**
+ * NaN and +Infinity as the largest finite number, which marks a row of scores whose softmax is NaN. As signed
+ * numbers, the bits of +Infinity and of NaN without a sign are the largest; as unsigned numbers, those of NaN
+ * with a sign.
+ */
 export const markNonFinite: WgslPiece = {
   code: `fn mark_non_finite(x: vec4f) -> vec4f {
-  let is_infinite = bitcast<vec4u>(x) == vec4u(0x7f800000u);
-  return select(x, vec4f(${highest}), is_nan(x) | is_infinite);
+  let is_positive = bitcast<vec4i>(x) > vec4i(0x7f7fffff);
+  let is_negative_nan = bitcast<vec4u>(x) > vec4u(0xff800000u);
+  return select(x, vec4f(${highest}), is_positive | is_negative_nan);
 }
 `,
-  requires: [isNaN4],
 };

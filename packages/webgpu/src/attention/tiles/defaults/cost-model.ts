@@ -40,9 +40,11 @@ export interface TileCost {
 
 // Clocks of a wave that issues one multiply-add per clock, as Mesa's compiler for RDNA 3 lists them. A read
 // includes its share of addresses, of their clamps (WebGPU checks bounds) and of the loop around it.
-const clocksOfRead = { unrolled: 4, looped: 9 } as const;
+const clocksOfRead = { unrolled: 4, looped: 10 } as const;
 const clocksOfCopy = { unrolled: 90, looped: 160 } as const;
-const clocksOfScore = 75;
+const clocksOfScore = 63;
+/** A wave waits so much longer for storage where a loop waits for each read. */
+const clocksOfTurn = { unrolled: 0, looped: 12 } as const;
 /** A wave waits so long for a read of workgroup memory whose number the next instruction needs. */
 const clocksOfStep = 9;
 /** Clocks until all waves of a workgroup have met. */
@@ -124,7 +126,7 @@ export function tileCost(
     ownScores * clocksOfScore;
   const waits = shape.unrolled ? Math.max(chunks, copies / vectorsInFlight) : copies;
   const waitingClocks =
-    waits * core.storageLatency +
+    waits * (core.storageLatency + clocksOfTurn[way]) +
     clocksOfStep * (scoreSteps + sums.length * length) +
     clocksOfBarrier * barriers;
   const clocks = Math.max(
