@@ -98,9 +98,8 @@ fn is_nan(x: vec4f) -> vec4<bool> {
 }
 
 fn mark_non_finite(x: vec4f) -> vec4f {
-  let is_positive = bitcast<vec4i>(x) > vec4i(0x7f7fffff);
-  let is_negative_nan = bitcast<vec4u>(x) > vec4u(0xff800000u);
-  return select(x, vec4f(0x1.fffffep+127f), is_positive | is_negative_nan);
+  let is_high = (bitcast<vec4i>(x) > vec4i(0x7f7fffff)) | (bitcast<vec4u>(x) > vec4u(0xff800000u));
+  return select(x, vec4f(0x1.fffffep+127f), is_high);
 }
 
 var<workgroup> staged: array<array<vec4f, 9>, 64>;
@@ -175,14 +174,13 @@ fn tile_inside(seq: Sequence, i0: u32, i1: u32, j0: u32, j1: u32) -> bool {
     && i32(j1) - 1 <= i32(i0) + seq.diagonal + P.band_right;
 }
 
-// Whether query i may see the keys j to j + 3, by lengths and the diagonal band.
+// Whether query i may see the keys j to j + 3, by lengths and the diagonal band; j - first may wrap.
 fn in_range4(seq: Sequence, i: u32, j: u32) -> vec4<bool> {
   let centre = i32(i) + seq.diagonal;
   let first = centre - P.band_left;
-  let end = min(centre + P.band_right + 1, i32(seq.length_kv));
-  let count = select(0u, u32(max(end - first, 0)), i < seq.length_q);
-  // Of keys left of the first one the difference wraps to a large number.
-  return vec4u(j - u32(first)) + vec4u(0u, 1u, 2u, 3u) < vec4u(count);
+  let count = min(centre + P.band_right + 1, i32(seq.length_kv)) - first;
+  let visible = select(0, max(count, 0), i < seq.length_q);
+  return vec4u(j - u32(first)) + vec4u(0, 1, 2, 3) < vec4u(u32(visible));
 }
 
 fn q_row(seq: Sequence, h: u32, s: u32) -> u32 {

@@ -153,14 +153,13 @@ fn tile_inside(seq: Sequence, i0: u32, i1: u32, j0: u32, j1: u32) -> bool {
     && i32(j1) - 1 <= i32(i0) + seq.diagonal + P.band_right;
 }
 
-// Whether query i may see the keys j to j + 3, by lengths and the diagonal band.
+// Whether query i may see the keys j to j + 3, by lengths and the diagonal band; j - first may wrap.
 fn in_range4(seq: Sequence, i: u32, j: u32) -> vec4<bool> {
   let centre = i32(i) + seq.diagonal;
   let first = centre - P.band_left;
-  let end = min(centre + P.band_right + 1, i32(seq.length_kv));
-  let count = select(0u, u32(max(end - first, 0)), i < seq.length_q);
-  // Of keys left of the first one the difference wraps to a large number.
-  return vec4u(j - u32(first)) + vec4u(0u, 1u, 2u, 3u) < vec4u(count);
+  let count = min(centre + P.band_right + 1, i32(seq.length_kv)) - first;
+  let visible = select(0, max(count, 0), i < seq.length_q);
+  return vec4u(j - u32(first)) + vec4u(0, 1, 2, 3) < vec4u(u32(visible));
 }`,
     },
   ];

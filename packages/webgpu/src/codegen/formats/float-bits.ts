@@ -47,9 +47,8 @@ export const highest = '0x1.fffffep+127f';
  */
 export const markNonFinite: WgslPiece = {
   code: `fn mark_non_finite(x: vec4f) -> vec4f {
-  let is_positive = bitcast<vec4i>(x) > vec4i(0x7f7fffff);
-  let is_negative_nan = bitcast<vec4u>(x) > vec4u(0xff800000u);
-  return select(x, vec4f(${highest}), is_positive | is_negative_nan);
+  let is_high = (bitcast<vec4i>(x) > vec4i(0x7f7fffff)) | (bitcast<vec4u>(x) > vec4u(0xff800000u));
+  return select(x, vec4f(${highest}), is_high);
 }
 `,
 };
