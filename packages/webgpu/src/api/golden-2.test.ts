@@ -1,0 +1,3 @@
+import { testGoldenCases } from '../../testing/attention/golden-tests.ts';
+
+testGoldenCases(2);
