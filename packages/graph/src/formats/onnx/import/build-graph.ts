@@ -218,7 +218,7 @@ export class GraphFromModel {
       this.#branch(call);
       return;
     }
-    const results = operator?.(call) ?? [];
+    const results = [operator?.(call) ?? []].flat();
     const from = {
       isWeight: inputs.some(value => value?.isWeight),
       isStatic: inputs.every(value => value?.isStatic ?? true),

@@ -11,15 +11,21 @@ export interface NodeResult {
   readonly type: ElementType;
   readonly shape: readonly number[];
   /** From numbers alone; absent where an operator is not computed while the model is read. */
-  readonly fold?: (() => HostTensor) | undefined;
+  readonly fold?: (() => HostTensor) | null;
   /** The numbers depend on shapes alone. Otherwise they are static where those of all inputs are. */
   readonly isStatic?: boolean;
   /**
    * Makes the output from operations of the graph; absent where an operator is only computed while the model
    * is read.
    */
-  readonly emit?: (() => LogicalTensor) | undefined;
+  readonly emit?: () => LogicalTensor;
 }
+
+/** An output that operations of the graph give. */
+export const result = (
+  { type, shape }: Pick<NodeResult, 'type' | 'shape'>,
+  emit: () => LogicalTensor,
+): NodeResult => ({ type, shape, emit });
 
 type NumberKind = 'int' | 'float';
 
@@ -184,5 +190,8 @@ export class NodeCall {
   }
 }
 
-/** How an operator of ONNX becomes numbers or operations: what each of its outputs is. */
-export type OnnxOperator = (call: NodeCall) => readonly NodeResult[];
+/** An operator of ONNX with one output: how the output becomes numbers or operations. */
+export type SingleOperator = (call: NodeCall) => NodeResult;
+
+/** How an operator of ONNX becomes numbers or operations: what its output is, or each of them. */
+export type OnnxOperator = (call: NodeCall) => NodeResult | readonly NodeResult[];

@@ -6,6 +6,10 @@ import type { Draft } from '../draft.ts';
 /** The extents of a tensor of a draft, which are all known. */
 export const shapeOf = ({ shape }: LogicalTensor): readonly number[] => shape ?? [];
 
+/** Whether a tensor is of floats that operations compute with. */
+export const isFloat = ({ dtype }: { readonly dtype: GraphDType }): boolean =>
+  ['f32', 'f16', 'bf16'].includes(dtype);
+
 /** One number as a tensor of shape []. */
 export function scalar(draft: Draft, value: number, dtype: GraphDType): LogicalTensor {
   return draft.op('Constant', [], { value: [value] }, dtype);
@@ -18,6 +22,11 @@ export function reshape(draft: Draft, tensor: LogicalTensor, shape: readonly num
   const [source] = before?.kind === 'StaticReshape' ? before.inputs : [];
   if (source) return reshape(draft, source, shape);
   return draft.op('StaticReshape', [tensor], { shape, special_zero: false });
+}
+
+/** The elements repeated along dimensions of one element, up to a shape. */
+export function expand(draft: Draft, tensor: LogicalTensor, shape: readonly number[]): LogicalTensor {
+  return `${shapeOf(tensor)}` === `${shape}` ? tensor : draft.op('Expand', [tensor], { shape });
 }
 
 /** The dimensions in another order. */
@@ -36,6 +45,11 @@ export function slice(
   return draft.op('Slice', [tensor], { axis, start, size, step });
 }
 
+/** Tensors joined along an axis. */
+export function concat(draft: Draft, parts: readonly LogicalTensor[], axis: number): LogicalTensor {
+  return parts.length === 1 ? parts[0] : draft.op('Concat', parts, { axis });
+}
+
 /** Elements of a where the condition holds, else of b, all broadcast to each other. */
 export function select(
   draft: Draft,
@@ -48,15 +62,11 @@ export function select(
   // Where is for 32 bits and floats; bytes go by i32.
   if (a.dtype === 'i8' || a.dtype === 'u8') {
     const [x, y] = [a, b].map(t => cast(draft, t, 'i32'));
-    return cast(
-      draft,
-      draft.op('Where', [condition, x as LogicalTensor, y as LogicalTensor], {}, 'i32'),
-      a.dtype,
-    );
+    return cast(draft, draft.op('Where', [condition, x, y], {}, 'i32'), a.dtype);
   }
   // Masks of attention are recognised by the operation of oneDNN, which broadcasts the condition alone, and
   // is for floats.
-  const isSelect = `${shape}` === `${whole}` && ['f32', 'f16', 'bf16'].includes(a.dtype);
+  const isSelect = `${shape}` === `${whole}` && isFloat(a);
   return draft.op(isSelect ? 'Select' : 'Where', [condition, a, b], {}, a.dtype);
 }
 
@@ -66,11 +76,10 @@ export function select(
  */
 export function cast(draft: Draft, tensor: LogicalTensor, dtype: GraphDType): LogicalTensor {
   if (tensor.dtype === dtype) return tensor;
-  const isFloat = (one: GraphDType): boolean => one === 'f32' || one === 'f16' || one === 'bf16';
   // 16-bit floats are converted by way of f32.
-  if (isFloat(dtype) && dtype !== 'f32' && tensor.dtype !== 'f32')
+  if (isFloat({ dtype }) && dtype !== 'f32' && tensor.dtype !== 'f32')
     return draft.op('TypeCast', [cast(draft, tensor, 'f32')], {}, dtype);
-  if (isFloat(tensor.dtype) && tensor.dtype !== 'f32' && dtype !== 'f32')
+  if (isFloat(tensor) && tensor.dtype !== 'f32' && dtype !== 'f32')
     return cast(draft, draft.op('TypeCast', [tensor], {}, 'f32'), dtype);
   return draft.op('TypeCast', [tensor], {}, dtype);
 }
@@ -81,16 +90,10 @@ export function cast(draft: Draft, tensor: LogicalTensor, dtype: GraphDType): Lo
  */
 export function arithmetic(draft: Draft, kind: string, tensors: readonly LogicalTensor[]): LogicalTensor {
   const [first] = tensors;
-  if (!first || ['f32', 'f16', 'bf16'].includes(first.dtype)) return draft.op(kind, tensors);
+  if (!first || isFloat(first)) return draft.op(kind, tensors);
   const dtype = ofIntegers.has(kind) ? 'i32' : 'f32';
-  return cast(
-    draft,
-    draft.op(
-      kind,
-      tensors.map(t => cast(draft, t, dtype)),
-    ),
-    first.dtype,
-  );
+  const converted = tensors.map(t => cast(draft, t, dtype));
+  return cast(draft, draft.op(kind, converted), first.dtype);
 }
 
 /** Operations that are exact for i32. */

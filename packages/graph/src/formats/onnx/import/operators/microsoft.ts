@@ -1,31 +1,30 @@
 import type { Attributes } from '../../../../ir/schema/attribute.ts';
 import type { LogicalTensor } from '../../../../ir/tensor/logical-tensor.ts';
-import type { NodeCall, NodeResult, OnnxOperator } from '../node-call.ts';
-import type { HostTensor, Value } from '../value.ts';
-import { attend, withHeads, withoutHeads } from './attention/attention.ts';
+import { type NodeCall, type OnnxOperator, result } from '../node-call.ts';
+import { once } from '../once.ts';
+import type { Value } from '../value.ts';
+import { attend, behindCache, withHeads, withoutHeads } from './attention/attention.ts';
 import { groupQueryAttention, refuseExtras } from './attention/group-query-attention.ts';
-import { cast, reshape, scalar, shapeOf, slice } from './emit.ts';
-import { productOperators } from './products/products.ts';
+import { rotated } from './attention/rotary-embedding.ts';
+import { swish } from './elementwise/activations.ts';
+import { cast, reshape, shapeOf, slice } from './emit.ts';
+import { gemm } from './products/products.ts';
 import { layerNorm } from './reductions/reductions.ts';
 
-/** A result with the shape and type of an input, made by operations. */
-const like = ({ type, shape }: Value, emit: NodeResult['emit']): NodeResult => ({ type, shape, emit });
+/** A tensor plus the bias that an input is, where the node has the input. */
+function withBias(call: NodeCall, tensor: LogicalTensor, n: number): LogicalTensor {
+  const bias = call.optional(n);
+  return bias ? call.draft.op('Add', [tensor, bias.tensor()]) : tensor;
+}
 
 /** Norm of a sum of x, a skipped input and a bias; the sum itself is the fourth result. */
 function skipNorm(norm: (call: NodeCall, sum: LogicalTensor) => LogicalTensor, biasAt: number): OnnxOperator {
   return call => {
     const x = call.input(0);
     const { draft } = call;
-    let made: LogicalTensor | undefined;
-    const sum = (): LogicalTensor => {
-      if (made) return made;
-      const skipped = draft.op('Add', [x.tensor(), call.input(1).tensor()]);
-      const bias = call.optional(biasAt);
-      made = bias ? draft.op('Add', [skipped, bias.tensor()]) : skipped;
-      return made;
-    };
+    const sum = once(() => withBias(call, draft.op('Add', [x.tensor(), call.input(1).tensor()]), biasAt));
     const none = (): never => call.refuse('has no mean and no variance here: nothing in a model reads them');
-    return [like(x, () => norm(call, sum())), like(x, none), like(x, none), like(x, sum)];
+    return [result(x, () => norm(call, sum())), result(x, none), result(x, none), result(x, sum)];
   };
 }
 
@@ -47,25 +46,7 @@ const biasGelu: OnnxOperator = call => {
   const x = call.input(0);
   const { draft } = call;
   const mode = call.node.op === 'FastGelu' ? 'gelu_tanh' : 'gelu_erf';
-  return [
-    like(x, () => {
-      const bias = call.optional(1);
-      const sum = bias ? draft.op('Add', [x.tensor(), bias.tensor()]) : x.tensor();
-      return draft.op('GELU', [sum], { mode });
-    }),
-  ];
-};
-
-const quickGelu: OnnxOperator = call => {
-  const x = call.input(0);
-  const { draft } = call;
-  return [
-    like(x, () => {
-      const tensor = x.tensor();
-      const scaled = draft.op('Multiply', [tensor, scalar(draft, call.float('alpha', 1.702), tensor.dtype)]);
-      return draft.op('Multiply', [tensor, draft.op('Sigmoid', [scaled])]);
-    }),
-  ];
+  return result(x, () => draft.op('GELU', [withBias(call, x.tensor(), 1)], { mode }));
 };
 
 /** A bias (H·D) of the projections before attention, added to (B, S, H·D). */
@@ -77,43 +58,36 @@ function biased(call: NodeCall, value: Value, from: number, width: number): Logi
 }
 
 const multiHeadAttention: OnnxOperator = call => {
-  refuseExtras(call, { 8: 'past_sequence_length', 9: 'cache_indirection' }, []);
+  refuseExtras(call, { 8: 'past_sequence_length', 9: 'cache_indirection' });
   const [q, k, v] = [call.input(0), call.input(1), call.input(2)];
   if (q.shape.length !== 3) call.refuse('has q, k and v in one tensor; only separate ones are read');
   const heads = call.int('num_heads', 0) || call.fail("needs 'num_heads'");
   const [B = 1, Sq = 1, width = 1] = q.shape;
   const past = call.optional(6)?.shape[2] ?? 0;
-  const { draft } = call;
-  const cached = (value: Value, from: number, cache: number): LogicalTensor => {
-    const fresh = withHeads(call, biased(call, value, from, value.shape.at(-1) ?? 0), heads);
-    const old = call.optional(cache);
-    return old ? draft.op('Concat', [old.tensor(), fresh], { axis: 2 }) : fresh;
-  };
   const isCausal = call.flag('unidirectional', false);
   const Dqk = width / heads;
   const valueWidth = v.shape.length === 3 ? (v.shape[2] ?? 1) : heads * (v.shape[3] ?? 1);
   const Skv = past + (k.shape.at(-2) ?? 0);
-  const keys = (): LogicalTensor => cached(k, width, 6);
-  const values = (): LogicalTensor => cached(v, 2 * width, 7);
+  const headsOf = (value: Value, from: number): LogicalTensor =>
+    withHeads(call, biased(call, value, from, value.shape.at(-1) ?? 0), heads);
+  const keys = (): LogicalTensor => behindCache(call, headsOf(k, width), 6);
+  const values = (): LogicalTensor => behindCache(call, headsOf(v, 2 * width), 7);
+  const attended = result({ type: q.type, shape: [B, Sq, valueWidth] }, () => {
+    const o = attend(call, {
+      q: headsOf(q, 0),
+      k: keys(),
+      v: values(),
+      mask: call.optional(5)?.tensor(),
+      seqLensKv: keyLengths(call, 4, B),
+      scale: call.float('scale', 0) || 1 / Math.sqrt(Dqk),
+      ...(isCausal && { right: 0, align: past > 0 ? 'bottom-right' : 'top-left' }),
+    });
+    return withoutHeads(call, o);
+  });
   return [
-    {
-      ...{ type: q.type, shape: [B, Sq, valueWidth] },
-      emit: () =>
-        withoutHeads(
-          call,
-          attend(call, {
-            q: withHeads(call, biased(call, q, 0, width), heads),
-            k: keys(),
-            v: values(),
-            mask: call.optional(5)?.tensor(),
-            seqLensKv: keyLengths(call, 4, B),
-            scale: call.float('scale', 0) || 1 / Math.sqrt(Dqk),
-            ...(isCausal && { right: 0, align: past > 0 ? 'bottom-right' : 'top-left' }),
-          }),
-        ),
-    },
-    { type: k.type, shape: [B, heads, Skv, Dqk], emit: keys },
-    { type: v.type, shape: [B, heads, Skv, valueWidth / heads], emit: values },
+    attended,
+    result({ type: k.type, shape: [B, heads, Skv, Dqk] }, keys),
+    result({ type: v.type, shape: [B, heads, Skv, valueWidth / heads] }, values),
   ];
 };
 
@@ -142,28 +116,13 @@ const rotaryEmbedding: OnnxOperator = call => {
     const positions = call.input(1);
     if (positions.shape.length === 1) {
       const [first = 0] = call.numbers(1);
-      return reshape(draft, slice(draft, call.input(n).tensor(), { axis: 0, start: first, size: S }), [
-        1,
-        1,
-        S,
-        pairs,
-      ]);
+      const rows = slice(draft, call.input(n).tensor(), { axis: 0, start: first, size: S });
+      return reshape(draft, rows, [1, 1, S, pairs]);
     }
-    return reshape(draft, draft.op('Take', [call.input(n).tensor(), positions.tensor()], { axis: 0 }), [
-      B,
-      1,
-      S,
-      pairs,
-    ]);
+    const rows = draft.op('Take', [call.input(n).tensor(), positions.tensor()], { axis: 0 });
+    return reshape(draft, rows, [B, 1, S, pairs]);
   };
-  return [
-    like(x, () => {
-      const tensor = isFlat ? withHeads(call, x.tensor(), heads) : x.tensor();
-      const interleaved = call.flag('interleaved', false);
-      const rotated = draft.op('RotaryEmbedding', [tensor, table(2), table(3)], { interleaved });
-      return isFlat ? withoutHeads(call, rotated) : rotated;
-    }),
-  ];
+  return result(x, () => rotated(call, x.tensor(), heads, [table(2), table(3)]));
 };
 
 /**
@@ -208,21 +167,13 @@ const matMulNBits: OnnxOperator = call => {
         }
       }
     }
-    const matrix: HostTensor = { shape: [N, K], values };
-    return call.constant(matrix, scales.type);
+    return call.constant({ shape: [N, K], values }, scales.type);
   };
-  return [
-    {
-      ...{ type: x.type, shape: [...x.shape.slice(0, -1), N] },
-      emit: () => {
-        const product = draft.op('MatMul', [x.tensor(), cast(draft, weights(), x.tensor().dtype)], {
-          transpose_b: true,
-        });
-        const bias = call.optional(5);
-        return bias ? draft.op('Add', [product, bias.tensor()]) : product;
-      },
-    },
-  ];
+  return result({ type: x.type, shape: [...x.shape.slice(0, -1), N] }, () => {
+    const matrices = [x.tensor(), cast(draft, weights(), x.tensor().dtype)];
+    const product = draft.op('MatMul', matrices, { transpose_b: true });
+    return withBias(call, product, 5);
+  });
 };
 
 /** The activations that onnxruntime fuses with a product, by their names: operators of ONNX. */
@@ -230,31 +181,24 @@ const activations = ['Relu', 'Sigmoid', 'Tanh', 'LeakyRelu', 'HardSigmoid', 'Elu
 
 /** A product of matrices and a function of it. */
 const fusedGemm: OnnxOperator = call => {
-  const [result] = productOperators.Gemm?.(call) ?? [];
+  const product = gemm(call);
   const name = call.text('activation', 'Relu');
   const kinds: Readonly<Record<string, string>> = {
     Relu: 'ReLU',
     LeakyRelu: 'LeakyReLU',
     Softplus: 'SoftPlus',
   };
-  if (!result || !activations.includes(name)) return call.refuse(`has the activation '${name}'`);
+  if (!activations.includes(name)) return call.refuse(`has the activation '${name}'`);
   const [alpha, beta] = [call.float('activation_alpha', 0.01), call.float('activation_beta', 0.5)];
   const attributes: Readonly<Record<string, Attributes>> = {
     LeakyRelu: { alpha },
     Elu: { alpha },
     HardSigmoid: { alpha, beta },
   };
-  return [
-    {
-      ...result,
-      emit: () =>
-        call.draft.op(
-          kinds[name] ?? name,
-          [result.emit?.() ?? call.refuse('has no product')],
-          attributes[name] ?? {},
-        ),
-    },
-  ];
+  return result(product, () => {
+    const x = product.emit?.() ?? call.refuse('has no product');
+    return call.draft.op(kinds[name] ?? name, [x], attributes[name] ?? {});
+  });
 };
 
 /** Operators of com.microsoft, as optimised transformers have them. */
@@ -266,7 +210,7 @@ export const microsoftOperators: Readonly<Record<string, OnnxOperator>> = {
   GroupQueryAttention: groupQueryAttention,
   MatMulNBits: matMulNBits,
   MultiHeadAttention: multiHeadAttention,
-  QuickGelu: quickGelu,
+  QuickGelu: swish(1.702),
   RotaryEmbedding: rotaryEmbedding,
   SkipLayerNormalization: skipNorm(centredNorm, 4),
   SkipSimplifiedLayerNormalization: skipNorm(rmsNorm, 3),

@@ -1,35 +1,38 @@
-import type { LogicalTensor } from '../../../../ir/tensor/logical-tensor.ts';
+import { elementCount } from '@tilewise/core';
 import { broadcastShapes } from '../../../../ir/tensor/shape.ts';
 import { elementTypeOf, floatType, int64Type } from '../file/element-type.ts';
 import { numbersOf, type TensorRecord } from '../file/tensor-record.ts';
 import type { NodeCall, NodeResult, OnnxOperator } from '../node-call.ts';
-import { type HostTensor, hostTensor, reader, type Value } from '../value.ts';
-import { reshape, scalar, select, transpose } from './emit.ts';
+import { type HostTensor, hostTensor, reader } from '../value.ts';
+import { expand, reshape, scalar, select, transpose } from './emit.ts';
+import { moved } from './indexing/moved.ts';
 
 /** The result of an operator that keeps the elements in row-major order and changes the shape. */
-function reshaped(call: NodeCall, shape: readonly number[]): NodeResult[] {
+function reshaped(call: NodeCall, shape: readonly number[]): NodeResult {
   const { type, host, tensor, shape: from } = call.input(0);
-  const [count, wanted] = [from, shape].map(extents => extents.reduce((n, extent) => n * extent, 1));
-  if (count !== wanted) call.fail(`cannot give [${from}] the shape [${shape}]`);
-  return [
-    {
-      ...{ type, shape },
-      ...(host && { fold: () => ({ shape, values: host().values }) }),
-      emit: () => reshape(call.draft, tensor(), shape),
-    },
-  ];
+  if (elementCount(from) !== elementCount(shape)) call.fail(`cannot give [${from}] the shape [${shape}]`);
+  return {
+    ...{ type, shape },
+    fold: host && (() => ({ shape, values: host().values })),
+    emit: () => reshape(call.draft, tensor(), shape),
+  };
 }
 
 /** Numbers that are known as soon as the shapes are. */
-const known = (type: NodeResult['type'], { shape, values }: HostTensor): NodeResult[] => [
-  { type, shape, fold: () => ({ shape, values }), isStatic: true },
-];
+const known = (type: NodeResult['type'], host: HostTensor): NodeResult => ({
+  ...{ type, shape: host.shape, isStatic: true },
+  fold: () => host,
+});
+
+/** The numbers of a list. */
+const knownList = (type: NodeResult['type'], values: readonly number[]): NodeResult =>
+  known(type, { shape: [values.length], values });
 
 /** Numbers that stand in the file. */
-function constantOf(call: NodeCall, record: TensorRecord): NodeResult[] {
+function constantOf(call: NodeCall, record: TensorRecord): NodeResult {
   const { data, shape, type } = record;
   if (!(data instanceof Uint8Array)) return call.refuse('is a constant in another file');
-  return [{ type, shape, fold: () => ({ shape, values: numbersOf(record, data) }) }];
+  return { type, shape, fold: () => ({ shape, values: numbersOf(record, data) }) };
 }
 
 const constant: OnnxOperator = call => {
@@ -40,18 +43,16 @@ const constant: OnnxOperator = call => {
   const int = call.optionalNumber('value_int', 'int');
   if (int !== null) return known(int64Type, { shape: [], values: [int] });
   const floats = call.floats('value_floats');
-  if (floats) return known(floatType, { shape: [floats.length], values: floats });
+  if (floats) return knownList(floatType, floats);
   const ints = call.ints('value_ints');
-  if (ints) return known(int64Type, { shape: [ints.length], values: ints });
+  if (ints) return knownList(int64Type, ints);
   return call.refuse('has a value that is no tensor of numbers');
 };
 
 /** Extents from `start` to `end`; all of them without these. */
 const shapeOperator: OnnxOperator = call => {
   const { shape } = call.input(0);
-  const bound = (name: string, standard: number): number => call.int(name, standard);
-  const values = shape.slice(bound('start', 0), bound('end', shape.length));
-  return known(int64Type, { shape: [values.length], values });
+  return knownList(int64Type, shape.slice(call.int('start', 0), call.int('end', shape.length)));
 };
 
 const reshapeOperator: OnnxOperator = call => {
@@ -64,8 +65,8 @@ const reshapeOperator: OnnxOperator = call => {
   const free = extents.indexOf(-1);
   if (extents.some((n, d) => n < 0 && d !== free)) call.fail(`cannot take the shape [${target}]`);
   if (free >= 0) {
-    const others = extents.reduce((n, extent, d) => (d === free ? n : n * extent), 1);
-    extents[free] = others === 0 ? 0 : shape.reduce((n, extent) => n * extent, 1) / others;
+    const others = elementCount(extents.filter((_, d) => d !== free));
+    extents[free] = others === 0 ? 0 : elementCount(shape) / others;
     if (!Number.isInteger(extents[free])) call.fail(`cannot give [${shape}] the shape [${target}]`);
   }
   return reshaped(call, extents);
@@ -99,53 +100,30 @@ const flatten: OnnxOperator = call => {
   const { shape } = call.input(0);
   const given = call.int('axis', 1);
   const axis = given === shape.length ? given : call.axis(given, shape.length);
-  const count = (extents: readonly number[]): number => extents.reduce((n, extent) => n * extent, 1);
-  return reshaped(call, [count(shape.slice(0, axis)), count(shape.slice(axis))]);
+  return reshaped(call, [elementCount(shape.slice(0, axis)), elementCount(shape.slice(axis))]);
 };
 
 const transposeOperator: OnnxOperator = call => {
-  const { type, shape, host, tensor } = call.input(0);
+  const value = call.input(0);
+  const { shape } = value;
   const order = (call.ints('perm') ?? shape.map((_, d) => shape.length - 1 - d)).map(d =>
     call.axis(d, shape.length),
   );
   if (new Set(order).size !== shape.length)
     call.fail(`perm [${order}] must name each of ${shape.length} dimensions`);
-  const to = order.map(d => shape[d] ?? 1);
-  return [
-    {
-      ...{ type, shape: to },
-      ...(host && {
-        fold: () => {
-          const read = reader(host(), shape);
-          return hostTensor(to, index => read(shape.map((_, d) => index[order.indexOf(d)] ?? 0)));
-        },
-      }),
-      emit: () => transpose(call.draft, tensor(), order),
-    },
-  ];
+  const to = order.map(d => shape[d]);
+  const place = (index: readonly number[]): number[] => shape.map((_, d) => index[order.indexOf(d)]);
+  return moved(value, to, place, () => transpose(call.draft, value.tensor(), order));
 };
 
-/** A tensor broadcast to a shape. */
-function broadcast(
-  call: NodeCall,
-  { type, host, tensor, shape: from }: Value,
-  to: readonly number[],
-): NodeResult[] {
-  return [
-    {
-      ...{ type, shape: to },
-      ...(host && {
-        fold: () => hostTensor(to, reader(host(), to)),
-      }),
-      emit: (): LogicalTensor =>
-        `${from}` === `${to}` ? tensor() : call.draft.op('Expand', [tensor()], { shape: to }),
-    },
-  ];
-}
-
-const expand: OnnxOperator = call => {
-  const value = call.input(0);
-  return broadcast(call, value, broadcastShapes(call.label, value.shape, call.numbers(1)) ?? []);
+const expandOperator: OnnxOperator = call => {
+  const { type, host, tensor, shape: from } = call.input(0);
+  const shape = broadcastShapes(call.label, from, call.numbers(1)) ?? [];
+  return {
+    ...{ type, shape },
+    fold: host && (() => hostTensor(shape, reader(host(), shape))),
+    emit: () => expand(call.draft, tensor(), shape),
+  };
 };
 
 const constantOfShape: OnnxOperator = call => {
@@ -155,14 +133,12 @@ const constantOfShape: OnnxOperator = call => {
   const type = record?.type ?? floatType;
   if (record && !(record.data instanceof Uint8Array)) call.refuse('has its value in another file');
   const value = record?.data instanceof Uint8Array ? (numbersOf(record, record.data)[0] ?? 0) : 0;
-  return [
-    {
-      ...{ type, shape },
-      fold: () => hostTensor(shape, () => value),
-      isStatic: true,
-      emit: () => call.draft.op('Constant', [], { value: [value], shape }, type.dtype),
-    },
-  ];
+  return {
+    ...{ type, shape },
+    fold: () => hostTensor(shape, () => value),
+    isStatic: true,
+    emit: () => call.draft.op('Constant', [], { value: [value], shape }, type.dtype),
+  };
 };
 
 const range: OnnxOperator = call => {
@@ -183,28 +159,26 @@ const trilu: OnnxOperator = call => {
   const k = call.has(1) ? (call.numbers(1)[0] ?? 0) : 0;
   const [rows = 1, columns = 1] = shape.slice(-2);
   const keeps = (i: number, j: number): boolean => (upper ? j >= i + k : j <= i + k);
-  return [
-    {
-      ...{ type, shape },
-      ...(host && {
-        fold: () => {
-          const read = reader(host(), shape);
-          return hostTensor(shape, index => {
-            const [i = 0, j = 0] = index.slice(-2);
-            return keeps(i, j) ? read(index) : 0;
-          });
-        },
+  return {
+    ...{ type, shape },
+    fold:
+      host &&
+      (() => {
+        const read = reader(host(), shape);
+        return hostTensor(shape, index => {
+          const [i = 0, j = 0] = index.slice(-2);
+          return keeps(i, j) ? read(index) : 0;
+        });
       }),
-      emit: () => {
-        const src = tensor();
-        const { values } = hostTensor([rows, columns], ([i = 0, j = 0]) => Number(keeps(i, j)));
-        const triangle = Array.from(values);
-        const cond = call.draft.op('Constant', [], { value: triangle, shape: [rows, columns] }, 'bool');
-        const whole = call.draft.op('Expand', [cond], { shape });
-        return select(call.draft, whole, src, scalar(call.draft, 0, src.dtype));
-      },
+    emit: () => {
+      const src = tensor();
+      const { values } = hostTensor([rows, columns], ([i = 0, j = 0]) => Number(keeps(i, j)));
+      const triangle = Array.from(values);
+      const cond = call.draft.op('Constant', [], { value: triangle, shape: [rows, columns] }, 'bool');
+      const whole = call.draft.op('Expand', [cond], { shape });
+      return select(call.draft, whole, src, scalar(call.draft, 0, src.dtype));
     },
-  ];
+  };
 };
 
 /** 1 on a diagonal, else 0. */
@@ -220,13 +194,13 @@ const eyeLike: OnnxOperator = call => {
 };
 
 const size: OnnxOperator = call =>
-  known(int64Type, { shape: [], values: [call.input(0).shape.reduce((n, extent) => n * extent, 1)] });
+  known(int64Type, { shape: [], values: [elementCount(call.input(0).shape)] });
 
 /** Operators that make shapes, or tensors from shapes. */
 export const shapeOperators: Readonly<Record<string, OnnxOperator>> = {
   Constant: constant,
   ConstantOfShape: constantOfShape,
-  Expand: expand,
+  Expand: expandOperator,
   EyeLike: eyeLike,
   Flatten: flatten,
   Range: range,

@@ -1,5 +1,5 @@
 import type { LogicalTensor } from '../../../../../ir/tensor/logical-tensor.ts';
-import type { NodeCall, NodeResult, OnnxOperator } from '../../node-call.ts';
+import { type NodeCall, type OnnxOperator, result } from '../../node-call.ts';
 import { once } from '../../once.ts';
 import { hostTensor, type Value } from '../../value.ts';
 import { cast, reshape, scalar, select, shapeOf, transpose } from '../emit.ts';
@@ -16,6 +16,12 @@ export function withHeads({ draft }: NodeCall, tensor: LogicalTensor, heads: num
 export function withoutHeads({ draft }: NodeCall, tensor: LogicalTensor): LogicalTensor {
   const [B = 1, H = 1, S = 1, D = 1] = shapeOf(tensor);
   return reshape(draft, transpose(draft, tensor, [0, 2, 1, 3]), [B, S, H * D]);
+}
+
+/** Keys or values (B, H, S, D) behind those of the cache that an input is, where the node has the input. */
+export function behindCache(call: NodeCall, fresh: LogicalTensor, cache: number): LogicalTensor {
+  const old = call.optional(cache);
+  return old ? call.draft.op('Concat', [old.tensor(), fresh], { axis: 2 }) : fresh;
 }
 
 /** The operands and attributes of one attention, for the operation `Sdpa`. */
@@ -37,20 +43,12 @@ export interface AttentionRequest {
 /** Attention as one operation of the graph: o, in q's dtype. */
 export function attend({ draft }: NodeCall, request: AttentionRequest): LogicalTensor {
   const { q, k, v, mask, seqLensKv, ...settings } = request;
-  const operands: [name: string, tensor: LogicalTensor][] = [
-    ['q', q],
-    ['k', k],
-    ['v', v],
-  ];
-  if (mask) operands.push([mask.dtype === 'bool' ? 'mask' : 'bias', mask]);
-  if (seqLensKv) operands.push(['seqLensKv', seqLensKv]);
+  const operands: Record<string, LogicalTensor> = { q, k, v };
+  if (mask) operands[mask.dtype === 'bool' ? 'mask' : 'bias'] = mask;
+  if (seqLensKv) operands.seqLensKv = seqLensKv;
   const given = Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined));
-  return draft.op(
-    'Sdpa',
-    operands.map(([, tensor]) => tensor),
-    { operands: operands.map(([name]) => name).join(' '), results: 'o', ...given },
-    q.dtype,
-  );
+  const names = { operands: Object.keys(operands).join(' '), results: 'o' };
+  return draft.op('Sdpa', Object.values(operands), { ...names, ...given }, q.dtype);
 }
 
 /** A mask that is shorter than the keys hides the others. */
@@ -59,12 +57,8 @@ function paddedMask({ draft }: NodeCall, mask: LogicalTensor, keys: number): Log
   const missing = keys - (shape.at(-1) ?? 0);
   if (missing <= 0) return mask;
   const value = mask.dtype === 'bool' ? 0 : Number.NEGATIVE_INFINITY;
-  const rest = draft.op(
-    'Constant',
-    [],
-    { value: [value], shape: [...shape.slice(0, -1), missing] },
-    mask.dtype,
-  );
+  const attributes = { value: [value], shape: [...shape.slice(0, -1), missing] };
+  const rest = draft.op('Constant', [], attributes, mask.dtype);
   return draft.op('Concat', [mask, rest], { axis: shape.length - 1 });
 }
 
@@ -97,31 +91,24 @@ const attention: OnnxOperator = call => {
   const [Dqk, Dv] = [channels(q, Hq), channels(v, Hkv)];
   if (![Dqk, Dv].every(Number.isInteger) || Hq % Hkv !== 0)
     call.fail(`cannot divide [${q.shape}] and [${v.shape}] into ${Hq} and ${Hkv} heads`);
-  const { draft } = call;
-  const present = (own: Value, cache: number) => (): LogicalTensor => {
-    const fresh = withHeads(call, own.tensor(), Hkv);
-    const old = call.optional(cache);
-    return old ? draft.op('Concat', [old.tensor(), fresh], { axis: 2 }) : fresh;
-  };
-  const [presentK, presentV] = [once(present(k, 4)), once(present(v, 5))];
+  const present = (own: Value, cache: number): (() => LogicalTensor) =>
+    once(() => behindCache(call, withHeads(call, own.tensor(), Hkv), cache));
+  const [presentK, presentV] = [present(k, 4), present(v, 5)];
   const request = once(() =>
     requestOf(call, sizes, withHeads(call, q.tensor(), Hq), presentK(), presentV(), Dqk),
   );
   const scores = [B, Hq, sizes.Sq, sizes.Skv];
-  const results: NodeResult[] = [
-    {
-      type: q.type,
-      shape: isFlat ? [B, sizes.Sq, Hq * Dv] : [B, Hq, sizes.Sq, Dv],
-      emit: () => {
-        const o = attend(call, request());
-        return isFlat ? withoutHeads(call, o) : o;
-      },
-    },
-    { type: k.type, shape: [B, Hkv, sizes.Skv, Dqk], emit: presentK },
-    { type: v.type, shape: [B, Hkv, sizes.Skv, Dv], emit: presentV },
-    { type: q.type, shape: scores, emit: () => scoreResult(call, request(), sizes) },
+  const shape = isFlat ? [B, sizes.Sq, Hq * Dv] : [B, Hq, sizes.Sq, Dv];
+  const attended = result({ type: q.type, shape }, () => {
+    const o = attend(call, request());
+    return isFlat ? withoutHeads(call, o) : o;
+  });
+  return [
+    attended,
+    result({ type: k.type, shape: [B, Hkv, sizes.Skv, Dqk] }, presentK),
+    result({ type: v.type, shape: [B, Hkv, sizes.Skv, Dv] }, presentV),
+    result({ type: q.type, shape: scores }, () => scoreResult(call, request(), sizes)),
   ];
-  return results;
 };
 
 function requestOf(

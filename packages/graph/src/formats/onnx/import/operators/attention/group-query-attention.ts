@@ -1,19 +1,13 @@
 import type { LogicalTensor } from '../../../../../ir/tensor/logical-tensor.ts';
-import type { NodeCall, OnnxOperator } from '../../node-call.ts';
+import { type NodeCall, type OnnxOperator, result } from '../../node-call.ts';
 import { once } from '../../once.ts';
-import { reshape, shapeOf, slice } from '../emit.ts';
+import { concat, reshape, shapeOf, slice } from '../emit.ts';
 import { attend, withHeads, withoutHeads } from './attention.ts';
 
-/** Refuses inputs and attributes that would change the result. */
-export function refuseExtras(
-  call: NodeCall,
-  inputs: Readonly<Record<number, string>>,
-  attributes: readonly string[],
-): void {
+/** Refuses inputs that would change the result. */
+export function refuseExtras(call: NodeCall, inputs: Readonly<Record<number, string>>): void {
   for (const [n, name] of Object.entries(inputs))
     if (call.has(Number(n))) call.refuse(`has ${name}, which is not read`);
-  for (const name of attributes)
-    if (call.float(name, 0) !== 0) call.refuse(`has the attribute '${name}', which is not read`);
 }
 
 /** Where the tokens of a call stand in the cache. */
@@ -50,18 +44,13 @@ function cached(
   fresh: LogicalTensor,
   { slots, starts }: Places,
 ): LogicalTensor {
-  const [B = 1, H = 1, Sq = 1, D = 1] = shapeOf(fresh);
+  const [, H, Sq, D] = shapeOf(fresh);
   const part = (tensor: LogicalTensor, from: number, to: number): LogicalTensor[] =>
     from < to ? [slice(draft, tensor, { axis: 2, start: from, size: to - from })] : [];
-  const rows = (
-    entry: LogicalTensor | null,
-    own: LogicalTensor,
-    start: number,
-    entries: number,
-  ): LogicalTensor => {
-    const end = start + Sq;
+  const rows = (entry: LogicalTensor | null, own: LogicalTensor, start: number): LogicalTensor => {
     // Slots behind the new tokens are cleared.
-    const empty = slots - end;
+    const empty = slots - (start + Sq);
+    const [entries] = shapeOf(own);
     const parts = [
       ...(entry ? part(entry, 0, start) : []),
       ...part(own, 0, Math.min(Sq, slots - start)),
@@ -69,14 +58,13 @@ function cached(
         ? [draft.op('Constant', [], { value: [0], shape: [entries, H, empty, D] }, own.dtype)]
         : []),
     ];
-    const [only] = parts;
-    return parts.length === 1 && only ? only : draft.op('Concat', parts, { axis: 2 });
+    return concat(draft, parts, 2);
   };
   const [first = 0] = starts;
-  if (starts.every(start => start === first)) return rows(old, fresh, first, B);
+  if (starts.every(start => start === first)) return rows(old, fresh, first);
   const entry = (tensor: LogicalTensor, b: number): LogicalTensor =>
     slice(draft, tensor, { axis: 0, start: b, size: 1 });
-  const entries = starts.map((start, b) => rows(old && entry(old, b), entry(fresh, b), start, 1));
+  const entries = starts.map((start, b) => rows(old && entry(old, b), entry(fresh, b), start));
   return draft.op('Concat', entries, { axis: 0 });
 }
 
@@ -84,7 +72,7 @@ function cached(
  * Grouped attention with a cache, of com.microsoft. Slots of the cache that are not used yet are not seen.
  */
 export const groupQueryAttention: OnnxOperator = call => {
-  refuseExtras(call, { 9: 'position_ids', 10: 'attention_bias', 11: 'head_sink' }, []);
+  refuseExtras(call, { 9: 'position_ids', 10: 'attention_bias', 11: 'head_sink' });
   if (call.int('smooth_softmax', 0) > 0) call.refuse("has the attribute 'smooth_softmax', which is not read");
   const [heads, kvHeads] = [call.int('num_heads', 0), call.int('kv_num_heads', 0)];
   if (heads < 1 || kvHeads < 1 || heads % kvHeads !== 0)
@@ -120,25 +108,19 @@ export const groupQueryAttention: OnnxOperator = call => {
   const values = once(() => cached(call, call.optional(4)?.tensor() ?? null, headsOf(2), places));
   const softcap = call.float('softcap', 0);
   const isFirst = places.starts.every(start => start === 0);
-  const present = [B, kvHeads, places.slots, D];
-  return [
-    {
-      ...{ type: q.type, shape: [B, Sq, heads * D] },
-      emit: () => {
-        const { lengths } = places;
-        const o = attend(call, {
-          ...{ q: rotated(headsOf(0)), k: keys(), v: values() },
-          scale: call.float('scale', 0) || 1 / Math.sqrt(D),
-          softcap: softcap > 0 ? softcap : undefined,
-          seqLensKv: lengths ? draft.op('Constant', [], { value: lengths, shape: [B] }, 'i32') : undefined,
-          left: window > 0 ? window - 1 : undefined,
-          right: 0,
-          align: isFirst ? 'top-left' : 'bottom-right',
-        });
-        return withoutHeads(call, o);
-      },
-    },
-    { type: q.type, shape: present, emit: keys },
-    { type: q.type, shape: present, emit: values },
-  ];
+  const present = { type: q.type, shape: [B, kvHeads, places.slots, D] };
+  const attended = result({ type: q.type, shape: [B, Sq, heads * D] }, () => {
+    const { lengths } = places;
+    const o = attend(call, {
+      ...{ q: rotated(headsOf(0)), k: keys(), v: values() },
+      scale: call.float('scale', 0) || 1 / Math.sqrt(D),
+      softcap: softcap > 0 ? softcap : undefined,
+      seqLensKv: lengths ? draft.op('Constant', [], { value: lengths, shape: [B] }, 'i32') : undefined,
+      left: window > 0 ? window - 1 : undefined,
+      right: 0,
+      align: isFirst ? 'top-left' : 'bottom-right',
+    });
+    return withoutHeads(call, o);
+  });
+  return [attended, result(present, keys), result(present, values)];
 };

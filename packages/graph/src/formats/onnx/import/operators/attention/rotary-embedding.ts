@@ -1,16 +1,25 @@
 import type { LogicalTensor } from '../../../../../ir/tensor/logical-tensor.ts';
-import type { OnnxOperator } from '../../node-call.ts';
+import { type NodeCall, type OnnxOperator, result } from '../../node-call.ts';
 import { reshape, shapeOf } from '../emit.ts';
 import { withHeads, withoutHeads } from './attention.ts';
+
+/** x with its pairs rotated: (B, H, S, D), or (B, S, H·D) as it came. */
+export function rotated(
+  call: NodeCall,
+  x: LogicalTensor,
+  heads: number,
+  tables: readonly LogicalTensor[],
+): LogicalTensor {
+  const interleaved = call.flag('interleaved', false);
+  const turned = call.draft.op('RotaryEmbedding', [withHeads(call, x, heads), ...tables], { interleaved });
+  return shapeOf(x).length === 3 ? withoutHeads(call, turned) : turned;
+}
 
 /** Positions rotated by tables: the caches of the operator, or their rows by position. */
 const rotaryEmbedding: OnnxOperator = call => {
   const x = call.input(0);
-  const isFlat = x.shape.length === 3;
-  const heads = isFlat
-    ? call.int('num_heads', 0) || call.fail("needs 'num_heads' for an input of three dimensions")
-    : 0;
-  const interleaved = call.flag('interleaved', false);
+  const heads = call.int('num_heads', 0);
+  if (heads === 0 && x.shape.length === 3) call.fail("needs 'num_heads' for an input of three dimensions");
   const { draft } = call;
   const table = (n: number): LogicalTensor => {
     const cache = call.input(n).tensor();
@@ -19,16 +28,7 @@ const rotaryEmbedding: OnnxOperator = call => {
     const [B = 1, S = 1, pairs = 1] = shapeOf(rows);
     return reshape(draft, rows, [B, 1, S, pairs]);
   };
-  return [
-    {
-      ...{ type: x.type, shape: x.shape },
-      emit: () => {
-        const tensor = isFlat ? withHeads(call, x.tensor(), heads) : x.tensor();
-        const rotated = draft.op('RotaryEmbedding', [tensor, table(1), table(2)], { interleaved });
-        return isFlat ? withoutHeads(call, rotated) : rotated;
-      },
-    },
-  ];
+  return result(x, () => rotated(call, x.tensor(), heads, [table(1), table(2)]));
 };
 
 /** Positions of tokens. */

@@ -1,7 +1,7 @@
 import type { LogicalTensor } from '../../../../../ir/tensor/logical-tensor.ts';
-import type { NodeCall, OnnxOperator } from '../../node-call.ts';
+import { type NodeCall, type OnnxOperator, result } from '../../node-call.ts';
 import { arithmetic, cast, scalar, select } from '../emit.ts';
-import { elementwise, unary } from './elementwise.ts';
+import { elementwise, same } from './elementwise.ts';
 
 /** Writes an activation with operations on tensors of the dtype of x, and numbers. */
 interface Writer {
@@ -17,7 +17,7 @@ const activation =
   call => {
     const { type, shape, tensor } = call.input(0);
     const { draft } = call;
-    const emit = (): LogicalTensor => {
+    return result({ type, shape }, () => {
       const given = tensor();
       // Bytes and unsigned integers go by i32.
       const x = ['i8', 'u8', 'u32'].includes(given.dtype) ? cast(draft, given, 'i32') : given;
@@ -30,69 +30,48 @@ const activation =
         less: (a, b) => draft.op('Less', [own(a), own(b)], {}, 'bool'),
       };
       return cast(draft, write(writer, x, call), type.dtype);
-    };
-    return [{ type, shape, emit }];
+    });
   };
 
-const gelu: OnnxOperator = elementwise(
-  () => x => x ?? Number.NaN,
-  (draft, [x], call) =>
-    draft.op('GELU', [x as LogicalTensor], {
-      mode: call.text('approximate', 'none') === 'tanh' ? 'gelu_tanh' : 'gelu_erf',
-    }),
+const gelu: OnnxOperator = elementwise(null, (draft, [x], call) =>
+  draft.op('GELU', [x], {
+    mode: call.text('approximate', 'none') === 'tanh' ? 'gelu_tanh' : 'gelu_erf',
+  }),
 );
-
-/** The operator without a form in numbers: its node is always part of the graph. */
-const unfolded =
-  (operator: OnnxOperator): OnnxOperator =>
-  call =>
-    operator(call).map(({ fold: _, ...result }) => result);
 
 /** A function with numbers of its own, by ONNX's names and defaults: alpha, beta. */
 const parametric = (kind: string, defaults: Readonly<Record<string, number>>): OnnxOperator =>
-  unfolded(
-    elementwise(
-      () => x => x ?? Number.NaN,
-      (draft, [x], call) =>
-        draft.op(
-          kind,
-          [x as LogicalTensor],
-          Object.fromEntries(
-            Object.entries(defaults).map(([name, standard]) => [name, call.float(name, standard)]),
-          ),
-        ),
-    ),
-  );
+  elementwise(null, (draft, [x], call) => {
+    const given = Object.entries(defaults).map(([name, standard]) => [name, call.float(name, standard)]);
+    return draft.op(kind, [x], Object.fromEntries(given));
+  });
 
-/** x · sigmoid(alpha · x). */
-const swish: OnnxOperator = call => {
-  const { type, shape, tensor } = call.input(0);
-  const alpha = call.float('alpha', 1);
-  const { draft } = call;
-  return [
-    {
-      ...{ type, shape },
-      emit: () => {
-        const x = tensor();
-        if (alpha === 1) return draft.op('SiLU', [x]);
-        const gate = draft.op('Sigmoid', [draft.op('Multiply', [x, scalar(draft, alpha, x.dtype)])]);
-        return draft.op('Multiply', [x, gate]);
-      },
-    },
-  ];
-};
+/** x · sigmoid(alpha · x); an alpha that is not given is the standard one. */
+export const swish =
+  (standard: number): OnnxOperator =>
+  call => {
+    const value = call.input(0);
+    const alpha = call.float('alpha', standard);
+    const { draft } = call;
+    return result(value, () => {
+      const x = value.tensor();
+      if (alpha === 1) return draft.op('SiLU', [x]);
+      const gate = draft.op('Sigmoid', [draft.op('Multiply', [x, scalar(draft, alpha, x.dtype)])]);
+      return draft.op('Multiply', [x, gate]);
+    });
+  };
 
 /** Activations, by their formulas in ONNX. */
 export const activationOperators: Readonly<Record<string, OnnxOperator>> = {
-  Swish: swish,
+  Swish: swish(1),
   Elu: parametric('Elu', { alpha: 1 }),
   HardSigmoid: parametric('HardSigmoid', { alpha: 0.2, beta: 0.5 }),
   HardSwish: parametric('HardSwish', {}),
   LeakyRelu: parametric('LeakyReLU', { alpha: 0.01 }),
   Mish: parametric('Mish', {}),
-  Gelu: unfolded(gelu),
-  FastGelu: unfolded(gelu),
-  Erf: unfolded(unary('Erf', x => x)),
+  Gelu: gelu,
+  FastGelu: gelu,
+  Erf: elementwise(null, same('Erf')),
   Celu: activation((w, x, call) => {
     const alpha = call.float('alpha', 1);
     return w.op('Multiply', w.elu(w.op('Divide', x, alpha), 1), alpha);
@@ -107,7 +86,7 @@ export const activationOperators: Readonly<Record<string, OnnxOperator>> = {
   }),
   Sign: activation((w, x, { draft }) => {
     const [above, below] = [w.less(0, x), w.less(x, 0)].map(t => cast(draft, t, x.dtype));
-    return w.op('Subtract', above as LogicalTensor, below as LogicalTensor);
+    return w.op('Subtract', above, below);
   }),
   Softsign: activation((w, x) => w.op('Divide', x, w.op('Add', w.op('Abs', x), 1))),
   ThresholdedRelu: activation((w, x, call) => w.select(w.less(call.float('alpha', 1), x), x, 0)),

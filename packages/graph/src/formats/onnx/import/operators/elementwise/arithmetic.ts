@@ -1,5 +1,4 @@
-import type { LogicalTensor } from '../../../../../ir/tensor/logical-tensor.ts';
-import { type ElementType, isInteger } from '../../file/element-type.ts';
+import { isInteger } from '../../file/element-type.ts';
 import type { OnnxOperator } from '../../node-call.ts';
 import { staticNumbers } from '../../value.ts';
 import { arithmetic, cast, scalar, select } from '../emit.ts';
@@ -11,15 +10,10 @@ import { binary, type Emit, elementwise, same, unary } from './elementwise.ts';
 /** The nearest integer, less or plus one where it lies beyond x. */
 const rounded =
   (beyond: 'Greater' | 'Less', correct: 'Subtract' | 'Add'): Emit =>
-  (draft, [x], call) => {
-    if (!x) return call.fail('takes one input');
+  (draft, [x]) => {
     const nearest = draft.op('Round', [x]);
     return draft.op(correct, [nearest, cast(draft, draft.op(beyond, [nearest, x], {}, 'bool'), x.dtype)]);
   };
-
-/** Integers are divided towards 0, as ONNX has it. */
-const divided = (a: number, b: number, type: ElementType): number =>
-  isInteger(type) ? Math.trunc(a / b) : a / b;
 
 const quotient: Emit = (draft, [a, b], call) => {
   if (!a || !b) return call.fail('takes two inputs');
@@ -48,16 +42,15 @@ const modulo: Emit = (draft, [a, b], call) => {
 const folded =
   (kind: string): Emit =>
   (draft, [first, ...others], call) =>
-    others.reduce<LogicalTensor>((sum, next) => same(kind)(draft, [sum, next], call), first as LogicalTensor);
+    others.reduce((sum, next) => same(kind)(draft, [sum, next], call), first);
 
-const most = (numbers: readonly number[]): number => numbers.reduce((a, b) => Math.max(a, b));
-const least = (numbers: readonly number[]): number => numbers.reduce((a, b) => Math.min(a, b));
+const sum = (numbers: readonly number[]): number => numbers.reduce((a, b) => a + b);
 
 /** x^y. A known exponent becomes an attribute; 2 and 0.5 have operations of their own. */
 const power: Emit = (draft, [x, y], call) => {
   const exponent = staticNumbers(call.input(1));
   const value = exponent?.length === 1 ? exponent[0] : undefined;
-  if (x === undefined || y === undefined) return call.fail('takes two inputs');
+  if (!x || !y) return call.fail('takes two inputs');
   if (value === 2) return draft.op('Square', [x]);
   if (value === 0.5) return draft.op('Sqrt', [x]);
   if (value !== undefined && value !== 1) return draft.op('Pow', [x], { beta: value });
@@ -79,52 +72,26 @@ export const arithmeticOperators: Readonly<Record<string, OnnxOperator>> = {
   Sigmoid: unary('Sigmoid', x => 1 / (1 + Math.exp(-x))),
   Relu: unary('ReLU', x => Math.max(0, x)),
   Softplus: unary('SoftPlus', x => Math.log1p(Math.exp(x))),
-  Floor: elementwise(() => x => Math.floor(x ?? Number.NaN), rounded('Greater', 'Subtract')),
-  Ceil: elementwise(() => x => Math.ceil(x ?? Number.NaN), rounded('Less', 'Add')),
+  Floor: elementwise(([x]) => Math.floor(x), rounded('Greater', 'Subtract')),
+  Ceil: elementwise(([x]) => Math.ceil(x), rounded('Less', 'Add')),
   Round: unary('Round', x => (Math.abs(x - Math.trunc(x)) === 0.5 ? 2 * Math.round(x / 2) : Math.round(x))),
   Add: binary('Add', (a, b) => a + b),
   Sub: binary('Subtract', (a, b) => a - b),
   Mul: binary('Multiply', (a, b) => a * b),
-  Div: binary(quotient, divided),
-  Mod: elementwise(
-    call =>
-      (a = 0, b = 1) =>
-        call.flag('fmod', false) ? a % b : a - b * Math.floor(a / b),
-    modulo,
-  ),
-  Pow: elementwise(
-    () =>
-      (a = 0, b = 1) =>
-        a ** b,
-    power,
-  ),
-  Sum: elementwise(
-    () =>
-      (...all) =>
-        all.reduce((a, b) => a + b),
-    folded('Add'),
-  ),
+  // Integers are divided towards 0, as ONNX has it.
+  Div: elementwise(([a, b], call) => (isInteger(call.input(0).type) ? Math.trunc(a / b) : a / b), quotient),
+  Mod: elementwise(([a, b], call) => (call.flag('fmod', false) ? a % b : a - b * Math.floor(a / b)), modulo),
+  Pow: elementwise(([a, b]) => a ** b, power),
+  Sum: elementwise(sum, folded('Add')),
   Mean: elementwise(
-    () =>
-      (...all) =>
-        all.reduce((a, b) => a + b) / all.length,
+    numbers => sum(numbers) / numbers.length,
     (draft, tensors, call) =>
       arithmetic(draft, 'Divide', [
         folded('Add')(draft, tensors, call),
         scalar(draft, tensors.length, call.input(0).type.dtype),
       ]),
   ),
-  Max: elementwise(
-    () =>
-      (...all) =>
-        most(all),
-    folded('Maximum'),
-  ),
-  Min: elementwise(
-    () =>
-      (...all) =>
-        least(all),
-    folded('Minimum'),
-  ),
+  Max: elementwise(numbers => Math.max(...numbers), folded('Maximum')),
+  Min: elementwise(numbers => Math.min(...numbers), folded('Minimum')),
   Clip: clip,
 };

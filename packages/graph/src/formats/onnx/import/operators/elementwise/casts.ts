@@ -1,6 +1,5 @@
-import type { LogicalTensor } from '../../../../../ir/tensor/logical-tensor.ts';
 import { boolType, type ElementType, elementTypeOf } from '../../file/element-type.ts';
-import type { NodeCall, OnnxOperator } from '../../node-call.ts';
+import { type NodeCall, type OnnxOperator, result, type SingleOperator } from '../../node-call.ts';
 import { cast } from '../emit.ts';
 
 import { elementwise } from './elementwise.ts';
@@ -14,16 +13,16 @@ function typeNumbered(call: NodeCall, number: number): ElementType {
 
 const castOperator = (target: (call: NodeCall) => ElementType): OnnxOperator =>
   elementwise(
-    () => x => x ?? Number.NaN,
-    (draft, [x], call) => cast(draft, x as LogicalTensor, target(call).dtype),
+    ([x]) => x,
+    (draft, [x], call) => cast(draft, x, target(call).dtype),
     target,
     // CastLike has a second input, of which only the type counts.
     call => call.shape(0),
   );
 
-const identity: OnnxOperator = call => {
+const identity: SingleOperator = call => {
   const { type, shape, host, tensor } = call.input(0);
-  return [{ ...{ type, shape }, ...(host && { fold: host }), emit: tensor }];
+  return { type, shape, fold: host, emit: tensor };
 };
 
 /** Dropout of inference drops nothing. */
@@ -34,8 +33,10 @@ const dropout: OnnxOperator = call => {
   if (isTraining && ratio !== 0) call.refuse('drops elements at random: export the model for inference');
   const { shape } = call.input(0);
   const type = call.version < 10 ? call.input(0).type : boolType;
-  const emit = (): LogicalTensor => call.draft.op('Constant', [], { value: [1], shape }, type.dtype);
-  return [...identity(call), { type, shape, emit }];
+  const kept = result({ type, shape }, () =>
+    call.draft.op('Constant', [], { value: [1], shape }, type.dtype),
+  );
+  return [identity(call), kept];
 };
 
 /** Operators that change the type of elements, or nothing. */

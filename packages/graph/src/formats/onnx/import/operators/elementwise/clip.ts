@@ -1,6 +1,6 @@
 import type { LogicalTensor } from '../../../../../ir/tensor/logical-tensor.ts';
 import type { NodeCall, OnnxOperator } from '../../node-call.ts';
-import { cast, scalar, select } from '../emit.ts';
+import { cast, isFloat, scalar, select } from '../emit.ts';
 
 /** Integers between two bounds, by comparisons: the operations of bounds are for floats. */
 function clippedInteger(
@@ -26,24 +26,21 @@ export const clip: OnnxOperator = call => {
   };
   const [min, max] = [bound(1, 'min', Number.NEGATIVE_INFINITY), bound(2, 'max', Number.POSITIVE_INFINITY)];
   const { type, shape, host } = call.input(0);
-  return [
-    {
-      ...{ type, shape },
-      ...(host && {
-        fold: () => ({ shape, values: Array.from(host().values, x => Math.min(max, Math.max(min, x))) }),
-      }),
-      emit: () => {
-        const x = call.input(0).tensor();
-        const [low, high] = [Number.isFinite(min), Number.isFinite(max)];
-        if (!['f32', 'f16', 'bf16'].includes(x.dtype)) {
-          const integers = cast(call.draft, x, 'i32');
-          const clipped = clippedInteger(call, integers, low ? min : null, high ? max : null);
-          return cast(call.draft, clipped, x.dtype);
-        }
-        if (low && high) return call.draft.op('Clamp', [x], { min, max });
-        if (low) return call.draft.op('Maximum', [x, scalar(call.draft, min, x.dtype)]);
-        return high ? call.draft.op('Minimum', [x, scalar(call.draft, max, x.dtype)]) : x;
-      },
+  return {
+    ...{ type, shape },
+    fold:
+      host && (() => ({ shape, values: Array.from(host().values, x => Math.min(max, Math.max(min, x))) })),
+    emit: () => {
+      const x = call.input(0).tensor();
+      const [low, high] = [Number.isFinite(min), Number.isFinite(max)];
+      if (!isFloat(x)) {
+        const integers = cast(call.draft, x, 'i32');
+        const clipped = clippedInteger(call, integers, low ? min : null, high ? max : null);
+        return cast(call.draft, clipped, x.dtype);
+      }
+      if (low && high) return call.draft.op('Clamp', [x], { min, max });
+      if (low) return call.draft.op('Maximum', [x, scalar(call.draft, min, x.dtype)]);
+      return high ? call.draft.op('Minimum', [x, scalar(call.draft, max, x.dtype)]) : x;
     },
-  ];
+  };
 };

@@ -1,7 +1,7 @@
 import type { LogicalTensor } from '../../../../../ir/tensor/logical-tensor.ts';
 import type { Draft } from '../../draft.ts';
 import { boolType } from '../../file/element-type.ts';
-import type { OnnxOperator } from '../../node-call.ts';
+import type { NodeCall, OnnxOperator } from '../../node-call.ts';
 import { both, guardedSoftmax, isInfinite } from '../attention/softmax-guards.ts';
 import { cast, select } from '../emit.ts';
 
@@ -9,9 +9,7 @@ import { type Emit, elementwise } from './elementwise.ts';
 
 const compare = (kind: string, apply: (a: number, b: number) => boolean): OnnxOperator =>
   elementwise(
-    () =>
-      (a = Number.NaN, b = Number.NaN) =>
-        Number(apply(a, b)),
+    ([a, b]) => Number(apply(a, b)),
     (draft, tensors) => draft.op(kind, comparable(draft, tensors), {}, 'bool'),
     () => boolType,
   );
@@ -25,49 +23,44 @@ function comparable(draft: Draft, tensors: readonly LogicalTensor[]): LogicalTen
 
 const logic = (emit: Emit, apply: (a: boolean, b: boolean) => boolean): OnnxOperator =>
   elementwise(
-    () =>
-      (a = 0, b = 0) =>
-        Number(apply(a !== 0, b !== 0)),
+    ([a, b]) => Number(apply(a !== 0, b !== 0)),
     emit,
     () => boolType,
   );
 
 /** Whether x is NaN: no number but NaN differs from itself. */
 const isNaNOperator: OnnxOperator = elementwise(
-  () => x => Number(Number.isNaN(x)),
-  (draft, [x]) => draft.op('NotEqual', [x as LogicalTensor, x as LogicalTensor], {}, 'bool'),
+  ([x]) => Number(Number.isNaN(x)),
+  (draft, [x]) => draft.op('NotEqual', [x, x], {}, 'bool'),
   () => boolType,
 );
 
+/** Which infinities `IsInf` looks for. */
+const detected = (call: NodeCall): Readonly<Record<'positive' | 'negative', boolean>> => ({
+  positive: call.flag('detect_positive', true),
+  negative: call.flag('detect_negative', true),
+});
+
 const isInfOperator: OnnxOperator = elementwise(
-  call => {
-    const [high, low] = [call.flag('detect_positive', true), call.flag('detect_negative', true)];
-    return x => Number((high && x === Infinity) || (low && x === -Infinity));
-  },
-  (draft, [x], call) =>
-    isInfinite(draft, x as LogicalTensor, {
-      positive: call.flag('detect_positive', true),
-      negative: call.flag('detect_negative', true),
-    }),
+  ([x], call) =>
+    Number((x > 0 ? detected(call).positive : detected(call).negative) && Math.abs(x) === Infinity),
+  (draft, [x], call) => isInfinite(draft, x, detected(call)),
   () => boolType,
 );
 
 /** condition ? a : b, all broadcast to one shape. */
 const where = elementwise(
-  () =>
-    (condition = 0, a = Number.NaN, b = Number.NaN) =>
-      condition !== 0 ? a : b,
+  ([condition, a, b]) => (condition !== 0 ? a : b),
   (draft, [condition, a, b], call) =>
-    guardedSoftmax(draft, [condition, a, b] as LogicalTensor[], call) ??
-    select(draft, condition as LogicalTensor, a as LogicalTensor, b as LogicalTensor),
+    guardedSoftmax(draft, [condition, a, b], call) ?? select(draft, condition, a, b),
   call => call.input(1).type,
 );
 
 /** Comparisons, logic, and what chooses by them. */
 export const comparisonOperators: Readonly<Record<string, OnnxOperator>> = {
   Not: elementwise(
-    () => x => Number(x === 0),
-    (draft, [x]) => draft.op('LogicalNot', [x as LogicalTensor]),
+    ([x]) => Number(x === 0),
+    (draft, [x]) => draft.op('LogicalNot', [x]),
   ),
   Equal: compare('Equal', (a, b) => a === b),
   Less: compare('Less', (a, b) => a < b),

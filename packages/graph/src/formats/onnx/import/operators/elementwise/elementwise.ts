@@ -2,11 +2,12 @@ import type { LogicalTensor } from '../../../../../ir/tensor/logical-tensor.ts';
 import { broadcastShapes } from '../../../../../ir/tensor/shape.ts';
 import type { Draft } from '../../draft.ts';
 import type { ElementType } from '../../file/element-type.ts';
-import type { NodeCall, OnnxOperator } from '../../node-call.ts';
+import type { NodeCall, OnnxOperator, SingleOperator } from '../../node-call.ts';
 import { hostTensor, reader, type Value } from '../../value.ts';
-import { arithmetic, cast, reshape, shapeOf } from '../emit.ts';
+import { arithmetic, cast, expand, reshape } from '../emit.ts';
 
-export type Apply = (...numbers: readonly number[]) => number;
+/** An element of the result from the elements of the inputs at its place. */
+type Apply = (numbers: readonly number[], call: NodeCall) => number;
 export type Emit = (draft: Draft, tensors: readonly LogicalTensor[], call: NodeCall) => LogicalTensor;
 
 /**
@@ -50,38 +51,48 @@ function asElement({ kind, bits, dtype }: ElementType, x: number): number {
   return kind === 'signed' && wrapped >= size / 2 ? wrapped - size : wrapped;
 }
 
-/** An operator that computes each element from the elements of its inputs at one place. */
+/**
+ * An operator that computes each element from the elements of its inputs at one place.
+ * @param apply null for an operator without a form in numbers: its node is always part of the graph.
+ */
 export function elementwise(
-  apply: (call: NodeCall, type: ElementType) => Apply,
+  apply: Apply | null,
   emit: Emit,
   result: (call: NodeCall) => ElementType = call => call.input(0).type,
   shapeFrom: (call: NodeCall) => readonly number[] = broadcastShape,
-): OnnxOperator {
+): SingleOperator {
   return call => {
     const type = result(call);
     const shape = shapeFrom(call);
     const inputs = alignedInputs(call);
     const hosts = inputs.map(value => value?.host ?? null);
     const isKnown = hosts.every(host => host !== null);
-    const fold = () => {
-      const compute = apply(call, call.input(0).type);
-      const reads = hosts.map(host => reader(host?.() ?? { shape: [], values: [] }, shape));
-      return hostTensor(shape, index => asElement(type, compute(...reads.map(read => read(index)))));
-    };
-    return [
-      {
-        ...{ type, shape },
-        ...(isKnown && { fold }),
-        emit: () => {
-          const tensors = inputs.flatMap(value => value?.tensor() ?? []);
-          const made = emit(call.draft, tensors, call);
-          // Operations with an attribute in place of an operand know nothing of its dimensions, and may
-          // compute in f32.
-          const typed = cast(call.draft, made, type.dtype);
-          return `${shapeOf(typed)}` === `${shape}` ? typed : call.draft.op('Expand', [typed], { shape });
-        },
+    const fold =
+      apply &&
+      (() => {
+        const reads = hosts.map(host => reader(host?.() ?? { shape: [], values: [] }, shape));
+        return hostTensor(shape, index =>
+          asElement(
+            type,
+            apply(
+              reads.map(read => read(index)),
+              call,
+            ),
+          ),
+        );
+      });
+    return {
+      ...{ type, shape },
+      ...(isKnown && { fold }),
+      emit: () => {
+        const tensors = inputs.flatMap(value => value?.tensor() ?? []);
+        const made = emit(call.draft, tensors, call);
+        // Operations with an attribute in place of an operand know nothing of its dimensions, and may
+        // compute in f32.
+        const typed = cast(call.draft, made, type.dtype);
+        return expand(call.draft, typed, shape);
       },
-    ];
+    };
   };
 }
 
@@ -93,15 +104,8 @@ export const same =
 
 /** A function of one number, as the operation of this kind. */
 export const unary = (kind: string, apply: (x: number) => number): OnnxOperator =>
-  elementwise(() => x => apply(x ?? Number.NaN), same(kind));
+  elementwise(([x]) => apply(x), same(kind));
 
-export const binary = (
-  emit: string | Emit,
-  apply: (a: number, b: number, type: ElementType) => number,
-): OnnxOperator =>
-  elementwise(
-    (_, type) =>
-      (a = Number.NaN, b = Number.NaN) =>
-        apply(a, b, type),
-    typeof emit === 'string' ? same(emit) : emit,
-  );
+/** A function of two numbers, as the operation of this kind. */
+export const binary = (kind: string, apply: (a: number, b: number) => number): OnnxOperator =>
+  elementwise(([a, b]) => apply(a, b), same(kind));

@@ -23,38 +23,33 @@ export const gatherND: OnnxOperator = call => {
   /** The first row of the batch entry of a place. */
   const first = (n: number): number => Math.floor(n / (placesOfEach || 1)) * rows;
   const known = (): number[] | null => staticRows(call, at, outer)?.map((row, n) => row + first(n)) ?? null;
-  return [
-    {
-      ...{ type: data.type, shape },
-      ...(data.host &&
-        at.host && {
-          fold: () => {
-            const width = elementCount(inner);
-            const read = reader(
-              { shape: [elementCount(data.shape)], values: data.host?.().values ?? [] },
-              [0],
-            );
-            const chosen = known() ?? call.refuse('has indices that depend on its inputs');
-            let n = 0;
-            return hostTensor(shape, () => {
-              const at = n++;
-              return read([(chosen[Math.floor(at / width)] ?? 0) * width + (at % width)]);
-            });
-          },
-        }),
-      emit: () => {
-        const flat = reshape(draft, data.tensor(), [elementCount(batch) * rows, elementCount(inner)]);
-        const chosen = known();
-        const own = chosen
-          ? call.constant({ shape: [places], values: chosen }, int64Type)
-          : reshape(draft, rowsOf(call, at, outer), [places]);
-        const isBatched = !chosen && lead > 0;
-        const firsts = Array.from({ length: places }, (_, n) => first(n));
-        const indices = isBatched
-          ? draft.op('Add', [own, call.constant({ shape: [places], values: firsts }, int64Type)])
-          : own;
-        return reshape(draft, draft.op('Take', [flat, indices], { axis: 0 }), shape);
-      },
+  return {
+    ...{ type: data.type, shape },
+    fold:
+      data.host &&
+      at.host &&
+      (() => {
+        const width = elementCount(inner);
+        const read = reader({ shape: [elementCount(data.shape)], values: data.host?.().values ?? [] }, [0]);
+        const chosen = known() ?? call.refuse('has indices that depend on its inputs');
+        let n = 0;
+        return hostTensor(shape, () => {
+          const at = n++;
+          return read([(chosen[Math.floor(at / width)] ?? 0) * width + (at % width)]);
+        });
+      }),
+    emit: () => {
+      const flat = reshape(draft, data.tensor(), [elementCount(batch) * rows, elementCount(inner)]);
+      const chosen = known();
+      const own = chosen
+        ? call.constant({ shape: [places], values: chosen }, int64Type)
+        : reshape(draft, rowsOf(call, at, outer), [places]);
+      const isBatched = !chosen && lead > 0;
+      const firsts = Array.from({ length: places }, (_, n) => first(n));
+      const indices = isBatched
+        ? draft.op('Add', [own, call.constant({ shape: [places], values: firsts }, int64Type)])
+        : own;
+      return reshape(draft, draft.op('Take', [flat, indices], { axis: 0 }), shape);
     },
-  ];
+  };
 };

@@ -1,5 +1,27 @@
-import type { NodeResult } from '../../node-call.ts';
+import { int64Type } from '../../file/element-type.ts';
+import type { NodeCall, NodeResult } from '../../node-call.ts';
 import { type HostTensor, hostTensor, reader, type Value } from '../../value.ts';
+
+/** A result that has, along each dimension, the elements of one input at these indices. */
+export function gathered(
+  { draft, constant }: NodeCall,
+  value: Value,
+  indices: readonly (readonly number[])[],
+): NodeResult {
+  const shape = indices.map(({ length }) => length);
+  return moved(
+    value,
+    shape,
+    index => index.map((i, d) => indices[d][i]),
+    () =>
+      indices.reduce((tensor, own, axis) => {
+        if (own.length === value.shape[axis] && own.every((i, n) => i === n)) return tensor;
+        return draft.op('Take', [tensor, constant({ shape: [own.length], values: own }, int64Type)], {
+          axis,
+        });
+      }, value.tensor()),
+  );
+}
 
 /** A result whose element at an index is the element of one input at another index. */
 export function moved(
@@ -10,11 +32,11 @@ export function moved(
 ): NodeResult {
   return {
     ...{ type, shape, emit },
-    ...(host && {
-      fold: (): HostTensor => {
+    fold:
+      host &&
+      ((): HostTensor => {
         const read = reader(host(), from);
         return hostTensor(shape, index => read(place(index)));
-      },
-    }),
+      }),
   };
 }

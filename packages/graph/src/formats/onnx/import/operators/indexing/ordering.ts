@@ -1,7 +1,8 @@
 import { int64Type } from '../../file/element-type.ts';
-import type { OnnxOperator } from '../../node-call.ts';
+import { type OnnxOperator, result } from '../../node-call.ts';
+import { once } from '../../once.ts';
 import { hostTensor, reader } from '../../value.ts';
-import { cast, slice } from '../emit.ts';
+import { cast, isFloat, slice } from '../emit.ts';
 import { integerSum } from '../reductions/integer-sums.ts';
 import { withExtent } from './indices.ts';
 
@@ -15,24 +16,21 @@ const argExtreme =
     const last = call.flag('select_last_index', false);
     const extent = shape[axis] ?? 0;
     const { draft } = call;
-    return [
-      {
-        type: int64Type,
-        shape: keeps ? withExtent(shape, axis, 1) : shape.filter((_, d) => d !== axis),
-        emit: () => {
-          const own = tensor();
-          // Integers go by f32, which is exact up to 2^24.
-          const x = ['f32', 'f16', 'bf16'].includes(own.dtype) ? own : cast(draft, own, 'f32');
-          const signed = isLargest ? x : draft.op('Neg', [x]);
-          if (!last) return draft.op('ArgMax', [signed], { axis, keep_dims: keeps }, 'i32');
-          // The last of equal ones is the first from the end.
-          const reversed = slice(draft, signed, { axis, start: extent - 1, size: extent, step: -1 });
-          const fromEnd = draft.op('ArgMax', [reversed], { axis, keep_dims: keeps }, 'i32');
-          const end = draft.op('Constant', [], { value: [extent - 1] }, 'i32');
-          return draft.op('Subtract', [end, fromEnd]);
-        },
+    return result(
+      { type: int64Type, shape: keeps ? withExtent(shape, axis, 1) : shape.filter((_, d) => d !== axis) },
+      () => {
+        const own = tensor();
+        // Integers go by f32, which is exact up to 2^24.
+        const x = isFloat(own) ? own : cast(draft, own, 'f32');
+        const signed = isLargest ? x : draft.op('Neg', [x]);
+        if (!last) return draft.op('ArgMax', [signed], { axis, keep_dims: keeps }, 'i32');
+        // The last of equal ones is the first from the end.
+        const reversed = slice(draft, signed, { axis, start: extent - 1, size: extent, step: -1 });
+        const fromEnd = draft.op('ArgMax', [reversed], { axis, keep_dims: keeps }, 'i32');
+        const end = draft.op('Constant', [], { value: [extent - 1] }, 'i32');
+        return draft.op('Subtract', [end, fromEnd]);
       },
-    ];
+    );
   };
 
 const topK: OnnxOperator = call => {
@@ -41,21 +39,18 @@ const topK: OnnxOperator = call => {
   const k = call.version < 10 ? call.int('k', 1) : (call.numbers(1)[0] ?? 1);
   const largest = call.flag('largest', true);
   const { draft } = call;
-  let made: readonly [values: ReturnType<typeof tensor>, indices: ReturnType<typeof tensor>] | undefined;
-  const results = (): NonNullable<typeof made> => {
-    if (made) return made;
+  const results = once(() => {
     const own = tensor();
     // Integers go by f32, which is exact up to 2^24.
     const numbers = ['i32', 'u32'].includes(own.dtype) ? cast(draft, own, 'f32') : own;
     const x = largest ? numbers : draft.op('Neg', [numbers]);
-    const [values = x, indices = x] = draft.ops('TopK', [x], { axis, k }, [x.dtype, 'i32']);
-    made = [cast(draft, largest ? values : draft.op('Neg', [values]), own.dtype), indices];
-    return made;
-  };
+    const [values, indices] = draft.ops('TopK', [x], { axis, k }, [x.dtype, 'i32']);
+    return { values: cast(draft, largest ? values : draft.op('Neg', [values]), own.dtype), indices };
+  });
   const to = withExtent(shape, axis, k);
   return [
-    { type, shape: to, emit: () => results()[0] },
-    { type: int64Type, shape: to, emit: () => results()[1] },
+    result({ type, shape: to }, () => results().values),
+    result({ type: int64Type, shape: to }, () => results().indices),
   ];
 };
 
@@ -64,29 +59,27 @@ const cumSum: OnnxOperator = call => {
   const axis = call.axis(call.numbers(1)[0] ?? 0, shape.length);
   const exclusive = call.flag('exclusive', false);
   const reverse = call.flag('reverse', false);
-  return [
-    {
-      ...{ type, shape },
-      ...(host && {
-        fold: () => {
-          const read = reader(host(), shape);
-          const extent = shape[axis] ?? 0;
-          return hostTensor(shape, index => {
-            const own = index[axis] ?? 0;
-            const [from, to] = reverse ? [own + (exclusive ? 1 : 0), extent] : [0, own + (exclusive ? 0 : 1)];
-            let sum = 0;
-            for (let i = from; i < to; i++) sum += read(index.map((n, d) => (d === axis ? i : n)));
-            return sum;
-          });
-        },
+  return {
+    ...{ type, shape },
+    fold:
+      host &&
+      (() => {
+        const read = reader(host(), shape);
+        const extent = shape[axis] ?? 0;
+        return hostTensor(shape, index => {
+          const own = index[axis] ?? 0;
+          const [from, to] = reverse ? [own + (exclusive ? 1 : 0), extent] : [0, own + (exclusive ? 0 : 1)];
+          let sum = 0;
+          for (let i = from; i < to; i++) sum += read(index.map((n, d) => (d === axis ? i : n)));
+          return sum;
+        });
       }),
-      emit: () => {
-        const x = tensor();
-        const sum = (t: typeof x): typeof x => call.draft.op('CumSum', [t], { axis, exclusive, reverse });
-        return x.dtype === 'i32' ? integerSum(call.draft, x, shape[axis] ?? 1, sum) : sum(x);
-      },
+    emit: () => {
+      const x = tensor();
+      const sum = (t: typeof x): typeof x => call.draft.op('CumSum', [t], { axis, exclusive, reverse });
+      return x.dtype === 'i32' ? integerSum(call.draft, x, shape[axis] ?? 1, sum) : sum(x);
     },
-  ];
+  };
 };
 
 /** Operators that go along an axis in order: the largest elements, and running sums. */

@@ -1,7 +1,6 @@
-import { int64Type } from '../../file/element-type.ts';
-import type { NodeCall, OnnxOperator } from '../../node-call.ts';
+import { type NodeCall, type OnnxOperator, result } from '../../node-call.ts';
 import { slice } from '../emit.ts';
-import { moved } from './moved.ts';
+import { gathered } from './moved.ts';
 
 /** The element that stands at a place outside of a dimension, by the mode of a pad. */
 function paddedFrom(call: NodeCall, mode: string): (i: number, extent: number) => number {
@@ -46,34 +45,19 @@ export const pad: OnnxOperator = call => {
         source(i - (before[d] ?? 0), extent),
       ),
     );
-    const to = sources.map(({ length }) => length);
-    return [
-      moved(
-        value,
-        to,
-        index => index.map((i, d) => sources[d]?.[i] ?? 0),
-        () =>
-          sources.reduce((tensor, indices, axis) => {
-            if (indices.length === shape[axis] && indices.every((i, n) => i === n)) return tensor;
-            const at = call.constant({ shape: [indices.length], values: indices }, int64Type);
-            return draft.op('Take', [tensor, at], { axis });
-          }, value.tensor()),
-      ),
-    ];
+    return gathered(call, value, sources);
   }
-  return [
-    {
-      ...{ type: value.type, shape: shape.map((n, d) => n + (before[d] ?? 0) + (after[d] ?? 0)) },
-      emit: () => {
-        // Negative pads take elements away.
-        const cut = shape.reduce((tensor, extent, axis) => {
-          const [low, high] = [Math.max(0, -(before[axis] ?? 0)), Math.max(0, -(after[axis] ?? 0))];
-          return slice(draft, tensor, { axis, start: low, size: extent - low - high });
-        }, value.tensor());
-        const grown = { before: before.map(n => Math.max(0, n)), after: after.map(n => Math.max(0, n)) };
-        if ([...grown.before, ...grown.after].every(n => n === 0)) return cut;
-        return draft.op('Pad', [cut], { ...grown, value: fill });
-      },
+  return result(
+    { type: value.type, shape: shape.map((n, d) => n + (before[d] ?? 0) + (after[d] ?? 0)) },
+    () => {
+      // Negative pads take elements away.
+      const cut = shape.reduce((tensor, extent, axis) => {
+        const [low, high] = [Math.max(0, -(before[axis] ?? 0)), Math.max(0, -(after[axis] ?? 0))];
+        return slice(draft, tensor, { axis, start: low, size: extent - low - high });
+      }, value.tensor());
+      const grown = { before: before.map(n => Math.max(0, n)), after: after.map(n => Math.max(0, n)) };
+      if ([...grown.before, ...grown.after].every(n => n === 0)) return cut;
+      return draft.op('Pad', [cut], { ...grown, value: fill });
     },
-  ];
+  );
 };

@@ -1,9 +1,9 @@
 import { elementCount } from '@tilewise/core';
 import type { LogicalTensor } from '../../../../../ir/tensor/logical-tensor.ts';
 import { boolType, type ElementType, int64Type } from '../../file/element-type.ts';
-import type { NodeCall, OnnxOperator } from '../../node-call.ts';
+import { type NodeCall, type OnnxOperator, result } from '../../node-call.ts';
 import { hostTensor } from '../../value.ts';
-import { arithmetic, reshape, select, shapeOf, slice } from '../emit.ts';
+import { arithmetic, concat, isFloat, reshape, select, shapeOf, slice } from '../emit.ts';
 import { checkedIndices, fromStart, rowsOf, staticRows } from './indices.ts';
 
 const scatterElements: OnnxOperator = call => {
@@ -13,33 +13,28 @@ const scatterElements: OnnxOperator = call => {
   const reduction = call.text('reduction', 'none');
   checkedIndices(call, 1, extent);
   const { draft } = call;
-  return [
-    {
-      ...{ type, shape },
-      emit: () => {
-        if (isDirect(type, reduction)) {
-          const operands = [tensor(), fromStart(call, at, extent), updates.tensor()];
-          return draft.op('ScatterElements', operands, { axis, reduction });
-        }
-        const indices = call.numbers(1);
-        const steps = shape.map((_, d) => elementCount(shape.slice(d + 1)));
-        let n = 0;
-        const { values: rows } = hostTensor(at.shape, index => {
-          const i = indices[n++] ?? 0;
-          const place = index.map((own, d) => (d === axis ? (i < 0 ? i + extent : i) : own));
-          return place.reduce((row, own, d) => row + own * (steps[d] ?? 1), 0);
-        });
-        const flat = reshape(draft, tensor(), [elementCount(shape), 1]);
-        const parts = reshape(draft, updates.tensor(), [elementCount(at.shape), 1]);
-        return reshape(draft, scatteredRows(call, flat, Array.from(rows), parts, reduction), shape);
-      },
-    },
-  ];
+  return result({ type, shape }, () => {
+    if (isDirect(type, reduction)) {
+      const operands = [tensor(), fromStart(call, at, extent), updates.tensor()];
+      return draft.op('ScatterElements', operands, { axis, reduction });
+    }
+    const indices = call.numbers(1);
+    const steps = shape.map((_, d) => elementCount(shape.slice(d + 1)));
+    let n = 0;
+    const { values: rows } = hostTensor(at.shape, index => {
+      const i = indices[n++] ?? 0;
+      const place = index.map((own, d) => (d === axis ? (i < 0 ? i + extent : i) : own));
+      return place.reduce((row, own, d) => row + own * (steps[d] ?? 1), 0);
+    });
+    const flat = reshape(draft, tensor(), [elementCount(shape), 1]);
+    const parts = reshape(draft, updates.tensor(), [elementCount(at.shape), 1]);
+    return reshape(draft, scatteredRows(call, flat, Array.from(rows), parts, reduction), shape);
+  });
 };
 
 /** Whether an operation of the graph scatters so, at places that only the run of the graph gives. */
-const isDirect = ({ dtype }: ElementType, reduction: string): boolean =>
-  ['f32', 'f16', 'bf16'].includes(dtype) && ['none', 'add'].includes(reduction);
+const isDirect = (type: ElementType, reduction: string): boolean =>
+  isFloat(type) && ['none', 'add'].includes(reduction);
 
 /** Updates at places of a tensor; each place is an index of its first dimensions. */
 const scatterND: OnnxOperator = call => {
@@ -52,24 +47,15 @@ const scatterND: OnnxOperator = call => {
   const [count, inner] = [elementCount(outer), elementCount(shape.slice(depth))];
   const places = elementCount(at.shape.slice(0, -1));
   const { draft } = call;
-  return [
-    {
-      ...{ type, shape },
-      emit: () => {
-        const flat = reshape(draft, data.tensor(), [count, inner]);
-        const parts = reshape(draft, updates.tensor(), [places, inner]);
-        const rows = staticRows(call, at, outer, isDirect(type, reduction) ? undefined : call.numbers(1));
-        if (rows) return reshape(draft, scatteredRows(call, flat, rows, parts, reduction), shape);
-        const column = reshape(draft, rowsOf(call, at, outer), [places, 1]);
-        const indices = draft.op('Expand', [column], { shape: [places, inner] });
-        return reshape(
-          draft,
-          draft.op('ScatterElements', [flat, indices, parts], { axis: 0, reduction }),
-          shape,
-        );
-      },
-    },
-  ];
+  return result({ type, shape }, () => {
+    const flat = reshape(draft, data.tensor(), [count, inner]);
+    const parts = reshape(draft, updates.tensor(), [places, inner]);
+    const rows = staticRows(call, at, outer, isDirect(type, reduction) ? undefined : call.numbers(1));
+    if (rows) return reshape(draft, scatteredRows(call, flat, rows, parts, reduction), shape);
+    const column = reshape(draft, rowsOf(call, at, outer), [places, 1]);
+    const indices = draft.op('Expand', [column], { shape: [places, inner] });
+    return reshape(draft, draft.op('ScatterElements', [flat, indices, parts], { axis: 0, reduction }), shape);
+  });
 };
 
 /**
@@ -85,8 +71,6 @@ function scatteredRows(
 ): LogicalTensor {
   const { draft } = call;
   const [count = 0] = shapeOf(data);
-  const indices = (values: readonly number[]): LogicalTensor =>
-    call.constant({ shape: [values.length], values }, int64Type);
   const rounds: Map<number, number>[] = [];
   for (const [n, row] of rows.entries()) {
     const free = reduction === 'none' ? 0 : rounds.findIndex(round => !round.has(row));
@@ -100,28 +84,20 @@ function scatteredRows(
       return n === undefined ? row : count + n;
     });
     const both = draft.op('Concat', [before, updates], { axis: 0 });
-    const taken = draft.op('Take', [both, indices(chosen)], { axis: 0 });
+    const indices = call.constant({ shape: [count], values: chosen }, int64Type);
+    const taken = draft.op('Take', [both, indices], { axis: 0 });
     if (reduction === 'none') return taken;
     const written = chosen.map(index => Number(index >= count));
     const isWritten = call.constant({ shape: [count, 1], values: written }, boolType);
-    return select(
-      draft,
-      isWritten,
-      arithmetic(draft, reductionKind(call, reduction), [before, taken]),
-      before,
-    );
+    const kind = reductionKinds.get(reduction) ?? call.refuse(`has the reduction '${reduction}'`);
+    return select(draft, isWritten, arithmetic(draft, kind, [before, taken]), before);
   }, data);
 }
 
-function reductionKind(call: NodeCall, reduction: string): string {
-  const kinds: Readonly<Record<string, string>> = {
-    add: 'Add',
-    mul: 'Multiply',
-    max: 'Maximum',
-    min: 'Minimum',
-  };
-  return kinds[reduction] ?? call.refuse(`has the reduction '${reduction}'`);
-}
+/** The operations by which updates join what is there. */
+const reductionKinds = new Map(
+  Object.entries({ add: 'Add', mul: 'Multiply', max: 'Maximum', min: 'Minimum' }),
+);
 
 /**
  * New positions written into a cache along its sequence axis, each batch entry from its own first position
@@ -134,33 +110,25 @@ const tensorScatter: OnnxOperator = call => {
   const mode = call.text('mode', 'linear');
   const [extent, count, batch] = [shape[axis] ?? 0, update.shape[axis] ?? 0, shape[0] ?? 1];
   const { draft } = call;
-  return [
-    {
-      ...{ type, shape },
-      emit: () => {
-        const firsts = call.has(2) ? call.numbers(2) : new Array<number>(batch).fill(0);
-        const entries = firsts.map((first, b) => {
-          const own = slice(draft, past.tensor(), { axis: 0, start: b, size: 1 });
-          const added = slice(draft, update.tensor(), { axis: 0, start: b, size: 1 });
-          if (mode === 'linear' && first + count > extent)
-            call.fail(
-              `writes ${count} positions from ${first} of ${extent}; the mode 'circular' would begin anew`,
-            );
-          // From the last position on, a circular cache begins anew.
-          const parts = Array.from({ length: extent }, (_, s) => {
-            const n = (s - first + extent) % extent;
-            return n < count ? { tensor: added, start: n } : { tensor: own, start: s };
-          });
-          return draft.op(
-            'Concat',
-            runs(parts).map(run => slice(draft, run.tensor, { axis, ...run })),
-            { axis },
-          );
-        });
-        return entries.length === 1 && entries[0] ? entries[0] : draft.op('Concat', entries, { axis: 0 });
-      },
-    },
-  ];
+  return result({ type, shape }, () => {
+    const firsts = call.has(2) ? call.numbers(2) : new Array<number>(batch).fill(0);
+    const entries = firsts.map((first, b) => {
+      const own = slice(draft, past.tensor(), { axis: 0, start: b, size: 1 });
+      const added = slice(draft, update.tensor(), { axis: 0, start: b, size: 1 });
+      if (mode === 'linear' && first + count > extent)
+        call.fail(
+          `writes ${count} positions from ${first} of ${extent}; the mode 'circular' would begin anew`,
+        );
+      // From the last position on, a circular cache begins anew.
+      const parts = Array.from({ length: extent }, (_, s) => {
+        const n = (s - first + extent) % extent;
+        return n < count ? { tensor: added, start: n } : { tensor: own, start: s };
+      });
+      const joined = runs(parts).map(run => slice(draft, run.tensor, { axis, ...run }));
+      return draft.op('Concat', joined, { axis });
+    });
+    return concat(draft, entries, 0);
+  });
 };
 
 /** Neighbours of one tensor that follow each other, as one part of it. */

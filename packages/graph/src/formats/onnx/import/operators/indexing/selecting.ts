@@ -1,34 +1,24 @@
-import type { LogicalTensor } from '../../../../../ir/tensor/logical-tensor.ts';
 import { int64Type } from '../../file/element-type.ts';
-import type { NodeResult, OnnxOperator } from '../../node-call.ts';
+import { type NodeResult, type OnnxOperator, result } from '../../node-call.ts';
 import { hostTensor, reader, staticNumbers } from '../../value.ts';
-import { cast, reshape, select, slice } from '../emit.ts';
+import { cast, concat, reshape, select, slice } from '../emit.ts';
 import { gatherND } from './gather-nd.ts';
 import { checkedIndices, fromStart, withExtent } from './indices.ts';
 import { moved } from './moved.ts';
 import { pad } from './pad.ts';
 
 /** Where a slice along one axis begins, its step, and how many elements it has. */
-function sliceRange(
-  extent: number,
-  start: number,
-  end: number,
-  step: number,
-): { start: number; size: number } {
-  const clamp = (n: number, low: number, high: number): number =>
-    Math.min(high, Math.max(low, n < 0 ? n + extent : n));
-  if (step > 0) {
-    const first = clamp(start, 0, extent);
-    return { start: first, size: Math.max(0, Math.ceil((clamp(end, 0, extent) - first) / step)) };
-  }
-  const first = clamp(start, 0, extent - 1);
-  return { start: first, size: Math.max(0, Math.ceil((clamp(end, -1, extent - 1) - first) / step)) };
+function sliceRange(extent: number, start: number, end: number, step: number) {
+  const [low, high] = step > 0 ? [0, extent] : [-1, extent - 1];
+  const clamp = (n: number, least: number): number => Math.min(high, Math.max(least, n < 0 ? n + extent : n));
+  const first = clamp(start, 0);
+  return { start: first, size: Math.max(0, Math.ceil((clamp(end, low) - first) / step)) };
 }
 
 const sliceOperator: OnnxOperator = call => {
   const value = call.input(0);
-  const list = (n: number, name: string): number[] | null => {
-    if (call.version < 10) return call.ints(name) ? [...(call.ints(name) ?? [])] : null;
+  const list = (n: number, name: string): readonly number[] | null => {
+    if (call.version < 10) return call.ints(name);
     return call.has(n) ? call.numbers(n) : null;
   };
   const starts = list(1, 'starts') ?? call.fail('needs starts');
@@ -50,11 +40,9 @@ const sliceOperator: OnnxOperator = call => {
       const cut = cuts.find(({ axis }) => axis === d);
       return cut ? cut.start + i * cut.step : i;
     });
-  return [
-    moved(value, shape, place, () =>
-      cuts.reduce((tensor, cut) => slice(call.draft, tensor, cut), value.tensor()),
-    ),
-  ];
+  return moved(value, shape, place, () =>
+    cuts.reduce((tensor, cut) => slice(call.draft, tensor, cut), value.tensor()),
+  );
 };
 
 const gather: OnnxOperator = call => {
@@ -74,22 +62,20 @@ const gather: OnnxOperator = call => {
     }
     return call.draft.op('Take', [value.tensor(), at.tensor()], { axis });
   };
-  return [
-    {
-      ...{ type, shape, emit },
-      ...(host &&
-        at.host && {
-          fold: () => {
-            const indices = reader(at.host?.() ?? { shape: [], values: [] }, at.shape);
-            const read = reader(host(), value.shape);
-            return hostTensor(shape, index => {
-              const i = indices(index.slice(axis, axis + rank));
-              return read([...index.slice(0, axis), i < 0 ? i + extent : i, ...index.slice(axis + rank)]);
-            });
-          },
-        }),
-    },
-  ];
+  return {
+    ...{ type, shape, emit },
+    fold:
+      host &&
+      at.host &&
+      (() => {
+        const indices = reader(at.host?.() ?? { shape: [], values: [] }, at.shape);
+        const read = reader(host(), value.shape);
+        return hostTensor(shape, index => {
+          const i = indices(index.slice(axis, axis + rank));
+          return read([...index.slice(0, axis), i < 0 ? i + extent : i, ...index.slice(axis + rank)]);
+        });
+      }),
+  };
 };
 
 const gatherElements: OnnxOperator = call => {
@@ -97,15 +83,12 @@ const gatherElements: OnnxOperator = call => {
   const axis = call.axis(call.int('axis', 0), shape.length);
   const extent = shape[axis] ?? 0;
   checkedIndices(call, 1, extent);
-  return [
-    {
-      ...{ type, shape: at.shape },
-      emit: () => call.draft.op('GatherElements', [tensor(), fromStart(call, at, extent)], { axis }),
-    },
-  ];
+  return result({ type, shape: at.shape }, () =>
+    call.draft.op('GatherElements', [tensor(), fromStart(call, at, extent)], { axis }),
+  );
 };
 
-const concat: OnnxOperator = call => {
+const concatOperator: OnnxOperator = call => {
   const values = call.inputs.flatMap(value => value ?? []);
   const [first] = values;
   if (!first) return call.fail('needs an input');
@@ -115,18 +98,13 @@ const concat: OnnxOperator = call => {
       shape.length === first.shape.length && shape.every((n, d) => d === axis || n === first.shape[d]);
     if (!fits) call.fail(`cannot join [${first.shape}] and [${shape}] along axis ${axis}`);
   }
-  const shape = withExtent(
-    first.shape,
-    axis,
-    values.reduce((n, value) => n + (value.shape[axis] ?? 0), 0),
-  );
-  const hosts = values.map(({ host }) => host);
-  const isKnown = hosts.every(host => host !== null);
-  return [
-    {
-      ...{ type: first.type, shape },
-      ...(isKnown && {
-        fold: () => {
+  const extent = values.reduce((n, value) => n + value.shape[axis], 0);
+  const shape = withExtent(first.shape, axis, extent);
+  const isKnown = values.every(({ host }) => host !== null);
+  return {
+    ...{ type: first.type, shape },
+    fold: isKnown
+      ? () => {
           const reads = values.map(({ host, shape: own }) => ({
             extent: own[axis] ?? 0,
             read: reader(host?.() ?? { shape: [], values: [] }, own),
@@ -139,15 +117,13 @@ const concat: OnnxOperator = call => {
             }
             return Number.NaN;
           });
-        },
-      }),
-      emit: () => {
-        const parts = values.filter(value => value.shape[axis] !== 0).map(({ tensor }) => tensor());
-        const [only] = parts;
-        return parts.length === 1 && only ? only : call.draft.op('Concat', parts, { axis });
-      },
+        }
+      : null,
+    emit: () => {
+      const parts = values.filter(value => value.shape[axis] !== 0).map(({ tensor }) => tensor());
+      return concat(call.draft, parts, axis);
     },
-  ];
+  };
 };
 
 const split: OnnxOperator = call => {
@@ -187,14 +163,12 @@ const tile: OnnxOperator = call => {
     call.refuse(`repeats by [${repeats}]; 1 to ${mostRepeats} times are read`);
   const shape = value.shape.map((n, d) => n * (repeats[d] ?? 1));
   const place = (index: readonly number[]): number[] => index.map((i, d) => i % (value.shape[d] || 1));
-  return [
-    moved(value, shape, place, () =>
-      value.shape.reduce((tensor, _, axis) => {
-        const times = repeats[axis] ?? 1;
-        return times === 1 ? tensor : call.draft.op('Concat', new Array(times).fill(tensor), { axis });
-      }, value.tensor()),
+  return moved(value, shape, place, () =>
+    value.shape.reduce(
+      (tensor, _, axis) => concat(call.draft, new Array(repeats[axis]).fill(tensor), axis),
+      value.tensor(),
     ),
-  ];
+  );
 };
 
 /** 1 (or another number) at an index along a new axis, else 0. */
@@ -205,33 +179,23 @@ const oneHot: OnnxOperator = call => {
   const axis = call.axis(call.int('axis', -1), rank);
   const shape = [...at.shape.slice(0, axis), depth, ...at.shape.slice(axis)];
   const { draft } = call;
-  return [
-    {
-      ...{ type: both.type, shape },
-      emit: () => {
-        const indices = fromStart(call, { ...at, tensor: () => cast(draft, at.tensor(), 'i32') }, depth);
-        const column = reshape(draft, indices, withExtent(shape, axis, 1));
-        const places = Array.from({ length: depth }, (_, n) => n);
-        const line = shape.map((_, d) => (d === axis ? depth : 1));
-        const own = call.constant({ shape: line, values: places }, int64Type);
-        const values = both.tensor();
-        const [off, on] = [0, 1].map(n =>
-          reshape(draft, slice(draft, values, { axis: 0, start: n, size: 1 }), []),
-        );
-        return select(
-          draft,
-          draft.op('Equal', [column, own], {}, 'bool'),
-          on as LogicalTensor,
-          off as LogicalTensor,
-        );
-      },
-    },
-  ];
+  return result({ type: both.type, shape }, () => {
+    const indices = fromStart(call, { ...at, tensor: () => cast(draft, at.tensor(), 'i32') }, depth);
+    const column = reshape(draft, indices, withExtent(shape, axis, 1));
+    const places = Array.from({ length: depth }, (_, n) => n);
+    const line = shape.map((_, d) => (d === axis ? depth : 1));
+    const own = call.constant({ shape: line, values: places }, int64Type);
+    const values = both.tensor();
+    const [off, on] = [0, 1].map(n =>
+      reshape(draft, slice(draft, values, { axis: 0, start: n, size: 1 }), []),
+    );
+    return select(draft, draft.op('Equal', [column, own], {}, 'bool'), on, off);
+  });
 };
 
 /** Operators that choose elements, and join tensors. */
 export const selectingOperators: Readonly<Record<string, OnnxOperator>> = {
-  Concat: concat,
+  Concat: concatOperator,
   Gather: gather,
   GatherElements: gatherElements,
   GatherND: gatherND,

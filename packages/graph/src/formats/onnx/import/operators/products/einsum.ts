@@ -1,7 +1,7 @@
 import { elementCount } from '@tilewise/core';
 import type { LogicalTensor } from '../../../../../ir/tensor/logical-tensor.ts';
-import type { NodeCall, OnnxOperator } from '../../node-call.ts';
-import { arithmetic, cast, reshape, shapeOf, transpose } from '../emit.ts';
+import { type NodeCall, type OnnxOperator, result } from '../../node-call.ts';
+import { arithmetic, cast, expand, reshape, shapeOf, transpose } from '../emit.ts';
 
 /** An operand with a letter for each of its dimensions. */
 interface Term {
@@ -41,7 +41,7 @@ function parse(call: NodeCall, equation: string): { terms: string[][]; result: s
 
 /** Einstein's sums: each pair of operands is a product of matrices with batches. */
 export const einsum: OnnxOperator = call => {
-  const { terms, result } = parse(call, call.text('equation', ''));
+  const { terms, result: wanted } = parse(call, call.text('equation', ''));
   const extents = new Map<string, number>();
   for (const [n, letters] of terms.entries()) {
     for (const [d, letter] of letters.entries()) {
@@ -53,27 +53,24 @@ export const einsum: OnnxOperator = call => {
     }
     if (new Set(letters).size !== letters.length) call.refuse('takes a diagonal, which is not read');
   }
-  const extentsOf = (letters: readonly string[]): number[] => letters.map(letter => extents.get(letter) ?? 1);
-  return [
-    {
-      ...{ type: call.input(0).type, shape: extentsOf(result) },
-      emit: () => {
-        const own: Term[] = terms.map((letters, n) => ({ tensor: call.input(n).tensor, letters }));
-        const [first, ...others] = own;
-        if (!first) return call.fail('needs an input');
-        const joined = others.reduce<Term>((a, b, n) => {
-          const later = new Set([...result, ...others.slice(n + 1).flatMap(({ letters }) => letters)]);
-          return product(call, a, b, later, extents);
-        }, first);
-        return ordered(call, summed(call, joined, new Set(result), extents), result, extents);
-      },
-    },
-  ];
+  return result({ type: call.input(0).type, shape: extentsOf(wanted, extents) }, () => {
+    const own: Term[] = terms.map((letters, n) => ({ tensor: call.input(n).tensor, letters }));
+    const [first, ...others] = own;
+    if (!first) return call.fail('needs an input');
+    const joined = others.reduce<Term>((a, b, n) => {
+      const later = new Set([...wanted, ...others.slice(n + 1).flatMap(({ letters }) => letters)]);
+      return product(call, a, b, later, extents);
+    }, first);
+    return ordered(call, summed(call, joined, new Set(wanted), extents), wanted, extents);
+  });
 };
+
+const extentsOf = (letters: readonly string[], extents: ReadonlyMap<string, number>): number[] =>
+  letters.map(letter => extents.get(letter) ?? 1);
 
 /** A term without the dimensions that nothing needs. */
 function summed(
-  call: NodeCall,
+  { draft }: NodeCall,
   { tensor, letters }: Term,
   needed: ReadonlySet<string>,
   extents: ReadonlyMap<string, number>,
@@ -84,14 +81,10 @@ function summed(
   return {
     letters: kept,
     tensor: () => {
-      const shape = letters.map(letter => extents.get(letter) ?? 1);
+      const shape = extentsOf(letters, extents);
       const x = tensor();
-      const whole = `${shapeOf(x)}` === `${shape}` ? x : call.draft.op('Expand', [x], { shape });
-      return cast(
-        call.draft,
-        call.draft.op('ReduceSum', [cast(call.draft, whole, 'f32')], { axes, keep_dims: false }),
-        x.dtype,
-      );
+      const whole = cast(draft, expand(draft, x, shape), 'f32');
+      return cast(draft, draft.op('ReduceSum', [whole], { axes, keep_dims: false }), x.dtype);
     },
   };
 }
@@ -115,8 +108,7 @@ function ordered(
     x,
     wanted.map(letter => (letters.includes(letter) ? (own[at++] ?? 1) : 1)),
   );
-  const shape = wanted.map(letter => extents.get(letter) ?? 1);
-  return `${shapeOf(aligned)}` === `${shape}` ? aligned : draft.op('Expand', [aligned], { shape });
+  return expand(draft, aligned, extentsOf(wanted, extents));
 }
 
 /** Two terms as a product of matrices: batches are what both have and the result needs. */
@@ -138,8 +130,8 @@ function product(
   const rows = a.letters.filter(letter => !shared.includes(letter));
   const columns = b.letters.filter(letter => !shared.includes(letter));
   const letters = [...batch, ...rows, ...columns];
-  const count = (of: readonly string[]): number => elementCount(of.map(letter => extents.get(letter) ?? 1));
-  const shape = (of: readonly string[]): number[] => of.map(letter => extents.get(letter) ?? 1);
+  const shape = (of: readonly string[]): number[] => extentsOf(of, extents);
+  const count = (of: readonly string[]): number => elementCount(shape(of));
   if (inner.length === 0) {
     const spread = (term: Term): LogicalTensor =>
       reshape(

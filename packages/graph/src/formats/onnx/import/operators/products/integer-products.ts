@@ -1,6 +1,6 @@
 import type { LogicalTensor } from '../../../../../ir/tensor/logical-tensor.ts';
 import { elementTypeOf, floatType } from '../../file/element-type.ts';
-import type { NodeCall, OnnxOperator } from '../../node-call.ts';
+import { type NodeCall, type OnnxOperator, result } from '../../node-call.ts';
 import { once } from '../../once.ts';
 import { cast, reshape, scalar, shapeOf, slice } from '../emit.ts';
 import { productShape } from './products.ts';
@@ -24,27 +24,18 @@ function centred(call: NodeCall, n: number, pointAt: number, isColumn: boolean):
 const matMulInteger: OnnxOperator = call => {
   const [a, b] = [call.input(0), call.input(1)];
   const { draft } = call;
-  return [
-    {
-      type: elementTypeOf(6) ?? a.type,
-      shape: productShape(call, a.shape, b.shape),
-      emit: () => {
-        const [x, y] = [centred(call, 0, 2, true), centred(call, 1, 3, false)];
-        const axes = [shapeOf(x).length - 1, Math.max(0, shapeOf(y).length - 2)] as const;
-        const inner = shapeOf(x)[axes[0]] ?? 1;
-        const parts: LogicalTensor[] = [];
-        for (let start = 0; start < inner; start += mostExact) {
-          const size = Math.min(mostExact, inner - start);
-          const [left, right] = [
-            slice(draft, x, { axis: axes[0], start, size }),
-            slice(draft, y, { axis: axes[1], start, size }),
-          ];
-          parts.push(cast(draft, draft.op('MatMul', [left, right]), 'i32'));
-        }
-        return parts.reduce((sum, part) => draft.op('Add', [sum, part], {}, 'i32'));
-      },
-    },
-  ];
+  return result({ type: elementTypeOf(6) ?? a.type, shape: productShape(call, a.shape, b.shape) }, () => {
+    const [x, y] = [centred(call, 0, 2, true), centred(call, 1, 3, false)];
+    const axes = [shapeOf(x).length - 1, Math.max(0, shapeOf(y).length - 2)];
+    const inner = shapeOf(x)[axes[0]] ?? 1;
+    const parts: LogicalTensor[] = [];
+    for (let start = 0; start < inner; start += mostExact) {
+      const size = Math.min(mostExact, inner - start);
+      const part = [x, y].map((t, n) => slice(draft, t, { axis: axes[n], start, size }));
+      parts.push(cast(draft, draft.op('MatMul', part), 'i32'));
+    }
+    return parts.reduce((sum, part) => draft.op('Add', [sum, part], {}, 'i32'));
+  });
 };
 
 /** x in u8 with one scale and one zero point, by its largest and smallest number and 0. */
@@ -64,17 +55,15 @@ const dynamicQuantizeLinear: OnnxOperator = call => {
     const scale = draft.op('Divide', [draft.op('Subtract', [extreme('Max'), least]), number(255)]);
     return { scale, zero: bytes(draft.op('Divide', [draft.op('Neg', [least]), scale])) };
   });
+  const quantized = result({ type: u8, shape }, () => {
+    const { scale, zero } = parameters();
+    const steps = draft.op('Round', [draft.op('Divide', [tensor(), scale])]);
+    return cast(draft, bytes(draft.op('Add', [steps, zero])), 'u8');
+  });
   return [
-    {
-      ...{ type: u8, shape },
-      emit: () => {
-        const { scale, zero } = parameters();
-        const steps = draft.op('Round', [draft.op('Divide', [tensor(), scale])]);
-        return cast(draft, bytes(draft.op('Add', [steps, zero])), 'u8');
-      },
-    },
-    { type: floatType, shape: [], emit: () => parameters().scale },
-    { type: u8, shape: [], emit: () => cast(draft, parameters().zero, 'u8') },
+    quantized,
+    result({ type: floatType, shape: [] }, () => parameters().scale),
+    result({ type: u8, shape: [] }, () => cast(draft, parameters().zero, 'u8')),
   ];
 };
 

@@ -1,6 +1,6 @@
 import type { LogicalTensor } from '../../../../../ir/tensor/logical-tensor.ts';
 import { broadcastShapes } from '../../../../../ir/tensor/shape.ts';
-import type { NodeCall, OnnxOperator } from '../../node-call.ts';
+import { type NodeCall, type OnnxOperator, result, type SingleOperator } from '../../node-call.ts';
 import { scalar } from '../emit.ts';
 import { einsum } from './einsum.ts';
 
@@ -15,30 +15,32 @@ export function productShape(call: NodeCall, a: readonly number[], b: readonly n
 
 const matmul: OnnxOperator = call => {
   const [a, b] = [call.input(0), call.input(1)];
-  return [
-    {
-      type: a.type,
-      shape: productShape(call, a.shape, b.shape),
-      emit: () => call.draft.op('MatMul', [a.tensor(), b.tensor()]),
-    },
-  ];
+  return result({ type: a.type, shape: productShape(call, a.shape, b.shape) }, () =>
+    call.draft.op('MatMul', [a.tensor(), b.tensor()]),
+  );
 };
+
+/** Which matrices are transposed. */
+const flagsOf = (call: NodeCall) => ({
+  transpose_a: call.flag('transA', false),
+  transpose_b: call.flag('transB', false),
+});
+
+/** alpha · A·B. */
+function scaledProduct(call: NodeCall, flags: ReturnType<typeof flagsOf>): LogicalTensor {
+  const product = call.draft.op('MatMul', [call.input(0).tensor(), call.input(1).tensor()], flags);
+  return scaled(call, product, call.float('alpha', 1));
+}
 
 /** alpha · A·B, either transposed; of com.microsoft. */
 const fusedMatMul: OnnxOperator = call => {
   const [a, b] = [call.input(0), call.input(1)];
-  const flags = { transpose_a: call.flag('transA', false), transpose_b: call.flag('transB', false) };
+  const flags = flagsOf(call);
   if (call.flag('transBatchA', false) || call.flag('transBatchB', false)) call.refuse('transposes its batch');
   const turned = (shape: readonly number[], turns: boolean): number[] =>
     turns ? [...shape.slice(0, -2), shape.at(-1) ?? 1, shape.at(-2) ?? 1] : [...shape];
-  return [
-    {
-      type: a.type,
-      shape: productShape(call, turned(a.shape, flags.transpose_a), turned(b.shape, flags.transpose_b)),
-      emit: () =>
-        scaled(call, call.draft.op('MatMul', [a.tensor(), b.tensor()], flags), call.float('alpha', 1)),
-    },
-  ];
+  const shape = productShape(call, turned(a.shape, flags.transpose_a), turned(b.shape, flags.transpose_b));
+  return result({ type: a.type, shape }, () => scaledProduct(call, flags));
 };
 
 function scaled({ draft }: NodeCall, tensor: LogicalTensor, factor: number): LogicalTensor {
@@ -46,26 +48,17 @@ function scaled({ draft }: NodeCall, tensor: LogicalTensor, factor: number): Log
 }
 
 /** alpha · A·B + beta · C, A and B transposed where the attributes say so. */
-const gemm: OnnxOperator = call => {
+export const gemm: SingleOperator = call => {
   const [a, b] = [call.input(0), call.input(1)];
-  const flags = { transpose_a: call.flag('transA', false), transpose_b: call.flag('transB', false) };
+  const flags = flagsOf(call);
   const rows = a.shape[flags.transpose_a ? 1 : 0] ?? 0;
   const columns = b.shape[flags.transpose_b ? 0 : 1] ?? 0;
-  return [
-    {
-      ...{ type: a.type, shape: [rows, columns] },
-      emit: () => {
-        const product = scaled(
-          call,
-          call.draft.op('MatMul', [a.tensor(), b.tensor()], flags),
-          call.float('alpha', 1),
-        );
-        const beta = call.float('beta', 1);
-        const c = call.optional(2);
-        return c && beta !== 0 ? call.draft.op('Add', [product, scaled(call, c.tensor(), beta)]) : product;
-      },
-    },
-  ];
+  return result({ type: a.type, shape: [rows, columns] }, () => {
+    const product = scaledProduct(call, flags);
+    const beta = call.float('beta', 1);
+    const c = call.optional(2);
+    return c && beta !== 0 ? call.draft.op('Add', [product, scaled(call, c.tensor(), beta)]) : product;
+  });
 };
 
 /** Pads before and after each dimension of an image, as given or as `auto_pad` makes them. */
@@ -111,18 +104,13 @@ const conv: OnnxOperator = call => {
     const span = (dilations[d] ?? 1) * ((kernel[d] ?? 1) - 1) + 1;
     return Math.floor((extent + (before[d] ?? 0) + (after[d] ?? 0) - span) / (strides[d] ?? 1)) + 1;
   });
-  return [
-    {
-      ...{ type: x.type, shape: [B, features, ...out] },
-      emit: () => {
-        const bias = call.optional(2);
-        return call.draft.op('Convolution', [x.tensor(), w.tensor(), ...(bias ? [bias.tensor()] : [])], {
-          ...{ strides, dilations, groups },
-          ...{ pads_begin: before, pads_end: after },
-        });
-      },
-    },
-  ];
+  return result({ type: x.type, shape: [B, features, ...out] }, () => {
+    const bias = call.optional(2);
+    return call.draft.op('Convolution', [x.tensor(), w.tensor(), ...(bias ? [bias.tensor()] : [])], {
+      ...{ strides, dilations, groups },
+      ...{ pads_begin: before, pads_end: after },
+    });
+  });
 };
 
 /** Products, of matrices and of images with kernels. */

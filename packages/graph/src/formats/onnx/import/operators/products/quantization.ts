@@ -49,13 +49,13 @@ const quantizeLinear: OnnxOperator = call => {
     call.optional(2)?.type ??
     elementTypeOf(number) ??
     call.refuse(`quantises to the element type ${number}, which engines do not have`);
-  return [{ type, shape, emit: () => conversion(call, 'Quantize', { quantized: type, result: type }) }];
+  return { type, shape, emit: () => conversion(call, 'Quantize', { quantized: type, result: type }) };
 };
 
 const dequantizeLinear: OnnxOperator = call => {
   const { shape, type: quantized } = call.input(0);
   const { type: result } = call.input(1);
-  return [{ type: result, shape, emit: () => conversion(call, 'Dequantize', { quantized, result }) }];
+  return { type: result, shape, emit: () => conversion(call, 'Dequantize', { quantized, result }) };
 };
 
 /** To and from 8 bits. */

@@ -1,8 +1,8 @@
 import type { LogicalTensor } from '../../../../../ir/tensor/logical-tensor.ts';
-import { int64Type, isInteger } from '../../file/element-type.ts';
-import type { NodeCall, OnnxOperator } from '../../node-call.ts';
+import { isInteger } from '../../file/element-type.ts';
+import { type NodeCall, type OnnxOperator, result } from '../../node-call.ts';
 import { shapeOf, transpose } from '../emit.ts';
-import { moved } from '../indexing/moved.ts';
+import { gathered } from '../indexing/moved.ts';
 
 /** A dimension that is resized: its extents before and after, and the scale that the coordinates take. */
 interface ResizedAxis {
@@ -157,29 +157,19 @@ const resize: OnnxOperator = call => {
         own ? Math.min(extent - 1, Math.max(0, rounded(coordinate(x, own)))) : x,
       );
     });
-    const emit = (): LogicalTensor =>
-      sources.reduce((tensor, indices, axis) => {
-        if (indices.length === shape[axis] && indices.every((i, n) => i === n)) return tensor;
-        const at = call.constant({ shape: [indices.length], values: indices }, int64Type);
-        return call.draft.op('Take', [tensor, at], { axis });
-      }, value.tensor());
-    return [moved(value, to, index => index.map((x, d) => sources[d]?.[x] ?? 0), emit)];
+    return gathered(call, value, sources);
   }
   // Versions before 11 call the mode by the number of dimensions that they had in mind.
   if (!['linear', 'bilinear', 'trilinear', 'cubic'].includes(mode))
     return call.fail(`has the mode '${mode}'`);
   if (isInteger(type)) return call.refuse(`interpolates ${type.name}`);
   const interpolation = interpolationOf(call, mode === 'cubic' ? 'cubic' : 'linear');
-  return [
-    {
-      ...{ type: type, shape: to },
-      emit: () =>
-        axes.reduce((tensor, own) => {
-          if (own.from === own.to && own.scale === 1) return tensor;
-          return weighted(call, tensor, own.axis, weightsOf(call, interpolation, own, coordinate));
-        }, value.tensor()),
-    },
-  ];
+  return result({ type, shape: to }, () =>
+    axes.reduce((tensor, own) => {
+      if (own.from === own.to && own.scale === 1) return tensor;
+      return weighted(call, tensor, own.axis, weightsOf(call, interpolation, own, coordinate));
+    }, value.tensor()),
+  );
 };
 
 export const resizeOperators: Readonly<Record<string, OnnxOperator>> = { Resize: resize };

@@ -1,6 +1,6 @@
 import { elementCount } from '@tilewise/core';
 import type { LogicalTensor } from '../../../../../ir/tensor/logical-tensor.ts';
-import type { NodeCall, OnnxOperator } from '../../node-call.ts';
+import { type NodeCall, type OnnxOperator, result } from '../../node-call.ts';
 import { reshape, scalar, shapeOf } from '../emit.ts';
 
 /** A list of one number for each channel, to broadcast to (B, C, …). */
@@ -12,21 +12,16 @@ const batchNormalization: OnnxOperator = call => {
   const { type, shape, tensor } = call.input(0);
   if (call.flag('training_mode', false)) call.refuse('is in training mode');
   const { draft } = call;
-  return [
-    {
-      ...{ type, shape },
-      emit: () => {
-        const [scale, bias, mean, variance] = [1, 2, 3, 4].map(n =>
-          column(call, call.input(n).tensor(), shape.length),
-        ) as [LogicalTensor, LogicalTensor, LogicalTensor, LogicalTensor];
-        const epsilon = scalar(draft, call.float('epsilon', 1e-5), variance.dtype);
-        const rate = draft.op('Pow', [draft.op('Add', [variance, epsilon])], { beta: -0.5 });
-        const centred = draft.op('Subtract', [tensor(), mean]);
-        const scaled = draft.op('Multiply', [centred, draft.op('Multiply', [rate, scale])]);
-        return draft.op('Add', [scaled, bias]);
-      },
-    },
-  ];
+  return result({ type, shape }, () => {
+    const [scale, bias, mean, variance] = [1, 2, 3, 4].map(n =>
+      column(call, call.input(n).tensor(), shape.length),
+    ) as [LogicalTensor, LogicalTensor, LogicalTensor, LogicalTensor];
+    const epsilon = scalar(draft, call.float('epsilon', 1e-5), variance.dtype);
+    const rate = draft.op('Pow', [draft.op('Add', [variance, epsilon])], { beta: -0.5 });
+    const centred = draft.op('Subtract', [tensor(), mean]);
+    const scaled = draft.op('Multiply', [centred, draft.op('Multiply', [rate, scale])]);
+    return draft.op('Add', [scaled, bias]);
+  });
 };
 
 /** Norm of the channels of each group, then scale and bias: a group is a row of a layer norm. */
@@ -46,17 +41,12 @@ const groupNorm =
       const wide = draft.op('Expand', [reshape(draft, own, [count, 1])], { shape: [count, C / count] });
       return column(call, reshape(draft, wide, [C]), shape.length);
     };
-    return [
-      {
-        ...{ type, shape },
-        emit: () => {
-          const rows = reshape(draft, tensor(), [B, groups, (C / groups) * elementCount(image)]);
-          const attributes = { begin_norm_axis: 2, epsilon: call.float('epsilon', 1e-5) };
-          const normal = reshape(draft, draft.op('LayerNorm', [rows], attributes), shape);
-          return draft.op('Add', [draft.op('Multiply', [normal, affine(1)]), affine(2)]);
-        },
-      },
-    ];
+    return result({ type, shape }, () => {
+      const rows = reshape(draft, tensor(), [B, groups, (C / groups) * elementCount(image)]);
+      const attributes = { begin_norm_axis: 2, epsilon: call.float('epsilon', 1e-5) };
+      const normal = reshape(draft, draft.op('LayerNorm', [rows], attributes), shape);
+      return draft.op('Add', [draft.op('Multiply', [normal, affine(1)]), affine(2)]);
+    });
   };
 
 /** Norms of the channels of images. */

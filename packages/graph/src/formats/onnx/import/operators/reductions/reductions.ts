@@ -1,9 +1,10 @@
+import { elementCount } from '@tilewise/core';
 import type { LogicalTensor } from '../../../../../ir/tensor/logical-tensor.ts';
 import { floatType } from '../../file/element-type.ts';
-import type { NodeCall, NodeResult, OnnxOperator } from '../../node-call.ts';
+import { type NodeCall, type OnnxOperator, result, type SingleOperator } from '../../node-call.ts';
 import { once } from '../../once.ts';
 import { hostTensor, reader } from '../../value.ts';
-import { cast, reshape, scalar } from '../emit.ts';
+import { cast, isFloat, reshape, scalar } from '../emit.ts';
 import { integerExtreme, integerSum } from './integer-sums.ts';
 
 type Join = (a: number, b: number) => number;
@@ -14,61 +15,58 @@ function reduction(
   start: number,
   join: Join,
   finish = (x: number, _count: number): number => x,
-): OnnxOperator {
+): SingleOperator {
   return call => {
     const { type, shape, host, tensor } = call.input(0);
     const given = call.axes(1)?.map(axis => call.axis(axis, shape.length));
     if ((!given || given.length === 0) && call.flag('noop_with_empty_axes', false))
-      return [{ type, shape, emit: tensor }];
+      return { type, shape, emit: tensor };
     const axes = given && given.length > 0 ? given : shape.map((_, d) => d);
     const keeps = call.flag('keepdims', true);
     const kept = shape.map((extent, d) => (axes.includes(d) ? 1 : extent));
     const to = keeps ? kept : shape.filter((_, d) => !axes.includes(d));
     const count = axes.reduce((n, d) => n * (shape[d] ?? 1), 1);
-    return [
-      {
-        ...{ type, shape: to },
-        ...(host && {
-          fold: () => {
-            const sums = new Map<string, number>();
-            const place = (index: readonly number[]): string =>
-              `${index.map((i, d) => (axes.includes(d) ? 0 : i))}`;
-            const read = reader(host(), shape);
-            hostTensor(shape, index => {
-              const at = place(index);
-              sums.set(at, join(sums.get(at) ?? start, read(index)));
-              return 0;
-            });
-            const { values } = hostTensor(kept, index => finish(sums.get(place(index)) ?? start, count));
-            return { shape: to, values };
-          },
+    return {
+      ...{ type, shape: to },
+      fold:
+        host &&
+        (() => {
+          const sums = new Map<string, number>();
+          const place = (index: readonly number[]): string =>
+            `${index.map((i, d) => (axes.includes(d) ? 0 : i))}`;
+          const read = reader(host(), shape);
+          hostTensor(shape, index => {
+            const at = place(index);
+            sums.set(at, join(sums.get(at) ?? start, read(index)));
+            return 0;
+          });
+          const { values } = hostTensor(kept, index => finish(sums.get(place(index)) ?? start, count));
+          return { shape: to, values };
         }),
-        emit: () => {
-          const { draft } = call;
-          const own = tensor();
-          const [x, along] = axes.length > 0 ? [own, axes] : [reshape(draft, own, [1]), [0]];
-          const joined = (t: LogicalTensor): LogicalTensor =>
-            draft.op(kind, [t], { axes: along, keep_dims: true });
-          if (isFloat(x))
-            return axes.length > 0
-              ? draft.op(kind, [x], { axes, keep_dims: keeps })
-              : reshape(draft, joined(x), to);
-          if (kind === 'ReduceSum') return reshape(draft, integerSum(draft, x, count, joined), to);
-          if (kind === 'ReduceMax' || kind === 'ReduceMin')
-            return reshape(draft, integerExtreme(draft, kind, x, joined), to);
-          return reshape(draft, cast(draft, joined(cast(draft, x, 'f32')), x.dtype), to);
-        },
+      emit: () => {
+        const { draft } = call;
+        const own = tensor();
+        const [x, along] = axes.length > 0 ? [own, axes] : [reshape(draft, own, [1]), [0]];
+        const joined = (t: LogicalTensor): LogicalTensor =>
+          draft.op(kind, [t], { axes: along, keep_dims: true });
+        if (isFloat(x))
+          return axes.length > 0
+            ? draft.op(kind, [x], { axes, keep_dims: keeps })
+            : reshape(draft, joined(x), to);
+        if (kind === 'ReduceSum') return reshape(draft, integerSum(draft, x, count, joined), to);
+        if (kind === 'ReduceMax' || kind === 'ReduceMin')
+          return reshape(draft, integerExtreme(draft, kind, x, joined), to);
+        return reshape(draft, cast(draft, joined(cast(draft, x, 'f32')), x.dtype), to);
       },
-    ];
+    };
   };
 }
 
-const isFloat = ({ dtype }: LogicalTensor): boolean => ['f32', 'f16', 'bf16'].includes(dtype);
-
 const sum = reduction('ReduceSum', 0, (a, b) => a + b);
+const largest = reduction('ReduceMax', Number.NEGATIVE_INFINITY, Math.max);
 
 /** A reduction of a function of the elements, and a function of what comes out. */
-function composed(of: OnnxOperator, before: string | null, after: string | null): OnnxOperator {
+function composed(of: SingleOperator, before: string | null, after: string | null): OnnxOperator {
   return call => {
     const { draft } = call;
     const value = call.input(0);
@@ -76,10 +74,8 @@ function composed(of: OnnxOperator, before: string | null, after: string | null)
     const apply = (kind: string | null, x: LogicalTensor): LogicalTensor =>
       kind === null ? x : cast(draft, draft.op(kind, [float(x)]), x.dtype);
     const inner = call.withInput(0, { ...value, host: null, tensor: () => apply(before, value.tensor()) });
-    return of(inner).map(({ emit, type, shape }) => ({
-      ...{ type, shape },
-      emit: () => apply(after, emit?.() ?? call.refuse('has no result')),
-    }));
+    const { emit, ...made } = of(inner);
+    return result(made, () => apply(after, emit?.() ?? call.refuse('has no result')));
   };
 }
 
@@ -87,28 +83,18 @@ function composed(of: OnnxOperator, before: string | null, after: string | null)
 const logSumExp: OnnxOperator = call => {
   const { draft } = call;
   const value = call.input(0);
-  const [most] = reduction('ReduceMax', 0, Math.max)(call);
-  const kept = call.withFlag('keepdims', true);
+  const most = largest(call);
+  const kept = largest(call.withFlag('keepdims', true));
   const peak = once(() => {
-    const x = reduction('ReduceMax', 0, Math.max)(kept)[0]?.emit?.() ?? call.refuse('has no maximum');
+    const x = kept.emit?.() ?? call.refuse('has no maximum');
     return draft.op('Clamp', [x], { min: -3.4e38, max: 3.4e38 });
   });
   const distance = (): LogicalTensor => draft.op('Exp', [draft.op('Subtract', [value.tensor(), peak()])]);
-  const sum = reduction(
-    'ReduceSum',
-    0,
-    (a, b) => a + b,
-  )(call.withInput(0, { ...value, host: null, tensor: distance }))[0];
-  if (!most || !sum) return call.refuse('has no result');
-  return [
-    {
-      ...{ type: most.type, shape: most.shape },
-      emit: () => {
-        const logarithm = draft.op('Log', [sum.emit?.() ?? call.refuse('has no sum')]);
-        return draft.op('Add', [logarithm, reshape(draft, peak(), most.shape)]);
-      },
-    },
-  ];
+  const total = sum(call.withInput(0, { ...value, host: null, tensor: distance }));
+  return result(most, () => {
+    const logarithm = draft.op('Log', [total.emit?.() ?? call.refuse('has no sum')]);
+    return draft.op('Add', [logarithm, reshape(draft, peak(), most.shape)]);
+  });
 };
 
 /** Softmax; before version 13 over all dimensions from the axis on. */
@@ -116,21 +102,13 @@ function softmax(kind: 'SoftMax' | 'LogSoftmax'): OnnxOperator {
   return call => {
     const { type, shape, tensor } = call.input(0);
     const axis = call.axis(call.int('axis', call.version < 13 ? 1 : -1), Math.max(1, shape.length));
-    const attributes = (axis: number) => ({ axis });
-    return [
-      {
-        ...{ type, shape },
-        emit: () => {
-          const { draft } = call;
-          if (call.version >= 13 || axis === shape.length - 1)
-            return draft.op(kind, [tensor()], attributes(axis));
-          const rows = shape.slice(0, axis).reduce((n, extent) => n * extent, 1);
-          const row = shape.slice(axis).reduce((n, extent) => n * extent, 1);
-          const flat = draft.op(kind, [reshape(draft, tensor(), [rows, row])], attributes(1));
-          return reshape(draft, flat, shape);
-        },
-      },
-    ];
+    return result({ type, shape }, () => {
+      const { draft } = call;
+      if (call.version >= 13 || axis === shape.length - 1) return draft.op(kind, [tensor()], { axis });
+      const rows = [shape.slice(0, axis), shape.slice(axis)].map(elementCount);
+      const flat = draft.op(kind, [reshape(draft, tensor(), rows)], { axis: 1 });
+      return reshape(draft, flat, shape);
+    });
   };
 }
 
@@ -138,23 +116,16 @@ function softmax(kind: 'SoftMax' | 'LogSoftmax'): OnnxOperator {
 export function layerNorm(
   call: NodeCall,
   x: LogicalTensor,
-  {
-    gamma,
-    beta,
-    axis,
-    epsilon,
-  }: { gamma: LogicalTensor | null; beta: LogicalTensor | null; axis: number; epsilon: number },
+  given: { gamma: LogicalTensor | null; beta: LogicalTensor | null; axis: number; epsilon: number },
 ): { y: LogicalTensor; mean: () => LogicalTensor; rate: () => LogicalTensor } {
   const { draft } = call;
+  const { gamma, beta, axis, epsilon } = given;
   const attributes = { begin_norm_axis: axis, epsilon };
   const y = draft.op('LayerNorm', gamma ? [x, gamma, ...(beta ? [beta] : [])] : [x], attributes);
   const rows = (shape: readonly number[]): number[] => shape.map((extent, d) => (d < axis ? extent : 1));
   const statistics = () => {
-    const [, mean = x, variance = x] = draft.ops('LayerNorm', [x], { ...attributes, keep_stats: true }, [
-      x.dtype,
-      'f32',
-      'f32',
-    ]);
+    const dtypes = [x.dtype, 'f32', 'f32'] as const;
+    const [, mean, variance] = draft.ops('LayerNorm', [x], { ...attributes, keep_stats: true }, dtypes);
     return { mean, variance };
   };
   const shape = rows(x.shape ?? []);
@@ -181,21 +152,21 @@ const layerNormalization: OnnxOperator = call => {
       axis,
       epsilon,
     });
-  const results: NodeResult[] = [
-    { type, shape, emit: () => made().y },
-    { type: floatType, shape: statistics, emit: () => made().mean() },
-    { type: floatType, shape: statistics, emit: () => made().rate() },
+  const statistic = { type: floatType, shape: statistics };
+  return [
+    result({ type, shape }, () => made().y),
+    result(statistic, () => made().mean()),
+    result(statistic, () => made().rate()),
   ];
-  return results;
 };
 
 const rmsNormalization: OnnxOperator = call => {
   const { type, shape, tensor } = call.input(0);
   const axis = call.axis(call.int('axis', -1), shape.length);
   const attributes = { begin_norm_axis: axis, epsilon: call.float('epsilon', 1e-5) };
-  return [
-    { type, shape, emit: () => call.draft.op('RMSNorm', [tensor(), call.input(1).tensor()], attributes) },
-  ];
+  return result({ type, shape }, () =>
+    call.draft.op('RMSNorm', [tensor(), call.input(1).tensor()], attributes),
+  );
 };
 
 /** Operators that join elements along axes: sums, softmax, norms. */
@@ -206,7 +177,7 @@ export const reductionOperators: Readonly<Record<string, OnnxOperator>> = {
   ReduceL2: reduction('ReduceL2', 0, (a, b) => a + b * b, Math.sqrt),
   ReduceLogSum: composed(sum, null, 'Log'),
   ReduceLogSumExp: logSumExp,
-  ReduceMax: reduction('ReduceMax', Number.NEGATIVE_INFINITY, Math.max),
+  ReduceMax: largest,
   ReduceMean: reduction(
     'ReduceMean',
     0,
