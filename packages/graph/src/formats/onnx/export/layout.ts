@@ -3,7 +3,7 @@ import { storageDType } from '../../../ir/tensor/dtype.ts';
 import { axisOf } from '../../../ir/tensor/shape.ts';
 import { constantTensor } from '../../../ops/layout/constant.ts';
 import { transposeOrder } from '../../../ops/layout/layout.ts';
-import { rankOf, type Translations } from './translation.ts';
+import { same, type Translations } from './translation.ts';
 import type { OnnxWriter } from './writer.ts';
 
 /** Layouts, constants, indices and casts. */
@@ -12,17 +12,10 @@ export const layout: Translations = {
     write.cast(write.name(src), src.dtype, dst.dtype, write.name(dst));
   },
   // ONNX has no strides.
-  Reorder: ({ inputs: [src], outputs: [dst] }, write) => {
-    write.node('Identity', [write.name(src)], {}, write.name(dst));
-  },
-  StaticTranspose: (node, write) => {
-    const {
-      inputs: [src],
-      outputs: [dst],
-      attributes,
-    } = node;
+  Reorder: same('Identity', {}),
+  StaticTranspose: ({ inputs: [src], outputs: [dst], attributes }, write) => {
     const order = numbersOf(attributes, 'order');
-    const perm = transposeOrder(order, order.length || rankOf(node, src, write));
+    const perm = transposeOrder(order, order.length || write.rankOf(src));
     write.node('Transpose', [write.name(src)], { perm: { ints: perm } }, write.name(dst));
   },
   StaticReshape: ({ inputs: [src], outputs: [dst], attributes }, write) => {
@@ -41,13 +34,8 @@ export const layout: Translations = {
     const numbers = write.numbers([...tensor.toFloat64()], dst.dtype, tensor.shape);
     write.node('Identity', [numbers], {}, write.name(dst));
   },
-  GenIndex: (node, write) => {
-    const {
-      inputs: [src],
-      outputs: [dst],
-      attributes,
-    } = node;
-    const rank = rankOf(node, src, write);
+  GenIndex: ({ inputs: [src], outputs: [dst], attributes }, write) => {
+    const rank = write.rankOf(src);
     const axis = axisOf(numberOf(attributes, 'axis'), rank) ?? 0;
     const shape = write.node('Shape', [write.name(src)]);
     const range = write.node('Range', [write.integers(0), extent(shape, axis, write), write.integers(1)]);
@@ -56,25 +44,16 @@ export const layout: Translations = {
     write.give(dst, 'i64', 'Expand', [line, shape]);
   },
   // ONNX refuses indices outside, where the result is NaN here.
-  Gather: (node, write) => {
-    const {
-      inputs: [src, indices],
-      outputs: [dst],
-    } = node;
+  Gather: ({ inputs: [src, indices], outputs: [dst] }, write) => {
     const rows = extent(write.node('Shape', [write.name(src)]), 0, write);
     const { index, isInside } = write.within(write.as(indices, 'i64'), rows);
     const gathered = write.node('Gather', [write.name(src), index]);
-    const axes = Array.from({ length: rankOf(node, src, write) - 1 }, (_, d) => -1 - d);
+    const axes = Array.from({ length: write.rankOf(src) - 1 }, (_, d) => -1 - d);
     const holds = axes.length === 0 ? isInside : write.node('Unsqueeze', [isInside, write.integers(axes)]);
     write.node('Where', [holds, gathered, write.numbers([NaN], src.dtype)], {}, write.name(dst));
   },
-  BiasAdd: (node, write) => {
-    const {
-      inputs: [src, bias],
-      outputs: [dst],
-      attributes,
-    } = node;
-    const after = attributes.data_format === 'NCX' ? rankOf(node, src, write) - 2 : 0;
+  BiasAdd: ({ inputs: [src, bias], outputs: [dst], attributes }, write) => {
+    const after = attributes.data_format === 'NCX' ? write.rankOf(src) - 2 : 0;
     const axes = Array.from({ length: after }, (_, d) => d + 1);
     const own = write.name(bias);
     const column = after === 0 ? own : write.node('Unsqueeze', [own, write.integers(axes)]);

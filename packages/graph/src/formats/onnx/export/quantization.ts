@@ -1,9 +1,8 @@
-import { UnsupportedOperationError } from '../../../errors.ts';
-import { describeNode, type GraphNode } from '../../../ir/node.ts';
+import type { GraphNode } from '../../../ir/node.ts';
 import { numberOf, numbersOf } from '../../../ir/schema/attribute.ts';
 import { isKnown, type LogicalTensor } from '../../../ir/tensor/logical-tensor.ts';
 import { axisOf } from '../../../ir/tensor/shape.ts';
-import { rankOf, type Translations } from './translation.ts';
+import type { Translations } from './translation.ts';
 import { elementType, type OnnxWriter } from './writer.ts';
 
 /** To and from 8 bits. */
@@ -17,17 +16,9 @@ export const quantization: Translations = {
     const parameters = staticParameters(attributes, src, write);
     write.node('DequantizeLinear', [write.name(src), ...parameters], { axis }, write.name(dst));
   },
-  DynamicQuantize: (node, write) => {
-    const {
-      inputs: [src, scales, zps],
-      outputs: [dst],
-      attributes,
-    } = node;
+  DynamicQuantize: ({ inputs: [src, scales, zps], outputs: [dst], attributes }, write) => {
     if (attributes.qtype === 'per_group') {
-      throw new UnsupportedOperationError(
-        describeNode(node),
-        'quantizes per group, which ONNX does along one axis alone',
-      );
+      write.refuse('quantizes per group, which ONNX does along one axis alone');
     }
     const list = (name: string): string =>
       write.node('Reshape', [name, write.integers(attributes.qtype === 'per_tensor' ? [] : [-1])]);
@@ -72,7 +63,7 @@ function spread(node: GraphNode, parameters: LogicalTensor, write: OnnxWriter): 
   } = node;
   const own = write.as(parameters, 'f32');
   if (attributes.qtype === 'per_tensor') return write.node('Reshape', [own, write.integers([])]);
-  const rank = rankOf(node, src, write);
+  const rank = write.rankOf(src);
   if (attributes.qtype === 'per_channel') {
     const axis = axisOf(numberOf(attributes, 'axis'), rank);
     const shape = Array.from({ length: rank }, (_, d) => (d === axis ? -1 : 1));
@@ -80,10 +71,7 @@ function spread(node: GraphNode, parameters: LogicalTensor, write: OnnxWriter): 
   }
   const counts = write.shapeOf(parameters);
   if (!isKnown(counts)) {
-    throw new UnsupportedOperationError(
-      describeNode(node),
-      'needs groups of known number to be written in ONNX',
-    );
+    write.refuse('needs groups of known number to be written in ONNX');
   }
   const group = numbersOf(attributes, 'group_shape');
   const pairs = (second: (d: number) => number): number[] => counts.flatMap((n, d) => [n, second(d)]);

@@ -1,24 +1,19 @@
 import type { GraphNode } from '../../../ir/node.ts';
 import { flagOf, numberOf, numbersOf } from '../../../ir/schema/attribute.ts';
-import { commonDType, rankOf, type Translation, type Translations } from './translation.ts';
+import { commonDType, renamed, same, type Translation, type Translations } from './translation.ts';
 import type { OnnxWriter } from './writer.ts';
 
 const reduction: Translation = ({ kind, inputs: [src], outputs: [dst], attributes }, write) => {
   const axes = write.integers(numbersOf(attributes, 'axes'));
-  const keepdims = { int: flagOf(attributes, 'keep_dims') ? 1 : 0 };
-  write.node(kind, [write.name(src), axes], { keepdims }, write.name(dst));
+  write.node(kind, [write.name(src), axes], renamed(attributes, { keepdims: 'keep_dims' }), write.name(dst));
 };
+
+/** Reductions, which ONNX has by the same names. */
+const namesOfReductions = ['L1', 'L2', 'Max', 'Mean', 'Min', 'Prod', 'Sum'].map(name => `Reduce${name}`);
 
 /** Products, reductions, softmax, norms and cross-entropy. */
 export const reductions: Translations = {
-  // ONNX has them by the same names.
-  ReduceL1: reduction,
-  ReduceL2: reduction,
-  ReduceMax: reduction,
-  ReduceMean: reduction,
-  ReduceMin: reduction,
-  ReduceProd: reduction,
-  ReduceSum: reduction,
+  ...Object.fromEntries(namesOfReductions.map(kind => [kind, reduction])),
   MatMul: (node, write) => {
     const {
       inputs: [, , bias],
@@ -43,10 +38,7 @@ export const reductions: Translations = {
       write.give(dst, dtype, 'Softmax', [write.as(src, dtype)], { axis: { int: axis } });
     } else softmaxWithStats(node, axis, write);
   },
-  LogSoftmax: ({ inputs: [src], outputs: [dst], attributes }, write) => {
-    const axis = { int: numberOf(attributes, 'axis') };
-    write.node('LogSoftmax', [write.name(src)], { axis }, write.name(dst));
-  },
+  LogSoftmax: same('LogSoftmax', { axis: 'axis' }),
   LayerNorm: (node, write) => {
     const {
       inputs: [src, , beta],
@@ -74,12 +66,8 @@ export const reductions: Translations = {
     } = node;
     const axis = { int: numberOf(attributes, 'begin_norm_axis') };
     const epsilon = { float: numberOf(attributes, 'epsilon') };
-    write.node(
-      'RMSNormalization',
-      [write.name(src), scaleOf(node, write)],
-      { axis, epsilon },
-      write.name(dst),
-    );
+    const operands = [write.name(src), scaleOf(node, write)];
+    write.node('RMSNormalization', operands, { axis, epsilon }, write.name(dst));
   },
   CrossEntropy: ({ inputs: [logits, labels], outputs: [loss], attributes }, write) => {
     const axis = { int: -1 };
@@ -92,16 +80,10 @@ export const reductions: Translations = {
     const found = write.node('GatherElements', [logarithms, at], { axis });
     const ofClass = write.node('Neg', [write.node('Squeeze', [found, last])]);
     const share = numberOf(attributes, 'label_smoothing');
-    const ofClasses = write.node('Neg', [
-      write.node('ReduceMean', [logarithms, last], { keepdims: { int: 0 } }),
-    ]);
-    const smooth =
-      share === 0
-        ? ofClass
-        : write.node('Add', [
-            write.node('Mul', [ofClass, write.numbers([1 - share])]),
-            write.node('Mul', [ofClasses, write.numbers([share])]),
-          ]);
+    const mean = write.node('ReduceMean', [logarithms, last], { keepdims: { int: 0 } });
+    const part = (loss: string, weight: number): string => write.node('Mul', [loss, write.numbers([weight])]);
+    const parts = [part(ofClass, 1 - share), part(write.node('Neg', [mean]), share)];
+    const smooth = share === 0 ? ofClass : write.node('Add', parts);
     const checked = write.node('Where', [isInside, smooth, write.numbers([NaN])]);
     const isIgnored = write.node('Equal', [label, write.integers(numberOf(attributes, 'ignore_index'))]);
     write.give(loss, 'f32', 'Where', [isIgnored, write.numbers([0]), checked]);
@@ -118,7 +100,7 @@ function matrix(
 ): string {
   const tensor = node.inputs[n];
   const own = write.as(tensor, dtype);
-  const rank = swap ? rankOf(node, tensor, write) : 1;
+  const rank = swap ? write.rankOf(tensor) : 1;
   if (rank < 2) return own;
   const perm = Array.from({ length: rank }, (_, d) => d);
   perm.push(...perm.splice(-2).reverse());
@@ -152,7 +134,7 @@ function softmaxWithStats(
 /** The dimensions that a norm is over. */
 function normalisedAxes(node: GraphNode, write: OnnxWriter): number[] {
   const [src] = node.inputs;
-  const rank = rankOf(node, src, write);
+  const rank = write.rankOf(src);
   const begin = numberOf(node.attributes, 'begin_norm_axis');
   const first = begin < 0 ? begin + rank : begin;
   return Array.from({ length: rank - first }, (_, d) => first + d);
@@ -162,8 +144,7 @@ function normalisedAxes(node: GraphNode, write: OnnxWriter): number[] {
 function scaleOf(node: GraphNode, write: OnnxWriter): string {
   const [src, gamma] = node.inputs;
   if (gamma) return write.as(gamma, src.dtype);
-  const shape = write.node('Shape', [write.name(src)], {
-    start: { int: numberOf(node.attributes, 'begin_norm_axis') },
-  });
+  const start = renamed(node.attributes, { start: 'begin_norm_axis' });
+  const shape = write.node('Shape', [write.name(src)], start);
   return write.node('Expand', [write.numbers([1], src.dtype), shape]);
 }

@@ -10,7 +10,7 @@ import { groupOperations } from '../../../compile/partition.ts';
 import { UnsupportedOperationError } from '../../../errors.ts';
 import type { Graph } from '../../../graph.ts';
 import { checkGraph } from '../../../ir/check-graph.ts';
-import { describeNode, type GraphNode } from '../../../ir/node.ts';
+import type { GraphNode } from '../../../ir/node.ts';
 import { storageDType } from '../../../ir/tensor/dtype.ts';
 import { describeTensor, type LogicalTensor } from '../../../ir/tensor/logical-tensor.ts';
 import type { Topology } from '../../../ir/topology.ts';
@@ -76,7 +76,7 @@ export function toOnnx(graph: Graph, options: ToOnnxOptions = {}): Uint8Array {
     checkStorage(`options.values.${id}`, input, tensor);
     write.hold(input, tensor);
   }
-  for (const nodes of groups(topology)) writeGroup(nodes, topology, write);
+  for (const { nodes } of groupOperations(topology, 'fusion')) writeGroup(nodes, topology, write);
   const value = (tensor: LogicalTensor): OnnxValue => ({
     name: write.name(tensor),
     type: typeOf(tensor),
@@ -133,18 +133,9 @@ function checkStorage(argument: string, { dtype, shape }: LogicalTensor, tensor:
 
 function typeOf(tensor: LogicalTensor): number {
   const type = elementType(tensor.dtype);
-  if (type === undefined) {
-    throw new UnsupportedOperationError(
-      `that reads or gives tensor ${describeTensor(tensor)}`,
-      'has a tensor without a dtype',
-    );
-  }
-  return type;
-}
-
-/** The operations in topological order, grouped by partition. */
-function groups(topology: Topology): GraphNode[][] {
-  return groupOperations(topology, 'fusion').map(({ nodes }) => [...nodes]);
+  if (type !== undefined) return type;
+  const where = `that reads or gives tensor ${describeTensor(tensor)}`;
+  throw new UnsupportedOperationError(where, 'has a tensor without a dtype');
 }
 
 /** Writes the operations of a partition, attention as one operator where possible. */
@@ -157,7 +148,7 @@ function writeGroup(nodes: readonly GraphNode[], topology: Topology, write: Onnx
     if (node === last) attention?.write(write);
     if (attention?.nodes.has(node)) continue;
     const translate = Object.hasOwn(translations, node.kind) ? translations[node.kind] : undefined;
-    if (!translate) throw new UnsupportedOperationError(describeNode(node), 'has no form in ONNX');
-    translate(node, write);
+    write.at = node;
+    (translate ?? write.refuse('has no form in ONNX'))(node, write);
   }
 }

@@ -1,7 +1,8 @@
-import { UnsupportedOperationError } from '../../../errors.ts';
-import { describeNode, type GraphNode } from '../../../ir/node.ts';
+import type { GraphNode } from '../../../ir/node.ts';
+import type { Attributes } from '../../../ir/schema/attribute.ts';
 import type { GraphDType } from '../../../ir/tensor/dtype.ts';
 import type { LogicalTensor } from '../../../ir/tensor/logical-tensor.ts';
+import type { OnnxAttribute } from '../model.ts';
 import type { OnnxWriter } from './writer.ts';
 
 /**
@@ -13,14 +14,29 @@ export type Translation = (node: GraphNode, write: OnnxWriter) => void;
 /** Translations by the kind of the operation. */
 export type Translations = Readonly<Record<string, Translation>>;
 
-/** The rank of a tensor that an operation reads. */
-export function rankOf(node: GraphNode, tensor: LogicalTensor, write: OnnxWriter): number {
-  const rank = write.shapeOf(tensor)?.length;
-  if (rank !== undefined) return rank;
-  throw new UnsupportedOperationError(
-    describeNode(node),
-    'needs tensors of known rank to be written in ONNX',
-  );
+/** Attributes of an operation as ONNX has them: integers, texts and lists, by the names of both. */
+export function renamed(
+  attributes: Attributes,
+  names: Readonly<Record<string, string>>,
+): Record<string, OnnxAttribute> {
+  const given = Object.entries(names).map(([onnx, own]): [string, OnnxAttribute] => {
+    const value = attributes[own];
+    if (typeof value === 'string') return [onnx, { string: value }];
+    return [onnx, typeof value === 'object' ? { ints: value } : { int: Number(value) }];
+  });
+  return Object.fromEntries(given);
+}
+
+/**
+ * An operation that ONNX has, with the same operands.
+ * @param names of its attributes, by their names in ONNX.
+ * @param indicesAt which operand is of indices, which are 64-bit integers in ONNX.
+ */
+export function same(op: string, names: Readonly<Record<string, string>>, indicesAt?: number): Translation {
+  return ({ inputs, outputs: [dst], attributes }, write) => {
+    const operands = inputs.map((t, n) => (n === indicesAt ? write.as(t, 'i64') : write.name(t)));
+    write.node(op, operands, renamed(attributes, names), write.name(dst));
+  };
 }
 
 /** The dtype for mixed operands: their common dtype, else f32. */

@@ -1,4 +1,6 @@
 import { Tensor } from '@tilewise/core';
+import { UnsupportedOperationError } from '../../../errors.ts';
+import { describeNode } from '../../../ir/node.ts';
 import { type GraphDType, storageDType } from '../../../ir/tensor/dtype.ts';
 import type { LogicalShape, LogicalTensor } from '../../../ir/tensor/logical-tensor.ts';
 import type { Topology } from '../../../ir/topology.ts';
@@ -21,6 +23,8 @@ type NodeAttributes = Readonly<Record<string, OnnxAttribute>>;
 export class OnnxWriter {
   readonly nodes: OnnxNode[] = [];
   readonly initializers: OnnxInitializer[] = [];
+  /** The operation of the graph that nodes are written for. */
+  at: Parameters<typeof describeNode>[0] = { id: 0, kind: '', name: '' };
   readonly #topology: Topology;
   readonly #names: Readonly<Record<number, string>>;
 
@@ -28,6 +32,16 @@ export class OnnxWriter {
   constructor(topology: Topology, names: Readonly<Record<number, string>> = {}) {
     this.#topology = topology;
     this.#names = names;
+  }
+
+  /** @throws UnsupportedOperationError that names the operation. */
+  refuse(reason: string): never {
+    throw new UnsupportedOperationError(describeNode(this.at), reason);
+  }
+
+  /** The rank of a tensor that the operation reads. */
+  rankOf(tensor: LogicalTensor): number {
+    return this.shapeOf(tensor)?.length ?? this.refuse('needs tensors of known rank to be written in ONNX');
   }
 
   /** The name of a tensor of the graph. */

@@ -38,7 +38,7 @@ export function attentionForm(anchor: GraphNode, topology: Topology): AttentionF
   const { rank } = heads;
   const scores = scoreForm(chain.links, rank, topology);
   if (!scores || (softmax.axis !== -1 && softmax.axis !== rank - 1)) return null;
-  const masks = scores.mask.map(({ tensor }) => topology.shapeOf(tensor.id));
+  const masks = Object.values(scores.masks).map(({ id }) => topology.shapeOf(id));
   if (!masks.every(shape => isKnown(shape) && folded(shape, heads))) return null;
   const [o] = after.matmul.outputs;
   const [{ dtype }] = chain.matmul.outputs;
@@ -49,7 +49,7 @@ export function attentionForm(anchor: GraphNode, topology: Topology): AttentionF
         q: scaled(writeOperand(q, dtype, heads, write), dtype, scores, write),
         k: writeOperand(k, dtype, heads, write),
         v: writeOperand(v, dtype, heads, write),
-        mask: writeMask(scores.mask, dtype, heads, write),
+        mask: writeMask(scores.masks, dtype, heads, write),
       };
       if (rank === 4) writeAttention(o, dtype, names, scores, write);
       else {

@@ -3,21 +3,19 @@ import type { LogicalTensor } from '../../../../ir/tensor/logical-tensor.ts';
 import type { OnnxWriter } from '../writer.ts';
 import { folded, type Heads } from './operands.ts';
 
-/** A tensor that broadcasts to the scores. */
-export interface Mask {
-  readonly tensor: LogicalTensor;
-  readonly kind: 'added' | 'selected';
+/** Tensors that broadcast to the scores. */
+export interface Masks {
+  readonly added?: LogicalTensor | undefined;
+  readonly selected?: LogicalTensor | undefined;
 }
 
 /** The mask of `Attention` as one tensor: what is added, what is selected, or both. */
 export function writeMask(
-  masks: readonly Mask[],
+  { added, selected }: Masks,
   dtype: GraphDType,
   heads: Heads,
   write: OnnxWriter,
 ): string | null {
-  const added = masks.find(({ kind }) => kind === 'added');
-  const selected = masks.find(({ kind }) => kind === 'selected');
   const own = (tensor: LogicalTensor, name: string): string => {
     const shape = write.shapeOf(tensor) ?? [];
     const target = folded(shape, heads) ?? shape;
@@ -29,8 +27,8 @@ export function writeMask(
       ? whole
       : write.node('Expand', [whole, write.integers(extents)]);
   };
-  const visible = selected && own(selected.tensor, write.name(selected.tensor));
-  const bias = added && own(added.tensor, write.as(added.tensor, dtype));
+  const visible = selected && own(selected, write.name(selected));
+  const bias = added && own(added, write.as(added, dtype));
   if (!bias || !visible) return bias ?? visible ?? null;
   return write.node('Where', [visible, bias, write.numbers([-Infinity], dtype)]);
 }

@@ -2,7 +2,7 @@ import { numberOf, numbersOf } from '../../../../ir/schema/attribute.ts';
 import type { LogicalTensor } from '../../../../ir/tensor/logical-tensor.ts';
 import type { Topology } from '../../../../ir/topology.ts';
 import { indexOperations, type Link } from '../../../../passes/attention/score-chain.ts';
-import type { Mask } from './mask.ts';
+import type { Masks } from './mask.ts';
 
 /** The numbers of `Attention`. */
 export interface AttentionNumbers {
@@ -19,7 +19,7 @@ export interface ScoreForm extends AttentionNumbers {
   readonly scale: number;
   /** Scalar factors (or divisors) of scores that are not constants. */
   readonly factors: readonly { readonly tensor: LogicalTensor; readonly inverse: boolean }[];
-  readonly mask: readonly Mask[];
+  readonly masks: Masks;
 }
 
 /**
@@ -30,8 +30,9 @@ export function scoreForm(links: readonly Link[], rank: number, topology: Topolo
   let softcap: number | undefined;
   let capped = false;
   let causal = false;
+  const isMasked = (): boolean => causal || Object.keys(masks).length > 0;
   const factors: { tensor: LogicalTensor; inverse: boolean }[] = [];
-  const mask: Mask[] = [];
+  let masks: Masks = {};
   for (const { node, score: at } of links) {
     const other = node.inputs[1 - at];
     const inverse = node.kind === 'Divide';
@@ -41,7 +42,7 @@ export function scoreForm(links: readonly Link[], rank: number, topology: Topolo
       case 'Multiply':
       case 'Divide': {
         const value = constantOf(other, topology);
-        if (mask.length > 0 || causal || (inverse && at !== 0)) return null;
+        if (isMasked() || (inverse && at !== 0)) return null;
         if (capped) {
           if (softcap !== undefined || value === null) return null;
           softcap = inverse ? 1 / value : value;
@@ -51,19 +52,21 @@ export function scoreForm(links: readonly Link[], rank: number, topology: Topolo
         break;
       }
       case 'Tanh':
-        if (capped || mask.length > 0 || causal) return null;
+        if (capped || isMasked()) return null;
         capped = true;
         break;
       case 'Add':
         if (indexOperations(other.id, topology).length > 0) return null;
-        mask.push({ tensor: other, kind: 'added' });
+        if (masks.added) return null;
+        masks = { ...masks, added: other };
         break;
       case 'Select': {
         const condition = node.inputs[0];
         if (at !== 1 || constantOf(node.inputs[2], topology) !== -Infinity) return null;
-        if (indexOperations(condition.id, topology).length === 0)
-          mask.push({ tensor: condition, kind: 'selected' });
-        else if (isCausal(condition, rank, topology)) causal = true;
+        if (indexOperations(condition.id, topology).length === 0) {
+          if (masks.selected) return null;
+          masks = { ...masks, selected: condition };
+        } else if (isCausal(condition, rank, topology)) causal = true;
         else return null;
         break;
       }
@@ -72,10 +75,8 @@ export function scoreForm(links: readonly Link[], rank: number, topology: Topolo
     }
   }
   if (capped && !(softcap !== undefined && softcap > 0)) return null;
-  const kinds = mask.map(({ kind }) => kind);
-  if (new Set(kinds).size < kinds.length) return null;
   // c·tanh(s·x) caps at c what is scaled by s·c.
-  return { scale: scale * (softcap ?? 1), factors, mask, softcap, right: causal ? 0 : undefined };
+  return { scale: scale * (softcap ?? 1), factors, masks, softcap, right: causal ? 0 : undefined };
 }
 
 function isScalar({ id }: LogicalTensor, { shapeOf }: Topology): boolean {

@@ -1,20 +1,16 @@
-import { UnsupportedOperationError } from '../../../../errors.ts';
-import { describeNode } from '../../../../ir/node.ts';
 import type { LogicalTensor } from '../../../../ir/tensor/logical-tensor.ts';
 import { attentionNames } from '../../../../ops/attention/names.ts';
 import { settingsOf } from '../../../../ops/attention/sdpa.ts';
 import type { Translation } from '../translation.ts';
 import { writeAttention } from './attention.ts';
-import { type Mask, writeMask } from './mask.ts';
+import { writeMask } from './mask.ts';
 
 /** The operands of an attention operation that ONNX has. */
 const operandsOfOnnx: readonly string[] = ['q', 'k', 'v', 'bias', 'mask', 'seqLensKv'];
 
 /** Attention as one operation, as far as ONNX's `Attention` can express it. */
 export const attentionOperation: Translation = (node, write) => {
-  const refuse = (what: string): never => {
-    throw new UnsupportedOperationError(describeNode(node), `has ${what}, which Attention of ONNX has not`);
-  };
+  const refuse = (what: string): never => write.refuse(`has ${what}, which Attention of ONNX has not`);
   const { operands, results } = attentionNames(node.attributes);
   const { scale, softcap, window, ...others } = settingsOf(node.attributes);
   const strange = [...operands.filter(name => !operandsOfOnnx.includes(name)), ...Object.keys(others)];
@@ -24,11 +20,7 @@ export const attentionOperation: Translation = (node, write) => {
   const [q, k, v, bias, mask, lengths] = operandsOfOnnx.map(tensor);
   const [[, , Sq = -1] = [], [, Hk, Skv = -1] = [], [, Hv] = []] = [q, k, v].map(t => write.shapeOf(t) ?? []);
   if (write.shapeOf(k)?.length !== 4 || Hk !== Hv) refuse('heads of k and v that may differ');
-  const masks: Mask[] = [
-    ...(bias ? [{ tensor: bias, kind: 'added' } as const] : []),
-    ...(mask ? [{ tensor: mask, kind: 'selected' } as const] : []),
-  ];
-  if (masks.length > 0 && (Sq < 0 || Skv < 0)) refuse('a mask for extents that are not known');
+  if ((bias || mask) && (Sq < 0 || Skv < 0)) refuse('a mask for extents that are not known');
   const [o] = node.outputs;
   // As everywhere, scores are f32 whatever the operands are.
   const dtype = 'f32';
@@ -50,16 +42,11 @@ export const attentionOperation: Translation = (node, write) => {
   const [keys, values] = [cached(k), cached(v)];
   const names = {
     ...{ q: write.as(q, dtype), k: keys.name, v: values.name },
-    mask: writeMask(masks, dtype, { rank: 4, Hk, groups: 1, Sq, Skv }, write),
+    mask: writeMask({ added: bias, selected: mask }, dtype, { rank: 4, Hk, groups: 1, Sq, Skv }, write),
     pastK: keys.past,
     pastV: values.past,
     lengths: lengths ? write.as(lengths, 'i64') : null,
   };
-  writeAttention(
-    o,
-    dtype,
-    names,
-    { scale, softcap, left: window?.left, right: isOpen && window?.right ? 0 : window?.right },
-    write,
-  );
+  const right = isOpen && window?.right ? 0 : window?.right;
+  writeAttention(o, dtype, names, { scale, softcap, left: window?.left, right }, write);
 };
