@@ -1,10 +1,12 @@
 import { InvalidShapeError } from '@tilewise/core';
 import { add, and, eq, floorDiv, ge, lt, mod, mul, type NumericExpr, select, sub } from '@tilewise/core/expr';
-import { coordinate, input, inputAt, reduced } from '@tilewise/core/primitive';
-import { reshaped } from '../ir/program/views.ts';
+import { coordinate, input, inputAt } from '@tilewise/core/primitive';
+import type { Lowering, Value } from '../ir/program/lowering.ts';
+import { copyTo, reshaped } from '../ir/program/views.ts';
 import { defineOperations } from '../ir/schema/define.ts';
 import type { Operation } from '../ir/schema/operation.ts';
-import { isKnown } from '../ir/tensor/logical-tensor.ts';
+import { isKnown, type LogicalTensor } from '../ir/tensor/logical-tensor.ts';
+import { joined } from './reduction/joined.ts';
 
 const list = { type: 's64[]', required: true } as const;
 const groups = { type: 's64', default: 1 } as const;
@@ -99,6 +101,16 @@ function readAt(
   return { at, isInside: and(...at.flatMap((x, d) => [ge(x, 0), lt(x, src[2 + d])])) };
 }
 
+/** The sums of an element over the dimensions `over`, which are the last of the domain, in a shape. */
+function summed(
+  lowering: Lowering,
+  inputs: readonly Value[],
+  { shape, over, element }: { shape: readonly number[]; over: readonly number[]; element: NumericExpr },
+): Value {
+  const axes = over.map((_, d) => shape.length + d);
+  return reshaped(lowering, joined(lowering, inputs, { axes, domain: [...shape, ...over], element }), shape);
+}
+
 /** Convolutions of any number of spatial dimensions, each element a sum of its own. */
 export const convolutionOperations: readonly Operation[] = defineOperations(convolutionSchemas, {
   Convolution: {
@@ -116,17 +128,11 @@ export const convolutionOperations: readonly Operation[] = defineOperations(conv
       if (!dy) return [];
       const same = geometryOf(a);
       const axes = builder.shapeOf(dst).flatMap((_, d) => (d === 1 ? [] : [d]));
+      const backward = (by: string, operands: LogicalTensor[], like: LogicalTensor): LogicalTensor =>
+        builder.op(`ConvolutionBackward${by}`, operands, { ...same, shape: builder.shapeOf(like) });
       return [
-        () =>
-          builder.op('ConvolutionBackwardData', [dy, builder.forward(weights)], {
-            ...same,
-            shape: builder.shapeOf(src),
-          }),
-        () =>
-          builder.op('ConvolutionBackwardWeights', [builder.forward(src), dy], {
-            ...same,
-            shape: builder.shapeOf(weights),
-          }),
+        () => backward('Data', [dy, builder.forward(weights)], src),
+        () => backward('Weights', [builder.forward(src), dy], weights),
         bias ? () => builder.op('ReduceSum', [dy], { axes }) : null,
       ];
     },
@@ -143,14 +149,10 @@ export const convolutionOperations: readonly Operation[] = defineOperations(conv
         inputAt(0, [coordinate(0), add(group, coordinate(rank)), ...at]),
         inputAt(1, [coordinate(1), coordinate(rank), ...place]),
       );
-      const domain = [...shape, channels, ...kernel];
-      const axes = domain.map((_, d) => d).slice(rank);
-      const sums = lowering.temporary([...shape, ...axes.map(() => 1)]);
-      const element = select(isInside, product, 0);
-      lowering.reduce({ op: 'sum', axes, domain, element, result: reduced }, [src, weights], sums);
-      const result = reshaped(lowering, sums, shape);
-      if (bias) lowering.map(add(input(0), inputAt(1, [coordinate(1)])), [result, bias], dst);
-      else lowering.map(input(0), [result], dst);
+      const over = [channels, ...kernel];
+      const sums = summed(lowering, [src, weights], { shape, over, element: select(isInside, product, 0) });
+      if (bias) lowering.map(add(input(0), inputAt(1, [coordinate(1)])), [sums, bias], dst);
+      else copyTo(lowering, sums, dst);
     },
   },
   ConvolutionBackwardData: {
@@ -181,12 +183,9 @@ export const convolutionOperations: readonly Operation[] = defineOperations(conv
         inputAt(0, [coordinate(0), output, ...at]),
         inputAt(1, [output, mod(coordinate(1), channels), ...place]),
       );
-      const domain = [...shape, perGroup, ...kernel];
-      const axes = domain.map((_, d) => d).slice(rank);
-      const sums = lowering.temporary([...shape, ...axes.map(() => 1)]);
-      const element = select(isInside, product, 0);
-      lowering.reduce({ op: 'sum', axes, domain, element, result: reduced }, [dy, weights], sums);
-      lowering.map(input(0), [reshaped(lowering, sums, shape)], dx);
+      const over = [perGroup, ...kernel];
+      const sums = summed(lowering, [dy, weights], { shape, over, element: select(isInside, product, 0) });
+      copyTo(lowering, sums, dx);
     },
   },
   ConvolutionBackwardWeights: {
@@ -207,12 +206,9 @@ export const convolutionOperations: readonly Operation[] = defineOperations(conv
         inputAt(0, [coordinate(rank), add(group, coordinate(1)), ...at]),
         inputAt(1, [coordinate(rank), coordinate(0), ...out]),
       );
-      const domain = [...shape, batch, ...extents];
-      const axes = domain.map((_, d) => d).slice(rank);
-      const sums = lowering.temporary([...shape, ...axes.map(() => 1)]);
-      const element = select(isInside, product, 0);
-      lowering.reduce({ op: 'sum', axes, domain, element, result: reduced }, [src, dy], sums);
-      lowering.map(input(0), [reshaped(lowering, sums, shape)], dw);
+      const over = [batch, ...extents];
+      const sums = summed(lowering, [src, dy], { shape, over, element: select(isInside, product, 0) });
+      copyTo(lowering, sums, dw);
     },
   },
 });

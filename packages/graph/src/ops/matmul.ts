@@ -69,7 +69,7 @@ function matmulGradient(call: GradientCall<Attributes>): readonly (InputGradient
   const ta = !isRow && attributes.transpose_a;
   const tb = !isColumn && attributes.transpose_b;
   const reshape = (t: LogicalTensor, from: readonly number[], to: readonly number[]): LogicalTensor =>
-    sameShape(from, to) ? t : builder.op('StaticReshape', [t], { shape: to, special_zero: false });
+    sameShape(from, to) ? t : builder.reshape(t, to);
 
   const shapeC = builder.shapeOf(outputs[0]);
   const batch = shapeC.slice(0, shapeC.length - (isRow ? 0 : 1) - (isColumn ? 0 : 1));

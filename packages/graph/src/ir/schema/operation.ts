@@ -41,6 +41,10 @@ export interface GradientBuilder {
   reduceTo(gradient: LogicalTensor, from: readonly number[], to: readonly number[]): LogicalTensor;
   /** A tensor in another dtype. */
   cast(tensor: LogicalTensor, dtype: GraphDType): LogicalTensor;
+  /** The elements of a tensor in row-major order under another shape. */
+  reshape(tensor: LogicalTensor, shape: readonly number[]): LogicalTensor;
+  /** One number as all elements of a shape. */
+  constant(value: number, dtype: GraphDType, shape?: readonly number[]): LogicalTensor;
 }
 
 /** An operation whose gradients are asked for. */

@@ -44,3 +44,8 @@ export function mergeShapes(tensor: string, given: LogicalShape, inferred: Logic
 export function axisOf(axis: number, rank: number): number | undefined {
   return Number.isInteger(axis) && axis >= -rank && axis < rank ? (axis + rank) % rank : undefined;
 }
+
+/** A shape with extents of 1 along axes. */
+export function keptShape(shape: readonly number[], axes: readonly number[]): number[] {
+  return shape.map((n, d) => (axes.includes(d) ? 1 : n));
+}

@@ -30,8 +30,7 @@ export function sdpaGradient(call: GradientCall): readonly (InputGradient | null
   const backward = (): readonly LogicalTensor[] => {
     const [o, lse] = rowsAndOutput();
     const [dO, dLse] = ['o', 'lse'].map(name => outputGradients[results.indexOf(name)]);
-    const zero = (): LogicalTensor =>
-      builder.op('Constant', [], { value: [0], shape: builder.shapeOf(outputs[0]) }, { dtype: o.dtype });
+    const zero = (): LogicalTensor => builder.constant(0, o.dtype, builder.shapeOf(outputs[0]));
     const added = { o, lse, dO: dO ? builder.cast(dO, o.dtype) : zero(), ...(dLse && { dLse }) };
     const names: Attributes = {
       ...attributes,

@@ -102,18 +102,12 @@ export const concatOperations: readonly Operation[] = defineOperations(concatSch
         );
       return sizes.map(size => withExtent(shape, d, size));
     },
-    gradient: ({ builder, attributes: { axis }, inputs: [src], outputs, outputGradients }) => [
-      () => {
-        const parts = outputs.map((t: LogicalTensor, n: number) => {
-          const dtype = outputGradients.find((dy: LogicalTensor | undefined) => dy)?.dtype ?? src.dtype;
-          return (
-            outputGradients[n] ??
-            builder.op('Constant', [], { value: [0], shape: builder.shapeOf(t) }, { dtype })
-          );
-        });
-        return builder.op('Concat', parts, { axis });
-      },
-    ],
+    gradient: ({ builder, attributes: { axis }, inputs: [src], outputs, outputGradients }) => {
+      const dtype = outputGradients.find((dy: LogicalTensor | undefined) => dy)?.dtype ?? src.dtype;
+      const part = (t: LogicalTensor, n: number): LogicalTensor =>
+        outputGradients[n] ?? builder.constant(0, dtype, builder.shapeOf(t));
+      return [() => builder.op('Concat', outputs.map(part), { axis })];
+    },
     lower: ({ map, inputs: [src], outputs }, { attributes: { axis, sizes } }) => {
       const { shape, dtype } = src.desc;
       const d = checkedAxis('Split', axis, shape);

@@ -1,9 +1,10 @@
 import { InvalidShapeError } from '@tilewise/core';
 import { add, and, constant, eq, ge, lt, select } from '@tilewise/core/expr';
-import { coordinate, input, inputAt, reduced } from '@tilewise/core/primitive';
+import { coordinate, input, inputAt } from '@tilewise/core/primitive';
 import { exprType } from '../../ir/program/expr.ts';
 import { defineOperations } from '../../ir/schema/define.ts';
 import type { Operation } from '../../ir/schema/operation.ts';
+import { joined } from '../reduction/joined.ts';
 import { checkedAxis, indexWith, withExtent } from './slice.ts';
 
 export const gatherElementsSchemas = {
@@ -34,8 +35,7 @@ export const gatherElementsOperations: readonly Operation[] = defineOperations(g
     gradient: ({ builder, attributes: { axis }, inputs: [src, indices], outputGradients: [dy] }) => {
       if (!dy) return [];
       const bySrc = (): typeof dy => {
-        const shape = builder.shapeOf(src);
-        const zero = builder.op('Constant', [], { value: [0], shape }, { dtype: dy.dtype });
+        const zero = builder.constant(0, dy.dtype, builder.shapeOf(src));
         return builder.op('ScatterElements', [zero, builder.forward(indices), dy], { axis });
       };
       return [bySrc, null];
@@ -43,11 +43,8 @@ export const gatherElementsOperations: readonly Operation[] = defineOperations(g
     lower: ({ map, inputs: [src, indices], outputs: [dst] }, { attributes: { axis } }) => {
       const { shape } = src.desc;
       const d = checkedAxis('GatherElements', axis, shape);
-      map(
-        inputAt(0, indexWith(shape.length, d, input(1, 'i32')), exprType(src.desc.dtype)),
-        [src, indices],
-        dst,
-      );
+      const index = indexWith(shape.length, d, input(1, 'i32'));
+      map(inputAt(0, index, exprType(src.desc.dtype)), [src, indices], dst);
     },
   },
   ScatterElements: {
@@ -72,12 +69,7 @@ export const gatherElementsOperations: readonly Operation[] = defineOperations(g
       const at = builder.forward(indices);
       const bySrc = (): typeof dy => {
         if (reduction === 'add') return dy;
-        const zero = builder.op(
-          'Constant',
-          [],
-          { value: [0], shape: builder.shapeOf(updates) },
-          { dtype: dy.dtype },
-        );
+        const zero = builder.constant(0, dy.dtype, builder.shapeOf(updates));
         return builder.op('ScatterElements', [dy, at, zero], { axis, reduction });
       };
       // With the reduction none, indices that meet are not told apart.
@@ -86,8 +78,7 @@ export const gatherElementsOperations: readonly Operation[] = defineOperations(g
         const shape = builder.shapeOf(src);
         const around = shape.map((_, e) => Number(e === checkedAxis('ScatterElements', axis, shape)));
         const padded = builder.op('Pad', [dy], { before: around, after: around });
-        const one = builder.op('Constant', [], { value: [1] }, { dtype: 'i32' });
-        const moved = builder.op('Add', [builder.cast(at, 'i32'), one]);
+        const moved = builder.op('Add', [builder.cast(at, 'i32'), builder.constant(1, 'i32')]);
         return builder.op('GatherElements', [padded, moved], { axis });
       };
       return [bySrc, null, byUpdates];
@@ -100,7 +91,6 @@ export const gatherElementsOperations: readonly Operation[] = defineOperations(g
       // Each element of dst looks for its updates along the axis: no two write to one place, and the order is
       // fixed.
       const domain = [...withExtent(indices.desc.shape, d, src.desc.shape[d]), indices.desc.shape[d]];
-      const shape = [...domain.slice(0, -1), 1];
       const along = indexWith(rank, d, coordinate(rank));
       const isHere = eq(inputAt(0, along, 'i32'), coordinate(d));
       const own = [...src.desc.shape.map((_, e) => coordinate(e)), constant(0, 'i32')];
@@ -111,19 +101,13 @@ export const gatherElementsOperations: readonly Operation[] = defineOperations(g
         ),
       );
       if (reduction === 'add') {
-        const sums = lowering.temporary(shape);
         const element = select(isHere, inputAt(1, along), 0);
-        lowering.reduce(
-          { op: 'sum', axes: [rank], domain, element, result: reduced },
-          [indices, updates],
-          sums,
-        );
+        const sums = joined(lowering, [indices, updates], { axes: [rank], domain, element });
         lowering.map(add(input(0), select(isCovered, inputAt(1, own), 0)), [src, sums], dst);
         return;
       }
-      const last = lowering.temporary(shape, 'i32');
       const element = select(isHere, coordinate(rank), constant(-1, 'i32'));
-      lowering.reduce({ op: 'max', axes: [rank], domain, element, result: reduced }, [indices], last);
+      const last = joined(lowering, [indices], { op: 'max', axes: [rank], domain, element, dtype: 'i32' });
       const place = inputAt(1, own, 'i32');
       const taken = inputAt(2, indexWith(rank, d, place));
       lowering.map(select(and(isCovered, ge(place, 0)), taken, input(0)), [src, last, updates], dst);

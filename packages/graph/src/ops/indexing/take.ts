@@ -3,7 +3,7 @@ import { add, lt, select } from '@tilewise/core/expr';
 import { coordinate, inputAt } from '@tilewise/core/primitive';
 import { exprType } from '../../ir/program/expr.ts';
 import { defineOperations } from '../../ir/schema/define.ts';
-import type { Operation } from '../../ir/schema/operation.ts';
+import type { GradientBuilder, Operation } from '../../ir/schema/operation.ts';
 import type { LogicalTensor } from '../../ir/tensor/logical-tensor.ts';
 import { checkedAxis } from './slice.ts';
 
@@ -33,11 +33,8 @@ export const takeOperations: readonly Operation[] = defineOperations(takeSchemas
       const { shape, dtype } = src.desc;
       const d = checkedAxis('Take', axis, shape);
       const rank = indices.desc.shape.length;
-      const given = inputAt(
-        1,
-        indices.desc.shape.map((_, e) => coordinate(d + e)),
-        'i32',
-      );
+      const place = indices.desc.shape.map((_, e) => coordinate(d + e));
+      const given = inputAt(1, place, 'i32');
       const index = select(lt(given, 0), add(given, shape[d]), given);
       const at = shape.map((_, e) => (e === d ? index : coordinate(e < d ? e : e + rank - 1)));
       map(inputAt(0, at, exprType(dtype)), [src, indices], dst);
@@ -45,11 +42,9 @@ export const takeOperations: readonly Operation[] = defineOperations(takeSchemas
   },
 });
 
-type Builder = Parameters<Exclude<Operation['gradient'], 'zero' | undefined>>[0]['builder'];
-
 /** The sum of what each slice was taken for: as rows, the axis being moved to the front and back. */
 function takeGradient(
-  builder: Builder,
+  builder: GradientBuilder,
   axis: number,
   src: LogicalTensor,
   indices: LogicalTensor,
@@ -60,20 +55,12 @@ function takeGradient(
   const [before, after] = [elementCount(shape.slice(0, d)), elementCount(shape.slice(d + 1))];
   const count = elementCount(builder.shapeOf(indices));
   const rows = shape[d];
-  const reshape = (t: LogicalTensor, to: readonly number[]): LogicalTensor =>
-    builder.op('StaticReshape', [t], { shape: to, special_zero: false });
   const swapped = (t: LogicalTensor): LogicalTensor =>
     builder.op('StaticTranspose', [t], { order: [1, 0, 2] });
-  const at = reshape(builder.forward(indices), [count]);
-  const constant = (value: number): LogicalTensor =>
-    builder.op('Constant', [], { value: [value], shape: [] }, { dtype: 'i32' });
-  const isNegative = builder.op('Less', [at, constant(0)], {}, { dtype: 'bool' });
-  const own = builder.op(
-    'Where',
-    [isNegative, builder.op('Add', [at, constant(rows)]), at],
-    {},
-    { dtype: 'i32' },
-  );
-  const sums = builder.op('GatherBackward', [swapped(reshape(dy, [before, count, after])), own], { rows });
-  return reshape(swapped(sums), shape);
+  const at = builder.reshape(builder.forward(indices), [count]);
+  const isNegative = builder.op('Less', [at, builder.constant(0, 'i32')], {}, { dtype: 'bool' });
+  const fromEnd = builder.op('Add', [at, builder.constant(rows, 'i32')]);
+  const own = builder.op('Where', [isNegative, fromEnd, at], {}, { dtype: 'i32' });
+  const parts = swapped(builder.reshape(dy, [before, count, after]));
+  return builder.reshape(swapped(builder.op('GatherBackward', [parts, own], { rows })), shape);
 }

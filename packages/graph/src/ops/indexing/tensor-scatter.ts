@@ -38,16 +38,11 @@ export const tensorScatterOperations: readonly Operation[] = defineOperations(te
       const shape = builder.shapeOf(update);
       const d = checkedAxis('TensorScatter', axis, builder.shapeOf(past));
       const at = builder.forward(first);
-      const byPast = (): typeof dy => {
-        const zero = builder.op('Constant', [], { value: [0], shape }, { dtype: dy.dtype });
-        return builder.op('TensorScatter', [dy, zero, at], { axis });
-      };
+      const byPast = (): typeof dy =>
+        builder.op('TensorScatter', [dy, builder.constant(0, dy.dtype, shape), at], { axis });
       const byUpdate = (): typeof dy => {
         const own = builder.op('GenIndex', [builder.forward(update)], { axis: d }, { dtype: 'i32' });
-        const begin = builder.op('StaticReshape', [builder.cast(at, 'i32')], {
-          shape: shape.map((n, e) => (e === 0 ? n : 1)),
-          special_zero: false,
-        });
+        const begin = builder.reshape(builder.cast(at, 'i32'), [shape[0], ...shape.slice(1).map(() => 1)]);
         const places = builder.op('Add', [own, begin]);
         return builder.op('GatherElements', [dy, places], { axis });
       };

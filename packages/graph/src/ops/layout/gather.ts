@@ -33,11 +33,8 @@ export const gatherOperations: readonly Operation[] = defineOperations(gatherSch
       const [src, indices] = lowering.inputs;
       const [rows, ...row] = src.desc.shape;
       const rank = indices.desc.shape.length;
-      const index = inputAt(
-        1,
-        indices.desc.shape.map((_, d) => coordinate(d)),
-        'i32',
-      );
+      const place = indices.desc.shape.map((_, d) => coordinate(d));
+      const index = inputAt(1, place, 'i32');
       const element = inputAt(0, [index, ...row.map((_, d) => coordinate(rank + d))]);
       const isInside = and(ge(index, 0), lt(index, rows));
       lowering.map(orNaN(isInside, element), [src, indices], lowering.outputs[0]);

@@ -89,7 +89,7 @@ export const layoutOperations: readonly Operation[] = defineOperations(layoutSch
       'The elements in row-major order under another shape. One extent may be −1; with special_zero, 0 keeps an extent of src.',
     gradient: ({ builder, inputs: [src], outputGradients: [dy] }) => {
       const shape = builder.shapeOf(src);
-      return dy ? [() => builder.op('StaticReshape', [dy], { shape, special_zero: false })] : [];
+      return dy ? [() => builder.reshape(dy, shape)] : [];
     },
     infer: ({ attributes: { shape, special_zero }, inputs: [src] }) => [
       reshapeTarget(shape, special_zero, src.shape),

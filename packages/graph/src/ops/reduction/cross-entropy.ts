@@ -1,10 +1,11 @@
 import { InvalidShapeError } from '@tilewise/core';
 import { and, eq, ge, lt, mul, type NumericExpr, neg, select, sub } from '@tilewise/core/expr';
-import { coordinate, input, inputAt, reduced } from '@tilewise/core/primitive';
+import { coordinate, input, inputAt } from '@tilewise/core/primitive';
 import { InvalidOperationError } from '../../errors.ts';
 import { defineOperations } from '../../ir/schema/define.ts';
 import type { Operation } from '../../ir/schema/operation.ts';
 import { orNaN } from '../elementwise/numeric.ts';
+import { joined } from './joined.ts';
 
 const attributes = {
   ignore_index: { type: 's64', default: -100 },
@@ -74,9 +75,7 @@ export const crossEntropyOperations: readonly Operation[] = defineOperations(cro
         lowering.map(loss, [logarithms, labels], lowering.outputs[0]);
         return;
       }
-      const sums = lowering.temporary([...shape.slice(0, -1), 1]);
-      const sum = { op: 'sum', axes: [axis], domain: shape, element: input(0), result: reduced } as const;
-      lowering.reduce(sum, [logarithms], sums);
+      const sums = joined(lowering, [logarithms], { axes: [axis], domain: shape, element: input(0) });
       const smooth = sub(mul(rest, ofLabel), mul(share / shape[axis], inputAt(2, [...row, 0])));
       const loss = byLabel(smooth, shape[axis], attributes.ignore_index);
       lowering.map(loss, [logarithms, labels, sums], lowering.outputs[0]);

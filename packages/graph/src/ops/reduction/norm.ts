@@ -7,8 +7,8 @@ import { defineOperations, type OperationRules } from '../../ir/schema/define.ts
 import type { GradientCall, InputGradient, Operation } from '../../ir/schema/operation.ts';
 import type { ResolvedAttributes } from '../../ir/schema/schema.ts';
 import type { LogicalTensor } from '../../ir/tensor/logical-tensor.ts';
-import { axisOf } from '../../ir/tensor/shape.ts';
-import { keptShape } from './reduce.ts';
+import { axisOf, keptShape } from '../../ir/tensor/shape.ts';
+import { joined } from './joined.ts';
 
 const attributes = {
   epsilon: { type: 'f32', default: 1e-5 },
@@ -61,10 +61,7 @@ function meanOf(
   const domain = inputs[0].desc.shape;
   const axes = normAxes(attributes, domain.length);
   const count = axes.reduce((n, d) => n * domain[d], 1);
-  const mean = lowering.temporary(keptShape(domain, axes));
-  const value = result(div(reduced, count));
-  lowering.reduce({ op: 'sum', axes, domain, element, result: value }, inputs, mean);
-  return mean;
+  return joined(lowering, inputs, { axes, domain, element, result: result(div(reduced, count)) });
 }
 
 /** A zero that broadcasts to a value. */
@@ -127,11 +124,8 @@ function norm(
       const { mean, variance, rate } = moments(lowering, attributes, kind === 'LayerNorm', rows.length > 0);
       const normal = mul(sub(input(0), input(1)), input(2));
       const scaled = gamma ? mul(normal, input(3)) : normal;
-      lowering.map(
-        beta ? add(scaled, input(4)) : scaled,
-        [src, mean, rate, ...(gamma ? [gamma] : []), ...(beta ? [beta] : [])],
-        dst,
-      );
+      const inputs = [src, mean, rate, ...(gamma ? [gamma] : []), ...(beta ? [beta] : [])];
+      lowering.map(beta ? add(scaled, input(4)) : scaled, inputs, dst);
       if (variance === null) return;
       for (const [n, row] of [mean, variance].entries()) {
         copyTo(lowering, reshaped(lowering, row, rows[n].desc.shape), rows[n]);
@@ -177,7 +171,7 @@ function normGradient(
   const count = axes.reduce((n, d) => n * shape[d], 1);
   /** One number for each row, broadcast to the elements of the row and divided by `divisor`. */
   const spread = (row: LogicalTensor, divisor: number): LogicalTensor => {
-    const column = builder.op('StaticReshape', [row], { shape: keptShape(shape, axes), special_zero: false });
+    const column = builder.reshape(row, keptShape(shape, axes));
     return builder.op('BroadcastLike', [column, x(row)], { divisor });
   };
   const byDst = (dst: LogicalTensor): LogicalTensor =>

@@ -1,11 +1,12 @@
 import { InvalidShapeError } from '@tilewise/core';
 import { and, constant, eq, ge, gt, lt, type NumericExpr, or, select, sub } from '@tilewise/core/expr';
-import { coordinate, input, inputAt, reduced } from '@tilewise/core/primitive';
+import { coordinate, input, inputAt } from '@tilewise/core/primitive';
 import type { Lowering, Value } from '../../ir/program/lowering.ts';
 import { reshaped } from '../../ir/program/views.ts';
 import { defineOperations } from '../../ir/schema/define.ts';
 import type { Operation } from '../../ir/schema/operation.ts';
 import { checkedAxis, indexWith, withExtent } from '../indexing/slice.ts';
+import { joined } from './joined.ts';
 
 export const orderSchemas = {
   ArgMax: {
@@ -40,26 +41,20 @@ function largestAfter(
   before: readonly [value: Value, index: Value] | null,
 ): readonly [value: Value, index: Value] {
   const domain = src.desc.shape;
-  const shape = withExtent(domain, axis, 1);
   const at = coordinate(axis);
-  const [value, index] = [lowering.temporary(shape, src.desc.dtype), lowering.temporary(shape, 'i32')];
   const inputs = [src, ...(before ?? [])];
   const isLater = before
     ? or(lt(input(0), input(1)), and(eq(input(0), input(1)), gt(at, input(2, 'i32'))))
     : constant(true);
   const element = select(isLater, input(0), Number.NEGATIVE_INFINITY);
-  lowering.reduce({ op: 'max', axes: [axis], domain, element, result: reduced }, inputs, value);
+  const value = joined(lowering, inputs, { op: 'max', axes: [axis], domain, element, dtype: src.desc.dtype });
   const n = inputs.length;
   const isLargest = and(isLater, eq(input(0), input(n)));
   // Without one, as where the elements are NaN, the last.
   const last = domain[axis] - 1;
   const place: NumericExpr = select(isLargest, at, constant(last, 'i32'));
-  lowering.reduce(
-    { op: 'min', axes: [axis], domain, element: place, result: reduced },
-    [...inputs, value],
-    index,
-  );
-  return [value, index];
+  const rest = [...inputs, value];
+  return [value, joined(lowering, rest, { op: 'min', axes: [axis], domain, element: place, dtype: 'i32' })];
 }
 
 /** Operations that depend on the order of elements along an axis: sorting, extremes and cumulative sums. */
@@ -101,17 +96,8 @@ export const orderOperations: readonly Operation[] = defineOperations(orderSchem
       outputGradients: [dy],
     }) => {
       if (!dy) return [];
-      return [
-        () => {
-          const zero = builder.op(
-            'Constant',
-            [],
-            { value: [0], shape: builder.shapeOf(src) },
-            { dtype: dy.dtype },
-          );
-          return builder.op('ScatterElements', [zero, builder.forward(indices), dy], { axis });
-        },
-      ];
+      const zero = (): typeof dy => builder.constant(0, dy.dtype, builder.shapeOf(src));
+      return [() => builder.op('ScatterElements', [zero(), builder.forward(indices), dy], { axis })];
     },
     lower: (lowering, { attributes: { axis, k } }) => {
       const [src] = lowering.inputs;
@@ -150,12 +136,7 @@ export const orderOperations: readonly Operation[] = defineOperations(orderSchem
       const distance = reverse ? sub(coordinate(rank), coordinate(d)) : sub(coordinate(d), coordinate(rank));
       const isCounted = ge(distance, exclusive ? 1 : 0);
       const element = select(isCounted, inputAt(0, indexWith(rank, d, coordinate(rank))), 0);
-      const sums = lowering.temporary([...shape, 1]);
-      lowering.reduce(
-        { op: 'sum', axes: [rank], domain: [...shape, shape[d]], element, result: reduced },
-        [src],
-        sums,
-      );
+      const sums = joined(lowering, [src], { axes: [rank], domain: [...shape, shape[d]], element });
       lowering.map(input(0), [reshaped(lowering, sums, shape)], dst);
     },
   },

@@ -1,11 +1,13 @@
 import { InvalidShapeError, sameShape } from '@tilewise/core';
 import { and, div, eq, mul, type NumericExpr, or, select } from '@tilewise/core/expr';
-import { input, type ReducePrimitive, reduced } from '@tilewise/core/primitive';
+import { input, type ReducePrimitive } from '@tilewise/core/primitive';
 import type { Lowering, Value } from '../../ir/program/lowering.ts';
 import { defineOperation } from '../../ir/schema/define.ts';
 import type { Operation } from '../../ir/schema/operation.ts';
 import { isKnown } from '../../ir/tensor/logical-tensor.ts';
-import { keptShape, reduceAxes } from './reduce.ts';
+import { keptShape } from '../../ir/tensor/shape.ts';
+import { joined } from './joined.ts';
+import { reduceAxes } from './reduce.ts';
 
 export const reduceBackwardSchema = {
   inputs: 'src:T dst:T diff_dst:T',
@@ -100,11 +102,8 @@ export const reduceBackwardOperations: readonly Operation[] = reduceBackwardKind
     lower: (lowering, { attributes }) => {
       const domain = lowering.inputs[0].desc.shape;
       const axes = reduceAxes(kind, attributes.axes, domain);
-      write(lowering, (op, element) => {
-        const result = lowering.temporary(keptShape(domain, axes));
-        lowering.reduce({ op, axes, domain, element, result: reduced }, lowering.inputs.slice(0, 2), result);
-        return result;
-      });
+      const inputs = lowering.inputs.slice(0, 2);
+      write(lowering, (op, element) => joined(lowering, inputs, { op, axes, domain, element }));
     },
   });
 });

@@ -6,7 +6,7 @@ import { defineOperation, defineOperations } from '../../ir/schema/define.ts';
 import type { GradientBuilder, GradientCall, InputGradient, Operation } from '../../ir/schema/operation.ts';
 import type { ResolvedAttributes } from '../../ir/schema/schema.ts';
 import type { LogicalTensor } from '../../ir/tensor/logical-tensor.ts';
-import { axisOf } from '../../ir/tensor/shape.ts';
+import { axisOf, keptShape } from '../../ir/tensor/shape.ts';
 import { elementwise } from '../elementwise/elementwise.ts';
 import { numeric } from '../elementwise/numeric.ts';
 
@@ -150,11 +150,6 @@ export function reduceAxes(kind: string, axes: readonly number[], shape: readonl
   return own;
 }
 
-/** A shape with extents of 1 along axes. */
-export function keptShape(shape: readonly number[], axes: readonly number[]): number[] {
-  return shape.map((n, d) => (axes.includes(d) ? 1 : n));
-}
-
 /** The output with extents of 1 along the reduced axes, also where it has lost them. */
 function withReducedAxes(
   lowering: Lowering,
@@ -191,7 +186,7 @@ function reduceGradient(
       const axes = reduceAxes(kind, attributes.axes, shape);
       const kept = keptShape(shape, axes);
       const column = (t: LogicalTensor): LogicalTensor =>
-        attributes.keep_dims ? t : builder.op('StaticReshape', [t], { shape: kept, special_zero: false });
+        attributes.keep_dims ? t : builder.reshape(t, kept);
       const forward = (t: LogicalTensor): LogicalTensor => builder.cast(builder.forward(t), given.dtype);
       return rule(column(given), {
         builder,

@@ -1,11 +1,12 @@
-import { InvalidShapeError } from '@tilewise/core';
 import { exp, mul, type NumericExpr, sub } from '@tilewise/core/expr';
-import { input, reduced } from '@tilewise/core/primitive';
+import { input } from '@tilewise/core/primitive';
 import { defineOperations, type OperationRules } from '../../ir/schema/define.ts';
 import type { GradientCall, Operation } from '../../ir/schema/operation.ts';
 import type { ResolvedAttributes } from '../../ir/schema/schema.ts';
 import type { LogicalShape, LogicalTensor } from '../../ir/tensor/logical-tensor.ts';
 import { axisOf, broadcastShapes } from '../../ir/tensor/shape.ts';
+import { checkedAxis, withExtent } from '../indexing/slice.ts';
+import { joined } from './joined.ts';
 
 export const softmaxSchemas = {
   SoftMax: {
@@ -31,16 +32,9 @@ export const softmaxSchemas = {
 
 type SoftmaxAttributes = ResolvedAttributes<typeof softmaxSchemas.SoftMax.attributes>;
 
-function softmaxAxis(kind: string, axis: number, shape: readonly number[]): number {
-  const own = axisOf(axis, shape.length);
-  if (own === undefined) throw new InvalidShapeError(kind, `has no axis ${axis} in [${shape}]`);
-  return own;
-}
-
 function withAxisOne(kind: string, axis: number, shape: LogicalShape): LogicalShape {
   if (shape === null) return null;
-  const own = softmaxAxis(kind, axis, shape);
-  return shape.map((n, d) => (d === own ? 1 : n));
+  return withExtent(shape, checkedAxis(kind, axis, shape), 1);
 }
 
 /** The rule that a result has the dtype of an input, or is f32. */
@@ -98,10 +92,8 @@ function softmaxBackward(
     lower: (lowering, { attributes }) => {
       const [diff, dst] = lowering.inputs;
       const domain = diff.desc.shape;
-      const axes = [softmaxAxis(kind, attributes.axis, domain)];
-      const sum = lowering.temporary(domain.map((n, d) => (axes.includes(d) ? 1 : n)));
-      const inner = element(input(0), input(1));
-      lowering.reduce({ op: 'sum', axes, domain, element: inner, result: reduced }, [diff, dst], sum);
+      const axes = [checkedAxis(kind, attributes.axis, domain)];
+      const sum = joined(lowering, [diff, dst], { axes, domain, element: element(input(0), input(1)) });
       lowering.map(result(input(0), input(1), input(2)), [diff, dst, sum], lowering.outputs[0]);
     },
   };
@@ -127,7 +119,7 @@ export const softmaxOperations: readonly Operation[] = defineOperations(softmaxS
       return outputs.length > 1 ? [shape, stats] : [shape];
     },
     lower: ({ softmax, inputs: [src], outputs }, { attributes }) => {
-      const axis = softmaxAxis('SoftMax', attributes.axis, src.desc.shape);
+      const axis = checkedAxis('SoftMax', attributes.axis, src.desc.shape);
       const mode = attributes.mode === 'inf_as_zero' ? 'inf-as-zero' : 'none';
       softmax({ axis, log: false, mode }, src, outputs);
     },
@@ -144,7 +136,7 @@ export const softmaxOperations: readonly Operation[] = defineOperations(softmaxS
       return [shape];
     },
     lower: ({ softmax, inputs: [src], outputs }, { attributes }) => {
-      const axis = softmaxAxis('LogSoftmax', attributes.axis, src.desc.shape);
+      const axis = checkedAxis('LogSoftmax', attributes.axis, src.desc.shape);
       softmax({ axis, log: true, mode: 'none' }, src, outputs);
     },
   },

@@ -2,8 +2,7 @@ import { sameShape } from '@tilewise/core';
 import { InvalidGraphError } from '../../errors.ts';
 import type { GraphWriter } from '../../ir/graph-builder.ts';
 import type { GraphNode } from '../../ir/node.ts';
-import type { Attributes } from '../../ir/schema/attribute.ts';
-import { numbersOf } from '../../ir/schema/attribute.ts';
+import { type Attributes, numbersOf } from '../../ir/schema/attribute.ts';
 import { exactJson } from '../../ir/schema/exact-json.ts';
 import type { GradientBuilder } from '../../ir/schema/operation.ts';
 import type { GraphDType } from '../../ir/tensor/dtype.ts';
@@ -230,7 +229,15 @@ export class BackwardGraph implements GradientBuilder {
     const lead = from.length - to.length;
     const axes = from.flatMap((n, d) => (d < lead || (to[d - lead] === 1 && n !== 1) ? [d] : []));
     const summed = axes.length === 0 ? gradient : this.op('ReduceSum', [gradient], { axes, keep_dims: true });
-    return lead === 0 ? summed : this.op('StaticReshape', [summed], { shape: to, special_zero: false });
+    return lead === 0 ? summed : this.reshape(summed, to);
+  }
+
+  reshape(tensor: LogicalTensor, shape: readonly number[]): LogicalTensor {
+    return this.op('StaticReshape', [tensor], { shape, special_zero: false });
+  }
+
+  constant(value: number, dtype: GraphDType, shape: readonly number[] = []): LogicalTensor {
+    return this.op('Constant', [], { value: [value], shape }, { dtype });
   }
 
   cast(tensor: LogicalTensor, dtype: GraphDType): LogicalTensor {
