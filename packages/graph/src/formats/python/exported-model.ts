@@ -36,20 +36,8 @@ export interface ExportedModel {
 /** The names that lines of a model import, by the file of the export. */
 const importable: Readonly<Record<string, readonly string[]>> = {
   attention: ['Attention', 'attention', 'attention_gradients'],
-  operations: [
-    ...[
-      'absolute',
-      'greatest',
-      'layer_norm',
-      'least',
-      'product',
-      'rms_norm',
-      'rotary',
-      'saturated',
-      'scatter_rows',
-    ],
-    ...['softmax', 'take', 'tensor_scatter'],
-  ],
+  operations: `absolute greatest layer_norm least product rms_norm rotary saturated scatter_rows softmax take
+    tensor_scatter`.split(/\s+/),
   philox: ['Dropout'],
 };
 

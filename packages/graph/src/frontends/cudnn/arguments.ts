@@ -1,6 +1,7 @@
 import type { Graph } from '../../graph.ts';
 import type { GraphDType } from '../../ir/tensor/dtype.ts';
 import type { LogicalTensor } from '../../ir/tensor/logical-tensor.ts';
+import { backwardScalars, forwardScalars } from './fp8-scalars.ts';
 
 /**
  * How a node is written: as operations that are recognised as attention (`composite`), or as one operation
@@ -63,6 +64,7 @@ export interface AttentionArguments<T, N = T> {
   /** f32 (1, Hq, 1, 1): a logit that joins each row's softmax without a value. */
   readonly sinkToken?: T | undefined;
   readonly name?: string | undefined;
+  readonly implementation?: Implementation | undefined;
 }
 
 /** The further arguments of `sdpa` and `sdpaBackward`. */
@@ -76,7 +78,6 @@ export interface ScoreArguments<T> {
 
 /** The arguments of `sdpa`. */
 export interface SdpaArguments<T = LogicalTensor, N = T> extends AttentionArguments<T, N>, ScoreArguments<T> {
-  readonly implementation?: Implementation | undefined;
   /** u8 (B, Hq, ⌈Sq/128⌉, ⌈⌈Skv/128⌉/8⌉): bit j of byte c is key tile 8c + j; 1 = compute. */
   readonly blockMask?: T | undefined;
   /** i32 (B, 1, pages, 1): k is a container (blocks, Hk, pageSize, Dqk). */
@@ -100,7 +101,6 @@ export interface SdpaArguments<T = LogicalTensor, N = T> extends AttentionArgume
 export interface SdpaBackwardArguments<T = LogicalTensor, N = T>
   extends AttentionArguments<T, N>,
     ScoreArguments<T> {
-  readonly implementation?: Implementation | undefined;
   readonly o: T;
   readonly dO: T;
   /** f32 (B, Hq, Sq, 1), natural logarithm: `stats` of `sdpa`. */
@@ -116,37 +116,21 @@ export interface SdpaBackwardArguments<T = LogicalTensor, N = T>
  * f32 scalars (1, 1, 1, 1) of the FP8 nodes: a descale multiplies stored values, a scale divides before
  * storage.
  */
-export interface SdpaFp8Arguments<T = LogicalTensor, N = T> extends AttentionArguments<T, N> {
-  readonly implementation?: Implementation | undefined;
-  readonly descaleQ: T;
-  readonly descaleK: T;
-  readonly descaleV: T;
-  readonly descaleS: T;
-  readonly scaleS: T;
-  readonly scaleO: T;
+export interface SdpaFp8Arguments<T = LogicalTensor, N = T>
+  extends AttentionArguments<T, N>,
+    Readonly<Record<(typeof forwardScalars)[number], T>> {
   readonly generateStats?: boolean | undefined;
   /** dtype of o. Default: that of q. */
   readonly oDType?: GraphDType | undefined;
 }
 
 /** The arguments of `sdpaFp8Backward`. */
-export interface SdpaFp8BackwardArguments<T = LogicalTensor, N = T> extends AttentionArguments<T, N> {
-  readonly implementation?: Implementation | undefined;
+export interface SdpaFp8BackwardArguments<T = LogicalTensor, N = T>
+  extends AttentionArguments<T, N>,
+    Readonly<Record<(typeof backwardScalars)[number], T>> {
   readonly o: T;
   readonly dO: T;
   readonly stats: T;
-  readonly descaleQ: T;
-  readonly descaleK: T;
-  readonly descaleV: T;
-  readonly descaleO: T;
-  readonly descaleDO: T;
-  readonly descaleS: T;
-  readonly descaleDP: T;
-  readonly scaleS: T;
-  readonly scaleDQ: T;
-  readonly scaleDK: T;
-  readonly scaleDV: T;
-  readonly scaleDP: T;
   readonly dSinkToken?: boolean | undefined;
   /** dtype of dq, dk and dv. Default: that of q. */
   readonly gradDType?: GraphDType | undefined;
@@ -157,71 +141,28 @@ export type AnyArguments<T, N = T> = AttentionArguments<T, N> &
   Partial<Omit<SdpaArguments<T, N>, keyof AttentionArguments<T, N>>> &
   Partial<Omit<SdpaBackwardArguments<T, N>, keyof AttentionArguments<T, N>>>;
 
-const attentionNames: readonly (keyof AttentionArguments<unknown>)[] = [
-  ...([
-    'q',
-    'k',
-    'v',
-    'attnScale',
-    'usePaddingMask',
-    'seqLenQ',
-    'seqLenKv',
-    'cuSeqLenQ',
-    'cuSeqLenKv',
-  ] as const),
-  ...(['raggedOffsets', 'maxSeqLenQ', 'maxSeqLenKv', 'diagonalAlignment', 'diagonalBandLeftBound'] as const),
-  ...(['diagonalBandRightBound', 'dropout', 'sinkToken', 'name'] as const),
-];
+const words = (text: string): readonly string[] => text.split(/\s+/);
 
-const scoreNames: readonly (keyof ScoreArguments<unknown>)[] = ['bias', 'useAlibiMask', 'scoreMod'];
+const attentionNames = words(
+  `name q k v attnScale usePaddingMask seqLenQ seqLenKv cuSeqLenQ cuSeqLenKv raggedOffsets maxSeqLenQ maxSeqLenKv
+  diagonalAlignment diagonalBandLeftBound diagonalBandRightBound dropout sinkToken implementation`,
+);
+
+const scoreNames = words('bias useAlibiMask scoreMod');
 
 /** The names of the arguments of each node. */
 export const argumentNames: Readonly<
   Record<'sdpa' | 'sdpaBackward' | 'sdpaFp8' | 'sdpaFp8Backward', readonly string[]>
 > = {
   sdpa: [
-    ...[
-      ...attentionNames,
-      ...scoreNames,
-      'implementation',
-      'blockMask',
-      'oDType',
-      'generateStats',
-      'statsUseLog2',
-    ],
-    ...['pagedAttentionKTable', 'pagedAttentionVTable', 'pagedAttentionMaxSeqLenKv'],
-    ...['scoreMax', 'scoreSumExp', 'rngDump'],
+    ...[...attentionNames, ...scoreNames],
+    ...words('blockMask pagedAttentionKTable pagedAttentionVTable pagedAttentionMaxSeqLenKv'),
+    ...words('oDType generateStats statsUseLog2 scoreMax scoreSumExp rngDump'),
   ],
   sdpaBackward: [
-    ...[...attentionNames, ...scoreNames, 'implementation', 'o', 'dO', 'stats', 'dBias', 'dSinkToken'],
-    'useDeterministicAlgorithm',
+    ...[...attentionNames, ...scoreNames],
+    ...words('o dO stats dBias dSinkToken useDeterministicAlgorithm'),
   ],
-  sdpaFp8: [
-    ...[
-      ...attentionNames,
-      'implementation',
-      'descaleQ',
-      'descaleK',
-      'descaleV',
-      'descaleS',
-      'scaleS',
-      'scaleO',
-    ],
-    ...['generateStats', 'oDType'],
-  ],
-  sdpaFp8Backward: [
-    ...[
-      ...attentionNames,
-      'implementation',
-      'o',
-      'dO',
-      'stats',
-      'descaleQ',
-      'descaleK',
-      'descaleV',
-      'descaleO',
-    ],
-    ...['descaleDO', 'descaleS', 'descaleDP', 'scaleS', 'scaleDQ', 'scaleDK', 'scaleDV', 'scaleDP'],
-    ...['dSinkToken', 'gradDType'],
-  ],
+  sdpaFp8: [...attentionNames, ...forwardScalars, ...words('generateStats oDType')],
+  sdpaFp8Backward: [...[...attentionNames, ...backwardScalars], ...words('o dO stats dSinkToken gradDType')],
 };

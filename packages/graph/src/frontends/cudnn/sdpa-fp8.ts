@@ -5,6 +5,7 @@ import type { SdpaFp8Arguments, SdpaFp8BackwardArguments } from './arguments.ts'
 import { addComposite, addCompositeBackward } from './composite/composite.ts';
 import { isComposite } from './composite/limits.ts';
 import { type Amaxes, fp8CompositeSteps, isFp8 } from './composite/steps.ts';
+import { backwardScalars, forwardScalars, scalarsOf } from './fp8-scalars.ts';
 import { opWriter } from './op-writer.ts';
 import { cudnnOptions } from './options.ts';
 import { checkArguments } from './rules.ts';
@@ -48,20 +49,14 @@ export function sdpaFp8(graph: Graph, args: SdpaFp8Arguments): SdpaFp8Node {
     return { ...made, ...(amaxes as Required<Pick<Amaxes, 'amaxS' | 'amaxO'>>) };
   }
   const { q, k, v, name, oDType = q.dtype } = args;
-  const { descaleQ, descaleK, descaleV, descaleS, scaleS, scaleO } = args;
-  const made = addUnified(graph, {
+  const { o, lse, amaxS, amaxO } = addUnified(graph, {
     kind: 'Sdpa',
     ...(name && { name }),
     inputs: { q, k, v },
-    options: { ...cudnnOptions(args), fp8: { descaleQ, descaleK, descaleV, descaleS, scaleS, scaleO } },
+    options: { ...cudnnOptions(args), fp8: scalarsOf(args, forwardScalars) },
     results: { o: oDType, ...(args.generateStats && { lse: 'f32' as const }), amaxS: 'f32', amaxO: 'f32' },
   });
-  return {
-    o: made.o,
-    ...(made.lse && { stats: made.lse }),
-    amaxS: made.amaxS,
-    amaxO: made.amaxO,
-  };
+  return { o, ...(lse && { stats: lse }), amaxS, amaxO };
 }
 
 /**
@@ -77,19 +72,11 @@ export function sdpaFp8Backward(graph: Graph, args: SdpaFp8BackwardArguments): S
     const made = addCompositeBackward(graph, { ...args, gradDType, steps }, write);
     return { ...made, ...(amaxes as Required<Pick<Amaxes, (typeof backwardAmaxes)[number]>>) };
   }
-  const { descaleQ, descaleK, descaleV, descaleO, descaleDO, descaleS, descaleDP } = args;
-  const { scaleS, scaleDQ, scaleDK, scaleDV, scaleDP } = args;
   const { dq, dk, dv, dsink, amaxDQ, amaxDK, amaxDV, amaxDP } = addUnified(graph, {
     kind: 'SdpaBackward',
     ...(name && { name }),
     inputs: { q, k, v, o, lse: stats, dO },
-    options: {
-      ...cudnnOptions(args),
-      fp8: {
-        ...{ descaleQ, descaleK, descaleV, descaleO, descaleDO, descaleS, descaleDP },
-        ...{ scaleS, scaleDQ, scaleDK, scaleDV, scaleDP },
-      },
-    },
+    options: { ...cudnnOptions(args), fp8: scalarsOf(args, backwardScalars) },
     results: {
       ...{ dq: gradDType, dk: gradDType, dv: gradDType },
       ...(args.dSinkToken && { dsink: 'f32' as const }),

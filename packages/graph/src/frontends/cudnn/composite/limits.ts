@@ -1,6 +1,6 @@
 import { UnsupportedNodeError } from '../../../errors.ts';
 import { isKnown, type LogicalTensor } from '../../../ir/tensor/logical-tensor.ts';
-import type { AnyArguments, Implementation } from '../arguments.ts';
+import type { AnyArguments } from '../arguments.ts';
 
 type Arguments = AnyArguments<LogicalTensor>;
 
@@ -41,7 +41,7 @@ function compositeLimits(args: Arguments): readonly string[] {
  * Whether a node is written as operations: only where that is asked for.
  * @throws UnsupportedNodeError with the reasons where operations cannot express the node.
  */
-export function isComposite(args: Arguments & { readonly implementation?: Implementation }): boolean {
+export function isComposite(args: Arguments): boolean {
   if (args.implementation !== 'composite') return false;
   const limits = compositeLimits(args);
   if (limits.length > 0) throw new UnsupportedNodeError('composite', limits);

@@ -1,0 +1,23 @@
+/** The scalars of FP8 that forward takes. */
+export const forwardScalars = ['descaleQ', 'descaleK', 'descaleV', 'descaleS', 'scaleS', 'scaleO'] as const;
+
+/** The scalars of FP8 that backward takes. */
+export const backwardScalars = [
+  'descaleQ',
+  'descaleK',
+  'descaleV',
+  'descaleO',
+  'descaleDO',
+  'descaleS',
+  'descaleDP',
+  'scaleS',
+  'scaleDQ',
+  'scaleDK',
+  'scaleDV',
+  'scaleDP',
+] as const;
+
+/** The scalars of these names. */
+export function scalarsOf<A, K extends keyof A>(args: A, names: readonly K[]): Pick<A, K> {
+  return Object.fromEntries(names.map(name => [name, args[name]])) as Pick<A, K>;
+}
