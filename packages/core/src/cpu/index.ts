@@ -1,4 +1,3 @@
-export type { CpuEngineOptions } from './engine.ts';
-export { cpuEngine } from './engine.ts';
+export { type CpuEngineOptions, cpuEngine } from './engine.ts';
 export type { Variant } from './kernels/interface/variant.ts';
 export { sdpa, sdpaBackward } from './sdpa.ts';

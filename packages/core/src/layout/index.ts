@@ -1,5 +1,4 @@
-export type { Lengths } from './cumulative-lengths.ts';
-export { cumulativeLengths, lengthsFromCumulative } from './cumulative-lengths.ts';
+export { cumulativeLengths, type Lengths, lengthsFromCumulative } from './cumulative-lengths.ts';
 export * from './dense.ts';
 export * from './interleaved.ts';
 export * from './packed.ts';

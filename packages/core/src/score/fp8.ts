@@ -1,6 +1,5 @@
 import { required } from '../attention/host/required.ts';
-import type { Fp8ScalarName } from '../attention/problem/fp8.ts';
-import { formatPRange, fp8ScalarNames } from '../attention/problem/fp8.ts';
+import { type Fp8ScalarName, formatPRange, fp8ScalarNames } from '../attention/problem/fp8.ts';
 import type { AttentionProblem, Operands } from '../attention/problem/problem.ts';
 import { rounder } from '../tensor/dtype/convert.ts';
 import { roundHalfEven } from '../tensor/dtype/round.ts';

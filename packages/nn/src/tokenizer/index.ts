@@ -1,3 +1,2 @@
 export type { ChatMessage } from './chat-template.ts';
-export type { EncodeOptions, TextStream, TextTokenizer } from './tokenizer.ts';
-export { loadTokenizer } from './tokenizer.ts';
+export { type EncodeOptions, loadTokenizer, type TextStream, type TextTokenizer } from './tokenizer.ts';

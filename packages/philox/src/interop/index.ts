@@ -1,7 +1,6 @@
 export { atPhiloxEngine } from './at-philox-engine.ts';
 export { jaxPhiloxBits, jaxPhiloxFoldIn, jaxPhiloxKey, jaxPhiloxSplit } from './jax.ts';
-export type { NumpyPhiloxOptions } from './numpy.ts';
-export { NumpyPhilox } from './numpy.ts';
+export { NumpyPhilox, type NumpyPhiloxOptions } from './numpy.ts';
 export { seedSequenceState } from './numpy-seed-sequence.ts';
 export { onednnLegacyWord, onednnWord } from './onednn-words.ts';
 export type { NativeDropoutOptions } from './torch-native-dropout.ts';

@@ -9,6 +9,5 @@ export { dropoutTypesWgsl } from './dropout-types.ts';
 export type { FillDistribution, FillKernelOptions } from './fill-kernel.ts';
 export { fillKernel, fillUniformWords } from './fill-kernel.ts';
 export type { PhiloxKernel } from './kernel.ts';
-export type { WgslPiece } from './piece.ts';
-export { composeWgsl } from './piece.ts';
+export { composeWgsl, type WgslPiece } from './piece.ts';
 export { mulhiWgsl, u64Wgsl } from './u64.ts';

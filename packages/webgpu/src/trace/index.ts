@@ -2,8 +2,7 @@ import { GpuTrace } from './gpu-trace.ts';
 import { type TraceEvent, traceEvents } from './trace-events.ts';
 
 export type { TraceEvent } from './trace-events.ts';
-export type { TraceRow } from './trace-table.ts';
-export { formatTrace, traceTable } from './trace-table.ts';
+export { formatTrace, type TraceRow, traceTable } from './trace-table.ts';
 export type { GpuTrace };
 
 /**

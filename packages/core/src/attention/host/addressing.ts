@@ -1,8 +1,7 @@
 import type { Tensor } from '../../tensor/tensor.ts';
 import type { OperandDesc, Operands, RaggedName } from '../problem/problem.ts';
 import { required } from './required.ts';
-import type { SequenceSide } from './sequences.ts';
-import { sequenceStart } from './sequences.ts';
+import { type SequenceSide, sequenceStart } from './sequences.ts';
 
 /**
  * Where the rows of an operand lie in its host storage: element (b, h, s, d) is `data[rowOffset(b, h, s) + d

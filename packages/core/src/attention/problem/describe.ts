@@ -1,10 +1,8 @@
 import { InvalidShapeError } from '../../errors.ts';
 import { checkTensor } from '../../tensor/checks/check-tensor.ts';
-import type { Shape, Strides } from '../../tensor/shape.ts';
-import { contiguousStrides } from '../../tensor/shape.ts';
+import { contiguousStrides, type Shape, type Strides } from '../../tensor/shape.ts';
 import type { TensorDesc } from '../../tensor/tensor.ts';
-import type { AttentionProblem, BroadcastDesc, OperandDesc } from './problem.ts';
-import { BLOCK_MASK_TILE } from './problem.ts';
+import { type AttentionProblem, BLOCK_MASK_TILE, type BroadcastDesc, type OperandDesc } from './problem.ts';
 
 /** A (B, H, S, D) tensor as an operand. */
 export function describeDense(argument: string, t: TensorDesc): OperandDesc {

@@ -1,7 +1,6 @@
 import type { Kernels } from './interface/kernels.ts';
 import type { Variant } from './interface/variant.ts';
-import type { Memory } from './memory/memory.ts';
-import { MEMORY_KEPT } from './memory/memory.ts';
+import { MEMORY_KEPT, type Memory } from './memory/memory.ts';
 
 /** Kernels that calls take turns with. */
 export interface KernelLender {

@@ -1,5 +1,4 @@
-import type { Shape, TensorDesc } from '@tilewise/core';
-import { sameShape } from '@tilewise/core';
+import { type Shape, sameShape, type TensorDesc } from '@tilewise/core';
 import type { Expr } from '@tilewise/core/expr';
 import type { Primitive } from '@tilewise/core/primitive';
 import type { Program } from '../../ir/program/program.ts';

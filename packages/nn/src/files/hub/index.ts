@@ -1,4 +1,3 @@
 export type { PartCache } from './cached-download.ts';
 export { HubError } from './hub-error.ts';
-export type { DownloadProgress, HubOptions } from './hub-files.ts';
-export { hubFiles } from './hub-files.ts';
+export { type DownloadProgress, type HubOptions, hubFiles } from './hub-files.ts';

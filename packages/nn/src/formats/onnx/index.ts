@@ -1,2 +1,1 @@
-export type { LoadOnnxOptions } from './load-onnx-model.ts';
-export { loadOnnxModel } from './load-onnx-model.ts';
+export { type LoadOnnxOptions, loadOnnxModel } from './load-onnx-model.ts';

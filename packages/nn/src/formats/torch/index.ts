@@ -1,2 +1,1 @@
-export type { ExportTorchOptions } from './export-torch.ts';
-export { exportTorch } from './export-torch.ts';
+export { type ExportTorchOptions, exportTorch } from './export-torch.ts';

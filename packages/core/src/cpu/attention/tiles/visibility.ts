@@ -1,7 +1,6 @@
 import { required } from '../../../attention/host/required.ts';
 import type { Visibility } from '../../../attention/host/visibility.ts';
-import type { AttentionProblem, Operands } from '../../../attention/problem/problem.ts';
-import { BLOCK_MASK_TILE } from '../../../attention/problem/problem.ts';
+import { type AttentionProblem, BLOCK_MASK_TILE, type Operands } from '../../../attention/problem/problem.ts';
 import type { Tensor } from '../../../tensor/tensor.ts';
 import type { Kernels } from '../../kernels/interface/kernels.ts';
 import type { Panel } from '../../kernels/memory/memory.ts';

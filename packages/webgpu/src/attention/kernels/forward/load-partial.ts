@@ -1,8 +1,7 @@
 import type { OperandDesc } from '@tilewise/core';
 import { markNonFinite } from '../../../codegen/formats/float-bits.ts';
 import { type KernelSpec, kernelSpec } from '../../../codegen/kernel-spec.ts';
-import type { OperandAccess } from '../../layout/operand.ts';
-import { readOperand } from '../../layout/operand.ts';
+import { type OperandAccess, readOperand } from '../../layout/operand.ts';
 import { lowest, rowTensor } from '../../layout/row-results.ts';
 import type { MergedRows } from './merge.ts';
 import { partialsPart, rowVectorGrid } from './partials.ts';
