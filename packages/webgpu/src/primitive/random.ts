@@ -2,14 +2,7 @@ import type { RandomPrimitive } from '@tilewise/core/primitive';
 import { philox4x32Wgsl, uniformWgsl } from '@tilewise/philox/wgsl';
 import { kernelSpec } from '../codegen/kernel-spec.ts';
 import type { ShaderPart } from '../codegen/shader-part.ts';
-import {
-  extentUniforms,
-  indented,
-  indexNames,
-  indexSpace,
-  placesIn,
-  splitPlace,
-} from './access/index-space.ts';
+import { extentUniforms, indexNames, indexSpace, placesIn, splitPlace } from './access/index-space.ts';
 import { readAnywhere, writePlaces, writingOf } from './access/tensor-access.ts';
 import type { PrimitiveKernels, PrimitiveTensors } from './primitive-kernels.ts';
 
@@ -52,7 +45,7 @@ export function randomKernels(
   let values = drawn(philox4x32_10(vec4u(x1_words(), first, 0u), x0_words()));
   var places = vec4u();
   for (var c = 0u; c < count; c++) {
-    ${indented(splitPlace('(first + c)', extents.length), 4)}
+    ${splitPlace('(first + c)', extents.length)}
     places[c] = y0_element(${names});
   }
   y0_store4(places, count, values);`,

@@ -38,7 +38,7 @@ export function tensorScatterKernels(
     ],
     body: `  let place = group * ${lanes}u + lane;
   if (place < P.count) {
-    ${splitPlace('place', shape.length).replaceAll('\n', '\n    ')}
+    ${splitPlace('place', shape.length)}
     let at = i32(x1_at(i0)) + i32(${indices[axis]});
     if (at >= 0i && at <= P.last) {
       let value = x0_at(${indices.join(', ')});

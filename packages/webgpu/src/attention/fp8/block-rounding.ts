@@ -40,7 +40,6 @@ export function roundBlocks({ tx, ty }: LaneGrid, along: 'keys' | 'queries'): st
       4,
       r =>
         `row_partial[(ty * 4u + ${r}u) * ${tx}u + tx] = max(max(abs(raw${r}.x), abs(raw${r}.y)), max(abs(raw${r}.z), abs(raw${r}.w)));`,
-      '\n    ',
     )}${barrier}${repeat(
       4,
       r => `var amax${r} = 0.0;
@@ -48,13 +47,12 @@ export function roundBlocks({ tx, ty }: LaneGrid, along: 'keys' | 'queries'): st
       amax${r} = max(amax${r}, row_partial[(ty * 4u + ${r}u) * ${tx}u + x]);
     }
     let ds${r} = block_rounded(raw${r}, vec4f(amax${r}));`,
-      '\n    ',
     )}`;
   }
   return `let own_amax = max(max(abs(raw0), abs(raw1)), max(abs(raw2), abs(raw3)));
-    ${repeat(4, c => `row_partial[(tx * 4u + ${c}u) * ${ty}u + ty] = own_amax[${c}];`, '\n    ')}${barrier}var amax = vec4f();
+    ${repeat(4, c => `row_partial[(tx * 4u + ${c}u) * ${ty}u + ty] = own_amax[${c}];`)}${barrier}var amax = vec4f();
     for (var y = 0u; y < ${ty}u; y++) {
       amax = max(amax, vec4f(${repeat(4, c => `row_partial[(tx * 4u + ${c}u) * ${ty}u + y]`, ', ')}));
     }
-    ${repeat(4, r => `let ds${r} = block_rounded(raw${r}, amax);`, '\n    ')}`;
+    ${repeat(4, r => `let ds${r} = block_rounded(raw${r}, amax);`)}`;
 }

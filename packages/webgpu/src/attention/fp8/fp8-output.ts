@@ -49,7 +49,6 @@ export function fp8OutputKernel(problem: AttentionProblem, config: KernelConfig)
     let bits = lse[P.lse_base + row_at(seq, h, i + ${r}u)];
     lse${r} = select(bitcast<f32>(bits), 3e38, bits == 0xff800000u);
   }`,
-    '\n  ',
   )}
   ${backend.accumulators('acc', Dv)}
 
@@ -68,7 +67,6 @@ export function fp8OutputKernel(problem: AttentionProblem, config: KernelConfig)
     let scored${r} = score4(seq, h, i + ${r}u, j, s${r}, allowed${r});
     let p${r} = probabilities(scored${r}.value, lse${r}, scored${r}.visible);
     let weight${r} = ${fp8.apply('weight', dropout ? `p${r} * dropout4(seq, h, i + ${r}u, j)` : `p${r}`)};`,
-      '\n    ',
     )}
     ${backend.accumulate([scores], { into: 'acc', weight: r => `weight${r}`, operand: v, over: 'keys', nonFiniteGuard: score.masks ? 'true' : '!full_tile' })}
   }

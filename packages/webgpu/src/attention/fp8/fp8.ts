@@ -73,7 +73,7 @@ export function fp8Arithmetic(
     apply: (step, x) => `fp8_${step}(${x})`,
     finish: measured
       .map(name => `atomicMax(&fp8[P.fp8_base + ${amaxPlace(name)}u], bitcast<u32>(${name}));`)
-      .join('\n  '),
+      .join('\n'),
   };
 }
 

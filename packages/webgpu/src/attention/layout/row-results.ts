@@ -52,7 +52,7 @@ export function rowOutputsOf({ outputs: { max, sumExp } }: AttentionProblem): re
 
 /** Statements that write the results of row `at` with maximum `m` and sum `l`. */
 export const writeRow = (outputs: readonly RowOutput[], m: string, l: string): string =>
-  outputs.map(name => `${name}_write(at, ${m}, ${l});`).join('\n      ');
+  outputs.map(name => `${name}_write(at, ${m}, ${l});`).join('\n');
 
 const rowBits: Readonly<Record<RowOutput, string>> = {
   lse: 'softmax_bits(m + log(l), 0xff800000u, m, l)',

@@ -145,7 +145,7 @@ export function captureGradientKernels(
   for (var j0 = keys.x / ${tileCols(tile)}u * ${tileCols(tile)}u; j0 < keys.y; j0 += ${tileCols(tile)}u) {
     ${gradient.skip}
     ${gradient.compute()}
-    ${sites.map((_, n) => scatter(n)).join('\n    ')}
+    ${sites.map((_, n) => scatter(n)).join('\n')}
   }
   }`;
   const scatterKernel = kernelSpec({
@@ -204,7 +204,6 @@ function scatter(site: number): string {
       staged[ty * 4u + ${r}u][tx] = values;
       places[(ty * 4u + ${r}u) * ${defaultTile.grid.tx}u + tx] = at;
     }`,
-      '\n    ',
     )}
     workgroupBarrier();
     add_pairs(table, lane);`;

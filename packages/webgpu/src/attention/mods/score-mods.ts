@@ -19,7 +19,7 @@ export function exprFunction(tools: ExprTools, name: string, type: string, expr:
     bits: (capture, index) => `${captureBits(capture)}(${index.join(', ')})`,
   });
   return `fn ${name}(${placeParameters}) -> ${type} {
-  ${[...statements.split('\n').filter(Boolean), `return ${value};`].join('\n  ')}
+  ${[...statements.split('\n').filter(Boolean), `return ${value};`].join('\n')}
 }`;
 }
 

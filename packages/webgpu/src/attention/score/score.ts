@@ -65,7 +65,7 @@ fn score4(seq: Sequence, h: u32, i: u32, j: u32, dots: vec4f, inside: vec4<bool>
   ${active
     .map(stage => stage.apply)
     .filter(Boolean)
-    .join('\n  ')}
+    .join('\n')}
   return Score4(${marks ? 'mark_non_finite(s)' : 's'}, slope, visible${keepsUnmodified ? ', unmodified' : ''});
 }`;
   return {

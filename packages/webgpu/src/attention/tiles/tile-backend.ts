@@ -112,7 +112,7 @@ export interface LaneResults {
 }
 
 const eachVector = (own: LaneResults, D: number, text: (r: number, n: number) => string): string =>
-  repeat(own.resultRows, r => repeat(own.vectors(D), n => text(r, n), '\n  '), '\n  ');
+  repeat(own.resultRows, r => repeat(own.vectors(D), n => text(r, n)));
 
 /** Results that lanes accumulate in variables of their own, `NAMEr_n`. */
 export const resultsOfLanes = (own: LaneResults): TileResults => ({
@@ -151,9 +151,8 @@ export function storeRows(
     resultRows,
     r => `if (${at(r)} < ${end}) {
     let row = ${row(`(${at(r)})`)};
-    ${repeat(vectors(D), n => storeVector(r, n), '\n    ')}
+    ${repeat(vectors(D), n => storeVector(r, n))}
   }`,
-    '\n  ',
   )}`;
 }
 

@@ -80,7 +80,7 @@ export const tileLanes = ({ grid: { tx, ty } }: OnGrid): number => tx * ty;
 export const perBlock = (
   { rows, cols }: LaneGrid,
   text: (b: number, r: number, c: number) => string,
-): string => repeat(rows * cols, b => text(b, Math.floor(b / cols), b % cols), '\n    ');
+): string => repeat(rows * cols, b => text(b, Math.floor(b / cols), b % cols));
 
 /** Bytes of variables in workgroup memory: WebGPU rounds each up to 16. */
 export const bytesOfVariables = (bytes: readonly number[]): number =>

@@ -85,6 +85,3 @@ export function splitPlace(place: string, rank: number, from = 0): string {
 
 /** The names of those indices. */
 export const indexNames = (rank: number): string[] => Array.from({ length: rank }, (_, d) => `i${d}`);
-
-/** Lines of WGSL, further in. */
-export const indented = (code: string, by: number): string => code.replaceAll('\n', `\n${' '.repeat(by)}`);

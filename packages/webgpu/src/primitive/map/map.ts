@@ -4,7 +4,6 @@ import { kernelSpec } from '../../codegen/kernel-spec.ts';
 import {
   broadcastStrides,
   extentUniforms,
-  indented,
   indexNames,
   indexSpace,
   placesIn,
@@ -45,13 +44,13 @@ export function mapKernels({ value }: MapPrimitive, tensors: PrimitiveTensors): 
   const { four: vector } = wgslTypes[value.type];
   const count = placesIn(space);
   const quad = four
-    ? `${indented(splitPlace('first', rank), 2)}
+    ? `${splitPlace('first', rank)}
   ${result}_store4(vec4u(${result}_element(${at})), 4u, value_at4(${at}));`
     : `let count = min(4u, P.count - first);
   var places = vec4u();
   var values = ${vector}();
   for (var c = 0u; c < count; c++) {
-    ${indented(splitPlace('(first + c)', rank), 4)}
+    ${splitPlace('(first + c)', rank)}
     places[c] = ${result}_element(${at});
     values[c] = value_at(${at});
   }

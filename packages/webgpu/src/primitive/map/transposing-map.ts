@@ -2,7 +2,7 @@ import type { TensorDesc } from '@tilewise/core';
 import type { MapPrimitive } from '@tilewise/core/primitive';
 import { elementFormat, wgslTypes } from '../../codegen/formats/element-format.ts';
 import { type KernelSpec, kernelSpec } from '../../codegen/kernel-spec.ts';
-import { extentUniforms, type IndexSpace, indented, indexNames } from '../access/index-space.ts';
+import { extentUniforms, type IndexSpace, indexNames } from '../access/index-space.ts';
 import { writePlaces, writingOf } from '../access/tensor-access.ts';
 import type { InPlaceNames } from '../primitive-kernels.ts';
 import { expressionReads, placedExpression } from './placed-expression.ts';
@@ -97,7 +97,7 @@ var<workgroup> tile: array<${wgslTypes[elementFormat(inputs[name].dtype).type].o
   for (var n = lane; n < ${side * side}u; n += ${lanes}u) {
     let row = n % ${side}u;
     let column = n / ${side}u;
-    ${indented(inTile('row', 'column'), 4)}
+    ${inTile('row', 'column')}
     if (i${dimension} < P.extent${dimension} && i${last} < P.extent${last}) {
       tile[column * TILE_ROW + row] = ${name}_at(${at});
     }
@@ -111,7 +111,7 @@ var<workgroup> tile: array<${wgslTypes[elementFormat(inputs[name].dtype).type].o
     var values = ${four}();
     for (var c = 0u; c < count; c++) {
       let column = first_column + c;
-      ${indented(inTile('row', 'column'), 6)}
+      ${inTile('row', 'column')}
       let element: ${one} = value_of(${[...indices, ...others].join(', ')});
       places[c] = ${result}_element(${at});
       values[c] = element;

@@ -3,7 +3,7 @@ import { inputName, type ReducePrimitive, type RowsPrimitive } from '@tilewise/c
 import { convert, wgslTypes } from '../../codegen/formats/element-format.ts';
 import { type KernelSpec, kernelSpec } from '../../codegen/kernel-spec.ts';
 import type { ShaderPart } from '../../codegen/shader-part.ts';
-import { extentUniforms, indented, indexNames, splitPlace, wholeUniforms } from '../access/index-space.ts';
+import { extentUniforms, indexNames, splitPlace, wholeUniforms } from '../access/index-space.ts';
 import { bindingPressureOf, isVectorised, writePlaces } from '../access/tensor-access.ts';
 import { expressionReads, functionsFor, inputsByName, placedExpression } from '../map/placed-expression.ts';
 import { outputName, type PrimitiveKernels, type PrimitiveTensors } from '../primitive-kernels.ts';
@@ -91,8 +91,8 @@ export function rowsKernel(
   };
   /** Statements for each of the elements of the row that this invocation has. */
   const forEachElement = (statements: string): string => `for (var n = begin; n < end; n += ${step}u) {
-    ${indented(splitPlace('n', joined.extents.length, rank), 4)}
-    ${indented(statements, 4)}
+    ${splitPlace('n', joined.extents.length, rank)}
+    ${statements}
   }`;
 
   const sums = passesOf(primitive, resultNames).map(pass => {
@@ -109,7 +109,7 @@ sum${n} = ${join(`sum${n}`, join(`(${join('found.x', 'found.y')})`, `(${join('fo
       const { op, result } = reductions[n];
       pieces.push(resultPart(result, `result${n}_of`));
       const sum = strands.length === 1 ? `sum${n}` : `strands[column * ${strands.length}u]`;
-      return `${indented(strands.tree('strands', `sum${n}`, operators[op].join), 2)}
+      return `${strands.tree('strands', `sum${n}`, operators[op].join)}
   let ${resultNames[n]} = result${n}_of(${sum});
   ${strands.length > 1 ? 'workgroupBarrier();' : ''}`;
     });
@@ -166,10 +166,10 @@ sum${n} = ${join(`sum${n}`, join(`(${join('found.x', 'found.y')})`, `(${join('fo
   let is_inside = own_place < P.places;
   // All invocations meet at the barriers.
   let place = min(own_place, P.places - 1u);
-  ${indented(splitPlace('place', rank), 2)}
+  ${splitPlace('place', rank)}
   ${sums.join('\n  ')}
   if (is_inside) {
-    ${stores.length > 0 ? indented(forEachElement([...values, ...stores].join('\n')), 2) : ''}
+    ${stores.length > 0 ? forEachElement([...values, ...stores].join('\n')) : ''}
     ${results.length > 0 ? `if (strand == 0u) {\n      ${results.join('\n      ')}\n    }` : ''}
   }`,
     bindingBudget: budget,

@@ -4,7 +4,6 @@ import { kernelSpec } from '../../codegen/kernel-spec.ts';
 import { isCpu } from '../../device/capabilities/broadcasting.ts';
 import {
   extentUniforms,
-  indented,
   indexNames,
   indexSpace,
   placesIn,
@@ -67,7 +66,7 @@ export function softmaxKernels(
   const loop = (
     body: string,
   ): string => `for (var i = strand * ${stride / length}u; i < P.width; i += ${stride}u) {
-      ${indented(body, 6)}
+      ${body}
     }`;
   const result = log
     ? `bitcast<vec4f>(select(bitcast<vec4u>((x - vec4f(max_)) - vec4f(log(sum))), vec4u(${minusInfinity}), x == vec4f(${lowest})))`
@@ -97,19 +96,16 @@ fn joined(a: vec2f, b: vec2f) -> vec2f {
   let place = group * ${columns}u + column;
   var found = vec2f(${lowest}, 0.0);
   if (place < P.rows) {
-    ${indented(splitPlace('place', rank), 4)}
+    ${splitPlace('place', rank)}
     ${loop(`let x = values_at(${at('i')});
 let m = max(found.x, max(max(x.x, x.y), max(x.z, x.w)));
 let powers = select(exp(x - vec4f(m)), vec4f(), x == vec4f(${lowest}));
 found = vec2f(m, found.y * exp(found.x - m) + dot(powers, vec4f(1.0)));`)}
   }
-  ${indented(
-    strands.tree('strands', 'found', (a, b) => `joined(${a}, ${b})`),
-    2,
-  )}
+  ${strands.tree('strands', 'found', (a, b) => `joined(${a}, ${b})`)}
   ${length > 1 ? `found = strands[column * ${length}u];` : ''}
   if (place < P.rows) {
-    ${indented(splitPlace('place', rank), 4)}
+    ${splitPlace('place', rank)}
     let max_ = found.x;
     let sum = found.y;
     let is_dead = sum == 0.0;

@@ -158,7 +158,7 @@ function scoreInputKernels(problem: BackwardProblem, config: KernelConfig, input
   let keys = ${keepJ ? `vec2u(place.w * ${cols}u, min(P.Skv, (place.w + 1u) * ${cols}u))` : 'vec2u(0u, P.Skv)'};
   let tx = lane % ${tile.grid.tx}u;
   let ty = lane / ${tile.grid.tx}u;
-  ${repeat(4, r => `var acc${r} = vec4f();`, '\n  ')}
+  ${repeat(4, r => `var acc${r} = vec4f();`)}
 
   for (var step = group % P.chunks; step < P.steps; step += P.chunks) {
     let i0 = (place.z + step % P.steps_i) * ${rows}u;
@@ -172,18 +172,14 @@ function scoreInputKernels(problem: BackwardProblem, config: KernelConfig, input
     for (var j0 = first; j0 < last; j0 += ${cols}u) {
     ${gradient.skip}
     ${gradient.compute()}
-    ${repeat(
-      4,
-      r => {
-        const factor = share(`(i + ${r}u)`);
-        return `acc${r} += df${r}${factor ? ` * (${factor})` : ''};`;
-      },
-      '\n    ',
-    )}
+    ${repeat(4, r => {
+      const factor = share(`(i + ${r}u)`);
+      return `acc${r} += df${r}${factor ? ` * (${factor})` : ''};`;
+    })}
     }
   }
 
-  ${repeat(4, r => repeat(4, c => `sums[(ty * 4u + ${r}u) * ${cols}u + tx * 4u + ${c}u] = acc${r}[${c}];`, '\n  '), '\n  ')}
+  ${repeat(4, r => repeat(4, c => `sums[(ty * 4u + ${r}u) * ${cols}u + tx * 4u + ${c}u] = acc${r}[${c}];`))}
   workgroupBarrier();
   for (var n = lane; n < ${cut.rows * cut.cols}u; n += ${tileLanes(tile)}u) {
     let row = n / ${cut.cols}u;

@@ -155,7 +155,6 @@ export function gradientTile(
     if (i0 + ty * ${grid.rows}u + ${r}u < seq.length_q) {
       row${r} = workspace[P.workspace_base + row_at(seq, h, i0 + ty * ${grid.rows}u + ${r}u)];
     }`,
-      '\n    ',
     ),
     compute,
     nonFiniteGuard: score.masks ? 'true' : '!full_tile',

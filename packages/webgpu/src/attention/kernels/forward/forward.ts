@@ -88,7 +88,7 @@ export function forwardKernel(
   ${rows.places}
 
   // Of each row the maximum m, the sum l of this lane's keys, and acc, the output before the division by l.
-  ${repeat(grid.rows, r => `var m${r} = ${lowest};\n  var l${r} = 0.0;`, '\n  ')}
+  ${repeat(grid.rows, r => `var m${r} = ${lowest};\n  var l${r} = 0.0;`)}
   ${hasValues ? backend.accumulators('acc', Dv) : ''}
 
   ${backend.loadStationary([scores], summed)}
@@ -118,7 +118,7 @@ export function forwardKernel(
       join: (a, b) => `max(${a}, ${b})`,
       afterBarrier: true,
     })}
-    ${isLazy ? '// An m within 8 of the maximum does as well, and seldom changes.\n    ' : ''}${isLazy ? repeat(grid.rows, r => `let m_new${r} = select(m${r}, m_seen${r}, m_seen${r} > m${r} + 8.0);`, '\n    ') : ''}
+    ${isLazy ? '// An m within 8 of the maximum does as well, and seldom changes.\n    ' : ''}${isLazy ? repeat(grid.rows, r => `let m_new${r} = select(m${r}, m_seen${r}, m_seen${r} > m${r} + 8.0);`) : ''}
 
     // P = e^(S − m')
     ${perBlock(grid, (b, r) => `let p${b} = select(vec4f(), exp(scored${b}.value - m_new${r}), scored${b}.visible);`)}
@@ -131,7 +131,6 @@ export function forwardKernel(
     l${r} = l${r} * rescale${r} + ${blocksOf(r)
       .map(b => `sum4(p${b})`)
       .join(' + ')};`,
-      '\n    ',
     )}
     ${dropout ? '// dropout(P)\n    ' : ''}${dropout ? perBlock(grid, (b, r, c) => `let weight${b} = p${b} * dropout4(seq, head${r}, query${r}, ${keyOf(c)});`) : ''}
 
@@ -141,7 +140,7 @@ export function forwardKernel(
 
   // l over the keys of all lanes of a row
   ${backend.reduceRows({ name: 'sum', own: r => `l${r}`, join: (a, b) => `${a} + ${b}`, afterBarrier: false })}
-  ${repeat(grid.rows, r => `l${r} = sum${r};`, '\n  ')}
+  ${repeat(grid.rows, r => `l${r} = sum${r};`)}
   ${finish.code}
   ${fp8.finish}`;
 
@@ -216,15 +215,12 @@ function wholeResult(
   }`;
   return {
     code: `// o = O / l, lse = m + ln l
-  ${repeat(
-    own,
-    r =>
-      problem.sink
-        ? `var scale${r} = 1.0;
+  ${repeat(own, r =>
+    problem.sink
+      ? `var scale${r} = 1.0;
   ${joinSink(r)}
   scale${r} = output_scale(m${r}, l${r}, scale${r});`
-        : `let scale${r} = output_scale(m${r}, l${r}, 1.0);`,
-    '\n  ',
+      : `let scale${r} = output_scale(m${r}, l${r}, 1.0);`,
   )}
   ${hasValues ? storeRows(backend, 'acc', o, (r, x) => fp8.apply('o', `${x} * scale${r}`)) : ''}
   if (tx == 0u) {
@@ -234,7 +230,6 @@ function wholeResult(
       let at = row_at(seq, head${r}, query${r});
       ${writeRow(outputs, `m${r}`, `l${r}`)}
     }`,
-      '\n    ',
     )}
   }`,
     operands: hasValues ? { o: problem.o } : {},

@@ -39,7 +39,6 @@ export function queryRows(heads: number, tile: Tile): QueryRows {
       own,
       r => `let head${r} = ${head(`(row0 + ty * ${own}u + ${r}u)`)};
   let query${r} = ${query(`(row0 + ty * ${own}u + ${r}u)`)};`,
-      '\n  ',
     );
   if (heads === 1) {
     return {

@@ -30,10 +30,8 @@ function partialFinish({ Dv }: AttentionProblem, tile: Tile, parts: number): For
       n => `if (${backend.vector(n)} < P.partial_vectors - 1u) {
       workspace[first + 1u + ${backend.vector(n)}] = acc${r}_${n};
     }`,
-      '\n    ',
     )}
   }`,
-    '\n  ',
   )}`,
     operands: {},
     parts: [partialsPart(Dv, parts, 'read_write')],

@@ -18,8 +18,7 @@ import type { MatrixPlace, MatrixTile, MatrixTileShape } from './shape.ts';
 /** Results as matrices `NAME_d_r`: the r-th of a subgroup's rows, from channel d on. */
 const resultMatrix = (name: string, d: number, r: number): string => `${name}_${d}_${r}`;
 
-const perBlock = (D: number, text: (d: number) => string): string =>
-  repeat(blocks(D), n => text(n * block), '\n    ');
+const perBlock = (D: number, text: (d: number) => string): string => repeat(blocks(D), n => text(n * block));
 
 /**
  * Adds sums up once all lanes have stored their weights. Lanes cannot reach into matrices: where rows are to
@@ -29,7 +28,7 @@ const perBlock = (D: number, text: (d: number) => string): string =>
 export function accumulate(tile: MatrixTile, sums: readonly AccumulateGemm[]): string {
   const rescaled = sums.map(({ rescale }) => rescale?.(0)).find(factor => factor !== undefined);
   return `{
-    ${sums.map((sum, n) => storeWeights(tile, sum, n)).join('\n    ')}
+    ${sums.map((sum, n) => storeWeights(tile, sum, n)).join('\n')}
     ${
       rescaled
         ? `if (${rescaled} != 1.0) {
@@ -41,7 +40,7 @@ export function accumulate(tile: MatrixTile, sums: readonly AccumulateGemm[]): s
     if (lane == 0u) {
       atomicStore(&notes, 0u);
     }
-    ${sums.map((sum, n) => addUp(tile, sum, n)).join('\n    ')}
+    ${sums.map((sum, n) => addUp(tile, sum, n)).join('\n')}
     }`;
 }
 
@@ -57,7 +56,6 @@ function storeWeights(tile: MatrixTileShape, { weight }: AccumulateGemm, n: numb
   return repeat(
     4,
     b => `weights[${weightsAt(tile, n)} + ${first} + ${b}u] = vec4<${tile.matrix.component}>(${weight(b)});`,
-    '\n    ',
   );
 }
 
@@ -69,12 +67,12 @@ function addUp(tile: MatrixTile, sum: AccumulateGemm, n: number): string {
       tile,
       into,
       d,
-      at => `${rescale ? repeat(2, v => `${at(v)} *= ${rescale(0)};`, '\n        ') : ''}
+      at => `${rescale ? repeat(2, v => `${at(v)} *= ${rescale(0)};`) : ''}
         if ((noted & ${note.nonFinite}u) != 0u) {
           for (var k = 0u; k < ${streamedRows}u; k++) {
             let w = f32(${weightOf(tile, n, 'subgroup_lane / 2u', 'k')});
             let x = k * ${poolPitch(tile, D)}u + ${d / 4}u + subgroup_lane % 2u * 2u;
-            ${repeat(2, v => `${at(v)} += weighted(w, vec4f(${poolOf(operand)}[x + ${v}u]));`, '\n            ')}
+            ${repeat(2, v => `${at(v)} += weighted(w, vec4f(${poolOf(operand)}[x + ${v}u]));`)}
           }
         }`,
     );
@@ -110,23 +108,18 @@ function multiply(tile: MatrixTile, { into, operand }: AccumulateGemm, n: number
     });
     return `{
         let streamed = ${streamed};
-        ${repeat(
-          heldRows / M,
-          r => {
-            const sum = resultMatrix(into, d, r);
-            return `${sum} = ${multiplyAccumulate(`weights${r}`, 'streamed', sum)};`;
-          },
-          '\n        ',
-        )}
+        ${repeat(heldRows / M, r => {
+          const sum = resultMatrix(into, d, r);
+          return `${sum} = ${multiplyAccumulate(`weights${r}`, 'streamed', sum)};`;
+        })}
         }`;
   };
   return repeat(
     streamedRows / K,
     k => `{
-        ${repeat(heldRows / M, r => `let weights${r} = ${load('left', placeOf(r, k))};`, '\n        ')}
-        ${repeat((blocks(operand.D) * block) / N, d => add(k, d * N), '\n        ')}
+        ${repeat(heldRows / M, r => `let weights${r} = ${load('left', placeOf(r, k))};`)}
+        ${repeat((blocks(operand.D) * block) / N, d => add(k, d * N))}
       }`,
-    '\n      ',
   );
 }
 

@@ -128,7 +128,7 @@ function matrixBackend(tile: MatrixTile, grid: LaneGrid): TileBackend {
   let own_scratch = subgroup * ${scratchSize(tile)}u;
   let own_weights = subgroup * ${weightsSize(tile)}u;
   ${own}`,
-    loadStationary: gemms => gemms.map(gemm => loadHeld(tile, gemm)).join('\n  '),
+    loadStationary: gemms => gemms.map(gemm => loadHeld(tile, gemm)).join('\n'),
     scores: (gemms, sums) => scores(tile, gemms, sums),
     reduceRows: reduction => spelling.reduceRows(grid, reduction),
     accumulate: (_, ...sums) => accumulate(tile, sums),

@@ -42,28 +42,24 @@ export function loadHeld(tile: MatrixTile, gemm: ScoreGemm): string {
   const rows = heldRows * tile.subgroups;
   const fitting = Math.floor((poolSize(tile, streamed.D) / rows - padding(tile)) / width(block));
   const whole = blocks(held.D);
-  return repeat(
-    Math.ceil(whole / fitting),
-    part => {
-      const first = part * fitting;
-      const count = Math.min(fitting, whole - first);
-      const vectors = count * width(block);
-      const stride = vectors + padding(tile);
-      const matrices = repeat((count * block) / K, n =>
-        repeat(heldRows / heldSize, r => {
-          const value = tile.spelling.load(tile.stationary === 'queries' ? 'left' : 'right', {
-            in: poolOf(streamed),
-            offset: `(subgroup * ${heldRows}u + ${r * heldSize}u) * ${stride}u + ${(n * K) / 4}u`,
-            stride,
-            order: tile.stationary === 'queries' ? 'row_major' : 'col_major',
-          });
-          return `let ${heldMatrix(held.name, first * block + n * K, r)} = ${value};`;
-        }),
-      );
-      return `${stageHeld(tile, held, { pool: poolOf(streamed), first: first * width(block), vectors })}\n    ${matrices}`;
-    },
-    '\n    ',
-  );
+  return repeat(Math.ceil(whole / fitting), part => {
+    const first = part * fitting;
+    const count = Math.min(fitting, whole - first);
+    const vectors = count * width(block);
+    const stride = vectors + padding(tile);
+    const matrices = repeat((count * block) / K, n =>
+      repeat(heldRows / heldSize, r => {
+        const value = tile.spelling.load(tile.stationary === 'queries' ? 'left' : 'right', {
+          in: poolOf(streamed),
+          offset: `(subgroup * ${heldRows}u + ${r * heldSize}u) * ${stride}u + ${(n * K) / 4}u`,
+          stride,
+          order: tile.stationary === 'queries' ? 'row_major' : 'col_major',
+        });
+        return `let ${heldMatrix(held.name, first * block + n * K, r)} = ${value};`;
+      }),
+    );
+    return `${stageHeld(tile, held, { pool: poolOf(streamed), first: first * width(block), vectors })}\n    ${matrices}`;
+  });
 }
 
 /**
@@ -81,9 +77,9 @@ export function scores(tile: MatrixTile, gemms: ScoreGemms, sums: readonly Accum
     nonFiniteGuard: sums.find(sum => sum.operand.name === operand.name)?.nonFiniteGuard,
   }));
   return `${stageStreamed(tile, staged)}
-    ${gemms.map((gemm, n) => multiply(tile, gemm, n)).join('\n    ')}
+    ${gemms.map((gemm, n) => multiply(tile, gemm, n)).join('\n')}
     workgroupBarrier();
-    ${gemms.map((gemm, n) => read(tile, gemm, n)).join('\n    ')}`;
+    ${gemms.map((gemm, n) => read(tile, gemm, n)).join('\n')}`;
 }
 
 /** WGSL: where the n-th matrix of products of a subgroup is in `scratch`. */
@@ -112,7 +108,6 @@ function multiply(tile: MatrixTile, gemm: ScoreGemm, n: number): string {
         heldRows / heldSize,
         r =>
           `${sum(m, r)} = ${stationary === 'queries' ? multiplyAccumulate(heldRow(r), 'streamed', sum(m, r)) : multiplyAccumulate('streamed', heldRow(r), sum(m, r))};`,
-        '\n      ',
       )}
     }`;
   };
@@ -131,5 +126,5 @@ function multiply(tile: MatrixTile, gemm: ScoreGemm, n: number): string {
 /** Declares the four vec4s of scores that are a lane's. */
 function read(tile: MatrixTileShape, { into }: ScoreGemm, n: number): string {
   const first = firstOfLane(tile, scratchPitch(tile));
-  return repeat(4, b => `let ${into}${b} = scratch[${scratchAt(tile, n)} + ${first} + ${b}u];`, '\n    ');
+  return repeat(4, b => `let ${into}${b} = scratch[${scratchAt(tile, n)} + ${first} + ${b}u];`);
 }

@@ -16,9 +16,9 @@ export interface Staged {
  * the tile before are still multiplied.
  */
 export const stageStreamed = (tile: MatrixTileShape, all: readonly Staged[]): string =>
-  `${all.map(staged => read(tile, staged)).join('\n    ')}
+  `${all.map(staged => read(tile, staged)).join('\n')}
     workgroupBarrier();
-    ${all.map(staged => store(tile, staged)).join('\n    ')}
+    ${all.map(staged => store(tile, staged)).join('\n')}
     workgroupBarrier();`;
 
 const turnsOf = ({ subgroups }: MatrixTileShape, D: number): number =>
@@ -49,17 +49,13 @@ function read(tile: MatrixTileShape, staged: Staged): string {
   const type = `vec4<${tile.matrix.component}>`;
   return `let ${name}_end = max(${end}, 1u) - 1u;
     let ${name}_last = (${channels} - 1u) & 0xfffffffcu;
-    ${repeat(
-      turnsOf(tile, D),
-      turn => {
-        const place = placeOf(tile, D, turn);
-        const s = `${first} + ${place.row}`;
-        const d = `4u * (${place.vector})`;
-        const value = load(tile, name, row(`min(${s}, ${name}_end)`), `min(${d}, ${name}_last)`);
-        return `let ${fetched(staged, turn)} = select(${type}(), ${value}, ${s} <= ${name}_end && ${d} <= ${name}_last);`;
-      },
-      '\n    ',
-    )}`;
+    ${repeat(turnsOf(tile, D), turn => {
+      const place = placeOf(tile, D, turn);
+      const s = `${first} + ${place.row}`;
+      const d = `4u * (${place.vector})`;
+      const value = load(tile, name, row(`min(${s}, ${name}_end)`), `min(${d}, ${name}_last)`);
+      return `let ${fetched(staged, turn)} = select(${type}(), ${value}, ${s} <= ${name}_end && ${d} <= ${name}_last);`;
+    })}`;
 }
 
 function store(tile: MatrixTileShape, staged: Staged): string {
@@ -77,15 +73,11 @@ function store(tile: MatrixTileShape, staged: Staged): string {
     }
     `
       : ''
-  }${repeat(
-    turns,
-    turn => {
-      const { row, vector } = placeOf(tile, D, turn);
-      const stored = `${poolOf(operand)}[${row} * ${poolPitch(tile, D)}u + ${vector}] = ${fetched(staged, turn)};`;
-      return isWhole ? stored : `if (${row} < ${streamedRows}u) {\n      ${stored}\n    }`;
-    },
-    '\n    ',
-  )}`;
+  }${repeat(turns, turn => {
+    const { row, vector } = placeOf(tile, D, turn);
+    const stored = `${poolOf(operand)}[${row} * ${poolPitch(tile, D)}u + ${vector}] = ${fetched(staged, turn)};`;
+    return isWhole ? stored : `if (${row} < ${streamedRows}u) {\n      ${stored}\n    }`;
+  })}`;
 }
 
 /**

@@ -31,8 +31,8 @@ import {
 export function quadBackend(tile: SubgroupTile): TileBackend {
   return {
     ...subgroupBackend(tile),
-    scores: gemms => gemms.map(gemm => scores(tile, gemm)).join('\n    '),
-    accumulate: (gemms, ...sums) => sums.map(sum => accumulate(tile, sum, rowsRead(gemms))).join('\n    '),
+    scores: gemms => gemms.map(gemm => scores(tile, gemm)).join('\n'),
+    accumulate: (gemms, ...sums) => sums.map(sum => accumulate(tile, sum, rowsRead(gemms))).join('\n'),
     ...resultsInArrays(tile),
   };
 }
@@ -40,7 +40,7 @@ export function quadBackend(tile: SubgroupTile): TileBackend {
 /** Stationary rows of a lane. */
 const quadRows = 4;
 
-const perStationary = (text: (r: number) => string, separator = '\n      '): string =>
+const perStationary = (text: (r: number) => string, separator?: string): string =>
   repeat(quadRows, text, separator);
 
 /** Reads the row that this lane broadcasts to its neighbours. */
@@ -48,7 +48,7 @@ const read = (operand: TileOperand): string => {
   const { name, D } = operand;
   return `{
       let row = ${rowAt(operand, '(subgroup_lane & 3u)')};
-      ${repeat(vectorsOf(D), n => `${name}_streamed[${n}] = ${name}_load4(row, ${4 * n}u);`, '\n      ')}
+      ${repeat(vectorsOf(D), n => `${name}_streamed[${n}] = ${name}_load4(row, ${4 * n}u);`)}
     }`;
 };
 
@@ -69,12 +69,11 @@ function scores(tile: SubgroupTile, gemm: ScoreGemm): string {
         vectors,
         n => `let broadcast${n} = subgroupShuffle(${name}_streamed[${n}], turn);
       let sum${n} = ${n === 0 ? '' : `sum${n - 1} + `}broadcast${n} * mat4x4f(${rows(n)});`,
-        '\n      ',
       )}
       ${into}_streamed[turn] = sum${vectors - 1};
     }
     let ${into}_by_query = ${tile.stationary === 'keys' ? `${into}_streamed` : `transpose(${into}_streamed)`};
-    ${repeat(4, b => `let ${into}${b} = ${into}_by_query[${b}];`, '\n    ')}`;
+    ${repeat(4, b => `let ${into}${b} = ${into}_by_query[${b}];`)}`;
 }
 
 /** The loops are for rows that hold a NaN or infinity. */
@@ -90,10 +89,10 @@ function accumulate(tile: SubgroupTile, sum: AccumulateGemm, isRead: ReadonlySet
     let non_finite = ${nonFiniteGuard} && (${repeat(vectors, n => `has_non_finite(${name}_streamed[${n}])`, ' | ')});
     if (subgroupAny(non_finite)) {
       for (var n = 0u; n < ${vectors}u; n++) {
-        ${rescale ? perStationary(r => `${into}[${r * vectors}u + n] *= ${rescale(r)};`, '\n        ') : ''}
+        ${rescale ? perStationary(r => `${into}[${r * vectors}u + n] *= ${rescale(r)};`) : ''}
         for (var turn = 0u; turn < 4u; turn++) {
           let broadcast = subgroupShuffle(${name}_streamed[n], turn);
-          ${perStationary(r => `${into}[${r * vectors}u + n] += weighted(weights[${r}][turn], broadcast);`, '\n          ')}
+          ${perStationary(r => `${into}[${r * vectors}u + n] += weighted(weights[${r}][turn], broadcast);`)}
         }
       }
     } else {
@@ -101,7 +100,6 @@ function accumulate(tile: SubgroupTile, sum: AccumulateGemm, isRead: ReadonlySet
         vectors,
         n => `let broadcast${n} = mat4x4f(${repeat(4, e => `subgroupBroadcast(${name}_streamed[${n}], ${e}u)`, ', ')});
       ${perStationary(r => `${result(r, n)} = ${result(r, n)}${rescale ? ` * ${rescale(r)}` : ''} + broadcast${n} * weights[${r}];`)}`,
-        '\n      ',
       )}
     }
     }`;
@@ -114,10 +112,7 @@ const resultsInArrays = (
   tile: SubgroupTile,
 ): Omit<TileResults, 'resultRows' | 'resultPlace' | 'vectors' | 'vector'> => {
   const results = (name: string, D: number): string =>
-    perStationary(
-      r => repeat(vectorsOf(D), n => `let ${name}${r}_${n} = ${name}[${r * vectorsOf(D) + n}];`, '\n  '),
-      '\n  ',
-    );
+    perStationary(r => repeat(vectorsOf(D), n => `let ${name}${r}_${n} = ${name}[${r * vectorsOf(D) + n}];`));
   return {
     accumulators: (name, D) => `var ${name} = array<vec4f, ${quadRows * vectorsOf(D)}>();`,
     isSlowToRescale: false,

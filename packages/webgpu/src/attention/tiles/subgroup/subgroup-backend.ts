@@ -39,10 +39,10 @@ export function subgroupBackend(tile: SubgroupTile): TileBackend {
       tile.stationary === 'queries' ? 'let tx = 0u;\n  let ty = lane;' : 'let tx = lane;\n  let ty = 0u;',
     loadStationary: (gemms, summed) => loadStationary(tile, gemms, summed),
     scores: gemms =>
-      gemms.map(gemm => `${read(tile, streamedOf(tile, gemm))}\n    ${scores(tile, gemm)}`).join('\n    '),
+      gemms.map(gemm => `${read(tile, streamedOf(tile, gemm))}\n    ${scores(tile, gemm)}`).join('\n'),
     reduceRows: reduction => reduceInMemory(tile.grid, reduction),
     accumulate: (gemms, ...sums) =>
-      sums.map(sum => `${rescale(tile, sum)}\n    ${accumulate(tile, sum, rowsRead(gemms))}`).join('\n    '),
+      sums.map(sum => `${rescale(tile, sum)}\n    ${accumulate(tile, sum, rowsRead(gemms))}`).join('\n'),
     ...results(tile),
   };
 }
@@ -63,7 +63,7 @@ export const streamedOf = ({ stationary }: SubgroupTile, { a, b }: ScoreGemm): T
 export const rowAt = ({ row, first, end }: TileOperand, place: string): string =>
   row(`min(${first} + ${place}, max(${end}, 1u) - 1u)`);
 
-const perStationary = ({ rows }: SubgroupTile, text: (r: number) => string, separator = '\n      '): string =>
+const perStationary = ({ rows }: SubgroupTile, text: (r: number) => string, separator?: string): string =>
   repeat(rows, text, separator);
 
 /** Reads a lane's stationary rows, and declares arrays for the rows that it reads for its neighbours. */
@@ -88,8 +88,8 @@ function loadStationary(
     }
   }`;
     })
-    .join('\n  ')}
-  ${[...names.values()].map(({ name, D }) => `var ${name}_streamed = array<vec4f, ${vectorsOf(D)}>();`).join('\n  ')}`;
+    .join('\n')}
+  ${[...names.values()].map(({ name, D }) => `var ${name}_streamed = array<vec4f, ${vectorsOf(D)}>();`).join('\n')}`;
 }
 
 /**
@@ -107,14 +107,14 @@ const read = ({ group }: SubgroupTile, operand: TileOperand): string => {
   const vectors = vectorsOf(D);
   const count = vectorsOfRead(vectors);
   const place = (first: number): string => `case ${4 * first}u${first === 0 ? ', default' : ''}: {
-          ${repeat(count, n => `${name}_streamed[${first + n}] = x${n};`, '\n          ')}
+          ${repeat(count, n => `${name}_streamed[${first + n}] = x${n};`)}
         }`;
   return `{
       let row = ${rowAt(operand, `(subgroup_lane & ${group - 1}u)`)};
       for (var d = 0u; d < ${channels}; d += ${4 * count}u) {
-        ${repeat(count, n => `let x${n} = ${name}_load4(row, d + ${4 * n}u);`, '\n        ')}
+        ${repeat(count, n => `let x${n} = ${name}_load4(row, d + ${4 * n}u);`)}
         switch d {
-        ${repeat(vectors / count, n => place(n * count), '\n        ')}
+        ${repeat(vectors / count, n => place(n * count))}
         }
       }
     }`;
@@ -132,8 +132,8 @@ function scores(tile: SubgroupTile, gemm: ScoreGemm): string {
   // As many sums as there are registers for.
   const { width, parts } = rows === 4 ? { width: 4, parts: [''] } : { width: 2, parts: ['.xy', '.zw'] };
   const vectors = vectorsOf(D);
-  const each = (text: (r: number, e: number) => string, separator: string): string =>
-    perStationary(tile, r => repeat(group, e => text(r, e), separator), separator);
+  const each = (text: (r: number, e: number) => string): string =>
+    perStationary(tile, r => repeat(group, e => text(r, e)));
   const block = (r: number, e: number): string => `${into}${r}_${e}`;
   const vectorsOfScores =
     stationary === 'queries'
@@ -141,30 +141,24 @@ function scores(tile: SubgroupTile, gemm: ScoreGemm): string {
           repeat(
             group / 4,
             m => `let ${into}${(r * group) / 4 + m} = vec4f(${repeat(4, x => block(r, 4 * m + x), ', ')});`,
-            '\n    ',
           ),
         )
-      : repeat(
-          group,
-          e =>
-            repeat(
-              rows / 4,
-              m => `let ${into}${(e * rows) / 4 + m} = vec4f(${repeat(4, x => block(4 * m + x, e), ', ')});`,
-              '\n    ',
-            ),
-          '\n    ',
+      : repeat(group, e =>
+          repeat(
+            rows / 4,
+            m => `let ${into}${(e * rows) / 4 + m} = vec4f(${repeat(4, x => block(4 * m + x, e), ', ')});`,
+          ),
         );
-  return `${each((r, e) => `var ${into}${r}_${e} = 0.0;`, '\n    ')}
+  return `${each((r, e) => `var ${into}${r}_${e} = 0.0;`)}
     for (var turn = 0u; turn < ${group}u; turn++) {
       ${perStationary(tile, r => `var sum${r} = vec${width}f();`)}
       ${repeat(
         vectors,
         n => `let broadcast${n} = subgroupShuffle(${name}_streamed[${n}], turn);
-      ${parts.map(part => perStationary(tile, r => `sum${r} = fma(${mine.name}_stationary[${r * vectors + n}]${part}, broadcast${n}${part}, sum${r});`)).join('\n      ')}`,
-        '\n      ',
+      ${parts.map(part => perStationary(tile, r => `sum${r} = fma(${mine.name}_stationary[${r * vectors + n}]${part}, broadcast${n}${part}, sum${r});`)).join('\n')}`,
       )}
       ${perStationary(tile, r => `let product${r} = dot(sum${r}, vec${width}f(1.0));`)}
-      ${each((r, e) => `${into}${r}_${e} = select(${into}${r}_${e}, product${r}, turn == ${e}u);`, '\n      ')}
+      ${each((r, e) => `${into}${r}_${e} = select(${into}${r}_${e}, product${r}, turn == ${e}u);`)}
     }
     ${vectorsOfScores}`;
 }
@@ -178,7 +172,6 @@ function weights({ stationary, group, rows }: SubgroupTile, { weight }: Accumula
   return repeat(
     rows / 4,
     m => `let weights${m} = array<vec4f, ${group}>(${repeat(group, e => of(e, m), ', ')});`,
-    '\n    ',
   );
 }
 
@@ -196,17 +189,13 @@ function accumulate(tile: SubgroupTile, sum: AccumulateGemm, isRead: ReadonlySet
   const vectors = vectorsOf(D);
   const turns = (rows: number, count: string, add: (sum: string, w: string, x: string) => string): string =>
     `for (var turn = 0u; turn < ${count}; turn += ${rows}u) {
-        ${repeat(rows, t => repeat(tile.rows / 4, m => `let w${t}_${m} = weights${m}[turn + ${t}u];`, '\n        '), '\n        ')}
-        ${repeat(
-          vectors,
-          n =>
-            repeat(
-              rows,
-              t => `let broadcast${t}_${n} = subgroupShuffle(${name}_streamed[${n}], turn + ${t}u);
-        ${perStationary(tile, r => `${into}${r}_${n} = ${add(`${into}${r}_${n}`, `w${t}_${Math.floor(r / 4)}[${r % 4}]`, `broadcast${t}_${n}`)};`, '\n        ')}`,
-              '\n        ',
-            ),
-          '\n        ',
+        ${repeat(rows, t => repeat(tile.rows / 4, m => `let w${t}_${m} = weights${m}[turn + ${t}u];`))}
+        ${repeat(vectors, n =>
+          repeat(
+            rows,
+            t => `let broadcast${t}_${n} = subgroupShuffle(${name}_streamed[${n}], turn + ${t}u);
+        ${perStationary(tile, r => `${into}${r}_${n} = ${add(`${into}${r}_${n}`, `w${t}_${Math.floor(r / 4)}[${r % 4}]`, `broadcast${t}_${n}`)};`)}`,
+          ),
         )}
       }`;
   return `{

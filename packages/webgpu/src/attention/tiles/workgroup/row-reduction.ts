@@ -19,10 +19,10 @@ export function reduceInMemory(
   { tx, rows }: LaneGrid,
   { name, own, join, afterBarrier }: RowReduction,
 ): string {
-  if (tx === 1) return repeat(rows, r => `let ${name}${r} = ${own(r)};`, '\n    ');
+  if (tx === 1) return repeat(rows, r => `let ${name}${r} = ${own(r)};`);
   const at = (r: number, x: string): string => `row_partial[(ty * ${rows}u + ${r}u) * ${tx}u + ${x}]`;
   return `${afterBarrier ? '' : 'workgroupBarrier();'}
-    ${repeat(rows, r => `${at(r, 'tx')} = ${own(r)};`, '\n    ')}
+    ${repeat(rows, r => `${at(r, 'tx')} = ${own(r)};`)}
     workgroupBarrier();
     ${repeat(
       rows,
@@ -30,6 +30,5 @@ export function reduceInMemory(
     for (var x = 1u; x < ${tx}u; x++) {
       ${name}${r} = ${join(`${name}${r}`, at(r, 'x'))};
     }`,
-      '\n    ',
     )}`;
 }

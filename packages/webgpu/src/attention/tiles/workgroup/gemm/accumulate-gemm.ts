@@ -23,20 +23,15 @@ export function storeWeights(tile: WorkgroupTile, { weight, over }: AccumulateGe
       rows * cols,
       b =>
         `weights[ty * ${rows}u + ${Math.floor(b / cols)}u][${neighbour('tx', count, b % cols)}] = ${stored(weight(b))};`,
-      '\n    ',
     );
   const ofKey = (key: number, first: number): string =>
     repeat(4, r => `${weight((first + r) * cols + Math.floor(key / 4))}[${key % 4}]`, ', ');
-  return repeat(
-    4 * cols,
-    key =>
-      repeat(
-        count,
-        n =>
-          `weights[tx * ${4 * cols}u + ${key}u][${neighbour('ty', count, n)}] = ${stored(`vec4f(${ofKey(key, 4 * n)})`)};`,
-        '\n    ',
-      ),
-    '\n    ',
+  return repeat(4 * cols, key =>
+    repeat(
+      count,
+      n =>
+        `weights[tx * ${4 * cols}u + ${key}u][${neighbour('ty', count, n)}] = ${stored(`vec4f(${ofKey(key, 4 * n)})`)};`,
+    ),
   );
 }
 
@@ -78,22 +73,15 @@ export function accumulate(tile: WorkgroupTile, sum: AccumulateGemm, begun: bool
   const count = rows / 4;
   const weightsOf = (n: number): string => (count === 1 ? 'w' : `w${n}`);
   const perSum: WeightedChunk['perSum'] = text =>
-    repeat(
-      rows,
-      r =>
-        repeat(
-          perLane,
-          n => {
-            const w = `${weightsOf(Math.floor(r / 4))}[${r % 4}]`;
-            return text({ r, n, w, x: `x${n}`, sum: `${into}${r}_${n}` });
-          },
-          '\n        ',
-        ),
-      '\n        ',
+    repeat(rows, r =>
+      repeat(perLane, n => {
+        const w = `${weightsOf(Math.floor(r / 4))}[${r % 4}]`;
+        return text({ r, n, w, x: `x${n}`, sum: `${into}${r}_${n}` });
+      }),
     );
   const read = (weights: (at: string) => string, vector: (at: string) => string, k = 'k'): string =>
-    `${repeat(count, n => `let ${weightsOf(n)} = ${weights(`weights[k0 + ${k}][${neighbour('ty', count, n)}]`)};`, '\n        ')}
-        ${repeat(perLane, n => `let x${n} = ${vector(`[${k} * ${perLane}u + ${n}u][tx]`)};`, '\n        ')}`;
+    `${repeat(count, n => `let ${weightsOf(n)} = ${weights(`weights[k0 + ${k}][${neighbour('ty', count, n)}]`)};`)}
+        ${repeat(perLane, n => `let x${n} = ${vector(`[${k} * ${perLane}u + ${n}u][tx]`)};`)}`;
   const addRow = (multiply: (w: string, x: string) => string, k?: string): string =>
     `${read(arithmetic?.weight.read ?? asIs, at => stagedAt(tile, at), k)}
         ${perSum(({ sum, w, x }) => `${sum} += ${multiply(w, x)};`)}`;

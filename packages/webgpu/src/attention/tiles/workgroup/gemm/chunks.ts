@@ -17,8 +17,7 @@ export function overChunks(
   if (!prefetch)
     return chunkLoop(
       loop,
-      unrolling?.copy(tile, chunks, loop.at) ??
-        chunks.map(chunk => copy(tile, chunk, loop.at)).join('\n    '),
+      unrolling?.copy(tile, chunks, loop.at) ?? chunks.map(chunk => copy(tile, chunk, loop.at)).join('\n'),
       body,
     );
   const prefetched = prefetch.overChunks(tile, loop, chunks, body);
@@ -41,7 +40,7 @@ function copy(tile: WorkgroupTile, chunk: Chunk, from: string): string {
   const { vectors, given, look, slot } = chunk;
   const statements = [given, readVector(chunk, from), look, `staged${slot} = ${stagedValue(tile)};`];
   return `for (var n = lane; n < ${vectors}u; n += ${tile.tx * tile.ty}u) {
-      ${statements.filter(Boolean).join('\n      ')}
+      ${statements.filter(Boolean).join('\n')}
     }`;
 }
 

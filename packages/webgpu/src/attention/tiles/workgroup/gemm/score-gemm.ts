@@ -12,9 +12,8 @@ export function scores(tile: WorkgroupTile, gemms: ScoreGemms): string {
   const [first, second] = gemms;
   if (!second) return sumOfProducts(tile, gemms, first.into, first.a.channels);
   const { rows, cols } = tile;
-  const copy = ({ into }: ScoreGemm): string =>
-    repeat(rows * cols, b => `${into}${b} = sum${b};`, '\n      ');
-  return `${gemms.map(({ into }) => repeat(rows * cols, b => `var ${into}${b} = vec4f();`, '\n    ')).join('\n    ')}
+  const copy = ({ into }: ScoreGemm): string => repeat(rows * cols, b => `${into}${b} = sum${b};`);
+  return `${gemms.map(({ into }) => repeat(rows * cols, b => `var ${into}${b} = vec4f();`)).join('\n')}
     for (var product = 0u; product < 2u; product++) {
     ${sumOfProducts(tile, gemms, 'sum', `select(${first.a.channels}, ${second.a.channels}, product == 1u)`)}
     if (product == 0u) {
@@ -39,7 +38,7 @@ function sumOfProducts(
   const side = (name: 'a' | 'b'): TileOperand[] => gemms.map(gemm => gemm[name]);
   return `// In chunks of the head dimension: rows of both operands in workgroup memory, then their products.
     let channels = ${channels};
-    ${repeat(tile.rows * tile.cols, b => `var ${sum}${b} = vec4f();`, '\n    ')}
+    ${repeat(tile.rows * tile.cols, b => `var ${sum}${b} = vec4f();`)}
     ${overChunks(
       tile,
       { at: 'd0', end: 'channels', step: 4 * headDimChunk },
@@ -58,8 +57,8 @@ export function sums(tile: WorkgroupTile, sum: string, number: 'f32' | 'f16' = '
     return number === 'f16' ? `staged${at}` : stagedAt(tile, at);
   };
   return `for (var d = 0u; d < used; d++) {
-      ${repeat(rows, r => `let a${r} = ${value(r, 'ty')};`, '\n      ')}
-      ${repeat(4 * cols, c => `let b${c} = ${value(rows + c, 'tx')};`, '\n      ')}
+      ${repeat(rows, r => `let a${r} = ${value(r, 'ty')};`)}
+      ${repeat(4 * cols, c => `let b${c} = ${value(rows + c, 'tx')};`)}
       ${multiply(tile, sum, number)}
     }`;
 }
@@ -106,15 +105,11 @@ function rowsChunk(
 function multiply({ rows, cols }: WorkgroupTile, sum: string, number: 'f32' | 'f16'): string {
   const keys = (c: number): string => repeat(4, n => `b${4 * c + n}`, ', ');
   if (rows * cols === 4 && number === 'f32')
-    return repeat(
-      rows,
-      r => `${sum}${r} += vec4f(${repeat(4, c => `dot(a${r}, b${c})`, ', ')});`,
-      '\n      ',
-    );
+    return repeat(rows, r => `${sum}${r} += vec4f(${repeat(4, c => `dot(a${r}, b${c})`, ', ')});`);
   const one = (e: number, b: number): string => {
     const factor = `vec4<${number}>(a${Math.floor(b / cols)}[${e}])`;
     return `${sum}${b} = fma(${factor}, keys${b % cols}[${e}], ${sum}${b});`;
   };
-  return `${repeat(cols, c => `let keys${c} = transpose(mat4x4<${number}>(${keys(c)}));`, '\n      ')}
-      ${repeat(4, e => repeat(rows * cols, b => one(e, b), '\n      '), '\n      ')}`;
+  return `${repeat(cols, c => `let keys${c} = transpose(mat4x4<${number}>(${keys(c)}));`)}
+      ${repeat(4, e => repeat(rows * cols, b => one(e, b)))}`;
 }

@@ -54,7 +54,7 @@ export const f16Arithmetic: TileArithmetic = {
   look: { scores: guard(limits.qk), sums: guard(limits.v) },
   scores(tile, sum) {
     const { rows, cols } = tile;
-    const each = (text: (b: number) => string): string => repeat(rows * cols, text, '\n    ');
+    const each = (text: (b: number) => string): string => repeat(rows * cols, text);
     return `${each(b => `var short${b} = vec4<f16>();`)}
     ${sums(tile, 'short', 'f16')}
     ${each(b => `${sum}${b} += vec4f(short${b});`)}`;

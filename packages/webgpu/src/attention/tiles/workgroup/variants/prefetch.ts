@@ -26,7 +26,7 @@ const vectorsOf = (tile: WorkgroupTile, { vectors }: Chunk): number => Math.ceil
 
 /** Text for each chunk, with the name of the array that it is read into. */
 const ofAll = (chunks: readonly Chunk[], text: (chunk: Chunk, fetched: string) => string): string =>
-  chunks.map((chunk, c) => text(chunk, `fetched${c}`)).join('\n    ');
+  chunks.map((chunk, c) => text(chunk, `fetched${c}`)).join('\n');
 
 /** Statements for each vec4 that a lane has of each chunk. */
 function each(
@@ -37,7 +37,7 @@ function each(
   const lanes = lanesOf(tile);
   // Loops, though they are to be unrolled: on so many branches in a row SwiftShader's compiler does not end.
   return ofAll(chunks, (chunk, fetched) => {
-    const text = [chunk.given, ...statements(chunk, `${fetched}[turn]`)].filter(Boolean).join('\n      ');
+    const text = [chunk.given, ...statements(chunk, `${fetched}[turn]`)].filter(Boolean).join('\n');
     return `for (var turn = 0u; turn < ${vectorsOf(tile, chunk)}u; turn++) {
       let n = lane + turn * ${lanes}u;
       ${chunk.vectors % lanes === 0 ? text : `if (n < ${chunk.vectors}u) {\n      ${text}\n      }`}

@@ -15,8 +15,7 @@ export const reduceInSubgroup = ({ tx, rows }: LaneGrid, { name, own, join }: Ro
   repeat(
     rows,
     r => `var ${name}${r} = ${own(r)};
-    ${repeat(Math.log2(tx), step => `${name}${r} = ${join(`${name}${r}`, `subgroupShuffleXor(${name}${r}, ${2 ** step}u)`)};`, '\n    ')}`,
-    '\n    ',
+    ${repeat(Math.log2(tx), step => `${name}${r} = ${join(`${name}${r}`, `subgroupShuffleXor(${name}${r}, ${2 ** step}u)`)};`)}`,
   );
 
 /**

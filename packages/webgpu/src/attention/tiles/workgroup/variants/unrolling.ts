@@ -16,7 +16,7 @@ export const unrolling: TileUnrolling = {
   sums(rows, addRow) {
     const together = divisorUpTo(rowsOfTurn, rows);
     return `for (var k = 0u; k < ${rows}u; k += ${together}u) {
-        ${repeat(together, n => `{\n        ${addRow(`(k + ${n}u)`)}\n        }`, '\n        ')}
+        ${repeat(together, n => `{\n        ${addRow(`(k + ${n}u)`)}\n        }`)}
       }`;
   },
   copy(tile, chunks, from) {
@@ -27,7 +27,7 @@ export const unrolling: TileUnrolling = {
     );
     const batches = Math.ceil(reads.length / vectorsInFlight);
     const size = Math.ceil(reads.length / batches);
-    return repeat(batches, b => batch(tile, reads.slice(b * size, (b + 1) * size), from), '\n    ');
+    return repeat(batches, b => batch(tile, reads.slice(b * size, (b + 1) * size), from));
   },
 };
 
@@ -42,7 +42,7 @@ interface Read {
 
 function batch(tile: WorkgroupTile, reads: readonly Read[], from: string): string {
   const each = (text: (read: Read, name: string) => string): string =>
-    reads.map((read, n) => text(read, `read${n}`)).join('\n    ');
+    reads.map((read, n) => text(read, `read${n}`)).join('\n');
   const number = ({ turn }: Read): string => `let n = lane + ${turn * tile.tx * tile.ty}u;`;
   const [{ chunk: first }] = reads;
   const readAll = (p: number): string =>
