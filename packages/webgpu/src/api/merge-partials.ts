@@ -19,7 +19,7 @@ import { rowAddressing } from '../attention/layout/row-results.ts';
 import { sizesOf } from '../attention/plan/tensors.ts';
 import { unlimitedBudget } from '../codegen/binding-pressure.ts';
 import { renameTensors } from '../codegen/kernel-spec.ts';
-import type { ShaderPart } from '../codegen/shader-part.ts';
+import { type ShaderPart, wholeUniforms } from '../codegen/shader-part.ts';
 import { checkContext } from '../device/check-kind.ts';
 import { demandSupport } from '../device/support.ts';
 import type { GpuContext } from '../runtime/context.ts';
@@ -107,13 +107,9 @@ function planMerge(
   unaligned: ReadonlySet<string>,
 ): Plan {
   const [B, Hq, Sq, Dv] = o.shape;
-  const uniforms = [
-    { name: 'Sq', type: 'u32', value: Sq } as const,
-    { name: 'Dv', type: 'u32', value: Dv } as const,
-  ];
   const rows: MergedRows = {
     ...{ B, Hq, Sq, Dv, o, outputs: ['lse'], hasSink: false },
-    parts: [{ uniforms }, denseRows, rowAddressing({ q: o, Hq, Sq })],
+    parts: [{ uniforms: wholeUniforms({ Sq, Dv }) }, denseRows, rowAddressing({ q: o, Hq, Sq })],
   };
   demandSupport(headSizeReasons(Dv));
   const count = given.length;

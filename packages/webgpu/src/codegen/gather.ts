@@ -1,5 +1,5 @@
 import { type KernelSpec, kernelSpec, withFallbacks } from './kernel-spec.ts';
-import { gatheredTensor, type StorageBinding } from './shader-part.ts';
+import { gatheredTensor, type StorageBinding, wholeUniforms } from './shader-part.ts';
 
 const lanes = 64;
 
@@ -56,12 +56,12 @@ function gatherKernel({ name, elementBytes }: StorageBinding, count: number, to:
             ...{ elementBytes: 4, alignment: 4 },
           },
         ],
-        uniforms: [
-          { name: 'count', type: 'u32', value: count },
-          { name: 'source_base', type: 'u32', value: { wordOf: name } },
-          { name: 'target_base', type: 'u32', value: { wordOf: gatheredTensor } },
-          { name: 'to', type: 'u32', value: to },
-        ],
+        uniforms: wholeUniforms({
+          count,
+          source_base: { wordOf: name },
+          target_base: { wordOf: gatheredTensor },
+          to,
+        }),
       },
     ],
     body: `

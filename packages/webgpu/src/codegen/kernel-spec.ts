@@ -5,6 +5,7 @@ import {
   type StorageBinding,
   segmentName,
   type UniformField,
+  wholeUniforms,
 } from './shader-part.ts';
 import { formatWgsl } from './text.ts';
 
@@ -86,10 +87,7 @@ export function kernelSpec(kernel: {
       ? kernel.groups
       : kernel.groups.batches * kernel.groups.heads * kernel.groups.tiles * kernel.groups.each;
   const count: ShaderPart = {
-    uniforms: [
-      { name: 'first_group', type: 'u32', value: { dispatch: 'first' } },
-      { name: 'end_group', type: 'u32', value: { dispatch: 'end' } },
-    ],
+    uniforms: wholeUniforms({ first_group: { dispatch: 'first' }, end_group: { dispatch: 'end' } }),
   };
   const { wgsl, bindings, gathered, uniforms } = declareParts([count, ...parts], all =>
     tensorsToGather(all, bindingBudget),

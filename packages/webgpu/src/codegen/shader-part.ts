@@ -69,6 +69,13 @@ export interface UniformField {
   readonly value: number | EncodeTimeValue;
 }
 
+/** Uniforms that are whole numbers, by their names behind the prefix. */
+export const wholeUniforms = (
+  values: Readonly<Record<string, UniformField['value']>>,
+  prefix = '',
+): UniformField[] =>
+  Object.entries(values).map(([name, value]) => ({ name: `${prefix}${name}`, type: 'u32', value }));
+
 /** A piece of a kernel: WGSL declarations with the buffers and uniforms that they use. */
 export interface ShaderPart {
   readonly bindings?: readonly StorageBinding[];

@@ -1,7 +1,7 @@
 import type { RandomPrimitive } from '@tilewise/core/primitive';
 import { philox4x32Wgsl, uniformWgsl } from '@tilewise/philox/wgsl';
 import { kernelSpec } from '../codegen/kernel-spec.ts';
-import type { ShaderPart } from '../codegen/shader-part.ts';
+import { type ShaderPart, wholeUniforms } from '../codegen/shader-part.ts';
 import { extentUniforms, indexNames, indexSpace, placesIn, splitPlace } from './access/index-space.ts';
 import { readAnywhere, writePlaces, writingOf } from './access/tensor-access.ts';
 import type { PrimitiveKernels, PrimitiveTensors } from './primitive-kernels.ts';
@@ -28,7 +28,7 @@ export function randomKernels(
     groups: Math.ceil(count / (4 * lanes)),
     workgroupSize: lanes,
     parts: [
-      { uniforms: [{ name: 'count', type: 'u32', value: count }, ...extentUniforms(extents)] },
+      { uniforms: [...wholeUniforms({ count }), ...extentUniforms(extents)] },
       { requires: [philox4x32Wgsl(10)] },
       words('x0'),
       words('x1'),
@@ -57,7 +57,7 @@ export function randomKernels(
 function words(name: string): ShaderPart {
   return {
     bindings: [{ name, element: 'u32', access: 'read', elementBytes: 4, alignment: 4 }],
-    uniforms: [{ name: `${name}_base`, type: 'u32', value: { offsetOf: name } }],
+    uniforms: wholeUniforms({ [`${name}_base`]: { offsetOf: name } }),
     code: `fn ${name}_words() -> vec2u {
   return vec2u(${name}[P.${name}_base], ${name}[P.${name}_base + 1u]);
 }`,

@@ -2,6 +2,7 @@ import { elementCount } from '@tilewise/core';
 import type { TensorScatterPrimitive } from '@tilewise/core/primitive';
 import { elementFormat, wgslTypes } from '../codegen/formats/element-format.ts';
 import { kernelSpec } from '../codegen/kernel-spec.ts';
+import { wholeUniforms } from '../codegen/shader-part.ts';
 import { extentUniforms, indexNames, splitPlace } from './access/index-space.ts';
 import { readPlaces, writePlaces } from './access/tensor-access.ts';
 import type { PrimitiveKernels, PrimitiveTensors } from './primitive-kernels.ts';
@@ -27,7 +28,7 @@ export function tensorScatterKernels(
     parts: [
       {
         uniforms: [
-          { name: 'count', type: 'u32', value: count },
+          ...wholeUniforms({ count }),
           { name: 'last', type: 'i32', value: output.shape[axis] - 1 },
           ...extentUniforms(shape),
         ],

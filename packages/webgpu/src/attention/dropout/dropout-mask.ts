@@ -1,6 +1,7 @@
 import type { AttentionProblem } from '@tilewise/core';
 import { type KernelSpec, kernelSpec } from '../../codegen/kernel-spec.ts';
 import { dropoutMaskOutput } from '../config/tensor-names.ts';
+import { wholeUniforms } from '../../codegen/shader-part.ts';
 import { sequencePart } from '../layout/sequence.ts';
 import { dropoutPart } from './dropout.ts';
 
@@ -42,11 +43,7 @@ export function dropoutMaskKernel(problem: AttentionProblem): KernelSpec {
     workgroupSize: lanes,
     parts: [
       {
-        uniforms: [
-          { name: 'Hq', type: 'u32', value: Hq },
-          { name: 'count', type: 'u32', value: count },
-          { name: 'mask_base', type: 'u32', value: { offsetOf: dropoutMaskOutput } },
-        ],
+        uniforms: wholeUniforms({ Hq, count, mask_base: { offsetOf: dropoutMaskOutput } }),
         bindings: [
           {
             name: dropoutMaskOutput,

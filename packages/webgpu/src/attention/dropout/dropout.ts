@@ -1,7 +1,7 @@
 import type { AttentionProblem } from '@tilewise/core';
 import { dropoutRules } from '@tilewise/philox';
 import { dropoutPieces } from '@tilewise/philox/wgsl';
-import { readElement, type ShaderPart } from '../../codegen/shader-part.ts';
+import { readElement, type ShaderPart, wholeUniforms } from '../../codegen/shader-part.ts';
 import { broadcastAddressing } from '../layout/broadcast.ts';
 
 /**
@@ -57,10 +57,8 @@ ${factors}`,
   return {
     uniforms: [
       scale,
-      { name: 'seed_low', type: 'u32', value: { input: 'seedLow' } },
-      { name: 'seed_high', type: 'u32', value: { input: 'seedHigh' } },
-      { name: 'offset_low', type: 'u32', value: { input: 'offsetLow' } },
-      { name: 'offset_high', type: 'u32', value: { input: 'offsetHigh' } },
+      ...wholeUniforms({ seed_low: { input: 'seedLow' }, seed_high: { input: 'seedHigh' } }),
+      ...wholeUniforms({ offset_low: { input: 'offsetLow' }, offset_high: { input: 'offsetHigh' } }),
       word('dropout_head_low', (Sq * Skv) % 2 ** 32),
       word('dropout_head_high', Math.floor((Sq * Skv) / 2 ** 32)),
       word('dropout_threshold', keepsNone ? 0 : threshold),

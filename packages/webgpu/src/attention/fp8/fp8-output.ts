@@ -1,5 +1,6 @@
 import type { AttentionProblem } from '@tilewise/core';
 import { type KernelSpec, kernelSpec } from '../../codegen/kernel-spec.ts';
+import { wholeUniforms } from '../../codegen/shader-part.ts';
 import { repeat } from '../../codegen/text.ts';
 import type { KernelConfig } from '../config/kernel-config.ts';
 import { skipUnless } from '../kernels/workgroup-reads.ts';
@@ -79,7 +80,7 @@ export function fp8OutputKernel(problem: AttentionProblem, config: KernelConfig)
     workgroupSize: tileLanes(tile),
     parts: [
       {
-        uniforms: [{ name: 'tiles', type: 'u32', value: tiles }, ...headGroups(problem)],
+        uniforms: [...wholeUniforms({ tiles }), ...headGroups(problem)],
       },
       ...backend.parts([scores], [v]),
       ...fp8.parts,

@@ -9,9 +9,8 @@ import {
 import type { WgslPiece } from '@tilewise/philox/wgsl';
 import { storageFormat } from '../../codegen/formats/storage-format.ts';
 import { type KernelSpec, kernelSpec } from '../../codegen/kernel-spec.ts';
-import { readElement } from '../../codegen/shader-part.ts';
-import type { Fp8Kernel } from './fp8-steps.ts';
-import { type AmaxName, amaxNames, amaxPlace } from './fp8-steps.ts';
+import { readElement, wholeUniforms } from '../../codegen/shader-part.ts';
+import { type Fp8Kernel, type AmaxName, amaxNames, amaxPlace } from './fp8-steps.ts';
 
 /** The scale of P where operands had block scales; their dS is rounded in blocks. */
 const blockScaleS = { forward: 16, backward: 256 } as const;
@@ -65,7 +64,7 @@ export function fp8Arithmetic(
                   gatherable: !measures,
                 },
               ],
-        uniforms: [{ name: 'fp8_base', type: 'u32', value: { offsetOf: 'fp8' } }],
+        uniforms: wholeUniforms({ fp8_base: { offsetOf: 'fp8' } }),
         requires: rounding.requires,
         code: [...measured.map(name => `var<private> ${name}: f32 = 0.0;`), ...used.map(code)].join('\n\n'),
       },
@@ -108,7 +107,7 @@ export function clearAmaxKernels(measured: readonly AmaxName[]): KernelSpec[] {
         bindings: [
           { name: 'fp8', element: 'atomic<u32>', access: 'read_write', elementBytes: 4, alignment: 4 },
         ],
-        uniforms: [{ name: 'fp8_base', type: 'u32', value: { offsetOf: 'fp8' } }],
+        uniforms: wholeUniforms({ fp8_base: { offsetOf: 'fp8' } }),
       },
     ],
     body: `  atomicStore(&fp8[P.fp8_base + ${fp8ScalarNames.length}u + lane], 0u);`,

@@ -12,8 +12,8 @@ import {
   type OperandDesc,
 } from '@tilewise/core';
 import { type KernelSpec, kernelSpec, renameTensors } from '../../codegen/kernel-spec.ts';
-import type { ShaderPart } from '../../codegen/shader-part.ts';
-import type { KernelConfig } from '../config/kernel-config.ts';
+import { type ShaderPart, wholeUniforms } from '../../codegen/shader-part.ts';
+import { type KernelConfig } from '../config/kernel-config.ts';
 import { readOperand, writeOperand } from '../layout/operand.ts';
 
 /**
@@ -171,8 +171,7 @@ function scalesPart(
   return {
     bindings: [{ name: 'scales', element: 'u32', access: 'read', elementBytes: 1, alignment: 1 }],
     uniforms: [
-      { name: 'scales_base', type: 'u32', value: { offsetOf: 'scales' } },
-      { name: 'scales_per_head', type: 'u32', value: rows * columns },
+      ...wholeUniforms({ scales_base: { offsetOf: 'scales' }, scales_per_head: rows * columns }),
       {
         name: 'scale_columns',
         type: 'u32',

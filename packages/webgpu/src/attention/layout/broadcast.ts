@@ -1,5 +1,5 @@
 import type { BroadcastDesc } from '@tilewise/core';
-import type { UniformField } from '../../codegen/shader-part.ts';
+import { type UniformField, wholeUniforms } from '../../codegen/shader-part.ts';
 
 /** Uniforms and `NAME_at(seq, h, i, j) -> u32`, the element of a tensor broadcast to (B, Hq, Sq, Skv). */
 export function broadcastAddressing(
@@ -7,19 +7,8 @@ export function broadcastAddressing(
   { strides }: BroadcastDesc,
 ): { uniforms: UniformField[]; code: string } {
   const [sb, sh, si, sj] = strides;
-  const field = (suffix: string, value: UniformField['value']): UniformField => ({
-    name: `${name}_${suffix}`,
-    type: 'u32',
-    value,
-  });
   return {
-    uniforms: [
-      field('base', { offsetOf: name }),
-      field('sb', sb),
-      field('sh', sh),
-      field('si', si),
-      field('sj', sj),
-    ],
+    uniforms: wholeUniforms({ base: { offsetOf: name }, sb, sh, si, sj }, `${name}_`),
     code: `fn ${name}_at(seq: Sequence, h: u32, i: u32, j: u32) -> u32 {
   return P.${name}_base + seq.b * P.${name}_sb + h * P.${name}_sh + i * P.${name}_si + j * P.${name}_sj;
 }`,

@@ -1,4 +1,4 @@
-import { readElement, type ShaderPart } from '../../codegen/shader-part.ts';
+import { readElement, type ShaderPart, wholeUniforms } from '../../codegen/shader-part.ts';
 
 /**
  * A small tensor in line (lengths, offsets, slopes, sinks, block numbers): `listElement` reads it, wherever a
@@ -8,7 +8,7 @@ import { readElement, type ShaderPart } from '../../codegen/shader-part.ts';
 export function listPart(name: string, element: 'i32' | 'u32' | 'f32', variable: string = name): ShaderPart {
   return {
     bindings: [{ name, variable, element, access: 'read', elementBytes: 4, alignment: 4, gatherable: true }],
-    uniforms: [{ name: `${variable}_base`, type: 'u32', value: { offsetOf: name } }],
+    uniforms: wholeUniforms({ [`${variable}_base`]: { offsetOf: name } }),
   };
 }
 

@@ -1,7 +1,12 @@
 import { type OperandDesc, type SequenceStarts, sideOf as sides } from '@tilewise/core';
 import { arrayElement, storageFormat } from '../../codegen/formats/storage-format.ts';
 import { storePart } from '../../codegen/formats/store-part.ts';
-import type { ShaderPart, StorageBinding, UniformField } from '../../codegen/shader-part.ts';
+import {
+  type ShaderPart,
+  type StorageBinding,
+  type UniformField,
+  wholeUniforms,
+} from '../../codegen/shader-part.ts';
 import type { PagePart } from './pages.ts';
 import type { Segments } from './segments.ts';
 
@@ -41,11 +46,6 @@ interface OperandAddressing {
 /** `NAME_row(seq, h, s)`: the only place that knows how an operand lies in memory. */
 function addressing(name: string, desc: OperandDesc, { tools }: OperandAccess): OperandAddressing {
   const { shape, strides, page, starts } = desc;
-  const field = (suffix: string, value: UniformField['value']): UniformField => ({
-    name: `${name}_${suffix}`,
-    type: 'u32',
-    value,
-  });
   const [sb, sh, ss, sd] = strides;
   const pages = page && isPageable(name) ? tools?.pages?.(name, page, shape[0]) : null;
   const block = pages ? `${name}_block(seq.b, s)` : 'seq.b';
@@ -58,12 +58,7 @@ function addressing(name: string, desc: OperandDesc, { tools }: OperandAccess): 
   return {
     bindings: pages?.bindings ?? [],
     uniforms: [
-      field('base', { offsetOf: name }),
-      field('sb', sb),
-      field('sh', sh),
-      field('ss', ss),
-      field('sd', sd),
-      field('D', shape[3]),
+      ...wholeUniforms({ base: { offsetOf: name }, sb, sh, ss, sd, D: shape[3] }, `${name}_`),
       ...(pages?.uniforms ?? []),
     ],
     code: `${pages ? `${pages.code}\n\n` : ''}fn ${name}_row(seq: Sequence, h: u32, s: u32) -> u32 {

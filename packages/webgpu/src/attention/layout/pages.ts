@@ -1,5 +1,5 @@
 import type { PageDesc } from '@tilewise/core';
-import type { ShaderPart, UniformField } from '../../codegen/shader-part.ts';
+import { type ShaderPart, wholeUniforms } from '../../codegen/shader-part.ts';
 import { listElement, listPart, together } from './list.ts';
 
 /** Makes `NAME_block`: see `pagePart`. */
@@ -15,11 +15,6 @@ export function pagePart(name: 'k' | 'v', { size, table }: PageDesc, blocks: num
   const suffix = name.toUpperCase();
   const tableName = `pageTable${suffix}`;
   const isPacked = table.shape.length === 1;
-  const field = (field: string, value: UniformField['value']): UniformField => ({
-    name: `${name}_${field}`,
-    type: 'u32',
-    value,
-  });
   const [outer, inner = 0] = table.strides;
   const counts = `cuPages${suffix}`;
   // Negative numbers read as large ones, which are then cut to what exists.
@@ -27,16 +22,16 @@ export function pagePart(name: 'k' | 'v', { size, table }: PageDesc, blocks: num
   const entry = isPacked
     ? `min(${listElement(counts, 'b')} + page, P.${name}_last_page) * P.${name}_table_stride`
     : `b * P.${name}_table_sb + page * P.${name}_table_stride`;
+  const own = {
+    page_shift: Math.log2(size),
+    page_mask: size - 1,
+    last_block: Math.max(blocks - 1, 0),
+    table_stride: isPacked ? outer : inner,
+    ...(isPacked ? { last_page: Math.max(table.shape[0] - 1, 0) } : { table_sb: outer }),
+  };
   return {
     bindings: lists.bindings,
-    uniforms: [
-      ...lists.uniforms,
-      field('page_shift', Math.log2(size)),
-      field('page_mask', size - 1),
-      field('last_block', Math.max(blocks - 1, 0)),
-      field('table_stride', isPacked ? outer : inner),
-      ...(isPacked ? [field('last_page', Math.max(table.shape[0] - 1, 0))] : [field('table_sb', outer)]),
-    ],
+    uniforms: [...lists.uniforms, ...wholeUniforms(own, `${name}_`)],
     code: `fn ${name}_block(b: u32, s: u32) -> u32 {
   let page = s >> P.${name}_page_shift;
   let entry = ${entry};

@@ -1,6 +1,6 @@
 import type { AttentionProblem } from '@tilewise/core';
 import { highest, isNaN4 } from '../../codegen/formats/float-bits.ts';
-import type { ShaderPart } from '../../codegen/shader-part.ts';
+import { type ShaderPart, wholeUniforms } from '../../codegen/shader-part.ts';
 
 /**
  * `row_at(seq, h, i) -> u32`: element of an lse-like tensor, contiguous (Hq, T) where q is packed, else (B,
@@ -9,10 +9,7 @@ import type { ShaderPart } from '../../codegen/shader-part.ts';
 export function rowAddressing({ q, Hq, Sq }: Pick<AttentionProblem, 'q' | 'Hq' | 'Sq'>): ShaderPart {
   const packed = q.starts === 'cumulative';
   return {
-    uniforms: [
-      { name: 'Hq', type: 'u32', value: Hq },
-      { name: 'row_stride_h', type: 'u32', value: packed ? q.shape[2] : Sq },
-    ],
+    uniforms: wholeUniforms({ Hq, row_stride_h: packed ? q.shape[2] : Sq }),
     code: `fn row_at(seq: Sequence, h: u32, i: u32) -> u32 {
   return ${packed ? 'h * P.row_stride_h + seq.start_q + i' : '(seq.b * P.Hq + h) * P.row_stride_h + i'};
 }
@@ -32,7 +29,7 @@ export function rowTensor(
   const bytes = element === 'vec2f' ? 8 : 4;
   return {
     bindings: [{ name, element, access, elementBytes: bytes, alignment: bytes }],
-    uniforms: [{ name: `${name}_base`, type: 'u32', value: { offsetOf: name } }],
+    uniforms: wholeUniforms({ [`${name}_base`]: { offsetOf: name } }),
   };
 }
 
@@ -65,7 +62,7 @@ export function rowOutput(name: RowOutput): ShaderPart {
   const variable = `${name}_rows`;
   return {
     bindings: [{ name, variable, element: 'u32', access: 'read_write', elementBytes: 4, alignment: 4 }],
-    uniforms: [{ name: `${name}_base`, type: 'u32', value: { offsetOf: name } }],
+    uniforms: wholeUniforms({ [`${name}_base`]: { offsetOf: name } }),
     code: `fn ${name}_write(at: u32, m: f32, l: f32) {
   ${variable}[P.${name}_base + at] = ${rowBits[name]};
 }`,

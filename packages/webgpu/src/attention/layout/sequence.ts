@@ -1,5 +1,5 @@
 import type { AttentionProblem, OperandDesc, RaggedName } from '@tilewise/core';
-import type { ShaderPart } from '../../codegen/shader-part.ts';
+import { type ShaderPart, wholeUniforms } from '../../codegen/shader-part.ts';
 import { listElement, listPart, together } from './list.ts';
 import { type Side, sideOf } from './operand.ts';
 
@@ -78,10 +78,7 @@ function raggedField(name: RaggedName, { shape, strides }: OperandDesc): Sequenc
     value: `min(u32(max(${listElement(list, 'b')}, 0)), P.${name}_last)`,
     part: {
       bindings,
-      uniforms: [
-        ...uniforms,
-        { name: `${name}_last`, type: 'u32', value: Math.max(shape[2] - 1, 0) * strides[2] },
-      ],
+      uniforms: [...uniforms, ...wholeUniforms({ [`${name}_last`]: Math.max(shape[2] - 1, 0) * strides[2] })],
     },
   };
 }
@@ -110,10 +107,7 @@ export function sequencePart(problem: AttentionProblem, operands: KernelOperands
   return [
     {
       uniforms: [
-        { name: 'Sq', type: 'u32', value: Sq },
-        { name: 'Skv', type: 'u32', value: Skv },
-        { name: 'Dqk', type: 'u32', value: Dqk },
-        { name: 'Dv', type: 'u32', value: Dv },
+        ...wholeUniforms({ Sq, Skv, Dqk, Dv }),
         { name: 'band_left', type: 'i32', value: Math.min(band?.left ?? unbounded, unbounded) },
         { name: 'band_right', type: 'i32', value: Math.min(band?.right ?? unbounded, unbounded) },
         { name: 'bottom_right', type: 'i32', value: band?.align === 'bottom-right' ? 1 : 0 },

@@ -2,7 +2,7 @@ import { type BackwardProblem, dtypeTraits, elementCount, type TensorDesc } from
 import type { ExprTools } from '@tilewise/core/expr';
 import { elementStore } from '../../codegen/formats/element-store.ts';
 import { type KernelSpec, kernelSpec } from '../../codegen/kernel-spec.ts';
-import type { ShaderPart } from '../../codegen/shader-part.ts';
+import { type ShaderPart, wholeUniforms } from '../../codegen/shader-part.ts';
 import { repeat } from '../../codegen/text.ts';
 import type { KernelConfig } from '../config/kernel-config.ts';
 import { captureGradient } from '../config/tensor-names.ts';
@@ -123,10 +123,7 @@ export function captureGradientKernels(
   );
   const tiles = Math.ceil(Sq / tileRows(tile));
   const tables: ShaderPart = {
-    uniforms: [
-      { name: 'table_vectors', type: 'u32', value: table.vectors },
-      { name: 'tables', type: 'u32', value: table.copies },
-    ],
+    uniforms: wholeUniforms({ table_vectors: table.vectors, tables: table.copies }),
   };
   const body = `
   let tx = lane % ${tile.grid.tx}u;
@@ -155,8 +152,7 @@ export function captureGradientKernels(
     parts: [
       {
         uniforms: [
-          { name: 'strips', type: 'u32', value: tiles * Hq * B },
-          { name: 'tiles', type: 'u32', value: tiles },
+          ...wholeUniforms({ strips: tiles * Hq * B, tiles }),
           ...[...new Set(sites.map(({ capture }) => capture))].map(
             ({ name, first }) => ({ name: `table_${name}`, type: 'u32', value: first }) as const,
           ),
@@ -265,11 +261,7 @@ function reduceKernel(
     workgroupSize: lanes,
     parts: [
       {
-        uniforms: [
-          { name: 'count', type: 'u32', value: count },
-          { name: 'copies', type: 'u32', value: copies },
-          { name: 'first', type: 'u32', value: first },
-        ],
+        uniforms: wholeUniforms({ count, copies, first }),
       },
       tables,
       partialSumsPart('read'),

@@ -1,7 +1,7 @@
 import { type DType, dtypeTraits, type TensorDesc } from '@tilewise/core';
 import { isNegativeInfinity } from '../../codegen/formats/float-bits.ts';
 import { storageFormat } from '../../codegen/formats/storage-format.ts';
-import { readElement, type ShaderPart } from '../../codegen/shader-part.ts';
+import { readElement, type ShaderPart, wholeUniforms } from '../../codegen/shader-part.ts';
 import { captureTensor } from '../config/tensor-names.ts';
 
 const byte = 'captured_word >> ((at & 3u) * 8u)';
@@ -69,7 +69,7 @@ fn ${captureLoad(name)}(${parameters}) -> f32 {
       },
     ],
     uniforms: [
-      { name: `${variable}_base`, type: 'u32', value: { offsetOf: captureTensor(name) } },
+      ...wholeUniforms({ [`${variable}_base`]: { offsetOf: captureTensor(name) } }),
       ...dims.flatMap(d => [
         { name: `${variable}_last${d}`, type: 'i32', value: Math.max((shape[d] ?? 0) - 1, 0) } as const,
         { name: `${variable}_stride${d}`, type: 'u32', value: strides[d] ?? 0 } as const,

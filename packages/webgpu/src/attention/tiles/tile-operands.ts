@@ -1,5 +1,5 @@
 import type { AttentionProblem, OperandDesc } from '@tilewise/core';
-import type { UniformField } from '../../codegen/shader-part.ts';
+import { type UniformField, wholeUniforms } from '../../codegen/shader-part.ts';
 import { sideOf } from '../layout/operand.ts';
 import type { TileOperand } from './tile-backend.ts';
 
@@ -62,8 +62,5 @@ export const keyHeads = `let h_k = h / P.group_k;
 
 /** `group_k` and `group_v`: how many query heads share a key head and a value head. */
 export function headGroups({ Hq, Hk, Hv }: AttentionProblem): UniformField[] {
-  return [
-    { name: 'group_k', type: 'u32', value: Hq / Hk },
-    { name: 'group_v', type: 'u32', value: Hq / Hv },
-  ];
+  return wholeUniforms({ group_k: Hq / Hk, group_v: Hq / Hv });
 }

@@ -1,5 +1,5 @@
 import type { DType } from '@tilewise/core';
-import type { ShaderPart } from '../shader-part.ts';
+import { type ShaderPart, wholeUniforms } from '../shader-part.ts';
 import { storageFormat } from './storage-format.ts';
 import { storePart } from './store-part.ts';
 
@@ -21,7 +21,7 @@ export function elementStore(name: string, dtype: DType, tensor: string = name):
         alignment: format.bytes,
       },
     ],
-    uniforms: [{ name: `${name}_base`, type: 'u32', value: { offsetOf: tensor } }],
+    uniforms: wholeUniforms({ [`${name}_base`]: { offsetOf: tensor } }),
     requires: format.requires,
     code: `${bytes === 4 ? '' : `${storePart(name, bytes)}\n\n`}fn ${name}_store(at: u32, x: f32) {
   ${encode4 ? `${name}_store_part(${place}, ${encode4('vec4f(x)')}.x);` : `${name}[${place}] = x;`}

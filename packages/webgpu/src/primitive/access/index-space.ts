@@ -59,9 +59,7 @@ export function placesIn({ extents }: Pick<IndexSpace, 'extents'>): number {
   return extents.reduce((product, n) => product * n, 1);
 }
 
-/** Uniforms that are whole numbers, by name. */
-export const wholeUniforms = (values: Readonly<Record<string, UniformField['value']>>): UniformField[] =>
-  Object.entries(values).map(([name, value]) => ({ name, type: 'u32', value }));
+export { wholeUniforms } from '../../codegen/shader-part.ts';
 
 /** The uniforms `extent0`, `extent1`…, which `splitPlace` takes. */
 export function extentUniforms(extents: readonly number[]): UniformField[] {

@@ -3,15 +3,13 @@ import type { BindingBudget } from '../../codegen/binding-pressure.ts';
 import { type ElementFormat, elementFormat, wgslTypes } from '../../codegen/formats/element-format.ts';
 import { arrayElement } from '../../codegen/formats/storage-format.ts';
 import { storePart } from '../../codegen/formats/store-part.ts';
-import { readElement, type ShaderPart, type UniformField } from '../../codegen/shader-part.ts';
+import { readElement, type ShaderPart, type UniformField, wholeUniforms } from '../../codegen/shader-part.ts';
 import { byName, type InPlaceNames, type PrimitiveTensors } from '../primitive-kernels.ts';
 
 /** Where a tensor starts, and how far it steps along each dimension of a space: `NAME_base`, `NAME_step0`… */
 function placeUniforms(name: string, steps: readonly number[], home = name): UniformField[] {
-  return [
-    { name: `${name}_base`, type: 'u32', value: { offsetOf: home } },
-    ...steps.map((value, d): UniformField => ({ name: `${name}_step${d}`, type: 'u32', value })),
-  ];
+  const ofSteps = Object.fromEntries(steps.map((step, d) => [`step${d}`, step]));
+  return wholeUniforms({ base: { offsetOf: home }, ...ofSteps }, `${name}_`);
 }
 
 /** WGSL expression of the element of a tensor at some indices, of its space or of its own. */
@@ -122,7 +120,7 @@ export function readAnywhere(
       { name, element: scalarElement, access: 'read', elementBytes: bytes, alignment: bytes, ...binding },
     ],
     uniforms: [
-      { name: `${name}_base`, type: 'u32', value: { offsetOf: name } },
+      ...wholeUniforms({ [`${name}_base`]: { offsetOf: name } }),
       ...shape.flatMap((extent, d): UniformField[] => [
         { name: `${name}_last${d}`, type: 'i32', value: Math.max(extent - 1, 0) },
         { name: `${name}_stride${d}`, type: 'u32', value: strides[d] },

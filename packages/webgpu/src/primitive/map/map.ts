@@ -1,6 +1,7 @@
 import type { MapPrimitive } from '@tilewise/core/primitive';
 import { wgslTypes } from '../../codegen/formats/element-format.ts';
 import { kernelSpec } from '../../codegen/kernel-spec.ts';
+import { wholeUniforms } from '../../codegen/shader-part.ts';
 import {
   broadcastStrides,
   extentUniforms,
@@ -60,7 +61,7 @@ export function mapKernels({ value }: MapPrimitive, tensors: PrimitiveTensors): 
     groups: Math.ceil(count / (4 * lanes)),
     workgroupSize: lanes,
     parts: [
-      { uniforms: [{ name: 'count', type: 'u32', value: count }, ...extentUniforms(extents)] },
+      { uniforms: [...wholeUniforms({ count }), ...extentUniforms(extents)] },
       ...placedExpression({ expr: value, inputs: named, space, four, unaligned, isOverBudget, inPlace }),
       writePlaces(result, output, space.steps[result], writing, value.type, inPlace),
     ],

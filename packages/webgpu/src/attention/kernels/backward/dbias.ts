@@ -1,7 +1,7 @@
 import { type BackwardProblem, contiguousStrides, type DType } from '@tilewise/core';
 import { elementStore } from '../../../codegen/formats/element-store.ts';
 import { type KernelSpec, kernelSpec } from '../../../codegen/kernel-spec.ts';
-import type { ShaderPart } from '../../../codegen/shader-part.ts';
+import { type ShaderPart, wholeUniforms } from '../../../codegen/shader-part.ts';
 import { repeat } from '../../../codegen/text.ts';
 import type { KernelConfig } from '../../config/kernel-config.ts';
 import { tileCols, tileLanes, tileRows } from '../../tiles/tile.ts';
@@ -101,16 +101,10 @@ export function scoreInputVectors(problem: BackwardProblem): number {
 function placePart(name: string, { kept, parts }: Cut, shape: readonly number[]): ShaderPart {
   const own = contiguousStrides(shape);
   const lead = 4 - shape.length;
-  const fields = ['sb', 'sh', 'si', 'sj'].map(
-    (suffix, d) => [suffix, kept[d] ? (own[d - lead] ?? 0) : 0] as const,
-  );
-  const counts = ['parts_h', 'parts_i', 'parts_j'].map((suffix, d) => [suffix, parts[d + 1] ?? 1] as const);
+  const [sb, sh, si, sj] = kept.map((isKept, d) => (isKept ? (own[d - lead] ?? 0) : 0));
+  const [, parts_h, parts_i, parts_j] = parts;
   return {
-    uniforms: [...counts, ...fields].map(([suffix, value]) => ({
-      name: `${name}_${suffix}`,
-      type: 'u32',
-      value,
-    })),
+    uniforms: wholeUniforms({ parts_h, parts_i, parts_j, sb, sh, si, sj }, `${name}_`),
     code: `// Batch entry, head, and tile of queries and of keys; those that are summed over count as one.
 fn part_at(part: u32) -> vec4u {
   let b = part / (P.${name}_parts_j * P.${name}_parts_i * P.${name}_parts_h);
@@ -205,12 +199,7 @@ function scoreInputKernels(problem: BackwardProblem, config: KernelConfig, input
     bindingBudget: config.bindingBudget,
     parts: [
       {
-        uniforms: [
-          { name: 'chunks', type: 'u32', value: chunks },
-          { name: 'steps', type: 'u32', value: product(steps) },
-          { name: 'steps_h', type: 'u32', value: steps[1] },
-          { name: 'steps_i', type: 'u32', value: steps[2] },
-        ],
+        uniforms: wholeUniforms({ chunks, steps: product(steps), steps_h: steps[1], steps_i: steps[2] }),
       },
       ...gradient.parts,
       place,
@@ -252,12 +241,7 @@ function chunksKernel(
     workgroupSize: lanes,
     parts: [
       {
-        uniforms: [
-          { name: 'elements', type: 'u32', value: elements },
-          { name: 'chunks', type: 'u32', value: cut.chunks },
-          { name: 'Sq', type: 'u32', value: Sq },
-          { name: 'Skv', type: 'u32', value: Skv },
-        ],
+        uniforms: wholeUniforms({ elements, chunks: cut.chunks, Sq, Skv }),
       },
       place,
       partialSumsPart('read'),

@@ -1,9 +1,10 @@
 import type { BackwardProblem } from '@tilewise/core';
 import { type KernelSpec, kernelSpec } from '../../../codegen/kernel-spec.ts';
 import { isCpu } from '../../../device/capabilities/broadcasting.ts';
-import type { Capabilities } from '../../../device/capabilities/capabilities.ts';
-import type { KernelConfig } from '../../config/kernel-config.ts';
+import { type Capabilities } from '../../../device/capabilities/capabilities.ts';
+import { type KernelConfig } from '../../config/kernel-config.ts';
 import { fp8Kernel } from '../../fp8/fp8-steps.ts';
+import { wholeUniforms } from '../../../codegen/shader-part.ts';
 import { readOperand } from '../../layout/operand.ts';
 import { rowAddressing, rowTensor } from '../../layout/row-results.ts';
 import { sequencePart } from '../../layout/sequence.ts';
@@ -65,7 +66,7 @@ export function deltaKernel(
     groups: { batches: B, heads: Hq, tiles, each: 1, side: 'q', rows: rowsPerGroup, reversed: false },
     workgroupSize: lanes,
     parts: [
-      { uniforms: [{ name: 'tiles', type: 'u32', value: tiles }] },
+      { uniforms: wholeUniforms({ tiles }) },
       ...fp8.parts,
       ...sequencePart(forward, { o: forward.o, dO }),
       readOperand('o', forward.o, config),

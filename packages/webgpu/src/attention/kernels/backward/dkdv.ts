@@ -1,6 +1,7 @@
 import type { BackwardProblem, OperandDesc } from '@tilewise/core';
 import { type KernelSpec, kernelSpec } from '../../../codegen/kernel-spec.ts';
-import type { TileConfig } from '../../config/kernel-config.ts';
+import { type TileConfig } from '../../config/kernel-config.ts';
+import { wholeUniforms } from '../../../codegen/shader-part.ts';
 import { writeOperand } from '../../layout/operand.ts';
 import { queryRangePart } from '../../layout/sequence.ts';
 import { tileCols, tileLanes, tileRows } from '../../tiles/tile.ts';
@@ -79,10 +80,7 @@ export function dkdvKernel(
     workgroupSize: tileLanes(tile),
     parts: [
       {
-        uniforms: [
-          { name: 'tiles', type: 'u32', value: tiles },
-          { name: 'heads', type: 'u32', value: heads },
-        ],
+        uniforms: wholeUniforms({ tiles, heads }),
       },
       ...gradient.parts,
       queryRangePart,

@@ -1,6 +1,7 @@
 import type { BackwardProblem, OperandDesc } from '@tilewise/core';
 import { type KernelSpec, kernelSpec } from '../../../codegen/kernel-spec.ts';
-import type { TileConfig } from '../../config/kernel-config.ts';
+import { type TileConfig } from '../../config/kernel-config.ts';
+import { wholeUniforms } from '../../../codegen/shader-part.ts';
 import { writeOperand } from '../../layout/operand.ts';
 import { tileCols, tileLanes, tileRows } from '../../tiles/tile.ts';
 import { type AccumulateGemm, storeRows } from '../../tiles/tile-backend.ts';
@@ -47,11 +48,7 @@ export function dqKernel(problem: BackwardProblem, dq: OperandDesc, config: Tile
     name: 'attention dq',
     groups: { batches: B, heads: Hq, tiles, each: 1, side: 'q', rows, reversed: true },
     workgroupSize: tileLanes(tile),
-    parts: [
-      { uniforms: [{ name: 'tiles', type: 'u32', value: tiles }] },
-      ...gradient.parts,
-      writeOperand('dq', dq, config),
-    ],
+    parts: [{ uniforms: wholeUniforms({ tiles }) }, ...gradient.parts, writeOperand('dq', dq, config)],
     body,
     bindingBudget: config.bindingBudget,
   });

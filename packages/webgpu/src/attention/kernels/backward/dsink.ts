@@ -1,7 +1,8 @@
 import type { BackwardProblem } from '@tilewise/core';
 import { elementStore } from '../../../codegen/formats/element-store.ts';
 import { type KernelSpec, kernelSpec } from '../../../codegen/kernel-spec.ts';
-import type { KernelConfig } from '../../config/kernel-config.ts';
+import { type KernelConfig } from '../../config/kernel-config.ts';
+import { wholeUniforms } from '../../../codegen/shader-part.ts';
 import { listElement, listPart } from '../../layout/list.ts';
 import { rowAddressing, rowTensor } from '../../layout/row-results.ts';
 import { sequencePart } from '../../layout/sequence.ts';
@@ -39,7 +40,7 @@ export function dsinkKernel(problem: BackwardProblem, { bindingBudget }: KernelC
     groups: forward.Hq,
     workgroupSize: lanes,
     parts: [
-      { uniforms: [{ name: 'B', type: 'u32', value: forward.B }] },
+      { uniforms: wholeUniforms({ B: forward.B }) },
       ...sequencePart(forward, {}),
       rowAddressing(forward),
       rowTensor('workspace', 'read', 'vec2f'),

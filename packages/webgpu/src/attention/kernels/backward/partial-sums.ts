@@ -1,4 +1,4 @@
-import type { ShaderPart } from '../../../codegen/shader-part.ts';
+import { type ShaderPart, wholeUniforms } from '../../../codegen/shader-part.ts';
 
 /** The region of the workspace in which one kernel leaves sums that the next one adds up. */
 export const partialSums = 'workspace.sums';
@@ -16,6 +16,6 @@ export function partialSumsPart(access: 'read' | 'read_write'): ShaderPart {
         alignment: 8,
       },
     ],
-    uniforms: [{ name: 'sums_base', type: 'u32', value: { offsetOf: partialSums } }],
+    uniforms: wholeUniforms({ sums_base: { offsetOf: partialSums } }),
   };
 }

@@ -1,5 +1,6 @@
 import type { AttentionProblem } from '@tilewise/core';
 import { type KernelSpec, kernelSpec } from '../../../codegen/kernel-spec.ts';
+import { wholeUniforms } from '../../../codegen/shader-part.ts';
 import { repeat } from '../../../codegen/text.ts';
 import type { ForwardFinish, KernelConfig } from '../../config/kernel-config.ts';
 import { type Fp8Kernel, forwardAmaxes, fp8Kernel } from '../../fp8/fp8-steps.ts';
@@ -154,8 +155,7 @@ export function forwardKernel(
     parts: [
       {
         uniforms: [
-          { name: 'tiles', type: 'u32', value: tiles },
-          { name: 'head_groups', type: 'u32', value: Hq / heads },
+          ...wholeUniforms({ tiles, head_groups: Hq / heads }),
           ...headGroups(problem),
           ...rows.uniforms,
         ],

@@ -1,6 +1,7 @@
 import type { OperandDesc } from '@tilewise/core';
 import { markNonFinite } from '../../../codegen/formats/float-bits.ts';
 import { type KernelSpec, kernelSpec } from '../../../codegen/kernel-spec.ts';
+import { wholeUniforms } from '../../../codegen/shader-part.ts';
 import { type OperandAccess, readOperand } from '../../layout/operand.ts';
 import { lowest, rowTensor } from '../../layout/row-results.ts';
 import type { MergedRows } from './merge.ts';
@@ -45,10 +46,7 @@ export function loadPartialKernel(
     workgroupSize: lanes,
     parts: [
       {
-        uniforms: [
-          { name: 'tiles', type: 'u32', value: grid.tiles },
-          { name: 'part', type: 'u32', value: part },
-        ],
+        uniforms: wholeUniforms({ tiles: grid.tiles, part }),
       },
       ...rows.parts,
       partialsPart(rows.Dv, count, 'read_write'),

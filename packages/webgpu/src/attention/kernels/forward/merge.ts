@@ -1,7 +1,7 @@
 import type { AttentionProblem, OperandDesc } from '@tilewise/core';
 import { type KernelSpec, kernelSpec } from '../../../codegen/kernel-spec.ts';
-import type { ShaderPart } from '../../../codegen/shader-part.ts';
-import type { KernelConfig } from '../../config/kernel-config.ts';
+import { type ShaderPart, wholeUniforms } from '../../../codegen/shader-part.ts';
+import { type KernelConfig } from '../../config/kernel-config.ts';
 import { writeOperand } from '../../layout/operand.ts';
 import {
   lowest,
@@ -89,7 +89,7 @@ export function mergeKernel(rows: MergedRows, count: number, config: KernelConfi
     groups: grid,
     workgroupSize: lanes,
     parts: [
-      { uniforms: [{ name: 'tiles', type: 'u32', value: grid.tiles }] },
+      { uniforms: wholeUniforms({ tiles: grid.tiles }) },
       ...rows.parts,
       partialsPart(Dv, count, 'read'),
       writeOperand('o', o, config),

@@ -1,6 +1,6 @@
 import type { AttentionProblem } from '@tilewise/core';
 import type { KernelGrid } from '../../../codegen/kernel-spec.ts';
-import type { ShaderPart } from '../../../codegen/shader-part.ts';
+import { type ShaderPart, wholeUniforms } from '../../../codegen/shader-part.ts';
 
 /**
  * vec4s that hold what one part of the keys gives for one row: (m, l, 0, 0), then its output before the
@@ -15,11 +15,11 @@ export const partialVectors = (Dv: number): number => 1 + Math.ceil(Dv / 4);
 export function partialsPart(Dv: number, parts: number, access: 'read' | 'read_write'): ShaderPart {
   return {
     bindings: [{ name: 'workspace', element: 'vec4f', access, elementBytes: 16, alignment: 16 }],
-    uniforms: [
-      { name: 'workspace_base', type: 'u32', value: { offsetOf: 'workspace' } },
-      { name: 'parts', type: 'u32', value: parts },
-      { name: 'partial_vectors', type: 'u32', value: partialVectors(Dv) },
-    ],
+    uniforms: wholeUniforms({
+      workspace_base: { offsetOf: 'workspace' },
+      parts,
+      partial_vectors: partialVectors(Dv),
+    }),
     code: `fn partial_at(row: u32, part: u32) -> u32 {
   return P.workspace_base + (row * P.parts + part) * P.partial_vectors;
 }`,

@@ -1,5 +1,5 @@
 import type { AttentionProblem } from '@tilewise/core';
-import type { UniformField } from '../../../codegen/shader-part.ts';
+import { type UniformField, wholeUniforms } from '../../../codegen/shader-part.ts';
 import { repeat } from '../../../codegen/text.ts';
 import { type Tile, tileRows } from '../../tiles/tile.ts';
 import type { TileOperand } from '../../tiles/tile-backend.ts';
@@ -56,7 +56,7 @@ export function queryRows(heads: number, tile: Tile): QueryRows {
   const query = (row: string): string => `${row} / P.row_heads`;
   return {
     heads,
-    uniforms: [{ name: 'row_heads', type: 'u32', value: heads }],
+    uniforms: wholeUniforms({ row_heads: heads }),
     span: `let i0 = row0 / P.row_heads;\n  let i1 = (row0 + ${rows - 1}u) / P.row_heads + 1u;`,
     places: places(head, query),
     operand: operand => ({
