@@ -58,9 +58,9 @@ function derivative(expr: Expr, isVariable: (e: Expr) => boolean): Expr {
 function chain(e: Expr, d: (e: Expr) => Expr): Expr {
   switch (e.kind) {
     case 'unary':
-      return unaryDerivative(e.op, e, e.a, d(e.a));
+      return unaryDerivatives[e.op]?.(d(e.a), e.a, e) ?? zero;
     case 'binary':
-      return binaryDerivative(e.op, e, e.a, e.b, d(e.a), d(e.b));
+      return binaryDerivatives[e.op]?.(d(e.a), d(e.b), e.a, e.b, e) ?? zero;
     case 'select':
       return choose(e.condition, d(e.whenTrue), d(e.whenFalse));
     default:
@@ -68,53 +68,31 @@ function chain(e: Expr, d: (e: Expr) => Expr): Expr {
   }
 }
 
-/** Derivative of y = op(a), given da. */
-function unaryDerivative(op: UnaryOp, y: Expr, a: Expr, da: Expr): Expr {
-  switch (op) {
-    case 'neg':
-      return negative(da);
-    case 'abs':
-      return choose(binary('gt', a, 0), da, choose(binary('lt', a, 0), negative(da), zero));
-    case 'exp':
-      return times(y, da);
-    case 'log':
-      return over(da, a);
-    case 'sqrt':
-      return over(da, times(constant(2), y));
-    case 'tanh':
-      return times(minus(one, times(y, y)), da);
-    case 'erf':
-      return times(times(constant(2 / Math.sqrt(Math.PI)), unary('exp', negative(times(a, a)))), da);
-    case 'sin':
-      return times(unary('cos', a), da);
-    case 'cos':
-      return times(negative(unary('sin', a)), da);
-    default:
-      return zero;
-  }
-}
+/** Derivatives of y = op(a), given da; 0 for any other operator. */
+const unaryDerivatives: Readonly<Partial<Record<UnaryOp, (da: Expr, a: Expr, y: Expr) => Expr>>> = {
+  neg: da => negative(da),
+  abs: (da, a) => choose(binary('gt', a, 0), da, choose(binary('lt', a, 0), negative(da), zero)),
+  exp: (da, _, y) => times(y, da),
+  log: (da, a) => over(da, a),
+  sqrt: (da, _, y) => over(da, times(constant(2), y)),
+  tanh: (da, _, y) => times(minus(one, times(y, y)), da),
+  erf: (da, a) => times(times(constant(2 / Math.sqrt(Math.PI)), unary('exp', negative(times(a, a)))), da),
+  sin: (da, a) => times(unary('cos', a), da),
+  cos: (da, a) => times(negative(unary('sin', a)), da),
+};
 
-/** Derivative of y = a op b, given da and db. */
-function binaryDerivative(op: BinaryOp, y: Expr, a: Expr, b: Expr, da: Expr, db: Expr): Expr {
-  switch (op) {
-    case 'add':
-      return plus(da, db);
-    case 'sub':
-      return minus(da, db);
-    case 'mul':
-      return plus(times(da, b), times(a, db));
-    case 'div':
-      return over(minus(da, times(y, db)), b);
-    case 'min':
-      return choose(binary('lt', a, b), da, choose(binary('gt', a, b), db, mean(da, db)));
-    case 'max':
-      return choose(binary('gt', a, b), da, choose(binary('lt', a, b), db, mean(da, db)));
-    case 'pow':
-      return plus(times(powByBase(a, b), da), times(powByExponent(y, a, b), db));
-    default:
-      return zero;
-  }
-}
+type BinaryDerivative = (da: Expr, db: Expr, a: Expr, b: Expr, y: Expr) => Expr;
+
+/** Derivatives of y = a op b, given da and db; 0 for any other operator. */
+const binaryDerivatives: Readonly<Partial<Record<BinaryOp, BinaryDerivative>>> = {
+  add: plus,
+  sub: minus,
+  mul: (da, db, a, b) => plus(times(da, b), times(a, db)),
+  div: (da, db, _, b, y) => over(minus(da, times(y, db)), b),
+  min: (da, db, a, b) => choose(binary('lt', a, b), da, choose(binary('gt', a, b), db, mean(da, db))),
+  max: (da, db, a, b) => choose(binary('gt', a, b), da, choose(binary('lt', a, b), db, mean(da, db))),
+  pow: (da, db, a, b, y) => plus(times(powByBase(a, b), da), times(powByExponent(y, a, b), db)),
+};
 
 /** ∂ aᵇ / ∂ a = b·aᵇ⁻¹, which is 0 for b = 0 although a⁻¹ has no value at a = 0. */
 function powByBase(a: Expr, b: Expr): Expr {

@@ -131,8 +131,7 @@ export function encode(w: FunctionWriter, from: ExprType, format: Format): void 
 
 /** Stores the codes of a local in four neighbouring elements. */
 export function storeFour(w: FunctionWriter, format: Format, at: Local, codes: Local): void {
-  w.get(at);
-  w.get(codes);
+  w.get(at, codes);
   const bytes = formatBytes[format];
   if (bytes === 4) {
     w.vectorMemory('store');
@@ -151,8 +150,7 @@ export function storeFour(w: FunctionWriter, format: Format, at: Local, codes: L
 
 /** Stores the code in a lane of a local at an address. */
 export function storeLane(w: FunctionWriter, format: Format, at: Local, codes: Local, lane: number): void {
-  w.get(at);
-  w.get(codes);
+  w.get(at, codes);
   w.vector('i32x4ExtractLane', lane);
   const bytes = formatBytes[format];
   w.memory(bytes === 4 ? 'i32Store' : bytes === 2 ? 'i32Store16' : 'i32Store8');

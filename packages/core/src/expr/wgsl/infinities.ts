@@ -69,59 +69,48 @@ function testNode(e: Expr, to: InfinityName, test: Test): Expr {
     case 'select':
       return either(both(e.condition, test(e.whenTrue, to)), both(not(e.condition), test(e.whenFalse, to)));
     case 'unary':
-      return testUnary(e.op, e.a, to, test);
+      return unaryTests[e.op]?.(test, to, e.a) ?? no;
     case 'binary':
-      return testBinary(e.op, e.a, e.b, to, test);
+      return binaryTests[e.op]?.(test, to, e.a, e.b) ?? no;
     case 'variable':
       return no;
   }
 }
 
-/** Whether op(a) is infinite. */
-function testUnary(op: UnaryOp, a: Expr, to: InfinityName, test: Test): Expr {
-  switch (op) {
-    case 'neg':
-      return test(a, opposite[to]);
-    case 'round':
-      return test(a, to);
-    case 'abs':
-      return to === 'Infinity' ? either(test(a, to), test(a, opposite[to])) : no;
-    case 'exp':
-    case 'sqrt':
-      return to === 'Infinity' ? test(a, to) : no;
-    case 'log':
-      return to === 'Infinity' ? test(a, to) : binary('eq', a, 0);
-    default:
-      return no;
-  }
-}
+const ifPositive: UnaryTest = (test, to, a) => (to === 'Infinity' ? test(a, to) : no);
+const ofEitherSign: UnaryTest = (test, to, a) =>
+  to === 'Infinity' ? either(test(a, to), test(a, opposite[to])) : no;
 
-/** Whether a op b is infinite. */
-function testBinary(op: BinaryOp, a: Expr, b: Expr, to: InfinityName, test: Test): Expr {
-  const scaled = (x: Expr, by: Expr): Expr =>
-    either(both(test(x, to), binary('gt', by, 0)), both(test(x, opposite[to]), binary('lt', by, 0)));
-  switch (op) {
-    case 'add':
-      return either(test(a, to), test(b, to));
-    case 'sub':
-      return either(test(a, to), test(b, opposite[to]));
-    case 'mul':
-      return either(scaled(a, b), scaled(b, a));
-    case 'div':
-      return scaled(a, b);
-    case 'min':
-      return (to === 'Infinity' ? both : either)(test(a, to), test(b, to));
-    case 'max':
-      return (to === 'Infinity' ? either : both)(test(a, to), test(b, to));
-    case 'pow': {
-      if (b.kind !== 'constant' || !(Number(b.value) > 0)) return no;
-      if (Number(b.value) % 2 === 1) return test(a, to);
-      return to === 'Infinity' ? either(test(a, to), test(a, opposite[to])) : no;
-    }
-    default:
-      return no;
-  }
-}
+type UnaryTest = (test: Test, to: InfinityName, a: Expr) => Expr;
+
+/** Whether op(a) is infinite; any other operator gives no infinity. */
+const unaryTests: Readonly<Partial<Record<UnaryOp, UnaryTest>>> = {
+  neg: (test, to, a) => test(a, opposite[to]),
+  round: (test, to, a) => test(a, to),
+  abs: ofEitherSign,
+  exp: ifPositive,
+  sqrt: ifPositive,
+  log: (test, to, a) => (to === 'Infinity' ? test(a, to) : binary('eq', a, 0)),
+};
+
+type BinaryTest = (test: Test, to: InfinityName, a: Expr, b: Expr) => Expr;
+
+const scaled: BinaryTest = (test, to, x, by) =>
+  either(both(test(x, to), binary('gt', by, 0)), both(test(x, opposite[to]), binary('lt', by, 0)));
+
+/** Whether a op b is infinite; any other operator gives no infinity. */
+const binaryTests: Readonly<Partial<Record<BinaryOp, BinaryTest>>> = {
+  add: (test, to, a, b) => either(test(a, to), test(b, to)),
+  sub: (test, to, a, b) => either(test(a, to), test(b, opposite[to])),
+  mul: (test, to, a, b) => either(scaled(test, to, a, b), scaled(test, to, b, a)),
+  div: scaled,
+  min: (test, to, a, b) => (to === 'Infinity' ? both : either)(test(a, to), test(b, to)),
+  max: (test, to, a, b) => (to === 'Infinity' ? either : both)(test(a, to), test(b, to)),
+  pow: (test, to, a, b) => {
+    if (b.kind !== 'constant' || !(Number(b.value) > 0)) return no;
+    return Number(b.value) % 2 === 1 ? test(a, to) : ofEitherSign(test, to, a);
+  },
+};
 
 const no: Expr = /* @__PURE__ */ constant(false);
 

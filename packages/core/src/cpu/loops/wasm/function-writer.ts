@@ -26,8 +26,8 @@ export class FunctionWriter {
     return this.#locals.push(type);
   }
 
-  get(local: Local): void {
-    this.#code.push(scalar.localGet, ...unsigned(local));
+  get(...locals: readonly Local[]): void {
+    for (const local of locals) this.#code.push(scalar.localGet, ...unsigned(local));
   }
 
   set(local: Local): void {

@@ -99,8 +99,7 @@ export function writeLoop(spec: LoopSpec, sharedMemory: boolean): Uint8Array<Arr
     if (mode === 'four' && step === 'next') loadFour(w, format, at);
     else if (mode === 'four' && step === 'far') {
       loadLanes(format, lane => {
-        w.get(at);
-        w.get(streams[s].step);
+        w.get(at, streams[s].step);
         w.i32(lane);
         w.scalar('i32Mul');
         w.scalar('i32Add');
@@ -146,8 +145,7 @@ export function writeLoop(spec: LoopSpec, sharedMemory: boolean): Uint8Array<Arr
     });
     w.set(offsets);
     const address = (lane: number): void => {
-      w.get(base);
-      w.get(offsets);
+      w.get(base, offsets);
       w.vector('i32x4ExtractLane', lane);
       w.scalar('i32Add');
     };

@@ -34,6 +34,27 @@ export function createSink(w: FunctionWriter, output: Output, pointer: Pointer):
 
 const nothing = (): void => {};
 
+/** A sink that has work to do for elements alone. */
+const perElement = (element: Sink['element']): Sink => ({
+  ...{ start: nothing, afterFours: nothing, end: nothing },
+  element,
+});
+
+/** Puts a value, as f32, in a local. */
+function setFloats(w: FunctionWriter, { local, type }: Value, x: Local): void {
+  w.get(local);
+  convert(w, type, 'f32');
+  w.set(x);
+}
+
+/** Adds the first lane of a local to the f64 on the stack. */
+function addFirst(w: FunctionWriter, x: Local): void {
+  w.get(x);
+  w.vector('f32x4ExtractLane', 0);
+  w.scalar('f64Promote');
+  w.scalar('f64Add');
+}
+
 /** Moves half of a vector of f32 to two f64. */
 function promote(w: FunctionWriter, local: number, half: 'low' | 'high'): void {
   w.get(local);
@@ -47,27 +68,22 @@ function promote(w: FunctionWriter, local: number, half: 'low' | 'high'): void {
 function stored(w: FunctionWriter, { format, step }: Output, { at, step: bytes }: Pointer): Sink {
   const codes = w.local('v128');
   const to = w.local('i32');
-  return {
-    start: nothing,
-    afterFours: nothing,
-    end: nothing,
-    element(mode, { local, type }) {
-      w.get(local);
-      encode(w, type, format);
-      w.set(codes);
-      if (mode === 'one') storeLane(w, format, at, codes, 0);
-      else if (step === 'next') storeFour(w, format, at, codes);
-      else {
-        w.get(at);
-        w.set(to);
-        for (let lane = 0; lane < 4; lane++) {
-          storeLane(w, format, to, codes, lane);
-          w.get(bytes);
-          w.increase(to);
-        }
+  return perElement((mode, { local, type }) => {
+    w.get(local);
+    encode(w, type, format);
+    w.set(codes);
+    if (mode === 'one') storeLane(w, format, at, codes, 0);
+    else if (step === 'next') storeFour(w, format, at, codes);
+    else {
+      w.get(at);
+      w.set(to);
+      for (let lane = 0; lane < 4; lane++) {
+        storeLane(w, format, to, codes, lane);
+        w.get(bytes);
+        w.increase(to);
       }
-    },
-  };
+    }
+  });
 }
 
 /** One sum per row, in f64: of every second pair of lanes, then of both, then of what is left. */
@@ -82,16 +98,11 @@ function rowSum(w: FunctionWriter, { at }: Pointer): Sink {
         w.set(half);
       }
     },
-    element(mode, { local, type }) {
-      w.get(local);
-      convert(w, type, 'f32');
-      w.set(x);
+    element(mode, value) {
+      setFloats(w, value, x);
       if (mode === 'one') {
         w.get(total);
-        w.get(x);
-        w.vector('f32x4ExtractLane', 0);
-        w.scalar('f64Promote');
-        w.scalar('f64Add');
+        addFirst(w, x);
         w.set(total);
         return;
       }
@@ -114,8 +125,7 @@ function rowSum(w: FunctionWriter, { at }: Pointer): Sink {
       w.set(total);
     },
     end() {
-      w.get(at);
-      w.get(at);
+      w.get(at, at);
       w.memory('f64Load');
       w.get(total);
       w.scalar('f64Add');
@@ -127,36 +137,24 @@ function rowSum(w: FunctionWriter, { at }: Pointer): Sink {
 /** A sum per element of a row, in f64, from row to row. */
 function columnSums(w: FunctionWriter, { at }: Pointer): Sink {
   const x = w.local('v128');
-  return {
-    start: nothing,
-    afterFours: nothing,
-    end: nothing,
-    element(mode, { local, type }) {
-      w.get(local);
-      convert(w, type, 'f32');
-      w.set(x);
-      if (mode === 'one') {
-        w.get(at);
-        w.get(at);
-        w.memory('f64Load');
-        w.get(x);
-        w.vector('f32x4ExtractLane', 0);
-        w.scalar('f64Promote');
-        w.scalar('f64Add');
-        w.memory('f64Store');
-        return;
-      }
-      for (const half of ['low', 'high'] as const) {
-        const offset = half === 'low' ? 0 : 2 * formatBytes.f64;
-        w.get(at);
-        w.get(at);
-        w.vectorMemory('load', offset);
-        promote(w, x, half);
-        w.vector('f64x2Add');
-        w.vectorMemory('store', offset);
-      }
-    },
-  };
+  return perElement((mode, value) => {
+    setFloats(w, value, x);
+    if (mode === 'one') {
+      w.get(at, at);
+      w.memory('f64Load');
+      addFirst(w, x);
+      w.memory('f64Store');
+      return;
+    }
+    for (const half of ['low', 'high'] as const) {
+      const offset = half === 'low' ? 0 : 2 * formatBytes.f64;
+      w.get(at, at);
+      w.vectorMemory('load', offset);
+      promote(w, x, half);
+      w.vector('f64x2Add');
+      w.vectorMemory('store', offset);
+    }
+  });
 }
 
 interface Extremum {
@@ -188,8 +186,7 @@ function rowExtremum(w: FunctionWriter, op: Extremum, { at }: Pointer): Sink {
       w.set(best);
     },
     end() {
-      w.get(at);
-      w.get(at);
+      w.get(at, at);
       w.memory('f32Load');
       for (let lane = 0; lane < 4; lane++) {
         w.get(best);
@@ -203,28 +200,20 @@ function rowExtremum(w: FunctionWriter, op: Extremum, { at }: Pointer): Sink {
 
 function columnExtrema(w: FunctionWriter, op: Extremum, { at }: Pointer): Sink {
   const x = w.local('v128');
-  return {
-    start: nothing,
-    afterFours: nothing,
-    end: nothing,
-    element(mode, { local, type }) {
-      w.get(local);
-      convert(w, type, 'f32');
-      w.set(x);
-      w.get(at);
-      w.get(at);
-      if (mode === 'one') {
-        w.memory('f32Load');
-        w.get(x);
-        w.vector('f32x4ExtractLane', 0);
-        w.scalar(op.scalar);
-        w.memory('f32Store');
-      } else {
-        w.vectorMemory('load');
-        w.get(x);
-        w.vector(op.vector);
-        w.vectorMemory('store');
-      }
-    },
-  };
+  return perElement((mode, value) => {
+    setFloats(w, value, x);
+    w.get(at, at);
+    if (mode === 'one') {
+      w.memory('f32Load');
+      w.get(x);
+      w.vector('f32x4ExtractLane', 0);
+      w.scalar(op.scalar);
+      w.memory('f32Store');
+    } else {
+      w.vectorMemory('load');
+      w.get(x);
+      w.vector(op.vector);
+      w.vectorMemory('store');
+    }
+  });
 }
