@@ -27,9 +27,7 @@ export function scatterAddKernels({ inputs, outputs }: PrimitiveTensors): Primit
     groups: Math.ceil(rows / tileRows) * tiles,
     workgroupSize: lanes,
     parts: [
-      {
-        uniforms: wholeUniforms({ rows, width, count: indices.shape[0], tiles }),
-      },
+      { uniforms: wholeUniforms({ rows, width, count: indices.shape[0], tiles }) },
       readPlaces('x0', indices, indices.strides, null),
       readPlaces('x1', updates, updates.strides, null),
       writePlaces('y0', output, output.strides, 'each', 'f32'),

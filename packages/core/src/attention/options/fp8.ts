@@ -71,21 +71,6 @@ function scalar<T extends TensorDesc>(argument: string, value: number | T): T | 
 const forwardNames: readonly Mxfp8OperandName[] = ['q', 'k', 'v'];
 const backwardNames: readonly Mxfp8OperandName[] = [...forwardNames, 'qT', 'kT', 'dO8', 'dOT'];
 
-const mxfp8Forms: Readonly<Record<keyof Mxfp8Options, OptionForm>> = {
-  descaleQ: 'any',
-  descaleK: 'any',
-  descaleV: 'any',
-  qT: 'any',
-  descaleQT: 'any',
-  kT: 'any',
-  descaleKT: 'any',
-  dO8: 'any',
-  descaleDO: 'any',
-  dOT: 'any',
-  descaleDOT: 'any',
-  layout: 'any',
-};
-
 /**
  * The tensors that a pass takes from the option. `operands` are the descriptions of q, k, v and (backward)
  * dO.
@@ -95,7 +80,11 @@ export function mxfp8Tensors<T extends TensorDesc>(
   given: Mxfp8Options<T>,
   operands: Readonly<Partial<Record<'q' | 'k' | 'v' | 'dO', TensorDesc>>>,
 ): Mxfp8Tensors<T> {
-  checkForms('mxfp8', given, mxfp8Forms, nearestName);
+  const names = backwardNames.flatMap(name => [
+    ...(isRounded(name) ? [name] : []),
+    mxfp8Operands[name].scales,
+  ]);
+  checkForms('mxfp8', given, formsOf([...names, 'layout'], 'any'), nearestName);
   const { layout = 'rows' } = given;
   if (layout !== 'rows' && layout !== 'F8_128x4')
     throw new InvalidArgumentError('mxfp8.layout', `must be 'rows' or 'F8_128x4', got ${String(layout)}`);

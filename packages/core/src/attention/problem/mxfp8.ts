@@ -30,14 +30,7 @@ export type Mxfp8OperandName = 'q' | 'k' | 'v' | 'qT' | 'kT' | 'dO8' | 'dOT';
 export type Mxfp8RoundedName = 'qT' | 'kT' | 'dO8' | 'dOT';
 
 /** The scales of each. */
-export type Mxfp8ScalesName =
-  | 'descaleQ'
-  | 'descaleK'
-  | 'descaleV'
-  | 'descaleQT'
-  | 'descaleKT'
-  | 'descaleDO'
-  | 'descaleDOT';
+export type Mxfp8ScalesName = `descale${'Q' | 'K' | 'V' | 'QT' | 'KT' | 'DO' | 'DOT'}`;
 
 /** The tensors of the option by name, checked; forward has no more than the scales of q, k and v. */
 export type Mxfp8Tensors<T> = Readonly<Partial<Record<Mxfp8ScalesName | Mxfp8RoundedName, T>>>;

@@ -1,5 +1,5 @@
 import { describeValue, InvalidArgumentError } from '../../errors.ts';
-import type { BinaryOp, BoolExpr, Expr, ExprType, NumericExpr, UnaryOp } from './expr.ts';
+import { type BinaryOp, type BoolExpr, type Expr, type ExprType, type NumericExpr, type UnaryOp, type ComparisonOp, type LogicOp } from './expr.ts';
 import {
   binaryDomain,
   binaryFunction,
@@ -11,9 +11,6 @@ import {
 
 /** An operand of an operator: an expression, or a value that becomes a constant. */
 export type Operand = Expr | number | boolean;
-
-type ComparisonOp = 'lt' | 'le' | 'gt' | 'ge' | 'eq' | 'ne';
-type LogicOp = 'and' | 'or';
 
 const isI32 = (value: number): boolean => (value | 0) === value;
 

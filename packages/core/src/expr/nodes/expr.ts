@@ -23,24 +23,16 @@ export type UnaryOp =
   | 'toF32';
 
 /** `div` is of f32; `floorDiv` and `mod` are of i32 and round towards −∞. */
-export type BinaryOp =
-  | 'add'
-  | 'sub'
-  | 'mul'
-  | 'div'
-  | 'floorDiv'
-  | 'mod'
-  | 'pow'
-  | 'min'
-  | 'max'
-  | 'lt'
-  | 'le'
-  | 'gt'
-  | 'ge'
-  | 'eq'
-  | 'ne'
-  | 'and'
-  | 'or';
+export type ArithmeticOp = 'add' | 'sub' | 'mul' | 'div' | 'floorDiv' | 'mod' | 'pow' | 'min' | 'max';
+
+/** Operators between two values, which give a truth value. */
+export type ComparisonOp = 'lt' | 'le' | 'gt' | 'ge' | 'eq' | 'ne';
+
+/** Operators between two truth values. */
+export type LogicOp = 'and' | 'or';
+
+/** Functions of two values that an expression may apply. */
+export type BinaryOp = ArithmeticOp | ComparisonOp | LogicOp;
 
 /**
  * A scalar expression as plain data: it can be evaluated, differentiated, serialised and written as WGSL.

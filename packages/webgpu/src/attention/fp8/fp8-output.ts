@@ -79,9 +79,7 @@ export function fp8OutputKernel(problem: AttentionProblem, config: KernelConfig)
     groups: { batches: B, heads: Hq, tiles, each: 1, side: 'q', rows: tileRows(tile), reversed: true },
     workgroupSize: tileLanes(tile),
     parts: [
-      {
-        uniforms: [...wholeUniforms({ tiles }), ...headGroups(problem)],
-      },
+      { uniforms: [...wholeUniforms({ tiles }), ...headGroups(problem)] },
       ...backend.parts([scores], [v]),
       ...fp8.parts,
       ...sequencePart(problem, { q: problem.q, k: problem.k, v: problem.v, o: problem.o }),

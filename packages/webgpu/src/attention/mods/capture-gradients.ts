@@ -260,9 +260,7 @@ function reduceKernel(
     groups: Math.ceil(count / lanes),
     workgroupSize: lanes,
     parts: [
-      {
-        uniforms: wholeUniforms({ count, copies, first }),
-      },
+      { uniforms: wholeUniforms({ count, copies, first }) },
       tables,
       partialSumsPart('read'),
       elementStore('result', desc.dtype, captureGradient(name)),

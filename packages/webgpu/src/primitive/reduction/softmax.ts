@@ -77,9 +77,7 @@ export function softmaxKernels(
     groups: Math.ceil(rows / columns),
     workgroupSize: columns * length,
     parts: [
-      {
-        uniforms: [...wholeUniforms({ rows, width }), ...extentUniforms(kept.extents)],
-      },
+      { uniforms: [...wholeUniforms({ rows, width }), ...extentUniforms(kept.extents)] },
       readPlaces('x0', source, sourceSteps, four ? 'vector' : null),
       writePlaces('y0', output, outputSteps, writing, 'f32'),
       ...(stats ? [writePlaces(outputName(1), stats, kept.steps.y1, 'each', 'f32')] : []),

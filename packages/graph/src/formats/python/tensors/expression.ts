@@ -1,4 +1,11 @@
-import type { BinaryOp, Expr, LoadExpr, UnaryOp, VariableName } from '@tilewise/core/expr';
+import {
+  type BinaryOp,
+  type Expr,
+  type LoadExpr,
+  operands,
+  type UnaryOp,
+  type VariableName,
+} from '@tilewise/core/expr';
 import { CutError } from './axes.ts';
 import type { Dialect, ElementFunction } from './dialect.ts';
 
@@ -87,7 +94,7 @@ export function pythonExpr(root: Expr, reader: PythonReader): PythonExpr {
   const count = (e: Expr): void => {
     const seen = uses.get(e) ?? 0;
     uses.set(e, seen + 1);
-    if (seen === 0) for (const operand of operandsOf(e)) count(operand);
+    if (seen === 0) for (const operand of operands(e)) count(operand);
   };
   count(root);
   const written = new Map<Expr, PythonExpr>();
@@ -124,13 +131,6 @@ export function pythonExpr(root: Expr, reader: PythonReader): PythonExpr {
   return write(root);
 }
 
-function operandsOf(e: Expr): readonly Expr[] {
-  if (e.kind === 'unary') return [e.a];
-  if (e.kind === 'binary') return [e.a, e.b];
-  if (e.kind === 'select') return [e.condition, e.whenTrue, e.whenFalse];
-  return e.kind === 'load' ? e.index : [];
-}
-
 /** x of a sigmoid, 1 / (1 + e^(min(−x, limit))); null for anything else. */
 function sigmoidOf(e: Expr): Expr | null {
   const isOne = (x: Expr): boolean => x.kind === 'constant' && Number(x.value) === 1;
@@ -165,8 +165,8 @@ function unary(op: UnaryOp, a: PythonExpr, type: Expr['type'], dialect: Dialect)
 function binary(e: Extract<Expr, { kind: 'binary' }>, a: PythonExpr, b: PythonExpr): PythonExpr {
   const { op, type } = e;
   if (a.value !== undefined && b.value !== undefined) {
-    const folded = fold(op, a.value, b.value);
-    if (folded !== null) return literal(type === 'f32' ? Math.fround(folded) : folded, type);
+    const folded = folds[op]?.(a.value, b.value);
+    if (folded !== undefined) return literal(type === 'f32' ? Math.fround(folded) : folded, type);
   }
   const same = unchanged(op, a, b);
   if (same) return same;
@@ -216,36 +216,21 @@ function unchanged(op: BinaryOp, a: PythonExpr, b: PythonExpr): PythonExpr | nul
   return op === 'mul' && a.value === 1 ? b : null;
 }
 
-function fold(op: BinaryOp, a: number, b: number): number | null {
-  switch (op) {
-    case 'add':
-      return a + b;
-    case 'sub':
-      return a - b;
-    case 'mul':
-      return a * b;
-    case 'div':
-      return a / b;
-    case 'min':
-      return Math.min(a, b);
-    case 'max':
-      return Math.max(a, b);
-    case 'lt':
-      return Number(a < b);
-    case 'le':
-      return Number(a <= b);
-    case 'gt':
-      return Number(a > b);
-    case 'ge':
-      return Number(a >= b);
-    case 'eq':
-      return Number(a === b);
-    case 'ne':
-      return Number(a !== b);
-    default:
-      return null;
-  }
-}
+/** What is computed of two known numbers. */
+const folds: Partial<Record<BinaryOp, (a: number, b: number) => number>> = {
+  add: (a, b) => a + b,
+  sub: (a, b) => a - b,
+  mul: (a, b) => a * b,
+  div: (a, b) => a / b,
+  min: Math.min,
+  max: Math.max,
+  lt: (a, b) => Number(a < b),
+  le: (a, b) => Number(a <= b),
+  gt: (a, b) => Number(a > b),
+  ge: (a, b) => Number(a >= b),
+  eq: (a, b) => Number(a === b),
+  ne: (a, b) => Number(a !== b),
+};
 
 function select(condition: PythonExpr, a: PythonExpr, b: PythonExpr, { module }: Dialect): PythonExpr {
   if (condition.value !== undefined) return condition.value ? a : b;

@@ -198,9 +198,7 @@ function scoreInputKernels(problem: BackwardProblem, config: KernelConfig, input
     workgroupSize: tileLanes(tile),
     bindingBudget: config.bindingBudget,
     parts: [
-      {
-        uniforms: wholeUniforms({ chunks, steps: product(steps), steps_h: steps[1], steps_i: steps[2] }),
-      },
+      { uniforms: wholeUniforms({ chunks, steps: product(steps), steps_h: steps[1], steps_i: steps[2] }) },
       ...gradient.parts,
       place,
       isShared ? partialSumsPart('read_write') : elementStore(name, dtype),
@@ -240,9 +238,7 @@ function chunksKernel(
     groups: Math.ceil(elements / lanes),
     workgroupSize: lanes,
     parts: [
-      {
-        uniforms: wholeUniforms({ elements, chunks: cut.chunks, Sq, Skv }),
-      },
+      { uniforms: wholeUniforms({ elements, chunks: cut.chunks, Sq, Skv }) },
       place,
       partialSumsPart('read'),
       elementStore(name, dtype),

@@ -79,9 +79,7 @@ export function dkdvKernel(
     groups: { batches: B, heads, tiles, each: 1, side: 'kv', rows: cols, reversed: false },
     workgroupSize: tileLanes(tile),
     parts: [
-      {
-        uniforms: wholeUniforms({ tiles, heads }),
-      },
+      { uniforms: wholeUniforms({ tiles, heads }) },
       ...gradient.parts,
       queryRangePart,
       ...(dk ? [writeOperand('dk', dk, config)] : []),

@@ -45,9 +45,7 @@ export function loadPartialKernel(
     groups: grid,
     workgroupSize: lanes,
     parts: [
-      {
-        uniforms: wholeUniforms({ tiles: grid.tiles, part }),
-      },
+      { uniforms: wholeUniforms({ tiles: grid.tiles, part }) },
       ...rows.parts,
       partialsPart(rows.Dv, count, 'read_write'),
       readOperand('o', o, access),
