@@ -74,6 +74,18 @@ export interface CompiledPartition<T extends TensorDesc = TensorDesc> {
   release(): void;
 }
 
+/** Runs what has been compiled for one run, and releases it. */
+export async function executeOnce<T extends TensorDesc>(
+  compiled: Pick<CompiledPartition<T>, 'execute' | 'release'>,
+  bindings: Bindings<Bindable<T>>,
+): Promise<Record<number, T>> {
+  try {
+    return await compiled.execute(bindings);
+  } finally {
+    compiled.release();
+  }
+}
+
 /** Prepares a compiled program for an engine. */
 export function compiledPartition<T extends TensorDesc>(
   engine: TensorEngine<T>,

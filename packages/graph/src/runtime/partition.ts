@@ -19,10 +19,10 @@ import type { KnownTensor } from '../ir/tensor/storage.ts';
 import type { Topology } from '../ir/topology.ts';
 import { attentionNames } from '../ops/attention/names.ts';
 import type { Match } from '../passes/match.ts';
-import { type Bindable, knownTensor } from './bindings/bindable.ts';
+import { type Bindable, knownTensors } from './bindings/bindable.ts';
 import type { Bindings } from './bindings/bindings.ts';
 import { checkIds } from './bindings/check-ids.ts';
-import { type CompiledPartition, compiledPartition } from './compiled-partition.ts';
+import { type CompiledPartition, compiledPartition, executeOnce } from './compiled-partition.ts';
 import { compiledPartitions } from './compiled-partition-cache.ts';
 import { heldPartition } from './held-partition.ts';
 
@@ -175,13 +175,8 @@ function createPartition(
     compile,
     async run(engine, bindings) {
       checkIds(bindings, topology.described, { inputs, outputs });
-      const known = Object.fromEntries(inputs.map(t => [t.id, knownTensor(t, bindings[t.id])]));
-      const compiled = compile(engine, { inputs: known, kept: true });
-      try {
-        return await compiled.execute(bindings);
-      } finally {
-        compiled.release();
-      }
+      const compiled = compile(engine, { inputs: knownTensors(inputs, bindings), kept: true });
+      return executeOnce(compiled, bindings);
     },
   };
 }

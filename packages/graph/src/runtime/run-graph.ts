@@ -1,10 +1,11 @@
 import { InvalidArgumentError, type TensorDesc } from '@tilewise/core';
 import type { TensorEngine } from '@tilewise/core/primitive';
 import type { Topology } from '../ir/topology.ts';
-import { type Bindable, knownTensor } from './bindings/bindable.ts';
+import { type Bindable, knownTensors } from './bindings/bindable.ts';
 import type { Bindings } from './bindings/bindings.ts';
 import { checkIds } from './bindings/check-ids.ts';
 import { compileGraph } from './compiled-graph.ts';
+import { executeOnce } from './compiled-partition.ts';
 import type { Partition } from './partition.ts';
 
 /**
@@ -23,11 +24,6 @@ export async function runGraph<T extends TensorDesc>(
     if (bindings[id] === undefined)
       throw new InvalidArgumentError(`tensor ${id}`, 'is an input of the graph and is not bound');
   }
-  const known = Object.fromEntries(topology.inputs.map(t => [t.id, knownTensor(t, bindings[t.id])]));
-  const compiled = compileGraph(topology, partitions, engine, known, { kept: true });
-  try {
-    return await compiled.execute(bindings);
-  } finally {
-    compiled.release();
-  }
+  const known = knownTensors(topology.inputs, bindings);
+  return executeOnce(compileGraph(topology, partitions, engine, known, { kept: true }), bindings);
 }

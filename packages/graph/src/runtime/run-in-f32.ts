@@ -4,10 +4,10 @@ import { denseDesc, resolveShapes, writeOperations } from '../compile/compile.ts
 import { checkGraph } from '../ir/check-graph.ts';
 import type { LogicalTensor } from '../ir/tensor/logical-tensor.ts';
 import type { Topology } from '../ir/topology.ts';
-import { type Bindable, knownTensor } from './bindings/bindable.ts';
+import { type Bindable, knownTensors } from './bindings/bindable.ts';
 import type { Bindings } from './bindings/bindings.ts';
 import { checkIds } from './bindings/check-ids.ts';
-import { compiledPartition } from './compiled-partition.ts';
+import { compiledPartition, executeOnce } from './compiled-partition.ts';
 import { checkEngine, withKnown } from './partition.ts';
 
 /**
@@ -26,25 +26,15 @@ export async function runInF32<T extends TensorDesc>(
   checkEngine(engine);
   const { topology } = graph;
   checkIds(bindings, topology.described, topology);
-  const known = Object.fromEntries(topology.inputs.map(t => [t.id, knownTensor(t, bindings[t.id])]));
   const group = {
     nodes: topology.order,
-    inputs: withKnown('inputs', topology.inputs, known),
+    inputs: withKnown('inputs', topology.inputs, knownTensors(topology.inputs, bindings)),
     outputs: topology.outputs,
   };
   const tensors = resolveShapes(group);
   const program = writeOperations(group, tensors, inF32);
-  const compiled = compiledPartition(
-    engine,
-    { program, kernel: 'operations', reasons: [], tensors },
-    group.inputs,
-    group.outputs,
-  );
-  try {
-    return await compiled.execute(bindings);
-  } finally {
-    compiled.release();
-  }
+  const compiled = { program, kernel: 'operations', reasons: [], tensors } as const;
+  return executeOnce(compiledPartition(engine, compiled, group.inputs, group.outputs), bindings);
 }
 
 function inF32(tensor: LogicalTensor): TensorDesc {

@@ -41,8 +41,14 @@ export function checkBound(tensor: LogicalTensor, bound: TensorDesc | undefined,
   }
 }
 
-/** The shape and strides of a bound tensor. */
-export function knownTensor<T extends TensorDesc>(
+/** The shapes and strides of tensors as they are bound, by id. */
+export const knownTensors = <T extends TensorDesc>(
+  tensors: readonly LogicalTensor[],
+  bindings: Readonly<Record<number, Bindable<T> | undefined>>,
+): Record<number, KnownTensor> =>
+  Object.fromEntries(tensors.map(t => [t.id, knownTensor(t, bindings[t.id])]));
+
+function knownTensor<T extends TensorDesc>(
   tensor: LogicalTensor,
   bound: Bindable<T> | undefined,
 ): KnownTensor {

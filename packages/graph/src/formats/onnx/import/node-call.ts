@@ -180,11 +180,11 @@ export class NodeCall {
   }
 
   /**
-   * The axes that operators take as an attribute in early versions and as an input since; null where none are
-   * given.
+   * The axes that operators take as an attribute in early versions and as the second input since; null where
+   * none are given.
    */
-  axes(n: number): number[] | null {
-    if (this.has(n)) return this.numbers(n);
+  axes(): number[] | null {
+    if (this.has(1)) return this.numbers(1);
     const given = this.ints('axes');
     return given ? [...given] : null;
   }

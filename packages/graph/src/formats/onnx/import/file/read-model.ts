@@ -145,18 +145,10 @@ function readAttribute(message: Message, depth: number): AttributeRecord {
   }
 }
 
+/** The type of the value that there is: a value of type n is field n + 1. */
 function guessedType(message: Message): number {
-  const fields: readonly (readonly [field: number, type: number])[] = [
-    [2, 1],
-    [3, 2],
-    [4, 3],
-    [5, 4],
-    [6, 5],
-    [7, 6],
-    [8, 7],
-    [9, 8],
-  ];
-  return fields.find(([field]) => message.has(field))?.[1] ?? 7;
+  const type = [1, 2, 3, 4, 5, 6, 7, 8].find(n => message.has(n + 1));
+  return type ?? 7;
 }
 
 /** Integers beyond ±2^53 only stand for «to the end»: the nearest number says that as well. */

@@ -74,7 +74,7 @@ const reshapeOperator: OnnxOperator = call => {
 
 const unsqueeze: OnnxOperator = call => {
   const { shape } = call.input(0);
-  const given = call.axes(1) ?? call.fail('needs axes');
+  const given = call.axes() ?? call.fail('needs axes');
   const rank = shape.length + given.length;
   const axes = new Set(given.map(axis => call.axis(axis, rank)));
   if (axes.size !== given.length) call.fail(`names an axis twice: [${given}]`);
@@ -87,7 +87,7 @@ const unsqueeze: OnnxOperator = call => {
 
 const squeeze: OnnxOperator = call => {
   const { shape } = call.input(0);
-  const axes = call.axes(1)?.map(axis => call.axis(axis, shape.length));
+  const axes = call.axes()?.map(axis => call.axis(axis, shape.length));
   const wrong = axes?.find(d => shape[d] !== 1);
   if (wrong !== undefined) call.fail(`cannot take away dimension ${wrong} of [${shape}]`);
   return reshaped(

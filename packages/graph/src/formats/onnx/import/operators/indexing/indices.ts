@@ -1,5 +1,6 @@
 import { elementCount } from '@tilewise/core';
 import type { LogicalTensor } from '../../../../../ir/tensor/logical-tensor.ts';
+import type { Draft } from '../../draft.ts';
 import type { NodeCall } from '../../node-call.ts';
 import { staticNumbers, type Value } from '../../value.ts';
 import { scalar, select, slice } from '../emit.ts';
@@ -8,9 +9,9 @@ import { scalar, select, slice } from '../emit.ts';
 export const withExtent = (shape: readonly number[], axis: number, extent: number): number[] =>
   shape.map((n, d) => (d === axis ? extent : n));
 
-/** Indices counted from the start, checked where they are known. */
-export function checkedIndices(call: NodeCall, n: number, extent: number): void {
-  const wrong = staticNumbers(call.input(n))?.find(i => i < -extent || i >= extent);
+/** Checks the indices that a node's second input gives, where they are known. */
+export function checkedIndices(call: NodeCall, extent: number): void {
+  const wrong = staticNumbers(call.input(1))?.find(i => i < -extent || i >= extent);
   if (wrong !== undefined) call.fail(`reads index ${wrong} of ${extent} elements`);
 }
 
@@ -21,11 +22,13 @@ export function checkedIndices(call: NodeCall, n: number, extent: number): void 
 export function fromStart(call: NodeCall, value: Value, extent: number): LogicalTensor {
   const indices = value.tensor();
   if (staticNumbers(value)?.every(i => i >= 0)) return indices;
-  const { draft } = call;
-  const zero = draft.op('Constant', [], { value: [0] }, 'i32');
-  const end = draft.op('Constant', [], { value: [extent] }, 'i32');
-  const isNegative = draft.op('Less', [indices, zero], {}, 'bool');
-  return select(draft, isNegative, draft.op('Add', [indices, end]), indices);
+  return countedFromStart(call.draft, indices, extent);
+}
+
+/** Indices, of which negative ones count from the end, counted from the start when the graph runs. */
+function countedFromStart(draft: Draft, indices: LogicalTensor, extent: number): LogicalTensor {
+  const isNegative = draft.op('Less', [indices, scalar(draft, 0, 'i32')], {}, 'bool');
+  return select(draft, isNegative, draft.op('Add', [indices, scalar(draft, extent, 'i32')]), indices);
 }
 
 /**
@@ -55,12 +58,9 @@ export function rowsOf(call: NodeCall, at: Value, outer: readonly number[]): Log
   const { draft } = call;
   const last = at.shape.length - 1;
   const indices = at.tensor();
-  const zero = scalar(draft, 0, 'i32');
-  const own = outer.map((extent, d) => {
-    const column = slice(draft, indices, { axis: last, start: d, size: 1 });
-    const isNegative = draft.op('Less', [column, zero], {}, 'bool');
-    return select(draft, isNegative, draft.op('Add', [column, scalar(draft, extent, 'i32')]), column);
-  });
+  const own = outer.map((extent, d) =>
+    countedFromStart(draft, slice(draft, indices, { axis: last, start: d, size: 1 }), extent),
+  );
   const rows = own.reduce<LogicalTensor | null>((row, column, d) => {
     if (!row) return column;
     const scaled = draft.op('Multiply', [row, scalar(draft, outer[d] ?? 1, 'i32')]);

@@ -11,7 +11,7 @@ const scatterElements: OnnxOperator = call => {
   const axis = call.axis(call.int('axis', 0), shape.length);
   const extent = shape[axis] ?? 0;
   const reduction = call.text('reduction', 'none');
-  checkedIndices(call, 1, extent);
+  checkedIndices(call, extent);
   const { draft } = call;
   return result({ type, shape }, () => {
     if (isDirect(type, reduction)) {

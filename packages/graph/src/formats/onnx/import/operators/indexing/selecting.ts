@@ -49,7 +49,7 @@ const gather: OnnxOperator = call => {
   const [value, at] = [call.input(0), call.input(1)];
   const axis = call.axis(call.int('axis', 0), value.shape.length);
   const extent = value.shape[axis] ?? 0;
-  checkedIndices(call, 1, extent);
+  checkedIndices(call, extent);
   const shape = [...value.shape.slice(0, axis), ...at.shape, ...value.shape.slice(axis + 1)];
   const rank = at.shape.length;
   const { type, host } = value;
@@ -82,7 +82,7 @@ const gatherElements: OnnxOperator = call => {
   const [{ type, shape, tensor }, at] = [call.input(0), call.input(1)];
   const axis = call.axis(call.int('axis', 0), shape.length);
   const extent = shape[axis] ?? 0;
-  checkedIndices(call, 1, extent);
+  checkedIndices(call, extent);
   return result({ type, shape: at.shape }, () =>
     call.draft.op('GatherElements', [tensor(), fromStart(call, at, extent)], { axis }),
   );

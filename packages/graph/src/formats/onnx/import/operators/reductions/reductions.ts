@@ -18,7 +18,7 @@ function reduction(
 ): SingleOperator {
   return call => {
     const { type, shape, host, tensor } = call.input(0);
-    const given = call.axes(1)?.map(axis => call.axis(axis, shape.length));
+    const given = call.axes()?.map(axis => call.axis(axis, shape.length));
     if ((!given || given.length === 0) && call.flag('noop_with_empty_axes', false))
       return { type, shape, emit: tensor };
     const axes = given && given.length > 0 ? given : shape.map((_, d) => d);
