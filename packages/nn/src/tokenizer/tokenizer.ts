@@ -1,7 +1,7 @@
 import { Tokenizer } from '@huggingface/tokenizers';
 import { chunksOf } from '../files/checkpoint/byte-stream.ts';
 import { CheckpointError } from '../files/checkpoint/checkpoint-error.ts';
-import { type ModelFiles, readJson } from '../files/checkpoint/model-files.ts';
+import { type ModelFiles, readJson, readText } from '../files/checkpoint/model-files.ts';
 import { type ChatMessage, chatTemplateOf } from './chat-template.ts';
 
 /** How a text is encoded. */
@@ -87,13 +87,4 @@ function textStream(decode: (tokens: readonly number[]) => string): TextStream {
       return added;
     },
   };
-}
-
-async function readText(files: ModelFiles, file: string): Promise<string | null> {
-  const source = await files.open(file);
-  if (source === null) return null;
-  const decoder = new TextDecoder();
-  let text = '';
-  for await (const chunk of chunksOf(source)) text += decoder.decode(chunk, { stream: true });
-  return text + decoder.decode();
 }

@@ -1,21 +1,10 @@
-import type { Capabilities } from '../device/capabilities/capabilities.ts';
+import { type Capabilities } from '../device/capabilities/capabilities.ts';
+import { type Footprint } from '@tilewise/core';
 import type { KernelGrid, KernelSpec } from './kernel-spec.ts';
 import { type StorageBinding, tensorOf } from './shader-part.ts';
 
-/** One dimension of a tensor: how many entries it has, and how many elements apart they are. */
-export interface FootprintDim {
-  readonly count: number;
-  readonly stride: number;
-}
-
 /** Which elements of a tensor workgroups touch: `inner` of them from each batch entry, head and row on. */
-export interface TensorFootprint {
-  readonly batches: FootprintDim;
-  readonly heads: FootprintDim;
-  readonly rows: FootprintDim;
-  readonly side: 'q' | 'kv';
-  readonly inner: number;
-}
+export type TensorFootprint = Footprint;
 
 /**
  * A run of a kernel's workgroups that is dispatched by itself, with the elements [x, y) of each tensor that

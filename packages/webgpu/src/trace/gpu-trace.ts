@@ -8,12 +8,7 @@ import type { TraceRecord } from './trace-events.ts';
 /** Kernels that one query set times; WebGPU allows 4096 queries in a set, two per kernel. */
 const kernelsPerSet = 2048;
 
-interface TimedKernel {
-  readonly name: string;
-  readonly parts: readonly string[];
-  readonly pass: number;
-  readonly workgroups: number;
-}
+type TimedKernel = Omit<TraceRecord, 'where' | 'start' | 'end'>;
 
 interface TimedSet {
   readonly queries: GPUQuerySet;

@@ -38,6 +38,14 @@ export function headerLength(file: string, first: Uint8Array): number {
   );
 }
 
+/** Throws that a file ends within its header, of which `got` bytes are there. */
+export function truncatedHeader(file: string, length: number): (got: number) => never {
+  return got => {
+    const rule = `is truncated: its header has ${length} bytes, of which ${got} are there`;
+    throw new CheckpointError({ file }, rule);
+  };
+}
+
 /**
  * Reads the header of a safetensors file and checks that the tensors fill the data, without gaps and
  * overlaps.

@@ -26,17 +26,24 @@ export async function readJson(
   files: ModelFiles,
   file: string,
 ): Promise<Readonly<Record<string, unknown>> | null> {
-  const source = await files.open(file);
-  if (source === null) return null;
-  const decoder = new TextDecoder();
-  let text = '';
-  for await (const chunk of chunksOf(source)) text += decoder.decode(chunk, { stream: true });
+  const text = await readText(files, file);
+  if (text === null) return null;
   let cause: unknown;
   try {
-    const value: unknown = JSON.parse(text + decoder.decode());
+    const value: unknown = JSON.parse(text);
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { ...value };
   } catch (error) {
     cause = error;
   }
   throw new CheckpointError({ file, cause }, 'is no JSON object');
+}
+
+/** A small file as text; null for one that there is not. */
+export async function readText(files: ModelFiles, file: string): Promise<string | null> {
+  const source = await files.open(file);
+  if (source === null) return null;
+  const decoder = new TextDecoder();
+  let text = '';
+  for await (const chunk of chunksOf(source)) text += decoder.decode(chunk, { stream: true });
+  return text + decoder.decode();
 }

@@ -2,7 +2,7 @@ import type { Tensor } from '@tilewise/core';
 import { ByteReader } from './byte-reader.ts';
 import { type ByteSource, chunksOf } from './byte-stream.ts';
 import { CheckpointError } from './checkpoint-error.ts';
-import { type Header, headerLength, LENGTH_BYTES, parseHeader } from './header.ts';
+import { type Header, headerLength, LENGTH_BYTES, parseHeader, truncatedHeader } from './header.ts';
 import { readStoredTensor } from './read-safetensors.ts';
 
 /**
@@ -27,12 +27,7 @@ export async function openSafetensors(open: OpenRange, file = 'the file'): Promi
     new ByteReader(chunksOf(await open(begin, end)));
   const load = async (begin: number, length: number): Promise<Uint8Array> => {
     const bytes = new Uint8Array(length);
-    await (await part(begin, begin + length)).fill(bytes, got => {
-      throw new CheckpointError(
-        { file },
-        `is truncated: its header has ${length} bytes, of which ${got} are there`,
-      );
-    });
+    await (await part(begin, begin + length)).fill(bytes, truncatedHeader(file, length));
     return bytes;
   };
   const length = headerLength(file, await load(0, LENGTH_BYTES));

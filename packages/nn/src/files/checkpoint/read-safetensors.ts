@@ -2,7 +2,14 @@ import { type DType, dtypeInfo, Tensor, type TypedArray } from '@tilewise/core';
 import { ByteReader } from './byte-reader.ts';
 import { type ByteSource, chunksOf } from './byte-stream.ts';
 import { CheckpointError, type CheckpointPlace } from './checkpoint-error.ts';
-import { type Header, headerLength, LENGTH_BYTES, parseHeader, type StoredTensor } from './header.ts';
+import {
+  type Header,
+  headerLength,
+  LENGTH_BYTES,
+  parseHeader,
+  type StoredTensor,
+  truncatedHeader,
+} from './header.ts';
 
 /** How a safetensors file is read. */
 export interface ReadOptions {
@@ -33,12 +40,7 @@ export async function* readSafetensors(
     });
     const length = headerLength(file, first);
     const text = new Uint8Array(length);
-    await bytes.fill(text, got => {
-      throw new CheckpointError(
-        { file },
-        `is truncated: its header has ${length} bytes, of which ${got} are there`,
-      );
-    });
+    await bytes.fill(text, truncatedHeader(file, length));
     const header = parseHeader(file, text);
     onHeader?.(header);
     for (const tensor of header.tensors) {

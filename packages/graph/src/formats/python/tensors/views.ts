@@ -30,16 +30,7 @@ export function viewed(root: Viewed, shape: Shape, view: TensorDesc, dialect: Di
   if (sameLayout(shape, view)) return root;
   if (isDense(shape, view)) return reshaped(root, view.shape);
   const { axes, dimensions } = plan(shape, view);
-  const parts = new Map<Piece, Axis>();
-  axes.forEach((pieces, n) => {
-    dealt(
-      root.axes[n],
-      pieces.map(p => p.extent),
-    ).forEach((axis, k) => {
-      parts.set(pieces[k], axis);
-    });
-  });
-  const partOf = (piece: Piece): Axis => parts.get(piece) ?? [];
+  const partOf = partsOf(axes, root.axes);
   const fine = axes.flat();
   const order = dimensions.flatMap(pieces => pieces ?? []);
   const seen = dimensions.map(pieces => joined((pieces ?? []).flatMap(partOf)));
@@ -49,11 +40,7 @@ export function viewed(root: Viewed, shape: Shape, view: TensorDesc, dialect: Di
   const moved = order.some((piece, n) => piece !== fine[n]);
   if (moved) {
     code = `${code}.reshape(${localShape(fine.map(partOf))})`;
-    code = permuted(
-      code,
-      order.map(piece => fine.indexOf(piece)),
-      dialect,
-    );
+    code = permuted(code, placesOf(order, fine), dialect);
   }
   const target = localShape(seen);
   if (!moved || target !== localShape(order.map(partOf))) code = `${code}.reshape(${target || '()'})`;
@@ -69,33 +56,36 @@ export function unviewed(value: Viewed, shape: Shape, view: TensorDesc, dialect:
   if (sameLayout(shape, view)) return value;
   if (isDense(shape, view)) return reshaped(value, shape);
   const { axes, dimensions } = plan(shape, view);
-  const parts = new Map<Piece, Axis>();
-  dimensions.forEach((pieces, d) => {
+  const own = dimensions.map(pieces => {
     if (pieces === null) throw new CutError('writes one element several times');
-    dealt(
-      value.axes[d],
-      pieces.map(p => p.extent),
-    ).forEach((axis, k) => {
-      parts.set(pieces[k], axis);
-    });
+    return pieces;
   });
-  const partOf = (piece: Piece): Axis => parts.get(piece) ?? [];
-  const fine = dimensions.flatMap(pieces => pieces ?? []);
+  const partOf = partsOf(own, value.axes);
+  const fine = own.flat();
   const order = axes.flat();
   let { code } = value;
   if (order.some((piece, n) => piece !== fine[n])) {
     const inner = fine.map(partOf);
     if (localShape(inner) !== localShape(value.axes)) code = `${code}.reshape(${localShape(inner)})`;
-    code = permuted(
-      code,
-      order.map(piece => fine.indexOf(piece)),
-      dialect,
-    );
+    code = permuted(code, placesOf(order, fine), dialect);
   }
   const whole = axes.map(pieces => joined(pieces.flatMap(partOf)));
   const isDone = order.length === shape.length && code !== value.code;
   return { code: isDone ? code : `${code}.reshape(${localShape(whole) || '()'})`, axes: whole };
 }
+
+/** What each piece has of the axes that are cut into pieces. */
+function partsOf(cut: ViewPlan['axes'], axes: readonly Axis[]): (piece: Piece) => Axis {
+  const parts = new Map<Piece, Axis>();
+  cut.forEach((pieces, n) => {
+    const extents = pieces.map(({ extent }) => extent);
+    for (const [k, axis] of dealt(axes[n], extents).entries()) parts.set(pieces[k], axis);
+  });
+  return piece => parts.get(piece) ?? [];
+}
+
+const placesOf = (order: readonly Piece[], among: readonly Piece[]): number[] =>
+  order.map(piece => among.indexOf(piece));
 
 function sameLayout(shape: Shape, view: TensorDesc): boolean {
   const strides = contiguousStrides(shape);

@@ -4,10 +4,8 @@ import { type KernelSpec, kernelSpec } from '../../../codegen/kernel-spec.ts';
 import { wholeUniforms } from '../../../codegen/shader-part.ts';
 import { type OperandAccess, readOperand } from '../../layout/operand.ts';
 import { lowest, rowTensor } from '../../layout/row-results.ts';
-import type { MergedRows } from './merge.ts';
-import { partialsPart, rowVectorGrid } from './partials.ts';
-
-const lanes = 64;
+import { type MergedRows, rowVectorPlace } from './merge.ts';
+import { partialsPart, rowVectorGrid, rowVectorLanes } from './partials.ts';
 
 /**
  * Puts a part into the workspace as if its softmax had the maximum lse and the sum 1; one without keys, the
@@ -20,17 +18,9 @@ export function loadPartialKernel(
   count: number,
   access: OperandAccess,
 ): KernelSpec {
-  const grid = rowVectorGrid(rows, lanes);
+  const grid = rowVectorGrid(rows);
   const body = `
-  let n = (group % P.tiles) * ${lanes}u + lane;
-  let i = n / (P.partial_vectors - 1u);
-  let vector = n % (P.partial_vectors - 1u);
-  if (i >= P.Sq) {
-    return;
-  }
-  let h = (group / P.tiles) % P.Hq;
-  let seq = sequence_at(group / (P.tiles * P.Hq));
-  let at = row_at(seq, h, i);
+  ${rowVectorPlace}
   let first = partial_at(at, P.part);
   let bits = lse[P.lse_base + at];
   let dead = bits == 0xff800000u;
@@ -43,7 +33,7 @@ export function loadPartialKernel(
   return kernelSpec({
     name: 'attention part',
     groups: grid,
-    workgroupSize: lanes,
+    workgroupSize: rowVectorLanes,
     parts: [
       { uniforms: wholeUniforms({ tiles: grid.tiles, part }) },
       ...rows.parts,

@@ -14,9 +14,7 @@ import {
 } from '../../layout/row-results.ts';
 import { sequencePart } from '../../layout/sequence.ts';
 import { sinkPart } from '../../score/sink.ts';
-import { partialsPart, rowVectorGrid } from './partials.ts';
-
-const lanes = 64;
+import { partialsPart, rowVectorGrid, rowVectorLanes } from './partials.ts';
 
 /** The rows that results of parts of the keys are merged into. */
 export interface MergedRows extends Pick<AttentionProblem, 'B' | 'Hq' | 'Sq' | 'Dv'> {
@@ -38,6 +36,17 @@ export const mergedRows = (problem: AttentionProblem): MergedRows => ({
   parts: [...sequencePart(problem, { o: problem.o }), rowAddressing(problem)],
 });
 
+/** Which vec4 an invocation of `rowVectorGrid` has: vector `vector` of row `at`, query `i` of head `h`. */
+export const rowVectorPlace: string = `let n = (group % P.tiles) * ${rowVectorLanes}u + lane;
+  let i = n / (P.partial_vectors - 1u);
+  let vector = n % (P.partial_vectors - 1u);
+  if (i >= P.Sq) {
+    return;
+  }
+  let h = (group / P.tiles) % P.Hq;
+  let seq = sequence_at(group / (P.tiles * P.Hq));
+  let at = row_at(seq, h, i);`;
+
 /**
  * The softmax over all keys from `count` softmaxes over disjoint parts of them (the split-KV combination of
  * "Flash-Decoding", 2023), which joins the sink too, as it belongs to no part:
@@ -48,18 +57,10 @@ export const mergedRows = (problem: AttentionProblem): MergedRows => ({
  */
 export function mergeKernel(rows: MergedRows, count: number, config: KernelConfig): KernelSpec {
   const { Dv, o, outputs, hasSink } = rows;
-  const grid = rowVectorGrid(rows, lanes);
+  const grid = rowVectorGrid(rows);
   const end = o.starts === 'strided' ? 'P.Sq' : 'seq.length_q';
   const body = `
-  let n = (group % P.tiles) * ${lanes}u + lane;
-  let i = n / (P.partial_vectors - 1u);
-  let vector = n % (P.partial_vectors - 1u);
-  if (i >= P.Sq) {
-    return;
-  }
-  let h = (group / P.tiles) % P.Hq;
-  let seq = sequence_at(group / (P.tiles * P.Hq));
-  let at = row_at(seq, h, i);
+  ${rowVectorPlace}
   var m = ${lowest};
   var l = 0.0;
   var acc = vec4f();
@@ -87,7 +88,7 @@ export function mergeKernel(rows: MergedRows, count: number, config: KernelConfi
   return kernelSpec({
     name: 'attention merge',
     groups: grid,
-    workgroupSize: lanes,
+    workgroupSize: rowVectorLanes,
     parts: [
       { uniforms: wholeUniforms({ tiles: grid.tiles }) },
       ...rows.parts,

@@ -26,14 +26,19 @@ export function partialsPart(Dv: number, parts: number, access: 'read' | 'read_w
   };
 }
 
-/** Workgroups of which each invocation has one vec4 of a row of o: `lanes` neighbours of one head. */
-export function rowVectorGrid(
-  { B, Hq, Sq, Dv }: Pick<AttentionProblem, 'B' | 'Hq' | 'Sq' | 'Dv'>,
-  lanes: number,
-): KernelGrid {
+/** Invocations of a workgroup of which each has one vec4 of a row of o. */
+export const rowVectorLanes = 64;
+
+/** Workgroups of which each invocation has one vec4 of a row of o: neighbours of one head. */
+export function rowVectorGrid({
+  B,
+  Hq,
+  Sq,
+  Dv,
+}: Pick<AttentionProblem, 'B' | 'Hq' | 'Sq' | 'Dv'>): KernelGrid {
   const vectors = Math.ceil(Dv / 4);
   return {
-    ...{ batches: B, heads: Hq, tiles: Math.ceil((Sq * vectors) / lanes), each: 1 },
-    ...{ side: 'q', rows: lanes / vectors, reversed: false },
+    ...{ batches: B, heads: Hq, tiles: Math.ceil((Sq * vectors) / rowVectorLanes), each: 1 },
+    ...{ side: 'q', rows: rowVectorLanes / vectors, reversed: false },
   };
 }
