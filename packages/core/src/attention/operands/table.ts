@@ -2,7 +2,6 @@ import type {
   AttentionProblem,
   BackwardProblem,
   BroadcastDesc,
-  LengthsKind,
   OperandDesc,
   RaggedName,
 } from '../problem/problem.ts';
@@ -91,11 +90,6 @@ function operandOf(
   return name === 'q' || name === 'k' || name === 'v' || name === 'o' ? forward[name] : backward?.[name];
 }
 
-const hasLengths =
-  (side: 'Q' | 'Kv', kind: LengthsKind): Of<boolean> =>
-  problem =>
-    problem[`lengths${side}`] === kind;
-
 /** Cumulative lengths say how long sequences are, or where they start in a packed operand. */
 const hasCumulative =
   (side: 'Q' | 'Kv'): Of<boolean> =>
@@ -151,8 +145,8 @@ export const operandTable: Readonly<Record<OperandName, OperandRow>> = /* @__PUR
   sink: list(f32, perHead, p => p.sink),
 
   /** How many queries, and keys, of each sequence exist. */
-  seqLensQ: list(integers, perSequence, hasLengths('Q', 'lengths')),
-  seqLensKv: list(integers, perSequence, hasLengths('Kv', 'lengths')),
+  seqLensQ: list(integers, perSequence, p => p.lengthsQ === 'lengths'),
+  seqLensKv: list(integers, perSequence, p => p.lengthsKv === 'lengths'),
   /** Where sequences start in the packed operands of a side, and where the last one ends. */
   cuSeqLensQ: list(integers, offsets, hasCumulative('Q')),
   cuSeqLensKv: list(integers, offsets, hasCumulative('Kv')),

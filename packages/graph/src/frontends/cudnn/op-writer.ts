@@ -27,20 +27,18 @@ export interface OpWriter {
 /** A writer whose operations have names that start with `name`. */
 export function opWriter(graph: Graph, name = ''): OpWriter {
   let count = 0;
-  const named = () => (name ? { name: `${name}/${count++}` } : {});
   const op: OpWriter['op'] = (kind, inputs, attrs = {}, dtype = 'f32', shape = null) => {
     const output = graph.tensor({ dtype, shape });
-    graph.add({ kind, attrs, inputs, outputs: [output], ...named() });
+    const named = name ? { name: `${name}/${count++}` } : {};
+    graph.add({ kind, attrs, inputs, outputs: [output], ...named });
     return output;
   };
   return {
     graph,
     op,
     constant: (value, { dtype = 'f32', shape = [] } = {}) => {
-      const output = graph.tensor({ dtype, shape });
       const attrs = { value: typeof value === 'number' ? [value] : value, shape };
-      graph.add({ kind: 'Constant', attrs, inputs: [], outputs: [output], ...named() });
-      return output;
+      return op('Constant', [], attrs, dtype, shape);
     },
     reshape: (tensor, shape) => op('StaticReshape', [tensor], { shape, special_zero: false }, tensor.dtype),
     cast: (tensor, dtype) => (tensor.dtype === dtype ? tensor : op('TypeCast', [tensor], {}, dtype)),

@@ -61,13 +61,9 @@ export function transposingMap(
   const at = indices.join(', ');
   const others = here.map(input => (input === name ? 'tile[column * TILE_ROW + row]' : `${input}_at(${at})`));
   const { one, four } = wgslTypes[value.type];
-  const inTile = (across: string, along: string): string =>
-    indices
-      .map((_, d) => {
-        const offset = d === dimension ? across : d === last ? along : null;
-        return `let i${d} = first${d}${offset ? ` + ${offset}` : ''};`;
-      })
-      .join('\n');
+  const inTile = indices
+    .map((_, d) => `let i${d} = first${d}${d === dimension ? ' + row' : d === last ? ' + column' : ''};`)
+    .join('\n');
   return kernelSpec({
     name: 'transposing map',
     groups: tiles.reduce((product, n) => product * n, 1),
@@ -97,7 +93,7 @@ var<workgroup> tile: array<${wgslTypes[elementFormat(inputs[name].dtype).type].o
   for (var n = lane; n < ${side * side}u; n += ${lanes}u) {
     let row = n % ${side}u;
     let column = n / ${side}u;
-    ${inTile('row', 'column')}
+    ${inTile}
     if (i${dimension} < P.extent${dimension} && i${last} < P.extent${last}) {
       tile[column * TILE_ROW + row] = ${name}_at(${at});
     }
@@ -111,7 +107,7 @@ var<workgroup> tile: array<${wgslTypes[elementFormat(inputs[name].dtype).type].o
     var values = ${four}();
     for (var c = 0u; c < count; c++) {
       let column = first_column + c;
-      ${inTile('row', 'column')}
+      ${inTile}
       let element: ${one} = value_of(${[...indices, ...others].join(', ')});
       places[c] = ${result}_element(${at});
       values[c] = element;
