@@ -52,16 +52,8 @@ function portsOf(nodes: readonly GraphNode[]): Ports {
   };
 }
 
-function writeOperation({
-  id,
-  name,
-  kind,
-  given,
-  operation,
-  annotations,
-  inputs,
-  outputs,
-}: GraphNode): OneDnnOp {
+function writeOperation(node: GraphNode): OneDnnOp {
+  const { id, name, kind, given, operation, annotations, inputs, outputs } = node;
   const attrs: Record<string, OneDnnAttribute> = {};
   for (const [key, value] of Object.entries(given)) {
     attrs[key] = writeAttribute(operation.attributes[key].type, value);

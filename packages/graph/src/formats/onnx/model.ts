@@ -60,14 +60,8 @@ const newestOpset = 25;
 const irVersion = 13;
 
 /** A model as a file of ONNX: field numbers are those of onnx.proto. */
-export function encodeModel({
-  name,
-  opset = newestOpset,
-  nodes,
-  initializers,
-  inputs,
-  outputs,
-}: OnnxModel): Uint8Array {
+export function encodeModel(model: OnnxModel): Uint8Array {
+  const { name, opset = newestOpset, nodes, initializers, inputs, outputs } = model;
   const others = new Set(nodes.flatMap(({ domain }) => domain ?? []));
   const graph = [
     ...nodes.map(node => messageField(1, encodeNode(node))),

@@ -40,15 +40,8 @@ const hubUrl = 'https://huggingface.co';
  * @throws InvalidArgumentError for an id or a revision that is none. What `open` gives throws HubError for a
  * server that refuses.
  */
-export function hubFiles({
-  id,
-  revision = 'main',
-  baseUrl = hubUrl,
-  token,
-  cache,
-  onProgress,
-  signal,
-}: HubOptions): ModelFiles {
+export function hubFiles(options: HubOptions): ModelFiles {
+  const { id, revision = 'main', baseUrl = hubUrl, token, cache, onProgress, signal } = options;
   if (!/^[\w.-]+(\/[\w.-]+)?$/.test(id) || id.includes('..'))
     throw new InvalidArgumentError('id', `must be 'owner/name', got '${id}'`);
   if (!/^[\w./-]+$/.test(revision) || revision.includes('..'))

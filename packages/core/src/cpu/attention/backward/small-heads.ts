@@ -8,16 +8,8 @@ import { rangesOf, smallHeadPlan } from '../forward/small-heads.ts';
 import type { BackwardSums } from './sums.ts';
 
 /** Whether forward has small heads, and dq, dk and dv are wanted of operands that can be read in place. */
-export function hasSmallHeadGradients({
-  forward,
-  dO,
-  dq,
-  dk,
-  dv,
-  dLse,
-  gradients,
-  outputs,
-}: BackwardProblem): boolean {
+export function hasSmallHeadGradients(problem: BackwardProblem): boolean {
+  const { forward, dO, dq, dk, dv, dLse, gradients, outputs } = problem;
   return (
     smallHeadPlan(forward) !== null &&
     [dO, dq, dk, dv].every(hasPlainRows) &&

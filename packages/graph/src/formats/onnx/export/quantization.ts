@@ -27,13 +27,10 @@ export const quantization: Translations = {
   },
   // Written out: ONNX has zero points of the dtype of the data alone, and groups along one axis.
   DynamicDequantize: (node, write) => {
-    const {
-      inputs: [src, scales, zps],
-      outputs: [dst],
-    } = node;
+    const [src, scales, zps] = node.inputs;
     const x = write.as(src, 'f32');
     const centred = zps ? write.node('Sub', [x, spread(node, zps, write)]) : x;
-    write.give(dst, 'f32', 'Mul', [centred, spread(node, scales, write)]);
+    write.give(node.outputs[0], 'f32', 'Mul', [centred, spread(node, scales, write)]);
   },
 };
 
@@ -57,13 +54,10 @@ function staticParameters(
 
 /** Parameters of a dynamic dequantization in f32, so that they broadcast to the data. */
 function spread(node: GraphNode, parameters: LogicalTensor, write: OnnxWriter): string {
-  const {
-    inputs: [src],
-    attributes,
-  } = node;
+  const { inputs, attributes } = node;
   const own = write.as(parameters, 'f32');
   if (attributes.qtype === 'per_tensor') return write.node('Reshape', [own, write.integers([])]);
-  const rank = write.rankOf(src);
+  const rank = write.rankOf(inputs[0]);
   if (attributes.qtype === 'per_channel') {
     const axis = axisOf(numberOf(attributes, 'axis'), rank);
     const shape = Array.from({ length: rank }, (_, d) => (d === axis ? -1 : 1));

@@ -1,5 +1,6 @@
 import type { GraphNode } from '../../../ir/node.ts';
 import { flagOf, numberOf, numbersOf } from '../../../ir/schema/attribute.ts';
+import type { OnnxAttribute } from '../model.ts';
 import { commonDType, renamed, same, type Translation, type Translations } from './translation.ts';
 import type { OnnxWriter } from './writer.ts';
 
@@ -15,40 +16,30 @@ const namesOfReductions = ['L1', 'L2', 'Max', 'Mean', 'Min', 'Prod', 'Sum'].map(
 export const reductions: Translations = {
   ...Object.fromEntries(namesOfReductions.map(kind => [kind, reduction])),
   MatMul: (node, write) => {
-    const {
-      inputs: [, , bias],
-      outputs: [dst],
-      attributes,
-    } = node;
-    const dtype = commonDType(...node.inputs, dst);
+    const { inputs, outputs, attributes } = node;
+    const [, , bias] = inputs;
+    const [dst] = outputs;
+    const dtype = commonDType(...inputs, dst);
     const left = matrix(node, 0, flagOf(attributes, 'transpose_a'), dtype, write);
     const right = matrix(node, 1, flagOf(attributes, 'transpose_b'), dtype, write);
     if (!bias) write.give(dst, dtype, 'MatMul', [left, right]);
     else write.give(dst, dtype, 'Add', [write.node('MatMul', [left, right]), write.as(bias, dtype)]);
   },
   SoftMax: (node, write) => {
-    const {
-      inputs: [src],
-      outputs: [dst, stats],
-      attributes,
-    } = node;
-    const axis = numberOf(attributes, 'axis');
-    if (!stats && attributes.mode === 'none') {
+    const [src] = node.inputs;
+    const [dst, stats] = node.outputs;
+    const axis = numberOf(node.attributes, 'axis');
+    if (!stats && node.attributes.mode === 'none') {
       const dtype = commonDType(src, dst);
       write.give(dst, dtype, 'Softmax', [write.as(src, dtype)], { axis: { int: axis } });
     } else softmaxWithStats(node, axis, write);
   },
   LogSoftmax: same('LogSoftmax', { axis: 'axis' }),
   LayerNorm: (node, write) => {
-    const {
-      inputs: [src, , beta],
-      outputs: [dst, mean, variance],
-      attributes,
-    } = node;
-    const axis = { int: numberOf(attributes, 'begin_norm_axis') };
-    const epsilon = { float: numberOf(attributes, 'epsilon') };
+    const [src, , beta] = node.inputs;
+    const [dst, mean, variance] = node.outputs;
     const affine = [scaleOf(node, write), ...(beta ? [write.as(beta, src.dtype)] : [])];
-    write.node('LayerNormalization', [write.name(src), ...affine], { axis, epsilon }, write.name(dst));
+    write.node('LayerNormalization', [write.name(src), ...affine], normAttributes(node), write.name(dst));
     if (!mean || !variance) return;
     const axes = write.integers(normalisedAxes(node, write));
     const x = write.as(src, 'f32');
@@ -59,15 +50,8 @@ export const reductions: Translations = {
     write.give(variance, 'f32', 'ReduceMean', [squares, axes], { keepdims: { int: 0 } });
   },
   RMSNorm: (node, write) => {
-    const {
-      inputs: [src],
-      outputs: [dst],
-      attributes,
-    } = node;
-    const axis = { int: numberOf(attributes, 'begin_norm_axis') };
-    const epsilon = { float: numberOf(attributes, 'epsilon') };
-    const operands = [write.name(src), scaleOf(node, write)];
-    write.node('RMSNormalization', operands, { axis, epsilon }, write.name(dst));
+    const operands = [write.name(node.inputs[0]), scaleOf(node, write)];
+    write.node('RMSNormalization', operands, normAttributes(node), write.name(node.outputs[0]));
   },
   CrossEntropy: ({ inputs: [logits, labels], outputs: [loss], attributes }, write) => {
     const axis = { int: -1 };
@@ -130,6 +114,12 @@ function softmaxWithStats(
   if (dead) write.give(stats, 'f32', 'Where', [dead, write.numbers([0]), write.node('Add', lse)]);
   else write.give(stats, 'f32', 'Add', lse);
 }
+
+/** What a norm is over, and what it adds to the variance. */
+const normAttributes = ({ attributes }: GraphNode): Record<string, OnnxAttribute> => ({
+  axis: { int: numberOf(attributes, 'begin_norm_axis') },
+  epsilon: { float: numberOf(attributes, 'epsilon') },
+});
 
 /** The dimensions that a norm is over. */
 function normalisedAxes(node: GraphNode, write: OnnxWriter): number[] {

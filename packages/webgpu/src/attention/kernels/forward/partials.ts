@@ -30,12 +30,8 @@ export function partialsPart(Dv: number, parts: number, access: 'read' | 'read_w
 export const rowVectorLanes = 64;
 
 /** Workgroups of which each invocation has one vec4 of a row of o: neighbours of one head. */
-export function rowVectorGrid({
-  B,
-  Hq,
-  Sq,
-  Dv,
-}: Pick<AttentionProblem, 'B' | 'Hq' | 'Sq' | 'Dv'>): KernelGrid {
+export function rowVectorGrid(rows: Pick<AttentionProblem, 'B' | 'Hq' | 'Sq' | 'Dv'>): KernelGrid {
+  const { B, Hq, Sq, Dv } = rows;
   const vectors = Math.ceil(Dv / 4);
   return {
     ...{ batches: B, heads: Hq, tiles: Math.ceil((Sq * vectors) / rowVectorLanes), each: 1 },
