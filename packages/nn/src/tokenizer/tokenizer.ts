@@ -1,5 +1,4 @@
 import { Tokenizer } from '@huggingface/tokenizers';
-import { chunksOf } from '../files/checkpoint/byte-stream.ts';
 import { CheckpointError } from '../files/checkpoint/checkpoint-error.ts';
 import { type ModelFiles, readJson, readText } from '../files/checkpoint/model-files.ts';
 import { type ChatMessage, chatTemplateOf } from './chat-template.ts';

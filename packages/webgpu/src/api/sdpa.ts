@@ -80,10 +80,10 @@ export function forwardCall(
     lse: rows(-Infinity),
   };
   if (outputs.max) results.max = rows(-Infinity);
-  for (const name of forwardAmaxes(problem)) results[name] = contiguous('f32', [1], null);
+  for (const name of forwardAmaxes(problem)) results[name] = contiguous('f32', [1]);
   if (outputs.sumExp) results.sumExp = rows(0);
   const { B, Hq, Sq, Skv } = problem;
-  if (outputs.dropoutMask) results[dropoutMaskOutput] = contiguous('u8', [B, Hq, Sq, Skv], null);
+  if (outputs.dropoutMask) results[dropoutMaskOutput] = contiguous('u8', [B, Hq, Sq, Skv]);
   const call = eagerCall(ctx, {
     key: ['forward', keyOfProblem(problem, tools)],
     operands,
@@ -140,24 +140,22 @@ export function backwardCall<G extends GradientName = 'dq' | 'dk' | 'dv'>(
   const like = (desc: OperandDesc): ResultDesc =>
     contiguous(desc.dtype, callerShape(desc), desc.starts === 'strided' ? null : 0);
   const { bias } = forward;
-  const perHead = contiguous('f32', [forward.Hq], null);
+  const perHead = contiguous('f32', [forward.Hq]);
   const results: Readonly<Partial<Record<GradientName, ResultDesc>>> = {
     dq: like(problem.dq),
     dk: like(problem.dk),
     dv: like(problem.dv),
-    ...(bias ? { dbias: contiguous(bias.dtype, bias.source, null) } : {}),
+    ...(bias ? { dbias: contiguous(bias.dtype, bias.source) } : {}),
     dAlibi: perHead,
     dsink: perHead,
   };
   const wanted = Object.entries(results).filter(([name]) => gradients.includes(name as GradientName));
-  const amaxes = Object.fromEntries(
-    backwardAmaxes(problem).map(name => [name, contiguous('f32', [1], null)]),
-  );
+  const amaxes = Object.fromEntries(backwardAmaxes(problem).map(name => [name, contiguous('f32', [1])]));
   const captures = forward.scoreMod && tools.expr ? tools.expr.floatCaptures(forward.scoreMod) : [];
   const captureResults = Object.fromEntries(
     captures.map(name => {
       const { dtype, shape } = forward.captures[name];
-      return [captureGradient(name), contiguous(dtype, shape, null)];
+      return [captureGradient(name), contiguous(dtype, shape)];
     }),
   );
   const call = eagerCall(ctx, {
@@ -179,8 +177,8 @@ export function backwardCall<G extends GradientName = 'dq' | 'dk' | 'dv'>(
   };
 }
 
-/** A result without gaps between its elements. */
-function contiguous(dtype: DType, shape: Shape, fill: number | null): ResultDesc {
+/** A result without gaps between its elements; `fill` for one that kernels do not write all of. */
+function contiguous(dtype: DType, shape: Shape, fill: number | null = null): ResultDesc {
   return { desc: { dtype, shape, strides: contiguousStrides(shape) }, fill };
 }
 

@@ -1,5 +1,5 @@
-import { type Capabilities } from '../device/capabilities/capabilities.ts';
-import { type Footprint } from '@tilewise/core';
+import type { Footprint } from '@tilewise/core';
+import type { Capabilities } from '../device/capabilities/capabilities.ts';
 import type { KernelGrid, KernelSpec } from './kernel-spec.ts';
 import { type StorageBinding, tensorOf } from './shader-part.ts';
 

@@ -1,4 +1,4 @@
-import { type DiagnoseOptions, diagnose } from './diagnose.ts';
+import { type DiagnoseOptions, diagnose, nothing } from './diagnose.ts';
 import type { Diagnosis } from './diagnosis.ts';
 import { formatDiagnosis } from './format.ts';
 import { missingWebGpu } from './verdict.ts';
@@ -52,7 +52,7 @@ async function inNode(
   asked: Pick<DiagnoseOptions, 'thorough' | 'tiles'>,
 ): Promise<Diagnosis> {
   const source = 'the npm package webgpu';
-  const none = { source, adapter: null, features: [], limits: [], variants: [], checks: [] };
+  const none = { ...nothing, source };
   let options: DiagnoseOptions;
   try {
     const gpu = await loadGpu();

@@ -29,7 +29,8 @@ export interface DiagnoseOptions {
   readonly onCheck?: ((check: CheckReport, of: number) => void) | undefined;
 }
 
-const nothing: Omit<Diagnosis, 'status' | 'verdict' | 'source'> = {
+/** What a diagnosis has found before it begins. */
+export const nothing: Omit<Diagnosis, 'status' | 'verdict' | 'source'> = {
   adapter: null,
   features: [],
   limits: [],

@@ -7,27 +7,22 @@ const q = Tensor.zeros([1, 2, 4, 8]);
 const lse = Tensor.zeros([1, 2, 4]);
 const mask = Tensor.zeros([4, 4], { dtype: 'bool' });
 const bias = Tensor.zeros([4, 4]);
+const manyOperands = { mask, bias, alibi: true, sink: [0, 0], seqLensQ: [4], seqLensKv: [4] };
 
 /**
  * Problems that need more storage buffers in a kernel than WebGPU guarantees, from the usual to the unusual.
  */
-const variants: Readonly<Record<string, { readonly options: SdpaOptions; readonly backward: boolean }>> = {
-  'forward and backward': { options: {}, backward: true },
-  'mask and bias, forward': { options: { mask, bias }, backward: false },
-  'mask and bias, backward': { options: { mask, bias }, backward: true },
-  'mask, bias, ALiBi, sinks and lengths, forward': {
-    options: { mask, bias, alibi: true, sink: [0, 0], seqLensQ: [4], seqLensKv: [4] },
-    backward: false,
-  },
-  'mask, bias, ALiBi, sinks and lengths, backward': {
-    options: { mask, bias, alibi: true, sink: [0, 0], seqLensQ: [4], seqLensKv: [4] },
-    backward: true,
-  },
-};
+const variants: readonly (readonly [name: string, options: SdpaOptions, backward: boolean])[] = [
+  ['forward and backward', {}, true],
+  ['mask and bias, forward', { mask, bias }, false],
+  ['mask and bias, backward', { mask, bias }, true],
+  ['mask, bias, ALiBi, sinks and lengths, forward', manyOperands, false],
+  ['mask, bias, ALiBi, sinks and lengths, backward', manyOperands, true],
+];
 
 /** Which of these a device can run, and what it lacks for the others. */
 export function checkVariants(ctx: GpuContext): VariantReport[] {
-  return Object.entries(variants).map(([name, { options, backward }]) => {
+  return variants.map(([name, options, backward]) => {
     const problem = backward
       ? normaliseBackward({ q, k: q, v: q, o: q, lse, dO: q }, options).problem
       : normalise({ q, k: q, v: q }, options).problem;

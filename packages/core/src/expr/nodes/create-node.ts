@@ -1,5 +1,14 @@
 import { describeValue, InvalidArgumentError } from '../../errors.ts';
-import { type BinaryOp, type BoolExpr, type Expr, type ExprType, type NumericExpr, type UnaryOp, type ComparisonOp, type LogicOp } from './expr.ts';
+import type {
+  BinaryOp,
+  BoolExpr,
+  ComparisonOp,
+  Expr,
+  ExprType,
+  LogicOp,
+  NumericExpr,
+  UnaryOp,
+} from './expr.ts';
 import {
   binaryDomain,
   binaryFunction,

@@ -1,7 +1,7 @@
 import type { AttentionProblem } from '@tilewise/core';
 import { type KernelSpec, kernelSpec } from '../../codegen/kernel-spec.ts';
-import { dropoutMaskOutput } from '../config/tensor-names.ts';
 import { wholeUniforms } from '../../codegen/shader-part.ts';
+import { dropoutMaskOutput } from '../config/tensor-names.ts';
 import { sequencePart } from '../layout/sequence.ts';
 import { dropoutPart } from './dropout.ts';
 

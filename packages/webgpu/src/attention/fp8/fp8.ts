@@ -10,7 +10,7 @@ import type { WgslPiece } from '@tilewise/philox/wgsl';
 import { storageFormat } from '../../codegen/formats/storage-format.ts';
 import { type KernelSpec, kernelSpec } from '../../codegen/kernel-spec.ts';
 import { readElement, wholeUniforms } from '../../codegen/shader-part.ts';
-import { type Fp8Kernel, type AmaxName, amaxNames, amaxPlace } from './fp8-steps.ts';
+import { type AmaxName, amaxNames, amaxPlace, type Fp8Kernel } from './fp8-steps.ts';
 
 /** The scale of P where operands had block scales; their dS is rounded in blocks. */
 const blockScaleS = { forward: 16, backward: 256 } as const;

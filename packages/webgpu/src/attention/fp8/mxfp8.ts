@@ -13,7 +13,7 @@ import {
 } from '@tilewise/core';
 import { type KernelSpec, kernelSpec, renameTensors } from '../../codegen/kernel-spec.ts';
 import { type ShaderPart, wholeUniforms } from '../../codegen/shader-part.ts';
-import { type KernelConfig } from '../config/kernel-config.ts';
+import type { KernelConfig } from '../config/kernel-config.ts';
 import { readOperand, writeOperand } from '../layout/operand.ts';
 
 /**

@@ -1,7 +1,12 @@
 import { bindingLimit } from '../../codegen/dispatch-splits.ts';
 import type { KernelSpec } from '../../codegen/kernel-spec.ts';
-import { type StorageBinding, segmentName, type UniformField, wholeUniforms } from '../../codegen/shader-part.ts';
-import { type KernelTarget, type TensorSizes } from '../config/kernel-target.ts';
+import {
+  type StorageBinding,
+  segmentName,
+  type UniformField,
+  wholeUniforms,
+} from '../../codegen/shader-part.ts';
+import type { KernelTarget, TensorSizes } from '../config/kernel-target.ts';
 
 /** Tensors that kernels bind several times, each time another part of them, and the bytes of such a part. */
 export interface Segments {

@@ -17,11 +17,8 @@ export function subgroupMatrixConfigsOf(
   device: GPUDevice,
   adapter?: GPUAdapter,
 ): Promise<readonly SubgroupMatrixConfig[]> {
-  let found = known.get(device);
-  if (!found) {
-    found = findMatrices(device, adapter);
-    known.set(device, found);
-  }
+  const found = known.get(device) ?? findMatrices(device, adapter);
+  known.set(device, found);
   return found;
 }
 

@@ -11,11 +11,8 @@ interface CompiledKernel {
 const cache = new WeakMap<GPUDevice, Map<string, CompiledKernel>>();
 
 function compiledOn(device: GPUDevice): Map<string, CompiledKernel> {
-  let compiled = cache.get(device);
-  if (!compiled) {
-    compiled = new Map();
-    cache.set(device, compiled);
-  }
+  const compiled = cache.get(device) ?? new Map<string, CompiledKernel>();
+  cache.set(device, compiled);
   return compiled;
 }
 

@@ -1,7 +1,7 @@
 import type { BackwardProblem, OperandDesc } from '@tilewise/core';
 import { type KernelSpec, kernelSpec } from '../../../codegen/kernel-spec.ts';
-import { type TileConfig } from '../../config/kernel-config.ts';
 import { wholeUniforms } from '../../../codegen/shader-part.ts';
+import type { TileConfig } from '../../config/kernel-config.ts';
 import { writeOperand } from '../../layout/operand.ts';
 import { tileCols, tileLanes, tileRows } from '../../tiles/tile.ts';
 import { type AccumulateGemm, storeRows } from '../../tiles/tile-backend.ts';

@@ -1,8 +1,8 @@
 import type { BackwardProblem } from '@tilewise/core';
 import { elementStore } from '../../../codegen/formats/element-store.ts';
 import { type KernelSpec, kernelSpec } from '../../../codegen/kernel-spec.ts';
-import { type KernelConfig } from '../../config/kernel-config.ts';
 import { wholeUniforms } from '../../../codegen/shader-part.ts';
+import type { KernelConfig } from '../../config/kernel-config.ts';
 import { listElement, listPart } from '../../layout/list.ts';
 import { rowAddressing, rowTensor } from '../../layout/row-results.ts';
 import { sequencePart } from '../../layout/sequence.ts';

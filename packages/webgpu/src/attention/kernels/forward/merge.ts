@@ -1,7 +1,7 @@
 import type { AttentionProblem, OperandDesc } from '@tilewise/core';
 import { type KernelSpec, kernelSpec } from '../../../codegen/kernel-spec.ts';
 import { type ShaderPart, wholeUniforms } from '../../../codegen/shader-part.ts';
-import { type KernelConfig } from '../../config/kernel-config.ts';
+import type { KernelConfig } from '../../config/kernel-config.ts';
 import { writeOperand } from '../../layout/operand.ts';
 import {
   lowest,
