@@ -41,6 +41,15 @@ describe('a file that is wrong', () => {
     await expect(fromOnnx(bytes)).rejects.toBeInstanceOf(TilewiseError);
   });
 
+  test.each(['Add', 'Div', 'Mod', 'Pow', 'Less', 'And', 'Where'])(
+    '%s of known numbers that lacks an input names the input',
+    async operator => {
+      const known = messageField(5, weights('w', [2, 3], [1, 2, 3, 4, 5, 6]));
+      const read = await fromOnnx(oneNode(operator, ['w'], [known]));
+      expect(() => read.graph()).toThrow(`${operator} '${operator}_0': needs its input 1`);
+    },
+  );
+
   test.each([
     [
       'an operator that is not read',

@@ -5,7 +5,7 @@ import { arithmetic, cast, scalar, select } from '../emit.ts';
 import { clip } from './clip.ts';
 import { divideIntegers } from './divide-integers.ts';
 
-import { binary, type Emit, elementwise, same, unary } from './elementwise.ts';
+import { binary, type Emit, elementwise, needing, same, unary } from './elementwise.ts';
 
 /** The nearest integer, less or plus one where it lies beyond x. */
 const rounded =
@@ -16,14 +16,12 @@ const rounded =
   };
 
 const quotient: Emit = (draft, [a, b], call) => {
-  if (!a || !b) return call.fail('takes two inputs');
   if (!isInteger(call.input(0).type)) return draft.op('Divide', [a, b]);
   return cast(draft, divideIntegers(draft, a, b).quotient, a.dtype);
 };
 
 /** a − b·q, where q is a / b towards 0 with `fmod`, else downwards. */
 const modulo: Emit = (draft, [a, b], call) => {
-  if (!a || !b) return call.fail('takes two inputs');
   const towardsZero = call.flag('fmod', false);
   if (isInteger(call.input(0).type)) {
     const { remainder, floorRemainder } = divideIntegers(draft, a, b);
@@ -50,7 +48,6 @@ const sum = (numbers: readonly number[]): number => numbers.reduce((a, b) => a +
 const power: Emit = (draft, [x, y], call) => {
   const exponent = staticNumbers(call.input(1));
   const value = exponent?.length === 1 ? exponent[0] : undefined;
-  if (!x || !y) return call.fail('takes two inputs');
   if (value === 2) return draft.op('Square', [x]);
   if (value === 0.5) return draft.op('Sqrt', [x]);
   if (value !== undefined && value !== 1) return draft.op('Pow', [x], { beta: value });
@@ -79,9 +76,18 @@ export const arithmeticOperators: Readonly<Record<string, OnnxOperator>> = {
   Sub: binary('Subtract', (a, b) => a - b),
   Mul: binary('Multiply', (a, b) => a * b),
   // Integers are divided towards 0, as ONNX has it.
-  Div: elementwise(([a, b], call) => (isInteger(call.input(0).type) ? Math.trunc(a / b) : a / b), quotient),
-  Mod: elementwise(([a, b], call) => (call.flag('fmod', false) ? a % b : a - b * Math.floor(a / b)), modulo),
-  Pow: elementwise(([a, b]) => a ** b, power),
+  Div: needing(
+    2,
+    elementwise(([a, b], call) => (isInteger(call.input(0).type) ? Math.trunc(a / b) : a / b), quotient),
+  ),
+  Mod: needing(
+    2,
+    elementwise(([a, b], call) => (call.flag('fmod', false) ? a % b : a - b * Math.floor(a / b)), modulo),
+  ),
+  Pow: needing(
+    2,
+    elementwise(([a, b]) => a ** b, power),
+  ),
   Sum: elementwise(sum, folded('Add')),
   Mean: elementwise(
     numbers => sum(numbers) / numbers.length,
@@ -91,7 +97,7 @@ export const arithmeticOperators: Readonly<Record<string, OnnxOperator>> = {
         scalar(draft, tensors.length, call.input(0).type.dtype),
       ]),
   ),
-  Max: elementwise(numbers => Math.max(...numbers), folded('Maximum')),
-  Min: elementwise(numbers => Math.min(...numbers), folded('Minimum')),
+  Max: elementwise(numbers => numbers.reduce((a, b) => Math.max(a, b)), folded('Maximum')),
+  Min: elementwise(numbers => numbers.reduce((a, b) => Math.min(a, b)), folded('Minimum')),
   Clip: clip,
 };

@@ -4,14 +4,16 @@ import { boolType } from '../../file/element-type.ts';
 import type { NodeCall, OnnxOperator } from '../../node-call.ts';
 import { both, guardedSoftmax, isInfinite } from '../attention/softmax-guards.ts';
 import { cast, select } from '../emit.ts';
-
-import { type Emit, elementwise } from './elementwise.ts';
+import { type Emit, elementwise, needing } from './elementwise.ts';
 
 const compare = (kind: string, apply: (a: number, b: number) => boolean): OnnxOperator =>
-  elementwise(
-    ([a, b]) => Number(apply(a, b)),
-    (draft, tensors) => draft.op(kind, comparable(draft, tensors), {}, 'bool'),
-    () => boolType,
+  needing(
+    2,
+    elementwise(
+      ([a, b]) => Number(apply(a, b)),
+      (draft, tensors) => draft.op(kind, comparable(draft, tensors), {}, 'bool'),
+      () => boolType,
+    ),
   );
 
 /** Tensors of types that comparisons do not take, as i32, which holds all numbers of 8 bits and the truth. */
@@ -22,10 +24,13 @@ function comparable(draft: Draft, tensors: readonly LogicalTensor[]): LogicalTen
 }
 
 const logic = (emit: Emit, apply: (a: boolean, b: boolean) => boolean): OnnxOperator =>
-  elementwise(
-    ([a, b]) => Number(apply(a !== 0, b !== 0)),
-    emit,
-    () => boolType,
+  needing(
+    2,
+    elementwise(
+      ([a, b]) => Number(apply(a !== 0, b !== 0)),
+      emit,
+      () => boolType,
+    ),
   );
 
 /** Whether x is NaN: no number but NaN differs from itself. */
@@ -49,11 +54,14 @@ const isInfOperator: OnnxOperator = elementwise(
 );
 
 /** condition ? a : b, all broadcast to one shape. */
-const where = elementwise(
-  ([condition, a, b]) => (condition !== 0 ? a : b),
-  (draft, [condition, a, b], call) =>
-    guardedSoftmax(draft, [condition, a, b], call) ?? select(draft, condition, a, b),
-  call => call.input(1).type,
+const where = needing(
+  3,
+  elementwise(
+    ([condition, a, b]) => (condition !== 0 ? a : b),
+    (draft, [condition, a, b], call) =>
+      guardedSoftmax(draft, [condition, a, b], call) ?? select(draft, condition, a, b),
+    call => call.input(1).type,
+  ),
 );
 
 /** Comparisons, logic, and what chooses by them. */

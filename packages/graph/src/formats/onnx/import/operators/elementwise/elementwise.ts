@@ -106,6 +106,17 @@ export const same =
 export const unary = (kind: string, apply: (x: number) => number): OnnxOperator =>
   elementwise(([x]) => apply(x), same(kind));
 
+/** An operator that needs so many inputs before anything is computed from them. */
+export const needing =
+  (inputs: number, operator: SingleOperator): SingleOperator =>
+  call => {
+    for (let n = 0; n < inputs; n++) call.input(n);
+    return operator(call);
+  };
+
 /** A function of two numbers, as the operation of this kind. */
 export const binary = (kind: string, apply: (a: number, b: number) => number): OnnxOperator =>
-  elementwise(([a, b]) => apply(a, b), same(kind));
+  needing(
+    2,
+    elementwise(([a, b]) => apply(a, b), same(kind)),
+  );
