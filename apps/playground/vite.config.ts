@@ -37,7 +37,7 @@ const groups = [
   },
   {
     name: 'reading',
-    test: /\/src\/(exercises\/(quiz|workbench\/(?!editor\/CodeEditor))|machine|text\/(markup|say)|ui\/(tiles\/Tile|(?!tiles)\w+\/(?!Chart|Formula|ScrollRegion|SectionLink|SymbolScope|symbols|useOverflowCue|file|save)))/,
+    test: /\/src\/(exercises\/(quiz|workbench\/(?!editor\/CodeEditor))|text\/(markup|say)|ui\/(tiles\/Tile|(?!tiles)\w+\/(?!Chart|Formula|ScrollRegion|SectionLink|SymbolScope|symbols|useOverflowCue|file|save)))/,
     minShareCount: 3,
     priority: 1,
   },

@@ -48,6 +48,23 @@ const expressionsOf = ({ reductions, outputs }: RowsPrimitive): Expr[] => [
   ...outputs.filter(x => typeof x !== 'number'),
 ];
 
+/** How the kernel of some rows reads and names what it computes. */
+interface RowText {
+  readonly primitive: RowsPrimitive;
+  readonly tensors: PrimitiveTensors;
+  readonly work: RowsWork;
+  /** Whether an invocation reads four elements at once. */
+  readonly four: boolean;
+  /** The results of the reductions. */
+  readonly resultNames: readonly string[];
+  /** What the statements need: filled as they are written. */
+  readonly pieces: ShaderPart[];
+  /** The value of an expression at the place at hand, which may read the results of `count` reductions. */
+  valueAt(expr: Expr, prefix: string, count: number): string;
+  /** Statements for each of the elements of the row that this invocation has. */
+  forEachElement(statements: string): string;
+}
+
 /**
  * The invocations that share a row go through the row once for reductions that do not need each other, join
  * what they found, and go through it once more for the maps. In every run the order is the same.
@@ -57,21 +74,20 @@ const expressionsOf = ({ reductions, outputs }: RowsPrimitive): Expr[] => [
 export function rowsKernel(
   primitive: RowsPrimitive,
   tensors: PrimitiveTensors,
-  { spaces, strands, places, depth, groups }: RowsWork,
+  work: RowsWork,
   parts = 1,
 ): KernelSpec {
-  const { reductions, outputs: wanted } = primitive;
-  const { inputs, outputs, unaligned, inPlace } = tensors;
+  const { spaces, strands, places, depth, groups } = work;
   const { kept, joined, space } = spaces;
+  const { inputs, outputs, unaligned, inPlace } = tensors;
   const named = inputsByName(inputs);
-  const exprs = expressionsOf(primitive);
-  const reads = exprs.map(expressionReads);
+  const reads = expressionsOf(primitive).map(expressionReads);
   const read = reads.flatMap(({ here, elsewhere }) => [...here, ...elsewhere]).filter(name => named[name]);
   const bound = new Set([...read, ...outputs.map((_, n) => outputName(n))]);
   const { isOverBudget, budget } = bindingPressureOf([...bound], tensors);
   // Where there are several expressions, one could read the elements of a tensor that another reads in fours.
   const four =
-    exprs.length === 1 &&
+    reads.length === 1 &&
     strands.along === 'joined' &&
     (joined.extents.at(-1) ?? 1) % 4 === 0 &&
     !isOverBudget &&
@@ -79,82 +95,39 @@ export function rowsKernel(
   const width = four ? 4 : 1;
   const step = strands.length * width;
   const rank = kept.extents.length;
-  const resultNames = reductions.map((_, n) => inputName(inputs.length + n));
+  const resultNames = primitive.reductions.map((_, n) => inputName(inputs.length + n));
   const at = indexNames(space.extents.length).join(', ');
   const pieces: ShaderPart[] = [];
-  /** The value of an expression at the place at hand, which may read the results of `count` reductions. */
-  const valueAt = (expr: Expr, prefix: string, count: number): string => {
-    const given = resultNames.slice(0, count);
-    const placed = { expr, inputs: named, space, four, unaligned, isOverBudget, inPlace };
-    pieces.push(...placedExpression({ ...placed, prefix, given }));
-    return `${prefix}_at${four ? '4' : ''}(${[at, ...given].join(', ')})`;
-  };
-  /** Statements for each of the elements of the row that this invocation has. */
-  const forEachElement = (statements: string): string => `for (var n = begin; n < end; n += ${step}u) {
+  const text: RowText = {
+    ...{ primitive, tensors, work, four, resultNames, pieces },
+    valueAt(expr, prefix, count) {
+      const given = resultNames.slice(0, count);
+      const placed = { expr, inputs: named, space, four, unaligned, isOverBudget, inPlace };
+      pieces.push(...placedExpression({ ...placed, prefix, given }));
+      return `${prefix}_at${four ? '4' : ''}(${[at, ...given].join(', ')})`;
+    },
+    forEachElement: statements => `for (var n = begin; n < end; n += ${step}u) {
     ${splitPlace('n', joined.extents.length, rank)}
     ${statements}
-  }`;
-
-  const sums = passesOf(primitive, resultNames).map(pass => {
-    const found = pass.map(n => {
-      const { op, element } = reductions[n];
-      const { start, join } = operators[op];
-      pieces.push({ uniforms: [{ name: `start${n}`, type: 'f32', value: start }] });
-      const value = convert(valueAt(element, `element${n}`, pass[0]), element.type, 'f32');
-      if (!four) return `sum${n} = ${join(`sum${n}`, value)};`;
-      return `let found = ${value};
-sum${n} = ${join(`sum${n}`, join(`(${join('found.x', 'found.y')})`, `(${join('found.z', 'found.w')})`))};`;
-    });
-    const joined = pass.map(n => {
-      const { op, result } = reductions[n];
-      pieces.push(resultPart(result, `result${n}_of`));
-      const sum = strands.length === 1 ? `sum${n}` : `strands[column * ${strands.length}u]`;
-      return `${strands.tree('strands', `sum${n}`, operators[op].join)}
-  let ${resultNames[n]} = result${n}_of(${sum});
-  ${strands.length > 1 ? 'workgroupBarrier();' : ''}`;
-    });
-    return `${pass.map(n => `var sum${n} = P.start${n};`).join('\n  ')}
-  ${forEachElement(found.join('\n'))}
-  ${joined.join('\n  ')}`;
-  });
-  const writes: ShaderPart[] = [];
-  const values: string[] = [];
-  const stores: string[] = [];
-  const results: string[] = [];
-  for (const [n, output] of wanted.entries()) {
-    const name = outputName(n);
-    const isResult = typeof output === 'number';
-    const { type } = isResult ? reductions[output].result : output;
-    const steps = isResult ? kept.steps[name] : space.steps[name];
-    writes.push(writePlaces(name, outputs[n], steps, 'each', type, inPlace));
-    // What is stored may lie where an expression behind it reads.
-    if (!isResult) values.push(`let value${n} = ${valueAt(output, `output${n}`, reductions.length)};`);
-    const value = isResult ? resultNames[output] : `value${n}`;
-    const element = `${name}_element(${indexNames(steps.length).join(', ')})${parts > 1 ? ' + part * P.places' : ''}`;
-    (isResult ? results : stores).push(
-      `${name}_store4(vec4u(${element}), 1u, ${wgslTypes[type].four}(${value}));`,
-    );
-  }
-  const partLength = Math.ceil(depth / parts / step) * step;
+  }`,
+  };
+  const sums = passesOf(primitive, resultNames).map(pass => sumStatements(text, pass));
+  const { results, maps, writes } = writeStatements(text, parts > 1 ? ' + part * P.places' : '');
+  const ofParts = parts > 1 ? 'reduce in parts' : null;
   return kernelSpec({
-    name:
-      parts > 1
-        ? 'reduce in parts'
-        : stores.length === 0
-          ? 'reduce'
-          : reductions.length > 0
-            ? 'rows'
-            : 'maps',
+    name: ofParts ?? (maps === '' ? 'reduce' : primitive.reductions.length > 0 ? 'rows' : 'maps'),
     groups: groups * parts,
     workgroupSize: strands.columns * strands.length,
     parts: [
       {
         uniforms: [
-          ...wholeUniforms({ places, depth, column_groups: groups, part_length: partLength }),
+          ...wholeUniforms({ places, depth, column_groups: groups }),
+          ...wholeUniforms({ part_length: Math.ceil(depth / parts / step) * step }),
           ...extentUniforms(space.extents),
         ],
       },
       ...distinct(pieces),
+      // Behind what reads: an output may lie where an input lies.
       ...writes,
     ],
     declarations: `var<workgroup> strands: array<f32, ${strands.columns * strands.length}>;`,
@@ -169,11 +142,72 @@ sum${n} = ${join(`sum${n}`, join(`(${join('found.x', 'found.y')})`, `(${join('fo
   ${splitPlace('place', rank)}
   ${sums.join('\n  ')}
   if (is_inside) {
-    ${stores.length > 0 ? forEachElement([...values, ...stores].join('\n')) : ''}
-    ${results.length > 0 ? `if (strand == 0u) {\n      ${results.join('\n      ')}\n    }` : ''}
+    ${maps}
+    ${results}
   }`,
     bindingBudget: budget,
   });
+}
+
+/** One way through the row, for reductions that do not need each other, and what becomes of their results. */
+function sumStatements(text: RowText, pass: readonly number[]): string {
+  const { primitive, work, four, resultNames, pieces, valueAt, forEachElement } = text;
+  const { strands } = work;
+  const found = pass.map(n => {
+    const { op, element } = primitive.reductions[n];
+    const { start, join } = operators[op];
+    pieces.push({ uniforms: [{ name: `start${n}`, type: 'f32', value: start }] });
+    const value = convert(valueAt(element, `element${n}`, pass[0]), element.type, 'f32');
+    if (!four) return `sum${n} = ${join(`sum${n}`, value)};`;
+    return `let found = ${value};
+sum${n} = ${join(`sum${n}`, join(`(${join('found.x', 'found.y')})`, `(${join('found.z', 'found.w')})`))};`;
+  });
+  const joined = pass.map(n => {
+    const { op, result } = primitive.reductions[n];
+    pieces.push(resultPart(result, `result${n}_of`));
+    const sum = strands.length === 1 ? `sum${n}` : `strands[column * ${strands.length}u]`;
+    return `${strands.tree('strands', `sum${n}`, operators[op].join)}
+  let ${resultNames[n]} = result${n}_of(${sum});
+  ${strands.length > 1 ? 'workgroupBarrier();' : ''}`;
+  });
+  return `${pass.map(n => `var sum${n} = P.start${n};`).join('\n  ')}
+  ${forEachElement(found.join('\n'))}
+  ${joined.join('\n  ')}`;
+}
+
+/**
+ * What writes the results of reductions, once for each row, and those of maps, for each element.
+ * @param offset added to the place of a result.
+ */
+function writeStatements(
+  { primitive, tensors, work, resultNames, valueAt, forEachElement }: RowText,
+  offset: string,
+): { readonly results: string; readonly maps: string; readonly writes: readonly ShaderPart[] } {
+  const { kept, space } = work.spaces;
+  const { reductions } = primitive;
+  const writes: ShaderPart[] = [];
+  const values: string[] = [];
+  const stores: string[] = [];
+  const results: string[] = [];
+  for (const [n, output] of primitive.outputs.entries()) {
+    const name = outputName(n);
+    const isResult = typeof output === 'number';
+    const { type } = isResult ? reductions[output].result : output;
+    const steps = (isResult ? kept : space).steps[name];
+    writes.push(writePlaces(name, tensors.outputs[n], steps, 'each', type, tensors.inPlace));
+    // What is stored may lie where an expression behind it reads.
+    if (!isResult) values.push(`let value${n} = ${valueAt(output, `output${n}`, reductions.length)};`);
+    const value = isResult ? resultNames[output] : `value${n}`;
+    const element = `${name}_element(${indexNames(steps.length).join(', ')})${offset}`;
+    (isResult ? results : stores).push(
+      `${name}_store4(vec4u(${element}), 1u, ${wgslTypes[type].four}(${value}));`,
+    );
+  }
+  return {
+    writes,
+    results: results.length > 0 ? `if (strand == 0u) {\n      ${results.join('\n      ')}\n    }` : '',
+    maps: stores.length > 0 ? forEachElement([...values, ...stores].join('\n')) : '',
+  };
 }
 
 /**
