@@ -3,9 +3,10 @@ import { expect, test } from 'vitest';
 import { exactResults, gpuResults, normal } from '../../../../testing/attention/attention-call.ts';
 import { expectAgreement } from '../../../../testing/attention/expect-agreement.ts';
 import { sharedContext } from '../../../../testing/device/shared-context.ts';
-import { createContext, planSdpa } from '../../../index.ts';
+import { createContext, guaranteedCapabilities, planSdpa } from '../../../index.ts';
 import { subgroupTile } from '../../../subpaths/tiles.ts';
 import type { Stationary, Tile } from '../tile.ts';
+import { subgroupShapeFor } from '../tile-table.ts';
 
 test('problems that repay it run on tiles of subgroups on adapters that compute on a CPU', async () => {
   const ctx = await sharedContext();
@@ -17,6 +18,23 @@ test('problems that repay it run on tiles of subgroups on adapters that compute 
   plan.destroy();
   const exact = exactResults(call);
   expectAgreement(await gpuResults(ctx, call, exact), exact, { distance: 40 });
+});
+
+test.each([
+  ['heads of few channels, which compile fast', [1, 1, 8, 32], 8, 4],
+  ['few scores of more channels, which other tiles compute', [1, 1, 64, 40], 8, null],
+  ['scores that repay compiling', [1, 4, 256, 64], 8, 4],
+  ['scores that repay compiling eight rows', [1, 8, 512, 64], 8, 8],
+  ['channels of which eight rows do not stay in the cache', [1, 8, 1024, 72], 8, 4],
+  ['few scores where reads are what compiles', [1, 1, 64, 8], 4, null],
+  ['many scores in groups of 4', [1, 8, 512, 16], 4, 4],
+] as const)('lanes of subgroup tiles hold as many rows as pay: %s', (_, shape, subgroupMinSize, rows) => {
+  const x = Tensor.zeros(shape);
+  const { problem } = normalise({ q: x, k: x, v: x });
+  const adapter = subgroupMinSize === 8 ? 'mesa software' : 'google swiftshader';
+  const capabilities = { ...guaranteedCapabilities, adapter, subgroupMinSize };
+  for (const stationary of ['queries', 'keys'] as const)
+    expect(subgroupShapeFor(stationary, problem, capabilities)?.rows ?? null).toBe(rows);
 });
 
 const { device, capabilities } = await sharedContext();
