@@ -41,6 +41,9 @@ export const forwardSizesFor = (rows: number, Dv: number): WorkgroupTileSizes =>
 export const forwardTileFor = (rows: number, Dv: number): Tile =>
   plainWorkgroupTile(forwardSizesFor(rows, Dv));
 
+/** Queries per head up to which the heads of a group share a tile of forward, and keys are split. */
+export const fewQueries = 16;
+
 /** Lanes of a subgroup tile. */
 const subgroupTileLanes = 8;
 
@@ -73,7 +76,9 @@ export function subgroupShapeFor(
   const channels = Math.max(Dqk, Dv);
   if (!group || fp8 || channels > maxStationaryChannels) return null;
   const scores = B * Hq * Sq * Skv;
-  const isQuick = group === 8 && channels <= maxQuickChannels;
+  // Forward of few queries is on other tiles, and backward finds the very scores only by the same order of
+  // sums.
+  const isQuick = group === 8 && channels <= maxQuickChannels && Sq > fewQueries;
   if (!isQuick && scores < scoresWorth.compiling) return null;
   const isWide = group < 8 || channels > maxChannelsOfEightRows;
   const rows = isWide || scores < scoresWorth.eightRows ? 4 : 8;

@@ -2,7 +2,7 @@ import { type AttentionProblem, elementCount, rowShape } from '@tilewise/core';
 import { guaranteedCapabilities } from '../../../device/capabilities/capabilities.ts';
 import { type Tile, tileCols, tileRows } from '../../tiles/tile.ts';
 import { chosenTile, type TileTarget } from '../../tiles/tile-choice.ts';
-import { forwardSizesFor, forwardTileFor, manyQueriesTile } from '../../tiles/tile-table.ts';
+import { fewQueries, forwardSizesFor, forwardTileFor, manyQueriesTile } from '../../tiles/tile-table.ts';
 import { plainWorkgroupTile } from '../../tiles/workgroup/plain-tile.ts';
 import type { WorkgroupTileSizes } from '../../tiles/workgroup/workgroup-tile.ts';
 import { partialVectors } from './partials.ts';
@@ -16,9 +16,6 @@ export interface ForwardShape {
   /** Parts of the keys that workgroups of their own work on; more than one need a merge. */
   readonly parts: number;
 }
-
-/** Queries per head up to which the heads of a group share a tile, and keys are split. */
-const fewQueries = 16;
 
 /** The forward kernel that runs a problem. */
 export const forwardRole = ({ Sq }: AttentionProblem): 'forward' | 'decode' =>

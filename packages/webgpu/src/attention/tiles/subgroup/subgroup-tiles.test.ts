@@ -21,7 +21,8 @@ test('problems that repay it run on tiles of subgroups on adapters that compute 
 });
 
 test.each([
-  ['heads of few channels, which compile fast', [1, 1, 8, 32], 8, 4],
+  ['heads of few channels, which compile fast', [1, 1, 17, 32], 8, 4],
+  ['few queries, whose forward other tiles compute', [1, 1, 16, 32], 8, null],
   ['few scores of more channels, which other tiles compute', [1, 1, 64, 40], 8, null],
   ['scores that repay compiling', [1, 4, 256, 64], 8, 4],
   ['scores that repay compiling eight rows', [1, 8, 512, 64], 8, 8],
