@@ -32,6 +32,17 @@ test.each([
   expect([elsewhere.dq, elsewhere.dkdv]).toEqual([defaultTile, defaultTile]);
 });
 
+test.each([
+  [4, true],
+  [8, false],
+])('few queries in groups of %i lanes have narrow tiles: %s', async (subgroupMinSize, isNarrow) => {
+  const capabilities = { ...guaranteedCapabilities, adapter: 'mesa software', subgroupMinSize };
+  const q = Tensor.zeros([1, 2, 16, 8]);
+  const { problem } = normaliseBackward({ q, k: q, v: q, o: q, lse: Tensor.zeros([1, 2, 16]), dO: q }, {});
+  const { dq } = backwardTiles(problem, { capabilities, tileKinds: await loadTileKinds(capabilities) });
+  expect(dq.grid.tx === 2).toBe(isNarrow);
+});
+
 test('heads of few channels have the results of the reference, with a mask, groups and dropout', async () => {
   const ctx = await sharedContext();
   const { q, k, v, dO } = callOf(7);
