@@ -53,7 +53,7 @@ export interface RowsPrimitive {
  */
 export interface MatMulPrimitive {
   readonly kind: 'matmul';
-  /** 1 by default. */
+  /** The number of products. Default: 1. */
   readonly terms?: number;
   readonly result?: Expr;
 }

@@ -1,5 +1,6 @@
 import { referenceEngine } from '@tilewise/core/reference';
 import { expect, test } from 'vitest';
+import { GraphBuilder } from '../../testing/attention/attention-graph.ts';
 import { expectClose } from '../../testing/compare/expect-same.ts';
 import { runOnGpu } from '../../testing/compare/webgpu-engine.ts';
 import { randomGraph } from '../../testing/random/random-graph.ts';
@@ -28,4 +29,13 @@ test(`${GRAPHS} random graphs give on WebGPU what they give on the reference, fu
     }
   }
   expect(attention, 'how many of them have attention in them').toBeGreaterThan(GRAPHS / 3);
+});
+
+test('a product whose epilogue adds its own operand binds the tensor twice', async () => {
+  const g = new GraphBuilder();
+  const x = g.input([3, 8]);
+  g.op('Add', [g.op('MatMul', [x, g.input([8, 8])]), x]);
+  g.op('Exp', [g.op('MatMul', [g.input([8, 8]), x], { transpose_b: true })]);
+  const expected = await g.graph.run(referenceEngine(), g.bindings, { policy: 'debug' });
+  expectClose(await runOnGpu(g.graph, g.bindings, 'fusion'), expected, 2e-5, 'webgpu');
 });

@@ -83,7 +83,7 @@ const ofEitherSign: UnaryTest = (test, to, a) =>
 
 type UnaryTest = (test: Test, to: InfinityName, a: Expr) => Expr;
 
-/** Whether op(a) is infinite; any other operator gives no infinity. */
+/** Tests whether op(a) is infinite. Operators that are not listed give no infinity. */
 const unaryTests: Readonly<Partial<Record<UnaryOp, UnaryTest>>> = {
   neg: (test, to, a) => test(a, opposite[to]),
   round: (test, to, a) => test(a, to),
@@ -98,7 +98,7 @@ type BinaryTest = (test: Test, to: InfinityName, a: Expr, b: Expr) => Expr;
 const scaled: BinaryTest = (test, to, x, by) =>
   either(both(test(x, to), binary('gt', by, 0)), both(test(x, opposite[to]), binary('lt', by, 0)));
 
-/** Whether a op b is infinite; any other operator gives no infinity. */
+/** Tests whether a op b is infinite. Operators that are not listed give no infinity. */
 const binaryTests: Readonly<Partial<Record<BinaryOp, BinaryTest>>> = {
   add: (test, to, a, b) => either(test(a, to), test(b, to)),
   sub: (test, to, a, b) => either(test(a, to), test(b, opposite[to])),

@@ -86,6 +86,17 @@ test('products that are added up are one step, with what becomes of their sum', 
   }
 });
 
+test('a product may read one tensor as a matrix and in its epilogue, or as both matrices', async () => {
+  const g = new GraphBuilder();
+  const x = g.input([3, 4]);
+  g.op('Add', [g.op('MatMul', [x, g.input([4, 4])]), x]);
+  expect(await kindsOf(g)).toEqual(['matmul']);
+  const h = new GraphBuilder();
+  const y = h.input([5, 5]);
+  h.op('Exp', [h.op('MatMul', [y, y])]);
+  expect(await kindsOf(h)).toEqual(['matmul']);
+});
+
 test('a product that is added with a factor, or read twice, stays a step', async () => {
   const g = new GraphBuilder();
   const [a, b] = [1, 2].map(() => g.op('MatMul', [g.input([3, 4]), g.input([4, 5])]));

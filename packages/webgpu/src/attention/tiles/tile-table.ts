@@ -57,9 +57,9 @@ const maxChannelsOfEightRows = 64;
 const maxQuickChannels = 32;
 
 /**
- * Scores from which on a problem repays that kernels on other subgroup tiles take longer to compile, and from
- * which on it repays eight rows a lane: on lavapipe these take 2.8 times as long to compile as four, and
- * compute 5 % faster with 2^18 to 2^20 scores, up to 20 % faster with 2^23.
+ * The least scores of a problem for which a kernel that takes longer to compile pays: one on subgroup tiles
+ * of larger heads, and one with eight rows a lane. On lavapipe, eight rows take 2.8 times as long to compile
+ * as four, and compute up to 7 % faster with 2^18 to 2^20 scores and up to 23 % faster with 2^23.
  */
 const scoresWorth = { compiling: 2 ** 17, eightRows: 2 ** 21 };
 
@@ -76,8 +76,8 @@ export function subgroupShapeFor(
   const channels = Math.max(Dqk, Dv);
   if (!group || fp8 || channels > maxStationaryChannels) return null;
   const scores = B * Hq * Sq * Skv;
-  // Forward of few queries is on other tiles, and backward finds the very scores only by the same order of
-  // sums.
+  // Forward computes few queries on tiles in workgroup memory. Backward must sum scores in the same order,
+  // else large scores differ from those of forward in their last bits.
   const isQuick = group === 8 && channels <= maxQuickChannels && Sq > fewQueries;
   if (!isQuick && scores < scoresWorth.compiling) return null;
   const isWide = group < 8 || channels > maxChannelsOfEightRows;

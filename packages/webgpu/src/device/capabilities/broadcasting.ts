@@ -10,7 +10,7 @@ export const swiftShader = 'google swiftshader';
  */
 const broadcasting: readonly string[] = ['mesa software', swiftShader];
 
-/** Whether the adapter runs on a CPU, as far as its name tells. */
+/** Whether the adapter runs on a CPU, judged by its name. */
 export const isCpu = ({ adapter }: Pick<Capabilities, 'adapter'>): boolean => broadcasting.includes(adapter);
 
 /** How many lanes of a subgroup read for each other, on adapters that do best that way; null on others. */

@@ -18,7 +18,7 @@ export interface Matrix {
   readonly batchStrides: readonly number[];
 }
 
-/** A (M × K) · B (K × N); which of the tensors is A is the names' to say. */
+/** A (M × K) · B (K × N). The names of the matrices say which tensors they are. */
 export interface Term {
   readonly K: number;
   readonly A: Matrix;

@@ -57,7 +57,7 @@ interface RowText {
   readonly four: boolean;
   /** The results of the reductions. */
   readonly resultNames: readonly string[];
-  /** What the statements need: filled as they are written. */
+  /** The parts of the shader that the statements need; writing a statement adds its parts. */
   readonly pieces: ShaderPart[];
   /** The value of an expression at the place at hand, which may read the results of `count` reductions. */
   valueAt(expr: Expr, prefix: string, count: number): string;
@@ -127,7 +127,7 @@ export function rowsKernel(
         ],
       },
       ...distinct(pieces),
-      // Behind what reads: an output may lie where an input lies.
+      // Writes come last: where an output overwrites an input, both share one binding.
       ...writes,
     ],
     declarations: `var<workgroup> strands: array<f32, ${strands.columns * strands.length}>;`,

@@ -66,22 +66,23 @@ function isProduct(step: Step): step is Product {
 }
 
 /**
- * One of some products, which has the fewest inputs, with the map that reads it, and with the other products
- * that the map adds to it; null where the map reads anything at another place.
+ * Fuses a map into one of the products that it reads, the one with the fewest inputs, and adds the products
+ * that the map adds to this one as further terms; null where the map reads anything at another place.
  */
 function fusedProducts(
   products: readonly Product[],
   map: MapStep,
   values: readonly ProgramValue[],
 ): { readonly step: Product; readonly members: ReadonlySet<Product> } | null {
-  const [first] = [...products].sort((a, b) => a.inputs.length - b.inputs.length);
+  const read = products.filter(({ outputs }) => map.inputs.includes(outputs[0]));
+  const [first] = read.sort((a, b) => a.inputs.length - b.inputs.length);
   if (!first || !isElementwise(map, first, values)) return null;
   const own = sumOf(first);
   const ofMap = named(map.primitive.value, n => valueName(map.inputs[n]));
   let fused: Sum = { ...own, result: replaced(ofMap, valueName(first.outputs[0]), own.result) };
   if (!fits(fused)) return null;
   const members = new Set([first]);
-  for (const product of products.filter(other => other !== first)) {
+  for (const product of read.slice(1)) {
     const { operands, result } = sumOf(product);
     const isSame = sameShape(values[product.outputs[0]].desc.shape, values[first.outputs[0]].desc.shape);
     const rest = result === sum && isSame ? withoutAddend(fused.result, product.outputs[0]) : null;
@@ -93,7 +94,7 @@ function fusedProducts(
   return { step: stepOf(fused, map.outputs), members };
 }
 
-/** Whether a map reads a product, and everything else, at the place that the map writes. */
+/** Whether a map reads all its inputs, a product among them, at the place that it writes. */
 function isElementwise(
   map: MapStep,
   { outputs: [product] }: Product,
@@ -102,7 +103,6 @@ function isElementwise(
   const { value } = map.primitive;
   const { shape, dtype } = values[map.outputs[0]].desc;
   return (
-    map.inputs.includes(product) &&
     loads(value).every(({ name, index }) => name !== 'coordinate' && index.length === 0) &&
     value.type === 'f32' &&
     ['f32', 'f16', 'bf16'].includes(dtype) &&
@@ -152,7 +152,8 @@ function replaced(expr: Expr, name: string, by: Expr): Expr {
 }
 
 /**
- * An expression of the sum in which a value is an addend of the sum; null where the expression reads more.
+ * An expression of the sum after a value has become a term of the sum: additions of both become the sum. Null
+ * where the expression reads one of them anywhere else.
  */
 function withoutAddend(expr: Expr, value: number): Expr | null {
   const names = `${[sum.name, valueName(value)]}`;

@@ -115,7 +115,7 @@ function softmaxWithStats(
   else write.give(stats, 'f32', 'Add', lse);
 }
 
-/** What a norm is over, and what it adds to the variance. */
+/** The attributes of a norm in ONNX: its first axis, and the epsilon that it adds to the variance. */
 const normAttributes = ({ attributes }: GraphNode): Record<string, OnnxAttribute> => ({
   axis: { int: numberOf(attributes, 'begin_norm_axis') },
   epsilon: { float: numberOf(attributes, 'epsilon') },

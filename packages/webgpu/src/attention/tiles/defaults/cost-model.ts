@@ -43,7 +43,7 @@ export interface TileCost {
 const clocksOfRead = { unrolled: 4, looped: 10 } as const;
 const clocksOfCopy = { unrolled: 90, looped: 160 } as const;
 const clocksOfScore = 63;
-/** A wave waits so much longer for storage where a loop waits for each read. */
+/** Further clocks that a wave waits for storage where a loop waits for each read. */
 const clocksOfTurn = { unrolled: 0, looped: 12 } as const;
 /** A wave waits so long for a read of workgroup memory whose number the next instruction needs. */
 const clocksOfStep = 9;

@@ -14,8 +14,8 @@ const narrowSquareTile = /* @__PURE__ */ plainWorkgroupTile({ tx: 2, ty: 4, cols
 /**
  * Tiles of adapters whose GPU is a CPU, for heads of few channels. Lanes whose channels are padding cost a
  * CPU as much as others: with 128 heads of 24 rows and 8 channels, the tiles of every device take two to four
- * times as long. Not for groups of eight lanes: what subgroup tiles leave there are few queries, of which
- * these kernels would take four times as long to compile as others, 12 s on lavapipe.
+ * times as long. Adapters with groups of eight lanes compute such heads on subgroup tiles, except for few
+ * queries, for which these kernels would take four times as long to compile as others: 12 s on lavapipe.
  */
 export const softwareTiles: AdapterTiles = (role, { Dqk, Dv, fp8 }, _, capabilities) => {
   if (fp8 || Math.max(Dqk, Dv) > maxChannels || broadcastGroup(capabilities) === 8) return null;

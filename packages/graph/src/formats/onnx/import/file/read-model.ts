@@ -145,7 +145,7 @@ function readAttribute(message: Message, depth: number): AttributeRecord {
   }
 }
 
-/** The type of the value that there is: a value of type n is field n + 1. */
+/** The type of an attribute by the field that is present: a value of type n is field n + 1. */
 function guessedType(message: Message): number {
   const type = [1, 2, 3, 4, 5, 6, 7, 8].find(n => message.has(n + 1));
   return type ?? 7;

@@ -11,7 +11,7 @@ import { cast, reshape, shapeOf, slice } from './emit.ts';
 import { gemm } from './products/products.ts';
 import { layerNorm } from './reductions/reductions.ts';
 
-/** A tensor plus the bias that an input is, where the node has the input. */
+/** A tensor plus the bias in input n, where the node has one. */
 function withBias(call: NodeCall, tensor: LogicalTensor, n: number): LogicalTensor {
   const bias = call.optional(n);
   return bias ? call.draft.op('Add', [tensor, bias.tensor()]) : tensor;

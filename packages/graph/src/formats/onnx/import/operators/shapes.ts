@@ -24,7 +24,7 @@ const known = (type: NodeResult['type'], host: HostTensor): NodeResult => ({
   fold: () => host,
 });
 
-/** The numbers of a list. */
+/** A list of known numbers. */
 const knownList = (type: NodeResult['type'], values: readonly number[]): NodeResult =>
   known(type, { shape: [values.length], values });
 

@@ -18,7 +18,7 @@ export function withoutHeads({ draft }: NodeCall, tensor: LogicalTensor): Logica
   return reshape(draft, transpose(draft, tensor, [0, 2, 1, 3]), [B, S, H * D]);
 }
 
-/** Keys or values (B, H, S, D) behind those of the cache that an input is, where the node has the input. */
+/** Keys or values (B, H, S, D) behind those of the cache, an input that the node may lack. */
 export function behindCache(call: NodeCall, fresh: LogicalTensor, cache: number): LogicalTensor {
   const old = call.optional(cache);
   return old ? call.draft.op('Concat', [old.tensor(), fresh], { axis: 2 }) : fresh;

@@ -46,7 +46,7 @@ const parametric = (kind: string, defaults: Readonly<Record<string, number>>): O
     return draft.op(kind, [x], Object.fromEntries(given));
   });
 
-/** x · sigmoid(alpha · x); an alpha that is not given is the standard one. */
+/** x · sigmoid(alpha · x). `standard` is alpha for a node without the attribute. */
 export const swish =
   (standard: number): OnnxOperator =>
   call => {
