@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { isAbsolute, resolve } from 'node:path';
+import { restBetweenPolls } from './rest-between-polls.ts';
 import { findLavapipe, hasVulkanDriver } from './vulkan/drivers.ts';
 import { loadVulkanLoader, useVulkanDriver } from './vulkan/loader.ts';
 import {
@@ -75,6 +76,7 @@ export async function openGpu(options: OpenGpuOptions = {}): Promise<GpuHost> {
     opened.catch(() => registry.delete(key));
   }
   const host = await opened;
+  if (host.kind === 'software') restBetweenPolls();
   const adapter = await request(host.gpu);
   if (!adapter) throw new Error(`${host.description} was found before, and is gone now (${host.source}).`);
   return { ...host, adapter, toggles };
