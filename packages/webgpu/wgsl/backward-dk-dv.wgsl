@@ -513,77 +513,31 @@ fn main(
     }
   }
 
-  if (j0 + ty * 4u + 0u < P.Skv) {
-    let row = dk_row(seq, head, (j0 + ty * 4u + 0u));
-    if (4u * (0u + tx) < P.Dqk) {
-      dk_store4(row, 4u * (0u + tx), dk0_0);
-    }
-    if (4u * (8u + tx) < P.Dqk) {
-      dk_store4(row, 4u * (8u + tx), dk0_1);
-    }
-  }
-  if (j0 + ty * 4u + 1u < P.Skv) {
-    let row = dk_row(seq, head, (j0 + ty * 4u + 1u));
-    if (4u * (0u + tx) < P.Dqk) {
-      dk_store4(row, 4u * (0u + tx), dk1_0);
-    }
-    if (4u * (8u + tx) < P.Dqk) {
-      dk_store4(row, 4u * (8u + tx), dk1_1);
-    }
-  }
-  if (j0 + ty * 4u + 2u < P.Skv) {
-    let row = dk_row(seq, head, (j0 + ty * 4u + 2u));
-    if (4u * (0u + tx) < P.Dqk) {
-      dk_store4(row, 4u * (0u + tx), dk2_0);
-    }
-    if (4u * (8u + tx) < P.Dqk) {
-      dk_store4(row, 4u * (8u + tx), dk2_1);
-    }
-  }
-  if (j0 + ty * 4u + 3u < P.Skv) {
-    let row = dk_row(seq, head, (j0 + ty * 4u + 3u));
-    if (4u * (0u + tx) < P.Dqk) {
-      dk_store4(row, 4u * (0u + tx), dk3_0);
-    }
-    if (4u * (8u + tx) < P.Dqk) {
-      dk_store4(row, 4u * (8u + tx), dk3_1);
+  let dk_rows = array<vec4f, 8>(dk0_0, dk0_1, dk1_0, dk1_1, dk2_0, dk2_1, dk3_0, dk3_1);
+  for (var r = 0u; r < 4u; r++) {
+    let s = j0 + ty * 4u + r;
+    if (s < P.Skv) {
+      let row = dk_row(seq, head, s);
+      for (var n = 0u; n < 2u; n++) {
+        let d = 4u * (n * 8u + tx);
+        if (d < P.Dqk) {
+          dk_store4(row, d, dk_rows[r * 2u + n]);
+        }
+      }
     }
   }
 
-  if (j0 + ty * 4u + 0u < P.Skv) {
-    let row = dv_row(seq, head, (j0 + ty * 4u + 0u));
-    if (4u * (0u + tx) < P.Dv) {
-      dv_store4(row, 4u * (0u + tx), dv0_0);
-    }
-    if (4u * (8u + tx) < P.Dv) {
-      dv_store4(row, 4u * (8u + tx), dv0_1);
-    }
-  }
-  if (j0 + ty * 4u + 1u < P.Skv) {
-    let row = dv_row(seq, head, (j0 + ty * 4u + 1u));
-    if (4u * (0u + tx) < P.Dv) {
-      dv_store4(row, 4u * (0u + tx), dv1_0);
-    }
-    if (4u * (8u + tx) < P.Dv) {
-      dv_store4(row, 4u * (8u + tx), dv1_1);
-    }
-  }
-  if (j0 + ty * 4u + 2u < P.Skv) {
-    let row = dv_row(seq, head, (j0 + ty * 4u + 2u));
-    if (4u * (0u + tx) < P.Dv) {
-      dv_store4(row, 4u * (0u + tx), dv2_0);
-    }
-    if (4u * (8u + tx) < P.Dv) {
-      dv_store4(row, 4u * (8u + tx), dv2_1);
-    }
-  }
-  if (j0 + ty * 4u + 3u < P.Skv) {
-    let row = dv_row(seq, head, (j0 + ty * 4u + 3u));
-    if (4u * (0u + tx) < P.Dv) {
-      dv_store4(row, 4u * (0u + tx), dv3_0);
-    }
-    if (4u * (8u + tx) < P.Dv) {
-      dv_store4(row, 4u * (8u + tx), dv3_1);
+  let dv_rows = array<vec4f, 8>(dv0_0, dv0_1, dv1_0, dv1_1, dv2_0, dv2_1, dv3_0, dv3_1);
+  for (var r = 0u; r < 4u; r++) {
+    let s = j0 + ty * 4u + r;
+    if (s < P.Skv) {
+      let row = dv_row(seq, head, s);
+      for (var n = 0u; n < 2u; n++) {
+        let d = 4u * (n * 8u + tx);
+        if (d < P.Dv) {
+          dv_store4(row, d, dv_rows[r * 2u + n]);
+        }
+      }
     }
   }
 }

@@ -579,11 +579,17 @@ fn main(
   let acc3_13 = acc[61];
   let acc3_14 = acc[62];
   let acc3_15 = acc[63];
-  let acc_stored = array<vec4f, 64>(acc0_0, acc0_1, acc0_2, acc0_3, acc0_4, acc0_5, acc0_6, acc0_7, acc0_8, acc0_9, acc0_10, acc0_11, acc0_12, acc0_13, acc0_14, acc0_15, acc1_0, acc1_1, acc1_2, acc1_3, acc1_4, acc1_5, acc1_6, acc1_7, acc1_8, acc1_9, acc1_10, acc1_11, acc1_12, acc1_13, acc1_14, acc1_15, acc2_0, acc2_1, acc2_2, acc2_3, acc2_4, acc2_5, acc2_6, acc2_7, acc2_8, acc2_9, acc2_10, acc2_11, acc2_12, acc2_13, acc2_14, acc2_15, acc3_0, acc3_1, acc3_2, acc3_3, acc3_4, acc3_5, acc3_6, acc3_7, acc3_8, acc3_9, acc3_10, acc3_11, acc3_12, acc3_13, acc3_14, acc3_15);
-  for (var r = 0u; r < min(4u, max(P.Sq, i0 + lane * 4u) - (i0 + lane * 4u)); r++) {
-    let row = dq_row(seq, h, (i0 + lane * 4u + r));
-    for (var d = 0u; d < P.Dqk; d += 4u) {
-      dq_store4(row, d, acc_stored[r * 16u + d / 4u]);
+  let acc_rows = array<vec4f, 64>(acc0_0, acc0_1, acc0_2, acc0_3, acc0_4, acc0_5, acc0_6, acc0_7, acc0_8, acc0_9, acc0_10, acc0_11, acc0_12, acc0_13, acc0_14, acc0_15, acc1_0, acc1_1, acc1_2, acc1_3, acc1_4, acc1_5, acc1_6, acc1_7, acc1_8, acc1_9, acc1_10, acc1_11, acc1_12, acc1_13, acc1_14, acc1_15, acc2_0, acc2_1, acc2_2, acc2_3, acc2_4, acc2_5, acc2_6, acc2_7, acc2_8, acc2_9, acc2_10, acc2_11, acc2_12, acc2_13, acc2_14, acc2_15, acc3_0, acc3_1, acc3_2, acc3_3, acc3_4, acc3_5, acc3_6, acc3_7, acc3_8, acc3_9, acc3_10, acc3_11, acc3_12, acc3_13, acc3_14, acc3_15);
+  for (var r = 0u; r < min(4u, P.Sq); r++) {
+    let s = i0 + lane * 4u + r;
+    if (s < P.Sq) {
+      let row = dq_row(seq, h, s);
+      for (var n = 0u; n < min(16u, P.Dqk); n++) {
+        let d = 4u * (n);
+        if (d < P.Dqk) {
+          dq_store4(row, d, acc_rows[r * 16u + n]);
+        }
+      }
     }
   }
 }

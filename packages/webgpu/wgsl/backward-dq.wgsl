@@ -418,40 +418,17 @@ fn main(
     }
   }
 
-  if (i0 + ty * 4u + 0u < P.Sq) {
-    let row = dq_row(seq, h, (i0 + ty * 4u + 0u));
-    if (4u * (0u + tx) < P.Dqk) {
-      dq_store4(row, 4u * (0u + tx), acc0_0);
-    }
-    if (4u * (8u + tx) < P.Dqk) {
-      dq_store4(row, 4u * (8u + tx), acc0_1);
-    }
-  }
-  if (i0 + ty * 4u + 1u < P.Sq) {
-    let row = dq_row(seq, h, (i0 + ty * 4u + 1u));
-    if (4u * (0u + tx) < P.Dqk) {
-      dq_store4(row, 4u * (0u + tx), acc1_0);
-    }
-    if (4u * (8u + tx) < P.Dqk) {
-      dq_store4(row, 4u * (8u + tx), acc1_1);
-    }
-  }
-  if (i0 + ty * 4u + 2u < P.Sq) {
-    let row = dq_row(seq, h, (i0 + ty * 4u + 2u));
-    if (4u * (0u + tx) < P.Dqk) {
-      dq_store4(row, 4u * (0u + tx), acc2_0);
-    }
-    if (4u * (8u + tx) < P.Dqk) {
-      dq_store4(row, 4u * (8u + tx), acc2_1);
-    }
-  }
-  if (i0 + ty * 4u + 3u < P.Sq) {
-    let row = dq_row(seq, h, (i0 + ty * 4u + 3u));
-    if (4u * (0u + tx) < P.Dqk) {
-      dq_store4(row, 4u * (0u + tx), acc3_0);
-    }
-    if (4u * (8u + tx) < P.Dqk) {
-      dq_store4(row, 4u * (8u + tx), acc3_1);
+  let acc_rows = array<vec4f, 8>(acc0_0, acc0_1, acc1_0, acc1_1, acc2_0, acc2_1, acc3_0, acc3_1);
+  for (var r = 0u; r < 4u; r++) {
+    let s = i0 + ty * 4u + r;
+    if (s < P.Sq) {
+      let row = dq_row(seq, h, s);
+      for (var n = 0u; n < 2u; n++) {
+        let d = 4u * (n * 8u + tx);
+        if (d < P.Dqk) {
+          dq_store4(row, d, acc_rows[r * 2u + n]);
+        }
+      }
     }
   }
 }

@@ -435,40 +435,24 @@ fn main(
   l2 = sum2;
   l3 = sum3;
   // m, l and O of this part, for the merge
-  if (query0 < seq.length_q) {
-    let first = partial_at(row_at(seq, head0, query0), part);
-    if (tx == 0u) {
-      workspace[first] = vec4f(m0, l0, 0.0, 0.0);
-    }
-    if (0u + tx < P.partial_vectors - 1u) {
-      workspace[first + 1u + 0u + tx] = acc0_0;
-    }
-  }
-  if (query1 < seq.length_q) {
-    let first = partial_at(row_at(seq, head1, query1), part);
-    if (tx == 0u) {
-      workspace[first] = vec4f(m1, l1, 0.0, 0.0);
-    }
-    if (0u + tx < P.partial_vectors - 1u) {
-      workspace[first + 1u + 0u + tx] = acc1_0;
-    }
-  }
-  if (query2 < seq.length_q) {
-    let first = partial_at(row_at(seq, head2, query2), part);
-    if (tx == 0u) {
-      workspace[first] = vec4f(m2, l2, 0.0, 0.0);
-    }
-    if (0u + tx < P.partial_vectors - 1u) {
-      workspace[first + 1u + 0u + tx] = acc2_0;
-    }
-  }
-  if (query3 < seq.length_q) {
-    let first = partial_at(row_at(seq, head3, query3), part);
-    if (tx == 0u) {
-      workspace[first] = vec4f(m3, l3, 0.0, 0.0);
-    }
-    if (0u + tx < P.partial_vectors - 1u) {
-      workspace[first + 1u + 0u + tx] = acc3_0;
+  let m_rows = array<f32, 4>(m0, m1, m2, m3);
+  let l_rows = array<f32, 4>(l0, l1, l2, l3);
+
+  let acc_rows = array<vec4f, 4>(acc0_0, acc1_0, acc2_0, acc3_0);
+  for (var r = 0u; r < 4u; r++) {
+    let head = h + (row0 + ty * 4u + r) % P.row_heads;
+    let query = (row0 + ty * 4u + r) / P.row_heads;
+    if (query < seq.length_q) {
+      let first = partial_at(row_at(seq, head, query), part);
+      if (tx == 0u) {
+        workspace[first] = vec4f(m_rows[r], l_rows[r], 0.0, 0.0);
+      }
+      for (var n = 0u; n < 1u; n++) {
+        let at = n * 32u + tx;
+        if (at < P.partial_vectors - 1u) {
+          workspace[first + 1u + at] = acc_rows[r * 1u + n];
+        }
+      }
     }
   }
 }

@@ -598,59 +598,31 @@ fn main(
   let scale1 = output_scale(m1, l1, 1.0);
   let scale2 = output_scale(m2, l2, 1.0);
   let scale3 = output_scale(m3, l3, 1.0);
+  let scale_rows = array<f32, 4>(scale0, scale1, scale2, scale3);
 
-  if (i0 + ty * 4u + 0u < P.Sq) {
-    let row = o_row(seq, h, (i0 + ty * 4u + 0u));
-    if (4u * (0u + tx) < P.Dv) {
-      o_store4(row, 4u * (0u + tx), acc0_0 * scale0);
-    }
-    if (4u * (8u + tx) < P.Dv) {
-      o_store4(row, 4u * (8u + tx), acc0_1 * scale0);
-    }
-  }
-  if (i0 + ty * 4u + 1u < P.Sq) {
-    let row = o_row(seq, h, (i0 + ty * 4u + 1u));
-    if (4u * (0u + tx) < P.Dv) {
-      o_store4(row, 4u * (0u + tx), acc1_0 * scale1);
-    }
-    if (4u * (8u + tx) < P.Dv) {
-      o_store4(row, 4u * (8u + tx), acc1_1 * scale1);
-    }
-  }
-  if (i0 + ty * 4u + 2u < P.Sq) {
-    let row = o_row(seq, h, (i0 + ty * 4u + 2u));
-    if (4u * (0u + tx) < P.Dv) {
-      o_store4(row, 4u * (0u + tx), acc2_0 * scale2);
-    }
-    if (4u * (8u + tx) < P.Dv) {
-      o_store4(row, 4u * (8u + tx), acc2_1 * scale2);
-    }
-  }
-  if (i0 + ty * 4u + 3u < P.Sq) {
-    let row = o_row(seq, h, (i0 + ty * 4u + 3u));
-    if (4u * (0u + tx) < P.Dv) {
-      o_store4(row, 4u * (0u + tx), acc3_0 * scale3);
-    }
-    if (4u * (8u + tx) < P.Dv) {
-      o_store4(row, 4u * (8u + tx), acc3_1 * scale3);
+  let acc_rows = array<vec4f, 8>(acc0_0, acc0_1, acc1_0, acc1_1, acc2_0, acc2_1, acc3_0, acc3_1);
+  for (var r = 0u; r < 4u; r++) {
+    let s = i0 + ty * 4u + r;
+    if (s < P.Sq) {
+      let row = o_row(seq, h, s);
+      for (var n = 0u; n < 2u; n++) {
+        let d = 4u * (n * 8u + tx);
+        if (d < P.Dv) {
+          o_store4(row, d, acc_rows[r * 2u + n] * scale_rows[r]);
+        }
+      }
     }
   }
   if (tx == 0u) {
-    if (query0 < row_count(seq)) {
-      let at = row_at(seq, head0, query0);
-      lse_write(at, m0, l0);
-    }
-    if (query1 < row_count(seq)) {
-      let at = row_at(seq, head1, query1);
-      lse_write(at, m1, l1);
-    }
-    if (query2 < row_count(seq)) {
-      let at = row_at(seq, head2, query2);
-      lse_write(at, m2, l2);
-    }
-    if (query3 < row_count(seq)) {
-      let at = row_at(seq, head3, query3);
-      lse_write(at, m3, l3);
+    let m_rows = array<f32, 4>(m0, m1, m2, m3);
+    let l_rows = array<f32, 4>(l0, l1, l2, l3);
+    for (var r = 0u; r < 4u; r++) {
+      let head = h;
+      let query = row0 + ty * 4u + r;
+      if (query < row_count(seq)) {
+        let at = row_at(seq, head, query);
+        lse_write(at, m_rows[r], l_rows[r]);
+      }
     }
   }
 }

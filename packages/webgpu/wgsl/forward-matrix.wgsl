@@ -574,6 +574,7 @@ fn main(
   l0 = sum0;
   // o = O / l, lse = m + ln l
   let scale0 = output_scale(m0, l0, 1.0);
+  let scale_rows = array<f32, 1>(scale0);
   workgroupBarrier();
   subgroupMatrixStore<row_major>(&scratch, own_scratch + 0u, acc_0_0, 9u);
   workgroupBarrier();
@@ -594,37 +595,29 @@ fn main(
   workgroupBarrier();
   let acc0_6 = scratch[own_scratch + subgroup_lane / 2u * 9u + subgroup_lane % 2u * 2u + 0u];
   let acc0_7 = scratch[own_scratch + subgroup_lane / 2u * 9u + subgroup_lane % 2u * 2u + 1u];
-  if (i0 + (subgroup * 16u + subgroup_lane / 2u) * 1u + 0u < P.Sq) {
-    let row = o_row(seq, h, (i0 + (subgroup * 16u + subgroup_lane / 2u) * 1u + 0u));
-    if (4u * (0u + subgroup_lane % 2u * 2u) < P.Dv) {
-      o_store4(row, 4u * (0u + subgroup_lane % 2u * 2u), acc0_0 * scale0);
-    }
-    if (4u * (1u + subgroup_lane % 2u * 2u) < P.Dv) {
-      o_store4(row, 4u * (1u + subgroup_lane % 2u * 2u), acc0_1 * scale0);
-    }
-    if (4u * (4u + subgroup_lane % 2u * 2u) < P.Dv) {
-      o_store4(row, 4u * (4u + subgroup_lane % 2u * 2u), acc0_2 * scale0);
-    }
-    if (4u * (5u + subgroup_lane % 2u * 2u) < P.Dv) {
-      o_store4(row, 4u * (5u + subgroup_lane % 2u * 2u), acc0_3 * scale0);
-    }
-    if (4u * (8u + subgroup_lane % 2u * 2u) < P.Dv) {
-      o_store4(row, 4u * (8u + subgroup_lane % 2u * 2u), acc0_4 * scale0);
-    }
-    if (4u * (9u + subgroup_lane % 2u * 2u) < P.Dv) {
-      o_store4(row, 4u * (9u + subgroup_lane % 2u * 2u), acc0_5 * scale0);
-    }
-    if (4u * (12u + subgroup_lane % 2u * 2u) < P.Dv) {
-      o_store4(row, 4u * (12u + subgroup_lane % 2u * 2u), acc0_6 * scale0);
-    }
-    if (4u * (13u + subgroup_lane % 2u * 2u) < P.Dv) {
-      o_store4(row, 4u * (13u + subgroup_lane % 2u * 2u), acc0_7 * scale0);
+  let acc_rows = array<vec4f, 8>(acc0_0, acc0_1, acc0_2, acc0_3, acc0_4, acc0_5, acc0_6, acc0_7);
+  for (var r = 0u; r < 1u; r++) {
+    let s = i0 + (subgroup * 16u + subgroup_lane / 2u) * 1u + r;
+    if (s < P.Sq) {
+      let row = o_row(seq, h, s);
+      for (var n = 0u; n < 8u; n++) {
+        let d = 4u * (n / 2u * 4u + n % 2u + subgroup_lane % 2u * 2u);
+        if (d < P.Dv) {
+          o_store4(row, d, acc_rows[r * 8u + n] * scale_rows[r]);
+        }
+      }
     }
   }
   if (tx == 0u) {
-    if (query0 < row_count(seq)) {
-      let at = row_at(seq, head0, query0);
-      lse_write(at, m0, l0);
+    let m_rows = array<f32, 1>(m0);
+    let l_rows = array<f32, 1>(l0);
+    for (var r = 0u; r < 1u; r++) {
+      let head = h;
+      let query = row0 + ty * 1u + r;
+      if (query < row_count(seq)) {
+        let at = row_at(seq, head, query);
+        lse_write(at, m_rows[r], l_rows[r]);
+      }
     }
   }
 }

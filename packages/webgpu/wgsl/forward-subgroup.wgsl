@@ -977,29 +977,31 @@ fn main(
   let scale1 = output_scale(m1, l1, 1.0);
   let scale2 = output_scale(m2, l2, 1.0);
   let scale3 = output_scale(m3, l3, 1.0);
-  let acc_stored = array<vec4f, 64>(acc0_0 * scale0, acc0_1 * scale0, acc0_2 * scale0, acc0_3 * scale0, acc0_4 * scale0, acc0_5 * scale0, acc0_6 * scale0, acc0_7 * scale0, acc0_8 * scale0, acc0_9 * scale0, acc0_10 * scale0, acc0_11 * scale0, acc0_12 * scale0, acc0_13 * scale0, acc0_14 * scale0, acc0_15 * scale0, acc1_0 * scale1, acc1_1 * scale1, acc1_2 * scale1, acc1_3 * scale1, acc1_4 * scale1, acc1_5 * scale1, acc1_6 * scale1, acc1_7 * scale1, acc1_8 * scale1, acc1_9 * scale1, acc1_10 * scale1, acc1_11 * scale1, acc1_12 * scale1, acc1_13 * scale1, acc1_14 * scale1, acc1_15 * scale1, acc2_0 * scale2, acc2_1 * scale2, acc2_2 * scale2, acc2_3 * scale2, acc2_4 * scale2, acc2_5 * scale2, acc2_6 * scale2, acc2_7 * scale2, acc2_8 * scale2, acc2_9 * scale2, acc2_10 * scale2, acc2_11 * scale2, acc2_12 * scale2, acc2_13 * scale2, acc2_14 * scale2, acc2_15 * scale2, acc3_0 * scale3, acc3_1 * scale3, acc3_2 * scale3, acc3_3 * scale3, acc3_4 * scale3, acc3_5 * scale3, acc3_6 * scale3, acc3_7 * scale3, acc3_8 * scale3, acc3_9 * scale3, acc3_10 * scale3, acc3_11 * scale3, acc3_12 * scale3, acc3_13 * scale3, acc3_14 * scale3, acc3_15 * scale3);
-  for (var r = 0u; r < min(4u, max(P.Sq, i0 + lane * 4u) - (i0 + lane * 4u)); r++) {
-    let row = o_row(seq, h, (i0 + lane * 4u + r));
-    for (var d = 0u; d < P.Dv; d += 4u) {
-      o_store4(row, d, acc_stored[r * 16u + d / 4u]);
+  let scale_rows = array<f32, 4>(scale0, scale1, scale2, scale3);
+
+  let acc_rows = array<vec4f, 64>(acc0_0, acc0_1, acc0_2, acc0_3, acc0_4, acc0_5, acc0_6, acc0_7, acc0_8, acc0_9, acc0_10, acc0_11, acc0_12, acc0_13, acc0_14, acc0_15, acc1_0, acc1_1, acc1_2, acc1_3, acc1_4, acc1_5, acc1_6, acc1_7, acc1_8, acc1_9, acc1_10, acc1_11, acc1_12, acc1_13, acc1_14, acc1_15, acc2_0, acc2_1, acc2_2, acc2_3, acc2_4, acc2_5, acc2_6, acc2_7, acc2_8, acc2_9, acc2_10, acc2_11, acc2_12, acc2_13, acc2_14, acc2_15, acc3_0, acc3_1, acc3_2, acc3_3, acc3_4, acc3_5, acc3_6, acc3_7, acc3_8, acc3_9, acc3_10, acc3_11, acc3_12, acc3_13, acc3_14, acc3_15);
+  for (var r = 0u; r < min(4u, P.Sq); r++) {
+    let s = i0 + lane * 4u + r;
+    if (s < P.Sq) {
+      let row = o_row(seq, h, s);
+      for (var n = 0u; n < min(16u, P.Dv); n++) {
+        let d = 4u * (n);
+        if (d < P.Dv) {
+          o_store4(row, d, acc_rows[r * 16u + n] * scale_rows[r]);
+        }
+      }
     }
   }
   if (tx == 0u) {
-    if (query0 < row_count(seq)) {
-      let at = row_at(seq, head0, query0);
-      lse_write(at, m0, l0);
-    }
-    if (query1 < row_count(seq)) {
-      let at = row_at(seq, head1, query1);
-      lse_write(at, m1, l1);
-    }
-    if (query2 < row_count(seq)) {
-      let at = row_at(seq, head2, query2);
-      lse_write(at, m2, l2);
-    }
-    if (query3 < row_count(seq)) {
-      let at = row_at(seq, head3, query3);
-      lse_write(at, m3, l3);
+    let m_rows = array<f32, 4>(m0, m1, m2, m3);
+    let l_rows = array<f32, 4>(l0, l1, l2, l3);
+    for (var r = 0u; r < min(4u, row_count(seq)); r++) {
+      let head = h;
+      let query = row0 + ty * 4u + r;
+      if (query < row_count(seq)) {
+        let at = row_at(seq, head, query);
+        lse_write(at, m_rows[r], l_rows[r]);
+      }
     }
   }
 }

@@ -71,7 +71,7 @@ export function fp8OutputKernel(problem: AttentionProblem, config: KernelConfig)
     )}
     ${backend.accumulate([scores], { into: 'acc', weight: r => `weight${r}`, operand: v, over: 'keys', nonFiniteGuard: score.masks ? 'true' : '!full_tile' })}
   }
-  ${storeRows(backend, 'acc', o, (_, x) => fp8.apply('o', x))}
+  ${storeRows(backend, 'acc', o, x => fp8.apply('o', x))}
   ${fp8.finish}`;
 
   return kernelSpec({

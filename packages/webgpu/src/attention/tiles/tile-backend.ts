@@ -82,9 +82,6 @@ export interface TileBackend extends TileResults {
   accumulate(gemms: readonly ScoreGemm[], ...sums: readonly AccumulateGemm[]): string;
 }
 
-/** WGSL expression of what is stored for the vec4 x of a result's row r. */
-export type StoredValue = (r: number, x: string) => string;
-
 /** Names of the operands that products read rows of. */
 export const rowsRead = (gemms: readonly ScoreGemm[]): ReadonlySet<string> =>
   new Set(gemms.flatMap(({ a, b }) => [a.name, b.name]));
@@ -95,10 +92,13 @@ export interface TileResults extends LaneResults {
   accumulators(name: string, D: number): string;
   /** Rows are better not rescaled for every new maximum. */
   readonly isSlowToRescale: boolean;
+  /**
+   * The compiler is to leave loops over results as they are, as it takes long for text that is unrolled.
+   * Lanes then have whole rows.
+   */
+  readonly keepsLoops: boolean;
   /** Statements that declare a result as the vec4s `NAMEr_n`, if they are not that already. */
   results(name: string, D: number): string;
-  /** `storeRows` in another way. Default: one vec4 after the other. */
-  storeRows?(into: string, operand: TileOperand, value: StoredValue): string;
 }
 
 /** Which rows of a result a lane has, and which vec4s of them. */
@@ -107,17 +107,22 @@ export interface LaneResults {
   /** WGSL: the lane's place among those that have rows of a result. */
   readonly resultPlace: string;
   vectors(D: number): number;
-  /** WGSL: which vec4 of a row is the lane's n-th. */
-  vector(n: number): string;
+  /** WGSL expression of which vec4 of a row is the lane's n-th. */
+  vector(n: string): string;
 }
 
-const eachVector = (own: LaneResults, D: number, text: (r: number, n: number) => string): string =>
-  repeat(own.resultRows, r => repeat(own.vectors(D), n => text(r, n)));
+const eachVector = (
+  own: LaneResults,
+  D: number,
+  text: (r: number, n: number) => string,
+  separator?: string,
+): string => repeat(own.resultRows, r => repeat(own.vectors(D), n => text(r, n), separator), separator);
 
 /** Results that lanes accumulate in variables of their own, `NAMEr_n`. */
 export const resultsOfLanes = (own: LaneResults): TileResults => ({
   ...own,
   isSlowToRescale: false,
+  keepsLoops: false,
   accumulators: (name, D) => eachVector(own, D, (r, n) => `var ${name}${r}_${n} = vec4f();`),
   results: () => '',
 });
@@ -126,34 +131,71 @@ export const resultsOfLanes = (own: LaneResults): TileResults => ({
 export const rescaleOfLanes = (own: LaneResults, { into, operand, rescale }: AccumulateGemm): string =>
   rescale ? eachVector(own, operand.D, (r, n) => `${into}${r}_${n} *= ${rescale(r)};`) : '';
 
+/** Statements that declare `NAME_rows`, an array of a lane's values `NAME0`, … of its rows. */
+export const valuesOfRows = (rows: number, name: string): string =>
+  `let ${name}_rows = array<f32, ${rows}>(${repeat(rows, r => `${name}${r}`, ', ')});`;
+
 /**
- * Stores `value(r, x)` of every vec4 x of the rows r of the result `into` to a tensor's rows from `first` on,
+ * WGSL: the turns of a loop over the rows of a lane. `count`, that of all rows, keeps compilers from knowing
+ * the number.
+ */
+export const rowTurns = ({ keepsLoops, resultRows }: TileResults, count: string): string =>
+  keepsLoops ? `min(${resultRows}u, ${count})` : `${resultRows}u`;
+
+/** What is stored of each of a lane's rows `r` of a result. */
+export interface ResultRow {
+  /** Statements before and after those for the vec4s. */
+  readonly begin: string;
+  readonly end: string;
+  /** Statements that store the vec4 `x` of a row, whose number in the row is `place`; both are WGSL. */
+  readonly store: (place: string, x: string) => string;
+  /** WGSL: how many rows there are in all, and how many vec4s a row has. */
+  readonly rows: string;
+  readonly vectors: string;
+}
+
+/**
+ * Statements that store a lane's rows of the result `into`. Loops go through an array, because drivers take
+ * long to compile a store.
+ */
+export function eachResultRow(backend: TileResults, into: string, D: number, row: ResultRow): string {
+  const { results, resultRows, vectors, vector } = backend;
+  const count = vectors(D);
+  const all = eachVector(backend, D, (r, n) => `${into}${r}_${n}`, ', ');
+  return `${results(into, D)}
+  let ${into}_rows = array<vec4f, ${resultRows * count}>(${all});
+  for (var r = 0u; r < ${rowTurns(backend, row.rows)}; r++) {
+    ${row.begin}
+    for (var n = 0u; n < ${backend.keepsLoops ? row.vectors : `${count}u`}; n++) {
+      ${row.store(vector('n'), `${into}_rows[r * ${count}u + n]`)}
+    }
+    ${row.end}
+  }`;
+}
+
+/**
+ * Stores `value(x, r)` of every vec4 x of the rows r of the result `into` to a tensor's rows from `first` on,
  * below `end`.
  */
 export function storeRows(
   backend: TileResults,
   into: string,
-  operand: TileOperand,
-  value: StoredValue,
+  { name, row, first, end, channels, D }: TileOperand,
+  value: (x: string, r: string) => string,
 ): string {
-  if (backend.storeRows) return backend.storeRows(into, operand, value);
-  const { name, row, first, end, channels, D } = operand;
-  const { results, resultRows, resultPlace, vectors, vector } = backend;
-  const at = (r: number): string => `${first} + ${resultPlace} * ${resultRows}u + ${r}u`;
-  const storeVector = (r: number, n: number): string => {
-    const d = `4u * (${vector(n)})`;
-    return `if (${d} < ${channels}) {
-      ${name}_store4(row, ${d}, ${value(r, `${into}${r}_${n}`)});
-    }`;
-  };
-  return `${results(into, D)}
-  ${repeat(
-    resultRows,
-    r => `if (${at(r)} < ${end}) {
-    let row = ${row(`(${at(r)})`)};
-    ${repeat(vectors(D), n => storeVector(r, n))}
-  }`,
-  )}`;
+  const { resultPlace, resultRows } = backend;
+  return eachResultRow(backend, into, D, {
+    begin: `let s = ${first} + ${resultPlace} * ${resultRows}u + r;
+    if (s < ${end}) {
+    let row = ${row('s')};`,
+    store: (place, x) => `let d = 4u * (${place});
+      if (d < ${channels}) {
+        ${name}_store4(row, d, ${value(x, 'r')});
+      }`,
+    end: '}',
+    rows: end,
+    vectors: `(${channels} + 3u) / 4u`,
+  });
 }
 
 /** `weighted(weight, x)`: a masked key has weight 0, which keeps its NaN or infinity from the result. */

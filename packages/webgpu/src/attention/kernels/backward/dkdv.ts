@@ -71,8 +71,8 @@ export function dkdvKernel(
     ${backend.accumulate(gradient.products, ...sums)}
   }
   }
-  ${dk ? storeRows(backend, 'dk', tileResult('dk', forward, dk), (_, x) => gradient.stored('dk', x)) : ''}
-  ${dv ? storeRows(backend, 'dv', tileResult('dv', forward, dv), (_, x) => gradient.stored('dv', x)) : ''}
+  ${dk ? storeRows(backend, 'dk', tileResult('dk', forward, dk), x => gradient.stored('dk', x)) : ''}
+  ${dv ? storeRows(backend, 'dv', tileResult('dv', forward, dv), x => gradient.stored('dv', x)) : ''}
   ${gradient.finish}`;
   return kernelSpec({
     name: dk && dv ? 'attention dk dv' : `attention ${dk ? 'dk' : 'dv'}`,

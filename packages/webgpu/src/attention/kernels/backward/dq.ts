@@ -42,7 +42,7 @@ export function dqKernel(problem: BackwardProblem, dq: OperandDesc, config: Tile
     // dQ += dS·K
     ${backend.accumulate(gradient.products, sum)}
   }
-  ${storeRows(backend, 'acc', result, (_, x) => gradient.stored('dq', x))}
+  ${storeRows(backend, 'acc', result, x => gradient.stored('dq', x))}
   ${gradient.finish}`;
   return kernelSpec({
     name: 'attention dq',

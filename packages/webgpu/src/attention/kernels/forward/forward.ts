@@ -17,7 +17,7 @@ import { sequencePart } from '../../layout/sequence.ts';
 import { scorePart } from '../../score/score.ts';
 import { sinkPart } from '../../score/sink.ts';
 import { perBlock, type Tile, tileCols, tileLanes, tileRows } from '../../tiles/tile.ts';
-import { type AccumulateGemm, storeRows } from '../../tiles/tile-backend.ts';
+import { type AccumulateGemm, rowTurns, storeRows, valuesOfRows } from '../../tiles/tile-backend.ts';
 import { headGroups, keyHeads, tileOperands, tileResult } from '../../tiles/tile-operands.ts';
 import { workgroupReads } from '../workgroup-reads.ts';
 import type { ForwardShape } from './forward-shape.ts';
@@ -62,7 +62,9 @@ export function forwardKernel(
     ? fp8Kernel(config.tools.fp8?.arithmetic, problem, ['weight', 'o'], forwardAmaxes(problem))
     : fp8Kernel(config.tools.fp8?.arithmetic, problem, ['product']);
   const split = parts > 1 ? config.tools.splitKv : null;
-  const finish = split ? split.finish(problem, tile, parts) : wholeResult(problem, tile, rows, config, fp8);
+  const finish = split
+    ? split.finish(problem, tile, parts, rows)
+    : wholeResult(problem, tile, rows, config, fp8);
 
   const reads = workgroupReads(split !== null);
   const values: AccumulateGemm = {
@@ -222,15 +224,18 @@ function wholeResult(
   scale${r} = output_scale(m${r}, l${r}, scale${r});`
       : `let scale${r} = output_scale(m${r}, l${r}, 1.0);`,
   )}
-  ${hasValues ? storeRows(backend, 'acc', o, (r, x) => fp8.apply('o', `${x} * scale${r}`)) : ''}
+  ${hasValues ? valuesOfRows(own, 'scale') : ''}
+  ${hasValues ? storeRows(backend, 'acc', o, (x, r) => fp8.apply('o', `${x} * scale_rows[${r}]`)) : ''}
   if (tx == 0u) {
-    ${repeat(
-      own,
-      r => `if (query${r} < row_count(seq)) {
-      let at = row_at(seq, head${r}, query${r});
-      ${writeRow(outputs, `m${r}`, `l${r}`)}
-    }`,
-    )}
+    ${valuesOfRows(own, 'm')}
+    ${valuesOfRows(own, 'l')}
+    for (var r = 0u; r < ${rowTurns(backend, rows.count('row_count(seq)'))}; r++) {
+      ${rows.place}
+      if (query < row_count(seq)) {
+        let at = row_at(seq, head, query);
+        ${writeRow(outputs, 'm_rows[r]', 'l_rows[r]')}
+      }
+    }
   }`,
     operands: hasValues ? { o: problem.o } : {},
     parts: [

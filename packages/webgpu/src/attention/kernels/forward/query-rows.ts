@@ -1,6 +1,7 @@
 import type { AttentionProblem } from '@tilewise/core';
 import { type UniformField, wholeUniforms } from '../../../codegen/shader-part.ts';
 import { repeat } from '../../../codegen/text.ts';
+import type { RowPlaces } from '../../config/kernel-config.ts';
 import { type Tile, tileRows } from '../../tiles/tile.ts';
 import type { TileOperand } from '../../tiles/tile-backend.ts';
 
@@ -9,7 +10,7 @@ import type { TileOperand } from '../../tiles/tile-backend.ts';
  * heads from `h` on that share a key head and a value head, the heads of one query next to each other: few
  * queries then fill a tile, and k and v are read once for all of these heads.
  */
-export interface QueryRows {
+export interface QueryRows extends RowPlaces {
   /** Query heads that a tile has rows of. */
   readonly heads: number;
   readonly uniforms: readonly UniformField[];
@@ -34,35 +35,43 @@ function greatestCommonDivisor(a: number, b: number): number {
 export function queryRows(heads: number, tile: Tile): QueryRows {
   const rows = tileRows(tile);
   const own = tile.grid.rows;
-  const places = (head: (row: string) => string, query: (row: string) => string): string =>
-    repeat(
-      own,
-      r => `let head${r} = ${head(`(row0 + ty * ${own}u + ${r}u)`)};
-  let query${r} = ${query(`(row0 + ty * ${own}u + ${r}u)`)};`,
-    );
+  const placed = (
+    head: (row: string) => string,
+    query: (row: string) => string,
+  ): Pick<QueryRows, 'places' | 'place'> => {
+    const place = (r: string, suffix = ''): string => {
+      const row = `(row0 + ty * ${own}u + ${r})`;
+      return `let head${suffix} = ${head(row)};
+  let query${suffix} = ${query(row)};`;
+    };
+    return { places: repeat(own, r => place(`${r}u`, `${r}`)), place: place('r') };
+  };
   if (heads === 1) {
     return {
       heads,
       uniforms: [],
       span: `let i0 = row0;\n  let i1 = row0 + ${rows}u;`,
-      places: places(
+      ...placed(
         () => 'h',
         row => row.slice(1, -1),
       ),
+      count: queries => queries,
       operand: operand => operand,
     };
   }
   const head = (row: string): string => `h + ${row} % P.row_heads`;
   const query = (row: string): string => `${row} / P.row_heads`;
+  const count = (queries: string): string => `${queries} * P.row_heads`;
   return {
     heads,
     uniforms: wholeUniforms({ row_heads: heads }),
     span: `let i0 = row0 / P.row_heads;\n  let i1 = (row0 + ${rows - 1}u) / P.row_heads + 1u;`,
-    places: places(head, query),
+    ...placed(head, query),
+    count,
     operand: operand => ({
       ...operand,
       first: 'row0',
-      end: `${operand.end} * P.row_heads`,
+      end: count(operand.end),
       row: s => `${operand.name}_row(seq, ${head(s)}, ${query(s)})`,
     }),
   };

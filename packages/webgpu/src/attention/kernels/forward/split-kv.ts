@@ -1,7 +1,7 @@
 import type { AttentionProblem } from '@tilewise/core';
-import { repeat } from '../../../codegen/text.ts';
-import type { ForwardFinish, SplitKvTools } from '../../config/kernel-config.ts';
+import type { ForwardFinish, RowPlaces, SplitKvTools } from '../../config/kernel-config.ts';
 import type { Tile } from '../../tiles/tile.ts';
+import { eachResultRow, valuesOfRows } from '../../tiles/tile-backend.ts';
 import { mergedRows, mergeKernel } from './merge.ts';
 import { partialsPart } from './partials.ts';
 
@@ -13,26 +13,31 @@ export const splitKvTools: SplitKvTools = {
 };
 
 /** The results of one part of the keys. */
-function partialFinish({ Dv }: AttentionProblem, tile: Tile, parts: number): ForwardFinish {
-  const { backend } = tile;
+function partialFinish(
+  { Dv }: AttentionProblem,
+  { backend, grid }: Tile,
+  parts: number,
+  rows: RowPlaces,
+): ForwardFinish {
   return {
     code: `// m, l and O of this part, for the merge
-  ${backend.results('acc', Dv)}
-  ${repeat(
-    tile.grid.rows,
-    r => `if (query${r} < seq.length_q) {
-    let first = partial_at(row_at(seq, head${r}, query${r}), part);
+  ${valuesOfRows(grid.rows, 'm')}
+  ${valuesOfRows(grid.rows, 'l')}
+  ${eachResultRow(backend, 'acc', Dv, {
+    begin: `${rows.place}
+    if (query < seq.length_q) {
+    let first = partial_at(row_at(seq, head, query), part);
     if (tx == 0u) {
-      workspace[first] = vec4f(m${r}, l${r}, 0.0, 0.0);
-    }
-    ${repeat(
-      backend.vectors(Dv),
-      n => `if (${backend.vector(n)} < P.partial_vectors - 1u) {
-      workspace[first + 1u + ${backend.vector(n)}] = acc${r}_${n};
+      workspace[first] = vec4f(m_rows[r], l_rows[r], 0.0, 0.0);
     }`,
-    )}
-  }`,
-  )}`,
+    store: (place, x) => `let at = ${place};
+      if (at < P.partial_vectors - 1u) {
+        workspace[first + 1u + at] = ${x};
+      }`,
+    end: '}',
+    rows: rows.count('seq.length_q'),
+    vectors: 'P.partial_vectors - 1u',
+  })}`,
     operands: {},
     parts: [partialsPart(Dv, parts, 'read_write')],
   };

@@ -177,6 +177,7 @@ export function results(tile: MatrixTile): TileResults {
         perMatrix(tile, d, (n, r) => `var ${resultMatrix(name, n, r)} = ${tile.spelling.zero};`),
       ),
     isSlowToRescale: true,
+    keepsLoops: false,
     results: (name, D) =>
       perBlock(
         D,
@@ -188,6 +189,6 @@ export function results(tile: MatrixTile): TileResults {
     resultRows: 1,
     resultPlace: `(subgroup * ${heldRows}u + subgroup_lane / 2u)`,
     vectors: D => 2 * blocks(D),
-    vector: n => `${4 * Math.floor(n / 2) + (n % 2)}u + subgroup_lane % 2u * 2u`,
+    vector: n => `${n} / 2u * 4u + ${n} % 2u + subgroup_lane % 2u * 2u`,
   };
 }

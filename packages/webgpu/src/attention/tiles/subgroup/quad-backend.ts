@@ -11,7 +11,6 @@ import {
   rowAt,
   type SubgroupTile,
   stationaryOf,
-  storeInLoop,
   streamedOf,
   subgroupBackend,
   vectorsOf,
@@ -33,7 +32,7 @@ export function quadBackend(tile: SubgroupTile): TileBackend {
     ...subgroupBackend(tile),
     scores: gemms => gemms.map(gemm => scores(tile, gemm)).join('\n'),
     accumulate: (gemms, ...sums) => sums.map(sum => accumulate(tile, sum, rowsRead(gemms))).join('\n'),
-    ...resultsInArrays(tile),
+    ...resultsInArrays,
   };
 }
 
@@ -108,16 +107,9 @@ function accumulate(tile: SubgroupTile, sum: AccumulateGemm, isRead: ReadonlySet
 /**
  * Results that a lane accumulates in an array, row by row: a branch that does not add to it stores nothing.
  */
-const resultsInArrays = (
-  tile: SubgroupTile,
-): Omit<TileResults, 'resultRows' | 'resultPlace' | 'vectors' | 'vector'> => {
-  const results = (name: string, D: number): string =>
-    perStationary(r => repeat(vectorsOf(D), n => `let ${name}${r}_${n} = ${name}[${r * vectorsOf(D) + n}];`));
-  return {
-    accumulators: (name, D) => `var ${name} = array<vec4f, ${quadRows * vectorsOf(D)}>();`,
-    isSlowToRescale: false,
-    results,
-    storeRows: (into, operand, value) =>
-      `${results(into, operand.D)}\n  ${storeInLoop(tile, into, operand, value)}`,
-  };
+const resultsInArrays: Pick<TileResults, 'accumulators' | 'isSlowToRescale' | 'results'> = {
+  accumulators: (name, D) => `var ${name} = array<vec4f, ${quadRows * vectorsOf(D)}>();`,
+  isSlowToRescale: false,
+  results: (name, D) =>
+    perStationary(r => repeat(vectorsOf(D), n => `let ${name}${r}_${n} = ${name}[${r * vectorsOf(D) + n}];`)),
 };

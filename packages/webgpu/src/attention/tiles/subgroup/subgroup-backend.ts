@@ -8,7 +8,6 @@ import {
   resultsOfLanes,
   rowsRead,
   type ScoreGemm,
-  type StoredValue,
   type TileBackend,
   type TileOperand,
   type TileResults,
@@ -48,7 +47,6 @@ export function subgroupBackend(tile: SubgroupTile): TileBackend {
 }
 
 export const vectorsOf = (D: number): number => Math.ceil(D / 4);
-const vectorOf = (n: number): string => `${n}u`;
 
 /** The operand of a product whose rows a lane holds, and the operand whose rows stream past. */
 export const stationaryOf = ({ stationary }: SubgroupTile, { a, b }: ScoreGemm): TileOperand =>
@@ -215,7 +213,7 @@ const laneResults = (tile: SubgroupTile): LaneResults => ({
   resultRows: tile.rows,
   resultPlace: 'lane',
   vectors: vectorsOf,
-  vector: vectorOf,
+  vector: n => n,
 });
 
 /** Rescales only where a row's factor is not 1, which is seldom once a row has seen its largest scores. */
@@ -230,24 +228,5 @@ function rescale(tile: SubgroupTile, sum: AccumulateGemm): string {
 const results = (tile: SubgroupTile): TileResults => ({
   ...resultsOfLanes(laneResults(tile)),
   isSlowToRescale: true,
-  storeRows: (into, operand, value) => storeInLoop(tile, into, operand, value),
+  keepsLoops: true,
 });
-
-/** A loop stores rows through an array, because drivers take long to compile a store. */
-export function storeInLoop(
-  { rows }: SubgroupTile,
-  into: string,
-  { name, row, first, end, channels, D }: TileOperand,
-  value: StoredValue,
-): string {
-  const vectors = vectorsOf(D);
-  const each = repeat(rows, r => repeat(vectors, n => value(r, `${into}${r}_${n}`), ', '), ', ');
-  const at = `${first} + lane * ${rows}u`;
-  return `let ${into}_stored = array<vec4f, ${rows * vectors}>(${each});
-  for (var r = 0u; r < min(${rows}u, max(${end}, ${at}) - (${at})); r++) {
-    let row = ${row(`(${at} + r)`)};
-    for (var d = 0u; d < ${channels}; d += 4u) {
-      ${name}_store4(row, d, ${into}_stored[r * ${vectors}u + d / 4u]);
-    }
-  }`;
-}

@@ -11,7 +11,7 @@ export function workgroupBackend(tile: WorkgroupTile): TileBackend {
   const own = {
     ...{ resultRows: tile.rows, resultPlace: 'ty' },
     vectors: (D: number): number => vectorsPerLane(D, tile),
-    vector: (n: number): string => `${n * tile.tx}u + tx`,
+    vector: (n: string): string => `${n} * ${tile.tx}u + tx`,
   };
   return {
     parts: () => [
