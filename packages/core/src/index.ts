@@ -17,8 +17,7 @@ export {
   callerShape,
   contiguousDesc,
   describeDense,
-  describePacked,
-  describeRagged,
+  describeTokens,
   rowShape,
 } from './attention/problem/describe.ts';
 export type { FormatP, Fp8ScalarName, Fp8Scalars, Fp8Step, Fp8StepName } from './attention/problem/fp8.ts';

@@ -207,10 +207,13 @@ struct Score4 {
 }
 
 // The final scores of query i and keys j to j + 3 from q·k, and ds/d(q·k).
-fn score4(seq: Sequence, h: u32, i: u32, j: u32, dots: vec4f, inside: vec4<bool>) -> Score4 {
+fn score4(seq: Sequence, h: u32, i: u32, j: u32, dots: vec4f, full_tile: bool) -> Score4 {
   var s = dots;
   var slope = vec4f(1.0);
-  var visible = inside;
+  var visible = vec4<bool>(true);
+  if (!full_tile) {
+    visible = in_range4(seq, i, j);
+  }
   s *= P.scale;
   slope *= P.scale;
   let bias_first = bias_at(seq, h, i, j);
@@ -268,21 +271,22 @@ fn main(
     let first = max(keys.x, visible.x / 32u * 32u);
     let last = min(keys.y, visible.y);
     // (lse, δ) of each row
+    let i = i0 + ty * 4u;
     var row0 = vec2f(3e38, 0.0);
-    if (i0 + ty * 4u + 0u < seq.length_q) {
-      row0 = workspace[P.workspace_base + row_at(seq, h, i0 + ty * 4u + 0u)];
+    if (i + 0u < seq.length_q) {
+      row0 = workspace[P.workspace_base + row_at(seq, h, i + 0u)];
     }
     var row1 = vec2f(3e38, 0.0);
-    if (i0 + ty * 4u + 1u < seq.length_q) {
-      row1 = workspace[P.workspace_base + row_at(seq, h, i0 + ty * 4u + 1u)];
+    if (i + 1u < seq.length_q) {
+      row1 = workspace[P.workspace_base + row_at(seq, h, i + 1u)];
     }
     var row2 = vec2f(3e38, 0.0);
-    if (i0 + ty * 4u + 2u < seq.length_q) {
-      row2 = workspace[P.workspace_base + row_at(seq, h, i0 + ty * 4u + 2u)];
+    if (i + 2u < seq.length_q) {
+      row2 = workspace[P.workspace_base + row_at(seq, h, i + 2u)];
     }
     var row3 = vec2f(3e38, 0.0);
-    if (i0 + ty * 4u + 3u < seq.length_q) {
-      row3 = workspace[P.workspace_base + row_at(seq, h, i0 + ty * 4u + 3u)];
+    if (i + 3u < seq.length_q) {
+      row3 = workspace[P.workspace_base + row_at(seq, h, i + 3u)];
     }
     for (var j0 = first; j0 < last; j0 += 32u) {
       // S = Q·Kᵀ, dP = dO·Vᵀ
@@ -367,40 +371,23 @@ fn main(
       }
 
       // P = e^(S − lse), dS = P ∘ (dP − δ), then times the slope of the stages of scores
-      let i = i0 + ty * 4u;
       let j = j0 + tx * 4u;
-      var inside0 = vec4<bool>(true);
-      if (!full_tile) {
-        inside0 = in_range4(seq, i + 0u, j + 0u);
-      }
-      let scored0 = score4(seq, h, i + 0u, j + 0u, s0, inside0);
+      let scored0 = score4(seq, h, i + 0u, j + 0u, s0, full_tile);
       let p0 = probabilities(scored0.value, row0.x, scored0.visible);
 
       let df0 = select(vec4f(), p0 * (dp0 - row0.y), scored0.visible);
       let ds0 = select(vec4f(), df0 * scored0.slope, scored0.visible);
-      var inside1 = vec4<bool>(true);
-      if (!full_tile) {
-        inside1 = in_range4(seq, i + 1u, j + 0u);
-      }
-      let scored1 = score4(seq, h, i + 1u, j + 0u, s1, inside1);
+      let scored1 = score4(seq, h, i + 1u, j + 0u, s1, full_tile);
       let p1 = probabilities(scored1.value, row1.x, scored1.visible);
 
       let df1 = select(vec4f(), p1 * (dp1 - row1.y), scored1.visible);
       let ds1 = select(vec4f(), df1 * scored1.slope, scored1.visible);
-      var inside2 = vec4<bool>(true);
-      if (!full_tile) {
-        inside2 = in_range4(seq, i + 2u, j + 0u);
-      }
-      let scored2 = score4(seq, h, i + 2u, j + 0u, s2, inside2);
+      let scored2 = score4(seq, h, i + 2u, j + 0u, s2, full_tile);
       let p2 = probabilities(scored2.value, row2.x, scored2.visible);
 
       let df2 = select(vec4f(), p2 * (dp2 - row2.y), scored2.visible);
       let ds2 = select(vec4f(), df2 * scored2.slope, scored2.visible);
-      var inside3 = vec4<bool>(true);
-      if (!full_tile) {
-        inside3 = in_range4(seq, i + 3u, j + 0u);
-      }
-      let scored3 = score4(seq, h, i + 3u, j + 0u, s3, inside3);
+      let scored3 = score4(seq, h, i + 3u, j + 0u, s3, full_tile);
       let p3 = probabilities(scored3.value, row3.x, scored3.visible);
 
       let df3 = select(vec4f(), p3 * (dp3 - row3.y), scored3.visible);

@@ -141,12 +141,11 @@ fn main(
   workgroupBarrier();
   if (x == 0u && i < seq.length_q) {
     let at = row_at(seq, h, i);
-    var delta = 0.0;
-    for (var n = 0u; n < 8u; n++) {
-      delta += partial[lane + n];
+    for (var n = 1u; n < 8u; n++) {
+      sum += partial[lane + n];
     }
     // δ = rowsum(O ∘ dO) − dLse
-    delta = vec4f(delta).x;
+    var delta = vec4f(sum).x;
 
     let bits = lse[P.lse_base + at];
     workspace[P.workspace_base + at] = vec2f(select(bitcast<f32>(bits), 3e38, bits == 0xff800000u), delta);

@@ -180,10 +180,13 @@ struct Score4 {
 }
 
 // The final scores of query i and keys j to j + 3 from q·k, and ds/d(q·k).
-fn score4(seq: Sequence, h: u32, i: u32, j: u32, dots: vec4f, inside: vec4<bool>) -> Score4 {
+fn score4(seq: Sequence, h: u32, i: u32, j: u32, dots: vec4f, full_tile: bool) -> Score4 {
   var s = dots;
   var slope = vec4f(1.0);
-  var visible = inside;
+  var visible = vec4<bool>(true);
+  if (!full_tile) {
+    visible = in_range4(seq, i, j);
+  }
   s *= P.scale;
   slope *= P.scale;
   return Score4(s, slope, visible);
@@ -219,21 +222,22 @@ fn main(
   let ty = lane;
   var acc = array<vec4f, 64>();
   // (lse, δ) of each row
+  let i = i0 + ty * 4u;
   var row0 = vec2f(3e38, 0.0);
-  if (i0 + ty * 4u + 0u < seq.length_q) {
-    row0 = workspace[P.workspace_base + row_at(seq, h, i0 + ty * 4u + 0u)];
+  if (i + 0u < seq.length_q) {
+    row0 = workspace[P.workspace_base + row_at(seq, h, i + 0u)];
   }
   var row1 = vec2f(3e38, 0.0);
-  if (i0 + ty * 4u + 1u < seq.length_q) {
-    row1 = workspace[P.workspace_base + row_at(seq, h, i0 + ty * 4u + 1u)];
+  if (i + 1u < seq.length_q) {
+    row1 = workspace[P.workspace_base + row_at(seq, h, i + 1u)];
   }
   var row2 = vec2f(3e38, 0.0);
-  if (i0 + ty * 4u + 2u < seq.length_q) {
-    row2 = workspace[P.workspace_base + row_at(seq, h, i0 + ty * 4u + 2u)];
+  if (i + 2u < seq.length_q) {
+    row2 = workspace[P.workspace_base + row_at(seq, h, i + 2u)];
   }
   var row3 = vec2f(3e38, 0.0);
-  if (i0 + ty * 4u + 3u < seq.length_q) {
-    row3 = workspace[P.workspace_base + row_at(seq, h, i0 + ty * 4u + 3u)];
+  if (i + 3u < seq.length_q) {
+    row3 = workspace[P.workspace_base + row_at(seq, h, i + 3u)];
   }
   var q_stationary = array<vec4f, 64>();
   for (var r = 0u; r < 4u; r++) {
@@ -378,40 +382,23 @@ fn main(
     let dp3 = dp_by_query[3];
 
     // P = e^(S − lse), dS = P ∘ (dP − δ), then times the slope of the stages of scores
-    let i = i0 + ty * 4u;
     let j = j0 + tx * 4u;
-    var inside0 = vec4<bool>(true);
-    if (!full_tile) {
-      inside0 = in_range4(seq, i + 0u, j + 0u);
-    }
-    let scored0 = score4(seq, h, i + 0u, j + 0u, s0, inside0);
+    let scored0 = score4(seq, h, i + 0u, j + 0u, s0, full_tile);
     let p0 = probabilities(scored0.value, row0.x, scored0.visible);
 
     let df0 = select(vec4f(), p0 * (dp0 - row0.y), scored0.visible);
     let ds0 = select(vec4f(), df0 * scored0.slope, scored0.visible);
-    var inside1 = vec4<bool>(true);
-    if (!full_tile) {
-      inside1 = in_range4(seq, i + 1u, j + 0u);
-    }
-    let scored1 = score4(seq, h, i + 1u, j + 0u, s1, inside1);
+    let scored1 = score4(seq, h, i + 1u, j + 0u, s1, full_tile);
     let p1 = probabilities(scored1.value, row1.x, scored1.visible);
 
     let df1 = select(vec4f(), p1 * (dp1 - row1.y), scored1.visible);
     let ds1 = select(vec4f(), df1 * scored1.slope, scored1.visible);
-    var inside2 = vec4<bool>(true);
-    if (!full_tile) {
-      inside2 = in_range4(seq, i + 2u, j + 0u);
-    }
-    let scored2 = score4(seq, h, i + 2u, j + 0u, s2, inside2);
+    let scored2 = score4(seq, h, i + 2u, j + 0u, s2, full_tile);
     let p2 = probabilities(scored2.value, row2.x, scored2.visible);
 
     let df2 = select(vec4f(), p2 * (dp2 - row2.y), scored2.visible);
     let ds2 = select(vec4f(), df2 * scored2.slope, scored2.visible);
-    var inside3 = vec4<bool>(true);
-    if (!full_tile) {
-      inside3 = in_range4(seq, i + 3u, j + 0u);
-    }
-    let scored3 = score4(seq, h, i + 3u, j + 0u, s3, inside3);
+    let scored3 = score4(seq, h, i + 3u, j + 0u, s3, full_tile);
     let p3 = probabilities(scored3.value, row3.x, scored3.visible);
 
     let df3 = select(vec4f(), p3 * (dp3 - row3.y), scored3.visible);
@@ -580,14 +567,14 @@ fn main(
   let acc3_14 = acc[62];
   let acc3_15 = acc[63];
   let acc_rows = array<vec4f, 64>(acc0_0, acc0_1, acc0_2, acc0_3, acc0_4, acc0_5, acc0_6, acc0_7, acc0_8, acc0_9, acc0_10, acc0_11, acc0_12, acc0_13, acc0_14, acc0_15, acc1_0, acc1_1, acc1_2, acc1_3, acc1_4, acc1_5, acc1_6, acc1_7, acc1_8, acc1_9, acc1_10, acc1_11, acc1_12, acc1_13, acc1_14, acc1_15, acc2_0, acc2_1, acc2_2, acc2_3, acc2_4, acc2_5, acc2_6, acc2_7, acc2_8, acc2_9, acc2_10, acc2_11, acc2_12, acc2_13, acc2_14, acc2_15, acc3_0, acc3_1, acc3_2, acc3_3, acc3_4, acc3_5, acc3_6, acc3_7, acc3_8, acc3_9, acc3_10, acc3_11, acc3_12, acc3_13, acc3_14, acc3_15);
-  for (var r = 0u; r < min(4u, P.Sq); r++) {
+  for (var r = 0u; r < 4u; r++) {
     let s = i0 + lane * 4u + r;
     if (s < P.Sq) {
       let row = dq_row(seq, h, s);
-      for (var n = 0u; n < min(16u, P.Dqk); n++) {
-        let d = 4u * (n);
-        if (d < P.Dqk) {
-          dq_store4(row, d, acc_rows[r * 16u + n]);
+      for (var n = 0u; n < (P.Dqk + 3u) / 4u; n++) {
+        let place = n;
+        if (place < (P.Dqk + 3u) / 4u) {
+          dq_store4(row, 4u * place, acc_rows[r * 16u + n]);
         }
       }
     }

@@ -161,10 +161,13 @@ struct Score4 {
 }
 
 // The final scores of query i and keys j to j + 3 from q·k, and ds/d(q·k).
-fn score4(seq: Sequence, h: u32, i: u32, j: u32, dots: vec4f, inside: vec4<bool>) -> Score4 {
+fn score4(seq: Sequence, h: u32, i: u32, j: u32, dots: vec4f, full_tile: bool) -> Score4 {
   var s = dots;
   var slope = vec4f(1.0);
-  var visible = inside;
+  var visible = vec4<bool>(true);
+  if (!full_tile) {
+    visible = in_range4(seq, i, j);
+  }
   s *= P.scale;
   slope *= P.scale;
   return Score4(mark_non_finite(s), slope, visible);
@@ -259,7 +262,7 @@ fn main(
         let d = d0 + 4u * (n % 3u);
         var x = vec4f();
         if (s < seq.length_q * P.row_heads && d < channels) {
-          x = q_load4(q_row(seq, h + s % P.row_heads, s / P.row_heads), d);
+          x = q_load4(q_row(seq, h + (s) % P.row_heads, (s) / P.row_heads), d);
         }
         staged[0u + n % 12u][n / 12u] = x;
       }
@@ -293,29 +296,13 @@ fn main(
 
     // The stages of scores: scale, bias, masks. A masked score counts as the lowest number.
     let j = j0 + tx * 4u;
-    var inside0 = vec4<bool>(true);
-    if (!full_tile) {
-      inside0 = in_range4(seq, query0, j);
-    }
-    let scored0 = score4(seq, head0, query0, j, s0, inside0);
+    let scored0 = score4(seq, head0, query0, j, s0, full_tile);
     let x0 = select(vec4f(-0x1.fffffep+127f), scored0.value, scored0.visible);
-    var inside1 = vec4<bool>(true);
-    if (!full_tile) {
-      inside1 = in_range4(seq, query1, j);
-    }
-    let scored1 = score4(seq, head1, query1, j, s1, inside1);
+    let scored1 = score4(seq, head1, query1, j, s1, full_tile);
     let x1 = select(vec4f(-0x1.fffffep+127f), scored1.value, scored1.visible);
-    var inside2 = vec4<bool>(true);
-    if (!full_tile) {
-      inside2 = in_range4(seq, query2, j);
-    }
-    let scored2 = score4(seq, head2, query2, j, s2, inside2);
+    let scored2 = score4(seq, head2, query2, j, s2, full_tile);
     let x2 = select(vec4f(-0x1.fffffep+127f), scored2.value, scored2.visible);
-    var inside3 = vec4<bool>(true);
-    if (!full_tile) {
-      inside3 = in_range4(seq, query3, j);
-    }
-    let scored3 = score4(seq, head3, query3, j, s3, inside3);
+    let scored3 = score4(seq, head3, query3, j, s3, full_tile);
     let x3 = select(vec4f(-0x1.fffffep+127f), scored3.value, scored3.visible);
 
     // m' = max(m, rowmax(S))
@@ -430,15 +417,10 @@ fn main(
   for (var x = 1u; x < 32u; x++) {
     sum3 = sum3 + row_partial[(ty * 4u + 3u) * 32u + x];
   }
-  l0 = sum0;
-  l1 = sum1;
-  l2 = sum2;
-  l3 = sum3;
   // m, l and O of this part, for the merge
-  let m_rows = array<f32, 4>(m0, m1, m2, m3);
-  let l_rows = array<f32, 4>(l0, l1, l2, l3);
-
   let acc_rows = array<vec4f, 4>(acc0_0, acc1_0, acc2_0, acc3_0);
+  let m_rows = array<f32, 4>(m0, m1, m2, m3);
+  let l_rows = array<f32, 4>(sum0, sum1, sum2, sum3);
   for (var r = 0u; r < 4u; r++) {
     let head = h + (row0 + ty * 4u + r) % P.row_heads;
     let query = (row0 + ty * 4u + r) / P.row_heads;
@@ -448,9 +430,9 @@ fn main(
         workspace[first] = vec4f(m_rows[r], l_rows[r], 0.0, 0.0);
       }
       for (var n = 0u; n < 1u; n++) {
-        let at = n * 32u + tx;
-        if (at < P.partial_vectors - 1u) {
-          workspace[first + 1u + at] = acc_rows[r * 1u + n];
+        let place = n * 32u + tx;
+        if (place < (P.Dv + 3u) / 4u) {
+          workspace[first + 1u + place] = acc_rows[r * 1u + n];
         }
       }
     }

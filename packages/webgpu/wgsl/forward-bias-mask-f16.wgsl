@@ -222,10 +222,13 @@ struct Score4 {
 }
 
 // The final scores of query i and keys j to j + 3 from q·k, and ds/d(q·k).
-fn score4(seq: Sequence, h: u32, i: u32, j: u32, dots: vec4f, inside: vec4<bool>) -> Score4 {
+fn score4(seq: Sequence, h: u32, i: u32, j: u32, dots: vec4f, full_tile: bool) -> Score4 {
   var s = dots;
   var slope = vec4f(1.0);
-  var visible = inside;
+  var visible = vec4<bool>(true);
+  if (!full_tile) {
+    visible = in_range4(seq, i, j);
+  }
   s *= P.scale;
   slope *= P.scale;
   let bias_first = bias_at(seq, h, i, j);
@@ -378,29 +381,13 @@ fn main(
 
     // The stages of scores: scale, bias, masks. A masked score counts as the lowest number.
     let j = j0 + tx * 4u;
-    var inside0 = vec4<bool>(true);
-    if (!full_tile) {
-      inside0 = in_range4(seq, query0, j);
-    }
-    let scored0 = score4(seq, head0, query0, j, s0, inside0);
+    let scored0 = score4(seq, head0, query0, j, s0, full_tile);
     let x0 = select(vec4f(-0x1.fffffep+127f), scored0.value, scored0.visible);
-    var inside1 = vec4<bool>(true);
-    if (!full_tile) {
-      inside1 = in_range4(seq, query1, j);
-    }
-    let scored1 = score4(seq, head1, query1, j, s1, inside1);
+    let scored1 = score4(seq, head1, query1, j, s1, full_tile);
     let x1 = select(vec4f(-0x1.fffffep+127f), scored1.value, scored1.visible);
-    var inside2 = vec4<bool>(true);
-    if (!full_tile) {
-      inside2 = in_range4(seq, query2, j);
-    }
-    let scored2 = score4(seq, head2, query2, j, s2, inside2);
+    let scored2 = score4(seq, head2, query2, j, s2, full_tile);
     let x2 = select(vec4f(-0x1.fffffep+127f), scored2.value, scored2.visible);
-    var inside3 = vec4<bool>(true);
-    if (!full_tile) {
-      inside3 = in_range4(seq, query3, j);
-    }
-    let scored3 = score4(seq, head3, query3, j, s3, inside3);
+    let scored3 = score4(seq, head3, query3, j, s3, full_tile);
     let x3 = select(vec4f(-0x1.fffffep+127f), scored3.value, scored3.visible);
 
     // m' = max(m, rowmax(S))
@@ -529,40 +516,28 @@ fn main(
   for (var x = 1u; x < 8u; x++) {
     sum3 = sum3 + row_partial[(ty * 4u + 3u) * 8u + x];
   }
-  l0 = sum0;
-  l1 = sum1;
-  l2 = sum2;
-  l3 = sum3;
   // o = O / l, lse = m + ln l
-  let scale0 = output_scale(m0, l0, 1.0);
-  let scale1 = output_scale(m1, l1, 1.0);
-  let scale2 = output_scale(m2, l2, 1.0);
-  let scale3 = output_scale(m3, l3, 1.0);
-  let scale_rows = array<f32, 4>(scale0, scale1, scale2, scale3);
-
   let acc_rows = array<vec4f, 8>(acc0_0, acc0_1, acc1_0, acc1_1, acc2_0, acc2_1, acc3_0, acc3_1);
+  let m_rows = array<f32, 4>(m0, m1, m2, m3);
+  let l_rows = array<f32, 4>(sum0, sum1, sum2, sum3);
   for (var r = 0u; r < 4u; r++) {
-    let s = i0 + ty * 4u + r;
-    if (s < P.Sq) {
-      let row = o_row(seq, h, s);
+    let head = h;
+    let query = row0 + ty * 4u + r;
+    let m = m_rows[r];
+    let l = l_rows[r];
+    let scale = output_scale(m, l, 1.0);
+    if (query < P.Sq) {
+      let row = o_row(seq, head, query);
       for (var n = 0u; n < 2u; n++) {
-        let d = 4u * (n * 8u + tx);
-        if (d < P.Dv) {
-          o_store4(row, d, acc_rows[r * 2u + n] * scale_rows[r]);
+        let place = n * 8u + tx;
+        if (place < (P.Dv + 3u) / 4u) {
+          o_store4(row, 4u * place, acc_rows[r * 2u + n] * scale);
         }
       }
     }
-  }
-  if (tx == 0u) {
-    let m_rows = array<f32, 4>(m0, m1, m2, m3);
-    let l_rows = array<f32, 4>(l0, l1, l2, l3);
-    for (var r = 0u; r < 4u; r++) {
-      let head = h;
-      let query = row0 + ty * 4u + r;
-      if (query < row_count(seq)) {
-        let at = row_at(seq, head, query);
-        lse_write(at, m_rows[r], l_rows[r]);
-      }
+    if (tx == 0u && query < row_count(seq)) {
+      let at = row_at(seq, head, query);
+      lse_write(at, m, l);
     }
   }
 }

@@ -236,10 +236,13 @@ struct Score4 {
 }
 
 // The final scores of query i and keys j to j + 3 from q·k, and ds/d(q·k).
-fn score4(seq: Sequence, h: u32, i: u32, j: u32, dots: vec4f, inside: vec4<bool>) -> Score4 {
+fn score4(seq: Sequence, h: u32, i: u32, j: u32, dots: vec4f, full_tile: bool) -> Score4 {
   var s = dots;
   var slope = vec4f(1.0);
-  var visible = inside;
+  var visible = vec4<bool>(true);
+  if (!full_tile) {
+    visible = in_range4(seq, i, j);
+  }
   s = fp8_product(s);
   s *= P.scale;
   slope *= P.scale;
@@ -345,32 +348,16 @@ fn main(
     }
 
     let j = j0 + tx * 4u;
-    var allowed0 = vec4<bool>(true);
-    if (!full_tile) {
-      allowed0 = in_range4(seq, i + 0u, j);
-    }
-    let scored0 = score4(seq, h, i + 0u, j, s0, allowed0);
+    let scored0 = score4(seq, h, i + 0u, j, s0, full_tile);
     let p0 = probabilities(scored0.value, lse0, scored0.visible);
     let weight0 = fp8_weight(p0);
-    var allowed1 = vec4<bool>(true);
-    if (!full_tile) {
-      allowed1 = in_range4(seq, i + 1u, j);
-    }
-    let scored1 = score4(seq, h, i + 1u, j, s1, allowed1);
+    let scored1 = score4(seq, h, i + 1u, j, s1, full_tile);
     let p1 = probabilities(scored1.value, lse1, scored1.visible);
     let weight1 = fp8_weight(p1);
-    var allowed2 = vec4<bool>(true);
-    if (!full_tile) {
-      allowed2 = in_range4(seq, i + 2u, j);
-    }
-    let scored2 = score4(seq, h, i + 2u, j, s2, allowed2);
+    let scored2 = score4(seq, h, i + 2u, j, s2, full_tile);
     let p2 = probabilities(scored2.value, lse2, scored2.visible);
     let weight2 = fp8_weight(p2);
-    var allowed3 = vec4<bool>(true);
-    if (!full_tile) {
-      allowed3 = in_range4(seq, i + 3u, j);
-    }
-    let scored3 = score4(seq, h, i + 3u, j, s3, allowed3);
+    let scored3 = score4(seq, h, i + 3u, j, s3, full_tile);
     let p3 = probabilities(scored3.value, lse3, scored3.visible);
     let weight3 = fp8_weight(p3);
 
@@ -431,9 +418,9 @@ fn main(
     if (s < P.Sq) {
       let row = o_row(seq, h, s);
       for (var n = 0u; n < 2u; n++) {
-        let d = 4u * (n * 8u + tx);
-        if (d < P.Dv) {
-          o_store4(row, d, fp8_o(acc_rows[r * 2u + n]));
+        let place = n * 8u + tx;
+        if (place < (P.Dv + 3u) / 4u) {
+          o_store4(row, 4u * place, fp8_o(acc_rows[r * 2u + n]));
         }
       }
     }

@@ -197,10 +197,13 @@ struct Score4 {
 }
 
 // The final scores of query i and keys j to j + 3 from q·k, and ds/d(q·k).
-fn score4(seq: Sequence, h: u32, i: u32, j: u32, dots: vec4f, inside: vec4<bool>) -> Score4 {
+fn score4(seq: Sequence, h: u32, i: u32, j: u32, dots: vec4f, full_tile: bool) -> Score4 {
   var s = dots;
   var slope = vec4f(1.0);
-  var visible = inside;
+  var visible = vec4<bool>(true);
+  if (!full_tile) {
+    visible = in_range4(seq, i, j);
+  }
   s *= P.scale;
   slope *= P.scale;
   return Score4(mark_non_finite(s), slope, visible);
@@ -400,29 +403,13 @@ fn main(
 
     // The stages of scores: scale, bias, masks. A masked score counts as the lowest number.
     let j = j0 + tx * 16u;
-    var inside0 = vec4<bool>(true);
-    if (!full_tile) {
-      inside0 = in_range4(seq, query0, j);
-    }
-    let scored0 = score4(seq, head0, query0, j, s0, inside0);
+    let scored0 = score4(seq, head0, query0, j, s0, full_tile);
     let x0 = select(vec4f(-0x1.fffffep+127f), scored0.value, scored0.visible);
-    var inside1 = vec4<bool>(true);
-    if (!full_tile) {
-      inside1 = in_range4(seq, query0, j + 4u);
-    }
-    let scored1 = score4(seq, head0, query0, j + 4u, s1, inside1);
+    let scored1 = score4(seq, head0, query0, j + 4u, s1, full_tile);
     let x1 = select(vec4f(-0x1.fffffep+127f), scored1.value, scored1.visible);
-    var inside2 = vec4<bool>(true);
-    if (!full_tile) {
-      inside2 = in_range4(seq, query0, j + 8u);
-    }
-    let scored2 = score4(seq, head0, query0, j + 8u, s2, inside2);
+    let scored2 = score4(seq, head0, query0, j + 8u, s2, full_tile);
     let x2 = select(vec4f(-0x1.fffffep+127f), scored2.value, scored2.visible);
-    var inside3 = vec4<bool>(true);
-    if (!full_tile) {
-      inside3 = in_range4(seq, query0, j + 12u);
-    }
-    let scored3 = score4(seq, head0, query0, j + 12u, s3, inside3);
+    let scored3 = score4(seq, head0, query0, j + 12u, s3, full_tile);
     let x3 = select(vec4f(-0x1.fffffep+127f), scored3.value, scored3.visible);
 
     // m' = max(m, rowmax(S))
@@ -571,10 +558,7 @@ fn main(
   // l over the keys of all lanes of a row
   var sum0 = l0;
   sum0 = sum0 + subgroupShuffleXor(sum0, 1u);
-  l0 = sum0;
   // o = O / l, lse = m + ln l
-  let scale0 = output_scale(m0, l0, 1.0);
-  let scale_rows = array<f32, 1>(scale0);
   workgroupBarrier();
   subgroupMatrixStore<row_major>(&scratch, own_scratch + 0u, acc_0_0, 9u);
   workgroupBarrier();
@@ -596,28 +580,26 @@ fn main(
   let acc0_6 = scratch[own_scratch + subgroup_lane / 2u * 9u + subgroup_lane % 2u * 2u + 0u];
   let acc0_7 = scratch[own_scratch + subgroup_lane / 2u * 9u + subgroup_lane % 2u * 2u + 1u];
   let acc_rows = array<vec4f, 8>(acc0_0, acc0_1, acc0_2, acc0_3, acc0_4, acc0_5, acc0_6, acc0_7);
+  let m_rows = array<f32, 1>(m0);
+  let l_rows = array<f32, 1>(sum0);
   for (var r = 0u; r < 1u; r++) {
-    let s = i0 + (subgroup * 16u + subgroup_lane / 2u) * 1u + r;
-    if (s < P.Sq) {
-      let row = o_row(seq, h, s);
+    let head = h;
+    let query = row0 + ty * 1u + r;
+    let m = m_rows[r];
+    let l = l_rows[r];
+    let scale = output_scale(m, l, 1.0);
+    if (query < P.Sq) {
+      let row = o_row(seq, head, query);
       for (var n = 0u; n < 8u; n++) {
-        let d = 4u * (n / 2u * 4u + n % 2u + subgroup_lane % 2u * 2u);
-        if (d < P.Dv) {
-          o_store4(row, d, acc_rows[r * 8u + n] * scale_rows[r]);
+        let place = n / 2u * 4u + n % 2u + subgroup_lane % 2u * 2u;
+        if (place < (P.Dv + 3u) / 4u) {
+          o_store4(row, 4u * place, acc_rows[r * 8u + n] * scale);
         }
       }
     }
-  }
-  if (tx == 0u) {
-    let m_rows = array<f32, 1>(m0);
-    let l_rows = array<f32, 1>(l0);
-    for (var r = 0u; r < 1u; r++) {
-      let head = h;
-      let query = row0 + ty * 1u + r;
-      if (query < row_count(seq)) {
-        let at = row_at(seq, head, query);
-        lse_write(at, m_rows[r], l_rows[r]);
-      }
+    if (tx == 0u && query < row_count(seq)) {
+      let at = row_at(seq, head, query);
+      lse_write(at, m, l);
     }
   }
 }

@@ -161,10 +161,13 @@ struct Score4 {
 }
 
 // The final scores of query i and keys j to j + 3 from q·k, and ds/d(q·k).
-fn score4(seq: Sequence, h: u32, i: u32, j: u32, dots: vec4f, inside: vec4<bool>) -> Score4 {
+fn score4(seq: Sequence, h: u32, i: u32, j: u32, dots: vec4f, full_tile: bool) -> Score4 {
   var s = dots;
   var slope = vec4f(1.0);
-  var visible = inside;
+  var visible = vec4<bool>(true);
+  if (!full_tile) {
+    visible = in_range4(seq, i, j);
+  }
   s *= P.scale;
   slope *= P.scale;
   return Score4(mark_non_finite(s), slope, visible);
@@ -521,53 +524,21 @@ fn main(
 
     // The stages of scores: scale, bias, masks. A masked score counts as the lowest number.
     let j = j0 + tx * 8u;
-    var inside0 = vec4<bool>(true);
-    if (!full_tile) {
-      inside0 = in_range4(seq, query0, j);
-    }
-    let scored0 = score4(seq, head0, query0, j, s0, inside0);
+    let scored0 = score4(seq, head0, query0, j, s0, full_tile);
     let x0 = select(vec4f(-0x1.fffffep+127f), scored0.value, scored0.visible);
-    var inside1 = vec4<bool>(true);
-    if (!full_tile) {
-      inside1 = in_range4(seq, query0, j + 4u);
-    }
-    let scored1 = score4(seq, head0, query0, j + 4u, s1, inside1);
+    let scored1 = score4(seq, head0, query0, j + 4u, s1, full_tile);
     let x1 = select(vec4f(-0x1.fffffep+127f), scored1.value, scored1.visible);
-    var inside2 = vec4<bool>(true);
-    if (!full_tile) {
-      inside2 = in_range4(seq, query1, j);
-    }
-    let scored2 = score4(seq, head1, query1, j, s2, inside2);
+    let scored2 = score4(seq, head1, query1, j, s2, full_tile);
     let x2 = select(vec4f(-0x1.fffffep+127f), scored2.value, scored2.visible);
-    var inside3 = vec4<bool>(true);
-    if (!full_tile) {
-      inside3 = in_range4(seq, query1, j + 4u);
-    }
-    let scored3 = score4(seq, head1, query1, j + 4u, s3, inside3);
+    let scored3 = score4(seq, head1, query1, j + 4u, s3, full_tile);
     let x3 = select(vec4f(-0x1.fffffep+127f), scored3.value, scored3.visible);
-    var inside4 = vec4<bool>(true);
-    if (!full_tile) {
-      inside4 = in_range4(seq, query2, j);
-    }
-    let scored4 = score4(seq, head2, query2, j, s4, inside4);
+    let scored4 = score4(seq, head2, query2, j, s4, full_tile);
     let x4 = select(vec4f(-0x1.fffffep+127f), scored4.value, scored4.visible);
-    var inside5 = vec4<bool>(true);
-    if (!full_tile) {
-      inside5 = in_range4(seq, query2, j + 4u);
-    }
-    let scored5 = score4(seq, head2, query2, j + 4u, s5, inside5);
+    let scored5 = score4(seq, head2, query2, j + 4u, s5, full_tile);
     let x5 = select(vec4f(-0x1.fffffep+127f), scored5.value, scored5.visible);
-    var inside6 = vec4<bool>(true);
-    if (!full_tile) {
-      inside6 = in_range4(seq, query3, j);
-    }
-    let scored6 = score4(seq, head3, query3, j, s6, inside6);
+    let scored6 = score4(seq, head3, query3, j, s6, full_tile);
     let x6 = select(vec4f(-0x1.fffffep+127f), scored6.value, scored6.visible);
-    var inside7 = vec4<bool>(true);
-    if (!full_tile) {
-      inside7 = in_range4(seq, query3, j + 4u);
-    }
-    let scored7 = score4(seq, head3, query3, j + 4u, s7, inside7);
+    let scored7 = score4(seq, head3, query3, j + 4u, s7, full_tile);
     let x7 = select(vec4f(-0x1.fffffep+127f), scored7.value, scored7.visible);
 
     // m' = max(m, rowmax(S))
@@ -968,40 +939,28 @@ fn main(
   let sum1 = l1;
   let sum2 = l2;
   let sum3 = l3;
-  l0 = sum0;
-  l1 = sum1;
-  l2 = sum2;
-  l3 = sum3;
   // o = O / l, lse = m + ln l
-  let scale0 = output_scale(m0, l0, 1.0);
-  let scale1 = output_scale(m1, l1, 1.0);
-  let scale2 = output_scale(m2, l2, 1.0);
-  let scale3 = output_scale(m3, l3, 1.0);
-  let scale_rows = array<f32, 4>(scale0, scale1, scale2, scale3);
-
   let acc_rows = array<vec4f, 64>(acc0_0, acc0_1, acc0_2, acc0_3, acc0_4, acc0_5, acc0_6, acc0_7, acc0_8, acc0_9, acc0_10, acc0_11, acc0_12, acc0_13, acc0_14, acc0_15, acc1_0, acc1_1, acc1_2, acc1_3, acc1_4, acc1_5, acc1_6, acc1_7, acc1_8, acc1_9, acc1_10, acc1_11, acc1_12, acc1_13, acc1_14, acc1_15, acc2_0, acc2_1, acc2_2, acc2_3, acc2_4, acc2_5, acc2_6, acc2_7, acc2_8, acc2_9, acc2_10, acc2_11, acc2_12, acc2_13, acc2_14, acc2_15, acc3_0, acc3_1, acc3_2, acc3_3, acc3_4, acc3_5, acc3_6, acc3_7, acc3_8, acc3_9, acc3_10, acc3_11, acc3_12, acc3_13, acc3_14, acc3_15);
-  for (var r = 0u; r < min(4u, P.Sq); r++) {
-    let s = i0 + lane * 4u + r;
-    if (s < P.Sq) {
-      let row = o_row(seq, h, s);
-      for (var n = 0u; n < min(16u, P.Dv); n++) {
-        let d = 4u * (n);
-        if (d < P.Dv) {
-          o_store4(row, d, acc_rows[r * 16u + n] * scale_rows[r]);
+  let m_rows = array<f32, 4>(m0, m1, m2, m3);
+  let l_rows = array<f32, 4>(sum0, sum1, sum2, sum3);
+  for (var r = 0u; r < 4u; r++) {
+    let head = h;
+    let query = row0 + ty * 4u + r;
+    let m = m_rows[r];
+    let l = l_rows[r];
+    let scale = output_scale(m, l, 1.0);
+    if (query < P.Sq) {
+      let row = o_row(seq, head, query);
+      for (var n = 0u; n < (P.Dv + 3u) / 4u; n++) {
+        let place = n;
+        if (place < (P.Dv + 3u) / 4u) {
+          o_store4(row, 4u * place, acc_rows[r * 16u + n] * scale);
         }
       }
     }
-  }
-  if (tx == 0u) {
-    let m_rows = array<f32, 4>(m0, m1, m2, m3);
-    let l_rows = array<f32, 4>(l0, l1, l2, l3);
-    for (var r = 0u; r < min(4u, row_count(seq)); r++) {
-      let head = h;
-      let query = row0 + ty * 4u + r;
-      if (query < row_count(seq)) {
-        let at = row_at(seq, head, query);
-        lse_write(at, m_rows[r], l_rows[r]);
-      }
+    if (tx == 0u && query < row_count(seq)) {
+      let at = row_at(seq, head, query);
+      lse_write(at, m, l);
     }
   }
 }

@@ -5,7 +5,7 @@ import { isHostArray, numbersOf } from '../../tensor/host-array.ts';
 import { contiguousStrides } from '../../tensor/shape.ts';
 import type { TensorDesc } from '../../tensor/tensor.ts';
 import { sideOf } from '../operands/table.ts';
-import { describeDense, describePacked, describePaged, describeRagged } from '../problem/describe.ts';
+import { describeDense, describePaged, describeTokens } from '../problem/describe.ts';
 import type { LengthsKind, OperandDesc, PageDesc, RaggedName } from '../problem/problem.ts';
 import type { Lists } from './lists.ts';
 
@@ -25,10 +25,10 @@ export function describeOperand(
     if (!ragged) return describePaged(name, t, pageTable);
     throw new InvalidArgumentError(`raggedOffsets.${name}`, 'cannot be combined with a page table');
   }
-  if (ragged) return describeRagged(name, t);
+  if (ragged) return describeTokens(name, t, 'ragged');
   if (t?.shape?.length !== 3) return describeDense(name, t);
   const cumulative = `cuSeqLens${sideOf[name]}` as const;
-  if (lists[cumulative] !== undefined) return describePacked(name, t);
+  if (lists[cumulative] !== undefined) return describeTokens(name, t, 'cumulative');
   throw new InvalidShapeError(
     name,
     `must have rank 4 (B, H, S, D), or 3 (T, H, D) with ${cumulative} or raggedOffsets.${name}, got shape [${t.shape}]`,
@@ -50,9 +50,10 @@ export function describeResult(
   const H = like.shape[1];
   const tokens = like.starts === 'strided' ? B * S : like.shape[2];
   const plain = (...shape: number[]): TensorDesc => ({ dtype, shape, strides: contiguousStrides(shape) });
-  if (lists[`raggedOffsets.${name}`] !== undefined) return describeRagged(name, plain(tokens, H, D));
-  if (like.starts !== 'strided' && lists[`cuSeqLens${sideOf[name]}`] !== undefined)
-    return describePacked(name, plain(tokens, H, D));
+  if (lists[`raggedOffsets.${name}`] !== undefined)
+    return describeTokens(name, plain(tokens, H, D), 'ragged');
+  const isPacked = like.starts !== 'strided' && lists[`cuSeqLens${sideOf[name]}`] !== undefined;
+  if (isPacked) return describeTokens(name, plain(tokens, H, D), 'cumulative');
   return describeDense(name, plain(B, H, S, D));
 }
 

@@ -1,12 +1,6 @@
 import { expect, test } from 'vitest';
 import { Tensor } from '../../tensor/tensor.ts';
-import {
-  describeBroadcast,
-  describeDense,
-  describePacked,
-  describePaged,
-  describeRagged,
-} from './describe.ts';
+import { describeBroadcast, describeDense, describePaged, describeTokens } from './describe.ts';
 
 test('dense strides are taken as they are', () => {
   const bshd = Tensor.zeros([2, 5, 4, 8]).permute(0, 2, 1, 3);
@@ -17,10 +11,13 @@ test('dense strides are taken as they are', () => {
 
 test('packed tokens are the positions of one batch entry', () => {
   const thd = Tensor.zeros([9, 4, 8], { dtype: 'f16' });
-  expect(describePacked('q', thd)).toEqual({
+  expect(describeTokens('q', thd, 'cumulative')).toEqual({
     ...{ dtype: 'f16', shape: [1, 4, 9, 8], strides: [0, 8, 32, 1], starts: 'cumulative', page: null },
   });
-  expect(describeRagged('q', thd)).toEqual({ ...describePacked('q', thd), starts: 'ragged' });
+  expect(describeTokens('q', thd, 'ragged')).toEqual({
+    ...describeTokens('q', thd, 'cumulative'),
+    starts: 'ragged',
+  });
 });
 
 test('a paged operand knows its page size and its table', () => {

@@ -2,7 +2,13 @@ import { InvalidShapeError } from '../../errors.ts';
 import { checkTensor } from '../../tensor/checks/check-tensor.ts';
 import { contiguousStrides, type Shape, type Strides } from '../../tensor/shape.ts';
 import type { TensorDesc } from '../../tensor/tensor.ts';
-import { type AttentionProblem, BLOCK_MASK_TILE, type BroadcastDesc, type OperandDesc } from './problem.ts';
+import {
+  type AttentionProblem,
+  BLOCK_MASK_TILE,
+  type BroadcastDesc,
+  type OperandDesc,
+  type SequenceStarts,
+} from './problem.ts';
 
 /** A (B, H, S, D) tensor as an operand. */
 export function describeDense(argument: string, t: TensorDesc): OperandDesc {
@@ -17,17 +23,15 @@ export function describeDense(argument: string, t: TensorDesc): OperandDesc {
   };
 }
 
-/** A (T, H, D) tensor, packed by the cumulative lengths of its side, as an operand. */
-export function describePacked(argument: string, t: TensorDesc): OperandDesc {
-  return describeTokens(argument, t, 'cumulative');
-}
-
-/** A (T, H, D) tensor with ragged offsets of its own as an operand. */
-export function describeRagged(argument: string, t: TensorDesc): OperandDesc {
-  return describeTokens(argument, t, 'ragged');
-}
-
-function describeTokens(argument: string, t: TensorDesc, starts: 'cumulative' | 'ragged'): OperandDesc {
+/**
+ * A (T, H, D) tensor as an operand: packed by the cumulative lengths of its side, or with ragged offsets of
+ * its own.
+ */
+export function describeTokens(
+  argument: string,
+  t: TensorDesc,
+  starts: Exclude<SequenceStarts, 'strided'>,
+): OperandDesc {
   const lists = starts === 'ragged' ? 'its ragged offsets' : 'the cumulative lengths of its side';
   checkRank(argument, t, 3, `(T, H, D), as ${lists} are given`);
   const [tokens, h, d] = t.shape;
@@ -90,8 +94,8 @@ export function callerShape({ shape: [b, h, s, d], starts }: OperandDesc): numbe
 export function contiguousDesc(desc: OperandDesc): OperandDesc {
   const shape = callerShape(desc);
   const t = { dtype: desc.dtype, shape, strides: contiguousStrides(shape) };
-  if (desc.starts === 'strided') return describeDense('operand', t);
-  return desc.starts === 'ragged' ? describeRagged('operand', t) : describePacked('operand', t);
+  const { starts } = desc;
+  return starts === 'strided' ? describeDense('operand', t) : describeTokens('operand', t, starts);
 }
 
 /** Shape of lse, max and sumExp: (Hq, T) when q is packed by its cumulative lengths, else (B, Hq, Sq). */

@@ -46,8 +46,15 @@ export interface KernelTools {
 }
 
 export const noTools: KernelTools = {
-  ...{ dropout: null, mods: null, captureGradients: null, inputGradients: null, splitKv: null },
-  ...{ pages: null, segments: null, fp8: null, mxfp8: null },
+  dropout: null,
+  mods: null,
+  captureGradients: null,
+  inputGradients: null,
+  splitKv: null,
+  pages: null,
+  segments: null,
+  fp8: null,
+  mxfp8: null,
 };
 
 /** Draws dropout masks. */
@@ -74,18 +81,13 @@ export interface ForwardFinish {
   readonly parts: readonly ShaderPart[];
 }
 
-/** Which query of which head a row of forward's tile is. */
-export interface RowPlaces {
-  /** Statements that declare `head` and `query` of the lane's row `r`. */
-  readonly place: string;
-  /** WGSL: how many rows so many queries have, a WGSL expression too. */
-  readonly count: (queries: string) => string;
-}
-
 /** Makes the kernels of keys that several workgroups share (the split-KV of "Flash-Decoding", 2023). */
 export interface SplitKvTools {
-  /** The end of a kernel that leaves its part in the workspace. */
-  finish(problem: AttentionProblem, tile: Tile, parts: number, rows: RowPlaces): ForwardFinish;
+  /**
+   * The end of a kernel that leaves its part in the workspace. `rowPlace`: statements that declare `head` and
+   * `query` of the lane's row `r`.
+   */
+  finish(problem: AttentionProblem, tile: Tile, parts: number, rowPlace: string): ForwardFinish;
   /** WGSL of `part_of(keys, part)`, the range of keys of one part, in tiles of `cols` keys. */
   range(cols: number): string;
   mergeKernel(problem: AttentionProblem, parts: number, config: KernelConfig): KernelSpec;

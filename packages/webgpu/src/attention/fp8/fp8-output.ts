@@ -61,11 +61,7 @@ export function fp8OutputKernel(problem: AttentionProblem, config: KernelConfig)
     let j = j0 + tx * 4u;
     ${repeat(
       4,
-      r => `var allowed${r} = vec4<bool>(true);
-    if (!full_tile) {
-      allowed${r} = in_range4(seq, i + ${r}u, j);
-    }
-    let scored${r} = score4(seq, h, i + ${r}u, j, s${r}, allowed${r});
+      r => `let scored${r} = score4(seq, h, i + ${r}u, j, s${r}, full_tile);
     let p${r} = probabilities(scored${r}.value, lse${r}, scored${r}.visible);
     let weight${r} = ${fp8.apply('weight', dropout ? `p${r} * dropout4(seq, h, i + ${r}u, j)` : `p${r}`)};`,
     )}

@@ -1,6 +1,6 @@
 import {
   type DType,
-  describeRagged,
+  describeTokens,
   dtypeInfo,
   normalise,
   normaliseBackward,
@@ -147,7 +147,7 @@ test.each<[DType, number]>([
     const upload = (data: ArrayBufferView): BufferSlice => ({ buffer: storageBuffer(device, data) });
     const { problem } = normaliseBackward({ ...given, o: exact.o, lse: exact.lse }, options);
     const gradients = interleavedBuffer(device, dtype, T, H, D);
-    const layout = describeRagged('gradients', gradients.desc);
+    const layout = describeTokens('gradients', gradients.desc, 'ragged');
     const plan = planSdpaBackward(ctx, problem, { layouts: { dq: layout, dk: layout, dv: layout } });
     const bytes = dtypeInfo[dtype].bytes;
     const inputs = upload(whole.data);

@@ -23,9 +23,9 @@ const stages: readonly ScoreStageFactory[] = [
 ];
 
 /**
- * `score4(seq, h, i, j, dots, inside) -> Score4`: the final scores of query i and keys j to j + 3 from their
- * products q·k. `inside` says which of them lengths and band allow. Where slopes are by the modified score,
- * `unmodified` is what the mod got.
+ * `score4(seq, h, i, j, dots, full_tile) -> Score4`: the final scores of query i and keys j to j + 3 from
+ * their products q·k. In a full tile lengths and band allow all pairs. Where slopes are by the modified
+ * score, `unmodified` is what the mod got.
  */
 export function scorePart(
   problem: AttentionProblem,
@@ -58,10 +58,13 @@ export function scorePart(
 }
 
 // The final scores of query i and keys j to j + 3 from q·k, and ds/d(q·k).
-fn score4(seq: Sequence, h: u32, i: u32, j: u32, dots: vec4f, inside: vec4<bool>) -> Score4 {
+fn score4(seq: Sequence, h: u32, i: u32, j: u32, dots: vec4f, full_tile: bool) -> Score4 {
   var s = dots;
   var slope = vec4f(1.0);
-  var visible = inside;
+  var visible = vec4<bool>(true);
+  if (!full_tile) {
+    visible = in_range4(seq, i, j);
+  }
   ${active
     .map(stage => stage.apply)
     .filter(Boolean)

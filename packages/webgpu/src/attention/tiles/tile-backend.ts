@@ -131,72 +131,50 @@ export const resultsOfLanes = (own: LaneResults): TileResults => ({
 export const rescaleOfLanes = (own: LaneResults, { into, operand, rescale }: AccumulateGemm): string =>
   rescale ? eachVector(own, operand.D, (r, n) => `${into}${r}_${n} *= ${rescale(r)};`) : '';
 
-/** Statements that declare `NAME_rows`, an array of a lane's values `NAME0`, … of its rows. */
-export const valuesOfRows = (rows: number, name: string): string =>
-  `let ${name}_rows = array<f32, ${rows}>(${repeat(rows, r => `${name}${r}`, ', ')});`;
+/**
+ * Statements that declare `NAME_rows`, a lane's vec4s of a result in an array. Loops store these, because
+ * drivers take long to compile a store.
+ */
+export const resultRows = (backend: TileResults, name: string, D: number): string =>
+  `${backend.results(name, D)}
+  let ${name}_rows = array<vec4f, ${backend.resultRows * backend.vectors(D)}>(${eachVector(backend, D, (r, n) => `${name}${r}_${n}`, ', ')});`;
 
 /**
- * WGSL: the turns of a loop over the rows of a lane. `count`, that of all rows, keeps compilers from knowing
- * the number.
+ * Statements that store the vec4s of the lane's row `r` of `NAME_rows`: `store` gives those for the vec4 x
+ * with the number `place` in the row.
  */
-export const rowTurns = ({ keepsLoops, resultRows }: TileResults, count: string): string =>
-  keepsLoops ? `min(${resultRows}u, ${count})` : `${resultRows}u`;
-
-/** What is stored of each of a lane's rows `r` of a result. */
-export interface ResultRow {
-  /** Statements before and after those for the vec4s. */
-  readonly begin: string;
-  readonly end: string;
-  /** Statements that store the vec4 `x` of a row, whose number in the row is `place`; both are WGSL. */
-  readonly store: (place: string, x: string) => string;
-  /** WGSL: how many rows there are in all, and how many vec4s a row has. */
-  readonly rows: string;
-  readonly vectors: string;
+export function storeRow(
+  backend: TileResults,
+  name: string,
+  { channels, D }: Pick<TileOperand, 'channels' | 'D'>,
+  store: (x: string) => string,
+): string {
+  const vectors = `(${channels} + 3u) / 4u`;
+  return `for (var n = 0u; n < ${backend.keepsLoops ? vectors : `${backend.vectors(D)}u`}; n++) {
+      let place = ${backend.vector('n')};
+      if (place < ${vectors}) {
+        ${store(`${name}_rows[r * ${backend.vectors(D)}u + n]`)}
+      }
+    }`;
 }
 
 /**
- * Statements that store a lane's rows of the result `into`. Loops go through an array, because drivers take
- * long to compile a store.
- */
-export function eachResultRow(backend: TileResults, into: string, D: number, row: ResultRow): string {
-  const { results, resultRows, vectors, vector } = backend;
-  const count = vectors(D);
-  const all = eachVector(backend, D, (r, n) => `${into}${r}_${n}`, ', ');
-  return `${results(into, D)}
-  let ${into}_rows = array<vec4f, ${resultRows * count}>(${all});
-  for (var r = 0u; r < ${rowTurns(backend, row.rows)}; r++) {
-    ${row.begin}
-    for (var n = 0u; n < ${backend.keepsLoops ? row.vectors : `${count}u`}; n++) {
-      ${row.store(vector('n'), `${into}_rows[r * ${count}u + n]`)}
-    }
-    ${row.end}
-  }`;
-}
-
-/**
- * Stores `value(x, r)` of every vec4 x of the rows r of the result `into` to a tensor's rows from `first` on,
+ * Statements that store `value(x)` of every vec4 x of the result `into` to a tensor's rows from `first` on,
  * below `end`.
  */
-export function storeRows(
+export const storeRows = (
   backend: TileResults,
   into: string,
-  { name, row, first, end, channels, D }: TileOperand,
-  value: (x: string, r: string) => string,
-): string {
-  const { resultPlace, resultRows } = backend;
-  return eachResultRow(backend, into, D, {
-    begin: `let s = ${first} + ${resultPlace} * ${resultRows}u + r;
-    if (s < ${end}) {
-    let row = ${row('s')};`,
-    store: (place, x) => `let d = 4u * (${place});
-      if (d < ${channels}) {
-        ${name}_store4(row, d, ${value(x, 'r')});
-      }`,
-    end: '}',
-    rows: end,
-    vectors: `(${channels} + 3u) / 4u`,
-  });
-}
+  operand: TileOperand,
+  value: (x: string) => string,
+): string => `${resultRows(backend, into, operand.D)}
+  for (var r = 0u; r < ${backend.resultRows}u; r++) {
+    let s = ${operand.first} + ${backend.resultPlace} * ${backend.resultRows}u + r;
+    if (s < ${operand.end}) {
+      let row = ${operand.row('s')};
+      ${storeRow(backend, into, operand, x => `${operand.name}_store4(row, 4u * place, ${value(x)});`)}
+    }
+  }`;
 
 /** `weighted(weight, x)`: a masked key has weight 0, which keeps its NaN or infinity from the result. */
 export const weightedPart: ShaderPart = {

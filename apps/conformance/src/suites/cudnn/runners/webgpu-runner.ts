@@ -1,7 +1,6 @@
 import {
   describeDense,
-  describePacked,
-  describeRagged,
+  describeTokens,
   type Fp8Scalars,
   fp8ScalarNames,
   normalise,
@@ -95,7 +94,7 @@ function ragged(
 
 function describe(c: Concrete, name: StrideName, tensor: Tensor): OperandDesc {
   if (!c.layouts[name].packed) return describeDense(name, tensor);
-  return isRagged(c) ? describeRagged(name, tensor) : describePacked(name, tensor);
+  return describeTokens(name, tensor, isRagged(c) ? 'ragged' : 'cumulative');
 }
 
 function operandResult(c: Concrete, name: StrideName, dtype: Tensor['dtype']): Result {

@@ -47,16 +47,9 @@ export function deltaKernel(
   ${lanesPerRow > 1 ? 'partial[lane] = sum;\n  workgroupBarrier();' : ''}
   if (x == 0u && i < seq.length_q) {
     let at = row_at(seq, h, i);
-    ${
-      lanesPerRow > 1
-        ? `var delta = 0.0;
-    for (var n = 0u; n < ${lanesPerRow}u; n++) {
-      delta += partial[lane + n];
-    }`
-        : 'var delta = sum;'
-    }
+    ${lanesPerRow > 1 ? `for (var n = 1u; n < ${lanesPerRow}u; n++) {\n      sum += partial[lane + n];\n    }` : ''}
     // δ = rowsum(O ∘ dO) − dLse
-    delta = ${fp8.apply('delta', 'vec4f(delta)')}.x;
+    var delta = ${fp8.apply('delta', 'vec4f(sum)')}.x;
     ${dLse ? 'delta -= dLse[P.dLse_base + at];' : ''}
     let bits = lse[P.lse_base + at];
     workspace[P.workspace_base + at] = vec2f(select(bitcast<f32>(bits), 3e38, bits == 0xff800000u), delta);

@@ -24,11 +24,8 @@ export interface KeyGradients {
  * both do not fit (bindings, registers). A tile in workgroup memory must be square, as keys take the place of
  * rows in the result; one of a subgroup must keep keys.
  */
-export function dkdvKernel(
-  problem: BackwardProblem,
-  { dk, dv }: KeyGradients,
-  config: TileConfig,
-): KernelSpec {
+export function dkdvKernel(problem: BackwardProblem, results: KeyGradients, config: TileConfig): KernelSpec {
+  const { dk, dv } = results;
   const { tile } = config;
   const { backend } = tile;
   const { forward } = problem;
@@ -40,7 +37,7 @@ export function dkdvKernel(
   const gradient = gradientTile(problem, config, {
     weight: dv !== undefined,
     ds: dk !== undefined,
-    results: { ...(dk && { dk }), ...(dv && { dv }) },
+    results,
   });
   const { q, dO } = gradient.factors;
   const overQueries = { over: 'queries', nonFiniteGuard: gradient.nonFiniteGuard } as const;
@@ -75,7 +72,7 @@ export function dkdvKernel(
   ${dv ? storeRows(backend, 'dv', tileResult('dv', forward, dv), x => gradient.stored('dv', x)) : ''}
   ${gradient.finish}`;
   return kernelSpec({
-    name: dk && dv ? 'attention dk dv' : `attention ${dk ? 'dk' : 'dv'}`,
+    name: `attention ${Object.keys(results).join(' ')}`,
     groups: { batches: B, heads, tiles, each: 1, side: 'kv', rows: cols, reversed: false },
     workgroupSize: tileLanes(tile),
     parts: [

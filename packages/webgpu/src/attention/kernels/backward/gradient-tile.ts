@@ -29,7 +29,7 @@ export interface GradientTile {
   readonly products: readonly ScoreGemm[];
   /** Statements before the innermost loop over tiles. */
   readonly keep: string;
-  /** Statements that declare the row values of this lane's queries. */
+  /** Statements that declare `i`, the first of this lane's queries, and their row values. */
   readonly loadRowValues: string;
   /**
    * Statements that declare, for each vec4 b of the lane's scores (four keys of one query): `weightb` =
@@ -103,15 +103,10 @@ export function gradientTile(
     ${backend.scores(products, sums)}
 
     // P = e^(S − lse)${options.ds ? ', dS = P ∘ (dP − δ), then times the slope of the stages of scores' : ''}
-    let i = i0 + ty * ${grid.rows}u;
     let j = j0 + tx * ${4 * grid.cols}u;
     ${perBlock(
       grid,
-      (b, r, c) => `var inside${b} = vec4<bool>(true);
-    if (!full_tile) {
-      inside${b} = in_range4(seq, i + ${r}u, j + ${4 * c}u);
-    }
-    let scored${b} = score4(seq, h, i + ${r}u, j + ${4 * c}u, s${b}, inside${b});
+      (b, r, c) => `let scored${b} = score4(seq, h, i + ${r}u, j + ${4 * c}u, s${b}, full_tile);
     let p${b} = probabilities(scored${b}.value, row${r}.x, scored${b}.visible);
     ${dropout ? `let keep${b} = dropout4(seq, h, i + ${r}u, j + ${4 * c}u);` : ''}
     ${options.weight ? `let weight${b} = ${fp8.apply('weight', dropout ? `p${b} * keep${b}` : `p${b}`)};` : ''}
@@ -149,13 +144,15 @@ export function gradientTile(
     sequence: reads.sequence,
     products,
     keep: backend.loadStationary(products, summed),
-    loadRowValues: repeat(
+    loadRowValues: `// (lse, δ) of each row
+    let i = i0 + ty * ${grid.rows}u;
+    ${repeat(
       grid.rows,
-      r => `${r === 0 ? '// (lse, δ) of each row\n    ' : ''}var row${r} = vec2f(3e38, 0.0);
-    if (i0 + ty * ${grid.rows}u + ${r}u < seq.length_q) {
-      row${r} = workspace[P.workspace_base + row_at(seq, h, i0 + ty * ${grid.rows}u + ${r}u)];
+      r => `var row${r} = vec2f(3e38, 0.0);
+    if (i + ${r}u < seq.length_q) {
+      row${r} = workspace[P.workspace_base + row_at(seq, h, i + ${r}u)];
     }`,
-    ),
+    )}`,
     compute,
     nonFiniteGuard: score.masks ? 'true' : '!full_tile',
     factors,

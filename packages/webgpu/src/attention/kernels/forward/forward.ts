@@ -17,11 +17,11 @@ import { sequencePart } from '../../layout/sequence.ts';
 import { scorePart } from '../../score/score.ts';
 import { sinkPart } from '../../score/sink.ts';
 import { perBlock, type Tile, tileCols, tileLanes, tileRows } from '../../tiles/tile.ts';
-import { type AccumulateGemm, rowTurns, storeRows, valuesOfRows } from '../../tiles/tile-backend.ts';
+import { type AccumulateGemm, resultRows, storeRow } from '../../tiles/tile-backend.ts';
 import { headGroups, keyHeads, tileOperands, tileResult } from '../../tiles/tile-operands.ts';
 import { workgroupReads } from '../workgroup-reads.ts';
 import type { ForwardShape } from './forward-shape.ts';
-import { type QueryRows, queryRows } from './query-rows.ts';
+import { type QueryRows, queryRows, rowSums } from './query-rows.ts';
 
 /**
  * Flash attention forward (Dao 2023, algorithm 1 with the loop order of FlashAttention-2): a workgroup has
@@ -63,12 +63,14 @@ export function forwardKernel(
     : fp8Kernel(config.tools.fp8?.arithmetic, problem, ['product']);
   const split = parts > 1 ? config.tools.splitKv : null;
   const finish = split
-    ? split.finish(problem, tile, parts, rows)
+    ? split.finish(problem, tile, parts, rows.place)
     : wholeResult(problem, tile, rows, config, fp8);
 
   const reads = workgroupReads(split !== null);
   const values: AccumulateGemm = {
-    ...{ into: 'acc', operand: v, over: 'keys' },
+    into: 'acc',
+    operand: v,
+    over: 'keys',
     weight: b => fp8.apply('weight', dropout ? `weight${b}` : `p${b}`),
     nonFiniteGuard: score.masks ? 'true' : '!full_tile',
     rescale: r => `rescale${r}`,
@@ -106,11 +108,7 @@ export function forwardKernel(
     let j = j0 + tx * ${4 * grid.cols}u;
     ${perBlock(
       grid,
-      (b, r, c) => `var inside${b} = vec4<bool>(true);
-    if (!full_tile) {
-      inside${b} = in_range4(seq, query${r}, ${keyOf(c)});
-    }
-    let scored${b} = score4(seq, head${r}, query${r}, ${keyOf(c)}, s${b}, inside${b});
+      (b, r, c) => `let scored${b} = score4(seq, head${r}, query${r}, ${keyOf(c)}, s${b}, full_tile);
     let x${b} = select(vec4f(${lowest}), scored${b}.value, scored${b}.visible);`,
     )}
 
@@ -143,15 +141,19 @@ export function forwardKernel(
 
   // l over the keys of all lanes of a row
   ${backend.reduceRows({ name: 'sum', own: r => `l${r}`, join: (a, b) => `${a} + ${b}`, afterBarrier: false })}
-  ${repeat(grid.rows, r => `l${r} = sum${r};`)}
   ${finish.code}
   ${fp8.finish}`;
 
   return kernelSpec({
     name: split ? 'attention forward part' : 'attention forward',
     groups: {
-      ...{ batches: B, heads: Hq / heads, tiles, each: parts },
-      ...{ side: 'q', rows: tileRows(tile) / heads, reversed: true },
+      batches: B,
+      heads: Hq / heads,
+      tiles,
+      each: parts,
+      side: 'q',
+      rows: tileRows(tile) / heads,
+      reversed: true,
     },
     workgroupSize: tileLanes(tile),
     parts: [
@@ -208,33 +210,38 @@ function wholeResult(
   const hasValues = problem.fp8?.kind !== 'scaled';
   const { backend } = tile;
   const own = tile.grid.rows;
-  const o = rows.operand(tileResult('o', problem, problem.o));
-  const joinSink = (r: number): string => `if (query${r} < seq.length_q) {
-    let joined = join_sink(head${r}, m${r}, l${r});
-    m${r} = joined.x;
-    l${r} = joined.y;
-    scale${r} = joined.z;
-  }`;
+  const o = tileResult('o', problem, problem.o);
+  const [m, l, scale] = problem.sink
+    ? ['joined.x', 'joined.y', 'joined.z']
+    : ['m_rows[r]', 'l_rows[r]', '1.0'];
   return {
     code: `// o = O / l, lse = m + ln l
-  ${repeat(own, r =>
-    problem.sink
-      ? `var scale${r} = 1.0;
-  ${joinSink(r)}
-  scale${r} = output_scale(m${r}, l${r}, scale${r});`
-      : `let scale${r} = output_scale(m${r}, l${r}, 1.0);`,
-  )}
-  ${hasValues ? valuesOfRows(own, 'scale') : ''}
-  ${hasValues ? storeRows(backend, 'acc', o, (x, r) => fp8.apply('o', `${x} * scale_rows[${r}]`)) : ''}
-  if (tx == 0u) {
-    ${valuesOfRows(own, 'm')}
-    ${valuesOfRows(own, 'l')}
-    for (var r = 0u; r < ${rowTurns(backend, rows.count('row_count(seq)'))}; r++) {
-      ${rows.place}
-      if (query < row_count(seq)) {
-        let at = row_at(seq, head, query);
-        ${writeRow(outputs, 'm_rows[r]', 'l_rows[r]')}
-      }
+  ${hasValues ? resultRows(backend, 'acc', problem.Dv) : ''}
+  ${rowSums(own)}
+  for (var r = 0u; r < ${own}u; r++) {
+    ${rows.place}${
+      problem.sink
+        ? `
+    var joined = vec3f(m_rows[r], l_rows[r], 1.0);
+    if (query < seq.length_q) {
+      joined = join_sink(head, joined.x, joined.y);
+    }`
+        : ''
+    }
+    let m = ${m};
+    let l = ${l};
+    let scale = output_scale(m, l, ${scale});
+    ${
+      hasValues
+        ? `if (query < ${o.end}) {
+      let row = o_row(seq, head, query);
+      ${storeRow(backend, 'acc', o, x => `o_store4(row, 4u * place, ${fp8.apply('o', `${x} * scale`)});`)}
+    }`
+        : ''
+    }
+    if (tx == 0u && query < row_count(seq)) {
+      let at = row_at(seq, head, query);
+      ${writeRow(outputs, 'm', 'l')}
     }
   }`,
     operands: hasValues ? { o: problem.o } : {},

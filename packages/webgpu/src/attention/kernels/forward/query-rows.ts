@@ -1,7 +1,6 @@
 import type { AttentionProblem } from '@tilewise/core';
 import { type UniformField, wholeUniforms } from '../../../codegen/shader-part.ts';
 import { repeat } from '../../../codegen/text.ts';
-import type { RowPlaces } from '../../config/kernel-config.ts';
 import { type Tile, tileRows } from '../../tiles/tile.ts';
 import type { TileOperand } from '../../tiles/tile-backend.ts';
 
@@ -10,7 +9,7 @@ import type { TileOperand } from '../../tiles/tile-backend.ts';
  * heads from `h` on that share a key head and a value head, the heads of one query next to each other: few
  * queries then fill a tile, and k and v are read once for all of these heads.
  */
-export interface QueryRows extends RowPlaces {
+export interface QueryRows {
   /** Query heads that a tile has rows of. */
   readonly heads: number;
   readonly uniforms: readonly UniformField[];
@@ -18,9 +17,16 @@ export interface QueryRows extends RowPlaces {
   readonly span: string;
   /** Statements that declare `head0`, … and `query0`, …: what this lane's rows are. */
   readonly places: string;
+  /** Statements that declare `head` and `query` of this lane's row `r`. */
+  readonly place: string;
   /** The rows of a tensor with a row per query and head, such as q and o. */
   operand(operand: TileOperand): TileOperand;
 }
+
+/** Statements that declare `m_rows` and `l_rows`: the maxima `m0`, … and the sums `sum0`, … as arrays. */
+export const rowSums = (rows: number): string =>
+  `let m_rows = array<f32, ${rows}>(${repeat(rows, r => `m${r}`, ', ')});
+  let l_rows = array<f32, ${rows}>(${repeat(rows, r => `sum${r}`, ', ')});`;
 
 /** Heads that share both a key head and a value head. */
 export function sharingHeads({ Hq, Hk, Hv }: AttentionProblem): number {
@@ -35,44 +41,30 @@ function greatestCommonDivisor(a: number, b: number): number {
 export function queryRows(heads: number, tile: Tile): QueryRows {
   const rows = tileRows(tile);
   const own = tile.grid.rows;
-  const placed = (
-    head: (row: string) => string,
-    query: (row: string) => string,
-  ): Pick<QueryRows, 'places' | 'place'> => {
-    const place = (r: string, suffix = ''): string => {
-      const row = `(row0 + ty * ${own}u + ${r})`;
-      return `let head${suffix} = ${head(row)};
-  let query${suffix} = ${query(row)};`;
-    };
-    return { places: repeat(own, r => place(`${r}u`, `${r}`)), place: place('r') };
-  };
-  if (heads === 1) {
-    return {
-      heads,
-      uniforms: [],
-      span: `let i0 = row0;\n  let i1 = row0 + ${rows}u;`,
-      ...placed(
-        () => 'h',
-        row => row.slice(1, -1),
-      ),
-      count: queries => queries,
-      operand: operand => operand,
-    };
-  }
-  const head = (row: string): string => `h + ${row} % P.row_heads`;
-  const query = (row: string): string => `${row} / P.row_heads`;
-  const count = (queries: string): string => `${queries} * P.row_heads`;
+  const isOne = heads === 1;
+  const head = (row: string): string => (isOne ? 'h' : `h + (${row}) % P.row_heads`);
+  const query = (row: string): string => (isOne ? row : `(${row}) / P.row_heads`);
+  const place = (
+    r: string,
+    suffix = '',
+  ): string => `let head${suffix} = ${head(`row0 + ty * ${own}u + ${r}`)};
+  let query${suffix} = ${query(`row0 + ty * ${own}u + ${r}`)};`;
   return {
     heads,
-    uniforms: wholeUniforms({ row_heads: heads }),
-    span: `let i0 = row0 / P.row_heads;\n  let i1 = (row0 + ${rows - 1}u) / P.row_heads + 1u;`,
-    ...placed(head, query),
-    count,
-    operand: operand => ({
-      ...operand,
-      first: 'row0',
-      end: count(operand.end),
-      row: s => `${operand.name}_row(seq, ${head(s)}, ${query(s)})`,
-    }),
+    uniforms: isOne ? [] : wholeUniforms({ row_heads: heads }),
+    span: isOne
+      ? `let i0 = row0;\n  let i1 = row0 + ${rows}u;`
+      : `let i0 = row0 / P.row_heads;\n  let i1 = (row0 + ${rows - 1}u) / P.row_heads + 1u;`,
+    places: repeat(own, r => place(`${r}u`, `${r}`)),
+    place: place('r'),
+    operand: operand =>
+      isOne
+        ? operand
+        : {
+            ...operand,
+            first: 'row0',
+            end: `${operand.end} * P.row_heads`,
+            row: s => `${operand.name}_row(seq, ${head(s)}, ${query(s)})`,
+          },
   };
 }

@@ -1,9 +1,10 @@
 import type { AttentionProblem } from '@tilewise/core';
-import type { ForwardFinish, RowPlaces, SplitKvTools } from '../../config/kernel-config.ts';
+import type { ForwardFinish, SplitKvTools } from '../../config/kernel-config.ts';
 import type { Tile } from '../../tiles/tile.ts';
-import { eachResultRow, valuesOfRows } from '../../tiles/tile-backend.ts';
+import { resultRows, storeRow } from '../../tiles/tile-backend.ts';
 import { mergedRows, mergeKernel } from './merge.ts';
 import { partialsPart } from './partials.ts';
+import { rowSums } from './query-rows.ts';
 
 /** The kernels that share the keys of a tile of queries among workgroups, and merge what these find. */
 export const splitKvTools: SplitKvTools = {
@@ -17,27 +18,22 @@ function partialFinish(
   { Dv }: AttentionProblem,
   { backend, grid }: Tile,
   parts: number,
-  rows: RowPlaces,
+  rowPlace: string,
 ): ForwardFinish {
   return {
     code: `// m, l and O of this part, for the merge
-  ${valuesOfRows(grid.rows, 'm')}
-  ${valuesOfRows(grid.rows, 'l')}
-  ${eachResultRow(backend, 'acc', Dv, {
-    begin: `${rows.place}
+  ${resultRows(backend, 'acc', Dv)}
+  ${rowSums(grid.rows)}
+  for (var r = 0u; r < ${grid.rows}u; r++) {
+    ${rowPlace}
     if (query < seq.length_q) {
     let first = partial_at(row_at(seq, head, query), part);
     if (tx == 0u) {
       workspace[first] = vec4f(m_rows[r], l_rows[r], 0.0, 0.0);
-    }`,
-    store: (place, x) => `let at = ${place};
-      if (at < P.partial_vectors - 1u) {
-        workspace[first + 1u + at] = ${x};
-      }`,
-    end: '}',
-    rows: rows.count('seq.length_q'),
-    vectors: 'P.partial_vectors - 1u',
-  })}`,
+    }
+    ${storeRow(backend, 'acc', { channels: 'P.Dv', D: Dv }, x => `workspace[first + 1u + place] = ${x};`)}
+    }
+  }`,
     operands: {},
     parts: [partialsPart(Dv, parts, 'read_write')],
   };
