@@ -120,7 +120,7 @@ fn sequence_at(b: u32) -> Sequence {
   );
 }
 
-// The keys [x, y) that some query in [i0, i1) may see.
+// The keys [x, y) that queries in [i0, i1) may see.
 fn key_range(seq: Sequence, i0: u32, i1: u32) -> vec2u {
   let last = min(i1, seq.length_q);
   if (i0 >= last) {
@@ -131,14 +131,14 @@ fn key_range(seq: Sequence, i0: u32, i1: u32) -> vec2u {
   return vec2u(u32(max(low, 0)), u32(clamp(high, 0, i32(seq.length_kv))));
 }
 
-// Whether every query in [i0, i1) may see every key in [j0, j1), by lengths and the diagonal band.
+// Whether lengths and band let all queries in [i0, i1) see all keys in [j0, j1).
 fn tile_inside(seq: Sequence, i0: u32, i1: u32, j0: u32, j1: u32) -> bool {
   return i1 <= seq.length_q && j1 <= seq.length_kv
     && i32(j0) >= i32(i1) - 1 + seq.diagonal - P.band_left
     && i32(j1) - 1 <= i32(i0) + seq.diagonal + P.band_right;
 }
 
-// Whether query i may see the keys j to j + 3, by lengths and the diagonal band; j - first may wrap.
+// Which keys j to j + 3 lengths and band let query i see; j - first may wrap.
 fn in_range4(seq: Sequence, i: u32, j: u32) -> vec4<bool> {
   let centre = i32(i) + seq.diagonal;
   let first = centre - P.band_left;
@@ -300,7 +300,7 @@ fn main(
       var dp2 = vec4f();
       var dp3 = vec4f();
       for (var product = 0u; product < 2u; product++) {
-        // In chunks of the head dimension: rows of both operands in workgroup memory, then their products.
+        // For each chunk of the head dimension: stage rows of both operands, then multiply them.
         let channels = select(P.Dqk, P.Dv, product == 1u);
         var sum0 = vec4f();
         var sum1 = vec4f();
@@ -370,7 +370,7 @@ fn main(
         }
       }
 
-      // P = e^(S − lse), dS = P ∘ (dP − δ), then times the slope of the stages of scores
+      // P = e^(S − lse), dS = P ∘ (dP − δ), times the slope of the score stages
       let j = j0 + tx * 4u;
       let scored0 = score4(seq, h, i + 0u, j + 0u, s0, full_tile);
       let p0 = probabilities(scored0.value, row0.x, scored0.visible);

@@ -101,7 +101,7 @@ fn sequence_at(b: u32) -> Sequence {
   );
 }
 
-// The keys [x, y) that some query in [i0, i1) may see.
+// The keys [x, y) that queries in [i0, i1) may see.
 fn key_range(seq: Sequence, i0: u32, i1: u32) -> vec2u {
   let last = min(i1, seq.length_q);
   if (i0 >= last) {
@@ -112,14 +112,14 @@ fn key_range(seq: Sequence, i0: u32, i1: u32) -> vec2u {
   return vec2u(u32(max(low, 0)), u32(clamp(high, 0, i32(seq.length_kv))));
 }
 
-// Whether every query in [i0, i1) may see every key in [j0, j1), by lengths and the diagonal band.
+// Whether lengths and band let all queries in [i0, i1) see all keys in [j0, j1).
 fn tile_inside(seq: Sequence, i0: u32, i1: u32, j0: u32, j1: u32) -> bool {
   return i1 <= seq.length_q && j1 <= seq.length_kv
     && i32(j0) >= i32(i1) - 1 + seq.diagonal - P.band_left
     && i32(j1) - 1 <= i32(i0) + seq.diagonal + P.band_right;
 }
 
-// Whether query i may see the keys j to j + 3, by lengths and the diagonal band; j - first may wrap.
+// Which keys j to j + 3 lengths and band let query i see; j - first may wrap.
 fn in_range4(seq: Sequence, i: u32, j: u32) -> vec4<bool> {
   let centre = i32(i) + seq.diagonal;
   let first = centre - P.band_left;
@@ -220,7 +220,7 @@ fn main(
   let i0 = tile * 32u;
   let tx = 0u;
   let ty = lane;
-  var acc = array<vec4f, 64>();
+  var acc_rows = array<vec4f, 64>();
   // (lse, δ) of each row
   let i = i0 + ty * 4u;
   var row0 = vec2f(3e38, 0.0);
@@ -262,22 +262,9 @@ fn main(
     let full_tile = tile_inside(seq, i0, i0 + 32u, j0, j0 + 4u);
     {
       let row = k_row(seq, h_k, min(j0 + (subgroup_lane & 3u), max(seq.length_kv, 1u) - 1u));
-      k_streamed[0] = k_load4(row, 0u);
-      k_streamed[1] = k_load4(row, 4u);
-      k_streamed[2] = k_load4(row, 8u);
-      k_streamed[3] = k_load4(row, 12u);
-      k_streamed[4] = k_load4(row, 16u);
-      k_streamed[5] = k_load4(row, 20u);
-      k_streamed[6] = k_load4(row, 24u);
-      k_streamed[7] = k_load4(row, 28u);
-      k_streamed[8] = k_load4(row, 32u);
-      k_streamed[9] = k_load4(row, 36u);
-      k_streamed[10] = k_load4(row, 40u);
-      k_streamed[11] = k_load4(row, 44u);
-      k_streamed[12] = k_load4(row, 48u);
-      k_streamed[13] = k_load4(row, 52u);
-      k_streamed[14] = k_load4(row, 56u);
-      k_streamed[15] = k_load4(row, 60u);
+      for (var n = 0u; n < 16u; n++) {
+        k_streamed[n] = k_load4(row, 4u * n);
+      }
     }
     var s_streamed = mat4x4f();
     for (var turn = 0u; turn < 4u; turn++) {
@@ -322,22 +309,9 @@ fn main(
     let s3 = s_by_query[3];
     {
       let row = v_row(seq, h_v, min(j0 + (subgroup_lane & 3u), max(seq.length_kv, 1u) - 1u));
-      v_streamed[0] = v_load4(row, 0u);
-      v_streamed[1] = v_load4(row, 4u);
-      v_streamed[2] = v_load4(row, 8u);
-      v_streamed[3] = v_load4(row, 12u);
-      v_streamed[4] = v_load4(row, 16u);
-      v_streamed[5] = v_load4(row, 20u);
-      v_streamed[6] = v_load4(row, 24u);
-      v_streamed[7] = v_load4(row, 28u);
-      v_streamed[8] = v_load4(row, 32u);
-      v_streamed[9] = v_load4(row, 36u);
-      v_streamed[10] = v_load4(row, 40u);
-      v_streamed[11] = v_load4(row, 44u);
-      v_streamed[12] = v_load4(row, 48u);
-      v_streamed[13] = v_load4(row, 52u);
-      v_streamed[14] = v_load4(row, 56u);
-      v_streamed[15] = v_load4(row, 60u);
+      for (var n = 0u; n < 16u; n++) {
+        v_streamed[n] = v_load4(row, 4u * n);
+      }
     }
     var dp_streamed = mat4x4f();
     for (var turn = 0u; turn < 4u; turn++) {
@@ -381,7 +355,7 @@ fn main(
     let dp2 = dp_by_query[2];
     let dp3 = dp_by_query[3];
 
-    // P = e^(S − lse), dS = P ∘ (dP − δ), then times the slope of the stages of scores
+    // P = e^(S − lse), dS = P ∘ (dP − δ), times the slope of the score stages
     let j = j0 + tx * 4u;
     let scored0 = score4(seq, h, i + 0u, j + 0u, s0, full_tile);
     let p0 = probabilities(scored0.value, row0.x, scored0.visible);
@@ -410,163 +384,97 @@ fn main(
       let non_finite = !full_tile && (has_non_finite(k_streamed[0]) | has_non_finite(k_streamed[1]) | has_non_finite(k_streamed[2]) | has_non_finite(k_streamed[3]) | has_non_finite(k_streamed[4]) | has_non_finite(k_streamed[5]) | has_non_finite(k_streamed[6]) | has_non_finite(k_streamed[7]) | has_non_finite(k_streamed[8]) | has_non_finite(k_streamed[9]) | has_non_finite(k_streamed[10]) | has_non_finite(k_streamed[11]) | has_non_finite(k_streamed[12]) | has_non_finite(k_streamed[13]) | has_non_finite(k_streamed[14]) | has_non_finite(k_streamed[15]));
       if (subgroupAny(non_finite)) {
         for (var n = 0u; n < 16u; n++) {
-          for (var turn = 0u; turn < 4u; turn++) {
-            let broadcast = subgroupShuffle(k_streamed[n], turn);
-            acc[0u + n] += weighted(weights[0][turn], broadcast);
-            acc[16u + n] += weighted(weights[1][turn], broadcast);
-            acc[32u + n] += weighted(weights[2][turn], broadcast);
-            acc[48u + n] += weighted(weights[3][turn], broadcast);
-          }
+          let broadcast = mat4x4f(subgroupBroadcast(k_streamed[n], 0u), subgroupBroadcast(k_streamed[n], 1u), subgroupBroadcast(k_streamed[n], 2u), subgroupBroadcast(k_streamed[n], 3u));
+          acc_rows[0u + n] = acc_rows[0u + n] + weighted(weights[0][0], broadcast[0]) + weighted(weights[0][1], broadcast[1]) + weighted(weights[0][2], broadcast[2]) + weighted(weights[0][3], broadcast[3]);
+          acc_rows[16u + n] = acc_rows[16u + n] + weighted(weights[1][0], broadcast[0]) + weighted(weights[1][1], broadcast[1]) + weighted(weights[1][2], broadcast[2]) + weighted(weights[1][3], broadcast[3]);
+          acc_rows[32u + n] = acc_rows[32u + n] + weighted(weights[2][0], broadcast[0]) + weighted(weights[2][1], broadcast[1]) + weighted(weights[2][2], broadcast[2]) + weighted(weights[2][3], broadcast[3]);
+          acc_rows[48u + n] = acc_rows[48u + n] + weighted(weights[3][0], broadcast[0]) + weighted(weights[3][1], broadcast[1]) + weighted(weights[3][2], broadcast[2]) + weighted(weights[3][3], broadcast[3]);
         }
       } else {
         let broadcast0 = mat4x4f(subgroupBroadcast(k_streamed[0], 0u), subgroupBroadcast(k_streamed[0], 1u), subgroupBroadcast(k_streamed[0], 2u), subgroupBroadcast(k_streamed[0], 3u));
-        acc[0] = acc[0] + broadcast0 * weights[0];
-        acc[16] = acc[16] + broadcast0 * weights[1];
-        acc[32] = acc[32] + broadcast0 * weights[2];
-        acc[48] = acc[48] + broadcast0 * weights[3];
+        acc_rows[0] = acc_rows[0] + broadcast0 * weights[0];
+        acc_rows[16] = acc_rows[16] + broadcast0 * weights[1];
+        acc_rows[32] = acc_rows[32] + broadcast0 * weights[2];
+        acc_rows[48] = acc_rows[48] + broadcast0 * weights[3];
         let broadcast1 = mat4x4f(subgroupBroadcast(k_streamed[1], 0u), subgroupBroadcast(k_streamed[1], 1u), subgroupBroadcast(k_streamed[1], 2u), subgroupBroadcast(k_streamed[1], 3u));
-        acc[1] = acc[1] + broadcast1 * weights[0];
-        acc[17] = acc[17] + broadcast1 * weights[1];
-        acc[33] = acc[33] + broadcast1 * weights[2];
-        acc[49] = acc[49] + broadcast1 * weights[3];
+        acc_rows[1] = acc_rows[1] + broadcast1 * weights[0];
+        acc_rows[17] = acc_rows[17] + broadcast1 * weights[1];
+        acc_rows[33] = acc_rows[33] + broadcast1 * weights[2];
+        acc_rows[49] = acc_rows[49] + broadcast1 * weights[3];
         let broadcast2 = mat4x4f(subgroupBroadcast(k_streamed[2], 0u), subgroupBroadcast(k_streamed[2], 1u), subgroupBroadcast(k_streamed[2], 2u), subgroupBroadcast(k_streamed[2], 3u));
-        acc[2] = acc[2] + broadcast2 * weights[0];
-        acc[18] = acc[18] + broadcast2 * weights[1];
-        acc[34] = acc[34] + broadcast2 * weights[2];
-        acc[50] = acc[50] + broadcast2 * weights[3];
+        acc_rows[2] = acc_rows[2] + broadcast2 * weights[0];
+        acc_rows[18] = acc_rows[18] + broadcast2 * weights[1];
+        acc_rows[34] = acc_rows[34] + broadcast2 * weights[2];
+        acc_rows[50] = acc_rows[50] + broadcast2 * weights[3];
         let broadcast3 = mat4x4f(subgroupBroadcast(k_streamed[3], 0u), subgroupBroadcast(k_streamed[3], 1u), subgroupBroadcast(k_streamed[3], 2u), subgroupBroadcast(k_streamed[3], 3u));
-        acc[3] = acc[3] + broadcast3 * weights[0];
-        acc[19] = acc[19] + broadcast3 * weights[1];
-        acc[35] = acc[35] + broadcast3 * weights[2];
-        acc[51] = acc[51] + broadcast3 * weights[3];
+        acc_rows[3] = acc_rows[3] + broadcast3 * weights[0];
+        acc_rows[19] = acc_rows[19] + broadcast3 * weights[1];
+        acc_rows[35] = acc_rows[35] + broadcast3 * weights[2];
+        acc_rows[51] = acc_rows[51] + broadcast3 * weights[3];
         let broadcast4 = mat4x4f(subgroupBroadcast(k_streamed[4], 0u), subgroupBroadcast(k_streamed[4], 1u), subgroupBroadcast(k_streamed[4], 2u), subgroupBroadcast(k_streamed[4], 3u));
-        acc[4] = acc[4] + broadcast4 * weights[0];
-        acc[20] = acc[20] + broadcast4 * weights[1];
-        acc[36] = acc[36] + broadcast4 * weights[2];
-        acc[52] = acc[52] + broadcast4 * weights[3];
+        acc_rows[4] = acc_rows[4] + broadcast4 * weights[0];
+        acc_rows[20] = acc_rows[20] + broadcast4 * weights[1];
+        acc_rows[36] = acc_rows[36] + broadcast4 * weights[2];
+        acc_rows[52] = acc_rows[52] + broadcast4 * weights[3];
         let broadcast5 = mat4x4f(subgroupBroadcast(k_streamed[5], 0u), subgroupBroadcast(k_streamed[5], 1u), subgroupBroadcast(k_streamed[5], 2u), subgroupBroadcast(k_streamed[5], 3u));
-        acc[5] = acc[5] + broadcast5 * weights[0];
-        acc[21] = acc[21] + broadcast5 * weights[1];
-        acc[37] = acc[37] + broadcast5 * weights[2];
-        acc[53] = acc[53] + broadcast5 * weights[3];
+        acc_rows[5] = acc_rows[5] + broadcast5 * weights[0];
+        acc_rows[21] = acc_rows[21] + broadcast5 * weights[1];
+        acc_rows[37] = acc_rows[37] + broadcast5 * weights[2];
+        acc_rows[53] = acc_rows[53] + broadcast5 * weights[3];
         let broadcast6 = mat4x4f(subgroupBroadcast(k_streamed[6], 0u), subgroupBroadcast(k_streamed[6], 1u), subgroupBroadcast(k_streamed[6], 2u), subgroupBroadcast(k_streamed[6], 3u));
-        acc[6] = acc[6] + broadcast6 * weights[0];
-        acc[22] = acc[22] + broadcast6 * weights[1];
-        acc[38] = acc[38] + broadcast6 * weights[2];
-        acc[54] = acc[54] + broadcast6 * weights[3];
+        acc_rows[6] = acc_rows[6] + broadcast6 * weights[0];
+        acc_rows[22] = acc_rows[22] + broadcast6 * weights[1];
+        acc_rows[38] = acc_rows[38] + broadcast6 * weights[2];
+        acc_rows[54] = acc_rows[54] + broadcast6 * weights[3];
         let broadcast7 = mat4x4f(subgroupBroadcast(k_streamed[7], 0u), subgroupBroadcast(k_streamed[7], 1u), subgroupBroadcast(k_streamed[7], 2u), subgroupBroadcast(k_streamed[7], 3u));
-        acc[7] = acc[7] + broadcast7 * weights[0];
-        acc[23] = acc[23] + broadcast7 * weights[1];
-        acc[39] = acc[39] + broadcast7 * weights[2];
-        acc[55] = acc[55] + broadcast7 * weights[3];
+        acc_rows[7] = acc_rows[7] + broadcast7 * weights[0];
+        acc_rows[23] = acc_rows[23] + broadcast7 * weights[1];
+        acc_rows[39] = acc_rows[39] + broadcast7 * weights[2];
+        acc_rows[55] = acc_rows[55] + broadcast7 * weights[3];
         let broadcast8 = mat4x4f(subgroupBroadcast(k_streamed[8], 0u), subgroupBroadcast(k_streamed[8], 1u), subgroupBroadcast(k_streamed[8], 2u), subgroupBroadcast(k_streamed[8], 3u));
-        acc[8] = acc[8] + broadcast8 * weights[0];
-        acc[24] = acc[24] + broadcast8 * weights[1];
-        acc[40] = acc[40] + broadcast8 * weights[2];
-        acc[56] = acc[56] + broadcast8 * weights[3];
+        acc_rows[8] = acc_rows[8] + broadcast8 * weights[0];
+        acc_rows[24] = acc_rows[24] + broadcast8 * weights[1];
+        acc_rows[40] = acc_rows[40] + broadcast8 * weights[2];
+        acc_rows[56] = acc_rows[56] + broadcast8 * weights[3];
         let broadcast9 = mat4x4f(subgroupBroadcast(k_streamed[9], 0u), subgroupBroadcast(k_streamed[9], 1u), subgroupBroadcast(k_streamed[9], 2u), subgroupBroadcast(k_streamed[9], 3u));
-        acc[9] = acc[9] + broadcast9 * weights[0];
-        acc[25] = acc[25] + broadcast9 * weights[1];
-        acc[41] = acc[41] + broadcast9 * weights[2];
-        acc[57] = acc[57] + broadcast9 * weights[3];
+        acc_rows[9] = acc_rows[9] + broadcast9 * weights[0];
+        acc_rows[25] = acc_rows[25] + broadcast9 * weights[1];
+        acc_rows[41] = acc_rows[41] + broadcast9 * weights[2];
+        acc_rows[57] = acc_rows[57] + broadcast9 * weights[3];
         let broadcast10 = mat4x4f(subgroupBroadcast(k_streamed[10], 0u), subgroupBroadcast(k_streamed[10], 1u), subgroupBroadcast(k_streamed[10], 2u), subgroupBroadcast(k_streamed[10], 3u));
-        acc[10] = acc[10] + broadcast10 * weights[0];
-        acc[26] = acc[26] + broadcast10 * weights[1];
-        acc[42] = acc[42] + broadcast10 * weights[2];
-        acc[58] = acc[58] + broadcast10 * weights[3];
+        acc_rows[10] = acc_rows[10] + broadcast10 * weights[0];
+        acc_rows[26] = acc_rows[26] + broadcast10 * weights[1];
+        acc_rows[42] = acc_rows[42] + broadcast10 * weights[2];
+        acc_rows[58] = acc_rows[58] + broadcast10 * weights[3];
         let broadcast11 = mat4x4f(subgroupBroadcast(k_streamed[11], 0u), subgroupBroadcast(k_streamed[11], 1u), subgroupBroadcast(k_streamed[11], 2u), subgroupBroadcast(k_streamed[11], 3u));
-        acc[11] = acc[11] + broadcast11 * weights[0];
-        acc[27] = acc[27] + broadcast11 * weights[1];
-        acc[43] = acc[43] + broadcast11 * weights[2];
-        acc[59] = acc[59] + broadcast11 * weights[3];
+        acc_rows[11] = acc_rows[11] + broadcast11 * weights[0];
+        acc_rows[27] = acc_rows[27] + broadcast11 * weights[1];
+        acc_rows[43] = acc_rows[43] + broadcast11 * weights[2];
+        acc_rows[59] = acc_rows[59] + broadcast11 * weights[3];
         let broadcast12 = mat4x4f(subgroupBroadcast(k_streamed[12], 0u), subgroupBroadcast(k_streamed[12], 1u), subgroupBroadcast(k_streamed[12], 2u), subgroupBroadcast(k_streamed[12], 3u));
-        acc[12] = acc[12] + broadcast12 * weights[0];
-        acc[28] = acc[28] + broadcast12 * weights[1];
-        acc[44] = acc[44] + broadcast12 * weights[2];
-        acc[60] = acc[60] + broadcast12 * weights[3];
+        acc_rows[12] = acc_rows[12] + broadcast12 * weights[0];
+        acc_rows[28] = acc_rows[28] + broadcast12 * weights[1];
+        acc_rows[44] = acc_rows[44] + broadcast12 * weights[2];
+        acc_rows[60] = acc_rows[60] + broadcast12 * weights[3];
         let broadcast13 = mat4x4f(subgroupBroadcast(k_streamed[13], 0u), subgroupBroadcast(k_streamed[13], 1u), subgroupBroadcast(k_streamed[13], 2u), subgroupBroadcast(k_streamed[13], 3u));
-        acc[13] = acc[13] + broadcast13 * weights[0];
-        acc[29] = acc[29] + broadcast13 * weights[1];
-        acc[45] = acc[45] + broadcast13 * weights[2];
-        acc[61] = acc[61] + broadcast13 * weights[3];
+        acc_rows[13] = acc_rows[13] + broadcast13 * weights[0];
+        acc_rows[29] = acc_rows[29] + broadcast13 * weights[1];
+        acc_rows[45] = acc_rows[45] + broadcast13 * weights[2];
+        acc_rows[61] = acc_rows[61] + broadcast13 * weights[3];
         let broadcast14 = mat4x4f(subgroupBroadcast(k_streamed[14], 0u), subgroupBroadcast(k_streamed[14], 1u), subgroupBroadcast(k_streamed[14], 2u), subgroupBroadcast(k_streamed[14], 3u));
-        acc[14] = acc[14] + broadcast14 * weights[0];
-        acc[30] = acc[30] + broadcast14 * weights[1];
-        acc[46] = acc[46] + broadcast14 * weights[2];
-        acc[62] = acc[62] + broadcast14 * weights[3];
+        acc_rows[14] = acc_rows[14] + broadcast14 * weights[0];
+        acc_rows[30] = acc_rows[30] + broadcast14 * weights[1];
+        acc_rows[46] = acc_rows[46] + broadcast14 * weights[2];
+        acc_rows[62] = acc_rows[62] + broadcast14 * weights[3];
         let broadcast15 = mat4x4f(subgroupBroadcast(k_streamed[15], 0u), subgroupBroadcast(k_streamed[15], 1u), subgroupBroadcast(k_streamed[15], 2u), subgroupBroadcast(k_streamed[15], 3u));
-        acc[15] = acc[15] + broadcast15 * weights[0];
-        acc[31] = acc[31] + broadcast15 * weights[1];
-        acc[47] = acc[47] + broadcast15 * weights[2];
-        acc[63] = acc[63] + broadcast15 * weights[3];
+        acc_rows[15] = acc_rows[15] + broadcast15 * weights[0];
+        acc_rows[31] = acc_rows[31] + broadcast15 * weights[1];
+        acc_rows[47] = acc_rows[47] + broadcast15 * weights[2];
+        acc_rows[63] = acc_rows[63] + broadcast15 * weights[3];
       }
     }
   }
-  let acc0_0 = acc[0];
-  let acc0_1 = acc[1];
-  let acc0_2 = acc[2];
-  let acc0_3 = acc[3];
-  let acc0_4 = acc[4];
-  let acc0_5 = acc[5];
-  let acc0_6 = acc[6];
-  let acc0_7 = acc[7];
-  let acc0_8 = acc[8];
-  let acc0_9 = acc[9];
-  let acc0_10 = acc[10];
-  let acc0_11 = acc[11];
-  let acc0_12 = acc[12];
-  let acc0_13 = acc[13];
-  let acc0_14 = acc[14];
-  let acc0_15 = acc[15];
-  let acc1_0 = acc[16];
-  let acc1_1 = acc[17];
-  let acc1_2 = acc[18];
-  let acc1_3 = acc[19];
-  let acc1_4 = acc[20];
-  let acc1_5 = acc[21];
-  let acc1_6 = acc[22];
-  let acc1_7 = acc[23];
-  let acc1_8 = acc[24];
-  let acc1_9 = acc[25];
-  let acc1_10 = acc[26];
-  let acc1_11 = acc[27];
-  let acc1_12 = acc[28];
-  let acc1_13 = acc[29];
-  let acc1_14 = acc[30];
-  let acc1_15 = acc[31];
-  let acc2_0 = acc[32];
-  let acc2_1 = acc[33];
-  let acc2_2 = acc[34];
-  let acc2_3 = acc[35];
-  let acc2_4 = acc[36];
-  let acc2_5 = acc[37];
-  let acc2_6 = acc[38];
-  let acc2_7 = acc[39];
-  let acc2_8 = acc[40];
-  let acc2_9 = acc[41];
-  let acc2_10 = acc[42];
-  let acc2_11 = acc[43];
-  let acc2_12 = acc[44];
-  let acc2_13 = acc[45];
-  let acc2_14 = acc[46];
-  let acc2_15 = acc[47];
-  let acc3_0 = acc[48];
-  let acc3_1 = acc[49];
-  let acc3_2 = acc[50];
-  let acc3_3 = acc[51];
-  let acc3_4 = acc[52];
-  let acc3_5 = acc[53];
-  let acc3_6 = acc[54];
-  let acc3_7 = acc[55];
-  let acc3_8 = acc[56];
-  let acc3_9 = acc[57];
-  let acc3_10 = acc[58];
-  let acc3_11 = acc[59];
-  let acc3_12 = acc[60];
-  let acc3_13 = acc[61];
-  let acc3_14 = acc[62];
-  let acc3_15 = acc[63];
-  let acc_rows = array<vec4f, 64>(acc0_0, acc0_1, acc0_2, acc0_3, acc0_4, acc0_5, acc0_6, acc0_7, acc0_8, acc0_9, acc0_10, acc0_11, acc0_12, acc0_13, acc0_14, acc0_15, acc1_0, acc1_1, acc1_2, acc1_3, acc1_4, acc1_5, acc1_6, acc1_7, acc1_8, acc1_9, acc1_10, acc1_11, acc1_12, acc1_13, acc1_14, acc1_15, acc2_0, acc2_1, acc2_2, acc2_3, acc2_4, acc2_5, acc2_6, acc2_7, acc2_8, acc2_9, acc2_10, acc2_11, acc2_12, acc2_13, acc2_14, acc2_15, acc3_0, acc3_1, acc3_2, acc3_3, acc3_4, acc3_5, acc3_6, acc3_7, acc3_8, acc3_9, acc3_10, acc3_11, acc3_12, acc3_13, acc3_14, acc3_15);
+
   for (var r = 0u; r < 4u; r++) {
     let s = i0 + lane * 4u + r;
     if (s < P.Sq) {

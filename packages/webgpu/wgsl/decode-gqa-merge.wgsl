@@ -55,7 +55,7 @@ fn sequence_at(b: u32) -> Sequence {
   );
 }
 
-// The keys [x, y) that some query in [i0, i1) may see.
+// The keys [x, y) that queries in [i0, i1) may see.
 fn key_range(seq: Sequence, i0: u32, i1: u32) -> vec2u {
   let last = min(i1, seq.length_q);
   if (i0 >= last) {
@@ -66,14 +66,14 @@ fn key_range(seq: Sequence, i0: u32, i1: u32) -> vec2u {
   return vec2u(u32(max(low, 0)), u32(clamp(high, 0, i32(seq.length_kv))));
 }
 
-// Whether every query in [i0, i1) may see every key in [j0, j1), by lengths and the diagonal band.
+// Whether lengths and band let all queries in [i0, i1) see all keys in [j0, j1).
 fn tile_inside(seq: Sequence, i0: u32, i1: u32, j0: u32, j1: u32) -> bool {
   return i1 <= seq.length_q && j1 <= seq.length_kv
     && i32(j0) >= i32(i1) - 1 + seq.diagonal - P.band_left
     && i32(j1) - 1 <= i32(i0) + seq.diagonal + P.band_right;
 }
 
-// Whether query i may see the keys j to j + 3, by lengths and the diagonal band; j - first may wrap.
+// Which keys j to j + 3 lengths and band let query i see; j - first may wrap.
 fn in_range4(seq: Sequence, i: u32, j: u32) -> vec4<bool> {
   let centre = i32(i) + seq.diagonal;
   let first = centre - P.band_left;
@@ -102,7 +102,7 @@ fn o_store4(row: u32, d: u32, x: vec4f) {
   o[(row + d) >> 2u] = x;
 }
 
-// A row that sees no key has l = 0, and one that sees a NaN or +Infinity the largest finite number as m.
+// A row without keys has l = 0; one that sees a NaN or +Infinity has the largest finite number as m.
 fn softmax_bits(x: f32, no_keys: u32, m: f32, l: f32) -> u32 {
   return select(select(bitcast<u32>(x), no_keys, l == 0.0), 0x7fc00000u, m == 0x1.fffffep+127f);
 }

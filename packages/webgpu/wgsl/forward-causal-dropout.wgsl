@@ -181,7 +181,7 @@ fn weighted(weight: f32, x: vec4f) -> vec4f {
   return select(weight * x, vec4f(), weight == 0.0);
 }
 
-var<workgroup> row_partial: array<f32, 256>;
+var<workgroup> row_partial: array<vec4f, 64>;
 
 fn length_q(b: u32) -> u32 {
   return P.Sq;
@@ -207,7 +207,7 @@ fn sequence_at(b: u32) -> Sequence {
   );
 }
 
-// The keys [x, y) that some query in [i0, i1) may see.
+// The keys [x, y) that queries in [i0, i1) may see.
 fn key_range(seq: Sequence, i0: u32, i1: u32) -> vec2u {
   let last = min(i1, seq.length_q);
   if (i0 >= last) {
@@ -218,14 +218,14 @@ fn key_range(seq: Sequence, i0: u32, i1: u32) -> vec2u {
   return vec2u(u32(max(low, 0)), u32(clamp(high, 0, i32(seq.length_kv))));
 }
 
-// Whether every query in [i0, i1) may see every key in [j0, j1), by lengths and the diagonal band.
+// Whether lengths and band let all queries in [i0, i1) see all keys in [j0, j1).
 fn tile_inside(seq: Sequence, i0: u32, i1: u32, j0: u32, j1: u32) -> bool {
   return i1 <= seq.length_q && j1 <= seq.length_kv
     && i32(j0) >= i32(i1) - 1 + seq.diagonal - P.band_left
     && i32(j1) - 1 <= i32(i0) + seq.diagonal + P.band_right;
 }
 
-// Whether query i may see the keys j to j + 3, by lengths and the diagonal band; j - first may wrap.
+// Which keys j to j + 3 lengths and band let query i see; j - first may wrap.
 fn in_range4(seq: Sequence, i: u32, j: u32) -> vec4<bool> {
   let centre = i32(i) + seq.diagonal;
   let first = centre - P.band_left;
@@ -311,7 +311,7 @@ fn o_store4(row: u32, d: u32, x: vec4f) {
   o[(row + d) >> 2u] = x;
 }
 
-// A row that sees no key has l = 0, and one that sees a NaN or +Infinity the largest finite number as m.
+// A row without keys has l = 0; one that sees a NaN or +Infinity has the largest finite number as m.
 fn softmax_bits(x: f32, no_keys: u32, m: f32, l: f32) -> u32 {
   return select(select(bitcast<u32>(x), no_keys, l == 0.0), 0x7fc00000u, m == 0x1.fffffep+127f);
 }
@@ -344,8 +344,7 @@ fn main(
     return;
   }
 
-  // This workgroup has one tile of queries of head h.
-  // Large tiles of causal masks come first.
+  // One tile of queries of head h. Large tiles of causal masks come first.
   let place = group;
   let tile = P.tiles - 1u - place % P.tiles;
   let h = (place / P.tiles) % P.head_groups;
@@ -366,7 +365,7 @@ fn main(
   let head3 = h;
   let query3 = row0 + ty * 4u + 3u;
 
-  // Of each row the maximum m, the sum l of this lane's keys, and acc, the output before the division by l.
+  // For each row: the maximum m, the sum l of this lane's keys, and the unnormalised output acc.
   var m0 = -0x1.fffffep+127f;
   var l0 = 0.0;
   var m1 = -0x1.fffffep+127f;
@@ -388,7 +387,7 @@ fn main(
   for (var j0 = keys.x / 32u * 32u; j0 < keys.y; j0 += 32u) {
     // S = Q·Kᵀ
     let full_tile = tile_inside(seq, i0, i1, j0, j0 + 32u);
-    // In chunks of the head dimension: rows of both operands in workgroup memory, then their products.
+    // For each chunk of the head dimension: stage rows of both operands, then multiply them.
     let channels = P.Dqk;
     var s0 = vec4f();
     var s1 = vec4f();
@@ -434,7 +433,7 @@ fn main(
       }
     }
 
-    // The stages of scores: scale, bias, masks. A masked score counts as the lowest number.
+    // Scale, bias and masks. A masked score counts as the lowest number.
     let j = j0 + tx * 4u;
     let scored0 = score4(seq, head0, query0, j, s0, full_tile);
     let x0 = select(vec4f(-0x1.fffffep+127f), scored0.value, scored0.visible);
@@ -446,27 +445,16 @@ fn main(
     let x3 = select(vec4f(-0x1.fffffep+127f), scored3.value, scored3.visible);
 
     // m' = max(m, rowmax(S))
-    row_partial[(ty * 4u + 0u) * 8u + tx] = max(m0, max4(x0));
-    row_partial[(ty * 4u + 1u) * 8u + tx] = max(m1, max4(x1));
-    row_partial[(ty * 4u + 2u) * 8u + tx] = max(m2, max4(x2));
-    row_partial[(ty * 4u + 3u) * 8u + tx] = max(m3, max4(x3));
+    row_partial[0u + ty * 8u + tx] = vec4f(max(m0, max4(x0)), max(m1, max4(x1)), max(m2, max4(x2)), max(m3, max4(x3)));
     workgroupBarrier();
-    var m_new0 = row_partial[(ty * 4u + 0u) * 8u + 0u];
-    for (var x = 1u; x < 8u; x++) {
-      m_new0 = max(m_new0, row_partial[(ty * 4u + 0u) * 8u + x]);
+    var m_new = vec4f(-0x1.fffffep+127f);
+    for (var x = 0u; x < 8u; x++) {
+      m_new = max(m_new, row_partial[0u + ty * 8u + x]);
     }
-    var m_new1 = row_partial[(ty * 4u + 1u) * 8u + 0u];
-    for (var x = 1u; x < 8u; x++) {
-      m_new1 = max(m_new1, row_partial[(ty * 4u + 1u) * 8u + x]);
-    }
-    var m_new2 = row_partial[(ty * 4u + 2u) * 8u + 0u];
-    for (var x = 1u; x < 8u; x++) {
-      m_new2 = max(m_new2, row_partial[(ty * 4u + 2u) * 8u + x]);
-    }
-    var m_new3 = row_partial[(ty * 4u + 3u) * 8u + 0u];
-    for (var x = 1u; x < 8u; x++) {
-      m_new3 = max(m_new3, row_partial[(ty * 4u + 3u) * 8u + x]);
-    }
+    let m_new0 = m_new[0];
+    let m_new1 = m_new[1];
+    let m_new2 = m_new[2];
+    let m_new3 = m_new[3];
 
     // P = e^(S − m')
     let p0 = select(vec4f(), exp(scored0.value - m_new0), scored0.visible);
@@ -555,27 +543,16 @@ fn main(
 
   // l over the keys of all lanes of a row
   workgroupBarrier();
-  row_partial[(ty * 4u + 0u) * 8u + tx] = l0;
-  row_partial[(ty * 4u + 1u) * 8u + tx] = l1;
-  row_partial[(ty * 4u + 2u) * 8u + tx] = l2;
-  row_partial[(ty * 4u + 3u) * 8u + tx] = l3;
+  row_partial[0u + ty * 8u + tx] = vec4f(l0, l1, l2, l3);
   workgroupBarrier();
-  var sum0 = row_partial[(ty * 4u + 0u) * 8u + 0u];
-  for (var x = 1u; x < 8u; x++) {
-    sum0 = sum0 + row_partial[(ty * 4u + 0u) * 8u + x];
+  var sum = vec4f(0.0);
+  for (var x = 0u; x < 8u; x++) {
+    sum = sum + row_partial[0u + ty * 8u + x];
   }
-  var sum1 = row_partial[(ty * 4u + 1u) * 8u + 0u];
-  for (var x = 1u; x < 8u; x++) {
-    sum1 = sum1 + row_partial[(ty * 4u + 1u) * 8u + x];
-  }
-  var sum2 = row_partial[(ty * 4u + 2u) * 8u + 0u];
-  for (var x = 1u; x < 8u; x++) {
-    sum2 = sum2 + row_partial[(ty * 4u + 2u) * 8u + x];
-  }
-  var sum3 = row_partial[(ty * 4u + 3u) * 8u + 0u];
-  for (var x = 1u; x < 8u; x++) {
-    sum3 = sum3 + row_partial[(ty * 4u + 3u) * 8u + x];
-  }
+  let sum0 = sum[0];
+  let sum1 = sum[1];
+  let sum2 = sum[2];
+  let sum3 = sum[3];
   // o = O / l, lse = m + ln l
   let acc_rows = array<vec4f, 8>(acc0_0, acc0_1, acc1_0, acc1_1, acc2_0, acc2_1, acc3_0, acc3_1);
   let m_rows = array<f32, 4>(m0, m1, m2, m3);

@@ -156,7 +156,7 @@ fn sequence_at(b: u32) -> Sequence {
   );
 }
 
-// The keys [x, y) that some query in [i0, i1) may see.
+// The keys [x, y) that queries in [i0, i1) may see.
 fn key_range(seq: Sequence, i0: u32, i1: u32) -> vec2u {
   let last = min(i1, seq.length_q);
   if (i0 >= last) {
@@ -167,14 +167,14 @@ fn key_range(seq: Sequence, i0: u32, i1: u32) -> vec2u {
   return vec2u(u32(max(low, 0)), u32(clamp(high, 0, i32(seq.length_kv))));
 }
 
-// Whether every query in [i0, i1) may see every key in [j0, j1), by lengths and the diagonal band.
+// Whether lengths and band let all queries in [i0, i1) see all keys in [j0, j1).
 fn tile_inside(seq: Sequence, i0: u32, i1: u32, j0: u32, j1: u32) -> bool {
   return i1 <= seq.length_q && j1 <= seq.length_kv
     && i32(j0) >= i32(i1) - 1 + seq.diagonal - P.band_left
     && i32(j1) - 1 <= i32(i0) + seq.diagonal + P.band_right;
 }
 
-// Whether query i may see the keys j to j + 3, by lengths and the diagonal band; j - first may wrap.
+// Which keys j to j + 3 lengths and band let query i see; j - first may wrap.
 fn in_range4(seq: Sequence, i: u32, j: u32) -> vec4<bool> {
   let centre = i32(i) + seq.diagonal;
   let first = centre - P.band_left;
@@ -301,7 +301,7 @@ fn main(
   let keys = key_range(seq, i0, i0 + 32u);
   for (var j0 = keys.x / 32u * 32u; j0 < keys.y; j0 += 32u) {
     let full_tile = tile_inside(seq, i0, i0 + 32u, j0, j0 + 32u);
-    // In chunks of the head dimension: rows of both operands in workgroup memory, then their products.
+    // For each chunk of the head dimension: stage rows of both operands, then multiply them.
     let channels = P.Dqk;
     var s0 = vec4f();
     var s1 = vec4f();
@@ -411,7 +411,6 @@ fn main(
       }
     }
   }
-
   let acc_rows = array<vec4f, 8>(acc0_0, acc0_1, acc1_0, acc1_1, acc2_0, acc2_1, acc3_0, acc3_1);
   for (var r = 0u; r < 4u; r++) {
     let s = i0 + ty * 4u + r;

@@ -119,7 +119,7 @@ fn sequence_at(b: u32) -> Sequence {
   );
 }
 
-// The keys [x, y) that some query in [i0, i1) may see.
+// The keys [x, y) that queries in [i0, i1) may see.
 fn key_range(seq: Sequence, i0: u32, i1: u32) -> vec2u {
   let last = min(i1, seq.length_q);
   if (i0 >= last) {
@@ -130,14 +130,14 @@ fn key_range(seq: Sequence, i0: u32, i1: u32) -> vec2u {
   return vec2u(u32(max(low, 0)), u32(clamp(high, 0, i32(seq.length_kv))));
 }
 
-// Whether every query in [i0, i1) may see every key in [j0, j1), by lengths and the diagonal band.
+// Whether lengths and band let all queries in [i0, i1) see all keys in [j0, j1).
 fn tile_inside(seq: Sequence, i0: u32, i1: u32, j0: u32, j1: u32) -> bool {
   return i1 <= seq.length_q && j1 <= seq.length_kv
     && i32(j0) >= i32(i1) - 1 + seq.diagonal - P.band_left
     && i32(j1) - 1 <= i32(i0) + seq.diagonal + P.band_right;
 }
 
-// Whether query i may see the keys j to j + 3, by lengths and the diagonal band; j - first may wrap.
+// Which keys j to j + 3 lengths and band let query i see; j - first may wrap.
 fn in_range4(seq: Sequence, i: u32, j: u32) -> vec4<bool> {
   let centre = i32(i) + seq.diagonal;
   let first = centre - P.band_left;
@@ -218,7 +218,7 @@ fn o_store4(row: u32, d: u32, x: vec4f) {
   o[(row + d) >> 2u] = bits.xz | (bits.yw << vec2u(16u));
 }
 
-// A row that sees no key has l = 0, and one that sees a NaN or +Infinity the largest finite number as m.
+// A row without keys has l = 0; one that sees a NaN or +Infinity has the largest finite number as m.
 fn softmax_bits(x: f32, no_keys: u32, m: f32, l: f32) -> u32 {
   return select(select(bitcast<u32>(x), no_keys, l == 0.0), 0x7fc00000u, m == 0x1.fffffep+127f);
 }
@@ -253,8 +253,7 @@ fn main(
     return;
   }
 
-  // This workgroup has one tile of queries of head h.
-  // Large tiles of causal masks come first.
+  // One tile of queries of head h. Large tiles of causal masks come first.
   let place = group;
   let tile = P.tiles - 1u - place % P.tiles;
   let h = (place / P.tiles) % P.head_groups;
@@ -272,7 +271,7 @@ fn main(
   let head0 = h;
   let query0 = row0 + ty * 1u + 0u;
 
-  // Of each row the maximum m, the sum l of this lane's keys, and acc, the output before the division by l.
+  // For each row: the maximum m, the sum l of this lane's keys, and the unnormalised output acc.
   var m0 = -0x1.fffffep+127f;
   var l0 = 0.0;
   var acc_0_0 = subgroup_matrix_result<f32, 16, 16>();
@@ -401,7 +400,7 @@ fn main(
     let s2 = scratch[own_scratch + 0u + subgroup_lane / 2u * 9u + tx * 4u + 2u];
     let s3 = scratch[own_scratch + 0u + subgroup_lane / 2u * 9u + tx * 4u + 3u];
 
-    // The stages of scores: scale, bias, masks. A masked score counts as the lowest number.
+    // Scale, bias and masks. A masked score counts as the lowest number.
     let j = j0 + tx * 16u;
     let scored0 = score4(seq, head0, query0, j, s0, full_tile);
     let x0 = select(vec4f(-0x1.fffffep+127f), scored0.value, scored0.visible);
@@ -559,27 +558,27 @@ fn main(
   var sum0 = l0;
   sum0 = sum0 + subgroupShuffleXor(sum0, 1u);
   // o = O / l, lse = m + ln l
+  var acc_rows = array<vec4f, 8>();
   workgroupBarrier();
   subgroupMatrixStore<row_major>(&scratch, own_scratch + 0u, acc_0_0, 9u);
   workgroupBarrier();
-  let acc0_0 = scratch[own_scratch + subgroup_lane / 2u * 9u + subgroup_lane % 2u * 2u + 0u];
-  let acc0_1 = scratch[own_scratch + subgroup_lane / 2u * 9u + subgroup_lane % 2u * 2u + 1u];
+  acc_rows[0] = scratch[own_scratch + subgroup_lane / 2u * 9u + subgroup_lane % 2u * 2u + 0u];
+  acc_rows[1] = scratch[own_scratch + subgroup_lane / 2u * 9u + subgroup_lane % 2u * 2u + 1u];
   workgroupBarrier();
   subgroupMatrixStore<row_major>(&scratch, own_scratch + 0u, acc_16_0, 9u);
   workgroupBarrier();
-  let acc0_2 = scratch[own_scratch + subgroup_lane / 2u * 9u + subgroup_lane % 2u * 2u + 0u];
-  let acc0_3 = scratch[own_scratch + subgroup_lane / 2u * 9u + subgroup_lane % 2u * 2u + 1u];
+  acc_rows[2] = scratch[own_scratch + subgroup_lane / 2u * 9u + subgroup_lane % 2u * 2u + 0u];
+  acc_rows[3] = scratch[own_scratch + subgroup_lane / 2u * 9u + subgroup_lane % 2u * 2u + 1u];
   workgroupBarrier();
   subgroupMatrixStore<row_major>(&scratch, own_scratch + 0u, acc_32_0, 9u);
   workgroupBarrier();
-  let acc0_4 = scratch[own_scratch + subgroup_lane / 2u * 9u + subgroup_lane % 2u * 2u + 0u];
-  let acc0_5 = scratch[own_scratch + subgroup_lane / 2u * 9u + subgroup_lane % 2u * 2u + 1u];
+  acc_rows[4] = scratch[own_scratch + subgroup_lane / 2u * 9u + subgroup_lane % 2u * 2u + 0u];
+  acc_rows[5] = scratch[own_scratch + subgroup_lane / 2u * 9u + subgroup_lane % 2u * 2u + 1u];
   workgroupBarrier();
   subgroupMatrixStore<row_major>(&scratch, own_scratch + 0u, acc_48_0, 9u);
   workgroupBarrier();
-  let acc0_6 = scratch[own_scratch + subgroup_lane / 2u * 9u + subgroup_lane % 2u * 2u + 0u];
-  let acc0_7 = scratch[own_scratch + subgroup_lane / 2u * 9u + subgroup_lane % 2u * 2u + 1u];
-  let acc_rows = array<vec4f, 8>(acc0_0, acc0_1, acc0_2, acc0_3, acc0_4, acc0_5, acc0_6, acc0_7);
+  acc_rows[6] = scratch[own_scratch + subgroup_lane / 2u * 9u + subgroup_lane % 2u * 2u + 0u];
+  acc_rows[7] = scratch[own_scratch + subgroup_lane / 2u * 9u + subgroup_lane % 2u * 2u + 1u];
   let m_rows = array<f32, 1>(m0);
   let l_rows = array<f32, 1>(sum0);
   for (var r = 0u; r < 1u; r++) {

@@ -95,7 +95,7 @@ fn sequence_at(b: u32) -> Sequence {
   );
 }
 
-// The keys [x, y) that some query in [i0, i1) may see.
+// The keys [x, y) that queries in [i0, i1) may see.
 fn key_range(seq: Sequence, i0: u32, i1: u32) -> vec2u {
   let last = min(i1, seq.length_q);
   if (i0 >= last) {
@@ -106,14 +106,14 @@ fn key_range(seq: Sequence, i0: u32, i1: u32) -> vec2u {
   return vec2u(u32(max(low, 0)), u32(clamp(high, 0, i32(seq.length_kv))));
 }
 
-// Whether every query in [i0, i1) may see every key in [j0, j1), by lengths and the diagonal band.
+// Whether lengths and band let all queries in [i0, i1) see all keys in [j0, j1).
 fn tile_inside(seq: Sequence, i0: u32, i1: u32, j0: u32, j1: u32) -> bool {
   return i1 <= seq.length_q && j1 <= seq.length_kv
     && i32(j0) >= i32(i1) - 1 + seq.diagonal - P.band_left
     && i32(j1) - 1 <= i32(i0) + seq.diagonal + P.band_right;
 }
 
-// Whether query i may see the keys j to j + 3, by lengths and the diagonal band; j - first may wrap.
+// Which keys j to j + 3 lengths and band let query i see; j - first may wrap.
 fn in_range4(seq: Sequence, i: u32, j: u32) -> vec4<bool> {
   let centre = i32(i) + seq.diagonal;
   let first = centre - P.band_left;
@@ -181,7 +181,7 @@ fn o_store4(row: u32, d: u32, x: vec4f) {
   o[(row + d) >> 2u] = x;
 }
 
-// A row that sees no key has l = 0, and one that sees a NaN or +Infinity the largest finite number as m.
+// A row without keys has l = 0; one that sees a NaN or +Infinity has the largest finite number as m.
 fn softmax_bits(x: f32, no_keys: u32, m: f32, l: f32) -> u32 {
   return select(select(bitcast<u32>(x), no_keys, l == 0.0), 0x7fc00000u, m == 0x1.fffffep+127f);
 }
@@ -215,8 +215,7 @@ fn main(
     return;
   }
 
-  // This workgroup has one tile of queries of head h.
-  // Large tiles of causal masks come first.
+  // One tile of queries of head h. Large tiles of causal masks come first.
   let place = group;
   let tile = P.tiles - 1u - place % P.tiles;
   let h = (place / P.tiles) % P.head_groups;
@@ -237,7 +236,7 @@ fn main(
   let head3 = h;
   let query3 = row0 + ty * 4u + 3u;
 
-  // Of each row the maximum m, the sum l of this lane's keys, and acc, the output before the division by l.
+  // For each row: the maximum m, the sum l of this lane's keys, and the unnormalised output acc.
   var m0 = -0x1.fffffep+127f;
   var l0 = 0.0;
   var m1 = -0x1.fffffep+127f;
@@ -522,7 +521,7 @@ fn main(
     let s6 = vec4f(s3_0, s3_1, s3_2, s3_3);
     let s7 = vec4f(s3_4, s3_5, s3_6, s3_7);
 
-    // The stages of scores: scale, bias, masks. A masked score counts as the lowest number.
+    // Scale, bias and masks. A masked score counts as the lowest number.
     let j = j0 + tx * 8u;
     let scored0 = score4(seq, head0, query0, j, s0, full_tile);
     let x0 = select(vec4f(-0x1.fffffep+127f), scored0.value, scored0.visible);

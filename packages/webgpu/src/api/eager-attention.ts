@@ -5,7 +5,6 @@ import {
   type HostArray,
   operandTable,
 } from '@tilewise/core';
-import { captureTensor } from '../attention/config/tensor-names.ts';
 import type { GpuContext } from '../runtime/context.ts';
 import type { EagerCall, ResultDesc } from '../runtime/eager-call.ts';
 import type { GpuTensor } from '../runtime/memory/gpu-tensor.ts';
@@ -51,12 +50,10 @@ export function eagerCall(
   ctx: GpuContext,
   { key, operands: { fp8, ...others }, results, dropout, tools, plan }: AttentionCall,
 ): EagerCall<EncodeOptions> {
-  const operands = Object.entries(others as object).flatMap(([name, value]) =>
-    name === 'captures'
-      ? Object.entries(value).map(([capture, t]): [string, unknown] => [captureTensor(capture), t])
-      : name === 'mxfp8'
-        ? Object.entries(value).map(([tensor, t]): [string, unknown] => [`mxfp8.${tensor}`, t])
-        : [[name, value] as [string, unknown]],
+  const operands = Object.entries(others as object).flatMap(([name, value]): [string, unknown][] =>
+    name === 'captures' || name === 'mxfp8'
+      ? Object.entries(value).map(([tensor, t]) => [`${name}.${tensor}`, t])
+      : [[name, value]],
   );
   return {
     key: JSON.stringify(key),

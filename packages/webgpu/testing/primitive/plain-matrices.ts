@@ -1,5 +1,4 @@
 import { lanes, type MatrixKind, type MatrixSpelling } from '../../src/attention/tiles/matrix/shape.ts';
-import { reduceInMemory } from '../../src/attention/tiles/workgroup/row-reduction.ts';
 import type { SubgroupMatrixConfig } from '../../src/device/capabilities/subgroup-matrix-configs.ts';
 
 /**
@@ -84,6 +83,13 @@ fn multiply_accumulate(
       `load_${kind}_${array}(lane, ${offset}, ${order === 'row_major' ? `${4 * stride}u, 1u` : `1u, ${4 * stride}u`})`,
     multiplyAccumulate: (a, b, c) => `multiply_accumulate(lane, ${a}, ${b}, ${c})`,
     store: (matrix, { offset, stride }) => `store_scratch(lane, ${matrix}, ${offset}, ${4 * stride}u);`,
-    reduceRows: reduceInMemory,
+    // A lane has one row, or half of one.
+    reduceRows: ({ tx }, { name, own, join, identity }) => `workgroupBarrier();
+    row_partial[ty * ${tx}u + tx] = ${own(0)};
+    workgroupBarrier();
+    var ${name}0 = ${identity};
+    for (var x = 0u; x < ${tx}u; x++) {
+      ${name}0 = ${join(`${name}0`, `row_partial[ty * ${tx}u + x]`)};
+    }`,
   };
 }

@@ -34,25 +34,17 @@ export function blockRoundingPart({ fp8 }: AttentionProblem): ShaderPart {
  * in blocks of the default tile's 32 keys of a query, or its 32 queries of a key.
  */
 export function roundBlocks({ tx, ty }: LaneGrid, along: 'keys' | 'queries'): string {
-  const barrier = '\n    workgroupBarrier();\n    ';
-  if (along === 'keys') {
-    return `${repeat(
-      4,
-      r =>
-        `row_partial[(ty * 4u + ${r}u) * ${tx}u + tx] = max(max(abs(raw${r}.x), abs(raw${r}.y)), max(abs(raw${r}.z), abs(raw${r}.w)));`,
-    )}${barrier}${repeat(
-      4,
-      r => `var amax${r} = 0.0;
-    for (var x = 0u; x < ${tx}u; x++) {
-      amax${r} = max(amax${r}, row_partial[(ty * 4u + ${r}u) * ${tx}u + x]);
+  const max4 = (r: number): string =>
+    `max(max(abs(raw${r}.x), abs(raw${r}.y)), max(abs(raw${r}.z), abs(raw${r}.w)))`;
+  const [own, place, lane, lanes] =
+    along === 'keys'
+      ? [`vec4f(${repeat(4, max4, ', ')})`, `ty * ${tx}u`, 'tx', tx]
+      : ['max(max(abs(raw0), abs(raw1)), max(abs(raw2), abs(raw3)))', `tx * ${ty}u`, 'ty', ty];
+  return `row_partial[${place} + ${lane}] = ${own};
+    workgroupBarrier();
+    var amax = vec4f();
+    for (var n = 0u; n < ${lanes}u; n++) {
+      amax = max(amax, row_partial[${place} + n]);
     }
-    let ds${r} = block_rounded(raw${r}, vec4f(amax${r}));`,
-    )}`;
-  }
-  return `let own_amax = max(max(abs(raw0), abs(raw1)), max(abs(raw2), abs(raw3)));
-    ${repeat(4, c => `row_partial[(tx * 4u + ${c}u) * ${ty}u + ty] = own_amax[${c}];`)}${barrier}var amax = vec4f();
-    for (var y = 0u; y < ${ty}u; y++) {
-      amax = max(amax, vec4f(${repeat(4, c => `row_partial[(tx * 4u + ${c}u) * ${ty}u + y]`, ', ')}));
-    }
-    ${repeat(4, r => `let ds${r} = block_rounded(raw${r}, amax);`)}`;
+    ${repeat(4, r => `let ds${r} = block_rounded(raw${r}, ${along === 'keys' ? `vec4f(amax[${r}])` : 'amax'});`)}`;
 }

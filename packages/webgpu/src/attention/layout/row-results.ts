@@ -71,7 +71,7 @@ export function rowOutput(name: RowOutput): ShaderPart {
 
 /** The results of a row at the end of its softmax: `output_scale`, and the functions of `rowOutput`. */
 export const softmaxEnd: ShaderPart = {
-  code: `// A row that sees no key has l = 0, and one that sees a NaN or +Infinity the largest finite number as m.
+  code: `// A row without keys has l = 0; one that sees a NaN or +Infinity has the largest finite number as m.
 fn softmax_bits(x: f32, no_keys: u32, m: f32, l: f32) -> u32 {
   return select(select(bitcast<u32>(x), no_keys, l == 0.0), 0x7fc00000u, m == ${highest});
 }

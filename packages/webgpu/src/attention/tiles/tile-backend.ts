@@ -29,8 +29,12 @@ export interface RowReduction {
   readonly name: string;
   /** WGSL expression of what the lane has of its row r. */
   readonly own: (r: number) => string;
-  /** WGSL expression that joins two numbers of a row. The order does not matter. */
+  /**
+   * WGSL expression that joins two numbers of a row, or vec4fs of such numbers. The order does not matter.
+   */
   readonly join: (a: string, b: string) => string;
+  /** The number that changes no other that it is joined with. */
+  readonly identity: string;
   /** Whether all lanes have met at a barrier since the last reduction. */
   readonly afterBarrier: boolean;
 }
@@ -97,7 +101,7 @@ export interface TileResults extends LaneResults {
    * Lanes then have whole rows.
    */
   readonly keepsLoops: boolean;
-  /** Statements that declare a result as the vec4s `NAMEr_n`, if they are not that already. */
+  /** Statements that declare the array `NAME_rows` of a lane's vec4s of a result, if there is none yet. */
   results(name: string, D: number): string;
 }
 
@@ -124,7 +128,8 @@ export const resultsOfLanes = (own: LaneResults): TileResults => ({
   isSlowToRescale: false,
   keepsLoops: false,
   accumulators: (name, D) => eachVector(own, D, (r, n) => `var ${name}${r}_${n} = vec4f();`),
-  results: () => '',
+  results: (name, D) =>
+    `let ${name}_rows = array<vec4f, ${own.resultRows * own.vectors(D)}>(${eachVector(own, D, (r, n) => `${name}${r}_${n}`, ', ')});`,
 });
 
 /** Statements that multiply such a result before more is added to it. */
@@ -132,16 +137,8 @@ export const rescaleOfLanes = (own: LaneResults, { into, operand, rescale }: Acc
   rescale ? eachVector(own, operand.D, (r, n) => `${into}${r}_${n} *= ${rescale(r)};`) : '';
 
 /**
- * Statements that declare `NAME_rows`, a lane's vec4s of a result in an array. Loops store these, because
- * drivers take long to compile a store.
- */
-export const resultRows = (backend: TileResults, name: string, D: number): string =>
-  `${backend.results(name, D)}
-  let ${name}_rows = array<vec4f, ${backend.resultRows * backend.vectors(D)}>(${eachVector(backend, D, (r, n) => `${name}${r}_${n}`, ', ')});`;
-
-/**
  * Statements that store the vec4s of the lane's row `r` of `NAME_rows`: `store` gives those for the vec4 x
- * with the number `place` in the row.
+ * with the number `place` in the row. Loops store them, because drivers take long to compile a store.
  */
 export function storeRow(
   backend: TileResults,
@@ -167,7 +164,7 @@ export const storeRows = (
   into: string,
   operand: TileOperand,
   value: (x: string) => string,
-): string => `${resultRows(backend, into, operand.D)}
+): string => `${backend.results(into, operand.D)}
   for (var r = 0u; r < ${backend.resultRows}u; r++) {
     let s = ${operand.first} + ${backend.resultPlace} * ${backend.resultRows}u + r;
     if (s < ${operand.end}) {

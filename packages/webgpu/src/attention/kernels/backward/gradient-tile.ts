@@ -102,7 +102,7 @@ export function gradientTile(
     let full_tile = tile_inside(seq, i0, i0 + ${rows}u, j0, j0 + ${cols}u);
     ${backend.scores(products, sums)}
 
-    // P = e^(S − lse)${options.ds ? ', dS = P ∘ (dP − δ), then times the slope of the stages of scores' : ''}
+    // P = e^(S − lse)${options.ds ? ', dS = P ∘ (dP − δ), times the slope of the score stages' : ''}
     let j = j0 + tx * ${4 * grid.cols}u;
     ${perBlock(
       grid,
@@ -117,7 +117,7 @@ export function gradientTile(
         : ''
     }`,
     )}
-    ${blocks ? blocks.roundBlocks(grid, options.results?.dq ? 'keys' : 'queries') : ''}`;
+    ${blocks ? blocks.roundBlocks(grid, dq ? 'keys' : 'queries') : ''}`;
 
   return {
     parts: [

@@ -17,7 +17,7 @@ import { sequencePart } from '../../layout/sequence.ts';
 import { scorePart } from '../../score/score.ts';
 import { sinkPart } from '../../score/sink.ts';
 import { perBlock, type Tile, tileCols, tileLanes, tileRows } from '../../tiles/tile.ts';
-import { type AccumulateGemm, resultRows, storeRow } from '../../tiles/tile-backend.ts';
+import { type AccumulateGemm, storeRow } from '../../tiles/tile-backend.ts';
 import { headGroups, keyHeads, tileOperands, tileResult } from '../../tiles/tile-operands.ts';
 import { workgroupReads } from '../workgroup-reads.ts';
 import type { ForwardShape } from './forward-shape.ts';
@@ -79,8 +79,8 @@ export function forwardKernel(
 
   // At the end each lane has summed its own keys: the row's sum is over all its lanes.
   const body = `
-  // This workgroup has one tile of queries of head h${split ? ', and one part of their keys' : ''}.
-  // Large tiles of causal masks come first.
+  // One tile of queries of head h${split ? ', and one part of their keys' : ''}. Large tiles of causal masks
+  // come first.
   ${split ? 'let part = group % P.parts;' : ''}
   let place = ${split ? 'group / P.parts' : 'group'};
   let tile = P.tiles - 1u - place % P.tiles;
@@ -92,7 +92,7 @@ export function forwardKernel(
   ${rows.span}
   ${rows.places}
 
-  // Of each row the maximum m, the sum l of this lane's keys, and acc, the output before the division by l.
+  // For each row: the maximum m, the sum l of this lane's keys, and the unnormalised output acc.
   ${repeat(grid.rows, r => `var m${r} = ${lowest};\n  var l${r} = 0.0;`)}
   ${hasValues ? backend.accumulators('acc', Dv) : ''}
 
@@ -104,7 +104,7 @@ export function forwardKernel(
     let full_tile = tile_inside(seq, i0, i1, j0, j0 + ${cols}u);
     ${backend.scores([scores], sums)}
 
-    // The stages of scores: scale, bias, masks. A masked score counts as the lowest number.
+    // Scale, bias and masks. A masked score counts as the lowest number.
     let j = j0 + tx * ${4 * grid.cols}u;
     ${perBlock(
       grid,
@@ -117,9 +117,15 @@ export function forwardKernel(
       name: isLazy ? 'm_seen' : 'm_new',
       own: r => blocksOf(r).reduce((m, b) => `max(${m}, max4(x${b}))`, `m${r}`),
       join: (a, b) => `max(${a}, ${b})`,
+      identity: lowest,
       afterBarrier: true,
     })}
-    ${isLazy ? '// An m within 8 of the maximum does as well, and seldom changes.\n    ' : ''}${isLazy ? repeat(grid.rows, r => `let m_new${r} = select(m${r}, m_seen${r}, m_seen${r} > m${r} + 8.0);`) : ''}
+    ${
+      isLazy
+        ? `// An m within 8 of the maximum does as well, and seldom changes.
+    ${repeat(grid.rows, r => `let m_new${r} = select(m${r}, m_seen${r}, m_seen${r} > m${r} + 8.0);`)}`
+        : ''
+    }
 
     // P = e^(S − m')
     ${perBlock(grid, (b, r) => `let p${b} = select(vec4f(), exp(scored${b}.value - m_new${r}), scored${b}.visible);`)}
@@ -133,14 +139,25 @@ export function forwardKernel(
       .map(b => `sum4(p${b})`)
       .join(' + ')};`,
     )}
-    ${dropout ? '// dropout(P)\n    ' : ''}${dropout ? perBlock(grid, (b, r, c) => `let weight${b} = p${b} * dropout4(seq, head${r}, query${r}, ${keyOf(c)});`) : ''}
+    ${
+      dropout
+        ? `// dropout(P)
+    ${perBlock(grid, (b, r, c) => `let weight${b} = p${b} * dropout4(seq, head${r}, query${r}, ${keyOf(c)});`)}`
+        : ''
+    }
 
     ${hasValues ? "// O' = e^(m − m') · O + P·V" : ''}
     ${backend.accumulate([scores], ...sums)}
   }
 
   // l over the keys of all lanes of a row
-  ${backend.reduceRows({ name: 'sum', own: r => `l${r}`, join: (a, b) => `${a} + ${b}`, afterBarrier: false })}
+  ${backend.reduceRows({
+    name: 'sum',
+    own: r => `l${r}`,
+    join: (a, b) => `${a} + ${b}`,
+    identity: '0.0',
+    afterBarrier: false,
+  })}
   ${finish.code}
   ${fp8.finish}`;
 
@@ -216,7 +233,7 @@ function wholeResult(
     : ['m_rows[r]', 'l_rows[r]', '1.0'];
   return {
     code: `// o = O / l, lse = m + ln l
-  ${hasValues ? resultRows(backend, 'acc', problem.Dv) : ''}
+  ${hasValues ? backend.results('acc', problem.Dv) : ''}
   ${rowSums(own)}
   for (var r = 0u; r < ${own}u; r++) {
     ${rows.place}${

@@ -1,7 +1,7 @@
 import type { AttentionProblem } from '@tilewise/core';
 import type { ForwardFinish, SplitKvTools } from '../../config/kernel-config.ts';
 import type { Tile } from '../../tiles/tile.ts';
-import { resultRows, storeRow } from '../../tiles/tile-backend.ts';
+import { storeRow } from '../../tiles/tile-backend.ts';
 import { mergedRows, mergeKernel } from './merge.ts';
 import { partialsPart } from './partials.ts';
 import { rowSums } from './query-rows.ts';
@@ -22,7 +22,7 @@ function partialFinish(
 ): ForwardFinish {
   return {
     code: `// m, l and O of this part, for the merge
-  ${resultRows(backend, 'acc', Dv)}
+  ${backend.results('acc', Dv)}
   ${rowSums(grid.rows)}
   for (var r = 0u; r < ${grid.rows}u; r++) {
     ${rowPlace}

@@ -178,14 +178,14 @@ export function results(tile: MatrixTile): TileResults {
       ),
     isSlowToRescale: true,
     keepsLoops: false,
-    results: (name, D) =>
-      perBlock(
-        D,
-        d => `workgroupBarrier();
+    results: (name, D) => `var ${name}_rows = array<vec4f, ${2 * blocks(D)}>();
+    ${perBlock(
+      D,
+      d => `workgroupBarrier();
     ${storeBlock(tile, name, d)}
     workgroupBarrier();
-    ${repeat(2, v => `let ${name}0_${d / 8 + v} = ${vectorInScratch(tile, v)};`)}`,
-      ),
+    ${repeat(2, v => `${name}_rows[${d / 8 + v}] = ${vectorInScratch(tile, v)};`)}`,
+    )}`,
     resultRows: 1,
     resultPlace: `(subgroup * ${heldRows}u + subgroup_lane / 2u)`,
     vectors: D => 2 * blocks(D),

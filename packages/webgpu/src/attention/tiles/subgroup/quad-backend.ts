@@ -47,7 +47,9 @@ const read = (operand: TileOperand): string => {
   const { name, D } = operand;
   return `{
       let row = ${rowAt(operand, '(subgroup_lane & 3u)')};
-      ${repeat(vectorsOf(D), n => `${name}_streamed[${n}] = ${name}_load4(row, ${4 * n}u);`)}
+      for (var n = 0u; n < ${vectorsOf(D)}u; n++) {
+        ${name}_streamed[n] = ${name}_load4(row, 4u * n);
+      }
     }`;
 };
 
@@ -75,30 +77,34 @@ function scores(tile: SubgroupTile, gemm: ScoreGemm): string {
     ${repeat(4, b => `let ${into}${b} = ${into}_by_query[${b}];`)}`;
 }
 
-/** The loops are for rows that hold a NaN or infinity. */
+/** The loop is for rows that hold a NaN or infinity. */
 function accumulate(tile: SubgroupTile, sum: AccumulateGemm, isRead: ReadonlySet<string>): string {
   const { into, operand, nonFiniteGuard, rescale } = sum;
   const { name, D } = operand;
   const vectors = vectorsOf(D);
-  const result = (r: number, n: number): string => `${into}[${r * vectors + n}]`;
   const weights = `mat4x4f(${repeat(4, sum.weight, ', ')})`;
+  const broadcasts = (n: number | 'n'): string =>
+    repeat(4, e => `subgroupBroadcast(${name}_streamed[${n}], ${e}u)`, ', ');
+  /** Statements that add to the n-th vector of each stationary row. */
+  const add = (n: number | 'n', addend: (r: number) => string): string =>
+    perStationary(r => {
+      const result = `${into}_rows[${n === 'n' ? `${r * vectors}u + n` : r * vectors + n}]`;
+      return `${result} = ${result}${rescale ? ` * ${rescale(r)}` : ''} + ${addend(r)};`;
+    });
   return `{
     ${isRead.has(name) ? '' : read(operand)}
     let weights = ${tile.stationary === 'keys' ? `transpose(${weights})` : weights};
     let non_finite = ${nonFiniteGuard} && (${repeat(vectors, n => `has_non_finite(${name}_streamed[${n}])`, ' | ')});
     if (subgroupAny(non_finite)) {
       for (var n = 0u; n < ${vectors}u; n++) {
-        ${rescale ? perStationary(r => `${into}[${r * vectors}u + n] *= ${rescale(r)};`) : ''}
-        for (var turn = 0u; turn < 4u; turn++) {
-          let broadcast = subgroupShuffle(${name}_streamed[n], turn);
-          ${perStationary(r => `${into}[${r * vectors}u + n] += weighted(weights[${r}][turn], broadcast);`)}
-        }
+        let broadcast = mat4x4f(${broadcasts('n')});
+        ${add('n', r => repeat(4, e => `weighted(weights[${r}][${e}], broadcast[${e}])`, ' + '))}
       }
     } else {
       ${repeat(
         vectors,
-        n => `let broadcast${n} = mat4x4f(${repeat(4, e => `subgroupBroadcast(${name}_streamed[${n}], ${e}u)`, ', ')});
-      ${perStationary(r => `${result(r, n)} = ${result(r, n)}${rescale ? ` * ${rescale(r)}` : ''} + broadcast${n} * weights[${r}];`)}`,
+        n => `let broadcast${n} = mat4x4f(${broadcasts(n)});
+      ${add(n, r => `broadcast${n} * weights[${r}]`)}`,
       )}
     }
     }`;
@@ -108,8 +114,7 @@ function accumulate(tile: SubgroupTile, sum: AccumulateGemm, isRead: ReadonlySet
  * Results that a lane accumulates in an array, row by row: a branch that does not add to it stores nothing.
  */
 const resultsInArrays: Pick<TileResults, 'accumulators' | 'isSlowToRescale' | 'results'> = {
-  accumulators: (name, D) => `var ${name} = array<vec4f, ${quadRows * vectorsOf(D)}>();`,
+  accumulators: (name, D) => `var ${name}_rows = array<vec4f, ${quadRows * vectorsOf(D)}>();`,
   isSlowToRescale: false,
-  results: (name, D) =>
-    perStationary(r => repeat(vectorsOf(D), n => `let ${name}${r}_${n} = ${name}[${r * vectorsOf(D) + n}];`)),
+  results: () => '',
 };

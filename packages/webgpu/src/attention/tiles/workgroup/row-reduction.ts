@@ -3,32 +3,32 @@ import type { LaneGrid } from '../tile.ts';
 import type { RowReduction } from '../tile-backend.ts';
 import type { TileRowReduction } from './workgroup-tile.ts';
 
-/** In `row_partial`, which has one number of each row and lane: this works on every device. */
+/** In `row_partial`, which has the numbers of a lane's rows as vec4s: this works on every device. */
 export const workgroupRowReduction: TileRowReduction = {
-  part: grid => ({ code: `var<workgroup> row_partial: array<f32, ${partials(grid)}>;` }),
-  bytes: grid => [4 * partials(grid)],
+  part: grid => ({ code: `var<workgroup> row_partial: array<vec4f, ${partials(grid)}>;` }),
+  bytes: grid => [16 * partials(grid)],
   place: ({ tx }) => `let tx = lane % ${tx}u;\n  let ty = lane / ${tx}u;`,
   reduceRows: reduceInMemory,
   reason: () => null,
 };
 
-const partials = ({ tx, ty, rows }: LaneGrid): number => ty * rows * tx;
+const partials = ({ tx, ty, rows }: LaneGrid): number => (tx * ty * rows) / 4;
 
 /** Each lane of a row joins the numbers of all its lanes, in the same order. */
 export function reduceInMemory(
-  { tx, rows }: LaneGrid,
-  { name, own, join, afterBarrier }: RowReduction,
+  { tx, ty, rows }: LaneGrid,
+  { name, own, join, identity, afterBarrier }: RowReduction,
 ): string {
   if (tx === 1) return repeat(rows, r => `let ${name}${r} = ${own(r)};`);
-  const at = (r: number, x: string): string => `row_partial[(ty * ${rows}u + ${r}u) * ${tx}u + ${x}]`;
+  const joined = (m: number): string => (m === 0 ? name : `${name}_${m}`);
+  const at = (m: number, x: string): string => `row_partial[${m * tx * ty}u + ty * ${tx}u + ${x}]`;
+  const each = (text: (m: number) => string): string => repeat(rows / 4, text);
   return `${afterBarrier ? '' : 'workgroupBarrier();'}
-    ${repeat(rows, r => `${at(r, 'tx')} = ${own(r)};`)}
+    ${each(m => `${at(m, 'tx')} = vec4f(${repeat(4, r => own(4 * m + r), ', ')});`)}
     workgroupBarrier();
-    ${repeat(
-      rows,
-      r => `var ${name}${r} = ${at(r, '0u')};
-    for (var x = 1u; x < ${tx}u; x++) {
-      ${name}${r} = ${join(`${name}${r}`, at(r, 'x'))};
-    }`,
-    )}`;
+    ${each(m => `var ${joined(m)} = vec4f(${identity});`)}
+    for (var x = 0u; x < ${tx}u; x++) {
+      ${each(m => `${joined(m)} = ${join(joined(m), at(m, 'x'))};`)}
+    }
+    ${each(m => repeat(4, r => `let ${name}${4 * m + r} = ${joined(m)}[${r}];`))}`;
 }

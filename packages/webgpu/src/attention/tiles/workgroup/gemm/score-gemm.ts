@@ -36,7 +36,7 @@ function sumOfProducts(
 ): string {
   const { headDimChunk } = tile;
   const side = (name: 'a' | 'b'): TileOperand[] => gemms.map(gemm => gemm[name]);
-  return `// In chunks of the head dimension: rows of both operands in workgroup memory, then their products.
+  return `// For each chunk of the head dimension: stage rows of both operands, then multiply them.
     let channels = ${channels};
     ${repeat(tile.rows * tile.cols, b => `var ${sum}${b} = vec4f();`)}
     ${overChunks(
