@@ -1,5 +1,8 @@
-/** How long the page waits before everything is kept, so that nobody's first chapter waits for it. */
-const patience = 4000;
+/**
+ * How long after the page has loaded the rest is downloaded, in milliseconds: nobody's first chapter waits for
+ * that download.
+ */
+const delay = 4000;
 
 /**
  * Keeps the page for times without a network: a service worker answers from what it has kept, and is asked to
@@ -16,6 +19,6 @@ export function keepForOffline(): void {
       if (!registration || saves) return;
       const { active } = await navigator.serviceWorker.ready;
       active?.postMessage('keep');
-    }, patience);
+    }, delay);
   });
 }

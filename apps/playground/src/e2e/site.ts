@@ -17,8 +17,10 @@ export interface Site {
   close(): Promise<void>;
 }
 
-/** How long a page is waited for, in ms: what takes a second alone takes many beside other tests. */
-export const patience = 120_000;
+/**
+ * How long tests wait for a page, in milliseconds: what takes a second alone takes many beside other tests.
+ */
+export const pageTimeout = 120_000;
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 // Workers of the test runner build side by side: each into a folder of its own.
@@ -75,7 +77,7 @@ export async function openSite(): Promise<Site> {
   const host = await openBrowser();
   const errors: string[] = [];
   const { page } = host;
-  page.setDefaultTimeout(patience);
+  page.setDefaultTimeout(pageTimeout);
   page.on('console', message => {
     if (message.type() === 'error') errors.push(message.text());
   });

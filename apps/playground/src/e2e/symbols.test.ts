@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { openSite, patience, type Site } from './site.ts';
+import { openSite, pageTimeout, type Site } from './site.ts';
 
 let site: Site;
 beforeAll(async () => {
@@ -21,7 +21,7 @@ describe('a symbol that is pointed at', () => {
       const places = await lit();
       expect(places).toContain(place);
       return places;
-    }, patience);
+    }, pageTimeout);
 
   it('is lit in formulas, in the text and in the figure, which stays beside the text', async () => {
     const { page } = site;
@@ -39,7 +39,7 @@ describe('a symbol that is pointed at', () => {
       'table dS',
     );
     await page.mouse.move(2, 300);
-    await vi.waitFor(async () => expect(await lit()).toEqual([]), patience);
+    await vi.waitFor(async () => expect(await lit()).toEqual([]), pageTimeout);
   });
 
   it.each([

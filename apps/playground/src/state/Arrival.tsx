@@ -2,7 +2,7 @@ import { useEffect } from 'react';
 import { usePlace } from './url-state.ts';
 
 /** How long a section may take to appear after its chapter was asked for, in milliseconds. */
-const patience = 10_000;
+const timeout = 10_000;
 
 /**
  * A chapter begins at its top, or at the section that the address names (`#/backward?section=walk-title`)
@@ -23,7 +23,7 @@ export function Arrival(): null {
       if (go()) observer.disconnect();
     });
     observer.observe(document.body, { childList: true, subtree: true });
-    const timer = setTimeout(() => observer.disconnect(), patience);
+    const timer = setTimeout(() => observer.disconnect(), timeout);
     return () => {
       observer.disconnect();
       clearTimeout(timer);

@@ -6,8 +6,8 @@ import { loadKatex } from '../../ui/formulas/Formula.tsx';
 import { chapters } from '../chapters.ts';
 import { loadPage } from './loaded-pages.ts';
 
-/** How long the first words wait for the rest of a chapter, in ms. */
-const patience = 100;
+/** How long the first words wait for the rest of a chapter, in milliseconds. */
+const timeout = 100;
 
 /**
  * Asks at once for everything that the chapter of an address needs, instead of for one part after the other
@@ -22,6 +22,6 @@ export async function preloadChapter(hash: string): Promise<Text | null> {
   const language = startLanguage();
   if (chapter.readers === 'learners') loadKatex().catch(() => {});
   const whole = Promise.all([languages[language].load(), loadPage(chapter, language)]).then(([text]) => text);
-  const late = new Promise<null>(resolve => setTimeout(resolve, patience, null));
+  const late = new Promise<null>(resolve => setTimeout(resolve, timeout, null));
   return Promise.race([whole, late]).catch(() => null);
 }

@@ -7,7 +7,7 @@ import { answers, isRight, type QuizId } from './answers.ts';
 import './quiz.css';
 
 /** After so many wrong answers the right one is offered. */
-const patience = 2;
+const wrongAnswersAllowed = 2;
 
 /**
  * A question to be answered before its explanation is shown. A wrong answer is met by a nudge; the children
@@ -89,7 +89,7 @@ export function Quiz({ id, children }: { readonly id: QuizId; readonly children?
         <button type="submit" className="button" disabled={over || (chosen.length === 0 && written === '')}>
           {words.check}
         </button>
-        {!over && wrong >= patience && (
+        {!over && wrong >= wrongAnswersAllowed && (
           <button type="button" className="button" onClick={() => setState('shown')}>
             {words.show}
           </button>
