@@ -45,11 +45,6 @@ export function elementsSpanned({ shape, strides }: StridedShape): number {
  * elements.
  */
 export function isContiguous(shape: Shape, strides: Strides): boolean {
-  if (shape.includes(0)) return true;
-  let expected = 1;
-  for (let d = shape.length - 1; d >= 0; d--) {
-    if (shape[d] !== 1 && strides[d] !== expected) return false;
-    expected *= shape[d];
-  }
-  return true;
+  const dense = contiguousStrides(shape);
+  return shape.includes(0) || strides.every((stride, d) => shape[d] === 1 || stride === dense[d]);
 }

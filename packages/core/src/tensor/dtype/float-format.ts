@@ -6,6 +6,7 @@ import {
   float16Layout,
   type Overflow,
 } from './float-layout.ts';
+import { roundHalfEven } from './round.ts';
 
 /** A binary floating-point storage format of 16 or 8 bits, with its conversions. */
 export interface FloatFormat extends FloatLayout {
@@ -23,12 +24,6 @@ const exponentBits = new DataView(new ArrayBuffer(8));
 function exponentOf(a: number): number {
   exponentBits.setFloat64(0, a);
   return ((exponentBits.getUint16(0) >> 4) & 0x7ff) - 1023;
-}
-
-function roundHalfEven(x: number): number {
-  const floor = Math.floor(x);
-  const rest = x - floor;
-  return rest > 0.5 || (rest === 0.5 && floor % 2 === 1) ? floor + 1 : floor;
 }
 
 function floatFormat(layout: FloatLayout): FloatFormat {

@@ -23,66 +23,41 @@ export interface FloatLayout {
   readonly overflow: Overflow;
 }
 
-interface Shape {
-  readonly bits: 8 | 16;
-  readonly mantissaBits: number;
-  readonly bias: number;
-  /** `finite`: the top exponent holds numbers, only the all-ones code is NaN (OCP E4M3). */
-  readonly specials: 'ieee' | 'finite';
-  readonly overflow: Overflow;
-}
-
-function floatLayout({ bits, mantissaBits, bias, specials, overflow }: Shape): FloatLayout {
+/**
+ * The layout of a format with so many bits for the exponent, whose bias is that of IEEE 754, and for the
+ * significand. Where it is `finite`, the top exponent holds numbers, and only the all-ones code is NaN (OCP E4M3).
+ */
+function floatLayout(
+  exponentBits: number,
+  mantissaBits: number,
+  overflow: Overflow,
+  finite = false,
+): FloatLayout {
+  const bits = 1 + exponentBits + mantissaBits === 8 ? 8 : 16;
+  const bias = 2 ** (exponentBits - 1) - 1;
   const magnitudeMask = (1 << (bits - 1)) - 1;
   const infinity = (magnitudeMask >> mantissaBits) << mantissaBits;
-  const nan = specials === 'ieee' ? infinity | (1 << (mantissaBits - 1)) : magnitudeMask;
+  const nan = finite ? magnitudeMask : infinity | (1 << (mantissaBits - 1));
   return {
     bits,
     min: 2 ** (1 - bias - mantissaBits),
     mantissaBits,
     bias,
-    maxCode: specials === 'ieee' ? infinity - 1 : magnitudeMask - 1,
+    maxCode: (finite ? magnitudeMask : infinity) - 1,
     // E4M3 has no infinity: what would become one becomes NaN.
-    overflowCode: specials === 'ieee' ? infinity : nan,
+    overflowCode: finite ? nan : infinity,
     nan,
     overflow,
   };
 }
 
 /** IEEE 754 binary16. */
-export const float16Layout: FloatLayout = /* @__PURE__ */ floatLayout({
-  bits: 16,
-  mantissaBits: 10,
-  bias: 15,
-  specials: 'ieee',
-  overflow: 'ieee',
-});
-
+export const float16Layout: FloatLayout = /* @__PURE__ */ floatLayout(5, 10, 'ieee');
 /** bfloat16: the upper half of an f32. */
-export const bfloat16Layout: FloatLayout = /* @__PURE__ */ floatLayout({
-  bits: 16,
-  mantissaBits: 7,
-  bias: 127,
-  specials: 'ieee',
-  overflow: 'ieee',
-});
-
+export const bfloat16Layout: FloatLayout = /* @__PURE__ */ floatLayout(8, 7, 'ieee');
 /**
  * OCP FP8 E4M3: no infinity, largest finite value 448; saturates unless asked for `'ieee'`, which gives NaN.
  */
-export const float8e4m3Layout: FloatLayout = /* @__PURE__ */ floatLayout({
-  bits: 8,
-  mantissaBits: 3,
-  bias: 7,
-  specials: 'finite',
-  overflow: 'saturate',
-});
-
+export const float8e4m3Layout: FloatLayout = /* @__PURE__ */ floatLayout(4, 3, 'saturate', true);
 /** OCP FP8 E5M2: largest finite value 57344; saturates unless asked for `'ieee'`, which gives infinity. */
-export const float8e5m2Layout: FloatLayout = /* @__PURE__ */ floatLayout({
-  bits: 8,
-  mantissaBits: 2,
-  bias: 15,
-  specials: 'ieee',
-  overflow: 'saturate',
-});
+export const float8e5m2Layout: FloatLayout = /* @__PURE__ */ floatLayout(5, 2, 'saturate');
