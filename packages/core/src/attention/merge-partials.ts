@@ -6,7 +6,7 @@ import {
   InvalidShapeError,
 } from '../errors.ts';
 import { checkHostTensor } from '../tensor/checks/check-on-host.ts';
-import { checkTensor } from '../tensor/checks/check-tensor.ts';
+import { checkTensor, checkTensorOf } from '../tensor/checks/check-tensor.ts';
 import { dtypeInfo } from '../tensor/dtype/dtype.ts';
 import { elementCount, type Shape, sameShape } from '../tensor/shape.ts';
 import { Tensor, type TensorDesc } from '../tensor/tensor.ts';
@@ -103,7 +103,6 @@ export function checkPartials<T extends TensorDesc>(
 function checkPart(part: PartialAttention<TensorDesc>, first: PartialAttention<TensorDesc>, n: number): void {
   checkObject(`parts[${n}]`, part, ' of o and lse');
   checkTensor(`parts[${n}].o`, part.o);
-  checkTensor(`parts[${n}].lse`, part.lse);
   const { shape } = part.o;
   if (shape.length !== 3 && shape.length !== 4) {
     throw new InvalidShapeError(
@@ -112,12 +111,7 @@ function checkPart(part: PartialAttention<TensorDesc>, first: PartialAttention<T
     );
   }
   const rows = shape.length === 4 ? shape.slice(0, 3) : [shape[1], shape[0]];
-  if (!sameShape(part.lse.shape, rows)) {
-    throw new InvalidShapeError(`parts[${n}].lse`, `must have shape [${rows}], got [${part.lse.shape}]`);
-  }
-  if (part.lse.dtype !== 'f32') {
-    throw new InvalidDTypeError(`parts[${n}].lse`, `must be f32, got ${part.lse.dtype}`);
-  }
+  checkTensorOf(`parts[${n}].lse`, part.lse, rows, 'f32');
   // A dtype that the types forbid has no entry.
   if (dtypeInfo[part.o.dtype]?.kind !== 'float') {
     throw new InvalidDTypeError(`parts[${n}].o`, `must be a float dtype, got ${part.o.dtype}`);

@@ -1,6 +1,7 @@
 import { InvalidArgumentError } from '../errors.ts';
 import { type HostArray, hostList, isHostArray } from '../tensor/host-array.ts';
 import { Tensor, type TensorDesc } from '../tensor/tensor.ts';
+import { copiedDesc } from '../tensor/tensor-desc.ts';
 import { standardSlopes } from './options/alibi.ts';
 import { bandOf } from './options/band.ts';
 import { dropoutDesc } from './options/dropout.ts';
@@ -45,8 +46,7 @@ export function normalise<T extends TensorDesc>(
   inputs: ForwardInputs<T>,
   options: SdpaOptions<T> = {},
 ): { problem: AttentionProblem; operands: Operands<T | Tensor> } {
-  const { problem, operands } = normaliseCall(inputs, options, completeReading);
-  return { problem, operands: withTensors<T, Operands<T | Tensor>>(operands) };
+  return withTensors(normaliseCall(inputs, options, completeReading));
 }
 
 /**
@@ -90,6 +90,7 @@ function describeCall<T extends TensorDesc>(
   const Skv = extentOf('Kv', [descK, descV], lists, options.maxSeqLenKv);
 
   const Dv = descV.shape[3];
+  const outDType = options.outDType ?? (options.mxfp8 ? 'bf16' : q.dtype);
   const captures = modCaptures(options);
   const problem: AttentionProblem = {
     B,
@@ -103,13 +104,7 @@ function describeCall<T extends TensorDesc>(
     q: descQ,
     k: descK,
     v: descV,
-    o: describeResult(
-      'o',
-      descQ,
-      { B, S: Sq, D: Dv },
-      options.outDType ?? (options.mxfp8 ? 'bf16' : q.dtype),
-      lists,
-    ),
+    o: describeResult('o', descQ, { B, S: Sq, D: Dv }, outDType, lists),
     lengthsQ: lengthsKind('Q', lists),
     lengthsKv: lengthsKind('Kv', lists),
     scale: options.scale ?? 1 / Math.sqrt(descQ.shape[3]),
@@ -121,13 +116,15 @@ function describeCall<T extends TensorDesc>(
     band: bandOf(options),
     blockMask: describeBroadcast('blockMask', options.blockMask, blockMaskShape({ B, Hq, Sq, Skv })),
     maskMod: options.maskMod?.expr ?? null,
-    captures: Object.fromEntries(Object.entries(captures).map(([name, t]) => [name, plainDesc(t)])),
+    captures: Object.fromEntries(Object.entries(captures).map(([name, t]) => [name, copiedDesc(t)])),
     sink: lists.sink !== undefined,
     dropout: dropoutDesc(options.dropout, [B, Hq, Sq, Skv]),
     fp8: fp8Desc(options, reading),
     outputs: chosen(['max', 'sumExp', 'dropoutMask', 'amaxS', 'amaxO'], options.outputs),
   };
   const dropoutMask = options.dropout && 'mask' in options.dropout ? options.dropout.mask : undefined;
+  // Pages with block scales are refused by a rule; their containers have no scales to be checked.
+  const quantised = { q, k: descK.page ? undefined : k, v: descV.page ? undefined : v, ...backward };
   const operands: Operands<T | HostArray> = defined({
     q,
     k,
@@ -141,15 +138,7 @@ function describeCall<T extends TensorDesc>(
     dropoutMask,
     captures: Object.keys(captures).length > 0 ? captures : undefined,
     fp8: options.fp8 && reading?.scalars(options.fp8),
-    // Pages with block scales are refused by a rule; their containers have no scales to be checked.
-    mxfp8:
-      options.mxfp8 &&
-      reading?.tensors(options.mxfp8, {
-        q,
-        ...(options.pageTableK === undefined && { k }),
-        ...(options.pageTableV === undefined && { v }),
-        ...backward,
-      }),
+    mxfp8: options.mxfp8 && reading?.tensors(options.mxfp8, quantised),
   });
   checkRules(forwardRules, problem);
   if (reading) checkRules(reading.rules, problem);
@@ -164,8 +153,7 @@ export function normaliseBackward<T extends TensorDesc>(
   inputs: BackwardInputs<T>,
   options: SdpaBackwardOptions<T> = {},
 ): { problem: BackwardProblem; operands: BackwardOperands<T | Tensor> } {
-  const { problem, operands } = normaliseBackwardCall(inputs, options, completeReading);
-  return { problem, operands: withTensors<T, BackwardOperands<T | Tensor>>(operands) };
+  return withTensors(normaliseBackwardCall(inputs, options, completeReading));
 }
 
 /**
@@ -200,8 +188,14 @@ export function normaliseBackwardCall<T extends TensorDesc>(
   return { problem, operands: defined({ ...operands, o, lse, dO, dLse }) };
 }
 
-/** Operands whose host arrays are tensors, the scalars of `fp8` too. */
-function withTensors<T, O>(operands: Operands<T | HostArray>): O {
+/** A call whose operands are tensors where they were host arrays, the scalars of `fp8` too. */
+function withTensors<P, T, O>({
+  problem,
+  operands,
+}: {
+  readonly problem: P;
+  readonly operands: Operands<T | HostArray>;
+}): { problem: P; operands: O } {
   const made = (value: unknown): unknown => {
     if (value instanceof Tensor) return value;
     return isHostArray(value) ? Tensor.wrap(value.data, value) : value;
@@ -209,7 +203,7 @@ function withTensors<T, O>(operands: Operands<T | HostArray>): O {
   const { fp8 } = operands;
   const scalars = fp8 && Object.fromEntries(Object.entries(fp8).map(([name, value]) => [name, made(value)]));
   const all = Object.entries(operands).map(([name, value]) => [name, made(value)]);
-  return { ...Object.fromEntries(all), ...(scalars && { fp8: scalars }) } as O;
+  return { problem, operands: { ...Object.fromEntries(all), ...(scalars && { fp8: scalars }) } as O };
 }
 
 function fp8Desc({ fp8, mxfp8 }: SdpaOptions<unknown>, reading: Fp8Reading | null): AttentionProblem['fp8'] {
@@ -237,12 +231,6 @@ function defaultGradients(options: SdpaOptions<unknown>): GradientName[] {
   if (options.alibi !== undefined && typeof options.alibi !== 'boolean') gradients.push('dAlibi');
   return gradients;
 }
-
-const plainDesc = ({ dtype, shape, strides }: TensorDesc): TensorDesc => ({
-  dtype,
-  shape: [...shape],
-  strides: [...strides],
-});
 
 function defined<O extends object>(o: O): O {
   return Object.fromEntries(Object.entries(o).filter(([, value]) => value !== undefined)) as O;

@@ -1,8 +1,9 @@
 import { InvalidArgumentError, InvalidDTypeError, InvalidShapeError } from '../errors.ts';
+import { checkShape } from '../tensor/checks/check-tensor.ts';
 import { dtypeInfo } from '../tensor/dtype/dtype.ts';
-import { type Shape, sameShape } from '../tensor/shape.ts';
+import type { Shape } from '../tensor/shape.ts';
 import type { TensorDesc } from '../tensor/tensor.ts';
-import type { Primitive } from './primitive.ts';
+import type { Primitive, RowsPrimitive } from './primitive.ts';
 
 const arity: Readonly<
   Record<Primitive['kind'], readonly [inputs: number | null, outputs: readonly number[] | null]>
@@ -41,7 +42,7 @@ export function checkPrimitive(
     case 'map':
       return;
     case 'reduce':
-      requireShape('outputs[0]', output.shape, keptShape(primitive));
+      checkShape('outputs[0]', output.shape, keptShape(primitive));
       return;
     case 'rows': {
       const { outputs: wanted, domain } = primitive;
@@ -50,7 +51,7 @@ export function checkPrimitive(
       }
       for (const [n, { shape }] of outputs.entries()) {
         const expected = typeof wanted[n] === 'number' ? keptShape(primitive) : domain;
-        requireShape(`outputs[${n}]`, shape, expected);
+        checkShape(`outputs[${n}]`, shape, expected);
       }
       return;
     }
@@ -65,21 +66,21 @@ export function checkPrimitive(
     }
     case 'softmax': {
       const [source] = inputs;
-      requireShape('outputs[0]', output.shape, source.shape);
+      checkShape('outputs[0]', output.shape, source.shape);
       const stats = source.shape.map((n, d) => (d === primitive.axis ? 1 : n));
-      if (outputs[1]) requireShape('outputs[1]', outputs[1].shape, stats);
+      if (outputs[1]) checkShape('outputs[1]', outputs[1].shape, stats);
       return;
     }
     case 'random': {
       const [seed, offset, p] = inputs;
-      requireShape('seed', seed.shape, [2]);
-      requireShape('offset', offset.shape, [2]);
-      if (primitive.distribution === 'bernoulli') requireShape('p', p.shape, []);
+      checkShape('seed', seed.shape, [2]);
+      checkShape('offset', offset.shape, [2]);
+      if (primitive.distribution === 'bernoulli') checkShape('p', p.shape, []);
       return;
     }
     case 'scatter-add': {
       const [indices, updates] = inputs;
-      requireShape('updates', updates.shape, [indices.shape[0], output.shape[1]]);
+      checkShape('updates', updates.shape, [indices.shape[0], output.shape[1]]);
       if (dtypeInfo[indices.dtype].kind !== 'integer') {
         throw new InvalidDTypeError('indices', `must be integers, got ${indices.dtype}`);
       }
@@ -91,13 +92,7 @@ export function checkPrimitive(
 }
 
 /** The shape of what a reduction gives. */
-export function keptShape({
-  domain,
-  axes,
-}: {
-  readonly domain: Shape;
-  readonly axes: readonly number[];
-}): Shape {
+export function keptShape({ domain, axes }: Pick<RowsPrimitive, 'domain' | 'axes'>): Shape {
   return domain.map((n, d) => (axes.includes(d) ? 1 : n));
 }
 
@@ -114,26 +109,20 @@ function checkMatMul([a, b]: readonly TensorDesc[], c: TensorDesc): void {
   if (k !== depth) {
     throw new InvalidShapeError('B', `must have ${k} rows, as A has columns, got shape [${b.shape}]`);
   }
-  requireShape('C', c.shape.slice(-2), [m, n]);
+  checkShape('C', c.shape.slice(-2), [m, n]);
 }
 
 function checkTensorScatter(axis: number, [update, first]: readonly TensorDesc[], output: TensorDesc): void {
   const count = update.shape[axis] ?? 0;
-  requireShape(
+  checkShape(
     'update',
     update.shape,
     output.shape.map((n, d) => (d === axis ? Math.min(count, n) : n)),
   );
-  requireShape('first', first.shape, output.shape.slice(0, 1));
+  checkShape('first', first.shape, output.shape.slice(0, 1));
   if (axis < 1) throw new InvalidArgumentError('axis', `must be 1 or more, got ${axis}`);
   if (update.dtype !== output.dtype)
     throw new InvalidDTypeError('update', `must be ${output.dtype} as the output, got ${update.dtype}`);
   if (dtypeInfo[first.dtype].kind !== 'integer')
     throw new InvalidDTypeError('first', `must be integers, got ${first.dtype}`);
-}
-
-function requireShape(name: string, shape: Shape, expected: Shape): void {
-  if (!sameShape(shape, expected)) {
-    throw new InvalidShapeError(name, `must have shape [${expected}], got [${shape}]`);
-  }
 }

@@ -1,13 +1,7 @@
 import { lengthsFromCumulative } from '../../layout/cumulative-lengths.ts';
 import { type HostArray, isHostArray, numbersOf } from '../../tensor/host-array.ts';
 import type { Tensor, TensorDesc } from '../../tensor/tensor.ts';
-import type {
-  AttentionProblem,
-  LengthsKind,
-  OperandDesc,
-  Operands,
-  SequenceStarts,
-} from '../problem/problem.ts';
+import type { AttentionProblem, LengthsKind, OperandDesc, Operands } from '../problem/problem.ts';
 import { required } from './required.ts';
 
 /**
@@ -48,18 +42,13 @@ function side(
   const cumulative = cuSeqLens?.toFloat64();
   const starts = (): Float64Array => required(`cuSeqLens${name}`, cumulative);
   const start = (b: number): number => starts()[b];
-  const by: Readonly<Record<LengthsKind, () => SequenceSide['length']>> = {
-    full: () => () => extent,
-    lengths: () => {
-      const lengths = required(`seqLens${name}`, seqLens).toFloat64();
-      return b => lengths[b];
-    },
-    cumulative: () => {
-      const all = starts();
-      return b => all[b + 1] - all[b];
-    },
-  };
-  return { length: by[kind](), start };
+  if (kind === 'full') return { length: () => extent, start };
+  if (kind === 'cumulative') {
+    const all = starts();
+    return { length: b => all[b + 1] - all[b], start };
+  }
+  const lengths = required(`seqLens${name}`, seqLens).toFloat64();
+  return { length: b => lengths[b], start };
 }
 
 /**
@@ -78,11 +67,8 @@ export function lengthsOnHost<T extends TensorDesc>(
   return kind === 'lengths' ? numbersOf(list) : lengthsFromCumulative(list);
 }
 
-/** Elements from an operand's first to that of sequence b. */
-export type SequenceStart = (b: number) => number;
-
 /**
- * Where the sequences of an operand start, in any layout but paged.
+ * Where the sequences of an operand start, in any layout but paged: elements from its first to that of sequence b.
  * @param raggedOffsets the operand's own (B + 1) offsets; needed when it is ragged.
  * @throws InvalidArgumentError when a ragged operand has no offsets.
  */
@@ -90,14 +76,9 @@ export function sequenceStart(
   { starts, strides: [sb, , ss] }: Pick<OperandDesc, 'starts' | 'strides'>,
   side: SequenceSide,
   raggedOffsets?: Tensor,
-): SequenceStart {
-  const by: Readonly<Record<SequenceStarts, () => SequenceStart>> = {
-    strided: () => b => b * sb,
-    cumulative: () => b => side.start(b) * ss,
-    ragged: () => {
-      const offsets = required('raggedOffsets', raggedOffsets).toFloat64();
-      return b => offsets[b];
-    },
-  };
-  return by[starts]();
+): (b: number) => number {
+  if (starts === 'strided') return b => b * sb;
+  if (starts === 'cumulative') return b => side.start(b) * ss;
+  const offsets = required('raggedOffsets', raggedOffsets).toFloat64();
+  return b => offsets[b];
 }

@@ -1,9 +1,9 @@
-import { blockScaleShape } from '../../mxfp8/block-scales.ts';
+import { type BlockScaleLayout, blockScaleShape } from '../../mxfp8/block-scales.ts';
 import { fp8ScalarNames } from '../problem/fp8.ts';
 import { isRounded, type Mxfp8OperandName, mxfp8Operands } from '../problem/mxfp8.ts';
 import type { AttentionProblem } from '../problem/problem.ts';
 import { contiguousLayout } from './layouts.ts';
-import type { DTypeSet, OperandRow } from './operand.ts';
+import type { DTypeSet, OperandLayout, OperandRow } from './operand.ts';
 
 const f32: DTypeSet = { dtypes: ['f32'], what: 'f32' };
 const codes: DTypeSet = { dtypes: ['u8'], what: 'u8' };
@@ -32,23 +32,17 @@ export const mxfp8OperandTable: Readonly<Record<string, OperandRow>> = /* @__PUR
     const access: Pick<OperandRow, 'forward' | 'backward'> = isRounded(name)
       ? { backward: 'read' }
       : { forward: 'read', backward: 'read' };
-    const scalesRow: OperandRow = {
-      ...{ ...access, form: 'tensor', dtypes: codes },
-      layout: problem =>
-        problem.fp8?.kind === 'blocks'
-          ? contiguousLayout(
-              codes.dtypes,
-              blockScaleShape(mxfp8Shape(problem, name), axis, problem.fp8.layout),
-            )
-          : null,
-    };
-    const valuesRow: OperandRow = {
-      ...{ ...access, form: 'tensor', dtypes: f8 },
-      layout: problem =>
-        problem.fp8?.kind === 'blocks'
-          ? contiguousLayout([problem.q.dtype], mxfp8Shape(problem, name))
-          : null,
-    };
+    const row = (
+      dtypes: DTypeSet,
+      layout: (problem: AttentionProblem, scales: BlockScaleLayout) => OperandLayout,
+    ): OperandRow => ({
+      ...{ ...access, form: 'tensor', dtypes },
+      layout: problem => (problem.fp8?.kind === 'blocks' ? layout(problem, problem.fp8.layout) : null),
+    });
+    const scalesRow = row(codes, (problem, of) =>
+      contiguousLayout(codes.dtypes, blockScaleShape(mxfp8Shape(problem, name), axis, of)),
+    );
+    const valuesRow = row(f8, problem => contiguousLayout([problem.q.dtype], mxfp8Shape(problem, name)));
     return [[`mxfp8.${scales}`, scalesRow], ...(isRounded(name) ? [[`mxfp8.${name}`, valuesRow]] : [])];
   }),
 );

@@ -2,25 +2,17 @@ import type { DType } from '../../tensor/dtype/dtype.ts';
 import type { Shape, Strides } from '../../tensor/shape.ts';
 import type {
   AttentionProblem,
+  BackwardAmaxName,
   BackwardProblem,
+  ForwardAmaxName,
+  GradientName,
   ListName,
   RaggedName,
   TensorName,
 } from '../problem/problem.ts';
 
-type ResultName =
-  | 'max'
-  | 'sumExp'
-  | 'outputs.dropoutMask'
-  | 'amaxS'
-  | 'amaxO'
-  | 'dbias'
-  | 'dAlibi'
-  | 'dsink'
-  | 'amaxDQ'
-  | 'amaxDK'
-  | 'amaxDV'
-  | 'amaxDP';
+type RowsName = 'lse' | 'dLse' | 'max' | 'sumExp';
+type ResultName = GradientName | 'outputs.dropoutMask' | ForwardAmaxName | BackwardAmaxName;
 
 type NumberName = 'scale' | 'dropout.scale' | 'dropout.seed' | 'dropout.offset';
 
@@ -28,7 +20,7 @@ type NumberName = 'scale' | 'dropout.scale' | 'dropout.seed' | 'dropout.offset';
  * An operand or a result of attention, by the name that options, bindings and errors use. Tensors that a mod
  * captures (`captures.NAME`), and the operands of `fp8` and `mxfp8`, are named by the call.
  */
-export type OperandName = RaggedName | ListName | ResultName | NumberName | 'lse' | 'dLse' | TensorName;
+export type OperandName = RaggedName | ListName | TensorName | RowsName | ResultName | NumberName;
 
 /**
  * How a call takes an operand: `tensor` in its own shape and strides; `list`, a contiguous vector, or

@@ -8,10 +8,7 @@ import type { SdpaOptions } from './options.ts';
  * that diagonal.
  * @throws InvalidArgumentError for what is no alignment, or two different ones.
  */
-export function bandOf({
-  causal = false,
-  window,
-}: Pick<SdpaOptions<unknown>, 'causal' | 'window'>): Band | null {
+export function bandOf({ causal = false, window }: SdpaOptions<unknown>): Band | null {
   const causalAlign = alignmentOf('causal', causal);
   const windowAlign = window?.align === undefined ? null : alignmentOf('window.align', window.align);
   if (causalAlign && windowAlign && causalAlign !== windowAlign) {

@@ -1,8 +1,8 @@
 import { InvalidArgumentError, InvalidDTypeError, InvalidShapeError } from '../../errors.ts';
 import { blockScaleShape } from '../../mxfp8/block-scales.ts';
-import { checkTensor } from '../../tensor/checks/check-tensor.ts';
+import { checkTensor, checkTensorOf } from '../../tensor/checks/check-tensor.ts';
 import { type HostArray, hostList } from '../../tensor/host-array.ts';
-import { contiguousStrides, elementCount, isContiguous, sameShape } from '../../tensor/shape.ts';
+import { contiguousStrides, elementCount, isContiguous } from '../../tensor/shape.ts';
 import type { TensorDesc } from '../../tensor/tensor.ts';
 import { type FormatP, type Fp8Scalars, formatPRange, fp8ScalarNames } from '../problem/fp8.ts';
 import {
@@ -107,10 +107,7 @@ function checked<T extends TensorDesc>(
 ): T {
   const argument = `mxfp8.${name}`;
   if (t === undefined) throw new InvalidArgumentError(argument, 'must be given');
-  checkTensor(argument, t);
-  if (!sameShape(t.shape, shape))
-    throw new InvalidShapeError(argument, `must have shape [${shape}], got [${t.shape}]`);
-  if (t.dtype !== dtype) throw new InvalidDTypeError(argument, `must be ${dtype}, got ${t.dtype}`);
+  checkTensorOf(argument, t, shape, dtype);
   if (!isContiguous(t.shape, t.strides)) {
     throw new InvalidShapeError(
       argument,

@@ -8,10 +8,7 @@ import type { SdpaOptions } from './options.ts';
  * kernel.
  * @throws as `checkMod`; InvalidArgumentError when they mean two tensors by one name.
  */
-export function modCaptures<T extends TensorDesc>({
-  scoreMod,
-  maskMod,
-}: Pick<SdpaOptions<T>, 'scoreMod' | 'maskMod'>): Record<string, T> {
+export function modCaptures<T extends TensorDesc>({ scoreMod, maskMod }: SdpaOptions<T>): Record<string, T> {
   if (scoreMod !== undefined) checkMod('scoreMod', scoreMod, 'f32');
   if (maskMod !== undefined) checkMod('maskMod', maskMod, 'bool');
   const captures: Record<string, T> = { ...scoreMod?.captures };

@@ -4,6 +4,7 @@ import type { BlockScaleLayout } from '../../mxfp8/block-scales.ts';
 import type { DType } from '../../tensor/dtype/dtype.ts';
 import type { Tensor } from '../../tensor/tensor.ts';
 import type { FormatP, Fp8ScalarName } from '../problem/fp8.ts';
+import type { Mxfp8Tensors } from '../problem/mxfp8.ts';
 import type { Alignment, GradientName, RaggedName } from '../problem/problem.ts';
 
 /**
@@ -76,21 +77,11 @@ export type Fp8Options<T = Tensor> = Readonly<Partial<Record<Fp8ScalarName, numb
  * quantised along positions too (`qT`, `kT`, `dOT`, in the shapes of q, k and dO, contiguous) and dO along
  * channels (`dO8`); its own `o` and `dO` are not quantised. Scales are u8 (E8M0), contiguous.
  */
-export interface Mxfp8Options<T = Tensor> {
-  readonly descaleQ: T;
-  readonly descaleK: T;
-  readonly descaleV: T;
-  readonly qT?: T | undefined;
-  readonly descaleQT?: T | undefined;
-  readonly kT?: T | undefined;
-  readonly descaleKT?: T | undefined;
-  readonly dO8?: T | undefined;
-  readonly descaleDO?: T | undefined;
-  readonly dOT?: T | undefined;
-  readonly descaleDOT?: T | undefined;
-  /** How all scales lie. Default `'rows'`. */
-  readonly layout?: BlockScaleLayout | undefined;
-}
+export type Mxfp8Options<T = Tensor> = Readonly<Record<'descaleQ' | 'descaleK' | 'descaleV', T>> &
+  Mxfp8Tensors<T> & {
+    /** How all scales lie. Default `'rows'`. */
+    readonly layout?: BlockScaleLayout | undefined;
+  };
 
 /**
  * Everything that may be asked of attention. `T` is the tensor type of the engine: `Tensor` on the host,

@@ -17,7 +17,7 @@ export interface OptionForms {
   readonly [name: string]: OptionForm;
 }
 
-type PlainForm = Exclude<OptionForm, OptionForms>;
+type PlainForm = Exclude<OptionForm, OptionForms | 'object'>;
 
 const tableNames = /* @__PURE__ */ Object.keys(operandTable) as OperandName[];
 
@@ -112,9 +112,7 @@ function checkName(
   throw new InvalidArgumentError(prefix + key, `is no ${kind}${hint}`);
 }
 
-const formRules: Readonly<
-  Record<Exclude<PlainForm, 'object'>, readonly [is: (value: unknown) => boolean, what: string]>
-> = {
+const formRules: Readonly<Record<PlainForm, readonly [is: (value: unknown) => boolean, what: string]>> = {
   any: [() => true, ''],
   number: [value => typeof value === 'number', 'a number'],
   boolean: [value => typeof value === 'boolean', 'true or false'],
@@ -124,7 +122,7 @@ const formRules: Readonly<
   ],
 };
 
-function checkForm(name: string, value: unknown, form: keyof typeof formRules): void {
+function checkForm(name: string, value: unknown, form: PlainForm): void {
   const [is, what] = formRules[form];
   if (!is(value)) throw new InvalidArgumentError(name, `must be ${what}, got ${describeValue(value)}`);
 }

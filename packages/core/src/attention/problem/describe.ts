@@ -75,12 +75,10 @@ export function describeBroadcast(
 }
 
 /** Shape of a block mask, a bit for each tile: (B, Hq, tiles of queries, bytes of key tiles). */
-export function blockMaskShape({
-  B,
-  Hq,
-  Sq,
-  Skv,
-}: Pick<AttentionProblem, 'B' | 'Hq' | 'Sq' | 'Skv'>): [number, number, number, number] {
+export function blockMaskShape(
+  extents: Pick<AttentionProblem, 'B' | 'Hq' | 'Sq' | 'Skv'>,
+): [number, number, number, number] {
+  const { B, Hq, Sq, Skv } = extents;
   const tiles = (S: number): number => Math.ceil(S / BLOCK_MASK_TILE);
   return [B, Hq, tiles(Sq), Math.ceil(tiles(Skv) / 8)];
 }

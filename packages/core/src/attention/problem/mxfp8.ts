@@ -33,7 +33,7 @@ export type Mxfp8RoundedName = 'qT' | 'kT' | 'dO8' | 'dOT';
 export type Mxfp8ScalesName = `descale${'Q' | 'K' | 'V' | 'QT' | 'KT' | 'DO' | 'DOT'}`;
 
 /** The tensors of the option by name, checked; forward has no more than the scales of q, k and v. */
-export type Mxfp8Tensors<T> = Readonly<Partial<Record<Mxfp8ScalesName | Mxfp8RoundedName, T>>>;
+export type Mxfp8Tensors<T> = Readonly<Partial<Record<Mxfp8ScalesName | Mxfp8RoundedName, T | undefined>>>;
 
 /** Whether an operand is given in the option: q, k and v are not. */
 export function isRounded(name: Mxfp8OperandName): name is Mxfp8RoundedName {

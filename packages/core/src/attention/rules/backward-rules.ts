@@ -1,5 +1,4 @@
-import { InvalidDTypeError, InvalidShapeError } from '../../errors.ts';
-import { checkTensor } from '../../tensor/checks/check-tensor.ts';
+import { checkTensorOf } from '../../tensor/checks/check-tensor.ts';
 import { sameShape } from '../../tensor/shape.ts';
 import type { TensorDesc } from '../../tensor/tensor.ts';
 import { rowShape } from '../problem/describe.ts';
@@ -120,9 +119,5 @@ export function validateBackward(problem: BackwardProblem): void {
  * @throws InvalidArgumentError, InvalidShapeError or InvalidDTypeError, naming the argument.
  */
 export function checkRows(argument: string, t: TensorDesc, forward: AttentionProblem): void {
-  checkTensor(argument, t);
-  const expected = rowShape(forward);
-  if (!sameShape(t.shape, expected))
-    throw new InvalidShapeError(argument, `must have shape [${expected}], got [${t.shape}]`);
-  if (t.dtype !== 'f32') throw new InvalidDTypeError(argument, `must be f32, got ${t.dtype}`);
+  checkTensorOf(argument, t, rowShape(forward), 'f32');
 }

@@ -26,11 +26,11 @@ export function validateOperands<T extends TensorDesc>(
 ): void {
   checkStorage(operands);
   const { q, k, v, o } = problem;
-  validateSequences(problem, operands, { q, o }, { k, v });
-  const { pageTableK, pageTableV, cuPagesK, cuPagesV } = operands;
+  validateSequences('Q', problem.Sq, operands, { q, o });
+  validateSequences('Kv', problem.Skv, operands, { k, v });
   const lengths = k.page || v.page ? lengthsOnHost('Kv', problem, operands) : null;
-  checkPages('K', pageTableK, k, cuPagesK, lengths);
-  checkPages('V', pageTableV, v, cuPagesV, lengths);
+  checkPages('K', k, operands, lengths);
+  checkPages('V', v, operands, lengths);
   for (const [name, desc] of entries({ q, k, v })) checkRagged(name, desc, problem, operands);
   checkRagged('o', o, problem, operands, { written: true });
 }
@@ -45,7 +45,8 @@ export function validateBackwardOperands<T extends TensorDesc>(
 ): void {
   checkStorage(operands);
   const { q, k, v, o } = forward;
-  validateSequences(forward, operands, { q, o, dO, dq }, { k, v, dk, dv });
+  validateSequences('Q', forward.Sq, operands, { q, o, dO, dq });
+  validateSequences('Kv', forward.Skv, operands, { k, v, dk, dv });
   for (const [name, desc] of entries({ q, k, v, o, dO })) checkRagged(name, desc, forward, operands);
   for (const [name, desc] of entries({ dq, dk, dv }))
     checkRagged(name, desc, forward, operands, { written: true });
@@ -66,43 +67,28 @@ function entries(descs: Descs): [RaggedName, OperandDesc][] {
   return Object.entries(descs) as [RaggedName, OperandDesc][];
 }
 
+/** Checks the lists of a side by the operands that follow them: lengths, and where packed sequences start. */
 function validateSequences<T extends TensorDesc>(
-  { Sq, Skv }: AttentionProblem,
-  { seqLensQ, seqLensKv, cuSeqLensQ, cuSeqLensKv }: Operands<T | HostArray>,
-  queries: Descs,
-  keys: Descs,
-): void {
-  checkCumulative('cuSeqLensQ', cuSeqLensQ, queries, Sq);
-  checkCumulative('cuSeqLensKv', cuSeqLensKv, keys, Skv);
-  checkLengths('seqLensQ', seqLensQ, Sq, cuSeqLensQ);
-  checkLengths('seqLensKv', seqLensKv, Skv, cuSeqLensKv);
-}
-
-/** Lengths within the extent; of packed sequences within their own span, as the next one starts there. */
-function checkLengths(
-  argument: string,
-  lengths: TensorDesc | undefined,
+  side: 'Q' | 'Kv',
   extent: number,
-  cumulative: TensorDesc | undefined,
+  lists: Operands<T | HostArray>,
+  operands: Descs,
 ): void {
+  const [lengths, cumulative] = [lists[`seqLens${side}`], lists[`cuSeqLens${side}`]];
+  if (isHostArray(cumulative)) checkCumulative(`cuSeqLens${side}`, cumulative, operands, extent);
   if (!isHostArray(lengths)) return;
   numbersOf(lengths).forEach((n, b) => {
+    // Packed sequences stay within their own span, as the next one starts there.
     const span = isHostArray(cumulative) ? numberAt(cumulative, b + 1) - numberAt(cumulative, b) : extent;
     if (n < 0 || n > span)
       throw new InvalidArgumentError(
-        argument,
+        `seqLens${side}`,
         `must hold lengths in [0, ${span}], got ${n} for sequence ${b}`,
       );
   });
 }
 
-function checkCumulative(
-  argument: string,
-  cumulative: TensorDesc | undefined,
-  operands: Descs,
-  longest: number,
-): void {
-  if (!isHostArray(cumulative)) return;
+function checkCumulative(argument: string, cumulative: HostArray, operands: Descs, longest: number): void {
   const lengths = lengthsFromCumulative(cumulative, argument);
   const tooLong = lengths.find(n => n > longest);
   if (tooLong !== undefined)
@@ -120,14 +106,14 @@ function checkCumulative(
   }
 }
 
-function checkPages(
+function checkPages<T extends TensorDesc>(
   name: 'K' | 'V',
-  table: TensorDesc | undefined,
   { page, shape }: OperandDesc,
-  cuPages: TensorDesc | undefined,
+  operands: Operands<T | HostArray>,
   lengths: readonly number[] | null,
 ): void {
   if (!page) return;
+  const [table, cuPages] = [operands[`pageTable${name}`], operands[`cuPages${name}`]];
   const isPacked = page.table.shape.length === 1;
   if (isPacked && !isHostArray(cuPages)) return;
   const counts = isHostArray(cuPages)

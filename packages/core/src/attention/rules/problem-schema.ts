@@ -58,15 +58,19 @@ const recordOf =
     checkFields(name, value as object, fields);
   };
 
+/** The fields of the records of a union beside `kind`, by which these are told apart. */
+type Kinds<T extends { readonly kind: string }> = {
+  readonly [K in T['kind']]: Fields<Omit<Extract<T, { readonly kind: K }>, 'kind'>>;
+};
+
 /** One of several records, which their field `kind` tells apart. */
 const kindOf =
-  (kinds: Readonly<Record<string, Check>>): Check =>
+  <T extends { readonly kind: string }>(kinds: Kinds<T>): Check =>
   (name, value) => {
     checkObject(name, value);
-    const { kind } = value as { readonly kind?: unknown };
-    if (typeof kind !== 'string' || !Object.hasOwn(kinds, kind))
-      fail(`${name}.kind`, `one of ${Object.keys(kinds).join(', ')}`, kind);
-    kinds[kind](name, value);
+    const kind = oneOf(Object.keys(kinds));
+    kind(`${name}.kind`, (value as T).kind);
+    checkFields(name, value as object, { kind, ...kinds[(value as T).kind as T['kind']] });
   };
 
 const isCount = (value: unknown, most: number): boolean =>
@@ -100,37 +104,28 @@ const operand = recordOf({
 });
 const broadcast = recordOf({ dtype, strides: fourStrides, source: extents });
 
-const dropout = kindOf({
-  philox: recordOf<Extract<DropoutDesc, { kind: 'philox' }>>({
-    kind: oneOf(['philox']),
+const scale = plain('a finite number', Number.isFinite);
+
+const dropout = kindOf<DropoutDesc>({
+  philox: {
     p: plain('a number in (0, 1)', p => typeof p === 'number' && p > 0 && p < 1),
-    scale: plain('a finite number', Number.isFinite),
+    scale,
     scheme: oneOf(dropoutSchemeNames),
     seed: words,
     offset: words,
-  }),
-  mask: recordOf<Extract<DropoutDesc, { kind: 'mask' }>>({
-    kind: oneOf(['mask']),
-    scale: plain('a finite number', Number.isFinite),
-    mask: broadcast,
-  }),
-} satisfies Record<DropoutDesc['kind'], Check>);
+  },
+  mask: { scale, mask: broadcast },
+});
 
 const formatP: Check = (_, value) => {
   fp8Format({ formatP: value as FormatP | undefined });
 };
 
-const fp8 = kindOf({
-  scaled: recordOf<Required<Extract<Fp8Desc, { kind: 'scaled' }>>>({ kind: oneOf(['scaled']), formatP }),
-  blocks: recordOf<Extract<Fp8Desc, { kind: 'blocks' }>>({
-    kind: oneOf(['blocks']),
-    layout: oneOf(blockScaleLayouts),
-  }),
-  dequantised: recordOf<Extract<Fp8Desc, { kind: 'dequantised' }>>({
-    kind: oneOf(['dequantised']),
-    dtype: oneOf(['f8e4m3', 'f8e5m2']),
-  }),
-} satisfies Record<Fp8Desc['kind'], Check>);
+const fp8 = kindOf<Fp8Desc>({
+  scaled: { formatP },
+  blocks: { layout: oneOf(blockScaleLayouts) },
+  dequantised: { dtype: oneOf(['f8e4m3', 'f8e5m2']) },
+});
 
 /** The form of each field of a forward problem, checked before the rules. */
 const forwardFields: Fields<AttentionProblem> = {
@@ -173,11 +168,7 @@ const backwardFields: Fields<BackwardProblem> = {
 function checkFields(name: string, value: object, fields: Readonly<Record<string, Check>>): void {
   for (const [key, check] of Object.entries(fields))
     check(`${name}.${key}`, (value as Readonly<Record<string, unknown>>)[key]);
-  checkNames(name, value, Object.keys(fields));
-}
-
-function checkNames(name: string, value: object, fields: readonly string[]): void {
-  const unknown = Object.keys(value).find(key => !fields.includes(key));
+  const unknown = Object.keys(value).find(key => !Object.hasOwn(fields, key));
   if (unknown !== undefined) throw new InvalidArgumentError(`${name}.${unknown}`, 'is no field of a problem');
 }
 

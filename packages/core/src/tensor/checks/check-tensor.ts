@@ -1,4 +1,5 @@
-import { describeValue, InvalidArgumentError } from '../../errors.ts';
+import { describeValue, InvalidArgumentError, InvalidDTypeError, InvalidShapeError } from '../../errors.ts';
+import { type Shape, sameShape } from '../shape.ts';
 import type { TensorDesc } from '../tensor-desc.ts';
 
 const areCounts = (list: unknown): boolean =>
@@ -12,4 +13,22 @@ export function checkTensor(argument: string, t: TensorDesc): void {
     t.shape.length === t.strides.length &&
     typeof t.dtype === 'string';
   if (!isTensor) throw new InvalidArgumentError(argument, `must be a tensor, got ${describeValue(t)}`);
+}
+
+/** @throws InvalidShapeError for another shape than the expected one. */
+export function checkShape(argument: string, shape: Shape, expected: Shape): void {
+  if (!sameShape(shape, expected))
+    throw new InvalidShapeError(argument, `must have shape [${expected}], got [${shape}]`);
+}
+
+/** @throws as `checkTensor` and `checkShape`; InvalidDTypeError for another dtype than the expected one. */
+export function checkTensorOf(
+  argument: string,
+  t: TensorDesc,
+  shape: Shape,
+  dtype: TensorDesc['dtype'] | undefined,
+): void {
+  checkTensor(argument, t);
+  checkShape(argument, t.shape, shape);
+  if (t.dtype !== dtype) throw new InvalidDTypeError(argument, `must be ${dtype}, got ${t.dtype}`);
 }
