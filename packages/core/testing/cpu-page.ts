@@ -1,6 +1,6 @@
 import { normalise } from '../src/attention/normalise.ts';
 import { cpuEngine } from '../src/cpu/engine.ts';
-import { compileKernels, moduleOf, supportedVariants } from '../src/cpu/kernels/host-kernels.ts';
+import { kernelModules, supportedVariants } from '../src/cpu/kernels/host-kernels.ts';
 import { sdpa } from '../src/cpu/sdpa.ts';
 import { createPool } from '../src/cpu/threads/pool.ts';
 import { takeOperands } from '../src/cpu/threads/shared/taken-operands.ts';
@@ -25,9 +25,9 @@ async function run(): Promise<unknown> {
   const [variant] = supportedVariants();
   const atOnce = sdpa(q, k, v, options).o;
   const { o } = await cpuEngine({ threads: 1 }).sdpa(q, k, v, options);
-  await compileKernels(variant);
+  await kernelModules.compile(variant);
   const source = await (await fetch('/worker.js')).text();
-  const pool = createPool(2, source, { kind: 'set-up', variant, module: moduleOf(variant) });
+  const pool = createPool(2, source, { kind: 'set-up', variant, module: kernelModules.get(variant) });
   const { problem, operands } = normalise({ q, k, v }, options);
   const threaded = (await forwardOnThreads(problem, takeOperands(problem, operands), pool)).o.toFloat32();
   pool.terminate();

@@ -21,7 +21,7 @@ import { preparedBackward, preparedForward } from './attention/prepared-attentio
 import { smallHeads } from './attention/small-heads.ts';
 import { forwardSize, sharedBackward } from './attention/tasks.ts';
 import { compileEngineKernels, engineKernels } from './kernels/engine-kernels.ts';
-import { areCompiled, bestVariant, moduleOf, supportedVariants } from './kernels/host-kernels.ts';
+import { bestVariant, kernelModules, supportedVariants } from './kernels/host-kernels.ts';
 import { type Variant, variantDescriptions, variants } from './kernels/interface/variant.ts';
 import { fromResident, releaseResident, toResident } from './kernels/memory/resident-tensors.ts';
 import { cpuPrimitives } from './primitives/cpu-primitives.ts';
@@ -105,7 +105,7 @@ export function cpuEngine(options: CpuEngineOptions = {}): TensorEngine<Tensor> 
     here: (operands: O) => R,
   ): Promise<R> {
     if (threads === 1 || multiplications < WORTH_THREADS || pool === null) {
-      if (areCompiled(variant)) return here(operands);
+      if (variant === 'typescript' || kernelModules.get(variant)) return here(operands);
       const { tensors, copies } = moved(operands, bytes => new ArrayBuffer(bytes));
       for (const copy of copies) copyPart(copy, 0, 1);
       await compileEngineKernels(variant);
@@ -212,7 +212,7 @@ async function startPool(threads: number, variant: Variant): Promise<Pool | null
   const { workerSource } = await import('./threads/worker-source.ts');
   if (workerSource === null) return null;
   try {
-    return createPool(threads, workerSource, { kind: 'set-up', variant, module: moduleOf(variant) });
+    return createPool(threads, workerSource, { kind: 'set-up', variant, module: kernelModules.get(variant) });
   } catch {
     return null;
   }

@@ -1,8 +1,8 @@
-import { compileKernels, createKernels } from './host-kernels.ts';
+import { createKernels, kernelModules } from './host-kernels.ts';
 import type { Kernels } from './interface/kernels.ts';
 import type { Variant } from './interface/variant.ts';
 import { createKernelLender, type KernelLender } from './kernel-lender.ts';
-import { compileOperations, withOperations } from './wasm/operation-kernels.ts';
+import { operationModules, withOperations } from './wasm/operation-kernels.ts';
 
 /** The kernels of engines, with those of the plain operations; tensors of engines lie in their memory. */
 export const engineKernels: KernelLender = /* @__PURE__ */ createKernelLender(createEngineKernels);
@@ -14,5 +14,5 @@ export function createEngineKernels(variant: Variant): Kernels {
 
 /** Compiles the kernels of engines without blocking. */
 export async function compileEngineKernels(variant: Variant): Promise<void> {
-  await Promise.all([compileKernels(variant), compileOperations(variant)]);
+  await Promise.all([kernelModules, operationModules].map(modules => modules.compile(variant)));
 }

@@ -24,7 +24,7 @@ test('a host that compiles nothing at once gets TypeScript', async () => {
   });
   try {
     expect(fresh.createKernels('wasm-simd').variant).toBe('typescript');
-    await fresh.compileKernels('wasm-simd');
+    await fresh.kernelModules.compile('wasm-simd');
     expect(fresh.createKernels('wasm-simd').variant).toBe('wasm-simd');
   } finally {
     refuse.mockRestore();

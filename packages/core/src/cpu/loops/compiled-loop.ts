@@ -1,4 +1,5 @@
 import type { LoopHost } from '../kernels/interface/module-host.ts';
+import { compileAtOnce } from '../kernels/wasm/variant-modules.ts';
 import { type CompiledLoop, linkLoop } from './link-loop.ts';
 import type { LoopSpec } from './loop-spec.ts';
 import { writeLoop } from './write/loop-writer.ts';
@@ -28,13 +29,7 @@ export function compiledLoop(spec: LoopSpec, key: string, host: LoopHost): Compi
 export function loopModule(spec: LoopSpec, key: string, shared: boolean): WebAssembly.Module | null {
   const known = modules.get(key);
   if (known !== undefined) return known;
-  let module: WebAssembly.Module | null = null;
-  try {
-    module = new WebAssembly.Module(writeLoop(spec, shared));
-  } catch (error) {
-    // Old browsers compile no large module at once on their main thread.
-    if (!(error instanceof RangeError)) throw error;
-  }
+  const module = compileAtOnce(writeLoop(spec, shared));
   if (modules.size >= MOST_MODULES) modules.clear();
   modules.set(key, module);
   return module;

@@ -1,5 +1,6 @@
 import type { MatrixKernels } from '../kernels/interface/matrix-kernels.ts';
 import type { LaneFunctions } from '../kernels/interface/module-host.ts';
+import { operationFunctions } from '../kernels/wasm/operation-kernels.ts';
 import { type CompiledLoop, linkLoop } from '../loops/link-loop.ts';
 import { control, NEVER, runTasks } from './control.ts';
 
@@ -34,12 +35,13 @@ const modules: WebAssembly.Module[] = [];
 let linked: Linked | null = null;
 
 /** Shares steps on the thread of a worker, and blocks it as long. */
-export function joinTeam({ shared, region, thread, ...given }: Region): void {
+export function joinTeam(asked: Region): void {
+  const { shared, region, thread } = asked;
   const joined = control.joined + thread - 1;
-  for (const [n, loop] of given.loops.entries()) modules[given.firstLoop + n] = loop;
+  for (const [n, loop] of asked.loops.entries()) modules[asked.firstLoop + n] = loop;
   let own: Linked;
   try {
-    own = linkedOn(given);
+    own = linkedOn(asked);
   } catch {
     Atomics.store(shared, joined, NEVER);
     return;
@@ -52,7 +54,7 @@ export function joinTeam({ shared, region, thread, ...given }: Region): void {
       return made;
     };
     // A view of the memory as it is now: when the memory has grown, a new region begins.
-    const words = new Int32Array(given.memory.buffer);
+    const words = new Int32Array(asked.memory.buffer);
     while (Atomics.load(shared, control.region) === region) {
       const turn = Atomics.load(shared, control.turn);
       runTasks(shared, region, () => words, thread, { matrices: functions, loop });
@@ -66,15 +68,8 @@ export function joinTeam({ shared, region, thread, ...given }: Region): void {
   Atomics.compareExchange(shared, joined, region, 0);
 }
 
-function linkedOn({
-  memory,
-  memoryNumber,
-  module,
-}: Pick<Region, 'memory' | 'memoryNumber' | 'module'>): Linked {
+function linkedOn({ memory, memoryNumber, module }: Region): Linked {
   if (linked?.memoryNumber === memoryNumber) return linked;
-  const { exports } = new WebAssembly.Instance(module, { env: { memory } });
-  // The names and parameters of the exports are those of the interfaces; assembly/operations.ts has them.
-  const functions = exports as unknown as Linked['functions'];
-  linked = { memoryNumber, memory, functions, loops: new Map() };
+  linked = { memoryNumber, memory, functions: operationFunctions(module, memory), loops: new Map() };
   return linked;
 }

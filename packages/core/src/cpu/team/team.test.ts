@@ -7,8 +7,8 @@ import { coordinate, input, type Primitive, reduced } from '../../primitive/inde
 import { Tensor } from '../../tensor/tensor.ts';
 import { cpuEngine } from '../engine.ts';
 import { createEngineKernels } from '../kernels/engine-kernels.ts';
-import { bestVariant, compileKernels, moduleOf } from '../kernels/host-kernels.ts';
-import { operationsModule } from '../kernels/wasm/operation-kernels.ts';
+import { bestVariant, kernelModules } from '../kernels/host-kernels.ts';
+import { operationModules } from '../kernels/wasm/operation-kernels.ts';
 import { createPool } from '../threads/pool.ts';
 import { control, runTasks, tasksLeft } from './control.ts';
 import { TASK_WORDS, taskKinds } from './tasks.ts';
@@ -100,12 +100,12 @@ describe.each([2, 4])('%i threads', threads => {
 
 describe('a worker', async () => {
   const variant = bestVariant();
-  await compileKernels(variant);
+  await kernelModules.compile(variant);
   const kernels = createEngineKernels(variant);
-  const pool = createPool(2, workerSource, { kind: 'set-up', variant, module: moduleOf(variant) });
+  const pool = createPool(2, workerSource, { kind: 'set-up', variant, module: kernelModules.get(variant) });
   afterAll(() => pool.terminate());
   const { memory, wasm } = kernels;
-  const module = operationsModule(variant);
+  const module = operationModules.get(variant);
   const [m, n, k] = [8, 16, 24];
 
   /** The tasks of a product, and what it gives on one thread. */

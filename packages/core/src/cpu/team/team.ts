@@ -1,5 +1,5 @@
 import type { Kernels } from '../kernels/interface/kernels.ts';
-import { operationsModule } from '../kernels/wasm/operation-kernels.ts';
+import { operationModules } from '../kernels/wasm/operation-kernels.ts';
 import { compiledLoop, loopModule } from '../loops/compiled-loop.ts';
 import type { LoopPlan } from '../loops/plan/plan-loop.ts';
 import { type Pool, WorkerFailure } from '../threads/pool.ts';
@@ -63,7 +63,7 @@ export function createTeam(pool: () => Pool | null): Team {
 
   /** Asks the workers that have left to join the region; null where they cannot share the memory. */
   function call(workers: Pool, { wasm, variant, memory: { bytes } }: Kernels): Int32Array | null {
-    const module = operationsModule(variant);
+    const module = operationModules.get(variant);
     if (!wasm?.shared || !module) return null;
     shared ??= new Int32Array(new SharedArrayBuffer(4 * (control.joined + workers.threads)));
     if (place?.memory !== wasm.memory || place.bytes !== bytes || place.loops !== modules.length) {

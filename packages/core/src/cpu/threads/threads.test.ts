@@ -12,7 +12,7 @@ import { backward } from '../attention/backward/backward.ts';
 import { forward } from '../attention/forward/forward.ts';
 import { cpuEngine } from '../engine.ts';
 import { createEngineKernels } from '../kernels/engine-kernels.ts';
-import { compileKernels, moduleOf, supportedVariants } from '../kernels/host-kernels.ts';
+import { kernelModules, supportedVariants } from '../kernels/host-kernels.ts';
 import { createPool, type Pool } from './pool.ts';
 import { announcePart } from './shared/arrivals.ts';
 import { copyPart, moved } from './shared/shared-tensors.ts';
@@ -79,8 +79,8 @@ describe.each(supportedVariants())('%s', variant => {
   const kernels = createEngineKernels(variant);
   const pools: Pool[] = [];
   beforeAll(async () => {
-    await compileKernels(variant);
-    const setUp = { kind: 'set-up', variant, module: moduleOf(variant) } as const;
+    await kernelModules.compile(variant);
+    const setUp = { kind: 'set-up', variant, module: kernelModules.get(variant) } as const;
     for (const threads of [1, 2, 3]) pools.push(createPool(threads, workerSource, setUp));
   });
   afterAll(() => {

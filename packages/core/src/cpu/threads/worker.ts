@@ -88,9 +88,7 @@ function runBackwardPass(
 function createKernels(): Kernels {
   if (!setUp) throw new Error('a worker was not set up');
   const { variant, module } = setUp;
-  return variant !== 'typescript' && module
-    ? withOperations(wasmKernels(variant, module))
-    : typescriptKernels();
+  return module ? withOperations(wasmKernels(variant, module)) : typescriptKernels();
 }
 
 if (port.on) port.on('message', handle);

@@ -26,7 +26,7 @@ const GROWTH = 16;
 const LARGEST = [65_536, 16_384, 4096];
 
 /** Kernels of a compiled module, with a memory of their own. */
-export function wasmKernels(variant: WasmVariant, module: WebAssembly.Module): Kernels {
+export function wasmKernels(variant: Variant, module: WebAssembly.Module): Kernels {
   const shared = sharesMemory();
   const memory = newMemory(shared);
   const { exports } = new WebAssembly.Instance(module, { env: { memory } });

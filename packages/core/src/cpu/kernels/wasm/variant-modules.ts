@@ -1,0 +1,62 @@
+import type { Variant } from '../interface/variant.ts';
+import { sharesMemory } from '../memory/shared-memory.ts';
+import type { WasmVariant } from './wasm-kernels.ts';
+
+/** The modules of some kernels, one for each variant; none of TypeScript. */
+export interface VariantModules {
+  /** The module of a variant, if it has been compiled. */
+  get(variant: Variant): WebAssembly.Module | undefined;
+  /**
+   * Compiles the module of a variant without blocking, for hosts that compile no module at once on their main
+   * thread.
+   */
+  compile(variant: Variant): Promise<void>;
+  /** The module of a variant, compiled at once if need be; null where the host refuses. */
+  getAtOnce(variant: Variant): WebAssembly.Module | null;
+}
+
+/** The modules of binaries, which have two digits for each byte: compressed texts are smaller than with base64. */
+export function createVariantModules(binaries: Readonly<Record<WasmVariant, string>>): VariantModules {
+  const modules = new Map<Variant, WebAssembly.Module>();
+  return {
+    get: variant => modules.get(variant),
+    async compile(variant) {
+      if (variant === 'typescript' || modules.has(variant)) return;
+      modules.set(variant, await WebAssembly.compile(bytesOf(binaries[variant])));
+    },
+    getAtOnce(variant) {
+      if (variant === 'typescript') return null;
+      const module = modules.get(variant) ?? compileAtOnce(bytesOf(binaries[variant]));
+      if (module) modules.set(variant, module);
+      return module;
+    },
+  };
+}
+
+/** Compiles a module; null where the host refuses, as old browsers do on their main thread above 4 KiB. */
+export function compileAtOnce(bytes: Uint8Array<ArrayBuffer>): WebAssembly.Module | null {
+  try {
+    return new WebAssembly.Module(bytes);
+  } catch (error) {
+    if (error instanceof RangeError) return null;
+    throw error;
+  }
+}
+
+/**
+ * The memory that modules import, as their binaries name it: "env", "memory", and that it is a memory. Its
+ * flags are next.
+ */
+const MEMORY_IMPORT = '03656e76066d656d6f727902';
+/** Flags of a memory with a maximum. */
+const SHARED = 3;
+const UNSHARED = 1;
+
+/** The bytes of a module, for the kind of memory that there is here. */
+function bytesOf(binary: string): Uint8Array<ArrayBuffer> {
+  const digits = binary.match(/../g) ?? [];
+  const bytes = Uint8Array.from(digits, digit => Number.parseInt(digit, 16));
+  const flags = (binary.indexOf(MEMORY_IMPORT) + MEMORY_IMPORT.length) / 2;
+  bytes[flags] = sharesMemory() ? SHARED : UNSHARED;
+  return bytes;
+}
