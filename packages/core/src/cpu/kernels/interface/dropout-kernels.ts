@@ -1,7 +1,14 @@
+import type { Extents, Masks } from './parameters.ts';
+
 /** Elements that a row of masks may be written before its first and behind its last column. */
 export const MASK_MARGIN: number = 32;
 
-/** The schemes of `@tilewise/philox` tile by tile: masks of 32 bits, all ones where a weight is kept. */
+type Position = [positionLow: number, positionHigh: number];
+type Other = [otherLow: number, otherHigh: number];
+type Counter = [counterLow: number, counterHigh: number];
+type Draw = [key0: number, key1: number, threshold: number];
+
+/** The schemes of `@tilewise/philox` tile by tile. */
 export interface DropoutKernels {
   /**
    * A word per weight, kept where it is at least `threshold` (below 2^32): row i starts at word `position` +
@@ -9,35 +16,11 @@ export interface DropoutKernels {
    * `counted`.
    */
   keepWords(
-    m: number,
-    n: number,
-    masks: number,
-    ld: number,
-    positionLow: number,
-    positionHigh: number,
-    rowStride: number,
-    otherLow: number,
-    otherHigh: number,
-    counted: boolean,
-    key0: number,
-    key1: number,
-    threshold: number,
+    ...of: [...Extents, ...Masks, ...Position, rowStride: number, ...Other, counted: boolean, ...Draw]
   ): void;
   /**
    * A byte per weight, kept where it is below `threshold`, in FlashAttention-2's order; `counter` is that of
    * the head.
    */
-  keepBytes(
-    m: number,
-    n: number,
-    masks: number,
-    ld: number,
-    counterLow: number,
-    counterHigh: number,
-    i0: number,
-    j0: number,
-    key0: number,
-    key1: number,
-    threshold: number,
-  ): void;
+  keepBytes(...of: [...Extents, ...Masks, ...Counter, i0: number, j0: number, ...Draw]): void;
 }

@@ -2,6 +2,16 @@ import type { Memory } from '../memory/memory.ts';
 import type { DropoutKernels } from './dropout-kernels.ts';
 import type { MatrixKernels } from './matrix-kernels.ts';
 import type { LoopHost, WasmHost } from './module-host.ts';
+import type {
+  Extents,
+  Masks,
+  MatrixA,
+  MatrixC,
+  PanelsOfB,
+  ProductExtents,
+  Ranges,
+  Scores,
+} from './parameters.ts';
 import type { PackKernels, RowKernels, ScoreKernels, SoftcapKernels } from './tile-kernels.ts';
 import type { Variant } from './variant.ts';
 
@@ -33,17 +43,7 @@ export interface Kernels extends ScoreKernels, RowKernels, PackKernels {
    * range of four rows holds may be left as they are; rows are written up to a multiple of `STRIP`.
    */
   multiplyScores(
-    m: number,
-    n: number,
-    depth: number,
-    a: number,
-    lda: number,
-    b: number,
-    c: number,
-    ldc: number,
-    factor: number,
-    ranges: number,
-    j0: number,
+    ...of: [...ProductExtents, ...MatrixA, b: number, ...MatrixC, factor: number, ...Ranges]
   ): void;
   /**
    * C += A·B for weights A (m × depth) row-major; the panels of B, each for 8 of the n columns of C, are
@@ -52,18 +52,7 @@ export interface Kernels extends ScoreKernels, RowKernels, PackKernels {
    * before it is added, so that it may also be added to zeros first.
    */
   addProduct(
-    m: number,
-    n: number,
-    depth: number,
-    a: number,
-    lda: number,
-    b: number,
-    panelBytes: number,
-    c: number,
-    ldc: number,
-    ranges: number,
-    j0: number,
-    guarded: boolean,
+    ...of: [...ProductExtents, ...MatrixA, ...PanelsOfB, ...MatrixC, ...Ranges, guarded: boolean]
   ): void;
   /**
    * C += Aᵀ·B for weights A (depth × m) row-major; all else as in `addProduct`, the ranges those of the rows
@@ -78,31 +67,13 @@ export interface Kernels extends ScoreKernels, RowKernels, PackKernels {
    * Weights are written up to `ld`, 0 outside the ranges.
    */
   updateSoftmax(
-    m: number,
-    n: number,
-    scores: number,
-    ld: number,
-    largest: number,
-    sum: number,
-    o: number,
-    ldo: number,
-    width: number,
-    ranges: number,
-    j0: number,
+    ...of: [...Scores, largest: number, sum: number, o: number, ldo: number, width: number, ...Ranges]
   ): void;
   /**
    * Replaces a tile of scores by p = e^(s − lse), `lse` f32 per row; 0 where it is −∞, outside the ranges and
    * at −∞.
    */
-  toProbabilities(
-    m: number,
-    n: number,
-    scores: number,
-    ld: number,
-    lse: number,
-    ranges: number,
-    j0: number,
-  ): void;
+  toProbabilities(...of: [...Scores, lse: number, ...Ranges]): void;
   /**
    * Replaces a tile of dp by ds = p·(dp − delta), `delta` f32 per row; 0 where p is, whatever dp holds there.
    */
@@ -112,13 +83,6 @@ export interface Kernels extends ScoreKernels, RowKernels, PackKernels {
    * others become 0.
    */
   dropWeights(
-    m: number,
-    n: number,
-    source: number,
-    target: number,
-    ld: number,
-    masks: number,
-    ldMasks: number,
-    factor: number,
+    ...of: [...Extents, source: number, target: number, ld: number, ...Masks, factor: number]
   ): void;
 }

@@ -1,30 +1,19 @@
-import type { PackKernels as AllPackKernels } from './tile-kernels.ts';
-
-/** What packs B into panels. */
-type PackKernels = Pick<AllPackKernels, 'packRows' | 'packColumns'>;
+import type { MatrixA, MatrixC, ProductExtents } from './parameters.ts';
+import type { PackKernels } from './tile-kernels.ts';
 
 /** Products of whole matrices. */
-export interface MatrixKernels extends LineProductKernels, PackKernels {
+export interface MatrixKernels extends LineProductKernels, Pick<PackKernels, 'packRows' | 'packColumns'> {
   /**
    * Packs A (m × k) into strips: `STRIP` rows side by side for every step of the depth. The lines of A, `ld`
    * bytes apart, are its rows, or its columns if `transposed`. Rows are read up to a multiple of `STRIP`.
    */
   packStrips(m: number, k: number, source: number, ld: number, transposed: boolean, target: number): void;
   /**
-   * C = A·B for A (m × k), row-major with rows `lda` bytes apart, or in strips if `lda` is 0, the panels of
+   * C = A·B for A (m × depth), row-major with rows `lda` bytes apart, or in strips if `lda` is 0, the panels of
    * B, and C row-major, whose n columns are a multiple of `PANEL`. Rows of A are read, and those of C
    * written, up to a multiple of `STRIP`.
    */
-  multiplyPanels(
-    m: number,
-    n: number,
-    k: number,
-    a: number,
-    lda: number,
-    b: number,
-    c: number,
-    ldc: number,
-  ): void;
+  multiplyPanels(...of: [...ProductExtents, ...MatrixA, b: number, ...MatrixC]): void;
 }
 
 /**
@@ -34,16 +23,7 @@ export interface MatrixKernels extends LineProductKernels, PackKernels {
 export interface LineProductKernels {
   /** C = A·Bᵀ for n lines of B, each `depth` numbers. */
   multiplyLines(
-    dtype: number,
-    m: number,
-    n: number,
-    depth: number,
-    a: number,
-    lda: number,
-    b: number,
-    ldb: number,
-    c: number,
-    ldc: number,
+    ...of: [dtype: number, ...ProductExtents, ...MatrixA, b: number, ldb: number, ...MatrixC]
   ): void;
   /** C += A·B for `depth` lines of B, each n numbers. */
   addLineProducts: LineProductKernels['multiplyLines'];

@@ -31,22 +31,17 @@ export interface RowKernels {
   dotRows(m: number, width: number, a: number, b: number, ld: number, out: number): void;
 }
 
+type Source = [source: number, ld: number];
+
 /** How operands come into panels, and results out of them. */
 export interface PackKernels {
   /**
    * Row-major rows as panels whose depth is the rows, `panelBytes` apart; `width` is a multiple of `PANEL`.
    * Gives whether all of them are finite.
    */
-  packRows(
-    count: number,
-    width: number,
-    source: number,
-    ld: number,
-    target: number,
-    panelBytes: number,
-  ): boolean;
+  packRows(...of: [count: number, width: number, ...Source, target: number, panelBytes: number]): boolean;
   /** Row-major rows as panels whose depth is the head size; `count` is a multiple of `PANEL`. */
-  packColumns(count: number, depth: number, source: number, ld: number, target: number): void;
+  packColumns(...of: [count: number, depth: number, ...Source, target: number]): void;
   /** Widens `count` bit patterns (a multiple of 8) to f32. */
   decodeF16(count: number, source: number, target: number): void;
   decodeBf16(count: number, source: number, target: number): void;
