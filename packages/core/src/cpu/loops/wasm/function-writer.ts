@@ -13,7 +13,10 @@ export interface ImportedFunction {
 
 const EMPTY_BLOCK = 0x40;
 
-/** Writes a module of one function, which takes one i32 and gives nothing. */
+/**
+ * Writes a module of one function, which takes one i32 and gives nothing. Calls one after the other write one
+ * instruction after the other.
+ */
 export class FunctionWriter {
   readonly #code: number[] = [];
   readonly #locals: ValueType[] = [];
@@ -26,66 +29,69 @@ export class FunctionWriter {
     return this.#locals.push(type);
   }
 
-  get(...locals: readonly Local[]): void {
-    for (const local of locals) this.#code.push(scalar.localGet, ...unsigned(local));
+  get(...locals: readonly Local[]): this {
+    return this.#emit(...locals.flatMap(local => [scalar.localGet, ...unsigned(local)]));
   }
 
-  set(local: Local): void {
-    this.#code.push(scalar.localSet, ...unsigned(local));
+  set(local: Local): this {
+    return this.#emit(scalar.localSet, ...unsigned(local));
   }
 
   /** An instruction without operands of its own. */
-  scalar(name: keyof typeof scalar): void {
-    this.#code.push(scalar[name]);
+  scalar(name: keyof typeof scalar): this {
+    return this.#emit(scalar[name]);
   }
 
   /** A load or store, `offset` bytes after the address on the stack. */
-  memory(name: keyof typeof scalar, offset = 0): void {
-    this.#code.push(scalar[name], 0, ...unsigned(offset));
+  memory(name: keyof typeof scalar, offset = 0): this {
+    return this.#emit(scalar[name], 0, ...unsigned(offset));
   }
 
   /** A vector instruction, and the number of a lane where it has one. */
-  vector(name: keyof typeof vector, ...lane: number[]): void {
-    this.#code.push(0xfd, ...unsigned(vector[name]), ...lane);
+  vector(name: keyof typeof vector, ...lane: number[]): this {
+    return this.#emit(0xfd, ...unsigned(vector[name]), ...lane);
   }
 
-  vectorMemory(name: keyof typeof vector, offset = 0, ...lane: number[]): void {
-    this.#code.push(0xfd, ...unsigned(vector[name]), 0, ...unsigned(offset), ...lane);
+  vectorMemory(name: keyof typeof vector, offset = 0, ...lane: number[]): this {
+    return this.vector(name, 0, ...unsigned(offset), ...lane);
   }
 
-  i32(value: number): void {
-    this.#code.push(0x41, ...signed(value));
+  i32(value: number): this {
+    return this.#emit(0x41, ...signed(value));
   }
 
-  /** Four lanes of one number, by the bytes that it is stored in. */
-  splat(bytes: Uint8Array): void {
-    this.vector('const', ...bytes, ...bytes, ...bytes, ...bytes);
+  /** Four lanes of i32, or one number in all of them. */
+  words(...lanes: readonly number[]): this {
+    const all = Int32Array.from({ length: 4 }, (_, lane) => lanes[lane % lanes.length]);
+    return this.vector('const', ...new Uint8Array(all.buffer));
   }
 
-  call(of: ImportedFunction): void {
+  /** Four lanes of one f32. */
+  floats(value: number): this {
+    return this.vector('const', ...new Uint8Array(new Float32Array(4).fill(value).buffer));
+  }
+
+  call(of: ImportedFunction): this {
     const known = this.#imports.findIndex(({ group, name }) => group === of.group && name === of.name);
     const at = known >= 0 ? known : this.#imports.push(of) - 1;
-    this.#code.push(scalar.call, ...unsigned(at));
+    return this.#emit(scalar.call, ...unsigned(at));
   }
 
   /** Repeats a body as long as a local, which counts down, is not 0; not at all where it is 0 at first. */
   countDown(counter: Local, body: () => void): void {
-    this.get(counter);
-    this.#code.push(0x04, EMPTY_BLOCK, 0x03, EMPTY_BLOCK);
+    this.get(counter).#emit(0x04, EMPTY_BLOCK, 0x03, EMPTY_BLOCK);
     body();
-    this.get(counter);
-    this.i32(1);
-    this.scalar('i32Sub');
-    this.set(counter);
-    this.get(counter);
-    this.#code.push(0x0d, 0, 0x0b, 0x0b);
+    this.get(counter).i32(1).scalar('i32Sub').set(counter).get(counter).#emit(0x0d, 0, 0x0b, 0x0b);
   }
 
   /** local += the number on the stack. */
-  increase(local: Local): void {
-    this.get(local);
-    this.scalar('i32Add');
-    this.set(local);
+  increase(local: Local): this {
+    return this.get(local).scalar('i32Add').set(local);
+  }
+
+  #emit(...code: readonly number[]): this {
+    this.#code.push(...code);
+    return this;
   }
 
   /** The module; it imports `env.memory` and exports the function as `run`. */

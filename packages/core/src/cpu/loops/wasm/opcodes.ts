@@ -1,6 +1,5 @@
 /** The instructions of WebAssembly that loops are made of, by the names of the specification. */
 export const scalar = {
-  return: 0x0f,
   call: 0x10,
   localGet: 0x20,
   localSet: 0x21,

@@ -1,17 +1,6 @@
-import type { FlatNode } from '../../../expr/canonical.ts';
 import type { BinaryOp, ExprType, UnaryOp } from '../../../expr/nodes/expr.ts';
-import {
-  convert,
-  decode,
-  floatBytes,
-  formatBytes,
-  loadCode,
-  loadFour,
-  loadOne,
-  typeOfFormat,
-  wordBytes,
-} from '../format.ts';
-import { type LoopSpec, runNumbers, type Table } from '../loop-spec.ts';
+import { decode, type Format, formatBytes, loadCode, loadFour, loadOne } from '../format.ts';
+import { type LoopSpec, runNumbers, type Stream, type Table } from '../loop-spec.ts';
 import { FunctionWriter, type Local } from '../wasm/function-writer.ts';
 import { isSimplePower, type Value, writeOperator, writePower } from './operators.ts';
 import { createSink, type Pointer } from './sink.ts';
@@ -24,9 +13,9 @@ export function writeLoop(spec: LoopSpec, sharedMemory: boolean): Uint8Array<Arr
   const w = new FunctionWriter();
   const number = (n: number): Local => {
     const local = w.local('i32');
-    w.get(w.parameter);
-    w.memory('i32Load', 4 * n);
-    w.set(local);
+    w.get(w.parameter)
+      .memory('i32Load', 4 * n)
+      .set(local);
     return local;
   };
   const pointer = (n: number): Pointer => {
@@ -43,30 +32,21 @@ export function writeLoop(spec: LoopSpec, sharedMemory: boolean): Uint8Array<Arr
   const left = w.local('i32');
   const sink = createSink(w, spec.output, output);
   const { nodes } = spec;
-  const values: Value[] = nodes.map(node => ({ local: w.local('v128'), type: typeOf(node) }));
+  const values = nodes.map(([, type]): Value => ({ local: w.local('v128'), type: type as ExprType }));
   const varying = variation(spec);
-
-  function typeOf([, type]: FlatNode): ExprType {
-    return type as ExprType;
-  }
 
   function writeNode(n: number, mode: Mode): void {
     const [kind, type, detail, ...operands] = nodes[n];
-    if (kind === 'constant') {
-      w.splat(type === 'f32' ? floatBytes(Number(detail)) : wordBytes(constantWord(type, Number(detail))));
-    } else if (kind === 'select') {
-      const [condition, whenTrue, whenFalse] = operands.map(at => values[at].local);
-      for (const local of [whenTrue, whenFalse, condition]) w.get(local);
-      w.vector('bitselect');
+    const inputs = operands.map(at => values[at]);
+    if (kind === 'constant' && type === 'f32') w.floats(Number(detail));
+    else if (kind === 'constant') w.words(type === 'bool' ? -Number(detail) : Number(detail));
+    else if (kind === 'select') {
+      const [condition, whenTrue, whenFalse] = inputs;
+      w.get(whenTrue.local, whenFalse.local, condition.local).vector('bitselect');
     } else if (kind === 'load') writeLoad(n, String(detail), operands, mode);
     else if (detail === 'pow' && isSimplePower(constantAt(operands[1]))) {
-      writePower(w, values[operands[0]].local, constantAt(operands[1]));
-    } else
-      writeOperator(
-        w,
-        detail as UnaryOp | BinaryOp,
-        operands.map(at => values[at]),
-      );
+      writePower(w, inputs[0].local, constantAt(operands[1]));
+    } else writeOperator(w, detail as UnaryOp | BinaryOp, inputs);
     w.set(values[n].local);
   }
 
@@ -79,81 +59,57 @@ export function writeLoop(spec: LoopSpec, sharedMemory: boolean): Uint8Array<Arr
     if (name === 'coordinate') {
       const d = Number(nodes[index[0]][2]);
       if (d === spec.rank - 1) w.get(inner);
-      else {
-        w.get(places[d]);
-        w.vector('i32x4Splat');
-      }
+      else w.get(places[d]).vector('i32x4Splat');
       return;
     }
-    const { type } = values[n];
-    if (index.length > 0) {
-      const t = spec.tables.findIndex(table => table.name === name);
-      loadFromTable(spec.tables[t], tables[t], index, mode === 'four' ? 4 : 1);
-      decode(w, spec.tables[t].format);
-      convert(w, typeOfFormat(spec.tables[t].format), type);
-      return;
-    }
-    const s = spec.streams.findIndex(stream => stream.name === name);
-    const { format, step } = spec.streams[s];
-    const { at } = streams[s];
-    if (mode === 'four' && step === 'next') loadFour(w, format, at);
-    else if (mode === 'four' && step === 'far') {
-      loadLanes(format, lane => {
-        w.get(at, streams[s].step);
-        w.i32(lane);
-        w.scalar('i32Mul');
-        w.scalar('i32Add');
-      });
-    } else {
-      w.get(at);
-      loadOne(w, format);
-    }
-    decode(w, format);
-    convert(w, typeOfFormat(format), type);
+    const sources: readonly (Stream | Table)[] = index.length > 0 ? spec.tables : spec.streams;
+    const s = sources.findIndex(source => source.name === name);
+    if (index.length > 0) loadFromTable(spec.tables[s], tables[s], index, mode);
+    else loadFromStream(spec.streams[s], streams[s], mode);
+    decode(w, sources[s].format, values[n].type);
   }
 
   /** Loads four elements whose addresses are written one by one, as codes. */
-  function loadLanes(format: Table['format'], address: (lane: number) => void): void {
+  function loadLanes(format: Format, address: (lane: number) => void): void {
     address(0);
-    loadCode(w, format);
-    w.vector('i32x4Splat');
+    loadCode(w, format).vector('i32x4Splat');
     for (let lane = 1; lane < 4; lane++) {
       address(lane);
-      loadCode(w, format);
-      w.vector('i32x4ReplaceLane', lane);
+      loadCode(w, format).vector('i32x4ReplaceLane', lane);
     }
+  }
+
+  function loadFromStream({ format, step }: Stream, { at, step: bytes }: Pointer, mode: Mode): void {
+    if (mode === 'four' && step === 'next') loadFour(w, format, at);
+    else if (mode === 'four' && step === 'far')
+      loadLanes(format, lane => w.get(at, bytes).i32(lane).scalar('i32Mul').scalar('i32Add'));
+    else loadOne(w.get(at), format);
   }
 
   function loadFromTable(
     { format, shape, strides }: Table,
     base: Local,
     index: readonly number[],
-    lanes: 1 | 4,
+    mode: Mode,
   ): void {
     const bytes = formatBytes[format];
     const offsets = w.local('v128');
-    w.splat(wordBytes(0));
+    w.words(0);
     index.forEach((at, d) => {
-      w.get(values[at].local);
-      w.splat(wordBytes(shape[d] - 1));
-      w.vector('i32x4MinS');
-      w.splat(wordBytes(0));
-      w.vector('i32x4MaxS');
-      w.splat(wordBytes(strides[d] * bytes));
-      w.vector('i32x4Mul');
-      w.vector('i32x4Add');
+      w.get(values[at].local)
+        .words(shape[d] - 1)
+        .vector('i32x4MinS')
+        .words(0)
+        .vector('i32x4MaxS');
+      w.words(strides[d] * bytes)
+        .vector('i32x4Mul')
+        .vector('i32x4Add');
     });
     w.set(offsets);
-    const address = (lane: number): void => {
-      w.get(base, offsets);
-      w.vector('i32x4ExtractLane', lane);
-      w.scalar('i32Add');
-    };
-    if (lanes === 4) loadLanes(format, address);
-    else {
-      address(0);
-      loadOne(w, format);
-    }
+    const address = (lane: number): FunctionWriter =>
+      w.get(base, offsets).vector('i32x4ExtractLane', lane).scalar('i32Add');
+    if (mode === 'four') loadLanes(format, address);
+    else loadOne(address(0), format);
   }
 
   /** Computes as many elements, and moves on behind them. */
@@ -165,54 +121,32 @@ export function writeLoop(spec: LoopSpec, sharedMemory: boolean): Uint8Array<Arr
       if (step !== 'none') advance(streams[s], size);
     });
     if (spec.output.step !== 'none') advance(output, size);
-    w.get(inner);
-    w.splat(wordBytes(size));
-    w.vector('i32x4Add');
-    w.set(inner);
+    w.get(inner).words(size).vector('i32x4Add').set(inner);
   }
 
   function advance({ at, step }: Pointer, count: number): void {
     w.get(step);
-    if (count > 1) {
-      w.i32(count);
-      w.scalar('i32Mul');
-    }
+    if (count > 1) w.i32(count).scalar('i32Mul');
     w.increase(at);
   }
 
   function nextRow(): void {
-    for (const { start, row } of [output, ...streams]) {
-      w.get(row);
-      w.increase(start);
-    }
-    if (spec.rank > 1) {
-      w.i32(1);
-      w.increase(places[spec.rank - 2]);
-    }
+    for (const { start, row } of [output, ...streams]) w.get(row).increase(start);
+    if (spec.rank > 1) w.i32(1).increase(places[spec.rank - 2]);
   }
 
   for (const [n, level] of varying.entries()) if (level === 'never') writeNode(n, 'row');
   w.countDown(rows, () => {
-    for (const { at, start } of [output, ...streams]) {
-      w.get(start);
-      w.set(at);
-    }
-    w.vector('const', ...[0, 1, 2, 3].flatMap(lane => [...wordBytes(lane)]));
-    w.set(inner);
+    for (const { at, start } of [output, ...streams]) w.get(start).set(at);
+    w.words(0, 1, 2, 3).set(inner);
     for (const [n, level] of varying.entries()) if (level === 'row') writeNode(n, 'row');
-    sink.start();
-    w.get(count);
-    w.i32(2);
-    w.scalar('i32ShrU');
-    w.set(left);
+    sink.start?.();
+    w.get(count).i32(2).scalar('i32ShrU').set(left);
     w.countDown(left, () => writeElements('four'));
-    sink.afterFours();
-    w.get(count);
-    w.i32(3);
-    w.scalar('i32And');
-    w.set(left);
+    sink.afterFours?.();
+    w.get(count).i32(3).scalar('i32And').set(left);
     w.countDown(left, () => writeElements('one'));
-    sink.end();
+    sink.end?.();
     nextRow();
   });
   return w.module(sharedMemory);
@@ -230,8 +164,4 @@ function variation({ nodes, streams, rank }: LoopSpec): ('never' | 'row' | 'elem
     } else levels[n] = operands.some(at => levels[at] === 'element') ? 'element' : 'row';
   });
   return levels;
-}
-
-function constantWord(type: string, value: number): number {
-  return type === 'bool' ? (value === 0 ? 0 : -1) : value;
 }

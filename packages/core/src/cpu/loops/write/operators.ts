@@ -1,6 +1,6 @@
 import type { BinaryOp, ExprType, UnaryOp } from '../../../expr/nodes/expr.ts';
 import { binaryFunction, unaryFunction } from '../../../expr/nodes/operators.ts';
-import { convert, floatBytes, laneFunction } from '../format.ts';
+import { convert, laneFunction } from '../format.ts';
 import type { FunctionWriter, ImportedFunction, Local } from '../wasm/function-writer.ts';
 import type { vector } from '../wasm/opcodes.ts';
 
@@ -39,8 +39,8 @@ const instructions: Readonly<Record<Operator, Readonly<Partial<Record<ExprType, 
   sub: { f32: 'f32x4Sub', i32: 'i32x4Sub' },
   mul: { f32: 'f32x4Mul', i32: 'i32x4Mul' },
   div: { f32: 'f32x4Div' },
-  floorDiv: { i32: laneFunction('floorDivLanes', 'v128', 'v128') },
-  mod: { i32: laneFunction('modLanes', 'v128', 'v128') },
+  floorDiv: { i32: laneFunction('floorDivLanes', ['v128', 'v128']) },
+  mod: { i32: laneFunction('modLanes', ['v128', 'v128']) },
   pow: { f32: ofHost('pow') },
   min: { f32: 'f32x4Min', i32: 'i32x4MinS' },
   max: { f32: 'f32x4Max', i32: 'i32x4MaxS' },
@@ -68,7 +68,7 @@ export function writeOperator(w: FunctionWriter, op: Operator, operands: readonl
     callByLane(w, instruction, operands);
     return;
   }
-  for (const { local } of operands) w.get(local);
+  w.get(...operands.map(({ local }) => local));
   if (op === 'toF32') convert(w, type, 'f32');
   else if (typeof instruction === 'object') w.call(instruction);
   else if (instruction) w.vector(instruction);
@@ -82,26 +82,17 @@ export function isSimplePower(exponent: number): boolean {
 
 /** Leaves x to a power that `isSimplePower` accepts on the stack. */
 export function writePower(w: FunctionWriter, x: Local, exponent: number): void {
-  if (exponent < 0) w.splat(floatBytes(1));
+  if (exponent < 0) w.floats(1);
   w.get(x);
-  if (exponent === 2) {
-    w.get(x);
-    w.vector('f32x4Mul');
-  }
+  if (exponent === 2) w.get(x).vector('f32x4Mul');
   if (Math.abs(exponent) === 0.5) w.vector('f32x4Sqrt');
   if (exponent < 0) w.vector('f32x4Div');
 }
 
 function callByLane(w: FunctionWriter, of: ImportedFunction, operands: readonly Value[]): void {
-  w.splat(new Uint8Array(4));
+  w.words(0);
   for (let lane = 0; lane < 4; lane++) {
-    for (const { local } of operands) {
-      w.get(local);
-      w.vector('f32x4ExtractLane', lane);
-      w.scalar('f64Promote');
-    }
-    w.call(of);
-    w.scalar('f32Demote');
-    w.vector('f32x4ReplaceLane', lane);
+    for (const { local } of operands) w.get(local).vector('f32x4ExtractLane', lane).scalar('f64Promote');
+    w.call(of).scalar('f32Demote').vector('f32x4ReplaceLane', lane);
   }
 }
