@@ -1,7 +1,7 @@
 import type { LoopHost } from '../kernels/interface/module-host.ts';
 import { compileAtOnce } from '../kernels/wasm/variant-modules.ts';
 import { type CompiledLoop, linkLoop } from './link-loop.ts';
-import type { LoopSpec } from './loop-spec.ts';
+import type { KeyedLoop } from './loop-spec.ts';
 import { writeLoop } from './write/loop-writer.ts';
 
 /** Modules by what they are made of, null where the host refuses to compile. */
@@ -12,12 +12,13 @@ const linked = new WeakMap<LoopHost, Map<string, CompiledLoop>>();
 const MOST_MODULES = 1024;
 
 /** A loop on the memory of a host; null where the host compiles nothing at once. */
-export function compiledLoop(spec: LoopSpec, key: string, host: LoopHost): CompiledLoop | null {
+export function compiledLoop(loop: KeyedLoop, host: LoopHost): CompiledLoop | null {
+  const { key } = loop;
   const known = linked.get(host) ?? new Map<string, CompiledLoop>();
   linked.set(host, known);
   const found = known.get(key);
   if (found) return found;
-  const module = loopModule(spec, key, host.shared);
+  const module = loopModule(loop, host.shared);
   if (!module) return null;
   const run = linkLoop(module, host);
   if (known.size >= MOST_MODULES) known.clear();
@@ -25,8 +26,22 @@ export function compiledLoop(spec: LoopSpec, key: string, host: LoopHost): Compi
   return run;
 }
 
+/** Some loops on the memory of kernels; null where one of them cannot be had. */
+export function compiledLoops(
+  loops: readonly KeyedLoop[],
+  host: LoopHost | undefined,
+): CompiledLoop[] | null {
+  const compiled: CompiledLoop[] = [];
+  for (const loop of loops) {
+    const run = host && compiledLoop(loop, host);
+    if (!run) return null;
+    compiled.push(run);
+  }
+  return compiled;
+}
+
 /** The module of a loop; null where the host compiles nothing at once. */
-export function loopModule(spec: LoopSpec, key: string, shared: boolean): WebAssembly.Module | null {
+export function loopModule({ spec, key }: KeyedLoop, shared: boolean): WebAssembly.Module | null {
   const known = modules.get(key);
   if (known !== undefined) return known;
   const module = compileAtOnce(writeLoop(spec, shared));

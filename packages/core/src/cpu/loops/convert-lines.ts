@@ -2,7 +2,7 @@ import type { LoopHost } from '../kernels/interface/module-host.ts';
 import type { Memory } from '../kernels/memory/memory.ts';
 import { compiledLoop } from './compiled-loop.ts';
 import { type Format, formatBytes } from './format.ts';
-import { type LoopSpec, runNumbers } from './loop-spec.ts';
+import { type KeyedLoop, type LoopSpec, runNumbers } from './loop-spec.ts';
 
 /** Lines of elements in the kernels' memory. */
 export interface SourceLines {
@@ -25,19 +25,19 @@ export function convertLines(
   ld: number,
 ): void {
   const isNext = stepBytes === formatBytes[format];
-  const { spec, key } = specOf(format, isNext);
-  const loop = compiledLoop(spec, key, host);
+  const converting = converter(format, isNext);
+  const loop = compiledLoop(converting, host);
   if (!loop) throw new Error('loops that convert elements are small enough to be compiled anywhere');
-  const numbers = memory.scratch(runNumbers.length(spec)).at;
+  const numbers = memory.scratch(runNumbers.length(converting.spec)).at;
   memory.i32.set([length, count, target, 4, ld, at, stepBytes, lineBytes, 0, 0], numbers >> 2);
   loop(numbers);
 }
 
-const specs = new Map<string, { readonly spec: LoopSpec; readonly key: string }>();
+const converters = new Map<string, KeyedLoop>();
 
-function specOf(format: Format, isNext: boolean): { readonly spec: LoopSpec; readonly key: string } {
+function converter(format: Format, isNext: boolean): KeyedLoop {
   const name = `${format} ${isNext}`;
-  const known = specs.get(name);
+  const known = converters.get(name);
   if (known) return known;
   const spec: LoopSpec = {
     nodes: [['load', 'f32', 'x0']],
@@ -47,6 +47,6 @@ function specOf(format: Format, isNext: boolean): { readonly spec: LoopSpec; rea
     output: { kind: 'store', format: 'f32', step: 'next' },
   };
   const made = { spec, key: JSON.stringify(spec) };
-  specs.set(name, made);
+  converters.set(name, made);
   return made;
 }

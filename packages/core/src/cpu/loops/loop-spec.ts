@@ -20,6 +20,12 @@ export interface LoopSpec {
   readonly output: Output;
 }
 
+/** A loop, and the key by which loops are told apart. */
+export interface KeyedLoop {
+  readonly spec: LoopSpec;
+  readonly key: string;
+}
+
 export interface Stream {
   readonly name: string;
   readonly format: Format;

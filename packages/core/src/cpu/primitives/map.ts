@@ -1,7 +1,7 @@
 import { inputName } from '../../primitive/element.ts';
 import type { MapPrimitive } from '../../primitive/primitive.ts';
 import type { TensorDesc } from '../../tensor/tensor.ts';
-import { compiledLoop } from '../loops/compiled-loop.ts';
+import { compiledLoops } from '../loops/compiled-loop.ts';
 import { formatOf } from '../loops/format.ts';
 import { type LoopPlan, loopInputs, planCopy } from '../loops/plan/plan-loop.ts';
 import { planParts } from '../loops/plan/plan-parts.ts';
@@ -18,16 +18,13 @@ export function prepareMap(
   const plans = planMap(primitive, inputs, output);
   if (!plans) return null;
   return (kernels, from, [to], team) => {
-    const { memory, loops } = kernels;
-    const compiled = loops && plans.map(({ spec, key }) => compiledLoop(spec, key, loops));
+    const { memory } = kernels;
+    const compiled = compiledLoops(plans, kernels.loops);
     if (!compiled) return false;
     memory.reset();
     const at = writable(memory, to);
     const sources = from.map(tensor => readable(memory, tensor));
-    for (const [n, loop] of compiled.entries()) {
-      if (!loop) return false;
-      runLoop(plans[n], loop, kernels, at, sources, team);
-    }
+    for (const [n, loop] of compiled.entries()) runLoop(plans[n], loop, kernels, at, sources, team);
     copyBack(memory, to, at);
     return true;
   };

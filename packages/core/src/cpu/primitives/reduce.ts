@@ -1,10 +1,11 @@
+import { keptShape } from '../../primitive/check.ts';
 import { broadcastStrides } from '../../primitive/host/lines/reader.ts';
 import type { ReducePrimitive } from '../../primitive/primitive.ts';
 import { contiguousStrides, elementCount } from '../../tensor/shape.ts';
 import type { TensorDesc } from '../../tensor/tensor.ts';
-import { compiledLoop } from '../loops/compiled-loop.ts';
+import { compiledLoops } from '../loops/compiled-loop.ts';
 import { formatOf } from '../loops/format.ts';
-import { type LoopInput, type LoopOutput, loopInputs, planLoop } from '../loops/plan/plan-loop.ts';
+import { loopInputs, planLoop } from '../loops/plan/plan-loop.ts';
 import { runLoop } from '../loops/run/run-loop.ts';
 import { copyBack, readable, writable } from '../operands/resident.ts';
 import type { RunOnKernels } from './run-on-kernels.ts';
@@ -23,28 +24,24 @@ export function prepareReduce(
 ): RunOnKernels | null {
   const format = formatOf(output.dtype);
   if (op === 'prod' || !format) return null;
-  const kept = domain.map((extent, d) => (axes.includes(d) ? 1 : extent));
-  const reduced: LoopInput = {
+  const kept = keptShape({ domain, axes });
+  const sumFormat = op === 'sum' ? 'f64' : 'f32';
+  const reduced = {
     name: 'reduced',
-    format: op === 'sum' ? 'f64' : 'f32',
+    format: sumFormat,
     shape: kept,
     strides: contiguousStrides(kept),
-  };
-  const sums: LoopOutput = {
-    kind: op,
-    format: op === 'sum' ? 'f64' : 'f32',
-    strides: broadcastStrides(reduced, domain),
-  };
+  } as const;
+  const sums = { kind: op, format: sumFormat, strides: broadcastStrides(reduced, domain) } as const;
   const adding = planLoop(element, loopInputs(inputs), domain, sums);
-  const to: LoopOutput = { kind: 'store', format, strides: output.strides };
-  const finishing = planLoop(result, [reduced], kept, to);
+  const finishing = planLoop(result, [reduced], kept, { kind: 'store', format, strides: output.strides });
   if (!adding || !finishing) return null;
   const count = elementCount(kept);
   return (kernels, from, [target], team) => {
-    const { memory, loops } = kernels;
-    const add = loops && compiledLoop(adding.spec, adding.key, loops);
-    const finish = loops && compiledLoop(finishing.spec, finishing.key, loops);
-    if (!add || !finish) return false;
+    const { memory } = kernels;
+    const compiled = compiledLoops([adding, finishing], kernels.loops);
+    if (!compiled) return false;
+    const [add, finish] = compiled;
     memory.reset();
     const sums = op === 'sum' ? memory.allocate(Float64Array, count) : memory.floats(count);
     if (op !== 'sum') sums.values.fill(starts[op]);

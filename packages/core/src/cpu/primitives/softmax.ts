@@ -5,7 +5,7 @@ import type { SoftmaxPrimitive } from '../../primitive/primitive.ts';
 import { dtypeInfo } from '../../tensor/dtype/dtype.ts';
 import { contiguousStrides, elementCount } from '../../tensor/shape.ts';
 import type { Tensor, TensorDesc } from '../../tensor/tensor.ts';
-import { compiledLoop } from '../loops/compiled-loop.ts';
+import { compiledLoops } from '../loops/compiled-loop.ts';
 import { formatOf } from '../loops/format.ts';
 import { type LoopInput, type LoopOutput, planLoop } from '../loops/plan/plan-loop.ts';
 import { runLoop } from '../loops/run/run-loop.ts';
@@ -45,8 +45,8 @@ export function prepareSoftmax(
   const count = elementCount(kept);
 
   return (kernels, [from], [to, stats], team) => {
-    const { memory, loops } = kernels;
-    const compiled = loops && plans.map(({ spec, key }) => compiledLoop(spec, key, loops));
+    const { memory } = kernels;
+    const compiled = compiledLoops(plans, kernels.loops);
     if (!compiled) return false;
     memory.reset();
     const [largest, sums] = [memory.floats(count), memory.allocate(Float64Array, count)];
@@ -54,7 +54,6 @@ export function prepareSoftmax(
     const [at, output] = [readable(memory, from), writable(memory, to)];
     largest.values.fill(-Infinity);
     for (const [n, loop] of compiled.entries()) {
-      if (!loop) return false;
       const values = n === 2 && log ? totals.at : largest.at;
       runLoop(plans[n], loop, kernels, [largest.at, sums.at, output][n], [at, values, sums.at], team);
       if (n !== 1) continue;

@@ -1,7 +1,7 @@
 import type { Kernels } from '../kernels/interface/kernels.ts';
 import { operationModules } from '../kernels/wasm/operation-kernels.ts';
 import { compiledLoop, loopModule } from '../loops/compiled-loop.ts';
-import type { LoopPlan } from '../loops/plan/plan-loop.ts';
+import type { KeyedLoop } from '../loops/loop-spec.ts';
 import { type Pool, WorkerFailure } from '../threads/pool.ts';
 import { control, NEVER, runTasks, tasksLeft } from './control.ts';
 import { type SharedTasks, TASK_WORDS } from './tasks.ts';
@@ -14,7 +14,7 @@ export interface Team {
    */
   readonly threads: number;
   /** The number by which tasks name a loop; null where workers cannot have the loop. */
-  loopNumber(plan: Pick<LoopPlan, 'spec' | 'key'>): number | null;
+  loopNumber(loop: KeyedLoop): number | null;
   /**
    * Runs at most `MOST_TASKS` tasks, and returns when all are done. The calling thread does not wait for
    * workers to come: those that are late find fewer tasks, or none.
@@ -43,7 +43,7 @@ interface Place {
 
 /** A team of the workers that `pool` gives; null where there are none, or none yet. */
 export function createTeam(pool: () => Pool | null): Team {
-  const plans: Pick<LoopPlan, 'spec' | 'key'>[] = [];
+  const known: KeyedLoop[] = [];
   const modules: WebAssembly.Module[] = [];
   const numbers = new Map<string, number>();
   /** How many loops each worker has been told of. */
@@ -118,14 +118,14 @@ export function createTeam(pool: () => Pool | null): Team {
     get threads() {
       return isBroken ? 1 : (pool()?.threads ?? 1);
     },
-    loopNumber(plan) {
-      const known = numbers.get(plan.key);
-      if (known !== undefined) return known;
-      const module = plans.length < MOST_LOOPS ? loopModule(plan.spec, plan.key, true) : null;
+    loopNumber(loop) {
+      const number = numbers.get(loop.key);
+      if (number !== undefined) return number;
+      const module = known.length < MOST_LOOPS ? loopModule(loop, true) : null;
       if (!module) return null;
       modules.push(module);
-      numbers.set(plan.key, plans.push(plan) - 1);
-      return plans.length - 1;
+      numbers.set(loop.key, known.push(loop) - 1);
+      return known.length - 1;
     },
     run(kernels, { rows, packing }) {
       const { memory, loops, matrices } = kernels;
@@ -146,8 +146,7 @@ export function createTeam(pool: () => Pool | null): Team {
       runTasks(of, region, () => memory.i32, 0, {
         matrices,
         loop(number) {
-          const { spec, key } = plans[number];
-          const loop = compiledLoop(spec, key, loops);
+          const loop = compiledLoop(known[number], loops);
           if (!loop) throw new Error('loops are compiled before they are shared');
           return loop;
         },

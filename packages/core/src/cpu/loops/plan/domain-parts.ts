@@ -1,5 +1,6 @@
 import { binary, constant, select, unary } from '../../../expr/nodes/create-node.ts';
 import type { Expr, LoadExpr } from '../../../expr/nodes/expr.ts';
+import { binaryFunction } from '../../../expr/nodes/operators.ts';
 import { nodes, withOperands } from '../../../expr/nodes/walk.ts';
 
 /** A box of a domain: its first place, and its extents. */
@@ -146,24 +147,15 @@ interface Comparison {
   holds(coordinate: number): boolean;
 }
 
-const comparisons: Readonly<Record<string, (x: number, y: number) => boolean>> = {
-  lt: (x, y) => x < y,
-  le: (x, y) => x <= y,
-  gt: (x, y) => x > y,
-  ge: (x, y) => x >= y,
-  eq: (x, y) => x === y,
-  ne: (x, y) => x !== y,
-};
-
 function comparisonOf(e: Expr, places: ReadonlyMap<Expr, Place>): Comparison | null {
-  if (e.kind !== 'binary' || !Object.hasOwn(comparisons, e.op)) return null;
+  if (e.kind !== 'binary' || e.type !== 'bool') return null;
   const [a, b] = [places.get(e.a), places.get(e.b)];
   if (!a || !b || (a.d !== null && b.d !== null)) return null;
-  const compare = comparisons[e.op];
+  const compare = binaryFunction(e.op, e.type);
   const value = ({ d: own, offset }: Place, at: number): number => (own === null ? offset : at + offset);
   return {
     d: a.d ?? b.d,
     at: a.d === null ? a.offset - b.offset : b.offset - a.offset,
-    holds: at => compare(value(a, at), value(b, at)),
+    holds: at => compare(value(a, at), value(b, at)) === 1,
   };
 }

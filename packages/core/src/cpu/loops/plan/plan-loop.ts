@@ -5,7 +5,7 @@ import { broadcastStrides } from '../../../primitive/host/lines/reader.ts';
 import { dtypeInfo } from '../../../tensor/dtype/dtype.ts';
 import type { TensorDesc } from '../../../tensor/tensor.ts';
 import { copyFormat, type Format, formatBytes, formatOf, typeOfFormat } from '../format.ts';
-import type { LoopSpec, Output, Step, Stream, Table } from '../loop-spec.ts';
+import type { KeyedLoop, LoopSpec, Output, Step, Stream, Table } from '../loop-spec.ts';
 import { collapseDimensions, withLongRows } from './collapse-dimensions.ts';
 
 /** Where the elements of a loop go, by the dimensions of its domain. */
@@ -19,10 +19,7 @@ export interface LoopOutput {
 }
 
 /** A loop over a domain. */
-export interface LoopPlan {
-  readonly spec: LoopSpec;
-  /** The key by which specs are told apart. */
-  readonly key: string;
+export interface LoopPlan extends KeyedLoop {
   /** The dimensions of the loop. */
   readonly shape: readonly number[];
   /** In bytes along each dimension, of the output. */
