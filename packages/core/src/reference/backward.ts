@@ -1,4 +1,4 @@
-import { placementLists } from '../attention/host/addressing.ts';
+import { hostOperand } from '../attention/host/addressing.ts';
 import { dequantised } from '../attention/host/dequantise.ts';
 import { rowIndex } from '../attention/host/result-index.ts';
 import { createLengths } from '../attention/host/sequences.ts';
@@ -87,7 +87,7 @@ function backward(
   const { Dqk, Dv, scale } = problem;
   const lengths = createLengths(problem, operands);
   const chain = createScoreChain(problem, operands, createVisibility(problem, operands));
-  const dORows = headReader(dODesc, operands.dO, lengths.q, placementLists('dO', operands));
+  const dORows = headReader(hostOperand('dO', dODesc, operands, lengths.q));
   const row = rowIndex(problem, lengths.q);
   const dLse = operands.dLse?.toFloat64();
   const sinks = operands.sink?.toFloat64();

@@ -1,4 +1,4 @@
-import { placementLists } from '../attention/host/addressing.ts';
+import { hostOperand } from '../attention/host/addressing.ts';
 import { operandIndex } from '../attention/host/result-index.ts';
 import { createLengths, type SequenceSide } from '../attention/host/sequences.ts';
 import type { BackwardInputs } from '../attention/options/options.ts';
@@ -35,7 +35,7 @@ export function forwardResults(
   return {
     o: isUnrounded(o)
       ? resultRows(forward, operands, side, o)
-      : headReader(forward.o, operands.o, side, placementLists('o', operands)),
+      : headReader(hostOperand('o', forward.o, operands, side)),
     lse: isUnrounded(lse) ? lse.values : operands.lse.toFloat64(),
   };
 }

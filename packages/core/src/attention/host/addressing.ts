@@ -34,6 +34,24 @@ export function placementLists(name: RaggedName, operands: Partial<Operands<Tens
   return { raggedOffsets };
 }
 
+/** An operand on the host, and what says where its rows lie. */
+export interface HostOperand {
+  readonly desc: OperandDesc;
+  readonly tensor: Tensor;
+  readonly side: SequenceSide;
+  readonly lists?: PlacementLists;
+}
+
+/** An operand of a problem by its name. */
+export function hostOperand<N extends RaggedName>(
+  name: N,
+  desc: OperandDesc,
+  operands: Readonly<Record<N, Tensor>> & Partial<Operands<Tensor>>,
+  side: SequenceSide,
+): HostOperand {
+  return { desc, tensor: operands[name], side, lists: placementLists(name, operands) };
+}
+
 /**
  * Addresses of an operand in any layout: dense, packed, ragged or paged.
  * @throws InvalidArgumentError when a list is missing that the layout needs.

@@ -68,7 +68,8 @@ export function lengthsOnHost<T extends TensorDesc>(
 }
 
 /**
- * Where the sequences of an operand start, in any layout but paged: elements from its first to that of sequence b.
+ * Where the sequences of an operand start, in any layout but paged: elements from its first to that of
+ * sequence b.
  * @param raggedOffsets the operand's own (B + 1) offsets; needed when it is ragged.
  * @throws InvalidArgumentError when a ragged operand has no offsets.
  */

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { normalise, normaliseBackward } from '../../attention/normalise.ts';
 import type { AttentionProblem, BackwardProblem } from '../../attention/problem/problem.ts';
 import { Tensor } from '../../tensor/tensor.ts';
-import { type BackwardTasks, backwardTasks, forwardTasks, type KeysTask, type RowsTask } from './tasks.ts';
+import { backwardTasks, forwardTasks } from './tasks.ts';
 
 const tiles = { rows: 64, columns: 128 };
 
@@ -11,14 +11,9 @@ function problemOf(B: number, Hq: number, Hkv: number, S: number): AttentionProb
   return normalise({ q, k, v: k }).problem;
 }
 
-function allForwardTasks(problem: AttentionProblem, threads: number): RowsTask[] {
-  const { count, task } = forwardTasks(problem, tiles, threads);
-  return Array.from({ length: count }, (_, n) => task(n));
-}
-
 test.each([1, 2, 3, 16])('forward computes each row once on %i threads', threads => {
   const problem = problemOf(2, 6, 2, 200);
-  const rows = allForwardTasks(problem, threads).flatMap(({ b, first, end, from, to }) => {
+  const rows = forwardTasks(problem, tiles, threads).flatMap(({ b, first, end, from, to }) => {
     const heads = Array.from({ length: end - first }, (_, n) => first + n);
     return heads.flatMap(h => Array.from({ length: to - from }, (_, n) => `${b} ${h} ${from + n}`));
   });
@@ -28,7 +23,7 @@ test.each([1, 2, 3, 16])('forward computes each row once on %i threads', threads
 });
 
 test('the first heads are computed by one thread each, the last ones in ever smaller tasks, later rows first', () => {
-  const sizes = allForwardTasks(problemOf(1, 6, 6, 512), 2).map(({ first, from, to }) => [
+  const sizes = forwardTasks(problemOf(1, 6, 6, 512), tiles, 2).map(({ first, from, to }) => [
     first,
     from / 64,
     to / 64,
@@ -45,7 +40,7 @@ test('the first heads are computed by one thread each, the last ones in ever sma
 });
 
 test('a single head keeps two threads busy until the end', () => {
-  const sizes = allForwardTasks(problemOf(1, 1, 1, 4096), 2).map(({ from, to }) => (to - from) / 64);
+  const sizes = forwardTasks(problemOf(1, 1, 1, 4096), tiles, 2).map(({ from, to }) => (to - from) / 64);
   expect(sizes).toEqual([16, 12, 9, 7, 5, 4, 3, 2, 2, 1, 1, 1, 1]);
 });
 
@@ -55,13 +50,9 @@ function backwardProblemOf(Hq: number, Hkv: number, S: number): BackwardProblem 
   return normaliseBackward({ q, k, v: k, o: q, lse, dO: q }).problem;
 }
 
-function allBackwardTasks({ count, task }: BackwardTasks): KeysTask[] {
-  return Array.from({ length: count }, (_, n) => task(n));
-}
-
 test.each([1, 2, 3, 16])('backward computes each tile of keys once on %i threads', threads => {
   const work = backwardTasks(backwardProblemOf(6, 2, 2000), tiles, threads);
-  const computed = allBackwardTasks(work).flatMap(({ group, firstTile, endTile }) =>
+  const computed = work.tasks.flatMap(({ group, firstTile, endTile }) =>
     Array.from({ length: endTile - firstTile }, (_, n) => `${group} ${firstTile + n}`),
   );
   expect(new Set(computed).size).toBe(2 * 16);
@@ -71,10 +62,10 @@ test.each([1, 2, 3, 16])('backward computes each tile of keys once on %i threads
 test('one thread leaves the keys of a head together; more share those of the last heads, in the sections in which dq is summed', () => {
   const problem = backwardProblemOf(5, 5, 1024);
   const one = backwardTasks(problem, tiles, 1);
-  expect(allBackwardTasks(one).map(({ endTile }) => endTile)).toEqual(new Array(5).fill(8));
+  expect(one.tasks.map(({ endTile }) => endTile)).toEqual(new Array(5).fill(8));
   const three = backwardTasks(problem, tiles, 3);
   expect(three.sections).toEqual(one.sections);
-  const cut = allBackwardTasks(three).filter(({ part }) => part);
+  const cut = three.tasks.filter(({ part }) => part);
   expect(new Set(cut.map(({ group }) => group))).toEqual(new Set([3, 4]));
   expect(cut.map(({ part }) => part?.slot)).toEqual(Array.from({ length: three.slots }, (_, n) => n));
   for (const { firstTile, endTile } of cut) {

@@ -2,59 +2,45 @@ import type { AttentionProblem, BackwardProblem } from '../../attention/problem/
 import { dtypeInfo } from '../../tensor/dtype/dtype.ts';
 import type { TileSize } from './tiles/tile-size.ts';
 
-/**
- * How a pass is cut into tasks that may run in any order and on any thread: no two of them write the same
- * number.
- */
-export interface Tasks<Task> {
-  readonly count: number;
-  task(n: number): Task;
-}
-
-/**
- * Query rows `from` ≤ i < `to` of the heads `first` ≤ h < `end` of a sequence, which share heads of k and v
- * with nobody else.
- */
-export interface RowsTask {
+/** Query heads `first` ≤ h < `end` of a sequence, which share heads of k and v with nobody else. */
+interface HeadsTask {
   /** Which of the `headGroups` these heads are. */
   readonly group: number;
   readonly b: number;
   readonly first: number;
   readonly end: number;
+}
+
+/** Query rows `from` ≤ i < `to` of some heads. */
+export interface RowsTask extends HeadsTask {
   readonly from: number;
   readonly to: number;
 }
 
 /**
- * Forward in tasks of whole tiles of query rows of a head, each at most half a thread's share of all that is
- * left (guided self-scheduling, Polychronopoulos and Kuck 1987). So the first heads are not cut, only one
- * thread unpacks their keys and values, and at the end tasks are of one tile, for threads to end at about the
- * same time. Later rows of a head, of which a causal mask shows more keys, come first. Rows do not depend on
- * each other: how they are cut shows in no bit.
+ * Forward in tasks that may run in any order and on any thread, as no two of them write the same number:
+ * whole tiles of query rows of a head, each at most half a thread's share of all that is left (guided
+ * self-scheduling, Polychronopoulos and Kuck 1987). So the first heads are not cut, only one thread unpacks
+ * their keys and values, and at the end tasks are of one tile, for threads to end at about the same time.
+ * Later rows of a head, of which a causal mask shows more keys, come first. Rows do not depend on each other:
+ * how they are cut shows in no bit.
  */
-export function forwardTasks(
-  problem: AttentionProblem,
-  { rows }: TileSize,
-  threads: number,
-): Tasks<RowsTask> {
-  const { Hq, Sq } = problem;
-  const heads = headsThatShare(problem);
+export function forwardTasks(problem: AttentionProblem, { rows }: TileSize, threads: number): RowsTask[] {
   const groups = headGroups(problem);
-  const tiles = Math.ceil(Sq / rows);
+  const tiles = Math.ceil(problem.Sq / rows);
   const tasks: RowsTask[] = [];
   let left = groups * tiles;
   for (let group = 0; group < groups; group++) {
-    const b = Math.floor((group * heads) / Hq);
-    const first = (group * heads) % Hq;
+    const heads = headsOfGroup(problem, group);
     for (let to = tiles; to > 0; ) {
       // Half, as the last rows of a head see up to twice the keys of the average one with a causal mask.
       const from = Math.max(0, to - Math.ceil(left / (2 * threads)));
-      tasks.push({ group, b, first, end: first + heads, from: from * rows, to: to * rows });
+      tasks.push({ ...heads, from: from * rows, to: to * rows });
       left -= to - from;
       to = from;
     }
   }
-  return { count: tasks.length, task: n => tasks[n] };
+  return tasks;
 }
 
 /**
@@ -65,23 +51,19 @@ export function headGroups(problem: AttentionProblem): number {
   return problem.Sq === 0 ? 0 : (problem.B * problem.Hq) / headsThatShare(problem);
 }
 
+function headsOfGroup(problem: AttentionProblem, group: number): HeadsTask {
+  const count = headsThatShare(problem);
+  const first = (group * count) % problem.Hq;
+  return { group, b: Math.floor((group * count) / problem.Hq), first, end: first + count };
+}
+
 /** Neighbouring query heads, the fewest that share no head of k or v with others. */
 export function headsThatShare({ Hq, Hk, Hv }: AttentionProblem): number {
   return leastCommonMultiple(Hq / Hk, Hq / Hv);
 }
 
-/**
- * Query heads `first` ≤ h < `end` of a sequence, which share heads of k and v with nobody else, and keys of
- * some tiles.
- */
-export interface KeysTask {
-  /** Which of the `headGroups` these heads are. */
-  readonly group: number;
-  readonly b: number;
-  readonly first: number;
-  readonly end: number;
-  readonly firstTile: number;
-  readonly endTile: number;
+/** Keys of some tiles of some heads. */
+export interface KeysTask extends HeadsTask, TileRange {
   /** Where its part of dq goes when other tasks have the other keys of these heads; else null. */
   readonly part: PartOfDq | null;
 }
@@ -93,7 +75,8 @@ export interface PartOfDq {
   readonly end: number;
 }
 
-export interface BackwardTasks extends Tasks<KeysTask> {
+export interface BackwardTasks {
+  readonly tasks: readonly KeysTask[];
   /** The keys of a head in sections, whose sums of dq are added up in their order. */
   readonly sections: readonly TileRange[];
   /** Slots for parts of dq. */
@@ -119,11 +102,10 @@ export function backwardTasks(
   { columns }: TileSize,
   threads: number,
 ): BackwardTasks {
-  const { Hq, Skv } = problem.forward;
-  const heads = headsThatShare(problem.forward);
-  const groups = headGroups(problem.forward);
-  const tiles = Math.ceil(Skv / columns);
-  const sections = keySections(problem.forward, tiles);
+  const { forward } = problem;
+  const groups = headGroups(forward);
+  const tiles = Math.ceil(forward.Skv / columns);
+  const sections = keySections(forward, tiles);
   const whole = threads === 1 ? groups : groups - Math.max(1, groups % threads);
   const uncut = cut(sections, tiles);
   const tasks: KeysTask[] = [];
@@ -131,17 +113,16 @@ export function backwardTasks(
   for (let group = 0; group < groups; group++) {
     const share = Math.ceil(((groups - group) * tiles) / (2 * threads));
     const ranges = group < whole ? uncut : cut(sections, share);
-    const b = Math.floor((group * heads) / Hq);
-    const first = (group * heads) % Hq;
+    const heads = headsOfGroup(forward, group);
     const end = slots + ranges.length;
     ranges.forEach(({ firstTile, endTile }, n) => {
       const part = ranges.length === 1 ? null : { slot: slots + n, first: slots, end };
-      tasks.push({ group, b, first, end: first + heads, firstTile, endTile, part });
+      tasks.push({ ...heads, firstTile, endTile, part });
     });
     if (ranges.length > 1) slots = end;
   }
   const largest = tasks.reduce((most, { firstTile, endTile }) => Math.max(most, endTile - firstTile), 0);
-  return { count: tasks.length, task: n => tasks[n], sections, slots, keys: largest * columns };
+  return { tasks, sections, slots, keys: largest * columns };
 }
 
 /**

@@ -1,6 +1,7 @@
+import type { HostOperand } from '../../attention/host/addressing.ts';
 import type { Kernels } from '../kernels/interface/kernels.ts';
 import { PANEL_BYTES, padded } from '../kernels/interface/panel.ts';
-import type { Unpack } from './unpack.ts';
+import { createUnpack } from './unpack.ts';
 
 /**
  * One head of k or v as f32 panels of B. It serves all query rows of all query heads that share it, tile by
@@ -25,24 +26,24 @@ const UNLOADED = 0;
 const FINITE = 1;
 const NOT_FINITE = 2;
 
-/** Panels for up to `positions` positions of head size D in tiles of T positions, a multiple of `PANEL`. */
+/** How large panels are, and which of them are asked for. */
+interface HeadPanelsSize {
+  /** Positions of the longest head, in tiles of T, a multiple of `PANEL`. */
+  readonly positions: number;
+  readonly T: number;
+  readonly rows: boolean;
+  readonly columns: boolean;
+}
+
+/** Panels of an operand. */
 export function createHeadPanels(
-  { memory, packRows, packColumns }: Kernels,
-  unpack: Unpack,
-  {
-    positions,
-    D,
-    T,
-    rows,
-    columns,
-  }: {
-    readonly positions: number;
-    readonly D: number;
-    readonly T: number;
-    readonly rows: boolean;
-    readonly columns: boolean;
-  },
+  kernels: Kernels,
+  operand: HostOperand,
+  { positions, T, rows, columns }: HeadPanelsSize,
 ): HeadPanels {
+  const { memory, packRows, packColumns } = kernels;
+  const unpack = createUnpack(kernels, operand, T);
+  const [, , , D] = operand.desc.shape;
   const tiles = Math.ceil(positions / T);
   const width = padded(D);
   const rowPanelBytes = T * PANEL_BYTES;

@@ -1,7 +1,8 @@
+import type { HostOperand } from '../../attention/host/addressing.ts';
 import type { QueryTile } from '../attention/tiles/score-tile.ts';
 import type { Kernels } from '../kernels/interface/kernels.ts';
 import { PANEL_BYTES, padded, STRIP } from '../kernels/interface/panel.ts';
-import type { Unpack } from './unpack.ts';
+import { createUnpack } from './unpack.ts';
 
 /** One tile of query rows of an operand (q, o, dO) in f32. */
 export interface RowPanel {
@@ -19,15 +20,16 @@ export interface RowPanel {
   isFinite(): boolean;
 }
 
-/** A panel for tiles of at most `rows` rows of head size D. */
+/** A panel for tiles of at most `rows` rows of an operand. */
 export function createRowPanel(
-  { memory, packRows }: Kernels,
-  unpack: Unpack,
+  kernels: Kernels,
+  operand: HostOperand,
   rows: number,
-  D: number,
   asPanels: boolean,
 ): RowPanel {
-  const width = padded(D);
+  const { memory, packRows } = kernels;
+  const unpack = createUnpack(kernels, operand, rows);
+  const width = padded(operand.desc.shape[3]);
   const ld = 4 * width;
   const { at } = memory.floats(Math.ceil(rows / STRIP) * STRIP * width);
   const panels = asPanels ? memory.scratch(rows * width).at : 0;

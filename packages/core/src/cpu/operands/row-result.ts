@@ -10,7 +10,6 @@ import { createStoreRows } from './row-store.ts';
 
 /** A result under construction. */
 export interface RowResult {
-  readonly tensor: Tensor;
   /**
    * Rounds `count` rows of f32 from address `at` on, `padded(D)` numbers apart, to positions from s0 on of
    * head (b, h).
@@ -54,7 +53,6 @@ export function createRowResult(
   const width = padded(D);
   const storeRows = createStoreRows(kernels, tensor, 64 * width);
   return {
-    tensor,
     store(b, h, s0, count, at) {
       const to = place(b, h, s0);
       // Rows of a result are equally far apart.

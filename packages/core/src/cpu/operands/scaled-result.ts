@@ -11,7 +11,7 @@ export interface ScaledResult extends RowResult {
 /** Multiplies rows of head size D by `descale` and then `scale`, in place, on their way to a result. */
 export function createScaledResult(
   { memory, scaleRows }: Kernels,
-  { tensor, store }: RowResult,
+  { store }: RowResult,
   D: number,
   descale: number,
   scale: number,
@@ -28,7 +28,6 @@ export function createScaledResult(
     }
   }
   return {
-    tensor,
     amax: () => amax,
     store(b, h, s0, count, at) {
       if (hasAmax) for (let r = 0; r < count; r++) measure((at >> 2) + r * width);

@@ -1,6 +1,5 @@
-import type { Addressing } from '../../attention/host/addressing.ts';
+import { type Addressing, createAddressing, type HostOperand } from '../../attention/host/addressing.ts';
 import { decodeTable } from '../../tensor/dtype/decode-table.ts';
-import type { DType } from '../../tensor/dtype/dtype.ts';
 import type { Kernels } from '../kernels/interface/kernels.ts';
 import { padded } from '../kernels/interface/panel.ts';
 
@@ -11,17 +10,18 @@ import { padded } from '../kernels/interface/panel.ts';
 export type Unpack = (b: number, h: number, from: number, to: number, target: number) => void;
 
 /**
- * How an operand with head size D is unpacked to f32, whatever its dtype and layout, for at most `maxRows`
- * positions at once. The columns that pad a row are left as they are.
+ * How an operand is unpacked to f32, whatever its dtype and layout, for at most `maxRows` positions at once.
+ * The columns that pad a row are left as they are.
  */
 export function createUnpack(
   { variant, memory, decodeF16, decodeBf16 }: Kernels,
-  addressing: Addressing,
-  dtype: DType,
-  D: number,
+  { desc, tensor, side, lists }: HostOperand,
   maxRows: number,
 ): Unpack {
+  const addressing = createAddressing(desc, tensor, side, lists);
   const { data } = addressing;
+  const { dtype, shape } = desc;
+  const D = shape[3];
   const ld = padded(D);
   if (data instanceof Float32Array) {
     return (b, h, from, to, target) => copyRows(addressing, data, D, b, h, from, to, memory.f32, target >> 2);

@@ -38,8 +38,8 @@ export function blockProducts(
   if (fp8?.kind !== 'dequantised') return null;
   const { dtype } = fp8;
   const reader = (name: Mxfp8RoundedName, side: SequenceSide): HeadReader => {
-    const t = required(`mxfp8.${name}`, mxfp8?.[name]);
-    return headReader(describeDense(name, t), t, side);
+    const tensor = required(`mxfp8.${name}`, mxfp8?.[name]);
+    return headReader({ desc: describeDense(name, tensor), tensor, side });
   };
   const q = reader('qT', lengths.q);
   const k = reader('kT', lengths.kv);

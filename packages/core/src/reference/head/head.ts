@@ -1,4 +1,4 @@
-import { placementLists } from '../../attention/host/addressing.ts';
+import { hostOperand } from '../../attention/host/addressing.ts';
 import { createLengths } from '../../attention/host/sequences.ts';
 import { createVisibility, type PositionRange } from '../../attention/host/visibility.ts';
 import type { AttentionProblem, Operands } from '../../attention/problem/problem.ts';
@@ -55,9 +55,9 @@ export function* heads(problem: AttentionProblem, operands: Operands<Tensor>): G
   const visibility = createVisibility(problem, operands);
   const chain = createScoreChain(problem, operands, visibility);
   const dropout = createProblemDropout(problem, operands);
-  const readQ = headReader(problem.q, operands.q, lengths.q, placementLists('q', operands));
-  const readK = headReader(problem.k, operands.k, lengths.kv, placementLists('k', operands));
-  const readV = headReader(problem.v, operands.v, lengths.kv, placementLists('v', operands));
+  const readQ = headReader(hostOperand('q', problem.q, operands, lengths.q));
+  const readK = headReader(hostOperand('k', problem.k, operands, lengths.kv));
+  const readV = headReader(hostOperand('v', problem.v, operands, lengths.kv));
   const isShown: PairPredicate | null =
     visibility.rangesAreExact && !problem.bias
       ? null

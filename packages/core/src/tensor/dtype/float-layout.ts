@@ -25,7 +25,8 @@ export interface FloatLayout {
 
 /**
  * The layout of a format with so many bits for the exponent, whose bias is that of IEEE 754, and for the
- * significand. Where it is `finite`, the top exponent holds numbers, and only the all-ones code is NaN (OCP E4M3).
+ * significand. Where it is `finite`, the top exponent holds numbers, and only the all-ones code is NaN (OCP
+ * E4M3).
  */
 function floatLayout(
   exponentBits: number,

@@ -89,8 +89,8 @@ export function runBackward(
     dqRows?.store(task, queries);
   }
 
-  for (let n = claim(); n < work.count; n = claim()) {
-    const task = work.task(n);
+  for (let n = claim(); n < work.tasks.length; n = claim()) {
+    const task = work.tasks[n];
     const { b } = task;
     awaitHeads?.(task.group);
     const length = lengths.q.length(b);

@@ -35,7 +35,7 @@ export function runSmallHeadGradients(
   const plan = smallHeadPlan(forward);
   if (!plan || !hasSmallHeadGradients(problem)) return false;
   const { B, Hq, Sq, Skv, Dqk, Dv, scale } = forward;
-  const { memory } = kernels;
+  const { memory, addProduct, addTransposedProduct } = kernels;
   memory.reset();
   const inRange = rangesOf(plan, memory);
   const { T } = plan;
@@ -44,7 +44,7 @@ export function runSmallHeadGradients(
   const [kT, vT, kRows] = [panel(T * Dqk), panel(T * Dv), panel(T * Dqk)];
   const [qRows, dORows] = [panel(Sq * Dqk), panel(Sq * Dv)];
   const [p, dS] = [memory.floats(rows * T).at, memory.floats(rows * T).at];
-  const sums = { dq: memory.floats(rows * Dqk), dk: memory.floats((Skv + STRIP) * Dqk) };
+  const [dqSums, dkSums] = [memory.floats(rows * Dqk), memory.floats((Skv + STRIP) * Dqk)];
   const dvSums = memory.floats((Skv + STRIP) * Dv);
   const delta = memory.floats(Sq);
   const dots = memory.allocate(Float64Array, Sq);
@@ -67,7 +67,7 @@ export function runSmallHeadGradients(
     for (let h = 0; h < Hq; h++) {
       const [atQ, atK, atDO] = [q.of(b, h), k.of(b, h), dO.of(b, h)];
       const lseAt = lse + 4 * (b * Hq + h) * Sq;
-      for (const { values } of [sums.dq, sums.dk, dvSums]) values.fill(0);
+      for (const { values } of [dqSums, dkSums, dvSums]) values.fill(0);
       const isGuardedQ = !kernels.packRows(Sq, Dqk, atQ, q.row, qRows, bytes.rows);
       const isGuardedDO = !kernels.packRows(Sq, Dv, atDO, dO.row, dORows, bytes.rows);
       const isGuardedK = !kernels.packRows(Skv, Dqk, atK, k.row, kRows, bytes.keys);
@@ -78,24 +78,15 @@ export function runSmallHeadGradients(
 
       kernels.multiplyScores(Sq, Skv, Dqk, atQ, q.row, kT, p, ld, scale, inRange, 0);
       kernels.toProbabilities(Sq, Skv, p, ld, lseAt, inRange, 0);
-      kernels.addTransposedProduct(
-        ...([Skv, Dv, Sq, p, ld, dORows, bytes.rows, dvSums.at, ldV, inRange, 0] as const),
-        isGuardedDO,
-      );
+      addTransposedProduct(Skv, Dv, Sq, p, ld, dORows, bytes.rows, dvSums.at, ldV, inRange, 0, isGuardedDO);
       kernels.multiplyScores(Sq, Skv, Dv, atDO, dO.row, vT, dS, ld, 1, inRange, 0);
       kernels.toScoreGradients(Sq, Skv, dS, p, ld, delta.at);
-      kernels.addProduct(
-        ...([Sq, Dqk, Skv, dS, ld, kRows, bytes.keys, sums.dq.at, ldQ, inRange, 0] as const),
-        isGuardedK,
-      );
-      kernels.addTransposedProduct(
-        ...([Skv, Dqk, Sq, dS, ld, qRows, bytes.rows, sums.dk.at, ldQ, inRange, 0] as const),
-        isGuardedQ,
-      );
-      kernels.scaleRows(Sq, Dqk, sums.dq.at, ldQ, scale);
-      kernels.scaleRows(Skv, Dqk, sums.dk.at, ldQ, scale);
-      storeHead(f32, sums.dq.at, Sq, Dqk, dq.of(b, h), dq.row);
-      storeHead(f32, sums.dk.at, Skv, Dqk, dk.of(b, h), dk.row);
+      addProduct(Sq, Dqk, Skv, dS, ld, kRows, bytes.keys, dqSums.at, ldQ, inRange, 0, isGuardedK);
+      addTransposedProduct(Skv, Dqk, Sq, dS, ld, qRows, bytes.rows, dkSums.at, ldQ, inRange, 0, isGuardedQ);
+      kernels.scaleRows(Sq, Dqk, dqSums.at, ldQ, scale);
+      kernels.scaleRows(Skv, Dqk, dkSums.at, ldQ, scale);
+      storeHead(f32, dqSums.at, Sq, Dqk, dq.of(b, h), dq.row);
+      storeHead(f32, dkSums.at, Skv, Dqk, dk.of(b, h), dk.row);
       storeHead(f32, dvSums.at, Skv, Dv, dv.of(b, h), dv.row);
     }
   }

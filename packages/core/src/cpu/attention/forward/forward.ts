@@ -154,9 +154,9 @@ export function runForward(
     storeRows(queries);
   }
 
-  const work = forwardTasks(problem, size, threads);
-  for (let n = claim(); n < work.count; n = claim()) {
-    const { group, b, first, end: endHead, from, to } = work.task(n);
+  const tasks = forwardTasks(problem, size, threads);
+  for (let n = claim(); n < tasks.length; n = claim()) {
+    const { group, b, first, end: endHead, from, to } = tasks[n];
     awaitHeads?.(group);
     const end = Math.min(to, lengths.q.length(b));
     for (let h = first; h < endHead; h++) {

@@ -110,9 +110,9 @@ export function runOneQuery(
     }
   }
 
-  const work = forwardTasks(problem, tileSizeOf(problem), threads);
-  for (let n = claim(); n < work.count; n = claim()) {
-    const { group, b, first } = work.task(n);
+  const tasks = forwardTasks(problem, tileSizeOf(problem), threads);
+  for (let n = claim(); n < tasks.length; n = claim()) {
+    const { group, b, first } = tasks[n];
     awaitHeads?.(group);
     // A sequence without a query has rows of zeros.
     if (lengths.q.length(b) > 0) run(b, first);

@@ -1,16 +1,10 @@
 import { required } from '../../../attention/host/required.ts';
-import type { Visibility } from '../../../attention/host/visibility.ts';
-import type { AttentionProblem, Operands } from '../../../attention/problem/problem.ts';
 import type { ScoreChain } from '../../../score/score-chain.ts';
-import type { Tensor } from '../../../tensor/tensor.ts';
-import type { Kernels } from '../../kernels/interface/kernels.ts';
 import type { Panel } from '../../kernels/memory/memory.ts';
 import { createBiasRows } from '../../operands/broadcast-rows.ts';
-import type { RowRanges } from './row-ranges.ts';
 import type { QueryTile, ScoreTile } from './score-tile.ts';
 import type { SoftcapTile } from './softcap.ts';
-import type { TileSize } from './tile-size.ts';
-import type { TileVisibility } from './visibility.ts';
+import type { RowsContext, TileVisibility } from './visibility.ts';
 
 /** Turns tiles of scaled q·k into final scores, in place. */
 export interface FinishScores {
@@ -28,15 +22,10 @@ export interface FinishScores {
  * mod, or softcap without kernels.
  */
 export function createFinishScores(
-  problem: AttentionProblem,
-  operands: Operands<Tensor>,
+  { problem, operands, kernels, size: { rows: maxRows }, visibility, ranges }: RowsContext,
   chain: ScoreChain,
-  { diagonalOffset }: Pick<Visibility, 'diagonalOffset'>,
   { hide, hideOutside }: Pick<TileVisibility, 'hide' | 'hideOutside'>,
   softcapTile: SoftcapTile | null,
-  ranges: RowRanges,
-  kernels: Kernels,
-  { rows: maxRows }: TileSize,
 ): FinishScores {
   const { scoreMod, softcap, alibi, Skv } = problem;
   const size = { rows: maxRows, Skv };
@@ -74,7 +63,8 @@ export function createFinishScores(
       }
       softcapTile?.cap(scores, rows);
       if (bias) kernels.addBias(rows, columns, scores.at, ld, bias.at(j0), bias.ld);
-      if (slopes) kernels.addAlibi(rows, columns, scores.at, ld, slopes[h], i0 + diagonalOffset(b) - j0);
+      if (slopes)
+        kernels.addAlibi(rows, columns, scores.at, ld, slopes[h], i0 + visibility.diagonalOffset(b) - j0);
       if (someHidden) hide(scores, ld);
     },
   };

@@ -1,4 +1,4 @@
-import { createAddressing, placementLists } from '../../../attention/host/addressing.ts';
+import { hostOperand } from '../../../attention/host/addressing.ts';
 import { createLengths, type SequenceSide } from '../../../attention/host/sequences.ts';
 import { createVisibility } from '../../../attention/host/visibility.ts';
 import type { AttentionProblem, Operands } from '../../../attention/problem/problem.ts';
@@ -10,7 +10,6 @@ import { STRIP } from '../../kernels/interface/panel.ts';
 import type { Panel } from '../../kernels/memory/memory.ts';
 import { createHeadPanels, type HeadPanels } from '../../operands/head-panels.ts';
 import { createRowPanel, type RowPanel } from '../../operands/row-panel.ts';
-import { createUnpack } from '../../operands/unpack.ts';
 import type { TileRange } from '../tasks.ts';
 import { createDropoutTile, type DropoutTile } from './dropout.ts';
 import { createFinishScores } from './finish-scores.ts';
@@ -76,47 +75,28 @@ export function createScoreTiles(
   size: TileSize,
   forms: PanelForms,
 ): ScoreTiles {
-  const { Hq, Hk, Hv, Skv, Dqk, Dv } = problem;
+  const { Hq, Hk, Hv, Skv, Dqk } = problem;
   const T = size.columns;
   const lengths = createLengths(problem, operands);
   const visibility = createVisibility(problem, operands);
   const chain = createScoreChain(problem, operands, visibility);
   const ranges = createRowRanges(visibility, kernels.memory, size.rows);
-  const seen = createTileVisibility(problem, operands, visibility, ranges, kernels, size);
+  const rows = { problem, operands, kernels, size, visibility, ranges };
+  const seen = createTileVisibility(rows);
   const softcap = createSoftcapTile(problem, kernels, size, forms.derivatives);
-  const final = createFinishScores(
-    problem,
-    operands,
-    chain,
-    visibility,
-    seen,
-    softcap,
-    ranges,
-    kernels,
-    size,
-  );
+  const final = createFinishScores(rows, chain, seen, softcap);
   const keep = createDropoutTile(problem, operands, kernels, size);
   const fp8 = createFp8(problem, operands);
   const factor = problem.scale * fp8.descaleQ * fp8.descaleK;
 
-  const addressQ = createAddressing(problem.q, operands.q, lengths.q, placementLists('q', operands));
-  const addressK = createAddressing(problem.k, operands.k, lengths.kv, placementLists('k', operands));
-  const addressV = createAddressing(problem.v, operands.v, lengths.kv, placementLists('v', operands));
-  const unpackQ = createUnpack(kernels, addressQ, problem.q.dtype, Dqk, size.rows);
-  const q = createRowPanel(kernels, unpackQ, size.rows, Dqk, forms.qPanels);
-  const positions = { positions: Skv, T };
-  const k = createHeadPanels(kernels, createUnpack(kernels, addressK, problem.k.dtype, Dqk, T), {
-    ...positions,
-    D: Dqk,
-    rows: forms.kRows,
-    columns: true,
-  });
-  const v = createHeadPanels(kernels, createUnpack(kernels, addressV, problem.v.dtype, Dv, T), {
-    ...positions,
-    D: Dv,
-    rows: forms.vRows,
-    columns: forms.vColumns,
-  });
+  const operandQ = hostOperand('q', problem.q, operands, lengths.q);
+  const operandK = hostOperand('k', problem.k, operands, lengths.kv);
+  const operandV = hostOperand('v', problem.v, operands, lengths.kv);
+  const panelsOfK = { positions: Skv, T, rows: forms.kRows, columns: true };
+  const panelsOfV = { positions: Skv, T, rows: forms.vRows, columns: forms.vColumns };
+  const q = createRowPanel(kernels, operandQ, size.rows, forms.qPanels);
+  const k = createHeadPanels(kernels, operandK, panelsOfK);
+  const v = createHeadPanels(kernels, operandV, panelsOfV);
 
   const scores = kernels.memory.floats(Math.ceil(size.rows / STRIP) * STRIP * T);
   const hasProducts =

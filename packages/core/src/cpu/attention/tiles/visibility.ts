@@ -27,15 +27,19 @@ interface SeenBytes {
   readonly ld: number;
 }
 
-/** The visibility of a problem tile by tile; `ranges` must be on the rows that are selected. */
-export function createTileVisibility(
-  problem: AttentionProblem,
-  operands: Operands<Tensor>,
-  visibility: Visibility,
-  ranges: RowRanges,
-  kernels: Kernels,
-  size: TileSize,
-): TileVisibility {
+/** What the tiles of some query rows are made of; `ranges` must be on the rows that are selected. */
+export interface RowsContext {
+  readonly problem: AttentionProblem;
+  readonly operands: Operands<Tensor>;
+  readonly kernels: Kernels;
+  readonly size: TileSize;
+  readonly visibility: Visibility;
+  readonly ranges: RowRanges;
+}
+
+/** The visibility of a problem tile by tile. */
+export function createTileVisibility(context: RowsContext): TileVisibility {
+  const { problem, operands, kernels, size, visibility, ranges } = context;
   const { blockMask, Skv } = problem;
   const { asksPairs } = visibility;
   const T = size.columns;

@@ -9,8 +9,8 @@ export interface MatrixKernels extends LineProductKernels, Pick<PackKernels, 'pa
    */
   packStrips(m: number, k: number, source: number, ld: number, transposed: boolean, target: number): void;
   /**
-   * C = A·B for A (m × depth), row-major with rows `lda` bytes apart, or in strips if `lda` is 0, the panels of
-   * B, and C row-major, whose n columns are a multiple of `PANEL`. Rows of A are read, and those of C
+   * C = A·B for A (m × depth), row-major with rows `lda` bytes apart, or in strips if `lda` is 0, the panels
+   * of B, and C row-major, whose n columns are a multiple of `PANEL`. Rows of A are read, and those of C
    * written, up to a multiple of `STRIP`.
    */
   multiplyPanels(...of: [...ProductExtents, ...MatrixA, b: number, ...MatrixC]): void;

@@ -1,6 +1,6 @@
 /*
- * Parameters that kernels have in common. A matrix is given by an address and by the bytes from one row to the
- * next.
+ * Parameters that kernels have in common. A matrix is given by an address and by the bytes from one row to
+ * the next.
  */
 
 /** Rows and columns of a tile, and what a product sums over. */

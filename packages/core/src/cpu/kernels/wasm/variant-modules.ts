@@ -15,7 +15,10 @@ export interface VariantModules {
   getAtOnce(variant: Variant): WebAssembly.Module | null;
 }
 
-/** The modules of binaries, which have two digits for each byte: compressed texts are smaller than with base64. */
+/**
+ * The modules of binaries, which have two digits for each byte: compressed texts are smaller than with
+ * base64.
+ */
 export function createVariantModules(binaries: Readonly<Record<WasmVariant, string>>): VariantModules {
   const modules = new Map<Variant, WebAssembly.Module>();
   return {

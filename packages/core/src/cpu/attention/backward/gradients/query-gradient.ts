@@ -30,12 +30,7 @@ export interface QueryGradient {
 export function createQueryGradient(
   { memory, addRows, addProduct }: Kernels,
   result: RowResult,
-  {
-    rows: maxRows,
-    Sq,
-    D,
-    heads,
-  }: { readonly rows: number; readonly Sq: number; readonly D: number; readonly heads: number },
+  { rows: maxRows, Sq, D, heads }: Readonly<Record<'rows' | 'Sq' | 'D' | 'heads', number>>,
   parts: PartsOfDq | null,
 ): QueryGradient {
   const width = padded(D);

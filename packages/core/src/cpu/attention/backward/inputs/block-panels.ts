@@ -1,4 +1,4 @@
-import { createAddressing } from '../../../../attention/host/addressing.ts';
+import type { HostOperand } from '../../../../attention/host/addressing.ts';
 import { required } from '../../../../attention/host/required.ts';
 import type { SequenceSide } from '../../../../attention/host/sequences.ts';
 import { describeDense } from '../../../../attention/problem/describe.ts';
@@ -10,7 +10,6 @@ import type { Kernels } from '../../../kernels/interface/kernels.ts';
 import type { Panel } from '../../../kernels/memory/memory.ts';
 import { createHeadPanels, type HeadPanels } from '../../../operands/head-panels.ts';
 import { createRowPanel, type RowPanel } from '../../../operands/row-panel.ts';
-import { createUnpack, type Unpack } from '../../../operands/unpack.ts';
 import type { QueryTile } from '../../tiles/score-tile.ts';
 import type { TileSize } from '../../tiles/tile-size.ts';
 
@@ -38,25 +37,15 @@ export function createBlockPanels(
 ): BlockPanels | null {
   if (fp8?.kind !== 'dequantised') return null;
   const { dtype } = fp8;
-  const unpack = (
-    name: Mxfp8RoundedName,
-    side: SequenceSide,
-    maxRows: number,
-  ): { unpack: Unpack; D: number } => {
-    const t = required(`mxfp8.${name}`, mxfp8?.[name]);
-    const D = t.shape[3];
-    const addressing = createAddressing(describeDense(name, t), t, side);
-    return { D, unpack: createUnpack(kernels, addressing, t.dtype, D, maxRows) };
+  const operand = (name: Mxfp8RoundedName, side: SequenceSide): HostOperand => {
+    const tensor = required(`mxfp8.${name}`, mxfp8?.[name]);
+    return { desc: describeDense(name, tensor), tensor, side };
   };
-  const rowPanel = (name: Mxfp8RoundedName): RowPanel => {
-    const { unpack: read, D } = unpack(name, lengths.q, size.rows);
-    return createRowPanel(kernels, read, size.rows, D, true);
-  };
-  const [q, dO8, dOT] = (['qT', 'dO8', 'dOT'] as const).map(rowPanel);
-  const keys = unpack('kT', lengths.kv, size.columns);
-  const k = createHeadPanels(kernels, keys.unpack, {
-    ...{ positions: Skv, D: keys.D, T: size.columns, rows: true, columns: false },
-  });
+  const [q, dO8, dOT] = (['qT', 'dO8', 'dOT'] as const).map(name =>
+    createRowPanel(kernels, operand(name, lengths.q), size.rows, true),
+  );
+  const panelsOfK = { positions: Skv, T: size.columns, rows: true, columns: false };
+  const k = createHeadPanels(kernels, operand('kT', lengths.kv), panelsOfK);
   const alongQueries = kernels.memory.floats(size.rows * size.columns);
   return {
     q,

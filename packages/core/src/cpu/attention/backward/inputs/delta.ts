@@ -1,4 +1,4 @@
-import { createAddressing, placementLists } from '../../../../attention/host/addressing.ts';
+import { hostOperand } from '../../../../attention/host/addressing.ts';
 import { rowIndex } from '../../../../attention/host/result-index.ts';
 import type { SequenceSide } from '../../../../attention/host/sequences.ts';
 import type { BackwardOperands, BackwardProblem } from '../../../../attention/problem/problem.ts';
@@ -7,7 +7,6 @@ import type { Tensor } from '../../../../tensor/tensor.ts';
 import type { Kernels } from '../../../kernels/interface/kernels.ts';
 import { padded } from '../../../kernels/interface/panel.ts';
 import { createRowPanel, type RowPanel } from '../../../operands/row-panel.ts';
-import { createUnpack } from '../../../operands/unpack.ts';
 import type { QueryTile } from '../../tiles/score-tile.ts';
 
 /**
@@ -33,14 +32,8 @@ export function createDeltaRows(
   maxRows: number,
   { descaleDO, descaleO }: Pick<Fp8Arithmetic, 'descaleDO' | 'descaleO'>,
 ): DeltaRows {
-  const { Dv } = problem;
-  const panel = (name: 'o' | 'dO', desc: typeof descDO, asPanels: boolean): RowPanel => {
-    const addressing = createAddressing(desc, operands[name], side, placementLists(name, operands));
-    const unpack = createUnpack(kernels, addressing, desc.dtype, Dv, maxRows);
-    return createRowPanel(kernels, unpack, maxRows, Dv, asPanels);
-  };
-  const dO = panel('dO', descDO, true);
-  const o = panel('o', problem.o, false);
+  const dO = createRowPanel(kernels, hostOperand('dO', descDO, operands, side), maxRows, true);
+  const o = createRowPanel(kernels, hostOperand('o', problem.o, operands, side), maxRows, false);
   const place = rowIndex(problem, side);
   const allLse = operands.lse.toFloat32();
   const allDLse = operands.dLse?.toFloat32();
@@ -58,7 +51,7 @@ export function createDeltaRows(
       const { b, h, i0, rows } = queries;
       dO.load(queries);
       o.load(queries);
-      kernels.dotRows(rows, padded(Dv), dO.at, o.at, o.ld, dots.at);
+      kernels.dotRows(rows, padded(problem.Dv), dO.at, o.at, o.ld, dots.at);
       for (let i = 0; i < rows; i++) {
         const row = place(b, h, i0 + i);
         lse.values[i] = allLse[row];
