@@ -1,23 +1,22 @@
 import { createCallMemo } from '../attention/call-memo.ts';
 import { normaliseBackwardOnHost, normaliseOnHost } from '../attention/normalise-on-host.ts';
-import type {
-  AttentionProblem,
-  BackwardOperands,
-  BackwardProblem,
-  Operands,
-} from '../attention/problem/problem.ts';
+import type { AttentionProblem, BackwardProblem, Operands } from '../attention/problem/problem.ts';
 import { checkProblem } from '../attention/rules/problem-schema.ts';
-import type { SdpaResult } from '../engine/engine.ts';
 import { hostEngine } from '../engine/host-engine.ts';
 import { checkOptions, describeValue, InvalidArgumentError, UnsupportedError } from '../errors.ts';
 import type { TensorEngine } from '../primitive/primitive-engine.ts';
 import { checkHostTensor } from '../tensor/checks/check-on-host.ts';
 import { checkStorage } from '../tensor/checks/check-storage.ts';
 import type { Tensor } from '../tensor/tensor.ts';
-import { type BackwardPlaces, type BackwardResults, backward } from './attention/backward/backward.ts';
+import { backward } from './attention/backward/backward.ts';
 import { forward } from './attention/forward/forward.ts';
-import type { ForwardResults } from './attention/forward/forward-results.ts';
-import { preparedBackward, preparedForward } from './attention/prepared-attention.ts';
+import type { PassContext } from './attention/pass-context.ts';
+import {
+  preparedBackward,
+  preparedForward,
+  type RunBackward,
+  type RunForward,
+} from './attention/prepared-attention.ts';
 import { smallHeads } from './attention/small-heads.ts';
 import { forwardSize, sharedBackward } from './attention/tasks.ts';
 import { compileEngineKernels, engineKernels } from './kernels/engine-kernels.ts';
@@ -97,13 +96,18 @@ export function cpuEngine(options: CpuEngineOptions = {}): TensorEngine<Tensor> 
    * Runs on threads if they work, else here: a page may forbid workers, or a worker may run out of memory.
    * Reads the operands before it returns, or has taken a copy of them by then.
    */
-  async function run<O extends Operands<Tensor> | BackwardOperands<Tensor>, R>(
+  async function run<O extends Operands<Tensor>, R>(
     multiplications: number,
     problem: AttentionProblem,
     operands: O,
+    into: object,
     onThreads: (pool: Pool, taken: TakenOperands<O>) => Promise<R>,
-    here: (operands: O) => R,
+    onKernels: (operands: O, context: PassContext) => R,
   ): Promise<R> {
+    const here = (given: O): R => {
+      checkStorage(into);
+      return engineKernels.withKernels(variant, kernels => onKernels(given, { kernels, smallHeads }));
+    };
     if (threads === 1 || multiplications < WORTH_THREADS || pool === null) {
       if (variant === 'typescript' || kernelModules.get(variant)) return here(operands);
       const { tensors, copies } = moved(operands, bytes => new ArrayBuffer(bytes));
@@ -130,40 +134,24 @@ export function cpuEngine(options: CpuEngineOptions = {}): TensorEngine<Tensor> 
     return here(taken.operands);
   }
 
-  const runForward = (
-    problem: AttentionProblem,
-    given: Operands<Tensor>,
-    into: Partial<ForwardResults> = {},
-  ): Promise<SdpaResult<Tensor>> =>
+  const runForward: RunForward = (problem, given, into = {}) =>
     run(
       forwardSize(problem),
       problem,
       given,
-      (workers, taken) => forwardOnThreads(problem, taken, workers, undefined, into),
-      operands => {
-        checkStorage(into);
-        return engineKernels.withKernels(variant, kernels =>
-          forward(problem, operands, { kernels, smallHeads }, into),
-        );
-      },
+      into,
+      (workers, taken) => forwardOnThreads(problem, taken, workers, into),
+      (operands, context) => forward(problem, operands, context, into),
     );
 
-  const runBackward = (
-    problem: BackwardProblem,
-    given: BackwardOperands<Tensor>,
-    places: BackwardPlaces = {},
-  ): Promise<BackwardResults> =>
+  const runBackward: RunBackward = (problem, given, places = {}) =>
     run(
       sharedBackward(problem),
       problem.forward,
       given,
-      (workers, taken) => backwardOnThreads(problem, taken, workers, undefined, places.into),
-      operands => {
-        checkStorage(places.into ?? {});
-        return engineKernels.withKernels(variant, kernels =>
-          backward(problem, operands, { kernels, smallHeads }, places),
-        );
-      },
+      places.into ?? {},
+      (workers, taken) => backwardOnThreads(problem, taken, workers, places.into),
+      (operands, context) => backward(problem, operands, context, places),
     );
 
   return {

@@ -117,7 +117,7 @@ function backward(
       const p = exponentials(s, lse);
       const z = head.dropout(i, j);
       const ds = scoreGradients(p, z, dOV, fp8.descaleDO * fp8.descaleV, delta);
-      const dx = times(ds, slopes(chain, scale, x, b, h, i, j));
+      const dx = ds.map((of, n) => of * (scale * chain.derivative(x[n], b, h, i, j[n])));
       raise(amaxDP, magnitude(dx));
 
       addOuter(dvHead, rounded(times(z, p), fp8.round, fp8.scaleS), j, rowOf(dOT, i, Dv));
@@ -176,27 +176,7 @@ function scoreGradients(
   descale: number,
   delta: number,
 ): Float64Array {
-  const ds = new Float64Array(p.length);
-  for (let n = 0; n < p.length; n++) {
-    const dp = z[n] === 0 ? 0 : z[n] * descale * dOV[n];
-    ds[n] = p[n] * (dp - delta);
-  }
-  return ds;
-}
-
-/** scale · ∂s_ij/∂x_ij of keys j. */
-function slopes(
-  chain: ScoreChain,
-  scale: number,
-  x: Float64Array,
-  b: number,
-  h: number,
-  i: number,
-  j: Int32Array,
-): Float64Array {
-  const derivatives = new Float64Array(j.length);
-  for (let n = 0; n < j.length; n++) derivatives[n] = scale * chain.derivative(x[n], b, h, i, j[n]);
-  return derivatives;
+  return p.map((of, n) => of * ((z[n] === 0 ? 0 : z[n] * descale * dOV[n]) - delta));
 }
 
 function zeroGradients(

@@ -1,5 +1,5 @@
 import type { BackwardInputs, SdpaBackwardOptions, SdpaOptions } from '../attention/options/options.ts';
-import type { BackwardAmaxName, GradientName } from '../attention/problem/problem.ts';
+import type { GradientName } from '../attention/problem/problem.ts';
 import type { SdpaGradients, SdpaResult } from '../engine/engine.ts';
 import type { DType } from '../tensor/dtype/dtype.ts';
 import { Tensor } from '../tensor/tensor.ts';
@@ -49,34 +49,29 @@ export function sdpaBackward<G extends GradientName = 'dq' | 'dk' | 'dv'>(
   inputs: BackwardInputs<Tensor>,
   options: SdpaBackwardOptions<Tensor, G> = {},
 ): SdpaGradients<Tensor, G> {
-  const results = sdpaBackwardFloat64(inputs, options);
+  const { dCaptures, ...exact } = sdpaBackwardFloat64(inputs, options);
   const { bias, scoreMod, mxfp8, gradDType = mxfp8 && inputs.dO.dtype } = options;
-  const dtypes: Readonly<Record<GradientName | BackwardAmaxName, DType>> = {
+  const dtypes: Readonly<Record<string, DType | undefined>> = {
     dq: gradDType ?? inputs.q.dtype,
     dk: gradDType ?? inputs.k.dtype,
     dv: gradDType ?? inputs.v.dtype,
-    dbias: bias?.dtype ?? 'f32',
-    dsink: 'f32',
-    dAlibi: 'f32',
-    amaxDQ: 'f32',
-    amaxDK: 'f32',
-    amaxDV: 'f32',
-    amaxDP: 'f32',
+    dbias: bias?.dtype,
   };
-  const gradients: Partial<Record<GradientName | BackwardAmaxName, Tensor>> = {};
-  for (const name of Object.keys(dtypes) as (keyof typeof dtypes)[]) {
-    const exact = results[name];
-    if (exact) gradients[name] = round(exact, dtypes[name]);
-  }
-  const dCaptures = Object.fromEntries(
-    Object.entries(results.dCaptures ?? {}).map(([name, exact]) => [
-      name,
-      round(exact, scoreMod?.captures?.[name]?.dtype ?? 'f32'),
-    ]),
+  // `exact` has every gradient of `options.gradients`, which is what G says.
+  const gradients = roundAll(exact, name => dtypes[name]) as SdpaGradients<Tensor, G>;
+  if (!dCaptures) return gradients;
+  return { ...gradients, dCaptures: roundAll(dCaptures, name => scoreMod?.captures?.[name]?.dtype) };
+}
+
+/** Results by name, f32 unless `dtypeOf` says otherwise. */
+function roundAll(
+  results: Readonly<Record<string, Float64Tensor>>,
+  dtypeOf: (name: string) => DType | undefined,
+): Record<string, Tensor> {
+  const rounded = Object.entries(results).map(
+    ([name, t]) => [name, round(t, dtypeOf(name) ?? 'f32')] as const,
   );
-  // `backward` has every gradient of `options.gradients`, which is what G says.
-  const asked = gradients as SdpaGradients<Tensor, G>;
-  return results.dCaptures ? { ...asked, dCaptures } : asked;
+  return Object.fromEntries(rounded);
 }
 
 function round({ values, shape }: Float64Tensor, dtype: DType): Tensor {

@@ -2,7 +2,7 @@ import { dequantiseMxfp8, type Mxfp8DType } from '../../mxfp8/quantise.ts';
 import type { Tensor } from '../../tensor/tensor.ts';
 import { describeDense } from '../problem/describe.ts';
 import { isRounded, type Mxfp8OperandName, mxfp8Operands } from '../problem/mxfp8.ts';
-import type { AttentionProblem, BackwardOperands, Operands } from '../problem/problem.ts';
+import type { AttentionProblem, Operands } from '../problem/problem.ts';
 import { required } from './required.ts';
 
 /**
@@ -11,7 +11,7 @@ import { required } from './required.ts';
  * Other problems are returned as they are.
  * @throws InvalidArgumentError when an operand that the problem needs is missing.
  */
-export function dequantised<O extends Operands<Tensor> | BackwardOperands<Tensor>>(
+export function dequantised<O extends Operands<Tensor>>(
   problem: AttentionProblem,
   operands: O,
 ): { readonly problem: AttentionProblem; readonly operands: O } {

@@ -19,15 +19,22 @@ import type { ForwardResults } from './forward/forward-results.ts';
 
 type Tensors = Readonly<Record<string, Tensor>>;
 
-/** Forward attention that writes to the tensors that it is given. */
-export function preparedForward(
+/** Runs a forward pass; results are written to those of `into` that are there. */
+export type RunForward = (
   problem: AttentionProblem,
-  run: (
-    problem: AttentionProblem,
-    operands: Operands<Tensor>,
-    into: Partial<ForwardResults>,
-  ) => Promise<SdpaResult<Tensor>>,
-): PreparedAttention<Tensor> {
+  operands: Operands<Tensor>,
+  into?: Partial<ForwardResults>,
+) => Promise<SdpaResult<Tensor>>;
+
+/** Runs a backward pass in the same way. */
+export type RunBackward = (
+  problem: BackwardProblem,
+  operands: BackwardOperands<Tensor>,
+  places?: BackwardPlaces,
+) => Promise<BackwardResults>;
+
+/** Forward attention that writes to the tensors that it is given. */
+export function preparedForward(problem: AttentionProblem, run: RunForward): PreparedAttention<Tensor> {
   return {
     workspaceBytes: 0,
     async run(tensors, numbers = {}) {
@@ -43,14 +50,7 @@ export function preparedForward(
 }
 
 /** Backward attention that writes to the tensors that it is given, and sums in the workspace. */
-export function preparedBackward(
-  problem: BackwardProblem,
-  run: (
-    problem: BackwardProblem,
-    operands: BackwardOperands<Tensor>,
-    places: BackwardPlaces,
-  ) => Promise<BackwardResults>,
-): PreparedAttention<Tensor> {
+export function preparedBackward(problem: BackwardProblem, run: RunBackward): PreparedAttention<Tensor> {
   const sums = Object.values(sumBytes(problem));
   return {
     workspaceBytes: sums.reduce<number>((sum, bytes) => sum + roomFor(bytes ?? 0), 0),

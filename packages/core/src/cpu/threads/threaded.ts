@@ -35,8 +35,8 @@ export function forwardOnThreads(
   problem: AttentionProblem,
   taken: TakenOperands<Operands<Tensor>>,
   pool: Pool,
-  tiles?: TileSize,
   into: Partial<ForwardResults> = {},
+  tiles?: TileSize,
 ): Promise<SdpaResult<Tensor>> {
   const results = allocateForward(problem, allocateShared(taken.buffers));
   return onThreads(
@@ -57,8 +57,8 @@ export function backwardOnThreads(
   problem: BackwardProblem,
   taken: TakenOperands<BackwardOperands<Tensor>>,
   pool: Pool,
-  tiles?: TileSize,
   into: BackwardPlaces['into'] = {},
+  tiles?: TileSize,
 ): Promise<BackwardResults> {
   const { take } = taken.buffers;
   const allocateBytes = (bytes: number) => new Uint8Array(zeros(take(bytes)));

@@ -102,6 +102,7 @@ describe.each(supportedVariants())('%s', variant => {
         call.problem,
         takeOperands(call.problem, call.operands),
         pool,
+        {},
         tiles,
       );
       expect(bits(many)).toEqual(bits(one));
@@ -109,6 +110,7 @@ describe.each(supportedVariants())('%s', variant => {
         back.problem,
         takeOperands(back.problem.forward, back.operands),
         pool,
+        {},
         tiles,
       );
       expect(bits(results.gradients)).toEqual(bits(gradients));

@@ -2,7 +2,7 @@ import { hostOperand } from '../../attention/host/addressing.ts';
 import { createLengths } from '../../attention/host/sequences.ts';
 import { createVisibility, type PositionRange } from '../../attention/host/visibility.ts';
 import type { AttentionProblem, Operands } from '../../attention/problem/problem.ts';
-import { createProblemDropout, type ProblemDropout } from '../../score/dropout.ts';
+import { createProblemDropout } from '../../score/dropout.ts';
 import { createFp8 } from '../../score/fp8.ts';
 import { createScoreChain, type ScoreChain } from '../../score/score-chain.ts';
 import type { Tensor } from '../../tensor/tensor.ts';
@@ -83,7 +83,7 @@ export function* heads(problem: AttentionProblem, operands: Operands<Tensor>): G
           const x = dots(rowOf(q, i, Dqk), k, shown);
           return scored(shown, x, scale, chain, b, h, i);
         },
-        dropout: (i, j) => dropoutFactors(dropout, b, h, i, j),
+        dropout: (i, j) => new Float64Array(j).map(key => dropout.factor(b, h, i, key)),
       };
     }
   }
@@ -126,16 +126,4 @@ function scored(
     if (s[count] !== -Infinity) count++;
   }
   return { j: j.subarray(0, count), x: x.subarray(0, count), s: s.subarray(0, count) };
-}
-
-function dropoutFactors(
-  dropout: ProblemDropout,
-  b: number,
-  h: number,
-  i: number,
-  j: Int32Array,
-): Float64Array {
-  const z = new Float64Array(j.length);
-  for (let n = 0; n < j.length; n++) z[n] = dropout.factor(b, h, i, j[n]);
-  return z;
 }

@@ -1,16 +1,18 @@
 /** e^(s_n − m) */
-export function exponentials(s: Float64Array, m: number): Float64Array {
-  const e = new Float64Array(s.length);
-  for (let n = 0; n < s.length; n++) e[n] = Math.exp(s[n] - m);
-  return e;
-}
+export const exponentials = (s: Float64Array, m: number): Float64Array => s.map(x => Math.exp(x - m));
 
 /** a_n b_n */
-export function times(a: Float64Array, b: Float64Array): Float64Array {
-  const products = new Float64Array(a.length);
-  for (let n = 0; n < a.length; n++) products[n] = a[n] * b[n];
-  return products;
-}
+export const times = (a: Float64Array, b: Float64Array): Float64Array => a.map((x, n) => x * b[n]);
+
+/** start + Σ_n a_n */
+export const sum = (a: Float64Array, start: number): number => a.reduce((total, x) => total + x, start);
+
+/** The largest of a_n and `least`. */
+export const largest = (a: Float64Array, least: number): number =>
+  a.reduce((most, x) => Math.max(most, x), least);
+
+/** The largest |a_n|; 0 of none. */
+export const magnitude = (a: Float64Array): number => a.reduce((most, x) => Math.max(most, Math.abs(x)), 0);
 
 /** round(a_n / divisor · factor) */
 export function rounded(
@@ -19,30 +21,7 @@ export function rounded(
   factor: number,
   divisor = 1,
 ): Float64Array {
-  const results = new Float64Array(a.length);
-  for (let n = 0; n < a.length; n++) results[n] = round((a[n] / divisor) * factor);
-  return results;
-}
-
-/** start + Σ_n a_n */
-export function sum(a: Float64Array, start: number): number {
-  let total = start;
-  for (let n = 0; n < a.length; n++) total += a[n];
-  return total;
-}
-
-/** The largest of a_n and `least`. */
-export function largest(a: Float64Array, least: number): number {
-  let most = least;
-  for (let n = 0; n < a.length; n++) most = Math.max(most, a[n]);
-  return most;
-}
-
-/** The largest |a_n|; 0 of none. */
-export function magnitude(a: Float64Array): number {
-  let most = 0;
-  for (let n = 0; n < a.length; n++) most = Math.max(most, Math.abs(a[n]));
-  return most;
+  return a.map(x => round((x / divisor) * factor));
 }
 
 /** Row i of a row-major matrix with D columns; a view. */

@@ -98,24 +98,20 @@ export function finishBackward(
   into: BackwardPlaces['into'] = {},
 ): BackwardResults {
   const { bias, Hq } = problem.forward;
-  const amax = (name: BackwardAmaxName): Tensor | null => {
-    const value = extras.amax[name];
-    return problem.outputs[name] && value !== undefined ? Tensor.from([value], [1]) : null;
-  };
-  const results: Readonly<Partial<Record<GradientName | BackwardAmaxName, Tensor | null>>> = {
+  const results: Readonly<Record<GradientName, Tensor | null>> = {
     dq: sums.dq,
     dk: sums.dk,
     dv: sums.dv,
     dbias: sums.dbias && bias && stored(sums.dbias, into.dbias ?? allocateTensor(bias.source, bias.dtype)),
     dsink: sums.dsink && sumOfSequences(sums.dsink, Hq),
     dAlibi: sums.dAlibi && sumOfSequences(sums.dAlibi, Hq),
-    amaxDQ: amax('amaxDQ'),
-    amaxDK: amax('amaxDK'),
-    amaxDV: amax('amaxDV'),
-    amaxDP: amax('amaxDP'),
   };
+  const amaxes = Object.entries(extras.amax).filter(([name]) => problem.outputs[name as BackwardAmaxName]);
   return {
-    gradients: Object.fromEntries(Object.entries(results).filter(([, t]) => t)),
+    gradients: {
+      ...Object.fromEntries(Object.entries(results).filter(([, t]) => t)),
+      ...Object.fromEntries(amaxes.map(([name, value]) => [name, Tensor.from([value], [1])])),
+    },
     dCaptures: extras.dCaptures,
   };
 }

@@ -1,4 +1,4 @@
-import type { AttentionProblem, BackwardOperands, Operands } from '../../../attention/problem/problem.ts';
+import type { AttentionProblem, Operands } from '../../../attention/problem/problem.ts';
 import { Tensor } from '../../../tensor/tensor.ts';
 import { headGroups } from '../../attention/tasks.ts';
 
@@ -17,10 +17,7 @@ export interface OperandParts {
 const HEAD_BY_HEAD = ['q', 'k', 'v', 'o', 'dO'];
 
 /** The parts of the operands of a forward or backward pass. */
-export function operandParts(
-  problem: AttentionProblem,
-  operands: Operands<Tensor> | BackwardOperands<Tensor>,
-): OperandParts {
+export function operandParts(problem: AttentionProblem, operands: Operands<Tensor>): OperandParts {
   const buffers = new Set<ArrayBufferLike>();
   // Operands with block scales are dequantised as a whole.
   const inParts = problem.fp8?.kind !== 'blocks';

@@ -1,4 +1,4 @@
-import type { AttentionProblem, BackwardOperands, Operands } from '../../../attention/problem/problem.ts';
+import type { AttentionProblem, Operands } from '../../../attention/problem/problem.ts';
 import type { Tensor } from '../../../tensor/tensor.ts';
 import { type Arrivals, announcePart, createArrivals } from './arrivals.ts';
 import { operandParts } from './operand-parts.ts';
@@ -25,7 +25,7 @@ export interface TakenOperands<R> {
  * the first part; but before the call returns to its caller, who may write to them, or give them away, from
  * then on.
  */
-export function takeOperands<O extends Operands<Tensor> | BackwardOperands<Tensor>>(
+export function takeOperands<O extends Operands<Tensor>>(
   problem: AttentionProblem,
   operands: O,
 ): TakenOperands<O> {
