@@ -1,6 +1,6 @@
 import { fillU32 } from '@tilewise/philox';
 import { expect, test } from 'vitest';
-import { bitEncoder } from '../../tensor/dtype/convert.ts';
+import { encoderOf } from '../../tensor/dtype/convert.ts';
 import { decodeTable } from '../../tensor/dtype/decode-table.ts';
 import { createKernels, supportedVariants } from './host-kernels.ts';
 
@@ -49,7 +49,7 @@ test.each(all)(
       source.values.set(bits);
       const target = memory.allocate(Uint16Array, bits.length);
       encode(bits.length, source.at, target.at);
-      const encodeBits = bitEncoder(dtype);
+      const encodeBits = encoderOf(dtype);
       const wrong = target.values.findIndex((code, n) => code !== encodeBits(bits[n]));
       expect(wrong < 0 ? '' : bits[wrong].toString(16), dtype).toBe('');
     }

@@ -1,4 +1,4 @@
-import { bitEncoder } from '../../tensor/dtype/convert.ts';
+import { encoderOf } from '../../tensor/dtype/convert.ts';
 import type { TypedArray } from '../../tensor/dtype/dtype.ts';
 import type { Tensor } from '../../tensor/tensor.ts';
 import type { Kernels } from '../kernels/interface/kernels.ts';
@@ -81,7 +81,7 @@ function createEncoder(kernels: Kernels, dtype: Tensor['dtype'], most: number): 
     };
   }
   const codes = new Uint8Array(most);
-  const encodeBits = bitEncoder(dtype);
+  const encodeBits = encoderOf(dtype);
   return {
     most,
     encode(at, count) {

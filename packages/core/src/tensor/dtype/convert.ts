@@ -1,6 +1,7 @@
 import { InvalidShapeError } from '../../errors.ts';
 import { decodeTable } from './decode-table.ts';
 import { type DType, dtypeInfo, type TypedArray } from './dtype.ts';
+import { bitEncoder, valueEncoder } from './float-encoder.ts';
 import { bfloat16, type FloatFormat, float8e4m3, float8e5m2, float16 } from './float-format.ts';
 import type { Overflow } from './float-layout.ts';
 
@@ -66,15 +67,15 @@ function encodeFloats(
   format: FloatFormat,
   values: ArrayLike<number>,
   out: TypedArray,
-  overflow: Overflow = format.overflow,
+  overflow?: Overflow,
 ): void {
   if (values instanceof Float32Array) {
-    const encode = encoderOf(format, overflow);
+    const encode = bitEncoder(format, overflow);
     const bits = new Uint32Array(values.buffer, values.byteOffset, values.length);
     for (let n = 0; n < bits.length; n++) out[n] = encode(bits[n]);
     return;
   }
-  const encode = valueEncoderOf(format, overflow);
+  const encode = valueEncoder(format, overflow);
   for (let n = 0; n < values.length; n++) out[n] = encode(values[n]);
 }
 
@@ -90,74 +91,21 @@ export function valueDecoder(dtype: DType): (stored: number) => number {
 
 /** Rounds a number to f16, bf16 or f8 and back, to nearest even. @throws TypeError for other dtypes. */
 export function rounder(dtype: DType): (value: number) => number {
-  const encode = valueEncoder(dtype);
+  const encode = valueEncoder(smallFormat(dtype));
   const table = decodeTable(dtype);
   return value => table[encode(value)];
-}
-
-/** From a number to the bits of f16, bf16 or f8, to nearest even. @throws TypeError for other dtypes. */
-export function valueEncoder(dtype: DType): (value: number) => number {
-  const format = smallFormat(dtype);
-  return valueEncoderOf(format, format.overflow);
-}
-
-function valueEncoderOf(format: FloatFormat, overflow: Overflow): (value: number) => number {
-  const encode = encoderOf(format, overflow);
-  const float = new Float32Array(1);
-  const bits = new Uint32Array(float.buffer);
-  return value => {
-    float[0] = value;
-    if (float[0] !== value) {
-      // Round to odd: towards zero, then the last bit set to say that something was cut off. An f32 has at
-      // least two bits more than every format here, so rounding that to nearest even gives what rounding the
-      // f64 itself would.
-      if (Math.abs(float[0]) > Math.abs(value)) bits[0]--;
-      bits[0] |= 1;
-    }
-    return encode(bits[0]);
-  };
 }
 
 /**
  * From the bits of an f32 to those of f16, bf16 or f8, to nearest even. @throws TypeError for other dtypes.
  */
-export function bitEncoder(dtype: DType): (bits: number) => number {
-  const format = smallFormat(dtype);
-  return encoderOf(format, format.overflow);
+export function encoderOf(dtype: DType): (bits: number) => number {
+  return bitEncoder(smallFormat(dtype));
 }
 
 function smallFormat(dtype: DType): FloatFormat {
   if (!isSmallFloat(dtype)) throw new TypeError(`${dtype} is no float of 8 or 16 bits`);
   return formats[dtype];
-}
-
-/** Integer operations only. */
-function encoderOf(format: FloatFormat, overflow: Overflow): (bits: number) => number {
-  const { mantissaBits, bias, maxCode, nan } = format;
-  const shift = 23 - mantissaBits;
-  const half = (1 << (shift - 1)) - 1;
-  const rebase = (127 - bias) << 23;
-  const smallestNormal = (128 - bias) << 23;
-  const subnormalShift = 151 - bias - mantissaBits;
-  const signShift = 32 - format.bits;
-  const signBit = 1 << (format.bits - 1);
-  const beyond = overflow === 'saturate' ? maxCode : format.overflowCode;
-  return bits => {
-    const a = bits & 0x7fffffff;
-    if (a > 0x7f800000) return nan;
-    const sign = (bits >>> signShift) & signBit;
-    if (a >= smallestNormal) {
-      // A carry out of the mantissa moves on into the exponent, which is what it should do.
-      const code = (a - rebase + half + ((a >>> shift) & 1)) >>> shift;
-      return sign | (code > maxCode ? beyond : code);
-    }
-    const exponent = a >>> 23;
-    const mantissa = exponent === 0 ? a : (a & 0x7fffff) | 0x800000;
-    const s = subnormalShift - (exponent === 0 ? 1 : exponent);
-    // Less than half of the smallest subnormal; shifts beyond 31 would wrap around.
-    if (s > 24) return sign;
-    return sign | ((mantissa + (1 << (s - 1)) - 1 + ((mantissa >>> s) & 1)) >>> s);
-  };
 }
 
 function checkLength(from: ArrayLike<number>, to: ArrayLike<number>): void {

@@ -1,3 +1,4 @@
+import { valueEncoder } from './float-encoder.ts';
 import {
   bfloat16Layout,
   type FloatLayout,
@@ -6,7 +7,6 @@ import {
   float16Layout,
   type Overflow,
 } from './float-layout.ts';
-import { roundHalfEven } from './round.ts';
 
 /** A binary floating-point storage format of 16 or 8 bits, with its conversions. */
 export interface FloatFormat extends FloatLayout {
@@ -18,20 +18,11 @@ export interface FloatFormat extends FloatLayout {
   readonly encode: (value: number, overflow?: Overflow) => number;
 }
 
-const exponentBits = new DataView(new ArrayBuffer(8));
-
-/** floor(log2(a)) of a positive normal f64, read from its exponent field. */
-function exponentOf(a: number): number {
-  exponentBits.setFloat64(0, a);
-  return ((exponentBits.getUint16(0) >> 4) & 0x7ff) - 1023;
-}
-
 function floatFormat(layout: FloatLayout): FloatFormat {
-  const { bits, mantissaBits, bias, min, maxCode, overflowCode, nan } = layout;
+  const { bits, mantissaBits, min, maxCode, overflowCode, nan } = layout;
   const signBit = 1 << (bits - 1);
   const magnitudeMask = signBit - 1;
   const mantissaMask = (1 << mantissaBits) - 1;
-  const minExponent = 1 - bias;
 
   function decode(code: number): number {
     const sign = code & signBit ? -1 : 1;
@@ -43,19 +34,8 @@ function floatFormat(layout: FloatLayout): FloatFormat {
     return sign * (mantissa + (1 << mantissaBits)) * min * 2 ** (exponent - 1);
   }
 
-  function encode(value: number, overflow: Overflow = layout.overflow): number {
-    if (Number.isNaN(value)) return nan;
-    const sign = value < 0 || Object.is(value, -0) ? signBit : 0;
-    const a = Math.abs(value);
-    const beyond = overflow === 'saturate' ? maxCode : overflowCode;
-    if (a === Infinity) return sign | beyond;
-    if (a < 2 ** -200) return sign;
-    const exponent = Math.max(exponentOf(a), minExponent);
-    // Rounding up to the next power of two carries from the mantissa into the exponent field by itself.
-    const rounded = roundHalfEven(a / 2 ** (exponent - mantissaBits));
-    const code = (exponent - minExponent) * (1 << mantissaBits) + rounded;
-    return sign | (code > maxCode ? beyond : code);
-  }
+  const encoders = { ieee: valueEncoder(layout, 'ieee'), saturate: valueEncoder(layout, 'saturate') };
+  const encode: FloatFormat['encode'] = (value, overflow = layout.overflow) => encoders[overflow](value);
 
   return { ...layout, max: decode(maxCode), decode, encode };
 }

@@ -1,4 +1,4 @@
-import { bitEncoder } from '../../../tensor/dtype/convert.ts';
+import { encoderOf } from '../../../tensor/dtype/convert.ts';
 import { decodeTable } from '../../../tensor/dtype/decode-table.ts';
 import type { Kernels } from '../interface/kernels.ts';
 import { PANEL, PANEL_BYTES } from '../interface/panel.ts';
@@ -83,7 +83,7 @@ function packKernels(memory: Memory): PackKernels {
   }
   function encode(dtype: 'f16' | 'bf16', count: number, source: number, target: number): void {
     const { i32, u16 } = memory;
-    const encodeBits = bitEncoder(dtype);
+    const encodeBits = encoderOf(dtype);
     for (let n = 0; n < count; n++) u16[(target >> 1) + n] = encodeBits(i32[(source >> 2) + n]);
   }
   return {

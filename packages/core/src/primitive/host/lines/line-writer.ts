@@ -1,4 +1,3 @@
-import { valueEncoder } from '../../../tensor/dtype/convert.ts';
 import { type DType, dtypeInfo } from '../../../tensor/dtype/dtype.ts';
 import { roundHalfEven } from '../../../tensor/dtype/round.ts';
 import type { Tensor } from '../../../tensor/tensor.ts';
@@ -28,8 +27,7 @@ export function lineWriter({ data, dtype }: Tensor): LineWriter {
       }
     };
   }
-  const { bytes, encode: encodeExact } = dtypeInfo[dtype];
-  const encode = bytes === 2 ? valueEncoder(dtype) : encodeExact;
+  const { encode } = dtypeInfo[dtype];
   return (values, count, at, step) => {
     for (let n = 0; n < count; n++) data[at + n * step] = encode(values[n]);
   };
