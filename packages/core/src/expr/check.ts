@@ -4,7 +4,7 @@ import { dtypeTraits, isDType } from '../tensor/dtype/dtype-traits.ts';
 import type { TensorDesc } from '../tensor/tensor.ts';
 import { isCaptureName } from './nodes/create-node.ts';
 import type { Expr, ExprType, ModExpr } from './nodes/expr.ts';
-import { binaryDomain, binaryType, unaryDomain, unaryType, variableType } from './nodes/operators.ts';
+import { domainOf, type Operation, typeOf, variableType } from './nodes/operators.ts';
 import { loads, nodes } from './nodes/walk.ts';
 
 const loadTypes: Readonly<Record<'float' | 'integer' | 'boolean', ExprType>> = {
@@ -61,17 +61,9 @@ function nodeProblem(e: Expr): string | undefined {
       return e.type === type ? undefined : `variable ${e.name} is ${type}, not ${describeType(e)}`;
     }
     case 'unary':
-      return operatorProblem(e, 'unary', unaryDomain(e.op), () => unaryType(e.op, e.a.type), e.a.type);
-    case 'binary': {
-      const types = e.a.type === e.b.type ? e.a.type : `${e.a.type} and ${e.b.type}`;
-      return operatorProblem(
-        e,
-        'binary',
-        binaryDomain(e.op),
-        () => binaryType(e.op, e.a.type, e.b.type),
-        types,
-      );
-    }
+      return operatorProblem(e, e.a.type);
+    case 'binary':
+      return operatorProblem(e, e.a.type === e.b.type ? e.a.type : `${e.a.type} and ${e.b.type}`);
     case 'select':
       if (e.condition.type !== 'bool') return `select takes a bool condition, got ${e.condition.type}`;
       if (e.whenTrue.type === e.type && e.whenFalse.type === e.type) return undefined;
@@ -84,16 +76,12 @@ function nodeProblem(e: Expr): string | undefined {
   }
 }
 
-function operatorProblem(
-  e: Extract<Expr, { readonly op: unknown }>,
-  kind: string,
-  takes: string | undefined,
-  typeOf: () => ExprType | undefined,
-  given: string,
-): string | undefined {
-  if (takes === undefined) return `there is no ${kind} operator ${describeValue(e.op)}`;
-  const type = typeOf();
-  if (type === undefined) return `${e.op} takes ${kind === 'binary' ? 'two of ' : ''}${takes}, got ${given}`;
+function operatorProblem(e: Operation, given: string): string | undefined {
+  const takes = domainOf(e);
+  if (takes === undefined) return `there is no ${e.kind} operator ${describeValue(e.op)}`;
+  const type = typeOf(e);
+  if (type === undefined)
+    return `${e.op} takes ${e.kind === 'binary' ? 'two of ' : ''}${takes}, got ${given}`;
   return e.type === type ? undefined : `${e.op} of ${given} gives ${type}, not ${describeType(e)}`;
 }
 
@@ -116,27 +104,23 @@ export function checkCaptures(
 ): void {
   const unused = new Set(Object.keys(captures));
   for (const e of loads(expr)) {
+    const argument = `${name}.captures.${e.name}`;
     const capture = Object.hasOwn(captures, e.name) ? captures[e.name] : undefined;
     if (capture === undefined) {
       throw new InvalidArgumentError(`${name}.captures`, `must hold '${e.name}', which the expression loads`);
     }
     unused.delete(e.name);
-    checkTensor(`${name}.captures.${e.name}`, capture);
-    if (!isDType(capture.dtype)) {
-      throw new InvalidDTypeError(`${name}.captures.${e.name}`, `has dtype ${describeValue(capture.dtype)}`);
+    checkTensor(argument, capture);
+    const { dtype, shape } = capture;
+    if (!isDType(dtype)) throw new InvalidDTypeError(argument, `has dtype ${describeValue(dtype)}`);
+    if (shape.length !== e.index.length) {
+      const rule = `has shape [${shape}], but is loaded with ${e.index.length} indices`;
+      throw new InvalidArgumentError(argument, rule);
     }
-    if (capture.shape.length !== e.index.length) {
-      throw new InvalidArgumentError(
-        `${name}.captures.${e.name}`,
-        `has shape [${capture.shape}], but is loaded with ${e.index.length} indices`,
-      );
-    }
-    const type = loadTypes[dtypeTraits[capture.dtype].kind];
+    const type = loadTypes[dtypeTraits[dtype].kind];
     if (type !== e.type) {
-      throw new InvalidDTypeError(
-        `${name}.captures.${e.name}`,
-        `is ${capture.dtype}, which is read as ${type}, but it is loaded as ${e.type}`,
-      );
+      const rule = `is ${dtype}, which is read as ${type}, but it is loaded as ${e.type}`;
+      throw new InvalidDTypeError(argument, rule);
     }
   }
   if (unused.size > 0) {

@@ -9,14 +9,8 @@ import type {
   NumericExpr,
   UnaryOp,
 } from './expr.ts';
-import {
-  binaryDomain,
-  binaryFunction,
-  binaryType,
-  unaryDomain,
-  unaryFunction,
-  unaryType,
-} from './operators.ts';
+import { binaryFunction, domainOf, type Operation, typeOf, unaryFunction } from './operators.ts';
+import { operands } from './walk.ts';
 
 /** An operand of an operator: an expression, or a value that becomes a constant. */
 export type Operand = Expr | number | boolean;
@@ -84,9 +78,10 @@ function lift(x: Operand, type: ExprType): Expr {
 }
 
 /** The node, or the constant of its value where all operands are constants. */
-function fold(node: Extract<Expr, { kind: 'unary' | 'binary' }>, operands: readonly Expr[]): Expr {
-  const values = operands.flatMap(x => (x.kind === 'constant' ? [Number(x.value)] : []));
-  if (values.length < operands.length) return node;
+function fold(node: Operation): Expr {
+  const given = operands(node);
+  const values = given.flatMap(x => (x.kind === 'constant' ? [Number(x.value)] : []));
+  if (values.length < given.length) return node;
   const value =
     node.kind === 'unary'
       ? unaryFunction(node.op, node.type)(values[0])
@@ -102,12 +97,12 @@ export function unary(op: 'not', a: Operand): BoolExpr;
 export function unary(op: Exclude<UnaryOp, 'not'>, a: Operand): NumericExpr;
 export function unary(op: UnaryOp, a: Operand): Expr {
   checkOperands(op, a);
-  const domain = unaryDomain(op);
+  const domain = domainOf({ kind: 'unary', op });
   const x = lift(a, domain === 'f32' ? 'f32' : commonType([a]));
   if (op === 'toF32' && x.type === 'f32') return x;
-  const type = unaryType(op, x.type);
+  const type = typeOf({ kind: 'unary', op, a: x });
   if (type === undefined) throw new InvalidArgumentError(op, `takes ${domain}, got ${x.type}`);
-  return fold({ kind: 'unary', type, op, a: x }, [x]);
+  return fold({ kind: 'unary', type, op, a: x });
 }
 
 /**
@@ -119,15 +114,15 @@ export function binary(op: ComparisonOp | LogicOp, a: Operand, b: Operand): Bool
 export function binary(op: Exclude<BinaryOp, ComparisonOp | LogicOp>, a: Operand, b: Operand): NumericExpr;
 export function binary(op: BinaryOp, a: Operand, b: Operand): Expr {
   checkOperands(op, a, b);
-  const domain = binaryDomain(op);
+  const domain = domainOf({ kind: 'binary', op });
   const common = domain === 'f32' || domain === 'i32' ? domain : commonType([a, b]);
   const x = lift(a, common);
   const y = lift(b, common);
-  const type = binaryType(op, x.type, y.type);
+  const type = typeOf({ kind: 'binary', op, a: x, b: y });
   if (type === undefined) {
     throw new InvalidArgumentError(op, `takes two of ${domain}, got ${x.type} and ${y.type}`);
   }
-  return fold({ kind: 'binary', type, op, a: x, b: y }, [x, y]);
+  return fold({ kind: 'binary', type, op, a: x, b: y });
 }
 
 /**

@@ -1,6 +1,11 @@
 import { roundHalfEven } from '../../tensor/dtype/round.ts';
 import { erf } from './erf.ts';
-import type { BinaryOp, ExprType, UnaryOp, VariableName } from './expr.ts';
+import type { BinaryOp, Expr, ExprType, UnaryOp, VariableName } from './expr.ts';
+
+type UnaryExpr = Extract<Expr, { readonly kind: 'unary' }>;
+type BinaryExpr = Extract<Expr, { readonly kind: 'binary' }>;
+/** An operator applied to its operands. */
+export type Operation = UnaryExpr | BinaryExpr;
 
 const variableTypes: Readonly<Record<VariableName, ExprType>> = {
   score: 'f32',
@@ -76,6 +81,8 @@ const binaryOperators: Readonly<Record<BinaryOp, Operator<Binary>>> = {
   or: { takes: 'bool', gives: 'bool', host: (a, b) => a | b, wgsl: '||' },
 };
 
+const operators = { unary: unaryOperators, binary: binaryOperators };
+
 /** The row of a name, which may be anything. */
 function row<R>(table: Readonly<Record<string, R>>, name: unknown): R | undefined {
   return typeof name === 'string' && Object.hasOwn(table, name) ? table[name] : undefined;
@@ -86,30 +93,20 @@ export function variableType(name: string): ExprType | undefined {
   return row(variableTypes, name);
 }
 
-/** The operands that a unary operator takes, in words; undefined for an unknown operator. */
-export function unaryDomain(op: string): Domain | undefined {
-  return row(unaryOperators, op)?.takes;
+/** The operands that an operator takes, in words; undefined for an unknown operator. */
+export function domainOf({ kind, op }: Pick<Operation, 'kind' | 'op'>): Domain | undefined {
+  return row<Operator<unknown>>(operators[kind], op)?.takes;
 }
 
-/** The operands that a binary operator takes, in words; undefined for an unknown operator. */
-export function binaryDomain(op: string): Domain | undefined {
-  return row(binaryOperators, op)?.takes;
-}
-
-/** The type of `op a`, without conversions; undefined when `op` does not take `a`. */
-export function unaryType(op: UnaryOp, a: ExprType): ExprType | undefined {
-  return typeOf(unaryOperators[op], a);
-}
-
-/** The type of `a op b`, without conversions; undefined when `op` does not take these operands. */
-export function binaryType(op: BinaryOp, a: ExprType, b: ExprType): ExprType | undefined {
-  return a === b ? typeOf(binaryOperators[op], a) : undefined;
-}
-
-function typeOf({ takes, gives }: Operator<unknown>, a: ExprType): ExprType | undefined {
-  const fits = { number: a !== 'bool', 'i32 or bool': a !== 'f32', 'any type': true }[takes as string];
-  if (!(fits ?? takes === a)) return undefined;
-  return gives === 'same' ? a : gives;
+/** The type of an operation, without conversions; undefined when the operator does not take its operands. */
+export function typeOf(e: Omit<UnaryExpr, 'type'> | Omit<BinaryExpr, 'type'>): ExprType | undefined {
+  const { type } = e.a;
+  const operator = row<Operator<unknown>>(operators[e.kind], e.op);
+  if (!operator || (e.kind === 'binary' && e.b.type !== type)) return undefined;
+  const { takes, gives } = operator;
+  const fits = { number: type !== 'bool', 'i32 or bool': type !== 'f32', 'any type': true }[takes as string];
+  if (!(fits ?? takes === type)) return undefined;
+  return gives === 'same' ? type : gives;
 }
 
 /** A unary operator on host numbers, in f64; a result of type i32 wraps around. */
@@ -124,14 +121,10 @@ export function binaryFunction(op: BinaryOp, type: ExprType): Binary {
   return type === 'i32' ? wraps : host;
 }
 
-/** `op a` in WGSL; in parentheses if `op` is a symbol. */
-export function unaryWgsl(op: UnaryOp, a: string): string {
-  const { wgsl } = unaryOperators[op];
-  return /\w/.test(wgsl) ? `${wgsl}(${a})` : `(${wgsl}${a})`;
-}
-
-/** `a op b` in WGSL; in parentheses if `op` is a symbol. */
-export function binaryWgsl(op: BinaryOp, a: string, b: string): string {
-  const { wgsl } = binaryOperators[op];
-  return /\w/.test(wgsl) ? `${wgsl}(${a}, ${b})` : `(${a} ${wgsl} ${b})`;
+/** An operation in WGSL, from the texts of its operands; in parentheses if the operator is a symbol. */
+export function operationWgsl({ kind, op }: Operation, ...texts: readonly string[]): string {
+  const { wgsl } = kind === 'unary' ? unaryOperators[op] : binaryOperators[op];
+  if (/\w/.test(wgsl)) return `${wgsl}(${texts.join(', ')})`;
+  const [a, b] = texts;
+  return b === undefined ? `(${wgsl}${a})` : `(${a} ${wgsl} ${b})`;
 }

@@ -1,7 +1,7 @@
 import { InvalidArgumentError } from '../../errors.ts';
 import { canonicalNodes } from '../canonical.ts';
 import type { Expr, ExprType, LoadExpr, VariableName } from '../nodes/expr.ts';
-import { binaryWgsl, unaryWgsl } from '../nodes/operators.ts';
+import { operationWgsl } from '../nodes/operators.ts';
 import { operands } from '../nodes/walk.ts';
 import { infinityOf, withoutInfinities } from './infinities.ts';
 
@@ -90,12 +90,12 @@ function writeNode(e: Expr, codeOf: (e: Expr) => string, names: WgslNames): stri
       return name;
     }
     case 'unary':
-      return unaryWgsl(e.op, codeOf(e.a));
+      return operationWgsl(e, codeOf(e.a));
     case 'binary': {
       const infinity = infinityOf(e.b);
       // Only a loaded element is still compared with an infinity.
       if (infinity && e.op === 'eq' && e.a.kind === 'load') return isLoaded(infinity, e.a, codeOf, names);
-      return binaryWgsl(e.op, codeOf(e.a), codeOf(e.b));
+      return operationWgsl(e, codeOf(e.a), codeOf(e.b));
     }
     case 'select':
       return `select(${codeOf(e.whenFalse)}, ${codeOf(e.whenTrue)}, ${codeOf(e.condition)})`;

@@ -73,12 +73,11 @@ export const MEMORY_KEPT: number = 128 * 2 ** 20;
 /** The part of a buffer from `base` on as a memory. */
 export function createMemory({ buffer: initial, grow, staysInPlace }: GrowingBuffer, base: number): Memory {
   let buffer = initial;
-  let views = viewsOf(buffer);
   const buffers = new WeakSet<ArrayBufferLike>([buffer]);
   const heap = createHeap(base, buffer.byteLength, bytes => {
     buffer = grow(bytes);
     buffers.add(buffer);
-    views = viewsOf(buffer);
+    Object.assign(memory, viewsOf(buffer));
     return buffer.byteLength;
   });
   /** Blocks for panels, the last of them in use from `top` to `end`. */
@@ -123,7 +122,7 @@ export function createMemory({ buffer: initial, grow, staysInPlace }: GrowingBuf
 
   function allocate<A extends PanelArray>(type: PanelArrayType<A>, length: number): Panel<A> {
     const panel = panelOf(type, length);
-    views.u8.fill(0, panel.at, panel.at + length * type.BYTES_PER_ELEMENT);
+    memory.u8.fill(0, panel.at, panel.at + length * type.BYTES_PER_ELEMENT);
     return panel;
   }
 
@@ -131,7 +130,8 @@ export function createMemory({ buffer: initial, grow, staysInPlace }: GrowingBuf
     return new MemoryPanel(current, type, reserve(length * type.BYTES_PER_ELEMENT), length);
   }
 
-  return {
+  const memory: Memory = {
+    ...viewsOf(buffer),
     allocate,
     floats: length => allocate(Float32Array, length),
     scratch: length => panelOf(Float32Array, length),
@@ -151,21 +151,6 @@ export function createMemory({ buffer: initial, grow, staysInPlace }: GrowingBuf
       heap.free(at);
     },
     addressOf: ({ buffer: of, byteOffset }) => (of === buffer || buffers.has(of) ? byteOffset : -1),
-    get f32() {
-      return views.f32;
-    },
-    get f64() {
-      return views.f64;
-    },
-    get i32() {
-      return views.i32;
-    },
-    get u16() {
-      return views.u16;
-    },
-    get u8() {
-      return views.u8;
-    },
     get bytes() {
       return buffer.byteLength;
     },
@@ -173,6 +158,7 @@ export function createMemory({ buffer: initial, grow, staysInPlace }: GrowingBuf
       return kept > 0;
     },
   };
+  return memory;
 }
 
 /** A panel whose view is made when it is asked for: many panels are read and written by kernels alone. */
@@ -197,7 +183,7 @@ class MemoryPanel<A extends PanelArray> implements Panel<A> {
   }
 }
 
-function viewsOf(buffer: ArrayBufferLike) {
+function viewsOf(buffer: ArrayBufferLike): Pick<Memory, 'f32' | 'f64' | 'i32' | 'u16' | 'u8'> {
   return {
     f32: new Float32Array(buffer),
     f64: new Float64Array(buffer),
