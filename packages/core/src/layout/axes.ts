@@ -12,6 +12,11 @@ export function reorder(argument: string, t: Tensor, from: string, to: string): 
   return t.permute(...Array.from(to, letter => from.indexOf(letter)));
 }
 
+/** Positions `from` to `to` (exclusive) of sequence b of a (B, H, S, D) tensor; a view. */
+export function positions(t: Tensor, b: number, from: number, to: number): Tensor {
+  return t.slice(0, b, b + 1).slice(2, from, to);
+}
+
 /** @throws InvalidArgumentError for a layout that there is not. */
 export function checkLayout(layout: string, layouts: readonly string[]): void {
   if (!layouts.includes(layout))

@@ -1,7 +1,7 @@
 import { describeValue, InvalidArgumentError, InvalidShapeError } from '../errors.ts';
 import { copyTensor } from '../tensor/copy.ts';
 import { Tensor } from '../tensor/tensor.ts';
-import { checkAxes } from './axes.ts';
+import { checkAxes, positions } from './axes.ts';
 import {
   checkLengths,
   cumulativeLengths,
@@ -36,7 +36,7 @@ export function pack(dense: Tensor, lengths: Lengths): { packed: Tensor; cuSeqLe
   const cuSeqLens = cumulativeLengths(each);
   const packed = Tensor.zeros([cuSeqLens[B], H, D], { dtype: dense.dtype });
   each.forEach((length, b) => {
-    copyTensor(dense.slice(0, b, b + 1).slice(2, 0, length), sequence(packed, cuSeqLens, b));
+    copyTensor(positions(dense, b, 0, length), sequence(packed, cuSeqLens, b));
   });
   return { packed, cuSeqLens };
 }
@@ -60,7 +60,7 @@ export function unpack(packed: Tensor, cuSeqLens: Lengths, S?: number): Tensor {
   const [, H, D] = packed.shape;
   const dense = Tensor.zeros([lengths.length, H, S ?? longest, D], { dtype: packed.dtype });
   lengths.forEach((length, b) => {
-    copyTensor(sequence(packed, starts, b), dense.slice(0, b, b + 1).slice(2, 0, length));
+    copyTensor(sequence(packed, starts, b), positions(dense, b, 0, length));
   });
   return dense;
 }

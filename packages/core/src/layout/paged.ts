@@ -1,7 +1,7 @@
 import { checkObject, describeValue, InvalidArgumentError } from '../errors.ts';
 import { copyTensor } from '../tensor/copy.ts';
 import { Tensor } from '../tensor/tensor.ts';
-import { checkAxes } from './axes.ts';
+import { checkAxes, positions } from './axes.ts';
 
 /**
  * Keys or values in blocks, and where to find each position: in row s mod pageSize of block table[b, ⌊s /
@@ -39,10 +39,7 @@ export function toPages(
     const start = (n % pages) * pageSize;
     const end = Math.min(start + pageSize, S);
     const b = Math.floor(n / pages);
-    copyTensor(
-      dense.slice(0, b, b + 1).slice(2, start, end),
-      container.slice(0, block, block + 1).slice(2, 0, end - start),
-    );
+    copyTensor(positions(dense, b, start, end), positions(container, block, 0, end - start));
   });
   return { container, table: Tensor.from(blocks, [B, pages], { dtype: 'i32' }) };
 }
@@ -94,10 +91,7 @@ export function fromPages(paged: Paged, S?: number): Tensor {
         );
       }
       const end = Math.min(start + pageSize, length);
-      copyTensor(
-        container.slice(0, block, block + 1).slice(2, 0, end - start),
-        dense.slice(0, b, b + 1).slice(2, start, end),
-      );
+      copyTensor(positions(container, block, 0, end - start), positions(dense, b, start, end));
     }
   }
   return dense;

@@ -2,11 +2,12 @@ import { type FlatNode, flatten } from '../../../expr/canonical.ts';
 import type { Expr } from '../../../expr/nodes/expr.ts';
 import { inputName } from '../../../primitive/element.ts';
 import { broadcastStrides } from '../../../primitive/host/lines/reader.ts';
+import { collapseDimensions } from '../../../tensor/collapse-dimensions.ts';
 import { dtypeInfo } from '../../../tensor/dtype/dtype.ts';
 import type { TensorDesc } from '../../../tensor/tensor.ts';
 import { copyFormat, type Format, formatBytes, formatOf, typeOfFormat } from '../format.ts';
 import type { KeyedLoop, LoopSpec, Output, Step, Stream, Table } from '../loop-spec.ts';
-import { collapseDimensions, withLongRows } from './collapse-dimensions.ts';
+import { withLongRows } from './long-rows.ts';
 
 /** Where the elements of a loop go, by the dimensions of its domain. */
 export interface LoopOutput {

@@ -49,34 +49,29 @@ export function copyPart({ from, to }: BufferCopy, part: number, count: number):
  */
 export function moved<R>(value: R, take: (bytes: number) => ArrayBufferLike): Moved<R> {
   const copies = new Map<ArrayBuffer, ArrayBufferLike>();
-  const convert = (part: unknown): unknown => {
-    if (!(part instanceof Tensor)) return isRecord(part) ? mapValues(part, convert) : part;
-    const { buffer, byteOffset, byteLength } = part.data;
-    if (isShared(buffer)) return part;
+  const tensors = mapTensors(value, tensor => {
+    const { buffer, byteOffset, byteLength } = tensor.data;
+    if (isShared(buffer)) return tensor;
     const copy = copies.get(buffer) ?? take(buffer.byteLength);
     copies.set(buffer, copy);
-    return Tensor.wrap(viewOf(part.data, copy, byteOffset, byteLength), part);
-  };
-  const tensors = convert(value) as R;
+    return Tensor.wrap(viewOf(tensor.data, copy, byteOffset, byteLength), tensor);
+  }) as R;
   return { tensors, copies: Array.from(copies, ([from, to]) => ({ from, to })) };
 }
 
 /** Packs the tensors of a value in shared memory for a worker. */
 export function send<R>(value: R): Sent<R> {
-  const convert = (part: unknown): unknown => {
-    if (!(part instanceof Tensor)) return isRecord(part) ? mapValues(part, convert) : part;
-    const { dtype, shape, strides, offset, data } = part;
-    const sent: SentTensor = { dtype, shape, strides, offset, data };
-    return { [TENSOR]: sent };
-  };
-  return { sent: convert(value) };
+  const sent = mapTensors(value, ({ dtype, shape, strides, offset, data }) => {
+    const tensor: SentTensor = { dtype, shape, strides, offset, data };
+    return { [TENSOR]: tensor };
+  });
+  return { sent };
 }
 
 /** Unpacks a value that `send` packed, on the other side. */
 export function receive<R>({ sent }: Sent<R>): R {
   const convert = (part: unknown): unknown => {
-    if (!isRecord(part)) return part;
-    const tensor = part[TENSOR] as SentTensor | undefined;
+    const tensor = isRecord(part) && (part[TENSOR] as SentTensor | undefined);
     return tensor ? Tensor.wrap(tensor.data, tensor) : mapValues(part, convert);
   };
   return convert(sent) as R;
@@ -147,9 +142,13 @@ function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype;
 }
 
-function mapValues(
-  record: Readonly<Record<string, unknown>>,
-  convert: (value: unknown) => unknown,
-): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(record).map(([key, value]) => [key, convert(value)]));
+/** A value with `map` applied to its tensors, at any depth. */
+function mapTensors(value: unknown, map: (tensor: Tensor) => unknown): unknown {
+  return value instanceof Tensor ? map(value) : mapValues(value, part => mapTensors(part, map));
+}
+
+/** A record with `map` applied to its values; any other value as it is. */
+function mapValues(value: unknown, map: (value: unknown) => unknown): unknown {
+  if (!isRecord(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, map(part)]));
 }

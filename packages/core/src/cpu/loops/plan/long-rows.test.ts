@@ -1,10 +1,5 @@
 import { expect, test } from 'vitest';
-import { collapseDimensions, withLongRows } from './collapse-dimensions.ts';
-
-test('dimensions in line are joined, and those of one element left out', () => {
-  expect(collapseDimensions([2, 1, 3, 4], [[12, 12, 4, 1]])).toEqual({ shape: [24], strides: [[1]] });
-  expect(collapseDimensions([1], [[0]])).toEqual({ shape: [1], strides: [[0]] });
-});
+import { withLongRows } from './long-rows.ts';
 
 test('the longest dimension but the last comes before the last', () => {
   const transposed = { shape: [32, 24, 4, 8], strides: [[768, 8, 192, 1]] };

@@ -1,4 +1,4 @@
-import type { Shape, Strides } from '../../../tensor/shape.ts';
+import type { Shape, Strides } from './shape.ts';
 
 /**
  * Tensors of equal shape in as few dimensions as possible, so that their lines are long; at least one
@@ -31,16 +31,4 @@ export function collapseDimensions(shape: Shape, strides: readonly Strides[]): C
     shape: kept.map(({ extent }) => extent),
     strides: strides.map((_, n) => kept.map(({ steps }) => steps[n])),
   };
-}
-
-/**
- * Moves the longest dimension but the last next to the last, where a loop counts the dimension without
- * coming back to the host; the others keep their order.
- */
-export function withLongRows({ shape, strides }: Collapsed): Collapsed {
-  const outer = shape.slice(0, -1);
-  const longest = outer.lastIndexOf(Math.max(...outer));
-  const order = [...shape.keys()].filter(d => d !== longest);
-  order.splice(-1, 0, ...(longest < 0 ? [] : [longest]));
-  return { shape: order.map(d => shape[d]), strides: strides.map(own => order.map(d => own[d])) };
 }
