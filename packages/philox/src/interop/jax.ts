@@ -1,4 +1,4 @@
-import { philox4x32, type U32x2 } from '../block/block4x32.ts';
+import { philox4x32, type U32x2, type U32x4 } from '../block/block4x32.ts';
 import { splitU64, toU64, toUint, type Uint } from '../u64.ts';
 
 /*
@@ -13,8 +13,7 @@ import { splitU64, toU64, toUint, type Uint } from '../u64.ts';
  */
 export function jaxPhiloxKey(seed: Uint): U32x2 {
   const [lo, hi] = toU64(seed, 'seed');
-  const [k0, k1] = philox4x32([hi, lo, 0, 0], [0, 0]);
-  return [k0, k1];
+  return firstTwo(philox4x32([hi, lo, 0, 0], [0, 0]));
 }
 
 /**
@@ -35,10 +34,8 @@ export function jaxPhiloxBits(key: Readonly<U32x2>, count: number): Uint32Array 
  * @throws InvalidArgumentError when `count` is not a whole number below 2^32.
  */
 export function jaxPhiloxSplit(key: Readonly<U32x2>, count: number = 2): U32x2[] {
-  return Array.from({ length: Number(toUint(count, 'count', 32)) }, (_, n) => {
-    const [k0, k1] = philox4x32([0, 0, 0, n], key);
-    return [k0, k1];
-  });
+  const length = Number(toUint(count, 'count', 32));
+  return Array.from({ length }, (_, n) => firstTwo(philox4x32([0, 0, 0, n], key)));
 }
 
 /**
@@ -48,6 +45,9 @@ export function jaxPhiloxSplit(key: Readonly<U32x2>, count: number = 2): U32x2[]
  */
 export function jaxPhiloxFoldIn(key: Readonly<U32x2>, data: Uint): U32x2 {
   const [word] = splitU64(toUint(data, 'data', 32));
-  const [k0, k1] = philox4x32([0, 0, 0, word], key);
-  return [k0, k1];
+  return firstTwo(philox4x32([0, 0, 0, word], key));
+}
+
+function firstTwo([a, b]: U32x4): U32x2 {
+  return [a, b];
 }

@@ -24,6 +24,8 @@ export interface NativeDropoutOptions {
   readonly grid: number;
 }
 
+const optionNames = ['numel', 'p', 'seed', 'offset', 'vec', 'grid'];
+
 /**
  * The keep mask (1 = keep) of PyTorch's CUDA dropout kernel.
  *
@@ -34,7 +36,7 @@ export interface NativeDropoutOptions {
  * @throws InvalidArgumentError when an option is out of its range.
  */
 export function nativeDropoutMask(options: NativeDropoutOptions): Uint8Array {
-  checkOptions('options', options, ['numel', 'p', 'seed', 'offset', 'vec', 'grid']);
+  checkOptions('options', options, optionNames);
   const { numel, vec } = options;
   const [k0, k1] = toU64(options.seed, 'seed');
   const offset = toUint(options.offset, 'offset', 64);
@@ -73,7 +75,7 @@ export function nativeDropoutScale(p: number): number {
 export function nativeDropoutIncrement(
   options: Pick<NativeDropoutOptions, 'numel' | 'grid' | 'vec'>,
 ): number {
-  checkOptions('options', options, ['numel', 'p', 'seed', 'offset', 'vec', 'grid']);
+  checkOptions('options', options, optionNames);
   const perTurn = 256 * checkGeometry(options) * 4;
   return (Math.floor((options.numel - 1) / perTurn) + 1) * 4;
 }

@@ -17,11 +17,15 @@ export function fillBlocks(
   rounds: number,
 ): void {
   let [c0, c1, c2, c3] = counter;
+  const [k0, k1] = key;
   let done = 0;
   while (done < blocks) {
     const run = Math.min(blocks - done, 2 ** 32 - (c0 >>> 0));
-    if (rounds > 1) fillRun(out, at + 4 * done, run, c0, c1, c2, c3, key[0], key[1], rounds);
-    else fillRunPlainly(out, at + 4 * done, run, c0, c1, c2, c3, key[0], key[1], rounds);
+    const first = at + 4 * done;
+    if (rounds > 1) fillRun(out, first, run, c0, c1, c2, c3, k0, k1, rounds);
+    else {
+      for (let n = 0; n < run; n++) philox4x32Into(out, first + 4 * n, c0 + n, c1, c2, c3, k0, k1, rounds);
+    }
     done += run;
     c0 = (c0 + run) | 0;
     if (c0 !== 0) return;
@@ -95,22 +99,5 @@ function fillRun(
     out[o + 2] = x2;
     out[o + 3] = x3;
     c0 = (c0 + 1) | 0;
-  }
-}
-
-function fillRunPlainly(
-  out: Uint32Array,
-  at: number,
-  blocks: number,
-  c0: number,
-  c1: number,
-  c2: number,
-  c3: number,
-  k0: number,
-  k1: number,
-  rounds: number,
-): void {
-  for (let n = 0; n < blocks; n++) {
-    philox4x32Into(out, at + 4 * n, (c0 + n) | 0, c1, c2, c3, k0, k1, rounds);
   }
 }

@@ -41,6 +41,6 @@ export function streamAddress(options: StreamOptions, others: readonly string[] 
 }
 
 /** A counter of four words as the 128-bit integer that it is. */
-export function joinCounter([c0, c1, c2, c3]: StreamAddress['counter']): bigint {
-  return (joinU64([c2, c3]) << 64n) | joinU64([c0, c1]);
+export function joinCounter(words: ArrayLike<number>): bigint {
+  return (joinU64([words[2], words[3]]) << 64n) | joinU64([words[0], words[1]]);
 }

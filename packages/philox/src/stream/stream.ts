@@ -26,10 +26,7 @@ export class PhiloxStream {
   readonly #block: Uint32Array = new Uint32Array(4);
   #lane = 4;
   /** Counter of the block after the one in hand. */
-  #c0 = 0;
-  #c1 = 0;
-  #c2 = 0;
-  #c3 = 0;
+  readonly #next: Uint32Array = new Uint32Array(4);
   #spareNormal: number | undefined;
   #bernoulliP = 0;
   #bernoulliEnd = 0;
@@ -51,8 +48,8 @@ export class PhiloxStream {
 
   /** Position of the next word, counted from the start of the subsequence. */
   get position(): bigint {
-    const next = joinCounter([this.#c0, this.#c1, this.#c2, this.#c3]) - this.#origin;
-    return BigInt.asUintN(POSITION_BITS, next * 4n - BigInt(4 - this.#lane));
+    const blocks = joinCounter(this.#next) - this.#origin;
+    return BigInt.asUintN(POSITION_BITS, blocks * 4n - BigInt(4 - this.#lane));
   }
 
   /**
@@ -64,8 +61,7 @@ export class PhiloxStream {
   seek(position: Uint): void {
     const target = toUint(position, 'position', POSITION_BITS);
     const counter = this.#origin + (target >> 2n);
-    [this.#c0, this.#c1] = splitU64(counter);
-    [this.#c2, this.#c3] = splitU64(counter >> 64n);
+    this.#next.set([...splitU64(counter), ...splitU64(counter >> 64n)]);
     this.#spareNormal = undefined;
     this.#lane = 4;
     const lane = Number(target & 3n);
@@ -126,13 +122,10 @@ export class PhiloxStream {
   }
 
   #drawBlock(): void {
-    philox4x32Into(this.#block, 0, this.#c0, this.#c1, this.#c2, this.#c3, this.#k0, this.#k1, this.#rounds);
+    const c = this.#next;
+    philox4x32Into(this.#block, 0, c[0], c[1], c[2], c[3], this.#k0, this.#k1, this.#rounds);
     this.#lane = 0;
-    this.#c0 = (this.#c0 + 1) | 0;
-    if (this.#c0 === 0) this.#c1 = (this.#c1 + 1) | 0;
-    else return;
-    if (this.#c1 === 0) this.#c2 = (this.#c2 + 1) | 0;
-    else return;
-    if (this.#c2 === 0) this.#c3 = (this.#c3 + 1) | 0;
+    // A word that wraps around carries into the next one.
+    for (let n = 0; n < 4; n++) if (++c[n] <= 0xffffffff) return;
   }
 }
