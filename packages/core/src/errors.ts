@@ -3,6 +3,7 @@ import { TilewiseError } from '@tilewise/philox/errors';
 export {
   checkFunction,
   checkObject,
+  checkOneOf,
   checkOptions,
   describeValue,
   type ErrorCode,

@@ -67,14 +67,18 @@ describe('an argument of another kind is refused by name', () => {
     [
       'an axis',
       () => quantiseMxfp8(t, any({ along: 'keys' })),
-      'along must be channels or positions, got "keys"',
+      'along must be one of channels, positions, got "keys"',
     ],
     [
       'a layout of scales',
       () => dequantiseMxfp8(quantiseMxfp8(t), any({ layout: 'columns' })),
-      'layout must be rows',
+      'layout must be one of rows, F8_128x4',
     ],
-    ['a format', () => quantiseMxfp8(t, any({ dtype: 'f16' })), 'dtype must be f8e4m3 or f8e5m2, got "f16"'],
+    [
+      'a format',
+      () => quantiseMxfp8(t, any({ dtype: 'f16' })),
+      'dtype must be one of f8e4m3, f8e5m2, got "f16"',
+    ],
     [
       'an unknown option',
       () => quantiseMxfp8(t, any({ axis: 'positions' })),

@@ -69,6 +69,15 @@ export function checkOptions(argument: string, options: unknown, names: readonly
 }
 
 /**
+ * Gives an argument that is one of the values that there are.
+ * @throws InvalidArgumentError for another.
+ */
+export function checkOneOf<T>(argument: string, value: T, known: readonly T[]): T {
+  if (known.includes(value)) return value;
+  throw new InvalidArgumentError(argument, `must be one of ${known.join(', ')}, got ${describeValue(value)}`);
+}
+
+/**
  * Checks that an argument is a function.
  * @throws InvalidArgumentError for what is no function.
  */

@@ -3,7 +3,13 @@ import { normaliseBackwardOnHost, normaliseOnHost } from '../attention/normalise
 import type { AttentionProblem, BackwardProblem, Operands } from '../attention/problem/problem.ts';
 import { checkProblem } from '../attention/rules/problem-schema.ts';
 import { hostEngine } from '../engine/host-engine.ts';
-import { checkOptions, describeValue, InvalidArgumentError, UnsupportedError } from '../errors.ts';
+import {
+  checkOneOf,
+  checkOptions,
+  describeValue,
+  InvalidArgumentError,
+  UnsupportedError,
+} from '../errors.ts';
 import type { TensorEngine } from '../primitive/primitive-engine.ts';
 import { checkHostTensor } from '../tensor/checks/check-on-host.ts';
 import { checkStorage } from '../tensor/checks/check-storage.ts';
@@ -207,12 +213,7 @@ async function startPool(threads: number, variant: Variant): Promise<Pool | null
 }
 
 function checkVariant(variant: Variant = bestVariant()): Variant {
-  if (!variants.includes(variant)) {
-    throw new InvalidArgumentError(
-      'variant',
-      `must be one of ${variants.join(', ')}, got ${describeValue(variant)}`,
-    );
-  }
+  checkOneOf('variant', variant, variants);
   if (!supportedVariants().includes(variant)) {
     throw new UnsupportedError('cpu', [
       `this host lacks the instructions of ${variant}, or its content security policy forbids WebAssembly`,

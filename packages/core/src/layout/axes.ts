@@ -1,4 +1,4 @@
-import { describeValue, InvalidArgumentError, InvalidShapeError } from '../errors.ts';
+import { InvalidShapeError } from '../errors.ts';
 import { checkHostTensor } from '../tensor/checks/check-on-host.ts';
 import type { Tensor } from '../tensor/tensor.ts';
 
@@ -15,15 +15,6 @@ export function reorder(argument: string, t: Tensor, from: string, to: string): 
 /** Positions `from` to `to` (exclusive) of sequence b of a (B, H, S, D) tensor; a view. */
 export function positions(t: Tensor, b: number, from: number, to: number): Tensor {
   return t.slice(0, b, b + 1).slice(2, from, to);
-}
-
-/** @throws InvalidArgumentError for a layout that there is not. */
-export function checkLayout(layout: string, layouts: readonly string[]): void {
-  if (!layouts.includes(layout))
-    throw new InvalidArgumentError(
-      'layout',
-      `must be one of ${layouts.join(', ')}, got ${describeValue(layout)}`,
-    );
 }
 
 /**

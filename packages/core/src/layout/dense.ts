@@ -1,5 +1,6 @@
+import { checkOneOf } from '../errors.ts';
 import type { Tensor } from '../tensor/tensor.ts';
-import { checkLayout, reorder } from './axes.ts';
+import { reorder } from './axes.ts';
 
 const denseLayouts = ['bhsd', 'bshd', 'sbhd'] as const;
 
@@ -16,7 +17,7 @@ export type DenseLayout = (typeof denseLayouts)[number];
  * not.
  */
 export function asBhsd(t: Tensor, layout: DenseLayout): Tensor {
-  checkLayout(layout, denseLayouts);
+  checkOneOf('layout', layout, denseLayouts);
   return reorder('t', t, layout, 'bhsd');
 }
 
@@ -26,6 +27,6 @@ export function asBhsd(t: Tensor, layout: DenseLayout): Tensor {
  * not.
  */
 export function fromBhsd(t: Tensor, layout: DenseLayout): Tensor {
-  checkLayout(layout, denseLayouts);
+  checkOneOf('layout', layout, denseLayouts);
   return reorder('t', t, 'bhsd', layout);
 }

@@ -1,6 +1,6 @@
-import { InvalidShapeError } from '../errors.ts';
+import { checkOneOf, InvalidShapeError } from '../errors.ts';
 import type { Tensor } from '../tensor/tensor.ts';
-import { checkAxes, checkLayout, reorder } from './axes.ts';
+import { checkAxes, reorder } from './axes.ts';
 
 const qkvLayouts = ['bs3hd', 'b3shd', 'b3hsd', 'bsh3d', 'sb3hd', 'sbh3d', 't3hd', 'th3d'] as const;
 const kvLayouts = ['bs2hd', 'b2shd', 'b2hsd', 'bsh2d', 'sb2hd', 'sbh2d', 't2hd', 'th2d'] as const;
@@ -24,7 +24,7 @@ export type KvLayout = (typeof kvLayouts)[number];
  * InvalidArgumentError for a layout that there is not.
  */
 export function splitQkv(qkv: Tensor, layout: QkvLayout): { q: Tensor; k: Tensor; v: Tensor } {
-  checkLayout(layout, qkvLayouts);
+  checkOneOf('layout', layout, qkvLayouts);
   const [q, k, v] = split('qkv', qkv, layout, '3');
   return { q, k, v };
 }
@@ -36,7 +36,7 @@ export function splitQkv(qkv: Tensor, layout: QkvLayout): { q: Tensor; k: Tensor
  * InvalidArgumentError for a layout that there is not.
  */
 export function splitKv(kv: Tensor, layout: KvLayout): { k: Tensor; v: Tensor } {
-  checkLayout(layout, kvLayouts);
+  checkOneOf('layout', layout, kvLayouts);
   const [k, v] = split('kv', kv, layout, '2');
   return { k, v };
 }

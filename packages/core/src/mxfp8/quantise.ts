@@ -1,11 +1,4 @@
-import {
-  checkObject,
-  checkOptions,
-  describeValue,
-  InvalidArgumentError,
-  InvalidDTypeError,
-  InvalidShapeError,
-} from '../errors.ts';
+import { checkObject, checkOneOf, checkOptions, InvalidDTypeError, InvalidShapeError } from '../errors.ts';
 import { checkHostTensor } from '../tensor/checks/check-on-host.ts';
 import { rounder } from '../tensor/dtype/convert.ts';
 import { dtypeInfo } from '../tensor/dtype/dtype.ts';
@@ -59,7 +52,7 @@ export function quantiseMxfp8(
   checkOptions('options', options, ['along', 'layout', 'dtype']);
   const { along, layout } = blocksOf(options);
   const { dtype = 'f8e4m3' } = options;
-  checkOption('dtype', dtype, mxfp8DTypes);
+  checkOneOf('dtype', dtype, mxfp8DTypes);
   if (t.rank !== 4) throw new InvalidShapeError('t', `must be (B, H, S, D), got shape [${t.shape}]`);
   if (dtypeInfo[t.dtype].kind !== 'float')
     throw new InvalidDTypeError('t', `must be a float dtype, got ${t.dtype}`);
@@ -118,14 +111,10 @@ export function dequantiseMxfp8(tensor: Mxfp8Tensor, options: BlockOptions = {})
  */
 export function roundToBlocks(
   values: Float64Array | Float32Array,
-  {
-    outer,
-    inner,
-    outerStep,
-    innerStep,
-  }: Readonly<Record<'outer' | 'inner' | 'outerStep' | 'innerStep', number>>,
+  steps: Readonly<Record<'outer' | 'inner' | 'outerStep' | 'innerStep', number>>,
   dtype: Mxfp8DType,
 ): void {
+  const { outer, inner, outerStep, innerStep } = steps;
   const format = formatOf(dtype);
   const round = rounder(dtype);
   for (let a = 0; a < outer; a++) {
@@ -141,14 +130,10 @@ export function roundToBlocks(
 
 function blocksOf(options: BlockOptions): Required<BlockOptions> {
   const { along = 'channels', layout = 'rows' } = options;
-  checkOption('along', along, blockAxes);
-  checkOption('layout', layout, blockScaleLayouts);
-  return { along, layout };
-}
-
-function checkOption(name: string, value: string, known: readonly string[]): void {
-  if (!known.includes(value))
-    throw new InvalidArgumentError(name, `must be ${known.join(' or ')}, got ${describeValue(value)}`);
+  return {
+    along: checkOneOf('along', along, blockAxes),
+    layout: checkOneOf('layout', layout, blockScaleLayouts),
+  };
 }
 
 function largest(values: Float64Array | Float32Array, at: number, step: number, count: number): number {

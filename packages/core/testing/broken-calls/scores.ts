@@ -45,7 +45,7 @@ export const scoreCalls: readonly BrokenCall[] = [
   value('dropout.p', /in \[0, 1\), got undefined/, { options: { dropout: { seed: 1 } } }),
   value('dropout.p', /in \[0, 1\), got 1$/, { options: { dropout: { p: 1, seed: 1 } } }),
   value('dropout.seed', /-1/, { options: { dropout: { p: 0.5, seed: -1 } } }),
-  value('dropout.scheme', /must be one of.*got mine/, {
+  value('dropout.scheme', /must be one of.*got "mine"/, {
     options: { dropout: { p: 0.5, seed: 1, scheme: 'mine' } },
   }),
   value('dropout.scale', /finite, got Infinity/, {

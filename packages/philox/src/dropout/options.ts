@@ -1,4 +1,4 @@
-import { checkObject, checkOptions, describeValue, InvalidArgumentError } from '../errors.ts';
+import { checkObject, checkOneOf, checkOptions, describeValue, InvalidArgumentError } from '../errors.ts';
 import { checkProbability } from '../probability.ts';
 import { toU64, type U64, type Uint } from '../u64.ts';
 import { elementCount } from './element-index.ts';
@@ -42,9 +42,7 @@ export function checkSource(
 
 /** `name` if there is such a scheme; throws InvalidArgumentError when there is none. */
 export function checkScheme(name: DropoutSchemeName): DropoutSchemeName {
-  if (dropoutSchemeNames.includes(name)) return name;
-  const known = dropoutSchemeNames.join(', ');
-  throw new InvalidArgumentError('scheme', `must be one of ${known}, got ${describeValue(name)}`);
+  return checkOneOf('scheme', name, dropoutSchemeNames);
 }
 
 /**

@@ -1,4 +1,4 @@
-import { checkOptions, describeValue, InvalidArgumentError } from '../errors.ts';
+import { checkOneOf, checkOptions } from '../errors.ts';
 import { type StreamOptions, streamAddress } from '../stream/stream-address.ts';
 import { toUint } from '../u64.ts';
 import { laneWgsl, philox4x32Wgsl } from './block.ts';
@@ -75,13 +75,7 @@ function storeFour(values: string): string {
 export function fillKernel(options: FillKernelOptions): PhiloxKernel {
   checkOptions('options', options, ['distribution', 'workgroupSize', 'rounds']);
   const { distribution, workgroupSize = 64, rounds = 10 } = options;
-  if (!Object.hasOwn(stores, distribution)) {
-    const known = Object.keys(stores).join(', ');
-    throw new InvalidArgumentError(
-      'distribution',
-      `must be one of ${known}, got ${describeValue(distribution)}`,
-    );
-  }
+  checkOneOf<string>('distribution', distribution, Object.keys(stores));
   const { element, requires, store } = stores[distribution];
   const size = checkWorkgroupSize(workgroupSize);
   const main: WgslPiece = {

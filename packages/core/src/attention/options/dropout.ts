@@ -1,5 +1,5 @@
-import { checkSchemeProbability, type DropoutSchemeName, dropoutSchemeNames, toU64 } from '@tilewise/philox';
-import { InvalidArgumentError } from '../../errors.ts';
+import { checkSchemeProbability, dropoutSchemeNames, toU64 } from '@tilewise/philox';
+import { checkOneOf, InvalidArgumentError } from '../../errors.ts';
 import type { TensorDesc } from '../../tensor/tensor.ts';
 import { describeBroadcast } from '../problem/describe.ts';
 import type { DropoutDesc } from '../problem/problem.ts';
@@ -28,7 +28,8 @@ export function dropoutDesc(
   }
   const { p, seed, offset = 0, scheme = 'torch-efficient' } = dropout as PhiloxDropout;
   checkProbability(p);
-  checkScheme(scheme, p);
+  checkOneOf('dropout.scheme', scheme, dropoutSchemeNames);
+  checkSchemeProbability(scheme, p, 'dropout.p');
   const words = { seed: toU64(seed, 'dropout.seed'), offset: toU64(offset, 'dropout.offset') };
   return p === 0 ? null : { kind: 'philox', p, scale: 1 / (1 - p), scheme, ...words };
 }
@@ -57,14 +58,4 @@ function checkFields(dropout: object): void {
 
 function checkProbability(p: number): void {
   if (!(p >= 0 && p < 1)) throw new InvalidArgumentError('dropout.p', `must be a number in [0, 1), got ${p}`);
-}
-
-function checkScheme(scheme: DropoutSchemeName, p: number): void {
-  if (!dropoutSchemeNames.includes(scheme)) {
-    throw new InvalidArgumentError(
-      'dropout.scheme',
-      `must be one of ${dropoutSchemeNames.join(', ')}, got ${String(scheme)}`,
-    );
-  }
-  checkSchemeProbability(scheme, p, 'dropout.p');
 }

@@ -266,7 +266,7 @@ describe('dropout', () => {
     ],
     'scheme is a known one': [
       { dropout: { p: 0.1, seed: 1, scheme: 'cudnn' } },
-      'InvalidArgumentError: dropout.scheme must be one of torch-efficient, flash-attention-2, onednn, got cudnn',
+      'InvalidArgumentError: dropout.scheme must be one of torch-efficient, flash-attention-2, onednn, got "cudnn"',
     ],
     'scheme has a mask for p': [
       { dropout: { p: 1 - 2 ** -30, seed: 1, scheme: 'flash-attention-2' } },
