@@ -4,7 +4,23 @@ import { callerShape, rowShape } from '../problem/describe.ts';
 import type { AttentionProblem, BroadcastDesc, OperandDesc } from '../problem/problem.ts';
 import type { Footprint, OperandLayout } from './operand.ts';
 
-const once = { count: 1, stride: 0 } as const;
+type Extents = readonly [batches: number, heads: number, rows: number];
+
+/** A footprint by its counts and its strides. */
+function footprint(
+  side: Footprint['side'],
+  [B, H, S]: Extents,
+  [sb, sh, ss]: Extents,
+  inner: number,
+): Footprint {
+  return {
+    side,
+    batches: { count: B, stride: sb },
+    heads: { count: H, stride: sh },
+    rows: { count: S, stride: ss },
+    inner,
+  };
+}
 
 /** A tensor without gaps, all of which may be read by any part of a call. */
 export function contiguousLayout(dtypes: readonly DType[], shape: Shape): OperandLayout {
@@ -23,13 +39,9 @@ export function operandLayout(desc: OperandDesc, side: Footprint['side']): Opera
     dtypes: [desc.dtype],
     shape: callerShape(desc),
     strides: desc.starts === 'strided' ? desc.strides : [ss, sh, sd],
-    footprint: {
-      side,
-      batches: isDense ? { count: B, stride: sb } : once,
-      heads: { count: H, stride: sh },
-      rows: isDense ? { count: S, stride: ss } : once,
-      inner: isDense ? (D - 1) * sd + 1 : elementsSpanned({ shape: [B, S, D], strides: [sb, ss, sd] }),
-    },
+    footprint: isDense
+      ? footprint(side, [B, H, S], [sb, sh, ss], (D - 1) * sd + 1)
+      : footprint(side, [1, H, 1], [0, sh, 0], elementsSpanned({ shape: [B, S, D], strides: [sb, ss, sd] })),
   };
 }
 
@@ -44,13 +56,7 @@ export function broadcastLayout(
     dtypes,
     shape: source,
     strides: strides.slice(4 - source.length),
-    footprint: {
-      side: 'q',
-      batches: { count: B, stride: sb },
-      heads: { count: Hq, stride: sh },
-      rows: { count: Sq, stride: si },
-      inner: (Skv - 1) * sj + 1,
-    },
+    footprint: footprint('q', [B, Hq, Sq], [sb, sh, si], (Skv - 1) * sj + 1),
   };
 }
 
@@ -64,29 +70,19 @@ export function rowsFootprint(
   { B, Hq, Sq, q }: Pick<AttentionProblem, 'B' | 'Hq' | 'Sq' | 'q'>,
   inner = 1,
 ): Footprint {
-  const isPacked = q.starts === 'cumulative';
-  const rows = isPacked ? q.shape[2] : Sq;
-  return {
-    side: 'q',
-    batches: isPacked ? once : { count: B, stride: Hq * rows * inner },
-    heads: { count: Hq, stride: rows * inner },
-    rows: isPacked ? once : { count: rows, stride: inner },
-    inner: isPacked ? rows * inner : inner,
-  };
+  if (q.starts !== 'cumulative')
+    return footprint('q', [B, Hq, Sq], [Hq * Sq * inner, Sq * inner, inner], inner);
+  const all = q.shape[2] * inner;
+  return footprint('q', [1, Hq, 1], [0, all, 0], all);
 }
 
 /** The gradient of a broadcast tensor: without gaps, in the tensor's own shape. */
 export function gradientLayout({ dtype, source }: BroadcastDesc): OperandLayout {
   const shape = [...Array.from({ length: 4 - source.length }, () => 1), ...source];
-  const [sb, sh, si] = contiguousStrides(shape);
+  const [B, H, S, inner] = shape;
+  const [sb, sh, ss] = contiguousStrides(shape);
   return {
     ...contiguousLayout([dtype], source),
-    footprint: {
-      side: 'q',
-      batches: { count: shape[0], stride: sb },
-      heads: { count: shape[1], stride: sh },
-      rows: { count: shape[2], stride: si },
-      inner: shape[3],
-    },
+    footprint: footprint('q', [B, H, S], [sb, sh, ss], inner),
   };
 }
