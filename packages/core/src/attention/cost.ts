@@ -1,4 +1,4 @@
-import { nodes } from '../expr/nodes/walk.ts';
+import { usesVariable } from '../expr/nodes/walk.ts';
 import { dtypeInfo } from '../tensor/dtype/dtype.ts';
 import { elementCount } from '../tensor/shape.ts';
 import { createLengths, type SequenceSide } from './host/sequences.ts';
@@ -94,7 +94,7 @@ function pairsOneByOne(problem: AttentionProblem, { lengthQ, keyRange, isVisible
 }
 
 function headsAgree({ mask, blockMask, maskMod }: AttentionProblem): boolean {
-  const usesHead = maskMod !== null && nodes(maskMod).some(e => e.kind === 'variable' && e.name === 'h');
+  const usesHead = maskMod !== null && usesVariable(maskMod, 'h');
   return (mask?.strides[1] ?? 0) === 0 && (blockMask?.strides[1] ?? 0) === 0 && !usesHead;
 }
 

@@ -2,7 +2,7 @@ import type { AttentionProblem, Operands } from '../attention/problem/problem.ts
 import { differentiate, loadGradients } from '../expr/differentiate.ts';
 import { compile, type Evaluate } from '../expr/evaluate/evaluate.ts';
 import { hostLoaders } from '../expr/evaluate/host-loaders.ts';
-import { loads } from '../expr/nodes/walk.ts';
+import { floatCaptures } from '../expr/nodes/walk.ts';
 import { contiguousStrides } from '../tensor/shape.ts';
 import type { Tensor } from '../tensor/tensor.ts';
 
@@ -31,8 +31,7 @@ export function createScoreMod(
 ): ScoreMod | null {
   if (!scoreMod) return null;
   const loaders = hostLoaders(operands.captures);
-  const names = new Set(loads(scoreMod).flatMap(e => (e.type === 'f32' ? [e.name] : [])));
-  const differentiableCaptures = [...names];
+  const differentiableCaptures = floatCaptures(scoreMod);
   const sites = differentiableCaptures.flatMap(name =>
     loadGradients(scoreMod, name).map(({ index, partial }) => ({
       name,

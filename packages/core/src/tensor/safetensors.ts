@@ -68,9 +68,6 @@ export function encodeSafetensors(
 /** The elements in row-major order; the memory of the tensor itself where they lie so. */
 function bytesOf(tensor: Tensor): Uint8Array {
   const { data, offset, size } = tensor.isContiguous ? tensor : tensor.contiguous();
-  return new Uint8Array(
-    data.buffer,
-    data.byteOffset + offset * data.BYTES_PER_ELEMENT,
-    size * data.BYTES_PER_ELEMENT,
-  );
+  const bytes = data.BYTES_PER_ELEMENT;
+  return new Uint8Array(data.buffer, data.byteOffset + offset * bytes, size * bytes);
 }

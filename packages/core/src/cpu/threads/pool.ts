@@ -49,11 +49,8 @@ export function createPool(threads: number, source: string, setUp: SetUp): Pool 
   }
 
   function startMember(): Member {
-    const member: { worker: HostWorker; answer: Member['answer'] } = {
-      worker: startWorker(source, {
-        onReply: reply => member.answer?.(reply),
-        onFailure: fail,
-      }),
+    const member: Member = {
+      worker: startWorker(source, { onReply: reply => member.answer?.(reply), onFailure: fail }),
       answer: null,
     };
     member.worker.post(setUp);

@@ -50,7 +50,10 @@ export function compileLines<P>(expr: Expr, width: number, leafOf: LeafOf<P>): E
       lines.set(e, { varies: false, values: values.fill(Number(e.value)) });
       continue;
     }
-    const leaf = e.kind === 'variable' || e.kind === 'load' ? leafOf(e, inputs) : nodeLine(e, inputs);
+    const leaf =
+      e.kind === 'variable' || e.kind === 'load'
+        ? leafOf(e, inputs)
+        : { varies: inputs.some(line => line.varies), fill: nodeFill(e, inputs) };
     const { varies } = leaf;
     const count = varies ? width : Math.min(width, 1);
     steps.push(place => {
@@ -68,39 +71,30 @@ export function compileLines<P>(expr: Expr, width: number, leafOf: LeafOf<P>): E
 
 const noValues = /* @__PURE__ */ new Float64Array(0);
 
-function nodeLine(
+/** How the values of a node with operands are computed. */
+function nodeFill(
   e: Extract<Expr, { kind: 'unary' | 'binary' | 'select' }>,
   inputs: readonly Line[],
-): Leaf<unknown> {
-  const varies = inputs.some(line => line.varies);
+): Leaf<unknown>['fill'] {
   const [a, b, c] = inputs.map(line => line.values);
   switch (e.kind) {
     case 'unary': {
       const f = unaryFunction(e.op, e.type);
-      return {
-        varies,
-        fill(out, count) {
-          for (let n = 0; n < count; n++) out[n] = f(a[n]);
-        },
+      return (out, count) => {
+        for (let n = 0; n < count; n++) out[n] = f(a[n]);
       };
     }
     case 'binary': {
       const f = binaryFunction(e.op, e.type);
       const loop = loops[e.type === 'i32' ? (`${e.op} i32` as const) : e.op];
-      return {
-        varies,
-        fill(out, count) {
-          if (loop) loop(a, b, out, count);
-          else for (let n = 0; n < count; n++) out[n] = f(a[n], b[n]);
-        },
+      return (out, count) => {
+        if (loop) loop(a, b, out, count);
+        else for (let n = 0; n < count; n++) out[n] = f(a[n], b[n]);
       };
     }
     case 'select':
-      return {
-        varies,
-        fill(out, count) {
-          for (let n = 0; n < count; n++) out[n] = a[n] ? b[n] : c[n];
-        },
+      return (out, count) => {
+        for (let n = 0; n < count; n++) out[n] = a[n] ? b[n] : c[n];
       };
   }
 }

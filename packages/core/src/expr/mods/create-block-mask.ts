@@ -9,8 +9,7 @@ import { checkHostTensor } from '../../tensor/checks/check-on-host.ts';
 import { Tensor } from '../../tensor/tensor.ts';
 import { checkMod } from '../check.ts';
 import { compileRows, type EvaluateRow } from '../evaluate/rows.ts';
-import type { Expr } from '../nodes/expr.ts';
-import { nodes } from '../nodes/walk.ts';
+import { usesVariable } from '../nodes/walk.ts';
 import type { Mod } from './mod.ts';
 
 /** The extents that a block mask covers, and its block size. */
@@ -166,7 +165,7 @@ function countSeen(
   const [nQ, nKv] = [Math.ceil(Sq / sizeQ), Math.ceil(Skv / sizeKv)];
   const seen = new Int32Array(B * H * nQ * nKv);
   const row = rowsOf(maskMod, Skv);
-  const [differsByB, differsByH] = [uses(maskMod.expr, 'b'), uses(maskMod.expr, 'h')];
+  const [differsByB, differsByH] = [usesVariable(maskMod.expr, 'b'), usesVariable(maskMod.expr, 'h')];
   for (let b = 0; b < B; b++) {
     for (let h = 0; h < H; h++) {
       const head = (b * H + h) * nQ * nKv;
@@ -188,10 +187,6 @@ function countSeen(
     }
   }
   return seen;
-}
-
-function uses(expr: Expr, name: 'b' | 'h'): boolean {
-  return nodes(expr).some(e => e.kind === 'variable' && e.name === name);
 }
 
 /** For each outer block how many inner ones are wanted, and all inner ones, the wanted first. */

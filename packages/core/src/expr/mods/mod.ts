@@ -19,12 +19,7 @@ export function modOf<T = never>(expr: Expr, captures?: Readonly<Record<string, 
 }
 
 /** Where in the score matrix: batch entry, query head, query and key; all i32. */
-export interface Place {
-  readonly b: NumericExpr;
-  readonly h: NumericExpr;
-  readonly q: NumericExpr;
-  readonly kv: NumericExpr;
-}
+export type Place = Readonly<Record<'b' | 'h' | 'q' | 'kv', NumericExpr>>;
 
 /** A place, and the score found there: q·k times scale, f32. */
 export interface ScoredPlace extends Place {

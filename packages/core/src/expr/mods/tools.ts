@@ -2,7 +2,7 @@ import { flatten } from '../canonical.ts';
 import { checkMod } from '../check.ts';
 import { differentiate, type LoadGradient, loadGradients } from '../differentiate.ts';
 import type { Expr } from '../nodes/expr.ts';
-import { loads } from '../nodes/walk.ts';
+import { floatCaptures } from '../nodes/walk.ts';
 import { exprFunctionsWgsl } from '../wgsl/functions.ts';
 import { type WgslExpression, type WgslNames, writeWgsl } from '../wgsl/wgsl.ts';
 
@@ -28,7 +28,7 @@ export const exprTools: ExprTools = {
   checkMod,
   differentiate,
   loadGradients,
-  floatCaptures: expr => [...new Set(loads(expr).flatMap(e => (e.type === 'f32' ? [e.name] : [])))],
+  floatCaptures,
   flatten,
   writeWgsl,
   functionsWgsl: exprFunctionsWgsl,

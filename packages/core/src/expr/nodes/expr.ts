@@ -34,6 +34,9 @@ export type LogicOp = 'and' | 'or';
 /** Functions of two values that an expression may apply. */
 export type BinaryOp = ArithmeticOp | ComparisonOp | LogicOp;
 
+/** A node of a kind, with fields of its own. */
+type Node<Kind extends string, Fields> = Readonly<{ kind: Kind; type: ExprType } & Fields>;
+
 /**
  * A scalar expression as plain data: it can be evaluated, differentiated, serialised and written as WGSL.
  *
@@ -41,33 +44,12 @@ export type BinaryOp = ArithmeticOp | ComparisonOp | LogicOp;
  * JSON has no number for them; `Number(value)` reads both spellings.
  */
 export type Expr =
-  | {
-      readonly kind: 'constant';
-      readonly type: ExprType;
-      readonly value: number | 'Infinity' | '-Infinity';
-    }
-  | { readonly kind: 'variable'; readonly type: ExprType; readonly name: VariableName }
-  | { readonly kind: 'unary'; readonly type: ExprType; readonly op: UnaryOp; readonly a: Expr }
-  | {
-      readonly kind: 'binary';
-      readonly type: ExprType;
-      readonly op: BinaryOp;
-      readonly a: Expr;
-      readonly b: Expr;
-    }
-  | {
-      readonly kind: 'select';
-      readonly type: ExprType;
-      readonly condition: Expr;
-      readonly whenTrue: Expr;
-      readonly whenFalse: Expr;
-    }
-  | {
-      readonly kind: 'load';
-      readonly type: ExprType;
-      readonly name: string;
-      readonly index: readonly Expr[];
-    };
+  | Node<'constant', { value: number | 'Infinity' | '-Infinity' }>
+  | Node<'variable', { name: VariableName }>
+  | Node<'unary', { op: UnaryOp; a: Expr }>
+  | Node<'binary', { op: BinaryOp; a: Expr; b: Expr }>
+  | Node<'select', { condition: Expr; whenTrue: Expr; whenFalse: Expr }>
+  | Node<'load', { name: string; index: readonly Expr[] }>;
 
 /** An expression whose value is a number. */
 export type NumericExpr = Expr & { readonly type: 'f32' | 'i32' };

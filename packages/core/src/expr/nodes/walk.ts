@@ -1,5 +1,5 @@
 import { describeValue, InvalidArgumentError } from '../../errors.ts';
-import type { Expr, LoadExpr } from './expr.ts';
+import type { Expr, LoadExpr, VariableName } from './expr.ts';
 
 /** The direct operands of a node. */
 export function operands(e: Expr): readonly Expr[] {
@@ -86,6 +86,16 @@ function formProblem(e: unknown): string | undefined {
   return kind === 'load' && !Array.isArray(index)
     ? `${describeValue(index)} is no list of indices`
     : undefined;
+}
+
+/** Whether an expression reads a variable. */
+export function usesVariable(expr: Expr, name: VariableName): boolean {
+  return nodes(expr).some(e => e.kind === 'variable' && e.name === name);
+}
+
+/** The captured tensors that an expression loads floats from. */
+export function floatCaptures(expr: Expr): string[] {
+  return [...new Set(loads(expr).flatMap(e => (e.type === 'f32' ? [e.name] : [])))];
 }
 
 /** The reads of captured tensors in an expression. */

@@ -44,23 +44,11 @@ function bernoulli(seed: U64, offset: U64, p: number, count: number): (n: number
   };
 }
 
-function uniform(seed: U64, offset: U64): (n: number) => number {
+function uniform([k0, k1]: U64, [o0, o1]: U64): (n: number) => number {
   const block = new Uint32Array(4);
   return n => {
     const quad = n - (n % 4);
-    if (n === quad) {
-      philox4x32Into(
-        block,
-        0,
-        offset[0],
-        offset[1],
-        quad >>> 0,
-        Math.floor(quad / 2 ** 32),
-        seed[0],
-        seed[1],
-        10,
-      );
-    }
+    if (n === quad) philox4x32Into(block, 0, o0, o1, quad >>> 0, Math.floor(quad / 2 ** 32), k0, k1, 10);
     return uniformFromWord(block[n % 4]);
   };
 }

@@ -18,34 +18,20 @@ export function createDrawMasks(
   draws: DropoutKernels,
 ): WriteMasks | null {
   const { threshold } = dropoutRules[scheme](p);
-  const [key0, key1] = seed;
+  const [k0, k1] = seed;
   if (scheme === 'flash-attention-2') {
     return ({ b, h, i0, rows, j0, columns }, at, ld) => {
       const [low, high] = plus(offset, (b * Hq + h) * 32);
-      draws.keepBytes(rows, columns, at, ld, low, high, i0, j0, key0, key1, threshold);
+      draws.keepBytes(rows, columns, at, ld, low, high, i0, j0, k0, k1, threshold);
     };
   }
   if (threshold >= 2 ** 32) return null;
   const counted = scheme === 'onednn';
-  const [from, other] = counted ? [ZERO, offset] : [offset, ZERO];
+  const [from, [other0, other1]] = counted ? [ZERO, offset] : [offset, ZERO];
   return ({ b, h, i0, rows, j0, columns }, at, ld) => {
     const rowStride = counted || k.starts === 'strided' ? Skv : keys.length(b);
     const [low, high] = plus(from, (b * Hq + h) * Sq * Skv + i0 * rowStride + j0);
-    draws.keepWords(
-      rows,
-      columns,
-      at,
-      ld,
-      low,
-      high,
-      rowStride,
-      other[0],
-      other[1],
-      counted,
-      key0,
-      key1,
-      threshold,
-    );
+    draws.keepWords(rows, columns, at, ld, low, high, rowStride, other0, other1, counted, k0, k1, threshold);
   };
 }
 
