@@ -105,10 +105,8 @@ function checkPart(part: PartialAttention<TensorDesc>, first: PartialAttention<T
   checkTensor(`parts[${n}].o`, part.o);
   const { shape } = part.o;
   if (shape.length !== 3 && shape.length !== 4) {
-    throw new InvalidShapeError(
-      `parts[${n}].o`,
-      `must be (B, Hq, Sq, Dv) or packed (T, Hq, Dv), got [${shape}]`,
-    );
+    const rule = `must be (B, Hq, Sq, Dv) or packed (T, Hq, Dv), got [${shape}]`;
+    throw new InvalidShapeError(`parts[${n}].o`, rule);
   }
   const rows = shape.length === 4 ? shape.slice(0, 3) : [shape[1], shape[0]];
   checkTensorOf(`parts[${n}].lse`, part.lse, rows, 'f32');
@@ -117,15 +115,11 @@ function checkPart(part: PartialAttention<TensorDesc>, first: PartialAttention<T
     throw new InvalidDTypeError(`parts[${n}].o`, `must be a float dtype, got ${part.o.dtype}`);
   }
   if (!sameShape(shape, first.o.shape)) {
-    throw new InvalidShapeError(
-      `parts[${n}].o`,
-      `must have the shape of the first part ([${first.o.shape}]), got [${shape}]`,
-    );
+    const rule = `must have the shape of the first part ([${first.o.shape}]), got [${shape}]`;
+    throw new InvalidShapeError(`parts[${n}].o`, rule);
   }
   if (part.o.dtype !== first.o.dtype) {
-    throw new InvalidDTypeError(
-      `parts[${n}].o`,
-      `must be ${first.o.dtype} as the first part, got ${part.o.dtype}`,
-    );
+    const rule = `must be ${first.o.dtype} as the first part, got ${part.o.dtype}`;
+    throw new InvalidDTypeError(`parts[${n}].o`, rule);
   }
 }

@@ -124,9 +124,7 @@ export function checkCaptures(
     }
   }
   if (unused.size > 0) {
-    throw new InvalidArgumentError(
-      `${name}.captures`,
-      `holds '${[...unused].join("', '")}', which the expression does not load`,
-    );
+    const rule = `holds '${[...unused].join("', '")}', which the expression does not load`;
+    throw new InvalidArgumentError(`${name}.captures`, rule);
   }
 }

@@ -46,11 +46,10 @@ export function lengthsFromCumulative(cumulative: Lengths, argument = 'cumulativ
  */
 export function checkLengths(argument: string, lengths: Lengths, longest?: number): number[] {
   const isList = Array.isArray(lengths) || ArrayBuffer.isView(lengths);
-  if (!isList && !isHostArray(lengths))
-    throw new InvalidArgumentError(
-      argument,
-      `must be numbers or a Tensor of rank 1, got ${describeValue(lengths)}`,
-    );
+  if (!isList && !isHostArray(lengths)) {
+    const rule = `must be numbers or a Tensor of rank 1, got ${describeValue(lengths)}`;
+    throw new InvalidArgumentError(argument, rule);
+  }
   const numbers = isHostArray(lengths) ? vector(argument, lengths) : [...lengths];
   numbers.forEach((length, b) => {
     if (!Number.isInteger(length) || length < 0 || (longest !== undefined && length > longest)) {

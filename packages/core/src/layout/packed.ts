@@ -52,10 +52,8 @@ export function unpack(packed: Tensor, cuSeqLens: Lengths, S?: number): Tensor {
   const lengths = lengthsFromCumulative(starts);
   const longest = lengths.reduce((most, length) => Math.max(most, length), 0);
   if (S !== undefined && !(Number.isInteger(S) && S >= longest)) {
-    throw new InvalidArgumentError(
-      'S',
-      `must be at least ${longest}, the longest sequence, got ${describeValue(S)}`,
-    );
+    const rule = `must be at least ${longest}, the longest sequence, got ${describeValue(S)}`;
+    throw new InvalidArgumentError('S', rule);
   }
   const [, H, D] = packed.shape;
   const dense = Tensor.zeros([lengths.length, H, S ?? longest, D], { dtype: packed.dtype });

@@ -50,10 +50,8 @@ function assignBlocks(B: number, pages: number, blockOf: (b: number, page: numbe
     const [b, page] = [Math.floor(n / pages), n % pages];
     const block = blockOf(b, page);
     if (!Number.isInteger(block) || block < 0 || taken.has(block)) {
-      throw new InvalidArgumentError(
-        'blockOf',
-        `must give every page a block of its own, got ${block} for page ${page} of sequence ${b}`,
-      );
+      const rule = `must give every page a block of its own, got ${block} for page ${page} of sequence ${b}`;
+      throw new InvalidArgumentError('blockOf', rule);
     }
     taken.add(block);
     return block;
@@ -85,10 +83,8 @@ export function fromPages(paged: Paged, S?: number): Tensor {
       const page = start / pageSize;
       const block = table.get(b, page);
       if (block < 0 || block >= count) {
-        throw new InvalidArgumentError(
-          'table',
-          `names block ${block} at [${b},${page}], but there are ${count}`,
-        );
+        const rule = `names block ${block} at [${b},${page}], but there are ${count}`;
+        throw new InvalidArgumentError('table', rule);
       }
       const end = Math.min(start + pageSize, length);
       copyTensor(positions(container, block, 0, end - start), positions(dense, b, start, end));

@@ -32,10 +32,8 @@ export function checkPrimitive(
     throw new InvalidArgumentError('inputs', `must be ${takes} for ${primitive.kind}, got ${inputs.length}`);
   }
   if (gives && !gives.includes(outputs.length)) {
-    throw new InvalidArgumentError(
-      'outputs',
-      `must be ${gives.join(' or ')} for ${primitive.kind}, got ${outputs.length}`,
-    );
+    const rule = `must be ${gives.join(' or ')} for ${primitive.kind}, got ${outputs.length}`;
+    throw new InvalidArgumentError('outputs', rule);
   }
   const [output] = outputs;
   switch (primitive.kind) {

@@ -3,8 +3,6 @@ import { describeValue, InvalidArgumentError } from '../errors.ts';
 /** `rounds` if it is a whole number of at least `least`; throws InvalidArgumentError otherwise. */
 export function checkRounds(rounds: number, least: number = 1): number {
   if (Number.isSafeInteger(rounds) && rounds >= least) return rounds;
-  throw new InvalidArgumentError(
-    'rounds',
-    `must be a whole number of at least ${least}, got ${describeValue(rounds)}`,
-  );
+  const rule = `must be a whole number of at least ${least}, got ${describeValue(rounds)}`;
+  throw new InvalidArgumentError('rounds', rule);
 }

@@ -14,10 +14,8 @@ export interface PhiloxKernel {
  */
 export function checkWorkgroupSize(size: number): number {
   if (Number.isInteger(size) && size >= 1 && size <= 256) return size;
-  throw new InvalidArgumentError(
-    'workgroupSize',
-    `must be a whole number between 1 and 256, got ${describeValue(size)}`,
-  );
+  const rule = `must be a whole number between 1 and 256, got ${describeValue(size)}`;
+  throw new InvalidArgumentError('workgroupSize', rule);
 }
 
 /**

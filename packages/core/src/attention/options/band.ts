@@ -12,10 +12,8 @@ export function bandOf({ causal = false, window }: SdpaOptions<unknown>): Band |
   const causalAlign = alignmentOf('causal', causal);
   const windowAlign = window?.align === undefined ? null : alignmentOf('window.align', window.align);
   if (causalAlign && windowAlign && causalAlign !== windowAlign) {
-    throw new InvalidArgumentError(
-      'window.align',
-      `must be that of causal ('${causalAlign}'), got '${windowAlign}'`,
-    );
+    const rule = `must be that of causal ('${causalAlign}'), got '${windowAlign}'`;
+    throw new InvalidArgumentError('window.align', rule);
   }
   const left = window?.left ?? null;
   const right = causalAlign ? Math.min(0, window?.right ?? 0) : (window?.right ?? null);
@@ -28,8 +26,6 @@ function alignmentOf(argument: string, value: boolean | Alignment): Alignment | 
   if (value === false) return null;
   if (value === true) return 'top-left';
   if (value === 'top-left' || value === 'bottom-right') return value;
-  throw new InvalidArgumentError(
-    argument,
-    `must be true, false, 'top-left' or 'bottom-right', got ${String(value)}`,
-  );
+  const rule = `must be true, false, 'top-left' or 'bottom-right', got ${String(value)}`;
+  throw new InvalidArgumentError(argument, rule);
 }

@@ -46,10 +46,8 @@ export function fp8Format<T>({ formatP }: Fp8Options<T>): FormatP | undefined {
   }
   const [least, largest] = formatPRange[dtype] ?? [0, 0];
   if (!Number.isInteger(zeroPoint) || zeroPoint < least || zeroPoint > largest) {
-    throw new InvalidArgumentError(
-      'fp8.formatP.zeroPoint',
-      `must be an integer in [${least}, ${largest}] for ${dtype}, got ${zeroPoint}`,
-    );
+    const rule = `must be an integer in [${least}, ${largest}] for ${dtype}, got ${zeroPoint}`;
+    throw new InvalidArgumentError('fp8.formatP.zeroPoint', rule);
   }
   return { dtype, zeroPoint };
 }
@@ -109,10 +107,8 @@ function checked<T extends TensorDesc>(
   if (t === undefined) throw new InvalidArgumentError(argument, 'must be given');
   checkTensorOf(argument, t, shape, dtype);
   if (!isContiguous(t.shape, t.strides)) {
-    throw new InvalidShapeError(
-      argument,
-      `must be contiguous (strides [${contiguousStrides(shape)}]), got strides [${t.strides}]`,
-    );
+    const rule = `must be contiguous (strides [${contiguousStrides(shape)}]), got strides [${t.strides}]`;
+    throw new InvalidShapeError(argument, rule);
   }
   return t;
 }

@@ -139,8 +139,6 @@ function longest(side: 'Q' | 'Kv', lists: Lists<TensorDesc>): number {
 /** A length that the tensors say themselves; stating another would be ignored. */
 function known(argument: string, extent: number, stated: number | undefined): number {
   if (stated === undefined || stated === extent) return extent;
-  throw new InvalidArgumentError(
-    argument,
-    `is for packed, ragged and paged tensors; these have ${extent} positions, got ${stated}`,
-  );
+  const rule = `is for packed, ragged and paged tensors; these have ${extent} positions, got ${stated}`;
+  throw new InvalidArgumentError(argument, rule);
 }

@@ -80,29 +80,26 @@ function validateSequences<T extends TensorDesc>(
   numbersOf(lengths).forEach((n, b) => {
     // Packed sequences stay within their own span, as the next one starts there.
     const span = isHostArray(cumulative) ? numberAt(cumulative, b + 1) - numberAt(cumulative, b) : extent;
-    if (n < 0 || n > span)
-      throw new InvalidArgumentError(
-        `seqLens${side}`,
-        `must hold lengths in [0, ${span}], got ${n} for sequence ${b}`,
-      );
+    if (n < 0 || n > span) {
+      const rule = `must hold lengths in [0, ${span}], got ${n} for sequence ${b}`;
+      throw new InvalidArgumentError(`seqLens${side}`, rule);
+    }
   });
 }
 
 function checkCumulative(argument: string, cumulative: HostArray, operands: Descs, longest: number): void {
   const lengths = lengthsFromCumulative(cumulative, argument);
   const tooLong = lengths.find(n => n > longest);
-  if (tooLong !== undefined)
-    throw new InvalidArgumentError(
-      argument,
-      `holds a sequence of ${tooLong}, longer than the maximum ${longest}`,
-    );
+  if (tooLong !== undefined) {
+    const rule = `holds a sequence of ${tooLong}, longer than the maximum ${longest}`;
+    throw new InvalidArgumentError(argument, rule);
+  }
   const last = numberAt(cumulative, lengths.length);
   for (const [name, { starts, shape }] of entries(operands)) {
-    if (starts === 'cumulative' && last > shape[2])
-      throw new InvalidArgumentError(
-        argument,
-        `must end within the ${shape[2]} packed tokens of ${name}, got ${last}`,
-      );
+    if (starts === 'cumulative' && last > shape[2]) {
+      const rule = `must end within the ${shape[2]} packed tokens of ${name}, got ${last}`;
+      throw new InvalidArgumentError(argument, rule);
+    }
   }
 }
 
@@ -172,10 +169,8 @@ function checkRagged<T extends TensorDesc>(
   if (offsets[0] < 0) throw new InvalidArgumentError(argument, `must not be negative, got ${offsets[0]}`);
   const fall = offsets.findIndex((offset, b) => b > 0 && offset < offsets[b - 1]);
   if (fall > 0) {
-    throw new InvalidArgumentError(
-      argument,
-      `must not decrease, got ${offsets[fall - 1]} then ${offsets[fall]}`,
-    );
+    const rule = `must not decrease, got ${offsets[fall - 1]} then ${offsets[fall]}`;
+    throw new InvalidArgumentError(argument, rule);
   }
   const lengths = lengthsOnHost(sideOf[name], problem, operands);
   if (!lengths) return;

@@ -28,10 +28,8 @@ export function hostLoaders(captures: Readonly<Record<string, Tensor>> = {}): Lo
         at += index[d] * strides[d];
       }
       if (!inside) {
-        throw new InvalidArgumentError(
-          `captures.${name}`,
-          `was loaded at [${index}], outside its shape [${shape}]`,
-        );
+        const rule = `was loaded at [${index}], outside its shape [${shape}]`;
+        throw new InvalidArgumentError(`captures.${name}`, rule);
       }
       return decode(data[at]);
     };

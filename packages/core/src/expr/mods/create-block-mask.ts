@@ -67,11 +67,10 @@ export function createBlockMask(maskMod: Mod<Tensor>, options: BlockMaskOptions)
   const counts = { B, Hq: H, Sq, Skv, 'blockSize[0]': sizes[0], 'blockSize[1]': sizes[1] };
   for (const [name, value] of Object.entries(counts)) {
     // Positions are i32 in an expression.
-    if (!Number.isInteger(value) || value < 1 || value >= 2 ** 31)
-      throw new InvalidArgumentError(
-        name,
-        `must be a positive integer below 2^31, got ${describeValue(value)}`,
-      );
+    if (!Number.isInteger(value) || value < 1 || value >= 2 ** 31) {
+      const rule = `must be a positive integer below 2^31, got ${describeValue(value)}`;
+      throw new InvalidArgumentError(name, rule);
+    }
   }
   checkMod('maskMod', maskMod, 'bool');
   const [nQ, nKv] = [Math.ceil(Sq / sizes[0]), Math.ceil(Skv / sizes[1])];

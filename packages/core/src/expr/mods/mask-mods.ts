@@ -93,10 +93,8 @@ function join<T>(masks: readonly Mod<T>[], operator: (...terms: BoolExpr[]) => B
     checkObject(`masks[${n}].expr`, mask.expr);
     for (const [name, tensor] of Object.entries(mask.captures ?? {})) {
       if (Object.hasOwn(captures, name) && captures[name] !== tensor) {
-        throw new InvalidArgumentError(
-          'masks',
-          `load different tensors by the name '${name}'; give one of them another name`,
-        );
+        const rule = `load different tensors by the name '${name}'; give one of them another name`;
+        throw new InvalidArgumentError('masks', rule);
       }
       captures[name] = tensor;
     }

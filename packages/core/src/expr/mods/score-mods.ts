@@ -39,10 +39,8 @@ export function relativeBiasMod<T extends TensorDesc>(table: T): Mod<T> {
   checkTensor('table', table);
   const [, positions = 0] = table.shape;
   if (table.shape.length !== 2 || positions % 2 !== 1) {
-    throw new InvalidShapeError(
-      'table',
-      `must have shape (Hq, 2R + 1) for distances −R..R, got [${table.shape}]`,
-    );
+    const rule = `must have shape (Hq, 2R + 1) for distances −R..R, got [${table.shape}]`;
+    throw new InvalidShapeError('table', rule);
   }
   const reach = (positions - 1) / 2;
   return scoreMod(

@@ -28,11 +28,10 @@ export function constant(value: number | boolean, type?: ExprType): Expr {
   if (typeof value === 'boolean' || type === 'bool') {
     return { kind: 'constant', type: 'bool', value: value ? 1 : 0 };
   }
-  if (typeof value !== 'number')
-    throw new InvalidArgumentError(
-      'constant',
-      `must be a number or a truth value, got ${describeValue(value)}`,
-    );
+  if (typeof value !== 'number') {
+    const rule = `must be a number or a truth value, got ${describeValue(value)}`;
+    throw new InvalidArgumentError('constant', rule);
+  }
   if (Number.isNaN(value)) throw new InvalidArgumentError('constant', 'must not be NaN');
   if (type === 'i32') {
     if (!isI32(value)) throw new InvalidArgumentError('constant', `must be a 32-bit integer, got ${value}`);
@@ -51,11 +50,10 @@ export function checkOperands(op: string, ...operands: readonly unknown[]): void
       ? x !== null && 'kind' in x && 'type' in x
       : ['number', 'boolean'].includes(typeof x);
   const wrong = operands.findIndex(x => !isOperand(x));
-  if (wrong >= 0)
-    throw new InvalidArgumentError(
-      op,
-      `takes expressions, numbers and truth values, got ${describeValue(operands[wrong])}`,
-    );
+  if (wrong >= 0) {
+    const rule = `takes expressions, numbers and truth values, got ${describeValue(operands[wrong])}`;
+    throw new InvalidArgumentError(op, rule);
+  }
 }
 
 /** Type that operands meet in: f32 if any is a float, else i32 if any is one; numbers alone are f32. */
