@@ -58,4 +58,11 @@ export {
   sameShape,
 } from './tensor/shape.ts';
 export { Tensor } from './tensor/tensor.ts';
-export { bytesSpanned, checkDesc, copiedDesc, listText, type TensorDesc } from './tensor/tensor-desc.ts';
+export {
+  bytesSpanned,
+  checkDesc,
+  copiedDesc,
+  listText,
+  type PartialDesc,
+  type TensorDesc,
+} from './tensor/tensor-desc.ts';

@@ -1,7 +1,7 @@
 import type { Engine, Support } from '../engine/engine.ts';
-import type { DType } from '../tensor/dtype/dtype.ts';
 import type { Shape, Strides } from '../tensor/shape.ts';
 import type { TensorDesc } from '../tensor/tensor.ts';
+import type { PartialDesc } from '../tensor/tensor-desc.ts';
 import type { PrepareAttention } from './prepared-attention.ts';
 import type { Primitive } from './primitive.ts';
 import type { Recording } from './recording.ts';
@@ -44,7 +44,7 @@ export interface Primitives<T extends TensorDesc = TensorDesc> {
     outputs: readonly TensorDesc[],
   ): PreparedPrimitive<T>;
   /** A tensor of undefined contents; dense unless strides are given. `release` of the engine frees it. */
-  allocate(desc: { readonly dtype: DType; readonly shape: Shape; readonly strides?: Strides | undefined }): T;
+  allocate(desc: PartialDesc): T;
   /**
    * A view with another shape and other strides on the memory of a tensor; `offset` elements after the first
    * of `tensor`.

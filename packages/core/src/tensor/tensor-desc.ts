@@ -16,6 +16,11 @@ export interface TensorDesc {
   readonly strides: Strides;
 }
 
+/** A description that may leave its strides out: those without gaps. */
+export interface PartialDesc extends Pick<TensorDesc, 'dtype' | 'shape'> {
+  readonly strides?: Strides | undefined;
+}
+
 /** Dimensions of a tensor, as NumPy limits them. */
 const LARGEST_RANK = 64;
 
@@ -25,31 +30,22 @@ const LARGEST_RANK = 64;
  * non-negative integers, more than 64 dimensions, and as many elements, or as large an offset, as an f64
  * cannot count.
  */
-export function checkDesc({
-  dtype,
-  shape,
-  strides,
-}: Pick<TensorDesc, 'dtype' | 'shape'> & { readonly strides?: Strides | undefined }): TensorDesc {
-  if (!isDType(dtype))
-    throw new InvalidDTypeError(
-      'dtype',
-      `must be one of ${Object.keys(dtypeTraits).join(', ')}, got ${describeValue(dtype)}`,
-    );
+export function checkDesc({ dtype, shape, strides }: PartialDesc): TensorDesc {
+  if (!isDType(dtype)) {
+    const known = Object.keys(dtypeTraits).join(', ');
+    throw new InvalidDTypeError('dtype', `must be one of ${known}, got ${describeValue(dtype)}`);
+  }
   if (!areCounts(shape)) {
-    throw new InvalidShapeError(
-      'shape',
-      `must hold non-negative integers, at most ${LARGEST_RANK}, got ${listText(shape)}`,
-    );
+    const rule = `must hold non-negative integers, at most ${LARGEST_RANK}, got ${listText(shape)}`;
+    throw new InvalidShapeError('shape', rule);
   }
   if (!Number.isSafeInteger(elementCount(shape))) {
     throw new InvalidShapeError('shape', `must have fewer than 2^53 elements, got [${shape}]`);
   }
   if (strides === undefined) return { dtype, shape, strides: contiguousStrides(shape) };
   if (!areCounts(strides) || strides.length !== shape.length) {
-    throw new InvalidShapeError(
-      'strides',
-      `must be ${shape.length} non-negative integers, got ${listText(strides)}`,
-    );
+    const rule = `must be ${shape.length} non-negative integers, got ${listText(strides)}`;
+    throw new InvalidShapeError('strides', rule);
   }
   if (!shape.includes(0) && !Number.isSafeInteger(maxOffset(shape, strides))) {
     throw new InvalidShapeError('strides', `must end before element 2^53, got [${strides}] for [${shape}]`);

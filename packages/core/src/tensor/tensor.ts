@@ -21,9 +21,15 @@ import {
   type Shape,
   type Strides,
 } from './shape.ts';
-import { checkDesc, copiedDesc, listText, type TensorDesc } from './tensor-desc.ts';
+import { checkDesc, copiedDesc, listText, type PartialDesc, type TensorDesc } from './tensor-desc.ts';
 
 export type { TensorDesc } from './tensor-desc.ts';
+
+/** How a new tensor is stored: as f32 by default, and without gaps. */
+interface StorageOptions {
+  readonly dtype?: DType | undefined;
+  readonly strides?: Strides | undefined;
+}
 
 /**
  * An n-dimensional array on the host. `data[offset + Σ index[d]·strides[d]]` is the element at `index`;
@@ -55,11 +61,7 @@ export class Tensor implements TensorDesc {
   static from(
     values: ArrayLike<number>,
     shape: Shape,
-    options: {
-      readonly dtype?: DType | undefined;
-      readonly strides?: Strides | undefined;
-      readonly overflow?: Overflow | undefined;
-    } = {},
+    options: StorageOptions & { readonly overflow?: Overflow | undefined } = {},
   ): Tensor {
     checkOptions('options', options, ['dtype', 'strides', 'overflow']);
     checkValues(values);
@@ -67,10 +69,8 @@ export class Tensor implements TensorDesc {
     const { dtype, strides } = options;
     const t = Tensor.zeros(shape, { dtype, strides });
     if (values.length !== t.size) {
-      throw new InvalidShapeError(
-        'values',
-        `has ${values.length} elements, but shape [${shape}] has ${t.size}`,
-      );
+      const rule = `has ${values.length} elements, but shape [${shape}] has ${t.size}`;
+      throw new InvalidShapeError('values', rule);
     }
     if (t.isContiguous) encodeArray(t.dtype, values, t.data, options.overflow);
     else {
@@ -86,10 +86,7 @@ export class Tensor implements TensorDesc {
    * @throws as `checkDesc`; InvalidArgumentError for an unknown option; TilewiseError with code
    * `OUT_OF_MEMORY`.
    */
-  static zeros(
-    shape: Shape,
-    options: { readonly dtype?: DType | undefined; readonly strides?: Strides | undefined } = {},
-  ): Tensor {
+  static zeros(shape: Shape, options: StorageOptions = {}): Tensor {
     checkOptions('options', options, ['dtype', 'strides']);
     const { dtype = 'f32' } = options;
     const desc = copiedDesc(checkDesc({ ...options, dtype, shape }));
@@ -100,15 +97,7 @@ export class Tensor implements TensorDesc {
    * A tensor over existing storage, without a copy. f16, bf16 and f8 data are bit patterns.
    * @throws InvalidShapeError when an element would lie outside `data`.
    */
-  static wrap(
-    data: TypedArray,
-    desc: {
-      readonly dtype: DType;
-      readonly shape: Shape;
-      readonly strides?: Strides | undefined;
-      readonly offset?: number | undefined;
-    },
-  ): Tensor {
+  static wrap(data: TypedArray, desc: PartialDesc & { readonly offset?: number | undefined }): Tensor {
     // A tensor is a description too.
     checkOptions('desc', desc, ['dtype', 'shape', 'strides', 'offset', 'data']);
     const { offset = 0 } = desc;
@@ -117,16 +106,12 @@ export class Tensor implements TensorDesc {
     // By tag, so that arrays of other realms and subclasses such as Node's Buffer are accepted.
     const expected = dtypeInfo[dtype].allocate(0)[Symbol.toStringTag];
     if (data?.[Symbol.toStringTag] !== expected) {
-      throw new InvalidDTypeError(
-        'data',
-        `must be a ${expected}, in which ${dtype} is stored, got ${describeValue(data)}`,
-      );
+      const rule = `must be a ${expected}, in which ${dtype} is stored, got ${describeValue(data)}`;
+      throw new InvalidDTypeError('data', rule);
     }
     if (!Number.isSafeInteger(offset) || offset < 0) {
-      throw new InvalidArgumentError(
-        'offset',
-        `must be a non-negative integer, got ${describeValue(offset)}`,
-      );
+      const rule = `must be a non-negative integer, got ${describeValue(offset)}`;
+      throw new InvalidArgumentError('offset', rule);
     }
     const end = offset + elementsSpanned(checked);
     if (end > data.length) {
@@ -201,10 +186,8 @@ export class Tensor implements TensorDesc {
   /** The dimensions in another order; a view. `permute(0, 2, 1, 3)` shows BSHD storage as BHSD. */
   permute(...order: number[]): Tensor {
     if (order.length !== this.rank || !this.shape.every((_, d) => order.includes(d))) {
-      throw new InvalidArgumentError(
-        'order',
-        `must be a permutation of 0..${this.rank - 1}, got ${listText(order)}`,
-      );
+      const rule = `must be a permutation of 0..${this.rank - 1}, got ${listText(order)}`;
+      throw new InvalidArgumentError('order', rule);
     }
     return this.#view(
       order.map(d => this.shape[d]),

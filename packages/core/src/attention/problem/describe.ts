@@ -13,14 +13,8 @@ import {
 /** A (B, H, S, D) tensor as an operand. */
 export function describeDense(argument: string, t: TensorDesc): OperandDesc {
   checkRank(argument, t, 4, '(B, H, S, D)');
-  const [b, h, s, d] = t.shape;
-  return {
-    dtype: t.dtype,
-    shape: [b, h, s, d],
-    strides: four(canonicalStrides(t)),
-    starts: 'strided',
-    page: null,
-  };
+  const [shape, strides] = [four(t.shape), four(canonicalStrides(t))];
+  return { dtype: t.dtype, shape, strides, starts: 'strided', page: null };
 }
 
 /**

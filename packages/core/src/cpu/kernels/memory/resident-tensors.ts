@@ -1,6 +1,7 @@
-import { type DType, dtypeInfo, type TypedArray } from '../../../tensor/dtype/dtype.ts';
-import { contiguousStrides, elementsSpanned, type Shape, type Strides } from '../../../tensor/shape.ts';
+import { dtypeInfo, type TypedArray } from '../../../tensor/dtype/dtype.ts';
+import { contiguousStrides, elementsSpanned } from '../../../tensor/shape.ts';
 import { Tensor } from '../../../tensor/tensor.ts';
+import type { PartialDesc } from '../../../tensor/tensor-desc.ts';
 import { engineKernels } from '../engine-kernels.ts';
 import type { Variant } from '../interface/variant.ts';
 import type { Memory } from './memory.ts';
@@ -19,10 +20,7 @@ const unreachable = /* @__PURE__ */ new FinalizationRegistry<Block>(({ memory, a
  * place; an ordinary one where nothing can stay in that memory, or it is full. Its storage is free again
  * after `release`, or when nobody holds its array any more.
  */
-export function allocateResident(
-  variant: Variant,
-  desc: { readonly dtype: DType; readonly shape: Shape; readonly strides?: Strides | undefined },
-): Tensor {
+export function allocateResident(variant: Variant, desc: PartialDesc): Tensor {
   const { dtype, shape, strides = contiguousStrides(shape) } = desc;
   const { bytes, allocate } = dtypeInfo[dtype];
   const length = elementsSpanned({ shape, strides });
