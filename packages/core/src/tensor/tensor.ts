@@ -189,10 +189,8 @@ export class Tensor implements TensorDesc {
       const rule = `must be a permutation of 0..${this.rank - 1}, got ${listText(order)}`;
       throw new InvalidArgumentError('order', rule);
     }
-    return this.#view(
-      order.map(d => this.shape[d]),
-      order.map(d => this.strides[d]),
-    );
+    const reordered = (dimensions: readonly number[]) => order.map(d => dimensions[d]);
+    return this.#view(reordered(this.shape), reordered(this.strides));
   }
 
   /** Elements `start` to `end` (exclusive) of one dimension; a view. */

@@ -165,10 +165,7 @@ export type RaggedName = 'q' | 'k' | 'v' | 'o' | 'dO' | 'dq' | 'dk' | 'dv';
 
 /** The operands that are small lists, and which one list holds for each batch entry or head. */
 export type ListName =
-  | 'seqLensQ'
-  | 'seqLensKv'
-  | 'cuSeqLensQ'
-  | 'cuSeqLensKv'
+  | `${'seqLens' | 'cuSeqLens'}${'Q' | 'Kv'}`
   | `raggedOffsets.${RaggedName}`
   | 'cuPagesK'
   | 'cuPagesV'

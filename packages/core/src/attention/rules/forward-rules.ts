@@ -25,9 +25,7 @@ export const forwardRules: readonly Rule<AttentionProblem>[] = [
   shapeRule('q', ({ B, Hq, Sq }) =>
     unless(B * Hq * Sq <= maxExtent, `must have B · Hq · Sq ≤ ${maxExtent}, got ${B} · ${Hq} · ${Sq}`),
   ),
-  dtypeRule('q', 'q', p => p.q.dtype),
-  dtypeRule('k', 'k', p => p.k.dtype),
-  dtypeRule('v', 'v', p => p.v.dtype),
+  ...(['q', 'k', 'v'] as const).map(name => dtypeRule(name, name, (p: AttentionProblem) => p[name].dtype)),
   dtypeRule('outDType', 'o', p => p.o.dtype),
   shapeRule('q', ({ Hq, Dqk }) =>
     unless(

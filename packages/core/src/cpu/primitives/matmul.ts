@@ -1,4 +1,4 @@
-import { broadcastStrides, forEachIndex, offsetOf } from '../../primitive/host/lines/reader.ts';
+import { batchStrides, forEachIndex, offsetOf } from '../../primitive/host/lines/reader.ts';
 import type { Tensor } from '../../tensor/tensor.ts';
 import type { Kernels } from '../kernels/interface/kernels.ts';
 import type { MatrixKernels } from '../kernels/interface/matrix-kernels.ts';
@@ -119,9 +119,4 @@ function rowOffsets(batch: readonly number[], steps: readonly number[]): number[
     offsets.push(offsetOf(index, steps));
   });
   return offsets;
-}
-
-/** Strides that show the matrices of a tensor broadcast to a batch. */
-function batchStrides({ shape, strides }: Tensor, batch: readonly number[]): number[] {
-  return broadcastStrides({ shape: shape.slice(0, -2), strides: strides.slice(0, -2) }, batch);
 }

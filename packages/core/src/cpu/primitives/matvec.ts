@@ -71,8 +71,7 @@ export function runMatVec(
 
 function rowPairs(a: Tensor, c: Tensor): RowPair[] {
   const shape = c.shape.slice(0, -1);
-  const batch = { shape: a.shape.slice(0, -1), strides: a.strides.slice(0, -1), dtype: a.dtype };
-  const steps = broadcastStrides(batch, shape);
+  const steps = broadcastStrides({ shape: a.shape.slice(0, -1), strides: a.strides }, shape);
   const pairs: RowPair[] = [];
   forEachIndex(shape, index => {
     pairs.push({ from: a.offset + offsetOf(index, steps), to: c.offset + offsetOf(index, c.strides) });

@@ -80,17 +80,14 @@ export function createBlockMask(maskMod: Mod<Tensor>, options: BlockMaskOptions)
   }
   const seen = countSeen(maskMod, { B, H, Sq, Skv }, sizes);
   const whole = sizes[0] * sizes[1];
-  const is = {
-    partial: (n: number): boolean => n > 0 && n < whole,
-    full: (n: number): boolean => n === whole,
-  };
+  const isPartial = (n: number): boolean => n > 0 && n < whole;
+  const isFull = (n: number): boolean => n === whole;
   const rows = { outer: nQ, inner: nKv, at: (o: number, i: number) => o * nKv + i };
   const columns = { outer: nKv, inner: nQ, at: (o: number, i: number) => i * nKv + o };
-  const heads = { B, H, blocks: nQ * nKv };
-  const [kvNumBlocks, kvIndices] = ordered(seen, heads, rows, is.partial);
-  const [fullKvNumBlocks, fullKvIndices] = ordered(seen, heads, rows, is.full);
-  const [qNumBlocks, qIndices] = ordered(seen, heads, columns, is.partial);
-  const [fullQNumBlocks, fullQIndices] = ordered(seen, heads, columns, is.full);
+  const [kvNumBlocks, kvIndices] = ordered(seen, [B, H], rows, isPartial);
+  const [fullKvNumBlocks, fullKvIndices] = ordered(seen, [B, H], rows, isFull);
+  const [qNumBlocks, qIndices] = ordered(seen, [B, H], columns, isPartial);
+  const [fullQNumBlocks, fullQIndices] = ordered(seen, [B, H], columns, isFull);
   const shown = seen.reduce((count, n) => count + Number(n > 0), 0);
   const sparsity = 100 * (1 - (shown * whole) / (B * H * Sq * Skv));
   return {
@@ -191,7 +188,7 @@ function countSeen(
 /** For each outer block how many inner ones are wanted, and all inner ones, the wanted first. */
 function ordered(
   seen: Int32Array,
-  { B, H, blocks }: { readonly B: number; readonly H: number; readonly blocks: number },
+  [B, H]: readonly [number, number],
   side: { readonly outer: number; readonly inner: number; readonly at: (o: number, i: number) => number },
   wanted: (count: number) => boolean,
 ): [counts: Tensor, indices: Tensor] {
@@ -199,7 +196,7 @@ function ordered(
   const counts = new Int32Array(B * H * outer);
   const indices = new Int32Array(B * H * outer * inner);
   for (let row = 0; row < B * H * outer; row++) {
-    const head = Math.floor(row / outer) * blocks;
+    const head = Math.floor(row / outer) * outer * inner;
     const all = Array.from({ length: inner }, (_, i) => i);
     const isWanted = (i: number): boolean => wanted(seen[head + at(row % outer, i)]);
     const first = all.filter(isWanted);

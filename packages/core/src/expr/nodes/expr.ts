@@ -7,20 +7,11 @@ export type ExprType = 'f32' | 'i32' | 'bool';
  */
 export type VariableName = 'score' | 'b' | 'h' | 'q' | 'kv';
 
-/** Functions of one number that an expression may apply. */
-export type UnaryOp =
-  | 'neg'
-  | 'abs'
-  | 'exp'
-  | 'log'
-  | 'sqrt'
-  | 'tanh'
-  | 'erf'
-  | 'round'
-  | 'sin'
-  | 'cos'
-  | 'not'
-  | 'toF32';
+/** Functions of f32. */
+export type FloatOp = 'exp' | 'log' | 'sqrt' | 'tanh' | 'erf' | 'round' | 'sin' | 'cos';
+
+/** Functions of one value that an expression may apply. */
+export type UnaryOp = 'neg' | 'abs' | 'not' | 'toF32' | FloatOp;
 
 /** `div` is of f32; `floorDiv` and `mod` are of i32 and round towards −∞. */
 export type ArithmeticOp = 'add' | 'sub' | 'mul' | 'div' | 'floorDiv' | 'mod' | 'pow' | 'min' | 'max';

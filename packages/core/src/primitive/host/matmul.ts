@@ -1,7 +1,7 @@
 import { Tensor } from '../../tensor/tensor.ts';
 import type { MatMulPrimitive } from '../primitive.ts';
 import { lineWriter } from './lines/line-writer.ts';
-import { broadcastStrides, forEachIndex, offsetOf, reader } from './lines/reader.ts';
+import { batchStrides, forEachIndex, offsetOf, reader } from './lines/reader.ts';
 import { runMap } from './map.ts';
 
 /** Runs a sum of matrix products on host tensors, and what becomes of it. */
@@ -49,34 +49,20 @@ interface Term {
 }
 
 function termOf(a: Tensor, b: Tensor, batch: readonly number[]): Term {
-  const [m, k] = a.shape.slice(-2);
-  const [aRow, aColumn] = a.strides.slice(-2);
-  const [bRow, bColumn] = b.strides.slice(-2);
-  return {
-    k,
-    packA: packer(a, batch, { lines: m, line: aRow, depth: k, step: aColumn }),
-    packB: packer(b, batch, { lines: b.shape[b.shape.length - 1], line: bColumn, depth: k, step: bRow }),
-  };
-}
-
-/** How a matrix is walked: so many rows (of A) or columns (of B), and elements from one to the next. */
-interface Walk {
-  readonly lines: number;
-  readonly line: number;
-  readonly depth: number;
-  readonly step: number;
+  const row = b.rank - 2;
+  const columnsOfB = b.permute(...b.shape.slice(0, row).keys(), row + 1, row);
+  return { k: a.shape[a.rank - 1], packA: packer(a, batch), packB: packer(columnsOfB, batch) };
 }
 
 /**
- * Packs a matrix of a batch in bands of four lines, each depth after depth, and padded with zeros: blocks of
- * 4×4 cover C and read both operands in the order in which they lie. A matrix that comes again stays packed.
+ * Packs a matrix of a batch in bands of four rows (columns of B), each depth after depth, and padded with
+ * zeros: blocks of 4×4 cover C and read both operands in the order in which they lie. A matrix that comes again
+ * stays packed.
  */
-function packer(
-  t: Tensor,
-  batch: readonly number[],
-  { lines, line, depth, step }: Walk,
-): (index: readonly number[]) => Float64Array {
-  const strides = broadcastStrides({ ...desc(t), shape: t.shape.slice(0, -2) }, batch);
+function packer(t: Tensor, batch: readonly number[]): (index: readonly number[]) => Float64Array {
+  const [lines, depth] = t.shape.slice(-2);
+  const [line, step] = t.strides.slice(-2);
+  const strides = batchStrides(t, batch);
   const read = reader(t);
   const panel = new Float64Array(roundedUp(lines) * depth);
   let packed = -1;
@@ -92,10 +78,6 @@ function packer(
 }
 
 const roundedUp = (lines: number): number => lines + (-lines & 3);
-
-function desc({ dtype, strides }: Tensor): Pick<Tensor, 'dtype' | 'strides'> {
-  return { dtype, strides };
-}
 
 /** Where the element at `depth` of a row (of A) or column (of B) lies in bands of four of depth k. */
 function inBand(line: number, depth: number, k: number): number {

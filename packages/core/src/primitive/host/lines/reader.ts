@@ -25,6 +25,11 @@ export function broadcastStrides(t: Pick<TensorDesc, 'shape' | 'strides'>, shape
   return shape.map((_, d) => (d < lead || t.shape[d - lead] === 1 ? 0 : t.strides[d - lead]));
 }
 
+/** Strides that show the matrices of a tensor, its last two dimensions, broadcast to a batch of them. */
+export function batchStrides({ shape, strides }: TensorDesc, batch: Shape): number[] {
+  return broadcastStrides({ shape: shape.slice(0, -2), strides }, batch);
+}
+
 /** Calls `visit` for every index of `shape` in row-major order. The array is reused between calls. */
 export function forEachIndex(shape: Shape, visit: (index: readonly number[]) => void): void {
   if (shape.includes(0)) return;
