@@ -64,9 +64,7 @@ function pairsInRanges(problem: AttentionProblem, { lengthQ, lengthKv, diagonalO
   };
   if (B === 0) return 0;
   if (lengthsQ === 'full' && lengthsKv === 'full') return B * Hq * pairsOf(0);
-  let pairs = 0;
-  for (let b = 0; b < B; b++) pairs += pairsOf(b);
-  return pairs * Hq;
+  return Hq * sumOver(B, pairsOf);
 }
 
 /** Σ over i in [0, n) of i + shift, held in [0, most]. */
@@ -105,8 +103,8 @@ function traffic(
   { q: queries, kv: keys }: { readonly q: SequenceSide; readonly kv: SequenceSide },
 ): { readonly forward: number; readonly backward: number } {
   const { B, Hq, Sq, Skv, Dv, outputs, dropout, bias } = problem;
-  const tokensQ = total(B, queries);
-  const tokensKv = total(B, keys);
+  const tokensQ = sumOver(B, queries.length);
+  const tokensKv = sumOver(B, keys.length);
   const operand = ({ dtype, shape }: OperandDesc, tokens: number) =>
     shape[1] * tokens * shape[3] * dtypeInfo[dtype].bytes;
   const rows = Hq * tokensQ * F32_BYTES;
@@ -125,10 +123,10 @@ function traffic(
   };
 }
 
-function total(B: number, side: SequenceSide): number {
-  let tokens = 0;
-  for (let b = 0; b < B; b++) tokens += side.length(b);
-  return tokens;
+function sumOver(B: number, of: (b: number) => number): number {
+  let sum = 0;
+  for (let b = 0; b < B; b++) sum += of(b);
+  return sum;
 }
 
 function broadcastBytes({ dtype, source }: BroadcastDesc): number {

@@ -36,15 +36,12 @@ export function createFp8(
   const given = required('fp8', operands.fp8);
   const values = scalars(name => given[name].toFloat64()[0]);
   const { dtype, zeroPoint = 0 } = fp8.formatP ?? { dtype: q.dtype };
-  const range = fp8.formatP ? formatPRange[fp8.formatP.dtype] : null;
-  if (range) {
-    const [least, largest] = range;
-    return {
-      ...values,
-      round: x => Math.min(Math.max(roundHalfEven(x + zeroPoint), least), largest) - zeroPoint,
-    };
-  }
-  return { ...values, round: rounder(dtype) };
+  const range = fp8.formatP && formatPRange[fp8.formatP.dtype];
+  if (!range) return { ...values, round: rounder(dtype) };
+  const [least, largest] = range;
+  const round = (x: number): number =>
+    Math.min(Math.max(roundHalfEven(x + zeroPoint), least), largest) - zeroPoint;
+  return { ...values, round };
 }
 
 function scalars(value: (name: Fp8ScalarName) => number): Record<Fp8ScalarName, number> {

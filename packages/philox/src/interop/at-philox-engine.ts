@@ -1,5 +1,6 @@
 import { checkOptions } from '../errors.ts';
 import { PhiloxStream } from '../stream/stream.ts';
+import type { StreamOptions } from '../stream/stream-address.ts';
 import { toUint, type Uint } from '../u64.ts';
 
 /**
@@ -12,11 +13,7 @@ import { toUint, type Uint } from '../u64.ts';
  */
 export function atPhiloxEngine(
   seed: Uint,
-  options: {
-    readonly subsequence?: Uint | undefined;
-    readonly offset?: Uint | undefined;
-    readonly rounds?: number | undefined;
-  } = {},
+  options: Omit<StreamOptions, 'seed' | 'offset'> & { readonly offset?: Uint | undefined } = {},
 ): PhiloxStream {
   checkOptions('options', options, ['subsequence', 'offset', 'rounds']);
   const { offset = 0, ...rest } = options;

@@ -59,19 +59,13 @@ export function compileRows(expr: Expr, captures: Readonly<Record<string, Tensor
 }
 
 function variableLeaf(name: string): Leaf<Row> {
-  if (name === 'kv') {
-    return {
-      varies: true,
-      fill(out, count) {
-        for (let kv = 0; kv < count; kv++) out[kv] = kv;
-      },
-    };
-  }
+  const varies = name === 'kv';
   const which = ['b', 'h', 'q'].indexOf(name);
   return {
-    varies: false,
-    fill(out, _count, place) {
-      out[0] = which < 0 ? NaN : place[which];
+    varies,
+    fill(out, count, place) {
+      if (varies) for (let kv = 0; kv < count; kv++) out[kv] = kv;
+      else out[0] = which < 0 ? NaN : place[which];
     },
   };
 }

@@ -3,7 +3,7 @@ import { contiguousStrides } from '../../tensor/shape.ts';
 import { Tensor } from '../../tensor/tensor.ts';
 import { checkPrimitive } from '../check.ts';
 import type { Primitive } from '../primitive.ts';
-import type { Primitives } from '../primitive-engine.ts';
+import type { PreparedPrimitive, Primitives } from '../primitive-engine.ts';
 import { runMap } from './map.ts';
 import { runProduct } from './matmul.ts';
 import { runRandom } from './random.ts';
@@ -18,7 +18,7 @@ export const hostPrimitives: Primitives<Tensor> = {
   checkSupport: () => ({ supported: true, reasons: [] }),
   prepare(primitive, inputs, outputs) {
     checkPrimitive(primitive, inputs, outputs);
-    return { workspaceBytes: 0, run: (from, to) => run(primitive, from, to), release: () => {} };
+    return { workspaceBytes: 0, run: runOf(primitive), release: () => {} };
   },
   allocate: ({ dtype, shape, strides }) => Tensor.zeros(shape, { dtype, strides }),
   view: (tensor, { shape, strides, offset = 0 }) =>
@@ -35,30 +35,24 @@ export const hostPrimitives: Primitives<Tensor> = {
   },
 };
 
-function run(primitive: Primitive, inputs: readonly Tensor[], outputs: readonly Tensor[]): void {
+/** How a primitive is run. */
+function runOf(primitive: Primitive): PreparedPrimitive<Tensor>['run'] {
   switch (primitive.kind) {
     case 'map':
-      runMap(primitive, inputs, outputs[0]);
-      break;
+      return (inputs, [output]) => runMap(primitive, inputs, output);
     case 'reduce':
-      runReduce(primitive, inputs, outputs[0]);
-      break;
+      return (inputs, [output]) => runReduce(primitive, inputs, output);
     case 'rows':
-      runRows(primitive, inputs, outputs);
-      break;
+      return (inputs, outputs) => runRows(primitive, inputs, outputs);
     case 'matmul':
-      runProduct(primitive, inputs, outputs[0]);
-      break;
+      return (inputs, [output]) => runProduct(primitive, inputs, output);
     case 'softmax':
-      runSoftmax(primitive, inputs, outputs);
-      break;
+      return (inputs, outputs) => runSoftmax(primitive, inputs, outputs);
     case 'random':
-      runRandom(primitive, inputs, outputs[0]);
-      break;
+      return (inputs, [output]) => runRandom(primitive, inputs, output);
     case 'scatter-add':
-      runScatterAdd(inputs, outputs[0]);
-      break;
+      return (inputs, [output]) => runScatterAdd(inputs, output);
     case 'tensor-scatter':
-      runTensorScatter(primitive, inputs, outputs[0]);
+      return (inputs, [output]) => runTensorScatter(primitive, inputs, output);
   }
 }
