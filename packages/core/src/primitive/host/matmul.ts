@@ -56,8 +56,8 @@ function termOf(a: Tensor, b: Tensor, batch: readonly number[]): Term {
 
 /**
  * Packs a matrix of a batch in bands of four rows (columns of B), each depth after depth, and padded with
- * zeros: blocks of 4×4 cover C and read both operands in the order in which they lie. A matrix that comes again
- * stays packed.
+ * zeros: blocks of 4×4 cover C and read both operands in the order in which they lie. A matrix that comes
+ * again stays packed.
  */
 function packer(t: Tensor, batch: readonly number[]): (index: readonly number[]) => Float64Array {
   const [lines, depth] = t.shape.slice(-2);

@@ -11,7 +11,9 @@ const formats: ['f16' | 'bf16' | 'f8e4m3' | 'f8e5m2', FloatFormat][] = [
   ['f8e5m2', float8e5m2],
 ];
 
-/** The code of a number by its definition: of the nearest value, and of the even code where two are as near. */
+/**
+ * The code of a number by its definition: of the nearest value, and of the even code where two are as near.
+ */
 function nearestCode(format: FloatFormat, x: number, overflow = format.overflow): number {
   const { bits, decode, max, maxCode, overflowCode, nan } = format;
   if (Number.isNaN(x)) return nan;
