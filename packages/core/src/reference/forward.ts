@@ -2,7 +2,6 @@ import { dequantised } from '../attention/host/dequantise.ts';
 import { createLengths } from '../attention/host/sequences.ts';
 import { normaliseOnHost } from '../attention/normalise-on-host.ts';
 import type { SdpaOptions } from '../attention/options/options.ts';
-import type { AttentionProblem, Operands } from '../attention/problem/problem.ts';
 import { dropoutMaskOf } from '../score/dropout-mask.ts';
 import { createFp8 } from '../score/fp8.ts';
 import type { Tensor } from '../tensor/tensor.ts';
@@ -50,13 +49,8 @@ export function sdpaFloat64(
   v: Tensor,
   options: SdpaOptions<Tensor> = {},
 ): ForwardFloat64 {
-  const { problem, operands } = normaliseOnHost({ q, k, v }, options);
-  return forward(problem, operands);
-}
-
-/** The forward results of a problem over host operands, unrounded; see `sdpaFloat64`. */
-function forward(asked: AttentionProblem, given: Operands<Tensor>): ForwardFloat64 {
-  const { problem, operands } = dequantised(asked, given);
+  const asked = normaliseOnHost({ q, k, v }, options);
+  const { problem, operands } = dequantised(asked.problem, asked.operands);
   const { Dv } = problem;
   const side = createLengths(problem, operands).q;
   const o = likeOperand(problem.o, side, operands['raggedOffsets.o']);
