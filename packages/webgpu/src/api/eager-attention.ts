@@ -12,14 +12,17 @@ import type { EncodeOptions, Plan } from './plan/plan.ts';
 import type { CallTools } from './tools/tools.ts';
 
 /** One eager call of attention: the plan of a problem, and the tensors that it runs on. */
-export interface AttentionCall {
+export interface AttentionCall<Results> {
   /** Says, as JSON, which plan this is. */
   readonly key: unknown;
   readonly operands: object & { readonly fp8?: Fp8Scalars<GpuTensor | HostArray> };
+  /** Default: those of the operand table. */
+  readonly inLine?: ReadonlySet<string>;
   readonly results: Readonly<Record<string, ResultDesc>>;
   readonly dropout: DropoutDesc | null;
   readonly tools: Pick<CallTools, 'list'>;
   readonly plan: (unaligned: readonly string[]) => Plan;
+  readonly resultsOf: (tensors: Record<string, GpuTensor>) => Results;
 }
 
 /**
@@ -46,43 +49,21 @@ const inLine: ReadonlySet<string> = new Set(
 );
 
 /** The eager call, with its operands by the names that plans bind. */
-export function eagerCall(
+export function eagerCall<Results>(
   ctx: GpuContext,
-  { key, operands: { fp8, ...others }, results, dropout, tools, plan }: AttentionCall,
-): EagerCall<EncodeOptions> {
+  { key, operands: { fp8, ...others }, dropout, tools, ...call }: AttentionCall<Results>,
+): EagerCall<EncodeOptions, Results> {
   const operands = Object.entries(others as object).flatMap(([name, value]): [string, unknown][] =>
     name === 'captures' || name === 'mxfp8'
       ? Object.entries(value).map(([tensor, t]) => [`${name}.${tensor}`, t])
       : [[name, value]],
   );
   return {
+    inLine,
+    ...call,
     key: JSON.stringify(key),
     operands,
-    inLine,
-    results,
     list: tools.list?.(ctx, fp8) ?? null,
     options: dropout?.kind === 'philox' ? { seed: dropout.seed, offset: dropout.offset } : undefined,
-    plan,
   };
-}
-
-/** A call that is checked and ready to run, and what its caller gets. */
-export interface PendingCall<Results> {
-  readonly call: EagerCall<EncodeOptions>;
-  readonly resultsOf: (tensors: Record<string, GpuTensor>) => Results;
-}
-
-/** Runs a call as soon as its kernels are compiled; its results are there at once. */
-export function runNow<Results>(ctx: GpuContext, { call, resultsOf }: PendingCall<Results>): Results {
-  return resultsOf(ctx.run(call).tensors);
-}
-
-/** Runs a call, and resolves once it is submitted. Rejects when its kernels do not compile. */
-export async function runSubmitted<Results>(
-  ctx: GpuContext,
-  { call, resultsOf }: PendingCall<Results>,
-): Promise<Results> {
-  const { tensors, submitted } = ctx.run(call);
-  if (submitted) await submitted;
-  return resultsOf(tensors);
 }

@@ -1,17 +1,15 @@
 import {
+  checkDesc,
   checkPartials,
   contiguousStrides,
   describeDense,
-  isContiguous,
   type OperandDesc,
   type OperandLayout,
   operandLayout,
   type PartialAttention,
   rowsFootprint,
   type TensorDesc,
-  UnsupportedError,
 } from '@tilewise/core';
-import { noTools } from '../attention/config/kernel-config.ts';
 import { loadPartialKernel } from '../attention/kernels/forward/load-partial.ts';
 import { type MergedRows, mergeKernel } from '../attention/kernels/forward/merge.ts';
 import { partialVectors } from '../attention/kernels/forward/partials.ts';
@@ -42,39 +40,28 @@ export function mergePartials(
 ): PartialAttention<GpuTensor> {
   checkContext(ctx);
   const first = checkPartials(parts);
-  const operands: Record<string, GpuTensor> = {};
-  parts.forEach(({ o, lse }, n) => {
-    const names = { o: `parts[${n}].o`, lse: `parts[${n}].lse` };
-    operands[names.o] = ctx.checkOwn(names.o, o);
-    operands[names.lse] = ctx.checkOwn(names.lse, lse);
-    if (!isContiguous(lse.shape, lse.strides)) {
-      throw new UnsupportedError('webgpu', [
-        `${names.lse} must be contiguous on the GPU, got strides [${lse.strides}]`,
-      ]);
-    }
-  });
-  const contiguous = ({ dtype, shape }: TensorDesc): TensorDesc => ({
-    dtype,
-    shape,
-    strides: contiguousStrides(shape),
-  });
-  const result = contiguous(first.o);
+  const operands = Object.fromEntries(
+    parts.flatMap((part, n) => (['o', 'lse'] as const).map(name => [`parts[${n}].${name}`, part[name]])),
+  );
+  for (const [name, tensor] of Object.entries(operands)) ctx.checkOwn(name, tensor);
+  const result = checkDesc({ dtype: first.o.dtype, shape: first.o.shape });
   const rows = rowsOf(result);
   const layouts = parts.map(({ o }) => rowsOf(o));
   const results = {
     o: { desc: result, fill: null },
-    lse: { desc: contiguous(first.lse), fill: null },
+    lse: { desc: checkDesc({ dtype: 'f32', shape: first.lse.shape }), fill: null },
   };
   const call = eagerCall(ctx, {
     key: ['merge', result, layouts],
     operands,
+    inLine: new Set(Object.keys(operands).filter(name => name.endsWith('.lse'))),
     results,
     dropout: null,
     tools: {},
     plan: unaligned => planMerge(ctx, rows, layouts, new Set(unaligned)),
+    resultsOf: ({ o, lse }) => ({ o, lse }),
   });
-  const { o, lse } = ctx.run(call).tensors;
-  return { o, lse };
+  return ctx.run(call).results;
 }
 
 /** Each row is a query of a dense sequence. */
@@ -126,7 +113,7 @@ function planMerge(
     const access = { unaligned: new Set(unaligned.has(names.o) ? ['o'] : []) };
     return renameTensors(loadPartialKernel(rows, part, n, count, access), names);
   });
-  const config = { unaligned: new Set<string>(), tools: noTools, bindingBudget: unlimitedBudget };
+  const config = { unaligned: new Set<string>(), tools: {}, bindingBudget: unlimitedBudget };
   kernels.push(mergeKernel(rows, count, config));
   const partial = count * partialVectors(Dv);
   const workspace = { span: B * Hq * Sq * partial, footprint: rowsFootprint(each, partial) };

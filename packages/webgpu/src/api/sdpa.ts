@@ -27,9 +27,10 @@ import { backwardAmaxes, forwardAmaxes } from '../attention/fp8/fp8-steps.ts';
 import { checkContext } from '../device/check-kind.ts';
 import { demandSupport } from '../device/support.ts';
 import type { GpuContext } from '../runtime/context.ts';
-import type { ResultDesc } from '../runtime/eager-call.ts';
+import type { EagerCall, ResultDesc } from '../runtime/eager-call.ts';
 import type { GpuTensor } from '../runtime/memory/gpu-tensor.ts';
-import { eagerCall, keyOfProblem, type PendingCall, runNow } from './eager-attention.ts';
+import { eagerCall, keyOfProblem } from './eager-attention.ts';
+import type { EncodeOptions } from './plan/plan.ts';
 import { planBackward } from './plan/plan-backward.ts';
 import { planForward } from './plan/plan-forward.ts';
 import { type CallTools, missingModules, readingOf, toolsOf } from './tools/tools.ts';
@@ -55,21 +56,18 @@ export function sdpa(
 ): SdpaResult<GpuTensor> {
   checkContext(ctx);
   const inputs = { q, k, v };
-  return runNow(
-    ctx,
-    ctx.remembered(inputs, options, () => forwardCall(own => toolsOf(ctx, own), ctx, inputs, options)),
-  );
+  const make = () => forwardCall(ctx, toolsOf(ctx, options), inputs, options);
+  return ctx.run(ctx.remembered(inputs, options, make)).results;
 }
 
 /** The call of `sdpa`, with the tools for its kernels. */
 export function forwardCall(
-  toolsFor: (options: SdpaOptions<unknown>) => CallTools,
   ctx: GpuContext,
+  tools: CallTools,
   { q, k, v }: ForwardInputs<GpuTensor>,
   options: SdpaOptions<GpuTensor | Tensor> = {},
-): PendingCall<SdpaResult<GpuTensor>> {
+): EagerCall<EncodeOptions, SdpaResult<GpuTensor>> {
   for (const [name, tensor] of Object.entries({ q, k, v })) ctx.checkOwn(name, tensor);
-  const tools = toolsFor(options);
   const { problem, operands } = normaliseCall<GpuTensor | Tensor>({ q, k, v }, options, readingOf(tools));
   demandSupport(missingModules(tools, problem));
   const { outputs, o, q: descQ } = problem;
@@ -84,20 +82,17 @@ export function forwardCall(
   if (outputs.sumExp) results.sumExp = rows(0);
   const { B, Hq, Sq, Skv } = problem;
   if (outputs.dropoutMask) results[dropoutMaskOutput] = contiguous('u8', [B, Hq, Sq, Skv]);
-  const call = eagerCall(ctx, {
+  return eagerCall(ctx, {
     key: ['forward', keyOfProblem(problem, tools)],
     operands,
     results,
     dropout: problem.dropout,
     tools,
     plan: unaligned => planForward(ctx, problem, { unaligned: new Set(unaligned), tools }),
-  });
-  return {
-    call,
     resultsOf({ [dropoutMaskOutput]: dropoutMask, ...tensors }) {
       return { ...tensors, ...(dropoutMask && { dropoutMask }) } as unknown as SdpaResult<GpuTensor>;
     },
-  };
+  });
 }
 
 /**
@@ -113,21 +108,18 @@ export function sdpaBackward<G extends GradientName = 'dq' | 'dk' | 'dv'>(
   options: SdpaBackwardOptions<GpuTensor | Tensor, G> = {},
 ): SdpaGradients<GpuTensor, G> {
   checkContext(ctx);
-  return runNow(
-    ctx,
-    ctx.remembered(inputs, options, () => backwardCall(own => toolsOf(ctx, own), ctx, inputs, options)),
-  );
+  const make = () => backwardCall(ctx, toolsOf(ctx, options), inputs, options);
+  return ctx.run(ctx.remembered(inputs, options, make)).results;
 }
 
 /** The call of `sdpaBackward`, with the tools for its kernels. */
 export function backwardCall<G extends GradientName = 'dq' | 'dk' | 'dv'>(
-  toolsFor: (options: SdpaOptions<unknown>) => CallTools,
   ctx: GpuContext,
+  tools: CallTools,
   inputs: BackwardInputs<GpuTensor>,
   options: SdpaBackwardOptions<GpuTensor | Tensor, G> = {},
-): PendingCall<SdpaGradients<GpuTensor, G>> {
+): EagerCall<EncodeOptions, SdpaGradients<GpuTensor, G>> {
   for (const [name, tensor] of Object.entries(inputs ?? {})) if (tensor) ctx.checkOwn(name, tensor);
-  const tools = toolsFor(options);
   const { problem: given, operands } = normaliseBackwardCall<GpuTensor | Tensor>(
     inputs,
     options,
@@ -158,23 +150,20 @@ export function backwardCall<G extends GradientName = 'dq' | 'dk' | 'dv'>(
       return [captureGradient(name), contiguous(dtype, shape)];
     }),
   );
-  const call = eagerCall(ctx, {
+  return eagerCall(ctx, {
     key: ['backward', { ...problem, forward: keyOfProblem(forward, tools) }],
     operands,
     results: { ...Object.fromEntries(wanted), ...captureResults, ...amaxes },
     dropout: forward.dropout,
     tools,
     plan: unaligned => planBackward(ctx, problem, { unaligned: new Set(unaligned), tools }),
-  });
-  return {
-    call,
     resultsOf(tensors) {
       if (captures.length === 0) return tensors as SdpaGradients<GpuTensor, G>;
       const dCaptures = Object.fromEntries(captures.map(name => [name, tensors[captureGradient(name)]]));
       const own = Object.entries(tensors).filter(([name]) => !(name in captureResults));
       return { ...(Object.fromEntries(own) as SdpaGradients<GpuTensor, G>), dCaptures };
     },
-  };
+  });
 }
 
 /** A result without gaps between its elements; `fill` for one that kernels do not write all of. */

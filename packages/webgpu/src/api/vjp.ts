@@ -1,6 +1,6 @@
 import {
   callerShape,
-  contiguousStrides,
+  checkDesc,
   type GradientName,
   InvalidArgumentError,
   normaliseBackwardCall,
@@ -85,11 +85,8 @@ function checkBackward(
   const tools = toolsOf(ctx, options);
   const reading = readingOf(tools);
   const { problem } = normaliseCall<GpuTensor | Tensor>({ q, k, v }, options, reading);
-  const whole = (dtype: TensorDesc['dtype'], shape: readonly number[]): TensorDesc => {
-    return { dtype, shape, strides: contiguousStrides(shape) };
-  };
-  const o = whole(problem.o.dtype, callerShape(problem.o));
-  const lse = whole('f32', rowShape(problem));
+  const o = checkDesc({ dtype: problem.o.dtype, shape: callerShape(problem.o) });
+  const lse = checkDesc({ dtype: 'f32', shape: rowShape(problem) });
   const inputs = { q, k, v, o, lse, dO: o };
   const { problem: backward } = normaliseBackwardCall<TensorDesc>(inputs, options, reading);
   demandSupport(backwardSupport(ctx, backward, tools).reasons);

@@ -3,9 +3,9 @@ import type { TensorEngine } from '@tilewise/core/primitive';
 import { checkKind } from '../device/check-kind.ts';
 import { gpuPrimitives } from '../primitive/gpu-primitives.ts';
 import type { GpuContext } from '../runtime/context.ts';
+import type { EagerRun } from '../runtime/eager-call.ts';
 import type { GpuTensor } from '../runtime/memory/gpu-tensor.ts';
 import { Recorder } from '../runtime/recorder.ts';
-import { runSubmitted } from './eager-attention.ts';
 import { supportWith } from './plan/plan-backward.ts';
 import { prepareAttention } from './plan/prepared-attention.ts';
 import { backwardCall, forwardCall } from './sdpa.ts';
@@ -32,15 +32,13 @@ export function webgpuEngine(ctx: GpuContext): TensorEngine<GpuTensor> {
     batch: work => recorder.batch(work),
     prepareAttention: problem => prepareAttention(ctx, recorder, tools, problem),
     recording: { encode: (target, work) => recorder.encode(target, work) },
-    sdpa: async (q, k, v, options) =>
-      runSubmitted(
-        ctx,
-        forwardCall(() => tools, ctx, { q, k, v }, options),
-      ),
-    sdpaBackward: async (inputs, options) =>
-      runSubmitted(
-        ctx,
-        backwardCall(() => tools, ctx, inputs, options),
-      ),
+    sdpa: async (q, k, v, options) => submitted(ctx.run(forwardCall(ctx, tools, { q, k, v }, options))),
+    sdpaBackward: async (inputs, options) => submitted(ctx.run(backwardCall(ctx, tools, inputs, options))),
   };
+}
+
+/** The results of a run, once the GPU has been given the work. Rejects when its kernels do not compile. */
+async function submitted<Results>(run: EagerRun<Results>): Promise<Results> {
+  if (run.submitted) await run.submitted;
+  return run.results;
 }

@@ -2,32 +2,32 @@ import { callKey } from '@tilewise/core';
 import type { EagerCall } from './eager-call.ts';
 import { GpuTensor } from './memory/gpu-tensor.ts';
 
-/** A call that is checked, and what its caller gets. */
-interface CheckedCall<Options> {
-  readonly call: EagerCall<Options>;
-}
-
 /** How many calls a context remembers. */
 const maxCalls = 256;
 
 /** Calls that were checked, by the names and descriptions of their tensors and by their options. */
 export class CallMemo {
-  readonly #calls = new Map<string, CheckedCall<unknown>>();
+  readonly #calls = new Map<string, EagerCall<unknown, unknown>>();
 
   /**
    * The call that `make` makes, or an earlier one of the same key, for which the same rules hold. Calls with
    * options other than numbers, strings and booleans are not remembered.
    */
-  get<Options, Call extends CheckedCall<Options>>(tensors: object, options: object, make: () => Call): Call {
+  get<Options, Results>(
+    tensors: object,
+    options: object,
+    make: () => EagerCall<Options, Results>,
+  ): EagerCall<Options, Results> {
     const key = callKey(tensors, options, isGpuTensor);
     if (key === null) return make();
     const given = tensors as Readonly<Record<string, unknown>>;
-    const known = this.#calls.get(key) as Call | undefined;
+    const known = this.#calls.get(key) as EagerCall<Options, Results> | undefined;
     const made = known ?? make();
-    const { operands } = made.call;
-    const on = (of: Readonly<Record<string, unknown>>): Call => ({
+    const { operands } = made;
+    const on = (of: Readonly<Record<string, unknown>>): EagerCall<Options, Results> => ({
       ...made,
-      call: { ...made.call, key, operands: operands.map(([name]) => [name, of[name]]) },
+      key,
+      operands: operands.map(([name]) => [name, of[name]]),
     });
     if (!known) {
       if (!operands.every(([name, tensor]) => given[name] === tensor)) return made;

@@ -54,16 +54,16 @@ export class GpuContext extends GpuMemory implements KernelTarget {
    * @throws InvalidArgumentError or UnsupportedError for an operand that is no tensor of this context in the
    * layout that it needs.
    */
-  run<Options>(call: EagerCall<Options>): EagerRun {
+  run<Options, Results>(call: EagerCall<Options, Results>): EagerRun<Results> {
     return runCall(this, call);
   }
 
   /** A call that `make` checks and makes, or an earlier one like it on these tensors: see `CallMemo`. */
-  remembered<Options, Call extends { readonly call: EagerCall<Options> }>(
+  remembered<Options, Results>(
     tensors: object,
     options: object,
-    make: () => Call,
-  ): Call {
+    make: () => EagerCall<Options, Results>,
+  ): EagerCall<Options, Results> {
     return this.#calls.get(tensors, options, make);
   }
 }

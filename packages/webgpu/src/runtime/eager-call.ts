@@ -46,7 +46,7 @@ export interface CallList {
 }
 
 /** One eager call: a plan, new or from the cache, and the tensors to run it on. */
-export interface EagerCall<Options> {
+export interface EagerCall<Options, Results> {
   /** The key of the plan. */
   readonly key: string;
   /** Tensors by the names that the plan binds. Tensors on the host are uploaded for the call. */
@@ -58,6 +58,8 @@ export interface EagerCall<Options> {
   /** The options of `encode`. */
   readonly options: Options | undefined;
   readonly plan: (unaligned: readonly string[]) => KernelPlan<Options>;
+  /** What the caller gets for the results. */
+  readonly resultsOf: (tensors: Record<string, GpuTensor>) => Results;
 }
 
 type Tensors = ReadonlyMap<string, GpuTensor>;
@@ -71,8 +73,8 @@ interface MadeResult {
 const plans = new WeakMap<GpuMemory, PlanCache>();
 
 /** The results of a call, and when the GPU is given the call. */
-export interface EagerRun {
-  readonly tensors: Record<string, GpuTensor>;
+export interface EagerRun<Results> {
+  readonly results: Results;
   /**
    * Undefined when the GPU has the call already. Rejects when the call fails before the GPU has it, as every
    * `download` of its results then does; nobody needs to listen.
@@ -86,7 +88,10 @@ export interface EagerRun {
  * @throws InvalidArgumentError or UnsupportedError for an operand that is no tensor of this context, or is
  * not contiguous where it must be.
  */
-export function runCall<Options>(ctx: GpuMemory, call: EagerCall<Options>): EagerRun {
+export function runCall<Options, Results>(
+  ctx: GpuMemory,
+  call: EagerCall<Options, Results>,
+): EagerRun<Results> {
   const given = tensorsOnGpu(ctx, call);
   const uploads: [string, GpuTensor][] = [];
   const made: MadeResult[] = [];
@@ -101,13 +106,13 @@ export function runCall<Options>(ctx: GpuMemory, call: EagerCall<Options>): Eage
     }
     const tensors = uploads.length === 0 ? given : new Map([...given, ...uploads]);
     const prepared = prepareCall(ctx, call, plan, tensors, made);
-    const own = Object.fromEntries(
-      made.map(({ name, result, buffer }) => [name, ctx.own(buffer, result.desc)]),
+    const results = call.resultsOf(
+      Object.fromEntries(made.map(({ name, result, buffer }) => [name, ctx.own(buffer, result.desc)])),
     );
     const queue = workQueue(ctx.device);
     if (prepared.run.isCompiled && queue.isIdle) {
       prepared.submit();
-      return { tensors: own, submitted: undefined };
+      return { results, submitted: undefined };
     }
     const submitted = queue.add({
       ready: prepared.run.compile(),
@@ -121,7 +126,7 @@ export function runCall<Options>(ctx: GpuMemory, call: EagerCall<Options>): Eage
         noteFailure(made.map(wholeBuffer), error);
       },
     });
-    return { tensors: own, submitted };
+    return { results, submitted };
   } catch (error) {
     for (const { buffer } of made) ctx.giveBuffer(buffer);
     throw error;
@@ -141,7 +146,7 @@ interface PreparedCall {
 /** Checks a call, and takes its workspace and its list in buffers that later calls use again. */
 function prepareCall<Options>(
   ctx: GpuMemory,
-  { list, options }: EagerCall<Options>,
+  { list, options }: EagerCall<Options, unknown>,
   plan: KernelPlan<Options>,
   tensors: Tensors,
   results: readonly MadeResult[],
@@ -195,7 +200,7 @@ function prepareCall<Options>(
 const wholeBuffer = ({ buffer }: MadeResult): ByteRange => ({ buffer, offset: 0, size: buffer.size });
 
 /** The operands and sources of a call that are on the GPU, by name. */
-function tensorsOnGpu<Options>(ctx: GpuMemory, { operands, inLine, list }: EagerCall<Options>): Tensors {
+function tensorsOnGpu(ctx: GpuMemory, { operands, inLine, list }: EagerCall<unknown, unknown>): Tensors {
   const tensors = new Map<string, GpuTensor>();
   for (const [name, tensor] of operands) {
     if (!(tensor instanceof GpuTensor)) continue;
@@ -216,7 +221,7 @@ function tensorsOnGpu<Options>(ctx: GpuMemory, { operands, inLine, list }: Eager
  */
 function planOf<Options>(
   ctx: GpuMemory,
-  { key, plan }: EagerCall<Options>,
+  { key, plan }: EagerCall<Options, unknown>,
   given: Tensors,
 ): KernelPlan<Options> {
   const cache = plans.get(ctx) ?? new PlanCache();

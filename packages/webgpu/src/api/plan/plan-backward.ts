@@ -14,7 +14,6 @@ import { checkContext, checkKind } from '../../device/check-kind.ts';
 import { demandSupport, support } from '../../device/support.ts';
 import type { GpuContext } from '../../runtime/context.ts';
 import { allTools } from '../tools/all-tools.ts';
-import { missingModules } from '../tools/tools.ts';
 import { checkEncodeOptions, checkResultLayout, unalignedNames } from './check-plan-options.ts';
 import { type EncodeOptions, makePlan, type Plan, type PlanOptions } from './plan.ts';
 import { checkForwardSupport } from './plan-forward.ts';
@@ -54,11 +53,8 @@ export function supportWith(
 export function backwardSupport(ctx: GpuContext, problem: BackwardProblem, tools: KernelTools): Support {
   const { forward, dO } = problem;
   const operands = [forward.q, forward.k, forward.v, dO];
-  const reasons = [
-    ...backwardReasons(problem),
-    ...missingModules(tools, forward, problem.gradients),
-    ...choiceReasons(['dq', 'dkdv'], forward, operands, ctx),
-  ];
+  const tiles = choiceReasons(['dq', 'dkdv'], forward, operands, ctx);
+  const reasons = [...backwardReasons(problem, tools), ...tiles];
   if (reasons.length > 0) return support(reasons);
   return support(ctx.planReasons(backwardPlan(problem, { target: ctx, tools })));
 }
@@ -113,7 +109,6 @@ export function planBackward(
   on: Pick<PlanOn, 'tools' | 'unaligned'>,
   check?: (options: EncodeOptions) => void,
 ): Plan {
-  const missing = missingModules(on.tools, problem.forward, problem.gradients);
-  demandSupport([...backwardReasons(problem), ...missing]);
+  demandSupport(backwardReasons(problem, on.tools));
   return makePlan(ctx, backwardPlan(problem, { target: ctx, ...on }), problem.forward, check);
 }

@@ -9,7 +9,6 @@ import { checkContext } from '../../device/check-kind.ts';
 import { demandSupport, support } from '../../device/support.ts';
 import type { GpuContext } from '../../runtime/context.ts';
 import { forwardTools } from '../tools/all-tools.ts';
-import { missingModules } from '../tools/tools.ts';
 import { checkEncodeOptions, checkResultLayout, unalignedNames } from './check-plan-options.ts';
 import { type EncodeOptions, makePlan, type Plan, type PlanOptions } from './plan.ts';
 import { forwardReasons } from './support.ts';
@@ -17,11 +16,8 @@ import { forwardReasons } from './support.ts';
 /** Whether this context can run a forward problem, and why not. */
 export function checkForwardSupport(ctx: GpuContext, problem: AttentionProblem, tools: KernelTools): Support {
   const operands = [problem.q, problem.k, problem.v];
-  const reasons = [
-    ...forwardReasons(problem),
-    ...missingModules(tools, problem),
-    ...choiceReasons([forwardRole(problem)], problem, operands, ctx),
-  ];
+  const tiles = choiceReasons([forwardRole(problem)], problem, operands, ctx);
+  const reasons = [...forwardReasons(problem, tools), ...tiles];
   if (reasons.length > 0) return support(reasons);
   return support(ctx.planReasons(forwardPlan(problem, { target: ctx, tools })));
 }
@@ -62,6 +58,6 @@ export function planForward(
   on: Pick<PlanOn, 'tools' | 'unaligned'>,
   check?: (options: EncodeOptions) => void,
 ): Plan {
-  demandSupport([...forwardReasons(problem), ...missingModules(on.tools, problem)]);
+  demandSupport(forwardReasons(problem, on.tools));
   return makePlan(ctx, forwardPlan(problem, { target: ctx, ...on }), problem, check);
 }

@@ -1,6 +1,5 @@
 import { dataChecks, nearestName } from '@tilewise/core';
 import { exprTools } from '@tilewise/core/expr';
-import { noTools } from '../../attention/config/kernel-config.ts';
 import { dropoutTools } from '../../attention/dropout/dropout-tools.ts';
 import { fp8Tools } from '../../attention/fp8/fp8-tools.ts';
 import { mxfp8Tools } from '../../attention/fp8/mxfp8-tools.ts';
@@ -15,7 +14,6 @@ import type { CallTools } from './tools.ts';
 
 /** For whatever option a forward problem has. */
 export const forwardTools: CallTools = /* @__PURE__ */ ((): CallTools => ({
-  ...noTools,
   ...{ dropout: dropoutTools, splitKv: splitKvTools, mods: modStages(exprTools), expr: exprTools },
   ...{ fp8: fp8Tools, mxfp8: mxfp8Tools, list: fp8List, segments: withSegments, pages: pagePart },
   checks: { data: dataChecks, nearestName },

@@ -6,14 +6,14 @@ import {
   type SdpaOptions,
 } from '@tilewise/core';
 import type { ExprTools } from '@tilewise/core/expr';
-import { type KernelTools, noTools } from '../../attention/config/kernel-config.ts';
+import type { KernelTools } from '../../attention/config/kernel-config.ts';
 import type { GpuContext } from '../../runtime/context.ts';
 import type { fp8List } from './fp8-list.ts';
 
 /** The tools for the kernels of a call, and what fills the list `fp8`, if it has one. */
 export interface CallTools extends KernelTools {
-  /** Reads the expressions of the mods of the call; null where the call has none. */
-  readonly expr: ExprTools | null;
+  /** Reads the expressions of the mods of the call, if there are any. */
+  readonly expr?: ExprTools;
   readonly checks: Pick<CallReading, 'data' | 'nearestName'>;
   readonly list?: typeof fp8List;
 }
@@ -34,7 +34,7 @@ export type WithTools<Value> = Value & { readonly [broughtTools]: Partial<CallTo
 export function toolsOf(ctx: GpuContext, options: SdpaOptions<unknown>): CallTools {
   const { scoreMod, maskMod, fp8, mxfp8 } = options ?? {};
   const { tools } = scoreMod ?? maskMod ?? {};
-  const expr = tools && isComplete(tools) ? tools : null;
+  const expr = tools && isComplete(tools) ? tools : undefined;
   return { ...loadedTools(ctx, expr), ...brought('fp8', fp8), ...brought('mxfp8', mxfp8) };
 }
 
@@ -42,17 +42,17 @@ export function toolsOf(ctx: GpuContext, options: SdpaOptions<unknown>): CallToo
 const isComplete = (tools: Partial<ExprTools>): tools is ExprTools => 'writeWgsl' in tools;
 
 /** The tools that the context has loaded. */
-export function loadedTools({ modules }: GpuContext, expr: ExprTools | null): CallTools {
-  const { mods, gradients, sequences } = modules;
+export function loadedTools({ modules }: GpuContext, expr: ExprTools | undefined): CallTools {
+  const { dropout, splitKv, largeTensors: segments, mods, gradients, sequences, hints = null } = modules;
   return {
-    ...{ ...noTools, expr },
-    dropout: modules.dropout ?? null,
-    splitKv: modules.splitKv ?? null,
-    segments: modules.largeTensors ?? null,
-    pages: sequences?.pages ?? null,
-    inputGradients: gradients?.input ?? null,
-    ...(expr && { mods: mods?.(expr) ?? null, captureGradients: gradients?.capture(expr) ?? null }),
-    checks: { data: sequences?.checks ?? null, nearestName: modules.hints ?? null },
+    expr,
+    dropout,
+    splitKv,
+    segments,
+    pages: sequences?.pages,
+    inputGradients: gradients?.input,
+    ...(expr && { mods: mods?.(expr), captureGradients: gradients?.capture(expr) }),
+    checks: { data: sequences?.checks ?? null, nearestName: hints },
   };
 }
 

@@ -28,34 +28,22 @@ export interface TileConfig extends KernelConfig {
  * and others are loaded, so that a program without these options does not hold their kernels.
  */
 export interface KernelTools {
-  readonly dropout: DropoutTools | null;
+  readonly dropout?: DropoutTools;
   /** Writes score and mask mods as WGSL. */
-  readonly mods: ModStages | null;
+  readonly mods?: ModStages;
   /** Makes the kernels of the gradients of the tensors that a score mod loads. */
-  readonly captureGradients: SumTools | null;
+  readonly captureGradients?: SumTools;
   /** Makes the kernels of dbias, dAlibi and dsink. */
-  readonly inputGradients: SumTools | null;
+  readonly inputGradients?: SumTools;
   /** Without it, keys are not shared among workgroups. */
-  readonly splitKv: SplitKvTools | null;
-  readonly pages: PagePart | null;
+  readonly splitKv?: SplitKvTools;
+  readonly pages?: PagePart;
   /** Without it, kernels bind the whole of every tensor. */
-  readonly segments: WithSegments | null;
-  readonly fp8: Fp8Tools | null;
+  readonly segments?: WithSegments;
+  readonly fp8?: Fp8Tools;
   /** Never without `fp8`. */
-  readonly mxfp8: Mxfp8Tools | null;
+  readonly mxfp8?: Mxfp8Tools;
 }
-
-export const noTools: KernelTools = {
-  dropout: null,
-  mods: null,
-  captureGradients: null,
-  inputGradients: null,
-  splitKv: null,
-  pages: null,
-  segments: null,
-  fp8: null,
-  mxfp8: null,
-};
 
 /** Draws dropout masks. */
 export interface DropoutTools {

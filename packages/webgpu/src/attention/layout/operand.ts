@@ -24,7 +24,7 @@ export interface OperandAccess {
   /** Operands to read in segments. Default: none. */
   readonly segments?: Segments;
   /** Reads paged keys and values. Default: the kernel has none. */
-  readonly tools?: { readonly pages: PagePart | null };
+  readonly tools?: { readonly pages?: PagePart };
 }
 
 /**

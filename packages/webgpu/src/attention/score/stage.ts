@@ -28,8 +28,8 @@ export interface ScoreUse {
   readonly tile: Tile | null;
   /** The use of `slope`: none, ds/d(q·k), or ds by the score that the score mod gives. */
   readonly slope: 'none' | 'by q·k' | 'by the modified score';
-  /** Writes the mods of the problem as WGSL; null where the problem has none. */
-  readonly mods: ModStages | null;
+  /** Writes the mods of the problem as WGSL, if it has any. */
+  readonly mods?: ModStages;
 }
 
 /** The stages of score and mask mods. */
