@@ -69,9 +69,9 @@ export interface UniformField {
   readonly value: number | EncodeTimeValue;
 }
 
-/** Uniforms that are whole numbers, by their names behind the prefix. */
+/** Uniforms that are whole numbers, by their names, or numbers, behind the prefix. */
 export const wholeUniforms = (
-  values: Readonly<Record<string, UniformField['value']>>,
+  values: Readonly<Record<string, UniformField['value']>> | readonly number[],
   prefix = '',
 ): UniformField[] =>
   Object.entries(values).map(([name, value]) => ({ name: `${prefix}${name}`, type: 'u32', value }));

@@ -2,7 +2,7 @@ import type { RandomPrimitive } from '@tilewise/core/primitive';
 import { philox4x32Wgsl, uniformWgsl } from '@tilewise/philox/wgsl';
 import { kernelSpec } from '../codegen/kernel-spec.ts';
 import { type ShaderPart, wholeUniforms } from '../codegen/shader-part.ts';
-import { extentUniforms, indexNames, indexSpace, placesIn, splitPlace } from './access/index-space.ts';
+import { indexNames, indexSpace, placesIn, splitPlace } from './access/index-space.ts';
 import { readAnywhere, writePlaces, writingOf } from './access/tensor-access.ts';
 import type { PrimitiveKernels, PrimitiveTensors } from './primitive-kernels.ts';
 
@@ -28,7 +28,7 @@ export function randomKernels(
     groups: Math.ceil(count / (4 * lanes)),
     workgroupSize: lanes,
     parts: [
-      { uniforms: [...wholeUniforms({ count }), ...extentUniforms(extents)] },
+      { uniforms: [...wholeUniforms({ count }), ...wholeUniforms(extents, 'extent')] },
       { requires: [philox4x32Wgsl(10)] },
       words('x0'),
       words('x1'),

@@ -1,6 +1,6 @@
 import { convert, elementFormat } from '../codegen/formats/element-format.ts';
 import { kernelSpec } from '../codegen/kernel-spec.ts';
-import { wholeUniforms } from './access/index-space.ts';
+import { wholeUniforms } from '../codegen/shader-part.ts';
 import { readPlaces, writePlaces } from './access/tensor-access.ts';
 import type { PrimitiveKernels, PrimitiveTensors } from './primitive-kernels.ts';
 

@@ -3,7 +3,7 @@ import type { TensorScatterPrimitive } from '@tilewise/core/primitive';
 import { elementFormat, wgslTypes } from '../codegen/formats/element-format.ts';
 import { kernelSpec } from '../codegen/kernel-spec.ts';
 import { wholeUniforms } from '../codegen/shader-part.ts';
-import { extentUniforms, indexNames, splitPlace } from './access/index-space.ts';
+import { indexNames, splitPlace } from './access/index-space.ts';
 import { readPlaces, writePlaces } from './access/tensor-access.ts';
 import type { PrimitiveKernels, PrimitiveTensors } from './primitive-kernels.ts';
 
@@ -30,7 +30,7 @@ export function tensorScatterKernels(
         uniforms: [
           ...wholeUniforms({ count }),
           { name: 'last', type: 'i32', value: output.shape[axis] - 1 },
-          ...extentUniforms(shape),
+          ...wholeUniforms(shape, 'extent'),
         ],
       },
       readPlaces('x0', update, update.strides, null),

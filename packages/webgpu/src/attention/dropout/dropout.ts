@@ -1,8 +1,8 @@
 import type { AttentionProblem } from '@tilewise/core';
 import { dropoutRules } from '@tilewise/philox';
 import { dropoutPieces } from '@tilewise/philox/wgsl';
-import { readElement, type ShaderPart, wholeUniforms } from '../../codegen/shader-part.ts';
-import { broadcastAddressing } from '../layout/broadcast.ts';
+import { type ShaderPart, wholeUniforms } from '../../codegen/shader-part.ts';
+import { broadcastPart, isTrue } from '../layout/broadcast.ts';
 
 /**
  * `dropout_kept4(seq, h, i, j) -> vec4<bool>`: whether the probabilities of query i and keys j to j + 3 are
@@ -17,52 +17,32 @@ export function dropoutPart(problem: AttentionProblem): ShaderPart | null {
   return select(vec4f(), vec4f(P.dropout_scale), dropout_kept4(seq, h, i, j));
 }`;
   if (dropout.kind === 'mask') {
-    const { uniforms, code } = broadcastAddressing('dropoutMask', dropout.mask);
-    return {
-      uniforms: [scale, ...uniforms],
-      bindings: [
-        {
-          name: 'dropoutMask',
-          element: 'u32',
-          access: 'read',
-          elementBytes: 1,
-          alignment: 1,
-          gatherable: true,
-        },
-      ],
-      code: `${code}
-
-fn dropout_kept4(seq: Sequence, h: u32, i: u32, j: u32) -> vec4<bool> {
+    const code = `fn dropout_kept4(seq: Sequence, h: u32, i: u32, j: u32) -> vec4<bool> {
   let first = dropoutMask_at(seq, h, i, j);
   var kept = vec4<bool>(false);
   for (var c = 0u; c < 4u; c++) {
     let at = first + c * P.dropoutMask_sj;
-    kept[c] = ((${readElement('dropoutMask', 'at >> 2u')} >> ((at & 3u) * 8u)) & 0xffu) != 0u;
+    kept[c] = ${isTrue('dropoutMask')};
   }
   return kept;
 }
 
-${factors}`,
-    };
+${factors}`;
+    const part = broadcastPart('dropoutMask', dropout.mask, code);
+    return { ...part, uniforms: [scale, ...(part.uniforms ?? [])] };
   }
   const { p, scheme } = dropout;
   const { threshold } = dropoutRules[scheme](p);
   // No 32-bit threshold says that everything is dropped.
   const keepsNone = threshold === 2 ** 32;
-  const word = (name: string, value: number): { name: string; type: 'u32'; value: number } => ({
-    name,
-    type: 'u32',
-    value,
-  });
+  const perHead = Sq * Skv;
   return {
     uniforms: [
       scale,
       ...wholeUniforms({ seed_low: { input: 'seedLow' }, seed_high: { input: 'seedHigh' } }),
       ...wholeUniforms({ offset_low: { input: 'offsetLow' }, offset_high: { input: 'offsetHigh' } }),
-      word('dropout_head_low', (Sq * Skv) % 2 ** 32),
-      word('dropout_head_high', Math.floor((Sq * Skv) / 2 ** 32)),
-      word('dropout_threshold', keepsNone ? 0 : threshold),
-      word('dropout_none', Number(keepsNone)),
+      ...wholeUniforms({ head_low: perHead % 2 ** 32, head_high: Math.floor(perHead / 2 ** 32) }, 'dropout_'),
+      ...wholeUniforms({ threshold: keepsNone ? 0 : threshold, none: Number(keepsNone) }, 'dropout_'),
     ],
     requires: [dropoutPieces[scheme]],
     code: `fn dropout_kept4(seq: Sequence, h: u32, i: u32, j: u32) -> vec4<bool> {

@@ -1,12 +1,7 @@
 import { type OperandDesc, type SequenceStarts, sideOf as sides } from '@tilewise/core';
 import { arrayElement, storageFormat } from '../../codegen/formats/storage-format.ts';
-import { storePart } from '../../codegen/formats/store-part.ts';
-import {
-  type ShaderPart,
-  type StorageBinding,
-  type UniformField,
-  wholeUniforms,
-} from '../../codegen/shader-part.ts';
+import { floatWriter, readBinding } from '../../codegen/formats/tensor-binding.ts';
+import { type ShaderPart, wholeUniforms } from '../../codegen/shader-part.ts';
 import type { PagePart } from './pages.ts';
 import type { Segments } from './segments.ts';
 
@@ -37,14 +32,12 @@ function isVectorised({ shape, strides }: OperandDesc): boolean {
   return shape[3] % 4 === 0 && sd === 1 && [sb, sh, ss].every(s => s % 4 === 0);
 }
 
-interface OperandAddressing {
-  readonly bindings: readonly StorageBinding[];
-  readonly uniforms: readonly UniformField[];
-  readonly code: string;
-}
-
 /** `NAME_row(seq, h, s)`: the only place that knows how an operand lies in memory. */
-function addressing(name: string, desc: OperandDesc, { tools }: OperandAccess): OperandAddressing {
+function addressing(
+  name: string,
+  desc: OperandDesc,
+  { tools }: OperandAccess,
+): Required<Pick<ShaderPart, 'bindings' | 'uniforms' | 'code'>> {
   const { shape, strides, page, starts } = desc;
   const [sb, sh, ss, sd] = strides;
   const pages = page && isPageable(name) ? tools?.pages?.(name, page, shape[0]) : null;
@@ -104,13 +97,7 @@ export function readOperand(
     one: (array: string, at: string): string =>
       format.load(vectorised ? vectorWord(array, format.bytes) : arrayElement(array), at),
   } as const;
-  const binding: StorageBinding = {
-    name,
-    element: vectorised ? format.vectorElement : format.scalarElement,
-    access: 'read',
-    elementBytes: format.bytes,
-    alignment: vectorised ? 4 * format.bytes : format.bytes,
-  };
+  const binding = readBinding(name, format, vectorised);
   const count = segments?.counts.get(name) ?? 1;
   const inSegments = count > 1 ? segments?.bind(binding, count, segments.bytes) : null;
   const read = (kind: 'four' | 'one', at: string): string =>
@@ -152,34 +139,21 @@ ${load}
  * replaced, atomically.
  */
 export function writeOperand(name: string, desc: OperandDesc, access: OperandAccess): ShaderPart {
-  const format = storageFormat(desc.dtype);
   const { uniforms, code } = addressing(name, desc, access);
   const vectorised = isVectorised(desc) && desc.starts !== 'ragged' && !access.unaligned.has(name);
-  const { encode4, bytes } = format;
-  const at = `row + (d + c) * P.${name}_sd`;
-  const part = bytes === 4 || vectorised ? '' : `${storePart(name, bytes)}\n\n`;
-  const element = encode4 ? 'atomic<u32>' : format.scalarElement;
-  const whole = format.pack4(encode4 ? 'bits' : 'x');
-  const one = encode4 ? `${name}_store_part(${at}, bits[c]);` : `${name}[${at}] = x[c];`;
-  const store = `${encode4 ? `  let bits = ${encode4('x')};\n` : ''}${
-    vectorised ? `  ${name}[(row + d) >> 2u] = ${whole};` : eachChannel(name, one)
-  }`;
+  const { binding, requires, functions, encode, ...writer } = floatWriter(name, desc.dtype, vectorised);
+  const one = writer.storeOne(`row + (d + c) * P.${name}_sd`, `${writer.codes}[c]`);
   return {
     uniforms,
-    bindings: [
-      {
-        name,
-        element: vectorised ? format.vectorElement : element,
-        access: 'read_write',
-        elementBytes: format.bytes,
-        alignment: vectorised ? 4 * format.bytes : format.bytes,
-      },
-    ],
-    requires: format.requires,
+    bindings: [binding],
+    requires,
     code: `${code}
 
-${part}fn ${name}_store4(row: u32, d: u32, x: vec4f) {
-${store}
+${functions}
+
+fn ${name}_store4(row: u32, d: u32, x: vec4f) {
+  ${encode}
+  ${vectorised ? writer.storeFour('(row + d) >> 2u') : eachChannel(name, one)}
 }`,
   };
 }

@@ -1,6 +1,7 @@
 import { type DType, dtypeTraits, type TensorDesc } from '@tilewise/core';
 import { isNegativeInfinity } from '../../codegen/formats/float-bits.ts';
 import { storageFormat } from '../../codegen/formats/storage-format.ts';
+import { readBinding } from '../../codegen/formats/tensor-binding.ts';
 import { readElement, type ShaderPart, wholeUniforms } from '../../codegen/shader-part.ts';
 import { captureTensor } from '../config/tensor-names.ts';
 
@@ -34,9 +35,11 @@ export const captureBits = (name: string): string => `bits_of_${name}`;
  */
 export function capturePart(name: string, { dtype, shape, strides }: TensorDesc): ShaderPart {
   const { kind, bytes } = dtypeTraits[dtype];
+  const tensor = captureTensor(name);
   const variable = `captured_${name}`;
   const whole = wholeFormats[dtype];
   const format = whole ? null : storageFormat(dtype);
+  const scalarElement = whole?.[0] ?? format?.scalarElement ?? 'u32';
   const dims = shape.map((_, d) => d);
   const place = dims.map(d => ` + u32(clamp(i${d}, 0i, P.${variable}_last${d})) * P.${variable}_stride${d}`);
   const parameters = dims.map(d => `i${d}: i32`).join(', ');
@@ -57,19 +60,9 @@ fn ${captureLoad(name)}(${parameters}) -> f32 {
   return select(x, -0x1.fffffep+127f, is_negative_infinity(x));
 }`;
   return {
-    bindings: [
-      {
-        name: captureTensor(name),
-        variable,
-        element: whole ? whole[0] : (format?.scalarElement ?? 'u32'),
-        access: 'read',
-        elementBytes: bytes,
-        alignment: bytes,
-        gatherable: true,
-      },
-    ],
+    bindings: [{ ...readBinding(tensor, { bytes, scalarElement }), variable, gatherable: true }],
     uniforms: [
-      ...wholeUniforms({ [`${variable}_base`]: { offsetOf: captureTensor(name) } }),
+      ...wholeUniforms({ [`${variable}_base`]: { offsetOf: tensor } }),
       ...dims.flatMap(d => [
         { name: `${variable}_last${d}`, type: 'i32', value: Math.max((shape[d] ?? 0) - 1, 0) } as const,
         { name: `${variable}_stride${d}`, type: 'u32', value: strides[d] ?? 0 } as const,

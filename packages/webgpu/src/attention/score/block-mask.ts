@@ -1,6 +1,6 @@
 import { BLOCK_MASK_TILE } from '@tilewise/core';
 import { readElement } from '../../codegen/shader-part.ts';
-import { broadcastAddressing } from '../layout/broadcast.ts';
+import { broadcastPart } from '../layout/broadcast.ts';
 import { type Tile, tileCols, tileRows } from '../tiles/tile.ts';
 import type { ScoreStageFactory } from './stage.ts';
 
@@ -16,19 +16,13 @@ const liesInBlocks = (tile: Tile): boolean =>
 export const blockMaskStage: ScoreStageFactory = ({ blockMask }, { tile }) => {
   if (!blockMask) return null;
   const skips = tile !== null && liesInBlocks(tile);
-  const { uniforms, code } = broadcastAddressing('blockMask', blockMask);
-  return {
-    uniforms,
-    bindings: [
-      { name: 'blockMask', element: 'u32', access: 'read', elementBytes: 1, alignment: 1, gatherable: true },
-    ],
-    code: `${code}
-
-fn block_visible(seq: Sequence, h: u32, i: u32, j: u32) -> bool {
+  const code = `fn block_visible(seq: Sequence, h: u32, i: u32, j: u32) -> bool {
   let block = j / ${BLOCK_MASK_TILE}u;
   let at = blockMask_at(seq, h, i / ${BLOCK_MASK_TILE}u, block / 8u);
   return ((${readElement('blockMask', 'at >> 2u')} >> ((at & 3u) * 8u + (block & 7u))) & 1u) == 1u;
-}`,
+}`;
+  return {
+    ...broadcastPart('blockMask', blockMask, code),
     // Four neighbouring keys lie in one block.
     apply: skips ? '' : 'visible = visible & vec4<bool>(block_visible(seq, h, i, j));',
     masks: !skips,

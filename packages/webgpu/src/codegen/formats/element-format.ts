@@ -1,30 +1,18 @@
 import type { DType } from '@tilewise/core';
 import type { ExprType } from '@tilewise/core/expr';
-import type { WgslPiece } from '@tilewise/philox/wgsl';
-import { splitBytes } from './small-float.ts';
+import { byteAt, packBytes, splitBytes } from './small-float.ts';
 import { type StorageFormat, storageFormats } from './storage-format.ts';
 
 /**
  * How a dtype of any kind lies in storage buffers, and as what type of an expression its elements are read.
  */
-export interface ElementFormat {
-  readonly bytes: 1 | 2 | 4;
+export interface ElementFormat extends Omit<StorageFormat, 'loadHalf4' | 'encode4' | 'round4'> {
   readonly type: ExprType;
-  /** Array element that holds one value (or a word of them) and that holds four. */
-  readonly scalarElement: string;
-  readonly vectorElement: string;
-  /** WGSL expression of the value at element index `at`; `word` gives that of an array element. */
-  readonly load: (word: (index: string) => string, at: string) => string;
-  /** WGSL expression of the four values in the vector element at `index`. */
-  readonly load4: (array: string, index: string) => string;
   /**
    * WGSL expression of four values of an expression as they are stored: codes (vec4u) where several share a
    * word.
    */
   readonly encode4: (values: string, from: ExprType) => string;
-  /** WGSL expression of the vector element that holds four encoded values. */
-  readonly pack4: (codes: string) => string;
-  readonly requires: readonly WgslPiece[];
 }
 
 /** The names of types in WGSL, of one value and of four. */
@@ -58,12 +46,6 @@ function integers4(values: string, from: ExprType, range: readonly [number, numb
 
 const truths4 = (values: string, from: ExprType): string =>
   from === 'bool' ? values : `(${values} != ${wgslTypes[from].four}())`;
-
-const byteAt = (word: (index: string) => string, at: string): string =>
-  `((${word(`(${at}) >> 2u`)} >> (((${at}) & 3u) * 8u)) & 0xffu)`;
-
-const packBytes = (codes: string): string =>
-  `${codes}.x | (${codes}.y << 8u) | (${codes}.z << 16u) | (${codes}.w << 24u)`;
 
 const bytes = (format: Pick<ElementFormat, 'type' | 'load' | 'load4' | 'encode4'>): ElementFormat => ({
   ...format,

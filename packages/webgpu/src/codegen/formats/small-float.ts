@@ -58,6 +58,14 @@ export function decodeSmallFloat(name: string, format: FloatLayout): WgslPiece {
   };
 }
 
+/** WGSL expression of byte `at` of an array of words, of which `word` gives an element. */
+export const byteAt = (word: (index: string) => string, at: string): string =>
+  `((${word(`(${at}) >> 2u`)} >> (((${at}) & 3u) * 8u)) & 0xffu)`;
+
+/** WGSL expression of the word of four bytes, a vec4u. */
+export const packBytes = (bytes: string): string =>
+  `${bytes}.x | (${bytes}.y << 8u) | (${bytes}.z << 16u) | (${bytes}.w << 24u)`;
+
 /** The four bytes of a word, lowest first. */
 export const splitBytes: WgslPiece = {
   code: `fn split_bytes(word: u32) -> vec4u {

@@ -7,7 +7,7 @@ import {
 } from '@tilewise/core';
 import type { WgslPiece } from '@tilewise/philox/wgsl';
 import { encodeBf16 } from './float-bits.ts';
-import { decodeSmallFloat, encodeSmallFloat, splitBytes } from './small-float.ts';
+import { byteAt, decodeSmallFloat, encodeSmallFloat, packBytes, splitBytes } from './small-float.ts';
 
 /**
  * How a float dtype lies in storage buffers and becomes f32. Core WebGPU has no smaller types, so f16, bf16
@@ -23,13 +23,13 @@ export interface StorageFormat {
    * `arrayElement`.
    */
   readonly load: (word: (index: string) => string, at: string) => string;
-  /** WGSL expression (vec4f) of the vector element at `index`. */
-  readonly load4: (name: string, index: string) => string;
+  /** WGSL expression of the four values (vec4f for floats) in the vector element at `index`. */
+  readonly load4: (array: string, index: string) => string;
   /** Loads four elements as vec4<f16>, with `shader-f16`; f16 only. */
   readonly loadHalf4?: (name: string, index: string) => string;
   /** WGSL expression of the codes (vec4u) that store a vec4f; none for 32-bit formats. */
   readonly encode4: ((value: string) => string) | null;
-  /** WGSL expression of the vector element that holds four codes, or four f32. */
+  /** WGSL expression of the vector element that holds four codes, or four numbers of 32 bits. */
   readonly pack4: (codes: string) => string;
   /** WGSL expression of a vec4f rounded to the format; of 8-bit formats only. */
   readonly round4: ((value: string) => string) | null;
@@ -66,10 +66,10 @@ const eightBit = (name: string, format: FloatLayout): StorageFormat => ({
   bytes: 1,
   scalarElement: 'u32',
   vectorElement: 'u32',
-  load: (word, at) => `${name}_values(vec4u((${word(`(${at}) >> 2u`)} >> (((${at}) & 3u) * 8u)) & 0xffu)).x`,
+  load: (word, at) => `${name}_values(vec4u${byteAt(word, at)}).x`,
   load4: (array, index) => `${name}_values(split_bytes(${array}[${index}]))`,
   encode4: value => `${name}_bits(${value})`,
-  pack4: codes => `${codes}.x | (${codes}.y << 8u) | (${codes}.z << 16u) | (${codes}.w << 24u)`,
+  pack4: packBytes,
   round4: value => `${name}_values(${name}_bits(${value}))`,
   requires: [splitBytes, encodeSmallFloat(name, format), decodeSmallFloat(name, format)],
 });

@@ -1,5 +1,4 @@
 import type { Shape, Strides, TensorDesc } from '@tilewise/core';
-import type { UniformField } from '../../codegen/shader-part.ts';
 
 /** The places that a kernel computes something for: so many along each dimension. At least one dimension. */
 export interface IndexSpace {
@@ -57,13 +56,6 @@ export function indexSpace(
 /** How many places there are. */
 export function placesIn({ extents }: Pick<IndexSpace, 'extents'>): number {
   return extents.reduce((product, n) => product * n, 1);
-}
-
-export { wholeUniforms } from '../../codegen/shader-part.ts';
-
-/** The uniforms `extent0`, `extent1`…, which `splitPlace` takes. */
-export function extentUniforms(extents: readonly number[]): UniformField[] {
-  return extents.map((value, d) => ({ name: `extent${d}`, type: 'u32', value }));
 }
 
 /**

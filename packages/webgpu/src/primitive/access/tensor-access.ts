@@ -2,14 +2,14 @@ import { elementsSpanned, type TensorDesc } from '@tilewise/core';
 import type { BindingBudget } from '../../codegen/binding-pressure.ts';
 import { type ElementFormat, elementFormat, wgslTypes } from '../../codegen/formats/element-format.ts';
 import { arrayElement } from '../../codegen/formats/storage-format.ts';
-import { storePart } from '../../codegen/formats/store-part.ts';
+import { readBinding, storePart } from '../../codegen/formats/tensor-binding.ts';
 import { readElement, type ShaderPart, type UniformField, wholeUniforms } from '../../codegen/shader-part.ts';
 import { byName, type InPlaceNames, type PrimitiveTensors } from '../primitive-kernels.ts';
 
 /** Where a tensor starts, and how far it steps along each dimension of a space: `NAME_base`, `NAME_step0`… */
 function placeUniforms(name: string, steps: readonly number[], home = name): UniformField[] {
-  const ofSteps = Object.fromEntries(steps.map((step, d) => [`step${d}`, step]));
-  return wholeUniforms({ base: { offsetOf: home }, ...ofSteps }, `${name}_`);
+  const base = wholeUniforms({ [`${name}_base`]: { offsetOf: home } });
+  return [...base, ...wholeUniforms(steps, `${name}_step`)];
 }
 
 /** WGSL expression of the element of a tensor at some indices, of its space or of its own. */
@@ -42,14 +42,9 @@ export function bindingPressureOf(
   };
 }
 
-/** How the words of a tensor are spelled, and what its binding says of it. */
-function wordsOf(
-  name: string,
-  isOverBudget: boolean,
-): { readonly word: (index: string) => string; readonly binding: { readonly gatherable?: boolean } } {
-  if (!isOverBudget) return { word: arrayElement(name), binding: {} };
-  return { word: index => readElement(name, index), binding: { gatherable: true } };
-}
+/** How the words of a tensor are spelled. */
+const wordsOf = (name: string, isOverBudget: boolean): ((index: string) => string) =>
+  isOverBudget ? index => readElement(name, index) : arrayElement(name);
 
 const parameters = (indices: readonly string[]): string => indices.map(index => `${index}: u32`).join(', ');
 
@@ -67,16 +62,14 @@ export function readPlaces(
   home: string = name,
 ): ShaderPart {
   const format = elementFormat(dtype);
-  const { word, binding } = wordsOf(home, isOverBudget);
-  const { bytes, type, requires } = format;
   const indices = steps.map((_, d) => `i${d}`);
-  const { one: element, four: vector } = wgslTypes[type];
+  const { one: element, four: vector } = wgslTypes[format.type];
   const isVector = four === 'vector';
   const declared = parameters(indices);
   const last = indices.length - 1;
   const single = `fn ${name}_at(${declared}) -> ${element} {
   let at = ${elementAt(name, indices)};
-  return ${format.load(word, 'at')};
+  return ${format.load(wordsOf(home, isOverBudget), 'at')};
 }`;
   const further = [0, 1, 2, 3].map(c => indices.map((index, d) => (d === last ? `${index} + ${c}u` : index)));
   const quad: Readonly<Record<Reading, string>> = {
@@ -90,18 +83,9 @@ export function readPlaces(
   return ${quad[four]};
 }`;
   return {
-    bindings: [
-      {
-        name: home,
-        element: isVector ? format.vectorElement : format.scalarElement,
-        access: 'read',
-        elementBytes: bytes,
-        alignment: isVector ? 4 * bytes : bytes,
-        ...binding,
-      },
-    ],
+    bindings: [{ ...readBinding(home, format, isVector), gatherable: isOverBudget }],
     uniforms: placeUniforms(name, steps, home),
-    requires,
+    requires: format.requires,
     code: [isVector ? '' : single, several ?? ''].filter(Boolean).join('\n\n'),
   };
 }
@@ -112,13 +96,10 @@ export function readAnywhere(
   { dtype, shape, strides }: TensorDesc,
   isOverBudget = false,
 ): ShaderPart {
-  const { bytes, type, requires, load, scalarElement } = elementFormat(dtype);
-  const { word, binding } = wordsOf(name, isOverBudget);
+  const format = elementFormat(dtype);
   const places = shape.map((_, d) => ` + u32(clamp(i${d}, 0i, P.${name}_last${d})) * P.${name}_stride${d}`);
   return {
-    bindings: [
-      { name, element: scalarElement, access: 'read', elementBytes: bytes, alignment: bytes, ...binding },
-    ],
+    bindings: [{ ...readBinding(name, format), gatherable: isOverBudget }],
     uniforms: [
       ...wholeUniforms({ [`${name}_base`]: { offsetOf: name } }),
       ...shape.flatMap((extent, d): UniformField[] => [
@@ -126,10 +107,10 @@ export function readAnywhere(
         { name: `${name}_stride${d}`, type: 'u32', value: strides[d] },
       ]),
     ],
-    requires,
-    code: `fn ${name}_pick(${shape.map((_, d) => `i${d}: i32`).join(', ')}) -> ${wgslTypes[type].one} {
+    requires: format.requires,
+    code: `fn ${name}_pick(${shape.map((_, d) => `i${d}: i32`).join(', ')}) -> ${wgslTypes[format.type].one} {
   let at = P.${name}_base${places.join('')};
-  return ${load(word, 'at')};
+  return ${format.load(wordsOf(name, isOverBudget), 'at')};
 }`,
   };
 }
@@ -171,18 +152,16 @@ export function writePlaces(
 ): ShaderPart {
   const format = elementFormat(dtype);
   const { bytes, requires } = format;
-  const isVector = writing === 'vector';
+  const binding = readBinding(name, format, writing === 'vector');
   const isAtomic = writing === 'each' && bytes < 4;
   const indices = steps.map((_, d) => `i${d}`);
   const part = isAtomic ? `${storePart(name, bytes as 1 | 2)}\n\n` : '';
   return {
     bindings: [
       {
-        name,
-        element: isVector ? format.vectorElement : isAtomic ? 'atomic<u32>' : format.scalarElement,
-        access: 'read_write',
+        ...{ ...binding, access: 'read_write' },
+        ...(isAtomic && { element: 'atomic<u32>' }),
         updates: Object.values(inPlace).includes(name),
-        elementBytes: bytes,
         alignment: writing === 'each' ? bytes : 4 * bytes,
       },
     ],

@@ -2,14 +2,7 @@ import type { MapPrimitive } from '@tilewise/core/primitive';
 import { wgslTypes } from '../../codegen/formats/element-format.ts';
 import { kernelSpec } from '../../codegen/kernel-spec.ts';
 import { wholeUniforms } from '../../codegen/shader-part.ts';
-import {
-  broadcastStrides,
-  extentUniforms,
-  indexNames,
-  indexSpace,
-  placesIn,
-  splitPlace,
-} from '../access/index-space.ts';
+import { broadcastStrides, indexNames, indexSpace, placesIn, splitPlace } from '../access/index-space.ts';
 import { bindingPressureOf, writePlaces, writingOf } from '../access/tensor-access.ts';
 import { outputName, type PrimitiveKernels, type PrimitiveTensors } from '../primitive-kernels.ts';
 import { expressionReads, inputsByName, placedExpression } from './placed-expression.ts';
@@ -61,7 +54,7 @@ export function mapKernels({ value }: MapPrimitive, tensors: PrimitiveTensors): 
     groups: Math.ceil(count / (4 * lanes)),
     workgroupSize: lanes,
     parts: [
-      { uniforms: [...wholeUniforms({ count }), ...extentUniforms(extents)] },
+      { uniforms: [...wholeUniforms({ count }), ...wholeUniforms(extents, 'extent')] },
       ...placedExpression({ expr: value, inputs: named, space, four, unaligned, isOverBudget, inPlace }),
       writePlaces(result, output, space.steps[result], writing, value.type, inPlace),
     ],

@@ -2,7 +2,8 @@ import type { TensorDesc } from '@tilewise/core';
 import type { MapPrimitive } from '@tilewise/core/primitive';
 import { elementFormat, wgslTypes } from '../../codegen/formats/element-format.ts';
 import { type KernelSpec, kernelSpec } from '../../codegen/kernel-spec.ts';
-import { extentUniforms, type IndexSpace, indexNames } from '../access/index-space.ts';
+import { wholeUniforms } from '../../codegen/shader-part.ts';
+import { type IndexSpace, indexNames } from '../access/index-space.ts';
 import { writePlaces, writingOf } from '../access/tensor-access.ts';
 import type { InPlaceNames } from '../primitive-kernels.ts';
 import { expressionReads, placedExpression } from './placed-expression.ts';
@@ -69,12 +70,7 @@ export function transposingMap(
     groups: tiles.reduce((product, n) => product * n, 1),
     workgroupSize: lanes,
     parts: [
-      {
-        uniforms: [
-          ...extentUniforms(extents),
-          ...tiles.map((count, d) => ({ name: `tiles${d}`, type: 'u32' as const, value: count })),
-        ],
-      },
+      { uniforms: [...wholeUniforms(extents, 'extent'), ...wholeUniforms(tiles, 'tiles')] },
       ...placedExpression({
         expr: value,
         inputs,

@@ -1,8 +1,8 @@
 import { exprTools } from '@tilewise/core/expr';
 import { convert, elementFormat, wgslTypes } from '../../codegen/formats/element-format.ts';
 import { arrayElement } from '../../codegen/formats/storage-format.ts';
-import type { ShaderPart } from '../../codegen/shader-part.ts';
-import { wholeUniforms } from '../access/index-space.ts';
+import { readBinding } from '../../codegen/formats/tensor-binding.ts';
+import { type ShaderPart, wholeUniforms } from '../../codegen/shader-part.ts';
 import { functionsFor } from '../map/placed-expression.ts';
 import { matrixStart } from './operands/matrix-start.ts';
 import type { MatMulProblem, Matrix } from './problem.ts';
@@ -58,13 +58,13 @@ function typeOf(operands: readonly Matrix[], name: string): keyof typeof wgslTyp
 
 /** `NAME_read(at)`: an element of an operand. */
 function readPart({ name, dtype, rowStride, columnStride }: Matrix): ShaderPart {
-  const { bytes, type, requires, load, scalarElement } = elementFormat(dtype);
+  const format = elementFormat(dtype);
   return {
-    bindings: [{ name, element: scalarElement, access: 'read', elementBytes: bytes, alignment: bytes }],
-    uniforms: wholeUniforms({ [`${name}_row`]: rowStride, [`${name}_column`]: columnStride }),
-    requires,
-    code: `fn ${name}_read(at: u32) -> ${wgslTypes[type].one} {
-  return ${load(arrayElement(name), 'at')};
+    bindings: [readBinding(name, format)],
+    uniforms: wholeUniforms({ row: rowStride, column: columnStride }, `${name}_`),
+    requires: format.requires,
+    code: `fn ${name}_read(at: u32) -> ${wgslTypes[format.type].one} {
+  return ${format.load(arrayElement(name), 'at')};
 }`,
   };
 }

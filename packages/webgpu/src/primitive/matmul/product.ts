@@ -1,6 +1,6 @@
 import { type KernelSpec, kernelSpec } from '../../codegen/kernel-spec.ts';
+import { wholeUniforms } from '../../codegen/shader-part.ts';
 import { repeat } from '../../codegen/text.ts';
-import { wholeUniforms } from '../access/index-space.ts';
 import { epilogueParts, withEpilogue } from './epilogue.ts';
 import { sideOf } from './operands/matrix-blocks.ts';
 import { matrixStart } from './operands/matrix-start.ts';

@@ -1,7 +1,5 @@
-import { storageFormat } from '../../codegen/formats/storage-format.ts';
-import { storePart } from '../../codegen/formats/store-part.ts';
-import type { ShaderPart } from '../../codegen/shader-part.ts';
-import { wholeUniforms } from '../access/index-space.ts';
+import { floatWriter } from '../../codegen/formats/tensor-binding.ts';
+import { type ShaderPart, wholeUniforms } from '../../codegen/shader-part.ts';
 import type { Matrix } from './problem.ts';
 
 /**
@@ -14,38 +12,29 @@ export function resultRows(
   columns: number,
   unaligned: ReadonlySet<string>,
 ): ShaderPart {
-  const format = storageFormat(dtype);
-  const { encode4, bytes } = format;
   const vectorised =
     columnStride === 1 &&
     [columns, rowStride, ...batchStrides].every(n => n % 4 === 0) &&
     !unaligned.has(name);
-  const stored = encode4 ? 'bits' : 'x';
-  const at = `first + (n + e) * P.${name}_column`;
+  const { binding, requires, functions, encode, ...writer } = floatWriter(name, dtype, vectorised);
   const store = vectorised
     ? `if (n < P.N) {
-    ${name}[(first + n) >> 2u] = ${format.pack4(stored)};
+    ${writer.storeFour('(first + n) >> 2u')}
   }`
     : `for (var e = 0u; e < 4u; e++) {
     if (n + e < P.N) {
-      ${encode4 ? `${name}_store_part(${at}, bits[e]);` : `${name}[${at}] = x[e];`}
+      ${writer.storeOne(`first + (n + e) * P.${name}_column`, `${writer.codes}[e]`)}
     }
   }`;
   return {
-    bindings: [
-      {
-        name,
-        element: vectorised ? format.vectorElement : encode4 ? 'atomic<u32>' : format.scalarElement,
-        access: 'read_write',
-        elementBytes: bytes,
-        alignment: vectorised ? 4 * bytes : bytes,
-      },
-    ],
-    uniforms: wholeUniforms({ [`${name}_row`]: rowStride, [`${name}_column`]: columnStride }),
-    requires: format.requires,
-    code: `${vectorised || bytes === 4 ? '' : `${storePart(name, bytes)}\n\n`}fn ${name}_store4(start: u32, row: u32, n: u32, x: vec4f) {
+    bindings: [binding],
+    uniforms: wholeUniforms({ row: rowStride, column: columnStride }, `${name}_`),
+    requires,
+    code: `${functions}
+
+fn ${name}_store4(start: u32, row: u32, n: u32, x: vec4f) {
   let first = start + row * P.${name}_row;
-  ${encode4 ? `let bits = ${encode4('x')};` : ''}
+  ${encode}
   ${store}
 }`,
   };

@@ -1,5 +1,5 @@
 import { type KernelSpec, kernelSpec } from '../../codegen/kernel-spec.ts';
-import { wholeUniforms } from '../access/index-space.ts';
+import { wholeUniforms } from '../../codegen/shader-part.ts';
 import { epilogueParts, withEpilogue } from './epilogue.ts';
 import { matrixStart } from './operands/matrix-start.ts';
 import type { MatMulProblem, Matrix } from './problem.ts';

@@ -2,8 +2,8 @@ import { type Expr, exprTools } from '@tilewise/core/expr';
 import { inputName, type ReducePrimitive, type RowsPrimitive } from '@tilewise/core/primitive';
 import { convert, wgslTypes } from '../../codegen/formats/element-format.ts';
 import { type KernelSpec, kernelSpec } from '../../codegen/kernel-spec.ts';
-import type { ShaderPart } from '../../codegen/shader-part.ts';
-import { extentUniforms, indexNames, splitPlace, wholeUniforms } from '../access/index-space.ts';
+import { type ShaderPart, wholeUniforms } from '../../codegen/shader-part.ts';
+import { indexNames, splitPlace } from '../access/index-space.ts';
 import { bindingPressureOf, isVectorised, writePlaces } from '../access/tensor-access.ts';
 import { expressionReads, functionsFor, inputsByName, placedExpression } from '../map/placed-expression.ts';
 import { outputName, type PrimitiveKernels, type PrimitiveTensors } from '../primitive-kernels.ts';
@@ -123,7 +123,7 @@ export function rowsKernel(
         uniforms: [
           ...wholeUniforms({ places, depth, column_groups: groups }),
           ...wholeUniforms({ part_length: Math.ceil(depth / parts / step) * step }),
-          ...extentUniforms(space.extents),
+          ...wholeUniforms(space.extents, 'extent'),
         ],
       },
       ...distinct(pieces),

@@ -1,15 +1,9 @@
 import type { SoftmaxPrimitive } from '@tilewise/core/primitive';
 import { isNegativeInfinity } from '../../codegen/formats/float-bits.ts';
 import { kernelSpec } from '../../codegen/kernel-spec.ts';
+import { wholeUniforms } from '../../codegen/shader-part.ts';
 import { isCpu } from '../../device/capabilities/broadcasting.ts';
-import {
-  extentUniforms,
-  indexNames,
-  indexSpace,
-  placesIn,
-  splitPlace,
-  wholeUniforms,
-} from '../access/index-space.ts';
+import { indexNames, indexSpace, placesIn, splitPlace } from '../access/index-space.ts';
 import { isVectorised, readPlaces, type Writing, writePlaces } from '../access/tensor-access.ts';
 import { outputName, type PrimitiveKernels, type PrimitiveTensors } from '../primitive-kernels.ts';
 import { strandsOf } from './strands.ts';
@@ -77,7 +71,7 @@ export function softmaxKernels(
     groups: Math.ceil(rows / columns),
     workgroupSize: columns * length,
     parts: [
-      { uniforms: [...wholeUniforms({ rows, width }), ...extentUniforms(kept.extents)] },
+      { uniforms: [...wholeUniforms({ rows, width }), ...wholeUniforms(kept.extents, 'extent')] },
       readPlaces('x0', source, sourceSteps, four ? 'vector' : null),
       writePlaces('y0', output, outputSteps, writing, 'f32'),
       ...(stats ? [writePlaces(outputName(1), stats, kept.steps.y1, 'each', 'f32')] : []),

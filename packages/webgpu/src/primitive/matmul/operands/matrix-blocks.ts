@@ -1,6 +1,6 @@
 import { arrayElement, storageFormat } from '../../../codegen/formats/storage-format.ts';
-import type { ShaderPart } from '../../../codegen/shader-part.ts';
-import { wholeUniforms } from '../../access/index-space.ts';
+import { readBinding } from '../../../codegen/formats/tensor-binding.ts';
+import { type ShaderPart, wholeUniforms } from '../../../codegen/shader-part.ts';
 import type { Matrix } from '../problem.ts';
 
 /**
@@ -54,16 +54,8 @@ export function sideBinding({ matrix, sideStride, sumStride, K, vectors }: Side)
   const { name, dtype } = matrix;
   const format = storageFormat(dtype);
   return {
-    bindings: [
-      {
-        name,
-        element: vectors ? format.vectorElement : format.scalarElement,
-        access: 'read',
-        elementBytes: format.bytes,
-        alignment: vectors ? 4 * format.bytes : format.bytes,
-      },
-    ],
-    uniforms: wholeUniforms({ [`${name}_side`]: sideStride, [`${name}_sum`]: sumStride, [`${name}_K`]: K }),
+    bindings: [readBinding(name, format, vectors !== null)],
+    uniforms: wholeUniforms({ side: sideStride, sum: sumStride, K }, `${name}_`),
     requires: format.requires,
   };
 }

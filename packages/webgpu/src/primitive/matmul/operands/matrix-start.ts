@@ -1,4 +1,4 @@
-import type { ShaderPart } from '../../../codegen/shader-part.ts';
+import { type ShaderPart, wholeUniforms } from '../../../codegen/shader-part.ts';
 import type { Matrix } from '../problem.ts';
 
 /**
@@ -13,11 +13,9 @@ export function matrixStart({ name, batchStrides }: Matrix, batch: readonly numb
   });
   return {
     uniforms: [
-      { name: `${name}_base`, type: 'u32', value: { offsetOf: name } },
-      ...batch.map((extent, d) => ({ name: `batch${d}`, type: 'u32', value: extent }) as const),
-      ...batchStrides.map(
-        (stride, d) => ({ name: `${name}_batch${d}`, type: 'u32', value: stride }) as const,
-      ),
+      ...wholeUniforms({ [`${name}_base`]: { offsetOf: name } }),
+      ...wholeUniforms(batch, 'batch'),
+      ...wholeUniforms(batchStrides, `${name}_batch`),
     ],
     code: `fn ${name}_start(index: u32) -> u32 {
   var at = P.${name}_base;

@@ -1,0 +1,79 @@
+import type { DType } from '@tilewise/core';
+import type { StorageBinding } from '../shader-part.ts';
+import { type StorageFormat, storageFormat } from './storage-format.ts';
+
+/** How a tensor lies in storage buffers, as far as its binding says. */
+export type BoundFormat = Pick<StorageFormat, 'bytes' | 'scalarElement'> & {
+  readonly vectorElement?: string;
+};
+
+/** The binding for reading a tensor: an array of its elements (or of words of them), or of vectors of four. */
+export const readBinding = (
+  name: string,
+  { bytes, scalarElement, vectorElement = scalarElement }: BoundFormat,
+  isVector = false,
+): StorageBinding => ({
+  name,
+  element: isVector ? vectorElement : scalarElement,
+  access: 'read',
+  elementBytes: bytes,
+  alignment: isVector ? 4 * bytes : bytes,
+});
+
+/** How a kernel writes a tensor of floats. */
+export interface FloatWriter {
+  readonly binding: StorageBinding;
+  readonly requires: StorageFormat['requires'];
+  /** The function that replaces a part of a word, where elements share words. */
+  readonly functions: string;
+  /** Statement that declares `bits`, the codes of the vec4f x, where numbers are not stored as they are. */
+  readonly encode: string;
+  /** The name of what is stored of x: its codes, or x itself. */
+  readonly codes: 'bits' | 'x';
+  /** Statement that stores one code. */
+  readonly storeOne: (at: string, code: string) => string;
+  /** Statement that stores `codes` as the vector element at `index`. */
+  readonly storeFour: (index: string) => string;
+}
+
+/**
+ * Writes a tensor as vectors of four elements, or element by element: a value that shares its word with
+ * something else then replaces its own part alone, atomically.
+ * @param variable its name in WGSL; default: the tensor's.
+ */
+export function floatWriter(
+  name: string,
+  dtype: DType,
+  isVector: boolean,
+  variable: string = name,
+): FloatWriter {
+  const format = storageFormat(dtype);
+  const { bytes, encode4, requires } = format;
+  const codes = encode4 ? 'bits' : 'x';
+  const binding = readBinding(name, format, isVector);
+  const element = encode4 && !isVector ? 'atomic<u32>' : binding.element;
+  return {
+    binding: { ...binding, variable, element, access: 'read_write' },
+    requires,
+    codes,
+    functions: bytes === 4 || isVector ? '' : storePart(variable, bytes),
+    encode: encode4 ? `let bits = ${encode4('x')};` : '',
+    storeOne: (at, code) =>
+      encode4 ? `${variable}_store_part(${at}, ${code});` : `${variable}[${at}] = ${code};`,
+    storeFour: index => `${variable}[${index}] = ${format.pack4(codes)};`,
+  };
+}
+
+/**
+ * `NAME_store_part(at, bits)`: replaces the two bytes, or the one, of element `at`; the rest of its word is
+ * somebody else's. No other invocation writes this part, so the two steps need not be one.
+ */
+export function storePart(name: string, bytes: 1 | 2): string {
+  const perWord = 4 / bytes;
+  return `fn ${name}_store_part(at: u32, bits: u32) {
+  let word = at / ${perWord}u;
+  let shift = (at % ${perWord}u) * ${8 * bytes}u;
+  atomicAnd(&${name}[word], ~(${2 ** (8 * bytes) - 1}u << shift));
+  atomicOr(&${name}[word], bits << shift);
+}`;
+}
