@@ -5,12 +5,11 @@ test('runs work in the order of the calls, however long each one waits', async (
   const queue = new WorkQueue();
   const order: number[] = [];
   const slow = new Promise(resolve => setTimeout(resolve, 5));
-  queue.add({ ready: slow, run: () => order.push(1) });
-  queue.add({ run: () => order.push(2) });
-  expect(queue.isIdle).toBe(false);
+  queue.run({ ready: slow, run: () => order.push(1) });
+  expect(queue.run({ run: () => order.push(2) })).toBeInstanceOf(Promise);
   await queue.settled();
   expect(order).toEqual([1, 2]);
-  expect(queue.isIdle).toBe(true);
+  expect(queue.run({ run: () => order.push(3) })).toBe(3);
 });
 
 test('goes on after work that fails, whether or not anybody listens', async () => {
@@ -21,18 +20,19 @@ test('goes on after work that fails, whether or not anybody listens', async () =
     throw refused;
   };
   // An error that nobody handles ends this process.
-  queue.add({ run }).catch(() => {});
-  queue.add({ run, fail: error => failures.push(error) }).catch(() => {});
+  const ready = Promise.resolve();
+  queue.run({ ready, run });
+  queue.run({ ready, run, fail: error => failures.push(error) });
   await queue.settled();
   expect(failures).toEqual([refused]);
-  expect(queue.isIdle).toBe(true);
-  await expect(queue.add({ run: () => 3 })).resolves.toBe(3);
+  expect(queue.run({ run: () => 3 })).toBe(3);
+  await expect(queue.run({ ready, run: () => 4 })).resolves.toBe(4);
 });
 
 test('releases the buffers of work that failed', async () => {
   const queue = new WorkQueue();
   const buffer = {} as GPUBuffer;
-  const pending = queue.add({
+  const pending = queue.run({
     ready: Promise.reject(new Error('no kernel')),
     buffers: [buffer],
     run: () => {},

@@ -8,7 +8,7 @@ export interface QueuedWork<R> {
   readonly buffers?: readonly GPUBuffer[];
   /** Gives the work to the GPU. */
   run(): R;
-  /** Is told when `ready` rejects or `run` throws, before the work behind it runs. */
+  /** Is told when `ready` rejects, or `run` throws in its turn, before the work behind it runs. */
   readonly fail?: (error: unknown) => void;
 }
 
@@ -21,11 +21,6 @@ export class WorkQueue {
   #last: Promise<void> | undefined;
   /** The buffers of each work that waits. */
   readonly #used = new Set<readonly GPUBuffer[]>();
-
-  /** Whether nothing waits, so that work may run at once. */
-  get isIdle(): boolean {
-    return !this.#last;
-  }
 
   /**
    * Checks buffers that the caller submits work on, which may reach the GPU before work that waits.
@@ -46,8 +41,15 @@ export class WorkQueue {
     await this.#last;
   }
 
-  /** Runs work behind all that waits. Rejects with what the work failed by; nobody needs to listen. */
-  add<R>({ ready, buffers = [], run, fail }: QueuedWork<R>): Promise<R> {
+  /**
+   * Runs work: at once where it need not wait and nothing else waits, else behind all that waits. The promise
+   * then rejects with what the work failed by; nobody needs to listen.
+   */
+  run<R>(work: QueuedWork<R>): R | Promise<R> {
+    return this.#last || work.ready ? this.#add(work) : work.run();
+  }
+
+  #add<R>({ ready, buffers = [], run, fail }: QueuedWork<R>): Promise<R> {
     const used = [...buffers];
     this.#used.add(used);
     const before = this.#last;

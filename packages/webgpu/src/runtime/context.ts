@@ -9,6 +9,7 @@ import { GpuMemory, type MemorySettings } from './memory/gpu-memory.ts';
 import { makeKernelPlan } from './plan/device-plan.ts';
 import type { KernelPlan, PlanParts } from './plan/kernel-plan.ts';
 import { type KernelParts, planReasons } from './plan/plan-layout.ts';
+import { PlanCache } from './plan-cache.ts';
 
 /** The parts of a context that kernels are made from: their tiles, and the loaded modules. */
 type ContextKernels = Pick<TileTarget, 'tiles' | 'tileKinds'> & { readonly modules?: LoadedModules };
@@ -19,6 +20,7 @@ export class GpuContext extends GpuMemory implements KernelTarget {
   readonly tileKinds: LoadedTileKinds;
   readonly modules: LoadedModules;
   readonly #calls = new CallMemo();
+  readonly #plans = new PlanCache();
 
   constructor(device: GPUDevice, capabilities: Capabilities, settings: MemorySettings & ContextKernels) {
     super(device, capabilities, settings);
@@ -55,7 +57,7 @@ export class GpuContext extends GpuMemory implements KernelTarget {
    * layout that it needs.
    */
   run<Options, Results>(call: EagerCall<Options, Results>): EagerRun<Results> {
-    return runCall(this, call);
+    return runCall(this, this.#plans, call);
   }
 
   /** A call that `make` checks and makes, or an earlier one like it on these tensors: see `CallMemo`. */

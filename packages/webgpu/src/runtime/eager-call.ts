@@ -12,13 +12,13 @@ import {
 import type { ByteRange } from '../device/byte-range.ts';
 import { beginPass } from '../device/compute-pass.ts';
 import { noteFailure, submitWork, touch } from '../device/gpu-work.ts';
-import { workQueue } from '../device/work-queue.ts';
+import { type QueuedWork, workQueue } from '../device/work-queue.ts';
 import type { GpuMemory } from './memory/gpu-memory.ts';
 import { GpuTensor } from './memory/gpu-tensor.ts';
 import { bytesOf, isUnaligned } from './memory/tensor-storage.ts';
-import type { KernelPlan, PlanRun } from './plan/kernel-plan.ts';
+import type { KernelPlan } from './plan/kernel-plan.ts';
 import type { PlanBuffer } from './plan/plan-tensors.ts';
-import { PlanCache } from './plan-cache.ts';
+import type { PlanCache } from './plan-cache.ts';
 
 /** A result that a call allocates. */
 export interface ResultDesc {
@@ -70,8 +70,6 @@ interface MadeResult {
   readonly buffer: GPUBuffer;
 }
 
-const plans = new WeakMap<GpuMemory, PlanCache>();
-
 /** The results of a call, and when the GPU is given the call. */
 export interface EagerRun<Results> {
   readonly results: Results;
@@ -79,7 +77,7 @@ export interface EagerRun<Results> {
    * Undefined when the GPU has the call already. Rejects when the call fails before the GPU has it, as every
    * `download` of its results then does; nobody needs to listen.
    */
-  readonly submitted: Promise<void> | undefined;
+  readonly submitted: Promise<undefined> | undefined;
 }
 
 /**
@@ -90,13 +88,14 @@ export interface EagerRun<Results> {
  */
 export function runCall<Options, Results>(
   ctx: GpuMemory,
+  plans: PlanCache,
   call: EagerCall<Options, Results>,
 ): EagerRun<Results> {
   const given = tensorsOnGpu(ctx, call);
   const uploads: [string, GpuTensor][] = [];
   const made: MadeResult[] = [];
   try {
-    const plan = planOf(ctx, call, given);
+    const plan = planOf(plans, call, given);
     for (const [name, tensor] of call.operands) {
       if (!given.has(name)) uploads.push([name, upload(ctx, name, tensor, call.inLine)]);
     }
@@ -105,42 +104,17 @@ export function runCall<Options, Results>(
       made.push({ name, result, buffer: ctx.takeBuffer(elementCount(shape) * dtypeTraits[dtype].bytes) });
     }
     const tensors = uploads.length === 0 ? given : new Map([...given, ...uploads]);
-    const prepared = prepareCall(ctx, call, plan, tensors, made);
+    const work = prepareCall(ctx, call, plan, tensors, made);
     const results = call.resultsOf(
       Object.fromEntries(made.map(({ name, result, buffer }) => [name, ctx.own(buffer, result.desc)])),
     );
-    const queue = workQueue(ctx.device);
-    if (prepared.run.isCompiled && queue.isIdle) {
-      prepared.submit();
-      return { results, submitted: undefined };
-    }
-    const submitted = queue.add({
-      ready: prepared.run.compile(),
-      buffers: prepared.run.buffers,
-      run() {
-        ctx.checkAlive();
-        prepared.submit();
-      },
-      fail(error) {
-        prepared.giveBack();
-        noteFailure(made.map(wholeBuffer), error);
-      },
-    });
-    return { results, submitted };
+    return { results, submitted: workQueue(ctx.device).run(work) };
   } catch (error) {
     for (const { buffer } of made) ctx.giveBuffer(buffer);
     throw error;
   } finally {
     for (const [, tensor] of uploads) ctx.release(tensor);
   }
-}
-
-/** A call whose arguments are checked, with its workspace. */
-interface PreparedCall {
-  readonly run: PlanRun;
-  submit(): void;
-  /** Gives the workspace back; `submit` does so too. */
-  giveBack(): void;
 }
 
 /** Checks a call, and takes its workspace and its list in buffers that later calls use again. */
@@ -150,7 +124,7 @@ function prepareCall<Options>(
   plan: KernelPlan<Options>,
   tensors: Tensors,
   results: readonly MadeResult[],
-): PreparedCall {
+): QueuedWork<undefined> {
   const boundList = list && plan.tensors.some(({ name }) => name === list.name) ? list : null;
   const taken: GPUBuffer[] = [];
   const take = (bytes: number): GPUBuffer => {
@@ -181,14 +155,20 @@ function prepareCall<Options>(
       return () => plan.retire();
     };
     return {
-      run,
-      giveBack,
-      submit() {
+      ready: run.isCompiled ? undefined : run.compile(),
+      buffers: run.buffers,
+      run() {
         try {
+          ctx.checkAlive();
           submitWork(ctx.device, record);
         } finally {
           giveBack();
         }
+        return undefined;
+      },
+      fail(error) {
+        giveBack();
+        noteFailure(results.map(wholeBuffer), error);
       },
     };
   } catch (error) {
@@ -220,14 +200,12 @@ function tensorsOnGpu(ctx: GpuMemory, { operands, inLine, list }: EagerCall<unkn
  * aligned.
  */
 function planOf<Options>(
-  ctx: GpuMemory,
+  plans: PlanCache,
   { key, plan }: EagerCall<Options, unknown>,
   given: Tensors,
 ): KernelPlan<Options> {
-  const cache = plans.get(ctx) ?? new PlanCache();
-  plans.set(ctx, cache);
   const unaligned = [...given].filter(([, tensor]) => isUnaligned(tensor)).map(([name]) => name);
-  return cache.get(unaligned.length === 0 ? key : `${key} ${unaligned}`, () => plan(unaligned));
+  return plans.get(unaligned.length === 0 ? key : `${key} ${unaligned}`, () => plan(unaligned));
 }
 
 function upload(ctx: GpuMemory, name: string, tensor: unknown, inLine: ReadonlySet<string>): GpuTensor {

@@ -112,7 +112,7 @@ export class Recorder {
 
   #submit({ runs, copies }: Batch): void {
     const { device } = this.#ctx;
-    const run = (): void => {
+    const submit = (): void => {
       this.#ctx.checkAlive();
       const { result, fault } = submitWork(device, encoder => {
         const pass = beginPass(encoder, this.#ctx.trace);
@@ -124,16 +124,11 @@ export class Recorder {
       for (const [n, { resolve }] of copies.entries()) resolve({ result: result[n], fault });
       for (const each of runs) each.afterwards();
     };
-    const queue = workQueue(device);
     const uncompiled = runs.filter(each => !each.run.isCompiled);
-    if (uncompiled.length === 0 && queue.isIdle) {
-      run();
-      return;
-    }
-    queue.add({
-      ready: Promise.all(uncompiled.map(each => each.run.compile())),
+    workQueue(device).run({
+      ready: uncompiled.length > 0 ? Promise.all(uncompiled.map(each => each.run.compile())) : undefined,
       buffers: [...runs.flatMap(each => each.run.buffers), ...copies.map(({ buffer }) => buffer)],
-      run,
+      run: submit,
       fail(error) {
         noteFailure(
           runs.flatMap(each => each.run.written),

@@ -25,7 +25,7 @@ import { workQueue } from '../../device/work-queue.ts';
 import { GpuTensor, type TensorOwner } from './gpu-tensor.ts';
 import { LeakWatch } from './leak-watch.ts';
 import { type ViewDesc, viewPlacement, type WrapDesc, wrappedPlacement } from './placement.ts';
-import { readBack, type SubmitCopy, type SubmittedCopy } from './read-back.ts';
+import { readBack, type SubmitCopy } from './read-back.ts';
 import { wholeWords } from './tensor-storage.ts';
 
 /** How a context treats its device and its buffers. */
@@ -159,15 +159,16 @@ export class GpuMemory implements TensorOwner {
    * the copy.
    */
   download(tensor: GpuTensor): Promise<Tensor> {
-    return this.readBack(tensor, copy => {
-      const { device } = this;
-      const run = (): SubmittedCopy => {
-        this.checkAlive();
-        return submitWork(device, copy);
-      };
-      const queue = workQueue(device);
-      return queue.isIdle ? run() : queue.add({ buffers: [tensor.buffer], run });
-    });
+    const { device } = this;
+    return this.readBack(tensor, copy =>
+      workQueue(device).run({
+        buffers: [tensor.buffer],
+        run: () => {
+          this.checkAlive();
+          return submitWork(device, copy);
+        },
+      }),
+    );
   }
 
   /** Reads a tensor back by a copy that `submit` submits; rejects as `download` does. */
@@ -191,10 +192,8 @@ export class GpuMemory implements TensorOwner {
     if (!tensor.owned || released.has(tensor)) return;
     released.add(tensor);
     this.#leaks?.forget(tensor);
-    const queue = workQueue(this.device);
     // Work that waits may still use the buffer.
-    if (queue.isIdle) this.#pool.give(tensor.buffer);
-    else queue.add({ run: () => this.#pool.give(tensor.buffer) });
+    workQueue(this.device).run({ run: () => this.#pool.give(tensor.buffer) });
   }
 
   /** Destroys the buffers that are kept for reuse. */
