@@ -1,6 +1,7 @@
+import type { Footprint } from '@tilewise/core';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { type TensorFootprint, windowOf } from './dispatch-splits.ts';
+import { windowOf } from './dispatch-splits.ts';
 import type { KernelGrid } from './kernel-spec.ts';
 
 const size = fc.integer({ min: 1, max: 6 });
@@ -20,7 +21,7 @@ test('a window holds what each workgroup of a run touches', () => {
       fc.tuple(fc.nat(), fc.nat()),
       (drawn, tensor, side, ends) => {
         const grid: KernelGrid = { ...drawn, each: 1, side: 'q' };
-        const footprint: TensorFootprint = {
+        const footprint: Footprint = {
           side,
           batches: { count: tensor.sameBatches ? grid.batches : 1, stride: tensor.strides[0] },
           heads: { count: tensor.heads, stride: tensor.strides[1] },
@@ -52,7 +53,7 @@ test('a window holds what each workgroup of a run touches', () => {
 
 test('heads of a group share the window of their key head', () => {
   const grid: KernelGrid = { batches: 1, heads: 6, tiles: 1, each: 1, side: 'q', rows: 8, reversed: false };
-  const k: TensorFootprint = {
+  const k: Footprint = {
     side: 'kv',
     batches: { count: 1, stride: 0 },
     heads: { count: 2, stride: 100 },

@@ -3,8 +3,17 @@ import type { Capabilities } from '../device/capabilities/capabilities.ts';
 import type { KernelGrid, KernelSpec } from './kernel-spec.ts';
 import { type StorageBinding, tensorOf } from './shader-part.ts';
 
-/** Which elements of a tensor workgroups touch: `inner` of them from each batch entry, head and row on. */
-export type TensorFootprint = Footprint;
+/** How many elements tensors take in memory, and what workgroups touch of them. */
+export interface TensorSizes {
+  readonly spans: Readonly<Record<string, number>>;
+  /** Which elements workgroups touch, for tensors of which a dispatch may bind a part. */
+  readonly footprints?: Readonly<Record<string, Footprint>> | undefined;
+}
+
+/** The kernels of a plan and the sizes of their tensors: what decides whether a device can run the plan. */
+export interface KernelParts extends TensorSizes {
+  readonly kernels: readonly KernelSpec[];
+}
 
 /**
  * A run of a kernel's workgroups that is dispatched by itself, with the elements [x, y) of each tensor that
@@ -20,7 +29,7 @@ export interface DispatchSplit {
 type Range = readonly [number, number];
 
 /** The elements [x, y) that the places first to end (exclusive) of a grid touch. */
-export function windowOf(footprint: TensorFootprint, grid: KernelGrid, first: number, end: number): Range {
+export function windowOf(footprint: Footprint, grid: KernelGrid, first: number, end: number): Range {
   const { batches, heads, rows, inner } = footprint;
   const perBatch = grid.heads * grid.tiles;
   const batch: Range = [Math.floor(first / perBatch), Math.floor((end - 1) / perBatch)];
@@ -78,8 +87,7 @@ export function bindingLimit(capabilities: Capabilities): BindingLimit {
  */
 export function dispatchSplits(
   kernel: KernelSpec,
-  spans: Readonly<Record<string, number>>,
-  footprints: Readonly<Record<string, TensorFootprint>>,
+  { spans, footprints = {} }: TensorSizes,
   limit: BindingLimit,
 ): readonly DispatchSplit[] | string {
   const { bindings, grid, groups } = kernel;

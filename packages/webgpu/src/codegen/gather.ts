@@ -1,22 +1,21 @@
+import type { KernelParts } from './dispatch-splits.ts';
 import { type KernelSpec, kernelSpec, withFallbacks } from './kernel-spec.ts';
 import { gatheredTensor, type StorageBinding, wholeUniforms } from './shader-part.ts';
 
 const lanes = 64;
 
-/** Kernels with what must run before them so that they find the tensors that they do not bind. */
-export interface GatheredKernels {
-  readonly kernels: readonly KernelSpec[];
-  /** Elements of each tensor, `workspace.gathered` among them. */
-  readonly spans: Readonly<Record<string, number>>;
+/**
+ * Kernels with what must run before them so that they find the tensors that they do not bind;
+ * `workspace.gathered` is among the tensors.
+ */
+export interface GatheredKernels extends KernelParts {
   /** Where each gathered tensor starts in `workspace.gathered`, in words of 4 bytes. */
   readonly words: ReadonlyMap<string, number>;
 }
 
 /** Puts a copying kernel in front for each tensor that some kernel reads from `workspace.gathered`. */
-export function withGathering(
-  kernels: readonly KernelSpec[],
-  spans: Readonly<Record<string, number>>,
-): GatheredKernels {
+export function withGathering(parts: KernelParts): GatheredKernels {
+  const { kernels, spans } = parts;
   const tensors = new Map(
     withFallbacks(kernels).flatMap(({ gathered }) => gathered.map(binding => [binding.name, binding])),
   );
@@ -29,8 +28,8 @@ export function withGathering(
     copies.push(gatherKernel(binding, count, end));
     end += count;
   }
-  if (copies.length === 0) return { kernels, spans, words };
-  return { kernels: [...copies, ...kernels], spans: { ...spans, [gatheredTensor]: end }, words };
+  if (copies.length === 0) return { ...parts, words };
+  return { ...parts, kernels: [...copies, ...kernels], spans: { ...spans, [gatheredTensor]: end }, words };
 }
 
 /** Words that a tensor lies in, wherever in a word it starts. */

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { sharedContext } from '../../testing/device/shared-context.ts';
-import { makeKernelPlan } from '../runtime/plan/device-plan.ts';
+import { DevicePlan } from '../runtime/plan/device-plan.ts';
 import { kernelSpec } from './kernel-spec.ts';
 
 test('more workgroups than one dimension of a dispatch holds each run once', async () => {
@@ -21,7 +21,7 @@ test('more workgroups than one dimension of a dispatch holds each run once', asy
   const visits = ctx.allocate([groups], 'u32');
   const encoder = ctx.device.createCommandEncoder();
   encoder.clearBuffer(visits.buffer);
-  makeKernelPlan(ctx, { kernels: [kernel], spans: { visits: groups } }).encode(encoder, { visits });
+  new DevicePlan(ctx, { kernels: [kernel], spans: { visits: groups } }).encode(encoder, { visits });
   ctx.device.queue.submit([encoder.finish()]);
   const { data } = await ctx.download(visits);
   expect(data.findIndex((n, group) => n !== group + 1)).toBe(-1);

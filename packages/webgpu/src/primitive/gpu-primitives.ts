@@ -7,11 +7,11 @@ import {
   type Primitive,
   type Primitives,
 } from '@tilewise/core/primitive';
+import type { KernelParts } from '../codegen/dispatch-splits.ts';
 import { boundForWriting } from '../codegen/kernel-spec.ts';
 import { demandSupport, support } from '../device/support.ts';
 import type { GpuContext } from '../runtime/context.ts';
 import type { GpuTensor } from '../runtime/memory/gpu-tensor.ts';
-import type { KernelParts } from '../runtime/plan/plan-layout.ts';
 import { recordedPlans } from '../runtime/recorded-plans.ts';
 import type { Recorder } from '../runtime/recorder.ts';
 import { kernelsOf } from './kernels-of.ts';

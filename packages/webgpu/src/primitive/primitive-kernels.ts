@@ -1,7 +1,6 @@
 import type { TensorDesc } from '@tilewise/core';
 import { inputName } from '@tilewise/core/primitive';
-import type { TensorFootprint } from '../codegen/dispatch-splits.ts';
-import type { KernelSpec } from '../codegen/kernel-spec.ts';
+import type { KernelParts } from '../codegen/dispatch-splits.ts';
 import type { Capabilities } from '../device/capabilities/capabilities.ts';
 
 /** The outputs where inputs lie, by the names of the inputs. */
@@ -18,12 +17,9 @@ export interface PrimitiveTensors {
 }
 
 /** Kernels in the order in which they run. */
-export interface PrimitiveKernels {
-  readonly kernels: readonly KernelSpec[];
+export interface PrimitiveKernels extends Omit<KernelParts, 'spans'> {
   /** How many elements the regions of the workspace have that they use, by name. */
   readonly workspace?: Readonly<Record<string, number>>;
-  /** The footprint of workgroups in each tensor, where large tensors may be bound in pieces. */
-  readonly footprints?: Readonly<Record<string, TensorFootprint>>;
 }
 
 /** The name of output n where a plan binds it. */

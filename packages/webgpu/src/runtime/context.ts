@@ -1,21 +1,20 @@
-import { type KernelTarget, kernelTarget, type TensorSizes } from '../attention/config/kernel-target.ts';
 import type { LoadedModules } from '../attention/modules/load-modules.ts';
 import type { LoadedTileKinds, TileSelector, TileTarget } from '../attention/tiles/tile-choice.ts';
-import type { KernelSpec } from '../codegen/kernel-spec.ts';
+import type { KernelParts } from '../codegen/dispatch-splits.ts';
 import type { Capabilities } from '../device/capabilities/capabilities.ts';
 import { CallMemo } from './call-memo.ts';
 import { type EagerCall, type EagerRun, runCall } from './eager-call.ts';
 import { GpuMemory, type MemorySettings } from './memory/gpu-memory.ts';
-import { makeKernelPlan } from './plan/device-plan.ts';
+import { DevicePlan } from './plan/device-plan.ts';
 import type { KernelPlan, PlanParts } from './plan/kernel-plan.ts';
-import { type KernelParts, planReasons } from './plan/plan-layout.ts';
+import { planReasons } from './plan/plan-layout.ts';
 import { PlanCache } from './plan-cache.ts';
 
 /** The parts of a context that kernels are made from: their tiles, and the loaded modules. */
 type ContextKernels = Pick<TileTarget, 'tiles' | 'tileKinds'> & { readonly modules?: LoadedModules };
 
 /** A GPU device with the tensors and compiled kernels of this library on it. Made by `createContext`. */
-export class GpuContext extends GpuMemory implements KernelTarget {
+export class GpuContext extends GpuMemory implements TileTarget {
   readonly tiles: TileSelector | undefined;
   readonly tileKinds: LoadedTileKinds;
   readonly modules: LoadedModules;
@@ -35,19 +34,12 @@ export class GpuContext extends GpuMemory implements KernelTarget {
    * @throws UnsupportedError when even one workgroup touches more of a tensor than the device binds.
    */
   plan<Options>(parts: PlanParts<Options>): KernelPlan<Options> {
-    return makeKernelPlan(this, parts);
+    return new DevicePlan(this, parts);
   }
 
   /** The features that this device lacks for such a plan; empty when the device can run the plan. */
   planReasons(parts: KernelParts): string[] {
     return planReasons(parts, this.capabilities);
-  }
-
-  /**
-   * A binding of which even one workgroup of the kernel needs more than this device binds, if there is one.
-   */
-  tooLargeFor(kernel: KernelSpec, tensors: TensorSizes): string | undefined {
-    return kernelTarget(this.capabilities).tooLargeFor(kernel, tensors);
   }
 
   /**

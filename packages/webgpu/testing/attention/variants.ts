@@ -11,7 +11,6 @@ import {
 } from '@tilewise/core';
 import { add, ge, load, maskMod, mod, mul, scoreMod, tanh } from '@tilewise/core/expr';
 import { allTools } from '../../src/api/tools/all-tools.ts';
-import { kernelTarget } from '../../src/attention/config/kernel-target.ts';
 import { backwardPlan } from '../../src/attention/plan/backward-plan.ts';
 import { forwardPlan } from '../../src/attention/plan/forward-plan.ts';
 import type { TileSelector } from '../../src/attention/tiles/tile-choice.ts';
@@ -178,7 +177,7 @@ export function kernelsOf(
 ): KernelSpec[] {
   const problem = problemOf(variant, more);
   const { q, k, v } = problem.forward;
-  const on = { target: kernelTarget(capabilities, tiles), tools: allTools };
+  const on = { target: { capabilities, tiles }, tools: allTools };
   return [
     ...forwardPlan(problem.forward, on).kernels,
     ...backwardPlan({ ...problem, dq: q, dk: k, dv: v }, on).kernels,

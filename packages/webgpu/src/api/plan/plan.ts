@@ -1,9 +1,9 @@
 import type { AttentionProblem, U64Words } from '@tilewise/core';
 import type { AttentionPlan } from '../../attention/plan/attention-plan.ts';
+import type { KernelParts } from '../../codegen/dispatch-splits.ts';
 import { demandSupport } from '../../device/support.ts';
 import type { GpuContext } from '../../runtime/context.ts';
 import type { KernelPlan } from '../../runtime/plan/kernel-plan.ts';
-import type { KernelParts } from '../../runtime/plan/plan-layout.ts';
 
 /** Numbers that may change from one encode to the next without a new plan. */
 export interface EncodeOptions {

@@ -1,4 +1,4 @@
-import { bindingLimit } from '../../codegen/dispatch-splits.ts';
+import { bindingLimit, dispatchSplits, type TensorSizes } from '../../codegen/dispatch-splits.ts';
 import type { KernelSpec } from '../../codegen/kernel-spec.ts';
 import {
   type StorageBinding,
@@ -6,7 +6,7 @@ import {
   type UniformField,
   wholeUniforms,
 } from '../../codegen/shader-part.ts';
-import type { KernelTarget, TensorSizes } from '../config/kernel-target.ts';
+import type { Capabilities } from '../../device/capabilities/capabilities.ts';
 
 /** Tensors that kernels bind several times, each time another part of them, and the bytes of such a part. */
 export interface Segments {
@@ -17,12 +17,11 @@ export interface Segments {
 }
 
 /** Makes a kernel, in segments where that is needed. */
-export type WithSegments = (make: (segments: Segments) => KernelSpec, needs: SegmentNeeds) => KernelSpec;
-
-/** The sizes that decide whether a kernel needs segments. */
-export interface SegmentNeeds extends TensorSizes {
-  readonly target: KernelTarget;
-}
+export type WithSegments = (
+  make: (segments: Segments) => KernelSpec,
+  tensors: TensorSizes,
+  capabilities: Capabilities,
+) => KernelSpec;
 
 /** More would leave no binding for anything else. */
 const maxSegments = 4;
@@ -32,9 +31,7 @@ const maxSegments = 4;
  * segments, as few as will do; `make` gives the kernel with them. One that needs too many stays as it is, and
  * its plan says so.
  */
-export const withSegments: WithSegments = (make, needs) => {
-  const { target } = needs;
-  const { capabilities } = target;
+export const withSegments: WithSegments = (make, tensors, capabilities) => {
   const limit = bindingLimit(capabilities);
   const coarse = capabilities.minStorageBufferOffsetAlignment;
   const bytes = Math.max(Math.floor((limit.bytes - limit.slack) / coarse), 1) * coarse;
@@ -43,8 +40,8 @@ export const withSegments: WithSegments = (make, needs) => {
   const first = make(segments);
   let kernel = first;
   for (;;) {
-    const tooLarge = target.tooLargeFor(kernel, needs);
-    if (tooLarge === undefined) return kernel;
+    const tooLarge = dispatchSplits(kernel, tensors, limit);
+    if (typeof tooLarge !== 'string') return kernel;
     const binding = kernel.bindings.find(({ name }) => name === tooLarge);
     const name = binding?.segment?.of ?? tooLarge;
     const count = (counts.get(name) ?? 1) + 1;

@@ -5,7 +5,6 @@ import { allTools } from '../../api/tools/all-tools.ts';
 import { dispatchSize } from '../../codegen/kernel-spec.ts';
 import { type Capabilities, guaranteedCapabilities, type KernelSpec } from '../../index.ts';
 import { planReasons } from '../../runtime/plan/plan-layout.ts';
-import { kernelTarget } from '../config/kernel-target.ts';
 import { defaultTile } from '../tiles/tile-table.ts';
 import { backwardPlan } from './backward-plan.ts';
 import { forwardPlan } from './forward-plan.ts';
@@ -35,7 +34,7 @@ function problems(
 function kernels(sizes?: Sizes, options?: SdpaBackwardOptions, limits: Partial<Capabilities> = {}) {
   const { forward, backward } = problems(sizes, options);
   const { q, k, v } = forward;
-  const target = kernelTarget({ ...guaranteedCapabilities, ...limits });
+  const target = { capabilities: { ...guaranteedCapabilities, ...limits } };
   return [
     ...forwardPlan(forward, { target, tools: allTools }).kernels,
     ...backwardPlan({ ...backward, dq: q, dk: k, dv: v }, { target, tools: allTools }).kernels,
@@ -148,7 +147,7 @@ describe('limits that WebGPU guarantees', () => {
   test('what a device cannot bind in any case is said with the kernels that need it', () => {
     const { forward } = problems({}, crowded(40));
     const capabilities = { ...guaranteedCapabilities, maxStorageBuffersPerShaderStage: 7 };
-    const made = forwardPlan(forward, { target: kernelTarget(capabilities), tools: allTools });
+    const made = forwardPlan(forward, { target: { capabilities }, tools: allTools });
     expect(planReasons(made, capabilities)).toEqual([
       "the kernel 'attention forward' needs 8 storage buffers, and this device allows 7",
     ]);

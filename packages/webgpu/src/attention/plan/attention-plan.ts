@@ -1,6 +1,6 @@
 import type { KernelSpec } from '../../codegen/kernel-spec.ts';
 import type { KernelConfig, KernelTools } from '../config/kernel-config.ts';
-import type { KernelTarget } from '../config/kernel-target.ts';
+import type { TileTarget } from '../tiles/tile-choice.ts';
 import type { PlanTensors } from './tensors.ts';
 
 /**
@@ -13,7 +13,7 @@ export interface AttentionPlan extends PlanTensors {
 
 /** Where kernels run, and on what. */
 export interface PlanOn {
-  readonly target: KernelTarget;
+  readonly target: TileTarget;
   /** Tensors that do not start at a multiple of four elements. Default: none. */
   readonly unaligned?: ReadonlySet<string>;
   /** The code for the options of the problem. */
@@ -31,14 +31,15 @@ export function kernelMaker(
   { target, unaligned = new Set(), tools }: PlanOn,
   tensors: PlanTensors,
 ): KernelMaker {
-  const buffers = target.capabilities.maxStorageBuffersPerShaderStage;
+  const { capabilities } = target;
+  const buffers = capabilities.maxStorageBuffersPerShaderStage;
   const config = { unaligned, tools, bindingBudget: { buffers, spans: tensors.spans } };
   return {
     config,
     make(kernel, changes) {
       const own = { ...config, ...changes };
       if (!tools.segments) return kernel(own);
-      return tools.segments(segments => kernel({ ...own, segments }), { ...tensors, target });
+      return tools.segments(segments => kernel({ ...own, segments }), tensors, capabilities);
     },
   };
 }

@@ -5,7 +5,6 @@ import { allTools } from '../../api/tools/all-tools.ts';
 import { guaranteedCapabilities, type KernelSpec, type TileSelector } from '../../index.ts';
 import { matrixTile } from '../../subpaths/matrix.ts';
 import { subgroupTile } from '../../subpaths/tiles.ts';
-import { kernelTarget } from '../config/kernel-target.ts';
 import { backwardPlan } from './backward-plan.ts';
 import { forwardPlan } from './forward-plan.ts';
 
@@ -37,7 +36,7 @@ function kernelsOf({
     ...{ subgroupMinSize: 32, subgroupMaxSize: 32, maxComputeWorkgroupStorageSize: 65536 },
     ...{ features: ['shader-f16', 'subgroups'], subgroupMatrixConfigs: [matrix] },
   };
-  const on = { target: kernelTarget(tiles ? able : guaranteedCapabilities, tiles), tools: allTools };
+  const on = { target: { capabilities: tiles ? able : guaranteedCapabilities, tiles }, tools: allTools };
   return [...forwardPlan(forward, on).kernels, ...backwardPlan(backward, on).kernels];
 }
 

@@ -9,8 +9,8 @@ import {
   rowShape,
   rowsFootprint,
 } from '@tilewise/core';
+import type { TensorSizes } from '../../codegen/dispatch-splits.ts';
 import type { KernelTools } from '../config/kernel-config.ts';
-import type { TensorSizes } from '../config/kernel-target.ts';
 import { captureGradient } from '../config/tensor-names.ts';
 import { fp8ListLength } from '../fp8/fp8-steps.ts';
 import { partialSums } from '../kernels/backward/partial-sums.ts';

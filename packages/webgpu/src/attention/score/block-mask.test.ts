@@ -7,8 +7,7 @@ import { readBuffer, storageBuffer } from '../../../testing/device/device-buffer
 import { sharedContext } from '../../../testing/device/shared-context.ts';
 import { allTools } from '../../api/tools/all-tools.ts';
 import type { GpuContext, KernelSpec } from '../../index.ts';
-import { makeKernelPlan } from '../../runtime/plan/device-plan.ts';
-import { kernelTarget } from '../config/kernel-target.ts';
+import { DevicePlan } from '../../runtime/plan/device-plan.ts';
 import { backwardPlan } from '../plan/backward-plan.ts';
 import { forwardPlan } from '../plan/forward-plan.ts';
 
@@ -95,7 +94,7 @@ async function visitedTiles(
   blockMask: Tensor,
 ): Promise<number> {
   const { device } = ctx;
-  const plan = makeKernelPlan(ctx, { kernels: [counting(kernel)], spans: { ...spans, visited: 1 } });
+  const plan = new DevicePlan(ctx, { kernels: [counting(kernel)], spans: { ...spans, visited: 1 } });
   const buffers = Object.fromEntries(
     [...plan.tensors, { name: 'workspace', bytes: Math.max(plan.workspaceBytes, 16) }].map(
       ({ name, bytes }) => [
@@ -125,11 +124,11 @@ test('tiles of hidden blocks are not computed, in any kernel', async () => {
   // On tiles that every adapter has.
   const own = { ...ctx.capabilities, adapter: '' };
   const backward = backwardPlan(problem, {
-    target: kernelTarget({ ...own, maxStorageBuffersPerShaderStage: 9 }),
+    target: { capabilities: { ...own, maxStorageBuffersPerShaderStage: 9 } },
     tools: allTools,
   });
   const kernels = [
-    ...forwardPlan(forward, { target: kernelTarget(own), tools: allTools }).kernels,
+    ...forwardPlan(forward, { target: { capabilities: own }, tools: allTools }).kernels,
     ...backward.kernels,
   ].filter(({ bindings, gathered }) => [...bindings, ...gathered].some(({ name }) => name === 'blockMask'));
   expect(kernels.length).toBeGreaterThanOrEqual(5);

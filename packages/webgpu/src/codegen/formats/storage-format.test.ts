@@ -2,7 +2,7 @@ import { type DType, dtypeInfo, Tensor } from '@tilewise/core';
 import { expect, test } from 'vitest';
 import { validationError } from '../../../testing/device/device-buffers.ts';
 import { sharedContext } from '../../../testing/device/shared-context.ts';
-import { makeKernelPlan } from '../../runtime/plan/device-plan.ts';
+import { DevicePlan } from '../../runtime/plan/device-plan.ts';
 import { kernelSpec } from '../kernel-spec.ts';
 import type { ShaderPart } from '../shader-part.ts';
 import { elementStore } from './element-store.ts';
@@ -41,7 +41,7 @@ async function castOnGpu(t: Tensor, dtype: DType): Promise<Tensor> {
     stored_store(at, given_value(at));
   }`,
   });
-  const plan = makeKernelPlan(ctx, { kernels: [kernel], spans: { given: t.size, stored: t.size } });
+  const plan = new DevicePlan(ctx, { kernels: [kernel], spans: { given: t.size, stored: t.size } });
   const [given, stored] = [ctx.upload(t), ctx.upload(Tensor.zeros(t.shape, { dtype }))];
   const invalid = await validationError(ctx.device, () => {
     const encoder = ctx.device.createCommandEncoder();
@@ -128,7 +128,7 @@ test('four f16 are the same as vec4<f16> and as vec4f', async () => {
     stored_store(4u * at + n, f32(is_nan || half[n] == full[n]));
   }`,
   });
-  const plan = makeKernelPlan(ctx, { kernels: [kernel], spans: { given: 65536, stored: 65536 } });
+  const plan = new DevicePlan(ctx, { kernels: [kernel], spans: { given: 65536, stored: 65536 } });
   const [given, stored] = [ctx.upload(codes), ctx.upload(Tensor.zeros([65536]))];
   const encoder = ctx.device.createCommandEncoder();
   plan.encode(encoder, { given, stored });

@@ -1,6 +1,5 @@
-import { elementCount } from '@tilewise/core';
+import { elementCount, type Footprint } from '@tilewise/core';
 import type { MatMulPrimitive } from '@tilewise/core/primitive';
-import type { TensorFootprint } from '../../codegen/dispatch-splits.ts';
 import type { PrimitiveKernels, PrimitiveTensors } from '../primitive-kernels.ts';
 import { type MatMulProblem, type Matrix, matmulProblem } from './problem.ts';
 import { productKernel } from './product.ts';
@@ -35,9 +34,9 @@ export function matmulKernels(
  * The footprint of workgroups in each tensor, so that large tensors may be bound in pieces: rows of A and C,
  * all of B.
  */
-function footprintsOf({ M, N, batch, terms, C, epilogue }: MatMulProblem): Record<string, TensorFootprint> {
+function footprintsOf({ M, N, batch, terms, C, epilogue }: MatMulProblem): Record<string, Footprint> {
   if (batch.length > 2) return {};
-  const footprint = (matrix: Matrix, rows: number, columns: number, side: 'q' | 'kv'): TensorFootprint => ({
+  const footprint = (matrix: Matrix, rows: number, columns: number, side: 'q' | 'kv'): Footprint => ({
     batches: { count: batch[0] ?? 1, stride: matrix.batchStrides[0] ?? 0 },
     heads: { count: batch[1] ?? 1, stride: matrix.batchStrides[1] ?? 0 },
     rows: { count: rows, stride: matrix.rowStride },

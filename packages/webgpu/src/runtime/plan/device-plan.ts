@@ -3,9 +3,7 @@ import { checkObject } from '@tilewise/philox/errors';
 import {
   type BindingLimit,
   bindingLimit,
-  type DispatchSplit,
   dispatchSplits,
-  type TensorFootprint,
   tooLargeReason,
 } from '../../codegen/dispatch-splits.ts';
 import { dispatchSize, type KernelSpec, withFallbacks } from '../../codegen/kernel-spec.ts';
@@ -39,15 +37,10 @@ interface Prepared {
 const maxPrepared = 4;
 
 /**
- * Makes the plan of some kernels. Where a tensor is larger than one binding may be, its kernel is dispatched
- * in splits.
- * @throws UnsupportedError when even one workgroup touches more of a tensor than the device binds.
+ * The plan of some kernels. Where a tensor is larger than one binding may be, its kernel is dispatched in
+ * splits.
  */
-export function makeKernelPlan<Options>(memory: GpuMemory, parts: PlanParts<Options>): KernelPlan<Options> {
-  return new DevicePlan(memory, parts);
-}
-
-class DevicePlan<Options> implements KernelPlan<Options> {
+export class DevicePlan<Options> implements KernelPlan<Options> {
   readonly kernels: readonly KernelSpec[];
   readonly tensors: readonly PlanTensor[];
   readonly workspaceBytes: number;
@@ -63,6 +56,7 @@ class DevicePlan<Options> implements KernelPlan<Options> {
   /** The slices of the last runs, the newest first. */
   readonly #prepared: Prepared[] = [];
 
+  /** @throws UnsupportedError when even one workgroup touches more of a tensor than the device binds. */
   constructor(memory: GpuMemory, parts: PlanParts<Options>) {
     const { capabilities } = memory;
     this.#memory = memory;
@@ -143,14 +137,13 @@ class DevicePlan<Options> implements KernelPlan<Options> {
   }
 
   #stepsWithin(limit: BindingLimit): Dispatch[] {
-    const { all, spans } = this.#layout;
-    return all
-      .filter(({ groups }) => groups > 0)
-      .flatMap(kernel =>
-        splitsOrThrow(kernel, spans, this.#parts.footprints ?? {}, limit).map(split => {
-          return { kernel, split, parameters: new ParameterBuffers(this.#memory) };
-        }),
-      );
+    const running = this.#layout.all.filter(({ groups }) => groups > 0);
+    return running.flatMap(kernel => {
+      const splits = dispatchSplits(kernel, this.#layout, limit);
+      if (typeof splits === 'string')
+        throw new UnsupportedError('webgpu', [tooLargeReason(kernel, splits, limit)]);
+      return splits.map(split => ({ kernel, split, parameters: new ParameterBuffers(this.#memory) }));
+    });
   }
 
   #checkedSlices(buffers: Readonly<Record<string, PlanBuffer>>): Slices {
@@ -254,15 +247,4 @@ class DevicePlan<Options> implements KernelPlan<Options> {
     pass.setBindGroup(0, last.group);
     pass.dispatchWorkgroups(...dispatchSize(split.end - split.first));
   }
-}
-
-function splitsOrThrow(
-  kernel: KernelSpec,
-  spans: Readonly<Record<string, number>>,
-  footprints: Readonly<Record<string, TensorFootprint>>,
-  limit: BindingLimit,
-): readonly DispatchSplit[] {
-  const splits = dispatchSplits(kernel, spans, footprints, limit);
-  if (typeof splits !== 'string') return splits;
-  throw new UnsupportedError('webgpu', [tooLargeReason(kernel, splits, limit)]);
 }

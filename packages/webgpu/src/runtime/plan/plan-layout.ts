@@ -1,24 +1,14 @@
 import {
   bindingLimit,
   dispatchSplits,
-  type TensorFootprint,
+  type KernelParts,
   tooLargeReason,
 } from '../../codegen/dispatch-splits.ts';
 import { type GatheredKernels, withGathering } from '../../codegen/gather.ts';
 import { type KernelSpec, withFallbacks } from '../../codegen/kernel-spec.ts';
-import type { StorageBinding } from '../../codegen/shader-part.ts';
-import { tensorOf } from '../../codegen/shader-part.ts';
+import { isInWorkspace, type StorageBinding, tensorOf } from '../../codegen/shader-part.ts';
 import type { Capabilities } from '../../device/capabilities/capabilities.ts';
-import { layWorkspace, type PlanTensor, planTensors, tensorsRead } from './plan-tensors.ts';
-
-/** The kernels of a plan and the sizes of their tensors: what decides whether a device can run the plan. */
-export interface KernelParts {
-  readonly kernels: readonly KernelSpec[];
-  /** Elements that each tensor takes in memory, by name. */
-  readonly spans: Readonly<Record<string, number>>;
-  /** Which elements workgroups touch, for tensors of which a dispatch may bind a part. */
-  readonly footprints?: Readonly<Record<string, TensorFootprint>>;
-}
+import type { PlanTensor } from './plan-tensors.ts';
 
 /** The kernels of a plan in order, and where their tensors lie. */
 export interface PlanLayout extends GatheredKernels {
@@ -35,20 +25,58 @@ export interface PlanLayout extends GatheredKernels {
 }
 
 /** Lays the tensors of a plan out for bindings that start at multiples of `alignment` bytes. */
-export function planLayout({ kernels: made, spans: elements }: KernelParts, alignment: number): PlanLayout {
-  const gathered = withGathering(made, elements);
+export function planLayout(parts: KernelParts, alignment: number): PlanLayout {
+  const gathered = withGathering(parts);
   const all = withFallbacks(gathered.kernels);
-  const bytesOf = (binding: StorageBinding): number => tensorBytes(gathered, binding);
-  const { starts, bytes: workspaceBytes } = layWorkspace(all, bytesOf, alignment);
-  const tensors = planTensors(all, bytesOf, workspaceBytes).filter(
-    ({ name, bytes }) => name !== 'workspace' || bytes > 0,
-  );
-  const names = tensorsRead(all);
+  const bindings = all.flatMap(kernel => kernel.bindings);
+  const workspace = layWorkspace(gathered, bindings, alignment);
+  // With the strictest demands of all kernels.
+  const tensors = new Map<string, PlanTensor>();
+  const read = new Set<string>();
+  for (const binding of bindings) {
+    const { access, alignment, updates } = binding;
+    const name = isInWorkspace(binding.name) ? 'workspace' : tensorOf(binding);
+    const seen = tensors.get(name);
+    // The content of others is written first.
+    if (updates || (access === 'read' && !seen)) read.add(name);
+    tensors.set(name, {
+      name,
+      bytes: name === 'workspace' ? workspace.workspaceBytes : tensorBytes(gathered, binding),
+      alignment: Math.max(alignment, seen?.alignment ?? 1),
+      access: seen?.access === 'read_write' ? 'read_write' : access,
+    });
+  }
+  if (workspace.workspaceBytes === 0) tensors.delete('workspace');
+  const bound = [...tensors.values()];
   return {
-    ...{ ...gathered, all, regions: starts, workspaceBytes, tensors },
-    read: tensors.filter(({ name }) => names.has(name)),
-    written: tensors.filter(({ access }) => access === 'read_write'),
+    ...gathered,
+    ...workspace,
+    all,
+    tensors: bound,
+    read: bound.filter(({ name }) => read.has(name)),
+    written: bound.filter(({ access }) => access === 'read_write'),
   };
+}
+
+/**
+ * Regions behind each other; kernels write to one and read another, so their bindings must not meet when they
+ * are rounded.
+ */
+function layWorkspace(
+  parts: KernelParts,
+  bindings: readonly StorageBinding[],
+  coarse: number,
+): Pick<PlanLayout, 'regions' | 'workspaceBytes'> {
+  const own = bindings.filter(({ name }) => isInWorkspace(name));
+  const sizes = new Map(own.map(region => [region.name, tensorBytes(parts, region)]));
+  const regions = new Map<string, number>();
+  let end = 0;
+  for (const name of [...sizes.keys()].sort()) {
+    const start = end === 0 ? 0 : Math.ceil(end / coarse) * coarse + coarse;
+    regions.set(name, start);
+    end = start + (sizes.get(name) ?? 0);
+  }
+  return { regions, workspaceBytes: end };
 }
 
 /** Bytes of the tensor that a binding is of. */
@@ -58,17 +86,17 @@ export function tensorBytes({ spans }: Pick<KernelParts, 'spans'>, binding: Stor
 
 /** The features that a device lacks for a plan; empty when the device can run the plan. */
 export function planReasons(parts: KernelParts, capabilities: Capabilities): string[] {
-  const { kernels, spans } = withGathering(parts.kernels, parts.spans);
+  const gathered = withGathering(parts);
   const { maxStorageBuffersPerShaderStage: maxBuffers } = capabilities;
   const limit = bindingLimit(capabilities);
-  const overBudget = kernels
+  const overBudget = gathered.kernels
     .filter(({ bindings }) => bindings.length > maxBuffers)
     .map(
       ({ name, bindings }) =>
         `the kernel '${name}' needs ${bindings.length} storage buffers, and this device allows ${maxBuffers}`,
     );
-  const tooLarge = kernels.flatMap(kernel => {
-    const splits = dispatchSplits(kernel, spans, parts.footprints ?? {}, limit);
+  const tooLarge = gathered.kernels.flatMap(kernel => {
+    const splits = dispatchSplits(kernel, gathered, limit);
     return typeof splits === 'string' ? [tooLargeReason(kernel, splits, limit)] : [];
   });
   return [...overBudget, ...tooLarge];

@@ -1,15 +1,12 @@
 import {
-  type DType,
   InvalidArgumentError,
   InvalidDTypeError,
   InvalidShapeError,
   nearestName,
-  type Shape,
-  type Strides,
+  type OperandLayout,
   sameShape,
 } from '@tilewise/core';
-import type { KernelSpec } from '../../codegen/kernel-spec.ts';
-import { isInWorkspace, type StorageBinding, tensorOf } from '../../codegen/shader-part.ts';
+import { isInWorkspace } from '../../codegen/shader-part.ts';
 import { checkKind } from '../../device/check-kind.ts';
 import { bufferUsage } from '../../device/webgpu-flags.ts';
 import type { GpuMemory } from '../memory/gpu-memory.ts';
@@ -41,86 +38,16 @@ export interface PlanTensor {
 }
 
 /**
- * A tensor as a problem describes it: what a GpuTensor must be; of other buffers only the bytes can be
- * checked.
+ * A tensor as a problem describes it: what a GpuTensor must be, but for the strides of dimensions of one
+ * element; of other buffers only the bytes can be checked.
  */
-export interface ExpectedTensor {
-  readonly dtypes: readonly DType[];
-  readonly shape: Shape;
-  /** The strides; those of dimensions of one element do not matter. */
-  readonly strides: Strides;
-}
-
-/** Where the regions of the workspace start, in bytes, and what they take together. */
-export interface WorkspaceLayout {
-  readonly starts: ReadonlyMap<string, number>;
-  readonly bytes: number;
-}
-
-/**
- * Regions behind each other; kernels write to one and read another, so their bindings must not meet when they
- * are rounded.
- */
-export function layWorkspace(
-  kernels: readonly KernelSpec[],
-  bytesOf: (binding: StorageBinding) => number,
-  coarse: number,
-): WorkspaceLayout {
-  const regions = kernels.flatMap(({ bindings }) => bindings.filter(({ name }) => isInWorkspace(name)));
-  const sizes = new Map(regions.map(region => [region.name, bytesOf(region)]));
-  const starts = new Map<string, number>();
-  let bytes = 0;
-  for (const name of [...sizes.keys()].sort()) {
-    const start = bytes === 0 ? 0 : Math.ceil(bytes / coarse) * coarse + coarse;
-    starts.set(name, start);
-    bytes = start + (sizes.get(name) ?? 0);
-  }
-  return { starts, bytes };
-}
+export type ExpectedTensor = Pick<OperandLayout, 'dtypes' | 'shape' | 'strides'>;
 
 /** The slice that was given for a tensor; regions of the workspace are in that of the whole. */
 export function sliceFor(slices: ReadonlyMap<string, BufferSlice>, name: string): BufferSlice {
   const slice = slices.get(isInWorkspace(name) ? 'workspace' : name);
   if (!slice) throw new TypeError(`no slice for ${name}`);
   return slice;
-}
-
-/** Every tensor that some kernel binds, with the strictest of their demands. */
-export function planTensors(
-  kernels: readonly KernelSpec[],
-  bytesOf: (binding: StorageBinding) => number,
-  workspaceBytes: number,
-): PlanTensor[] {
-  const tensors = new Map<string, PlanTensor>();
-  for (const binding of kernels.flatMap(kernel => kernel.bindings)) {
-    const { access, alignment } = binding;
-    const name = planName(binding);
-    const seen = tensors.get(name);
-    tensors.set(name, {
-      name,
-      bytes: name === 'workspace' ? workspaceBytes : bytesOf(binding),
-      alignment: Math.max(alignment, seen?.alignment ?? 1),
-      access: seen?.access === 'read_write' ? 'read_write' : access,
-    });
-  }
-  return [...tensors.values()];
-}
-
-/** The names of tensors of which a plan reads what they hold when it starts; others it writes first. */
-export function tensorsRead(kernels: readonly KernelSpec[]): ReadonlySet<string> {
-  const seen = new Set<string>();
-  const read = new Set<string>();
-  for (const binding of kernels.flatMap(({ bindings }) => bindings)) {
-    const name = planName(binding);
-    if (binding.updates || (binding.access === 'read' && !seen.has(name))) read.add(name);
-    seen.add(name);
-  }
-  return read;
-}
-
-/** The name under which a caller gives a binding. */
-function planName(binding: StorageBinding): string {
-  return isInWorkspace(binding.name) ? 'workspace' : tensorOf(binding);
 }
 
 /**
