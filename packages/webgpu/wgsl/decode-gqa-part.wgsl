@@ -204,7 +204,8 @@ fn main(
     return;
   }
 
-  // One tile of queries of head h, and one part of their keys. Large tiles of causal masks come first.
+  // One tile of queries of head h, and one part of their keys.
+  // Large tiles of causal masks come first.
   let part = group % P.parts;
   let place = group / P.parts;
   let tile = P.tiles - 1u - place % P.tiles;

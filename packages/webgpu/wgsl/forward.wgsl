@@ -217,7 +217,8 @@ fn main(
     return;
   }
 
-  // One tile of queries of head h. Large tiles of causal masks come first.
+  // One tile of queries of head h.
+  // Large tiles of causal masks come first.
   let place = group;
   let tile = P.tiles - 1u - place % P.tiles;
   let h = (place / P.tiles) % P.head_groups;

@@ -79,8 +79,8 @@ export function forwardKernel(
 
   // At the end each lane has summed its own keys: the row's sum is over all its lanes.
   const body = `
-  // One tile of queries of head h${split ? ', and one part of their keys' : ''}. Large tiles of causal masks
-  // come first.
+  // One tile of queries of head h${split ? ', and one part of their keys' : ''}.
+  // Large tiles of causal masks come first.
   ${split ? 'let part = group % P.parts;' : ''}
   let place = ${split ? 'group / P.parts' : 'group'};
   let tile = P.tiles - 1u - place % P.tiles;
