@@ -1,8 +1,6 @@
 import type { KernelParts } from './dispatch-splits.ts';
-import { type KernelSpec, kernelSpec, withFallbacks } from './kernel-spec.ts';
-import { gatheredTensor, type StorageBinding, wholeUniforms } from './shader-part.ts';
-
-const lanes = 64;
+import { forPlaces, type KernelSpec, kernelSpec, ownPlace, withFallbacks } from './kernel-spec.ts';
+import { gatheredBinding, gatheredTensor, type StorageBinding, wholeUniforms } from './shader-part.ts';
 
 /**
  * Kernels with what must run before them so that they find the tensors that they do not bind;
@@ -42,29 +40,21 @@ function wordsOf({ elementBytes }: StorageBinding, elements: number): number {
  * buffer.
  */
 function gatherKernel({ name, elementBytes }: StorageBinding, count: number, to: number): KernelSpec {
+  const target_base = { wordOf: gatheredTensor };
   return kernelSpec({
     name: 'gather',
-    groups: Math.ceil(count / lanes),
-    workgroupSize: lanes,
+    ...forPlaces(count),
     parts: [
       {
         bindings: [
           { name, variable: 'source', element: 'u32', access: 'read', elementBytes, alignment: elementBytes },
-          {
-            ...{ name: gatheredTensor, variable: 'target_words', element: 'u32', access: 'read_write' },
-            ...{ elementBytes: 4, alignment: 4 },
-          },
+          { ...gatheredBinding, variable: 'target_words', access: 'read_write' },
         ],
-        uniforms: wholeUniforms({
-          count,
-          source_base: { wordOf: name },
-          target_base: { wordOf: gatheredTensor },
-          to,
-        }),
+        uniforms: wholeUniforms({ count, source_base: { wordOf: name }, target_base, to }),
       },
     ],
     body: `
-  let n = group * ${lanes}u + lane;
+  let n = ${ownPlace};
   if (n < min(P.count, arrayLength(&source) - P.source_base)) {
     target_words[P.target_base + P.to + n] = source[P.source_base + n];
   }`,

@@ -116,6 +116,15 @@ ${body.trimEnd()}
   return { name, wgsl: `${formatWgsl(withoutIdle(source))}\n`, bindings, gathered, uniforms, groups, grid };
 }
 
+/** WGSL: the place of an invocation in a kernel of `forPlaces`. */
+export const ownPlace = 'group * 64u + lane';
+
+/** The workgroups of a kernel that has an invocation for each of so many places, and more: see `ownPlace`. */
+export const forPlaces = (places: number): { readonly groups: number; readonly workgroupSize: number } => ({
+  groups: Math.ceil(places / 64),
+  workgroupSize: 64,
+});
+
 /** Parts declare the workgroup memory of all that they can do; a kernel has that of what it does. */
 function withoutIdle(source: string): string {
   return source.replace(/^var<workgroup> (\w+).*\n/gm, (line, name: string) =>

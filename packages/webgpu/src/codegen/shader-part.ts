@@ -42,7 +42,7 @@ export const readElement = (variable: string, index: string): string => `read_${
 /** The region of the workspace that gathered tensors are read from, one behind the other. */
 export const gatheredTensor = 'workspace.gathered';
 
-const gatheredBinding: StorageBinding = {
+export const gatheredBinding: StorageBinding = {
   name: gatheredTensor,
   variable: 'gathered',
   element: 'u32',

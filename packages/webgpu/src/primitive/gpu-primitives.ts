@@ -1,9 +1,8 @@
-import { dtypeInfo, elementsSpanned, type Support, type TensorDesc } from '@tilewise/core';
+import { dtypeInfo, elementsSpanned, type TensorDesc } from '@tilewise/core';
 import {
   canOverwrite,
   checkPrimitive,
   inputName,
-  type PreparedPrimitive,
   type Primitive,
   type Primitives,
 } from '@tilewise/core/primitive';
@@ -15,13 +14,50 @@ import type { GpuTensor } from '../runtime/memory/gpu-tensor.ts';
 import { recordedPlans } from '../runtime/recorded-plans.ts';
 import type { Recorder } from '../runtime/recorder.ts';
 import { kernelsOf } from './kernels-of.ts';
-import { byName, type InPlaceNames, outputName } from './primitive-kernels.ts';
+import { byName, outputName, type PrimitiveTensors } from './primitive-kernels.ts';
 
 /** The plain operations on a context's device. */
 export function gpuPrimitives(ctx: GpuContext, recorder: Recorder): Primitives<GpuTensor> {
+  const { capabilities } = ctx;
+  /** Kernels and what they run on, all tensors by name. */
+  const partsOf = (primitive: Primitive, tensors: Omit<PrimitiveTensors, 'capabilities'>): KernelParts => {
+    const { workspace, ...made } = kernelsOf(primitive, { ...tensors, capabilities });
+    return { ...made, spans: { ...byName(tensors.inputs, tensors.outputs, elementsSpanned), ...workspace } };
+  };
+  const checkSupport: Primitives<GpuTensor>['checkSupport'] = (primitive, inputs, outputs) => {
+    const unfit = tensorReasons(primitive, [...inputs, ...outputs]);
+    if (unfit.length > 0) return support(unfit);
+    return support(ctx.planReasons(partsOf(primitive, { inputs, outputs, unaligned: new Set() })));
+  };
   return {
-    checkSupport: (primitive, inputs, outputs) => checkSupport(ctx, primitive, inputs, outputs),
-    prepare: (primitive, inputs, outputs) => prepare(ctx, recorder, primitive, inputs, outputs),
+    checkSupport,
+    prepare(primitive, inputs, outputs) {
+      checkPrimitive(primitive, inputs, outputs);
+      demandSupport(checkSupport(primitive, inputs, outputs).reasons);
+      // Where an input cannot be overwritten, a plan refuses that the input shares memory with an output.
+      const pairs = inputs.flatMap((_, n) =>
+        outputs.flatMap((to, m) =>
+          canOverwrite(primitive, inputs, n, to) ? [[inputName(n), outputName(m)] as const] : [],
+        ),
+      );
+      const plans = recordedPlans(
+        recorder,
+        (unaligned, shared, pairsInPlace) => {
+          const inPlace = Object.fromEntries(pairsInPlace);
+          const parts = partsOf(primitive, { inputs, outputs, unaligned: new Set(unaligned), inPlace });
+          return ctx.plan({ ...parts, kernels: parts.kernels.map(own => boundForWriting(own, shared)) });
+        },
+        pairs,
+      );
+      return {
+        workspaceBytes: plans.workspaceBytes,
+        run(from, to, workspace) {
+          const tensors = byName(from, to, (tensor, argument) => ctx.checkOwn(argument, tensor));
+          plans.run(tensors, workspace);
+        },
+        release: () => plans.release(),
+      };
+    },
     allocate: ({ dtype, shape, strides }) => ctx.allocate(shape, dtype, strides),
     view: (tensor, desc) => ctx.view(tensor, desc),
     placeOf(tensor, argument = 'tensor') {
@@ -29,17 +65,6 @@ export function gpuPrimitives(ctx: GpuContext, recorder: Recorder): Primitives<G
       return { memory: buffer, byteOffset };
     },
   };
-}
-
-function checkSupport(
-  ctx: GpuContext,
-  primitive: Primitive,
-  inputs: readonly TensorDesc[],
-  outputs: readonly TensorDesc[],
-): Support {
-  const unfit = tensorReasons(primitive, [...inputs, ...outputs]);
-  if (unfit.length > 0) return support(unfit);
-  return support(ctx.planReasons(planParts(ctx, primitive, inputs, outputs, new Set())));
 }
 
 /** The reasons against tensors before any kernel is made for them. */
@@ -52,52 +77,4 @@ function tensorReasons(primitive: Primitive, tensors: readonly TensorDesc[]): st
       : []),
     ...(tensors.some(t => elementsSpanned(t) >= 2 ** 32) ? ['a tensor spans 2^32 elements or more'] : []),
   ];
-}
-
-/** Kernels and what they run on, all tensors by name. */
-function planParts(
-  { capabilities }: GpuContext,
-  primitive: Primitive,
-  inputs: readonly TensorDesc[],
-  outputs: readonly TensorDesc[],
-  unaligned: ReadonlySet<string>,
-  inPlace: InPlaceNames = {},
-): KernelParts {
-  const made = kernelsOf(primitive, { inputs, outputs, unaligned, capabilities, inPlace });
-  const spans = { ...byName(inputs, outputs, elementsSpanned), ...made.workspace };
-  return { kernels: made.kernels, spans, footprints: made.footprints };
-}
-
-function prepare(
-  ctx: GpuContext,
-  recorder: Recorder,
-  primitive: Primitive,
-  inputs: readonly TensorDesc[],
-  outputs: readonly TensorDesc[],
-): PreparedPrimitive<GpuTensor> {
-  checkPrimitive(primitive, inputs, outputs);
-  demandSupport(checkSupport(ctx, primitive, inputs, outputs).reasons);
-  // Where an input cannot be overwritten, a plan refuses that the input shares memory with an output.
-  const pairs = inputs.flatMap((_, n) =>
-    outputs.flatMap((to, m) =>
-      canOverwrite(primitive, inputs, n, to) ? [[inputName(n), outputName(m)] as const] : [],
-    ),
-  );
-  const plans = recordedPlans(
-    recorder,
-    (unaligned, shared, inPlace) => {
-      const homes = Object.fromEntries(inPlace);
-      const { kernels, ...parts } = planParts(ctx, primitive, inputs, outputs, new Set(unaligned), homes);
-      return ctx.plan({ ...parts, kernels: kernels.map(kernel => boundForWriting(kernel, shared)) });
-    },
-    pairs,
-  );
-  return {
-    workspaceBytes: plans.workspaceBytes,
-    run(from, to, workspace) {
-      const tensors = byName(from, to, (tensor, argument) => ctx.checkOwn(argument, tensor));
-      plans.run(tensors, workspace);
-    },
-    release: () => plans.release(),
-  };
 }

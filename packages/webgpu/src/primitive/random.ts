@@ -1,12 +1,11 @@
+import { elementCount } from '@tilewise/core';
 import type { RandomPrimitive } from '@tilewise/core/primitive';
 import { philox4x32Wgsl, uniformWgsl } from '@tilewise/philox/wgsl';
-import { kernelSpec } from '../codegen/kernel-spec.ts';
+import { forPlaces, kernelSpec, ownPlace } from '../codegen/kernel-spec.ts';
 import { type ShaderPart, wholeUniforms } from '../codegen/shader-part.ts';
-import { indexNames, indexSpace, placesIn, splitPlace } from './access/index-space.ts';
+import { indexNames, indexSpace, splitPlace } from './access/index-space.ts';
 import { readAnywhere, writePlaces, writingOf } from './access/tensor-access.ts';
 import type { PrimitiveKernels, PrimitiveTensors } from './primitive-kernels.ts';
-
-const lanes = 64;
 
 /**
  * Random numbers by the index of the element: an invocation draws one block, whose four words are four
@@ -19,14 +18,13 @@ export function randomKernels(
   const [output] = outputs;
   const space = indexSpace(output.shape, { y0: output.strides }, null, false);
   const { extents } = space;
-  const count = placesIn(space);
+  const count = elementCount(extents);
   const writing = writingOf(output, { extents, steps: space.steps.y0 }, unaligned.has('y0'));
   const names = indexNames(extents.length).join(', ');
   const isBernoulli = distribution === 'bernoulli';
   const kernel = kernelSpec({
     name: 'random',
-    groups: Math.ceil(count / (4 * lanes)),
-    workgroupSize: lanes,
+    ...forPlaces(Math.ceil(count / 4)),
     parts: [
       { uniforms: [...wholeUniforms({ count }), ...wholeUniforms(extents, 'extent')] },
       { requires: [philox4x32Wgsl(10)] },
@@ -37,7 +35,7 @@ export function randomKernels(
         : [uniform]),
       writePlaces('y0', output, space.steps.y0, writing, isBernoulli ? 'bool' : 'f32'),
     ],
-    body: `  let first = (group * ${lanes}u + lane) * 4u;
+    body: `  let first = (${ownPlace}) * 4u;
   if (first >= P.count) {
     return;
   }

@@ -1,13 +1,11 @@
 import { elementCount } from '@tilewise/core';
 import type { TensorScatterPrimitive } from '@tilewise/core/primitive';
 import { elementFormat, wgslTypes } from '../codegen/formats/element-format.ts';
-import { kernelSpec } from '../codegen/kernel-spec.ts';
+import { forPlaces, kernelSpec, ownPlace } from '../codegen/kernel-spec.ts';
 import { wholeUniforms } from '../codegen/shader-part.ts';
 import { indexNames, splitPlace } from './access/index-space.ts';
 import { readPlaces, writePlaces } from './access/tensor-access.ts';
 import type { PrimitiveKernels, PrimitiveTensors } from './primitive-kernels.ts';
-
-const lanes = 64;
 
 /** Writes a part of a tensor: an invocation has one element of the update. */
 export function tensorScatterKernels(
@@ -23,8 +21,7 @@ export function tensorScatterKernels(
   const target = indices.map((index, d) => (d === axis ? 'u32(at)' : index));
   const kernel = kernelSpec({
     name: 'tensor scatter',
-    groups: Math.ceil(count / lanes),
-    workgroupSize: lanes,
+    ...forPlaces(count),
     parts: [
       {
         uniforms: [
@@ -37,7 +34,7 @@ export function tensorScatterKernels(
       readPlaces('x1', first, first.strides, null),
       writePlaces('y0', output, output.strides, 'each', type),
     ],
-    body: `  let place = group * ${lanes}u + lane;
+    body: `  let place = ${ownPlace};
   if (place < P.count) {
     ${splitPlace('place', shape.length)}
     let at = i32(x1_at(i0)) + i32(${indices[axis]});

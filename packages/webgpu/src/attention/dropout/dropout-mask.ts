@@ -1,11 +1,10 @@
 import type { AttentionProblem } from '@tilewise/core';
-import { type KernelSpec, kernelSpec } from '../../codegen/kernel-spec.ts';
+import { readBinding } from '../../codegen/formats/tensor-binding.ts';
+import { forPlaces, type KernelSpec, kernelSpec, ownPlace } from '../../codegen/kernel-spec.ts';
 import { wholeUniforms } from '../../codegen/shader-part.ts';
 import { dropoutMaskOutput } from '../config/tensor-names.ts';
 import { sequencePart } from '../layout/sequence.ts';
 import { dropoutPart } from './dropout.ts';
-
-const lanes = 64;
 
 /**
  * Every decision of dropout, u8 (B, Hq, Sq, Skv), 1 = kept, also of pairs that are not visible; 0 beyond
@@ -16,8 +15,9 @@ export function dropoutMaskKernel(problem: AttentionProblem): KernelSpec {
   const { B, Hq, Sq, Skv, q, k } = problem;
   const dropout = dropoutPart(problem);
   const count = B * Hq * Sq * Skv;
+  const words = readBinding(dropoutMaskOutput, { bytes: 1, scalarElement: 'u32' }, true);
   const body = `
-  let word = group * ${lanes}u + lane;
+  let word = ${ownPlace};
   let first = word * 4u;
   if (first < P.count) {
     var kept = vec4<bool>(false);
@@ -39,21 +39,11 @@ export function dropoutMaskKernel(problem: AttentionProblem): KernelSpec {
   }`;
   return kernelSpec({
     name: 'attention dropout mask',
-    groups: Math.ceil(count / (4 * lanes)),
-    workgroupSize: lanes,
+    ...forPlaces(Math.ceil(count / 4)),
     parts: [
       {
         uniforms: wholeUniforms({ Hq, count, mask_base: { offsetOf: dropoutMaskOutput } }),
-        bindings: [
-          {
-            name: dropoutMaskOutput,
-            variable: 'decisions',
-            element: 'u32',
-            access: 'read_write',
-            elementBytes: 1,
-            alignment: 4,
-          },
-        ],
+        bindings: [{ ...words, variable: 'decisions', access: 'read_write' }],
       },
       ...sequencePart(problem, {}),
       ...(dropout ? [dropout] : []),

@@ -4,8 +4,9 @@ import { wholeUniforms } from '../../codegen/shader-part.ts';
 import { repeat } from '../../codegen/text.ts';
 import type { KernelConfig } from '../config/kernel-config.ts';
 import { skipUnless } from '../kernels/workgroup-reads.ts';
+import { wordTensor } from '../layout/list.ts';
 import { readOperand, writeOperand } from '../layout/operand.ts';
-import { probabilitiesPart, rowAddressing, rowTensor } from '../layout/row-results.ts';
+import { probabilitiesPart, rowAddressing } from '../layout/row-results.ts';
 import { sequencePart } from '../layout/sequence.ts';
 import { scorePart } from '../score/score.ts';
 import { tileCols, tileLanes, tileRows } from '../tiles/tile.ts';
@@ -85,7 +86,7 @@ export function fp8OutputKernel(problem: AttentionProblem, config: KernelConfig)
       writeOperand('o', problem.o, config),
       rowAddressing(problem),
       probabilitiesPart,
-      rowTensor('lse', 'read', 'u32'),
+      wordTensor('lse', 'read', 'u32'),
       ...score.parts,
       ...(dropout ? [dropout] : []),
     ],

@@ -9,8 +9,12 @@ import {
 import type { WgslPiece } from '@tilewise/philox/wgsl';
 import { storageFormat } from '../../codegen/formats/storage-format.ts';
 import { type KernelSpec, kernelSpec } from '../../codegen/kernel-spec.ts';
-import { readElement, wholeUniforms } from '../../codegen/shader-part.ts';
+import { readElement } from '../../codegen/shader-part.ts';
+import { listPart, wordTensor } from '../layout/list.ts';
 import { type AmaxName, amaxNames, amaxPlace, type Fp8Kernel } from './fp8-steps.ts';
+
+/** The list `fp8` where largest values are measured to it. */
+const atomics = /* @__PURE__ */ wordTensor('fp8', 'read_write', 'atomic<u32>');
 
 /** The scale of P where operands had block scales; their dS is rounded in blocks. */
 const blockScaleS = { forward: 16, backward: 256 } as const;
@@ -32,6 +36,7 @@ export function fp8Arithmetic(
   const fixed = dequantised ? blockScaleS[pass] : null;
   const rounding = roundingOf({ fp8, q });
   const measures = measured.length > 0;
+  const scalars = fixed ? {} : listPart('fp8', 'f32');
   const scalar = (name: Fp8ScalarName): string => {
     if (fixed) return name === 'scaleS' ? `${fixed}.0` : name === 'descaleS' ? `${1 / fixed}` : '1.0';
     const at = `P.fp8_base + ${fp8ScalarNames.indexOf(name)}u`;
@@ -49,22 +54,10 @@ export function fp8Arithmetic(
   };
   return {
     parts: [
+      measures
+        ? { ...atomics, bindings: atomics.bindings.map(own => ({ ...own, updates: !fixed })) }
+        : scalars,
       {
-        bindings:
-          fixed && !measures
-            ? []
-            : [
-                {
-                  name: 'fp8',
-                  element: measures ? 'atomic<u32>' : 'f32',
-                  access: measures ? 'read_write' : 'read',
-                  updates: measures && !fixed,
-                  elementBytes: 4,
-                  alignment: 4,
-                  gatherable: !measures,
-                },
-              ],
-        uniforms: wholeUniforms({ fp8_base: { offsetOf: 'fp8' } }),
         requires: rounding.requires,
         code: [...measured.map(name => `var<private> ${name}: f32 = 0.0;`), ...used.map(code)].join('\n\n'),
       },
@@ -102,14 +95,7 @@ export function clearAmaxKernels(measured: readonly AmaxName[]): KernelSpec[] {
     name: 'attention amax clear',
     groups: 1,
     workgroupSize: amaxNames.length,
-    parts: [
-      {
-        bindings: [
-          { name: 'fp8', element: 'atomic<u32>', access: 'read_write', elementBytes: 4, alignment: 4 },
-        ],
-        uniforms: wholeUniforms({ fp8_base: { offsetOf: 'fp8' } }),
-      },
-    ],
+    parts: [atomics],
     body: `  atomicStore(&fp8[P.fp8_base + ${fp8ScalarNames.length}u + lane], 0u);`,
   });
   return [clear];

@@ -11,7 +11,13 @@ import {
   mxfp8Shape,
   type OperandDesc,
 } from '@tilewise/core';
-import { type KernelSpec, kernelSpec, renameTensors } from '../../codegen/kernel-spec.ts';
+import {
+  forPlaces,
+  type KernelSpec,
+  kernelSpec,
+  ownPlace,
+  renameTensors,
+} from '../../codegen/kernel-spec.ts';
 import { type ShaderPart, wholeUniforms } from '../../codegen/shader-part.ts';
 import type { KernelConfig } from '../config/kernel-config.ts';
 import { readOperand, writeOperand } from '../layout/operand.ts';
@@ -96,8 +102,6 @@ export function dequantiseKernels(
   return names.map(name => dequantiseKernel(problem, name, fp8.layout, config));
 }
 
-const lanes = 64;
-
 /** Brings a quantised operand to the workspace: four channels for each lane. */
 function dequantiseKernel(
   problem: AttentionProblem,
@@ -117,8 +121,7 @@ function dequantiseKernel(
   });
   const kernel = kernelSpec({
     name: 'attention dequantise',
-    groups: Math.ceil((B * H * S * vectors) / lanes),
-    workgroupSize: lanes,
+    ...forPlaces(B * H * S * vectors),
     parts: [
       {
         uniforms: [word('vectors', vectors), word('S', S), word('H', H), word('B', B)],
@@ -129,7 +132,7 @@ function dequantiseKernel(
       writeOperand('dequantised', dense(problem, name, 'bf16'), { ...config, unaligned: new Set() }),
     ],
     body: `
-  let at = group * ${lanes}u + lane;
+  let at = ${ownPlace};
   let d = 4u * (at % P.vectors);
   let s = (at / P.vectors) % P.S;
   let head = at / (P.vectors * P.S);

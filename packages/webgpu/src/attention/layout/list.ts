@@ -12,6 +12,23 @@ export function listPart(name: string, element: 'i32' | 'u32' | 'f32', variable:
   };
 }
 
+/**
+ * A contiguous tensor, bound as an array of words or of pairs of them; the uniform `NAME_base` is its start.
+ * @param variable its name in WGSL; default: the tensor's.
+ */
+export function wordTensor(
+  name: string,
+  access: 'read' | 'read_write',
+  element: 'f32' | 'u32' | 'vec2f' | 'atomic<u32>',
+  variable: string = name,
+): Required<Pick<ShaderPart, 'bindings' | 'uniforms'>> {
+  const bytes = element === 'vec2f' ? 8 : 4;
+  return {
+    bindings: [{ name, variable, element, access, elementBytes: bytes, alignment: bytes }],
+    uniforms: wholeUniforms({ [`${variable}_base`]: { offsetOf: name } }),
+  };
+}
+
 /** WGSL expression of an element of a list. */
 export const listElement = (variable: string, index: string): string =>
   readElement(variable, `P.${variable}_base + ${index}`);

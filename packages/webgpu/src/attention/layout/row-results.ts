@@ -20,25 +20,6 @@ fn row_count(seq: Sequence) -> u32 {
   };
 }
 
-/** A contiguous f32 tensor with one number per row, bound as `element`. */
-export function rowTensor(
-  name: string,
-  access: 'read' | 'read_write',
-  element: 'f32' | 'u32' | 'vec2f',
-): ShaderPart {
-  const bytes = element === 'vec2f' ? 8 : 4;
-  return {
-    bindings: [{ name, element, access, elementBytes: bytes, alignment: bytes }],
-    uniforms: wholeUniforms({ [`${name}_base`]: { offsetOf: name } }),
-  };
-}
-
-/**
- * Least finite f32: the maximum of no scores. Not −Infinity, as WGSL arithmetic may assume that there are
- * none.
- */
-export const lowest = '-0x1.fffffep+127f';
-
 /** Results that forward gives with one number per row. */
 export type RowOutput = 'lse' | 'max' | 'sumExp';
 

@@ -1,7 +1,7 @@
 import { type BackwardProblem, dtypeTraits, elementCount, type TensorDesc } from '@tilewise/core';
 import type { ExprTools } from '@tilewise/core/expr';
 import { elementStore } from '../../codegen/formats/element-store.ts';
-import { type KernelSpec, kernelSpec } from '../../codegen/kernel-spec.ts';
+import { forPlaces, type KernelSpec, kernelSpec, ownPlace } from '../../codegen/kernel-spec.ts';
 import { type ShaderPart, wholeUniforms } from '../../codegen/shader-part.ts';
 import { repeat } from '../../codegen/text.ts';
 import type { KernelConfig } from '../config/kernel-config.ts';
@@ -128,7 +128,7 @@ export function captureGradientKernels(
   const body = `
   let tx = lane % ${tile.grid.tx}u;
   let ty = lane / ${tile.grid.tx}u;
-  let table = P.sums_base + group * P.table_vectors;
+  let table = P.partial_sums_base + group * P.table_vectors;
   for (var n = lane; n < P.table_vectors; n += ${tileLanes(tile)}u) {
     partial_sums[table + n] = vec2f();
   }
@@ -238,8 +238,6 @@ fn add_pairs(table: u32, lane: u32) {
 }`;
 }
 
-const lanes = 64;
-
 /** The sum of all tables, in their order, for the elements of one tensor. */
 function reduceKernel(
   { name, desc, first, count }: Table['captures'][number],
@@ -247,18 +245,17 @@ function reduceKernel(
   tables: ShaderPart,
 ): KernelSpec {
   const body = `
-  let n = group * ${lanes}u + lane;
+  let n = ${ownPlace};
   if (n < P.count) {
     var sum = 0.0;
     for (var copy = 0u; copy < P.copies; copy++) {
-      sum += partial_sums[P.sums_base + copy * P.table_vectors + (P.first + n) / 2u][(P.first + n) % 2u];
+      sum += partial_sums[P.partial_sums_base + copy * P.table_vectors + (P.first + n) / 2u][(P.first + n) % 2u];
     }
     result_store(n, sum);
   }`;
   return kernelSpec({
     name: `attention ${captureGradient(name)}`,
-    groups: Math.ceil(count / lanes),
-    workgroupSize: lanes,
+    ...forPlaces(count),
     parts: [
       { uniforms: wholeUniforms({ count, copies, first }) },
       tables,

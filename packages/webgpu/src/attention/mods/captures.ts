@@ -1,5 +1,5 @@
 import { type DType, dtypeTraits, type TensorDesc } from '@tilewise/core';
-import { isNegativeInfinity } from '../../codegen/formats/float-bits.ts';
+import { isNegativeInfinity, lowest } from '../../codegen/formats/float-bits.ts';
 import { storageFormat } from '../../codegen/formats/storage-format.ts';
 import { readBinding } from '../../codegen/formats/tensor-binding.ts';
 import { readElement, type ShaderPart, wholeUniforms } from '../../codegen/shader-part.ts';
@@ -57,7 +57,7 @@ export function capturePart(name: string, { dtype, shape, strides }: TensorDesc)
 
 fn ${captureLoad(name)}(${parameters}) -> f32 {
   let x = bitcast<f32>(${captureBits(name)}(${dims.map(d => `i${d}`).join(', ')}));
-  return select(x, -0x1.fffffep+127f, is_negative_infinity(x));
+  return select(x, ${lowest}, is_negative_infinity(x));
 }`;
   return {
     bindings: [{ ...readBinding(tensor, { bytes, scalarElement }), variable, gatherable: true }],

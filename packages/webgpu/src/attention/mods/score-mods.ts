@@ -1,7 +1,7 @@
 import type { Expr } from '@tilewise/core';
 import type { ExprTools } from '@tilewise/core/expr';
 import type { WgslPiece } from '@tilewise/philox/wgsl';
-import { isNegativeInfinity } from '../../codegen/formats/float-bits.ts';
+import { isNegativeInfinity, lowest } from '../../codegen/formats/float-bits.ts';
 import type { ScoreStageFactory } from '../score/stage.ts';
 import { captureBits, captureLoad } from './captures.ts';
 
@@ -19,7 +19,8 @@ export function exprFunction(tools: ExprTools, name: string, type: string, expr:
     bits: (capture, index) => `${captureBits(capture)}(${index.join(', ')})`,
   });
   return `fn ${name}(${placeParameters}) -> ${type} {
-  ${[...statements.split('\n').filter(Boolean), `return ${value};`].join('\n')}
+  ${statements}
+  return ${value};
 }`;
 }
 
@@ -63,7 +64,7 @@ export const scoreModStage =
     s[c] = score_mod(unmodified[c], ${placeArguments});
     ${slopes[slope]}
     let masked = score_mod_masks(unmodified[c], ${placeArguments});
-    ${masks ? 'visible[c] = visible[c] && !(masked || is_negative_infinity(s[c]));' : 's[c] = select(s[c], -0x1.fffffep+127f, masked);'}
+    ${masks ? 'visible[c] = visible[c] && !(masked || is_negative_infinity(s[c]));' : `s[c] = select(s[c], ${lowest}, masked);`}
   }`,
       masks,
     };

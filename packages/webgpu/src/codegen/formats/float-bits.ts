@@ -41,6 +41,12 @@ export const isNaN4: WgslPiece = {
 export const highest = '0x1.fffffep+127f';
 
 /**
+ * The least finite f32, such as the maximum of no scores. Not −Infinity, as WGSL arithmetic may assume that
+ * there are none.
+ */
+export const lowest = '-0x1.fffffep+127f';
+
+/**
  * NaN and +Infinity as the largest finite number, which marks a row of scores whose softmax is NaN. As signed
  * numbers, the bits of +Infinity and of NaN without a sign are the largest; as unsigned numbers, those of NaN
  * with a sign.

@@ -53,11 +53,6 @@ export function indexSpace(
   };
 }
 
-/** How many places there are. */
-export function placesIn({ extents }: Pick<IndexSpace, 'extents'>): number {
-  return extents.reduce((product, n) => product * n, 1);
-}
-
 /**
  * Statements that declare the index along each of `rank` dimensions, `i0`, `i1`… from `from` on, of place
  * number `place`; the last dimension runs fastest. The extents are the uniforms `extent0`… of the same

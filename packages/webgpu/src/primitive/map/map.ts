@@ -1,14 +1,13 @@
+import { elementCount } from '@tilewise/core';
 import type { MapPrimitive } from '@tilewise/core/primitive';
 import { wgslTypes } from '../../codegen/formats/element-format.ts';
-import { kernelSpec } from '../../codegen/kernel-spec.ts';
+import { forPlaces, kernelSpec, ownPlace } from '../../codegen/kernel-spec.ts';
 import { wholeUniforms } from '../../codegen/shader-part.ts';
-import { broadcastStrides, indexNames, indexSpace, placesIn, splitPlace } from '../access/index-space.ts';
+import { broadcastStrides, indexNames, indexSpace, splitPlace } from '../access/index-space.ts';
 import { bindingPressureOf, writePlaces, writingOf } from '../access/tensor-access.ts';
 import { outputName, type PrimitiveKernels, type PrimitiveTensors } from '../primitive-kernels.ts';
 import { expressionReads, inputsByName, placedExpression } from './placed-expression.ts';
 import { transposedInput, transposingMap } from './transposing-map.ts';
-
-const lanes = 64;
 
 /**
  * A map in one kernel. An invocation computes four elements in a row, so that it owns every word that it
@@ -27,16 +26,14 @@ export function mapKernels({ value }: MapPrimitive, tensors: PrimitiveTensors): 
   const space = indexSpace(output.shape, { [result]: output.strides, ...steps }, result, coordinates);
   const { extents } = space;
   const rank = extents.length;
+  const placed = { expr: value, inputs: named, space, unaligned, isOverBudget, inPlace };
   const transposed = isOverBudget ? null : transposedInput(space, result, here);
-  if (transposed) {
-    const placed = { inputs: named, output, result, space, unaligned, inPlace };
-    return { kernels: [transposingMap({ kind: 'map', value }, placed, transposed)] };
-  }
+  if (transposed) return { kernels: [transposingMap({ ...placed, four: false }, output, transposed)] };
   const writing = writingOf(output, { extents, steps: space.steps[result] }, unaligned.has(result));
   const four = writing === 'vector';
   const at = indexNames(rank).join(', ');
   const { four: vector } = wgslTypes[value.type];
-  const count = placesIn(space);
+  const count = elementCount(extents);
   const quad = four
     ? `${splitPlace('first', rank)}
   ${result}_store4(vec4u(${result}_element(${at})), 4u, value_at4(${at}));`
@@ -51,14 +48,13 @@ export function mapKernels({ value }: MapPrimitive, tensors: PrimitiveTensors): 
   ${result}_store4(places, count, values);`;
   const kernel = kernelSpec({
     name: 'map',
-    groups: Math.ceil(count / (4 * lanes)),
-    workgroupSize: lanes,
+    ...forPlaces(Math.ceil(count / 4)),
     parts: [
       { uniforms: [...wholeUniforms({ count }), ...wholeUniforms(extents, 'extent')] },
-      ...placedExpression({ expr: value, inputs: named, space, four, unaligned, isOverBudget, inPlace }),
+      ...placedExpression({ ...placed, four }),
       writePlaces(result, output, space.steps[result], writing, value.type, inPlace),
     ],
-    body: `  let first = (group * ${lanes}u + lane) * 4u;
+    body: `  let first = (${ownPlace}) * 4u;
   if (first >= P.count) {
     return;
   }

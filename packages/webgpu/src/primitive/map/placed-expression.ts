@@ -81,7 +81,8 @@ export function placedExpression(placed: PlacedExpression): ShaderPart[] {
   });
   const { one, four: vector } = wgslTypes[expr.type];
   const value1 = `fn ${prefix}_of(${[...declared, ...read].join(', ')}) -> ${one} {
-  ${[...statements.split('\n').filter(Boolean), `return ${value};`].join('\n')}
+  ${statements}
+  return ${value};
 }`;
   const at = indices.join(', ');
   const last = rank - 1;

@@ -1,12 +1,11 @@
-import type { TensorDesc } from '@tilewise/core';
-import type { MapPrimitive } from '@tilewise/core/primitive';
+import { elementCount, type TensorDesc } from '@tilewise/core';
 import { elementFormat, wgslTypes } from '../../codegen/formats/element-format.ts';
 import { type KernelSpec, kernelSpec } from '../../codegen/kernel-spec.ts';
 import { wholeUniforms } from '../../codegen/shader-part.ts';
 import { type IndexSpace, indexNames } from '../access/index-space.ts';
 import { writePlaces, writingOf } from '../access/tensor-access.ts';
-import type { InPlaceNames } from '../primitive-kernels.ts';
-import { expressionReads, placedExpression } from './placed-expression.ts';
+import { outputName } from '../primitive-kernels.ts';
+import { expressionReads, type PlacedExpression, placedExpression } from './placed-expression.ts';
 
 /** Rows and columns of a tile; a workgroup has an invocation for four of its elements. */
 const side = 32;
@@ -38,20 +37,15 @@ export function transposedInput(
 
 /**
  * A map that reads one of its inputs through a tile in workgroup memory: in its rows, and then across them.
+ * @param placed computed one by one.
  */
 export function transposingMap(
-  { value }: MapPrimitive,
-  map: {
-    readonly inputs: Readonly<Record<string, TensorDesc>>;
-    readonly output: TensorDesc;
-    readonly result: string;
-    readonly space: IndexSpace;
-    readonly unaligned: ReadonlySet<string>;
-    readonly inPlace: InPlaceNames | undefined;
-  },
+  placed: PlacedExpression,
+  output: TensorDesc,
   { name, dimension }: TransposedInput,
 ): KernelSpec {
-  const { inputs, output, result, space, unaligned, inPlace } = map;
+  const { expr: value, inputs, space, unaligned, inPlace } = placed;
+  const result = outputName(0);
   const { extents } = space;
   const last = extents.length - 1;
   const tiles = extents.map((n, d) => (d === dimension || d === last ? Math.ceil(n / side) : n));
@@ -67,19 +61,11 @@ export function transposingMap(
     .join('\n');
   return kernelSpec({
     name: 'transposing map',
-    groups: tiles.reduce((product, n) => product * n, 1),
+    groups: elementCount(tiles),
     workgroupSize: lanes,
     parts: [
       { uniforms: [...wholeUniforms(extents, 'extent'), ...wholeUniforms(tiles, 'tiles')] },
-      ...placedExpression({
-        expr: value,
-        inputs,
-        space,
-        four: false,
-        unaligned,
-        isOverBudget: false,
-        inPlace,
-      }),
+      ...placedExpression(placed),
       writePlaces(result, output, space.steps[result], writing, value.type, inPlace),
     ],
     declarations: `/** One longer than a row, so that columns lie in different banks. */

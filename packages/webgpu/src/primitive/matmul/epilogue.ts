@@ -33,7 +33,8 @@ export function epilogueParts({ epilogue, batch }: Pick<MatMulProblem, 'epilogue
     functionsFor([statements, value]),
     {
       code: `fn result_of(${[`${product}: f32`, ...read].join(', ')}) -> f32 {
-  ${[...statements.split('\n').filter(Boolean), `return ${value};`].join('\n  ')}
+  ${statements}
+  return ${value};
 }
 
 fn result4(index: u32, row: u32, n: u32, x: vec4f) -> vec4f {

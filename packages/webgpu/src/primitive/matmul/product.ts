@@ -1,3 +1,4 @@
+import { elementCount } from '@tilewise/core';
 import { type KernelSpec, kernelSpec } from '../../codegen/kernel-spec.ts';
 import { wholeUniforms } from '../../codegen/shader-part.ts';
 import { repeat } from '../../codegen/text.ts';
@@ -36,8 +37,7 @@ export function productKernel(
   const [{ rows, columns, row, column, place, declarations }] = backends;
   const tilesM = Math.ceil(M / tile.M);
   const tilesN = Math.ceil(N / tile.N);
-  const [outer = 1, inner = 1] =
-    batch.length <= 2 ? [...batch] : [batch.reduce((n, extent) => n * extent, 1)];
+  const [outer = 1, inner = 1] = batch.length <= 2 ? batch : [elementCount(batch)];
   const partBatch = parts.count === 1 ? 'index' : 'index * P.parts + part';
 
   const store = (at: string, x: string): string =>
@@ -81,14 +81,10 @@ export function productKernel(
     workgroupSize: tile.lanes,
     parts: [
       {
-        uniforms: wholeUniforms({
-          M,
-          N,
-          tiles_m: tilesM,
-          tiles_n: tilesN,
-          parts: parts.count,
-          part_depth: parts.depth,
-        }),
+        uniforms: [
+          ...wholeUniforms({ M, N, tiles_m: tilesM, tiles_n: tilesN }),
+          ...wholeUniforms({ parts: parts.count, part_depth: parts.depth }),
+        ],
       },
       ...terms.flatMap(({ A, B }) => [matrixStart(A, batch), matrixStart(B, batch)]),
       matrixStart(C, parts.count === 1 ? batch : [...batch, parts.count]),

@@ -1,11 +1,10 @@
-import { type KernelSpec, kernelSpec } from '../../codegen/kernel-spec.ts';
+import { elementCount } from '@tilewise/core';
+import { forPlaces, type KernelSpec, kernelSpec, ownPlace } from '../../codegen/kernel-spec.ts';
 import { wholeUniforms } from '../../codegen/shader-part.ts';
 import { epilogueParts, withEpilogue } from './epilogue.ts';
 import { matrixStart } from './operands/matrix-start.ts';
 import type { MatMulProblem, Matrix } from './problem.ts';
 import { resultRows } from './result-rows.ts';
-
-const lanes = 64;
 
 /**
  * Partial results of a problem, f32: for each place in the batch one matrix per part, its rows padded to
@@ -13,7 +12,7 @@ const lanes = 64;
  */
 export function partialResults({ M, N, batch }: MatMulProblem, parts: number): Matrix {
   const row = Math.ceil(N / 4) * 4;
-  const step = (d: number): number => batch.slice(d + 1).reduce((n, extent) => n * extent, parts * M * row);
+  const step = (d: number): number => elementCount(batch.slice(d + 1)) * parts * M * row;
   return {
     ...{ name: 'workspace', dtype: 'f32', rowStride: row, columnStride: 1 },
     batchStrides: [...batch.map((_, d) => step(d)), M * row],
@@ -28,9 +27,10 @@ export function sumPartsKernel(
 ): KernelSpec {
   const { M, N, batch, C } = problem;
   const vectors = Math.ceil(N / 4);
-  const count = batch.reduce((n, extent) => n * extent, M * vectors);
+  const each = M * vectors;
+  const count = elementCount(batch) * each;
   const body = `
-  let n = group * ${lanes}u + lane;
+  let n = ${ownPlace};
   if (n >= P.count) {
     return;
   }
@@ -46,8 +46,7 @@ export function sumPartsKernel(
   ${C.name}_store4(${C.name}_start(index), row, column, ${withEpilogue(problem, 'index, row, column', 'sum')});`;
   return kernelSpec({
     name: 'matmul sum of parts',
-    groups: Math.ceil(count / lanes),
-    workgroupSize: lanes,
+    ...forPlaces(count),
     parts: [
       {
         bindings: [{ name: 'workspace', element: 'vec4f', access: 'read', elementBytes: 4, alignment: 16 }],
@@ -56,7 +55,7 @@ export function sumPartsKernel(
           N,
           parts,
           vectors,
-          each: M * vectors,
+          each,
           count,
         }),
       },

@@ -1,11 +1,8 @@
 import { elementCount, type Shape } from '@tilewise/core';
 import type { Expr } from '@tilewise/core/expr';
-import { isCpu } from '../../device/capabilities/broadcasting.ts';
-import type { Capabilities } from '../../device/capabilities/capabilities.ts';
-import { broadcastStrides, type IndexSpace, indexSpace, placesIn } from '../access/index-space.ts';
+import { broadcastStrides, type IndexSpace, indexSpace } from '../access/index-space.ts';
 import { expressionReads } from '../map/placed-expression.ts';
 import { byName, type PrimitiveTensors } from '../primitive-kernels.ts';
-import type { Workload } from './strands.ts';
 
 /** The places of a domain that has a result for each of its rows. */
 export interface ReductionSpaces {
@@ -45,37 +42,16 @@ export function reductionSpaces(
       reads.some(({ coordinates }) => coordinates),
     );
   const [kept, joined] = [along(own), along(summed)];
+  const [outer, inner] = [kept.dimensions, joined.dimensions];
   const space: IndexSpace = {
     extents: [...kept.extents, ...joined.extents],
     steps: Object.fromEntries(tensors.map(([name]) => [name, [...kept.steps[name], ...joined.steps[name]]])),
-    dimensions: dimensionsOf(kept, joined, own, summed),
+    dimensions:
+      outer &&
+      inner &&
+      dims.map(d =>
+        axes.includes(d) ? kept.extents.length + inner[summed.indexOf(d)] : outer[own.indexOf(d)],
+      ),
   };
   return { kept, joined, space, main };
-}
-
-/** The work of a reduction, which goes through its largest tensor. */
-export function workloadOf({ kept, joined, main }: ReductionSpaces, capabilities: Capabilities): Workload {
-  return {
-    ...{ places: placesIn(kept), depth: placesIn(joined), onCpu: isCpu(capabilities) },
-    ...{ keptStep: kept.steps[main].at(-1) ?? 0, joinedStep: joined.steps[main].at(-1) ?? 0 },
-  };
-}
-
-/** By dimension of a domain, the one of the kept and then the joined dimensions that it has become. */
-function dimensionsOf(
-  kept: IndexSpace,
-  joined: IndexSpace,
-  own: readonly number[],
-  summed: readonly number[],
-): readonly number[] | null {
-  const [outer, inner] = [kept.dimensions, joined.dimensions];
-  if (!outer || !inner) return null;
-  const found: number[] = [];
-  own.forEach((d, n) => {
-    found[d] = outer[n];
-  });
-  summed.forEach((d, n) => {
-    found[d] = kept.extents.length + inner[n];
-  });
-  return found;
 }

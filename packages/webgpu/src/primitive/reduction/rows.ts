@@ -1,14 +1,16 @@
+import { elementCount } from '@tilewise/core';
 import { type Expr, exprTools } from '@tilewise/core/expr';
 import { inputName, type ReducePrimitive, type RowsPrimitive } from '@tilewise/core/primitive';
 import { convert, wgslTypes } from '../../codegen/formats/element-format.ts';
 import { type KernelSpec, kernelSpec } from '../../codegen/kernel-spec.ts';
 import { type ShaderPart, wholeUniforms } from '../../codegen/shader-part.ts';
+import { isCpu } from '../../device/capabilities/broadcasting.ts';
 import { indexNames, splitPlace } from '../access/index-space.ts';
 import { bindingPressureOf, isVectorised, writePlaces } from '../access/tensor-access.ts';
 import { expressionReads, functionsFor, inputsByName, placedExpression } from '../map/placed-expression.ts';
 import { outputName, type PrimitiveKernels, type PrimitiveTensors } from '../primitive-kernels.ts';
-import { type ReductionSpaces, reductionSpaces, workloadOf } from './reduction-spaces.ts';
-import { type Strands, strandsOf } from './strands.ts';
+import { type ReductionSpaces, reductionSpaces } from './reduction-spaces.ts';
+import { type Strands, strandsOf, type Workload } from './strands.ts';
 
 /** Where a reduction starts, and how two values become one. */
 const operators: Readonly<
@@ -26,11 +28,9 @@ export function rowsKernels(primitive: RowsPrimitive, tensors: PrimitiveTensors)
 }
 
 /** The work of reductions and maps, and how workgroups share the work. */
-export interface RowsWork {
+export interface RowsWork extends Pick<Workload, 'places' | 'depth'> {
   readonly spaces: ReductionSpaces;
   readonly strands: Strands;
-  readonly places: number;
-  readonly depth: number;
   /** Workgroups that take all rows. */
   readonly groups: number;
 }
@@ -38,8 +38,15 @@ export interface RowsWork {
 export function rowsWork(primitive: RowsPrimitive, tensors: PrimitiveTensors): RowsWork {
   const { domain, axes } = primitive;
   const spaces = reductionSpaces(domain, axes, expressionsOf(primitive), tensors);
-  const { places, depth, ...workload } = workloadOf(spaces, tensors.capabilities);
-  const strands = strandsOf({ places, depth, ...workload });
+  const { kept, joined, main } = spaces;
+  const [places, depth] = [elementCount(kept.extents), elementCount(joined.extents)];
+  const strands = strandsOf({
+    places,
+    depth,
+    keptStep: kept.steps[main].at(-1) ?? 0,
+    joinedStep: joined.steps[main].at(-1) ?? 0,
+    onCpu: isCpu(tensors.capabilities),
+  });
   return { spaces, strands, places, depth, groups: Math.ceil(places / strands.columns) };
 }
 
@@ -225,17 +232,10 @@ function passesOf({ reductions }: RowsPrimitive, resultNames: readonly string[])
   return passes;
 }
 
-/** Parts without those that are there already. */
-function distinct(parts: readonly ShaderPart[]): ShaderPart[] {
-  const known = new Set<string | undefined>();
-  return parts.filter(({ code }) => {
-    if (code === undefined || !known.has(code)) {
-      known.add(code);
-      return true;
-    }
-    return false;
-  });
-}
+/** Parts of which each code is there once. */
+const distinct = (parts: readonly ShaderPart[]): ShaderPart[] => [
+  ...new Map(parts.map(part => [part.code ?? part, part])).values(),
+];
 
 /** `name(reduced)`: what becomes of what was joined. */
 function resultPart(result: Expr, name: string): ShaderPart {
@@ -243,7 +243,8 @@ function resultPart(result: Expr, name: string): ShaderPart {
   return {
     ...functionsFor([statements, value]),
     code: `fn ${name}(reduced: f32) -> ${wgslTypes[result.type].one} {
-  ${[...statements.split('\n').filter(Boolean), `return ${value};`].join('\n  ')}
+  ${statements}
+  return ${value};
 }`,
   };
 }

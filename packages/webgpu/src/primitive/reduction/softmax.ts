@@ -1,9 +1,10 @@
+import { elementCount } from '@tilewise/core';
 import type { SoftmaxPrimitive } from '@tilewise/core/primitive';
-import { isNegativeInfinity } from '../../codegen/formats/float-bits.ts';
+import { isNegativeInfinity, lowest } from '../../codegen/formats/float-bits.ts';
 import { kernelSpec } from '../../codegen/kernel-spec.ts';
 import { wholeUniforms } from '../../codegen/shader-part.ts';
 import { isCpu } from '../../device/capabilities/broadcasting.ts';
-import { indexNames, indexSpace, placesIn, splitPlace } from '../access/index-space.ts';
+import { indexNames, indexSpace, splitPlace } from '../access/index-space.ts';
 import { isVectorised, readPlaces, type Writing, writePlaces } from '../access/tensor-access.ts';
 import { outputName, type PrimitiveKernels, type PrimitiveTensors } from '../primitive-kernels.ts';
 import { strandsOf } from './strands.ts';
@@ -11,9 +12,6 @@ import { strandsOf } from './strands.ts';
 /** Bits of values that WGSL has no literals for. */
 const minusInfinity = '0xff800000u';
 const notANumber = '0x7fc00000u';
-
-/** Least finite f32, in place of −Infinity, as WGSL lets arithmetic assume that there are none. */
-const lowest = '-0x1.fffffep+127f';
 
 /**
  * Softmax of the rows along an axis: strands of invocations go through a row side by side and keep its
@@ -39,7 +37,7 @@ export function softmaxKernels(
     false,
   );
   const width = source.shape[axis];
-  const rows = placesIn(kept);
+  const rows = elementCount(kept.extents);
   const steps = (name: string, strides: readonly number[]): number[] => [...kept.steps[name], strides[axis]];
   const sourceSteps = steps('x0', source.strides);
   const outputSteps = steps('y0', output.strides);

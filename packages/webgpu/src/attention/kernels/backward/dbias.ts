@@ -1,6 +1,6 @@
 import { type BackwardProblem, contiguousStrides, type DType } from '@tilewise/core';
 import { elementStore } from '../../../codegen/formats/element-store.ts';
-import { type KernelSpec, kernelSpec } from '../../../codegen/kernel-spec.ts';
+import { forPlaces, type KernelSpec, kernelSpec, ownPlace } from '../../../codegen/kernel-spec.ts';
 import { type ShaderPart, wholeUniforms } from '../../../codegen/shader-part.ts';
 import { repeat } from '../../../codegen/text.ts';
 import type { KernelConfig } from '../../config/kernel-config.ts';
@@ -144,7 +144,7 @@ function scoreInputKernels(problem: BackwardProblem, config: KernelConfig, input
   );
   const place = placePart(name, cut, shape);
   const stored = isShared
-    ? `partial_sums[P.sums_base + group * ${cut.rows * cut.cols}u + n] = vec2f(sum, 0.0);`
+    ? `partial_sums[P.partial_sums_base + group * ${cut.rows * cut.cols}u + n] = vec2f(sum, 0.0);`
     : storeElement(name, cut, 'sum');
 
   const body = `
@@ -209,8 +209,6 @@ function scoreInputKernels(problem: BackwardProblem, config: KernelConfig, input
   return isShared && !isEmpty ? [sumKernel, chunksKernel(problem, input, cut, place)] : [sumKernel];
 }
 
-const lanes = 64;
-
 /** Adds up what the chunks of each tile have left, in their order. */
 function chunksKernel(
   { forward: { Sq, Skv } }: BackwardProblem,
@@ -221,7 +219,7 @@ function chunksKernel(
   const size = cut.rows * cut.cols;
   const elements = product(cut.parts) * size;
   const body = `
-  let at = group * ${lanes}u + lane;
+  let at = ${ownPlace};
   if (at < P.elements) {
     let part = at / ${size}u;
     let row = (at % ${size}u) / ${cut.cols}u;
@@ -229,14 +227,13 @@ function chunksKernel(
     let place = part_at(part);
     var sum = 0.0;
     for (var chunk = 0u; chunk < P.chunks; chunk++) {
-      sum += partial_sums[P.sums_base + (part * P.chunks + chunk) * ${size}u + at % ${size}u].x;
+      sum += partial_sums[P.partial_sums_base + (part * P.chunks + chunk) * ${size}u + at % ${size}u].x;
     }
     ${storeElement(name, cut, 'sum')}
   }`;
   return kernelSpec({
     name: `attention ${name} sum`,
-    groups: Math.ceil(elements / lanes),
-    workgroupSize: lanes,
+    ...forPlaces(elements),
     parts: [
       { uniforms: wholeUniforms({ elements, chunks: cut.chunks, Sq, Skv }) },
       place,

@@ -5,8 +5,9 @@ import { isCpu } from '../../../device/capabilities/broadcasting.ts';
 import type { Capabilities } from '../../../device/capabilities/capabilities.ts';
 import type { KernelConfig } from '../../config/kernel-config.ts';
 import { fp8Kernel } from '../../fp8/fp8-steps.ts';
+import { wordTensor } from '../../layout/list.ts';
 import { readOperand } from '../../layout/operand.ts';
-import { rowAddressing, rowTensor } from '../../layout/row-results.ts';
+import { rowAddressing } from '../../layout/row-results.ts';
 import { sequencePart } from '../../layout/sequence.ts';
 
 /** Lanes that share a row, and rows of a workgroup. */
@@ -65,9 +66,9 @@ export function deltaKernel(
       readOperand('o', forward.o, config),
       readOperand('dO', dO, config),
       rowAddressing(forward),
-      rowTensor('lse', 'read', 'u32'),
-      ...(dLse ? [rowTensor('dLse', 'read', 'f32')] : []),
-      rowTensor('workspace', 'read_write', 'vec2f'),
+      wordTensor('lse', 'read', 'u32'),
+      ...(dLse ? [wordTensor('dLse', 'read', 'f32')] : []),
+      wordTensor('workspace', 'read_write', 'vec2f'),
     ],
     declarations: lanesPerRow > 1 ? `var<workgroup> partial: array<f32, ${lanes}>;` : '',
     body,

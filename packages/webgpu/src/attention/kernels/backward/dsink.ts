@@ -3,8 +3,8 @@ import { elementStore } from '../../../codegen/formats/element-store.ts';
 import { type KernelSpec, kernelSpec } from '../../../codegen/kernel-spec.ts';
 import { wholeUniforms } from '../../../codegen/shader-part.ts';
 import type { KernelConfig } from '../../config/kernel-config.ts';
-import { listElement, listPart } from '../../layout/list.ts';
-import { rowAddressing, rowTensor } from '../../layout/row-results.ts';
+import { listElement, listPart, wordTensor } from '../../layout/list.ts';
+import { rowAddressing } from '../../layout/row-results.ts';
 import { sequencePart } from '../../layout/sequence.ts';
 
 const lanes = 64;
@@ -43,7 +43,7 @@ export function dsinkKernel(problem: BackwardProblem, { bindingBudget }: KernelC
       { uniforms: wholeUniforms({ B: forward.B }) },
       ...sequencePart(forward, {}),
       rowAddressing(forward),
-      rowTensor('workspace', 'read', 'vec2f'),
+      wordTensor('workspace', 'read', 'vec2f'),
       listPart('sink', 'f32'),
       elementStore('dsink', 'f32'),
     ],

@@ -3,8 +3,9 @@ import type { ShaderPart } from '../../../codegen/shader-part.ts';
 import { repeat } from '../../../codegen/text.ts';
 import type { KernelTools, TileConfig } from '../../config/kernel-config.ts';
 import { type Fp8Kernel, fp8Kernel } from '../../fp8/fp8-steps.ts';
+import { wordTensor } from '../../layout/list.ts';
 import { readOperand } from '../../layout/operand.ts';
-import { probabilitiesPart, rowAddressing, rowTensor } from '../../layout/row-results.ts';
+import { probabilitiesPart, rowAddressing } from '../../layout/row-results.ts';
 import { type KernelOperands, sequencePart } from '../../layout/sequence.ts';
 import { scorePart } from '../../score/score.ts';
 import type { ScoreUse } from '../../score/stage.ts';
@@ -135,7 +136,7 @@ export function gradientTile(
       blocks ? blocks.blockRoundingPart(forward) : {},
       rowAddressing(forward),
       probabilitiesPart,
-      rowTensor('workspace', 'read', 'vec2f'),
+      wordTensor('workspace', 'read', 'vec2f'),
       ...score.parts,
       reads.part,
       ...(dropout ? [dropout] : []),

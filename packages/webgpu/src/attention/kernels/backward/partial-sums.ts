@@ -1,21 +1,9 @@
-import { type ShaderPart, wholeUniforms } from '../../../codegen/shader-part.ts';
+import type { ShaderPart } from '../../../codegen/shader-part.ts';
+import { wordTensor } from '../../layout/list.ts';
 
 /** The region of the workspace in which one kernel leaves sums that the next one adds up. */
 export const partialSums = 'workspace.sums';
 
-/** Binds the region of partial sums as vectors of two floats; the uniform `P.sums_base` is its start. */
-export function partialSumsPart(access: 'read' | 'read_write'): ShaderPart {
-  return {
-    bindings: [
-      {
-        name: partialSums,
-        variable: 'partial_sums',
-        element: 'vec2f',
-        access,
-        elementBytes: 8,
-        alignment: 8,
-      },
-    ],
-    uniforms: wholeUniforms({ sums_base: { offsetOf: partialSums } }),
-  };
-}
+/** Binds the region of partial sums as pairs of floats; the uniform `P.partial_sums_base` is its start. */
+export const partialSumsPart = (access: 'read' | 'read_write'): ShaderPart =>
+  wordTensor(partialSums, access, 'vec2f', 'partial_sums');

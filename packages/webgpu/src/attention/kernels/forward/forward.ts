@@ -1,18 +1,12 @@
 import type { AttentionProblem } from '@tilewise/core';
+import { lowest } from '../../../codegen/formats/float-bits.ts';
 import { type KernelSpec, kernelSpec } from '../../../codegen/kernel-spec.ts';
 import { wholeUniforms } from '../../../codegen/shader-part.ts';
 import { repeat } from '../../../codegen/text.ts';
 import type { ForwardFinish, KernelConfig } from '../../config/kernel-config.ts';
 import { type Fp8Kernel, forwardAmaxes, fp8Kernel } from '../../fp8/fp8-steps.ts';
 import { readOperand, writeOperand } from '../../layout/operand.ts';
-import {
-  lowest,
-  rowAddressing,
-  rowOutput,
-  rowOutputsOf,
-  softmaxEnd,
-  writeRow,
-} from '../../layout/row-results.ts';
+import { rowAddressing, rowOutput, rowOutputsOf, softmaxEnd, writeRow } from '../../layout/row-results.ts';
 import { sequencePart } from '../../layout/sequence.ts';
 import { scorePart } from '../../score/score.ts';
 import { sinkPart } from '../../score/sink.ts';

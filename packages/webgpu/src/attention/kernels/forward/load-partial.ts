@@ -1,9 +1,9 @@
 import type { OperandDesc } from '@tilewise/core';
-import { markNonFinite } from '../../../codegen/formats/float-bits.ts';
+import { lowest, markNonFinite } from '../../../codegen/formats/float-bits.ts';
 import { type KernelSpec, kernelSpec } from '../../../codegen/kernel-spec.ts';
 import { wholeUniforms } from '../../../codegen/shader-part.ts';
+import { wordTensor } from '../../layout/list.ts';
 import { type OperandAccess, readOperand } from '../../layout/operand.ts';
-import { lowest, rowTensor } from '../../layout/row-results.ts';
 import { type MergedRows, rowVectorPlace } from './merge.ts';
 import { partialsPart, rowVectorGrid, rowVectorLanes } from './partials.ts';
 
@@ -39,7 +39,7 @@ export function loadPartialKernel(
       ...rows.parts,
       partialsPart(rows.Dv, count, 'read_write'),
       readOperand('o', o, access),
-      { ...rowTensor('lse', 'read', 'u32'), requires: [markNonFinite] },
+      { ...wordTensor('lse', 'read', 'u32'), requires: [markNonFinite] },
     ],
     body,
   });

@@ -1,10 +1,10 @@
 import type { AttentionProblem, OperandDesc } from '@tilewise/core';
+import { lowest } from '../../../codegen/formats/float-bits.ts';
 import { type KernelSpec, kernelSpec } from '../../../codegen/kernel-spec.ts';
 import { type ShaderPart, wholeUniforms } from '../../../codegen/shader-part.ts';
 import type { KernelConfig } from '../../config/kernel-config.ts';
 import { writeOperand } from '../../layout/operand.ts';
 import {
-  lowest,
   type RowOutput,
   rowAddressing,
   rowOutput,
