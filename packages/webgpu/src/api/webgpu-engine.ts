@@ -1,5 +1,8 @@
 import type { Tensor } from '@tilewise/core';
+import { exprTools } from '@tilewise/core/expr';
 import type { TensorEngine } from '@tilewise/core/primitive';
+import { fp8Tools } from '../attention/fp8/fp8.ts';
+import { mxfp8Tools } from '../attention/fp8/mxfp8.ts';
 import { checkKind } from '../device/check-kind.ts';
 import { gpuPrimitives } from '../primitive/gpu-primitives.ts';
 import type { GpuContext } from '../runtime/context.ts';
@@ -9,7 +12,8 @@ import { Recorder } from '../runtime/recorder.ts';
 import { supportWith } from './plan/plan-backward.ts';
 import { prepareAttention } from './plan/prepared-attention.ts';
 import { backwardCall, forwardCall } from './sdpa.ts';
-import { engineTools } from './tools/engine-tools.ts';
+import { fp8List } from './tools/fp8-list.ts';
+import { loadedTools } from './tools/tools.ts';
 
 /**
  * A context as an engine of attention and of plain operations. The promises of `sdpa` and `sdpaBackward`
@@ -20,7 +24,8 @@ export function webgpuEngine(ctx: GpuContext): TensorEngine<GpuTensor> {
   checkKind('ctx', ctx, 'a GpuContext');
   const { vendor, architecture, description } = ctx.device.adapterInfo ?? {};
   const recorder = new Recorder(ctx);
-  const tools = engineTools(ctx);
+  // Mods and options of 8 bits come as plain data.
+  const tools = { ...loadedTools(ctx, exprTools), fp8: fp8Tools, mxfp8: mxfp8Tools, list: fp8List };
   return {
     name: 'webgpu',
     description: description || [vendor, architecture].filter(Boolean).join(' ') || 'WebGPU',

@@ -2,8 +2,8 @@ import type { Fp8Options, Mxfp8Options, Tensor } from '@tilewise/core';
 import { checkObject } from '@tilewise/philox/errors';
 import { fp8List } from '../api/tools/fp8-list.ts';
 import { broughtTools, type WithTools } from '../api/tools/tools.ts';
-import { fp8Tools } from '../attention/fp8/fp8-tools.ts';
-import { mxfp8Tools } from '../attention/fp8/mxfp8-tools.ts';
+import { fp8Tools } from '../attention/fp8/fp8.ts';
+import { mxfp8Tools } from '../attention/fp8/mxfp8.ts';
 import type { GpuTensor } from '../runtime/memory/gpu-tensor.ts';
 
 export type { WithTools } from '../api/tools/tools.ts';

@@ -1,13 +1,13 @@
 import { dataChecks, nearestName } from '@tilewise/core';
 import { exprTools } from '@tilewise/core/expr';
 import { dropoutTools } from '../../attention/dropout/dropout-tools.ts';
-import { fp8Tools } from '../../attention/fp8/fp8-tools.ts';
-import { mxfp8Tools } from '../../attention/fp8/mxfp8-tools.ts';
+import { fp8Tools } from '../../attention/fp8/fp8.ts';
+import { mxfp8Tools } from '../../attention/fp8/mxfp8.ts';
 import { inputGradientTools } from '../../attention/kernels/backward/input-gradients.ts';
 import { splitKvTools } from '../../attention/kernels/forward/split-kv.ts';
 import { pagePart } from '../../attention/layout/pages.ts';
 import { withSegments } from '../../attention/layout/segments.ts';
-import { captureGradientTools } from '../../attention/mods/capture-gradient-tools.ts';
+import { captureGradientTools } from '../../attention/mods/capture-gradients.ts';
 import { modStages } from '../../attention/mods/mod-stages.ts';
 import { fp8List } from './fp8-list.ts';
 import type { CallTools } from './tools.ts';

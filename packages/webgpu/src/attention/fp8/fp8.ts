@@ -3,6 +3,7 @@ import {
   type Fp8ScalarName,
   type Fp8StepName,
   formatPRange,
+  fp8Reading,
   fp8ScalarNames,
   fp8Steps,
 } from '@tilewise/core';
@@ -10,7 +11,9 @@ import type { WgslPiece } from '@tilewise/philox/wgsl';
 import { storageFormat } from '../../codegen/formats/storage-format.ts';
 import { type KernelSpec, kernelSpec } from '../../codegen/kernel-spec.ts';
 import { readElement } from '../../codegen/shader-part.ts';
+import type { Fp8Tools } from '../config/kernel-config.ts';
 import { listPart, wordTensor } from '../layout/list.ts';
+import { fp8OutputKernel } from './fp8-output.ts';
 import { type AmaxName, amaxNames, amaxPlace, type Fp8Kernel } from './fp8-steps.ts';
 
 /** The list `fp8` where largest values are measured to it. */
@@ -26,7 +29,7 @@ const blockScaleS = { forward: 16, backward: 256 } as const;
  * of its operands, so atomics leave it the same in every run; bits of floats ≥ 0 are in the order of the
  * floats.
  */
-export function fp8Arithmetic(
+function fp8Arithmetic(
   { fp8, q }: AttentionProblem,
   used: readonly Fp8StepName[],
   measured: readonly AmaxName[],
@@ -89,7 +92,7 @@ function roundingOf({ fp8, q }: Pick<AttentionProblem, 'fp8' | 'q'>): {
 /**
  * The kernels that set the largest values to 0 before others are measured; none where no value is measured.
  */
-export function clearAmaxKernels(measured: readonly AmaxName[]): KernelSpec[] {
+function clearAmaxKernels(measured: readonly AmaxName[]): KernelSpec[] {
   if (measured.length === 0) return [];
   const clear = kernelSpec({
     name: 'attention amax clear',
@@ -100,3 +103,11 @@ export function clearAmaxKernels(measured: readonly AmaxName[]): KernelSpec[] {
   });
   return [clear];
 }
+
+/** The kernels of FP8. */
+export const fp8Tools: Fp8Tools = {
+  reading: fp8Reading,
+  arithmetic: fp8Arithmetic,
+  clearAmaxKernels,
+  outputKernel: fp8OutputKernel,
+};

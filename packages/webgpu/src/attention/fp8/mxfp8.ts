@@ -1,13 +1,13 @@
 import {
   type AttentionProblem,
-  type BackwardProblem,
   type BlockScaleLayout,
   blockScaleShape,
-  contiguousStrides,
+  checkDesc,
   describeDense,
   elementCount,
   type Mxfp8OperandName,
   mxfp8Operands,
+  mxfp8OperandTable,
   mxfp8Shape,
   type OperandDesc,
 } from '@tilewise/core';
@@ -19,8 +19,9 @@ import {
   renameTensors,
 } from '../../codegen/kernel-spec.ts';
 import { type ShaderPart, wholeUniforms } from '../../codegen/shader-part.ts';
-import type { KernelConfig } from '../config/kernel-config.ts';
+import type { KernelConfig, Mxfp8Tools } from '../config/kernel-config.ts';
 import { readOperand, writeOperand } from '../layout/operand.ts';
+import { blockRoundingPart, roundBlocks } from './block-rounding.ts';
 
 /**
  * MXFP8 by dequantisation: 8 bits times a power of two are exact in bf16, so a kernel for each operand brings
@@ -44,12 +45,11 @@ const regions: Readonly<Record<string, string>> = {
 };
 
 function dense(problem: AttentionProblem, name: Mxfp8OperandName, dtype: OperandDesc['dtype']): OperandDesc {
-  const shape = [...mxfp8Shape(problem, name)];
-  return describeDense(name, { dtype, shape, strides: contiguousStrides(shape) });
+  return describeDense(name, checkDesc({ dtype, shape: mxfp8Shape(problem, name) }));
 }
 
 /** The problem with q, k and v dequantised in the workspace; null for a problem without block scales. */
-export function dequantisedProblem(problem: AttentionProblem): AttentionProblem | null {
+function dequantisedProblem(problem: AttentionProblem): AttentionProblem | null {
   if (!isBlocks(problem)) return null;
   const { dtype } = problem.q;
   if (dtype !== 'f8e4m3' && dtype !== 'f8e5m2') throw new TypeError(`no block scales with ${dtype}`);
@@ -62,45 +62,34 @@ export function dequantisedProblem(problem: AttentionProblem): AttentionProblem 
   };
 }
 
-/** The backward problem with dequantised operands, of which dO is dO8; null without block scales. */
-export function dequantisedBackward(problem: BackwardProblem): BackwardProblem | null {
-  const forward = dequantisedProblem(problem.forward);
-  return forward && { ...problem, forward, dO: dense(forward, 'dO8', 'bf16') };
-}
-
-/** The operands of a dequantised backward problem as they are rounded along positions. */
-export function roundedAlongPositions(
-  problem: AttentionProblem,
-): Readonly<Record<'qT' | 'kT' | 'dOT', OperandDesc>> {
-  return {
+/** The kernels of problems with block scales. */
+export const mxfp8Tools: Mxfp8Tools = {
+  dequantisedProblem,
+  // dO is then dO8.
+  dequantisedBackward(problem) {
+    const forward = dequantisedProblem(problem.forward);
+    return forward && { ...problem, forward, dO: dense(forward, 'dO8', 'bf16') };
+  },
+  dequantiseKernels(problem, pass, config) {
+    const { fp8 } = problem;
+    if (fp8?.kind !== 'blocks') return [];
+    const names = pass === 'forward' ? forwardNames : backwardNames;
+    return names.map(name => dequantiseKernel(problem, name, fp8.layout, config));
+  },
+  onWorkspace: kernel => renameTensors(kernel, regions),
+  roundedAlongPositions: problem => ({
     qT: dense(problem, 'qT', 'bf16'),
     kT: dense(problem, 'kT', 'bf16'),
     dOT: dense(problem, 'dOT', 'bf16'),
-  };
-}
-
-/** A kernel of a dequantised problem on the regions of the workspace. */
-export const onWorkspace = (kernel: KernelSpec): KernelSpec => renameTensors(kernel, regions);
-
-/** Elements of the regions of the workspace that hold dequantised operands. */
-export function mxfp8Regions(problem: AttentionProblem): Readonly<Record<string, number>> {
-  if (!isBlocks(problem)) return {};
-  return Object.fromEntries(
-    backwardNames.map(name => [region(name), elementCount(mxfp8Shape(problem, name))]),
-  );
-}
-
-/** The kernels that dequantise the operands of a pass; none without block scales. */
-export function dequantiseKernels(
-  problem: AttentionProblem,
-  pass: 'forward' | 'backward',
-  config: KernelConfig,
-): KernelSpec[] {
-  const { fp8 } = problem;
-  if (fp8?.kind !== 'blocks') return [];
-  const names = pass === 'forward' ? forwardNames : backwardNames;
-  return names.map(name => dequantiseKernel(problem, name, fp8.layout, config));
-}
+  }),
+  operands: mxfp8OperandTable,
+  regions(problem) {
+    const names = isBlocks(problem) ? backwardNames : [];
+    return Object.fromEntries(names.map(name => [region(name), elementCount(mxfp8Shape(problem, name))]));
+  },
+  blockRoundingPart,
+  roundBlocks,
+};
 
 /** Brings a quantised operand to the workspace: four channels for each lane. */
 function dequantiseKernel(
@@ -114,19 +103,11 @@ function dequantiseKernel(
   const [B, H, S, D] = mxfp8Shape(problem, name);
   const vectors = Math.ceil(D / 4);
   const unaligned = new Set(config.unaligned.has(valuesTensor(name)) ? ['quantised'] : []);
-  const word = (field: string, value: number): { name: string; type: 'u32'; value: number } => ({
-    name: field,
-    type: 'u32',
-    value,
-  });
   const kernel = kernelSpec({
     name: 'attention dequantise',
     ...forPlaces(B * H * S * vectors),
     parts: [
-      {
-        uniforms: [word('vectors', vectors), word('S', S), word('H', H), word('B', B)],
-        code: 'struct Sequence {\n  b: u32,\n}',
-      },
+      { uniforms: wholeUniforms({ vectors, S, H, B }), code: 'struct Sequence {\n  b: u32,\n}' },
       scalesPart([B, H, S, D], name, layout),
       readOperand('quantised', values, { ...config, unaligned }),
       writeOperand('dequantised', dense(problem, name, 'bf16'), { ...config, unaligned: new Set() }),
@@ -173,14 +154,11 @@ function scalesPart(
   // Of the codes, 0 stands for 2^-127, which is subnormal, and 255 for NaN.
   return {
     bindings: [{ name: 'scales', element: 'u32', access: 'read', elementBytes: 1, alignment: 1 }],
-    uniforms: [
-      ...wholeUniforms({ scales_base: { offsetOf: 'scales' }, scales_per_head: rows * columns }),
-      {
-        name: 'scale_columns',
-        type: 'u32',
-        value: layout === 'F8_128x4' && !channels ? rows : columns,
-      },
-    ],
+    uniforms: wholeUniforms({
+      scales_base: { offsetOf: 'scales' },
+      scales_per_head: rows * columns,
+      scale_columns: layout === 'F8_128x4' && !channels ? rows : columns,
+    }),
     code: `fn scale_at(head: u32, s: u32, d: u32) -> f32 {
   let at = P.scales_base + head * P.scales_per_head + ${place};
   let code = (scales[at >> 2u] >> ((at & 3u) * 8u)) & 0xffu;
