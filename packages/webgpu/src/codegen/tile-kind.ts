@@ -1,3 +1,6 @@
+import { InvalidArgumentError } from '@tilewise/core';
+import { checkObject } from '@tilewise/philox/errors';
+
 /**
  * One way in which a workgroup computes a tile of its result, for attention and for matrix products alike.
  * Shared code asks a tile for what it needs, and never asks which kind the tile is of.
@@ -15,6 +18,17 @@ export interface TileKind<Shape, Tile> {
   tile(shape: Shape): Tile;
   /** The shape in a few words, for people. */
   describe(shape: Shape): string;
+}
+
+/**
+ * The tile of a shape that a caller gives.
+ * @throws InvalidArgumentError naming the rule that the shape breaks.
+ */
+export function checkedTile<Shape extends object, Tile>(kind: TileKind<Shape, Tile>, shape: Shape): Tile {
+  checkObject('shape', shape);
+  const rule = brokenFieldRule(kind, shape) ?? kind.brokenRule(shape);
+  if (rule) throw new InvalidArgumentError('shape', rule);
+  return kind.tile(shape);
 }
 
 /** Whether a size of a shape is a positive whole number. */

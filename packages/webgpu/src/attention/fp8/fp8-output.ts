@@ -9,7 +9,7 @@ import { readOperand, writeOperand } from '../layout/operand.ts';
 import { probabilitiesPart, rowAddressing } from '../layout/row-results.ts';
 import { sequencePart } from '../layout/sequence.ts';
 import { scorePart } from '../score/score.ts';
-import { tileCols, tileLanes, tileRows } from '../tiles/tile.ts';
+import { tileSize } from '../tiles/tile.ts';
 import { storeRows } from '../tiles/tile-backend.ts';
 import { headGroups, keyHeads, tileOperands, tileResult } from '../tiles/tile-operands.ts';
 import { defaultTile } from '../tiles/tile-table.ts';
@@ -25,8 +25,7 @@ export function fp8OutputKernel(problem: AttentionProblem, config: KernelConfig)
   const tile = defaultTile;
   const { backend, grid } = tile;
   const { B, Hq, Sq, Dv } = problem;
-  const rows = tileRows(tile);
-  const cols = tileCols(tile);
+  const { rows, cols, lanes } = tileSize(tile.grid);
   const tiles = Math.ceil(Sq / rows);
   const score = scorePart(problem, { tile, slope: 'none', mods: tools.mods });
   const dropout = tools.dropout?.part(problem);
@@ -73,8 +72,8 @@ export function fp8OutputKernel(problem: AttentionProblem, config: KernelConfig)
 
   return kernelSpec({
     name: 'attention fp8 output',
-    groups: { batches: B, heads: Hq, tiles, each: 1, side: 'q', rows: tileRows(tile), reversed: true },
-    workgroupSize: tileLanes(tile),
+    groups: { batches: B, heads: Hq, tiles, each: 1, side: 'q', rows, reversed: true },
+    workgroupSize: lanes,
     parts: [
       { uniforms: [...wholeUniforms({ tiles }), ...headGroups(problem)] },
       ...backend.parts([scores], [v]),

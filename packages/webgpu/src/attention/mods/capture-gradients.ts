@@ -4,11 +4,11 @@ import { elementStore } from '../../codegen/formats/element-store.ts';
 import { forPlaces, type KernelSpec, kernelSpec, ownPlace } from '../../codegen/kernel-spec.ts';
 import { type ShaderPart, wholeUniforms } from '../../codegen/shader-part.ts';
 import { repeat } from '../../codegen/text.ts';
-import type { KernelConfig } from '../config/kernel-config.ts';
+import type { KernelConfig, SumTools } from '../config/kernel-config.ts';
 import { captureGradient } from '../config/tensor-names.ts';
 import { gradientTile } from '../kernels/backward/gradient-tile.ts';
 import { partialSumsPart } from '../kernels/backward/partial-sums.ts';
-import { tileCols, tileLanes, tileRows } from '../tiles/tile.ts';
+import { tileSize } from '../tiles/tile.ts';
 import { keyHeads } from '../tiles/tile-operands.ts';
 import { defaultTile } from '../tiles/tile-table.ts';
 import { exprFunction, placeArguments, placeParameters } from './score-mods.ts';
@@ -43,17 +43,23 @@ function tableOf({ forward: { B, Hq, Sq, captures } }: BackwardProblem): Table {
       return one;
     });
   const vectors = Math.ceil(first / 2);
-  const strips = B * Hq * Math.ceil(Sq / tileRows(defaultTile));
+  const strips = B * Hq * Math.ceil(Sq / tileSize(defaultTile.grid).rows);
   const fitting = Math.floor(maxTableVectors / Math.max(vectors, 1));
   return { captures: placed, vectors, copies: Math.max(1, Math.min(strips, maxCopies, fitting)) };
 }
 
 /** Vectors that the tables of a problem take in `workspace.sums`; 0 without a score mod. */
-export function captureTableVectors(problem: BackwardProblem): number {
+function captureTableVectors(problem: BackwardProblem): number {
   if (!problem.forward.scoreMod) return 0;
   const { vectors, copies } = tableOf(problem);
   return vectors * copies;
 }
+
+/** The kernels of the gradients of captured tensors, whose expressions `expr` writes as WGSL. */
+export const captureGradientTools = (expr: ExprTools): SumTools => ({
+  kernels: (problem, config) => captureGradientKernels(problem, config, expr),
+  vectors: captureTableVectors,
+});
 
 /** Where a score mod reads a captured element: `partial` is its derivative by that. */
 interface Site {
@@ -98,7 +104,7 @@ const names = 'score, b, h, q, kv';
  * over all of them in order and adds those that are its own. The tables are summed in a second kernel, one
  * for each tensor.
  */
-export function captureGradientKernels(
+function captureGradientKernels(
   problem: BackwardProblem,
   config: KernelConfig,
   expr: ExprTools,
@@ -121,7 +127,8 @@ export function captureGradientKernels(
       writesWorkspace: true,
     },
   );
-  const tiles = Math.ceil(Sq / tileRows(tile));
+  const { rows, cols, lanes } = tileSize(tile.grid);
+  const tiles = Math.ceil(Sq / rows);
   const tables: ShaderPart = {
     uniforms: wholeUniforms({ table_vectors: table.vectors, tables: table.copies }),
   };
@@ -129,17 +136,17 @@ export function captureGradientKernels(
   let tx = lane % ${tile.grid.tx}u;
   let ty = lane / ${tile.grid.tx}u;
   let table = P.partial_sums_base + group * P.table_vectors;
-  for (var n = lane; n < P.table_vectors; n += ${tileLanes(tile)}u) {
+  for (var n = lane; n < P.table_vectors; n += ${lanes}u) {
     partial_sums[table + n] = vec2f();
   }
   for (var strip = group; strip < P.strips; strip += P.tables) {
-  let i0 = (strip % P.tiles) * ${tileRows(tile)}u;
+  let i0 = (strip % P.tiles) * ${rows}u;
   let h = (strip / P.tiles) % P.Hq;
   ${keyHeads}
   ${gradient.sequence('strip / (P.tiles * P.Hq)')}
   ${gradient.loadRowValues}
-  let keys = key_range(seq, i0, i0 + ${tileRows(tile)}u);
-  for (var j0 = keys.x / ${tileCols(tile)}u * ${tileCols(tile)}u; j0 < keys.y; j0 += ${tileCols(tile)}u) {
+  let keys = key_range(seq, i0, i0 + ${rows}u);
+  for (var j0 = keys.x / ${cols}u * ${cols}u; j0 < keys.y; j0 += ${cols}u) {
     ${gradient.skip}
     ${gradient.compute()}
     ${sites.map((_, n) => scatter(n)).join('\n')}
@@ -148,7 +155,7 @@ export function captureGradientKernels(
   const scatterKernel = kernelSpec({
     name: 'attention dCaptures',
     groups: table.copies,
-    workgroupSize: tileLanes(tile),
+    workgroupSize: lanes,
     parts: [
       {
         uniforms: [
@@ -172,8 +179,6 @@ export function captureGradientKernels(
     .map(capture => reduceKernel(capture, table, tables));
   return [scatterKernel, ...reduceKernels];
 }
-
-const pairVectors = (tileRows(defaultTile) * tileCols(defaultTile)) / 4;
 
 /**
  * Statements that make the pairs of one site from this lane's scores, and add all pairs of the workgroup to
@@ -209,6 +214,8 @@ function scatter(site: number): string {
  * `add_pairs(table, lane)`: equal places in a row are summed before they are added, so that sums stay short.
  */
 function addPairs(): string {
+  const { rows, cols, lanes } = tileSize(defaultTile.grid);
+  const pairVectors = (rows * cols) / 4;
   return `const nowhere = 0xffffffffu;
 var<workgroup> places: array<vec4u, ${pairVectors}>;
 
@@ -219,7 +226,7 @@ fn add_pairs(table: u32, lane: u32) {
     for (var c = 0u; c < 4u; c++) {
       let at = places[n][c];
       let vector = at / 2u;
-      if (at != nowhere && vector % ${tileLanes(defaultTile)}u == lane) {
+      if (at != nowhere && vector % ${lanes}u == lane) {
         if (vector != own) {
           if (own != nowhere) {
             partial_sums[table + own] += sum;

@@ -1,5 +1,5 @@
 import { inputGradientTools } from '../kernels/backward/input-gradients.ts';
-import { captureGradientTools } from '../mods/capture-gradient-tools.ts';
+import { captureGradientTools } from '../mods/capture-gradients.ts';
 
 /** The kernels of gradients that many backward calls do without. */
 export const optionalGradients: {

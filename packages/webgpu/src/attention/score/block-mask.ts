@@ -1,12 +1,14 @@
 import { BLOCK_MASK_TILE } from '@tilewise/core';
 import { readElement } from '../../codegen/shader-part.ts';
 import { broadcastPart } from '../layout/broadcast.ts';
-import { type Tile, tileCols, tileRows } from '../tiles/tile.ts';
+import { type Tile, tileSize } from '../tiles/tile.ts';
 import type { ScoreStageFactory } from './stage.ts';
 
 /** A tile never lies across the edge of a block: the mask shows all of it or nothing. */
-const liesInBlocks = (tile: Tile): boolean =>
-  BLOCK_MASK_TILE % tileRows(tile) === 0 && BLOCK_MASK_TILE % tileCols(tile) === 0;
+function liesInBlocks({ grid }: Tile): boolean {
+  const { rows, cols } = tileSize(grid);
+  return BLOCK_MASK_TILE % rows === 0 && BLOCK_MASK_TILE % cols === 0;
+}
 
 /**
  * Hides the blocks of 128 queries and keys whose bit is 0: bit n, least significant first, of byte c stands

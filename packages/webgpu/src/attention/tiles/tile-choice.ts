@@ -57,8 +57,8 @@ export function unsuitedReason(
 }
 
 /**
- * The tile that a context chooses for a kernel that multiplies `operands`; null where it chooses none that
- * suits them.
+ * The tile that a context chooses for a kernel that multiplies `operands`, and why the kernel cannot be made
+ * on it; null where it chooses none that suits them.
  * @throws InvalidArgumentError for what is no tile.
  */
 function choiceFor(
@@ -66,7 +66,7 @@ function choiceFor(
   problem: AttentionProblem,
   operands: readonly OperandDesc[],
   { capabilities, tiles }: TileTarget,
-): Tile | null {
+): { readonly tile: Tile; readonly reason: string | null } | null {
   // In FP8 operands are rounded on their way through workgroup memory.
   if (problem.fp8 || !tiles) return null;
   const choice = tiles(problem, capabilities) ?? {};
@@ -82,7 +82,8 @@ function choiceFor(
       `tiles.${role}`,
       `must be made by workgroupTile, subgroupTile or matrixTile, which bring its code, got ${describeValue(tile)}`,
     );
-  return unsuitedReason(tile, problem, operands) ? null : tile;
+  if (unsuitedReason(tile, problem, operands)) return null;
+  return { tile, reason: tile.unsupported(role, problem, capabilities) };
 }
 
 /**
@@ -95,10 +96,9 @@ export function chosenTile(
   operands: readonly OperandDesc[],
   target: TileTarget,
 ): Tile | null {
-  const tile = choiceFor(role, problem, operands, target);
-  const reason = tile?.unsupported(role, problem, target.capabilities);
-  if (reason) throw new InvalidArgumentError(`tiles.${role}`, reason);
-  return tile;
+  const choice = choiceFor(role, problem, operands, target);
+  if (choice?.reason) throw new InvalidArgumentError(`tiles.${role}`, choice.reason);
+  return choice?.tile ?? null;
 }
 
 /** The reasons against the tiles that a context chooses for a problem. */
@@ -109,11 +109,7 @@ export function choiceReasons(
   target: TileTarget,
 ): string[] {
   return roles.flatMap(role => {
-    const reason = choiceFor(role, problem, operands, target)?.unsupported(
-      role,
-      problem,
-      target.capabilities,
-    );
+    const reason = choiceFor(role, problem, operands, target)?.reason;
     return reason ? [`tiles.${role} ${reason}`] : [];
   });
 }

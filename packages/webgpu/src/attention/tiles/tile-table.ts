@@ -118,10 +118,7 @@ export const manyQueriesTile = (problem: AttentionProblem, target: TileTarget): 
   forwardTileFor(problem.Sq, problem.Dv);
 
 /** The tiles of dQ and of dK/dV. What else backward computes takes `defaultTile`. */
-export interface BackwardTiles {
-  readonly dq: Tile;
-  readonly dkdv: Tile;
-}
+export type BackwardTiles = Readonly<Record<'dq' | 'dkdv', Tile>>;
 
 export function backwardTiles({ forward, dO }: BackwardProblem, target: TileTarget): BackwardTiles {
   const operands = [forward.q, forward.k, forward.v, dO];

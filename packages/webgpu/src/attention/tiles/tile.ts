@@ -64,17 +64,10 @@ export interface LaneGrid {
   readonly cols: number;
 }
 
-/** A tile, of which only the grid is used. */
-type OnGrid = Pick<Tile, 'grid'>;
-
-/** Queries of a tile. */
-export const tileRows = ({ grid: { ty, rows } }: OnGrid): number => ty * rows;
-
-/** Keys of a tile. */
-export const tileCols = ({ grid: { tx, cols } }: OnGrid): number => 4 * tx * cols;
-
-/** Lanes of a tile, which are those of its workgroup. */
-export const tileLanes = ({ grid: { tx, ty } }: OnGrid): number => tx * ty;
+/** Queries (`rows`) and keys (`cols`) of a tile, and its lanes, which are those of its workgroup. */
+export function tileSize({ tx, ty, rows, cols }: LaneGrid): Record<'rows' | 'cols' | 'lanes', number> {
+  return { rows: ty * rows, cols: 4 * tx * cols, lanes: tx * ty };
+}
 
 /** Text for each vec4 of a lane's scores: number b, of its query r and its key vector c. */
 export const perBlock = (
@@ -91,7 +84,7 @@ const maxLanes = 256;
 
 /** The rule of workgroups that a grid breaks, or null. */
 export const brokenGridRule = (grid: LaneGrid): string | null => {
-  const lanes = tileLanes({ grid });
+  const { lanes } = tileSize(grid);
   return isCount(lanes) && lanes <= maxLanes ? null : `must have 1 to ${maxLanes} lanes, got ${lanes}`;
 };
 
@@ -116,14 +109,12 @@ export function roleReason(role: TileRole, stationary: Stationary): string | nul
 }
 
 /** Why a tile that holds whole rows of one side cannot compute a kernel, or null. */
-export function stationaryReason(
+export const stationaryReason = (
   stationary: Stationary,
   role: TileRole,
   { Dqk, Dv }: AttentionProblem,
-): string | null {
-  const unfit = roleReason(role, stationary);
-  if (unfit) return unfit;
-  return Math.max(Dqk, Dv) > maxStationaryChannels
+): string | null =>
+  roleReason(role, stationary) ??
+  (Math.max(Dqk, Dv) > maxStationaryChannels
     ? `must be of kind workgroup for head sizes above ${maxStationaryChannels}`
-    : null;
-}
+    : null);

@@ -4,7 +4,7 @@ import { forPlaces, type KernelSpec, kernelSpec, ownPlace } from '../../../codeg
 import { type ShaderPart, wholeUniforms } from '../../../codegen/shader-part.ts';
 import { repeat } from '../../../codegen/text.ts';
 import type { KernelConfig } from '../../config/kernel-config.ts';
-import { tileCols, tileLanes, tileRows } from '../../tiles/tile.ts';
+import { tileSize } from '../../tiles/tile.ts';
 import { keyHeads } from '../../tiles/tile-operands.ts';
 import { defaultTile } from '../../tiles/tile-table.ts';
 import { gradientTile } from './gradient-tile.ts';
@@ -75,11 +75,12 @@ function cutOf({ forward: { B, Hq, Sq, Skv } }: BackwardProblem, { shape }: Scor
   const lead = 4 - shape.length;
   const kept = [0, 1, 2, 3].map(d => (shape[d - lead] ?? 1) > 1);
   const [keepB, keepH, keepI, keepJ] = kept;
-  const [tilesI, tilesJ] = [Math.ceil(Sq / tileRows(defaultTile)), Math.ceil(Skv / tileCols(defaultTile))];
+  const tile = tileSize(defaultTile.grid);
+  const [tilesI, tilesJ] = [Math.ceil(Sq / tile.rows), Math.ceil(Skv / tile.cols)];
   const parts = [keepB ? B : 1, keepH ? Hq : 1, keepI ? tilesI : 1, keepJ ? tilesJ : 1] as const;
   const steps = [keepB ? 1 : B, keepH ? 1 : Hq, keepI ? 1 : tilesI] as const;
-  const rows = keepI ? tileRows(defaultTile) : 1;
-  const cols = keepJ ? tileCols(defaultTile) : 1;
+  const rows = keepI ? tile.rows : 1;
+  const cols = keepJ ? tile.cols : 1;
   const groups = product(parts);
   const room = maxVectors / (groups * rows * cols);
   const chunks = Math.floor(Math.min(product(steps) / stepsPerGroup, manyGroups / groups, room)) || 1;
@@ -135,7 +136,7 @@ function scoreInputKernels(problem: BackwardProblem, config: KernelConfig, input
   const cut = cutOf(problem, input);
   const { parts, steps, chunks } = cut;
   const [, , keepI, keepJ] = cut.kept;
-  const [rows, cols] = [tileRows(tile), tileCols(tile)];
+  const { rows, cols, lanes } = tileSize(tile.grid);
   const isShared = chunks > 1;
   const gradient = gradientTile(
     problem,
@@ -175,7 +176,7 @@ function scoreInputKernels(problem: BackwardProblem, config: KernelConfig, input
 
   ${repeat(4, r => repeat(4, c => `sums[(ty * 4u + ${r}u) * ${cols}u + tx * 4u + ${c}u] = acc${r}[${c}];`))}
   workgroupBarrier();
-  for (var n = lane; n < ${cut.rows * cut.cols}u; n += ${tileLanes(tile)}u) {
+  for (var n = lane; n < ${cut.rows * cut.cols}u; n += ${lanes}u) {
     let row = n / ${cut.cols}u;
     let col = n % ${cut.cols}u;
     var sum = 0.0;
@@ -195,7 +196,7 @@ function scoreInputKernels(problem: BackwardProblem, config: KernelConfig, input
       ...{ batches: isEmpty ? 0 : partsB, heads: partsH, tiles: partsI, each: partsJ * chunks },
       ...{ side: keepI ? 'q' : null, rows, reversed: false },
     },
-    workgroupSize: tileLanes(tile),
+    workgroupSize: lanes,
     bindingBudget: config.bindingBudget,
     parts: [
       { uniforms: wholeUniforms({ chunks, steps: product(steps), steps_h: steps[1], steps_i: steps[2] }) },

@@ -4,7 +4,7 @@ import { wholeUniforms } from '../../../codegen/shader-part.ts';
 import type { TileConfig } from '../../config/kernel-config.ts';
 import { writeOperand } from '../../layout/operand.ts';
 import { queryRangePart } from '../../layout/sequence.ts';
-import { tileCols, tileLanes, tileRows } from '../../tiles/tile.ts';
+import { tileSize } from '../../tiles/tile.ts';
 import { type AccumulateGemm, storeRows } from '../../tiles/tile-backend.ts';
 import { keyHeads, tileResult } from '../../tiles/tile-operands.ts';
 import { gradientTile } from './gradient-tile.ts';
@@ -30,8 +30,7 @@ export function dkdvKernel(problem: BackwardProblem, results: KeyGradients, conf
   const { backend } = tile;
   const { forward } = problem;
   const { B, Hk, Hv, Skv, Dqk, Dv } = forward;
-  const rows = tileRows(tile);
-  const cols = tileCols(tile);
+  const { rows, cols, lanes } = tileSize(tile.grid);
   const tiles = Math.ceil(Skv / cols);
   const heads = dk ? Hk : Hv;
   const gradient = gradientTile(problem, config, {
@@ -74,7 +73,7 @@ export function dkdvKernel(problem: BackwardProblem, results: KeyGradients, conf
   return kernelSpec({
     name: `attention ${Object.keys(results).join(' ')}`,
     groups: { batches: B, heads, tiles, each: 1, side: 'kv', rows: cols, reversed: false },
-    workgroupSize: tileLanes(tile),
+    workgroupSize: lanes,
     parts: [
       { uniforms: wholeUniforms({ tiles, heads }) },
       ...gradient.parts,

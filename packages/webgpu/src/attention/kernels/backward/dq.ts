@@ -3,7 +3,7 @@ import { type KernelSpec, kernelSpec } from '../../../codegen/kernel-spec.ts';
 import { wholeUniforms } from '../../../codegen/shader-part.ts';
 import type { TileConfig } from '../../config/kernel-config.ts';
 import { writeOperand } from '../../layout/operand.ts';
-import { tileCols, tileLanes, tileRows } from '../../tiles/tile.ts';
+import { tileSize } from '../../tiles/tile.ts';
 import { type AccumulateGemm, storeRows } from '../../tiles/tile-backend.ts';
 import { keyHeads, tileResult } from '../../tiles/tile-operands.ts';
 import { gradientTile } from './gradient-tile.ts';
@@ -15,8 +15,7 @@ export function dqKernel(problem: BackwardProblem, dq: OperandDesc, config: Tile
   const { forward } = problem;
   const { B, Hq, Sq, Dqk } = forward;
   const result = tileResult('dq', forward, dq);
-  const rows = tileRows(tile);
-  const cols = tileCols(tile);
+  const { rows, cols, lanes } = tileSize(tile.grid);
   const tiles = Math.ceil(Sq / rows);
   const gradient = gradientTile(problem, config, { weight: false, ds: true, results: { dq } });
   const sum: AccumulateGemm = {
@@ -47,7 +46,7 @@ export function dqKernel(problem: BackwardProblem, dq: OperandDesc, config: Tile
   return kernelSpec({
     name: 'attention dq',
     groups: { batches: B, heads: Hq, tiles, each: 1, side: 'q', rows, reversed: true },
-    workgroupSize: tileLanes(tile),
+    workgroupSize: lanes,
     parts: [{ uniforms: wholeUniforms({ tiles }) }, ...gradient.parts, writeOperand('dq', dq, config)],
     body,
     bindingBudget: config.bindingBudget,

@@ -9,7 +9,7 @@ import { probabilitiesPart, rowAddressing } from '../../layout/row-results.ts';
 import { type KernelOperands, sequencePart } from '../../layout/sequence.ts';
 import { scorePart } from '../../score/score.ts';
 import type { ScoreUse } from '../../score/stage.ts';
-import { perBlock, tileCols, tileRows } from '../../tiles/tile.ts';
+import { perBlock, tileSize } from '../../tiles/tile.ts';
 import type { AccumulateGemm, ScoreGemm, TileOperand } from '../../tiles/tile-backend.ts';
 import { headGroups, tileOperands } from '../../tiles/tile-operands.ts';
 import { workgroupReads } from '../workgroup-reads.ts';
@@ -88,8 +88,7 @@ export function gradientTile(
         dO: { ...operands.dO, name: 'dOT' },
       }
     : operands;
-  const rows = tileRows(tile);
-  const cols = tileCols(tile);
+  const { rows, cols } = tileSize(tile.grid);
   const { grid, backend, operandType } = tile;
 
   const scores = { into: 's', a: operands.q, b: operands.k };

@@ -6,7 +6,7 @@ import { expectAgreement } from '../../../../testing/attention/expect-agreement.
 import { sharedContext } from '../../../../testing/device/shared-context.ts';
 import { type GpuTensor, sdpa } from '../../../index.ts';
 import { workgroupTile } from '../../../subpaths/tiles.ts';
-import { tileRows } from '../../tiles/tile.ts';
+import { tileSize } from '../../tiles/tile.ts';
 import { forwardTiles } from '../../tiles/tile-table.ts';
 import { forwardShape } from './forward-shape.ts';
 
@@ -47,7 +47,7 @@ describe('the shape of a forward pass', () => {
   });
 
   test('has no more rows than there is use for', () => {
-    const rows = (sizes: Sizes) => tileRows(shapeOf(sizes).tile);
+    const rows = (sizes: Sizes) => tileSize(shapeOf(sizes).tile.grid).rows;
     expect([1, 4, 5, 8, 9, 16, 17].map(Sq => rows({ Sq }))).toEqual([4, 4, 8, 8, 16, 16, 32]);
     expect(rows({ Sq: 2, Hk: 2 })).toBe(8);
   });

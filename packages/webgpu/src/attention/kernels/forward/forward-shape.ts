@@ -1,6 +1,6 @@
 import { type AttentionProblem, elementCount, rowShape } from '@tilewise/core';
 import { guaranteedCapabilities } from '../../../device/capabilities/capabilities.ts';
-import { type Tile, tileCols, tileRows } from '../../tiles/tile.ts';
+import { type Tile, tileSize } from '../../tiles/tile.ts';
 import { chosenTile, type TileTarget } from '../../tiles/tile-choice.ts';
 import { fewQueries, forwardSizesFor, forwardTileFor, manyQueriesTile } from '../../tiles/tile-table.ts';
 import { plainWorkgroupTile } from '../../tiles/workgroup/plain-tile.ts';
@@ -44,7 +44,7 @@ export function forwardShape(
   const heads = sharingHeads(problem);
   const { q, k, v } = problem;
   const tile = chosenTile('decode', problem, [q, k, v], target) ?? plainWorkgroupTile(decodeSizes(problem));
-  const groups = Math.ceil((Sq * heads) / tileRows(tile)) * (Hq / heads) * B;
+  const groups = Math.ceil((Sq * heads) / tileSize(tile.grid).rows) * (Hq / heads) * B;
   if (groups === 0) return { tile, heads, parts: 1 };
   const wanted = Math.min(manyGroups / groups, keysPerQueryTile(problem, tile) / keysPerPart);
   return { tile, heads, parts: Math.max(1, Math.min(maxParts, Math.floor(wanted))) };
@@ -57,7 +57,8 @@ export const decodeSizes = (problem: AttentionProblem): WorkgroupTileSizes =>
 /** Keys that a tile of queries sees at most, by the number of keys and the diagonal band. */
 function keysPerQueryTile({ Sq, Skv, band }: AttentionProblem, tile: Tile): number {
   if (band === null || band.left === null || band.right === null) return Skv;
-  return Math.min(Skv, band.left + band.right + Math.min(Sq, tileRows(tile)) + tileCols(tile));
+  const { rows, cols } = tileSize(tile.grid);
+  return Math.min(Skv, band.left + band.right + Math.min(Sq, rows) + cols);
 }
 
 /** vec4s that the parts of a problem take in the workspace. */

@@ -10,7 +10,7 @@ import { rowAddressing, rowOutput, rowOutputsOf, softmaxEnd, writeRow } from '..
 import { sequencePart } from '../../layout/sequence.ts';
 import { scorePart } from '../../score/score.ts';
 import { sinkPart } from '../../score/sink.ts';
-import { perBlock, type Tile, tileCols, tileLanes, tileRows } from '../../tiles/tile.ts';
+import { perBlock, type Tile, tileSize } from '../../tiles/tile.ts';
 import { type AccumulateGemm, storeRow } from '../../tiles/tile-backend.ts';
 import { headGroups, keyHeads, tileOperands, tileResult } from '../../tiles/tile-operands.ts';
 import { workgroupReads } from '../workgroup-reads.ts';
@@ -36,11 +36,11 @@ export function forwardKernel(
 ): KernelSpec {
   const { B, Hq, Sq, Dv } = problem;
   const rows = queryRows(heads, tile);
-  const cols = tileCols(tile);
+  const { rows: tileRows, cols, lanes } = tileSize(tile.grid);
   const { grid, backend, operandType } = tile;
   // The vec4s of scores that a lane has of its row r.
   const blocksOf = (r: number): number[] => Array.from({ length: grid.cols }, (_, c) => r * grid.cols + c);
-  const tiles = Math.ceil((Sq * heads) / tileRows(tile));
+  const tiles = Math.ceil((Sq * heads) / tileRows);
   const score = scorePart(problem, {
     tile: heads === 1 ? tile : null,
     slope: 'none',
@@ -81,7 +81,7 @@ export function forwardKernel(
   let h = (place / P.tiles) % P.head_groups${heads === 1 ? '' : ' * P.row_heads'};
   ${keyHeads}
   ${reads.sequence('place / (P.tiles * P.head_groups)')}
-  let row0 = tile * ${tileRows(tile)}u;
+  let row0 = tile * ${tileRows}u;
   ${backend.place}
   ${rows.span}
   ${rows.places}
@@ -163,10 +163,10 @@ export function forwardKernel(
       tiles,
       each: parts,
       side: 'q',
-      rows: tileRows(tile) / heads,
+      rows: tileRows / heads,
       reversed: true,
     },
-    workgroupSize: tileLanes(tile),
+    workgroupSize: lanes,
     parts: [
       {
         uniforms: [

@@ -1,7 +1,7 @@
 import type { AttentionProblem } from '@tilewise/core';
 import { type UniformField, wholeUniforms } from '../../../codegen/shader-part.ts';
 import { repeat } from '../../../codegen/text.ts';
-import { type Tile, tileRows } from '../../tiles/tile.ts';
+import { type Tile, tileSize } from '../../tiles/tile.ts';
 import type { TileOperand } from '../../tiles/tile-backend.ts';
 
 /**
@@ -39,7 +39,7 @@ function greatestCommonDivisor(a: number, b: number): number {
 }
 
 export function queryRows(heads: number, tile: Tile): QueryRows {
-  const rows = tileRows(tile);
+  const { rows } = tileSize(tile.grid);
   const own = tile.grid.rows;
   const isOne = heads === 1;
   const head = (row: string): string => (isOne ? 'h' : `h + (${row}) % P.row_heads`);

@@ -1,17 +1,10 @@
 import { type AttentionProblem, dtypeInfo } from '@tilewise/core';
-import type { TileRole } from '../tile.ts';
-import {
-  colsOf,
-  resultVectors,
-  rowsOf,
-  stagedRows,
-  vectorsPerLane,
-  workgroupTileMemory,
-} from '../workgroup/memory.ts';
-import { workgroupRowReduction } from '../workgroup/row-reduction.ts';
+import { type TileRole, tileSize } from '../tile.ts';
+import { resultVectors, stagedRows, vectorsPerLane, workgroupTileMemory } from '../workgroup/memory.ts';
+import { wholeTile } from '../workgroup/plain-tile.ts';
 import { subgroupRowReduction } from '../workgroup/variants/subgroup-row-reduction.ts';
 import { vectorsInFlight } from '../workgroup/variants/unrolling.ts';
-import type { WorkgroupTile, WorkgroupTileShape } from '../workgroup/workgroup-tile.ts';
+import type { WorkgroupTileShape } from '../workgroup/workgroup-tile.ts';
 import type { AdapterClass } from './adapter-class.ts';
 
 /** The work of a workgroup for one tile of scores, and the time that the model gives the work on a core. */
@@ -71,11 +64,13 @@ export function tileCost(
   problem: CostedProblem,
   core: AdapterClass,
 ): TileCost {
-  const tile = plainTile(shape);
-  const { tx, ty, rows, cols, headDimChunk, stagingDType } = tile;
+  const tile = wholeTile(
+    shape,
+    shape.rowReduction === 'subgroup' ? { rowReduction: subgroupRowReduction } : {},
+  );
+  const { tx, rows, cols, headDimChunk, stagingDType } = tile;
   const { scores, sums, overKeys } = productsOf(role, problem);
-  const lanes = tx * ty;
-  const [queries, keys] = [rowsOf(tile), colsOf(tile)];
+  const { rows: queries, cols: keys, lanes } = tileSize(tile);
   const ownScores = 4 * rows * cols;
   const length = overKeys ? keys : queries;
   const weights = overKeys ? rows / 4 : cols;
@@ -152,11 +147,3 @@ export function clocksPerFlop(
   const perCore = Math.max(groups / cores, (busyClocks + waitingClocks) / clocks);
   return (perCore * clocks) / (flops * groups);
 }
-
-const plainTile = (shape: WorkgroupTileShape): WorkgroupTile => {
-  const { rows = 4, cols = 1, stagingDType = 'f32', rowReduction, tx, ty, headDimChunk } = shape;
-  return {
-    ...{ tx, ty, rows, cols, headDimChunk, stagingDType, arithmetic: null, prefetch: null, unrolling: null },
-    rowReduction: rowReduction === 'subgroup' ? subgroupRowReduction : workgroupRowReduction,
-  };
-};

@@ -1,6 +1,7 @@
 import type { AttentionProblem, OperandDesc } from '@tilewise/core';
 import type { Capabilities } from '../../../device/capabilities/capabilities.ts';
-import { isForward, type TileRole, tileCols, tileRows } from '../tile.ts';
+import { isForward, type TileRole, tileSize } from '../tile.ts';
+import { wholeTile } from '../workgroup/plain-tile.ts';
 import { workgroupKind } from '../workgroup/workgroup-kind.ts';
 import type { WorkgroupTileShape } from '../workgroup/workgroup-tile.ts';
 import { type AdapterClass, adapterClass } from './adapter-class.ts';
@@ -41,8 +42,8 @@ function groupsOf(
   shape: WorkgroupTileShape,
   { B, Hq, Hk, Sq, Skv }: AttentionProblem,
 ): number {
-  const size = workgroupKind.tile(shape);
-  return role === 'dkdv' ? B * Hk * Math.ceil(Skv / tileCols(size)) : B * Hq * Math.ceil(Sq / tileRows(size));
+  const { rows, cols } = tileSize(wholeTile(shape));
+  return role === 'dkdv' ? B * Hk * Math.ceil(Skv / cols) : B * Hq * Math.ceil(Sq / rows);
 }
 
 /** A tile with its cost for a kernel of a problem. */

@@ -10,7 +10,7 @@ import {
   type TileSelector,
 } from '../../../index.ts';
 import { matrixTiles } from '../../../subpaths/matrix.ts';
-import { tileLanes } from '../tile.ts';
+import { tileSize } from '../tile.ts';
 import { adapterClass, adapterClassNames } from './adapter-class.ts';
 import { fastestTile } from './default-tiles.ts';
 import { hardwareTiles } from './hardware-tiles.ts';
@@ -40,7 +40,7 @@ test.each([...adapterClassNames, 'unknown'])(
           const problem = problemOf(D, dtype);
           const tile = hardwareTiles(null)(role, problem, [problem.q, problem.k, problem.v], capabilities);
           expect(tile?.unsupported(role, problem, capabilities), `${role} of ${D}`).toBeNull();
-          expect(tile && tileLanes(tile)).toBeLessThanOrEqual(256);
+          expect(tile && tileSize(tile.grid).lanes).toBeLessThanOrEqual(256);
         }
   },
 );

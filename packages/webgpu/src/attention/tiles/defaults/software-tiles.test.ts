@@ -5,7 +5,7 @@ import { normal } from '../../../../testing/attention/attention-call.ts';
 import { sharedContext } from '../../../../testing/device/shared-context.ts';
 import { guaranteedCapabilities, sdpa, sdpaBackward } from '../../../index.ts';
 import { loadTileKinds } from '../load-tile-kinds.ts';
-import { tileCols, tileRows } from '../tile.ts';
+import { tileSize } from '../tile.ts';
 import { backwardTiles, defaultTile } from '../tile-table.ts';
 
 const callOf = (D: number) => ({
@@ -27,7 +27,8 @@ test.each([
   const tileKinds = await loadTileKinds(capabilities);
   const { dq, dkdv } = backwardTiles(problem, { capabilities, tileKinds });
   expect([dq.grid.tx, dkdv.grid.tx].every(tx => tx === 2)).toBe(isNarrow);
-  expect(tileRows(dkdv)).toBe(tileCols(dkdv));
+  const { rows, cols } = tileSize(dkdv.grid);
+  expect(rows).toBe(cols);
   const elsewhere = backwardTiles(problem, { capabilities });
   expect([elsewhere.dq, elsewhere.dkdv]).toEqual([defaultTile, defaultTile]);
 });

@@ -1,6 +1,5 @@
-import { isCount, type TileKind } from '../../../codegen/tile-kind.ts';
+import { checkedTile, isCount, type TileKind } from '../../../codegen/tile-kind.ts';
 import type { Capabilities } from '../../../device/capabilities/capabilities.ts';
-import { checkedTile } from '../checked-tile.ts';
 import { brokenGridRule, type LaneGrid, memoryReason, stationaryReason, type Tile } from '../tile.ts';
 import { type TileBackend, weightedPart } from '../tile-backend.ts';
 import { accumulate, results } from './accumulate-gemm.ts';
@@ -75,9 +74,9 @@ export function spelledMatrixTile(
     // Probabilities are at most e⁸ where maxima lag behind.
     maxDropoutScale: matrix.component === 'f16' ? 16 : Infinity,
     unsupported(role, problem, capabilities) {
-      const unfit = brokenGridRule(grid) ?? stationaryReason(stationary, role, problem);
-      if (unfit) return unfit;
       return (
+        brokenGridRule(grid) ??
+        stationaryReason(stationary, role, problem) ??
         memoryReason(workgroupMemory(role, problem), capabilities, 'use fewer subgroups') ??
         (needsMatrices ? missingMatrices(shape, capabilities) : null)
       );

@@ -39,9 +39,6 @@ export function quadBackend(tile: SubgroupTile): TileBackend {
 /** Stationary rows of a lane. */
 const quadRows = 4;
 
-const perStationary = (text: (r: number) => string, separator?: string): string =>
-  repeat(quadRows, text, separator);
-
 /** Reads the row that this lane broadcasts to its neighbours. */
 const read = (operand: TileOperand): string => {
   const { name, D } = operand;
@@ -62,7 +59,7 @@ function scores(tile: SubgroupTile, gemm: ScoreGemm): string {
   const { name, D } = streamedOf(tile, gemm);
   const vectors = vectorsOf(D);
   const rows = (n: number): string =>
-    perStationary(r => `${stationaryOf(tile, gemm).name}_stationary[${r * vectors + n}]`, ', ');
+    repeat(quadRows, r => `${stationaryOf(tile, gemm).name}_stationary[${r * vectors + n}]`, ', ');
   return `${read(streamedOf(tile, gemm))}
     var ${into}_streamed = mat4x4f();
     for (var turn = 0u; turn < 4u; turn++) {
@@ -87,7 +84,7 @@ function accumulate(tile: SubgroupTile, sum: AccumulateGemm, isRead: ReadonlySet
     repeat(4, e => `subgroupBroadcast(${name}_streamed[${n}], ${e}u)`, ', ');
   /** Statements that add to the n-th vector of each stationary row. */
   const add = (n: number | 'n', addend: (r: number) => string): string =>
-    perStationary(r => {
+    repeat(quadRows, r => {
       const result = `${into}_rows[${n === 'n' ? `${r * vectors}u + n` : r * vectors + n}]`;
       return `${result} = ${result}${rescale ? ` * ${rescale(r)}` : ''} + ${addend(r)};`;
     });

@@ -1,6 +1,6 @@
 import { subgroupLane } from '../../../codegen/subgroup-lane.ts';
 import { repeat } from '../../../codegen/text.ts';
-import type { LaneGrid, Stationary } from '../tile.ts';
+import type { LaneGrid } from '../tile.ts';
 import {
   type AccumulateGemm,
   type LaneResults,
@@ -14,12 +14,10 @@ import {
   weightedPart,
 } from '../tile-backend.ts';
 import { reduceInMemory } from '../workgroup/row-reduction.ts';
+import type { SubgroupTileShape } from './shape.ts';
 
 /** A subgroup tile as its kernels are written. */
-export interface SubgroupTile {
-  readonly stationary: Stationary;
-  readonly group: 4 | 8;
-  readonly rows: 4 | 8;
+export interface SubgroupTile extends Required<Omit<SubgroupTileShape, 'kind' | 'lanes'>> {
   readonly grid: LaneGrid;
 }
 
@@ -60,9 +58,6 @@ export const streamedOf = ({ stationary }: SubgroupTile, { a, b }: ScoreGemm): T
  */
 export const rowAt = ({ row, first, end }: TileOperand, place: string): string =>
   row(`min(${first} + ${place}, max(${end}, 1u) - 1u)`);
-
-const perStationary = ({ rows }: SubgroupTile, text: (r: number) => string, separator?: string): string =>
-  repeat(rows, text, separator);
 
 /** Reads a lane's stationary rows, and declares arrays for the rows that it reads for its neighbours. */
 function loadStationary(
@@ -131,11 +126,11 @@ function scores(tile: SubgroupTile, gemm: ScoreGemm): string {
   const { width, parts } = rows === 4 ? { width: 4, parts: [''] } : { width: 2, parts: ['.xy', '.zw'] };
   const vectors = vectorsOf(D);
   const each = (text: (r: number, e: number) => string): string =>
-    perStationary(tile, r => repeat(group, e => text(r, e)));
+    repeat(tile.rows, r => repeat(group, e => text(r, e)));
   const block = (r: number, e: number): string => `${into}${r}_${e}`;
   const vectorsOfScores =
     stationary === 'queries'
-      ? perStationary(tile, r =>
+      ? repeat(tile.rows, r =>
           repeat(
             group / 4,
             m => `let ${into}${(r * group) / 4 + m} = vec4f(${repeat(4, x => block(r, 4 * m + x), ', ')});`,
@@ -149,13 +144,13 @@ function scores(tile: SubgroupTile, gemm: ScoreGemm): string {
         );
   return `${each((r, e) => `var ${into}${r}_${e} = 0.0;`)}
     for (var turn = 0u; turn < ${group}u; turn++) {
-      ${perStationary(tile, r => `var sum${r} = vec${width}f();`)}
+      ${repeat(tile.rows, r => `var sum${r} = vec${width}f();`)}
       ${repeat(
         vectors,
         n => `let broadcast${n} = subgroupShuffle(${name}_streamed[${n}], turn);
-      ${parts.map(part => perStationary(tile, r => `sum${r} = fma(${mine.name}_stationary[${r * vectors + n}]${part}, broadcast${n}${part}, sum${r});`)).join('\n')}`,
+      ${parts.map(part => repeat(tile.rows, r => `sum${r} = fma(${mine.name}_stationary[${r * vectors + n}]${part}, broadcast${n}${part}, sum${r});`)).join('\n')}`,
       )}
-      ${perStationary(tile, r => `let product${r} = dot(sum${r}, vec${width}f(1.0));`)}
+      ${repeat(tile.rows, r => `let product${r} = dot(sum${r}, vec${width}f(1.0));`)}
       ${each((r, e) => `${into}${r}_${e} = select(${into}${r}_${e}, product${r}, turn == ${e}u);`)}
     }
     ${vectorsOfScores}`;
@@ -192,7 +187,7 @@ function accumulate(tile: SubgroupTile, sum: AccumulateGemm, isRead: ReadonlySet
           repeat(
             rows,
             t => `let broadcast${t}_${n} = subgroupShuffle(${name}_streamed[${n}], turn + ${t}u);
-        ${perStationary(tile, r => `${into}${r}_${n} = ${add(`${into}${r}_${n}`, `w${t}_${Math.floor(r / 4)}[${r % 4}]`, `broadcast${t}_${n}`)};`)}`,
+        ${repeat(tile.rows, r => `${into}${r}_${n} = ${add(`${into}${r}_${n}`, `w${t}_${Math.floor(r / 4)}[${r % 4}]`, `broadcast${t}_${n}`)};`)}`,
           ),
         )}
       }`;
@@ -220,7 +215,7 @@ const laneResults = (tile: SubgroupTile): LaneResults => ({
 function rescale(tile: SubgroupTile, sum: AccumulateGemm): string {
   const { rescale: factor } = sum;
   if (!factor) return '';
-  return `if (subgroupAny(${perStationary(tile, r => `${factor(r)} != 1.0`, ' || ')})) {
+  return `if (subgroupAny(${repeat(tile.rows, r => `${factor(r)} != 1.0`, ' || ')})) {
       ${rescaleOfLanes(laneResults(tile), sum)}
     }`;
 }

@@ -1,5 +1,4 @@
-import { isCount, type TileKind } from '../../../codegen/tile-kind.ts';
-import { checkedTile } from '../checked-tile.ts';
+import { checkedTile, isCount, type TileKind } from '../../../codegen/tile-kind.ts';
 import { brokenGridRule, type LaneGrid, stationaryReason, type Tile } from '../tile.ts';
 import { quadBackend } from './quad-backend.ts';
 import type { SubgroupTileShape } from './shape.ts';

@@ -1,7 +1,7 @@
 import type { AttentionProblem } from '@tilewise/core';
 import { isCount } from '../../../codegen/tile-kind.ts';
 import type { Capabilities } from '../../../device/capabilities/capabilities.ts';
-import { brokenGridRule, memoryReason, type TileRole, tileCols, tileRows } from '../tile.ts';
+import { brokenGridRule, memoryReason, type TileRole, tileSize } from '../tile.ts';
 import { hasRoomForRows, resultVectors, workgroupTileMemory } from './memory.ts';
 import type { WorkgroupTile, WorkgroupTileSizes } from './workgroup-tile.ts';
 
@@ -35,8 +35,8 @@ export function unsupportedReason(
   const unfit =
     arithmetic?.reason(role, tile) ?? prefetch?.reason(tile) ?? rowReduction.reason(role, tile, capabilities);
   if (unfit) return unfit;
-  const size = { grid: tile };
-  if (role === 'dkdv' && tileRows(size) !== tileCols(size)) return 'must have as many queries as keys';
+  const { rows, cols } = tileSize(tile);
+  if (role === 'dkdv' && rows !== cols) return 'must have as many queries as keys';
   const results = { forward: [Dv], decode: [Dv], dq: [Dqk], dkdv: [Dqk, Dv] }[role];
   const wide = results.find(D => !hasRoomForRows(tile, D));
   if (wide !== undefined) return `has no room for a row of ${wide} channels; use a larger headDimChunk`;

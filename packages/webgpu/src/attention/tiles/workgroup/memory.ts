@@ -1,9 +1,5 @@
-import { bytesOfVariables, isForward, type TileRole, tileCols, tileRows } from '../tile.ts';
+import { bytesOfVariables, isForward, type TileRole, tileSize } from '../tile.ts';
 import type { WorkgroupTile } from './workgroup-tile.ts';
-
-/** Queries, and keys, of a tile. */
-export const rowsOf = (tile: WorkgroupTile): number => tileRows({ grid: tile });
-export const colsOf = (tile: WorkgroupTile): number => tileCols({ grid: tile });
 
 /**
  * vec4s from one row in workgroup memory to the next: an odd number, so that rows start in different banks.
@@ -28,7 +24,7 @@ const weightsPitch = (tile: WorkgroupTile): number => pitch(weightsOfLane(tile, 
 
 /** vec4s of operands that workgroup memory has room for. */
 export const stagedVectors = (tile: WorkgroupTile): number => stagedLines(tile) * lineLength(tile);
-const weightVectors = (tile: WorkgroupTile): number => colsOf(tile) * weightsPitch(tile);
+const weightVectors = (tile: WorkgroupTile): number => tileSize(tile).cols * weightsPitch(tile);
 
 export const vectorType = ({ stagingDType }: WorkgroupTile): string =>
   stagingDType === 'f16' ? 'vec4<f16>' : 'vec4f';
@@ -59,7 +55,7 @@ export const workgroupTileMemory = (tile: WorkgroupTile, role: TileRole): number
 export const declarations = (
   tile: WorkgroupTile,
 ): string => `var<workgroup> staged: array<array<${vectorType(tile)}, ${lineLength(tile)}>, ${stagedLines(tile)}>;
-var<workgroup> weights: array<array<${tile.arithmetic?.weight.type ?? 'vec4f'}, ${weightsPitch(tile)}>, ${colsOf(tile)}>;
+var<workgroup> weights: array<array<${tile.arithmetic?.weight.type ?? 'vec4f'}, ${weightsPitch(tile)}>, ${tileSize(tile).cols}>;
 var<workgroup> non_finite: atomic<u32>;`;
 
 /** vec4s of a result row that each lane holds; lane x has vectors x, x + tx, x + 2·tx, … */
@@ -82,5 +78,7 @@ export const stagedRows = (tile: WorkgroupTile, D: number, length: number): numb
   divisorUpTo(stagedLines(tile) / vectorsPerLane(D, tile), length);
 
 /** Whether a tile has room for rows of a result of D channels. */
-export const hasRoomForRows = (tile: WorkgroupTile, D: number): boolean =>
-  stagedRows(tile, D, colsOf(tile)) > 0 && stagedRows(tile, D, rowsOf(tile)) > 0;
+export function hasRoomForRows(tile: WorkgroupTile, D: number): boolean {
+  const { rows, cols } = tileSize(tile);
+  return stagedRows(tile, D, cols) > 0 && stagedRows(tile, D, rows) > 0;
+}

@@ -1,4 +1,4 @@
-import type { LaneGrid, Tile } from '../tile.ts';
+import type { Tile } from '../tile.ts';
 import type { unsupportedReason } from './limits.ts';
 import { workgroupTileMemory } from './memory.ts';
 import { workgroupRowReduction } from './row-reduction.ts';
@@ -12,21 +12,27 @@ type TileVariants = Partial<Pick<WorkgroupTile, 'arithmetic' | 'prefetch' | 'unr
 export const plainWorkgroupTile = (sizes: WorkgroupTileSizes): Tile =>
   makeWorkgroupTile(sizes, {}, () => null);
 
+/** Every size, and the code of what few tiles do. */
+export function wholeTile(sizes: WorkgroupTileSizes, variants: TileVariants = {}): WorkgroupTile {
+  const { tx, ty, rows = 4, cols = 1, headDimChunk, stagingDType = 'f32' } = sizes;
+  return {
+    ...{ arithmetic: null, prefetch: null, unrolling: null, rowReduction: workgroupRowReduction },
+    ...{ tx, ty, rows, cols, headDimChunk, stagingDType, ...variants },
+  };
+}
+
 /** A tile of sizes that break no rule; `unsupported` says what stands against it on a device. */
 export function makeWorkgroupTile(
   shape: WorkgroupTileSizes,
   variants: TileVariants,
   unsupported: typeof unsupportedReason,
 ): Tile {
-  const { tx, ty, rows = 4, cols = 1, headDimChunk, stagingDType = 'f32' } = shape;
-  const grid: LaneGrid = { tx, ty, rows, cols };
-  const tile: WorkgroupTile = {
-    ...{ arithmetic: null, prefetch: null, unrolling: null, rowReduction: workgroupRowReduction },
-    ...{ ...grid, headDimChunk, stagingDType, ...variants },
-  };
+  const tile = wholeTile(shape, variants);
   return {
-    ...{ shape, grid, backend: workgroupBackend(tile) },
-    ...{ operandType: 'f32', operandDType: stagingDType === 'f16' ? 'f16' : null, maxFusedChannels: 256 },
+    ...{ shape, grid: tile, backend: workgroupBackend(tile) },
+    operandType: 'f32',
+    operandDType: tile.stagingDType === 'f16' ? 'f16' : null,
+    maxFusedChannels: 256,
     maxDropoutScale: tile.arithmetic?.weight.max ?? Infinity,
     workgroupMemory: role => workgroupTileMemory(tile, role),
     unsupported: (role, problem, capabilities) => unsupported(role, tile, problem, capabilities),

@@ -1,5 +1,4 @@
-import type { TileKind } from '../../../codegen/tile-kind.ts';
-import { checkedTile } from '../checked-tile.ts';
+import { checkedTile, type TileKind } from '../../../codegen/tile-kind.ts';
 import type { Tile } from '../tile.ts';
 import { brokenSizesRule, unsupportedReason } from './limits.ts';
 import { makeWorkgroupTile } from './plain-tile.ts';

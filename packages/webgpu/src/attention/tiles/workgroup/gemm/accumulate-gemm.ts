@@ -1,6 +1,7 @@
 import { repeat } from '../../../../codegen/text.ts';
+import { tileSize } from '../../tile.ts';
 import type { AccumulateGemm } from '../../tile-backend.ts';
-import { colsOf, rowsOf, stagedAt, stagedRows, vectorsPerLane, weightsOfLane } from '../memory.ts';
+import { stagedAt, stagedRows, vectorsPerLane, weightsOfLane } from '../memory.ts';
 import type { Chunk, WeightedChunk, WorkgroupTile } from '../workgroup-tile.ts';
 import { overChunks } from './chunks.ts';
 
@@ -36,7 +37,7 @@ export function storeWeights(tile: WorkgroupTile, { weight, over }: AccumulateGe
 }
 
 const rowsSummed = (tile: WorkgroupTile, over: AccumulateGemm['over']): number =>
-  over === 'keys' ? colsOf(tile) : rowsOf(tile);
+  tileSize(tile)[over === 'keys' ? 'cols' : 'rows'];
 
 /** The number of whole rows of the operand that workgroup memory has room for. */
 function rowsChunk(tile: WorkgroupTile, { operand, over, nonFiniteGuard }: AccumulateGemm): Chunk {

@@ -1,6 +1,7 @@
 import { repeat } from '../../../../codegen/text.ts';
+import { tileSize } from '../../tile.ts';
 import type { ScoreGemm, ScoreGemms, TileOperand } from '../../tile-backend.ts';
-import { colsOf, rowsOf, stagedAt } from '../memory.ts';
+import { stagedAt } from '../memory.ts';
 import type { Chunk, WorkgroupTile } from '../workgroup-tile.ts';
 import { overChunks } from './chunks.ts';
 
@@ -35,6 +36,7 @@ function sumOfProducts(
   channels: string,
 ): string {
   const { headDimChunk } = tile;
+  const { rows, cols } = tileSize(tile);
   const side = (name: 'a' | 'b'): TileOperand[] => gemms.map(gemm => gemm[name]);
   return `// For each chunk of the head dimension: stage rows of both operands, then multiply them.
     let channels = ${channels};
@@ -42,7 +44,7 @@ function sumOfProducts(
     ${overChunks(
       tile,
       { at: 'd0', end: 'channels', step: 4 * headDimChunk },
-      [rowsChunk(tile, side('a'), rowsOf(tile), 0), rowsChunk(tile, side('b'), colsOf(tile), tile.rows)],
+      [rowsChunk(tile, side('a'), rows, 0), rowsChunk(tile, side('b'), cols, tile.rows)],
       `let used = min(${headDimChunk}u, (channels - d0 + 3u) / 4u);
     ${fastOrPlain(tile.arithmetic?.scores(tile, sum), sums(tile, sum))}`,
       false,
