@@ -36,9 +36,9 @@ const shared: WorkgroupReads = {
 };
 
 /**
- * Crowded kernels read lists and masks from the workspace. To WGSL, what is read from a buffer that the
- * kernel writes may differ from lane to lane, so in a kernel that writes to the workspace one lane reads it
- * for all.
+ * A kernel with more tensors than the device binds reads lists and masks from the workspace. To WGSL, what is
+ * read from a buffer that the kernel writes may differ from lane to lane, so in a kernel that writes to the
+ * workspace one lane reads it for all.
  */
 export function workgroupReads(writesWorkspace: boolean): WorkgroupReads {
   return writesWorkspace ? shared : direct;

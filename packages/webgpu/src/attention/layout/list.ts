@@ -1,8 +1,8 @@
 import { readElement, type ShaderPart, wholeUniforms } from '../../codegen/shader-part.ts';
 
 /**
- * A small tensor in line (lengths, offsets, slopes, sinks, block numbers): `listElement` reads it, wherever a
- * crowded kernel finds it.
+ * A small tensor in line (lengths, offsets, slopes, sinks, block numbers): `listElement` reads it, whether
+ * the kernel binds it or finds it in the workspace.
  * @param variable its name in WGSL; default: the tensor's.
  */
 export function listPart(name: string, element: 'i32' | 'u32' | 'f32', variable: string = name): ShaderPart {

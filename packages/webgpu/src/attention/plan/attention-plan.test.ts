@@ -96,7 +96,7 @@ describe('limits that WebGPU guarantees', () => {
     for (const { name, bindings } of plain) expect(bindings.length, name).toBeLessThanOrEqual(8);
   });
 
-  const crowded = (S: number) => ({
+  const manyTensors = (S: number) => ({
     mask: Tensor.zeros([S, S], { dtype: 'bool' }),
     bias: Tensor.zeros([S, S]),
     ...{ seqLensQ: [7], seqLensKv: [7], alibi: [1, 1], sink: [0, 0] },
@@ -104,8 +104,8 @@ describe('limits that WebGPU guarantees', () => {
   });
   const bound = ({ bindings }: KernelSpec): number => bindings.length;
 
-  test('crowded kernels read their small tensors from one binding', () => {
-    const made = kernels({}, crowded(40));
+  test('a kernel with more tensors than the device binds reads its small ones from one binding', () => {
+    const made = kernels({}, manyTensors(40));
     expect(names(made)).toEqual(['forward', 'delta', 'dk dv', 'dq', 'dbias', 'dAlibi', 'dsink']);
     expect(made.map(bound)).toEqual([8, 6, 8, 8, 8, 8, 5]);
     const [forward] = made;
@@ -121,13 +121,13 @@ describe('limits that WebGPU guarantees', () => {
   });
 
   test('where there is room, each has its own', () => {
-    const made = kernels({}, crowded(40), { maxStorageBuffersPerShaderStage: 13 });
+    const made = kernels({}, manyTensors(40), { maxStorageBuffersPerShaderStage: 13 });
     expect(made.flatMap(({ gathered }) => gathered)).toEqual([]);
     expect(Math.max(...made.map(bound))).toBe(13);
   });
 
   test('dK and dV take a kernel each where one would need to copy large tensors', () => {
-    const options = { ...crowded(300), gradients: ['dq', 'dk', 'dv'] } as const;
+    const options = { ...manyTensors(300), gradients: ['dq', 'dk', 'dv'] } as const;
     const eight = kernels({ Sq: 300, Skv: 300 }, options, { maxStorageBuffersPerShaderStage: 8 });
     expect(names(eight)).toEqual(['forward', 'delta', 'dk', 'dv', 'dq']);
     expect(Math.max(...eight.map(bound))).toBe(8);
@@ -136,7 +136,7 @@ describe('limits that WebGPU guarantees', () => {
   });
 
   test('a region of the workspace is bound as one that is written beside it', () => {
-    const made = kernels({}, crowded(40), { maxStorageBuffersPerShaderStage: 5 });
+    const made = kernels({}, manyTensors(40), { maxStorageBuffersPerShaderStage: 5 });
     const delta = made.find(({ name }) => name === 'attention delta');
     expect(delta?.bindings.slice(-2)).toMatchObject([
       { name: 'workspace', access: 'read_write' },
@@ -145,7 +145,7 @@ describe('limits that WebGPU guarantees', () => {
   });
 
   test('what a device cannot bind in any case is said with the kernels that need it', () => {
-    const { forward } = problems({}, crowded(40));
+    const { forward } = problems({}, manyTensors(40));
     const capabilities = { ...guaranteedCapabilities, maxStorageBuffersPerShaderStage: 7 };
     const made = forwardPlan(forward, { target: { capabilities }, tools: allTools });
     expect(planReasons(made, capabilities)).toEqual([

@@ -149,8 +149,8 @@ test('a kernel that does not compile is noticed', async () => {
   const [kernel] = kernelsOf(variants[0]);
   const broken = { ...kernel, wgsl: kernel.wgsl.replace('let group =', 'let group: f32 =') };
   expect((await complaints(ctx, broken)).join()).toMatch(/f32/);
-  const crowded = { ...broken, bindings: new Array(9).fill(kernel.bindings[0]) };
-  expect((await complaints(ctx, crowded)).join()).toMatch(/f32/);
+  const manyBindings = { ...broken, bindings: new Array(9).fill(kernel.bindings[0]) };
+  expect((await complaints(ctx, manyBindings)).join()).toMatch(/f32/);
 });
 
 test('every two values of what a kernel depends on meet in some variant', () => {

@@ -7,7 +7,9 @@ export type BoundFormat = Pick<StorageFormat, 'bytes' | 'scalarElement'> & {
   readonly vectorElement?: string;
 };
 
-/** The binding for reading a tensor: an array of its elements (or of words of them), or of vectors of four. */
+/**
+ * The binding for reading a tensor: an array of its elements (or of words of them), or of vectors of four.
+ */
 export const readBinding = (
   name: string,
   { bytes, scalarElement, vectorElement = scalarElement }: BoundFormat,
