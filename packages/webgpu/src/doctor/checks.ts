@@ -24,10 +24,6 @@ export async function runChecks(
   tell: (check: CheckReport, of: number) => void = () => {},
 ): Promise<CheckReport[]> {
   const reports: CheckReport[] = [];
-  const add = (report: CheckReport): void => {
-    reports.push(report);
-    tell(report, 2 * cases.length);
-  };
   for (const { name, dtype, shape, options } of cases) {
     const [Sq, Skv, D] = shape;
     const q = numbers([batch, queryHeads, Sq, D], 1, dtype);
@@ -37,20 +33,18 @@ export async function runChecks(
     const exact = exactSdpa(q, k, v, options);
     const inputs = { q, k, v, o: exact.o, lse: exact.lse, dO };
     const gradients = exactSdpaBackward(inputs, options);
-    const store = rounding[dtype];
-    const full = (pass: string): string => [pass, dtype, name].filter(Boolean).join(', ');
     const uploaded = Object.entries(inputs).map(([of, tensor]) => [of, ctx.upload(tensor)] as const);
     const given = Object.fromEntries(uploaded) as Record<keyof typeof inputs, GpuTensor>;
-    add(
-      await check(ctx, full('forward'), allowed.forward + store, exact, () =>
-        sdpa(ctx, given.q, given.k, given.v, options),
-      ),
-    );
-    add(
-      await check(ctx, full('backward'), allowed.backward + store, gradients, () =>
-        sdpaBackward(ctx, given, options),
-      ),
-    );
+    const runs = [
+      ['forward', exact, () => sdpa(ctx, given.q, given.k, given.v, options)],
+      ['backward', gradients, () => sdpaBackward(ctx, given, options)],
+    ] as const;
+    for (const [pass, wanted, run] of runs) {
+      const title = [pass, dtype, name].filter(Boolean).join(', ');
+      const report = await check(ctx, title, allowed[pass] + rounding[dtype], wanted, run);
+      reports.push(report);
+      tell(report, 2 * cases.length);
+    }
     for (const [, tensor] of uploaded) tensor.destroy();
   }
   return reports;

@@ -76,14 +76,8 @@ const defaultMaxIdleBytes = 256 * 1024 * 1024;
  */
 export async function createContext(options: ContextOptions = {}): Promise<GpuContext> {
   checkOptions('options', options, optionNames);
-  const {
-    maxIdleBytes = defaultMaxIdleBytes,
-    tiles,
-    load = loadedModuleNames,
-    onLeak,
-    trace,
-    adapter,
-  } = options;
+  const { device: given, adapter, tiles, onLeak, trace } = options;
+  const { maxIdleBytes = defaultMaxIdleBytes, load = loadedModuleNames } = options;
   if (typeof maxIdleBytes !== 'number' || !(maxIdleBytes >= 0)) {
     const rule = `must be a number of bytes ≥ 0, got ${describeValue(maxIdleBytes)}`;
     throw new InvalidArgumentError('maxIdleBytes', rule);
@@ -95,18 +89,17 @@ export async function createContext(options: ContextOptions = {}): Promise<GpuCo
   if (adapter === null) throw new TilewiseError('NO_ADAPTER', `options.adapter is null: ${noAdapter}`);
   if (tiles !== undefined) checkFunction('tiles', tiles);
   if (adapter) checkKind('adapter', adapter, 'a GPUAdapter');
-  if (options.device) checkKind('device', options.device, 'a GPUDevice');
+  if (given) checkKind('device', given, 'a GPUDevice');
   const loading = loadModules(load);
   // Where there is no device, nobody waits for the kernels.
   loading.catch(() => {});
   const contextOn = async (device: GPUDevice, from: GPUAdapter | undefined): Promise<GpuContext> => {
     const capabilities = await capabilitiesOf(device, from);
     const tileKinds = await loadTileKinds(capabilities).catch(notLoaded);
-    const ownsDevice = !options.device;
-    const settings = { maxIdleBytes, tiles, tileKinds, onLeak, trace, ownsDevice };
+    const settings = { maxIdleBytes, tiles, tileKinds, onLeak, trace, ownsDevice: !given };
     return new GpuContext(device, capabilities, { ...settings, modules: await loading });
   };
-  if (options.device) return contextOn(options.device, adapter);
+  if (given) return contextOn(given, adapter);
   const chosen = adapter ?? (await defaultAdapter(options.powerPreference));
   const device = await chosen.requestDevice(deviceDescriptor(chosen)).catch((cause: unknown) => {
     // An adapter makes one device only.

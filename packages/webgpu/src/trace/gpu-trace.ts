@@ -1,7 +1,7 @@
 import { InvalidArgumentError, UnsupportedError } from '@tilewise/core';
 import type { WorkTrace } from '@tilewise/core/engine';
 import type { ComputePass, PassTrace } from '../device/compute-pass.ts';
-import { bufferUsage, mapModeRead } from '../device/webgpu-flags.ts';
+import { readTimestamps } from '../device/timestamps.ts';
 import { workQueue } from '../device/work-queue.ts';
 import type { TraceRecord } from './trace-events.ts';
 
@@ -141,24 +141,14 @@ export class GpuTrace implements WorkTrace, PassTrace {
 }
 
 async function readSet(device: GPUDevice, { queries, kernels }: TimedSet): Promise<TraceRecord[]> {
-  const label = 'tilewise trace';
-  const { QUERY_RESOLVE, COPY_SRC, COPY_DST, MAP_READ } = bufferUsage;
-  const size = 16 * kernels.length;
-  const resolved = device.createBuffer({ label, size, usage: QUERY_RESOLVE | COPY_SRC });
-  const staging = device.createBuffer({ label, size, usage: COPY_DST | MAP_READ });
-  const encoder = device.createCommandEncoder({ label });
-  encoder.resolveQuerySet(queries, 0, 2 * kernels.length, resolved, 0);
-  encoder.copyBufferToBuffer(resolved, 0, staging, 0, size);
-  device.queue.submit([encoder.finish()]);
+  const encoder = device.createCommandEncoder({ label: 'tilewise trace' });
   try {
-    await staging.mapAsync(mapModeRead);
-    const times = new BigUint64Array(staging.getMappedRange());
+    const times = await readTimestamps(device, encoder, queries, 2 * kernels.length);
     return kernels.flatMap((kernel, n) => {
       const [start, end] = [Number(times[2 * n]), Number(times[2 * n + 1])];
       return end === 0 ? [] : [{ ...kernel, where: 'gpu' as const, start, end: Math.max(start, end) }];
     });
   } finally {
-    for (const buffer of [resolved, staging]) buffer.destroy();
     queries.destroy();
   }
 }

@@ -1,5 +1,5 @@
 import { checkKind } from '../device/check-kind.ts';
-import { bufferUsage, mapModeRead } from '../device/webgpu-flags.ts';
+import { readTimestamps } from '../device/timestamps.ts';
 
 /** Records work into a pass; `round` counts the runs, so that each can take other inputs. */
 export type Encode = (pass: GPUComputePassEncoder, round: number) => void;
@@ -39,12 +39,14 @@ export function gpuClock(device: GPUDevice): GpuClock {
   return device.features.has('timestamp-query') ? timestampClock(device) : wallClock(device);
 }
 
+const label = 'tilewise clock';
+
 function wallClock(device: GPUDevice): GpuClock {
   return {
     kind: 'wall clock',
     async once(encode, round, count = 1) {
-      const encoder = device.createCommandEncoder({ label: 'tilewise clock' });
-      recordRuns(encoder.beginComputePass({ label: 'tilewise clock' }), encode, round, count);
+      const encoder = device.createCommandEncoder({ label });
+      recordRuns(encoder.beginComputePass({ label }), encode, round, count);
       const commands = encoder.finish();
       const start = performance.now();
       device.queue.submit([commands]);
@@ -56,37 +58,22 @@ function wallClock(device: GPUDevice): GpuClock {
 }
 
 function timestampClock(device: GPUDevice): GpuClock {
-  const label = 'tilewise clock';
-  const { MAP_READ, COPY_SRC, COPY_DST, QUERY_RESOLVE } = bufferUsage;
   const querySet = device.createQuerySet({ label, type: 'timestamp', count: 2 });
-  const resolved = device.createBuffer({ label, size: 16, usage: QUERY_RESOLVE | COPY_SRC });
-  const staging = device.createBuffer({ label, size: 16, usage: MAP_READ | COPY_DST });
-  const timestamps = async (encode: Encode, round: number, count: number): Promise<BigUint64Array> => {
-    const encoder = device.createCommandEncoder({ label: 'tilewise clock' });
-    const timestampWrites = { querySet, beginningOfPassWriteIndex: 0, endOfPassWriteIndex: 1 };
-    recordRuns(encoder.beginComputePass({ label, timestampWrites }), encode, round, count);
-    encoder.resolveQuerySet(querySet, 0, 2, resolved, 0);
-    encoder.copyBufferToBuffer(resolved, 0, staging, 0, 16);
-    device.queue.submit([encoder.finish()]);
-    await staging.mapAsync(mapModeRead);
-    const values = new BigUint64Array(staging.getMappedRange().slice(0));
-    staging.unmap();
-    return values;
-  };
+  const timestampWrites = { querySet, beginningOfPassWriteIndex: 0, endOfPassWriteIndex: 1 };
   return {
     kind: 'timestamps',
     async once(encode, round, count = 1) {
       // A device may start its clock again at any time: such a run is no measurement.
       for (let tries = 0; tries < 3; tries++) {
-        const [begin, end] = await timestamps(encode, round, count);
+        const encoder = device.createCommandEncoder({ label });
+        recordRuns(encoder.beginComputePass({ label, timestampWrites }), encode, round, count);
+        const [begin, end] = await readTimestamps(device, encoder, querySet, 2);
         if (begin <= end) return Number(end - begin) / 1e6 / count;
       }
       return Infinity;
     },
     destroy() {
       querySet.destroy();
-      resolved.destroy();
-      staging.destroy();
     },
   };
 }

@@ -35,11 +35,14 @@ export interface TileTiming {
 export const forwardOf = (problem: AttentionProblem | BackwardProblem): AttentionProblem =>
   'forward' in problem ? problem.forward : problem;
 
-/** The gradients that a kernel of backward is for. */
-export const gradientsOf: Readonly<Record<'dq' | 'dkdv', readonly GradientName[]>> = {
-  dq: ['dq'],
-  dkdv: ['dk', 'dv'],
-};
+/** The gradients of a problem that a kernel of backward is for. */
+export function gradientsOf(
+  role: 'dq' | 'dkdv',
+  problem: AttentionProblem | BackwardProblem,
+): readonly GradientName[] {
+  const own: readonly GradientName[] = role === 'dq' ? ['dq'] : ['dk', 'dv'];
+  return 'forward' in problem ? problem.gradients.filter(name => own.includes(name)) : [];
+}
 
 /** A plan on a tile, compiled and run once. */
 export interface Work {
@@ -127,7 +130,7 @@ export class TileBench {
 
   /** Runs the work of a kernel, whose results must be those of the first tile. */
   async #wrongResults(role: TileRole, encode: Encode): Promise<string | null> {
-    const names = this.#resultsOf(role);
+    const names = isForward(role) ? ['o'] : gradientsOf(role, this.#problem);
     for (const name of names) this.#synthetic.clear(name);
     await this.#clock.once(encode, 0);
     const read = await Promise.all(names.map(name => this.#synthetic.read(name)));
@@ -146,13 +149,6 @@ export class TileBench {
   #operandsOf(role: TileRole): OperandDesc[] {
     const { q, k, v } = forwardOf(this.#problem);
     return !isForward(role) && 'forward' in this.#problem ? [q, k, v, this.#problem.dO] : [q, k, v];
-  }
-
-  #resultsOf(role: TileRole): readonly string[] {
-    if (isForward(role)) return ['o'];
-    return 'forward' in this.#problem
-      ? this.#problem.gradients.filter(name => gradientsOf[role].includes(name))
-      : [];
   }
 
   /** Times all in turn, until it is late. */
@@ -176,8 +172,7 @@ export class TileBench {
   #planOf(ctx: GpuContext, role: TileRole): Plan {
     const problem = this.#problem;
     if (isForward(role) || !('forward' in problem)) return planSdpa(ctx, forwardOf(problem));
-    const gradients = problem.gradients.filter(name => gradientsOf[role].includes(name));
-    return planSdpaBackward(ctx, { ...problem, gradients });
+    return planSdpaBackward(ctx, { ...problem, gradients: gradientsOf(role, problem) });
   }
 
   #encodeOf(plan: Plan): Encode {

@@ -1,5 +1,5 @@
 import { InvalidArgumentError } from '@tilewise/core';
-import { describeValue } from '@tilewise/philox/errors';
+import { checkObject } from '@tilewise/philox/errors';
 import { matrixKind } from '../attention/tiles/matrix/matrix-kind.ts';
 import type { MatrixTileShape } from '../attention/tiles/matrix/shape.ts';
 import type { SubgroupTileShape } from '../attention/tiles/subgroup/shape.ts';
@@ -61,8 +61,7 @@ export function tilesFrom(descriptions: TileDescriptions): TileSelector {
 
 /** @throws InvalidArgumentError naming the first part that describes no tile of its kernel. */
 function checkDescriptions(argument: string, descriptions: TileDescriptions): void {
-  if (typeof descriptions !== 'object' || descriptions === null)
-    throw new InvalidArgumentError(argument, `must be an object, got ${describeValue(descriptions)}`);
+  checkObject(argument, descriptions);
   for (const [name, description] of Object.entries(descriptions)) {
     const role = tileRoles.find(known => known === name);
     if (!role)

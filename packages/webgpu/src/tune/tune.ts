@@ -94,8 +94,9 @@ export async function tune(
     }
     const times = await bench.time(works, () => spent() > seconds);
     ctx.checkAlive();
-    const timings = roles.flatMap(role => times.filter(t => t.role === role).sort((a, b) => a.ms - b.ms));
-    return { choice: fastest(timings), timings, omitted, clock: bench.clock };
+    const ofRoles = roles.map(role => times.filter(t => t.role === role).sort((a, b) => a.ms - b.ms));
+    const choice = Object.fromEntries(ofRoles.flatMap(([best]) => (best ? [[best.role, best.tile]] : [])));
+    return { choice, timings: ofRoles.flat(), omitted, clock: bench.clock };
   } finally {
     bench.destroy();
   }
@@ -118,17 +119,6 @@ function checkedRoles(problem: AttentionProblem | BackwardProblem): TileRole[] {
       'problem',
       'must be without lengths, packed sequences, pages and block mask, whose contents decide what is computed',
     );
-  const wanted = 'forward' in problem ? problem.gradients : [];
   const own = forwardRole(forwardOf(problem));
-  return tileRoles.filter(role =>
-    isForward(role) ? role === own : gradientsOf[role].some(name => wanted.includes(name)),
-  );
+  return tileRoles.filter(role => (isForward(role) ? role === own : gradientsOf(role, problem).length > 0));
 }
-
-const fastest = (sorted: readonly TileTiming[]): TileDescriptions =>
-  Object.fromEntries(
-    tileRoles.flatMap(role => {
-      const best = sorted.find(timing => timing.role === role);
-      return best ? [[role, best.tile]] : [];
-    }),
-  );
