@@ -9,17 +9,10 @@ const unbounded = 2 ** 30;
 /** The operands of a kernel, by name: those whose rows are found through its `Sequence`. */
 export type KernelOperands = Readonly<Partial<Record<RaggedName, OperandDesc>>>;
 
-interface SideNames {
-  readonly suffix: Side;
-  readonly extent: 'Sq' | 'Skv';
-  readonly lengths: 'seqLensQ' | 'seqLensKv';
-  readonly cumulative: 'cuSeqLensQ' | 'cuSeqLensKv';
-}
-
-const sides: Readonly<Record<Side, SideNames>> = {
+const sides = {
   q: { suffix: 'q', extent: 'Sq', lengths: 'seqLensQ', cumulative: 'cuSeqLensQ' },
   kv: { suffix: 'kv', extent: 'Skv', lengths: 'seqLensKv', cumulative: 'cuSeqLensKv' },
-};
+} as const;
 
 /** A field of `Sequence`: its declaration, what it starts with, and the part that this takes. */
 interface SequenceField {
@@ -36,7 +29,7 @@ interface SequenceField {
 function sideFields(
   kind: AttentionProblem['lengthsQ'],
   operands: readonly OperandDesc[],
-  { suffix, extent, lengths, cumulative }: SideNames,
+  { suffix, extent, lengths, cumulative }: (typeof sides)[Side],
 ): readonly SequenceField[] {
   const packed = operands.filter(({ starts }) => starts === 'cumulative');
   const isCumulative = packed.length > 0 || kind === 'cumulative';

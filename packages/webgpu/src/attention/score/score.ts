@@ -7,7 +7,7 @@ import { blockMaskStage } from './block-mask.ts';
 import { maskStage } from './mask.ts';
 import { descaleStage, scaleStage } from './scale.ts';
 import { softcapStage } from './softcap.ts';
-import type { ScoreStage, ScoreStageFactory, ScoreUse } from './stage.ts';
+import type { ScoreStageFactory, ScoreUse } from './stage.ts';
 
 /** Every stage, in the order in which a score passes them. A new one is a file and a line here. */
 const stages: readonly ScoreStageFactory[] = [
@@ -40,9 +40,7 @@ export function scorePart(
    */
   readonly isVisibleTile: string;
 } {
-  const active = stages
-    .map(stage => stage(problem, use))
-    .filter((stage): stage is ScoreStage => stage !== null);
+  const active = stages.flatMap(stage => stage(problem, use) ?? []);
   const captures = Object.entries(problem.captures).flatMap(
     ([name, desc]) => use.mods?.capture(name, desc) ?? [],
   );

@@ -1,7 +1,8 @@
 import type { AttentionProblem, OperandDesc } from '@tilewise/core';
 import { type UniformField, wholeUniforms } from '../../codegen/shader-part.ts';
 import { sideOf } from '../layout/operand.ts';
-import type { TileOperand } from './tile-backend.ts';
+import type { Stationary } from './tile.ts';
+import type { ScoreGemm, TileOperand } from './tile-backend.ts';
 
 type Head = Pick<TileOperand, 'channels' | 'D'>;
 
@@ -63,4 +64,21 @@ export const keyHeads = `let h_k = h / P.group_k;
 /** `group_k` and `group_v`: how many query heads share a key head and a value head. */
 export function headGroups({ Hq, Hk, Hv }: AttentionProblem): UniformField[] {
   return wholeUniforms({ group_k: Hq / Hk, group_v: Hq / Hv });
+}
+
+/** The operand of a product whose rows lanes or subgroups hold, and the operand whose rows they stream. */
+export const sidesOf = (
+  { stationary }: { readonly stationary: Stationary },
+  { a, b }: ScoreGemm,
+): { readonly held: TileOperand; readonly streamed: TileOperand } =>
+  stationary === 'queries' ? { held: a, streamed: b } : { held: b, streamed: a };
+
+/** Operands whose rows are streamed: by products, or to be added up. */
+export function streamedOperands(
+  tile: { readonly stationary: Stationary },
+  gemms: readonly ScoreGemm[],
+  summed: readonly TileOperand[],
+): readonly TileOperand[] {
+  const operands = [...gemms.map(gemm => sidesOf(tile, gemm).streamed), ...summed];
+  return [...new Map(operands.map(operand => [operand.name, operand])).values()];
 }

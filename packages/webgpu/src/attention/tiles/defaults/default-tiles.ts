@@ -70,10 +70,7 @@ export function fastestTile(
 ): ModelledTile | null {
   const core = adapterClass(capabilities);
   const isHalf = operands.every(({ dtype }) => dtype === 'f16');
-  const ways: readonly Partial<WorkgroupTileShape>[] = [
-    {},
-    ...(isHalf ? [{ stagingDType: 'f16' } as const] : []),
-  ];
+  const ways: readonly Partial<WorkgroupTileShape>[] = isHalf ? [{}, { stagingDType: 'f16' }] : [{}];
   const reductions = isForward(role) ? (['subgroup', 'workgroup'] as const) : (['workgroup'] as const);
   const tiles = sizes
     .flatMap(size =>

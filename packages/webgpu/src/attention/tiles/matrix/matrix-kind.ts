@@ -2,6 +2,7 @@ import { checkedTile, isCount, type TileKind } from '../../../codegen/tile-kind.
 import type { Capabilities } from '../../../device/capabilities/capabilities.ts';
 import { brokenGridRule, type LaneGrid, memoryReason, stationaryReason, type Tile } from '../tile.ts';
 import { type TileBackend, weightedPart } from '../tile-backend.ts';
+import { streamedOperands } from '../tile-operands.ts';
 import { accumulate, results } from './accumulate-gemm.ts';
 import {
   declarations,
@@ -9,7 +10,6 @@ import {
   memoryOf,
   poolOf,
   scratchSize,
-  streamedOperands,
   streamedRows,
   weightsSize,
 } from './memory.ts';

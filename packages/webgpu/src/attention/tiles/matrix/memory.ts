@@ -1,6 +1,7 @@
 import type { ShaderPart } from '../../../codegen/shader-part.ts';
 import { bytesOfVariables, type Stationary } from '../tile.ts';
 import type { ScoreGemm, TileOperand } from '../tile-backend.ts';
+import { streamedOperands } from '../tile-operands.ts';
 import type { MatrixTileShape } from './shape.ts';
 
 /** Rows that a subgroup holds, and rows of the other side that it streams at a time. */
@@ -55,23 +56,6 @@ export const poolSize = (tile: MatrixTileShape, D: number): number =>
 
 /** The workgroup memory of an operand whose rows are streamed. */
 export const poolOf = ({ name }: Pick<TileOperand, 'name'>): string => `${name}_pool`;
-
-/** The operand of a product whose rows subgroups hold, and the operand whose rows they stream. */
-export const sidesOf = (
-  { stationary }: Pick<MatrixTileShape, 'stationary'>,
-  { a, b }: ScoreGemm,
-): { readonly held: TileOperand; readonly streamed: TileOperand } =>
-  stationary === 'queries' ? { held: a, streamed: b } : { held: b, streamed: a };
-
-/** Operands whose rows are streamed: by products, or to be added up. */
-export function streamedOperands(
-  tile: Pick<MatrixTileShape, 'stationary'>,
-  gemms: readonly ScoreGemm[],
-  summed: readonly TileOperand[],
-): readonly TileOperand[] {
-  const operands = [...gemms.map(gemm => sidesOf(tile, gemm).streamed), ...summed];
-  return [...new Map(operands.map(operand => [operand.name, operand])).values()];
-}
 
 /** Bytes of workgroup memory that a kernel needs: `streamed` are the head sizes of its streamed operands. */
 export function memoryOf(

@@ -1,5 +1,6 @@
 import { repeat } from '../../../codegen/text.ts';
 import type { AccumulateGemm, ScoreGemm, ScoreGemms } from '../tile-backend.ts';
+import { sidesOf, streamedOperands } from '../tile-operands.ts';
 import {
   block,
   blocks,
@@ -11,8 +12,6 @@ import {
   poolSize,
   scratchPitch,
   scratchSize,
-  sidesOf,
-  streamedOperands,
   streamedRows,
   width,
 } from './memory.ts';

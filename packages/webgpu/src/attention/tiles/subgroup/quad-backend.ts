@@ -7,14 +7,8 @@ import {
   type TileOperand,
   type TileResults,
 } from '../tile-backend.ts';
-import {
-  rowAt,
-  type SubgroupTile,
-  stationaryOf,
-  streamedOf,
-  subgroupBackend,
-  vectorsOf,
-} from './subgroup-backend.ts';
+import { sidesOf } from '../tile-operands.ts';
+import { rowAt, type SubgroupTile, subgroupBackend, vectorsOf } from './subgroup-backend.ts';
 
 /**
  * The backend of a subgroup tile whose lanes stream the rows of four neighbours at a time. Everything is a
@@ -56,11 +50,12 @@ const read = (operand: TileOperand): string => {
  */
 function scores(tile: SubgroupTile, gemm: ScoreGemm): string {
   const { into } = gemm;
-  const { name, D } = streamedOf(tile, gemm);
+  const { held, streamed } = sidesOf(tile, gemm);
+  const { name, D } = streamed;
   const vectors = vectorsOf(D);
   const rows = (n: number): string =>
-    repeat(quadRows, r => `${stationaryOf(tile, gemm).name}_stationary[${r * vectors + n}]`, ', ');
-  return `${read(streamedOf(tile, gemm))}
+    repeat(quadRows, r => `${held.name}_stationary[${r * vectors + n}]`, ', ');
+  return `${read(streamed)}
     var ${into}_streamed = mat4x4f();
     for (var turn = 0u; turn < 4u; turn++) {
       ${repeat(

@@ -13,6 +13,7 @@ import {
   type TileResults,
   weightedPart,
 } from '../tile-backend.ts';
+import { sidesOf, streamedOperands } from '../tile-operands.ts';
 import { reduceInMemory } from '../workgroup/row-reduction.ts';
 import type { SubgroupTileShape } from './shape.ts';
 
@@ -36,7 +37,7 @@ export function subgroupBackend(tile: SubgroupTile): TileBackend {
       tile.stationary === 'queries' ? 'let tx = 0u;\n  let ty = lane;' : 'let tx = lane;\n  let ty = 0u;',
     loadStationary: (gemms, summed) => loadStationary(tile, gemms, summed),
     scores: gemms =>
-      gemms.map(gemm => `${read(tile, streamedOf(tile, gemm))}\n    ${scores(tile, gemm)}`).join('\n'),
+      gemms.map(gemm => `${read(tile, sidesOf(tile, gemm).streamed)}\n    ${scores(tile, gemm)}`).join('\n'),
     reduceRows: reduction => reduceInMemory(tile.grid, reduction),
     accumulate: (gemms, ...sums) =>
       sums.map(sum => `${rescale(tile, sum)}\n    ${accumulate(tile, sum, rowsRead(gemms))}`).join('\n'),
@@ -45,12 +46,6 @@ export function subgroupBackend(tile: SubgroupTile): TileBackend {
 }
 
 export const vectorsOf = (D: number): number => Math.ceil(D / 4);
-
-/** The operand of a product whose rows a lane holds, and the operand whose rows stream past. */
-export const stationaryOf = ({ stationary }: SubgroupTile, { a, b }: ScoreGemm): TileOperand =>
-  stationary === 'queries' ? a : b;
-export const streamedOf = ({ stationary }: SubgroupTile, { a, b }: ScoreGemm): TileOperand =>
-  stationary === 'queries' ? b : a;
 
 /**
  * Where a row starts. Rows beyond the end read the last row, or the first where there is none: they have
@@ -66,9 +61,8 @@ function loadStationary(
   summed: readonly TileOperand[],
 ): string {
   const { rows } = tile;
-  const own = gemms.map(gemm => stationaryOf(tile, gemm));
-  const others = [...gemms.map(gemm => streamedOf(tile, gemm)), ...summed];
-  const names = new Map(others.map(operand => [operand.name, operand]));
+  const own = gemms.map(gemm => sidesOf(tile, gemm).held);
+  const others = streamedOperands(tile, gemms, summed);
   return `${own
     .map(operand => {
       const { name, channels, D } = operand;
@@ -82,7 +76,7 @@ function loadStationary(
   }`;
     })
     .join('\n')}
-  ${[...names.values()].map(({ name, D }) => `var ${name}_streamed = array<vec4f, ${vectorsOf(D)}>();`).join('\n')}`;
+  ${others.map(({ name, D }) => `var ${name}_streamed = array<vec4f, ${vectorsOf(D)}>();`).join('\n')}`;
 }
 
 /**
@@ -120,8 +114,8 @@ const read = ({ group }: SubgroupTile, operand: TileOperand): string => {
 function scores(tile: SubgroupTile, gemm: ScoreGemm): string {
   const { stationary, group, rows } = tile;
   const { into } = gemm;
-  const mine = stationaryOf(tile, gemm);
-  const { name, D } = streamedOf(tile, gemm);
+  const { held: mine, streamed } = sidesOf(tile, gemm);
+  const { name, D } = streamed;
   // As many sums as there are registers for.
   const { width, parts } = rows === 4 ? { width: 4, parts: [''] } : { width: 2, parts: ['.xy', '.zw'] };
   const vectors = vectorsOf(D);

@@ -19,17 +19,11 @@ export interface Side {
   readonly vectors: 'side' | 'sum' | null;
 }
 
-interface Extents {
-  readonly M: number;
-  readonly N: number;
-  readonly K: number;
-}
-
 /** @param unaligned tensors that may start at any element. */
 export function sideOf(
   matrix: Matrix,
   extent: 'M' | 'N',
-  extents: Extents,
+  extents: Readonly<Record<'M' | 'N' | 'K', number>>,
   unaligned: ReadonlySet<string>,
 ): Side {
   const { rowStride, columnStride, batchStrides, name } = matrix;
