@@ -1,4 +1,4 @@
-import { type DType, type SdpaOptions, Tensor } from '@tilewise/core';
+import { type DType, elementCount, type SdpaOptions, Tensor } from '@tilewise/core';
 
 /** Attention that the doctor computes forward and backward. */
 export interface Case {
@@ -34,8 +34,7 @@ export function numbers(shape: readonly number[], seed: number, dtype: DType = '
     state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
     return state / 2 ** 31 - 1;
   };
-  const count = shape.reduce((n, extent) => n * extent, 1);
-  return Tensor.from(Float32Array.from({ length: count }, next), shape, { dtype });
+  return Tensor.from(Float32Array.from({ length: elementCount(shape) }, next), shape, { dtype });
 }
 
 const [S] = usual.shape;

@@ -120,12 +120,7 @@ function captureGradientKernels(
   const gradient = gradientTile(
     problem,
     { ...config, tile },
-    {
-      weight: false,
-      ds: true,
-      slope: 'by the modified score',
-      writesWorkspace: true,
-    },
+    { weight: false, ds: true, slope: 'by the modified score', writesWorkspace: true },
   );
   const { rows, cols, lanes } = tileSize(tile.grid);
   const tiles = Math.ceil(Sq / rows);

@@ -1,8 +1,9 @@
 import { type CallReading, TilewiseError } from '@tilewise/core';
 import type { ExprTools } from '@tilewise/core/expr';
-import type { DropoutTools, SplitKvTools, SumTools } from '../config/kernel-config.ts';
+import type { DropoutTools, SplitKvTools } from '../config/kernel-config.ts';
 import type { WithSegments } from '../layout/segments.ts';
 import type { ModStages } from '../score/stage.ts';
+import type { optionalGradients } from './optional-gradients.ts';
 import type { SequenceTools } from './sequence-tools.ts';
 
 /**
@@ -17,10 +18,7 @@ export interface LoadedModules {
   /** The kernels that share the keys of few queries among workgroups. */
   readonly splitKv?: SplitKvTools;
   /** The kernels of `dbias`, `dAlibi` and `dsink`, and of the gradients of tensors that a score mod loads. */
-  readonly gradients?: {
-    readonly input: SumTools;
-    readonly capture: (expr: ExprTools) => SumTools;
-  };
+  readonly gradients?: typeof optionalGradients;
   /** Reads tensors that are larger than a device binds at once. */
   readonly largeTensors?: WithSegments;
   /** Reads pages, and checks lengths, offsets and page tables that are on the host. */

@@ -1,7 +1,7 @@
 import type { DType } from '@tilewise/core';
 import type { ExprType } from '@tilewise/core/expr';
 import { byteAt, packBytes, splitBytes } from './small-float.ts';
-import { type StorageFormat, storageFormats } from './storage-format.ts';
+import { type StorageFormat, storageFormat } from './storage-format.ts';
 
 /**
  * How a dtype of any kind lies in storage buffers, and as what type of an expression its elements are read.
@@ -106,19 +106,14 @@ const wholeFormats: Readonly<Partial<Record<DType, ElementFormat>>> = {
   }),
 };
 
-function floatFormat({ encode4, ...format }: StorageFormat): ElementFormat {
+/** The format of a dtype, floats as in `storageFormat`. */
+export function elementFormat(dtype: DType): ElementFormat {
+  const whole = wholeFormats[dtype];
+  if (whole) return whole;
+  const { encode4, ...format } = storageFormat(dtype);
   return {
     ...format,
     type: 'f32',
     encode4: (values, from) => encode4?.(floats4(values, from)) ?? floats4(values, from),
   };
-}
-
-/** The format of a dtype, floats as in `storageFormats`. */
-export function elementFormat(dtype: DType): ElementFormat {
-  const whole = wholeFormats[dtype];
-  if (whole) return whole;
-  const float = storageFormats[dtype];
-  if (!float) throw new TypeError(`no element format for ${dtype}`);
-  return floatFormat(float);
 }

@@ -75,7 +75,7 @@ const eightBit = (name: string, format: FloatLayout): StorageFormat => ({
 });
 
 /** One row per float dtype that kernels can read and write. */
-export const storageFormats: Readonly<Partial<Record<DType, StorageFormat>>> = {
+const storageFormats: Readonly<Partial<Record<DType, StorageFormat>>> = {
   f32: {
     bytes: 4,
     scalarElement: 'f32',

@@ -1,4 +1,4 @@
-import { elementsSpanned, type TensorDesc } from '@tilewise/core';
+import { elementCount, elementsSpanned, type TensorDesc } from '@tilewise/core';
 import type { BindingBudget } from '../../codegen/binding-pressure.ts';
 import { type ElementFormat, elementFormat, wgslTypes } from '../../codegen/formats/element-format.ts';
 import { arrayElement } from '../../codegen/formats/storage-format.ts';
@@ -130,9 +130,7 @@ export function writingOf(
 ): Writing {
   const { bytes } = elementFormat(dtype);
   if ((extents.at(-1) ?? 1) % 4 === 0 && isVectorised(steps, isUnaligned)) return 'vector';
-  const isDense = steps.every(
-    (step, d) => step === extents.slice(d + 1).reduce((n, extent) => n * extent, 1),
-  );
+  const isDense = steps.every((step, d) => step === elementCount(extents.slice(d + 1)));
   return bytes < 4 && isDense && !isUnaligned ? 'words' : 'each';
 }
 

@@ -1,5 +1,3 @@
-import { powerOfTwo } from '../../codegen/power-of-two.ts';
-
 /**
  * How a workgroup shares out its invocations: each of its results is a column, and the invocations of a
  * column, its strands, each take a part of the elements.
@@ -37,6 +35,9 @@ const maxLanes = 256;
 
 /** Lanes and workgroups that keep the cores of a CPU busy, and the limits of a workgroup's lanes. */
 const cpu = { lanes: 32, groups: 32, leastLanes: 8, mostLanes: 64 };
+
+/** The least power of two that is not below n; 1 for what is below 1. */
+const powerOfTwo = (n: number): number => 2 ** Math.ceil(Math.log2(Math.max(n, 1)));
 
 /** Columns side by side that make whole transfers of memory. */
 const wideColumns = 64;

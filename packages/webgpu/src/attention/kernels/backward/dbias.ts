@@ -1,4 +1,4 @@
-import { type BackwardProblem, contiguousStrides, type DType } from '@tilewise/core';
+import { type BackwardProblem, contiguousStrides, type DType, elementCount } from '@tilewise/core';
 import { elementStore } from '../../../codegen/formats/element-store.ts';
 import { forPlaces, type KernelSpec, kernelSpec, ownPlace } from '../../../codegen/kernel-spec.ts';
 import { type ShaderPart, wholeUniforms } from '../../../codegen/shader-part.ts';
@@ -81,19 +81,17 @@ function cutOf({ forward: { B, Hq, Sq, Skv } }: BackwardProblem, { shape }: Scor
   const steps = [keepB ? 1 : B, keepH ? 1 : Hq, keepI ? 1 : tilesI] as const;
   const rows = keepI ? tile.rows : 1;
   const cols = keepJ ? tile.cols : 1;
-  const groups = product(parts);
+  const groups = elementCount(parts);
   const room = maxVectors / (groups * rows * cols);
-  const chunks = Math.floor(Math.min(product(steps) / stepsPerGroup, manyGroups / groups, room)) || 1;
+  const chunks = Math.floor(Math.min(elementCount(steps) / stepsPerGroup, manyGroups / groups, room)) || 1;
   return { kept, parts, steps, rows, cols, chunks };
 }
-
-const product = (numbers: readonly number[]): number => numbers.reduce((a, b) => a * b, 1);
 
 /** Vectors that the sums of a problem take in `workspace.sums` at most at a time. */
 export function scoreInputVectors(problem: BackwardProblem): number {
   const vectors = inputsOf(problem).map(input => {
     const { parts, rows, cols, chunks } = cutOf(problem, input);
-    return chunks > 1 ? product(parts) * chunks * rows * cols : 0;
+    return chunks > 1 ? elementCount(parts) * chunks * rows * cols : 0;
   });
   return Math.max(0, ...vectors);
 }
@@ -189,7 +187,7 @@ function scoreInputKernels(problem: BackwardProblem, config: KernelConfig, input
   }`;
 
   const [partsB, partsH, partsI, partsJ] = parts;
-  const isEmpty = shape.includes(0) || product(parts) === 0;
+  const isEmpty = shape.includes(0) || elementCount(parts) === 0;
   const sumKernel = kernelSpec({
     name: `attention ${name}`,
     groups: {
@@ -199,7 +197,9 @@ function scoreInputKernels(problem: BackwardProblem, config: KernelConfig, input
     workgroupSize: lanes,
     bindingBudget: config.bindingBudget,
     parts: [
-      { uniforms: wholeUniforms({ chunks, steps: product(steps), steps_h: steps[1], steps_i: steps[2] }) },
+      {
+        uniforms: wholeUniforms({ chunks, steps: elementCount(steps), steps_h: steps[1], steps_i: steps[2] }),
+      },
       ...gradient.parts,
       place,
       isShared ? partialSumsPart('read_write') : elementStore(name, dtype),
@@ -218,7 +218,7 @@ function chunksKernel(
   place: ShaderPart,
 ): KernelSpec {
   const size = cut.rows * cut.cols;
-  const elements = product(cut.parts) * size;
+  const elements = elementCount(cut.parts) * size;
   const body = `
   let at = ${ownPlace};
   if (at < P.elements) {

@@ -33,11 +33,7 @@ export function dkdvKernel(problem: BackwardProblem, results: KeyGradients, conf
   const { rows, cols, lanes } = tileSize(tile.grid);
   const tiles = Math.ceil(Skv / cols);
   const heads = dk ? Hk : Hv;
-  const gradient = gradientTile(problem, config, {
-    weight: dv !== undefined,
-    ds: dk !== undefined,
-    results,
-  });
+  const gradient = gradientTile(problem, config, { weight: dv !== undefined, ds: dk !== undefined, results });
   const { q, dO } = gradient.factors;
   const overQueries = { over: 'queries', nonFiniteGuard: gradient.nonFiniteGuard } as const;
   const sums: readonly AccumulateGemm[] = [
