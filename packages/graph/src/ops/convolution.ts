@@ -118,14 +118,7 @@ export const convolutionOperations: readonly Operation[] = defineOperations(conv
     infer: ({ attributes: a, inputs: [src, weights] }) => [
       isKnown(src.shape) && isKnown(weights.shape) ? outputShape(src.shape, weights.shape, a) : null,
     ],
-    gradient: ({
-      builder,
-      attributes: a,
-      inputs: [src, weights, bias],
-      outputs: [dst],
-      outputGradients: [dy],
-    }) => {
-      if (!dy) return [];
+    gradient: ({ builder, attributes: a, inputs: [src, weights, bias], outputs: [dst], dy }) => {
       const same = geometryOf(a);
       const axes = builder.shapeOf(dst).flatMap((_, d) => (d === 1 ? [] : [d]));
       const backward = (by: string, operands: LogicalTensor[], like: LogicalTensor): LogicalTensor =>

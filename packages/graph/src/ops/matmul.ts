@@ -59,9 +59,7 @@ export const matmulOperations: readonly Operation[] = defineOperations(matmulSch
  * or column.
  */
 function matmulGradient(call: GradientCall<Attributes>): readonly (InputGradient | null)[] {
-  const { builder, attributes, inputs, outputs, outputGradients } = call;
-  const [given] = outputGradients;
-  if (!given) return [];
+  const { builder, attributes, inputs, outputs, dy } = call;
   const [shapeA, shapeB] = inputs.map(t => builder.shapeOf(t));
   const [isRow, isColumn] = [shapeA.length === 1, shapeB.length === 1];
   const matrixA = isRow ? [1, ...shapeA] : shapeA;
@@ -74,7 +72,7 @@ function matmulGradient(call: GradientCall<Attributes>): readonly (InputGradient
   const shapeC = builder.shapeOf(outputs[0]);
   const batch = shapeC.slice(0, shapeC.length - (isRow ? 0 : 1) - (isColumn ? 0 : 1));
   const matrixC = [...batch, matrixA.at(ta ? -1 : -2) ?? 1, matrixB.at(tb ? -2 : -1) ?? 1];
-  const dC = reshape(builder.cast(given, inputs[0].dtype), shapeC, matrixC);
+  const dC = reshape(builder.cast(dy, inputs[0].dtype), shapeC, matrixC);
   // A recomputed operand may be f32 where forward stored it in 16 bits.
   const operand = (n: number): LogicalTensor => builder.cast(builder.forward(inputs[n]), inputs[n].dtype);
   const a = (): LogicalTensor => reshape(operand(0), shapeA, matrixA);
@@ -94,7 +92,7 @@ function matmulGradient(call: GradientCall<Attributes>): readonly (InputGradient
   return [
     () => (ta ? product(0, b(), dC, tb, true) : product(0, dC, b(), false, !tb)),
     () => (tb ? product(1, dC, a(), true, ta) : product(1, a(), dC, !ta, false)),
-    inputs.length > 2 ? () => builder.reduceTo(given, shapeC, builder.shapeOf(inputs[2])) : null,
+    inputs.length > 2 ? () => builder.reduceTo(dy, shapeC, builder.shapeOf(inputs[2])) : null,
   ];
 }
 

@@ -52,6 +52,8 @@ export interface GradientCall<A = Attributes> extends OperationCall<A> {
   readonly builder: GradientBuilder;
   /** The gradients by the outputs, as tensors of the backward graph; undefined for an output without one. */
   readonly outputGradients: readonly (LogicalTensor | undefined)[];
+  /** The gradient by the only output; of several outputs, the first gradient that there is. */
+  readonly dy: LogicalTensor;
   /** Whether the gradient by each input is asked for. */
   readonly needed: readonly boolean[];
   /**

@@ -30,8 +30,7 @@ export const biasAddOperations: readonly Operation[] = defineOperations(biasAddS
       }
       return [src.shape];
     },
-    gradient: ({ builder, attributes, inputs: [src], outputGradients: [dy] }) => {
-      if (!dy) return [];
+    gradient: ({ builder, attributes, inputs: [src], dy }) => {
       const rank = builder.shapeOf(src).length;
       const channels = channelAxis(attributes.data_format, rank);
       const axes = Array.from({ length: rank }, (_, d) => d).filter(d => d !== channels);

@@ -69,11 +69,10 @@ type Rule = (dy: LogicalTensor, call: GradientCall<unknown>) => LogicalTensor;
 /** The gradients by both operands from their rules, summed over broadcast dimensions; integers have none. */
 function gradients(...rules: readonly [Rule, Rule]) {
   return (call: GradientCall<unknown>): readonly ((() => LogicalTensor) | null)[] => {
-    const { builder, inputs, outputs } = call;
-    const [dy] = call.outputGradients;
-    const by = (rule: Rule, n: number, given: LogicalTensor): LogicalTensor =>
-      builder.reduceTo(rule(given, call), builder.shapeOf(outputs[0]), builder.shapeOf(inputs[n]));
-    return rules.map((rule, n) => (dy && floats.includes(inputs[n].dtype) ? () => by(rule, n, dy) : null));
+    const { builder, inputs, outputs, dy } = call;
+    const by = (rule: Rule, n: number): LogicalTensor =>
+      builder.reduceTo(rule(dy, call), builder.shapeOf(outputs[0]), builder.shapeOf(inputs[n]));
+    return rules.map((rule, n) => (floats.includes(inputs[n].dtype) ? () => by(rule, n) : null));
   };
 }
 

@@ -57,13 +57,7 @@ export const rotaryOperations: readonly Operation[] = defineOperations(rotarySch
       }
       return [shape];
     },
-    gradient: ({
-      builder,
-      attributes: { interleaved, inverse },
-      inputs: [, cos, sin],
-      outputGradients: [dy],
-    }) => {
-      if (!dy) return [];
+    gradient: ({ builder, attributes: { interleaved, inverse }, inputs: [, cos, sin], dy }) => {
       const tables = [builder.forward(cos), builder.forward(sin)];
       return [
         () => builder.op('RotaryEmbedding', [dy, ...tables], { interleaved, inverse: !inverse }),

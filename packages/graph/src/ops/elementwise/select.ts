@@ -21,13 +21,8 @@ export const selectSchemas = {
 } as const;
 
 /** The gradient of an operation that chooses between its inputs 1 and 2 by its input 0. */
-export function gradientOfChoice<A>({
-  builder,
-  inputs,
-  outputs,
-  outputGradients: [dy],
-}: GradientCall<A>): readonly (InputGradient | null)[] {
-  if (!dy) return [];
+export function gradientOfChoice<A>(call: GradientCall<A>): readonly (InputGradient | null)[] {
+  const { builder, inputs, outputs, dy } = call;
   const by = (n: 1 | 2) => (): LogicalTensor => {
     const kept = builder.op('Mask', [dy, builder.forward(inputs[0])], { invert: n === 2 });
     return builder.reduceTo(kept, builder.shapeOf(outputs[0]), builder.shapeOf(inputs[n]));
@@ -56,8 +51,7 @@ export const selectOperations: readonly Operation[] = defineOperations(selectSch
   },
   Mask: elementwise('Mask', {
     summary: 'src where cond holds (with invert: where it does not), else 0. Not an operation of oneDNN.',
-    gradient: ({ builder, attributes, inputs: [src, cond], outputs: [dst], outputGradients: [dy] }) => {
-      if (!dy) return [];
+    gradient: ({ builder, attributes, inputs: [src, cond], outputs: [dst], dy }) => {
       const bySrc = (): LogicalTensor => {
         const kept = builder.op('Mask', [dy, builder.forward(cond)], attributes);
         return builder.reduceTo(kept, builder.shapeOf(dst), builder.shapeOf(src));

@@ -28,6 +28,7 @@ import type { Attributes } from '../../ir/schema/attribute.ts';
 import { defineOperation } from '../../ir/schema/define.ts';
 import type { Operation } from '../../ir/schema/operation.ts';
 import type { ResolvedAttributes } from '../../ir/schema/schema.ts';
+import type { LogicalTensor } from '../../ir/tensor/logical-tensor.ts';
 import { elementwise } from './elementwise.ts';
 import { numeric } from './numeric.ts';
 
@@ -144,16 +145,10 @@ function unary<K extends keyof Table>(kind: K): readonly Operation[] {
       elementwise<Schema>(kind, {
         summary,
         element: ([x], a) => of(numeric(x), a),
-        gradient: ({ builder, attributes: a, inputs: [src], outputGradients: [dy] }) => [
-          dy
-            ? () =>
-                builder.op(
-                  `${kind}Backward`,
-                  [builder.cast(builder.forward(src), dy.dtype), dy],
-                  a as Attributes,
-                )
-            : null,
-        ],
+        gradient: ({ builder, attributes: a, inputs: [src], dy }) => {
+          const x = (): LogicalTensor => builder.cast(builder.forward(src), dy.dtype);
+          return [() => builder.op(`${kind}Backward`, [x(), dy], a as Attributes)];
+        },
       }),
     ),
     defineOperation(

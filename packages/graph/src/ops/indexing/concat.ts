@@ -52,8 +52,7 @@ export const concatOperations: readonly Operation[] = defineOperations(concatSch
       });
       return [withExtent(first, d, extents.includes(-1) ? -1 : extents.reduce((a, n) => a + n, 0))];
     },
-    gradient: ({ builder, attributes: { axis }, inputs, outputGradients: [dy] }) => {
-      if (!dy) return [];
+    gradient: ({ builder, attributes: { axis }, inputs, dy }) => {
       const shapes = inputs.map((t: LogicalTensor) => builder.shapeOf(t));
       const d = checkedAxis('Concat', axis, shapes[0]);
       const starts = startsOf(shapes.map((shape: readonly number[]) => shape[d]));

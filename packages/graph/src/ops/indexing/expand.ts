@@ -21,8 +21,9 @@ export const expandOperations: readonly Operation[] = defineOperations(expandSch
       if (shape.some(n => n < 0)) throw new InvalidShapeError('Expand', `needs extents ≥ 0, got [${shape}]`);
       return [broadcastShapes('Expand', src.shape, shape)];
     },
-    gradient: ({ builder, inputs: [src], outputs: [dst], outputGradients: [dy] }) =>
-      dy ? [() => builder.reduceTo(dy, builder.shapeOf(dst), builder.shapeOf(src))] : [],
+    gradient: ({ builder, inputs: [src], outputs: [dst], dy }) => [
+      () => builder.reduceTo(dy, builder.shapeOf(dst), builder.shapeOf(src)),
+    ],
     lower: ({ map, inputs: [src], outputs: [dst] }) => map(input(0, exprType(src.desc.dtype)), [src], dst),
   },
 });

@@ -32,8 +32,7 @@ export const gatherElementsOperations: readonly Operation[] = defineOperations(g
       if (src.shape && indices.shape) checkFit('GatherElements', axis, src.shape, indices.shape);
       return [indices.shape];
     },
-    gradient: ({ builder, attributes: { axis }, inputs: [src, indices], outputGradients: [dy] }) => {
-      if (!dy) return [];
+    gradient: ({ builder, attributes: { axis }, inputs: [src, indices], dy }) => {
       const bySrc = (): typeof dy => {
         const zero = builder.constant(0, dy.dtype, builder.shapeOf(src));
         return builder.op('ScatterElements', [zero, builder.forward(indices), dy], { axis });
@@ -59,13 +58,7 @@ export const gatherElementsOperations: readonly Operation[] = defineOperations(g
         );
       return [src.shape];
     },
-    gradient: ({
-      builder,
-      attributes: { axis, reduction },
-      inputs: [src, indices, updates],
-      outputGradients: [dy],
-    }) => {
-      if (!dy) return [];
+    gradient: ({ builder, attributes: { axis, reduction }, inputs: [src, indices, updates], dy }) => {
       const at = builder.forward(indices);
       const bySrc = (): typeof dy => {
         if (reduction === 'add') return dy;

@@ -76,8 +76,7 @@ export const sliceOperations: readonly Operation[] = defineOperations(sliceSchem
       }
       return [withExtent(shape, d, size)];
     },
-    gradient: ({ builder, attributes: { axis, start, step }, inputs: [src], outputGradients: [dy] }) => {
-      if (!dy) return [];
+    gradient: ({ builder, attributes: { axis, start, step }, inputs: [src], dy }) => {
       const shape = builder.shapeOf(src);
       const extent = shape[checkedAxis('Slice', axis, shape)];
       return [() => builder.op('SliceBackward', [dy], { axis, start, step, extent })];
@@ -98,8 +97,7 @@ export const sliceOperations: readonly Operation[] = defineOperations(sliceSchem
     infer: ({ attributes: { axis, extent }, inputs: [{ shape }] }) => [
       shape && withExtent(shape, checkedAxis('SliceBackward', axis, shape), extent),
     ],
-    gradient: ({ builder, attributes: { axis, start, step }, inputs: [dy], outputGradients: [ddx] }) => {
-      if (!ddx) return [];
+    gradient: ({ builder, attributes: { axis, start, step }, inputs: [dy], dy: ddx }) => {
       const shape = builder.shapeOf(dy);
       const size = shape[checkedAxis('SliceBackward', axis, shape)];
       return [() => builder.op('Slice', [ddx], { axis, start, step, size })];
@@ -130,17 +128,10 @@ export const sliceOperations: readonly Operation[] = defineOperations(sliceSchem
       }
       return [shape.map((n, d) => before[d] + n + after[d])];
     },
-    gradient: ({ builder, attributes: { before }, inputs: [src], outputGradients: [dy] }) => {
-      if (!dy) return [];
-      return [
-        () =>
-          builder
-            .shapeOf(src)
-            .reduce<typeof dy>(
-              (part, size, axis) => builder.op('Slice', [part], { axis, start: before[axis], size }),
-              dy,
-            ),
-      ];
+    gradient: ({ builder, attributes: { before }, inputs: [src], dy }) => {
+      const slice = (part: typeof dy, size: number, axis: number): typeof dy =>
+        builder.op('Slice', [part], { axis, start: before[axis], size });
+      return [() => builder.shapeOf(src).reduce(slice, dy)];
     },
     lower: ({ map, inputs: [src], outputs: [dst] }, { attributes: { before, value } }) => {
       const { shape } = src.desc;

@@ -25,10 +25,10 @@ export const takeOperations: readonly Operation[] = defineOperations(takeSchemas
       const d = checkedAxis('Take', axis, shape);
       return [[...shape.slice(0, d), ...indices.shape, ...shape.slice(d + 1)]];
     },
-    gradient: ({ builder, attributes: { axis }, inputs: [src, indices], outputGradients: [dy] }) => {
-      if (!dy) return [];
-      return [() => takeGradient(builder, axis, src, indices, dy), null];
-    },
+    gradient: ({ builder, attributes: { axis }, inputs: [src, indices], dy }) => [
+      () => takeGradient(builder, axis, src, indices, dy),
+      null,
+    ],
     lower: ({ map, inputs: [src, indices], outputs: [dst] }, { attributes: { axis } }) => {
       const { shape, dtype } = src.desc;
       const d = checkedAxis('Take', axis, shape);

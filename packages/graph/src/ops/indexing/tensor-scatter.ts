@@ -33,8 +33,7 @@ export const tensorScatterOperations: readonly Operation[] = defineOperations(te
       }
       return [shape];
     },
-    gradient: ({ builder, attributes: { axis }, inputs: [past, update, first], outputGradients: [dy] }) => {
-      if (!dy) return [];
+    gradient: ({ builder, attributes: { axis }, inputs: [past, update, first], dy }) => {
       const shape = builder.shapeOf(update);
       const d = checkedAxis('TensorScatter', axis, builder.shapeOf(past));
       const at = builder.forward(first);

@@ -24,8 +24,7 @@ export const gatherOperations: readonly Operation[] = defineOperations(gatherSch
       if (src.shape?.length === 0) throw new InvalidShapeError('Gather', 'takes no scalar');
       return [src.shape && indices.shape && [...indices.shape, ...src.shape.slice(1)]];
     },
-    gradient: ({ builder, inputs: [src, indices], outputGradients: [dy] }) => {
-      if (!dy) return [];
+    gradient: ({ builder, inputs: [src, indices], dy }) => {
       const rows = builder.shapeOf(src)[0];
       return [() => builder.op('GatherBackward', [dy, builder.forward(indices)], { rows }), null];
     },

@@ -53,8 +53,7 @@ export const layoutOperations: readonly Operation[] = defineOperations(layoutSch
       const isRoundedTwice = [src, dst].every(({ dtype }) => dtype !== 'f32' && isFloat(dtype));
       return isRoundedTwice ? `cannot cast ${src.dtype} to ${dst.dtype}; cast to f32 first` : null;
     },
-    gradient: ({ inputs: [src], outputGradients: [dy] }) =>
-      dy && floats.includes(src.dtype) ? [() => dy] : [null],
+    gradient: ({ inputs: [src], dy }) => [floats.includes(src.dtype) ? () => dy : null],
     infer: ({ inputs: [src] }) => [src.shape],
     lower: ({ map, inputs: [src], outputs: [dst] }) => {
       const value = input(0, exprType(src.desc.dtype));
@@ -64,16 +63,16 @@ export const layoutOperations: readonly Operation[] = defineOperations(layoutSch
   },
   Reorder: {
     summary: 'The tensor in the memory layout of the output.',
-    gradient: ({ outputGradients: [dy] }) => (dy ? [() => dy] : []),
+    gradient: ({ dy }) => [() => dy],
     infer: ({ inputs: [src] }) => [src.shape],
     lower: lowering => copyTo(lowering, lowering.inputs[0], lowering.outputs[0]),
   },
   StaticTranspose: {
     summary:
       'The dimensions in another order: dimension d of dst is dimension order[d] of src. An empty order reverses all dimensions.',
-    gradient: ({ builder, attributes, inputs: [src], outputGradients: [dy] }) => {
+    gradient: ({ builder, attributes, inputs: [src], dy }) => {
       const order = inverseOrder(attributes.order, builder.shapeOf(src).length);
-      return dy ? [() => builder.op('StaticTranspose', [dy], { order })] : [];
+      return [() => builder.op('StaticTranspose', [dy], { order })];
     },
     infer: ({ attributes, inputs: [{ shape }] }) => [
       shape && transposeOrder(attributes.order, shape.length).map(d => shape[d]),
@@ -87,10 +86,7 @@ export const layoutOperations: readonly Operation[] = defineOperations(layoutSch
   StaticReshape: {
     summary:
       'The elements in row-major order under another shape. One extent may be −1; with special_zero, 0 keeps an extent of src.',
-    gradient: ({ builder, inputs: [src], outputGradients: [dy] }) => {
-      const shape = builder.shapeOf(src);
-      return dy ? [() => builder.reshape(dy, shape)] : [];
-    },
+    gradient: ({ builder, inputs: [src], dy }) => [() => builder.reshape(dy, builder.shapeOf(src))],
     infer: ({ attributes: { shape, special_zero }, inputs: [src] }) => [
       reshapeTarget(shape, special_zero, src.shape),
     ],

@@ -55,8 +55,7 @@ export const crossEntropyOperations: readonly Operation[] = defineOperations(cro
       }
       return [shape?.slice(0, -1) ?? null];
     },
-    gradient: ({ builder, attributes, inputs: [logits, labels], outputGradients: [dy] }) => {
-      if (!dy) return [];
+    gradient: ({ builder, attributes, inputs: [logits, labels], dy }) => {
       const { dtype } = logits;
       const operands = () => [builder.forward(logits), builder.forward(labels), dy];
       return [() => builder.op('CrossEntropyBackward', operands(), attributes, { dtype }), null];

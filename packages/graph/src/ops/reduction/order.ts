@@ -125,8 +125,9 @@ export const orderOperations: readonly Operation[] = defineOperations(orderSchem
       if (shape) checkedAxis('CumSum', axis, shape);
       return [shape];
     },
-    gradient: ({ builder, attributes: { axis, exclusive, reverse }, outputGradients: [dy] }) =>
-      dy ? [() => builder.op('CumSum', [dy], { axis, exclusive, reverse: !reverse })] : [],
+    gradient: ({ builder, attributes: { axis, exclusive, reverse }, dy }) => [
+      () => builder.op('CumSum', [dy], { axis, exclusive, reverse: !reverse }),
+    ],
     lower: (lowering, { attributes: { axis, exclusive, reverse } }) => {
       const [src] = lowering.inputs;
       const [dst] = lowering.outputs;

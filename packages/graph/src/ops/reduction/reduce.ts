@@ -176,10 +176,9 @@ function reduceGradient(
     attributes,
     inputs: [src],
     outputs: [dst],
-    outputGradients: [given],
+    dy,
   }: GradientCall<ResolvedAttributes<typeof reduceSchema.attributes>>,
 ): readonly (InputGradient | null)[] {
-  if (!given) return [];
   return [
     () => {
       const shape = builder.shapeOf(src);
@@ -187,8 +186,8 @@ function reduceGradient(
       const kept = keptShape(shape, axes);
       const column = (t: LogicalTensor): LogicalTensor =>
         attributes.keep_dims ? t : builder.reshape(t, kept);
-      const forward = (t: LogicalTensor): LogicalTensor => builder.cast(builder.forward(t), given.dtype);
-      return rule(column(given), {
+      const forward = (t: LogicalTensor): LogicalTensor => builder.cast(builder.forward(t), dy.dtype);
+      return rule(column(dy), {
         builder,
         src: () => forward(src),
         isSame: builder.isGiven(src),
@@ -211,8 +210,7 @@ export const broadcastLikeSchemas = {
 export const broadcastLikeOperations: readonly Operation[] = defineOperations(broadcastLikeSchemas, {
   BroadcastLike: elementwise('BroadcastLike', {
     summary: 'src / divisor, broadcast to the shape of like. Not an operation of oneDNN.',
-    gradient: ({ builder, attributes, inputs: [src], outputs: [dst], outputGradients: [dy] }) => {
-      if (!dy) return [];
+    gradient: ({ builder, attributes, inputs: [src], outputs: [dst], dy }) => {
       const bySrc = (): LogicalTensor => {
         const part = builder.op('BroadcastLike', [dy, dy], attributes);
         return builder.reduceTo(part, builder.shapeOf(dst), builder.shapeOf(src));

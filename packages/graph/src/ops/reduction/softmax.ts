@@ -126,8 +126,7 @@ export const softmaxOperations: readonly Operation[] = defineOperations(softmaxS
   },
   LogSoftmax: {
     summary: 'The logarithm of the softmax along an axis.',
-    gradient: ({ builder, attributes: { axis }, outputs: [dst], outputGradients: [dy] }) => {
-      if (!dy) return [];
+    gradient: ({ builder, attributes: { axis }, outputs: [dst], dy }) => {
       const y = (): LogicalTensor => builder.cast(builder.forward(dst), dy.dtype);
       return [() => builder.op('LogSoftmaxBackward', [dy, y()], { axis })];
     },

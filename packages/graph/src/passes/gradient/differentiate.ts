@@ -56,7 +56,8 @@ export function differentiate(
     if (composite && composite.first !== node) continue;
     const { operation, call } = composite ?? { operation: node.operation, call: node };
     const outputGradients = call.outputs.map(t => total(collected.get(t.id), builder));
-    if (!depends.has(node) || outputGradients.every(dy => dy === undefined)) continue;
+    const dy = outputGradients.find(gradient => gradient !== undefined);
+    if (!depends.has(node) || !dy) continue;
     const { gradient, noGradient } = operation;
     if (!gradient || gradient === 'zero') {
       const why = noGradient === undefined ? '' : `: ${noGradient}`;
@@ -67,7 +68,7 @@ export function differentiate(
     );
     const gradientOf = (id: number): LogicalTensor | undefined => total(collected.get(id), builder);
     const rules = gradient({
-      ...{ ...call, builder, outputGradients, needed },
+      ...{ ...call, builder, outputGradients, dy, needed },
       rowSum: () => rowSum(call.outputs[0], { topology, builder, seeds }, gradientOf),
     });
     call.inputs.forEach((t, n) => {
