@@ -4,7 +4,7 @@ import { InvalidGraphError } from '../errors.ts';
 import { inferShapes } from '../ir/infer.ts';
 import { describeNode, type GraphNode } from '../ir/node.ts';
 import type { Program } from '../ir/program/program.ts';
-import { ProgramBuilder } from '../ir/program/program-builder.ts';
+import { type ProgramBuilder, programBuilder } from '../ir/program/program-builder.ts';
 import type { LogicalTensor } from '../ir/tensor/logical-tensor.ts';
 import { storageDesc } from '../ir/tensor/storage.ts';
 import type { Topology } from '../ir/topology.ts';
@@ -53,7 +53,7 @@ export function compileGroup(group: Group, engine: TensorEngine<TensorDesc>): Co
   const onDevice = engine.recording !== undefined;
   const reasons: string[] = [];
   if (group.match?.form) {
-    const builder = new ProgramBuilder();
+    const builder = programBuilder();
     const written = writeMatch(group, group.match.form, builder, tensors);
     if (written !== 'written') reasons.push(written.reason);
     else {
@@ -144,7 +144,7 @@ export function writeOperations(
   tensors: ReadonlyMap<number, LogicalTensor>,
   desc: (tensor: LogicalTensor) => TensorDesc = denseDesc,
 ): Program {
-  const builder = new ProgramBuilder();
+  const builder = programBuilder();
   bindEnds(group, builder, tensors);
   const valueFor = ({ id }: LogicalTensor) =>
     builder.valueOf(id) ?? builder.intermediate(id, desc(tensorOf(tensors, id)));

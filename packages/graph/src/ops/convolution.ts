@@ -2,11 +2,9 @@ import { InvalidShapeError } from '@tilewise/core';
 import { add, and, eq, floorDiv, ge, lt, mod, mul, type NumericExpr, select, sub } from '@tilewise/core/expr';
 import { coordinate, input, inputAt } from '@tilewise/core/primitive';
 import type { Lowering, Value } from '../ir/program/lowering.ts';
-import { copyTo, reshaped } from '../ir/program/views.ts';
 import { defineOperations } from '../ir/schema/define.ts';
 import type { Operation } from '../ir/schema/operation.ts';
 import { isKnown, type LogicalTensor } from '../ir/tensor/logical-tensor.ts';
-import { joined } from './reduction/joined.ts';
 
 const list = { type: 's64[]', required: true } as const;
 const groups = { type: 's64', default: 1 } as const;
@@ -101,14 +99,16 @@ function readAt(
   return { at, isInside: and(...at.flatMap((x, d) => [ge(x, 0), lt(x, src[2 + d])])) };
 }
 
-/** The sums of an element over the dimensions `over`, which are the last of the domain, in a shape. */
+/** The sums of an element over the dimensions `over`, which come behind those of the output. */
 function summed(
-  lowering: Lowering,
+  { reshaped, joined, outputs }: Lowering,
   inputs: readonly Value[],
-  { shape, over, element }: { shape: readonly number[]; over: readonly number[]; element: NumericExpr },
+  over: readonly number[],
+  element: NumericExpr,
 ): Value {
+  const [{ shape }] = outputs.map(({ desc }) => desc);
   const axes = over.map((_, d) => shape.length + d);
-  return reshaped(lowering, joined(lowering, inputs, { axes, domain: [...shape, ...over], element }), shape);
+  return reshaped(joined(inputs, { axes, domain: [...shape, ...over], element }), shape);
 }
 
 /** Convolutions of any number of spatial dimensions, each element a sum of its own. */
@@ -132,8 +132,7 @@ export const convolutionOperations: readonly Operation[] = defineOperations(conv
     lower: (lowering, { attributes: a }) => {
       const [src, weights, bias] = lowering.inputs;
       const [dst] = lowering.outputs;
-      const { shape } = dst.desc;
-      const rank = shape.length;
+      const rank = dst.desc.shape.length;
       const [outputs, channels, ...kernel] = weights.desc.shape;
       const place = places(rank + 1, kernel.length);
       const { at, isInside } = readAt(places(2, kernel.length), place, src.desc.shape, a);
@@ -142,10 +141,9 @@ export const convolutionOperations: readonly Operation[] = defineOperations(conv
         inputAt(0, [coordinate(0), add(group, coordinate(rank)), ...at]),
         inputAt(1, [coordinate(1), coordinate(rank), ...place]),
       );
-      const over = [channels, ...kernel];
-      const sums = summed(lowering, [src, weights], { shape, over, element: select(isInside, product, 0) });
+      const sums = summed(lowering, [src, weights], [channels, ...kernel], select(isInside, product, 0));
       if (bias) lowering.map(add(input(0), inputAt(1, [coordinate(1)])), [sums, bias], dst);
-      else copyTo(lowering, sums, dst);
+      else lowering.copy(sums, dst);
     },
   },
   ConvolutionBackwardData: {
@@ -155,8 +153,7 @@ export const convolutionOperations: readonly Operation[] = defineOperations(conv
     lower: (lowering, { attributes: a }) => {
       const [dy, weights] = lowering.inputs;
       const [dx] = lowering.outputs;
-      const { shape } = dx.desc;
-      const rank = shape.length;
+      const rank = dx.desc.shape.length;
       const [outputs, channels, ...kernel] = weights.desc.shape;
       const perGroup = outputs / a.groups;
       const place = places(rank + 1, kernel.length);
@@ -176,9 +173,8 @@ export const convolutionOperations: readonly Operation[] = defineOperations(conv
         inputAt(0, [coordinate(0), output, ...at]),
         inputAt(1, [output, mod(coordinate(1), channels), ...place]),
       );
-      const over = [perGroup, ...kernel];
-      const sums = summed(lowering, [dy, weights], { shape, over, element: select(isInside, product, 0) });
-      copyTo(lowering, sums, dx);
+      const element = select(isInside, product, 0);
+      lowering.copy(summed(lowering, [dy, weights], [perGroup, ...kernel], element), dx);
     },
   },
   ConvolutionBackwardWeights: {
@@ -188,9 +184,8 @@ export const convolutionOperations: readonly Operation[] = defineOperations(conv
     lower: (lowering, { attributes: a }) => {
       const [src, dy] = lowering.inputs;
       const [dw] = lowering.outputs;
-      const { shape } = dw.desc;
-      const rank = shape.length;
-      const [outputs, channels, ...kernel] = shape;
+      const [outputs, channels, ...kernel] = dw.desc.shape;
+      const rank = kernel.length + 2;
       const [batch, , ...extents] = dy.desc.shape;
       const out = places(rank + 1, kernel.length);
       const { at, isInside } = readAt(out, places(2, kernel.length), src.desc.shape, a);
@@ -199,9 +194,8 @@ export const convolutionOperations: readonly Operation[] = defineOperations(conv
         inputAt(0, [coordinate(rank), add(group, coordinate(1)), ...at]),
         inputAt(1, [coordinate(rank), coordinate(0), ...out]),
       );
-      const over = [batch, ...extents];
-      const sums = summed(lowering, [src, dy], { shape, over, element: select(isInside, product, 0) });
-      copyTo(lowering, sums, dw);
+      const element = select(isInside, product, 0);
+      lowering.copy(summed(lowering, [src, dy], [batch, ...extents], element), dw);
     },
   },
 });

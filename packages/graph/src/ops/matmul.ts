@@ -2,7 +2,6 @@ import { InvalidShapeError, sameShape } from '@tilewise/core';
 import { add } from '@tilewise/core/expr';
 import { input } from '@tilewise/core/primitive';
 import type { Lowering, Value } from '../ir/program/lowering.ts';
-import { transposed } from '../ir/program/views.ts';
 import { defineOperations } from '../ir/schema/define.ts';
 import type { GradientCall, InputGradient, Operation } from '../ir/schema/operation.ts';
 import type { ResolvedAttributes } from '../ir/schema/schema.ts';
@@ -120,7 +119,7 @@ function swapped(shape: readonly number[], swap: boolean): readonly number[] {
 
 function asMatrix(lowering: Lowering, value: Value, vector: 'row' | 'column', swap: boolean): Value {
   const { shape, strides } = value.desc;
-  if (shape.length > 1) return swap ? transposed(lowering, value) : value;
+  if (shape.length > 1) return swap ? lowering.transposed(value) : value;
   return vector === 'row'
     ? lowering.view(value, [1, shape[0]], [0, strides[0]])
     : lowering.view(value, [shape[0], 1], [strides[0], 0]);

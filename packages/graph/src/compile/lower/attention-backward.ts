@@ -1,9 +1,8 @@
-import { type Shape, sameShape, Tensor } from '@tilewise/core';
+import { elementCount, type Shape, sameShape, Tensor } from '@tilewise/core';
 import { div, eq, exp, lt, mul, type NumericExpr, select, sub } from '@tilewise/core/expr';
 import { input } from '@tilewise/core/primitive';
 import type { StepOptions } from '../../ir/program/attention-step.ts';
 import type { Value } from '../../ir/program/lowering.ts';
-import { contiguous, reshaped, transposed } from '../../ir/program/views.ts';
 import { numbersOf } from '../../ir/schema/attribute.ts';
 import { axisOf } from '../../ir/tensor/shape.ts';
 import type { Topology } from '../../ir/topology.ts';
@@ -39,17 +38,15 @@ function writeCall(parts: BackwardParts, lowering: MatchLowering, topology: Topo
   // A gradient that is not summed over a group has one head for each query head.
   const k = parts.dk && !parts.dk.reduce ? perHead(found.k, layout, lowering) : found.k;
   const matrix = ({ tensor, transposed: swap }: Factor): Value =>
-    swap ? transposed(builder, lowering.value(tensor)) : lowering.value(tensor);
+    swap ? builder.transposed(lowering.value(tensor)) : lowering.value(tensor);
   const v = asHeads(builder, matrix(parts.v), layout, parts.dv && !parts.dv.reduce ? 'exact' : 'grouped');
   const factor = dropoutFactor(parts.dropout, lowering);
   const givenDO = asHeads(builder, matrix(parts.dO), layout, 'exact');
   const dO = factor ? mapped(givenDO, factor.value, x => mul(x, factor.expr), builder) : givenDO;
   const stats = asHeads(builder, lowering.value(parts.stats), layout, 'exact');
   if (!sameShape(stats.desc.shape, [layout.B, layout.H, Sq, 1])) return false;
-  const lse = contiguous(
-    builder,
-    inF32(builder.view(stats, stats.desc.shape.slice(0, 3), stats.desc.strides.slice(0, 3)), builder),
-  );
+  const rows = builder.view(stats, stats.desc.shape.slice(0, 3), stats.desc.strides.slice(0, 3));
+  const lse = builder.contiguous(inF32(rows, builder));
   const options: StepOptions = {
     ...program,
     ...(parts.dropout && { dropout: stepDropout(parts.dropout, lowering) }),
@@ -156,7 +153,7 @@ function perHead(k: Value, { B, H }: HeadLayout, { builder }: MatchLowering): Va
   if (Hk === H) return k;
   const [sb, sh, ss, sd] = k.desc.strides;
   const groups = builder.view(k, [B, Hk, H / Hk, Skv, D], [sb, sh, 0, ss, sd]);
-  return reshaped(builder, groups, [B, H, Skv, D]);
+  return builder.reshaped(groups, [B, H, Skv, D]);
 }
 
 /**
@@ -187,9 +184,8 @@ function targetOf(
 ): { readonly to: Value | null; finish(): void } | null {
   if (gradient === null) return { to: null, finish: () => {} };
   const stored = lowering.result(gradient.result);
-  const result = gradient.transposed ? transposed(lowering.builder, stored) : stored;
-  const count = (shape: readonly number[]): number => shape.reduce((n, extent) => n * extent, 1);
-  if (count(result.desc.shape) !== count(operand.desc.shape)) return null;
+  const result = gradient.transposed ? lowering.builder.transposed(stored) : stored;
+  if (elementCount(result.desc.shape) !== elementCount(operand.desc.shape)) return null;
   return resultView(lowering.builder, result, operand.desc.shape);
 }
 
@@ -236,9 +232,9 @@ function writeOutput(
   { builder, result }: MatchLowering,
 ): void {
   const stored = result(matmul.outputs[0].id);
-  const target = resultView(builder, swap ? transposed(builder, stored) : stored, o.desc.shape);
+  const target = resultView(builder, swap ? builder.transposed(stored) : stored, o.desc.shape);
   if (factor) builder.map(mul(input(0), factor.expr), [o, factor.value], target.to);
-  else builder.map(input(0), [o], target.to);
+  else builder.copy(o, target.to);
   target.finish();
 }
 
@@ -268,6 +264,6 @@ function withFullBias(
 function inF32(value: Value, builder: MatchLowering['builder']): Value {
   if (value.desc.dtype === 'f32') return value;
   const copy = builder.temporary(value.desc.shape);
-  builder.map(input(0), [value], copy);
+  builder.copy(value, copy);
   return copy;
 }

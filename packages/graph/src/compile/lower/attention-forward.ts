@@ -3,7 +3,6 @@ import { lt, mul, select } from '@tilewise/core/expr';
 import { input } from '@tilewise/core/primitive';
 import type { StepDropout, StepRounding } from '../../ir/program/attention-step.ts';
 import type { Value } from '../../ir/program/lowering.ts';
-import { transposed } from '../../ir/program/views.ts';
 import { flagOf, numbersOf } from '../../ir/schema/attribute.ts';
 import { axisOf } from '../../ir/tensor/shape.ts';
 import type { Topology } from '../../ir/topology.ts';
@@ -63,11 +62,11 @@ function writeCall(
   const isColumns = flagOf(after.matmul.attributes, after.transposed ? 'transpose_a' : 'transpose_b');
   const v = asHeads(
     builder,
-    isColumns !== after.transposed ? transposed(builder, values) : values,
+    isColumns !== after.transposed ? builder.transposed(values) : values,
     layout,
     'grouped',
   );
-  const o = after.transposed ? transposed(builder, product) : product;
+  const o = after.transposed ? builder.transposed(product) : product;
   const [Sq, Dv] = o.desc.shape.slice(-2);
   const target = resultView(builder, o, [layout.B, layout.H, Sq, Dv]);
   const factor = after.dropout?.scale === undefined ? null : after.dropout;
@@ -129,8 +128,8 @@ export function queriesAndKeys(
   const { builder } = lowering;
   const [a, b] = matmul.inputs.map(t => lowering.value(t.id));
   if (a.desc.shape.length < 2 || b.desc.shape.length < 2) return null;
-  const q = flagOf(matmul.attributes, 'transpose_a') ? transposed(builder, a) : a;
-  const k = flagOf(matmul.attributes, 'transpose_b') ? b : transposed(builder, b);
+  const q = flagOf(matmul.attributes, 'transpose_a') ? builder.transposed(a) : a;
+  const k = flagOf(matmul.attributes, 'transpose_b') ? b : builder.transposed(b);
   return { q: asHeads(builder, q, layout, 'exact'), k: asHeads(builder, k, layout, 'grouped') };
 }
 

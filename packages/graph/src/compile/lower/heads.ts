@@ -1,7 +1,6 @@
-import { input } from '@tilewise/core/primitive';
-import { exprType } from '../../ir/program/expr.ts';
-import type { Value } from '../../ir/program/lowering.ts';
-import { reshaped, type Views, viewStrides } from '../../ir/program/views.ts';
+import { elementCount } from '@tilewise/core';
+import type { StepWriter, Value } from '../../ir/program/lowering.ts';
+import { viewStrides } from '../../ir/program/views.ts';
 
 /**
  * The leading dimensions of the scores as batch and heads: B is the first, Hq the product of the others.
@@ -16,7 +15,7 @@ export interface HeadLayout {
 export function headLayout(scores: readonly number[]): HeadLayout {
   const batch = scores.slice(0, -2);
   const [B = 1, ...heads] = batch;
-  return { batch, B, H: heads.reduce((n, extent) => n * extent, 1) };
+  return { batch, B, H: elementCount(heads) };
 }
 
 /**
@@ -29,7 +28,7 @@ type Sharing = 'exact' | 'grouped' | 'broadcast';
  * A tensor (…, X, Y) that broadcasts to the leading dimensions of the scores, as (B, H, X, Y): a view where
  * possible.
  */
-export function asHeads(views: Views, value: Value, layout: HeadLayout, sharing: Sharing): Value {
+export function asHeads(writer: StepWriter, value: Value, layout: HeadLayout, sharing: Sharing): Value {
   const { shape, strides } = value.desc;
   const lead = layout.batch.length + 2 - shape.length;
   const padded = [...new Array<number>(Math.max(lead, 0)).fill(1), ...shape];
@@ -42,8 +41,7 @@ export function asHeads(views: Views, value: Value, layout: HeadLayout, sharing:
   const full = [B, ...kept.extents];
   const target = layout.batch.length === 0 ? [x, y] : [...full, x, y];
   const spread = target.map((_, d) => (padded[d] === 1 ? 0 : steps[d]));
-  const expanded = views.view(value, target, spread);
-  return merged(views, expanded, [B, kept.H, x, y]);
+  return writer.reshaped(writer.view(value, target, spread), [B, kept.H, x, y]);
 }
 
 /** The extents of the dimensions after the first, expanded where they must be, and their product. */
@@ -52,25 +50,15 @@ function keptHeads(
   full: readonly number[],
   sharing: Sharing,
 ): { readonly extents: readonly number[]; readonly H: number } {
-  const product = (list: readonly number[]): number => list.reduce((n, extent) => n * extent, 1);
   if (sharing !== 'exact' && own.every(n => n === 1)) return { extents: own, H: 1 };
   if (sharing === 'grouped') {
     // The first dimensions in full and one for all of the last ones: what a group of neighbours has in
     // common.
     const firstShared = own.findIndex((n, d) => n !== full[d]);
     const isGrouped = firstShared < 0 || own.slice(firstShared).every(n => n === 1);
-    if (isGrouped) return { extents: own, H: product(own) };
+    if (isGrouped) return { extents: own, H: elementCount(own) };
   }
-  return { extents: full, H: product(full) };
-}
-
-function merged(views: Views, value: Value, shape: readonly number[]): Value {
-  const strides = viewStrides(value.desc, shape);
-  if (strides) return views.view(value, shape, strides);
-  const { dtype } = value.desc;
-  const dense = views.temporary(value.desc.shape, dtype);
-  views.map(input(0, exprType(dtype)), [value], dense);
-  return reshaped(views, dense, shape);
+  return { extents: full, H: elementCount(full) };
 }
 
 /**
@@ -78,16 +66,12 @@ function merged(views: Views, value: Value, shape: readonly number[]): Value {
  * copies to it.
  */
 export function resultView(
-  views: Views,
+  { view, temporary, copy, reshaped }: StepWriter,
   value: Value,
   shape: readonly number[],
 ): { readonly to: Value; finish(): void } {
   const strides = viewStrides(value.desc, shape);
-  if (strides) return { to: views.view(value, shape, strides), finish: () => {} };
-  const { dtype } = value.desc;
-  const to = views.temporary(shape, dtype);
-  return {
-    to,
-    finish: () => views.map(input(0, exprType(dtype)), [reshaped(views, to, value.desc.shape)], value),
-  };
+  if (strides) return { to: view(value, shape, strides), finish: () => {} };
+  const to = temporary(shape, value.desc.dtype);
+  return { to, finish: () => copy(reshaped(to, value.desc.shape), value) };
 }

@@ -1,5 +1,5 @@
 import type { GraphNode } from '../../ir/node.ts';
-import { permuted, viewStrides } from '../../ir/program/views.ts';
+import { viewStrides } from '../../ir/program/views.ts';
 import { numbersOf } from '../../ir/schema/attribute.ts';
 import { constantTensor } from '../../ops/layout/constant.ts';
 import { transposeOrder } from '../../ops/layout/layout.ts';
@@ -49,7 +49,7 @@ function isView(node: GraphNode, lowering: MatchLowering): boolean {
     }
     case 'StaticTranspose': {
       const order = transposeOrder(numbersOf(node.attributes, 'order'), from.desc.shape.length);
-      builder.alias(output.id, permuted(builder, from, order));
+      builder.alias(output.id, builder.permuted(from, order));
       return true;
     }
     case 'Reorder':

@@ -4,7 +4,7 @@ import { groupOperations, type OperationGroup } from '../../compile/partition.ts
 import { InvalidGraphError, UnsupportedOperationError } from '../../errors.ts';
 import { describeNode, type GraphNode } from '../../ir/node.ts';
 import type { Program, ProgramValue } from '../../ir/program/program.ts';
-import { ProgramBuilder } from '../../ir/program/program-builder.ts';
+import { programBuilder } from '../../ir/program/program-builder.ts';
 import { storageDType } from '../../ir/tensor/dtype.ts';
 import type { LogicalTensor } from '../../ir/tensor/logical-tensor.ts';
 import type { Topology } from '../../ir/topology.ts';
@@ -127,7 +127,7 @@ export class ModelWriter implements ModelLines {
       tensors.map(({ id }) => this.#dense(id));
     const { inputs, outputs } = boundary(nodes, new Set(nodes), this.#topology);
     const group = { nodes, match, topology: this.#topology, inputs: dense(inputs), outputs: dense(outputs) };
-    const builder = new ProgramBuilder();
+    const builder = programBuilder();
     const written = writeMatch(group, match.form, builder, this.#shaped);
     if (written !== 'written') return written.reason;
     try {

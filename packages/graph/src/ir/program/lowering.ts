@@ -1,4 +1,5 @@
 import type { DType, Expr, Shape, Strides, Tensor, TensorDesc } from '@tilewise/core';
+import type { NumericExpr } from '@tilewise/core/expr';
 import type { RandomPrimitive, ReducePrimitive, SoftmaxPrimitive } from '@tilewise/core/primitive';
 import type { AttentionCallStep } from './attention-call.ts';
 
@@ -11,10 +12,16 @@ export interface Value {
 /** A reduction; the domain is the shape that the inputs broadcast to. */
 export type Reduction = Omit<ReducePrimitive, 'kind'>;
 
-/** Writes an operation as steps: its tensors as values, and the primitives. */
-export interface Lowering {
-  readonly inputs: readonly Value[];
-  readonly outputs: readonly Value[];
+/** What is joined over axes of a domain; a sum in f32 unless stated otherwise. */
+export interface Joined
+  extends Pick<Reduction, 'axes' | 'domain'>,
+    Partial<Pick<Reduction, 'op' | 'result'>> {
+  readonly element: NumericExpr;
+  readonly dtype?: DType;
+}
+
+/** Writes steps of a program, and the values between them. */
+export interface StepWriter {
   map(value: Expr, inputs: readonly Value[], output: Value): void;
   reduce(reduction: Reduction, inputs: readonly Value[], output: Value): void;
   matmul(a: Value, b: Value, output: Value): void;
@@ -26,4 +33,25 @@ export interface Lowering {
   temporary(shape: Shape, dtype?: DType): Value;
   constant(data: Tensor): Value;
   view(of: Value, shape: Shape, strides: Strides): Value;
+  /** The dimensions of a value in another order; its memory is shared. */
+  permuted(value: Value, order: readonly number[]): Value;
+  /** The last two dimensions swapped. */
+  transposed(value: Value): Value;
+  /**
+   * A value in another shape with the same row-major order: a view where possible, else a copy.
+   * @throws InvalidShapeError for a shape of more or fewer elements.
+   */
+  reshaped(value: Value, shape: Shape): Value;
+  /** The value itself when it is contiguous, else a contiguous copy. */
+  contiguous(value: Value): Value;
+  /** Writes a value to another of the same shape, in the dtype of that one. */
+  copy(from: Value, to: Value): void;
+  /** Reduces an expression of inputs to a value of its own, with extents of 1 along the axes. */
+  joined(inputs: readonly Value[], joined: Joined): Value;
+}
+
+/** Writes an operation as steps: its tensors as values, and the primitives. */
+export interface Lowering extends StepWriter {
+  readonly inputs: readonly Value[];
+  readonly outputs: readonly Value[];
 }

@@ -1,112 +1,111 @@
-import {
-  contiguousStrides,
-  type DType,
-  type Expr,
-  type Shape,
-  type Strides,
-  type Tensor,
-  type TensorDesc,
-} from '@tilewise/core';
-import type { Primitive } from '@tilewise/core/primitive';
+import { contiguousStrides, isContiguous, reshapedStrides, type TensorDesc } from '@tilewise/core';
+import { input, type Primitive, reduced } from '@tilewise/core/primitive';
+import { keptShape } from '../tensor/shape.ts';
 import type { AttentionCallStep } from './attention-call.ts';
 import type { AttentionStep } from './attention-step.ts';
-import type { Lowering, Value } from './lowering.ts';
+import { exprType } from './expr.ts';
+import type { Lowering, StepWriter, Value } from './lowering.ts';
 import type { Program, ProgramValue, Step } from './program.ts';
+import { viewStrides } from './views.ts';
 
 /** Collects the values and steps of a program. */
-export class ProgramBuilder {
-  readonly #values: ProgramValue[] = [];
-  readonly #steps: Step[] = [];
-  readonly #bound = new Map<number, Value>();
-
+export interface ProgramBuilder extends StepWriter {
   /** The value of a logical tensor that the caller binds or receives. */
-  bind(kind: 'input' | 'output', tensor: number, desc: TensorDesc): Value {
-    const value = this.#add({ kind, tensor, desc });
-    this.#bound.set(tensor, value);
-    return value;
-  }
-
+  bind(kind: 'input' | 'output', tensor: number, desc: TensorDesc): Value;
   /** The value of a logical tensor inside the program. */
-  intermediate(tensor: number, desc: TensorDesc): Value {
-    const value = this.#add({ kind: 'temporary', desc });
-    this.#bound.set(tensor, value);
+  intermediate(tensor: number, desc: TensorDesc): Value;
+  /** Lets a logical tensor be a value that exists. */
+  alias(tensor: number, value: Value): void;
+  /** The value of a logical tensor; undefined before it has one. */
+  valueOf(tensor: number): Value | undefined;
+  /** A value by its index. */
+  valueAt(index: number): Value;
+  attention(step: AttentionStep | AttentionCallStep): void;
+  /** The writer of one operation. */
+  lowering(inputs: readonly Value[], outputs: readonly Value[]): Lowering;
+  build(): Program;
+}
+
+/** Begins a program. */
+export function programBuilder(): ProgramBuilder {
+  const values: ProgramValue[] = [];
+  const steps: Step[] = [];
+  const bound = new Map<number, Value>();
+
+  function add(value: ProgramValue): Value {
+    return { index: values.push(value) - 1, desc: value.desc };
+  }
+  function bind(tensor: number, value: Value): Value {
+    bound.set(tensor, value);
     return value;
   }
-
-  /** Lets a logical tensor be a value that exists. */
-  alias(tensor: number, value: Value): void {
-    this.#bound.set(tensor, value);
+  function write(primitive: Primitive, inputs: readonly Value[], outputs: readonly Value[]): void {
+    const [read, written] = [inputs, outputs].map(list => list.map(({ index }) => index));
+    steps.push({ kind: 'primitive', primitive, inputs: read, outputs: written });
+  }
+  function attention(step: AttentionStep | AttentionCallStep): void {
+    steps.push(step);
   }
 
-  /** The value of a logical tensor; undefined before it has one. */
-  valueOf(tensor: number): Value | undefined {
-    return this.#bound.get(tensor);
-  }
-
-  /** A value by its index. */
-  valueAt(index: number): Value {
-    return { index, desc: this.#values[index].desc };
-  }
-
-  temporary(shape: Shape, dtype: DType = 'f32'): Value {
-    return this.#add({ kind: 'temporary', desc: { dtype, shape, strides: contiguousStrides(shape) } });
-  }
-
-  constant(data: Tensor): Value {
-    const { dtype, shape, strides } = data;
-    return this.#add({ kind: 'constant', data, desc: { dtype, shape, strides } });
-  }
-
-  view(of: Value, shape: Shape, strides: Strides): Value {
-    // Strides are those of the memory, so a view of a view is one of the value below.
-    const value = this.#values[of.index];
-    const base = value.kind === 'view' ? value.of : of.index;
-    return this.#add({ kind: 'view', of: base, desc: { dtype: of.desc.dtype, shape, strides } });
-  }
-
-  primitive(primitive: Primitive, inputs: readonly Value[], outputs: readonly Value[]): void {
-    this.#steps.push({
-      kind: 'primitive',
-      primitive,
-      inputs: inputs.map(v => v.index),
-      outputs: outputs.map(v => v.index),
-    });
-  }
-
-  map(value: Expr, inputs: readonly Value[], output: Value): void {
-    this.primitive({ kind: 'map', value }, inputs, [output]);
-  }
-
-  attention(step: AttentionStep | AttentionCallStep): void {
-    this.#steps.push(step);
-  }
-
-  /** The writer of one operation. */
-  lowering(inputs: readonly Value[], outputs: readonly Value[]): Lowering {
-    return {
-      inputs,
-      outputs,
-      map: (value, from, to) => this.map(value, from, to),
-      reduce: (reduction, from, to) => this.primitive({ kind: 'reduce', ...reduction }, from, [to]),
-      matmul: (a, b, to) => this.primitive({ kind: 'matmul' }, [a, b], [to]),
-      softmax: (softmax, from, to) => this.primitive({ kind: 'softmax', ...softmax }, [from], to),
-      random: (distribution, from, to) => this.primitive({ kind: 'random', distribution }, from, [to]),
-      scatterAdd: (indices, updates, to) => this.primitive({ kind: 'scatter-add' }, [indices, updates], [to]),
-      tensorScatter: (axis, update, first, to) =>
-        this.primitive({ kind: 'tensor-scatter', axis }, [update, first], [to]),
-      attentionCall: call => this.attention(call),
-      temporary: (shape, dtype) => this.temporary(shape, dtype),
-      constant: data => this.constant(data),
-      view: (of, shape, strides) => this.view(of, shape, strides),
-    };
-  }
-
-  build(): Program {
-    return { values: this.#values, steps: this.#steps };
-  }
-
-  #add(value: ProgramValue): Value {
-    this.#values.push(value);
-    return { index: this.#values.length - 1, desc: value.desc };
-  }
+  const writer: StepWriter = {
+    map: (value, from, to) => write({ kind: 'map', value }, from, [to]),
+    reduce: (reduction, from, to) => write({ kind: 'reduce', ...reduction }, from, [to]),
+    matmul: (a, b, to) => write({ kind: 'matmul' }, [a, b], [to]),
+    softmax: (softmax, from, to) => write({ kind: 'softmax', ...softmax }, [from], to),
+    random: (distribution, from, to) => write({ kind: 'random', distribution }, from, [to]),
+    scatterAdd: (indices, updates, to) => write({ kind: 'scatter-add' }, [indices, updates], [to]),
+    tensorScatter: (axis, update, first, to) =>
+      write({ kind: 'tensor-scatter', axis }, [update, first], [to]),
+    attentionCall: attention,
+    temporary: (shape, dtype = 'f32') =>
+      add({ kind: 'temporary', desc: { dtype, shape, strides: contiguousStrides(shape) } }),
+    constant(data) {
+      const { dtype, shape, strides } = data;
+      return add({ kind: 'constant', data, desc: { dtype, shape, strides } });
+    },
+    view(of, shape, strides) {
+      // Strides are those of the memory, so a view of a view is one of the value below.
+      const value = values[of.index];
+      const base = value.kind === 'view' ? value.of : of.index;
+      return add({ kind: 'view', of: base, desc: { dtype: of.desc.dtype, shape, strides } });
+    },
+    permuted(value, order) {
+      const [shape, strides] = [value.desc.shape, value.desc.strides].map(list => order.map(d => list[d]));
+      return writer.view(value, shape, strides);
+    },
+    transposed(value) {
+      const order = [...value.desc.shape.keys()];
+      return writer.permuted(value, [...order.slice(0, -2), ...order.slice(-2).reverse()]);
+    },
+    reshaped(value, shape) {
+      const strides = viewStrides(value.desc, shape);
+      if (strides) return writer.view(value, shape, strides);
+      const dense = writer.contiguous(value);
+      return writer.view(dense, shape, reshapedStrides(dense.desc.shape, dense.desc.strides, shape));
+    },
+    contiguous(value) {
+      const { shape, strides, dtype } = value.desc;
+      if (isContiguous(shape, strides)) return value;
+      const dense = writer.temporary(shape, dtype);
+      writer.copy(value, dense);
+      return dense;
+    },
+    copy: (from, to) => writer.map(input(0, exprType(from.desc.dtype)), [from], to),
+    joined(inputs, { op = 'sum', axes, domain, element, result = reduced, dtype }) {
+      const value = writer.temporary(keptShape(domain, axes), dtype);
+      writer.reduce({ op, axes, domain, element, result }, inputs, value);
+      return value;
+    },
+  };
+  return {
+    ...writer,
+    bind: (kind, tensor, desc) => bind(tensor, add({ kind, tensor, desc })),
+    intermediate: (tensor, desc) => bind(tensor, add({ kind: 'temporary', desc })),
+    alias: bind,
+    valueOf: tensor => bound.get(tensor),
+    valueAt: index => ({ index, desc: values[index].desc }),
+    attention,
+    lowering: (inputs, outputs) => ({ ...writer, inputs, outputs }),
+    build: () => ({ values, steps }),
+  };
 }

@@ -9,7 +9,6 @@ import {
   stated,
 } from '../../ir/program/attention-call.ts';
 import type { Lowering, Value } from '../../ir/program/lowering.ts';
-import { contiguous, reshaped } from '../../ir/program/views.ts';
 import type { Attributes } from '../../ir/schema/attribute.ts';
 import { defineOperations, type OperationRules } from '../../ir/schema/define.ts';
 import type { GradientCall, Operation, OperationCall } from '../../ir/schema/operation.ts';
@@ -157,11 +156,11 @@ function asOperand(lowering: Lowering, name: string, value: Value, tensor: Logic
   const count = elementCount(shape);
   switch (operandForm(name)) {
     case 'list':
-      return reshaped(lowering, value, [count]);
+      return lowering.reshaped(value, [count]);
     case 'table':
-      return shape.length === 1 ? value : reshaped(lowering, value, [shape[0], count / shape[0]]);
+      return shape.length === 1 ? value : lowering.reshaped(value, [shape[0], count / shape[0]]);
     case 'rows':
-      return contiguous(lowering, withoutLast(lowering, value));
+      return lowering.contiguous(withoutLast(lowering, value));
     case 'number':
       if (count !== (tensor.dtype === 'i64' ? 2 : 1))
         throw new InvalidShapeError(name, `must hold one number, got [${tensor.shape}]`);
@@ -175,7 +174,7 @@ function asOperand(lowering: Lowering, name: string, value: Value, tensor: Logic
 function asResult(lowering: Lowering, name: string, value: Value): Value {
   if (rowResults.has(name)) return withoutLast(lowering, value);
   const isList = name.startsWith('amax') || name === 'dsink' || name === 'dAlibi';
-  return isList ? reshaped(lowering, value, [elementCount(value.desc.shape)]) : value;
+  return isList ? lowering.reshaped(value, [elementCount(value.desc.shape)]) : value;
 }
 
 const rowResults: ReadonlySet<string> = new Set(['lse', 'max', 'sumExp']);

@@ -36,12 +36,11 @@ export const biasAddOperations: readonly Operation[] = defineOperations(biasAddS
       const axes = Array.from({ length: rank }, (_, d) => d).filter(d => d !== channels);
       return [() => dy, () => (axes.length === 0 ? dy : builder.op('ReduceSum', [dy], { axes }))];
     },
-    lower: (lowering, { attributes }) => {
-      const [src, bias] = lowering.inputs;
+    lower: ({ map, view, inputs: [src, bias], outputs: [dst] }, { attributes }) => {
       const axis = channelAxis(attributes.data_format, src.desc.shape.length);
       const shape = src.desc.shape.map((n, d) => (d === axis ? n : 1));
       const strides = shape.map((_, d) => (d === axis ? bias.desc.strides[0] : 0));
-      lowering.map(add(input(0), input(1)), [src, lowering.view(bias, shape, strides)], lowering.outputs[0]);
+      map(add(input(0), input(1)), [src, view(bias, shape, strides)], dst);
     },
   },
 });

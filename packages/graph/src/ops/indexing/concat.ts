@@ -1,8 +1,7 @@
 import { InvalidShapeError } from '@tilewise/core';
 import { add, lt, select, sub } from '@tilewise/core/expr';
-import { coordinate, input, inputAt } from '@tilewise/core/primitive';
+import { coordinate, inputAt } from '@tilewise/core/primitive';
 import { exprType } from '../../ir/program/expr.ts';
-import type { Value } from '../../ir/program/lowering.ts';
 import { defineOperations } from '../../ir/schema/define.ts';
 import type { Operation } from '../../ir/schema/operation.ts';
 import type { LogicalTensor } from '../../ir/tensor/logical-tensor.ts';
@@ -61,25 +60,21 @@ export const concatOperations: readonly Operation[] = defineOperations(concatSch
           builder.op('Slice', [dy], { axis: d, start: starts[n], size: shape[d] }),
       );
     },
-    lower: (lowering, { attributes: { axis } }) => {
-      const [dst] = lowering.outputs;
+    lower: ({ map, copy, temporary, inputs: [first, ...others], outputs: [dst] }, { attributes }) => {
       const { shape, dtype } = dst.desc;
-      const d = checkedAxis('Concat', axis, shape);
+      const d = checkedAxis('Concat', attributes.axis, shape);
+      if (others.length === 0) copy(first, dst);
       // Two at a time, as a device binds few tensors at once.
-      lowering.inputs.reduce((joined: Value, next, n) => {
+      others.reduce((joined, next, n) => {
         const size = joined.desc.shape[d];
-        const isLast = n === lowering.inputs.length - 1;
-        if (n === 0) {
-          if (isLast) lowering.map(input(0, exprType(dtype)), [next], dst);
-          return next;
-        }
-        const to = isLast ? dst : lowering.temporary(withExtent(shape, d, size + next.desc.shape[d]), dtype);
+        const isLast = n === others.length - 1;
+        const to = isLast ? dst : temporary(withExtent(shape, d, size + next.desc.shape[d]), dtype);
         const [a, b] = [coordinate(d), sub(coordinate(d), size)].map((at, m) =>
           inputAt(m, indexWith(shape.length, d, at), exprType(dtype)),
         );
-        lowering.map(select(lt(coordinate(d), size), a, b), [joined, next], to);
+        map(select(lt(coordinate(d), size), a, b), [joined, next], to);
         return to;
-      }, lowering.inputs[0]);
+      }, first);
     },
   },
   Split: {

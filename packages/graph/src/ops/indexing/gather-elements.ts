@@ -4,7 +4,6 @@ import { coordinate, input, inputAt } from '@tilewise/core/primitive';
 import { exprType } from '../../ir/program/expr.ts';
 import { defineOperations } from '../../ir/schema/define.ts';
 import type { Operation } from '../../ir/schema/operation.ts';
-import { joined } from '../reduction/joined.ts';
 import { checkedAxis, indexWith, withExtent } from './slice.ts';
 
 export const gatherElementsSchemas = {
@@ -76,9 +75,8 @@ export const gatherElementsOperations: readonly Operation[] = defineOperations(g
       };
       return [bySrc, null, byUpdates];
     },
-    lower: (lowering, { attributes: { axis, reduction } }) => {
-      const [src, indices, updates] = lowering.inputs;
-      const [dst] = lowering.outputs;
+    lower: ({ map, joined, inputs, outputs: [dst] }, { attributes: { axis, reduction } }) => {
+      const [src, indices, updates] = inputs;
       const rank = src.desc.shape.length;
       const d = checkedAxis('ScatterElements', axis, src.desc.shape);
       // Each element of dst looks for its updates along the axis: no two write to one place, and the order is
@@ -95,15 +93,15 @@ export const gatherElementsOperations: readonly Operation[] = defineOperations(g
       );
       if (reduction === 'add') {
         const element = select(isHere, inputAt(1, along), 0);
-        const sums = joined(lowering, [indices, updates], { axes: [rank], domain, element });
-        lowering.map(add(input(0), select(isCovered, inputAt(1, own), 0)), [src, sums], dst);
+        const sums = joined([indices, updates], { axes: [rank], domain, element });
+        map(add(input(0), select(isCovered, inputAt(1, own), 0)), [src, sums], dst);
         return;
       }
       const element = select(isHere, coordinate(rank), constant(-1, 'i32'));
-      const last = joined(lowering, [indices], { op: 'max', axes: [rank], domain, element, dtype: 'i32' });
+      const last = joined([indices], { op: 'max', axes: [rank], domain, element, dtype: 'i32' });
       const place = inputAt(1, own, 'i32');
       const taken = inputAt(2, indexWith(rank, d, place));
-      lowering.map(select(and(isCovered, ge(place, 0)), taken, input(0)), [src, last, updates], dst);
+      map(select(and(isCovered, ge(place, 0)), taken, input(0)), [src, last, updates], dst);
     },
   },
 });

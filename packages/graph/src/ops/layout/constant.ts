@@ -1,5 +1,4 @@
 import { type DType, elementCount, InvalidShapeError, Tensor } from '@tilewise/core';
-import { copyTo } from '../../ir/program/views.ts';
 import { type Attributes, numbersOf } from '../../ir/schema/attribute.ts';
 import { defineOperations } from '../../ir/schema/define.ts';
 import type { Operation } from '../../ir/schema/operation.ts';
@@ -39,10 +38,8 @@ export const constantOperations: readonly Operation[] = defineOperations(constan
       return [shape];
     },
     gradient: () => [],
-    lower: (lowering, { attributes, outputs: [dst] }) => {
-      const value = lowering.constant(constantTensor(attributes, storageDType(dst.dtype)));
-      copyTo(lowering, value, lowering.outputs[0]);
-    },
+    lower: ({ constant, copy, outputs: [to] }, { attributes, outputs: [dst] }) =>
+      copy(constant(constantTensor(attributes, storageDType(dst.dtype))), to),
   },
 });
 

@@ -1,7 +1,6 @@
 import { elementCount, InvalidShapeError } from '@tilewise/core';
 import { and, ge, lt } from '@tilewise/core/expr';
 import { coordinate, inputAt } from '@tilewise/core/primitive';
-import { contiguous, copyTo, reshaped } from '../../ir/program/views.ts';
 import { defineOperations } from '../../ir/schema/define.ts';
 import type { Operation } from '../../ir/schema/operation.ts';
 import { orNaN } from '../elementwise/numeric.ts';
@@ -28,15 +27,14 @@ export const gatherOperations: readonly Operation[] = defineOperations(gatherSch
       const rows = builder.shapeOf(src)[0];
       return [() => builder.op('GatherBackward', [dy, builder.forward(indices)], { rows }), null];
     },
-    lower: lowering => {
-      const [src, indices] = lowering.inputs;
+    lower: ({ map, inputs: [src, indices], outputs: [dst] }) => {
       const [rows, ...row] = src.desc.shape;
       const rank = indices.desc.shape.length;
       const place = indices.desc.shape.map((_, d) => coordinate(d));
       const index = inputAt(1, place, 'i32');
       const element = inputAt(0, [index, ...row.map((_, d) => coordinate(rank + d))]);
       const isInside = and(ge(index, 0), lt(index, rows));
-      lowering.map(orNaN(isInside, element), [src, indices], lowering.outputs[0]);
+      map(orNaN(isInside, element), [src, indices], dst);
     },
   },
   GatherBackward: {
@@ -45,16 +43,12 @@ export const gatherOperations: readonly Operation[] = defineOperations(gatherSch
     infer: ({ attributes: { rows }, inputs: [dy, indices] }) => [
       dy.shape && indices.shape && [rows, ...dy.shape.slice(indices.shape.length)],
     ],
-    lower: lowering => {
-      const [dy, indices] = lowering.inputs;
-      const [dst] = lowering.outputs;
+    lower: ({ temporary, reshaped, contiguous, scatterAdd, copy, inputs: [dy, indices], outputs: [dst] }) => {
       const [rows, ...row] = dst.desc.shape;
       const [count, width] = [elementCount(indices.desc.shape), elementCount(row)];
-      const sums = lowering.temporary([rows, width]);
-      const flat = (value: typeof dy, shape: readonly number[]): typeof dy =>
-        reshaped(lowering, contiguous(lowering, value), shape);
-      lowering.scatterAdd(flat(indices, [count]), flat(dy, [count, width]), sums);
-      copyTo(lowering, reshaped(lowering, sums, dst.desc.shape), dst);
+      const sums = temporary([rows, width]);
+      scatterAdd(reshaped(contiguous(indices), [count]), reshaped(contiguous(dy), [count, width]), sums);
+      copy(reshaped(sums, dst.desc.shape), dst);
     },
   },
 });

@@ -2,7 +2,6 @@ import { dtypeInfo, elementCount, InvalidShapeError } from '@tilewise/core';
 import { add, gt, lt, type NumericExpr, round, select, sub } from '@tilewise/core/expr';
 import { input } from '@tilewise/core/primitive';
 import { exprType } from '../../ir/program/expr.ts';
-import { copyTo, permuted, reshaped } from '../../ir/program/views.ts';
 import { defineOperations } from '../../ir/schema/define.ts';
 import type { Operation } from '../../ir/schema/operation.ts';
 import { floats } from '../../ir/schema/ports.ts';
@@ -65,7 +64,7 @@ export const layoutOperations: readonly Operation[] = defineOperations(layoutSch
     summary: 'The tensor in the memory layout of the output.',
     gradient: ({ dy }) => [() => dy],
     infer: ({ inputs: [src] }) => [src.shape],
-    lower: lowering => copyTo(lowering, lowering.inputs[0], lowering.outputs[0]),
+    lower: ({ copy, inputs: [src], outputs: [dst] }) => copy(src, dst),
   },
   StaticTranspose: {
     summary:
@@ -77,11 +76,8 @@ export const layoutOperations: readonly Operation[] = defineOperations(layoutSch
     infer: ({ attributes, inputs: [{ shape }] }) => [
       shape && transposeOrder(attributes.order, shape.length).map(d => shape[d]),
     ],
-    lower: (lowering, { attributes }) => {
-      const [src] = lowering.inputs;
-      const order = transposeOrder(attributes.order, src.desc.shape.length);
-      copyTo(lowering, permuted(lowering, src, order), lowering.outputs[0]);
-    },
+    lower: ({ copy, permuted, inputs: [src], outputs: [dst] }, { attributes: { order } }) =>
+      copy(permuted(src, transposeOrder(order, src.desc.shape.length)), dst),
   },
   StaticReshape: {
     summary:
@@ -90,10 +86,7 @@ export const layoutOperations: readonly Operation[] = defineOperations(layoutSch
     infer: ({ attributes: { shape, special_zero }, inputs: [src] }) => [
       reshapeTarget(shape, special_zero, src.shape),
     ],
-    lower: lowering => {
-      const [dst] = lowering.outputs;
-      copyTo(lowering, reshaped(lowering, lowering.inputs[0], dst.desc.shape), dst);
-    },
+    lower: ({ copy, reshaped, inputs: [src], outputs: [dst] }) => copy(reshaped(src, dst.desc.shape), dst),
   },
 });
 

@@ -5,7 +5,6 @@ import { InvalidOperationError } from '../../errors.ts';
 import { defineOperations } from '../../ir/schema/define.ts';
 import type { Operation } from '../../ir/schema/operation.ts';
 import { orNaN } from '../elementwise/numeric.ts';
-import { joined } from './joined.ts';
 
 const attributes = {
   ignore_index: { type: 's64', default: -100 },
@@ -60,43 +59,39 @@ export const crossEntropyOperations: readonly Operation[] = defineOperations(cro
       const operands = () => [builder.forward(logits), builder.forward(labels), dy];
       return [() => builder.op('CrossEntropyBackward', operands(), attributes, { dtype }), null];
     },
-    lower: (lowering, { attributes }) => {
-      const [logits, labels] = lowering.inputs;
+    lower: ({ map, softmax, joined, temporary, inputs, outputs }, { attributes }) => {
+      const [logits, labels] = inputs;
       const { shape } = logits.desc;
       const axis = shape.length - 1;
-      const logarithms = lowering.temporary(shape);
-      lowering.softmax({ axis, log: true, mode: 'none' }, logits, [logarithms]);
+      const logarithms = temporary(shape);
+      softmax({ axis, log: true, mode: 'none' }, logits, [logarithms]);
       const row = labels.desc.shape.map((_, d) => coordinate(d));
       const [share, rest] = smoothing(attributes);
+      const write = (loss: NumericExpr, sums: readonly (typeof labels)[]): void =>
+        map(byLabel(loss, shape[axis], attributes.ignore_index), [logarithms, labels, ...sums], outputs[0]);
       const ofLabel = neg(inputAt(0, [...row, label]));
-      if (share === 0) {
-        const loss = byLabel(ofLabel, shape[axis], attributes.ignore_index);
-        lowering.map(loss, [logarithms, labels], lowering.outputs[0]);
-        return;
-      }
-      const sums = joined(lowering, [logarithms], { axes: [axis], domain: shape, element: input(0) });
-      const smooth = sub(mul(rest, ofLabel), mul(share / shape[axis], inputAt(2, [...row, 0])));
-      const loss = byLabel(smooth, shape[axis], attributes.ignore_index);
-      lowering.map(loss, [logarithms, labels, sums], lowering.outputs[0]);
+      if (share === 0) return write(ofLabel, []);
+      const sums = joined([logarithms], { axes: [axis], domain: shape, element: input(0) });
+      write(sub(mul(rest, ofLabel), mul(share / shape[axis], inputAt(2, [...row, 0]))), [sums]);
     },
   },
   CrossEntropyBackward: {
     summary:
       'The gradient by logits of CrossEntropy: (softmax(logits) − ε/C − (1 − ε at the label))·diff_loss of the row; 0 or NaN where the loss is not of a class.',
     infer: ({ inputs: [logits] }) => [logits.shape],
-    lower: (lowering, { attributes }) => {
-      const [logits, labels, dy] = lowering.inputs;
+    lower: ({ map, softmax, view, temporary, inputs, outputs }, { attributes }) => {
+      const [logits, labels, dy] = inputs;
       const { shape } = logits.desc;
       const axis = shape.length - 1;
-      const p = lowering.temporary(shape);
-      lowering.softmax({ axis, log: false, mode: 'none' }, logits, [p]);
+      const p = temporary(shape);
+      softmax({ axis, log: false, mode: 'none' }, logits, [p]);
       const column = (value: typeof labels): typeof labels =>
-        lowering.view(value, [...value.desc.shape, 1], [...value.desc.strides, 0]);
+        view(value, [...value.desc.shape, 1], [...value.desc.strides, 0]);
       const [share, rest] = smoothing(attributes);
       const even = share / shape[axis];
       const difference = sub(input(0), select(eq(coordinate(axis), label), rest + even, even));
       const value = byLabel(mul(input(2), difference), shape[axis], attributes.ignore_index);
-      lowering.map(value, [p, column(labels), column(dy)], lowering.outputs[0]);
+      map(value, [p, column(labels), column(dy)], outputs[0]);
     },
   },
 });

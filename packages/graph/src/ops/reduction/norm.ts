@@ -2,13 +2,11 @@ import { InvalidShapeError, Tensor } from '@tilewise/core';
 import { add, div, mul, type NumericExpr, pow, sub } from '@tilewise/core/expr';
 import { input, reduced } from '@tilewise/core/primitive';
 import type { Lowering, Value } from '../../ir/program/lowering.ts';
-import { copyTo, reshaped } from '../../ir/program/views.ts';
 import { defineOperations, type OperationRules } from '../../ir/schema/define.ts';
 import type { GradientCall, InputGradient, Operation } from '../../ir/schema/operation.ts';
 import type { ResolvedAttributes } from '../../ir/schema/schema.ts';
 import type { LogicalTensor } from '../../ir/tensor/logical-tensor.ts';
 import { axisOf, keptShape } from '../../ir/tensor/shape.ts';
-import { joined } from './joined.ts';
 
 const attributes = {
   epsilon: { type: 'f32', default: 1e-5 },
@@ -61,7 +59,7 @@ function meanOf(
   const domain = inputs[0].desc.shape;
   const axes = normAxes(attributes, domain.length);
   const count = axes.reduce((n, d) => n * domain[d], 1);
-  return joined(lowering, inputs, { axes, domain, element, result: result(div(reduced, count)) });
+  return lowering.joined(inputs, { axes, domain, element, result: result(div(reduced, count)) });
 }
 
 /** A zero that broadcasts to a value. */
@@ -128,7 +126,7 @@ function norm(
       lowering.map(beta ? add(scaled, input(4)) : scaled, inputs, dst);
       if (variance === null) return;
       for (const [n, row] of [mean, variance].entries()) {
-        copyTo(lowering, reshaped(lowering, row, rows[n].desc.shape), rows[n]);
+        lowering.copy(lowering.reshaped(row, rows[n].desc.shape), rows[n]);
       }
     },
   };

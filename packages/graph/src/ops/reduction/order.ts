@@ -2,11 +2,9 @@ import { InvalidShapeError } from '@tilewise/core';
 import { and, constant, eq, ge, gt, lt, type NumericExpr, or, select, sub } from '@tilewise/core/expr';
 import { coordinate, input, inputAt } from '@tilewise/core/primitive';
 import type { Lowering, Value } from '../../ir/program/lowering.ts';
-import { reshaped } from '../../ir/program/views.ts';
 import { defineOperations } from '../../ir/schema/define.ts';
 import type { Operation } from '../../ir/schema/operation.ts';
 import { checkedAxis, indexWith, withExtent } from '../indexing/slice.ts';
-import { joined } from './joined.ts';
 
 export const orderSchemas = {
   ArgMax: {
@@ -35,7 +33,7 @@ export const orderSchemas = {
  * the axis.
  */
 function largestAfter(
-  lowering: Pick<Lowering, 'temporary' | 'reduce'>,
+  joined: Lowering['joined'],
   src: Value,
   axis: number,
   before: readonly [value: Value, index: Value] | null,
@@ -47,14 +45,14 @@ function largestAfter(
     ? or(lt(input(0), input(1)), and(eq(input(0), input(1)), gt(at, input(2, 'i32'))))
     : constant(true);
   const element = select(isLater, input(0), Number.NEGATIVE_INFINITY);
-  const value = joined(lowering, inputs, { op: 'max', axes: [axis], domain, element, dtype: src.desc.dtype });
+  const value = joined(inputs, { op: 'max', axes: [axis], domain, element, dtype: src.desc.dtype });
   const n = inputs.length;
   const isLargest = and(isLater, eq(input(0), input(n)));
   // Without one, as where the elements are NaN, the last.
   const last = domain[axis] - 1;
   const place: NumericExpr = select(isLargest, at, constant(last, 'i32'));
   const rest = [...inputs, value];
-  return [value, joined(lowering, rest, { op: 'min', axes: [axis], domain, element: place, dtype: 'i32' })];
+  return [value, joined(rest, { op: 'min', axes: [axis], domain, element: place, dtype: 'i32' })];
 }
 
 /** Operations that depend on the order of elements along an axis: sorting, extremes and cumulative sums. */
@@ -68,11 +66,9 @@ export const orderOperations: readonly Operation[] = defineOperations(orderSchem
       const d = checkedAxis('ArgMax', axis, shape);
       return [keep_dims ? withExtent(shape, d, 1) : shape.filter((_, e) => e !== d)];
     },
-    lower: (lowering, { attributes: { axis } }) => {
-      const [src] = lowering.inputs;
-      const [dst] = lowering.outputs;
-      const [, index] = largestAfter(lowering, src, checkedAxis('ArgMax', axis, src.desc.shape), null);
-      lowering.map(input(0, 'i32'), [reshaped(lowering, index, dst.desc.shape)], dst);
+    lower: ({ copy, reshaped, joined, inputs: [src], outputs: [dst] }, { attributes: { axis } }) => {
+      const [, index] = largestAfter(joined, src, checkedAxis('ArgMax', axis, src.desc.shape), null);
+      copy(reshaped(index, dst.desc.shape), dst);
     },
   },
   TopK: {
@@ -99,18 +95,17 @@ export const orderOperations: readonly Operation[] = defineOperations(orderSchem
       const zero = (): typeof dy => builder.constant(0, dy.dtype, builder.shapeOf(src));
       return [() => builder.op('ScatterElements', [zero(), builder.forward(indices), dy], { axis })];
     },
-    lower: (lowering, { attributes: { axis, k } }) => {
-      const [src] = lowering.inputs;
-      const [values, indices] = lowering.outputs;
+    lower: ({ map, joined, temporary, inputs: [src], outputs: [values, indices] }, { attributes }) => {
+      const { axis, k } = attributes;
       const d = checkedAxis('TopK', axis, src.desc.shape);
       const found: (readonly [Value, Value])[] = [];
-      for (let n = 0; n < k; n++) found.push(largestAfter(lowering, src, d, found.at(-1) ?? null));
+      for (let n = 0; n < k; n++) found.push(largestAfter(joined, src, d, found.at(-1) ?? null));
       const join = (column: 0 | 1, to: Value, type: 'f32' | 'i32'): void => {
-        found.reduce((joined, pair, n) => {
-          const target = n === k - 1 ? to : lowering.temporary(to.desc.shape, to.desc.dtype);
+        found.reduce((before, pair, n) => {
+          const target = n === k - 1 ? to : temporary(to.desc.shape, to.desc.dtype);
           const value =
             n === 0 ? input(1, type) : select(eq(coordinate(d), n), input(1, type), input(0, type));
-          lowering.map(value, [joined, pair[column]], target);
+          map(value, [before, pair[column]], target);
           return target;
         }, found[0][column]);
       };
@@ -128,17 +123,18 @@ export const orderOperations: readonly Operation[] = defineOperations(orderSchem
     gradient: ({ builder, attributes: { axis, exclusive, reverse }, dy }) => [
       () => builder.op('CumSum', [dy], { axis, exclusive, reverse: !reverse }),
     ],
-    lower: (lowering, { attributes: { axis, exclusive, reverse } }) => {
-      const [src] = lowering.inputs;
-      const [dst] = lowering.outputs;
+    lower: (
+      { copy, reshaped, joined, inputs: [src], outputs: [dst] },
+      { attributes: { axis, exclusive, reverse } },
+    ) => {
       const { shape } = src.desc;
       const rank = shape.length;
       const d = checkedAxis('CumSum', axis, shape);
       const distance = reverse ? sub(coordinate(rank), coordinate(d)) : sub(coordinate(d), coordinate(rank));
       const isCounted = ge(distance, exclusive ? 1 : 0);
       const element = select(isCounted, inputAt(0, indexWith(rank, d, coordinate(rank))), 0);
-      const sums = joined(lowering, [src], { axes: [rank], domain: [...shape, shape[d]], element });
-      lowering.map(input(0), [reshaped(lowering, sums, shape)], dst);
+      const sums = joined([src], { axes: [rank], domain: [...shape, shape[d]], element });
+      copy(reshaped(sums, shape), dst);
     },
   },
 });

@@ -6,7 +6,6 @@ import { defineOperation } from '../../ir/schema/define.ts';
 import type { Operation } from '../../ir/schema/operation.ts';
 import { isKnown } from '../../ir/tensor/logical-tensor.ts';
 import { keptShape } from '../../ir/tensor/shape.ts';
-import { joined } from './joined.ts';
 import { reduceAxes } from './reduce.ts';
 
 export const reduceBackwardSchema = {
@@ -40,10 +39,10 @@ const dst = input(1);
 const dy = input(2);
 
 /** The results are some of the elements; equal elements share the gradient, as in PyTorch's `amax`. */
-const lowerExtremum: Write = (lowering, overAxes) => {
+const lowerExtremum: Write = ({ map, inputs, outputs }, overAxes) => {
   const isExtreme = eq(src, dst);
   const count = overAxes('sum', select(isExtreme, 1, 0));
-  lowering.map(select(isExtreme, div(dy, input(3)), 0), [...lowering.inputs, count], lowering.outputs[0]);
+  map(select(isExtreme, div(dy, input(3)), 0), [...inputs, count], outputs[0]);
 };
 
 /**
@@ -51,16 +50,13 @@ const lowerExtremum: Write = (lowering, overAxes) => {
  * element. With one zero, only the zero has a gradient: the product of the others. With several zeros, all
  * gradients are 0.
  */
-const lowerProduct: Write = (lowering, overAxes) => {
+const lowerProduct: Write = ({ map, inputs, outputs }, overAxes) => {
   const isZero = eq(src, 0);
   const product = overAxes('prod', select(isZero, 1, src));
   const zeros = overAxes('sum', select(isZero, 1, 0));
   const hasOthers = or(eq(input(4), 0), and(isZero, eq(input(4), 1)));
-  lowering.map(
-    select(hasOthers, mul(dy, div(input(3), select(isZero, 1, src))), 0),
-    [...lowering.inputs, product, zeros],
-    lowering.outputs[0],
-  );
+  const gradient = select(hasOthers, mul(dy, div(input(3), select(isZero, 1, src))), 0);
+  map(gradient, [...inputs, product, zeros], outputs[0]);
 };
 
 const definitions: Readonly<Record<ReduceBackwardKind, readonly [summary: string, write: Write]>> = {
@@ -103,7 +99,7 @@ export const reduceBackwardOperations: readonly Operation[] = reduceBackwardKind
       const domain = lowering.inputs[0].desc.shape;
       const axes = reduceAxes(kind, attributes.axes, domain);
       const inputs = lowering.inputs.slice(0, 2);
-      write(lowering, (op, element) => joined(lowering, inputs, { op, axes, domain, element }));
+      write(lowering, (op, element) => lowering.joined(inputs, { op, axes, domain, element }));
     },
   });
 });

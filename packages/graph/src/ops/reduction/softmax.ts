@@ -6,7 +6,6 @@ import type { ResolvedAttributes } from '../../ir/schema/schema.ts';
 import type { LogicalShape, LogicalTensor } from '../../ir/tensor/logical-tensor.ts';
 import { axisOf, broadcastShapes } from '../../ir/tensor/shape.ts';
 import { checkedAxis, withExtent } from '../indexing/slice.ts';
-import { joined } from './joined.ts';
 
 export const softmaxSchemas = {
   SoftMax: {
@@ -89,12 +88,11 @@ function softmaxBackward(
       withAxisOne(kind, axis, shape);
       return [shape];
     },
-    lower: (lowering, { attributes }) => {
-      const [diff, dst] = lowering.inputs;
+    lower: ({ map, joined, inputs: [diff, dst], outputs }, { attributes }) => {
       const domain = diff.desc.shape;
       const axes = [checkedAxis(kind, attributes.axis, domain)];
-      const sum = joined(lowering, [diff, dst], { axes, domain, element: element(input(0), input(1)) });
-      lowering.map(result(input(0), input(1), input(2)), [diff, dst, sum], lowering.outputs[0]);
+      const sum = joined([diff, dst], { axes, domain, element: element(input(0), input(1)) });
+      map(result(input(0), input(1), input(2)), [diff, dst, sum], outputs[0]);
     },
   };
 }
