@@ -4,6 +4,7 @@ import { coordinate, input, inputAt } from '@tilewise/core/primitive';
 import type { Lowering, Value } from '../ir/program/lowering.ts';
 import { defineOperations } from '../ir/schema/define.ts';
 import type { Operation } from '../ir/schema/operation.ts';
+import type { ResolvedAttributes } from '../ir/schema/schema.ts';
 import { isKnown, type LogicalTensor } from '../ir/tensor/logical-tensor.ts';
 
 const list = { type: 's64[]', required: true } as const;
@@ -45,13 +46,7 @@ export const convolutionSchemas = {
   },
 } as const;
 
-interface Geometry {
-  readonly strides: readonly number[];
-  readonly pads_begin: readonly number[];
-  readonly pads_end: readonly number[];
-  readonly dilations: readonly number[];
-  readonly groups: number;
-}
+type Geometry = Omit<ResolvedAttributes<typeof backwardAttributes>, 'shape'>;
 
 const geometryOf = ({ strides, pads_begin, pads_end, dilations, groups }: Geometry): Geometry => ({
   ...{ strides, pads_begin, pads_end, dilations, groups },

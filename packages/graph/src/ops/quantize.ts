@@ -70,27 +70,22 @@ function staticConstraint({
   return isF8 && zps.length > 0 ? "attribute 'zps' is not for f8" : null;
 }
 
-/** A list of numbers, one for all or one per channel of `axis`, as a constant that broadcasts. */
-function perChannel(lowering: Lowering, values: readonly number[], axis: number, rank: number): Value {
-  const own = axisOf(axis, rank);
-  const shape = Array.from({ length: rank }, (_, d) => (values.length > 1 && d === own ? values.length : 1));
-  return lowering.constant(Tensor.from(values, shape));
+/** The shape in which so many numbers, one for all or one per channel of an axis, broadcast to a value. */
+function perChannel(count: number, axis: number, { desc: { shape } }: Value): number[] {
+  const own = axisOf(axis, shape.length);
+  return shape.map((_, d) => (count > 1 && d === own ? count : 1));
 }
 
 function lowerStatic(
-  lowering: Lowering,
-  { scales: factors, zps = [], axis }: StaticAttributes,
+  { map, constant, inputs: [src], outputs: [dst] }: Lowering,
+  { scales, zps = [], axis }: StaticAttributes,
   formula: Formula,
 ): void {
-  const { inputs, outputs } = lowering;
-  const rank = inputs[0].desc.shape.length;
-  const scales = perChannel(lowering, factors, axis, rank);
-  const x = toF32(input(0, exprType(inputs[0].desc.dtype)));
-  if (zps.length === 0) lowering.map(formula(x, input(1), 0), [inputs[0], scales], outputs[0]);
-  else {
-    const zp = perChannel(lowering, zps, axis, rank);
-    lowering.map(formula(x, input(1), input(2)), [inputs[0], scales, zp], outputs[0]);
-  }
+  const parameters = [scales, ...(zps.length > 0 ? [zps] : [])].map(numbers =>
+    constant(Tensor.from(numbers, perChannel(numbers.length, axis, src))),
+  );
+  const x = toF32(input(0, exprType(src.desc.dtype)));
+  map(formula(x, input(1), zps.length > 0 ? input(2) : 0), [src, ...parameters], dst);
 }
 
 function inferStatic(
@@ -150,33 +145,26 @@ function inferDynamic(
 }
 
 function lowerDynamic(
-  lowering: Lowering,
+  { map, view, inputs, outputs }: Lowering,
   { qtype, axis, group_shape: group = [] }: DynamicAttributes,
   formula: Formula,
 ): void {
-  const { inputs, outputs } = lowering;
-  const [src, scales, zps] = inputs;
-  const rank = src.desc.shape.length;
+  const [src, ...parameters] = inputs;
+  const [, zps] = parameters;
   const x = toF32(input(0, exprType(src.desc.dtype)));
   if (qtype === 'per_group') {
     const place = group.map((size, d) => (size === 1 ? coordinate(d) : floorDiv(coordinate(d), size)));
     const zp = zps ? toF32(inputAt(2, place, 'i32')) : 0;
-    lowering.map(formula(x, inputAt(1, place), zp), inputs, outputs[0]);
+    map(formula(x, inputAt(1, place), zp), inputs, outputs[0]);
     return;
   }
-  const own = axisOf(axis, rank);
   const along = (value: Value): Value => {
-    const count = elementCount(value.desc.shape);
-    const shape = Array.from({ length: rank }, (_, d) => (count > 1 && d === own ? count : 1));
-    return lowering.view(
-      value,
-      shape,
-      shape.map(n => (n > 1 ? (value.desc.strides.at(-1) ?? 1) : 0)),
-    );
+    const shape = perChannel(elementCount(value.desc.shape), axis, src);
+    const strides = shape.map(n => (n > 1 ? (value.desc.strides.at(-1) ?? 1) : 0));
+    return view(value, shape, strides);
   };
-  const parameters = [scales, ...(zps ? [zps] : [])].map(along);
   const zp = zps ? toF32(input(2, 'i32')) : 0;
-  lowering.map(formula(x, input(1), zp), [src, ...parameters], outputs[0]);
+  map(formula(x, input(1), zp), [src, ...parameters.map(along)], outputs[0]);
 }
 
 // As in PyTorch, where only `fake_quantize` has a gradient, a straight-through one. oneDNN has none either.

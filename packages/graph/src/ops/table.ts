@@ -7,16 +7,11 @@ import { comparisonOperations, type comparisonSchemas } from './elementwise/comp
 import { rotaryOperations, type rotarySchemas } from './elementwise/rotary.ts';
 import { selectOperations, type selectSchemas } from './elementwise/select.ts';
 import { type UnarySchemas, unaryOperations } from './elementwise/unary.ts';
-import { whereOperations, type whereSchemas } from './elementwise/where.ts';
 import { concatOperations, type concatSchemas } from './indexing/concat.ts';
-import { expandOperations, type expandSchemas } from './indexing/expand.ts';
+import { gatherOperations, type gatherSchemas } from './indexing/gather.ts';
 import { gatherElementsOperations, type gatherElementsSchemas } from './indexing/gather-elements.ts';
 import { sliceOperations, type sliceSchemas } from './indexing/slice.ts';
-import { takeOperations, type takeSchemas } from './indexing/take.ts';
-import { tensorScatterOperations, type tensorScatterSchemas } from './indexing/tensor-scatter.ts';
 import { constantOperations, type constantSchemas } from './layout/constant.ts';
-import { gatherOperations, type gatherSchemas } from './layout/gather.ts';
-import { genIndexOperations, type genIndexSchemas } from './layout/gen-index.ts';
 import { layoutOperations, type layoutSchemas } from './layout/layout.ts';
 import { structureOperations, type structureSchemas } from './layout/structure.ts';
 import { matmulOperations, type matmulSchemas } from './matmul.ts';
@@ -41,19 +36,14 @@ export type OperationSchemas = typeof attentionSchemas &
   typeof selectSchemas &
   typeof constantSchemas &
   typeof gatherSchemas &
-  typeof genIndexSchemas &
   typeof layoutSchemas &
   typeof convolutionSchemas &
   typeof comparisonSchemas &
   typeof rotarySchemas &
-  typeof whereSchemas &
   typeof concatSchemas &
-  typeof expandSchemas &
   typeof gatherElementsSchemas &
   typeof sliceSchemas &
   typeof orderSchemas &
-  typeof takeSchemas &
-  typeof tensorScatterSchemas &
   typeof structureSchemas &
   typeof matmulSchemas &
   typeof quantizeSchemas &
@@ -78,7 +68,6 @@ export const operations: readonly Operation[] = [
   ...biasAddOperations,
   ...binaryOperations,
   ...selectOperations,
-  ...genIndexOperations,
   ...constantOperations,
   ...unaryOperations,
   ...softmaxOperations,
@@ -95,14 +84,10 @@ export const operations: readonly Operation[] = [
   ...convolutionOperations,
   ...comparisonOperations,
   ...rotaryOperations,
-  ...whereOperations,
   ...concatOperations,
-  ...expandOperations,
   ...gatherElementsOperations,
   ...sliceOperations,
   ...orderOperations,
-  ...takeOperations,
-  ...tensorScatterOperations,
   ...structureOperations,
 ];
 

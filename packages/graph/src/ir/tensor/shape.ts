@@ -45,6 +45,21 @@ export function axisOf(axis: number, rank: number): number | undefined {
   return Number.isInteger(axis) && axis >= -rank && axis < rank ? (axis + rank) % rank : undefined;
 }
 
+/**
+ * An axis of the operation of a kind, counted from the start.
+ * @throws InvalidShapeError when it is out of range.
+ */
+export function checkedAxis(kind: string, axis: number, shape: readonly number[]): number {
+  const found = axisOf(axis, shape.length);
+  if (found === undefined) throw new InvalidShapeError(kind, `has no axis ${axis} in [${shape}]`);
+  return found;
+}
+
+/** A shape with another extent along an axis. */
+export function withExtent(shape: readonly number[], axis: number, extent: number): number[] {
+  return shape.map((n, d) => (d === axis ? extent : n));
+}
+
 /** A shape with extents of 1 along axes. */
 export function keptShape(shape: readonly number[], axes: readonly number[]): number[] {
   return shape.map((n, d) => (axes.includes(d) ? 1 : n));

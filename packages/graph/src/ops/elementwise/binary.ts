@@ -2,7 +2,7 @@ import {
   add,
   differentiate,
   div,
-  ge,
+  type Expr,
   max,
   min,
   mul,
@@ -19,28 +19,27 @@ import type { LogicalTensor } from '../../ir/tensor/logical-tensor.ts';
 import { autoBroadcast, elementwise } from './elementwise.ts';
 import { numeric } from './numeric.ts';
 
-const attributes = autoBroadcast;
 /** Each tensor has a dtype of its own. */
 const mixedNumbers = {
   inputs: 'src_0:T1=numbers src_1:T2=numbers',
   outputs: 'dst:T3=numbers',
-  attributes: attributes as typeof autoBroadcast,
+  attributes: autoBroadcast as typeof autoBroadcast,
 } as const;
 const mixedFloats = {
   inputs: 'src_0:T1 src_1:T2',
   outputs: 'dst:T3',
-  attributes: attributes as typeof autoBroadcast,
+  attributes: autoBroadcast as typeof autoBroadcast,
 } as const;
 /** All tensors have one dtype. */
 const sameFloats = {
   inputs: 'src_0:T src_1:T',
   outputs: 'dst:T',
-  attributes: attributes as typeof autoBroadcast,
+  attributes: autoBroadcast as typeof autoBroadcast,
 } as const;
 const sameNumbers = {
   inputs: 'src_0:T=numbers src_1:T=numbers',
   outputs: 'dst:T=numbers',
-  attributes: attributes as typeof autoBroadcast,
+  attributes: autoBroadcast as typeof autoBroadcast,
 } as const;
 /** The gradient by one operand of Maximum or Minimum. */
 const choiceBackward = { inputs: 'src:T other:T diff_dst:T', outputs: 'diff_src:T', attributes: {} } as const;
@@ -54,69 +53,71 @@ export const binarySchemas = {
   Minimum: sameNumbers as typeof sameNumbers,
   Power: sameFloats as typeof sameFloats,
   SquaredDifference: sameFloats as typeof sameFloats,
-  GreaterEqual: {
-    inputs: 'src_0:T1=numbers|u32 src_1:T1=numbers|u32',
-    outputs: 'dst:T2=bool',
-    attributes: attributes as typeof autoBroadcast,
-  },
   MaximumBackward: choiceBackward as typeof choiceBackward,
   MinimumBackward: choiceBackward as typeof choiceBackward,
 } as const;
 
 /** Writes the gradient by an operand, in the shape of the result. */
-type Rule = (dy: LogicalTensor, call: GradientCall<unknown>) => LogicalTensor;
+type Rule = (call: GradientCall<unknown>) => LogicalTensor;
 
 /** The gradients by both operands from their rules, summed over broadcast dimensions; integers have none. */
 function gradients(...rules: readonly [Rule, Rule]) {
   return (call: GradientCall<unknown>): readonly ((() => LogicalTensor) | null)[] => {
-    const { builder, inputs, outputs, dy } = call;
+    const { builder, inputs, outputs } = call;
     const by = (rule: Rule, n: number): LogicalTensor =>
-      builder.reduceTo(rule(dy, call), builder.shapeOf(outputs[0]), builder.shapeOf(inputs[n]));
+      builder.reduceTo(rule(call), builder.shapeOf(outputs[0]), builder.shapeOf(inputs[n]));
     return rules.map((rule, n) => (floats.includes(inputs[n].dtype) ? () => by(rule, n) : null));
   };
 }
 
-const same: Rule = dy => dy;
+const same: Rule = ({ dy }) => dy;
 
 const times =
   (n: 0 | 1): Rule =>
-  (dy, { builder, inputs }) =>
+  ({ builder, inputs, dy }) =>
     builder.op('Multiply', [dy, builder.forward(inputs[n])]);
 
 /** A forward operand in the dtype of a gradient. */
-const operand = (
-  { builder, inputs }: GradientCall<unknown>,
-  n: number,
-  { dtype }: LogicalTensor,
-): LogicalTensor => builder.cast(builder.forward(inputs[n]), dtype);
+const operand = ({ builder, inputs, dy }: GradientCall<unknown>, n: number): LogicalTensor =>
+  builder.cast(builder.forward(inputs[n]), dy.dtype);
 
 /** The backward operation of a kind: from operand n, the other operand, and dy. */
 const byBackward =
   (kind: string, n: 0 | 1): Rule =>
-  (dy, call) =>
-    call.builder.op(`${kind}Backward`, [operand(call, n, dy), operand(call, 1 - n, dy), dy]);
+  call =>
+    call.builder.op(`${kind}Backward`, [operand(call, n), operand(call, 1 - n), call.dy]);
 
 /** ∂ (a − b)² / ∂ a = 2·(a − b), where a is operand n and b the other. */
 const byDifference =
   (n: 0 | 1): Rule =>
-  (dy, call) => {
-    const { builder } = call;
-    const difference = builder.op('Subtract', [operand(call, n, dy), operand(call, 1 - n, dy)]);
+  call => {
+    const { builder, dy } = call;
+    const difference = builder.op('Subtract', [operand(call, n), operand(call, 1 - n)]);
     return builder.op('Multiply', [dy, builder.op('Add', [difference, difference])]);
   };
 
 type Binary = (a: NumericExpr, b: NumericExpr) => NumericExpr;
 
-/** dy times ∂ f(a, b) / ∂ a: half of dy where a and b are equal. */
-const choiceGradient =
-  (of: Binary) =>
-  ([a, b, dy]: readonly Parameters<typeof numeric>[0][]): NumericExpr =>
-    mul(numeric(dy), numeric(substitute(differentiate(of(score, numeric(b))), a)));
-
 const both =
   (of: Binary) =>
-  ([a, b]: readonly Parameters<typeof numeric>[0][]): NumericExpr =>
+  ([a, b]: readonly Expr[]): NumericExpr =>
     of(numeric(a), numeric(b));
+
+/** Maximum or Minimum. */
+const choice = (kind: 'Maximum' | 'Minimum', summary: string, of: Binary) =>
+  elementwise<typeof sameNumbers>(kind, {
+    summary,
+    element: both(of),
+    commutative: [0, 1],
+    gradient: gradients(byBackward(kind, 0), byBackward(kind, 1)),
+  });
+
+/** dy times ∂ f(a, b) / ∂ a: half of dy where a and b are equal. */
+const gradientOfChoice = (kind: 'Maximum' | 'Minimum', of: Binary) =>
+  elementwise<typeof choiceBackward>(`${kind}Backward`, {
+    summary: `The gradient by src of ${kind}(src, other): half of diff_dst where both are equal. Not an operation of oneDNN.`,
+    element: ([a, b, dy]) => mul(numeric(dy), numeric(substitute(differentiate(of(score, numeric(b))), a))),
+  });
 
 /** Arithmetic of two tensors, broadcast as NumPy does. */
 export const binaryOperations: readonly Operation[] = defineOperations(binarySchemas, {
@@ -129,7 +130,7 @@ export const binaryOperations: readonly Operation[] = defineOperations(binarySch
   Subtract: elementwise('Subtract', {
     summary: 'src_0 − src_1.',
     element: both(sub),
-    gradient: gradients(same, (dy, { builder }) => builder.op('Neg', [dy])),
+    gradient: gradients(same, ({ builder, dy }) => builder.op('Neg', [dy])),
   }),
   Multiply: elementwise('Multiply', {
     summary: 'src_0 · src_1.',
@@ -141,40 +142,30 @@ export const binaryOperations: readonly Operation[] = defineOperations(binarySch
     summary: 'src_0 / src_1.',
     element: both(div),
     gradient: gradients(
-      (dy, { builder, inputs }) => builder.op('Divide', [dy, builder.forward(inputs[1])]),
-      (dy, { builder, inputs, outputs }) => {
+      ({ builder, inputs, dy }) => builder.op('Divide', [dy, builder.forward(inputs[1])]),
+      ({ builder, inputs, outputs, dy }) => {
         const product = builder.op('Multiply', [dy, builder.forward(outputs[0])]);
         return builder.op('Neg', [builder.op('Divide', [product, builder.forward(inputs[1])])]);
       },
     ),
   }),
-  Maximum: elementwise('Maximum', {
-    summary: 'The larger of src_0 and src_1.',
-    element: both(max),
-    commutative: [0, 1],
-    gradient: gradients(byBackward('Maximum', 0), byBackward('Maximum', 1)),
-  }),
-  Minimum: elementwise('Minimum', {
-    summary: 'The smaller of src_0 and src_1.',
-    element: both(min),
-    commutative: [0, 1],
-    gradient: gradients(byBackward('Minimum', 0), byBackward('Minimum', 1)),
-  }),
+  Maximum: choice('Maximum', 'The larger of src_0 and src_1.', max),
+  Minimum: choice('Minimum', 'The smaller of src_0 and src_1.', min),
   Power: elementwise('Power', {
     summary:
       'src_0 to the power src_1; of a negative src_0 for whole exponents alone. Not an operation of oneDNN.',
     element: both(pow),
     gradient: gradients(
-      (dy, call) => {
-        const { builder } = call;
-        const [base, exponent] = [operand(call, 0, dy), operand(call, 1, dy)];
+      call => {
+        const { builder, dy } = call;
+        const [base, exponent] = [operand(call, 0), operand(call, 1)];
         const one = builder.op('Constant', [], { value: [1] }, { dtype: dy.dtype });
         const lower = builder.op('Power', [base, builder.op('Subtract', [exponent, one])]);
         return builder.op('Multiply', [dy, builder.op('Multiply', [exponent, lower])]);
       },
-      (dy, call) => {
-        const { builder, outputs } = call;
-        const log = builder.op('Log', [operand(call, 0, dy)]);
+      call => {
+        const { builder, outputs, dy } = call;
+        const log = builder.op('Log', [operand(call, 0)]);
         const power = builder.cast(builder.forward(outputs[0]), dy.dtype);
         return builder.op('Multiply', [dy, builder.op('Multiply', [power, log])]);
       },
@@ -185,19 +176,6 @@ export const binaryOperations: readonly Operation[] = defineOperations(binarySch
     element: both((a, b) => mul(sub(a, b), sub(a, b))),
     gradient: gradients(byDifference(0), byDifference(1)),
   }),
-  GreaterEqual: elementwise('GreaterEqual', {
-    summary: 'Whether src_0 ≥ src_1.',
-    gradient: 'zero',
-    element: ([a, b]) => ge(numeric(a), numeric(b)),
-  }),
-  MaximumBackward: elementwise('MaximumBackward', {
-    summary:
-      'The gradient by src of Maximum(src, other): half of diff_dst where both are equal. Not an operation of oneDNN.',
-    element: choiceGradient(max),
-  }),
-  MinimumBackward: elementwise('MinimumBackward', {
-    summary:
-      'The gradient by src of Minimum(src, other): half of diff_dst where both are equal. Not an operation of oneDNN.',
-    element: choiceGradient(min),
-  }),
+  MaximumBackward: gradientOfChoice('Maximum', max),
+  MinimumBackward: gradientOfChoice('Minimum', min),
 });

@@ -1,4 +1,4 @@
-import { and, eq, gt, le, lt, ne, not, or } from '@tilewise/core/expr';
+import { and, eq, ge, gt, le, lt, ne, not, or } from '@tilewise/core/expr';
 import { defineOperations } from '../../ir/schema/define.ts';
 import type { Operation } from '../../ir/schema/operation.ts';
 import { autoBroadcast, elementwise } from './elementwise.ts';
@@ -17,6 +17,7 @@ const logic = {
 
 export const comparisonSchemas = {
   Greater: comparison as typeof comparison,
+  GreaterEqual: comparison as typeof comparison,
   Less: comparison as typeof comparison,
   LessEqual: comparison as typeof comparison,
   Equal: comparison as typeof comparison,
@@ -26,30 +27,30 @@ export const comparisonSchemas = {
   LogicalNot: { inputs: 'src:T=bool', outputs: 'dst:T=bool', attributes: {} },
 } as const;
 
-const compares = (kind: string, sign: string, of: typeof lt) =>
+const compares = (kind: string, summary: string, of: typeof lt) =>
   elementwise<typeof comparison>(kind, {
-    summary: `Whether src_0 ${sign} src_1. Not an operation of oneDNN.`,
+    summary,
     gradient: 'zero',
     element: ([a, b]) => of(numeric(a), numeric(b)),
   });
 
+const joins = (kind: string, which: string, of: typeof and) =>
+  elementwise<typeof logic>(kind, {
+    summary: `Whether ${which}. Not an operation of oneDNN.`,
+    gradient: 'zero',
+    element: ([a, b]) => of(truth(a), truth(b)),
+  });
+
 /** Truth values of numbers, and of truth values. */
 export const comparisonOperations: readonly Operation[] = defineOperations(comparisonSchemas, {
-  Greater: compares('Greater', '>', gt),
-  Less: compares('Less', '<', lt),
-  LessEqual: compares('LessEqual', '≤', le),
-  Equal: compares('Equal', '=', eq),
-  NotEqual: compares('NotEqual', '≠', ne),
-  LogicalAnd: elementwise('LogicalAnd', {
-    summary: 'Whether both hold. Not an operation of oneDNN.',
-    gradient: 'zero',
-    element: ([a, b]) => and(truth(a), truth(b)),
-  }),
-  LogicalOr: elementwise('LogicalOr', {
-    summary: 'Whether one of two holds. Not an operation of oneDNN.',
-    gradient: 'zero',
-    element: ([a, b]) => or(truth(a), truth(b)),
-  }),
+  Greater: compares('Greater', 'Whether src_0 > src_1. Not an operation of oneDNN.', gt),
+  GreaterEqual: compares('GreaterEqual', 'Whether src_0 ≥ src_1.', ge),
+  Less: compares('Less', 'Whether src_0 < src_1. Not an operation of oneDNN.', lt),
+  LessEqual: compares('LessEqual', 'Whether src_0 ≤ src_1. Not an operation of oneDNN.', le),
+  Equal: compares('Equal', 'Whether src_0 = src_1. Not an operation of oneDNN.', eq),
+  NotEqual: compares('NotEqual', 'Whether src_0 ≠ src_1. Not an operation of oneDNN.', ne),
+  LogicalAnd: joins('LogicalAnd', 'both hold', and),
+  LogicalOr: joins('LogicalOr', 'one of two holds', or),
   LogicalNot: elementwise('LogicalNot', {
     summary: 'Whether src does not hold. Not an operation of oneDNN.',
     gradient: 'zero',

@@ -18,10 +18,15 @@ export const selectSchemas = {
     outputs: 'dst:T1',
     attributes: { invert: { type: 'bool', default: false } },
   },
+  Where: {
+    inputs: 'cond:T1=bool src_0:T2=numbers|u32|bool src_1:T2=numbers|u32|bool',
+    outputs: 'dst:T2=numbers|u32|bool',
+    attributes: {},
+  },
 } as const;
 
 /** The gradient of an operation that chooses between its inputs 1 and 2 by its input 0. */
-export function gradientOfChoice<A>(call: GradientCall<A>): readonly (InputGradient | null)[] {
+function gradientOfChoice<A>(call: GradientCall<A>): readonly (InputGradient | null)[] {
   const { builder, inputs, outputs, dy } = call;
   const by = (n: 1 | 2) => (): LogicalTensor => {
     const kept = builder.op('Mask', [dy, builder.forward(inputs[0])], { invert: n === 2 });
@@ -62,5 +67,11 @@ export const selectOperations: readonly Operation[] = defineOperations(selectSch
       const holds = truth(cond);
       return select(invert ? not(holds) : holds, numeric(src), 0);
     },
+  }),
+  Where: elementwise('Where', {
+    summary:
+      'src_0 where cond holds, else src_1, all three broadcast to each other. Not an operation of oneDNN.',
+    element: ([cond, a, b]) => select(truth(cond), a, b),
+    gradient: gradientOfChoice,
   }),
 });

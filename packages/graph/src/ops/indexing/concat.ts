@@ -5,7 +5,8 @@ import { exprType } from '../../ir/program/expr.ts';
 import { defineOperations } from '../../ir/schema/define.ts';
 import type { Operation } from '../../ir/schema/operation.ts';
 import type { LogicalTensor } from '../../ir/tensor/logical-tensor.ts';
-import { checkedAxis, indexWith, withExtent } from './slice.ts';
+import { checkedAxis, withExtent } from '../../ir/tensor/shape.ts';
+import { indexWith } from './slice.ts';
 
 export const concatSchemas = {
   Concat: {

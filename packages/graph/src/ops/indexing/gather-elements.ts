@@ -4,7 +4,8 @@ import { coordinate, input, inputAt } from '@tilewise/core/primitive';
 import { exprType } from '../../ir/program/expr.ts';
 import { defineOperations } from '../../ir/schema/define.ts';
 import type { Operation } from '../../ir/schema/operation.ts';
-import { checkedAxis, indexWith, withExtent } from './slice.ts';
+import { checkedAxis, withExtent } from '../../ir/tensor/shape.ts';
+import { indexWith } from './slice.ts';
 
 export const gatherElementsSchemas = {
   GatherElements: {

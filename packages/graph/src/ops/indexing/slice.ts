@@ -4,7 +4,7 @@ import { coordinate, inputAt } from '@tilewise/core/primitive';
 import { exprType } from '../../ir/program/expr.ts';
 import { defineOperations } from '../../ir/schema/define.ts';
 import type { Operation } from '../../ir/schema/operation.ts';
-import { axisOf } from '../../ir/tensor/shape.ts';
+import { checkedAxis, withExtent } from '../../ir/tensor/shape.ts';
 
 export const sliceSchemas = {
   Slice: {
@@ -36,26 +36,19 @@ export const sliceSchemas = {
       value: { type: 'f32', default: 0 },
     },
   },
+  TensorScatter: {
+    inputs: 'past:T=floats|i32|u32|bool update:T=floats|i32|u32|bool first:I=i32|u32',
+    outputs: 'present:T=floats|i32|u32|bool',
+    attributes: { axis: { type: 's64', default: -2 } },
+  },
 } as const;
-
-/** The axis of an operation, counted from the start. */
-export function checkedAxis(kind: string, axis: number, shape: readonly number[]): number {
-  const found = axisOf(axis, shape.length);
-  if (found === undefined) throw new InvalidShapeError(kind, `has no axis ${axis} in [${shape}]`);
-  return found;
-}
-
-/** A shape with another extent along an axis. */
-export function withExtent(shape: readonly number[], axis: number, extent: number): number[] {
-  return shape.map((n, d) => (d === axis ? extent : n));
-}
 
 /** The index of the element that is computed, with something else along an axis. */
 export function indexWith(rank: number, axis: number, index: NumericExpr): NumericExpr[] {
   return Array.from({ length: rank }, (_, d) => (d === axis ? index : coordinate(d)));
 }
 
-/** Parts of tensors, and tensors as parts of larger ones. */
+/** Parts of tensors, and tensors as parts of larger ones: new keys and values in a cache among them. */
 export const sliceOperations: readonly Operation[] = defineOperations(sliceSchemas, {
   Slice: {
     summary: 'Elements start, start + step, … along an axis, `size` of them. Not an operation of oneDNN.',
@@ -138,6 +131,44 @@ export const sliceOperations: readonly Operation[] = defineOperations(sliceSchem
       const index = shape.map((_, d) => sub(coordinate(d), before[d]));
       const isInside = and(...index.flatMap((i, d) => [ge(i, 0), lt(i, shape[d])]));
       map(select(isInside, inputAt(0, index), value), [src], dst);
+    },
+  },
+  TensorScatter: {
+    summary:
+      'past with update in it, from element first[b] along an axis on, for each b of the first dimension; what would lie outside is left out. If present is bound to the memory of past, only update is written: a cache is appended to in place. ONNX has the operation under the same name; oneDNN has not.',
+    infer: ({ attributes: { axis }, inputs: [past, update, first] }) => {
+      const { shape } = past;
+      if (shape === null || update.shape === null || first.shape === null) return [shape];
+      const d = checkedAxis('TensorScatter', axis, shape);
+      const count = update.shape[d];
+      const fits =
+        d > 0 && `${update.shape}` === `${withExtent(shape, d, count)}` && `${first.shape}` === `${shape[0]}`;
+      if (!fits || count > shape[d]) {
+        throw new InvalidShapeError(
+          'TensorScatter',
+          `cannot write [${update.shape}] into [${shape}] along axis ${axis} from [${first.shape}] places`,
+        );
+      }
+      return [shape];
+    },
+    gradient: ({ builder, attributes: { axis }, inputs: [past, update, first], dy }) => {
+      const shape = builder.shapeOf(update);
+      const d = checkedAxis('TensorScatter', axis, builder.shapeOf(past));
+      const at = builder.forward(first);
+      const byPast = (): typeof dy =>
+        builder.op('TensorScatter', [dy, builder.constant(0, dy.dtype, shape), at], { axis });
+      const byUpdate = (): typeof dy => {
+        const own = builder.op('GenIndex', [builder.forward(update)], { axis: d }, { dtype: 'i32' });
+        const begin = builder.reshape(builder.cast(at, 'i32'), [shape[0], ...shape.slice(1).map(() => 1)]);
+        const places = builder.op('Add', [own, begin]);
+        return builder.op('GatherElements', [dy, places], { axis });
+      };
+      return [byPast, byUpdate, null];
+    },
+    inPlace: true,
+    lower: ({ copy, tensorScatter, inputs: [past, update, first], outputs: [present] }, { attributes }) => {
+      copy(past, present);
+      tensorScatter(checkedAxis('TensorScatter', attributes.axis, past.desc.shape), update, first, present);
     },
   },
 });

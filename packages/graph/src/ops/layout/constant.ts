@@ -1,9 +1,11 @@
 import { type DType, elementCount, InvalidShapeError, Tensor } from '@tilewise/core';
+import { coordinate } from '@tilewise/core/primitive';
 import { type Attributes, numbersOf } from '../../ir/schema/attribute.ts';
 import { defineOperations } from '../../ir/schema/define.ts';
 import type { Operation } from '../../ir/schema/operation.ts';
 import { storageDType } from '../../ir/tensor/dtype.ts';
 import { brokenScalarRule } from '../../ir/tensor/scalar.ts';
+import { checkedAxis } from '../../ir/tensor/shape.ts';
 
 export const constantSchemas = {
   Constant: {
@@ -11,11 +13,17 @@ export const constantSchemas = {
     outputs: 'dst:T=numbers|bool',
     attributes: { value: { type: 'f32[]', required: true }, shape: { type: 's64[]', default: [] } },
   },
+  GenIndex: {
+    inputs: 'src:T1',
+    outputs: 'dst:T2=i32',
+    attributes: { axis: { type: 's64', required: true } },
+  },
 } as const;
 
 /** The most elements of a constant: 1 GiB of f32. */
 const MAX_ELEMENTS = 2 ** 28;
 
+/** Tensors that depend on the values of no other. */
 export const constantOperations: readonly Operation[] = defineOperations(constantSchemas, {
   Constant: {
     summary:
@@ -40,6 +48,16 @@ export const constantOperations: readonly Operation[] = defineOperations(constan
     gradient: () => [],
     lower: ({ constant, copy, outputs: [to] }, { attributes, outputs: [dst] }) =>
       copy(constant(constantTensor(attributes, storageDType(dst.dtype))), to),
+  },
+  GenIndex: {
+    summary: 'The index of every element of src along an axis. The values of src are not read.',
+    gradient: 'zero',
+    infer: ({ attributes: { axis }, inputs: [{ shape }] }) => {
+      if (shape) checkedAxis('GenIndex', axis, shape);
+      return [shape];
+    },
+    lower: ({ map, outputs: [dst] }, { attributes: { axis } }) =>
+      map(coordinate(checkedAxis('GenIndex', axis, dst.desc.shape)), [], dst),
   },
 });
 

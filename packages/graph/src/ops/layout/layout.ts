@@ -7,7 +7,7 @@ import type { Operation } from '../../ir/schema/operation.ts';
 import { floats } from '../../ir/schema/ports.ts';
 import { type GraphDType, storageDType } from '../../ir/tensor/dtype.ts';
 import { isKnown, type LogicalShape, UNKNOWN } from '../../ir/tensor/logical-tensor.ts';
-import { axisOf } from '../../ir/tensor/shape.ts';
+import { axisOf, broadcastShapes } from '../../ir/tensor/shape.ts';
 import { numeric } from '../elementwise/numeric.ts';
 
 export const layoutSchemas = {
@@ -27,6 +27,11 @@ export const layoutSchemas = {
     inputs: 'src:T=numbers|u32|i8|u8|bool',
     outputs: 'dst:T=numbers|u32|i8|u8|bool',
     attributes: { shape: { type: 's64[]', required: true }, special_zero: { type: 'bool', required: true } },
+  },
+  Expand: {
+    inputs: 'src:T=floats|i32|u32|bool',
+    outputs: 'dst:T=floats|i32|u32|bool',
+    attributes: { shape: { type: 's64[]', required: true } },
   },
 } as const;
 
@@ -87,6 +92,17 @@ export const layoutOperations: readonly Operation[] = defineOperations(layoutSch
       reshapeTarget(shape, special_zero, src.shape),
     ],
     lower: ({ copy, reshaped, inputs: [src], outputs: [dst] }) => copy(reshaped(src, dst.desc.shape), dst),
+  },
+  Expand: {
+    summary: 'src, broadcast to what its shape and `shape` broadcast to. Not an operation of oneDNN.',
+    infer: ({ attributes: { shape }, inputs: [src] }) => {
+      if (shape.some(n => n < 0)) throw new InvalidShapeError('Expand', `needs extents ≥ 0, got [${shape}]`);
+      return [broadcastShapes('Expand', src.shape, shape)];
+    },
+    gradient: ({ builder, inputs: [src], outputs: [dst], dy }) => [
+      () => builder.reduceTo(dy, builder.shapeOf(dst), builder.shapeOf(src)),
+    ],
+    lower: ({ copy, inputs: [src], outputs: [dst] }) => copy(src, dst),
   },
 });
 

@@ -4,7 +4,8 @@ import { coordinate, input, inputAt } from '@tilewise/core/primitive';
 import type { Lowering, Value } from '../../ir/program/lowering.ts';
 import { defineOperations } from '../../ir/schema/define.ts';
 import type { Operation } from '../../ir/schema/operation.ts';
-import { checkedAxis, indexWith, withExtent } from '../indexing/slice.ts';
+import { checkedAxis, withExtent } from '../../ir/tensor/shape.ts';
+import { indexWith } from '../indexing/slice.ts';
 
 export const orderSchemas = {
   ArgMax: {

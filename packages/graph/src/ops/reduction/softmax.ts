@@ -4,8 +4,7 @@ import { defineOperations, type OperationRules } from '../../ir/schema/define.ts
 import type { GradientCall, Operation } from '../../ir/schema/operation.ts';
 import type { ResolvedAttributes } from '../../ir/schema/schema.ts';
 import type { LogicalShape, LogicalTensor } from '../../ir/tensor/logical-tensor.ts';
-import { axisOf, broadcastShapes } from '../../ir/tensor/shape.ts';
-import { checkedAxis, withExtent } from '../indexing/slice.ts';
+import { axisOf, broadcastShapes, checkedAxis, withExtent } from '../../ir/tensor/shape.ts';
 
 export const softmaxSchemas = {
   SoftMax: {
