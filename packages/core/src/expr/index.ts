@@ -11,6 +11,6 @@ export * from './mods/mod.ts';
 export * from './mods/score-mods.ts';
 export { type ExprTools, exprTools } from './mods/tools.ts';
 export type * from './nodes/expr.ts';
-export { loads, nodes, operands } from './nodes/walk.ts';
+export { loads, nodes, operands, withOperands } from './nodes/walk.ts';
 export * from './wgsl/functions.ts';
 export * from './wgsl/wgsl.ts';

@@ -2,7 +2,6 @@ import { checkObject, describeValue } from '@tilewise/core';
 import { InvalidGraphError, InvalidOperationError } from '../errors.ts';
 import { checkNames } from './check-names.ts';
 import { type Annotation, describeNode, type GraphNode } from './node.ts';
-import { checkOutputs } from './outputs.ts';
 import { stated } from './program/attention-call.ts';
 import type { Attributes } from './schema/attribute.ts';
 import { checkOperation } from './schema/check.ts';
@@ -10,7 +9,7 @@ import type { Operation } from './schema/operation.ts';
 import { checkTensor } from './tensor/check-tensor.ts';
 import type { GraphDType } from './tensor/dtype.ts';
 import type { LogicalShape, LogicalTensor, TensorProperty } from './tensor/logical-tensor.ts';
-import { connect, type Topology } from './topology.ts';
+import { checkOutputs, connect, type Topology } from './topology.ts';
 
 /** A tensor to be described; `shape` may hold `UNKNOWN`, or be null when the rank is not known either. */
 export interface TensorOptions {
@@ -102,14 +101,8 @@ export class GraphBuilder implements GraphWriter {
    */
   tensor(options: TensorOptions): LogicalTensor {
     checkNames('options', options, tensorOptionNames);
-    const {
-      id = this.#tensorIds.next(),
-      name,
-      dtype,
-      shape = null,
-      strides = null,
-      property = 'undef',
-    } = options;
+    const { id = this.#tensorIds.next(), name, dtype, shape = null, strides = null } = options;
+    const { property = 'undef' } = options;
     const tensor = {
       ...{ id, ...(name !== undefined && { name }), dtype },
       ...({ shape: copied(shape), strides: copied(strides), layout: 'strided', property } as const),

@@ -51,13 +51,11 @@ export function connect(
   for (const node of nodes) {
     for (const tensor of [...node.inputs, ...node.outputs]) {
       const first = tensors.get(tensor.id);
-      if (first && !sameTensor(first, tensor)) {
+      const difference = first && differenceOf(first, tensor);
+      if (difference) {
         const [one, other] = [firstNode.get(tensor.id) ?? node, node].map(describeNode);
         const differs = `${describeTensor(first)} to ${one} but ${describeTensor(tensor)} to ${other}`;
-        throw new InvalidGraphError(
-          `tensor ${tensor.id} is ${differs}${differenceOf(first, tensor)}`,
-          `tensor ${tensor.id}`,
-        );
+        throw tensorError(tensor.id, `is ${differs}: ${difference}`);
       }
       if (!first) {
         tensors.set(tensor.id, tensor);
@@ -71,12 +69,8 @@ export function connect(
     });
     for (const { id } of node.outputs) {
       const other = producers.get(id);
-      if (other) {
-        throw new InvalidGraphError(
-          `tensor ${id} is produced twice: by ${describeNode(other)} and by ${describeNode(node)}`,
-          `tensor ${id}`,
-        );
-      }
+      if (other)
+        throw tensorError(id, `is produced twice: by ${describeNode(other)} and by ${describeNode(node)}`);
       producers.set(id, node);
     }
   }
@@ -114,17 +108,17 @@ function knownShapes(
   }
 }
 
-function sameTensor(a: LogicalTensor, b: LogicalTensor): boolean {
-  return differenceOf(a, b) === '';
+/** The first difference between descriptions of a tensor, in words; undefined where there is none. */
+function differenceOf(a: LogicalTensor, b: LogicalTensor): string | undefined {
+  if (a === b) return undefined;
+  const keys = ['dtype', 'shape', 'strides', 'layout', 'property'] as const;
+  const differs = keys.find(key => JSON.stringify(a[key]) !== JSON.stringify(b[key]));
+  return differs && `${differs} ${JSON.stringify(a[differs])} and ${JSON.stringify(b[differs])}`;
 }
 
-function differenceOf(a: LogicalTensor, b: LogicalTensor): string {
-  const differs = (['dtype', 'shape', 'strides', 'layout', 'property'] as const).find(
-    key => a !== b && JSON.stringify(a[key]) !== JSON.stringify(b[key]),
-  );
-  return differs === undefined
-    ? ''
-    : `: ${differs} ${JSON.stringify(a[differs])} and ${JSON.stringify(b[differs])}`;
+/** An error about a tensor of a graph. */
+function tensorError(id: number, rule: string): InvalidGraphError {
+  return new InvalidGraphError(`tensor ${id} ${rule}`, `tensor ${id}`);
 }
 
 function sort(nodes: readonly GraphNode[], producers: ReadonlyMap<number, GraphNode>): GraphNode[] {
@@ -158,4 +152,27 @@ function sort(nodes: readonly GraphNode[], producers: ReadonlyMap<number, GraphN
     }
   }
   return order;
+}
+
+/**
+ * Checks that the outputs of a graph are the expected ones.
+ * @throws InvalidGraphError naming the tensor, and the operation that it comes from or that reads it.
+ */
+export function checkOutputs({ producers, uses, outputs }: Topology, wanted: readonly LogicalTensor[]): void {
+  const given = new Set(outputs.map(t => t.id));
+  for (const { id } of wanted) {
+    const producer = producers.get(id);
+    if (!producer) throw tensorError(id, 'is to be an output, but no operation produces it');
+    if (given.has(id)) continue;
+    const [reader] = uses(id);
+    const by = reader ? describeNode(reader.node) : 'something';
+    const rule = `is to be an output, but ${by} reads it: mark it with an End`;
+    throw tensorError(id, `of ${describeNode(producer)} ${rule}`);
+  }
+  const names = new Set(wanted.map(t => t.id));
+  const dangling = outputs.find(t => !names.has(t.id));
+  const producer = dangling && producers.get(dangling.id);
+  if (!producer) return;
+  const rule = 'dangles: no operation reads it, and it is not among the outputs';
+  throw tensorError(dangling.id, `of ${describeNode(producer)} ${rule}`);
 }

@@ -1,7 +1,6 @@
 import type { Operation } from '../ir/schema/operation.ts';
 import { attentionOperations, type attentionSchemas } from './attention/sdpa.ts';
 import { convolutionOperations, type convolutionSchemas } from './convolution.ts';
-import { biasAddOperations, type biasAddSchemas } from './elementwise/bias-add.ts';
 import { binaryOperations, type binarySchemas } from './elementwise/binary.ts';
 import { comparisonOperations, type comparisonSchemas } from './elementwise/comparison.ts';
 import { rotaryOperations, type rotarySchemas } from './elementwise/rotary.ts';
@@ -31,7 +30,6 @@ import { softmaxOperations, type softmaxSchemas } from './reduction/softmax.ts';
 
 /** The schemas of all operations by kind, as types. */
 export type OperationSchemas = typeof attentionSchemas &
-  typeof biasAddSchemas &
   typeof binarySchemas &
   typeof selectSchemas &
   typeof constantSchemas &
@@ -65,7 +63,6 @@ export type OperationKind = keyof OperationSchemas;
  */
 export const operations: readonly Operation[] = [
   ...matmulOperations,
-  ...biasAddOperations,
   ...binaryOperations,
   ...selectOperations,
   ...constantOperations,

@@ -1,9 +1,11 @@
 import { Tensor, type TensorDesc } from '@tilewise/core';
 import { input } from '@tilewise/core/primitive';
+import type { AttentionCallStep } from '../../ir/program/attention-call.ts';
+import type { AttentionStep, SdpaStep } from '../../ir/program/attention-step.ts';
 import { exprType } from '../../ir/program/expr.ts';
 import type { PrimitiveStep, Program, ProgramValue, Step } from '../../ir/program/program.ts';
 import { readFp8List, writeFp8List } from './fp8-list.ts';
-import { type AnyAttentionStep, resultsOf, syntheticProblem } from './step-call.ts';
+import { resultsOf, syntheticProblem } from './step-call.ts';
 import { dense, isWritable, writtenResults } from './written-results.ts';
 
 /** A program to which values and steps are added. */
@@ -56,7 +58,7 @@ export function stageAttention({ values: given, steps: asWritten }: Program, onD
 }
 
 /** A step whose results are tensors that kernels can write. */
-function withWritable<S extends AnyAttentionStep>(step: S, { before, after }: Around, staging: Staging): S {
+function withWritable<S extends AttentionStep>(step: S, { before, after }: Around, staging: Staging): S {
   const { onDevice, descOf, temporary, everywhere } = staging;
   const wanted = new Map(resultsOf(step));
   const results: Record<string, number> = Object.fromEntries(wanted);
@@ -73,7 +75,7 @@ function withWritable<S extends AnyAttentionStep>(step: S, { before, after }: Ar
 }
 
 /** A step whose lse and dLse are contiguous f32, as kernels read them. */
-function withDenseRows(step: AnyAttentionStep, { before }: Around, staging: Staging): AnyAttentionStep {
+function withDenseRows(step: AttentionStep, { before }: Around, staging: Staging): AttentionStep {
   const denseRows = (value: number): number => {
     const rows = dense('f32', staging.descOf(value).shape);
     if (isWritable(staging.descOf(value), rows)) return value;
@@ -91,10 +93,10 @@ function withDenseRows(step: AnyAttentionStep, { before }: Around, staging: Stag
 
 /** A step whose FP8 scalars and amax values are in a list. */
 function throughList(
-  step: AnyAttentionStep,
+  step: AttentionStep,
   { before, after }: Around,
   { temporary, everywhere }: Staging,
-): AnyAttentionStep {
+): AttentionStep {
   if (step.kind === 'sdpa-backward') return step;
   const scalars = scalarsOf(step, everywhere);
   if (scalars.length === 0) return step;
@@ -111,7 +113,7 @@ function throughList(
 
 /** The FP8 scalars of a step, by name; none where the host knows them all. */
 function scalarsOf(
-  step: Exclude<AnyAttentionStep, { readonly kind: 'sdpa-backward' }>,
+  step: SdpaStep | AttentionCallStep,
   everywhere: Staging['everywhere'],
 ): (readonly [name: string, value: number])[] {
   if (step.kind === 'attention-call') {

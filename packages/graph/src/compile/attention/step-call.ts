@@ -22,9 +22,6 @@ import type { AttentionStep } from '../../ir/program/attention-step.ts';
 import { attentionOptions, type Numbers, optionNumbers, scoreScale } from './options.ts';
 import { word64Of } from './seed-words.ts';
 
-/** A step that is attention. */
-export type AnyAttentionStep = AttentionStep | AttentionCallStep;
-
 /**
  * A step as an attention problem, and what stands for its tensors by the names that engines have for them.
  */
@@ -34,7 +31,7 @@ export interface StepCall {
 }
 
 /** The results that a step takes, by name. */
-export function resultsOf({ results }: AnyAttentionStep): [name: string, value: number][] {
+export function resultsOf({ results }: AttentionStep): [name: string, value: number][] {
   return Object.entries(results).filter((entry): entry is [string, number] => entry[1] !== undefined);
 }
 
@@ -42,7 +39,7 @@ export function resultsOf({ results }: AnyAttentionStep): [name: string, value: 
  * The values whose numbers a step needs on the host: the numbers that decide its problem, the factors of its
  * scale, and the words of its random stream.
  */
-export function stepNumbers(step: AnyAttentionStep): {
+export function stepNumbers(step: AttentionStep): {
   readonly structural: readonly number[];
   readonly scale: readonly number[];
   readonly stream: { readonly seed: number; readonly offset: number } | null;
@@ -70,7 +67,7 @@ export function stepNumbers(step: AnyAttentionStep): {
  * The scale that the numbers give a step, which may differ between runs of one problem. Undefined: no number
  * is the scale. Null: the numbers make another problem of the step, or an error.
  */
-export function stepScale(step: AnyAttentionStep, numbers: Numbers): number | null | undefined {
+export function stepScale(step: AttentionStep, numbers: Numbers): number | null | undefined {
   if (step.kind !== 'attention-call')
     return step.options.options ? scoreScale(step.options.options, numbers) : undefined;
   if (step.operands.scale === undefined) return undefined;
@@ -81,7 +78,7 @@ export function stepScale(step: AnyAttentionStep, numbers: Numbers): number | nu
 /**
  * The dtype of the gradients of q, k and v that a step takes, where they have one: then each is rounded once.
  */
-function gradientDType(step: AnyAttentionStep, at: (value: number) => TensorDesc): DType | undefined {
+function gradientDType(step: AttentionStep, at: (value: number) => TensorDesc): DType | undefined {
   const dtypes = resultsOf(step).flatMap(([name, value]) =>
     name === 'dq' || name === 'dk' || name === 'dv' ? [at(value).dtype] : [],
   );
@@ -104,13 +101,13 @@ export type AttentionCall<O> =
     };
 
 /** The values of the tensors that a step is about, by name. */
-function inputsOf(step: AnyAttentionStep): Readonly<Record<string, number>> {
+function inputsOf(step: AttentionStep): Readonly<Record<string, number>> {
   if (step.kind === 'attention-call') return step.operands;
   const { q, k, v } = step;
   return step.kind === 'sdpa' ? { q, k, v } : { q, k, v, o: step.o, lse: step.lse, dO: step.dO };
 }
 
-function passOf(step: AnyAttentionStep): AttentionPass {
+function passOf(step: AttentionStep): AttentionPass {
   if (step.kind === 'attention-call') return step.pass;
   return step.kind === 'sdpa' ? 'forward' : 'backward';
 }
@@ -120,7 +117,7 @@ function passOf(step: AnyAttentionStep): AttentionPass {
  * @param at what stands for a value.
  */
 export function attentionCall<O extends TensorDesc>(
-  step: AnyAttentionStep,
+  step: AttentionStep,
   at: (value: number) => O,
   numbers: Numbers,
 ): AttentionCall<O> | null {
@@ -160,7 +157,7 @@ export function attentionCall<O extends TensorDesc>(
 
 /** The attention problem of a step with these numbers; null as for `attentionCall`. */
 export function stepCall<O extends TensorDesc>(
-  step: AnyAttentionStep,
+  step: AttentionStep,
   at: (value: number) => O,
   numbers: Numbers,
 ): StepCall | null {
@@ -177,7 +174,7 @@ export function stepCall<O extends TensorDesc>(
  * @throws InvalidArgumentError, InvalidShapeError or InvalidDTypeError, naming the operand.
  */
 export function syntheticProblem(
-  step: AnyAttentionStep,
+  step: AttentionStep,
   at: (value: number) => TensorDesc,
 ): AttentionProblem | BackwardProblem {
   const call = stepCall(step, at, (_, assumed = 1) => Float64Array.of(assumed));

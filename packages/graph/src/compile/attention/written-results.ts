@@ -10,7 +10,8 @@ import {
   type Shape,
   type TensorDesc,
 } from '@tilewise/core';
-import { type AnyAttentionStep, resultsOf } from './step-call.ts';
+import type { AttentionStep } from '../../ir/program/attention-step.ts';
+import { resultsOf } from './step-call.ts';
 
 /** A result in the form that kernels write. */
 export interface WrittenResult extends TensorDesc {
@@ -27,7 +28,7 @@ export interface WrittenResult extends TensorDesc {
  * The results that the kernels of a step write, by name: o and lse always, others where the step takes them.
  */
 export function writtenResults(
-  step: AnyAttentionStep,
+  step: AttentionStep,
   problem: AttentionProblem | BackwardProblem,
 ): Readonly<Record<string, WrittenResult>> {
   const wanted = new Set(resultsOf(step).map(([name]) => name));

@@ -1,4 +1,5 @@
 import type { DType, Expr, FormatP } from '@tilewise/core';
+import type { AttentionCallStep } from './attention-call.ts';
 
 /** A number that is known when the step runs: a product of scalar values and of inverses of scalar values. */
 export interface ScalarProduct {
@@ -69,44 +70,35 @@ export interface StepOptions {
   readonly rounding?: StepRounding;
 }
 
-/**
- * Attention forward or backward on the engine's kernels; q, k, v, o and dO are values of shape (B, H, S, D).
- */
-export type AttentionStep =
-  | {
-      readonly kind: 'sdpa';
-      readonly q: number;
-      readonly k: number;
-      readonly v: number;
-      readonly options: StepOptions;
-      readonly outDType: DType;
-      /**
-       * The values of the results. lse, max and sumExp are (B, H, S); amaxS (1) is the largest rounded
-       * probability.
-       */
-      readonly results: {
-        readonly o?: number;
-        readonly lse?: number;
-        readonly max?: number;
-        readonly sumExp?: number;
-        readonly amaxS?: number;
-      };
-      /** The value of the scalar list of FP8 kernels, where the step uses them. */
-      readonly fp8List?: number;
-    }
-  | {
-      readonly kind: 'sdpa-backward';
-      readonly q: number;
-      readonly k: number;
-      readonly v: number;
-      readonly o: number;
-      readonly lse: number;
-      readonly dO: number;
-      readonly options: StepOptions;
-      readonly results: {
-        readonly dq?: number;
-        readonly dk?: number;
-        readonly dv?: number;
-        readonly dbias?: number;
-      };
-    };
+/** What attention forward and backward have in common; q, k and v are values of shape (B, H, S, D). */
+interface AttentionOperands {
+  readonly q: number;
+  readonly k: number;
+  readonly v: number;
+  readonly options: StepOptions;
+}
+
+/** Attention forward on the engine's kernels. */
+export interface SdpaStep extends AttentionOperands {
+  readonly kind: 'sdpa';
+  readonly outDType: DType;
+  /**
+   * The values of the results. lse, max and sumExp are (B, H, S); amaxS (1) is the largest rounded
+   * probability.
+   */
+  readonly results: Readonly<Partial<Record<'o' | 'lse' | 'max' | 'sumExp' | 'amaxS', number>>>;
+  /** The value of the scalar list of FP8 kernels, where the step uses them. */
+  readonly fp8List?: number;
+}
+
+/** Attention backward on the engine's kernels; o and dO are values of shape (B, H, S, D), too. */
+export interface SdpaBackwardStep extends AttentionOperands {
+  readonly kind: 'sdpa-backward';
+  readonly o: number;
+  readonly lse: number;
+  readonly dO: number;
+  readonly results: Readonly<Partial<Record<'dq' | 'dk' | 'dv' | 'dbias', number>>>;
+}
+
+/** A step that is attention. */
+export type AttentionStep = SdpaStep | SdpaBackwardStep | AttentionCallStep;

@@ -1,5 +1,5 @@
 import { type DType, dtypeInfo, type Expr } from '@tilewise/core';
-import { type ExprType, nodes, operands } from '@tilewise/core/expr';
+import { type ExprType, nodes, operands, withOperands } from '@tilewise/core/expr';
 
 /** The type of expressions that read elements of a dtype. */
 export function exprType(dtype: DType): ExprType {
@@ -32,7 +32,7 @@ export function rewriteExpr(
   const visit = (e: Expr): Expr => {
     const known = done.get(e);
     if (known) return known;
-    const made = replace(e, visit) ?? rebuild(e, visit);
+    const made = replace(e, visit) ?? withOperands(e, visit);
     done.set(e, made);
     return made;
   };
@@ -42,24 +42,4 @@ export function rewriteExpr(
 /** An expression in which the variable `score` is replaced. */
 export function substitute(expr: Expr, value: Expr): Expr {
   return rewriteExpr(expr, e => (e.kind === 'variable' && e.name === 'score' ? value : null));
-}
-
-function rebuild(e: Expr, visit: (e: Expr) => Expr): Expr {
-  switch (e.kind) {
-    case 'unary':
-      return { ...e, a: visit(e.a) };
-    case 'binary':
-      return { ...e, a: visit(e.a), b: visit(e.b) };
-    case 'select':
-      return {
-        ...e,
-        condition: visit(e.condition),
-        whenTrue: visit(e.whenTrue),
-        whenFalse: visit(e.whenFalse),
-      };
-    case 'load':
-      return { ...e, index: e.index.map(visit) };
-    default:
-      return e;
-  }
 }

@@ -1,7 +1,7 @@
 import type { DType, Expr, Shape, Strides, Tensor, TensorDesc } from '@tilewise/core';
 import type { NumericExpr } from '@tilewise/core/expr';
 import type { RandomPrimitive, ReducePrimitive, SoftmaxPrimitive } from '@tilewise/core/primitive';
-import type { AttentionCallStep } from './attention-call.ts';
+import type { AttentionStep } from './attention-step.ts';
 
 /** A tensor of a program under construction. */
 export interface Value {
@@ -29,7 +29,7 @@ export interface StepWriter {
   random(distribution: RandomPrimitive['distribution'], inputs: readonly Value[], output: Value): void;
   scatterAdd(indices: Value, updates: Value, output: Value): void;
   tensorScatter(axis: number, update: Value, first: Value, output: Value): void;
-  attentionCall(call: AttentionCallStep): void;
+  attention(step: AttentionStep): void;
   temporary(shape: Shape, dtype?: DType): Value;
   constant(data: Tensor): Value;
   view(of: Value, shape: Shape, strides: Strides): Value;

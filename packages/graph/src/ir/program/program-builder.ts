@@ -1,8 +1,6 @@
 import { contiguousStrides, isContiguous, reshapedStrides, type TensorDesc } from '@tilewise/core';
 import { input, type Primitive, reduced } from '@tilewise/core/primitive';
 import { keptShape } from '../tensor/shape.ts';
-import type { AttentionCallStep } from './attention-call.ts';
-import type { AttentionStep } from './attention-step.ts';
 import { exprType } from './expr.ts';
 import type { Lowering, StepWriter, Value } from './lowering.ts';
 import type { Program, ProgramValue, Step } from './program.ts';
@@ -20,7 +18,6 @@ export interface ProgramBuilder extends StepWriter {
   valueOf(tensor: number): Value | undefined;
   /** A value by its index. */
   valueAt(index: number): Value;
-  attention(step: AttentionStep | AttentionCallStep): void;
   /** The writer of one operation. */
   lowering(inputs: readonly Value[], outputs: readonly Value[]): Lowering;
   build(): Program;
@@ -43,9 +40,6 @@ export function programBuilder(): ProgramBuilder {
     const [read, written] = [inputs, outputs].map(list => list.map(({ index }) => index));
     steps.push({ kind: 'primitive', primitive, inputs: read, outputs: written });
   }
-  function attention(step: AttentionStep | AttentionCallStep): void {
-    steps.push(step);
-  }
 
   const writer: StepWriter = {
     map: (value, from, to) => write({ kind: 'map', value }, from, [to]),
@@ -56,7 +50,9 @@ export function programBuilder(): ProgramBuilder {
     scatterAdd: (indices, updates, to) => write({ kind: 'scatter-add' }, [indices, updates], [to]),
     tensorScatter: (axis, update, first, to) =>
       write({ kind: 'tensor-scatter', axis }, [update, first], [to]),
-    attentionCall: attention,
+    attention(step) {
+      steps.push(step);
+    },
     temporary: (shape, dtype = 'f32') =>
       add({ kind: 'temporary', desc: { dtype, shape, strides: contiguousStrides(shape) } }),
     constant(data) {
@@ -104,7 +100,6 @@ export function programBuilder(): ProgramBuilder {
     alias: bind,
     valueOf: tensor => bound.get(tensor),
     valueAt: index => ({ index, desc: values[index].desc }),
-    attention,
     lowering: (inputs, outputs) => ({ ...writer, inputs, outputs }),
     build: () => ({ values, steps }),
   };

@@ -1,6 +1,5 @@
 import type { Tensor, TensorDesc } from '@tilewise/core';
 import type { Primitive } from '@tilewise/core/primitive';
-import type { AttentionCallStep } from './attention-call.ts';
 import type { AttentionStep } from './attention-step.ts';
 
 /** A tensor of a program, by where it comes from. */
@@ -28,7 +27,7 @@ export interface PrimitiveStep {
 }
 
 /** A step of a program. */
-export type Step = PrimitiveStep | AttentionStep | AttentionCallStep;
+export type Step = PrimitiveStep | AttentionStep;
 
 /** The computation of a partition, as data: values, and the steps that write them in order. */
 export interface Program {

@@ -105,7 +105,7 @@ function attention(pass: AttentionPass, summary: string): OperationRules<typeof 
     lower: (lowering, { attributes, inputs }) => {
       const { operands, results } = attentionNames(attributes as Attributes);
       const { inputs: values, outputs } = lowering;
-      lowering.attentionCall({
+      lowering.attention({
         kind: 'attention-call',
         pass,
         operands: Object.fromEntries(

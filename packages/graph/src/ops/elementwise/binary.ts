@@ -1,3 +1,4 @@
+import { InvalidShapeError } from '@tilewise/core';
 import {
   add,
   differentiate,
@@ -11,11 +12,12 @@ import {
   score,
   sub,
 } from '@tilewise/core/expr';
+import { input } from '@tilewise/core/primitive';
 import { substitute } from '../../ir/program/expr.ts';
 import { defineOperations } from '../../ir/schema/define.ts';
 import type { GradientCall, Operation } from '../../ir/schema/operation.ts';
 import { floats } from '../../ir/schema/ports.ts';
-import type { LogicalTensor } from '../../ir/tensor/logical-tensor.ts';
+import { type LogicalTensor, UNKNOWN } from '../../ir/tensor/logical-tensor.ts';
 import { autoBroadcast, elementwise } from './elementwise.ts';
 import { numeric } from './numeric.ts';
 
@@ -55,6 +57,11 @@ export const binarySchemas = {
   SquaredDifference: sameFloats as typeof sameFloats,
   MaximumBackward: choiceBackward as typeof choiceBackward,
   MinimumBackward: choiceBackward as typeof choiceBackward,
+  BiasAdd: {
+    inputs: 'src:T bias:T',
+    outputs: 'dst:T',
+    attributes: { data_format: { type: 'string', default: 'NXC', among: ['NXC', 'NCX'] } },
+  },
 } as const;
 
 /** Writes the gradient by an operand, in the shape of the result. */
@@ -119,7 +126,10 @@ const gradientOfChoice = (kind: 'Maximum' | 'Minimum', of: Binary) =>
     element: ([a, b, dy]) => mul(numeric(dy), numeric(substitute(differentiate(of(score, numeric(b))), a))),
   });
 
-/** Arithmetic of two tensors, broadcast as NumPy does. */
+/** The dimension of channels. */
+const channelAxis = (format: 'NXC' | 'NCX', rank: number): number => (format === 'NCX' ? 1 : rank - 1);
+
+/** Arithmetic of two tensors, broadcast as NumPy does, and by the channels of one. */
 export const binaryOperations: readonly Operation[] = defineOperations(binarySchemas, {
   Add: elementwise('Add', {
     summary: 'src_0 + src_1.',
@@ -178,4 +188,31 @@ export const binaryOperations: readonly Operation[] = defineOperations(binarySch
   }),
   MaximumBackward: gradientOfChoice('Maximum', max),
   MinimumBackward: gradientOfChoice('Minimum', min),
+  BiasAdd: {
+    summary:
+      'Adds one bias for each channel; channels are the last dimension for NXC and dimension 1 for NCX.',
+    infer: ({ attributes, inputs: [src, bias] }) => {
+      if (src.shape && bias.shape) {
+        const channels = src.shape[channelAxis(attributes.data_format, src.shape.length)];
+        const [given] = bias.shape;
+        if (bias.shape.length !== 1 || (given !== channels && given !== UNKNOWN && channels !== UNKNOWN)) {
+          const rule = `needs a bias of [${channels}] for its channels, got [${bias.shape}]`;
+          throw new InvalidShapeError('BiasAdd', rule);
+        }
+      }
+      return [src.shape];
+    },
+    gradient: ({ builder, attributes, inputs: [src], dy }) => {
+      const rank = builder.shapeOf(src).length;
+      const channels = channelAxis(attributes.data_format, rank);
+      const axes = Array.from({ length: rank }, (_, d) => d).filter(d => d !== channels);
+      return [() => dy, () => (axes.length === 0 ? dy : builder.op('ReduceSum', [dy], { axes }))];
+    },
+    lower: ({ map, view, inputs: [src, bias], outputs: [dst] }, { attributes }) => {
+      const axis = channelAxis(attributes.data_format, src.desc.shape.length);
+      const shape = src.desc.shape.map((n, d) => (d === axis ? n : 1));
+      const strides = shape.map((_, d) => (d === axis ? bias.desc.strides[0] : 0));
+      map(add(input(0), input(1)), [src, view(bias, shape, strides)], dst);
+    },
+  },
 });

@@ -24,7 +24,7 @@ export const constantSchemas = {
 const MAX_ELEMENTS = 2 ** 28;
 
 /** Tensors that depend on the values of no other. */
-export const constantOperations: readonly Operation[] = defineOperations(constantSchemas, {
+export const constantOperations: readonly Operation[] = /* @__PURE__ */ defineOperations(constantSchemas, {
   Constant: {
     summary:
       'The numbers of an attribute, in row-major order, in a shape; one number fills the shape. Not an operation of oneDNN.',

@@ -47,7 +47,7 @@ function truncated(x: NumericExpr): NumericExpr {
  * Operations that keep the elements and change the dtype, the memory layout, the order of dimensions or the
  * shape.
  */
-export const layoutOperations: readonly Operation[] = defineOperations(layoutSchemas, {
+export const layoutOperations: readonly Operation[] = /* @__PURE__ */ defineOperations(layoutSchemas, {
   TypeCast: {
     summary:
       'The values in another dtype: rounded to nearest even as a float, towards 0 and saturating as an integer, 1 for all but 0 as a truth value.',

@@ -2,7 +2,7 @@ import { Tensor } from '@tilewise/core';
 import { scoreMod } from '@tilewise/core/expr';
 import { referenceEngine } from '@tilewise/core/reference';
 import { expect, test } from 'vitest';
-import type { AnyAttentionStep } from '../../compile/attention/step-call.ts';
+import type { AttentionStep } from '../../ir/program/attention-step.ts';
 import { prepareAttentionCall } from './attention-call.ts';
 
 test('gradients of 16-bit tensors that are wanted in f32 are rounded to f32 alone', async () => {
@@ -17,7 +17,7 @@ test('gradients of 16-bit tensors that are wanted in f32 are rounded to f32 alon
   const [q, k, v, dO] = [1, 2, 3, 4].map(bf16);
   const { o, lse } = await engine.sdpa(q, k, v, { scale: 1 });
   const results = [0, 1, 2].map(() => Tensor.zeros(shape));
-  const step: AnyAttentionStep = {
+  const step: AttentionStep = {
     ...{ kind: 'sdpa-backward', q: 0, k: 1, v: 2, o: 3, lse: 4, dO: 5 },
     options: {
       options: { scale: { factors: [] }, fills: [], scaledAfterMask: false },

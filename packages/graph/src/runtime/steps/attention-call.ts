@@ -1,18 +1,14 @@
 import type { TensorDesc } from '@tilewise/core';
 import type { TensorEngine } from '@tilewise/core/primitive';
-import {
-  type AnyAttentionStep,
-  attentionCall,
-  resultsOf,
-  stepNumbers,
-} from '../../compile/attention/step-call.ts';
+import { attentionCall, resultsOf, stepNumbers } from '../../compile/attention/step-call.ts';
+import type { AttentionStep } from '../../ir/program/attention-step.ts';
 import { copyInto } from './copy-into.ts';
 import type { PreparedStep, StepContext } from './prepared-step.ts';
 
 /** Prepares attention as an eager call of the engine, whose results are copied to the values of the step. */
 export function prepareAttentionCall<T extends TensorDesc>(
   engine: TensorEngine<T>,
-  step: AnyAttentionStep,
+  step: AttentionStep,
 ): PreparedStep<T> {
   const { structural, scale, stream } = stepNumbers(step);
   return {
@@ -26,7 +22,7 @@ export function prepareAttentionCall<T extends TensorDesc>(
 
 async function callAttention<T extends TensorDesc>(
   engine: TensorEngine<T>,
-  step: AnyAttentionStep,
+  step: AttentionStep,
   { tensor, numbers }: StepContext<T>,
 ): Promise<boolean> {
   const call = attentionCall(step, tensor, numbers);

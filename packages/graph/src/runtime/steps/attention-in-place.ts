@@ -13,13 +13,13 @@ import { fp8ListOf } from '../../compile/attention/fp8-list.ts';
 import type { Numbers } from '../../compile/attention/options.ts';
 import { wordsOf } from '../../compile/attention/seed-words.ts';
 import {
-  type AnyAttentionStep,
   resultsOf,
   stepCall,
   stepNumbers,
   stepScale,
   syntheticProblem,
 } from '../../compile/attention/step-call.ts';
+import type { AttentionStep } from '../../ir/program/attention-step.ts';
 import type { Program } from '../../ir/program/program.ts';
 import type { PreparedStep } from './prepared-step.ts';
 
@@ -49,7 +49,7 @@ export function prepareAttentionInPlace<T extends TensorDesc>(
   engine: TensorEngine<T>,
   prepare: PrepareAttention<T>,
   { values }: Program,
-  step: AnyAttentionStep,
+  step: AttentionStep,
 ): PreparedStep<T> {
   const descOf = (value: number): Operand => ({ ...values[value].desc, value });
   const { structural, scale, stream } = stepNumbers(step);
@@ -114,7 +114,7 @@ export function prepareAttentionInPlace<T extends TensorDesc>(
 function makeCall<T extends TensorDesc>(
   engine: TensorEngine<T>,
   prepare: PrepareAttention<T>,
-  step: AnyAttentionStep,
+  step: AttentionStep,
   descOf: (value: number) => Operand,
   numbers: Numbers,
 ): Call<T> | null {

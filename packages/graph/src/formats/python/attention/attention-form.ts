@@ -2,7 +2,7 @@ import type { SdpaOptions, TensorDesc } from '@tilewise/core';
 import { checkedMod } from '@tilewise/core/expr';
 import { attentionOptions } from '../../../compile/attention/options.ts';
 import type { AttentionCallStep } from '../../../ir/program/attention-call.ts';
-import type { AttentionStep } from '../../../ir/program/attention-step.ts';
+import type { SdpaStep } from '../../../ir/program/attention-step.ts';
 import type { ProgramWriter } from '../program-writer.ts';
 import { CutError } from '../tensors/axes.ts';
 import { literal } from '../tensors/expression.ts';
@@ -26,8 +26,6 @@ export interface AttentionForm {
   /** A scale that is known when the model runs. */
   readonly scale?: string;
 }
-
-type SdpaStep = Extract<AttentionStep, { kind: 'sdpa' }>;
 
 /** Thrown where an option depends on a number that is not known when the model is written. */
 class UnknownNumber extends Error {}

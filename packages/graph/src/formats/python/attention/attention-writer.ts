@@ -1,6 +1,6 @@
 import type { SdpaOptions } from '@tilewise/core';
 import type { AttentionCallStep } from '../../../ir/program/attention-call.ts';
-import type { AttentionStep } from '../../../ir/program/attention-step.ts';
+import type { SdpaStep } from '../../../ir/program/attention-step.ts';
 import type { ProgramWriter } from '../program-writer.ts';
 import { type Axis, CutError, extentOf, isCut, wholeAxes, wholeAxis } from '../tensors/axes.ts';
 import { literal } from '../tensors/expression.ts';
@@ -38,7 +38,7 @@ export class AttentionWriter {
   }
 
   /** Attention that was recognised in operations. */
-  step(step: Extract<AttentionStep, { kind: 'sdpa' }>): void {
+  step(step: SdpaStep): void {
     const { q, k, v, results } = step;
     this.#forward(formOfStep(this.#program, step), { q, k, v }, results);
   }
