@@ -2,17 +2,17 @@ import { type TensorDesc, UnsupportedError } from '@tilewise/core';
 import type { TensorEngine } from '@tilewise/core/primitive';
 import { InvalidGraphError } from '../errors.ts';
 import { inferShapes } from '../ir/infer.ts';
-import { describeNode, type GraphNode } from '../ir/node.ts';
+import type { GraphNode } from '../ir/node.ts';
 import type { Program } from '../ir/program/program.ts';
-import { type ProgramBuilder, programBuilder } from '../ir/program/program-builder.ts';
+import { programBuilder } from '../ir/program/program-builder.ts';
 import type { LogicalTensor } from '../ir/tensor/logical-tensor.ts';
 import { storageDesc } from '../ir/tensor/storage.ts';
 import type { Topology } from '../ir/topology.ts';
 import type { AttentionForm, Match } from '../passes/match.ts';
 import { syntheticProblem } from './attention/step-call.ts';
 import { lowerBackward } from './lower/attention-backward.ts';
-import { lowerForward } from './lower/attention-forward.ts';
-import type { Lowered, MatchLowering } from './lower/match-lowering.ts';
+import { lowerForward, notForward } from './lower/attention-forward.ts';
+import { lowerNode, type OperationsLowering } from './lower/match-lowering.ts';
 import { lowerAround } from './lower/surroundings.ts';
 import { optimised } from './optimise/optimised.ts';
 
@@ -53,16 +53,11 @@ export function compileGroup(group: Group, engine: TensorEngine<TensorDesc>): Co
   const onDevice = engine.recording !== undefined;
   const reasons: string[] = [];
   if (group.match?.form) {
-    const builder = programBuilder();
-    const written = writeMatch(group, group.match.form, builder, tensors);
-    if (written !== 'written') reasons.push(written.reason);
-    else {
-      const program = builder.build();
-      reasons.push(...unsupported(program, engine));
-      if (reasons.length === 0) {
-        const asOperations = () => optimised(writeOperations(group, tensors), onDevice);
-        return { program: optimised(program, onDevice), kernel: 'attention', reasons, tensors, asOperations };
-      }
+    const written = writeMatch(group, group.match.form, tensors);
+    reasons.push(...(typeof written === 'string' ? [written] : unsupported(written, engine)));
+    if (typeof written !== 'string' && reasons.length === 0) {
+      const asOperations = () => optimised(writeOperations(group, tensors), onDevice);
+      return { program: optimised(written, onDevice), kernel: 'attention', reasons, tensors, asOperations };
     }
   }
   const program = optimised(writeOperations(group, tensors), onDevice);
@@ -77,57 +72,62 @@ export function resolveShapes({ nodes, inputs, outputs }: Operations): Map<numbe
   const stated = new Map([...inputs, ...outputs].map(t => [t.id, t.shape] as const));
   const shapes = inferShapes(nodes, stated);
   const tensors = new Map<number, LogicalTensor>();
-  for (const t of nodes.flatMap(node => [...node.inputs, ...node.outputs])) {
+  for (const t of [...nodes.flatMap(node => [...node.inputs, ...node.outputs]), ...inputs, ...outputs]) {
     tensors.set(t.id, { ...t, shape: shapes.get(t.id) ?? t.shape });
   }
-  for (const t of [...inputs, ...outputs]) tensors.set(t.id, { ...t, shape: shapes.get(t.id) ?? t.shape });
   return tensors;
 }
 
-function bindEnds(
+/** Begins a program for operations with their inputs and outputs. */
+function beginProgram(
   { inputs, outputs }: Operations,
-  builder: ProgramBuilder,
   tensors: ReadonlyMap<number, LogicalTensor>,
-): void {
-  for (const [kind, list] of [
-    ['input', inputs],
-    ['output', outputs],
-  ] as const) {
-    for (const { id } of list) {
-      if (!builder.valueOf(id)) builder.bind(kind, id, storageDesc(tensorOf(tensors, id)));
-    }
-  }
-}
-
-function tensorOf(tensors: ReadonlyMap<number, LogicalTensor>, id: number): LogicalTensor {
-  const tensor = tensors.get(id);
-  if (!tensor) throw new InvalidGraphError(`tensor ${id} is not of this partition`);
-  return tensor;
-}
-
-/** Writes what was recognised as attention as one call; says why where it cannot. */
-export function writeMatch(
-  group: Group,
-  form: AttentionForm,
-  builder: ProgramBuilder,
-  tensors: ReadonlyMap<number, LogicalTensor>,
-): Lowered {
-  bindEnds(group, builder, tensors);
-  const lowering: MatchLowering = {
+  descOf: (tensor: LogicalTensor) => TensorDesc = denseDesc,
+): OperationsLowering {
+  const builder = programBuilder();
+  const tensor = (id: number): LogicalTensor => {
+    const known = tensors.get(id);
+    if (!known) throw new InvalidGraphError(`tensor ${id} is not of this partition`);
+    return known;
+  };
+  const bind = (kind: 'input' | 'output', { id }: LogicalTensor): void => {
+    if (!builder.valueOf(id)) builder.bind(kind, id, storageDesc(tensor(id)));
+  };
+  for (const t of inputs) bind('input', t);
+  for (const t of outputs) bind('output', t);
+  return {
     builder,
-    value: id => {
+    tensor,
+    desc: id => descOf(tensor(id)),
+    value(id) {
       const value = builder.valueOf(id);
       if (!value) throw new InvalidGraphError(`tensor ${id} does not enter or leave this partition`);
       return value;
     },
-    result: id => builder.valueOf(id) ?? builder.intermediate(id, denseDesc(tensorOf(tensors, id))),
-    tensor: id => tensorOf(tensors, id),
-    desc: id => denseDesc(tensorOf(tensors, id)),
+    result: id => builder.valueOf(id) ?? builder.intermediate(id, descOf(tensor(id))),
   };
-  if (form.pass === 'forward') return lowerForward(form.parts, lowering, group.topology);
-  if (form.pass === 'backward') return lowerBackward(form.parts, lowering, group.topology);
-  lowerAround([form.node], lowering);
-  return 'written';
+}
+
+const shapesDoNotFit = 'the shapes are not those of one attention problem over (B, H, S, D)';
+
+/** Writes what was recognised as attention as one call; gives the reason where that cannot be. */
+export function writeMatch(
+  group: Group,
+  form: AttentionForm,
+  tensors: ReadonlyMap<number, LogicalTensor>,
+): Program | string {
+  const lowering = { ...beginProgram(group, tensors), topology: group.topology };
+  if (form.pass === 'operation') lowerAround([form.node], lowering);
+  else {
+    const reason = form.pass === 'forward' ? notForward(form.parts) : null;
+    if (reason !== null) return reason;
+    lowerAround(form.parts.before, lowering);
+    const isWritten =
+      form.pass === 'forward' ? lowerForward(form.parts, lowering) : lowerBackward(form.parts, lowering);
+    if (!isWritten) return shapesDoNotFit;
+    lowerAround(form.parts.tails, lowering);
+  }
+  return lowering.builder.build();
 }
 
 /** The description of a tensor, contiguous. */
@@ -142,23 +142,11 @@ export function denseDesc(tensor: LogicalTensor): TensorDesc {
 export function writeOperations(
   group: Operations,
   tensors: ReadonlyMap<number, LogicalTensor>,
-  desc: (tensor: LogicalTensor) => TensorDesc = denseDesc,
+  desc?: (tensor: LogicalTensor) => TensorDesc,
 ): Program {
-  const builder = programBuilder();
-  bindEnds(group, builder, tensors);
-  const valueFor = ({ id }: LogicalTensor) =>
-    builder.valueOf(id) ?? builder.intermediate(id, desc(tensorOf(tensors, id)));
-  for (const node of group.nodes) {
-    if (node.kind === 'End') continue;
-    if (!node.operation.lower) throw new InvalidGraphError(`${describeNode(node)} cannot run`);
-    const call = {
-      attributes: node.attributes,
-      inputs: node.inputs.map(t => tensorOf(tensors, t.id)),
-      outputs: node.outputs.map(t => tensorOf(tensors, t.id)),
-    };
-    node.operation.lower(builder.lowering(node.inputs.map(valueFor), node.outputs.map(valueFor)), call);
-  }
-  return builder.build();
+  const lowering = beginProgram(group, tensors, desc);
+  for (const node of group.nodes) if (node.kind !== 'End') lowerNode(node, lowering);
+  return lowering.builder.build();
 }
 
 /** Why an engine cannot run the attention calls of a program. */

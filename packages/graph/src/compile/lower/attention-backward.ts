@@ -3,35 +3,27 @@ import { div, eq, exp, lt, mul, type NumericExpr, select, sub } from '@tilewise/
 import { input } from '@tilewise/core/primitive';
 import type { StepOptions } from '../../ir/program/attention-step.ts';
 import type { Value } from '../../ir/program/lowering.ts';
+import type { ProgramBuilder } from '../../ir/program/program-builder.ts';
 import { numbersOf } from '../../ir/schema/attribute.ts';
 import { axisOf } from '../../ir/tensor/shape.ts';
-import type { Topology } from '../../ir/topology.ts';
 import { reduceAxes } from '../../ops/reduction/reduce.ts';
-import type { BackwardMatch, BackwardParts } from '../../passes/attention/backward.ts';
+import type { BackwardParts } from '../../passes/attention/backward.ts';
 import type { GradientMatMul } from '../../passes/attention/backward-products.ts';
 import type { DropoutMatch } from '../../passes/attention/dropout.ts';
 import type { Factor, Product } from '../../passes/attention/product.ts';
-import { queriesAndKeys, shapesDoNotFit, stepDropout } from './attention-forward.ts';
+import { queriesAndKeys, stepDropout } from './attention-forward.ts';
 import { asHeads, type HeadLayout, headLayout, resultView } from './heads.ts';
-import { isPerScore, type Lowered, type MatchLowering } from './match-lowering.ts';
+import { isPerScore, type MatchLowering } from './match-lowering.ts';
 import { scoreProgram } from './score-program.ts';
-import { lowerAround } from './surroundings.ts';
 
-/** Writes a backward pass as one attention call. */
-export function lowerBackward(match: BackwardMatch, lowering: MatchLowering, topology: Topology): Lowered {
-  lowerAround(match.before, lowering);
-  if (!writeCall(match, lowering, topology)) return shapesDoNotFit;
-  lowerAround(match.tails, lowering);
-  return 'written';
-}
-
-function writeCall(parts: BackwardParts, lowering: MatchLowering, topology: Topology): boolean {
+/** Writes a backward pass as one attention call; false where its shapes are not those of one. */
+export function lowerBackward(parts: BackwardParts, lowering: MatchLowering): boolean {
   const { builder } = lowering;
   const scores = lowering.desc(parts.chain.matmul.outputs[0].id).shape;
   if (!isOverScores(parts, scores, lowering)) return false;
   const layout = headLayout(scores);
   const found = queriesAndKeys(parts.chain, layout, lowering);
-  const program = found && scoreProgram(parts.chain, layout, scores, lowering, topology);
+  const program = found && scoreProgram(parts.chain, layout, lowering);
   if (!program) return false;
   const { q } = found;
   const [Sq, Skv] = scores.slice(-2);
@@ -140,7 +132,7 @@ function mapped(
   of: Value,
   scalar: Value,
   element: (x: NumericExpr) => NumericExpr,
-  builder: MatchLowering['builder'],
+  builder: ProgramBuilder,
 ): Value {
   const to = builder.temporary(of.desc.shape);
   builder.map(element(input(0)), [of, scalar], to);
@@ -196,7 +188,7 @@ function targetOf(
 function outputOf(
   { q, k, v, lse: stats }: { readonly q: Value; readonly k: Value; readonly v: Value; readonly lse: Value },
   options: StepOptions,
-  builder: MatchLowering['builder'],
+  builder: ProgramBuilder,
 ): Value {
   const [B, H, Sq] = q.desc.shape;
   const Dv = v.desc.shape[3];
@@ -242,17 +234,11 @@ function writeOutput(
  * Options with an f32 bias in the shape of the scores, so that dbias is the gradient of the scores. A bias
  * that is broadcast, or zero, is a view with strides of 0.
  */
-function withFullBias(
-  options: StepOptions,
-  shape: readonly number[],
-  builder: MatchLowering['builder'],
-): StepOptions {
-  const expanded = (value: Value): Value =>
-    builder.view(
-      value,
-      shape,
-      shape.map((_, d) => (value.desc.shape[d] === 1 ? 0 : value.desc.strides[d])),
-    );
+function withFullBias(options: StepOptions, shape: readonly number[], builder: ProgramBuilder): StepOptions {
+  const expanded = (value: Value): Value => {
+    const strides = shape.map((_, d) => (value.desc.shape[d] === 1 ? 0 : value.desc.strides[d]));
+    return builder.view(value, shape, strides);
+  };
   const zero = expanded(builder.constant(Tensor.zeros([1, 1, 1, 1])));
   const { options: score } = options;
   if (score === null) return { ...options, zeroBias: zero.index };
@@ -261,7 +247,7 @@ function withFullBias(
   return { ...options, options: { ...score, bias: bias.index }, zeroBias: zero.index };
 }
 
-function inF32(value: Value, builder: MatchLowering['builder']): Value {
+function inF32(value: Value, builder: ProgramBuilder): Value {
   if (value.desc.dtype === 'f32') return value;
   const copy = builder.temporary(value.desc.shape);
   builder.copy(value, copy);

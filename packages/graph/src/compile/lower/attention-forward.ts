@@ -3,19 +3,18 @@ import { lt, mul, select } from '@tilewise/core/expr';
 import { input } from '@tilewise/core/primitive';
 import type { StepDropout, StepRounding } from '../../ir/program/attention-step.ts';
 import type { Value } from '../../ir/program/lowering.ts';
+import type { ProgramBuilder } from '../../ir/program/program-builder.ts';
 import { flagOf, numbersOf } from '../../ir/schema/attribute.ts';
 import { axisOf } from '../../ir/tensor/shape.ts';
-import type { Topology } from '../../ir/topology.ts';
 import { reduceAxes } from '../../ops/reduction/reduce.ts';
 import type { DropoutMatch } from '../../passes/attention/dropout.ts';
 import type { ForwardParts } from '../../passes/attention/forward.ts';
 import type { RoundingMatch } from '../../passes/attention/rounding.ts';
 import type { ScoreChain } from '../../passes/attention/score-chain.ts';
 import { asHeads, type HeadLayout, headLayout, resultView } from './heads.ts';
-import { isPerScore, type Lowered, type MatchLowering } from './match-lowering.ts';
+import { isPerScore, type MatchLowering } from './match-lowering.ts';
 import { isScalar } from './operand-reader.ts';
 import { scoreProgram } from './score-program.ts';
-import { lowerAround } from './surroundings.ts';
 
 const dimensionsMoved =
   'the probabilities go into the product with the values in another order of their dimensions';
@@ -24,28 +23,15 @@ const notRounded =
 const droppedBefore =
   'dropout has a factor of its own, by which probabilities are multiplied before they are quantized';
 
-/** The reason why recognised operations are not one attention problem. */
-export const shapesDoNotFit: { readonly reason: string } = {
-  reason: 'the shapes are not those of one attention problem over (B, H, S, D)',
-};
-
-/** Writes a forward pass as one attention call. */
-export function lowerForward(parts: ForwardParts, lowering: MatchLowering, topology: Topology): Lowered {
-  const { after, before, tails } = parts;
-  if (after.rearranged) return { reason: dimensionsMoved };
-  if (after.rounding?.rounding === null) return { reason: notRounded };
-  if (after.rounding && after.dropout?.scale !== undefined) return { reason: droppedBefore };
-  lowerAround(before, lowering);
-  if (!writeCall(parts, lowering, topology)) return shapesDoNotFit;
-  lowerAround(tails, lowering);
-  return 'written';
+/** Why a forward pass is not an attention call whatever its shapes are; null where it may be one. */
+export function notForward({ after }: ForwardParts): string | null {
+  if (after.rearranged) return dimensionsMoved;
+  if (after.rounding?.rounding === null) return notRounded;
+  return after.rounding && after.dropout?.scale !== undefined ? droppedBefore : null;
 }
 
-function writeCall(
-  { chain, softmax, after }: ForwardParts,
-  lowering: MatchLowering,
-  topology: Topology,
-): boolean {
+/** Writes a forward pass as one attention call; false where its shapes are not those of one. */
+export function lowerForward({ chain, softmax, after }: ForwardParts, lowering: MatchLowering): boolean {
   const { builder } = lowering;
   const scores = lowering.desc(chain.matmul.outputs[0].id).shape;
   if (axisOf(softmax.axis, scores.length) !== scores.length - 1 || scores.length < 2) return false;
@@ -55,17 +41,13 @@ function writeCall(
   // Values may not have more heads or batch entries than the scores.
   if (!operands || !sameShape(product.desc.shape.slice(0, -2), layout.batch)) return false;
   if (after.dropout && !isPerScore(after.dropout, scores, lowering)) return false;
-  const program = scoreProgram(chain, layout, scores, lowering, topology);
+  const program = scoreProgram(chain, layout, lowering);
   if (!program) return false;
 
   const values = lowering.value(after.matmul.inputs[after.transposed ? 0 : 1].id);
   const isColumns = flagOf(after.matmul.attributes, after.transposed ? 'transpose_a' : 'transpose_b');
-  const v = asHeads(
-    builder,
-    isColumns !== after.transposed ? builder.transposed(values) : values,
-    layout,
-    'grouped',
-  );
+  const rows = isColumns !== after.transposed ? builder.transposed(values) : values;
+  const v = asHeads(builder, rows, layout, 'grouped');
   const o = after.transposed ? builder.transposed(product) : product;
   const [Sq, Dv] = o.desc.shape.slice(-2);
   const target = resultView(builder, o, [layout.B, layout.H, Sq, Dv]);
@@ -143,7 +125,7 @@ export function stepDropout({ seed, offset, p }: DropoutMatch, lowering: MatchLo
 }
 
 /** lse as the graph's stats: 0 for a row that sees nothing, where lse is −∞. */
-function storeStats(lse: Value, stats: Value, { B, H }: HeadLayout, builder: MatchLowering['builder']): void {
+function storeStats(lse: Value, stats: Value, { B, H }: HeadLayout, builder: ProgramBuilder): void {
   const Sq = lse.desc.shape[2];
   const target = resultView(builder, stats, [B, H, Sq]);
   builder.map(select(lt(input(0), -3e38), 0, input(0)), [lse], target.to);

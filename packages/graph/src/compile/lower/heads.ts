@@ -1,4 +1,4 @@
-import { elementCount } from '@tilewise/core';
+import { elementCount, type Shape } from '@tilewise/core';
 import type { StepWriter, Value } from '../../ir/program/lowering.ts';
 import { viewStrides } from '../../ir/program/views.ts';
 
@@ -6,16 +6,18 @@ import { viewStrides } from '../../ir/program/views.ts';
  * The leading dimensions of the scores as batch and heads: B is the first, Hq the product of the others.
  */
 export interface HeadLayout {
+  /** The shape (…, Sq, Skv) of the scores. */
+  readonly scores: Shape;
   readonly batch: readonly number[];
   readonly B: number;
   readonly H: number;
 }
 
-/** The layout of scores (…, Sq, Skv). */
-export function headLayout(scores: readonly number[]): HeadLayout {
+/** The layout of scores. */
+export function headLayout(scores: Shape): HeadLayout {
   const batch = scores.slice(0, -2);
   const [B = 1, ...heads] = batch;
-  return { batch, B, H: elementCount(heads) };
+  return { scores, batch, B, H: elementCount(heads) };
 }
 
 /**

@@ -1,24 +1,41 @@
 import { elementCount, type Shape, sameShape, type TensorDesc } from '@tilewise/core';
+import { InvalidGraphError } from '../../errors.ts';
+import { describeNode, type GraphNode } from '../../ir/node.ts';
 import type { Value } from '../../ir/program/lowering.ts';
 import type { ProgramBuilder } from '../../ir/program/program-builder.ts';
 import type { LogicalTensor } from '../../ir/tensor/logical-tensor.ts';
+import type { Topology } from '../../ir/topology.ts';
 import type { DropoutMatch } from '../../passes/attention/dropout.ts';
 
-/** The graph that a match is written into. */
-export interface MatchLowering {
+/** The program that operations are written into. */
+export interface OperationsLowering {
   readonly builder: ProgramBuilder;
-  /** The value of a tensor that enters the match or has been written. */
+  /** The value of a tensor that enters the operations or has been written. */
   value(tensor: number): Value;
-  /** The value to which a tensor of the match is written: an output, or a temporary. */
+  /** The value to which a tensor of the operations is written: an output, or a temporary. */
   result(tensor: number): Value;
-  /** A tensor of the match with its shape. */
+  /** A tensor of the operations with its shape. */
   tensor(tensor: number): LogicalTensor;
-  /** The description of a tensor of the match, also of one that is never stored. */
+  /** The description of a tensor of the operations, also of one that is never stored. */
   desc(tensor: number): TensorDesc;
 }
 
-/** Whether operations were written as an attention call, or why not. */
-export type Lowered = 'written' | { readonly reason: string };
+/** The program that a match is written into. */
+export interface MatchLowering extends OperationsLowering {
+  readonly topology: Topology;
+}
+
+/** Writes one operation. */
+export function lowerNode(node: GraphNode, { builder, value, result, tensor }: OperationsLowering): void {
+  const { attributes, inputs, outputs, operation } = node;
+  if (!operation.lower) throw new InvalidGraphError(`${describeNode(node)} cannot run`);
+  const values = builder.lowering(
+    inputs.map(t => value(t.id)),
+    outputs.map(t => result(t.id)),
+  );
+  const shaped = (list: readonly LogicalTensor[]): LogicalTensor[] => list.map(({ id }) => tensor(id));
+  operation.lower(values, { attributes, inputs: shaped(inputs), outputs: shaped(outputs) });
+}
 
 /** Whether dropout decides for every score on its own, with one factor for all, as attention does. */
 export function isPerScore(

@@ -1,5 +1,5 @@
-import type { Shape } from '@tilewise/core';
-import { b, type Expr, floorDiv, h, kv, mod, type NumericExpr, q } from '@tilewise/core/expr';
+import { elementCount, type Shape } from '@tilewise/core';
+import { b, constant, type Expr, floorDiv, h, kv, mod, type NumericExpr, q } from '@tilewise/core/expr';
 import type { GraphNode } from '../../ir/node.ts';
 import { numberOf } from '../../ir/schema/attribute.ts';
 import { axisOf } from '../../ir/tensor/shape.ts';
@@ -20,20 +20,20 @@ export function indexAxis({ attributes }: GraphNode, shape: Shape, scores: Shape
  * The index along an axis of the scores (…, Sq, Skv), as an expression of (b, h, q, kv); null for an axis
  * they do not have.
  */
-export function axisIndex(axis: number, { batch }: HeadLayout): NumericExpr | null {
+export function axisIndex(axis: number, { batch }: Pick<HeadLayout, 'batch'>): NumericExpr | null {
   const rank = batch.length + 2;
   const d = axisOf(axis, rank);
   if (d === undefined) return null;
   if (d === rank - 1) return kv;
   if (d === rank - 2) return q;
   if (d === 0) return b;
-  const inner = batch.slice(d + 1).reduce((n, extent) => n * extent, 1);
+  const inner = elementCount(batch.slice(d + 1));
   const above = inner === 1 ? h : floorDiv(h, inner);
   return d === 1 ? above : mod(above, batch[d]);
 }
 
 /** The first index. */
-export const zero: NumericExpr = { kind: 'constant', type: 'i32', value: 0 };
+export const zero: NumericExpr = /* @__PURE__ */ constant(0, 'i32');
 
 /**
  * The index at which a tensor (B|1, H|1, Sq|1, Skv|1) is read, or one with the dimensions from `first` on.

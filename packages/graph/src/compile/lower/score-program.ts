@@ -1,24 +1,26 @@
-import { type Shape, sameShape } from '@tilewise/core';
+import { sameShape } from '@tilewise/core';
 import { and, type Expr, not, score, toF32 } from '@tilewise/core/expr';
 import { input } from '@tilewise/core/primitive';
 import type { GraphNode } from '../../ir/node.ts';
-import type { ScoreOptions, StepDiagonal, StepMod } from '../../ir/program/attention-step.ts';
+import type {
+  ScalarProduct,
+  ScoreOptions,
+  StepDiagonal,
+  StepMod,
+  StepOptions,
+} from '../../ir/program/attention-step.ts';
 import { exprCost } from '../../ir/program/expr.ts';
 import type { Value } from '../../ir/program/lowering.ts';
 import { broadcastShapes } from '../../ir/tensor/shape.ts';
-import type { Topology } from '../../ir/topology.ts';
 import { truth } from '../../ops/elementwise/numeric.ts';
 import { indexOperations, type Link, type ScoreChain } from '../../passes/attention/score-chain.ts';
 import { asHeads, type HeadLayout } from './heads.ts';
 import type { MatchLowering } from './match-lowering.ts';
-import { isScalar, OperandReader, rankTwo } from './operand-reader.ts';
+import { isScalar, OperandReader } from './operand-reader.ts';
 import { indexAxis } from './place-expr.ts';
 
 /** The stages of a score: as one expression, and where possible as options that kernels run fast. */
-export interface ScoreProgram {
-  readonly scoreMod: StepMod;
-  readonly options: ScoreOptions | null;
-}
+export type ScoreProgram = Pick<StepOptions, 'scoreMod' | 'options'>;
 
 /**
  * The most operations of a chain, and the most nodes that are evaluated for a score.
@@ -34,17 +36,15 @@ const MOST_EVALUATED = 4096;
 export function scoreProgram(
   { matmul, links, nodes }: ScoreChain,
   layout: HeadLayout,
-  scores: Shape,
   lowering: MatchLowering,
-  topology: Topology,
 ): ScoreProgram | null {
   if (nodes.size > MOST_OPERATIONS) return null;
-  const reader = new OperandReader(lowering, layout, scores, topology);
+  const reader = new OperandReader(lowering, layout);
   let expr: Expr = score;
   // A link may read the scores a second time, as they were before any link.
   const before = new Map<number, Expr>([[matmul.outputs[0].id, score]]);
   for (const { node } of links) {
-    if (!sameShape(lowering.desc(node.outputs[0].id).shape, scores)) return null;
+    if (!sameShape(lowering.desc(node.outputs[0].id).shape, layout.scores)) return null;
     if (node.kind !== 'TypeCast') {
       const operands: Expr[] = [];
       for (const t of node.inputs) {
@@ -61,7 +61,7 @@ export function scoreProgram(
   if (exprCost(expr) > MOST_EVALUATED) return null;
   return {
     scoreMod: { expr: toF32(expr), captures: reader.captures },
-    options: readsScoresOnce(links, before) ? scoreOptions(links, layout, scores, lowering, topology) : null,
+    options: readsScoresOnce(links, before) ? scoreOptions(links, layout, lowering) : null,
   };
 }
 
@@ -69,27 +69,20 @@ function readsScoresOnce(links: readonly Link[], scores: ReadonlyMap<number, Exp
   return links.every(({ node, score: at }) => node.inputs.every((t, n) => n === at || !scores.has(t.id)));
 }
 
-interface Factor {
-  readonly value: number;
-  readonly inverse: boolean;
-}
-
 /** The chain as options, where it has their meaning and order; else null. */
 function scoreOptions(
   links: readonly Link[],
   layout: HeadLayout,
-  scores: Shape,
   lowering: MatchLowering,
-  topology: Topology,
 ): ScoreOptions | null {
-  const { builder } = lowering;
+  const { builder, topology } = lowering;
   const scalarOf = (tensor: number): Value | null => {
     if (topology.producers.has(tensor) && indexOperations(tensor, topology).length > 0) return null;
     const value = lowering.value(tensor);
     return isScalar(value.desc.shape) ? value : null;
   };
-  let scale: Factor[] = [];
-  let softcap: Factor[] | null = null;
+  let scale: ScalarProduct['factors'] = [];
+  let softcap: ScalarProduct['factors'] | null = null;
   let bias: Value | null = null;
   let mask: Value | null = null;
   let diagonal: StepDiagonal | undefined;
@@ -126,8 +119,7 @@ function scoreOptions(
       case 'Add': {
         if (bias) return null;
         if (indexOperations(other, topology).length > 0) return null;
-        const value = lowering.value(other);
-        bias = asHeads(builder, rankTwo(builder, value), layout, 'broadcast');
+        bias = asHeads(builder, lowering.value(other), layout, 'broadcast');
         break;
       }
       case 'Select': {
@@ -143,12 +135,12 @@ function scoreOptions(
           mask = mask === null ? visible : bothMasks(lowering, mask, visible);
           break;
         }
-        const found = keeps && !diagonal ? diagonalOf(condition, scores, lowering, topology) : null;
+        const found = keeps && !diagonal ? diagonalOf(condition, layout, lowering) : null;
         if (found) {
           diagonal = found;
           break;
         }
-        const reader = new OperandReader(lowering, layout, scores, topology);
+        const reader = new OperandReader(lowering, layout);
         const holds = reader.read(condition);
         if (holds === null || maskMod) return null;
         maskMod = { expr: keeps ? truth(holds) : not(truth(holds)), captures: reader.captures };
@@ -172,7 +164,7 @@ function scoreOptions(
 
 function visibleMask(lowering: MatchLowering, condition: Value, layout: HeadLayout, keeps: boolean): Value {
   const { builder } = lowering;
-  const mask = asHeads(builder, rankTwo(builder, condition), layout, 'broadcast');
+  const mask = asHeads(builder, condition, layout, 'broadcast');
   if (keeps) return mask;
   const visible = builder.temporary(mask.desc.shape, 'bool');
   builder.map(not(input(0, 'bool')), [mask], visible);
@@ -187,12 +179,8 @@ function bothMasks({ builder }: MatchLowering, a: Value, b: Value): Value {
 }
 
 /** GreaterEqual(query index [+ scalar]* [− scalar]*, key index): the causal mask with its diagonal moved. */
-function diagonalOf(
-  condition: number,
-  scores: Shape,
-  lowering: MatchLowering,
-  { producers }: Topology,
-): StepDiagonal | null {
+function diagonalOf(condition: number, { scores }: HeadLayout, lowering: MatchLowering): StepDiagonal | null {
+  const { producers } = lowering.topology;
   const compare = producers.get(condition);
   if (compare?.kind !== 'GreaterEqual') return null;
   const axisAt = (tensor: number): number | null => {
@@ -200,7 +188,7 @@ function diagonalOf(
     return node?.kind === 'GenIndex' ? indexAxis(node, lowering.desc(tensor).shape, scores) : null;
   };
   if (axisAt(compare.inputs[1].id) !== -1) return null;
-  const offset: { readonly value: number; readonly negative: boolean }[] = [];
+  const offset: StepDiagonal['offset'][number][] = [];
   let row = compare.inputs[0].id;
   for (;;) {
     const node: GraphNode | undefined = producers.get(row);

@@ -3,24 +3,13 @@ import { viewStrides } from '../../ir/program/views.ts';
 import { numbersOf } from '../../ir/schema/attribute.ts';
 import { constantTensor } from '../../ops/layout/constant.ts';
 import { transposeOrder } from '../../ops/layout/layout.ts';
-import type { MatchLowering } from './match-lowering.ts';
+import { lowerNode, type MatchLowering } from './match-lowering.ts';
 
 /**
  * Writes operations around an attention call one by one; layout operations become views.
  */
 export function lowerAround(nodes: readonly GraphNode[], lowering: MatchLowering): void {
-  const { builder } = lowering;
-  for (const node of nodes) {
-    if (isView(node, lowering)) continue;
-    const inputs = node.inputs.map(t => lowering.value(t.id));
-    const outputs = node.outputs.map(t => lowering.result(t.id));
-    const call = {
-      attributes: node.attributes,
-      inputs: node.inputs.map(t => lowering.tensor(t.id)),
-      outputs: node.outputs.map(t => lowering.tensor(t.id)),
-    };
-    node.operation.lower?.(builder.lowering(inputs, outputs), call);
-  }
+  for (const node of nodes) if (!isView(node, lowering)) lowerNode(node, lowering);
 }
 
 /**
@@ -33,10 +22,8 @@ function isView(node: GraphNode, lowering: MatchLowering): boolean {
   const [output] = node.outputs;
   if (builder.valueOf(output.id)) return false;
   if (node.kind === 'Constant') {
-    builder.alias(
-      output.id,
-      builder.constant(constantTensor(node.attributes, lowering.desc(output.id).dtype)),
-    );
+    const numbers = constantTensor(node.attributes, lowering.desc(output.id).dtype);
+    builder.alias(output.id, builder.constant(numbers));
     return true;
   }
   const from = lowering.value(input.id);

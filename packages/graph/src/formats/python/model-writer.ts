@@ -4,7 +4,6 @@ import { groupOperations, type OperationGroup } from '../../compile/partition.ts
 import { InvalidGraphError, UnsupportedOperationError } from '../../errors.ts';
 import { describeNode, type GraphNode } from '../../ir/node.ts';
 import type { Program, ProgramValue } from '../../ir/program/program.ts';
-import { programBuilder } from '../../ir/program/program-builder.ts';
 import { storageDType } from '../../ir/tensor/dtype.ts';
 import type { LogicalTensor } from '../../ir/tensor/logical-tensor.ts';
 import type { Topology } from '../../ir/topology.ts';
@@ -127,11 +126,10 @@ export class ModelWriter implements ModelLines {
       tensors.map(({ id }) => this.#dense(id));
     const { inputs, outputs } = boundary(nodes, new Set(nodes), this.#topology);
     const group = { nodes, match, topology: this.#topology, inputs: dense(inputs), outputs: dense(outputs) };
-    const builder = programBuilder();
-    const written = writeMatch(group, match.form, builder, this.#shaped);
-    if (written !== 'written') return written.reason;
+    const written = writeMatch(group, match.form, this.#shaped);
+    if (typeof written === 'string') return written;
     try {
-      this.#program(builder.build(), nodes[nodes.length - 1]);
+      this.#program(written, nodes[nodes.length - 1]);
       return 'written';
     } catch (error) {
       if (!(error instanceof CutError)) throw error;

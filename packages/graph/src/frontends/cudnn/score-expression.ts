@@ -17,7 +17,7 @@ export interface ScoreExpression {
 }
 
 /** (B, Hq, Sq, Skv): heads are one dimension. */
-const layout = { batch: [1, 1], B: 1, H: 1 };
+const layout = { batch: [1, 1] };
 
 /**
  * Runs a score program and reads its operations as an expression.
