@@ -1,13 +1,7 @@
-import type { TensorDesc } from '@tilewise/core';
-import {
-  ownerOf,
-  type PrimitiveStep,
-  type Program,
-  type ProgramValue,
-  type Step,
-} from '../../ir/program/program.ts';
+import { elementCount, type TensorDesc } from '@tilewise/core';
+import type { PrimitiveStep, Program, ProgramValue, Step } from '../../ir/program/program.ts';
 import { viewStrides } from '../../ir/program/views.ts';
-import { touched } from '../memory-plan.ts';
+import { usersOf } from './placed-step.ts';
 
 /**
  * Computes a sum over all matrices of a batch of products, as the gradient by a weight is, as one product:
@@ -15,22 +9,17 @@ import { touched } from '../memory-plan.ts';
  */
 export function foldBatchSums(program: Program): Program {
   const values = [...program.values];
+  const users = usersOf(program);
   const products = new Map<number, PrimitiveStep>();
-  const uses = new Map<number, number>();
-  for (const step of program.steps) {
-    for (const value of touched(step)) {
-      const owner = ownerOf(value, values);
-      uses.set(owner, (uses.get(owner) ?? 0) + 1);
-    }
+  for (const step of program.steps)
     if (step.kind === 'primitive' && step.primitive.kind === 'matmul') products.set(step.outputs[0], step);
-  }
   const folded = new Set<Step>();
   const steps = program.steps.map(step => {
     if (step.kind !== 'primitive' || !isPlainSum(step)) return step;
     const [input] = step.inputs;
     const product = products.get(input);
-    // What writes the batch and what sums it up are its only uses.
-    if (!product || values[input].kind !== 'temporary' || uses.get(input) !== 2) return step;
+    // What writes the batch and what sums it up are its only users.
+    if (!product || values[input].kind !== 'temporary' || users.get(input)?.size !== 2) return step;
     const made = foldedProduct(product, step, values);
     if (made) folded.add(product);
     return made ?? step;
@@ -63,7 +52,7 @@ function foldedProduct(
   if (!isWhole || !isBatched) return null;
   const [M, N] = sum.domain.slice(-2);
   const rowsFirst = [batch, ...A.shape.keys()].filter((d, n, all) => all.indexOf(d) === n);
-  const depth = A.shape.reduce((product, n) => product * n, 1) / M;
+  const depth = elementCount(A.shape) / M;
   const wide = flattened(permutedDesc(A, rowsFirst), [M, depth]);
   const tall = flattened(B, [depth, N]);
   if (!wide || !tall) return null;

@@ -2,7 +2,7 @@ import { elementCount } from '@tilewise/core';
 import { constant } from '@tilewise/core/expr';
 import { inputName } from '@tilewise/core/primitive';
 import { ownerOf, type Program, type ProgramValue, type Step } from '../../ir/program/program.ts';
-import { expressionOf, isPlaced, withInputs } from './placed-step.ts';
+import { expressionOf, isPlaced, withExpression, withInputs } from './placed-step.ts';
 
 /**
  * Writes constants of one element into the expressions that read them, so that no tensor is bound for them.
@@ -20,10 +20,7 @@ function withConstants(step: Step, values: readonly ProgramValue[]): Step {
     const known = inputs.indexOf(step.inputs[at]);
     return { ...load, name: inputName(known >= 0 ? known : inputs.push(step.inputs[at]) - 1) };
   });
-  if (value === null || inputs.length === 0) return step;
-  const { primitive } = step;
-  const folded = primitive.kind === 'map' ? { ...primitive, value } : { ...primitive, element: value };
-  return { ...step, primitive: folded, inputs };
+  return value === null || inputs.length === 0 ? step : withExpression(step, value, inputs);
 }
 
 /** The number that a value is, if it is a constant f32; null for any other value. */

@@ -62,6 +62,13 @@ test.each(['LayerNorm', 'RMSNorm'] as const)('%s is one step, and so is its grad
   expect(await kindsOf(b)).toEqual(['rows']);
 });
 
+test('a map that is read beside its own transpose is stored', async () => {
+  const g = new GraphBuilder();
+  const y = g.op('Exp', [g.input([3, 3])]);
+  g.op('Add', [y, g.op('StaticTranspose', [y], { order: [1, 0] })]);
+  expect(await kindsOf(g)).toEqual(['map', 'map']);
+});
+
 test('a product computes its bias, its activation and its residual', async () => {
   const g = new GraphBuilder();
   const product = g.op('MatMul', [g.input([2, 3, 4]), g.input([4, 5])]);

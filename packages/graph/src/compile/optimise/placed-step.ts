@@ -1,4 +1,4 @@
-import type { Expr, Shape } from '@tilewise/core';
+import { type Expr, isContiguous, type Shape, sameShape } from '@tilewise/core';
 import { inputName, type MapPrimitive, type ReducePrimitive } from '@tilewise/core/primitive';
 import { rewriteExpr } from '../../ir/program/expr.ts';
 import {
@@ -9,6 +9,7 @@ import {
   type Step,
 } from '../../ir/program/program.ts';
 import { touched } from '../memory-plan.ts';
+import { isCopy } from '../overwrites.ts';
 
 /** A step that computes an expression at each place of a shape. */
 export interface PlacedStep extends PrimitiveStep {
@@ -38,6 +39,28 @@ export const isExtreme = ({ primitive }: PlacedStep): boolean =>
 /** The expression that a step computes at each place. */
 export const expressionOf = ({ primitive }: PlacedStep): Expr =>
   primitive.kind === 'map' ? primitive.value : primitive.element;
+
+/** A step that computes another expression, of other inputs. */
+export function withExpression<S extends PlacedStep>(step: S, expr: Expr, inputs: readonly number[]): S {
+  const { primitive } = step;
+  const changed = primitive.kind === 'map' ? { ...primitive, value: expr } : { ...primitive, element: expr };
+  return { ...step, primitive: changed, inputs };
+}
+
+/** Whether a step copies a dense tensor to a dense temporary of the same shape, perhaps of another dtype. */
+export function isDenseCopy(
+  { primitive, inputs, outputs }: PrimitiveStep,
+  values: readonly ProgramValue[],
+): boolean {
+  const [from, to] = [values[inputs[0]], values[outputs[0]]];
+  return (
+    inputs.length === 1 &&
+    isCopy(primitive) &&
+    to.kind === 'temporary' &&
+    sameShape(from.desc.shape, to.desc.shape) &&
+    [from, to].every(({ desc: { shape, strides } }) => isContiguous(shape, strides))
+  );
+}
 
 /** The places for which a step computes its expression. */
 export const placesOf = ({ primitive, outputs }: PlacedStep, values: readonly ProgramValue[]): Shape =>

@@ -1,4 +1,4 @@
-import { type DType, isContiguous } from '@tilewise/core';
+import type { DType } from '@tilewise/core';
 import {
   ownerOf,
   type PrimitiveStep,
@@ -7,6 +7,7 @@ import {
   type Step,
 } from '../../ir/program/program.ts';
 import { touched } from '../memory-plan.ts';
+import { isDenseCopy } from './placed-step.ts';
 
 /** Floats that f32 holds exactly. */
 const widened: readonly DType[] = ['f16', 'bf16'];
@@ -48,16 +49,7 @@ export function readStored({ values, steps }: Program): Program {
 
 /** Whether a step casts a dense tensor of 16-bit floats to a dense f32 temporary of the same shape. */
 function isWidening(step: Step, values: readonly ProgramValue[]): step is PrimitiveStep {
-  if (step.kind !== 'primitive' || step.primitive.kind !== 'map') return false;
-  const { value } = step.primitive;
-  const [from, to] = [values[step.inputs[0]], values[step.outputs[0]]];
-  return (
-    value.kind === 'load' &&
-    value.index.length === 0 &&
-    to.kind === 'temporary' &&
-    to.desc.dtype === 'f32' &&
-    widened.includes(from.desc.dtype) &&
-    `${from.desc.shape}` === `${to.desc.shape}` &&
-    [from, to].every(({ desc: { shape, strides } }) => isContiguous(shape, strides))
-  );
+  if (step.kind !== 'primitive' || !isDenseCopy(step, values)) return false;
+  const [from, to] = [step.inputs[0], step.outputs[0]].map(value => values[value].desc.dtype);
+  return to === 'f32' && widened.includes(from);
 }

@@ -1,4 +1,5 @@
 import type { Program, ProgramValue, Step } from '../../ir/program/program.ts';
+import { placeKey } from './placed-step.ts';
 
 /**
  * Leaves out a reduction that an earlier one is already, such as the mean of a row that the gradient of a
@@ -16,7 +17,7 @@ export function reuseReductions(program: Program): Program {
       continue;
     }
     const { dtype, shape } = values[output].desc;
-    const inputs = step.inputs.map(value => placeOf(value, values));
+    const inputs = step.inputs.map(value => placeKey(value, values));
     const key = JSON.stringify([step.primitive, inputs, dtype, shape]);
     const earlier = known.get(key);
     if (earlier === undefined) {
@@ -25,13 +26,6 @@ export function reuseReductions(program: Program): Program {
     } else becomeViews(output, earlier, values);
   }
   return { values, steps };
-}
-
-/** Where a value lies: values that lie in one place are the same tensor. */
-function placeOf(n: number, values: readonly ProgramValue[]): unknown {
-  const value = values[n];
-  const { shape, strides } = value.desc;
-  return value.kind === 'view' ? [value.of, value.offset ?? 0, shape, strides] : [n, 0, shape, strides];
 }
 
 /** Makes a value and its views views of another value of the same shape. */

@@ -1,4 +1,4 @@
-import { type Expr, sameShape } from '@tilewise/core';
+import { type Expr, elementCount, sameShape } from '@tilewise/core';
 import {
   ownerOf,
   type PrimitiveStep,
@@ -73,9 +73,7 @@ function readInPlace({ source, from, target }: Copy, values: ProgramValue[], use
 function writeInPlace({ source, from, target }: Copy, values: ProgramValue[], uses: Uses): boolean {
   const owner = ownerOf(source, values);
   if (values[owner].kind !== 'temporary' || ownerOf(target, values) === owner) return false;
-  const { shape } = values[owner].desc;
-  const count = (extents: readonly number[]): number => extents.reduce((n, extent) => n * extent, 1);
-  if (count(shape) !== count(from.shape)) return false;
+  if (elementCount(values[owner].desc.shape) !== elementCount(from.shape)) return false;
   return move(owner, from, ownerOf(target, values), layoutIn(values[target]), values, uses);
 }
 

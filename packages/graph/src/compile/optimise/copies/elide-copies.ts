@@ -1,5 +1,5 @@
-import { isContiguous, sameShape } from '@tilewise/core';
 import { ownerOf, type PrimitiveStep, type Program, type ProgramValue } from '../../../ir/program/program.ts';
+import { isDenseCopy } from '../placed-step.ts';
 
 /**
  * Leaves out copies of contiguous tensors, as a reshape makes: what reads the copy reads the tensor. Both
@@ -13,7 +13,7 @@ export function elideCopies(program: Program): Program {
     // Attention names its values; operations in place write a value twice.
     if (step.kind !== 'primitive' || step.primitive.kind === 'tensor-scatter') return program;
     const read = { ...step, inputs: step.inputs.map(value => throughCopies(value, values, elided)) };
-    if (isCopy(read, values)) elided.set(step.outputs[0], ownerOf(read.inputs[0], values));
+    if (isElided(read, values)) elided.set(step.outputs[0], ownerOf(read.inputs[0], values));
     else steps.push(read);
   }
   return { values, steps };
@@ -25,18 +25,10 @@ function throughCopies(value: number, values: ProgramValue[], elided: ReadonlyMa
   return from === undefined ? value : values.push({ kind: 'view', of: from, desc: values[value].desc }) - 1;
 }
 
-function isCopy({ primitive, inputs, outputs }: PrimitiveStep, values: readonly ProgramValue[]): boolean {
-  if (primitive.kind !== 'map' || inputs.length !== 1) return false;
-  const { value } = primitive;
-  const [from, to] = [values[inputs[0]], values[outputs[0]]];
+function isElided(step: PrimitiveStep, values: readonly ProgramValue[]): boolean {
+  if (!isDenseCopy(step, values)) return false;
+  const [from, to] = [step.inputs[0], step.outputs[0]];
   return (
-    value.kind === 'load' &&
-    value.index.length === 0 &&
-    to.kind === 'temporary' &&
-    values[ownerOf(inputs[0], values)].kind === 'temporary' &&
-    from.desc.dtype === to.desc.dtype &&
-    sameShape(from.desc.shape, to.desc.shape) &&
-    isContiguous(from.desc.shape, from.desc.strides) &&
-    isContiguous(to.desc.shape, to.desc.strides)
+    values[ownerOf(from, values)].kind === 'temporary' && values[from].desc.dtype === values[to].desc.dtype
   );
 }

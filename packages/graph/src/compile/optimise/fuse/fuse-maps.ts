@@ -1,8 +1,8 @@
 import { type Expr, sameShape } from '@tilewise/core';
-import { nodes } from '@tilewise/core/expr';
+import { loads, nodes } from '@tilewise/core/expr';
 import { inputName } from '@tilewise/core/primitive';
 import { exprType, rewriteExpr } from '../../../ir/program/expr.ts';
-import type { Program, ProgramValue, Step } from '../../../ir/program/program.ts';
+import { ownerOf, type Program, type ProgramValue, type Step } from '../../../ir/program/program.ts';
 import { touched } from '../../memory-plan.ts';
 import {
   expressionOf,
@@ -13,6 +13,8 @@ import {
   type MapStep,
   type PlacedStep,
   placesOf,
+  usersOf,
+  withExpression,
 } from '../placed-step.ts';
 
 /** The most tensors that one kernel reads: with the output, the eight bindings that every device has. */
@@ -40,8 +42,8 @@ interface Waiting {
 export function fuseMaps(program: Program, intoReductions = false): Program {
   const { values } = program;
   const isSum = (step: Step): step is PlacedStep => isPlaced(step) && !isExtreme(step);
-  const isReader: Uses['isReader'] = intoReductions ? isSum : isMap;
-  const uses = { ...usesOf(program), isReader };
+  const isReader: IsReader = intoReductions ? isSum : isMap;
+  const users = usersOf(program);
   const waiting = new Map<number, Waiting>();
   const steps: Step[] = [];
   for (const step of program.steps) {
@@ -56,7 +58,7 @@ export function fuseMaps(program: Program, intoReductions = false): Program {
       continue;
     }
     const [output] = fused.outputs;
-    const readers = readersOf(output, fused, values, uses);
+    const readers = readersOf(output, fused, values, users, isReader);
     if (readers > 0) waiting.set(output, { step: fused, readers });
     else steps.push(fused);
   }
@@ -94,10 +96,7 @@ function withProducers(
   }
   if (producers.size === 0) return { fused: step, left };
   const order = [...inputs];
-  const value = composed(step, producers, order);
-  const { primitive } = step;
-  const fused = primitive.kind === 'map' ? { ...primitive, value } : { ...primitive, element: value };
-  return { fused: { ...step, primitive: fused, inputs: order }, left };
+  return { fused: withExpression(step, composed(step, producers, order), order), left };
 }
 
 const sizeOf = (step: PlacedStep): number => nodes(expressionOf(step)).length;
@@ -128,22 +127,8 @@ function composed(
 
 const noProducers: ReadonlyMap<number, MapStep> = new Map();
 
-interface Uses {
-  /** The steps that touch a value. */
-  readonly of: ReadonlyMap<number, readonly Step[]>;
-  /** Values that have views. */
-  readonly viewed: ReadonlySet<number>;
-  /** Whether a step may compute the maps that it reads. */
-  readonly isReader: (step: Step) => step is PlacedStep;
-}
-
-function usesOf({ values, steps }: Program): Pick<Uses, 'of' | 'viewed'> {
-  const of = new Map<number, Step[]>();
-  for (const step of steps) {
-    for (const value of new Set(touched(step))) of.set(value, [...(of.get(value) ?? []), step]);
-  }
-  return { of, viewed: new Set(values.flatMap(value => (value.kind === 'view' ? [value.of] : []))) };
-}
+/** Whether a step may compute the maps that it reads. */
+type IsReader = (step: Step) => step is PlacedStep;
 
 /**
  * How many maps compute a result themselves: all its readers, if they read it element by element and storing
@@ -153,11 +138,12 @@ function readersOf(
   output: number,
   { primitive: { value } }: MapStep,
   values: readonly ProgramValue[],
-  uses: Uses,
+  users: ReturnType<typeof usersOf>,
+  isReader: IsReader,
 ): number {
   const { kind, desc } = values[output];
-  const [, ...readers] = uses.of.get(output) ?? [];
-  if (kind !== 'temporary' || uses.viewed.has(output)) return 0;
+  const [, ...readers] = users.get(output) ?? [];
+  if (kind !== 'temporary') return 0;
   if (readers.length > 1 && nodes(value).length > MOST_SHARED_NODES) return 0;
   const isExact = desc.dtype === 'f32' || desc.dtype === 'i32' || desc.dtype === 'bool';
   const isFused =
@@ -165,21 +151,19 @@ function readersOf(
     value.type === exprType(desc.dtype) &&
     readers.every(
       reader =>
-        uses.isReader(reader) &&
+        isReader(reader) &&
         sameShape(desc.shape, placesOf(reader, values)) &&
-        readsInPlace(reader, output),
+        readsInPlace(reader, output, values),
     );
   return isFused ? readers.length : 0;
 }
 
-/** Whether a map reads a value only at the element that it computes. */
-function readsInPlace(step: PlacedStep, value: number): boolean {
+/** Whether a map reads a value only at the element that it computes, and touches no view of the value. */
+function readsInPlace(step: PlacedStep, value: number, values: readonly ProgramValue[]): boolean {
   const { inputs } = step;
-  let inPlace = inputs.includes(value);
-  rewriteExpr(expressionOf(step), e => {
-    const at = loadedInput(e, inputs.length);
-    if (e.kind === 'load' && at !== null && inputs[at] === value && e.index.length > 0) inPlace = false;
-    return null;
-  });
-  return inPlace;
+  if (touched(step).some(other => other !== value && ownerOf(other, values) === value)) return false;
+  const isElsewhere = loads(expressionOf(step)).some(
+    e => inputs[loadedInput(e, inputs.length) ?? -1] === value && e.index.length > 0,
+  );
+  return inputs.includes(value) && !isElsewhere;
 }
