@@ -1,4 +1,4 @@
-import { checkObject, type TensorDesc } from '@tilewise/core';
+import { checkObject, InvalidArgumentError, type TensorDesc } from '@tilewise/core';
 import type { WorkTrace } from '@tilewise/core/engine';
 import type { TensorEngine } from '@tilewise/core/primitive';
 import type { PartitionPolicy } from './compile/partition.ts';
@@ -12,11 +12,12 @@ import type { GivenAttributes, TensorsOf } from './ir/schema/schema.ts';
 import type { LogicalTensor } from './ir/tensor/logical-tensor.ts';
 import type { KnownTensor } from './ir/tensor/storage.ts';
 import { type OperationKind, type OperationSchemas, operationOf } from './ops/table.ts';
-import type { Bindable } from './runtime/bindings/bindable.ts';
+import { type Bindable, knownTensors } from './runtime/bindings/bindable.ts';
 import type { Bindings } from './runtime/bindings/bindings.ts';
+import { checkIds } from './runtime/bindings/check-ids.ts';
 import { type CompiledGraph, compileGraph } from './runtime/compiled-graph.ts';
+import { executeOnce } from './runtime/compiled-partition.ts';
 import { checkEngine, type Partition, partitionGraph, partitionsToRun } from './runtime/partition.ts';
-import { runGraph } from './runtime/run-graph.ts';
 
 const standardHeader: GraphHeader = {
   version: '3.12.0',
@@ -123,8 +124,14 @@ export class Graph extends GraphBuilder {
     options: { readonly policy?: PartitionPolicy | undefined } = {},
   ): Promise<Record<number, T>> {
     checkObject('inputs', inputs);
-    this.finalize();
-    return runGraph(this.topology, this.partitions(options), engine, inputs);
+    const { topology } = this.finalize();
+    const partitions = this.partitions(options);
+    checkIds(inputs, topology.described, topology);
+    const missing = topology.inputs.find(({ id }) => inputs[id] === undefined);
+    if (missing)
+      throw new InvalidArgumentError(`tensor ${missing.id}`, 'is an input of the graph and is not bound');
+    const known = knownTensors(topology.inputs, inputs);
+    return executeOnce(compileGraph(topology, partitions, engine, known, { kept: true }), inputs);
   }
 
   /** The graph in oneDNN's format; `formatJson` writes it as text. */

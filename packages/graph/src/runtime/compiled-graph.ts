@@ -4,7 +4,7 @@ import { hostPrimitives, type TensorEngine } from '@tilewise/core/primitive';
 import type { Overwrites } from '../compile/overwrites.ts';
 import type { LogicalTensor } from '../ir/tensor/logical-tensor.ts';
 import { isScalarValue } from '../ir/tensor/scalar.ts';
-import { type KnownTensor, scalarTensor, storageDesc } from '../ir/tensor/storage.ts';
+import { type KnownTensor, knownOf, scalarTensor, storageDesc } from '../ir/tensor/storage.ts';
 import type { Topology } from '../ir/topology.ts';
 import { type Bindable, checkBound } from './bindings/bindable.ts';
 import { type Bindings, checkBindings } from './bindings/bindings.ts';
@@ -72,7 +72,7 @@ export function compileGraph<T extends TensorDesc>(
     for (const partition of parts) {
       if (partition.outputs.length === 0) continue;
       const compiled = partition.compile(engine, { ...sharing, inputs: picked(known, partition.inputs) });
-      for (const t of compiled.outputs) known.set(t.id, knownOf(t));
+      for (const t of compiled.outputs) known.set(t.id, knownOf(t, storageDesc(t)));
       partitions.push(compiled);
       names.push(nameOf(topology, partition));
     }
@@ -263,9 +263,4 @@ function picked<V>(all: ReadonlyMap<number, V>, tensors: readonly LogicalTensor[
     if (value !== undefined) found[id] = value;
   }
   return found;
-}
-
-function knownOf(tensor: LogicalTensor): KnownTensor {
-  const { shape, strides } = storageDesc(tensor);
-  return tensor.dtype === 'i64' ? { shape: shape.slice(0, -1) } : { shape, strides };
 }

@@ -5,7 +5,13 @@ import { type Overwrites, overwritesOf } from '../compile/overwrites.ts';
 import type { LogicalTensor } from '../ir/tensor/logical-tensor.ts';
 import { storageDesc } from '../ir/tensor/storage.ts';
 import type { Bindable } from './bindings/bindable.ts';
-import { type Bindings, type Checked, checkBindings, checkEncodable } from './bindings/bindings.ts';
+import {
+  type Bindings,
+  type Checked,
+  checkBindings,
+  checkEncodable,
+  type Ends,
+} from './bindings/bindings.ts';
 import { contents, Uploads } from './bindings/uploads.ts';
 import { SerialQueue } from './serial-queue.ts';
 import { type BoundTensors, type Executable, prepareProgram } from './steps/executable.ts';
@@ -86,13 +92,15 @@ export async function executeOnce<T extends TensorDesc>(
   }
 }
 
+/** A compiled partition for its holders, who check that they have not released it. */
+export type SharedPartition<T extends TensorDesc> = Omit<CompiledPartition<T>, 'encode'>;
+
 /** Prepares a compiled program for an engine. */
-export function compiledPartition<T extends TensorDesc>(
+export function sharedPartition<T extends TensorDesc>(
   engine: TensorEngine<T>,
   compiled: CompiledProgram,
-  inputs: readonly LogicalTensor[],
-  outputs: readonly LogicalTensor[],
-): CompiledPartition<T> {
+  { inputs, outputs }: Pick<Ends, 'inputs' | 'outputs'>,
+): SharedPartition<T> {
   const executable = prepareProgram(engine, compiled.program);
   let operations: Executable<T> | undefined;
   const resolved = (t: LogicalTensor): LogicalTensor => compiled.tensors.get(t.id) ?? t;
@@ -143,30 +151,6 @@ export function compiledPartition<T extends TensorDesc>(
     return work;
   }
 
-  function prepareEncode(bindings: Bindings<Bindable<T>>): (target: object) => void {
-    turns.check();
-    const { recording } = engine;
-    if (!recording) {
-      throw new UnsupportedError(engine.name, ['an engine of the host has nothing to encode in']);
-    }
-    const checked = checkBindings(engine.primitives, own, bindings);
-    checkEncodable(checked);
-    const record = prepare(
-      boundTensors(checked, t => kept.of(t)),
-      true,
-    );
-    return target => {
-      turns.check();
-      recording.encode(target, record);
-    };
-  }
-
-  function prepareRun(bindings: Bindings<Bindable<T>>, upload: (tensor: Tensor) => T): (() => void) | null {
-    turns.check();
-    const bound = boundTensors(checkBindings(engine.primitives, own, bindings), upload);
-    return turns.isTaken || !executable.isOne(bound) ? null : prepare(bound, false);
-  }
-
   return {
     ...own,
     kernel: compiled.kernel,
@@ -178,17 +162,22 @@ export function compiledPartition<T extends TensorDesc>(
       const checked = checkBindings(engine.primitives, own, bindings);
       return turns.run(() => run(checked));
     },
-    encode(target, bindings) {
-      prepareEncode(bindings)(target);
+    prepareEncode(bindings) {
+      const { recording } = engine;
+      if (!recording) {
+        throw new UnsupportedError(engine.name, ['an engine of the host has nothing to encode in']);
+      }
+      const checked = checkBindings(engine.primitives, own, bindings);
+      checkEncodable(checked);
+      const bound = boundTensors(checked, t => kept.of(t));
+      const record = prepare(bound, true);
+      return target => recording.encode(target, record);
     },
-    prepareEncode,
-    prepareRun,
-    runBound(bound) {
-      turns.check();
-      if (turns.isTaken) return turns.run(async () => runProgram(bound));
-      const waiting = runProgram(bound);
-      return waiting && turns.run(() => waiting);
+    prepareRun(bindings, upload) {
+      const bound = boundTensors(checkBindings(engine.primitives, own, bindings), upload);
+      return turns.isTaken || !executable.isOne(bound) ? null : prepare(bound, false);
     },
+    runBound: bound => turns.runSoon(() => runProgram(bound)),
     release() {
       turns.release(() => {
         executable.release();

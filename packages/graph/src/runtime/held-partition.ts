@@ -1,6 +1,7 @@
 import type { TensorDesc } from '@tilewise/core';
 import type { Bindings } from './bindings/bindings.ts';
 import type { CompiledPartition } from './compiled-partition.ts';
+import type { Holding } from './compiled-partition-cache.ts';
 import { SerialQueue } from './serial-queue.ts';
 
 /**
@@ -8,9 +9,8 @@ import { SerialQueue } from './serial-queue.ts';
  * @param check refuses bindings for tensors of other graphs.
  */
 export function heldPartition<T extends TensorDesc>(
-  shared: CompiledPartition<T>,
+  { shared, letGo }: Holding<T>,
   check: (bindings: Bindings<unknown>) => void,
-  letGo: () => void,
 ): CompiledPartition<T> {
   const turns = new SerialQueue('partition');
   const prepareEncode: CompiledPartition<T>['prepareEncode'] = bindings => {
@@ -41,12 +41,7 @@ export function heldPartition<T extends TensorDesc>(
       check(bindings);
       return turns.isTaken ? null : shared.prepareRun(bindings, upload);
     },
-    runBound(bound) {
-      turns.check();
-      if (turns.isTaken) return turns.run(async () => shared.runBound(bound));
-      const waiting = shared.runBound(bound);
-      return waiting && turns.run(() => waiting);
-    },
+    runBound: bound => turns.runSoon(() => shared.runBound(bound)),
     release: () => turns.release(letGo),
   };
 }

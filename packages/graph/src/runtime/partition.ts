@@ -14,16 +14,23 @@ import { describeNode, type GraphNode } from '../ir/node.ts';
 import { operandForm } from '../ir/program/attention-call.ts';
 import { exactJson } from '../ir/schema/exact-json.ts';
 import { checkTensor } from '../ir/tensor/check-tensor.ts';
-import { describeTensor, type LogicalTensor, UNKNOWN } from '../ir/tensor/logical-tensor.ts';
+import { describeTensor, type LogicalTensor } from '../ir/tensor/logical-tensor.ts';
+import { admits } from '../ir/tensor/shape.ts';
 import type { KnownTensor } from '../ir/tensor/storage.ts';
 import type { Topology } from '../ir/topology.ts';
 import { attentionNames } from '../ops/attention/names.ts';
+import { comeFromOutside, leaves } from '../passes/fuse/convex.ts';
 import type { Match } from '../passes/match.ts';
 import { type Bindable, knownTensors } from './bindings/bindable.ts';
 import type { Bindings } from './bindings/bindings.ts';
 import { checkIds } from './bindings/check-ids.ts';
-import { type CompiledPartition, compiledPartition, executeOnce } from './compiled-partition.ts';
-import { compiledPartitions } from './compiled-partition-cache.ts';
+import {
+  type CompiledPartition,
+  executeOnce,
+  type SharedPartition,
+  sharedPartition,
+} from './compiled-partition.ts';
+import { type Holding, holdPartition } from './compiled-partition-cache.ts';
 import { heldPartition } from './held-partition.ts';
 
 /** Tensors of a partition by their ids. */
@@ -149,20 +156,20 @@ function createPartition(
       inputs: withKnown('inputs', inputs, knownInputs),
       outputs: withKnown('outputs', outputs, knownOutputs),
     };
-    const make = (): CompiledPartition<T> => {
+    const make = (): SharedPartition<T> => {
       const compiled = compileGroup(group, engine as unknown as TensorEngine<TensorDesc>);
-      return compiledPartition(engine, compiled, group.inputs, group.outputs);
+      return sharedPartition(engine, compiled, group);
     };
-    const ends = { inputs: group.inputs, outputs: group.outputs };
-    const heldBy = (shared: CompiledPartition<T>, letGo: () => void): CompiledPartition<T> =>
-      heldPartition(shared, bindings => checkIds(bindings, topology.described, ends), letGo);
-    if (!cached) {
-      const own = make();
-      return heldBy(own, () => own.release());
-    }
-    const operations = nodes.map(node => [node.kind, node.attributes, node.inputs, node.outputs]);
-    const key = exactJson([operations, kind, group.inputs, group.outputs]);
-    return compiledPartitions(engine).hold(key, make, kept, heldBy);
+    const hold = (): Holding<T> => {
+      if (!cached) {
+        const shared = make();
+        return { shared, letGo: shared.release };
+      }
+      const operations = nodes.map(node => [node.kind, node.attributes, node.inputs, node.outputs]);
+      const key = exactJson([operations, kind, group.inputs, group.outputs]);
+      return holdPartition(engine, key, make, kept);
+    };
+    return heldPartition(hold(), bindings => checkIds(bindings, topology.described, group));
   }
 
   return {
@@ -197,17 +204,9 @@ export function boundary(
 ): Pick<Partition, 'inputs' | 'outputs'> {
   const inputs = new Map<number, LogicalTensor>();
   const outputs = new Map<number, LogicalTensor>();
-  const isOwn = (id: number): boolean => {
-    const producer = topology.producers.get(id);
-    return producer !== undefined && members.has(producer);
-  };
   for (const node of nodes) {
-    for (const t of node.inputs) if (!isOwn(t.id)) inputs.set(t.id, t);
-    for (const t of node.outputs) {
-      const uses = topology.uses(t.id);
-      const leaves = uses.length === 0 || uses.some(use => use.node.kind === 'End' || !members.has(use.node));
-      if (leaves) outputs.set(t.id, t);
-    }
+    for (const t of node.inputs) if (comeFromOutside([t.id], members, topology)) inputs.set(t.id, t);
+    for (const t of node.outputs) if (leaves(t.id, members, topology)) outputs.set(t.id, t);
   }
   return { inputs: [...inputs.values()], outputs: [...outputs.values()] };
 }
@@ -228,10 +227,7 @@ export function withKnown(
     checkObject(`tensor ${t.id}`, given);
     const { shape, strides = null } = given;
     checkTensor(`tensor ${t.id}: `, { ...t, name: t.name, shape: shape ?? undefined, strides });
-    const fits =
-      t.shape === null ||
-      (t.shape.length === shape.length && t.shape.every((n, d) => n === UNKNOWN || n === shape[d]));
-    if (!fits) {
+    if (!admits(t.shape, shape)) {
       const rule = `is declared with the shape [${t.shape}], got [${shape}]`;
       throw new InvalidShapeError(`tensor ${describeTensor(t)}`, rule);
     }

@@ -7,7 +7,7 @@ import type { Topology } from '../ir/topology.ts';
 import { type Bindable, knownTensors } from './bindings/bindable.ts';
 import type { Bindings } from './bindings/bindings.ts';
 import { checkIds } from './bindings/check-ids.ts';
-import { compiledPartition, executeOnce } from './compiled-partition.ts';
+import { executeOnce, sharedPartition } from './compiled-partition.ts';
 import { checkEngine, withKnown } from './partition.ts';
 
 /**
@@ -34,7 +34,7 @@ export async function runInF32<T extends TensorDesc>(
   const tensors = resolveShapes(group);
   const program = writeOperations(group, tensors, inF32);
   const compiled = { program, kernel: 'operations', reasons: [], tensors } as const;
-  return executeOnce(compiledPartition(engine, compiled, group.inputs, group.outputs), bindings);
+  return executeOnce(sharedPartition(engine, compiled, group), bindings);
 }
 
 function inF32(tensor: LogicalTensor): TensorDesc {

@@ -33,6 +33,14 @@ export class SerialQueue {
     return result;
   }
 
+  /** Runs `work` at once where nothing runs or waits; gives a promise where the work takes longer. */
+  runSoon(work: () => Promise<void> | void): Promise<void> | void {
+    this.check();
+    if (this.isTaken) return this.run(async () => work());
+    const waiting = work();
+    return waiting && this.run(() => waiting);
+  }
+
   /**
    * Frees the memory after the queued work; a second call does nothing.
    */

@@ -24,6 +24,12 @@ export function broadcastShapes(operation: string, ...shapes: readonly LogicalSh
   });
 }
 
+/** Whether a tensor that is declared with a shape may have another one, whose extents are known. */
+export function admits(declared: LogicalShape, shape: readonly number[]): boolean {
+  if (declared === null) return true;
+  return declared.length === shape.length && declared.every((n, d) => n === UNKNOWN || n === shape[d]);
+}
+
 /**
  * The shape that a declaration and inference give together.
  * @throws InvalidShapeError naming the tensor when they contradict each other.

@@ -39,6 +39,11 @@ export function storageDesc(tensor: LogicalTensor): TensorDesc {
   return { dtype: storageDType(dtype), shape, strides: isGiven ? strides : contiguousStrides(shape) };
 }
 
+/** What is known of a logical tensor by a tensor of an engine that is bound to it. */
+export function knownOf({ dtype }: LogicalTensor, { shape, strides }: TensorDesc): KnownTensor {
+  return dtype === 'i64' ? { shape: shape.slice(0, -1) } : { shape, strides };
+}
+
 /**
  * A number as the tensor of a logical scalar.
  * @throws InvalidShapeError for a tensor of more numbers; InvalidArgumentError for a number that its dtype

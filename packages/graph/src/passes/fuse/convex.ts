@@ -13,6 +13,12 @@ export function comeFromOutside(
   });
 }
 
+/** Whether a tensor leaves operations that give it: it is read outside, by nothing, or by an `End`. */
+export function leaves(tensor: number, nodes: ReadonlySet<GraphNode>, { uses }: Topology): boolean {
+  const readers = uses(tensor);
+  return readers.length === 0 || readers.some(({ node }) => node.kind === 'End' || !nodes.has(node));
+}
+
 /**
  * Whether `results` are the only tensors that leave the operations: every other result is read, and inside
  * alone. (An `End` among the readers makes a tensor leave.)
@@ -22,13 +28,7 @@ export function isConvex(
   results: ReadonlySet<number>,
   topology: Topology,
 ): boolean {
-  for (const node of nodes) {
-    for (const { id } of node.outputs) {
-      if (results.has(id)) continue;
-      const uses = topology.uses(id);
-      if (uses.length === 0 || uses.some(use => use.node.kind === 'End' || !nodes.has(use.node)))
-        return false;
-    }
-  }
-  return true;
+  return [...nodes].every(({ outputs }) =>
+    outputs.every(({ id }) => results.has(id) || !leaves(id, nodes, topology)),
+  );
 }

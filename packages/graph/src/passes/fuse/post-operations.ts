@@ -1,6 +1,7 @@
 import type { GraphNode } from '../../ir/node.ts';
 import type { Topology } from '../../ir/topology.ts';
 import type { Match } from '../match.ts';
+import { leaves } from './convex.ts';
 import { fuseBefore, type IsFree } from './fuse.ts';
 
 /** Operations other than elementwise ones that may follow an operation and run with it. */
@@ -21,8 +22,8 @@ export function postOperations(anchor: GraphNode, topology: Topology, isFree: Is
   const open = new Set<number>();
   const grow = (node: GraphNode): void => {
     grown.add(node);
-    for (const { id } of node.inputs) if (open.has(id) && !isOpen(id, grown, topology)) open.delete(id);
-    for (const { id } of node.outputs) if (isOpen(id, grown, topology)) open.add(id);
+    for (const { id } of node.inputs) if (open.has(id) && !leaves(id, grown, topology)) open.delete(id);
+    for (const { id } of node.outputs) if (leaves(id, grown, topology)) open.add(id);
   };
   grow(anchor);
   let best = 1;
@@ -40,12 +41,6 @@ export function postOperations(anchor: GraphNode, topology: Topology, isFree: Is
   if (before.length + members.size < 2) return null;
   const nodes = new Set([...before, ...members]);
   return { kind: 'fused-operations', nodes, form: null };
-}
-
-/** Whether a tensor leaves operations. */
-function isOpen(tensor: number, nodes: ReadonlySet<GraphNode>, { uses }: Topology): boolean {
-  const readers = uses(tensor);
-  return readers.length === 0 || readers.some(({ node }) => !nodes.has(node));
 }
 
 function mayFollow({ kind, operation }: GraphNode): boolean {

@@ -9,7 +9,7 @@ import {
 } from '@tilewise/core';
 import { describeTensor, type LogicalTensor } from '../../ir/tensor/logical-tensor.ts';
 import { isScalarValue, type ScalarValue } from '../../ir/tensor/scalar.ts';
-import { type KnownTensor, scalarTensor } from '../../ir/tensor/storage.ts';
+import { type KnownTensor, knownOf, scalarTensor } from '../../ir/tensor/storage.ts';
 
 /**
  * A value that may be bound to a tensor of a graph: an engine tensor, a host tensor, or for a scalar a number
@@ -53,9 +53,7 @@ function knownTensor<T extends TensorDesc>(
   bound: Bindable<T> | undefined,
 ): KnownTensor {
   const host = isScalarValue(bound) ? scalarTensor(tensor, bound) : bound;
-  if (!isTensor(host)) return { shape: tensor.shape ?? [] };
-  const { shape, strides } = host;
-  return tensor.dtype === 'i64' ? { shape: shape.slice(0, -1) } : { shape, strides };
+  return isTensor(host) ? knownOf(tensor, host) : { shape: tensor.shape ?? [] };
 }
 
 function isTensor(x: unknown): x is TensorDesc {

@@ -87,7 +87,7 @@ export function prepareProgram<T extends TensorDesc>(
     throw error;
   }
 
-  const views = new RecentViews(engine, program.values);
+  const viewOf = recentViews(engine, program.values);
   const hostNumbers = createHostNumbers(program);
 
   /** The context of steps; `read` are numbers that were read back. */
@@ -100,7 +100,7 @@ export function prepareProgram<T extends TensorDesc>(
       const known = tensors[n];
       if (known) return known;
       const value = program.values[n];
-      const made = value.kind === 'view' ? views.of(n, tensor(value.of)) : boundTo(value, bound);
+      const made = value.kind === 'view' ? viewOf(n, tensor(value.of)) : boundTo(value, bound);
       tensors[n] = made;
       return made;
     };
@@ -232,25 +232,19 @@ function boundTo<T>(value: ProgramValue, bound: BoundTensors<T>): T {
   throw new Error(`no tensor for a ${value.kind} of the program`);
 }
 
-/** Views of the tensors that were bound last: the same tensors mostly come again. */
-class RecentViews<T extends TensorDesc> {
-  readonly #engine: TensorEngine<T>;
-  readonly #values: readonly ProgramValue[];
-  readonly #made: ({ readonly of: T; readonly view: T } | undefined)[] = [];
-
-  constructor(engine: TensorEngine<T>, values: readonly ProgramValue[]) {
-    this.#engine = engine;
-    this.#values = values;
-  }
-
-  /** The view of a tensor that a value of the program is. */
-  of(n: number, of: T): T {
-    const known = this.#made[n];
+/** Gives the view of a tensor that value n is. Keeps the last ones: the same tensors mostly come again. */
+function recentViews<T extends TensorDesc>(
+  { primitives }: TensorEngine<T>,
+  values: readonly ProgramValue[],
+): (n: number, of: T) => T {
+  const made: ({ readonly of: T; readonly view: T } | undefined)[] = [];
+  return (n, of) => {
+    const known = made[n];
     if (known?.of === of) return known.view;
-    const view = this.#engine.primitives.view(of, placeOf(this.#values[n]));
-    this.#made[n] = { of, view };
+    const view = primitives.view(of, placeOf(values[n]));
+    made[n] = { of, view };
     return view;
-  }
+  };
 }
 
 const noNumbers: ReadonlyMap<number, Float64Array> = new Map();

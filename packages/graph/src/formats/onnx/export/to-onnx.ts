@@ -13,6 +13,7 @@ import { checkGraph } from '../../../ir/check-graph.ts';
 import type { GraphNode } from '../../../ir/node.ts';
 import { storageDType } from '../../../ir/tensor/dtype.ts';
 import { describeTensor, type LogicalTensor } from '../../../ir/tensor/logical-tensor.ts';
+import { admits } from '../../../ir/tensor/shape.ts';
 import type { Topology } from '../../../ir/topology.ts';
 import { encodeModel, type OnnxModel, type OnnxValue } from '../model.ts';
 import { attentionForm } from './attention/attention.ts';
@@ -126,9 +127,8 @@ function checkStorage(argument: string, { dtype, shape }: LogicalTensor, tensor:
     throw new InvalidArgumentError(argument, `must be a host tensor, got ${describeValue(tensor)}`);
   if (tensor.dtype !== storageDType(dtype))
     throw new InvalidDTypeError(argument, `must be ${storageDType(dtype)}, got ${tensor.dtype}`);
-  const fits =
-    shape === null || (shape.length === tensor.rank && shape.every((n, d) => n < 0 || n === tensor.shape[d]));
-  if (!fits) throw new InvalidShapeError(argument, `must have shape [${shape}], got [${tensor.shape}]`);
+  if (!admits(shape, tensor.shape))
+    throw new InvalidShapeError(argument, `must have shape [${shape}], got [${tensor.shape}]`);
 }
 
 function typeOf(tensor: LogicalTensor): number {
