@@ -1,5 +1,31 @@
-import type { AttributeRecord, GraphRecord, ModelRecord, NodeRecord } from './file/read-model.ts';
+import type { AttributeRecord, GraphRecord, NodeRecord } from './file/read-model.ts';
 import type { TensorRecord } from './file/tensor-record.ts';
+
+/** The names that a graph defines. */
+const definedIn = ({ initializers, nodes }: GraphRecord): ReadonlySet<string> =>
+  new Set([...initializers.map(({ name }) => name), ...nodes.flatMap(({ outputs }) => outputs)]);
+
+/** A graph whose names are mapped, but for those of its inputs and of what its own branches define. */
+function mapped(graph: GraphRecord, map: (name: string) => string): GraphRecord {
+  return {
+    ...graph,
+    nodes: graph.nodes.map(node => ({
+      ...node,
+      inputs: node.inputs.map(map),
+      outputs: node.outputs.map(map),
+      attributes: new Map([...node.attributes].map(([name, own]) => [name, mappedReads(own, map)])),
+    })),
+    initializers: graph.initializers.map(tensor => ({ ...tensor, name: map(tensor.name) })),
+    outputs: graph.outputs.map(value => ({ ...value, name: map(value.name) })),
+  };
+}
+
+/** The names that a branch reads from around it. */
+function mappedReads(attribute: AttributeRecord, map: (name: string) => string): AttributeRecord {
+  if (attribute.kind !== 'graph') return attribute;
+  const own = definedIn(attribute.value);
+  return { kind: 'graph', value: mapped(attribute.value, name => (own.has(name) ? name : map(name))) };
+}
 
 /**
  * A branch with other names: what it defines begins with the name of its node, so that no two branches define
@@ -7,44 +33,8 @@ import type { TensorRecord } from './file/tensor-record.ts';
  * own, which are renamed when they are taken.
  */
 export function renamedBranch(branch: GraphRecord, prefix: string): GraphRecord {
-  const { nodes, initializers, inputs, outputs } = branch;
-  const own = new Set([
-    ...initializers.map(({ name }) => name),
-    ...nodes.flatMap(({ outputs: given }) => given.filter(name => name !== '')),
-  ]);
-  const map = (name: string): string => (own.has(name) ? `${prefix}/${name}` : name);
-  return {
-    nodes: nodes.map(node => mappedNode(node, map)),
-    initializers: initializers.map(tensor => ({ ...tensor, name: map(tensor.name) })),
-    inputs,
-    outputs: outputs.map(value => ({ ...value, name: map(value.name) })),
-  };
-}
-
-function mappedNode(node: NodeRecord, map: (name: string) => string): NodeRecord {
-  return {
-    ...node,
-    inputs: node.inputs.map(map),
-    outputs: node.outputs.map(map),
-    attributes: new Map([...node.attributes].map(([name, attribute]) => [name, mappedReads(attribute, map)])),
-  };
-}
-
-/** The names that a branch reads from around it. */
-function mappedReads(attribute: AttributeRecord, map: (name: string) => string): AttributeRecord {
-  if (attribute.kind !== 'graph') return attribute;
-  const { nodes, initializers, outputs } = attribute.value;
-  const own = new Set([
-    ...initializers.map(({ name }) => name),
-    ...nodes.flatMap(({ outputs: given }) => given),
-  ]);
-  const outer = (name: string): string => (own.has(name) ? name : map(name));
-  const value = {
-    ...attribute.value,
-    nodes: nodes.map(node => mappedNode(node, outer)),
-    outputs: outputs.map(output => ({ ...output, name: outer(output.name) })),
-  };
-  return { kind: 'graph', value };
+  const own = definedIn(branch);
+  return mapped(branch, name => (name !== '' && own.has(name) ? `${prefix}/${name}` : name));
 }
 
 /** The graphs of a node's attributes. */
@@ -52,16 +42,13 @@ const branchesOf = ({ attributes }: NodeRecord): GraphRecord[] =>
   [...attributes.values()].flatMap(attribute => (attribute.kind === 'graph' ? [attribute.value] : []));
 
 /** All tensors that a graph and its branches hold. */
-export function tensorsOf({
-  initializers,
-  nodes,
-}: Pick<ModelRecord, 'initializers' | 'nodes'>): TensorRecord[] {
-  const inNodes = nodes.flatMap(node => [
-    ...[...node.attributes.values()].flatMap(attribute =>
-      attribute.kind === 'tensor' ? [attribute.value] : [],
-    ),
-    ...branchesOf(node).flatMap(tensorsOf),
-  ]);
+export function tensorsOf({ initializers, nodes }: GraphRecord): TensorRecord[] {
+  const inNodes = nodes
+    .flatMap(({ attributes }) => [...attributes.values()])
+    .flatMap(attribute => {
+      if (attribute.kind === 'tensor') return [attribute.value];
+      return attribute.kind === 'graph' ? tensorsOf(attribute.value) : [];
+    });
   return [...initializers, ...inNodes];
 }
 
@@ -81,7 +68,7 @@ export function nodesFor(nodes: readonly NodeRecord[], outputs: readonly string[
   const names = new Set(outputs);
   const needed = new Set<NodeRecord>();
   for (let n = nodes.length - 1; n >= 0; n--) {
-    const node = nodes[n] as NodeRecord;
+    const node = nodes[n];
     if (!node.outputs.some(name => names.has(name))) continue;
     needed.add(node);
     for (const name of readsOf(node)) names.add(name);

@@ -236,7 +236,10 @@ export class GraphFromModel {
     if (!condition.host)
       call.refuse(`chooses a branch by '${condition.name}', which only the run of the graph gives`);
     const name = call.numbers(0)[0] ? 'then_branch' : 'else_branch';
-    const branch = renamedBranch(call.graphAttribute(name), node.name || (node.outputs[0] ?? 'If'));
+    const branch = renamedBranch(
+      call.attribute(name, 'graph') ?? call.fail(`needs the graph '${name}'`),
+      node.name || (node.outputs[0] ?? 'If'),
+    );
     if (branch.inputs.length > 0 || branch.outputs.length !== node.outputs.length)
       call.fail(`has a branch with ${branch.inputs.length} inputs and ${branch.outputs.length} outputs`);
     for (const record of branch.initializers) this.#define(this.#initializer(record));

@@ -1,9 +1,9 @@
 import { InvalidOperationError, UnsupportedOperationError } from '../../../errors.ts';
 import type { LogicalTensor } from '../../../ir/tensor/logical-tensor.ts';
+import { axisOf } from '../../../ir/tensor/shape.ts';
 import type { Draft } from './draft.ts';
 import type { ElementType } from './file/element-type.ts';
-import type { AttributeRecord, GraphRecord, NodeRecord } from './file/read-model.ts';
-import type { TensorRecord } from './file/tensor-record.ts';
+import type { AttributeRecord, AttributeValues, NodeRecord } from './file/read-model.ts';
 import type { HostTensor, Value } from './value.ts';
 
 /** An output of a node: its element type, its shape, and how its numbers or its tensor are made. */
@@ -26,8 +26,6 @@ export const result = (
   { type, shape }: Pick<NodeResult, 'type' | 'shape'>,
   emit: () => LogicalTensor,
 ): NodeResult => ({ type, shape, emit });
-
-type NumberKind = 'int' | 'float';
 
 /**
  * A node of the model whose outputs are asked for: its inputs, attributes and version, and the graph that is
@@ -101,7 +99,7 @@ export class NodeCall {
   }
 
   has(n: number): boolean {
-    return (this.inputs[n] ?? null) !== null;
+    return this.optional(n) !== null;
   }
 
   shape(n: number): readonly number[] {
@@ -118,29 +116,20 @@ export class NodeCall {
     return Array.from(value.host().values);
   }
 
-  #attribute(name: string, ...kinds: readonly AttributeRecord['kind'][]): AttributeRecord | undefined {
+  /** @throws InvalidOperationError for an attribute of another kind. */
+  attribute<K extends keyof AttributeValues>(name: string, kind: K): AttributeValues[K] | undefined {
     const attribute = this.node.attributes.get(name);
-    if (attribute && !kinds.includes(attribute.kind))
-      this.fail(`attribute '${name}' must be ${kinds.join(' or ')}, got ${attribute.kind}`);
-    return attribute;
-  }
-
-  #number(name: string, kind: NumberKind): number | undefined {
-    const value = this.#attribute(name, kind)?.value;
-    return value === undefined ? undefined : Number(value);
+    if (attribute && attribute.kind !== kind)
+      this.fail(`attribute '${name}' must be ${kind}, got ${attribute.kind}`);
+    return attribute?.value as AttributeValues[K] | undefined;
   }
 
   int(name: string, standard: number): number {
-    return this.#number(name, 'int') ?? standard;
+    return this.attribute(name, 'int') ?? standard;
   }
 
   float(name: string, standard: number): number {
-    return this.#number(name, 'float') ?? standard;
-  }
-
-  /** A number without a default. */
-  optionalNumber(name: string, kind: NumberKind): number | null {
-    return this.#number(name, kind) ?? null;
+    return this.attribute(name, 'float') ?? standard;
   }
 
   flag(name: string, standard: boolean): boolean {
@@ -148,45 +137,24 @@ export class NodeCall {
   }
 
   text(name: string, standard: string): string {
-    const value = this.#attribute(name, 'string')?.value;
-    return value === undefined ? standard : String(value);
+    return this.attribute(name, 'string') ?? standard;
   }
 
-  ints(name: string): readonly number[] | null {
-    const attribute = this.#attribute(name, 'ints');
-    return attribute?.kind === 'ints' ? attribute.value : null;
-  }
-
-  floats(name: string): readonly number[] | null {
-    const attribute = this.#attribute(name, 'floats');
-    return attribute?.kind === 'floats' ? attribute.value : null;
-  }
-
-  tensorAttribute(name: string): TensorRecord | null {
-    const attribute = this.#attribute(name, 'tensor');
-    return attribute?.kind === 'tensor' ? attribute.value : null;
-  }
-
-  graphAttribute(name: string): GraphRecord {
-    const attribute = this.#attribute(name, 'graph');
-    return attribute?.kind === 'graph' ? attribute.value : this.fail(`needs the graph '${name}'`);
+  ints(name: string): readonly number[] | undefined {
+    return this.attribute(name, 'ints');
   }
 
   /** An axis of a tensor of this rank, counted from its start. */
   axis(axis: number, rank: number): number {
-    if (!Number.isInteger(axis) || axis < -rank || axis >= rank)
-      this.fail(`axis ${axis} must be in [${-rank}, ${rank - 1}]`);
-    return axis < 0 ? axis + rank : axis;
+    return axisOf(axis, rank) ?? this.fail(`axis ${axis} must be in [${-rank}, ${rank - 1}]`);
   }
 
   /**
-   * The axes that operators take as an attribute in early versions and as the second input since; null where
-   * none are given.
+   * The axes that operators take as an attribute in early versions and as the second input since; undefined
+   * where none are given.
    */
-  axes(): number[] | null {
-    if (this.has(1)) return this.numbers(1);
-    const given = this.ints('axes');
-    return given ? [...given] : null;
+  axes(): readonly number[] | undefined {
+    return this.has(1) ? this.numbers(1) : this.ints('axes');
   }
 }
 

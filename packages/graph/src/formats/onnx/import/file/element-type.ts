@@ -15,19 +15,10 @@ export interface ElementType {
   readonly field: 'float_data' | 'int32_data' | 'int64_data' | 'double_data' | 'uint64_data';
 }
 
-const float = (
+const type = (
   name: string,
   bits: ElementType['bits'],
-  dtype: DType,
-  field: ElementType['field'],
-): ElementType => ({
-  ...{ name, bits, dtype, field },
-  kind: 'float',
-});
-const integer = (
-  name: string,
-  bits: ElementType['bits'],
-  kind: 'signed' | 'unsigned',
+  kind: ElementType['kind'],
   dtype: DType,
   field: ElementType['field'] = 'int32_data',
 ): ElementType => ({ name, bits, kind, dtype, field });
@@ -37,23 +28,23 @@ const integer = (
  * it go.
  */
 const elementTypes: ReadonlyMap<number, ElementType> = new Map([
-  [1, float('float', 32, 'f32', 'float_data')],
-  [2, integer('uint8', 8, 'unsigned', 'u8')],
-  [3, integer('int8', 8, 'signed', 'i8')],
-  [4, integer('uint16', 16, 'unsigned', 'i32')],
-  [5, integer('int16', 16, 'signed', 'i32')],
-  [6, integer('int32', 32, 'signed', 'i32')],
-  [7, integer('int64', 64, 'signed', 'i32', 'int64_data')],
-  [9, { name: 'bool', bits: 8, kind: 'bool', dtype: 'bool', field: 'int32_data' }],
-  [10, float('float16', 16, 'f16', 'int32_data')],
-  [11, float('double', 64, 'f32', 'double_data')],
-  [12, integer('uint32', 32, 'unsigned', 'u32', 'uint64_data')],
-  [13, integer('uint64', 64, 'unsigned', 'i32', 'uint64_data')],
-  [16, float('bfloat16', 16, 'bf16', 'int32_data')],
-  [17, float('float8e4m3fn', 8, 'f8e4m3', 'int32_data')],
-  [19, float('float8e5m2', 8, 'f8e5m2', 'int32_data')],
-  [21, integer('uint4', 4, 'unsigned', 'u8')],
-  [22, integer('int4', 4, 'signed', 'i8')],
+  [1, type('float', 32, 'float', 'f32', 'float_data')],
+  [2, type('uint8', 8, 'unsigned', 'u8')],
+  [3, type('int8', 8, 'signed', 'i8')],
+  [4, type('uint16', 16, 'unsigned', 'i32')],
+  [5, type('int16', 16, 'signed', 'i32')],
+  [6, type('int32', 32, 'signed', 'i32')],
+  [7, type('int64', 64, 'signed', 'i32', 'int64_data')],
+  [9, type('bool', 8, 'bool', 'bool')],
+  [10, type('float16', 16, 'float', 'f16')],
+  [11, type('double', 64, 'float', 'f32', 'double_data')],
+  [12, type('uint32', 32, 'unsigned', 'u32', 'uint64_data')],
+  [13, type('uint64', 64, 'unsigned', 'i32', 'uint64_data')],
+  [16, type('bfloat16', 16, 'float', 'bf16')],
+  [17, type('float8e4m3fn', 8, 'float', 'f8e4m3')],
+  [19, type('float8e5m2', 8, 'float', 'f8e5m2')],
+  [21, type('uint4', 4, 'unsigned', 'u8')],
+  [22, type('int4', 4, 'signed', 'i8')],
 ]);
 
 const typeNamed = (number: number): ElementType => elementTypes.get(number) as ElementType;

@@ -2,17 +2,25 @@ import { readTensor, type TensorRecord } from './tensor-record.ts';
 import { type Message, Message as OnnxMessage } from './wire.ts';
 
 /**
- * The value of a node's attribute. Lists of graphs and sparse tensors are kept as what they are, to be
- * refused by name.
+ * The values of a node's attributes by their kind. Lists of graphs and sparse tensors are kept as what they
+ * are, to be refused by name.
  */
-export type AttributeRecord =
-  | { readonly kind: 'float' | 'int'; readonly value: number }
-  | { readonly kind: 'string'; readonly value: string }
-  | { readonly kind: 'floats' | 'ints'; readonly value: readonly number[] }
-  | { readonly kind: 'strings'; readonly value: readonly string[] }
-  | { readonly kind: 'tensor'; readonly value: TensorRecord }
-  | { readonly kind: 'graph'; readonly value: GraphRecord }
-  | { readonly kind: 'other'; readonly value: string };
+export interface AttributeValues {
+  readonly float: number;
+  readonly int: number;
+  readonly string: string;
+  readonly floats: readonly number[];
+  readonly ints: readonly number[];
+  readonly strings: readonly string[];
+  readonly tensor: TensorRecord;
+  readonly graph: GraphRecord;
+  readonly other: string;
+}
+
+/** An attribute of a node. */
+export type AttributeRecord = {
+  [K in keyof AttributeValues]: { readonly kind: K; readonly value: AttributeValues[K] };
+}[keyof AttributeValues];
 
 /** A node of the file: an operator on values by their names; '' for an optional one that is left out. */
 export interface NodeRecord {
@@ -123,7 +131,8 @@ function readAttribute(message: Message, depth: number): AttributeRecord {
     case 1:
       return { kind: 'float', value: message.floats(2, 'f', 4).at(-1) ?? 0 };
     case 2:
-      return { kind: 'int', value: clampedNumber(message.integers(3, 'i').at(-1) ?? 0n) };
+      // Integers beyond ±2^53 only stand for «to the end»: the nearest number says that as well.
+      return { kind: 'int', value: Number(message.integers(3, 'i').at(-1) ?? 0n) };
     case 3:
       return { kind: 'string', value: message.text(4, 's') };
     case 4: {
@@ -137,7 +146,7 @@ function readAttribute(message: Message, depth: number): AttributeRecord {
     case 6:
       return { kind: 'floats', value: message.floats(7, 'floats', 4) };
     case 7:
-      return { kind: 'ints', value: message.integers(8, 'ints').map(clampedNumber) };
+      return { kind: 'ints', value: message.integers(8, 'ints').map(Number) };
     case 8:
       return { kind: 'strings', value: message.texts(9, 'strings') };
     default:
@@ -150,9 +159,6 @@ function guessedType(message: Message): number {
   const type = [1, 2, 3, 4, 5, 6, 7, 8].find(n => message.has(n + 1));
   return type ?? 7;
 }
-
-/** Integers beyond ±2^53 only stand for «to the end»: the nearest number says that as well. */
-const clampedNumber = (value: bigint): number => Number(value);
 
 function readValue(message: Message): ValueRecord {
   const name = message.text(1, 'name');

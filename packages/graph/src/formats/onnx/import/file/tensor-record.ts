@@ -32,7 +32,7 @@ export function readTensor(message: Message): TensorRecord {
   const shape = message.integers(1, 'dims').map(Number);
   const wrong = shape.find(n => !Number.isSafeInteger(n) || n < 0);
   if (wrong !== undefined) message.fail(`('${name}') has an extent of ${wrong}: an extent is at least 0`);
-  const count = shape.reduce((n, extent) => n * extent, 1);
+  const count = elementCount(shape);
   if (count > mostElements) message.fail(`('${name}') has ${count} elements, more than ${mostElements}`);
   const number = message.integer(2, 'data_type');
   const type = elementTypeOf(number);
@@ -41,8 +41,7 @@ export function readTensor(message: Message): TensorRecord {
   const bytes = Math.ceil((count * type.bits) / 8);
   if (message.integer(14, 'data_location') === 1)
     return { name, type, shape, data: readExternal(message, name, bytes) };
-  const raw = message.bytes(9, 'raw_data');
-  const data = raw ?? fromNumbers(message, type, count);
+  const data = message.bytes(9, 'raw_data') ?? fromNumbers(message, type, count);
   if (data.length !== bytes)
     message.fail(
       `('${name}') has ${data.length} bytes of data, its shape [${shape}] of ${type.name} takes ${bytes}`,
@@ -100,43 +99,40 @@ export function numbersOf(
   { type, shape }: Pick<TensorRecord, 'type' | 'shape'>,
   data: Uint8Array,
 ): Float64Array {
-  const count = elementCount(shape);
-  const view = new DataView(data.buffer, data.byteOffset, data.byteLength);
-  const read = reader(type, view);
-  return Float64Array.from({ length: count }, (_, n) => read(n));
+  const { bits, kind } = type;
+  const length = elementCount(shape);
+  if (kind === 'float' && bits < 32) return engineTensor({ name: '', type, shape }, data).toFloat64();
+  if (bits > 4) return Float64Array.from(elementsOf(type, aligned(data, bits), length), Number);
+  const half = (n: number): number => (data[n >> 1] >> (4 * (n & 1))) & 15;
+  const signed = (code: number): number => (kind === 'signed' && code > 7 ? code - 16 : code);
+  return Float64Array.from({ length }, (_, n) => signed(half(n)));
 }
 
-function reader({ bits, kind, dtype }: ElementType, view: DataView): (n: number) => number {
-  if (kind === 'float') {
-    if (bits === 64) return n => view.getFloat64(8 * n, true);
-    if (bits === 32) return n => view.getFloat32(4 * n, true);
-    const codes = bits === 16 ? (n: number) => view.getUint16(2 * n, true) : (n: number) => view.getUint8(n);
-    return n => decode(dtype, codes(n));
-  }
+/** Bytes that lie where a typed array of numbers of so many bits may begin. */
+function aligned(data: Uint8Array, bits: number): Uint8Array<ArrayBuffer> {
+  const own = data.byteOffset % (bits / 8) === 0 ? data : data.slice();
+  return own as Uint8Array<ArrayBuffer>;
+}
+
+/** Elements of whole bytes, but for floats of 16 and 8 bits. */
+function elementsOf(
+  { bits, kind }: ElementType,
+  { buffer, byteOffset: at }: Uint8Array<ArrayBuffer>,
+  length: number,
+): Iterable<number | bigint> {
+  if (kind === 'float')
+    return bits === 64 ? new Float64Array(buffer, at, length) : new Float32Array(buffer, at, length);
   const signed = kind === 'signed';
   switch (bits) {
-    case 4:
-      return n => {
-        const half = (view.getUint8(n >> 1) >> (4 * (n & 1))) & 15;
-        return signed && half > 7 ? half - 16 : half;
-      };
     case 8:
-      return signed ? n => view.getInt8(n) : n => view.getUint8(n);
+      return signed ? new Int8Array(buffer, at, length) : new Uint8Array(buffer, at, length);
     case 16:
-      return signed ? n => view.getInt16(2 * n, true) : n => view.getUint16(2 * n, true);
+      return signed ? new Int16Array(buffer, at, length) : new Uint16Array(buffer, at, length);
     case 32:
-      return signed ? n => view.getInt32(4 * n, true) : n => view.getUint32(4 * n, true);
+      return signed ? new Int32Array(buffer, at, length) : new Uint32Array(buffer, at, length);
     default:
-      return signed
-        ? n => Number(view.getBigInt64(8 * n, true))
-        : n => Number(view.getBigUint64(8 * n, true));
+      return signed ? new BigInt64Array(buffer, at, length) : new BigUint64Array(buffer, at, length);
   }
-}
-
-/** One element of a float of 16 or 8 bits. */
-function decode(dtype: DType, code: number): number {
-  const one = dtype === 'f16' || dtype === 'bf16' ? Uint16Array.of(code) : Uint8Array.of(code);
-  return Tensor.wrap(one, { dtype, shape: [] }).toFloat32()[0] ?? Number.NaN;
 }
 
 /**
@@ -146,10 +142,8 @@ function decode(dtype: DType, code: number): number {
  */
 export function engineTensor({ name, type, shape }: Omit<TensorRecord, 'data'>, data: Uint8Array): Tensor {
   const { dtype, bits, kind } = type;
-  const isAligned = data.byteOffset % (bits / 8) === 0;
-  const own = isAligned ? data : data.slice();
   const length = elementCount(shape);
-  const [buffer, at] = [own.buffer as ArrayBuffer, own.byteOffset];
+  const { buffer, byteOffset: at } = aligned(data, bits);
   if (dtype === 'f32' && bits === 32)
     return Tensor.wrap(new Float32Array(buffer, at, length), { dtype, shape });
   if (kind === 'float' && bits === 16)

@@ -36,13 +36,13 @@ function constantOf(call: NodeCall, record: TensorRecord): NodeResult {
 }
 
 const constant: OnnxOperator = call => {
-  const record = call.tensorAttribute('value');
+  const record = call.attribute('value', 'tensor');
   if (record) return constantOf(call, record);
-  const float = call.optionalNumber('value_float', 'float');
-  if (float !== null) return known(floatType, { shape: [], values: [float] });
-  const int = call.optionalNumber('value_int', 'int');
-  if (int !== null) return known(int64Type, { shape: [], values: [int] });
-  const floats = call.floats('value_floats');
+  const float = call.attribute('value_float', 'float');
+  if (float !== undefined) return known(floatType, { shape: [], values: [float] });
+  const int = call.attribute('value_int', 'int');
+  if (int !== undefined) return known(int64Type, { shape: [], values: [int] });
+  const floats = call.attribute('value_floats', 'floats');
   if (floats) return knownList(floatType, floats);
   const ints = call.ints('value_ints');
   if (ints) return knownList(int64Type, ints);
@@ -129,7 +129,7 @@ const expandOperator: OnnxOperator = call => {
 const constantOfShape: OnnxOperator = call => {
   const shape = call.numbers(0);
   if (shape.some(n => n < 0)) call.fail(`cannot take the shape [${shape}]`);
-  const record = call.tensorAttribute('value');
+  const record = call.attribute('value', 'tensor');
   const type = record?.type ?? floatType;
   if (record && !(record.data instanceof Uint8Array)) call.refuse('has its value in another file');
   const value = record?.data instanceof Uint8Array ? (numbersOf(record, record.data)[0] ?? 0) : 0;

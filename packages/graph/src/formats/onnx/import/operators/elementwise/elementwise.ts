@@ -16,8 +16,8 @@ export type Emit = (draft: Draft, tensors: readonly LogicalTensor[], call: NodeC
  */
 function alignedInputs(call: NodeCall): readonly (Value | null)[] {
   const [first, second, ...others] = call.inputs;
-  const axis = call.version < 7 && first && second ? call.optionalNumber('axis', 'int') : null;
-  if (axis === null || !first || !second || others.length > 0) return call.inputs;
+  const axis = call.version < 7 && first && second ? call.attribute('axis', 'int') : undefined;
+  if (axis === undefined || !first || !second || others.length > 0) return call.inputs;
   const { shape: own, host, tensor } = second;
   const behind = first.shape.length - call.axis(axis, first.shape.length) - own.length;
   if (behind < 0) call.fail(`cannot align [${own}] with [${first.shape}] from axis ${axis}`);

@@ -17,9 +17,9 @@ function sliceRange(extent: number, start: number, end: number, step: number) {
 
 const sliceOperator: OnnxOperator = call => {
   const value = call.input(0);
-  const list = (n: number, name: string): readonly number[] | null => {
+  const list = (n: number, name: string): readonly number[] | undefined => {
     if (call.version < 10) return call.ints(name);
-    return call.has(n) ? call.numbers(n) : null;
+    return call.has(n) ? call.numbers(n) : undefined;
   };
   const starts = list(1, 'starts') ?? call.fail('needs starts');
   const ends = list(2, 'ends') ?? call.fail('needs ends');
