@@ -2,6 +2,7 @@ import { InvalidGraphError } from '../../../errors.ts';
 import type { Graph } from '../../../graph.ts';
 import type { Attributes } from '../../../ir/schema/attribute.ts';
 import { checkOperation } from '../../../ir/schema/check.ts';
+import type { PortSchema } from '../../../ir/schema/ports.ts';
 import type { GraphDType } from '../../../ir/tensor/dtype.ts';
 import type { LogicalTensor, TensorProperty } from '../../../ir/tensor/logical-tensor.ts';
 import { operationOf } from '../../../ops/table.ts';
@@ -14,6 +15,23 @@ export interface DraftNode {
   readonly given: Attributes;
   readonly inputs: readonly LogicalTensor[];
   readonly outputs: readonly LogicalTensor[];
+}
+
+const ofIntegers: readonly GraphDType[] = ['i32', 'f32'];
+/**
+ * The dtypes by which tensors go through an operation that does not take theirs: i32 holds all numbers of 8
+ * bits, and f32 all numbers of 8-bit floats and integers up to 2^24.
+ */
+const carriers: Readonly<Partial<Record<GraphDType, readonly GraphDType[]>>> = {
+  ...{ i32: ofIntegers, u32: ofIntegers, i8: ofIntegers, u8: ofIntegers, bool: ofIntegers },
+  ...{ f8e4m3: ['f32'], f8e5m2: ['f32'] },
+};
+
+/** The dtype in which a tensor goes into the nth of some ports, or comes out of it. */
+function dtypeAt(ports: readonly PortSchema[], n: number, dtype: GraphDType): GraphDType {
+  const among = ports[Math.min(n, ports.length - 1)]?.among ?? [];
+  if (among.includes(dtype)) return dtype;
+  return carriers[dtype]?.find(carrier => among.includes(carrier)) ?? dtype;
 }
 
 /**
@@ -78,13 +96,17 @@ export class Draft {
 
   #add(
     kind: string,
-    inputs: readonly LogicalTensor[],
+    all: readonly LogicalTensor[],
     given: Attributes,
     dtypes: readonly GraphDType[],
   ): LogicalTensor[] {
     const operation = operationOf(kind);
     if (!operation) throw new InvalidGraphError(`there is no operation '${kind}'`);
-    const open = dtypes.map(dtype => ({ ...this.tensor(dtype, []), shape: null }));
+    const inputs = all.map((tensor, n) => this.#as(tensor, dtypeAt(operation.inputs, n, tensor.dtype)));
+    const open = dtypes.map((dtype, n) => ({
+      ...this.tensor(dtypeAt(operation.outputs, n, dtype), []),
+      shape: null,
+    }));
     const label = `${kind} of ${this.at.label}`;
     const attributes = checkOperation(label, operation, given, inputs, open);
     const shapes = operation.infer({ attributes, inputs, outputs: open });
@@ -92,7 +114,11 @@ export class Draft {
     const node = { kind, name: this.at.name, given, inputs, outputs };
     this.#nodes.push(node);
     for (const { id } of outputs) this.#producers.set(id, node);
-    return outputs;
+    return outputs.map((tensor, n) => this.#as(tensor, dtypes[n] ?? tensor.dtype));
+  }
+
+  #as(tensor: LogicalTensor, dtype: GraphDType): LogicalTensor {
+    return tensor.dtype === dtype ? tensor : this.op('TypeCast', [tensor], {}, dtype);
   }
 
   /** The operation that gives a tensor; undefined for an input. */

@@ -59,11 +59,6 @@ export function select(
 ): LogicalTensor {
   const shape = broadcastShapes('Where', shapeOf(a), shapeOf(b)) ?? [];
   const whole = broadcastShapes('Where', shape, shapeOf(condition)) ?? [];
-  // Where is for 32 bits and floats; bytes go by i32.
-  if (a.dtype === 'i8' || a.dtype === 'u8') {
-    const [x, y] = [a, b].map(t => cast(draft, t, 'i32'));
-    return cast(draft, draft.op('Where', [condition, x, y], {}, 'i32'), a.dtype);
-  }
   // Masks of attention are recognised by the operation of oneDNN, which broadcasts the condition alone, and
   // is for floats.
   const isSelect = `${shape}` === `${whole}` && isFloat(a);
@@ -83,18 +78,3 @@ export function cast(draft: Draft, tensor: LogicalTensor, dtype: GraphDType): Lo
     return cast(draft, draft.op('TypeCast', [tensor], {}, 'f32'), dtype);
   return draft.op('TypeCast', [tensor], {}, dtype);
 }
-
-/**
- * Arithmetic in a dtype that the operation takes: integers of 8 bits, u32 and bool go by i32, and operations
- * for floats alone by f32, which is exact up to 2^24.
- */
-export function arithmetic(draft: Draft, kind: string, tensors: readonly LogicalTensor[]): LogicalTensor {
-  const [first] = tensors;
-  if (!first || isFloat(first)) return draft.op(kind, tensors);
-  const dtype = ofIntegers.has(kind) ? 'i32' : 'f32';
-  const converted = tensors.map(t => cast(draft, t, dtype));
-  return cast(draft, draft.op(kind, converted), first.dtype);
-}
-
-/** Operations that are exact for i32. */
-const ofIntegers: ReadonlySet<string> = new Set(['Add', 'Subtract', 'Multiply', 'Maximum', 'Minimum']);

@@ -1,6 +1,6 @@
 import type { LogicalTensor } from '../../../../../ir/tensor/logical-tensor.ts';
 import { type NodeCall, type OnnxOperator, result } from '../../node-call.ts';
-import { arithmetic, cast, scalar, select } from '../emit.ts';
+import { cast, scalar, select } from '../emit.ts';
 import { elementwise, same } from './elementwise.ts';
 
 /** Writes an activation with operations on tensors of the dtype of x, and numbers. */
@@ -18,18 +18,16 @@ const activation =
     const { type, shape, tensor } = call.input(0);
     const { draft } = call;
     return result({ type, shape }, () => {
-      const given = tensor();
-      // Bytes and unsigned integers go by i32.
-      const x = ['i8', 'u8', 'u32'].includes(given.dtype) ? cast(draft, given, 'i32') : given;
+      const x = tensor();
       const own = (operand: LogicalTensor | number): LogicalTensor =>
         typeof operand === 'number' ? scalar(draft, operand, x.dtype) : operand;
       const writer: Writer = {
-        op: (kind, ...inputs) => arithmetic(draft, kind, inputs.map(own)),
+        op: (kind, ...inputs) => draft.op(kind, inputs.map(own)),
         elu: (of, alpha) => draft.op('Elu', [of], { alpha }),
         select: (condition, a, b) => select(draft, condition, a, own(b)),
         less: (a, b) => draft.op('Less', [own(a), own(b)], {}, 'bool'),
       };
-      return cast(draft, write(writer, x, call), type.dtype);
+      return write(writer, x, call);
     });
   };
 

@@ -1,7 +1,7 @@
 import { isInteger } from '../../file/element-type.ts';
 import type { OnnxOperator } from '../../node-call.ts';
 import { staticNumbers } from '../../value.ts';
-import { arithmetic, cast, scalar, select } from '../emit.ts';
+import { cast, scalar, select } from '../emit.ts';
 import { clip } from './clip.ts';
 import { divideIntegers } from './divide-integers.ts';
 
@@ -92,7 +92,7 @@ export const arithmeticOperators: Readonly<Record<string, OnnxOperator>> = {
   Mean: elementwise(
     numbers => sum(numbers) / numbers.length,
     (draft, tensors, call) =>
-      arithmetic(draft, 'Divide', [
+      draft.op('Divide', [
         folded('Add')(draft, tensors, call),
         scalar(draft, tensors.length, call.input(0).type.dtype),
       ]),

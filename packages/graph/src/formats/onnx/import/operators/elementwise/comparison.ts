@@ -1,9 +1,7 @@
-import type { LogicalTensor } from '../../../../../ir/tensor/logical-tensor.ts';
-import type { Draft } from '../../draft.ts';
 import { boolType } from '../../file/element-type.ts';
 import type { NodeCall, OnnxOperator } from '../../node-call.ts';
 import { both, guardedSoftmax, isInfinite } from '../attention/softmax-guards.ts';
-import { cast, select } from '../emit.ts';
+import { select } from '../emit.ts';
 import { type Emit, elementwise, needing } from './elementwise.ts';
 
 const compare = (kind: string, apply: (a: number, b: number) => boolean): OnnxOperator =>
@@ -11,17 +9,10 @@ const compare = (kind: string, apply: (a: number, b: number) => boolean): OnnxOp
     2,
     elementwise(
       ([a, b]) => Number(apply(a, b)),
-      (draft, tensors) => draft.op(kind, comparable(draft, tensors), {}, 'bool'),
+      (draft, tensors) => draft.op(kind, tensors, {}, 'bool'),
       () => boolType,
     ),
   );
-
-/** Tensors of types that comparisons do not take, as i32, which holds all numbers of 8 bits and the truth. */
-function comparable(draft: Draft, tensors: readonly LogicalTensor[]): LogicalTensor[] {
-  return tensors.map(tensor =>
-    ['bool', 'i8', 'u8'].includes(tensor.dtype) ? cast(draft, tensor, 'i32') : tensor,
-  );
-}
 
 const logic = (emit: Emit, apply: (a: boolean, b: boolean) => boolean): OnnxOperator =>
   needing(

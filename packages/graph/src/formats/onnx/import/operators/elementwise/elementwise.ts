@@ -4,7 +4,7 @@ import type { Draft } from '../../draft.ts';
 import type { ElementType } from '../../file/element-type.ts';
 import type { NodeCall, OnnxOperator, SingleOperator } from '../../node-call.ts';
 import { hostTensor, reader, type Value } from '../../value.ts';
-import { arithmetic, cast, expand, reshape } from '../emit.ts';
+import { cast, expand, reshape } from '../emit.ts';
 
 /** An element of the result from the elements of the inputs at its place. */
 type Apply = (numbers: readonly number[], call: NodeCall) => number;
@@ -100,7 +100,7 @@ export function elementwise(
 export const same =
   (kind: string): Emit =>
   (draft, tensors) =>
-    arithmetic(draft, kind, tensors);
+    draft.op(kind, tensors);
 
 /** A function of one number, as the operation of this kind. */
 export const unary = (kind: string, apply: (x: number) => number): OnnxOperator =>

@@ -20,7 +20,7 @@ const argExtreme =
       { type: int64Type, shape: keeps ? withExtent(shape, axis, 1) : shape.filter((_, d) => d !== axis) },
       () => {
         const own = tensor();
-        // Integers go by f32, which is exact up to 2^24.
+        // Integers go by f32, which is exact up to 2^24; the sign of an unsigned one would be lost.
         const x = isFloat(own) ? own : cast(draft, own, 'f32');
         const signed = isLargest ? x : draft.op('Neg', [x]);
         if (!last) return draft.op('ArgMax', [signed], { axis, keep_dims: keeps }, 'i32');
@@ -41,8 +41,8 @@ const topK: OnnxOperator = call => {
   const { draft } = call;
   const results = once(() => {
     const own = tensor();
-    // Integers go by f32, which is exact up to 2^24.
-    const numbers = ['i32', 'u32'].includes(own.dtype) ? cast(draft, own, 'f32') : own;
+    // Integers go by f32, which is exact up to 2^24; the sign of an unsigned one would be lost.
+    const numbers = isFloat(own) ? own : cast(draft, own, 'f32');
     const x = largest ? numbers : draft.op('Neg', [numbers]);
     const [values, indices] = draft.ops('TopK', [x], { axis, k }, [x.dtype, 'i32']);
     return { values: cast(draft, largest ? values : draft.op('Neg', [values]), own.dtype), indices };

@@ -3,7 +3,7 @@ import type { LogicalTensor } from '../../../../../ir/tensor/logical-tensor.ts';
 import { boolType, type ElementType, int64Type } from '../../file/element-type.ts';
 import { type NodeCall, type OnnxOperator, result } from '../../node-call.ts';
 import { hostTensor } from '../../value.ts';
-import { arithmetic, concat, isFloat, reshape, select, shapeOf, slice } from '../emit.ts';
+import { concat, isFloat, reshape, select, shapeOf, slice } from '../emit.ts';
 import { checkedIndices, fromStart, rowsOf, staticRows } from './indices.ts';
 
 const scatterElements: OnnxOperator = call => {
@@ -90,7 +90,7 @@ function scatteredRows(
     const written = chosen.map(index => Number(index >= count));
     const isWritten = call.constant({ shape: [count, 1], values: written }, boolType);
     const kind = reductionKinds.get(reduction) ?? call.refuse(`has the reduction '${reduction}'`);
-    return select(draft, isWritten, arithmetic(draft, kind, [before, taken]), before);
+    return select(draft, isWritten, draft.op(kind, [before, taken]), before);
   }, data);
 }
 

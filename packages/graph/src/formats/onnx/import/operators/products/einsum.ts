@@ -1,7 +1,7 @@
 import { elementCount } from '@tilewise/core';
 import type { LogicalTensor } from '../../../../../ir/tensor/logical-tensor.ts';
 import { type NodeCall, type OnnxOperator, result } from '../../node-call.ts';
-import { arithmetic, cast, expand, reshape, shapeOf, transpose } from '../emit.ts';
+import { cast, expand, reshape, shapeOf, transpose } from '../emit.ts';
 
 /** An operand with a letter for each of its dimensions. */
 interface Term {
@@ -144,7 +144,7 @@ function product(
         ),
         letters.map(letter => (term.letters.includes(letter) ? (extents.get(letter) ?? 1) : 1)),
       );
-    return { letters, tensor: () => arithmetic(draft, 'Multiply', [spread(a), spread(b)]) };
+    return { letters, tensor: () => draft.op('Multiply', [spread(a), spread(b)]) };
   }
   return {
     letters,
