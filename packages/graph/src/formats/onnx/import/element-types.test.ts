@@ -82,3 +82,27 @@ test.each(cases.flatMap(one => dtypes.map(dtype => [one.op, dtype, one] as const
     model.release();
   },
 );
+
+const F8 = 17;
+
+test.each(['Cast', 'CastLike'])('%s without saturating is refused', async op => {
+  const tensor = (name: string, type: number, data: ArrayBufferView) => ({
+    ...{ name, type, shape: [] },
+    data: new Uint8Array(data.buffer),
+  });
+  const others = { Cast: [], CastLike: ['like'], QuantizeLinear: ['scale', 'like'] }[op] ?? [];
+  const bytes = encodeModel({
+    ...{ name: op, opset: 19 },
+    nodes: [
+      {
+        ...{ op, name: op, inputs: ['x', ...others], outputs: ['y'] },
+        attributes: { ...(op === 'Cast' && { to: int(F8) }), saturate: int(0) },
+      },
+    ],
+    initializers: [tensor('like', F8, Uint8Array.of(0)), tensor('scale', types.f32, Float32Array.of(1))],
+    inputs: [{ name: 'x', type: types.f32, shape: [2] }],
+    outputs: [{ name: 'y', type: F8, shape: [2] }],
+  });
+  const model = await fromOnnx(bytes);
+  expect(() => model.graph()).toThrow('casts to float8e4m3fn without saturating');
+});

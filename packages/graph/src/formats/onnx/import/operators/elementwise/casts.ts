@@ -11,11 +11,21 @@ function typeNumbered(call: NodeCall, number: number): ElementType {
   );
 }
 
+/** Refuses what engines, whose casts saturate, do not do. */
+export function refuseOverflow(call: NodeCall, { name, kind, bits }: ElementType): void {
+  if (kind === 'float' && bits === 8 && !call.flag('saturate', true))
+    call.refuse(`casts to ${name} without saturating; engines saturate`);
+}
+
 const castOperator = (target: (call: NodeCall) => ElementType): OnnxOperator =>
   elementwise(
     ([x]) => x,
     (draft, [x], call) => cast(draft, x, target(call).dtype),
-    target,
+    call => {
+      const type = target(call);
+      refuseOverflow(call, type);
+      return type;
+    },
     // CastLike has a second input, of which only the type counts.
     call => call.shape(0),
   );
@@ -41,12 +51,7 @@ const dropout: OnnxOperator = call => {
 
 /** Operators that change the type of elements, or nothing. */
 export const castOperators: Readonly<Record<string, OnnxOperator>> = {
-  Cast: castOperator(call => {
-    const type = typeNumbered(call, call.int('to', 1));
-    if (type.kind === 'float' && type.bits === 8 && !call.flag('saturate', true))
-      call.refuse(`casts to ${type.name} without saturating; engines saturate`);
-    return type;
-  }),
+  Cast: castOperator(call => typeNumbered(call, call.int('to', 1))),
   CastLike: castOperator(call => call.input(1).type),
   Dropout: dropout,
   Identity: identity,
