@@ -1,64 +1,101 @@
+import { elementCount } from '@tilewise/core';
 import type { Attributes } from '../../../../../ir/schema/attribute.ts';
 import type { LogicalTensor } from '../../../../../ir/tensor/logical-tensor.ts';
-import { type ElementType, elementTypeOf } from '../../file/element-type.ts';
+import { type ElementType, elementTypeOf, int64Type } from '../../file/element-type.ts';
 import type { NodeCall, OnnxOperator } from '../../node-call.ts';
-import { staticNumbers } from '../../value.ts';
-import { reshape } from '../emit.ts';
+import { staticNumbers, type Value } from '../../value.ts';
+import { refuseOverflow } from '../elementwise/casts.ts';
+import { cast, reshape } from '../emit.ts';
 
-/** Types that a float is quantised to. */
-const quantizedTypes: readonly string[] = ['u8', 'i8', 'f8e4m3', 'f8e5m2'];
+/** The scale or zero point of each element: of all, of each index of an axis, or of each block along it. */
+function spread(call: NodeCall, { shape: own, tensor }: Value): LogicalTensor {
+  const { draft } = call;
+  const { shape } = call.input(0);
+  const list = cast(draft, tensor(), 'f32');
+  if (elementCount(own) === 1) return reshape(draft, list, []);
+  const axis = call.axis(call.int('axis', 1), shape.length);
+  const block = call.int('block_size', 0);
+  if (block === 0)
+    return reshape(
+      draft,
+      list,
+      shape.map((_, d) => (d === axis ? elementCount(own) : 1)),
+    );
+  const extent = shape[axis] ?? 0;
+  const values = Array.from({ length: extent }, (_, i) => Math.floor(i / block));
+  return draft.op('Take', [list, call.constant({ shape: [extent], values }, int64Type)], { axis });
+}
 
-/**
- * An operation of the graph between floats and 8 bits: with numbers in its attributes where scales and zero
- * points are known, else with tensors. There is one scale, or one for each element of an axis; blocks along
- * an axis are refused.
- */
+/** The smallest and the largest integer of a type. */
+function rangeOf({ kind, bits }: ElementType): { min: number; max: number } {
+  const size = 2 ** bits;
+  return kind === 'signed' ? { min: -size / 2, max: size / 2 - 1 } : { min: 0, max: size - 1 };
+}
+
+/** Floats as steps of a scale from a zero point, or back. */
 function conversion(
   call: NodeCall,
   kind: 'Quantize' | 'Dequantize',
-  { quantized, result }: { quantized: ElementType; result: ElementType },
+  quantized: ElementType,
+  { dtype }: ElementType,
 ): LogicalTensor {
+  const { draft } = call;
   const { shape, tensor } = call.input(0);
   const [scales, zeros] = [call.input(1), call.optional(2)];
-  if (quantized.bits !== 8 || !quantizedTypes.includes(quantized.dtype))
-    call.refuse(`quantises to ${quantized.name}, not to 8 bits`);
-  if (scales.shape.length > 1 || call.int('block_size', 0) > 0)
-    call.refuse(
-      `has scales of shape [${scales.shape}]; one scale, or one for each element of an axis, is read`,
-    );
-  const isChannel = scales.shape.length === 1 && scales.shape[0] !== 1;
-  const axis = isChannel ? call.axis(call.int('axis', 1), shape.length) : 0;
-  const qtype = isChannel ? 'per_channel' : 'per_tensor';
-  const [known, points] = [staticNumbers(scales), zeros ? staticNumbers(zeros) : []];
-  if (known && points) {
-    // 8-bit floats have no zero points.
-    const attributes: Attributes = { qtype, axis, scales: known };
-    const zps = quantized.kind === 'float' || points.length === 0 ? null : points;
-    return call.draft.op(kind, [tensor()], zps ? { ...attributes, zps } : attributes, result.dtype);
+  const [known, zps] = [staticNumbers(scales), zeros ? staticNumbers(zeros) : []];
+  const isF8 = quantized.kind === 'float';
+  // The operations of the graph are for 8 bits and f32, and Quantize rounds x / scale + zero point: that is
+  // another number at ties where the zero point is odd.
+  const isSame =
+    quantized.bits === 8 &&
+    scales.shape.length < 2 &&
+    zps?.every(point => kind === 'Dequantize' || point % 2 === 0);
+  if (known && zps && isSame) {
+    const isChannel = known.length > 1;
+    const axis = isChannel ? call.axis(call.int('axis', 1), shape.length) : 0;
+    const attributes: Attributes = {
+      ...{ qtype: isChannel ? 'per_channel' : 'per_tensor', axis, scales: known },
+      // 8-bit floats have no zero points.
+      ...(!isF8 && zps.length > 0 && { zps }),
+    };
+    if (kind === 'Quantize') return draft.op(kind, [cast(draft, tensor(), 'f32')], attributes, dtype);
+    return cast(draft, draft.op(kind, [tensor()], attributes, 'f32'), dtype);
   }
-  const parameters = [scales, ...(zeros ? [zeros] : [])].map(value =>
-    reshape(call.draft, value.tensor(), [isChannel ? (shape[axis] ?? 1) : 1]),
+  const x = cast(draft, tensor(), 'f32');
+  const [scale, zero] = [spread(call, scales), zeros && !isF8 ? spread(call, zeros) : null];
+  if (kind === 'Dequantize')
+    return cast(draft, draft.op('Multiply', [zero ? draft.op('Subtract', [x, zero]) : x, scale]), dtype);
+  const steps = draft.op('Divide', [x, scale]);
+  if (isF8) return cast(draft, steps, dtype);
+  const whole = draft.op('Round', [steps]);
+  return cast(
+    draft,
+    draft.op('Clamp', [zero ? draft.op('Add', [whole, zero]) : whole], { ...rangeOf(quantized) }),
+    dtype,
   );
-  return call.draft.op(`Dynamic${kind}`, [tensor(), ...parameters], { qtype, axis }, result.dtype);
+}
+
+/** The type that the attribute `output_dtype` names. */
+function namedType(call: NodeCall): ElementType | null {
+  const number = call.int('output_dtype', 0);
+  if (number === 0) return null;
+  return elementTypeOf(number) ?? call.refuse(`gives the element type ${number}, which engines do not have`);
 }
 
 const quantizeLinear: OnnxOperator = call => {
   const { shape } = call.input(0);
-  const number = call.int('output_dtype', 0) || 2;
-  const type =
-    call.optional(2)?.type ??
-    elementTypeOf(number) ??
-    call.refuse(`quantises to the element type ${number}, which engines do not have`);
-  return { type, shape, emit: () => conversion(call, 'Quantize', { quantized: type, result: type }) };
+  const type = call.optional(2)?.type ?? namedType(call) ?? (elementTypeOf(2) as ElementType);
+  refuseOverflow(call, type);
+  return { type, shape, emit: () => conversion(call, 'Quantize', type, type) };
 };
 
 const dequantizeLinear: OnnxOperator = call => {
   const { shape, type: quantized } = call.input(0);
-  const { type: result } = call.input(1);
-  return { type: result, shape, emit: () => conversion(call, 'Dequantize', { quantized, result }) };
+  const type = namedType(call) ?? call.input(1).type;
+  return { type, shape, emit: () => conversion(call, 'Dequantize', quantized, type) };
 };
 
-/** To and from 8 bits. */
+/** To and from integers of few bits, and 8-bit floats. */
 export const quantizationOperators: Readonly<Record<string, OnnxOperator>> = {
   DequantizeLinear: dequantizeLinear,
   QuantizeLinear: quantizeLinear,
