@@ -2,8 +2,9 @@ import { type DType, Tensor } from '@tilewise/core';
 import { cpuEngine } from '@tilewise/core/cpu';
 import { expect, test } from 'vitest';
 import { runOnnx } from '../../../../testing/compare/onnx-session.ts';
-import { fromOnnx } from '../index.ts';
+import { fromOnnx, tensorFromOnnx } from '../index.ts';
 import { encodeModel, type OnnxAttribute } from '../model.ts';
+import { bytesField, integerField, joined, stringField } from '../protobuf.ts';
 
 const types = { f32: 1, u8: 2, i8: 3, i32: 6, bool: 9, f16: 10, u32: 12 } as const;
 type Type = keyof typeof types;
@@ -105,4 +106,46 @@ test.each(['Cast', 'CastLike', 'QuantizeLinear'])('%s without saturating is refu
   });
   const model = await fromOnnx(bytes);
   expect(() => model.graph()).toThrow('casts to float8e4m3fn without saturating');
+});
+
+const [U16, I16, U4, I4, U2, I2] = [4, 5, 21, 22, 25, 26];
+
+// https://onnx.ai/onnx/operators/onnx__Cast.html: integers beyond a type lose their higher bits.
+test.each([
+  [U4, types.f32, [-9, 7.9, 20, -0.5], [7, 7, 4, 0]],
+  [I4, types.f32, [-9, 7.9, 20, -0.5], [7, 7, 4, 0]],
+  [U2, types.i32, [-1, 2, 5, -8], [3, 2, 1, 0]],
+  [I2, types.i32, [-1, 2, 5, -8], [-1, -2, 1, 0]],
+  [types.u8, types.i32, [-1, 300, 70000, 255], [255, 44, 112, 255]],
+  [types.i8, types.u8, [200, 127, 128, 0], [-56, 127, -128, 0]],
+  [U16, types.i8, [-5, 100, -128, 0], [65531, 100, 65408, 0]],
+  [I16, types.i32, [40000, -40000, 32767, -1], [-25536, 25536, 32767, -1]],
+])('Cast to the type %i from %i keeps the lower bits', async (to, from, given, wanted) => {
+  const dtype = Object.entries(types).find(([, type]) => type === from)?.[0] as DType;
+  const bytes = encodeModel({
+    ...{ name: 'Cast', opset: 25, initializers: [] },
+    nodes: [{ op: 'Cast', name: 'Cast', inputs: ['x'], outputs: ['y'], attributes: { to: int(to) } }],
+    inputs: [{ name: 'x', type: from, shape: [4] }],
+    outputs: [{ name: 'y', type: to, shape: [4] }],
+  });
+  const model = await fromOnnx(bytes);
+  const { y } = await model.run(cpuEngine(), { x: Tensor.from(given, [4], { dtype }) });
+  expect(Array.from(y?.toFloat64() ?? [])).toEqual(wanted);
+  model.release();
+});
+
+test('elements of 2 and 4 bits are read from bytes and from numbers', async () => {
+  const wanted = [1, -2, -1, 0, 1];
+  const files = [
+    [I2, 9, [0b00_11_10_01, 0b01]],
+    [I2, 5, [0b00_11_10_01, 0b01]],
+    [I4, 9, [0b1110_0001, 0b0000_1111, 0b0001]],
+    [I4, 5, [0b1110_0001, 0b0000_1111, 0b0001]],
+  ] as const;
+  for (const [type, field, data] of files) {
+    const fields = [integerField(1, 5), integerField(2, type), stringField(8, 'x')];
+    const elements = field === 9 ? [bytesField(9, Uint8Array.from(data))] : data.map(n => integerField(5, n));
+    const { tensor } = tensorFromOnnx(joined([...fields, ...elements]));
+    expect(Array.from(tensor.toFloat64())).toEqual(wanted);
+  }
 });

@@ -3,8 +3,8 @@ import type { DType } from '@tilewise/core';
 /** How an element type of ONNX lies in a file, and what the engine holds it as. */
 export interface ElementType {
   readonly name: string;
-  /** Bits of an element; those of 4 bits lie two to a byte, the low half first. */
-  readonly bits: 4 | 8 | 16 | 32 | 64;
+  /** Bits of an element; those of 2 and 4 bits lie several to a byte, the lowest bits first. */
+  readonly bits: 2 | 4 | 8 | 16 | 32 | 64;
   readonly kind: 'float' | 'signed' | 'unsigned' | 'bool';
   /**
    * The dtype in which an engine holds the type. Types that engines do not have are converted, with a check
@@ -45,6 +45,8 @@ const elementTypes: ReadonlyMap<number, ElementType> = new Map([
   [19, type('float8e5m2', 8, 'float', 'f8e5m2')],
   [21, type('uint4', 4, 'unsigned', 'u8')],
   [22, type('int4', 4, 'signed', 'i8')],
+  [25, type('uint2', 2, 'unsigned', 'u8')],
+  [26, type('int2', 2, 'signed', 'i8')],
 ]);
 
 const typeNamed = (number: number): ElementType => elementTypes.get(number) as ElementType;

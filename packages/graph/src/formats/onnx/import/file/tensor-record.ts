@@ -73,9 +73,10 @@ function fromNumbers(message: Message, type: ElementType, count: number): Uint8A
   }
   const numbers = { int32_data: 5, int64_data: 7, uint64_data: 11 } as const;
   const values = message.integers(numbers[field], field);
-  if (bits === 4) {
-    // Two elements to each number, as in raw data.
-    return Uint8Array.from(values.slice(0, Math.ceil(count / 2)), value => Number(BigInt.asUintN(8, value)));
+  if (bits < 8) {
+    // Several elements to each number, as in raw data.
+    const bytes = values.slice(0, Math.ceil((count * bits) / 8));
+    return Uint8Array.from(bytes, value => Number(BigInt.asUintN(8, value)));
   }
   const of = (wide: bigint): number =>
     Number(kind === 'signed' ? BigInt.asIntN(bits, wide) : BigInt.asUintN(bits, wide));
@@ -102,10 +103,13 @@ export function numbersOf(
   const { bits, kind } = type;
   const length = elementCount(shape);
   if (kind === 'float' && bits < 32) return engineTensor({ name: '', type, shape }, data).toFloat64();
-  if (bits > 4) return Float64Array.from(elementsOf(type, aligned(data, bits), length), Number);
-  const half = (n: number): number => (data[n >> 1] >> (4 * (n & 1))) & 15;
-  const signed = (code: number): number => (kind === 'signed' && code > 7 ? code - 16 : code);
-  return Float64Array.from({ length }, (_, n) => signed(half(n)));
+  if (bits >= 8) return Float64Array.from(elementsOf(type, aligned(data, bits), length), Number);
+  return Float64Array.from({ length }, (_, n) => {
+    const at = n * bits;
+    // The bits go up to the sign of 32 bits, and down again.
+    const high = data[at >> 3] << (32 - bits - (at & 7));
+    return kind === 'signed' ? high >> (32 - bits) : high >>> (32 - bits);
+  });
 }
 
 /** Bytes that lie where a typed array of numbers of so many bits may begin. */

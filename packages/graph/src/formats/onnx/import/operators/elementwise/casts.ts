@@ -1,7 +1,9 @@
-import { boolType, type ElementType, elementTypeOf } from '../../file/element-type.ts';
+import type { LogicalTensor } from '../../../../../ir/tensor/logical-tensor.ts';
+import type { Draft } from '../../draft.ts';
+import { boolType, type ElementType, elementTypeOf, isInteger } from '../../file/element-type.ts';
 import { type NodeCall, type OnnxOperator, result, type SingleOperator } from '../../node-call.ts';
-import { cast } from '../emit.ts';
-
+import { cast, scalar, select } from '../emit.ts';
+import { divideIntegers } from './divide-integers.ts';
 import { elementwise } from './elementwise.ts';
 
 /** A type of the model by its number. */
@@ -9,6 +11,25 @@ function typeNumbered(call: NodeCall, number: number): ElementType {
   return (
     elementTypeOf(number) ?? call.refuse(`casts to the element type ${number}, which engines do not have`)
   );
+}
+
+/**
+ * Whether an integer of a type may lie beyond another type, whose bits it then keeps. Floats beyond a type
+ * may become anything: casts of engines saturate, but there are none to 4 bits and fewer.
+ */
+function dropsBits(from: ElementType, to: ElementType): boolean {
+  if (!isInteger(to) || to.bits >= 32 || from.kind === 'bool') return false;
+  if (from.kind === 'float') return to.bits < 8;
+  return from.kind === to.kind ? from.bits > to.bits : to.kind === 'unsigned' || from.bits >= to.bits;
+}
+
+/** The lower bits of integers: i32. */
+function lowBits(draft: Draft, x: LogicalTensor, { kind, bits }: ElementType): LogicalTensor {
+  const size = scalar(draft, 2 ** bits, 'i32');
+  const low = divideIntegers(draft, x, size).floorRemainder;
+  if (kind === 'unsigned') return low;
+  const isPositive = draft.op('Less', [low, scalar(draft, 2 ** (bits - 1), 'i32')], {}, 'bool');
+  return select(draft, isPositive, low, draft.op('Subtract', [low, size]));
 }
 
 /** Refuses what engines, whose casts saturate, do not do. */
@@ -20,7 +41,10 @@ export function refuseOverflow(call: NodeCall, { name, kind, bits }: ElementType
 const castOperator = (target: (call: NodeCall) => ElementType): OnnxOperator =>
   elementwise(
     ([x]) => x,
-    (draft, [x], call) => cast(draft, x, target(call).dtype),
+    (draft, [x], call) => {
+      const type = target(call);
+      return cast(draft, dropsBits(call.input(0).type, type) ? lowBits(draft, x, type) : x, type.dtype);
+    },
     call => {
       const type = target(call);
       refuseOverflow(call, type);
