@@ -1,3 +1,4 @@
+import type { LogicalTensor } from '../../../../../ir/tensor/logical-tensor.ts';
 import { isInteger } from '../../file/element-type.ts';
 import type { OnnxOperator } from '../../node-call.ts';
 import { staticNumbers } from '../../value.ts';
@@ -32,8 +33,14 @@ const modulo: Emit = (draft, [a, b], call) => {
   const down = rounded('Greater', 'Subtract')(draft, [ratio], call);
   const up = rounded('Less', 'Add')(draft, [ratio], call);
   const isNegative = draft.op('Less', [ratio, scalar(draft, 0, 'f32')], {}, 'bool');
-  const whole = towardsZero ? select(draft, isNegative, up, down) : down;
-  return cast(draft, draft.op('Subtract', [x, draft.op('Multiply', [whole, y])]), a.dtype);
+  const whole = select(draft, isNegative, up, down);
+  const less = (p: LogicalTensor, q: LogicalTensor): LogicalTensor => draft.op('Less', [p, q], {}, 'bool');
+  // A divisor beyond x, such as an infinity, leaves x as it is.
+  const isBeyond = less(draft.op('Abs', [x]), draft.op('Abs', [y]));
+  const rest = select(draft, isBeyond, x, draft.op('Subtract', [x, draft.op('Multiply', [whole, y])]));
+  if (towardsZero) return cast(draft, rest, a.dtype);
+  const isOpposite = less(draft.op('Multiply', [rest, y]), scalar(draft, 0, 'f32'));
+  return cast(draft, select(draft, isOpposite, draft.op('Add', [rest, y]), rest), a.dtype);
 };
 
 /** A sum of more than two terms, pair by pair. */
@@ -82,7 +89,10 @@ export const arithmeticOperators: Readonly<Record<string, OnnxOperator>> = {
   ),
   Mod: needing(
     2,
-    elementwise(([a, b], call) => (call.flag('fmod', false) ? a % b : a - b * Math.floor(a / b)), modulo),
+    elementwise(([a, b], call) => {
+      const rest = a % b;
+      return !call.flag('fmod', false) && rest * b < 0 ? rest + b : rest;
+    }, modulo),
   ),
   Pow: needing(
     2,
