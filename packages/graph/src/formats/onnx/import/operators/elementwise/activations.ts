@@ -7,7 +7,7 @@ import { elementwise, same } from './elementwise.ts';
 interface Writer {
   op(kind: string, ...inputs: (LogicalTensor | number)[]): LogicalTensor;
   elu(x: LogicalTensor, alpha: number): LogicalTensor;
-  select(condition: LogicalTensor, a: LogicalTensor, b: LogicalTensor | number): LogicalTensor;
+  select(condition: LogicalTensor, a: LogicalTensor | number, b: LogicalTensor | number): LogicalTensor;
   less(a: LogicalTensor | number, b: LogicalTensor | number): LogicalTensor;
 }
 
@@ -24,7 +24,7 @@ const activation =
       const writer: Writer = {
         op: (kind, ...inputs) => draft.op(kind, inputs.map(own)),
         elu: (of, alpha) => draft.op('Elu', [of], { alpha }),
-        select: (condition, a, b) => select(draft, condition, a, own(b)),
+        select: (condition, a, b) => select(draft, condition, own(a), own(b)),
         less: (a, b) => draft.op('Less', [own(a), own(b)], {}, 'bool'),
       };
       return write(writer, x, call);
@@ -82,10 +82,8 @@ export const activationOperators: Readonly<Record<string, OnnxOperator>> = {
     const [alpha, gamma] = [call.float('alpha', 1.6732632), call.float('gamma', 1.0507009)];
     return w.op('Multiply', w.elu(x, alpha), gamma);
   }),
-  Sign: activation((w, x, { draft }) => {
-    const [above, below] = [w.less(0, x), w.less(x, 0)].map(t => cast(draft, t, x.dtype));
-    return w.op('Subtract', above, below);
-  }),
+  // 0 and NaN are what they were.
+  Sign: activation((w, x) => w.select(w.less(0, x), 1, w.select(w.less(x, 0), -1, x))),
   Softsign: activation((w, x) => w.op('Divide', x, w.op('Add', w.op('Abs', x), 1))),
   ThresholdedRelu: activation((w, x, call) => w.select(w.less(call.float('alpha', 1), x), x, 0)),
 };

@@ -2,7 +2,7 @@ import type { LogicalTensor } from '../../../../../ir/tensor/logical-tensor.ts';
 import { isInteger } from '../../file/element-type.ts';
 import type { OnnxOperator } from '../../node-call.ts';
 import { staticNumbers } from '../../value.ts';
-import { cast, scalar, select } from '../emit.ts';
+import { cast, isFloat, scalar, select } from '../emit.ts';
 import { clip } from './clip.ts';
 import { divideIntegers } from './divide-integers.ts';
 
@@ -51,21 +51,34 @@ const folded =
 
 const sum = (numbers: readonly number[]): number => numbers.reduce((a, b) => a + b);
 
+/** −x; the operation of the graph is for floats. */
+const negated: Emit = (draft, [x]) =>
+  isFloat(x) ? draft.op('Neg', [x]) : draft.op('Subtract', [scalar(draft, 0, x.dtype), x]);
+
 /** x^y. A known exponent becomes an attribute; 2 and 0.5 have operations of their own. */
 const power: Emit = (draft, [x, y], call) => {
   const exponent = staticNumbers(call.input(1));
   const value = exponent?.length === 1 ? exponent[0] : undefined;
-  if (value === 2) return draft.op('Square', [x]);
-  if (value === 0.5) return draft.op('Sqrt', [x]);
-  if (value !== undefined && value !== 1) return draft.op('Pow', [x], { beta: value });
   if (value === 1) return x;
-  return draft.op('Power', [cast(draft, x, 'f32'), cast(draft, y, 'f32')]);
+  if (value === 2) return isFloat(x) ? draft.op('Square', [x]) : draft.op('Multiply', [x, x]);
+  if (value === 0.5) return draft.op('Sqrt', [x]);
+  const base = isFloat(x) ? x : cast(draft, x, 'f32');
+  const made =
+    value === undefined
+      ? draft.op('Power', [cast(draft, x, 'f32'), cast(draft, y, 'f32')])
+      : draft.op('Pow', [base], { beta: value });
+  // A power of integers is whole, which f32 may miss by its last bit.
+  return isFloat(x) || !isInteger(call.input(1).type) ? made : draft.op('Round', [made]);
 };
 
 /** Arithmetic and functions of real numbers. */
 export const arithmeticOperators: Readonly<Record<string, OnnxOperator>> = {
-  Abs: unary('Abs', Math.abs),
-  Neg: unary('Neg', x => -x),
+  Abs: elementwise(
+    ([x]) => Math.abs(x),
+    (draft, [x], call) =>
+      isFloat(x) ? draft.op('Abs', [x]) : draft.op('Maximum', [x, negated(draft, [x], call)]),
+  ),
+  Neg: elementwise(([x]) => -x, negated),
   Sqrt: unary('Sqrt', Math.sqrt),
   Exp: unary('Exp', Math.exp),
   Log: unary('Log', Math.log),
@@ -75,7 +88,7 @@ export const arithmeticOperators: Readonly<Record<string, OnnxOperator>> = {
   Reciprocal: unary('Reciprocal', x => 1 / x),
   Sigmoid: unary('Sigmoid', x => 1 / (1 + Math.exp(-x))),
   Relu: unary('ReLU', x => Math.max(0, x)),
-  Softplus: unary('SoftPlus', x => Math.log1p(Math.exp(x))),
+  Softplus: unary('SoftPlus', x => Math.max(x, 0) + Math.log1p(Math.exp(-Math.abs(x)))),
   Floor: elementwise(([x]) => Math.floor(x), rounded('Greater', 'Subtract')),
   Ceil: elementwise(([x]) => Math.ceil(x), rounded('Less', 'Add')),
   Round: unary('Round', x => (Math.abs(x - Math.trunc(x)) === 0.5 ? 2 * Math.round(x / 2) : Math.round(x))),
