@@ -67,6 +67,7 @@ const cases: readonly Case[] = [
     { op, opset: 11, inputs: [[2, 3, 4]], attributes: { keepdims: int(0) } },
     { op, opset: 18, inputs: [[2, 3, 4], i64([-2])] },
     { op, opset: 18, inputs: [[2, 3, 4]], attributes: { noop_with_empty_axes: int(0) } },
+    { op, opset: 18, inputs: [[2, 3, 4]], attributes: { noop_with_empty_axes: int(1) } },
   ]),
   { op: 'ReduceSum', opset: 13, inputs: [[2, 3, 4], i64([0])] },
   { op: 'ReduceMean', opset: 13, inputs: [[2, 3, 4]], attributes: { axes: ints(-1) } },

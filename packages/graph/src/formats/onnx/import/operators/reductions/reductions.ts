@@ -1,6 +1,6 @@
 import { elementCount } from '@tilewise/core';
 import type { LogicalTensor } from '../../../../../ir/tensor/logical-tensor.ts';
-import { floatType } from '../../file/element-type.ts';
+import { floatType, isInteger } from '../../file/element-type.ts';
 import { type NodeCall, type OnnxOperator, result, type SingleOperator } from '../../node-call.ts';
 import { once } from '../../once.ts';
 import { hostTensor, reader } from '../../value.ts';
@@ -19,9 +19,9 @@ function reduction(
   return call => {
     const { type, shape, host, tensor } = call.input(0);
     const given = call.axes()?.map(axis => call.axis(axis, shape.length));
-    if ((!given || given.length === 0) && call.flag('noop_with_empty_axes', false))
-      return { type, shape, emit: tensor };
-    const axes = given && given.length > 0 ? given : shape.map((_, d) => d);
+    // Without axes nothing is joined, but norms of one element are its magnitude.
+    const isAlone = !given?.length && call.flag('noop_with_empty_axes', false);
+    const axes = given?.length || isAlone ? (given ?? []) : shape.map((_, d) => d);
     const keeps = call.flag('keepdims', true);
     const kept = shape.map((extent, d) => (axes.includes(d) ? 1 : extent));
     const to = keeps ? kept : shape.filter((_, d) => !axes.includes(d));
@@ -46,7 +46,8 @@ function reduction(
       emit: () => {
         const { draft } = call;
         const own = tensor();
-        const [x, along] = axes.length > 0 ? [own, axes] : [reshape(draft, own, [1]), [0]];
+        const [x, along] =
+          axes.length > 0 ? [own, axes] : [reshape(draft, own, [...shape, 1]), [shape.length]];
         const joined = (t: LogicalTensor): LogicalTensor =>
           draft.op(kind, [t], { axes: along, keep_dims: true });
         if (isFloat(x))
@@ -56,7 +57,7 @@ function reduction(
         if (kind === 'ReduceSum') return reshape(draft, integerSum(draft, x, count, joined), to);
         if (kind === 'ReduceMax' || kind === 'ReduceMin')
           return reshape(draft, integerExtreme(draft, kind, x, joined), to);
-        return reshape(draft, cast(draft, joined(cast(draft, x, 'f32')), x.dtype), to);
+        return reshape(draft, joined(x), to);
       },
     };
   };
@@ -70,9 +71,8 @@ function composed(of: SingleOperator, before: string | null, after: string | nul
   return call => {
     const { draft } = call;
     const value = call.input(0);
-    const float = (x: LogicalTensor): LogicalTensor => (isFloat(x) ? x : cast(draft, x, 'f32'));
     const apply = (kind: string | null, x: LogicalTensor): LogicalTensor =>
-      kind === null ? x : cast(draft, draft.op(kind, [float(x)]), x.dtype);
+      kind === null ? x : draft.op(kind, [x]);
     const inner = call.withInput(0, { ...value, host: null, tensor: () => apply(before, value.tensor()) });
     const { emit, ...made } = of(inner);
     return result(made, () => apply(after, emit?.() ?? call.refuse('has no result')));
@@ -80,9 +80,12 @@ function composed(of: SingleOperator, before: string | null, after: string | nul
 }
 
 /** max + ln Σ e^(x − max), the maximum being finite. */
-const logSumExp: OnnxOperator = call => {
-  const { draft } = call;
-  const value = call.input(0);
+const logSumExp: OnnxOperator = given => {
+  const { draft } = given;
+  const own = given.input(0);
+  const float = (): LogicalTensor => (isInteger(own.type) ? cast(draft, own.tensor(), 'f32') : own.tensor());
+  const value = { ...own, host: null, tensor: float };
+  const call = given.withInput(0, value);
   const most = largest(call);
   const kept = largest(call.withFlag('keepdims', true));
   const peak = once(() => {
@@ -93,7 +96,8 @@ const logSumExp: OnnxOperator = call => {
   const total = sum(call.withInput(0, { ...value, host: null, tensor: distance }));
   return result(most, () => {
     const logarithm = draft.op('Log', [total.emit?.() ?? call.refuse('has no sum')]);
-    return draft.op('Add', [logarithm, reshape(draft, peak(), most.shape)]);
+    const sum = draft.op('Add', [logarithm, reshape(draft, peak(), most.shape)]);
+    return cast(draft, sum, own.type.dtype);
   });
 };
 
