@@ -153,6 +153,11 @@ const cases: readonly Case[] = [
     opset: 9,
     inputs: [[2, 3, 4], f32([1, 2, 3]), f32([0, 1, 2]), f32([0.1, 0.2, 0.3]), f32([1, 2, 3])],
   },
+  {
+    op: 'BatchNormalization',
+    opset: 15,
+    inputs: [[5], f32([2]), f32([1]), f32([0.1]), f32([3])],
+  },
   { op: 'InstanceNormalization', opset: 6, inputs: [[2, 3, 4], f32([1, 2, 3]), f32([0, 1, 2])] },
   { op: 'LayerNormalization', opset: 17, inputs: [[2, 3, 4], f32([1, 2, 3, 4])] },
   ...[
@@ -288,3 +293,12 @@ test.each(cases.map((one, n) => [`${one.op} ${one.opset}, case ${n}`, one] as co
     model.release();
   },
 );
+
+test('BatchNormalization with numbers for each element is refused', async () => {
+  const learned = [1, 2, 3, 4].map(() => f32([1, 2, 3, 4], [2, 2]));
+  const attributes = { spatial: int(0) };
+  const model = await fromOnnx(
+    modelOf({ op: 'BatchNormalization', opset: 7, inputs: [[1, 2, 2], ...learned], attributes }),
+  );
+  expect(() => model.graph()).toThrow('has numbers for each element of an image');
+});

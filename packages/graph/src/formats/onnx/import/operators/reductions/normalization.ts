@@ -3,14 +3,15 @@ import type { LogicalTensor } from '../../../../../ir/tensor/logical-tensor.ts';
 import { type NodeCall, type OnnxOperator, result } from '../../node-call.ts';
 import { reshape, scalar, shapeOf } from '../emit.ts';
 
-/** A list of one number for each channel, to broadcast to (B, C, …). */
-const column = ({ draft }: NodeCall, list: LogicalTensor, rank: number): LogicalTensor =>
-  reshape(draft, list, [1, elementCount(shapeOf(list)), ...new Array<number>(rank - 2).fill(1)]);
+/** A list of one number for each channel, to broadcast to (B, C, …), or to the one channel of (B). */
+export const column = ({ draft }: NodeCall, list: LogicalTensor, rank: number): LogicalTensor =>
+  reshape(draft, list, [elementCount(shapeOf(list)), ...new Array<number>(Math.max(0, rank - 2)).fill(1)]);
 
 /** (x − mean) / √(variance + ε) · scale + bias, with the numbers of each channel as they were learned. */
 const batchNormalization: OnnxOperator = call => {
   const { type, shape, tensor } = call.input(0);
   if (call.flag('training_mode', false)) call.refuse('is in training mode');
+  if (!call.flag('spatial', true)) call.refuse('has numbers for each element of an image, not each channel');
   const { draft } = call;
   return result({ type, shape }, () => {
     const [scale, bias, mean, variance] = [1, 2, 3, 4].map(n =>
