@@ -294,6 +294,14 @@ test.each(cases.map((one, n) => [`${one.op} ${one.opset}, case ${n}`, one] as co
   },
 );
 
+test('PRelu before version 7 has a slope for each channel', async () => {
+  const bytes = modelOf({ op: 'PRelu', opset: 6, inputs: [[1, 2, 2], f32([0.5, 2])] });
+  const model = await fromOnnx(bytes);
+  const { y0 } = await model.run(cpuEngine(), { x0: Tensor.from([-2, 1, -3, 4], [1, 2, 2]) });
+  expect(Array.from(y0?.toFloat64() ?? [])).toEqual([-1, 1, -6, 4]);
+  model.release();
+});
+
 test('BatchNormalization with numbers for each element is refused', async () => {
   const learned = [1, 2, 3, 4].map(() => f32([1, 2, 3, 4], [2, 2]));
   const attributes = { spatial: int(0) };

@@ -1,6 +1,7 @@
 import type { LogicalTensor } from '../../../../../ir/tensor/logical-tensor.ts';
 import { type NodeCall, type OnnxOperator, result } from '../../node-call.ts';
-import { cast, scalar, select } from '../emit.ts';
+import { cast, scalar, select, shapeOf } from '../emit.ts';
+import { column } from '../reductions/normalization.ts';
 import { elementwise, same } from './elementwise.ts';
 
 /** Writes an activation with operations on tensors of the dtype of x, and numbers. */
@@ -75,7 +76,9 @@ export const activationOperators: Readonly<Record<string, OnnxOperator>> = {
     return w.op('Multiply', w.elu(w.op('Divide', x, alpha), 1), alpha);
   }),
   PRelu: activation((w, x, call) => {
-    const slope = call.input(1).tensor();
+    const own = call.input(1).tensor();
+    // Before version 7, a list has the slope of each channel.
+    const slope = call.version < 7 ? column(call, own, shapeOf(x).length) : own;
     return w.select(w.less(x, 0), w.op('Multiply', x, cast(call.draft, slope, x.dtype)), x);
   }),
   Selu: activation((w, x, call) => {
