@@ -227,7 +227,24 @@ const cases: readonly Case[] = [
   ...['round_prefer_floor', 'round_prefer_ceil', 'floor', 'ceil'].map(mode =>
     resized(11, { nearest_mode: text(mode) }, { scales: [1, 1, 2, 0.5] }),
   ),
-  ...['nearest', 'linear'].map(mode => resized(10, { mode: text(mode) }, { scales: [1, 1, 2, 1.5] })),
+  ...['nearest', 'linear'].flatMap(mode => [
+    resized(10, { mode: text(mode) }, { scales: [1, 1, 2, 1.5] }),
+    resized(10, { mode: text(mode) }, { scales: [1, 1, 0.6, 0.5] }),
+  ]),
+  resized(
+    11,
+    { coordinate_transformation_mode: text('tf_half_pixel_for_nn'), nearest_mode: text('floor') },
+    { scales: [1, 1, 2, 0.5] },
+  ),
+  ...['not_larger', 'not_smaller'].flatMap(policy =>
+    ['nearest', 'linear'].map(mode =>
+      resized(
+        18,
+        { axes: ints(2, 3), keep_aspect_ratio_policy: text(policy), mode: text(mode) },
+        { sizes: [7, 8] },
+      ),
+    ),
+  ),
   resized(
     13,
     { mode: text('cubic'), cubic_coeff_a: float(-0.5), exclude_outside: int(1) },

@@ -26,14 +26,24 @@ const coordinates = new Map<string, Coordinate>([
   ['half_pixel_symmetric', (x, axis) => (axis.from - axis.to / axis.scale) / 2 + halfPixel(x, axis)],
   ['align_corners', (x, { from, to }) => (to > 1 ? (x * (from - 1)) / (to - 1) : 0)],
   ['asymmetric', (x, { scale }) => x / scale],
+  ['tf_half_pixel_for_nn', (x, { scale }) => (x + 0.5) / scale],
 ]);
 
 /** How a place between elements is rounded, by `nearest_mode`. */
-const roundings = new Map<string, (x: number) => number>([
+const roundings = new Map<string, (x: number, axis: ResizedAxis) => number>([
+  // Version 10 says nothing: as in its tests, and in onnxruntime.
+  ['', (x, { scale }) => (scale < 1 ? Math.ceil(x) : Math.floor(x))],
   ['round_prefer_floor', x => Math.ceil(x - 0.5)],
   ['round_prefer_ceil', x => Math.floor(x + 0.5)],
   ['floor', Math.floor],
   ['ceil', Math.ceil],
+]);
+
+/** The scale of all axes, where sizes may not change their ratio, by `keep_aspect_ratio_policy`; 0 else. */
+const policies = new Map<string, (...scales: number[]) => number>([
+  ['stretch', () => 0],
+  ['not_larger', Math.min],
+  ['not_smaller', Math.max],
 ]);
 
 /** What an attribute says; versions before 11 have none of these attributes, and one way. */
@@ -74,13 +84,13 @@ function resizedAxes(call: NodeCall): ResizedAxis[] {
   const given = sizes.length > 0 ? sizes : scales;
   if (given.length !== axes.length || given.some(n => !(n > 0)))
     call.fail(`needs a positive scale or size for each of ${axes.length} axes, got [${given}]`);
-  const policy = call.text('keep_aspect_ratio_policy', 'stretch');
-  if (policy !== 'stretch') call.refuse(`has the keep_aspect_ratio_policy '${policy}'`);
   const ratios = sizes.length > 0 ? axes.map((d, n) => (sizes[n] ?? 1) / (shape[d] ?? 1)) : scales;
+  const policy = chosen(call, 'keep_aspect_ratio_policy', policies, 'stretch', 'stretch');
+  const common = sizes.length > 0 ? policy(...ratios) : 0;
   return axes.map((axis, n) => {
     const from = shape[axis] ?? 1;
-    const scale = ratios[n] ?? 1;
-    const to = sizes[n] ?? Math.floor(from * scale);
+    const scale = common || (ratios[n] ?? 1);
+    const to = common ? Math.floor(from * common + 0.5) : (sizes[n] ?? Math.floor(from * scale));
     if (from * to > MOST_WEIGHTS) call.refuse(`makes ${to} of ${from} elements of an axis`);
     return { axis, from, to, scale };
   });
@@ -150,11 +160,11 @@ const resize: OnnxOperator = call => {
   const coordinate = chosen(call, 'coordinate_transformation_mode', coordinates, 'half_pixel', 'asymmetric');
   const to = shape.map((extent, d) => axes.find(({ axis }) => axis === d)?.to ?? extent);
   if (mode === 'nearest') {
-    const rounded = chosen(call, 'nearest_mode', roundings, 'round_prefer_floor', 'floor');
+    const rounded = chosen(call, 'nearest_mode', roundings, 'round_prefer_floor', '');
     const sources = shape.map((extent, d) => {
       const own = axes.find(({ axis }) => axis === d);
       return Array.from({ length: to[d] ?? 0 }, (_, x) =>
-        own ? Math.min(extent - 1, Math.max(0, rounded(coordinate(x, own)))) : x,
+        own ? Math.min(extent - 1, Math.max(0, rounded(coordinate(x, own), own))) : x,
       );
     });
     return gathered(call, value, sources);
