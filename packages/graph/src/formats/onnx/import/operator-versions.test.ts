@@ -132,6 +132,15 @@ const cases: readonly Case[] = [
     ],
     attributes: { axis: int(-1) },
   },
+  {
+    op: 'Concat',
+    opset: 13,
+    inputs: [
+      [0, 3],
+      [0, 3],
+    ],
+    attributes: { axis: int(0) },
+  },
   { op: 'Gather', opset: 11, inputs: [[4, 3], i64([-1, 0])], attributes: { axis: int(0) } },
   { op: 'GatherND', opset: 12, inputs: [[2, 3, 4], i64([1, -1])], attributes: { batch_dims: int(0) } },
   {

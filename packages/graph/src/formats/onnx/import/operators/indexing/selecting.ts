@@ -121,7 +121,7 @@ const concatOperator: OnnxOperator = call => {
       : null,
     emit: () => {
       const parts = values.filter(value => value.shape[axis] !== 0).map(({ tensor }) => tensor());
-      return concat(call.draft, parts, axis);
+      return parts.length > 0 ? concat(call.draft, parts, axis) : first.tensor();
     },
   };
 };
