@@ -1,5 +1,5 @@
 import { InvalidShapeError } from '@tilewise/core';
-import { type LogicalShape, UNKNOWN } from './logical-tensor.ts';
+import { type LogicalShape, type LogicalTensor, UNKNOWN } from './logical-tensor.ts';
 
 /**
  * The shape that shapes broadcast to, as in NumPy: aligned at the last dimension, extents equal or 1. An
@@ -69,4 +69,9 @@ export function withExtent(shape: readonly number[], axis: number, extent: numbe
 /** A shape with extents of 1 along axes. */
 export function keptShape(shape: readonly number[], axes: readonly number[]): number[] {
   return shape.map((n, d) => (axes.includes(d) ? 1 : n));
+}
+
+/** The extents of a tensor that has a shape. */
+export function shapeOf({ shape }: Pick<LogicalTensor, 'shape'>): readonly number[] {
+  return shape ?? [];
 }

@@ -5,6 +5,7 @@ import { checkOperation } from '../../../ir/schema/check.ts';
 import type { PortSchema } from '../../../ir/schema/ports.ts';
 import type { GraphDType } from '../../../ir/tensor/dtype.ts';
 import type { LogicalTensor, TensorProperty } from '../../../ir/tensor/logical-tensor.ts';
+import { broadcastShapes, shapeOf } from '../../../ir/tensor/shape.ts';
 import { operationOf } from '../../../ops/table.ts';
 import { splitOperands } from './merged-heads.ts';
 
@@ -17,7 +18,12 @@ export interface DraftNode {
   readonly outputs: readonly LogicalTensor[];
 }
 
+/** Whether a tensor is of floats that operations compute with. */
+export const isFloat = ({ dtype }: { readonly dtype: GraphDType }): boolean =>
+  ['f32', 'f16', 'bf16'].includes(dtype);
+
 const ofIntegers: readonly GraphDType[] = ['i32', 'f32'];
+
 /**
  * The dtypes by which tensors go through an operation that does not take theirs: i32 holds all numbers of 8
  * bits, and f32 all numbers of 8-bit floats and integers up to 2^24.
@@ -89,9 +95,81 @@ export class Draft {
     if (!split) return this.#add(kind, inputs, given, dtypes);
     const [B, H] = split.heads;
     return this.#add(kind, split.inputs, split.given, dtypes).map(tensor => {
-      const shape = [B * H, ...(tensor.shape ?? []).slice(2)];
+      const shape = [B * H, ...shapeOf(tensor).slice(2)];
       return this.op('StaticReshape', [tensor], { shape, special_zero: false });
     });
+  }
+
+  /** A comparison, or what joins such: whether something holds. */
+  test(kind: string, ...inputs: readonly LogicalTensor[]): LogicalTensor {
+    return this.op(kind, inputs, {}, 'bool');
+  }
+
+  /** Numbers that stand in the graph: one for each element of the shape, or one for all. */
+  inline(value: readonly number[], shape: readonly number[], dtype: GraphDType): LogicalTensor {
+    return this.op('Constant', [], { value, shape }, dtype);
+  }
+
+  /** One number as a tensor of shape []. */
+  scalar(value: number, dtype: GraphDType): LogicalTensor {
+    return this.op('Constant', [], { value: [value] }, dtype);
+  }
+
+  /** The elements in row-major order under another shape. */
+  reshape(tensor: LogicalTensor, shape: readonly number[]): LogicalTensor {
+    if (`${shapeOf(tensor)}` === `${shape}`) return tensor;
+    const before = this.producerOf(tensor);
+    const [source] = before?.kind === 'StaticReshape' ? before.inputs : [];
+    if (source) return this.reshape(source, shape);
+    return this.op('StaticReshape', [tensor], { shape, special_zero: false });
+  }
+
+  /** The elements repeated along dimensions of one element, up to a shape. */
+  expand(tensor: LogicalTensor, shape: readonly number[]): LogicalTensor {
+    return `${shapeOf(tensor)}` === `${shape}` ? tensor : this.op('Expand', [tensor], { shape });
+  }
+
+  /** The dimensions in another order. */
+  transpose(tensor: LogicalTensor, order: readonly number[]): LogicalTensor {
+    if (order.every((axis, d) => axis === d)) return tensor;
+    return this.op('StaticTranspose', [tensor], { order });
+  }
+
+  /** Elements start, start + step, … along an axis, `size` of them. */
+  slice(
+    tensor: LogicalTensor,
+    { axis, start, size, step = 1 }: { axis: number; start: number; size: number; step?: number },
+  ): LogicalTensor {
+    if (start === 0 && step === 1 && size === shapeOf(tensor)[axis]) return tensor;
+    return this.op('Slice', [tensor], { axis, start, size, step });
+  }
+
+  /** Tensors joined along an axis. */
+  concat(parts: readonly LogicalTensor[], axis: number): LogicalTensor {
+    return parts.length === 1 ? parts[0] : this.op('Concat', parts, { axis });
+  }
+
+  /** Elements of a where the condition holds, else of b, all broadcast to each other. */
+  select(condition: LogicalTensor, a: LogicalTensor, b: LogicalTensor): LogicalTensor {
+    const shape = broadcastShapes('Where', shapeOf(a), shapeOf(b));
+    const whole = broadcastShapes('Where', shape, shapeOf(condition));
+    // Masks of attention are recognised by the operation of oneDNN, which broadcasts the condition alone, and
+    // is for floats.
+    const isSelect = `${shape}` === `${whole}` && isFloat(a);
+    return this.op(isSelect ? 'Select' : 'Where', [condition, a, b], {}, a.dtype);
+  }
+
+  /**
+   * The values in another dtype: floats are rounded to nearest even, floats to integers towards 0, and bool
+   * is whether x ≠ 0.
+   */
+  cast(tensor: LogicalTensor, dtype: GraphDType): LogicalTensor {
+    if (tensor.dtype === dtype) return tensor;
+    // 16-bit floats are converted by way of f32.
+    const both = [tensor.dtype, dtype];
+    const goesByF32 = !both.includes('f32') && (both.includes('f16') || both.includes('bf16'));
+    const source = goesByF32 ? this.cast(tensor, 'f32') : tensor;
+    return this.op('TypeCast', [source], {}, dtype);
   }
 
   #add(

@@ -1,5 +1,7 @@
+import { elementCount } from '@tilewise/core';
 import type { Attributes } from '../../../ir/schema/attribute.ts';
 import type { LogicalTensor } from '../../../ir/tensor/logical-tensor.ts';
+import { shapeOf } from '../../../ir/tensor/shape.ts';
 import { operationOf } from '../../../ops/table.ts';
 
 /** Writes operations into the graph. */
@@ -9,11 +11,6 @@ interface Writer {
   ): { readonly kind: string; readonly inputs: readonly LogicalTensor[] } | undefined;
   op(kind: string, inputs: readonly LogicalTensor[], given: Attributes): LogicalTensor;
 }
-
-type Shape = readonly number[];
-
-const shapeOf = ({ shape }: LogicalTensor): Shape => shape ?? [];
-const product = (extents: Shape): number => extents.reduce((n, extent) => n * extent, 1);
 
 /** The tensor (B, H, X, Y) that was reshaped to (B·H, X, Y); null for any other tensor. */
 function beforeMerge(draft: Writer, tensor: LogicalTensor): LogicalTensor | null {
@@ -59,7 +56,8 @@ export function splitOperands(
       split.push(
         draft.op('StaticReshape', [tensor], { shape: [B, H, ...shape.slice(1)], special_zero: false }),
       );
-    else if (kind !== 'MatMul' && (shape.length < 3 || product(shape.slice(0, -2)) === 1)) split.push(tensor);
+    else if (kind !== 'MatMul' && (shape.length < 3 || elementCount(shape.slice(0, -2)) === 1))
+      split.push(tensor);
     else return null;
   }
   return { inputs: split, heads: [B, H], given: kind === 'SoftMax' ? { ...given, axis: 3 } : given };

@@ -1,4 +1,4 @@
-import { InvalidShapeError } from '@tilewise/core';
+import { elementCount, InvalidShapeError } from '@tilewise/core';
 import type { LogicalTensor } from '../../../ir/tensor/logical-tensor.ts';
 import type { ElementType } from './file/element-type.ts';
 
@@ -41,7 +41,7 @@ const mostNumbers = 2 ** 24;
  * @throws InvalidShapeError for more numbers than are computed while a model is read.
  */
 export function hostTensor(shape: readonly number[], at: (index: readonly number[]) => number): HostTensor {
-  const count = shape.reduce((n, extent) => n * extent, 1);
+  const count = elementCount(shape);
   if (count > mostNumbers)
     throw new InvalidShapeError(
       'ONNX file:',
@@ -52,31 +52,36 @@ export function hostTensor(shape: readonly number[], at: (index: readonly number
   for (let n = 0; n < count; n++) {
     values[n] = at(index);
     for (let d = shape.length - 1; d >= 0; d--) {
-      index[d] = (index[d] ?? 0) + 1;
-      if ((index[d] ?? 0) < (shape[d] ?? 0)) break;
+      index[d] += 1;
+      if (index[d] < shape[d]) break;
       index[d] = 0;
     }
   }
   return { shape, values };
 }
 
-/** Strides of a dense tensor as it is broadcast to a shape: 0 along dimensions that it repeats. */
-function broadcastStrides(from: readonly number[], to: readonly number[]): number[] {
-  const strides: number[] = [];
-  let stride = 1;
-  for (let d = to.length - 1; d >= 0; d--) {
-    const own = from[d - (to.length - from.length)] ?? 1;
-    strides[d] = own === 1 ? 0 : stride;
-    stride *= own;
-  }
-  return strides;
+/** An element by its index. */
+type Reader = (index: readonly number[]) => number;
+
+/** The element of a tensor at an index of a shape that the tensor is broadcast to. */
+export function reader({ shape, values }: HostTensor): Reader {
+  const strides = shape.map((extent, d) => (extent === 1 ? 0 : elementCount(shape.slice(d + 1))));
+  return index => {
+    const before = index.length - shape.length;
+    return values[strides.reduce((at, stride, d) => at + index[before + d] * stride, 0)];
+  };
 }
 
-/** The element of a tensor at an index of the shape that it is broadcast to. */
-export function reader(
-  { shape, values }: HostTensor,
-  to: readonly number[],
-): (index: readonly number[]) => number {
-  const strides = broadcastStrides(shape, to);
-  return index => values[index.reduce((at, i, d) => at + i * (strides[d] ?? 0), 0)] ?? Number.NaN;
+/**
+ * How a tensor is computed from the numbers of values; null where only running the graph gives them.
+ * @param elementOf the element at an index, from readers of the values, which are broadcast.
+ */
+export function folded(
+  values: readonly (Value | null)[],
+  shape: readonly number[],
+  elementOf: (...reads: Reader[]) => Reader,
+): Value['host'] {
+  const hosts = values.flatMap(value => value?.host ?? []);
+  if (hosts.length < values.length) return null;
+  return () => hostTensor(shape, elementOf(...hosts.map(host => reader(host()))));
 }

@@ -1,5 +1,6 @@
 import type { Attributes } from '../../../../ir/schema/attribute.ts';
 import type { LogicalTensor } from '../../../../ir/tensor/logical-tensor.ts';
+import { shapeOf } from '../../../../ir/tensor/shape.ts';
 import { type NodeCall, type OnnxOperator, result } from '../node-call.ts';
 import { once } from '../once.ts';
 import type { Value } from '../value.ts';
@@ -7,7 +8,6 @@ import { attend, behindCache, withHeads, withoutHeads } from './attention/attent
 import { groupQueryAttention, refuseExtras } from './attention/group-query-attention.ts';
 import { rotated } from './attention/rotary-embedding.ts';
 import { swish } from './elementwise/activations.ts';
-import { cast, reshape, shapeOf, slice } from './emit.ts';
 import { gemm } from './products/products.ts';
 import { layerNorm } from './reductions/reductions.ts';
 
@@ -54,7 +54,7 @@ function biased(call: NodeCall, value: Value, from: number, width: number): Logi
   const bias = call.optional(3);
   const x = value.tensor();
   if (!bias || value.shape.length !== 3) return x;
-  return call.draft.op('Add', [x, slice(call.draft, bias.tensor(), { axis: 0, start: from, size: width })]);
+  return call.draft.op('Add', [x, call.draft.slice(bias.tensor(), { axis: 0, start: from, size: width })]);
 }
 
 const multiHeadAttention: OnnxOperator = call => {
@@ -116,11 +116,11 @@ const rotaryEmbedding: OnnxOperator = call => {
     const positions = call.input(1);
     if (positions.shape.length === 1) {
       const [first = 0] = call.numbers(1);
-      const rows = slice(draft, call.input(n).tensor(), { axis: 0, start: first, size: S });
-      return reshape(draft, rows, [1, 1, S, pairs]);
+      const rows = draft.slice(call.input(n).tensor(), { axis: 0, start: first, size: S });
+      return draft.reshape(rows, [1, 1, S, pairs]);
     }
     const rows = draft.op('Take', [call.input(n).tensor(), positions.tensor()], { axis: 0 });
-    return reshape(draft, rows, [B, 1, S, pairs]);
+    return draft.reshape(rows, [B, 1, S, pairs]);
   };
   return result(x, () => rotated(call, x.tensor(), heads, [table(2), table(3)]));
 };
@@ -170,7 +170,7 @@ const matMulNBits: OnnxOperator = call => {
     return call.constant({ shape: [N, K], values }, scales.type);
   };
   return result({ type: x.type, shape: [...x.shape.slice(0, -1), N] }, () => {
-    const matrices = [x.tensor(), cast(draft, weights(), x.tensor().dtype)];
+    const matrices = [x.tensor(), draft.cast(weights(), x.tensor().dtype)];
     const product = draft.op('MatMul', matrices, { transpose_b: true });
     return withBias(call, product, 5);
   });

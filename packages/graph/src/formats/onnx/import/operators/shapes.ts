@@ -3,8 +3,7 @@ import { broadcastShapes } from '../../../../ir/tensor/shape.ts';
 import { elementTypeOf, floatType, int64Type } from '../file/element-type.ts';
 import { numbersOf, type TensorRecord } from '../file/tensor-record.ts';
 import type { NodeCall, NodeResult, OnnxOperator } from '../node-call.ts';
-import { type HostTensor, hostTensor, reader } from '../value.ts';
-import { expand, reshape, scalar, select, transpose } from './emit.ts';
+import { folded, type HostTensor, hostTensor } from '../value.ts';
 import { moved } from './indexing/moved.ts';
 
 /** The result of an operator that keeps the elements in row-major order and changes the shape. */
@@ -14,7 +13,7 @@ function reshaped(call: NodeCall, shape: readonly number[]): NodeResult {
   return {
     ...{ type, shape },
     fold: host && (() => ({ shape, values: host().values })),
-    emit: () => reshape(call.draft, tensor(), shape),
+    emit: () => call.draft.reshape(tensor(), shape),
   };
 }
 
@@ -113,17 +112,18 @@ const transposeOperator: OnnxOperator = call => {
     call.fail(`perm [${order}] must name each of ${shape.length} dimensions`);
   const to = order.map(d => shape[d]);
   const place = (index: readonly number[]): number[] => shape.map((_, d) => index[order.indexOf(d)]);
-  return moved(value, to, place, () => transpose(call.draft, value.tensor(), order));
+  return moved(value, to, place, () => call.draft.transpose(value.tensor(), order));
 };
 
 const expandOperator: OnnxOperator = call => {
-  const { type, host, tensor, shape: from } = call.input(0);
-  const shape = broadcastShapes(call.label, from, call.numbers(1)) ?? [];
-  return {
-    ...{ type, shape },
-    fold: host && (() => hostTensor(shape, reader(host(), shape))),
-    emit: () => expand(call.draft, tensor(), shape),
-  };
+  const value = call.input(0);
+  const shape = broadcastShapes(call.label, value.shape, call.numbers(1)) ?? [];
+  return moved(
+    value,
+    shape,
+    index => index,
+    () => call.draft.expand(value.tensor(), shape),
+  );
 };
 
 const constantOfShape: OnnxOperator = call => {
@@ -137,7 +137,7 @@ const constantOfShape: OnnxOperator = call => {
     ...{ type, shape },
     fold: () => hostTensor(shape, () => value),
     isStatic: true,
-    emit: () => call.draft.op('Constant', [], { value: [value], shape }, type.dtype),
+    emit: () => call.draft.inline([value], shape, type.dtype),
   };
 };
 
@@ -154,29 +154,25 @@ const range: OnnxOperator = call => {
 
 /** The lower or upper triangle of the last two dimensions. */
 const trilu: OnnxOperator = call => {
-  const { type, shape, host, tensor } = call.input(0);
+  const value = call.input(0);
+  const { type, shape } = value;
   const upper = call.flag('upper', true);
   const k = call.has(1) ? (call.numbers(1)[0] ?? 0) : 0;
   const [rows = 1, columns = 1] = shape.slice(-2);
   const keeps = (i: number, j: number): boolean => (upper ? j >= i + k : j <= i + k);
   return {
     ...{ type, shape },
-    fold:
-      host &&
-      (() => {
-        const read = reader(host(), shape);
-        return hostTensor(shape, index => {
-          const [i = 0, j = 0] = index.slice(-2);
-          return keeps(i, j) ? read(index) : 0;
-        });
-      }),
+    fold: folded([value], shape, read => index => {
+      const [i = 0, j = 0] = index.slice(-2);
+      return keeps(i, j) ? read(index) : 0;
+    }),
     emit: () => {
-      const src = tensor();
+      const src = value.tensor();
       const { values } = hostTensor([rows, columns], ([i = 0, j = 0]) => Number(keeps(i, j)));
       const triangle = Array.from(values);
-      const cond = call.draft.op('Constant', [], { value: triangle, shape: [rows, columns] }, 'bool');
+      const cond = call.draft.inline(triangle, [rows, columns], 'bool');
       const whole = call.draft.op('Expand', [cond], { shape });
-      return select(call.draft, whole, src, scalar(call.draft, 0, src.dtype));
+      return call.draft.select(whole, src, call.draft.scalar(0, src.dtype));
     },
   };
 };

@@ -1,21 +1,21 @@
 import type { LogicalTensor } from '../../../../../ir/tensor/logical-tensor.ts';
+import { shapeOf } from '../../../../../ir/tensor/shape.ts';
 import { type NodeCall, type OnnxOperator, result } from '../../node-call.ts';
 import { once } from '../../once.ts';
 import { hostTensor, type Value } from '../../value.ts';
-import { cast, reshape, scalar, select, shapeOf, transpose } from '../emit.ts';
 
 /** (B, H, S, D) of a tensor that has its heads side by side, (B, S, H·D). */
 export function withHeads({ draft }: NodeCall, tensor: LogicalTensor, heads: number): LogicalTensor {
   const shape = shapeOf(tensor);
   if (shape.length === 4) return tensor;
   const [B = 1, S = 1, width = 1] = shape;
-  return transpose(draft, reshape(draft, tensor, [B, S, heads, width / heads]), [0, 2, 1, 3]);
+  return draft.transpose(draft.reshape(tensor, [B, S, heads, width / heads]), [0, 2, 1, 3]);
 }
 
 /** (B, S, H·D) of (B, H, S, D). */
 export function withoutHeads({ draft }: NodeCall, tensor: LogicalTensor): LogicalTensor {
   const [B = 1, H = 1, S = 1, D = 1] = shapeOf(tensor);
-  return reshape(draft, transpose(draft, tensor, [0, 2, 1, 3]), [B, S, H * D]);
+  return draft.reshape(draft.transpose(tensor, [0, 2, 1, 3]), [B, S, H * D]);
 }
 
 /** Keys or values (B, H, S, D) behind those of the cache, an input that the node may lack. */
@@ -174,25 +174,22 @@ function scoreResult(call: NodeCall, request: AttentionRequest, sizes: Sizes): L
   const { B, Hq, Sq, Skv } = sizes;
   const { q, k, scale, softcap } = request;
   const [, Hkv = 1] = shapeOf(k);
-  const wide = cast(draft, q, 'f32');
+  const wide = draft.cast(q, 'f32');
   // Grouped heads: the queries of a group are multiplied by the same keys.
-  const grouped = reshape(draft, wide, [B, Hkv, (Hq / Hkv) * Sq, shapeOf(q)[3] ?? 1]);
-  const product = draft.op('MatMul', [grouped, cast(draft, k, 'f32')], { transpose_b: true });
-  const scaled = draft.op('Multiply', [
-    reshape(draft, product, [B, Hq, Sq, Skv]),
-    scalar(draft, scale, 'f32'),
-  ]);
+  const grouped = draft.reshape(wide, [B, Hkv, (Hq / Hkv) * Sq, shapeOf(q)[3] ?? 1]);
+  const product = draft.op('MatMul', [grouped, draft.cast(k, 'f32')], { transpose_b: true });
+  const scaled = draft.op('Multiply', [draft.reshape(product, [B, Hq, Sq, Skv]), draft.scalar(scale, 'f32')]);
   const capped = softcap
     ? draft.op('Multiply', [
-        draft.op('Tanh', [draft.op('Divide', [scaled, scalar(draft, softcap, 'f32')])]),
-        scalar(draft, softcap, 'f32'),
+        draft.op('Tanh', [draft.op('Divide', [scaled, draft.scalar(softcap, 'f32')])]),
+        draft.scalar(softcap, 'f32'),
       ])
     : scaled;
   const dtype = q.dtype;
-  if (mode < 2) return cast(draft, capped, dtype);
+  if (mode < 2) return draft.cast(capped, dtype);
   const added = masked(call, request, sizes, capped);
-  if (mode === 2) return cast(draft, added, dtype);
-  return cast(draft, draft.op('SoftMax', [added], { axis: 3, mode: 'inf_as_zero' }), dtype);
+  if (mode === 2) return draft.cast(added, dtype);
+  return draft.cast(draft.op('SoftMax', [added], { axis: 3, mode: 'inf_as_zero' }), dtype);
 }
 
 /** Scores with −∞ where a query may not see a key, and with the bias added. */
@@ -205,12 +202,12 @@ function masked(
   const { draft } = call;
   const { mask, left, right, align, seqLensKv } = request;
   const hide = (tensor: LogicalTensor, seen: LogicalTensor): LogicalTensor =>
-    select(draft, seen, tensor, scalar(draft, Number.NEGATIVE_INFINITY, 'f32'));
+    draft.select(seen, tensor, draft.scalar(Number.NEGATIVE_INFINITY, 'f32'));
   const first =
     mask?.dtype === 'bool'
       ? hide(scores, mask)
       : mask
-        ? draft.op('Add', [scores, cast(draft, mask, 'f32')])
+        ? draft.op('Add', [scores, draft.cast(mask, 'f32')])
         : scores;
   const lengths = seqLensKv ? call.numbers(6) : new Array<number>(B).fill(Skv);
   if (align === undefined && !seqLensKv) return first;
@@ -222,7 +219,7 @@ function masked(
     return Number(j < length && (align === undefined || inBand));
   });
   const seen = Array.from(values);
-  return hide(first, draft.op('Constant', [], { value: seen, shape: [B, 1, Sq, Skv] }, 'bool'));
+  return hide(first, draft.inline(seen, [B, 1, Sq, Skv], 'bool'));
 }
 
 /** Attention as one operator. */

@@ -1,7 +1,7 @@
 import type { LogicalTensor } from '../../../../../ir/tensor/logical-tensor.ts';
+import { shapeOf } from '../../../../../ir/tensor/shape.ts';
 import { type NodeCall, type OnnxOperator, result } from '../../node-call.ts';
 import { once } from '../../once.ts';
-import { concat, reshape, shapeOf, slice } from '../emit.ts';
 import { attend, withHeads, withoutHeads } from './attention.ts';
 
 /** Refuses inputs that would change the result. */
@@ -46,7 +46,7 @@ function cached(
 ): LogicalTensor {
   const [, H, Sq, D] = shapeOf(fresh);
   const part = (tensor: LogicalTensor, from: number, to: number): LogicalTensor[] =>
-    from < to ? [slice(draft, tensor, { axis: 2, start: from, size: to - from })] : [];
+    from < to ? [draft.slice(tensor, { axis: 2, start: from, size: to - from })] : [];
   const rows = (entry: LogicalTensor | null, own: LogicalTensor, start: number): LogicalTensor => {
     // Slots behind the new tokens are cleared.
     const empty = slots - (start + Sq);
@@ -54,16 +54,14 @@ function cached(
     const parts = [
       ...(entry ? part(entry, 0, start) : []),
       ...part(own, 0, Math.min(Sq, slots - start)),
-      ...(empty > 0
-        ? [draft.op('Constant', [], { value: [0], shape: [entries, H, empty, D] }, own.dtype)]
-        : []),
+      ...(empty > 0 ? [draft.inline([0], [entries, H, empty, D], own.dtype)] : []),
     ];
-    return concat(draft, parts, 2);
+    return draft.concat(parts, 2);
   };
   const [first = 0] = starts;
   if (starts.every(start => start === first)) return rows(old, fresh, first);
   const entry = (tensor: LogicalTensor, b: number): LogicalTensor =>
-    slice(draft, tensor, { axis: 0, start: b, size: 1 });
+    draft.slice(tensor, { axis: 0, start: b, size: 1 });
   const entries = starts.map((start, b) => rows(old && entry(old, b), entry(fresh, b), start));
   return draft.op('Concat', entries, { axis: 0 });
 }
@@ -90,16 +88,16 @@ export const groupQueryAttention: OnnxOperator = call => {
     const count = n === 0 ? heads : kvHeads;
     if (!isPacked) return withHeads(call, call.input(n).tensor(), count);
     const start = D * (n === 0 ? 0 : heads + (n - 1) * kvHeads);
-    return withHeads(call, slice(draft, q.tensor(), { axis: 2, start, size: D * count }), count);
+    return withHeads(call, draft.slice(q.tensor(), { axis: 2, start, size: D * count }), count);
   };
   const rotated = (tensor: LogicalTensor): LogicalTensor => {
     if (!call.flag('do_rotary', false)) return tensor;
     const value = places.starts.flatMap(start => Array.from({ length: Sq }, (_, n) => start + n));
-    const at = draft.op('Constant', [], { value, shape: [B, Sq] }, 'i32');
+    const at = draft.inline(value, [B, Sq], 'i32');
     const table = (n: number): LogicalTensor => {
       const rows = draft.op('Take', [call.input(n).tensor(), at], { axis: 0 });
       const [, , pairs = 1] = shapeOf(rows);
-      return reshape(draft, rows, [B, 1, Sq, pairs]);
+      return draft.reshape(rows, [B, 1, Sq, pairs]);
     };
     const interleaved = call.flag('rotary_interleaved', false);
     return draft.op('RotaryEmbedding', [tensor, table(7), table(8)], { interleaved });
@@ -115,7 +113,7 @@ export const groupQueryAttention: OnnxOperator = call => {
       ...{ q: rotated(headsOf(0)), k: keys(), v: values() },
       scale: call.float('scale', 0) || 1 / Math.sqrt(D),
       softcap: softcap > 0 ? softcap : undefined,
-      seqLensKv: lengths ? draft.op('Constant', [], { value: lengths, shape: [B] }, 'i32') : undefined,
+      seqLensKv: lengths ? draft.inline(lengths, [B], 'i32') : undefined,
       left: window > 0 ? window - 1 : undefined,
       right: 0,
       align: isFirst ? 'top-left' : 'bottom-right',

@@ -1,6 +1,6 @@
 import type { LogicalTensor } from '../../../../../ir/tensor/logical-tensor.ts';
+import { shapeOf } from '../../../../../ir/tensor/shape.ts';
 import { type NodeCall, type OnnxOperator, result } from '../../node-call.ts';
-import { reshape, shapeOf } from '../emit.ts';
 import { withHeads, withoutHeads } from './attention.ts';
 
 /** x with its pairs rotated: (B, H, S, D), or (B, S, H·D) as it came. */
@@ -26,7 +26,7 @@ const rotaryEmbedding: OnnxOperator = call => {
     const positions = call.optional(3);
     const rows = positions ? draft.op('Take', [cache, positions.tensor()], { axis: 0 }) : cache;
     const [B = 1, S = 1, pairs = 1] = shapeOf(rows);
-    return reshape(draft, rows, [B, 1, S, pairs]);
+    return draft.reshape(rows, [B, 1, S, pairs]);
   };
   return result(x, () => rotated(call, x.tensor(), heads, [table(1), table(2)]));
 };

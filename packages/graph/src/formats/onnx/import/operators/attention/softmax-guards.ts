@@ -1,9 +1,8 @@
 import type { LogicalTensor } from '../../../../../ir/tensor/logical-tensor.ts';
-import { broadcastShapes } from '../../../../../ir/tensor/shape.ts';
+import { broadcastShapes, shapeOf } from '../../../../../ir/tensor/shape.ts';
 import type { Draft, DraftNode } from '../../draft.ts';
 import type { NodeCall } from '../../node-call.ts';
 import type { Value } from '../../value.ts';
-import { cast, scalar, select, shapeOf } from '../emit.ts';
 
 /** The largest number of f32. */
 const LARGEST = 3.4028234663852886e38;
@@ -79,9 +78,9 @@ export function guardedSoftmax(
   };
   const inner = choice(masked, tensor => !isFill(tensor));
   if (inner?.condition !== outer.condition || inner.keeps !== outer.keeps) return null;
-  const none = scalar(draft, Number.NEGATIVE_INFINITY, scores.dtype);
+  const none = draft.scalar(Number.NEGATIVE_INFINITY, scores.dtype);
   const [a, b] = inner.keeps === 1 ? [inner.kept, none] : [none, inner.kept];
-  return guarded(select(draft, condition, a, b));
+  return guarded(draft.select(condition, a, b));
 }
 
 /** a ∧ b, where an operand that holds nowhere is the result. */
@@ -99,12 +98,11 @@ export function isInfinite(
   x: LogicalTensor,
   { positive, negative }: { readonly positive: boolean; readonly negative: boolean },
 ): LogicalTensor {
-  if (softmaxOf(draft, x) || !(positive || negative))
-    return draft.op('Constant', [], { value: [0], shape: shapeOf(x) }, 'bool');
-  const wide = cast(draft, x, 'f32');
+  if (softmaxOf(draft, x) || !(positive || negative)) return draft.inline([0], shapeOf(x), 'bool');
+  const wide = draft.cast(x, 'f32');
   const compare = (kind: 'Greater' | 'Less', bound: number): LogicalTensor =>
-    draft.op(kind, [wide, scalar(draft, bound, 'f32')], {}, 'bool');
+    draft.test(kind, wide, draft.scalar(bound, 'f32'));
   if (!negative) return compare('Greater', LARGEST);
   const isLow = compare('Less', -LARGEST);
-  return positive ? draft.op('LogicalOr', [compare('Greater', LARGEST), isLow], {}, 'bool') : isLow;
+  return positive ? draft.test('LogicalOr', compare('Greater', LARGEST), isLow) : isLow;
 }

@@ -1,15 +1,17 @@
 import type { LogicalTensor } from '../../../../../ir/tensor/logical-tensor.ts';
+import { shapeOf } from '../../../../../ir/tensor/shape.ts';
 import { type NodeCall, type OnnxOperator, result } from '../../node-call.ts';
-import { cast, scalar, select, shapeOf } from '../emit.ts';
 import { column } from '../reductions/normalization.ts';
 import { elementwise, same } from './elementwise.ts';
 
+type Operand = LogicalTensor | number;
+
 /** Writes an activation with operations on tensors of the dtype of x, and numbers. */
 interface Writer {
-  op(kind: string, ...inputs: (LogicalTensor | number)[]): LogicalTensor;
+  op(kind: string, ...inputs: Operand[]): LogicalTensor;
   elu(x: LogicalTensor, alpha: number): LogicalTensor;
-  select(condition: LogicalTensor, a: LogicalTensor | number, b: LogicalTensor | number): LogicalTensor;
-  less(a: LogicalTensor | number, b: LogicalTensor | number): LogicalTensor;
+  select(condition: LogicalTensor, a: Operand, b: Operand): LogicalTensor;
+  less(a: Operand, b: Operand): LogicalTensor;
 }
 
 /** An activation that the graph has no operation of its own for. */
@@ -20,19 +22,19 @@ const activation =
     const { draft } = call;
     return result({ type, shape }, () => {
       const x = tensor();
-      const own = (operand: LogicalTensor | number): LogicalTensor =>
-        typeof operand === 'number' ? scalar(draft, operand, x.dtype) : operand;
+      const own = (operand: Operand): LogicalTensor =>
+        typeof operand === 'number' ? draft.scalar(operand, x.dtype) : operand;
       const writer: Writer = {
         op: (kind, ...inputs) => draft.op(kind, inputs.map(own)),
         elu: (of, alpha) => draft.op('Elu', [of], { alpha }),
-        select: (condition, a, b) => select(draft, condition, own(a), own(b)),
-        less: (a, b) => draft.op('Less', [own(a), own(b)], {}, 'bool'),
+        select: (condition, a, b) => draft.select(condition, own(a), own(b)),
+        less: (a, b) => draft.test('Less', own(a), own(b)),
       };
       return write(writer, x, call);
     });
   };
 
-const gelu: OnnxOperator = elementwise(null, (draft, [x], call) =>
+const gelu: OnnxOperator = elementwise(1, null, (draft, [x], call) =>
   draft.op('GELU', [x], {
     mode: call.text('approximate', 'none') === 'tanh' ? 'gelu_tanh' : 'gelu_erf',
   }),
@@ -40,25 +42,19 @@ const gelu: OnnxOperator = elementwise(null, (draft, [x], call) =>
 
 /** A function with numbers of its own, by ONNX's names and defaults: alpha, beta. */
 const parametric = (kind: string, defaults: Readonly<Record<string, number>>): OnnxOperator =>
-  elementwise(null, (draft, [x], call) => {
+  elementwise(1, null, (draft, [x], call) => {
     const given = Object.entries(defaults).map(([name, standard]) => [name, call.float(name, standard)]);
     return draft.op(kind, [x], Object.fromEntries(given));
   });
 
 /** x · sigmoid(alpha · x). `standard` is alpha for a node without the attribute. */
-export const swish =
-  (standard: number): OnnxOperator =>
-  call => {
-    const value = call.input(0);
+export const swish = (standard: number): OnnxOperator =>
+  elementwise(1, null, (draft, [x], call) => {
     const alpha = call.float('alpha', standard);
-    const { draft } = call;
-    return result(value, () => {
-      const x = value.tensor();
-      if (alpha === 1) return draft.op('SiLU', [x]);
-      const gate = draft.op('Sigmoid', [draft.op('Multiply', [x, scalar(draft, alpha, x.dtype)])]);
-      return draft.op('Multiply', [x, gate]);
-    });
-  };
+    if (alpha === 1) return draft.op('SiLU', [x]);
+    const gate = draft.op('Sigmoid', [draft.op('Multiply', [x, draft.scalar(alpha, x.dtype)])]);
+    return draft.op('Multiply', [x, gate]);
+  });
 
 /** Activations, by their formulas in ONNX. */
 export const activationOperators: Readonly<Record<string, OnnxOperator>> = {
@@ -70,7 +66,7 @@ export const activationOperators: Readonly<Record<string, OnnxOperator>> = {
   Mish: parametric('Mish', {}),
   Gelu: gelu,
   FastGelu: gelu,
-  Erf: elementwise(null, same('Erf')),
+  Erf: elementwise(1, null, same('Erf')),
   Celu: activation((w, x, call) => {
     const alpha = call.float('alpha', 1);
     return w.op('Multiply', w.elu(w.op('Divide', x, alpha), 1), alpha);
@@ -79,7 +75,7 @@ export const activationOperators: Readonly<Record<string, OnnxOperator>> = {
     const own = call.input(1).tensor();
     // Before version 7, a list has the slope of each channel.
     const slope = call.version < 7 ? column(call, own, shapeOf(x).length) : own;
-    return w.select(w.less(x, 0), w.op('Multiply', x, cast(call.draft, slope, x.dtype)), x);
+    return w.select(w.less(x, 0), w.op('Multiply', x, call.draft.cast(slope, x.dtype)), x);
   }),
   Selu: activation((w, x, call) => {
     const [alpha, gamma] = [call.float('alpha', 1.6732632), call.float('gamma', 1.0507009)];

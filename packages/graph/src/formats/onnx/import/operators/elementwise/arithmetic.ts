@@ -1,24 +1,22 @@
-import type { LogicalTensor } from '../../../../../ir/tensor/logical-tensor.ts';
+import { isFloat } from '../../draft.ts';
 import { isInteger } from '../../file/element-type.ts';
 import type { OnnxOperator } from '../../node-call.ts';
 import { staticNumbers } from '../../value.ts';
-import { cast, isFloat, scalar, select } from '../emit.ts';
 import { clip } from './clip.ts';
 import { divideIntegers } from './divide-integers.ts';
-
-import { binary, type Emit, elementwise, needing, same, unary } from './elementwise.ts';
+import { binary, type Emit, elementwise, unary } from './elementwise.ts';
 
 /** The nearest integer, less or plus one where it lies beyond x. */
 const rounded =
   (beyond: 'Greater' | 'Less', correct: 'Subtract' | 'Add'): Emit =>
   (draft, [x]) => {
     const nearest = draft.op('Round', [x]);
-    return draft.op(correct, [nearest, cast(draft, draft.op(beyond, [nearest, x], {}, 'bool'), x.dtype)]);
+    return draft.op(correct, [nearest, draft.cast(draft.test(beyond, nearest, x), x.dtype)]);
   };
 
 const quotient: Emit = (draft, [a, b], call) => {
   if (!isInteger(call.input(0).type)) return draft.op('Divide', [a, b]);
-  return cast(draft, divideIntegers(draft, a, b).quotient, a.dtype);
+  return draft.cast(divideIntegers(draft, a, b).quotient, a.dtype);
 };
 
 /** a − b·q, where q is a / b towards 0 with `fmod`, else downwards. */
@@ -26,34 +24,33 @@ const modulo: Emit = (draft, [a, b], call) => {
   const towardsZero = call.flag('fmod', false);
   if (isInteger(call.input(0).type)) {
     const { remainder, floorRemainder } = divideIntegers(draft, a, b);
-    return cast(draft, towardsZero ? remainder : floorRemainder, a.dtype);
+    return draft.cast(towardsZero ? remainder : floorRemainder, a.dtype);
   }
-  const [x, y] = [cast(draft, a, 'f32'), cast(draft, b, 'f32')];
+  const [x, y] = [draft.cast(a, 'f32'), draft.cast(b, 'f32')];
   const ratio = draft.op('Divide', [x, y]);
   const down = rounded('Greater', 'Subtract')(draft, [ratio], call);
   const up = rounded('Less', 'Add')(draft, [ratio], call);
-  const isNegative = draft.op('Less', [ratio, scalar(draft, 0, 'f32')], {}, 'bool');
-  const whole = select(draft, isNegative, up, down);
-  const less = (p: LogicalTensor, q: LogicalTensor): LogicalTensor => draft.op('Less', [p, q], {}, 'bool');
+  const isNegative = draft.test('Less', ratio, draft.scalar(0, 'f32'));
+  const whole = draft.select(isNegative, up, down);
   // A divisor beyond x, such as an infinity, leaves x as it is.
-  const isBeyond = less(draft.op('Abs', [x]), draft.op('Abs', [y]));
-  const rest = select(draft, isBeyond, x, draft.op('Subtract', [x, draft.op('Multiply', [whole, y])]));
-  if (towardsZero) return cast(draft, rest, a.dtype);
-  const isOpposite = less(draft.op('Multiply', [rest, y]), scalar(draft, 0, 'f32'));
-  return cast(draft, select(draft, isOpposite, draft.op('Add', [rest, y]), rest), a.dtype);
+  const isBeyond = draft.test('Less', draft.op('Abs', [x]), draft.op('Abs', [y]));
+  const rest = draft.select(isBeyond, x, draft.op('Subtract', [x, draft.op('Multiply', [whole, y])]));
+  if (towardsZero) return draft.cast(rest, a.dtype);
+  const isOpposite = draft.test('Less', draft.op('Multiply', [rest, y]), draft.scalar(0, 'f32'));
+  return draft.cast(draft.select(isOpposite, draft.op('Add', [rest, y]), rest), a.dtype);
 };
 
 /** A sum of more than two terms, pair by pair. */
-const folded =
+const pairwise =
   (kind: string): Emit =>
-  (draft, [first, ...others], call) =>
-    others.reduce((sum, next) => same(kind)(draft, [sum, next], call), first);
+  (draft, tensors) =>
+    tensors.reduce((sum, next) => draft.op(kind, [sum, next]));
 
 const sum = (numbers: readonly number[]): number => numbers.reduce((a, b) => a + b);
 
 /** −x; the operation of the graph is for floats. */
 const negated: Emit = (draft, [x]) =>
-  isFloat(x) ? draft.op('Neg', [x]) : draft.op('Subtract', [scalar(draft, 0, x.dtype), x]);
+  isFloat(x) ? draft.op('Neg', [x]) : draft.op('Subtract', [draft.scalar(0, x.dtype), x]);
 
 /** x^y. A known exponent becomes an attribute; 2 and 0.5 have operations of their own. */
 const power: Emit = (draft, [x, y], call) => {
@@ -62,10 +59,10 @@ const power: Emit = (draft, [x, y], call) => {
   if (value === 1) return x;
   if (value === 2) return isFloat(x) ? draft.op('Square', [x]) : draft.op('Multiply', [x, x]);
   if (value === 0.5) return draft.op('Sqrt', [x]);
-  const base = isFloat(x) ? x : cast(draft, x, 'f32');
+  const base = isFloat(x) ? x : draft.cast(x, 'f32');
   const made =
     value === undefined
-      ? draft.op('Power', [cast(draft, x, 'f32'), cast(draft, y, 'f32')])
+      ? draft.op('Power', [draft.cast(x, 'f32'), draft.cast(y, 'f32')])
       : draft.op('Pow', [base], { beta: value });
   // A power of integers is whole, which f32 may miss by its last bit.
   return isFloat(x) || !isInteger(call.input(1).type) ? made : draft.op('Round', [made]);
@@ -74,11 +71,12 @@ const power: Emit = (draft, [x, y], call) => {
 /** Arithmetic and functions of real numbers. */
 export const arithmeticOperators: Readonly<Record<string, OnnxOperator>> = {
   Abs: elementwise(
+    1,
     ([x]) => Math.abs(x),
     (draft, [x], call) =>
       isFloat(x) ? draft.op('Abs', [x]) : draft.op('Maximum', [x, negated(draft, [x], call)]),
   ),
-  Neg: elementwise(([x]) => -x, negated),
+  Neg: elementwise(1, ([x]) => -x, negated),
   Sqrt: unary('Sqrt', Math.sqrt),
   Exp: unary('Exp', Math.exp),
   Log: unary('Log', Math.log),
@@ -89,38 +87,38 @@ export const arithmeticOperators: Readonly<Record<string, OnnxOperator>> = {
   Sigmoid: unary('Sigmoid', x => 1 / (1 + Math.exp(-x))),
   Relu: unary('ReLU', x => Math.max(0, x)),
   Softplus: unary('SoftPlus', x => Math.max(x, 0) + Math.log1p(Math.exp(-Math.abs(x)))),
-  Floor: elementwise(([x]) => Math.floor(x), rounded('Greater', 'Subtract')),
-  Ceil: elementwise(([x]) => Math.ceil(x), rounded('Less', 'Add')),
+  Floor: elementwise(1, ([x]) => Math.floor(x), rounded('Greater', 'Subtract')),
+  Ceil: elementwise(1, ([x]) => Math.ceil(x), rounded('Less', 'Add')),
   Round: unary('Round', x => (Math.abs(x - Math.trunc(x)) === 0.5 ? 2 * Math.round(x / 2) : Math.round(x))),
   Add: binary('Add', (a, b) => a + b),
   Sub: binary('Subtract', (a, b) => a - b),
   Mul: binary('Multiply', (a, b) => a * b),
   // Integers are divided towards 0, as ONNX has it.
-  Div: needing(
+  Div: elementwise(
     2,
-    elementwise(([a, b], call) => (isInteger(call.input(0).type) ? Math.trunc(a / b) : a / b), quotient),
+    ([a, b], call) => (isInteger(call.input(0).type) ? Math.trunc(a / b) : a / b),
+    quotient,
   ),
-  Mod: needing(
+  Mod: elementwise(
     2,
-    elementwise(([a, b], call) => {
+    ([a, b], call) => {
       const rest = a % b;
       return !call.flag('fmod', false) && rest * b < 0 ? rest + b : rest;
-    }, modulo),
+    },
+    modulo,
   ),
-  Pow: needing(
-    2,
-    elementwise(([a, b]) => a ** b, power),
-  ),
-  Sum: elementwise(sum, folded('Add')),
+  Pow: elementwise(2, ([a, b]) => a ** b, power),
+  Sum: elementwise(1, sum, pairwise('Add')),
   Mean: elementwise(
+    1,
     numbers => sum(numbers) / numbers.length,
     (draft, tensors, call) =>
       draft.op('Divide', [
-        folded('Add')(draft, tensors, call),
-        scalar(draft, tensors.length, call.input(0).type.dtype),
+        pairwise('Add')(draft, tensors, call),
+        draft.scalar(tensors.length, call.input(0).type.dtype),
       ]),
   ),
-  Max: elementwise(numbers => numbers.reduce((a, b) => Math.max(a, b)), folded('Maximum')),
-  Min: elementwise(numbers => numbers.reduce((a, b) => Math.min(a, b)), folded('Minimum')),
+  Max: elementwise(1, numbers => numbers.reduce((a, b) => Math.max(a, b)), pairwise('Maximum')),
+  Min: elementwise(1, numbers => numbers.reduce((a, b) => Math.min(a, b)), pairwise('Minimum')),
   Clip: clip,
 };

@@ -2,7 +2,6 @@ import type { LogicalTensor } from '../../../../../ir/tensor/logical-tensor.ts';
 import type { Draft } from '../../draft.ts';
 import { boolType, type ElementType, elementTypeOf, isInteger } from '../../file/element-type.ts';
 import { type NodeCall, type OnnxOperator, result, type SingleOperator } from '../../node-call.ts';
-import { cast, scalar, select } from '../emit.ts';
 import { divideIntegers } from './divide-integers.ts';
 import { elementwise } from './elementwise.ts';
 
@@ -25,11 +24,11 @@ function dropsBits(from: ElementType, to: ElementType): boolean {
 
 /** The lower bits of integers: i32. */
 function lowBits(draft: Draft, x: LogicalTensor, { kind, bits }: ElementType): LogicalTensor {
-  const size = scalar(draft, 2 ** bits, 'i32');
+  const size = draft.scalar(2 ** bits, 'i32');
   const low = divideIntegers(draft, x, size).floorRemainder;
   if (kind === 'unsigned') return low;
-  const isPositive = draft.op('Less', [low, scalar(draft, 2 ** (bits - 1), 'i32')], {}, 'bool');
-  return select(draft, isPositive, low, draft.op('Subtract', [low, size]));
+  const isPositive = draft.test('Less', low, draft.scalar(2 ** (bits - 1), 'i32'));
+  return draft.select(isPositive, low, draft.op('Subtract', [low, size]));
 }
 
 /** Refuses what engines, whose casts saturate, do not do. */
@@ -40,10 +39,11 @@ export function refuseOverflow(call: NodeCall, { name, kind, bits }: ElementType
 
 const castOperator = (target: (call: NodeCall) => ElementType): OnnxOperator =>
   elementwise(
+    1,
     ([x]) => x,
     (draft, [x], call) => {
       const type = target(call);
-      return cast(draft, dropsBits(call.input(0).type, type) ? lowBits(draft, x, type) : x, type.dtype);
+      return draft.cast(dropsBits(call.input(0).type, type) ? lowBits(draft, x, type) : x, type.dtype);
     },
     call => {
       const type = target(call);
@@ -67,9 +67,7 @@ const dropout: OnnxOperator = call => {
   if (isTraining && ratio !== 0) call.refuse('drops elements at random: export the model for inference');
   const { shape } = call.input(0);
   const type = call.version < 10 ? call.input(0).type : boolType;
-  const kept = result({ type, shape }, () =>
-    call.draft.op('Constant', [], { value: [1], shape }, type.dtype),
-  );
+  const kept = result({ type, shape }, () => call.draft.inline([1], shape, type.dtype));
   return [identity(call), kept];
 };
 

@@ -1,33 +1,29 @@
 import { boolType } from '../../file/element-type.ts';
 import type { NodeCall, OnnxOperator } from '../../node-call.ts';
 import { both, guardedSoftmax, isInfinite } from '../attention/softmax-guards.ts';
-import { select } from '../emit.ts';
-import { type Emit, elementwise, needing } from './elementwise.ts';
+import { type Emit, elementwise } from './elementwise.ts';
 
 const compare = (kind: string, apply: (a: number, b: number) => boolean): OnnxOperator =>
-  needing(
+  elementwise(
     2,
-    elementwise(
-      ([a, b]) => Number(apply(a, b)),
-      (draft, tensors) => draft.op(kind, tensors, {}, 'bool'),
-      () => boolType,
-    ),
+    ([a, b]) => Number(apply(a, b)),
+    (draft, tensors) => draft.test(kind, ...tensors),
+    () => boolType,
   );
 
 const logic = (emit: Emit, apply: (a: boolean, b: boolean) => boolean): OnnxOperator =>
-  needing(
+  elementwise(
     2,
-    elementwise(
-      ([a, b]) => Number(apply(a !== 0, b !== 0)),
-      emit,
-      () => boolType,
-    ),
+    ([a, b]) => Number(apply(a !== 0, b !== 0)),
+    emit,
+    () => boolType,
   );
 
 /** Whether x is NaN: no number but NaN differs from itself. */
 const isNaNOperator: OnnxOperator = elementwise(
+  1,
   ([x]) => Number(Number.isNaN(x)),
-  (draft, [x]) => draft.op('NotEqual', [x, x], {}, 'bool'),
+  (draft, [x]) => draft.test('NotEqual', x, x),
   () => boolType,
 );
 
@@ -38,6 +34,7 @@ const detected = (call: NodeCall): Readonly<Record<'positive' | 'negative', bool
 });
 
 const isInfOperator: OnnxOperator = elementwise(
+  1,
   ([x], call) =>
     Number((x > 0 ? detected(call).positive : detected(call).negative) && Math.abs(x) === Infinity),
   (draft, [x], call) => isInfinite(draft, x, detected(call)),
@@ -45,19 +42,20 @@ const isInfOperator: OnnxOperator = elementwise(
 );
 
 /** condition ? a : b, all broadcast to one shape. */
-const where = needing(
+const where = elementwise(
   3,
-  elementwise(
-    ([condition, a, b]) => (condition !== 0 ? a : b),
-    (draft, [condition, a, b], call) =>
-      guardedSoftmax(draft, [condition, a, b], call) ?? select(draft, condition, a, b),
-    call => call.input(1).type,
-  ),
+  ([condition, a, b]) => (condition !== 0 ? a : b),
+  (draft, tensors, call) => {
+    const [condition, a, b] = tensors;
+    return guardedSoftmax(draft, tensors, call) ?? draft.select(condition, a, b);
+  },
+  call => call.input(1).type,
 );
 
 /** Comparisons, logic, and what chooses by them. */
 export const comparisonOperators: Readonly<Record<string, OnnxOperator>> = {
   Not: elementwise(
+    1,
     ([x]) => Number(x === 0),
     (draft, [x]) => draft.op('LogicalNot', [x]),
   ),
@@ -68,7 +66,7 @@ export const comparisonOperators: Readonly<Record<string, OnnxOperator>> = {
   GreaterOrEqual: compare('GreaterEqual', (a, b) => a >= b),
   And: logic(both, (a, b) => a && b),
   Or: logic(
-    (draft, tensors) => draft.op('LogicalOr', tensors, {}, 'bool'),
+    (draft, tensors) => draft.test('LogicalOr', ...tensors),
     (a, b) => a || b,
   ),
   Xor: compare('NotEqual', (a, b) => a !== b),

@@ -3,8 +3,7 @@ import { broadcastShapes } from '../../../../../ir/tensor/shape.ts';
 import type { Draft } from '../../draft.ts';
 import type { ElementType } from '../../file/element-type.ts';
 import type { NodeCall, OnnxOperator, SingleOperator } from '../../node-call.ts';
-import { hostTensor, reader, type Value } from '../../value.ts';
-import { cast, expand, reshape } from '../emit.ts';
+import { folded, type Value } from '../../value.ts';
 
 /** An element of the result from the elements of the inputs at its place. */
 type Apply = (numbers: readonly number[], call: NodeCall) => number;
@@ -25,7 +24,7 @@ function alignedInputs(call: NodeCall): readonly (Value | null)[] {
   const aligned: Value = {
     ...{ ...second, shape },
     host: host && (() => ({ shape, values: host().values })),
-    tensor: () => reshape(call.draft, tensor(), shape),
+    tensor: () => call.draft.reshape(tensor(), shape),
   };
   return [first, aligned];
 }
@@ -53,44 +52,35 @@ function asElement({ kind, bits, dtype }: ElementType, x: number): number {
 
 /**
  * An operator that computes each element from the elements of its inputs at one place.
+ * @param needed how many inputs there must be.
  * @param apply null for an operator without a form in numbers: its node is always part of the graph.
  */
 export function elementwise(
+  needed: number,
   apply: Apply | null,
   emit: Emit,
   result: (call: NodeCall) => ElementType = call => call.input(0).type,
   shapeFrom: (call: NodeCall) => readonly number[] = broadcastShape,
 ): SingleOperator {
   return call => {
+    for (let n = 0; n < needed; n++) call.input(n);
     const type = result(call);
     const shape = shapeFrom(call);
     const inputs = alignedInputs(call);
-    const hosts = inputs.map(value => value?.host ?? null);
-    const isKnown = hosts.every(host => host !== null);
-    const fold =
-      apply &&
-      (() => {
-        const reads = hosts.map(host => reader(host?.() ?? { shape: [], values: [] }, shape));
-        return hostTensor(shape, index =>
-          asElement(
-            type,
-            apply(
-              reads.map(read => read(index)),
-              call,
-            ),
-          ),
-        );
-      });
     return {
       ...{ type, shape },
-      ...(isKnown && { fold }),
+      fold:
+        apply &&
+        folded(inputs, shape, (...reads) => index => {
+          const numbers = reads.map(read => read(index));
+          return asElement(type, apply(numbers, call));
+        }),
       emit: () => {
         const tensors = inputs.flatMap(value => value?.tensor() ?? []);
         const made = emit(call.draft, tensors, call);
         // Operations with an attribute in place of an operand know nothing of its dimensions, and may
         // compute in f32.
-        const typed = cast(call.draft, made, type.dtype);
-        return expand(call.draft, typed, shape);
+        return call.draft.expand(call.draft.cast(made, type.dtype), shape);
       },
     };
   };
@@ -104,19 +94,8 @@ export const same =
 
 /** A function of one number, as the operation of this kind. */
 export const unary = (kind: string, apply: (x: number) => number): OnnxOperator =>
-  elementwise(([x]) => apply(x), same(kind));
-
-/** An operator that needs so many inputs before anything is computed from them. */
-export const needing =
-  (inputs: number, operator: SingleOperator): SingleOperator =>
-  call => {
-    for (let n = 0; n < inputs; n++) call.input(n);
-    return operator(call);
-  };
+  elementwise(1, ([x]) => apply(x), same(kind));
 
 /** A function of two numbers, as the operation of this kind. */
 export const binary = (kind: string, apply: (a: number, b: number) => number): OnnxOperator =>
-  needing(
-    2,
-    elementwise(([a, b]) => apply(a, b), same(kind)),
-  );
+  elementwise(2, ([a, b]) => apply(a, b), same(kind));

@@ -1,13 +1,13 @@
 import { elementCount } from '@tilewise/core';
 import { int64Type } from '../../file/element-type.ts';
 import type { OnnxOperator } from '../../node-call.ts';
-import { hostTensor, reader } from '../../value.ts';
-import { reshape } from '../emit.ts';
+import { hostTensor } from '../../value.ts';
 import { rowsOf, staticRows } from './indices.ts';
 
 /** Slices by indices of the first dimensions, behind `batch_dims` that both inputs have. */
 export const gatherND: OnnxOperator = call => {
   const [data, at] = [call.input(0), call.input(1)];
+  const { host } = data;
   const lead = call.int('batch_dims', 0);
   const depth = at.shape.at(-1) ?? 0;
   const batch = data.shape.slice(0, lead);
@@ -26,30 +26,30 @@ export const gatherND: OnnxOperator = call => {
   return {
     ...{ type: data.type, shape },
     fold:
-      data.host &&
+      host &&
       at.host &&
       (() => {
         const width = elementCount(inner);
-        const read = reader({ shape: [elementCount(data.shape)], values: data.host?.().values ?? [] }, [0]);
+        const { values } = host();
         const chosen = known() ?? call.refuse('has indices that depend on its inputs');
         let n = 0;
         return hostTensor(shape, () => {
           const at = n++;
-          return read([(chosen[Math.floor(at / width)] ?? 0) * width + (at % width)]);
+          return values[chosen[Math.floor(at / width)] * width + (at % width)];
         });
       }),
     emit: () => {
-      const flat = reshape(draft, data.tensor(), [elementCount(batch) * rows, elementCount(inner)]);
+      const flat = draft.reshape(data.tensor(), [elementCount(batch) * rows, elementCount(inner)]);
       const chosen = known();
       const own = chosen
         ? call.constant({ shape: [places], values: chosen }, int64Type)
-        : reshape(draft, rowsOf(call, at, outer), [places]);
+        : draft.reshape(rowsOf(call, at, outer), [places]);
       const isBatched = !chosen && lead > 0;
       const firsts = Array.from({ length: places }, (_, n) => first(n));
       const indices = isBatched
         ? draft.op('Add', [own, call.constant({ shape: [places], values: firsts }, int64Type)])
         : own;
-      return reshape(draft, draft.op('Take', [flat, indices], { axis: 0 }), shape);
+      return draft.reshape(draft.op('Take', [flat, indices], { axis: 0 }), shape);
     },
   };
 };

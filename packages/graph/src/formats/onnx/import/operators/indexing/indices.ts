@@ -3,7 +3,6 @@ import type { LogicalTensor } from '../../../../../ir/tensor/logical-tensor.ts';
 import type { Draft } from '../../draft.ts';
 import type { NodeCall } from '../../node-call.ts';
 import { staticNumbers, type Value } from '../../value.ts';
-import { scalar, select, slice } from '../emit.ts';
 
 /** A shape with another extent along an axis. */
 export const withExtent = (shape: readonly number[], axis: number, extent: number): number[] =>
@@ -27,8 +26,8 @@ export function fromStart(call: NodeCall, value: Value, extent: number): Logical
 
 /** Indices, of which negative ones count from the end, counted from the start when the graph runs. */
 function countedFromStart(draft: Draft, indices: LogicalTensor, extent: number): LogicalTensor {
-  const isNegative = draft.op('Less', [indices, scalar(draft, 0, 'i32')], {}, 'bool');
-  return select(draft, isNegative, draft.op('Add', [indices, scalar(draft, extent, 'i32')]), indices);
+  const isNegative = draft.test('Less', indices, draft.scalar(0, 'i32'));
+  return draft.select(isNegative, draft.op('Add', [indices, draft.scalar(extent, 'i32')]), indices);
 }
 
 /**
@@ -59,11 +58,11 @@ export function rowsOf(call: NodeCall, at: Value, outer: readonly number[]): Log
   const last = at.shape.length - 1;
   const indices = at.tensor();
   const own = outer.map((extent, d) =>
-    countedFromStart(draft, slice(draft, indices, { axis: last, start: d, size: 1 }), extent),
+    countedFromStart(draft, draft.slice(indices, { axis: last, start: d, size: 1 }), extent),
   );
   const rows = own.reduce<LogicalTensor | null>((row, column, d) => {
     if (!row) return column;
-    const scaled = draft.op('Multiply', [row, scalar(draft, outer[d] ?? 1, 'i32')]);
+    const scaled = draft.op('Multiply', [row, draft.scalar(outer[d] ?? 1, 'i32')]);
     return draft.op('Add', [scaled, column]);
   }, null);
   return rows ?? call.refuse('has indices of no dimensions');

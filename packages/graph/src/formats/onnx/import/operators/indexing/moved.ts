@@ -1,6 +1,6 @@
 import { int64Type } from '../../file/element-type.ts';
 import type { NodeCall, NodeResult } from '../../node-call.ts';
-import { type HostTensor, hostTensor, reader, type Value } from '../../value.ts';
+import { folded, type Value } from '../../value.ts';
 
 /** A result that has, along each dimension, the elements of one input at these indices. */
 export function gathered(
@@ -25,18 +25,11 @@ export function gathered(
 
 /** A result whose element at an index is the element of one input at another index. */
 export function moved(
-  { type, host, shape: from }: Value,
+  value: Value,
   shape: readonly number[],
   place: (index: readonly number[]) => readonly number[],
   emit: NodeResult['emit'],
 ): NodeResult {
-  return {
-    ...{ type, shape, emit },
-    fold:
-      host &&
-      ((): HostTensor => {
-        const read = reader(host(), from);
-        return hostTensor(shape, index => read(place(index)));
-      }),
-  };
+  const fold = folded([value], shape, read => index => read(place(index)));
+  return { type: value.type, shape, emit, fold };
 }

@@ -1,8 +1,8 @@
+import { isFloat } from '../../draft.ts';
 import { int64Type } from '../../file/element-type.ts';
 import { type OnnxOperator, result } from '../../node-call.ts';
 import { once } from '../../once.ts';
-import { hostTensor, reader } from '../../value.ts';
-import { cast, isFloat, slice } from '../emit.ts';
+import { folded } from '../../value.ts';
 import { integerSum } from '../reductions/integer-sums.ts';
 import { withExtent } from './indices.ts';
 
@@ -14,20 +14,20 @@ const argExtreme =
     const axis = call.axis(call.int('axis', 0), shape.length);
     const keeps = call.flag('keepdims', true);
     const last = call.flag('select_last_index', false);
-    const extent = shape[axis] ?? 0;
+    const extent = shape[axis];
     const { draft } = call;
     return result(
       { type: int64Type, shape: keeps ? withExtent(shape, axis, 1) : shape.filter((_, d) => d !== axis) },
       () => {
         const own = tensor();
         // Integers go by f32, which is exact up to 2^24; the sign of an unsigned one would be lost.
-        const x = isFloat(own) ? own : cast(draft, own, 'f32');
+        const x = isFloat(own) ? own : draft.cast(own, 'f32');
         const signed = isLargest ? x : draft.op('Neg', [x]);
         if (!last) return draft.op('ArgMax', [signed], { axis, keep_dims: keeps }, 'i32');
         // The last of equal ones is the first from the end.
-        const reversed = slice(draft, signed, { axis, start: extent - 1, size: extent, step: -1 });
+        const reversed = draft.slice(signed, { axis, start: extent - 1, size: extent, step: -1 });
         const fromEnd = draft.op('ArgMax', [reversed], { axis, keep_dims: keeps }, 'i32');
-        const end = draft.op('Constant', [], { value: [extent - 1] }, 'i32');
+        const end = draft.scalar(extent - 1, 'i32');
         return draft.op('Subtract', [end, fromEnd]);
       },
     );
@@ -42,10 +42,10 @@ const topK: OnnxOperator = call => {
   const results = once(() => {
     const own = tensor();
     // Integers go by f32, which is exact up to 2^24; the sign of an unsigned one would be lost.
-    const numbers = isFloat(own) ? own : cast(draft, own, 'f32');
+    const numbers = isFloat(own) ? own : draft.cast(own, 'f32');
     const x = largest ? numbers : draft.op('Neg', [numbers]);
     const [values, indices] = draft.ops('TopK', [x], { axis, k }, [x.dtype, 'i32']);
-    return { values: cast(draft, largest ? values : draft.op('Neg', [values]), own.dtype), indices };
+    return { values: draft.cast(largest ? values : draft.op('Neg', [values]), own.dtype), indices };
   });
   const to = withExtent(shape, axis, k);
   return [
@@ -55,29 +55,25 @@ const topK: OnnxOperator = call => {
 };
 
 const cumSum: OnnxOperator = call => {
-  const { type, shape, tensor, host } = call.input(0);
+  const value = call.input(0);
+  const { type, shape } = value;
   const axis = call.axis(call.numbers(1)[0] ?? 0, shape.length);
+  const extent = shape[axis];
   const exclusive = call.flag('exclusive', false);
   const reverse = call.flag('reverse', false);
   return {
     ...{ type, shape },
-    fold:
-      host &&
-      (() => {
-        const read = reader(host(), shape);
-        const extent = shape[axis] ?? 0;
-        return hostTensor(shape, index => {
-          const own = index[axis] ?? 0;
-          const [from, to] = reverse ? [own + (exclusive ? 1 : 0), extent] : [0, own + (exclusive ? 0 : 1)];
-          let sum = 0;
-          for (let i = from; i < to; i++) sum += read(index.map((n, d) => (d === axis ? i : n)));
-          return sum;
-        });
-      }),
+    fold: folded([value], shape, read => index => {
+      const own = index[axis];
+      const [from, to] = reverse ? [own + (exclusive ? 1 : 0), extent] : [0, own + (exclusive ? 0 : 1)];
+      let sum = 0;
+      for (let i = from; i < to; i++) sum += read(index.map((n, d) => (d === axis ? i : n)));
+      return sum;
+    }),
     emit: () => {
-      const x = tensor();
+      const x = value.tensor();
       const sum = (t: typeof x): typeof x => call.draft.op('CumSum', [t], { axis, exclusive, reverse });
-      return x.dtype === 'i32' ? integerSum(call.draft, x, shape[axis] ?? 1, sum) : sum(x);
+      return x.dtype === 'i32' ? integerSum(call.draft, x, extent, sum) : sum(x);
     },
   };
 };

@@ -1,5 +1,4 @@
 import { type NodeCall, type OnnxOperator, result } from '../../node-call.ts';
-import { slice } from '../emit.ts';
 import { gathered } from './moved.ts';
 
 /** The element that stands at a place outside of a dimension, by the mode of a pad. */
@@ -53,7 +52,7 @@ export const pad: OnnxOperator = call => {
       // Negative pads take elements away.
       const cut = shape.reduce((tensor, extent, axis) => {
         const [low, high] = [Math.max(0, -(before[axis] ?? 0)), Math.max(0, -(after[axis] ?? 0))];
-        return slice(draft, tensor, { axis, start: low, size: extent - low - high });
+        return draft.slice(tensor, { axis, start: low, size: extent - low - high });
       }, value.tensor());
       const grown = { before: before.map(n => Math.max(0, n)), after: after.map(n => Math.max(0, n)) };
       if ([...grown.before, ...grown.after].every(n => n === 0)) return cut;

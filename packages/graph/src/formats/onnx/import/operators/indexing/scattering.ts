@@ -1,9 +1,10 @@
 import { elementCount } from '@tilewise/core';
 import type { LogicalTensor } from '../../../../../ir/tensor/logical-tensor.ts';
+import { shapeOf } from '../../../../../ir/tensor/shape.ts';
+import { isFloat } from '../../draft.ts';
 import { boolType, type ElementType, int64Type } from '../../file/element-type.ts';
 import { type NodeCall, type OnnxOperator, result } from '../../node-call.ts';
 import { hostTensor } from '../../value.ts';
-import { concat, isFloat, reshape, select, shapeOf, slice } from '../emit.ts';
 import { checkedIndices, fromStart, rowsOf, staticRows } from './indices.ts';
 
 const scatterElements: OnnxOperator = call => {
@@ -26,9 +27,9 @@ const scatterElements: OnnxOperator = call => {
       const place = index.map((own, d) => (d === axis ? (i < 0 ? i + extent : i) : own));
       return place.reduce((row, own, d) => row + own * (steps[d] ?? 1), 0);
     });
-    const flat = reshape(draft, tensor(), [elementCount(shape), 1]);
-    const parts = reshape(draft, updates.tensor(), [elementCount(at.shape), 1]);
-    return reshape(draft, scatteredRows(call, flat, Array.from(rows), parts, reduction), shape);
+    const flat = draft.reshape(tensor(), [elementCount(shape), 1]);
+    const parts = draft.reshape(updates.tensor(), [elementCount(at.shape), 1]);
+    return draft.reshape(scatteredRows(call, flat, Array.from(rows), parts, reduction), shape);
   });
 };
 
@@ -48,13 +49,13 @@ const scatterND: OnnxOperator = call => {
   const places = elementCount(at.shape.slice(0, -1));
   const { draft } = call;
   return result({ type, shape }, () => {
-    const flat = reshape(draft, data.tensor(), [count, inner]);
-    const parts = reshape(draft, updates.tensor(), [places, inner]);
+    const flat = draft.reshape(data.tensor(), [count, inner]);
+    const parts = draft.reshape(updates.tensor(), [places, inner]);
     const rows = staticRows(call, at, outer, isDirect(type, reduction) ? undefined : call.numbers(1));
-    if (rows) return reshape(draft, scatteredRows(call, flat, rows, parts, reduction), shape);
-    const column = reshape(draft, rowsOf(call, at, outer), [places, 1]);
+    if (rows) return draft.reshape(scatteredRows(call, flat, rows, parts, reduction), shape);
+    const column = draft.reshape(rowsOf(call, at, outer), [places, 1]);
     const indices = draft.op('Expand', [column], { shape: [places, inner] });
-    return reshape(draft, draft.op('ScatterElements', [flat, indices, parts], { axis: 0, reduction }), shape);
+    return draft.reshape(draft.op('ScatterElements', [flat, indices, parts], { axis: 0, reduction }), shape);
   });
 };
 
@@ -90,7 +91,7 @@ function scatteredRows(
     const written = chosen.map(index => Number(index >= count));
     const isWritten = call.constant({ shape: [count, 1], values: written }, boolType);
     const kind = reductionKinds.get(reduction) ?? call.refuse(`has the reduction '${reduction}'`);
-    return select(draft, isWritten, draft.op(kind, [before, taken]), before);
+    return draft.select(isWritten, draft.op(kind, [before, taken]), before);
   }, data);
 }
 
@@ -113,8 +114,8 @@ const tensorScatter: OnnxOperator = call => {
   return result({ type, shape }, () => {
     const firsts = call.has(2) ? call.numbers(2) : new Array<number>(batch).fill(0);
     const entries = firsts.map((first, b) => {
-      const own = slice(draft, past.tensor(), { axis: 0, start: b, size: 1 });
-      const added = slice(draft, update.tensor(), { axis: 0, start: b, size: 1 });
+      const own = draft.slice(past.tensor(), { axis: 0, start: b, size: 1 });
+      const added = draft.slice(update.tensor(), { axis: 0, start: b, size: 1 });
       if (mode === 'linear' && first + count > extent)
         call.fail(
           `writes ${count} positions from ${first} of ${extent}; the mode 'circular' would begin anew`,
@@ -124,10 +125,10 @@ const tensorScatter: OnnxOperator = call => {
         const n = (s - first + extent) % extent;
         return n < count ? { tensor: added, start: n } : { tensor: own, start: s };
       });
-      const joined = runs(parts).map(run => slice(draft, run.tensor, { axis, ...run }));
+      const joined = runs(parts).map(run => draft.slice(run.tensor, { axis, ...run }));
       return draft.op('Concat', joined, { axis });
     });
-    return concat(draft, entries, 0);
+    return draft.concat(entries, 0);
   });
 };
 

@@ -1,7 +1,6 @@
 import { int64Type } from '../../file/element-type.ts';
 import { type NodeResult, type OnnxOperator, result } from '../../node-call.ts';
-import { hostTensor, reader, staticNumbers } from '../../value.ts';
-import { cast, concat, reshape, select, slice } from '../emit.ts';
+import { folded, staticNumbers } from '../../value.ts';
 import { gatherND } from './gather-nd.ts';
 import { checkedIndices, fromStart, withExtent } from './indices.ts';
 import { moved } from './moved.ts';
@@ -41,7 +40,7 @@ const sliceOperator: OnnxOperator = call => {
       return cut ? cut.start + i * cut.step : i;
     });
   return moved(value, shape, place, () =>
-    cuts.reduce((tensor, cut) => slice(call.draft, tensor, cut), value.tensor()),
+    cuts.reduce((tensor, cut) => call.draft.slice(tensor, cut), value.tensor()),
   );
 };
 
@@ -52,30 +51,20 @@ const gather: OnnxOperator = call => {
   checkedIndices(call, extent);
   const shape = [...value.shape.slice(0, axis), ...at.shape, ...value.shape.slice(axis + 1)];
   const rank = at.shape.length;
-  const { type, host } = value;
   const emit: NodeResult['emit'] = () => {
     // One known index, or several that follow each other, are a slice.
     const indices = staticNumbers(at)?.map(i => (i < 0 ? i + extent : i));
     if (indices && indices.length > 0 && indices.every((i, n) => i === (indices[0] ?? 0) + n)) {
-      const part = slice(call.draft, value.tensor(), { axis, start: indices[0] ?? 0, size: indices.length });
-      return reshape(call.draft, part, shape);
+      const part = call.draft.slice(value.tensor(), { axis, start: indices[0] ?? 0, size: indices.length });
+      return call.draft.reshape(part, shape);
     }
     return call.draft.op('Take', [value.tensor(), at.tensor()], { axis });
   };
-  return {
-    ...{ type, shape, emit },
-    fold:
-      host &&
-      at.host &&
-      (() => {
-        const indices = reader(at.host?.() ?? { shape: [], values: [] }, at.shape);
-        const read = reader(host(), value.shape);
-        return hostTensor(shape, index => {
-          const i = indices(index.slice(axis, axis + rank));
-          return read([...index.slice(0, axis), i < 0 ? i + extent : i, ...index.slice(axis + rank)]);
-        });
-      }),
-  };
+  const fold = folded([value, at], shape, (read, indices) => index => {
+    const i = indices(index.slice(axis, axis + rank));
+    return read([...index.slice(0, axis), i < 0 ? i + extent : i, ...index.slice(axis + rank)]);
+  });
+  return { type: value.type, shape, emit, fold };
 };
 
 const gatherElements: OnnxOperator = call => {
@@ -100,28 +89,17 @@ const concatOperator: OnnxOperator = call => {
   }
   const extent = values.reduce((n, value) => n + value.shape[axis], 0);
   const shape = withExtent(first.shape, axis, extent);
-  const isKnown = values.every(({ host }) => host !== null);
   return {
     ...{ type: first.type, shape },
-    fold: isKnown
-      ? () => {
-          const reads = values.map(({ host, shape: own }) => ({
-            extent: own[axis] ?? 0,
-            read: reader(host?.() ?? { shape: [], values: [] }, own),
-          }));
-          return hostTensor(shape, index => {
-            let at = index[axis] ?? 0;
-            for (const { extent, read } of reads) {
-              if (at < extent) return read(index.map((i, d) => (d === axis ? at : i)));
-              at -= extent;
-            }
-            return Number.NaN;
-          });
-        }
-      : null,
+    fold: folded(values, shape, (...reads) => index => {
+      let at = index[axis];
+      let n = 0;
+      while (at >= values[n].shape[axis]) at -= values[n++].shape[axis];
+      return reads[n](index.map((i, d) => (d === axis ? at : i)));
+    }),
     emit: () => {
       const parts = values.filter(value => value.shape[axis] !== 0).map(({ tensor }) => tensor());
-      return parts.length > 0 ? concat(call.draft, parts, axis) : first.tensor();
+      return parts.length > 0 ? call.draft.concat(parts, axis) : first.tensor();
     },
   };
 };
@@ -144,7 +122,7 @@ const split: OnnxOperator = call => {
     start += size;
     const place = (index: readonly number[]): number[] => index.map((i, d) => (d === axis ? i + first : i));
     return moved(value, withExtent(value.shape, axis, size), place, () =>
-      slice(call.draft, value.tensor(), { axis, start: first, size }),
+      call.draft.slice(value.tensor(), { axis, start: first, size }),
     );
   });
 };
@@ -165,7 +143,7 @@ const tile: OnnxOperator = call => {
   const place = (index: readonly number[]): number[] => index.map((i, d) => i % (value.shape[d] || 1));
   return moved(value, shape, place, () =>
     value.shape.reduce(
-      (tensor, _, axis) => concat(call.draft, new Array(repeats[axis]).fill(tensor), axis),
+      (tensor, _, axis) => call.draft.concat(new Array(repeats[axis]).fill(tensor), axis),
       value.tensor(),
     ),
   );
@@ -180,16 +158,14 @@ const oneHot: OnnxOperator = call => {
   const shape = [...at.shape.slice(0, axis), depth, ...at.shape.slice(axis)];
   const { draft } = call;
   return result({ type: both.type, shape }, () => {
-    const indices = fromStart(call, { ...at, tensor: () => cast(draft, at.tensor(), 'i32') }, depth);
-    const column = reshape(draft, indices, withExtent(shape, axis, 1));
+    const indices = fromStart(call, { ...at, tensor: () => draft.cast(at.tensor(), 'i32') }, depth);
+    const column = draft.reshape(indices, withExtent(shape, axis, 1));
     const places = Array.from({ length: depth }, (_, n) => n);
     const line = shape.map((_, d) => (d === axis ? depth : 1));
     const own = call.constant({ shape: line, values: places }, int64Type);
     const values = both.tensor();
-    const [off, on] = [0, 1].map(n =>
-      reshape(draft, slice(draft, values, { axis: 0, start: n, size: 1 }), []),
-    );
-    return select(draft, draft.op('Equal', [column, own], {}, 'bool'), on, off);
+    const [off, on] = [0, 1].map(n => draft.reshape(draft.slice(values, { axis: 0, start: n, size: 1 }), []));
+    return draft.select(draft.test('Equal', column, own), on, off);
   });
 };
 

@@ -1,7 +1,7 @@
 import { elementCount } from '@tilewise/core';
 import type { LogicalTensor } from '../../../../../ir/tensor/logical-tensor.ts';
+import { shapeOf } from '../../../../../ir/tensor/shape.ts';
 import { type NodeCall, type OnnxOperator, result } from '../../node-call.ts';
-import { cast, expand, reshape, shapeOf, transpose } from '../emit.ts';
 
 /** An operand with a letter for each of its dimensions. */
 interface Term {
@@ -83,8 +83,8 @@ function summed(
     tensor: () => {
       const shape = extentsOf(letters, extents);
       const x = tensor();
-      const whole = cast(draft, expand(draft, x, shape), 'f32');
-      return cast(draft, draft.op('ReduceSum', [whole], { axes, keep_dims: false }), x.dtype);
+      const whole = draft.cast(draft.expand(x, shape), 'f32');
+      return draft.cast(draft.op('ReduceSum', [whole], { axes, keep_dims: false }), x.dtype);
     },
   };
 }
@@ -96,19 +96,17 @@ function ordered(
   wanted: readonly string[],
   extents: ReadonlyMap<string, number>,
 ): LogicalTensor {
-  const x = transpose(
-    draft,
+  const x = draft.transpose(
     tensor(),
     wanted.flatMap(letter => (letters.includes(letter) ? [letters.indexOf(letter)] : [])),
   );
   const own = shapeOf(x);
   let at = 0;
-  const aligned = reshape(
-    draft,
+  const aligned = draft.reshape(
     x,
     wanted.map(letter => (letters.includes(letter) ? (own[at++] ?? 1) : 1)),
   );
-  return expand(draft, aligned, extentsOf(wanted, extents));
+  return draft.expand(aligned, extentsOf(wanted, extents));
 }
 
 /** Two terms as a product of matrices: batches are what both have and the result needs. */
@@ -134,8 +132,7 @@ function product(
   const count = (of: readonly string[]): number => elementCount(shape(of));
   if (inner.length === 0) {
     const spread = (term: Term): LogicalTensor =>
-      reshape(
-        draft,
+      draft.reshape(
         ordered(
           call,
           term,
@@ -149,15 +146,15 @@ function product(
   return {
     letters,
     tensor: () => {
-      const x = reshape(draft, ordered(call, a, [...batch, ...rows, ...inner], extents), [
+      const x = draft.reshape(ordered(call, a, [...batch, ...rows, ...inner], extents), [
         ...shape(batch),
         ...[count(rows), count(inner)],
       ]);
-      const y = reshape(draft, ordered(call, b, [...batch, ...inner, ...columns], extents), [
+      const y = draft.reshape(ordered(call, b, [...batch, ...inner, ...columns], extents), [
         ...shape(batch),
         ...[count(inner), count(columns)],
       ]);
-      return reshape(draft, draft.op('MatMul', [x, y]), shape(letters));
+      return draft.reshape(draft.op('MatMul', [x, y]), shape(letters));
     },
   };
 }

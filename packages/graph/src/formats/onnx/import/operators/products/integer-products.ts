@@ -1,8 +1,8 @@
 import type { LogicalTensor } from '../../../../../ir/tensor/logical-tensor.ts';
+import { shapeOf } from '../../../../../ir/tensor/shape.ts';
 import { elementTypeOf, floatType } from '../../file/element-type.ts';
 import { type NodeCall, type OnnxOperator, result } from '../../node-call.ts';
 import { once } from '../../once.ts';
-import { cast, reshape, scalar, shapeOf, slice } from '../emit.ts';
 import { productShape } from './products.ts';
 
 /** Products of bytes whose sum is exact in f32: 255 · 255 · 258 < 2^24. */
@@ -11,12 +11,12 @@ const mostExact = 258;
 /** Bytes without their zero point, f32. A zero point is one number, or one for each row or column. */
 function centred(call: NodeCall, n: number, pointAt: number, isColumn: boolean): LogicalTensor {
   const { draft } = call;
-  const x = cast(draft, call.input(n).tensor(), 'f32');
+  const x = draft.cast(call.input(n).tensor(), 'f32');
   const point = call.optional(pointAt);
   if (!point) return x;
-  const zero = cast(draft, point.tensor(), 'f32');
+  const zero = draft.cast(point.tensor(), 'f32');
   const [count = 1] = point.shape;
-  const aligned = isColumn && point.shape.length === 1 ? reshape(draft, zero, [count, 1]) : zero;
+  const aligned = isColumn && point.shape.length === 1 ? draft.reshape(zero, [count, 1]) : zero;
   return draft.op('Subtract', [x, aligned]);
 }
 
@@ -31,8 +31,8 @@ const matMulInteger: OnnxOperator = call => {
     const parts: LogicalTensor[] = [];
     for (let start = 0; start < inner; start += mostExact) {
       const size = Math.min(mostExact, inner - start);
-      const part = [x, y].map((t, n) => slice(draft, t, { axis: axes[n], start, size }));
-      parts.push(cast(draft, draft.op('MatMul', part), 'i32'));
+      const part = [x, y].map((t, n) => draft.slice(t, { axis: axes[n], start, size }));
+      parts.push(draft.cast(draft.op('MatMul', part), 'i32'));
     }
     return parts.reduce((sum, part) => draft.op('Add', [sum, part], {}, 'i32'));
   });
@@ -43,7 +43,7 @@ const dynamicQuantizeLinear: OnnxOperator = call => {
   const { shape, tensor } = call.input(0);
   const { draft } = call;
   const u8 = elementTypeOf(2) ?? floatType;
-  const number = (value: number): LogicalTensor => scalar(draft, value, 'f32');
+  const number = (value: number): LogicalTensor => draft.scalar(value, 'f32');
   const bytes = (x: LogicalTensor): LogicalTensor =>
     draft.op('Clamp', [draft.op('Round', [x])], { min: 0, max: 255 });
   const parameters = once(() => {
@@ -58,12 +58,12 @@ const dynamicQuantizeLinear: OnnxOperator = call => {
   const quantized = result({ type: u8, shape }, () => {
     const { scale, zero } = parameters();
     const steps = draft.op('Round', [draft.op('Divide', [tensor(), scale])]);
-    return cast(draft, bytes(draft.op('Add', [steps, zero])), 'u8');
+    return draft.cast(bytes(draft.op('Add', [steps, zero])), 'u8');
   });
   return [
     quantized,
     result({ type: floatType, shape: [] }, () => parameters().scale),
-    result({ type: u8, shape: [] }, () => cast(draft, parameters().zero, 'u8')),
+    result({ type: u8, shape: [] }, () => draft.cast(parameters().zero, 'u8')),
   ];
 };
 

@@ -1,7 +1,6 @@
 import type { LogicalTensor } from '../../../../../ir/tensor/logical-tensor.ts';
 import { broadcastShapes } from '../../../../../ir/tensor/shape.ts';
 import { type NodeCall, type OnnxOperator, result, type SingleOperator } from '../../node-call.ts';
-import { scalar } from '../emit.ts';
 import { einsum } from './einsum.ts';
 
 /** The shape of a matrix product, as NumPy has it. */
@@ -44,7 +43,7 @@ const fusedMatMul: OnnxOperator = call => {
 };
 
 function scaled({ draft }: NodeCall, tensor: LogicalTensor, factor: number): LogicalTensor {
-  return factor === 1 ? tensor : draft.op('Multiply', [tensor, scalar(draft, factor, tensor.dtype)]);
+  return factor === 1 ? tensor : draft.op('Multiply', [tensor, draft.scalar(factor, tensor.dtype)]);
 }
 
 /** alpha · A·B + beta · C, A and B transposed where the attributes say so. */

@@ -5,19 +5,17 @@ import { type ElementType, elementTypeOf, int64Type } from '../../file/element-t
 import type { NodeCall, OnnxOperator } from '../../node-call.ts';
 import { staticNumbers, type Value } from '../../value.ts';
 import { refuseOverflow } from '../elementwise/casts.ts';
-import { cast, reshape } from '../emit.ts';
 
 /** The scale or zero point of each element: of all, of each index of an axis, or of each block along it. */
 function spread(call: NodeCall, { shape: own, tensor }: Value): LogicalTensor {
   const { draft } = call;
   const { shape } = call.input(0);
-  const list = cast(draft, tensor(), 'f32');
-  if (elementCount(own) === 1) return reshape(draft, list, []);
+  const list = draft.cast(tensor(), 'f32');
+  if (elementCount(own) === 1) return draft.reshape(list, []);
   const axis = call.axis(call.int('axis', 1), shape.length);
   const block = call.int('block_size', 0);
   if (block === 0)
-    return reshape(
-      draft,
+    return draft.reshape(
       list,
       shape.map((_, d) => (d === axis ? elementCount(own) : 1)),
     );
@@ -58,18 +56,17 @@ function conversion(
       // 8-bit floats have no zero points.
       ...(!isF8 && zps.length > 0 && { zps }),
     };
-    if (kind === 'Quantize') return draft.op(kind, [cast(draft, tensor(), 'f32')], attributes, dtype);
-    return cast(draft, draft.op(kind, [tensor()], attributes, 'f32'), dtype);
+    if (kind === 'Quantize') return draft.op(kind, [draft.cast(tensor(), 'f32')], attributes, dtype);
+    return draft.cast(draft.op(kind, [tensor()], attributes, 'f32'), dtype);
   }
-  const x = cast(draft, tensor(), 'f32');
+  const x = draft.cast(tensor(), 'f32');
   const [scale, zero] = [spread(call, scales), zeros && !isF8 ? spread(call, zeros) : null];
   if (kind === 'Dequantize')
-    return cast(draft, draft.op('Multiply', [zero ? draft.op('Subtract', [x, zero]) : x, scale]), dtype);
+    return draft.cast(draft.op('Multiply', [zero ? draft.op('Subtract', [x, zero]) : x, scale]), dtype);
   const steps = draft.op('Divide', [x, scale]);
-  if (isF8) return cast(draft, steps, dtype);
+  if (isF8) return draft.cast(steps, dtype);
   const whole = draft.op('Round', [steps]);
-  return cast(
-    draft,
+  return draft.cast(
     draft.op('Clamp', [zero ? draft.op('Add', [whole, zero]) : whole], { ...rangeOf(quantized) }),
     dtype,
   );

@@ -1,7 +1,7 @@
 import type { LogicalTensor } from '../../../../../ir/tensor/logical-tensor.ts';
+import { shapeOf } from '../../../../../ir/tensor/shape.ts';
 import { isInteger } from '../../file/element-type.ts';
 import { type NodeCall, type OnnxOperator, result } from '../../node-call.ts';
-import { shapeOf, transpose } from '../emit.ts';
 import { gathered } from '../indexing/moved.ts';
 
 /** A dimension that is resized: its extents before and after, and the scale that the coordinates take. */
@@ -138,11 +138,10 @@ function weighted(
   const { draft } = call;
   const product = draft.op(
     'MatMul',
-    [transpose(draft, x, order), call.constant(constant, call.input(0).type)],
+    [draft.transpose(x, order), call.constant(constant, call.input(0).type)],
     { transpose_b: true },
   );
-  return transpose(
-    draft,
+  return draft.transpose(
     product,
     order.map((_, d) => order.indexOf(d)),
   );

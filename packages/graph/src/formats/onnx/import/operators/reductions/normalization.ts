@@ -1,11 +1,11 @@
 import { elementCount } from '@tilewise/core';
 import type { LogicalTensor } from '../../../../../ir/tensor/logical-tensor.ts';
+import { shapeOf } from '../../../../../ir/tensor/shape.ts';
 import { type NodeCall, type OnnxOperator, result } from '../../node-call.ts';
-import { reshape, scalar, shapeOf } from '../emit.ts';
 
 /** A list of one number for each channel, to broadcast to (B, C, …), or to the one channel of (B). */
 export const column = ({ draft }: NodeCall, list: LogicalTensor, rank: number): LogicalTensor =>
-  reshape(draft, list, [elementCount(shapeOf(list)), ...new Array<number>(Math.max(0, rank - 2)).fill(1)]);
+  draft.reshape(list, [elementCount(shapeOf(list)), ...new Array<number>(Math.max(0, rank - 2)).fill(1)]);
 
 /** (x − mean) / √(variance + ε) · scale + bias, with the numbers of each channel as they were learned. */
 const batchNormalization: OnnxOperator = call => {
@@ -17,7 +17,7 @@ const batchNormalization: OnnxOperator = call => {
     const [scale, bias, mean, variance] = [1, 2, 3, 4].map(n =>
       column(call, call.input(n).tensor(), shape.length),
     ) as [LogicalTensor, LogicalTensor, LogicalTensor, LogicalTensor];
-    const epsilon = scalar(draft, call.float('epsilon', 1e-5), variance.dtype);
+    const epsilon = draft.scalar(call.float('epsilon', 1e-5), variance.dtype);
     const rate = draft.op('Pow', [draft.op('Add', [variance, epsilon])], { beta: -0.5 });
     const centred = draft.op('Subtract', [tensor(), mean]);
     const scaled = draft.op('Multiply', [centred, draft.op('Multiply', [rate, scale])]);
@@ -39,13 +39,13 @@ const groupNorm =
       const count = elementCount(shapeOf(own));
       // Before version 21, scale and bias have one number for each group.
       if (count === C) return column(call, own, shape.length);
-      const wide = draft.op('Expand', [reshape(draft, own, [count, 1])], { shape: [count, C / count] });
-      return column(call, reshape(draft, wide, [C]), shape.length);
+      const wide = draft.op('Expand', [draft.reshape(own, [count, 1])], { shape: [count, C / count] });
+      return column(call, draft.reshape(wide, [C]), shape.length);
     };
     return result({ type, shape }, () => {
-      const rows = reshape(draft, tensor(), [B, groups, (C / groups) * elementCount(image)]);
+      const rows = draft.reshape(tensor(), [B, groups, (C / groups) * elementCount(image)]);
       const attributes = { begin_norm_axis: 2, epsilon: call.float('epsilon', 1e-5) };
-      const normal = reshape(draft, draft.op('LayerNorm', [rows], attributes), shape);
+      const normal = draft.reshape(draft.op('LayerNorm', [rows], attributes), shape);
       return draft.op('Add', [draft.op('Multiply', [normal, affine(1)]), affine(2)]);
     });
   };

@@ -1,10 +1,10 @@
 import { elementCount } from '@tilewise/core';
 import type { LogicalTensor } from '../../../../../ir/tensor/logical-tensor.ts';
+import { isFloat } from '../../draft.ts';
 import { floatType, isInteger } from '../../file/element-type.ts';
 import { type NodeCall, type OnnxOperator, result, type SingleOperator } from '../../node-call.ts';
 import { once } from '../../once.ts';
 import { hostTensor, reader } from '../../value.ts';
-import { cast, isFloat, reshape, scalar } from '../emit.ts';
 import { integerExtreme, integerSum } from './integer-sums.ts';
 
 type Join = (a: number, b: number) => number;
@@ -34,7 +34,7 @@ function reduction(
           const sums = new Map<string, number>();
           const place = (index: readonly number[]): string =>
             `${index.map((i, d) => (axes.includes(d) ? 0 : i))}`;
-          const read = reader(host(), shape);
+          const read = reader(host());
           hostTensor(shape, index => {
             const at = place(index);
             sums.set(at, join(sums.get(at) ?? start, read(index)));
@@ -47,17 +47,17 @@ function reduction(
         const { draft } = call;
         const own = tensor();
         const [x, along] =
-          axes.length > 0 ? [own, axes] : [reshape(draft, own, [...shape, 1]), [shape.length]];
+          axes.length > 0 ? [own, axes] : [draft.reshape(own, [...shape, 1]), [shape.length]];
         const joined = (t: LogicalTensor): LogicalTensor =>
           draft.op(kind, [t], { axes: along, keep_dims: true });
         if (isFloat(x))
           return axes.length > 0
             ? draft.op(kind, [x], { axes, keep_dims: keeps })
-            : reshape(draft, joined(x), to);
-        if (kind === 'ReduceSum') return reshape(draft, integerSum(draft, x, count, joined), to);
+            : draft.reshape(joined(x), to);
+        if (kind === 'ReduceSum') return draft.reshape(integerSum(draft, x, count, joined), to);
         if (kind === 'ReduceMax' || kind === 'ReduceMin')
-          return reshape(draft, integerExtreme(draft, kind, x, joined), to);
-        return reshape(draft, joined(x), to);
+          return draft.reshape(integerExtreme(draft, kind, x, joined), to);
+        return draft.reshape(joined(x), to);
       },
     };
   };
@@ -83,7 +83,7 @@ function composed(of: SingleOperator, before: string | null, after: string | nul
 const logSumExp: OnnxOperator = given => {
   const { draft } = given;
   const own = given.input(0);
-  const float = (): LogicalTensor => (isInteger(own.type) ? cast(draft, own.tensor(), 'f32') : own.tensor());
+  const float = (): LogicalTensor => (isInteger(own.type) ? draft.cast(own.tensor(), 'f32') : own.tensor());
   const value = { ...own, host: null, tensor: float };
   const call = given.withInput(0, value);
   const most = largest(call);
@@ -96,8 +96,8 @@ const logSumExp: OnnxOperator = given => {
   const total = sum(call.withInput(0, { ...value, host: null, tensor: distance }));
   return result(most, () => {
     const logarithm = draft.op('Log', [total.emit?.() ?? call.refuse('has no sum')]);
-    const sum = draft.op('Add', [logarithm, reshape(draft, peak(), most.shape)]);
-    return cast(draft, sum, own.type.dtype);
+    const sum = draft.op('Add', [logarithm, draft.reshape(peak(), most.shape)]);
+    return draft.cast(sum, own.type.dtype);
   });
 };
 
@@ -110,8 +110,8 @@ function softmax(kind: 'SoftMax' | 'LogSoftmax'): OnnxOperator {
       const { draft } = call;
       if (call.version >= 13 || axis === shape.length - 1) return draft.op(kind, [tensor()], { axis });
       const rows = [shape.slice(0, axis), shape.slice(axis)].map(elementCount);
-      const flat = draft.op(kind, [reshape(draft, tensor(), rows)], { axis: 1 });
-      return reshape(draft, flat, shape);
+      const flat = draft.op(kind, [draft.reshape(tensor(), rows)], { axis: 1 });
+      return draft.reshape(flat, shape);
     });
   };
 }
@@ -135,11 +135,11 @@ export function layerNorm(
   const shape = rows(x.shape ?? []);
   return {
     y,
-    mean: () => reshape(draft, statistics().mean, shape),
+    mean: () => draft.reshape(statistics().mean, shape),
     rate: () => {
       const { variance } = statistics();
-      const sum = draft.op('Add', [variance, scalar(draft, epsilon, 'f32')]);
-      return reshape(draft, draft.op('Pow', [sum], { beta: -0.5 }), shape);
+      const sum = draft.op('Add', [variance, draft.scalar(epsilon, 'f32')]);
+      return draft.reshape(draft.op('Pow', [sum], { beta: -0.5 }), shape);
     },
   };
 }
