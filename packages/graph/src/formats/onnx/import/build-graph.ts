@@ -1,4 +1,4 @@
-import { type Tensor, TilewiseError } from '@tilewise/core';
+import { elementCount, type Tensor, TilewiseError } from '@tilewise/core';
 import { InvalidGraphError, UnsupportedOperationError } from '../../../errors.ts';
 import { Graph } from '../../../graph.ts';
 import type { LogicalTensor } from '../../../ir/tensor/logical-tensor.ts';
@@ -106,7 +106,7 @@ export class GraphFromModel {
 
   #initializer(record: TensorRecord): Value {
     const { name, type, shape } = record;
-    const count = shape.reduce((n, extent) => n * extent, 1);
+    const count = elementCount(shape);
     const host = once(() => ({ shape, values: numbersOf(record, this.#data(record)) }));
     const isWeight = type.kind === 'float' && count > 1;
     const tensor = once(() => {
@@ -261,7 +261,7 @@ export class GraphFromModel {
     from: Pick<Value, 'isWeight' | 'isStatic'>,
   ): Value {
     const host = fold ? once(fold) : null;
-    const count = shape.reduce((n, extent) => n * extent, 1);
+    const count = elementCount(shape);
     const isStatic = always || from.isStatic;
     const isWeight = from.isWeight && !always;
     const folds = host !== null && isStatic && !isWeight && count <= mostFolded;

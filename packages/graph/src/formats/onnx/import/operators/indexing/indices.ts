@@ -4,10 +4,6 @@ import type { Draft } from '../../draft.ts';
 import type { NodeCall } from '../../node-call.ts';
 import { staticNumbers, type Value } from '../../value.ts';
 
-/** A shape with another extent along an axis. */
-export const withExtent = (shape: readonly number[], axis: number, extent: number): number[] =>
-  shape.map((n, d) => (d === axis ? extent : n));
-
 /** Checks the indices that a node's second input gives, where they are known. */
 export function checkedIndices(call: NodeCall, extent: number): void {
   const wrong = staticNumbers(call.input(1))?.find(i => i < -extent || i >= extent);

@@ -1,10 +1,10 @@
+import { withExtent } from '../../../../../ir/tensor/shape.ts';
 import { isFloat } from '../../draft.ts';
 import { int64Type } from '../../file/element-type.ts';
 import { type OnnxOperator, result } from '../../node-call.ts';
 import { once } from '../../once.ts';
 import { folded } from '../../value.ts';
 import { integerSum } from '../reductions/integer-sums.ts';
-import { withExtent } from './indices.ts';
 
 /** The first of the largest elements along an axis, or of the smallest. */
 const argExtreme =

@@ -1,8 +1,9 @@
+import { withExtent } from '../../../../../ir/tensor/shape.ts';
 import { int64Type } from '../../file/element-type.ts';
 import { type NodeResult, type OnnxOperator, result } from '../../node-call.ts';
 import { folded, staticNumbers } from '../../value.ts';
 import { gatherND } from './gather-nd.ts';
-import { checkedIndices, fromStart, withExtent } from './indices.ts';
+import { checkedIndices, fromStart } from './indices.ts';
 import { moved } from './moved.ts';
 import { pad } from './pad.ts';
 

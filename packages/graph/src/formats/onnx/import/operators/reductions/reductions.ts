@@ -1,5 +1,6 @@
 import { elementCount } from '@tilewise/core';
 import type { LogicalTensor } from '../../../../../ir/tensor/logical-tensor.ts';
+import { keptShape } from '../../../../../ir/tensor/shape.ts';
 import { isFloat } from '../../draft.ts';
 import { floatType, isInteger } from '../../file/element-type.ts';
 import { type NodeCall, type OnnxOperator, result, type SingleOperator } from '../../node-call.ts';
@@ -23,9 +24,9 @@ function reduction(
     const isAlone = !given?.length && call.flag('noop_with_empty_axes', false);
     const axes = given?.length || isAlone ? (given ?? []) : shape.map((_, d) => d);
     const keeps = call.flag('keepdims', true);
-    const kept = shape.map((extent, d) => (axes.includes(d) ? 1 : extent));
+    const kept = keptShape(shape, axes);
     const to = keeps ? kept : shape.filter((_, d) => !axes.includes(d));
-    const count = axes.reduce((n, d) => n * (shape[d] ?? 1), 1);
+    const count = elementCount(axes.map(d => shape[d]));
     return {
       ...{ type, shape: to },
       fold:
