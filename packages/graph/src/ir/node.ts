@@ -23,6 +23,20 @@ export interface GraphNode {
   readonly annotations: Readonly<Record<string, Annotation>>;
 }
 
+/** The operations that results need, in order. */
+export function neededNodes<N extends Pick<GraphNode, 'inputs' | 'outputs'>>(
+  nodes: readonly N[],
+  results: Iterable<number>,
+): N[] {
+  const needed = new Set(results);
+  const found = [...nodes].reverse().filter(({ inputs, outputs }) => {
+    const isNeeded = outputs.some(({ id }) => needed.has(id));
+    if (isNeeded) for (const { id } of inputs) needed.add(id);
+    return isNeeded;
+  });
+  return found.reverse();
+}
+
 /** A node in an error: kind, id and name. */
 export function describeNode({ kind, id, name }: Pick<GraphNode, 'kind' | 'id' | 'name'>): string {
   return `${kind} ${id}${name ? ` '${name}'` : ''}`;

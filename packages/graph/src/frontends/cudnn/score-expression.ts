@@ -2,7 +2,7 @@ import { constant, type Expr, load, score, toF32 } from '@tilewise/core/expr';
 import { axisIndex, placeIn } from '../../compile/lower/place-expr.ts';
 import { InvalidGraphError } from '../../errors.ts';
 import { Graph } from '../../graph.ts';
-import { describeNode, type GraphNode } from '../../ir/node.ts';
+import { describeNode, type GraphNode, neededNodes } from '../../ir/node.ts';
 import { exprCost, exprType } from '../../ir/program/expr.ts';
 import { numberOf, numbersOf } from '../../ir/schema/attribute.ts';
 import { storageDType } from '../../ir/tensor/dtype.ts';
@@ -31,16 +31,10 @@ export function scoreExpression(graph: Graph, program: ScoreProgram): ScoreExpre
   const start = scratch.tensor({ dtype: 'f32' });
   const result = program(scratch, start);
   const { order } = scratch.finalize().topology;
-  const needed = new Set([result.id]);
-  for (const node of [...order].reverse())
-    if (needed.has(node.outputs[0]?.id)) for (const { id } of node.inputs) needed.add(id);
   const known = new Map<number, Expr>([[start.id, score]]);
   const captures: Record<string, LogicalTensor> = {};
   const read = (tensor: LogicalTensor): Expr => known.get(tensor.id) ?? capture(tensor, captures);
-  for (const node of order) {
-    const id = node.outputs[0]?.id;
-    if (needed.has(id)) known.set(id, expressionOf(node, read));
-  }
+  for (const node of neededNodes(order, [result.id])) known.set(node.outputs[0].id, expressionOf(node, read));
   const expr = toF32(numeric(read(result)));
   if (exprCost(expr) > MOST_EVALUATED)
     throw new InvalidGraphError(`a score program evaluates at most ${MOST_EVALUATED} operations for a score`);

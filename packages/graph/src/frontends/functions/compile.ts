@@ -10,7 +10,7 @@ import type { WorkTrace } from '@tilewise/core/engine';
 import type { TensorEngine } from '@tilewise/core/primitive';
 import { Graph } from '../../graph.ts';
 import { checkNames } from '../../ir/check-names.ts';
-import type { GraphNode } from '../../ir/node.ts';
+import { type GraphNode, neededNodes } from '../../ir/node.ts';
 import type { GraphDType } from '../../ir/tensor/dtype.ts';
 import type { LogicalTensor } from '../../ir/tensor/logical-tensor.ts';
 import { storageDesc } from '../../ir/tensor/storage.ts';
@@ -75,14 +75,11 @@ export function compile<T extends TensorDesc, S extends Specs, R>(
   options: { readonly trace?: WorkTrace | undefined } = {},
 ): CompiledFunction<S, R, T> {
   checkNames('options', options, ['trace']);
-  const { trace, inputs, given } = traced(fn, specs);
+  const { given, traced } = tracedGraph(fn, specs, engine?.recording !== undefined);
+  const { graph, inputs, constants, results } = traced;
   const names = Object.keys(specs);
-  const results = ownResults(trace, variablesOf(given));
-  const graph = graphOf(trace, results, engine?.recording ? finiteScalars(trace) : new Map());
   const compiled = graph.compile(engine, options);
-  const read = new Set(graph.inputs.map(({ id }) => id));
-  const constants = [...trace.constants].filter(([id]) => read.has(id));
-  const fixed = constants.map(([id, value]) => [id, engine.upload(value)] as const);
+  const fixed = [...constants].map(([id, value]) => [id, engine.upload(value)] as const);
   const described = new Map(compiled.outputs.map(t => [t.id, storageDesc(t)]));
 
   const run = async (
@@ -95,24 +92,23 @@ export function compile<T extends TensorDesc, S extends Specs, R>(
       throw new InvalidArgumentError('inputs', `has '${strange}', which is none of ${names.join(', ')}`);
     const bindings: Record<number, Bindable<T>> = Object.fromEntries(fixed);
     for (const name of names) {
-      const { id } = inputs[name].tensor;
       if (bound[name] === undefined) throw new InvalidArgumentError('inputs', `lacks '${name}'`);
-      if (read.has(id)) bindings[id] = bound[name];
+      if (Object.hasOwn(inputs, name)) bindings[inputs[name].id] = bound[name];
     }
-    results.forEach(({ tensor }, n) => {
+    results.forEach(({ id }, n) => {
       const output = outputs[n];
-      if (output !== undefined) bindings[tensor.id] = output;
+      if (output !== undefined) bindings[id] = output;
     });
     const byId = await compiled.execute(bindings);
     let next = 0;
     return replaced(given, () => {
       const n = next++;
-      return byId[results[n].tensor.id] ?? outputs[n];
+      return byId[results[n].id] ?? outputs[n];
     }) as Results<R, T>;
   };
   return Object.assign(run, {
     graph,
-    results: results.map(({ tensor }) => described.get(tensor.id) ?? storageDesc(tensor)),
+    results: results.map(tensor => described.get(tensor.id) ?? storageDesc(tensor)),
     workspaceBytes: compiled.workspaceBytes,
     release() {
       compiled.release();
@@ -134,17 +130,27 @@ export interface TracedGraph {
 
 /** Traces a function of named tensors, as `compile` does. */
 export function traceGraph<S extends Specs, R>(fn: Traceable<S, R>, specs: S): TracedGraph {
+  return tracedGraph(fn, specs, false).traced;
+}
+
+/**
+ * Traces a function, whose result it gives too.
+ * @param writesScalars whether finite scalars are constants of the graph.
+ */
+function tracedGraph<S extends Specs, R>(
+  fn: Traceable<S, R>,
+  specs: S,
+  writesScalars: boolean,
+): { readonly given: R; readonly traced: TracedGraph } {
   const { trace, inputs, given } = traced(fn, specs);
-  const results = ownResults(trace, variablesOf(given));
-  const graph = graphOf(trace, results);
+  const results = ownResults(trace, variablesOf(given)).map(({ tensor }) => tensor);
+  const graph = graphOf(trace, results, writesScalars ? finiteScalars(trace) : new Map());
   const read = new Set(graph.inputs.map(({ id }) => id));
-  const own = Object.entries(inputs).filter(([, { tensor }]) => read.has(tensor.id));
-  return {
-    graph,
-    inputs: Object.fromEntries(own.map(([name, { tensor }]) => [name, tensor])),
-    constants: new Map([...trace.constants].filter(([id]) => read.has(id))),
-    results: results.map(({ tensor }) => tensor),
-  };
+  const own = Object.entries(inputs).flatMap(([name, { tensor }]) =>
+    read.has(tensor.id) ? [[name, tensor] as const] : [],
+  );
+  const constants = new Map([...trace.constants].filter(([id]) => read.has(id)));
+  return { given, traced: { graph, inputs: Object.fromEntries(own), constants, results } };
 }
 
 /** The shapes and dtypes of what a function would give, without an engine. */
@@ -166,15 +172,11 @@ function traced<S extends Specs, R>(
   const trace = new Trace();
   const inputs = Object.fromEntries(
     Object.entries(specs).map(([name, spec]) => {
-      const { shape, dtype = 'f32' } = specOf(spec);
+      const { shape, dtype = 'f32' } = isList(spec) ? { shape: spec } : spec;
       return [name, trace.input(shape, dtype, name)];
     }),
   );
   return { trace, inputs, given: tracing(trace, () => fn(inputs as { readonly [K in keyof S]: Variable })) };
-}
-
-function specOf(spec: Spec): { readonly shape: readonly number[]; readonly dtype?: GraphDType | undefined } {
-  return isList(spec) ? { shape: spec } : spec;
 }
 
 function isList(spec: Spec): spec is readonly number[] {
@@ -234,11 +236,11 @@ function finiteScalars({ constants, graph }: Trace): Map<number, number> {
  */
 function graphOf(
   trace: Trace,
-  results: readonly Variable[],
-  written: ReadonlyMap<number, number> = new Map(),
+  results: readonly LogicalTensor[],
+  written: ReadonlyMap<number, number>,
 ): Graph {
-  const nodes = trace.needed(results);
-  const wanted = new Set(results.map(({ tensor }) => tensor.id));
+  const wanted = new Set(results.map(({ id }) => id));
+  const nodes = neededNodes(trace.graph.nodes, wanted);
   const read = new Set(nodes.flatMap(node => node.inputs.map(({ id }) => id)));
   const graph = new Graph();
   const inputs = new Map(nodes.flatMap(node => node.inputs.map(tensor => [tensor.id, tensor] as const)));
@@ -247,7 +249,7 @@ function graphOf(
     if (tensor) graph.op('Constant', { attrs: { value: [value] }, inputs: [], outputs: [tensor] });
   }
   for (const node of nodes) graph.add(withoutUnused(node, id => wanted.has(id) || read.has(id)));
-  for (const { tensor } of results) {
+  for (const tensor of results) {
     if (read.has(tensor.id)) graph.op('End', { inputs: [tensor], outputs: [] });
   }
   return graph.finalize();

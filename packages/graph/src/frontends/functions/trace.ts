@@ -1,6 +1,5 @@
 import { describeValue, InvalidArgumentError, InvalidShapeError, Tensor } from '@tilewise/core';
 import { Graph } from '../../graph.ts';
-import type { GraphNode } from '../../ir/node.ts';
 import type { Attributes } from '../../ir/schema/attribute.ts';
 import { checkOperation } from '../../ir/schema/check.ts';
 import type { Operation } from '../../ir/schema/operation.ts';
@@ -126,17 +125,6 @@ export class Trace {
   /** How the operations so far hang together. */
   topology(): Topology {
     return connect(this.graph.nodes, new Map());
-  }
-
-  /** The operations that results need, in order. */
-  needed(results: readonly Variable[]): GraphNode[] {
-    const wanted = new Set(results.map(({ tensor }) => tensor.id));
-    const nodes = [...this.graph.nodes].reverse().filter(node => {
-      if (!node.outputs.some(({ id }) => wanted.has(id))) return false;
-      for (const { id } of node.inputs) wanted.add(id);
-      return true;
-    });
-    return nodes.reverse();
   }
 
   #operand(value: Operand, letter: string, letters: ReadonlyMap<string, GraphDType>, kind: string): Variable {

@@ -1,7 +1,7 @@
 import { sameShape } from '@tilewise/core';
 import { InvalidGraphError } from '../../errors.ts';
 import type { GraphWriter } from '../../ir/graph-builder.ts';
-import type { GraphNode } from '../../ir/node.ts';
+import { type GraphNode, neededNodes } from '../../ir/node.ts';
 import { type Attributes, numbersOf } from '../../ir/schema/attribute.ts';
 import { exactJson } from '../../ir/schema/exact-json.ts';
 import type { GradientBuilder } from '../../ir/schema/operation.ts';
@@ -166,17 +166,14 @@ export class BackwardGraph implements GradientBuilder {
     const attention = this.#attentions.get(tensor.id);
     if (!attention) return null;
     const { nodes, output } = attention;
-    const needed = new Set([output.id]);
     const members = this.#topology.order.filter(node => nodes.has(node));
-    for (const node of [...members].reverse())
-      if (needed.has(node.outputs[0]?.id)) for (const { id } of node.inputs) needed.add(id);
     const copies = new Map<number, LogicalTensor>();
     const copyOf = (t: LogicalTensor): LogicalTensor =>
       copies.get(t.id) ?? this.cast(this.forward(t), t.dtype);
-    for (const node of members) {
+    for (const node of neededNodes(members, [output.id])) {
       const [first] = node.outputs;
       // Only first outputs are copied: the stats of a softmax are given.
-      if (!needed.has(first?.id) || (this.#attentions.get(first.id) ?? attention) !== attention) continue;
+      if ((this.#attentions.get(first.id) ?? attention) !== attention) continue;
       const [copy] = this.ops(node.kind, node.inputs.map(copyOf), node.given, [first.dtype]);
       copies.set(first.id, copy);
     }

@@ -1,5 +1,6 @@
 import { InvalidGraphError } from '../../../errors.ts';
 import type { Graph } from '../../../graph.ts';
+import { type GraphNode, neededNodes } from '../../../ir/node.ts';
 import type { Attributes } from '../../../ir/schema/attribute.ts';
 import { checkOperation } from '../../../ir/schema/check.ts';
 import type { PortSchema } from '../../../ir/schema/ports.ts';
@@ -10,13 +11,7 @@ import { operationOf } from '../../../ops/table.ts';
 import { splitOperands } from './merged-heads.ts';
 
 /** An operation on its way into a graph. */
-export interface DraftNode {
-  readonly kind: string;
-  readonly name: string;
-  readonly given: Attributes;
-  readonly inputs: readonly LogicalTensor[];
-  readonly outputs: readonly LogicalTensor[];
-}
+export type DraftNode = Pick<GraphNode, 'kind' | 'name' | 'given' | 'inputs' | 'outputs'>;
 
 /** Whether a tensor is of floats that operations compute with. */
 export const isFloat = ({ dtype }: { readonly dtype: GraphDType }): boolean =>
@@ -210,15 +205,13 @@ export class Draft {
    * an `End` of its own.
    */
   write(graph: Graph, outputs: readonly LogicalTensor[]): Graph {
-    const needed = new Set(outputs.map(({ id }) => id));
-    const nodes = [...this.#nodes].reverse().filter(node => {
-      const isNeeded = node.outputs.some(({ id }) => needed.has(id));
-      if (isNeeded) for (const { id } of node.inputs) needed.add(id);
-      return isNeeded;
-    });
+    const nodes = neededNodes(
+      this.#nodes,
+      outputs.map(({ id }) => id),
+    );
     const read = new Set(nodes.flatMap(({ inputs }) => inputs.map(({ id }) => id)));
     const produced = new Set(nodes.flatMap(node => node.outputs.map(({ id }) => id)));
-    for (const node of nodes.reverse()) {
+    for (const node of nodes) {
       const { kind, name, given, inputs, outputs: results } = node;
       graph.add({ kind, attrs: given, inputs, outputs: results, name });
     }
