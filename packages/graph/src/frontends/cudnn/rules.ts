@@ -4,6 +4,7 @@ import { checkGraph } from '../../ir/check-graph.ts';
 import { checkNames } from '../../ir/check-names.ts';
 import { describeTensor, isKnown, type LogicalTensor } from '../../ir/tensor/logical-tensor.ts';
 import { type AnyArguments, argumentNames } from './arguments.ts';
+import { isTensor } from './unified.ts';
 
 type Arguments = AnyArguments<LogicalTensor>;
 
@@ -14,7 +15,6 @@ interface Rule {
   readonly broken: (args: Arguments) => string | null;
 }
 
-const isTensor = (x: unknown): x is LogicalTensor => typeof x === 'object' && x !== null && 'dtype' in x;
 const headsOf = ({ shape }: LogicalTensor): number => shape?.[1] ?? -1;
 
 function integerRule(argument: keyof Arguments, least: number): Rule {

@@ -49,7 +49,7 @@ export function addUnified(
   return Object.fromEntries(outputs);
 }
 
-function isTensor(x: unknown): x is LogicalTensor {
+export function isTensor(x: unknown): x is LogicalTensor {
   return typeof x === 'object' && x !== null && 'dtype' in x;
 }
 

@@ -12,8 +12,8 @@ import type { D256Options, D256Tensors } from './call.ts';
 
 type Samples = D256Tensors<TensorDesc> & Partial<Record<'dq' | 'dk' | 'dv', TensorDesc>>;
 
-const likeQ = ['o', 'dO', 'dq'] as const;
-const shapes = { k: 'dk', v: 'dv' } as const;
+/** The operands whose dimensions others have. */
+const likes = { o: 'q', dO: 'q', dq: 'q', dk: 'k', dv: 'v' } as const;
 
 /** The head size of the wrapper. */
 export const HEAD_SIZE = 256;
@@ -48,12 +48,8 @@ export function checkD256(samples: Samples, options: D256Options): void {
   if (Hq % Hk !== 0)
     throw new InvalidShapeError('k', `must have a number of heads that divides the ${Hq} of q, got ${Hk}`);
   mustBe('v', dv, dk);
-  for (const name of likeQ) {
-    const t = samples[name];
-    if (t) mustBe(name, dimensionsOf(t, isPacked), dq);
-  }
-  for (const [operand, name] of Object.entries(shapes) as ['k' | 'v', 'dk' | 'dv'][]) {
-    const t = samples[name];
+  for (const [name, operand] of Object.entries(likes)) {
+    const t = samples[name as keyof typeof likes];
     if (t) mustBe(name, dimensionsOf(t, isPacked), dimensionsOf(samples[operand], isPacked));
   }
   checkLse(lse, dq, isPacked);
