@@ -8,7 +8,7 @@ import { withKnown } from '../../runtime/partition.ts';
 import { ModelWriter } from './model-writer.ts';
 import { inputNames } from './names.ts';
 import type { ExportOptions } from './options.ts';
-import { type Axis, type Factor, joined, wholeAxes } from './tensors/axes.ts';
+import { type Axis, extentOf, type Factor, joined, wholeAxes } from './tensors/axes.ts';
 import type { Dialect } from './tensors/dialect.ts';
 import { literal } from './tensors/expression.ts';
 import { axesTuple, type PyTensor, tuple } from './tensors/tensor.ts';
@@ -216,7 +216,7 @@ function cutAxes({ id, shape }: LogicalTensor, { shard = {}, extents = {} }: Exp
       }
       return { role: extent === 1 ? null : factor, extent };
     });
-    const product = axis.reduce((n, { extent }) => n * extent, 1);
+    const product = extentOf(axis);
     if (factors.length > 0 && product !== shape[d]) {
       throw new InvalidArgumentError(
         'options.shard',

@@ -2,7 +2,7 @@ import { type Shape, sameShape, type TensorDesc } from '@tilewise/core';
 import type { Expr } from '@tilewise/core/expr';
 import type { Primitive } from '@tilewise/core/primitive';
 import type { Program } from '../../ir/program/program.ts';
-import { type Axis, CutError, factorList, isCut, wholeAxes } from './tensors/axes.ts';
+import { type Axis, CutError, isCut, wholeAxes } from './tensors/axes.ts';
 import { elementAt } from './tensors/element-writer.ts';
 import { ATOM, atom, literal, PRODUCT, type PythonExpr, pythonExpr, within } from './tensors/expression.ts';
 import {
@@ -151,14 +151,8 @@ export class ProgramWriter {
     output: number,
   ): void {
     const made = this.#element(element, inputs, domain);
-    const cut = over.filter(d => isCut(made.axes[d]));
-    if (cut.length > 0 && op !== 'sum') {
-      throw new CutError(
-        `takes the ${op} over axis ${cut[0]}, which is cut: ${factorList(made.axes[cut[0]])}`,
-      );
-    }
-    if (made.isShare && op !== 'sum') throw new CutError(`takes the ${op} of a sum over ranks`);
-    const isShare = cut.length > 0 || made.isShare === true;
+    if (op !== 'sum') wholeAlong(made, `takes the ${op}`, over);
+    const isShare = made.isShare === true || over.some(d => isCut(made.axes[d]));
     const root = this.rootOf(output);
     const dropped = domain.filter((_, d) => !over.includes(d));
     const { shape, dtype } = this.program.values[root].desc;
@@ -187,14 +181,8 @@ export class ProgramWriter {
   #matmul(inputs: readonly number[], output: number): void {
     const [a, b] = inputs.map(n => this.read(n));
     const { dtype, shape } = this.program.values[output].desc;
-    for (const [operand, axis] of [
-      [a, a.axes.length - 1],
-      [b, b.axes.length - 2],
-    ] as const) {
-      if (isCut(operand.axes[axis]))
-        throw new CutError(`sums over axis ${axis}, which is cut: ${factorList(operand.axes[axis])}`);
-      if (operand.isShare) throw new CutError('multiplies a sum over ranks');
-    }
+    wholeAlong(a, 'takes products', [a.axes.length - 1]);
+    wholeAlong(b, 'takes products', [b.axes.length - 2]);
     const batch = broadcastAxes(shape.slice(0, -2), [a.axes.slice(0, -2), b.axes.slice(0, -2)]);
     const operandCode = (operand: PyTensor, n: number): string => {
       const own = aligned(operand, [...batch, ...operand.axes.slice(-2)]);
@@ -212,10 +200,7 @@ export class ProgramWriter {
     input: number,
     outputs: readonly number[],
   ): void {
-    const x = this.read(input);
-    if (isCut(x.axes[axis]))
-      throw new CutError(`normalises axis ${axis}, which is cut: ${factorList(x.axes[axis])}`);
-    if (x.isShare) throw new CutError('normalises a sum over ranks');
+    const x = wholeAlong(this.read(input), `takes the ${log ? 'log-softmax' : 'softmax'}`, [axis]);
     const source = loaded(this.lines.dialect, x.code, this.program.values[input].desc.dtype);
     const [dst, stats] = outputs;
     const dtype = this.program.values[dst].desc.dtype;

@@ -95,17 +95,17 @@ const refusals: readonly (readonly [string, Build, RegExp])[] = [
   [
     'a product over the sequence',
     (g, x) => g.op('MatMul', [x, x], { transpose_a: true }),
-    /^operation MatMul 0: sums over axis 1, which is cut: "batch", "sequence"$/,
+    /^operation MatMul 0: takes products along axis 1, which is cut: "batch", "sequence"$/,
   ],
   [
     'a softmax over the sequence',
     (g, x) => g.op('SoftMax', [x], { axis: 0 }),
-    /^operation SoftMax 0: normalises axis 0, which is cut/,
+    /^operation SoftMax 0: takes the softmax along axis 0, which is cut/,
   ],
   [
     'the largest over the sequence',
     (g, x) => g.op('ReduceMax', [x], { axes: [0] }),
-    /^operation ReduceMax 0: takes the max over axis 0, which is cut/,
+    /^operation ReduceMax 0: takes the max along axis 0, which is cut/,
   ],
   [
     'a norm over the sequence',

@@ -1,4 +1,4 @@
-import { contiguousStrides, type Shape, type TensorDesc } from '@tilewise/core';
+import { contiguousStrides, elementCount, type Shape, type TensorDesc } from '@tilewise/core';
 import { type Axis, CutError, dealt, isCut, joined, localShape, sameAxis } from './axes.ts';
 import type { Dialect } from './dialect.ts';
 
@@ -97,9 +97,10 @@ function sameLayout(shape: Shape, view: TensorDesc): boolean {
 
 /** Whether a view is the whole tensor in its own order. */
 function isDense(shape: Shape, { shape: seen, strides }: TensorDesc): boolean {
-  const count = (extents: Shape): number => extents.reduce((n, extent) => n * extent, 1);
   const dense = contiguousStrides(seen);
-  return count(shape) === count(seen) && seen.every((n, d) => n === 1 || strides[d] === dense[d]);
+  return (
+    elementCount(shape) === elementCount(seen) && seen.every((n, d) => n === 1 || strides[d] === dense[d])
+  );
 }
 
 /** A tensor in another shape, its factors dealt out anew. */
