@@ -55,12 +55,8 @@ function lifetimes({ values, steps }: Program): Map<number, { first: number; las
 export function touched(step: Step): number[] {
   if (step.kind === 'primitive') return [...step.inputs, ...step.outputs];
   if (step.kind === 'attention-call') {
-    const { operands, results, fp8List } = step;
-    return [
-      ...Object.values(operands),
-      ...Object.values(results),
-      ...(fp8List === undefined ? [] : [fp8List]),
-    ];
+    const own = [...Object.values(step.operands), ...Object.values(step.results), step.fp8List];
+    return own.filter(v => v !== undefined);
   }
   const { options: score, scoreMod, zeroBias, rounding } = step.options;
   const options = [

@@ -1,4 +1,5 @@
 import { checkObject, type SdpaBackwardOptions, type SdpaOptions } from '@tilewise/core';
+import { stated } from '../../ir/program/attention-call.ts';
 import type { AnyArguments } from './arguments.ts';
 
 /**
@@ -37,9 +38,8 @@ export function cudnnOptions<T, N>(args: Omit<AnyArguments<T, N>, 'q' | 'k' | 'v
     window: windowOf(args),
     alibi: args.useAlibiMask || undefined,
   };
-  const given = Object.entries(lists).filter(([, value]) => value !== undefined);
   return {
-    ...(Object.fromEntries(given) as Partial<typeof lists>),
+    ...stated(lists),
     scale: attnScale,
     ...(dropout && {
       dropout:

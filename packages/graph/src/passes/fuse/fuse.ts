@@ -4,16 +4,14 @@ import type { Topology } from '../../ir/topology.ts';
 /** Whether an operation belongs to no match yet. */
 export type IsFree = (node: GraphNode) => boolean;
 
+/** Operations that change the layout alone. */
+export const layoutKinds: ReadonlySet<string> = new Set(['StaticReshape', 'StaticTranspose', 'Reorder']);
+
 /** Operations that change the layout or storage of numbers, and constants. */
-const storage = new Set([
-  'Constant',
-  'StaticReshape',
-  'StaticTranspose',
-  'Reorder',
-  'TypeCast',
-  'Dequantize',
-  'DynamicDequantize',
-]);
+const storage = new Set([...layoutKinds, 'Constant', 'TypeCast', 'Dequantize', 'DynamicDequantize']);
+
+/** Operations that store numbers in another way. */
+const storageAfter = new Set([...layoutKinds, 'TypeCast', 'Quantize']);
 
 /**
  * The operations that decode `tensors` from how they are stored (layout, casts, dequantization), in
@@ -58,8 +56,3 @@ export function fuseAfter(
     result = node.outputs[0].id;
   }
 }
-
-/** Operations that change the layout alone. */
-export const layoutKinds: ReadonlySet<string> = new Set(['StaticReshape', 'StaticTranspose', 'Reorder']);
-
-const storageAfter = new Set([...layoutKinds, 'TypeCast', 'Quantize']);

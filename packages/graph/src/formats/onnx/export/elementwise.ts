@@ -10,46 +10,40 @@ function named(op: string, ...attributes: readonly string[]): Translation {
     const result = dst.dtype === 'bool' ? inputs : [...inputs, dst];
     const dtype = commonDType(...result);
     const given = attributes.map((name): [string, OnnxAttribute] => [name, { float: numberOf(own, name) }]);
-    const operands = inputs.map(t => write.as(t, dtype));
-    write.give(dst, dst.dtype === 'bool' ? 'bool' : dtype, op, operands, Object.fromEntries(given));
+    const type = dst.dtype === 'bool' ? 'bool' : dtype;
+    write.give(dst, type, op, write.allAs(inputs, dtype), Object.fromEntries(given));
   };
 }
 
+/** Elements of two tensors by a condition. */
+const where: Translation = ({ inputs, outputs: [dst] }, write) => {
+  const names = inputs.map(t => write.name(t));
+  write.give(dst, inputs[1].dtype, 'Where', names);
+};
+
+/** Operations without attributes that ONNX has by the same names. */
+const namesOfFunctions =
+  `Abs Add Cos Equal Erf Exp Greater HardSwish Less Log Mish Neg Reciprocal Round Sigmoid
+  Sin Sqrt Tanh`.split(/\s+/);
+
 /** Functions and arithmetic. */
 export const elementwise: Translations = {
-  Abs: named('Abs'),
-  Add: named('Add'),
-  Cos: named('Cos'),
+  ...Object.fromEntries(namesOfFunctions.map(kind => [kind, named(kind)])),
   Divide: named('Div'),
   Elu: named('Elu', 'alpha'),
-  Equal: named('Equal'),
-  Erf: named('Erf'),
-  Exp: named('Exp'),
-  Greater: named('Greater'),
   GreaterEqual: named('GreaterOrEqual'),
   HardSigmoid: named('HardSigmoid', 'alpha', 'beta'),
-  HardSwish: named('HardSwish'),
   LeakyReLU: named('LeakyRelu', 'alpha'),
-  Less: named('Less'),
   LessEqual: named('LessOrEqual'),
-  Log: named('Log'),
   LogicalAnd: named('And'),
   LogicalNot: named('Not'),
   LogicalOr: named('Or'),
   Maximum: named('Max'),
   Minimum: named('Min'),
-  Mish: named('Mish'),
   Multiply: named('Mul'),
-  Neg: named('Neg'),
   Power: named('Pow'),
   ReLU: named('Relu'),
-  Reciprocal: named('Reciprocal'),
-  Round: named('Round'),
-  Sigmoid: named('Sigmoid'),
-  Sin: named('Sin'),
-  Sqrt: named('Sqrt'),
   Subtract: named('Sub'),
-  Tanh: named('Tanh'),
   Clamp: ({ inputs: [src], outputs: [dst], attributes }, write) => {
     const bounds = ['min', 'max'].map(name => write.numbers([numberOf(attributes, name)], src.dtype));
     write.give(dst, src.dtype, 'Clip', [write.name(src), ...bounds]);
@@ -77,26 +71,15 @@ export const elementwise: Translations = {
   },
   SquaredDifference: ({ inputs, outputs: [dst] }, write) => {
     const dtype = commonDType(...inputs, dst);
-    const difference = write.node(
-      'Sub',
-      inputs.map(t => write.as(t, dtype)),
-    );
+    const difference = write.node('Sub', write.allAs(inputs, dtype));
     write.give(dst, dtype, 'Mul', [difference, difference]);
   },
   NotEqual: ({ inputs, outputs: [dst] }, write) => {
-    const dtype = commonDType(...inputs);
-    const equal = write.node(
-      'Equal',
-      inputs.map(t => write.as(t, dtype)),
-    );
+    const equal = write.node('Equal', write.allAs(inputs, commonDType(...inputs)));
     write.give(dst, 'bool', 'Not', [equal]);
   },
-  Where: ({ inputs: [cond, a, b], outputs: [dst] }, write) => {
-    write.give(dst, a.dtype, 'Where', [write.name(cond), write.name(a), write.name(b)]);
-  },
-  Select: ({ inputs: [cond, a, b], outputs: [dst] }, write) => {
-    write.give(dst, a.dtype, 'Where', [write.name(cond), write.name(a), write.name(b)]);
-  },
+  Where: where,
+  Select: where,
   Mask: ({ inputs: [src, cond], outputs: [dst], attributes: { invert } }, write) => {
     const zero = write.numbers([0], src.dtype);
     const branches = [write.name(src), zero];

@@ -97,6 +97,11 @@ export class OnnxWriter {
     return this.cast(this.name(tensor), tensor.dtype, dtype);
   }
 
+  /** Tensors of the graph in a dtype. */
+  allAs(tensors: readonly LogicalTensor[], dtype: GraphDType): string[] {
+    return tensors.map(t => this.as(t, dtype));
+  }
+
   /** An initializer: a scalar, or numbers of a shape. */
   numbers(values: readonly number[], dtype: GraphDType = 'f32', shape: readonly number[] = []): string {
     const tensor = Tensor.from(values, shape, { dtype: storageDType(dtype) });
