@@ -1,4 +1,5 @@
 import { CheckpointError } from './checkpoint-error.ts';
+import { isObject, parseObject } from './model-files.ts';
 import { type StoredDType, storedDTypes } from './stored-dtype.ts';
 
 /** A tensor as the header of a safetensors file describes it. */
@@ -53,7 +54,8 @@ export function truncatedHeader(file: string, length: number): (got: number) => 
  * @throws CheckpointError naming the file, and the tensor that is described wrongly.
  */
 export function parseHeader(file: string, text: Uint8Array): Header {
-  const entries = objectOf(file, text);
+  const read = (): string => new TextDecoder('utf-8', { fatal: true }).decode(text);
+  const entries = parseObject(file, read, 'is no safetensors file: its header is no JSON object');
   let metadata: Readonly<Record<string, string>> = {};
   const tensors: StoredTensor[] = [];
   for (const [name, entry] of Object.entries(entries)) {
@@ -71,17 +73,6 @@ export function parseHeader(file: string, text: Uint8Array): Header {
     covered = end;
   }
   return { tensors, metadata, dataBytes: covered };
-}
-
-function objectOf(file: string, text: Uint8Array): Record<string, unknown> {
-  let cause: unknown;
-  try {
-    const value: unknown = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(text));
-    if (isObject(value)) return value;
-  } catch (error) {
-    cause = error;
-  }
-  throw new CheckpointError({ file, cause }, 'is no safetensors file: its header is no JSON object');
 }
 
 function textsOf(file: string, value: unknown): Readonly<Record<string, string>> {
@@ -118,8 +109,4 @@ function tensorOf(file: string, tensor: string, entry: unknown): StoredTensor {
 
 function isSizes(value: unknown): value is readonly number[] {
   return Array.isArray(value) && value.every(n => Number.isSafeInteger(n) && n >= 0);
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

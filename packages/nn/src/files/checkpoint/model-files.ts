@@ -27,15 +27,26 @@ export async function readJson(
   file: string,
 ): Promise<Readonly<Record<string, unknown>> | null> {
   const text = await readText(files, file);
-  if (text === null) return null;
+  return text === null ? null : parseObject(file, () => text, 'is no JSON object');
+}
+
+/**
+ * A text as a JSON object.
+ * @throws CheckpointError that says a rule of the file, for what is none.
+ */
+export function parseObject(file: string, read: () => string, rule: string): Record<string, unknown> {
   let cause: unknown;
   try {
-    const value: unknown = JSON.parse(text);
-    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { ...value };
+    const value: unknown = JSON.parse(read());
+    if (isObject(value)) return value;
   } catch (error) {
     cause = error;
   }
-  throw new CheckpointError({ file, cause }, 'is no JSON object');
+  throw new CheckpointError({ file, cause }, rule);
+}
+
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** A small file as text; null for one that there is not. */

@@ -1,6 +1,6 @@
 import type { Tensor } from '@tilewise/core';
 import { CheckpointError } from './checkpoint-error.ts';
-import { type ModelFiles, readJson } from './model-files.ts';
+import { isObject, type ModelFiles, readJson } from './model-files.ts';
 import { readSafetensors } from './read-safetensors.ts';
 
 /** A tensor of a checkpoint, and the file that it is in. */
@@ -41,7 +41,7 @@ export async function* readCheckpoint(
 
 /** The tensors of each shard, by its file. */
 function shardsOf({ weight_map: map }: Readonly<Record<string, unknown>>): ReadonlyMap<string, string[]> {
-  if (typeof map !== 'object' || map === null || Array.isArray(map)) {
+  if (!isObject(map)) {
     throw new CheckpointError(
       { file: index },
       "has no 'weight_map', an object of files by the names of tensors",

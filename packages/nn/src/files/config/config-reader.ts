@@ -51,21 +51,12 @@ export class ConfigReader {
 
   /** An integer of at least `least`. Without a default it must be given. */
   integer(name: string, standard?: number, least = 1): number {
-    return this.#checked(
-      name,
-      standard,
-      `an integer ≥ ${least}`,
-      value => isInteger(value) && value >= least,
-    );
+    const isValid = (value: unknown): boolean => isInteger(value) && value >= least;
+    return this.#checked(name, standard, `an integer ≥ ${least}`, isValid);
   }
 
   number(name: string, standard?: number): number {
-    return this.#checked(
-      name,
-      standard,
-      'a number',
-      value => typeof value === 'number' && Number.isFinite(value),
-    );
+    return this.#checked(name, standard, 'a number', Number.isFinite);
   }
 
   flag(name: string, standard?: boolean): boolean {
@@ -84,14 +75,13 @@ export class ConfigReader {
 
   /** A list of so many numbers that are not 0. */
   numbers(name: string, count: number): readonly number[] {
+    const isValid = (value: unknown): boolean =>
+      Array.isArray(value) && value.length === count && value.every(x => Number.isFinite(x) && x !== 0);
     return this.#checked<readonly number[]>(
       name,
       undefined,
       `an array of ${count} numbers that are not 0`,
-      (value): boolean =>
-        Array.isArray(value) &&
-        value.length === count &&
-        value.every(x => typeof x === 'number' && Number.isFinite(x) && x !== 0),
+      isValid,
     );
   }
 
@@ -104,23 +94,16 @@ export class ConfigReader {
   /** A list of texts; undefined where it is not given. */
   texts(name: string): readonly string[] | undefined {
     if (!this.has(name)) return undefined;
-    return this.#checked(
-      name,
-      undefined,
-      'an array of strings',
-      (value): boolean => Array.isArray(value) && value.every(text => typeof text === 'string'),
-    );
+    const isValid = (value: unknown): boolean =>
+      Array.isArray(value) && value.every(text => typeof text === 'string');
+    return this.#checked(name, undefined, 'an array of strings', isValid);
   }
 
   /** The options of an object; null where it is not given. */
   object(name: string): ConfigReader | null {
     if (!this.has(name)) return null;
-    const value = this.#checked<Json>(
-      name,
-      undefined,
-      'an object',
-      (given): boolean => typeof given === 'object' && !Array.isArray(given),
-    );
+    const isValid = (value: unknown): boolean => typeof value === 'object' && !Array.isArray(value);
+    const value = this.#checked<Json>(name, undefined, 'an object', isValid);
     return new ConfigReader(value, `${this.#path}${name}.`, this.#file);
   }
 
