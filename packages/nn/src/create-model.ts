@@ -1,4 +1,4 @@
-import { InvalidArgumentError, Tensor, type TensorDesc } from '@tilewise/core';
+import { elementCount, InvalidArgumentError, Tensor, type TensorDesc } from '@tilewise/core';
 import { fillNormal } from '@tilewise/philox';
 import type { ModelDefinition } from './architectures/architecture.ts';
 import { LoadedModel } from './load-model.ts';
@@ -28,7 +28,7 @@ export function createModel<T extends TensorDesc>(
 ): LoadedModel<T> {
   const layers = layersOf(definition);
   const valuesOf = (name: string, shape: readonly number[]): Float32Array => {
-    const values = new Float32Array(shape.reduce((n, extent) => n * extent, 1));
+    const values = new Float32Array(elementCount(shape));
     const initial = layers.initial.get(name);
     if (initial !== 'random') return values.fill(initial ?? 0);
     const scale = typeof deviation === 'number' ? deviation : deviation(name, shape);

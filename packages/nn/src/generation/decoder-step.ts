@@ -8,6 +8,7 @@ import {
   rotaryValues,
 } from '../architectures/transformer/decoder.ts';
 import type { RopeRule } from '../architectures/transformer/rope.ts';
+import { integers } from '../architectures/transformer/scope.ts';
 import { describeAll, type Model } from '../model/model.ts';
 
 export type Causal = Extract<ModelDefinition, { readonly kind: 'causal' }>;
@@ -120,7 +121,7 @@ export function decoderStep<T extends TensorDesc>(
 /** The places before the first row of each sequence. */
 function rowEnds(batch: number, size: number): Variable {
   const places = Array.from({ length: batch }, (_, b) => b * size - 1);
-  return constant(Tensor.from(places, [batch], { dtype: 'i32' }));
+  return constant(integers(places));
 }
 
 /** The tensors of a step beside weights and caches, which the steps of a text share. */
@@ -128,15 +129,15 @@ function stepInputs(
   rules: readonly RopeRule[],
   { batch, size }: StepShape,
 ): Readonly<Record<string, Tensor>> {
-  const integers = (...shape: number[]): Tensor => Tensor.zeros(shape, { dtype: 'i32' });
+  const zeros = (...shape: number[]): Tensor => Tensor.zeros(shape, { dtype: 'i32' });
   const tables = rules.flatMap((rule, n) => {
     const shape = [batch, 1, size, rule.at(1).frequencies.length];
     return ['cos', 'sin'].map(name => [`${name}.${n}`, Tensor.zeros(shape)] as const);
   });
   return {
-    ...{ tokens: integers(batch, size), positions: integers(batch, size) },
-    ...{ first: integers(batch), lengths: integers(batch) },
-    ...(size > 1 && { counts: integers(batch) }),
+    ...{ tokens: zeros(batch, size), positions: zeros(batch, size) },
+    ...{ first: zeros(batch), lengths: zeros(batch) },
+    ...(size > 1 && { counts: zeros(batch) }),
     ...Object.fromEntries(tables),
   };
 }

@@ -1,14 +1,6 @@
 import { InvalidArgumentError, type TensorDesc } from '@tilewise/core';
-import {
-  add,
-  compile,
-  matmul,
-  multiply,
-  type Specs,
-  transpose,
-  typeCast,
-  type Variable,
-} from '@tilewise/graph/ops';
+import { add, compile, matmul, multiply, type Specs, transpose, type Variable } from '@tilewise/graph/ops';
+import { inDType, inFloat32 } from '../architectures/transformer/scope.ts';
 import { describeAll, type Model } from '../model/model.ts';
 import { isTarget, loraNames, loraScale } from './adapter.ts';
 
@@ -54,8 +46,7 @@ function mergedWeight(
   scale: number,
   isTransposed: boolean,
 ): Variable {
-  const inFloat32 = (t: Variable): Variable => (t.dtype === 'f32' ? t : typeCast(t, { dtype: 'f32' }));
   const change = multiply(matmul(inFloat32(b), inFloat32(a)), scale);
   const sum = add(inFloat32(weight), isTransposed ? transpose(change, [1, 0]) : change);
-  return weight.dtype === 'f32' ? sum : typeCast(sum, { dtype: weight.dtype });
+  return inDType(sum, weight.dtype);
 }

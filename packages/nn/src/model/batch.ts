@@ -1,5 +1,6 @@
 import { InvalidArgumentError, InvalidShapeError, Tensor } from '@tilewise/core';
 import { type ModelDefinition, predictsNext } from '../architectures/architecture.ts';
+import { integers } from '../architectures/transformer/scope.ts';
 
 /** Texts of tokens, rows of one length with padding on the right, or images. */
 export type Batch =
@@ -24,7 +25,7 @@ export function batchTensors(batch: Batch): Readonly<Record<string, Tensor>> {
   const { tokens, lengths, tokenTypes } = batch;
   return {
     tokens: rowsOf('tokens', tokens),
-    ...(lengths && { lengths: Tensor.from(lengths, [lengths.length], { dtype: 'i32' }) }),
+    ...(lengths && { lengths: integers(lengths) }),
     ...(tokenTypes && { tokenTypes: rowsOf('tokenTypes', tokenTypes) }),
   };
 }
@@ -35,11 +36,8 @@ function rowsOf(name: string, rows: readonly ArrayLike<number>[]): Tensor {
     throw new InvalidArgumentError(name, 'must have one row of one token or more');
   if (rows.some(row => row.length !== first.length))
     throw new InvalidShapeError(name, 'must have rows of one length');
-  return Tensor.from(
-    rows.flatMap(row => Array.from(row)),
-    [rows.length, first.length],
-    { dtype: 'i32' },
-  );
+  const all = rows.flatMap(row => Array.from(row));
+  return integers(all, [rows.length, first.length]);
 }
 
 /** Labels of the tokens of a batch by row, or of its images. */
@@ -72,16 +70,10 @@ export function targetTensors(
   counted: number = labelCount(definition, labels),
 ): { readonly labels: Tensor; readonly counts: Tensor } {
   const all = placedLabels(definition, labels);
+  const counts = all.map(label => (label === IGNORED ? 0 : 1 / counted));
   return {
-    labels: Tensor.from(
-      all.map(label => (label === IGNORED ? 0 : label)),
-      [all.length],
-      { dtype: 'i32' },
-    ),
-    counts: Tensor.from(
-      all.map(label => (label === IGNORED ? 0 : 1 / counted)),
-      [all.length],
-    ),
+    labels: integers(all.map(label => (label === IGNORED ? 0 : label))),
+    counts: Tensor.from(counts, [all.length]),
   };
 }
 

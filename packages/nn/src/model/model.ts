@@ -1,4 +1,4 @@
-import { Tensor, type TensorDesc } from '@tilewise/core';
+import { elementCount, Tensor, type TensorDesc } from '@tilewise/core';
 import type { TensorEngine } from '@tilewise/core/primitive';
 import { type CompiledFunction, compile, type Specs, type Variable } from '@tilewise/graph/ops';
 import type { ModelDefinition } from '../architectures/architecture.ts';
@@ -45,10 +45,7 @@ export class Model<T extends TensorDesc = TensorDesc> {
 
   /** How many numbers the weights are. */
   get parameterCount(): number {
-    return [...this.layers.weights.values()].reduce(
-      (sum, shape) => sum + shape.reduce((n, extent) => n * extent, 1),
-      0,
-    );
+    return [...this.layers.weights.values()].reduce((sum, shape) => sum + elementCount(shape), 0);
   }
 
   /** Logits of all tokens (B, S, vocabulary), or of the classes of images (B, classes), f32. */

@@ -3,7 +3,7 @@ import { add, constant, divide, multiply, tanh, type Variable } from '@tilewise/
 import { type FeedForwardOptions, feedForward } from './feed-forward.ts';
 import { type NormOptions, norm } from './norm.ts';
 import type { Rope, RopeRule } from './rope.ts';
-import { embedding as embed, linear, type Scope, scopedBlock } from './scope.ts';
+import { embedding as embed, integers, linear, type Scope, scopedBlock } from './scope.ts';
 import {
   type LayerCache,
   type RotaryTables,
@@ -114,7 +114,7 @@ export function decoderLogits(scope: Scope, table: DecoderTable, states: Variabl
 function firstPositions(S: number): Positions {
   const indices = Array.from({ length: S }, (_, n) => n);
   return {
-    indices: constant(Tensor.from(indices, [S], { dtype: 'i32' })),
+    indices: constant(integers(indices)),
     rotary: rule => {
       const rope = rule.at(S);
       const shape = [S, rope.frequencies.length];

@@ -1,3 +1,4 @@
+import { Tensor } from '@tilewise/core';
 import type { GraphDType } from '@tilewise/graph';
 import {
   add,
@@ -75,7 +76,17 @@ export function weight(
 
 /** A variable as f32. */
 export function inFloat32(x: Variable): Variable {
-  return x.dtype === 'f32' ? x : typeCast(x, { dtype: 'f32' satisfies GraphDType });
+  return inDType(x, 'f32');
+}
+
+/** A variable in a dtype. */
+export function inDType(x: Variable, dtype: GraphDType): Variable {
+  return x.dtype === dtype ? x : typeCast(x, { dtype });
+}
+
+/** Integers as a tensor of the host; a list of them unless a shape is given. */
+export function integers(values: readonly number[], shape: readonly number[] = [values.length]): Tensor {
+  return Tensor.from(values, shape, { dtype: 'i32' });
 }
 
 /** Rows of a table by their indices. */
@@ -96,16 +107,16 @@ export function linear(
   const product = matmul(x, w, { transposeB: !transposed });
   const sum = bias ? add(product, weight(scope, `${layer}.bias`, [outputs], 0)) : product;
   const adapter = scope.adapter(layer, { inputs, outputs, transposed });
-  if (!adapter) return sum;
-  const { a, b, scale } = adapter;
-  const low = matmul(dropped(scope, x, adapter), inFloat32(a), { transposeB: true });
-  return add(sum, multiply(matmul(low, inFloat32(b), { transposeB: true }), scale));
+  return adapter ? withAdapter(scope, sum, x, adapter) : sum;
 }
 
-/** The part of x that goes to the matrix A of an adapter: in training, elements are dropped. */
-export function dropped(scope: Scope, x: Variable, { dropout: p }: Pick<Adapter, 'dropout'>): Variable {
+/** y + scale·(x·Aᵀ)·Bᵀ in the dtype of y; in training, elements of x are dropped on their way to A. */
+export function withAdapter(scope: Scope, y: Variable, x: Variable, adapter: Adapter): Variable {
+  const { a, b, scale, dropout: p } = adapter;
   const draw = p > 0 ? scope.draw?.() : null;
-  return draw ? dropout(x, draw.seed, draw.offset, { p }) : x;
+  const kept = draw ? dropout(x, draw.seed, draw.offset, { p }) : x;
+  const low = matmul(kept, inDType(a, y.dtype), { transposeB: true });
+  return add(y, multiply(matmul(low, inDType(b, y.dtype), { transposeB: true }), scale));
 }
 
 /** A block of x, whose inside a backward pass may compute again. */

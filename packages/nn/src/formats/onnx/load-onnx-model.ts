@@ -1,23 +1,8 @@
 import { InvalidArgumentError, type Tensor, type TensorDesc } from '@tilewise/core';
 import { type FromOnnxOptions, fromOnnx, type OnnxGraph, type OnnxModel } from '@tilewise/graph/onnx';
-import {
-  add,
-  callGraph,
-  constant,
-  matmul,
-  multiply,
-  type Operand,
-  transpose,
-  typeCast,
-  type Variable,
-} from '@tilewise/graph/ops';
+import { callGraph, constant, type Operand, transpose, type Variable } from '@tilewise/graph/ops';
 import type { ModelDefinition, ModelInputs } from '../../architectures/architecture.ts';
-import {
-  type Adapter,
-  dropped,
-  type LinearShape,
-  type Scope,
-} from '../../architectures/transformer/scope.ts';
+import { inDType, type LinearShape, type Scope, withAdapter } from '../../architectures/transformer/scope.ts';
 import { type LoadOptions, Model } from '../../model/model.ts';
 import { linearLayers } from './linear-layers.ts';
 import { onnxInputs } from './onnx-inputs.ts';
@@ -103,16 +88,13 @@ export async function loadOnnxModel<T extends TensorDesc>(
       for (const [name, { id }] of Object.entries(made.inputs)) operands[id] = given[name] as Variable;
       for (const [name, { tensor, value }] of Object.entries(made.weights)) {
         const variable = parameter(scope, name, value.shape) ?? constant(value);
-        operands[tensor.id] =
-          variable.dtype === tensor.dtype ? variable : typeCast(variable, { dtype: tensor.dtype });
+        operands[tensor.id] = inDType(variable, tensor.dtype);
       }
       const layers = linearLayers(made);
       const values = callGraph(made.graph, operands, ({ id }, [x], outputs) => {
         const found = layers.get(id);
         const adapter = found && scope.adapter(withoutPrefix(found.layer, prefix), found.shape);
-        return adapter
-          ? [withAdapter(outputs[0] as Variable, dropped(scope, x as Variable, adapter), adapter)]
-          : outputs;
+        return adapter ? [withAdapter(scope, outputs[0] as Variable, x as Variable, adapter)] : outputs;
       });
       return values.get(made.outputs[output]?.id ?? -1) as Variable;
     },
@@ -127,13 +109,6 @@ export async function loadOnnxModel<T extends TensorDesc>(
 /** Whether numbers are added to scores to hide keys. */
 function isMask(value: Tensor): boolean {
   return value.toFloat64().some(x => !(x > -1e4));
-}
-
-/** y + scale·(x·Aᵀ)·Bᵀ for x with what was dropped, in the dtype of y. */
-function withAdapter(y: Variable, kept: Variable, { a, b, scale }: Adapter): Variable {
-  const inDType = (t: Variable): Variable => (t.dtype === y.dtype ? t : typeCast(t, { dtype: y.dtype }));
-  const low = matmul(kept, inDType(a), { transposeB: true });
-  return add(y, multiply(matmul(low, inDType(b), { transposeB: true }), scale));
 }
 
 /** Extents for which a model is read first: those of the file, a batch of 1, and 2 for the others. */

@@ -1,8 +1,8 @@
-import { InvalidArgumentError, Tensor } from '@tilewise/core';
-import type { GraphDType } from '@tilewise/graph';
+import { elementCount, InvalidArgumentError } from '@tilewise/core';
 import type { OnnxModel } from '@tilewise/graph/onnx';
-import { constant, less, reshape, typeCast, type Variable } from '@tilewise/graph/ops';
+import { constant, less, reshape, type Variable } from '@tilewise/graph/ops';
 import type { ModelInputs } from '../../architectures/architecture.ts';
+import { inDType, integers } from '../../architectures/transformer/scope.ts';
 
 /** The inputs of exported models by their usual names, and how they are made. */
 const makers: Readonly<Record<string, (inputs: ModelInputs) => Variable | undefined>> = {
@@ -28,24 +28,19 @@ export function onnxInputs(model: OnnxModel, inputs: ModelInputs): Record<string
         );
       const made = make(inputs);
       if (!made) throw new InvalidArgumentError('inputs', `must have what '${name}' of the model is made of`);
-      return [name, dtype ? asDType(made, dtype) : made];
+      return [name, dtype ? inDType(made, dtype) : made];
     }),
   );
 }
 
-function asDType(x: Variable, dtype: GraphDType): Variable {
-  return x.dtype === dtype ? x : typeCast(x, { dtype });
-}
-
 function filled(shape: readonly number[], value: (n: number) => number): Variable {
-  const count = shape.reduce((n, extent) => n * extent, 1);
-  const values = Array.from({ length: count }, (_, n) => value(n));
-  return constant(Tensor.from(values, shape, { dtype: 'i32' }));
+  const values = Array.from({ length: elementCount(shape) }, (_, n) => value(n));
+  return constant(integers(values, shape));
 }
 
 /** (B, S): 1 for the tokens before the padding. */
 function attentionMask({ shape: [B = 1, S = 1] }: Variable, lengths: Variable | undefined): Variable {
   if (!lengths) return filled([B, S], () => 1);
   const places = filled([B, S], n => n % S);
-  return typeCast(less(places, reshape(lengths, [B, 1])), { dtype: 'i32' });
+  return inDType(less(places, reshape(lengths, [B, 1])), 'i32');
 }
