@@ -14,13 +14,7 @@ export interface TextInputs {
 }
 
 /** The inputs of a model: tokens (B, S) of texts, or pixels (B, channels, size, size). */
-export interface ModelInputs {
-  /** i32 (B, S) */
-  readonly tokens?: Variable | undefined;
-  /** i32 (B) */
-  readonly lengths?: Variable | undefined;
-  /** i32 (B, S) */
-  readonly tokenTypes?: Variable | undefined;
+export interface ModelInputs extends Partial<TextInputs> {
   readonly pixels?: Variable | undefined;
 }
 

@@ -1,44 +1,29 @@
-import { Tensor } from '@tilewise/core';
 import { add, matmul } from '@tilewise/graph/ops';
 import { type Architecture, canonicalName } from './architecture.ts';
-import { type EncoderTable, encoderStates } from './transformer/encoder.ts';
-import { activationNames, activations } from './transformer/feed-forward.ts';
+import { encoderStates, readEncoder } from './transformer/encoder.ts';
+import { activations } from './transformer/feed-forward.ts';
 import { norm } from './transformer/norm.ts';
-import { embedding, linear, weight } from './transformer/scope.ts';
+import { embedding, integers, linear, weight } from './transformer/scope.ts';
 
 /** BERT (arXiv:1810.04805) with its head for hidden tokens. */
 export const bert: Architecture = {
   modelType: 'bert',
   read: config => {
     const dim = config.integer('hidden_size', 768);
-    const heads = config.integer('num_attention_heads', 12);
     const vocabulary = config.integer('vocab_size', 30_522);
     const positions = config.integer('max_position_embeddings', 512);
     const types = config.integer('type_vocab_size', 2);
-    const activation = config.oneOf('hidden_act', activationNames, 'gelu');
     config.only('is_decoder', false);
     config.only('add_cross_attention', false);
     config.only('position_embedding_type', 'absolute');
     config.only('tie_word_embeddings', true);
     const stored = { bias: true };
-    const table: EncoderTable = {
-      layers: config.integer('num_hidden_layers', 12),
-      prefix: layer => `bert.encoder.layer.${layer}.`,
-      attention: {
-        ...{ heads, kvHeads: heads, headDim: dim / heads, causal: false },
-        qkv: ['attention.self.query', 'attention.self.key', 'attention.self.value'],
-        o: 'attention.output.dense',
-        inputs: stored,
-        output: stored,
-      },
-      feedForward: {
-        hidden: config.integer('intermediate_size', 3072),
-        ...{ activation, up: 'intermediate.dense', down: 'output.dense', ...stored },
-      },
-      norm: { kind: 'layer', epsilon: config.number('layer_norm_eps', 1e-12) },
+    const table = readEncoder(config, {
+      ...{ model: 'bert', dim, attention: 'attention.self', inputs: stored },
       norms: ['attention.output.LayerNorm', 'output.LayerNorm'],
       order: 'after',
-    };
+    });
+    const { activation } = table.feedForward;
     const words = 'bert.embeddings.word_embeddings.weight';
     const head = 'cls.predictions';
     return {
@@ -46,13 +31,9 @@ export const bert: Architecture = {
       vocabulary,
       logits: (scope, { tokens, lengths, tokenTypes }) => {
         const [, S] = tokens.shape;
-        const places = Tensor.from(
-          Array.from({ length: S }, (_, n) => n),
-          [S],
-          { dtype: 'i32' },
-        );
+        const places = integers(Array.from({ length: S }, (_, n) => n));
         const embeddings = 'bert.embeddings.';
-        const first = Tensor.zeros([S], { dtype: 'i32' });
+        const first = integers(new Array<number>(S).fill(0));
         const parts = [
           embedding(scope, words, [vocabulary, dim], tokens),
           embedding(scope, `${embeddings}position_embeddings.weight`, [positions, dim], places),

@@ -1,8 +1,7 @@
 import { Tensor } from '@tilewise/core';
 import { add, concat, matmul, reshape, slice, transpose, type Variable } from '@tilewise/graph/ops';
 import { type Architecture, canonicalName } from './architecture.ts';
-import { type EncoderTable, encoderStates } from './transformer/encoder.ts';
-import { activationNames } from './transformer/feed-forward.ts';
+import { encoderStates, readEncoder } from './transformer/encoder.ts';
 import { norm } from './transformer/norm.ts';
 import { linear, weight } from './transformer/scope.ts';
 
@@ -21,33 +20,17 @@ export const vit: Architecture = {
   modelType: 'vit',
   read: config => {
     const dim = config.integer('hidden_size', 768);
-    const heads = config.integer('num_attention_heads', 12);
     const imageSize = config.integer('image_size', 224);
     const channels = config.integer('num_channels', 3);
     const p = config.integer('patch_size', 16);
     if (imageSize % p !== 0) config.fail('patch_size', `must divide image_size ${imageSize}, got ${p}`);
     const classes = config.integer('num_labels', config.object('id2label')?.size ?? 2);
-    const inputs = { bias: config.flag('qkv_bias', true) };
-    const stored = { bias: true };
-    const table: EncoderTable = {
-      layers: config.integer('num_hidden_layers', 12),
-      prefix: layer => `vit.encoder.layer.${layer}.`,
-      attention: {
-        ...{ heads, kvHeads: heads, headDim: dim / heads, causal: false },
-        qkv: ['attention.attention.query', 'attention.attention.key', 'attention.attention.value'],
-        o: 'attention.output.dense',
-        inputs,
-        output: stored,
-      },
-      feedForward: {
-        hidden: config.integer('intermediate_size', 3072),
-        activation: config.oneOf('hidden_act', activationNames, 'gelu'),
-        ...{ up: 'intermediate.dense', down: 'output.dense', ...stored },
-      },
-      norm: { kind: 'layer', epsilon: config.number('layer_norm_eps', 1e-12) },
+    const table = readEncoder(config, {
+      ...{ model: 'vit', dim, attention: 'attention.attention' },
+      inputs: { bias: config.flag('qkv_bias', true) },
       norms: ['layernorm_before', 'layernorm_after'],
       order: 'before',
-    };
+    });
     const embeddings = 'vit.embeddings.';
     const projection = `${embeddings}patch_embeddings.projection`;
     return {
@@ -70,7 +53,7 @@ export const vit: Architecture = {
         );
         const states = norm(scope, encoderStates(scope, table, placed), 'vit.layernorm', table.norm);
         const first = reshape(slice(states, { axis: 1, start: 0, size: 1 }), [B, dim]);
-        return linear(scope, first, 'classifier', classes, stored);
+        return linear(scope, first, 'classifier', classes, { bias: true });
       },
       canonical: canonicalName({
         base: 'vit.',

@@ -1,7 +1,8 @@
 import { add, type Variable } from '@tilewise/graph/ops';
-import { type FeedForwardOptions, feedForward } from './feed-forward.ts';
+import type { ConfigReader } from '../../files/config/config-reader.ts';
+import { activationNames, type FeedForwardOptions, feedForward } from './feed-forward.ts';
 import { type NormOptions, norm } from './norm.ts';
-import { type Scope, scopedBlock } from './scope.ts';
+import { type LinearOptions, type Scope, scopedBlock } from './scope.ts';
 import { type SelfAttentionOptions, selfAttention } from './self-attention.ts';
 
 /** The blocks of an encoder as a table. */
@@ -15,6 +16,45 @@ export interface EncoderTable {
   readonly norms: readonly [attention: string, feedForward: string];
   /** Whether a half is normalised on its way in, or the sum that it is added to. */
   readonly order: 'before' | 'after';
+}
+
+/** The blocks of BERT, and of what names its weights as BERT does. */
+export function readEncoder(
+  config: ConfigReader,
+  {
+    model,
+    dim,
+    attention,
+    inputs,
+    ...order
+  }: Pick<EncoderTable, 'norms' | 'order'> & {
+    readonly model: string;
+    readonly dim: number;
+    /** The name of the layers of q, k and v. */
+    readonly attention: string;
+    readonly inputs: LinearOptions;
+  },
+): EncoderTable {
+  const heads = config.integer('num_attention_heads', 12);
+  const stored = { bias: true };
+  return {
+    layers: config.integer('num_hidden_layers', 12),
+    prefix: layer => `${model}.encoder.layer.${layer}.`,
+    attention: {
+      ...{ heads, kvHeads: heads, headDim: dim / heads, causal: false },
+      qkv: [`${attention}.query`, `${attention}.key`, `${attention}.value`],
+      o: 'attention.output.dense',
+      inputs,
+      output: stored,
+    },
+    feedForward: {
+      hidden: config.integer('intermediate_size', 3072),
+      activation: config.oneOf('hidden_act', activationNames, 'gelu'),
+      ...{ up: 'intermediate.dense', down: 'output.dense', ...stored },
+    },
+    norm: { kind: 'layer', epsilon: config.number('layer_norm_eps', 1e-12) },
+    ...order,
+  };
 }
 
 /** The blocks of an encoder on x (B, S, dim). */
