@@ -4,10 +4,13 @@ import type { Tensor } from '@tilewise/core';
 import { tensorFromOnnx } from '@tilewise/graph/onnx';
 import { SetupError } from '../../suite.ts';
 
-/** One set of inputs and outputs of a case of ONNX's backend tests. */
+/**
+ * One set of inputs and outputs of a case of ONNX's backend tests, read when they are asked for: the files of
+ * sequences and optionals hold no tensor.
+ */
 export interface DataSet {
-  readonly inputs: readonly Tensor[];
-  readonly outputs: readonly Tensor[];
+  readonly inputs: () => readonly Tensor[];
+  readonly outputs: () => readonly Tensor[];
 }
 
 /** Folders with a `model.onnx` below a folder, by their paths from it. */
@@ -36,8 +39,8 @@ export function dataSets(folder: string): DataSet[] {
     .filter(name => /^test_data_set_\d+$/.test(name))
     .sort();
   return sets.map(name => ({
-    inputs: numbered(join(folder, name), 'input'),
-    outputs: numbered(join(folder, name), 'output'),
+    inputs: () => numbered(join(folder, name), 'input'),
+    outputs: () => numbered(join(folder, name), 'output'),
   }));
 }
 

@@ -1,4 +1,5 @@
-import { existsSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Tensor } from '@tilewise/core';
 import { sharedDir } from '@tilewise/test-data';
@@ -65,6 +66,43 @@ describe('the gate of results', () => {
   ])('%s', (_, got, expected, status) => {
     expect(compareTensors('x', got, expected).status).toBe(status);
   });
+});
+
+test('a case with a sequence is unsupported', async () => {
+  const bytes = (field: number, ...parts: readonly number[][]): number[] => {
+    const content = parts.flat();
+    return [(field << 3) | 2, content.length, ...content];
+  };
+  const text = (field: number, value: string): number[] => bytes(field, [...new TextEncoder().encode(value)]);
+  const float = bytes(1, [8, 1], bytes(2, bytes(1, [8, 2])));
+  const sequence = bytes(4, bytes(1, float));
+  const value = (name: string, type: readonly number[]): number[] => [
+    ...text(1, name),
+    ...bytes(2, [...type]),
+  ];
+  const folder = mkdtempSync(join(tmpdir(), 'tilewise-onnx-'));
+  // x is a tensor or a sequence, and y a sequence: its file holds a name, and tensors in another field.
+  for (const [name, op, type] of [
+    ['split', 'SplitToSequence', float],
+    ['same', 'Identity', sequence],
+  ] as const) {
+    mkdirSync(join(folder, name, 'test_data_set_0'), { recursive: true });
+    const node = bytes(1, text(1, 'x'), text(2, 'y'), text(4, op));
+    const graph = bytes(7, node, bytes(11, value('x', type)), bytes(12, value('y', sequence)));
+    writeFileSync(join(folder, name, 'model.onnx'), Uint8Array.from([...graph, ...bytes(8, [16, 18])]));
+    const tensor = [8, 2, 16, 1, ...bytes(9, [0, 0, 0, 0, 0, 0, 0, 0])];
+    const list = [...text(1, 'y'), 16, 1, ...bytes(3, tensor)];
+    const files = { input_0: type === float ? tensor : list, output_0: list };
+    for (const [file, data] of Object.entries(files))
+      writeFileSync(join(folder, name, 'test_data_set_0', `${file}.pb`), Uint8Array.from(data));
+  }
+  const { pass, fail, unsupported } = await outcomes({ cases: folder });
+  rmSync(folder, { recursive: true });
+  expect([...pass, ...fail]).toEqual([]);
+  expect(unsupported).toEqual([
+    "same: input 'x' is no tensor of elements that engines take",
+    expect.stringContaining('SplitToSequence'),
+  ]);
 });
 
 test('what to run must be said once', async () => {
