@@ -64,23 +64,29 @@ const multiHeadAttention: OnnxOperator = call => {
   const heads = call.int('num_heads', 0) || call.fail("needs 'num_heads'");
   const [B = 1, Sq = 1, width = 1] = q.shape;
   const past = call.optional(6)?.shape[2] ?? 0;
-  const isCausal = call.flag('unidirectional', false);
+  const fresh = k.shape.at(-2) ?? 0;
+  // A single query is the last one, from which nothing is hidden.
+  const isCausal = call.flag('unidirectional', false) && Sq > 1;
+  if (isCausal && Sq !== fresh) call.refuse(`hides keys from ${Sq} queries, and has ${fresh} new keys`);
   const Dqk = width / heads;
   const valueWidth = v.shape.length === 3 ? (v.shape[2] ?? 1) : heads * (v.shape[3] ?? 1);
-  const Skv = past + (k.shape.at(-2) ?? 0);
+  const Skv = past + fresh;
   const headsOf = (value: Value, from: number): LogicalTensor =>
     withHeads(call, biased(call, value, from, value.shape.at(-1) ?? 0), heads);
   const keys = (): LogicalTensor => behindCache(call, headsOf(k, width), 6);
   const values = (): LogicalTensor => behindCache(call, headsOf(v, 2 * width), 7);
   const attended = result({ type: q.type, shape: [B, Sq, valueWidth] }, () => {
+    const seqLensKv = keyLengths(call, 4, B);
+    // The key of query i is past + i, whatever the lengths are, by which 'bottom-right' aligns.
+    const band = seqLensKv || past === 0 ? (['top-left', past] as const) : (['bottom-right', 0] as const);
     const o = attend(call, {
       q: headsOf(q, 0),
       k: keys(),
       v: values(),
       mask: call.optional(5)?.tensor(),
-      seqLensKv: keyLengths(call, 4, B),
+      seqLensKv,
       scale: call.float('scale', 0) || 1 / Math.sqrt(Dqk),
-      ...(isCausal && { right: 0, align: past > 0 ? 'bottom-right' : 'top-left' }),
+      ...(isCausal && { align: band[0], right: band[1] }),
     });
     return withoutHeads(call, o);
   });
