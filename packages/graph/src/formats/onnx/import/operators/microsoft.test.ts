@@ -79,6 +79,10 @@ describe('is refused:', () => {
       ...{ op: 'MultiHeadAttention', attributes: causal },
       inputs: tokens(3, 5),
     },
+    'the scores of attention as an output': {
+      ...{ op: 'MultiHeadAttention', attributes: { num_heads: int(H) }, outputs: 4 },
+      inputs: tokens(3),
+    },
   };
   test.each(Object.entries(cases))('%s', async (_, one) => {
     const model = await fromOnnx(modelOf(one));

@@ -5,7 +5,7 @@ import { type NodeCall, type OnnxOperator, result } from '../node-call.ts';
 import { once } from '../once.ts';
 import type { Value } from '../value.ts';
 import { attend, behindCache, withHeads, withoutHeads } from './attention/attention.ts';
-import { groupQueryAttention, refuseExtras } from './attention/group-query-attention.ts';
+import { groupQueryAttention, noScores, refuseExtras } from './attention/group-query-attention.ts';
 import { rotated } from './attention/rotary-embedding.ts';
 import { swish } from './elementwise/activations.ts';
 import { gemm } from './products/products.ts';
@@ -94,6 +94,7 @@ const multiHeadAttention: OnnxOperator = call => {
     attended,
     result({ type: k.type, shape: [B, heads, Skv, Dqk] }, keys),
     result({ type: v.type, shape: [B, heads, Skv, valueWidth / heads] }, values),
+    noScores(call, q, [B, heads, Sq, Skv]),
   ];
 };
 

@@ -1,7 +1,8 @@
 import type { LogicalTensor } from '../../../../../ir/tensor/logical-tensor.ts';
 import { shapeOf } from '../../../../../ir/tensor/shape.ts';
-import { type NodeCall, type OnnxOperator, result } from '../../node-call.ts';
+import { type NodeCall, type NodeResult, type OnnxOperator, result } from '../../node-call.ts';
 import { once } from '../../once.ts';
+import type { Value } from '../../value.ts';
 import { attend, withHeads, withoutHeads } from './attention.ts';
 
 /** Refuses inputs that would change the result. */
@@ -9,6 +10,10 @@ export function refuseExtras(call: NodeCall, inputs: Readonly<Record<number, str
   for (const [n, name] of Object.entries(inputs))
     if (call.has(Number(n))) call.refuse(`has ${name}, which is not read`);
 }
+
+/** The scores of attention, where an operator may give them as one more output. */
+export const noScores = (call: NodeCall, { type }: Value, shape: readonly number[]): NodeResult =>
+  result({ type, shape }, () => call.refuse('gives its scores, which are not read'));
 
 /** Where the tokens of a call stand in the cache. */
 interface Places {
@@ -120,5 +125,6 @@ export const groupQueryAttention: OnnxOperator = call => {
     });
     return withoutHeads(call, o);
   });
-  return [attended, result(present, keys), result(present, values)];
+  const scores = noScores(call, q, [B, heads, Sq, places.slots]);
+  return [attended, result(present, keys), result(present, values), scores];
 };
