@@ -55,6 +55,10 @@ describe('is as in onnxruntime:', () => {
       ...{ op: 'MultiHeadAttention', attributes: causal },
       inputs: tokens(1, 5),
     },
+    'a row that a product would turn, were it a matrix': {
+      ...{ op: 'FusedMatMul', attributes: { transA: int(1), transB: int(1) } },
+      inputs: [draw(4), draw(3, 4)],
+    },
   };
   test.each(Object.entries(cases))('%s', async (_, one) => {
     const [bytes, feeds] = [modelOf(one), feedsOf(one)];

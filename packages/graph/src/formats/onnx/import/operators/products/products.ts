@@ -34,7 +34,12 @@ function scaledProduct(call: NodeCall, flags: ReturnType<typeof flagsOf>): Logic
 /** alpha · A·B, either transposed; of com.microsoft. */
 const fusedMatMul: OnnxOperator = call => {
   const [a, b] = [call.input(0), call.input(1)];
-  const flags = flagsOf(call);
+  // A list is a row or a column as it is.
+  const own = flagsOf(call);
+  const flags = {
+    transpose_a: own.transpose_a && a.shape.length > 1,
+    transpose_b: own.transpose_b && b.shape.length > 1,
+  };
   if (call.flag('transBatchA', false) || call.flag('transBatchB', false)) call.refuse('transposes its batch');
   const turned = (shape: readonly number[], turns: boolean): number[] =>
     turns ? [...shape.slice(0, -2), shape.at(-1) ?? 1, shape.at(-2) ?? 1] : [...shape];
