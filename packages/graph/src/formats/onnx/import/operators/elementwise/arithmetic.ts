@@ -1,10 +1,11 @@
 import { isFloat } from '../../draft.ts';
 import { isInteger } from '../../file/element-type.ts';
-import type { OnnxOperator } from '../../node-call.ts';
+import type { NodeCall, OnnxOperator } from '../../node-call.ts';
 import { staticNumbers } from '../../value.ts';
 import { clip } from './clip.ts';
 import { divideIntegers } from './divide-integers.ts';
-import { binary, type Emit, elementwise, unary } from './elementwise.ts';
+import { type Emit, elementwise, same, unary } from './elementwise.ts';
+import { wrapping } from './wrapping.ts';
 
 /** The nearest integer, less or plus one where it lies beyond x. */
 const rounded =
@@ -13,6 +14,17 @@ const rounded =
     const nearest = draft.op('Round', [x]);
     return draft.op(correct, [nearest, draft.cast(draft.test(beyond, nearest, x), x.dtype)]);
   };
+
+/** A function of two numbers, as the operation of this kind. */
+const binary = (kind: string, apply: (a: number, b: number, call: NodeCall) => number): OnnxOperator =>
+  elementwise(2, ([a, b], call) => apply(a, b, call), wrapping(same(kind)));
+
+/** A product; of integers that wrap around, the lower 32 bits at least. */
+const product = (a: number, b: number, call: NodeCall): number => {
+  const whole = a * b;
+  const { type } = call.input(0);
+  return isInteger(type) && type.bits <= 32 && !Number.isSafeInteger(whole) ? Math.imul(a, b) : whole;
+};
 
 const quotient: Emit = (draft, [a, b], call) => {
   if (!isInteger(call.input(0).type)) return draft.op('Divide', [a, b]);
@@ -92,7 +104,7 @@ export const arithmeticOperators: Readonly<Record<string, OnnxOperator>> = {
   Round: unary('Round', x => (Math.abs(x - Math.trunc(x)) === 0.5 ? 2 * Math.round(x / 2) : Math.round(x))),
   Add: binary('Add', (a, b) => a + b),
   Sub: binary('Subtract', (a, b) => a - b),
-  Mul: binary('Multiply', (a, b) => a * b),
+  Mul: binary('Multiply', product),
   // Integers are divided towards 0, as ONNX has it.
   Div: elementwise(
     2,

@@ -1,9 +1,7 @@
-import type { LogicalTensor } from '../../../../../ir/tensor/logical-tensor.ts';
-import type { Draft } from '../../draft.ts';
 import { boolType, type ElementType, elementTypeOf, isInteger } from '../../file/element-type.ts';
 import { type NodeCall, type OnnxOperator, result, type SingleOperator } from '../../node-call.ts';
-import { divideIntegers } from './divide-integers.ts';
 import { elementwise } from './elementwise.ts';
+import { lowBits } from './wrapping.ts';
 
 /** A type of the model by its number. */
 function typeNumbered(call: NodeCall, number: number): ElementType {
@@ -20,15 +18,6 @@ function dropsBits(from: ElementType, to: ElementType): boolean {
   if (!isInteger(to) || to.bits >= 32 || from.kind === 'bool') return false;
   if (from.kind === 'float') return to.bits < 8;
   return from.kind === to.kind ? from.bits > to.bits : to.kind === 'unsigned' || from.bits >= to.bits;
-}
-
-/** The lower bits of integers: i32. */
-function lowBits(draft: Draft, x: LogicalTensor, { kind, bits }: ElementType): LogicalTensor {
-  const size = draft.scalar(2 ** bits, 'i32');
-  const low = divideIntegers(draft, x, size).floorRemainder;
-  if (kind === 'unsigned') return low;
-  const isPositive = draft.test('Less', low, draft.scalar(2 ** (bits - 1), 'i32'));
-  return draft.select(isPositive, low, draft.op('Subtract', [low, size]));
 }
 
 /** Refuses what engines, whose casts saturate, do not do. */

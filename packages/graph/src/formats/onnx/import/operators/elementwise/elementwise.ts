@@ -1,9 +1,10 @@
+import { Tensor } from '@tilewise/core';
 import type { LogicalTensor } from '../../../../../ir/tensor/logical-tensor.ts';
 import { broadcastShapes } from '../../../../../ir/tensor/shape.ts';
 import type { Draft } from '../../draft.ts';
 import type { ElementType } from '../../file/element-type.ts';
 import type { NodeCall, OnnxOperator, SingleOperator } from '../../node-call.ts';
-import { folded, type Value } from '../../value.ts';
+import { folded, type HostTensor, type Value } from '../../value.ts';
 
 /** An element of the result from the elements of the inputs at its place. */
 type Apply = (numbers: readonly number[], call: NodeCall) => number;
@@ -40,14 +41,21 @@ function broadcastShape(call: NodeCall): readonly number[] {
 /**
  * A number as an element of a type: integers are truncated and wrap as C has it, f32 and bool are rounded.
  */
-function asElement({ kind, bits, dtype }: ElementType, x: number): number {
+function asElement({ kind, bits }: ElementType, x: number): number {
   if (kind === 'bool') return x === 0 ? 0 : 1;
-  if (kind === 'float') return dtype === 'f32' && bits === 32 ? Math.fround(x) : x;
+  if (kind === 'float') return bits === 32 ? Math.fround(x) : x;
   const whole = Math.trunc(x);
   if (bits === 64) return whole;
   const size = 2 ** bits;
   const wrapped = ((whole % size) + size) % size;
   return kind === 'signed' && wrapped >= size / 2 ? wrapped - size : wrapped;
+}
+
+/** Numbers of a type, of which smaller floats are rounded too. */
+function asElements({ kind, bits, dtype }: ElementType, { shape, values }: HostTensor): HostTensor {
+  if (kind !== 'float' || bits >= 32) return { shape, values };
+  const rounded = Tensor.from(values, shape, { dtype, ...(bits === 16 && { overflow: 'ieee' }) });
+  return { shape, values: rounded.toFloat64() };
 }
 
 /**
@@ -67,14 +75,15 @@ export function elementwise(
     const type = result(call);
     const shape = shapeFrom(call);
     const inputs = alignedInputs(call);
+    const numbers =
+      apply &&
+      folded(inputs, shape, (...reads) => index => {
+        const own = reads.map(read => read(index));
+        return asElement(type, apply(own, call));
+      });
     return {
       ...{ type, shape },
-      fold:
-        apply &&
-        folded(inputs, shape, (...reads) => index => {
-          const numbers = reads.map(read => read(index));
-          return asElement(type, apply(numbers, call));
-        }),
+      fold: numbers && (() => asElements(type, numbers())),
       emit: () => {
         const tensors = inputs.flatMap(value => value?.tensor() ?? []);
         const made = emit(call.draft, tensors, call);
@@ -95,7 +104,3 @@ export const same =
 /** A function of one number, as the operation of this kind. */
 export const unary = (kind: string, apply: (x: number) => number): OnnxOperator =>
   elementwise(1, ([x]) => apply(x), same(kind));
-
-/** A function of two numbers, as the operation of this kind. */
-export const binary = (kind: string, apply: (a: number, b: number) => number): OnnxOperator =>
-  elementwise(2, ([a, b]) => apply(a, b), same(kind));

@@ -4,9 +4,20 @@ import { expect, test } from 'vitest';
 import { fromOnnx } from '../../../index.ts';
 import { encodeModel, type OnnxAttribute } from '../../../model.ts';
 
+/** Element types of ONNX by number, the arrays of their elements, and what an engine holds them as. */
+const types = {
+  f32: { number: 1, array: Float32Array, dtype: 'f32' },
+  u8: { number: 2, array: Uint8Array, dtype: 'u8' },
+  i8: { number: 3, array: Int8Array, dtype: 'i8' },
+  u16: { number: 4, array: Uint16Array, dtype: 'i32' },
+  i16: { number: 5, array: Int16Array, dtype: 'i32' },
+  i32: { number: 6, array: Int32Array, dtype: 'i32' },
+  u32: { number: 12, array: Uint32Array, dtype: 'u32' },
+} as const;
+
 interface Case {
   readonly op: string;
-  readonly type: 'f32' | 'i32';
+  readonly type: keyof typeof types;
   readonly inputs: readonly (readonly number[])[];
   readonly attributes?: Readonly<Record<string, OnnxAttribute>>;
   readonly gives: readonly number[];
@@ -48,6 +59,30 @@ const cases: Readonly<Record<string, Case>> = {
   },
   'a square of an integer': { op: 'Pow', type: 'i32', inputs: [[38055, -3], [2]], gives: [1448183025, 9] },
   'a cube of an integer': { op: 'Pow', type: 'i32', inputs: [[101, -3], [3]], gives: [1030301, -27] },
+  'a sum of bytes beyond 8 bits': { op: 'Add', type: 'u8', inputs: [[250, 1], [7]], gives: [1, 8] },
+  'a difference below 0': { op: 'Sub', type: 'u16', inputs: [[3, 9], [7]], gives: [65532, 2] },
+  'a product beyond 8 bits': { op: 'Mul', type: 'i8', inputs: [[100, -3], [3]], gives: [44, -9] },
+  'a sum beyond 16 bits': {
+    op: 'Add',
+    type: 'i16',
+    inputs: [[20000, -20000], [20000]],
+    gives: [-25536, 0],
+  },
+  'a product beyond 53 bits': {
+    op: 'Mul',
+    type: 'i32',
+    inputs: [
+      [2147483647, 123456789],
+      [2147483647, 987654321],
+    ],
+    gives: [1, -67153019],
+  },
+  'a product of unsigned integers beyond 53 bits': {
+    op: 'Mul',
+    type: 'u32',
+    inputs: [[4294967295], [4294967295]],
+    gives: [1],
+  },
   'the sign of NaN': { op: 'Sign', type: 'f32', inputs: [[none, -2, 0, inf]], gives: [none, -1, 0, 1] },
 };
 
@@ -57,10 +92,10 @@ test.each(
   ),
 )('%s, of a first input that is %s', async (_, how, { op, type, inputs, attributes = {}, gives }) => {
   const isFed = how === 'fed';
-  const number = type === 'f32' ? 1 : 6;
+  const { number, array, dtype } = types[type];
   const values = inputs.map((list, n) => ({
     ...{ name: `x${n}`, type: number, shape: [list.length] },
-    data: new Uint8Array((type === 'f32' ? Float32Array.from(list) : Int32Array.from(list)).buffer),
+    data: new Uint8Array(array.from(list).buffer),
   }));
   const bytes = encodeModel({
     ...{ name: op, opset: 18 },
@@ -70,7 +105,7 @@ test.each(
     outputs: [{ name: 'y', type: number, shape: null }],
   });
   const [first = []] = inputs;
-  const x0 = Tensor.from(first, [first.length], { dtype: type });
+  const x0 = Tensor.from(first, [first.length], { dtype });
   const model = await fromOnnx(bytes);
   const { y } = await model.run(cpuEngine(), isFed ? { x0 } : {});
   const got = y?.toFloat64() ?? [];
@@ -79,5 +114,26 @@ test.each(
     if (Number.isFinite(wanted)) expect(got[n], `element ${n}`).toBeCloseTo(wanted, 5);
     else expect(got[n], `element ${n}`).toBe(wanted);
   }
+  model.release();
+});
+
+test.each([
+  [-3e38, -inf],
+  [2049, 2048],
+  [0.1, 0.0999755859375],
+])('%f, which is known, becomes %f as a float of 16 bits', async (x, rounded) => {
+  const half = { to: { int: 10 } };
+  const bytes = encodeModel({
+    ...{ name: 'half', opset: 18, inputs: [] },
+    nodes: [
+      { op: 'Cast', name: 'down', inputs: ['x'], outputs: ['h'], attributes: half },
+      { op: 'Cast', name: 'up', inputs: ['h'], outputs: ['y'], attributes: { to: { int: 1 } } },
+    ],
+    initializers: [{ name: 'x', type: 1, shape: [], data: new Uint8Array(Float32Array.of(x).buffer) }],
+    outputs: [{ name: 'y', type: 1, shape: null }],
+  });
+  const model = await fromOnnx(bytes);
+  const { y } = await model.run(cpuEngine(), {});
+  expect(Array.from(y?.toFloat64() ?? [])).toEqual([rounded]);
   model.release();
 });
