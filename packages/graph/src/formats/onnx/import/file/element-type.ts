@@ -53,6 +53,7 @@ const typeNamed = (number: number): ElementType => elementTypes.get(number) as E
 
 export const boolType: ElementType = typeNamed(9);
 export const floatType: ElementType = typeNamed(1);
+export const int32Type: ElementType = typeNamed(6);
 export const int64Type: ElementType = typeNamed(7);
 
 export const isInteger = ({ kind }: ElementType): boolean => kind === 'signed' || kind === 'unsigned';

@@ -1,32 +1,46 @@
 import type { LogicalTensor } from '../../../../../ir/tensor/logical-tensor.ts';
 import { isFloat } from '../../draft.ts';
-import type { OnnxOperator } from '../../node-call.ts';
+import { int32Type } from '../../file/element-type.ts';
+import type { NodeCall, OnnxOperator } from '../../node-call.ts';
+
+/** The largest and the smallest integer that engines hold. */
+const ranges = { i32: [-(2 ** 31), 2 ** 31 - 1], u32: [0, 2 ** 32 - 1] } as const;
+
+/** Integers between two bounds, by comparisons: the operations of bounds are for floats. */
+function clippedInteger(call: NodeCall, x: LogicalTensor, min: number, max: number): LogicalTensor {
+  const { draft } = call;
+  const dtype = x.dtype === 'u32' ? 'u32' : 'i32';
+  const [least, most] = ranges[dtype];
+  const bounded = (tensor: LogicalTensor, kind: 'Less' | 'Greater', bound: number): LogicalTensor => {
+    const limit = call.constant({ shape: [], values: [bound] }, { ...int32Type, dtype });
+    return draft.select(draft.test(kind, tensor, limit), limit, tensor);
+  };
+  const own = draft.cast(x, dtype);
+  const raised = min > least ? bounded(own, 'Less', Math.min(min, most)) : own;
+  const lowered = max < most ? bounded(raised, 'Greater', Math.max(max, least)) : raised;
+  return draft.cast(lowered, x.dtype);
+}
 
 /** x between two bounds, each of which may be missing. */
 export const clip: OnnxOperator = call => {
-  const { draft, version } = call;
-  const given = (n: number, name: string, standard: number): number => {
+  const { version } = call;
+  const bound = (n: number, name: string, standard: number): number => {
     if (version < 11) return call.float(name, standard);
     return call.has(n) ? (call.numbers(n)[0] ?? standard) : standard;
   };
-  const [min, max] = [given(1, 'min', Number.NEGATIVE_INFINITY), given(2, 'max', Number.POSITIVE_INFINITY)];
-  const { type, shape, host, tensor } = call.input(0);
-  /** Operations of bounds are for floats; integers are compared. */
-  const bounded = (x: LogicalTensor, kind: string, beyond: string, bound: number): LogicalTensor => {
-    if (!Number.isFinite(bound)) return x;
-    const limit = draft.scalar(bound, x.dtype);
-    return isFloat(x) ? draft.op(kind, [x, limit]) : draft.select(draft.test(beyond, x, limit), limit, x);
-  };
+  const [min, max] = [bound(1, 'min', Number.NEGATIVE_INFINITY), bound(2, 'max', Number.POSITIVE_INFINITY)];
+  const { type, shape, host } = call.input(0);
   return {
     ...{ type, shape },
     fold:
       host && (() => ({ shape, values: Array.from(host().values, x => Math.min(max, Math.max(min, x))) })),
     emit: () => {
-      const own = tensor();
-      if (isFloat(own) && Number.isFinite(max - min)) return draft.op('Clamp', [own], { min, max });
-      const x = isFloat(own) ? own : draft.cast(own, 'i32');
-      const clipped = bounded(bounded(x, 'Maximum', 'Less', min), 'Minimum', 'Greater', max);
-      return draft.cast(clipped, own.dtype);
+      const x = call.input(0).tensor();
+      const [low, high] = [Number.isFinite(min), Number.isFinite(max)];
+      if (!isFloat(x)) return clippedInteger(call, x, min, max);
+      if (low && high) return call.draft.op('Clamp', [x], { min, max });
+      if (low) return call.draft.op('Maximum', [x, call.draft.scalar(min, x.dtype)]);
+      return high ? call.draft.op('Minimum', [x, call.draft.scalar(max, x.dtype)]) : x;
     },
   };
 };

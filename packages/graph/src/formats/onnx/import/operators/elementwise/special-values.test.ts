@@ -83,6 +83,12 @@ const cases: Readonly<Record<string, Case>> = {
     inputs: [[4294967295], [4294967295]],
     gives: [1],
   },
+  'unsigned integers between bounds beyond those of signed ones': {
+    op: 'Clip',
+    type: 'u32',
+    inputs: [[5, 4294967295, 3000000000], [2147483653], [4294967290]],
+    gives: [2147483653, 4294967290, 3000000000],
+  },
   'the sign of NaN': { op: 'Sign', type: 'f32', inputs: [[none, -2, 0, inf]], gives: [none, -1, 0, 1] },
 };
 
@@ -95,6 +101,8 @@ test.each(
   const { number, array, dtype } = types[type];
   const values = inputs.map((list, n) => ({
     ...{ name: `x${n}`, type: number, shape: [list.length] },
+    // Bounds have no dimensions.
+    ...(op === 'Clip' && n > 0 && { shape: [] }),
     data: new Uint8Array(array.from(list).buffer),
   }));
   const bytes = encodeModel({
@@ -135,5 +143,22 @@ test.each([
   const model = await fromOnnx(bytes);
   const { y } = await model.run(cpuEngine(), {});
   expect(Array.from(y?.toFloat64() ?? [])).toEqual([rounded]);
+  model.release();
+});
+
+test('bounds of 64-bit integers that engines do not hold bound nothing', async () => {
+  const bytes = encodeModel({
+    ...{ name: 'clip', opset: 18 },
+    nodes: [{ op: 'Clip', name: 'clip', inputs: ['x', 'low', 'high'], outputs: ['y'], attributes: {} }],
+    inputs: [{ name: 'x', type: 7, shape: [2] }],
+    initializers: [-(2n ** 63n), 2n ** 63n - 1n].map((bound, n) => ({
+      ...{ name: n === 0 ? 'low' : 'high', type: 7, shape: [] },
+      data: new Uint8Array(BigInt64Array.of(bound).buffer),
+    })),
+    outputs: [{ name: 'y', type: 7, shape: null }],
+  });
+  const model = await fromOnnx(bytes);
+  const { y } = await model.run(cpuEngine(), { x: Tensor.from([-7, 9], [2], { dtype: 'i32' }) });
+  expect(Array.from(y?.toFloat64() ?? [])).toEqual([-7, 9]);
   model.release();
 });
