@@ -210,7 +210,7 @@ describe('a visitor who computes', () => {
     await site.page.getByRole('button', { name: 'Resume' }).waitFor();
     expect(await stat('Step')).toBe('10');
     await site.page.reload();
-    await site.page.getByText('This browser has kept a run of 10 steps').waitFor();
+    await site.page.getByText('This browser has saved a run of 10 steps').waitFor();
     await tenSteps(20);
     expect(await brokenRules(site.page)).toEqual([]);
   });

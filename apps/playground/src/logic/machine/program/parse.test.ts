@@ -25,7 +25,7 @@ describe('a program that is wrong', () => {
     ['STORE c[0][0], R2', 7, 'the operands are swapped: write STORE R2, c[0][0] (STORE Rs, dst)'],
     ['END', 1, 'END without a FOR before it'],
     ['FOR i = 0 TO 1', 1, 'FOR without an END after it'],
-    ['LOAD a[i][0], R0', 6, '‘i’ is no loop variable here'],
+    ['LOAD a[i][0], R0', 6, '‘i’ is not a loop variable here'],
   ])('%s: says what and where', (source, column, message) => {
     const errors = errorsOf(source);
     expect(errors).toMatchObject([{ line: 1, column }]);

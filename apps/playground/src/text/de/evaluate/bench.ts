@@ -5,7 +5,7 @@ import type { Text } from '../../text.ts';
 /** A number or a vector of the machine with decimal commas; these take the separator's place. */
 const written = (value: string): string => value.replaceAll(', ', '; ').replace(/(\d)\.(\d)/g, '$1,$2');
 
-/** The findings where a demand is not met. */
+/** What a program that does not meet a demand does wrong. */
 const findings: Sentences<Finding> = {
   nothing: ({ cell }) => `in ${cell} steht nichts`,
   holds: ({ cell, value, wanted }) => `in ${cell} steht ${written(value)}, nicht ${written(wanted)}`,

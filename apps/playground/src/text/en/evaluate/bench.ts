@@ -2,7 +2,7 @@ import type { Demand, Finding } from '../../../logic/machine/check.ts';
 import type { Fault } from '../../../logic/machine/program/fault.ts';
 import { type Sentences, say } from '../../say.ts';
 
-/** The findings where a demand is not met. */
+/** What a program that does not meet a demand does wrong. */
 const findings: Sentences<Finding> = {
   nothing: ({ cell }) => `nothing is stored in ${cell}`,
   holds: ({ cell, value, wanted }) => `${cell} holds ${value}, not ${wanted}`,
@@ -97,13 +97,13 @@ export const bench = {
     'index-count': ({ region, wanted, got }) => `‘${region}’ has ${wanted} indices, got ${got}`,
     'index-outside': ({ index, last }) => `index ${index} is outside 0 to ${last}`,
     'no-index': ({ written }) => `must be an index such as 0, i or n-1, got ‘${written}’`,
-    'no-variable': ({ written }) => `‘${written}’ is no loop variable here`,
+    'no-variable': ({ written }) => `‘${written}’ is not a loop variable here`,
     'variable-taken': ({ written }) => `‘${written}’ is already taken`,
-    'no-loop': () => 'a loop reads: FOR i = 1 TO n-1',
+    'no-loop': () => 'write a loop like this: FOR i = 1 TO n-1',
     'end-without-for': () => 'END without a FOR before it',
     'for-without-end': () => 'FOR without an END after it',
     'cell-outside': ({ cell }) => `${cell} is outside the array`,
-    empty: ({ place }) => `${place} is read before anything was put there`,
+    empty: ({ place }) => `${place} is read before anything is written to it`,
     'too-long': ({ most }) => `stopped after ${most} instructions`,
   } satisfies Sentences<Fault> as Sentences<Fault>,
   demands: {
@@ -202,7 +202,7 @@ export const bench = {
     },
     'backward-row': {
       title: 'Backward, a row of dQ',
-      task: 'One query, with its output `o`, the gradient `dO` and its `lse` from the forward pass. Compute dQ = Σ dS·k with dS = P·(dP − D), and read K and V once only.',
+      task: 'One query, with its output `o`, the gradient `dO` and its `lse` from the forward pass. Compute dQ = Σ dS·k with dS = P·(dP − D), and read K and V only once.',
       hints: [
         'P comes back from one number: exp(q·k − lse). dP is a dot product, too: dO·v.',
         'D of the row is needed for the first dS already. It is Σ P·dP, which takes a whole pass, or dO·o, which takes none.',

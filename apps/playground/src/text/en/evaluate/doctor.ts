@@ -1,7 +1,7 @@
 /** The chapter that examines the visitor's device. */
 export const doctor = {
   intro: [
-    'A benchmark from somebody else’s machine tells you little about yours. This page examines the GPU in front of you. It first checks that attention is *right* on it, forward and backward, against a reference in float64. Then it measures what the GPU can do at most, and how close the kernels of this library come.',
+    'A benchmark from somebody else’s machine tells you little about yours. This page examines the GPU in front of you. It first checks that attention is *right* on it, forward and backward, against a reference in float64. Then it measures the GPU’s peak performance, and how close the kernels of this library come to it.',
     'The result is a report. Attach it to an issue when something is wrong, or lay two reports side by side: two machines, two browsers, or the same machine before and after an update of its driver.',
   ],
   title: 'Examine this machine',
@@ -19,7 +19,7 @@ export const doctor = {
   progress: 'Done so far',
   stages: {
     checks: 'Comparing with the reference…',
-    peak: 'Measuring what the GPU can do at most…',
+    peak: 'Measuring the peak performance of the GPU…',
     speed: 'Measuring attention…',
   },
   running: 'The examination is running…',
@@ -137,7 +137,7 @@ export const doctor = {
   howSummary: 'How is it measured?',
   how: [
     'Each kernel is compiled and run once before the clock starts. It is then repeated in one submission until that takes several milliseconds, and the median of at least three rounds counts. Where the GPU has timestamps they are used, otherwise the time until its queue is empty. A worker does all of this, so that the page does not disturb the measurement.',
-    'A wrong result gets no time. The last head of every result is first compared with the CPU engine, whose own tests compare it with the float64 reference.',
+    'A kernel with a wrong result is not timed. The last head of every result is first compared with the CPU engine, whose own tests compare it with the float64 reference.',
     'The peaks come from several hand-written matrix products, of which the fastest counts, and from a copy larger than the caches. They are what WGSL reaches on this device, not what its data sheet promises.',
     'For the roofline, every buffer of a pass is counted as moved once. A kernel that reads its inputs more often from memory than from a cache lies below the prediction for that reason alone.',
     'Attention with stored scores is written as a careful textbook would: products with tiles of 16 × 16 in workgroup memory, a workgroup for each row of the softmax. It always computes in f32.',

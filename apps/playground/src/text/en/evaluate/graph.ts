@@ -1,6 +1,6 @@
 export const graph = {
   intro: [
-    'A framework does not say “attention”. It says product, scale, mask, softmax, product, and hopes that somebody notices. `@tilewise/graph` notices. It finds attention in a graph of operations, however the graph is written, and runs it as flash attention: *one* kernel forward and three backward (for D, for dK and dV, for dQ), without an n × n matrix in either. Everything else runs operation by operation.',
+    'A framework does not say “attention”. It says product, scale, mask, softmax, product, and hopes that somebody notices. `@tilewise/graph` notices. It finds attention in a graph of operations, however the graph is written, and runs it as flash attention: *one* kernel forward and three backward (for D, for dK and dV, for dQ), without an n × n matrix in either pass. Everything else runs operation by operation.',
     'This is the partitioner of the library itself. Change the graph, and see what the partitioner makes of it. The gradient graph is derived from the forward graph, and the partitioner finds the attention in it again.',
   ],
   passTitles: {
@@ -49,9 +49,9 @@ export const graph = {
   chooseFile: 'Choose a file…',
   leaveFile: 'Back to the graph of attention',
   saveFile: 'Save this graph',
-  unreadable: 'This file is not a graph that can be read.',
+  unreadable: 'This page cannot read a graph from this file.',
   unreadableHint:
-    'A graph file is a JSON object with version, engine_kind, fpmath_mode and a list graph of operations. oneDNN writes one with ONEDNN_GRAPH_DUMP=graph.',
+    'A graph file is a JSON object with version, engine_kind, fpmath_mode and graph, a list of operations. oneDNN writes one with ONEDNN_GRAPH_DUMP=graph.',
   run: {
     title: 'Run it',
     about:
@@ -65,7 +65,8 @@ export const graph = {
     neverStored: (n: number): string => `${n} tensors never stored`,
     same: (difference: string): string =>
       `Both give the same results, to within ${difference} of the largest number.`,
-    singleSkipped: 'Operation by operation it would take too long here, so there is nothing to compare with.',
+    singleSkipped:
+      'Running it operation by operation would take too long here, so there is nothing to compare with.',
     partitions: 'Partitions',
     kind: 'Kind',
     operations: 'Operations',

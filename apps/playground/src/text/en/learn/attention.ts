@@ -5,7 +5,7 @@ export const attention = {
     "For each query we keep three things: the maximum $m$ so far, the denominator $d$, and the numerator, which is a vector. When a new key raises the maximum to $m'$, both sums are multiplied by $e^{m-m'}$. The division comes last, so one pass is enough.",
   stream: 'One query, all its keys',
   streamWhy:
-    'The query is the last word of our sentence: “tired” asks who is. Move through the twelve keys, one at a time or a tile at a time. When the maximum rises, everything seen before shrinks by the same factor.',
+    'The query is the last word of our sentence: “tired” asks who is. Step through the twelve keys, one at a time or a tile at a time. When the maximum rises, everything seen before shrinks by the same factor.',
   keysPerTile: 'Keys per tile',
   position: 'Position',
   scores: 'Scores',
@@ -24,7 +24,7 @@ export const attention = {
   rightSoFar: 'At every moment, o is right for the keys seen so far.',
   merge: 'Every element can be a tile',
   mergeWhy:
-    'Two states merge by the same rule, whether each stands for one key or for a thousand. The merge is associative and commutative, so tiles can be computed anywhere and in any order, and be put together later.',
+    'Two states merge by the same rule, whether each stands for one key or for a thousand. The merge is associative and commutative, so tiles can be computed anywhere and in any order, and merged later.',
   keys: (first: number, last: number): string => `keys ${first} to ${last}`,
   oneLeft: 'One state is left.',
   chooseTile: 'Choose a tile, then the one to merge it with.',

@@ -14,15 +14,15 @@ export const backward = {
     },
     indices: {
       title: 'The language: indices',
-      why: 'When an index appears both above and below, we sum over it, as einsum does. The derivative of a matrix by itself is 1 where row and column agree and 0 elsewhere: two Kronecker deltas. An index in the denominator changes sides, so it contracts with one that stands on the side where it stood before.',
+      why: 'When an index appears both above and below, we sum over it, as einsum does. The derivative of a matrix by itself is 1 where row and column agree and 0 elsewhere: two Kronecker deltas. An index in a denominator changes sides: an upper index counts as a lower one there, and the other way round.',
     },
     product: {
       title: 'The derivative of a product',
-      why: 'Row $i$ of C depends on row $i$ of A alone: this is what the delta says. Written out, the derivative has four indices and $m \\cdot n \\cdot p \\cdot q$ numbers.',
+      why: 'Row $i$ of C depends on row $i$ of A alone, which is what the delta says. Written out, the derivative has four indices and $m \\cdot n \\cdot p \\cdot q$ numbers.',
     },
     chain: {
       title: 'The chain rule: four indices collapse to two',
-      why: 'Nobody builds the array with four indices. It is contracted at once with the incoming gradient, and a matrix is left: a vector–Jacobian product. It is the same trick as with P. A product hands its gradient to each factor, times the transpose of the other factor.',
+      why: 'The array with four indices is never built. It is contracted at once with the incoming gradient, which leaves a matrix: this is a vector–Jacobian product. It is the same trick as with P. A product hands its gradient to each factor, times the transpose of the other factor.',
     },
     dV: {
       title: 'Through O = P V, to V',
@@ -46,7 +46,7 @@ export const backward = {
     },
     columns: {
       title: 'Any element, at any time',
-      why: 'Softmax works on rows. But a column needs to know only two numbers of row $i$, lse and D, and both are stored. So P and dS can be made column by column as well.',
+      why: 'Softmax works on rows. But a column needs to know only two numbers of row $i$, lse and D, and both are stored. So P and dS can be computed column by column as well.',
     },
     rankOne: {
       title: 'Rank-1 updates',
@@ -78,11 +78,11 @@ export const backward = {
     'The sum over dO and O reads two short rows for each query. The sum over P and dP needs K and V once more for every tile of T queries; here T = 1. With 4,096 rows and tiles of 64 that is 64 times as much.',
   byRowsOrColumns: 'By rows or by columns',
   walkWhy:
-    'Softmax works on rows, so dS seems to need rows, too. But once lse and D of each row are known, any element can be made at any time.',
+    'Softmax works on rows, so dS seems to need rows, too. But once lse and D of each row are known, any element can be computed at any time.',
   walk: 'Walk',
   walks: { rows: 'Row by row', columns: 'Column by column' },
   walkFigure: (at: number, n: number, walk: 'rows' | 'columns'): string =>
-    `${at} of ${n} ${walk} of dS have been made`,
+    `${at} of ${n} ${walk} of dS have been computed`,
   styles: { inner: 'inner product', outer: 'outer product' },
   walkNotes: {
     rows: 'One inner product, two outer ones. Each row of dS finishes one row of dQ; dK and dV change everywhere at every step, so all of them must be kept and added to.',
@@ -128,7 +128,7 @@ export const backward = {
   },
   kernelsTitle: 'What the library runs',
   kernelsWhy:
-    'Both walks leave something unfinished, and several workgroups would have to add their parts to the same places in memory. The library walks twice instead, each time in the direction that finishes what it computes. It needs no atomics, and every run gives the same bits.',
+    'Both walks leave something unfinished, and several workgroups would have to add their parts to the same memory. The library walks twice instead, each time in the direction that finishes what it computes. It needs no atomics, and every run gives the same bits.',
   mask: 'Mask',
   noMask: 'No mask',
   causal: 'Causal',
@@ -144,7 +144,7 @@ export const backward = {
         'Every row is a workgroup. It walks along the key tiles that it sees and finishes its rows of dQ.',
     },
   },
-  kernelFigure: (at: number, n: number): string => `Every workgroup has met ${at} of at most ${n} tiles`,
+  kernelFigure: (at: number, n: number): string => `Every workgroup has visited ${at} of at most ${n} tiles`,
   kernelTable: 'Kernels of backward',
   kernelColumns: ['Kernel', 'A workgroup has', 'It walks over', 'and finishes'],
   kernelRows: [
@@ -153,7 +153,7 @@ export const backward = {
     ['dQ', 'a tile of queries', 'the key tiles that it sees', 'dQ = dS·K'],
   ],
   sevenProducts:
-    'Both kernels compute S and dP. That makes seven matrix products, where five would be enough. In return, nothing that is stored grows with the square of the sequence.',
+    'Both kernels compute S and dP. That makes seven matrix products, where five would be enough. In return, nothing that grows with the square of the sequence is stored.',
   further: 'Could dQ, dK and dV go the same way as P?',
   furtherAnswer: [
     'They, too, are consumed in contractions. Fold the projection weights into the right-hand factors, which are only n × d, and you can sum up dX while dS streams by:',

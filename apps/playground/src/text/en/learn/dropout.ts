@@ -3,7 +3,7 @@ import type { Sentences } from '../../say.ts';
 
 export const dropout = {
   intro:
-    'Dropout throws each attention weight away with probability p. Storing the choice would take one bit for every weight. Instead, each bit is computed when it is needed, from a seed and from its place in the matrix. Philox turns a counter into random words. The same counter gives the same words in forward and in backward, on any machine.',
+    'Dropout throws each attention weight away with probability p. Storing the choice would take one bit for every weight. Instead, each bit is computed when it is needed, from a seed and from its position in the matrix. Philox turns a counter into random words. The same counter gives the same words in the forward and the backward pass, on any machine.',
   oneSeed: 'One seed, three conventions',
   seed: 'Seed',
   offset: 'Offset',
@@ -23,7 +23,7 @@ export const dropout = {
     onednn: {
       title: 'oneDNN',
       unit: 'one word per element, 10 rounds',
-      how: 'The offset fills one half of the counter and the number of the element fills the other half, so another offset is another stream. Four neighbours in a row share a block.',
+      how: 'The offset fills one half of the counter and the number of the element fills the other half, so each offset gives a stream of its own. Four neighbours in a row share a block.',
     },
   },
   maskLabel: (title: string, i: number, j: number, kept: boolean): string =>
@@ -66,7 +66,7 @@ export const dropout = {
     'A round multiplies two of the words by constants, swaps the halves and mixes in the key. After each round, one word of the key grows by the fractional part of the golden ratio, the other by that of √3. After a few rounds, flipping one bit changes about half of all 128 bits.',
   why: 'Why not an ordinary random-number generator?',
   whyAnswer: [
-    'An ordinary generator has a state that moves on with every number: to get the millionth number, you must first draw all the others. But the workgroups of a GPU compute tiles in any order, and the backward pass walks in another direction than the forward pass. A counter-based generator has no state: the place of the element *is* the counter.',
+    'An ordinary generator has a state that moves on with every number: to get the millionth number, you must first draw all the others. But the workgroups of a GPU compute tiles in any order, and the backward pass walks in a different direction from the forward pass. A counter-based generator has no state: the position of the element *is* the counter.',
   ],
   keepMask: 'What if I have a mask of my own?',
   keepMaskAnswer: [

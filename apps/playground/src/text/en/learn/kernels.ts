@@ -9,7 +9,7 @@ type WrongJudgement = Extract<Judgement, { kind: 'wrong' }>;
 export const kernels = {
   intro: [
     'The toy machine had five registers. Your GPU has thousands of lanes, and the same three numbers carry the load: a maximum, a denominator, a numerator. Here you write the kernels in WGSL, the language of WebGPU, from the plain formula to both halves of the backward pass.',
-    'A program runs on your own GPU, on hidden inputs: scores that overflow, lengths that no tile divides, maxima that rise and fall. Its results are compared with a float64 reference, its reads are counted, and then it races against a simple kernel and the best kernel that we know.',
+    'A program runs on your own GPU, on hidden inputs: scores that overflow, lengths that are not a multiple of the tile size, maxima that rise and fall. Its results are compared with a float64 reference, its reads are counted, and then it races against a simple kernel and the best kernel that we know.',
   ],
   label: 'Puzzle',
   given: 'Placed before your program',
@@ -32,7 +32,7 @@ export const kernels = {
   line: (line: number, message: string): string => `Line ${line}: ${message}`,
   failures: {
     'no-webgpu': () =>
-      'This browser has no WebGPU, so nothing can run here. You can write, read the hints and compare with the solutions; Chrome, Edge, Safari 26 and Firefox 141 have WebGPU.',
+      'This browser has no WebGPU, so nothing can run here. You can still write programs, read the hints and look at the solutions. Chrome, Edge, Safari 26 and Firefox 141 have WebGPU.',
     'no-adapter': ({ message }) =>
       `The browser has WebGPU but gives no device. ${message || 'Perhaps its GPU is switched off.'} Chrome offers a software adapter when it is started with --enable-unsafe-swiftshader.`,
     compiler: ({ errors }) =>

@@ -24,8 +24,7 @@ export const lab = {
     },
     alibi: {
       title: 'ALiBi',
-      about:
-        'A penalty grows with the distance between query and key. It takes the place of position embeddings.',
+      about: 'A penalty grows with the distance between query and key. It replaces position embeddings.',
       value: 'Slope',
     },
     softcap: {

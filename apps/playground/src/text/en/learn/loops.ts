@@ -1,6 +1,6 @@
 export const loops = {
   intro:
-    'Every tile of queries must meet every tile of keys. Fast memory holds one tile of each, so something must be loaded again and again. With the loop over queries outside, that is K and V. With the loop over keys outside, it is Q and the unfinished outputs, which must be written back as well.',
+    'Every tile of queries must meet every tile of keys. Fast memory holds one tile of each, so something must be loaded again and again. If the outer loop runs over queries, K and V are loaded repeatedly. If it runs over keys, Q and the unfinished outputs are, and the outputs must be written back as well.',
   side: 'Two orders, side by side',
   sideWhy:
     'The grid is the n × n matrix of pairs. Around it lie the tiles in slow memory. Blue tiles are loaded, orange tiles are stored, and purple tiles stay in fast memory.',
@@ -17,13 +17,13 @@ export const loops = {
   inAll: 'in total',
   together: 'Total',
   traffic: { loadsQ: 'Q loads', loadsKv: 'K, V loads', loadsO: 'O loads', storesO: 'O stores' },
-  outputStays: 'An output stays near until its row is done: loaded and stored once.',
+  outputStays: 'An output stays in fast memory until its row is done: it is loaded once and stored once.',
   everyVisit: 'Every visit loads an unfinished output and stores it again.',
   someStay: (slots: number, n: number): string =>
-    `${slots} of ${n} outputs stay near; each saves ${n - 1} loads and ${n - 1} stores.`,
+    `${slots} of ${n} outputs stay in fast memory; each saves ${n - 1} loads and ${n - 1} stores.`,
   whyNotAll: 'Why not keep all outputs?',
   whyNotAllAnswer: [
-    'Fast memory is shared: a place that holds an output cannot hold keys. If all n outputs stay, there are as few stores as in the other order, but the fast memory must grow with the sequence. It is the choice between three and six registers from chapter 1 again, with steps in between.',
+    'Fast memory is shared: a slot that holds an output cannot hold keys. If all n outputs stay, there are as few stores as in the other order, but the fast memory must grow with the sequence. It is the choice between three and six registers from chapter 1 again, with steps in between.',
   ],
   whyTwo: 'Who does what at the same time?',
   whyTwoAnswer: [

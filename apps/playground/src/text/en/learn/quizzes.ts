@@ -79,7 +79,7 @@ export const quizzes = {
     nudge:
       'Ask of each: is there something global that is known only at the end, and is what has been accumulated corrected when it changes?',
     why: [
-      'A count has no reference that moves, and the largest loss keeps its old value when a new peak comes: nothing of the past is corrected. In Welford’s algorithm the squares are corrected for the moved mean, Kahan puts right what rounding took, and block floating point rescales everything to the new exponent, just as online softmax does with its maximum.',
+      'A count has no reference that moves, and the largest loss keeps its old value when a new peak comes: neither corrects anything that was accumulated. Welford’s algorithm corrects the squares for the moved mean, Kahan summation adds back what rounding lost, and block floating point rescales everything to the new exponent, just as online softmax does with its maximum.',
       'Two relatives: *Cauchy sequences* replace an unknown limit by terms that come close to each other, and *summation by parts* (Abel) makes the accumulated quantity the primary one.',
     ],
   },
@@ -117,7 +117,7 @@ export const quizzes = {
     options: [
       'Its scores are smaller because of 1/√d.',
       'It needs no maximum, since V is bounded.',
-      'Its output is only a weighted sum, which the running numerator already holds; nobody asks for a single weight.',
+      'Its output is only a weighted sum, which the running numerator already holds; no single weight is asked for.',
     ],
     nudge: 'What did the second pass of softmax write, and who needs it here?',
     why: [
@@ -148,13 +148,13 @@ export const quizzes = {
   },
   ingredient: {
     question:
-      'What allows the forward pass not to store P? It is not online softmax, which takes care of the denominator.',
+      'Why can the forward pass do without storing P? The reason is not online softmax, which takes care of the denominator.',
     options: [
       'P is symmetric, so half of it is enough.',
       'P appears only inside a sum over its columns, so each element can be used where it is made.',
       'P has few large elements, so most need not be kept.',
     ],
-    nudge: 'Where does P stand in the formula of O, and how often is each element of it used?',
+    nudge: 'Where does P appear in the formula for O, and how often is each element of it used?',
     why: [
       'It is *contraction*: P appears only inside $\\sum_j P_{ij} v_j$. Each element is made, multiplied, added and forgotten. Backward has to find the same pattern for dP and dS, although there is a softmax between them.',
     ],
@@ -167,7 +167,7 @@ export const quizzes = {
       'The optimiser needs their size to choose the learning rate.',
       'They show which tokens were important.',
     ],
-    nudge: 'What does the optimiser update, and through what does the chain rule lead there?',
+    nudge: 'What does the optimiser update, and what does the chain rule pass through on the way there?',
     why: [
       '$dW_Q = X^\\top dQ$, and $dX$ is a sum of three terms, one for each of dQ, dK and dV: the way to the weights and to the layer below leads through them. Each row of dQ can serve both, a row of $dX$ and a rank-1 update of $dW_Q$, and be forgotten.',
     ],

@@ -20,7 +20,7 @@ export const softmax = {
   showOverflowEarly: 'Show it overflow on the machine (with a program for Problem 5)',
   counts: 'What one register saves',
   countsWhy:
-    'We counted these by running both programs. The online program computes more for each number, but reads each number once less. It wins because memory is the slow part.',
+    'We counted these by running both programs. The online program computes more for each number, but reads each number one time fewer. It wins because memory is the slow part.',
   countsChart: (reads: readonly number[]): string =>
     `DRAM reads against n: ${reads.join(' for safe softmax, ')} for online softmax`,
   passes: 'Passes over x',

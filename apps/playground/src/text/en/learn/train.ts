@@ -28,8 +28,8 @@ export const train = {
     'The run below keeps the settings that it began with. “Start over” begins a new run with the settings above.',
   keptRun: (steps: number, again: number, write: (value: number) => string): string =>
     again === steps
-      ? `This browser has kept a run of ${write(steps)} steps. “Resume” repeats them, with the same result, and continues.`
-      : `Repeating the kept steps: ${write(again)} of ${write(steps)} are left.`,
+      ? `This browser has saved a run of ${write(steps)} steps. “Resume” repeats them, with the same result, and continues.`
+      : `Repeating the saved steps: ${write(again)} of ${write(steps)} are left.`,
   starting: 'Getting ready…',
   failed: 'Training failed:',
   step: 'Step',

@@ -18,7 +18,7 @@ export const chapters = {
   loops: {
     short: 'Loops',
     title: 'Loop orders',
-    blurb: 'Which loop is outside decides what travels: FlashAttention-1 versus FlashAttention-2.',
+    blurb: 'The choice of the outer loop decides which data moves: FlashAttention-1 versus FlashAttention-2.',
   },
   backward: {
     short: 'Backward',
@@ -38,7 +38,7 @@ export const chapters = {
   graph: {
     short: 'Graph',
     title: 'The graph',
-    blurb: 'Attention as a dozen operations, and as the few kernels that a compiler can make of them.',
+    blurb: 'Attention as a dozen operations, and as the few kernels that a compiler can make from them.',
   },
   lab: {
     short: 'Lab',
@@ -48,7 +48,7 @@ export const chapters = {
   train: {
     short: 'Train',
     title: 'Train',
-    blurb: 'A small transformer learns before your eyes, its attention with it.',
+    blurb: 'Watch a small transformer learn, and watch its attention change.',
   },
   doctor: {
     short: 'Doctor',

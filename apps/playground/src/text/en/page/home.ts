@@ -18,7 +18,7 @@ export const home = {
     running: (n: string): string => `Both ways are computing attention for ${n} queries and keys…`,
     result: (n: string, naive: string, streaming: string, times: string): string =>
       `For n = ${n} this page has just allocated ${naive} for scores and weights, and ${streaming} to stream: ${times} times less. Both results agree.`,
-    label: (points: readonly string[]): string => `Memory against the number of words. ${points.join('; ')}`,
+    label: (points: readonly string[]): string => `Memory by number of words. ${points.join('; ')}`,
     point: (n: string, naive: string, streaming: string): string =>
       `${n}: ${naive} stored, ${streaming} streamed`,
   },
@@ -33,8 +33,8 @@ export const home = {
     right: 'Right',
     loading: 'Getting ready…',
     more: 'Train one of your own',
-    map: (step: number): string => `What a head looks at after ${step} steps: a row for each token`,
-    curve: (share: string): string => `Share of right answers so far; now ${share}`,
+    map: (step: number): string => `What a head looks at after ${step} steps, one row per token`,
+    curve: (share: string): string => `Share of correct answers so far; now ${share}`,
   },
   learn: 'Learn it',
   use: 'Use it',

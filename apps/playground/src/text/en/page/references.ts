@@ -5,9 +5,10 @@ export const references = {
     vaswani: 'Where scaled dot-product attention comes from.',
     milakov: 'The running maximum and sum of chapter 2.',
     rabe: 'Attention in a single pass, with memory that does not grow with n².',
-    dao: 'Tiles, and why memory traffic decides: keys outside.',
-    dao2: 'Queries outside, and what each workgroup does.',
-    olsson: 'The heads that find what came after the same token before: what the recall task teaches.',
+    dao: 'Tiles, with the outer loop over keys, and why memory traffic decides the speed.',
+    dao2: 'The outer loop over queries, and how the work is divided among workgroups.',
+    olsson:
+      'Heads that look for an earlier copy of the current token and read what followed it, as in the recall task.',
     welford: 'The variance in a single pass.',
     salmon: 'Philox: random numbers from counters.',
     williams: 'The roofline.',

@@ -19,7 +19,7 @@ export const site = {
   theme: { light: 'Use the light theme', dark: 'Use the dark theme' },
   boundary: {
     failed: 'This chapter could not be loaded. Are you online?',
-    broke: 'This chapter stopped with an error. What you wrote is kept.',
+    broke: 'This chapter stopped with an error. What you wrote has been saved.',
     again: 'Try again',
   },
 };

@@ -1,19 +1,19 @@
 /** The picture of tiles that the chapters share. */
 export const tiles = {
   row: 'The same keys as tiles: one row of the grid that the next chapter completes.',
-  rowLabel: (at: number, tiles: number): string => `${at} of ${tiles} tiles of keys have been met`,
+  rowLabel: (at: number, tiles: number): string => `${at} of ${tiles} key tiles have been visited`,
   masked: (tile: number, skipped: number, tested: number, whole: number): string =>
-    `Tiles of ${tile} × ${tile}: ${skipped} are left out (dashed), ${tested} are tested pair by pair (pale), ${whole} need no test (solid).`,
+    `Tiles of ${tile} × ${tile}: ${skipped} are skipped (dashed), ${tested} are tested pair by pair (pale), ${whole} need no test (solid).`,
   title: 'The same loop, on the GPU',
   intro:
-    'The picture of tiles ends here, in the kernel. A row of the grid is a *workgroup*. All rows run at the same time. Each has its own tile of 32 queries and walks over the tiles of keys. The listing is the kernel that the library makes for 32-bit floats without options, and a test keeps it up to date. Press play, and see which lines the grid has reached.',
+    'The picture of tiles ends here, in the kernel. A row of the grid is a *workgroup*. All rows run at the same time. Each has its own tile of 32 queries and walks over the tiles of keys. The listing is the kernel that the library generates for 32-bit floats without options, and a test keeps it up to date. Press play, and see which lines the grid has reached.',
   walkLabel: (j: number | null): string =>
-    j === null ? 'No tile of keys is being visited' : `Every workgroup visits the tile of keys ${j}`,
+    j === null ? 'No key tile is being visited' : `Every workgroup visits key tile ${j}`,
   source: 'WGSL of the forward kernel',
   phases: {
     tile: {
       title: 'Which tile',
-      what: 'The number of the workgroup says which queries of which head are its own.',
+      what: 'The index of the workgroup says which queries of which head it computes.',
     },
     state: {
       title: 'The state',
@@ -22,7 +22,7 @@ export const tiles = {
     loop: { title: 'The next keys', what: 'The loop over tiles of keys: your inner `FOR`.' },
     scores: {
       title: 'Scores',
-      what: 'Q and K go through workgroup memory; each lane makes a 4 × 4 block of S.',
+      what: 'Q and K go through workgroup memory; each lane computes a 4 × 4 block of S.',
     },
     mask: { title: 'Scale and mask', what: 'A tile that is fully visible skips the tests.' },
     maximum: { title: 'The maximum', what: '`MAX`, across the lanes that share a row.' },
