@@ -5,14 +5,14 @@ import { offline } from './build/offline.ts';
 import { preload } from './build/preload.ts';
 import { staticPages } from './build/static-pages.ts';
 
-/** With these a page is cross-origin isolated, which is what threads that share memory ask for. */
+/** Headers that make a page cross-origin isolated, which threads with shared memory require. */
 const headers = {
   'Cross-Origin-Opener-Policy': 'same-origin',
   'Cross-Origin-Embedder-Policy': 'require-corp',
 };
 
 /**
- * Gives the CPU engine the script of its workers, as the build of its package does: here it is taken from its
+ * Gives the CPU engine its workers' script, as its package's build does; here the script comes from the
  * sources.
  */
 const cpuWorkers: Plugin = {
@@ -25,7 +25,8 @@ const cpuWorkers: Plugin = {
 };
 
 /**
- * What every page needs, and what most chapters do: each in a file, as many small ones wait for each other.
+ * Bundles what every page needs, and what most chapters need, into one file each, because many small files
+ * wait for each other.
  */
 const groups = [
   { name: 'numbers', test: /\/src\/text\/numbers/, priority: 4 },
@@ -48,7 +49,7 @@ export default defineConfig({
   base: './',
   plugins: [react(), cpuWorkers, staticPages, preload, offline],
   resolve: { conditions: ['@tilewise/source', 'browser', 'module', 'import', 'default'] },
-  // Workers load parts on demand, as the page does.
+  // Workers load code on demand, as the page does.
   worker: { format: 'es', plugins: () => [cpuWorkers] },
   server: { headers },
   preview: { headers },

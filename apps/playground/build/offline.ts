@@ -1,12 +1,13 @@
 import { createHash } from 'node:crypto';
 import type { Plugin } from 'vite';
 
-/** Fonts in formats and scripts that the page's browsers and languages do not ask for. */
+/** Fonts for formats and scripts that the page's browsers and languages do not request. */
 const unused = /\.(ttf|woff)$|(cyrillic|greek|vietnamese|latin-ext)[^/]*\.woff2$|\.map$|^share\//;
 
 /**
- * The service worker: it answers with what it has kept, keeps what passes through it, and keeps the whole
- * build when the page has time for that. A new build has a new name, and its worker forgets the old one.
+ * The service worker: it answers from its cache, adds every response that it forwards to the cache, and
+ * caches the whole build when the page is idle. A new build has a new name, and its worker deletes the cache
+ * of the old one.
  */
 const script = (version: string, files: readonly string[]): string => `const cache = 'tilewise-${version}';
 const files = ${JSON.stringify(files)};
@@ -57,7 +58,7 @@ async function answer(request) {
 }
 `;
 
-/** Emits `sw.js`, with which the page works offline after the first visit. */
+/** Emits `sw.js`, which lets the page work offline after the first visit. */
 export const offline: Plugin = {
   name: 'offline',
   apply: 'build',

@@ -1,7 +1,7 @@
 import type { Plugin } from 'vite';
 import { evaluators } from '../src/app/evaluators.ts';
 
-/** An emitted chunk, as far as the addresses of its parts are concerned. */
+/** An emitted chunk: the fields that say which files it needs. */
 interface Chunk {
   readonly fileName: string;
   readonly facadeModuleId: string | null;
@@ -9,7 +9,7 @@ interface Chunk {
   readonly viteMetadata?: { readonly importedCss: ReadonlySet<string> };
 }
 
-/** All files that a page needs for a chunk, the styles among them. */
+/** All files that a page needs for a chunk, style sheets included. */
 function filesOf(entry: Chunk, chunks: ReadonlyMap<string, Chunk>): string[] {
   const found = new Set<string>();
   const visit = (chunk: Chunk | undefined): void => {
@@ -23,9 +23,9 @@ function filesOf(entry: Chunk, chunks: ReadonlyMap<string, Chunk>): string[] {
 }
 
 /**
- * The script that asks for the text and for the chapter's files while the page's own script is still on its
- * way. The chapter is in the part of the address that servers do not see, so that no server can name the
- * files.
+ * The script that requests the text and the chapter's files while the page's own script is still loading. The
+ * chapter is named in the hash of the address, which servers do not see, so no server could send these links
+ * itself.
  */
 const script = (files: object): string => `<script>
       {
@@ -53,7 +53,7 @@ const script = (files: object): string => `<script>
       }
     </script>`;
 
-/** Lets the page ask for the chapter of its address at once. */
+/** Lets the page request its chapter's files at once. */
 export const preload: Plugin = {
   name: 'preload',
   transformIndexHtml: {
@@ -66,7 +66,7 @@ export const preload: Plugin = {
           .map(chunk => [chunk.fileName, chunk as Chunk]),
       );
       const given = new Set(html.match(/assets\/[^"]+/g));
-      /** The files of each module with such a path, by the names in the path. */
+      /** The files of each module whose path matches, by the name in the path. */
       const files = (path: RegExp): Record<string, string[]> =>
         Object.fromEntries(
           [...chunks.values()].flatMap(chunk => {

@@ -29,7 +29,10 @@ function preview(page: {
   ].join('\n    ');
 }
 
-/** A page that shows what a chapter is to those who unfold links, and leads everybody else to the chapter. */
+/**
+ * A page that describes a chapter to sites that show previews of links, and sends everybody else to the
+ * chapter.
+ */
 function sharePage(id: keyof typeof chapters): string {
   const { title, blurb } = chapters[id];
   const target = `../../#/${id}`;
@@ -64,8 +67,8 @@ function withoutScript(): string {
 }
 
 /**
- * Adds what is read without JavaScript: the contents on the page itself, and for each chapter a page with its
- * preview (`share/machine/`), since the part of an address after # is never sent to a server.
+ * Adds pages that can be read without JavaScript: the contents on the page itself, and for each chapter a
+ * page with its preview (`share/machine/`), since the part of an address after # is never sent to a server.
  */
 export const staticPages: Plugin = {
   name: 'static-pages',

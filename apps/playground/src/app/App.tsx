@@ -11,7 +11,7 @@ import { Home } from './first-page/Home.tsx';
 import { Header } from './frame/Header.tsx';
 import { NextChapter } from './frame/NextChapter.tsx';
 
-/** The page: header, the chapter that the URL names (or the first page), and the way on. */
+/** The page: header, the chapter that the URL names (or the first page), and links to go on from there. */
 export function App() {
   const text = useFirstText();
   const { chapter: id } = usePlace();
@@ -23,7 +23,7 @@ export function App() {
   useEffect(() => {
     document.title = title ? `${title} · Tilewise` : text.site.title;
   }, [title, text]);
-  // A browser opens a file that is dropped where nobody takes it, and the page is gone.
+  // A browser would open a file that is dropped where no element accepts it, and leave the page.
   useEffect(() => {
     const stay = (event: DragEvent): void => event.preventDefault();
     window.addEventListener('dragover', stay);

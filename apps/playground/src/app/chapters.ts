@@ -2,17 +2,17 @@ import type { ComponentType } from 'react';
 import type { FirstText } from '../text/text.ts';
 import { evaluators } from './evaluators.ts';
 
-/** Names of the chapters; what they are called is in the catalogue. */
+/** The ids of the chapters; their titles are in the catalogue. */
 export type ChapterId = keyof FirstText['chapters'];
 
-/** A chapter: its name in the address, whom it is for, and how its page is loaded. */
+/** A chapter: its name in the address, its readers, and the loader of its page. */
 export interface Chapter {
   readonly id: ChapterId;
   /** Learners read from number 0 on; evaluators look up what they need. */
   readonly readers: 'learners' | 'evaluators';
-  /** The tasks of the chapter, by the names under which they are marked as done. */
+  /** The tasks of the chapter, by the names that mark them as done. */
   readonly tasks: readonly string[];
-  /** The page of the documentation on the subject of the chapter. */
+  /** The documentation page on the chapter's subject. */
   readonly docs: string;
   readonly load: () => Promise<{ readonly default: ComponentType }>;
 }
@@ -115,7 +115,7 @@ const rows: readonly Omit<Chapter, 'readers'>[] = [
   },
 ];
 
-/** The chapters in reading order. The names are in links that people have shared: they stay. */
+/** The chapters in reading order. People have shared links with these names, so the names must not change. */
 export const chapters: readonly Chapter[] = rows.map(row => ({
   ...row,
   readers: evaluators.includes(row.id) ? 'evaluators' : 'learners',

@@ -9,7 +9,9 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 const readme = readFileSync(`${root}/README.md`, 'utf8');
 const [, table = ''] = readme.split('## What the page teaches');
 
-/** Rows of the table of the course, without its heads: what is taught, the place, the check. */
+/**
+ * Rows of the table of the course, without the table's header: what is taught, where, and how it is checked.
+ */
 const rows = table
   .split('\n')
   .filter(line => line.startsWith('| ') && !/^\| (course|\*\*)/.test(line))
@@ -19,7 +21,7 @@ const rows = table
 const between = (mark: string, cell: string): string[] =>
   [...cell.matchAll(new RegExp(`\\${mark}([^${mark}]+)\\${mark}`, 'g'))].map(([, words = '']) => words);
 
-/** Every text of a catalogue; of one that depends on numbers, its source. */
+/** Every text of a catalogue; for a text that depends on numbers, its source code. */
 function texts(node: unknown): string[] {
   if (typeof node === 'object' && node !== null) return Object.values(node).flatMap(texts);
   return [String(node)];

@@ -1,4 +1,4 @@
 /**
- * The chapters for those who want to know whether the library is for them; no formula is needed to read them.
+ * The chapters for readers who want to find out whether the library suits them; none of these needs formulas.
  */
 export const evaluators: readonly string[] = ['graph', 'doctor'];

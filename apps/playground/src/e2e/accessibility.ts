@@ -4,7 +4,10 @@ import type { Site } from './site.ts';
 
 const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
-/** Rules of WCAG and of good practice that the page breaks as it stands, with the elements that do. */
+/**
+ * Rules of WCAG and of good practice that the page in its current state breaks, with the elements that break
+ * them.
+ */
 export async function brokenRules(page: Site['page']): Promise<string[]> {
   await page.evaluate(axeSource);
   const found = await page.evaluate(

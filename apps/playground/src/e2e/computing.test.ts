@@ -13,7 +13,7 @@ beforeEach(() => {
   site.errors.length = 0;
 });
 
-/** Drops a file on the page, beside every place that takes one. */
+/** Drops a file on the page, outside every element that takes files. */
 const drop = (name: string, content: string): Promise<unknown> =>
   site.page.evaluate(
     `{ const dataTransfer = new DataTransfer();
@@ -61,7 +61,7 @@ describe('a visitor who computes', () => {
     await site.page.locator('.graph-drop').waitFor();
     await drop('mine.json', formatJson(graph));
     await site.page.getByRole('heading', { name: 'mine.json' }).waitFor();
-    // The picture follows when a worker has laid it out.
+    // The picture changes when a worker has laid it out.
     const kinds = site.page.locator('.graph-partition-kind');
     await kinds.filter({ hasText: 'sdpa-backward' }).waitFor();
     expect(await kinds.allTextContents()).toEqual(['sdpa-backward']);
@@ -141,7 +141,7 @@ describe('a visitor who computes', () => {
 
   it('examines the GPU, draws its roofline, keeps the report, and compares it with another', async () => {
     const { page } = site;
-    // An address from before the chapter had its name.
+    // An address from the time before the chapter had its current name.
     await site.visit('#/bench?size=small&d=32');
     await page.getByRole('button', { name: 'Examine' }).click();
     await page.getByRole('heading', { name: 'Is it right?' }).waitFor();

@@ -31,7 +31,7 @@ beforeEach(async () => {
 
 const written = async (): Promise<string> => (await page.locator('.cm-line').allTextContents()).join('\n');
 
-/** The script of the editor is there, and has had time to take the field's place. */
+/** Waits until the editor's script is there and has had time to replace the field. */
 async function editorArrives(): Promise<void> {
   const response = page.waitForResponse(/CodeEditor.*\.js/);
   release();
@@ -45,7 +45,7 @@ describe('a visitor who types while the editor takes the place of the plain fiel
     await session.send('Emulation.setCPUThrottlingRate', { rate: 6 });
     for (const [n, key] of [...program].entries()) {
       if (n === after) release();
-      // Completions would take Enter for themselves.
+      // Completions would consume Enter.
       if (key === '\n') await page.keyboard.press('Escape');
       await page.keyboard.press(key === '\n' ? 'Enter' : key);
     }

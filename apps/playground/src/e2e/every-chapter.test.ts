@@ -18,11 +18,11 @@ const narrow = { width: 390, height: 844 };
 const heading = (name: string): Promise<void> =>
   site.page.getByRole('heading', { level: 1, name, exact: true }).waitFor();
 
-/** How far the content is wider than the window. */
+/** By how many pixels the content is wider than the window. */
 const overflow = (): Promise<number> =>
   site.page.evaluate('document.documentElement.scrollWidth - window.innerWidth') as Promise<number>;
 
-/** Shows what is behind a click, too. */
+/** Opens everything that a click reveals, too. */
 const openDetails = (): Promise<unknown> =>
   site.page.evaluate("for (const details of document.querySelectorAll('details')) details.open = true;");
 
@@ -83,14 +83,14 @@ describe('the page', () => {
     const note = (request: { url(): string }): void => {
       if (request.url().endsWith('.js')) asked.add(request.url());
     };
-    // The page before may still ask for files.
+    // The previous page may still request files.
     await page.goto('about:blank');
     page.on('request', note);
     await site.visit('?lang=en#/machine');
     await page.locator('.cm-content').waitFor();
     await page.waitForLoadState('networkidle');
     page.off('request', note);
-    // What the browser has cached counts too: a first visitor has to load it.
+    // Cached files count, too: a first visitor has to load them.
     const sizes = [...asked].map(async url => gzipSync(await (await fetch(url)).arrayBuffer()).length);
     const total = (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0);
     expect(total).toBeGreaterThan(50_000);
@@ -143,7 +143,7 @@ describe('the page', () => {
     await page.keyboard.press('Tab');
     await page.keyboard.press('Enter');
     expect(await page.evaluate('document.activeElement.id')).toBe('main');
-    // Past the button that copies the chapter's link.
+    // Skips the button that copies the chapter's link.
     await page.keyboard.press('Tab');
     await page.keyboard.press('Tab');
     await page.keyboard.press('Enter');

@@ -40,10 +40,10 @@ describe('a visitor of the machine', () => {
 
   it('writes a program, breaks it, and is told the line', async () => {
     await site.visit('#/machine');
-    // The editor, which takes the place of a plain field.
+    // The editor, which replaces a plain field.
     await site.page.locator('.cm-content').click();
     await site.page.keyboard.type('LOAD a[0][0], R0', { delay: 5 });
-    // Completions would take Enter for themselves.
+    // Completions would consume Enter.
     await site.page.keyboard.press('Escape');
     await site.page.keyboard.press('Enter');
     await site.page.keyboard.type('MAC_Z R1, R0, R2');
@@ -56,7 +56,7 @@ describe('a visitor of the machine', () => {
     await site.page.locator('.cm-content').click();
     await site.page.keyboard.type('LO');
     await site.page.locator('.cm-completionLabel', { hasText: 'LOAD' }).waitFor();
-    // The list does not take a key in the moment in which it appears.
+    // The list ignores keys at the moment when it appears.
     await site.page.waitForTimeout(150);
     await site.page.keyboard.press('Enter');
     await site.page.locator('.cm-line', { hasText: 'LOAD' }).waitFor();
@@ -81,7 +81,7 @@ describe('a visitor of the machine', () => {
     await site.page.getByText('Problem 1', { exact: true }).click();
     await site.page.locator('.cm-line', { hasText: 'LOAD a[0][0], R0' }).waitFor();
     await site.page.getByText('any register', { exact: true }).first().click();
-    // The link of the chapter that is open goes to its top and leaves its settings alone.
+    // The link of the open chapter leads to its top and leaves its settings alone.
     await site.page.locator('.chapters [aria-current]').click();
     await site.page.waitForURL(/wiring=any/);
     await site.page.locator('.cm-line', { hasText: 'LOAD a[0][0], R0' }).waitFor();
@@ -122,7 +122,7 @@ describe('a visitor of the machine', () => {
     await site.page.emulateMedia({ reducedMotion: 'no-preference' });
     await site.visit(placeHash({ chapter: 'machine', state: { program: problem?.solution ?? '' } }));
     await site.page.getByRole('button', { name: 'Next instruction' }).focus();
-    // What flies is there for less than half a second: it is noted, and not looked for.
+    // The flying value exists for less than half a second, so an observer records it instead of a search.
     await site.page.evaluate(`new MutationObserver(records => {
       const added = records.flatMap(({ addedNodes }) => [...addedNodes]);
       if (added.some(({ className }) => className === 'flight')) window.flew = true;

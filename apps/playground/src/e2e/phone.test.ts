@@ -12,7 +12,7 @@ afterAll(() => site?.close());
 
 const phone = { width: 390, height: 844 };
 
-/** Where an element is in the window. */
+/** The position of an element in the window. */
 const boxOf = async (selector: string): Promise<{ x: number; y: number; width: number; height: number }> => {
   const box = await site.page.locator(selector).first().boundingBox();
   if (!box) throw new Error(`There is no ${selector}.`);
@@ -25,7 +25,7 @@ describe('on a phone', () => {
   it('formulas that go on beyond the edge fade there, and scroll', async () => {
     await site.visit('?lang=en#/backward?step=4');
     await site.page.locator('.derivation details').last().waitFor();
-    // The lines in indices are the long ones.
+    // The lines in index notation are the long ones.
     await site.page.evaluate("for (const one of document.querySelectorAll('details')) one.open = true;");
     await site.page.locator('.formula-block[data-more] .katex').first().waitFor();
     const cut = await site.page.evaluate(`[...document.querySelectorAll('.formula-block')]
@@ -146,7 +146,7 @@ describe('on a desktop of 1440 × 900', () => {
     const chart = site.page.locator('.chart[aria-label^="Roofline"]');
     await chart.scrollIntoViewIfNeeded();
     await chart.getByText('1.024', { exact: true }).waitFor({ state: 'attached' });
-    // No label of the axis is left out.
+    // The axis has all its labels.
     await chart.getByText('64', { exact: true }).waitFor({ state: 'attached' });
     await site.page.getByText('1.008', { exact: true }).waitFor();
     await site.page.getByText('4.096 Queries und Keys').waitFor();

@@ -8,30 +8,31 @@ import { build, type Plugin, preview } from 'vite';
 export interface Site {
   readonly page: BrowserHost['page'];
   readonly browser: BrowserHost['browser'];
-  /** Where the page is served. */
+  /** The address at which the page is served. */
   readonly address: string;
   /** The errors that the page wrote to the console, or threw. */
   readonly errors: string[];
-  /** Opens a place of the page (`?lang=de#/machine?problem=…`) as a visitor who has never been here. */
+  /** Opens a place of the page (`?lang=de#/machine?problem=…`) as a first-time visitor. */
   visit(place: string): Promise<void>;
   close(): Promise<void>;
 }
 
 /**
- * How long tests wait for a page, in milliseconds: what takes a second alone takes many beside other tests.
+ * How long tests wait for a page, in milliseconds. A step that takes one second by itself takes many seconds
+ * beside other tests.
  */
 export const pageTimeout = 120_000;
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
-// Workers of the test runner build side by side: each into a folder of its own.
+// Workers of the test runner build at the same time, so each builds into its own folder.
 const outDir = `node_modules/.cache/e2e/${process.env.VITEST_POOL_ID ?? 'alone'}`;
 let built: Promise<void> | undefined;
 
-/** Builds the page; once, however many test files of this process ask. */
+/** Builds the page once, however many test files of this process ask for it. */
 function buildSite(): Promise<void> {
   built ??= (async () => {
     const { NODE_ENV } = process.env;
-    // A test runner says 'test', with which React's development build would be taken.
+    // A test runner sets NODE_ENV to 'test', which would select React's development build.
     process.env.NODE_ENV = 'production';
     await build({ root, logLevel: 'silent', build: { outDir, emptyOutDir: true } });
     process.env.NODE_ENV = NODE_ENV;
@@ -41,7 +42,7 @@ function buildSite(): Promise<void> {
 
 const types = { js: 'text/javascript', css: 'text/css' } as const;
 
-/** Compresses scripts and styles, as every host of static files does: loading times depend on it. */
+/** Compresses scripts and styles as static hosts do, because loading times depend on it. */
 const compressed: Plugin = {
   name: 'compressed',
   configurePreviewServer({ middlewares, config }) {
@@ -88,8 +89,8 @@ export async function openSite(): Promise<Site> {
     address: origin,
     errors,
     async visit(place) {
-      // What the last visitor chose is not known to the next. The page is left first: it may keep something
-      // when it is left.
+      // The next visitor must not see the choices of the last one. Leave the page first, because the page may
+      // store something when it is left.
       await page.goto(`${origin}icon.svg`);
       await page.evaluate('localStorage.clear()');
       await page.goto(`${origin}${place}`);

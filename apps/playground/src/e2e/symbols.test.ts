@@ -14,7 +14,7 @@ describe('a symbol that is pointed at', () => {
       "[...document.querySelectorAll('[data-symbol-lit]')].map(element => (element.closest('.katex') ? 'formula' : element.localName) + ' ' + element.dataset.symbol)",
     ) as Promise<string[]>;
 
-  /** Points at an element until the place is lit: what is loaded late moves the element away. */
+  /** Points at an element until the place is lit, because content that loads late moves the element away. */
   const litBy = (element: ReturnType<Site['page']['locator']>, place: string): Promise<string[]> =>
     vi.waitFor(async () => {
       await element.hover();

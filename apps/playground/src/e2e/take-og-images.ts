@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { firstEn } from '../text/en/first.ts';
 import { openSite } from './site.ts';
 
-/** One picture of the page: 6 × 6 tiles, some of them met; which, depends on the chapter. */
+/** A picture of the page: 6 × 6 tiles, some of them visited; which ones depends on the chapter. */
 const tiles = (seed: number): string =>
   Array.from({ length: 36 }, (_, n) => {
     const [i, j] = [Math.floor(n / 6), n % 6];

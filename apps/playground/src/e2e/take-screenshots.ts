@@ -4,7 +4,7 @@ import { chapters } from '../app/chapters.ts';
 import { type Language, languages } from '../text/languages.ts';
 import { openSite } from './site.ts';
 
-/** The sizes, themes and languages that a chapter is shown in. */
+/** The sizes, themes and languages of the pictures of a chapter. */
 const looks = [
   { name: 'light', colorScheme: 'light', width: 1440, height: 900 },
   { name: 'dark', colorScheme: 'dark', width: 1440, height: 900 },
@@ -12,7 +12,7 @@ const looks = [
   { name: 'narrow-dark', colorScheme: 'dark', width: 390, height: 844 },
 ] as const;
 
-/** Narrows what is taken, by chapters, looks or languages: `ONLY=softmax,dark,de`. */
+/** Limits the pictures to some chapters, looks or languages: `ONLY=softmax,dark,de`. */
 const only = process.env.ONLY?.split(',') ?? [];
 const chosen = <T extends string>(names: readonly T[]): readonly T[] => {
   const some = names.filter(name => only.includes(name));
@@ -36,7 +36,7 @@ async function takeScreenshots(): Promise<void> {
         await site.visit(`?lang=${language}#/${id === 'contents' ? '' : id}`);
         await page.getByRole('heading', { level: 1 }).waitFor();
         await page.waitForLoadState('networkidle');
-        // Figures come when they are near.
+        // Figures load when they are near the window.
         await page.evaluate(
           `(async () => {
             for (let y = 0; y < document.body.scrollHeight; y += 600) {

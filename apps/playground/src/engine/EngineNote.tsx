@@ -2,7 +2,7 @@ import { say } from '../text/say.ts';
 import { useText } from '../text/TextProvider.tsx';
 import type { OpenedEngine } from './tensor-engine.ts';
 
-/** A note that says which engine computed something, and why that engine is no GPU. */
+/** A note that says which engine computed something, and why that engine is not a GPU. */
 export function EngineNote({ opened }: { readonly opened: Omit<OpenedEngine, 'engine'> }) {
   const text = useText().engine;
   const { kind, description, instead } = opened;

@@ -16,7 +16,7 @@ export type RunsOn =
   | { readonly kind: 'no-webgpu' }
   | { readonly kind: 'gpu-failed'; readonly reason: string };
 
-/** The engine that the page computes on, with tensors that come and go by the host. */
+/** The engine that the page computes on. It takes and returns tensors on the host. */
 export interface PageEngine {
   readonly runsOn: RunsOn;
   sdpa(q: Tensor, k: Tensor, v: Tensor, options?: SdpaOptions): Promise<SdpaResult>;
@@ -28,7 +28,10 @@ export interface PageEngine {
 
 let loading: Promise<PageEngine> | null = null;
 
-/** WebGPU where there is a GPU, else the CPU engine. Found once; what is loaded is only what is used. */
+/**
+ * WebGPU if there is a GPU, else the CPU engine. The choice is made once, and only the chosen engine's code
+ * is loaded.
+ */
 export function loadEngine(): Promise<PageEngine> {
   loading ??= find();
   return loading;
@@ -54,7 +57,7 @@ async function gpuEngine(): Promise<PageEngine | RunsOn> {
 }
 
 /**
- * An engine whose tensors are uploaded for a call and downloaded after it: for the small figures of a page.
+ * An engine that uploads tensors for each call and downloads the results, for the small figures of a page.
  */
 function hostCalls<T extends TensorDesc>(engine: Engine<T>, runsOn: RunsOn): PageEngine {
   const download = async <R extends object>(results: R): Promise<Record<string, Tensor>> => {
@@ -67,7 +70,7 @@ function hostCalls<T extends TensorDesc>(engine: Engine<T>, runsOn: RunsOn): Pag
     runsOn,
     async sdpa(q, k, v, options = {}) {
       const inputs = [q, k, v].map(t => engine.upload(t)) as [T, T, T];
-      // Every engine takes host tensors in the options.
+      // Every engine takes host tensors in its options.
       const results = await engine.sdpa(...inputs, options as SdpaOptions<never>);
       const host = await download(results);
       for (const t of inputs) engine.release(t);

@@ -1,5 +1,5 @@
 /**
- * Whether an adapter is a CPU that plays a GPU. Not every such driver says so, so the known names count too.
+ * Whether an adapter is a CPU that emulates a GPU. Not every such driver says so, so known names count, too.
  */
 export function isSoftware({ isFallbackAdapter, architecture, description }: GPUAdapterInfo): boolean {
   return (

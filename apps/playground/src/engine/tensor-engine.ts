@@ -1,7 +1,7 @@
 import type { TensorEngine } from '@tilewise/core/primitive';
 import { isSoftware } from './software-adapter.ts';
 
-/** Which engine is wanted: a GPU where there is one (`auto`), WebGPU on whatever there is, or the CPU. */
+/** The requested engine: a GPU if there is one (`auto`), WebGPU on any adapter, or the CPU. */
 export type EngineChoice = 'auto' | 'webgpu' | 'cpu';
 
 /** Why a GPU was not used. */
@@ -15,19 +15,19 @@ export interface OpenedEngine {
   readonly engine: TensorEngine;
   /** The engine's own description of its hardware. */
   readonly description: string;
-  /** Why it is not a GPU, although one was asked for. */
+  /** Why the engine is not a GPU although one was requested. */
   readonly instead?: Instead;
 }
 
 /**
- * Opens an engine, in a page or in a worker. Where the GPU cannot be had it is the CPU, and `instead` says
- * why.
+ * Opens an engine, in a page or in a worker. If no GPU can be used, the engine is the CPU, and `instead`
+ * gives the reason.
  */
 export async function openTensorEngine(choice: EngineChoice): Promise<OpenedEngine> {
   const gpu = choice === 'cpu' ? undefined : await openGpu(choice);
   if (gpu && 'engine' in gpu) return gpu;
   const { cpuEngine } = await import('@tilewise/core/cpu');
-  // An engine takes back the tensors that it gave, whatever their type.
+  // An engine takes back the tensors that it returned, whatever their type.
   const engine = cpuEngine() as unknown as TensorEngine;
   return { kind: 'cpu', engine, description: engine.description, instead: gpu };
 }

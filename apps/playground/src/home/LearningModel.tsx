@@ -4,13 +4,13 @@ import { createTraining } from '../logic/train/training-run.ts';
 import { useNumbers } from '../text/numbers.ts';
 import { useFirstText } from '../text/TextProvider.tsx';
 
-/** Small, so that it has learnt after a quarter of a minute or so on a CPU. */
+/** Small, so that the model has learnt after about 15 seconds on a CPU. */
 const setup = { engine: 'cpu', text: null, seed: 1, layers: 2, heads: 2, dim: 32, dropout: 0 } as const;
 const steps = 300;
 const width = 180;
 const height = 60;
 
-/** A transformer that begins to learn as soon as the page is there. */
+/** A transformer that starts to learn as soon as the page is there. */
 export function LearningModel() {
   const { model: text } = useFirstText().home;
   const { percent } = useNumbers();
@@ -18,7 +18,7 @@ export function LearningModel() {
   const { state } = useSyncExternalStore(training.subscribe, training.view);
   useEffect(() => {
     const still = window.matchMedia('(prefers-reduced-motion: reduce)').matches;
-    // One step without motion: where the heads look before they have learnt.
+    // Without motion, one step: it shows where the heads look before they have learnt.
     training.run(setup, still ? 1 : steps);
     return () => training.startOver();
   }, [training]);

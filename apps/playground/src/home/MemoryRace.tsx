@@ -7,13 +7,13 @@ import { raceLengths } from './race-lengths.ts';
 const frame = { left: 8, right: 312, top: 18, bottom: 168 };
 const longest = Math.max(...raceLengths);
 
-/** Memory of both ways against n, as they are computed one length after the other in a worker. */
+/** Memory of both methods against n, computed for one length after the other in a worker. */
 export function MemoryRace() {
   const [round, setRound] = useState(0);
   return <Round key={round} onAgain={() => setRound(round + 1)} />;
 }
 
-/** One race, with a worker of its own. */
+/** One race, in its own worker. */
 function Round({ onAgain }: { readonly onAgain: () => void }) {
   const { race: text } = useFirstText().home;
   const { bytes, significant, whole } = useNumbers();

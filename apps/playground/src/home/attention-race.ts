@@ -1,6 +1,6 @@
 import { PhiloxStream } from '@tilewise/philox';
 
-/** Attention of n queries over n keys in one head, computed in two ways, with the memory that each took. */
+/** Attention of n queries over n keys in one head, computed in two ways, with the memory of each. */
 export interface RaceResult {
   readonly n: number;
   /** Bytes allocated besides q, k, v and o. */
@@ -57,7 +57,10 @@ function naive(inputs: Inputs, o: Float32Array, memory: Allocator): void {
   }
 }
 
-/** Tile by tile, with a running maximum, denominator and numerator; of each row only lse is kept. */
+/**
+ * Computes attention tile by tile, with a running maximum, denominator and numerator; only lse is stored for
+ * each row.
+ */
 function streaming(inputs: Inputs, o: Float32Array, memory: Allocator): void {
   const { n, v } = inputs;
   const lse = memory.floats(n);

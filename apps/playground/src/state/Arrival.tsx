@@ -1,12 +1,12 @@
 import { useEffect } from 'react';
 import { usePlace } from './url-state.ts';
 
-/** How long a section may take to appear after its chapter was asked for, in milliseconds. */
+/** How long a section may take to appear after its chapter was requested, in milliseconds. */
 const timeout = 10_000;
 
 /**
- * A chapter begins at its top, or at the section that the address names (`#/backward?section=walk-title`)
- * once it is there. Each chapter has an arrival of its own, by its key.
+ * Scrolls to the top of a chapter, or to the section that the address names (`#/backward?section=walk-title`)
+ * once the section is there. Each chapter has its own instance, by its key.
  */
 export function Arrival(): null {
   const { section } = usePlace().state;

@@ -1,10 +1,10 @@
 import { useSyncExternalStore } from 'react';
 import { usePlace, useUrlState } from './url-state.ts';
 
-/** The program of one exercise as this browser keeps it, and the program that it replaced. */
+/** The program of one exercise as this browser stores it, and the program that it replaced. */
 interface KeptProgram {
   readonly text: string;
-  /** The program before the last one was put in its place by a button or a link; empty if there was none. */
+  /** The program that was there before a button or a link last replaced it; empty if there was none. */
   readonly replaced: string;
 }
 
@@ -17,7 +17,7 @@ function subscribe(listener: () => void): () => void {
   return () => listeners.delete(listener);
 }
 
-/** The stored text of an exercise; null where there is none, or storage is forbidden. */
+/** The stored text of an exercise; null if there is none or storage is forbidden. */
 function stored(exercise: string): string | null {
   try {
     return localStorage.getItem(keyOf(exercise));
@@ -26,7 +26,9 @@ function stored(exercise: string): string | null {
   }
 }
 
-/** Reads stored text; the starter where nothing is stored, or something that this page did not write. */
+/**
+ * Parses stored text; returns the starter if nothing is stored, or something that this page did not write.
+ */
 function parse(text: string | null, starter: string): KeptProgram {
   const nothing = { text: starter, replaced: '' };
   try {
@@ -43,36 +45,38 @@ function write(exercise: string, program: KeptProgram): void {
   try {
     localStorage.setItem(keyOf(exercise), JSON.stringify(program));
   } catch {
-    // A full or forbidden storage: the address still holds the program that is shown.
+    // Storage is full or forbidden; the address still holds the current program.
   }
   for (const listener of listeners) listener();
 }
 
-/** A program in an exercise: what is shown, and what may be done with it. */
+/** A program in an exercise: its text, and the operations on it. */
 export interface ProgramOfExercise {
   readonly program: string;
   /** The program that the exercise begins with; empty for most. */
   readonly starter: string;
-  /** The visitor typed. */
+  /** Takes the text that the visitor typed. */
   edit(text: string): void;
-  /** A button puts another program into the editor; the one that was there can be restored. */
+  /** Puts another program into the editor; the previous one can be restored. */
   replace(text: string): void;
-  /** Brings the replaced program back; null where none was replaced. */
+  /** Restores the replaced program; null if none was replaced. */
   readonly restore: (() => void) | null;
-  /** Shows the kept program of another exercise, or its starter; what was written here stays kept. */
+  /**
+   * Shows the stored program of another exercise, or its starter; the program of this exercise stays stored.
+   */
   open(exercise: string, starter?: string): void;
 }
 
 /**
- * The program of an exercise. The address has it, so that it can be shared; local storage keeps one for each
- * exercise, so that neither another exercise, nor another chapter, nor reloading loses it. A program that
- * comes by a link replaces the kept one at its first edit, and can be restored from then on. The starter is
- * what an exercise begins with, and is not in the address.
+ * The program of an exercise. The address holds it, so that it can be shared; local storage holds one for
+ * each exercise, so that opening another exercise, another chapter or reloading does not lose it. A program
+ * from a link replaces the stored one at its first edit, and the stored one can be restored from then on. The
+ * starter is the program that an exercise begins with, and is not in the address.
  */
 export function useProgram(exercise: string, starter = ''): ProgramOfExercise {
   const { state } = usePlace();
   const [, setWritten] = useUrlState('program', starter);
-  // The address may stay the same while the kept program changes.
+  // The address may stay the same while the stored program changes.
   const kept = parse(
     useSyncExternalStore(subscribe, () => stored(exercise)),
     starter,
@@ -92,13 +96,13 @@ export function useProgram(exercise: string, starter = ''): ProgramOfExercise {
     restore: replaced.trim() === '' ? null : () => put(replaced, program),
     open: (next, nextStarter = '') => {
       const { text } = read(next, nextStarter);
-      // The address has no program where it is the starter.
+      // If the program is the starter, the address has no program.
       setWritten(text === nextStarter ? starter : text);
     },
   };
 }
 
-/** Puts a program into an exercise that is not open; the one that it had can be restored there. */
+/** Puts a program into an exercise that is not open; its previous program can be restored there. */
 export function replaceKeptProgram(exercise: string, text: string): void {
   const before = read(exercise, '');
   write(exercise, {

@@ -1,6 +1,6 @@
 import { useSyncExternalStore } from 'react';
 
-/** The visitor's progress: exercises by their names with the fewest cycles, quizzes with 0. */
+/** The visitor's progress: the fewest cycles of each exercise by its name, and 0 for each quiz. */
 export type Progress = Readonly<Record<string, number>>;
 
 const storageKey = 'tilewise.progress';
@@ -25,7 +25,7 @@ const current = (): Progress => {
   return progress;
 };
 
-/** Notes that something is done; for an exercise the fewest cycles count. */
+/** Records that a task is done; an exercise keeps its fewest cycles. */
 export function noteDone(task: string, cycles = 0): void {
   const before = current()[task];
   if (before !== undefined && before <= cycles) return;
@@ -33,7 +33,7 @@ export function noteDone(task: string, cycles = 0): void {
   try {
     localStorage.setItem(storageKey, JSON.stringify(progress));
   } catch {
-    // Without storage the marks last as long as the page.
+    // Without storage, the marks last as long as the page.
   }
   for (const listener of listeners) listener();
 }

@@ -1,6 +1,6 @@
 import { useUrlState } from './url-state.ts';
 
-/** One of some words in the URL; another word counts as the default. */
+/** One of several words in the URL; any other word counts as the default. */
 export function useUrlChoice<T extends string>(
   name: string,
   choices: readonly T[],
@@ -11,7 +11,7 @@ export function useUrlChoice<T extends string>(
   return [chosen, set];
 }
 
-/** On or off in the URL. */
+/** An on–off choice in the URL. */
 export function useUrlFlag(name: string, initial = false): [boolean, (value: boolean) => void] {
   const [word, set] = useUrlChoice(name, ['on', 'off'], initial ? 'on' : 'off');
   return [word === 'on', value => set(value ? 'on' : 'off')];

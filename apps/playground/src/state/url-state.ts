@@ -7,7 +7,7 @@ export interface Place {
   readonly state: Readonly<Record<string, string>>;
 }
 
-/** Reads `#/chapter?name=value`. The hash, so that a static build works from any path. */
+/** Parses `#/chapter?name=value`. The state is in the hash, so that a static build works from any path. */
 export function parsePlace(hash: string): Place {
   const [path = '', query = ''] = hash.replace(/^#\/?/, '').split('?');
   return { chapter: movedChapters[path] ?? path, state: Object.fromEntries(new URLSearchParams(query)) };
@@ -18,12 +18,12 @@ export function placeHash({ chapter, state }: Place): string {
   return `#/${chapter}${query && `?${query}`}`;
 }
 
-/** The state that the page shows; the address follows it. Null until something has been changed here. */
+/** The state that the page shows; the address follows it. Null until something has changed here. */
 let shown: string | null = null;
 let writing: ReturnType<typeof setTimeout> | undefined;
 const listeners = new Set<() => void>();
 
-/** Browsers refuse an address that changes more than a few times a second. */
+/** Browsers refuse to change the address more than a few times a second. */
 const writeAfter = 250;
 
 const currentHash = (): string => shown ?? window.location.hash;
@@ -43,7 +43,7 @@ function show(hash: string): void {
 }
 
 /**
- * The visitor followed a link, or went back: what was about to be written belongs to the page that was left.
+ * The visitor followed a link or went back: a write that is still pending belongs to the page that was left.
  */
 function followAddress(): void {
   clearTimeout(writing);
@@ -66,8 +66,8 @@ export function usePlace(): Place {
 }
 
 /**
- * One value of the chapter's state, kept in the URL so that what a visitor sees can be shared. The default is
- * not written. Changes replace the history entry: Back leaves the chapter.
+ * One value of the chapter's state, stored in the URL so that what a visitor sees can be shared. The default
+ * is not written. Changes replace the history entry, so that Back leaves the chapter.
  */
 export function useUrlState(name: string, initial: string): [string, (value: string) => void] {
   const { state } = usePlace();
@@ -82,7 +82,7 @@ export function useUrlState(name: string, initial: string): [string, (value: str
   return [state[name] ?? initial, set];
 }
 
-/** A choice of one of a few values, kept in the URL; any other value in the URL counts as the default. */
+/** A choice of one of a few values, stored in the URL; any other value in the URL counts as the default. */
 export function useUrlChoice<T extends string>(
   name: string,
   initial: T,
@@ -92,7 +92,7 @@ export function useUrlChoice<T extends string>(
   return [choices.find(choice => choice === written) ?? initial, set];
 }
 
-/** An integer within bounds, kept in the URL; any other value in the URL counts as the default. */
+/** An integer within bounds, stored in the URL; any other value in the URL counts as the default. */
 export function useUrlNumber(
   name: string,
   initial: number,

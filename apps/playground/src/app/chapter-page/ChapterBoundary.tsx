@@ -1,10 +1,10 @@
 import { Component, type ReactNode } from 'react';
 
-/** The files of a chapter could not be fetched; any other error is one of the chapter itself. */
+/** The files of a chapter could not be fetched. Any other error comes from the chapter itself. */
 export class ChapterLoadError extends Error {}
 
 interface Props {
-  /** The message for a chapter that could not be fetched, and for one that stopped with an error. */
+  /** The messages for a chapter that could not be fetched and for one that stopped with an error. */
   readonly failed: string;
   readonly broke: string;
   readonly again: string;
@@ -12,8 +12,8 @@ interface Props {
 }
 
 /**
- * Shows the reason when a chapter cannot be loaded or throws, and a way to try again. React offers this to
- * classes only.
+ * Shows why a chapter cannot be loaded or has thrown, and a button to try again. React supports this only in
+ * classes.
  */
 export class ChapterBoundary extends Component<Props, { readonly error: unknown }> {
   override state: { readonly error: unknown } = { error: null };

@@ -6,8 +6,8 @@ import { ChapterLoadError } from './ChapterBoundary.tsx';
 import { loadedPage, loadPage } from './loaded-pages.ts';
 
 /**
- * The page of a chapter, once the page and its text are loaded. `React.lazy` would show a page 300 ms late:
- * React keeps what was shown in place of it for so long.
+ * The page of a chapter, once its code and its text are loaded. `React.lazy` would show it 300 ms late,
+ * because React keeps a fallback on the screen for that long.
  */
 export function ChapterPage(props: {
   readonly chapter: Chapter;

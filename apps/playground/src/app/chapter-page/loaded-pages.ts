@@ -5,10 +5,10 @@ import type { Chapter } from '../chapters.ts';
 
 const pages = new Map<string, ComponentType>();
 
-/** The page of a chapter that has been loaded, or null. */
+/** The page of a chapter if it has been loaded, else null. */
 export const loadedPage = ({ id }: Chapter): ComponentType | null => pages.get(id) ?? null;
 
-/** Loads the page of a chapter, and the text that this chapter alone has. */
+/** Loads a chapter's page and the text that only this chapter uses. */
 export async function loadPage(chapter: Chapter, language: Language): Promise<ComponentType> {
   const [{ default: page }] = await Promise.all([chapter.load(), loadChapterText(language, chapter.id)]);
   pages.set(chapter.id, page);

@@ -6,14 +6,14 @@ import { loadKatex } from '../../ui/formulas/Formula.tsx';
 import { chapters } from '../chapters.ts';
 import { loadPage } from './loaded-pages.ts';
 
-/** How long the first words wait for the rest of a chapter, in milliseconds. */
+/** How long the first text may wait for the rest of a chapter, in milliseconds. */
 const timeout = 100;
 
 /**
- * Asks at once for everything that the chapter of an address needs, instead of for one part after the other
- * as they are rendered. Resolves to the text of all chapters once the chapter can be rendered whole, or to
- * null where there is no chapter or parts of it take longer. Parts that cannot be loaded are errors of those
- * who use them.
+ * Requests everything that the chapter of an address needs at once, instead of one part after the other as
+ * they are rendered. Resolves to the text of all chapters once the chapter can be rendered whole, or to null
+ * if there is no chapter or if parts of it take longer. If a part cannot be loaded, its user reports the
+ * error.
  */
 export async function preloadChapter(hash: string): Promise<Text | null> {
   const { chapter: id } = parsePlace(hash);

@@ -2,7 +2,7 @@ import { useProgress } from '../../state/progress.ts';
 import { useFirstText } from '../../text/TextProvider.tsx';
 import { type Chapter, chapterNumber, chapters } from '../chapters.ts';
 
-/** The chapters for some readers, with how much of each the visitor has done. */
+/** The chapters for one kind of reader, with the share of each that the visitor has done. */
 export function Contents({ readers }: { readonly readers: Chapter['readers'] }) {
   const text = useFirstText();
   const progress = useProgress();

@@ -7,8 +7,8 @@ import './home.css';
 import { links } from '../../ui/prose/links.ts';
 
 /**
- * The demonstrations come after the page and its fonts: nobody waits for them to read or to go on, and where
- * they cannot be loaded the page does without.
+ * The demonstrations load after the page and its fonts, so nobody waits for them to read or to go on. If they
+ * cannot be loaded, the page works without them.
  */
 const Opening = lazy<ComponentType>(() =>
   fontsShown()
@@ -24,7 +24,7 @@ const ctx = await createContext(); // or { device } of your own
 const q = ctx.upload(Tensor.zeros([1, 8, 1024, 64])); // (B, H, S, D)
 const { o } = sdpa(ctx, q, q, q, { causal: true });`;
 
-/** The first page: what this is, shown at once; two doors; the chapters; the library. */
+/** The first page: a description that is shown at once, two doors, the chapters, and the library. */
 export function Home() {
   const { home: text } = useFirstText();
   const show = (id: string) => (): void => document.getElementById(id)?.scrollIntoView();

@@ -1,6 +1,6 @@
 const rows = [0, 1, 2];
 
-/** The name of the page, and the way to its beginning. */
+/** The name of the page, which links to the first page. */
 export function Brand() {
   return (
     <a className="brand" href="#/">

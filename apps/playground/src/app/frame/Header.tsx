@@ -5,12 +5,12 @@ import { Brand } from './Brand.tsx';
 import { LanguageSwitch } from './LanguageSwitch.tsx';
 import { ThemeToggle } from './ThemeToggle.tsx';
 
-/** Whether everything that can be done in a chapter has been done. */
+/** Whether all tasks of a chapter are done. */
 export const isDone = ({ tasks }: Chapter, progress: Progress): boolean =>
   tasks.length > 0 && tasks.every(task => progress[task] !== undefined);
 
 /**
- * Moves the bar of chapters to the current one; not by scrollIntoView: from there on Tab would begin at the
+ * Scrolls the bar of chapters to the current one. scrollIntoView would not do: Tab would then start at the
  * link.
  */
 function moveToMiddle(link: HTMLAnchorElement | null): void {
@@ -20,7 +20,7 @@ function moveToMiddle(link: HTMLAnchorElement | null): void {
   bar.scrollLeft += chosen.left + chosen.width / 2 - (place.left + place.width / 2);
 }
 
-/** Name, chapters, language and theme, always in reach. */
+/** Name, chapters, language and theme, always on the screen. */
 export function Header({ current }: { readonly current: string | null }) {
   const text = useFirstText();
   const progress = useProgress();
@@ -40,7 +40,7 @@ export function Header({ current }: { readonly current: string | null }) {
                   title={text.chapters[id].title}
                   aria-current={id === current ? 'page' : undefined}
                   onClick={event => {
-                    // The link has no state: to follow it would lose what the visitor has set here.
+                    // The link has no state: following it would lose what the visitor has set here.
                     if (id !== current || event.ctrlKey || event.metaKey || event.shiftKey) return;
                     event.preventDefault();
                     window.scrollTo(0, 0);

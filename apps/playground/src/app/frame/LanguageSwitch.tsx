@@ -3,7 +3,7 @@ import { useFirstText, useLanguage } from '../../text/TextProvider.tsx';
 
 const codes = Object.keys(languages) as Language[];
 
-/** Chooses the language of the page. Each is offered by its own name. */
+/** Chooses the language of the page. Each language is offered under its own name. */
 export function LanguageSwitch() {
   const text = useFirstText();
   const [language, choose] = useLanguage();

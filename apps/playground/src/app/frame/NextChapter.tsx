@@ -2,7 +2,7 @@ import { useFirstText } from '../../text/TextProvider.tsx';
 import { links } from '../../ui/prose/links.ts';
 import { type Chapter, chapters } from '../chapters.ts';
 
-/** The ways on at the end of a chapter: the documentation on its subject, and the next chapter. */
+/** The links at the end of a chapter: the documentation on its subject, and the next chapter. */
 export function NextChapter({ after }: { readonly after: string }) {
   const text = useFirstText();
   const at = chapters.findIndex(({ id }) => id === after);

@@ -9,7 +9,7 @@ function currentTheme(): Theme {
   return window.matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light';
 }
 
-/** Switches between light and dark; without a choice, the system's is used. */
+/** Switches between light and dark. Until the visitor chooses, the theme is the system's. */
 export function ThemeToggle() {
   const text = useFirstText();
   const [theme, setTheme] = useState(currentTheme);
@@ -19,7 +19,7 @@ export function ThemeToggle() {
     try {
       localStorage.setItem('theme', other);
     } catch {
-      // Without storage the choice lasts as long as the page.
+      // Without storage, the choice lasts until the page is closed.
     }
     setTheme(other);
   };

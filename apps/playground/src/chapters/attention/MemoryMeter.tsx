@@ -10,7 +10,7 @@ const tile = 32;
 const longest = 17;
 const bytesPerNumber = 4;
 
-/** Memory of the scores and probabilities beside that of the running state, in f32, for one head. */
+/** The memory for scores and probabilities beside the memory for the running state, in f32, for one head. */
 export function MemoryMeter() {
   const { attention: text } = useText();
   const { bytes, significant } = useNumbers();

@@ -10,7 +10,7 @@ export function MergeEquations(props: {
 }) {
   const { a, b, merge } = props;
   const { fixed, vector: written } = useNumbers();
-  // A decimal comma is a separator to TeX, unless it stands in braces.
+  // TeX treats a decimal comma as a separator unless it stands in braces.
   const number = (value: number): string =>
     Number.isFinite(value) ? fixed(value, 3).replace(',', '{,}').replace('−', '-') : '-\\infty';
   const list = (values: readonly number[]): string =>

@@ -11,7 +11,7 @@ const left = 64;
 const width = left + slot * x.length;
 const bottom = Math.min(...x) - 0.4;
 const top = Math.max(...x) + 0.6;
-/** Where the bands lie: scores, weights, value vectors. */
+/** The vertical positions of the bands: scores, weights, value vectors. */
 const scores = { y: 8, height: 150 };
 const weights = { y: 182, height: 84 };
 const values = { y: 282, cell: 22 };
@@ -20,8 +20,8 @@ const height = wordsAt + 8;
 const yOf = (score: number): number => scores.y + ((top - score) / (top - bottom)) * scores.height;
 
 /**
- * Scores with the running maximum; below them what each key weighs against that maximum; below those the
- * value vectors.
+ * Scores with the running maximum; below them the weight of each key relative to that maximum; below those
+ * the value vectors.
  */
 export function StreamBands({ step }: { readonly step: StreamStep | null }) {
   const { attention: text } = useText();
@@ -35,7 +35,7 @@ export function StreamBands({ step }: { readonly step: StreamStep | null }) {
     const svg = figure.current?.getBoundingClientRect();
     if (!region || !svg) return;
     const scale = svg.width / width;
-    // On a narrow screen the keys scroll: the current ones stay in the middle.
+    // On a narrow screen the keys scroll, so that the current ones stay in the middle.
     region.scrollLeft = (left + ((first + seen) / 2) * slot) * scale - region.clientWidth / 2;
   }, [first, seen]);
   const weightOf = (score: number, j: number): number => (m === null || j >= seen ? 0 : Math.exp(score - m));

@@ -21,7 +21,7 @@ const { x, v } = example;
 export function StreamFigure(props: {
   readonly tile: number;
   readonly onTile: (tile: number) => void;
-  /** The text beside the figure, before the running state and after. */
+  /** The text beside the figure, before and after the running state. */
   readonly before: ReactNode;
   readonly after: ReactNode;
 }) {
@@ -84,7 +84,7 @@ export function StreamFigure(props: {
               max={x.length}
               onChange={next => {
                 onTile(next);
-                // As many keys as before, or the rest of a tile more.
+                // As many keys as before, plus what completes a tile.
                 playback.seek(Math.ceil(seen / next));
               }}
             />

@@ -4,8 +4,8 @@ import { scoresOf, sentence, words } from '../../logic/streaming/sentence.ts';
 const query = words.length - 1;
 
 /**
- * Scores of one query and the value vectors of its keys, from the sentence of the chapter before. The maximum
- * rises three times on the way, so that rescaling is seen.
+ * Scores of one query and the value vectors of its keys, from the sentence of the previous chapter. The
+ * maximum rises three times on the way, so that the reader sees rescaling.
  */
 export const example = { x: scoresOf(query), v: sentence.v, words, query: words[query] ?? '' } as const;
 

@@ -12,7 +12,7 @@ const stacked = (tex: string): string =>
     .map(equation => `& ${equation}`)
     .join(' \\\\ ')} \\end{aligned}`;
 
-/** The derivation, one step at a time; what has been read stays. */
+/** The derivation, one step at a time; earlier steps stay on the page. */
 export function Derivation() {
   const text = useChapterText('backward');
   const [at, setAt] = useUrlNumber('step', 1, { min: 1, max: derivation.length });

@@ -13,7 +13,7 @@ const cell = 30;
 /** S, dP, dV, dK and dQ. */
 const products = 5;
 
-/** How often K and V are loaded by a row-wise walk, with D = rowsum(dO ∘ O) beforehand and without. */
+/** How often a row-wise walk loads K and V, with D = rowsum(dO ∘ O) computed beforehand and without. */
 export function KnownD() {
   const text = useChapterText('backward');
   const { fixed } = useNumbers();

@@ -40,7 +40,7 @@ const start: Tokens = {
   ],
 };
 
-/** The matrices as they are laid out: forward, backward, gradients. */
+/** The matrices in the order of the page: forward, backward, gradients. */
 const layout: readonly (readonly MatrixName[])[] = [
   ['Q', 'K', 'V', 'dO'],
   ['S', 'P', 'O'],
@@ -60,7 +60,9 @@ function readElement(text: string): Element {
 const idOf = ({ matrix, i, j }: Element): string => `element-${matrix}${i}${j}`;
 const same = (a: Element, b: Element): boolean => idOf(a) === idOf(b);
 
-/** The element that is pointed at, the numbers that the visitor has moved, and how to change both. */
+/**
+ * The element that the visitor points at, the numbers that the visitor has changed, and how to change both.
+ */
 function useLiveNumbers() {
   const [written, write] = useUrlState('element', 'dS12');
   const [tenths, setTenths] = useUrlNumber('moved', 0, { min: -30, max: 30 });
@@ -73,7 +75,9 @@ function useLiveNumbers() {
   return { chosen, choose, input, i, c, tokens, numbers, tenths, setTenths };
 }
 
-/** All matrices of attention and its backward pass for four words, in numbers that the visitor moves. */
+/**
+ * All matrices of attention and its backward pass for four words, with numbers that the visitor can change.
+ */
 export function LiveNumbers() {
   const text = useChapterText('backward');
   const { fixed } = useNumbers();
@@ -116,7 +120,7 @@ export function LiveNumbers() {
                 <caption>{name}</caption>
                 <tbody>
                   {matrices[name].map((values, r) => (
-                    // A row is its word.
+                    // A row stands for a word.
                     <tr key={words[r]}>
                       {values.map((value, s) => {
                         const element = { matrix: name, i: r, j: s };
@@ -152,7 +156,7 @@ export function LiveNumbers() {
   );
 }
 
-/** The gradient beside a finite difference that the visitor chooses, and D in both ways. */
+/** The gradient beside a finite difference that the visitor chooses, and D computed in both ways. */
 export function GradientCheck() {
   const text = useChapterText('backward');
   const { fixed, short } = useNumbers();

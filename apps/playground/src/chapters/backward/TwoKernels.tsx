@@ -13,7 +13,7 @@ const gap = 8;
 const kernels: readonly BackwardKernel[] = ['dkdv', 'dq'];
 const tiles = Array.from({ length: n }, (_, k) => k);
 
-/** The kernels that the library runs: all workgroups side by side, each finishing what it holds. */
+/** The kernels that the library runs: all workgroups side by side, each finishing the tile that it owns. */
 export function TwoKernels() {
   const text = useChapterText('backward');
   const [mask, setMask] = useUrlChoice('mask', 'none', ['none', 'causal']);

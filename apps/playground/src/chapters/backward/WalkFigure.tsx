@@ -11,7 +11,7 @@ const gradients: readonly Gradient[] = ['dQ', 'dK', 'dV'];
 const walks: readonly Walk[] = ['rows', 'columns'];
 const rows = Array.from({ length: n }, (_, r) => r);
 
-/** dS walked by rows or by columns, and how far that brings each gradient. */
+/** dS walked by rows or by columns, and how much of each gradient is done at each step. */
 export function WalkFigure() {
   const text = useChapterText('backward');
   const [walk, setWalk] = useUrlChoice<Walk>('walk', 'rows', walks);

@@ -1,6 +1,6 @@
 import type { ChapterTexts } from '../../text/text.ts';
 
-/** Steps of the derivation; what is said about each is in the catalogue. */
+/** The steps of the derivation; their explanations are in the catalogue. */
 export type DerivationStepId = keyof ChapterTexts['backward']['steps'];
 
 /** One step of the backward pass: the rule, and the same in indices, line by line. */

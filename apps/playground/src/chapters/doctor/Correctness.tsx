@@ -6,10 +6,10 @@ import { Section } from '../../ui/prose/Section.tsx';
 
 type Check = DeviceReport['diagnosis']['checks'][number];
 
-/** The place of an error between 10⁻⁹ and 10⁻¹, as a share of that span. */
+/** The position of an error between 10⁻⁹ and 10⁻¹, as a share of that span. */
 const place = (error: number): number => Math.min(1, Math.max(0, (Math.log10(error) + 9) / 8));
 
-/** Every check against the float64 reference, its error drawn beside what is allowed. */
+/** Every check against the float64 reference, with its error drawn beside the allowed error. */
 export function Correctness({ checks }: { readonly checks: readonly Check[] }) {
   const text = useChapterText('doctor');
   const numbers = useNumbers();

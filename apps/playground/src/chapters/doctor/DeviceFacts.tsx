@@ -4,7 +4,7 @@ import { useChapterText } from '../../text/useChapterText.ts';
 import { ScrollRegion } from '../../ui/figures/ScrollRegion.tsx';
 import { Section } from '../../ui/prose/Section.tsx';
 
-/** Features and limits of the device, and what it can run because of them. */
+/** Features and limits of the device, and which variants they let it run. */
 export function DeviceFacts({ diagnosis }: { readonly diagnosis: DeviceReport['diagnosis'] }) {
   const text = useChapterText('doctor');
   const { significant, bytes } = useNumbers();

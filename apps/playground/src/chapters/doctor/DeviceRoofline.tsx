@@ -14,7 +14,7 @@ import { Section } from '../../ui/prose/Section.tsx';
 import { implementationColors } from './speed/implementation-colors.ts';
 import { type SpeedUnit, speedUnit } from './speed/speed-unit.ts';
 
-/** The roofline of the device by its own measured peaks, with the measurements of attention below it. */
+/** The roofline from the device's own measured peaks, with the measurements of attention below it. */
 export function DeviceRoofline({ report }: { readonly report: DeviceReport }) {
   const roofline = useMemo(() => rooflineOf(report), [report]);
   return roofline && <Drawn roofline={roofline} head={report.attention?.settings.D ?? 0} />;

@@ -18,7 +18,8 @@ import { type Examination, useExamination } from './useExamination.ts';
 import { Verdict } from './Verdict.tsx';
 
 /**
- * The visitor's device: whether attention is right on it, what it can do, how fast it is, and as a report.
+ * The visitor's device: whether attention is right on it, what the device offers, how fast attention is, and
+ * a report of all this.
  */
 export default function DoctorChapter() {
   const text = useChapterText('doctor');

@@ -3,7 +3,7 @@ import { useLanguage } from '../../text/TextProvider.tsx';
 import { useChapterText } from '../../text/useChapterText.ts';
 import { Stats } from '../../ui/figures/Stats.tsx';
 
-/** The outcome in a sentence, and the machine. */
+/** The outcome in one sentence, and the name of the machine. */
 export function Verdict({ report }: { readonly report: DeviceReport }) {
   const text = useChapterText('doctor');
   const [language] = useLanguage();

@@ -11,7 +11,7 @@ export interface Examination {
   readonly report: DeviceReport | null;
   /** The current stage, and how much of it is done. */
   readonly progress: Extract<WorkerEvent, { readonly kind: 'progress' }> | null;
-  /** The message of the error that ended it. */
+  /** The message of the error that ended the examination. */
   readonly failed: string | null;
 }
 

@@ -24,7 +24,7 @@ const size = 64;
 const shape = { H: 1, Sq: size, Skv: size } as const;
 const schemes: readonly DropoutSchemeName[] = ['torch-efficient', 'flash-attention-2', 'onednn'];
 
-/** A mask that is never stored, and where each bit of it comes from. */
+/** A mask that is never stored, and the origin of each of its bits. */
 export default function DropoutChapter() {
   const words = useChapterText('dropout');
   const { fixed, percent, whole } = useNumbers();
@@ -172,7 +172,7 @@ export default function DropoutChapter() {
   );
 }
 
-/** The number that a visitor typed, or null when it is no unsigned 64-bit integer. */
+/** The number that a visitor typed, or null if it is not an unsigned 64-bit integer. */
 function unsigned(text: string): bigint | null {
   if (!/^\s*\d{1,20}\s*$/.test(text)) return null;
   const value = BigInt(text.trim());

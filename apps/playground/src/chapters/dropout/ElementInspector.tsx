@@ -6,7 +6,7 @@ import { ScrollRegion } from '../../ui/figures/ScrollRegion.tsx';
 const hex = (word: number): string => word.toString(16).padStart(8, '0');
 const bits = 128;
 
-/** How one element's decision comes about: address, key, rounds, comparison. */
+/** How one element is decided: address, key, rounds, comparison. */
 export function ElementInspector({ trace }: { readonly trace: ElementTrace }) {
   const text = useChapterText('dropout');
   const { percent, whole } = useNumbers();
@@ -14,7 +14,7 @@ export function ElementInspector({ trace }: { readonly trace: ElementTrace }) {
   const rule = `${whole(drawn)} ${comparison} ${whole(threshold)}`;
   const range = byte === null ? 2 ** 32 : 256;
   const [share, edge] = [drawn / range, threshold / range];
-  // Words are kept from the threshold on, bytes below it.
+  // A word is kept if it is at least the threshold, a byte if it is below it.
   const [keepAt, keepWidth] = byte === null ? [edge, 1 - edge] : [0, edge];
   const [dropAt, dropWidth] = byte === null ? [0, edge] : [edge, 1 - edge];
   return (

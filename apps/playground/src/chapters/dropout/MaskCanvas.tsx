@@ -1,7 +1,7 @@
 import { useEffect, useRef } from 'react';
 import { keyStep, pointedAt } from '../../ui/controls/grid-keys.ts';
 
-/** A dropout mask as a picture; a press or the arrow keys choose an element. */
+/** A dropout mask as a picture; clicking or the arrow keys choose an element. */
 export function MaskCanvas(props: {
   readonly label: string;
   readonly mask: Uint8Array;
@@ -36,7 +36,7 @@ export function MaskCanvas(props: {
         onChoose(...to);
       }}
       onClick={event => {
-        // A press by the keyboard has no place.
+        // A click by the keyboard has no position.
         if (event.detail > 0) onChoose(...pointedAt(event, [rows, columns]));
       }}
     >

@@ -5,7 +5,7 @@ import { pointedAt } from '../../ui/controls/grid-keys.ts';
 const span = 16;
 const cell = 20;
 
-/** The elements around one, enlarged; those that are decided by the same Philox block are outlined. */
+/** The elements around the chosen one, enlarged; those that the same Philox block decides are outlined. */
 export function Neighbourhood(props: {
   readonly element: TracedElement;
   readonly mask: Uint8Array;

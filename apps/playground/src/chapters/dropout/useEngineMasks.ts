@@ -3,13 +3,16 @@ import { useEffect, useState } from 'react';
 import { loadEngine, type RunsOn } from '../../engine/engine.ts';
 import { type DrawnMask, engineMask } from '../../logic/dropout-trace/engine-mask.ts';
 
-/** The masks that the page's engine has drawn, and what it is. */
+/** The masks that the page's engine has drawn, and which engine that is. */
 export interface EngineMasks {
   readonly runsOn: RunsOn;
   readonly masks: Readonly<Record<DropoutSchemeName, Uint8Array>>;
 }
 
-/** Draws masks on the engine of the page; null while that is under way, a message if it failed. */
+/**
+ * Draws masks on the engine of the page. Returns null while the engine draws, and a message if drawing
+ * failed.
+ */
 export function useEngineMasks(drawn: Omit<DrawnMask, 'scheme'>): EngineMasks | string | null {
   const [result, setResult] = useState<EngineMasks | string | null>(null);
   const { p, seed, offset, size } = drawn;
@@ -29,7 +32,7 @@ export function useEngineMasks(drawn: Omit<DrawnMask, 'scheme'>): EngineMasks | 
         },
       };
     };
-    // A slider passes many values on its way: only where it rests is drawn.
+    // A slider passes many values on its way: only the value that it rests on is drawn.
     const timer = setTimeout(() => {
       draw()
         .catch((error: unknown) => (error instanceof Error ? error.message : String(error)))

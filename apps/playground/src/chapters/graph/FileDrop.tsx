@@ -8,7 +8,7 @@ import { saveFile } from '../../ui/controls/save-file.ts';
 import { Rich } from '../../ui/prose/Rich.tsx';
 
 /**
- * Takes a graph in oneDNN's format, dropped anywhere on the page or chosen, and saves the one that is shown.
+ * Takes a graph in oneDNN's format, dropped anywhere on the page or chosen, and saves the graph on the page.
  */
 export function FileDrop(props: {
   readonly source: GraphSource;
@@ -22,7 +22,8 @@ export function FileDrop(props: {
     onFile({ kind: 'file', name: file.name, text: await file.text() });
   const latest = useRef(take);
   latest.current = take;
-  // The whole page takes files: a browser opens one that is dropped beside the strip, and the page is gone.
+  // The whole page takes files: a browser would open a file that is dropped beside the strip, and leave the
+  // page.
   useEffect(() => {
     const hasFiles = ({ dataTransfer }: DragEvent): boolean => dataTransfer?.types.includes('Files') ?? false;
     const onDragOver = (event: DragEvent): void => {
@@ -50,7 +51,7 @@ export function FileDrop(props: {
     saveFile('graph.json', formatJson(graph), 'application/json');
   };
   return (
-    // Dropping is one way; the button beside it is another, for the keyboard too.
+    // Dropping a file is one way; the button beside it is another, which the keyboard can use, too.
     <fieldset className="graph-drop" data-over={over}>
       <legend className="visually-hidden">{text.file}</legend>
       {source.kind === 'file' ? (

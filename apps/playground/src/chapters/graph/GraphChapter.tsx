@@ -135,8 +135,8 @@ function GraphInPartitions(props: OpenedGraph & { readonly policy: 'fusion' | 'd
 }
 
 /**
- * The summary of a graph that is too large to be drawn whole: its partitions by kind, each a place to look
- * at. A single operation counts by its own kind.
+ * The summary of a graph that is too large to be drawn whole: its partitions by kind, each a link to the next
+ * partition of that kind. A single operation counts under its own kind.
  */
 function LargeGraph(props: {
   readonly graph: Graph;

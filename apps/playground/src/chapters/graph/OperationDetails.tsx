@@ -84,7 +84,7 @@ export function OperationDetails(props: {
   );
 }
 
-/** `1 × 4 × 64`; a question mark where an extent is open. */
+/** Writes a shape as `1 × 4 × 64`, with a question mark for an unknown extent. */
 export function shapeText(shape: readonly number[] | null): string {
   if (shape === null) return '?';
   return shape.length === 0 ? '[]' : shape.map(n => (n < 0 ? '?' : n)).join(' × ');

@@ -12,7 +12,7 @@ import { SectionTitle } from '../../ui/prose/SectionTitle.tsx';
 import { shapeText } from './OperationDetails.tsx';
 import { useGraphRun } from './useGraphRun.ts';
 
-/** Runs the graph, by its partitions and by single operations, and shows what came out. */
+/** Runs the graph, by its partitions and by single operations, and shows the results. */
 export function RunPanel({ source }: { readonly source: GraphSource }) {
   const { engine: engines } = useText();
   const text = useChapterText('graph').run;

@@ -6,7 +6,7 @@ import type { RunAnswer, RunRequest } from '../../logic/graph/run-worker.ts';
 /** The outcome of a run. */
 export type GraphRunState = { readonly kind: 'idle' } | { readonly kind: 'running' } | RunAnswer;
 
-/** Runs a graph in a worker, so that the page stays alive; another graph ends the run. */
+/** Runs a graph in a worker, so that the page stays responsive; another graph ends the run. */
 export function useGraphRun(source: GraphSource): {
   readonly state: GraphRunState;
   readonly start: (engine: EngineChoice) => void;

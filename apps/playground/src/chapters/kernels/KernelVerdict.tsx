@@ -8,7 +8,7 @@ import { useChapterText } from '../../text/useChapterText.ts';
 import { Rich } from '../../ui/prose/Rich.tsx';
 import type { KernelRun } from './useJudge.ts';
 
-/** Everything that there is to say of a run. */
+/** The full report on a run. */
 export function KernelVerdict({
   run,
   changed,
@@ -121,10 +121,10 @@ function Right({ judgement }: { readonly judgement: Extract<Judgement, { kind: '
   );
 }
 
-/** Times this close to each other count as the same. */
+/** Times whose ratio is below this count as equal. */
 const level = 1.15;
 
-/** A time against the best known one, in words. */
+/** Compares a time with the best known one, in words. */
 function compared(
   { own, best }: Times,
   words: ChapterTexts['kernels']['race'],
@@ -134,7 +134,7 @@ function compared(
   return own < best * level ? words.level : words.behind(significant(own / best, 2));
 }
 
-/** The times as bars, the longest over the whole width. */
+/** The times as bars; the longest takes the whole width. */
 function Race({ times }: { readonly times: Times }) {
   const text = useChapterText('kernels');
   const { significant } = useNumbers();

@@ -4,7 +4,7 @@ import type { Judgement, Stage } from '../../logic/kernels/judge.ts';
 import { type Puzzle, taskOf } from '../../logic/kernels/puzzles/puzzles.ts';
 import { noteDone } from '../../state/progress.ts';
 
-/** A run of a program: on its way, or judged. */
+/** A run of a program: in progress, or judged. */
 export type KernelRun =
   | { readonly program: string; readonly stage: Stage }
   | { readonly program: string; readonly judgement: Judgement };

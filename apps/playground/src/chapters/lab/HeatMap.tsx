@@ -4,8 +4,8 @@ import { useText } from '../../text/TextProvider.tsx';
 import { keyStep, pointedAt } from '../../ui/controls/grid-keys.ts';
 
 /**
- * Red, green and blue of positive, negative and hidden numbers; how large a number is, is its opacity over
- * the page. The exponent lets small weights be told from none.
+ * Red, green and blue for positive, negative and hidden numbers. The opacity shows how large a number is. The
+ * exponent makes small weights differ visibly from none.
  */
 const positive = [58, 136, 246] as const;
 const negative = [236, 120, 40] as const;
@@ -19,7 +19,7 @@ export function HeatMap(props: {
   readonly symbol: string;
   readonly values: Float32Array;
   readonly S: number;
-  /** Rows and columns of the tiles that a block mask speaks of; none are drawn without. */
+  /** Rows and columns of the block mask's tiles; without this, no tiles are drawn. */
   readonly tile?: number | undefined;
   readonly at: readonly [i: number, j: number];
   readonly onChoose: (i: number, j: number) => void;

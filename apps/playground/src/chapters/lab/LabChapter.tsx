@@ -16,14 +16,14 @@ import { SectionTitle } from '../../ui/prose/SectionTitle.tsx';
 
 const ids = labMasks.map(({ id }) => id);
 const none = { min: 0, max: 0, initial: 0 } as const;
-/** The maps, and the symbols of what they show. */
+/** The maps, and the symbols of the quantities that they show. */
 const kinds = [
   ['scores', 'S'],
   ['probabilities', 'P'],
   ['gradients', 'dS'],
 ] as const;
 
-/** A computed result, for how many queries and keys, and the engine that computed it. */
+/** A computed result, its number of queries and keys, and the engine that computed it. */
 interface Result {
   readonly maps: HeatMaps;
   readonly S: number;
@@ -47,7 +47,7 @@ export default function LabChapter() {
   useEffect(() => {
     let current = true;
     if (!mask) return;
-    // A slider passes many values on its way: only where it rests is computed.
+    // A slider passes many values on its way: only the value that it rests on is computed.
     const timer = setTimeout(() => {
       loadEngine()
         .then(async engine => ({

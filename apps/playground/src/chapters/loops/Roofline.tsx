@@ -34,9 +34,9 @@ function intensityOf(schedule: Schedule, tile: number): number {
   return flops(n, tile, headSize) / bytes;
 }
 
-/** The speed that a device can reach at each arithmetic intensity, and the places of the schedules. */
+/** The speed that a device can reach at each arithmetic intensity, and the position of each schedule. */
 export function Roofline(props: {
-  /** The text beside the figure, before the controls and after. */
+  /** The text beside the figure, before and after the controls. */
   readonly before: ReactNode;
   readonly after: ReactNode;
 }) {
@@ -68,7 +68,7 @@ export function Roofline(props: {
         marginTop: 28,
         x: {
           type: 'log' as const,
-          // In base 10, d3 leaves out the labels of ticks such as 4 and 64.
+          // In base 10, d3 omits the labels of ticks such as 4 and 64.
           base: 2,
           domain: [left, right],
           label: text.flopPerByte,

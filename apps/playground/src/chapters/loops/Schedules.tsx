@@ -10,7 +10,7 @@ import { VisitGrid } from './VisitGrid.tsx';
 
 const orders: readonly LoopOrder[] = ['inner-product', 'outer-product'];
 
-/** Both loop orders side by side, visit by visit, with what each has moved. */
+/** Both loop orders side by side, visit by visit, with the tiles that each has moved. */
 export function Schedules() {
   const { loops: text } = useText();
   const [n, setN] = useUrlNumber('tiles', 8, { min: 2, max: 12 });

@@ -8,9 +8,9 @@ const gap = 8;
 const head = 22;
 
 /**
- * Pairs of tiles as a grid: those that have met are filled, the current one is lit. Around it the tiles in
- * slow memory: K and V above, Q on the left, O on the right; what the current visit loads or stores is lit
- * there.
+ * Pairs of tiles as a grid: visited pairs are filled, the current pair is lit. Around the grid are the tiles
+ * in slow memory: K and V above, Q on the left, O on the right. The tiles that the current visit loads or
+ * stores are lit.
  */
 export function VisitGrid(props: {
   readonly n: number;

@@ -5,7 +5,7 @@ import { ScrollRegion } from '../../ui/figures/ScrollRegion.tsx';
 
 const wirings: readonly Wiring[] = ['fixed', 'any'];
 
-/** The fewest cycles for the whole product, by registers and by what feeds the multiplier. */
+/** The fewest cycles for the whole product, by number of registers and wiring of the multiplier. */
 export function FewestCycles() {
   const { machine, bench } = useText();
   return (

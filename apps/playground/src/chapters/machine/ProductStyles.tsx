@@ -7,7 +7,7 @@ import { ScrollRegion } from '../../ui/figures/ScrollRegion.tsx';
 
 const styles = ['inner-product', 'outer-product'] as const;
 
-/** The two ways to multiply, counted by running both programs. */
+/** The two ways to multiply, with counts from running both programs. */
 export function ProductStyles() {
   const { machine: text, bench } = useText();
   const columns = styles.flatMap(id => {

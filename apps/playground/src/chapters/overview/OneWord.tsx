@@ -15,10 +15,10 @@ const weightsOf = (i: number): number[] => {
 const shade = (p = 0): string =>
   `color-mix(in oklab, var(--read) ${Math.round(70 * Math.sqrt(p))}%, var(--surface))`;
 const all = places.map(({ j }) => weightsOf(j));
-/** Every weight, with its place in the square. */
+/** Every weight, with its row and column. */
 const pairs = all.flatMap((row, a) => Array.from(row, (p, b) => ({ a, b, p })));
 
-/** The word that asks, which the address keeps. */
+/** The word that asks; the address stores it. */
 const useWord = (): [number, (i: number) => void] =>
   useUrlNumber('word', words.length - 1, { min: 0, max: words.length - 1 });
 

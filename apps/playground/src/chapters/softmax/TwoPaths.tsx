@@ -10,12 +10,12 @@ import { ScrollRegion } from '../../ui/figures/ScrollRegion.tsx';
 
 const forms: readonly FactorForm[] = ['difference', 'quotient'];
 
-/** Both ways to the sum of exponents, number by number, with the factor in either form. */
+/** Both ways to the sum of exponentials, number by number, with the factor in either form. */
 export function TwoPaths(props: {
   readonly x: readonly number[];
   readonly shift: number;
   readonly onShift: (shift: number) => void;
-  /** The text before the controls, and the text after. */
+  /** The texts before and after the controls. */
   readonly intro: ReactNode;
   readonly children: ReactNode;
 }) {

@@ -7,7 +7,7 @@ import { useChapterText } from '../../text/useChapterText.ts';
 import { Slider } from '../../ui/controls/Slider.tsx';
 import { SectionTitle } from '../../ui/prose/SectionTitle.tsx';
 
-/** Lets the model go on with a text. */
+/** Lets the model continue a text. */
 export function AskPanel(props: {
   readonly state: TrainingState;
   readonly recall: boolean;
@@ -17,7 +17,7 @@ export function AskPanel(props: {
   const text = useChapterText('train');
   const numbers = useNumbers();
   const probe = state.ready?.probe ?? [];
-  // Of recall the pairs, and the first letter that comes again.
+  // In the recall task, the prompt is the pairs and the first letter that is repeated.
   const usual = probe.slice(0, probe.length / 2 + 1).join('');
   const [written, setPrompt] = useUrlState('prompt', '');
   const [tenths, setTenths] = useUrlNumber('temperature', recall ? 0 : 8, { min: 0, max: 15 });
@@ -72,7 +72,7 @@ export function AskPanel(props: {
   );
 }
 
-/** In recall: what followed the last character when it was there before. */
+/** In the recall task: the character that followed the last character at its earlier occurrence. */
 function answerOf(prompt: string): string | undefined {
   const at = prompt.indexOf(prompt.at(-1) ?? '');
   return at < prompt.length - 1 ? prompt[at + 1] : undefined;

@@ -1,6 +1,6 @@
 import type { LayerMaps } from '../../logic/train/training.ts';
 
-/** The distributions of a head, rows being queries; a button that chooses the head. */
+/** The attention of one head, with a row for each query; a button chooses the head. */
 export function AttentionMap(props: {
   readonly title: string;
   readonly layer: LayerMaps;

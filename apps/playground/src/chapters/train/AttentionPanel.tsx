@@ -8,7 +8,7 @@ import { Formula } from '../../ui/formulas/Formula.tsx';
 import { SectionTitle } from '../../ui/prose/SectionTitle.tsx';
 import { AttentionMap } from './AttentionMap.tsx';
 
-/** The tokens that each head looks at, at any moment of the run, and for one token spelled out. */
+/** The tokens that each head looks at, at any moment of the run, with the numbers for one chosen token. */
 export function AttentionPanel(props: {
   readonly moments: readonly AttentionMoment[];
   readonly probe: readonly string[];
@@ -16,10 +16,10 @@ export function AttentionPanel(props: {
   const { moments, probe } = props;
   const text = useChapterText('train');
   const numbers = useNumbers();
-  // Null follows the run.
+  // Null means that the panel follows the run.
   const [held, setHeld] = useState<number | null>(null);
   const [chosen, setChosen] = useUrlNumber('head', 0, { min: 0, max: 63 });
-  // Of recall the first letter that comes again.
+  // In the recall task, the first choice is the first letter that is repeated.
   const [query, setQuery] = useUrlNumber('query', probe.length >> 1, { min: 0, max: probe.length - 1 });
   const last = moments.length - 1;
   const at = Math.min(held ?? last, last);
@@ -95,8 +95,8 @@ export function AttentionPanel(props: {
   );
 }
 
-/** Small weights can still be told apart, and text stays readable on the largest. */
+/** The exponent keeps small weights visible, and the text readable on the largest. */
 const mixed = (p = 0): number => Math.round(45 * Math.sqrt(p));
 
-/** A character that can be seen. */
+/** Replaces an invisible character by one that can be seen. */
 const shown = (character = ''): string => ({ ' ': '␣', '\n': '⏎' })[character] ?? character;

@@ -2,7 +2,7 @@ import { useCallback } from 'react';
 import type { Plot } from '../../ui/figures/Chart.tsx';
 import { ChartFigure } from '../../ui/figures/ChartFigure.tsx';
 
-/** A curve over steps, those of runs before it, and points on held-out sequences. */
+/** A curve over steps, the curves of earlier runs, and points for held-out sequences. */
 export function CurveChart(props: {
   readonly title: string;
   readonly steps: string;

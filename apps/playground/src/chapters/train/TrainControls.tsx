@@ -16,7 +16,7 @@ export interface TrainOptions {
   readonly controls: ReactNode;
 }
 
-/** The options of a run with their controls; all but a text of one's own are in the URL. */
+/** The options of a run, with their controls; all but the visitor's own text are in the URL. */
 export function useTrainOptions(): TrainOptions {
   const catalogue = useText();
   const { percent } = useNumbers();

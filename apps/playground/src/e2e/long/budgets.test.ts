@@ -12,7 +12,7 @@ afterAll(() => site?.close());
 
 type Page = Site['page'];
 
-/** Opens a place in a context of its own, with an empty cache. */
+/** Opens a place in its own browser context, with an empty cache. */
 async function fresh<T>(visit: (page: Page, go: (place: string) => Promise<void>) => Promise<T>): Promise<T> {
   const context = await site.browser.newContext({ locale: 'en', serviceWorkers: 'block' });
   const page = await context.newPage();
@@ -25,7 +25,7 @@ async function fresh<T>(visit: (page: Page, go: (place: string) => Promise<void>
   }
 }
 
-/** Bytes as a server sends them: texts gzipped, fonts and pictures as they are. */
+/** Bytes as a server sends them: text gzipped, fonts and pictures unchanged. */
 async function sentBytes(urls: Iterable<string>): Promise<number> {
   const sizes = [...urls].map(async url => {
     const body = new Uint8Array(await (await fetch(url)).arrayBuffer());
@@ -34,7 +34,7 @@ async function sentBytes(urls: Iterable<string>): Promise<number> {
   return (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0);
 }
 
-/** The addresses that a page has asked for so far. */
+/** The addresses that a page has requested so far. */
 function listen(page: Page): Set<string> {
   const asked = new Set<string>();
   page.on('request', request => {
@@ -47,7 +47,7 @@ describe('the first page', () => {
   it('is interactive from at most 90 KB, and asks nobody else for anything', async () => {
     const bytes = await fresh(async (page, go) => {
       const asked = listen(page);
-      // The demonstrations come after it: what they take is not waited for.
+      // The demonstrations load after the page, so the start does not wait for them.
       await page.route(/Opening-|race-worker|train-worker/, route => route.abort());
       await go('#/');
       await page.getByRole('link', { name: /Multiply two matrices/ }).waitFor();
@@ -88,8 +88,8 @@ describe.each(chapters)('the chapter $id', ({ id }) => {
 });
 
 /**
- * The start that takes the least time of three: other work on the machine can only add to it. What the
- * visitor does first does not wait for the editor proper, the demonstrations, or workers.
+ * The shortest of three starts, because other work on the machine can only lengthen them. The visitor's first
+ * actions do not wait for the editor proper, the demonstrations, or workers.
  */
 async function leastCost(place: string, ready: string): Promise<StartCost> {
   const later = /CodeEditor|Opening|worker|training-run/;
@@ -105,7 +105,7 @@ async function leastCost(place: string, ready: string): Promise<StartCost> {
   return least;
 }
 
-/** Holds when the text is there, each formula is set, and the fonts of both are loaded. */
+/** Holds when the text is there, each formula is typeset, and the fonts of both are loaded. */
 const chapterShown = `document.querySelector('main h2')
   && !document.querySelector(':is(.formula, .formula-block):not(:has(.katex))')
   && document.fonts.status === 'loaded'`;

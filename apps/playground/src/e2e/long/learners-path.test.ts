@@ -19,14 +19,14 @@ const programs = new Map<string, string>(
   [...matrixProblems, ...softmaxProblems, ...attentionProblems].map(({ id, solution }) => [id, solution]),
 );
 
-/** Tasks of a chapter, by what they are. */
+/** The tasks of a chapter, by kind. */
 const exercisesOf = ({ tasks }: Chapter): string[] => tasks.filter(task => !task.startsWith('quiz.'));
 const quizzesOf = ({ tasks }: Chapter): QuizId[] =>
   tasks.flatMap(task => (task.startsWith('quiz.') ? [task.slice('quiz.'.length) as QuizId] : []));
 
 const screen = (): Site['page'] => site.page;
 
-/** Goes on with Tab until the focused element fits. */
+/** Presses Tab until the focused element matches. */
 async function tabTo(selector: string): Promise<void> {
   const there = `document.activeElement?.matches(${JSON.stringify(selector)}) ?? false`;
   for (let pressed = 0; pressed < 400; pressed++) {
@@ -36,7 +36,7 @@ async function tabTo(selector: string): Promise<void> {
   throw new Error(`Tab does not lead to ${selector}.`);
 }
 
-/** Types a program: the editor indents nothing by itself, and its completions do not take Enter. */
+/** Types a program. The editor must not indent by itself, and its completions must not consume Enter. */
 async function type(program: string): Promise<void> {
   for (const line of program.split('\n')) {
     await screen().keyboard.insertText(line.trim());
@@ -47,10 +47,7 @@ async function type(program: string): Promise<void> {
 
 const verdict = (): ReturnType<Site['page']['locator']> => screen().locator('.workbench .solved');
 
-/**
- * Kernels that miss the lesson, by their puzzle's task: a text of the solution, and what stands there
- * instead.
- */
+/** Kernels that miss the lesson, by their puzzle's task: a text of the solution and what replaces it. */
 const wrongKernels: Readonly<Record<string, readonly [from: string, to: string]>> = {
   'kernel.naive': ['m = max(m, score(i, j));', ''],
   'kernel.row-softmax': ['part[lane] += part[lane + half];', ''],
@@ -62,14 +59,14 @@ const wrongKernels: Readonly<Record<string, readonly [from: string, to: string]>
   'kernel.dkv': ['dk_j[c] * sizes.scale', 'dk_j[c]'],
 };
 
-/** Writes a wrong kernel, runs it and is told, writes the right one and runs it. */
+/** Writes a wrong kernel, runs it and reads the reason, then writes the right one and runs it. */
 async function solveKernel(task: string, keyboardOnly: boolean): Promise<void> {
   const page = screen();
   const solution = solutionOf(task.slice('kernel.'.length) as PuzzleId);
   const [from, to] = wrongKernels[task] ?? ['', ''];
   expect(solution).toContain(from);
   const editor = page.locator('.cm-content');
-  // The editor takes the place of a plain field that is near the window.
+  // The editor replaces a plain field once the field is near the window.
   await page.locator('.kernel-editor').waitFor();
   await page.evaluate("document.querySelector('.kernel-editor').scrollIntoView()");
   await editor.waitFor();
@@ -88,7 +85,7 @@ async function solveKernel(task: string, keyboardOnly: boolean): Promise<void> {
   }
 }
 
-/** Writes a wrong program, is told what is missing, starts over and writes the right one. */
+/** Writes a wrong program, reads what is missing, starts over and writes the right one. */
 async function solve(exercise: string, keyboardOnly: boolean): Promise<void> {
   const page = screen();
   const program = programs.get(exercise) ?? '';
@@ -98,7 +95,7 @@ async function solve(exercise: string, keyboardOnly: boolean): Promise<void> {
   await editor.waitFor();
   if (keyboardOnly) await tabTo('.cm-content');
   else await editor.click();
-  // All but its last STORE: something that was asked for is not there.
+  // All but the last STORE, so that a required result is missing.
   const lines = program.split('\n');
   const last = lines.map(line => line.trim().startsWith('STORE')).lastIndexOf(true);
   await type(lines.filter((_, n) => n !== last).join('\n'));
@@ -118,7 +115,7 @@ async function solve(exercise: string, keyboardOnly: boolean): Promise<void> {
   await verdict().waitFor();
 }
 
-/** Answers wrongly, is nudged, and answers rightly. */
+/** Answers wrongly, gets a nudge, and answers correctly. */
 async function answer(id: QuizId, keyboardOnly: boolean): Promise<void> {
   const page = screen();
   const quiz = page.locator(`#quiz-${id}`);

@@ -3,15 +3,15 @@ import type { Site } from '../site.ts';
 /** The phone and its network. */
 const slowPhone = { latency: 150, bytesPerMs: 200, slowdown: 4 } as const;
 
-/** What a start takes, however busy this machine is with other work. */
+/** The cost of a start, which hardly depends on other work of this machine. */
 export interface StartCost {
-  /** Bytes that were sent for the start, with their headers. */
+  /** Bytes sent for the start, headers included. */
   readonly bytes: number;
-  /** Requests that each had to wait for the one before: the longest chain of them. */
+  /** The longest chain of requests that each had to wait for the one before. */
   readonly rounds: number;
   /** Processor time of the page's main thread, in ms. */
   readonly cpuMs: number;
-  /** How long the start takes on a slow phone at most, in ms. */
+  /** An upper bound on the time of the start on a slow phone, in ms. */
   readonly ms: number;
 }
 
@@ -26,8 +26,8 @@ interface TraceEvent {
 }
 
 /**
- * Marks the moment at which the expression holds on what has been painted. Fonts are asked for when text is
- * laid out: the expression is looked at again after that.
+ * Sets the mark once the expression holds for what has been painted. The browser requests fonts when it lays
+ * out text, so the expression is evaluated again after that.
  */
 const markReady = (ready: string): string => `{
   const watch = () => {
@@ -59,11 +59,12 @@ function mainThreadTime(trace: Buffer): number {
 }
 
 /**
- * Starts the page at a place in a context of its own, with an empty cache and without a network's delays,
+ * Starts the page at a place in its own browser context, with an empty cache and without network delays,
  * until the expression `ready` holds in it. The time on a slow phone is the sum of the latency of all rounds,
- * of the time that all bytes take, and of the processor's time. On the phone these overlap in part: the sum
- * is an upper bound. Other work on this machine changes no byte and no round, and little of the processor's
- * time, which is counted by thread. Addresses that fit `later` are loaded after the start, and left out.
+ * the transfer time of all bytes, and the processor time. On the phone these overlap in part, so the sum is
+ * an upper bound. Other work on this machine does not change the bytes or the rounds, and hardly changes the
+ * processor time, which is counted per thread. Addresses that match `later` are loaded after the start and do
+ * not count.
  */
 export async function startCost(
   site: Site,
@@ -85,7 +86,7 @@ export async function startCost(
     network.on('Network.requestWillBeSent', ({ requestId, request, initiator }) => {
       const askedBy = [initiator.url, ...(initiator.stack?.callFrames ?? []).map(({ url }) => url)];
       const depth = 1 + Math.max(0, ...askedBy.map(url => depths.get(url ?? '') ?? 0));
-      // An address that is asked for twice is loaded once.
+      // An address that is requested twice is loaded once.
       if (!depths.has(request.url)) depths.set(request.url, depth);
       addresses.set(requestId, request.url);
     });
@@ -102,7 +103,7 @@ export async function startCost(
     const [document = ''] = page.url().split('#');
     const loaded = [document, ...before.filter(url => !later.test(url))];
     const cpuMs = mainThreadTime(await site.browser.stopTracing());
-    // Messages about requests may come after the answer of the page.
+    // Messages about requests may come after the page's answer.
     const known = (url: string): boolean => ended.some(one => one.url === url);
     while (!loaded.every(known)) await page.waitForTimeout(10);
     const needed = ended.filter(({ url }) => loaded.includes(url));

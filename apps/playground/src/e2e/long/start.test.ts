@@ -11,7 +11,7 @@ it('pnpm start prints an address, and no stack trace where there is no browser',
   expect(command).toBe('vite');
   const server = spawn(process.execPath, [vite, ...given, '--port', '0'], {
     cwd: fileURLToPath(new URL('../../..', import.meta.url)),
-    // Neither a browser nor what opens one.
+    // A PATH without a browser and without a command that opens one.
     env: { ...process.env, PATH: '', BROWSER: '' },
   });
   let said = '';

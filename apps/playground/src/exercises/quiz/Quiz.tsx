@@ -6,12 +6,12 @@ import { Rich } from '../../ui/prose/Rich.tsx';
 import { answers, isRight, type QuizId } from './answers.ts';
 import './quiz.css';
 
-/** After so many wrong answers the right one is offered. */
+/** The number of wrong answers after which the right one is offered. */
 const wrongAnswersAllowed = 2;
 
 /**
- * A question to be answered before its explanation is shown. A wrong answer is met by a nudge; the children
- * are shown with the explanation, after its first paragraph.
+ * A question that the visitor answers before reading its explanation. A wrong answer gets a nudge. The
+ * children are shown with the explanation, after its first paragraph.
  */
 export function Quiz({ id, children }: { readonly id: QuizId; readonly children?: ReactNode }) {
   const { quizzes } = useText();

@@ -44,7 +44,7 @@ describe('the numbers among the answers', () => {
     expect(right('walk-score')).toBe(
       (['dQ', 'dK', 'dV'] as const).filter(gradient => styleOf(gradient, 'columns') === 'inner').length,
     );
-    // Of many tiles, so that what is moved once for each row counts as nothing.
+    // With many tiles, so that the traffic that occurs once per row is negligible.
     const n = 2000;
     const intensity = (order: 'inner-product' | 'outer-product'): number =>
       flops(n, 1, 8) / bytesMoved(totalTraffic(order, 100), 1, 8, 2);
@@ -52,7 +52,7 @@ describe('the numbers among the answers', () => {
       Number(right('intensity-orders')),
       1,
     );
-    // Of 0 and 2: one distance from the old mean, one from the new.
+    // For the numbers 0 and 2: one distance from the old mean, one from the new.
     expect(welford([0, 2]).at(-1)?.m2).toBe((2 - 0) * (2 - 1));
   });
 

@@ -1,9 +1,9 @@
 import type { Text } from '../../text/text.ts';
 
-/** Names of the quizzes; their words are in the catalogue. */
+/** The ids of the quizzes; their texts are in the catalogue. */
 export type QuizId = Exclude<keyof Text['quizzes'], 'words'>;
 
-/** The right answer: one option, some options (by their places), or a number. */
+/** The right answer: one option, several options (by index), or a number. */
 export type Answer =
   | { readonly kind: 'one'; readonly right: number }
   | { readonly kind: 'several'; readonly right: readonly number[] }
@@ -31,13 +31,15 @@ export const answers: Readonly<Record<QuizId, Answer>> = {
   'known-d': one(1),
 };
 
-/** The visitor's answer: places of options, or a text. */
+/** The visitor's answer: indices of options, or a text. */
 export interface Given {
   readonly chosen: readonly number[];
   readonly written: string;
 }
 
-/** A number as people write it: with a point or a comma, or as a fraction. Null if it is none. */
+/**
+ * Reads a number as people write it: with a point or a comma, or as a fraction. Returns null for other text.
+ */
 export function readNumber(text: string): number | null {
   const parts = /^\s*([+-]?\d+(?:[.,]\d+)?)\s*(?:\/\s*(\d+(?:[.,]\d+)?))?\s*$/.exec(text);
   if (!parts) return null;
@@ -48,7 +50,7 @@ export function readNumber(text: string): number | null {
   return above / below;
 }
 
-/** Whether what was given is the right answer. */
+/** Whether the visitor's answer is right. */
 export function isRight(answer: Answer, { chosen, written }: Given): boolean {
   if (answer.kind === 'number') return readNumber(written) === answer.right;
   const right = answer.kind === 'one' ? [answer.right] : answer.right;

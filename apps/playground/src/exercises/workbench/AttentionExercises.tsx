@@ -17,7 +17,7 @@ import { SectionTitle } from '../../ui/prose/SectionTitle.tsx';
 import { InstructionTable } from './machine/InstructionTable.tsx';
 import { Workbench } from './Workbench.tsx';
 
-/** Problems 1 to 6 are those of the chapters before. */
+/** Problems 1 to 6 belong to the earlier chapters. */
 const firstNumber = 7;
 
 /** Some of the exercises on the attention machine, one at a time. */

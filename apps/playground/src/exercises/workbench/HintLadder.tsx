@@ -3,7 +3,8 @@ import { useText } from '../../text/TextProvider.tsx';
 import { Rich } from '../../ui/prose/Rich.tsx';
 
 /**
- * Hints that are asked for one by one, each saying more than the last; a solution comes after all of them.
+ * Hints that the visitor asks for one by one, each saying more than the last; a solution comes after all of
+ * them.
  */
 export function HintLadder(props: { readonly hints: readonly string[]; readonly children: ReactNode }) {
   const { hints, children } = props;

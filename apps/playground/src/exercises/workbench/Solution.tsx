@@ -28,7 +28,7 @@ export function Solution<V>(props: {
   );
 }
 
-/** The text of a solution and a button that puts it into the editor, with what there is to say between. */
+/** The text of a solution and a button that puts it into the editor, with the children in between. */
 export function SolutionText(props: {
   readonly program: string;
   readonly onTake: (program: string) => void;

@@ -6,7 +6,7 @@ import { useText } from '../../text/TextProvider.tsx';
 export function Verdict(props: {
   readonly exercise: string;
   readonly cycles: number;
-  /** Cycles of the best program known on this machine; null where the exercise's own words say it. */
+  /** Cycles of the best program known for this machine; null if the exercise's own text gives them. */
   readonly bestKnown: number | null;
   readonly remark: string;
 }) {

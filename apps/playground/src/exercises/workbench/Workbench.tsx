@@ -24,17 +24,17 @@ interface WorkbenchProps<V> {
   readonly machine: Machine<V>;
   readonly problem: Problem<V, ProblemId>;
   readonly kept: ProgramOfExercise;
-  /** The remark on a solution, e.g. how near it is to the optimum. */
+  /** The remark on a solution, such as how near it is to the optimum. */
   readonly verdict: (run: Run<V>) => string;
-  /** Cycles of the best program known on this machine; null where the verdict says it. */
+  /** Cycles of the best program known for this machine; null if the verdict gives them. */
   readonly bestKnown?: number | null;
-  /** Under which name the executed instruction is in the address. */
+  /** The name of the address parameter that holds the executed instruction. */
   readonly at?: string;
 }
 
 /**
- * An exercise: a program to write, what is still missing, and the machine that runs it step by step. The
- * solution is the last rung of the hints.
+ * An exercise: a program to write, what is still missing, and the machine that runs the program step by step.
+ * The solution comes after the last hint.
  */
 export function Workbench<V>(props: WorkbenchProps<V>) {
   const { machine, problem, kept, verdict, bestKnown = null, at = 'at' } = props;
@@ -54,7 +54,8 @@ export function Workbench<V>(props: WorkbenchProps<V>) {
   const step = run.steps[playback.at - 1] ?? null;
   const none = { loads: 0, stores: 0, computes: 0, cycles: 0 };
   const total = run.steps.at(-1)?.counts ?? none;
-  // Before the first step the counts are those of the whole run: a program is judged by these.
+  // Before the first step, the counts are those of the whole run, because the run decides whether the program
+  // is right.
   const count = (name: keyof typeof none): string =>
     step ? `${step.counts[name]} / ${total[name]}` : String(total[name]);
   return (

@@ -1,7 +1,7 @@
 import type { MeasureSettings } from '@tilewise/device-report';
 import { type ExaminationEvent, examineDevice } from '@tilewise/device-report/measure';
 
-/** A message of an examination in a worker to the page. */
+/** A message to the page from the worker that examines the device. */
 export type WorkerEvent =
   | ExaminationEvent
   | { readonly kind: 'done' }

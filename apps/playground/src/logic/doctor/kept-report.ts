@@ -8,16 +8,16 @@ export function keptReport(): DeviceReport | null {
     const text = localStorage.getItem(key);
     return text === null ? null : parseReport(text);
   } catch {
-    // Storage is forbidden, or what lies there is no report.
+    // Storage is forbidden, or the stored text is not a report.
     return null;
   }
 }
 
-/** Keeps a report for the next visit. */
+/** Stores a report for the next visit. */
 export function keepReport(report: DeviceReport): void {
   try {
     localStorage.setItem(key, reportJson(report));
   } catch {
-    // A full or forbidden storage; the report is shown all the same.
+    // Storage is full or forbidden; the page shows the report all the same.
   }
 }

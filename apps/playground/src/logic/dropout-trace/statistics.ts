@@ -2,11 +2,11 @@
 export interface MaskStatistics {
   readonly kept: number;
   readonly total: number;
-  /** How far the kept share is from what p says, in standard deviations of that many independent draws. */
+  /** How far the kept share is from 1 − p, in standard deviations for that many independent draws. */
   readonly deviation: number;
-  /** Correlation of neighbours in a row, about 0 for independent draws. */
+  /** The correlation of neighbours in a row, about 0 for independent draws. */
   readonly across: number;
-  /** The agreement of neighbours in a column. */
+  /** The correlation of neighbours in a column. */
   readonly down: number;
 }
 

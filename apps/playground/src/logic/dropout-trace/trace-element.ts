@@ -7,7 +7,7 @@ import {
   type Uint,
 } from '@tilewise/philox';
 
-/** Which element of which mask. */
+/** An element of a mask, and how the mask is drawn. */
 export interface TracedElement {
   readonly scheme: DropoutSchemeName;
   readonly p: number;
@@ -22,22 +22,22 @@ export interface TracedElement {
   readonly j: number;
 }
 
-/** How the decision about one element comes about. */
+/** How one element was decided. */
 export interface ElementTrace {
   readonly counter: U32x4;
   readonly key: readonly [number, number];
   /** The block after 0, 1, … rounds. */
   readonly rounds: readonly U32x4[];
   /**
-   * How many of the block's 128 bits would be others after 0, 1, … rounds, were the counter's lowest bit
+   * How many of the block's 128 bits would differ after 0, 1, … rounds if the counter's lowest bit were
    * flipped.
    */
   readonly avalanche: readonly number[];
-  /** Which of the four words decides. */
+  /** The index of the word that decides, of four. */
   readonly lane: number;
-  /** The number that is compared: a word, or one byte of it. */
+  /** The number that is compared with the threshold: a word, or one byte of it. */
   readonly drawn: number;
-  /** Which byte of the word, counted from the least significant; null when the whole word decides. */
+  /** The index of the deciding byte, from the least significant; null if the whole word decides. */
   readonly byte: number | null;
   readonly threshold: number;
   readonly keep: boolean;
@@ -93,7 +93,7 @@ function elementIndex({ b, h, i, j, H, Sq, Skv }: TracedElement): bigint {
   return ((BigInt(b) * BigInt(H) + BigInt(h)) * BigInt(Sq) + BigInt(i)) * BigInt(Skv) + BigInt(j);
 }
 
-/** Bits in which two blocks differ. */
+/** The number of bits in which two blocks differ. */
 function differingBits(a: U32x4, b: U32x4): number {
   return a.reduce((sum, word, n) => {
     let bits = (word ^ (b[n] ?? 0)) >>> 0;
@@ -103,7 +103,7 @@ function differingBits(a: U32x4, b: U32x4): number {
   }, 0);
 }
 
-/** Whether two elements of a mask are decided by words of the same Philox block. */
+/** Whether words of the same Philox block decide two elements of a mask. */
 export function sharesBlock(a: TracedElement, b: TracedElement): boolean {
   const [mine, others] = [a, b].map(element => addresses[element.scheme](element).counter);
   return mine !== undefined && others !== undefined && mine.every((word, n) => word === others[n]);

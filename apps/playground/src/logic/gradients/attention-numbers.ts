@@ -35,8 +35,8 @@ function combine(weights: Vector, rows: readonly Vector[]): Vector {
 const column = (rows: readonly Vector[], j: number): Vector => rows.map(row => row[j] ?? 0);
 
 /**
- * O = softmax(Q·Kᵀ)·V and the gradients of Σ dO ∘ O, by the formulas of the chapter on backward. All matrices
- * in between are kept, which is what flash attention avoids.
+ * O = softmax(Q·Kᵀ)·V and the gradients of Σ dO ∘ O, by the formulas of the backward chapter. All
+ * intermediate matrices are stored, which is what flash attention avoids.
  */
 export function attentionNumbers({ q, k, v, dO }: Tokens): AttentionNumbers {
   const S = q.map(row => k.map(key => inner(row, key)));

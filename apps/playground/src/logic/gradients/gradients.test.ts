@@ -52,7 +52,7 @@ it('writes terms that come to the element', () => {
   }
 });
 
-/** The value of an arithmetic expression that this test has made. */
+/** The value of an arithmetic expression that this test has built. */
 function evaluate(expression: string): number {
   return Number(new Function(`return ${expression};`)());
 }

@@ -11,7 +11,7 @@ export interface Element {
 }
 
 /**
- * How an element comes about: the rule in letters, its terms in numbers, and the elements that it is made of.
+ * How an element is computed: the rule in letters, its terms in numbers, and the elements that it depends on.
  */
 export interface Making {
   readonly rule: string;
@@ -30,14 +30,14 @@ export function matricesOf(
 
 const inputs: readonly MatrixName[] = ['Q', 'K', 'V', 'dO'];
 
-/** Factors of a sum of products: which element of two matrices, for each index that is summed over. */
+/** The factors of a sum of products: for each index of summation, one element of each of two matrices. */
 type Factors = (s: number) => readonly [Element, Element];
 
 interface SumRule {
-  /** With the indices of the element in place of i and j. */
+  /** The rule, with the element's indices in place of i and j. */
   readonly rule: (i: number, j: number) => string;
   readonly factors: (i: number, j: number) => Factors;
-  /** Whether the sum goes over tokens or over channels. */
+  /** Whether the sum runs over tokens or over channels. */
   readonly over: 'tokens' | 'channels';
 }
 
@@ -81,7 +81,7 @@ const sums: Partial<Record<MatrixName, SumRule>> = {
   },
 };
 
-/** Says how an element is made; null for those of the inputs. */
+/** Explains how an element is computed; null for elements of the inputs. */
 export function makingOf(
   { matrix, i, j }: Element,
   matrices: Readonly<Record<MatrixName, readonly Vector[]>>,

@@ -60,8 +60,8 @@ describe('attention graphs', () => {
     expect(fused?.partitions.map(({ kernel }) => kernel)).toEqual(['attention']);
     expect(fused && single && difference(fused, single)).toBeLessThan(2e-6);
     const [partition] = graph.partitions();
-    // The scores, scaled, masked, and their softmax, of 4 heads with 64 × 64 each, and what the mask is made
-    // of.
+    // The scores, scaled, masked, and their softmax, for 4 heads with 64 × 64 each, and the tensors that
+    // build the mask.
     expect(partition && inner(graph, partition).bytes).toBeGreaterThan(4 * (4 * 4 * 64 * 64));
   });
 });

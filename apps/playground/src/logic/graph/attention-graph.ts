@@ -3,8 +3,7 @@ import { Graph, type GraphDType, gradients, type LogicalTensor } from '@tilewise
 import { fillNormal } from '@tilewise/philox';
 
 /**
- * The graph to build: the forward graph without or with the results for backward, or the graph of the
- * gradients.
+ * The graph to build: forward, forward with the results that backward needs, or the graph of the gradients.
  */
 export type Pass = 'inference' | 'training' | 'backward';
 
@@ -12,11 +11,11 @@ export type Pass = 'inference' | 'training' | 'backward';
 export interface AttentionGraphOptions {
   readonly pass: Pass;
   readonly dtype: 'f32' | 'f16' | 'bf16';
-  /** A causal mask made of indices, a tensor that is added, a tensor that selects, or none. */
+  /** A causal mask computed from indices, a mask that is added, a mask that selects, or none. */
   readonly mask: 'none' | 'causal' | 'added' | 'selected';
   readonly softmax: 'operation' | 'decomposed';
   readonly dropout: boolean;
-  /** Two query heads share a head of keys and values, in a dimension of their own. */
+  /** Two query heads share a head of keys and values; heads of a group have their own dimension. */
   readonly grouped: boolean;
   readonly softcap: boolean;
 }
@@ -24,17 +23,17 @@ export interface AttentionGraphOptions {
 /** Numbers for the inputs of a graph, by tensor id. */
 export type GraphInputs = Readonly<Record<number, Tensor | number | bigint>>;
 
-/** A graph, and the numbers that it can be run with. */
+/** A graph and inputs to run it with. */
 export interface AttentionGraph {
   readonly graph: Graph;
-  /** The graph that must run before a gradient graph, since its results are inputs. */
+  /** The graph that must run before a gradient graph, because the gradient graph reads its results. */
   readonly forward: Graph | null;
   readonly inputs: GraphInputs;
-  /** Names of tensors that have none of their own: the tensor whose gradient they are. */
+  /** For each tensor without a name of its own, the tensor whose gradient it is. */
   readonly names: TensorNames;
 }
 
-/** Names for people, by tensor id. */
+/** Names for readers, by tensor id. */
 export type TensorNames = ReadonlyMap<number, string>;
 
 /** The name of a tensor, or its number. */
@@ -45,7 +44,7 @@ export function tensorName({ id, name }: LogicalTensor, names: TensorNames): str
 export const [B, H, S, D] = [1, 4, 64, 32] as const;
 
 /**
- * The graph of attention with some options, finalized. Shapes are (B, H, S, D), or (B, H/2, 2, S, D) where
+ * The graph of attention with the given options, finalized. Shapes are (B, H, S, D), or (B, H/2, 2, S, D) if
  * heads are grouped.
  */
 export function attentionGraph(options: AttentionGraphOptions): AttentionGraph {
@@ -67,7 +66,7 @@ export function attentionGraph(options: AttentionGraphOptions): AttentionGraph {
   return { graph, forward, inputs, names };
 }
 
-/** Standard normals, from a stream of their own for each tensor. */
+/** Standard normal numbers, from a separate stream for each tensor. */
 export function normal(dtype: GraphDType, shape: readonly number[], stream: number): Tensor {
   const values = fillNormal(new Float32Array(shape.reduce((n, extent) => n * extent, 1)), {
     seed: 7,
@@ -143,7 +142,7 @@ class AttentionBuilder {
     }
   }
 
-  /** The softmax, with its logarithm of the sum as a result where backward will want it. */
+  /** The softmax; its log-sum-exp is a second result if backward needs it. */
   #softmax(s: LogicalTensor, stats: boolean): LogicalTensor {
     if (this.#options.softmax === 'operation') {
       const p = this.graph.tensor({ name: 'P', dtype: 'f32' });
@@ -185,7 +184,10 @@ class AttentionBuilder {
   }
 }
 
-/** Which pairs the mask tensors hide: keys of another third of the sequence, so that it is no causal mask. */
+/**
+ * The pairs that the mask tensors hide: keys of another third of the sequence, so that the mask is not
+ * causal.
+ */
 function hidden(n: number): boolean {
   const third = (at: number): number => Math.floor((3 * at) / S);
   return third(Math.floor(n / S)) !== third(n % S);

@@ -3,7 +3,8 @@ import { type TensorNames, tensorName } from './attention-graph.ts';
 import type { Box, DrawingPlan, Placement } from './graph-layout.ts';
 
 /**
- * The drawn part of a graph: its operations, the tensors that enter and leave, and the edges between them.
+ * The part of a graph that is drawn: its operations, the tensors that enter and leave, and the edges between
+ * them.
  */
 export interface GraphDrawing {
   readonly plan: DrawingPlan;
@@ -15,11 +16,11 @@ export interface GraphDrawing {
   }[];
   /** The partitions of more than one operation. */
   readonly partitions: readonly Partition[];
-  /** Ends of the edges: operations, or null for a tensor that enters or leaves. */
+  /** The ends of the edges: operations, or null for a tensor that enters or leaves. */
   readonly edges: readonly { readonly from: number | null; readonly to: number | null }[];
 }
 
-/** A drawing with everything at its place. */
+/** A drawing with the positions of all its elements. */
 export interface GraphLayout {
   readonly width: number;
   readonly height: number;
@@ -32,10 +33,10 @@ export interface GraphLayout {
   })[];
 }
 
-/** Operations that are drawn at most: more are neither laid out in a moment nor told apart. */
+/** The largest number of operations that is drawn: more take too long to lay out and cannot be told apart. */
 export const mostDrawn = 120;
 
-/** The operations that give an operation its inputs or take its outputs. */
+/** The operations that produce the inputs or read the outputs of an operation. */
 function neighbours({ topology }: Graph, { inputs, outputs }: GraphNode): GraphNode[] {
   return [
     ...inputs.flatMap(({ id }) => topology.producers.get(id) ?? []),
@@ -44,22 +45,24 @@ function neighbours({ topology }: Graph, { inputs, outputs }: GraphNode): GraphN
 }
 
 /**
- * The operations nearest to one, along the tensors between them, at most `most`; all of them in a smaller
- * graph.
+ * The operations nearest to one, along the tensors between them, at most `most`; all operations if the graph
+ * is smaller.
  */
 export function operationsAround(graph: Graph, focus: number, most: number = mostDrawn): ReadonlySet<number> {
   const { nodes, topology } = graph;
   if (nodes.length <= most) return new Set(nodes.map(({ id }) => id));
   const start = nodes.find(({ id }) => id === focus) ?? topology.order[0];
   const found = new Set(start ? [start] : []);
-  // A set is walked in the order in which it grows: breadth first.
+  // A set is iterated in insertion order while it grows, which makes the search breadth-first.
   for (const node of found) {
     for (const next of neighbours(graph, node)) if (found.size < most) found.add(next);
   }
   return new Set([...found].map(({ id }) => id));
 }
 
-/** Whether an operation is shown with all its neighbours. True of one that the graph does not have. */
+/**
+ * Whether an operation is shown with all its neighbours. True for an operation that the graph does not have.
+ */
 export function isInside(graph: Graph, shown: ReadonlySet<number>, id: number): boolean {
   const node = graph.nodes.find(one => one.id === id);
   return node === undefined || [node, ...neighbours(graph, node)].every(one => shown.has(one.id));
@@ -72,8 +75,8 @@ const partitionKey = (id: number): string => `partition ${id}`;
 const portKey = (leaves: boolean, tensor: number): string => `${leaves ? 'out' : 'in'} ${tensor}`;
 
 /**
- * Draws the operations `shown` of a graph, in their partitions. Tensors from and to others enter and leave
- * the drawing.
+ * Draws the operations `shown` of a graph, in their partitions. Tensors from and to other operations enter
+ * and leave the drawing.
  */
 export function drawGraph(
   graph: Graph,
@@ -138,7 +141,7 @@ export function drawGraph(
   return { plan, operations, ports: [...ports.values()], partitions: boxed, edges: ends };
 }
 
-/** A drawing with the places that its plan was given. */
+/** A drawing with the positions that its plan was given. */
 export function laidOut(
   drawing: GraphDrawing,
   { width, height: tall, boxes, edges }: Placement,

@@ -2,7 +2,7 @@ import { elementCount, Tensor } from '@tilewise/core';
 import { describeTensor, type Graph, isKnown, type LogicalTensor, type Use } from '@tilewise/graph';
 import { type GraphInputs, normal } from './attention-graph.ts';
 
-/** An input whose extents a graph leaves open, so that there are no numbers for it. */
+/** An input whose extents the graph leaves open, so that no numbers can be made for it. */
 export class OpenShape extends Error {
   override readonly name: string = 'OpenShape';
   readonly tensor: string;
@@ -13,12 +13,12 @@ export class OpenShape extends Error {
 }
 
 /**
- * Numbers that make sense for the inputs of any graph: normals for what is multiplied, and for scalars what
- * their reader takes them for.
+ * Plausible numbers for the inputs of any graph: normal numbers for factors of products, and for scalars
+ * values that suit the operation that reads them.
  * @throws OpenShape when the graph does not say how large an input is.
  */
 export function graphInputs({ topology }: Graph): GraphInputs {
-  // Masks are made of the indices of the scores.
+  // Masks are computed from the indices of the scores.
   const indexed = topology.order.find(node => node.kind === 'GenIndex')?.inputs[0];
   const scores = (indexed && topology.shapeOf(indexed.id)) ?? [];
   const inputs = topology.inputs.map(t => {
@@ -40,7 +40,7 @@ function numbersFor(t: Known, { node, input }: Use, scores: readonly number[]): 
   const scalar = (value: number): Tensor | number => (shape.length === 0 ? value : filled(value));
   if (dtype === 'i64') return input === 1 ? 42n : 0n;
   if (dtype === 'i32' && size === 1) {
-    // Index + Skv − Sq: a causal mask from the bottom right.
+    // Index + Skv − Sq: a causal mask aligned to the bottom right.
     const [Sq = 0, Skv = 0] = scores.slice(-2);
     return scalar(node.kind === 'Add' ? Skv : node.kind === 'Subtract' ? Sq : 0);
   }

@@ -1,6 +1,6 @@
 import { Graph as Dagre, layout } from '@dagrejs/dagre';
 
-/** A rectangle by its middle. */
+/** A rectangle, given by its centre. */
 export interface Box {
   readonly x: number;
   readonly y: number;
@@ -8,7 +8,7 @@ export interface Box {
   readonly height: number;
 }
 
-/** A rectangle to be placed, and the group that it stays in. */
+/** A rectangle to be placed, and the group that it belongs to. */
 export interface NodeToPlace {
   readonly key: string;
   readonly width: number;
@@ -16,7 +16,7 @@ export interface NodeToPlace {
   readonly group: string | null;
 }
 
-/** The drawn part of a graph before anything has a place: plain data, which a worker can be sent. */
+/** The drawn part of a graph before it is laid out, as plain data that can be posted to a worker. */
 export interface DrawingPlan {
   readonly nodes: readonly NodeToPlace[];
   readonly groups: readonly string[];
@@ -25,8 +25,8 @@ export interface DrawingPlan {
 }
 
 /**
- * Where everything of a drawing lies, in pixels: nodes and groups by their keys, edges in the order of the
- * plan.
+ * The positions of everything in a drawing, in pixels: nodes and groups by their keys, edges in the order of
+ * the plan.
  */
 export interface Placement {
   readonly width: number;
@@ -35,7 +35,7 @@ export interface Placement {
   readonly edges: readonly (readonly { readonly x: number; readonly y: number }[])[];
 }
 
-/** Places a drawing in layers from the inputs downwards, each group in one piece. */
+/** Lays out a drawing in layers from the inputs downwards, with each group in one piece. */
 export function place({ nodes, groups, edges }: DrawingPlan): Placement {
   const dagre = new Dagre({ compound: true, multigraph: true });
   dagre.setGraph({ rankdir: 'TB', nodesep: 18, ranksep: 30, edgesep: 12, marginx: 12, marginy: 12 });

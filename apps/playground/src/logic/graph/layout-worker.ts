@@ -1,6 +1,6 @@
 import { type DrawingPlan, place } from './graph-layout.ts';
 
-/** A drawing to place, and a number by which its answer is known. */
+/** A drawing to lay out, and a number that identifies the answer. */
 export interface LayoutRequest {
   readonly request: number;
   readonly plan: DrawingPlan;

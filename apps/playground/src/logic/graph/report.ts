@@ -11,7 +11,7 @@ import {
 import { graphInputs } from './graph-inputs.ts';
 import { difference, type GraphRun, inner, type PartitionRun, productFlops, runGraph } from './run-graph.ts';
 
-/** Where a graph comes from: built here, or a file in oneDNN's format. */
+/** The source of a graph: options to build it from, or a file in oneDNN's format. */
 export type GraphSource =
   | { readonly kind: 'built'; readonly options: AttentionGraphOptions }
   | { readonly kind: 'file'; readonly name: string; readonly text: string };
@@ -20,14 +20,14 @@ export type GraphSource =
 export interface RunReport {
   readonly partitions: readonly PartitionRun[];
   readonly ms: number;
-  /** The run of the graph as single operations; null where that would take too long. */
+  /** The run of the graph as single operations; null if that would take too long. */
   readonly single: { readonly ms: number; readonly difference: number } | null;
-  /** Tensors within attention kernels: never stored. */
+  /** Tensors inside attention kernels, which are never stored. */
   readonly saved: { readonly count: number; readonly bytes: number };
   readonly outputs: readonly OutputSummary[];
 }
 
-/** A result in numbers small enough to be read. */
+/** A summary of a result that is short enough to read. */
 export interface OutputSummary {
   readonly name: string;
   readonly dtype: string;
@@ -37,16 +37,18 @@ export interface OutputSummary {
   readonly first: readonly number[];
 }
 
-/** Beyond so many FLOP of products, single operations are not run beside the partitions. */
+/** Above this number of FLOP in products, single operations are not run beside the partitions. */
 const mostSingle = 1e9;
 
-/** The graph of a source, finalized, and names for its tensors. Throws what reading and finalizing throw. */
+/**
+ * The finalized graph of a source, and names for its tensors. Throws the errors of reading and finalizing.
+ */
 export function openGraph(source: GraphSource): Pick<AttentionGraph, 'graph' | 'names'> {
   if (source.kind === 'built') return attentionGraph(source.options);
   return { graph: Graph.fromJSON(source.text).finalize(), names: new Map() };
 }
 
-/** Runs a graph by its partitions, and by single operations, on numbers that make sense for it. */
+/** Runs a graph by its partitions, and by single operations, on plausible inputs. */
 export async function runReport<T extends TensorDesc>(
   source: GraphSource,
   engine: TensorEngine<T>,
@@ -75,7 +77,7 @@ export async function runReport<T extends TensorDesc>(
 
 type Runnable = Omit<AttentionGraph, 'forward'>;
 
-/** A gradient graph reads what forward gave. */
+/** A gradient graph reads the results of its forward graph. */
 async function readied<T extends TensorDesc>(
   { forward, inputs, ...built }: AttentionGraph,
   engine: TensorEngine<T>,
@@ -86,7 +88,7 @@ async function readied<T extends TensorDesc>(
   return { ...built, inputs: { ...inputs, ...results } };
 }
 
-/** The inputs of a file are made up. */
+/** A file has no inputs, so they are made up. */
 function made(opened: Omit<Runnable, 'inputs'>): Runnable {
   return { ...opened, inputs: graphInputs(opened.graph) };
 }

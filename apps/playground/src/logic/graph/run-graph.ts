@@ -9,14 +9,14 @@ export interface PartitionRun {
   readonly operations: number;
   /** One call of the engine's attention, or one primitive after the other. */
   readonly kernel: 'attention' | 'operations';
-  /** Why what was recognised as attention did not run as such. */
+  /** Why operations that were recognised as attention did not run as attention. */
   readonly reasons: readonly string[];
   readonly ms: number;
-  /** Held for intermediate results. */
+  /** Bytes for intermediate results. */
   readonly workspaceBytes: number;
 }
 
-/** How a graph ran, and what came out. */
+/** How a graph ran, and its results. */
 export interface GraphRun {
   readonly partitions: readonly PartitionRun[];
   readonly ms: number;
@@ -26,8 +26,8 @@ export interface GraphRun {
 const repeats = 3;
 
 /**
- * Runs partitions one after the other, each a few times, the best of which counts. A time ends when a result
- * is on the host.
+ * Runs partitions one after the other, each a few times, and reports the best time of each. A time ends when
+ * a result is on the host.
  * @param inputs numbers of the graph's inputs, and results of another graph with the same ids.
  */
 export async function runGraph<T extends TensorDesc>(
@@ -90,7 +90,7 @@ function smallest<T extends TensorDesc>(tensors: readonly T[]): T {
   return tensors.reduce((least, t) => (elementCount(t.shape) < elementCount(least.shape) ? t : least));
 }
 
-/** Tensors that lie within a partition: where it runs as one kernel, they are never stored. */
+/** Tensors inside a partition: if the partition runs as one kernel, they are never stored. */
 export function inner(
   graph: Graph,
   partition: Partition,
@@ -104,7 +104,7 @@ export function inner(
   return { count: tensors.length, bytes: tensors.reduce((sum, t) => sum + bytesOf(graph, t), 0) };
 }
 
-/** Bytes of a tensor; 0 while its shape is open. */
+/** The bytes of a tensor; 0 while its shape is open. */
 export function bytesOf(graph: Graph, t: LogicalTensor): number {
   const shape = graph.topology.shapeOf(t.id);
   if (!isKnown(shape)) return 0;
@@ -112,7 +112,7 @@ export function bytesOf(graph: Graph, t: LogicalTensor): number {
   return elementCount(desc.shape) * dtypeInfo[desc.dtype].bytes;
 }
 
-/** Multiplications and additions of the matrix products; what a graph takes is little more. */
+/** Multiplications and additions of the matrix products; the whole graph takes little more. */
 export function productFlops(graph: Graph): number {
   const { topology } = graph;
   return graph.nodes.reduce((sum, node) => {
@@ -126,7 +126,7 @@ export function productFlops(graph: Graph): number {
   }, 0);
 }
 
-/** The largest difference of two runs of one graph, relative to the largest number of each output. */
+/** The largest difference between two runs of one graph, relative to the largest number of each output. */
 export function difference(a: GraphRun, b: GraphRun): number {
   return a.outputs.reduce((worst, { values }, n) => {
     const mine = values.toFloat32();

@@ -2,30 +2,32 @@ import type { Expected } from './expected.ts';
 import { unwritten } from './gpu/run-kernel.ts';
 import { type ArrayName, rowCount, rowLength, type Sizes } from './puzzles/arrays.ts';
 
-/** One element of an output, what it holds and what it should hold. */
+/** One element of an output: the value that it holds and the value that it should hold. */
 export interface Difference {
   readonly array: ArrayName;
   readonly row: number;
   readonly column: number;
   readonly got: number;
   readonly wanted: number;
-  /** How often the allowed error goes into the error; more than 1 is wrong. */
+  /** The error as a multiple of the allowed error; more than 1 is wrong. */
   readonly times: number;
 }
 
-/** A fault of some outputs: a wrong element, an element not written, or one written beyond the end. */
+/**
+ * A fault in the outputs: a wrong element, an element that was not written, or one written beyond the end.
+ */
 export type Wrong =
   | ({ readonly kind: 'differs' } & Difference)
   | { readonly kind: 'unwritten'; readonly array: ArrayName; readonly row: number; readonly column: number }
   | { readonly kind: 'outside'; readonly array: ArrayName; readonly row: number };
 
-/** The first fault of the outputs, if there is one, and the largest error. */
+/** The first fault of the outputs, if any, and the largest error. */
 export interface Comparison {
   readonly wrong: Wrong | null;
   readonly largest: Difference;
 }
 
-/** Compares outputs, with the rows that guard their ends, with what they should be. */
+/** Compares outputs, which include guard rows after their ends, with the expected values. */
 export function compare(
   outputs: ReadonlyMap<ArrayName, Float32Array>,
   wanted: ReadonlyMap<ArrayName, Expected>,
@@ -49,7 +51,7 @@ export function compare(
         continue;
       }
       const ratio = Math.abs(got - want) / (allowed[e] ?? 1);
-      // NaN is as wrong as can be.
+      // NaN counts as the largest possible error.
       const times = Number.isNaN(ratio) ? Number.POSITIVE_INFINITY : ratio;
       if (!largest || times > largest.times) largest = { ...placeOf(e), got, wanted: want, times };
     }

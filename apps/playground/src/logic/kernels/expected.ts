@@ -3,14 +3,14 @@ import type { ArrayName } from './puzzles/arrays.ts';
 import { asTensor, type KernelInput } from './puzzles/inputs.ts';
 import type { Puzzle } from './puzzles/puzzles.ts';
 
-/** The right values of an output, and how far each element may be off. */
+/** The right values of an output, and the allowed error of each element. */
 export interface Expected {
   readonly values: Float64Array;
   /** Largest allowed error of each element. */
   readonly allowed: Float64Array;
 }
 
-/** Half the distance of two f32 numbers near 1. */
+/** Half the distance between adjacent f32 numbers near 1. */
 const unit = 2 ** -24;
 
 const arrayOf = (input: KernelInput, name: ArrayName): Float32Array =>
@@ -23,8 +23,8 @@ export function expected(puzzle: Puzzle, input: KernelInput): ReadonlyMap<ArrayN
 }
 
 /**
- * Softmax of each row. A term e^(x − m) is off by an ulp of its exponent, of at most 2·max|x|, and by a few
- * ulps of exp; the sum of n such terms by n/2 more.
+ * Softmax of each row. A term e^(x − m) is off by an ulp of its exponent, which is at most 2·max|x|, and by a
+ * few ulps of exp; the sum of n such terms is off by another n/2 ulps.
  */
 function softmax(input: KernelInput): Map<ArrayName, Expected> {
   const { n } = input.sizes;
@@ -45,7 +45,9 @@ function softmax(input: KernelInput): Map<ArrayName, Expected> {
   return new Map([['y', { values, allowed: values.map(y => relative * y + 1e-30) }]]);
 }
 
-/** Σ_c dO_c · o_c of each row: each of the D additions may be off by an ulp of the magnitude so far. */
+/**
+ * Σ_c dO_c · o_c of each row: each of the D additions may be off by an ulp of the partial sum's magnitude.
+ */
 function delta(input: KernelInput): Map<ArrayName, Expected> {
   const { n, columns } = input.sizes;
   const [dO, o] = [arrayOf(input, 'dO'), arrayOf(input, 'o')];
@@ -62,9 +64,10 @@ function delta(input: KernelInput): Map<ArrayName, Expected> {
 
 /**
  * Forward and backward by the reference. A score, a sum of D products, is off by D + 2 ulps of Σ|q_c
- * k_c|·scale ≤ S; two of them make an exponent, and its error is that of a probability, relative. Summing n
- * terms adds n/2 ulps, exp and the divisions some more. Results are sums over keys or queries: each may be
- * off by that, times the sum of the magnitudes of its terms.
+ * k_c|·scale ≤ S. Two such errors add up in an exponent, and an absolute error of an exponent is a relative
+ * error of the probability. Summing n terms adds n/2 ulps, and exp and the divisions add a few more. Results
+ * are sums over keys or queries: each may be off by that relative error, times the sum of the magnitudes of
+ * its terms.
  */
 function attention(puzzle: Puzzle, input: KernelInput): Map<ArrayName, Expected> {
   const { sizes, scale } = input;
@@ -118,7 +121,7 @@ function attention(puzzle: Puzzle, input: KernelInput): Map<ArrayName, Expected>
   });
   return new Map<ArrayName, Expected>([
     ['o', within(o, magnitudes.o)],
-    // The error of a logarithm is the relative error of what it is taken of.
+    // The error of a logarithm is the relative error of its argument.
     ['lse', within(lse, new Float64Array(n).fill(1))],
     ['dq', within(gradients.dq, magnitudes.dq)],
     ['dk', within(gradients.dk, magnitudes.dk)],

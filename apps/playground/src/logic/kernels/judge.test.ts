@@ -13,7 +13,7 @@ afterAll(() => gpu.close());
 
 const judgementOf = (id: PuzzleId, program: string): Promise<Judgement> => judge(gpu, puzzleOf(id), program);
 
-/** A solution with some text replaced, which must be there. */
+/** A solution with some text replaced; the text must be present. */
 function changed(id: PuzzleId, from: string | RegExp, to: string): string {
   const before = solutionOf(id);
   const after = before.replace(from, to);

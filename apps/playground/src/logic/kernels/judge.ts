@@ -38,11 +38,11 @@ export interface ReadCount {
 export interface Times {
   readonly sizes: Sizes;
   readonly own: number;
-  /** A simple kernel; null where the puzzle has none. */
+  /** A simple kernel; null if the puzzle has none. */
   readonly rival: number | null;
   readonly best: number;
   readonly clock: 'timestamps' | 'wall clock';
-  /** The adapter in its own words. */
+  /** The adapter's own description. */
   readonly device: string;
   readonly software: boolean;
 }
@@ -56,20 +56,20 @@ export type Judgement =
       readonly sizes: Sizes;
       readonly wrong: Wrong;
       readonly slip: Slip | null;
-      /** Inputs on which it is right. */
+      /** The number of inputs on which the program is right. */
       readonly right: number;
     }
   | {
       readonly kind: 'right';
-      /** Hidden inputs, on all of which it is right. */
+      /** The number of hidden inputs, on all of which the program is right. */
       readonly inputs: number;
       readonly largest: Difference;
       readonly reads: readonly ReadCount[];
-      /** Null where the program reads too much. */
+      /** Null if the program reads too much. */
       readonly times: Times | null;
     };
 
-/** Runs a program on inputs; it is compiled once for each header that the inputs take. */
+/** Runs a program on inputs. The program is compiled once for each header that the inputs need. */
 function runnerOf(gpu: PuzzleGpu, puzzle: Puzzle, program: string) {
   const compiled = new Map<string, CompiledKernel>();
   return (input: KernelInput, counting = false): Promise<Results> =>
@@ -89,8 +89,8 @@ function runnerOf(gpu: PuzzleGpu, puzzle: Puzzle, program: string) {
 }
 
 /**
- * Judges a program: on the hidden inputs, by how often it reads, and by its time. Nothing is thrown for what
- * a program does wrong.
+ * Judges a program: whether it is right on the hidden inputs, how often it reads, and how long it takes. A
+ * program's mistakes are part of the result and not thrown.
  */
 export async function judge(
   gpu: PuzzleGpu,
@@ -136,7 +136,7 @@ async function judged(
   return { kind: 'right', inputs: right, largest, reads, times: await timesOf(gpu, puzzle, program) };
 }
 
-/** How often a program reads what is budgeted. */
+/** How often a program reads each array that has a budget. */
 async function countedReads(
   puzzle: Puzzle,
   run: (input: KernelInput) => Promise<Results>,
@@ -151,7 +151,7 @@ async function countedReads(
   });
 }
 
-/** Large enough that a GPU has something to do, small enough for a CPU that plays one. */
+/** Sizes large enough to keep a GPU busy, and small enough for a CPU that emulates one. */
 const timedSizes = (puzzle: Puzzle, software: boolean): Sizes =>
   puzzle.workgroup === 'row'
     ? { n: software ? 1024 : 4096, columns: 16, rows: software ? 32 : 1024 }
@@ -160,14 +160,14 @@ const timedSizes = (puzzle: Puzzle, software: boolean): Sizes =>
 /** Rounds of a race. */
 const rounds = 7;
 
-/** A kernel at the start of a race, with the sizes it runs at. */
+/** A kernel in a race, with the sizes that it runs at. */
 interface Runner extends BoundKernel {
   readonly sizes: Sizes;
 }
 
 /**
- * The least time of each kernel, over rounds in which they take turns: whatever else disturbs the device then
- * disturbs them alike.
+ * The shortest time of each kernel, over rounds in which the kernels take turns, so that a disturbance of the
+ * device affects them alike.
  */
 async function leastTimes(clock: GpuClock, runners: readonly Runner[]): Promise<number[]> {
   const laps: { readonly encode: Encode; readonly count: number; least: number }[] = [];
@@ -182,7 +182,7 @@ async function leastTimes(clock: GpuClock, runners: readonly Runner[]): Promise<
   return laps.map(({ least }) => least);
 }
 
-/** The time of a program, beside that of a simple kernel and that of the best known one. */
+/** The time of a program, beside the times of a simple kernel and of the best known kernel. */
 const timesOf = (gpu: PuzzleGpu, puzzle: Puzzle, program: string): Promise<Times> =>
   gpu.run(async device => {
     const { adapterInfo } = device;

@@ -4,15 +4,15 @@ import type { ArrayName } from './puzzles/arrays.ts';
 import { asTensor, type KernelInput } from './puzzles/inputs.ts';
 import type { Puzzle } from './puzzles/puzzles.ts';
 
-/** A known way to be wrong, by which results can be recognised. */
+/** A common mistake that can be recognised by its results. */
 export type Slip = 'scale' | 'mask' | 'normalise' | 'rescale' | 'delta' | 'barrier' | 'race';
 
 type Outputs = ReadonlyMap<ArrayName, ArrayLike<number>>;
 
-/** The array that shows a slip best, with what the slip makes of it. */
+/** The array that shows a slip most clearly, with the values that the slip produces. */
 type Made = readonly [slip: Slip, array: ArrayName, values: Float64Array];
 
-/** The outputs that the known slips make of an input. */
+/** The outputs that the known slips produce from an input. */
 function* made(puzzle: Puzzle, input: KernelInput): Generator<Made> {
   const right = expected(puzzle, input);
   const { n, columns } = input.sizes;
@@ -46,7 +46,7 @@ function* made(puzzle: Puzzle, input: KernelInput): Generator<Made> {
     const exact = right.get(array)?.values;
     if (!puzzle.outputs.includes(array) || !exact) continue;
     yield ['scale', array, exact.map(value => value / input.scale)];
-    // dS is p · (dP − delta): what the second term adds to the gradient of q or k.
+    // dS is p · (dP − delta): the second term's contribution to the gradient of q or k.
     const [q, k, stats] = (['q', 'k', 'stats'] as const).map(
       name => input.arrays.get(name) ?? new Float32Array(),
     ) as [Float32Array, Float32Array, Float32Array];
@@ -68,8 +68,8 @@ function* made(puzzle: Puzzle, input: KernelInput): Generator<Made> {
 }
 
 /**
- * The output where sums are not corrected when the maximum rises: only the numerator, or the denominator too.
- * `sums` has the right denominator of each row.
+ * The output if sums are not corrected when the maximum rises: either only the numerator or the denominator,
+ * too. `sums` has the right denominator of each row.
  */
 function* unshrunk(puzzle: Puzzle, input: KernelInput, sums: Float64Array): Generator<Made> {
   const { n, columns } = input.sizes;
@@ -99,7 +99,7 @@ function* unshrunk(puzzle: Puzzle, input: KernelInput, sums: Float64Array): Gene
   }
 }
 
-/** Whether two arrays are the same to about four digits, as far as the shorter goes. */
+/** Whether two arrays are equal to about four digits, up to the length of the shorter one. */
 function alike(got: ArrayLike<number>, other: Float64Array): boolean {
   const size = other.reduce((most, value) => Math.max(most, Math.abs(value)), 0);
   return other.every((value, e) => Math.abs((got[e] ?? Number.NaN) - value) <= 1e-4 * size);
@@ -109,8 +109,8 @@ const barriersIn = (program: string): number =>
   (program.replace(/\/\/[^\n]*|\/\*[\s\S]*?\*\//g, '').match(/\bworkgroupBarrier\s*\(/g) ?? []).length;
 
 /**
- * Guesses which slip a visitor has made, from wrong outputs on an input and from the program; null where
- * nothing known fits.
+ * Guesses which slip a visitor has made, from wrong outputs on an input and from the program; null if no
+ * known slip fits.
  *
  * @param again the outputs of a second run on the same input.
  */

@@ -3,8 +3,8 @@ import { PhiloxStream } from '@tilewise/philox';
 import type { PageEngine } from '../../engine/engine.ts';
 
 /**
- * The maps that the lab shows of one head: S × S numbers each, row by row. NaN where the query does not see
- * the key.
+ * The maps that the lab shows for one head: S × S numbers each, row by row. NaN if the query does not see the
+ * key.
  */
 export interface HeatMaps {
   readonly scores: Float32Array;
@@ -16,7 +16,7 @@ export interface HeatMaps {
 const headSize = 8;
 const widestHead = 256;
 
-/** q, k, v and dO of the example: random, with a pull of each query towards the keys near it. */
+/** q, k, v and dO of the example: random, with each query drawn towards the keys near it. */
 function example(S: number): Record<'q' | 'k' | 'v' | 'dO', Tensor> {
   const stream = new PhiloxStream(7n);
   const random = (scale: number): number[] =>
@@ -40,7 +40,7 @@ function example(S: number): Record<'q' | 'k' | 'v' | 'dO', Tensor> {
   };
 }
 
-/** P, as many columns at a time as a head of values may have. */
+/** P, computed in blocks of as many columns as a value vector may have. */
 async function probabilitiesOf(
   engine: PageEngine,
   S: number,
@@ -61,9 +61,9 @@ async function probabilitiesOf(
 }
 
 /**
- * Scores, probabilities and score gradients under some options, all from the engine itself: with the identity
- * for V the output is P; the scores are ln P + lse; and the gradient of a bias of zeros is that of the
- * scores.
+ * Scores, probabilities and score gradients under the given options, all from the engine itself: with the
+ * identity for V, the output is P; the scores are ln P + lse; and the gradient of a zero bias is the gradient
+ * of the scores.
  */
 export async function heatMaps(engine: PageEngine, S: number, options: SdpaOptions): Promise<HeatMaps> {
   const { q, k, v, dO } = example(S);

@@ -12,37 +12,37 @@ import {
 } from '@tilewise/core/expr';
 import type { Text } from '../../text/text.ts';
 
-/** Names of the masks; what is said about them is in the catalogue. */
+/** The ids of the masks; their descriptions are in the catalogue. */
 export type LabMaskId = keyof Text['lab']['masks'];
 
-/** A number that a mask has, as the steps of a slider. */
+/** A number that a mask takes, in the steps of a slider. */
 export interface LabValue {
   readonly min: number;
   readonly max: number;
   readonly initial: number;
-  /** How much one step is; default 1. */
+  /** The size of one step; default 1. */
   readonly unit?: number;
 }
 
-/** A way to restrict or bend attention, as options of the library. */
+/** A way to restrict or modify attention, as options of the library. */
 export interface LabMask {
   readonly id: LabMaskId;
-  /** Queries and keys that it is shown on. */
+  /** The number of queries and keys in the figure. */
   readonly S: number;
-  /** Rows and columns of the tiles that are computed or left out as a whole, if the mask speaks of tiles. */
+  /** Rows and columns of the tiles that are computed or skipped as a whole, if the mask has tiles. */
   readonly tile?: number;
   readonly value?: LabValue;
-  /** The options as one would write them. */
+  /** The options as a user of the library would write them. */
   readonly code: (value: number) => string;
   readonly options: (value: number) => SdpaOptions;
 }
 
 const S = 24;
-/** Block masks have tiles of 128 × 128: they are shown on four by four. */
+/** Block masks have tiles of 128 × 128, so the figure shows four by four of them. */
 const blockedS = 512;
 const globalKeys = 16;
 
-/** Documents of about the same length, one after the other. */
+/** Documents of about equal length, one after the other. */
 function documentIds(documents: number): Tensor {
   const ids = Array.from({ length: S }, (_, s) => Math.floor((s * documents) / S));
   return Tensor.from(ids, [S], { dtype: 'i32' });

@@ -8,20 +8,20 @@ export type Demand =
   | { readonly kind: 'stored'; readonly cell: string; readonly value: string }
   | { readonly kind: 'cycles'; readonly most: number }
   | { readonly kind: 'softmax' }
-  /** The results are those of a formula, which is written alike in every language. */
+  /** The results follow a formula, which is written alike in every language. */
   | { readonly kind: 'computes'; readonly formula: string }
-  /** Reads of some arrays alone. */
+  /** Reads of particular arrays. */
   | { readonly kind: 'reads-of'; readonly arrays: string; readonly most: number }
   | { readonly kind: 'reads'; readonly most: number }
   | { readonly kind: 'writes'; readonly most: number }
   | { readonly kind: 'hidden'; readonly inputs: number };
 
-/** The value that was found instead of the wanted one. */
+/** What was found instead of what the demand asks for. */
 export type Finding =
   | { readonly kind: 'nothing'; readonly cell: string }
   | { readonly kind: 'holds'; readonly cell: string; readonly value: string; readonly wanted: string }
   | { readonly kind: 'count'; readonly count: number }
-  /** The finding on a hidden input; null where the program stops with an error there. */
+  /** The finding on a hidden input; null if the program stops with an error there. */
   | { readonly kind: 'on-input'; readonly input: string; readonly found: Finding | null };
 
 /** A demand, and whether a run meets it. */
@@ -39,8 +39,7 @@ export interface HiddenInput<V> {
 }
 
 /**
- * An exercise on a machine, whose words are in the catalogue under its id. `V` is the machine's type of
- * values.
+ * An exercise on a machine; its texts are in the catalogue under its id. `V` is the machine's type of values.
  */
 export interface Problem<V, Id extends string = string> {
   readonly id: Id;
@@ -51,12 +50,13 @@ export interface Problem<V, Id extends string = string> {
   readonly multipleOf?: number;
   readonly criteria: (run: Run<V>) => readonly Criterion[];
   /**
-   * Further inputs on which a solution must meet the criteria; a program that is right by luck fails on one.
+   * Further inputs on which a solution must meet the criteria, so that a program that is right by luck fails
+   * on one of them.
    */
   readonly hidden?: readonly HiddenInput<V>[];
 }
 
-/** A program as written, what it does on the visible input, and what is still missing. */
+/** A program as written, its run on the visible input, and what is still missing. */
 export interface Assessment<V> {
   readonly program: Program;
   readonly run: Run<V>;
@@ -64,7 +64,9 @@ export interface Assessment<V> {
   readonly solved: boolean;
 }
 
-/** Reads a program, runs it, and checks it: on the visible input, and if that is right on the hidden ones. */
+/**
+ * Parses a program, runs it, and checks it: on the visible input, and if that is right, on the hidden ones.
+ */
 export function assess<V>(problem: Problem<V>, source: string, machine: Machine<V>): Assessment<V> {
   const program = parseProgram(source, machine);
   const run = runProgram(program, machine);
@@ -76,8 +78,8 @@ export function assess<V>(problem: Problem<V>, source: string, machine: Machine<
 }
 
 /**
- * Whether a program meets everything on the hidden inputs, if there are any; `null` is a program that was not
- * tried.
+ * Whether a program meets all demands on the hidden inputs, if there are any; `null` stands for a program
+ * that was not tried.
  */
 function hiddenCriterion<V>(problem: Problem<V>, source: string | null): Criterion[] {
   const { hidden = [] } = problem;

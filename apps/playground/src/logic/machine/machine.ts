@@ -42,7 +42,7 @@ export interface Machine<V> {
 
 const subscripts = '₀₁₂₃₄₅₆₇₈₉';
 
-/** Digits set low, as in formulas. */
+/** Digits as subscripts, as in formulas. */
 export function subscript(text: string): string {
   return text.replace(/\d/g, digit => subscripts[Number(digit)] ?? digit);
 }

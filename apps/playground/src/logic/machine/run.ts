@@ -2,7 +2,7 @@ import { cellName, type InstructionDef, type Machine } from './machine.ts';
 import type { Fault } from './program/fault.ts';
 import type { IndexExpr, LineError, Operand, Program, Statement } from './program/program.ts';
 
-/** Values of the registers and of DRAM, by name; what holds nothing yet is absent. */
+/** Values of the registers and of DRAM, by name; a cell or register without a value is absent. */
 export interface MachineState<V> {
   readonly registers: ReadonlyMap<string, V>;
   readonly memory: ReadonlyMap<string, V>;
@@ -28,7 +28,7 @@ export interface Step<V> {
   readonly counts: Counts;
 }
 
-/** A whole run. With an error, the steps are those before it. */
+/** A whole run. If it ends with an error, the steps are those before the error. */
 export interface Run<V> {
   readonly machine: Machine<V>;
   readonly start: MachineState<V>;
@@ -36,13 +36,13 @@ export interface Run<V> {
   readonly error: LineError | null;
 }
 
-/** More steps than any exercise has; a program that needs more is stopped. */
+/** More steps than any exercise needs; a program that takes more is stopped. */
 const maxSteps = 10_000;
 
 const none: Counts = { loads: 0, stores: 0, computes: 0, cycles: 0 };
 
 /**
- * Runs a program without errors from the machine's initial state. What goes wrong in it is the run's `error`.
+ * Runs a program without errors from the machine's initial state. A run-time fault becomes the run's `error`.
  */
 export function runProgram<V>({ statements }: Program, machine: Machine<V>): Run<V> {
   const start: MachineState<V> = { registers: new Map(), memory: initialMemory(machine) };
@@ -118,7 +118,7 @@ function isInside<V>({ memory }: Machine<V>, place: string): boolean {
   return memory.some(({ name, shape }) => indices(shape).some(index => cellName(name, index) === place));
 }
 
-/** Executes one instruction; says which place was empty if one was. */
+/** Executes one instruction; returns the name of an empty operand if the instruction reads one. */
 function step<V>(
   def: InstructionDef<V>,
   places: readonly string[],

@@ -5,12 +5,12 @@ import type { Run } from './run.ts';
 export interface Budget {
   readonly reads: number;
   readonly writes: number;
-  /** Reads of some arrays alone, such as of K and V. */
+  /** Reads of particular arrays, such as K and V. */
   readonly readsOf?: { readonly arrays: readonly string[]; readonly most: number };
 }
 
 /**
- * Whether a run stays within its budget. A program that stores nothing has solved nothing, and meets no
+ * Whether a run stays within its budget. A program that stores nothing has solved nothing, so it meets no
  * demand.
  */
 export function withinBudget<V>(run: Run<V>, { reads, writes, readsOf }: Budget): Criterion[] {

@@ -5,8 +5,8 @@ export type Gradient = 'dQ' | 'dK' | 'dV';
 export type Walk = 'rows' | 'columns';
 
 /**
- * How a gradient takes part in a walk: by inner products, a whole row is finished at each step; by outer
- * products, all of it changes a little.
+ * What one step of a walk does to a gradient: an inner product finishes a whole row, an outer product changes
+ * every row a little.
  */
 export type Style = 'inner' | 'outer';
 
@@ -26,7 +26,7 @@ export function termsAdded(gradient: Gradient, walk: Walk, done: number, r: numb
   return done;
 }
 
-/** One block of a row-wise walk: where it is, and what K and V are loaded for. */
+/** One block of a row-wise walk: its position, and why K and V are loaded. */
 export interface BlockVisit {
   readonly i: number;
   readonly j: number;
@@ -35,8 +35,8 @@ export interface BlockVisit {
 }
 
 /**
- * A row-wise walk over n × n blocks. Without D = rowsum(dO ∘ O), D must come from P and dP, which takes the
- * whole row first: K and V are walked once for D, and again for dS and its products. With D, once is enough.
+ * A row-wise walk over n × n blocks. Without D = rowsum(dO ∘ O), D must be computed from P and dP of the
+ * whole row: K and V are loaded once for D, and again for dS and its products. With D, one pass is enough.
  * Each visit loads one block of K and V.
  */
 export function blockVisits(n: number, knownD: boolean): BlockVisit[] {
@@ -46,14 +46,14 @@ export function blockVisits(n: number, knownD: boolean): BlockVisit[] {
 }
 
 /**
- * The two kernels of backward that walk over dS: one has a workgroup for each tile of keys, the other for
- * each of queries.
+ * The two backward kernels that walk over dS: one has a workgroup for each tile of keys, the other for each
+ * tile of queries.
  */
 export type BackwardKernel = 'dkdv' | 'dq';
 
 /**
- * Which tile a workgroup meets at a step: a query tile in `dkdv`, a key tile in `dq`; null when it has
- * finished. With a causal mask only the tiles that see each other are visited.
+ * The tile that a workgroup visits at a step: a query tile in `dkdv`, a key tile in `dq`; null when the
+ * workgroup has finished. With a causal mask only the tiles that see each other are visited.
  */
 export function visitedTile(
   kernel: BackwardKernel,

@@ -2,7 +2,7 @@ import type { Device } from './roofline.ts';
 
 /**
  * Some devices, by their makers' data sheets: dense 16-bit matrix arithmetic with 32-bit sums in TFLOP/s,
- * memory in GB/s. The laptop is a round number for graphics that share the main memory.
+ * memory in GB/s. The laptop is a round figure for integrated graphics.
  */
 export const devices = {
   'H100 SXM': { peak: 989, bandwidth: 3350 },

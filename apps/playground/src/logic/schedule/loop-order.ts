@@ -12,7 +12,7 @@ export interface Traffic {
 }
 
 /**
- * One visit: query tile i meets key tile j; what that moved, and what has been moved with it since the start.
+ * One visit: query tile i meets key tile j; the traffic of this visit, and the total traffic since the start.
  */
 export interface Visit {
   readonly i: number;
@@ -34,14 +34,15 @@ function sum(a: Traffic, b: Traffic): Traffic {
 
 /**
  * The visits of n query tiles to n key tiles in order. `slots` query tiles keep their output in fast memory
- * for the whole run of the outer-product order; with all n the inner-product traffic for o is reached.
+ * for the whole run of the outer-product order; with n slots, the traffic for o equals that of the
+ * inner-product order.
  */
 export function visits(order: LoopOrder, n: number, slots = 0): Visit[] {
   const result: Visit[] = [];
   for (let outer = 0; outer < n; outer++) {
     for (let inner = 0; inner < n; inner++) {
       const [i, j] = order === 'inner-product' ? [outer, inner] : [inner, outer];
-      // An output stays while its query is in the outer loop, or in a slot of its own.
+      // An output stays in fast memory while its query is in the outer loop, or if it has a slot.
       const stays = order === 'inner-product' || i < slots;
       const [first, last] = [j === 0, j === n - 1];
       const moved: Traffic = {

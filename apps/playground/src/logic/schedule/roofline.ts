@@ -1,6 +1,6 @@
 import type { Traffic } from './loop-order.ts';
 
-/** A device, in numbers that its data sheet gives. */
+/** A device, by the numbers of its data sheet. */
 export interface Device {
   /** TFLOP/s of matrix arithmetic. */
   readonly peak: number;
@@ -16,7 +16,7 @@ export function flops(n: number, tile: number, d: number): number {
   return n * n * 4 * tile * tile * d;
 }
 
-/** Bytes of a schedule: tiles of q and o are tile × d elements, one of k and v together twice that. */
+/** Bytes of a schedule: a tile of q or o has tile × d elements, a tile of k and v together twice that. */
 export function bytesMoved(traffic: Traffic, tile: number, d: number, bytesPerElement: number): number {
   const { loadsQ, loadsKv, loadsO, storesO } = traffic;
   return (loadsQ + 2 * loadsKv + loadsO + storesO) * tile * d * bytesPerElement;

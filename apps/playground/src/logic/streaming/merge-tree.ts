@@ -1,20 +1,20 @@
 import { emptyState, type Merge, mergeStates, type SoftmaxState } from './softmax-state.ts';
 
-/** Tiles that have been merged into one state, by their numbers in the order in which they came together. */
+/** Tiles that have been merged into one state, by their numbers in the order of the merges. */
 export type Group = readonly number[];
 
-/** The groups merged by hand, and where the last merge joined its two parts. */
+/** The groups merged by hand, and the two parts of the last merge. */
 export interface Merging {
   readonly groups: readonly Group[];
   readonly last: { readonly a: Group; readonly b: Group } | null;
 }
 
-/** Every tile on its own. */
+/** Every tile in its own group. */
 export function unmerged(tiles: number): Merging {
   return { groups: Array.from({ length: tiles }, (_, t) => [t]), last: null };
 }
 
-/** Merges two groups; the new one comes last. */
+/** Merges two groups; the new group comes last. */
 export function mergeGroups({ groups }: Merging, first: number, second: number): Merging {
   const [a, b] = [groups[first] ?? [], groups[second] ?? []];
   const others = groups.filter((_, g) => g !== first && g !== second);
@@ -34,7 +34,8 @@ export function lastMerge({ last }: Merging, tiles: readonly SoftmaxState[]): Me
 }
 
 /**
- * The merging as an address has it: groups separated by `-`, the parts of the last merge by `.`: `3-02.1`.
+ * The merges as the address stores them: groups separated by `-`, the parts of the last merge by `.`:
+ * `3-02.1`.
  */
 export function writeMerging({ groups, last }: Merging): string {
   return groups
@@ -44,7 +45,9 @@ export function writeMerging({ groups, last }: Merging): string {
     .join('-');
 }
 
-/** Reads what `writeMerging` wrote; anything that is not each tile once counts as unmerged. */
+/**
+ * Parses the output of `writeMerging`; a text that does not name each tile exactly once counts as unmerged.
+ */
 export function readMerging(text: string, tiles: number): Merging {
   const digits = [...text.replace(/[-.]/g, '')].sort().join('');
   const all = Array.from({ length: tiles }, (_, t) => t).join('');

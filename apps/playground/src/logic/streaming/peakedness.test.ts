@@ -3,7 +3,7 @@ import { peakedness } from './peakedness.ts';
 
 it('spreads scores by √d, and lets one weight take nearly all without the scale', () => {
   for (const d of [4, 64, 256]) {
-    // Of 80 queries: the mean square of their lengths is within a fifth of d, also where d is 4.
+    // For 80 queries, the mean square of their lengths is within a fifth of d, even if d is 4.
     expect(Math.abs(peakedness(d, false).spread / Math.sqrt(d) - 1)).toBeLessThan(0.2);
     expect(Math.abs(peakedness(d, true).spread - 1)).toBeLessThan(0.2);
   }

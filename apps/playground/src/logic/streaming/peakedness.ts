@@ -4,7 +4,7 @@ import { PhiloxStream } from '@tilewise/philox';
 export interface Peakedness {
   /** Standard deviation of q·k. */
   readonly spread: number;
-  /** The largest of the weights, on average. */
+  /** The largest weight, on average. */
   readonly largest: number;
 }
 
@@ -12,8 +12,8 @@ const keys = 12;
 const trials = 80;
 
 /**
- * Queries and keys of `d` components, each drawn from a normal distribution: how far their scores spread, and
- * how much weight the largest of twelve takes. With `scaled` the scores are divided by √d.
+ * Draws queries and keys of `d` components from a normal distribution, and measures how far their scores
+ * spread and how much weight the largest of twelve takes. With `scaled`, the scores are divided by √d.
  */
 export function peakedness(d: number, scaled: boolean): Peakedness {
   const stream = new PhiloxStream(3n, { subsequence: BigInt(d) });

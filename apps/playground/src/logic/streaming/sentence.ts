@@ -15,8 +15,8 @@ export const words = [
 ] as const;
 
 /**
- * The words as vectors X (12 × 4), made by hand so that their attention makes sense: how much each is a
- * being, a state or an action, a word that points back, and grammar.
+ * The words as vectors X (12 × 4), made by hand so that their attention makes sense. The components say how
+ * much each word is a being, a state or an action, a word that points back, and grammar.
  */
 const X: readonly (readonly number[])[] = [
   [0.2, 0, 0.1, 1],
@@ -33,7 +33,7 @@ const X: readonly (readonly number[])[] = [
   [0.3, 1.5, 0.2, 0],
 ];
 
-/** Projections (4 × 3): what a word looks for, what it is found by, and what it gives. */
+/** Projections (4 × 3): what a word looks for, how others can find it, and what it gives. */
 const projections = {
   q: [
     [0.5, 1.4, 0.2],
@@ -58,10 +58,10 @@ const projections = {
 const product = (a: readonly (readonly number[])[], b: readonly (readonly number[])[]): number[][] =>
   a.map(row => (b[0] ?? []).map((_, c) => row.reduce((sum, x, r) => sum + x * (b[r]?.[c] ?? 0), 0)));
 
-/** Size of a head: the components of q, k and v. */
+/** The head size: the number of components of q, k and v. */
 export const headSize = 3;
 
-/** X, and Q, K and V made from it (12 × 3). */
+/** X, and Q, K and V computed from it (12 × 3). */
 export const sentence = {
   X,
   q: product(X, projections.q),
@@ -72,6 +72,6 @@ export const sentence = {
 const dot = (a: readonly number[] = [], b: readonly number[] = []): number =>
   a.reduce((sum, x, c) => sum + x * (b[c] ?? 0), 0);
 
-/** Scores q·k/√d of a word with all words. */
+/** The scores q·k/√d of one word with all words. */
 export const scoresOf = (word: number): number[] =>
   sentence.k.map(key => dot(sentence.q[word], key) / Math.sqrt(headSize));

@@ -36,7 +36,7 @@ export interface Merge {
  */
 export function mergeStates(a: SoftmaxState, b: SoftmaxState): Merge {
   const m = Math.max(a.m, b.m);
-  // −∞ − (−∞) is NaN: what has no keys has weight 0.
+  // −∞ − (−∞) is NaN, so a state without keys gets weight 0 explicitly.
   const factor = (own: number): number => (own === Number.NEGATIVE_INFINITY ? 0 : Math.exp(own - m));
   const factors = [factor(a.m), factor(b.m)] as const;
   const state = {

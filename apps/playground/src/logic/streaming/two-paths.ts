@@ -8,7 +8,7 @@ export interface PathStep {
   readonly global: number;
   /** The running maximum. */
   readonly m: number;
-  /** The factor of the sum so far. */
+  /** The factor that corrects the previous sum. */
   readonly factor: number;
   /** Σ exp(x − mₖ) so far, with the running maximum. */
   readonly running: number;
@@ -18,8 +18,8 @@ const f32 = Math.fround;
 const exp = (value: number): number => f32(Math.exp(f32(value)));
 
 /**
- * The sum of exponents of `x`, once with the maximum known beforehand and once with a running one (Milakov &
- * Gimelshein 2018).
+ * The sum of the exponentials of `x`, once with the maximum known beforehand and once with a running one
+ * (Milakov & Gimelshein 2018).
  */
 export function twoPaths(x: readonly number[], form: FactorForm): PathStep[] {
   const most = f32(Math.max(...x));
@@ -29,7 +29,7 @@ export function twoPaths(x: readonly number[], form: FactorForm): PathStep[] {
   for (const value of x.map(f32)) {
     const before = steps.at(-1);
     const m = Math.max(before?.m ?? Number.NEGATIVE_INFINITY, value);
-    // Before the first number there is no sum to be corrected.
+    // Before the first number, there is no sum to correct.
     const factor = before ? ratio(before.m, m) : 0;
     steps.push({
       x: value,

@@ -1,4 +1,4 @@
-/** Mean and sum of squared distances from it, of the numbers so far. */
+/** The mean of the numbers so far, and the sum of their squared distances from it. */
 export interface Moments {
   readonly n: number;
   readonly mean: number;

@@ -1,6 +1,6 @@
 import type { TrainSetup } from './training.ts';
 
-/** The part of a run that this browser keeps: enough to draw its curves, and to do its steps again. */
+/** The part of a run that this browser stores: enough to draw its curves, and to repeat its steps. */
 export interface KeptRun {
   readonly setup: TrainSetup;
   readonly losses: readonly number[];
@@ -13,7 +13,10 @@ const storageKey = 'tilewise.training';
 const areNumbers = (values: unknown): boolean =>
   Array.isArray(values) && values.every(value => typeof value === 'number');
 
-/** The kept run; null where there is none, where storage is forbidden, and where the entry is not ours. */
+/**
+ * The stored run; null if there is none, if storage is forbidden, or if the entry was not written by this
+ * page.
+ */
 export function readKeptRun(): KeptRun | null {
   try {
     const run = JSON.parse(localStorage.getItem(storageKey) ?? 'null') as KeptRun | null;
@@ -25,12 +28,12 @@ export function readKeptRun(): KeptRun | null {
   }
 }
 
-/** Keeps a run in place of the last one; null forgets it. */
+/** Stores a run in place of the last one; null deletes it. */
 export function writeKeptRun(run: KeptRun | null): void {
   try {
     if (run === null) localStorage.removeItem(storageKey);
     else localStorage.setItem(storageKey, JSON.stringify(run));
   } catch {
-    // A full or forbidden storage: the run lasts as long as the page.
+    // Storage is full or forbidden: the run lasts as long as the page.
   }
 }

@@ -1,9 +1,9 @@
 import { pieces } from '../../text/markup.ts';
 
-/** Sentences are longer than this; labels and names are not. */
+/** Sentences are longer than this number of characters; labels and names are shorter. */
 const sentence = 70;
 
-/** All that the page says in sentences, without formulas: a text to learn that everybody has. */
+/** All sentences of the page, without formulas: a training text that every visitor has. */
 export function pageText(catalogue: unknown): string {
   return sentences(catalogue)
     .map(text =>

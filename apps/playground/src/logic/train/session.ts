@@ -17,21 +17,21 @@ import {
 
 const context = 24;
 
-/** A run that is asked for things, one after the other. */
+/** A run that handles one request after the other. */
 export interface Session {
-  /** The facts to tell first. */
+  /** The facts that are sent first. */
   readonly parameters: number;
   readonly probe: readonly string[];
-  /** Takes a request; what comes of it is told. */
+  /** Takes a request; the results are sent to `tell`. */
   take(request: Exclude<TrainRequest, { kind: 'begin' }>): void;
   /** Resolves when nothing is left to do. */
   idle(): Promise<void>;
 }
 
 /**
- * Begins a run. Steps depend on the setup alone: neither pauses nor questions in between change them.
- * @param tell hears what happens.
- * @throws what the trainer throws: a text that is too short, a width that the heads do not divide.
+ * Begins a run. Its steps depend on the setup alone: pauses and questions in between do not change them.
+ * @param tell receives every event of the run.
+ * @throws the trainer's errors: a text that is too short, a width that is not a multiple of the heads.
  */
 export function beginSession(
   setup: TrainSetup,
@@ -58,7 +58,7 @@ export function beginSession(
         await step(trainer, tokens, tell);
         if (left === 0) tell({ kind: 'paused' });
       } else return;
-      // Requests that came meanwhile are taken now.
+      // Handles requests that came in the meantime.
       await new Promise(resolve => setTimeout(resolve));
     }
   }
@@ -88,10 +88,10 @@ export function beginSession(
   };
 }
 
-/** Letters and their frequencies are learnt at once: there is nothing to wait for. */
+/** A short warm-up: the model learns letters and their frequencies at once. */
 const textConfig = { batch: 16, warmup: 5 };
 
-/** The sequence whose attention is looked at: one that is not trained on. */
+/** The sequence whose attention is shown; the model is not trained on it. */
 function probeTokens(data: Dataset, seed: number): readonly number[] {
   return data.draw(randomStream(seed, 'picture'), 1, context, 'held out').tokens[0];
 }
@@ -133,7 +133,7 @@ async function answer(
     }
     tell({ kind: 'sampled', text, done: true });
   } catch (error) {
-    // A prompt with unknown characters: the run goes on.
+    // The prompt has unknown characters; the run goes on.
     tell({ kind: 'refused', message: messageOf(error) });
   }
 }

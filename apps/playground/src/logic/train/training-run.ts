@@ -8,32 +8,32 @@ export interface PastRun {
   readonly losses: readonly number[];
 }
 
-/** The runs that are shown: the run at hand, and those before it. */
+/** The runs in the figure: the current run and the previous ones. */
 export interface TrainingView {
   readonly state: TrainingState;
   readonly past: readonly PastRun[];
 }
 
-/** Training in a worker. It goes on whether or not a chapter shows it. */
+/** Training in a worker, which goes on whether or not a chapter shows it. */
 export interface Training {
   readonly view: () => TrainingView;
   readonly subscribe: (listener: () => void) => () => void;
-  /** Goes on for so many steps, or begins with a setup. */
+  /** Continues for the given number of steps, or begins with a setup. */
   readonly run: (setup: TrainSetup, steps: number) => void;
   readonly pause: () => void;
-  /** Ends the run; its curve stays to be compared with. */
+  /** Ends the run; its curve stays for comparison. */
   readonly startOver: () => void;
   readonly sample: (request: Omit<Extract<TrainRequest, { kind: 'sample' }>, 'kind'>) => void;
 }
 
-/** The page is drawn so often, however fast steps are. */
+/** The interval at which the page is drawn, however fast steps are. */
 const drawMs = 100;
 const pastRuns = 3;
 
 const keeping = { read: readKeptRun, write: writeKeptRun };
 const forgetting = { read: (): null => null, write: (_: KeptRun | null): void => {} };
 
-/** Readies training; `kept` runs survive a reload of the page. Nothing is loaded before a run begins. */
+/** Prepares training; `kept` runs survive a reload of the page. Nothing is loaded before a run begins. */
 export function createTraining({ kept }: { readonly kept: boolean }): Training {
   const storage = kept ? keeping : forgetting;
   const before = storage.read();

@@ -1,20 +1,20 @@
 import type { KeptRun } from './kept-run.ts';
 import type { AttentionMoment, TrainEvent, TrainSetup } from './training.ts';
 
-/** A run, as far as the page has heard of it. */
+/** A run, as far as the page knows it. */
 export interface TrainingState {
   readonly status: 'idle' | 'running' | 'paused' | 'failed';
-  /** The setup that the run was begun with; null before a run begins. */
+  /** The setup of the run; null before a run begins. */
   readonly setup: TrainSetup | null;
   readonly ready: Extract<TrainEvent, { kind: 'ready' }> | null;
   readonly losses: readonly number[];
   readonly accuracies: readonly number[];
   /**
-   * Steps that a run of before the page was reloaded has done and that the model has yet to do again; their
+   * Steps that the run had done before the page was reloaded and that the model has yet to repeat; their
    * losses are known already.
    */
   readonly again: number;
-  /** On sequences that are not trained on. */
+  /** Measured on sequences that the model is not trained on. */
   readonly heldOut: KeptRun['heldOut'];
   readonly moments: readonly AttentionMoment[];
   /** The time of the latest step, in milliseconds. */
@@ -40,7 +40,7 @@ export const untrained: TrainingState = {
   failed: null,
 };
 
-/** The state of a run that this browser has kept: paused, with all its steps to be done again. */
+/** The state of a stored run: paused, with all its steps to be repeated. */
 export const restored = (run: KeptRun): TrainingState => ({
   ...untrained,
   ...run,
@@ -86,7 +86,7 @@ function withEvent(state: TrainingState, event: TrainEvent): TrainingState {
   }
 }
 
-/** How many steps two runs have alike, bit for bit, from the beginning. */
+/** How many of the first steps have losses that are equal in two runs, bit for bit. */
 export function stepsAlike(a: readonly number[], b: readonly number[]): number {
   const shared = Math.min(a.length, b.length);
   for (let n = 0; n < shared; n++) if (!Object.is(a[n], b[n])) return n;

@@ -3,7 +3,7 @@ import type { EngineChoice, OpenedEngine } from '../../engine/tensor-engine.ts';
 /** The model, the task and the options of a run: everything that a run depends on. */
 export interface TrainSetup {
   readonly engine: EngineChoice;
-  /** A text whose next character is learnt, or associative recall. */
+  /** The task: to predict the next character of a text, or associative recall. */
   readonly text: string | null;
   readonly seed: number;
   readonly layers: number;
@@ -12,13 +12,13 @@ export interface TrainSetup {
   readonly dropout: number;
 }
 
-/** Setups of one key give the same losses. */
+/** Setups with equal keys give the same losses. */
 export const setupKey = (setup: TrainSetup): string => JSON.stringify(setup);
 
-/** A request of the page to the worker. The worker answers nothing while a step is done. */
+/** A request from the page to the worker. The worker answers between steps. */
 export type TrainRequest =
   | { readonly kind: 'begin'; readonly setup: TrainSetup }
-  /** Goes on for so many steps, or until told to pause. */
+  /** Continues for the given number of steps, or until a pause is requested. */
   | { readonly kind: 'run'; readonly steps: number }
   | { readonly kind: 'pause' }
   | {
@@ -28,20 +28,20 @@ export type TrainRequest =
       readonly temperature: number;
     };
 
-/** The attention of a layer: (heads, S, S), rows being distributions. */
+/** The attention of a layer: (heads, S, S), each row a distribution. */
 export interface LayerMaps {
   readonly heads: number;
   readonly S: number;
   readonly values: Float32Array;
 }
 
-/** Attention at some step, on a sequence that stays the same. */
+/** Attention at a step, on a sequence that stays the same. */
 export interface AttentionMoment {
   readonly step: number;
   readonly layers: readonly LayerMaps[];
 }
 
-/** An event that the worker tells. */
+/** An event that the worker sends. */
 export type TrainEvent =
   | {
       readonly kind: 'ready';
@@ -58,5 +58,5 @@ export type TrainEvent =
   | { readonly kind: 'refused'; readonly message: string }
   | { readonly kind: 'failed'; readonly message: string };
 
-/** Attention is looked at after so many steps, and what was held out after as many. */
+/** The number of steps between two records of attention, and between two measurements on held-out data. */
 export const lookEvery = 20;

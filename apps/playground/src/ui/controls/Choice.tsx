@@ -1,6 +1,6 @@
 import { Segmented } from './Segmented.tsx';
 
-/** One of a few choices, with its name in sight. */
+/** One of a few choices, with a visible label. */
 export function Choice<T extends string>(props: {
   readonly label: string;
   readonly value: T;

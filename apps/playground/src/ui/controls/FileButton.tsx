@@ -1,4 +1,4 @@
-/** Chooses a file. */
+/** A button that opens a file. */
 export function FileButton(props: {
   readonly label: string;
   readonly accept: string;
@@ -15,7 +15,7 @@ export function FileButton(props: {
         onChange={event => {
           const [file] = event.currentTarget.files ?? [];
           if (file) onFile(file);
-          // So that the same file can be chosen again.
+          // Lets the visitor choose the same file again.
           event.currentTarget.value = '';
         }}
       />

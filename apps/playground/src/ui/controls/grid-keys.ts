@@ -6,8 +6,8 @@ const steps: Readonly<Record<string, readonly [number, number]>> = {
 };
 
 /**
- * Where a key leads from a place of a grid of `rows` × `columns`: arrows step, with Shift by `stride`; null
- * for other keys.
+ * Where a key leads from a cell of a grid of `rows` × `columns`: an arrow moves one step, with Shift `stride`
+ * steps; null for other keys.
  */
 export function keyStep(
   event: { readonly key: string; readonly shiftKey: boolean },
@@ -22,7 +22,7 @@ export function keyStep(
   return [hold(i + by * step[0], rows), hold(j + by * step[1], columns)];
 }
 
-/** The place of a grid that a pointer is over. */
+/** The cell of a grid that a pointer is over. */
 export function pointedAt(
   event: { readonly clientX: number; readonly clientY: number; readonly currentTarget: Element },
   [rows, columns]: readonly [number, number],

@@ -1,7 +1,7 @@
 import { useEffect, useEffectEvent, useState } from 'react';
 import { useUrlNumber } from '../../state/url-state.ts';
 
-/** A position in a sequence of steps, and whether it is moving by itself. 0 is before the first step. */
+/** A position in a sequence of steps, and whether it is playing. 0 is before the first step. */
 export interface Playback {
   readonly at: number;
   readonly last: number;
@@ -11,8 +11,8 @@ export interface Playback {
 }
 
 /**
- * Plays `last` steps, one every `interval` milliseconds, and stops at the end. The position is in the URL
- * under `name`; it is `initial` before anybody has moved it, so that a figure shows something.
+ * Plays `last` steps, one every `interval` milliseconds, and stops at the end. The URL holds the position
+ * under `name`; before the visitor moves, the position is `initial`, so that a figure shows something.
  */
 export function usePlayback(name: string, last: number, interval: number, initial = 0): Playback {
   const [at, setAt] = useUrlNumber(name, initial, { min: 0, max: Number.MAX_SAFE_INTEGER });
@@ -32,7 +32,7 @@ export function usePlayback(name: string, last: number, interval: number, initia
     at: here,
     last,
     playing,
-    // Not held to `last`, which may be about to change with the position.
+    // Not limited to `last`, which may be about to change together with the position.
     seek: position => setAt(Math.max(0, position)),
     setPlaying: start => {
       if (start && here >= last) setAt(0);

@@ -1,8 +1,8 @@
 import type { ReactNode } from 'react';
 
 /**
- * Text with its figure: side by side on wide screens, where the figure stays while the text scrolls. On
- * narrow ones the figure follows the text, and what goes on `after` it follows the figure.
+ * Text with its figure: side by side on wide screens, where the figure stays in place while the text scrolls.
+ * On narrow screens the figure follows the text, and `after` follows the figure.
  */
 export function BesideText(props: {
   readonly figure: ReactNode;

@@ -4,7 +4,7 @@ import { numbersIn } from '../../text/numbers.ts';
 import { useLanguage } from '../../text/TextProvider.tsx';
 import { useNear } from './useNear.ts';
 
-/** The charting library, which comes with the first chart. */
+/** The charting library, which is loaded with the first chart. */
 export type Plot = typeof import('@observablehq/plot');
 
 const style = {
@@ -16,8 +16,8 @@ const style = {
 };
 
 /**
- * A chart by Observable Plot, described in words for those who do not see it, with the numbers of its axes
- * as the visitor writes them. `options` must be stable between changes.
+ * A chart by Observable Plot, with a description for visitors who cannot see it, and with axis numbers in the
+ * visitor's language. `options` must be stable between changes.
  */
 export function Chart(props: { readonly label: string; readonly options: (plot: Plot) => PlotOptions }) {
   const { label, options } = props;
@@ -44,7 +44,7 @@ export function Chart(props: { readonly label: string; readonly options: (plot: 
       const { x, y, ...others } = options(plot);
       const axes = { x: { ...axis, ...x }, y: { ...axis, ...y } };
       const chart = plot.plot({ width, height: 280, marginBottom: 42, style, ...axes, ...others });
-      // The figure has a label of its own; those of the marks have no role that could carry them.
+      // The figure has its own label; the labels of the marks have no role that could carry them.
       chart.setAttribute('aria-hidden', 'true');
       host.current?.replaceChildren(chart);
     });

@@ -4,7 +4,7 @@ import { Chart, type Plot } from './Chart.tsx';
 /** A chart under its title. */
 export function ChartFigure(props: {
   readonly title: string;
-  /** A further description for those who do not see the chart. */
+  /** A longer description for visitors who cannot see the chart. */
   readonly description?: string;
   readonly options: (plot: Plot) => PlotOptions;
 }) {

@@ -2,7 +2,8 @@ import { type ReactNode, useRef } from 'react';
 import { useOverflowCue } from './useOverflowCue.ts';
 
 /**
- * Content that may be wider or taller than its place. It takes the focus, so that the keyboard can scroll it.
+ * Content that may be wider or taller than its container. It can take the focus, so that the keyboard can
+ * scroll it.
  */
 export function ScrollRegion(props: {
   readonly label: string;

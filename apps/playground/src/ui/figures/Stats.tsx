@@ -1,4 +1,4 @@
-/** Counters, each with its name. */
+/** Counters, each with its label. */
 export function Stats({
   items,
 }: {

@@ -1,7 +1,7 @@
 import { type ReactNode, Suspense, useRef } from 'react';
 import { useNear } from './useNear.ts';
 
-/** Shows its children, which may be loaded for it, once their place is near the window. */
+/** Shows its children, which may load their code then, once it is near the window. */
 export function WhenNear(props: { readonly className: string; readonly children: ReactNode }) {
   const { className, children } = props;
   const host = useRef<HTMLDivElement>(null);

@@ -1,6 +1,6 @@
 import { type RefObject, useEffect, useState } from 'react';
 
-/** How far from the window something counts as near, in pixels. */
+/** The distance from the window that counts as near, in pixels. */
 const margin = 400;
 
 /** Whether an element has ever been near the window: what is far away need not be loaded yet. */

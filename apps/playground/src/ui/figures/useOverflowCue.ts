@@ -1,9 +1,9 @@
 import { type RefObject, useEffect } from 'react';
 
 /**
- * Marks an element whose content is wider than its place: `data-more` says on which sides it goes on
- * (`start`, `end`, `both`), and the style sheet fades these edges. With `focusable` it takes the focus while
- * there is something to scroll, so that the keyboard can.
+ * Marks an element whose content is wider than the element: `data-more` says on which sides the content
+ * continues (`start`, `end`, `both`), and the style sheet fades these edges. With `focusable`, the element
+ * can take the focus while there is something to scroll, so that the keyboard can scroll it.
  */
 export function useOverflowCue(
   ref: RefObject<HTMLElement | null>,
@@ -23,7 +23,7 @@ export function useOverflowCue(
     const sizes = new ResizeObserver(mark);
     sizes.observe(element);
     for (const child of element.children) sizes.observe(child);
-    // What is put into it later, such as a formula when KaTeX has come.
+    // Observes content that is added later, such as a formula once KaTeX has loaded.
     const contents = new MutationObserver(mark);
     contents.observe(element, { childList: true, subtree: true });
     element.addEventListener('scroll', mark, { passive: true });

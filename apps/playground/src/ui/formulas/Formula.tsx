@@ -10,7 +10,9 @@ type Render = (tex: string, element: HTMLElement, displayMode: boolean) => void;
 
 let loading: Promise<Render> | null = null;
 
-/** KaTeX comes with the first formula, not with the page; a chapter with formulas asks for it early. */
+/**
+ * KaTeX is loaded with the first formula and not with the page; a chapter with formulas requests it early.
+ */
 export function loadKatex(): Promise<Render> {
   loading ??= Promise.all([import('katex'), import('katex/dist/katex.min.css').then(loadFormulaFonts)]).then(
     ([{ default: katex }]) =>
@@ -20,12 +22,12 @@ export function loadKatex(): Promise<Render> {
   return loading;
 }
 
-/** Resolves when the formulas that have been asked for so far are shown, or cannot be. */
+/** Resolves when the formulas that were requested so far are shown, or cannot be. */
 export const formulasShown = async (): Promise<void> => {
   await loading?.catch(() => {});
 };
 
-/** A formula in TeX; until KaTeX is there, its characters in a line. */
+/** A formula in TeX; until KaTeX is loaded, its characters in a line. */
 export function Formula({ tex, block = false }: { readonly tex: string; readonly block?: boolean }) {
   const host = useRef<HTMLSpanElement>(null);
   const { formulas } = useText();

@@ -1,7 +1,7 @@
 import { type ReactNode, useEffect, useRef } from 'react';
 import { lightSymbols } from './symbols.ts';
 
-/** The place within which a symbol that is pointed at is shown in formulas, text and figures alike. */
+/** The region in which a symbol that the visitor points at is highlighted in formulas, text and figures. */
 export function SymbolScope({ children }: { readonly children: ReactNode }) {
   const host = useRef<HTMLDivElement>(null);
   useEffect(() => {

@@ -3,12 +3,12 @@ const signs: Readonly<Record<string, string>> = {
   ...{ top: '⊤', prime: '′', cdot: '·', times: '×', circ: '∘', approx: '≈', le: '≤', ge: '≥', in: '∈' },
 };
 
-/** Commands of which nothing shows: spaces, and how what follows is set. */
+/** Commands that print nothing: spaces, and styles for what follows. */
 const silent = /\\(?:[,;:! ]|(?:qquad|quad|left|right|text|mathrm|operatorname|mathrel|bar)(?![a-zA-Z]))/g;
 
 /**
- * A formula in TeX as a line of characters, about as wide as the formula that takes its place: text around it
- * must not move when it does.
+ * A formula in TeX as a line of characters, about as wide as the formula that replaces it, so that the text
+ * around it does not move then.
  */
 export function plainFormula(tex: string): string {
   return tex

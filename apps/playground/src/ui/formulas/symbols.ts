@@ -1,12 +1,12 @@
 /**
- * Symbols of attention that figures show. Elements of figures name theirs in `data-symbol`, separated by
- * spaces where an element shows several.
+ * Symbols of attention that figures show. Elements of figures name their symbols in `data-symbol`, separated
+ * by spaces.
  */
 const symbols: ReadonlySet<string> = new Set(
   'Q K V O S P D M dQ dK dV dO dP dS q k v o s p x m d num lse'.split(' '),
 );
 
-/** Names the symbols of a formula by KaTeX, as figures do. */
+/** Marks the symbols in a formula set by KaTeX, as figures mark theirs. */
 export function markSymbols(formula: Element): void {
   const letters = [...formula.querySelectorAll<HTMLElement>('.katex-html .mord')].filter(
     letter => letter.childElementCount === 0,
@@ -26,12 +26,13 @@ export function markSymbols(formula: Element): void {
 
 const capital = /\b(d?[QKVOSP])\b/;
 
-/** A text in parts, of which every second is a symbol that stands as a word of its own. */
+/** Splits a text into parts, of which every second is a symbol that stands as a word of its own. */
 export const symbolParts = (text: string): string[] => text.split(capital);
 
 /**
- * Lights a symbol everywhere in a scope while one of its places is pointed at or has the focus: in formulas,
- * in the text and in figures. A symbol that no figure shows stays as it is. Returns how to end it.
+ * Highlights a symbol everywhere in a scope while the visitor points at or focuses one of its occurrences: in
+ * formulas, in the text and in figures. A symbol that no figure shows is left alone. Returns a function that
+ * ends this.
  */
 export function lightSymbols(scope: HTMLElement): () => void {
   let name = '';

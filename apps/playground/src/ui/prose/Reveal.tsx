@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
 
-/** A part that is shown only to those who ask for it. */
+/** A part that is hidden until the visitor opens it. */
 export function Reveal({ summary, children }: { readonly summary: string; readonly children: ReactNode }) {
   return (
     <details className="reveal">

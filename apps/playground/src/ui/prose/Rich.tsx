@@ -5,7 +5,7 @@ import { symbolParts } from '../formulas/symbols.ts';
 /** A text of the catalogue, with its code, formulas and emphasis. */
 export function Rich({ text }: { readonly text: string }) {
   return pieces(text).map((piece, n) => {
-    // The pieces of a text never move: their place is their name.
+    // The pieces of a text never move, so their index is their key.
     const key = `${n}`;
     switch (piece.kind) {
       case 'code':
@@ -20,7 +20,7 @@ export function Rich({ text }: { readonly text: string }) {
   });
 }
 
-/** Plain text; a symbol in it can be pointed at. */
+/** Plain text whose symbols the visitor can point at. */
 function Plain({ text }: { readonly text: string }) {
   return symbolParts(text).map((part, n) => {
     if (n % 2 === 0) return part;

@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react';
 import { SectionTitle } from './SectionTitle.tsx';
 
-/** A part of a chapter: its heading can be linked to, and the link copied. */
+/** A part of a chapter, with a heading that can be linked to and a button that copies the link. */
 export function Section(props: {
   readonly id: string;
   readonly title: string;

@@ -3,8 +3,8 @@ import { parsePlace, placeHash, usePlace } from '../../state/url-state.ts';
 import { useFirstText } from '../../text/TextProvider.tsx';
 
 /**
- * Copies the address of a section, with what is set in the chapter. Without a section it is that of the
- * chapter, by the page that other sites show a preview of.
+ * Copies the address of a section, with the chapter's current settings. Without a section, it copies the
+ * address of the chapter's page with a preview for other sites.
  */
 export function SectionLink({ id = null }: { readonly id?: string | null }) {
   const { site } = useFirstText();
@@ -19,7 +19,7 @@ export function SectionLink({ id = null }: { readonly id?: string | null }) {
       .writeText(shared ? `${origin}${folder}${shared}` : `${origin}${pathname}${search}${hash}`)
       .then(
         () => setCopied(true),
-        // Without a clipboard the address itself can be copied.
+        // Without a clipboard, the visitor can still copy the address itself.
         () => window.history.replaceState(null, '', placeHash(parsePlace(hash))),
       );
     setTimeout(() => setCopied(false), 2000);

@@ -1,9 +1,9 @@
-/** An address that a build of the page was given, whole or relative; null where the build was given none. */
+/** An address that the build was given, absolute or relative; null if it was given none. */
 const given = (address: unknown): string | null =>
   typeof address === 'string' && /^(?:https?:\/\/|\.\.?\/)/.test(address) ? address : null;
 
 /**
- * Where the documentation and the source are. A build names them by `VITE_DOCS_URL` and
+ * The addresses of the documentation and the source. A build gets them from `VITE_DOCS_URL` and
  * `VITE_REPOSITORY_URL`.
  */
 export const links = {

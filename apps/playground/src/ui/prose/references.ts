@@ -1,4 +1,4 @@
-/** The papers that the chapters rest on: what they are called, and where they are. */
+/** The papers that the chapters rest on: their titles and addresses. */
 export const papers = {
   vaswani: {
     cite: 'Vaswani et al., Attention Is All You Need, 2017',

@@ -13,13 +13,13 @@ const left = tileSize + 8;
 const above = 20 + tileSize + 8;
 const across = Array.from({ length: tiles }, (_, n) => n);
 
-/** Shows the lines that are lit; not by scrollIntoView, which would move the page, too. */
+/** Scrolls to the highlighted lines. scrollIntoView would not do: it would move the page, too. */
 function scrollToLines(lines: HTMLElement | null): void {
   const region = lines?.closest('section');
   if (lines && region) region.scrollTop = lines.offsetTop - region.offsetTop - 8;
 }
 
-/** The forward kernel as the library made it, beside the tiles that its workgroups visit. */
+/** The forward kernel as the library generates it, beside the tiles that its workgroups visit. */
 export default function KernelWalk() {
   const { tiles: text } = useText();
   const parts = useMemo(() => partsOf(source), []);

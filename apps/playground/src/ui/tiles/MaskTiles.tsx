@@ -7,7 +7,7 @@ const states = { skipped: 'hidden', tested: 'met', whole: 'now' } as const satis
   TileState
 >;
 
-/** The picture of tiles under a mask: which ones a kernel leaves out, which it tests pair by pair. */
+/** The picture of tiles under a mask: which tiles a kernel skips, and which it tests pair by pair. */
 export function MaskTiles(props: {
   readonly scores: Float32Array;
   readonly S: number;

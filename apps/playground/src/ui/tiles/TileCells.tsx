@@ -1,19 +1,19 @@
 import './tiles.css';
 
 /**
- * The state of a pair of tiles: `open` before they meet, `now` while they do, `met` afterwards; `hidden` if a
- * mask keeps them apart.
+ * The state of a pair of tiles: `open` before the visit, `now` during it, `met` afterwards; `hidden` if a
+ * mask excludes the pair.
  */
 export type TileState = 'open' | 'now' | 'met' | 'hidden';
 
-/** Side of a tile in every picture of tiles. */
+/** The side of a tile in every picture of tiles. */
 export const tileSize = 30;
 
 const gap = 4;
 
 /**
  * The picture of tiles that the chapters share: query tiles downwards, key tiles to the right, one cell for
- * each pair. Drawn at (x, y) of a figure.
+ * each pair. Drawn at (x, y) in a figure.
  */
 export function TileCells(props: {
   readonly rows: number;

@@ -30,14 +30,14 @@ const marks: Readonly<Record<Phase, string>> = {
   store: '// o = O / l',
 };
 
-/** A part of the source, and the phase that runs it; null before the first phase. */
+/** A part of the source, and its phase; null before the first phase. */
 export interface SourcePart {
   readonly phase: Phase | null;
   readonly text: string;
 }
 
 /**
- * Cuts `main` of the forward kernel at its phases.
+ * Splits `main` of the forward kernel at its phases.
  * @throws Error when a phase is not there exactly once, in this order: the kernel has changed.
  */
 export function partsOf(source: string): SourcePart[] {
@@ -55,7 +55,7 @@ export function partsOf(source: string): SourcePart[] {
   ];
 }
 
-/** A moment of a workgroup: what it does, and the tile of keys that it has; null outside the loop. */
+/** A moment of a workgroup: its phase, and its tile of keys; null outside the loop. */
 export interface Moment {
   readonly phase: Phase;
   readonly j: number | null;

@@ -1,11 +1,10 @@
 /**
- * The kernel's treatment of a tile of scores under a mask: it leaves the tile out, tests each pair, or tests
- * none.
+ * What the kernel does with a tile of scores under a mask: it skips the tile, tests each pair, or tests none.
  */
 export type MaskedTile = 'skipped' | 'tested' | 'whole';
 
 /**
- * The tiles of S × S scores, row by row, of which those that are hidden are NaN.
+ * Classifies the tiles of S × S scores, row by row; hidden scores are NaN.
  * @param tile rows and columns of a tile; the last ones are smaller where it does not divide S.
  */
 export function maskTiles(scores: Float32Array, S: number, tile: number): MaskedTile[][] {

@@ -20,7 +20,7 @@ const groups = ['speed', 'correctness', 'device'] as const;
 
 type Read = { readonly report: DeviceReport | null; readonly error: string | null };
 
-/** Reads what was dropped or pasted; the message of what is wrong with it otherwise. */
+/** Reads a report that was dropped or pasted; returns a message if the text is not a report. */
 function read({ text }: ReportInput): Read {
   if (text.trim() === '') return { report: null, error: null };
   try {

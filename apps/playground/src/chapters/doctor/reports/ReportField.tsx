@@ -2,20 +2,20 @@ import { useId, useState } from 'react';
 import { useChapterText } from '../../../text/useChapterText.ts';
 import { FileButton } from '../../../ui/controls/FileButton.tsx';
 
-/** The text of a report, and the name of its file if it had one. */
+/** The text of a report, and its file name if it came from a file. */
 export interface ReportInput {
   readonly text: string;
   readonly name: string;
 }
 
-/** No report is nearly as large: a larger file is not read. */
+/** Files larger than this are not read: no report is nearly as large. */
 const mostBytes = 4 * 2 ** 20;
 
-/** Takes a report: dropped, chosen or pasted. */
+/** Takes a report that is dropped, chosen or pasted. */
 export function ReportField(props: {
   readonly label: string;
   readonly input: ReportInput;
-  /** The message of the error in the report. */
+  /** What is wrong with the report. */
   readonly error: string | null;
   readonly placeholder: string;
   readonly onInput: (input: ReportInput) => void;
@@ -30,7 +30,7 @@ export function ReportField(props: {
     if (file.size <= mostBytes) onInput({ text: await file.text(), name: file.name });
   };
   return (
-    // Dropping is one way; the field and the button are others, for the keyboard too.
+    // Dropping a file is one way; the field and the button are others, which the keyboard can use, too.
     <fieldset
       className="report-field"
       data-over={over}

@@ -7,7 +7,7 @@ import { SpeedChart } from './SpeedChart.tsx';
 import { SpeedTable } from './SpeedTable.tsx';
 import { speedUnit } from './speed-unit.ts';
 
-/** How fast attention is, flash and stored, and what memory it takes. */
+/** How fast attention is, flash and with stored scores, and how much memory it takes. */
 export function Speed({ attention }: { readonly attention: AttentionReport }) {
   const text = useChapterText('doctor');
   const { measurements, machine, settings } = attention;

@@ -5,7 +5,7 @@ import type { Plot } from '../../../ui/figures/Chart.tsx';
 import { ChartFigure } from '../../../ui/figures/ChartFigure.tsx';
 import { implementationColors } from './implementation-colors.ts';
 
-/** A number of each row against the sequence length, a line for each implementation. */
+/** One value of each row against the sequence length, with a line for each implementation. */
 export function SpeedChart(props: {
   readonly title: string;
   readonly rows: readonly Measurement[];

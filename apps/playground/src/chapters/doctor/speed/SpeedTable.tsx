@@ -3,7 +3,7 @@ import { useNumbers } from '../../../text/numbers.ts';
 import { useChapterText } from '../../../text/useChapterText.ts';
 import { ScrollRegion } from '../../../ui/figures/ScrollRegion.tsx';
 
-/** Every measurement, and how many times faster flash is than the scores in memory. */
+/** Every measurement, and how many times faster flash is than attention with stored scores. */
 export function SpeedTable({ rows }: { readonly rows: readonly Measurement[] }) {
   const text = useChapterText('doctor');
   const numbers = useNumbers();
@@ -51,7 +51,7 @@ export function SpeedTable({ rows }: { readonly rows: readonly Measurement[] }) 
   );
 }
 
-/** By length, then forward before backward, then flash before stored. */
+/** Sorts by length, then forward before backward, then flash before stored. */
 function byLength(a: Measurement, b: Measurement): number {
   return a.S - b.S || b.pass.localeCompare(a.pass) || a.implementation.localeCompare(b.implementation);
 }

@@ -26,8 +26,9 @@ interface FigureProps {
 }
 
 /**
- * The graph, its partitions boxed and coloured. Hovering or focusing an operation looks at it, choosing it
- * keeps it. Of a large graph the operations around the chosen one are drawn.
+ * The graph, with its partitions boxed and coloured. Hovering over or focusing an operation shows its
+ * details; choosing it keeps them. If the graph is large, only the operations around the chosen one are
+ * drawn.
  */
 export function GraphFigure(props: FigureProps) {
   const { graph, names, partitions, chosen } = props;
@@ -48,7 +49,8 @@ export function GraphFigure(props: FigureProps) {
 }
 
 /**
- * The operations that are drawn: others only once the chosen one is not among them, or lies at their border.
+ * The operations that are drawn. They change only when the chosen operation is not among them or is at their
+ * border.
  */
 function useShownOperations(graph: Graph, chosen: number): ReadonlySet<number> {
   const [drawn, setDrawn] = useState(() => ({ graph, shown: operationsAround(graph, chosen) }));
@@ -199,7 +201,7 @@ const placed = ({ x, y, width, height }: Box): CSSProperties => ({
   height,
 });
 
-/** A line through points, its corners rounded. */
+/** A line through points, with rounded corners. */
 function curve(points: readonly { readonly x: number; readonly y: number }[]): string {
   const [first, ...rest] = points;
   if (!first) return '';

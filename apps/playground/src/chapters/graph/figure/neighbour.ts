@@ -1,6 +1,6 @@
 import type { Box } from '../../../logic/graph/graph-layout.ts';
 
-/** Where an arrow key points. */
+/** The direction of an arrow key. */
 const directions: Readonly<Record<string, readonly [x: number, y: number]>> = {
   ArrowUp: [0, -1],
   ArrowDown: [0, 1],
@@ -9,7 +9,8 @@ const directions: Readonly<Record<string, readonly [x: number, y: number]>> = {
 };
 
 /**
- * The box that an arrow key leads to from another: the nearest in that direction, sideways counting twice.
+ * The box that an arrow key leads to from another box: the nearest in that direction, with sideways distance
+ * counted twice.
  */
 export function neighbour<T extends Box>(boxes: readonly T[], from: Box, key: string): T | undefined {
   const direction = directions[key];

@@ -3,7 +3,10 @@ import { type GraphDrawing, type GraphLayout, laidOut } from '../../../logic/gra
 import type { Placement } from '../../../logic/graph/graph-layout.ts';
 import type { LayoutRequest } from '../../../logic/graph/layout-worker.ts';
 
-/** Lays a drawing out in a worker. Until it is done there is the layout before, at first none. */
+/**
+ * Lays out a drawing in a worker. Until the worker is done, the hook returns the previous layout, or null at
+ * first.
+ */
 export function useGraphLayout(drawing: GraphDrawing): GraphLayout | null {
   const [done, setDone] = useState<GraphLayout | null>(null);
   const worker = useRef<Worker>(null);

@@ -2,24 +2,24 @@ import { select } from 'd3-selection';
 import { type D3ZoomEvent, type ZoomBehavior, type ZoomTransform, zoom, zoomIdentity } from 'd3-zoom';
 import { type RefObject, useCallback, useEffect, useRef, useState } from 'react';
 
-/** How a sheet lies under a window: moved by (x, y) and scaled by k. */
+/** The position of a sheet under a window: moved by (x, y) and scaled by k. */
 export interface PanZoom {
   readonly transform: ZoomTransform;
   readonly zoomBy: (factor: number) => void;
-  /** The whole sheet in the window, as far as it stays readable. */
+  /** Fits the whole sheet into the window, as far as the text stays readable. */
   readonly fit: () => void;
-  /** Moves as far as needed to have a point of the sheet in the window. */
+  /** Moves the sheet just far enough to bring one of its points into the window. */
   readonly reveal: (x: number, y: number) => void;
 }
 
 const [smallest, largest] = [0.3, 2.5];
-/** Text is not made smaller than this to fit. */
+/** The smallest scale that fitting uses, so that text stays readable. */
 const readable = 0.6;
 const margin = 40;
 
 /**
- * Dragging, pinching, and the wheel with Ctrl held move and scale a sheet: the plain wheel and one finger
- * scroll the page, which the window must not catch.
+ * Dragging, pinching, and the wheel with Ctrl held move and scale a sheet. The plain wheel and one finger
+ * scroll the page, so the window must not catch these.
  */
 export function usePanZoom(
   view: RefObject<HTMLElement | null>,

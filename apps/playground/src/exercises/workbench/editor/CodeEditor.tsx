@@ -29,7 +29,7 @@ import { useEffect, useLayoutEffect, useRef } from 'react';
 import type { LineError } from '../../../logic/machine/program/program.ts';
 import { wgslLanguage } from './wgsl-language.ts';
 
-/** Whole lines: of the editor's keys those that a program of single instructions needs. */
+/** Commands for whole lines: the editor's key bindings that a program of single instructions needs. */
 const lineKeys = [
   { key: 'Alt-ArrowUp', run: moveLineUp },
   { key: 'Alt-ArrowDown', run: moveLineDown },
@@ -56,16 +56,16 @@ const executedLine = StateField.define<DecorationSet>({
 
 export interface EditorProps {
   readonly label: string;
-  /** The text that is shown while nothing is written. */
+  /** The text that is shown while the program is empty. */
   readonly placeholder: string;
   readonly value: string;
   readonly onChange: (value: string) => void;
-  /** The language that gives the program its colours; without one it has none. */
+  /** The language that colours the program; without it the program has no colours. */
   readonly language?: 'wgsl';
   readonly errors: readonly (Omit<LineError, 'fault'> & { readonly message: string })[];
-  /** Line that was executed last, from 1. */
+  /** The line that was executed last, from 1. */
   readonly line: number | null;
-  /** Runs the program, on Ctrl + Enter; without it these keys do nothing. */
+  /** Runs the program on Ctrl + Enter; without this, the keys do nothing. */
   readonly onRun?: () => void;
   readonly complete: (before: string) => {
     readonly replace: number;
@@ -73,7 +73,7 @@ export interface EditorProps {
   };
 }
 
-/** The part of a text that is other than in a later one, without what both begin and end with. */
+/** The part of a text that differs from a later text, without their common beginning and end. */
 function changeOf(before: string, after: string): { from: number; to: number; insert: string } {
   const most = Math.min(before.length, after.length);
   let from = 0;
@@ -84,9 +84,9 @@ function changeOf(before: string, after: string): { from: number; to: number; in
 }
 
 /**
- * Changes how the text looks, and leaves the cursor where it is. A line that is drawn anew loses the
- * browser's selection. CodeMirror restores the selection, but within 200 ms of its focus takes it to be there
- * already.
+ * Changes how the text looks and leaves the cursor where it is. Drawing a line again loses the browser's
+ * selection. CodeMirror restores the selection, but for 200 ms after getting the focus it assumes that the
+ * selection is still there.
  */
 function redraw(editor: EditorView, change: TransactionSpec): void {
   editor.dispatch(change);
@@ -98,18 +98,16 @@ function redraw(editor: EditorView, change: TransactionSpec): void {
   selection.setBaseAndExtent(from.node, from.offset, to.node, to.offset);
 }
 
-/** Marks a change that came from the page, which the page need not be told. */
+/** Marks a change that came from the page, so that the editor does not report it to the page. */
 const fromPage = Annotation.define<true>();
 
-/**
- * The plain field's text and selection when the editor takes its place; the selection is null without focus.
- */
+/** The plain field's text and selection when the editor replaces it; the selection is null without focus. */
 export interface HandOver {
   readonly text: string;
   readonly selection: { readonly anchor: number; readonly head: number } | null;
 }
 
-/** The editor of a program: completion, errors at their place, the executed line marked. */
+/** The editor of a program: completion, errors at their position, the executed line marked. */
 export default function CodeEditor(props: EditorProps & { readonly from: HandOver }) {
   const { label, placeholder, value, errors, line } = props;
   const host = useRef<HTMLDivElement>(null);
@@ -117,8 +115,8 @@ export default function CodeEditor(props: EditorProps & { readonly from: HandOve
   const words = useRef(new Compartment());
   const latest = useRef(props);
   latest.current = props;
-  // Texts that the page has been told and has not shown yet. A render with one of them is an echo: to write
-  // it into the editor would take back the keys that have come since.
+  // Texts that the editor has reported and the page has not rendered yet. A render with one of them is an
+  // echo: writing it into the editor would undo the keys typed since.
   const told = useRef<string[]>([]);
 
   useLayoutEffect(() => {

@@ -10,7 +10,7 @@ type Editor = ComponentType<EditorProps & { readonly from: HandOver }>;
 
 let loading: Promise<Editor> | null = null;
 
-/** Loads the editor proper when the rest of the chapter is there, so that nobody waits for it. */
+/** Loads the editor proper after the rest of the chapter, so that nobody waits for it. */
 function loadEditor(): Promise<Editor> {
   loading ??= (async () => {
     await formulasShown();
@@ -20,7 +20,7 @@ function loadEditor(): Promise<Editor> {
   return loading;
 }
 
-/** The text and the selection of the plain field. */
+/** The text and selection of the plain field. */
 function handOver(field: HTMLTextAreaElement): HandOver {
   const { value, selectionStart, selectionEnd, selectionDirection } = field;
   const [anchor, head] =
@@ -29,9 +29,9 @@ function handOver(field: HTMLTextAreaElement): HandOver {
 }
 
 /**
- * The editor of a program. At first it is a plain text field, in which one can write already; the editor
- * takes its place, with the text and the selection. It waits while a key is down or a word is being composed:
- * the two halves of a key would otherwise go to two places.
+ * The editor of a program. At first it is a plain text field, which the visitor can already type in; then the
+ * editor replaces the field and takes over its text and selection. The change waits while a key is down or a
+ * word is being composed, because the keydown and keyup of one key would otherwise go to different elements.
  */
 export function ProgramEditor(props: EditorProps) {
   const { label, placeholder, value, onChange, onRun } = props;
@@ -45,7 +45,7 @@ export function ProgramEditor(props: EditorProps) {
   const takePlace = useCallback(() => {
     if (!loaded.current || !field.current || composing.current || keysDown.current.size > 0) return;
     const next = { Editor: loaded.current, from: handOver(field.current) };
-    // At once: a key that came in between would be written before the selection that was read.
+    // At once: a key in between would be typed before the selection that was read.
     flushSync(() => setShown(next));
   }, []);
   useLayoutEffect(() => {
@@ -57,14 +57,14 @@ export function ProgramEditor(props: EditorProps) {
         loaded.current = editor;
         takePlace();
       },
-      // Without the network the plain field does it.
+      // Without the network, the plain field stays.
       () => {},
     );
     return () => {
       current = false;
     };
   }, [near, takePlace]);
-  /** Hands over when the event has been dealt with, where it was the last that was waited for. */
+  /** Hands over once the event has been handled, if nothing else is left to wait for. */
   const settle = (): void => queueMicrotask(takePlace);
   return (
     <div ref={host}>
@@ -95,7 +95,7 @@ export function ProgramEditor(props: EditorProps) {
             settle();
           }}
           onBlur={() => {
-            // A key that is let go elsewhere is not heard of here.
+            // The field gets no keyup for a key that is released elsewhere.
             keysDown.current.clear();
             composing.current = false;
             settle();

@@ -2,10 +2,10 @@ import type { ReactNode, RefObject } from 'react';
 import type { ProgramOfExercise } from '../../../state/kept-programs.ts';
 import { useText } from '../../../text/TextProvider.tsx';
 
-/** Buttons for a whole program: begin again, and bring back the one that a button replaced. */
+/** Buttons for a whole program: start over, and restore the program that a button replaced. */
 export function ProgramToolbar(props: {
   readonly kept: ProgramOfExercise;
-  /** Where the editor is, which gets the focus after a new beginning. */
+  /** The element with the editor, which gets the focus after starting over. */
   readonly editorIn: RefObject<HTMLElement | null>;
   /** Buttons that come first. */
   readonly children?: ReactNode;
@@ -21,7 +21,7 @@ export function ProgramToolbar(props: {
         disabled={kept.program.trim() === kept.starter.trim()}
         onClick={() => {
           kept.replace(kept.starter);
-          // The button has nothing left to do: what was focused goes on in the editor.
+          // The button has nothing left to do, so the focus moves to the editor.
           editorIn.current?.querySelector<HTMLElement>('.cm-content, textarea')?.focus();
         }}
       >

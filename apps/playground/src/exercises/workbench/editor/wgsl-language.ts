@@ -7,7 +7,7 @@ const keywords =
 const types =
   /^(array|atomic|bool|f16|f32|i32|ptr|u32|(vec[234]|mat[234]x[234])[fhiu]?|workgroup|storage|function|private|uniform|read|read_write)$/;
 
-/** The tokens that may have a colour: beginnings of comments, attributes, numbers, and words. */
+/** The tokens that may have a colour: starts of comments, attributes, numbers, and words. */
 const token = /\/\/.*|\/\*|@\w+|\b(?:0x[\da-f]+|\d+\.?\d*(?:e[+-]?\d+)?)[fhiu]?\b|[A-Za-z_]\w*(?=(\s*\()?)/gi;
 
 /** The class of a token; null for a name that has no colour. */
@@ -19,7 +19,10 @@ function classOf(text: string, isCall: boolean): string | null {
   return isCall ? 'wgsl-function' : null;
 }
 
-/** The end of a block comment that begins at `from`: block comments nest, and an open one takes the rest. */
+/**
+ * The end of a block comment that starts at `from`. Block comments nest, and one that is not closed reaches
+ * to the end.
+ */
 function commentEnd(text: string, from: number): number {
   let depth = 0;
   for (const { 0: mark, index } of text.slice(from).matchAll(/\/\*|\*\//g)) {
@@ -29,12 +32,12 @@ function commentEnd(text: string, from: number): number {
   return text.length;
 }
 
-/** The coloured places of a program, in order. */
+/** The coloured ranges of a program, in order. */
 export function coloursOf(text: string): { from: number; to: number; name: string }[] {
   const found: { from: number; to: number; name: string }[] = [];
   let end = 0;
   for (const { 0: word, 1: call, index } of text.matchAll(token)) {
-    // Words within a comment of several lines.
+    // Words inside a comment that spans several lines.
     if (index < end) continue;
     end = word === '/*' ? commentEnd(text, index) : index + word.length;
     const name = classOf(word, call !== undefined);
@@ -48,7 +51,7 @@ const marksOf = ({ doc }: EditorState): DecorationSet =>
     coloursOf(doc.toString()).map(({ from, to, name }) => Decoration.mark({ class: name }).range(from, to)),
   );
 
-/** Colours of WGSL for the editor. A grammar would weigh ten times as much. */
+/** Colours WGSL in the editor. A full grammar would be ten times as large. */
 export const wgslLanguage: Extension = StateField.define<DecorationSet>({
   create: marksOf,
   update: (marks, { docChanged, state }) => (docChanged ? marksOf(state) : marks),

@@ -2,7 +2,7 @@ import type { Machine } from '../../../logic/machine/machine.ts';
 import { useText } from '../../../text/TextProvider.tsx';
 import { ScrollRegion } from '../../../ui/figures/ScrollRegion.tsx';
 
-/** The machine's instructions, each one cycle. */
+/** The machine's instructions, which take one cycle each. */
 export function InstructionTable<V>({ machine }: { readonly machine: Machine<V> }) {
   const { bench } = useText();
   return (

@@ -5,17 +5,19 @@ import { useText } from '../../../text/TextProvider.tsx';
 import './machine.css';
 import { useFlight } from './useFlight.ts';
 
-/** How many cells of an array fit beside each other, so that no number is broken. */
+/** The number of cells of an array that fit side by side without breaking a number. */
 const mostColumns: Readonly<Record<Machine<unknown>['id'], number>> = { matrix: 2, softmax: 4, attention: 6 };
 
 interface MachineViewProps<V> {
   readonly machine: Machine<V>;
   readonly state: MachineState<V>;
-  /** The step that was just executed: the cells and registers that it read and wrote are lit. */
+  /** The step that was just executed: the cells and registers that it read or wrote are lit. */
   readonly step: Step<V> | null;
 }
 
-/** The machine as it stands: DRAM on the left, registers in the middle, the compute unit on the right. */
+/**
+ * The current state of the machine: DRAM on the left, registers in the middle, the compute unit on the right.
+ */
 export function MachineView<V>({ machine, state, step }: MachineViewProps<V>) {
   const text = useText().bench;
   const stage = useRef<HTMLElement>(null);
@@ -115,7 +117,7 @@ export function MachineView<V>({ machine, state, step }: MachineViewProps<V>) {
   );
 }
 
-/** The indices of an array as rows of so many cells. */
+/** The indices of an array in rows of the given number of cells. */
 function rows(shape: readonly number[], columns: number): number[][][] {
   const all = indices(shape);
   return Array.from({ length: Math.ceil(all.length / columns) }, (_, r) =>

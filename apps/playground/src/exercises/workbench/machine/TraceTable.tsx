@@ -3,14 +3,15 @@ import type { Run } from '../../../logic/machine/run.ts';
 import { useText } from '../../../text/TextProvider.tsx';
 import { ScrollRegion } from '../../../ui/figures/ScrollRegion.tsx';
 
-/** Shows the row of the step that has come; not by scrollIntoView, which would move the page, too. */
+/** Scrolls to the row of the current step. scrollIntoView would not do: it would move the page, too. */
 function scrollToRow(row: HTMLTableRowElement | null): void {
   const region = row?.closest('section');
   if (row && region) region.scrollTop = row.offsetTop - region.clientHeight + 2 * row.offsetHeight;
 }
 
 /**
- * The first `at` executed instructions, with the registers after each. A press on a step's number goes there.
+ * The first `at` executed instructions, with the registers after each. Clicking a step's number goes to that
+ * step.
  */
 export function TraceTable<V>(props: {
   readonly label: string;

@@ -1,8 +1,8 @@
 import { type RefObject, useEffect } from 'react';
 
 /**
- * A value that travels: from each place that was read to the one that was written. Places are marked by
- * `data-place`.
+ * A value in motion, from each place that was read to the place that was written. Elements name their place
+ * in `data-place`.
  */
 export interface Flight {
   readonly from: readonly { readonly place: string; readonly value: string }[];
@@ -12,8 +12,8 @@ export interface Flight {
 const duration = 420;
 
 /**
- * Shows an executed instruction as motion: what it read flies to where it wrote. Nothing moves for those who
- * asked for that.
+ * Shows an executed instruction as motion: the values that it read fly to the place that it wrote. Nothing
+ * moves for visitors who prefer reduced motion.
  */
 export function useFlight(host: RefObject<HTMLElement | null>, flight: Flight | null): void {
   useEffect(() => {

@@ -7,11 +7,11 @@ import { type CompilerError, KernelError } from './failure.ts';
 export interface CompiledKernel {
   readonly puzzle: Puzzle;
   readonly pipeline: GPUComputePipeline;
-  /** Whether it counts its reads. */
+  /** Whether the program counts its reads. */
   readonly counting: boolean;
 }
 
-/** The usage flag of shaders that compute. */
+/** The usage flag for compute shaders. */
 const COMPUTE = 4;
 
 const entriesOf = ({ inputs, outputs }: Puzzle): GPUBindGroupLayoutEntry[] => {
@@ -24,7 +24,7 @@ const entriesOf = ({ inputs, outputs }: Puzzle): GPUBindGroupLayoutEntry[] => {
   return [sizes, ...[...inputs, ...outputs].map(storage)];
 };
 
-/** The errors of a module, as places in the part of its text that begins after `before` lines. */
+/** The errors of a module, with positions relative to the text that begins after `before` lines. */
 async function errorsOf(module: GPUShaderModule, before: number): Promise<CompilerError[]> {
   const { messages } = await module.getCompilationInfo();
   return messages
@@ -40,7 +40,7 @@ async function errorsOf(module: GPUShaderModule, before: number): Promise<Compil
 /**
  * Compiles a visitor's program under the header of its puzzle.
  *
- * @throws KernelError with the compiler's errors, or with what the device says of the pipeline.
+ * @throws KernelError with the compiler's errors, or with the device's message about the pipeline.
  */
 export async function compileKernel(
   device: GPUDevice,

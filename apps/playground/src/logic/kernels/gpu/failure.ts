@@ -7,10 +7,10 @@ export type Failure =
   | { readonly kind: 'refused'; readonly message: string }
   | { readonly kind: 'lost'; readonly message: string }
   | { readonly kind: 'hung'; readonly seconds: number }
-  /** No device comes, perhaps because a kernel before this one still runs. */
+  /** No device was given, perhaps because an earlier kernel still runs. */
   | { readonly kind: 'busy' };
 
-/** An error in the compiler's own words, and where in the program it is. */
+/** An error in the compiler's own words, and its position in the program. */
 export interface CompilerError {
   readonly line: number;
   readonly column: number;
@@ -18,7 +18,7 @@ export interface CompilerError {
   readonly message: string;
 }
 
-/** Thrown where a kernel cannot be compiled or run. */
+/** Thrown when a kernel cannot be compiled or run. */
 export class KernelError extends Error {
   override readonly name = 'KernelError';
   readonly failure: Failure;

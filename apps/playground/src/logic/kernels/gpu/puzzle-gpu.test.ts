@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import type { Failure } from './failure.ts';
 import { PuzzleGpu } from './puzzle-gpu.ts';
 
-/** The failure that some work ends with. */
+/** The failure with which the work rejects. */
 const failureOf = (work: Promise<unknown>): Promise<Failure> =>
   work.then(
     () => expect.unreachable('the work ended'),

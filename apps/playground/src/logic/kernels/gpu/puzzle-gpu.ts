@@ -1,6 +1,6 @@
 import { type Failure, KernelError } from './failure.ts';
 
-/** Waits for the first of some promises, and fails when none has settled in time. */
+/** Waits for the first of some promises, and rejects if none settles in time. */
 async function within<T>(ms: number, failure: Failure, promises: readonly Promise<T>[]): Promise<T> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const over = new Promise<never>((_, reject) => {
@@ -16,24 +16,25 @@ async function within<T>(ms: number, failure: Failure, promises: readonly Promis
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 /**
- * A device for the kernels that visitors write, apart from the page's own: such a kernel may hang or lose its
- * device. The device is opened for the first work, and anew for the work after one that hung or was lost.
+ * A device for the kernels that visitors write, separate from the page's own device, because such a kernel
+ * may hang or lose its device. The device is opened for the first piece of work, and a new one after work
+ * that hung or lost its device.
  */
 export class PuzzleGpu {
   readonly #gpu: GPU | undefined;
   readonly #limitMs: number;
   #device: Promise<GPUDevice> | null = null;
 
-  /** `limitMs`: how long one piece of work may take. */
+  /** @param limitMs how long one piece of work may take. */
   constructor(gpu: GPU | undefined, limitMs = 15_000) {
     this.#gpu = gpu;
     this.#limitMs = limitMs;
   }
 
   /**
-   * Does some work on the device.
+   * Runs some work on the device.
    *
-   * @throws KernelError when there is no device, and when the device is lost or not done in time.
+   * @throws KernelError if there is no device, if the device is lost, or if the work takes too long.
    */
   async run<T>(work: (device: GPUDevice) => Promise<T>): Promise<T> {
     const opening = this.#device ?? this.#open();
@@ -51,7 +52,7 @@ export class PuzzleGpu {
     }
   }
 
-  /** Gives the device back; the next work opens another. */
+  /** Destroys the device; the next piece of work opens another. */
   close(): void {
     this.#device?.then(device => device.destroy()).catch(() => {});
     this.#device = null;

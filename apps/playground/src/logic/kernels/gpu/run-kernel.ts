@@ -4,9 +4,7 @@ import { workgroupsOf } from '../puzzles/puzzles.ts';
 import type { CompiledKernel } from './compile.ts';
 import { KernelError } from './failure.ts';
 
-/**
- * The value of every element of an output before the kernel runs; an element that keeps it was not written.
- */
+/** The value of every output element before the kernel runs; an element that still has it was not written. */
 export const unwritten: number = Math.fround(-7.654321e30);
 
 /** Rows after the last one, which no kernel may read or write: NaN in inputs, `unwritten` in outputs. */
@@ -16,22 +14,22 @@ const guardRows = 64;
 export interface Results {
   /** The outputs, with `guardRows` rows after the last one. */
   readonly outputs: ReadonlyMap<ArrayName, Float32Array>;
-  /** Reads of each input; empty where they were not counted. */
+  /** Reads of each input; empty if reads were not counted. */
   readonly reads: ReadonlyMap<ArrayName, number>;
 }
 
-/** A kernel with its buffers, ready to be recorded. */
+/** A kernel with its buffers, ready to be encoded. */
 export interface BoundKernel {
   encode(pass: GPUComputePassEncoder): void;
-  /** Runs once and reads what was written. */
+  /** Runs the kernel once and reads its outputs back. */
   results(): Promise<Results>;
   destroy(): void;
 }
 
-// MAP_READ, COPY_SRC, COPY_DST, UNIFORM and STORAGE of GPUBufferUsage, which is not there without WebGPU.
+// MAP_READ, COPY_SRC, COPY_DST, UNIFORM and STORAGE of GPUBufferUsage, which does not exist without WebGPU.
 const usage = { mapRead: 1, copySrc: 4, copyDst: 8, uniform: 64, storage: 128 } as const;
 
-/** Puts an input into buffers and binds a kernel to them. */
+/** Uploads an input to buffers and binds a kernel to them. */
 export function bindKernel(device: GPUDevice, kernel: CompiledKernel, input: KernelInput): BoundKernel {
   const { puzzle, pipeline, counting } = kernel;
   const { sizes, scale } = input;

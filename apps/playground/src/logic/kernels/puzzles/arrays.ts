@@ -1,7 +1,7 @@
-/** Elements of an array: n × D, rows × n, one for each row of n, or a pair for each row of n. */
+/** The form of an array: n × D, rows × n, one element for each of n rows, or a pair for each of n rows. */
 export type ArrayForm = 'matrix' | 'rows' | 'vector' | 'pairs';
 
-/** The arrays that kernels read and write. In `stats` each query has its lse and its delta. */
+/** The arrays that kernels read and write. `stats` holds the lse and the delta of each query. */
 const forms = {
   q: 'matrix',
   k: 'matrix',
@@ -20,7 +20,7 @@ const forms = {
 
 export type ArrayName = keyof typeof forms;
 
-/** The sizes of a problem: `rows` counts for softmax alone, `columns` (D) for attention alone. */
+/** The sizes of a problem: only softmax uses `rows`, only attention uses `columns` (D). */
 export interface Sizes {
   readonly n: number;
   readonly columns: number;

@@ -3,12 +3,12 @@ import { type Puzzle, tileRows } from './puzzles.ts';
 
 const comments = { matrix: 'n × D', rows: 'rows × n', vector: 'n', pairs: 'lse, delta' } as const;
 
-/** The name of what counts the reads of an array. */
+/** The name of the function that counts the reads of an array. */
 const counter = (array: ArrayName): string => `counted_${array}`;
 
 /**
- * The WGSL that stands before a visitor's program: constants, sizes and bindings. For the softmax puzzles n
- * is the length of a row, and there are no tiles.
+ * The WGSL that precedes a visitor's program: constants, sizes and bindings. In the softmax puzzles, n is the
+ * length of a row, and there are no tiles.
  */
 export function headerOf(puzzle: Puzzle, columns: number): string {
   const isSoftmax = puzzle.workgroup === 'row';
@@ -39,7 +39,7 @@ export function countersOf({ inputs }: Puzzle): string {
 
 /**
  * Rewrites a program so that it counts every read of the arrays: `k[e]` becomes `k[counted_k(u32(e))]`. Line
- * breaks stay where they are. An array that is read through a pointer is not seen.
+ * breaks stay where they are. Reads through a pointer are not counted.
  */
 export function countReads(program: string, arrays: readonly ArrayName[]): string {
   const names = new Set<string>(arrays);

@@ -4,7 +4,7 @@ import { fillNormal } from '@tilewise/philox';
 import { type ArrayName, rowCount, rowLength, type Sizes } from './arrays.ts';
 import { lanes, type Puzzle, tileRows } from './puzzles.ts';
 
-/** The name of an input, by the feature that makes it hard. */
+/** The name of an input, after the property that makes it hard. */
 export type InputId = 'whole' | 'tail' | 'one' | 'falling' | 'rising' | 'high' | 'low';
 
 /** One input of a kernel: f32 arrays in row-major order, and 1/√D as an f32. */
@@ -17,19 +17,17 @@ export interface KernelInput {
 
 interface Recipe {
   readonly id: InputId;
-  /** Numbers of a softmax row, or queries and keys. */
+  /** The length of a softmax row, or the number of queries and keys. */
   readonly n: { readonly softmax: number; readonly attention: number };
   readonly columns: number;
-  /**
-   * The number that is added to the score of key j; `at` goes from 0 at the first key to 1 at the last one.
-   */
+  /** A number to add to the score of key j; `at` goes from 0 at the first key to 1 at the last one. */
   readonly add: (at: number) => number;
 }
 
 /**
- * The hidden inputs, the kindest first. e^120 is more than an f32 holds and e^-120 less than it tells from 0:
- * without its maximum a softmax fails on `high` and `low`, and with the first score in place of the maximum
- * on `rising`, where a state that is not corrected fails too.
+ * The hidden inputs, the easiest first. e^120 overflows an f32 and e^-120 underflows. So a softmax without
+ * its maximum fails on `high` and `low`, and one that uses the first score as its maximum fails on `rising`,
+ * as does one that does not correct its state.
  */
 const recipes: readonly Recipe[] = [
   { id: 'whole', n: { softmax: 2 * lanes, attention: 2 * tileRows }, columns: 16, add: () => 0 },
@@ -50,7 +48,7 @@ function normal(count: number, seed: number): Float32Array {
   return values;
 }
 
-/** Inputs of softmax: rows with something added to each number. */
+/** Inputs of softmax: rows of random numbers, with a shift for each column. */
 function softmaxArrays(sizes: Sizes, add: Recipe['add']): Map<ArrayName, Float32Array> {
   const x = normal(sizes.rows * sizes.n, 1).map(
     (value, e) => value + add((e % sizes.n) / Math.max(1, sizes.n - 1)),
@@ -62,7 +60,10 @@ function softmaxArrays(sizes: Sizes, add: Recipe['add']): Map<ArrayName, Float32
 export const asTensor = (values: Float32Array, { n, columns }: Sizes): Tensor =>
   Tensor.from(values, [1, 1, n, columns]);
 
-/** Inputs of attention: the first column of q is 1, and that of k is what is added to a key's scores. */
+/**
+ * Inputs of attention: the first column of q is 1, and the first column of k is the number to add to the
+ * key's scores.
+ */
 function attentionArrays(sizes: Sizes, scale: number, add: Recipe['add']): Map<ArrayName, Float32Array> {
   const { n, columns } = sizes;
   const [q, k, v, dO] = [1, 2, 3, 4].map(seed => normal(n * columns, seed)) as [
@@ -107,14 +108,14 @@ export function* hiddenInputs(puzzle: Puzzle): Generator<KernelInput> {
   }
 }
 
-/** How many inputs there are. */
+/** The number of inputs. */
 export const hiddenCount: number = recipes.length;
 
-/** The input on which reads are counted: four tiles, or two rows. */
+/** The input that reads are counted on: four tiles, or two rows. */
 export const countedInput = (puzzle: Puzzle): KernelInput =>
   inputOf(puzzle, 'whole', { n: 4 * tileRows, columns: 16, rows: 2 }, () => 0);
 
-/** An input to measure time with. Its values do not matter: small ones, none of them special. */
+/** An input for time measurements. Its values do not matter, so they are small ones, none of them special. */
 export function timedInput(puzzle: Puzzle, sizes: Sizes): KernelInput {
   const scale = Math.fround(1 / Math.sqrt(sizes.columns));
   const names = [...puzzle.inputs];

@@ -1,12 +1,12 @@
 import type { ArrayName, Sizes } from './arrays.ts';
 
-/** Rows of q, k or v that a workgroup of the tiled kernels holds; also how many invocations it has. */
+/** Rows of q, k or v that a workgroup of the tiled kernels holds; also the number of its invocations. */
 export const tileRows = 32;
 
-/** Invocations of a workgroup in the kernels without tiles. */
+/** Invocations per workgroup in the kernels without tiles. */
 export const lanes = 64;
 
-/** At most so many reads of an array, in units that a reader counts in. */
+/** The most reads of an array that a solution may make, in units that readers count in. */
 export interface ReadBudget {
   readonly array: ArrayName;
   /** Tiles of `tileRows` rows, or passes over the whole array. */
@@ -14,18 +14,18 @@ export interface ReadBudget {
   readonly most: (sizes: Sizes) => number;
 }
 
-/** A kernel to write: what is bound, how it is dispatched, and how often it may read. */
+/** A kernel to write: its bindings, its dispatch, and how often it may read. */
 export interface Puzzle {
   readonly id: PuzzleId;
   readonly inputs: readonly ArrayName[];
   readonly outputs: readonly ArrayName[];
   readonly causal: boolean;
-  /** The share of one workgroup: 64 rows, a tile of rows, or one row. */
+  /** The part that one workgroup computes: 64 rows, a tile of rows, or one row. */
   readonly workgroup: 'lanes' | 'tile' | 'row';
   readonly budgets: readonly ReadBudget[];
-  /** Barriers that a right kernel of this kind has at least. */
+  /** The fewest barriers that a correct kernel of this kind needs. */
   readonly barriers: number;
-  /** The kernel that its time is compared with: one in `rivals`, or the solution of an earlier puzzle. */
+  /** The kernel to compare its time with: one in `rivals`, or the solution of an earlier puzzle. */
   readonly rival: { readonly kind: 'own' } | { readonly kind: 'puzzle'; readonly id: PuzzleId } | null;
 }
 
@@ -44,7 +44,7 @@ const passes = (most: number): ReadBudget[] => [{ array: 'x', unit: 'passes', mo
 
 const plain = { causal: false, budgets: [], barriers: 0, rival: null } as const;
 
-/** The ladder of kernels, in the order in which each needs what came before. */
+/** The puzzles, ordered so that each builds on the previous ones. */
 const ladder = [
   { ...plain, id: 'naive', inputs: ['q', 'k', 'v'], outputs: ['o'], workgroup: 'lanes' },
   {
@@ -117,17 +117,17 @@ export const puzzles: readonly Puzzle[] = ladder;
 
 export const puzzleIds: readonly PuzzleId[] = ladder.map(({ id }) => id);
 
-/** Under which name a puzzle's program and mark are kept. */
+/** The name under which a puzzle's program and mark are stored. */
 export const taskOf = (id: PuzzleId): string => `kernel.${id}`;
 
-/** The puzzle of an id. */
+/** The puzzle with an id. */
 export function puzzleOf(id: PuzzleId): Puzzle {
   const found = puzzles.find(puzzle => puzzle.id === id);
   if (!found) throw new RangeError(`there is no puzzle ${id}`);
   return found;
 }
 
-/** Workgroups that a puzzle is dispatched with. */
+/** The number of workgroups of a puzzle's dispatch. */
 export function workgroupsOf({ workgroup }: Puzzle, { n, rows }: Sizes): number {
   return { lanes: Math.ceil(n / lanes), tile: tilesOf(n), row: rows }[workgroup];
 }

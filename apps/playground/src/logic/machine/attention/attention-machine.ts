@@ -4,7 +4,7 @@ import { formatNumber, scalarInstructions } from '../softmax/softmax-machine.ts'
 /** The value of a register or a cell: a vector, or a number as a vector of one. */
 export type Vector = readonly number[];
 
-/** Arrays in DRAM by name: each has one vector for each index. An empty array of `cells` is for results. */
+/** Arrays in DRAM by name; each has one vector per index. The empty arrays of `cells` are for results. */
 export interface Arrays {
   readonly given: Readonly<Record<string, readonly Vector[]>>;
   /** Arrays that only the program fills, with their lengths. */
@@ -17,7 +17,10 @@ const target: OperandKind = { kind: 'target' };
 const f32 = (values: Vector): Vector => values.map(Math.fround);
 const nothing: Vector = [Number.NaN];
 
-/** Component by component; a number meets every component. What does not fit together is NaN. */
+/**
+ * Works component by component; a number is combined with every component. Vectors of different sizes give
+ * NaN.
+ */
 function elementwise(apply: (a: number, b: number) => number, a: Vector, b: Vector): Vector {
   const length = Math.max(a.length, b.length);
   const fits = (x: Vector): boolean => x.length === 1 || x.length === length;
@@ -46,7 +49,7 @@ const dot: InstructionDef<Vector> = {
 /**
  * The machine for attention: the instructions of the softmax machine, on numbers and on small vectors, and a
  * dot product. All arithmetic is in f32.
- * @param n what `n` stands for in a program.
+ * @param n the value of `n` in a program.
  */
 export function attentionMachine(registers: number, n: number, { given, results }: Arrays): Machine<Vector> {
   const filled = Object.entries(given).map(

@@ -17,9 +17,9 @@ export type AttentionProblemId =
   | 'backward-row'
   | 'backward-column';
 
-/** An exercise on the attention machine: n is the number of keys (and of queries), of tiles in `merge`. */
+/** An exercise on the attention machine. n is the number of keys (and of queries), or of tiles in `merge`. */
 export interface AttentionProblem extends Problem<Vector, AttentionProblemId> {
-  /** Which arrays are in DRAM. */
+  /** The arrays in DRAM. */
   readonly arrays: keyof typeof arraysOf;
 }
 
@@ -30,7 +30,7 @@ interface Exercise {
   readonly solution: string;
   readonly multipleOf?: number;
   readonly formula: string;
-  /** The results that are wanted, from the values that were in DRAM before. */
+  /** The expected results, from the values that were in DRAM before. */
   readonly wanted: (run: Run<Vector>) => Readonly<Record<string, readonly Vector[]>>;
   readonly budget: (n: number) => Budget;
 }
@@ -156,7 +156,7 @@ const exercises: readonly Exercise[] = [
   },
 ];
 
-/** The scores that the visitor sees, and those that a solution must be right on as well. */
+/** The scores that the visitor sees, and those on which a solution must be right as well. */
 function hiddenInputs({ arrays, registers, multipleOf }: Exercise): readonly HiddenInput<Vector>[] {
   const [, ...hidden] = scoreSets(4, multipleOf);
   return hidden.map(scores => ({
@@ -165,7 +165,7 @@ function hiddenInputs({ arrays, registers, multipleOf }: Exercise): readonly Hid
   }));
 }
 
-/** The exercises of the chapters on attention, loop orders and backward. */
+/** The exercises of the chapters on attention, loop orders and the backward pass. */
 export const attentionProblems: readonly AttentionProblem[] = exercises.map(exercise => {
   const { id, arrays, registers, solution, multipleOf = 1, formula, wanted, budget } = exercise;
   return {

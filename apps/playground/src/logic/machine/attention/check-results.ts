@@ -4,9 +4,9 @@ import type { Run } from '../run.ts';
 import { formatVector, type Vector } from './attention-machine.ts';
 
 /**
- * The error that f32 may have against f64: a score of up to 128 is rounded to 2⁻¹⁷ ≈ 8·10⁻⁶, and so is its
- * exponential in relation to itself; the sums of at most eight terms and the numbers that they multiply are
- * of order one to ten.
+ * The allowed error of f32 against f64: a score of up to 128 is rounded by up to 2⁻¹⁷ ≈ 8·10⁻⁶, which is also
+ * the relative error of its exponential. The sums of at most eight terms and the numbers that they multiply
+ * are of the order of one to ten.
  */
 const tolerance = 1e-3;
 
@@ -17,12 +17,12 @@ export function given({ start }: Run<Vector>, array: string): Vector[] {
 
 const near = (value: Vector, wanted: Vector): boolean =>
   value.length === wanted.length &&
-  // Not written with >: NaN must not pass.
+  // `<=` and not the negation of `>`, so that NaN does not pass.
   value.every(
     (x, c) => Math.abs(x - (wanted[c] ?? Number.NaN)) <= tolerance * (1 + Math.abs(wanted[c] ?? 0)),
   );
 
-/** Whether some arrays hold what they should, near enough for f32. */
+/** Whether some arrays hold the expected values, to f32 accuracy. */
 export function results(
   run: Run<Vector>,
   formula: string,

@@ -13,12 +13,12 @@ const values: readonly Vector[] = [
   [0.4, 0.7],
 ];
 
-/** Scores whose maximum rises several times on the way; what the visitor sees are the first of them. */
+/** Scores whose maximum rises several times on the way; the visitor sees the first ones. */
 const shown = [0.5, 1.9, -1.2, 3, 2.2, -0.4, 3.6, 1];
 
 /**
- * Scores that are tried besides: a single one, large ones (without a maximum the exponential overflows), and
- * maxima that rise and fall.
+ * Further scores to try a program on: a single one, large ones (without a maximum the exponential overflows),
+ * and maxima that rise and fall.
  */
 const hidden: readonly (readonly number[])[] = [
   [0.5],
@@ -34,13 +34,15 @@ const evenHidden: readonly (readonly number[])[] = [
   [4, 3, 2, 1, 0, -1],
 ];
 
-/** Scores to try a program on, the visible ones first, by what the length must be a multiple of. */
+/**
+ * Scores to try a program on, the visible ones first, by the number that their length must be a multiple of.
+ */
 export const scoreSets = (n: number, multipleOf = 1): readonly (readonly number[])[] => [
   shown.slice(0, n),
   ...(multipleOf === 2 ? evenHidden : hidden),
 ];
 
-/** Tokens whose query 0 has just the given scores, and whose other queries see them turned. */
+/** Tokens whose query 0 has exactly the given scores; other queries add an offset to each score. */
 export function tokensOf(scores: readonly number[]): Tokens {
   const k = scores.map((score, j): Vector => [score / 2, 0.5 - 0.25 * (j % 3)]);
   const q = scores.map((_, i): Vector => [2, 0.5 * (i % 4)]);
@@ -49,7 +51,7 @@ export function tokensOf(scores: readonly number[]): Tokens {
   return { q, k, v, dO };
 }
 
-/** The arrays of each exercise, made from the scores of a query. */
+/** The arrays of each exercise, computed from the scores of a query. */
 export const arraysOf = {
   stream: (x: readonly number[]): Arrays => ({
     given: { x: x.map(score => [score]), v: tokensOf(x).v },
@@ -109,7 +111,7 @@ export const arraysOf = {
   },
 } as const;
 
-/** A machine whose arrays are made from some scores. */
+/** A machine whose arrays are computed from the given scores. */
 export const machineFor = (
   kind: keyof typeof arraysOf,
   registers: number,

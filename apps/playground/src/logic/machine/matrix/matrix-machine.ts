@@ -7,7 +7,7 @@ const target: OperandKind = { kind: 'target' };
 const orZero = (value: Polynomial | undefined): Polynomial => value ?? new Map();
 const copy = ([value]: readonly Polynomial[]): Polynomial => orZero(value);
 
-/** Register counts of the exercises. */
+/** The numbers of registers in the exercises. */
 export const matrixRegisterCounts = [3, 4, 5, 6] as const;
 
 /** Which registers the multiplier reads: R0 and R1 only, or any two. */
@@ -16,7 +16,7 @@ export type Wiring = 'fixed' | 'any';
 interface Multiplier {
   readonly operands: readonly [OperandKind, OperandKind];
   readonly names: readonly [string, string];
-  /** The name of the addend beside them. */
+  /** The name of the operand that is added to the product. */
   readonly addend: string;
 }
 
@@ -34,8 +34,8 @@ const multipliers: Readonly<Record<Wiring, Multiplier>> = {
 
 /**
  * The smallest machine that multiplies matrices: A, B and C (2 × 2) in DRAM, a few registers, and a
- * multiplier that reads R0 and R1 only; the other registers can hold partial sums. With the wiring `any` it
- * reads any two.
+ * multiplier that reads R0 and R1 only; the other registers can hold partial sums. With the wiring `any`, the
+ * multiplier reads any two registers.
  */
 export function matrixMachine(registers: number, wiring: Wiring = 'fixed'): Machine<Polynomial> {
   const { operands, names, addend } = multipliers[wiring];

@@ -5,16 +5,17 @@ import { productCell, type Wiring, wiringOf } from './matrix-machine.ts';
 import { equal, formatPolynomial, type Polynomial } from './polynomial.ts';
 
 /**
- * Fewest cycles in which all four elements can be computed, by wiring of the multiplier and number of
- * registers: found by an exhaustive search over all programs of the machine, but for six registers of any
- * wiring. There 20 is what no program can beat: eight numbers to be loaded, eight products, four stores.
+ * The fewest cycles in which all four elements can be computed, by the multiplier's wiring and the number of
+ * registers. They were found by an exhaustive search over all programs of the machine, except for six
+ * registers with any wiring. There, 20 is a lower bound that a program reaches: eight loads, eight products
+ * and four stores.
  */
 export const fewestCycles: Readonly<Record<Wiring, Readonly<Record<number, number>>>> = {
   fixed: { 3: 25, 4: 23, 5: 23, 6: 22 },
   any: { 3: 25, 4: 22, 5: 21, 6: 20 },
 };
 
-/** The fewest cycles that a machine takes for all four elements. */
+/** The fewest cycles that a machine needs for all four elements. */
 export function fewestFor(machine: Machine<Polynomial>): number {
   return fewestCycles[wiringOf(machine)][machine.registers.length] ?? Number.POSITIVE_INFINITY;
 }
@@ -30,7 +31,7 @@ function stored(run: Run<Polynomial>, i: number, j: number): Criterion {
   return { demand, met: false, found };
 }
 
-/** A budget is met by a program that stores something: an empty one meets none. */
+/** A program that stores nothing meets no budget. */
 function within(run: Run<Polynomial>, cycles: number): Criterion {
   const { cycles: count = 0, stores = 0 } = run.steps.at(-1)?.counts ?? {};
   return {
@@ -51,7 +52,7 @@ LOAD b[1][0], R1
 MAC R0, R1, R2, R2
 STORE R2, c[0][0]`;
 
-/** Elements in the order c00, c01, c11, c10; each next one shares an operand with the last. */
+/** Elements in the order c00, c01, c11, c10; each shares an operand with the previous one. */
 const innerProduct = `; c00
 LOAD a[0][0], R0
 LOAD b[0][0], R1
@@ -127,7 +128,7 @@ export const matrixProblems: readonly Problem<Polynomial, MatrixProblemId>[] = [
     id: 'outer-product',
     registers: 6,
     solution: outerProduct,
-    // With fewer registers than six, what can be done with those.
+    // With fewer than six registers, the goal is what these registers allow.
     criteria: run => [...allStored(run), within(run, Math.max(22, fewestFor(run.machine)))],
   },
 ];

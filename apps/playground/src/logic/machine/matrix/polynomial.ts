@@ -1,8 +1,9 @@
 import { subscript } from '../machine.ts';
 
 /**
- * A sum of products of cells, as the matrix machine's registers hold it: how often each product occurs, by
- * its factors in order. Symbols instead of numbers, so that a program is right for every matrix or for none.
+ * A sum of products of cells, as the matrix machine's registers hold it: the count of each product, by its
+ * ordered factors. The machine computes with symbols instead of numbers, so that a program is right for every
+ * matrix or for none.
  */
 export type Polynomial = ReadonlyMap<string, number>;
 

@@ -1,7 +1,7 @@
 import { cellName, type Machine } from '../machine.ts';
 import { indices } from '../run.ts';
 
-/** One thing that may stand where the cursor is, and what it is. */
+/** A text that may follow at the cursor, and its meaning. */
 export interface Completion {
   readonly label: string;
   readonly what:
@@ -9,9 +9,7 @@ export interface Completion {
     | { readonly kind: 'for' | 'end' | 'wired' | 'cell' | 'register' };
 }
 
-/**
- * The completions of `before`, the text of a line up to the cursor, and how much of the text they replace.
- */
+/** The completions of `before`, the text of a line up to the cursor, and how many characters they replace. */
 export function completionsFor<V>(
   before: string,
   machine: Machine<V>,
@@ -20,7 +18,7 @@ export function completionsFor<V>(
   const lead = before.slice(0, before.length - typed.length);
   const options = lead.trim() === '' ? instructionNames(machine) : operandNames(lead, machine);
   const matching = options.filter(({ label }) => label.toLowerCase().startsWith(typed.toLowerCase()));
-  // What is written in full already needs no completing: Enter then ends the line.
+  // A complete word needs no completion, so Enter ends the line.
   const whole = matching.length === 1 && matching[0]?.label.toLowerCase() === typed.toLowerCase();
   return { replace: typed.length, options: whole ? [] : matching };
 }

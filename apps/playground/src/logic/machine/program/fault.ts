@@ -1,9 +1,9 @@
-/** A fault in a line of a program, as data: each language has its own words for it. */
+/** A fault in a line of a program, as data, because each language has its own words for it. */
 export type Fault =
   | {
       readonly kind: 'unknown-instruction';
       readonly written: string;
-      /** The instruction that was perhaps meant. */
+      /** The instruction that the visitor may have meant. */
       readonly near: string | null;
       readonly names: readonly string[];
     }
@@ -13,7 +13,7 @@ export type Fault =
       readonly wanted: number;
       readonly got: number;
     }
-  /** The register stands where the cell belongs and the cell where the register belongs. */
+  /** The register is where the cell belongs, and the cell where the register belongs. */
   | { readonly kind: 'swapped-operands'; readonly usage: string; readonly corrected: string }
   | { readonly kind: 'cell-as-register'; readonly instruction: string; readonly written: string }
   | { readonly kind: 'unknown-register'; readonly written: string; readonly names: readonly string[] }

@@ -1,4 +1,4 @@
-/** The name nearest to what was written, if it is near enough to be what was meant. */
+/** The name nearest to the written one, if it is near enough to be what the visitor meant. */
 export function nearest(written: string, names: readonly string[]): string | null {
   const wanted = written.toLowerCase();
   const ranked = names
@@ -8,7 +8,7 @@ export function nearest(written: string, names: readonly string[]): string | nul
   return best && best.distance <= Math.max(1, Math.floor(wanted.length / 2)) ? best.name : null;
 }
 
-/** Levenshtein's distance. */
+/** The Levenshtein distance. */
 function distance(a: string, b: string): number {
   let row = Array.from({ length: b.length + 1 }, (_, j) => j);
   for (let i = 1; i <= a.length; i++) {

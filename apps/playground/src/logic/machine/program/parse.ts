@@ -123,7 +123,7 @@ function parseInstruction<V>(
   return { name: def.name, operands };
 }
 
-/** Whether a LOAD or STORE has its register where its cell belongs, and the other way round. */
+/** Whether a LOAD or STORE has its register and its cell swapped. */
 function isSwapped<V>(words: readonly Word[], def: InstructionDef<V>, { registers }: Machine<V>): boolean {
   const isRegister = ({ text }: Word): boolean =>
     registers.some(register => register.toLowerCase() === text.toLowerCase());

@@ -6,7 +6,7 @@ export interface IndexExpr {
   readonly add: number;
 }
 
-/** An operand as it was written. */
+/** An operand as written in the program. */
 export type Operand =
   | { readonly kind: 'register'; readonly name: string }
   | { readonly kind: 'cell'; readonly region: string; readonly index: readonly IndexExpr[] };
@@ -25,12 +25,12 @@ export type Statement =
       readonly variable: string;
       readonly from: IndexExpr;
       readonly to: IndexExpr;
-      /** How far the variable moves between two repetitions, at least 1. */
+      /** The increment of the variable, at least 1. */
       readonly step: number;
       readonly body: readonly Statement[];
     };
 
-/** A fault in a line, and its place. Columns are counted from 1. */
+/** A fault in a line, and its position. Columns are counted from 1. */
 export interface LineError {
   readonly line: number;
   readonly column: number;
@@ -38,7 +38,7 @@ export interface LineError {
   readonly fault: Fault;
 }
 
-/** A program as parsed. With errors, `statements` are those lines that are right. */
+/** A parsed program. If there are errors, `statements` are the lines without errors. */
 export interface Program {
   readonly statements: readonly Statement[];
   readonly errors: readonly LineError[];

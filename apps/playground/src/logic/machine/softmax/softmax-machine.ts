@@ -3,7 +3,7 @@ import type { InstructionDef, Machine, OperandKind } from '../machine.ts';
 const source: OperandKind = { kind: 'source' };
 const target: OperandKind = { kind: 'target' };
 
-/** Instructions between registers: what they do, in f32. */
+/** Instructions between registers: their results, in f32. */
 const arithmetic: readonly (readonly [
   name: string,
   meaning: string,
@@ -69,7 +69,7 @@ export function softmaxMachine(registers: number, x: readonly number[]): Machine
   };
 }
 
-/** Four significant digits; what f32 cannot hold is ∞. */
+/** Four significant digits; a number beyond f32 is ∞. */
 export function formatNumber(value: number): string {
   if (Number.isNaN(value)) return 'NaN';
   if (!Number.isFinite(value)) return value > 0 ? '∞' : '−∞';

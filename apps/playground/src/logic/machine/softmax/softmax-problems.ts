@@ -7,7 +7,7 @@ export type SoftmaxProblemId = 'safe-softmax' | 'online-softmax';
 
 /** An exercise on the softmax machine. */
 export type SoftmaxProblem = Problem<number, SoftmaxProblemId> & {
-  /** DRAM reads and writes of a solution, for n numbers. */
+  /** The DRAM reads and writes that a solution for n numbers may make. */
   readonly reads: (n: number) => number;
   readonly writes: (n: number) => number;
 };
@@ -24,7 +24,7 @@ function inputs(run: Run<number>): number[] {
   return [...run.start.memory].filter(([cell]) => cell.startsWith('x')).map(([, value]) => value);
 }
 
-/** Each output within a few roundings of f32 of the true one. */
+/** Whether each output is within a few f32 roundings of the true one. */
 function right(run: Run<number>): Criterion {
   const { memory } = run.steps.at(-1)?.state ?? run.start;
   const demand = { kind: 'softmax' } as const;
@@ -32,7 +32,7 @@ function right(run: Run<number>): Criterion {
     const cell = `out[${i}]`;
     const value = memory.get(cell);
     if (value === undefined) return { demand, met: false, found: { kind: 'nothing', cell } };
-    // Not written with >: NaN must not pass.
+    // `!(… <= …)` instead of `>`, so that NaN does not pass.
     if (!(Math.abs(value - wanted) <= 1e-5)) {
       const found = {
         kind: 'holds',
@@ -46,16 +46,16 @@ function right(run: Run<number>): Criterion {
   return { demand, met: true };
 }
 
-/** The reads and writes that a solution may make, for the numbers that it was given. */
+/** The reads and writes that a solution may make for the given numbers. */
 const traffic = (run: Run<number>, reads: (n: number) => number): Criterion[] => {
   const n = inputs(run).length;
   return withinBudget(run, { reads: reads(n), writes: n });
 };
 
 /**
- * Inputs that a program is tried on besides the visible one: a single number, large numbers (softmax without
- * a maximum overflows), and maxima that rise and fall (an online softmax that never rescales is right where
- * they fall).
+ * Inputs to try a program on besides the visible one: a single number, large numbers (softmax without a
+ * maximum overflows), and maxima that rise and fall (if they only fall, an online softmax that never rescales
+ * is right).
  */
 const hiddenInputs: readonly (readonly number[])[] = [
   [0.5],
