@@ -1,7 +1,7 @@
 /**
- * C = A·B as fast as WebAssembly SIMD goes, to compare attention with: A (m × depth) row-major, B in panels
- * of 8 columns, C (m × n) row-major; m is a multiple of 4 and n of 8. A block of 4 × 8 results stays in
- * registers.
+ * C = A·B as fast as WebAssembly SIMD can compute it, as a yardstick for attention: A (m × depth) row-major,
+ * B in panels of 8 columns, C (m × n) row-major; m is a multiple of 4 and n of 8. A block of 4 × 8 results
+ * stays in registers.
  */
 export function matmul(m: i32, n: i32, depth: i32, a: usize, b: usize, c: usize): void {
   const lda = <usize>depth * 4;

@@ -1,5 +1,5 @@
-// Builds a folder that measures on a bare Linux x86-64 machine with a GPU driver, and no Node, package or
-// network there.
+// Builds a folder that measures on a Linux x86-64 machine that has a GPU driver, but no Node, no packages and
+// no network.
 import { execFileSync } from 'node:child_process';
 import {
   cpSync,
@@ -32,7 +32,7 @@ if (process.platform !== 'linux' || process.arch !== 'x64') {
 rmSync(out, { recursive: true, force: true });
 mkdirSync(join(out, 'app'), { recursive: true });
 
-// `webgpu` loads its binary from beside itself, and SwiftShader's package is looked up by name: both stay
+// `webgpu` loads its binary from its own folder, and SwiftShader's package is looked up by name, so both stay
 // packages.
 await build({
   entryPoints: {
@@ -70,7 +70,7 @@ const chromium = join(dirname(require.resolve('@sparticuz/chromium')), '../..');
 for (const file of ['package.json', 'bin/swiftshader.tar.br']) {
   cpSync(join(chromium, file), join(modules, '@sparticuz/chromium', file));
 }
-// What resolves the package asks for its entry, which nothing here loads.
+// Resolving the package needs its entry, which nothing here loads.
 for (const entry of ['build/cjs/index.cjs', 'build/esm/index.js']) {
   mkdirSync(dirname(join(modules, '@sparticuz/chromium', entry)), { recursive: true });
   writeFileSync(join(modules, '@sparticuz/chromium', entry), '');
@@ -92,7 +92,7 @@ function compress(from, to) {
   return pipeline(createReadStream(from), createGzip({ level: 9 }), createWriteStream(to));
 }
 
-/** The full vectors where they are, else those of the repository. */
+/** The full vectors if they exist, else those of the repository. */
 function vectorsFolder() {
   const shared = join(process.env.TILEWISE_SHARED ?? join(root, '../shared'), 'vectors/attention');
   try {

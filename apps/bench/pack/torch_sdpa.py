@@ -14,7 +14,7 @@ import torch
 import torch.nn.functional as F
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
-# Their names in PyTorch, which has cuDNN's from 2.5 on.
+# The names of the backends in PyTorch, which has cuDNN's since 2.5.
 BACKENDS = {
     "flash": "FLASH_ATTENTION",
     "efficient": "EFFICIENT_ATTENTION",
@@ -110,7 +110,7 @@ def measure(run, clock, shape, dtype, causal, device, repeats):
             ms = clock.time(lambda: run(q, k, v, causal))
         o = run(q, k, v, causal)
         back = clock.time(lambda: torch.autograd.grad(o, (q, k, v), d_o))
-        # The first two warm up.
+        # The first two calls warm up.
         if n >= 2:
             forward.append(ms)
             backward.append(back)

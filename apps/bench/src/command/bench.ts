@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util';
 import { type Suite, type SuiteOptions, UsageError, WrongResult } from '../suites/suite.ts';
 import { type Row, table } from './table.ts';
 
-/** Where a run writes: results, progress (shown for a while), and what went wrong. */
+/** Where a run writes: results, progress (shown for a while), and errors. */
 export interface Console {
   out(line: string): void;
   progress(text: string): void;
@@ -10,8 +10,8 @@ export interface Console {
 }
 
 /**
- * The whole program: one suite with its options, or all of them. Returns the exit code: 0, 1 when a result is
- * wrong, 2 when the call is.
+ * The whole program: runs one suite with its options, or all suites. Returns the exit code: 0, 1 if a result
+ * is wrong, or 2 if the command line is.
  */
 export async function bench(
   args: readonly string[],
@@ -66,7 +66,7 @@ function parse(
   }
 }
 
-/** How to call the program. */
+/** The usage text of the program. */
 export function usage(suites: readonly Suite[]): string {
   const lines = ['Usage: pnpm bench [suite] [options]', '', 'Without a suite, a quick tour of all.', ''];
   for (const { name, summary, options } of suites) {

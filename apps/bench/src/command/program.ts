@@ -4,7 +4,10 @@ import type { Suite } from '../suites/suite.ts';
 import { bench } from './bench.ts';
 import { processConsole } from './console.ts';
 
-/** Runs this process: as the bench with these suites, or as one implementation that the bench has started. */
+/**
+ * Runs this process as the bench with these suites, or as the process of one implementation that the bench
+ * has started.
+ */
 export async function run(suites: readonly Suite[]): Promise<void> {
   const args = process.argv.slice(2);
   const implementation = implementationOptions(args);

@@ -1,7 +1,10 @@
-/** One row of results by column; numbers are shown with three significant digits. */
+/** One row of results by column; numbers are printed with three significant digits. */
 export type Row = Readonly<Record<string, string | number>>;
 
-/** Rows as aligned text, a heading first. Columns are those of the first row; numbers stand at the right. */
+/**
+ * Formats rows as aligned text with a header. The columns are those of the first row; numbers are
+ * right-aligned.
+ */
 export function table(rows: readonly Row[]): string {
   if (rows.length === 0) return '';
   const columns = Object.keys(rows[0]).map(name => {

@@ -13,7 +13,7 @@ const { o, lse } = sdpa(of.q, of.k, of.v, { causal: true });
 const right = `{ shape: [1, 1, 8, 4], values: new Float32Array([${o.toFloat32().join()}]) }`;
 const zero = '{ shape: [1, 1, 8, 4], values: new Float32Array(32) }';
 
-// Each starts two processes.
+// Each test starts two processes.
 vi.setConfig({ testTimeout: 30_000 });
 
 let folder = '';
@@ -22,7 +22,9 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-/** A comparison of processes that answer with these expressions: ours, and naive attention. */
+/**
+ * A comparison of two processes that answer with these expressions: our implementation and naive attention.
+ */
 async function comparison(
   tilewise: Readonly<Record<string, string>>,
   naive: Readonly<Record<string, string>>,

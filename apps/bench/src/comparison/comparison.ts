@@ -73,7 +73,7 @@ export class Comparison {
   async run(of: AttentionCase, exact: SampledForward, surroundings: Surroundings): Promise<Row[]> {
     const row = (name: string, pass: Pass, more: Row): Row => rowOf(of, surroundings, name, pass, more);
     surroundings.progress('compiling and checking all');
-    // All at once: kernels of some take a software adapter a minute to compile.
+    // All at once: a software adapter takes a minute to compile the kernels of some implementations.
     const prepared = await Promise.all(this.#entries.map(one => prepare(one, of, exact)));
     const ready = prepared.flatMap(one => one.ready);
     const refused = prepared.flatMap((one, n) =>

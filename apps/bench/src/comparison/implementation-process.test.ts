@@ -15,7 +15,7 @@ afterEach(() => {
   for (const one of started.splice(0)) one.end();
 });
 
-/** An implementation that reacts to a question as the text of a function says. */
+/** An implementation that answers each question as the source of a function says. */
 async function implementation(react: string, timeout = 20): Promise<ImplementationProcess> {
   const program = join(folder, `${started.length}.mjs`);
   await writeFile(program, `process.on('message', ${react});`);

@@ -21,8 +21,8 @@ export interface ImplementationProcessOptions extends ImplementationOptions {
 }
 
 /**
- * The process of one implementation, which opens a device of its own. A process that hangs or dies is ended
- * and reported, and the other implementations go on. Questions are asked one at a time.
+ * The process of one implementation, which opens its own device. A process that hangs or dies is ended and
+ * reported, and the other implementations go on. Questions are asked one at a time.
  */
 export class ImplementationProcess {
   readonly #options: ImplementationProcessOptions;
@@ -106,7 +106,7 @@ export class ImplementationProcess {
 }
 
 /**
- * A process is stopped while other implementations have their turn: onnxruntime-web has two threads that
+ * Stops a process while other implementations have their turn, because onnxruntime-web has two threads that
  * compile WebAssembly for minutes. Windows cannot stop a process.
  */
 function signal(child: ChildProcess, name: 'SIGCONT' | 'SIGSTOP'): void {
@@ -126,7 +126,7 @@ export function serve(service: ImplementationService): void {
     const method = service[question] as (...args: readonly unknown[]) => Promise<unknown>;
     const answer = await method(...given).then(
       (value): Answer => ({ value }),
-      // Some errors have no message, and a name.
+      // Some errors have only a name and no message.
       (error: unknown): Answer => ({ failure: (error instanceof Error && error.message) || String(error) }),
     );
     process.send?.(answer);

@@ -7,7 +7,7 @@ import type { Implementation, OpenCase, Pass } from './implementation.ts';
 import { isPeer, loadImplementation } from './implementations.ts';
 import { countDispatches, openPeerEnvironment } from './peer-environment.ts';
 
-/** A case as it crosses to another process, which makes the same inputs of it. */
+/** A case as sent to another process, which generates the same inputs from it. */
 export type CaseName = readonly [shape: Shape4, dtype: CaseDType, causal: boolean];
 
 /** The values of an f32 tensor. */
@@ -17,19 +17,22 @@ export interface Values {
 }
 
 /**
- * One turn of an implementation: milliseconds until the queue was done, and what was dispatched, by one run
- * of a pass.
+ * One turn of an implementation: the milliseconds until the queue was done and the number of dispatches, for
+ * one run of a pass.
  */
 export interface Run {
   readonly ms: number;
   readonly dispatches: number;
 }
 
-/** The calls that an implementation answers in its process. */
+/** The calls that the process of an implementation answers. */
 export interface ImplementationService {
-  /** Loads it. */
+  /** Loads the implementation. */
   introduce(): Promise<{ readonly name: string; readonly note: string }>;
-  /** The passes that it can run of a case, or why it runs none. One case at a time. */
+  /**
+   * The passes of a case that the implementation can run, or why it cannot run any. One case is open at a
+   * time.
+   */
   open(...of: CaseName): Promise<readonly Pass[] | string>;
   /** o, or dq, dk and dv. */
   results(pass: Pass): Promise<readonly Values[]>;
@@ -37,20 +40,20 @@ export interface ImplementationService {
   close(): Promise<void>;
 }
 
-/** The arguments that the process of an implementation is started with. */
+/** The arguments for the process of an implementation. */
 export interface ImplementationOptions {
   /** One of the names in `implementations.ts`. */
   readonly name: string;
   /** Where peers are installed. */
   readonly folder: string;
-  /** The options that its device is opened with, as on the command line. */
+  /** The options for opening the device, as on the command line. */
   readonly device: SuiteOptions;
 }
 
-/** A turn has so many milliseconds of runs that count, and at least one. */
+/** The counted runs of a turn take at least this many milliseconds; a turn has at least one run. */
 const leastMs = 100;
 
-/** An implementation on a device of its own. */
+/** An implementation on its own device. */
 export function implementationService({
   name,
   folder,
@@ -101,8 +104,8 @@ export function implementationService({
         dispatched = dispatches() - before;
         return performance.now() - start;
       };
-      // While others had their turn, this process has lost its caches, and to drivers its memory: a short
-      // first run does not count.
+      // During the others' turns, this process has lost its caches and, with some drivers, its GPU memory, so
+      // a short first run does not count.
       const first = await once(turn);
       const times = first < leastMs ? [] : [first];
       for (let total = times[0] ?? 0; total < leastMs; total += times[times.length - 1]) {
@@ -119,5 +122,5 @@ export function implementationService({
 
 const valuesOf = (tensor: Tensor): Values => ({ shape: tensor.shape, values: tensor.toFloat32() });
 
-/** The tensor that crossed. */
+/** Turns received values into a tensor. */
 export const tensorOf = ({ shape, values }: Values): Tensor => Tensor.wrap(values, { dtype: 'f32', shape });

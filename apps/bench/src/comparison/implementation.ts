@@ -1,7 +1,7 @@
 import type { Tensor } from '@tilewise/core';
 import type { AttentionCase } from '../workloads/attention/attention-case.ts';
 
-/** The pass that is timed: inference, or the passes of a training step. */
+/** The timed pass: inference, or the passes of a training step. */
 export type Pass = 'forward' | 'forward + backward';
 
 /** Gradients in the shapes of q, k and v. */
@@ -13,18 +13,18 @@ export interface Gradients {
 
 /**
  * An implementation with one case on the GPU. Inputs and results stay there. There are several copies of the
- * inputs, more than caches hold, and a run takes the copy of its round.
+ * inputs, more than caches hold, and each run uses the copy of its round.
  */
 export interface OpenCase {
   /**
-   * Enqueues the forward pass; when the promise resolves, nothing is left that the queue does not know of.
+   * Enqueues the forward pass. When the promise resolves, all of its work has been submitted to the queue.
    */
   forward(round: number): Promise<unknown>;
   /** The o of one forward pass, (B, H, S, D), f32. */
   o(): Promise<Tensor>;
   /**
-   * Enqueues what a training step takes, forward and backward; absent where the implementation has no
-   * backward.
+   * Enqueues the work of a training step, forward and backward; absent if the implementation has no backward
+   * pass.
    */
   training?(round: number): Promise<unknown>;
   gradients?(): Promise<Gradients>;
@@ -35,8 +35,8 @@ export interface OpenCase {
 export interface Implementation {
   /** The name in the table, with version and operator. */
   readonly name: string;
-  /** The changes that make the implementation run here; empty where none was needed. */
+  /** The changes that this implementation needs to run here; empty if it needs none. */
   readonly note: string;
-  /** Puts a case on the GPU, or says why it cannot run it. */
+  /** Uploads a case to the GPU, or says why the implementation cannot run the case. */
   open(of: AttentionCase): Promise<OpenCase | string>;
 }

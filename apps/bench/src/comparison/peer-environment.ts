@@ -1,11 +1,11 @@
 import type { BenchGpu } from '../gpu/open-webgpu.ts';
 
 /**
- * Makes Node look like a page with `navigator.gpu` that hands out the device of the bench, whose queue is
- * waited for. Once for a process.
+ * Makes Node look like a page whose `navigator.gpu` hands out the bench's device, so that the bench can wait
+ * for the queue. Call it once per process.
  */
 export function openPeerEnvironment({ gpu, adapter, device }: BenchGpu): void {
-  // An adapter gives one device; a peer that asks for its own gets the one whose queue is waited for.
+  // An adapter gives only one device, so a peer that requests its own gets the bench's device.
   Object.defineProperty(adapter, 'requestDevice', { value: async () => device });
   Object.defineProperty(gpu, 'requestAdapter', { value: async () => adapter, configurable: true });
   Object.defineProperty(globalThis, 'navigator', {
@@ -17,14 +17,14 @@ export function openPeerEnvironment({ gpu, adapter, device }: BenchGpu): void {
   initialiseLoopVariables();
 }
 
-/** Whether shaders of peers were changed on their way to the device. */
+/** The note for peers whose shaders were changed on their way to the device. */
 export const loopVariableNote = 'variables in loops given their zero values';
 
 interface WithPrototype {
   readonly prototype: Record<string, (...args: never[]) => unknown>;
 }
 
-/** Replaces a method of a WebGPU class by one that gets the original. */
+/** Replaces a method of a WebGPU class by a wrapper that gets the original method. */
 function wrap(
   className: string,
   method: string,
@@ -38,8 +38,8 @@ function wrap(
 }
 
 /**
- * Counts what this process records from now on: a function that says how many dispatches there were. Once for
- * a process.
+ * Counts the dispatches that this process encodes from now on. Returns a function that returns the count.
+ * Call it once per process.
  */
 export function countDispatches(): () => number {
   let count = 0;
@@ -53,8 +53,8 @@ export function countDispatches(): () => number {
 }
 
 /**
- * The WebAssembly memory of onnxruntime-web is shared, which Dawn's binding for Node does not take as a
- * source.
+ * Copies shared memory before uploads: the WebAssembly memory of onnxruntime-web is shared, and Dawn's
+ * binding for Node does not accept shared memory as a source.
  */
 function copySharedSources(): void {
   wrap('GPUQueue', 'writeBuffer', (original, [buffer, offset, data, from = 0, size]) => {
@@ -72,9 +72,8 @@ function copySharedSources(): void {
 }
 
 /**
- * Tint's SPIR-V writer does not zero a variable in a loop body again on each iteration, as WGSL demands.
- * Peers rely on it: with the value written out they compute what their text says. Ours initialise all of
- * theirs.
+ * Tint's SPIR-V writer does not zero a variable in a loop body on each iteration, as WGSL demands. Peers rely
+ * on the zero, so it is written out here. Our own kernels initialise all their variables.
  */
 function initialiseLoopVariables(): void {
   const declaration = /(^|[\s;{])var\s+(\w+)\s*:\s*([A-Za-z_]\w*(?:<[^;=]*>)?)\s*;/g;

@@ -6,11 +6,11 @@ import { pathToFileURL } from 'node:url';
 /** A package in the `node_modules` of a folder. */
 export interface PeerModule {
   readonly version: string;
-  /** Its root. */
+  /** The root folder of the package. */
   readonly root: string;
 }
 
-/** Where a folder has a package installed; null when it has not. */
+/** The package in a folder's `node_modules`; null if it is not installed there. */
 export function findPeer(folder: string, name: string): PeerModule | null {
   const root = join(resolve(folder), 'node_modules', name);
   try {
@@ -23,7 +23,7 @@ export function findPeer(folder: string, name: string): PeerModule | null {
   }
 }
 
-/** @throws Error where it is not installed. */
+/** @throws Error if the package is not installed. */
 export function peerIn(folder: string, name: string): PeerModule {
   const found = findPeer(folder, name);
   if (!found) throw new Error(`${name} is not installed in ${folder}`);

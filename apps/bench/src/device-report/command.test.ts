@@ -3,7 +3,7 @@ import { examineDevice } from '@tilewise/device-report/measure';
 import { expect, it } from 'vitest';
 import { deviceReportCommand } from './command.ts';
 
-/** Runs the command on files by their names; what it wrote and its code. */
+/** Runs the command on files by name; returns its output and exit code. */
 async function run(args: readonly string[], files: Record<string, string> = {}) {
   const [out, errors]: [string[], string[]] = [[], []];
   const code = await deviceReportCommand(args, {

@@ -13,7 +13,7 @@ import type { Console } from '../command/bench.ts';
 import { table } from '../command/table.ts';
 import { UsageError } from '../suites/suite.ts';
 
-/** The surroundings of the command. */
+/** What the command needs from its surroundings. */
 export interface ReportHost {
   readonly console: Console;
   /** Examines the device of this machine. */
@@ -44,8 +44,8 @@ const choices = {
 } as const;
 
 /**
- * Runs the command. Returns the exit code: 0, 1 when attention is wrong on the device, 2 when the call makes
- * no sense.
+ * Runs the command. Returns the exit code: 0, 1 if attention is wrong on the device, or 2 if the command line
+ * is not understood.
  */
 export async function deviceReportCommand(args: readonly string[], host: ReportHost): Promise<0 | 1 | 2> {
   const { console, examine } = host;

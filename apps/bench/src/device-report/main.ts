@@ -4,7 +4,8 @@ import { openGpu } from '@tilewise/webgpu-host';
 import { processConsole } from '../command/console.ts';
 import { deviceReportCommand } from './command.ts';
 
-// Dawn keeps the process alive: the code is set, and the process ends when everything has been written.
+// Dawn keeps the process alive, so the exit code is set and the process ends once everything has been
+// written.
 const code = await deviceReportCommand(process.argv.slice(2), {
   console: processConsole,
   read: file => readFile(file, 'utf8'),

@@ -5,7 +5,7 @@ import { bufferOf, emptyBuffer, readBuffer } from './buffers.ts';
 import { kernelVariants } from './kernel-variant.ts';
 import type { EncodePlan } from './trace-once.ts';
 
-/** Attention of one case on the GPU, as plans that record into a pass. */
+/** Attention of one case on the GPU, as plans that encode into a pass. */
 export interface AttentionPlans {
   readonly forward: PlannedPass;
   readonly backward: PlannedPass;
@@ -15,7 +15,7 @@ export interface AttentionPlans {
 }
 
 export interface PlannedPass {
-  /** The kernels, and what they make use of. */
+  /** The kernels, and the features that they use. */
   readonly kernels: string;
   readonly encode: EncodePlan;
 }
@@ -23,8 +23,8 @@ export interface PlannedPass {
 type Buffers = Readonly<Record<string, GPUBuffer>>;
 
 /**
- * Plans with their buffers. Inputs are there several times over, more than caches hold, and each run takes
- * the next of them; results and workspace are shared.
+ * Plans with their buffers. There are several copies of the inputs, more than caches hold, and each run uses
+ * the next copy; all runs share results and workspace.
  */
 export function attentionPlans(ctx: GpuContext, of: AttentionCase): AttentionPlans {
   const { q, k, v, dO, causal, shape, dtype } = of;

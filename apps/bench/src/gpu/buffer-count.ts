@@ -1,11 +1,11 @@
-/** Bytes of the buffers of a device, from their creation until they are destroyed. */
+/** The bytes of a device's buffers, from creation until destruction. */
 export interface BufferCount {
   readonly peak: number;
-  /** Forgets the peak: it starts again from what there is. */
+  /** Resets the peak to the current bytes. */
   restart(): void;
 }
 
-/** Counts the buffers that a device makes from now on, whoever asks for them. */
+/** Counts the buffers that a device creates from now on, for any caller. */
 export function countBuffers(device: GPUDevice): BufferCount {
   let [current, peak] = [0, 0];
   const create = device.createBuffer.bind(device);

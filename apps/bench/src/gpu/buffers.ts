@@ -1,7 +1,7 @@
 import type { Tensor } from '@tilewise/core';
 import { mapRead, usage } from './usage.ts';
 
-/** A storage buffer with a tensor's data, of whole vectors. */
+/** A storage buffer with a tensor's data, padded to whole vectors. */
 export function bufferOf(device: GPUDevice, { data }: Tensor): GPUBuffer {
   const buffer = emptyBuffer(device, data.byteLength);
   const bytes = new Uint8Array(Math.ceil(data.byteLength / 4) * 4);
@@ -31,11 +31,9 @@ export async function readBuffer(device: GPUDevice, buffer: GPUBuffer, bytes: nu
   return content;
 }
 
-/** Bytes of inputs beyond which none of them is in a cache when its turn comes again. */
+/** The bytes of inputs beyond which no input is still in a cache when its turn comes again. */
 const beyondCaches = 256 * 2 ** 20;
 
-/**
- * How many copies of inputs of so many bytes to take in turn; no more than 16, so that small ones stay small.
- */
+/** How many copies of inputs of this size to use in turn; at most 16, so that small inputs stay small. */
 export const copiesBeyondCaches = (bytes: number): number =>
   Math.max(1, Math.min(16, Math.ceil(beyondCaches / bytes)));

@@ -3,15 +3,16 @@ import { constants, setPriority } from 'node:os';
 
 const taskFolder = '/proc/self/task';
 
-/** Threads of this process, as far as the system names them: at least the one that runs this. */
+/** The threads of this process that the system lists, at least the current one. */
 const threadsSoFar = (): number[] =>
   existsSync(taskFolder) ? readdirSync(taskFolder).map(Number) : [process.pid];
 
 /**
- * Gives way to an adapter of software, whose threads start between this call and that of the function that it
- * gives. Otherwise they share the processors with Node's own, one of which asks Dawn all the time whether
- * work is done. It stays so until the process ends: not everyone may take such a thing back, and what runs
- * alone is as fast.
+ * Lowers the priority of the existing threads in favour of a software adapter. The adapter must start its
+ * threads between the call of this function and the call of the function that it returns. Otherwise the
+ * adapter's threads would share the processors with Node's own threads, one of which polls Dawn all the time.
+ * The priority stays low until the process ends, because not every user may raise it again; when the process
+ * runs alone, it is as fast.
  */
 export function giveWay(): () => void {
   const threads = threadsSoFar();

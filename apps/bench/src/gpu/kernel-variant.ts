@@ -4,7 +4,7 @@ interface Kernel {
   readonly wgsl: string;
 }
 
-/** Kernels in the words of a row: each with its lanes, and with what it makes use of, as its text says. */
+/** Describes kernels in a row of results: each with its lanes and with the features that its source uses. */
 export function kernelVariants(kernels: readonly Kernel[]): string {
   return kernels.map(variantOf).join(', ');
 }

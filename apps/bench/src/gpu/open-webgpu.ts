@@ -15,14 +15,14 @@ export interface BenchGpu {
   readonly gpu: GPU;
   readonly adapter: GPUAdapter;
   readonly kind: GpuHostKind;
-  /** How much the peak of the adapter is measured with. */
+  /** The effort with which the adapter's peak is measured. */
   readonly peakWork: PeakWork;
   /**
-   * The label of every row of a run: the adapter in the driver's words, its features, and the toggles that
+   * The label of every row of a run: the driver's name for the adapter, its features, and the toggles that
    * were set.
    */
   readonly label: { readonly adapter: string; readonly features: string; readonly toggles: string };
-  /** Ends the use of the device, and writes the trace. */
+  /** Closes the device, and writes the trace. */
   close(): Promise<void>;
 }
 
@@ -34,7 +34,7 @@ const features = [
   'chromium-experimental-subgroup-matrix',
 ] as const;
 
-// What peers ask for, which share the device, as well as what kernels of ours use.
+// Features that our kernels use, and features that peers need, because peers share the device.
 const limits = [
   'maxStorageBuffersPerShaderStage',
   'maxStorageBufferBindingSize',
@@ -71,10 +71,10 @@ export const tilesOption: Readonly<Record<'tiles', SuiteOption>> = {
   },
 };
 
-/** The options of a suite that a device is opened with. */
+/** The options that decide how a suite's device is opened. */
 export const deviceOptions = ({ toggles, tiles }: SuiteOptions): SuiteOptions => ({ toggles, tiles });
 
-/** WebGPU on the adapter of this machine, with all that it has. */
+/** WebGPU on this machine's adapter, with all its features. */
 export async function openWebGpu({
   toggles: given,
   tiles = 'matrix',

@@ -1,11 +1,11 @@
 import type { GpuContext } from '@tilewise/webgpu';
 
-/** Records work of plans, which take an encoder as well as a pass. */
+/** Encodes plans, into an encoder or a pass. */
 export type EncodePlan = (target: GPUComputePassEncoder | GPUCommandEncoder, round: number) => void;
 
 /**
- * Runs plans once more in an encoder, where the trace of the context times each kernel: what is timed runs in
- * a pass of the clock, which a trace does not see. Does nothing without a trace.
+ * Runs plans once more in an encoder, where the context's trace times each kernel. The timed runs are in a
+ * pass of the clock, which a trace does not see. Does nothing without a trace.
  */
 export async function traceOnce(
   { device, trace }: GpuContext,

@@ -1,4 +1,4 @@
-/** The flags of the WebGPU specification, which TypeScript's own types have no values for. */
+/** The flags of the WebGPU specification; TypeScript's own types do not include their values. */
 export const usage = {
   MAP_READ: 0x1,
   COPY_SRC: 0x4,

@@ -1,12 +1,12 @@
 import type { Row } from '../command/table.ts';
 
-/** Columns that two runs must agree in to be about the same work. */
+/** The columns that must be equal in two runs for their rows to be about the same work. */
 const keys = ['pass', 'B×H×S×D', 'dtype', 'mask'] as const;
 
 /**
- * One row for each piece of work that the first run has a time of, with its best time under the same toggles
- * and, beside it, every engine of the others and how many times as long it took. `engine` names whose times
- * are compared: the fastest of the first run without it.
+ * Compares a first run with others: for each piece of work that the first run has timed, it takes the best
+ * time under the same toggles, and makes a row for each engine of the others with how many times as long that
+ * engine took. `engine` restricts the first run to one engine; by default, its fastest engine counts.
  * @param lines JSON objects as the suite `attention` and the PyTorch script write them.
  */
 export function joinRuns(first: readonly string[], others: readonly string[], engine?: string): Row[] {
@@ -38,7 +38,7 @@ interface TimedRow {
 
 const workOf = ({ row }: TimedRow): string => keys.map(key => row[key]).join(' ');
 
-/** The work, and Dawn's toggles under which it was done. */
+/** The work, and the Dawn toggles that it ran with. */
 const wayOf = (one: TimedRow): string => `${workOf(one)} ${one.row.toggles ?? ''}`;
 
 const number = (value: unknown): number | string => (typeof value === 'number' ? value : '');
@@ -51,7 +51,7 @@ function timedRows(lines: readonly string[]): TimedRow[] {
     .map(row => ({ row, engine: String(row.engine), ms: Number(row.ms) }));
 }
 
-/** The object of a line; nothing of one that broke off when its program was ended. */
+/** Parses a line; returns nothing for a line that was cut off when its program was ended. */
 function parsed(line: string): Record<string, unknown>[] {
   try {
     return [JSON.parse(line) as Record<string, unknown>];

@@ -5,11 +5,11 @@ export interface MeasureOptions {
   /** The folder of the bundled programs. */
   readonly app: string;
   readonly vectors: string;
-  /** The script for PyTorch; absent where no python3 has torch. */
+  /** The script for PyTorch; absent if no python3 has torch. */
   readonly torch?: string;
-  /** Dawn's toggles of a second pass over what they change; empty for none. */
+  /** Dawn's toggles for a second pass over the steps that they affect; empty for none. */
   readonly toggles: string;
-  /** Shapes that a CPU can do, to see whether all of it runs. */
+  /** Uses shapes that are small enough for a CPU, to see whether everything runs. */
   readonly tiny: boolean;
 }
 
@@ -23,7 +23,7 @@ interface Shapes {
   readonly tuning: string;
 }
 
-/** D = 128, S = 4096, 32 heads; decode with the keys that the suite has by default. */
+/** D = 128, S = 4096, 32 heads; decode uses the suite's default numbers of keys. */
 const targets: Shapes = {
   attention: '1x32x4096x128',
   keys: [],
@@ -43,13 +43,13 @@ const tinyShapes: Shapes = {
 };
 
 /**
- * The measurements of a GPU, the most important first, as the time may be over at any step: whether results
- * are right, how fast f32 is as browsers offer it and f16 with all features, and PyTorch next to them; then
- * the rest, and tuning last, which no other step waits for.
+ * The measurements of a GPU, the most important first, because the time may run out at any step: whether
+ * results are right, how fast f32 is with the features that browsers offer and f16 with all features, and
+ * PyTorch for comparison; then the rest, with tuning last, because no other step needs its result.
  */
 export function planMeasurement({ app, vectors, torch, toggles, tiny }: MeasureOptions): Step[] {
   const shapes = tiny ? tinyShapes : targets;
-  // A CPU takes long to compile what a GPU's driver compiles at once.
+  // A CPU takes long to compile kernels that a GPU's driver compiles at once.
   const timeFactor = tiny ? 10 : 1;
   const program = (name: string, file: string, seconds: number, ...args: string[]): Step => ({
     ...{ name, command: process.execPath, args: [`${app}/${file}.mjs`, ...args] },
@@ -94,7 +94,7 @@ export function planMeasurement({ app, vectors, torch, toggles, tiny }: MeasureO
     ...python('torch', 'flash,efficient,cudnn,math'),
     toggled(decode),
     toggled({ ...attention('f16', '--tiles', 'table'), name: 'attention-f16-table' }),
-    // Subgroup matrices take operands of f16 alone.
+    // Subgroup matrices only take f16 operands.
     toggled(conformance('f16')),
     conformance('f32'),
     program('memory', 'bench', 45, 'memory', '--json'),
@@ -104,6 +104,6 @@ export function planMeasurement({ app, vectors, torch, toggles, tiny }: MeasureO
     ...python('torch-flex', 'flex'),
     ...['f32', 'f16'].map(dtype => toggled(tuning(dtype))),
   ];
-  // Without toggles some are the same.
+  // Without toggles, some steps occur twice.
   return steps.filter(({ name }, n) => steps.findIndex(step => step.name === name) === n);
 }

@@ -4,18 +4,19 @@ import { table } from '../command/table.ts';
 import { joinRuns } from './join.ts';
 import type { Outcome } from './step.ts';
 
-/** Complaints of a step that are worth reading: its last ones. */
+/** The end of a step's log, which holds the errors worth reading. */
 const lastLines = 20;
 
 /**
- * Two files that are whole after every step, as a run may be ended at any: `report.txt`, what each step has
- * said, and `summary.txt`, how each went and how long others took for what WebGPU did.
+ * Two files that are complete after every step, because a run may be ended at any step: `report.txt` has the
+ * output of each step, and `summary.txt` says how each step ended and how long other engines took for the
+ * work that WebGPU did.
  */
 export class Report {
   readonly #folder: string;
   readonly #outcomes: Outcome[] = [];
 
-  /** @param folder where the files of the steps are, too. */
+  /** @param folder the folder that also holds the files of the steps. */
   constructor(folder: string) {
     this.#folder = folder;
     writeFileSync(join(folder, 'report.txt'), '');
@@ -40,7 +41,7 @@ export class Report {
     return table(joinRuns(linesOf(false), linesOf(true), 'webgpu'));
   }
 
-  /** The output of a step; none for a step that was left out. */
+  /** The output of a step; empty for a step that was skipped. */
   #said(step: string, ending: 'out' | 'log'): string {
     const file = join(this.#folder, `${step}.${ending}`);
     return existsSync(file) ? readFileSync(file, 'utf8') : '';

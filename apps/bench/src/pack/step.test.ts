@@ -57,7 +57,7 @@ test('steps are left out when the time of all is over', async () => {
   expect(outcome).toEqual({ step: 'never', seconds: 0, result: 'left out: no time' });
 });
 
-/** A process that has ended and waits for its parent to notice is dead. */
+/** A process that has ended but whose parent has not noticed yet counts as dead. */
 async function isAlive(pid: number): Promise<boolean> {
   const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => ') Z');
   return !/\) [ZX]/.test(stat);

@@ -3,25 +3,25 @@ import { createWriteStream } from 'node:fs';
 import { join } from 'node:path';
 import { finished } from 'node:stream/promises';
 
-/** One program that measures or checks something, on its own. */
+/** One program that measures or checks something. */
 export interface Step {
-  /** Names its files, too. */
+  /** The name of the step and of its files. */
   readonly name: string;
   readonly command: string;
   readonly args: readonly string[];
-  /** After so many it is ended. */
+  /** The step is ended after this many seconds. */
   readonly seconds: number;
   readonly env?: Readonly<Record<string, string>>;
 }
 
-/** How a step went. Its output is in `NAME.out` and `NAME.log`, whatever happened. */
+/** How a step ended. Its output is in `NAME.out` and `NAME.log` in any case. */
 export interface Outcome {
   readonly step: string;
   readonly seconds: number;
   readonly result: string;
 }
 
-/** Runs a step; ends it, and all that it has started, when its time is over. It never throws. */
+/** Runs a step; when its time is over, ends it and all processes that it has started. It never throws. */
 export async function runStep({ name, command, args, seconds, env }: Step, folder: string): Promise<Outcome> {
   const start = performance.now();
   const outcome = (result: string): Outcome => ({
@@ -30,7 +30,7 @@ export async function runStep({ name, command, args, seconds, env }: Step, folde
   });
   const child = spawn(command, args, {
     stdio: ['ignore', 'pipe', 'pipe'],
-    // A group of its own, which is ended as a whole.
+    // The process leads a process group, which can be ended as a whole.
     detached: true,
     env: { ...process.env, ...env },
   });
@@ -50,7 +50,7 @@ export async function runStep({ name, command, args, seconds, env }: Step, folde
     });
   });
   clearTimeout(timer);
-  // What did not start has not ended its streams.
+  // A process that failed to start has not ended its streams.
   out.end();
   log.end();
   await Promise.all([finished(out), finished(log)]);
@@ -58,8 +58,8 @@ export async function runStep({ name, command, args, seconds, env }: Step, folde
 }
 
 /**
- * Ends a process and all that it has started; there may be none left, while what they wrote is still being
- * read.
+ * Ends a process and all processes that it has started. The group may be gone already while its output is
+ * still being read.
  */
 function endGroup(pid: number): void {
   try {
@@ -70,8 +70,8 @@ function endGroup(pid: number): void {
 }
 
 /**
- * Runs steps one after the other, within so many seconds in all: a step gets what is left, and those that
- * would get less than five seconds are left out.
+ * Runs steps one after the other within a total number of seconds: a step gets the time that is left, and
+ * steps that would get less than five seconds are skipped.
  */
 export async function runSteps(
   steps: readonly Step[],

@@ -24,7 +24,7 @@ export interface CompiledKernel {
   /** Scores of a lane. */
   readonly scores: number;
   readonly model: TileModel;
-  /** The mark of the loop over tiles, and how often each marked loop turns. */
+  /** The mark of the loop over tiles, and the number of iterations of each marked loop. */
   readonly loop: number;
   readonly turns: readonly (readonly [mark: number, turns: number])[];
 }
@@ -54,7 +54,7 @@ async function compile(
   const { adapter } = await openGpu();
   const probe = await createContext({ adapter });
   const { device } = probe;
-  // Matrices are compiled by other rules: the table is about tiles in workgroup memory.
+  // Kernels with subgroup matrices follow other rules; the table is about tiles in workgroup memory.
   const capabilities = { ...probe.capabilities, subgroupMatrixConfigs: [] };
   const x = operand(D, dtype);
   const lse = Tensor.zeros([1, 32, 1024]);
@@ -95,7 +95,7 @@ async function compile(
       return module;
     },
   });
-  // One after the other, so that what Mesa prints is of the kernel that was announced last.
+  // One after the other, so that Mesa's output belongs to the kernel that was announced last.
   Object.defineProperty(device, 'createComputePipelineAsync', {
     value: (descriptor: GPUComputePipelineDescriptor) => {
       const made = turn.then(() => {

@@ -1,22 +1,22 @@
 /**
- * Work of one wave: clocks in which it issues instructions, clocks in which it waits for memory, and what it
- * does. All as Mesa's compiler estimates and lists it.
+ * The work of one wave: clocks in which it issues instructions, clocks in which it waits for memory, and
+ * counts of its operations. Mesa's compiler estimates and lists all of these.
  */
 export interface WaveWork {
   readonly busy: number;
   readonly waiting: number;
-  /** Multiply-adds of a lane. */
+  /** Multiply-adds per lane. */
   readonly multiplyAdds: number;
-  /** Reads of storage. */
+  /** Reads from storage. */
   readonly reads: number;
   readonly barriers: number;
 }
 
-/** A loop of a kernel, or the whole kernel: what one turn does besides the loops in it. */
+/** A loop of a kernel, or the whole kernel: the work of one iteration, without the loops inside it. */
 export interface Loop {
   readonly own: WaveWork;
   readonly loops: readonly Loop[];
-  /** The numbers that instructions of `own` hold as they are, those of `markedLoops` among them. */
+  /** The immediate numbers in the instructions of `own`, which include the marks of `markLoops`. */
   readonly literals: ReadonlySet<number>;
 }
 
@@ -28,8 +28,8 @@ interface Block {
 }
 
 /**
- * The loops of a kernel, from what `RADV_DEBUG=shaders ACO_DEBUG=perfinfo` prints of it: the last listing of
- * its instructions, each with the clocks that it takes.
+ * Parses the loops of a kernel from the output of `RADV_DEBUG=shaders ACO_DEBUG=perfinfo`: the last listing
+ * of its instructions, each with its clocks.
  */
 export function parseListing(text: string): Loop {
   const start = text.lastIndexOf('After lowering to hw instructions:');
@@ -54,7 +54,7 @@ const blocksOf = (listing: string): Block[] =>
       })),
     }));
 
-/** A loop lasts from its header to the last block that jumps there. */
+/** A loop reaches from its header to the last block that jumps back to the header. */
 function loopOf(blocks: readonly Block[], header?: Block): Loop {
   const own: Block[] = [];
   const loops: Loop[] = [];
@@ -86,19 +86,23 @@ function workOf(instructions: Block['instructions']): WaveWork {
   return { busy, waiting, multiplyAdds, reads, barriers };
 }
 
-/** WGSL whose loops can be found again in a listing. */
+/** WGSL whose loops can be recognised in a listing. */
 export interface MarkedLoops {
   readonly wgsl: string;
-  /** The loops in order: the variable of each, the literal that marks the loop, and how often it turns. */
+  /**
+   * The loops in order: the variable of each, the literal that marks the loop, and the number of its
+   * iterations.
+   */
   readonly loops: readonly { readonly variable: string; readonly mark: number; readonly turns: number }[];
 }
 
 const firstMark = 0x51a70000;
 
 /**
- * Compares the variable of each loop with a number of the loop's own, which the variable never has: compilers
- * keep the number where they keep the loop. `values` are those of the variables that bounds of loops name. A
- * loop with other bounds turns once: a loop over tiles is counted by the turn.
+ * Marks each loop by comparing its variable with a number of the loop's own, which the variable never
+ * reaches; compilers keep that number where they keep the loop. `values` are the values of variables in loop
+ * bounds. A loop with other bounds counts as one iteration, because a loop over tiles is counted per
+ * iteration.
  */
 export function markLoops(wgsl: string, values: Readonly<Record<string, number>>): MarkedLoops {
   const loops: MarkedLoops['loops'][number][] = [];
@@ -108,7 +112,7 @@ export function markLoops(wgsl: string, values: Readonly<Record<string, number>>
     (header: string, variable: string, from: string, to: string, step: string | undefined, at: number) => {
       const mark = firstMark + loops.length;
       const count = Math.ceil((numberOf(to) - numberOf(from)) / (step ? numberOf(step) : 1));
-      // The slow way around NaN and infinity is not taken.
+      // The slow path for NaN and infinity is not taken.
       const isSlow = /weighted\(/.test(wgsl.slice(at, wgsl.indexOf('}', at + header.length)));
       loops.push({ variable, mark, turns: isSlow ? 0 : Number.isNaN(count) ? 1 : count });
       return `${header}\nif (${variable} == ${mark}u) { atomicStore(&non_finite, 2u); }`;
@@ -117,10 +121,13 @@ export function markLoops(wgsl: string, values: Readonly<Record<string, number>>
   return { wgsl: marked, loops };
 }
 
-/** Turns by the mark of a loop. */
+/** The number of iterations by the mark of a loop. */
 export type Turns = ReadonlyMap<number, number>;
 
-/** The work of one turn of a loop, with all turns of the loops in it. @throws for a loop without a mark. */
+/**
+ * The work of one iteration of a loop, with all iterations of the loops inside it. @throws for a loop without
+ * a mark.
+ */
 export function workOfTurn({ own, loops }: Loop, turns: Turns): WaveWork {
   const add = (a: WaveWork, b: WaveWork, times: number): WaveWork => ({
     busy: a.busy + times * b.busy,

@@ -1,7 +1,7 @@
 /**
- * A Vulkan driver in C that is Mesa's RADV but for queues and command buffers, which do nothing: RADV makes
- * devices without hardware (`RADV_FORCE_FAMILY`), compiles for them, and fails at the first command buffer.
- * `NULL_QUEUE_DRIVER` names the library of RADV.
+ * The C source of a Vulkan driver that is Mesa's RADV except for queues and command buffers, which do
+ * nothing: RADV creates devices without hardware (`RADV_FORCE_FAMILY`) and compiles for them, but fails at
+ * the first command buffer. `NULL_QUEUE_DRIVER` names RADV's library.
  */
 export const nullQueueSource = `#include <dlfcn.h>
 #include <stddef.h>

@@ -9,8 +9,8 @@ const icdFiles = ['radeon_icd.json', 'radeon_icd.x86_64.json', 'radeon_icd.aarch
 );
 
 /**
- * The environment of a process in which Dawn's only adapter is Mesa's RADV without hardware, for GPUs of a
- * family such as `navi31`; or a sentence that says what this machine lacks.
+ * The environment of a process in which Dawn's only adapter is Mesa's RADV without hardware, for a GPU family
+ * such as `navi31`; or a sentence that says what this machine lacks.
  */
 export function radvEnvironment(family: string): Readonly<Record<string, string>> | string {
   const icd = process.platform === 'linux' ? icdFiles.find(existsSync) : undefined;

@@ -2,21 +2,24 @@ import type { Row } from '../command/table.ts';
 import { announcement, type CompiledKernel } from './compile.ts';
 import { findLoop, parseListing, type WaveWork, workOfTurn } from './listing.ts';
 
-/** Bytes of workgroup memory of the two compute units that share it, and waves of their four processors. */
+/**
+ * The workgroup memory, in bytes, that two compute units share; their four processors; and the waves of a
+ * processor.
+ */
 const workgroupBytes = 128 * 1024;
 const processors = 4;
 const mostWaves = 16;
 const waveLanes = 64;
-/** Registers of a processor, by family, for each lane of a wave of 64. */
+/** Registers of a processor for each lane of a wave of 64, by family. */
 const registersOf: Readonly<Record<string, number>> = { navi31: 768, navi32: 768 };
 const fewRegisters = 512;
 
-/** What Mesa's compiler says of a kernel. */
+/** The report of Mesa's compiler on a kernel. */
 export interface MesaReport extends WaveWork {
   readonly registers: number;
   readonly spilled: number;
   readonly inverseThroughput: number;
-  /** Waves on a processor at once, as registers and workgroup memory allow. */
+  /** Waves that run on a processor at once, limited by registers and workgroup memory. */
   readonly waves: number;
   /**
    * Clocks of a processor for each score of a lane: instructions, or waiting that other waves do not hide.
@@ -24,7 +27,7 @@ export interface MesaReport extends WaveWork {
   readonly clocksPerScore: number;
 }
 
-/** What Mesa reports of a kernel: its statistics, and the listing of its instructions with clocks. */
+/** Parses Mesa's report on a kernel: its statistics, and the listing of its instructions with clocks. */
 export function mesaReport(printed: string, kernel: CompiledKernel, family: string): MesaReport {
   // Kernels that were not announced may follow.
   const text = printed.slice(0, printed.indexOf('\n********************'));
@@ -50,7 +53,7 @@ export function mesaReport(printed: string, kernel: CompiledKernel, family: stri
   };
 }
 
-/** One row for each announced kernel of what a process printed. */
+/** One row for each announced kernel in the output of a process. */
 export function rdnaRows(printed: string, family: string): Row[] {
   const compiled = printed
     .split(announcement)

@@ -27,7 +27,7 @@ interface Case {
 
 const variants = ['wasm-relaxed-simd', 'wasm-simd', 'typescript'] as const;
 
-/** The CPU engine next to what WebAssembly can do at most, and next to onnxruntime-web. */
+/** The CPU engine beside the peak of WebAssembly and onnxruntime-web. */
 export const cpu: Suite = {
   name: 'cpu',
   summary:
@@ -98,7 +98,7 @@ interface Times {
   readonly forwardOnTwo: Took;
   readonly backwardOnTwo: Took;
   readonly onnx: Took | null;
-  /** Forward and backward of the same numbers in f32, beside other dtypes. */
+  /** Forward and backward of the same numbers in f32, to compare another dtype with. */
   readonly f32: { readonly forward: Took; readonly backward: Took } | null;
   /** Per floating-point operation. */
   readonly matmul: Took;
@@ -107,7 +107,8 @@ interface Times {
 }
 
 /**
- * Runs everything in turn, round after round, so that the times compared were taken under much the same load.
+ * Measures everything in turn, round after round, so that the times to compare were measured under much the
+ * same load.
  */
 async function measure({ H, S, D, causal, dtype }: Case, settings: Settings): Promise<readonly Times[]> {
   const { one, two, rounds, relaxed, onnx } = settings;
@@ -128,7 +129,7 @@ async function measure({ H, S, D, causal, dtype }: Case, settings: Settings): Pr
   const product = await wasmMatmul(D, relaxed);
 
   const second = product.startSecondThread();
-  // Not counted: the matmul is compiled, and the second thread starts.
+  // Not counted: this call compiles the matmul and starts the second thread.
   timeMatmul(product, second);
   const times: Times[] = [];
   for (let round = 0; round < rounds; round++) {
@@ -154,7 +155,7 @@ async function measure({ H, S, D, causal, dtype }: Case, settings: Settings): Pr
 }
 
 /**
- * A session that gives the same o; null where onnxruntime-web cannot run the shape (it holds all scores of a
+ * A session that gives the same o; null if onnxruntime-web cannot run the shape (it holds all scores of a
  * head, and more).
  */
 async function openSession(
@@ -170,8 +171,8 @@ async function openSession(
 }
 
 /**
- * The time of one call, measured over as many calls as take as long as the matmul. One call before the
- * measurement fills caches and wakes threads, as the second thread of two matmuls is awake.
+ * The time of one call, averaged over as many calls as take as long as the matmul. One call before the
+ * measurement fills caches and wakes threads, because the second thread of the two matmuls is awake, too.
  */
 async function timed(work: () => Promise<unknown>): Promise<Took> {
   await work();
@@ -193,16 +194,16 @@ function checkSame(got: Tensor, want: Tensor): void {
 }
 
 /**
- * Each number is the median of the rounds, and ratios are of times of one round: what else the machine does
- * changes more from round to round than within one. One thread is measured by processor time, and two, next
- * to one, by the clock.
+ * Each number is the median of the rounds, and each ratio is of two times in one round, because the machine's
+ * other load changes more from round to round than within one. One thread is measured by processor time; two
+ * threads, compared with one, by the wall clock.
  */
 function rowOf({ H, S, D, causal, dtype }: Case, rounds: readonly Times[], on: string): Row {
   const shape: [number, number, number, number] = [1, H, S, D];
   const { q } = normalInputs(['q'], shape);
   const { forward, backward } = cost(normalise({ q, k: q, v: q }, { causal }).problem);
   const medianOf = (value: (times: Times) => number): number => summary(rounds.map(value)).median;
-  /** Empty where there is nothing to measure. */
+  /** Empty if there is nothing to measure. */
   const medianIfAny = (value: (times: Times) => number | null): number | '' => {
     const values = rounds.map(value).filter(x => x !== null);
     return values.length > 0 ? summary(values).median : '';

@@ -6,5 +6,5 @@ import { rdna } from './rdna.ts';
 import type { Suite } from './suite.ts';
 import { train } from './train.ts';
 
-/** Every suite; a new one is a file beside this one and a line here, or in `gpu/index.ts`. */
+/** Every suite. To add one, add a file beside this one and a line here, or in `gpu/index.ts`. */
 export const suites: readonly Suite[] = [philox, ...gpuSuites, cpu, operations, train, rdna];

@@ -13,13 +13,13 @@ interface Case {
   readonly inputs: readonly Tensor[];
   readonly shape: readonly number[];
   readonly dtype: DType;
-  /** Multiplications and additions, of matrix products. */
+  /** Multiplications and additions in matrix products. */
   readonly flops?: number;
 }
 
 /**
- * The plain operations of the CPU engine next to those in float64, and matrix products next to what
- * WebAssembly can do at most.
+ * The plain operations of the CPU engine beside the same in float64, and matrix products beside the peak of
+ * WebAssembly.
  */
 export const operations: Suite = {
   name: 'operations',
@@ -108,7 +108,7 @@ function casesOf(size: number | null): Case[] {
   ];
 }
 
-/** Each in turn, so that a busy machine slows all of them down alike. */
+/** Measures each in turn, so that a busy machine slows all of them down alike. */
 const ROUNDS = 8;
 
 function timed(work: () => void): number {
@@ -121,7 +121,7 @@ function repeat(count: number, work: () => void): void {
   for (let n = 0; n < count; n++) work();
 }
 
-/** To the rounding of what is stored, and of sums in f32. */
+/** The tolerance: the rounding of the stored dtype, and of sums in f32. */
 function checkSame({ name, dtype }: Case, got: Tensor, want: Tensor): void {
   const expected = want.toFloat32();
   const largest = expected.reduce((most, x) => Math.max(most, Math.abs(x)), 0);

@@ -57,7 +57,7 @@ function checkBlocks(): void {
   }
 }
 
-/** Blocks across the whole array, the first and the last among them. */
+/** Blocks spread over the whole array, including the first and the last. */
 function checkStream(out: Uint32Array, [k0, k1]: U64): void {
   const blocks = out.length / 4;
   for (let n = 0; n < 1000; n++) {

@@ -7,7 +7,7 @@ import { radvEnvironment } from '../rdna/radv.ts';
 import { rdnaRows } from '../rdna/table.ts';
 import { type Suite, UsageError } from './suite.ts';
 
-/** Tiles for AMD as Mesa's compiler for RDNA sees them, on a machine without such a GPU. */
+/** Tiles for AMD as Mesa's RDNA compiler sees them, on a machine without such a GPU. */
 export const rdna: Suite = {
   name: 'rdna',
   summary:
@@ -34,7 +34,10 @@ export const rdna: Suite = {
   },
 };
 
-/** Compiles in a process of its own. Standard error is a file, since Mesa loses what a full pipe refuses. */
+/**
+ * Compiles in another process. Standard error goes to a file, because Mesa loses output that a full pipe
+ * refuses.
+ */
 function compileIn(environment: Readonly<Record<string, string>>) {
   const file = join(mkdtempSync(join(tmpdir(), 'tilewise-rdna-')), 'printed.txt');
   const output = openSync(file, 'w');

@@ -28,16 +28,16 @@ import { type Suite, type SuiteOptions, UsageError, WrongResult } from './suite.
 const engines = ['cpu', 'webgpu'] as const;
 const caseNames = trainingCases.map(({ name }) => name);
 
-/** Steps that are not timed: their losses are compared. */
+/** The number of untimed steps whose losses are compared. */
 const CHECKED_STEPS = 3;
-/** How long the steps of a round take, in milliseconds, unless one step takes longer. */
+/** The milliseconds that the steps of a round take, unless one step takes longer. */
 const ROUND_MS = 500;
 /**
- * The most steps before the timed ones, while the JavaScript engine compiles hot functions. A step that
- * takes a whole round has no warm-up.
+ * The most warm-up steps, during which the JavaScript engine compiles hot functions. A step that takes a
+ * whole round has no warm-up.
  */
 const WARM_UP_STEPS = 100;
-/** Sums of f32 products in another order, after two steps of AdamW. */
+/** The tolerance for sums of f32 products in a different order, after two steps of AdamW. */
 const LOSS_TOLERANCE = 1e-3;
 
 /** Steps of training: forward, backward, clipping and AdamW. */
@@ -83,17 +83,17 @@ export const train: Suite = {
   },
 };
 
-/** A run, and the work that its device has been given so far; nothing off the GPU. */
+/** A run, and the work that its device has been given so far; no work if there is no GPU. */
 interface Entry {
   readonly run: TrainingRun;
   readonly work: Readonly<Work>;
   readonly label: Row;
 }
 
-/** How cases are measured. */
+/** The settings of the measurements. */
 interface Settings {
   readonly on: readonly (typeof engines)[number][];
-  /** Whether a software adapter runs the large case, a minute for each step. */
+  /** Whether a software adapter runs the large case, which takes a minute per step. */
   readonly hasAll: boolean;
   readonly rounds: number;
   readonly options: SuiteOptions;
@@ -215,7 +215,7 @@ async function* measure(
   }
 }
 
-/** A Python that has PyTorch; null where there is none. */
+/** A Python that has PyTorch; null if there is none. */
 function findPython(given: SuiteOptions[string]): string | null {
   const python =
     typeof given === 'string' ? given : join(homedir(), '.cache', 'tilewise-venv', 'bin', 'python');

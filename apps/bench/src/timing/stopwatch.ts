@@ -1,13 +1,13 @@
 /**
- * Milliseconds by the clock, and of processor time of all threads of this process, to which other processes
- * do not add.
+ * Milliseconds by the wall clock, and milliseconds of processor time of all threads of this process, which
+ * other processes do not increase.
  */
 export interface Took {
   readonly wall: number;
   readonly cpu: number;
 }
 
-/** Gives what has passed since. */
+/** Starts a stopwatch; the function that it returns gives the time since. */
 export function startStopwatch(): () => Took {
   const wall = performance.now();
   const cpu = process.cpuUsage();

@@ -7,7 +7,7 @@ export type OnnxType = keyof typeof onnxType;
 
 const INT = 2;
 
-/** A tensor that goes into or comes out of a model. */
+/** An input or output tensor of a model. */
 export interface OnnxValue {
   readonly name: string;
   readonly type: OnnxType;
@@ -21,7 +21,7 @@ export interface OnnxNode {
   readonly domain?: string;
   readonly opset: number;
   readonly attributes: Readonly<Record<string, number>>;
-  /** In the operator's order; null for those that are left out. */
+  /** The inputs in the operator's order; null for those that are omitted. */
   readonly inputs: readonly (OnnxValue | null)[];
   readonly outputs: readonly OnnxValue[];
 }

@@ -15,7 +15,7 @@ export interface OnnxSession {
   release(): Promise<void>;
 }
 
-/** The part of onnxruntime-web that is used. */
+/** The part of onnxruntime-web that the bench uses. */
 export interface OnnxRuntime {
   readonly env: {
     logLevel?: string;
@@ -45,7 +45,7 @@ export interface OnnxAttention {
 }
 
 /**
- * onnxruntime-web from the `node_modules` of a folder; it is 150 MB and so no dependency of this app.
+ * onnxruntime-web from the `node_modules` of a folder. It is 150 MB, so this app does not depend on it.
  * @throws UsageError when it is not installed there.
  */
 export async function loadOnnxRuntime(folder: string): Promise<OnnxAttention> {

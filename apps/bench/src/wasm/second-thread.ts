@@ -1,10 +1,10 @@
 import { Worker } from 'node:worker_threads';
 
-/** A second thread that computes the same product again and again while it is told to. */
+/** A second thread that computes the same product again and again while it is switched on. */
 export interface SecondThread {
-  /** Runs that it has made so far. */
+  /** The number of runs so far. */
   runs(): number;
-  /** Sets it to work, and waits until it does; or lets it rest. */
+  /** Starts the thread's work and waits until it runs, or pauses it. */
   work(yes: boolean): void;
   end(): Promise<unknown>;
 }
@@ -18,7 +18,7 @@ for (;;) {
   Atomics.add(state, 1, 1);
 }`;
 
-/** Starts a thread for `matmul` of a module, with its sizes and addresses. */
+/** Starts a thread for the `matmul` of a module, with its sizes and addresses. */
 export function startSecondThread(module: WebAssembly.Module, sizes: readonly number[]): SecondThread {
   const state = new Int32Array(new SharedArrayBuffer(8));
   const worker = new Worker(source, { eval: true, workerData: { module, sizes, state } });

@@ -2,7 +2,7 @@ import { perPiece, startStopwatch, type Took } from '../timing/stopwatch.ts';
 import type { SecondThread } from './second-thread.ts';
 import type { WasmMatmul } from './wasm-matmul.ts';
 
-/** How long each thing is measured in one round, at least. */
+/** The shortest time that a measurement takes in one round. */
 export const MEASURED_MS = 50;
 
 /** The time of a floating-point operation, on this thread alone or together with a second one. */

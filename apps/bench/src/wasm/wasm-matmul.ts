@@ -6,7 +6,7 @@ const folder = fileURLToPath(new URL('../../assembly', import.meta.url));
 const m = 64;
 const n = 128;
 
-/** A matrix product that is run to be timed. */
+/** A matrix product to be timed. */
 export interface WasmMatmul {
   /** Multiplications and additions of one run. */
   readonly flops: number;
@@ -17,7 +17,7 @@ export interface WasmMatmul {
 
 /**
  * Products 64 × `depth` by `depth` × 128, the size of a tile of scores with that head size, by a plain
- * WebAssembly kernel (assembly/matmul.ts): about the most that WebAssembly gets out of one core.
+ * WebAssembly kernel (assembly/matmul.ts), which reaches about the peak of WebAssembly on one core.
  * @param relaxed with fused multiply-add, for hosts with relaxed SIMD.
  * @throws WrongResult when the product is wrong.
  */
@@ -44,7 +44,7 @@ export async function wasmMatmul(depth: number, relaxed: boolean): Promise<WasmM
 }
 
 async function compileMatmul(relaxed: boolean): Promise<WebAssembly.Module> {
-  // Loaded on demand: the compiler is large, and other suites do without.
+  // Loaded on demand: the compiler is large, and other suites do not need it.
   const { default: asc } = await import('assemblyscript/asc');
   let binary = new Uint8Array();
   const features = ['--enable', 'simd', ...(relaxed ? ['--enable', 'relaxed-simd'] : [])];

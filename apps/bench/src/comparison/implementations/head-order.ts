@@ -1,6 +1,6 @@
 import { Tensor } from '@tilewise/core';
 
-/** (B, H, S, D) as (B, S, H, D), in storage too, and the other way round. */
+/** Converts (B, H, S, D) to (B, S, H, D), in storage too, and back. */
 export const swapHeads = (tensor: Tensor): Tensor => tensor.permute(0, 2, 1, 3).contiguous();
 
 /** f32 values in the order (B, S, H, D) as a tensor (B, H, S, D). */

@@ -6,7 +6,7 @@ import { importPeer, peerIn } from '../peer-module.ts';
 import { fromTokens, swapHeads } from './head-order.ts';
 
 interface JaxArray {
-  /** Another reference: functions consume those that they are given. */
+  /** Another reference to the array: functions consume the references that they are given. */
   readonly ref: JaxArray;
   reshape(shape: readonly number[]): JaxArray;
   mul(other: JaxArray): JaxArray;
@@ -17,7 +17,7 @@ interface JaxArray {
 
 type JaxFunction<R> = (...args: readonly JaxArray[]) => R;
 
-/** The part of jax-js that is used. */
+/** The part of jax-js that the bench uses. */
 interface Jax {
   init(): Promise<readonly string[]>;
   defaultDevice(name: string): unknown;

@@ -15,7 +15,7 @@ interface OrtTensor {
   dispose(): void;
 }
 
-/** The part of onnxruntime-web that is used. */
+/** The part of onnxruntime-web that the bench uses. */
 interface Ort {
   readonly env: { logLevel?: string; readonly wasm: Record<string, unknown> };
   readonly Tensor: {
@@ -34,8 +34,8 @@ interface OrtSession {
 type Operator = 'MultiHeadAttention' | 'GroupQueryAttention';
 
 /**
- * A fused operator of onnxruntime-web on its WebGPU provider; ONNX's own `Attention` runs on its CPU and is
- * left out.
+ * A fused operator of onnxruntime-web on its WebGPU provider. ONNX's own `Attention` runs on the CPU there,
+ * so it is not timed.
  */
 export async function onnxruntimeWeb(
   folder: string,
@@ -108,7 +108,7 @@ async function open(
     const wrapped = buffers.map(b => ort.Tensor.fromGpuBuffer(b, { dataType: type, dims: tokens }));
     return { ...Object.fromEntries(operands.map(({ name }, n) => [name, wrapped[n]])), ...lengths };
   });
-  // The session stays: to release the last one destroys the device.
+  // The session is not released, because releasing the last one destroys the device.
   const close = (): void => {
     for (const buffer of inputs.flat()) buffer.destroy();
   };

@@ -9,11 +9,11 @@ interface TfTensor {
   dispose(): void;
 }
 
-/** The part of TensorFlow.js that is used. */
+/** The part of TensorFlow.js that the bench uses. */
 interface Tf {
   setBackend(name: string): Promise<boolean>;
   ready(): Promise<void>;
-  /** The backend of WebGPU, which keeps commands until there are fifteen. */
+  /** The WebGPU backend, which submits its commands in batches of fifteen. */
   backend(): { ensureCommandEncoderReady(): void; endComputePassEncoder(): void; submitQueue(): void };
   tensor(values: Float32Array, shape: readonly number[]): TfTensor;
   matMul(a: TfTensor, b: TfTensor, transposeA?: boolean, transposeB?: boolean): TfTensor;
@@ -26,7 +26,7 @@ interface Tf {
 }
 
 /**
- * TensorFlow.js: attention composed of its operators, gradients by its tape; a causal mask is a tensor that
+ * TensorFlow.js: attention composed of its operators, gradients by its tape. The causal mask is a tensor that
  * is added.
  */
 export async function tfjs(folder: string): Promise<Implementation> {

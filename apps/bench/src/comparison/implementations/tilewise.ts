@@ -2,7 +2,7 @@ import { type GpuContext, type GpuTensor, sdpa, sdpaBackward } from '@tilewise/w
 import { copiesOf } from '../../workloads/attention/attention-case.ts';
 import type { Implementation } from '../implementation.ts';
 
-/** Our own eager functions, as a peer is called. */
+/** Our own eager functions, called as a peer is called. */
 export function tilewise(ctx: GpuContext): Implementation {
   return {
     name: 'tilewise',

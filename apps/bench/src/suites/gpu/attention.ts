@@ -37,14 +37,13 @@ const masks = ['full', 'causal'] as const;
 const dtypes = ['f32', 'f16', 'bf16'] as const;
 
 /**
- * Shapes that take a moment, by where they run: a CPU that plays a GPU also runs attention with its scores
- * stored.
+ * Shapes that take a moment, by adapter: a CPU that emulates a GPU also runs attention with stored scores.
  */
 const quickShapes = { cpu: '1x4x512x64', software: '1x4x256x64', hardware: '1x16x2048x128' } as const;
 
 type Progress = (text: string) => void;
 
-/** Speed of attention, forward and backward, next to what the adapter can do and to others. */
+/** The speed of attention, forward and backward, beside the adapter's peak and other implementations. */
 export const attention: Suite = {
   name: 'attention',
   summary:
@@ -82,7 +81,7 @@ export const attention: Suite = {
   },
 };
 
-/** Cases as functions: each is made when its turn comes, as its tensors are large. */
+/** Cases as functions, so that each is created when its turn comes, because its tensors are large. */
 function casesOf(options: SuiteOptions, quick: string): (() => AttentionCase)[] {
   const text = (name: string, otherwise: string): string => {
     const given = options[name];
@@ -96,7 +95,7 @@ function casesOf(options: SuiteOptions, quick: string): (() => AttentionCase)[] 
   );
 }
 
-/** One line of the table, the same columns for engines and peers. */
+/** One line of the table, with the same columns for engines and peers. */
 function rowOf(
   of: AttentionCase,
   engine: string,
@@ -192,8 +191,8 @@ async function* measureCase(
   const [o, lse, dq, dk, dv] = await Promise.all(names.map(name => plans.read(name)));
   checkResults(of, { o, lse, dq, dk, dv });
   progress(`${label}: timing`);
-  // The most that the adapter does for tensors of this dtype, whatever it takes: in turn with attention, as
-  // clocks and load change.
+  // The adapter's peak for tensors of this dtype, with any arithmetic; measured in turn with attention,
+  // because clocks and load change.
   const peaks = peak.matmuls.filter(({ precision }) => of.dtype !== 'f32' || precision === 'f32');
   const best = peaks.reduce((a, b) => (b.tflops > a.tflops ? b : a));
   const passes = ['forward', 'backward'] as const;

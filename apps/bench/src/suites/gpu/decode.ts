@@ -15,7 +15,7 @@ import { type Suite, UsageError } from '../suite.ts';
 const [Hq, Hk, D] = [32, 8, 128];
 const dtypes = ['f32', 'f16', 'bf16'] as const;
 
-/** One query against many keys: how much of the memory's speed is used. */
+/** One query against many keys: how much of the memory bandwidth is used. */
 export const decode: Suite = {
   name: 'decode',
   summary: `tokens a second behind 1,000 tokens of a text, next to onnxruntime-web on the same weights (target: 1); and one query of ${Hq} heads against keys and values of ${Hk}, D = ${D}: bytes of K and V a second, as a fraction of a copy's (target: 0.6)`,

@@ -8,7 +8,7 @@ import { peak } from './peak.ts';
 import { start } from './start.ts';
 import { tuneTiles } from './tune.ts';
 
-/** The suites that measure a GPU: those that go along when the bench is packed. */
+/** The suites that measure a GPU, which are the ones in the packed bench. */
 export const gpuSuites: readonly Suite[] = [
   peak,
   matmul,

@@ -12,7 +12,7 @@ import type { Row } from '../../command/table.ts';
 import { type BenchGpu, openWebGpu, toggleOption } from '../../gpu/open-webgpu.ts';
 import { type Suite, UsageError, WrongResult } from '../suite.ts';
 
-/** The engine's product beside the best that can be written for one size. */
+/** The engine's product beside the fastest that can be written for one size. */
 export const matmul: Suite = {
   name: 'matmul',
   summary:
@@ -44,7 +44,7 @@ async function compare(bench: BenchGpu, size: number, progress: (text: string) =
   const [a, b] = [host.a, host.b].map(tensor => engine.upload(tensor));
   const c = engine.upload(Tensor.zeros([size, size]));
   const prepared = engine.primitives.prepare({ kind: 'matmul' }, [a, b], [c]);
-  // Several at a time on a GPU, where one alone is over before the queue is asked.
+  // On a GPU, several products run at a time, because a single one ends before the queue is asked.
   const times = bench.kind === 'hardware' ? 50 : 1;
   const timed = async (record: () => void): Promise<number> => {
     const start = performance.now();

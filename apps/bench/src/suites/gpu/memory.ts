@@ -22,9 +22,9 @@ const usual: Shape4 = [1, 2, 4096, 64];
 const lengths = [512, 1024, 2048, 4096, 8192, 16_384, 32_768, 65_536];
 
 /**
- * Bytes that may be held at most: eight f32 tensors of the shape of q (q, k, v, o, dO, dq, dk, dv), lse and
- * delta for each row, a quarter more for workspace and for buffers that come in steps of an eighth of their
- * size, and what kernels take as parameters.
+ * The most bytes that a run may hold: eight f32 tensors of the shape of q (q, k, v, o, dO, dq, dk, dv), lse
+ * and delta for each row, a quarter more for workspace and for buffers whose sizes are rounded up by up to an
+ * eighth, and the kernels' parameters.
  */
 function allowedBytes([B, H, S, D]: Shape4): number {
   return 1.25 * (8 * 4 * B * H * S * D + 2 * 4 * B * H * S) + 2 ** 14;
@@ -96,10 +96,7 @@ function rowOf(shape: Shape4, seen: Seen, planned: number, held: number, adapter
   };
 }
 
-/**
- * The bytes that the plans of both passes take: the tensors, which the caller holds, and the larger
- * workspace.
- */
+/** The bytes of the plans of both passes: the tensors, which the caller holds, and the larger workspace. */
 function plannedBytes(ctx: GpuContext, shape: Shape4, seen: Seen): number {
   const [B, H, S] = shape;
   const q = Tensor.zeros(shape);
@@ -114,7 +111,7 @@ function plannedBytes(ctx: GpuContext, shape: Shape4, seen: Seen): number {
   return tensors + workspace;
 }
 
-/** Forward and backward as a training step calls them, all tensors of which stay. */
+/** Forward and backward as a training step calls them, which keeps all tensors. */
 function step(
   ctx: GpuContext,
   [q, k, v, dO]: readonly Tensor[],
@@ -126,7 +123,7 @@ function step(
   return { ...given, o, lse, dq, dk, dv };
 }
 
-/** Every length, as the eager functions allocate where nothing is computed. */
+/** The bytes for every length, as the eager functions allocate them on a backend that computes nothing. */
 async function counted(ctx: GpuContext, seen: Seen): Promise<Row[]> {
   const { adapter, description } = await openGpu({ backend: 'null' });
   const limits = ['maxBufferSize', 'maxStorageBufferBindingSize'] as const;
@@ -149,7 +146,7 @@ async function counted(ctx: GpuContext, seen: Seen): Promise<Row[]> {
   return rows;
 }
 
-/** Runs a shape, checks the results, and counts what was created until they were there. */
+/** Runs a shape, checks the results, and counts the bytes that were created until the results were there. */
 async function measure(
   ctx: GpuContext,
   count: BufferCount,

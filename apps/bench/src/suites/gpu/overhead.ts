@@ -9,14 +9,14 @@ import type { Suite } from '../suite.ts';
 const rounds = 7;
 const callsOfRound = 1000;
 
-/** A small problem, of which nothing but the fixed cost of a call is left. */
+/** A problem so small that only the fixed cost of a call is left. */
 const host = Tensor.zeros([1, 4, 32, 16]);
 const options = { causal: true };
 
-/** One head of 8 rows on the CPU, where kernels compute too. */
+/** One head of 8 rows on the CPU, where kernels take part of the time, too. */
 const tiny = Tensor.zeros([1, 1, 8, 8]);
 
-/** The host's work for an eager call beyond the WebGPU calls that it makes; on the CPU, all of it. */
+/** The host's work for an eager call beyond the WebGPU calls that it makes; on the CPU, the whole call. */
 export const overhead: Suite = {
   name: 'overhead',
   summary: 'fixed cost of an eager call that comes again, next to its WebGPU calls replayed bare',
@@ -38,7 +38,7 @@ export const overhead: Suite = {
       const resident = cpu.upload(tiny);
       const onCpu = (): Promise<unknown> => cpu.sdpa(resident, resident, resident, options);
       const times = { call: [] as number[], bare: [] as number[], onCpu: [] as number[] };
-      // The first three rounds are for the compiler of JavaScript.
+      // The first three rounds let the JavaScript engine compile.
       for (let round = -3; round < rounds; round++) {
         for (const [name, run] of Object.entries({ call, bare, onCpu }) as [
           keyof typeof times,
@@ -64,7 +64,7 @@ export const overhead: Suite = {
   },
 };
 
-/** The WebGPU calls of one eager call, on a bind group that is made once, as the call's is. */
+/** The WebGPU calls of one eager call, on a cached bind group, as the eager call has one. */
 function bareCalls(ctx: GpuContext): () => void {
   const { device } = ctx;
   const { kernels } = planSdpa(ctx, normalise({ q: host, k: host, v: host }, options).problem);

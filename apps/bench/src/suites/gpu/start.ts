@@ -16,12 +16,12 @@ export const start: Suite = {
   summary: 'the first forward and backward: until the call returns, and until its result is on the host',
   options: { shapes: { value: 'BxHxSxD,…', meaning: `what to compute, instead of ${defaultShapes}` } },
   async *run({ shapes = defaultShapes }, progress) {
-    // Mesa keeps what it has compiled from one process to the next.
+    // Mesa caches compiled kernels from one process to the next.
     process.env.MESA_SHADER_CACHE_DISABLE ??= 'true';
     for (const shape of parseShapes(String(shapes))) {
       progress(shape.join('×'));
       const { adapter, description } = await openGpu();
-      // On a device of its own: compiled kernels belong to a device.
+      // Each call has its own device, because compiled kernels belong to a device.
       const ctx = await createContext({ adapter });
       try {
         yield* measure(ctx, shape, description);

@@ -20,13 +20,13 @@ import { type Suite, UsageError } from '../suite.ts';
 const dtypes = ['f32', 'f16', 'bf16'] as const;
 const masks = ['full', 'causal'] as const;
 
-/** Some for each head size that models have. */
+/** Some shapes for each head size that models have. */
 const shapesOf = {
   hardware: '1x16x2048x64,1x16x2048x128',
   software: '1x1x256x64,1x1x256x128',
 } as const;
 
-/** Tiles of the attention kernels by shape: what the table of tiles is made from. */
+/** The tiles of the attention kernels by shape, from which the table of tiles is made. */
 export const tuneTiles: Suite = {
   name: 'tune',
   summary:
@@ -72,7 +72,7 @@ function problemOf(shape: Shape4, dtype: CaseDType, causal: boolean): BackwardPr
   return normaliseBackward({ q, k: q, v: q, o: q, lse, dO: q }, { causal }).problem;
 }
 
-/** A row for each tile. Ratios are of the least times, which a busy machine disturbs least. */
+/** A row for each tile. Ratios compare the shortest times, which a busy machine disturbs least. */
 function rowsOf(
   { ctx, label }: BenchGpu,
   { forward }: BackwardProblem,

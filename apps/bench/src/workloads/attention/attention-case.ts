@@ -6,7 +6,7 @@ import { UsageError } from '../../suites/suite.ts';
 export type Shape4 = readonly [B: number, H: number, S: number, D: number];
 export type CaseDType = 'f32' | 'f16' | 'bf16';
 
-/** One attention problem to measure: (B, H, S, D) for all of q, k, v. */
+/** One attention problem to measure; q, k and v all have the shape (B, H, S, D). */
 export interface AttentionCase {
   readonly shape: Shape4;
   readonly dtype: CaseDType;
@@ -15,7 +15,7 @@ export interface AttentionCase {
   readonly k: Tensor;
   readonly v: Tensor;
   readonly dO: Tensor;
-  /** Floating-point operations: 2 products forward, 5 backward, of visible pairs. */
+  /** Floating-point operations on visible pairs: 2 products forward, 5 backward. */
   readonly flops: { readonly forward: number; readonly backward: number };
 }
 
@@ -27,13 +27,15 @@ export function attentionCase(shape: Shape4, dtype: CaseDType, causal: boolean):
   return { shape, dtype, causal, q, k, v, dO, flops };
 }
 
-/** Inputs several times over, more than caches hold, to be taken in turn; small ones a few times only. */
+/**
+ * Several copies of the inputs, more than caches hold, to use in turn; small inputs have only a few copies.
+ */
 export function copiesOf<T>(of: AttentionCase, make: (of: AttentionCase) => T): T[] {
   const bytes = [of.q, of.k, of.v, of.dO].reduce((sum, { data }) => sum + data.byteLength, 0);
   return Array.from({ length: copiesBeyondCaches(bytes) }, () => make(of));
 }
 
-/** The columns that say which case a row is about. */
+/** The columns that identify the case of a row. */
 export const caseColumns = ({
   shape,
   dtype,
@@ -43,9 +45,9 @@ export const caseColumns = ({
 });
 
 /**
- * Errors that results may have, as fractions of the largest value. f32: what sums in another order give. Of
- * 16 bits the result is rounded once, and kernels may round probabilities and their gradients before a
- * product: four units in the last place in all.
+ * Allowed errors of results, as fractions of the largest value. f32: the effect of summing in a different
+ * order. 16-bit dtypes: the result is rounded once, and kernels may round probabilities and their gradients
+ * before a product, which makes four units in the last place in all.
  */
 export const toleranceOf = (dtype: CaseDType): { readonly forward: number; readonly backward: number } =>
   ({
@@ -64,7 +66,7 @@ export function parseShapes(text: string): Shape4[] {
   });
 }
 
-/** Checks a list of choices such as `f32,f16`. */
+/** Parses and checks a list of choices such as `f32,f16`. */
 export function parseChoices<T extends string>(option: string, text: string, choices: readonly T[]): T[] {
   return text.split(',').map(item => {
     const found = choices.find(choice => choice === item.trim());

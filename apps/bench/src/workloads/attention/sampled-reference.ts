@@ -2,15 +2,15 @@ import type { Tensor } from '@tilewise/core';
 import { WrongResult } from '../../suites/suite.ts';
 
 /**
- * A call whose rows can be computed one by one: (B, H, S, D) all through, default scale, causal or not. In
- * backward all have the same heads; in forward queries may share those of k and v.
+ * A call whose rows can be computed one by one: all tensors are (B, H, S, D), with the default scale, causal
+ * or not. For backward, all tensors have the same heads; for forward, query heads may share heads of k and v.
  */
 export interface SampledCall {
   readonly q: Tensor;
   readonly k: Tensor;
   readonly v: Tensor;
   readonly causal: boolean;
-  /** How many keys before its own a query of a causal call sees; default: all. */
+  /** The number of keys before its own that a query of a causal call sees; default: all. */
   readonly left?: number;
 }
 
@@ -35,7 +35,7 @@ export interface RowPlace {
 
 type Rows = (place: RowPlace) => Float64Array;
 
-/** Rows to look at: the first, the last, and `count` between them, in alternating heads. */
+/** The rows to check: the first, the last, and `count` between them, in alternating heads. */
 export function sampleRows({ q }: SampledCall, count: number): RowPlace[] {
   const [B, H, S] = q.shape;
   return Array.from({ length: count + 2 }, (_, n) => ({
@@ -68,7 +68,7 @@ export function errorOfO(call: SampledCall, o: Tensor, places: readonly RowPlace
   return worstOf(places, rowsOf(o), exact).error;
 }
 
-/** The error of the gradients, the largest of all three. */
+/** The largest error of the three gradients. */
 export function errorOfGradients(
   call: SampledCall,
   results: SampledBackward,
@@ -81,8 +81,8 @@ export function errorOfGradients(
 
 /**
  * Checks rows of dq, dk and dv against the definition in float64. Rows of dq are computed from q, k, v and dO
- * alone; rows of dk and dv depend on all queries, whose lse and o are taken from the forward pass, which
- * `checkForward` has looked at.
+ * alone; rows of dk and dv depend on all queries, whose lse and o come from the forward pass, which
+ * `checkForward` has checked.
  * @throws WrongResult as `checkForward`; gradients may be off by 2e-5.
  */
 export function checkBackward(
@@ -162,7 +162,7 @@ function keyGradients(
   return { dk, dv };
 }
 
-/** The keys that a query sees: from the first to before the last. */
+/** The keys that a query sees: from the first up to, but not including, the last. */
 function visibleKeys({ k, causal, left = Infinity }: SampledCall, row: number): { from: number; to: number } {
   return causal ? { from: Math.max(0, row - left), to: row + 1 } : { from: 0, to: k.shape[2] };
 }
@@ -178,7 +178,7 @@ function scoresOf(call: SampledCall, { head, row }: RowPlace): Float64Array {
   );
 }
 
-/** Weighted sum of rows, the first of them at `from`. */
+/** The weighted sum of rows, the first of them at `from`. */
 function weighted(rows: Rows, head: number, weights: Float64Array, from: number): Float64Array {
   const sum = new Float64Array(rows({ head, row: from }).length);
   weights.forEach((weight, n) => {
@@ -218,7 +218,7 @@ function dot(a: Float64Array, b: Float64Array): number {
   return sum;
 }
 
-/** The row that is off by most, in fractions of the largest value expected in any of them, or of 1. */
+/** The row with the largest error, as a fraction of the largest expected value in these rows, or of 1. */
 function worstOf(
   places: readonly RowPlace[],
   actual: Rows,
@@ -230,7 +230,7 @@ function worstOf(
   );
   const errors = places.map((place, n) => {
     const got = actual(place);
-    // NaN is the worst of all.
+    // NaN counts as the largest possible error.
     return expected[n].reduce((worst, x, d) => {
       const error = Math.abs(x - got[d]) / largest;
       return error <= worst ? worst : Number.isNaN(error) ? Infinity : error;

@@ -12,11 +12,11 @@ import { decoderSizes, promptOf } from './decoder-case.ts';
 import { type DecodingRun, onnxDecoding, ownDecoding, weightsOf } from './decoding-run.ts';
 
 const dtypes = ['f32', 'f16', 'bf16'] as const;
-/** Where a clone has onnxruntime-web, for tests. */
+/** The folder in which a clone has onnxruntime-web, for tests. */
 const installed = fileURLToPath(new URL('../../../../../packages/graph', import.meta.url));
 const TOKENS = 8;
 
-/** Options of the rows that continue a text. */
+/** The options of the rows about continuing a text. */
 export const generationOptions = {
   engine: {
     value: 'cpu|webgpu',
@@ -28,7 +28,7 @@ export const generationOptions = {
 } as const;
 
 /**
- * Tokens a second of a Llama with 28 million random weights, behind a text, one thread, next to
+ * Tokens per second of a Llama with 28 million random weights that continues a text on one thread, beside
  * onnxruntime-web.
  */
 export async function* continueTexts(

@@ -8,7 +8,7 @@ export interface DecoderSizes {
   readonly hidden: number;
 }
 
-/** 28 million numbers: 111 MB in f32, more than caches hold. */
+/** 28 million weights: 111 MB in f32, more than caches hold. */
 export const decoderSizes: DecoderSizes = {
   ...{ vocabulary: 8192, dim: 512, layers: 8, heads: 8, kvHeads: 4, hidden: 1408 },
 };
@@ -27,7 +27,7 @@ export function configOf(sizes: DecoderSizes): Readonly<Record<string, string | 
   };
 }
 
-/** A text of so many tokens. */
+/** A text of the given number of tokens. */
 export function promptOf({ vocabulary }: DecoderSizes, length: number): number[] {
   return Array.from({ length }, (_, n) => (n * 37 + ((n * n) >> 3)) % vocabulary);
 }

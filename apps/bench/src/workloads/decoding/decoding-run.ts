@@ -9,14 +9,14 @@ import { onnxDecoder, rotaryTables } from './onnx-decoder.ts';
 /** One implementation that continues a text. */
 export interface DecodingRun {
   readonly name: string;
-  /** The first token that it adds. */
+  /** The first generated token. */
   readonly first: number;
-  /** Adds so many tokens. */
+  /** Generates the given number of tokens. */
   tokens(count: number): Promise<Took>;
   close(): Promise<void>;
 }
 
-/** Ours: a text that grows. */
+/** Our implementation: a text that grows. */
 export async function ownDecoding<T extends TensorDesc>(
   engine: TensorEngine<T>,
   sizes: DecoderSizes,
@@ -47,8 +47,8 @@ export async function ownDecoding<T extends TensorDesc>(
 }
 
 /**
- * onnxruntime-web on its WebAssembly provider, one thread: the step that reads the last token of the prompt,
- * with the keys and values of all others, each time anew.
+ * onnxruntime-web on its WebAssembly provider, one thread: it repeats the step that reads the last token of
+ * the prompt, with the keys and values of all earlier tokens.
  */
 export async function onnxDecoding(
   folder: string,
@@ -93,7 +93,7 @@ export async function onnxDecoding(
   };
 }
 
-/** The weights of a model of a case as host tensors in f32. */
+/** The weights of a case's model as f32 host tensors. */
 export async function weightsOf<T extends TensorDesc>(
   engine: TensorEngine<T>,
   sizes: DecoderSizes,

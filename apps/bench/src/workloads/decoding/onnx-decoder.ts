@@ -3,15 +3,15 @@ import { toOnnx } from '@tilewise/graph/onnx';
 import * as ops from '@tilewise/graph/ops';
 import { type DecoderSizes, NORM_EPSILON, ROPE_BASE } from './decoder-case.ts';
 
-/** Inputs and outputs of one layer's keys and values, as exporters of decoders name them. */
+/** The names of one layer's key and value inputs and outputs, as exporters of decoders name them. */
 const cacheNames = (layer: number): readonly [string, string] => [`k.${layer}`, `v.${layer}`];
 
 /**
- * A Llama as an ONNX model that holds its weights, with the keys and values of earlier tokens as inputs, and
- * those of all tokens as outputs: as decoders are exported for onnxruntime. Written without `@tilewise/nn`.
+ * A Llama as an ONNX model with its weights inside, as decoders are exported for onnxruntime: the keys and
+ * values of earlier tokens are inputs, and those of all tokens are outputs. Written without `@tilewise/nn`.
  * @param weights f32, by their published names.
- * @param past how many tokens there are before; 0 for a model that reads a prompt.
- * @param added how many tokens are read.
+ * @param past the number of earlier tokens; 0 for a model that reads a prompt.
+ * @param added the number of tokens to read.
  */
 export function onnxDecoder(
   sizes: DecoderSizes,

@@ -3,9 +3,9 @@ import { createInterface } from 'node:readline';
 import type { Steps, TrainingRun } from './training-run.ts';
 
 /**
- * A program that trains a case in a process of its own: each line that it reads is a number of steps, and
- * each line that it writes an answer in JSON, the first one with its name and version.
- * @throws Error with what the program said, if it ends.
+ * A program that trains a case in another process: each line of its input is a number of steps, and each line
+ * of its output is a JSON answer, the first one with its name and version.
+ * @throws Error with the program's output, if the program ends.
  */
 export async function peerRun(command: string, args: readonly string[]): Promise<TrainingRun> {
   const child = spawn(command, args, { stdio: ['pipe', 'pipe', 'pipe'] });

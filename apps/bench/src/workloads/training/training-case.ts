@@ -31,7 +31,7 @@ export const trainingCases: readonly TrainingCase[] = [
   gpt2('4x256', { layers: 4, dim: 256, heads: 4, vocabulary: 512, batch: 4, sequence: 256 }),
 ];
 
-/** The rows of the batch: a sequence that can be learned, other in each row. */
+/** The rows of the batch: a sequence that can be learned, different in each row. */
 export function tokensOf({ config, batch, sequence }: TrainingCase): number[][] {
   const vocabulary = Number(config.vocab_size);
   return Array.from({ length: batch }, (_, b) =>
@@ -39,7 +39,7 @@ export function tokensOf({ config, batch, sequence }: TrainingCase): number[][] 
   );
 }
 
-/** The first weights of a case, on the host. */
+/** The initial weights of a case, on the host. */
 export const weightsOfCase = ({ config }: TrainingCase): ReadonlyMap<string, Tensor> =>
   createModel(readModel(config), { engine: cpuEngine() }).weights;
 

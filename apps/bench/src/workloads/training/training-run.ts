@@ -4,7 +4,7 @@ import { createModel, createTrainer, readModel } from '@tilewise/nn';
 import { startStopwatch, type Took } from '../../timing/stopwatch.ts';
 import { LEARNING_RATE, type TrainingCase, tokensOf } from './training-case.ts';
 
-/** The outcome of some steps: the loss of the last one, and the time of all of them. */
+/** The result of some steps: the loss of the last one, and the time of all of them. */
 export interface Steps extends Took {
   readonly loss: number;
 }
@@ -13,16 +13,16 @@ export interface Steps extends Took {
 export interface TrainingRun {
   readonly name: string;
   /**
-   * The most bytes of arrays that a step holds, weights and the state of AdamW included, as the library
-   * counts.
+   * The most bytes of arrays that a step holds, including weights and AdamW's state, by the library's own
+   * count.
    */
   bytes?(): number;
-  /** Does steps, and resolves when they are done. */
+  /** Runs steps, and resolves when they are done. */
   steps(count: number): Promise<Steps>;
   close(): void;
 }
 
-/** Ours, on an engine of this process. */
+/** Our implementation, on an engine of this process. */
 export function ownRun<T extends TensorDesc>(engine: TensorEngine<T>, of: TrainingCase): TrainingRun {
   const model = createModel(readModel(of.config), { engine });
   const trainer = createTrainer(model, { learningRate: LEARNING_RATE });

@@ -1,4 +1,4 @@
-/** The operations that a training step of a GPT-2 takes, of a library whose arrays are X. */
+/** The operations for a training step of a GPT-2, in a library whose arrays have the type X. */
 export interface ArrayLibrary<X> {
   /** a·b, or a·bᵀ, over the last two axes. */
   matmul(a: X, b: X, transposeB?: boolean): X;
@@ -9,7 +9,7 @@ export interface ArrayLibrary<X> {
   minimum(a: X, b: number): X;
   sqrt(x: X): X;
   tanh(x: X): X;
-  /** The mean over the last axis, which stays with extent 1. */
+  /** The mean over the last axis, which is kept with extent 1. */
   mean(x: X): X;
   /** The sum of all elements. */
   sum(x: X): X;

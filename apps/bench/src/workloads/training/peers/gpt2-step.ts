@@ -8,12 +8,16 @@ export interface Values {
   readonly shape: readonly number[];
 }
 
-/** The inputs of a step beside the weights: one-hot rows, as libraries differentiate products everywhere. */
+/**
+ * The inputs of a step besides the weights. They are one-hot rows, because every library can differentiate
+ * products.
+ */
 export interface StepInputs<X> {
   /** (B·S, vocabulary): the tokens. */
   readonly tokens: X;
   /**
-   * (B·S, vocabulary): the next tokens, each counting its share of the mean; 0 for the last of a sequence.
+   * (B·S, vocabulary): the next tokens, each weighted by its share of the mean; 0 for the last token of a
+   * sequence.
    */
   readonly targets: X;
   /** (S, S): −1e9 above the diagonal. */
@@ -45,7 +49,7 @@ export function inputValues(of: TrainingCase): StepInputs<Values> {
   };
 }
 
-/** The mean cross-entropy of the next tokens by a GPT-2, from its published definition. */
+/** The mean cross-entropy of the next tokens under a GPT-2, from its published definition. */
 export function gpt2Loss<X>(
   lib: ArrayLibrary<X>,
   of: TrainingCase,
@@ -91,7 +95,7 @@ export function gpt2Loss<X>(
   return lib.multiply(lib.sum(lib.multiply(lib.logSoftmax(logits), targets)), -1);
 }
 
-/** The state of a run: weights, and AdamW's means of gradients and of their squares. */
+/** The state of a run: weights, and AdamW's moving averages of gradients and of their squares. */
 export interface AdamWState<X> {
   readonly weights: readonly X[];
   readonly first: readonly X[];
@@ -100,13 +104,13 @@ export interface AdamWState<X> {
 
 const [BETA1, BETA2, EPSILON, DECAY] = [0.9, 0.999, 1e-8, 0.01];
 
-/** What the step changes in the rate, for step `step` from 1: both are numbers of AdamW. */
+/** The bias corrections of AdamW for step `step`, counted from 1. */
 export const stepNumbers = (step: number): { readonly rate: number; readonly secondScale: number } => ({
   rate: LEARNING_RATE / (1 - BETA1 ** step),
   secondScale: 1 / Math.sqrt(1 - BETA2 ** step),
 });
 
-/** A step of AdamW with gradients clipped to a global norm of 1, as the other implementations do. */
+/** A step of AdamW with gradients clipped to a global norm of 1, as in the other implementations. */
 export function adamwStep<X>(
   lib: ArrayLibrary<X>,
   { weights, first, second }: AdamWState<X>,

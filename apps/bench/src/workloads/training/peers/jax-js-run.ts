@@ -17,7 +17,7 @@ import {
 } from './gpt2-step.ts';
 
 interface JaxArray {
-  /** Another reference: functions consume those that they are given. */
+  /** Another reference to the array: functions consume the references that they are given. */
   readonly ref: JaxArray;
   reshape(shape: readonly number[]): JaxArray;
   slice(...ranges: readonly (readonly [number, number] | readonly [])[]): JaxArray;
@@ -28,7 +28,7 @@ interface JaxArray {
 type Binary = (a: JaxArray, b: JaxArray | number) => JaxArray;
 type Unary = (x: JaxArray) => JaxArray;
 
-/** The part of jax-js that is used. */
+/** The part of jax-js that the bench uses. */
 interface Jax {
   init(device: string): Promise<readonly string[]>;
   defaultDevice(name: string): unknown;
@@ -46,7 +46,9 @@ interface Jax {
   ): (weights: readonly JaxArray[], ...args: A) => readonly [JaxArray, JaxArray[]];
 }
 
-/** jax-js on WebAssembly or on WebGPU, a step compiled by its jit; null where a folder has none. */
+/**
+ * jax-js on WebAssembly or WebGPU, with a step compiled by its jit; null if the folder does not have jax-js.
+ */
 export async function jaxJsRun(
   folder: string,
   of: TrainingCase,

@@ -23,7 +23,7 @@ interface TfTensor {
 type Binary = (a: TfTensor, b: TfTensor | number) => TfTensor;
 type Unary = (x: TfTensor) => TfTensor;
 
-/** The part of TensorFlow.js that is used. */
+/** The part of TensorFlow.js that the bench uses. */
 interface Tf
   extends Record<'add' | 'sub' | 'mul' | 'div' | 'minimum', Binary>,
     Record<'sqrt' | 'tanh', Unary> {
@@ -58,7 +58,9 @@ export const tfjsPackages = (backend: 'wasm' | 'webgpu'): readonly string[] => [
   `@tensorflow/tfjs-backend-${backend}`,
 ];
 
-/** TensorFlow.js on WebAssembly, with one thread, or on WebGPU; null where a folder has not both packages. */
+/**
+ * TensorFlow.js on WebAssembly, with one thread, or on WebGPU; null if the folder lacks one of the packages.
+ */
 export async function tfjsRun(
   folder: string,
   of: TrainingCase,
@@ -82,7 +84,7 @@ export async function tfjsRun(
     ...{ sqrt: tf.sqrt, tanh: tf.tanh, sum: x => tf.sum(x), softmax: x => tf.softmax(x) },
     ...{ logSoftmax: x => tf.logSoftmax(x), reshape: tf.reshape, transpose: tf.transpose },
     mean: x => tf.mean(x, -1, true),
-    // The gradient of a slice is a padding, that of a split is a concatenation: this is the faster one.
+    // The gradient of a slice is a padding, and that of a split is a concatenation, which is faster.
     slice: (x, start, size) => tf.split(x, [size, size, size], -1)[start / size],
   };
   const tensor = ({ data, shape }: Values): TfTensor => tf.tensor(data, shape);
@@ -114,7 +116,7 @@ export async function tfjsRun(
             const { value, grads } = lossAndGradients(state.weights);
             return { value, ...adamwStep(lib, state, grads, stepNumbers(steps)) };
           });
-        // Counting takes time: the first step, which is not timed, is counted.
+        // Counting takes time, so only the first step, which is not timed, is counted.
         const { result, peakBytes } =
           steps === 1 ? await tf.profile(work) : { result: work(), peakBytes: most };
         const { value, ...next } = result;

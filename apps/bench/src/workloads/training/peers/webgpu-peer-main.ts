@@ -1,7 +1,7 @@
 /**
- * A process in which a peer trains a case on WebGPU, because a peer takes the device of its process. Its
- * arguments: the peer, the folder where the peer is installed, the case, and the toggles of its device as
- * JSON. `peerRun` says what is written to it and read from it.
+ * A process in which a peer trains a case on WebGPU, because a peer takes over the device of its process. The
+ * arguments are the peer, the folder where the peer is installed, the case, and the options of its device as
+ * JSON. `peerRun` describes the protocol.
  */
 import { createInterface } from 'node:readline';
 import { openPeerEnvironment } from '../../../comparison/peer-environment.ts';

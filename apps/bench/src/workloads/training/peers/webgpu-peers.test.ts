@@ -8,7 +8,7 @@ import { openWebgpuPeers, webgpuPeers } from './webgpu-peers.ts';
 test('a folder starts no process of a peer of which a package is missing', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'peers-'));
   expect(await openWebgpuPeers(folder, trainingCases[0], {})).toEqual([]);
-  // TensorFlow.js without its backend for WebGPU.
+  // TensorFlow.js without its WebGPU backend.
   const [library, backend] = webgpuPeers.tfjs.packages;
   expect(backend).toBe('@tensorflow/tfjs-backend-webgpu');
   const root = join(folder, 'node_modules', library);

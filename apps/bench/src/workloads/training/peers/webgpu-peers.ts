@@ -7,22 +7,22 @@ import type { TrainingRun } from '../training-run.ts';
 import { jaxJsRun } from './jax-js-run.ts';
 import { tfjsPackages, tfjsRun } from './tfjs-run.ts';
 
-/** A peer that trains on WebGPU: the packages that it is made of, and how a case is opened. */
+/** A peer that trains on WebGPU: its packages, and a function that opens a case. */
 interface WebgpuPeer {
   readonly packages: readonly string[];
   readonly open: typeof tfjsRun;
 }
 
-/** The peers, by the names that their processes are started with. */
+/** The peers, by the names that their processes get as an argument. */
 export const webgpuPeers: Readonly<Record<string, WebgpuPeer>> = {
   tfjs: { packages: tfjsPackages('webgpu'), open: tfjsRun },
   'jax-js': { packages: ['@jax-js/jax'], open: jaxJsRun },
 };
 
 /**
- * Starts a process for each peer that a folder has. A peer has a process of its own because it takes the
- * WebGPU of its process.
- * @param device The options that the device of each process is opened with.
+ * Starts a process for each peer that a folder has. Each peer has its own process, because a peer takes over
+ * the WebGPU of its process.
+ * @param device The options for opening the device of each process.
  */
 export async function openWebgpuPeers(
   folder: string,
