@@ -10,14 +10,14 @@ export function requireFolder(option: string, folder: string): void {
   if (!statSync(folder).isDirectory()) throw new SetupError(`--${option}: ${folder} is no folder.`);
 }
 
-/** The JSON files of a folder and of those in it, as paths from there, in order of these. */
+/** The JSON files of a folder and its subfolders, as sorted relative paths. */
 export function jsonFiles(folder: string): string[] {
   return readdirSync(folder, { recursive: true, encoding: 'utf8' })
     .filter(file => file.endsWith('.json'))
     .sort();
 }
 
-/** @throws SetupError naming the file when it holds no JSON. */
+/** @throws SetupError naming the file if it does not contain JSON. */
 export function readJson(file: string): unknown {
   try {
     return JSON.parse(readFileSync(file, 'utf8'));

@@ -5,17 +5,17 @@ export interface SuiteOption {
   /** The placeholder of the value in the usage: `DIR`. */
   readonly value: string;
   readonly meaning: string;
-  /** The only values allowed, the first one being the default. */
+  /** The only allowed values; the first is the default. */
   readonly choices?: readonly string[];
   readonly required?: boolean;
-  /** The value is a finite number, or a whole one from 1 on. */
+  /** The value is a finite number, or an integer of at least 1. */
   readonly number?: 'any' | 'count';
 }
 
 /** A suite that is ready to run. */
 export interface OpenSuite {
   readonly cases: readonly ConformanceCase[];
-  /** Frees what the cases use, such as a GPU device. */
+  /** Frees the resources of the cases, such as a GPU device. */
   close(): void;
 }
 
@@ -23,18 +23,18 @@ export interface OpenSuite {
 export interface Suite {
   readonly name: string;
   readonly summary: string;
-  /** By name, without the dashes. `--filter`, `--json` and `--jobs` belong to every suite. */
+  /** The options by name, without the dashes. Every suite also has `--filter`, `--json` and `--jobs`. */
   readonly options: Readonly<Record<string, SuiteOption>>;
-  /** Whether cases run side by side if nobody says otherwise: none takes much of the memory. */
+  /** Whether cases run side by side by default; if so, none may take much of the memory. */
   readonly sideBySide?: boolean;
   /**
-   * Finds the cases that the options ask for. Choices are checked and defaults filled.
+   * Finds the cases that the options ask for. Choices have been checked and defaults filled in.
    * @throws SetupError when there is no data where an option says that it is, or no engine.
    */
   open(options: Readonly<Record<string, string>>): Promise<OpenSuite>;
 }
 
-/** A suite cannot start: its data is not there or is no data, or its engine cannot be opened. */
+/** A suite cannot start: its data is missing or unreadable, or its engine cannot be opened. */
 export class SetupError extends Error {
   override readonly name: string = 'SetupError';
 }

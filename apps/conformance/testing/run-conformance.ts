@@ -12,14 +12,14 @@ afterAll(() => {
   for (const folder of folders) rmSync(folder, { recursive: true });
 });
 
-/** An empty folder, which is removed after the tests. */
+/** An empty folder that is removed after the tests. */
 export function newFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'tilewise-conformance-'));
   folders.push(folder);
   return folder;
 }
 
-/** Runs the command: its exit code, and the lines that it writes. */
+/** Runs the command; returns its exit code and the lines of its output. */
 export async function run(...args: string[]) {
   const lines: string[] = [];
   const errors: string[] = [];
@@ -30,7 +30,7 @@ export async function run(...args: string[]) {
   return { code, lines, errors };
 }
 
-/** Runs with `--json` and reads what it says. */
+/** Runs with `--json` and parses the output. */
 export async function runJson(...args: string[]) {
   const { code, lines } = await run(...args, '--json');
   const parsed = lines.map(line => JSON.parse(line));

@@ -20,7 +20,7 @@ export default defineConfig({
   outDir: './dist',
   cacheDir: './node_modules/.vitepress',
   rewrites: { 'guide/README.md': 'guide/index.md' },
-  // The playground is put beside the pages after they are built.
+  // The playground is copied beside the pages after they are built.
   ignoreDeadLinks: [/^\/playground\//],
   buildEnd: ({ outDir }) => makeRelative(outDir),
   head: [['link', { rel: 'icon', type: 'image/svg+xml', href: `${basePlaceholder}icon.svg` }]],
@@ -34,7 +34,7 @@ export default defineConfig({
   vite: {
     publicDir: fileURLToPath(new URL('../public', import.meta.url)),
     build: { target: 'es2022', chunkSizeWarningLimit: 1500 },
-    // Pages lie outside the folder of the site: what they import is found from there.
+    // The pages are outside the site's folder; their imports are resolved from here.
     resolve: { alias: { vue: fileURLToPath(new URL('../node_modules/vue', import.meta.url)) } },
   },
   themeConfig: {

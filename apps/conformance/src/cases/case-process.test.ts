@@ -17,7 +17,7 @@ afterEach(() => {
   for (const one of started.splice(0)) one.close();
 });
 
-/** A process that reacts to the number of a case, `index`, as the text of statements says. */
+/** A process that reacts to the number of a case, `index`, as the given statements say. */
 async function processOf(react: string): Promise<CaseProcess> {
   const program = join(folder, `${started.length}.mjs`);
   await writeFile(

@@ -2,10 +2,12 @@ import { type ChildProcess, fork } from 'node:child_process';
 import type { CaseResult, ConformanceCase } from './case.ts';
 import { here, type Lane } from './run-cases.ts';
 
-/** The first argument of a process that runs cases for another one; the others are those of that one. */
+/**
+ * The first argument of a process that runs cases for another; the other arguments are that process's own.
+ */
 const word = 'case-process';
 
-/** A lane that is a process of its own. */
+/** A lane that runs in another process. */
 export interface CaseProcess {
   readonly run: Lane;
   /** Ends the process. */
@@ -13,8 +15,8 @@ export interface CaseProcess {
 }
 
 /**
- * A process of `program` that runs cases of the same command line, as this process numbers them. One that
- * dies has failed the case that it was on, and the next case starts it anew.
+ * A process of `program` that runs cases of the same command line, with the same numbering as this process.
+ * If it dies, the case that it was running has failed, and the next case starts it again.
  */
 export function caseProcess(
   program: string,
@@ -57,18 +59,18 @@ function answerOf(child: ChildProcess, index: number, name: string): Promise<Cas
     child.on('message', settle);
     child.on('exit', died);
     child.send(index, () => {
-      // What is not received is not answered: the end of the process says so.
+      // A message that is not received gets no answer; the process's exit is handled instead.
     });
   });
 }
 
-/** The arguments of the program that this process runs cases for; undefined where it runs for itself. */
+/** The arguments of the program that this process runs cases for; undefined if it runs for itself. */
 export function argumentsOfCaseProcess(args: readonly string[]): readonly string[] | undefined {
   const [first, ...others] = args;
   return first === word && process.send ? others : undefined;
 }
 
-/** Runs the cases whose numbers come, until the program that sends them is gone. */
+/** Runs the cases whose numbers arrive, until the parent process is gone. */
 export function serveCases(cases: readonly ConformanceCase[]): void {
   const run = here(cases);
   process.on('message', async (index: number) => process.send?.(await run(index)));

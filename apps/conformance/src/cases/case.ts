@@ -4,18 +4,18 @@ export type CaseStatus = 'pass' | 'fail' | 'unsupported' | 'skipped';
 export interface Outcome {
   readonly status: 'pass' | 'fail' | 'unsupported';
   /**
-   * How wrong it was, in the unit of the suite; at most the suite's limit when it passed, null when nothing
+   * The error, in the unit of the suite. If the case passed, it is at most the suite's limit; null if nothing
    * was compared.
    */
   readonly error: number | null;
-  /** For people: why it is not a pass, or where a pass was worst. */
+  /** A message for people: why the case did not pass, or where the error of a pass was largest. */
   readonly reason: string | null;
 }
 
-/** One test case: a name that `--filter` looks at, and how to run it. */
+/** One test case: a name, which `--filter` matches, and a function that runs the case. */
 export interface ConformanceCase {
   readonly name: string;
-  /** Why it is not to be run, by an option of its suite. */
+  /** Why an option of the suite excludes the case. */
   readonly skip?: string;
   run(): Promise<Outcome>;
 }

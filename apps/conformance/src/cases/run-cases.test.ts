@@ -8,7 +8,7 @@ const passing = (name: string, skip?: string): ConformanceCase => ({
   run: async () => ({ status: 'pass', error: 0, reason: null }),
 });
 
-/** The names in the order in which a listener hears of them. */
+/** The names in the order in which a listener gets them. */
 async function heard(cases: readonly ConformanceCase[], lanes: readonly Lane[], filter = '') {
   const results: CaseResult[] = [];
   const counts = await runCases(cases, filter, lanes, { finished: result => results.push(result) });

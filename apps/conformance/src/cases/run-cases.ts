@@ -1,17 +1,17 @@
 import { type CaseResult, type ConformanceCase, type Counts, noCases } from './case.ts';
 
-/** Hears about a run as it goes. */
+/** Receives the events of a run. */
 export interface RunListener {
   started?(name: string, index: number, total: number): void;
   finished(result: CaseResult): void;
 }
 
-/** Runs one case at a time: that of a number. */
+/** Runs the case with a number, one case at a time. */
 export type Lane = (index: number) => Promise<CaseResult>;
 
 /**
  * Runs the cases whose name contains `filter` and that no option skips, each on the first of `lanes` that is
- * free, and counts. The listener hears of their ends in the order of the cases.
+ * free, and counts the outcomes. The listener gets the results in the order of the cases.
  */
 export async function runCases(
   cases: readonly ConformanceCase[],
@@ -49,11 +49,11 @@ export async function runCases(
   return counts;
 }
 
-/** How many of the cases `runCases` runs. */
+/** The number of cases that `runCases` runs. */
 export const countOfRun = (cases: readonly ConformanceCase[], filter: string): number =>
   cases.filter(testCase => skipReason(testCase, filter) === undefined).length;
 
-/** A lane in this process. A case that throws has failed, with the error's message as its reason. */
+/** A lane in this process. A case that throws has failed, with the error's message as the reason. */
 export const here =
   (cases: readonly ConformanceCase[]): Lane =>
   async index => {

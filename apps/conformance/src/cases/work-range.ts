@@ -1,14 +1,14 @@
 import type { SuiteOption } from '../suite.ts';
 
-/** Options by which a suite runs only cases of a certain size. */
+/** Options that limit a suite to cases of a certain size. */
 export const workOptions: Readonly<Record<'min-gflop' | 'max-gflop', SuiteOption>> = {
   'min-gflop': { value: 'N', meaning: 'skip cases that --max-gflop N runs', number: 'any' },
   'max-gflop': { value: 'N', meaning: 'skip cases of more, counted from their shapes', number: 'any' },
 };
 
 /**
- * Why a case is not to be run, as its `skip`: it takes less work, or more, than the options ask for. Two runs
- * of which one begins where the other ends have every case once.
+ * The `skip` of a case that takes less or more work than the options ask for. Two runs, one of which begins
+ * where the other ends, cover every case exactly once.
  */
 export function skippedBySize(
   gflop: number,

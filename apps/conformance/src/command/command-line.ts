@@ -2,18 +2,18 @@ import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
 import type { Suite } from '../suite.ts';
 
-/** The request of a command line. */
+/** What a command line asks for. */
 export interface Command {
   readonly suite: Suite;
-  /** The suite's own options, defaults filled in. */
+  /** The suite's own options, with defaults filled in. */
   readonly options: Readonly<Record<string, string>>;
   readonly filter: string;
   readonly json: boolean;
-  /** Processes that run cases side by side, at most. */
+  /** The most processes that run cases side by side. */
   readonly jobs: number;
 }
 
-/** The command line cannot be understood; the message says which word of it. */
+/** The command line cannot be understood; the message names the word. */
 export class UsageError extends Error {
   override readonly name: string = 'UsageError';
 }
@@ -50,7 +50,10 @@ export function parseCommand(args: readonly string[], suites: readonly Suite[]):
   };
 }
 
-/** The number of processors, where cases may run side by side. A GPU is one for all. */
+/**
+ * The default number of jobs: the number of processors if cases may run side by side. A GPU is shared, so it
+ * gets one.
+ */
 function ownJobs(suite: Suite, { engine }: Readonly<Record<string, string>>): number {
   return suite.sideBySide && engine !== 'webgpu' ? availableParallelism() : 1;
 }
@@ -77,7 +80,7 @@ function parse(args: readonly string[], suite: Suite): Record<string, string | b
   }
 }
 
-/** How to call the program, for all suites. */
+/** The usage text of the program, for all suites. */
 export function usage(suites: readonly Suite[]): string {
   const lines = ['Usage: pnpm conformance <suite> [options]', ''];
   for (const { name, summary, options } of suites) {

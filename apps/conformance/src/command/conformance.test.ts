@@ -4,7 +4,7 @@ import { fixturesDir } from '@tilewise/test-data';
 import { describe, expect, test } from 'vitest';
 import { newFolder, run, runJson } from '../../testing/run-conformance.ts';
 
-// SwiftShader compiles each variant of a kernel for seconds, so the GPU gets the smallest cases only.
+// SwiftShader takes seconds to compile each variant of a kernel, so the GPU runs only the smallest cases.
 const gpuTimeout = 180_000;
 const gpuCases = 4;
 

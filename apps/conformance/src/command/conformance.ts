@@ -4,16 +4,16 @@ import { type OpenSuite, SetupError, type Suite } from '../suite.ts';
 import { type Command, parseCommand, UsageError, usage } from './command-line.ts';
 import { jsonReport, type ReportSink, textReport } from './report.ts';
 
-/** Where a run writes: the report, and what is wrong with the call. */
+/** Where a run writes: the report, and errors of the call. */
 export interface Console extends ReportSink {
   error(line: string): void;
 }
 
 /**
- * The whole program: runs what the arguments ask for and returns the exit code: 0, 1 when a case failed, or 2
- * when the call is wrong or its data is missing.
- * @param program what to start for cases that run side by side; without it they run here, one after the
- * other.
+ * The whole program: runs what the arguments ask for and returns the exit code: 0, 1 if a case failed, or 2
+ * if the command line is wrong or its data is missing.
+ * @param program the program to start for cases that run side by side; without it, the cases run in this
+ * process, one after the other.
  */
 export async function conformance(
   args: readonly string[],
@@ -49,7 +49,7 @@ export async function conformance(
   }
 }
 
-/** A run of nothing is no success: it says more likely that a name is misspelt. */
+/** A run without cases is not a success: most likely a name is misspelt. */
 function requireMatch({ cases }: OpenSuite, filter: string): void {
   if (cases.length === 0) throw new SetupError('There is no case.');
   if (!cases.some(({ name }) => name.includes(filter))) {
@@ -59,10 +59,10 @@ function requireMatch({ cases }: OpenSuite, filter: string): void {
   }
 }
 
-/** Cases that repay the start of a process. */
+/** The number of cases that are worth the start of a process. */
 const casesOfProcess = 8;
 
-/** The processes that the command asks for; none where this process does as well. */
+/** The processes that the command asks for; none if this process alone is as fast. */
 function processesFor(
   program: string,
   args: readonly string[],

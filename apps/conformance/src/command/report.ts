@@ -2,19 +2,19 @@ import type { CaseResult, Counts } from '../cases/case.ts';
 import type { RunListener } from '../cases/run-cases.ts';
 
 /**
- * Where a report goes: lines to `out`; `status`, if there is one, shows what is running and is erased again.
+ * Where a report is written: lines to `out`; `status`, if present, shows what is running and is erased again.
  */
 export interface ReportSink {
   out(line: string): void;
   status?(text: string): void;
 }
 
-/** A listener that writes each result, and what writes the counts at the end. */
+/** A listener that writes each result, and a function that writes the counts at the end. */
 export interface Report extends RunListener {
   counted(counts: Counts): void;
 }
 
-/** One JSON object per case, the last line being `{"counts": …}`. */
+/** One JSON object per case; the last line is `{"counts": …}`. */
 export function jsonReport({ out }: ReportSink): Report {
   return {
     finished: result => out(JSON.stringify(result)),
@@ -22,7 +22,7 @@ export function jsonReport({ out }: ReportSink): Report {
   };
 }
 
-/** One line per case for people, the reason after the name. */
+/** One line per case for people, with the reason after the name. */
 export function textReport({ out, status }: ReportSink): Report {
   return {
     started: (name, index, total) => status?.(`${index + 1}/${total} ${name}`),
@@ -40,7 +40,7 @@ function textLine({ case: name, status, reason, ms }: CaseResult): string {
   return `${status.padEnd(11)}  ${name}${reason === null ? '' : `  ${oneLine(reason)}`}${time}`;
 }
 
-/** Messages of shader compilers run over pages; all of it is in the JSON report. */
+/** Messages of shader compilers can be pages long; the JSON report has all of them. */
 function oneLine(text: string): string {
   const line = text.replace(/\s+/g, ' ');
   return line.length > 300 ? `${line.slice(0, 300)}…` : line;

@@ -2,7 +2,7 @@ import type { TensorDesc } from '@tilewise/core';
 import type { TensorEngine } from '@tilewise/core/primitive';
 import { SetupError } from '../suite.ts';
 
-/** An engine that is open. Its tensor type is its own, so it is used through `run`. */
+/** An open engine. Its tensor type is its own, so callers use it through `run`. */
 export interface OpenTensorEngine {
   run<R>(use: <T extends TensorDesc>(engine: TensorEngine<T>) => R): R;
   close(): void;
@@ -15,7 +15,8 @@ function opened<T extends TensorDesc>(
   return { run: use => use(engine), close };
 }
 
-// Loaded on demand: a run on the CPU needs no GPU, and a broken engine does not keep the others from running.
+// Loaded on demand, because a run on the CPU needs no GPU, and a broken engine must not keep the others from
+// running.
 const openers: Readonly<Record<string, () => Promise<OpenTensorEngine>>> = {
   reference: async () => opened((await import('@tilewise/core/reference')).referenceEngine()),
   cpu: async () => opened((await import('@tilewise/core/cpu')).cpuEngine()),
@@ -32,12 +33,12 @@ const openers: Readonly<Record<string, () => Promise<OpenTensorEngine>>> = {
 /** The values of `--engine`. */
 export const engineNames: readonly string[] = Object.keys(openers);
 
-/** @throws SetupError when the engine cannot be had on this machine. */
+/** @throws SetupError if the engine cannot be opened on this machine. */
 export function openTensorEngine(name: string): Promise<OpenTensorEngine> {
   return openFrom(openers, name);
 }
 
-/** Opens one of several engines. @throws SetupError when the engine cannot be had on this machine. */
+/** Opens one of several engines. @throws SetupError if the engine cannot be opened on this machine. */
 export async function openFrom<E>(all: Readonly<Record<string, () => Promise<E>>>, name: string): Promise<E> {
   try {
     return await all[name]();

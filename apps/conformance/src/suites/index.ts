@@ -7,5 +7,5 @@ import { onnx } from './onnx/suite.ts';
 import { philox } from './philox/suite.ts';
 import { pytorch } from './pytorch/suite.ts';
 
-/** Every suite; a new one is a folder beside this file and a line here. */
+/** Every suite. To add one, add a folder beside this file and a line here. */
 export const suites: readonly Suite[] = [attention, cudnn, models, onednn, onnx, philox, pytorch];

@@ -4,7 +4,7 @@ import { defaultHighlightStyle, syntaxHighlighting } from '@codemirror/language'
 import { oneDarkHighlightStyle } from '@codemirror/theme-one-dark';
 import { EditorView, keymap } from '@codemirror/view';
 
-/** An editor of TypeScript in the page. */
+/** A TypeScript editor in the page. */
 export interface Editor {
   text(): string;
   close(): void;

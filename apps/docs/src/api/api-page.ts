@@ -64,10 +64,10 @@ function memberList(members: readonly ApiMember[], prose: (text: string) => stri
 
 type Links = ReadonlyMap<string, string>;
 
-/** Names that differ in case alone have anchors that differ. */
+/** Gives names that differ only in case different anchors. */
 const anchor = (name: string): string => name.replace(/[A-Z]/g, letter => `_${letter.toLowerCase()}`);
 
-/** A doc comment as Markdown: links to symbols are resolved, and what is no code is kept from being HTML. */
+/** Converts a doc comment to Markdown: resolves links to symbols, and escapes HTML outside code. */
 function markdown(text: string, places: Links): string {
   return text
     .split(/(```[\s\S]*?```|`[^`\n]*`|\{@link[^}]*\})/)

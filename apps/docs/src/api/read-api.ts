@@ -48,8 +48,8 @@ function entryPoints(): { readonly path: string; readonly file: string }[] {
 }
 
 /**
- * Reads what every public import path exports, from the declaration files of the built packages.
- * @throws Error where a declaration file is missing: build the packages first.
+ * Reads the exports of every public import path from the declaration files of the built packages.
+ * @throws Error if a declaration file is missing: build the packages first.
  */
 export function readApi(): ApiModule[] {
   const entries = entryPoints();
@@ -123,14 +123,14 @@ function signatureOf(node: ts.Node): string {
 
 const widest = 80;
 
-/** A long signature with each parameter on a line of its own. */
+/** Writes a long signature with each parameter on its own line. */
 function brokenAtCommas(line: string): string {
   const indent = /^ */.exec(line)?.[0] ?? '';
   const open = line.indexOf('(');
   let depth = 0;
   let text = '';
   for (const [n, letter] of [...line].entries()) {
-    // The > of an arrow closes nothing.
+    // The > of an arrow does not close a bracket.
     if ('([{<'.includes(letter)) depth++;
     else if (')]}>'.includes(letter) && line[n - 1] !== '=') depth--;
     const closes = letter === ')' && depth === 0;
@@ -142,7 +142,7 @@ function brokenAtCommas(line: string): string {
   return text;
 }
 
-/** The documented members of an interface, a class, or a type that is written as an object. */
+/** The documented members of an interface, a class, or an object type. */
 function membersOf(checker: ts.TypeChecker, declaration: ts.Node): ApiMember[] {
   const members: ApiMember[] = [];
   const visit = (node: ts.Node): void => {

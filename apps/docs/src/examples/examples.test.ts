@@ -8,7 +8,7 @@ import { snippetsOf } from '../../../../scripts/checks/snippets.mjs';
 import { runExample } from '../live/run-example.ts';
 
 const root = fileURLToPath(new URL('../../../..', import.meta.url));
-// The examples of `extending.md` are changes to the packages, which tests of docs/ make.
+// The examples of `extending.md` are changes to the packages; tests in docs/ apply them.
 const skipped = ['node_modules', 'src', 'dist', 'extending.md'];
 
 function pagesIn(folder: string): string[] {

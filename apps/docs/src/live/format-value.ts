@@ -1,6 +1,6 @@
 const mostElements = 16;
 
-/** A logged value as text: strings as they are, the first elements of a list, the fields of plain objects. */
+/** Formats a logged value: strings unchanged, the first elements of a list, the fields of plain objects. */
 export function formatValue(value: unknown): string {
   return typeof value === 'string' ? value : inner(value, 3);
 }

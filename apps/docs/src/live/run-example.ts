@@ -1,7 +1,7 @@
 import { transform } from 'sucrase';
 import { formatValue } from './format-value.ts';
 
-/** The packages that an example of the site may import. A page loads those that its examples name. */
+/** The packages that an example of the site may import. A page loads only those that its examples name. */
 const modules: Readonly<Record<string, () => Promise<unknown>>> = {
   '@tilewise/core': () => import('@tilewise/core'),
   '@tilewise/core/cpu': () => import('@tilewise/core/cpu'),
@@ -15,10 +15,10 @@ const modules: Readonly<Record<string, () => Promise<unknown>>> = {
 };
 
 /**
- * Runs an example in the page, as a module of TypeScript with `await`, and gives each line that it logs to
+ * Runs an example in the page, as a TypeScript module with `await`, and passes each line that it logs to
  * `log`.
- * @throws Error for code that is no TypeScript, a package that the site does not have, and what the example
- * throws.
+ * @throws Error for invalid TypeScript and for packages that the site does not have, and the example's own
+ * errors.
  */
 export async function runExample(code: string, log: (line: string) => void): Promise<void> {
   const { code: script } = transform(code, { transforms: ['typescript', 'imports'] });

@@ -3,8 +3,8 @@ import type { MarkdownRenderer } from 'vitepress';
 import { basePlaceholder } from './relative-base.ts';
 
 /**
- * Links that lead out of the pages go to the file in the repository, and links to `/playground/` to the
- * playground, which is published below the site.
+ * Links to files outside the site lead to the repository, and links to `/playground/` lead to the playground,
+ * which is published below the site.
  */
 export function repositoryLinks(
   md: MarkdownRenderer,

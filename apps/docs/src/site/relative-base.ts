@@ -2,15 +2,15 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 
 /**
- * The base path that the site is built with. VitePress wants one that is known when a site is built;
- * afterwards `makeRelative` puts the place of each page in its stead.
+ * The base path that the site is built with. VitePress needs a base path at build time; afterwards
+ * `makeRelative` replaces it by the path of each page.
  */
 export const basePlaceholder = '/__tilewise_base__/';
 
-/** The name under which a page finds its base path, such as `/docs/`, when it runs. */
+/** The name of the global that holds a page's base path, such as `/docs/`, at run time. */
 const runtimeBase = 'globalThis.__tilewiseBase';
 
-/** All files below a folder, as paths. */
+/** The paths of all files below a folder. */
 export function filesIn(folder: string): string[] {
   return readdirSync(folder, { withFileTypes: true }).flatMap(entry => {
     const path = join(folder, entry.name);
@@ -19,8 +19,8 @@ export function filesIn(folder: string): string[] {
 }
 
 /**
- * Makes a built site independent of the host and path that it is served from: links become relative to their
- * page, and scripts take the base from the address of the page.
+ * Makes a built site independent of the host and path that serve it: links become relative to their page, and
+ * scripts take the base from the address of the page.
  */
 export function makeRelative(site: string): void {
   for (const path of filesIn(site)) {
@@ -33,7 +33,7 @@ export function makeRelative(site: string): void {
 }
 
 /**
- * A page whose links are relative, and which says where the site begins; `up` leads from the page to there.
+ * A page with relative links that records where the site begins; `up` leads from the page to the site's root.
  */
 function relativePage(html: string, up: string): string {
   const prefix = up === '' ? './' : `${up}/`;
@@ -46,9 +46,9 @@ function relativePage(html: string, up: string): string {
     .replace('<head>', () => `<head>${script}`);
 }
 
-/** A script in which each string that has the placeholder is built from the base of the page. */
+/** A script in which each string with the placeholder is computed from the base of the page. */
 function relativeScript(code: string): string {
-  // The index of the search is one string, of JSON with many links.
+  // The search index is one string of JSON with many links.
   const [, start, index, rest] = /^(const \w+=)('\{.*\}'|`\{.*\}`)(;.*)$/s.exec(code) ?? [];
   if (index !== undefined)
     return `${start}${index}.replaceAll(${JSON.stringify(basePlaceholder)},${runtimeBase})${rest}`;

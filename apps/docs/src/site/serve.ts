@@ -14,15 +14,12 @@ const types: Readonly<Record<string, string>> = {
 
 /** A folder, served as static files below a path. */
 export interface StaticServer {
-  /** Where the folder is served, with a slash at the end. */
+  /** The address of the folder, with a slash at the end. */
   readonly address: string;
   close(): void;
 }
 
-/**
- * Serves a folder on the loopback interface as any host of static files would, below `prefix`
- * (`/some/path/`).
- */
+/** Serves a folder on the loopback interface like a static host, below `prefix` (`/some/path/`). */
 export async function serveFolder(folder: string, prefix: string): Promise<StaticServer> {
   const server = createServer((request, response) => {
     const { pathname } = new URL(request.url ?? '/', 'http://127.0.0.1');

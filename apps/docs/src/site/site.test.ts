@@ -21,7 +21,7 @@ beforeAll(async () => {
     'bin',
     'vitepress.js',
   );
-  // A test runner says 'test', with which Vue's development build would be taken.
+  // A test runner sets NODE_ENV to 'test', which would select Vue's development build.
   const env = { ...process.env, NODE_ENV: 'production' };
   await promisify(execFile)(process.execPath, [vitepress, 'build', root, '--outDir', site], { env });
   server = await serveFolder(site, '/some/path/');

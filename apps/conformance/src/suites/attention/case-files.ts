@@ -4,7 +4,7 @@ import { type GoldenCase, loadGolden } from '@tilewise/test-data';
 import { jsonFiles, readJson, requireFolder } from '../../data-folder.ts';
 import { SetupError } from '../../suite.ts';
 
-/** Where a golden case lies, and what it is called. */
+/** The path and the name of a golden case. */
 export interface CaseFile {
   readonly name: string;
   readonly path: string;
@@ -15,8 +15,8 @@ interface Manifest {
 }
 
 /**
- * The cases of a folder: those that `manifest.json` lists and any others in `cases/`; without both, the
- * folder's own files.
+ * The cases of a folder: those that `manifest.json` lists and any others in `cases/`. If both are missing,
+ * the folder's own files.
  * @throws SetupError when there is no such folder, or no case in it.
  */
 export function caseFiles(folder: string): CaseFile[] {
@@ -49,7 +49,7 @@ function nameOf(file: string): string {
   return basename(file, '.json').replace(/^\d+_/, '');
 }
 
-/** @throws Error when the file is missing or holds no golden case. */
+/** @throws Error if the file is missing or does not contain a golden case. */
 export function readCase({ path }: CaseFile): GoldenCase {
   if (!existsSync(path)) throw new Error(`the manifest lists ${path}, which is missing`);
   return loadGolden(path);

@@ -15,9 +15,9 @@ import {
 } from '@tilewise/core/reference';
 
 /**
- * The reference as an engine whose backward pass takes its own o and lse before they were rounded. The
- * rounding of lse to f32 alone is an error of |lse|·2^-24 in every probability, more than the 1e-6 that the
- * reference is held to once scores reach 20.
+ * The reference as an engine whose backward pass uses its own o and lse before rounding. Rounding lse to f32
+ * alone adds an error of |lse|·2^-24 to every probability, which exceeds the reference's tolerance of 1e-6
+ * once scores reach 20.
  */
 export function exactReference(): Engine<Tensor> {
   const unrounded = new WeakMap<Tensor, Float64Tensor>();

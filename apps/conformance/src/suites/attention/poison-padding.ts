@@ -2,7 +2,8 @@ import type { GoldenCase, RawTensor } from '@tilewise/test-data';
 
 /**
  * The case with NaN wherever nothing may be read: in the rows of q, dO and dLse at or beyond a sequence's
- * queries and in the rows of k and v at or beyond its keys. Packed sequences have no such rows.
+ * number of queries, and in the rows of k and v at or beyond its number of keys. Packed sequences have no
+ * such rows.
  */
 export function poisonPadding(golden: GoldenCase): GoldenCase {
   const { qLens, kvLens, layout } = golden.params;
@@ -17,7 +18,7 @@ export function poisonPadding(golden: GoldenCase): GoldenCase {
   return { ...golden, inputs: poisoned };
 }
 
-/** A copy of (B, H, S, …) with NaN in the positions s ≥ lengths[b]. */
+/** A copy of (B, H, S, …) with NaN at the positions s ≥ lengths[b]. */
 function fillBeyond(tensor: RawTensor, lengths: readonly number[]): RawTensor {
   if (tensor.dtype !== 'f32') throw new Error(`a tensor of ${tensor.dtype} where f32 is expected`);
   const [B, H, S, D = 1] = tensor.shape;

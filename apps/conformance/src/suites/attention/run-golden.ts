@@ -44,8 +44,8 @@ const knownParams = [
 
 /**
  * Runs one golden case forward and backward, the backward pass on the engine's own o and lse, and compares
- * all that the case has results for. What the engine cannot run makes the case unsupported, once the rest is
- * found to be right.
+ * every result that the case contains. If the engine cannot run a part, the case is unsupported, provided
+ * that the rest is right.
  */
 export async function runGolden<T extends TensorDesc>(
   engine: Engine<T>,
@@ -112,7 +112,7 @@ function isCompared(name: string): boolean {
   return name === 'o' || name === 'lse' || gradientNames.some(gradient => gradient === name);
 }
 
-/** Each gradient by itself: an engine may lack one and have the others. */
+/** Each gradient separately, because an engine may lack one and have the others. */
 function supportedGradients<T extends TensorDesc>(
   engine: Engine<T>,
   problem: BackwardProblem,
@@ -130,8 +130,8 @@ function supportedGradients<T extends TensorDesc>(
 }
 
 /**
- * The error that the case allows, or null when it carries no error of an eager implementation to compare
- * with.
+ * The error that the case allows, or null if it does not contain the error of an eager implementation to
+ * compare with.
  */
 function allowedError(
   engine: string,

@@ -39,7 +39,8 @@ test.each([referenceEngine(), cpuEngine()])(
     const error = Math.max(...dbias.toFloat64().map(Math.abs));
     const allowed =
       engine.name === 'reference' ? referenceGate(golden, 'dbias') : gate(golden, 'dbias', 'f32').rms;
-    // More than an element of one row may be off by, but no more than the rounding of o leaves of its sums.
+    // More than the allowed error of an element of one row, but no more than the rounding of o causes in its
+    // sums.
     expect(error).toBeGreaterThan(1e-6);
     expect(error).toBeLessThan(allowed);
     expect(allowed).toBeLessThan(1e-2);

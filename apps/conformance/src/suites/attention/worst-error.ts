@@ -1,19 +1,19 @@
 import type { Tensor } from '@tilewise/core';
 import { type ErrorSize, errorOf, type RawTensor } from '@tilewise/test-data';
 
-/** How wrong a tensor is. */
+/** The error of a tensor. */
 export interface TensorError {
   readonly tensor: string;
   /**
-   * Its error by what its gate allows, of the largest and the mean-square error the worse: 1 is all that is
-   * allowed.
+   * The error relative to the gate's limit, for the largest or the mean-square error, whichever is worse: 1
+   * is the most that is allowed.
    */
   readonly ratio: number;
   /** The fault, as a sentence about the tensor. */
   readonly text: string;
 }
 
-/** Compares a result with what is expected, element by element. NaN anywhere is an infinite error. */
+/** Compares a result with the expected one, element by element. NaN anywhere is an infinite error. */
 export function tensorError(
   tensor: string,
   actual: Tensor,
@@ -35,7 +35,7 @@ export function tensorError(
   return { tensor, ratio: Math.max(largest, rms), text };
 }
 
-/** The tensor that is most wrong. */
+/** The tensor with the largest error. */
 export function worstOf(errors: readonly TensorError[]): TensorError {
   return errors.reduce((worst, error) => (error.ratio > worst.ratio ? error : worst));
 }

@@ -7,7 +7,7 @@ import type { Outcome } from '../../cases/case.ts';
 import { difference, largest, logitsError, within } from './compare.ts';
 import { batchOf, type Expected, rowsOf } from './expected.ts';
 
-/** A folder on an engine. */
+/** A model folder, and the engine to run the model on. */
 export interface CheckContext<T extends TensorDesc> {
   readonly folder: string;
   readonly engine: TensorEngine<T>;
@@ -18,12 +18,12 @@ export interface CheckContext<T extends TensorDesc> {
 /** A check of a model, and the tensors that it compares with. */
 export interface Check {
   readonly needs: readonly string[];
-  /** Whether it is for weights of 16 bits, too. */
+  /** Whether the check also applies to 16-bit weights. */
   readonly rounded?: boolean;
   run<T extends TensorDesc>(context: CheckContext<T>): Promise<Outcome>;
 }
 
-/** Runs something on a model that is loaded for it. */
+/** Runs a function on a model that is loaded for it. */
 async function withModel<T extends TensorDesc, R>(
   { folder, engine, dtype }: CheckContext<T>,
   use: (model: Model<T>) => Promise<R>,
@@ -44,9 +44,9 @@ const ROUNDED_LOGITS = 2e-2;
 const LOSS = 1e-5;
 const GRADIENTS = 1e-3;
 /**
- * The tolerance as a share of the largest of all gradients. Some gradients are 0 by the mathematics, as that
- * by a bias of keys, which softmax cancels; their values are the rounding of f32 sums of numbers as large as
- * other gradients.
+ * The tolerance as a share of the largest of all gradients. Some gradients are mathematically 0, such as that
+ * of a key bias, which softmax cancels; their computed values are the f32 rounding of sums of numbers as
+ * large as other gradients.
  */
 const GRADIENT_ROUNDING = 1e-6;
 const LOSSES = 1e-4;
@@ -121,7 +121,7 @@ export const checks: Readonly<Record<string, Check>> = {
   },
 };
 
-/** Trains all weights of a model: its losses. */
+/** Trains all weights of a model and returns the losses. */
 export async function compareAdamW<T extends TensorDesc>(
   { expected }: Pick<CheckContext<T>, 'expected'>,
   model: Model<T>,
@@ -162,8 +162,8 @@ async function compareGradients<T extends TensorDesc>(
 }
 
 /**
- * Trains an adapter from `lora-start`: its losses, its logits, and how far its elements are from those of
- * `lora-end`.
+ * Trains an adapter from `lora-start`; returns its losses, its logits, and how far its elements are from
+ * those of `lora-end`.
  */
 export async function compareLora<T extends TensorDesc>(
   { folder, engine, expected }: Omit<CheckContext<T>, 'dtype'>,

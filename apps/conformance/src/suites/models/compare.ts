@@ -1,7 +1,7 @@
 import type { Tensor } from '@tilewise/core';
 import type { Outcome } from '../../cases/case.ts';
 
-/** The largest magnitude of the elements that count. */
+/** The largest magnitude among the elements that count. */
 export function largest(values: ArrayLike<number>, counts: (n: number) => boolean = () => true): number {
   let top = 0;
   for (let n = 0; n < values.length; n++) if (counts(n)) top = Math.max(top, Math.abs(values[n]));
@@ -9,8 +9,8 @@ export function largest(values: ArrayLike<number>, counts: (n: number) => boolea
 }
 
 /**
- * The largest difference of the elements that count; NaN where one is no number, or where there are more or
- * fewer.
+ * The largest difference among the elements that count; NaN if one is not a number, or if the numbers of
+ * elements differ.
  */
 export function difference(
   got: ArrayLike<number>,
@@ -27,7 +27,7 @@ export function difference(
   return worst;
 }
 
-/** An outcome from an error in units of its gate: 1 is all that is allowed. */
+/** An outcome from an error in units of its gate: 1 is the most that is allowed. */
 export function within(error: number, what: string): Outcome {
   const passes = error <= 1;
   return {
@@ -37,7 +37,9 @@ export function within(error: number, what: string): Outcome {
   };
 }
 
-/** How far logits are from others, in units of a share of the largest, where the mask is 1. */
+/**
+ * How far logits are from the expected ones where the mask is 1, in units of a share of the largest logit.
+ */
 export function logitsError(got: Tensor, wanted: Tensor, mask: Tensor | null, share: number): number {
   const rows = mask?.toFloat32();
   const width = wanted.size / (rows?.length ?? wanted.size);

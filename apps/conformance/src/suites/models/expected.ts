@@ -7,7 +7,7 @@ import { readSafetensors } from '@tilewise/nn/checkpoint';
 /** The expected tensors of a model, by name. */
 export interface Expected {
   has(name: string): boolean;
-  /** @throws Error for a tensor that the folder does not have. */
+  /** @throws Error if the folder does not have the tensor. */
   tensor(name: string): Tensor;
   readonly names: readonly string[];
 }
@@ -29,7 +29,7 @@ export async function readExpected(folder: string): Promise<Expected> {
   };
 }
 
-/** Whether a folder holds a model and what is expected of it. */
+/** Whether a folder contains a model and its expected tensors. */
 export function isModelFolder(folder: string): boolean {
   return ['config.json', 'expected.safetensors'].every(file => existsSync(join(folder, file)));
 }
@@ -41,7 +41,7 @@ export function rowsOf(tensor: Tensor): number[][] {
   return Array.from({ length: rows }, (_, n) => values.slice(n * columns, (n + 1) * columns));
 }
 
-/** The batch that everything was computed on. */
+/** The batch on which everything was computed. */
 export function batchOf(expected: Expected): LabelledBatch {
   const labels = expected.tensor('labels');
   if (expected.has('pixel_values')) {

@@ -11,8 +11,8 @@ import { runGraphCase } from './run/run-graph-case.ts';
 import { onednn } from './suite.ts';
 
 /**
- * The case of fewest elements for each graph and each operation that cases put into the graph; none that
- * takes more than a moment.
+ * The case with the fewest elements for each graph and each operation that cases put into the graph, without
+ * cases that take more than a moment.
  */
 function smallestOfEach(cases: readonly GraphCase[], graphs: string): GraphCase[] {
   const smallest = new Map<string, { readonly entry: GraphCase; readonly elements: number }>();
@@ -83,7 +83,7 @@ describe.skipIf(!existsSync(folder))('graphs of oneDNN', { timeout: 60_000 }, ()
 
   test('graphs of older releases are one partition each', () => {
     const older = join(folder, 'graphs-legacy');
-    // Two from before there were stats have the probabilities as a result, or take them.
+    // Two graphs from before stats existed have the probabilities as a result or as an input.
     const stored = storedCases(older).filter(entry => !entry.case.includes('Bert_large-train'));
     expect(stored.length).toBeGreaterThan(20);
     for (const entry of stored) {
@@ -97,7 +97,7 @@ describe.skipIf(!existsSync(folder))('graphs of oneDNN', { timeout: 60_000 }, ()
     }
   });
 
-  // All of them take hours: `conformance onednn` runs them.
+  // All of them take hours; `conformance onednn` runs them.
   test.each(['op-cases.json', 'pattern-cases.json'])(
     'of %s the smallest case of each operation is right',
     async file => {

@@ -16,8 +16,8 @@ import { graphGflop } from './run/gflop.ts';
 import { runGraphCase } from './run/run-graph-case.ts';
 
 /**
- * oneDNN's graphs with benchdnn's cases: partitioned, run, and compared with the graph run operation by
- * operation.
+ * oneDNN's graphs with benchdnn's cases: partitioned, run, and compared with the graph run one operation at a
+ * time.
  */
 export const onednn: Suite = {
   name: 'onednn',
@@ -49,10 +49,7 @@ export const onednn: Suite = {
   },
 };
 
-/**
- * The floating-point operations of a graph. An unknown operation counts nothing, and fails by itself when it
- * is run.
- */
+/** The floating-point operations of a graph. An unknown operation counts as zero, and fails when it runs. */
 function operationGflop(entry: GraphCase, graphs: string): number {
   try {
     return graphGflop(Graph.fromJSON(rewrite(readGraph(graphs, entry), entry)).finalize());

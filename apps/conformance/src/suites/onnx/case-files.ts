@@ -13,7 +13,7 @@ export interface DataSet {
   readonly outputs: () => readonly Tensor[];
 }
 
-/** Folders with a `model.onnx` below a folder, by their paths from it. */
+/** The subfolders that contain a `model.onnx`, by relative path. */
 export function caseFolders(root: string): string[] {
   if (!existsSync(root)) throw new SetupError(`--cases: there is no folder ${root}.`);
   const found: string[] = [];

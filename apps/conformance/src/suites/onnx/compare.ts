@@ -1,12 +1,12 @@
 import { type DType, sameShape, type Tensor } from '@tilewise/core';
 import type { Outcome } from '../../cases/case.ts';
 
-/** Significant bits of a float, the hidden one too. */
+/** The significant bits of a float, including the hidden one. */
 const precision: Readonly<Partial<Record<DType, number>>> = { f16: 11, bf16: 8, f8e4m3: 4, f8e5m2: 3 };
 
 /**
- * The difference that an element may have: f32 by ONNX's own gate, 16 bits by two units in the last place of
- * the largest value.
+ * The allowed difference of an element: ONNX's own gate for f32; for 16-bit floats, two units in the last
+ * place of the largest value.
  */
 function allowed(expected: Tensor, values: ArrayLike<number>): (x: number) => number {
   const { dtype } = expected;
@@ -19,8 +19,8 @@ function allowed(expected: Tensor, values: ArrayLike<number>): (x: number) => nu
 }
 
 /**
- * A result beside the expected one; the error is the largest difference as a multiple of what is allowed. NaN
- * matches NaN, and an infinity the same infinity.
+ * Compares a result with the expected one. The error is the largest difference as a multiple of the allowed
+ * one. NaN matches NaN, and an infinity the same infinity.
  */
 export function compareTensors(name: string, got: Tensor, expected: Tensor): Outcome {
   if (!sameShape(got.shape, expected.shape))

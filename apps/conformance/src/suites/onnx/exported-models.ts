@@ -9,22 +9,22 @@ import type { Outcome } from '../../cases/case.ts';
 import { SetupError } from '../../suite.ts';
 
 /**
- * A model that an exporter wrote, the file of what is expected of it, and the checkpoint that it was exported
+ * A model that an exporter wrote, the file with its expected results, and the checkpoint that it was exported
  * from.
  */
 export interface ExportedModel {
   readonly name: string;
   readonly model: string;
   readonly expected: string;
-  /** The safetensors files of the checkpoint; without them gradients are not compared. */
+  /** The safetensors files of the checkpoint; without them, gradients are not compared. */
   readonly checkpoint: readonly string[];
-  /** The folder of the checkpoint; without one training is not compared. */
+  /** The folder of the checkpoint; without it, training is not compared. */
   readonly folder?: string;
 }
 
 type Tensors = Readonly<Record<string, Tensor>>;
 
-/** The folders of a folder that have an `exported.onnx` and an `expected.safetensors`. */
+/** The subfolders that contain an `exported.onnx` and an `expected.safetensors`. */
 export function exportedModels(root: string): ExportedModel[] {
   if (!existsSync(root)) throw new SetupError(`--models: there is no folder ${root}.`);
   const found = readdirSync(root).flatMap(name => {
@@ -45,7 +45,7 @@ async function readTensors(file: string): Promise<Tensors> {
 }
 
 /**
- * The largest difference of a result relative to the largest expected number, or to `least` where that is
+ * The largest difference of a result relative to the largest expected number, or to `least` if that is
  * larger.
  */
 function relativeError(got: ArrayLike<number>, expected: ArrayLike<number>, least = 0): number {
@@ -58,12 +58,12 @@ function relativeError(got: ArrayLike<number>, expected: ArrayLike<number>, leas
   return largest === 0 ? worst : worst / largest;
 }
 
-/** Logits to within 1e-4, and every gradient of a weight to within 1e-3, of the largest number. */
+/** Logits within 1e-4, and every weight gradient within 1e-3, of the largest number. */
 const limits = { logits: 1e-4, gradient: 1e-3 } as const;
 
 /**
- * Runs an exported model: its logits, that each attention is one partition, and the gradients by its weights,
- * as far as they are expected. The error is the worst as a multiple of what is allowed.
+ * Runs an exported model and checks its logits, that each attention is one partition, and the gradients of
+ * its weights if they are stored. The error is the worst one as a multiple of the allowed error.
  */
 export async function runExported<T extends TensorDesc>(
   { model: file, expected: expectedFile, checkpoint }: ExportedModel,
@@ -87,10 +87,10 @@ export async function runExported<T extends TensorDesc>(
     if (!(logitsError <= 1)) return fail('the logits differ', logitsError);
     const made = model.graph({ values: feeds });
     const attention = made.graph.partitions().filter(({ kind }) => kind.includes('sdpa')).length;
-    // A softmax that is written out has an exponential of its own.
+    // A softmax in single operations has its own exponential.
     const softmaxes = made.graph.nodes.filter(({ kind }) => ['SoftMax', 'Sdpa', 'Exp'].includes(kind)).length;
     if (attention !== softmaxes) return fail(`${attention} of ${softmaxes} attentions are flash partitions`);
-    // A model that was exported without one of its inputs computes something else, of which no gradients are
+    // A model that was exported without one of its inputs computes something else, so no gradients of it are
     // stored.
     const whole =
       expected.logits && relativeError(wanted.toFloat64(), expected.logits.toFloat64()) <= limits.gradient;
@@ -123,7 +123,8 @@ function inputsOf(model: OnnxModel, expected: Tensors): Record<string, Tensor> {
 }
 
 /**
- * ∂ loss / ∂ logits of the mean cross-entropy over labels that count; causal models predict the next token.
+ * ∂ loss / ∂ logits of the mean cross-entropy over the labels that count; causal models predict the next
+ * token.
  */
 function logitsGradient(logits: Tensor, labels: Tensor): Tensor {
   const values = logits.toFloat64();
@@ -153,7 +154,7 @@ function crossEntropyGradient(
   return gradient;
 }
 
-/** Labels moved by one: the logits of a token predict the token after it. */
+/** Shifts labels by one, because the logits of a token predict the token after it. */
 function shifted(labels: Tensor): Tensor {
   const [B, S] = labels.shape;
   const values = labels.toFloat64();
@@ -169,9 +170,9 @@ interface RunOfModel {
 }
 
 /**
- * The worst gradient by a parameter of the checkpoint, as a multiple of what is allowed, and whose it is. An
- * exporter renames weights, transposes matrices and splits tied ones, so that weights without a parameter's
- * name are found by their values, and gradients are added up.
+ * The worst parameter gradient, as a multiple of the allowed error, and the parameter's name. An exporter
+ * renames weights, transposes matrices and splits tied weights, so weights without a parameter's name are
+ * found by their values, and their gradients are added up.
  */
 async function worstGradient<T extends TensorDesc>(
   { graph, inputs, outputs, weights, bindings: held }: OnnxGraph,
@@ -203,9 +204,9 @@ async function worstGradient<T extends TensorDesc>(
       return { value, values: values ?? new Float64Array(value.size), parameter };
     }),
   );
-  // A gradient that is 0 but for rounding, as that of the bias of keys, which moves all scores of a row
-  // alike, is a sum of terms that cancel: what is left is some units of 2^-24 of the terms, which are as
-  // large as other gradients are.
+  // A gradient may be 0 except for rounding, such as that of the key bias, which shifts all scores of a row
+  // alike. It is a sum of terms that cancel, so the remainder is a few units of 2^-24 of the terms, which are
+  // as large as other gradients.
   const sizes = Object.entries(expected).flatMap(([name, t]) =>
     name.startsWith('grad.') ? [largestOf(t)] : [],
   );
@@ -232,7 +233,9 @@ async function worstGradient<T extends TensorDesc>(
 const largestOf = (tensor: Tensor): number =>
   tensor.toFloat64().reduce((most, x) => Math.max(most, Math.abs(x)), 0);
 
-/** Whether a weight is a parameter transposed; null where it is another one. */
+/**
+ * True if a weight is the parameter transposed, false if it is the parameter itself, null if it is another.
+ */
 function sameValues(weight: Tensor, parameter: Tensor): boolean | null {
   if (weight.size !== parameter.size) return null;
   const [a, b] = [weight.toFloat64(), parameter.toFloat64()];

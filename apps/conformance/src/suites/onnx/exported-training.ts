@@ -12,7 +12,7 @@ import { difference, largest, within } from '../models/compare.ts';
 import { batchOf, type Expected, readExpected } from '../models/expected.ts';
 import { transposed } from './exported-models.ts';
 
-/** An exported model in the folder of its checkpoint, on an engine. */
+/** An exported model in its checkpoint's folder, and an engine to run it on. */
 interface TrainingContext<T extends TensorDesc> {
   readonly folder: string;
   readonly engine: TensorEngine<T>;
@@ -20,17 +20,17 @@ interface TrainingContext<T extends TensorDesc> {
   readonly imported: Model<T>;
 }
 
-/** A check of the training of an exported model. */
+/** A check of an exported model's training. */
 interface TrainingCheck {
-  /** Whether the folder has what the check compares with. */
+  /** Whether the folder has the data that the check compares with. */
   fits(folder: string, expected: Expected): boolean;
   run<T extends TensorDesc>(context: TrainingContext<T>): Promise<Outcome>;
 }
 
-/** The checks of the training of an exported model, by name. */
+/** The checks of an exported model's training, by name. */
 const trainingChecks: Readonly<Record<string, TrainingCheck>> = {
   gradients: { fits: folder => existsSync(join(folder, 'config.json')), run: compareGradients },
-  // A model that was exported without its token types computes something else than what losses are stored of.
+  // A model that was exported without its token types does not compute what the stored losses belong to.
   adamw: {
     fits: (_, expected) => expected.has('adamw_losses') && !expected.has('token_type_ids'),
     run: context => compareAdamW(context, context.imported),
@@ -41,7 +41,7 @@ const trainingChecks: Readonly<Record<string, TrainingCheck>> = {
   },
 };
 
-/** The checks that fit a folder, by name. */
+/** The checks that apply to a folder, by name. */
 export async function trainingChecksOf(
   folder: string,
 ): Promise<readonly (readonly [string, TrainingCheck])[]> {
@@ -49,7 +49,7 @@ export async function trainingChecksOf(
   return Object.entries(trainingChecks).filter(([, check]) => check.fits(folder, expected));
 }
 
-/** Runs a check on an exported model that is loaded for it. */
+/** Runs a check on an exported model that is loaded for the check. */
 export async function runTraining<T extends TensorDesc>(
   check: TrainingCheck,
   { model: file, folder }: { readonly model: string; readonly folder: string },
@@ -71,7 +71,7 @@ export async function runTraining<T extends TensorDesc>(
   }
 }
 
-/** The prefix that an exporter put before the names of parameters. */
+/** The prefix that an exporter added to the names of parameters. */
 function prefixOf(weights: readonly string[], parameters: readonly string[]): string {
   for (const weight of weights) {
     const parameter = parameters.find(name => weight.endsWith(`.${name}`));
@@ -81,9 +81,9 @@ function prefixOf(weights: readonly string[], parameters: readonly string[]): st
 }
 
 /**
- * Gradients by all weights beside those of the checkpoint, which the package runs by its own definition of
- * the architecture: what was exported may lack an input, such as token types, that stored gradients depend
- * on.
+ * Compares the gradients of all weights with those of the checkpoint, which the package runs by its own
+ * definition of the architecture, because the exported model may lack an input, such as token types, that the
+ * stored gradients depend on.
  */
 async function compareGradients<T extends TensorDesc>({
   folder,
@@ -107,8 +107,8 @@ async function compareGradients<T extends TensorDesc>({
   const published = await loadModel(folderFiles(folder), { engine });
   const wanted = await gradientsOf(published);
   const got = await gradientsOf(imported);
-  // As for the models themselves: 1e-3 of the largest, and the rounding of sums that are 0 by the
-  // mathematics.
+  // The same tolerance as for the models themselves: 1e-3 of the largest gradient, and the rounding of sums
+  // that are mathematically 0.
   const floor = 1e-6 * Math.max(...[...wanted.values()].map(values => largest(values)));
   let worst = { error: 0, name: '' };
   for (const [name, values] of wanted) {

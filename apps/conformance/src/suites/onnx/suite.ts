@@ -11,7 +11,7 @@ import { type ExportedModel, exportedModels, runExported } from './exported-mode
 import { runTraining, trainingChecksOf } from './exported-training.ts';
 
 /**
- * Models of ONNX: cases of ONNX's backend tests, which have one node each, and whole models that exporters
+ * ONNX models: the cases of ONNX's backend tests, which have one node each, and whole models that exporters
  * wrote.
  */
 export const onnx: Suite = {
@@ -58,7 +58,7 @@ export const onnx: Suite = {
   },
 };
 
-/** Training of the exported models that lie in the folder of a checkpoint. */
+/** Training of the exported models that are in the folder of a checkpoint. */
 async function trainingCases(
   models: readonly ExportedModel[],
   engine: OpenTensorEngine,

@@ -1,5 +1,5 @@
-// The values of GPUBufferUsage (and GPUMapMode.READ, which is the same bit), which are global only where a
-// host puts them.
+// The values of GPUBufferUsage (and GPUMapMode.READ, which is the same bit), which are global only on hosts
+// that define them.
 const usage = { MAP_READ: 1, COPY_SRC: 4, COPY_DST: 8, UNIFORM: 0x40, STORAGE: 0x80 } as const;
 
 /** A compute shader with a destination (storage) at binding 0 and parameters (uniform) at binding 1. */
@@ -12,12 +12,12 @@ export interface Computation {
 
 /** Runs small computations on a device, one at a time. */
 export interface ComputeRunner {
-  /** @throws Error with the message of a validation error of the device. */
+  /** @throws Error with the message of the device's validation error. */
   run(computation: Computation): Promise<Uint32Array>;
   close(): void;
 }
 
-/** A runner on a device of its own; a shader that comes again is not compiled again. */
+/** A runner on its own device; a shader that was compiled before is not compiled again. */
 export async function createComputeRunner(adapter: GPUAdapter): Promise<ComputeRunner> {
   const device = await adapter.requestDevice();
   const pipelines = new Map<string, GPUComputePipeline>();

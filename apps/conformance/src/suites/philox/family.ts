@@ -1,6 +1,6 @@
 import type { Generator } from './generator.ts';
 
-/** Values that were drawn, and those that the file has for them. They must be equal. */
+/** The drawn values, and the values in the file. They must be equal. */
 export interface Comparison {
   readonly what: string;
   readonly got: readonly (string | number)[];
@@ -10,11 +10,11 @@ export interface Comparison {
 /** The outcome of checking a record: comparisons, or why the generator cannot draw it. */
 export type Check = readonly Comparison[] | { readonly unsupported: string };
 
-/** A kind of vector: where it stands in a file, what its records have, and how one is checked. */
+/** A kind of vector: its section in a file, the fields of its records, and how a record is checked. */
 export interface Family {
-  /** The title of the family, for a reason. */
+  /** The title of the family, used in reasons. */
   readonly title: string;
-  /** Whether a record of this section is one. */
+  /** Whether a record of this section belongs to the family. */
   matches(section: string, record: unknown): boolean;
   check(section: string, record: unknown, generator: Generator): Promise<Check>;
 }
@@ -22,7 +22,7 @@ export interface Family {
 /**
  * A family whose records are objects that have all of `fields`, in sections of that name.
  *
- * @param onHost whether there is no WGSL for it, so that only the host can draw it.
+ * @param onHost whether the family has no WGSL, so that only the host can draw it.
  */
 export function family<R>(definition: {
   readonly title: string;
@@ -35,7 +35,7 @@ export function family<R>(definition: {
   return {
     title,
     matches: (section, record) => sections.test(section) && hasFields(record, fields),
-    // The file says what a record is; what it must have to be read at all was just looked for.
+    // The file decides what a record contains; the fields that are needed to read it have just been checked.
     check: async (section, record, generator) =>
       onHost && !generator.isHost
         ? { unsupported: `${title} has no WGSL: it is for hosts` }

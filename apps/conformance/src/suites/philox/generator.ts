@@ -1,6 +1,6 @@
 import type { DropoutSchemeName, DropoutShape } from '@tilewise/philox';
 
-/** Which mask of which convention. */
+/** A mask of a convention. */
 export interface MaskRequest {
   readonly scheme: DropoutSchemeName;
   readonly shape: DropoutShape;
@@ -9,7 +9,7 @@ export interface MaskRequest {
   readonly offset: bigint;
 }
 
-/** A place in a stream: `block` counts 128-bit blocks from the start of the subsequence. */
+/** A position in a stream: `block` counts 128-bit blocks from the start of the subsequence. */
 export interface StreamRequest {
   readonly seed: bigint;
   readonly subsequence: bigint;
@@ -24,9 +24,9 @@ export interface DropoutNumbers {
   readonly scale: number;
 }
 
-/** Something that draws Philox numbers. The parts that not every generator has are optional. */
+/** A generator of Philox numbers. The functions that not every generator has are optional. */
 export interface Generator {
-  /** Whether it is the TypeScript of `@tilewise/philox`, on which everything that only hosts need runs. */
+  /** Whether this is the TypeScript of `@tilewise/philox`, which runs everything that only hosts need. */
   readonly isHost: boolean;
   block4x32(counter: readonly number[], key: readonly number[], rounds: number): Promise<number[]>;
   block2x32(counter: readonly number[], key: number, rounds: number): Promise<number[]>;

@@ -9,7 +9,7 @@ import { isSame } from './numerals.ts';
 import { type VectorRecord, vectorRecords } from './vector-files.ts';
 import { webgpuGenerator } from './webgpu-generator.ts';
 
-/** Known answers of Philox and of everything that is built on it, compared for equality. */
+/** Known answers of Philox and of everything built on it, compared for equality. */
 export const philox: Suite = {
   name: 'philox',
   summary: 'known answers and dropout masks, bit by bit; the error is the number of values that differ',

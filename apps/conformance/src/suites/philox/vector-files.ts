@@ -3,24 +3,24 @@ import { jsonFiles, readJson, requireFolder } from '../../data-folder.ts';
 import { SetupError } from '../../suite.ts';
 import { families } from './families/index.ts';
 
-/** One vector of a file, or a whole section that is a vector by itself. */
+/** One vector of a file, or a whole section that is one vector. */
 export interface VectorRecord {
   /** `file/section/index`. */
   readonly name: string;
   readonly section: string;
   readonly record: unknown;
-  /** Why it is passed over. */
+  /** Why the vector is skipped. */
   readonly skip?: string;
 }
 
-/** The fields of the files that describe them in words. */
+/** The fields that describe a file in words. */
 const descriptions = ['mapping', 'notes', 'fields', 'units'];
 
 /**
- * Every vector of the JSON files of a folder and of those in it: the elements of each list of a file, and its
- * objects. Lists of words are vectors themselves; text is not looked at. A file that is a list, and has no
- * vector that a family knows, is one of something else.
- * @throws SetupError when there is no such folder, no vector in it, or a file that holds no JSON.
+ * Every vector in the JSON files of a folder and its subfolders: the elements of each list of a file, and its
+ * objects. Lists of words are vectors themselves; text is ignored. A file that is a list without a vector of
+ * a known family is a file of something else.
+ * @throws SetupError if the folder does not exist or contains no vector, or if a file does not contain JSON.
  */
 export function vectorRecords(folder: string): VectorRecord[] {
   requireFolder('vectors', folder);
@@ -55,7 +55,7 @@ function sectionRecords(name: string, section: string, value: unknown): VectorRe
   return [{ name, section, record: withoutNull(value) }];
 }
 
-/** A field that is null is none. */
+/** A field that is null counts as absent. */
 function withoutNull(record: unknown): unknown {
   if (typeof record !== 'object' || record === null || Array.isArray(record)) return record;
   return Object.fromEntries(Object.entries(record).filter(([, value]) => value !== null));

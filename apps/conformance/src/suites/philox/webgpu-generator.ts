@@ -37,7 +37,7 @@ export function webgpuGenerator(runner: ComputeRunner): Generator {
   async function stream(request: StreamRequest): Promise<number[]> {
     const { seed, subsequence, block, rounds, count } = request;
     const offset = 4n * block;
-    // The kernel's stream positions are 64-bit counts of words, so the last blocks are out of its reach.
+    // The kernel's stream positions are 64-bit counts of words, so it cannot reach the last blocks.
     if (offset >= 1n << 64n) return streamByBlocks(request);
     const params = fillUniformWords({ seed, subsequence, offset, count });
     return [...(await run(fillKernel({ distribution: 'u32', rounds }), count, params, count))];

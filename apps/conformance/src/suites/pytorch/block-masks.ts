@@ -24,10 +24,10 @@ import { PhiloxStream } from '@tilewise/philox';
 import type { BlockMaskCase } from '@tilewise/test-data';
 import type { Outcome } from '../../cases/case.ts';
 
-/** Lengths of the documents of PyTorch's examples, where a case names none. */
+/** The lengths of the documents in PyTorch's examples, for cases that give none. */
 const usualDocuments = [100, 156, 7, 200, 49];
 
-/** Masks by their names, with the numbers in them. */
+/** Masks by name, with their numbers. */
 const masks: readonly { readonly says: RegExp; readonly make: (...numbers: number[]) => Mod<Tensor> }[] = [
   { says: /^noop$/, make: () => maskMod(() => true) },
   { says: /^causal$/, make: causalMask },
@@ -48,7 +48,7 @@ const masks: readonly { readonly says: RegExp; readonly make: (...numbers: numbe
   },
 ];
 
-/** The mask of a name; null when it is not known. */
+/** The mask with a name; null if the name is unknown. */
 function maskOf(name: string): Mod<Tensor> | null {
   for (const { says, make } of masks) {
     const found = says.exec(name);
@@ -67,12 +67,12 @@ function i32(values: readonly number[]): Tensor {
   return Tensor.from(values, [values.length], { dtype: 'i32' });
 }
 
-/** How far o may be off: sums over some hundred keys in f32, of values of order 1. */
+/** The allowed error of o: sums over some hundred keys in f32, of values of order 1. */
 const allowed = 1e-5;
 
 /**
- * Compares the blocks that a mask shows with PyTorch's, and then the result of attention with the mask and
- * its blocks with that of the mask alone.
+ * Compares the blocks that a mask leaves visible with PyTorch's, and then attention with the mask and its
+ * blocks with attention with the mask alone.
  */
 export async function runBlockMask<T extends TensorDesc>(
   engine: Engine<T>,

@@ -11,7 +11,7 @@ export interface Group {
   readonly strange?: string;
 }
 
-/** A rule of tolerance, and its numbers by result or dtype. */
+/** A tolerance rule, and its numbers by result or dtype. */
 export interface Tolerances {
   readonly rule: string;
   readonly fudge: Readonly<Record<string, number>>;
@@ -19,12 +19,12 @@ export interface Tolerances {
   readonly pairs: Readonly<Record<string, readonly [number, number]>>;
 }
 
-/** The content of a file of groups, or of one of block masks. */
+/** The content of a file of groups, or of a file of block masks. */
 export type PytorchFile =
   | { readonly kind: 'groups'; readonly groups: readonly Group[] }
   | { readonly kind: 'block masks'; readonly cases: readonly unknown[] };
 
-/** @throws SetupError when there is no such file, or it is neither of the two kinds. */
+/** @throws SetupError if the file does not exist or is of neither kind. */
 export function readPytorchFile(file: string): PytorchFile {
   if (!existsSync(file)) throw new SetupError(`--cases: there is no file ${file}.`);
   const content = Object(readJson(file));
@@ -37,8 +37,8 @@ export function readPytorchFile(file: string): PytorchFile {
 
 const results = ['out', 'grads', 'all', 'f16', 'bf16', 'f32', 'f64'];
 /**
- * Parts of a tolerance that the rules of this suite have no use for: its golden results are f64, and dropout
- * has none of its own.
+ * Parts of a tolerance that this suite's rules do not use: its golden results are f64, and dropout has no
+ * tolerance of its own.
  */
 const unused = ['golden', 'dropoutMultiplier'];
 
@@ -48,7 +48,7 @@ function parseGroup(raw: unknown, index: number): Group {
   const given = Object.entries(others).filter(([name]) => !unused.includes(name));
   const wrong = given.find(([name, value]) => !(results.includes(name) && isPair(value)));
   const factor = Object.entries(Object(fudge)).find(([, value]) => !Number.isFinite(value));
-  // An axis with one value is written without a list.
+  // An axis with a single value is written without a list.
   const axes = Object.entries(Object(grid)).map(([name, value]): [string, readonly unknown[]] => [
     name,
     Array.isArray(value) ? value : [value],

@@ -24,8 +24,8 @@ export type EagerResults = Readonly<Record<string, Float64Array>>;
 const f = Math.fround;
 
 /**
- * Precision of the eager yardstick: what products are rounded to that go in and out of a matrix product, and
- * results.
+ * The precision of the eager yardstick: the dtype to which inputs and outputs of matrix products are rounded,
+ * and the dtype of the results.
  */
 export interface EagerPrecision {
   readonly products: DType;
@@ -33,10 +33,10 @@ export interface EagerPrecision {
 }
 
 /**
- * Attention as a framework computes it without fused kernels: one matrix after the other, each product, sum
- * and exponential rounded to f32, and scores, probabilities and their gradients to `products` around each
- * matrix product. Its error against float64 is the yardstick of PyTorch's rules. o, lse and, from a softmax
- * of its own, the gradients of q, k, v, the bias and captured tensors.
+ * Attention as a framework computes it without fused kernels, one matrix after the other: each product, sum
+ * and exponential is rounded to f32, and scores, probabilities and their gradients are rounded to `products`
+ * before and after each matrix product. Its error against float64 is the yardstick of PyTorch's rules.
+ * Returns o, lse and, from a softmax of its own, the gradients of q, k, v, the bias and captured tensors.
  */
 export function eager(
   inputs: EagerInputs,
@@ -159,7 +159,7 @@ function addScaled(
   for (let d = 0; d < D; d++) y[at + d] = f(y[at + d] + f(factor * x[xt + d]));
 }
 
-/** Sums over the dimensions in which `source` is broadcast to `shape`. */
+/** Sums over the dimensions along which `source` is broadcast to `shape`. */
 function reduceTo(source: readonly number[], shape: readonly number[], values: Float64Array): Float64Array {
   const own = [...new Array<number>(4 - source.length).fill(1), ...source];
   const strides = own.map((_, d) => own.slice(d + 1).reduce((product, n) => product * n, 1));

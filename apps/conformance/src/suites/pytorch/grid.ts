@@ -3,13 +3,13 @@ import { PhiloxStream } from '@tilewise/philox';
 /** One value of each axis. */
 export type GridPoint = Readonly<Record<string, unknown>>;
 
-/** A grid that is not written out: points are made one by one. */
+/** A grid that is not stored: its points are computed one by one. */
 export interface Grid {
   readonly size: number;
   at(index: number): GridPoint;
 }
 
-/** Every combination of the values of some axes; the last axis changes first. */
+/** Every combination of the values of some axes; the last axis changes fastest. */
 export function gridOf(axes: Readonly<Record<string, readonly unknown[]>>): Grid {
   const names = Object.keys(axes);
   return {
@@ -27,7 +27,7 @@ export function gridOf(axes: Readonly<Record<string, readonly unknown[]>>): Grid
   };
 }
 
-/** The numbers 0 … size − 1 in an order that is the same every time: Fisher and Yates, by Philox. */
+/** The numbers 0 … size − 1 in a fixed random order: a Fisher–Yates shuffle by Philox. */
 export function shuffled(size: number, seed: number): number[] {
   const order = Array.from({ length: size }, (_, i) => i);
   const stream = new PhiloxStream(BigInt(seed));

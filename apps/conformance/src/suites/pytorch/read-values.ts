@@ -1,16 +1,14 @@
 import type { GridPoint } from './grid.ts';
 
-/** The values of a point, and which of them nobody has asked for. */
+/** The values of a point, and which of them have not been read. */
 export interface ReadValues {
   readonly stated: GridPoint;
-  /** The point for code that reads it, which records the names that are read. */
+  /** The point, for code that reads it; records the names that are read. */
   readonly watched: GridPoint;
   unread(): readonly string[];
 }
 
-/**
- * Watches which values are read, so that an axis that a runner does not know is not passed over in silence.
- */
+/** Records which values are read, so that an axis that a runner does not know is not ignored silently. */
 export function readValues(stated: GridPoint): ReadValues {
   const unread = new Set(Object.keys(stated));
   const watched = new Proxy(stated, {
@@ -23,7 +21,7 @@ export function readValues(stated: GridPoint): ReadValues {
 }
 
 /**
- * Axes that a group has for people: it always means the one value, and its runner does that without a look.
+ * Axes that describe a group: they always have the same value, which the runner assumes without reading it.
  */
 const implied: Readonly<Record<string, Readonly<Record<string, readonly unknown[]>>>> = {
   'torch.memeff_attnmask_vs_math_grads': { bias: ['(Sq,Skv) rand, requires grad'] },
@@ -37,11 +35,11 @@ const implied: Readonly<Record<string, Readonly<Record<string, readonly unknown[
   'flex.strided': { strideSets: ['offset / transposed / heads-seq transposed / padded dim'] },
   'flex.fully_masked_rows': { mask: ['q < S/2'] },
   'fa3.output': { Dv: ['d; 128 for 128<d<=192; 256,512 for d<=64'] },
-  // Attention with the blocks of a mask is what it is without.
+  // Attention with the blocks of a mask is the same as without.
   'fa4.mask_mods': { blockSparse: [true, false] },
 };
 
-/** Whether a value is that which the runner of a group takes for granted. */
+/** Whether a value is the one that the runner of a group assumes. */
 export function isImplied(group: string, axis: string, value: unknown): boolean {
   const text = JSON.stringify(value);
   return implied[group]?.[axis]?.some(known => JSON.stringify(known) === text) ?? false;

@@ -18,8 +18,7 @@ import type { Point } from './point.ts';
 import { type Comparison, judge, roundsAtEveryStep } from './tolerance.ts';
 
 /**
- * Runs a point forward, and backward if it has a backward pass, and judges every result by the rule of its
- * group.
+ * Runs a point forward, and backward if it has a backward pass, and judges every result by its group's rule.
  */
 export async function runPoint<T extends TensorDesc>(
   engine: Engine<T>,
@@ -79,7 +78,7 @@ function draw({ dims, dtype, inputs, layout, options, upstream }: Point, seed: n
 
 type Qkv = Readonly<Record<'q' | 'k' | 'v', Tensor>>;
 
-/** q, k and v that share memory, as a layout says. */
+/** q, k and v that share memory, in the given layout. */
 function views(
   layout: Point['layout'],
   tensor: (...shape: number[]) => Tensor,
@@ -215,7 +214,7 @@ async function run<T extends TensorDesc>(
   }
 }
 
-/** Keys or values with NaN in the positions that are not used. */
+/** Keys or values with NaN at the positions that are not used. */
 function poisoned(t: Tensor, { unusedKeys }: Point): Tensor {
   if (!unusedKeys) return t;
   const [, H, S, D] = t.shape;
@@ -228,7 +227,7 @@ function poisoned(t: Tensor, { unusedKeys }: Point): Tensor {
   return copy;
 }
 
-/** Rows that see no key are exactly 0, in o and in dq. */
+/** Checks that rows without a visible key are exactly 0, in o and in dq. */
 function* deadRows(lse: Float64Array, actual: Results): Generator<TensorError> {
   for (const name of ['o', 'dq']) {
     const values = actual[name]?.toFloat64();
@@ -241,7 +240,7 @@ function* deadRows(lse: Float64Array, actual: Results): Generator<TensorError> {
   }
 }
 
-/** The first sequence gives the same bits alone as in a batch. */
+/** Checks that the first sequence gives the same bits alone as in a batch. */
 async function firstAlone<T extends TensorDesc>(
   engine: Engine<T>,
   point: Point,

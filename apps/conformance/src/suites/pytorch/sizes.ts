@@ -1,14 +1,11 @@
-/** How large problems are: as the grids say, or cut to what a software adapter computes in a moment. */
+/** The sizes of problems: as in the grids, or reduced to what a software adapter computes in a moment. */
 export type Sizes = 'small' | 'full';
 
-/** The longest sequence, and batch and heads, of a small problem. */
+/** The longest sequence, batch and heads of a small problem. */
 const shortest = 128;
 const fewest = 2;
 
-/**
- * A sequence length: a long one becomes 128 and what it has beyond a multiple of 32, so that tails stay
- * tails.
- */
+/** A sequence length: a long one becomes 128 plus its remainder modulo 32, so that tails stay tails. */
 export function sequenceLength(n: number, sizes: Sizes): number {
   return sizes === 'full' || n <= shortest + 32 ? n : shortest + (n % 32);
 }
@@ -18,7 +15,9 @@ export function batch(n: number, sizes: Sizes): number {
   return sizes === 'full' ? n : Math.min(n, fewest);
 }
 
-/** Heads of q and of k and v: two groups at most, of as many query heads as there were but four at most. */
+/**
+ * Heads of q and of k and v: at most two groups, with as many query heads each as before but at most four.
+ */
 export function heads(Hq: number, Hk: number, sizes: Sizes): readonly [Hq: number, Hk: number] {
   if (sizes === 'full') return [Hq, Hk];
   const groups = Math.min(Hk, fewest);

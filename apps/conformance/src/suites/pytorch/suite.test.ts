@@ -40,7 +40,7 @@ const rows = {
 test('points of a grid are drawn, and it is said how many are not', async () => {
   const { code, results } = await run(fileOf(rows), '--points', '3');
   expect(code).toBe(0);
-  // Float64 is no storage dtype: such points are none.
+  // Float64 is not a storage dtype, so such points are not supported.
   expect(results.map(({ status }) => status)).toEqual(['pass', 'pass', 'pass', 'skipped']);
   expect(results[0].reason).toContain('torch.fully_masked_rows at {');
   expect(results[3].reason).toMatch(/^\d of 6 points are not drawn \(--points 3\)$/);

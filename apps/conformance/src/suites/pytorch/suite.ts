@@ -14,17 +14,19 @@ import { isImplied, type ReadValues, readValues } from './read-values.ts';
 import { runPoint } from './run-point.ts';
 import type { Sizes } from './sizes.ts';
 
-/** Points are drawn from a grid, and their data, by this seed. */
+/** The seed for drawing points from a grid, and for their data. */
 const seed = 2026;
 
 interface Limits {
   readonly sizes: Sizes;
   readonly points: number;
-  /** The options of the command line, `workOptions` among them. */
+  /** The options of the command line, including `workOptions`. */
   readonly options: Readonly<Record<string, string>>;
 }
 
-/** The grids of PyTorch's, FlexAttention's and FlashAttention's tests, by the rules of their tolerances. */
+/**
+ * The grids of PyTorch's, FlexAttention's and FlashAttention's tests, judged by these tests' own tolerances.
+ */
 export const pytorch: Suite = {
   name: 'pytorch',
   summary: `points of PyTorch's test grids (seed ${seed}), each result by the rule of its group; 1 = all that it allows`,
@@ -85,7 +87,7 @@ const failing = (name: string, reason: string): ConformanceCase => ({
   run: async () => ({ status: 'fail', error: null, reason }),
 });
 
-/** The points drawn from the grid of a group, and a line for those that are not. */
+/** The points drawn from a group's grid, and one line for the points that are not drawn. */
 function casesOf(group: Group, engine: OpenEngine, limits: Limits): ConformanceCase[] {
   const runner: GroupRunner | undefined = groupRunners[group.id];
   if (!runner) return [failing(group.id, 'no group of this name is known to the runner')];

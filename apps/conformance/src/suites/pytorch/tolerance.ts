@@ -3,25 +3,25 @@ import type { TensorError } from '../attention/worst-error.ts';
 import type { Tolerances } from './case-file.ts';
 
 /**
- * Rules whose yardstick is eager attention in f32 with results rounded; that of the others computes in the
- * dtype throughout.
+ * Rules whose yardstick is eager attention in f32 with rounded results; the yardstick of the other rules
+ * computes in the dtype throughout.
  */
 const inF32: RegExp = /^(checkOutAndGrad|assert|torch defaults)/;
 
-/** Whether a rule measures by attention that rounds to the dtype of the inputs at every step. */
+/** Whether the yardstick of a rule is attention that rounds to the inputs' dtype at every step. */
 export function roundsAtEveryStep({ rule }: Tolerances): boolean {
   return !inF32.test(rule);
 }
 
-/** A result, what it should be, and what an unfused implementation in the same dtype makes of it. */
+/** A result, its exact value, and the result of an unfused implementation in the same dtype. */
 export interface Comparison {
   readonly result: string;
   readonly actual: Float64Array;
   readonly golden: Float64Array;
   readonly eager: Float64Array;
   /**
-   * The gradients that an exact backward pass makes of an o that was stored in its dtype, as every fused pass
-   * reads it.
+   * The gradients that an exact backward pass computes from an o that was stored in its dtype, as every fused
+   * pass reads it.
    */
   readonly fromStoredO?: Float64Array;
 }
@@ -32,7 +32,7 @@ const outputs: readonly string[] = ['o', 'lse'];
 const fudgeNames: Readonly<Record<string, string>> = { o: 'out', lse: 'out' };
 
 /**
- * torch.testing's defaults, [absolute, relative]; attention's own tests raise the absolute ones of half
+ * The defaults of torch.testing, [absolute, relative]; attention's own tests raise the absolute ones for half
  * precision.
  */
 const torchDefaults: Readonly<Partial<Record<DType, readonly [number, number]>>> = {
@@ -42,8 +42,8 @@ const torchDefaults: Readonly<Partial<Record<DType, readonly [number, number]>>>
 };
 
 /**
- * How much more than the unavoidable error is allowed, where that is more than a rule has: gradients cancel,
- * so that what the rounding of a stored o does to them can exceed any factor of an eager result's error,
+ * The factor on the unavoidable error that is allowed if it exceeds a rule's tolerance: gradients cancel, so
+ * that the rounding of a stored o can change them by more than any factor of the error of an eager result,
  * which never stores o.
  */
 const margin = 1.1;
@@ -53,8 +53,8 @@ function unavoidable(c: Comparison, size: (a: Float64Array, b: Float64Array) => 
 }
 
 /**
- * The share of the tolerance that each rule allows: 1 is all of it. The texts of the rules are in the file of
- * cases (`toleranceRules`).
+ * The error of a result as a share of the tolerance of each rule: 1 is all of it. The texts of the rules are
+ * in the file of cases (`toleranceRules`).
  */
 const rules: readonly { readonly name: RegExp; readonly share: Rule }[] = [
   {
@@ -69,7 +69,7 @@ const rules: readonly { readonly name: RegExp; readonly share: Rule }[] = [
   },
   {
     name: /^flexCheck$/,
-    // Sums of some tens of products of order 1 are uncertain by 1e-6 in f32, also where they should cancel.
+    // Sums of some tens of products of order 1 are uncertain by 1e-6 in f32, even if they should cancel.
     share: (c, _, dtype) =>
       mean(c.actual, c.golden) /
       Math.max(1e-6, (dtype === 'f32' ? 10 : 1.1) * mean(c.eager, c.golden), margin * unavoidable(c, mean)),
@@ -95,8 +95,8 @@ const rules: readonly { readonly name: RegExp; readonly share: Rule }[] = [
     },
   },
   {
-    // Without its absolute part, two roundings of 0.3 + x, which is no more than another error of the eager
-    // result.
+    // This omits the rule's absolute part, two roundings of 0.3 + x, which is no more than another error of
+    // the eager result.
     name: /^flashAttn3_4_and_torch_varlen$/,
     share: c =>
       most(c.actual, c.golden) / Math.max(1e-5, 2 * most(c.eager, c.golden), margin * unavoidable(c, most)),
@@ -106,7 +106,7 @@ const rules: readonly { readonly name: RegExp; readonly share: Rule }[] = [
     share: (c, { pairs }, dtype) => {
       const ofResult = outputs.includes(c.result) ? pairs.out : pairs.grads;
       const [absolute, relative] = ofResult ?? pairs.all ?? pairs[dtype] ?? torchDefaults[dtype] ?? [0, 0];
-      // They compare with an eager result, which is itself off.
+      // These rules compare with an eager result, which has its own error.
       const eager = most(c.eager, c.golden);
       let worst = 0;
       for (let i = 0; i < c.golden.length; i++) {
@@ -119,9 +119,8 @@ const rules: readonly { readonly name: RegExp; readonly share: Rule }[] = [
 ];
 
 /**
- * How wrong a result is by the rule of its group. Infinities must be met exactly, and NaN is infinitely
- * wrong.
- * @throws Error for a rule that is not known.
+ * The error of a result by its group's rule. Infinities must match exactly, and NaN is an infinite error.
+ * @throws Error for an unknown rule.
  */
 export function judge(c: Comparison, tol: Tolerances, dtype: DType, leniency: number): TensorError {
   const rule = rules.find(({ name }) => name.test(tol.rule));

@@ -7,9 +7,9 @@ import { seedOf } from './draw.ts';
 import { type Layouts, layoutsOf } from './layouts.ts';
 import { drawLengths, type Lengths } from './lengths.ts';
 
-/** One call of attention: all that a case says or leaves to chance is decided. */
+/** One call of attention, in which everything that a case states or leaves to chance has been decided. */
 export interface Concrete {
-  /** The difference from the other calls of its case; empty when there is one call. */
+  /** How the call differs from the other calls of its case; empty if there is only one call. */
   readonly label: string;
   readonly dims: Dims;
   readonly dtype: DType;
@@ -26,12 +26,12 @@ export interface Concrete {
   readonly tol: Readonly<Record<string, Tolerance>>;
 }
 
-/** Neighbours around the diagonal key, without it. */
+/** Neighbours around the diagonal key, without that key. */
 export type Band = Window;
 
 /**
  * The calls that a case stands for: one, or one for each dtype or chunk that it names.
- * @throws Error saying what of the case does not fit together.
+ * @throws Error saying which parts of the case do not fit together.
  */
 export function concreteCalls(c: CudnnCase): Concrete[] {
   const seed = c.dataSeed ?? seedOf(c.id);
@@ -80,7 +80,7 @@ function concrete(
   };
 }
 
-/** The band of cuDNN's bounds, or of the window of its kernels for heads of 256. */
+/** The band from cuDNN's bounds, or from the window of its kernels for heads of 256. */
 function bandOf(flags: Flags, chunk: number): Band | null {
   if (flags.window) {
     const [left, right] = flags.window;

@@ -1,6 +1,6 @@
 import { PhiloxStream } from '@tilewise/philox';
 
-/** FNV-1a, 32 bits: a seed for what a case leaves to chance without saying from which seed. */
+/** FNV-1a, 32 bits: a seed for values that a case leaves to chance without naming a seed. */
 export function seedOf(text: string): bigint {
   let hash = 0x811c9dc5;
   for (const byte of new TextEncoder().encode(text)) hash = Math.imul(hash ^ byte, 0x01000193) >>> 0;
@@ -12,7 +12,7 @@ export function drawInteger(stream: PhiloxStream, lo: number, hi: number): numbe
   return lo + Math.floor((stream.nextU32() / 2 ** 32) * (hi - lo + 1));
 }
 
-/** Streams of one seed that do not overlap, by what they are for. */
+/** Non-overlapping streams of one seed, by purpose. */
 export function streamFor(seed: bigint, purpose: number): PhiloxStream {
   return new PhiloxStream(seed, { subsequence: BigInt(purpose) });
 }

@@ -1,7 +1,8 @@
 import type { Concrete } from './concrete.ts';
 
 /**
- * Billions of operations of the matrix products, from the shapes alone: masks and lengths make it no less.
+ * Billions of operations in the matrix products, from the shapes alone: masks and lengths do not reduce the
+ * number.
  */
 export function gflop({ dims, backward }: Pick<Concrete, 'dims' | 'backward'>): number {
   const { B, Hq, Sq, Skv, Dqk, Dv } = dims;

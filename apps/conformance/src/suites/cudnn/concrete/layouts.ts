@@ -3,13 +3,16 @@ import type { CudnnCase, FourStrides, StrideName } from '../format/case-format.t
 import type { Dims } from './dims.ts';
 
 /**
- * Where the elements of q, k, v or o lie. Of a packed one, tokens are `strides[2]` apart and the batch stride
- * means nothing.
+ * The memory layout of q, k, v or o. If the tensor is packed, tokens are `strides[2]` apart and the batch
+ * stride has no meaning.
  */
 export interface TensorLayout {
   readonly packed: boolean;
   readonly strides: FourStrides;
-  /** Elements in front of the first one, which belong to the tensors that it is interleaved with. */
+  /**
+   * The number of elements before the first one; they belong to the tensors that this one is interleaved
+   * with.
+   */
   readonly front: number;
 }
 
@@ -18,7 +21,7 @@ export interface Layouts {
   readonly k: TensorLayout;
   readonly v: TensorLayout;
   readonly o: TensorLayout;
-  /** Page size of k and v, null when they are not paged. */
+  /** The page size of k and v; null if they are not paged. */
   readonly pageSize: number | null;
   readonly packedTable: boolean;
 }
@@ -27,7 +30,7 @@ const tensorNames: readonly StrideName[] = ['q', 'k', 'v', 'o'];
 
 /**
  * The layouts of a case: its own strides, or those of the layout that it names.
- * @throws Error when it names a layout that is not known, or its strides put two elements into one place.
+ * @throws Error if the named layout is unknown, or if the strides give two elements the same offset.
  */
 export function layoutsOf(c: CudnnCase, dims: Dims): Layouts {
   const { flags } = c;
@@ -61,7 +64,7 @@ function packedTensors({ layout, strides, flags }: CudnnCase): string {
   return packed;
 }
 
-/** Strides of a tensor of (B, H, S, D) without gaps but those of its neighbours in an interleaved layout. */
+/** The strides of a (B, H, S, D) tensor whose only gaps are its neighbours in an interleaved layout. */
 function arrange(
   order: string,
   name: StrideName,
@@ -74,7 +77,8 @@ function arrange(
   [...order].reverse().forEach((letter, place) => {
     const neighbours = interleaved[letter];
     if (neighbours) {
-      // What lies inside of here is a piece of each neighbour, of its own extents, one behind the other.
+      // The inner dimensions form one piece per neighbour, with that neighbour's extents, one after the
+      // other.
       const pieces = [...order].slice(order.length - place);
       const sizes = neighbours.map(neighbour => {
         const own = extentsOf(neighbour, dims);
@@ -99,7 +103,7 @@ function extentsOf(name: StrideName, dims: Dims): Readonly<Record<string, number
 }
 
 /**
- * Checks that no two elements have one place: what is written for one would be read as the other.
+ * Checks that no two elements have the same offset, because a write to one would change the other.
  * @throws Error naming the tensor.
  */
 function requirePlaces(name: StrideName, strides: FourStrides, dims: Dims): void {

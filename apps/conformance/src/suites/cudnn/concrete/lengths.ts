@@ -3,16 +3,16 @@ import type { Dims } from './dims.ts';
 import { drawInteger, streamFor } from './draw.ts';
 import { isPacked } from './layouts.ts';
 
-/** How many positions of each sequence there are; null = all of them, in every sequence. */
+/** The number of positions in each sequence; null if every sequence has all positions. */
 export interface Lengths {
   readonly q: readonly number[] | null;
   readonly kv: readonly number[] | null;
 }
 
 /**
- * The lengths of a case: as it lists them, or drawn where it asks for a padding mask or packed sequences
- * without saying how long they are.
- * @throws Error when it lists lengths that do not fit its batch.
+ * The lengths of a case: as listed, or drawn if the case asks for a padding mask or packed sequences without
+ * giving lengths.
+ * @throws Error if the listed lengths do not fit the batch.
  */
 export function drawLengths(c: CudnnCase, dims: Dims, seed: bigint, chunk: number): Lengths {
   const { flags } = c;
@@ -48,7 +48,7 @@ function listedLengths({ flags }: CudnnCase, side: 'q' | 'kv', B: number): reado
     ? cumulative.slice(1).map((end, b) => end - cumulative[b])
     : flags[`seq_len_${side}`];
   if (!Array.isArray(listed)) return null;
-  // A graph for any batch keeps the list of the one that it was built for.
+  // A graph for any batch keeps the list of lengths of the batch that it was built for.
   if (listed.length < B || (listed.length > B && !flags.dynamic_shape)) {
     throw new Error(`${name} has ${listed.length} lengths for a batch of ${B}`);
   }

@@ -1,6 +1,6 @@
 import type { StrideName } from './case-format.ts';
 
-/** How q, k, v and o lie in memory, each as an order of dimensions; and which of them are packed. */
+/** The memory order of the dimensions of q, k, v and o, and which of them are packed. */
 export interface NamedLayout {
   readonly orders: Readonly<Record<StrideName, string>>;
   readonly packed: string;
@@ -8,18 +8,18 @@ export interface NamedLayout {
 
 const tensorNames: readonly StrideName[] = ['q', 'k', 'v', 'o'];
 
-/** Names that say less than they mean, or the same in other words. */
+/** Incomplete or alternative names of layouts. */
 const synonyms: Readonly<Record<string, string>> = {
   'bs3hd(t3hd)': 'bs3hd',
   'ragged thd q/o': 'q,o thd; k,v bshd',
 };
 
 /**
- * Reads the name of a layout: dimensions from the outermost in memory, `t` standing for sequences packed
- * behind each other. A `3` in it says where q, k and v alternate, a `2` where k and v do. One order is for
- * all tensors (`sbh3d`), two are for q and for k and v (`bshd_bs2hd`), three for each (`thd_bshd_bshd`); or
- * each says whose it is (`q,o thd; k,v bshd`). o lies as q does, by itself.
- * @throws Error when it is something else.
+ * Parses the name of a layout: the dimensions from the outermost in memory, with `t` for packed sequences. A
+ * `3` marks where q, k and v alternate, a `2` where k and v do. One order applies to all tensors (`sbh3d`),
+ * two to q and to k and v (`bshd_bs2hd`), three to each (`thd_bshd_bshd`); or each order names its tensors
+ * (`q,o thd; k,v bshd`). o has the layout of q, without neighbours.
+ * @throws Error if the name is not a layout.
  */
 export function namedLayout(name: string): NamedLayout {
   const text = name.trim().toLowerCase();
@@ -44,14 +44,14 @@ function ordersOf(text: string): Record<StrideName, string> | null {
   return more.length > 0 ? null : complete({ q, k, v });
 }
 
-/** Null when a tensor has no order, or one that is none. */
+/** Completes the orders; null if a tensor has no order or an invalid one. */
 function complete(orders: Partial<Record<StrideName, string>>): Record<StrideName, string> | null {
   const { q = '', k = '', v = '', o = q.replace(/[23]/, '') } = orders;
   const all = { q, k, v, o };
   return tensorNames.every(name => isOrder(all[name], name)) ? all : null;
 }
 
-/** Whether these are the dimensions in some order, with a place to alternate outside one of them at most. */
+/** Whether an order names each dimension once, with at most one mark for alternating tensors. */
 function isOrder(order: string, name: StrideName): boolean {
   const dimensions = [...order.replace(/[23](?=.)/, '')].sort().join('');
   if (dimensions !== 'bdhs' && dimensions !== 'dht') return false;

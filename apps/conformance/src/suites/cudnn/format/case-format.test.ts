@@ -123,7 +123,7 @@ describe('a layout by its name', () => {
   });
 
   test('says where q, k and v alternate', () => {
-    // A token of a sequence has 4·3 of q, 2·3 of k and 2·6 of v; a head 3 + 3 + 6.
+    // A token of a sequence has 4·3 elements of q, 2·3 of k and 2·6 of v; a head has 3 + 3 + 6.
     expect(layouts('bs3hd').v).toEqual({ packed: false, strides: [210, 6, 30, 1], front: 18 });
     expect(layouts('bsh3d').k).toEqual({ packed: false, strides: [168, 12, 24, 1], front: 3 });
     expect(layouts('bsh3d').o).toEqual({ packed: false, strides: [120, 6, 24, 1], front: 0 });

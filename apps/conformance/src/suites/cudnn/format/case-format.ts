@@ -8,31 +8,33 @@ export type FourStrides = readonly [number, number, number, number];
 /** [absolute, relative]: |a − e| ≤ absolute + relative·|e|. */
 export type Tolerance = readonly [absolute: number, relative: number];
 
-/** Arithmetic of a case: storage dtypes with f32 between, or one of the two contracts for 8-bit floats. */
+/**
+ * The arithmetic of a case: storage dtypes with f32 in between, or one of the two contracts for 8-bit floats.
+ */
 export type Precision = 'float' | 'fp8' | 'mxfp8';
 
-/** A case as its file states it, with every key known and of the type that it should have. */
+/** A case as its file states it, with every key known and every value of the expected type. */
 export interface CudnnCase {
   readonly id: string;
   readonly backward: boolean;
   readonly precision: Precision;
-  /** Absent in cases about one rule, which do not say on what. */
+  /** Absent in cases about one rule, which do not name a shape. */
   readonly dims: Readonly<Partial<Record<DimName, number>>>;
-  /** The dtypes of q, k and v; more than one when the case has a call for each. */
+  /** The dtypes of q, k and v; more than one if the case stands for a call with each. */
   readonly dtypes: readonly DType[];
-  /** The dtypes of the results; null: that of q. */
+  /** The dtypes of the results; null for the dtype of q. */
   readonly outDTypes: readonly (DType | null)[];
   readonly layout: string;
   readonly strides: Readonly<Record<StrideName, FourStrides>> | null;
-  /** null where the case says nothing, which is 1 to cuDNN. */
+  /** null if the case gives none, which cuDNN treats as 1. */
   readonly scale: number | null;
   readonly flags: Flags;
-  /** null where the case has none: then it is made from the id. */
+  /** null if the case gives none; the seed is then derived from the id. */
   readonly dataSeed: bigint | null;
-  /** In words; null = sparse integers. */
+  /** A description in words; null for sparse integers. */
   readonly data: string | null;
   readonly tol: Readonly<Record<string, Tolerance>>;
-  /** Why cuDNN does not run it: `CODE: message`; null when it does. */
+  /** Why cuDNN refuses the case, as `CODE: message`; null if cuDNN runs it. */
   readonly vendorRule: string | null;
 }
 
@@ -41,7 +43,7 @@ export type StrideName = 'q' | 'k' | 'v' | 'o';
 
 const dimNames: readonly DimName[] = ['b', 'h_q', 'h_k', 'h_v', 's_q', 's_kv', 'd_qk', 'd_v'];
 
-/** The names of these files, of cuDNN and of PyTorch, in small letters. */
+/** The dtype names of these files, of cuDNN and of PyTorch, in lower case. */
 const dtypeNames: Readonly<Record<string, DType>> = {
   ...{ fp16: 'f16', half: 'f16', float16: 'f16', 'torch.float16': 'f16' },
   ...{ bf16: 'bf16', bfloat16: 'bf16', 'torch.bfloat16': 'bf16' },
@@ -58,8 +60,8 @@ const knownKeys: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Reads one case. Nothing is passed over but null, which says nothing: what is not known is an error.
- * @throws Error saying what of the case is not understood.
+ * Parses one case. Only null values are ignored; an unknown key or value is an error.
+ * @throws Error saying which part of the case is not understood.
  */
 export function parseCase(given: Readonly<Record<string, unknown>>): CudnnCase {
   const raw = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== null));
@@ -98,7 +100,7 @@ function parseDims(raw: Readonly<Record<string, unknown>>, flags: Flags): CudnnC
   return dims;
 }
 
-/** `fp16`, or `fp16/bf16` for a case that is one for each. */
+/** Parses `fp16`, or `fp16/bf16` for a case that stands for one with each. */
 function parseDTypes(field: string, value: unknown): DType[] {
   return String(value)
     .split('/')
@@ -125,7 +127,7 @@ function parseStrides(value: unknown): CudnnCase['strides'] {
   return { q: four('q'), k: four('k'), v: four('v'), o: four('o') };
 }
 
-/** A number, or `1/sqrt(n)`, n being one or d, the channels of q. */
+/** Parses a number, or `1/sqrt(n)`, in which n is a number or d, the number of channels of q. */
 function parseScale(value: unknown, { d_qk }: Readonly<Record<string, unknown>>): number {
   const number = numeral(value);
   if (typeof number === 'number' && Number.isFinite(number)) return number;

@@ -1,14 +1,14 @@
 import { numeral, word64 } from './numerals.ts';
 
-/** How many bytes, bounds, lengths: a flag's value as a case may state it. */
+/** Byte counts, bounds or lengths, as the value of a flag. */
 type Numbers = readonly number[];
 
-/** The options of a case besides shapes, dtypes and layouts, by cuDNN's names. */
+/** The options of a case other than shapes, dtypes and layouts, by cuDNN's names. */
 export interface Flags {
   readonly padding?: boolean;
   readonly seq_len_q?: Numbers | 'ones';
   readonly seq_len_kv?: Numbers | 'per-batch';
-  /** In words: how lengths are drawn. */
+  /** A description of how lengths are drawn. */
   readonly seq_len?: string;
   readonly cu_seq_len?: boolean;
   readonly cu_seq_len_q?: Numbers;
@@ -72,7 +72,8 @@ export interface Flags {
 }
 
 /**
- * A list of so many document numbers, from the first on and below the second: `sorted randint(0,16,(16,))`.
+ * Parses a list of document numbers, from the first bound up to, but not including, the second: `sorted
+ * randint(0,16,(16,))`.
  */
 export const documentIds: RegExp = /^sorted randint\((\d+), ?(\d+), ?\((\d+),\)\)$/;
 
@@ -95,9 +96,9 @@ const isAnyOf =
     checks.some(check => check(value));
 
 /**
- * Every flag that the runner knows, and which values of it. Those that change no result are numerics of one
- * vendor's kernels (`unfuse_fma`, `rescale_threshold`, `softmax_precision`), a choice among them
- * (`implementation`), or what a graph was built for before it ran with these shapes (`built_for`,
+ * Every flag that the runner knows, with its valid values. The flags that change no result are numerical
+ * settings of one vendor's kernels (`unfuse_fma`, `rescale_threshold`, `softmax_precision`), a choice among
+ * them (`implementation`), or the shapes that a graph was built for before it ran with these (`built_for`,
  * `dynamic_shape`); each engine here has one way to compute.
  */
 const checks: { readonly [F in keyof Required<Flags>]: Check } = {
@@ -170,8 +171,8 @@ const checks: { readonly [F in keyof Required<Flags>]: Check } = {
 };
 
 /**
- * Reads flags. Every one is known and has a value that is understood, so that none is left out in silence;
- * null says nothing, and a number may be a text of its digits.
+ * Parses flags. An unknown flag or value is an error, so that none is ignored silently; null counts as
+ * absent, and a number may be written as a string of digits.
  * @throws Error naming the flag.
  */
 export function parseFlags(raw: unknown): Flags {

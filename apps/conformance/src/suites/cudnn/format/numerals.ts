@@ -1,5 +1,5 @@
 /**
- * An integer as files have them: a number, or its digits in a text.
+ * Parses an integer: a number, or a string of digits.
  * @throws Error naming the field.
  */
 export function integer(name: string, value: unknown): number {
@@ -9,7 +9,7 @@ export function integer(name: string, value: unknown): number {
   return Number(number);
 }
 
-/** A text of digits as its number, anything else as it is. */
+/** Converts a string of digits to its number, and returns any other value unchanged. */
 export function numeral(value: unknown): unknown {
   return typeof value === 'string' && /^\s*[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?\s*$/i.test(value)
     ? Number(value)
@@ -17,7 +17,8 @@ export function numeral(value: unknown): unknown {
 }
 
 /**
- * A 64-bit seed or offset, its sign being its highest bit; undefined for what is no integer of so many bits.
+ * Parses a 64-bit seed or offset, whose sign is its highest bit; undefined for a value that is not a 64-bit
+ * integer.
  */
 export function word64(value: unknown): bigint | undefined {
   const isWord = typeof value === 'string' ? /^[+-]?\d+$/.test(value) : Number.isInteger(value);

@@ -1,7 +1,8 @@
 import type { RawCase } from './case-file.ts';
 
 /**
- * A small case as files have them, with gaps in its layouts and wild strides where an extent is 1; for tests.
+ * A small case in the format of the files, with gaps in its layouts and arbitrary strides for extents of 1;
+ * for tests.
  */
 export function tinyCase(changes: RawCase = {}): RawCase {
   return {

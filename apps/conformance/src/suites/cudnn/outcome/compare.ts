@@ -11,10 +11,10 @@ import type { Expected } from './expected.ts';
 const shapedLike: Readonly<Record<string, 'q' | 'k' | 'v' | 'o'>> = { o: 'o', dq: 'q', dk: 'k', dv: 'v' };
 
 /**
- * Compares a result, wherever its rows lie, with what is expected: |a − e| ≤ absolute + relative·|e|, an
- * infinity only where one is expected, and exactly 0 where nothing contributes: in rows that see no key, and
- * for keys that nobody sees. The rows of a packed result that belong to no sequence are not looked at. A
- * result that is stored by a scale is compared without it.
+ * Compares a result, in any layout, with the expected values: |a − e| ≤ absolute + relative·|e|, an infinity
+ * only where one is expected, and exactly 0 where nothing contributes: in rows that see no key, and for keys
+ * that no query sees. Rows of a packed result that belong to no sequence are ignored. A result that is stored
+ * with a scale is compared after dividing by the scale.
  */
 export function compareResult(
   c: Concrete,
@@ -41,9 +41,7 @@ export function compareResult(
   );
 }
 
-/**
- * Neighbouring elements of a result: where they are among its elements, and where among the expected values.
- */
+/** Adjacent elements of a result: their index in the result, and their index in the expected values. */
 interface Row {
   readonly at: number;
   readonly index: number;
@@ -87,7 +85,7 @@ function worst(
   return error;
 }
 
-/** The rows that exist of a result laid out like an operand: (B, H, S, D), or (T, H, D) when packed. */
+/** The existing rows of a result that is laid out like an operand: (B, H, S, D), or (T, H, D) if packed. */
 function* operandRows(c: Concrete, like: 'q' | 'k' | 'v' | 'o'): Generator<Row> {
   const { B } = c.dims;
   const [H, S, D] = extent(like, c.dims);

@@ -10,15 +10,15 @@ export interface Expected {
   readonly forward: Readonly<Record<string, Float64Array>>;
   readonly backward: Readonly<Record<string, Float64Array>>;
   /**
-   * All scalars of a call by the FP8 contract, those of its results too; what is expected is before those
-   * scales.
+   * All scalars of a call under the FP8 contract, including those of its results. The expected values do not
+   * include these scales.
    */
   readonly fp8: Fp8Numbers | null;
-  /** Whether nobody sees key j of sequence b by lengths and band: then its gradients are exactly 0. */
+  /** Whether lengths and band let no query see key j of sequence b; its gradients are then exactly 0. */
   isUnseen(b: number, j: number): boolean;
 }
 
-/** Attention and its gradients by their definition. */
+/** Attention and its gradients by definition. */
 export function expectedResults(call: Call): Expected {
   const { concrete, exact } = call;
   const { q, k, v } = exact;
@@ -53,8 +53,8 @@ interface Gradients {
 }
 
 /**
- * The gradients from o as it is stored: an input of backward like the others. By the FP8 contract, dS is
- * rounded with a scale for its own largest value, so that is measured first.
+ * The gradients, computed from the stored o, which is an input of the backward pass like the others. The FP8
+ * contract rounds dS with a scale for its own largest value, so that value is measured first.
  */
 function gradients(
   call: Call,
@@ -95,8 +95,9 @@ function outputScales({ concrete }: Call, forward: Readonly<Record<string, Float
 }
 
 /**
- * The mask that a drawn dropout means for the layout of the case, as a given one: what is drawn for a packed
- * sequence depends on its length, so that the same sequence lying dense gets another mask.
+ * The mask that a drawn dropout stands for in the layout of the case, as a given mask. For a packed sequence
+ * the mask depends on the sequence's length, so the same sequence in a dense layout would get a different
+ * mask.
  */
 function drawnMask({ concrete, laidOut }: Call): Pick<SdpaOptions<Tensor>, 'dropout'> {
   const { q, k, v, options } = laidOut;

@@ -5,10 +5,7 @@ import type { Runner } from '../runners/runner.ts';
 import { type Call, type Inputs, makeCall } from '../tensors/call.ts';
 import type { Rule } from './rules.ts';
 
-/**
- * Runs a call that is ill-formed: it passes when the engine refuses it with a typed error for a wrong
- * argument.
- */
+/** Runs an ill-formed call: it passes if the engine refuses it with a typed error for a wrong argument. */
 export async function runRefusal(
   runner: Runner,
   concrete: Concrete,

@@ -2,8 +2,8 @@ import { Tensor } from '@tilewise/core';
 import type { Inputs } from '../tensors/call.ts';
 
 /**
- * The inputs of a call that breaks a rule, where the case does not itself say how. Options may be of any
- * type.
+ * The inputs of a call that breaks a rule, for cases that do not break the rule themselves. Options may be of
+ * any type.
  */
 export type BrokenInputs = Omit<Inputs, 'options'> & { readonly options: Readonly<Record<string, unknown>> };
 
@@ -11,14 +11,14 @@ export type BrokenInputs = Omit<Inputs, 'options'> & { readonly options: Readonl
 export interface Rule {
   readonly says: RegExp;
   /**
-   * `vendor-only`: about a chip, a version, a kernel or the form of one API. Attention has a meaning for it,
-   * so it is computed. `ill-formed`: the mathematics or the data contradict themselves, so it must be
-   * refused, with a typed error.
+   * `vendor-only`: the rule is about a chip, a version, a kernel or the form of one API. Attention is well
+   * defined for the call, so it is computed. `ill-formed`: the mathematics or the data contradict themselves,
+   * so the engine must refuse the call with a typed error.
    */
   readonly kind: 'vendor-only' | 'ill-formed';
-  /** Why it is of that kind, continuing "cuDNN refuses it, but" or "cuDNN refuses it because". */
+  /** Why the rule is of that kind, continuing "cuDNN refuses it, but" or "cuDNN refuses it because". */
   readonly reason: string;
-  /** Breaks the rule in a call that keeps it. Without it, the case itself breaks the rule. */
+  /** Changes a valid call so that it breaks the rule. If absent, the case itself breaks the rule. */
   readonly breaks?: (inputs: Inputs, message: string) => BrokenInputs;
 }
 
@@ -30,12 +30,12 @@ const illFormed = (says: RegExp, reason: string, breaks?: Rule['breaks']): Rule 
   ...(breaks && { breaks }),
 });
 
-/** A change of the options alone. */
+/** A change to the options alone. */
 const withOptions =
   (change: (inputs: Inputs, message: string) => Readonly<Record<string, unknown>>): Rule['breaks'] =>
   (inputs, message) => ({ ...inputs, options: { ...inputs.options, ...change(inputs, message) } });
 
-/** A change of the block scales that a message names. */
+/** A change to the block scales that a message names. */
 const withScales = (change: (scales: Tensor) => Tensor): Rule['breaks'] =>
   withOptions(({ options }, message) => {
     const [, port = ''] = /Descale_(\w+)/.exec(message) ?? [];
@@ -47,7 +47,7 @@ const withScales = (change: (scales: Tensor) => Tensor): Rule['breaks'] =>
 const lengthsOf = ({ q }: Inputs, length: number): number[] => new Array<number>(q.shape[0]).fill(length);
 
 /**
- * Every refusal of cuDNN, the first row that matches; messages are those of
+ * Every refusal of cuDNN; the first row that matches counts. The messages come from
  * `conformance/cudnn/validation-rules.json`.
  */
 export const rules: readonly Rule[] = [
@@ -177,7 +177,7 @@ export const rules: readonly Rule[] = [
     withScales(scales => scales.slice(2, 0, scales.shape[2] - 1).contiguous()),
   ),
 
-  // What one chip, version, kernel or API wants.
+  // Requirements of one chip, version, kernel or API.
   vendorOnly(/only if padding mask is enabled/, 'here lengths are the padding mask'),
   vendorOnly(
     /^Ragged offsets are only supported with padding mask|is_ragged==True is only allowed/,
@@ -239,8 +239,8 @@ export const rules: readonly Rule[] = [
 ];
 
 /**
- * The row for what a case says of cuDNN: `CODE: message`.
- * @throws Error when the table has none: then nobody has decided.
+ * The row for the refusal that a case quotes: `CODE: message`.
+ * @throws Error if the table has no row for it, because then nobody has decided its kind.
  */
 export function ruleOf(vendorRule: string): Rule {
   const message = vendorRule.replace(/^\w+: /, '');

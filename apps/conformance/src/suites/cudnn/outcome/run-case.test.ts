@@ -10,7 +10,7 @@ import { runCase } from './run-case.ts';
 const sound = hostRunner(cpuEngine());
 const run = (changes = {}, runner: Runner = sound) => runCase(runner, parseCase(tinyCase(changes)));
 
-/** A runner whose results are changed on their way back. */
+/** A runner that changes its results before it returns them. */
 function tampered(change: (tensors: Record<string, Tensor>, damage: string[]) => void): Runner {
   const changed = (results: PassResults): PassResults => {
     const tensors = { ...results.tensors };

@@ -11,7 +11,7 @@ import { runRefusal } from './refusal.ts';
 import { ruleOf } from './rules.ts';
 import { toleranceOf } from './tolerance.ts';
 
-/** Runs a case: each of its calls, or, where it is ill-formed, its refusal. */
+/** Runs a case: each of its calls, or the refusal of an ill-formed case. */
 export async function runCase(runner: Runner, c: CudnnCase): Promise<Outcome> {
   const rule = c.vendorRule === null ? null : ruleOf(c.vendorRule);
   const calls = concreteCalls(c);
@@ -36,8 +36,8 @@ async function runCall(runner: Runner, concrete: Concrete): Promise<Outcome> {
 }
 
 /**
- * The reasons why the library has no form of a call, in its own words: the engine cannot run it, or it has
- * block scales of packed, ragged or paged tensors, of which cuDNN's documents and tests say nothing either.
+ * Why the library cannot express or run a call: the engine cannot run it, or the call has block scales of
+ * packed, ragged or paged tensors, which cuDNN's documents and tests do not define either.
  * @throws any other error.
  */
 function lacking(error: unknown, { layouts: { q, k, pageSize } }: Concrete): readonly string[] {
@@ -98,7 +98,10 @@ function outcomeOf(label: string, { errors, damage }: Findings, missing: readonl
 
 const severity = ['pass', 'unsupported', 'fail'] as const;
 
-/** The outcome of a case of several calls: of the worst kind, and among those the one that is most wrong. */
+/**
+ * The outcome of a case with several calls: the worst kind, and among calls of that kind the one with the
+ * largest error.
+ */
 function joined(outcomes: readonly Outcome[]): Outcome {
   return outcomes.reduce((worst, outcome) => {
     const [a, b] = [severity.indexOf(worst.status), severity.indexOf(outcome.status)];

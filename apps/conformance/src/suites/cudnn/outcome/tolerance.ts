@@ -1,10 +1,10 @@
 import type { Concrete } from '../concrete/concrete.ts';
 import type { Tolerance } from '../format/case-format.ts';
 
-/** Which kind of rounding a call has: its storage dtype, or the contract for 8-bit floats. */
+/** The rounding of a call: its storage dtype, or the contract for 8-bit floats. */
 type Column = 'f32' | 'f16' | 'bf16' | 'fp8' | 'mxfp8';
 
-/** The names of results in a case's own `tol`, as cuDNN's tests have them. */
+/** The names of results in a case's own `tol`, as in cuDNN's tests. */
 const fileNames: Readonly<Record<string, string>> = {
   o: 'o',
   lse: 'stats',
@@ -20,8 +20,8 @@ const fileNames: Readonly<Record<string, string>> = {
 const half: Tolerance = [2e-2, 2e-2];
 
 /**
- * The tolerances of cuDNN's tests, [absolute, relative], by result and rounding. Results that they do not
- * compare with fp8 (statistics, dbias, largest values) get the tolerance of mxfp8.
+ * The tolerances of cuDNN's tests, [absolute, relative], by result and rounding. Results that these tests do
+ * not compare for fp8 (statistics, dbias, largest values) get the tolerance of mxfp8.
  */
 const table: Readonly<Record<string, Readonly<Record<Exclude<Column, 'f32'>, Tolerance>>>> = {
   o: { f16: half, bf16: half, fp8: [0.08, 0.2], mxfp8: [0.12, 0.2] },
@@ -35,7 +35,7 @@ const table: Readonly<Record<string, Readonly<Record<Exclude<Column, 'f32'>, Tol
   dsink: { f16: [4e-2, 2e-2], bf16: [4e-2, 2e-2], fp8: [0.02, 0.2], mxfp8: [0.08, 0.2] },
 };
 
-/** The largest values that are measured of forward and backward results. */
+/** The largest values that forward and backward measure of their results. */
 const measured: Readonly<Record<string, Tolerance>> = {
   amaxS: [0.05, 0.05],
   amaxO: [0.05, 0.05],
@@ -45,10 +45,10 @@ const measured: Readonly<Record<string, Tolerance>> = {
   amaxDP: [0.04, 0.04],
 };
 
-/** A dropout mask is met exactly. */
+/** A dropout mask must match exactly. */
 const exactly: Tolerance = [0, 0];
 
-/** By how much a result of a call may be off. The case's own figure is used where it has one. */
+/** The allowed error of a call's result. A case's own tolerance takes precedence. */
 export function toleranceOf({ dtype, outDType, precision, tol }: Concrete, result: string): Tolerance {
   if (result === 'dropoutMask') return exactly;
   if (result in measured) return measured[result];

@@ -14,7 +14,7 @@ export class GpuMemory {
     this.#device = device;
   }
 
-  /** The whole storage of a tensor, gaps and margins too; the slice starts at its first element. */
+  /** The whole storage of a tensor, including gaps and margins; the slice starts at its first element. */
   upload({ data, dtype, offset }: Tensor): BufferSlice {
     const bytes = new Uint8Array(wholeWords(data.byteLength));
     bytes.set(new Uint8Array(data.buffer, data.byteOffset, data.byteLength));
@@ -27,7 +27,7 @@ export class GpuMemory {
     return { buffer: this.#create(wholeWords(bytes), usage.storage) };
   }
 
-  /** The storage that `upload` has sent, as it is now, seen as the same tensor. */
+  /** The current content of the storage that `upload` sent, as a tensor with the same layout. */
   async download({ buffer }: BufferSlice, like: Tensor): Promise<Tensor> {
     const staging = this.#create(buffer.size, usage.mapRead | usage.copyTarget);
     const encoder = this.#device.createCommandEncoder();

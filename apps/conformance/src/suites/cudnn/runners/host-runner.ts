@@ -12,8 +12,8 @@ import { raggedOffsets } from '../tensors/ragged.ts';
 import type { PassResults, Runner } from './runner.ts';
 
 /**
- * Runs calls on an engine of host tensors, which makes its results itself: it can only damage what it is
- * given.
+ * Runs calls on an engine with host tensors. The engine allocates its results itself, so it could only damage
+ * its inputs.
  */
 export function hostRunner(engine: Engine<Tensor>): Runner {
   return {
@@ -37,7 +37,7 @@ export function hostRunner(engine: Engine<Tensor>): Runner {
   };
 }
 
-/** The ragged offsets of what the engine makes, without gaps, beside those of what it is given. */
+/** The ragged offsets of the engine's results, which have no gaps, beside those of its inputs. */
 function ragged(
   c: Concrete,
   { raggedOffsets: given }: SdpaOptions<Tensor>,

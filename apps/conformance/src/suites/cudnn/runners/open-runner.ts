@@ -2,7 +2,7 @@ import { openFrom } from '../../../engines/engines.ts';
 import { hostRunner } from './host-runner.ts';
 import type { Runner } from './runner.ts';
 
-/** A runner, and what frees its device. */
+/** A runner, and a function that frees its device. */
 export interface OpenRunner {
   readonly runner: Runner;
   close(): void;
@@ -24,7 +24,7 @@ const openers: Readonly<Record<string, () => Promise<OpenRunner>>> = {
   },
 };
 
-/** @throws SetupError when the engine cannot be had on this machine. */
+/** @throws SetupError if the engine cannot be opened on this machine. */
 export function openRunner(engine: string): Promise<OpenRunner> {
   return openFrom(openers, engine);
 }

@@ -22,18 +22,18 @@ import { cumulative, ownedOffsets, place } from '../tensors/storage.ts';
 import { GpuMemory } from './gpu-memory.ts';
 import type { PassResults, Runner } from './runner.ts';
 
-/** A result in memory that held NaN before, and which of its elements the engine may write. */
+/** A result in memory that held NaN before the run, and the elements that the engine may write. */
 interface Result {
   readonly tensor: Tensor;
   owned(): Iterable<number>;
 }
 
-/** The mask as a result of a plan, where `dropoutMask` is one that is given. */
+/** The mask as a result of a plan, if `dropoutMask` is a given one. */
 const maskOutput = 'outputs.dropoutMask';
 
 /**
- * Runs calls by plans on buffers of its own: operands and results lie as the case says, among NaN that must
- * still be there when the results come back.
+ * Runs calls by plans on its own buffers: operands and results have the layout of the case and are surrounded
+ * by NaN, which must still be there when the results are read back.
  */
 export function webgpuRunner(ctx: GpuContext): Runner {
   return {
@@ -84,7 +84,7 @@ export function webgpuRunner(ctx: GpuContext): Runner {
   };
 }
 
-/** The ragged offsets of tensors that all lie as the case says. */
+/** The ragged offsets of tensors that all have the layout of the case. */
 function ragged(
   c: Concrete,
   names: readonly RaggedName[],
@@ -103,7 +103,8 @@ function operandResult(c: Concrete, name: StrideName, dtype: Tensor['dtype']): R
 }
 
 /**
- * lse, max or sumExp: contiguous (B, Hq, Sq), or (Hq, T), of which the tokens of no sequence are not written.
+ * lse, max or sumExp: contiguous (B, Hq, Sq), or (Hq, T), in which tokens that belong to no sequence are not
+ * written.
  */
 function rowResult({ dims, lengths }: Concrete, shape: readonly number[]): Result {
   const { tensor, owned } = plainResult('f32', shape);
@@ -123,7 +124,7 @@ function maskResult({ dims: { B, Hq, Sq, Skv } }: Concrete): Result {
   return plainResult('u8', [B, Hq, Sq, Skv]);
 }
 
-/** A contiguous result, all of which is written. */
+/** A contiguous result, which is written in full. */
 function plainResult(dtype: Tensor['dtype'], shape: readonly number[]): Result {
   const count = shape.reduce((product, n) => product * n, 1);
   const data = poisoned(dtype, MARGIN + count + MARGIN);
@@ -172,8 +173,8 @@ async function runPlan(
 }
 
 /**
- * The tensors of operands by the names that plans bind them by: those of a group, as captures, after the
- * group's own.
+ * The tensors of operands by their binding names in plans; the names of a group's tensors, such as captures,
+ * start with the group's name.
  */
 function* namedTensors(operands: object, group = ''): Generator<[string, Tensor]> {
   for (const [name, value] of Object.entries(operands)) {
@@ -186,7 +187,7 @@ const amaxNames = ['amaxS', 'amaxO', 'amaxDQ', 'amaxDK', 'amaxDV', 'amaxDP'] as 
 
 /** The list that plans bind as `fp8`: all scalars, then the largest values. */
 function fp8List({ fp8 }: { readonly fp8?: Fp8Scalars<Tensor> }): Tensor {
-  // Without scalars, in MXFP8, it has their places all the same.
+  // MXFP8 has no scalars, but the list still has slots for them.
   const values = fp8ScalarNames.map(name => fp8?.[name].toFloat32()[0] ?? 1);
   const all = [...values, ...amaxNames.map(() => 0)];
   return Tensor.from(all, [all.length]);

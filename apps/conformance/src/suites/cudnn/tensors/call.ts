@@ -16,18 +16,19 @@ export interface Inputs extends Operands {
 }
 
 /**
- * One call, twice: for the reference contiguous in (B, H, S, D), and for the engine as the case lays it out.
+ * One call, twice: for the reference, contiguous in (B, H, S, D), and for the engine in the layout of the
+ * case.
  */
 export interface Call {
   readonly concrete: Concrete;
   readonly exact: Inputs;
   readonly laidOut: Inputs;
   readonly gradients: readonly GradientName[];
-  /** The scales of the FP8 contract by which inputs and P are stored. */
+  /** The scales of the FP8 contract with which inputs and P are stored. */
   readonly fp8: Fp8Numbers | null;
 }
 
-/** Draws the data of a call and lays them out. */
+/** Draws the data of a call and puts them into its layout. */
 export function makeCall(c: Concrete): Call {
   const meant = { q: drawn(c, 'q'), k: drawn(c, 'k'), v: drawn(c, 'v'), dO: drawn(c, 'dO') };
   const blocks = c.precision === 'mxfp8' ? quantised(c, meant) : null;
@@ -52,13 +53,13 @@ export function makeCall(c: Concrete): Call {
   };
 }
 
-/** The call with all scalars of the FP8 contract, those of its results too. */
+/** The call with all scalars of the FP8 contract, including those of its results. */
 export function withScales(call: Call, fp8: Fp8Numbers): Call {
   const { laidOut } = call;
   return { ...call, laidOut: { ...laidOut, options: { ...laidOut.options, fp8 } } };
 }
 
-/** The stored operands of a call by the FP8 contract, and the scalars that describe them. */
+/** The stored operands of a call under the FP8 contract, and their scalars. */
 function scaled(c: Concrete, meant: Operands): { readonly operands: Operands; readonly fp8: Fp8Numbers } {
   const { dtype } = c;
   const stored = (t: Tensor): { readonly tensor: Tensor; readonly descale: number } => {
@@ -105,7 +106,7 @@ function layOut(c: Concrete, dense: Operands, common: SdpaOptions<Tensor>): Inpu
   return { q, k: k.container, v: v.container, dO, options };
 }
 
-/** Lengths, and where packed sequences start. */
+/** The lengths, and the starts of packed sequences. */
 function lengthOptions(c: Concrete): SdpaOptions<Tensor> {
   const { dims, lengths, layouts, flags } = c;
   const side = (name: 'q' | 'k', given: readonly number[] | null, S: number) => {
@@ -133,8 +134,8 @@ function lengthOptions(c: Concrete): SdpaOptions<Tensor> {
 }
 
 /**
- * An operand as it is meant: rounded to the dtype that it is stored in, or with block scales, to that which
- * it is quantised from.
+ * The values of an operand that the reference computes with: rounded to the dtype in which the operand is
+ * stored, or, if it has block scales, to the dtype that it is quantised from.
  */
 function drawn(c: Concrete, name: keyof Operands): Tensor {
   const [H, S, D] = extent(name === 'dO' ? 'o' : name, c.dims);

@@ -1,11 +1,11 @@
 import { type DType, dtypeInfo, type Tensor, type TypedArray } from '@tilewise/core';
 
-/** Elements in front of and behind every tensor that belong to nobody. */
+/** The number of unused elements before and after every tensor. */
 export const MARGIN = 512;
 
 /**
- * A NaN of each float dtype, with a payload where there is room for one, so that another NaN written over it
- * is noticed.
+ * A NaN of each float dtype, with a payload if the dtype has room for one, so that overwriting it with
+ * another NaN is noticed.
  */
 const nanBits: Readonly<Partial<Record<DType, number>>> = {
   f32: 0x7fc5a5a5,
@@ -16,7 +16,7 @@ const nanBits: Readonly<Partial<Record<DType, number>>> = {
   u8: 0xa5,
 };
 
-/** An array of a dtype that holds nothing but NaN (bytes: a pattern). */
+/** An array of a dtype that contains only NaN (bytes: a pattern). */
 export function poisoned(dtype: DType, length: number): TypedArray {
   const data = dtypeInfo[dtype].allocate(length);
   const bits = nanBits[dtype];
@@ -26,9 +26,9 @@ export function poisoned(dtype: DType, length: number): TypedArray {
 }
 
 /**
- * How many elements outside of a tensor no longer hold what `poisoned` put there.
- * @param mayHold whether an element of the tensor, by its offset in the storage, may have been written.
- * Default: all.
+ * Counts the elements of a tensor's storage, other than the tensor's own, that no longer hold the value from
+ * `poisoned`.
+ * @param offsets the storage offsets of the tensor's own elements.
  */
 export function damage(tensor: Tensor, offsets: Iterable<number>): number {
   const { data, dtype } = tensor;

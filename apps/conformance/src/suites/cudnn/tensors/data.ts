@@ -2,17 +2,17 @@ import { type DType, encodeArray, type Shape, Tensor } from '@tilewise/core';
 import { fillNormal, fillU32, type StreamOptions } from '@tilewise/philox';
 import type { Concrete } from '../concrete/concrete.ts';
 
-/** q, k, v and dO; contiguous (B, H, S, D), or as a case lays them out. */
+/** q, k, v and dO: contiguous (B, H, S, D), or in the layout of the case. */
 export type Operands = Readonly<Record<'q' | 'k' | 'v' | 'dO', Tensor>>;
 
 /**
- * The tensors that a call may need. Each has a stream of its own, so that one does not depend on whether
- * another is there.
+ * The tensors that a call may need. Each has its own random stream, so that its values do not depend on which
+ * others exist.
  */
 const purposes = ['q', 'k', 'v', 'dO', 'bias', 'sink', 'dropoutMask', 'blockMask', 'documents'] as const;
 type Purpose = (typeof purposes)[number];
 
-/** Values from a stream, as many as are asked for. */
+/** Draws a number of values from a stream. */
 type Draw = (count: number, stream: StreamOptions) => Float64Array;
 
 /** One value from each word. */
@@ -34,7 +34,8 @@ const scaled =
     draw(count, stream).map(x => factor * (x + shift));
 
 /**
- * An integer in [−2, 2] in one of five, else 0: exact in every dtype, and so are the products and most sums.
+ * An integer in [−2, 2] with probability 1/5, else 0: exact in every dtype, and so are the products and most
+ * sums.
  */
 const sparseInteger: Draw = fromWords(word => {
   const u = (word / 2 ** 32) * 5;
@@ -47,7 +48,7 @@ interface Distribution {
   readonly otherwise: Draw;
 }
 
-/** How the words of a case say its values are drawn. */
+/** Parses a case's description of how its values are drawn. */
 const distributions: readonly Distribution[] = [
   { matches: /^randn; (loss=o\.sum\(\) \(dO=1\)|dO=1)$/, draw: { dO: one }, otherwise: normal },
   {
@@ -60,20 +61,21 @@ const distributions: readonly Distribution[] = [
     draw: { q: uniform(0.125, 0.25), k: uniform(-0.03125, -0.015625) },
     otherwise: sparseInteger,
   },
-  // What outputs hold before the call is NaN in every case.
+  // In every case, outputs contain NaN before the call.
   { matches: /^randn inputs; OUTPUT buffers \(.*\) pre-poisoned with .*$/, draw: {}, otherwise: normal },
   { matches: /^randn$/, draw: {}, otherwise: normal },
   { matches: /^sparse integers$/, draw: {}, otherwise: sparseInteger },
 ];
 
 /**
- * Values drawn at a time: a tensor of a long context is larger than a cache, and many times larger in f64.
+ * The number of values drawn at a time: a tensor of a long context is larger than a cache, and many times
+ * larger in f64.
  */
 const PIECE = 2 ** 14;
 
 /**
- * A tensor of a call, contiguous, each value rounded to the dtype.
- * @throws Error when the case describes its data in words that are not known.
+ * A contiguous tensor of a call, with each value rounded to the dtype.
+ * @throws Error if the description of the case's data is not known.
  */
 export function drawTensor({ seed, data }: Concrete, purpose: Purpose, shape: Shape, dtype: DType): Tensor {
   const words = data ?? 'sparse integers';

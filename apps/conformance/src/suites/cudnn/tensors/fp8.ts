@@ -5,7 +5,8 @@ import type { Concrete } from '../concrete/concrete.ts';
 export type Fp8Numbers = { [N in Fp8ScalarName]?: number };
 
 /**
- * Where cuDNN's tests put the largest value of a tensor: a quarter of a power of two that the format holds.
+ * The value to which cuDNN's tests scale the largest element of a tensor: a quarter of a power of two that
+ * the format can hold.
  */
 const targets: Readonly<Partial<Record<DType, number>>> = { f8e4m3: 0.25 * 128, f8e5m2: 0.25 * 32768 };
 
@@ -19,13 +20,15 @@ export function largest(values: Float64Array): number {
   return values.reduce((most, x) => Math.max(most, Math.abs(x)), 0);
 }
 
-/** The scale of P, which is at most 1 without dropout, and its inverse; as the case says where it does. */
+/**
+ * The scale of P, which is at most 1 without dropout, and its inverse; the case's own values take precedence.
+ */
 export function probabilityScales({ dtype, flags }: Concrete): Fp8Numbers {
   const scaleS = flags.scale_s ?? fp8Scale(dtype, 1);
   return { scaleS, descaleS: 1 / scaleS };
 }
 
-/** By which scale a result is stored: what it holds times 1/scale is what is meant. */
+/** The scale with which a result is stored: the stored value times 1/scale is the result. */
 export function storedScale(result: string, fp8: Fp8Numbers | null): number {
   const scales: Readonly<Record<string, number | undefined>> = {
     o: fp8?.scaleO,

@@ -9,8 +9,8 @@ import type { Concrete } from '../concrete/concrete.ts';
 import type { Operands } from './data.ts';
 
 /**
- * Operands in MXFP8: what q, k and v store, and the option with their scales and the further roundings of
- * backward.
+ * Operands in MXFP8: the stored values of q, k and v, and the option with their scales and with further
+ * roundings for backward.
  */
 export interface Blocks {
   readonly operands: Operands;
@@ -18,8 +18,8 @@ export interface Blocks {
 }
 
 /**
- * Quantises the operands of a call as cuDNN takes them: each along the axis that its product sums over; dO is
- * taken as it is, too.
+ * Quantises the operands of a call as cuDNN does: each along the axis that its product sums over. dO is also
+ * used unquantised.
  */
 export function quantised(c: Concrete, meant: Operands): Blocks {
   const { dtype } = c;

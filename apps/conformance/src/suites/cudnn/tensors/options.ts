@@ -11,14 +11,14 @@ import type { Concrete } from '../concrete/concrete.ts';
 import { drawBits, drawBytes, drawTensor } from './data.ts';
 import { scoreProgram } from './score-programs.ts';
 
-/** cuDNN's tests draw every dropout mask from here. */
+/** The seed and offset from which cuDNN's tests draw every dropout mask. */
 const usualSeed = 123456n;
 const usualOffset = 789n;
 
-/** How many probabilities a given mask keeps. */
+/** The share of probabilities that a given mask keeps. */
 const kept = 0.9;
 
-/** The options of a call that do not depend on where its tensors lie. */
+/** The options of a call that do not depend on the layout of its tensors. */
 export function commonOptions(c: Concrete): SdpaOptions<Tensor> {
   const { flags, band, scale, outDType, precision } = c;
   const { Hq } = c.dims;
@@ -42,14 +42,14 @@ export function commonOptions(c: Concrete): SdpaOptions<Tensor> {
       max: flags.score_max ?? false,
       sumExp: flags.score_sum_exp ?? false,
       dropoutMask: flags.rng_dump ?? false,
-      // cuDNN's FP8 nodes always measure these.
+      // cuDNN's FP8 nodes always measure these values.
       amaxS: precision === 'fp8',
       amaxO: precision !== 'float',
     },
   };
 }
 
-/** The options of backward beside those of forward. */
+/** The options of backward, besides those of forward. */
 export function backwardOptions(c: Concrete): SdpaBackwardOptions<Tensor> {
   const { precision, outDType } = c;
   return {
@@ -61,7 +61,7 @@ export function backwardOptions(c: Concrete): SdpaBackwardOptions<Tensor> {
   };
 }
 
-/** The gradients that a call is compared in. */
+/** The gradients of a call that are compared. */
 export function wantedGradients({ flags }: Concrete): GradientName[] {
   const wanted: GradientName[] = ['dq', 'dk', 'dv'];
   if (flags.bias) wanted.push('dbias');
@@ -69,7 +69,7 @@ export function wantedGradients({ flags }: Concrete): GradientName[] {
   return wanted;
 }
 
-/** The shape is the case's, else one for all batch entries. */
+/** The shape from the case; if it gives none, one that all batch entries share. */
 function biasOf(c: Concrete): Tensor | null {
   const { bias, bias_dtype } = c.flags;
   if (!bias && bias_dtype === undefined) return null;
@@ -105,7 +105,7 @@ function dropoutOf(c: Concrete): PhiloxDropout | MaskDropout<Tensor> | null {
     dtype: 'bool',
   });
   const given = cudnnOptions<Tensor, number>({ dropout: [keep, 1 / kept] }).dropout ?? null;
-  // A case about having both: the types of our options do not let a caller say it.
+  // A case that sets both: the types of our options do not allow that.
   const both: object = { ...given, p: 1 - kept, seed, offset };
   return Array.isArray(dropout) ? (both as MaskDropout<Tensor>) : given;
 }

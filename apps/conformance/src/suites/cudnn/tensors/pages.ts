@@ -4,13 +4,13 @@ import { extent } from '../concrete/layouts.ts';
 import { MARGIN, poisoned } from './canary.ts';
 import { cumulative } from './storage.ts';
 
-/** Keys or values in pages of a container, NaN wherever no key is; and the table that finds them. */
+/** Keys or values in the pages of a container, with NaN where there is no key, and the page table. */
 export interface PagedOperand {
-  /** (blocks, H, pageSize, D); its storage is in the order of the case's strides. */
+  /** (blocks, H, pageSize, D); its storage follows the order of the case's strides. */
   readonly container: Tensor;
   /**
-   * i32 (B, pages): page j of sequence b is block j·B + b, so that no sequence lies in one piece. Packed, it
-   * holds only the pages that have keys, one sequence's behind another's.
+   * i32 (B, pages): page j of sequence b is block j·B + b, so that no sequence is contiguous. A packed table
+   * holds only the pages that have keys, sequence after sequence.
    */
   readonly table: Tensor;
   /** The starts of each sequence's pages in a packed table. */

@@ -4,25 +4,25 @@ import { extent } from '../concrete/layouts.ts';
 import type { StrideName } from '../format/case-format.ts';
 import { cumulative } from './storage.ts';
 
-/** Which of q, k, v and o each tensor is laid out like. */
+/** The tensor of q, k, v and o whose layout each tensor has. */
 const laidOutLike: Readonly<Record<RaggedName, StrideName>> = {
   ...{ q: 'q', k: 'k', v: 'v', o: 'o' },
   ...{ dq: 'q', dk: 'k', dv: 'v', dO: 'o' },
 };
 
 /**
- * Whether packed tensors say by ragged offsets where their sequences start. Where all tensors are packed,
- * cumulative lengths say the same of all at once, in fewer lists; where only q and o are, each has offsets of
- * its own as in cuDNN.
+ * Whether packed tensors give the starts of their sequences as ragged offsets. If all tensors are packed,
+ * cumulative lengths say the same for all of them in fewer lists; if only q and o are packed, each has its
+ * own offsets, as in cuDNN.
  */
 export function isRagged({ flags }: Concrete): boolean {
   return flags.ragged === 'q,o' && !flags.cu_seq_len && !flags.cu_seq_len_q;
 }
 
 /**
- * Ragged offsets of those of some tensors that are packed, in elements as cuDNN counts them.
- * @param contiguous the tensors have no gaps, whatever the case's layout: an engine on the host makes its
- * results so.
+ * The ragged offsets of the packed tensors among the given ones, in elements, as cuDNN counts them.
+ * @param contiguous the tensors have no gaps, whatever the case's layout: an engine on the host allocates its
+ * results without gaps.
  */
 export function raggedOffsets(
   c: Concrete,

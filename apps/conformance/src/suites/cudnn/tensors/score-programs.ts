@@ -22,18 +22,18 @@ import type { Concrete } from '../concrete/concrete.ts';
 import { documentIds } from '../format/flags.ts';
 import { drawBytes } from './data.ts';
 
-/** The value that cuDNN's samples put in place of a score that is not kept. */
+/** The value that replaces a hidden score in cuDNN's samples. */
 const dropped = -1e9;
 
-/** The cap of cuDNN's soft-capping sample, where a case names none. */
+/** The cap of cuDNN's soft-capping sample, for cases that give none. */
 const usualCap = 0.8;
 
-/** The score programs of cuDNN's flexible attention, by the words of their cases. */
+/** The score programs of cuDNN's flexible attention, by their descriptions in the cases. */
 const programs: readonly {
   readonly matches: RegExp;
   readonly mod: (c: Concrete, numbers: readonly number[]) => Mod<Tensor> | null;
 }[] = [
-  // It stands for any program: the one that leaves scores as they are.
+  // Any program would do here, so this one leaves the scores unchanged.
   { matches: /^x$/, mod: () => null },
   { matches: /^keep = row>=col; else -1e9$/, mod: () => keep(({ q, kv }) => ge(q, kv)) },
   { matches: /^softcap$/, mod: ({ flags }) => softcapMod(flags.softcap ?? usualCap) },
@@ -46,15 +46,15 @@ const programs: readonly {
 ];
 
 /**
- * The derivatives that cases state beside a program. Ours is taken symbolically; that it is the same is what
- * they test.
+ * The derivatives that cases state beside a program. Our derivative is symbolic; the cases test that it is
+ * equal.
  */
 const derivativeOf = (program: string): string =>
   program === 'softcap' ? 'softcap backward' : program.replace(/; else -1e9$/, '; else 0');
 
 /**
- * The score mod of a call; null without one.
- * @throws Error for a program, or a derivative, that is not known.
+ * The score mod of a call; null if it has none.
+ * @throws Error for an unknown program or derivative.
  */
 export function scoreProgram(c: Concrete): Mod<Tensor> | null {
   const { score_mod, score_mod_bprop } = c.flags;
@@ -76,7 +76,7 @@ function keep(condition: (place: ScoredPlace) => BoolOperand): Mod<Tensor> {
   return scoreMod<Tensor>(place => select(condition(place), place.score, dropped));
 }
 
-/** The numbers of the program are those of the flags beside it, where there are any. */
+/** The numbers of the program come from the flags beside it, if there are any. */
 function arrow({ flags }: Concrete, numbers: readonly number[]): Mod<Tensor> {
   const { row_bound, col_bound, diag_bound_0, diag_bound_1 } = flags;
   const [rows, columns, least, most] = numbers;

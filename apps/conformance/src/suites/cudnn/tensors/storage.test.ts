@@ -13,7 +13,7 @@ describe('a strided operand', () => {
   test('has its values where the strides say, and NaN everywhere else', () => {
     const { exact, laidOut } = makeCall(concrete());
     const { k } = laidOut;
-    // One head: its stride takes no room.
+    // With one head, the stride of heads does not matter.
     expect(k.data.length).toBe(MARGIN + 130 + 11 * 10 + 8 + MARGIN);
     expect(k.get(1, 0, 6, 7)).toBe(exact.k.get(1, 0, 6, 7));
     const numbers = [...k.data].filter(bits => !isNaNBits(bits)).length;

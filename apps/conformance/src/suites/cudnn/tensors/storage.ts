@@ -4,24 +4,24 @@ import { extent, type TensorLayout } from '../concrete/layouts.ts';
 import type { StrideName } from '../format/case-format.ts';
 import { MARGIN, poisoned } from './canary.ts';
 
-/** A tensor of a case in memory, and where its rows are. */
+/** A tensor of a case in memory, and the offsets of its rows. */
 export interface Placed {
   /**
-   * (B, H, S, D), or (T, H, D) when packed; its storage is as long as the layout makes it, with a margin at
+   * (B, H, S, D), or (T, H, D) if packed; its storage is as long as the layout requires, with a margin at
    * both ends.
    */
   readonly tensor: Tensor;
   readonly extent: readonly [H: number, S: number, D: number];
   readonly channel: number;
-  /** Offset in the storage of row (b, h, s). */
+  /** The storage offset of row (b, h, s). */
   row(b: number, h: number, s: number): number;
-  /** Rows of sequence b that exist. */
+  /** The number of existing rows of sequence b. */
   rows(b: number): number;
 }
 
 /**
- * Memory for q, k, v or o of a call (or what is laid out like it), all NaN: gaps, margins, the tail of a
- * packed tensor and the rows beyond the lengths stay so.
+ * Memory for q, k, v or o of a call (or for a tensor with the same layout), filled with NaN: gaps, margins,
+ * the tail of a packed tensor and the rows beyond the lengths stay NaN.
  */
 export function place(c: Concrete, name: StrideName, dtype: DType): Placed {
   const { B } = c.dims;
@@ -45,7 +45,7 @@ export function place(c: Concrete, name: StrideName, dtype: DType): Placed {
   };
 }
 
-/** First token of each sequence: sequences of a packed tensor lie behind each other. */
+/** The first token of each sequence; in a packed tensor, sequences follow each other. */
 function sequenceStarts(
   { packed }: TensorLayout,
   lengths: readonly number[] | null,
@@ -57,7 +57,7 @@ function sequenceStarts(
   return starts;
 }
 
-/** Writes the rows that exist of a contiguous (B, H, S, D) tensor of the same dtype. */
+/** Writes the existing rows of a contiguous (B, H, S, D) tensor of the same dtype. */
 export function write(
   { tensor, extent: [H, S, D], channel, row, rows }: Placed,
   { data, shape }: Tensor,
@@ -75,8 +75,8 @@ export function write(
 }
 
 /**
- * The offsets of the elements that a kernel writes: of a dense result all, of a packed one those of its
- * sequences.
+ * The offsets of the elements that a kernel writes: all elements of a dense result, or those of a packed
+ * result's sequences.
  */
 export function* ownedOffsets(placed: Placed, B: number, packed: boolean): Generator<number> {
   const [H, S, D] = placed.extent;
@@ -90,7 +90,7 @@ export function* ownedOffsets(placed: Placed, B: number, packed: boolean): Gener
   }
 }
 
-/** cumulative lengths, [0, n0, n0 + n1, …]. */
+/** Cumulative lengths: [0, n0, n0 + n1, …]. */
 export function cumulative(lengths: readonly number[]): number[] {
   const sums = [0];
   for (const n of lengths) sums.push(sums[sums.length - 1] + n);

@@ -1,8 +1,8 @@
 import { type OneDnnAttribute, type OneDnnOp, operationOf } from '@tilewise/graph';
 
 /**
- * The attributes of an operation with the settings of `--op-attrs`: `NAME:VALUE*NAME:VALUE`.
- * @throws Error when the operation has no such attribute, or not with such a value.
+ * The attributes of an operation after applying `--op-attrs`: `NAME:VALUE*NAME:VALUE`.
+ * @throws Error if the operation has no such attribute, or does not accept the value.
  */
 export function withAttributes(op: OneDnnOp, settings: string): Record<string, OneDnnAttribute> {
   const changed: Record<string, OneDnnAttribute> = { ...op.attrs };

@@ -9,11 +9,13 @@ import {
 
 type Shape = LogicalTensor['shape'];
 
-/** A dimension along which a graph computes each of `extent` entries from that entry of its inputs alone. */
+/**
+ * A dimension along which a graph computes each of `extent` entries from the same entry of its inputs alone.
+ */
 export interface Batch {
   readonly dimension: number;
   readonly extent: number;
-  /** Dimensions of the tensors that have it; those with fewer are the same for all entries. */
+  /** The rank of the tensors that have this dimension; tensors of lower rank are the same for all entries. */
   readonly rank: number;
 }
 
@@ -23,8 +25,8 @@ const perElement = new Set([
 ]);
 
 /**
- * Whether an operation keeps the entries along a dimension of tensors of a rank apart, by its kind: what is
- * not listed may mix them.
+ * Whether an operation keeps the entries along a dimension apart, for tensors of the given rank. Kinds that
+ * are not listed may mix them.
  */
 function keepsApart({ kind, attributes }: GraphNode, dimension: number, rank: number): boolean {
   const isIt = (axis: unknown): boolean => axis === dimension || axis === dimension - rank;
@@ -51,8 +53,8 @@ function keepsApart({ kind, attributes }: GraphNode, dimension: number, rank: nu
 }
 
 /**
- * The batch of a graph with the most entries, among its two outermost dimensions: all results have the
- * dimension, and inputs have it, or 1 in its place, or nothing. Null where there is none.
+ * The batch of a graph, along whichever of its two outermost dimensions has more entries: all results have
+ * the dimension, and each input has it, has extent 1 there, or lacks it. Null if there is none.
  */
 export function batchOf(graph: Graph): Batch | null {
   const shapes = inferShapes(graph.topology.order, new Map());
@@ -73,7 +75,7 @@ export function batchOf(graph: Graph): Batch | null {
   return batches.sort((a, b) => b.extent - a.extent)[0] ?? null;
 }
 
-/** A graph as it is stored, for one entry of a batch. */
+/** A stored graph, reduced to one entry of a batch. */
 export function entryGraph(graph: OneDnnGraph, { dimension, extent, rank }: Batch): OneDnnGraph {
   const entryOf = (t: OneDnnTensor): OneDnnTensor =>
     t.shape.length === rank && t.shape[dimension] === extent

@@ -4,7 +4,7 @@ import type { OneDnnGraph } from '@tilewise/graph';
 import { jsonFiles, readJson, requireFolder } from '../../../data-folder.ts';
 import { SetupError } from '../../../suite.ts';
 
-/** A tensor of a case, as the list of cases has resolved it. */
+/** A tensor of a case, as resolved in the list of cases. */
 export interface ResolvedTensor {
   readonly id: number;
   readonly shape: readonly number[];
@@ -12,12 +12,9 @@ export interface ResolvedTensor {
   readonly property?: string;
 }
 
-/**
- * A case of benchdnn: a graph, and what is changed in it. Options are spelled and written as on its command
- * line.
- */
+/** A case of benchdnn: a graph, and changes to it. Options are spelled as on benchdnn's command line. */
 export interface GraphCase {
-  /** The graph's file, below the folder of graphs. */
+  /** The path of the graph's file in the folder of graphs. */
   readonly case: string;
   readonly 'in-shapes'?: string;
   readonly 'op-attrs'?: string;
@@ -36,7 +33,7 @@ export interface GraphCase {
 const optionNames = ['in-shapes', 'op-attrs', 'op-kind', 'dt', 'tensor-property', 'mb'] as const;
 const otherOptionNames = ['attr-fpmath', 'expected-n-partitions'] as const;
 
-/** The fields of a list that describe a case without asking for anything. */
+/** The fields of a list that describe a case without changing it. */
 const descriptions = [
   ...[
     'n',
@@ -59,8 +56,8 @@ const knownKeys: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Reads a case. An option may be a number, and is absent where it is null. What is not known is passed over
- * nowhere: it is `strange`.
+ * Parses a case. An option may be a number, and null counts as absent. An unknown part is never ignored: it
+ * is `strange`.
  */
 export function parseGraphCase(
   raw: Readonly<Record<string, unknown>> & { readonly case: string },
@@ -93,7 +90,7 @@ function isResolvedTensor(value: unknown): value is ResolvedTensor {
   return Number.isInteger(id) && areExtents(shape) && (stride === undefined || areExtents(stride));
 }
 
-/** A name that says what a case is. */
+/** A name that describes a case. */
 export function caseName(graphCase: GraphCase): string {
   const file = graphCase.case.replace(/\.json$/, '').replace(/^complex_fusion\/mha\//, '');
   const options = optionNames.flatMap(name => {
@@ -105,7 +102,7 @@ export function caseName(graphCase: GraphCase): string {
 
 /**
  * The cases of a file.
- * @throws SetupError when there is no such file, or it holds something else.
+ * @throws SetupError if the file does not exist or does not contain cases.
  */
 export function readCases(graphs: string, file: string): GraphCase[] {
   requireFolder('graphs', graphs);
@@ -129,8 +126,9 @@ export function hasGraph(graphs: string, { case: file }: GraphCase): boolean {
 }
 
 /**
- * Every graph of a folder as it is stored. Nobody says how many partitions each is, so they are not counted.
- * @throws SetupError when the folder is not there.
+ * Every graph of a folder as stored. The files do not say how many partitions each has, so these are not
+ * counted.
+ * @throws SetupError if the folder does not exist.
  */
 export function storedCases(graphs: string): GraphCase[] {
   requireFolder('graphs', graphs);
@@ -138,8 +136,8 @@ export function storedCases(graphs: string): GraphCase[] {
 }
 
 /**
- * The graph of a case, as it is stored.
- * @throws Error when the file holds something else.
+ * The graph of a case, as stored.
+ * @throws Error if the file does not contain a graph.
  */
 export function readGraph(graphs: string, { case: file }: GraphCase): OneDnnGraph {
   const stored = readJson(join(graphs, file)) as OneDnnGraph;

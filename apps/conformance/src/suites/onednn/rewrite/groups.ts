@@ -4,8 +4,8 @@ import { entries } from './option-entries.ts';
 import { readStrides } from './shape-option.ts';
 
 /**
- * Group sizes of dequantization and shapes of its scales and zero points, which follow from each other: a
- * case that says the one and not the other changes both.
+ * Group sizes of dequantization and shapes of its scales and zero points. Each follows from the other, so a
+ * case that gives only one of them changes both.
  */
 export function groupsAndScales(ops: readonly OneDnnOp[], graphCase: Omit<GraphCase, 'inputs'>): OneDnnOp[] {
   const grouped = new Set(

@@ -1,11 +1,11 @@
 import type { Graph, LogicalShape, LogicalTensor } from '@tilewise/graph';
 
 /**
- * The inputs of a finalized graph whose first dimension is the batch, by benchdnn's rule for `--mb`: each
- * operation that one goes through must pass its first dimension on, up to a result. A product does so from
- * both sides when it has a batch, and from the left when it has none; any other operation from inputs that
- * are not broadcast along the first dimension of the result.
- * @returns ids, empty when none is.
+ * The inputs of a finalized graph whose first dimension is the batch, by benchdnn's rule for `--mb`: every
+ * operation between such an input and a result must pass on its first dimension. A product passes it on from
+ * both sides if it has a batch, and from the left if it has none; any other operation passes it on from
+ * inputs that are not broadcast along the first dimension of the result.
+ * @returns ids; empty if there are none.
  */
 export function batchInputs(
   { inputs, topology }: Graph,
@@ -27,7 +27,7 @@ export function batchInputs(
   }
 
   const rankOf = ({ id }: LogicalTensor): number => shapes.get(id)?.length ?? 0;
-  /** Whether an operand has the rank of the result, and the first extent. */
+  /** Whether an operand has the rank and the first extent of the result. */
   function isWhole(operands: readonly LogicalTensor[], which: number): boolean {
     const rank = Math.max(...operands.map(rankOf));
     const firsts = operands.map(t => (rankOf(t) === rank ? (shapes.get(t.id)?.[0] ?? 0) : 0));

@@ -18,9 +18,9 @@ import { readShapeOption, readStrides } from './shape-option.ts';
 const unknown = [-(2 ** 63)];
 
 /**
- * The graph that a case asks for: benchdnn's options applied, and every shape that follows from others left
- * to be inferred.
- * @throws Error, the graph's own among them, when an option is not understood or does not fit the graph.
+ * The graph that a case asks for: benchdnn's options are applied, and every shape that follows from others is
+ * left to be inferred.
+ * @throws Error, including the graph's own errors, if an option is not understood or does not fit the graph.
  */
 export function rewrite(graph: OneDnnGraph, graphCase: GraphCase): OneDnnGraph {
   requireIds(graph, graphCase);
@@ -29,8 +29,8 @@ export function rewrite(graph: OneDnnGraph, graphCase: GraphCase): OneDnnGraph {
 }
 
 /**
- * An id that is not there is an error, except of `in-shapes`: benchdnn passes over it there, and one of its
- * own cases has such an id.
+ * An unknown id is an error, except in `in-shapes`: benchdnn ignores it there, and one of its own cases has
+ * such an id.
  */
 function requireIds({ graph }: OneDnnGraph, graphCase: GraphCase): void {
   const ops = new Set(graph.map(({ id }) => id));
@@ -48,7 +48,7 @@ function requireIds({ graph }: OneDnnGraph, graphCase: GraphCase): void {
   }
 }
 
-/** The operations that the options ask for. */
+/** The operations after the options have been applied. */
 function withOperations(
   stored: readonly OneDnnOp[],
   { 'op-kind': kinds, 'op-attrs': attributes }: GraphCase,
@@ -65,7 +65,7 @@ function withOperations(
   return ops;
 }
 
-/** With the dtypes and properties that the options ask for. */
+/** The tensors with the dtypes and properties that the options ask for. */
 function withTypes(ops: readonly OneDnnOp[], graphCase: GraphCase): OneDnnOp[] {
   const properties = byId(graphCase['tensor-property']);
   for (const property of properties.values()) {
@@ -82,9 +82,9 @@ function withTypes(ops: readonly OneDnnOp[], graphCase: GraphCase): OneDnnOp[] {
 }
 
 /**
- * With the shapes and strides of the case: what it has resolved, or else what its options ask for. What is
- * produced is left open, unless it is said, or only how it lies in memory, which takes the shape that is
- * inferred.
+ * The tensors with the shapes and strides of the case: its resolved ones, or else those from its options. The
+ * shape of an operation's result is left open unless it is given; if only its strides are given, they apply
+ * to the inferred shape.
  */
 function placedTensors(graph: OneDnnGraph, { inputs = [], mb, ...graphCase }: GraphCase): OneDnnOp[] {
   const resolved = new Map(inputs.map(t => [t.id, t] as const));
@@ -131,7 +131,7 @@ function placedTensors(graph: OneDnnGraph, { inputs = [], mb, ...graphCase }: Gr
   return place(extents);
 }
 
-/** The shapes that `--mb` gives to inputs of a graph; 0 leaves them as they are. */
+/** The shapes that `--mb` gives to inputs of a graph; 0 leaves them unchanged. */
 function batched(
   graph: Graph,
   shapes: ReadonlyMap<number, LogicalShape>,
@@ -146,13 +146,15 @@ function batched(
   return new Map([...ids].map(id => [id, [batch, ...(shapes.get(id) ?? []).slice(1)]]));
 }
 
-/** A larger batch is more of the same, where it is outermost in memory; otherwise it is dense. */
+/**
+ * A larger batch keeps the strides if the batch is outermost in memory; otherwise the tensor becomes dense.
+ */
 function stridesOfBatch({ stride }: OneDnnTensor, shape: readonly number[]): readonly number[] {
   const reach = shape.reduce((sum, extent, d) => (d === 0 ? sum : sum + (extent - 1) * stride[d]), 1);
   return stride[0] >= reach ? stride : readStrides('', shape);
 }
 
-/** Scales and zero points repeated, or cut off, to the number of channels that the tensor has now. */
+/** Repeats or cuts off scales and zero points to match the tensor's new number of channels. */
 function scalePerChannel({ attrs = {}, inputs: [source] }: OneDnnOp): Record<string, OneDnnAttribute> {
   if (attrs.qtype?.value !== 'per_channel' || !attrs.scales) return { ...attrs };
   const channels = source.shape.at(Number(attrs.axis?.value ?? 1)) ?? 0;
@@ -179,7 +181,7 @@ function dtypeOption(option: string | undefined): (t: OneDnnTensor) => string {
 
 const tensorProperties: readonly string[] = ['undef', 'variable', 'constant', 'host_scalar'];
 
-/** The operations but one, whose result is its produced operand. */
+/** Removes one operation; its produced operand replaces its result. */
 function without(ops: readonly OneDnnOp[], id: number): OneDnnOp[] {
   const gone = ops.find(op => op.id === id);
   if (!gone) return [...ops];

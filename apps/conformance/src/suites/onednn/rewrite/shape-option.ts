@@ -2,15 +2,15 @@ import { contiguousStrides } from '@tilewise/core';
 
 /** The value of `--in-shapes` for one tensor: `SHAPE`, `SHAPE*STRIDES` or `*STRIDES`. */
 export interface ShapeOption {
-  /** Absent where only strides are said. */
+  /** Absent if only strides are given. */
   readonly shape?: readonly number[];
-  /** The strides as `readStrides` takes them; empty: dense. */
+  /** The strides in the format of `readStrides`; empty for dense. */
   readonly strides: string;
 }
 
 /**
- * Reads `2x16x384x64*acbd`; `-` is a scalar.
- * @throws Error when it is something else.
+ * Parses `2x16x384x64*acbd`; `-` is a scalar.
+ * @throws Error if the text has another form.
  */
 export function readShapeOption(text: string): ShapeOption {
   const [extents, strides, ...more] = text.split('*');
@@ -20,8 +20,8 @@ export function readShapeOption(text: string): ShapeOption {
 }
 
 /**
- * `2x16x384x64` as extents; `-` is a scalar.
- * @throws Error when one is no integer from 0 on.
+ * Parses `2x16x384x64` as extents; `-` is a scalar.
+ * @throws Error if an extent is not an integer of at least 0.
  */
 export function readExtents(text: string): number[] {
   if (text === '-') return [];
@@ -30,9 +30,9 @@ export function readExtents(text: string): number[] {
 }
 
 /**
- * Strides as numbers (`AxB…`), or as the order of dimensions in memory from the outermost (`acbd`); dense
- * when empty.
- * @throws Error when they are not one for each dimension.
+ * Parses strides as numbers (`AxB…`), or as the memory order of the dimensions from the outermost (`acbd`);
+ * an empty text means dense.
+ * @throws Error if there is not one stride for each dimension.
  */
 export function readStrides(text: string, shape: readonly number[]): number[] {
   if (text === '') return contiguousStrides(shape);

@@ -26,7 +26,7 @@ describe('the gate', () => {
     const inBf16 = (x: number): number => Tensor.from([x], [1], { dtype: 'bf16' }).get(0);
 
     test('takes what some number within the absolute gate is rounded to, and nothing else', () => {
-      // Between 1 and 1 + 4 ulp of bf16, ties being among them.
+      // Between 1 and 1 + 4 ulp of bf16, including ties.
       const step = 2 ** -12;
       const near = Array.from({ length: 2 ** 7 + 1 }, (_, n) => 1 + n * step);
       const places = near.flatMap(x => [-1, 0, 1].map(side => x + side * 2 ** -24));
@@ -124,7 +124,7 @@ describe('the gate', () => {
     const got = (wrong: number) => want.map((x, n) => (n < wrong ? x + 1e-3 : x));
     expect(isClose(difference(got(2), want))).toBe(true);
     expect(isClose(difference(got(3), want))).toBe(false);
-    // Of the parts of a tensor together, as of the tensor.
+    // The parts of a tensor together give the same result as the whole tensor.
     const parts = [3, 0].map(wrong => difference(got(wrong), want));
     expect(isClose(joined(parts[0], parts[1]))).toBe(true);
     expect(isClose(joined(parts[0], difference(got(2), want)))).toBe(false);

@@ -9,7 +9,7 @@ const epsilons: Readonly<Record<string, number>> = {
   f8e5m2: 2 ** -2,
 };
 
-/** Operations whose results benchdnn allows the error of an elementwise function. */
+/** Operations whose results may have the error that benchdnn allows for an elementwise function. */
 const eltwise = new Set([
   'Exp',
   'Dropout',
@@ -25,58 +25,57 @@ const eltwise = new Set([
   'Reciprocal',
 ]);
 
-/** Operations that give probabilities. */
+/** Operations whose results are probabilities. */
 const probabilities = new Set(['SoftMax', 'Exp']);
 
-/** Operations whose results are products in attention: ReduceSum sums those of a group of heads. */
+/** Operations whose results are products in attention; ReduceSum sums the products of a group of heads. */
 const products = new Set(['MatMul', 'ReduceSum']);
 
-/** The error that a tensor may have, point by point. */
+/** The allowed error of each element of a tensor. */
 export interface Gate {
-  /** Relative error, absolute for numbers below 1e-5. */
+  /** Relative error; absolute for numbers below 1e-5. */
   readonly threshold: number;
   readonly eltwise: boolean;
-  /** Integers and 8-bit floats may be the next ones. */
+  /** Integers and 8-bit floats may be adjacent values. */
   readonly offByOne: boolean;
   readonly epsilon: number;
-  /** Absolute error that is also allowed. */
+  /** An absolute error that is also allowed. */
   readonly absolute: number;
   /**
-   * The error relative to the largest number of the tensor, where that is above `exactTo`; added to
-   * `absolute`.
+   * The error relative to the largest number of the tensor, if that is above `exactTo`; added to `absolute`.
    */
   readonly ofLargest: number;
   readonly exactTo: number;
 }
 
 /**
- * A product of probabilities that are not stored has their error, for which benchdnn allows 10 ε of f32: with
- * p̃ = p·(1 + δ), |δ| ≤ 10 ε, the sum Σ p̃ v is off by at most 10 ε Σ p |v|, which may be the largest of the
- * tensor where the sum itself is small. (benchdnn's own kernels divide by the sum of the row before the
- * product, and then allow it nothing.)
+ * A product of probabilities that are not stored inherits their error, for which benchdnn allows 10 ε of f32:
+ * with p̃ = p·(1 + δ), |δ| ≤ 10 ε, the sum Σ p̃ v is off by at most 10 ε Σ p |v|. Σ p |v| can be as large as
+ * the tensor's largest number even if the sum itself is small. (benchdnn's own kernels divide by the sum of
+ * the row before the product, and then it allows no such error.)
  */
 const PROBABILITY_ERROR = 10 * 2 ** -23;
 
 /**
- * A product of integers is exact in f32 while no sum of it is above 2^24. Beyond, each of its K additions
- * rounds: with terms of either sign and of size t, partial sums grow as t √k, and their roundings add up to
- * about 2^-24 t √(Σ k) / √3 = 2^-24 t K / √6. The largest of many such sums is about 3.5 t √K, so that the
- * error is 2^-24 √K / 8.6 of it, however small the element itself is: at most 10 ε for the K ≤ 16384 of these
- * graphs, with a margin of 1.3, the same figure as that of probabilities.
+ * A product of integers is exact in f32 as long as no partial sum exceeds 2^24. Beyond that, each of its K
+ * additions rounds: with terms of either sign and of size t, partial sums grow as t √k, and their roundings
+ * add up to about 2^-24 t √(Σ k) / √3 = 2^-24 t K / √6. The largest of many such sums is about 3.5 t √K, so
+ * the error relative to it is 2^-24 √K / 8.6, however small the element itself is: at most 10 ε for the K ≤
+ * 16384 of these graphs, with a margin of 1.3, the same figure as for probabilities.
  */
 const EXACT_TO = 2 ** 24;
 
 /**
- * The gradient of LogSoftmax is r = dy − e^y Σ dy. Inputs are filled with at most 8 (`fill.ts`), multiples of
- * a half, so that Σ dy is exact. e^y is off by at most 3 + 2|y| ≤ 19 ulp (the accuracy that WGSL asks of
- * `exp`; engines on the host are nearer), product and difference add one: |error| ≤ 20 ε |e^y Σ dy| ≤ 20 ε
- * (|r| + 8). Where |r| ≥ 8 that is within 40 ε |r|, benchdnn's relative figure for a backward softmax in f32,
- * and else within 8 · 40 ε. Rounded to 16 bits, numbers that differ by so little may be neighbours, as those
- * of Exp.
+ * The gradient of LogSoftmax is r = dy − e^y Σ dy. Inputs are filled with multiples of a half of at most 8
+ * (`fill.ts`), so Σ dy is exact. e^y is off by at most 3 + 2|y| ≤ 19 ulp (the accuracy that WGSL requires of
+ * `exp`; engines on the host are more accurate), and the product and the difference add one: |error| ≤ 20 ε
+ * |e^y Σ dy| ≤ 20 ε (|r| + 8). If |r| ≥ 8, that is within 40 ε |r|, benchdnn's relative figure for a backward
+ * softmax in f32; otherwise it is within 8 · 40 ε. Rounded to 16 bits, numbers with so small a difference may
+ * be adjacent values, like those of Exp.
  */
 const CANCELLED = 8 * 40 * 2 ** -23;
 
-/** The gate of a tensor by benchdnn's rules: those of the operation that it comes from, and of its dtype. */
+/** The gate of a tensor by benchdnn's rules for its dtype and for the operation that produces it. */
 export function gateOf(
   producer: GraphNode | undefined,
   output: number,
@@ -104,8 +103,8 @@ export function gateOf(
     Divide: epsilon,
   };
   return {
-    // What is computed from probabilities that are not stored has their relative error: 10 ε, as a SoftMax in
-    // f32 itself.
+    // A result of probabilities that are not stored has their relative error: 10 ε, like a SoftMax in f32
+    // itself.
     threshold: thresholds[kind] ?? (isF32 && fromSoftmax ? 10 * epsilon : epsilon),
     eltwise: nodes.some(node => eltwise.has(node.kind)),
     offByOne: ['i8', 'u8', 'i32', 'f8e4m3', 'f8e5m2'].includes(dtype),
@@ -116,7 +115,7 @@ export function gateOf(
   };
 }
 
-/** Whether an operation reads what one of these kinds computes, at once or by way of others. */
+/** Whether an operation reads the result of one of these kinds, directly or through other operations. */
 function follows(producer: GraphNode, kinds: ReadonlySet<string>, nodes: readonly GraphNode[]): boolean {
   const reached = new Set([producer]);
   for (const { inputs } of reached) {
@@ -127,24 +126,24 @@ function follows(producer: GraphNode, kinds: ReadonlySet<string>, nodes: readonl
   return false;
 }
 
-/** How two tensors differ. */
+/** The difference of two tensors. */
 export interface Difference {
   readonly failing: number;
   readonly total: number;
-  /** ‖actual − expected‖² and ‖expected‖² over what is finite. */
+  /** ‖actual − expected‖² and ‖expected‖² over the finite elements. */
   readonly errorSquares: number;
   readonly squares: number;
-  /** The point that fails by most, and by how much; −1 where none does. */
+  /** The element that fails by most, and its error; −1 if none fails. */
   readonly worst: string;
   readonly worstError: number;
-  /** How many zeros are expected. */
+  /** The number of expected zeros. */
   readonly zeros: number;
 }
 
 /**
- * Compares point by point. Of a result that is expected in f32, before its last rounding, any number is right
- * that one within the absolute gate is rounded to: `got` is compared with the nearest of them.
- * @param largest number that is expected, of all the tensor where this is a part of it.
+ * Compares element by element. If the expected result is in f32, before its last rounding, then every
+ * rounding of a number within the absolute gate is right, and `got` is compared with the nearest of these.
+ * @param largest the largest expected number; of the whole tensor if this is a part of it.
  */
 export function compare(
   actual: Tensor,
@@ -186,7 +185,7 @@ export function largestOf(tensor: Tensor): number {
   return tensor.toFloat64().reduce((most, x) => (Number.isFinite(x) ? Math.max(most, Math.abs(x)) : most), 0);
 }
 
-/** How parts of a tensor differ, together. */
+/** Joins the differences of parts of a tensor. */
 export function joined(a: Difference, b: Difference): Difference {
   const { worst, worstError } = b.worstError > a.worstError ? b : a;
   return {
@@ -205,9 +204,8 @@ export function normOf({ errorSquares, squares }: Difference): number {
 }
 
 /**
- * Whether the agreement of a result tells anything, as benchdnn asks of products and probabilities: with
- * hardly a number that is not 0, data have been lost before the operation, and a wrong result could look the
- * same.
+ * Whether the agreement of a result is meaningful, which benchdnn requires of products and probabilities: if
+ * almost all numbers are 0, data were lost before the operation, and a wrong result could look the same.
  */
 export function isTrusted(kind: string | undefined, { zeros, total }: Difference): boolean {
   if (kind === 'MatMul') return zeros <= 0.9 * total;
@@ -215,9 +213,9 @@ export function isTrusted(kind: string | undefined, { zeros, total }: Difference
 }
 
 /**
- * The stored form of a number that is `exact` but that f32 has rounded, or that is no further from it than
- * `around`: of all possible forms, the nearest to `got`. Rounding keeps the order of numbers, so every number
- * of an interval is rounded to a number between the rounded ends.
+ * Rounds a number whose exact value is within `around` of `exact`, or within the f32 rounding of `exact`: of
+ * all possible roundings, returns the one nearest to `got`. Rounding is monotonic, so every number of an
+ * interval is rounded to a number between the rounded ends.
  */
 function nearestRounding(
   got: number,
@@ -248,7 +246,7 @@ function passes(
   return offByOne && difference <= Math.max(1, epsilon * Math.abs(want));
 }
 
-/** benchdnn's verdict: all points, or nearly all and a small norm of the error. */
+/** benchdnn's verdict: all elements pass, or nearly all do and the norm of the error is small. */
 export function isClose(difference: Difference): boolean {
   const { failing, total } = difference;
   return failing === 0 || (failing <= total / 1024 && normOf(difference) <= 3e-3);

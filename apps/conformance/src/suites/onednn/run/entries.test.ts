@@ -6,8 +6,8 @@ import { batchOf } from '../rewrite/batch.ts';
 import { drawnEntries, entriesOf } from './entries.ts';
 
 /**
- * softmax(q·k + mask) over 2 × 5 heads, the mask being the same for those of a sequence; and what may come
- * after it.
+ * softmax(q·k + mask) over 2 × 5 heads, with one mask for all heads of a sequence; more operations may
+ * follow.
  */
 function scores(axis = -1) {
   const graph = new Graph();
@@ -76,7 +76,7 @@ describe('drawn entries', () => {
     const drawn = (gflop: number) => drawnEntries(graph, gflop, 1)?.drawn;
     expect(new Set(drawn(1.7)).size).toBe(2);
     expect(drawn(1)).toBeUndefined();
-    // The last is always one of them.
+    // The last entry is always drawn.
     expect(drawn(1.7)).toContain(4);
     expect(drawn(1000)).toEqual([4]);
   });

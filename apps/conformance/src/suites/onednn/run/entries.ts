@@ -5,28 +5,28 @@ import { MinStd } from './fill.ts';
 
 export type TensorsById = Readonly<Record<number, Tensor>>;
 
-/** A graph with what it was given and what it gave. */
+/** A graph with its inputs and results. */
 export interface Part {
   readonly graph: Graph;
   readonly inputs: TensorsById;
   readonly results: TensorsById;
 }
 
-/** Entries of a batch: the last, and others chosen by chance, the same in every run. */
+/** Entries of a batch: the last one, and others drawn at random, the same in every run. */
 export interface DrawnEntries {
   readonly batch: Batch;
   readonly drawn: readonly number[];
 }
 
 /**
- * Entries of a graph's batch that are at most `most` GFLOP, at least one; null when that is all of it, or it
- * has no batch.
+ * Entries of a graph's batch that take at most `most` GFLOP together, at least one; null if the whole batch
+ * does, or if the graph has no batch.
  */
 export function drawnEntries(graph: Graph, gflop: number, most: number): DrawnEntries | null {
   const batch = gflop > most ? batchOf(graph) : null;
   if (!batch) return null;
   const random = new MinStd(batch.extent);
-  // What goes wrong far from where a tensor begins, as an offset that overflows, goes wrong in the last
+  // Errors that appear far from the start of a tensor, such as an overflowing offset, appear in the last
   // entry.
   const last = batch.extent - 1;
   const left = Array.from({ length: last }, (_, n) => n);
@@ -40,7 +40,7 @@ export function drawnEntries(graph: Graph, gflop: number, most: number): DrawnEn
   };
 }
 
-/** The entries as graphs of their own, over views of the tensors. */
+/** The entries as separate graphs, over views of the tensors. */
 export function entriesOf(
   stored: OneDnnGraph,
   { outputs }: Graph,

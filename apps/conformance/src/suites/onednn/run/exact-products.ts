@@ -4,8 +4,8 @@ const short = new Set(['bf16', 'f16']);
 const unknown = [-(2 ** 63)];
 
 /**
- * A graph whose results of MatMul in 16 bits are left in f32: the same product of the same operands, widened,
- * without the last rounding. A result that something else reads as well stays as it is.
+ * A graph whose 16-bit MatMul results are left in f32: the same products of the same operands, widened,
+ * without the last rounding. A result that another operation reads stays unchanged.
  */
 export function withExactProducts(graph: Graph): Graph {
   const stored = graph.toJSON();

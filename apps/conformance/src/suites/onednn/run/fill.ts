@@ -2,7 +2,7 @@ import { elementCount, Tensor, type TensorDesc } from '@tilewise/core';
 import type { LogicalTensor } from '@tilewise/graph';
 import type { Role } from './roles.ts';
 
-/** Park and Miller's generator, as benchdnn has it (minstd_rand). */
+/** Park and Miller's generator, as in benchdnn (minstd_rand). */
 export class MinStd {
   #state: number;
 
@@ -13,7 +13,7 @@ export class MinStd {
 
   /** In [1, 2³¹ − 2]. */
   next(): number {
-    // The remainder by 2³¹ − 1 of a product below 2⁵³: 2³¹ leaves 1, so its two parts are added.
+    // The remainder modulo 2³¹ − 1 of a product below 2⁵³: 2³¹ ≡ 1, so the product's two parts are added.
     const product = this.#state * 48271;
     const high = Math.floor(product / 2147483648);
     const sum = product - high * 2147483648 + high;
@@ -32,7 +32,7 @@ export class MinStd {
   }
 }
 
-/** Largest magnitudes of the integers that operands of a product are filled with, by dtype. */
+/** The largest magnitudes of the integers that fill the operands of a product, by dtype. */
 const ranges: Readonly<
   Record<string, readonly [src: readonly [number, number], weights: readonly [number, number]]>
 > = {
@@ -77,9 +77,10 @@ const ranges: Readonly<
 const significandBits: Readonly<Record<string, number>> = { f32: 24, f16: 11, bf16: 8 };
 
 /**
- * The numbers of an input: small integers for products, so that sums are exact; powers of two for scales; a
- * causal mask with a last row that sees nothing for a mask.
- * @param depth how many products a sum of the role's MatMul has, or factors a product of its ReduceProd.
+ * The numbers of an input: small integers for products, so that sums are exact; powers of two for scales; for
+ * a mask, a causal one whose last row sees nothing.
+ * @param depth the number of terms in a sum of the role's MatMul, or of factors in a product of its
+ * ReduceProd.
  */
 export function fill(t: LogicalTensor, desc: TensorDesc, role: Role, depth: number): Tensor {
   const random = new MinStd(1000 * (t.id % 1000003) + 7);
@@ -126,9 +127,9 @@ function numbersOf(
     case 'divisor':
       return elementCount(shape) === 1 ? values.fill(one([2, 4, 8])) : each(() => one([2, 4, 8]));
     case 'factor': {
-      // Signs show each factor that is left out or taken twice in half of the products that it is in. Four of
-      // each product are no 1, so that magnitudes are seen too; its exponent then stays far inside that of
-      // f16, and it is exact in any order and dtype.
+      // Signs reveal a factor that is omitted or used twice in half of the products that contain it. Four
+      // factors of each product are not 1, so that magnitudes are tested, too; the product's exponent then
+      // stays far inside the range of f16, and the product is exact in any order and dtype.
       const few = 4 / depth;
       return each(() => one([1, -1]) * (random.unit() < few ? one([0.5, 2]) : 1));
     }

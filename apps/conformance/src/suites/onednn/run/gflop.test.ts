@@ -6,7 +6,7 @@ import { afterAll, expect, test } from 'vitest';
 import { onednn } from '../suite.ts';
 import { graphGflop } from './gflop.ts';
 
-/** softmax(q·kᵀ + mask)·v over 2 heads of 3 queries and 5 keys, of 4 and 6 channels. */
+/** softmax(q·kᵀ + mask)·v over 2 heads of 3 queries and 5 keys, with 4 and 6 channels. */
 function attention(): Graph {
   const graph = new Graph();
   const [q, k, v, mask] = [[2, 3, 4], [2, 5, 4], [2, 5, 6], [5]].map(shape =>

@@ -1,14 +1,12 @@
 import { elementCount, type Shape } from '@tilewise/core';
 import { type Graph, type GraphNode, inferShapes, type LogicalShape } from '@tilewise/graph';
 
-/**
- * The floating-point operations of an operation other than a product, for each element of its largest tensor.
- */
+/** The floating-point operations of an operation other than a product, per element of its largest tensor. */
 const PER_ELEMENT = 10;
 
 /**
- * GFLOP of a finalized graph, operation by operation: of a product two for each of its terms, of others ten
- * for each element.
+ * The GFLOP of a finalized graph, summed over its operations: two for each term of a product, and ten for
+ * each element of other operations.
  */
 export function graphGflop({ topology }: Graph): number {
   const shapes = inferShapes(topology.order, new Map());

@@ -19,7 +19,7 @@ export type Role =
   | { readonly kind: 'seed' | 'offset' | 'probability' }
   | { readonly kind: 'scales' | 'zero-points' };
 
-/** Whether a graph has a softmax or takes one back: then an Add before it is a mask. */
+/** Whether a graph has a softmax or its backward; an Add before it is then a mask. */
 function isAttention({ nodes }: Graph): boolean {
   return (
     nodes.some(node => node.kind === 'SoftMax' || node.kind === 'Exp') &&
@@ -37,7 +37,7 @@ const passing = new Set([
   'Quantize',
 ]);
 
-/** The role of an input, by what first reads it. */
+/** The role of an input, by its first reader. */
 export function roleOf(input: LogicalTensor, graph: Graph): Role {
   const { topology } = graph;
   let id = input.id;
@@ -106,10 +106,7 @@ function roleIn(
   }
 }
 
-/**
- * The condition always takes what is computed; what stands for the rest is −∞ where the condition is computed
- * too.
- */
+/** The condition always selects computed values; the alternative is −∞ if the condition is computed, too. */
 function selectRole(node: GraphNode, at: number, { topology }: Graph): Role {
   if (at !== 0) return topology.producers.has(node.inputs[0].id) ? { kind: 'fill' } : { kind: 'operand' };
   return { kind: 'condition', value: topology.producers.has(node.inputs[1].id) ? 1 : 0 };

@@ -28,11 +28,11 @@ import { fill } from './fill.ts';
 import { type Role, roleOf } from './roles.ts';
 
 /**
- * Runs a case: its graph must come back as the expected number of supported partitions, and these must
+ * Runs a case: its graph must be split into the expected number of supported partitions, and these must
  * compute what its operations compute one by one on the reference, by benchdnn's rules.
- * @param work what the case takes, and how much the reference may compute, any amount unless given: of a case
- * that takes more, entries of its batch are drawn, at least one, and of the others is seen only that all is
- * finite. A graph without a batch is compared in full.
+ * @param work the work of the case, and how much the reference may compute, unlimited by default. If the case
+ * takes more, some entries of its batch are drawn, at least one; the other entries only have to be finite. A
+ * graph without a batch is compared in full.
  */
 export async function runGraphCase<T extends TensorDesc>(
   graphCase: GraphCase,
@@ -85,21 +85,21 @@ export async function runGraphCase<T extends TensorDesc>(
 
 type Reference = (part: Part) => Promise<TensorsById>;
 
-// A fused partition does not round what it does not store; operations one by one do, as benchdnn's reference
-// does.
+// A fused partition does not round tensors that it does not store; single operations do, as in benchdnn's
+// reference.
 const references: readonly Reference[] = [
   ({ graph, inputs }) => runInF32(graph, referenceEngine(), inputs),
   ({ graph, inputs }) => graph.run(referenceEngine(), inputs, { policy: 'debug' }),
 ];
 
-/** Compares parts with what they give on the reference, the parts of a tensor as one. */
+/** Compares parts with their results on the reference; the parts of a tensor count as one. */
 async function compareParts(
   parts: readonly Part[],
   run: Reference,
   told: readonly string[],
 ): Promise<Outcome> {
   const expected: TensorsById[] = [];
-  // What a product is before its rounding tells a result that fell to the other side of a tie.
+  // The unrounded product identifies a result that fell to the other side of a tie.
   for (const part of parts) expected.push(await run({ ...part, graph: withExactProducts(part.graph) }));
   const [{ graph }] = parts;
   const differences = graph.outputs.map(({ id, dtype }): [number, Difference] => {
@@ -128,8 +128,8 @@ function outcomeOf(
 ): Outcome {
   if (differences.length === 0) return failed('nothing was compared');
   let worst = 0;
-  // Right, but right results say little of such data: benchdnn has a word of its own for these, which is no
-  // failure either.
+  // The result is right, but with such data that says little: benchdnn has a status of its own for this,
+  // which is not a failure either.
   const mistrusted: string[] = [];
   for (const [id, difference] of differences) {
     const kind = topology.producers.get(id)?.kind;
@@ -177,7 +177,7 @@ async function fillInputs(graph: Graph): Promise<Record<number, Tensor>> {
   return inputs;
 }
 
-/** How many elements of the role's input make one element of what it is for. */
+/** How many elements of the role's input contribute to one element of its result. */
 function depthOf(role: Role, shapes: ReadonlyMap<number, readonly number[] | null>): number {
   if (role.kind === 'matmul') {
     const { inputs, attributes } = role.matmul;
@@ -191,7 +191,7 @@ function depthOf(role: Role, shapes: ReadonlyMap<number, readonly number[] | nul
   return 1;
 }
 
-/** max + ln Σ e^(x − max) of the scores that an operation subtracts stats from. */
+/** max + ln Σ e^(x − max) of the scores from which an operation subtracts stats. */
 async function statsOf(
   graph: Graph,
   subtract: GraphNode,

@@ -60,10 +60,7 @@ interface JaxRecord {
   readonly [draw: string]: unknown;
 }
 
-/**
- * JAX's `philox4x32` implementation: the key, and the draws that the record has under names with their
- * argument.
- */
+/** JAX's `philox4x32` implementation: the key, and the recorded draws, whose names contain their argument. */
 export const jax: Family = family<JaxRecord>({
   title: "JAX's philox4x32",
   section: /jax/,

@@ -12,7 +12,7 @@ interface MaskRecord {
   readonly offset: string;
   readonly mask_hex: string;
   readonly keep_count?: number;
-  /** The start of the first row as digits 0 and 1. */
+  /** The start of the first row, as digits 0 and 1. */
   readonly row0?: string;
   /** flash-attention-2: the largest byte that is kept. */
   readonly p_keep_u8?: number;
@@ -53,7 +53,7 @@ function bits({ mask_hex, keep_count, row0, N }: MaskRecord, mask: Uint8Array): 
   return comparisons;
 }
 
-/** Both conventions compare with one more than the number in their files. */
+/** Both conventions use a threshold that is one more than the number in their files. */
 function thresholds({ p_keep_u8, threshold }: MaskRecord, actual: number): Comparison[] {
   const comparisons: Comparison[] = [];
   if (p_keep_u8 !== undefined) comparisons.push({ what: 'p_keep_u8', got: [actual - 1], want: [p_keep_u8] });
@@ -65,7 +65,7 @@ function thresholds({ p_keep_u8, threshold }: MaskRecord, actual: number): Compa
 
 /** Masks of oneDNN's Dropout. */
 export const onednnMasks: Family = masks('onednn', { section: /^masks$/ });
-/** Masks of FlashAttention-2; its records have the largest byte that is kept. */
+/** Masks of FlashAttention-2; its records give the largest byte that is kept. */
 export const flashAttention2Masks: Family = masks('flash-attention-2', { section: /./, also: ['p_keep_u8'] });
 /** Masks of PyTorch's memory-efficient attention. */
 export const torchEfficientMasks: Family = masks('torch-efficient', { section: /./ });

@@ -4,9 +4,9 @@ import { hex8, integer } from '../numerals.ts';
 interface EngineStream {
   readonly seed: string | number;
   readonly subsequence: string | number;
-  /** In blocks of four words. */
+  /** Counted in blocks of four words. */
   readonly offset: string | number;
-  /** 10 where it is absent. */
+  /** 10 if absent. */
   readonly n_rounds?: number;
   readonly out: readonly string[];
 }

@@ -9,7 +9,8 @@ import { numpyAdvanced, numpyJumped, numpyKeyCounter, numpySeeded } from './nump
 import { onednnLegacyWords, onednnSequences, onednnWords } from './onednn-words.ts';
 
 /**
- * Every family of vectors. The first that matches a record checks it, so those with more fields come first.
+ * Every family of vectors. The first family that matches a record checks it, so families with more fields
+ * come first.
  */
 export const families: readonly Family[] = [
   knownAnswers,

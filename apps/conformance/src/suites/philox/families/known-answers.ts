@@ -11,7 +11,7 @@ interface KnownAnswer {
   readonly out: readonly string[];
 }
 
-/** Known answers of the block functions, as of Random123's kat_vectors. */
+/** Known answers of the block functions, from Random123's kat_vectors. */
 export const knownAnswers: Family = family<KnownAnswer>({
   title: 'block function',
   section: /./,

@@ -35,7 +35,7 @@ interface SeededRecord {
   readonly integers_u32_full_range?: readonly string[];
 }
 
-/** `Philox(seed)` through NumPy's SeedSequence, and what its generator makes of it. */
+/** `Philox(seed)` through NumPy's SeedSequence, and the output of its generator. */
 export const numpySeeded: Family = family<SeededRecord>({
   title,
   section: /./,

@@ -11,7 +11,7 @@ interface OnednnWord {
   readonly out: string;
 }
 
-/** The words behind oneDNN's Dropout: its 64-bit path. */
+/** The words behind oneDNN's Dropout, by its 64-bit path. */
 export const onednnWords: Family = family<OnednnWord>({
   title: 'oneDNN words',
   section: /./,
@@ -23,16 +23,16 @@ export const onednnWords: Family = family<OnednnWord>({
 });
 
 interface OnednnSequence {
-  /** Decimal, unlike those of single words. */
+  /** Decimal, unlike the indices of single words. */
   readonly seed: string | number;
   readonly offset: string | number;
   /** Words 0 to 15. */
   readonly first16: readonly number[];
-  /** Word 2³³ + 5, whose index takes more than 32 bits. */
+  /** Word 2³³ + 5, whose index needs more than 32 bits. */
   readonly at_2p33_plus5?: number;
 }
 
-/** The first words of oneDNN's sequences, and one far from them. */
+/** The first words of oneDNN's sequences, and one with a large index. */
 export const onednnSequences: Family = family<OnednnSequence>({
   title: 'oneDNN sequences',
   section: /./,
@@ -64,7 +64,7 @@ interface OnednnLegacyWord {
   readonly out_v3_10?: string;
 }
 
-/** oneDNN's 32-bit paths, of releases up to 3.10 and since 3.11. */
+/** oneDNN's 32-bit paths, up to release 3.10 and since 3.11. */
 export const onednnLegacyWords: Family = family<OnednnLegacyWord>({
   title: 'oneDNN legacy words',
   section: /^legacy/,

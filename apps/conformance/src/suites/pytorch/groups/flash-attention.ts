@@ -69,7 +69,7 @@ const flashAttention: MakePoint = (values, sizes) => {
   };
 };
 
-/** Windows of packed sequences: −1 is unbounded, and the diagonal ends in the last query and key of each. */
+/** Windows of packed sequences: −1 is unbounded, and the diagonal ends at the last query and key of each. */
 const varlen: MakePoint = (values, sizes) => {
   const dtype = dtypeAt(values);
   if (!dtype) return null;
@@ -92,7 +92,7 @@ const varlen: MakePoint = (values, sizes) => {
   };
 };
 
-/** Sequences of several lengths, of which the first gives the same bits when it runs alone. */
+/** Sequences of several lengths; the first must give the same bits when it runs alone. */
 const batchInvariance: MakePoint = (values, sizes) => {
   const lengths = numbersAt(values, 'seq').map(n => sequenceLength(n, sizes));
   const S = lengths.reduce((longest, n) => Math.max(longest, n), 0);
@@ -148,7 +148,7 @@ function byDocument(S: number, idOf: (i: number) => number): SdpaOptions<Tensor>
   return { maskMod: maskMod<Tensor>(({ q, kv }) => eq(at(q), at(kv)), { documents: ids }) };
 }
 
-/** Keys from a position on that the data say. */
+/** Keys start at a position that the data give. */
 function byThreshold(S: number): SdpaOptions<Tensor> {
   const from = Tensor.from(
     Array.from({ length: S }, (_, i) => (i * 5) % 60),

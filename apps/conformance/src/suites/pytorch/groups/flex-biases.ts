@@ -3,7 +3,7 @@ import { abs, add, constant, div, exp, load, max, min, mul, neg, scoreMod, sub }
 import { added, type MakeOptions } from './flex-options.ts';
 import { normalTensor } from './torch.ts';
 
-/** The learnable biases, by their words. */
+/** The learnable biases, by their descriptions. */
 export const biases: Readonly<Record<string, MakeOptions>> = {
   'rel_1d bias[|q-kv|]': added(
     ({ Skv }) => [Skv],

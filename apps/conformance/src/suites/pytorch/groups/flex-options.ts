@@ -15,18 +15,18 @@ import type { PhiloxStream } from '@tilewise/philox';
 import type { PointDims } from '../point.ts';
 import { normalTensor } from './torch.ts';
 
-/** A score from the score and its place. */
+/** Computes a score from the score and its indices. */
 export type Score = (place: ScoredPlace) => NumericExpr | number;
 
 const hidden = constant(-Infinity, 'f32');
-/** The score where a condition holds; elsewhere the pair is hidden. */
+/** The score if a condition holds; otherwise the pair is hidden. */
 export const where = (condition: Parameters<typeof select>[0], score: NumericExpr): NumericExpr =>
   select(condition, score, hidden);
 
-/** The options of a point, whose tensors are drawn. */
+/** The options of a point, with random tensors. */
 export type MakeOptions = (stream: PhiloxStream, shape: PointDims, dtype: DType) => SdpaOptions<Tensor>;
 
-/** Only pairs within a document see each other, of 32 positions each. */
+/** Pairs see each other only within a document; each document has 32 positions. */
 export const sameDocument = (S: number): Mod<Tensor> => {
   const ids = Array.from({ length: S }, (_, i) => Math.floor(i / 32));
   const at = (i: NumericExpr) => load('documents', [i], 'i32');
@@ -35,7 +35,7 @@ export const sameDocument = (S: number): Mod<Tensor> => {
   });
 };
 
-/** A score to which a random tensor is added, read at some of the indices of the pair. */
+/** Adds a random tensor to a score, read at some of the indices of the pair. */
 export const added =
   (
     shapeOf: (shape: PointDims) => readonly number[],

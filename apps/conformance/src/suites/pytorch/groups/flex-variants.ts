@@ -24,7 +24,7 @@ import {
 import { added, type MakeOptions, sameDocument, score, where } from './flex-options.ts';
 import { normalTensor } from './torch.ts';
 
-/** The variants of `TestFlexAttention misc`, by their words in the file. */
+/** The variants of `TestFlexAttention misc`, by their descriptions in the file. */
 export const variants: Readonly<Record<string, MakeOptions>> = {
   'doc_mask_causal(256)': (_, { Skv }) => ({ maskMod: sameDocument(Skv), causal: true }),
   'index bias[b,q]': added(
@@ -97,7 +97,7 @@ export const variants: Readonly<Record<string, MakeOptions>> = {
     seqLensKv: Array.from({ length: B }, (_, b) => Skv - 11 * b),
   }),
   'njt offsets [0,1024,1536,2048]': (_, { Skv }) => {
-    // Three sequences in one, of a half and two quarters.
+    // Three sequences in one: a half and two quarters.
     const ids = Array.from({ length: Skv }, (_, i) => (2 * i < Skv ? 0 : 4 * i < 3 * Skv ? 1 : 2));
     const at = (i: NumericExpr) => load('sequences', [i], 'i32');
     return {

@@ -30,11 +30,11 @@ const scores: Readonly<Record<string, Score>> = {
   inverse_causal: ({ score, q, kv }) => where(le(q, kv), score),
   rel_bias: ({ score, q, kv }) => add(score, sub(q, kv)),
   rel_causal: ({ score, q, kv }) => where(ge(q, kv), add(score, sub(q, kv))),
-  // Slopes for eight heads, however many there are.
+  // Slopes for eight heads, whatever the number of heads.
   'alibi_bias(8)': ({ score, h, q, kv }) => add(score, mul(sub(kv, q), pow(2, neg(add(h, 1))))),
 };
 
-/** How q, k and v of a flex group are: normal, and judged in o and the gradients. */
+/** The inputs of a flex group: q, k and v are normal, and o and the gradients are judged. */
 function flexPoint(
   values: GridPoint,
   sizes: Sizes,
@@ -77,7 +77,7 @@ const strided: MakePoint = (values, sizes) => {
   return point && { ...point, layout: 'strided' };
 };
 
-/** The blocks of a mask that shows everything, found in blocks of the size of the point. */
+/** The blocks of a mask that hides nothing, found with the point's block size. */
 const blockSizes: MakePoint = (values, sizes) =>
   flexPoint(values, sizes, {}, (_, { Sq, Skv }) => {
     const { blockSize } = values;

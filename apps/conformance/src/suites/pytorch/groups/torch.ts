@@ -6,10 +6,7 @@ import { batch, heads, type Sizes, sequenceLength } from '../sizes.ts';
 import type { GroupRunner, MakePoint } from './group.ts';
 import { dropoutAt, dtypeAt, numberAt, numbersAt, scaleAt, textAt } from './values.ts';
 
-/**
- * Uniform inputs and upstream gradient, against eager attention: the shape of PyTorch's comparisons of fused
- * kernels.
- */
+/** Uniform inputs and upstream gradient, compared with eager attention, as PyTorch compares fused kernels. */
 const againstMath =
   (
     more: (
@@ -57,12 +54,12 @@ const withBias = againstMath((values, { Sq, Skv, dtype }) => ({
   }),
 }));
 
-/** Lengths in [1, most), one of them forced to be the most. */
+/** Lengths in [1, most), one of them set to the largest. */
 const nested: MakePoint = (values, sizes) => {
   const [maxSq, maxSkv] = [numberAt(values, 'maxSq'), numberAt(values, 'maxSkv')];
   const point = againstMath()({ ...values, Sq: maxSq, Skv: maxSkv }, sizes);
   if (!point) return null;
-  // The largest error is that of the shortest sequences, so that many of them belong to the test.
+  // The shortest sequences have the largest error, so the test needs many of them.
   const most = sizes === 'small' ? 64 : Infinity;
   const B = Math.min(numberAt(values, 'B'), sizes === 'small' ? 8 : Infinity);
   const [Sq, Skv] = [Math.min(point.dims.Sq, most), Math.min(point.dims.Skv, most)];
@@ -92,7 +89,7 @@ const masked: MakePoint = (values, sizes) => {
   const Skv = sequenceLength(numberAt(values, 'Skv'), sizes);
   const full = values.maskDim === 2 ? [Sq, Skv] : [B, H, Sq, Skv];
   const broadcast = textAt(values, 'broadcast');
-  // Which dimensions of the mask are 1: of the four letters those that fall on its rank.
+  // The dimensions of the mask that are 1: the last of the four letters, as many as the mask has dimensions.
   const shape = full.map((n, d) => (broadcast.at(d - full.length) === '1' ? 1 : n));
   return {
     dims: dims(B, H, Sq, Skv, numberAt(values, 'D')),
@@ -155,7 +152,7 @@ const small: MakePoint = values => {
   };
 };
 
-/** At most ten keys per row, by a bias of −∞ for the others. */
+/** At most ten keys per row, with a bias of −∞ for the others. */
 const infiniteBand: MakePoint = values => {
   const S = numberAt(values, 'S');
   const bias = Array.from({ length: S * S }, (_, n) => {
@@ -221,7 +218,7 @@ const differentDv: MakePoint = (values, sizes) => {
   };
 };
 
-/** Keys and values whose heads are one, by a stride of 0. */
+/** Keys and values of one head, shared by all heads through a stride of 0. */
 const sharedHeads: MakePoint = values => {
   const [B, H, Sq, D] = numbersAt(values, 'q');
   const Skv = numbersAt(values, 'kv')[2];

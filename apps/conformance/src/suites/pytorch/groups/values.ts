@@ -1,7 +1,7 @@
 import type { DType } from '@tilewise/core';
 import type { GridPoint } from '../grid.ts';
 
-/** Readers of the values of a point, which must be of the type that a group gives them. */
+/** Readers of the values of a point. Each value must have the type that the group gives it. */
 
 export function numberAt(values: GridPoint, name: string): number {
   const value = values[name];
@@ -24,7 +24,7 @@ export function textAt(values: GridPoint, name: string): string {
 
 const dtypes: readonly DType[] = ['f32', 'f16', 'bf16'];
 
-/** A storage dtype; null for float64, which is none here. */
+/** A storage dtype; null for float64, which is not supported here. */
 export function dtypeAt({ dtype: value }: GridPoint): DType | null {
   const dtype = dtypes.find(known => known === value);
   if (dtype) return dtype;
@@ -32,7 +32,7 @@ export function dtypeAt({ dtype: value }: GridPoint): DType | null {
   throw new Error(`the axis dtype has the value ${JSON.stringify(value)}, which is no dtype`);
 }
 
-/** `null` (the usual one), a number, or `1/D`. */
+/** `null` for the default, a number, or `1/D`. */
 export function scaleAt(values: GridPoint, D: number): { readonly scale?: number } {
   const { scale } = values;
   if (scale === null || scale === undefined) return {};
