@@ -1,5 +1,5 @@
-// Prints "PASSED FAILED" of a Vitest JSON report; a test file that did not load counts as one failure, a
-// missing report as none.
+// Prints the numbers "PASSED FAILED" of a Vitest JSON report. A test file that did not load counts as one
+// failure, and a missing report as no tests.
 //   node .ci/count-tests.mjs FILE
 import { existsSync, readFileSync } from 'node:fs';
 

@@ -1,6 +1,5 @@
 // Prints the failed tests of a Vitest JSON report with the first lines of their errors, or, with --files, the
-// test files that hold them, relative to the current folder. A file that did not load counts as a failed
-// test.
+// files that contain them, relative to the current folder. A file that did not load counts as a failed test.
 //   node .ci/failed-tests.mjs [--files] REPORT
 import { existsSync, readFileSync } from 'node:fs';
 import { relative } from 'node:path';

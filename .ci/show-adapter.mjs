@@ -1,4 +1,4 @@
-// Prints what the WebGPU tests run on, after a build. Prints why there is nothing where there is nothing.
+// Prints the adapter that the WebGPU tests run on, or why there is none. Needs a build.
 //   node .ci/show-adapter.mjs
 const { openGpu } = await import('../tools/webgpu-host/dist/index.js');
 try {

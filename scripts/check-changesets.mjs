@@ -1,7 +1,7 @@
-// Checks that what changed in each public package since its last release is announced by a changeset, and
-// that the changesets and their configuration are valid. It asks no remote and no branch: a version is
-// released when its tag is there, and the last release of a package is the commit that last set its version.
-// The notes of a version that is not released yet are a changeset or in the changelog.
+// Checks that a changeset announces the changes of each public package since its last release, and that the
+// changesets and their configuration are valid. It needs no remote and no branch: a version is released if
+// its tag exists, and the last release of a package is the commit that last set its version. The notes of a
+// version that is not released yet are in a changeset or in the changelog.
 //   node scripts/check-changesets.mjs
 import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';

@@ -1,4 +1,4 @@
-// Checks each public package as its users will meet it: packed, on its own, from a tarball.
+// Checks each public package as its users will get it: packed, on its own, from a tarball.
 //   node scripts/check-packages.mjs [--keep]     (after a build; --keep leaves the working folder for a look)
 // For each package: publint and are-the-types-wrong on the tarball, an install into an empty project with
 // nothing but the packages below it, an import of every subpath in Node, a browser bundle of every subpath, a
@@ -75,7 +75,7 @@ async function check(pkg, name, run) {
   }
 }
 
-/** The packages that are published, each after those it depends on. */
+/** The published packages, each after its dependencies. */
 function publicPackages() {
   const all = readdirSync(join(root, 'packages'))
     .map(folder => {
@@ -103,7 +103,7 @@ function pack(pkg) {
   const folder = join(work, 'tarballs', pkg.folder);
   mkdirSync(folder, { recursive: true });
   const args = ['pack', '--pack-destination', folder];
-  // Within a pnpm script pnpm is on the path; elsewhere it need not be.
+  // Inside a pnpm script, pnpm is on the path; otherwise it may not be.
   const cwd = join(root, 'packages', pkg.folder);
   if (spawnSync('pnpm', ['--version']).status === 0) runIn(cwd, 'pnpm', args);
   else runIn(cwd, 'npx', ['--yes', 'pnpm@12', ...args]);
@@ -123,7 +123,8 @@ async function checkTypes({ tarball }) {
     createPackageFromTarballData(new Uint8Array(readFileSync(tarball))),
   );
   if (!types) throw new Error('The package has no types.');
-  // The packages are ES modules: CommonJS resolution, and resolvers that know no "exports", are not served.
+  // The packages are ES modules: CommonJS resolution, and resolvers that do not know "exports", are not
+  // supported.
   const found = problems.filter(({ resolutionKind }) => !['node10', 'node16-cjs'].includes(resolutionKind));
   if (found.length > 0) throw new Error(found.map(problem => JSON.stringify(problem)).join('\n'));
 }
@@ -135,7 +136,7 @@ function install(pkg, project, packages) {
   const manifest = {
     private: true,
     type: 'module',
-    // Subpaths that need an optional peer are imported and bundled with the peer.
+    // Subpaths that need an optional peer are imported and bundled together with the peer.
     dependencies: { [pkg.name]: tarballOf(pkg), ...pkg.manifest.peerDependencies },
     overrides: Object.fromEntries(below.map(other => [other.name, tarballOf(other)])),
   };
@@ -195,8 +196,8 @@ async function keepBudgets({ name }, project) {
 }
 
 /**
- * Type-checks the examples of the package's README, and those of the site that import the package and
- * nothing that is not installed beside it, with the two TypeScripts and the settings of `module` that the
+ * Type-checks the examples of the package's README, and those examples of the site that import only the
+ * package and what is installed with it, with the two TypeScript versions and the `module` settings that the
  * documentation names.
  */
 function checkExamples({ folder, name }, project) {

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { changesetTitle, titleFaults } from './checks/titles.mjs';
 
-/** The last commit whose title is older than the rule. */
+/** The last commit from before the rule. */
 const base = '9752a24aa31856a343bf7c845bb07eb83d223d1c';
 
 const root = fileURLToPath(new URL('..', import.meta.url));

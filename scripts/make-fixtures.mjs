@@ -1,5 +1,5 @@
-// Copies the committed selection of the full data sets into fixtures/, so that a fresh clone can test
-// everything once.
+// Copies the selection of the full data sets that is committed into fixtures/, so that a fresh clone can test
+// everything at least once.
 //   node scripts/make-fixtures.mjs [folder of the full sets; TILEWISE_SHARED or ../shared by default]
 import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 const root = fileURLToPath(new URL('..', import.meta.url));
 const shared = resolve(process.argv[2] ?? process.env.TILEWISE_SHARED ?? join(root, '..', 'shared'));
 
-// The smallest cases that together use every option, every kind of dead row and every kind of stress.
+// The smallest cases that together cover every option, every kind of dead row and every kind of stress.
 const attention = [
   'tiny_1x1x1x1',
   'single_key',
@@ -47,8 +47,8 @@ copy(
 copy(join(shared, 'vectors', 'philox'), 'philox', file => file.endsWith('.json'));
 copyBlockMasks();
 
-// Every seventh case: as seven divides neither the number of masks nor that of shapes, all of both are among
-// them.
+// Every seventh case: seven divides neither the number of masks nor the number of shapes, so all of both are
+// included.
 function copyBlockMasks() {
   const { cases, ...rest } = JSON.parse(
     readFileSync(join(shared, 'conformance', 'pytorch', 'block-masks.json'), 'utf8'),

@@ -1,5 +1,5 @@
-// Runs a Turborepo task quietly: nothing on stdout (which belongs to the command that follows, often JSON
-// lines), the log on stderr only when something fails, no telemetry.
+// Runs a Turborepo task quietly: nothing on stdout (which belongs to the following command, whose output is
+// often JSON lines), the log on stderr only if something fails, and no telemetry.
 //   node scripts/turbo.mjs build [--filter=...]
 import { spawnSync } from 'node:child_process';
 import { createRequire } from 'node:module';

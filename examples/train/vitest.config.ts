@@ -1,4 +1,4 @@
 import { project } from '../../vitest.project.ts';
 
-// Files share a process: to start one and load the packages takes longer than most of them.
+// Test files share a process, because starting one and loading the packages takes longer than most tests.
 export default project({ name: 'train', isolate: false });

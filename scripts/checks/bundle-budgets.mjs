@@ -1,16 +1,16 @@
-// What a bundle that takes one thing from a package may weigh: minified, gzip, in bytes. `limit` is for the
-// entry and the chunks that it imports statically; `dynamic` has a limit for each chunk that is imported only
-// where it is needed, by the name of its module. A budget is a promise to the people who ship the code, so it
-// is raised on purpose, with a reason in the commit, or not at all.
+// The most bytes, minified and gzipped, of a bundle that imports one thing from a package. `limit` is for the
+// entry and the chunks that it imports statically; `dynamic` has a limit for each chunk that is imported on
+// demand, by the name of its module. A budget is a promise to the people who ship the code, so raise it only
+// on purpose, with a reason in the commit.
 const KiB = 1024;
 
-// What a context loads beside the page: tiles for some adapters, and code for options that many programs do
-// without (see `load` of `createContext`).
+// Chunks that a context loads after the page: tiles for some adapters, and code for options that many
+// programs do not use (see `load` of `createContext`).
 const modulesOfContext = {
   'subgroup-kind': 4 * KiB,
-  // Tiles of GPUs: the model that chooses them, the variants of tiles that it chooses from, and matrices.
+  // Tiles of GPUs: the model that chooses them, the variants that it chooses from, and subgroup matrices.
   'hardware-tiles': 5 * KiB,
-  // Tiles of adapters whose GPU is a CPU, for heads of few channels.
+  // Tiles of adapters whose GPU is a CPU, for small head sizes.
   'software-tiles': 0.5 * KiB,
   'matrix-tiles': 5 * KiB,
   'subgroup-matrix-configs': 1 * KiB,
@@ -28,16 +28,17 @@ export const bundleBudgets = [
   { package: '@tilewise/philox', entry: "export { dropoutMask } from '@tilewise/philox'", limit: 4 * KiB },
   { package: '@tilewise/core', entry: "export { Tensor } from '@tilewise/core'", limit: 6 * KiB },
   // The kernels, twice as WebAssembly and once as TypeScript, are 9 KiB of this; the tables of all options
-  // and inputs, and what names the one that was meant, are 2; what refuses tensors, options and expressions
-  // beyond their limits before any work, and evaluates shared expressions once, is 3.
+  // and inputs, and the code that suggests the intended name, are 2; the code that refuses tensors, options
+  // and expressions beyond their limits before any work, and that evaluates shared expressions once, is 3.
   { package: '@tilewise/core', entry: "export { sdpa } from '@tilewise/core/cpu'", limit: 41 * KiB },
-  // What makes and runs plans is the context's, and so is code for options that few programs use. FP8, MXFP8,
-  // matrices, and f16 arithmetic, prefetch and subgroup row reductions of tiles bring their own code.
+  // The code that makes and runs plans belongs to the context, and so does code for options that few programs
+  // use. FP8, MXFP8, matrices, and f16 arithmetic, prefetch and subgroup row reductions of tiles are separate
+  // chunks.
   { package: '@tilewise/webgpu', entry: "export { sdpa } from '@tilewise/webgpu'", limit: 25 * KiB },
   {
     package: '@tilewise/webgpu',
-    // A quarter of a KiB was added for the choice of tiles by the class of a GPU, which must be made with the
-    // context: the tiles themselves are a chunk of their own.
+    // A quarter of a KiB was added for choosing tiles by the class of a GPU, which must happen with the
+    // context; the tiles themselves are a separate chunk.
     entry: "export { createContext, sdpa } from '@tilewise/webgpu'",
     limit: 40.25 * KiB,
     dynamic: modulesOfContext,
@@ -48,19 +49,19 @@ export const bundleBudgets = [
     limit: 45 * KiB,
     dynamic: modulesOfContext,
   },
-  // The kernels of the plain operations, and plans whose mods and options of 8 bits come as plain data. The
-  // kernel that computes a norm at once, and what a product does with its sums, are 2 KiB.
+  // The kernels of the plain operations, and plans whose mods and 8-bit options are plain data. The kernel
+  // that computes a whole norm, and the epilogues of products, are 2 KiB.
   {
     package: '@tilewise/webgpu',
     entry: "export { createContext, webgpuEngine } from '@tilewise/webgpu'",
     limit: 76 * KiB,
     dynamic: modulesOfContext,
   },
-  // Every operation, with its gradient and how it runs, and every pattern: a graph does not know beforehand
-  // which it will have. The operations that published models and ONNX need (slices, gathers, convolution,
-  // rotary positions, comparisons, the largest elements: 25 of them) are 8 KiB, and the checks of stored
-  // graphs 2. The passes that let a device train in a quarter of the dispatches are 4: `compile` is
-  // synchronous, so that they cannot come later.
+  // Every operation, with its gradient and its implementation, and every pattern, because a graph does not
+  // know beforehand which it will need. The operations for published models and ONNX (slices, gathers,
+  // convolution, rotary positions, comparisons, the largest elements: 25 of them) are 8 KiB, and the checks
+  // of stored graphs 2. The passes that let a device train with a quarter of the dispatches are 4: `compile`
+  // is synchronous, so they cannot be loaded later.
   {
     package: '@tilewise/graph',
     entry: "export { Graph, gradients } from '@tilewise/graph'",
@@ -70,12 +71,12 @@ export const bundleBudgets = [
   { package: '@tilewise/graph', entry: "export { toOnnx } from '@tilewise/graph/onnx'", limit: 60 * KiB },
   { package: '@tilewise/nn', entry: "export * from '@tilewise/nn/checkpoint'", limit: 9 * KiB },
   { package: '@tilewise/nn', entry: "export * from '@tilewise/nn/hub'", limit: 3 * KiB },
-  // The readers of tokenizers and templates, which are optional peers, are 25 of these.
+  // The readers of tokenizers and templates, which are optional peers, are 25 KiB of this.
   { package: '@tilewise/nn', entry: "export * from '@tilewise/nn/tokenizer'", limit: 28 * KiB },
-  // The graph with every operation is 84 of these; the tables of all architectures, generation, LoRA, and a
-  // trainer with groups, scaled losses, gradients of several batches and recomputation 25.
+  // The graph with every operation is 84 KiB of this; the tables of all architectures, generation, LoRA, and
+  // a trainer with groups, scaled losses, gradient accumulation and recomputation are 25.
   { package: '@tilewise/nn', entry: "export * from '@tilewise/nn'", limit: 111 * KiB },
-  // The reader of ONNX, in place of the tables of architectures. Resize, without which DINOv2 and heads of
-  // segmentation do not load, is 1.2 of these.
+  // The reader of ONNX, in place of the tables of architectures. Resize, without which DINOv2 and
+  // segmentation heads do not load, is 1.2 KiB of this.
   { package: '@tilewise/nn', entry: "export * from '@tilewise/nn/onnx'", limit: 118 * KiB },
 ];

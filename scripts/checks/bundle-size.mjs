@@ -3,9 +3,9 @@ import { gzipSync } from 'node:zlib';
 import { build } from 'esbuild';
 
 /**
- * Bytes of what a page loads at the start, as one file, and gzip bytes of each chunk that is imported
- * dynamically, by the name of its module. Two builds measure them, as esbuild moves what a dynamic chunk
- * shares with the entry to a third file.
+ * The bytes that a page loads at the start, as one file, and the gzip bytes of each chunk that is imported
+ * dynamically, by the name of its module. Two builds measure them, because esbuild moves code that a dynamic
+ * chunk shares with the entry into a third file.
  */
 export async function bundleSize(contents, project) {
   const options = {

@@ -4,8 +4,8 @@
 export const maxWidth = 110;
 
 /**
- * Numbers (from 1) of the lines that hold a comment and are too wide. A line that is one long word, such as a
- * URL, is not.
+ * The numbers (from 1) of the lines that contain a comment and are too wide. A line that is one long word,
+ * such as a URL, does not count.
  */
 export function wideComments(text, width = maxWidth) {
   return text.split('\n').flatMap((line, n) => {
@@ -15,7 +15,7 @@ export function wideComments(text, width = maxWidth) {
 }
 
 const commentLine = /^\s*(?:\/\/|\/\*|\*(?:\s|\/|$))/;
-/** A comment behind code: no quote follows it, so that it is not the inside of a string. */
+/** A comment after code. No quote may follow it, so that it is not inside a string. */
 const trailingComment = /^(\s*)(.*?\S)\s+(\/\/ [^'"`]*)$/;
 
 /** Directives for the linter must stay in one line. */
@@ -24,8 +24,8 @@ const directive = /biome-ignore/;
 const hasComment = line => (!directive.test(line) && commentLine.test(line)) || trailingComment.test(line);
 
 /**
- * The text with every comment that is too wide wrapped. Code stays as it is; a comment behind code moves
- * above it.
+ * The text with every comment that is too wide wrapped. Code does not change, except that a comment after
+ * code moves above it.
  */
 export function wrapComments(text, width = maxWidth) {
   const lines = text.split('\n').flatMap(line => {
@@ -43,7 +43,7 @@ export function wrapComments(text, width = maxWidth) {
   return result.join('\n');
 }
 
-/** The line behind a comment that begins at a line, or behind that line of code. */
+/** The index after the comment that begins at a line, or after that line of code. */
 function endOfComment(lines, start) {
   const isLine = line => /^\s*\/\/ /.test(line ?? '');
   let end = start + 1;
@@ -79,8 +79,8 @@ function wrapComment(lines, width) {
 }
 
 /**
- * Wraps the paragraphs that have a line above the width. List items, tags, tables and code begin a paragraph
- * of their own.
+ * Wraps the paragraphs that contain a line that is too wide. List items, tags, tables and code begin their
+ * own paragraphs.
  */
 function wrapText(lines, width) {
   const paragraphs = [];

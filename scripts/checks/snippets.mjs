@@ -1,8 +1,8 @@
 // The examples of Markdown pages, as TypeScript files.
 
 /**
- * The blocks of TypeScript of a page, as modules. A block `ts continued` begins with the code of the block
- * before it; blocks for a named file (`ts FILE after LINE`) are no examples.
+ * The TypeScript blocks of a page, as modules. A block `ts continued` begins with the code of the previous
+ * block; blocks for a named file (`ts FILE after LINE`) are not examples.
  */
 export function snippetsOf(page) {
   const snippets = [];

@@ -4,9 +4,9 @@
 export const maxLength = 72;
 
 /**
- * The faults of a title, as sentences; none for a good title. Whether the title is an order ("Add a mask")
- * can only be told by its first word: a noun with an article, a pronoun, or a verb in another form does not
- * begin one.
+ * The faults of a title, as sentences; empty for a good title. Only the first word shows whether a title is
+ * an imperative ("Add a mask"): a noun with an article, a pronoun, or another form of a verb does not begin
+ * one.
  */
 export function titleFaults(title) {
   const faults = [];
@@ -19,7 +19,7 @@ export function titleFaults(title) {
   return faults;
 }
 
-/** Words that begin no order: articles, pronouns, prepositions and such. */
+/** Words that do not begin an imperative: articles, pronouns, prepositions and such. */
 const others = new Set(
   (
     'a an the this that these those it its i we you they he she our their my your one two all each every some any no none not both ' +
@@ -41,7 +41,7 @@ function isImperative(word) {
   return !others.has(lower) && !/(?:ing|ed|s)$/.test(lower);
 }
 
-/** The title of a changeset: the first line of its text, behind the front matter. */
+/** The title of a changeset: the first line of its text, after the front matter. */
 export function changesetTitle(text) {
   return text
     .replace(/^---\n[\s\S]*?\n---\n/, '')

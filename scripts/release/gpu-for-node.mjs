@@ -1,5 +1,4 @@
-// Gives a program in Node the `navigator.gpu` that a browser has, on this machine's GPU or on a software
-// adapter.
+// Gives Node the `navigator.gpu` that a browser has, on this machine's GPU or on a software adapter.
 import { openGpu } from '../../tools/webgpu-host/dist/index.js';
 
 const { gpu } = await openGpu();

@@ -4,13 +4,13 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { run } from './run.mjs';
 
-// The last line of Verdaccio that runs on Node 20.
+// The last minor version of Verdaccio that runs on Node 20.
 const verdaccio = 'verdaccio@6.2';
 
 /**
- * Starts an npm registry (Verdaccio) on the loopback interface, which has nothing but what is published to
- * it. `npmrc` is what a user's `.npmrc` says to install the project's packages from there, and others from
- * where they always come from.
+ * Starts an npm registry (Verdaccio) on the loopback interface that serves only packages that are published
+ * to it. `npmrc` is the content of a user's `.npmrc` that installs the project's packages from this registry,
+ * and other packages from the usual one.
  */
 export async function startRegistry(folder) {
   const port = await freePort();
@@ -26,7 +26,8 @@ export async function startRegistry(folder) {
       'server: { keepAliveTimeout: 60 }',
     ].join('\n'),
   );
-  // One of its dependencies is named by a tag, which not every mirror of npm has: a range serves as well.
+  // One dependency of Verdaccio is named by a tag, which not every npm mirror has; a version range works as
+  // well.
   writeFileSync(join(folder, 'package.json'), '{ "private": true, "overrides": { "node-fetch": "^2.7.0" } }');
   run(folder, 'npm', [
     'install',
@@ -47,7 +48,7 @@ export async function startRegistry(folder) {
   const npmrc = `@tilewise:registry=http://${address}/\n//${address}/:_authToken=local\n`;
   const registry = {
     npmrc,
-    /** Publishes a tarball, as npm does. Provenance needs a build server. */
+    /** Publishes a tarball with npm, without provenance, which needs a build server. */
     publish(tarball) {
       const place = join(folder, 'publish');
       mkdirSync(place, { recursive: true });

@@ -1,5 +1,5 @@
-// Publishes the packages, or does everything up to that.
-//   pnpm release             publishes what `changeset version` has given a new version
+// Publishes the packages, or does everything except that.
+//   pnpm release             publishes the packages to which `changeset version` has given a new version
 //   pnpm release --dry-run   versions and packs a copy, publishes it to a local registry, installs from
 //                            there as a user does, and runs the examples of the READMEs
 import { spawnSync } from 'node:child_process';
@@ -15,7 +15,7 @@ import { run } from './run.mjs';
 import { stageRelease } from './staging.mjs';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
-// Gives Node `navigator.gpu`, as a browser has it.
+// Gives Node the `navigator.gpu` that a browser has.
 const gpuForNode = new URL('gpu-for-node.mjs', import.meta.url).href;
 const isDryRun = process.argv.includes('--dry-run');
 
@@ -51,7 +51,7 @@ async function dryRun() {
   }
 }
 
-/** Installs a package with what its README names, and runs the README's examples. */
+/** Installs a package with the dependencies that its README names, and runs the README's examples. */
 async function tryAsUser(name, folder, registry) {
   const short = name.replace('@tilewise/', '');
   const project = join(folder, short);
@@ -59,7 +59,7 @@ async function tryAsUser(name, folder, registry) {
   writeFileSync(join(project, 'package.json'), '{ "private": true, "type": "module" }');
   writeFileSync(join(project, '.npmrc'), registry.npmrc);
   const readme = readFileSync(join(root, 'packages', short, 'README.md'), 'utf8');
-  // An example that reads the reader's own model has a test of its own.
+  // An example that needs a model of the reader has its own test.
   const typescript = snippetsOf(readme);
   const all = typescript.length > 0 ? typescript : snippetsOf(readme.replaceAll('```js\n', '```ts\n'));
   const snippets = all.filter(code => !code.includes("folderFiles('"));

@@ -1,4 +1,4 @@
-// Where the project lives, for the manifests of its packages: `project.json` is the one place that says so.
+// Copies the project's addresses from `project.json`, their only source, to the manifests of the packages.
 //   node scripts/release/project-fields.mjs [--write]     checks the public packages, or writes the fields
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -6,7 +6,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
-/** The addresses of the project. `.invalid` stands for one that nobody has chosen yet. */
+/** The addresses of the project. `.invalid` stands for an address that has not been chosen yet. */
 export function readProject() {
   return JSON.parse(readFileSync(join(root, 'project.json'), 'utf8'));
 }
@@ -25,7 +25,7 @@ export function projectFields(folder, { homepage, repository } = readProject()) 
   };
 }
 
-/** The public packages whose manifests do not have the fields; with `write`, they are written first. */
+/** The public packages whose manifests lack the fields; with `write`, the fields are written first. */
 export function outdatedManifests(write) {
   return readdirSync(join(root, 'packages')).filter(name => {
     const path = join(root, 'packages', name, 'package.json');

@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 
-/** Runs a command and returns what it printed; throws with the output where the command fails. */
+/** Runs a command and returns its output; if the command fails, throws an error with the output. */
 export function run(cwd, command, args, env = {}) {
   const result = spawnSync(command, args, {
     cwd,

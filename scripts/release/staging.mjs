@@ -12,8 +12,8 @@ import { join } from 'node:path';
 import { run } from './run.mjs';
 
 /**
- * Copies the built packages to a folder and gives them the versions and changelogs that the next release has.
- * Returns the tarballs of the public packages, those that others depend on first.
+ * Copies the built packages to a folder and gives them the versions and changelogs of the next release.
+ * Returns the tarballs of the public packages, dependencies first.
  */
 export function stageRelease(root, folder) {
   for (const file of ['package.json', 'pnpm-workspace.yaml', '.changeset', 'LICENSE'])
@@ -58,13 +58,13 @@ export function stageRelease(root, folder) {
 
 const manifestOf = folder => JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
 
-/** Development dependencies are not staged, and are no part of a release. */
+/** Development dependencies are not staged, and are not part of a release. */
 function keepPublishedDependencies(path) {
   const { devDependencies, ...manifest } = JSON.parse(readFileSync(path, 'utf8'));
   writeFileSync(path, `${JSON.stringify(manifest, null, 2)}\n`);
 }
 
-/** `workspace:^` is replaced by the version of the package that is found in `node_modules`. */
+/** Replaces `workspace:^` by the version of the package that is found in `node_modules`. */
 function linkDependencies(folder, name) {
   const own = join(folder, 'packages', name);
   mkdirSync(join(own, 'node_modules', '@tilewise'), { recursive: true });

@@ -3,14 +3,14 @@ import { build } from 'esbuild';
 const entry = `import { smokeCpu, smokeGpu } from './smoke.mjs';
 globalThis.smoke = async kind => (kind === 'gpu' ? await smokeGpu() : await smokeCpu());`;
 
-// In a worker or service worker, a message asks for a run.
+// In a worker or service worker, a message starts a run.
 const answering = `${entry}
 addEventListener('message', async ({ data, ports, source }) => {
   const to = ports[0] ?? source ?? globalThis;
   try { to.postMessage({ ok: await smoke(data) }); } catch (error) { to.postMessage({ error: String(error) }); }
 });`;
 
-/** The scripts that the pages of the checks load, by path: each holds the packages of the project. */
+/** The scripts that the checks' pages load, by path; each contains the project's packages. */
 export async function browserScripts(folder) {
   return { '/page.js': await bundled(folder, entry), '/worker.js': await bundled(folder, answering) };
 }
@@ -23,7 +23,7 @@ async function bundled(folder, contents) {
   return outputFiles[0].text;
 }
 
-// What a page computes, as the text of a promise of `{ ok }` or `{ error }`; `kind` is `cpu` or `gpu`.
+// The work of a page, as the source of a promise of `{ ok }` or `{ error }`; `kind` is `cpu` or `gpu`.
 
 export const onMainThread = kind =>
   `(async () => { await import('/page.js'); return { ok: await smoke('${kind}') }; })()`;

@@ -7,7 +7,7 @@ import {
   onMainThread,
 } from './browser-scripts.mjs';
 
-/** The packages in the contexts of a page in Chromium, which is cross-origin isolated. */
+/** Runs the packages in the contexts of a cross-origin isolated page in Chromium. */
 export function browserChecks({ folder }) {
   const once = async work => {
     const host = await openBrowser(await browserScripts(folder));
@@ -19,7 +19,7 @@ export function browserChecks({ folder }) {
       await host.close();
     }
   };
-  // On a loaded machine the GPU process of a new browser may be too late for the first question.
+  // On a loaded machine, the GPU process of a new browser may be too late for the first request.
   const inPage = async work => {
     try {
       return await once(work);

@@ -5,7 +5,7 @@ import { run } from '../release/run.mjs';
 const program =
   "import { smokeCpu } from './smoke.mjs';\nsmokeCpu().then(text => console.log(text), error => { console.error(error); process.exit(1); });\n";
 
-/** The packages in bundles: each bundler makes one file, or a site, which then runs in Node. */
+/** Runs the packages in bundles: each bundler produces one file, or a site, which then runs in Node. */
 export function bundlerChecks({ folder, add }) {
   writeFileSync(join(folder, 'entry.mjs'), program);
   const versionOf = name =>

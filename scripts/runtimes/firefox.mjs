@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { swiftShaderDriver } from '../../tools/webgpu-host/dist/vulkan/swiftshader.js';
 import { browserScripts, inServiceWorker, inWorker, onMainThread } from './browser-scripts.mjs';
 
-// Firefox on Linux has WebGPU, but off by default, and takes no software adapter unless it is told to.
+// Firefox on Linux has WebGPU but disables it by default, and only uses a software adapter if told to.
 const preferences = [
   'dom.webgpu.enabled',
   'dom.webgpu.service-workers.enabled',
@@ -16,9 +16,9 @@ const preferences = [
 const missing = 'not run: no Firefox on the machine';
 
 /**
- * The packages in the contexts of a page in Firefox: the one that the environment variable `TILEWISE_FIREFOX`
- * names, else `firefox` or `firefox-esr` of the machine. Where there is none, the checks are not run and say
- * so.
+ * Runs the packages in the contexts of a page in Firefox: the one that the environment variable
+ * `TILEWISE_FIREFOX` names, else `firefox` or `firefox-esr` of the machine. If there is none, the checks are
+ * skipped and say so.
  */
 export function firefoxChecks({ folder }) {
   const firefox = findFirefox();
@@ -42,7 +42,7 @@ function findFirefox() {
   return names.find(name => spawnSync(name, ['--version'], { stdio: 'ignore' }).status === 0);
 }
 
-/** Opens a page that posts the result of `work` back to the server that it came from. */
+/** Opens a page that posts the result of `work` back to its server. */
 async function inFirefox(firefox, scripts, work) {
   const profile = mkdtempSync(join(tmpdir(), 'tilewise-firefox-'));
   const lines = preferences.map(name => `user_pref("${name}", true);\n`);

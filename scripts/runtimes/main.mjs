@@ -1,7 +1,7 @@
 // Runs the packages, as they would be published, in every runtime, browser context, bundler and TypeScript
-// that the documentation names, and writes the table of the documentation.
+// that the documentation names, and writes the documentation's table.
 //   node scripts/runtimes/main.mjs [--write] [--only NAME,…]     (after a build)
-// With both options, the other rows of the table stay as they are.
+// With both options, the other rows of the table do not change.
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -21,7 +21,7 @@ const table = join(root, 'docs', 'runtimes.md');
 const rows = [];
 let failed = 0;
 let passed = 0;
-// What the table says now.
+// The current content of the table.
 const results = new Map(
   readFileSync(table, 'utf8')
     .split('\n')

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { run } from '../release/run.mjs';
 
-/** The packages in processes: Node, Deno and Bun, by `import` and by `require`. */
+/** Runs the packages in processes: Node, Deno and Bun, by `import` and by `require`. */
 export function processChecks({ folder, add }) {
   const gpuForNode = new URL('../release/gpu-for-node.mjs', import.meta.url).href;
   writeFileSync(
@@ -14,7 +14,8 @@ export function processChecks({ folder, add }) {
     const version = /\d+\.\d+\.\d+/.exec(run(folder, binary, ['--version']))?.[0];
     return `${version}: ${lastLine(run(folder, binary, args))}`;
   };
-  // The binaries themselves: the packages named after the runtimes fetch them by install scripts.
+  // The packages with the binaries, because the packages named after the runtimes download them in install
+  // scripts.
   const inNode = [20, 22, 24].flatMap(version => {
     const where = `Node ${version}`;
     const inside = (...args) => {

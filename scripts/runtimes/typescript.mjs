@@ -6,7 +6,7 @@ import { run } from '../release/run.mjs';
 const versions = ['5.7', '5.8', '5.9', '6.0', '7.0'];
 const consumers = fileURLToPath(new URL('../checks/consumers', import.meta.url));
 
-/** The types of the packages in every TypeScript that is supported, with its strict settings. */
+/** Checks the packages' types in every supported TypeScript, with its strict settings. */
 export function typescriptChecks({ folder }) {
   return versions.map(version => ({
     where: `TypeScript ${version}`,

@@ -42,7 +42,7 @@ test('an answer comes in parts, and becomes a message of the conversation', asyn
     { role: 'user', content: 'hello' },
     { role: 'assistant', content: parts.join('') },
   ]);
-  // The next answer knows the first one.
+  // The next answer depends on the first one.
   let second = '';
   for await (const part of chat.say('hello')) second += part;
   expect(second).not.toBe(parts.join(''));

@@ -2,11 +2,11 @@ import type { TensorDesc } from '@tilewise/core';
 import { type LoadOptions, loadModel, type ModelFiles, type SamplingOptions } from '@tilewise/nn';
 import { type ChatMessage, loadTokenizer } from '@tilewise/nn/tokenizer';
 
-/** How answers are made. */
+/** The options for generating answers. */
 export interface ChatOptions extends SamplingOptions {
-  /** The system message, which the model is told before the conversation. */
+  /** The system message, which the model gets before the conversation. */
   readonly system?: string | undefined;
-  /** The most tokens of an answer; 512 unless given. */
+  /** The most tokens of an answer; default 512. */
   readonly maxNewTokens?: number | undefined;
   readonly signal?: AbortSignal | undefined;
 }
@@ -14,14 +14,14 @@ export interface ChatOptions extends SamplingOptions {
 /** A conversation with a model. */
 export interface Chat {
   readonly messages: readonly ChatMessage[];
-  /** Says something, and gives the answer in parts as they come. */
+  /** Sends a message, and yields the answer in parts as they are generated. */
   say(text: string): AsyncGenerator<string, void, undefined>;
-  /** Continues a text without a chat template, in parts as they come. */
+  /** Continues a text without a chat template, in parts as they are generated. */
   complete(text: string): AsyncGenerator<string, void, undefined>;
   release(): void;
 }
 
-/** Opens a model for a conversation: a folder with config.json, weights and tokenizer.json. */
+/** Opens a model for a conversation, from a folder with config.json, weights and tokenizer.json. */
 export async function openChat<T extends TensorDesc>(
   files: ModelFiles,
   load: LoadOptions<T>,

@@ -1,7 +1,7 @@
 import { dtypeInfo, Tensor, type TensorDesc } from '@tilewise/core';
 import type { TensorEngine } from '@tilewise/core/primitive';
 
-/** Bytes of tensors on an engine: now, and the most that there were since the last look. */
+/** Bytes of tensors on an engine: the current number, and the most since the last reading. */
 export interface EngineMemory {
   readonly bytes: number;
   peak(): number;
@@ -16,7 +16,7 @@ const memoryOf = (tensor: TensorDesc): object => (tensor instanceof Tensor ? ten
 export function countingEngine<T extends TensorDesc>(
   engine: TensorEngine<T>,
 ): { readonly engine: TensorEngine<T>; readonly memory: EngineMemory } {
-  // By memory: an engine of the host takes tensors, and views of tensors, as they are.
+  // Counts by memory, because a host engine takes tensors, and views of tensors, without copying.
   const held = new Map<object, { readonly bytes: number; uses: number }>();
   let [bytes, peak] = [0, 0];
   const add = (tensor: T): T => {

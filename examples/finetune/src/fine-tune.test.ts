@@ -56,7 +56,7 @@ test('LoRA holds no gradients of the weights', async () => {
     ...{ config: wide, sequence: 8, recomputation: false },
   });
   expect(weights).toBe(2 * parameters);
-  // Gradients alone would be 4 bytes for each parameter, and the moments of AdamW 8.
+  // Gradients alone would take 4 bytes per parameter, and AdamW's moments 8.
   expect(training).toBeLessThan(1.5 * parameters);
 });
 

@@ -14,20 +14,20 @@ import { loadTokenizer } from '@tilewise/nn/tokenizer';
 import { countingEngine } from './engine-memory.ts';
 import { textBatches } from './text-batches.ts';
 
-/** The options of a run of fine-tuning. */
+/** The options of fine-tuning. */
 export interface FineTuneOptions<T extends TensorDesc> {
   readonly engine: TensorEngine<T>;
   /** `config.json`, the weights and `tokenizer.json`. */
   readonly files: ModelFiles;
   readonly text: string;
-  /** The beginning of the samples. Default: the first words of the text. */
+  /** The text that the samples start with. Default: the first words of the text. */
   readonly prompt?: string | undefined;
   readonly steps?: number | undefined;
-  /** Tokens of a sequence. */
+  /** Tokens per sequence. */
   readonly context?: number | undefined;
   readonly rank?: number | undefined;
   readonly learningRate?: number | undefined;
-  /** Computes the inside of each block again in the backward pass: less memory, more time. */
+  /** Recomputes the inside of each block in the backward pass: less memory, more time. */
   readonly recomputation?: boolean | undefined;
   readonly signal?: AbortSignal | undefined;
   onSample?(when: 'before' | 'after', text: string): void;
@@ -38,7 +38,7 @@ export interface FineTuneOptions<T extends TensorDesc> {
 export interface FineTuned {
   readonly before: string;
   readonly after: string;
-  /** `adapter_config.json` and `adapter_model.safetensors`, which peft reads. */
+  /** `adapter_config.json` and `adapter_model.safetensors`, which peft can read. */
   readonly adapter: Readonly<Record<string, Uint8Array<ArrayBuffer>>>;
   readonly memory: MemoryReport;
 }
@@ -47,16 +47,18 @@ export interface FineTuned {
 export interface MemoryReport {
   readonly weights: number;
   readonly adapter: number;
-  /** The gradients and the state of AdamW, which are of the adapter alone, and what a step holds at most. */
+  /**
+   * The gradients and AdamW's state, which exist only for the adapter, and the most bytes that a step holds.
+   */
   readonly training: number;
 }
 
-/** The linear layers of attention that have an adapter, by what architectures call them. */
+/** The names of the linear layers in attention that get an adapter, in all architectures. */
 const targetNames = ['q_proj', 'v_proj', 'qkv_proj', 'c_attn', 'query', 'value'];
 
 /**
- * Fine-tunes a model on a text with LoRA: loads, samples, trains an adapter, samples again.
- * @throws what `loadModel` throws; CheckpointError without a tokenizer; the reason of the signal.
+ * Fine-tunes a model on a text with LoRA: loads the model, samples, trains an adapter, and samples again.
+ * @throws the errors of `loadModel`; CheckpointError without a tokenizer; the reason of the signal.
  */
 export async function fineTune<T extends TensorDesc>(options: FineTuneOptions<T>): Promise<FineTuned> {
   const { files, text, steps = 100, context = 128, learningRate = 1e-3, signal, recomputation } = options;
@@ -98,7 +100,7 @@ export async function fineTune<T extends TensorDesc>(options: FineTuneOptions<T>
   }
 }
 
-/** LoRA beside the attention of a model, whatever its layers are called. */
+/** Adds LoRA to the attention of a model, whatever its layers are called. */
 export function loraOf(model: Pick<Model, 'layers'>, rank: number): LoraConfig {
   const ends = new Set([...model.layers.linear.keys()].map(name => name.slice(name.lastIndexOf('.') + 1)));
   const targets = targetNames.filter(name => ends.has(name));

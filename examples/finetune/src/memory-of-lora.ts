@@ -10,7 +10,7 @@ export const llama100M: Readonly<Record<string, unknown>> = {
   ...{ num_hidden_layers: 12, num_attention_heads: 12, num_key_value_heads: 4, tie_word_embeddings: false },
 };
 
-/** The memory of a step of LoRA on one sequence, for a model with random weights of f16. */
+/** The memory of a LoRA step on one sequence, for a model with random f16 weights. */
 export async function memoryOfLora<T extends TensorDesc>(
   given: TensorEngine<T>,
   options: {

@@ -28,7 +28,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-/** The page's script and the chunks that it loads, by their paths. */
+/** The page's script and the chunks that it loads, by path. */
 async function scriptsOfPage(): Promise<Record<string, string>> {
   const root = fileURLToPath(new URL('..', import.meta.url));
   const built = await build({

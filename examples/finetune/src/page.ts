@@ -10,7 +10,7 @@ const log = element<HTMLPreElement>('log');
 const say = (line: string): void => log.append(`${line}\n`);
 let stop = new AbortController();
 
-/** WebGPU where the page has an adapter, else the CPU. */
+/** WebGPU if the page has an adapter, else the CPU. */
 async function openEngine(): Promise<TensorEngine<TensorDesc>> {
   const adapter = await navigator.gpu?.requestAdapter();
   const engine = adapter ? webgpuEngine(await createContext({ adapter })) : cpuEngine();

@@ -2,7 +2,7 @@ import { InvalidArgumentError } from '@tilewise/core';
 import type { LabelledBatch } from '@tilewise/nn';
 
 /**
- * Parts of a text as batches of one sequence, from its beginning to its end and then again.
+ * Parts of a text as batches of one sequence, from beginning to end, repeated.
  * @throws InvalidArgumentError for a text of fewer than two tokens.
  */
 export function* textBatches(tokens: readonly number[], context: number): Generator<LabelledBatch, never> {

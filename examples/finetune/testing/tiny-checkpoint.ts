@@ -3,7 +3,7 @@ import { createModel, encodeSafetensors, readModel } from '@tilewise/nn';
 
 const words = ['the', 'cat', 'sat', 'on', 'a', 'mat', 'and', 'dog', 'ran', 'off', '[UNK]'];
 
-/** `config.json` of a Llama whose tokens are a few words. */
+/** `config.json` of a Llama whose vocabulary is a few words. */
 export const tinyConfig = {
   ...{ model_type: 'llama', vocab_size: words.length, hidden_size: 16, intermediate_size: 24 },
   ...{ num_hidden_layers: 2, num_attention_heads: 2, num_key_value_heads: 1, tie_word_embeddings: false },

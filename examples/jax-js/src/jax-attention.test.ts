@@ -15,7 +15,7 @@ beforeAll(async () => {
   jax = await import('@jax-js/jax');
   await jax.init('webgpu');
   jax.defaultDevice('webgpu');
-  // The device of jax-js, shared: the context leaves it alive.
+  // The device of jax-js, shared; the context does not destroy it.
   ctx = await createContext({ device: jax.getWebGPUDevice() });
 });
 afterAll(() => {
@@ -25,7 +25,7 @@ afterAll(() => {
 
 const [B, S, H, D] = [1, 37, 2, 8];
 
-/** An array that a kernel of jax-js computed, and its values. */
+/** An array that a jax-js kernel computed, and its values. */
 async function computed(step: number) {
   const { numpy: np } = jax;
   const phases = Float32Array.from({ length: B * S * H * D }, (_, n) => n * step);
@@ -44,7 +44,7 @@ test('attention on arrays of jax-js, and its gradients, are those of the referen
   const [q, k, v, dO] = [await computed(0.7), await computed(1.1), await computed(2.3), await computed(3.1)];
   const { o, backward, release } = await jaxAttention(ctx, q.array, k.array, v.array, { causal: true });
   const exact = exactSdpa(q.values, k.values, v.values, { causal: true });
-  // The gates of f32 for scores of this size: 1e-5 of the largest value forward, 2e-5 backward.
+  // The f32 tolerances for scores of this size: 1e-5 of the largest value forward, 2e-5 backward.
   expectClose(await ctx.download(o), exact.o, 1e-5);
   const { dq, dk, dv } = backward(await tensorOf(ctx, dO.array));
   const inputs = { q: q.values, k: k.values, v: v.values, o: exact.o, lse: exact.lse, dO: dO.values };

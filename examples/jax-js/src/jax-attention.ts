@@ -1,11 +1,11 @@
 import type { SdpaBackwardOptions, Tensor } from '@tilewise/core';
 import { type GpuContext, type GpuTensor, type SdpaVjp, sdpaVjp } from '@tilewise/webgpu';
 
-/** The members of an array of jax-js that are used, so that this file does without the package. */
+/** The members of a jax-js array that this file uses, so that it does not import the package. */
 export interface JaxArray {
   readonly shape: readonly number[];
   readonly dtype: string;
-  /** Another reference to the array: methods of jax-js use theirs up. */
+  /** Another reference to the array, because methods of jax-js consume their reference. */
   readonly ref: JaxArray;
   gpuBuffer(): Promise<GPUBuffer>;
 }
@@ -14,9 +14,9 @@ const dtypes = { float32: 'f32', float16: 'f16' } as const;
 
 /**
  * An array (B, S, H, D), as jax.nn.dotProductAttention takes it, as a tensor (B, H, S, D) on the same buffer.
- * jax-js must run on the device of the context, and keep a reference to the array for as long as the tensor
- * is used.
- * @throws Error for a dtype that attention does not have.
+ * jax-js must run on the device of the context, and must keep a reference to the array as long as the tensor
+ * is in use.
+ * @throws Error for a dtype that attention does not support.
  */
 export async function tensorOf(ctx: GpuContext, array: JaxArray): Promise<GpuTensor> {
   const { shape, dtype } = array;
@@ -25,7 +25,9 @@ export async function tensorOf(ctx: GpuContext, array: JaxArray): Promise<GpuTen
   return ctx.wrap(buffer, { shape, dtype: dtypes[dtype as keyof typeof dtypes] }).permute(0, 2, 1, 3);
 }
 
-/** Flash attention on arrays of jax-js, forward now and backward later: see `sdpaVjp`. */
+/**
+ * Flash attention on jax-js arrays: computes forward now and returns a function for backward, like `sdpaVjp`.
+ */
 export async function jaxAttention(
   ctx: GpuContext,
   q: JaxArray,
@@ -35,7 +37,7 @@ export async function jaxAttention(
 ): Promise<SdpaVjp<'dq' | 'dk' | 'dv'>> {
   const [tq, tk, tv] = await Promise.all([q, k, v].map(array => tensorOf(ctx, array)));
   const results = sdpaVjp(ctx, tq, tk, tv, options);
-  // jax-js submits its own work, which must not overtake a call whose kernels are being compiled.
+  // jax-js submits its own work, which must not overtake a call whose kernels are still being compiled.
   await ctx.submitted();
   return results;
 }

@@ -44,7 +44,9 @@ afterAll(() => {
   vi.unstubAllGlobals();
 });
 
-/** Dawn in Node takes no shared memory as the source of a write; the memory of onnxruntime-web is shared. */
+/**
+ * Dawn in Node does not accept shared memory as the source of a write; onnxruntime-web's memory is shared.
+ */
 function copySharedSources(): void {
   const { writeBuffer } = GPUQueue.prototype;
   vi.spyOn(GPUQueue.prototype, 'writeBuffer').mockImplementation(function (
@@ -57,7 +59,7 @@ function copySharedSources(): void {
   });
 }
 
-/** A model that doubles its input, whose result stays on the GPU. */
+/** A model that doubles its input and leaves its result on the GPU. */
 function doubling() {
   const g = new Graph();
   const x = g.tensor({ dtype: 'f32', shape: [...shape] });

@@ -2,7 +2,7 @@ import type { Tensor as HostTensor, SdpaOptions } from '@tilewise/core';
 import { type GpuContext, type GpuTensor, sdpa } from '@tilewise/webgpu';
 import type { Tensor } from 'onnxruntime-common';
 
-/** The members of the module of onnxruntime-web that are used, so that this file does without the package. */
+/** The members of onnxruntime-web that this file uses, so that it does not import the package. */
 interface Ort {
   readonly Tensor: {
     fromGpuBuffer(buffer: GPUBuffer, options: { dataType: 'float32'; dims: readonly number[] }): Tensor;
@@ -22,7 +22,7 @@ export function ortTensorOf(ort: Ort, { buffer, shape }: GpuTensor): Tensor {
   return ort.Tensor.fromGpuBuffer(buffer, { dataType: 'float32', dims: shape });
 }
 
-/** Attention (B, H, S, D) on outputs of a session, for the input of the next. */
+/** Attention (B, H, S, D) on a session's outputs, as an input of the next session. */
 export function attention(
   ort: Ort,
   ctx: GpuContext,

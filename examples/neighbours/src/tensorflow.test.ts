@@ -26,7 +26,7 @@ afterAll(() => {
   vi.unstubAllGlobals();
 });
 
-// a kernel of TensorFlow.js has run
+// A TensorFlow.js kernel has run.
 const onGpu = (seed: number) => tf.mul(tf.tensor(values(seed), [...shape]), 2);
 
 test('tf.grads goes through flash attention, and nothing is copied', async () => {
@@ -42,7 +42,7 @@ test('tf.grads goes through flash attention, and nothing is copied', async () =>
     return grads;
   });
   expect(traffic).toMatchObject({ copies: 0, reads: 0 });
-  // o, dq, dk and dv of Tilewise; o·weights, and their gradients, of TensorFlow.js.
+  // Tilewise computes o, dq, dk and dv; TensorFlow.js computes o·weights and their gradients.
   expect(traffic.buffers.filter(size => size >= bytes).length).toBeLessThanOrEqual(10);
 
   const [hq, hk, hv, dO] = [1, 2, 3, 4].map(seed => tensor(seed, 2));

@@ -2,7 +2,7 @@ import type { customGrad, Tensor, Tensor4D, tensor } from '@tensorflow/tfjs';
 import type { Tensor as HostTensor, SdpaBackwardOptions } from '@tilewise/core';
 import { type GpuContext, type GpuTensor, sdpaVjp } from '@tilewise/webgpu';
 
-/** The members of TensorFlow.js and of its backend for WebGPU that are used. */
+/** The members of TensorFlow.js and of its WebGPU backend that this file uses. */
 interface Tf {
   readonly customGrad: typeof customGrad;
   readonly tensor: typeof tensor;
@@ -16,14 +16,20 @@ interface Backend {
   submitQueue(): void;
 }
 
-/** A tensor of TensorFlow.js on its buffer. (`dataToGPU` would copy.) TensorFlow.js keeps the buffer. */
+/**
+ * The tensor of a TensorFlow.js tensor's own buffer, without the copy that `dataToGPU` makes. TensorFlow.js
+ * still owns the buffer.
+ */
 function tensorOf(ctx: GpuContext, tf: Tf, { dataId, shape }: Tensor): GpuTensor {
   const backend = tf.backend() as Backend;
   backend.uploadToGPU(dataId);
   return ctx.wrap(backend.tensorMap.get(dataId).resource as GPUBuffer, { shape, dtype: 'f32' });
 }
 
-/** TensorFlow.js keeps commands back: attention must come behind those that make its inputs. */
+/**
+ * TensorFlow.js batches commands; this submits them, because attention must run after the commands that
+ * compute its inputs.
+ */
 function submitPending(tf: Tf): void {
   const backend = tf.backend() as Backend;
   backend.ensureCommandEncoderReady();
@@ -31,14 +37,14 @@ function submitPending(tf: Tf): void {
   backend.submitQueue();
 }
 
-/** A result as a tensor of TensorFlow.js, on the same buffer. */
+/** A result as a TensorFlow.js tensor, on the same buffer. */
 function tfTensorOf(tf: Tf, { buffer, shape }: GpuTensor): Tensor4D {
   return tf.tensor({ buffer, zeroCopy: true }, shape as [number, number, number, number], 'float32');
 }
 
 /**
  * Attention (B, H, S, D) with a gradient, for `tf.grad` and training, on the device of the backend. The
- * results are tensors of the context: TensorFlow.js does not free their memory, `ctx.destroy()` does.
+ * context owns the results: TensorFlow.js does not free their memory, `ctx.destroy()` does.
  */
 export function attention(
   tf: Tf,

@@ -13,7 +13,7 @@ test('attention runs on buffers of TypeGPU, and its result is one, without a cop
   const ctx = await contextOf(root);
   const schema = d.arrayOf(d.f32, count);
   const [q, k, v] = [1, 2, 3].map(seed => root.createBuffer(schema, [...values(seed)]).$usage('storage'));
-  // TypeGPU makes and fills its buffers when they are first used
+  // TypeGPU creates and fills its buffers when they are first used.
   for (const buffer of [q, k, v]) root.unwrap(buffer);
 
   const { result, traffic } = await trafficOf(async () => {
@@ -22,7 +22,7 @@ test('attention runs on buffers of TypeGPU, and its result is one, without a cop
     return o;
   });
   expect(traffic).toMatchObject({ copies: 0, reads: 0 });
-  // o, and what is smaller: lse and parameters.
+  // The buffers are o, and smaller ones for lse and parameters.
   expect(traffic.buffers.filter(size => size >= bytes)).toHaveLength(1);
 
   const own = root.createBuffer(schema, result.buffer);

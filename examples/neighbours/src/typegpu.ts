@@ -1,23 +1,23 @@
 import type { SdpaOptions, Tensor } from '@tilewise/core';
 import { createContext, type GpuContext, type GpuTensor, sdpa } from '@tilewise/webgpu';
 
-/** The members of a root and a buffer of TypeGPU that are used (an array of f32 with usage `storage`). */
+/** The members of a TypeGPU root and buffer that this file uses (an f32 array with usage `storage`). */
 interface Root {
   readonly device: GPUDevice;
   unwrap(buffer: object): GPUBuffer;
 }
 
-/** A context on the device of a root; `root.flush()`, where TypeGPU batches, comes before attention. */
+/** A context on a root's device. If TypeGPU batches commands, call `root.flush()` before attention. */
 export const contextOf = (root: Root): Promise<GpuContext> => createContext({ device: root.device });
 
-/** A buffer of TypeGPU as a tensor, on the same memory. */
+/** A TypeGPU buffer as a tensor, on the same memory. */
 export function tensorOf(ctx: GpuContext, root: Root, buffer: object, shape: readonly number[]): GpuTensor {
   return ctx.wrap(root.unwrap(buffer), { shape, dtype: 'f32' });
 }
 
 /**
- * Attention (B, H, S, D) on buffers of TypeGPU. The buffer of the result is for
- * `root.createBuffer(schema, tensor.buffer)`, which makes it one of TypeGPU's; destroy the tensor at the end.
+ * Attention (B, H, S, D) on TypeGPU buffers. `root.createBuffer(schema, tensor.buffer)` turns the result's
+ * buffer into a TypeGPU buffer; destroy the tensor at the end.
  */
 export function attention(
   ctx: GpuContext,

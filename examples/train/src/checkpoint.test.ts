@@ -19,7 +19,7 @@ const run = createRun({
 const file = await run.save();
 const saved = await decodeCheckpoint(file);
 
-/** The checkpoint with other metadata; undefined removes an entry. */
+/** The checkpoint with some metadata replaced; undefined removes an entry. */
 function withMetadata(
   change: Readonly<Record<string, string | undefined>>,
   tensors = saved.tensors,
@@ -84,7 +84,7 @@ test('a tensor of no parameter is refused where the run goes on', async () => {
 
 const values = [null, -1, 0, 1, 0.5, 1e9, 2 ** 53, '', 'x', '-5', [], {}, [0, 4], true, 'F32', 'I32', 'BOOL'];
 
-/** Puts another value at a random place of a JSON value. */
+/** Replaces the value at a random place in a JSON value. */
 function mutated(value: unknown, random: PhiloxStream): unknown {
   const pick = <T>(list: readonly T[]): T =>
     list[Math.floor(random.nextUniform() * list.length) % list.length];
@@ -98,7 +98,8 @@ function mutated(value: unknown, random: PhiloxStream): unknown {
 }
 
 /**
- * The checkpoint with a value of its header, or of its metadata's JSON, replaced, or with some bytes of it.
+ * The checkpoint with a value of its header or of its metadata's JSON replaced, or with some of its bytes
+ * replaced.
  */
 function mutatedFile(random: PhiloxStream): Uint8Array {
   if (random.nextUniform() < 0.2) {

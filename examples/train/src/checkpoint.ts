@@ -4,7 +4,7 @@ import { type TrainConfig, trainConfig } from './config.ts';
 import type { Dataset } from './data/dataset.ts';
 import { decoderOf } from './model.ts';
 
-/** A run that was saved. */
+/** A saved run. */
 export interface Checkpoint extends SavedRun {
   readonly task: Dataset['task'];
   readonly config: TrainConfig;
@@ -13,8 +13,8 @@ export interface Checkpoint extends SavedRun {
 }
 
 /**
- * Reads a file that `save` of a run made. The file may come from a stranger: every field is checked, and the
- * weights must be those of the configuration.
+ * Parses a file from the `save` of a run. The file may come from a stranger, so every field is checked, and
+ * the weights must match the configuration.
  * @throws InvalidArgumentError or CheckpointError naming the field or tensor and its rule.
  */
 export async function decodeCheckpoint(file: Uint8Array): Promise<Checkpoint> {
@@ -28,7 +28,8 @@ export async function decodeCheckpoint(file: Uint8Array): Promise<Checkpoint> {
   const characters = parsed('characters', texts.characters);
   if (!areCharacters(characters))
     throw new InvalidArgumentError('characters', 'must be a list of different characters');
-  // Every layer has weights, so that more layers than tensors cannot be right, and need no list of names.
+  // Every layer has weights, so a model cannot have more layers than tensors; this is checked before the list
+  // of names is built.
   const listed = { ...config, layers: Math.min(config.layers, saved.tensors.size) };
   for (const [name, shape] of parameterShapes(decoderOf(listed, characters.length))) {
     const tensor = saved.tensors.get(name);
@@ -38,7 +39,7 @@ export async function decodeCheckpoint(file: Uint8Array): Promise<Checkpoint> {
   return { ...saved, task, config, characters, seed: BigInt(seed) };
 }
 
-/** The value of a metadata entry in JSON. */
+/** The parsed JSON of a metadata entry. */
 function parsed(name: string, text = ''): unknown {
   try {
     return JSON.parse(text);

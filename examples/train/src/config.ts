@@ -9,31 +9,31 @@ const positive: Rule = [x => x > 0 && x < Infinity, 'must be above 0'];
 const share: Rule = [x => x >= 0 && x < 1, 'must be in [0, 1)'];
 const notNegative: Rule = [x => x >= 0 && x < Infinity, 'must be 0 or more, and finite'];
 
-/** The rules of a configuration: all numbers of a model and its training but the seed. */
+/** The rules of a configuration: all numbers of a model and its training except the seed. */
 const rules: Readonly<Record<keyof TrainConfig, Rule>> = {
   ...{ layers: whole(1, 1024), heads: whole(1, 1024) },
-  /** Width of the residual stream; heads divide it. */
+  /** The width of the residual stream, a multiple of the heads. */
   dim: whole(1, 2 ** 16),
   /** Tokens per sequence, and sequences per step. */
   ...{ context: whole(1, 2 ** 20), batch: whole(1, 2 ** 20) },
-  /** Share of the attention probabilities that is dropped in training. */
+  /** The share of attention probabilities dropped in training. */
   dropout: share,
-  /** The learning rate, and the steps over which it rises. */
+  /** The learning rate, and the number of steps over which it rises. */
   ...{ learningRate: positive, warmup: whole(0, 2 ** 53 - 1) },
-  /** AdamW's decay, and the largest norm that all gradients together may have. */
+  /** AdamW's weight decay, and the largest norm of all gradients together. */
   ...{ weightDecay: notNegative, maxNorm: positive },
-  /** After as many steps the learning rate is 0; without it, the rate stays. */
+  /** The number of steps after which the learning rate is 0; without it, the rate stays constant. */
   steps: whole(1, 2 ** 53 - 1),
 };
 
-/** A configuration; `rules` says what its numbers are. */
+/** A configuration; `rules` describes its numbers. */
 export interface TrainConfig
   extends Readonly<Record<'layers' | 'heads' | 'dim' | 'context' | 'batch' | 'dropout', number>>,
     Readonly<Record<'learningRate' | 'warmup' | 'weightDecay' | 'maxNorm', number>> {
   readonly steps?: number;
 }
 
-/** Learns associative recall in a few hundred steps with every seed that was tried. */
+/** This configuration learns associative recall in a few hundred steps with every seed that was tried. */
 export const defaultConfig: TrainConfig = {
   ...{ layers: 2, heads: 4, dim: 32, context: 24, batch: 32, dropout: 0.1 },
   ...{ learningRate: 5e-3, warmup: 50, weightDecay: 0.01, maxNorm: 1 },

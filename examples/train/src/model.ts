@@ -3,7 +3,7 @@ import type { TrainConfig } from './config.ts';
 
 /**
  * A decoder: embeddings of tokens and positions, and in each layer causal attention with ALiBi and an MLP
- * with GELU, each behind an RMSNorm. Matrices are (in, out).
+ * with GELU, each after an RMSNorm. Matrices are (in, out).
  */
 export function decoderOf(
   { layers, heads, dim, context, dropout }: TrainConfig,
@@ -28,7 +28,7 @@ export function decoderOf(
   };
 }
 
-/** Standard deviation of a weight at first: each matrix keeps the size of what it multiplies. */
+/** The initial standard deviation of a weight, chosen so that each matrix preserves the size of its input. */
 export function deviationOf(name: string, [rows, columns]: readonly number[]): number {
   if (name === 'tokens.weight') return 1;
   if (name === 'positions.weight') return 0.1;

@@ -54,7 +54,7 @@ test('a run that is saved and loaded goes on as if nothing had happened', async 
   expect(await losses(second, 3)).toEqual(whole.slice(3));
 });
 
-/** An engine that counts what is downloaded and allocated. */
+/** An engine that counts downloads and allocations. */
 function counting() {
   const engine = cpuEngine({ threads: 1 });
   const count = { elements: 0, downloads: 0, allocated: 0 };

@@ -12,41 +12,41 @@ export interface RunOptions<T extends TensorDesc> {
   readonly engine: TensorEngine<T>;
   readonly data: Dataset;
   readonly config?: Partial<TrainConfig>;
-  /** Chooses the initial weights, the sequences and the dropout. */
+  /** Decides the initial weights, the sequences and the dropout. */
   readonly seed?: number | bigint;
-  /** A run to take up again; bit for bit if all else is as it was. */
+  /** A run to resume; it continues bit for bit if nothing else has changed. */
   readonly from?: Pick<nn.SavedRun, 'steps' | 'tensors'>;
 }
 
-/** A small transformer in training. One call at a time. */
+/** A small transformer in training. Call one method at a time. */
 export interface Run {
   readonly config: TrainConfig;
   readonly data: Dataset;
   readonly model: Pick<nn.Model, 'parameterCount' | 'attentionProbabilities'>;
-  /** Steps done. */
+  /** The number of finished steps. */
   readonly steps: number;
-  /** Does a step, on sequences that its number chooses. */
+  /** Runs a step, on sequences that depend on the step's number. */
   step(): Promise<nn.StepReport>;
-  /** Loss and accuracy on sequences that the model is not trained on, each time the same. */
+  /** Loss and accuracy on sequences that the model is not trained on, the same ones each time. */
   evaluate(batches?: number): Promise<nn.Evaluation>;
-  /** Continues a text, a character at a time, by the last tokens, as many as the context holds. */
+  /** Continues a text one character at a time, from the last tokens that fit into the context. */
   generate(
     prompt: string,
     options: nn.SamplingOptions & { readonly count: number },
   ): AsyncGenerator<string, void, void>;
   /** The run as a file, which `decodeCheckpoint` reads. */
   save(): Promise<Uint8Array>;
-  /** A package of PyTorch that goes on with the run, with the batches of its next steps. */
+  /** A PyTorch package that continues the run, with the batches of its next steps. */
   exportTorch(steps?: number): Promise<Record<string, string | Uint8Array>>;
   release(): void;
 }
 
 const betas = [0.9, 0.98] as const;
-/** Share of the steps over which the learning rate falls at the end. */
+/** The share of the steps, at the end, over which the learning rate falls. */
 const FALL = 0.2;
 
 /**
- * Readies a model and its training for an engine.
+ * Creates a model and its training on an engine.
  * @throws InvalidArgumentError or InvalidShapeError for a configuration or parameters that do not fit.
  */
 export function createRun<T extends TensorDesc>(options: RunOptions<T>): Run {
@@ -80,7 +80,7 @@ export function createRun<T extends TensorDesc>(options: RunOptions<T>): Run {
       if (tokens.length === 0) throw new InvalidArgumentError('prompt', 'is empty');
       for (let step = 0; step < count; step++) {
         const seen = tokens.slice(-context);
-        // Tokens behind the last one, which none before them sees, give all sequences one shape.
+        // Padding tokens after the last one, which no earlier token sees, give all sequences one shape.
         const padded = [...seen, ...new Array<number>(context - seen.length).fill(0)];
         const logits = (await model.logits({ tokens: [padded] })).toFloat32();
         const last = logits.subarray((seen.length - 1) * V, seen.length * V);

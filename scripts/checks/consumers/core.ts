@@ -41,7 +41,7 @@ none<Closed<CpuEngineOptions>>();
 none<Closed<BlockMaskOptions>>();
 none<Closed<AttentionRun<Tensor>>>();
 
-/** What is not asked for is passed on as it is. */
+/** A caller can pass on options that may be undefined. */
 export function attention(maybe: { readonly scale?: number; readonly causal?: boolean }): Tensor {
   const { scale, causal } = maybe;
   const x = Tensor.zeros([1, 1, 2, 8]);

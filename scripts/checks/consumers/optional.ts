@@ -1,6 +1,6 @@
 /**
- * Names of the optional fields that may be left out, but not be given as `undefined`, which `{ scale: maybe
- * }` gives them: an error under `exactOptionalPropertyTypes`.
+ * The names of the optional fields that may be omitted but must not be `undefined`, which `{ scale: maybe }`
+ * can give them: an error under `exactOptionalPropertyTypes`.
  */
 export type Closed<O> = O extends unknown
   ? {
@@ -11,5 +11,5 @@ export type Closed<O> = O extends unknown
 type IsOptional<O, K extends keyof O> = Record<never, never> extends Pick<O, K> ? true : false;
 type Takes<O, K extends keyof O> = Record<K, undefined> extends Pick<O, K> ? true : false;
 
-/** Compiles where there is no such name; the error has those that there are. */
+/** Compiles only if there is no such name; otherwise the error lists the names. */
 export function none<_Name extends never>(): void {}

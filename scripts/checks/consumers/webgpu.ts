@@ -20,7 +20,7 @@ none<Closed<EncodeOptions>>();
 none<Closed<DiagnoseOptions>>();
 none<Closed<TuneOptions>>();
 
-/** What is not asked for is passed on as it is. */
+/** A caller can pass on options that may be undefined. */
 export async function attention(q: GpuTensor, maybe: { readonly scale?: number }): Promise<GpuTensor> {
   const ctx = await createContext({ device: undefined });
   return sdpa(ctx, q, q, q, { scale: maybe.scale }).o;

@@ -1,5 +1,5 @@
-// What every runtime must do with the packages as they are installed: attention on the CPU, its gradients, a
-// graph and a dropout mask; and, where `gpu` is given, attention on WebGPU. Throws where a result is wrong.
+// What every runtime must do with the installed packages: attention on the CPU, its gradients, a graph and a
+// dropout mask; and, if `gpu` is given, attention on WebGPU. Throws if a result is wrong.
 import { Tensor } from '@tilewise/core';
 import { cpuEngine, sdpa, sdpaBackward } from '@tilewise/core/cpu';
 import { sdpa as exactSdpa } from '@tilewise/core/reference';

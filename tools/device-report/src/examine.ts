@@ -14,7 +14,7 @@ import type { DeviceReport, PeakReport } from './report/device-report.ts';
 /** A stage of an examination. */
 export type ExaminationStage = 'checks' | 'peak' | 'speed';
 
-/** A message of an examination while it goes on. */
+/** A progress message of an examination. */
 export type ExaminationEvent =
   | {
       readonly kind: 'progress';
@@ -24,9 +24,9 @@ export type ExaminationEvent =
     }
   | { readonly kind: 'report'; readonly report: DeviceReport };
 
-/** The surroundings of an examination. */
+/** The environment of an examination. */
 export interface ExaminationHost {
-  /** The program, for the report: a browser's user agent, or a version of Node. */
+  /** The program, for the report: a browser's user agent, or the version of Node. */
   readonly name: string;
   /** Default: `navigator.gpu`. */
   readonly gpu?: GPU | undefined;
@@ -43,13 +43,13 @@ const notExamined: Diagnosis = {
   checks: [],
 };
 
-/** Enough to see that everything works, where there is little time. */
+/** Enough to see that everything works when there is little time. */
 const smallPeakWork: PeakWork = { size: 256, copiedBytes: 16 * 2 ** 20 };
 
 /**
  * Examines this machine: whether attention is right on its GPU, the peak of the GPU, and the speed of
- * attention. Where there is no GPU, the CPU engine is measured. `tell` hears of the report whenever there is
- * more of it.
+ * attention. If there is no GPU, the CPU engine is measured. `tell` receives the report whenever a part of it
+ * is added.
  */
 export async function examineDevice(
   settings: MeasureSettings,

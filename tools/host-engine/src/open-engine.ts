@@ -7,7 +7,7 @@ import { referenceEngine } from '@tilewise/core/reference';
 export const engineNames = ['reference', 'cpu', 'webgpu'] as const;
 export type EngineName = (typeof engineNames)[number];
 
-/** An engine of this machine, and why it is this one. The type of its tensors is its own. */
+/** An engine of this machine, and why it was chosen. The type of its tensors is its own. */
 export interface HostEngine {
   readonly name: string;
   /** The description of the hardware. */
@@ -21,16 +21,16 @@ export interface HostEngine {
 
 const isEngineName = (name: string): name is EngineName => engineNames.some(known => known === name);
 
-/** @throws RangeError for another word than the name of an engine. */
+/** @throws RangeError for a word that is not the name of an engine. */
 export function engineNamed(name: string): EngineName {
   if (isEngineName(name)) return name;
   throw new RangeError(`--engine must be one of ${engineNames.join(', ')}, got '${name}'`);
 }
 
 /**
- * The engine of a name. Without a name: WebGPU if this machine has a GPU, else the CPU, because a software
- * adapter is a CPU too, behind a driver. Dawn is loaded only to look for a GPU.
- * @throws Error when WebGPU was asked for and there is none.
+ * Opens the engine with a name. Without a name: WebGPU if this machine has a GPU, else the CPU, because a
+ * software adapter is also just a CPU, behind a driver. Dawn is loaded only to look for a GPU.
+ * @throws Error if WebGPU was requested and there is none.
  */
 export async function openEngine(wanted?: EngineName): Promise<HostEngine> {
   if (wanted === 'webgpu') return openWebGpu('as asked');
@@ -55,7 +55,7 @@ function hostEngine(name: 'reference' | 'cpu', reason: string): HostEngine {
   return name === 'cpu' ? opened(cpuEngine(), adapter, reason) : opened(referenceEngine(), adapter, reason);
 }
 
-/** Null if there is a GPU, else what there is instead. */
+/** Null if there is a GPU, else a description of what there is instead. */
 async function lookForGpu(): Promise<string | null> {
   try {
     const { openGpu } = await import('@tilewise/webgpu-host');

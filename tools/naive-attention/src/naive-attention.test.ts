@@ -33,7 +33,7 @@ describe('attention with stored scores is the reference', () => {
     const tensors: Record<string, GpuTensor> = {};
     for (const [name, tensor] of Object.entries({ q, k, v, dO })) tensors[name] = ctx.upload(tensor);
     for (const { name, bytes } of [...forward.tensors, ...backward.tensors]) {
-      // What is not given is written before it is read.
+      // Tensors that are not given are written before they are read.
       tensors[name] ??= ctx.upload(
         Tensor.from(new Array(bytes / 4).fill(Number.NaN), [1, heads, S, bytes / (4 * heads * S)]),
       );

@@ -19,14 +19,14 @@ export interface NaiveTensor {
   readonly bytes: number;
 }
 
-/** One direction, ready to be recorded any number of times. */
+/** One pass, which can be encoded any number of times. */
 export interface NaivePass {
   readonly tensors: readonly NaiveTensor[];
-  /** Records the kernels; buffers by the names in `tensors`. */
+  /** Encodes the kernels; takes buffers by the names in `tensors`. */
   encode(pass: GPUComputePassEncoder, buffers: Readonly<Record<string, GPUBuffer>>): void;
 }
 
-/** A kernel before it is compiled, and what it binds. */
+/** A kernel before it is compiled, and its bindings. */
 interface Step {
   readonly code: string;
   readonly groups: readonly [number, number, number];

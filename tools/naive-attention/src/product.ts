@@ -13,7 +13,7 @@ export interface Product {
 
 const tile = 16;
 
-/** Workgroups in x, y and z. */
+/** The number of workgroups in x, y and z. */
 export function productGroups({ m, n }: Product, heads: number): [number, number, number] {
   return [Math.ceil(n / tile), Math.ceil(m / tile), heads];
 }

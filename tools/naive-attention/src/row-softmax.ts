@@ -1,6 +1,6 @@
 const lanes = 64;
 
-/** Every lane gets `combine` over what all lanes have in `mine`. */
+/** Gives every lane the combination, by `combine`, of the values that all lanes have in `mine`. */
 const acrossLanes = (name: string, combine: string): string => `
 fn ${name}(mine: f32, lane: u32) -> f32 {
   shared_values[lane] = mine;
@@ -19,8 +19,8 @@ fn ${name}(mine: f32, lane: u32) -> f32 {
 }`;
 
 /**
- * A workgroup per row of S floats: rows of a head in x, heads in y. `end` is behind the last key that the row
- * sees.
+ * A workgroup per row of S floats: rows of a head in x, heads in y. `end` is one more than the last key that
+ * the row sees.
  */
 const rowShader = (S: number, causal: boolean, declarations: string, body: string): string => `
 ${declarations}
@@ -39,7 +39,7 @@ ${body}
 }
 `;
 
-/** Softmax of each row in place; what the row does not see becomes 0. Binding: scores. */
+/** Softmax of each row in place; keys that the row does not see become 0. Binding: scores. */
 export function softmaxShader(S: number, causal: boolean): string {
   return rowShader(
     S,

@@ -6,22 +6,21 @@ import { logsOf, withExpectations } from './logs.ts';
 
 export { refusedLines } from './refused-lines.ts';
 
-/** The examples of a README or of a page of the guide, and how they are run. */
+/** The examples of a README or of a page of the guide, and a function that runs them. */
 export interface ReadmeExamples {
   /**
-   * The blocks of TypeScript and JavaScript, in order. A block with the language `ts continued` begins with
-   * the code of the block before it; a block `ts live` can also be run on the documentation site.
+   * The TypeScript and JavaScript blocks, in order. A block with the language `ts continued` begins with the
+   * code of the previous block; a block `ts live` can also be run on the documentation site.
    */
   readonly examples: readonly string[];
   /**
    * Runs an example on the sources of the workspace's packages and returns the values that it logged. Fails
-   * where a line `console.log(x); // => text` logs something else than the text; `…` in the text stands for
-   * anything.
+   * if a line `console.log(x); // => text` logs anything but the text; `…` in the text matches anything.
    */
   run(code: string): Promise<unknown[]>;
 }
 
-/** The examples of a Markdown file. They import what the package of the file's folder can import. */
+/** The examples of a Markdown file. They can import what the package that contains the file can import. */
 export function readmeExamples(page: URL): ReadmeExamples {
   const folder = packageFolder(fileURLToPath(new URL('.', page)));
   return {
@@ -37,7 +36,7 @@ export function readmeExamples(page: URL): ReadmeExamples {
         logLevel: 'silent',
         plugins: [foreignPackagesStayOutside],
       });
-      // A module finds the packages that are not bundled from the folder that it lies in.
+      // A module finds packages that are not bundled from its own folder, so it is written here.
       const place = join(folder, 'node_modules', '.readme-examples');
       mkdirSync(place, { recursive: true });
       const own = mkdtempSync(join(place, 'example-'));
@@ -73,10 +72,7 @@ function hasManifest(folder: string): boolean {
   }
 }
 
-/**
- * Only the packages of the workspace are bundled from their sources; other packages run as they are
- * installed.
- */
+/** Only the workspace's packages are bundled from their sources; other packages run as installed. */
 const foreignPackagesStayOutside: Plugin = {
   name: 'foreign packages stay outside',
   setup({ onResolve }) {

@@ -1,9 +1,9 @@
 import { inspect } from 'node:util';
 
-/** The name under which a running example finds the check of its last log. */
+/** The global through which a running example checks its logs. */
 const checkName = '__checkLastLog';
 
-/** The code with a check in the place of each comment `// => text` behind a `console.log`. */
+/** The code with a check in place of each comment `// => text` after a `console.log`. */
 export function withExpectations(code: string): string {
   return code.replace(
     /(console\.log\(.*\);) \/\/ => (.*)$/gm,
@@ -12,8 +12,8 @@ export function withExpectations(code: string): string {
 }
 
 /**
- * Runs an example and returns the values that it logged. Fails where a log is not what `withExpectations` was
- * told.
+ * Runs an example and returns the values that it logged. Fails if a log differs from the text that
+ * `withExpectations` found.
  */
 export async function logsOf(run: () => Promise<unknown>): Promise<unknown[]> {
   const { log } = console;
@@ -42,7 +42,7 @@ function asText(value: unknown): string {
     : inspect(value, { breakLength: Number.POSITIVE_INFINITY, depth: 4 });
 }
 
-/** Whether a log is the expected text, apart from white space; `…` stands for any text. */
+/** Whether a log equals the expected text, apart from white space; `…` matches any text. */
 function matches(text: string, expected: string): boolean {
   const parts = expected
     .split('…')

@@ -7,8 +7,8 @@ import { fileURLToPath } from 'node:url';
 const tsc = fileURLToPath(new URL('../../../node_modules/typescript/bin/tsc', import.meta.url));
 
 /**
- * The lines of a program that the TypeScript compiler refuses, each once, the first line being 1.
- * @param place the folder from which the program finds what it imports.
+ * The numbers, from 1, of the lines of a program that the TypeScript compiler refuses, each once.
+ * @param place the folder from which the program's imports are resolved.
  */
 export function refusedLines(lines: readonly string[], place: string = tmpdir()): number[] {
   const folder = mkdtempSync(join(place, 'tilewise-types-'));

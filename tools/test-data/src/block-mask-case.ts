@@ -6,9 +6,7 @@ import { fixturesDir, sharedDir } from './data-folders.ts';
 type Counts = readonly (readonly (readonly number[])[])[];
 type Indices = readonly (readonly (readonly (readonly number[])[])[])[];
 
-/**
- * The result of PyTorch's `create_block_mask` for one mask and shape; indices are cut to those that count.
- */
+/** The result of PyTorch's `create_block_mask` for one mask and shape, without the unused indices. */
 export interface BlockMaskCase {
   readonly mask: string;
   readonly B: number | null;
@@ -27,7 +25,7 @@ export interface BlockMaskCase {
   readonly sparsityPct: number;
 }
 
-/** All cases: of the full set where it is present, else of the committed one. */
+/** All cases: from the full set if it is present, else from the committed one. */
 export function blockMaskCases(): readonly BlockMaskCase[] {
   const shared = sharedDir();
   const full = shared && join(shared, 'conformance', 'pytorch', 'block-masks.json');

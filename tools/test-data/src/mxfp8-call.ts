@@ -8,14 +8,14 @@ export interface Mxfp8Shape {
   readonly D: number;
 }
 
-/** How tensors of the caller's type are made. */
+/** Functions that create tensors of the caller's type. */
 export interface Mxfp8Tools<T> {
-  /** Normal numbers of a shape; another `seed`, others. */
+  /** Normal numbers in a shape; another `seed` gives other numbers. */
   readonly normal: (shape: readonly number[], seed: number) => T;
   readonly quantise: (t: T, along: 'channels' | 'positions') => { readonly values: T; readonly scales: T };
 }
 
-/** A call in MXFP8: q, k and v quantised, dO not, and the scales and roundings by the names of the option. */
+/** An MXFP8 call: q, k and v are quantised, dO is not; the scales and roundings have the option's names. */
 export interface Mxfp8Call<T> {
   readonly q: T;
   readonly k: T;
@@ -40,9 +40,9 @@ export interface Mxfp8Call<T> {
 }
 
 /**
- * Normal numbers for all that forward and backward take. The roundings of one operand are of different
- * numbers: powers of two leave significands alone, so that those of the same would hardly differ, and an
- * engine that takes one for another be right.
+ * Normal numbers for all inputs of forward and backward. Each rounding of an operand is made from different
+ * numbers. Roundings of the same numbers would hardly differ, because scales are powers of two and leave
+ * significands unchanged, so a test would not notice an engine that confuses two of them.
  */
 export function mxfp8Call<T>(
   { B, Hq, Hk, Sq, Skv, D }: Mxfp8Shape,

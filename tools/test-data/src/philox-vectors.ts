@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { fixturesDir, sharedDir } from './data-folders.ts';
 
 /**
- * One file of random-number vectors, parsed: `philox_kat`, `mem_eff_dropout_vectors`, … The full set is used
- * where it is present, else the committed one. The type is the caller's reading of the file, nothing checks
+ * One parsed file of random-number vectors: `philox_kat`, `mem_eff_dropout_vectors`, … It comes from the full
+ * set if present, else from the committed one. The type is the caller's claim about the file; nothing checks
  * it.
  */
 export function loadPhilox<File = unknown>(name: string): File {

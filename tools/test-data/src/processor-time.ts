@@ -1,6 +1,6 @@
 /**
- * Processor time that this process has used so far, in milliseconds. Tests that bound the duration of a call
- * take it in place of the clock, because the clock also counts what other processes of the machine do.
+ * The processor time of this process so far, in milliseconds. Tests that limit the duration of a call use it
+ * instead of the clock, because the clock also counts the work of other processes.
  */
 export function processorTime(): number {
   const { user, system } = process.cpuUsage();

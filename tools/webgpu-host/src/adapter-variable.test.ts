@@ -22,7 +22,7 @@ describe('TILEWISE_ADAPTER', () => {
 
   test.runIf(isSwiftShaderPackaged())('hardware never takes a CPU for a GPU', async () => {
     process.env.TILEWISE_ADAPTER = 'swiftshader';
-    // Leaves SwiftShader as the one driver that this process can see.
+    // Leaves SwiftShader as the only driver that this process can find.
     await openGpu();
     process.env.TILEWISE_ADAPTER = 'hardware';
     await expect(openGpu()).rejects.toThrow(/No WebGPU adapter.*only SwiftShader/s);

@@ -1,11 +1,11 @@
-/** The work that a device was given. */
+/** The work that was encoded for a device. */
 export interface Work {
   dispatches: number;
-  /** The bytes that the dispatches bound as storage: each reads or writes about as many. */
+  /** The bytes that the dispatches bound as storage; each dispatch reads or writes about as many. */
   bytes: number;
 }
 
-/** Counts what is recorded for a device from now on. */
+/** Counts the work that is encoded for a device from now on. */
 export function countWork(device: GPUDevice): Work {
   const work: Work = { dispatches: 0, bytes: 0 };
   const bound = new WeakMap<GPUBindGroup, number>();
@@ -52,7 +52,7 @@ export function countWork(device: GPUDevice): Work {
   return work;
 }
 
-/** The bytes of the buffers of a group; the first binding of a kernel is its uniforms. */
+/** The bytes of the buffers in a bind group, without its first binding, which is the kernel's uniforms. */
 function storageBytes({ entries }: GPUBindGroupDescriptor): number {
   return [...entries].slice(1).reduce((sum, { resource }) => {
     if (!('buffer' in resource)) return sum;

@@ -1,13 +1,13 @@
 import { openGpu } from './open-gpu.ts';
 
-/** Counts what is asked of a device. */
+/** Counts the calls of a device. */
 export interface Counts {
   buffers: number;
   submissions: number;
   maps: number;
 }
 
-/** A device of the caller, and what is asked of it. */
+/** The caller's device, and the counts of its calls. */
 export async function countingDevice(): Promise<{ device: GPUDevice; counts: Counts }> {
   const { adapter } = await openGpu();
   const device = await adapter.requestDevice();

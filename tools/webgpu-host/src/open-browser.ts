@@ -8,8 +8,8 @@ import { workgroupInitToggle } from './workgroup-init.ts';
 export interface BrowserHost {
   readonly browser: Browser;
   /**
-   * An empty page on `http://127.0.0.1`, a secure context, so `navigator.gpu` is there, and cross-origin
-   * isolated.
+   * An empty page on `http://127.0.0.1`. It is a secure context, so `navigator.gpu` exists, and it is
+   * cross-origin isolated.
    */
   readonly page: Page;
   /** The origin that the page was served from, without a trailing slash. */
@@ -18,13 +18,13 @@ export interface BrowserHost {
   close(): Promise<void>;
 }
 
-/** Files that the server answers with beside the empty page, by path (`/entry.js`). */
+/** Files that the server serves besides the empty page, by path (`/entry.js`). */
 export type ServedFiles = Readonly<Record<string, string>>;
 
 const emptyPage =
   '<!doctype html><meta charset="utf-8"><link rel="icon" href="data:,"><title>Tilewise</title>';
 
-// SwiftShader is no adapter that a page gets without being asked for; the rest keeps the browser off the
+// A page gets SwiftShader only if the browser is told to offer it; the other flags keep the browser off the
 // network.
 const chromiumArgs = [
   '--no-sandbox',
@@ -43,8 +43,8 @@ const softwareArgs = ['--use-webgpu-adapter=swiftshader', `--disable-dawn-featur
 /**
  * Starts a headless Chromium with WebGPU and opens an empty page. The browser is the one that the environment
  * variable `TILEWISE_CHROMIUM` names, else the one from npm (Linux x64). WebGPU runs on the browser's
- * SwiftShader, or on the machine's GPU under `TILEWISE_ADAPTER=hardware`. The page has the content security
- * policy, if one is given. Throws an `Error` where there is no browser.
+ * SwiftShader, or on the machine's GPU under `TILEWISE_ADAPTER=hardware`. If a content security policy is
+ * given, the page has it. Throws an `Error` if there is no browser.
  */
 export async function openBrowser(
   files: ServedFiles = {},
@@ -83,8 +83,7 @@ async function findChromium(): Promise<{ path: string; env: Record<string, strin
     );
   }
   const [path, libraries] = await Promise.all([unpackChromium(), unpackTar('al2023')]);
-  // A bare server lacks some of the libraries that a desktop has (NSS, expat): the package brings those
-  // along.
+  // A bare server lacks some of the libraries that a desktop has (NSS, expat), so the package includes them.
   const search = [join(libraries, 'lib'), dirname(path), process.env.LD_LIBRARY_PATH]
     .filter(Boolean)
     .join(':');

@@ -12,7 +12,7 @@ import {
 import { workgroupInitToggle } from './workgroup-init.ts';
 
 /**
- * The kind of adapter that kernels run on: a GPU, a CPU that plays a GPU, or Dawn's null backend, which
+ * The kind of adapter that kernels run on: a GPU, a CPU that emulates a GPU, or Dawn's null backend, which
  * checks but computes nothing.
  */
 export type GpuHostKind = 'hardware' | 'software' | 'null';
@@ -20,10 +20,12 @@ export type GpuHostKind = 'hardware' | 'software' | 'null';
 export interface OpenGpuOptions {
   /** `'null'` opens Dawn's null backend: every feature, full WGSL type-checking, no execution. */
   readonly backend?: 'null';
-  /** Dawn's toggles to enable, for example `allow_unsafe_apis`. Default: those of `TILEWISE_TOGGLES`. */
+  /**
+   * Dawn's toggles to enable, for example `allow_unsafe_apis`. Default: the toggles in `TILEWISE_TOGGLES`.
+   */
   readonly toggles?: readonly string[];
   /**
-   * Other flags, handed to Dawn's `create()` as they are, for example
+   * Other flags, passed to Dawn's `create()` unchanged, for example
    * `disable-dawn-features=timestamp_quantization`.
    */
   readonly dawnFlags?: readonly string[];
@@ -32,14 +34,14 @@ export interface OpenGpuOptions {
 export interface GpuHost {
   /** The GPU object of the whole process; ask it for as many adapters as needed. */
   readonly gpu: GPU;
-  /** An adapter of this call alone: an adapter can make one device only, so each call gets a fresh one. */
+  /** An adapter for this call alone: an adapter can create only one device, so each call gets a new one. */
   readonly adapter: GPUAdapter;
-  /** The adapter in the driver's words, for example `SwiftShader driver 5.0.0`. */
+  /** The driver's description of the adapter, for example `SwiftShader driver 5.0.0`. */
   readonly description: string;
   readonly kind: GpuHostKind;
-  /** How the adapter came to be chosen, as a sentence for a log. */
+  /** Why this adapter was chosen, as a sentence for a log. */
   readonly source: string;
-  /** Dawn's toggles that were asked for. */
+  /** The Dawn toggles that were requested. */
   readonly toggles: readonly string[];
 }
 
@@ -64,8 +66,8 @@ const registry = registryHost[registryKey];
 export async function openGpu(options: OpenGpuOptions = {}): Promise<GpuHost> {
   const { dawnFlags = [], toggles = togglesOf(process.env.TILEWISE_TOGGLES ?? '') } = options;
   const wanted = options.backend === 'null' ? 'null' : (process.env.TILEWISE_ADAPTER ?? '');
-  // The null backend is there to check everything. Dawn heeds the last of two flags of a name only, so there
-  // is one.
+  // The null backend is for checking everything. Dawn heeds only the last of several flags with one name, so
+  // all features are in one flag.
   const enabled = wanted === 'null' ? ['allow_unsafe_apis', ...toggles] : toggles;
   const flags = [...(enabled.length > 0 ? [`enable-dawn-features=${enabled.join(',')}`] : []), ...dawnFlags];
   const key = JSON.stringify([wanted, flags]);
@@ -128,7 +130,7 @@ async function chooseForMachine(dawn: Dawn, flags: string[]): Promise<Opened> {
 }
 
 async function openOwn(dawn: Dawn, flags: string[]): Promise<Opened | undefined> {
-  // Without a driver the answer is known, and Vulkan would only fill the log with warnings.
+  // Without a driver, there is no adapter, and asking Vulkan would only fill the log with warnings.
   if (process.platform === 'linux' && !hasVulkanDriver()) return undefined;
   await loadVulkanLoader();
   const gpu = dawn.create(flags);
@@ -184,7 +186,7 @@ function describe(gpu: GPU, adapter: GPUAdapter, source: string): Opened {
 }
 
 function kindOf({ info }: GPUAdapter): GpuHostKind {
-  // Not every driver that runs on the CPU reports itself as a fallback adapter, so the known names count too.
+  // Not every driver that runs on the CPU reports itself as a fallback adapter, so known names count, too.
   const software =
     info.isFallbackAdapter || /swiftshader|llvmpipe|lavapipe|basic render/i.test(info.description);
   return software ? 'software' : 'hardware';

@@ -8,16 +8,14 @@ import { fileURLToPath } from 'node:url';
 import { createBrotliDecompress } from 'node:zlib';
 import { extract } from 'tar-fs';
 
-/**
- * The npm package that carries a headless Chromium and the SwiftShader it was built with, brotli-compressed.
- */
+/** The npm package with a headless Chromium and the SwiftShader it was built with, brotli-compressed. */
 export const packageName = '@sparticuz/chromium';
 
-// The package exports its entry alone, which lies two folders below its root.
+// The package exports only its entry, which is two folders below its root.
 const packageRoot = join(dirname(createRequire(import.meta.url).resolve(packageName)), '..', '..');
 const cacheRoot = fileURLToPath(new URL('../node_modules/.cache/tilewise-webgpu-host/', import.meta.url));
 
-/** Whether the package holds binaries for this machine. */
+/** Whether the package has binaries for this machine. */
 export function packaged(): boolean {
   return process.platform === 'linux' && process.arch === 'x64';
 }
@@ -53,7 +51,7 @@ function compressed(file: string): NodeJS.ReadableStream {
 
 /**
  * Fills a cache folder completely or not at all: the work happens in a folder of this process, and the rename
- * is atomic, so processes that start together each do the work and all but one throw theirs away.
+ * is atomic. Processes that start together each do the work, and all but one discard theirs.
  */
 async function once(name: string, fill: (folder: string) => Promise<void>): Promise<string> {
   const folder = join(cacheRoot, packageVersion(), name);

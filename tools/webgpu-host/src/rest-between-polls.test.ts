@@ -4,7 +4,10 @@ import { expect, test } from 'vitest';
 import { openGpu } from './open-gpu.ts';
 import { restBetweenPolls, restMs } from './rest-between-polls.ts';
 
-/** Turns of the event loop, and how long they took in milliseconds, until something has happened. */
+/**
+ * Counts the turns of the event loop until something has happened, and measures how long they took in
+ * milliseconds.
+ */
 async function turnsUntil(happened: Promise<unknown>): Promise<{ turns: number; ms: number }> {
   let pending = true;
   happened.finally(() => {

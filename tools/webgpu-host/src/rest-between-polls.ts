@@ -5,11 +5,11 @@ const marker = Symbol.for('@tilewise/webgpu-host/rests');
 
 /**
  * Makes the main thread rest before each of Dawn's polls. Dawn asks whether work is done in every turn of
- * Node's event loop for as long as anything is awaited, and so keeps a processor busy, on which an adapter of
- * software would compile and compute.
+ * Node's event loop as long as anything is awaited. This keeps a processor busy that a software adapter could
+ * use to compile and compute.
  *
- * Dawn takes `setImmediate` from `globalThis` for every poll, and hands it a native function. Other tasks run
- * as before. The change lasts until the process ends.
+ * Dawn takes `setImmediate` from `globalThis` for every poll, and passes it a native function. Other tasks
+ * run as before. The change lasts until the process ends.
  */
 export function restBetweenPolls(): void {
   if (marker in globalThis.setImmediate) return;

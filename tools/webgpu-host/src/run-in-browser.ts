@@ -3,21 +3,22 @@ import type { Page } from 'playwright-core';
 import { openBrowser, type ServedFiles } from './open-browser.ts';
 
 export interface RunInBrowserOptions {
-  /** Milliseconds until the run is given up. 120 000 by default. */
+  /** Milliseconds until the run fails with a timeout; default 120 000. */
   readonly timeout?: number;
   /** The files that the page may fetch, by path (`/input.json`). */
   readonly files?: ServedFiles;
   /**
-   * A content security policy for the page. What the browser writes about its violation is then no failure.
+   * A content security policy for the page. The browser's messages about violations of the policy then do not
+   * count as failures.
    */
   readonly contentSecurityPolicy?: string;
 }
 
 /**
- * Bundles a TypeScript entry, from the sources of the workspace, runs it in a page with WebGPU and returns
+ * Bundles a TypeScript entry from the sources of the workspace and runs it in a page with WebGPU. Returns
  * what the promise `globalThis.result`, set by the entry, resolves to: numbers, strings, arrays and plain
- * objects of these. Rejects with whatever the page throws or writes to `console.error`, and when the time is
- * up.
+ * objects of these. Rejects with anything that the page throws or writes to `console.error`, and after the
+ * timeout.
  */
 export async function runInBrowser(
   entryFile: string,
@@ -33,8 +34,8 @@ export async function runInBrowser(
   }
 }
 
-// What the page evaluates. Text, as whatever transforms this file (Vitest does) would rewrite an `import()`
-// in code.
+// The code that the page evaluates. It is a string, because tools that transform this file, such as Vitest,
+// would rewrite an `import()` in code.
 const runEntry = `(async () => {
   await import('/entry.js');
   if (!('result' in globalThis)) throw new Error('The entry did not set globalThis.result.');

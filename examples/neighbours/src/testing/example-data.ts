@@ -1,12 +1,12 @@
 import { Tensor } from '@tilewise/core';
 import { expect } from 'vitest';
 
-/** (B, H, S, D) of the examples. */
+/** The shape (B, H, S, D) in the examples. */
 export const shape = [1, 2, 24, 16] as const;
 export const count = 1 * 2 * 24 * 16;
 export const bytes = 4 * count;
 
-/** Values that no two positions share. */
+/** Values that differ at every position. */
 export const values = (seed: number): Float32Array<ArrayBuffer> =>
   Float32Array.from({ length: count }, (_, n) => Math.sin(seed + 0.37 * n));
 
@@ -16,7 +16,7 @@ export const tensor = (seed: number, factor = 1): Tensor =>
     shape,
   );
 
-/** The gates of f32 for scores of this size: 2e-5 of the largest value. */
+/** The f32 tolerance for scores of this size: 2e-5 of the largest value. */
 export function expectClose(got: ArrayLike<number>, want: Tensor): void {
   const exact = want.toFloat64();
   const error = exact.reduce((most, x, n) => Math.max(most, Math.abs(got[n] - x)), 0);

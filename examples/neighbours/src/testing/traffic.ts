@@ -1,6 +1,6 @@
 import { vi } from 'vitest';
 
-/** The traffic of a piece of work: copies on the GPU, reads by the host, and the sizes of new buffers. */
+/** The traffic of some work: copies on the GPU, reads by the host, and the sizes of new buffers. */
 export interface Traffic {
   readonly copies: number;
   readonly reads: number;

@@ -2,7 +2,7 @@ import { openEngine } from '@tilewise/host-engine';
 import { runDemo, type Streams } from './demo.ts';
 import { parseOptions, UsageError, usage } from './options.ts';
 
-/** The demo as a command. Exit codes: 0, 1 when it failed, 2 for a command line that is not understood. */
+/** The demo as a command. Exit codes: 0, 1 if it failed, 2 if the command line is not understood. */
 export async function runCommand(args: readonly string[], streams: Streams): Promise<number> {
   try {
     const options = parseOptions(args);

@@ -12,28 +12,29 @@ import { createProgress, type ProgressOutput } from './progress.ts';
 import { describeHeads } from './recall-report.ts';
 
 /**
- * The result of a run: the fields of `--json`. The seconds are of training alone. The losses are null where
- * nothing was trained; the accuracy is on sequences that were not trained on, null where there are none.
+ * The result of a run: the fields of `--json`. The seconds are those of training alone. The losses are null
+ * if nothing was trained; the accuracy is measured on sequences that were not trained on, and null if there
+ * are none.
  */
 export interface DemoResult
   extends Readonly<Record<'engine' | 'adapter', string>>,
     Readonly<Record<'steps' | 'seconds', number>>,
     Readonly<Record<'lossFirst' | 'lossLast' | 'accuracy', number | null>> {}
 
-/** Standard output and standard error, or what stands for them. */
+/** Standard output and standard error, or replacements for them. */
 export interface Streams {
   readonly out: ProgressOutput;
   readonly error: ProgressOutput;
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
-/** The configuration of each task, unless the command line says otherwise. */
+/** The default configuration of each task. */
 const taskDefaults = {
   recall: { steps: 400, length: 1, config: {} },
   text: { steps: 500, length: 200, config: { dim: 64, context: 64, batch: 16 } },
 } as const;
 
-/** Trains or loads a model, tells how good it is and shows what it has learned. */
+/** Trains or loads a model, reports how good it is, and shows what it has learned. */
 export async function runDemo(
   { name, adapter, reason, run: onEngine }: HostEngine,
   options: CommandOptions,
@@ -96,7 +97,7 @@ async function chooseData({ text, steps }: CommandOptions, loaded: Checkpoint | 
   return textDataset('', vocabulary);
 }
 
-/** A continued text, if one is asked for or if the model has learned texts; else the heads. */
+/** A continued text, if a prompt is given or the model has learned texts; otherwise a picture of a head. */
 async function show(run: Run, options: CommandOptions, { out, env }: Streams): Promise<void> {
   const { task, vocabulary } = run.data;
   const { sample, length, temperature, topK, seed } = options;

@@ -17,11 +17,11 @@ const BEFORE = 3;
 const STEPS = 6;
 const config = { batch: 4, context: 18, warmup: 2 };
 const folder = mkdtempSync(join(tmpdir(), 'tilewise-run-'));
-/** The losses of the run here, and of the run in PyTorch on one process. */
+/** The losses of the run here, and of the same run in PyTorch on one process. */
 const losses: number[] = [];
-/** The tensors of the run here after those steps. */
+/** The tensors of the run here after these steps. */
 let after: NamedTensors = new Map();
-/** The loss of the step after those. */
+/** The loss of the step after these. */
 let next = 0;
 let alone: Promise<number[]> | undefined;
 const lossesAlone = (): Promise<number[]> => {
@@ -29,7 +29,7 @@ const lossesAlone = (): Promise<number[]> => {
   return alone;
 };
 
-/** Runs training in PyTorch, on ranks of torchrun or alone; gives its losses. */
+/** Trains in PyTorch, on ranks of torchrun or alone; returns the losses. */
 async function train(ranks: number, ...args: readonly string[]): Promise<number[]> {
   return run(ranks, ['-m', 'recall.train'], args);
 }
@@ -45,7 +45,7 @@ function expectClose(found: readonly number[], wanted: readonly number[], limit:
   for (const [n, loss] of wanted.entries()) expect(Math.abs(found[n] - loss)).toBeLessThanOrEqual(limit);
 }
 
-/** How far the means of gradients that AdamW has are apart. */
+/** The largest difference between AdamW's moving averages of gradients. */
 function distance(found: NamedTensors, wanted: NamedTensors): number {
   const names = [...wanted.keys()].filter(name => name.startsWith('adamw.first.'));
   expect(names.length).toBeGreaterThan(10);
@@ -73,11 +73,13 @@ describe.skipIf(python === undefined)('a run that goes on in PyTorch', { timeout
     expectClose(await lossesAlone(), losses, 1e-4);
     const { tensors, steps } = await load('end.safetensors');
     expect(steps).toBe(BEFORE + STEPS);
-    // The means of the gradients of all steps, as they are here.
+    // The moving averages of the gradients of all steps, equal to those of the run here.
     expect(distance(tensors, after)).toBeLessThanOrEqual(1e-4);
   });
 
-  /** Asserts that a run from a file that PyTorch saved goes on here with the loss of an undisturbed run. */
+  /**
+   * Asserts that a run from a file that PyTorch saved continues here with the loss of an uninterrupted run.
+   */
   async function expectBack(file: string): Promise<void> {
     const from = await load(file);
     const back = createRun({ engine: cpuEngine(), data: recallDataset(), config, seed: 5, from });
@@ -169,7 +171,7 @@ train.main(report=killed)
       const dir = join(folder, 'checkpoints-killed');
       const found = await run(2, ['killed.py'], ['--mesh', '1x2', '--dir', dir, '--every', '2']);
       const whole = await lossesAlone();
-      // Steps since the last checkpoint are done again.
+      // Steps since the last checkpoint are repeated.
       expect(found.length).toBeGreaterThan(whole.length - 1);
       expectClose(found.slice(-3), whole.slice(-3), 1e-6);
     },

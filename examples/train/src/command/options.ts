@@ -2,7 +2,7 @@ import { type ParseArgsConfig, parseArgs } from 'node:util';
 import { type EngineName, engineNamed, engineNames } from '@tilewise/host-engine';
 import { type TrainConfig, trainConfig } from '../config.ts';
 
-/** Options by name; `table` says what each does. */
+/** Options by name; `table` describes each. */
 export interface CommandOptions
   extends Partial<Record<'text' | 'load' | 'save' | 'exportTorch' | 'sample', string>>,
     Partial<Record<'steps' | 'seed' | 'length' | 'topK', number>>,
@@ -13,7 +13,7 @@ export interface CommandOptions
   readonly config: Partial<TrainConfig>;
 }
 
-/** Each option: its value, its name in `CommandOptions` (`.` for the configuration), and what it does. */
+/** Each option: its value, its name in `CommandOptions` (`.` for the configuration), and its description. */
 const table: Readonly<Record<string, readonly [value: string, name: string, meaning: string]>> = {
   engine: ['NAME', 'engine', `${engineNames.join(', ')}; without it, webgpu on a GPU and cpu elsewhere`],
   text: ['FILE', 'text', 'learns the characters of a file; without it, associative recall'],
@@ -48,15 +48,15 @@ export const usage: string = [
   '',
 ].join('\n');
 
-/** A command line that is not understood; the message says what is wrong with it. */
+/** A command line that is not understood; the message says why. */
 export class UsageError extends Error {
   override readonly name: string = 'UsageError';
 }
 
-/** The options that the file of --load decides. */
+/** The options that are taken from the file of --load. */
 const fixed = ['layers', 'heads', 'dim', 'context', 'seed'];
 
-/** Options from command line arguments. @throws UsageError for unknown options and values. */
+/** Parses command-line arguments. @throws UsageError for unknown options and values. */
 export function parseOptions(args: readonly string[]): CommandOptions {
   const options: NonNullable<ParseArgsConfig['options']> = { help: { type: 'boolean', short: 'h' } };
   for (const [name, [value]] of Object.entries(table))
@@ -64,7 +64,7 @@ export function parseOptions(args: readonly string[]): CommandOptions {
   const read: Record<string, unknown> = { temperature: 0.8, json: false, help: false };
   const config: Record<string, unknown> = {};
   try {
-    // `pnpm demo -- --json` hands the two dashes on.
+    // `pnpm demo -- --json` passes the two dashes on.
     const { values } = parseArgs({ args: args.slice(args[0] === '--' ? 1 : 0), options });
     for (const [option, given] of Object.entries(values)) {
       if (values.load !== undefined && fixed.includes(option))

@@ -1,13 +1,14 @@
 import type { Question } from '../data/recall.ts';
 
 const shades = ['  ', '░░', '▒▒', '▓▓', '██'];
-/** The codes of the 256 terminal colours, black over violet and orange to light yellow. */
+/** The codes of the 256 terminal colours, from black through violet and orange to light yellow. */
 const colours = [16, 17, 54, 90, 126, 162, 203, 209, 215, 229].map(code => `\x1b[48;5;${code}m  \x1b[0m`);
 
 /**
- * A head as text: queries downwards, keys to the right, the darker (on a terminal, the brighter) the more
- * attention. Rows with a question are marked, and say what they should look at and how much they do.
- * @param names how each token is written, one character wide.
+ * A head as text: queries downwards, keys to the right; the darker (on a terminal, the brighter) a cell, the
+ * more attention. Rows with a question are marked, with the token that they should look at and the attention
+ * that it gets.
+ * @param names the text of each token, one character wide.
  * @param weights (S, S) row-major: row i is the distribution of token i over tokens j.
  * @param colour ANSI colours instead of shades.
  */

@@ -1,6 +1,6 @@
 import type { StepReport } from '@tilewise/nn';
 
-/** Where progress is written: a terminal, where a line can be drawn again, or a file or pipe. */
+/** Where progress is written: a terminal, on which a line can be redrawn, or a file or pipe. */
 export interface ProgressOutput {
   readonly isTTY?: boolean;
   write(text: string): unknown;
@@ -9,9 +9,9 @@ export interface ProgressOutput {
 const [BAR, LINES, REDRAW_MS] = [24, 10, 80];
 
 /**
- * Writes the progress of `steps` training steps, each of which is reported: a bar with loss, accuracy, the
- * time of a step and the time that is left on a terminal, about ten plain lines elsewhere. Loss and accuracy
- * are running means, as those of a single step jump about.
+ * Writes the progress of `steps` training steps, each of which must be reported: on a terminal, a bar with
+ * loss, accuracy, time per step and remaining time; elsewhere, about ten plain lines. Loss and accuracy are
+ * running means, because single steps fluctuate.
  */
 export function createProgress(
   output: ProgressOutput,

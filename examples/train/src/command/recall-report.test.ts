@@ -2,7 +2,7 @@ import { Tensor } from '@tilewise/core';
 import { expect, test } from 'vitest';
 import { strongestHead } from './recall-report.ts';
 
-/** Two layers of two heads over 4 tokens: one head looks from 3 at 1 and from 2 at 0, in each sequence. */
+/** Two layers of two heads over 4 tokens; in each sequence, one head looks from 3 at 1 and from 2 at 0. */
 function maps(layer: number, head: number, ...masses: readonly number[]): Tensor[] {
   return [0, 1].map(l => {
     const t = Tensor.zeros([masses.length, 2, 4, 4]);

@@ -4,13 +4,13 @@ import { randomStream } from '../random.ts';
 import type { Run } from '../run.ts';
 import { drawHead } from './picture.ts';
 
-/** Sequences over which heads are compared. */
+/** The number of sequences over which heads are compared. */
 const SEQUENCES = 16;
 
 /**
- * The head of all layers with the largest share of its attention on some places.
+ * The head, of all layers, with the largest share of its attention at the given places.
  * @param layers (B, heads, S, S) for each layer: attention over B sequences.
- * @param places of each sequence.
+ * @param places the places of each sequence.
  */
 export function strongestHead(
   layers: readonly Tensor[],
@@ -25,7 +25,7 @@ export function strongestHead(
   return masses.reduce((a, b) => (b.mass > a.mass ? b : a));
 }
 
-/** The picture of the head that looks most at where the answers stand, and what to see in it. */
+/** The picture of the head that looks most at the answers, and an explanation. */
 export async function describeHeads(run: Run, colour: boolean): Promise<string> {
   const { tokens, questions } = drawRecall(randomStream(0, 'picture'), SEQUENCES, run.config.context);
   const layers = await run.model.attentionProbabilities({ tokens });

@@ -1,21 +1,21 @@
 import type { CharacterTokenizer } from '@tilewise/nn';
 import type { PhiloxStream } from '@tilewise/philox';
 
-/** Rows of tokens, and the same tokens where they are to be predicted, −100 elsewhere. */
+/** Rows of tokens, and the tokens to predict: the same tokens where a prediction counts, −100 elsewhere. */
 export type Sequences = Readonly<Record<'tokens' | 'labels', readonly number[][]>>;
 
-/** Something to learn. */
+/** A data set to learn from. */
 export interface Dataset {
   readonly task: 'recall' | 'text';
-  /** The data set in a sentence. */
+  /** A description of the data set in one sentence. */
   readonly description: string;
   readonly vocabulary: CharacterTokenizer;
-  /** False of what a model can only read, not learn. */
+  /** False for data that a model can only continue, not learn from. */
   readonly hasSequences: boolean;
   /**
-   * Random sequences; equal streams give equal ones. Parts of a text that are held out are never among those
-   * for training.
-   * @throws InvalidArgumentError when there are no sequences of this length.
+   * Random sequences; equal streams give equal sequences. Held-out parts of a text never occur in the
+   * sequences for training.
+   * @throws InvalidArgumentError if there are no sequences of this length.
    */
   draw(random: PhiloxStream, count: number, context: number, part: 'training' | 'held out'): Sequences;
 }

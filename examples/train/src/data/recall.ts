@@ -4,17 +4,17 @@ import type { PhiloxStream } from '@tilewise/philox';
 import { below, permutation } from '../random.ts';
 import type { Dataset, Sequences } from './dataset.ts';
 
-/** Tokens 0 ≤ t < KEYS are keys, letters; the other ones are values, digits. */
+/** Tokens 0 ≤ t < KEYS are keys (letters); the others are values (digits). */
 export const KEYS = 16;
 const VALUES = 10;
 
 /** The vocabulary of associative recall. */
 export const recallVocabulary: CharacterTokenizer = characterTokenizer([...'ABCDEFGHIJKLMNOP0123456789']);
 
-/** A key that comes again, and where its value stood the first time. */
+/** A repeated key, and the position of its value at the first occurrence. */
 export type Question = Readonly<Record<'from' | 'to', number>>;
 
-/** Sequences of the associative recall task, and what is asked in each. */
+/** Sequences of the associative recall task, and the questions in each. */
 export interface RecallSequences extends Sequences {
   readonly questions: readonly Question[][];
 }
@@ -34,7 +34,10 @@ export function recallDataset(): Dataset {
   return { task: 'recall', description, vocabulary: recallVocabulary, hasSequences: true, draw: drawRecall };
 }
 
-/** @throws InvalidArgumentError for a context that holds no pair, or more than there are keys. */
+/**
+ * @throws InvalidArgumentError for a context that has no room for a pair, or for more pairs than there are
+ * keys.
+ */
 export function drawRecall(random: PhiloxStream, count: number, context: number): RecallSequences {
   const pairs = Math.floor(context / 4);
   if (pairs < 1 || pairs > KEYS)

@@ -3,13 +3,13 @@ import { type CharacterTokenizer, characterTokenizer } from '@tilewise/nn';
 import { below } from '../random.ts';
 import type { Dataset } from './dataset.ts';
 
-/** Share of a text that is held out: its end. */
+/** The share of a text that is held out, at its end. */
 const HELD_OUT = 0.1;
 
 /**
- * A text whose next character is to be predicted, everywhere.
- * @param vocabulary that of a model that is to read the text; without it, the characters of the text, in the
- * order of their code points. With it the text may be empty: the model is to continue texts, not to learn.
+ * A text in which the model must predict every next character.
+ * @param vocabulary the vocabulary of the model that is to read the text; without it, the characters of the
+ * text, sorted by code point. With it, the text may be empty: the model is to continue texts, not to learn.
  * @throws InvalidArgumentError for an empty text, or one with characters that are not in the vocabulary.
  */
 export function textDataset(text: string, vocabulary?: CharacterTokenizer): Dataset {

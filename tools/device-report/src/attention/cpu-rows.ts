@@ -22,7 +22,7 @@ export async function* measureOnCpu(
   S: number,
 ): AsyncGenerator<Measurement> {
   const { causal, dtype } = settings;
-  // On threads where the page may have them.
+  // Uses threads if the page may have them.
   const engine = cpuEngine();
   const inputs = measuredInputs(heads, S, settings);
   const { q, k, v, dO } = inputs;
@@ -33,7 +33,7 @@ export async function* measureOnCpu(
   const one = Object.fromEntries(
     Object.entries(call).map(([name, tensor]) => [name, headOf(tensor, heads - 1)]),
   ) as typeof call;
-  /** The largest error of results by name. */
+  /** The largest error of the results, by name. */
   const error = (results: Results, exact: Results): number =>
     Object.entries(results).reduce((worst, [name, got]) => {
       const right = exact[name];

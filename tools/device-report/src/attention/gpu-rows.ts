@@ -8,7 +8,7 @@ import { errorOf, isRight } from './accuracy.ts';
 import { forwardProblem, headOf, measuredInputs } from './inputs.ts';
 import type { Machine, Measurement, MeasureSettings } from './measurement.ts';
 
-/** A device as a machine; `software` when a CPU plays the GPU. */
+/** A device as a machine; `software` if a CPU emulates the GPU. */
 export function gpuMachine({ device }: GpuContext, software: boolean): Machine {
   const { description, vendor, architecture } = device.adapterInfo;
   return {
@@ -58,7 +58,7 @@ async function* flashRows(
   const { inputs } = check;
   const shape = [1, heads, S, D];
   const forward = forwardProblem(inputs, causal);
-  // The problem says shapes and dtypes; these tensors only stand for results.
+  // The problem needs only shapes and dtypes, so these tensors stand in for results.
   const results = { o: inputs.q, lse: Tensor.zeros([1, heads, S]) };
   const { problem: backward } = normaliseBackward({ ...inputs, ...results }, { causal });
   const plans = { forward: planSdpa(ctx, forward), backward: planSdpaBackward(ctx, backward) };
@@ -114,7 +114,7 @@ async function* naiveRows(
   }
 }
 
-/** Runs a pass, compares the last head with the CPU engine, and measures it if it is right. */
+/** Runs a pass, compares the last head with the CPU engine, and times the pass if it is right. */
 async function checkedRow(
   row: Untimed,
   own: Tensors,
@@ -133,7 +133,7 @@ async function checkedRow(
   return { ...row, error, ms };
 }
 
-/** The expected results: those of the CPU engine for the last head, computed when they are first needed. */
+/** The expected results: the CPU engine's results for the last head, computed when they are first needed. */
 interface Check {
   readonly inputs: Inputs;
   readonly exact: () => Readonly<Record<'o' | 'dq' | 'dk' | 'dv', Tensor>>;
@@ -166,7 +166,7 @@ function inFloats({ q, k, v, dO }: Inputs): Inputs {
 const bytesOf = ({ tensors, workspaceBytes }: Plan): number =>
   tensors.reduce((sum, { bytes }) => sum + bytes, workspaceBytes);
 
-/** Tensors of one measurement by name. */
+/** The tensors of one measurement, by name. */
 class Tensors {
   readonly ctx: GpuContext;
   readonly #tensors = new Map<string, GpuTensor>();
@@ -179,7 +179,7 @@ class Tensors {
     return Object.fromEntries([...this.#tensors].map(([name, { buffer }]) => [name, buffer]));
   }
 
-  /** A tensor that is there already stays. */
+  /** Keeps a tensor that exists already. */
   upload(name: string, tensor: Tensor): void {
     if (!this.#tensors.has(name)) this.#tensors.set(name, this.ctx.upload(tensor));
   }
@@ -191,7 +191,7 @@ class Tensors {
     this.#tensors.set(name, this.ctx.allocate(shape, dtype));
   }
 
-  /** Whether there was memory for all. */
+  /** Whether there was enough memory for all tensors. */
   async areThere(): Promise<boolean> {
     const faults = await Promise.all([...this.#tensors.values()].map(({ fault }) => fault));
     return faults.every(fault => fault === undefined);

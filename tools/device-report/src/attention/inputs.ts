@@ -2,7 +2,7 @@ import { type AttentionProblem, normalise, type Tensor } from '@tilewise/core';
 import { normalInputs } from '../timing/normal-inputs.ts';
 import type { MeasureSettings } from './measurement.ts';
 
-/** q, k, v and dO of standard normals, (1, heads, S, D). */
+/** q, k, v and dO, filled with standard normal numbers, (1, heads, S, D). */
 export function measuredInputs(
   heads: number,
   S: number,
@@ -19,7 +19,7 @@ export function forwardProblem(
   return normalise({ q, k, v }, { causal }).problem;
 }
 
-/** A head of a (1, heads, S, …) tensor, by itself. */
+/** One head of a (1, heads, S, …) tensor. */
 export function headOf(tensor: Tensor, head: number): Tensor {
   return tensor.slice(1, head, head + 1).contiguous();
 }

@@ -1,4 +1,4 @@
-/** The settings of a measurement; `auto` takes a GPU where there is one, else the CPU. */
+/** The settings of a measurement; `auto` uses a GPU if there is one, else the CPU. */
 export interface MeasureSettings {
   readonly engine: 'auto' | 'webgpu' | 'cpu';
   readonly size: MeasureSize;
@@ -7,17 +7,17 @@ export interface MeasureSettings {
   readonly dtype: 'f32' | 'f16' | 'bf16';
 }
 
-/** How long the sequences are; `auto` is small where a CPU does the work, else medium. */
+/** The lengths of the sequences; `auto` is small if a CPU does the work, else medium. */
 export type MeasureSize = 'auto' | 'small' | 'medium' | 'large';
 
 /** The machine of a measurement. */
 export interface Machine {
   readonly engine: 'webgpu' | 'cpu';
   readonly description: string;
-  /** A CPU that plays a GPU: times say nothing about GPUs. */
+  /** Whether a CPU emulates the GPU: times then say nothing about GPUs. */
   readonly software: boolean;
   readonly clock: 'timestamps' | 'wall clock';
-  /** Why the machine is not a GPU, although one was asked for. */
+  /** Why the machine is not a GPU although one was requested. */
   readonly instead?: string;
 }
 
@@ -29,20 +29,19 @@ export interface Measurement {
   readonly heads: number;
   readonly S: number;
   /**
-   * Counts the products that are needed, whatever the implementation computes: see `cost` of
-   * `@tilewise/core`.
+   * Counts only the necessary products, whatever the implementation computes: see `cost` of `@tilewise/core`.
    */
   readonly flops: number;
-  /** All buffers of the pass. */
+  /** The bytes of all buffers of the pass. */
   readonly bytes: number;
-  /** The median of some runs; absent where there is no result that could be timed. */
+  /** The median of several runs; absent if there is no result to time. */
   readonly ms?: number;
   /**
-   * The largest difference from the CPU engine (of that, from the float64 reference), relative to the largest
-   * number.
+   * The largest difference from the CPU engine (or, for the CPU engine, from the float64 reference), relative
+   * to the largest number.
    */
   readonly error?: number;
-  /** Why there is no time: the scores need more than a buffer may have, or the result was wrong. */
+  /** Why there is no time: the scores do not fit into a buffer, or the result was wrong. */
   readonly failure?: 'too large' | 'wrong';
 }
 

@@ -24,7 +24,8 @@ test('every candidate compiles where an adapter has everything', async () => {
       return { name, precision, failure: await made.then(() => '', String) };
     }),
   );
-  // Some matrices want more workgroup memory than this backend has, which is known when all else is right.
+  // Some matrices need more workgroup memory than this backend has, which Dawn reports only if everything
+  // else is right.
   const large = /total use of workgroup storage/;
   expect(failures.filter(({ failure }) => failure && !large.test(failure))).toEqual([]);
   const made = failures.filter(({ failure, precision }) => !failure && precision === 'subgroup matrix');

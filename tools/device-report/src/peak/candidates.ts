@@ -7,9 +7,9 @@ import { type FixedTile, tiledMatmul } from './tiled-matmul.ts';
 /** The properties of a device that the candidates depend on. */
 export interface MatmulDevice {
   readonly device: Pick<GPUDevice, 'features'>;
-  /** Products of f16 with sums in f32 that a subgroup does at once. */
+  /** Products of f16 with f32 sums that a subgroup computes at once. */
   readonly matrices: readonly SubgroupMatrix[];
-  /** Lanes of the largest subgroup. */
+  /** The number of lanes of the largest subgroup. */
   readonly maxSubgroupSize: number;
 }
 
@@ -34,7 +34,7 @@ const matrixTiles: readonly MatrixTile[] = [
   { across: 2, depth: 32, staged: false },
 ];
 
-/** Ways to compute a product that are worth a try on an adapter. */
+/** The ways to compute a product that are worth trying on an adapter. */
 export function candidatesFor(
   { device, matrices, maxSubgroupSize }: MatmulDevice,
   size: number,

@@ -14,8 +14,8 @@ fn main(@builtin(global_invocation_id) id: vec3u, @builtin(num_workgroups) group
 `;
 
 /**
- * GB/s of a copy of so many bytes, or of as many as a buffer may have; what is read and what is written
- * counts.
+ * GB/s of a copy of the given number of bytes, or of as many as a buffer can hold; bytes read and bytes
+ * written both count.
  */
 export async function copyBandwidth(ctx: GpuContext, clock: GpuClock, copiedBytes: number): Promise<number> {
   const { device } = ctx;

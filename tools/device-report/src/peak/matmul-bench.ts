@@ -4,28 +4,28 @@ import { normalInputs } from '../timing/normal-inputs.ts';
 import { bindingOf } from './binding.ts';
 import type { MatmulCandidate } from './candidate.ts';
 
-/** Operands of square products, and room for the result. */
+/** The operands of square products, and a buffer for the result. */
 interface Operands {
   readonly A: GpuTensor;
   readonly B: GpuTensor;
   readonly C: GpuTensor;
 }
 
-/** A candidate, ready to be recorded. */
+/** A candidate, ready to be encoded. */
 export interface ReadyMatmul {
   readonly candidate: MatmulCandidate;
   encode(pass: GPUComputePassEncoder): void;
-  /** Runs it once, from a C of zeros: whether that is then what the definition says, in some places. */
+  /** Runs the candidate once, starting from zeros in C; returns whether sampled elements are then right. */
   isRight(): Promise<boolean>;
 }
 
-/** Operands of both storage dtypes, made once for all candidates of a size. */
+/** Operands in both storage dtypes, created once for all candidates of a size. */
 export class MatmulBench {
   readonly #ctx: GpuContext;
   readonly #size: number;
   readonly #host: { readonly a: Tensor; readonly b: Tensor };
   readonly #operands = new Map<string, Operands>();
-  /** A and B as they are stored: casting them takes as long as all else that a check does. */
+  /** A and B as stored, cached because casting them takes as long as the rest of a check. */
   readonly #values = new Map<string, readonly [a: Float32Array, b: Float32Array]>();
 
   constructor(ctx: GpuContext, size: number) {
@@ -50,7 +50,7 @@ export class MatmulBench {
     return made;
   }
 
-  /** Compiles a candidate; null where the device does not. */
+  /** Compiles a candidate; null if the device cannot compile it. */
   async ready(candidate: MatmulCandidate): Promise<ReadyMatmul | null> {
     const { device } = this.#ctx;
     device.pushErrorScope('validation');
@@ -75,7 +75,8 @@ export class MatmulBench {
       encode,
       isRight: () => {
         const encoder = device.createCommandEncoder();
-        // What another candidate left there would be taken for the product of one that writes nothing.
+        // C is cleared, because another candidate's result would pass for the product of a candidate that
+        // writes nothing.
         const { buffer, offset, size } = bindingOf(C);
         encoder.clearBuffer(buffer, offset, size);
         const pass = encoder.beginComputePass();
@@ -88,8 +89,8 @@ export class MatmulBench {
   }
 
   /**
-   * Whether C is the product in elements all over it. A sum of f32 products strays by less than 2√K·2^-24 of
-   * the sum of the magnitudes, about 0.64·K for normal operands; one of f16, summed in f16 over a step, by
+   * Whether elements spread over C are right. A sum of f32 products is off by less than 2√K·2^-24 of the sum
+   * of the magnitudes, about 0.64·K for normal operands; a sum of f16 products, summed in f16 over a step, by
    * 2^-11 of that.
    */
   async isRight(C: GpuTensor, storage: 'f32' | 'f16'): Promise<boolean> {

@@ -13,43 +13,43 @@ export interface PeakMatmul {
   readonly kernel: string;
   readonly ms: number;
   readonly tflops: number;
-  /** Records it once more, to be timed beside other work; until the peak is destroyed. */
+  /** Encodes the product once more, to time it beside other work; valid until the peak is destroyed. */
   readonly encode: Encode;
 }
 
-/** The peak of a device, as measured: other numbers are fractions of the peak. */
+/** The measured peak of a device, of which other numbers are given as fractions. */
 export interface Peak {
   readonly size: number;
   readonly matmuls: readonly PeakMatmul[];
   /** The bandwidth of a copy, counting the bytes read and the bytes written. */
   readonly gigabytesPerSecond: number;
   readonly clock: GpuClock['kind'];
-  /** Floating-point operations of one product. */
+  /** The floating-point operations of one product. */
   readonly flops: number;
   destroy(): void;
 }
 
-/** How much the peak is measured with: enough to fill the device, and done in a moment. */
+/** The work that the peak is measured with: enough to fill the device, and short. */
 export interface PeakWork {
   /** Rows and columns of the matrices. */
   readonly size: number;
-  /** Bytes that are copied at a time: more than caches hold. */
+  /** The number of bytes copied at a time, more than caches hold. */
   readonly copiedBytes: number;
 }
 
 const mebibyte = 2 ** 20;
 
-/** The work for a GPU of a workstation, and for a CPU that plays a GPU. */
+/** The work for a workstation's GPU, and for a CPU that emulates a GPU. */
 export const peakWork: Readonly<Record<'hardware' | 'software', PeakWork>> = {
   hardware: { size: 4096, copiedBytes: 512 * mebibyte },
   software: { size: 512, copiedBytes: 96 * mebibyte },
 };
 
-/** A product of the chosen size takes no longer than this, in milliseconds. */
+/** The longest time of a product of the chosen size, in milliseconds. */
 const mostMs = 25;
 
 /**
- * The work for a GPU that may be a telephone's: a product is tried first, and larger ones follow from its
+ * The work for a GPU that may be a phone's: a small product is timed first, and the sizes follow from its
  * time.
  */
 export async function fittingPeakWork(ctx: GpuContext): Promise<PeakWork> {
@@ -70,9 +70,9 @@ export async function fittingPeakWork(ctx: GpuContext): Promise<PeakWork> {
 }
 
 /**
- * Measures the peak; a candidate that does not compile or gives something else than the product does not
- * count. `progress` hears what goes on, and which share is done.
- * @throws Error when no candidate in f32 gives the product.
+ * Measures the peak. A candidate that does not compile or computes something else does not count. `progress`
+ * receives messages and the share that is done.
+ * @throws Error if no f32 candidate computes the product.
  */
 export async function measurePeak(
   ctx: GpuContext,

@@ -3,12 +3,13 @@ import type { MatmulCandidate } from './candidate.ts';
 const each = (n: number, text: (k: number) => string): string =>
   Array.from({ length: n }, (_, k) => text(k)).join('\n    ');
 
-/** Lanes, each with 4 rows of C and all with the same 8 columns. */
+/** The number of lanes; each computes 4 rows of C, and all of them the same 8 columns. */
 const [lanes, rows, columns] = [32, 4, 2];
 
 /**
- * C = A·B in f32 without workgroup memory and barriers, which are dear on a CPU: eight lanes of a subgroup
- * read a vec4 of B each and broadcast it. Wrong where subgroups are smaller, as whoever tries it finds out.
+ * C = A·B in f32 without workgroup memory and barriers, which are expensive on a CPU: eight lanes of a
+ * subgroup read a vec4 of B each and broadcast it. The result is wrong on smaller subgroups, so callers must
+ * check it.
  */
 export function subgroupMatmul(size: number): MatmulCandidate {
   const row = size / 4;

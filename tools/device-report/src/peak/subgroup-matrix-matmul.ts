@@ -1,6 +1,6 @@
 import type { MatmulCandidate } from './candidate.ts';
 
-/** A product of M × K and K × N that a subgroup does at once. */
+/** An M × K by K × N product that a subgroup computes at once. */
 export interface SubgroupMatrix {
   readonly M: number;
   readonly N: number;
@@ -11,19 +11,19 @@ const each = (n: number, text: (k: number) => string): string =>
   Array.from({ length: n }, (_, k) => text(k)).join('\n    ');
 
 /**
- * Two subgroups down and some across, each with 64 × 64 of C; operands pass through workgroup memory, or are
- * read where they lie.
+ * Two subgroups down and some across, each with 64 × 64 of C; operands are staged in workgroup memory or read
+ * from storage directly.
  */
 export interface MatrixTile {
   readonly across: 2 | 4;
-  /** Steps of the sum that pass through workgroup memory together. */
+  /** The number of steps of the sum that are staged together. */
   readonly depth: number;
   readonly staged: boolean;
 }
 
 /**
- * C = A·B on subgroup matrices of f16 with sums in f32, in Dawn's dialect. The size is a multiple of 256.
- * Rows in workgroup memory are padded by 8 against bank conflicts.
+ * C = A·B on f16 subgroup matrices with f32 sums, in Dawn's dialect. The size is a multiple of 256. Rows in
+ * workgroup memory are padded by 8 elements to avoid bank conflicts.
  */
 export function subgroupMatrixMatmul(
   size: number,
@@ -74,7 +74,7 @@ fn main(
 ) {
   let m0 = group.y * ${height}u;
   let n0 = group.x * ${width}u;
-  // Where subgroups are smaller than the largest, several do the same part of C.
+  // If subgroups are smaller than the largest, several compute the same part of C.
   let my_m = subgroup / ${across}u % 2u * 64u;
   let my_n = subgroup % ${across}u * 64u;
   ${cells((r, c) => `var c${r}_${c} = ${result}();`)}

@@ -1,6 +1,6 @@
 import type { MatmulCandidate } from './candidate.ts';
 
-/** A way to cut a product into work: tx × ty lanes with `rows` × `columns` blocks of 4 × 4 each. */
+/** A tiling of a product: tx × ty lanes with `rows` × `columns` blocks of 4 × 4 each. */
 export interface FixedTile {
   readonly tx: number;
   readonly ty: number;
@@ -13,9 +13,9 @@ const each = (n: number, text: (k: number) => string): string =>
   Array.from({ length: n }, (_, k) => text(k)).join('\n    ');
 
 /**
- * C = A·B for square matrices of a size that tiles divide, row-major, with everything that can be a constant
- * one: operands pass through workgroup memory, or are read where they lie. In f16, products are summed in f16
- * over one step and in f32 over all.
+ * C = A·B for square row-major matrices whose size is a multiple of the tiles, with a constant for everything
+ * that can be one. Operands are staged in workgroup memory or read from storage directly. In f16, products
+ * are summed in f16 over one step and in f32 over all steps.
  */
 export function tiledMatmul(
   size: number,

@@ -1,21 +1,21 @@
 import type { Measurement } from '../attention/measurement.ts';
 import { type DeviceReport, teraflops } from './device-report.ts';
 
-/** A number or a word that both reports may have. */
+/** A number or a word that both reports may contain. */
 export interface ComparedRow {
   readonly group: 'speed' | 'correctness' | 'device';
   /** The name of the number or word, in English. */
   readonly name: string;
-  /** null where a report does not have it. */
+  /** null if a report does not have it. */
   readonly values: readonly [first: number | string | null, second: number | string | null];
   readonly unit: string;
-  /** The second by the first, where both are numbers and more is better. */
+  /** The second number divided by the first, if both are numbers and more is better. */
   readonly ratio: number | null;
 }
 
 type Facts = ReadonlyMap<string, Omit<ComparedRow, 'values' | 'ratio'> & { readonly value: number | string }>;
 
-/** Two reports side by side: every fact that one of them has, in the order of the first. */
+/** Two reports side by side: every fact that either of them contains, in the order of the first. */
 export function compareReports(first: DeviceReport, second: DeviceReport): ComparedRow[] {
   const facts = [factsOf(first), factsOf(second)] as const;
   return [...new Map([...facts[0], ...facts[1]]).entries()].map(([key, { group, name, unit }]) => {

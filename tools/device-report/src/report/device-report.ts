@@ -3,7 +3,7 @@ import type { Machine, Measurement, MeasureSettings } from '../attention/measure
 
 /** The peak of a device, as measured. */
 export interface PeakReport {
-  /** Rows and columns of the matrices that were multiplied. */
+  /** Rows and columns of the multiplied matrices. */
   readonly size: number;
   /** The fastest product of each precision. */
   readonly matmuls: readonly {
@@ -16,27 +16,27 @@ export interface PeakReport {
   readonly clock: string;
 }
 
-/** How fast attention is, and what it was measured with. */
+/** The speed of attention, and how it was measured. */
 export interface AttentionReport {
   readonly settings: Pick<MeasureSettings, 'D' | 'dtype' | 'causal'>;
   readonly machine: Machine;
   readonly measurements: readonly Measurement[];
 }
 
-/** Everything that was found out about a device. Plain data. */
+/** Everything that an examination found out about a device, as plain data. */
 export interface DeviceReport {
   readonly format: 'tilewise-device-report';
   readonly version: 1;
-  /** When the report was made: a date of ISO 8601, in UTC. */
+  /** The time of the report: an ISO 8601 date, in UTC. */
   readonly made: string;
-  /** The program that the report was made in: a browser's user agent, or a version of Node. */
+  /** The program that made the report: a browser's user agent, or the version of Node. */
   readonly host: string;
   readonly diagnosis: Diagnosis;
   readonly peak: PeakReport | null;
   readonly attention: AttentionReport | null;
 }
 
-/** TFLOP/s of a measurement; undefined where nothing was timed. */
+/** The TFLOP/s of a measurement; undefined if nothing was timed. */
 export const teraflops = ({ ms, flops }: Measurement): number | undefined =>
   ms === undefined ? undefined : flops / ms / 1e9;
 
@@ -47,7 +47,7 @@ export function reportJson(report: DeviceReport): string {
   return JSON.stringify(report, finite, 2);
 }
 
-/** The device in a few words. */
+/** A short description of the device. */
 export function deviceName({ diagnosis: { adapter }, attention }: DeviceReport): string {
   const { description = '', vendor = '', architecture = '' } = adapter ?? {};
   return (

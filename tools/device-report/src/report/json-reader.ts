@@ -1,11 +1,11 @@
 import { InvalidArgumentError } from '@tilewise/core';
 
-/** No text of a report is longer, and no list. */
+/** The limit for the length of a report's strings and lists. */
 const [mostCharacters, mostEntries] = [4096, 1024];
 
 /**
- * A value from JSON of strangers, read field by field; every method throws InvalidArgumentError for another
- * kind.
+ * A value from untrusted JSON, read field by field; every method throws InvalidArgumentError if the value is
+ * of another kind.
  */
 export class JsonReader {
   readonly #value: unknown;
@@ -61,7 +61,7 @@ export class JsonReader {
       : this.#refuse('a finite number of at least 0');
   }
 
-  /** At least 0; 'Infinity' as a text is infinite. */
+  /** At least 0; the string 'Infinity' is infinite. */
   error(): number {
     return this.#value === 'Infinity' ? Number.POSITIVE_INFINITY : this.number();
   }

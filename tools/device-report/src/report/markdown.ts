@@ -73,7 +73,7 @@ function speeds(report: DeviceReport): string[] {
   ];
 }
 
-/** A table under its title; nothing where there are no rows. */
+/** A table under its title; empty if there are no rows. */
 function section(title: string, head: readonly string[], rows: readonly (readonly string[])[]): string[] {
   if (rows.length === 0) return [];
   const line = (cells: readonly string[]): string => `| ${cells.map(inline).join(' | ')} |`;
@@ -83,5 +83,5 @@ function section(title: string, head: readonly string[], rows: readonly (readonl
   ];
 }
 
-/** A text in one line and one cell of a table, without links or elements. */
+/** A text as one line for a table cell, without links or HTML elements. */
 const inline = (text: string): string => text.replace(/\s+/g, ' ').replace(/[|<>[\]`]/g, '\\$&');

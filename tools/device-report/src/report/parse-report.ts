@@ -4,12 +4,12 @@ import type { Machine, Measurement } from '../attention/measurement.ts';
 import type { AttentionReport, DeviceReport, PeakReport } from './device-report.ts';
 import { JsonReader } from './json-reader.ts';
 
-/** Reports have a few kilobytes. */
+/** The limit for the text of a report; reports have a few kilobytes. */
 const mostCharacters = 2 ** 20;
 
 /**
- * Reads the JSON of a report, or of a diagnosis by `npx @tilewise/webgpu doctor --json`. The text may come
- * from strangers: what the result has was checked, and what a report has not is left out.
+ * Parses the JSON of a report, or of a diagnosis by `npx @tilewise/webgpu doctor --json`. The text may come
+ * from strangers, so every field of the result has been checked, and unknown fields are dropped.
  * @throws InvalidArgumentError for anything else, naming the field.
  */
 export function parseReport(text: string): DeviceReport {

@@ -55,7 +55,7 @@ const report: DeviceReport = {
     measurements: [measurement(4), { ...measurement(0, 4096), ms: undefined, failure: 'too large' }],
   },
 };
-/** The report as parsed JSON, to break. */
+/** The report as parsed JSON, for tests that break it. */
 const written = () => JSON.parse(reportJson(report));
 
 describe('a report that is read again', () => {
@@ -132,7 +132,7 @@ test('two reports are compared by what both have, and say what one lacks', () =>
 
 test('a kernel is limited by memory below the ridge, and by the peak of its precision above', () => {
   const [below] = rooflineOf(report)?.points ?? [];
-  // 40 FLOP per byte at 100 GB/s are 4 TFLOP/s, more than f32 has.
+  // 40 FLOP per byte at 100 GB/s are 4 TFLOP/s, more than the f32 peak.
   expect(below).toMatchObject({ intensity: 40, reached: 1, predicted: 2, limit: 'arithmetic' });
   const narrow = report.attention && {
     ...report.attention,

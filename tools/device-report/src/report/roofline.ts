@@ -10,16 +10,16 @@ export interface Ceiling {
 /** A measurement under the roof of its device. */
 export interface RooflinePoint {
   readonly measurement: Measurement;
-  /** FLOP per byte of memory traffic, where every buffer is moved once. */
+  /** FLOP per byte of memory traffic, if every buffer is moved once. */
   readonly intensity: number;
   /** TFLOP/s. */
   readonly reached: number;
-  /** TFLOP/s at this intensity: of the ceiling, or of memory at its measured bandwidth. */
+  /** TFLOP/s at this intensity: the ceiling, or the limit of memory at its measured bandwidth. */
   readonly predicted: number;
   readonly limit: 'memory' | 'arithmetic';
 }
 
-/** The roofline model of a device with what was measured on it (Williams, Waterman & Patterson, 2009). */
+/** The roofline model of a device with its measurements (Williams, Waterman & Patterson, 2009). */
 export interface Roofline {
   readonly ceilings: readonly Ceiling[];
   /** GB/s. */
@@ -28,8 +28,8 @@ export interface Roofline {
 }
 
 /**
- * TFLOP/s that a device reaches at an intensity in FLOP per byte: limited by memory (GB/s) or by a peak in
- * TFLOP/s.
+ * The TFLOP/s that a device can reach at an intensity in FLOP per byte, limited by memory (GB/s) or by a peak
+ * in TFLOP/s.
  */
 export function attainable(
   intensity: number,
@@ -41,7 +41,7 @@ export function attainable(
     : { reached: peak, limit: 'arithmetic' };
 }
 
-/** The roofline of a report; null where no peak was measured. */
+/** The roofline of a report; null if no peak was measured. */
 export function rooflineOf({ peak, attention }: DeviceReport): Roofline | null {
   if (!peak || peak.matmuls.length === 0) return null;
   const bandwidth = peak.gigabytesPerSecond;

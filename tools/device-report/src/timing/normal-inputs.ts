@@ -1,16 +1,14 @@
 import { type Shape, Tensor } from '@tilewise/core';
 import { fillNormal } from '@tilewise/philox';
 
-/** The number of values drawn; inputs repeat them. */
+/** The number of values that are drawn; inputs repeat them. */
 const DRAWN = 2 ** 20;
-/**
- * By how much each repetition of them is shifted: an odd number, so that rows of no two heads are the same.
- */
+/** The shift of each repetition: an odd number, so that no two heads have equal rows. */
 const SHIFT = 7919;
 
 /**
- * f32 tensors of standard normals, each from a stream of its own, the same in every run. Drawing what a GPU
- * needs would take seconds: larger tensors repeat what is drawn, shifted each time.
+ * f32 tensors of standard normal numbers, each from its own stream, the same in every run. Drawing all the
+ * numbers for a GPU would take seconds, so larger tensors repeat the drawn numbers, shifted each time.
  */
 export function normalInputs<N extends string>(names: readonly N[], shape: Shape): Record<N, Tensor> {
   const size = shape.reduce((n, extent) => n * extent, 1);
@@ -21,7 +19,7 @@ export function normalInputs<N extends string>(names: readonly N[], shape: Shape
   return Object.fromEntries(entries);
 }
 
-/** The numbers over and over, starting SHIFT later each time. */
+/** Repeats the numbers, each time starting SHIFT later. */
 function repeated(drawn: Float32Array, size: number): Float32Array {
   if (drawn.length === size) return drawn;
   const values = new Float32Array(size);

@@ -2,17 +2,17 @@ import { type Encode, type GpuClock, runsPerPass } from '@tilewise/webgpu/tune';
 import { summary, type Timing } from './timing.ts';
 
 export interface RoundsOptions {
-  /** At least so many timed runs, 3 by default. */
+  /** The least number of timed runs; default 3. */
   readonly repeats?: number;
-  /** Go on for so long, 300 milliseconds by default, counting the waiting too. */
+  /** The time to spend on each piece of work, including waiting; default 300 milliseconds. */
   readonly ms?: number;
-  /** But no more runs than this, 100 by default. */
+  /** The most runs; default 100. */
   readonly most?: number;
 }
 
 /**
- * Times several pieces of work in turn, round after round, so that whatever else the machine does slows all
- * of them down alike. Each has run before: the first run compiles.
+ * Times several pieces of work in turn, round after round, so that other load on the machine slows all of
+ * them down alike. Each must have run before, because the first run compiles.
  */
 export async function timeInTurn(
   works: readonly ((round: number) => Promise<number>)[],
@@ -27,7 +27,10 @@ export async function timeInTurn(
   return times.map(summary);
 }
 
-/** Times GPU work in turn, after a warm-up: each so many times in one pass that the clock can see it. */
+/**
+ * Times GPU work in turn, after a warm-up. Each piece is repeated in one pass until it takes long enough for
+ * the clock.
+ */
 export async function timePasses(
   clock: GpuClock,
   encodes: readonly Encode[],

@@ -6,15 +6,15 @@ export interface Timing {
 }
 
 export interface TimingOptions {
-  /** Runs before the clock starts, 1 by default: the first one compiles. */
+  /** The number of runs before the clock starts; default 1, because the first run compiles. */
   readonly warmUp?: number;
-  /** At least so many timed runs, 3 by default. */
+  /** The least number of timed runs; default 3. */
   readonly repeats?: number;
-  /** Go on for so long, 500 by default, so that short work is run more often. */
+  /** The total time to spend in milliseconds; default 500, so that short work runs more often. */
   readonly ms?: number;
 }
 
-/** Times `work`, which must be done when its promise resolves. */
+/** Times `work`, whose promise must resolve when the work is done. */
 export async function time(work: () => unknown, options: TimingOptions = {}): Promise<Timing> {
   const { warmUp = 1, repeats = 3, ms = 500 } = options;
   for (let n = 0; n < warmUp; n++) await work();
@@ -29,7 +29,7 @@ export async function time(work: () => unknown, options: TimingOptions = {}): Pr
   return summary(times);
 }
 
-/** Median and smallest of at least one time. */
+/** The median and the smallest of at least one time. */
 export function summary(times: readonly number[]): Timing {
   const sorted = [...times].sort((a, b) => a - b);
   const middle = sorted.length >> 1;

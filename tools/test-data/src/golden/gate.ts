@@ -57,20 +57,20 @@ export function gate(golden: GoldenCase, tensor: string, storage: StorageDType):
 }
 
 /**
- * The largest error that a golden case allows the float64 reference: what the rounding of o, lse and the file
- * to f32 leaves.
+ * The largest error that a golden case allows the float64 reference: the rounding of o, lse and the file to
+ * f32.
  */
 export function referenceGate(golden: GoldenCase, tensor: string): number {
   return 1e-6 * magnitude(golden, tensor) + keptRounding(golden, tensor, 2 ** -24);
 }
 
 /**
- * The rounding of o that remains in dbias. Backward takes delta_i = Σ_d dO_id o_id from the o that forward
+ * The rounding of o that remains in dbias. Backward computes delta_i = Σ_d dO_id o_id from the o that forward
  * stored, each element with a relative error of at most u, so that delta_i is off by at most u·A_i, where A_i
  * = Σ_d |dO_id o_id|. An element of dbias is Σ P_ij (dP_ij − delta_i) over the rows i and keys j that share
  * it. In exact arithmetic the terms of a row cancel over its keys (Σ_j P_ij dP_ij = delta_i and Σ_j P_ij =
  * 1), while the error of delta_i counts Σ_j P_ij ≤ 1 times. So the element is off by at most u·ΣA_i over its
- * rows, however small it is itself. This is the largest such sum over the elements.
+ * rows, however small it is itself. This function returns the largest such sum over the elements.
  */
 function keptRounding({ inputs, outputs }: GoldenCase, tensor: string, u: number): number {
   const { dO, bias } = inputs;

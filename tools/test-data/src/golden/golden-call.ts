@@ -33,13 +33,13 @@ export interface GoldenCall<T> {
   readonly dO: T;
   readonly dLse?: T;
   readonly options: GoldenOptions<T>;
-  /** `o lse dq dk dv`, and as the case has them `dbias dAlibi dsink`. */
+  /** `o lse dq dk dv`, and `dbias dAlibi dsink` if the case has them. */
   readonly expected: Readonly<Record<string, RawTensor>>;
 }
 
 const publicName: Readonly<Record<string, string>> = { dslopes: 'dAlibi' };
 
-/** The call of `sdpa` and `sdpaBackward` that computes a golden case, and what it must give. */
+/** The call of `sdpa` and `sdpaBackward` that computes a golden case, and the expected results. */
 export function goldenCall<T>(golden: GoldenCase, makeTensor: MakeTensor<T>): GoldenCall<T> {
   const { inputs, outputs } = golden;
   const storage = (name: string): T => makeTensor(required(golden, name));

@@ -5,27 +5,27 @@ import { type GoldenCase, parseGolden } from './parse-golden.ts';
 
 const fileName = /^\d+_(.+)\.json$/;
 
-/** The folder of golden cases: the full set where it is present, else the committed one. */
+/** The folder of golden cases: the full set if it is present, else the committed one. */
 function defaultDir(): string {
   const shared = sharedDir();
   const full = shared && join(shared, 'vectors', 'attention', 'cases');
   return full && existsSync(full) ? full : join(fixturesDir(), 'attention');
 }
 
-/** The names of the golden cases of a folder, in the order of their numbers. */
+/** The names of a folder's golden cases, in the order of their numbers. */
 export function goldenCases(dir: string = defaultDir()): string[] {
   return caseFiles(dir).map(file => file.replace(fileName, '$1'));
 }
 
 /**
- * Reads one golden case: a name of `goldenCases()`, or the path of a file. Throws where there is no such
- * case.
+ * Reads one golden case: a name from `goldenCases()`, or the path of a file. Throws if the case does not
+ * exist.
  */
 export function loadGolden(nameOrPath: string, dir: string = defaultDir()): GoldenCase {
   return parseGolden(goldenText(nameOrPath, dir));
 }
 
-/** The text of its file, as `parseGolden` takes it. */
+/** The text of the case's file, for `parseGolden`. */
 export function goldenText(nameOrPath: string, dir: string = defaultDir()): string {
   return readFileSync(findCase(nameOrPath, dir), 'utf8');
 }

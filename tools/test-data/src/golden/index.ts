@@ -1,4 +1,4 @@
-// What golden cases are, without the folders that they lie in: for pages too.
+// Golden cases without the folders that contain them, so that pages can import this, too.
 export type { ErrorSize, StorageDType } from './gate.ts';
 export { errorOf, gate } from './gate.ts';
 export type { GoldenCall, GoldenOptions, MakeTensor } from './golden-call.ts';

@@ -1,6 +1,6 @@
 import { decodeTensor, type EncodedTensor, type RawTensor } from './raw-tensor.ts';
 
-/** The parameters of a case, in the words of its file. Lengths and counts are in elements. */
+/** The parameters of a case, named as in its file. Lengths and counts are in elements. */
 export interface GoldenParams {
   readonly layout: 'BHSD' | 'THD';
   readonly B: number;
@@ -13,13 +13,13 @@ export interface GoldenParams {
   readonly scale: number;
   readonly scaleIsDefault: boolean;
   readonly causal: boolean;
-  /** Where the diagonal of `causal`, `window` and ALiBi starts: top-left or bottom-right. */
+  /** The corner where the diagonal of `causal`, `window` and ALiBi starts: top-left or bottom-right. */
   readonly align: 'tl' | 'br';
   /** Neighbours left and right of the diagonal, -1 = unbounded. */
   readonly window: readonly [left: number, right: number] | null;
-  /** 0 = none. */
+  /** 0 for none. */
   readonly softcap: number;
-  /** 0 = none. */
+  /** 0 for none. */
   readonly dropoutP: number;
   readonly qLens?: readonly number[];
   readonly kvLens?: readonly number[];
@@ -37,16 +37,16 @@ export type RefErr = Readonly<Record<string, readonly [max: number, rms: number]
 export interface GoldenCase {
   readonly name: string;
   readonly params: GoldenParams;
-  /** `q k v dO`, and as the case has them `bias mask slopes keep sink dLse docIds cuSeqQ cuSeqKv`. */
+  /** `q k v dO`, and `bias mask slopes keep sink dLse docIds cuSeqQ cuSeqKv` if the case has them. */
   readonly inputs: Readonly<Record<string, RawTensor>>;
-  /** `o lse dq dk dv`, and as the case has them `dbias dslopes dsink`. */
+  /** `o lse dq dk dv`, and `dbias dslopes dsink` if the case has them. */
   readonly outputs: Readonly<Record<string, RawTensor>>;
   readonly refErr: { readonly f32: RefErr; readonly f16: RefErr; readonly bf16: RefErr };
   /** The largest finite magnitude of each output. */
   readonly maxAbs: Readonly<Record<string, number>>;
   /**
-   * How many query rows see no key at all. For THD, of the padded [B, Hq, Sq] rows that the packed ones stand
-   * for.
+   * The number of query rows that see no key. For THD, the number among the padded [B, Hq, Sq] rows that the
+   * packed rows correspond to.
    */
   readonly deadRows: number;
 }

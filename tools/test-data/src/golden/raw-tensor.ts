@@ -4,7 +4,7 @@ export type RawTensor =
   | { readonly dtype: 'i32'; readonly shape: readonly number[]; readonly data: Int32Array }
   | { readonly dtype: 'u8'; readonly shape: readonly number[]; readonly data: Uint8Array };
 
-/** A tensor as it stands in a file: `data` is base64 of the little-endian elements. */
+/** A tensor as stored in a file: `data` is base64 of the little-endian elements. */
 export interface EncodedTensor {
   readonly dtype: string;
   readonly shape: readonly number[];
@@ -14,7 +14,8 @@ export interface EncodedTensor {
 const bytesPerElement = { f32: 4, i32: 4, u8: 1 } as const;
 
 /**
- * Decodes a tensor of a file. Throws on an unknown dtype and on data that is not as long as its shape says.
+ * Decodes a tensor of a file. Throws if the dtype is unknown or the length of the data does not match the
+ * shape.
  */
 export function decodeTensor({ dtype, shape, data }: EncodedTensor): RawTensor {
   if (dtype !== 'f32' && dtype !== 'i32' && dtype !== 'u8')

@@ -3,7 +3,7 @@ import type { RandomProblem } from './random-problem.ts';
 
 const forward: readonly string[] = ['o', 'lse', 'max', 'sumExp'];
 
-/** Spacing of the stored values in [1, 2), of dtypes narrower than f32. */
+/** The spacing of the stored values in [1, 2), for dtypes narrower than f32. */
 const ulp: Readonly<Record<string, number>> = {
   f16: 2 ** -10,
   bf16: 2 ** -7,
@@ -47,10 +47,7 @@ export function allowedError(
   return 2e-5 * terms * (name === 'dAlibi' ? longest : 1) + store;
 }
 
-/**
- * The largest difference; infinite where one of the two is no number or infinite and the other is not the
- * same.
- */
+/** The largest difference; infinite if one of the two is NaN or infinite and the other is not the same. */
 export function largestError(got: ArrayLike<number>, want: ArrayLike<number>): number {
   return errorOf(got, want).max;
 }

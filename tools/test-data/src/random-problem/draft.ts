@@ -8,20 +8,22 @@ export type Choice = Readonly<Record<string, unknown>>;
 export type OperandName = 'q' | 'k' | 'v' | 'dO';
 
 /**
- * How the sequences of a tensor are found: by a batch stride, by the cumulative lengths, or by ragged offsets
- * of its own.
+ * How the sequences of a tensor are located: by a batch stride, by the cumulative lengths, or by the tensor's
+ * own ragged offsets.
  */
 export type Starts = 'dense' | 'packed' | 'ragged';
 
 /**
- * A problem in the making. Options set its sizes first; then q, k, v and dO are made, and options add what is
- * theirs.
+ * A problem under construction. Options first set its sizes; then q, k, v and dO are created, and options add
+ * their own tensors.
  */
 export interface Draft {
   readonly choice: Choice;
   /** The random numbers of the problem. */
   readonly random: Random;
-  /** Draws the same in every problem of a structure: for numbers that decide the text of kernels. */
+  /**
+   * Draws the same numbers in every problem of a structure, for numbers that are part of the kernels' source.
+   */
   readonly structureRandom: Random;
   B: number;
   Hq: number;
@@ -32,21 +34,21 @@ export interface Draft {
   Dqk: number;
   Dv: number;
   readonly dtype: Record<OperandName, DataType>;
-  /** Positions of each sequence that exist. */
+  /** The number of valid positions in each sequence. */
   lengthsQ: number[];
   lengthsKv: number[];
-  /** Positions from one sequence to the next in packed tensors; null where they are not packed. */
+  /** Positions from one sequence to the next in packed tensors; null if the tensors are not packed. */
   spansQ: number[] | null;
   spansKv: number[] | null;
   readonly starts: Record<OperandName, Starts>;
-  /** All positions of packed tensors, those behind the last sequence too. */
+  /** All positions of packed tensors, including those after the last sequence. */
   tokensQ: number;
   tokensKv: number;
-  /** Positions per page of k and v; null where they are not paged. */
+  /** Positions per page of k and v; null if they are not paged. */
   readonly pageSize: Record<'k' | 'v', number | null>;
   /** Whether page tables are packed. */
   packedPages: boolean;
-  /** The value in gaps, behind the lengths and behind packed tokens. */
+  /** The value in gaps, beyond the lengths and after packed tokens. */
   garbage: number;
   /** Whether there is a backward call. */
   backward: boolean;
@@ -56,12 +58,12 @@ export interface Draft {
   readonly options: Record<string, unknown>;
 }
 
-/** Extents that masks, biases and the like are broadcast to. */
+/** The extents that masks, biases and similar tensors are broadcast to. */
 export function scoreShape({ B, Hq, Sq, Skv }: Draft): [number, number, number, number] {
   return [B, Hq, Sq, Skv];
 }
 
-/** Shape of lse and dLse. */
+/** The shape of lse and dLse. */
 export function rowShape({ B, Hq, Sq, starts, tokensQ }: Draft): number[] {
   return starts.q === 'packed' ? [Hq, tokensQ] : [B, Hq, Sq];
 }

@@ -8,11 +8,11 @@ export interface RandomCall<T> {
   readonly v: T;
   readonly dO: T;
   readonly dLse?: T;
-  /** The options of `sdpaBackward`; the caller says which tensor type they hold. */
+  /** The options of `sdpaBackward`; the caller decides which tensor type they contain. */
   readonly options: object;
 }
 
-/** Makes a mod of a stored expression and its captured tensors: `modOf` of `@tilewise/core/expr`. */
+/** Makes a mod from a stored expression and its captured tensors: `modOf` of `@tilewise/core/expr`. */
 export type MakeMod<T> = (expr: never, captures?: Readonly<Record<string, T>>) => object;
 
 /** The call of `sdpa` and `sdpaBackward` that computes a random problem. */

@@ -4,10 +4,10 @@ import type { StridedData } from './operands/strided-data.ts';
 import { randomOptions } from './options/index.ts';
 import { createRandom } from './random/random.ts';
 
-/** One attention problem with its data: everything follows from the seed and the number. */
+/** One attention problem with its data, all of which follow from the seed and the number. */
 export interface RandomProblem {
   readonly seed: number;
-  /** Its place among those of the seed. */
+  /** The index of the problem among those of the seed. */
   readonly number: number;
   readonly choice: Choice;
   readonly tensors: Readonly<Record<OperandName, StridedData>>;
@@ -19,7 +19,7 @@ export interface RandomProblem {
   readonly options: Readonly<Record<string, unknown>>;
 }
 
-/** The problem of a choice; the same seed and number, the same data. */
+/** The problem of a choice; equal seeds and numbers give equal data. */
 export function makeProblem(choice: Choice, seed: number, number: number): RandomProblem {
   const structure = randomOptions.filter(({ kind }) => kind === 'structure').map(({ name }) => choice[name]);
   const draft: Draft = {
@@ -56,7 +56,7 @@ export function makeProblem(choice: Choice, seed: number, number: number): Rando
   return { seed, number, choice, tensors, backward, backwardInputs, options };
 }
 
-/** The problem in a line, without what is plain about it. */
+/** A description of the problem in one line, without default values. */
 export function describeProblem({ seed, number, choice, tensors }: RandomProblem): string {
   const chosen = randomOptions
     .filter(({ name, values }) => choice[name] !== values[0])

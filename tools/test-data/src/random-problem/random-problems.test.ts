@@ -32,8 +32,8 @@ describe('random problems', { timeout: 60_000 }, () => {
     );
     const excluded = new Set(all.impossible);
     expect(unmet.filter(pair => !met.has(pair) && !excluded.has(pair))).toEqual([]);
-    // Pages go with lengths of keys and without gradients alone, gradients with what they are the gradient
-    // of, starts with cumulative lengths.
+    // Some pairs cannot occur: pages need lengths of keys and exclude gradients, a gradient needs the option
+    // that it is the gradient of, and starts need cumulative lengths.
     expect(
       all.impossible.filter(pair => !/pages|starts "|gradients "d(bias|sink|Alibi)"/.test(pair)),
     ).toEqual([]);

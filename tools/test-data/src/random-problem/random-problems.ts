@@ -1,7 +1,7 @@
 import { makeProblem, type RandomProblem } from './random-problem.ts';
 import { completeChoices, drawStructures, plainChoice, type StructurePool } from './structures/structures.ts';
 
-/** The problems of a seed, those of one structure after each other. */
+/** The problems of a seed, grouped by structure. */
 export interface RandomProblems extends StructurePool {
   readonly seed: number;
   readonly count: number;
@@ -10,13 +10,13 @@ export interface RandomProblems extends StructurePool {
 }
 
 export interface RandomProblemOptions {
-  /** At least so many; rounded up to as many for each structure. */
+  /** The least number of problems; rounded up to an equal number for each structure. */
   readonly atLeast: number;
-  /** Whether the engine has such a problem. Structures are tried with plain numbers. */
+  /** Whether the engine supports such a problem. Structures are tried with default numbers. */
   readonly admits?: (problem: RandomProblem) => boolean;
 }
 
-/** Random problems in which every two values of two options meet. */
+/** Random problems in which every pair of values of two options occurs. */
 export function randomProblems(
   seed: number,
   { atLeast, admits = () => true }: RandomProblemOptions,

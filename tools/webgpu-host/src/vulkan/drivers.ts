@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 
-// Where the Vulkan loader looks for drivers; the last but one is NixOS's.
+// The folders in which the Vulkan loader looks for drivers; the last but one is NixOS's.
 const folders = [
   ...(process.env.XDG_DATA_DIRS ?? '/usr/local/share:/usr/share')
     .split(':')
@@ -22,7 +22,7 @@ export function hasVulkanDriver(): boolean {
 }
 
 /**
- * The ICD file of Mesa's lavapipe for this architecture. Throws, naming the folders searched, where there is
+ * The ICD file of Mesa's lavapipe for this architecture. Throws, naming the folders searched, if there is
  * none.
  */
 export function findLavapipe(): string {

@@ -5,14 +5,14 @@ import { isSwiftShaderPackaged, swiftShaderFolder } from './swiftshader.ts';
 
 const loaderName = 'libvulkan.so.1';
 
-// Keeps a library in the process although Node closes what is no addon of its own (glibc's value; Node does
-// not export it).
+// The flag that keeps a library in the process although Node closes files that are not its addons (glibc's
+// value; Node does not export it).
 const RTLD_NODELETE = 0x1000;
 
 /**
- * Makes `libvulkan.so.1` findable for Dawn on Linux: the system's, or, where there is none, the one packaged
- * with SwiftShader. Dawn opens the library by name, and the dynamic linker answers with one of that name
- * already loaded. On other systems Dawn uses Metal or Direct3D and there is nothing to load.
+ * Makes `libvulkan.so.1` available to Dawn on Linux: the system's, or, if there is none, the one packaged
+ * with SwiftShader. Dawn opens the library by name, and the dynamic linker returns a loaded library with that
+ * name. On other systems Dawn uses Metal or Direct3D, and there is nothing to load.
  */
 export async function loadVulkanLoader(): Promise<void> {
   if (process.platform !== 'linux') return;
@@ -37,12 +37,12 @@ export function useVulkanDriver(icdFile: string): void {
   process.env.VK_ICD_FILENAMES = icdFile;
 }
 
-/** Loads a shared library for good; false when there is none. */
+/** Loads a shared library permanently; false if there is none. */
 function keepLoaded(library: string): boolean {
   try {
     process.dlopen({ exports: {} }, library, constants.dlopen.RTLD_NOW | RTLD_NODELETE);
   } catch (error) {
-    // Node loads the library first and complains about its kind after, which is the normal case here.
+    // Node loads the library first and then throws because it is not an addon, which is the normal case here.
     return String(error).includes('self-register');
   }
   return true;

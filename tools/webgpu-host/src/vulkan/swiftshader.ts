@@ -3,7 +3,7 @@ import { packaged, packageName, packageVersion, unpackTar } from '../packaged-ch
 
 export { packageName, packageVersion };
 
-/** Whether npm delivered a SwiftShader that this machine can load. */
+/** Whether npm installed a SwiftShader that this machine can load. */
 export function isSwiftShaderPackaged(): boolean {
   return packaged();
 }
@@ -13,7 +13,7 @@ export function swiftShaderFolder(): Promise<string> {
   return unpackTar('swiftshader');
 }
 
-/** SwiftShader's Vulkan ICD file. Throws where the package has none for this machine. */
+/** SwiftShader's Vulkan ICD file. Throws if the package has none for this machine. */
 export async function swiftShaderDriver(): Promise<string> {
   if (!packaged()) {
     throw new Error(

@@ -4,7 +4,7 @@ import { pagedOperand } from './paged-operand.ts';
 import { storages } from './storage.ts';
 import { type StridedData, strided } from './strided-data.ts';
 
-/** Strides that no index ever multiplies, because the dimension has one element. */
+/** Strides that are never multiplied by a nonzero index, because the dimension has one element. */
 const wildStride = 2 ** 20 + 3;
 
 /** q, k, v and dO of a draft whose sizes are set. */
@@ -26,7 +26,7 @@ function operand(draft: Draft, name: OperandName, H: number, D: number, side: 'q
   const options = { dtype: dtype[name], offset, gaps: garbage };
   const starts = draft.starts[name];
   if (spans && starts === 'ragged') {
-    // A token more than there are, for what lies between the sequences.
+    // One token more than exists, for the gaps between sequences.
     const strides = packedStrides(layout, tokens + 1, H, D);
     const empty = strided([tokens + 1, H, D], { ...options, strides }, () => garbage);
     return ragged(draft, name, empty, lengths, spans);
@@ -43,7 +43,8 @@ function operand(draft: Draft, name: OperandName, H: number, D: number, side: 'q
 }
 
 /**
- * Puts the sequences of an operand, each some elements further on than their tokens say, into its storage.
+ * Writes the sequences of an operand into its storage, each shifted by a number of elements from the position
+ * that its tokens imply.
  */
 function ragged(
   { random, options }: Draft,
@@ -80,14 +81,12 @@ function sideOf(
     : { S: draft.Skv, lengths: draft.lengthsKv, spans: draft.spansKv, tokens: draft.tokensKv };
 }
 
-/** The layouts of 'mixed', always the same, as kernels depend on them. */
+/** The layouts of 'mixed', which are fixed because kernels depend on them. */
 const mixed: Readonly<Record<OperandName, LayoutName>> = {
   ...{ q: 'tokens first', k: 'gaps of 1', v: 'gaps of 4', dO: 'every other channel' },
 };
 
-/**
- * Heads can be shared by stride where they are read only, which dO is not always: its rows are all different.
- */
+/** Only k and v can share heads by stride; q and dO have their own rows in each head. */
 function layoutOf({ choice }: Draft, name: OperandName): LayoutName {
   const chosen = choice.layout as LayoutName;
   if (chosen === 'mixed') return mixed[name];
@@ -109,7 +108,7 @@ function denseStrides(layout: LayoutName, H: number, S: number, D: number): numb
 
 function packedStrides(layout: LayoutName, tokens: number, H: number, D: number): number[] {
   const { row, step } = rowOf(layout, D);
-  // Heads first: each head's tokens lie together.
+  // Heads first: the tokens of each head are contiguous.
   if (layout === 'tokens first') return [D, tokens * D, 1];
   if (layout === 'shared heads') return [D, 0, 1];
   return [H * row, row, step];

@@ -2,7 +2,7 @@
 interface Storage {
   readonly allocate: (length: number) => StoredArray;
   readonly encode: (x: number) => number;
-  /** The nearest number that the dtype holds exactly; of normal size, or 0. */
+  /** The nearest number that the dtype holds exactly, either 0 or a normal number. */
   readonly round: (x: number) => number;
 }
 
@@ -16,7 +16,7 @@ const integer = (allocate: (length: number) => StoredArray): Storage => ({
   round: Math.round,
 });
 
-/** Written anew, so that the conversions of the packages are not tested with themselves. */
+/** Written independently, so that the packages' conversions are not tested with themselves. */
 function float(
   allocate: (length: number) => StoredArray,
   exponentBits: number,
@@ -44,14 +44,14 @@ function float(
   };
 }
 
-/** The power of two at or below |x|. */
+/** The largest power of two that is at most |x|. */
 function exponentOf(x: number): number {
   const exponent = Math.floor(Math.log2(Math.abs(x)));
-  // The logarithm of a number just below a power of two may be rounded up to it.
+  // The logarithm of a number just below a power of two may be rounded up to an integer.
   return 2 ** exponent > Math.abs(x) ? exponent - 1 : exponent;
 }
 
-/** Storage of each dtype, by name. A new dtype is one line. */
+/** The storage of each dtype, by name. A new dtype takes one line. */
 export const storages: Readonly<Record<DataType, Storage>> = {
   f32: { allocate: n => new Float32Array(n), encode: x => x, round: Math.fround },
   f16: float(n => new Uint16Array(n), 5, 10, 0x7c00),

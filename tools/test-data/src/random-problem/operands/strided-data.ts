@@ -16,16 +16,16 @@ export interface StridedOptions {
   readonly dtype: DataType;
   readonly strides?: readonly number[];
   readonly offset?: number;
-  /** The value between the elements. Default 0. */
+  /** The value between the elements; default 0. */
   readonly gaps?: number;
 }
 
-/** Row-major without gaps. */
+/** Row-major strides without gaps. */
 export function wholeStrides(shape: readonly number[]): number[] {
   return shape.map((_, d) => shape.slice(d + 1).reduce((n, extent) => n * extent, 1));
 }
 
-/** A tensor of `values(index)`. */
+/** A tensor with the elements `values(index)`. */
 export function strided(
   shape: readonly number[],
   { dtype, strides = wholeStrides(shape), offset = 0, gaps = 0 }: StridedOptions,

@@ -3,12 +3,12 @@ import type { DataType } from '../operands/storage.ts';
 import { type StridedData, strided, wholeStrides } from '../operands/strided-data.ts';
 
 /**
- * Which dimensions of (B, Hq, Sq, Skv) a tensor has itself: a letter each of `bhij`, and `0` for those of
- * stride 0.
+ * The dimensions of (B, Hq, Sq, Skv) that a tensor has itself: letters of `bhij`, and `0` for a dimension
+ * with stride 0.
  */
 export type Broadcast = string;
 
-/** A tensor broadcast to the scores. Leading dimensions that it lacks are left out now and then. */
+/** A tensor that broadcasts to the scores. Leading dimensions that it does not have are sometimes omitted. */
 export function broadcastTensor(
   draft: Draft,
   dtype: DataType,
@@ -21,7 +21,7 @@ export function broadcastTensor(
   const has = [...'bhij'].map(letter => broadcast.includes(letter));
   const gap = random.chance(0.3) ? random.integer(1, 4) : 0;
   const stored = full.map((extent, d) => (has[d] ? extent : 1));
-  // A longer row than is used, so that there is something between the rows.
+  // The rows are longer than needed, so that there are gaps between them.
   const own = wholeStrides([...stored.slice(0, 3), stored[3] + gap]);
   const shape = expanded ? full : stored;
   const strides = own.map((stride, d) => (has[d] ? stride : 0));

@@ -1,7 +1,7 @@
 import { anyBroadcast, broadcastTensor } from './broadcast.ts';
 import { option, type RandomOption } from './option.ts';
 
-/** Drawn by each scheme, or by a given mask. */
+/** A mask drawn by each scheme, or a given mask. */
 export const dropout: RandomOption = option({
   name: 'dropout',
   kind: 'structure',

@@ -1,4 +1,4 @@
-/** The expressions of mods, as the JSON that they are stored as. */
+/** The expressions of mods, in their stored JSON form. */
 export type Expression = { readonly kind: string; readonly type: string; readonly [field: string]: unknown };
 
 const variable = (name: string, type: string): Expression => ({ kind: 'variable', type, name });

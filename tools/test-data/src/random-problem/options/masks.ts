@@ -3,7 +3,7 @@ import { anyBroadcast, broadcastTensor } from './broadcast.ts';
 import { b, binary, i32, kv, load, modulo, q, sub } from './expression.ts';
 import { option, type RandomOption } from './option.ts';
 
-/** A boolean mask that hides some keys, and whole rows now and then. */
+/** A boolean mask that hides some keys, and sometimes whole rows. */
 export const mask: RandomOption = option({
   name: 'mask',
   kind: 'structure',
@@ -52,7 +52,7 @@ export const band: RandomOption = option({
 
 const tile = 128;
 
-/** One bit per 128 × 128 tile. Problems with one are longer, so that there are several. */
+/** One bit per 128 × 128 tile. Problems with a block mask are longer, so that they have several tiles. */
 export const blockMask: RandomOption = option({
   name: 'blockMask',
   kind: 'structure',
@@ -61,7 +61,7 @@ export const blockMask: RandomOption = option({
     if (!value) return;
     const { random } = draft;
     const long = random.chance(0.5) ? 140 : 0;
-    // What is empty or short stays so.
+    // Empty and short extents stay as they are.
     if (draft.Sq > 16) draft.Sq += long;
     if (draft.Skv > 0) draft.Skv += long;
     if (long > 0) draft.B = Math.min(draft.B, 2);
@@ -79,7 +79,7 @@ export const blockMask: RandomOption = option({
   },
 });
 
-/** Expressions that say which keys may be seen. */
+/** Expressions that decide which keys are visible. */
 export const maskMod: RandomOption = option({
   name: 'maskMod',
   kind: 'structure',

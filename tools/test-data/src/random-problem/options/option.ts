@@ -1,19 +1,22 @@
 import type { Choice, Draft } from '../draft.ts';
 
-/** Values that go with a value of another option, by the name of the option that has them. */
+/** For other options by name, the values that can be combined with a value. */
 export type Needs = Readonly<Record<string, readonly unknown[]>>;
 
 /** An option of attention, as random problems use it. */
 export interface OptionSpec<V> {
   readonly name: string;
   /**
-   * `structure`: kernels depend on the value, so that problems share it. `number`: any two problems may
-   * differ in it.
+   * `structure`: kernels depend on the value, so problems share it. `number`: the value may differ between
+   * any two problems.
    */
   readonly kind: 'structure' | 'number';
-  /** Plain data; the first is the one that asks for nothing. */
+  /** Plain data; the first value is the default, which sets nothing. */
   readonly values: readonly V[];
-  /** The other options that a value needs: by name, those of their values that go with it. Default: any. */
+  /**
+   * The requirements of a value: for other options by name, the values that it can be combined with. Default:
+   * any.
+   */
   readonly needs?: (value: V) => Needs;
   /** Sets sizes, lengths and dtypes, before any tensor is made. */
   readonly size?: (draft: Draft, value: V) => void;
@@ -21,7 +24,7 @@ export interface OptionSpec<V> {
   readonly add?: (draft: Draft, value: V) => void;
 }
 
-/** An option whose values are only known to itself. */
+/** An option whose value type is known only to itself. */
 export interface RandomOption {
   readonly name: string;
   readonly kind: 'structure' | 'number';

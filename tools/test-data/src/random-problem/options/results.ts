@@ -14,7 +14,7 @@ export const outputs: RandomOption = option({
   },
 });
 
-/** Which gradients are asked for. */
+/** The requested gradients. */
 export const gradients: RandomOption = option({
   name: 'gradients',
   kind: 'structure',

@@ -30,7 +30,7 @@ export const scale: RandomOption = option({
   },
 });
 
-/** Expressions of the score, with and without tensors that they load from. */
+/** Expressions of the score, with and without captured tensors. */
 export const scoreMod: RandomOption = option({
   name: 'scoreMod',
   kind: 'structure',
@@ -45,7 +45,7 @@ export const scoreMod: RandomOption = option({
         expr: plus(mul(constant(3), tanh(mul(score, constant(0.25)))), mul(f32(plus(h, b)), constant(0.2))),
       };
     if (value?.startsWith('table')) {
-      // A number in the expression is one in the text of the kernels, which problems are to share.
+      // A constant in the expression would be part of the kernels' source, which problems are meant to share.
       const reach = 3;
       const dtype = value === 'table' ? 'f32' : 'f16';
       const table = strided([Hq, 2 * reach + 1], { dtype }, () => storages[dtype].round(random.normal()));
@@ -64,7 +64,7 @@ export const softcap: RandomOption = option({
   },
 });
 
-/** An additive bias; kernels for its gradient depend on the dimensions that it has. */
+/** An additive bias; the kernels for its gradient depend on its dimensions. */
 export const bias: RandomOption = option<readonly [DataType, Broadcast] | null>({
   name: 'bias',
   kind: 'structure',

@@ -2,7 +2,7 @@ import { cumulative, type Draft, type OperandName, type Starts } from '../draft.
 import { strided } from '../operands/strided-data.ts';
 import { type Needs, option, type RandomOption } from './option.ts';
 
-/** Which sequences are shorter than the tensor, or lie packed behind each other. */
+/** Sequences that are shorter than the tensor, or packed. */
 export const lengths: RandomOption = option({
   name: 'lengths',
   kind: 'structure',
@@ -44,14 +44,14 @@ export const lengths: RandomOption = option({
   },
 });
 
-/** B numbers in [0, extent]; none and the whole extent are among them now and then. */
+/** B numbers in [0, extent]; 0 and the whole extent sometimes occur. */
 function drawLengths({ B, random }: Draft, extent: number): number[] {
   return Array.from({ length: B }, () =>
     random.chance(0.15) ? 0 : random.chance(0.2) ? extent : random.integer(0, extent),
   );
 }
 
-/** Numbers, or a tensor of them. */
+/** Numbers, or a tensor with these numbers. */
 function list({ random }: Draft, values: readonly number[]): unknown {
   if (random.chance(0.5)) return values;
   return strided([values.length], { dtype: random.pick(['i32', 'u32'] as const) }, ([n]) => values[n]);
@@ -73,7 +73,7 @@ const layouts: Readonly<Record<string, Layouts>> = {
   'dense q': { operands: { q: 'dense', k: 'packed', v: 'dense', dO: 'ragged' }, results: ['dq', 'dv'] },
 };
 
-/** Tensors with layouts of their own, where sequences have cumulative lengths. */
+/** Tensors with their own layouts, in problems whose sequences have cumulative lengths. */
 export const starts: RandomOption = option({
   name: 'starts',
   kind: 'structure',
@@ -85,14 +85,14 @@ export const starts: RandomOption = option({
   },
   add(draft, value) {
     if (value === null) return;
-    // Operands have added theirs.
+    // The operands have already added their offsets.
     const raggedOffsets = (draft.options.raggedOffsets ?? {}) as Record<string, readonly number[]>;
     for (const name of layouts[value].results) raggedOffsets[name] = resultOffsets(draft, name);
     draft.options.raggedOffsets = raggedOffsets;
   },
 });
 
-/** Where sequences start in a result, in which they follow each other. */
+/** The starts of the sequences in a result, in which they follow each other without gaps. */
 function resultOffsets(draft: Draft, name: Layouts['results'][number]): number[] {
   const { Hq, Hk, Hv, Dqk, Dv } = draft;
   const token = { o: Hq * Dv, dq: Hq * Dqk, dk: Hk * Dqk, dv: Hv * Dv }[name];
@@ -100,7 +100,7 @@ function resultOffsets(draft: Draft, name: Layouts['results'][number]): number[]
   return cumulative(spans ?? []).map(first => first * token);
 }
 
-/** k and v in pages, behind a table; both, or one of them. Pages may be shared, so there is no backward. */
+/** k and v, or one of them, in pages behind a page table. Pages may be shared, so there is no backward. */
 export const pages: RandomOption = option({
   name: 'pages',
   kind: 'structure',

@@ -2,8 +2,8 @@ import type { Draft } from '../draft.ts';
 import { option, type RandomOption } from './option.ts';
 
 /**
- * How long the sequences are. Kernels are made for few queries or for many; which numbers there are of them
- * is drawn for each problem, from none to several tiles.
+ * The lengths of the sequences. There are kernels for few queries and for many; the number of queries is
+ * drawn for each problem, from none to several tiles.
  */
 export const extents: RandomOption = option({
   name: 'extents',
@@ -19,7 +19,7 @@ export const extents: RandomOption = option({
   },
 });
 
-/** One or a few, now and then against so many keys that they are split over workgroups. */
+/** One query or a few, sometimes against so many keys that the keys are split over workgroups. */
 function fewQueries(draft: Draft): void {
   const { random, structureRandom } = draft;
   draft.Sq = structureRandom.pick([1, 4]);
@@ -28,7 +28,7 @@ function fewQueries(draft: Draft): void {
   draft.Skv = random.integer(500, 700);
 }
 
-/** Less than a tile, several, more than keys, or none. */
+/** Fewer queries than a tile, several tiles, more queries than keys, or none. */
 function manyQueries(draft: Draft): void {
   const { random } = draft;
   draft.Sq = random.integer(17, random.chance(0.3) ? 32 : 70);
@@ -56,14 +56,14 @@ export const heads: RandomOption = option({
   },
 });
 
-/** Dqk and Dv, which differ. Rows of multiples of four channels are moved as vectors. */
+/** Dqk and Dv, which differ. Rows with a multiple of four channels are moved as vectors. */
 export const headSizes: RandomOption = option({
   name: 'head sizes',
   kind: 'structure',
   values: ['vectors', 'any', 'wide'],
   size(draft, value) {
     const { random } = draft;
-    // Never a multiple of four where that is the point, as kernels depend on it.
+    // Never a multiple of four if that is what the value tests, because kernels depend on it.
     const draw = (): number => {
       if (value === 'any') return 4 * random.integer(0, 7) + random.integer(1, 3);
       return 4 * (value === 'vectors' ? random.integer(1, 8) : random.integer(9, 15));

@@ -2,7 +2,7 @@ import type { OperandName } from '../draft.ts';
 import type { DataType } from '../operands/storage.ts';
 import { option, type RandomOption } from './option.ts';
 
-/** In which dtype q, k, v and dO are stored. */
+/** The storage dtype of q, k, v and dO. */
 export const storageDType: RandomOption = option<DataType>({
   name: 'dtype',
   kind: 'structure',
@@ -12,7 +12,7 @@ export const storageDType: RandomOption = option<DataType>({
   },
 });
 
-/** In which dtype o is stored, and with it its gradient. */
+/** The storage dtype of o, and of its gradient. */
 export const outDType: RandomOption = option<DataType | null>({
   name: 'outDType',
   kind: 'structure',
@@ -25,7 +25,7 @@ export const outDType: RandomOption = option<DataType | null>({
   },
 });
 
-/** In which dtype dq, dk and dv are stored. */
+/** The storage dtype of dq, dk and dv. */
 export const gradDType: RandomOption = option<DataType | null>({
   name: 'gradDType',
   kind: 'structure',
@@ -35,7 +35,7 @@ export const gradDType: RandomOption = option<DataType | null>({
   },
 });
 
-/** How the rows of q, k, v and dO lie in memory: see `operands.ts`, which lays them out. */
+/** The memory layout of q, k, v and dO; see `operands.ts`, which applies it. */
 export type LayoutName =
   | 'whole'
   | 'tokens first'
@@ -51,7 +51,7 @@ export const layout: RandomOption = option<LayoutName>({
   values: ['whole', 'tokens first', 'gaps of 4', 'gaps of 1', 'every other channel', 'shared heads', 'mixed'],
 });
 
-/** The value in places that must not be read: between rows, behind sequences, behind packed tokens. */
+/** The value at offsets that must not be read: between rows, after sequences, after packed tokens. */
 export const garbage: RandomOption = option({
   name: 'garbage',
   kind: 'number',

@@ -11,8 +11,8 @@ export interface Random {
 }
 
 /**
- * A source of its own for each list of keys: what one part of a problem draws does not move what the others
- * draw.
+ * An independent source for each list of keys, so that the draws of one part of a problem do not change those
+ * of the others.
  */
 export function createRandom(...keys: readonly (number | string)[]): Random {
   let state = hash(keys.join('/'));

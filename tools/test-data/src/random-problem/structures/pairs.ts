@@ -1,18 +1,18 @@
 import { randomOptions } from '../options/index.ts';
 
-/** A choice as numbers: for each option of `randomOptions`, which of its values; −1 where none is chosen. */
+/** A choice as numbers: for each option of `randomOptions`, the index of its value; −1 if none is chosen. */
 export type Values = readonly number[];
 
 /** Value x of option a together with value y of option b, a < b. */
 export type Pair = readonly [a: number, x: number, b: number, y: number];
 
-/** The pairs of values that have not met yet. */
+/** The pairs of values that no choice has covered yet. */
 export class MissingPairs {
   readonly #pairs = new Map<number, Pair>();
 
   /**
-   * All pairs of some options (by their place in `randomOptions`), or only those that have one of `others` in
-   * them.
+   * All pairs of some options (by their index in `randomOptions`), or only those pairs that contain one of
+   * `others`.
    */
   constructor(options: readonly number[], others: readonly number[] = options) {
     for (const a of options)
@@ -23,13 +23,13 @@ export class MissingPairs {
               this.#pairs.set(keyOf(a, x, b, y), [a, x, b, y]);
   }
 
-  /** One of them, if any is left. */
+  /** One of the missing pairs, if any is left. */
   first(): Pair | undefined {
     const [pair] = this.#pairs.values();
     return pair;
   }
 
-  /** How many would meet if option `a` had value `x` beside the values chosen so far. */
+  /** How many missing pairs would be covered if option `a` had value `x` besides the values chosen so far. */
   gain(values: Values, a: number, x: number, upTo: number = values.length): number {
     let gain = 0;
     for (let b = 0; b < upTo; b++) {
@@ -40,12 +40,12 @@ export class MissingPairs {
     return gain;
   }
 
-  /** How many meet in a choice. */
+  /** How many missing pairs a choice covers. */
   count(values: Values): number {
     return values.reduce((sum, x, a) => sum + (x < 0 ? 0 : this.gain(values, a, x, a)), 0);
   }
 
-  /** Strikes those that meet in a choice. */
+  /** Removes the pairs that a choice covers. */
   meet(values: Values): void {
     values.forEach((x, a) => {
       for (let b = a + 1; b < values.length; b++) this.#pairs.delete(keyOf(a, x, b, values[b]));

@@ -8,18 +8,18 @@ const optionsOf = (kind: 'structure' | 'number'): number[] =>
 const structural = optionsOf('structure');
 const numeric = optionsOf('number');
 
-/** Choices of structure, and what found no place in any of them. */
+/** Choices of structure, and the values and pairs that none of them contains. */
 export interface StructurePool {
   readonly structures: readonly Choice[];
-  /** Values that the engine does not have at all, as `option value`. */
+  /** Values that the engine does not support at all, as `option value`. */
   readonly unknown: readonly string[];
-  /** Pairs of the others that do not go together, as `option value × option value`. */
+  /** Pairs of supported values that cannot be combined, as `option value × option value`. */
   readonly impossible: readonly string[];
 }
 
 /**
- * Structures in which every two values of two structural options meet, if any structure that holds together
- * and is admitted by the engine has both. Other seeds give other structures.
+ * Structures that cover every pair of values of two structural options, as long as some consistent structure
+ * that the engine supports contains both. Other seeds give other structures.
  */
 export function drawStructures(
   seed: number,
@@ -29,7 +29,7 @@ export function drawStructures(
   const missing = new MissingPairs(structural);
   const structures: Choice[] = [];
   const impossible: string[] = [];
-  // Values that the engine has in no structure at all are left alone from the start.
+  // Values that the engine supports in no structure are excluded from the start.
   const all = randomOptions.map(({ values }) => values.map((_, x) => x));
   const nothing = new MissingPairs([]);
   const known = all.map((values, a) =>
@@ -59,7 +59,7 @@ export function drawStructures(
 
 const attempts = 24;
 
-/** The best of some admitted structures with the given values: that in which most missing pairs meet. */
+/** Of some supported structures with the given values, the one that covers the most missing pairs. */
 function search(
   random: Random,
   fixed: readonly (readonly [option: number, value: number])[],
@@ -73,7 +73,7 @@ function search(
     const values = randomOptions.map(() => -1);
     for (const [option, value] of fixed) values[option] = value;
     if (!fixed.every(([option, value]) => goesWith(values, option, value))) return null;
-    // Later attempts ask for less and less, as a device has only so many bindings.
+    // Later attempts set fewer and fewer options, because a device has a limited number of bindings.
     const asked = 1 - attempt / attempts;
     for (const n of shuffled(structural, random)) {
       if (values[n] >= 0) continue;
@@ -88,7 +88,7 @@ function search(
   return best?.values ?? null;
 }
 
-/** For each value of each option, which values of some others it goes with. */
+/** For each value of each option, the values of other options that it can be combined with. */
 const needs = randomOptions.map(option =>
   option.values.map(value =>
     Object.entries(option.needs(value)).map(([name, wanted]) => {
@@ -99,8 +99,8 @@ const needs = randomOptions.map(option =>
 );
 
 /**
- * Whether value x of option n goes with the values chosen so far: it has what it needs, and is among what
- * they need.
+ * Whether value x of option n can be combined with the values chosen so far: its requirements are met, and it
+ * meets theirs.
  */
 function goesWith(values: Values, n: number, x: number): boolean {
   return (
@@ -109,7 +109,7 @@ function goesWith(values: Values, n: number, x: number): boolean {
   );
 }
 
-/** The value of option n in which most missing pairs meet; one of them, where there are several. */
+/** The value of option n that covers the most missing pairs; if there are several, one of them. */
 function bestValue(
   values: Values,
   n: number,
@@ -128,8 +128,8 @@ function bestValue(
 }
 
 /**
- * `each` choices of all options for every structure: numbers are drawn so that their values meet each other
- * and the structures'.
+ * `each` choices of all options for every structure: numbers are drawn so that pairs of their values, and
+ * pairs with the structures' values, are covered.
  */
 export function completeChoices(structures: readonly Choice[], each: number, seed: number): Choice[] {
   const random = createRandom(seed, 'numbers');
@@ -149,7 +149,7 @@ export function completeChoices(structures: readonly Choice[], each: number, see
   );
 }
 
-/** A structure with the plainest value of every other option. */
+/** A structure with the default value of every other option. */
 export function plainChoice(structure: Choice): Choice {
   return {
     ...Object.fromEntries(numeric.map(n => [randomOptions[n].name, randomOptions[n].values[0]])),
