@@ -7,7 +7,7 @@ import { SetupError } from './suite.ts';
  */
 export function requireFolder(option: string, folder: string): void {
   if (!existsSync(folder)) throw new SetupError(`--${option}: there is no folder ${folder}.`);
-  if (!statSync(folder).isDirectory()) throw new SetupError(`--${option}: ${folder} is no folder.`);
+  if (!statSync(folder).isDirectory()) throw new SetupError(`--${option}: ${folder} is not a folder.`);
 }
 
 /** The JSON files of a folder and its subfolders, as sorted relative paths. */

@@ -133,8 +133,8 @@ describe('suites', () => {
   }, 60_000);
 
   test.each([
-    ['--rounds', '0', "--rounds takes a whole number of at least 1, not '0'."],
-    ['--variant', 'avx', "--variant is one of wasm-relaxed-simd, wasm-simd, typescript, not 'avx'."],
+    ['--rounds', '0', "--rounds must be a whole number of at least 1, got '0'."],
+    ['--variant', 'avx', "--variant must be one of wasm-relaxed-simd, wasm-simd, typescript, got 'avx'."],
     ['--onnxruntime', '/nowhere', '--onnxruntime: onnxruntime-web is not installed in /nowhere'],
   ])('cpu refuses %s %s', async (option, value, message) => {
     const { code, errors } = await run(['cpu', '--quick', option, value], ...suites);
@@ -152,8 +152,8 @@ describe('suites', () => {
   }, 60_000);
 
   test.each([
-    ['--cases', 'huge', "--cases is one of demo, 4x256, not 'huge'."],
-    ['--rounds', '0', "--rounds takes a whole number of at least 1, not '0'."],
+    ['--cases', 'huge', "--cases must be one of demo, 4x256, got 'huge'."],
+    ['--rounds', '0', "--rounds must be a whole number of at least 1, got '0'."],
     ['--python', '/nowhere', '--python: /nowhere has no PyTorch.'],
   ])('train refuses %s %s', async (option, value, message) => {
     const { code, errors } = await run(['train', '--engine', 'cpu', option, value], ...suites);
@@ -164,14 +164,14 @@ describe('suites', () => {
   test('tune refuses no time', async () => {
     const { code, errors } = await run(['tune', '--seconds', '0'], ...suites);
     expect(code).toBe(2);
-    expect(errors[0]).toContain("--seconds takes a time, not '0'.");
+    expect(errors[0]).toContain("--seconds must be a time in seconds, got '0'.");
   });
 
   test.each([
-    ['--engine', 'cuda', "--engine is one of cpu, webgpu, not 'cuda'."],
-    ['--shapes', '1x2x3', "--shapes takes shapes such as 1x4x512x64, not '1x2x3'."],
-    ['--dtypes', 'f32,f64', "--dtypes is one of f32, f16, bf16, not 'f64'."],
-    ['--masks', 'none', "--masks is one of full, causal, not 'none'."],
+    ['--engine', 'cuda', "--engine must be one of cpu, webgpu, got 'cuda'."],
+    ['--shapes', '1x2x3', "--shapes must be shapes such as 1x4x512x64, got '1x2x3'."],
+    ['--dtypes', 'f32,f64', "--dtypes must be one of f32, f16, bf16, got 'f64'."],
+    ['--masks', 'none', "--masks must be one of full, causal, got 'none'."],
   ])('attention refuses %s %s', async (option, value, message) => {
     const { code, errors } = await run(['attention', option, value], ...suites);
     expect(code).toBe(2);

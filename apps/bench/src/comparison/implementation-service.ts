@@ -80,7 +80,7 @@ export function implementationService({
       return { name: implementation.name, note: implementation.note };
     },
     async open(...of) {
-      if (!loaded) throw new Error('it is not loaded');
+      if (!loaded) throw new Error('the implementation is not loaded');
       const made = await loaded.implementation.open(attentionCase(...of));
       if (typeof made === 'string') return made;
       opened = made;
@@ -90,7 +90,7 @@ export function implementationService({
       const one = openCase();
       if (pass === 'forward') return [valuesOf(await one.o())];
       const gradients = await one.gradients?.();
-      if (!gradients) throw new Error('it has no backward');
+      if (!gradients) throw new Error('the implementation has no backward pass');
       return [gradients.dq, gradients.dk, gradients.dv].map(valuesOf);
     },
     async run(pass, turn) {

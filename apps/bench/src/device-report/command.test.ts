@@ -38,7 +38,7 @@ it('prints the report of the doctor’s page, and compares two of them', async (
 it('refuses an unknown choice, one file alone, and a file that is no report', async () => {
   expect(await run(['--dtype', 'f64'])).toMatchObject({
     code: 2,
-    errors: expect.stringContaining("--dtype takes one of f32, f16, bf16, not 'f64'."),
+    errors: expect.stringContaining("--dtype must be one of f32, f16, bf16, got 'f64'."),
   });
   expect(await run(['compare', 'a'])).toMatchObject({ code: 2 });
   expect(await run(['compare', 'a', 'b'], { a: '{}', b: '{}' })).toMatchObject({

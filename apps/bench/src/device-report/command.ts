@@ -108,7 +108,7 @@ function parse(args: readonly string[]) {
 function chosen<N extends keyof typeof choices>(name: N, value: string): (typeof choices)[N][number] {
   const found = choices[name].find(choice => choice === value);
   if (found === undefined)
-    throw new UsageError(`--${name} takes one of ${choices[name].join(', ')}, not '${value}'.`);
+    throw new UsageError(`--${name} must be one of ${choices[name].join(', ')}, got '${value}'.`);
   return found;
 }
 

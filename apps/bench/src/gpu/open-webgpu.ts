@@ -83,7 +83,7 @@ export async function openWebGpu({
   const [choice] = parseChoices('tiles', String(tiles), tileChoices);
   const asked = typeof given === 'string' ? given.split(',').map(name => name.trim()) : undefined;
   if (asked?.some(name => !/^\w+$/.test(name))) {
-    throw new UsageError(`--toggles takes names of toggles, not '${given}'.`);
+    throw new UsageError(`--toggles must be names of toggles, got '${given}'.`);
   }
   const giveWayToAdapter = giveWay();
   const { gpu, adapter, kind, description, toggles } = await openGpu({ toggles: asked });

@@ -66,7 +66,7 @@ async function compile(
   const problem: AttentionProblem = backward.forward;
   const tile = which === 'old' ? plainTile : tableTile(kernel, problem, capabilities);
   if ('stationary' in tile)
-    throw new Error(`the table has ${describeTile(tile)} for AMD, which are no lanes`);
+    throw new Error(`the table has ${describeTile(tile)} for AMD, which is not a tile of lanes`);
   const { tx, ty, rows = 4, cols = 1, headDimChunk } = tile;
   const announce = (wgsl: string): string => {
     const loop = kernel === 'dkdv' ? 'i0' : 'j0';

@@ -34,7 +34,7 @@ interface Block {
 export function parseListing(text: string): Loop {
   const start = text.lastIndexOf('After lowering to hw instructions:');
   const end = text.indexOf('\ndisasm:', start);
-  if (start < 0 || end < 0) throw new Error('Mesa printed no listing of instructions');
+  if (start < 0 || end < 0) throw new Error('Mesa did not print a listing of instructions');
   return loopOf(blocksOf(text.slice(start, end)));
 }
 

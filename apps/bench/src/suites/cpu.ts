@@ -35,11 +35,11 @@ export const cpu: Suite = {
     'to onnxruntime-web (target: 1.3) and to two threads (target: 1.8, where two matmuls side by side get 2); bf16 and f16 next to f32 (target: 1.15)',
   options: {
     quick: { meaning: 'only the smallest shape' },
-    rounds: { value: 'N', meaning: 'measure each N times in turn and take medians, instead of 7' },
-    variant: { value: variants.join('|'), meaning: 'kernels other than the best of this host' },
+    rounds: { value: 'N', meaning: 'measure each N times in turn and take medians; default 7' },
+    variant: { value: variants.join('|'), meaning: "kernels to use instead of this host's best" },
     onnxruntime: {
       value: 'DIR',
-      meaning: 'where onnxruntime-web is installed; without it, its columns are empty',
+      meaning: 'folder with onnxruntime-web; without it, the onnxruntime columns are empty',
     },
   },
   async run(options, progress) {
@@ -65,11 +65,11 @@ interface Settings {
 async function settle({ rounds = '7', variant, onnxruntime }: SuiteOptions): Promise<Settings> {
   const count = Number(rounds);
   if (!Number.isSafeInteger(count) || count < 1) {
-    throw new UsageError(`--rounds takes a whole number of at least 1, not '${rounds}'.`);
+    throw new UsageError(`--rounds must be a whole number of at least 1, got '${rounds}'.`);
   }
   const chosen = variants.find(name => name === variant);
   if (variant !== undefined && !chosen) {
-    throw new UsageError(`--variant is one of ${variants.join(', ')}, not '${variant}'.`);
+    throw new UsageError(`--variant must be one of ${variants.join(', ')}, got '${variant}'.`);
   }
   const one = cpuEngine({ threads: 1, variant: chosen });
   return {

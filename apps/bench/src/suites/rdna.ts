@@ -13,7 +13,7 @@ export const rdna: Suite = {
   summary:
     "tiles of every device (old) and of AMD (new): what the cost model predicts, and what Mesa's compiler for RDNA reports without the hardware; times are relative to the old tile",
   options: {
-    family: { value: 'NAME', meaning: "the GPUs to compile for, in Mesa's words, instead of navi31" },
+    family: { value: 'NAME', meaning: "the GPU family to compile for, by Mesa's name; default navi31" },
     compile: { meaning: 'only compile, in the process that the suite starts' },
   },
   async run({ family = 'navi31', compile }, progress) {

@@ -53,7 +53,7 @@ export const train: Suite = {
         'only this engine, instead of both; a software adapter runs the large case only if it is named here',
     },
     cases: { value: caseNames.join(','), meaning: 'only these cases' },
-    rounds: { value: 'N', meaning: 'measure each N times in turn and take medians, instead of 5' },
+    rounds: { value: 'N', meaning: 'measure each N times in turn and take medians; default 5' },
     threads: {
       meaning:
         'also the cpu engine on two threads, by the clock, next to what two matmuls side by side gain (target: 0.85 of their gain)',
@@ -66,7 +66,7 @@ export const train: Suite = {
     },
     python: {
       value: 'FILE',
-      meaning: 'a Python with PyTorch, instead of that of .ci/release; without PyTorch, the row is missing',
+      meaning: "a Python with PyTorch; default .ci/release's; without PyTorch, there is no row for it",
     },
     ...toggleOption,
   },
@@ -74,7 +74,7 @@ export const train: Suite = {
     const { cases = caseNames.join(','), engine = engines.join(',') } = options;
     const rounds = Number(options.rounds ?? 5);
     if (!Number.isSafeInteger(rounds) || rounds < 1)
-      throw new UsageError(`--rounds takes a whole number of at least 1, not '${options.rounds}'.`);
+      throw new UsageError(`--rounds must be a whole number of at least 1, got '${options.rounds}'.`);
     const chosen = parseChoices('cases', String(cases), caseNames);
     const on = parseChoices('engine', String(engine), engines);
     const hasAll = options.engine !== undefined;

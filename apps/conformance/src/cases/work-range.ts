@@ -3,7 +3,7 @@ import type { SuiteOption } from '../suite.ts';
 /** Options that limit a suite to cases of a certain size. */
 export const workOptions: Readonly<Record<'min-gflop' | 'max-gflop', SuiteOption>> = {
   'min-gflop': { value: 'N', meaning: 'skip cases that --max-gflop N runs', number: 'any' },
-  'max-gflop': { value: 'N', meaning: 'skip cases of more, counted from their shapes', number: 'any' },
+  'max-gflop': { value: 'N', meaning: 'skip cases that take more GFLOP, by their shapes', number: 'any' },
 };
 
 /**

@@ -42,17 +42,17 @@ describe('parseCommand', () => {
     [
       'an unknown engine',
       ['philox', '--vectors', 'dir', '--engine', 'gpu'],
-      "--engine is one of cpu, webgpu, not 'gpu'.",
+      "--engine must be one of cpu, webgpu, got 'gpu'.",
     ],
     [
       'no point',
       ['pytorch', '--cases', 'file', '--points', '0'],
-      "--points is a whole number from 1 on, not '0'.",
+      "--points must be a whole number of at least 1, got '0'.",
     ],
     [
       'no process',
       ['philox', '--vectors', 'dir', '--jobs', '0'],
-      "--jobs is a whole number from 1 on, not '0'.",
+      "--jobs must be a whole number of at least 1, got '0'.",
     ],
   ])('refuses %s', (_, args, message) => {
     expect(() => parse(...args)).toThrow(UsageError);

@@ -36,11 +36,11 @@ export function parseCommand(args: readonly string[], suites: readonly Suite[]):
       continue;
     }
     if (typeof value !== 'string' || (choices && !choices.includes(value))) {
-      throw new UsageError(`--${option} is one of ${choices?.join(', ')}, not '${value}'.`);
+      throw new UsageError(`--${option} must be one of ${choices?.join(', ')}, got '${value}'.`);
     }
     if (number === 'count') countOf(option, value);
     if (number && !(value.trim() !== '' && Number.isFinite(Number(value)))) {
-      throw new UsageError(`--${option} is a number, not '${value}'.`);
+      throw new UsageError(`--${option} must be a number, got '${value}'.`);
     }
     options[option] = value;
   }
@@ -61,7 +61,7 @@ function ownJobs(suite: Suite, { engine }: Readonly<Record<string, string>>): nu
 function countOf(option: string, value: string | boolean): number {
   const count = Number(value);
   if (!Number.isInteger(count) || count < 1) {
-    throw new UsageError(`--${option} is a whole number from 1 on, not '${value}'.`);
+    throw new UsageError(`--${option} must be a whole number of at least 1, got '${value}'.`);
   }
   return count;
 }

@@ -51,7 +51,7 @@ export async function conformance(
 
 /** A run without cases is not a success: most likely a name is misspelt. */
 function requireMatch({ cases }: OpenSuite, filter: string): void {
-  if (cases.length === 0) throw new SetupError('There is no case.');
+  if (cases.length === 0) throw new SetupError('The suite has no cases.');
   if (!cases.some(({ name }) => name.includes(filter))) {
     throw new SetupError(
       `--filter: no case of ${cases.length} matches '${filter}'; the first is '${cases[0].name}'.`,

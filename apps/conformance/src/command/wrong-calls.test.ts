@@ -13,7 +13,7 @@ describe('a wrong call', () => {
   test('ends with 2 and the usage', async () => {
     const { code, errors } = await run('attention', '--vectors', attention, '--engine', 'cuda');
     expect(code).toBe(2);
-    expect(errors[0]).toContain("not 'cuda'");
+    expect(errors[0]).toContain("got 'cuda'");
     expect(errors[0]).toContain('Usage: pnpm conformance <suite>');
   });
 

@@ -36,7 +36,8 @@ export async function jaxJs(folder: string): Promise<Implementation> {
   await addIteratorHelpers();
   const jax = await importPeer<Jax>(found, 'dist/index.js');
   const devices = await jax.init();
-  if (!devices.includes('webgpu')) throw new Error(`it has ${devices.join(', ')}, and no webgpu`);
+  if (!devices.includes('webgpu'))
+    throw new Error(`jax-js has the devices ${devices.join(', ')}, but not webgpu`);
   jax.defaultDevice('webgpu');
   return {
     name: `jax-js ${found.version}`,

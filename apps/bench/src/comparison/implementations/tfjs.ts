@@ -35,7 +35,7 @@ export async function tfjs(folder: string): Promise<Implementation> {
   const tf = requirePeer<Tf>(found, '@tensorflow/tfjs');
   const provider = '@tensorflow/tfjs-backend-webgpu';
   requirePeer(peerIn(folder, provider), provider);
-  if (!(await tf.setBackend('webgpu'))) throw new Error('it does not take this WebGPU');
+  if (!(await tf.setBackend('webgpu'))) throw new Error('TensorFlow.js does not accept this WebGPU device');
   await tf.ready();
   return {
     name: `TensorFlow.js ${found.version}`,

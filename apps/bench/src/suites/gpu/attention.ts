@@ -53,10 +53,10 @@ export const attention: Suite = {
     engine: { value: engines.join('|'), meaning: 'one engine only' },
     shapes: {
       value: 'BxHxSxD,…',
-      meaning: `what to run, instead of ${Object.values(quickShapes).join(', ')} by adapter`,
+      meaning: `shapes to run; default by adapter: ${Object.values(quickShapes).join(', ')}`,
     },
-    masks: { value: masks.join(','), meaning: 'what queries see, instead of both' },
-    dtypes: { value: dtypes.join(','), meaning: 'what tensors are stored in, instead of f32' },
+    masks: { value: masks.join(','), meaning: 'masks to run; default both' },
+    dtypes: { value: dtypes.join(','), meaning: 'storage dtypes; default f32' },
     peers: {
       value: 'DIR',
       meaning:
@@ -64,7 +64,7 @@ export const attention: Suite = {
     },
     timeout: {
       value: 'SECONDS',
-      meaning: 'how long one answer of a peer is waited for, instead of 240: it compiles its kernels first',
+      meaning: 'seconds to wait for an answer of a peer, which compiles its kernels first; default 240',
     },
     ...tilesOption,
     ...toggleOption,
@@ -73,7 +73,7 @@ export const attention: Suite = {
     const { engine } = options;
     const chosen = engine === undefined ? engines : engines.filter(name => name === engine);
     if (chosen.length === 0) {
-      throw new UsageError(`--engine is one of ${engines.join(', ')}, not '${engine}'.`);
+      throw new UsageError(`--engine must be one of ${engines.join(', ')}, got '${engine}'.`);
     }
     const cases = casesOf(options, quickShapes.cpu);
     if (chosen.includes('cpu')) for (const make of cases) yield* await measureCpu(make(), progress);
@@ -149,9 +149,10 @@ async function measureCpu(of: AttentionCase, progress: Progress): Promise<Row[]>
 
 async function* measureGpu(options: SuiteOptions, progress: Progress): AsyncGenerator<Row> {
   const { peers: folder, timeout = '240' } = options;
-  if (!(Number(timeout) > 0)) throw new UsageError(`--timeout takes seconds, not '${timeout}'.`);
+  if (!(Number(timeout) > 0))
+    throw new UsageError(`--timeout must be a number of seconds, got '${timeout}'.`);
   if (typeof folder === 'string' && !implementationsIn(folder).some(isPeer)) {
-    throw new UsageError(`--peers: there is none of them in ${folder}`);
+    throw new UsageError(`--peers: no peer is installed in ${folder}`);
   }
   const comparison = new Comparison(typeof folder === 'string' ? folder : undefined, {
     ...{ timeout: Number(timeout), device: deviceOptions(options) },

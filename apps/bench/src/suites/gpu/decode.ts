@@ -18,11 +18,11 @@ const dtypes = ['f32', 'f16', 'bf16'] as const;
 /** One query against many keys: how much of the memory bandwidth is used. */
 export const decode: Suite = {
   name: 'decode',
-  summary: `tokens a second behind 1,000 tokens of a text, next to onnxruntime-web on the same weights (target: 1); and one query of ${Hq} heads against keys and values of ${Hk}, D = ${D}: bytes of K and V a second, as a fraction of a copy's (target: 0.6)`,
+  summary: `tokens per second after 1,000 tokens of a text, next to onnxruntime-web on the same weights (target: 1); and one query of ${Hq} heads against keys and values of ${Hk}, D = ${D}: bytes of K and V a second, as a fraction of a copy's (target: 0.6)`,
   options: {
     ...generationOptions,
     keys: { value: 'N', meaning: 'keys, instead of 32768 on a GPU and 4096 on a CPU' },
-    dtypes: { value: dtypes.join(','), meaning: 'what tensors are stored in, instead of f32 and f16' },
+    dtypes: { value: dtypes.join(','), meaning: 'storage dtypes; default f32 and f16' },
     ...toggleOption,
   },
   async *run(options, progress) {
@@ -33,7 +33,7 @@ export const decode: Suite = {
       const { keys = bench.kind === 'hardware' ? '32768' : '4096', dtypes: stored = 'f32,f16' } = options;
       const S = Number(keys);
       if (!Number.isSafeInteger(S) || S < 1) {
-        throw new UsageError(`--keys takes a whole number of at least 1, not '${keys}'.`);
+        throw new UsageError(`--keys must be a whole number of at least 1, got '${keys}'.`);
       }
       const chosen = parseChoices<CaseDType>('dtypes', String(stored), dtypes);
       const clock = gpuClock(bench.device);

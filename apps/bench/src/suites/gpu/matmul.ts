@@ -19,13 +19,13 @@ export const matmul: Suite = {
     "the engine's matmul, for any shape and strides, next to WGSL that is written for this size alone, f32 (target: 0.5)",
   options: {
     ...toggleOption,
-    size: { value: 'N', meaning: 'of N × N × N, a multiple of 128, instead of 1024' },
+    size: { value: 'N', meaning: 'multiply N × N matrices; N is a multiple of 128, default 1024' },
   },
   async run(options, progress) {
     const { size: given = '1024' } = options;
     const size = Number(given);
     if (!Number.isSafeInteger(size) || size < 128 || size % 128 !== 0) {
-      throw new UsageError(`--size takes a multiple of 128, not '${given}'.`);
+      throw new UsageError(`--size must be a multiple of 128, got '${given}'.`);
     }
     const bench = await openWebGpu(options);
     try {

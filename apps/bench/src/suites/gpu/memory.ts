@@ -51,7 +51,7 @@ export const memory: Suite = {
     window: { value: 'N', meaning: 'a causal query sees N keys before its own' },
     shapes: {
       value: 'BxHxSxD,…',
-      meaning: `what to run, instead of ${usual.join('x')} run and 1x1xSx64 up to ${lengths.at(-1)} counted`,
+      meaning: `shapes to run; default: run ${usual.join('x')}, and count 1x1xSx64 up to ${lengths.at(-1)}`,
     },
   },
   async *run({ full, window, shapes }, progress) {
@@ -74,7 +74,9 @@ function seenOf(full: boolean, window: string | boolean | undefined): Seen {
   if (window === undefined) return { causal: !full };
   const left = Number(window);
   if (full || !Number.isSafeInteger(left) || left < 0) {
-    throw new UsageError(`--window takes a whole number, and no --full, not '${window}'.`);
+    throw new UsageError(
+      `--window must be a whole number and cannot be combined with --full, got '${window}'.`,
+    );
   }
   return { causal: true, window: { left } };
 }

@@ -19,7 +19,7 @@ const tiny = Tensor.zeros([1, 1, 8, 8]);
 /** The host's work for an eager call beyond the WebGPU calls that it makes; on the CPU, the whole call. */
 export const overhead: Suite = {
   name: 'overhead',
-  summary: 'fixed cost of an eager call that comes again, next to its WebGPU calls replayed bare',
+  summary: 'fixed cost of a repeated eager call, next to its bare WebGPU calls',
   options: {},
   async run(_, progress) {
     const { adapter, description } = await openGpu({ backend: 'null' });

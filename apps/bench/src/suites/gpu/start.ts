@@ -14,7 +14,7 @@ const defaultShapes = '1x1x64x32,1x4x256x64';
 export const start: Suite = {
   name: 'start',
   summary: 'the first forward and backward: until the call returns, and until its result is on the host',
-  options: { shapes: { value: 'BxHxSxD,…', meaning: `what to compute, instead of ${defaultShapes}` } },
+  options: { shapes: { value: 'BxHxSxD,…', meaning: `shapes to compute; default ${defaultShapes}` } },
   async *run({ shapes = defaultShapes }, progress) {
     // Mesa caches compiled kernels from one process to the next.
     process.env.MESA_SHADER_CACHE_DISABLE ??= 'true';

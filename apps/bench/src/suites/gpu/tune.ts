@@ -34,17 +34,18 @@ export const tuneTiles: Suite = {
   options: {
     shapes: {
       value: 'BxHxSxD,…',
-      meaning: `what to tune, instead of ${shapesOf.hardware} on a GPU and ${shapesOf.software} on a CPU`,
+      meaning: `shapes to tune; default ${shapesOf.hardware} on a GPU and ${shapesOf.software} on a CPU`,
     },
-    dtypes: { value: dtypes.join(','), meaning: 'what tensors are stored in, instead of f32' },
-    masks: { value: masks.join(','), meaning: 'what queries see, instead of both' },
-    seconds: { value: 'S', meaning: 'how long one case takes, about, instead of 20' },
+    dtypes: { value: dtypes.join(','), meaning: 'storage dtypes; default f32' },
+    masks: { value: masks.join(','), meaning: 'masks to tune for; default both' },
+    seconds: { value: 'S', meaning: 'approximate time for each case; default 20' },
     ...toggleOption,
   },
   async *run(options, progress) {
     const given = (name: string, otherwise: string): string => String(options[name] ?? otherwise);
     const seconds = Number(given('seconds', '20'));
-    if (!(seconds > 0)) throw new UsageError(`--seconds takes a time, not '${options.seconds}'.`);
+    if (!(seconds > 0))
+      throw new UsageError(`--seconds must be a time in seconds, got '${options.seconds}'.`);
     const stored = parseChoices<CaseDType>('dtypes', given('dtypes', 'f32'), dtypes);
     const seen = parseChoices('masks', given('masks', masks.join(',')), masks);
     const bench = await openWebGpu(options);

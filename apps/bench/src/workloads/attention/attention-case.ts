@@ -60,7 +60,7 @@ export function parseShapes(text: string): Shape4[] {
   return text.split(',').map(item => {
     const parts = item.trim().split(/[x×]/).map(Number);
     if (parts.length !== 4 || !parts.every(n => Number.isInteger(n) && n >= 1)) {
-      throw new UsageError(`--shapes takes shapes such as 1x4x512x64, not '${item}'.`);
+      throw new UsageError(`--shapes must be shapes such as 1x4x512x64, got '${item}'.`);
     }
     return [parts[0], parts[1], parts[2], parts[3]];
   });
@@ -70,7 +70,7 @@ export function parseShapes(text: string): Shape4[] {
 export function parseChoices<T extends string>(option: string, text: string, choices: readonly T[]): T[] {
   return text.split(',').map(item => {
     const found = choices.find(choice => choice === item.trim());
-    if (!found) throw new UsageError(`--${option} is one of ${choices.join(', ')}, not '${item}'.`);
+    if (!found) throw new UsageError(`--${option} must be one of ${choices.join(', ')}, got '${item}'.`);
     return found;
   });
 }

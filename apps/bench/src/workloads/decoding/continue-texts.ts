@@ -20,11 +20,11 @@ const TOKENS = 8;
 export const generationOptions = {
   engine: {
     value: 'cpu|webgpu',
-    meaning: 'a text on this engine alone, instead of a text on the cpu engine and attention on WebGPU',
+    meaning: 'continue a text on this engine only; default: a text on the cpu engine, attention on WebGPU',
   },
-  context: { value: 'N', meaning: 'tokens of the text, instead of 1000' },
-  rounds: { value: 'N', meaning: 'measure N times in turn and take medians, instead of 5' },
-  onnxruntime: { value: 'DIR', meaning: 'where onnxruntime-web is installed, instead of in this clone' },
+  context: { value: 'N', meaning: 'tokens of the text; default 1000' },
+  rounds: { value: 'N', meaning: 'measure N times in turn and take medians; default 5' },
+  onnxruntime: { value: 'DIR', meaning: 'folder with onnxruntime-web; default: this clone' },
 } as const;
 
 /**
@@ -39,7 +39,7 @@ export async function* continueTexts(
   const [length, times] = [Number(context), Number(rounds)];
   for (const [name, n] of Object.entries({ context: length, rounds: times }))
     if (!Number.isSafeInteger(n) || n < 2)
-      throw new UsageError(`--${name} takes a whole number of at least 2.`);
+      throw new UsageError(`--${name} must be a whole number of at least 2.`);
   const [on] = parseChoices('engine', String(engine), ['cpu', 'webgpu'] as const);
   const prompt = promptOf(decoderSizes, length + 1);
   const runs: DecodingRun[] = [];
@@ -62,7 +62,7 @@ export async function* continueTexts(
       runs.push(await onnxDecoding(folder, decoderSizes, weights, prompt));
       if (runs[0].first !== runs[runs.length - 1].first)
         throw new WrongResult(
-          `the next token is ${runs[0].first}, and of onnxruntime-web ${runs.at(-1)?.first}`,
+          `the next token is ${runs[0].first}, but onnxruntime-web's is ${runs.at(-1)?.first}`,
         );
     }
     const all = runs.map(() => [] as Took[]);

@@ -36,7 +36,7 @@ export function caseFiles(folder: string): CaseFile[] {
 
 function listedCases(manifest: string, folder: string): CaseFile[] {
   const content = readJson(manifest);
-  if (!isManifest(content)) throw new SetupError(`${manifest} is no manifest: it has no list of cases.`);
+  if (!isManifest(content)) throw new SetupError(`${manifest} is not a manifest: it has no list of cases.`);
   return content.cases.map(({ name, file }) => ({ name: name ?? nameOf(file), path: resolve(folder, file) }));
 }
 

@@ -20,7 +20,7 @@ export function poisonPadding(golden: GoldenCase): GoldenCase {
 
 /** A copy of (B, H, S, …) with NaN at the positions s ≥ lengths[b]. */
 function fillBeyond(tensor: RawTensor, lengths: readonly number[]): RawTensor {
-  if (tensor.dtype !== 'f32') throw new Error(`a tensor of ${tensor.dtype} where f32 is expected`);
+  if (tensor.dtype !== 'f32') throw new Error(`expected a tensor of f32, got ${tensor.dtype}`);
   const [B, H, S, D = 1] = tensor.shape;
   const data = tensor.data.slice();
   for (let b = 0; b < B; b++) {

@@ -18,7 +18,7 @@ export const attention: Suite = {
       required: true,
     },
     engine: { value: 'NAME', meaning: 'what computes', choices: engineNames },
-    dtype: { value: 'DTYPE', meaning: 'how q, k, v, o and dO are stored', choices: ['f32', 'f16', 'bf16'] },
+    dtype: { value: 'DTYPE', meaning: 'storage dtype of q, k, v, o and dO', choices: ['f32', 'f16', 'bf16'] },
   },
   async open({ vectors = '', engine = '', dtype }) {
     const files = caseFiles(vectors);

@@ -68,7 +68,7 @@ test('a case of exactly so much work is run by the limit above it, and skipped b
 
 test.each([
   ['a file that is not there', ['--cases', '/nowhere.json'], '--cases: there is no file /nowhere.json.'],
-  ['a limit that is no number', ['--max-gflop', 'lots'], "--max-gflop is a number, not 'lots'."],
+  ['a limit that is no number', ['--max-gflop', 'lots'], "--max-gflop must be a number, got 'lots'."],
 ])('%s ends with 2', async (_, args, message) => {
   const { code, errors } = await run(fileOf([tinyCase()]), ...args);
   expect(code).toBe(2);

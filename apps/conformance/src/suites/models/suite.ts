@@ -22,7 +22,7 @@ export const models: Suite = {
     engine: { value: 'NAME', meaning: 'what computes', choices: engineNames },
     dtype: {
       value: 'DTYPE',
-      meaning: 'how weights are stored; in 16 bits logits alone are compared',
+      meaning: 'storage dtype of weights; with 16 bits, only logits are compared',
       choices: ['f32', 'f16', 'bf16'],
     },
   },

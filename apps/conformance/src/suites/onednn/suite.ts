@@ -24,12 +24,12 @@ export const onednn: Suite = {
   summary:
     'graphs of oneDNN, as few partitions as it makes of them; the error is the relative norm of the worst output',
   options: {
-    graphs: { value: 'DIR', meaning: 'where the graphs of the cases are', required: true },
+    graphs: { value: 'DIR', meaning: 'folder with the graphs of the cases', required: true },
     cases: { value: 'FILE', meaning: 'a list of cases; without one, every graph as it is stored' },
     engine: { value: 'NAME', meaning: 'what computes', choices: engineNames },
     'reference-gflop': {
       value: 'N',
-      meaning: 'of cases that take more, compare drawn entries of the batch',
+      meaning: 'for cases that take more, compare only randomly drawn entries of the batch',
       number: 'any',
     },
     ...workOptions,

@@ -95,7 +95,7 @@ export async function runExported<T extends TensorDesc>(
     const whole =
       expected.logits && relativeError(wanted.toFloat64(), expected.logits.toFloat64()) <= limits.gradient;
     if (!whole)
-      return { status: 'pass', error: logitsError, reason: 'no gradients are stored of what was exported' };
+      return { status: 'pass', error: logitsError, reason: 'no gradients are stored for the exported model' };
     const [worst, name] = await worstGradient(
       made,
       logitsName,

@@ -36,7 +36,7 @@ export function f32Bits(value: number): string {
 /** Parses a C99 hexadecimal float such as `0x1.ccf2d9115c140p-7`, exactly. */
 export function hexFloat(text: string): number {
   const parts = /^0x(\d)(?:\.([0-9a-f]*))?p([+-]\d+)$/.exec(text);
-  if (!parts) throw new Error(`'${text}' is no hexadecimal float`);
+  if (!parts) throw new Error(`'${text}' is not a hexadecimal float`);
   const [, whole, fraction = '', exponent] = parts;
   return Number.parseInt(whole + fraction, 16) * 2 ** (Number(exponent) - 4 * fraction.length);
 }

@@ -14,7 +14,7 @@ export const philox: Suite = {
   name: 'philox',
   summary: 'known answers and dropout masks, bit by bit; the error is the number of values that differ',
   options: {
-    vectors: { value: 'DIR', meaning: 'JSON files of vectors, known by their fields', required: true },
+    vectors: { value: 'DIR', meaning: 'JSON files of vectors, recognised by their fields', required: true },
     engine: { value: 'NAME', meaning: 'what draws', choices: ['cpu', 'webgpu'] },
   },
   async open({ vectors = '', engine }) {
@@ -52,7 +52,7 @@ function caseOf({ name, section, record, skip }: VectorRecord, generator: Genera
 
 function outcomeOf(comparisons: readonly Comparison[]): Outcome {
   const values = comparisons.reduce((sum, { want }) => sum + want.length, 0);
-  if (values === 0) return { status: 'fail', error: null, reason: 'there is no value in it' };
+  if (values === 0) return { status: 'fail', error: null, reason: 'the record has no values' };
   const differences = comparisons.flatMap(differencesOf);
   if (differences.length === 0) return { status: 'pass', error: 0, reason: null };
   const reason = `${differences[0]}; ${differences.length} of ${values} values differ`;

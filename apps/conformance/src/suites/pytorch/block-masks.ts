@@ -86,7 +86,7 @@ export async function runBlockMask<T extends TensorDesc>(
   if (wrong) return { status: 'fail', error: null, reason: wrong };
   try {
     const off = await errorOfAttention(engine, c, { maskMod: mask, blockMask: blockMaskBits(blocks) }, mask);
-    const reason = `the blocks are PyTorch's, and o is off by ${off.toExponential(2)}`;
+    const reason = `the blocks match PyTorch's; o is off by ${off.toExponential(2)}`;
     return { status: off <= allowed ? 'pass' : 'fail', error: off / allowed, reason };
   } catch (error) {
     if (!(error instanceof UnsupportedError)) throw error;
@@ -110,7 +110,7 @@ function difference(blocks: BlockMask, c: BlockMaskCase): string | null {
       return `${side}NumBlocks are ${counts.data}, where ${wantCounts} is expected`;
   }
   const off = Math.abs(blocks.sparsity - c.sparsityPct);
-  return off < 1e-4 ? null : `the sparsity is ${blocks.sparsity}, where ${c.sparsityPct} is expected`;
+  return off < 1e-4 ? null : `the sparsity is ${blocks.sparsity}, expected ${c.sparsityPct}`;
 }
 
 async function errorOfAttention<T extends TensorDesc>(

@@ -57,8 +57,8 @@ function parseGroup(raw: unknown, index: number): Group {
   const strange =
     (axes.length === 0 && 'it has no grid') ||
     (empty && `the axis ${empty[0]} has no value`) ||
-    (wrong && `tol.${wrong[0]} is no [absolute, relative] of a result: ${JSON.stringify(wrong[1])}`) ||
-    (factor && `tol.fudge.${factor[0]} is no number: ${JSON.stringify(factor[1])}`);
+    (wrong && `tol.${wrong[0]} must be [absolute, relative], got ${JSON.stringify(wrong[1])}`) ||
+    (factor && `tol.fudge.${factor[0]} must be a number, got ${JSON.stringify(factor[1])}`);
   return {
     id: String(id),
     grid: Object.fromEntries(axes),

@@ -64,8 +64,8 @@ test('what of a group is not known, or not there, fails', async () => {
     expect.stringMatching(/^the axis rotary is not known/),
     expect.stringMatching(/^the axis H is not known/),
     'the axis S has no value',
-    'tol.out is no [absolute, relative] of a result: "5e-3"',
-    expect.stringMatching(/^none of its 2 points is one/),
+    'tol.out must be [absolute, relative], got "5e-3"',
+    expect.stringMatching(/^none of its 2 points can run/),
   ]);
 });
 
@@ -82,7 +82,7 @@ test('groups, values and rules that are not known fail', async () => {
   expect(code).toBe(1);
   expect(results.filter(({ status }) => status === 'fail').map(({ reason }) => reason)).toEqual([
     'no group of this name is known to the runner',
-    'the axis dtype has the value "f4", which is no dtype',
+    'the axis dtype must be a dtype, got "f4"',
     "Error: the rule of tolerance 'looksGood' is not known to the runner",
   ]);
 });

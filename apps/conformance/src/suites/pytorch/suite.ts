@@ -35,10 +35,10 @@ export const pytorch: Suite = {
     engine: { value: 'NAME', meaning: 'what computes', choices: engineNames },
     sizes: {
       value: 'SIZES',
-      meaning: 'as the grids say, or cut to what is quick',
+      meaning: 'as in the grids, or reduced to quick ones',
       choices: ['small', 'full'],
     },
-    points: { value: 'N', meaning: 'how many points of a grid are drawn, 8 unless given', number: 'count' },
+    points: { value: 'N', meaning: 'how many points of a grid to draw; default 8', number: 'count' },
     ...workOptions,
   },
   sideBySide: true,
@@ -61,7 +61,7 @@ export const pytorch: Suite = {
 
 function blockMaskCase(raw: unknown, index: number, { run }: OpenEngine): ConformanceCase {
   if (!isBlockMaskCase(raw))
-    return failing(`#${index}`, 'it is no case of a block mask: its fields are not complete');
+    return failing(`#${index}`, 'it is not a block-mask case: some of its fields are missing');
   const { mask, B, H, qLen, kvLen, blockSize } = raw;
   const batch = typeof B === 'number' ? `${B}x${H ?? 1}x` : '';
   return {
@@ -115,7 +115,7 @@ function casesOf(group: Group, engine: OpenEngine, limits: Limits): ConformanceC
     }
   }
   if (cases.length === 0) {
-    const reason = `none of its ${leftOut} points is one: their tests leave them out, or f64 stores them`;
+    const reason = `none of its ${leftOut} points can run: the tests omit them, or they are stored in f64`;
     cases.push({ name: group.id, run: async () => ({ status: 'unsupported', error: null, reason }) });
   }
   const others = grid.size - cases.length - leftOut;

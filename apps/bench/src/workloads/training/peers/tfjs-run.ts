@@ -76,7 +76,7 @@ export async function tfjsRun(
     wasm.setWasmPaths(join(provider.root, 'dist/'));
     wasm.setThreadsCount(1);
   }
-  if (!(await tf.setBackend(backend))) throw new Error(`TensorFlow.js does not take its backend ${backend}`);
+  if (!(await tf.setBackend(backend))) throw new Error(`TensorFlow.js cannot use its backend ${backend}`);
   await tf.ready();
   const lib: ArrayLibrary<TfTensor> = {
     matmul: (a, b, transposeB = false) => tf.matMul(a, b, false, transposeB),

@@ -115,7 +115,7 @@ function requirePlaces(name: StrideName, strides: FourStrides, dims: Dims): void
   let reach = 0;
   for (const { extent, stride } of axes) {
     if (stride <= reach)
-      throw new Error(`strides.${name} put elements into one place, or between those of another row`);
+      throw new Error(`strides.${name} give two elements the same offset, or interleave rows`);
     reach += (extent - 1) * stride;
   }
 }

@@ -27,7 +27,7 @@ describe('a case is understood whole or not at all', () => {
     [
       'strides that share places',
       { strides: { ...tiny.strides, k: [0, 3331333, 10, 1] } },
-      'strides.k put elements into one place',
+      'strides.k give two elements the same offset',
     ],
     ['an error', { expect_error: {} }, 'expect_error must be { code, message }, got {}'],
     ['an extent', { s_q: -1 }, 's_q must be a number of entries, got -1'],

@@ -177,7 +177,8 @@ const checks: { readonly [F in keyof Required<Flags>]: Check } = {
  */
 export function parseFlags(raw: unknown): Flags {
   if (raw === undefined) return {};
-  if (typeof raw !== 'object' || raw === null || Array.isArray(raw)) throw new Error('flags is no object');
+  if (typeof raw !== 'object' || raw === null || Array.isArray(raw))
+    throw new Error('flags must be an object');
   const given = Object.entries(raw).filter(([, value]) => value !== null);
   return Object.fromEntries(given.map(([name, value]) => [name, parseFlag(name, value)]));
 }

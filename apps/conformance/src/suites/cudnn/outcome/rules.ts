@@ -119,7 +119,7 @@ export const rules: readonly Rule[] = [
   })),
   illFormed(
     /^attn_scale must be a cudnn_tensor or float/,
-    'the factor is no number',
+    'the factor is not a number',
     withOptions(() => ({ scale: 'one' })),
   ),
   illFormed(
@@ -144,7 +144,7 @@ export const rules: readonly Rule[] = [
   ),
   illFormed(
     /^dropout mask must be a cudnn_tensor/,
-    'a number is no mask',
+    'a number is not a mask',
     withOptions(() => ({ dropout: { mask: 1 } })),
   ),
   illFormed(

@@ -20,7 +20,7 @@ const nanBits: Readonly<Partial<Record<DType, number>>> = {
 export function poisoned(dtype: DType, length: number): TypedArray {
   const data = dtypeInfo[dtype].allocate(length);
   const bits = nanBits[dtype];
-  if (bits === undefined) throw new Error(`${dtype} has no value that marks what may not be touched`);
+  if (bits === undefined) throw new Error(`${dtype} has no value for memory that must not be written`);
   asBits(data).fill(bits);
   return data;
 }

@@ -80,7 +80,7 @@ const PIECE = 2 ** 14;
 export function drawTensor({ seed, data }: Concrete, purpose: Purpose, shape: Shape, dtype: DType): Tensor {
   const words = data ?? 'sparse integers';
   const distribution = distributions.find(({ matches }) => matches.test(words));
-  if (!distribution) throw new Error(`data drawn as '${words}' are not known to the runner`);
+  if (!distribution) throw new Error(`the runner does not know how to draw '${words}'`);
   const draw = distribution.draw[purpose] ?? distribution.otherwise;
   const stream = streamOf(seed, purpose);
   const tensor = Tensor.zeros(shape, { dtype });

@@ -23,7 +23,8 @@ export interface Blocks {
  */
 export function quantised(c: Concrete, meant: Operands): Blocks {
   const { dtype } = c;
-  if (dtype !== 'f8e4m3' && dtype !== 'f8e5m2') throw new Error(`block scales do not go with ${dtype}`);
+  if (dtype !== 'f8e4m3' && dtype !== 'f8e5m2')
+    throw new Error(`block scales need f8e4m3 or f8e5m2, got ${dtype}`);
   const blocks = (name: keyof Operands, along: BlockAxis) =>
     quantiseMxfp8(meant[name], { along, dtype: dtype satisfies Mxfp8DType, layout: 'F8_128x4' });
   const [q, k, v] = [blocks('q', 'channels'), blocks('k', 'channels'), blocks('v', 'positions')];

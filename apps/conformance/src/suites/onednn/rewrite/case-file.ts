@@ -73,7 +73,10 @@ export function parseGraphCase(
   }
   const { 'expected-n-partitions': count = '1' } = options;
   if (!/^\d+$/.test(count))
-    return { case: raw.case, strange: `expected-n-partitions is a whole number from 0 on, not '${count}'` };
+    return {
+      case: raw.case,
+      strange: `expected-n-partitions must be a whole number of at least 0, got '${count}'`,
+    };
   const { inputs, matmul_gflop: gflop } = raw;
   if (!(inputs === undefined || inputs === null || (Array.isArray(inputs) && inputs.every(isResolvedTensor))))
     return { case: raw.case, strange: 'inputs must be a list of { id, shape, stride }' };
@@ -108,7 +111,7 @@ export function readCases(graphs: string, file: string): GraphCase[] {
   requireFolder('graphs', graphs);
   const list = readJson(file);
   if (!Array.isArray(list) || !list.some(namesGraph))
-    throw new SetupError(`--cases: ${file} is no list of cases.`);
+    throw new SetupError(`--cases: ${file} is not a list of cases.`);
   return list.map((entry: unknown, index) =>
     namesGraph(entry)
       ? parseGraphCase(entry)
@@ -145,6 +148,6 @@ export function readGraph(graphs: string, { case: file }: GraphCase): OneDnnGrap
   const isGraph =
     Array.isArray(ops) && ops.every(op => Array.isArray(op?.inputs) && Array.isArray(op?.outputs));
   if (!isGraph)
-    throw new Error(`${file} holds no graph: it has no list of operations with inputs and outputs`);
+    throw new Error(`${file} is not a graph: it has no list of operations with inputs and outputs`);
   return stored;
 }

@@ -70,10 +70,10 @@ describe('the options of a case', () => {
   });
 
   test.each<[string, Partial<GraphCase>, string]>([
-    ['strides of another rank', { 'in-shapes': '0:4x3*1' }, 'the strides 1 are 1, for a shape of 2'],
-    ['an order of other dimensions', { 'in-shapes': '0:*ac' }, 'ac is no order of 2 dimensions'],
-    ['a shape that is none', { 'in-shapes': '0:axbx' }, "'axbx' are no integers with x between them"],
-    ['a batch that is none', { mb: 'x' }, "mb is a whole number from 0 on, not 'x'"],
+    ['strides of another rank', { 'in-shapes': '0:4x3*1' }, "there must be 2 strides, got '1'"],
+    ['an order of other dimensions', { 'in-shapes': '0:*ac' }, 'ac is not an order of 2 dimensions'],
+    ['a shape that is none', { 'in-shapes': '0:axbx' }, "'axbx' must be integers separated by x"],
+    ['a batch that is none', { mb: 'x' }, "mb must be a whole number of at least 0, got 'x'"],
     [
       'an operation that is not there',
       { 'op-kind': '9:Log' },
@@ -82,7 +82,7 @@ describe('the options of a case', () => {
     ['a tensor that is not there', { dt: '9:f16' }, "dt: there is no tensor '9' in the graph"],
     ['an attribute that is not there', { 'op-attrs': '3:axs:0' }, "ReduceSum 3 has no attribute 'axs'"],
     ["an attribute's value", { 'op-attrs': '3:axes:0xa' }, "axes is of type s64[], not '0xa'"],
-    ['a property', { 'tensor-property': '5:const' }, "tensor-property: 'const' is none of undef"],
+    ['a property', { 'tensor-property': '5:const' }, 'tensor-property: must be one of undef'],
   ])('%s is an error', (_, options, message) => {
     expect(() => changed(options)).toThrow(message);
   });

@@ -70,7 +70,7 @@ function withTypes(ops: readonly OneDnnOp[], graphCase: GraphCase): OneDnnOp[] {
   const properties = byId(graphCase['tensor-property']);
   for (const property of properties.values()) {
     if (!tensorProperties.includes(property))
-      throw new Error(`tensor-property: '${property}' is none of ${tensorProperties.join(', ')}`);
+      throw new Error(`tensor-property: must be one of ${tensorProperties.join(', ')}, got '${property}'`);
   }
   const dtypeOf = dtypeOption(graphCase.dt);
   const change = (t: OneDnnTensor): OneDnnTensor => ({
@@ -124,7 +124,7 @@ function placedTensors(graph: OneDnnGraph, { inputs = [], mb, ...graphCase }: Gr
     const [, shapes] = finalized(place(extents));
     for (const id of open) {
       const shape = shapes.get(id) ?? null;
-      if (!isKnown(shape)) throw new Error(`in-shapes: nothing says which shape tensor ${id} has`);
+      if (!isKnown(shape)) throw new Error(`in-shapes: the shape of tensor ${id} is not known`);
       extents.set(id, shape);
     }
   }
@@ -139,10 +139,11 @@ function batched(
 ): Map<number, readonly number[]> {
   const batch = Number(mb);
   if (!(Number.isInteger(batch) && batch >= 0))
-    throw new Error(`mb is a whole number from 0 on, not '${mb}'`);
+    throw new Error(`mb must be a whole number of at least 0, got '${mb}'`);
   if (batch === 0) return new Map();
   const ids = batchInputs(graph, shapes);
-  if (ids.size === 0) throw new Error(`mb: no input of the graph has a batch that ${mb} could be`);
+  if (ids.size === 0)
+    throw new Error(`mb: no input of the graph has a batch dimension that could become ${mb}`);
   return new Map([...ids].map(id => [id, [batch, ...(shapes.get(id) ?? []).slice(1)]]));
 }
 

@@ -25,7 +25,7 @@ export function readShapeOption(text: string): ShapeOption {
  */
 export function readExtents(text: string): number[] {
   if (text === '-') return [];
-  if (!/^\d+(x\d+)*$/.test(text)) throw new Error(`'${text}' are no integers with x between them`);
+  if (!/^\d+(x\d+)*$/.test(text)) throw new Error(`'${text}' must be integers separated by x`);
   return text.split('x').map(Number);
 }
 
@@ -39,11 +39,11 @@ export function readStrides(text: string, shape: readonly number[]): number[] {
   if (/[^a-z]/.test(text)) {
     const strides = readExtents(text);
     if (strides.length === shape.length) return strides;
-    throw new Error(`the strides ${text} are ${strides.length}, for a shape of ${shape.length}`);
+    throw new Error(`there must be ${shape.length} strides, got '${text}'`);
   }
   const order = [...text].map(letter => letter.charCodeAt(0) - 'a'.charCodeAt(0));
   if (order.length !== shape.length || shape.some((_, d) => !order.includes(d)))
-    throw new Error(`${text} is no order of ${shape.length} dimensions`);
+    throw new Error(`${text} is not an order of ${shape.length} dimensions`);
   const inOrder = contiguousStrides(order.map(d => shape[d]));
   return shape.map((_, d) => inOrder[order.indexOf(d)]);
 }

@@ -116,7 +116,7 @@ async function compareParts(
 function notFinite(results: TensorsById): string | null {
   for (const [id, t] of Object.entries(results)) {
     const at = t.toFloat32().findIndex(x => !Number.isFinite(x));
-    if (at >= 0) return `tensor ${id} holds no number at element ${at}`;
+    if (at >= 0) return `tensor ${id} is not finite at element ${at}`;
   }
   return null;
 }

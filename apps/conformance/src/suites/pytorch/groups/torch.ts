@@ -245,7 +245,8 @@ function drawnTensor(next: () => number, shape: readonly number[], dtype: DType)
   return Tensor.from(Float64Array.from({ length: count }, next), shape, { dtype });
 }
 
-const noFloat64 = 'it checks float64, which is no storage dtype; finite differences are in the tests of core';
+const noFloat64 =
+  'it checks float64, which is not a storage dtype; finite differences are in the tests of core';
 
 /** The groups of PyTorch's `test_transformers.py`. */
 export const torchGroups: Readonly<Record<string, GroupRunner>> = {

@@ -6,14 +6,14 @@ import type { GridPoint } from '../grid.ts';
 export function numberAt(values: GridPoint, name: string): number {
   const value = values[name];
   if (typeof value !== 'number')
-    throw new Error(`the axis ${name} has the value ${JSON.stringify(value)}, no number`);
+    throw new Error(`the axis ${name} must be a number, got ${JSON.stringify(value)}`);
   return value;
 }
 
 export function numbersAt(values: GridPoint, name: string): readonly number[] {
   const value = values[name];
   if (!Array.isArray(value) || !value.every(n => typeof n === 'number')) {
-    throw new Error(`the axis ${name} has the value ${JSON.stringify(value)}, no list of numbers`);
+    throw new Error(`the axis ${name} must be a list of numbers, got ${JSON.stringify(value)}`);
   }
   return value;
 }
@@ -29,7 +29,7 @@ export function dtypeAt({ dtype: value }: GridPoint): DType | null {
   const dtype = dtypes.find(known => known === value);
   if (dtype) return dtype;
   if (value === 'f64') return null;
-  throw new Error(`the axis dtype has the value ${JSON.stringify(value)}, which is no dtype`);
+  throw new Error(`the axis dtype must be a dtype, got ${JSON.stringify(value)}`);
 }
 
 /** `null` for the default, a number, or `1/D`. */
