@@ -44,7 +44,7 @@ const without = (manifest, fields) =>
 if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
   const outdated = outdatedManifests(process.argv.includes('--write'));
   if (outdated.length > 0) {
-    console.log(`The manifests of ${outdated.join(', ')} are not those of project.json.`);
+    console.log(`The manifests of ${outdated.join(', ')} do not match project.json.`);
     console.log('Write them: node scripts/release/project-fields.mjs --write');
     process.exit(1);
   }

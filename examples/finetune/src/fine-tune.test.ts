@@ -60,7 +60,7 @@ test('LoRA holds no gradients of the weights', async () => {
   expect(training).toBeLessThan(1.5 * parameters);
 });
 
-test('a step holds less where blocks are computed again', async () => {
+test('a step holds less memory if blocks are recomputed', async () => {
   const deep = { ...tinyConfig, hidden_size: 32, intermediate_size: 128, num_hidden_layers: 8 };
   const of = (recomputation: boolean) => memoryOfLora(engine, { config: deep, sequence: 96, recomputation });
   expect((await of(true)).training).toBeLessThan((2 / 3) * (await of(false)).training);

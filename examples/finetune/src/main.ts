@@ -38,7 +38,7 @@ if (values.memory) {
     const report = await run(engine =>
       memoryOfLora(engine, { sequence: number('sequence') ?? 512, recomputation }),
     );
-    const how = recomputation ? 'with blocks computed again' : 'with all activations kept';
+    const how = recomputation ? 'with blocks recomputed' : 'with all activations kept';
     console.log(`${(report.parameters / 1e6).toFixed(1)} M parameters in f16, ${how}: ${told(report)}`);
   }
 } else if (given.model && given.text && given.out && !values.help) {

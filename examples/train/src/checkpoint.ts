@@ -21,7 +21,7 @@ export async function decodeCheckpoint(file: Uint8Array): Promise<Checkpoint> {
   const saved = await loadCheckpoint(file, 'file');
   const { task, seed = '', ...texts } = saved.metadata;
   if (task !== 'recall' && task !== 'text')
-    throw new InvalidArgumentError('file', 'was not written by this program: its metadata say no task');
+    throw new InvalidArgumentError('file', 'was not written by this program: its metadata name no task');
   if (!/^\d{1,20}$/.test(seed) || BigInt(seed) >= 2n ** 64n)
     throw new InvalidArgumentError('seed', `must be a whole number below 2^64, got ${seed}`);
   const config = trainConfig(parsed('config', texts.config) as object);
@@ -44,7 +44,9 @@ function parsed(name: string, text = ''): unknown {
   try {
     return JSON.parse(text);
   } catch (cause) {
-    throw new InvalidArgumentError('file', `has metadata that cannot be read: ${name} is no JSON`, { cause });
+    throw new InvalidArgumentError('file', `has metadata that cannot be read: ${name} is not JSON`, {
+      cause,
+    });
   }
 }
 

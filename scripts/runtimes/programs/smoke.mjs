@@ -28,7 +28,7 @@ export async function smokeCpu() {
   const [first] = (await double({ a: Tensor.from([1, 2, 3, 4], [2, 2]) })).toFloat32();
   if (first !== 7) throw new Error(`a graph gives ${first} instead of 7`);
   const mask = dropoutMask({ shape: [1, 1, 4, 8], p: 0.5, seed: 42n, offset: 0n, scheme: 'torch-efficient' });
-  if (mask.length !== 32 || !architectures) throw new Error('philox or nn is not whole');
+  if (mask.length !== 32 || !architectures) throw new Error('philox or nn is incomplete');
   return cpuEngine().description;
 }
 

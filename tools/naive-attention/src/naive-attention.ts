@@ -50,7 +50,7 @@ export async function naiveAttention(
   const scores = 4 * heads * S * S;
   const largest = Math.min(device.limits.maxStorageBufferBindingSize, device.limits.maxBufferSize);
   if (scores > largest) {
-    throw new RangeError(`the scores take ${scores} bytes, and this device binds ${largest} at most`);
+    throw new RangeError(`the scores take ${scores} bytes, but this device binds at most ${largest}`);
   }
   const bytesOf = (name: string): number => (name === 'p' || name === 'ds' ? scores : 4 * heads * S * D);
 

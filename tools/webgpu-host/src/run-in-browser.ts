@@ -55,7 +55,7 @@ async function bundle(entryFile: string): Promise<string> {
     logLevel: 'silent',
   });
   const [output] = outputFiles;
-  if (!output) throw new Error(`esbuild made nothing of ${entryFile}.`);
+  if (!output) throw new Error(`esbuild produced no output for ${entryFile}.`);
   return output.text;
 }
 

@@ -70,7 +70,7 @@ export async function runDemo(
     if (steps > 0) tell(`Trained ${steps} steps in ${seconds.toFixed(1)} s: ${course}.`);
     const held = data.hasSequences ? await run.evaluate(8) : null;
     const accuracy = held?.accuracy ?? null;
-    const right = `${(100 * (accuracy ?? 0)).toFixed(1)}% of what counts is right`;
+    const right = `${(100 * (accuracy ?? 0)).toFixed(1)}% of the predictions that count are right`;
     if (held) tell(`On sequences that it was not trained on: loss ${held.loss.toFixed(3)}, ${right}.\n`);
     if (!options.json) await show(run, options, streams);
     if (options.save !== undefined) {
@@ -79,7 +79,7 @@ export async function runDemo(
     }
     if (options.exportTorch !== undefined) {
       await writeFolder(options.exportTorch, await run.exportTorch());
-      tell(`\nExported to ${options.exportTorch}: its README says how PyTorch goes on.`);
+      tell(`\nExported to ${options.exportTorch}: its README says how to continue in PyTorch.`);
     }
     return { engine: name, adapter, steps, lossFirst, lossLast, accuracy, seconds };
   } finally {
@@ -89,11 +89,11 @@ export async function runDemo(
 
 async function chooseData({ text, steps }: CommandOptions, loaded: Checkpoint | null): Promise<Dataset> {
   if (loaded?.task === 'recall' && text !== undefined)
-    throw new UsageError('--text is given, but the file of --load has learned associative recall');
+    throw new UsageError('--text cannot be used: the file of --load has learned associative recall');
   const vocabulary = loaded ? characterTokenizer(loaded.characters) : undefined;
   if (text !== undefined) return textDataset(await readFile(text, 'utf8'), vocabulary);
   if (loaded?.task !== 'text') return recallDataset();
-  if (steps !== undefined) throw new UsageError('--steps needs --text, the file to go on with');
+  if (steps !== undefined) throw new UsageError('--steps needs --text, the file to continue training on');
   return textDataset('', vocabulary);
 }
 

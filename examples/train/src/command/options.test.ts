@@ -41,8 +41,8 @@ test.each([
   [['--dropout', '1'], /dropout must be in \[0, 1\), got 1/],
   [['--dim', '10', '--heads', '4'], /dim must be divisible by heads, 4, got 10/],
   [['--temperature=-1'], /--temperature must be a number of at least 0, got '-1'/],
-  [['--load', 'x', '--layers', '3'], /--layers is what the file of --load says/],
-  [['--load', 'x', '--seed', '3'], /--seed is what the file of --load says/],
+  [['--load', 'x', '--layers', '3'], /--layers cannot be given: the file of --load decides it/],
+  [['--load', 'x', '--seed', '3'], /--seed cannot be given: the file of --load decides it/],
 ])('%j is an error that says what is wrong', (args, message) => {
   expect(() => parseOptions(args)).toThrow(UsageError);
   expect(() => parseOptions(args)).toThrow(message);

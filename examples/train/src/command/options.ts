@@ -26,13 +26,13 @@ const table: Readonly<Record<string, readonly [value: string, name: string, mean
   batch: ['N', '.batch', 'sequences of a step'],
   lr: ['X', '.learningRate', 'learning rate'],
   dropout: ['X', '.dropout', 'share of the attention that is dropped'],
-  save: ['FILE', 'save', 'writes weights, and all that training goes on from, as safetensors'],
-  load: ['FILE', 'load', 'begins with such a file; trains on only if --steps says so'],
-  'export-torch': ['DIR', 'exportTorch', 'writes a package of PyTorch that goes on with the run'],
+  save: ['FILE', 'save', 'writes the weights and the state of training, as safetensors'],
+  load: ['FILE', 'load', 'starts from such a file; continues training only if --steps is given'],
+  'export-torch': ['DIR', 'exportTorch', 'writes a PyTorch package that continues the run'],
   sample: ['TEXT', 'sample', 'continues a text'],
-  length: ['N', 'length', 'by as many characters'],
-  temperature: ['X', 'temperature', 'how freely: 0 takes the likeliest character (default 0.8)'],
-  'top-k': ['N', 'topK', 'from as many of the likeliest ones'],
+  length: ['N', 'length', 'the number of characters to add'],
+  temperature: ['X', 'temperature', 'randomness: 0 takes the likeliest character (default 0.8)'],
+  'top-k': ['N', 'topK', 'samples only from the N likeliest characters'],
   json: [
     '',
     'json',
@@ -68,7 +68,7 @@ export function parseOptions(args: readonly string[]): CommandOptions {
     const { values } = parseArgs({ args: args.slice(args[0] === '--' ? 1 : 0), options });
     for (const [option, given] of Object.entries(values)) {
       if (values.load !== undefined && fixed.includes(option))
-        throw new UsageError(`--${option} is what the file of --load says`);
+        throw new UsageError(`--${option} cannot be given: the file of --load decides it`);
       const [, name] = table[option];
       if (name.startsWith('.')) config[name.slice(1)] = readValue(option, given);
       else read[name] = readValue(option, given);

@@ -41,8 +41,8 @@ export async function describeHeads(run: Run, colour: boolean): Promise<string> 
   return [
     `Head ${head} of layer ${layer} on one of them:\n`,
     `${drawHead(names, weights, questions[0], colour)}\n`,
-    `In each row marked ? a letter comes again. See how the row is ${colour ? 'bright' : 'dark'} in one place: at the digit`,
-    `that stood behind this letter the first time. This induction head has ${percent(mass)} of its attention there (mean of`,
+    `In each row marked ?, a letter is repeated. The row is ${colour ? 'bright' : 'dark'} in one place: at the digit that`,
+    `followed this letter the first time. This induction head has ${percent(mass)} of its attention there (mean of`,
     `${SEQUENCES} sequences). It can find the place because head ${previous.head} of layer ${previous.layer} lets each digit look at the letter`,
     `before it (${percent(previous.mass)}).`,
   ].join('\n');

@@ -90,7 +90,7 @@ export async function measurePeak(
     if (ready && (await ready.isRight())) right.push(ready);
   }
   if (!right.some(({ candidate }) => candidate.precision === 'f32')) {
-    throw new Error('no matmul in f32 gives the product');
+    throw new Error('no f32 matmul computes the right product');
   }
   const times = await timePasses(
     clock,
