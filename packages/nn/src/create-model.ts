@@ -5,13 +5,13 @@ import { LoadedModel } from './load-model.ts';
 import type { LoadOptions } from './model/model.ts';
 import { layersOf } from './model/weights.ts';
 
-/** How the weights of a new model are drawn. */
+/** How the weights of a new model are initialised. */
 export interface CreateOptions<T extends TensorDesc> extends LoadOptions<T> {
-  /** Chooses the random numbers: the same seed gives the same weights. Default 0. */
+  /** The seed: the same seed gives the same weights. Default 0. */
   readonly seed?: number | bigint | undefined;
   /**
-   * Standard deviation of the random weights, of all or by name and shape. Default 0.02, as most published
-   * models are initialised.
+   * The standard deviation of the random weights, for all of them or by name and shape. Default 0.02, as in
+   * most published models.
    */
   readonly deviation?: number | ((name: string, shape: readonly number[]) => number) | undefined;
 }
@@ -19,8 +19,8 @@ export interface CreateOptions<T extends TensorDesc> extends LoadOptions<T> {
 /**
  * A new model with random weights: norms begin at 1, biases at 0, and other weights are drawn from a normal
  * distribution. The name of a weight chooses its random stream, so that the order of weights does not matter.
- * @param definition `readModel(config)`, or a definition of one's own.
- * @throws InvalidArgumentError for a deviation that is not finite or below 0.
+ * @param definition `readModel(config)`, or your own definition.
+ * @throws InvalidArgumentError for a deviation that is negative or not finite.
  */
 export function createModel<T extends TensorDesc>(
   definition: ModelDefinition,

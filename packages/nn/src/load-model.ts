@@ -7,15 +7,15 @@ import { readGenerationConfig } from './generation/generation-config.ts';
 import { type LoadOptions, Model } from './model/model.ts';
 import { layersOf, loadWeights } from './model/weights.ts';
 
-/** A model that was loaded, and can continue texts. */
+/** A loaded model, which can continue texts. */
 export class LoadedModel<T extends TensorDesc = TensorDesc> extends Model<T> {
-  /** The defaults of generation, of `generation_config.json`. */
+  /** The generation defaults from `generation_config.json`. */
   generationDefaults: Partial<GenerateOptions> = {};
 
   /**
-   * Continues a text of tokens, and gives each token as it comes. Options that are not given are those of
-   * `generation_config.json`; without these, the likeliest tokens are taken, 20 at most.
-   * @throws as `generateBatch`.
+   * Continues a text of tokens, and yields each token as soon as it is chosen. Options that are not given
+   * come from `generation_config.json`; without that file, the most likely tokens are taken, 20 at most.
+   * @throws the errors of `generateBatch`.
    */
   generate(
     prompt: readonly number[],
@@ -26,9 +26,10 @@ export class LoadedModel<T extends TensorDesc = TensorDesc> extends Model<T> {
 }
 
 /**
- * Loads a published model: `config.json` decides the architecture, `model.safetensors` or its shards have the
- * weights.
- * @throws ConfigError for a configuration, and CheckpointError for files, that are wrong or not supported.
+ * Loads a published model: `config.json` determines the architecture; `model.safetensors` or its shards hold
+ * the weights.
+ * @throws ConfigError for an invalid or unsupported configuration, and CheckpointError for invalid or
+ * unsupported files.
  */
 export async function loadModel<T extends TensorDesc>(
   files: ModelFiles,

@@ -10,16 +10,16 @@ export type ErrorCode =
   | 'DEVICE_LOST'
   | 'OUT_OF_MEMORY';
 
-/** More about an error than its message: the argument that it is about, and the error that caused it. */
+/** Details of an error: the argument that it is about, and the error that caused it. */
 export interface TilewiseErrorOptions {
-  /** Name of the offending argument, as the caller wrote it: `seed`, `options.dropout.p`. */
+  /** The name of the offending argument, as the caller wrote it: `seed`, `options.dropout.p`. */
   readonly argument?: string | undefined;
   readonly cause?: unknown;
 }
 
 /**
- * Base of every error that a Tilewise package throws on purpose. The message names the argument, the value
- * that it got and the rule that it breaks; `code` and `argument` say the same to a program.
+ * The base class of every error that a Tilewise package throws on purpose. The message names the argument,
+ * its value and the rule that it breaks; `code` and `argument` tell a program the same.
  */
 export class TilewiseError extends Error {
   override readonly name: string = 'TilewiseError';
@@ -46,12 +46,12 @@ export class InvalidArgumentError extends TilewiseError {
 }
 
 /**
- * Checks that an argument is an object with fields, and no array.
+ * Checks that an argument is an object with fields, and not an array.
  *
- * @throws InvalidArgumentError naming it.
+ * @throws InvalidArgumentError naming the argument.
  */
 export function checkObject(argument: string, value: unknown, details = ''): void {
-  // By tag, so that objects of other realms are accepted, and maps are not.
+  // Checked by tag, so that objects from other realms are accepted, and maps are not.
   if (Object.prototype.toString.call(value) === '[object Object]') return;
   throw new InvalidArgumentError(argument, `must be an object${details}, got ${describeValue(value)}`);
 }
@@ -79,7 +79,7 @@ export function checkOneOf<T>(argument: string, value: T, known: readonly T[]): 
 
 /**
  * Checks that an argument is a function.
- * @throws InvalidArgumentError for what is no function.
+ * @throws InvalidArgumentError for any other value.
  */
 export function checkFunction(argument: string, value: unknown): void {
   if (typeof value !== 'function')
@@ -88,7 +88,7 @@ export function checkFunction(argument: string, value: unknown): void {
 
 /**
  * Describes the value of an argument for an error message: bigints keep their `n`, strings their quotes, and
- * objects say what they are.
+ * objects are described by their kind.
  */
 export function describeValue(value: unknown): string {
   if (typeof value === 'bigint') return `${value}n`;

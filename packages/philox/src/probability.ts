@@ -1,7 +1,7 @@
 import { describeValue, InvalidArgumentError } from './errors.ts';
 
 /**
- * `p` if it is a probability.
+ * Returns `p` if it is a probability.
  *
  * @throws InvalidArgumentError naming `name` when `p` is not a number in [0, 1].
  */

@@ -7,7 +7,7 @@ export type U64 = readonly [lo: number, hi: number];
 export type Uint = bigint | number;
 
 /**
- * `value` as a bigint in [0, 2^bits).
+ * Returns `value` as a bigint in [0, 2^bits).
  *
  * @throws InvalidArgumentError naming `name` when it is negative, fractional, too large, a number that is not
  * a safe integer, or not a number at all.
@@ -31,7 +31,7 @@ export function splitU64(value: bigint): U64 {
   return [Number(BigInt.asUintN(32, value)), Number(BigInt.asUintN(32, value >> 32n))];
 }
 
-/** The bigint that two 32-bit words stand for. */
+/** The bigint that two 32-bit words represent. */
 export function joinU64([lo, hi]: U64): bigint {
   return (BigInt(hi >>> 0) << 32n) | BigInt(lo >>> 0);
 }

@@ -9,7 +9,7 @@ export interface TextInputs {
   readonly tokens: Variable;
   /** i32 (B): tokens of each sequence before its padding. */
   readonly lengths?: Variable | undefined;
-  /** i32 (B, S), of models that tell parts of a text apart. */
+  /** i32 (B, S), for models that distinguish segments of a text. */
   readonly tokenTypes?: Variable | undefined;
 }
 
@@ -23,18 +23,15 @@ export function predictsNext(definition: ModelDefinition): boolean {
   return definition.kind === 'causal' || (definition.kind === 'exported' && definition.labels === 'next');
 }
 
-/**
- * A model of an architecture and a configuration; `Weights` are its names and shapes as its graph asks for
- * them.
- */
+/** A model of one architecture and configuration. Its graph asks for the weights by name and shape. */
 export type ModelDefinition = (
   | {
-      /** Predicts the next token of each. */
+      /** Predicts the next token of each token. */
       readonly kind: 'causal';
       readonly decoder: DecoderTable;
     }
   | {
-      /** Predicts tokens that are hidden. */
+      /** Predicts masked tokens. */
       readonly kind: 'masked';
       readonly vocabulary: number;
       /** (B, S, vocabulary) */
@@ -46,44 +43,44 @@ export type ModelDefinition = (
       readonly channels: number;
       readonly imageSize: number;
       readonly classes: number;
-      /** @param pixels (B, channels, size, size); gives (B, classes) */
+      /** @param pixels (B, channels, size, size); returns (B, classes) */
       logits(scope: Scope, pixels: Variable): Variable;
     }
   | {
-      /** A graph from elsewhere. */
+      /** An imported graph. */
       readonly kind: 'exported';
       /**
-       * The place of the labels: each is the token after the one whose logits predict it, or at its own
-       * place.
+       * The position of a label: it is the token after the one whose logits predict it, or at the same
+       * position.
        */
       readonly labels: 'next' | 'same';
       logits(scope: Scope, inputs: ModelInputs): Variable;
     }
 ) & {
-  /** The name of a weight here of one in a file; null for one that is not used. */
+  /** Maps the name of a weight in a file to its name here; null for a weight that is not used. */
   readonly canonical: (name: string) => string | null;
 };
 
-/** An architecture by the `model_type` of its configurations. */
+/** An architecture, found by the `model_type` of a configuration. */
 export interface Architecture {
   readonly modelType: string;
-  /** @throws ConfigError naming an option that is wrong or not known. */
+  /** @throws ConfigError naming an option that is wrong or unknown. */
   read(config: ConfigReader): ModelDefinition;
 }
 
-/** How names in files differ from those here. */
+/** How weight names in files differ from those here. */
 export interface NameRules {
-  /** The prefix that the names of a model without a head leave out. */
+  /** The prefix that files of a model without a head omit. */
   readonly base: string;
-  /** The names behind it of which some file leaves out the base. */
+  /** The beginnings of names that some files write without the prefix. */
   readonly parts: readonly string[];
-  /** Weights that files have and that nothing reads. */
+  /** Weights that files contain but that nothing reads. */
   readonly ignored: readonly RegExp[];
   /** Older spellings. */
   readonly renamed?: readonly (readonly [RegExp, string])[] | undefined;
 }
 
-/** `canonical` of rules. */
+/** The `canonical` function for these rules. */
 export function canonicalName({
   base,
   parts,

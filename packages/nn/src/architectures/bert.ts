@@ -5,7 +5,7 @@ import { activations } from './transformer/feed-forward.ts';
 import { norm } from './transformer/norm.ts';
 import { embedding, integers, linear, weight } from './transformer/scope.ts';
 
-/** BERT (arXiv:1810.04805) with its head for hidden tokens. */
+/** BERT (arXiv:1810.04805) with its head for masked tokens. */
 export const bert: Architecture = {
   modelType: 'bert',
   read: config => {

@@ -26,7 +26,7 @@ export const architectures: readonly Architecture[] = [
 
 /**
  * The model that a `config.json` describes.
- * @throws ConfigError for a `model_type` that is not known, and for any option that is wrong or not known.
+ * @throws ConfigError for an unknown `model_type`, and for any option that is wrong or unknown.
  */
 export function readModel(json: Readonly<Record<string, unknown>>): ModelDefinition {
   const config = new ConfigReader(json);

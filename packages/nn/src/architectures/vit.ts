@@ -15,7 +15,7 @@ function patches(pixels: Variable, p: number): Variable {
   return reshape(parts, [B, rows * columns, channels * p * p]);
 }
 
-/** ViT (arXiv:2010.11929) with its head for classes of images. */
+/** ViT (arXiv:2010.11929) with its head for image classes. */
 export const vit: Architecture = {
   modelType: 'vit',
   read: config => {
@@ -59,7 +59,7 @@ export const vit: Architecture = {
         base: 'vit.',
         parts: ['embeddings.', 'encoder.', 'layernorm.', 'pooler.'],
         ignored: [/^vit\.pooler\./],
-        // Names that the library has in memory since its version 5; files keep the others.
+        // The names that transformers has used in memory since version 5; files keep the old names.
         renamed: [
           [/^vit\.layers\./, 'vit.encoder.layer.'],
           [/\.attention\.q_proj\./, '.attention.attention.query.'],

@@ -2,25 +2,25 @@ import { Tensor, type TensorDesc } from '@tilewise/core';
 import type { Model } from '../model/model.ts';
 import { type Causal, cacheShapes, type DecoderStep, decoderStep, ropeRules } from './decoder-step.ts';
 
-/** A decoder with the keys and values of the tokens so far. */
+/** A decoder with a cache of the keys and values of the tokens so far. */
 export interface CachedDecoder {
   /**
-   * Reads the next tokens of each sequence, any number of each.
-   * @returns the logits (vocabulary) of the last token of each sequence; a sequence without new tokens has
-   * those that it had. The next call overwrites them.
+   * Reads the next tokens of each sequence, any number for each.
+   * @returns the logits (vocabulary) of the last token of each sequence; a sequence without new tokens keeps
+   * its previous logits. The next call overwrites them.
    */
   read(added: readonly (readonly number[])[], signal?: AbortSignal): Promise<readonly Float32Array[]>;
   release(): void;
 }
 
-/** The most tokens of a sequence that are read at once. */
+/** The largest number of tokens of a sequence that are read at once. */
 const MOST_AT_ONCE = 256;
-/** Caches have room for a multiple of so many tokens, so that texts of about one length share graphs. */
+/** Cache capacities are multiples of this number of tokens, so that texts of similar lengths share graphs. */
 const CAPACITY_STEP = 256;
 
 /**
- * Readies a decoder for sequences of up to `length` tokens. Keys and values, (B, Hk, capacity, D) for each
- * layer, are added to where they lie, and a step makes no buffer on the engine. Where the angles of
+ * Prepares a decoder for sequences of up to `length` tokens. New keys and values are written in place to the
+ * caches, (B, Hk, capacity, D) for each layer, and a step allocates no buffer on the engine. If the angles of
  * positions change with the length of a sequence, all of its tokens are read again.
  */
 export function cachedDecoder<T extends TensorDesc>(
@@ -65,7 +65,7 @@ export function cachedDecoder<T extends TensorDesc>(
     const size = Math.min(2 ** Math.ceil(Math.log2(most)), MOST_AT_ONCE, capacity);
     const tokens = texts.map((text, b) => text.slice(cached[b], cached[b] + size));
     const lengths = texts.map(text => text.length);
-    // The shape of a step of one token has no room for none.
+    // A step of one token cannot represent zero tokens.
     const fed = tokens.map(row => (row.length === 0 && size === 1 ? [0] : row));
     await stepOf(size).run({ tokens: fed, first: [...cached], lengths }, caches, logits);
     const values = logits.toFloat32();
@@ -75,7 +75,7 @@ export function cachedDecoder<T extends TensorDesc>(
     });
   }
 
-  /** The angles of a sequence of a length, where they depend on the length. */
+  /** The angles for a sequence of the given length, if they depend on it. */
   const anglesAt = (tokens: number): string => rules.map(rule => rule.at(tokens).frequencies.join()).join();
 
   return {

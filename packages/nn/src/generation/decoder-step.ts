@@ -16,27 +16,27 @@ export type Causal = Extract<ModelDefinition, { readonly kind: 'causal' }>;
 /** New tokens of some sequences, the rows padded to one length. */
 export interface NewTokens {
   readonly tokens: readonly (readonly number[])[];
-  /** Tokens of each sequence that are in the cache. */
+  /** The number of tokens of each sequence in the cache. */
   readonly first: readonly number[];
-  /** Tokens of each sequence that decide its angles: all that there are. */
+  /** The length of each sequence that determines its angles: the number of all its tokens. */
   readonly lengths: readonly number[];
 }
 
-/** Sizes of a cache and of what is added to it at once. */
+/** The sizes of a cache and of one addition to it. */
 export interface StepShape {
   readonly batch: number;
-  /** Tokens that the cache has room for. */
+  /** The number of tokens that fit into the cache. */
   readonly capacity: number;
-  /** Tokens of each sequence that are new, padding among them. */
+  /** The number of new tokens of each sequence, including padding. */
   readonly size: number;
 }
 
 /** A decoder that reads new tokens of some sequences and adds their keys and values to a cache. */
 export interface DecoderStep<T extends TensorDesc> {
   /**
-   * Reads new tokens, and writes f32 (B, vocabulary): the logits of the last one of each sequence, which on a
-   * device are read back in the submission that computes them.
-   * @param caches keys and values by the names of `cacheShapes`, which are added to where they lie.
+   * Reads new tokens, and writes the logits of the last token of each sequence, f32 (B, vocabulary). A device
+   * reads them back in the submission that computes them.
+   * @param caches keys and values by the names of `cacheShapes`; the new ones are written in place.
    */
   run(added: NewTokens, caches: Readonly<Record<string, T>>, logits: Tensor): Promise<void>;
 }
@@ -55,15 +55,15 @@ export function cacheShapes(
   );
 }
 
-/** The rules of rotation of a decoder, each once. */
+/** The distinct rotation rules of a decoder. */
 export function ropeRules({ rope, layers }: DecoderTable): readonly RopeRule[] {
   if (!rope) return [];
   return [...new Set(Array.from({ length: layers }, (_, layer) => rope(layer)))];
 }
 
 /**
- * Readies a decoder for so many new tokens of so many sequences. Where the tokens are is data: one graph
- * serves all places in the cache.
+ * Prepares a decoder for a fixed number of sequences and of new tokens. The positions of the tokens are
+ * inputs, so one graph serves all positions in the cache.
  */
 export function decoderStep<T extends TensorDesc>(
   model: Model<T>,
@@ -118,13 +118,13 @@ export function decoderStep<T extends TensorDesc>(
   };
 }
 
-/** The places before the first row of each sequence. */
+/** The number of positions before the first row of each sequence. */
 function rowEnds(batch: number, size: number): Variable {
   const places = Array.from({ length: batch }, (_, b) => b * size - 1);
   return constant(integers(places));
 }
 
-/** The tensors of a step beside weights and caches, which the steps of a text share. */
+/** The tensors of a step besides weights and caches, which all steps of a text share. */
 function stepInputs(
   rules: readonly RopeRule[],
   { batch, size }: StepShape,

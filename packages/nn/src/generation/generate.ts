@@ -5,17 +5,17 @@ import { checkSampling, chooseToken, type SamplingOptions } from './sampling.ts'
 
 /** How texts are continued. */
 export interface GenerateOptions extends SamplingOptions {
-  /** Tokens that are added to each prompt, at most. */
+  /** The largest number of tokens that are added to each prompt. */
   readonly maxNewTokens: number;
-  /** Tokens that end a text; they are given too. */
+  /** Tokens that end a text; they are yielded too. */
   readonly stopTokens?: readonly number[] | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
 /**
- * Continues texts of tokens, and gives the next token of each, one list for each step; null for a text that
- * has ended. Which tokens these are does not depend on the other texts of the batch.
- * @throws InvalidArgumentError for prompts or options that are wrong; UnsupportedError for a model that is no
+ * Continues texts of tokens, and yields one list for each step, with the next token of each text, or null for
+ * a text that has ended. The tokens do not depend on the other texts of the batch.
+ * @throws InvalidArgumentError for invalid prompts or options; UnsupportedError for a model that is not a
  * decoder; the reason of the signal.
  */
 export async function* generateBatch<T extends TensorDesc>(
@@ -70,7 +70,7 @@ export async function* generateBatch<T extends TensorDesc>(
   }
 }
 
-/** Continues one text of tokens, and gives each token as it comes; as `generateBatch`. */
+/** Like `generateBatch`, for one text: yields each token as soon as it is chosen. */
 export async function* generate<T extends TensorDesc>(
   model: Model<T>,
   prompt: readonly number[],

@@ -2,14 +2,14 @@ import { type ModelFiles, readJson } from '../files/checkpoint/model-files.ts';
 import { ConfigReader } from '../files/config/config-reader.ts';
 import type { GenerateOptions } from './generate.ts';
 
-/** The settings of transformers where a file asks for sampling and says nothing else. */
+/** The settings of transformers if a file asks for sampling and gives no other options. */
 const drawn = { temperature: 1, topK: 50, topP: 1 } as const;
 
 /**
- * The defaults of generation of a model by its `generation_config.json`: how tokens are drawn, which end a
- * text, and how many there are at most. Without the file, `config.json` says which tokens end a text. Other
- * fields, as those of beam search, are not read.
- * @throws ConfigError for a field that is wrong.
+ * The generation defaults of a model from its `generation_config.json`: how tokens are sampled, which tokens
+ * end a text, and how many there are at most. Without the file, `config.json` says which tokens end a text.
+ * Other fields, such as those of beam search, are ignored.
+ * @throws ConfigError for an invalid field.
  */
 export async function readGenerationConfig(
   files: ModelFiles,
@@ -23,7 +23,7 @@ export async function readGenerationConfig(
   return {
     ...(isDrawn && {
       temperature: config.number('temperature', drawn.temperature),
-      // 0 stands for all of them.
+      // 0 means all tokens.
       ...(config.integer('top_k', drawn.topK, 0) > 0 && { topK: config.integer('top_k', drawn.topK, 0) }),
       topP: config.number('top_p', drawn.topP),
       ...(config.has('min_p') && { minP: config.number('min_p') }),

@@ -1,22 +1,22 @@
 import { InvalidArgumentError } from '@tilewise/core';
 import { PhiloxStream } from '@tilewise/philox';
 
-/** How a token is chosen from its logits. Without a temperature it is the likeliest. */
+/** How a token is chosen from the logits. Without a temperature, it is the most likely one. */
 export interface SamplingOptions {
-  /** The divisor of logits; 0: the likeliest token. */
+  /** The divisor of logits; 0 chooses the most likely token. */
   readonly temperature?: number | undefined;
-  /** Only the k likeliest tokens. */
+  /** Keeps only the k most likely tokens. */
   readonly topK?: number | undefined;
-  /** Only the likeliest tokens whose probabilities sum up to p. */
+  /** Keeps only the most likely tokens whose probabilities sum to p. */
   readonly topP?: number | undefined;
-  /** Only tokens that are at least this share as likely as the likeliest. */
+  /** Keeps only tokens whose probability is at least this fraction of the largest. */
   readonly minP?: number | undefined;
-  /** The divisor of positive logits, and the factor of negative ones, of tokens that are in the text. */
+  /** For tokens already in the text: the divisor of positive logits and the factor of negative ones. */
   readonly repetitionPenalty?: number | undefined;
   readonly seed?: number | bigint | undefined;
 }
 
-/** Checks options of sampling. @throws InvalidArgumentError naming the option. */
+/** Checks the sampling options. @throws InvalidArgumentError naming the option. */
 export function checkSampling(options: SamplingOptions): void {
   const rules: Readonly<Record<string, readonly [rule: string, holds: (x: number) => boolean]>> = {
     temperature: ['must be ≥ 0', x => x >= 0],
@@ -36,7 +36,7 @@ export function checkSampling(options: SamplingOptions): void {
  * Chooses the next token of a sequence, in the order of transformers: penalty, temperature, top-k, top-p,
  * min-p.
  * @param text the tokens so far.
- * @param draw which number of the stream decides: a row and a step have one of their own, whatever the batch.
+ * @param draw the row and the step, which select the random number whatever the batch is.
  */
 export function chooseToken(
   logits: Float32Array,
@@ -80,8 +80,8 @@ export function chooseToken(
 }
 
 /**
- * The tokens by their scores: the n-th likeliest, of equally likely tokens the first one. A heap gives them
- * one after the other, so that a large vocabulary is sorted only as far as it is looked at.
+ * The tokens ranked by score: returns the n-th most likely token, and the first one of equally likely tokens.
+ * A heap yields them one after the other, so that a large vocabulary is sorted only as far as needed.
  */
 function likeliestFirst(scores: Float64Array): (n: number) => number {
   const heap = Int32Array.from(scores.keys());

@@ -12,9 +12,9 @@ export interface AdapterWeights<T> {
 export interface LoraConfig {
   readonly rank: number;
   readonly alpha: number;
-  /** Probability that an element of x is dropped on its way to A, in training. */
+  /** The probability that an element of x is dropped before the product with A, in training. */
   readonly dropout: number;
-  /** Ends of the names of layers, as `q_proj`. */
+  /** The ends of layer names, such as `q_proj`. */
   readonly targets: readonly string[];
   /** Whether the factor of B·A·x is alpha / √rank instead of alpha / rank. */
   readonly rankStabilised: boolean;
@@ -25,7 +25,7 @@ export function loraScale({ rank, alpha, rankStabilised }: LoraConfig): number {
   return alpha / (rankStabilised ? Math.sqrt(rank) : rank);
 }
 
-/** Whether an adapter is put beside a layer: the name is a target, or ends with one behind a dot. */
+/** Whether a layer gets an adapter: its name is a target, or ends with a dot and a target. */
 export function isTarget({ targets }: Pick<LoraConfig, 'targets'>, layer: string): boolean {
   return targets.some(target => layer === target || layer.endsWith(`.${target}`));
 }
@@ -35,7 +35,7 @@ export const loraNames = (layer: string): readonly [a: string, b: string] => [
   `${layer}.lora_B.weight`,
 ];
 
-/** The adapters of a traced function: the arguments of their names. */
+/** The adapters of a traced function, taken from its arguments by name. */
 export function adapterOf(
   adapter: Pick<AdapterWeights<unknown>, 'config'> | null,
   inputs: Readonly<Record<string, Variable>>,

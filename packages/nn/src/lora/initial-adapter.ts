@@ -4,7 +4,7 @@ import type { Model } from '../model/model.ts';
 import type { AdapterWeights, LoraConfig } from './adapter.ts';
 import { adapterShapes } from './peft-files.ts';
 
-/** An adapter that changes nothing yet: A is drawn from U(−1/√in, 1/√in), as peft draws it, and B is 0. */
+/** An adapter that changes nothing yet: A is drawn from U(−1/√in, 1/√in), as in peft, and B is 0. */
 export function initialAdapter<T extends TensorDesc>(
   { engine, layers }: Pick<Model<T>, 'engine' | 'layers'>,
   config: LoraConfig,

@@ -5,9 +5,9 @@ import { describeAll, type Model } from '../model/model.ts';
 import { isTarget, loraNames, loraScale } from './adapter.ts';
 
 /**
- * Adds an adapter to the weights that it is beside, W + scale·B·A, and takes it away: the model computes what
- * it did, without the products of the adapter. Weights of 16 bits are rounded. The new weights are all there
- * before one takes the place of another: after an error the model is as it was.
+ * Adds an adapter to the weights of its layers, W + scale·B·A, and removes it: the model computes the same
+ * results without the adapter's products. 16-bit weights are rounded. All new weights are computed before the
+ * first one is replaced, so after an error the model is unchanged.
  * @throws InvalidArgumentError for a model without an adapter.
  */
 export async function mergeAdapter<T extends TensorDesc>(model: Model<T>): Promise<void> {

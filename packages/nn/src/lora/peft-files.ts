@@ -18,9 +18,7 @@ const weightsFile = 'adapter_model.safetensors';
 /** The prefix that peft puts before the names of the model. */
 const PREFIX = 'base_model.model.';
 
-/**
- * Options of peft's file that must be as they are there unless set: each changes what an adapter computes.
- */
+/** Options of peft that must keep their default: each changes the computation of an adapter. */
 const plainOptions: Readonly<Record<string, unknown>> = {
   ...{
     peft_type: 'LORA',
@@ -34,16 +32,16 @@ const plainOptions: Readonly<Record<string, unknown>> = {
   ...{ target_parameters: null, trainable_token_indices: null, alora_invocation_tokens: null },
 };
 
-/** Fields that are written for peft; nothing here depends on them. */
+/** Fields that are written only for peft. */
 const writtenOptions: Readonly<Record<string, unknown>> = {
   ...{ auto_mapping: null, base_model_name_or_path: null, inference_mode: true, init_lora_weights: true },
   ...{ layers_pattern: null, revision: null, task_type: 'CAUSAL_LM', rank_pattern: {}, alpha_pattern: {} },
 };
 
-/** First values of A and B that leave the weights of the model as they are. */
+/** The values of `init_lora_weights` that do not change the weights of the model. */
 const plainInitialisations: readonly unknown[] = [true, false, null, 'gaussian', 'orthogonal'];
 
-/** Reads what peft says of an adapter. */
+/** Reads peft's configuration of an adapter. */
 export function readLoraConfig(json: Readonly<Record<string, unknown>>): LoraConfig {
   for (const [name, value] of Object.entries(plainOptions)) {
     const given = json[name] ?? null;
@@ -78,7 +76,7 @@ export function readLoraConfig(json: Readonly<Record<string, unknown>>): LoraCon
 }
 
 /**
- * Loads an adapter that peft wrote, or `adapterFiles`.
+ * Loads an adapter that peft or `adapterFiles` wrote.
  * @throws CheckpointError for files that are missing, damaged or do not fit the model.
  */
 export async function loadAdapter<T extends TensorDesc>(
@@ -134,8 +132,8 @@ export function adapterShapes(
 }
 
 /**
- * The files of an adapter as peft reads them, by name.
- * @param stored whether the weights of the layers are stored (in, out), as GPT-2's.
+ * The files of an adapter in peft's format, by name.
+ * @param stored whether the weights of the layers are stored (in, out), as in GPT-2.
  */
 export function adapterFiles(
   config: LoraConfig,

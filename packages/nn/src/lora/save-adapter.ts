@@ -6,7 +6,7 @@ import { isTarget } from './adapter.ts';
 import { adapterFiles } from './peft-files.ts';
 
 /**
- * The files of a model's adapter as peft reads them, by name: `adapter_config.json` and
+ * The files of a model's adapter in peft's format, by name: `adapter_config.json` and
  * `adapter_model.safetensors`.
  */
 export async function saveAdapter<T extends TensorDesc>(

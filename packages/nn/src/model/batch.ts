@@ -2,12 +2,12 @@ import { InvalidArgumentError, InvalidShapeError, Tensor } from '@tilewise/core'
 import { type ModelDefinition, predictsNext } from '../architectures/architecture.ts';
 import { integers } from '../architectures/transformer/scope.ts';
 
-/** Texts of tokens, rows of one length with padding on the right, or images. */
+/** Texts as tokens, in rows of one length with padding on the right, or images. */
 export type Batch =
   | {
-      /** Each row the tokens of a sequence and its padding. */
+      /** Each row holds the tokens of a sequence and its padding. */
       readonly tokens: readonly ArrayLike<number>[];
-      /** Tokens of each row before its padding; all unless given. */
+      /** The number of tokens of each row before its padding; all by default. */
       readonly lengths?: readonly number[] | undefined;
       readonly tokenTypes?: readonly ArrayLike<number>[] | undefined;
     }
@@ -16,7 +16,7 @@ export type Batch =
       readonly pixels: Tensor;
     };
 
-/** A label that counts for nothing. */
+/** The label that is ignored. */
 export const IGNORED = -100;
 
 /** The tensors of a batch, by the names of the arguments of a model. */
@@ -43,14 +43,14 @@ function rowsOf(name: string, rows: readonly ArrayLike<number>[]): Tensor {
 /** Labels of the tokens of a batch by row, or of its images. */
 export type Labels = readonly ArrayLike<number>[] | ArrayLike<number>;
 
-/** How many labels count. @throws InvalidArgumentError where none does. */
+/** The number of labels that are not ignored. @throws InvalidArgumentError if all are. */
 export function labelCount(definition: ModelDefinition, labels: Labels): number {
   const counted = placedLabels(definition, labels).filter(label => label !== IGNORED).length;
   if (counted === 0) throw new InvalidArgumentError('labels', `must have one that is not ${IGNORED}`);
   return counted;
 }
 
-/** Labels in one list, those of models of the next token moved by one. */
+/** The labels in one list, shifted by one for models that predict the next token. */
 function placedLabels(definition: ModelDefinition, labels: Labels): number[] {
   const moved = predictsNext(definition) ? 1 : 0;
   const placed: number[] = [];
@@ -61,8 +61,8 @@ function placedLabels(definition: ModelDefinition, labels: Labels): number[] {
 }
 
 /**
- * Labels (rows) i32 and how much each counts (rows) f32.
- * @param counted labels that count, of all batches over which a loss is the mean.
+ * Labels, i32 (rows), and their weights in the loss, f32 (rows).
+ * @param counted the number of labels, over all batches, of which the loss is the mean.
  */
 export function targetTensors(
   definition: ModelDefinition,

@@ -1,6 +1,6 @@
 import { dtypeInfo, elementCount, type TensorDesc } from '@tilewise/core';
 
-/** The size of the elements of tensors, in bytes. */
+/** The total size of the elements of some tensors, in bytes. */
 export function bytesOf(tensors: Iterable<TensorDesc>): number {
   let sum = 0;
   for (const { shape, dtype } of tensors) sum += dtypeInfo[dtype].bytes * elementCount(shape);

@@ -1,8 +1,8 @@
 import { type Engine, Tensor, type TensorDesc } from '@tilewise/core';
 
 /**
- * Host tensors of an engine's, by the same names. They are copies: an engine of the host downloads a tensor
- * as the tensor itself.
+ * Host copies of an engine's tensors, by the same names. They are always copied, because a host engine's
+ * `download` returns the tensor itself.
  */
 export async function downloadAll<T extends TensorDesc>(
   engine: Engine<T>,

@@ -13,7 +13,7 @@ import { type ModelLayers, type WeightDType, weightScope } from './weights.ts';
 /** How a model is loaded. */
 export interface LoadOptions<T extends TensorDesc> {
   readonly engine: TensorEngine<T>;
-  /** Storage of the weights; that of the files unless given. */
+  /** The storage dtype of the weights; by default that of the files. */
   readonly dtype?: WeightDType | undefined;
 }
 
@@ -22,9 +22,9 @@ export class Model<T extends TensorDesc = TensorDesc> {
   readonly engine: TensorEngine<T>;
   readonly definition: ModelDefinition;
   readonly layers: Omit<ModelLayers, 'initial'>;
-  /** By name. A trainer puts others in their places. */
+  /** The weights by name. A trainer replaces them. */
   readonly weights: Map<string, T>;
-  /** An adapter that the model runs with. */
+  /** The adapter that the model runs with. */
   adapter: AdapterWeights<T> | null = null;
   /** Tensors that weights are views of. */
   readonly #memory = new Set<T>();
@@ -43,7 +43,7 @@ export class Model<T extends TensorDesc = TensorDesc> {
     this.weights = weights;
   }
 
-  /** How many numbers the weights are. */
+  /** The number of elements of all weights. */
   get parameterCount(): number {
     return [...this.layers.weights.values()].reduce((sum, shape) => sum + elementCount(shape), 0);
   }
@@ -60,8 +60,8 @@ export class Model<T extends TensorDesc = TensorDesc> {
   }
 
   /**
-   * A function of some tensors, of the weights and of the adapter, compiled once for each name and for what
-   * the tensors look like; `release` of the model frees it.
+   * A function of some tensors, the weights and the adapter, compiled once for each name and for each set of
+   * shapes and dtypes; the model's `release` frees it.
    */
   compiled<R>(
     name: string,
@@ -76,7 +76,7 @@ export class Model<T extends TensorDesc = TensorDesc> {
     );
   }
 
-  /** The object that was made for a key, or makes it; `release` of the model frees it. */
+  /** The cached object for a key, created if missing; the model's `release` frees it. */
   held<R extends { release(): void }>(key: string, make: () => R): R {
     const known = (this.#held.get(key) as R | undefined) ?? make();
     this.#held.set(key, known);
@@ -85,8 +85,8 @@ export class Model<T extends TensorDesc = TensorDesc> {
 
   /**
    * The probabilities of each attention for the tokens of a batch: for each layer the softmax (B, H, S, S),
-   * f32, whose row i is the distribution of token i over all tokens. A flash kernel never holds the softmax,
-   * so the softmax is computed as attention to the rows of the identity matrix.
+   * f32, whose row i is the distribution of token i over all tokens. A flash kernel never stores the softmax,
+   * so it is computed as attention whose values are the rows of the identity matrix.
    */
   async attentionProbabilities(batch: Batch): Promise<Tensor[]> {
     const tensors = batchTensors(batch);
@@ -109,12 +109,12 @@ export class Model<T extends TensorDesc = TensorDesc> {
     return describeAll(this.bindings()) as Specs;
   }
 
-  /** The weights and the adapter's, by the names of a function's arguments. */
+  /** The weights and the adapter's matrices, by the names of a function's arguments. */
   bindings(): Readonly<Record<string, T>> {
     return { ...Object.fromEntries(this.weights), ...this.adapter?.tensors };
   }
 
-  /** Takes tensors that weights are views of from a trainer, to free the tensors with the model. */
+  /** Takes over tensors from a trainer of which weights are views, and frees them with the model. */
   adopt(memory: readonly T[]): void {
     for (const tensor of memory) {
       if (this.#isReleased) this.engine.release(tensor);
@@ -122,7 +122,7 @@ export class Model<T extends TensorDesc = TensorDesc> {
     }
   }
 
-  /** Frees the memory that no weight lies in any more. */
+  /** Frees memory that no weight uses any more. */
   releaseUnused(): void {
     const { primitives } = this.engine;
     for (const memory of this.#memory) {
@@ -138,7 +138,7 @@ export class Model<T extends TensorDesc = TensorDesc> {
     }
   }
 
-  /** Frees what it holds on the engine. */
+  /** Frees the model's memory on the engine. */
   release(): void {
     this.#isReleased = true;
     for (const tensor of this.#memory) this.engine.release(tensor);

@@ -8,13 +8,13 @@ import type { ModelFiles } from '../files/checkpoint/model-files.ts';
 import { readCheckpoint } from '../files/checkpoint/read-checkpoint.ts';
 import { modelLogits } from './logits.ts';
 
-/** Storage of weights. */
+/** The storage dtypes of weights. */
 export type WeightDType = 'f32' | 'f16' | 'bf16';
 
 /** Shapes of tensors by name. */
 export type Shapes = ReadonlyMap<string, readonly number[]>;
 
-/** The weights and the linear layers that the graph of a model asks for, by name. */
+/** The weights and the linear layers that a model's graph asks for, by name. */
 export interface ModelLayers {
   readonly weights: Shapes;
   /** The initial value of each weight of a new model. */
@@ -22,7 +22,7 @@ export interface ModelLayers {
   readonly linear: ReadonlyMap<string, LinearShape>;
 }
 
-/** The weights and linear layers of a model, as its graph reads them: there is no second list of names. */
+/** The weights and linear layers of a model, taken from its graph: there is no separate list of names. */
 export function layersOf(definition: ModelDefinition): ModelLayers {
   const weights = new Map<string, readonly number[]>();
   const initial = new Map<string, InitialValue>();
@@ -31,7 +31,7 @@ export function layersOf(definition: ModelDefinition): ModelLayers {
     parameter(name, shape, value = 'random') {
       weights.set(name, shape);
       initial.set(name, value);
-      // A view of one number: only the shape is looked at.
+      // A broadcast view of one number, because only the shape is used.
       return constant(Tensor.zeros(shape.map(() => 1)).expand(shape));
     },
     adapter(layer, shape) {
@@ -52,9 +52,9 @@ export function parameterShapes(definition: ModelDefinition): Shapes {
 }
 
 /**
- * Loads the weights of a model to an engine, each on its own and none a second time.
- * @throws CheckpointError for a tensor that is missing, superfluous or of another shape, and for damaged
- * files. Nothing stays on the engine.
+ * Loads the weights of a model to an engine one by one, each only once.
+ * @throws CheckpointError for a tensor that is missing, unexpected or of the wrong shape, and for damaged
+ * files. After an error, nothing stays on the engine.
  */
 export async function loadWeights<T extends TensorDesc>(
   files: ModelFiles,
@@ -94,7 +94,7 @@ function isFloat(dtype: DType): dtype is WeightDType {
   return dtype === 'f32' || dtype === 'f16' || dtype === 'bf16';
 }
 
-/** The weights of a traced function: the arguments of their names. */
+/** The weights of a traced function, taken from its arguments by name. */
 export function weightScope(
   inputs: Readonly<Record<string, Variable>>,
   adapter: Scope['adapter'] = () => null,

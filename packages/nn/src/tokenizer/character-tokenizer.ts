@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from '@tilewise/core';
 
-/** Tokens that are characters: code points of Unicode. */
+/** A tokenizer whose tokens are characters: Unicode code points. */
 export interface CharacterTokenizer {
   /** The character of each token. */
   readonly characters: readonly string[];
@@ -12,8 +12,8 @@ export interface CharacterTokenizer {
 
 /**
  * A tokenizer whose tokens are characters, for a model that is trained from scratch.
- * @param given the characters in the order of their tokens; or a text, whose characters are taken once each,
- * in the order of their code points.
+ * @param given the characters in the order of their tokens; or a text, whose distinct characters are used in
+ * the order of their code points.
  */
 export function characterTokenizer(given: string | readonly string[]): CharacterTokenizer {
   const codes = typeof given === 'string' ? Array.from(given, one => one.codePointAt(0) ?? 0) : [];

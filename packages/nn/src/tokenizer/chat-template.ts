@@ -8,17 +8,17 @@ export interface ChatMessage {
   readonly content: string;
 }
 
-/** Writes a conversation as the text that a model was trained on. */
+/** Formats a conversation in the way that a model was trained on. */
 export type ChatTemplate = (messages: readonly ChatMessage[], addGenerationPrompt: boolean) => string;
 
 const file = 'tokenizer_config.json';
 const special = ['bos_token', 'eos_token', 'pad_token', 'unk_token'] as const;
 
 /**
- * The template of `tokenizer_config.json`: `chat_template`, a text or a list of named ones, of which
- * 'default' is taken; or of a file of its own.
- * @throws ConfigError for a template that is none. The function throws UnsupportedError without a template,
- * and for messages that the template refuses.
+ * The chat template, from its own file or from `chat_template` in `tokenizer_config.json`: a text, or a list
+ * of named templates, of which 'default' is used.
+ * @throws ConfigError for an invalid template. The function throws UnsupportedError without a template, and
+ * for messages that the template rejects.
  */
 export function chatTemplateOf(
   config: Readonly<Record<string, unknown>>,

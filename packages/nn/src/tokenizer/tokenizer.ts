@@ -5,38 +5,39 @@ import { type ChatMessage, chatTemplateOf } from './chat-template.ts';
 
 /** How a text is encoded. */
 export interface EncodeOptions {
-  /** Whether the tokens are added that the tokenizer begins or ends a text with. Default: true. */
+  /** Whether the tokens that begin and end a text are added. Default: true. */
   readonly addSpecialTokens?: boolean | undefined;
 }
 
-/** Texts as tokens of a model. */
+/** Converts texts to a model's tokens and back. */
 export interface TextTokenizer {
   encode(text: string, options?: EncodeOptions): number[];
   /** The text of tokens, without special tokens. */
   decode(tokens: readonly number[]): string;
   /**
-   * The tokens of a conversation, by the chat template of the model, up to where the assistant answers.
-   * @throws UnsupportedError for a model without a template, and messages that the template refuses.
+   * The tokens of a conversation in the model's chat template, up to the start of the assistant's answer.
+   * @throws UnsupportedError for a model without a template, and for messages that the template rejects.
    */
   chat(messages: readonly ChatMessage[]): number[];
-  /** Tokens that come one by one, as text. */
+  /** Decodes tokens that arrive one by one. */
   stream(): TextStream;
 }
 
-/** The text of tokens as they come. */
+/** A stream that decodes tokens one by one. */
 export interface TextStream {
-  /** The text that a token adds; empty while the bytes of a character are not complete. */
+  /** The text that a token adds; empty while the bytes of a character are incomplete. */
   push(token: number): string;
 }
 
-/** The character that a decoder writes for bytes that are no character (yet). */
+/** The character that a decoder writes for invalid or incomplete bytes. */
 const INCOMPLETE = '\ufffd';
 
 /**
- * Loads the tokenizer of a model: `tokenizer.json`, and where there are such `tokenizer_config.json` and
- * `chat_template.jinja`. The package takes `@huggingface/tokenizers` and `@huggingface/jinja` as peers.
- * @throws CheckpointError for a model without `tokenizer.json`, or with one that is damaged; ConfigError for
- * a chat template that is none.
+ * Loads the tokenizer of a model: `tokenizer.json`, and if they exist, `tokenizer_config.json` and
+ * `chat_template.jinja`. The packages `@huggingface/tokenizers` and `@huggingface/jinja` are peer
+ * dependencies.
+ * @throws CheckpointError for a model whose `tokenizer.json` is missing or damaged; ConfigError for an
+ * invalid chat template.
  */
 export async function loadTokenizer(files: ModelFiles): Promise<TextTokenizer> {
   const json = await readJson(files, 'tokenizer.json');
@@ -66,8 +67,8 @@ function open(json: object, config: object): Tokenizer {
 }
 
 /**
- * Decodes the tokens of the line at hand, as the text of a token depends on the tokens before it. What is
- * written ends before bytes that are no character yet.
+ * Decodes the tokens of the current line together, because the text of a token depends on the tokens before
+ * it. The output stops before an incomplete character.
  */
 function textStream(decode: (tokens: readonly number[]) => string): TextStream {
   let tokens: number[] = [];

@@ -15,7 +15,7 @@ import {
 import { type Bucket, type FlatTensor, flatTensor } from './optimizer/buckets.ts';
 import type { LabelledBatch } from './trainer-options.ts';
 
-/** The outcome of a pass over a batch, or over several. */
+/** The result of a pass over a batch, or over several. */
 export interface Pass<T> {
   readonly loss: number;
   readonly accuracy: number | undefined;
@@ -24,47 +24,47 @@ export interface Pass<T> {
 
 /** The sum of the gradients of several passes. */
 export interface GradientSum<T> extends Omit<Pass<T>, 'gradients'> {
-  /** The squared norm of the gradients, which are multiplied by the scale of the loss. */
+  /** The squared norm of the gradients, which include the loss scale. */
   readonly squaredNorm: number;
   /** The gradients of each bucket as a flat tensor. */
   readonly flat: readonly T[];
 }
 
-/** How a pass is made. */
+/** The options of passes. */
 export interface PassNumbers {
-  /** Passes of the run before: each draws another dropout. */
+  /** The number of earlier passes in the run; each pass draws a new dropout. */
   readonly pass: number;
   readonly lossScale: number | null;
 }
 
 /** Passes over the batches of a model. Each shape of batch is compiled once. */
 export interface GradientPasses<T> {
-  /** The loss alone, without dropout. */
+  /** Only the loss, without dropout. */
   evaluate(batches: readonly LabelledBatch[]): Promise<Omit<Pass<T>, 'gradients'>>;
   /** The gradients of one batch, which the caller releases. */
   gradients(batch: LabelledBatch, numbers: PassNumbers): Promise<Pass<T>>;
-  /** The sum of the gradients of several batches, in memory that the next call writes again. */
+  /** The sum of the gradients of several batches, in memory that the next call overwrites. */
   sum(batches: readonly LabelledBatch[], numbers: PassNumbers): Promise<GradientSum<T>>;
-  /** Bytes of gradients and of what a pass holds. */
+  /** The memory of gradients and of a pass, in bytes. */
   readonly bytes: number;
   release(): void;
 }
 
 interface PassOptions<T> extends Partial<PassNumbers> {
-  /** Labels of all batches that the loss is the mean over. */
+  /** The number of labels in all batches over which the loss is the mean. */
   readonly counted: number;
   readonly wanted: Pick<LossWanted, 'by' | 'sum'>;
   readonly totals?: ReadonlyMap<string, T> | undefined;
   readonly outputs?: Memory<T> | undefined;
 }
 
-/** Memory for gradients: in flat tensors, a view for each. */
+/** Memory for gradients: flat tensors, and a view for each gradient. */
 interface Memory<T> {
   readonly flat: readonly T[];
   readonly views: ReadonlyMap<string, T>;
 }
 
-/** Readies passes over a model whose gradients are by the parameters in the buckets. */
+/** Prepares passes over a model, with gradients with respect to the parameters in the buckets. */
 export function gradientPasses<T extends TensorDesc>(
   model: Model<T>,
   buckets: readonly Bucket[],
@@ -77,7 +77,7 @@ export function gradientPasses<T extends TensorDesc>(
   const compiled = new Map<string, CompiledFunction<Specs, LossResult, T>>();
   /** Functions that add the squared norm of flat tensors to a summary. */
   const norms = new Map<string, CompiledFunction<Specs, Variable, T>>();
-  /** The results of these functions, which the next step writes again. */
+  /** The results of these functions, which the next step overwrites. */
   const normed = new Map<string, T>();
   /** Memory for gradients, which all steps share. */
   const held = new Map<string, Memory<T>>();
@@ -119,7 +119,7 @@ export function gradientPasses<T extends TensorDesc>(
 
   const download = async (summary: T): Promise<Float32Array> => (await engine.download(summary)).toFloat32();
 
-  /** The numbers of a summary, which is released. */
+  /** The numbers of a summary; releases the summary. */
   async function numbersOf(summary: T): Promise<Float32Array> {
     const numbers = await download(summary);
     engine.release(summary);
@@ -132,7 +132,7 @@ export function gradientPasses<T extends TensorDesc>(
     return { loss: sum(0), accuracy: accuracy ? sum(1) : undefined };
   }
 
-  /** The numbers of a summary, which is released, and behind them the squared norm of gradients. */
+  /** The numbers of a summary, followed by the squared norm of gradients; releases the summary. */
   async function numbersAndNorm(summary: T, flat: readonly T[]): Promise<Float32Array> {
     const tensors = { summary, ...Object.fromEntries(flat.map((tensor, n) => [`flat.${n}`, tensor])) };
     const specs = describeAll(tensors);
@@ -147,7 +147,7 @@ export function gradientPasses<T extends TensorDesc>(
     return download(result as T);
   }
 
-  /** `stored`: in the dtypes of the parameters; `even` and `odd`: in f32, to be written in turn. */
+  /** `stored`: in the dtypes of the parameters; `even` and `odd`: in f32, written alternately. */
   function gradientMemory(turn: 'stored' | 'even' | 'odd'): Memory<T> {
     const known = held.get(turn);
     if (known) return known;

@@ -1,4 +1,4 @@
-/** The scale of the loss, so that small gradients are not 0 in f16. */
+/** The scale of the loss, which keeps small gradients from becoming 0 in f16. */
 export interface LossScale {
   readonly value: number;
   /** Steps since the scale last changed. */
@@ -11,7 +11,7 @@ const LARGEST = 2 ** 24;
 
 export const initialLossScale: LossScale = { value: 2 ** 16, steady: 0 };
 
-/** The scale after a step: half after gradients that overflowed, double after many that did not. */
+/** The scale after a step: halved after an overflow, doubled after many steps without one. */
 export function nextLossScale({ value, steady }: LossScale, hasFinite: boolean): LossScale {
   if (!hasFinite) return { value: Math.max(1, value / 2), steady: 0 };
   if (steady + 1 < GROWTH_INTERVAL) return { value, steady: steady + 1 };

@@ -27,19 +27,22 @@ type Named = Readonly<Record<string, Variable>>;
 
 /** How the loss of a batch is computed. */
 export interface LossOptions {
-  /** Share of a label that all classes get in equal parts (Szegedy et al. 2016). Default 0. */
+  /** The fraction of a label that is spread evenly over all classes (Szegedy et al. 2016). Default 0. */
   readonly labelSmoothing?: number | undefined;
-  /** Whether the backward pass computes the inside of each block again. Default false. */
+  /** Whether the backward pass recomputes the intermediates of each block. Default false. */
   readonly recomputation?: boolean | undefined;
-  /** Whether the share of labels that are the likeliest class is computed too. Default false. */
+  /**
+   * Whether the accuracy is computed too: the fraction of labels that are the most likely class. Default
+   * false.
+   */
   readonly accuracy?: boolean | undefined;
 }
 
-/** The values to compute of a batch. */
+/** The values to compute for a batch. */
 export interface LossWanted extends LossOptions {
-  /** The names of what the gradients are by. */
+  /** The names of the parameters to differentiate by. */
   readonly by: readonly string[];
-  /** Whether gradients are in f32, and added to those of other batches, which are `total.NAME`. */
+  /** Whether gradients are in f32, and are added to the sum over earlier batches, `total.NAME`. */
   readonly sum?: 'first' | 'next' | undefined;
 }
 
@@ -50,11 +53,11 @@ export interface LossResult {
   readonly gradients: Named;
 }
 
-/** The dropout of a pass is drawn from these arguments: a seed, and an offset for each place. */
+/** The dropout of a pass is drawn from these arguments: a seed, and an offset for each dropout. */
 const SEED = 'dropout.seed';
 const offsetName = (place: number): string => `dropout.${place}`;
 
-/** Places where a model drops something in training: each needs an offset of its own. */
+/** The number of dropouts in a model: each needs its own offset. */
 export function dropoutPlaces<T extends TensorDesc>({ definition, adapter }: Model<T>): number {
   const ofAdapter = adapter && adapter.config.dropout > 0 ? Object.keys(adapter.tensors).length / 2 : 0;
   if (definition.kind !== 'causal') return ofAdapter;
@@ -63,7 +66,7 @@ export function dropoutPlaces<T extends TensorDesc>({ definition, adapter }: Mod
   return ofAdapter + dropping.length;
 }
 
-/** The numbers that a pass draws its dropout from; `pass` counts all passes of a run. */
+/** The seed and offsets from which a pass draws its dropout; `pass` counts all passes of a run. */
 export function dropoutNumbers(
   places: number,
   seed: number | bigint,
@@ -71,14 +74,14 @@ export function dropoutNumbers(
 ): Readonly<Record<string, bigint>> {
   if (places === 0) return {};
   const offsets = Array.from({ length: places }, (_, n) => {
-    // Far enough from each other for a place to draw one word for each element.
+    // Far enough apart for each dropout to draw one word per element.
     const offset = BigInt(pass * places + n) << 32n;
     return [offsetName(n), offset] as const;
   });
   return { [SEED]: BigInt.asUintN(64, BigInt(seed)), ...Object.fromEntries(offsets) };
 }
 
-/** Mean cross-entropy over the labels that count. */
+/** The mean cross-entropy over the labels that are not ignored. */
 export function meanLoss<T extends TensorDesc>(
   model: Model<T>,
   inputs: Named,
@@ -108,7 +111,7 @@ export function meanLoss<T extends TensorDesc>(
   return { loss, accuracy: reduceSum(where(isRight, counts, 0), { axes: [0] }) };
 }
 
-/** The loss of a batch and its gradients, as a function that is traced. */
+/** The loss of a batch and its gradients, as a function to trace. */
 export function lossAndGradients<T extends TensorDesc>(
   model: Model<T>,
   inputs: Named,
@@ -131,7 +134,7 @@ export function lossAndGradients<T extends TensorDesc>(
   };
 }
 
-/** A vector of numbers, with the squared norm of tensors behind the numbers. */
+/** A vector of numbers, followed by the squared norm of some tensors. */
 export function withSquaredNorm(numbers: Variable, tensors: readonly Variable[]): Variable {
   const squares = tensors.map(tensor =>
     reduceSum(square(inFloat32(tensor)), { axes: tensor.shape.map((_, d) => d) }),

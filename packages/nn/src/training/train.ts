@@ -1,27 +1,27 @@
 import { InvalidArgumentError, type TensorDesc } from '@tilewise/core';
 import type { Evaluation, LabelledBatch, StepReport, Trainer } from './trainer-options.ts';
 
-/** The course of a run. */
+/** How a run proceeds. */
 export interface TrainOptions {
-  /** The run ends when the trainer has done as many steps. */
+  /** The run ends when the trainer has done this many steps. */
   readonly steps: number;
-  /** Batches whose gradients are added up for a step. Default 1. */
+  /** The number of batches whose gradients are accumulated for a step. Default 1. */
   readonly accumulate?: number | undefined;
   /** Ends the run before the next step. */
   readonly signal?: AbortSignal | undefined;
-  /** The batches that are evaluated after every `every` steps and after the last one. */
+  /** The batches to evaluate after every `every` steps and after the last step. */
   readonly evaluation?: { readonly batches: readonly LabelledBatch[]; readonly every: number } | undefined;
-  /** Called after each step; the next one waits. A checkpoint can be saved here. */
+  /** Called after each step, and awaited before the next. You can save a checkpoint here. */
   onStep?(report: StepReport): void | Promise<void>;
   onEvaluation?(report: Evaluation & { readonly steps: number }): void | Promise<void>;
 }
 
 /**
  * Trains until a number of steps is done, or the batches end.
- * @param batches of which each step takes the next: those that the trainer has not seen, when a run goes on.
+ * @param batches from which each step takes the next; to continue a run, those that the trainer has not seen.
  * @returns whether all steps were done.
- * @throws the reason of the signal; what the batches and the callbacks throw; InvalidArgumentError for
- * numbers that are not whole or below 1.
+ * @throws the reason of the signal; errors of the batches and the callbacks; InvalidArgumentError for numbers
+ * that are not whole or below 1.
  */
 export async function train<T extends TensorDesc>(
   trainer: Trainer<T>,

@@ -6,19 +6,17 @@ import type { LossScale } from './loss-scale.ts';
 import type { ParameterSettings } from './optimizer/buckets.ts';
 import type { AdamWOptions, SgdOptions } from './optimizer/update-rule.ts';
 
-/**
- * A batch with what is to be predicted: labels (B, S) of tokens, or (B) of images; −100 counts for nothing.
- */
+/** A batch with its labels: (B, S) for tokens, or (B) for images; the label −100 is ignored. */
 export interface LabelledBatch {
   readonly inputs: Batch;
   readonly labels: Labels;
 }
 
-/** Parameters that are trained in another way than the rest. */
+/** Parameters with their own training settings. */
 export interface ParameterGroup {
-  /** The names that belong to the group; the first group that a name fits is the one that counts. */
+  /** The names that belong to the group; a name belongs to the first group that it matches. */
   readonly names: RegExp;
-  /** The factor of the learning rate; 0 leaves the parameters as they are. Default 1. */
+  /** The factor of the learning rate; 0 freezes the parameters. Default 1. */
   readonly rate?: number | undefined;
   /** Default: that of the optimizer. */
   readonly weightDecay?: number | undefined;
@@ -27,33 +25,34 @@ export interface ParameterGroup {
 /** The options of a run. */
 export interface TrainerOptions extends LossOptions {
   /**
-   * Default: AdamW. `maxNorm` is the largest norm of all gradients as one vector, 1 unless given; null: any.
+   * Default: AdamW. `maxNorm` is the limit for the norm of all gradients as one vector, 1 by default; null
+   * means no limit.
    */
   readonly optimizer?:
     | ((AdamWOptions | SgdOptions) & { readonly maxNorm?: number | null | undefined })
     | undefined;
-  /** At each step, from 0: a number, or a schedule such as `cosineSchedule`. */
+  /** The learning rate: a number, or a function of the step (from 0) such as `cosineSchedule`. */
   readonly learningRate: number | ((step: number) => number);
   readonly groups?: readonly ParameterGroup[] | undefined;
-  /** Trains an adapter and leaves the weights as they are. */
+  /** Trains an adapter and freezes the weights. */
   readonly lora?: LoraConfig | undefined;
   /**
-   * The factor of the loss before its gradients, which are divided by the factor again. Default: `'dynamic'`
-   * where parameters of f16 are trained, half after gradients that are not finite (whose step is skipped) and
-   * double after 2,000 steps; else 1.
+   * The loss is multiplied by this factor before backward, and the gradients are divided by it. Default:
+   * `'dynamic'` if f16 parameters are trained, otherwise 1. A dynamic factor is halved after gradients that
+   * are not finite (their step is skipped) and doubled after 2,000 steps.
    */
   readonly lossScale?: number | 'dynamic' | undefined;
-  /** A state of a run with the same model and options, as `loadCheckpoint` gives it, to go on from. */
+  /** A state of a run with the same model and options, from `loadCheckpoint`, to continue from. */
   readonly from?: Snapshot | undefined;
-  /** Chooses the first weights of an adapter, and all dropout. Default 0. */
+  /** The seed of an adapter's initial weights and of all dropout. Default 0. */
   readonly seed?: number | bigint | undefined;
 }
 
-/** A state of a run: what is trained by name, in f32, and what is remembered by `STATE.NAME`. */
+/** A state of a run: the trained tensors by name, in f32, and the optimizer's state by `STATE.NAME`. */
 export interface Snapshot {
   /** Steps done. */
   readonly steps: number;
-  /** The state of the loss scale, of a run that adapts it. */
+  /** The state of the loss scale, if it is dynamic. */
   readonly lossScale?: LossScale | undefined;
   readonly tensors: ReadonlyMap<string, Tensor>;
 }
@@ -64,33 +63,31 @@ export interface StepReport {
   readonly step: number;
   /** The loss of the batch, before the update. */
   readonly loss: number;
-  /** Share of the labels that were the likeliest class; of runs that ask for `accuracy`. */
+  /** The fraction of labels that were the most likely class, if the option `accuracy` is set. */
   readonly accuracy?: number | undefined;
   readonly learningRate: number;
-  /** Norm of all gradients as one vector, before they are clipped. */
+  /** The norm of all gradients as one vector, before clipping. */
   readonly gradientNorm: number;
-  /** Whether the parameters stayed as they were, as a gradient was not finite. */
+  /** Whether the update was skipped because a gradient was not finite. */
   readonly skipped: boolean;
 }
 
 /** How good a model is on a batch. */
 export type Evaluation = Pick<StepReport, 'loss' | 'accuracy'>;
 
-/** The loss of a batch, and its gradients by the names of what is trained. */
+/** The loss of a batch, and its gradients by the names of the trained tensors. */
 export interface LossAndGradients<T> {
   readonly loss: number;
   readonly gradients: ReadonlyMap<string, T>;
 }
 
-/** A model in training. One call at a time. */
+/** A model in training. Calls must not overlap. */
 export interface Trainer<T extends TensorDesc = TensorDesc> {
   /** Steps done. */
   readonly steps: number;
-  /** The names of what is trained. */
+  /** The names of the trained tensors. */
   readonly trained: readonly string[];
-  /**
-   * A step on a batch, or on the mean over several whose gradients are added up, as if they were one batch.
-   */
+  /** A step on one batch, or on several as if they were one batch: their gradients are accumulated. */
   step(batch: LabelledBatch | readonly LabelledBatch[]): Promise<StepReport>;
   /** The mean over the labels of a batch, or of several, without a step and without dropout. */
   evaluate(batch: LabelledBatch | readonly LabelledBatch[]): Promise<Evaluation>;
@@ -98,14 +95,14 @@ export interface Trainer<T extends TensorDesc = TensorDesc> {
   gradients(batch: LabelledBatch): Promise<LossAndGradients<T>>;
   /** The state of the run now. */
   snapshot(): Promise<Snapshot>;
-  /** Bytes on the engine beside the model: gradients, the state of the optimizer, activations. */
+  /** The memory on the engine besides the model, in bytes: gradients, optimizer state, activations. */
   readonly bytes: number;
-  /** Frees what it has on the engine beside the model. */
+  /** Frees the trainer's memory on the engine, but not the model. */
   release(): void;
 }
 
 /**
- * The settings of a parameter by the groups. @throws InvalidArgumentError for numbers out of their ranges.
+ * The settings of a parameter according to the groups. @throws InvalidArgumentError for numbers out of range.
  */
 export function parameterSettings(
   groups: readonly ParameterGroup[],

@@ -20,10 +20,10 @@ import {
 const CLIP_EPSILON = 1e-6;
 
 /**
- * Readies a model to be trained: all its weights, or with `lora` an adapter alone, whose gradients and
- * moments are then all that is computed and held. Steps depend on the options, the batches and the engine
- * alone: the same run gives the same losses.
- * @throws InvalidArgumentError for options that are wrong or do not fit the model.
+ * Prepares to train a model: all its weights, or with `lora` only an adapter, so that only the adapter's
+ * gradients and moments are computed and stored. Steps depend only on the options, the batches and the
+ * engine: the same run gives the same losses.
+ * @throws InvalidArgumentError for options that are invalid or do not fit the model.
  */
 export function createTrainer<T extends TensorDesc>(model: Model<T>, options: TrainerOptions): Trainer<T> {
   const { engine } = model;
@@ -50,7 +50,7 @@ export function createTrainer<T extends TensorDesc>(model: Model<T>, options: Tr
   else if (typeof isScaled === 'number') lossScale = { value: isScaled, steady: 0 };
   let steps = from?.steps ?? 0;
 
-  /** Puts what is trained now into the model. */
+  /** Puts the current trained tensors into the model. */
   function publish(): void {
     if (lora && model.adapter)
       model.adapter = {
@@ -112,7 +112,8 @@ function listOf(given: LabelledBatch | readonly LabelledBatch[]): readonly Label
 }
 
 /**
- * An adapter that the model has already goes on as it is: options that say something else would be ignored.
+ * Training continues with the adapter that the model already has, so options that differ from it would be
+ * ignored.
  */
 function checkSameAdapter(wanted: LoraConfig, own: LoraConfig): void {
   for (const name of Object.keys(wanted) as (keyof LoraConfig)[]) {
@@ -127,7 +128,7 @@ function checkSameAdapter(wanted: LoraConfig, own: LoraConfig): void {
 
 /**
  * The trained tensors with the values of a state. The tensors that they replace are released.
- * @throws InvalidArgumentError for tensors of another run, or in another dtype.
+ * @throws InvalidArgumentError for tensors of another run or with another dtype.
  */
 function restored<T extends TensorDesc>(
   engine: Model<T>['engine'],

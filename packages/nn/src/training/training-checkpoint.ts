@@ -8,14 +8,14 @@ import {
 import type { LossScale } from './loss-scale.ts';
 import type { Snapshot, Trainer } from './trainer-options.ts';
 
-/** Steps done; the packages that `exportTorch` writes read and write the same entry. */
+/** The number of steps done; the packages that `exportTorch` writes read and write the same entry. */
 const STEPS = 'step';
-/** The scale of the loss, and the steps since it changed. */
+/** The loss scale, and the number of steps since it changed. */
 const LOSS_SCALE = 'loss_scale';
 
 /**
  * A state of a run as a safetensors file.
- * @param metadata texts of one's own to go with it.
+ * @param metadata your own strings to store with it.
  */
 export async function saveCheckpoint<T extends TensorDesc>(
   trainer: Trainer<T>,
@@ -26,12 +26,12 @@ export async function saveCheckpoint<T extends TensorDesc>(
   return encodeSafetensors(tensors, { ...metadata, [STEPS]: `${steps}`, ...scale });
 }
 
-/** A state of a run, and the texts that were saved with it. */
+/** A state of a run, and the strings that were stored with it. */
 export interface SavedRun extends Snapshot {
   readonly metadata: Readonly<Record<string, string>>;
 }
 
-/** Reads what `saveCheckpoint` wrote. @throws CheckpointError for another file. */
+/** Reads a file that `saveCheckpoint` wrote. @throws CheckpointError for any other file. */
 export async function loadCheckpoint(source: ByteSource, file = 'the checkpoint'): Promise<SavedRun> {
   const tensors = new Map<string, Tensor>();
   let metadata: SavedRun['metadata'] = {};

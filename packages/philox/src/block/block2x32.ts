@@ -8,8 +8,7 @@ import { checkWords } from './words.ts';
  *
  * Words are taken modulo 2^32; the result is unsigned. `rounds` is a whole number, 10 by default. Source:
  * Random123's `philox.h`.
- *
- * @throws InvalidArgumentError for another number of words, or for what is no number.
+ * @throws InvalidArgumentError for a wrong number of words, or for a word that is not a number.
  */
 export function philox2x32(
   counter: Readonly<U32x2>,

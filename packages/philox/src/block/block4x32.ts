@@ -8,13 +8,12 @@ export type U32x4 = [number, number, number, number];
 export type U32x2 = [number, number];
 
 /**
- * Philox4x32: a keyed bijection on 128 bits, the random block at `counter`.
+ * Philox4x32: a keyed bijection on 128 bits. Returns the random block at `counter`.
  *
  * Counter and key words are taken modulo 2^32; the result is unsigned. `rounds` is a whole number; 10 is the
- * standard, FlashAttention-2 uses 7, and none gives the counter. Source: Salmon et al., "Parallel random
+ * standard, FlashAttention-2 uses 7, and 0 returns the counter. Source: Salmon et al., "Parallel random
  * numbers: as easy as 1, 2, 3" (SC'11), and Random123's `philox.h`.
- *
- * @throws InvalidArgumentError for another number of words, or for what is no number.
+ * @throws InvalidArgumentError for a wrong number of words, or for a word that is not a number.
  */
 export function philox4x32(counter: Readonly<U32x4>, key: Readonly<U32x2>, rounds: number = 10): U32x4 {
   checkWords('counter', counter, 4, 'number');
@@ -26,9 +25,9 @@ export function philox4x32(counter: Readonly<U32x4>, key: Readonly<U32x2>, round
 }
 
 /**
- * `philox4x32` without allocation: the four words go to `out[at]` … `out[at + 3]`. Into a `Uint32Array` they
- * are unsigned, into anything else they are int32 with the same bits. Nothing is checked: this is what loops
- * call.
+ * `philox4x32` without allocation: writes the four words to `out[at]` … `out[at + 3]`. In a `Uint32Array`
+ * they are unsigned, in anything else they are int32 with the same bits. For use in loops: nothing is
+ * checked.
  */
 export function philox4x32Into(
   out: Uint32Array | number[],

@@ -13,7 +13,7 @@ const low64 = (x: bigint): bigint => BigInt.asUintN(64, x);
  *
  * Words are taken modulo 2^64. `rounds` is a whole number, 10 by default. Source: Random123's `philox.h`.
  *
- * @throws InvalidArgumentError for another number of words, or for what is no bigint.
+ * @throws InvalidArgumentError for a wrong number of words, or for a word that is not a bigint.
  */
 export function philox4x64(counter: Readonly<U64x4>, key: Readonly<U64x2>, rounds: number = 10): U64x4 {
   checkWords('counter', counter, 4, 'bigint');
@@ -36,7 +36,7 @@ export function philox4x64(counter: Readonly<U64x4>, key: Readonly<U64x2>, round
  *
  * Words are taken modulo 2^64. `rounds` is a whole number, 10 by default. Source: Random123's `philox.h`.
  *
- * @throws InvalidArgumentError for another number of words, or for what is no bigint.
+ * @throws InvalidArgumentError for a wrong number of words, or for a word that is not a bigint.
  */
 export function philox2x64(
   counter: Readonly<U64x2>,

@@ -1,8 +1,7 @@
 /**
- * High 32 bits of the 64-bit product of two unsigned 32-bit integers, as a signed int32 with those bits.
- *
- * The second factor comes as its two 16-bit halves: Philox multiplies by constants, so the split is free, and
- * no partial product exceeds 32 bits.
+ * The high 32 bits of the 64-bit product of two unsigned 32-bit integers, as a signed int32 with the same
+ * bits. The second factor is passed as two 16-bit halves: Philox multiplies by constants, so the split is
+ * free, and no partial product exceeds 32 bits.
  */
 export function mulhi(a: number, bHigh: number, bLow: number): number {
   const aLow = a & 0xffff;

@@ -1,10 +1,10 @@
 import { describeValue, InvalidArgumentError } from '../errors.ts';
 
 /**
- * Checks that a counter or a key has as many words as it must, of the type that they must have. Their values
- * are taken modulo their size.
+ * Checks that a counter or a key has the right number of words, of the right type. The values are not
+ * checked: callers take them modulo the word size.
  *
- * @throws InvalidArgumentError naming it.
+ * @throws InvalidArgumentError naming the counter or the key.
  */
 export function checkWords(
   argument: string,

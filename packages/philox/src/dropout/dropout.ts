@@ -9,20 +9,20 @@ export interface DropoutOptions extends DropoutSource {
   readonly shape: DropoutShape;
   /**
    * For packed sequences: the number of keys of each batch element, while `shape` has the largest lengths.
-   * Only `torch-efficient` addresses its stream by it; the other schemes depend on b, h, i and j alone.
+   * Only `torch-efficient` uses it to address its stream; the other schemes depend only on b, h, i and j.
    */
   readonly rowStrides?: readonly number[] | undefined;
 }
 
 /** A dropout mask that is never stored: every element is decided on demand. */
 export interface Dropout extends KeepDecider {
-  /** The factor of a kept probability, an f32: 1/(1 − p), or 0 where everything is dropped. */
+  /** The factor of a kept probability, an f32: 1/(1 − p), or 0 if everything is dropped. */
   readonly scale: number;
 }
 
 /**
- * The dropout mask of (scheme, p, seed, offset) over the attention matrix (B, H, Sq, Skv), H counting query
- * heads.
+ * The dropout mask of (scheme, p, seed, offset) over the attention matrix (B, H, Sq, Skv), where H counts
+ * query heads.
  *
  * @throws InvalidArgumentError when an option is unknown or out of its range.
  */
@@ -39,8 +39,8 @@ export interface DropoutMaskOptions extends Omit<DropoutOptions, 'shape'> {
 }
 
 /**
- * The whole mask, row-major (B, H, Sq, Skv), 1 = keep. Rows are Skv apart also with `rowStrides`; what lies
- * beyond a sequence's own keys is then 0.
+ * The whole mask, row-major (B, H, Sq, Skv), 1 = keep. Rows are Skv apart even with `rowStrides`; elements
+ * beyond a sequence's own keys are then 0.
  *
  * @throws InvalidArgumentError when an option is out of its range; TilewiseError with code `OUT_OF_MEMORY`.
  */

@@ -20,9 +20,9 @@ const ROUNDS = 7;
  *     keep  = byte <= ⌊f32(1 − p)·255⌋                    that is, byte < threshold
  *
  * The keep probability is therefore a multiple of 1/256, (K + 1)/256, while `scale` is 1/(1 − p) of the
- * nominal p. FlashAttention-2 multiplies the output by it, not the probabilities. i and j count within a
- * sequence, so packed sequences change nothing. p must round to an f32 below 1, as there. Source:
- * FlashAttention's `dropout.h`, `philox.cuh`.
+ * nominal p. FlashAttention-2 multiplies the output by `scale`, not the probabilities. i and j count within a
+ * sequence, so packed sequences change nothing. As in FlashAttention-2, p must round to an f32 below 1.
+ * Source: FlashAttention's `dropout.h`, `philox.cuh`.
  */
 export const flashAttention2: DropoutScheme = {
   rule: flashAttention2Rule,
@@ -38,8 +38,7 @@ export function flashAttention2Rule(p: number): DropoutRule {
 
 /**
  * 1 − p in f32.
- *
- * @param name of p in the error.
+ * @param name the name of p in the error.
  * @throws InvalidArgumentError when p rounds to 1.
  */
 export function flashAttention2Kept(p: number, name: string): number {

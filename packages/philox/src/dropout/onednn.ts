@@ -10,15 +10,15 @@ import type { DropoutDraw, DropoutRule, DropoutScheme, KeepDecider } from './sch
 const ROUNDS = 10;
 
 /**
- * oneDNN's `Dropout` graph operation and its dropout attribute with an explicit offset: the offset is the
- * block counter as it is, and the element index takes the subsequence's place.
+ * oneDNN's `Dropout` graph operation and its dropout attribute with an explicit offset: the offset is used
+ * directly as the block counter, and the element index takes the place of the subsequence.
  *
  *     index = ((b·H + h)·Sq + i)·Skv + j                  of the dense tensor, also for padded sequences
  *     word  = Philox4x32-10(key = seed, counter = (offset, index − index mod 4))[index mod 4]
  *     keep  = word > 4294967295·p                         that is, word >= threshold
  *
- * At p = 1 everything is dropped; at p = 0 an element in 2^32 still is. oneDNN's CPU primitives take another,
- * older path when the offset is 0 (`onednnLegacyWord` in `@tilewise/philox/interop`), so use an offset of at
+ * At p = 1 everything is dropped; at p = 0 an element in 2^32 still is. oneDNN's CPU primitives take an older
+ * code path when the offset is 0 (`onednnLegacyWord` in `@tilewise/philox/interop`), so use an offset of at
  * least 1 to match them. Source: oneDNN's `src/common/math_utils.hpp` and `ref_dropout`.
  */
 export const onednn: DropoutScheme = {
@@ -27,7 +27,7 @@ export const onednn: DropoutScheme = {
   decider: onednnDecider,
 };
 
-/** p as the least word that is kept. */
+/** p as the smallest word that is kept. */
 export function onednnRule(p: number): DropoutRule {
   const dropped = Math.fround(p);
   const kept = Math.fround(1 - dropped);

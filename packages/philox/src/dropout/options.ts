@@ -5,12 +5,12 @@ import { elementCount } from './element-index.ts';
 import { dropoutRules, dropoutSchemeNames } from './rules.ts';
 import type { DropoutRule, DropoutSchemeName, DropoutShape } from './scheme.ts';
 
-/** Which mask, without the shape that it is cut to. */
+/** The source of a mask: everything except its shape. */
 export interface DropoutSource {
   /** The convention; `torch-efficient` by default. */
   readonly scheme?: DropoutSchemeName | undefined;
   /**
-   * Probability to **drop**, in [0, 1] (below 1 for `flash-attention-2`); narrowed to f32 before it is
+   * The probability to **drop**, in [0, 1] (below 1 for `flash-attention-2`); rounded to f32 before it is
    * compared.
    */
   readonly p: number;
@@ -21,10 +21,9 @@ export interface DropoutSource {
 }
 
 /**
- * The source with every default filled in. `others` are the options of the call that are no part of a source.
- *
- * @throws InvalidArgumentError when the scheme or an option is unknown, p is no probability or one that the
- * scheme has no mask for, or seed or offset is not an unsigned 64-bit integer.
+ * The source with every default filled in. `others` are the call's options that do not belong to the source.
+ * @throws InvalidArgumentError when the scheme or an option is unknown, p is not a probability or the scheme
+ * has no mask for it, or seed or offset is not an unsigned 64-bit integer.
  */
 export function checkSource(
   source: DropoutSource,
@@ -40,13 +39,13 @@ export function checkSource(
   };
 }
 
-/** `name` if there is such a scheme; throws InvalidArgumentError when there is none. */
+/** Returns `name` if there is such a scheme; otherwise throws InvalidArgumentError. */
 export function checkScheme(name: DropoutSchemeName): DropoutSchemeName {
   return checkOneOf('scheme', name, dropoutSchemeNames);
 }
 
 /**
- * `shape` if every extent is a whole number and the element count is exact in a double.
+ * Returns `shape` if every extent is a whole number and the element count is exact in a double.
  *
  * @throws InvalidArgumentError otherwise.
  */
@@ -62,8 +61,7 @@ export function checkShape(shape: DropoutShape): DropoutShape {
 
 /**
  * The row strides of packed sequences, one per batch element, or none.
- *
- * @throws InvalidArgumentError when there are not B of them, or one is not a whole number of at most Skv.
+ * @throws InvalidArgumentError when their number is not B, or one is not a whole number of at most Skv.
  */
 export function checkRowStrides(
   rowStrides: readonly number[] | undefined,

@@ -4,8 +4,8 @@ import type { DropoutScheme, DropoutSchemeName } from './scheme.ts';
 import { torchEfficientRule } from './torch-efficient.ts';
 
 /**
- * How each convention turns p into integers and a factor, by name. Apart from `dropoutSchemes`, so that a
- * bundle which draws its masks on a GPU holds none of the code that draws them on the host.
+ * How each convention turns p into integers and a factor, by name. Separate from `dropoutSchemes`, so that a
+ * bundle that draws its masks on a GPU contains no code that draws them on the host.
  */
 export const dropoutRules: Readonly<Record<DropoutSchemeName, DropoutScheme['rule']>> = {
   'torch-efficient': torchEfficientRule,
@@ -22,9 +22,8 @@ export const dropoutSchemeNames: readonly DropoutSchemeName[] = [
 
 /**
  * Checks a probability that is a number in [0, 1] for one convention, without the code of its rule.
- *
- * @param name of p in the error.
- * @throws InvalidArgumentError for a p that the convention has no mask for.
+ * @param name the name of p in the error.
+ * @throws InvalidArgumentError for a p for which the convention has no mask.
  */
 export function checkSchemeProbability(scheme: DropoutSchemeName, p: number, name: string): void {
   if (scheme === 'flash-attention-2') flashAttention2Kept(p, name);

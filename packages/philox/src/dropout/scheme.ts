@@ -13,14 +13,14 @@ export interface DropoutShape {
 
 /** How a dropout probability becomes integers and a factor. */
 export interface DropoutRule {
-  /** A whole number in [0, 2^32]; each scheme's file says what it is compared with. */
+  /** A whole number in [0, 2^32]; the file of each scheme says which number it is compared with. */
   readonly threshold: number;
-  /** The factor of a kept probability, an f32; 0 where everything is dropped. */
+  /** The factor of a kept probability, an f32; 0 if everything is dropped. */
   readonly scale: number;
 }
 
 /**
- * A dropout with everything fixed but the element: the input of {@link DropoutScheme.decider}, already
+ * A dropout with everything fixed except the element: the input of {@link DropoutScheme.decider}, already
  * checked.
  */
 export interface DropoutDraw {
@@ -51,7 +51,7 @@ export interface KeepDecider {
 export interface DropoutScheme {
   /**
    * @throws InvalidArgumentError naming `name` (default `p`) when the scheme has no mask for `p`, which is
-   * already known to lie in [0, 1].
+   * already known to be in [0, 1].
    */
   rule(p: number, name?: string): DropoutRule;
   /**

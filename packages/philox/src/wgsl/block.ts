@@ -3,8 +3,8 @@ import type { WgslPiece } from './piece.ts';
 import { mulhiWgsl } from './u64.ts';
 
 /**
- * `fn philox4x32_R(counter: vec4u, key: vec2u) -> vec4u`, the block function with R rounds in its name and
- * its code (`philox4x32_10` by default). Needs no optional feature: 32-bit integers only.
+ * `fn philox4x32_R(counter: vec4u, key: vec2u) -> vec4u`, the block function with R rounds; R is part of its
+ * name (`philox4x32_10` by default). It needs no optional feature, only 32-bit integers.
  *
  * @throws InvalidArgumentError when `rounds` is not a whole number of at least 1.
  */
@@ -48,9 +48,9 @@ export function philox2x32Wgsl(rounds: number = 10): WgslPiece {
 }
 
 /**
- * Words out of blocks: `philox_word(block: vec4u, lane: u32) -> u32` is one of a block's four words, and
- * `philox_stitch(first: vec4u, second: vec4u, lane: u32) -> vec4u` the four words from `lane` on in two
- * blocks in a row.
+ * Words from blocks: `philox_word(block: vec4u, lane: u32) -> u32` is one of a block's four words, and
+ * `philox_stitch(first: vec4u, second: vec4u, lane: u32) -> vec4u` the four words starting at `lane` in two
+ * consecutive blocks.
  */
 export const laneWgsl: WgslPiece = {
   code: `fn philox_word(block: vec4u, lane: u32) -> u32 {

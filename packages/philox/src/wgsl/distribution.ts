@@ -6,18 +6,18 @@ import type { WgslPiece } from './piece.ts';
  * `fn philox_uniform(word: u32) -> f32`, bit-equal to `uniformFromWord`.
  *
  * WGSL leaves the rounding of u32 → f32 and of f32 addition to the implementation, so both roundings to
- * nearest-even happen here on integers, and what is left to floating point (converting a 24-bit integer,
- * scaling by a power of two) is exact.
+ * nearest-even are done on integers here, and the remaining floating-point operations (converting a 24-bit
+ * integer, scaling by a power of two) are exact.
  */
 export const uniformWgsl: WgslPiece = {
   code: `fn philox_uniform(word: u32) -> f32 {
   if (word < 0x1000000u) {
-    // word + 1/2 in units of 2^-32; from 2^23 on it is a tie, which goes to the even neighbour.
+    // word + 1/2 in units of 2^-32; from 2^23 on it is a tie, which rounds to the even neighbour.
     let tie = word >= 0x800000u;
     let doubled = select(2u * word + 1u, 2u * (word + (word & 1u)), tie);
     return f32(doubled) * 0x1p-33f;
   }
-  // The word itself needs rounding, and the half that is added is lost in it.
+  // The word itself needs rounding, which absorbs the added half.
   let shift = 8u - countLeadingZeros(word);
   let rest = word & ((1u << shift) - 1u);
   let half = 1u << (shift - 1u);
@@ -30,10 +30,10 @@ export const uniformWgsl: WgslPiece = {
 };
 
 /**
- * `fn philox_normal_pair(x: u32, y: u32) -> vec2f`: two standard normals by Box–Muller, the sine first, as
- * `normalPairFromWords`. Logarithm, sine and cosine are the GPU's, so only close to the same normals
- * elsewhere: WGSL promises sine and cosine to 2^-11 absolute, and only on [-π, π], which is why the angle is
- * moved there.
+ * `fn philox_normal_pair(x: u32, y: u32) -> vec2f`: two standard normals by Box–Muller, the sine first, as in
+ * `normalPairFromWords`. The GPU computes the logarithm, sine and cosine, so the normals are only close to
+ * those computed elsewhere: WGSL guarantees sine and cosine to 2^-11 absolute, and only on [-π, π], which is
+ * why the angle is moved there.
  */
 export const normalWgsl: WgslPiece = {
   code: `fn philox_normal_pair(x: u32, y: u32) -> vec2f {
@@ -47,7 +47,7 @@ export const normalWgsl: WgslPiece = {
 
 /**
  * `struct BernoulliParams` (two u32 words) and `fn philox_bernoulli(word: u32, p: BernoulliParams) -> bool`,
- * decided on the integer exactly as `fillBernoulli` does. {@link bernoulliUniforms} computes the words.
+ * decided on the integer exactly as in `fillBernoulli`. {@link bernoulliUniforms} computes the words.
  */
 export const bernoulliWgsl: WgslPiece = {
   code: `struct BernoulliParams {
@@ -65,7 +65,7 @@ fn philox_bernoulli(word: u32, p: BernoulliParams) -> bool {
 export interface BernoulliUniforms {
   /** Words below it are true. */
   readonly threshold: number;
-  /** 1 when every word is true, which no 32-bit threshold can say; else 0. */
+  /** 1 if every word is true, which no 32-bit threshold can express; otherwise 0. */
   readonly always: number;
 }
 

@@ -10,8 +10,7 @@ import { composeWgsl } from './piece.ts';
  * `@group(0)`, `@binding(0)` is the destination, a storage buffer of u32 words with four mask bytes each (the
  * bytes past the end 0), and `@binding(1)` a uniform buffer with the words of {@link
  * dropoutMaskUniformWords}.
- *
- * Equal to `dropoutMask` in every bit. Needs no optional feature.
+ * The mask equals that of `dropoutMask` bit for bit. The kernel needs no optional feature.
  *
  * @throws InvalidArgumentError when the scheme is unknown or `workgroupSize` is out of its range.
  */

@@ -4,13 +4,12 @@ import type { WgslPiece } from './piece.ts';
  * The WGSL that every dropout scheme shares.
  *
  * - `struct DropoutParams`: ten words in host-shareable layout, see `dropoutUniforms`. For packed sequences
- *   with `torch-efficient`, set `row_stride` of a copy to the number of keys of the sequence at hand.
- * - `struct DropoutRow`: what a scheme knows about one row (b, h, i) once and for all its columns.
+ *   with `torch-efficient`, set `row_stride` in a copy to the number of keys of the sequence.
+ * - `struct DropoutRow`: the values that a scheme computes once per row (b, h, i), for all its columns.
  * - `dropout_row(p, bh, i) -> DropoutRow`, with bh = b·H + h (H counts query heads) and i within the
  *   sequence.
  * - `dropout_keep_at(p, row, j) -> bool` for one column, and `dropout_keep4_at(p, row, j) -> vec4<bool>` for
- *   the columns j … j + 3, which takes one block (two when it straddles; two in flash-attention-2, three at
- *   odd j) and not four.
+ *   the columns j … j + 3, which computes one block (two if the columns straddle blocks; in flash-attention-2 two, or three at odd j) instead of four.
  * - `dropout_keep(p, bh, i, j) -> bool`: all in one, for a single element.
  */
 export const dropoutTypesWgsl: WgslPiece = {

@@ -25,7 +25,7 @@ export function dropoutWgsl(scheme: DropoutSchemeName): string {
   return composeWgsl(dropoutPieces[checkScheme(scheme)]);
 }
 
-/** The fields of the WGSL `DropoutParams`, in order; all are u32 words but `scale`, an f32. */
+/** The fields of the WGSL `DropoutParams`, in order; all are u32 words except `scale`, an f32. */
 export interface DropoutUniforms {
   readonly seed: U64;
   readonly offset: U64;
@@ -33,9 +33,9 @@ export interface DropoutUniforms {
   readonly headStride: U64;
   /** Skv, or the number of keys of a packed sequence: elements from one row to the next. */
   readonly rowStride: number;
-  /** The threshold that the scheme compares words with; 0xffffffff where `keepNone` decides. */
+  /** The threshold that the scheme compares words with; 0xffffffff if `keepNone` decides. */
   readonly threshold: number;
-  /** 1 when everything is dropped, which no 32-bit threshold can say; else 0. */
+  /** 1 if everything is dropped, which no 32-bit threshold can express; otherwise 0. */
   readonly keepNone: number;
   readonly scale: number;
 }

@@ -23,8 +23,7 @@ export interface FillKernelOptions {
 }
 
 /**
- * Each invocation turns the four words from its position on into four elements, as cuRAND's `curand4` family
- * does.
+ * Each invocation turns the four words from its position into four elements, like cuRAND's `curand4` family.
  */
 const stores: Readonly<Record<FillDistribution, { element: string; requires: WgslPiece[]; store: string }>> =
   {
@@ -65,10 +64,9 @@ function storeFour(values: string): string {
 /**
  * A kernel that fills a buffer from a Philox4x32 stream: on `@group(0)`, `@binding(0)` is the destination, a
  * storage buffer of u32 or f32 (for `bernoulli`, of words with four bytes each, the bytes past the end 0),
- * and `@binding(1)` a uniform buffer with the words of {@link fillUniformWords}.
- *
- * The kernel writes what `fillU32`, `fillUniform`, `fillNormal` and `fillBernoulli` write for the same
- * options, bit for bit but for the normals. Needs no optional feature.
+ * and `@binding(1)` a uniform buffer with the words of {@link fillUniformWords}. For the same options, the
+ * kernel writes the same bits as `fillU32`, `fillUniform` and `fillBernoulli`, and almost the same normals as
+ * `fillNormal`. It needs no optional feature.
  *
  * @throws InvalidArgumentError when `distribution`, `rounds` or `workgroupSize` is out of its range.
  */
@@ -109,8 +107,8 @@ ${store}
 }
 
 /**
- * The uniform buffer of {@link fillKernel}: ten words for `count` elements from a stream position on, and for
- * `bernoulli` the probability `p` of a 1.
+ * The uniform buffer of {@link fillKernel}: ten words, for `count` elements starting at a stream position,
+ * and for `bernoulli` with the probability `p` of a 1.
  *
  * @throws InvalidArgumentError when an option is out of its range or `count` does not fit 32 bits.
  */

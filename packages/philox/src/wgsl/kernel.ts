@@ -10,7 +10,8 @@ export interface PhiloxKernel {
 }
 
 /**
- * `size` if a core WebGPU device can run workgroups of it (1 to 256); throws InvalidArgumentError otherwise.
+ * Returns `size` if a core WebGPU device can run workgroups of this size (1 to 256); throws
+ * InvalidArgumentError otherwise.
  */
 export function checkWorkgroupSize(size: number): number {
   if (Number.isInteger(size) && size >= 1 && size <= 256) return size;
@@ -19,8 +20,8 @@ export function checkWorkgroupSize(size: number): number {
 }
 
 /**
- * The head of a `main` that leaves `first`, the index of this invocation's first element, below
- * `params.count`.
+ * The head of a `main`: it defines `first`, the index of this invocation's first element, and returns unless
+ * `first` is below `params.count`.
  */
 export function mainHead(workgroupSize: number): string {
   return `@compute @workgroup_size(${workgroupSize})

@@ -1,14 +1,13 @@
 import { checkObject } from '../errors.ts';
 
-/** Some WGSL declarations and the pieces whose declarations they use. */
+/** WGSL declarations, and the pieces whose declarations they use. */
 export interface WgslPiece {
   readonly code: string;
   readonly requires?: readonly WgslPiece[];
 }
 
 /**
- * The source of the pieces and of all that they require, each declaration once, what is used before its
- * users.
+ * The source of the pieces and of all pieces that they require, each once and before the pieces that use it.
  */
 export function composeWgsl(...pieces: readonly WgslPiece[]): string {
   const codes = new Set<string>();

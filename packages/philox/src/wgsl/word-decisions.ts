@@ -1,8 +1,8 @@
 import type { WgslPiece } from './piece.ts';
 
 /**
- * `dropout_keep_at` and `dropout_keep4_at` of the schemes that give each element a word of its own:
- * `row.base` + j is a place in a stream of words, and `dropout_block(p, place)` is the block that holds it.
+ * `dropout_keep_at` and `dropout_keep4_at` of the schemes that give each element its own word: `row.base` + j
+ * is a position in a stream of words, and `dropout_block(p, place)` is the block that contains it.
  */
 export const wordDecisionsWgsl: WgslPiece = {
   code: `fn dropout_keep_at(p: DropoutParams, row: DropoutRow, j: u32) -> bool {

@@ -15,13 +15,13 @@ export interface GatedDecoderOptions {
   readonly inputBias?: boolean;
   readonly outputBias?: boolean;
   readonly feedForwardBias?: boolean;
-  /** Norms of the heads of q and k. */
+  /** Whether the heads of q and k are normalised. */
   readonly headNorms?: boolean;
-  /** q, k and v come of one layer, and so do gate and up. */
+  /** Whether one layer gives q, k and v, and one layer gate and up. */
   readonly fused?: boolean;
-  /** Norms of the results of both halves of a block too. */
+  /** Whether the results of attention and feed-forward are normalised too. */
   readonly outerNorms?: boolean;
-  /** The library's head size where a file says nothing. */
+  /** The head size that transformers uses if a file does not give one. */
   readonly headDim?: number;
   readonly kvHeads?: number;
   readonly epsilon?: number;
@@ -31,7 +31,8 @@ export interface GatedDecoderOptions {
 }
 
 /**
- * A decoder with RMSNorm, rotary positions and a gated feed-forward half, as Llama and its relatives name it.
+ * A decoder with RMSNorm, rotary positions and a gated feed-forward layer, with the weight names of Llama and
+ * its relatives.
  */
 export function gatedDecoder(config: ConfigReader, options: GatedDecoderOptions = {}): ModelDefinition {
   const { fused = false, normOffset = 0, outerNorms = false } = options;
@@ -100,7 +101,7 @@ const always =
   (): V =>
     value;
 
-/** The layers whose window is limited, by `layer_types` or by a rule. */
+/** The layers with a sliding window, according to `layer_types` or a rule. */
 export function slidingLayers(
   config: ConfigReader,
   layers: number,

@@ -5,10 +5,10 @@ import { plainRope, type RopeRule, readRope, readRopeParameters } from '../trans
 import { gatedDecoder, slidingLayers } from './gated-decoder.ts';
 
 interface GemmaOptions {
-  /** Whether a layer has a window where the configuration does not say. */
+  /** Whether a layer has a window, if the configuration does not say. */
   readonly isSliding: (layer: number) => boolean;
   readonly headNorms: boolean;
-  /** The cap of the scores, and that of the logits where the configuration does not say. */
+  /** The caps of the scores and of the logits, if the configuration does not say. */
   readonly softcap: number | undefined;
   readonly logitSoftcap: number | undefined;
   rope?(isSliding: (layer: number) => boolean, headDim: number): (layer: number) => RopeRule;
@@ -24,7 +24,7 @@ function gemma(
   const scale = config.number('query_pre_attn_scalar', 256) ** -0.5;
   const bias = config.flag('attention_bias', false);
   config.only('use_bidirectional_attention', false);
-  // The library passes over the older name of the option.
+  // transformers ignores the older name of the option.
   config.has('hidden_act');
   const activation = config.oneOf('hidden_activation', activationNames, 'gelu_pytorch_tanh');
   return gatedDecoder(config, {
@@ -41,8 +41,8 @@ function gemma(
 }
 
 /**
- * Gemma 2 (arXiv:2408.00118): capped scores and logits, every other layer with a window, norms before and
- * after each half.
+ * Gemma 2 (arXiv:2408.00118): softcapped scores and logits, a window in every other layer, norms before and
+ * after attention and feed-forward.
  */
 export const gemma2: Architecture = {
   modelType: 'gemma2',
@@ -55,15 +55,15 @@ export const gemma2: Architecture = {
 };
 
 /**
- * Gemma 3 (arXiv:2503.19786), the models of text: norms of q and k, five layers with a window for each
- * without, and a base for each kind.
+ * Gemma 3 (arXiv:2503.19786), the text models: norms of q and k, five layers with a window for each layer
+ * without, and a rotary base for each of the two kinds.
  */
 export const gemma3: Architecture = {
   modelType: 'gemma3_text',
   read: config => {
     const pattern = config.integer('sliding_window_pattern', config.integer('_sliding_window_pattern', 6));
     const maxPositions = config.integer('max_position_embeddings', 131_072);
-    // The library has the option, and does not cap scores.
+    // transformers has the option, but does not cap scores.
     config.has('attn_logit_softcapping');
     return gemma(config, {
       ...{ isSliding: layer => (layer + 1) % pattern !== 0, headNorms: true, softcap: undefined },

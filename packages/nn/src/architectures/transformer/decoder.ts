@@ -12,12 +12,12 @@ import {
   selfAttention,
 } from './self-attention.ts';
 
-/** A decoder as a table: what it is made of, and how its weights are named. */
+/** A decoder as a table: its structure, and the names of its weights. */
 export interface DecoderTable {
   readonly vocabulary: number;
   readonly dim: number;
   readonly layers: number;
-  /** The table of token embeddings, and the factor of its rows. */
+  /** The token embedding table, and the factor of its rows. */
   readonly embedding: { readonly name: string; readonly scale?: number | undefined };
   /** Learned positions: their table and how many there are. */
   readonly positions?: { readonly name: string; readonly count: number } | undefined;
@@ -28,7 +28,7 @@ export interface DecoderTable {
   prefix(layer: number): string;
   attention(layer: number): SelfAttentionOptions;
   readonly feedForward: FeedForwardOptions;
-  /** The norms of a block: before its halves, and of their results where there are such. */
+  /** The norms of a block: before attention and feed-forward, and optionally after them. */
   readonly norms: {
     readonly beforeAttention: string;
     readonly afterAttention?: string | undefined;
@@ -36,9 +36,9 @@ export interface DecoderTable {
     readonly afterFeedForward?: string | undefined;
   };
   readonly finalNorm: string;
-  /** The layer of the logits; null where it is the table of embeddings. */
+  /** The layer that gives the logits; null if it is tied to the embedding table. */
   readonly head: string | null;
-  /** Logits are brought into ±cap by cap·tanh(x / cap). */
+  /** Logits are limited to ±cap by cap·tanh(x / cap). */
   readonly logitSoftcap?: number | undefined;
 }
 
@@ -46,9 +46,9 @@ export interface DecoderTable {
 export interface DecoderInputs extends Pick<Sequences, 'lengths'> {
   /** i32 (B, S) */
   readonly tokens: Variable;
-  /** Where the tokens are in their sequences; 0, 1, … unless given. */
+  /** The positions of the tokens in their sequences; 0, 1, … by default. */
   readonly positions?: Positions | undefined;
-  /** Where a layer keeps keys and values. */
+  /** The key-value cache of a layer. */
   readonly cache?: ((layer: number) => LayerCache) | undefined;
 }
 
@@ -56,7 +56,7 @@ export interface DecoderInputs extends Pick<Sequences, 'lengths'> {
 export interface Positions {
   /** i32 (B, S) */
   readonly indices: Variable;
-  /** The angles of the positions by a rule. */
+  /** The angles of the positions according to a rule. */
   rotary(rule: RopeRule): RotaryTables;
 }
 
@@ -124,7 +124,7 @@ function firstPositions(S: number): Positions {
   };
 }
 
-/** Cosines and sines, one of each for each position and pair, times the factor. */
+/** The cosine and the sine for each position and pair, times the factor. */
 export function rotaryValues(
   { frequencies, factor }: Rope,
   positions: readonly number[],

@@ -12,9 +12,9 @@ export interface EncoderTable {
   readonly attention: SelfAttentionOptions;
   readonly feedForward: FeedForwardOptions;
   readonly norm: NormOptions;
-  /** The norms of both halves of a block. */
+  /** The norms of attention and feed-forward. */
   readonly norms: readonly [attention: string, feedForward: string];
-  /** Whether a half is normalised on its way in, or the sum that it is added to. */
+  /** Whether the norm is applied before attention and feed-forward, or after their residual sums. */
   readonly order: 'before' | 'after';
 }
 
@@ -57,7 +57,7 @@ export function readEncoder(
   };
 }
 
-/** The blocks of an encoder on x (B, S, dim). */
+/** The blocks of an encoder, applied to x (B, S, dim). */
 export function encoderStates(scope: Scope, table: EncoderTable, x: Variable, lengths?: Variable): Variable {
   const { layers, attention, norms, order } = table;
   let states = x;

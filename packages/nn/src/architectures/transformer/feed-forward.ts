@@ -35,13 +35,13 @@ export const activations: Readonly<Record<Activation, (x: Variable) => Variable>
 
 export const activationNames: readonly Activation[] = Object.keys(activations) as Activation[];
 
-/** The second half of a block: down(act(up(x))), or with a gate down(act(gate(x))∘up(x)). */
+/** The feed-forward layer of a block: down(act(up(x))), or with a gate down(act(gate(x))∘up(x)). */
 export interface FeedForwardOptions extends LinearOptions {
   readonly hidden: number;
   readonly activation: Activation;
   readonly up: string;
   readonly down: string;
-  /** The layer of the gate; the gate is the first half of `up` where `up` gives both. */
+  /** The layer of the gate; if `up` gives both, the gate is its first half. */
   readonly gate?: string | undefined;
 }
 

@@ -1,7 +1,7 @@
 import { add, layerNorm, rmsNorm, type Variable } from '@tilewise/graph/ops';
 import { type Scope, weight } from './scope.ts';
 
-/** How rows are brought to one size. */
+/** How rows are normalised. */
 export interface NormOptions {
   readonly kind: 'layer' | 'rms';
   readonly epsilon: number;

@@ -1,22 +1,22 @@
 import type { ConfigReader } from '../../files/config/config-reader.ts';
 
-/** Rotary position embeddings of a model: angle of pair i at position p is p·frequencies[i]. */
+/** Rotary position embeddings of a model: the angle of pair i at position p is p·frequencies[i]. */
 export interface Rope {
   /** The frequency of each pair of rotated elements. */
   readonly frequencies: readonly number[];
-  /** The factor of cosine and sine: YaRN's temperature, else 1. */
+  /** The factor of cosine and sine: YaRN's temperature, otherwise 1. */
   readonly factor: number;
 }
 
 /** How a model rotates positions. */
 export interface RopeRule {
-  /** Whether the angles of all positions change while a sequence grows, as those of dynamic scaling do. */
+  /** Whether the angles of all positions change as a sequence grows, as with dynamic scaling. */
   readonly changes: boolean;
-  /** The angles in a sequence of a length. */
+  /** The angles for a sequence of the given length. */
   at(length: number): Rope;
 }
 
-/** The sizes that the angles of a model depend on beside `rope_parameters`. */
+/** The sizes, besides `rope_parameters`, that the angles of a model depend on. */
 export interface RopeShape {
   readonly headDim: number;
   readonly maxPositions: number;
@@ -27,15 +27,15 @@ export interface RopeShape {
 type RopeType = 'default' | 'linear' | 'dynamic' | 'llama3' | 'yarn' | 'longrope';
 
 /**
- * How positions are rotated, with the scaling of `rope_parameters`, or of `rope_theta` and `rope_scaling` as
- * older files have it.
+ * How positions are rotated, with the scaling of `rope_parameters`, or of `rope_theta` and `rope_scaling` in
+ * older files.
  */
 export function readRope(config: ConfigReader, shape: RopeShape, standardTheta = 10_000): RopeRule {
   const parameters = config.object('rope_parameters') ?? config.object('rope_scaling');
-  // Both may be given: newer files repeat the base beside the parameters.
+  // Both may be given: newer files repeat the base outside the parameters.
   const outer = config.number('rope_theta', standardTheta);
   const part = config.number('partial_rotary_factor', 1);
-  // A length beside the parameters counts more than one among them.
+  // A length outside the parameters takes precedence over one inside.
   const trained = config.has('original_max_position_embeddings')
     ? config.integer('original_max_position_embeddings')
     : undefined;
@@ -50,7 +50,7 @@ interface OuterOptions {
   readonly trained?: number | undefined;
 }
 
-/** How positions are rotated, of one object of parameters and what is said beside it. */
+/** How positions are rotated, given one object of parameters and the options outside it. */
 export function readRopeParameters(
   parameters: ConfigReader,
   { headDim, maxPositions, aliases = {} }: RopeShape,
@@ -92,7 +92,7 @@ type Scaling = (parameters: ConfigReader, shape: Scaled) => RopeRule;
 
 const scalings: Readonly<Record<RopeType, Scaling>> = {
   default: (parameters, { rotated, theta }) => {
-    // Some files say a factor of 1 beside.
+    // Some files also give a factor of 1.
     parameters.only('factor', 1);
     return plainRope(rotated, theta);
   },
@@ -100,7 +100,7 @@ const scalings: Readonly<Record<RopeType, Scaling>> = {
     const factor = parameters.number('factor');
     return fixed({ frequencies: plainFrequencies(rotated, theta).map(f => f / factor), factor: 1 });
   },
-  // "NTK-aware" with a base that grows with the length of the sequence, beyond the positions of the model.
+  // "NTK-aware" scaling: beyond the positions of the model, the base grows with the length of the sequence.
   dynamic: (parameters, { rotated, theta, maxPositions }) => {
     const factor = parameters.number('factor');
     return {
@@ -112,8 +112,7 @@ const scalings: Readonly<Record<RopeType, Scaling>> = {
       },
     };
   },
-  // Llama 3.1: long wavelengths are slowed down, short ones are not, and in between they pass from one to the
-  // other.
+  // Llama 3.1: long wavelengths are stretched, short ones are not, and those in between are interpolated.
   llama3: (parameters, { rotated, theta, trained }) => {
     const factor = parameters.number('factor');
     const low = parameters.number('low_freq_factor');
@@ -130,8 +129,8 @@ const scalings: Readonly<Record<RopeType, Scaling>> = {
     });
   },
   yarn: (parameters, shape) => fixed(yarn(parameters, shape)),
-  // LongRoPE (arXiv:2402.13753): a divisor for each pair, of one list up to the trained length, of another
-  // beyond.
+  // LongRoPE (arXiv:2402.13753): a divisor for each pair, from one list up to the trained length and from
+  // another beyond it.
   longrope: (parameters, { rotated, theta, trained, maxPositions }) => {
     const [short, long] = ['short_factor', 'long_factor'].map(name => parameters.numbers(name, rotated / 2));
     const factor = parameters.number('factor', maxPositions / trained);
@@ -162,7 +161,7 @@ function yarn(parameters: ConfigReader, { rotated, theta, trained, maxPositions 
       ? temperature(factor, mscale) / temperature(factor, mscaleAll)
       : temperature(factor);
   const attentionFactor = parameters.number('attention_factor', standard);
-  /** The pair that turns so often within the original length. */
+  /** The pair that makes this many turns within the original length. */
   const pairOf = (turns: number): number =>
     (rotated * Math.log(trained / (turns * 2 * Math.PI))) / (2 * Math.log(theta));
   const [from, to] = [pairOf(fast), pairOf(slow)];

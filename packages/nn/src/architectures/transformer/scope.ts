@@ -14,24 +14,21 @@ import {
 /** The initial value of a weight: one number, or random numbers. */
 export type InitialValue = 0 | 1 | 'random';
 
-/** Where a model finds its weights while it is written. */
+/** Gives a model its weights while its graph is built. */
 export interface Scope {
-  /** A weight by its published name; `initial` is what a new model has there, `'random'` by default. */
+  /** A weight by its published name; `initial` is its value in a new model, `'random'` by default. */
   parameter(name: string, shape: readonly number[], initial?: InitialValue): Variable;
-  /** The adapter of a linear layer by the layer's name, if there is one. */
+  /** The adapter of a linear layer, by the name of the layer, if there is one. */
   adapter(layer: string, shape: LinearShape): Adapter | null;
-  /**
-   * The source of random bits for the next place that drops elements in training; without it nothing is
-   * dropped.
-   */
+  /** The seed and offset for the next dropout in training; without it, nothing is dropped. */
   readonly draw?: (() => DropoutDraw | null) | undefined;
-  /** Takes the softmax (B, H, Sq, Skv) of each attention. */
+  /** Receives the softmax (B, H, Sq, Skv) of each attention. */
   readonly observe?: ((probabilities: Variable) => void) | undefined;
-  /** Calls what writes a block, whose inside a backward pass may compute again. */
+  /** Calls the function that builds a block; a backward pass may recompute the block's intermediates. */
   readonly block?: ((write: () => Variable) => Variable) | undefined;
 }
 
-/** The numbers that a dropout mask is drawn from, i64 (). */
+/** The seed and offset that a dropout mask is drawn from, i64 (). */
 export interface DropoutDraw {
   readonly seed: Variable;
   readonly offset: Variable;
@@ -53,7 +50,7 @@ export interface Adapter {
   /** (outputs, r) */
   readonly b: Variable;
   readonly scale: number;
-  /** Probability that an element of x is dropped on its way to A, in training. */
+  /** The probability that an element of x is dropped before the product with A, in training. */
   readonly dropout: number;
 }
 
@@ -64,7 +61,7 @@ export interface LinearOptions {
   readonly transposed?: boolean | undefined;
 }
 
-/** A weight in the dtype that is computed in. */
+/** A weight in the dtype of the computation. */
 export function weight(
   scope: Scope,
   name: string,
@@ -94,7 +91,7 @@ export function embedding(scope: Scope, name: string, shape: readonly number[], 
   return inFloat32(gather(scope.parameter(name, shape, 'random'), indices));
 }
 
-/** x·Wᵀ + b of `layer.weight` and `layer.bias`, and what an adapter adds. */
+/** x·Wᵀ + b with `layer.weight` and `layer.bias`, plus the adapter's term. */
 export function linear(
   scope: Scope,
   x: Variable,
@@ -110,7 +107,7 @@ export function linear(
   return adapter ? withAdapter(scope, sum, x, adapter) : sum;
 }
 
-/** y + scale·(x·Aᵀ)·Bᵀ in the dtype of y; in training, elements of x are dropped on their way to A. */
+/** y + scale·(x·Aᵀ)·Bᵀ in the dtype of y; in training, elements of x are dropped before A. */
 export function withAdapter(scope: Scope, y: Variable, x: Variable, adapter: Adapter): Variable {
   const { a, b, scale, dropout: p } = adapter;
   const draw = p > 0 ? scope.draw?.() : null;
@@ -119,7 +116,7 @@ export function withAdapter(scope: Scope, y: Variable, x: Variable, adapter: Ada
   return add(y, multiply(matmul(low, inDType(b, y.dtype), { transposeB: true }), scale));
 }
 
-/** A block of x, whose inside a backward pass may compute again. */
+/** A block applied to x; a backward pass may recompute its intermediates. */
 export function scopedBlock(scope: Scope, block: (x: Variable) => Variable, x: Variable): Variable {
   return scope.block ? scope.block(() => block(x)) : block(x);
 }

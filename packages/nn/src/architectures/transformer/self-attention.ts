@@ -19,18 +19,18 @@ export interface SelfAttentionOptions {
   readonly causal: boolean;
   readonly scale?: number | undefined;
   readonly softcap?: number | undefined;
-  /** How many keys each query sees, its own among them; all unless given. */
+  /** How many keys each query sees, including its own; all by default. */
   readonly window?: number | undefined;
-  /** Adds slope·(j − i) to the score of query i and key j ≤ i, as ALiBi (Press et al. 2022). */
+  /** Adds slope·(j − i) to the score of query i and key j ≤ i, as in ALiBi (Press et al. 2022). */
   readonly alibi?: boolean | undefined;
-  /** Probability that an element of the softmax is dropped, in training. */
+  /** The probability that an element of the softmax is dropped in training. */
   readonly dropout?: number | undefined;
-  /** The layers of q, k and v, or one that gives them all. */
+  /** The layers of q, k and v, or one layer that gives all three. */
   readonly qkv: readonly [q: string, k: string, v: string] | string;
   readonly o: string;
   readonly inputs?: LinearOptions | undefined;
   readonly output?: LinearOptions | undefined;
-  /** Norms of the heads of q and k, by their names. */
+  /** The names of the norms of the heads of q and k. */
   readonly headNorms?: { readonly q: string; readonly k: string; readonly norm: NormOptions } | undefined;
 }
 
@@ -42,22 +42,22 @@ export interface RotaryTables {
 
 /** The sequences as attention sees them. */
 export interface Sequences {
-  /** i32 (B): tokens of each sequence, those of the cache among them; all of them unless given. */
+  /** i32 (B): the number of tokens of each sequence, including the cached ones; all by default. */
   readonly lengths?: Variable | undefined;
   /** Null without rotary embeddings. */
   readonly rotary: RotaryTables | null;
   readonly cache?: LayerCache | undefined;
 }
 
-/** The keys and values of a layer, of all tokens so far. */
+/** The keys and values of all tokens so far, of one layer. */
 export interface LayerCache {
-  /** Adds those of the new tokens, and gives all. */
+  /** Appends the keys and values of the new tokens, and returns all of them. */
   append(k: Variable, v: Variable): { readonly k: Variable; readonly v: Variable };
-  /** i32 (B): how many tokens of each sequence are new; all of them unless given. */
+  /** i32 (B): how many tokens of each sequence are new; all by default. */
   readonly counts?: Variable | undefined;
 }
 
-/** Attention of x (B, S, dim) to itself. */
+/** Self-attention on x (B, S, dim). */
 export function selfAttention(
   scope: Scope,
   x: Variable,
@@ -82,7 +82,7 @@ export function selfAttention(
   const attend = (values: Variable | Tensor): Variable =>
     attention(query, seen.k, values, {
       ...{ scale, softcap, seqLensQ: cache?.counts, seqLensKv: lengths },
-      // New tokens are the last ones of a cache.
+      // The new tokens are the last ones in the cache.
       ...(causal && { causal: cache ? 'bottom-right' : true }),
       ...(window !== undefined && { left: window - 1 }),
       ...(alibi && { bias: alibiBias(heads, seen.k.shape[2]) }),
@@ -95,8 +95,8 @@ export function selfAttention(
 }
 
 /**
- * ALiBi as a bias (1, H, 1, Skv): slope·j for key j. Under a causal mask this is slope·(j − i), since what is
- * the same for all keys of a row does not change its softmax.
+ * ALiBi as a bias (1, H, 1, Skv): slope·j for key j. Under a causal mask this is equivalent to slope·(j − i),
+ * because a constant added to all keys of a row does not change its softmax.
  */
 function alibiBias(heads: number, keys: number): Tensor {
   const slopes = standardSlopes(heads);
@@ -107,10 +107,10 @@ function alibiBias(heads: number, keys: number): Tensor {
   return Tensor.from(values, [1, heads, 1, keys]);
 }
 
-/** The widest head that attention takes. */
+/** The largest head size that attention supports. */
 const MOST_COLUMNS = 256;
 
-/** The softmax (B, H, Sq, Skv), which is attention to the rows of the identity matrix. */
+/** The softmax (B, H, Sq, Skv), computed as attention whose values are the rows of the identity matrix. */
 function probabilities(attend: (values: Tensor) => Variable, [B, , keys]: readonly number[]): Variable {
   const starts = Array.from({ length: Math.ceil(keys / MOST_COLUMNS) }, (_, n) => n * MOST_COLUMNS);
   const parts = starts.map(start => {

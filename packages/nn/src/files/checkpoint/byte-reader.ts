@@ -1,14 +1,14 @@
-/** Reads a stream of chunks of any size in pieces of sizes of one's own. */
+/** Reads a stream of chunks of any size in pieces of chosen sizes. */
 export class ByteReader {
   readonly #chunks: AsyncIterator<Uint8Array>;
-  /** The bytes that have come and were not asked for yet. */
+  /** The bytes that have arrived but have not been read yet. */
   #rest: Uint8Array = new Uint8Array(0);
 
   constructor(chunks: AsyncIterable<Uint8Array>) {
     this.#chunks = chunks[Symbol.asyncIterator]();
   }
 
-  /** Fills memory with the next bytes; `truncated` throws where the stream ends before, after `got` bytes. */
+  /** Fills memory with the next bytes; `truncated` throws if the stream ends early, after `got` bytes. */
   async fill(target: Uint8Array, truncated: (got: number) => never): Promise<void> {
     for (let done = 0; done < target.length; ) {
       if (!(await this.hasMore())) truncated(done);
@@ -19,7 +19,7 @@ export class ByteReader {
     }
   }
 
-  /** Passes over the next bytes. */
+  /** Skips the next bytes. */
   async skip(count: number, truncated: (got: number) => never): Promise<void> {
     for (let done = 0; done < count; ) {
       if (!(await this.hasMore())) truncated(done);
@@ -29,7 +29,7 @@ export class ByteReader {
     }
   }
 
-  /** Whether another byte comes. */
+  /** Whether there is another byte. */
   async hasMore(): Promise<boolean> {
     while (this.#rest.length === 0) {
       const { done, value } = await this.#chunks.next();
@@ -39,7 +39,7 @@ export class ByteReader {
     return true;
   }
 
-  /** Ends the stream, wherever it is. */
+  /** Cancels the stream, wherever it is. */
   async close(): Promise<void> {
     await this.#chunks.return?.();
   }

@@ -1,8 +1,7 @@
 import { describeValue, InvalidArgumentError } from '@tilewise/core';
 
 /**
- * A source of bytes: a response of `fetch`, a file of a page or of Node, memory, or any object that gives
- * chunks.
+ * A source of bytes: a response of `fetch`, a file in a page or in Node, memory, or any iterable of chunks.
  */
 export type ByteSource =
   | Response
@@ -15,8 +14,8 @@ export type ByteSource =
 
 /**
  * The chunks of a source, in order.
- * @throws InvalidArgumentError for what no bytes can be read from, and for a response that failed or was read
- * before.
+ * @throws InvalidArgumentError for a value that is not a source, and for a response that failed or was
+ * already read.
  */
 export async function* chunksOf(source: ByteSource): AsyncGenerator<Uint8Array, void, undefined> {
   if (source instanceof Uint8Array) yield source;
@@ -39,7 +38,8 @@ function isIterable(value: unknown): value is AsyncIterable<Uint8Array> | Iterab
 }
 
 /**
- * Reads with a reader, as not every browser can iterate over a stream. Who stops early cancels the stream.
+ * Reads with a reader, because not every browser can iterate over a stream. Stopping early cancels the
+ * stream.
  */
 async function* chunksOfStream(
   stream: ReadableStream<Uint8Array>,

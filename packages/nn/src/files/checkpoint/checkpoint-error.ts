@@ -3,15 +3,12 @@ import { TilewiseError } from '@tilewise/core';
 /** Where in a checkpoint an error is. */
 export interface CheckpointPlace {
   readonly file: string;
-  /** The tensor that is wrong, where the error is about one. */
+  /** The tensor, if the error is about one. */
   readonly tensor?: string | undefined;
   readonly cause?: unknown;
 }
 
-/**
- * A file of a checkpoint that is damaged, or is not what its format or the model demands; `code` is
- * `INVALID_ARGUMENT`.
- */
+/** A checkpoint file is damaged, or does not fit its format or the model; `code` is `INVALID_ARGUMENT`. */
 export class CheckpointError extends TilewiseError {
   override readonly name: string = 'CheckpointError';
   readonly file: string;

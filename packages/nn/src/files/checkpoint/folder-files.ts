@@ -13,7 +13,7 @@ interface NodeFileSystem {
   readonly promises: { writeFile(path: string, content: string | Uint8Array): Promise<void> };
 }
 
-/** The file system of Node, without an import that bundlers for browsers would have to resolve. */
+/** Node's file system, without an import that bundlers for browsers would have to resolve. */
 function fileSystem(): NodeFileSystem {
   const { process } = globalThis as {
     readonly process?: { readonly getBuiltinModule?: (name: string) => unknown };
@@ -35,7 +35,7 @@ export function folderFiles(path: string): ModelFiles {
   };
 }
 
-/** Writes files by their paths inside a folder, in Node. The folder and those inside it are made. */
+/** Writes files to their paths inside a folder, in Node. Missing folders are created. */
 export async function writeFolder(
   path: string,
   files: Readonly<Record<string, string | Uint8Array>>,

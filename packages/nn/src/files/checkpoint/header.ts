@@ -7,7 +7,7 @@ export interface StoredTensor {
   readonly name: string;
   readonly stored: StoredDType;
   readonly shape: readonly number[];
-  /** Offsets of the first byte, and of the byte after the last, within the data of the file. */
+  /** The offsets of the first byte and of the byte after the last, within the data of the file. */
   readonly begin: number;
   readonly end: number;
 }
@@ -21,14 +21,14 @@ export interface Header {
   readonly dataBytes: number;
 }
 
-/** Bytes before the header: its length, a 64-bit integer. */
+/** The bytes before the header: its length as a 64-bit integer. */
 export const LENGTH_BYTES = 8;
-/** The limit of the format's own implementation. */
+/** The limit of the reference implementation of the format. */
 const LARGEST_HEADER = 100_000_000;
 
 /**
  * The length of the header, in bytes.
- * @throws CheckpointError for one that no safetensors file has.
+ * @throws CheckpointError for a length that no safetensors file can have.
  */
 export function headerLength(file: string, first: Uint8Array): number {
   const length = new DataView(first.buffer, first.byteOffset, LENGTH_BYTES).getBigUint64(0, true);
@@ -39,7 +39,7 @@ export function headerLength(file: string, first: Uint8Array): number {
   );
 }
 
-/** Throws that a file ends within its header, of which `got` bytes are there. */
+/** Throws an error saying that a file ends within its header, after `got` bytes of it. */
 export function truncatedHeader(file: string, length: number): (got: number) => never {
   return got => {
     const rule = `is truncated: its header has ${length} bytes, of which ${got} are there`;
@@ -48,10 +48,9 @@ export function truncatedHeader(file: string, length: number): (got: number) => 
 }
 
 /**
- * Reads the header of a safetensors file and checks that the tensors fill the data, without gaps and
- * overlaps.
+ * Reads the header of a safetensors file and checks that the tensors fill the data without gaps or overlaps.
  * @param text the bytes of the header.
- * @throws CheckpointError naming the file, and the tensor that is described wrongly.
+ * @throws CheckpointError naming the file, and the tensor whose description is invalid.
  */
 export function parseHeader(file: string, text: Uint8Array): Header {
   const read = (): string => new TextDecoder('utf-8', { fatal: true }).decode(text);

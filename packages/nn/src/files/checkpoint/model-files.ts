@@ -5,13 +5,13 @@ import { CheckpointError } from './checkpoint-error.ts';
 export interface ModelFiles {
   /** The name of the file in errors. */
   readonly name: string;
-  /** Opens a file; null for one that there is not. */
+  /** Opens a file; null if it does not exist. */
   open(file: string): Promise<ByteSource | null>;
 }
 
 /**
- * Files that a page was given, as by `<input type="file" webkitdirectory>` or by dropping them; by their own
- * names.
+ * Files that a visitor gave to a page, for example with `<input type="file" webkitdirectory>` or by drag and
+ * drop; found by file name.
  */
 export function givenFiles(files: Iterable<File>, name = 'the files'): ModelFiles {
   const byName = new Map([...files].map(file => [file.name, file]));
@@ -19,8 +19,8 @@ export function givenFiles(files: Iterable<File>, name = 'the files'): ModelFile
 }
 
 /**
- * A small file as JSON; null for one that there is not.
- * @throws CheckpointError for what is no JSON object.
+ * A small file as JSON; null if it does not exist.
+ * @throws CheckpointError if the file is not a JSON object.
  */
 export async function readJson(
   files: ModelFiles,
@@ -49,7 +49,7 @@ export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** A small file as text; null for one that there is not. */
+/** A small file as text; null if it does not exist. */
 export async function readText(files: ModelFiles, file: string): Promise<string | null> {
   const source = await files.open(file);
   if (source === null) return null;

@@ -14,12 +14,11 @@ const whole = 'model.safetensors';
 const index = 'model.safetensors.index.json';
 
 /**
- * The tensors of a checkpoint, one after the other as their bytes come: of `model.safetensors`, or of the
- * shards that `model.safetensors.index.json` lists.
- * @param select whether a tensor is wanted; the bytes of others are passed over, and shards without any are
- * not opened.
- * @throws CheckpointError for files that are missing or damaged, and where the index and a shard do not
- * agree.
+ * The tensors of a checkpoint, one after the other as their bytes arrive: from `model.safetensors`, or from
+ * the shards that `model.safetensors.index.json` lists.
+ * @param select whether a tensor is wanted; the bytes of others are skipped, and shards without wanted
+ * tensors are not opened.
+ * @throws CheckpointError for missing or damaged files, and if the index and a shard disagree.
  */
 export async function* readCheckpoint(
   files: ModelFiles,
@@ -39,7 +38,7 @@ export async function* readCheckpoint(
   }
 }
 
-/** The tensors of each shard, by its file. */
+/** The tensors of each shard, by file name. */
 function shardsOf({ weight_map: map }: Readonly<Record<string, unknown>>): ReadonlyMap<string, string[]> {
   if (!isObject(map)) {
     throw new CheckpointError(

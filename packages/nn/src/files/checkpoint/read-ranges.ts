@@ -6,21 +6,21 @@ import { type Header, headerLength, LENGTH_BYTES, parseHeader, truncatedHeader }
 import { readStoredTensor } from './read-safetensors.ts';
 
 /**
- * Opens bytes `begin` to `end` (exclusive) of a file, as by a `Range` request, `Blob.slice` or a position in
- * a file of Node.
+ * Opens bytes `begin` to `end` (exclusive) of a file, for example with a `Range` request, `Blob.slice` or a
+ * file position in Node.
  */
 export type OpenRange = (begin: number, end: number) => Promise<ByteSource>;
 
-/** A safetensors file of which single tensors are read. */
+/** A safetensors file from which single tensors can be read. */
 export interface RangedSafetensors {
   readonly header: Header;
-  /** @throws CheckpointError for a tensor that the file does not have, or that is truncated. */
+  /** @throws CheckpointError for a tensor that is missing or truncated. */
   read(name: string): Promise<Tensor>;
 }
 
 /**
- * Reads the header of a safetensors file, and then those tensors alone that are asked for.
- * @throws CheckpointError for a header that is wrong or truncated.
+ * Reads the header of a safetensors file, and then only the tensors that are requested.
+ * @throws CheckpointError for an invalid or truncated header.
  */
 export async function openSafetensors(open: OpenRange, file = 'the file'): Promise<RangedSafetensors> {
   const part = async (begin: number, end: number): Promise<ByteReader> =>

@@ -15,18 +15,18 @@ import {
 export interface ReadOptions {
   /** The name of the file in errors. */
   readonly file?: string | undefined;
-  /** Whether a tensor is wanted; the bytes of others are passed over. Default: all are. */
+  /** Whether a tensor is wanted; the bytes of others are skipped. Default: all are wanted. */
   readonly select?: ((name: string) => boolean) | undefined;
-  /** Told what the file holds before the first tensor is read. */
+  /** Receives the header before the first tensor is read. */
   readonly onHeader?: ((header: Header) => void) | undefined;
 }
 
 /**
- * Reads a safetensors file as a stream: each tensor is given when its last byte has come, in the order of the
- * file. Its bytes are written once, into the memory of the tensor, so that the file is never held as a whole.
- * 16-bit and 64-bit integers are read as i32.
- * @throws CheckpointError for a file that is truncated, goes on after its last tensor, or whose header is
- * wrong; it names the tensor.
+ * Reads a safetensors file as a stream: each tensor is yielded as soon as its last byte has arrived, in file
+ * order. Its bytes are written once, into the tensor's memory, so the whole file is never in memory. 16-bit
+ * and 64-bit integers are read as i32.
+ * @throws CheckpointError naming the tensor, for a file that is truncated, continues after its last tensor,
+ * or has an invalid header.
  */
 export async function* readSafetensors(
   source: ByteSource,
@@ -57,7 +57,7 @@ export async function* readSafetensors(
   }
 }
 
-/** Throws that the bytes of a tensor end too early. */
+/** Throws an error saying that the bytes of a tensor end too early. */
 function truncation(file: string, { name, begin, end }: StoredTensor): (got: number) => never {
   return got => {
     const place = { file, tensor: name };
@@ -65,7 +65,7 @@ function truncation(file: string, { name, begin, end }: StoredTensor): (got: num
   };
 }
 
-/** Bytes of the file that a conversion holds at once. A multiple of the bytes of every element. */
+/** The bytes of the file that a conversion buffers, a multiple of every element size. */
 const NARROW_BYTES = 1 << 16;
 
 /** The tensor whose bytes come next. */

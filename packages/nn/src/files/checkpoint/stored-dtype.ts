@@ -1,20 +1,20 @@
 import type { DType } from '@tilewise/core';
 
-/** How a tensor of a dtype of safetensors is stored, and what it is read as. */
+/** How safetensors stores a dtype, and the dtype that it is read as. */
 export interface StoredDType {
   /** The bytes of one element in the file. */
   readonly bytes: number;
   readonly dtype: DType;
   /**
-   * Brings one element to `dtype` where that is another format; undefined for a number that `dtype` cannot
-   * hold.
+   * Converts one element to `dtype` if the formats differ; returns undefined for a number that does not fit
+   * into `dtype`.
    */
   readonly narrow?: (view: DataView, byteOffset: number) => number | undefined;
 }
 
 const largest = 2 ** 31 - 1;
 
-/** 64-bit integers as i32: ids of tokens and positions fit, others are refused. */
+/** 64-bit integers as i32: token ids and positions fit; larger numbers are refused. */
 const narrowInteger = (value: bigint): number | undefined =>
   value >= -(2n ** 31n) && value <= BigInt(largest) ? Number(value) : undefined;
 

@@ -1,8 +1,8 @@
 import { TilewiseError } from '@tilewise/core';
 
 /**
- * An option of `config.json`, or of another file of options, that is missing, wrong, or not known here;
- * `code` is `UNSUPPORTED`.
+ * An option of `config.json`, or of another configuration file, that is missing, wrong or unknown; `code` is
+ * `UNSUPPORTED`.
  */
 export class ConfigError extends TilewiseError {
   override readonly name: string = 'ConfigError';

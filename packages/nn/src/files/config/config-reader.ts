@@ -3,8 +3,8 @@ import { ConfigError } from './config-error.ts';
 type Json = Readonly<Record<string, unknown>>;
 
 /**
- * Options that change nothing of what is computed here: names, tokens, what the library that wrote the file
- * does otherwise, and dropout of training, which a trainer is told itself.
+ * Options that do not affect the computation here: names, tokens, other features of the library that wrote
+ * the file, and dropout in training, which the options of a trainer set.
  */
 const ignoredOptions: ReadonlySet<string> = new Set(
   [
@@ -26,7 +26,7 @@ const ignoredOptions: ReadonlySet<string> = new Set(
   ].flatMap(line => line.split(' ')),
 );
 
-/** Reads options of a `config.json` and remembers which it has read, so that none is passed over. */
+/** Reads the options of a `config.json` and records which it has read, so that none is ignored. */
 export class ConfigReader {
   readonly #json: Json;
   readonly #path: string;
@@ -44,12 +44,12 @@ export class ConfigReader {
     return Object.keys(this.#json).length;
   }
 
-  /** Whether an option is given, and not as null. */
+  /** Whether an option is given and not null. */
   has(name: string): boolean {
     return this.#value(name) !== undefined;
   }
 
-  /** An integer of at least `least`. Without a default it must be given. */
+  /** An integer of at least `least`. Without a default, it is required. */
   integer(name: string, standard?: number, least = 1): number {
     const isValid = (value: unknown): boolean => isInteger(value) && value >= least;
     return this.#checked(name, standard, `an integer ≥ ${least}`, isValid);
@@ -63,17 +63,17 @@ export class ConfigReader {
     return this.#checked(name, standard, 'true or false', value => typeof value === 'boolean');
   }
 
-  /** A number, or what null stands for. */
+  /** A number, or the value that null stands for. */
   numberOrNull(name: string, standard: number): number | undefined {
     return this.#isNull(name) ? undefined : this.number(name, standard);
   }
 
-  /** An integer of at least 1, or what null stands for. */
+  /** An integer of at least 1, or the value that null stands for. */
   integerOrNull(name: string, standard: number): number | undefined {
     return this.#isNull(name) ? undefined : this.integer(name, standard);
   }
 
-  /** A list of so many numbers that are not 0. */
+  /** A list of the given number of nonzero numbers. */
   numbers(name: string, count: number): readonly number[] {
     const isValid = (value: unknown): boolean =>
       Array.isArray(value) && value.length === count && value.every(x => Number.isFinite(x) && x !== 0);
@@ -85,13 +85,13 @@ export class ConfigReader {
     );
   }
 
-  /** One of some texts. */
+  /** One of the given strings. */
   oneOf<V extends string>(name: string, values: readonly V[], standard?: V): V {
     const listed = values.map(value => `'${value}'`).join(', ');
     return this.#checked<V>(name, standard, `one of ${listed}`, value => values.includes(value as V));
   }
 
-  /** A list of texts; undefined where it is not given. */
+  /** A list of strings; undefined if it is not given. */
   texts(name: string): readonly string[] | undefined {
     if (!this.has(name)) return undefined;
     const isValid = (value: unknown): boolean =>
@@ -99,7 +99,7 @@ export class ConfigReader {
     return this.#checked(name, undefined, 'an array of strings', isValid);
   }
 
-  /** The options of an object; null where it is not given. */
+  /** The options of a nested object; null if it is not given. */
   object(name: string): ConfigReader | null {
     if (!this.has(name)) return null;
     const isValid = (value: unknown): boolean => typeof value === 'object' && !Array.isArray(value);
@@ -108,8 +108,8 @@ export class ConfigReader {
   }
 
   /**
-   * Says that an option must have the one value that is supported, if it is given.
-   * @throws ConfigError naming it otherwise.
+   * Checks that an option, if given, has the only supported value.
+   * @throws ConfigError naming the option otherwise.
    */
   only(name: string, ...values: readonly unknown[]): void {
     const value = this.#value(name);

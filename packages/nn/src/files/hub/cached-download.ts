@@ -1,14 +1,14 @@
 import { chunksOf } from '../checkpoint/byte-stream.ts';
 import { HubError } from './hub-error.ts';
 
-/** The methods of the Cache API that are used: a `Cache` has them. */
+/** The methods of `Cache` that are used. */
 export interface PartCache {
   match(url: string): Promise<Response | undefined>;
   put(url: string, response: Response): Promise<void>;
   delete(url: string): Promise<boolean>;
 }
 
-/** A file to be had. */
+/** A file to download. */
 interface Download {
   readonly url: string;
   request(url: string, headers?: Readonly<Record<string, string>>): Promise<Response>;
@@ -16,7 +16,7 @@ interface Download {
   tell(loaded: number, total: number | null): void;
 }
 
-/** The cache's record of a file whose parts it holds. */
+/** The cache's record of a partly or fully stored file. */
 interface Manifest {
   readonly etag: string;
   readonly parts: number;
@@ -24,16 +24,16 @@ interface Manifest {
   readonly complete: boolean;
 }
 
-/** The bytes that a cut-off download may lose, and that are held to write one part. */
+/** The bytes of one part: an interrupted download may lose as many, and as many are buffered. */
 const PART_BYTES = 4 << 20;
 
 const partUrl = (url: string, part: number): string => `${url}?part=${part}`;
 
 /**
- * The bytes of a file, of the cache as far as it holds them, else of the server; null for a file that there
- * is not. They are kept on the way in parts, so that a download that is cut off goes on from its last whole
- * part, if the server still has the same file.
- * @throws HubError for an answer that is neither.
+ * The bytes of a file, from the cache as far as it has them, and then from the server; null if the file does
+ * not exist. The bytes are stored in parts on the way, so that an interrupted download resumes after its last
+ * complete part if the server still has the same file.
+ * @throws HubError for any other response.
  */
 export async function throughCache(download: Download): Promise<AsyncIterable<Uint8Array> | null> {
   const { url, request, cache, tell } = download;
@@ -42,7 +42,7 @@ export async function throughCache(download: Download): Promise<AsyncIterable<Ui
   const begin = (held?.parts ?? 0) * PART_BYTES;
   if (cache && held?.total === begin) return allParts(cache, download, held, begin);
   const response = await request(url, held ? { range: `bytes=${begin}-`, 'if-range': held.etag } : {});
-  // The server has no byte behind those that are held.
+  // The server has no bytes after those in the cache.
   if (cache && held && response.status === 416) return allParts(cache, download, held, begin);
   if (response.status === 404) return null;
   if (!response.ok) {
@@ -59,7 +59,7 @@ export async function throughCache(download: Download): Promise<AsyncIterable<Ui
   return counted(keep(cache, download, response, resumed ? held : null, total), tell, total);
 }
 
-/** The parts of a download that was cut off behind its last byte, which the cache holds from now on. */
+/** The parts of a download that was interrupted after its last byte; the cache now records it as complete. */
 async function allParts(
   cache: PartCache,
   { url, tell }: Download,
@@ -71,8 +71,8 @@ async function allParts(
 }
 
 /**
- * The length that a body is said to have; unknown where it is compressed, as the header then counts
- * compressed bytes.
+ * The length of a body according to its header; unknown if the body is compressed, because the header then
+ * counts compressed bytes.
  */
 function lengthOf({ headers }: Response): number | null {
   const length = Number(headers.get('content-length') ?? Number.NaN);
@@ -108,7 +108,8 @@ async function* partsOf(
 }
 
 /**
- * Gives the parts that are held and then the body of an answer, which it writes to the cache part by part.
+ * Yields the parts in the cache and then the body of a response, and writes the body to the cache part by
+ * part.
  */
 async function* keep(
   cache: PartCache,
@@ -126,8 +127,8 @@ async function* keep(
   const flush = async (complete: boolean): Promise<void> => {
     if (filled > 0) await cache.put(partUrl(url, parts++), new Response(buffer.slice(0, filled)));
     filled = 0;
-    // Without a tag there is no telling whether the server still has the same file, so that only the whole
-    // file is kept.
+    // Without a tag it is unknown whether the server still has the same file, so only a complete file is
+    // stored.
     if (complete || etag !== '') await writeManifest(cache, url, { etag, parts, total, complete });
   };
   for await (const chunk of chunksOf(response)) {

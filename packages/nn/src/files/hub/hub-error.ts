@@ -1,10 +1,10 @@
 import { TilewiseError } from '@tilewise/core';
 
-/** A hub that does not give a file; `code` is `UNSUPPORTED`. */
+/** A hub did not return a file; `code` is `UNSUPPORTED`. */
 export class HubError extends TilewiseError {
   override readonly name: string = 'HubError';
   readonly url: string;
-  /** The status of the answer; undefined where there was none. */
+  /** The HTTP status; undefined if there was no response. */
   readonly status: number | undefined;
 
   constructor(

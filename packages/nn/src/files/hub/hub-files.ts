@@ -3,30 +3,30 @@ import type { ModelFiles } from '../checkpoint/model-files.ts';
 import { type PartCache, throughCache } from './cached-download.ts';
 import { HubError } from './hub-error.ts';
 
-/** How far the download of a file is. */
+/** The progress of a file's download. */
 export interface DownloadProgress {
   readonly file: string;
-  /** Bytes so far, those of the cache among them. */
+  /** Bytes so far, including those from the cache. */
   readonly loaded: number;
-  /** Bytes of the file; null where the server does not say. */
+  /** The size of the file in bytes; null if the server does not say. */
   readonly total: number | null;
 }
 
-/** A model of a hub, by its id. */
+/** A model on a hub, and how it is downloaded. */
 export interface HubOptions {
   /** `owner/name`. */
   readonly id: string;
   /**
-   * A branch, a tag or a commit. A file that the cache holds is not asked for again, so a commit says for
-   * certain which it is.
+   * A branch, a tag or a commit. A file in the cache is not requested again, so only a commit fixes its
+   * version.
    */
   readonly revision?: string | undefined;
   readonly baseUrl?: string | undefined;
-  /** For models that not everybody may read. */
+  /** The access token for models that are not public. */
   readonly token?: string | undefined;
   /**
-   * A cache of the browser, as `await caches.open('models')`. A download that was cut off goes on from its
-   * last whole part.
+   * A browser cache, such as `await caches.open('models')`. An interrupted download resumes after its last
+   * complete part.
    */
   readonly cache?: PartCache | undefined;
   readonly onProgress?: ((progress: DownloadProgress) => void) | undefined;
@@ -36,9 +36,9 @@ export interface HubOptions {
 const hubUrl = 'https://huggingface.co';
 
 /**
- * The files of a model of a hub, by `BASE/ID/resolve/REVISION/FILE`.
- * @throws InvalidArgumentError for an id or a revision that is none. What `open` gives throws HubError for a
- * server that refuses.
+ * The files of a model on a hub, at `BASE/ID/resolve/REVISION/FILE`.
+ * @throws InvalidArgumentError for an invalid id or revision. A file from `open` throws HubError if the
+ * server refuses.
  */
 export function hubFiles(options: HubOptions): ModelFiles {
   const { id, revision = 'main', baseUrl = hubUrl, token, cache, onProgress, signal } = options;

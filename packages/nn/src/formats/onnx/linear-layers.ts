@@ -2,9 +2,9 @@ import type { GraphNode, LogicalTensor } from '@tilewise/graph';
 import type { OnnxGraph } from '@tilewise/graph/onnx';
 import type { LinearShape } from '../../architectures/transformer/scope.ts';
 
-/** A product of a graph with a weight of two dimensions. */
+/** A product in a graph with a two-dimensional weight. */
 export interface LinearLayer {
-  /** The name of the layer, as `model.layers.0.self_attn.q_proj`. */
+  /** The name of the layer, such as `model.layers.0.self_attn.q_proj`. */
   readonly layer: string;
   /** The name of the weight in the file. */
   readonly weight: string;
@@ -13,9 +13,9 @@ export interface LinearLayer {
 
 /**
  * The linear layers of an imported graph, by the ids of their operations: x times a weight, which may be
- * transposed or cast on its way. A layer has the name of its weight without `.weight`. Exporters rename the
- * weights that they transpose; such a layer has the path of its node, which `/model/q_proj/MatMul` gives as
- * `model.q_proj`, or the name of the weight where the node has no path.
+ * transposed or cast first. A layer is named after its weight, without `.weight`. Exporters rename the
+ * weights that they transpose; such a layer is named after the path of its node (`/model/q_proj/MatMul` gives
+ * `model.q_proj`), or after the weight if the node has no path.
  */
 export function linearLayers({ graph, weights }: OnnxGraph): ReadonlyMap<number, LinearLayer> {
   const named = new Map(Object.entries(weights).map(([name, { tensor }]) => [tensor.id, name]));
@@ -46,7 +46,7 @@ function layerName(weight: string, node: string): string {
   return path.length > 1 ? path.slice(0, -1).join('.') : weight;
 }
 
-/** The tensor that an operand is but for casts, and whether its two dimensions are swapped. */
+/** The tensor behind an operand's casts, and whether its two dimensions are swapped. */
 function matrixSource(
   operand: LogicalTensor,
   producers: ReadonlyMap<number, GraphNode>,

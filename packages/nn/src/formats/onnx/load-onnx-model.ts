@@ -8,37 +8,38 @@ import { linearLayers } from './linear-layers.ts';
 import { onnxInputs } from './onnx-inputs.ts';
 import { tiedWeights } from './tied-weights.ts';
 
-/** How a model of ONNX is loaded. */
+/** How an ONNX model is loaded. */
 export interface LoadOnnxOptions<T extends TensorDesc> extends LoadOptions<T>, FromOnnxOptions {
   /**
    * The labels of a batch: `next`, the tokens themselves, each of which is predicted from those before it, or
-   * `same`, one label for each place.
+   * `same`, one label for each position.
    */
   readonly labels: 'next' | 'same';
   /**
-   * The prefix that the exporter put before the names of weights and nodes, as `model.`; the names here leave
-   * the prefix out.
+   * The prefix that the exporter put before the names of weights and nodes, such as `model.`; it is removed
+   * from the names here.
    */
   readonly prefix?: string | undefined;
-  /** Shapes of inputs, where the file leaves extents open, for which the model is read first. */
+  /** Input shapes for the first read of the model, for extents that the file leaves open. */
   readonly shapes?: Readonly<Record<string, readonly number[]>> | undefined;
   /**
-   * Whether a weight is trained, by its name here; the others stay constants. Unless given, weights of linear
-   * layers are trained, and those whose names have a dot, as parameters of modules have. Folded constants,
-   * masks and rotary frequencies are not.
+   * Whether a weight is trained, by its name here; the others stay constants. By default, the weights of
+   * linear layers are trained, and weights with a dot in their names, as module parameters have. Folded
+   * constants, masks and rotary frequencies are not.
    */
   readonly isTrained?: ((name: string) => boolean) | undefined;
-  /** The output that holds the logits; the first unless given. */
+  /** The output that holds the logits; by default the first. */
   readonly output?: string | undefined;
 }
 
 /**
- * Loads a model that was exported as ONNX, to be run and trained, all its weights or an adapter. Weights have
- * the names of the file. A weight that the exporter renamed, as `onnx::MatMul_584`, has the name of its
- * linear layer, which the node `/model/q_proj/MatMul` gives as `model.q_proj.weight`. Weights that the
- * exporter wrote twice, a second time transposed, are trained as one. The inputs `input_ids`,
- * `attention_mask`, `token_type_ids`, `position_ids` and `pixel_values` are made from a batch.
- * @throws as `fromOnnx` and `OnnxModel.graph`; InvalidArgumentError for an input of another name.
+ * Loads a model that was exported as ONNX, to run it and to train all its weights or an adapter. Weights keep
+ * their names from the file. A weight that the exporter renamed, such as `onnx::MatMul_584`, is named after
+ * its linear layer: the node `/model/q_proj/MatMul` gives `model.q_proj.weight`. A weight that the exporter
+ * wrote twice, once transposed, is trained as one. The inputs `input_ids`, `attention_mask`,
+ * `token_type_ids`, `position_ids` and `pixel_values` are derived from a batch.
+ * @throws the errors of `fromOnnx` and `OnnxModel.graph`; InvalidArgumentError for an input with another
+ * name.
  */
 export async function loadOnnxModel<T extends TensorDesc>(
   bytes: Uint8Array,
@@ -67,7 +68,7 @@ export async function loadOnnxModel<T extends TensorDesc>(
   for (const { layer, shape } of linearLayers(first).values())
     linear.set(withoutPrefix(layer, prefix), shape);
 
-  /** A weight of the file as a variable of the function that is traced; null for one that is not trained. */
+  /** A weight of the file as a variable of the traced function; null for a weight that is not trained. */
   function parameter(scope: Scope, name: string, shape: readonly number[]): Variable | null {
     const known = names.get(name) ?? withoutPrefix(name, prefix);
     const tie = tied.get(known);
@@ -106,12 +107,12 @@ export async function loadOnnxModel<T extends TensorDesc>(
   return new Model(engine, definition, { weights: shapesOf, linear }, new Map(uploaded));
 }
 
-/** Whether numbers are added to scores to hide keys. */
+/** Whether a tensor looks like an additive mask: one of its numbers is −1e4 or less. */
 function isMask(value: Tensor): boolean {
   return value.toFloat64().some(x => !(x > -1e4));
 }
 
-/** Extents for which a model is read first: those of the file, a batch of 1, and 2 for the others. */
+/** The extents for the first read of a model: those of the file, a batch of 1, and 2 for the others. */
 function firstShapes({ inputs }: OnnxModel): Record<string, readonly number[]> {
   return Object.fromEntries(
     inputs.flatMap(({ name, shape }) =>
@@ -120,7 +121,7 @@ function firstShapes({ inputs }: OnnxModel): Record<string, readonly number[]> {
   );
 }
 
-/** The names of weights here, by those of the file. */
+/** The names of weights here, by their names in the file. */
 function publicNames(made: OnnxGraph, prefix: string): ReadonlyMap<string, string> {
   const names = new Map(Object.keys(made.weights).map(name => [name, withoutPrefix(name, prefix)] as const));
   for (const { layer, weight } of linearLayers(made).values())

@@ -4,7 +4,7 @@ import { constant, less, reshape, type Variable } from '@tilewise/graph/ops';
 import type { ModelInputs } from '../../architectures/architecture.ts';
 import { inDType, integers } from '../../architectures/transformer/scope.ts';
 
-/** The inputs of exported models by their usual names, and how they are made. */
+/** The inputs of exported models by their usual names, and how they are derived from a batch. */
 const makers: Readonly<Record<string, (inputs: ModelInputs) => Variable | undefined>> = {
   input_ids: ({ tokens }) => tokens,
   attention_mask: ({ tokens, lengths }) => tokens && attentionMask(tokens, lengths),
@@ -15,7 +15,7 @@ const makers: Readonly<Record<string, (inputs: ModelInputs) => Variable | undefi
 
 /**
  * The inputs of an exported model by name.
- * @throws InvalidArgumentError for an input that no batch has.
+ * @throws InvalidArgumentError for an input that cannot be derived from a batch.
  */
 export function onnxInputs(model: OnnxModel, inputs: ModelInputs): Record<string, Variable> {
   return Object.fromEntries(

@@ -1,15 +1,15 @@
 import { sameShape, type Tensor } from '@tilewise/core';
 
-/** A weight whose values are those of another one. */
+/** A weight with the same values as another weight. */
 export interface TiedWeight {
   readonly weight: string;
-  /** The other one is transposed. */
+  /** Whether the other weight is transposed. */
   readonly isTransposed: boolean;
 }
 
 /**
- * Matrices that equal a matrix before them, as they are or transposed: exporters write a tied weight twice,
- * and training has to move both copies together. Matrices of one repeated value are not compared.
+ * Matrices that equal an earlier matrix, as they are or transposed: exporters write a tied weight twice, and
+ * training must update both copies together. Matrices with a single repeated value are not compared.
  */
 export function tiedWeights(weights: ReadonlyMap<string, Tensor>): ReadonlyMap<string, TiedWeight> {
   const tied = new Map<string, TiedWeight>();

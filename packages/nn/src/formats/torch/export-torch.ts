@@ -10,12 +10,12 @@ import type { LabelledBatch, Snapshot } from '../../training/trainer-options.ts'
 
 /** How a model's training is exported. */
 export interface ExportTorchOptions {
-  /** Name of the Python package. Default `model`. */
+  /** The name of the Python package. Default `model`. */
   readonly name?: string | undefined;
-  /** Defaults of the command line of the exported training, as `{ lr: 1e-3, clip: 1 }`. */
+  /** The defaults of the exported training's command line, such as `{ lr: 1e-3, clip: 1 }`. */
   readonly training?: Readonly<Record<string, number | string>> | undefined;
   /**
-   * A state of a run with AdamW, which PyTorch goes on from: the batches are those of the steps after it.
+   * A state of a run with AdamW from which PyTorch continues: the batches are those of the following steps.
    * Without it, training begins with the weights of the model.
    */
   readonly from?: Snapshot | undefined;
@@ -24,11 +24,11 @@ export interface ExportTorchOptions {
 }
 
 /**
- * The training of a model as a package of PyTorch, on one process or many: the loss as a module, the weights,
- * and batches of one shape, which training goes through again and again. The batch and the sequence of texts
- * can be cut over ranks, of images the batch.
- * @returns files by their paths inside a folder.
- * @throws InvalidArgumentError for batches that are not of one shape; what `toTorch` throws.
+ * Exports the training of a model as a PyTorch package, for one process or many: the loss as a module, the
+ * weights, and batches of one shape, over which training loops. For texts, the batch and the sequence can be
+ * sharded over ranks; for images, the batch.
+ * @returns the files by their paths inside a folder.
+ * @throws InvalidArgumentError for batches of different shapes; the errors of `toTorch`.
  */
 export async function exportTorch<T extends TensorDesc>(
   model: Model<T>,
@@ -77,12 +77,12 @@ export async function exportTorch<T extends TensorDesc>(
   });
 }
 
-/** The words of a 64-bit number, the low one first. */
+/** The 32-bit words of a 64-bit number, the low word first. */
 function words(x: bigint): Tensor {
   return Tensor.from([...splitU64(x)], [2], { dtype: 'u32' });
 }
 
-/** Tensors of one shape as one, along a first axis. */
+/** Tensors of one shape, stacked along a new first axis. */
 function stacked(tensors: readonly Tensor[]): Tensor {
   const [{ shape, dtype }] = tensors;
   return Tensor.from(

@@ -1,7 +1,7 @@
 import { contiguousStrides, type DType, elementCount, Tensor, type TensorDesc } from '@tilewise/core';
 import type { TensorEngine } from '@tilewise/core/primitive';
 
-/** How a parameter differs from others in a step. */
+/** The settings of a parameter in a step. */
 export interface ParameterSettings {
   /** The factor of the learning rate. */
   readonly rate: number;
@@ -9,7 +9,7 @@ export interface ParameterSettings {
 }
 
 /**
- * Parameters with the same dtype and settings, which lie one after the other in a flat tensor: a step moves
+ * Parameters with the same dtype and settings, stored one after the other in a flat tensor: a step updates
  * all of them at once. PyTorch's DistributedDataParallel calls such groups buckets.
  */
 export interface Bucket {
@@ -17,20 +17,25 @@ export interface Bucket {
   readonly dtype: DType;
   /** The number of elements of the flat tensor. */
   readonly length: number;
-  /** Places by the names of the parameters. */
+  /** The slots of the parameters in the flat tensor, by name. */
   readonly places: ReadonlyMap<string, Place>;
 }
 
 interface Place {
   readonly shape: readonly number[];
-  /** The first element. */
+  /** The index of the first element. */
   readonly start: number;
 }
 
-/** Elements between the starts of parameters: 256 bytes of 16-bit numbers, where WebGPU can bind a tensor. */
+/**
+ * Parameters start at multiples of this number of elements: 256 bytes of 16-bit numbers, as WebGPU's bindings
+ * need.
+ */
 const ALIGNMENT = 128;
 
-/** The most elements of a bucket of several parameters: in f32, what every WebGPU device binds at once. */
+/**
+ * The largest number of elements in a bucket of several parameters: every WebGPU device can bind as many f32.
+ */
 const MOST_ELEMENTS = 2 ** 25;
 
 /** The buckets of parameters, in the order of the parameters. */
@@ -39,7 +44,7 @@ export function bucketsOf(
   settingsOf: (name: string) => ParameterSettings,
 ): readonly Bucket[] {
   const buckets: (Bucket & { length: number; places: Map<string, Place> })[] = [];
-  /** The bucket that is being filled, by what its parameters have in common. */
+  /** The bucket that is being filled, for each dtype and settings. */
   const filling = new Map<string, (typeof buckets)[number]>();
   for (const [name, { shape, dtype }] of parameters) {
     const settings = settingsOf(name);
@@ -57,7 +62,7 @@ export function bucketsOf(
   return buckets;
 }
 
-/** The parameters of a bucket as one flat tensor, and each as a view of the flat tensor. */
+/** The parameters of a bucket as one flat tensor, and each as a view of it. */
 export interface FlatTensor<T> {
   readonly flat: T;
   readonly views: ReadonlyMap<string, T>;

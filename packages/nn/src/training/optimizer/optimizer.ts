@@ -18,15 +18,15 @@ import type { UpdateRule } from './update-rule.ts';
 
 /** Updates the parameters of a run, and holds the state of each. */
 export interface Optimizer<T> {
-  /** The parameters now, by name, in the dtypes of the model. */
+  /** The current parameters by name, in the dtypes of the model. */
   readonly values: ReadonlyMap<string, T>;
-  /** The parameters in f32 by name, and what is remembered of each by `STATE.NAME`. */
+  /** The parameters in f32 by name, and the optimizer's state of each by `STATE.NAME`. */
   state(): Promise<ReadonlyMap<string, T>>;
-  /** Moves the parameters by their gradients, a flat tensor for each bucket. */
+  /** Updates the parameters with their gradients, given as a flat tensor for each bucket. */
   step(gradients: readonly T[], numbers: StepNumbers): Promise<void>;
-  /** Bytes beside those of the model's parameters. */
+  /** The memory in bytes, besides that of the model's parameters. */
   readonly bytes: number;
-  /** Frees all but the memory of `values`. @returns the tensors that `values` are views of, if they are. */
+  /** Frees all memory except that of `values`. @returns the tensors of which `values` are views, if any. */
   release(): readonly T[];
 }
 
@@ -41,29 +41,29 @@ export interface StepNumbers {
 
 /** The initial values of an optimizer. */
 export interface OptimizerStart<T> {
-  /** In the dtypes of the model. The optimizer owns them from now on. */
+  /** In the dtypes of the model. The optimizer takes ownership of them. */
   readonly values: ReadonlyMap<string, T>;
   /** The parameters by dtype and settings. */
   readonly buckets: readonly Bucket[];
-  /** A state that `state` gave, to go on from; the values and zeros unless given. */
+  /** A state from `state`, to continue from; by default the values and zeros. */
   readonly from?: ReadonlyMap<string, Tensor> | undefined;
 }
 
 /** The memory of a bucket. */
 interface BucketMemory<T> {
   readonly bucket: Bucket;
-  /** The parameters and their state in f32 by role. A step writes them where they lie. */
+  /** The parameters and their state in f32, by role. A step updates them in place. */
   readonly roles: ReadonlyMap<string, FlatTensor<T>>;
-  /** Parameters as the model stores them, where that is in 16 bits. */
+  /** The parameters as the model stores them, if in 16 bits. */
   readonly rounded: FlatTensor<T> | null;
 }
 
-/** The role of the parameters; the other roles are the state of the rule. */
+/** The role of the parameters; the other roles are the state of the update rule. */
 const VALUE = 'value';
 
 /**
- * Readies parameters on an engine to be moved by a rule. All of a step is one graph, which moves the
- * parameters of a bucket as one tensor. A parameter that is stored in 16 bits is moved in f32, and rounded
+ * Prepares an optimizer that updates parameters on an engine. A step is one graph, which updates the
+ * parameters of a bucket as one tensor. A parameter that is stored in 16 bits is updated in f32, and rounded
  * after each step (Micikevicius et al. 2018, Mixed Precision Training).
  */
 export function createOptimizer<T extends TensorDesc>(
@@ -73,10 +73,10 @@ export function createOptimizer<T extends TensorDesc>(
 ): Optimizer<T> {
   const roles = [VALUE, ...rule.state];
   const keyOf = (role: string, name: string): string => (role === VALUE ? name : `${role}.${name}`);
-  /** Null before the first step, so that a run that only evaluates has none. */
+  /** Null before the first step, so that a run that only evaluates does not allocate buckets. */
   let memory: readonly BucketMemory<T>[] | null = null;
   let update: CompiledFunction<Specs, unknown, T> | undefined;
-  /** Why the parameters may be those of no step. */
+  /** Why the parameters may be inconsistent: a step failed halfway. */
   let interrupted: TilewiseError | undefined;
 
   function allocate(bucket: Bucket): BucketMemory<T> {
@@ -85,7 +85,7 @@ export function createOptimizer<T extends TensorDesc>(
     return { bucket, roles: all, rounded };
   }
 
-  /** Moves the parameters to flat tensors, when a step or the state is first asked for. */
+  /** Copies the parameters to flat tensors, when a step or the state is first requested. */
   async function begin(): Promise<readonly BucketMemory<T>[]> {
     if (memory) return memory;
     const made = buckets.map(allocate);
@@ -106,8 +106,8 @@ export function createOptimizer<T extends TensorDesc>(
   }
 
   /**
-   * A step of all buckets: their roles afterwards, and the parameters as they are stored.
-   * @param numbers the names of the numbers of a step, which lie in one tensor.
+   * A step of all buckets: returns their roles after it, and the parameters as they are stored.
+   * @param numbers the names of the numbers of a step, which are stored in one tensor.
    */
   function traceUpdate(
     inputs: Readonly<Record<string, Variable>>,
@@ -129,7 +129,7 @@ export function createOptimizer<T extends TensorDesc>(
     });
   }
 
-  /** All tensors but those that are the model's. */
+  /** All tensors except those of the model. */
   const ownTensors = (): T[] =>
     (memory ?? []).flatMap(each =>
       [...each.roles.values()].map(({ flat }) => flat).filter(flat => flat !== modelTensor(each)),
@@ -164,7 +164,7 @@ export function createOptimizer<T extends TensorDesc>(
       const names = Object.keys(numbers);
       bound.numbers = Tensor.from(Object.values(numbers), [names.length]);
       update ??= compile(engine, inputs => traceUpdate(inputs, names), describeAll(bound));
-      // The results lie where the parameters and their state lie.
+      // The results overwrite the parameters and their state.
       const outputs = parameters.flatMap(({ roles: own, rounded }) =>
         [...own.values(), ...(rounded ? [rounded] : [])].map(({ flat }) => flat),
       );
@@ -193,10 +193,10 @@ export function createOptimizer<T extends TensorDesc>(
 const stored = <T>({ roles, rounded }: BucketMemory<T>): FlatTensor<T> =>
   rounded ?? (roles.get(VALUE) as FlatTensor<T>);
 
-/** The flat tensor that the parameters of a model are views of. */
+/** The flat tensor of which the parameters of a model are views. */
 const modelTensor = <T>(bucket: BucketMemory<T>): T => stored(bucket).flat;
 
-/** Copies tensors of the host or of an engine to the engine's, which may have another dtype. */
+/** Copies tensors of the host or of an engine to tensors of the engine, which may have another dtype. */
 async function copyAll<T extends TensorDesc>(
   engine: TensorEngine<T>,
   copies: readonly (readonly [from: T | Tensor, to: T])[],

@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from '@tilewise/core';
 
-/** A learning rate by the step, from 0. */
+/** The learning rate as a function of the step, from 0. */
 export type Schedule = (step: number) => number;
 
 /** How a learning rate rises and falls. */
@@ -9,7 +9,7 @@ export interface ScheduleOptions {
   readonly peak: number;
   /** Steps over which the rate rises from 0 to the peak. Default 0. */
   readonly warmup?: number | undefined;
-  /** All steps of the run, of which the rate falls over the last ones. Without it, the rate never falls. */
+  /** The number of steps of the run; the rate falls until the last one. Without it, the rate never falls. */
   readonly steps?: number | undefined;
   /** The rate after the last step. Default 0. */
   readonly end?: number | undefined;
@@ -27,7 +27,10 @@ export function cosineSchedule(options: ScheduleOptions): Schedule {
   return schedule(options, left => (1 - Math.cos(Math.PI * left)) / 2);
 }
 
-/** @param fall what is between the end and the peak, as a share, by the share of the fall that is left. */
+/**
+ * @param fall maps the remaining fraction of the fall to the fraction of the way from the end rate to the
+ * peak.
+ */
 function schedule(
   { peak, warmup = 0, steps = Number.MAX_SAFE_INTEGER, end = 0, ...given }: ScheduleOptions,
   fall: (left: number) => number,

@@ -9,10 +9,10 @@ export interface SgdStep {
 }
 
 /**
- * A step of stochastic gradient descent as a function that can be compiled: each parameter moves by −rate
- * times its gradient.
- * @param loss gives the loss, of shape [], of named variables.
- * @param by the names of the parameters among them.
+ * A step of stochastic gradient descent as a function that can be compiled: −rate times its gradient is added
+ * to each parameter.
+ * @param loss returns the loss, of shape [], from named variables.
+ * @param by which of these variables are parameters.
  */
 export function sgd<S extends Named>(
   loss: (inputs: S) => Variable,

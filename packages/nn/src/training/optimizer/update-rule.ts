@@ -11,33 +11,33 @@ export interface AdamWOptions {
   readonly betas?: readonly [number, number] | undefined;
   /** Default 1e-8. */
   readonly epsilon?: number | undefined;
-  /** Share of a parameter that decays, per step and unit of learning rate. Default 0.01. */
+  /** The fraction by which a parameter decays, per step and unit of learning rate. Default 0.01. */
   readonly weightDecay?: number | undefined;
 }
 
-/** Stochastic gradient descent, as `torch.optim.SGD`. */
+/** Stochastic gradient descent, as in `torch.optim.SGD`. */
 export interface SgdOptions {
   readonly kind: 'sgd';
-  /** Default 0: no running sum of gradients is kept. */
+  /** Default 0: no running sum of gradients is stored. */
   readonly momentum?: number | undefined;
   /** Default false. */
   readonly nesterov?: boolean | undefined;
-  /** The decay: this many times the parameter is added to its gradient. Default 0. */
+  /** The weight decay: the parameter times this factor is added to its gradient. Default 0. */
   readonly weightDecay?: number | undefined;
 }
 
-/** How a parameter moves by its gradient. */
+/** How a parameter is updated with its gradient. */
 export interface UpdateRule {
-  /** The tensors of state that each parameter has, by name. */
+  /** The names of the state tensors of each parameter. */
   readonly state: readonly string[];
   readonly weightDecay: number;
   /** The numbers of step `step`, from 1, of a group of parameters. */
   numbers(step: number, learningRate: number, weightDecay: number): Readonly<Record<string, number>>;
-  /** The parameter and its state after the step; `value` is the parameter. */
+  /** Returns the parameter, as `value`, and its state after the step. */
   update(before: Named, gradient: Variable, numbers: Named): Named;
 }
 
-/** The rule of an optimizer. @throws InvalidArgumentError for numbers outside of their ranges. */
+/** The update rule of an optimizer. @throws InvalidArgumentError for numbers out of range. */
 export function updateRule(options: AdamWOptions | SgdOptions): UpdateRule {
   return options.kind === 'sgd' ? sgdRule(options) : adamwRule(options);
 }
@@ -50,7 +50,7 @@ function adamwRule({ betas = [0.9, 0.999], epsilon = 1e-8, weightDecay = 0.01 }:
   return {
     state: ['adamw.first', 'adamw.second'],
     weightDecay,
-    // The places of the scales are those of PyTorch.
+    // The scales are applied in the same order as in PyTorch.
     numbers: (step, learningRate, decay) => ({
       rate: learningRate / (1 - beta1 ** step),
       secondScale: 1 / Math.sqrt(1 - beta2 ** step),
