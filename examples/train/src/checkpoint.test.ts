@@ -60,8 +60,8 @@ test.each<[string, Uint8Array, RegExp]>([
     withMetadata({ characters: '["a"]' }),
     /must have 'tokens\.weight', f32 of \[1,8\]/,
   ],
-  ['a step below 0', withMetadata({ step: '-5' }), /have no 'step'/],
-  ['half a step', withMetadata({ step: '0.5' }), /have no 'step'/],
+  ['a step below 0', withMetadata({ step: '-5' }), /lacks 'step'/],
+  ['half a step', withMetadata({ step: '0.5' }), /lacks 'step'/],
   ['a seed below 0', withMetadata({ seed: '-1' }), /seed must be a whole number/],
   ['a seed of 65 bits', withMetadata({ seed: `${2n ** 64n}` }), /seed must be a whole number/],
   [
@@ -78,7 +78,7 @@ test('a tensor of no parameter is refused where the run goes on', async () => {
   const from = await decodeCheckpoint(withTensors(tensors => tensors.set('extra', Tensor.zeros([1]))));
   const engine = cpuEngine({ threads: 1 });
   expect(() => createRun({ engine, data: recallDataset(), config, from })).toThrow(
-    /'extra'.* is of no parameter/,
+    /'extra'.* belongs to no parameter/,
   );
 });
 

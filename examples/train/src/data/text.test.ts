@@ -27,7 +27,7 @@ test('the end is held out: training never sees it', () => {
 
 test('with the vocabulary of a model, a character that it has never seen is an error that says which', () => {
   expect(() => textDataset('abc', characterTokenizer(['a', 'b']))).toThrow(
-    /text has "c", which no token stands for/,
+    /text has "c", for which there is no token/,
   );
 });
 

@@ -24,7 +24,7 @@ export async function* generateBatch<T extends TensorDesc>(
   options: GenerateOptions,
 ): AsyncGenerator<readonly (number | null)[], void, undefined> {
   const { definition } = model;
-  if (definition.kind !== 'causal') throw new UnsupportedError('generation', ['the model is no decoder']);
+  if (definition.kind !== 'causal') throw new UnsupportedError('generation', ['the model is not a decoder']);
   checkSampling(options);
   const { maxNewTokens, stopTokens = [], signal } = options;
   const { vocabulary } = definition.decoder;
@@ -32,7 +32,7 @@ export async function* generateBatch<T extends TensorDesc>(
   if (prompts.length === 0 || prompts.some(prompt => prompt.length === 0 || !prompt.every(isToken)))
     throw new InvalidArgumentError(
       'prompts',
-      `must be lists of tokens from 0 to ${vocabulary - 1}, none empty`,
+      `must be non-empty lists of tokens from 0 to ${vocabulary - 1}`,
     );
   if (!Number.isInteger(maxNewTokens) || maxNewTokens < 0)
     throw new InvalidArgumentError('maxNewTokens', `must be an integer ≥ 0, got ${maxNewTokens}`);

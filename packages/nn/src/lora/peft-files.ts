@@ -96,7 +96,7 @@ export async function loadAdapter<T extends TensorDesc>(
     const place = { file: weightsFile, tensor: name };
     const own = name.startsWith(PREFIX) ? name.slice(PREFIX.length) : name;
     const shape = shapes.get(own);
-    if (!shape) throw new CheckpointError(place, 'is no weight of this adapter');
+    if (!shape) throw new CheckpointError(place, 'is not a weight of this adapter');
     if (!sameShape(shape, tensor.shape))
       throw new CheckpointError(place, `must have shape [${shape}], got [${tensor.shape}]`);
     loaded.set(own, tensor);
@@ -126,7 +126,7 @@ export function adapterShapes(
   if (unused !== undefined)
     throw new InvalidArgumentError(
       'lora.targets',
-      `has '${unused}', which is the end of no linear layer's name`,
+      `has '${unused}', which matches the name of no linear layer`,
     );
   return shapes;
 }

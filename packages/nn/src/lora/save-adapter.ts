@@ -16,7 +16,7 @@ export async function saveAdapter<T extends TensorDesc>(
   if (!adapter)
     throw new CheckpointError(
       { file: 'adapter_model.safetensors' },
-      'has nothing to hold: the model has no adapter',
+      'cannot be written: the model has no adapter',
     );
   const isTransposed = [...layers.linear].some(
     ([layer, { transposed }]) => transposed && isTarget(adapter.config, layer),

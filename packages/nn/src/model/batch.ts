@@ -33,9 +33,9 @@ export function batchTensors(batch: Batch): Readonly<Record<string, Tensor>> {
 function rowsOf(name: string, rows: readonly ArrayLike<number>[]): Tensor {
   const [first] = rows;
   if (!first || first.length === 0)
-    throw new InvalidArgumentError(name, 'must have one row of one token or more');
+    throw new InvalidArgumentError(name, 'must have at least one row of at least one token');
   if (rows.some(row => row.length !== first.length))
-    throw new InvalidShapeError(name, 'must have rows of one length');
+    throw new InvalidShapeError(name, 'must have rows of equal length');
   const all = rows.flatMap(row => Array.from(row));
   return integers(all, [rows.length, first.length]);
 }
@@ -46,7 +46,7 @@ export type Labels = readonly ArrayLike<number>[] | ArrayLike<number>;
 /** The number of labels that are not ignored. @throws InvalidArgumentError if all are. */
 export function labelCount(definition: ModelDefinition, labels: Labels): number {
   const counted = placedLabels(definition, labels).filter(label => label !== IGNORED).length;
-  if (counted === 0) throw new InvalidArgumentError('labels', `must have one that is not ${IGNORED}`);
+  if (counted === 0) throw new InvalidArgumentError('labels', `must have a label other than ${IGNORED}`);
   return counted;
 }
 

@@ -15,5 +15,5 @@ export function modelLogits(definition: ModelDefinition, scope: Scope, inputs: M
 
 function given(variable: Variable | undefined, name: string): Variable {
   if (variable) return variable;
-  throw new TypeError(`the model takes ${name}`);
+  throw new TypeError(`the model needs ${name}`);
 }

@@ -48,7 +48,7 @@ test.each<readonly [string, (weights: Map<string, Tensor>) => void, string]>([
   [
     'a superfluous one',
     weights => weights.set('model.extra', Tensor.zeros([1])),
-    "tensor 'model.extra' is no weight of this model",
+    "tensor 'model.extra' is not a weight of this model",
   ],
   [
     'a wrong shape',
@@ -63,7 +63,7 @@ test.each<readonly [string, (weights: Map<string, Tensor>) => void, string]>([
   [
     'a weight under two names',
     weights => weights.set('norm.weight', Tensor.zeros([8])),
-    "is the weight 'model.norm.weight' a second time",
+    "duplicates the weight 'model.norm.weight'",
   ],
 ])('%s is an error that names it', async (_, change, message) => {
   const error: unknown = await load(changed(change)).catch((thrown: unknown) => thrown);

@@ -70,8 +70,8 @@ export async function loadWeights<T extends TensorDesc>(
       const own = definition.canonical(name) ?? name;
       const shape = shapes.get(own);
       const place = { file, tensor: name };
-      if (!shape) throw new CheckpointError(place, 'is no weight of this model');
-      if (weights.has(own)) throw new CheckpointError(place, `is the weight '${own}' a second time`);
+      if (!shape) throw new CheckpointError(place, 'is not a weight of this model');
+      if (weights.has(own)) throw new CheckpointError(place, `duplicates the weight '${own}'`);
       if (!sameShape(shape, tensor.shape))
         throw new CheckpointError(place, `must have shape [${shape}], got [${tensor.shape}]`);
       if (!isFloat(tensor.dtype))

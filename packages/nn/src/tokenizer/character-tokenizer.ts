@@ -4,7 +4,7 @@ import { InvalidArgumentError } from '@tilewise/core';
 export interface CharacterTokenizer {
   /** The character of each token. */
   readonly characters: readonly string[];
-  /** @throws InvalidArgumentError for a character that no token stands for. */
+  /** @throws InvalidArgumentError for a character for which there is no token. */
   encode(text: string): number[];
   /** The text of tokens; U+FFFD for a token that stands for no character. */
   decode(tokens: Iterable<number>): string;
@@ -23,7 +23,7 @@ export function characterTokenizer(given: string | readonly string[]): Character
   const encode = (character: string): number => {
     const token = tokenOf.get(character);
     if (token !== undefined) return token;
-    throw new InvalidArgumentError('text', `has ${JSON.stringify(character)}, which no token stands for`);
+    throw new InvalidArgumentError('text', `has ${JSON.stringify(character)}, for which there is no token`);
   };
   return {
     characters,

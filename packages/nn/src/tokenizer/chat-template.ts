@@ -37,7 +37,7 @@ export function chatTemplateOf(
       return template.render({ ...tokens, messages, add_generation_prompt: addGenerationPrompt });
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
-      throw new UnsupportedError('chat', [`the template of the model refuses the messages: ${reason}`]);
+      throw new UnsupportedError('chat', [`the model's chat template rejects the messages: ${reason}`]);
     }
   };
 }
@@ -47,7 +47,7 @@ function parsed(text: string): Template {
     return new Template(text);
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    throw new ConfigError('chat_template', `is no template of Jinja: ${reason}`, file);
+    throw new ConfigError('chat_template', `is not a valid Jinja template: ${reason}`, file);
   }
 }
 

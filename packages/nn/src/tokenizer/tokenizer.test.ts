@@ -48,7 +48,9 @@ test('tokens that come one by one become whole characters', async () => {
 test('what is missing or wrong is an error that names the file', async () => {
   await expect(loadTokenizer(filesOf({}))).rejects.toThrow('the model has no tokenizer.json');
   await expect(loadTokenizer(filesOf({ 'tokenizer.json': {} }))).rejects.toThrow('tokenizer.json');
-  await expect(load({ chat_template: '{% for %}' })).rejects.toThrow('chat_template is no template of Jinja');
+  await expect(load({ chat_template: '{% for %}' })).rejects.toThrow(
+    'chat_template is not a valid Jinja template',
+  );
   await expect(load({ chat_template: 3 })).rejects.toThrow('tokenizer_config.json: chat_template must be');
   const without = await load({});
   expect(() => without.chat([{ role: 'user', content: 'a' }])).toThrow('has no chat_template');

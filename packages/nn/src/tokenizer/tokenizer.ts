@@ -62,7 +62,7 @@ function open(json: object, config: object): Tokenizer {
   try {
     return new Tokenizer(json, config);
   } catch (cause) {
-    throw new CheckpointError({ file: 'tokenizer.json', cause }, 'is no tokenizer that can be read');
+    throw new CheckpointError({ file: 'tokenizer.json', cause }, 'is not a valid tokenizer');
   }
 }
 

@@ -180,7 +180,7 @@ export function gradientPasses<T extends TensorDesc>(
     },
     async sum(batches, { pass, lossScale }) {
       const last = batches.length - 1;
-      if (last < 0) throw new InvalidArgumentError('batch', 'must be one or more');
+      if (last < 0) throw new InvalidArgumentError('batch', 'must be at least one batch');
       const counted = countOf(batches);
       const summaries: Float32Array[] = [];
       let totals: Pass<T>['gradients'] | undefined;

@@ -109,7 +109,7 @@ export function parameterSettings(
   decay: number,
 ): (name: string) => ParameterSettings {
   for (const { names, rate = 1, weightDecay = 0 } of groups) {
-    if (!(names instanceof RegExp)) throw new InvalidArgumentError('groups', `must have 'names' as a RegExp`);
+    if (!(names instanceof RegExp)) throw new InvalidArgumentError('groups', `must have a RegExp as 'names'`);
     if (!(rate >= 0 && weightDecay >= 0 && rate + weightDecay < Infinity))
       throw new InvalidArgumentError(
         'groups',

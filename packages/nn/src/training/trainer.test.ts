@@ -67,8 +67,8 @@ test.each([undefined, lora])(
     const second = await start(await loadCheckpoint(await saveCheckpoint(first)));
     expect(second.steps).toBe(3);
     for (let n = 3; n < 6; n++) expect((await second.step(batch)).loss).toBe(losses[n]);
-    await expect(start({ steps: 1, tensors: new Map() })).rejects.toThrow('it is a state of another run');
-    await expect(loadCheckpoint(encodeSafetensors(new Map()))).rejects.toThrow('is no state of a run');
+    await expect(start({ steps: 1, tensors: new Map() })).rejects.toThrow('it is the state of another run');
+    await expect(loadCheckpoint(encodeSafetensors(new Map()))).rejects.toThrow('is not the state of a run');
   },
 );
 
@@ -78,7 +78,7 @@ test('labels of −100 count for nothing', async () => {
   const whole = await trainer.evaluate({ inputs: { tokens: [[1, 2, 3]] }, labels: [[1, 2, 3]] });
   expect(part.loss).toBeCloseTo(whole.loss, 5);
   await expect(trainer.evaluate({ ...batch, labels: [[-100, -100, -100, -100, -100]] })).rejects.toThrow(
-    'that is not -100',
+    'other than -100',
   );
 });
 
@@ -143,7 +143,7 @@ test("an adapter's dropout is drawn anew in each step, by the seed, and not in e
 test('a target that is no layer is refused', async () => {
   const model = await load();
   expect(() => createTrainer(model, { learningRate: 1, lora: { ...lora, targets: ['c_attn'] } })).toThrow(
-    "lora.targets has 'c_attn', which is the end of no linear layer's name",
+    "lora.targets has 'c_attn', which matches the name of no linear layer",
   );
 });
 

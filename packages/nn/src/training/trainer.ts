@@ -144,7 +144,7 @@ function restored<T extends TensorDesc>(
   for (const [name, { shape, dtype }] of tensors) {
     const wanted = shapes.get(name);
     if (!wanted || !sameShape(wanted, shape) || dtype !== 'f32') {
-      const rule = wanted ? `must be f32 of shape [${wanted}] here` : 'is of no parameter here';
+      const rule = wanted ? `must be f32 of shape [${wanted}] here` : 'belongs to no parameter here';
       throw new InvalidArgumentError('from', `has '${name}', ${dtype} of [${shape}], which ${rule}`);
     }
   }
@@ -154,7 +154,7 @@ function restored<T extends TensorDesc>(
     if (!tensor)
       throw new InvalidArgumentError(
         'from',
-        `has no '${name}' of shape [${shape}]: it is a state of another run`,
+        `has no '${name}' of shape [${shape}]: it is the state of another run`,
       );
     found.set(name, tensor.cast(dtype));
   }

@@ -9,7 +9,8 @@ import type { WgslPiece } from './piece.ts';
  * - `dropout_row(p, bh, i) -> DropoutRow`, with bh = b·H + h (H counts query heads) and i within the
  *   sequence.
  * - `dropout_keep_at(p, row, j) -> bool` for one column, and `dropout_keep4_at(p, row, j) -> vec4<bool>` for
- *   the columns j … j + 3, which computes one block (two if the columns straddle blocks; in flash-attention-2 two, or three at odd j) instead of four.
+ *   the columns j … j + 3, which computes one block (two if the columns straddle blocks; in
+ *   flash-attention-2 two, or three at odd j) instead of four.
  * - `dropout_keep(p, bh, i, j) -> bool`: all in one, for a single element.
  */
 export const dropoutTypesWgsl: WgslPiece = {

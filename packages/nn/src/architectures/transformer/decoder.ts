@@ -71,7 +71,7 @@ export function decoderStates(
   if (!given && positions && tokens.shape[1] > positions.count)
     throw new InvalidArgumentError(
       'tokens',
-      `must be at most ${positions.count} in a row, as many as the model has positions, got ${tokens.shape[1]}`,
+      `must be at most ${positions.count} per row, the number of the model's positions, got ${tokens.shape[1]}`,
     );
   const embedded = embed(scope, embedding.name, [vocabulary, dim], tokens);
   let x = embedding.scale === undefined ? embedded : multiply(embedded, embedding.scale);

@@ -23,12 +23,12 @@ export async function* chunksOf(source: ByteSource): AsyncGenerator<Uint8Array, 
   else if (source instanceof Blob) yield* chunksOfStream(source.stream());
   else if (source instanceof Response) {
     if (!source.ok) throw new InvalidArgumentError('response', `failed with ${source.status} ${source.url}`);
-    if (source.bodyUsed) throw new InvalidArgumentError('response', `has been read before: ${source.url}`);
+    if (source.bodyUsed) throw new InvalidArgumentError('response', `was already read: ${source.url}`);
     if (source.body) yield* chunksOfStream(source.body);
   } else if (typeof ReadableStream !== 'undefined' && source instanceof ReadableStream) {
     yield* chunksOfStream(source);
   } else if (isIterable(source)) yield* source;
-  else throw new InvalidArgumentError('source', `must give bytes, got ${describeValue(source)}`);
+  else throw new InvalidArgumentError('source', `must be a source of bytes, got ${describeValue(source)}`);
 }
 
 function isIterable(value: unknown): value is AsyncIterable<Uint8Array> | Iterable<Uint8Array> {

@@ -35,7 +35,7 @@ export function headerLength(file: string, first: Uint8Array): number {
   if (length >= 2n && length <= LARGEST_HEADER) return Number(length);
   throw new CheckpointError(
     { file },
-    `is no safetensors file: its header cannot have ${length} bytes (2 to ${LARGEST_HEADER})`,
+    `is not a safetensors file: its header cannot have ${length} bytes (2 to ${LARGEST_HEADER})`,
   );
 }
 
@@ -54,7 +54,7 @@ export function truncatedHeader(file: string, length: number): (got: number) => 
  */
 export function parseHeader(file: string, text: Uint8Array): Header {
   const read = (): string => new TextDecoder('utf-8', { fatal: true }).decode(text);
-  const entries = parseObject(file, read, 'is no safetensors file: its header is no JSON object');
+  const entries = parseObject(file, read, 'is not a safetensors file: its header is not a JSON object');
   let metadata: Readonly<Record<string, string>> = {};
   const tensors: StoredTensor[] = [];
   for (const [name, entry] of Object.entries(entries)) {
@@ -78,20 +78,20 @@ function textsOf(file: string, value: unknown): Readonly<Record<string, string>>
   if (isObject(value) && Object.values(value).every(text => typeof text === 'string')) {
     return value as Record<string, string>;
   }
-  throw new CheckpointError({ file }, "has metadata ('__metadata__') that is no object of strings");
+  throw new CheckpointError({ file }, "has metadata ('__metadata__') that is not an object of strings");
 }
 
 function tensorOf(file: string, tensor: string, entry: unknown): StoredTensor {
   const fail = (rule: string): never => {
     throw new CheckpointError({ file, tensor }, rule);
   };
-  if (!isObject(entry)) return fail('is described by no object');
+  if (!isObject(entry)) return fail('is not described by an object');
   const { dtype, shape, data_offsets: offsets } = entry;
   const stored =
     typeof dtype === 'string' && Object.hasOwn(storedDTypes, dtype) ? storedDTypes[dtype] : undefined;
   if (!stored) {
     const known = Object.keys(storedDTypes).join(', ');
-    return fail(`has the dtype ${JSON.stringify(dtype)}, which is none of ${known}`);
+    return fail(`has the dtype ${JSON.stringify(dtype)}, which is not one of ${known}`);
   }
   if (!isSizes(shape)) return fail(`has no shape: ${JSON.stringify(shape)}`);
   if (!isSizes(offsets) || offsets.length !== 2)

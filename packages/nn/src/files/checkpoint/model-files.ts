@@ -27,12 +27,12 @@ export async function readJson(
   file: string,
 ): Promise<Readonly<Record<string, unknown>> | null> {
   const text = await readText(files, file);
-  return text === null ? null : parseObject(file, () => text, 'is no JSON object');
+  return text === null ? null : parseObject(file, () => text, 'is not a JSON object');
 }
 
 /**
  * A text as a JSON object.
- * @throws CheckpointError that says a rule of the file, for what is none.
+ * @throws CheckpointError that says a rule of the file, for other texts.
  */
 export function parseObject(file: string, read: () => string, rule: string): Record<string, unknown> {
   let cause: unknown;

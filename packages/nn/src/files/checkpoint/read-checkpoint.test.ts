@@ -59,7 +59,7 @@ test.each<readonly [string, Readonly<Record<string, Uint8Array>>, string]>([
   [
     'a shard that lies elsewhere',
     { 'model.safetensors.index.json': index({ a: '../secret' }) },
-    'tensor \'a\' is in "../secret", which is no file beside the index',
+    'tensor \'a\' is in "../secret", which is not a file next to the index',
   ],
   [
     'a missing shard',

@@ -51,7 +51,7 @@ function shardsOf({ weight_map: map }: Readonly<Record<string, unknown>>): Reado
     if (typeof file !== 'string' || file === '' || /[\\/]|^\.\.?$/.test(file)) {
       throw new CheckpointError(
         { file: index, tensor },
-        `is in ${JSON.stringify(file)}, which is no file beside the index`,
+        `is in ${JSON.stringify(file)}, which is not a file next to the index`,
       );
     }
     const names = shards.get(file);

@@ -36,7 +36,7 @@ export async function* readSafetensors(
   try {
     const first = new Uint8Array(LENGTH_BYTES);
     await bytes.fill(first, got => {
-      throw new CheckpointError({ file }, `is no safetensors file: it has ${got} bytes`);
+      throw new CheckpointError({ file }, `is not a safetensors file: it has ${got} bytes`);
     });
     const length = headerLength(file, first);
     const text = new Uint8Array(length);
@@ -50,7 +50,7 @@ export async function* readSafetensors(
     if (await bytes.hasMore())
       throw new CheckpointError(
         { file },
-        `goes on after its last tensor, which ends at byte ${header.dataBytes}`,
+        `continues after its last tensor, which ends at byte ${header.dataBytes}`,
       );
   } finally {
     await bytes.close();
@@ -93,7 +93,10 @@ export async function readStoredTensor(
     for (let n = 0; n < elements; n++) {
       const value = narrow(view, n * stored.bytes);
       if (value === undefined) {
-        throw new CheckpointError(place, `has an integer that 32 bits do not hold, element ${done + n}`);
+        throw new CheckpointError(
+          place,
+          `has an integer that does not fit into 32 bits, element ${done + n}`,
+        );
       }
       values[done + n] = value;
     }
@@ -109,7 +112,7 @@ function allocate(place: CheckpointPlace, dtype: DType, count: number): TypedArr
   } catch (cause) {
     throw new CheckpointError(
       { ...place, cause },
-      `needs memory for ${count} elements of ${dtype}, too much here`,
+      `needs more memory than there is, for ${count} elements of ${dtype}`,
     );
   }
 }

@@ -84,7 +84,7 @@ test('an integer beyond 32 bits is refused with its place', async () => {
   const data = new Uint8Array(new BigInt64Array([1n, 2n ** 40n]).buffer);
   const header = { t: { dtype: 'I64', shape: [2], data_offsets: [0, 16] } };
   await expect(readAll(fileOf(header, data))).rejects.toThrow(
-    "x.safetensors: tensor 't' has an integer that 32 bits do not hold, element 1",
+    "x.safetensors: tensor 't' has an integer that does not fit into 32 bits, element 1",
   );
 });
 
@@ -123,10 +123,10 @@ test.each<readonly [string, Uint8Array, string]>([
     new Uint8Array([0, 0, 0, 0, 0, 0, 0, 16]),
     'cannot have 1152921504606846976 bytes',
   ],
-  ['no JSON', fileOf('{]'), 'no JSON object'],
-  ['a list', fileOf([]), 'no JSON object'],
+  ['no JSON', fileOf('{]'), 'not a JSON object'],
+  ['a list', fileOf([]), 'not a JSON object'],
   ['metadata that are no strings', fileOf({ __metadata__: { a: 1 } }), '__metadata__'],
-  ['no entry', fileOf({ t: 3 }), "tensor 't' is described by no object"],
+  ['no entry', fileOf({ t: 3 }), "tensor 't' is not described by an object"],
   ['an unknown dtype', fileOf({ t: entry(0, 8, [1], 'F64') }), 'tensor \'t\' has the dtype "F64"'],
   ['a dtype of Object', fileOf({ t: entry(0, 8, [1], 'toString') }), "tensor 't' has the dtype"],
   ['a negative extent', fileOf({ t: entry(0, 8, [-2]) }), "tensor 't' has no shape"],
@@ -143,7 +143,7 @@ test.each<readonly [string, Uint8Array, string]>([
   [
     'data after the last tensor',
     fileOf({ a: entry(0, 4) }, new Uint8Array(9)),
-    'goes on after its last tensor',
+    'continues after its last tensor',
   ],
 ])('a file that is wrong is refused with the place: %s', async (_, bytes, message) => {
   for (const source of [bytes, inChunks(bytes, 7)]) {

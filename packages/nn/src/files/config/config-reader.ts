@@ -132,7 +132,7 @@ export class ConfigReader {
         (this.#path !== '' || !ignoredOptions.has(name)) &&
         this.#json[name] !== null,
     );
-    if (strange !== undefined) this.fail(strange, 'is an option that is not known here');
+    if (strange !== undefined) this.fail(strange, 'is an unknown option');
   }
 
   #isNull(name: string): boolean {

@@ -48,7 +48,7 @@ export async function throughCache(download: Download): Promise<AsyncIterable<Ui
   if (!response.ok) {
     const isClosed = response.status === 401 || response.status === 403;
     const advice = isClosed ? '; a token of someone who may read it is needed' : '';
-    throw new HubError(url, `answers ${response.status} ${response.statusText}${advice}`, {
+    throw new HubError(url, `returned ${response.status} ${response.statusText}${advice}`, {
       status: response.status,
     });
   }
@@ -101,7 +101,7 @@ async function* partsOf(
     const part = await cache.match(partUrl(url, n));
     if (!part) {
       await cache.delete(url);
-      throw new HubError(url, `is in the cache without its part ${n}; the next call loads it anew`);
+      throw new HubError(url, `is in the cache without its part ${n}; the next call downloads it again`);
     }
     yield* chunksOf(part);
   }
@@ -143,7 +143,7 @@ async function* keep(
     yield chunk;
   }
   if (total !== null && loaded !== total)
-    throw new HubError(url, `ended after ${loaded} of ${total} bytes; the next call goes on from there`);
+    throw new HubError(url, `ended after ${loaded} of ${total} bytes; the next call resumes from there`);
   await flush(true);
 }
 

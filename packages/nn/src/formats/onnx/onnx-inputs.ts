@@ -24,10 +24,11 @@ export function onnxInputs(model: OnnxModel, inputs: ModelInputs): Record<string
       if (!make)
         throw new InvalidArgumentError(
           'bytes',
-          `have the input '${name}', which no batch gives: export the model with ${Object.keys(makers).join(', ')}`,
+          `have the input '${name}', which cannot be derived from a batch: export the model with only ${Object.keys(makers).join(', ')}`,
         );
       const made = make(inputs);
-      if (!made) throw new InvalidArgumentError('inputs', `must have what '${name}' of the model is made of`);
+      if (!made)
+        throw new InvalidArgumentError('inputs', `must have the data for the model's input '${name}'`);
       return [name, dtype ? inDType(made, dtype) : made];
     }),
   );

@@ -39,10 +39,10 @@ export async function exportTorch<T extends TensorDesc>(
     return { ...batchTensors(inputs), ...targetTensors(model.definition, labels) };
   });
   const [first] = steps;
-  if (!first) throw new InvalidArgumentError('batches', 'must have one or more');
+  if (!first) throw new InvalidArgumentError('batches', 'must have at least one batch');
   const described = JSON.stringify(describeAll(first));
   if (steps.some(step => JSON.stringify(describeAll(step)) !== described))
-    throw new InvalidArgumentError('batches', 'must be of one shape');
+    throw new InvalidArgumentError('batches', 'must have the same shape');
   const isText = first.tokens !== undefined;
   const [batch, sequence] = isText ? first.tokens.shape : [first.labels.size, 1];
   const { from, seed = 0 } = options;

@@ -79,7 +79,7 @@ test('a step that fails midway says that parameters are not whole, and so does w
   const optimizer = optimizerOf({ ...engine, primitives: { ...engine.primitives, prepare } }, {});
   await optimizer.step([numbers(1)], numbersOf(1));
   left = 2;
-  const rule = 'may have moved some parameters and not others: go on from a checkpoint';
+  const rule = 'may have updated only some parameters: continue from a checkpoint';
   await expect(optimizer.step([numbers(2)], numbersOf(2))).rejects.toThrow(rule);
   await expect(optimizer.step([numbers(2)], numbersOf(2))).rejects.toThrow(rule);
   await expect(optimizer.state()).rejects.toThrow(rule);

@@ -172,8 +172,7 @@ export function createOptimizer<T extends TensorDesc>(
         await update(bound, outputs);
       } catch (cause) {
         const code = cause instanceof TilewiseError ? cause.code : 'INVALID_ARGUMENT';
-        const rule =
-          'the step failed, and may have moved some parameters and not others: go on from a checkpoint';
+        const rule = 'the step failed and may have updated only some parameters: continue from a checkpoint';
         interrupted = new TilewiseError(code, rule, { cause });
         throw interrupted;
       }
