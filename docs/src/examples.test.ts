@@ -9,7 +9,7 @@ import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { drawWeights, tinyLlama } from '../../packages/nn/testing/tiny-model.ts';
 
 const docs = fileURLToPath(new URL('..', import.meta.url));
-// The examples of `extending.md` are changes to the packages, which `recipes.test.ts` makes.
+// The examples of `extending.md` are changes to the packages; `recipes.test.ts` applies them.
 const skipped = ['node_modules', 'src', 'extending.md'];
 
 function pagesIn(folder: string): string[] {
@@ -21,7 +21,7 @@ function pagesIn(folder: string): string[] {
   });
 }
 
-/** A folder with a model, which examples read in the place of the reader's. */
+/** A folder with a model, which the examples read instead of the reader's own. */
 let model: string;
 
 beforeAll(async () => {

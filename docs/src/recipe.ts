@@ -18,24 +18,24 @@ import { readmeExamples } from '@tilewise/readme-examples';
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const packages = ['philox', 'core', 'webgpu', 'graph'] as const;
 
-/** A change of a file: a new file, or text behind a line that the file has. */
+/** A change to a file: a new file, or text inserted after an existing line. */
 interface Edit {
   readonly file: string;
   readonly place: { readonly kind: 'new' } | { readonly kind: 'after'; readonly line: string };
   readonly text: string;
 }
 
-/** A recipe of `extending.md`: what changes, and a program that shows that the change works. */
+/** A recipe of `extending.md`: the changes, and a program that shows that they work. */
 export interface Recipe {
   readonly edits: readonly Edit[];
-  /** The files that change, each once. */
+  /** The distinct files that change. */
   readonly files: readonly string[];
   readonly check: string;
 }
 
 /**
- * The recipe of a section. Blocks `ts FILE new` are new files, blocks `ts FILE after LINE` stand behind the
- * line, and the block `ts run` is the check.
+ * The recipe of a section. Blocks `ts FILE new` are new files, blocks `ts FILE after LINE` are inserted after
+ * the line, and the block `ts run` is the check.
  */
 export function readRecipe(page: string, heading: string): Recipe {
   const section = page.split(/^## /m).find(text => text.startsWith(`${heading}\n`));
@@ -95,7 +95,7 @@ export class TreeCopy {
     }
   }
 
-  /** Type-checks all packages; returns the compiler's complaints. */
+  /** Type-checks all packages; returns the compiler's errors. */
   async typeCheck(): Promise<string> {
     const tsconfig = {
       extends: './tsconfig.base.json',
@@ -118,7 +118,7 @@ export class TreeCopy {
     }
   }
 
-  /** Runs a program on the packages of the copy; fails where a log is not what its comment says. */
+  /** Runs a program on the packages of the copy; throws if a log differs from its comment. */
   async run(code: string): Promise<void> {
     const page = join(this.#folder, 'check.md');
     writeFileSync(page, '');

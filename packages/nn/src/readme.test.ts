@@ -36,7 +36,7 @@ test('the example from scratch has 17 lines at most beside what it logs, and lea
   expect(loss).toBeLessThan(0.5);
 });
 
-/** A name with two letters in the other order, without a letter, and with a letter twice. */
+/** A name with two letters swapped, with a letter missing, and with a letter doubled. */
 const misspelt = (name: string): string[] => {
   const at = Math.floor(name.length / 2);
   const [start, letter, end] = [name.slice(0, at), name[at], name.slice(at + 1)];

@@ -1,4 +1,4 @@
-/** The characters that byte-level tokenizers write for the 256 bytes, as GPT-2 has them. */
+/** The characters that byte-level tokenizers use for the 256 bytes, as in GPT-2. */
 function byteCharacters(): string[] {
   const isPrinted = (b: number): boolean =>
     (b >= 33 && b <= 126) || (b >= 161 && b <= 172) || (b >= 174 && b <= 255);

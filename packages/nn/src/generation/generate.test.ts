@@ -23,7 +23,7 @@ async function textOf(
   return text;
 }
 
-/** The likeliest tokens by logits of the whole text, without a cache. */
+/** The most likely tokens by the logits of the whole text, without a cache. */
 async function greedy(model: Model<Tensor>, prompt: readonly number[], count: number): Promise<number[]> {
   const text = [...prompt];
   for (let n = 0; n < count; n++) {
@@ -113,9 +113,9 @@ test('a signal ends it with its reason', async () => {
 
 test.each<readonly [string, readonly number[], Partial<GenerateOptions>, string]>([
   ['an empty prompt', [], {}, 'prompts must be non-empty lists of tokens from 0 to 10'],
-  ['a token that there is not', [11], {}, 'prompts must be non-empty lists'],
+  ['an unknown token', [11], {}, 'prompts must be non-empty lists'],
   ['a temperature below 0', [1], { temperature: -1 }, 'temperature must be ≥ 0, got -1'],
-  ['a share above 1', [1], { topP: 1.5 }, 'topP must be in (0, 1]'],
+  ['a fraction above 1', [1], { topP: 1.5 }, 'topP must be in (0, 1]'],
 ])('%s is refused', async (_, prompt, options, message) => {
   await expect(textOf(await load(), prompt, { maxNewTokens: 1, ...options })).rejects.toThrow(message);
 });

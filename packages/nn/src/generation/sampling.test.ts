@@ -3,7 +3,7 @@ import { processorTime } from '@tilewise/test-data';
 import { expect, test } from 'vitest';
 import { chooseToken, type SamplingOptions } from './sampling.ts';
 
-/** The choice by the definition: all tokens are sorted. */
+/** The choice by definition: all tokens are sorted. */
 function sortedChoice(logits: Float32Array, options: SamplingOptions, step: number): number {
   const { temperature = 1, topK = logits.length, topP = 1, minP = 0, seed = 0 } = options;
   const order = Array.from(logits.keys()).sort((a, b) => logits[b] - logits[a] || a - b);

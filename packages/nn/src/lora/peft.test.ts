@@ -13,7 +13,7 @@ import { saveAdapter } from './save-adapter.ts';
 
 const standard = join(homedir(), '.cache/tilewise-venv/bin/python');
 const python = process.env.TILEWISE_PYTHON ?? (existsSync(standard) ? standard : 'python3');
-/** Ends with 0 where Python has peft and transformers. */
+/** Exits with 0 if Python has peft and transformers. */
 const find = `from importlib.util import find_spec
 import sys
 sys.exit(not (find_spec("peft") and find_spec("transformers")))`;
@@ -21,7 +21,7 @@ const hasPeft = spawnSync(python, ['-c', find]).status === 0;
 const isFull = process.env.TILEWISE_TORCH === 'full';
 const shared = sharedDir();
 
-/** Prints the logits that transformers and peft compute of tokens. */
+/** Prints the logits that transformers and peft compute from tokens. */
 const script = `import json, sys
 import torch
 from peft import PeftModel
@@ -37,7 +37,7 @@ const adapters = [
   ['llama', ['q_proj', 'v_proj', 'down_proj']],
   ['gpt2', ['c_attn', 'c_proj']],
 ] as const;
-// To import transformers takes long.
+// Importing transformers takes long.
 const tested = isFull ? adapters : adapters.slice(0, 1);
 
 test.skipIf(!hasPeft || !shared).each(tested)(

@@ -6,7 +6,7 @@ import { createModel } from '../create-model.ts';
 import { createTrainer } from './trainer.ts';
 import type { TrainerOptions } from './trainer-options.ts';
 
-/** Token counts whose batches are as long as those of a demo. */
+/** Numbers of tokens that give batches as long as the demo's. */
 const tokens = Array.from({ length: 32 }, (_, b) => Array.from({ length: 24 }, (_, n) => (n * (b + 3)) % 26));
 const batch = { inputs: { tokens }, labels: tokens };
 
@@ -20,7 +20,7 @@ const configOf = {
   llama: (layers: number) => ({ ...llama, num_hidden_layers: layers }),
 };
 
-/** Dispatches and bytes of the loss of a model alone, and of a step, on Dawn's null backend. */
+/** The dispatches and bytes of only the loss of a model, and of a step, on Dawn's null backend. */
 async function workOf(
   config: Readonly<Record<string, unknown>>,
   optimizer: TrainerOptions['optimizer'] = {},

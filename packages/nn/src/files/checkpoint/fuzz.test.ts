@@ -14,7 +14,7 @@ const headerBytes = Number(new DataView(file.buffer).getBigUint64(0, true));
 
 const { seed, count, timeout } = fuzzRun(500);
 
-/** A copy with a few bytes of the length or the header changed, removed, doubled or cut off. */
+/** A copy in which a few bytes of the length or the header are changed, removed, doubled or cut off. */
 function mutated(number: number): Uint8Array {
   const stream = new PhiloxStream(seed, { subsequence: BigInt(number) });
   const draw = (below: number): number => stream.nextU32() % below;

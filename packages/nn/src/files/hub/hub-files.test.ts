@@ -7,7 +7,7 @@ import { type DownloadProgress, HubError, hubFiles, type PartCache } from './ind
 const data = Uint8Array.from({ length: (9 << 20) + 5 }, (_, n) => (n * 31) >> 3);
 let bytes = data;
 const requests: { readonly url?: string; readonly range?: string; readonly authorization?: string }[] = [];
-/** The server's name for the file, and the number of bytes after which it hangs up. */
+/** The server's ETag of the file, and the number of bytes after which it closes the connection. */
 const state = { etag: '"one"', cutAfter: Number.POSITIVE_INFINITY, tellsLength: true };
 let server: Server;
 let baseUrl: string;
@@ -34,7 +34,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-/** The Cache API's part that is used, in memory. */
+/** The used part of the Cache API, in memory. */
 function memoryCache(): PartCache & { readonly held: Map<string, Response> } {
   const held = new Map<string, Response>();
   return {

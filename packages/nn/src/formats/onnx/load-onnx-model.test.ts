@@ -27,8 +27,8 @@ const tied = { ...tinyLlama, tie_word_embeddings: true };
 const lora = { rank: 2, alpha: 4, dropout: 0, targets: ['q_proj', 'v_proj'], rankStabilised: false };
 
 /**
- * A tiny Llama as a model of ONNX. `change` gives the weights as an exporter might write them: a variable of
- * the function from what the file holds.
+ * A tiny Llama as an ONNX model. `change` rewrites the weights as an exporter might: it makes a variable of
+ * the function from the tensor in the file.
  */
 function exported(
   config: Readonly<Record<string, unknown>>,
@@ -48,7 +48,7 @@ function exported(
   };
   const logits = (given: Readonly<Record<string, Variable>>): Variable => {
     let reads = 0;
-    // The head is the second to read the table of embeddings.
+    // The head is the second reader of the embedding table.
     const scope = weightScope(given);
     return modelLogits(
       definition,
@@ -116,7 +116,7 @@ test.each([undefined, lora])(
   },
 );
 
-test('an input that no batch gives is refused by name', async () => {
+test('an input that cannot be derived from a batch is refused by name', async () => {
   const { bytes } = exported(tied);
   const model = await loadOnnxModel(bytes, { engine, labels: 'same' });
   await expect(model.logits({ tokens: [[1, 2, 3]] })).rejects.toThrow(

@@ -27,7 +27,7 @@ const sizes = {
 };
 const { num_key_value_heads: _, ...bert } = sizes;
 const gemma = { ...sizes, head_dim: 4, query_pre_attn_scalar: 4, sliding_window: 3 };
-/** Configurations, and folders of published architectures where there are some. */
+/** Configurations, and the folders of published models, if there are any. */
 const configs: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   gpt2: { model_type: 'gpt2', vocab_size: 19, n_embd: 8, n_layer: 2, n_head: 2, n_positions: 32 },
   llama: { ...sizes, model_type: 'llama' },
@@ -67,7 +67,7 @@ async function found(folder: string, name: string): Promise<Map<string, Tensor>>
   return tensors;
 }
 
-/** The largest difference of numbers of tensors by the same names, relative to the largest but at least 1. */
+/** The largest difference between tensors of the same names, relative to max(1, the largest number). */
 function distance(a: ReadonlyMap<string, Tensor>, b: ReadonlyMap<string, Tensor>): number {
   return Math.max(
     ...[...b].map(([name, tensor]) => {
@@ -80,7 +80,7 @@ function distance(a: ReadonlyMap<string, Tensor>, b: ReadonlyMap<string, Tensor>
   );
 }
 
-/** Exports a model's training and logits; gives what its engine computes. */
+/** Exports a model's training and logits; returns the results of its engine. */
 async function exported(folder: string, { name, files }: (typeof models)[number]) {
   const engine = cpuEngine();
   const model = await loadModel(files(), { engine });
