@@ -20,7 +20,7 @@ export const sidebar: DefaultTheme.Sidebar = [
     items: [
       { text: 'Conventions', link: '/guide/attention-conventions' },
       { text: 'Tensors and layouts', link: '/guide/tensors-and-layouts' },
-      { text: 'Groups of heads', link: '/guide/heads' },
+      { text: 'Grouped heads', link: '/guide/heads' },
       { text: 'Score and mask mods', link: '/guide/score-and-mask-mods' },
       { text: 'Lengths, pages and decoding', link: '/guide/decoding' },
       { text: 'Dropout and reproducibility', link: '/guide/reproducibility' },
@@ -35,7 +35,7 @@ export const sidebar: DefaultTheme.Sidebar = [
       { text: 'First call, errors, memory', link: '/guide/webgpu-running' },
       { text: 'Plans on your own device', link: '/guide/webgpu-plans' },
       { text: 'Tiles and tuning', link: '/guide/webgpu-tiles' },
-      { text: 'Limits of a device', link: '/guide/webgpu-limits' },
+      { text: 'Device limits', link: '/guide/webgpu-limits' },
       { text: 'Seeing what the GPU does', link: '/guide/tracing' },
       { text: 'With other libraries', link: '/guide/neighbours' },
     ],
@@ -44,7 +44,7 @@ export const sidebar: DefaultTheme.Sidebar = [
     text: 'Graphs and models',
     items: [
       { text: 'Graphs', link: '/guide/graphs' },
-      { text: 'Gradients of graphs', link: '/guide/graph-gradients' },
+      { text: 'Graph gradients', link: '/guide/graph-gradients' },
       { text: "cuDNN's attention nodes", link: '/guide/cudnn' },
       { text: 'Models: generation and training', link: '/guide/models' },
       { text: 'Checkpoints', link: '/guide/checkpoints' },
@@ -55,7 +55,7 @@ export const sidebar: DefaultTheme.Sidebar = [
   {
     text: 'Facts',
     items: [
-      { text: 'Limits, said plainly', link: '/limits' },
+      { text: 'Limits, stated plainly', link: '/limits' },
       { text: 'Where it runs', link: '/runtimes' },
       { text: 'Comparison', link: '/comparison' },
       { text: 'Performance', link: '/performance' },
