@@ -17,11 +17,11 @@ export type Phase = (typeof phases)[number];
 
 /** The line of the kernel's `main` that each phase begins with. */
 const marks: Readonly<Record<Phase, string>> = {
-  tile: '// This workgroup has one tile of queries',
-  state: '// Of each row the maximum m',
+  tile: '// One tile of queries',
+  state: '// For each row: the maximum m',
   loop: 'let keys = key_range(',
   scores: '// S = Q·Kᵀ',
-  mask: '// The stages of scores',
+  mask: '// Scale, bias and masks',
   maximum: "// m' = max(m, rowmax(S))",
   weights: "// P = e^(S − m')",
   sum: "// l' = e^(m − m') · l + rowsum(P)",
