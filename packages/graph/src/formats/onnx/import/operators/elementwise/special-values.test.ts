@@ -89,6 +89,18 @@ const cases: Readonly<Record<string, Case>> = {
     inputs: [[5, 4294967295, 3000000000], [2147483653], [4294967290]],
     gives: [2147483653, 4294967290, 3000000000],
   },
+  'a sum of magnitudes of integers': {
+    op: 'ReduceL1',
+    type: 'i32',
+    inputs: [[-70970445, 4]],
+    gives: [70970449],
+  },
+  'a sum of squares of integers': {
+    op: 'ReduceSumSquare',
+    type: 'i32',
+    inputs: [[-8193, 3]],
+    gives: [67125258],
+  },
   'the sign of NaN': { op: 'Sign', type: 'f32', inputs: [[none, -2, 0, inf]], gives: [none, -1, 0, 1] },
 };
 

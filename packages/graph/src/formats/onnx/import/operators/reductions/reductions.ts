@@ -1,7 +1,7 @@
 import { elementCount } from '@tilewise/core';
 import type { LogicalTensor } from '../../../../../ir/tensor/logical-tensor.ts';
 import { keptShape } from '../../../../../ir/tensor/shape.ts';
-import { isFloat } from '../../draft.ts';
+import { type Draft, isFloat } from '../../draft.ts';
 import { floatType, isInteger } from '../../file/element-type.ts';
 import { type NodeCall, type OnnxOperator, result, type SingleOperator } from '../../node-call.ts';
 import { once } from '../../once.ts';
@@ -67,18 +67,37 @@ function reduction(
 const sum = reduction('ReduceSum', 0, (a, b) => a + b);
 const largest = reduction('ReduceMax', Number.NEGATIVE_INFINITY, Math.max);
 
+type Apply = (draft: Draft, x: LogicalTensor) => LogicalTensor;
+
 /** A reduction of a function of the elements, and a function of what comes out. */
-function composed(of: SingleOperator, before: string | null, after: string | null): OnnxOperator {
+function composed(of: SingleOperator, before: Apply, after: Apply = (_, x) => x): OnnxOperator {
   return call => {
     const { draft } = call;
     const value = call.input(0);
-    const apply = (kind: string | null, x: LogicalTensor): LogicalTensor =>
-      kind === null ? x : draft.op(kind, [x]);
-    const inner = call.withInput(0, { ...value, host: null, tensor: () => apply(before, value.tensor()) });
+    const inner = call.withInput(0, { ...value, host: null, tensor: () => before(draft, value.tensor()) });
     const { emit, ...made } = of(inner);
-    return result(made, () => apply(after, emit?.() ?? call.refuse('has no result')));
+    return result(made, () => {
+      const joined = after(draft, emit?.() ?? call.refuse('has no result'));
+      return draft.cast(joined, value.type.dtype);
+    });
   };
 }
+
+/** |x|, of integers as 32 bits. */
+const magnitude: Apply = (draft, x) => {
+  const own = draft.cast(x, 'i32');
+  return draft.op('Maximum', [own, draft.op('Subtract', [draft.scalar(0, 'i32'), own])]);
+};
+
+/** x², of integers as 32 bits: the operation of the graph is for floats. */
+const square: Apply = (draft, x) => {
+  if (isFloat(x)) return draft.op('Square', [x]);
+  const own = draft.cast(x, 'i32');
+  return draft.op('Multiply', [own, own]);
+};
+
+const floatMagnitudes = reduction('ReduceL1', 0, (a, b) => a + Math.abs(b));
+const integerMagnitudes = composed(sum, magnitude);
 
 /** max + ln Σ e^(x − max), the maximum being finite. */
 const logSumExp: OnnxOperator = given => {
@@ -178,9 +197,13 @@ const rmsNormalization: OnnxOperator = call => {
 export const reductionOperators: Readonly<Record<string, OnnxOperator>> = {
   LayerNormalization: layerNormalization,
   LogSoftmax: softmax('LogSoftmax'),
-  ReduceL1: reduction('ReduceL1', 0, (a, b) => a + Math.abs(b)),
+  ReduceL1: call => (isInteger(call.input(0).type) ? integerMagnitudes(call) : floatMagnitudes(call)),
   ReduceL2: reduction('ReduceL2', 0, (a, b) => a + b * b, Math.sqrt),
-  ReduceLogSum: composed(sum, null, 'Log'),
+  ReduceLogSum: composed(
+    sum,
+    (_, x) => x,
+    (draft, x) => draft.op('Log', [x]),
+  ),
   ReduceLogSumExp: logSumExp,
   ReduceMax: largest,
   ReduceMean: reduction(
@@ -192,7 +215,7 @@ export const reductionOperators: Readonly<Record<string, OnnxOperator>> = {
   ReduceMin: reduction('ReduceMin', Number.POSITIVE_INFINITY, Math.min),
   ReduceProd: reduction('ReduceProd', 1, (a, b) => a * b),
   ReduceSum: sum,
-  ReduceSumSquare: composed(sum, 'Square', null),
+  ReduceSumSquare: composed(sum, square),
   RMSNormalization: rmsNormalization,
   SimplifiedLayerNormalization: rmsNormalization,
   Softmax: softmax('SoftMax'),
