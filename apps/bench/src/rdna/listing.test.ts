@@ -57,5 +57,5 @@ test('the work of a loop is that of its own, and of the turns of the loops in it
 test('a loop without a mark, and output without a listing, are errors', () => {
   const loop = findLoop(parseListing(listing), tiles);
   expect(() => loop && workOfTurn(loop, new Map())).toThrow('no mark');
-  expect(() => parseListing('SPIR-V')).toThrow('no listing');
+  expect(() => parseListing('SPIR-V')).toThrow('Mesa did not print a listing');
 });

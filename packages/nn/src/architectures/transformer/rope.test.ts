@@ -85,7 +85,7 @@ test.each<readonly [Record<string, unknown>, string]>([
   [{ rope_parameters: { rope_theta: 'big' } }, 'rope_parameters.rope_theta must be a number, got "big"'],
   [
     { rope_parameters: { rope_type: 'default', mrope_section: [1] } },
-    'rope_parameters.mrope_section is an option that is not known',
+    'rope_parameters.mrope_section is an unknown option',
   ],
 ])('%j is refused', (json, message) => {
   expect(() => ropeOf(json)).toThrow(message);
