@@ -95,8 +95,10 @@ export function createVisibility(problem: AttentionProblem, operands: Visibility
 
   const mask = operands && maskPredicate(problem.mask, operands.mask);
   const showsBlock = operands && blockMaskPredicate(problem.blockMask, operands.blockMask);
-  const maskMod = operands && maskModPredicate(problem, operands);
-  const masks = [mask, showsBlock, maskMod].filter(admits => admits !== null);
+  const pairMasks = operands
+    ? Object.values(pairPredicates).flatMap(make => make(problem, operands) ?? [])
+    : [];
+  const masks = [mask, showsBlock, ...pairMasks].filter(admits => admits !== null);
 
   function isVisible(b: number, h: number, i: number, j: number): boolean {
     const [lo, hi] = keyRange(b, i);
@@ -106,7 +108,7 @@ export function createVisibility(problem: AttentionProblem, operands: Visibility
   return {
     ...{ lengthQ, lengthKv, diagonalOffset, keyRange, keyRanges, queryRange },
     ...{ isVisible, showsBlock: showsBlock ?? (() => true) },
-    ...{ rangesAreExact: masks.length === 0, asksPairs: maskMod !== null },
+    ...{ rangesAreExact: masks.length === 0, asksPairs: pairMasks.length > 0 },
   };
 }
 
@@ -146,3 +148,10 @@ function maskModPredicate(
   const admits = compile(maskMod, hostLoaders(captures));
   return (b, h, i, j) => admits(NaN, b, h, i, j) !== 0;
 }
+
+type MakePredicate = (problem: AttentionProblem, operands: VisibilityOperands) => PairPredicate | null;
+
+/** The masks that are asked pair by pair. A new one is a line here. */
+const pairPredicates: Readonly<Record<string, MakePredicate>> = {
+  maskMod: maskModPredicate,
+};

@@ -165,7 +165,10 @@ export type RaggedName = 'q' | 'k' | 'v' | 'o' | 'dO' | 'dq' | 'dk' | 'dv';
 
 /** The operands that are small lists, and which one list holds for each batch entry or head. */
 export type ListName =
-  | `${'seqLens' | 'cuSeqLens'}${'Q' | 'Kv'}`
+  | 'seqLensQ'
+  | 'seqLensKv'
+  | 'cuSeqLensQ'
+  | 'cuSeqLensKv'
   | `raggedOffsets.${RaggedName}`
   | 'cuPagesK'
   | 'cuPagesV'

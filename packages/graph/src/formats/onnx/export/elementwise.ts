@@ -21,29 +21,41 @@ const where: Translation = ({ inputs, outputs: [dst] }, write) => {
   write.give(dst, inputs[1].dtype, 'Where', names);
 };
 
-/** Operations without attributes that ONNX has by the same names. */
-const namesOfFunctions =
-  `Abs Add Cos Equal Erf Exp Greater HardSwish Less Log Mish Neg Reciprocal Round Sigmoid
-  Sin Sqrt Tanh`.split(/\s+/);
-
 /** Functions and arithmetic. */
 export const elementwise: Translations = {
-  ...Object.fromEntries(namesOfFunctions.map(kind => [kind, named(kind)])),
+  Abs: named('Abs'),
+  Add: named('Add'),
+  Cos: named('Cos'),
   Divide: named('Div'),
   Elu: named('Elu', 'alpha'),
+  Equal: named('Equal'),
+  Erf: named('Erf'),
+  Exp: named('Exp'),
+  Greater: named('Greater'),
   GreaterEqual: named('GreaterOrEqual'),
   HardSigmoid: named('HardSigmoid', 'alpha', 'beta'),
+  HardSwish: named('HardSwish'),
   LeakyReLU: named('LeakyRelu', 'alpha'),
+  Less: named('Less'),
   LessEqual: named('LessOrEqual'),
+  Log: named('Log'),
   LogicalAnd: named('And'),
   LogicalNot: named('Not'),
   LogicalOr: named('Or'),
   Maximum: named('Max'),
   Minimum: named('Min'),
+  Mish: named('Mish'),
   Multiply: named('Mul'),
+  Neg: named('Neg'),
   Power: named('Pow'),
   ReLU: named('Relu'),
+  Reciprocal: named('Reciprocal'),
+  Round: named('Round'),
+  Sigmoid: named('Sigmoid'),
+  Sin: named('Sin'),
+  Sqrt: named('Sqrt'),
   Subtract: named('Sub'),
+  Tanh: named('Tanh'),
   Clamp: ({ inputs: [src], outputs: [dst], attributes }, write) => {
     const bounds = ['min', 'max'].map(name => write.numbers([numberOf(attributes, name)], src.dtype));
     write.give(dst, src.dtype, 'Clip', [write.name(src), ...bounds]);
