@@ -7,18 +7,19 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import type { KernelSuite, KernelSuiteResults } from '../test-pages/kernel-suite.ts';
 
 const page = fileURLToPath(new URL('../test-pages/kernel-suite.ts', import.meta.url));
-// The browser from npm is built for Linux x64; on other machines TILEWISE_CHROMIUM names one.
+// The browser from npm is built for Linux x64; on other machines, TILEWISE_CHROMIUM names a browser.
 const hasBrowser =
   (process.platform === 'linux' && process.arch === 'x64') || Boolean(process.env.TILEWISE_CHROMIUM);
 
 const committed = join(fixturesDir(), 'attention');
 const names = goldenCases(committed);
 const seed = runSeed();
-// Node runs every structure on the same kernels; here the golden cases show each option, and a few structures
-// their mixtures.
+// Node tests every structure on the same kernels; here the golden cases test each option, and a few
+// structures test combinations.
 const [structures, each] = [6, 5];
 
-// One page runs all of it, as kernels that are compiled stay with its device; the tests read what it found.
+// One page runs everything, because compiled kernels are cached per device; the tests read the page's
+// results.
 describe.runIf(hasBrowser)(`in headless Chromium, TILEWISE_SEED=${seed}`, () => {
   let results: KernelSuiteResults;
   beforeAll(async () => {

@@ -14,7 +14,7 @@ const dynamicImportsStayOutside: Plugin = {
   },
 };
 
-/** The code that a page loads at the start, without what is imported dynamically. */
+/** The code that a page loads at the start, without dynamic imports. */
 async function bundleFrom(module: string, ...names: string[]): Promise<string> {
   const contents = `import { ${names.join(', ')} } from '${module}'; console.log(${names.join(', ')});`;
   const { outputFiles } = await build({

@@ -16,7 +16,7 @@ afterAll(() => expectIntact());
 
 const forward = normalise({ q, k, v }).problem;
 const backward = normaliseBackward({ q, k, v, o, lse, dO: o }).problem;
-/** Passes a value that the types forbid, as JavaScript can. */
+/** Passes a value that the types forbid, as JavaScript callers can. */
 const any = (value: unknown): never => value as never;
 const encode = (options: object): void =>
   planSdpa(ctx, forward).encode(

@@ -23,7 +23,7 @@ import { matrixTile } from './subpaths/matrix.ts';
 import { subgroupTile, workgroupTile } from './subpaths/tiles.ts';
 import { tilesFrom } from './tune/index.ts';
 
-// The null backend checks every call as a device does, and compiles and runs nothing.
+// The null backend checks every call as a device does, but compiles and runs nothing.
 let ctx: GpuContext;
 let q: GpuTensor;
 let o: GpuTensor;
@@ -43,7 +43,7 @@ const row = Tensor.zeros([1, 2, 8]);
 const forward = normalise({ q: host, k: host, v: host }, { causal: true }).problem;
 const backward = normaliseBackward({ q: host, k: host, v: host, o: host, lse: row, dO: host }).problem;
 
-/** Passes a value that the types forbid, as JavaScript can. */
+/** Passes a value that the types forbid, as JavaScript callers can. */
 const any = (value: unknown): never => value as never;
 const options = (): object => ({
   ...{ scale: 0.5, causal: true, window: { left: 2, right: 0 }, softcap: 3, alibi: true },
@@ -56,7 +56,7 @@ const encode = (buffers: unknown, numbers: unknown): void =>
   planSdpa(ctx, forward).encode(ctx.device.createCommandEncoder(), any(buffers), any(numbers));
 const words = { seed: [1, 2], offset: [3, 4], scale: 0.5 };
 
-/** Calls by name, each with arguments that it accepts. All are undone by destroying what they return. */
+/** Named calls, each with arguments that it accepts. Destroying the returned values undoes each call. */
 const calls: readonly [string, base: () => unknown, call: (given: unknown) => unknown][] = [
   ['sdpa', options, given => sdpa(ctx, q, q, q, any(given))],
   [
@@ -130,8 +130,7 @@ function thrown(call: () => unknown): unknown {
 }
 
 /**
- * @throws unless the call of a mutation is quick and throws nothing but errors of ours, and refuses unknown
- * fields.
+ * @throws unless the mutated call is quick, throws only errors of this library, and refuses unknown fields.
  */
 function check(
   name: string,
@@ -150,8 +149,9 @@ function check(
 }
 
 /**
- * Buffers of two plans may be shared; a tensor may have fields of its own; `mxfp8` is checked by the call
- * that takes it; a part may be a result of `sdpa` with more outputs than o and lse.
+ * Arguments that may have unknown fields: the buffers of two plans may be shared; a tensor may have fields of
+ * its own; `mxfp8` is checked by the call that takes it; a part may be a result of `sdpa` with more outputs
+ * than o and lse.
  */
 const mayHaveOthers = /^(encode buffers|upload|mxfp8|mergePartials)$/;
 

@@ -28,7 +28,7 @@ test('the first example begins within the first 25 lines, and the README has at 
 });
 
 test('the example of plans records work that the device accepts', async () => {
-  // The example makes its device itself: this one watches it.
+  // The example makes its own device; this wrapper watches it for errors.
   let error: Promise<GPUError | null> | undefined;
   const { gpu } = await openGpu({ backend: 'null' });
   const requestAdapter = async () => {

@@ -35,7 +35,7 @@ afterAll(() => expectIntact());
 
 const forward = normalise({ q, k, v }).problem;
 const backward = normaliseBackward({ q, k, v, o, lse, dO: o }).problem;
-/** Passes a value that the types forbid, as JavaScript can. */
+/** Passes a value that the types forbid, as JavaScript callers can. */
 const any = (value: unknown): never => value as never;
 const buffer = (): GPUBuffer => storageBuffer(ctx.device, 64);
 const encoder = (): GPUCommandEncoder => ctx.device.createCommandEncoder();

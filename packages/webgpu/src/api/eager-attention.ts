@@ -11,12 +11,12 @@ import type { GpuTensor } from '../runtime/memory/gpu-tensor.ts';
 import type { EncodeOptions, Plan } from './plan/plan.ts';
 import type { CallTools } from './tools/tools.ts';
 
-/** One eager call of attention: the plan of a problem, and the tensors that it runs on. */
+/** An eager call of attention: the plan of a problem, and the tensors that the plan runs on. */
 export interface AttentionCall<Results> {
-  /** Says, as JSON, which plan this is. */
+  /** Identifies the plan. Can be written as JSON. */
   readonly key: unknown;
   readonly operands: object & { readonly fp8?: Fp8Scalars<GpuTensor | HostArray> };
-  /** Default: those of the operand table. */
+  /** The operands that must be contiguous. Default: those of the operand table. */
   readonly inLine?: ReadonlySet<string>;
   readonly results: Readonly<Record<string, ResultDesc>>;
   readonly dropout: DropoutDesc | null;
@@ -26,8 +26,8 @@ export interface AttentionCall<Results> {
 }
 
 /**
- * The part of a problem that the key of a plan depends on: without the dropout's seed and offset, which a
- * plan takes when it is encoded, and with expressions as lists of their nodes, since nodes may be shared.
+ * The part of a problem that determines its plan. Leaves out the dropout's seed and offset, which a plan
+ * takes when it is encoded, and lists the nodes of expressions, because nodes may be shared.
  */
 export function keyOfProblem(problem: AttentionProblem, { expr }: CallTools): object {
   const { dropout, scoreMod, maskMod } = problem;
@@ -40,7 +40,8 @@ export function keyOfProblem(problem: AttentionProblem, { expr }: CallTools): ob
 }
 
 /**
- * Operands that kernels read as contiguous lists. Others may have any strides, which are part of the problem.
+ * Operands that kernels read as contiguous lists. Other operands may have any strides, which are part of the
+ * problem.
  */
 const inLine: ReadonlySet<string> = new Set(
   Object.entries(operandTable).flatMap(([name, { form }]) =>
@@ -48,7 +49,7 @@ const inLine: ReadonlySet<string> = new Set(
   ),
 );
 
-/** The eager call, with its operands by the names that plans bind. */
+/** Makes the eager call, with the operands under the names that plans bind. */
 export function eagerCall<Results>(
   ctx: GpuContext,
   { key, operands: { fp8, ...others }, dropout, tools, ...call }: AttentionCall<Results>,

@@ -8,7 +8,7 @@ import { createContext, type GpuContext, type GpuTensor, planSdpa, sdpa, webgpuE
 
 let ctx: GpuContext;
 let engine: ReturnType<typeof webgpuEngine>;
-/** Writes twice its input of four elements. */
+/** Writes its input of four elements, doubled. */
 let twice: PreparedPrimitive<GpuTensor>;
 beforeEach(async () => {
   ctx = await createContext({ device: (await sharedContext()).device });
@@ -143,6 +143,6 @@ test('numbers of runs are freed, wherever their tensors start', async () => {
     doubled(ctx.wrap(buffer, { dtype: 'f32', shape: [4], offset }), y);
     return ctx.memory.current;
   });
-  // Of the plan for tensors at multiples of 16 bytes, and of that for others.
+  // Measured after the plan for aligned tensors and the plan for unaligned ones have both been made.
   expect(new Set(after.slice(1))).toEqual(new Set([after[1]]));
 });

@@ -18,7 +18,8 @@ const host = Tensor.zeros([1, 1, 8, 8]);
 const lse = Tensor.zeros([1, 1, 8]);
 
 /**
- * A device of its own, on which nothing is compiled, and the kernels that it compiles on the calling thread.
+ * A fresh device, on which nothing has been compiled, and the names of the kernels that it compiles
+ * synchronously.
  */
 async function freshDevice(): Promise<{ device: GPUDevice; blocking: string[] }> {
   const device = await callersDevice();

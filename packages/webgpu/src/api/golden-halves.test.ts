@@ -6,8 +6,9 @@ import { sharedContext } from '../../testing/device/shared-context.ts';
 
 const committed = join(fixturesDir(), 'attention');
 
-// What happens to a score does not depend on how it is stored, so each option is met in one of the two half
-// dtypes. Head size 15 goes element by element, and its rows share words; the others go in vectors.
+// The storage dtype does not change what happens to a score, so each option is tested with only one of the
+// two half dtypes. Head size 15 is read element by element, and its rows share words; the other head sizes
+// are read in vectors.
 const cases = {
   f16: ['causal_fa_23x56_d15_br', 'dlse_causal_dead_rows_gqa', 'bias_neg_inf_entries'],
   bf16: ['causal_fa_23x56_d15_br', 'mask_dead_head', 'dropout_05_causal_gqa', 'varlen_empty_seq_br'],

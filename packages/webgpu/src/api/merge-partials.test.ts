@@ -21,7 +21,7 @@ test('attention over parts of the keys, merged, is attention over all of them', 
   const [k, v] = [2, 3].map(seed => normal([2, 2, 40, 8], seed));
   const tensors = [q, k, v].map(t => ctx.upload(t));
   const [gq] = tensors;
-  // Ring attention in three steps; the sink belongs to one of them.
+  // Ring attention in three steps; the sink belongs to one of the steps.
   const parts = [
     [0, 13],
     [13, 14],
@@ -38,7 +38,7 @@ test('attention over parts of the keys, merged, is attention over all of them', 
 test('packed parts, in another order and in half precision, merge as on the host', async () => {
   const dtype = 'f16';
   const part = (seed: number): PartialAttention => ({
-    // Tokens beside each other, heads far apart.
+    // Tokens are adjacent, and heads are far apart.
     o: Tensor.from(normal([9, 4, 7], seed).toFloat32(), [9, 4, 7], { dtype, strides: [7, 70, 1] }),
     lse: normal([4, 9], seed + 10),
   });

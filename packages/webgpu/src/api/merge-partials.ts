@@ -27,11 +27,11 @@ import { makePlan, type Plan } from './plan/plan.ts';
 import { headSizeReasons } from './plan/support.ts';
 
 /**
- * Attention over all keys from attention over disjoint parts of them, enqueued at once: o (B, Hq, Sq, Dv)
- * in the dtype of the parts and lse f32 (B, Hq, Sq), contiguous; packed (T, Hq, Dv) and (Hq, T). The formula
- * is that of `mergePartials` of `@tilewise/core`: a part that saw no key (lse = −∞) changes nothing, and a
- * sink belongs to one part only.
- * @param parts at least one, all of the same shapes; o of any strides, lse contiguous.
+ * Merges attention over disjoint parts of the keys into attention over all keys, enqueued at once: o (B, Hq,
+ * Sq, Dv) in the dtype of the parts and lse f32 (B, Hq, Sq), contiguous; packed (T, Hq, Dv) and (Hq, T). The
+ * formula is that of `mergePartials` of `@tilewise/core`: a part that saw no key (lse = −∞) changes nothing,
+ * and a sink must be given to one part only.
+ * @param parts at least one, all of the same shape; o may have any strides, lse must be contiguous.
  * @throws InvalidArgumentError, InvalidShapeError, InvalidDTypeError or UnsupportedError before any work.
  */
 export function mergePartials(
@@ -76,7 +76,7 @@ fn sequence_at(b: u32) -> Sequence {
 }`,
 };
 
-/** An o as (B, Hq, Sq, Dv); a packed o (T, Hq, Dv) is that of one sequence. */
+/** An operand o as (B, Hq, Sq, Dv); a packed o (T, Hq, Dv) becomes a batch of one sequence. */
 function rowsOf({ dtype, shape, strides }: TensorDesc): OperandDesc {
   const isPacked = shape.length === 3;
   const order = isPacked ? [1, 0, 2] : [0, 1, 2, 3];

@@ -38,14 +38,15 @@ import { type CallTools, missingModules, readingOf, toolsOf } from './tools/tool
 /**
  * Attention forward, enqueued at once: o (B, Hq, Sq, Dv) in `outDType` and lse f32 (B, Hq, Sq), contiguous;
  * packed (T, Hq, Dv) and (Hq, T). Tensors in the options may be on the host (they are uploaded for the call).
- * `fp8` and `mxfp8` are made by the functions of these names of `@tilewise/webgpu/fp8`, which bring their
- * kernels.
+ * Make the options `fp8` and `mxfp8` with the functions of the same names from `@tilewise/webgpu/fp8`, which
+ * bring the kernels.
  *
- * The first call for a new structure of problem compiles its kernels in the background and returns at once.
- * The call, and what is called on the device's contexts behind it, reaches the GPU when they are compiled:
- * await `ctx.submitted()` before you submit work of your own on the results. `warmUp` compiles beforehand.
- * @throws InvalidArgumentError, InvalidShapeError, InvalidDTypeError or UnsupportedError before any work.
- * What goes wrong on the GPU rejects the `download` of the results.
+ * The first call with a new structure of problem compiles its kernels in the background and returns at once.
+ * This call, and all later calls on contexts of the device, reach the GPU when the kernels are compiled:
+ * await `ctx.submitted()` before you submit work of your own on the results. `warmUp` compiles the kernels
+ * beforehand.
+ * @throws InvalidArgumentError, InvalidShapeError, InvalidDTypeError or UnsupportedError before any work. If
+ * something goes wrong on the GPU, `download` of the results rejects.
  */
 export function sdpa(
   ctx: GpuContext,
@@ -96,10 +97,10 @@ export function forwardCall(
 }
 
 /**
- * Attention backward, enqueued at once: the gradients asked for, contiguous, each in the shape and dtype of
- * what it is the gradient of (dAlibi and dsink: f32). When the score mod loads floats, `dCaptures` has the
- * gradient of each such tensor. `o` and `lse` are those of `sdpa` with the same options; the dropout mask is
- * drawn again. Two runs give the same bits. The first call compiles kernels, as that of `sdpa` does.
+ * Attention backward, enqueued at once: the requested gradients, contiguous, each in the shape and dtype of
+ * its tensor (dAlibi and dsink: f32). If the score mod loads float tensors, `dCaptures` has the gradient of
+ * each. `o` and `lse` must be the results of `sdpa` with the same options; the dropout mask is generated
+ * again. Two runs give the same bits. The first call compiles kernels, as the first call of `sdpa` does.
  * @throws as `sdpa`.
  */
 export function sdpaBackward<G extends GradientName = 'dq' | 'dk' | 'dv'>(
@@ -166,15 +167,18 @@ export function backwardCall<G extends GradientName = 'dq' | 'dk' | 'dv'>(
   });
 }
 
-/** A result without gaps between its elements; `fill` for one that kernels do not write all of. */
+/**
+ * Describes a result without gaps between its elements; `fill` is the value of elements that kernels may
+ * leave unwritten.
+ */
 function contiguous(dtype: DType, shape: Shape, fill: number | null = null): ResultDesc {
   return { desc: { dtype, shape, strides: contiguousStrides(shape) }, fill };
 }
 
 /**
- * Whether some tokens of a packed or ragged result may belong to no sequence: between two, behind the last
- * one, or behind a sequence's used length. Kernels do not write their rows, which in a new tensor are those
- * of a query without keys.
+ * Whether some tokens of a packed or ragged result may belong to no sequence: between two sequences, after
+ * the last one, or after a sequence's used length. Kernels do not write the rows of such tokens; in a new
+ * tensor, these rows get the values of a query without keys.
  */
 function hasUnusedTokens(
   { starts, shape }: OperandDesc,

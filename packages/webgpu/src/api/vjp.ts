@@ -21,27 +21,29 @@ import { sdpa, sdpaBackward } from './sdpa.ts';
 import { readingOf, toolsOf } from './tools/tools.ts';
 
 /**
- * Results of forward, and its gradients by any gradient of o: a vector-Jacobian product, as automatic
- * differentiation wants it. `o`, `lse` and the optional results belong to the caller, who destroys them;
- * `release` does so for o and lse.
+ * The results of forward, and a function for the gradients: a vector-Jacobian product, as automatic
+ * differentiation needs it. `o`, `lse` and the optional results belong to the caller, who destroys them;
+ * `release` destroys o and lse.
  */
 export interface SdpaVjp<G extends GradientName> extends SdpaResult<GpuTensor> {
   /**
-   * The gradients for one dO (as o) and dLse (as lse, default 0), new tensors each time; it may be called any
-   * number of times. A dropout mask is that of the forward call.
-   * @throws as `sdpaBackward`; InvalidArgumentError also when q, k, v, o, lse or a tensor of the options was
-   * destroyed meanwhile, or after `release`.
+   * The gradients for one dO (in the shape of o) and dLse (in the shape of lse, default 0), in new tensors.
+   * May be called any number of times. The dropout mask is that of the forward call.
+   * @throws as `sdpaBackward`; also InvalidArgumentError if q, k, v, o, lse or a tensor of the options has
+   * been destroyed, or after `release`.
    */
   backward(dO: GpuTensor, dLse?: GpuTensor): SdpaGradients<GpuTensor, G>;
-  /** Gives o and lse back for reuse and lets go of all tensors. Later calls of `backward` throw. */
+  /**
+   * Gives o and lse back for reuse and drops the references to all tensors. Later calls of `backward` throw.
+   */
   release(): void;
 }
 
 /**
- * Attention forward, enqueued at once, with its backward pass to come. Until `release` it holds q, k, v, o,
- * lse and the tensors of the options, which is what backward needs, and nothing else; host tensors among the
- * options are uploaded for each call.
- * @throws as `sdpa` and `sdpaBackward`, all of it before any work.
+ * Attention forward, enqueued at once, with a function for its gradients. Until `release`, the result holds
+ * the tensors that backward needs and no others: q, k, v, o, lse and the tensors of the options. Host tensors
+ * in the options are uploaded for each call.
+ * @throws as `sdpa` and `sdpaBackward`, in both cases before any work.
  */
 export function sdpaVjp<G extends GradientName = 'dq' | 'dk' | 'dv'>(
   ctx: GpuContext,
@@ -72,9 +74,7 @@ export function sdpaVjp<G extends GradientName = 'dq' | 'dk' | 'dv'>(
 
 type Held = Readonly<Record<'q' | 'k' | 'v' | 'o' | 'lse', GpuTensor>>;
 
-/**
- * Says what stands against backward before forward runs; o, lse and dO are there by their descriptions alone.
- */
+/** Refuses an unsupported backward pass before forward runs; o, lse and dO are only described. */
 function checkBackward(
   ctx: GpuContext,
   q: GpuTensor,

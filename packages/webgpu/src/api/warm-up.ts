@@ -6,8 +6,8 @@ import { planSdpa } from './plan/plan-forward.ts';
 /**
  * Compiles the kernels of problems, each kernel once, in parallel and in the background, so that the first
  * eager calls and plans of these problems compile nothing.
- * @throws UnsupportedError when the device cannot run a problem; else as `validate`. Rejects as `warmUp` of a
- * plan.
+ * @throws UnsupportedError if the device cannot run a problem; otherwise as `validate`. Rejects as `warmUp`
+ * of a plan does.
  */
 export async function warmUp(
   ctx: GpuContext,

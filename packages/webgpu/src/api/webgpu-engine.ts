@@ -16,15 +16,15 @@ import { fp8List } from './tools/fp8-list.ts';
 import { loadedTools } from './tools/tools.ts';
 
 /**
- * A context as an engine of attention and of plain operations. The promises of `sdpa` and `sdpaBackward`
- * resolve when the GPU has been given the work. Kernels that are not compiled yet are compiled in the
- * background first; what is called meanwhile waits behind.
+ * Makes a context an engine for attention and for plain operations. The promises of `sdpa` and `sdpaBackward`
+ * resolve when the work has been submitted to the GPU. Kernels that are not compiled yet are compiled in the
+ * background first, and later calls wait for them.
  */
 export function webgpuEngine(ctx: GpuContext): TensorEngine<GpuTensor> {
   checkKind('ctx', ctx, 'a GpuContext');
   const { vendor, architecture, description } = ctx.device.adapterInfo ?? {};
   const recorder = new Recorder(ctx);
-  // Mods and options of 8 bits come as plain data.
+  // Mods and options for 8 bits arrive as plain data.
   const tools = { ...loadedTools(ctx, exprTools), fp8: fp8Tools, mxfp8: mxfp8Tools, list: fp8List };
   return {
     name: 'webgpu',
@@ -42,7 +42,9 @@ export function webgpuEngine(ctx: GpuContext): TensorEngine<GpuTensor> {
   };
 }
 
-/** The results of a run, once the GPU has been given the work. Rejects when its kernels do not compile. */
+/**
+ * The results of a run, once its work has been submitted to the GPU. Rejects if its kernels do not compile.
+ */
 async function submitted<Results>(run: EagerRun<Results>): Promise<Results> {
   if (run.submitted) await run.submitted;
   return run.results;

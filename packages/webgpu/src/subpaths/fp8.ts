@@ -9,9 +9,9 @@ import type { GpuTensor } from '../runtime/memory/gpu-tensor.ts';
 export type { WithTools } from '../api/tools/tools.ts';
 
 /**
- * The option `fp8` of an eager call: the scalars of `Fp8Options` (numbers, or f32 tensors of one element;
- * default 1), with the kernels that they need. Other engines take it too.
- * @throws InvalidArgumentError for what is no object.
+ * Makes the option `fp8` of an eager call from the scalars of `Fp8Options` (numbers, or f32 tensors of one
+ * element; default 1), and adds the kernels that they need. Other engines accept the option too.
+ * @throws InvalidArgumentError if `scalars` is not an object.
  */
 export function fp8<Scalars extends Fp8Options<GpuTensor | Tensor>>(scalars: Scalars): WithTools<Scalars> {
   checkObject('scalars', scalars);
@@ -19,8 +19,8 @@ export function fp8<Scalars extends Fp8Options<GpuTensor | Tensor>>(scalars: Sca
 }
 
 /**
- * The option `mxfp8` of an eager call: the tensors of `Mxfp8Options`, with the kernels that they need. Other
- * engines take it too.
+ * Makes the option `mxfp8` of an eager call from the tensors of `Mxfp8Options`, and adds the kernels that
+ * they need. Other engines accept the option too.
  * @throws as `fp8`.
  */
 export function mxfp8<Operands extends Mxfp8Options<GpuTensor | Tensor>>(

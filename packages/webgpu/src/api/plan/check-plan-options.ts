@@ -12,14 +12,14 @@ import { checkOptions, describeValue } from '@tilewise/philox/errors';
 import type { EncodeOptions, PlanOptions } from './plan.ts';
 
 /**
- * Names of tensors that are not operands of every problem: what mods load, its gradients, and the tensors of
- * MXFP8.
+ * The names of tensors that only some problems have: the tensors that mods load, their gradients, and the
+ * tensors of MXFP8.
  */
 const furtherTensors = /^(d?[cC]aptures|mxfp8)\../;
 
 /**
- * The tensors that may start at any element.
- * @throws InvalidArgumentError for what is no list of names of tensors.
+ * The names of the tensors that may start at any element.
+ * @throws InvalidArgumentError if the option is not a list of tensor names.
  */
 export function unalignedNames({ unaligned = [] }: PlanOptions): ReadonlySet<string> {
   if (typeof unaligned !== 'object' || !unaligned || !(Symbol.iterator in unaligned)) {
@@ -41,8 +41,8 @@ export function unalignedNames({ unaligned = [] }: PlanOptions): ReadonlySet<str
 }
 
 /**
- * A result has the shape of what it is (packed and ragged ones any number of tokens), and a place for each
- * element.
+ * Checks that a result has the right shape (packed and ragged results may have any number of tokens), and a
+ * different offset for each element.
  */
 export function checkResultLayout(argument: string, desc: OperandDesc, dense: OperandDesc['shape']): void {
   const [, H, , D] = dense;
@@ -62,8 +62,8 @@ export function checkResultLayout(argument: string, desc: OperandDesc, dense: Op
 }
 
 /**
- * Whether two elements of a layout may lie in one place: some dimension steps by less than the dimensions
- * inside it span.
+ * Whether two elements of a layout may have the same offset: some dimension has a stride smaller than the
+ * span of the dimensions inside it.
  */
 function overlapsItself({ shape, strides }: OperandDesc): boolean {
   if (shape.includes(0)) return false;
@@ -79,7 +79,7 @@ function overlapsItself({ shape, strides }: OperandDesc): boolean {
 }
 
 /**
- * Checks the options of an `encode`.
+ * Checks the options of a call of `encode`.
  * @throws InvalidArgumentError naming the option.
  */
 export function checkEncodeOptions(options: EncodeOptions): void {

@@ -19,24 +19,24 @@ import { type EncodeOptions, makePlan, type Plan, type PlanOptions } from './pla
 import { checkForwardSupport } from './plan-forward.ts';
 import { backwardReasons } from './support.ts';
 
-/** Layouts of the gradients by q, k and v. */
+/** Layouts of the gradients of q, k and v. */
 export type GradientDescs = Pick<BackwardProblem, 'dq' | 'dk' | 'dv'>;
 
 /** The options of `planSdpaBackward`. */
 export interface BackwardPlanOptions extends PlanOptions {
   /**
-   * Layouts of the gradients. Default: those of the problem, which are those of q, k and v where they are not
-   * ragged.
+   * Layouts of the gradients. Default: the layouts in the problem, which are those of q, k and v unless these
+   * are ragged.
    */
   readonly layouts?: Partial<GradientDescs> | undefined;
 }
 
-/** Whether this context can run a problem, and why not. */
+/** Whether this context can run a problem, and if not, why. */
 export function checkSupport(ctx: GpuContext, problem: AttentionProblem | BackwardProblem): Support {
   return supportWith(ctx, problem, allTools);
 }
 
-/** `checkSupport` with the tools that an engine has. */
+/** `checkSupport` with an engine's own tools. */
 export function supportWith(
   ctx: GpuContext,
   problem: AttentionProblem | BackwardProblem,
@@ -49,7 +49,7 @@ export function supportWith(
     : checkForwardSupport(ctx, problem, tools);
 }
 
-/** Whether this context can run a backward problem, with the tools that its options need. */
+/** Whether this context can run a backward problem, using the tools that the problem's options need. */
 export function backwardSupport(ctx: GpuContext, problem: BackwardProblem, tools: KernelTools): Support {
   const { forward, dO } = problem;
   const operands = [forward.q, forward.k, forward.v, dO];
@@ -60,12 +60,12 @@ export function backwardSupport(ctx: GpuContext, problem: BackwardProblem, tools
 }
 
 /**
- * A plan for the gradients in `problem.gradients` from q, k, v, o, lse, dO, dLse and the tensors of the
- * options. dq, dk and dv are laid out as the problem says (like q, k and v) unless `layouts` says otherwise;
- * dbias is contiguous in the bias's own shape, dAlibi and dsink are f32 (Hq). They are the same bits in every
- * run.
- * @throws UnsupportedError when `checkSupport` has reasons; InvalidArgumentError when a gradient's layout has
- * two elements in one place, as that of an expanded q, k or v has; else as `validateBackward`.
+ * Plans the gradients in `problem.gradients`. The plan reads q, k, v, o, lse, dO, dLse and the tensors of the
+ * options. dq, dk and dv are laid out as the problem says (by default like q, k and v) unless `layouts` says
+ * otherwise; dbias is contiguous in the bias's own shape, and dAlibi and dsink are f32 (Hq). Every run gives
+ * the same bits.
+ * @throws UnsupportedError if `checkSupport` gives reasons; InvalidArgumentError if a gradient's layout gives
+ * two elements the same offset, as the layout of an expanded q, k or v does; otherwise as `validateBackward`.
  */
 export function planSdpaBackward(
   ctx: GpuContext,
@@ -75,7 +75,7 @@ export function planSdpaBackward(
   return planCheckedBackward(ctx, problem, options, allTools);
 }
 
-/** `planSdpaBackward` with the tools that an engine has. */
+/** `planSdpaBackward` with an engine's own tools. */
 export function planCheckedBackward(
   ctx: GpuContext,
   problem: BackwardProblem,
@@ -100,8 +100,8 @@ export function planCheckedBackward(
 }
 
 /**
- * The plan of a problem that is known to be valid, with the tools that its options need.
- * @param check throws for wrong options of an `encode` by the caller.
+ * Plans a problem that has been validated, with the tools that its options need.
+ * @param check throws if the caller passes invalid options to `encode`.
  */
 export function planBackward(
   ctx: GpuContext,

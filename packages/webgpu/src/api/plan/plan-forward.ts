@@ -13,7 +13,7 @@ import { checkEncodeOptions, checkResultLayout, unalignedNames } from './check-p
 import { type EncodeOptions, makePlan, type Plan, type PlanOptions } from './plan.ts';
 import { forwardReasons } from './support.ts';
 
-/** Whether this context can run a forward problem, and why not. */
+/** Whether this context can run a forward problem, and if not, why. */
 export function checkForwardSupport(ctx: GpuContext, problem: AttentionProblem, tools: KernelTools): Support {
   const operands = [problem.q, problem.k, problem.v];
   const tiles = choiceReasons([forwardRole(problem)], problem, operands, ctx);
@@ -23,17 +23,18 @@ export function checkForwardSupport(ctx: GpuContext, problem: AttentionProblem, 
 }
 
 /**
- * A plan for o, lse (and max, sumExp, if asked for) from q, k, v and the tensors of the options, by the names
- * of `SdpaOptions`; those that mods capture are `captures.NAME`, and those of MXFP8 `mxfp8.NAME`. `fp8` is
- * one f32 list: the scalars as in `fp8ScalarNames`, then amaxS, amaxO, amaxDQ, amaxDK, amaxDV, amaxDP, which
- * are results. Layouts are those of the problem; lse-like tensors are contiguous f32.
- * @throws UnsupportedError when `checkSupport` has reasons; else as `validate`.
+ * Plans o and lse, and max and sumExp if the problem asks for them. The plan reads q, k, v and the tensors of
+ * the options, by their names in `SdpaOptions`; tensors that mods capture are named `captures.NAME`, and
+ * those of MXFP8 `mxfp8.NAME`. `fp8` is one f32 list: the scalars in the order of `fp8ScalarNames`, then the
+ * results amaxS, amaxO, amaxDQ, amaxDK, amaxDV and amaxDP. Layouts are those of the problem; lse, max and
+ * sumExp are contiguous f32.
+ * @throws UnsupportedError if `checkSupport` gives reasons; otherwise as `validate`.
  */
 export function planSdpa(ctx: GpuContext, problem: AttentionProblem, options: PlanOptions = {}): Plan {
   return planCheckedForward(ctx, problem, options, forwardTools);
 }
 
-/** `planSdpa` with the tools that an engine has. */
+/** `planSdpa` with an engine's own tools. */
 export function planCheckedForward(
   ctx: GpuContext,
   problem: AttentionProblem,
@@ -49,8 +50,8 @@ export function planCheckedForward(
 }
 
 /**
- * The plan of a problem that is known to be valid, with the tools that its options need.
- * @param check throws for wrong options of an `encode` by the caller.
+ * Plans a problem that has been validated, with the tools that its options need.
+ * @param check throws if the caller passes invalid options to `encode`.
  */
 export function planForward(
   ctx: GpuContext,

@@ -26,7 +26,10 @@ afterAll(() => {
   device.destroy();
 });
 
-/** Runs forward and backward by plans on buffers of the caller's own, all tensors `offset` bytes in. */
+/**
+ * Runs forward and backward by plans on the caller's own buffers, in which every tensor starts at `offset`
+ * bytes.
+ */
 async function runPlans(
   record: RecordPlan,
   {
@@ -99,7 +102,7 @@ describe('a plan on the device and buffers of the caller', () => {
     const tensors = [...planSdpa(ctx, forward).tensors, ...planSdpaBackward(ctx, backward).tensors];
     for (const { name, alignment } of tensors) if (f16.includes(name)) expect(alignment, name).toBe(2);
     const exact = exactResults(inputs);
-    // Rows of lse are f32 and stay where they may be.
+    // The rows of lse are f32, so their slices need no other alignment.
     const at2 = (t: Tensor): BufferSlice => slice(device, t, 2);
     const o = at2(Tensor.zeros(dO.shape, { dtype: 'f16' }));
     const lse = slice(device, exact.lse);
@@ -182,7 +185,7 @@ test('the scale is that of the problem, unless a call has its own', async () => 
   const operands = Object.fromEntries(Object.entries(call).map(([name, t]) => [name, slice(device, t)]));
   const encoder = device.createCommandEncoder();
   for (const plan of plans) plan.encode(encoder, { ...operands, ...results, workspace }, { scale: 0.7 });
-  // 1e39 is finite, but not in f32.
+  // 1e39 is finite as a number, but not in f32.
   for (const scale of [Number.NaN, 1e39]) {
     expect(() => plans[0].encode(encoder, { ...operands, ...results }, { scale })).toThrow(
       `options.scale must be a finite number, got ${scale}`,

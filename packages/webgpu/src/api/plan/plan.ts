@@ -5,30 +5,30 @@ import { demandSupport } from '../../device/support.ts';
 import type { GpuContext } from '../../runtime/context.ts';
 import type { KernelPlan } from '../../runtime/plan/kernel-plan.ts';
 
-/** Numbers that may change from one encode to the next without a new plan. */
+/** Numbers that may change between calls of `encode` without a new plan. */
 export interface EncodeOptions {
-  /** 64-bit words of the dropout seed and offset. Default: those of the problem. */
+  /** The dropout seed and offset, each as two 32-bit words. Default: those of the problem. */
   readonly seed?: U64Words | undefined;
   readonly offset?: U64Words | undefined;
-  /** Default: that of the problem. */
+  /** The factor of the scores. Default: that of the problem. */
   readonly scale?: number | undefined;
 }
 
-/** Attention on one device, ready to be recorded any number of times. */
+/** Attention on one device, which can be recorded any number of times. */
 export type Plan = KernelPlan<EncodeOptions>;
 
-/** Choices of a plan that the problem does not hold. */
+/** Options of a plan that are not part of the problem. */
 export interface PlanOptions {
   /**
-   * Tensors whose slices may start at any element. Others must start at a multiple of four elements (see
-   * `tensors`), so that they can be moved in vectors.
+   * The names of tensors whose slices may start at any element. Other tensors must start at a multiple of
+   * four elements (see `tensors`), so that kernels can read and write them in vectors.
    */
   readonly unaligned?: Iterable<string> | undefined;
 }
 
 /**
- * The plan of some kernels of a problem, with its scale and its dropout.
- * @param check throws for wrong options of an `encode` by the caller.
+ * Plans the kernels of a problem, with its scale and its dropout.
+ * @param check throws if the caller passes invalid options to `encode`.
  */
 export function makePlan(
   ctx: GpuContext,

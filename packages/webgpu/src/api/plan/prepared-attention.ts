@@ -9,7 +9,7 @@ import type { EncodeOptions } from './plan.ts';
 import { planCheckedBackward } from './plan-backward.ts';
 import { planCheckedForward } from './plan-forward.ts';
 
-/** Attention on a context's device, recorded with whatever else its engine runs. */
+/** Prepares attention on a context's device, so that an engine records it together with its other work. */
 export function prepareAttention(
   ctx: GpuContext,
   recorder: Recorder,

@@ -38,7 +38,7 @@ describe('what is not supported is said with its reasons, by checkSupport and by
   test('more storage buffers than the device has', async () => {
     const device = await callersDevice();
     const small = await createContext({ device });
-    // Eight, which WebGPU guarantees, are always enough.
+    // Eight buffers, which WebGPU guarantees, are always enough.
     Object.assign(small, { capabilities: { ...small.capabilities, maxStorageBuffersPerShaderStage: 5 } });
     const options = {
       mask: Tensor.zeros([40, 40], { dtype: 'bool' }),

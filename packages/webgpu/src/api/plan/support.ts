@@ -2,26 +2,26 @@ import { type AttentionProblem, type BackwardProblem, dtypeTraits } from '@tilew
 import type { KernelTools } from '../../attention/config/kernel-config.ts';
 import { missingModules } from '../tools/tools.ts';
 
-/** Largest head size of the kernels. */
+/** The largest head size that the kernels compute. */
 const maxHeadSize = 512;
 
-/** Why kernels do not compute rows of so many channels, if they do not. */
+/** The reasons why the kernels cannot compute rows of `D` channels, if they cannot. */
 export const headSizeReasons = (D: number): string[] =>
   D > maxHeadSize ? [`head size ${D} is above ${maxHeadSize}`] : [];
 
-/** The reasons against a forward problem, before any kernel is made for it. */
+/** The reasons why a forward problem is unsupported, found before any kernel is made. */
 export const forwardReasons = (problem: AttentionProblem, tools: KernelTools): string[] => [
   ...headSizeReasons(Math.max(problem.Dqk, problem.Dv)),
   ...missingModules(tools, problem),
 ];
 
-/** The reasons against a backward problem, before any kernel is made for it. */
+/** The reasons why a backward problem is unsupported, found before any kernel is made. */
 export function backwardReasons({ forward, gradients }: BackwardProblem, tools: KernelTools): string[] {
   const { fp8, scoreMod, captures, Dqk, Dv } = forward;
   const hasGradients = Object.values(captures).some(({ dtype }) => dtypeTraits[dtype].kind === 'float');
   return [
     ...headSizeReasons(Math.max(Dqk, Dv)),
-    // The kernel of these gradients writes to the workspace, where dequantised operands lie.
+    // The kernel of these gradients writes to the workspace, which also holds the dequantised operands.
     ...(fp8?.kind === 'blocks' && scoreMod && hasGradients
       ? ['gradients of captured tensors are not supported with mxfp8']
       : []),

@@ -12,14 +12,14 @@ import { modStages } from '../../attention/mods/mod-stages.ts';
 import { fp8List } from './fp8-list.ts';
 import type { CallTools } from './tools.ts';
 
-/** For whatever option a forward problem has. */
+/** Tools for every option of a forward problem. */
 export const forwardTools: CallTools = /* @__PURE__ */ ((): CallTools => ({
   ...{ dropout: dropoutTools, splitKv: splitKvTools, mods: modStages(exprTools), expr: exprTools },
   ...{ fp8: fp8Tools, mxfp8: mxfp8Tools, list: fp8List, segments: withSegments, pages: pagePart },
   checks: { data: dataChecks, nearestName },
 }))();
 
-/** For whatever option a problem has. */
+/** Tools for every option of any problem. */
 export const allTools: CallTools = /* @__PURE__ */ ((): CallTools => ({
   ...forwardTools,
   ...{ captureGradients: captureGradientTools(exprTools), inputGradients: inputGradientTools },

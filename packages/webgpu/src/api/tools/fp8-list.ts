@@ -13,9 +13,9 @@ import type { CallList } from '../../runtime/eager-call.ts';
 import type { GpuTensor } from '../../runtime/memory/gpu-tensor.ts';
 
 /**
- * The list `fp8` of a call, filled with its scalars, from which largest values go to the results of their
- * names. Without scalars, as in MXFP8, it has their places all the same.
- * @throws InvalidArgumentError for a scalar on the GPU that cannot be copied from.
+ * The list `fp8` of a call: it is filled with the call's scalars, and the results named amax… are copied from
+ * it. Without scalars, as in MXFP8, the list has the same length.
+ * @throws InvalidArgumentError for a scalar in a GPU buffer without the usage COPY_SRC.
  */
 export function fp8List(ctx: GpuContext, scalars: Fp8Scalars<GpuTensor | HostArray> | undefined): CallList {
   return {
@@ -42,7 +42,7 @@ export function fp8List(ctx: GpuContext, scalars: Fp8Scalars<GpuTensor | HostArr
 
 const isAmax = (name: string): name is AmaxName => (amaxNames as readonly string[]).includes(name);
 
-/** The scalars that are on the GPU, checked, by the names of their options. */
+/** The scalars that are on the GPU, checked, with the names of their options. */
 function scalarsOnGpu(ctx: GpuContext, scalars: Fp8Scalars<GpuTensor | HostArray>): [string, GpuTensor][] {
   return fp8ScalarNames.flatMap(name => {
     const scalar = scalars[name];

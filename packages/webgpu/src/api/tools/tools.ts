@@ -10,26 +10,27 @@ import type { KernelTools } from '../../attention/config/kernel-config.ts';
 import type { GpuContext } from '../../runtime/context.ts';
 import type { fp8List } from './fp8-list.ts';
 
-/** The tools for the kernels of a call, and what fills the list `fp8`, if it has one. */
+/** The tools for the kernels of a call, and the function that makes the list `fp8`, if the call has one. */
 export interface CallTools extends KernelTools {
-  /** Reads the expressions of the mods of the call, if there are any. */
+  /** Reads the expressions of the call's mods, if there are any. */
   readonly expr?: ExprTools;
   readonly checks: Pick<CallReading, 'data' | 'nearestName'>;
   readonly list?: typeof fp8List;
 }
 
 /**
- * The key of the tools in the value of an option. Other engines, and whoever lists its names, do not see it.
+ * The key under which the value of an option holds its tools. A symbol, so that other engines and code that
+ * lists the value's names do not see the tools.
  */
 export const broughtTools: unique symbol = /* @__PURE__ */ Symbol.for('@tilewise/webgpu tools');
 
-/** The value of an option with the tools that it brings. */
+/** The value of an option, with the tools that the option brings. */
 export type WithTools<Value> = Value & { readonly [broughtTools]: Partial<CallTools> };
 
 /**
- * The tools that the options of a call bring, and those that the context has loaded. What is no options at
- * all, `normalise` refuses.
- * @throws InvalidArgumentError for a plain `fp8` or `mxfp8`, which brings none.
+ * The tools that the options of a call bring, and those that the context has loaded. Options of a wrong type
+ * pass here; `normalise` refuses them.
+ * @throws InvalidArgumentError for a plain object as `fp8` or `mxfp8`, which brings no tools.
  */
 export function toolsOf(ctx: GpuContext, options: SdpaOptions<unknown>): CallTools {
   const { scoreMod, maskMod, fp8, mxfp8 } = options ?? {};
@@ -38,7 +39,7 @@ export function toolsOf(ctx: GpuContext, options: SdpaOptions<unknown>): CallToo
   return { ...loadedTools(ctx, expr), ...brought('fp8', fp8), ...brought('mxfp8', mxfp8) };
 }
 
-/** False for the tools of `checkedMod`, which is for engines. */
+/** False for the tools of `checkedMod`, which serve engines only. */
 const isComplete = (tools: Partial<ExprTools>): tools is ExprTools => 'writeWgsl' in tools;
 
 /** The tools that the context has loaded. */
@@ -56,15 +57,15 @@ export function loadedTools({ modules }: GpuContext, expr: ExprTools | undefined
   };
 }
 
-/** The readers of a call's options among these tools. */
+/** Takes the functions that read a call's options from these tools. */
 export const readingOf = ({ checks, fp8 }: CallTools): CallReading => ({
   ...checks,
   fp8: fp8?.reading ?? null,
 });
 
 /**
- * Why the tools do not suffice for a problem: modules that the context has not loaded.
- * @param gradients those that a backward problem wants.
+ * The reasons why the tools do not suffice for a problem: modules that the context has not loaded.
+ * @param gradients the gradients that a backward problem asks for.
  */
 export function missingModules(
   { dropout, mods, inputGradients, pages }: KernelTools,
