@@ -3,15 +3,15 @@ import { withFaults } from './faults.ts';
 import { forgetContent, noteMaking } from './gpu-work.ts';
 import { bufferUsage } from './webgpu-flags.ts';
 
-/** Bytes of GPU buffers that a context has made: in use or kept for reuse. */
+/** Bytes of the GPU buffers that a context has allocated: those in use, and those kept for reuse. */
 export interface MemoryUse {
   readonly current: number;
   readonly peak: number;
 }
 
 /**
- * The buffers of a context. A buffer that is given back serves the next request of its size: GPU work is in
- * order, so the earlier use is over before the later one starts.
+ * The buffers of a context. A buffer that is given back serves the next request of its size. This is safe
+ * because GPU work runs in order: the earlier use ends before the later one starts.
  */
 export class BufferPool {
   readonly #device: GPUDevice;
@@ -19,11 +19,14 @@ export class BufferPool {
   #current = 0;
   #peak = 0;
   #idle = 0;
-  /** By usage and size. These and the buffers are in the order in which they were given back. */
+  /**
+   * Free buffers by usage and size. Both the keys and the buffers of a key are in the order in which they
+   * were given back.
+   */
   readonly #free = new Map<string, GPUBuffer[]>();
   readonly #live = new Set<GPUBuffer>();
 
-  /** Keeps `maxIdle` bytes for reuse at most. */
+  /** @param maxIdle the largest number of bytes to keep for reuse. */
   constructor(device: GPUDevice, maxIdle: number) {
     this.#device = device;
     this.#maxIdle = maxIdle;
@@ -33,12 +36,12 @@ export class BufferPool {
     return { current: this.#current, peak: this.#peak };
   }
 
-  /** Forgets the peak: it starts again from what is held now. */
+  /** Resets the peak to the number of bytes held now. */
   resetPeak(): void {
     this.#peak = this.#current;
   }
 
-  /** A storage buffer of at least `bytes`, with whatever content. */
+  /** A storage buffer of at least `bytes`, with undefined content. */
   take(bytes: number): GPUBuffer {
     const size = sizeClass(bytes);
     const usage = bufferUsage.STORAGE | bufferUsage.COPY_SRC | bufferUsage.COPY_DST;
@@ -53,7 +56,7 @@ export class BufferPool {
     const refused = fault.then(wrong => {
       if (!wrong) return undefined;
       this.discard(buffer);
-      // The size may also be more than the device ever gives.
+      // The size may also exceed what the device ever allocates.
       return new TilewiseError('OUT_OF_MEMORY', `the GPU has no memory for ${size} bytes more`, {
         cause: wrong,
       });
@@ -62,14 +65,14 @@ export class BufferPool {
     return buffer;
   }
 
-  /** A buffer to read from on the host. */
+  /** A buffer for reading on the host. */
   takeStaging(bytes: number): GPUBuffer {
     const usage = bufferUsage.MAP_READ | bufferUsage.COPY_DST;
     const size = sizeClass(bytes);
     return this.#takeFree({ size, usage }) ?? this.#create({ size, usage, label: 'tilewise staging' });
   }
 
-  /** A uniform buffer with its content. */
+  /** A uniform buffer with the given content. */
   takeUniform(content: Uint8Array): GPUBuffer {
     const size = sizeClass(content.length);
     const usage = bufferUsage.UNIFORM;
@@ -79,13 +82,16 @@ export class BufferPool {
     return buffer;
   }
 
-  /** Takes a buffer of `take` or `takeStaging` back, unmapped; once for each time that it was taken. */
+  /**
+   * Takes back a buffer of `take` or `takeStaging`, which must be unmapped. Call it once each time a buffer
+   * was taken.
+   */
   give(buffer: GPUBuffer): void {
     if (!this.#live.has(buffer)) return;
     const key = keyOf(buffer);
     const free = this.#free.get(key) ?? [];
     free.push(buffer);
-    // The key that was given back last comes last.
+    // The key of the buffer given back last moves to the end.
     this.#free.delete(key);
     this.#free.set(key, free);
     this.#idle += buffer.size;
@@ -108,7 +114,7 @@ export class BufferPool {
     buffer.destroy();
   }
 
-  /** Destroys the buffers that nobody uses. */
+  /** Destroys the buffers that are kept for reuse. */
   trim(): void {
     const idle = [...this.#free.values()].flat();
     this.#free.clear();
@@ -126,7 +132,7 @@ export class BufferPool {
     const free = this.#free.get(keyOf(wanted));
     for (let found = free?.pop(); found; found = free?.pop()) {
       this.#idle -= found.size;
-      // There may have been no memory for it.
+      // The allocation of the buffer may have failed.
       if (this.#live.has(found)) return found;
     }
     return undefined;
@@ -145,8 +151,9 @@ const keyOf = ({ size, usage }: { readonly size: number; readonly usage: number 
   `${usage} ${size}`;
 
 /**
- * Buffers come in multiples of 16 bytes, and never empty: an empty tensor must be bindable too. Above 4 KiB
- * in steps of an eighth of their size, so that sequences of all lengths find a buffer that was given back.
+ * The size to allocate: a multiple of 16 bytes, and at least 16, because an empty tensor must be bindable
+ * too. Above 4 KiB, sizes are rounded up to steps of an eighth, so that sequences of different lengths can
+ * reuse the same buffers.
  */
 function sizeClass(bytes: number): number {
   const step = bytes <= 4096 ? 16 : 2 ** (Math.floor(Math.log2(bytes)) - 3);

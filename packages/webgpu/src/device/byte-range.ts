@@ -1,4 +1,4 @@
-/** Bytes of a buffer. */
+/** A range of bytes of a buffer. */
 export interface ByteRange {
   readonly buffer: GPUBuffer;
   readonly offset: number;
@@ -9,7 +9,7 @@ export function overlap(a: ByteRange, b: ByteRange): boolean {
   return a.buffer === b.buffer && a.offset < b.offset + b.size && b.offset < a.offset + a.size;
 }
 
-/** Whether a range has all bytes of another. */
+/** Whether a range contains all bytes of another. */
 export function covers(a: ByteRange, b: ByteRange): boolean {
   return a.buffer === b.buffer && a.offset <= b.offset && b.offset + b.size <= a.offset + a.size;
 }

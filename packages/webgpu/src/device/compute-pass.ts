@@ -10,15 +10,15 @@ export interface ComputePass {
 
 /** The methods of a trace that a context calls. */
 export interface PassTrace {
-  /** Readies the trace for the device of the context. */
+  /** Prepares the trace for the device of the context. */
   attach(device: GPUDevice): void;
   /** A pass whose kernels are timed one by one. */
   beginPass(encoder: GPUCommandEncoder): ComputePass;
-  /** `work` with the names of the parts that are recorded now, for when it is done later. */
+  /** Binds `work` to the names of the parts that are being recorded now, so that it can be called later. */
   bound<A>(work: (argument: A) => void): (argument: A) => void;
 }
 
-/** Begins a pass, with a trace where there is one. */
+/** Begins a pass, traced if there is a trace. */
 export function beginPass(encoder: GPUCommandEncoder, trace: PassTrace | undefined): ComputePass {
   return trace ? trace.beginPass(encoder) : encoder.beginComputePass({ label: 'tilewise' });
 }
@@ -45,7 +45,7 @@ export function recordIn(
   }
 }
 
-/** @throws InvalidArgumentError for what is neither an encoder nor a pass. */
+/** @throws InvalidArgumentError if the target is neither an encoder nor a pass. */
 export function checkTarget(target: object): asserts target is GPUCommandEncoder | GPUComputePassEncoder {
   checkKind('target', target, 'a GPUCommandEncoder or GPUComputePassEncoder');
 }

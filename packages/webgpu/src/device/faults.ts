@@ -1,9 +1,9 @@
 import { TilewiseError } from '@tilewise/core';
 
-/** By name: where the caller brings the device, the classes need not be globals. */
+/** Compares the name of the class: if the caller brings the device, the classes may not be globals. */
 const isOutOfMemory = (error: GPUError): boolean => error.constructor.name === 'GPUOutOfMemoryError';
 
-/** A GPU error as one of ours. */
+/** Converts a GPU error to a TilewiseError. */
 function faultOf(error: GPUError): TilewiseError {
   const outOfMemory = isOutOfMemory(error);
   return new TilewiseError(
@@ -15,7 +15,7 @@ function faultOf(error: GPUError): TilewiseError {
   );
 }
 
-/** A buffer that could not be made is invalid wherever it is used: the cause comes first. */
+/** A buffer whose allocation failed is invalid wherever it is used, so the cause comes first. */
 function faultOfScopes(errors: readonly (GPUError | null)[]): TilewiseError | undefined {
   const error = errors.find(e => e && isOutOfMemory(e)) ?? errors.find(e => e !== null);
   return error ? faultOf(error) : undefined;
@@ -23,15 +23,12 @@ function faultOfScopes(errors: readonly (GPUError | null)[]): TilewiseError | un
 
 const nothing = (): undefined => undefined;
 
-/** An error to throw once the device is gone. */
+/** The error to throw once the device is lost. */
 export function deviceLost(info: GPUDeviceLostInfo): TilewiseError {
   return new TilewiseError('DEVICE_LOST', `the GPU device was lost (${info.reason}): ${info.message}`);
 }
 
-/**
- * Runs synchronous GPU calls and gives what they returned with the first GPU error that they cause, once it
- * is known.
- */
+/** Runs synchronous GPU calls. Returns their result, and a promise of the first GPU error that they cause. */
 export function withFaults<R>(
   device: GPUDevice,
   run: () => R,

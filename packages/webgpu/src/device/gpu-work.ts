@@ -2,25 +2,25 @@ import type { TilewiseError } from '@tilewise/core';
 import { type ByteRange, covers, overlap } from './byte-range.ts';
 import { withFaults } from './faults.ts';
 
-// The one rule for uploads, eager calls, plans, what an engine records, and downloads: what goes wrong on the
-// GPU stays with the bytes that were to be written, and goes on to whatever is computed from them. Whoever
-// reads them is told, each time, until they are written again.
+// The one rule for uploads, eager calls, plans, the work of an engine, and downloads: an error on the GPU
+// stays with the bytes that the failed work should have written, and spreads to everything computed from
+// them. Every read of these bytes reports the error until they are written again.
 
-/** The error of some work on the GPU, once it is known. */
+/** The error of some GPU work, once it is known. */
 export type Fault = Promise<TilewiseError | undefined>;
 
-/** Something that the GPU was given to do. */
+/** A piece of work that was given to the GPU. */
 interface Work {
   fault: Fault;
-  /** Whether it is known that nothing went wrong. */
+  /** Whether the work is known to have succeeded. */
   isGood: boolean;
 }
 
-/** The state of a buffer's bytes: the error that they may carry. */
+/** The state of a buffer's bytes: the errors that they may carry. */
 interface Content {
-  /** Its making: where there was no memory, it is no buffer. */
+  /** The allocation of the buffer, which is invalid if there was no memory for it. */
   readonly made?: Work;
-  /** The last work on its bytes. */
+  /** The last work that wrote each range. */
   written: readonly { readonly range: ByteRange; readonly work: Work }[];
 }
 
@@ -31,12 +31,12 @@ interface Touch {
 
 const contents = new WeakMap<GPUBuffer, Content>();
 
-/** The reads and writes of the innermost work that is being put together, in order. */
+/** The reads and writes of the innermost work that is being recorded, in order. */
 let touches: Touch[] | undefined;
 
 /**
- * Runs synchronous GPU calls as one piece of work, in which `touch` says what they read and write. Where
- * `run` throws, it counts as not done.
+ * Runs synchronous GPU calls as one piece of work; `touch` declares what they read and write. If `run`
+ * throws, the work counts as not done.
  */
 export function gpuWork<R>(device: GPUDevice, run: () => R): { result: R; fault: Fault } {
   const outer = touches;
@@ -51,7 +51,8 @@ export function gpuWork<R>(device: GPUDevice, run: () => R): { result: R; fault:
 }
 
 /**
- * Submits what `record` records as one piece of work. @returns what its result gives once that is submitted.
+ * Submits what `record` records as one piece of work. Returns the result of the function that `record`
+ * returns, which is called after the submission.
  */
 export function submitWork<R>(
   device: GPUDevice,
@@ -66,8 +67,9 @@ export function submitWork<R>(
 }
 
 /**
- * Says that the GPU reads these bytes, and then writes those. Outside of `gpuWork` that is recorded for the
- * caller, to whom alone the GPU tells what goes wrong with it; what was wrong before still goes on.
+ * Declares that the GPU reads some byte ranges and then writes others. Outside `gpuWork`, the work is
+ * recorded for the caller, and the GPU reports its errors to the caller alone; errors of the bytes that are
+ * read still spread.
  */
 export function touch(read: readonly ByteRange[], written: readonly ByteRange[]): void {
   const own = [
@@ -78,12 +80,12 @@ export function touch(read: readonly ByteRange[], written: readonly ByteRange[])
   else settle(own);
 }
 
-/** Says what came of the making of a buffer. */
+/** Notes the outcome of a buffer's allocation. */
 export function noteMaking(buffer: GPUBuffer, fault: Fault): void {
   contents.set(buffer, { made: followed({ fault, isGood: false }), written: [] });
 }
 
-/** Says that a buffer is used anew, whatever it holds. */
+/** Notes that a buffer is reused with undefined content, which clears the errors of its bytes. */
 export function forgetContent(buffer: GPUBuffer): void {
   const content = contents.get(buffer);
   if (content) content.written = [];
@@ -94,7 +96,7 @@ export function faultOfBytes(range: ByteRange): Fault {
   return firstFault([...making(range), ...writing(range)]);
 }
 
-/** Says that work which was to write these bytes failed before it reached the GPU. */
+/** Notes that the work which should have written these bytes failed before it reached the GPU. */
 export function noteFailure(written: readonly ByteRange[], error: unknown): void {
   const fault = Promise.resolve(error as TilewiseError);
   for (const range of written) overwrite(range, { fault, isGood: false });
@@ -108,7 +110,7 @@ function settle(own: readonly Touch[], fault?: Fault): Fault {
     if (isWrite) overwrite(range, work);
     else for (const cause of writing(range)) causes.add(cause);
   }
-  // What it has written itself by then.
+  // Ranges that this work wrote itself before it read them.
   causes.delete(work);
   work.fault = firstFault([...causes], fault);
   return followed(work).fault;
@@ -138,7 +140,7 @@ function overwrite(range: ByteRange, work: Work): void {
   contents.set(range.buffer, content);
 }
 
-/** The cause comes first: what was wrong with what work reads makes the work go wrong too. */
+/** The causes come first: an error in the bytes that work reads makes the work fail too. */
 function firstFault(causes: readonly Work[], own: Fault = Promise.resolve(undefined)): Fault {
   if (causes.length === 0) return own;
   return Promise.all([...causes.map(({ fault }) => fault), own]).then(all =>

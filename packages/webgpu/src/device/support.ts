@@ -1,6 +1,6 @@
 import { type Support, UnsupportedError } from '@tilewise/core';
 
-/** Whether a device runs something, by the reasons against it. */
+/** A support report: supported if there are no reasons against it. */
 export function support(reasons: readonly string[]): Support {
   return { supported: reasons.length === 0, reasons };
 }

@@ -1,6 +1,8 @@
 import { bufferUsage, mapModeRead } from './webgpu-flags.ts';
 
-/** Submits an encoder, and reads the first `count` timestamps that it writes to a set, in nanoseconds. */
+/**
+ * Submits an encoder and reads the first `count` timestamps that it writes to a query set, in nanoseconds.
+ */
 export async function readTimestamps(
   device: GPUDevice,
   encoder: GPUCommandEncoder,

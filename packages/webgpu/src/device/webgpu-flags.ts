@@ -1,6 +1,6 @@
 /**
- * The flags of the WebGPU specification. Browsers have them as globals; Node has no globals for a device that
- * the caller brings, so kernels do not rely on them.
+ * The flags of the WebGPU specification. Browsers define them as globals; Node does not if the caller brings
+ * the device, so this library does not rely on the globals.
  */
 export const bufferUsage = {
   MAP_READ: 0x1,
@@ -11,7 +11,9 @@ export const bufferUsage = {
   QUERY_RESOLVE: 0x200,
 } as const;
 
-/** The feature of subgroup matrices as Dawn names it, where unsafe features are allowed. */
+/**
+ * Dawn's name of the feature for subgroup matrices, which is available only if unsafe features are allowed.
+ */
 export const subgroupMatrixFeature = 'chromium-experimental-subgroup-matrix';
 
 export const mapModeRead = 0x1;

@@ -19,7 +19,7 @@ test('goes on after work that fails, whether or not anybody listens', async () =
   const run = (): never => {
     throw refused;
   };
-  // An error that nobody handles ends this process.
+  // An unhandled rejection would end this process.
   const ready = Promise.resolve();
   queue.run({ ready, run });
   queue.run({ ready, run, fail: error => failures.push(error) });

@@ -1,30 +1,31 @@
 import { InvalidArgumentError } from '@tilewise/core';
 
-/** Something that is to be given to the GPU in its turn. */
+/** Work that is to be given to the GPU in order. */
 export interface QueuedWork<R> {
-  /** A promise that the work waits for besides the work before it, such as the compilation of its kernels. */
+  /** A promise that the work waits for besides the earlier work, such as the compilation of its kernels. */
   readonly ready?: Promise<unknown> | undefined;
   /** Buffers that the work reads or writes. */
   readonly buffers?: readonly GPUBuffer[];
   /** Gives the work to the GPU. */
   run(): R;
-  /** Is told when `ready` rejects, or `run` throws in its turn, before the work behind it runs. */
+  /** Called when `ready` rejects or `run` throws, before later work runs. */
   readonly fail?: (error: unknown) => void;
 }
 
 /**
- * Work of one device that waits until its kernels are compiled, and what was called behind it: all of it
- * reaches the GPU in the order of the calls.
+ * The work of one device that waits for the compilation of its kernels, and the work called after it: all of
+ * it reaches the GPU in the order of the calls.
  */
 export class WorkQueue {
-  /** Settles with the last work; undefined when nothing waits. Never rejects. */
+  /** Settles with the last work; undefined if nothing waits. Never rejects. */
   #last: Promise<void> | undefined;
-  /** The buffers of each work that waits. */
+  /** The buffers of each waiting work. */
   readonly #used = new Set<readonly GPUBuffer[]>();
 
   /**
-   * Checks buffers that the caller submits work on, which may reach the GPU before work that waits.
-   * @throws InvalidArgumentError when work that waits reads or writes one.
+   * Checks buffers that the caller submits work on, because the caller's work may reach the GPU before work
+   * that waits.
+   * @throws InvalidArgumentError if waiting work reads or writes one of the buffers.
    */
   demandUnused(buffers: readonly GPUBuffer[]): void {
     for (const used of this.#used) {
@@ -42,8 +43,8 @@ export class WorkQueue {
   }
 
   /**
-   * Runs work: at once where it need not wait and nothing else waits, else behind all that waits. The promise
-   * then rejects with what the work failed by; nobody needs to listen.
+   * Runs work at once if nothing waits and the work need not wait; otherwise after all waiting work. The
+   * returned promise then rejects with the work's error; nobody needs to handle the rejection.
    */
   run<R>(work: QueuedWork<R>): R | Promise<R> {
     return this.#last || work.ready ? this.#add(work) : work.run();
@@ -53,7 +54,7 @@ export class WorkQueue {
     const used = [...buffers];
     this.#used.add(used);
     const before = this.#last;
-    // Looked at when its turn comes.
+    // The rejection is handled when the work's turn comes.
     ready?.catch(() => {});
     const turn = (async () => {
       await before;

@@ -2,16 +2,18 @@ import { callKey } from '@tilewise/core';
 import type { EagerCall } from './eager-call.ts';
 import { GpuTensor } from './memory/gpu-tensor.ts';
 
-/** How many calls a context remembers. */
+/** The number of calls that a context remembers. */
 const maxCalls = 256;
 
-/** Calls that were checked, by the names and descriptions of their tensors and by their options. */
+/**
+ * Calls that have been checked, keyed by the names and descriptions of their tensors and by their options.
+ */
 export class CallMemo {
   readonly #calls = new Map<string, EagerCall<unknown, unknown>>();
 
   /**
-   * The call that `make` makes, or an earlier one of the same key, for which the same rules hold. Calls with
-   * options other than numbers, strings and booleans are not remembered.
+   * The call that `make` makes, or an earlier call with the same key, which passes the same checks. Calls
+   * with options other than numbers, strings and booleans are not remembered.
    */
   get<Options, Results>(
     tensors: object,
@@ -32,7 +34,7 @@ export class CallMemo {
     if (!known) {
       if (!operands.every(([name, tensor]) => given[name] === tensor)) return made;
       if (this.#calls.size >= maxCalls) this.#calls.clear();
-      // Without the tensors, which would live as long.
+      // The entry does not hold the tensors, which would otherwise live as long as the entry.
       this.#calls.set(key, on({}));
     }
     return on(given);

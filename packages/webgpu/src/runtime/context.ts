@@ -10,10 +10,10 @@ import type { KernelPlan, PlanParts } from './plan/kernel-plan.ts';
 import { planReasons } from './plan/plan-layout.ts';
 import { PlanCache } from './plan-cache.ts';
 
-/** The parts of a context that kernels are made from: their tiles, and the loaded modules. */
+/** The parts of a context that affect the kernels: their tiles, and the loaded modules. */
 type ContextKernels = Pick<TileTarget, 'tiles' | 'tileKinds'> & { readonly modules?: LoadedModules };
 
-/** A GPU device with the tensors and compiled kernels of this library on it. Made by `createContext`. */
+/** A GPU device, with this library's tensors and compiled kernels on the device. Made by `createContext`. */
 export class GpuContext extends GpuMemory implements TileTarget {
   readonly tiles: TileSelector | undefined;
   readonly tileKinds: LoadedTileKinds;
@@ -29,30 +29,33 @@ export class GpuContext extends GpuMemory implements TileTarget {
   }
 
   /**
-   * Kernels as a plan on this device. What makes plans is the context's, so that the functions that describe
-   * kernels do not hold it.
-   * @throws UnsupportedError when even one workgroup touches more of a tensor than the device binds.
+   * Makes a plan of kernels on this device. Plans are made by a method, so that the functions that describe
+   * kernels do not import the code of plans.
+   * @throws UnsupportedError if a single workgroup touches more of a tensor than the device can bind.
    */
   plan<Options>(parts: PlanParts<Options>): KernelPlan<Options> {
     return new DevicePlan(this, parts);
   }
 
-  /** The features that this device lacks for such a plan; empty when the device can run the plan. */
+  /** The features that the device lacks for such a plan; empty if the device can run the plan. */
   planReasons(parts: KernelParts): string[] {
     return planReasons(parts, this.capabilities);
   }
 
   /**
-   * Runs a plan: allocates the results, uploads operands on the host, records and submits, once its kernels
-   * are compiled.
-   * @throws InvalidArgumentError or UnsupportedError for an operand that is no tensor of this context in the
-   * layout that it needs.
+   * Runs a plan: allocates the results, uploads operands from the host, records the kernels, and submits them
+   * once they are compiled.
+   * @throws InvalidArgumentError or UnsupportedError for an operand that is not a tensor of this context in
+   * the required layout.
    */
   run<Options, Results>(call: EagerCall<Options, Results>): EagerRun<Results> {
     return runCall(this, this.#plans, call);
   }
 
-  /** A call that `make` checks and makes, or an earlier one like it on these tensors: see `CallMemo`. */
+  /**
+   * A call that `make` checks and makes, or an earlier call like it with these tensors instead: see
+   * `CallMemo`.
+   */
   remembered<Options, Results>(
     tensors: object,
     options: object,

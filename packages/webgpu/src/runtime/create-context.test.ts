@@ -85,13 +85,13 @@ describe('where the device comes from', () => {
     const q = one.upload(normal([1, 1, 40, 8], 1));
     const { o } = sdpa(two, q, q, q);
     expect(one.memory.current).toBe(4 * 320);
-    // The parameters of the call are made when its kernels have been compiled.
+    // The parameters of the call are allocated when its kernels have been compiled.
     await two.submitted();
     two.trim();
     const before = two.memory.current;
     const expected = bitsOf(await two.download(o));
     one.destroy();
-    // Frees the buffer of the download, which is kept for the next one.
+    // Frees the download's staging buffer, which is kept for reuse.
     two.trim();
     expect([one.memory.current, two.memory.current]).toEqual([0, before]);
     expect(bitsOf(await two.download(o))).toEqual(expected);

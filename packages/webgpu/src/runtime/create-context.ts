@@ -14,43 +14,46 @@ import type { GpuTrace } from '../trace/gpu-trace.ts';
 import { GpuContext } from './context.ts';
 
 /**
- * Where a context gets its device (the caller's own, one of the caller's adapter, or the browser's default),
- * and its settings.
+ * The device of a context (the caller's own, one of the caller's adapter, or the browser's default), and
+ * settings.
  */
 export interface ContextOptions {
-  /** Used as it is, with the limits and features it has; `ctx.destroy()` leaves it alive. */
+  /** A device to use as it is, with its own limits and features; `ctx.destroy()` does not destroy it. */
   readonly device?: GPUDevice | undefined;
-  /** With a device: the adapter of the device, which may know more of the device than the device says. */
+  /**
+   * The adapter from which to request a device. If `device` is given too: the adapter of that device, which
+   * may report more than the device does.
+   */
   readonly adapter?: GPUAdapter | undefined;
   readonly powerPreference?: GPUPowerPreference | undefined;
-  /** Bytes of buffers given back that are kept for reuse, at most. Default 256 MiB. */
+  /** The largest number of bytes in free buffers that are kept for reuse. Default 256 MiB. */
   readonly maxIdleBytes?: number | undefined;
   /**
-   * Tiles of attention kernels for problems where better tiles than the table's are known, such as `tune`
-   * finds.
+   * Tiles of attention kernels for problems on which other tiles are faster than those of the built-in table,
+   * for example tiles that `tune` has found.
    */
   readonly tiles?: TileSelector | undefined;
   /**
-   * Code for options that many programs do without, in modules that are loaded while the device is made:
+   * Code for options that many programs do not use, in modules that are loaded while the device is created:
    *
    * - `'dropout'`: dropout masks;
    * - `'mods'`: score and mask mods;
    * - `'gradients'`: dbias, dAlibi, dsink, and the gradients of the tensors that a score mod loads;
-   * - `'splitKv'`: workgroups share the keys of few queries; without, decode is slower;
+   * - `'splitKv'`: several workgroups share the keys of few queries; decode is slower without this module;
    * - `'sequences'`: lengths, packed, ragged and paged tensors;
    * - `'largeTensors'`: tensors of which a workgroup reads more than the device binds at once;
-   * - `'hints'`: errors name the option that was meant by a misspelt one.
+   * - `'hints'`: errors suggest the right name for a misspelt option.
    *
-   * Default: all. An eager call that needs a module which was left out is unsupported, also of
-   * an engine on the context. Plans bring all of this code.
+   * Default: all. An eager call that needs a module which was left out is unsupported, also on an engine of
+   * the context. Plans include all of this code.
    */
   readonly load?: readonly LoadedModuleName[] | undefined;
   /**
-   * For development: called with a message when a tensor is collected as garbage that nobody destroyed. GPU
-   * memory is never freed for that reason. `console.warn` will do.
+   * For development: called with a message when a tensor is garbage-collected that was not destroyed. Its GPU
+   * memory is not freed. Pass `console.warn`, for example.
    */
   readonly onLeak?: ((message: string) => void) | undefined;
-  /** Times each kernel: a trace of `createTrace` of `@tilewise/webgpu/trace`. */
+  /** A trace made by `createTrace` of `@tilewise/webgpu/trace`; it times each kernel. */
   readonly trace?: GpuTrace | undefined;
 }
 
@@ -70,9 +73,9 @@ const noAdapter = 'WebGPU found no GPU that it supports, or no driver for it';
 const defaultMaxIdleBytes = 256 * 1024 * 1024;
 
 /**
- * Makes a context on the caller's device or on one of its own.
- * @throws InvalidArgumentError for a wrong or unknown option; TilewiseError `NO_ADAPTER` when there is no
- * WebGPU, no adapter, or no device of the adapter.
+ * Creates a context on the caller's device or on a device of its own.
+ * @throws InvalidArgumentError for an invalid or unknown option; TilewiseError `NO_ADAPTER` if there is no
+ * WebGPU, no adapter, or the adapter gives no device.
  */
 export async function createContext(options: ContextOptions = {}): Promise<GpuContext> {
   checkOptions('options', options, optionNames);
@@ -85,13 +88,13 @@ export async function createContext(options: ContextOptions = {}): Promise<GpuCo
   checkNames(load);
   if (onLeak !== undefined) checkFunction('onLeak', onLeak);
   if (trace !== undefined) checkFunction('trace.attach', trace.attach);
-  // What requestAdapter() gives where it finds none, whatever the type says.
+  // requestAdapter() returns null if it finds no adapter, whatever the type says.
   if (adapter === null) throw new TilewiseError('NO_ADAPTER', `options.adapter is null: ${noAdapter}`);
   if (tiles !== undefined) checkFunction('tiles', tiles);
   if (adapter) checkKind('adapter', adapter, 'a GPUAdapter');
   if (given) checkKind('device', given, 'a GPUDevice');
   const loading = loadModules(load);
-  // Where there is no device, nobody waits for the kernels.
+  // If no device is created, nobody awaits the modules.
   loading.catch(() => {});
   const contextOn = async (device: GPUDevice, from: GPUAdapter | undefined): Promise<GpuContext> => {
     const capabilities = await capabilitiesOf(device, from);
@@ -102,7 +105,7 @@ export async function createContext(options: ContextOptions = {}): Promise<GpuCo
   if (given) return contextOn(given, adapter);
   const chosen = adapter ?? (await defaultAdapter(options.powerPreference));
   const device = await chosen.requestDevice(deviceDescriptor(chosen)).catch((cause: unknown) => {
-    // An adapter makes one device only.
+    // An adapter can create only one device.
     throw new TilewiseError('NO_ADAPTER', `the adapter gave no device: ${String(cause)}`, { cause });
   });
   return contextOn(device, chosen);

@@ -24,18 +24,18 @@ import type { PlanCache } from './plan-cache.ts';
 export interface ResultDesc {
   readonly desc: TensorDesc;
   /**
-   * The value of elements that kernels may leave unwritten, or null where kernels write all; other than 0 for
-   * f32 only.
+   * The value of elements that kernels may leave unwritten, or null if kernels write all elements. A value
+   * other than 0 is allowed for f32 only.
    */
   readonly fill: number | null;
 }
 
-/** A buffer that a call fills itself and reads results from, if its plan binds the buffer. */
+/** A buffer that a call fills itself and reads results from, provided that its plan binds the buffer. */
 export interface CallList {
   /** The name by which the plan binds the buffer. */
   readonly name: string;
   readonly bytes: number;
-  /** The tensors from which `fill` copies, checked. */
+  /** The tensors from which `fill` copies. They have been checked. */
   readonly sources: readonly (readonly [string, GpuTensor])[];
   fill(encoder: GPUCommandEncoder, list: GPUBuffer): void;
   read(
@@ -45,20 +45,20 @@ export interface CallList {
   ): void;
 }
 
-/** One eager call: a plan, new or from the cache, and the tensors to run it on. */
+/** An eager call: a plan, new or cached, and the tensors to run it on. */
 export interface EagerCall<Options, Results> {
   /** The key of the plan. */
   readonly key: string;
-  /** Tensors by the names that the plan binds. Tensors on the host are uploaded for the call. */
+  /** Tensors by the names that the plan binds. Host tensors are uploaded for the call. */
   readonly operands: readonly (readonly [string, unknown])[];
-  /** Operands that must be contiguous on the GPU. The strides of others are part of the problem. */
+  /** Operands that must be contiguous on the GPU. The strides of other operands are part of the problem. */
   readonly inLine: ReadonlySet<string>;
   readonly results: Readonly<Record<string, ResultDesc>>;
   readonly list: CallList | null;
   /** The options of `encode`. */
   readonly options: Options | undefined;
   readonly plan: (unaligned: readonly string[]) => KernelPlan<Options>;
-  /** What the caller gets for the results. */
+  /** Converts the results to what the caller gets. */
   readonly resultsOf: (tensors: Record<string, GpuTensor>) => Results;
 }
 
@@ -70,21 +70,21 @@ interface MadeResult {
   readonly buffer: GPUBuffer;
 }
 
-/** The results of a call, and when the GPU is given the call. */
+/** The results of a call, and a promise of its submission. */
 export interface EagerRun<Results> {
   readonly results: Results;
   /**
-   * Undefined when the GPU has the call already. Rejects when the call fails before the GPU has it, as every
-   * `download` of its results then does; nobody needs to listen.
+   * Undefined if the call has been submitted already. Rejects if the call fails before its submission;
+   * `download` of its results then rejects too. Nobody needs to handle the rejection.
    */
   readonly submitted: Promise<undefined> | undefined;
 }
 
 /**
- * Allocates the results, uploads host operands, and submits the plan: at once where its kernels are compiled
- * and no earlier call waits, else in its turn.
- * @throws InvalidArgumentError or UnsupportedError for an operand that is no tensor of this context, or is
- * not contiguous where it must be.
+ * Allocates the results, uploads host operands, and submits the plan: at once if its kernels are compiled and
+ * no earlier call waits, otherwise after the earlier calls.
+ * @throws InvalidArgumentError or UnsupportedError for an operand that is not a tensor of this context, or is
+ * not contiguous although it must be.
  */
 export function runCall<Options, Results>(
   ctx: GpuMemory,
@@ -117,7 +117,7 @@ export function runCall<Options, Results>(
   }
 }
 
-/** Checks a call, and takes its workspace and its list in buffers that later calls use again. */
+/** Checks a call, and takes reusable buffers for its workspace and its list. */
 function prepareCall<Options>(
   ctx: GpuMemory,
   { list, options }: EagerCall<Options, unknown>,
@@ -150,7 +150,8 @@ function prepareCall<Options>(
       run.encode(pass);
       pass.end();
       if (boundList && listBuffer) boundList.read(encoder, listBuffer, results);
-      // The plan says what its kernels read and write; the list is read, and results are filled, besides.
+      // The plan declares what its kernels read and write. Besides, the call reads the sources of the list
+      // and fills results.
       touch(list ? list.sources.map(([, source]) => bytesOf(source)) : [], results.map(wholeBuffer));
       return () => plan.retire();
     };
@@ -196,8 +197,7 @@ function tensorsOnGpu(ctx: GpuMemory, { operands, inLine, list }: EagerCall<unkn
 }
 
 /**
- * The plan of a call. Tensors that are still to be uploaded start at the start of a buffer, so they are
- * aligned.
+ * The plan of a call. Tensors that are yet to be uploaded start at offset 0 of a buffer, so they are aligned.
  */
 function planOf<Options>(
   plans: PlanCache,
@@ -220,8 +220,8 @@ function contiguous(tensor: HostArray | Tensor): HostArray {
 }
 
 /**
- * Fills a result with what kernels may leave unwritten: zeros on the GPU, other values (of the small row
- * results) from the host.
+ * Fills a result in which kernels may leave elements unwritten: with zeros on the GPU, with other values (of
+ * the small row results) from the host.
  */
 function fillUnwritten(
   ctx: GpuMemory,

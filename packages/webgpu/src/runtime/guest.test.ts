@@ -120,7 +120,7 @@ describe('memory', () => {
     const create = device.createBuffer.bind(device);
     const pop = device.popErrorScope.bind(device);
     class GPUOutOfMemoryError extends Error {}
-    // A driver that has run out, and says so when a buffer of a megabyte is made.
+    // A driver that runs out of memory: allocating a buffer of a megabyte fails.
     const failures: number[] = [];
     Object.defineProperty(device, 'createBuffer', {
       value: (descriptor: GPUBufferDescriptor) => {

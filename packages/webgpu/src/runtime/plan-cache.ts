@@ -1,16 +1,16 @@
 import type { KernelPlan } from './plan/kernel-plan.ts';
 
 /**
- * More plans than a program normally has. Beyond that, the plan that was used longest ago is destroyed; its
+ * More plans than a program normally has. Beyond this number, the least recently used plan is destroyed; its
  * pipelines stay.
  */
 const maxPlans = 256;
 
-/** Plans by key, those used last at the end. */
+/** Plans by key, the most recently used last. */
 export class PlanCache {
   readonly #plans = new Map<string, KernelPlan<never>>();
 
-  /** The plan of a key, made where there is none. A key decides which options its plan takes. */
+  /** The plan with a key, made if the cache has none. The key determines the type of the plan's options. */
   get<Options>(key: string, make: () => KernelPlan<Options>): KernelPlan<Options> {
     const plan = (this.#plans.get(key) as KernelPlan<Options> | undefined) ?? make();
     this.#plans.delete(key);

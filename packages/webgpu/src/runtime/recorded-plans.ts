@@ -5,28 +5,29 @@ import type { KernelPlan } from './plan/kernel-plan.ts';
 import type { PlanBuffer } from './plan/plan-tensors.ts';
 import type { Recorder } from './recorder.ts';
 
-/** Kernels that an engine records any number of times, on tensors that start anywhere. */
+/** Kernels that an engine records any number of times, on tensors with any start. */
 export interface RecordedPlans<Options> {
-  /** Bytes of memory that the kernels need where all tensors are aligned. */
+  /** The size in bytes of the workspace that the kernels need if all tensors are aligned. */
   readonly workspaceBytes: number;
   /**
    * Records the kernels on tensors by name.
-   * @throws InvalidArgumentError when there is no workspace and the kernels need one, and as a plan does.
+   * @throws InvalidArgumentError if the kernels need a workspace and none is given; otherwise as a plan does.
    */
   run(tensors: Readonly<Record<string, GpuTensor>>, workspace?: GpuTensor, options?: Options): void;
   release(): void;
 }
 
-/** The names of a tensor that is read and of one that is written. */
+/** The names of a tensor that is read and of a tensor that is written. */
 type NamePair = readonly [read: string, written: string];
 
 /**
- * Plans for the ways in which tensors may start: kernels may move elements in vectors where tensors start at
- * one, which is known when they are there.
- * @param planFor makes the plan for tensors of which `unaligned` do not start where four of their elements
- * could be one vector, and `shared`, which are read, lie in buffers that are also written; `inPlace` are
- * those of `pairs` that start at one place.
- * @param pairs tensors that are read with those that may be written where they lie.
+ * Makes a plan for each combination of tensor starts that occurs. Kernels can read and write vectors only in
+ * tensors that start at a vector, which is not known before a run.
+ * @param planFor makes the plan for these tensors: those named in `unaligned` start where four of their
+ * elements cannot be read as one vector; those named in `shared` are read, and share a buffer with a tensor
+ * that is written; `inPlace` lists the `pairs` whose two tensors start at the same offset of the same buffer.
+ * @param pairs the names of tensors that are read, each with the name of a tensor that may be written in its
+ * place.
  */
 export function recordedPlans<Options>(
   recorder: Recorder,
@@ -49,7 +50,8 @@ export function recordedPlans<Options>(
   const [written, read] = (['read_write', 'read'] as const).map(access =>
     first.tensors.filter(tensor => tensor.access === access).map(({ name }) => name),
   );
-  // Numbers of runs that the caller submits stay where they are: nobody says when they are done with.
+  // The parameters of runs that the caller submits are kept, because nothing reports when the GPU has
+  // finished with them.
   let isCallersToo = false;
   return {
     workspaceBytes,

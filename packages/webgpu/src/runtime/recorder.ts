@@ -7,14 +7,14 @@ import type { GpuTensor } from './memory/gpu-tensor.ts';
 import type { RecordedCopy, SubmittedCopy } from './memory/read-back.ts';
 import type { PlanRun } from './plan/kernel-plan.ts';
 
-/** The work that an engine records at once. */
+/** A run that an engine records, with its follow-up. */
 interface RecordedRun {
   readonly run: PlanRun;
   /** Called once the run is submitted. */
   afterwards(): void;
 }
 
-/** A copy to the host that is submitted behind the runs of a batch. */
+/** A copy to the host that is submitted after the runs of a batch. */
 interface WaitingCopy {
   readonly buffer: GPUBuffer;
   readonly copy: RecordedCopy;
@@ -28,12 +28,12 @@ interface Batch {
   readonly copies: WaitingCopy[];
 }
 
-/** Where an engine records: in a pass of the caller, or in a batch that it submits itself. */
+/** Where an engine records: in the caller's pass, or in a batch that the engine submits itself. */
 type Open = { readonly pass: ComputePass } | Batch;
 
 /**
- * Records what an engine runs: in a pass of its own, which is submitted when the outermost `batch` ends and
- * all kernels are compiled, or in one of the caller.
+ * Records the work of an engine: in its own pass, which is submitted when the outermost `batch` ends and all
+ * kernels are compiled, or in a pass of the caller.
  */
 export class Recorder {
   readonly #ctx: GpuMemory;
@@ -43,12 +43,12 @@ export class Recorder {
     this.#ctx = ctx;
   }
 
-  /** Whether the caller submits what is being recorded. */
+  /** Whether the current recording is submitted by the caller. */
   get isCallers(): boolean {
     return this.#current !== null && 'pass' in this.#current;
   }
 
-  /** Records a run, in the batch that is open or in one of its own. */
+  /** Records a run, in the open batch or in a batch of its own. */
   record({ run, afterwards }: RecordedRun): void {
     const open = this.#current;
     const { trace } = this.#ctx;
@@ -62,8 +62,9 @@ export class Recorder {
   }
 
   /**
-   * Submits at once what is recorded in `work`, or in its turn where kernels are to be compiled first.
-   * @throws InvalidArgumentError for what is no function.
+   * Submits everything that `work` records, at once or, if kernels must be compiled first, after their
+   * compilation.
+   * @throws InvalidArgumentError if `work` is not a function.
    */
   batch(work: () => void): void {
     checkFunction('work', work);
@@ -77,7 +78,9 @@ export class Recorder {
     if (batch.runs.length + batch.copies.length > 0) this.#submit(batch);
   }
 
-  /** Reads a tensor back; in a batch, as the batch leaves the tensor, and in the submission of the batch. */
+  /**
+   * Reads a tensor back. In a batch, reads its content at the end of the batch, with the batch's submission.
+   */
   download(tensor: GpuTensor): Promise<Tensor> {
     const open = this.#current;
     if (!open || 'pass' in open) return this.#ctx.download(tensor);
@@ -91,8 +94,8 @@ export class Recorder {
   }
 
   /**
-   * Lets `work` record in the caller's encoder or pass.
-   * @throws InvalidArgumentError for anything else.
+   * Calls `work`, which records in the caller's encoder or pass.
+   * @throws InvalidArgumentError if `target` is neither.
    */
   encode(target: object, work: () => void): void {
     checkFunction('work', work);

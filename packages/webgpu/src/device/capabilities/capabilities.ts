@@ -2,8 +2,8 @@ import { subgroupMatrixFeature } from '../webgpu-flags.ts';
 import type { SubgroupMatrixConfig } from './subgroup-matrix-configs.ts';
 
 /**
- * The features and limits of a device that kernels depend on; plain data, so that kernels can be made and
- * read without a device.
+ * The features and limits of a device that kernels depend on. Plain data, so that kernels can be generated
+ * and read without a device.
  */
 export interface Capabilities {
   readonly maxStorageBuffersPerShaderStage: number;
@@ -13,14 +13,14 @@ export interface Capabilities {
   readonly minStorageBufferOffsetAlignment: number;
   readonly features: readonly string[];
   /**
-   * Vendor and architecture as the adapter gives them, such as 'nvidia ampere'; '' when it keeps them to
-   * itself.
+   * Vendor and architecture as reported by the adapter, such as 'nvidia ampere'; '' if the adapter hides
+   * them.
    */
   readonly adapter: string;
-  /** Invocations that every subgroup has at least, and at most; 0 without the feature `subgroups`. */
+  /** The smallest and the largest number of invocations in a subgroup; 0 without the feature `subgroups`. */
   readonly subgroupMinSize: number;
   readonly subgroupMaxSize: number;
-  /** Subgroup matrices with sums in f32 that the device multiplies. */
+  /** The subgroup matrix shapes that the device multiplies with sums in f32. */
   readonly subgroupMatrixConfigs: readonly SubgroupMatrixConfig[];
 }
 
@@ -37,7 +37,7 @@ export const guaranteedCapabilities: Capabilities = {
   subgroupMatrixConfigs: [],
 };
 
-/** Features that a device is asked for when its adapter has them; none is required. */
+/** Features that are requested for a device if its adapter has them; none is required. */
 const wantedFeatures: readonly string[] = [
   'shader-f16',
   'subgroups',
@@ -46,7 +46,7 @@ const wantedFeatures: readonly string[] = [
   subgroupMatrixFeature,
 ];
 
-/** Limits that are raised to what the adapter offers: a kernel with more tensors, larger tensors. */
+/** Limits that are raised to those of the adapter, for kernels with more tensors and for larger tensors. */
 const wantedLimits = [
   'maxStorageBuffersPerShaderStage',
   'maxStorageBufferBindingSize',
@@ -54,7 +54,7 @@ const wantedLimits = [
   'maxComputeWorkgroupStorageSize',
 ] as const;
 
-/** The capabilities of a device, and of its adapter, if that is known. */
+/** The capabilities of a device, and of its adapter if the adapter is known. */
 export async function capabilitiesOf(device: GPUDevice, adapter?: GPUAdapter): Promise<Capabilities> {
   const { limits, adapterInfo } = device;
   const has = (feature: string): boolean => device.features.has(feature);
@@ -71,7 +71,9 @@ export async function capabilitiesOf(device: GPUDevice, adapter?: GPUAdapter): P
   };
 }
 
-/** Finding the configurations compiles kernels, so only devices that can have some load the code. */
+/**
+ * The search for configurations compiles kernels, so its code is only loaded for devices that may have some.
+ */
 async function findConfigs(
   device: GPUDevice,
   adapter: GPUAdapter | undefined,
@@ -80,7 +82,7 @@ async function findConfigs(
   return subgroupMatrixConfigsOf(device, adapter);
 }
 
-/** The descriptor with which a device is asked for. */
+/** The descriptor with which a device is requested. */
 export function deviceDescriptor(adapter: GPUAdapter): GPUDeviceDescriptor {
   return {
     label: 'tilewise',

@@ -6,7 +6,10 @@ const config = { M: 16, N: 16, K: 16, componentType: 'f16', resultComponentType:
 const shape = { M: 16, N: 16, K: 16, component: 'f16' };
 const small = { M: 8, N: 8, K: 8, component: 'f32' };
 
-/** A device that says no more than what matrices are found by: `compiles` are those of its kernels. */
+/**
+ * A fake device with only what the search for configurations uses; `compiles` selects the kernels that
+ * compile.
+ */
 function deviceWith({
   features = ['shader-f16', subgroupMatrixFeature],
   named = [] as readonly object[],

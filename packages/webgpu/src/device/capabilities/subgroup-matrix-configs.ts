@@ -1,6 +1,9 @@
 import { subgroupMatrixFeature } from '../webgpu-flags.ts';
 
-/** M × K matrices of `component` times K × N give M × N in f32. */
+/**
+ * A shape of subgroup matrices: M × K matrices of type `component` times K × N matrices give M × N sums in
+ * f32.
+ */
 export interface SubgroupMatrixConfig {
   readonly M: 8 | 16;
   readonly N: 8 | 16;
@@ -9,9 +12,9 @@ export interface SubgroupMatrixConfig {
 }
 
 /**
- * Subgroup matrices with sums in f32 that a device multiplies, the largest first: those that its adapter
- * names. Dawn's binding for Node names them where one asks the adapter, but not where one asks the device; of
- * a device that came alone they are those that it compiles.
+ * The subgroup matrices that a device multiplies with sums in f32, the largest first, as its adapter reports
+ * them. Dawn's binding for Node reports them on the adapter but not on the device; for a device without its
+ * adapter, the shapes are found by compiling kernels.
  */
 export function subgroupMatrixConfigsOf(
   device: GPUDevice,
@@ -65,7 +68,7 @@ const isComponent = (type: string): type is SubgroupMatrixConfig['component'] =>
   type === 'f16' || type === 'f32';
 const isSide = (size: number): size is SubgroupMatrixConfig['M'] => size === 8 || size === 16;
 
-/** Shapes that GPUs are known to have: NVIDIA's and AMD's, Intel's, Apple's. */
+/** Shapes that GPUs are known to support: NVIDIA's and AMD's, Intel's, Apple's. */
 const knownShapes: readonly SubgroupMatrixConfig[] = [
   { M: 16, N: 16, K: 16, component: 'f16' },
   { M: 16, N: 8, K: 16, component: 'f16' },
@@ -91,7 +94,7 @@ fn main() {
   let right = subgroupMatrixLoad<subgroup_matrix_right<${component}, ${N}, ${K}>, row_major>(&operand, 0u, ${N}u);
   subgroupMatrixStore<row_major>(&sums, 0u, subgroupMatrixMultiply<f32>(left, right), ${N}u);
 }`;
-  // A module that does not compile must not reach the page's handler of errors.
+  // A compile error must not reach the page's error handler.
   device.pushErrorScope('validation');
   const label = 'tilewise subgroup matrices';
   const compute = { module: device.createShaderModule({ label, code }), entryPoint: 'main' };

@@ -28,7 +28,7 @@ import { type ViewDesc, viewPlacement, type WrapDesc, wrappedPlacement } from '.
 import { readBack, type SubmitCopy } from './read-back.ts';
 import { wholeWords } from './tensor-storage.ts';
 
-/** How a context treats its device and its buffers. */
+/** How a context handles its device and its buffers. */
 export interface MemorySettings {
   readonly ownsDevice: boolean;
   readonly maxIdleBytes: number;
@@ -36,17 +36,17 @@ export interface MemorySettings {
   readonly trace?: PassTrace | undefined;
 }
 
-/** Tensors that were given back. */
+/** Tensors that have been given back. */
 const released = new WeakSet<GpuTensor>();
 
-/** The tensor whose memory a view shows. */
+/** The tensor that a view was made of. */
 const viewed = new WeakMap<GpuTensor, GpuTensor>();
 
-/** A GPU device with the tensors and buffers of this library in its memory. */
+/** A GPU device, with this library's tensors and buffers in its memory. */
 export class GpuMemory implements TensorOwner {
   readonly device: GPUDevice;
   readonly capabilities: Capabilities;
-  /** Times the kernels of this context, if it was made with a trace. */
+  /** Times the kernels of this context, if the context was created with a trace. */
   readonly trace: PassTrace | undefined;
   readonly #ownsDevice: boolean;
   readonly #pool: BufferPool;
@@ -66,33 +66,33 @@ export class GpuMemory implements TensorOwner {
     });
   }
 
-  /** Bytes of GPU buffers that this context holds now and held at most. */
+  /** Bytes of the GPU buffers that this context holds: now, and at the peak. */
   get memory(): MemoryUse {
     return this.#pool.use;
   }
 
-  /** Starts the measurement of `memory.peak` again. */
+  /** Restarts the measurement of `memory.peak`. */
   resetPeakMemory(): void {
     this.#pool.resetPeak();
   }
 
   /**
-   * Resolves when the GPU has been given all calls so far, or they have failed. A call waits while its
-   * kernels are compiled, and later calls wait behind it. Await this before you submit work of your own, or
-   * encode a plan, on tensors of such calls.
+   * Resolves when all calls so far have been submitted to the GPU, or have failed. A call waits while its
+   * kernels are compiled, and later calls wait for it. Await this before you submit work of your own, or
+   * encode a plan, on the tensors of such calls.
    */
   submitted(): Promise<void> {
     return workQueue(this.device).settled();
   }
 
-  /** Throws if the context was destroyed or its device lost. */
+  /** Throws if the context was destroyed or its device is lost. */
   checkAlive(): void {
     if (this.#ended) throw this.#ended;
   }
 
   /**
    * Copies a host tensor to the GPU, with its strides.
-   * @throws InvalidArgumentError when `tensor` is no host tensor, or its buffer has been transferred.
+   * @throws InvalidArgumentError if `tensor` is not a host tensor, or its buffer has been transferred.
    */
   upload(tensor: HostArray): GpuTensor {
     this.checkAlive();
@@ -118,7 +118,7 @@ export class GpuMemory implements TensorOwner {
   }
 
   /**
-   * A new tensor with undefined content, contiguous unless strides are given.
+   * Allocates a tensor with undefined content, contiguous unless strides are given.
    * @throws InvalidDTypeError or InvalidShapeError.
    */
   allocate(shape: Shape, dtype: DType, strides?: Strides): GpuTensor {
@@ -128,11 +128,11 @@ export class GpuMemory implements TensorOwner {
   }
 
   /**
-   * The caller's buffer as a tensor, without a copy. The buffer needs the usage STORAGE (and COPY_SRC for
-   * `download`). When work that writes to these bytes goes wrong on the GPU, every `download` of them rejects
+   * Makes a tensor of the caller's buffer, without a copy. The buffer needs the usage STORAGE (and COPY_SRC
+   * for `download`). If work that writes to these bytes fails on the GPU, every `download` of them rejects
    * until they are written again.
-   * @throws InvalidShapeError when the tensor does not fit into the buffer; InvalidArgumentError or
-   * InvalidDTypeError.
+   * @throws InvalidShapeError if the tensor does not fit into the buffer; InvalidArgumentError or
+   * InvalidDTypeError for an invalid `desc`.
    */
   wrap(buffer: GPUBuffer, desc: WrapDesc): GpuTensor {
     this.checkAlive();
@@ -141,9 +141,9 @@ export class GpuMemory implements TensorOwner {
   }
 
   /**
-   * Another shape or other strides on the memory of a tensor, without a copy.
-   * @throws InvalidArgumentError for a tensor that was destroyed or is of another device; InvalidShapeError
-   * when an element would lie outside the tensor's buffer.
+   * Gives the memory of a tensor another shape or other strides, without a copy.
+   * @throws InvalidArgumentError for a tensor that was destroyed or belongs to another device;
+   * InvalidShapeError if an element would lie outside the tensor's buffer.
    */
   view(tensor: GpuTensor, desc: ViewDesc): GpuTensor {
     this.checkOwn('tensor', tensor);
@@ -154,9 +154,9 @@ export class GpuMemory implements TensorOwner {
   }
 
   /**
-   * Reads a tensor back to the host. Rejects with a TilewiseError when something went wrong on the GPU while
-   * the tensor, or what it was computed from, was computed; `OUT_OF_MEMORY` also when there is no memory for
-   * the copy.
+   * Reads a tensor back to the host. Rejects with a TilewiseError if the GPU work that computed the tensor,
+   * or the tensors it was computed from, failed; with `OUT_OF_MEMORY` also if there is no memory for the
+   * copy.
    */
   download(tensor: GpuTensor): Promise<Tensor> {
     const { device } = this;
@@ -171,7 +171,7 @@ export class GpuMemory implements TensorOwner {
     );
   }
 
-  /** Reads a tensor back by a copy that `submit` submits; rejects as `download` does. */
+  /** Reads a tensor back with a copy that `submit` submits; rejects as `download` does. */
   async readBack(tensor: GpuTensor, submit: SubmitCopy): Promise<Tensor> {
     this.checkAlive();
     this.checkOwn('tensor', tensor);
@@ -179,9 +179,9 @@ export class GpuMemory implements TensorOwner {
   }
 
   /**
-   * Gives a tensor's memory back for reuse. No effect on wrapped buffers and views, and on tensors that were
-   * given back before.
-   * @throws InvalidArgumentError for what is no tensor, and for a tensor of another context.
+   * Gives a tensor's memory back for reuse. Has no effect on wrapped buffers, on views, and on tensors that
+   * have been given back before.
+   * @throws InvalidArgumentError if `tensor` is not a tensor, or belongs to another context.
    */
   release(tensor: GpuTensor): void {
     checkKind('tensor', tensor, 'a GpuTensor');
@@ -192,7 +192,7 @@ export class GpuMemory implements TensorOwner {
     if (!tensor.owned || released.has(tensor)) return;
     released.add(tensor);
     this.#leaks?.forget(tensor);
-    // Work that waits may still use the buffer.
+    // Waiting work may still use the buffer.
     workQueue(this.device).run({ run: () => this.#pool.give(tensor.buffer) });
   }
 
@@ -201,21 +201,19 @@ export class GpuMemory implements TensorOwner {
     this.#pool.trim();
   }
 
-  /**
-   * Destroys every buffer of this context, and its device if the context made the device. Later calls throw.
-   */
+  /** Destroys all buffers of this context, and the device if the context created it. Later calls throw. */
   destroy(): void {
     this.#ended ??= new InvalidArgumentError('ctx', 'was destroyed and can no longer be used');
     this.#pool.destroy();
     if (this.#ownsDevice) this.device.destroy();
   }
 
-  /** `destroy`, for `using`. */
+  /** Calls `destroy`; for `using`. */
   [Symbol.dispose](): void {
     this.destroy();
   }
 
-  /** @throws InvalidArgumentError for a tensor of another device or one that was destroyed. */
+  /** @throws InvalidArgumentError for a tensor that belongs to another device or was destroyed. */
   checkOwn(argument: string, tensor: TensorDesc): GpuTensor {
     if (!(tensor instanceof GpuTensor)) {
       throw new InvalidArgumentError(argument, 'must be a GpuTensor: make one with ctx.upload or ctx.wrap');
@@ -229,14 +227,14 @@ export class GpuMemory implements TensorOwner {
     return tensor;
   }
 
-  /** A tensor that owns a buffer of `takeBuffer`: `release` gives the buffer back. */
+  /** Makes a tensor that owns a buffer of `takeBuffer`: `release` gives the buffer back. */
   own(buffer: GPUBuffer, desc: TensorDesc): GpuTensor {
     const tensor = new GpuTensor(this, { buffer, byteOffset: 0, owned: true }, desc);
     this.#leaks?.watch(tensor);
     return tensor;
   }
 
-  /** A storage buffer with undefined content; give it back once the work that uses it is submitted. */
+  /** A storage buffer with undefined content. Give it back once the work that uses it is submitted. */
   takeBuffer(bytes: number): GPUBuffer {
     return this.#pool.take(bytes);
   }
@@ -245,7 +243,7 @@ export class GpuMemory implements TensorOwner {
     this.#pool.give(buffer);
   }
 
-  /** A uniform buffer with its content, until it is discarded or the context destroyed. */
+  /** A uniform buffer with the given content. It lives until it is discarded or the context is destroyed. */
   takeUniform(content: Uint8Array): GPUBuffer {
     return this.#pool.takeUniform(content);
   }

@@ -10,7 +10,7 @@ import {
 import { type Fault, faultOfBytes } from '../../device/gpu-work.ts';
 import { bytesOf } from './tensor-storage.ts';
 
-/** The context of a tensor, as far as the tensor uses it. */
+/** The parts of a context that a tensor uses. */
 export interface TensorOwner {
   readonly device: GPUDevice;
   view(tensor: GpuTensor, desc: { readonly shape: Shape; readonly strides: Strides }): GpuTensor;
@@ -18,8 +18,8 @@ export interface TensorOwner {
 }
 
 /**
- * A tensor in a GPU buffer: `byteOffset` bytes in, with strides in elements. Made by a context, never by
- * hand.
+ * A tensor in a GPU buffer. It starts at `byteOffset` bytes and has strides in elements. Only a context makes
+ * GpuTensors.
  */
 export class GpuTensor implements TensorDesc {
   readonly dtype: DType;
@@ -28,7 +28,7 @@ export class GpuTensor implements TensorDesc {
   readonly buffer: GPUBuffer;
   readonly byteOffset: number;
   readonly context: TensorOwner;
-  /** Whether the context made the buffer for this tensor, so that `destroy` gives it back. */
+  /** Whether the context allocated the buffer for this tensor, so that `destroy` gives it back. */
   readonly owned: boolean;
 
   constructor(
@@ -46,16 +46,16 @@ export class GpuTensor implements TensorDesc {
   }
 
   /**
-   * The error on the GPU while the tensor's present content was computed, once it is known; `download`
-   * rejects with the error.
+   * The error of the GPU work that computed the tensor's current content, once it is known; `download`
+   * rejects with this error.
    */
   get fault(): Fault {
     return faultOfBytes(bytesOf(this));
   }
 
   /**
-   * The dimensions in another order; a view on the same buffer.
-   * @throws InvalidArgumentError when `order` does not name each dimension once.
+   * A view of the same buffer with the dimensions in another order.
+   * @throws InvalidArgumentError if `order` does not name each dimension once.
    */
   permute(...order: number[]): GpuTensor {
     const rank = this.shape.length;
@@ -71,14 +71,14 @@ export class GpuTensor implements TensorDesc {
 
   /**
    * Gives the memory back to the context for reuse. A tensor that is not destroyed keeps its GPU memory until
-   * its context is destroyed, also when nothing refers to the tensor any more. No effect on a wrapped buffer
-   * and on a view.
+   * its context is destroyed, even if nothing refers to the tensor any more. Has no effect on a wrapped
+   * buffer or a view.
    */
   destroy(): void {
     this.context.release(this);
   }
 
-  /** `destroy`, for `using`. */
+  /** Calls `destroy`; for `using`. */
   [Symbol.dispose](): void {
     this.destroy();
   }

@@ -1,7 +1,7 @@
 import type { GpuTensor } from './gpu-tensor.ts';
 import { bytesOf } from './tensor-storage.ts';
 
-/** Tells of tensors that were collected as garbage although nobody gave their memory back. */
+/** Reports tensors that were garbage-collected although their memory was not given back. */
 export class LeakWatch {
   readonly #registry: FinalizationRegistry<string>;
 

@@ -11,7 +11,7 @@ beforeAll(async () => {
   ({ device } = await sharedContext());
 });
 
-/** Collects what nothing refers to any more, and lets finalizers run. */
+/** Collects garbage, and lets finalizers run. */
 async function collectGarbage(): Promise<void> {
   setFlagsFromString('--expose_gc');
   const gc: () => void = runInNewContext('gc');

@@ -14,7 +14,10 @@ import { bufferUsage } from '../../device/webgpu-flags.ts';
 import type { GpuTensor } from './gpu-tensor.ts';
 import { checkFits } from './tensor-storage.ts';
 
-/** A buffer as a tensor: row-major without gaps unless strides (in elements) are given; `offset` in bytes. */
+/**
+ * Describes a tensor in a caller's buffer: row-major without gaps unless strides (in elements) are given;
+ * `offset` is in bytes.
+ */
 export interface WrapDesc {
   readonly dtype: DType;
   readonly shape: Shape;
@@ -22,23 +25,26 @@ export interface WrapDesc {
   readonly offset?: number | undefined;
 }
 
-/** A shape and strides (row-major without gaps unless given) from `offset` elements on. */
+/**
+ * Describes a view: its shape and strides (row-major without gaps unless given), starting at `offset`
+ * elements.
+ */
 export interface ViewDesc {
   readonly shape: Shape;
   readonly strides?: Strides | undefined;
   readonly offset?: number | undefined;
 }
 
-/** A tensor that begins `byteOffset` bytes into a buffer. */
+/** A tensor that starts `byteOffset` bytes into a buffer. */
 interface Placement {
   readonly desc: TensorDesc;
   readonly byteOffset: number;
 }
 
 /**
- * Where a tensor lies in a caller's buffer.
- * @throws InvalidShapeError when the tensor does not fit into the buffer; InvalidArgumentError or
- * InvalidDTypeError.
+ * The placement of a tensor in a caller's buffer.
+ * @throws InvalidShapeError if the tensor does not fit into the buffer; InvalidArgumentError or
+ * InvalidDTypeError for an invalid `desc`.
  */
 export function wrappedPlacement(buffer: GPUBuffer, desc: WrapDesc): Placement {
   checkKind('buffer', buffer, 'a GPUBuffer');
@@ -63,8 +69,9 @@ export function wrappedPlacement(buffer: GPUBuffer, desc: WrapDesc): Placement {
 }
 
 /**
- * Where a view of a tensor lies in the tensor's buffer.
- * @throws InvalidArgumentError; InvalidShapeError when an element would lie outside the buffer.
+ * The placement of a view in its tensor's buffer.
+ * @throws InvalidShapeError if an element would lie outside the buffer; InvalidArgumentError for an invalid
+ * `view`.
  */
 export function viewPlacement({ buffer, dtype, byteOffset }: GpuTensor, view: ViewDesc): Placement {
   checkOptions('desc', view, ['shape', 'strides', 'offset']);

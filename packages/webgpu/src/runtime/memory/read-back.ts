@@ -5,25 +5,28 @@ import { mapModeRead } from '../../device/webgpu-flags.ts';
 import type { GpuTensor } from './gpu-tensor.ts';
 import { bytesOf } from './tensor-storage.ts';
 
-/** A copy that is being mapped for the host: the promise gives the buffer where mapping fails. */
+/** A copy that is being mapped for the host. If mapping fails, the promise resolves to the buffer. */
 type MappedCopy = readonly [staging: GPUBuffer, mapping: Promise<unknown>];
 
-/** Records a copy in an encoder. @returns what maps the copy, once the encoder is submitted. */
+/**
+ * Records a copy in an encoder. Returns a function that maps the copy, to be called once the encoder is
+ * submitted.
+ */
 export type RecordedCopy = (encoder: GPUCommandEncoder) => () => MappedCopy;
 
-/** A copy that was submitted, and the error of the work that it was submitted with. */
+/** A submitted copy, and the error of the work that it was submitted with. */
 export interface SubmittedCopy {
   readonly result: MappedCopy;
   readonly fault: Fault;
 }
 
 /**
- * Submits a copy: records the copy in an encoder, submits the encoder, and then maps the copy, all in one
+ * Submits a copy: records it in an encoder, submits the encoder, and then maps the copy, all in one
  * `gpuWork`.
  */
 export type SubmitCopy = (copy: RecordedCopy) => SubmittedCopy | Promise<SubmittedCopy>;
 
-/** A tensor on the host with the values of a GPU tensor, by way of a staging buffer of the pool. */
+/** Reads the values of a GPU tensor into a host tensor, by way of a staging buffer of the pool. */
 export async function readBack(
   pool: BufferPool,
   tensor: GpuTensor,
@@ -40,7 +43,7 @@ export async function readBack(
     const staging = pool.takeStaging(copied);
     if (copied > 0) encoder.copyBufferToBuffer(buffer, start, staging, 0, copied);
     touch([bytesOf(tensor)], []);
-    // Mapped with this work, so that the error of a buffer without memory stays with the work.
+    // The mapping is part of this work, so that an error in allocating the buffer stays with the work.
     return () => [staging, staging.mapAsync(mapModeRead).catch(() => staging)];
   });
   const [staging, mapping] = result;

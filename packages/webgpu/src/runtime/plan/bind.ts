@@ -4,7 +4,7 @@ import type { AliasFallback, KernelSpec } from '../../codegen/kernel-spec.ts';
 import type { StorageBinding } from '../../codegen/shader-part.ts';
 import { type ByteRange, overlap } from '../../device/byte-range.ts';
 
-/** A tensor as a kernel binds it: it starts `skipped` bytes into the bound range. */
+/** A tensor as a kernel binds it. The tensor starts `skipped` bytes into the bound range. */
 export interface BoundTensor {
   readonly binding: StorageBinding;
   readonly skipped: number;
@@ -13,7 +13,8 @@ export interface BoundTensor {
 }
 
 /**
- * The range to bind for a tensor of `bytes` bytes from `start` on: bindings start at multiples of `coarse`.
+ * The range to bind for a tensor of `bytes` bytes that starts at `start`. Bindings start at multiples of
+ * `coarse`.
  */
 export function bindTensor(
   binding: StorageBinding,
@@ -29,8 +30,9 @@ export function bindTensor(
 }
 
 /**
- * Whether results of a kernel lie so close in one buffer that it cannot bind them all.
- * @throws InvalidArgumentError when their bytes overlap although neither has gaps for the other.
+ * Whether some results of a kernel are so close together in one buffer that the kernel cannot bind all of
+ * them.
+ * @throws InvalidArgumentError if the bytes of two results overlap, unless the results are interleaved.
  */
 export function shareResults(results: readonly BoundTensor[], { interleaved }: AliasFallback): boolean {
   const pairs = results.flatMap((a, n) => results.slice(n + 1).map(b => [a, b] as const));
@@ -47,9 +49,9 @@ export function shareResults(results: readonly BoundTensor[], { interleaved }: A
 }
 
 /**
- * WebGPU lets a kernel write to a buffer that it also reads, or twice, only through ranges apart from each
- * other.
- * @throws InvalidArgumentError naming both tensors; the GPU itself would say it later, and to nobody.
+ * Checks that a kernel writes to a buffer that it binds more than once only through disjoint ranges, and does
+ * not read it, as WebGPU requires.
+ * @throws InvalidArgumentError naming both tensors. The GPU would report the error later, and to nobody.
  */
 export function checkAliasing({ name: kernel }: KernelSpec, tensors: readonly BoundTensor[]): void {
   for (const written of tensors.filter(({ binding }) => binding.access === 'read_write')) {

@@ -23,7 +23,7 @@ import { isGivenAgain, rangesOf, type Slices } from './plan-slices.ts';
 import { checkedSlice, type PlanBuffer, type PlanTensor } from './plan-tensors.ts';
 import { TensorBinder } from './tensor-binder.ts';
 
-/** Slices on which a plan ran, and its dispatches on them. */
+/** The slices on which a plan ran, and its dispatches on them. */
 interface Prepared {
   readonly slices: Slices;
   readonly calls: readonly BoundDispatch[];
@@ -33,13 +33,10 @@ interface Prepared {
   readonly written: readonly ByteRange[];
 }
 
-/** How many sets of buffers a plan remembers: pools hand the same buffers out in turn. */
+/** The number of buffer sets that a plan remembers. A pool hands out the same few buffers in turn. */
 const maxPrepared = 4;
 
-/**
- * The plan of some kernels. Where a tensor is larger than one binding may be, its kernel is dispatched in
- * splits.
- */
+/** A plan of kernels. If a tensor is larger than one binding may be, its kernel is dispatched in splits. */
 export class DevicePlan<Options> implements KernelPlan<Options> {
   readonly kernels: readonly KernelSpec[];
   readonly tensors: readonly PlanTensor[];
@@ -50,13 +47,13 @@ export class DevicePlan<Options> implements KernelPlan<Options> {
   readonly #binder: TensorBinder;
   readonly #limit: BindingLimit;
   readonly #steps: readonly Dispatch[];
-  /** Dispatches for slices whose rounding makes a binding too large; made when such slices first come. */
+  /** Dispatches for slices whose rounding makes a binding too large. Made when such slices first occur. */
   #narrowSteps: readonly Dispatch[] | undefined;
   #isDestroyed = false;
-  /** The slices of the last runs, the newest first. */
+  /** The slices of the most recent runs, the newest first. */
   readonly #prepared: Prepared[] = [];
 
-  /** @throws UnsupportedError when even one workgroup touches more of a tensor than the device binds. */
+  /** @throws UnsupportedError if a single workgroup touches more of a tensor than the device can bind. */
   constructor(memory: GpuMemory, parts: PlanParts<Options>) {
     const { capabilities } = memory;
     this.#memory = memory;
@@ -111,7 +108,7 @@ export class DevicePlan<Options> implements KernelPlan<Options> {
   }
 
   retire(): void {
-    // A run that was prepared before the plan was destroyed may have been submitted since.
+    // A run that was prepared before the plan was destroyed may have been submitted since then.
     if (this.#isDestroyed) this.destroy();
     for (const { parameters } of this.#allSteps()) parameters.retire();
   }
@@ -124,7 +121,7 @@ export class DevicePlan<Options> implements KernelPlan<Options> {
   }
 
   /**
-   * The kernels that run on most buffers: fallbacks among them only where results are made to share a buffer.
+   * The kernels that run on most buffers. Includes fallbacks only if results are expected to share a buffer.
    */
   get #likely(): readonly KernelSpec[] {
     return this.kernels.flatMap(kernel =>
@@ -156,9 +153,11 @@ export class DevicePlan<Options> implements KernelPlan<Options> {
     );
   }
 
-  /** The dispatches on these buffers: those of an earlier run on the same slices, if they are remembered. */
+  /**
+   * The dispatches on these buffers; those of an earlier run on the same slices, if the plan remembers it.
+   */
   #preparedOn(buffers: Readonly<Record<string, PlanBuffer>>): Prepared {
-    // Slices that were checked once need no other check.
+    // Slices that have been checked once need no further checks.
     const known = this.#remembered(buffers);
     if (known) return known;
     const slices = this.#checkedSlices(buffers);
@@ -186,7 +185,7 @@ export class DevicePlan<Options> implements KernelPlan<Options> {
   }
 
   /**
-   * The dispatches on these buffers, in narrower splits where rounding makes a binding larger than the device
+   * The dispatches on these buffers, in narrower splits if rounding makes a binding larger than the device
    * allows.
    */
   #callsOn(slices: Slices): readonly BoundDispatch[] {
@@ -211,7 +210,7 @@ export class DevicePlan<Options> implements KernelPlan<Options> {
       });
   }
 
-  /** The kernels that run on these buffers: the fallbacks where results share a buffer. */
+  /** The kernels that run on these buffers: the fallbacks if results share a buffer. */
   #kernelsOn(slices: Slices): ReadonlySet<KernelSpec> {
     const chosen = this.kernels.flatMap(kernel => {
       const { aliasFallback, bindings } = kernel;

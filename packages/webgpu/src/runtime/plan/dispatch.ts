@@ -16,9 +16,9 @@ export interface Dispatch {
 
 /** A dispatch with the buffers of one encode. */
 export interface BoundDispatch extends Dispatch {
-  /** `skipped` counts from the start of the tensor: it is negative where a split starts further on. */
+  /** `skipped` counts from the start of the tensor: it is negative if the split's range starts after it. */
   readonly bound: readonly BoundTensor[];
-  /** The bind group of the last encode, its parameters, and the numbers that it set. */
+  /** The bind group of the last encode, its parameter buffer, and its inputs. */
   last?: {
     readonly parameters: GPUBufferBinding;
     readonly inputs: PlanInputs | undefined;
@@ -26,7 +26,7 @@ export interface BoundDispatch extends Dispatch {
   };
 }
 
-/** A number that a dispatch reads and that is known when the dispatch is encoded. */
+/** The value of a number that a kernel reads and that is only known when the dispatch is encoded. */
 export function encodeTimeNumber(
   value: EncodeTimeValue,
   { kernel, split, bound }: BoundDispatch,
@@ -45,7 +45,7 @@ export function encodeTimeNumber(
     const own = boundAs(name);
     return own ? own.skipped / own.binding.elementBytes : 0;
   }
-  // Gathering copies whole words, so the tensor starts as far into its first word as it does in its own
+  // Gathering copies whole words, so the tensor has the same offset within its first word as in its own
   // buffer.
   const first = (boundAs(gatheredTensor)?.skipped ?? 0) + 4 * (words.get(name) ?? 0);
   return (first + ((slices.get(name)?.offset ?? 0) % 4)) / gathered.elementBytes;

@@ -1,6 +1,6 @@
 import type { GpuMemory } from '../memory/gpu-memory.ts';
 
-/** The uniform buffers of one kernel's calls. Calls in a row with the same numbers share one. */
+/** The uniform buffers of one kernel's calls. Consecutive calls with the same numbers share one buffer. */
 export class ParameterBuffers {
   readonly #ctx: GpuMemory;
   readonly #made: GPUBuffer[] = [];
@@ -26,7 +26,7 @@ export class ParameterBuffers {
     return binding;
   }
 
-  /** Destroys all buffers but the newest: those of calls that were submitted. */
+  /** Destroys all buffers but the newest. The calls that use them must have been submitted. */
   retire(): void {
     for (const buffer of this.#made.splice(0, this.#made.length - 1)) this.#ctx.discard(buffer);
   }

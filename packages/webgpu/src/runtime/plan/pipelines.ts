@@ -17,7 +17,8 @@ function compiledOn(device: GPUDevice): Map<string, CompiledKernel> {
 }
 
 /**
- * The compiled kernel, compiled now if need be. A compile error surfaces in the device's current error scope.
+ * Returns the compiled kernel, and compiles it first if necessary. A compile error goes to the device's
+ * current error scope.
  */
 export function compile(device: GPUDevice, spec: KernelSpec): CompiledKernel {
   const compiled = compiledOn(device);
@@ -30,7 +31,7 @@ export function compile(device: GPUDevice, spec: KernelSpec): CompiledKernel {
   return kernel;
 }
 
-/** Whether `compile` has nothing to compile for these kernels. */
+/** Whether these kernels are all compiled. */
 export function areCompiled(device: GPUDevice, kernels: readonly KernelSpec[]): boolean {
   return kernels.every(({ wgsl }) => compiledOn(device).has(wgsl));
 }
@@ -41,11 +42,12 @@ export async function compileAll(device: GPUDevice, kernels: readonly KernelSpec
 }
 
 /**
- * Kernels that are being compiled in the background, by source: who asks for one again waits for the same.
+ * Kernels that are being compiled in the background, by source, so that a second request waits for the same
+ * compilation.
  */
 const compiling = new WeakMap<GPUDevice, Map<string, Promise<void>>>();
 
-/** Compiles in the background. Rejects with a TilewiseError when the device does not compile it. */
+/** Compiles a kernel in the background. Rejects with a TilewiseError if the device fails to compile it. */
 export function compileAsync(device: GPUDevice, spec: KernelSpec): Promise<void> {
   const compiled = compiledOn(device);
   if (compiled.has(spec.wgsl)) return Promise.resolve();

@@ -10,34 +10,34 @@ import { isInWorkspace, type StorageBinding, tensorOf } from '../../codegen/shad
 import type { Capabilities } from '../../device/capabilities/capabilities.ts';
 import type { PlanTensor } from './plan-tensors.ts';
 
-/** The kernels of a plan in order, and where their tensors lie. */
+/** The kernels of a plan in order, and the layout of their tensors. */
 export interface PlanLayout extends GatheredKernels {
-  /** `kernels`, each followed by those that replace it where its results share a buffer. */
+  /** `kernels`, each followed by the kernels that replace it if its results share a buffer. */
   readonly all: readonly KernelSpec[];
   /** Where each region of the workspace starts, in bytes. */
   readonly regions: ReadonlyMap<string, number>;
   readonly workspaceBytes: number;
-  /** Tensors that the caller binds, the workspace among them unless it is empty. */
+  /** The tensors that the caller binds, including the workspace unless it is empty. */
   readonly tensors: readonly PlanTensor[];
-  /** Tensors whose content the plan reads, and those that it writes. */
+  /** The tensors whose content the plan reads, and those that the plan writes. */
   readonly read: readonly PlanTensor[];
   readonly written: readonly PlanTensor[];
 }
 
-/** Lays the tensors of a plan out for bindings that start at multiples of `alignment` bytes. */
+/** Lays out the tensors of a plan for bindings that start at multiples of `alignment` bytes. */
 export function planLayout(parts: KernelParts, alignment: number): PlanLayout {
   const gathered = withGathering(parts);
   const all = withFallbacks(gathered.kernels);
   const bindings = all.flatMap(kernel => kernel.bindings);
   const workspace = layWorkspace(gathered, bindings, alignment);
-  // With the strictest demands of all kernels.
+  // Each tensor gets the strictest requirements of all kernels.
   const tensors = new Map<string, PlanTensor>();
   const read = new Set<string>();
   for (const binding of bindings) {
     const { access, alignment, updates } = binding;
     const name = isInWorkspace(binding.name) ? 'workspace' : tensorOf(binding);
     const seen = tensors.get(name);
-    // The content of others is written first.
+    // Other tensors are written before they are read.
     if (updates || (access === 'read' && !seen)) read.add(name);
     tensors.set(name, {
       name,
@@ -59,8 +59,8 @@ export function planLayout(parts: KernelParts, alignment: number): PlanLayout {
 }
 
 /**
- * Regions behind each other; kernels write to one and read another, so their bindings must not meet when they
- * are rounded.
+ * Lays out the regions of the workspace one after the other. A kernel may write to one region and read
+ * another, so their bindings must not overlap after rounding.
  */
 function layWorkspace(
   parts: KernelParts,
@@ -79,12 +79,12 @@ function layWorkspace(
   return { regions, workspaceBytes: end };
 }
 
-/** Bytes of the tensor that a binding is of. */
+/** The number of bytes of a binding's tensor. */
 export function tensorBytes({ spans }: Pick<KernelParts, 'spans'>, binding: StorageBinding): number {
   return (spans[tensorOf(binding)] ?? 0) * binding.elementBytes;
 }
 
-/** The features that a device lacks for a plan; empty when the device can run the plan. */
+/** The features that a device lacks for a plan; empty if the device can run the plan. */
 export function planReasons(parts: KernelParts, capabilities: Capabilities): string[] {
   const gathered = withGathering(parts);
   const { maxStorageBuffersPerShaderStage: maxBuffers } = capabilities;

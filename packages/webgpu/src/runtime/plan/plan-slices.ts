@@ -2,21 +2,21 @@ import type { ByteRange } from '../../device/byte-range.ts';
 import { GpuTensor } from '../memory/gpu-tensor.ts';
 import { type BufferSlice, type PlanBuffer, type PlanTensor, sliceFor } from './plan-tensors.ts';
 
-/** Where the tensors of a run start, by name. */
+/** The slice of each tensor of a run, by name. */
 export type Slices = ReadonlyMap<string, BufferSlice>;
 
-/** Whether a caller gives the slices of an earlier run again: the same buffers at the same offsets. */
+/** Whether a caller passes the slices of an earlier run again: the same buffers at the same offsets. */
 export function isGivenAgain(slices: Slices, given: Readonly<Record<string, PlanBuffer>>): boolean {
   for (const [name, { buffer, offset = 0 }] of slices) {
     const slice = given[name] as BufferSlice | undefined;
-    // The shape of a GpuTensor has to be checked as well.
+    // The shape of a GpuTensor must be checked as well.
     if (slice instanceof GpuTensor || slice?.buffer !== buffer || (slice.offset ?? 0) !== offset)
       return false;
   }
   return true;
 }
 
-/** The bytes of tensors. */
+/** The byte ranges of tensors. */
 export function rangesOf(tensors: readonly PlanTensor[], slices: Slices): ByteRange[] {
   return tensors.map(({ name, bytes }) => {
     const { buffer, offset = 0 } = sliceFor(slices, name);

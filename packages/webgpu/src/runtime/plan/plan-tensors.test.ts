@@ -11,7 +11,8 @@ import {
 } from '../../index.ts';
 import { planLayout } from './plan-layout.ts';
 
-// A GpuTensor that is passed for a buffer says what it is, so it must be what the plan was made for.
+// A GpuTensor that is passed for a buffer has a shape and dtype, which must be those that the plan was made
+// for.
 
 let ctx: GpuContext;
 beforeAll(async () => {

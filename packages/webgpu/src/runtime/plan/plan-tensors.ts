@@ -12,38 +12,42 @@ import { bufferUsage } from '../../device/webgpu-flags.ts';
 import type { GpuMemory } from '../memory/gpu-memory.ts';
 import { GpuTensor } from '../memory/gpu-tensor.ts';
 
-/** Where a tensor starts. */
+/** A part of a buffer in which a tensor starts. */
 export interface BufferSlice {
   readonly buffer: GPUBuffer;
-  /** Bytes, default 0; a multiple of the `alignment` that the plan states for the tensor. */
+  /**
+   * The start of the tensor in bytes; a multiple of the `alignment` that the plan gives for the tensor.
+   * Default 0.
+   */
   readonly offset?: number;
 }
 
 /**
- * A value that may be passed for a tensor: a slice of a buffer, a whole buffer, or a tensor of this library
- * on the same device.
+ * A value that can be passed for a tensor of a plan: a slice of a buffer, a whole buffer, or a GpuTensor on
+ * the same device.
  */
 export type PlanBuffer = GPUBuffer | BufferSlice | GpuTensor;
 
 /** A tensor that a plan binds. */
 export interface PlanTensor {
   readonly name: string;
-  /** Bytes from its first to its last element. */
+  /** The number of bytes from its first to its last element. */
   readonly bytes: number;
   /**
-   * The offset of its slice must be a multiple of this: one element, or four where they are moved as vectors.
+   * The offset of the tensor's slice must be a multiple of this number of bytes: one element, or four if
+   * kernels read or write the tensor in vectors.
    */
   readonly alignment: number;
   readonly access: 'read' | 'read_write';
 }
 
 /**
- * A tensor as a problem describes it: what a GpuTensor must be, but for the strides of dimensions of one
- * element; of other buffers only the bytes can be checked.
+ * A tensor as a problem describes it. A GpuTensor must match the description, except for the strides of
+ * dimensions of one element; of other buffers, only the size can be checked.
  */
 export type ExpectedTensor = Pick<OperandLayout, 'dtypes' | 'shape' | 'strides'>;
 
-/** The slice that was given for a tensor; regions of the workspace are in that of the whole. */
+/** The slice given for a tensor; for a region of the workspace, the slice of the whole workspace. */
 export function sliceFor(slices: ReadonlyMap<string, BufferSlice>, name: string): BufferSlice {
   const slice = slices.get(isInWorkspace(name) ? 'workspace' : name);
   if (!slice) throw new TypeError(`no slice for ${name}`);
@@ -51,8 +55,8 @@ export function sliceFor(slices: ReadonlyMap<string, BufferSlice>, name: string)
 }
 
 /**
- * The slice that was given for a tensor. Buffers may hold others than the plan's, so that two plans may share
- * them.
+ * The slice given for a tensor, checked. `buffers` may contain tensors that the plan does not have, so that
+ * two plans may share it.
  */
 export function checkedSlice(
   ctx: GpuMemory,
@@ -76,7 +80,7 @@ export function checkedSlice(
       `must be a multiple of ${alignment} bytes, got ${offset}`,
     );
   }
-  // Shaders see whole words, so the last one must be there.
+  // Shaders read whole words, so the buffer must contain all of the last one.
   if (bytes > 0 && Math.ceil((offset + bytes) / 4) * 4 > buffer.size) {
     throw new InvalidShapeError(
       argument,
@@ -107,8 +111,7 @@ function sliceOf(
 }
 
 /**
- * @throws InvalidDTypeError, InvalidShapeError or InvalidArgumentError for another tensor than the plan was
- * made for.
+ * @throws InvalidDTypeError, InvalidShapeError or InvalidArgumentError if the tensor does not match the plan.
  */
 function checkTensor(argument: string, given: GpuTensor, { dtypes, shape, strides }: ExpectedTensor): void {
   if (!dtypes.includes(given.dtype))

@@ -25,8 +25,8 @@ export class TensorBinder {
     const given = isEmpty ? this.#placeholder(name) : sliceFor(slices, name);
     const region = (given.offset ?? 0) + (this.#layout.regions.get(name) ?? 0);
     const begin = isEmpty ? 0 : region + from * elementBytes;
-    // An empty segment, like an empty tensor, may start at the very end of its buffer, where nothing can be
-    // bound.
+    // An empty segment, like an empty tensor, may start at the very end of its buffer, where no binding is
+    // possible.
     const canBind = begin < given.buffer.size || begin % alignment > 0;
     const { buffer } = canBind ? given : this.#placeholder(name);
     const start = canBind ? begin : 0;
