@@ -53,8 +53,8 @@ test.each<[string, () => Promise<unknown>, string]>([
 
 test.each<[string, unknown, RegExp]>([
   ['a name of no tensor', ['zzz'], /such as q, k and o, got "zzz"/],
-  ['a number', 5, /must be an array of names of tensors/],
-  ['one name as a string', 'q', /must be an array of names of tensors/],
+  ['a number', 5, /must be an array of tensor names/],
+  ['one name as a string', 'q', /must be an array of tensor names/],
 ])('unaligned: %s', (_, unaligned, message) => {
   expectError(
     caught(() => planSdpa(ctx, forward, any({ unaligned }))),

@@ -1,11 +1,11 @@
 import { type DType, elementCount, type SdpaOptions, Tensor } from '@tilewise/core';
 
-/** Attention that the doctor computes forward and backward. */
+/** A call of attention that the doctor computes, forward and backward. */
 export interface Case {
-  /** The special options of the case; '' for the usual one. */
+  /** The special options of the case; '' for the usual case. */
   readonly name: string;
   readonly dtype: 'f32' | 'f16' | 'bf16';
-  /** Queries, keys and head size. */
+  /** The numbers of queries and keys, and the head size. */
   readonly shape: readonly [Sq: number, Skv: number, D: number];
   readonly options: SdpaOptions;
 }
@@ -14,20 +14,20 @@ export const batch = 1;
 export const queryHeads = 4;
 export const keyHeads = 2;
 
-/** More than one tile of queries and keys, grouped heads, a mask that is drawn. */
+/** More than one tile of queries and keys, grouped heads, and a random mask. */
 const usual: Omit<Case, 'dtype'> = {
   name: '',
   shape: [50, 50, 16],
   options: { causal: true, dropout: { p: 0.25, seed: 42n } },
 };
 
-/** The usual case in the dtypes that most programs have. */
+/** The usual case in the dtypes that most programs use. */
 export const usualCases: readonly Case[] = [
   { ...usual, dtype: 'f32' },
   { ...usual, dtype: 'f16' },
 ];
 
-/** Numbers in [−1, 1) without pattern, always the same. */
+/** Pseudo-random numbers in [−1, 1), the same in every run. */
 export function numbers(shape: readonly number[], seed: number, dtype: DType = 'f32'): Tensor {
   let state = seed;
   const next = (): number => {
@@ -49,8 +49,8 @@ const bias = numbers([1, queryHeads, S, S], 6);
 const drawn = (scheme: 'flash-attention-2' | 'onednn') => ({ p: 0.25, seed: 42n, scheme });
 
 /**
- * Every dtype, mask, bias and dropout, and head sizes that other kernels are made for. Options that kernels
- * treat apart are in one case together, as compiling is most of the work.
+ * Cases with every dtype, mask, bias and dropout, and with head sizes that have kernels of their own. One
+ * case combines several options that kernels handle separately, because compiling takes most of the time.
  */
 export const thoroughCases: readonly Case[] = [
   ...usualCases,

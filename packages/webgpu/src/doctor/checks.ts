@@ -7,16 +7,16 @@ import { batch, type Case, keyHeads, numbers, queryHeads } from './cases.ts';
 import type { CheckReport } from './diagnosis.ts';
 
 /**
- * The errors that the kernels' own tests allow: scores of this problem stay below 80, whose rounding to f32
- * moves a probability by 5e-6 at most, relative; a gradient has twice that error. Results in f16 and
- * bf16 may be rounded to the neighbour: 2^-10 and 2^-7 more.
+ * The errors that the kernels' own tests allow: scores of this problem stay below 80, so rounding them to f32
+ * changes a probability by a relative error of at most 5e-6; a gradient has twice that error. Results in f16
+ * and bf16 may be rounded to a neighbour, which adds 2^-10 and 2^-7.
  */
 const allowed = { forward: 1e-5, backward: 2e-5 };
 const rounding = { f32: 0, f16: 2 ** -10, bf16: 2 ** -7 };
 
 /**
- * Each case forward and backward against the reference. `tell` hears of each check as soon as it is done, and
- * of how many there are.
+ * Checks each case, forward and backward, against the reference. `tell` is called with each check as soon as
+ * it is done, and with the total number of checks.
  */
 export async function runChecks(
   ctx: GpuContext,
@@ -50,7 +50,10 @@ export async function runChecks(
   return reports;
 }
 
-/** Runs a computation and compares each result with the exact one; what it throws is part of the report. */
+/**
+ * Runs a computation and compares each result with the exact one. If the computation throws, the report
+ * contains the error.
+ */
 async function check(
   ctx: GpuContext,
   name: string,
@@ -75,8 +78,8 @@ async function check(
 }
 
 /**
- * The largest difference, by the largest exact value or 1. An infinity must be the same infinity; anything
- * else that is not finite is infinitely wrong.
+ * The largest difference, relative to the largest exact value or 1. An infinity must be the same infinity;
+ * any other value that is not finite has an infinite error.
  */
 export function relativeError(got: Tensor, want: Tensor): number {
   const [actual, exact] = [got.toFloat64(), want.toFloat64()];

@@ -3,11 +3,11 @@ import type { Diagnosis } from './diagnosis.ts';
 import { formatDiagnosis } from './format.ts';
 import { missingWebGpu } from './verdict.ts';
 
-/** The command's surroundings: its output, its GPU and its clock. */
+/** The environment of the command: its GPU and its output. */
 export interface CommandHost {
   /**
-   * Loads the npm package webgpu (Dawn); undefined where it is not installed, an error where it does not
-   * load.
+   * Loads the npm package webgpu (Dawn). Resolves to undefined if the package is not installed, and rejects
+   * if it does not load.
    */
   readonly loadGpu: () => Promise<GPU | undefined>;
   readonly print: (text: string) => void;
@@ -15,12 +15,13 @@ export interface CommandHost {
 
 const usage = `Usage: npx @tilewise/webgpu doctor [--thorough] [--tiles] [--json]
 
-Says which adapter, features and limits WebGPU has here, runs attention forward and backward against the float64 reference,
-and ends with a verdict; with --thorough in every dtype, mask, bias and dropout. With --tiles, it times the kernels' tiles
-beside what the cost model predicts. Exits with 0 when attention is right, else with 1. In a browser: diagnose() of @tilewise/webgpu/doctor.`;
+Reports the adapter, features and limits of WebGPU on this machine, compares attention forward and backward with the float64
+reference, and ends with a verdict; with --thorough, it checks every dtype, mask, bias and dropout. With --tiles, it times the
+kernels' tiles and compares the times with the cost model's predictions. Exits with 0 if attention works correctly, otherwise
+with 1. In a browser, call diagnose() of @tilewise/webgpu/doctor.`;
 
 /**
- * Runs the command on `navigator.gpu` where there is one, as in Deno, else on Dawn. Returns the exit code.
+ * Runs the command on `navigator.gpu` if it exists, as in Deno, and otherwise on Dawn. Returns the exit code.
  */
 export async function doctorCommand(
   args: readonly string[],
@@ -41,12 +42,12 @@ export async function doctorCommand(
   return diagnosis.status === 'ok' || diagnosis.status === 'slow' ? 0 : 1;
 }
 
-/** JSON has no infinite numbers: an infinite error is a string. */
+/** JSON has no infinite numbers, so infinite errors are written as strings. */
 function nonFinite(_: string, value: unknown): unknown {
   return typeof value === 'number' && !Number.isFinite(value) ? String(value) : value;
 }
 
-/** Without `navigator.gpu` WebGPU comes from an npm package. */
+/** Without `navigator.gpu`, WebGPU comes from an npm package. */
 async function inNode(
   loadGpu: CommandHost['loadGpu'],
   asked: Pick<DiagnoseOptions, 'thorough' | 'tiles'>,

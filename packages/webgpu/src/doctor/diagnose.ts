@@ -8,28 +8,32 @@ import type { AdapterReport, CheckReport, Diagnosis, LimitReport, TileComparison
 import { checkVariants } from './variants.ts';
 import { missingAdapter, missingDevice, missingWebGpu, verdictOf } from './verdict.ts';
 
-/** The GPU to look at. Default: `navigator.gpu`. */
+/** The GPU to examine, and what to check. */
 export interface DiagnoseOptions {
-  /** `navigator.gpu`, or what `create()` of the npm package webgpu returned. */
+  /**
+   * `navigator.gpu`, or the object that `create()` of the npm package webgpu returned. Default:
+   * `navigator.gpu`.
+   */
   readonly gpu?: GPU | undefined;
   readonly powerPreference?: GPUPowerPreference | undefined;
-  /** Where `gpu` comes from, for the report. */
+  /** The origin of `gpu`, for the report. */
   readonly source?: string | undefined;
   /**
-   * Whether to check every dtype, mask, bias and dropout, and not the usual case alone; 'hardware' where a
-   * GPU does the work, as a CPU needs a minute to compile it all. Default: false.
+   * Whether to check every dtype, mask, bias and dropout instead of the usual case alone. 'hardware' does so
+   * only if the adapter is a GPU, because a CPU needs a minute to compile everything. Default: false.
    */
   readonly thorough?: boolean | 'hardware' | undefined;
   /**
-   * Whether to time the tiles of this adapter next to the tile of every device, and to say what the cost
-   * model predicts. Takes about 20 seconds on a GPU, and minutes on a CPU that plays one. Default: false.
+   * Whether to time the tiles of this adapter and the tile of every device, and to compare the times with the
+   * cost model's predictions. Takes about 20 seconds on a GPU, and minutes on a software adapter. Default:
+   * false.
    */
   readonly tiles?: boolean | undefined;
-  /** Hears of each check as soon as the check is done, and how many there will be. */
+  /** Called with each check as soon as it is done, and with the total number of checks. */
   readonly onCheck?: ((check: CheckReport, of: number) => void) | undefined;
 }
 
-/** What a diagnosis has found before it begins. */
+/** The empty findings with which a diagnosis begins. */
 export const nothing: Omit<Diagnosis, 'status' | 'verdict' | 'source'> = {
   adapter: null,
   features: [],
@@ -39,8 +43,9 @@ export const nothing: Omit<Diagnosis, 'status' | 'verdict' | 'source'> = {
 };
 
 /**
- * Looks for WebGPU, an adapter and a device, says what they have, and runs attention forward and backward
- * against the float64 reference. What is wrong is in the result; it rejects with nothing but bugs of its own.
+ * Looks for WebGPU, an adapter and a device, reports their properties, and compares attention forward and
+ * backward with the float64 reference. All problems are in the result; a rejection means a bug in the
+ * diagnosis itself.
  */
 export async function diagnose(options: DiagnoseOptions = {}): Promise<Diagnosis> {
   checkOptions('options', options, ['gpu', 'powerPreference', 'source', 'thorough', 'tiles', 'onCheck']);
@@ -49,7 +54,7 @@ export async function diagnose(options: DiagnoseOptions = {}): Promise<Diagnosis
   if (!gpu) {
     const verdict = missingWebGpu(
       'this browser',
-      'use a browser that has it, on a page served by https or from localhost',
+      'use a browser that supports WebGPU, on a page served over https or from localhost',
     );
     return { ...nothing, ...verdict, source };
   }
@@ -83,7 +88,7 @@ export async function diagnose(options: DiagnoseOptions = {}): Promise<Diagnosis
   }
 }
 
-/** Times tiles by code that only a diagnosis of tiles loads. */
+/** Times tiles. The code is loaded only if it is asked for. */
 async function timeTiles(ctx: GpuContext): Promise<readonly TileComparison[]> {
   const { compareTiles } = await import('./tile-comparison.ts');
   return compareTiles(ctx);
@@ -91,7 +96,7 @@ async function timeTiles(ctx: GpuContext): Promise<readonly TileComparison[]> {
 
 function describe({ info }: GPUAdapter): AdapterReport {
   const { vendor, architecture, device, description, isFallbackAdapter } = info;
-  // Not every driver that runs on the CPU says so.
+  // Not every software driver identifies itself as one.
   const software =
     isFallbackAdapter || /swiftshader|llvmpipe|lavapipe|basic render/i.test(`${description} ${architecture}`);
   return { vendor, architecture, device, description, software };

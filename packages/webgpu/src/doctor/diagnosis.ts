@@ -1,11 +1,11 @@
-/** The adapter in the driver's own words. */
+/** The adapter as the driver describes it. */
 export interface AdapterReport {
   readonly vendor: string;
   readonly architecture: string;
   readonly device: string;
   /** Often the name and version of the driver. */
   readonly description: string;
-  /** Whether a CPU plays the GPU: right results, slowly. */
+  /** Whether it is a software adapter, which runs on the CPU: correct results, but slow. */
   readonly software: boolean;
 }
 
@@ -13,48 +13,50 @@ export interface AdapterReport {
 export interface LimitReport {
   readonly name: string;
   readonly value: number;
-  /** The limit that WebGPU guarantees everywhere. */
+  /** The value that WebGPU guarantees everywhere. */
   readonly guaranteed: number;
 }
 
-/** A kind of problem that needs more than every device has. */
+/** A kind of problem that needs more than every device offers. */
 export interface VariantReport {
   readonly name: string;
   readonly enabled: boolean;
-  /** The missing features. */
+  /** The missing features; empty if the device can run the problem. */
   readonly reasons: readonly string[];
 }
 
 /** One computation, compared with the float64 reference. */
 export interface CheckReport {
   readonly name: string;
-  /** Largest difference over all results, relative to the largest value of each (at least 1). */
+  /** The largest difference over all results, relative to the largest value of each result (at least 1). */
   readonly error: number;
   readonly allowed: number;
   readonly milliseconds: number;
-  /** The error that ended the diagnosis early, if any. */
+  /** The error that the computation threw, if any. */
   readonly failure: string | null;
 }
 
-/** The prediction of the cost model for a kernel on this adapter, beside a measurement. Plain data. */
+/** The cost model's prediction for a kernel on this adapter, and a measurement. Plain data. */
 export interface TileComparison {
   readonly kernel: 'forward' | 'dq' | 'dkdv';
-  /** The class that the model takes the adapter for. */
+  /** The adapter class that the model assumes. */
   readonly adapterClass: string;
-  /** The tile that the kernel has on this adapter. */
+  /** The tile that the kernel uses on this adapter. */
   readonly tile: string;
   /**
-   * Time relative to the tile that every device computes: as the model predicts it, null for a tile that the
-   * model does not know, and as measured, null where the device did not run both tiles.
+   * The time relative to the tile that every device computes. `predicted` is null for a tile that the model
+   * does not cover; `measured` is null if the device did not run both tiles.
    */
   readonly predicted: number | null;
   readonly measured: number | null;
 }
 
 /**
- * - `ok`: attention runs and is right;
- * - `slow`: likewise, on a software adapter;
- * - `wrong`: it runs, and the results are not those of the reference, or the device failed;
+ * The overall result of a diagnosis:
+ *
+ * - `ok`: attention runs, and its results are correct;
+ * - `slow`: the same, but on a software adapter;
+ * - `wrong`: attention runs, but its results differ from those of the reference, or the device failed;
  * - `missing`: there is no WebGPU, no adapter or no device.
  */
 export type Status = 'ok' | 'slow' | 'wrong' | 'missing';
@@ -62,15 +64,15 @@ export type Status = 'ok' | 'slow' | 'wrong' | 'missing';
 /** The findings on this machine. Plain data. */
 export interface Diagnosis {
   readonly status: Status;
-  /** One sentence, with what to do when something is missing. */
+  /** One sentence, with advice if something is missing. */
   readonly verdict: string;
-  /** Where WebGPU came from. */
+  /** The origin of WebGPU. */
   readonly source: string;
   readonly adapter: AdapterReport | null;
   readonly features: readonly string[];
   readonly limits: readonly LimitReport[];
   readonly variants: readonly VariantReport[];
   readonly checks: readonly CheckReport[];
-  /** Tiles of the large kernels, where they were asked for: predictions beside measurements. */
+  /** Predicted and measured times of the large kernels' tiles, if they were asked for. */
   readonly tiles?: readonly TileComparison[];
 }

@@ -15,7 +15,7 @@ beforeAll(async () => {
   found = await diagnose({ gpu });
 });
 
-/** The GPU with a changed adapter. */
+/** The GPU, with an adapter that `change` has changed. */
 function withAdapter(change: (adapter: GPUAdapter) => object): GPU {
   const requestAdapter = async (options: GPURequestAdapterOptions): Promise<unknown> => {
     const adapter = await gpu.requestAdapter(options);
@@ -126,7 +126,7 @@ test('a device that computes wrongly is found out', async () => {
   }));
   const diagnosis = await diagnose({ gpu: wrong });
   expect(diagnosis.status).toBe('wrong');
-  expect(diagnosis.verdict).toMatch(/not right on this device \(forward, f32: it is off by .*report this/);
+  expect(diagnosis.verdict).toMatch(/not work correctly on this device \(forward, f32: off by .*report this/);
   expect(formatDiagnosis(diagnosis)).toContain('WRONG  forward, f32');
 });
 

@@ -1,6 +1,6 @@
 import type { Diagnosis } from './diagnosis.ts';
 
-/** A diagnosis for people: a few lines, the verdict last. */
+/** Formats a diagnosis for people: a few lines, with the verdict last. */
 export function formatDiagnosis(diagnosis: Diagnosis): string {
   const { adapter, features, limits, variants, checks, tiles = [], source, status, verdict } = diagnosis;
   const sections: readonly (readonly [title: string, lines: readonly string[]])[] = [
@@ -28,7 +28,7 @@ export function formatDiagnosis(diagnosis: Diagnosis): string {
       checks.map(({ name, error, allowed, milliseconds, failure }) => {
         const right = error <= allowed ? 'right' : 'WRONG';
         const size = `error ${error.toExponential(1)}, allowed ${allowed.toExponential(1)}`;
-        return `${right}  ${name}: ${failure ?? size}, ${Math.round(milliseconds)} ms with compiling`;
+        return `${right}  ${name}: ${failure ?? size}, ${Math.round(milliseconds)} ms including compilation`;
       }),
     ],
     [

@@ -5,7 +5,7 @@ import type { TileComparison } from './diagnosis.ts';
 
 const kernels = ['forward', 'dq', 'dkdv'] as const;
 
-/** A problem that keeps a GPU busy for some milliseconds. */
+/** A problem that keeps a GPU busy for several milliseconds. */
 function timedProblem(): BackwardProblem {
   const x = Tensor.zeros([1, 16, 1024, 64]);
   const lse = Tensor.zeros([1, 16, 1024]);
@@ -13,8 +13,8 @@ function timedProblem(): BackwardProblem {
 }
 
 /**
- * Times the tiles of an adapter next to the tile that every device computes, and says what the cost model
- * predicted. On a CPU that plays a GPU, this takes minutes.
+ * Times the tiles of an adapter and the tile that every device computes, and adds the cost model's
+ * predictions. On a software adapter, this takes minutes.
  */
 export async function compareTiles(
   ctx: GpuContext,

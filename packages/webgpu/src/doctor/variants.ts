@@ -9,9 +9,7 @@ const mask = Tensor.zeros([4, 4], { dtype: 'bool' });
 const bias = Tensor.zeros([4, 4]);
 const manyOperands = { mask, bias, alibi: true, sink: [0, 0], seqLensQ: [4], seqLensKv: [4] };
 
-/**
- * Problems that need more storage buffers in a kernel than WebGPU guarantees, from the usual to the unusual.
- */
+/** Problems that need more storage buffers in a kernel than WebGPU guarantees, the most common first. */
 const variants: readonly (readonly [name: string, options: SdpaOptions, backward: boolean])[] = [
   ['forward and backward', {}, true],
   ['mask and bias, forward', { mask, bias }, false],
@@ -20,7 +18,7 @@ const variants: readonly (readonly [name: string, options: SdpaOptions, backward
   ['mask, bias, ALiBi, sinks and lengths, backward', manyOperands, true],
 ];
 
-/** Which of these a device can run, and what it lacks for the others. */
+/** Reports which of these problems a device can run, and what it lacks for the others. */
 export function checkVariants(ctx: GpuContext): VariantReport[] {
   return variants.map(([name, options, backward]) => {
     const problem = backward

@@ -2,7 +2,7 @@ import type { AdapterReport, CheckReport, Diagnosis, VariantReport } from './dia
 
 type Verdict = Pick<Diagnosis, 'status' | 'verdict'>;
 
-/** The advice where there is no WebGPU at all, by where it was looked for. */
+/** The verdict if there is no WebGPU at all: where it was looked for, and advice. */
 export function missingWebGpu(where: string, advice: string): Verdict {
   return { status: 'missing', verdict: `There is no WebGPU in ${where}: ${advice}.` };
 }
@@ -21,7 +21,7 @@ export function missingDevice(reason: string): Verdict {
   };
 }
 
-/** The sentence for a device that was tried. */
+/** The verdict for a device that was tried. */
 export function verdictOf(
   adapter: AdapterReport,
   variants: readonly VariantReport[],
@@ -29,11 +29,11 @@ export function verdictOf(
 ): Verdict {
   const failed = checks.find(({ error, allowed }) => !(error <= allowed));
   if (failed) {
-    const what = failed.failure ?? `it is off by ${failed.error.toExponential(1)}`;
+    const what = failed.failure ?? `off by ${failed.error.toExponential(1)}`;
     return {
       status: 'wrong',
       verdict:
-        `Attention is not right on this device (${failed.name}: ${what}): update the GPU driver or the browser, use the CPU ` +
+        `Attention does not work correctly on this device (${failed.name}: ${what}): update the GPU driver or the browser, use the CPU ` +
         'engine of @tilewise/core meanwhile, and report this with the output of --json.',
     };
   }
@@ -41,8 +41,8 @@ export function verdictOf(
     return {
       status: 'slow',
       verdict:
-        'Attention is right, but a CPU plays the GPU here: it is good for tests; for speed install the driver of a GPU, and ' +
-        'see that the browser uses it (chrome://gpu).',
+        'Attention works correctly, but on a software adapter, which runs on the CPU: good enough for tests. For speed, install a ' +
+        'GPU driver, and check that the browser uses the GPU (chrome://gpu).',
     };
   }
   const lacking = variants.filter(({ enabled }) => !enabled).length;
@@ -50,5 +50,5 @@ export function verdictOf(
     lacking > 0
       ? ` ${lacking} of ${variants.length} combinations of options need more storage buffers than this device has; checkSupport says which.`
       : '';
-  return { status: 'ok', verdict: `Attention runs on this GPU, forward and backward, and is right.${limit}` };
+  return { status: 'ok', verdict: `Attention works correctly on this GPU, forward and backward.${limit}` };
 }

@@ -5,7 +5,10 @@ import { readTimestamps } from '../device/timestamps.ts';
 import { workQueue } from '../device/work-queue.ts';
 import type { TraceRecord } from './trace-events.ts';
 
-/** Kernels that one query set times; WebGPU allows 4096 queries in a set, two per kernel. */
+/**
+ * The number of kernels that one query set times. WebGPU allows 4096 queries in a set, and a kernel needs
+ * two.
+ */
 const kernelsPerSet = 2048;
 
 type TimedKernel = Omit<TraceRecord, 'where' | 'start' | 'end'>;
@@ -17,7 +20,7 @@ interface TimedSet {
 
 /**
  * Times the kernels of a context with the timestamps of its GPU, and the parts of graphs with the clock of
- * this thread. Each kernel gets a pass of its own, with the kernel's name.
+ * this thread. Each kernel runs in a pass of its own, labelled with the kernel's name.
  */
 export class GpuTrace implements WorkTrace, PassTrace {
   #device: GPUDevice | undefined;
@@ -27,7 +30,7 @@ export class GpuTrace implements WorkTrace, PassTrace {
   #passes = 0;
 
   /**
-   * Readies the trace for a device; a context does so.
+   * Prepares the trace for a device; `createContext` calls this.
    * @throws UnsupportedError for a device without the feature `timestamp-query`; InvalidArgumentError for a
    * second device.
    */
@@ -125,7 +128,7 @@ export class GpuTrace implements WorkTrace, PassTrace {
 
   /**
    * The kernels timed since the last call, in the order of recording; times are in nanoseconds. Waits for the
-   * GPU. Kernels of an encoder that the caller has not submitted are left out.
+   * GPU. Kernels in an encoder that the caller has not submitted are omitted.
    */
   async take(): Promise<TraceRecord[]> {
     const device = this.#device;

@@ -1,13 +1,13 @@
-/** Something that was timed: a kernel by the GPU's clock, or a part of a graph by the clock of the thread. */
+/** A timed kernel (by the GPU's clock) or a timed part of a graph (by the clock of the thread). */
 export interface TraceRecord {
   readonly name: string;
   readonly where: 'gpu' | 'host';
-  /** Nanoseconds of the clock. */
+  /** The start time, in nanoseconds of the clock. */
   readonly start: number;
   readonly end: number;
-  /** The parts that it belongs to, the outermost first. */
+  /** The parts of the graph that contain it, the outermost first. */
   readonly parts: readonly string[];
-  /** Which pass of the library a kernel belongs to. */
+  /** The number of the library's pass that a kernel belongs to. */
   readonly pass: number;
   readonly workgroups: number;
 }
@@ -15,13 +15,13 @@ export interface TraceRecord {
 /** One event of the trace event format that Chrome and Perfetto read. */
 export interface TraceEvent {
   readonly name: string;
-  /** `kernel`, `partition` or `pass`; metadata has none. */
+  /** `kernel`, `partition` or `pass`; undefined for metadata. */
   readonly cat?: string;
-  /** `X` for what lasted, `M` for the name of a process or thread. */
+  /** `X` for an event with a duration, `M` for the name of a process or thread. */
   readonly ph: 'X' | 'M';
-  /** Microseconds since the first event of its clock. */
+  /** The start, in microseconds since the first event of its clock. */
   readonly ts?: number;
-  /** Microseconds. */
+  /** The duration, in microseconds. */
   readonly dur?: number;
   readonly pid: number;
   readonly tid: number;
@@ -38,9 +38,9 @@ const threads = [
 ] as const;
 
 /**
- * Records as events: on the GPU a row each of passes, partitions and kernels; on the host the recording (or,
- * on an engine of the host, the running) of partitions. The two clocks have no common origin, so each begins
- * at 0.
+ * Converts records to events: for the GPU, a row of passes, one of partitions and one of kernels; for the
+ * host, a row with the recording of partitions (or, on an engine of the host, with their execution). The two
+ * clocks have no common origin, so each begins at 0.
  */
 export function traceEvents(records: readonly TraceRecord[]): TraceEvent[] {
   const kernels = records.filter(({ where }) => where === 'gpu');
@@ -65,7 +65,7 @@ function metadata(name: string, pid: number, tid: number, value: string): TraceE
   return { name, ph: 'M', pid, tid, args: { name: value } };
 }
 
-/** The stretches of kernels, one behind the other, that have the same key. */
+/** Joins consecutive kernels with the same key. */
 function runsOf(
   kernels: readonly TraceRecord[],
   keyOf: (kernel: TraceRecord) => string | undefined,

@@ -1,16 +1,16 @@
 import type { TraceEvent } from './trace-events.ts';
 
-/** How long the kernels, or the partitions, of one name took together. */
+/** The total time of all kernels, or all partitions, with one name. */
 export interface TraceRow {
   readonly name: string;
   readonly calls: number;
-  /** Milliseconds of all calls. */
+  /** Milliseconds of all calls together. */
   readonly ms: number;
-  /** The part of all such events, 0 to 1. */
+  /** The share of the total time of all rows, 0 to 1. */
   readonly share: number;
 }
 
-/** Sums the events of a category by name, those that took longest first. */
+/** Sums the events of a category by name. Sorts the names by total time, the longest first. */
 export function traceTable(
   events: readonly TraceEvent[],
   category: 'kernel' | 'partition' | 'pass' = 'kernel',
@@ -28,7 +28,7 @@ export function traceTable(
     .sort((a, b) => b.ms - a.ms);
 }
 
-/** The tables of kernels and partitions as text, in columns. */
+/** Formats the tables of kernels and partitions as text, in columns. */
 export function formatTrace(events: readonly TraceEvent[]): string {
   return (['kernel', 'partition'] as const)
     .map(category => ({ category, rows: traceTable(events, category) }))

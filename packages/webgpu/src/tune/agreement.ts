@@ -1,14 +1,14 @@
 import type { DType } from '@tilewise/core';
 
-/** Results by name, f32. */
+/** Results by name, as f32. */
 export type Sample = ReadonlyMap<string, Float32Array>;
 
 /**
- * How far results on two tiles may be from each other where tensors have a dtype, of the largest value. f32:
- * what sums in another order give. 16 bits: results are rounded once, and matrices round probabilities and
- * their gradients before a product: eight units in the last place in all. Products in f16 are off by two to
- * four such units on the numbers that `tune` takes: see `f16Arithmetic`. 8 bits, which matrices do not
- * multiply: one.
+ * How much the results of two tiles may differ, relative to the largest value, if the tensors have this
+ * dtype. f32: the effect of summing in another order. 16 bits: results are rounded once, and matrix tiles
+ * round probabilities and their gradients before a product; together eight units in the last place. Products
+ * in f16 differ by two to four such units on the numbers that `tune` uses: see `f16Arithmetic`. 8 bits, which
+ * matrix tiles do not multiply: one unit.
  */
 const tolerances: { readonly [D in DType]?: number } = {
   f32: 2e-5,
@@ -20,7 +20,7 @@ const tolerances: { readonly [D in DType]?: number } = {
 
 export const toleranceOf = (dtype: DType): number => tolerances[dtype] ?? 0;
 
-/** The disagreement of results with those of the same work on another tile; nothing when they agree. */
+/** How results differ from those of the same work on another tile; null if they agree. */
 export function disagreement(expected: Sample, got: Sample, tolerance: number): string | null {
   for (const [name, values] of expected) {
     const others = got.get(name);
@@ -28,12 +28,12 @@ export function disagreement(expected: Sample, got: Sample, tolerance: number): 
     for (const [n, value] of values.entries()) {
       const other = others?.[n] ?? Number.NaN;
       if (Number.isFinite(value)) largest = Math.max(largest, Math.abs(value));
-      // What is not a number, or not finite, is as far from anything else as can be.
+      // NaN and infinities count as infinitely far from any other value.
       const apart = Object.is(value, other) ? 0 : Math.abs(value - other);
       distance = Math.max(distance, Number.isNaN(apart) ? Infinity : apart);
     }
     if (distance > tolerance * largest)
-      return `gives another ${name} than the first tile: off by ${(distance / largest).toPrecision(2)} of the largest value`;
+      return `gives a different ${name} than the first tile: off by ${(distance / largest).toPrecision(2)} of the largest value`;
   }
   return null;
 }

@@ -17,8 +17,8 @@ import type { Capabilities } from '../device/capabilities/capabilities.ts';
 import { describedTile, isDescription, type TileDescription } from './tile-description.ts';
 
 /**
- * Sizes of tiles through workgroup memory that are worth a try, the most likely first. Those that are not
- * square are none of dK/dV's.
+ * Sizes worth trying for tiles in workgroup memory, the most promising first. dK/dV cannot use sizes that are
+ * not square.
  */
 const workgroupSizes: readonly WorkgroupTileShape[] = [
   defaultSizes,
@@ -38,7 +38,7 @@ const workgroupSizes: readonly WorkgroupTileShape[] = [
   { tx: 16, ty: 4, headDimChunk: 4 },
 ];
 
-/** The sizes for few queries: more keys than rows. */
+/** Sizes for few queries: tiles with more keys than rows. */
 const decodeSizes: readonly WorkgroupTileShape[] = [
   { tx: 32, ty: 1, headDimChunk: 3 },
   { tx: 16, ty: 2, headDimChunk: 4 },
@@ -49,7 +49,7 @@ const decodeSizes: readonly WorkgroupTileShape[] = [
   { tx: 8, ty: 4, headDimChunk: 8 },
 ];
 
-/** How many of them are tried in all the ways below. */
+/** The number of sizes that are tried with all the variants below. */
 const likelySizes = 7;
 
 /** The variants of a tile, the plain one first. */
@@ -67,10 +67,10 @@ const ways: readonly Partial<WorkgroupTileShape>[] = [
 ];
 
 /**
- * Tiles of these sizes. They hold what they can in f16, which gives the same bits; the likely ones multiply
- * in it too where they can, which is nearly right: `toleranceOf` says how nearly it must be. The likeliest
- * sizes are tried in more ways than one before all have been tried, in case that the time is too short for
- * all.
+ * Tiles of these sizes. They stage what they can in f16, which gives the same bits. The most promising sizes
+ * are also tried with products in f16 where possible, which gives nearly the same results: `toleranceOf`
+ * gives the tolerance. These sizes are tried in several variants before the other sizes, in case there is no
+ * time for all of them.
  */
 function workgroupCandidates(
   role: TileRole,
@@ -88,7 +88,7 @@ function workgroupCandidates(
   return [...likely.map(({ tile }) => tile), ...sizes.slice(likelySizes)];
 }
 
-/** Lanes of tiles of a subgroup, and the rows that it meets at a time. */
+/** The lanes of subgroup tiles, and the number of streamed rows that they read at a time. */
 const subgroupCandidates = [
   { lanes: 32, group: 8 },
   { lanes: 32, group: 4 },
@@ -97,12 +97,12 @@ const subgroupCandidates = [
   { lanes: 8, group: 4 },
 ] as const;
 
-/** Subgroups of tiles of matrices. */
+/** The number of subgroups in matrix tiles. */
 const matrixCandidates = [4, 2, 8] as const;
 
 /**
- * The tile that the table has for a kernel.
- * @throws InvalidArgumentError for what is no kernel, problem or description of a device.
+ * The tile that the built-in table gives for a kernel.
+ * @throws InvalidArgumentError for an invalid kernel name, problem or description of a device.
  */
 export function tableTile(
   role: TileRole,
@@ -119,8 +119,8 @@ export function tableTile(
 }
 
 /**
- * Tiles worth timing for a kernel, as far as the device can compute them: the table's first, then those of
- * matrices, then those of the table's kind.
+ * The tiles worth timing for a kernel that the device can compute: first the tile of the table, then matrix
+ * tiles, then tiles of the same kind as the table's.
  * @throws as `tableTile`.
  */
 export function tileCandidates(

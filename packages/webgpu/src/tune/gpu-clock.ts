@@ -1,12 +1,12 @@
 import { checkKind } from '../device/check-kind.ts';
 import { readTimestamps } from '../device/timestamps.ts';
 
-/** Records work into a pass; `round` counts the runs, so that each can take other inputs. */
+/** Records work into a pass. `round` is the number of the run, so that each run can use different inputs. */
 export type Encode = (pass: GPUComputePassEncoder, round: number) => void;
 
 /**
- * The clock of a measurement: the GPU's own around a pass, or this process's around submission and
- * completion.
+ * The clock of a measurement: the GPU's timestamps around a pass, or the time of this process from submission
+ * to completion.
  */
 export type ClockKind = 'timestamps' | 'wall clock';
 
@@ -14,25 +14,26 @@ export type ClockKind = 'timestamps' | 'wall clock';
 export interface GpuClock {
   readonly kind: ClockKind;
   /**
-   * Milliseconds that the work took: of one run, where it is recorded `count` times into one pass. Run n of a
-   * round counts as round `round · count + n`.
+   * Runs the work and returns the milliseconds that one run took. The work is recorded `count` times into one
+   * pass, and the time is divided by `count`; run n of a round is recorded as round `round · count + n`.
    */
   once(encode: Encode, round: number, count?: number): Promise<number>;
   destroy(): void;
 }
 
 /**
- * Timestamps may be rounded to 100 µs, and a submission takes about as long: what is timed lasts much longer.
+ * Timestamps may be rounded to 100 µs, and a submission takes about as long, so a measurement must last much
+ * longer.
  */
 const leastMs = 8;
 const mostRuns = 256;
 
-/** How often work of so many milliseconds is recorded into one pass, so that the clock can see it. */
+/** How often work that takes `ms` milliseconds must be recorded into one pass for a precise measurement. */
 export const runsPerPass = (ms: number): number => Math.max(1, Math.min(mostRuns, Math.ceil(leastMs / ms)));
 
 /**
- * Timestamps where the device has the feature `timestamp-query`.
- * @throws InvalidArgumentError for what is no device.
+ * A clock for a device. It uses timestamps if the device has the feature `timestamp-query`.
+ * @throws InvalidArgumentError if `device` is not a GPUDevice.
  */
 export function gpuClock(device: GPUDevice): GpuClock {
   checkKind('device', device, 'a GPUDevice');
@@ -63,7 +64,7 @@ function timestampClock(device: GPUDevice): GpuClock {
   return {
     kind: 'timestamps',
     async once(encode, round, count = 1) {
-      // A device may start its clock again at any time: such a run is no measurement.
+      // A device may reset its clock at any time, which makes the measurement of that run invalid.
       for (let tries = 0; tries < 3; tries++) {
         const encoder = device.createCommandEncoder({ label });
         recordRuns(encoder.beginComputePass({ label, timestampWrites }), encode, round, count);

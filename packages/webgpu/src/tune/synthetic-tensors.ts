@@ -5,23 +5,26 @@ import type { GpuTensor } from '../runtime/memory/gpu-tensor.ts';
 import type { PlanTensor } from '../runtime/plan/plan-tensors.ts';
 
 /**
- * Numbers after which synthetic tensors repeat, and that are read of a result: a prime, so that no two rows
- * of a head are the same.
+ * The number of elements after which the values of a synthetic tensor repeat, and the largest number of
+ * elements that is read from a result. A prime, so that no two rows of a head are equal.
  */
 const period = 65521;
 
 const inputs: readonly string[] = ['q', 'k', 'v', 'dO'];
 
 /**
- * Synthetic tensors in place of those of a problem, by name. Made once: what one plan writes, such as lse,
- * another plan reads.
+ * Synthetic tensors that stand in for the tensors of a problem, by name. Each is made once, so that a tensor
+ * that one plan writes, such as lse, is read by another.
  */
 export class SyntheticTensors {
   readonly #ctx: GpuContext;
   readonly #dtypes: Readonly<Record<string, DType>>;
   readonly #made = new Map<string, GpuTensor>();
 
-  /** With the dtypes of inputs, which hold normal numbers, and of the results that are read. */
+  /**
+   * @param dtypes the dtypes of the inputs, which get normally distributed numbers, and of the results to
+   * read.
+   */
   constructor(ctx: GpuContext, dtypes: Readonly<Record<string, DType>>) {
     this.#ctx = ctx;
     this.#dtypes = dtypes;
@@ -38,14 +41,14 @@ export class SyntheticTensors {
     );
   }
 
-  /** Rejects with what went wrong while they were made: there may be no memory for them. */
+  /** Rejects with the first error in making the tensors; there may be too little memory for them. */
   async settle(): Promise<void> {
     const faults = await Promise.all([...this.#made.values()].map(({ fault }) => fault));
     const wrong = faults.find(fault => fault !== undefined);
     if (wrong) throw wrong;
   }
 
-  /** Sets all of a result to 0, so that nothing is left of what wrote it last. */
+  /** Sets a result to 0, so that no values of an earlier run remain. */
   clear(name: string): void {
     const { device } = this.#ctx;
     const encoder = device.createCommandEncoder({ label: 'tilewise tune' });
@@ -53,7 +56,7 @@ export class SyntheticTensors {
     device.queue.submit([encoder.finish()]);
   }
 
-  /** Some elements of a result, from everywhere in it. */
+  /** A sample of a result's elements, spread over all of it. */
   async read(name: string): Promise<Float32Array> {
     const { data, dtype } = await this.#ctx.download(this.#of(name));
     const step = Math.ceil(data.length / period);
@@ -70,7 +73,8 @@ export class SyntheticTensors {
 
   #make(name: string, bytes: number): GpuTensor {
     const dtype = this.#dtypes[name];
-    // Bytes of 1 are masks that show everything, and floats so small that they change no score.
+    // Bytes of 1 serve as masks that let every query see every key, and as floats too small to change any
+    // score.
     if (!dtype) return this.#ctx.upload(Tensor.from(new Uint8Array(bytes).fill(1), [bytes], { dtype: 'u8' }));
     const count = bytes / dtypeInfo[dtype].bytes;
     return inputs.includes(name)

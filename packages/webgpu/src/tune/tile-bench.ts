@@ -18,24 +18,24 @@ import { type ClockKind, type Encode, type GpuClock, gpuClock, runsPerPass } fro
 import { SyntheticTensors } from './synthetic-tensors.ts';
 import { describedTile, type TileDescription } from './tile-description.ts';
 
-/** How long a plan took with a tile. */
+/** The time that a plan took with a tile. */
 export interface TileTiming {
   readonly role: TileRole;
   readonly tile: TileDescription;
   /**
-   * Milliseconds of the plan that has the kernel: median and least of so many rounds. Backward's includes
-   * delta = rowsum(o∘dO).
+   * Milliseconds of the plan that contains the kernel: the median; `least` is the minimum, both over `rounds`
+   * rounds. The plans of backward kernels include delta = rowsum(o∘dO).
    */
   readonly ms: number;
   readonly least: number;
   readonly rounds: number;
 }
 
-/** The forward problem of either. */
+/** The forward problem of a forward or backward problem. */
 export const forwardOf = (problem: AttentionProblem | BackwardProblem): AttentionProblem =>
   'forward' in problem ? problem.forward : problem;
 
-/** The gradients of a problem that a kernel of backward is for. */
+/** The gradients of a problem that a kernel of the backward pass computes. */
 export function gradientsOf(
   role: 'dq' | 'dkdv',
   problem: AttentionProblem | BackwardProblem,
@@ -44,19 +44,19 @@ export function gradientsOf(
   return 'forward' in problem ? problem.gradients.filter(name => own.includes(name)) : [];
 }
 
-/** A plan on a tile, compiled and run once. */
+/** A plan with a tile, which has been compiled and has run once. */
 export interface Work {
   readonly role: TileRole;
   readonly tile: TileDescription;
   readonly encode: Encode;
-  /** Runs in one pass that the clock can see. */
+  /** The number of runs in one pass that the clock can measure. */
   readonly count: number;
 }
 
-/** Rounds at least, and at most. */
+/** The smallest and the largest number of rounds. */
 const [leastRounds, mostRounds] = [3, 15];
 
-/** Runs the plans of one problem on any tiles. */
+/** Runs the plans of one problem with different tiles. */
 export class TileBench {
   readonly #problem: AttentionProblem | BackwardProblem;
   readonly #contexts: GpuContext[];
@@ -80,7 +80,7 @@ export class TileBench {
     this.#clock = gpuClock(space.device);
   }
 
-  /** For backward, o and lse are computed. */
+  /** Makes a bench. For a backward problem, o and lse are computed first. */
   static async open({ device }: GpuContext, problem: AttentionProblem | BackwardProblem): Promise<TileBench> {
     const space = await createContext({ device, maxIdleBytes: 0 });
     const bench = new TileBench(space, problem);
@@ -102,7 +102,7 @@ export class TileBench {
     return this.#clock.kind;
   }
 
-  /** The work of a tile, or why there is none. */
+  /** Prepares the work for a tile, or returns the reason why the tile cannot be timed. */
   async prepare(role: TileRole, tile: TileDescription): Promise<Work | string> {
     const { device, capabilities } = this.#space;
     const described = describedTile(tile);
@@ -128,7 +128,7 @@ export class TileBench {
     return { role, tile, encode, count: runsPerPass(ms) };
   }
 
-  /** Runs the work of a kernel, whose results must be those of the first tile. */
+  /** Runs the work of a kernel. Returns how its results differ from those of the first tile, or null. */
   async #wrongResults(role: TileRole, encode: Encode): Promise<string | null> {
     const names = isForward(role) ? ['o'] : gradientsOf(role, this.#problem);
     for (const name of names) this.#synthetic.clear(name);
@@ -140,7 +140,7 @@ export class TileBench {
       this.#first.set(role, { encode, results });
       return null;
     }
-    // Backward reads o and lse, which are the same for all of its tiles.
+    // Kernels of the backward pass read o and lse, which must be the same for all tiles.
     if (isForward(role)) await this.#clock.once(first.encode, 0);
     return disagreement(first.results, results, this.#tolerance);
   }
@@ -151,7 +151,7 @@ export class TileBench {
     return !isForward(role) && 'forward' in this.#problem ? [q, k, v, this.#problem.dO] : [q, k, v];
   }
 
-  /** Times all in turn, until it is late. */
+  /** Times all works in turn, round after round, until `isLate`. */
   async time(works: readonly Work[], isLate: () => boolean): Promise<TileTiming[]> {
     const times: number[][] = works.map(() => []);
     for (let round = 1; round <= mostRounds && (round <= leastRounds || !isLate()); round++) {

@@ -10,10 +10,12 @@ import { workgroupKind } from '../attention/tiles/workgroup/workgroup-kind.ts';
 import type { WorkgroupTileShape } from '../attention/tiles/workgroup/workgroup-tile.ts';
 import { brokenFieldRule, type TileKind } from '../codegen/tile-kind.ts';
 
-/** A tile as plain data, to be kept as JSON. */
+/** A tile as plain data, which can be stored as JSON. */
 export type TileDescription = WorkgroupTileShape | SubgroupTileShape | MatrixTileShape;
 
-/** Tiles of the large kernels as plain data; where one is missing, that of the table. */
+/**
+ * Tiles of the large kernels as plain data. A kernel without an entry gets the tile of the built-in table.
+ */
 export type TileDescriptions = { readonly [Role in TileRole]?: TileDescription };
 
 const kinds: readonly TileKind<TileDescription, Tile>[] = [workgroupKind, subgroupKind, matrixKind];
@@ -21,11 +23,11 @@ const kinds: readonly TileKind<TileDescription, Tile>[] = [workgroupKind, subgro
 const kindOf = ({ kind = 'workgroup' }: TileDescription): TileKind<TileDescription, Tile> | undefined =>
   kinds.find(({ name }) => name === kind);
 
-/** Whether a tile can be made again from the shape that the tile holds. */
+/** Whether the tile's `shape` suffices to make the tile again. */
 export const isDescription = (shape: Tile['shape']): shape is TileDescription =>
   kinds.some(({ name }) => name === (shape.kind ?? 'workgroup'));
 
-/** The tile that a checked description says. */
+/** The tile that a checked description describes. */
 export function describedTile(description: TileDescription): Tile {
   const kind = kindOf(description);
   if (!kind) throw new TypeError(`no tile kind ${description.kind}`);
@@ -37,10 +39,11 @@ export const describeTile = (description: TileDescription): string =>
   kindOf(description)?.describe(description) ?? 'unknown';
 
 /**
- * Tiles that were kept, for `createContext({ tiles })`. A problem or a device that one of them is not for (a
- * head size above 128 on tiles with stationary rows, another dtype than that of the matrices) takes the
- * table's.
- * @throws InvalidArgumentError for what describes no tile of its kernel, as JSON from elsewhere may.
+ * Makes the option `tiles` of `createContext` from stored tiles. If one of them does not suit a problem or a
+ * device (for example a head size above 128 on tiles with stationary rows, or a dtype other than that of the
+ * matrices), the tile of the built-in table is used.
+ * @throws InvalidArgumentError for a description that is not a tile of its kernel, as JSON from elsewhere may
+ * contain.
  */
 export function tilesFrom(descriptions: TileDescriptions): TileSelector {
   checkDescriptions('descriptions', descriptions);
@@ -59,7 +62,7 @@ export function tilesFrom(descriptions: TileDescriptions): TileSelector {
   };
 }
 
-/** @throws InvalidArgumentError naming the first part that describes no tile of its kernel. */
+/** @throws InvalidArgumentError naming the first description that is not a tile of its kernel. */
 function checkDescriptions(argument: string, descriptions: TileDescriptions): void {
   checkObject(argument, descriptions);
   for (const [name, description] of Object.entries(descriptions)) {
@@ -70,14 +73,14 @@ function checkDescriptions(argument: string, descriptions: TileDescriptions): vo
   }
 }
 
-/** @throws InvalidArgumentError for what describes no tile of a kernel. */
+/** @throws InvalidArgumentError if the description is not a tile of the kernel. */
 export function checkDescription(argument: string, role: TileRole, description: TileDescription): void {
   const rule = brokenRule(role, description);
   if (rule) throw new InvalidArgumentError(argument, `${rule}, got ${asJson(description)}`);
 }
 
 /**
- * The rule that a description breaks, or null. Types say the same, but what was kept as JSON has no types.
+ * The rule that a description breaks, or null. The types state the same rules, but stored JSON has no types.
  */
 function brokenRule(role: TileRole, description: TileDescription): string | null {
   if (typeof description !== 'object' || description === null) return 'must describe a tile';
@@ -88,6 +91,6 @@ function brokenRule(role: TileRole, description: TileDescription): string | null
   return 'stationary' in description ? roleReason(role, description.stationary) : null;
 }
 
-/** JSON of what may be anything. */
+/** The JSON of an unknown value. */
 const asJson = (value: unknown): string =>
   JSON.stringify(value, (_, part) => (typeof part === 'bigint' ? `${part}n` : part));

@@ -6,35 +6,36 @@ import { defaultSizes } from '../attention/tiles/tile-table.ts';
 import type { WorkgroupTileShape } from '../attention/tiles/workgroup/workgroup-tile.ts';
 import type { Capabilities } from '../device/capabilities/capabilities.ts';
 
-/** The prediction of the cost model for a kernel on a tile in workgroup memory. Plain data. */
+/** The cost model's prediction for a kernel with a tile in workgroup memory. Plain data. */
 export interface TileModel {
   /** The class of the adapter: `nvidia`, `amd`, `apple`, `intel`, `qualcomm`, `arm` or `unknown`. */
   readonly adapterClass: string;
   readonly tile: WorkgroupTileShape;
-  /** Bytes per FLOP of the kernel. */
+  /** Bytes of storage buffers read per floating-point operation of the kernel. */
   readonly storageBytesPerFlop: number;
   readonly workgroupBytesPerFlop: number;
   readonly barriersPerKeyTile: number;
-  /** Registers of 32 bits of a lane. */
+  /** 32-bit registers per lane. */
   readonly registers: number;
-  /** Lanes that one core of the adapter runs at once. */
+  /** The number of lanes that one core of the adapter runs at once. */
   readonly lanesInFlight: number;
-  /** Clocks of a wave for one tile of scores: those of its instructions, and those spent waiting. */
+  /** Clocks that a wave spends on one tile of scores: busy with instructions, and waiting. */
   readonly busyClocks: number;
   readonly waitingClocks: number;
   /**
-   * Time relative to the tile that every device computes, 32 × 32 scores on 64 lanes: 0.5 is twice as fast.
+   * The time relative to the tile that every device computes, 32 × 32 scores on 64 lanes: 0.5 is twice as
+   * fast.
    */
   readonly timeOfPlain: number;
 }
 
-/** The tile that every device computes: 32 × 32 scores on 64 lanes, without any optional feature. */
+/** The tile that every device can compute: 32 × 32 scores on 64 lanes, without optional features. */
 export const plainTile: WorkgroupTileShape = defaultSizes;
 
 /**
- * Predicts what a kernel costs on a tile. The model orders tiles on one adapter. No GPU was measured: see
- * `tune` for a measurement on the device at hand.
- * @throws InvalidArgumentError for what is no problem.
+ * Predicts the cost of a kernel with a tile. Use the model to compare tiles on one adapter. It is not fitted
+ * to measurements of GPUs; `tune` measures on the device at hand.
+ * @throws InvalidArgumentError if `problem` is not a forward problem.
  */
 export function modelTile(
   role: Exclude<TileRole, 'decode'>,

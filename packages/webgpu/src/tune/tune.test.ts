@@ -12,7 +12,7 @@ const q = Tensor.zeros([1, 1, 40, 8]);
 const lse = Tensor.zeros([1, 1, 40]);
 const forwardOf = (options?: SdpaOptions<Tensor>) => normalise({ q, k: q, v: q }, options).problem;
 
-/** A device that compiles in no time, and computes nothing. */
+/** A device that compiles at once and computes nothing. */
 async function nullDevice(): Promise<GPUDevice> {
   const { adapter } = await openGpu({ backend: 'null' });
   return adapter.requestDevice();
@@ -46,7 +46,7 @@ test('once the time is spent, no more kernels are compiled; the first of each is
 test('the fastest tile is chosen, but none on which results are others than on the first', async () => {
   const device = await callersDevice();
   const create = device.createShaderModule.bind(device);
-  // A driver that compiles the kernel on 16 lanes to one that does nothing.
+  // A driver that compiles the kernel on 16 lanes to a kernel that does nothing.
   const broken = ({ code, ...rest }: GPUShaderModuleDescriptor): GPUShaderModule =>
     create({ ...rest, code: code.replace(/@workgroup_size\(16\)[^{]*\{/, '$& if (true) { return; }') });
   Object.defineProperty(device, 'createShaderModule', { value: broken });
@@ -68,7 +68,7 @@ test('the fastest tile is chosen, but none on which results are others than on t
   expect(timings[0].ms).toBeLessThanOrEqual(timings[1].ms);
   expect(timings.every(({ least, ms, rounds }) => least > 0 && least <= ms && rounds >= 3)).toBe(true);
   expect(omitted.map(({ tile, reason }) => [tile, reason])).toEqual([
-    [square(4), 'gives another o than the first tile: off by 1.0 of the largest value'],
+    [square(4), 'gives a different o than the first tile: off by 1.0 of the largest value'],
     [square(64), 'must have 1 to 256 lanes, got 4096'],
     [half, 'is for operands of f16, got f32'],
   ]);

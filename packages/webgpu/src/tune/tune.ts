@@ -19,13 +19,13 @@ import { checkDescription, type TileDescription, type TileDescriptions } from '.
 /** The options of `tune`. */
 export interface TuneOptions {
   /**
-   * How long it may take, about. Half of it is for compiling, beyond which no further tile is tried. Default
-   * 20.
+   * The approximate time limit in seconds. Half of it is for compiling; after that, no further tiles are
+   * tried. Default 20.
    */
   readonly seconds?: number | undefined;
   /**
-   * Tiles to time instead of those that this library thinks worth it; the first of a kernel is always timed,
-   * and has the right results.
+   * Tiles to time instead of those that this library proposes. The first tile of a kernel is always timed,
+   * and its results count as correct.
    */
   readonly candidates?: { readonly [Role in TileRole]?: readonly TileDescription[] } | undefined;
 }
@@ -34,13 +34,13 @@ export interface TuneOptions {
 export interface Tuning {
   /** The fastest tile of each kernel, for `tilesFrom`. */
   readonly choice: TileDescriptions;
-  /** Kernel by kernel, the fastest first. */
+  /** The timings, grouped by kernel, the fastest tile first. */
   readonly timings: readonly TileTiming[];
   readonly omitted: readonly OmittedTile[];
   readonly clock: ClockKind;
 }
 
-/** A tile that was not timed. */
+/** A tile that was not timed, with the reason. */
 export interface OmittedTile {
   readonly role: TileRole;
   readonly tile: TileDescription;
@@ -48,13 +48,13 @@ export interface OmittedTile {
 }
 
 /**
- * Times tiles of the large kernels of a problem on the device of a context: of forward, and for a backward
- * problem of dQ and dK/dV too. Tensors that stand for the problem's are made for the time being, and given
- * back. A tile on which results are others than on the first is left out. Rounds go through all tiles in
- * turn, so that what else the machine does slows all of them down alike.
+ * Times tiles of the large kernels of a problem on a context's device: of the forward kernel and, for a
+ * backward problem, of the kernels for dQ and dK/dV. Uses temporary tensors in place of the problem's. Omits
+ * tiles whose results differ from those of the first tile. Each round times all tiles in turn, so that other
+ * load on the machine slows all of them down alike.
  * @throws InvalidArgumentError for options out of range, and for a problem whose tiles are fixed (FP8) or
  * whose tensors decide what is computed (lengths, packed sequences, pages, block masks): tune the same
- * without them. Else as `planSdpa` and `planSdpaBackward`.
+ * problem without these. Otherwise as `planSdpa` and `planSdpaBackward`.
  */
 export async function tune(
   ctx: GpuContext,
@@ -77,7 +77,7 @@ export async function tune(
   });
   for (const { role, tile, place } of entries)
     checkDescription(`options.candidates.${role}[${place}]`, role, tile);
-  // All kernels' most likely tiles come first, in case that the time is too short for all.
+  // The most promising tiles of all kernels come first, in case there is no time for all tiles.
   entries.sort((a, b) => a.place - b.place);
 
   const start = performance.now();
@@ -102,7 +102,7 @@ export async function tune(
   }
 }
 
-/** The kernels of a problem whose tiles can be tuned. @throws as `tune`. */
+/** The kernels of a problem whose tiles can be tuned. Throws as `tune` does. */
 function checkedRoles(problem: AttentionProblem | BackwardProblem): TileRole[] {
   checkProblem(problem);
   if ('forward' in problem) validateBackward(problem);

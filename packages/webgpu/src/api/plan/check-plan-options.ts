@@ -25,7 +25,7 @@ export function unalignedNames({ unaligned = [] }: PlanOptions): ReadonlySet<str
   if (typeof unaligned !== 'object' || !unaligned || !(Symbol.iterator in unaligned)) {
     throw new InvalidArgumentError(
       'options.unaligned',
-      `must be an array of names of tensors, got ${describeValue(unaligned)}`,
+      `must be an array of tensor names, got ${describeValue(unaligned)}`,
     );
   }
   const names = new Set(unaligned);
@@ -34,7 +34,7 @@ export function unalignedNames({ unaligned = [] }: PlanOptions): ReadonlySet<str
       continue;
     throw new InvalidArgumentError(
       'options.unaligned',
-      `must hold names of tensors of a plan such as q, k and o, got ${describeValue(name)}`,
+      `must contain names of the plan's tensors, such as q, k and o, got ${describeValue(name)}`,
     );
   }
   return names;
@@ -56,7 +56,7 @@ export function checkResultLayout(argument: string, desc: OperandDesc, dense: Op
   if (overlapsItself(desc)) {
     throw new InvalidArgumentError(
       argument,
-      `must have a place for each element, got strides [${desc.strides}] for shape [${shape}]`,
+      `must give each element an offset of its own, got strides [${desc.strides}] for shape [${shape}]`,
     );
   }
 }
