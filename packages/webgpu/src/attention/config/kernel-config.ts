@@ -10,22 +10,23 @@ import type { KernelOperands } from '../layout/sequence.ts';
 import type { ModStages } from '../score/stage.ts';
 import type { LaneGrid, Tile } from '../tiles/tile.ts';
 
-/** How kernels of one problem are made. */
+/** Settings for making the kernels of one problem. */
 export interface KernelConfig extends OperandAccess {
   readonly tools: KernelTools;
-  /** Decides which small tensors a kernel with too many bindings does not bind. */
+  /** Decides which small tensors are gathered, if a kernel has too many bindings. */
   readonly bindingBudget: BindingBudget;
 }
 
-/** How a kernel on a tile that may be chosen is made. */
+/** Settings for making a kernel that can run on different tiles. */
 export interface TileConfig extends KernelConfig {
   readonly tile: Tile;
 }
 
 /**
- * Makes the kernels of options that few programs use. Plans and engines, which see options as plain data,
- * have all of these tools. An eager call has the tools of its own options: values of FP8 bring theirs along,
- * and others are loaded, so that a program without these options does not hold their kernels.
+ * Makes the kernels of options that few programs use. Plans and engines, which get options as plain data,
+ * have all of these tools. An eager call has only the tools of its own options: values of FP8 bring their
+ * tools along, and the others are loaded modules, so that a program without these options does not contain
+ * their kernels.
  */
 export interface KernelTools {
   readonly dropout?: DropoutTools;
@@ -35,17 +36,17 @@ export interface KernelTools {
   readonly captureGradients?: SumTools;
   /** Makes the kernels of dbias, dAlibi and dsink. */
   readonly inputGradients?: SumTools;
-  /** Without it, keys are not shared among workgroups. */
+  /** If it is missing, one workgroup computes all keys of a tile. */
   readonly splitKv?: SplitKvTools;
   readonly pages?: PagePart;
-  /** Without it, kernels bind the whole of every tensor. */
+  /** If it is missing, kernels bind each tensor as a whole. */
   readonly segments?: WithSegments;
   readonly fp8?: Fp8Tools;
-  /** Never without `fp8`. */
+  /** Present only together with `fp8`. */
   readonly mxfp8?: Mxfp8Tools;
 }
 
-/** Draws dropout masks. */
+/** Generates dropout masks. */
 export interface DropoutTools {
   /** See `dropoutPart`. */
   part(problem: AttentionProblem): ShaderPart | null;
@@ -56,12 +57,13 @@ export interface DropoutTools {
 /** Makes the kernels of gradients that are sums over many scores or rows. */
 export interface SumTools {
   kernels(problem: BackwardProblem, config: KernelConfig): KernelSpec[];
-  /** Vectors that these kernels take in the region `partialSums` of the workspace. */
+  /** The number of vectors that these kernels use in the region `partialSums` of the workspace. */
   vectors(problem: BackwardProblem): number;
 }
 
 /**
- * The end of a forward kernel: what is stored of m, l and the accumulators, and the parts that this takes.
+ * The end of a forward kernel: the code that stores m, l and the accumulators, and the shader parts that it
+ * needs.
  */
 export interface ForwardFinish {
   readonly code: string;
@@ -69,35 +71,39 @@ export interface ForwardFinish {
   readonly parts: readonly ShaderPart[];
 }
 
-/** Makes the kernels of keys that several workgroups share (the split-KV of "Flash-Decoding", 2023). */
+/**
+ * Makes kernels in which several workgroups share the keys of a tile (the split-KV of "Flash-Decoding",
+ * 2023).
+ */
 export interface SplitKvTools {
   /**
-   * The end of a kernel that leaves its part in the workspace. `rowPlace`: statements that declare `head` and
-   * `query` of the lane's row `r`.
+   * The end of a kernel that stores its partial result in the workspace. `rowPlace`: statements that declare
+   * `head` and `query` of the lane's row `r`.
    */
   finish(problem: AttentionProblem, tile: Tile, parts: number, rowPlace: string): ForwardFinish;
-  /** WGSL of `part_of(keys, part)`, the range of keys of one part, in tiles of `cols` keys. */
+  /** WGSL of `part_of(keys, part)`, the range of keys of one part, in whole tiles of `cols` keys. */
   range(cols: number): string;
   mergeKernel(problem: AttentionProblem, parts: number, config: KernelConfig): KernelSpec;
 }
 
-/** Reads the options of 8 bits, and makes the kernels of FP8. */
+/** Reads the options for 8 bits, and makes the kernels of FP8. */
 export interface Fp8Tools {
   readonly reading: Fp8Reading;
   readonly arithmetic: Fp8Arithmetic;
   /**
-   * The kernels that set the largest values to 0 before others are measured; none where no value is measured.
+   * The kernels that set the measured largest values to 0 before other kernels update them; none if no value
+   * is measured.
    */
   clearAmaxKernels(measured: readonly AmaxName[]): KernelSpec[];
-  /** The kernel that computes o of an FP8 problem from lse. */
+  /** The kernel that computes o of an FP8 problem after lse. */
   outputKernel(problem: AttentionProblem, config: KernelConfig): KernelSpec;
 }
 
 /**
- * Turns problems with block scales into problems with dequantised operands, whose kernels are those of FP8.
+ * Converts problems with block scales to problems with dequantised operands, whose kernels are those of FP8.
  */
 export interface Mxfp8Tools {
-  /** The problem once q, k and v lie dequantised in the workspace; null for one without block scales. */
+  /** The problem with q, k and v dequantised in the workspace; null for a problem without block scales. */
   dequantisedProblem(problem: AttentionProblem): AttentionProblem | null;
   dequantisedBackward(problem: BackwardProblem): BackwardProblem | null;
   /** The kernels that dequantise the operands of a pass; none without block scales. */
@@ -106,15 +112,15 @@ export interface Mxfp8Tools {
     pass: 'forward' | 'backward',
     config: KernelConfig,
   ): KernelSpec[];
-  /** A kernel of a dequantised problem on the regions of the workspace. */
+  /** Redirects a kernel of a dequantised problem to the regions of the workspace. */
   onWorkspace(kernel: KernelSpec): KernelSpec;
-  /** The operands of a dequantised backward problem as they are rounded along positions. */
+  /** The operands of a dequantised backward problem that were quantised along positions. */
   roundedAlongPositions(problem: AttentionProblem): Readonly<Record<'qT' | 'kT' | 'dOT', OperandDesc>>;
-  /** Rows of the operand table for the tensors of the option `mxfp8`. */
+  /** The rows of the operand table for the tensors of the option `mxfp8`. */
   readonly operands: Readonly<Record<string, OperandRow>>;
-  /** Elements of the regions of the workspace that hold dequantised operands, by name. */
+  /** The number of elements of each region of the workspace that holds a dequantised operand, by name. */
   regions(problem: AttentionProblem): Readonly<Record<string, number>>;
   blockRoundingPart(problem: AttentionProblem): ShaderPart;
-  /** Statements that round dS in blocks of 32 keys of a query, or 32 queries of a key. */
+  /** Statements that round dS in blocks of 32 keys of one query, or of 32 queries of one key. */
   roundBlocks(grid: LaneGrid, along: 'keys' | 'queries'): string;
 }

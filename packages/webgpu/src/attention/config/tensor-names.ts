@@ -4,5 +4,5 @@ export const captureTensor = (name: string): string => `captures.${name}`;
 /** The name of a captured tensor's gradient among a plan's tensors. */
 export const captureGradient = (name: string): string => `dCaptures.${name}`;
 
-/** The dropout mask that a plan writes; `dropoutMask` is the one that it reads. */
+/** The name of the dropout mask that a plan writes; `dropoutMask` is the mask that it reads. */
 export const dropoutMaskOutput = 'outputs.dropoutMask';

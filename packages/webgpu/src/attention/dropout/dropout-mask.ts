@@ -7,9 +7,9 @@ import { sequencePart } from '../layout/sequence.ts';
 import { dropoutPart } from './dropout.ts';
 
 /**
- * Every decision of dropout, u8 (B, Hq, Sq, Skv), 1 = kept, also of pairs that are not visible; 0 beyond
- * packed and ragged sequences. A lane writes a word of four decisions, and of the last one what is the
- * mask's.
+ * The decisions of dropout for all pairs, including masked pairs, as u8 (B, Hq, Sq, Skv), 1 = kept; 0 beyond
+ * the end of packed and ragged sequences. A lane writes a word of four decisions; the last word contains only
+ * those that belong to the mask.
  */
 export function dropoutMaskKernel(problem: AttentionProblem): KernelSpec {
   const { B, Hq, Sq, Skv, q, k } = problem;

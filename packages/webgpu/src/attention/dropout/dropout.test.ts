@@ -10,11 +10,11 @@ import { planSdpa, sdpa } from '../../index.ts';
 
 const schemes: readonly DropoutSchemeName[] = ['torch-efficient', 'flash-attention-2', 'onednn'];
 
-// Two tiles each way.
+// Two tiles in each direction.
 const S = 64;
 const [B, H] = [2, 2];
 
-/** The unit matrix in every head. */
+/** The identity matrix in every head. */
 const unit = Tensor.from(
   Array.from({ length: B * H * S * S }, (_, n) => Number(Math.floor(n / S) % S === n % S)),
   [B, H, S, S],
@@ -29,7 +29,7 @@ describe.each(schemes)('%s', scheme => {
     { p: 0.3, seed: 5n, offset: 2n ** 34n - 4n },
     { p: 0.3, seed: 5n, offset: 2n ** 50n + 1n },
   ])('forward and backward drop what dropoutMask says, for %o', async source => {
-    // With q = 0 every probability is 1/S; unit matrices as v and dO bring them out one by one.
+    // With q = 0 every probability is 1/S; identity matrices as v and dO isolate each probability.
     const q = Tensor.zeros([B, H, S, S]);
     const dropout = { ...source, scheme };
     const { o, dv } = await gpuResults(await sharedContext(), {

@@ -6,8 +6,8 @@ import { broadcastPart, isTrue } from '../layout/broadcast.ts';
 
 /**
  * `dropout_kept4(seq, h, i, j) -> vec4<bool>`: whether the probabilities of query i and keys j to j + 3 are
- * kept, and `dropout4(seq, h, i, j) -> vec4f`: their factors, 0 where dropped. Forward and backward draw the
- * same ones. Null when the problem has no dropout.
+ * kept, and `dropout4(seq, h, i, j) -> vec4f`: their factors, 0 if dropped. Forward and backward generate the
+ * same mask. Null if the problem has no dropout.
  */
 export function dropoutPart(problem: AttentionProblem): ShaderPart | null {
   const { dropout, Sq, Skv, k } = problem;
@@ -33,7 +33,7 @@ ${factors}`;
   }
   const { p, scheme } = dropout;
   const { threshold } = dropoutRules[scheme](p);
-  // No 32-bit threshold says that everything is dropped.
+  // No 32-bit threshold can mean that everything is dropped.
   const keepsNone = threshold === 2 ** 32;
   const perHead = Sq * Skv;
   return {

@@ -4,13 +4,13 @@ import type { ShaderPart } from '../../codegen/shader-part.ts';
 import { repeat } from '../../codegen/text.ts';
 import type { LaneGrid } from '../tiles/tile.ts';
 
-/** Biased exponent of the largest power of two in a format, over that of 1. */
+/** The exponent of the largest power of two in a format. */
 const topExponent: Readonly<Record<Mxfp8DType, number>> = { f8e4m3: 8, f8e5m2: 15 };
 
 /**
- * `block_rounded(x, amax)`: x rounded to the MXFP8 of a dequantised problem and back, where each component is
- * of a block with its largest magnitude. The scale is core's `blockScaleCode`: a significand above 1.75
- * carries into the exponent.
+ * `block_rounded(x, amax)`: rounds x to the MXFP8 format of a dequantised problem and converts it back. Each
+ * component belongs to a block whose largest magnitude is the component of `amax`. The scale is core's
+ * `blockScaleCode`: a significand above 1.75 carries into the exponent.
  */
 export function blockRoundingPart({ fp8 }: AttentionProblem): ShaderPart {
   if (fp8?.kind !== 'dequantised') return {};
@@ -30,8 +30,8 @@ export function blockRoundingPart({ fp8 }: AttentionProblem): ShaderPart {
 }
 
 /**
- * Statements that declare `ds0`…`ds3` from `raw0`…`raw3` (this lane's four queries, vec4f over keys), rounded
- * in blocks of the default tile's 32 keys of a query, or its 32 queries of a key.
+ * Statements that declare `ds0`…`ds3` as `raw0`…`raw3` (this lane's four queries, vec4f over keys) rounded in
+ * blocks: the default tile's 32 keys of one query, or its 32 queries of one key.
  */
 export function roundBlocks({ tx, ty }: LaneGrid, along: 'keys' | 'queries'): string {
   const max4 = (r: number): string =>

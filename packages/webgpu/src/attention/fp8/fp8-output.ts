@@ -16,9 +16,9 @@ import { defaultTile } from '../tiles/tile-table.ts';
 import { forwardAmaxes, fp8Kernel } from './fp8-steps.ts';
 
 /**
- * o of an FP8 problem, whose P is rounded after it is normalised: the forward kernel has found lse, so that P
- * = exp(S − lse) as in backward, with the same bits. A workgroup has one tile of queries and walks over the
- * key tiles that they may see.
+ * Computes o of an FP8 problem, whose P is rounded after normalisation: the forward kernel has computed lse,
+ * so P = exp(S − lse) as in backward, with the same bits. A workgroup has one tile of queries and loops over
+ * the key tiles that they may see.
  */
 export function fp8OutputKernel(problem: AttentionProblem, config: KernelConfig): KernelSpec {
   const { tools } = config;

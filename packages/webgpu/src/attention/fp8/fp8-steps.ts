@@ -11,13 +11,15 @@ import type { ShaderPart } from '../../codegen/shader-part.ts';
 
 export type AmaxName = ForwardAmaxName | BackwardAmaxName;
 
-/** Largest values, in the order in which they follow the scalars in the list `fp8`. */
+/**
+ * The names of the measured largest values, in the order in which they follow the scalars in the list `fp8`.
+ */
 export const amaxNames: readonly AmaxName[] = fp8AmaxNames;
 
-/** Where a largest value lies in the list `fp8`, in elements. */
+/** The index of a largest value in the list `fp8`. */
 export const amaxPlace = (name: AmaxName): number => fp8ScalarNames.length + amaxNames.indexOf(name);
 
-/** Elements of the list `fp8`: the scalars, then the largest values. */
+/** The length of the list `fp8`: the scalars, then the largest values. */
 export const fp8ListLength: number = fp8ScalarNames.length + amaxNames.length;
 
 /** The largest values that a forward problem asks for. */
@@ -28,16 +30,22 @@ export const forwardAmaxes = ({ outputs }: AttentionProblem): ForwardAmaxName[] 
 export const backwardAmaxes = ({ outputs }: BackwardProblem): BackwardAmaxName[] =>
   (['amaxDQ', 'amaxDK', 'amaxDV', 'amaxDP'] as const).filter(name => outputs[name]);
 
-/** FP8 arithmetic in one kernel. For other dtypes its steps are nothing, so that kernels need not ask. */
+/**
+ * The FP8 arithmetic of one kernel. For other dtypes its steps do nothing, so kernels need not check the
+ * dtype.
+ */
 export interface Fp8Kernel {
   readonly parts: readonly ShaderPart[];
-  /** `x`, a WGSL expression of a vec4f, after a step. */
+  /** Applies a step to `x`, a WGSL expression of a vec4f. */
   apply(step: Fp8StepName, x: string): string;
-  /** Statements for the end of the kernel: largest values go to the list. */
+  /** Statements for the end of the kernel, which merge the largest values into the list. */
   readonly finish: string;
 }
 
-/** Writes the FP8 arithmetic of a kernel that takes `used` steps and measures `measured`. */
+/**
+ * Writes the FP8 arithmetic of a kernel that uses the steps `used` and measures the largest values
+ * `measured`.
+ */
 export type Fp8Arithmetic = (
   problem: AttentionProblem,
   used: readonly Fp8StepName[],

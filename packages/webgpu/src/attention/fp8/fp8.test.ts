@@ -14,7 +14,7 @@ const fp8 = withKernels({
 });
 const outputs = { amaxS: true, amaxO: true, amaxDQ: true, amaxDK: true, amaxDV: true, amaxDP: true };
 
-/** The calls to run on each tile: kernels depend on the first two factors, so calls are few. */
+/** The calls that run on each tile. Few are needed, because kernels depend only on the first two factors. */
 const calls: Readonly<Record<string, AttentionCall>> = {
   'f8e4m3, two tiles, heads shared': {
     q: normal([1, 4, 37, 8], 1, 'f8e4m3'),
@@ -43,8 +43,9 @@ const largest = (t: Tensor): number => t.toFloat64().reduce((most, x) => Math.ma
 
 /**
  * P and dS of two engines differ by rounding in f32, so a few of them round to the other neighbour in 8 bits.
- * So most elements of a result agree as those of unrounded products do, and none is off by more than two such
- * steps: 2^-m of the largest weight, times the largest element that it weighs (`flip`).
+ * Therefore most elements of a result agree as closely as unrounded products do, and no element is off by
+ * more than two such steps: 2^-m of the largest weight, times the largest element that it multiplies
+ * (`flip`).
  */
 function expectAgreement(got: Tensor, want: Tensor, name: string, flip: number): void {
   expect([got.shape, got.dtype], name).toEqual([want.shape, want.dtype]);

@@ -16,18 +16,18 @@ import { listPart, wordTensor } from '../layout/list.ts';
 import { fp8OutputKernel } from './fp8-output.ts';
 import { type AmaxName, amaxNames, amaxPlace, type Fp8Kernel } from './fp8-steps.ts';
 
-/** The list `fp8` where largest values are measured to it. */
+/** The list `fp8` in kernels that measure largest values. */
 const atomics = /* @__PURE__ */ wordTensor('fp8', 'read_write', 'atomic<u32>');
 
-/** The scale of P where operands had block scales; their dS is rounded in blocks. */
+/** The scale of P for operands that had block scales; their dS is rounded in blocks. */
 const blockScaleS = { forward: 16, backward: 256 } as const;
 
 /**
- * The FP8 arithmetic of a kernel that takes `used` steps and measures `measured`: of each step (`fp8Steps`)
- * the function `fp8_` and its name. It binds the list `fp8` (f32: the scalars as in `fp8ScalarNames`, then
- * the largest values), for writing only where something is measured. A maximum does not depend on the order
- * of its operands, so atomics leave it the same in every run; bits of floats ≥ 0 are in the order of the
- * floats.
+ * The FP8 arithmetic of a kernel that uses the steps `used` and measures the largest values `measured`: for
+ * each step of `fp8Steps`, a function with its name after `fp8_`. The kernel binds the list `fp8` (f32: the
+ * scalars in the order of `fp8ScalarNames`, then the largest values), for writing only if it measures
+ * something. A maximum does not depend on the order of its operands, so atomics give the same result in every
+ * run; the bits of floats ≥ 0 have the same order as the floats.
  */
 function fp8Arithmetic(
   { fp8, q }: AttentionProblem,
@@ -72,7 +72,7 @@ function fp8Arithmetic(
   };
 }
 
-/** How P, and in backward dS, is rounded: WGSL of a vec4f from one. */
+/** How P and, in backward, dS are rounded: WGSL that maps one vec4f to another. */
 function roundingOf({ fp8, q }: Pick<AttentionProblem, 'fp8' | 'q'>): {
   readonly round4: (value: string) => string;
   readonly requires: readonly WgslPiece[];
@@ -90,7 +90,8 @@ function roundingOf({ fp8, q }: Pick<AttentionProblem, 'fp8' | 'q'>): {
 }
 
 /**
- * The kernels that set the largest values to 0 before others are measured; none where no value is measured.
+ * The kernels that set the measured largest values to 0 before other kernels update them; none if no value is
+ * measured.
  */
 function clearAmaxKernels(measured: readonly AmaxName[]): KernelSpec[] {
   if (measured.length === 0) return [];

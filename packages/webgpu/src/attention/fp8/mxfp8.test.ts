@@ -25,7 +25,8 @@ const cases: Readonly<Record<string, Case>> = {
     shape: { B: 1, Hq: 4, Hk: 2, Sq: 70, Skv: 77, D: 40 },
     layout: 'F8_128x4',
     dtype: 'f8e4m3',
-    // Scores so far apart that blocks of dS hold subnormal numbers, which depend on what shares their scale.
+    // The scores differ so much that blocks of dS hold subnormal numbers, whose rounding depends on the other
+    // values in the block.
     options: { causal: true, sink: [0.5, -1, 0, 1], scale: 1.5 },
   },
   'f8e5m2, an odd head size, lengths and dropout': {
@@ -62,10 +63,10 @@ test.each(Object.entries(cases))('MXFP8 agrees with the reference: %s', async (_
   );
   expect(Math.max(...errors(lse, exact.lse))).toBeLessThan(2e-5);
   /*
-   * P is rounded relative to the largest score so far instead of the row's: each of the two roundings has
-   * an error of half a unit in the last place, relative, and below the normal numbers half the smallest
-   * number, by 16. Their sums over a row are at most unit · Σ p|v| + Skv · smallest / 16 · |v|; but errors
-   * of either sign cancel, and most elements come much closer.
+   * P is rounded relative to the largest score so far instead of the row's. Each of the two roundings has a
+   * relative error of half a unit in the last place or, below the normal numbers, an error of half the
+   * smallest number, divided by 16. Over a row, these add up to at most unit · Σ p|v| + Skv · smallest / 16 ·
+   * |v|; but errors of opposite sign cancel, and most elements are much more accurate.
    */
   const [unit, smallest] = dtype === 'f8e4m3' ? [2 ** -3, 2 ** -9] : [2 ** -2, 2 ** -16];
   const z = 'dropout' in one.options ? 4 / 3 : 1;
@@ -89,8 +90,8 @@ test.each(Object.entries(cases))('MXFP8 agrees with the reference: %s', async (_
   };
   const got = await run();
   expect(Object.keys(got).sort()).toEqual(Object.keys(want).sort());
-  // P comes from the same lse and blocks of dS start where those of the reference do: only a few are rounded
-  // the other way.
+  // P is computed from the same lse, and blocks of dS start at the same positions as in the reference, so
+  // only a few values round the other way.
   const dS = largest(want.amaxDP as Tensor);
   for (const [name, t] of Object.entries(want)) {
     const mine = errors(got[name], t as Tensor);
@@ -143,7 +144,7 @@ const rowsOf = (S: number, D: number, value: (s: number, d: number) => number): 
 
 test('P is rounded times 16', async () => {
   const ctx = await sharedContext();
-  // Three keys of scores 2, 1 and −6: 16·e^-8 lies next to 3 · 2^-9.
+  // Three keys with the scores 2, 1 and −6: 16·e^-8 is close to 3 · 2^-9.
   const scores = [2, 1, -6];
   const [q, k] = [rowsOf(1, 1, () => 1), rowsOf(3, 1, s => scores[s])].map(t => quantiseMxfp8(t));
   const v = quantiseMxfp8(
@@ -164,10 +165,10 @@ test('dS is rounded in blocks of keys for dq, and in blocks of queries for dk', 
   const [S, D] = [32, 4];
   const both = (t: Tensor) => [quantiseMxfp8(t), quantiseMxfp8(t, { along: 'positions' })] as const;
   const [q8, qT] = both(rowsOf(S, D, (_, d) => Number(d === 0)));
-  // All queries give the first key e^20 times the weight of the others, whose dS is then below all that
-  // shares its scale.
+  // All queries give the first key e^20 times the weight of the other keys, whose dS is then too small for
+  // any scale that they share with the first key.
   const [k8] = both(rowsOf(S, D, (s, d) => 20 * Number(s === 0 && d === 0)));
-  // What the first key gives dq is left out, so that what the others give shows.
+  // The first key contributes nothing to dq, so that the contributions of the other keys can be tested.
   const [, kT] = both(rowsOf(S, D, s => Number(s > 0)));
   const [, v8] = both(rowsOf(S, D, (s, d) => 1 + ((s + d) % 3)));
   const [dO8, dOT] = both(rowsOf(S, D, () => 1));

@@ -24,9 +24,9 @@ import { readOperand, writeOperand } from '../layout/operand.ts';
 import { blockRoundingPart, roundBlocks } from './block-rounding.ts';
 
 /**
- * MXFP8 by dequantisation: 8 bits times a power of two are exact in bf16, so a kernel for each operand brings
- * it to the workspace, and the kernels of every other problem run on that. What is left of MXFP8 in them is
- * how P and dS are rounded.
+ * MXFP8 by dequantisation: 8-bit values times a power of two are exact in bf16, so one kernel per operand
+ * dequantises it into the workspace, and the kernels of every other problem run on the result. Only the
+ * rounding of P and dS in these kernels is specific to MXFP8.
  */
 
 const forwardNames = ['q', 'k', 'v'] as const;
@@ -35,10 +35,12 @@ const backwardNames = ['q', 'k', 'v', 'qT', 'kT', 'dO8', 'dOT'] as const;
 const isBlocks = ({ fp8 }: AttentionProblem): boolean => fp8?.kind === 'blocks';
 const region = (name: Mxfp8OperandName): string => `workspace.${name}`;
 const scalesTensor = (name: Mxfp8OperandName): string => `mxfp8.${mxfp8Operands[name].scales}`;
-/** The name under which a quantised operand is bound: q, k and v are those of the call. */
+/**
+ * The name under which a quantised operand is bound; q, k and v keep the names that they have in the call.
+ */
 const valuesTensor = (name: Mxfp8OperandName): string => (mxfp8Operands[name].given ? `mxfp8.${name}` : name);
 
-/** Tensors of kernels on a dequantised problem that are regions of the workspace. */
+/** The tensors of dequantised problems' kernels that are regions of the workspace. */
 const regions: Readonly<Record<string, string>> = {
   ...Object.fromEntries((['q', 'k', 'v', 'qT', 'kT', 'dOT'] as const).map(name => [name, region(name)])),
   dO: region('dO8'),
@@ -65,7 +67,7 @@ function dequantisedProblem(problem: AttentionProblem): AttentionProblem | null 
 /** The kernels of problems with block scales. */
 export const mxfp8Tools: Mxfp8Tools = {
   dequantisedProblem,
-  // dO is then dO8.
+  // In the dequantised problem, dO is dO8.
   dequantisedBackward(problem) {
     const forward = dequantisedProblem(problem.forward);
     return forward && { ...problem, forward, dO: dense(forward, 'dO8', 'bf16') };
@@ -91,7 +93,7 @@ export const mxfp8Tools: Mxfp8Tools = {
   roundBlocks,
 };
 
-/** Brings a quantised operand to the workspace: four channels for each lane. */
+/** Dequantises an operand into the workspace; each lane converts four channels. */
 function dequantiseKernel(
   problem: AttentionProblem,
   name: Mxfp8OperandName,
@@ -131,8 +133,8 @@ function dequantiseKernel(
 }
 
 /**
- * `scales4(head, s, d) -> vec4f`: the scales of channels d to d + 3 of position s, which along channels are
- * one.
+ * `scales4(head, s, d) -> vec4f`: the scales of channels d to d + 3 of position s. If blocks run along
+ * channels, the four scales are equal.
  */
 function scalesPart(
   shape: readonly [number, number, number, number],
@@ -151,7 +153,7 @@ function scalesPart(
       : channels
         ? 's * P.scale_columns + d / 32u'
         : '(s / 32u) * P.scale_columns + d';
-  // Of the codes, 0 stands for 2^-127, which is subnormal, and 255 for NaN.
+  // The code 0 stands for 2^-127, which is subnormal, and 255 for NaN.
   return {
     bindings: [{ name: 'scales', element: 'u32', access: 'read', elementBytes: 1, alignment: 1 }],
     uniforms: wholeUniforms({

@@ -137,7 +137,8 @@ describe('NaN and infinities that nothing sees change no bit', () => {
   });
 });
 
-// On its way a NaN may become an infinity, as WGSL's functions may give anything for it, but no number again.
+// On the way to the result a NaN may become an infinity, because WGSL's functions may return anything for
+// NaN, but it must not become a finite number.
 describe('a NaN that is seen', () => {
   const at50 = (s: number): boolean => s === 50;
   const rows = (t: Tensor, from: number, to: number): number[] => [...t.slice(2, from, to).toFloat32()];

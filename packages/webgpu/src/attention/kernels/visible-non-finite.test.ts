@@ -26,7 +26,7 @@ function withValue(t: Tensor, s: number, value: number): Tensor {
   return copy;
 }
 
-/** Which elements are no numbers, by result. */
+/** The elements of each result that are NaN. */
 const nanOf = (results: Results, names: readonly string[]): Record<string, string> =>
   Object.fromEntries(
     names.map(name => [

@@ -1,17 +1,18 @@
 import type { ShaderPart } from '../../codegen/shader-part.ts';
 
-/** A statement for the start of a loop over tiles: goes on to the next tile unless `condition` holds. */
+/** A statement for the start of a loop over tiles, which skips the tile unless `condition` holds. */
 export const skipUnless = (condition: string): string =>
   condition ? `if (!(${condition})) {\n      continue;\n    }` : '';
 
 /**
- * How a kernel reads what decides for a whole workgroup: its sequence, and whether a tile is shown at all.
+ * How a kernel reads values that decide for a whole workgroup: its sequence, and whether a tile is visible at
+ * all.
  */
 export interface WorkgroupReads {
   readonly part: ShaderPart;
-  /** Declares `seq`, that of batch entry `b`. */
+  /** Declares `seq`, the sequence of batch entry `b`. */
   readonly sequence: (b: string) => string;
-  /** Continues with the next tile unless the condition holds; without one, nothing. */
+  /** Skips the tile unless the condition holds; empty if there is no condition. */
   readonly skip: (condition: string) => string;
 }
 
@@ -36,9 +37,9 @@ const shared: WorkgroupReads = {
 };
 
 /**
- * A kernel with more tensors than the device binds reads lists and masks from the workspace. To WGSL, what is
- * read from a buffer that the kernel writes may differ from lane to lane, so in a kernel that writes to the
- * workspace one lane reads it for all.
+ * A kernel with more tensors than the device binds reads lists and masks from the workspace. WGSL treats a
+ * value that is read from a buffer which the kernel writes as non-uniform, so in a kernel that writes to the
+ * workspace, one lane reads the value for all.
  */
 export function workgroupReads(writesWorkspace: boolean): WorkgroupReads {
   return writesWorkspace ? shared : direct;

@@ -3,7 +3,8 @@ import { type BoundFormat, readBinding } from '../../codegen/formats/tensor-bind
 import { readElement, type ShaderPart, wholeUniforms } from '../../codegen/shader-part.ts';
 
 /**
- * A tensor broadcast to (B, Hq, Sq, Skv), with `NAME_at(seq, h, i, j) -> u32`, its element, and `code`.
+ * A tensor broadcast to (B, Hq, Sq, Skv), with `NAME_at(seq, h, i, j) -> u32`, the index of an element, and
+ * `code`.
  * @param format default: bytes, such as booleans.
  */
 export function broadcastPart(
@@ -24,6 +25,6 @@ ${code}`,
   };
 }
 
-/** WGSL expression: whether element `at` of a tensor of booleans is not 0. */
+/** WGSL expression: whether element `at` of a boolean tensor is not 0. */
 export const isTrue = (name: string): string =>
   `((${readElement(name, 'at >> 2u')} >> ((at & 3u) * 8u)) & 0xffu) != 0u`;

@@ -18,17 +18,17 @@ import { type BufferSlice, planSdpa, planSdpaBackward } from '../../index.ts';
 interface Layout {
   readonly dtype: DType;
   readonly D: number;
-  /** Elements from one row to the next, between heads, between batch entries, and from channel to channel. */
+  /** Strides, in elements, between rows, heads, batch entries and channels. */
   readonly row: number;
   readonly between: number;
   readonly channel: number;
-  /** Elements in front of the tensor. */
+  /** The number of elements before the tensor. */
   readonly front: number;
 }
 
 const [B, H, S] = [2, 2, 37];
 
-/** A tensor in a buffer whose every byte was 0xa5 before. */
+/** A tensor in a buffer that was filled with the byte 0xa5. */
 function amidPattern(layout: Layout, device: GPUDevice) {
   const { dtype, D, row, between, channel, front } = layout;
   const head = S * row + between;
@@ -43,7 +43,7 @@ function amidPattern(layout: Layout, device: GPUDevice) {
     const data = new arrays[bytes](content.buffer);
     return Tensor.wrap(data, { dtype, shape, strides, offset: front });
   };
-  /** How many bytes outside the tensor have changed. */
+  /** The number of bytes outside the tensor that have changed. */
   const strays = (content: Uint8Array<ArrayBuffer>): number => {
     const inside = new Uint8Array(content.length);
     for (const at of view(content).offsets()) inside.fill(1, at * bytes, (at + 1) * bytes);

@@ -93,7 +93,7 @@ test('lse, lengths, slopes and sinks that do not lie in line are no silent mista
   expect(() => sdpa(ctx, gq, gk, gv, { sink: ctx.upload(sink) })).toThrow(
     expect.objectContaining({ code: 'UNSUPPORTED' }),
   );
-  // A tensor on the host is copied anyway.
+  // Strides are allowed here, because a host tensor is copied anyway.
   const bits = async (options: object) => bitsOf(await ctx.download(sdpa(ctx, gq, gk, gv, options).o));
   expect(await bits({ sink })).toEqual(await bits({ sink: [1, 2, 3, 4] }));
   const lengths = scattered([7, 20], [2], [5], 'i32');

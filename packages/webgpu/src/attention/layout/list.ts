@@ -1,9 +1,9 @@
 import { readElement, type ShaderPart, wholeUniforms } from '../../codegen/shader-part.ts';
 
 /**
- * A small tensor in line (lengths, offsets, slopes, sinks, block numbers): `listElement` reads it, whether
- * the kernel binds it or finds it in the workspace.
- * @param variable its name in WGSL; default: the tensor's.
+ * A small contiguous tensor (lengths, offsets, slopes, sinks, block numbers). `listElement` reads it, whether
+ * the kernel binds it or it was gathered into the workspace.
+ * @param variable its name in WGSL; default: the tensor's name.
  */
 export function listPart(name: string, element: 'i32' | 'u32' | 'f32', variable: string = name): ShaderPart {
   return {
@@ -13,8 +13,8 @@ export function listPart(name: string, element: 'i32' | 'u32' | 'f32', variable:
 }
 
 /**
- * A contiguous tensor, bound as an array of words or of pairs of them; the uniform `NAME_base` is its start.
- * @param variable its name in WGSL; default: the tensor's.
+ * A contiguous tensor, bound as an array of words or of pairs of words; it starts at the uniform `NAME_base`.
+ * @param variable its name in WGSL; default: the tensor's name.
  */
 export function wordTensor(
   name: string,
@@ -33,7 +33,7 @@ export function wordTensor(
 export const listElement = (variable: string, index: string): string =>
   readElement(variable, `P.${variable}_base + ${index}`);
 
-/** Parts as one. */
+/** Joins parts into one. */
 export function together(parts: readonly ShaderPart[]): Required<Pick<ShaderPart, 'bindings' | 'uniforms'>> {
   return {
     bindings: parts.flatMap(({ bindings = [] }) => bindings),

@@ -28,7 +28,8 @@ test('131,072 queries look at their neighbours', async () => {
   const options = { window: { left: 64, right: 0 } };
   const { o, lse } = sdpa(ctx, ctx.upload(q), ctx.upload(k), ctx.upload(v), options);
   const got = { o: await ctx.download(o), lse: await ctx.download(lse) };
-  // The reference would need a minute; the CPU engine is held to it in its own package.
+  // The reference would take a minute, so the CPU engine stands in; its own package compares it with the
+  // reference.
   expectAgreement(got, { ...hostSdpa(q, k, v, options) });
   const last = [q, k, v].map(t => t.slice(2, long - 80, long));
   const exact = exactSdpa(last[0], last[1], last[2], options);

@@ -25,8 +25,8 @@ const dense = (H: number, S: number, D: number, seed: number, dtype: DType = 'f3
   normal([B, H, S, D], seed, dtype);
 
 /**
- * A dense tensor's sequences as tokens of `step` elements, sequence b from element offsets[b] on; NaN
- * elsewhere.
+ * The sequences of a dense tensor as tokens of `step` elements; sequence b starts at element offsets[b], and
+ * all other elements are NaN.
  */
 function tokens(
   t: Tensor,
@@ -92,8 +92,8 @@ test('so do packed q, ragged k and v in bf16, some of whose rows share words', a
 });
 
 /**
- * A buffer of a byte pattern in which tensors lie interleaved: token t of part n from element (3t + n)·H·D
- * on.
+ * A buffer filled with a byte pattern, in which tensors are interleaved: token t of part n starts at element
+ * (3t + n)·H·D.
  */
 function interleavedBuffer(device: GPUDevice, dtype: DType, T: number, H: number, D: number) {
   const { bytes } = dtypeInfo[dtype];

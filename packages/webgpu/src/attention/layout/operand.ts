@@ -5,34 +5,40 @@ import { type ShaderPart, wholeUniforms } from '../../codegen/shader-part.ts';
 import type { PagePart } from './pages.ts';
 import type { Segments } from './segments.ts';
 
-/** Which lengths a tensor's rows follow: queries or keys. */
+/** The side whose lengths a tensor's rows have: queries or keys. */
 export type Side = 'q' | 'kv';
 
-/** The side of an operand's rows. Operands that are not in the table (those of MXFP8) are never packed. */
+/**
+ * The side of an operand's rows. Operands that are not in the operand table (those of MXFP8) are never
+ * packed.
+ */
 export const sideOf = (name: string): Side =>
   (sides as Readonly<Record<string, string>>)[name] === 'Kv' ? 'kv' : 'q';
 
-/** How kernels reach the operands of a call. */
+/** How kernels access the operands of a call. */
 export interface OperandAccess {
-  /** Tensors that do not start at a multiple of four elements: kernels move them element by element. */
+  /**
+   * Tensors that do not start at a multiple of four elements. Kernels read and write them element by element.
+   */
   readonly unaligned: ReadonlySet<string>;
-  /** Operands to read in segments. Default: none. */
+  /** Operands that are bound in segments. Default: none. */
   readonly segments?: Segments;
-  /** Reads paged keys and values. Default: the kernel has none. */
+  /** Makes the code that reads paged keys and values. Default: the kernel reads none. */
   readonly tools?: { readonly pages?: PagePart };
 }
 
 /**
- * Whether four channels can be moved as one vector: they lie side by side, and every row of a sequence starts
- * at a multiple of four elements from its start. The start of the tensor itself must too: `unaligned` names
- * those for which that does not hold. The offsets of ragged operands are not known here, and may be any.
+ * Whether four channels can be read or written as one vector: they are adjacent, and every row of a sequence
+ * starts at a multiple of four elements from the start of the tensor. The tensor itself must start at such a
+ * multiple too; `unaligned` names the tensors that do not. The offsets of ragged operands are unknown here,
+ * and may have any value.
  */
 function isVectorised({ shape, strides }: OperandDesc): boolean {
   const [sb, sh, ss, sd] = strides;
   return shape[3] % 4 === 0 && sd === 1 && [sb, sh, ss].every(s => s % 4 === 0);
 }
 
-/** `NAME_row(seq, h, s)`: the only place that knows how an operand lies in memory. */
+/** `NAME_row(seq, h, s)`: the only code that knows the memory layout of an operand. */
 function addressing(
   name: string,
   desc: OperandDesc,
@@ -62,7 +68,7 @@ function addressing(
 
 const isPageable = (name: string): name is 'k' | 'v' => name === 'k' || name === 'v';
 
-/** A loop over the channels d + c of one vector that exist. */
+/** A loop over the existing channels d + c of one vector. */
 const eachChannel = (
   name: string,
   statement: string,
@@ -70,16 +76,16 @@ const eachChannel = (
     ${statement}
   }`;
 
-/** The words of an array whose elements hold four values of so many bytes. */
+/** Expression of a vector in an array whose elements hold four values of so many bytes. */
 const vectorWord =
   (name: string, bytes: number) =>
   (index: string): string =>
     bytes === 1 ? `${name}[${index}]` : `${name}[(${index}) / ${bytes}u][(${index}) % ${bytes}u]`;
 
 /**
- * Reading: `NAME_row(seq, h, s) -> u32`, where a row's channels start, and `NAME_load4(row, d) -> vec4f`,
- * channels d to d + 3 (d a multiple of 4; beyond the head size 0). For tiles that read operands in f16,
- * `NAME_load4_f16` gives these channels as vec4<f16>.
+ * Reading: `NAME_row(seq, h, s) -> u32` gives the index at which a row's channels start, and `NAME_load4(row,
+ * d) -> vec4f` the channels d to d + 3 (d is a multiple of 4; channels beyond the head size are 0). For tiles
+ * that read operands in f16, `NAME_load4_f16` gives these channels as vec4<f16>.
  */
 export function readOperand(
   name: string,
@@ -135,8 +141,8 @@ ${load}
 
 /**
  * Writing: `NAME_row` as above and `NAME_store4(row, d, x)`. Channels beyond the head size and gaps between
- * rows are not touched: where a 16-bit or 8-bit value shares its word with something else, its part alone is
- * replaced, atomically.
+ * rows are not written: if a 16-bit or 8-bit value shares its word with another value, only its part of the
+ * word is replaced, atomically.
  */
 export function writeOperand(name: string, desc: OperandDesc, access: OperandAccess): ShaderPart {
   const { uniforms, code } = addressing(name, desc, access);

@@ -17,7 +17,10 @@ const seqLensKv = [Skv, 19];
 const options = { seqLensKv, causal: 'bottom-right' } as const;
 const exact = exactSdpa(q, k, v, options);
 
-/** Block j of sequence b is block j·B + b, as in cuDNN's tests; the last block is nobody's and holds NaN. */
+/**
+ * Block j of sequence b is block j·B + b, as in cuDNN's tests; the last block belongs to no sequence and
+ * holds NaN.
+ */
 function paged(t: Tensor, pageSize: number, order: 'HND' | 'NHD'): { container: Tensor; table: Tensor } {
   const { container, table } = toPages(t, pageSize, (b, page) => page * B + b);
   const [blocks, H, , D] = container.shape;
@@ -33,7 +36,7 @@ function paged(t: Tensor, pageSize: number, order: 'HND' | 'NHD'): { container: 
   return { container: all, table };
 }
 
-/** The pages that each sequence uses, behind each other. */
+/** The pages that the sequences use, one sequence after the other. */
 function packedTable(table: Tensor, pageSize: number): { table: Tensor; cuPages: number[] } {
   const counts = seqLensKv.map(n => Math.ceil(n / pageSize));
   const used = counts.flatMap((count, b) => Array.from({ length: count }, (_, page) => table.get(b, page)));

@@ -7,9 +7,9 @@ export type PagePart = (name: 'k' | 'v', page: PageDesc, blocks: number) => Shad
 
 /**
  * `NAME_block(b, s) -> u32`: the block of a paged operand that holds position s of sequence b, and the
- * uniforms `NAME_page_shift` and `NAME_page_mask` that split a position into page and row. Tables on the GPU
- * cannot be checked before they are used, so a block that is not there becomes the last one: wrong results,
- * but no read outside the container.
+ * uniforms `NAME_page_shift` and `NAME_page_mask`, which split a position into page and row. Tables on the
+ * GPU cannot be checked before they are used, so a block number out of range is replaced by the last block:
+ * the results are wrong, but nothing is read outside the container.
  */
 export function pagePart(name: 'k' | 'v', { size, table }: PageDesc, blocks: number): ShaderPart {
   const suffix = name.toUpperCase();
@@ -17,7 +17,7 @@ export function pagePart(name: 'k' | 'v', { size, table }: PageDesc, blocks: num
   const isPacked = table.shape.length === 1;
   const [outer, inner = 0] = table.strides;
   const counts = `cuPages${suffix}`;
-  // Negative numbers read as large ones, which are then cut to what exists.
+  // As u32, negative numbers are large, and are then clamped to the valid range.
   const lists = together([tableName, ...(isPacked ? [counts] : [])].map(list => listPart(list, 'u32')));
   const entry = isPacked
     ? `min(${listElement(counts, 'b')} + page, P.${name}_last_page) * P.${name}_table_stride`

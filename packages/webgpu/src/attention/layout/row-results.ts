@@ -3,8 +3,9 @@ import { highest, isNaN4 } from '../../codegen/formats/float-bits.ts';
 import { type ShaderPart, wholeUniforms } from '../../codegen/shader-part.ts';
 
 /**
- * `row_at(seq, h, i) -> u32`: element of an lse-like tensor, contiguous (Hq, T) where q is packed, else (B,
- * Hq, Sq); and `row_count(seq)`: how many rows the sequence has there, padding included.
+ * `row_at(seq, h, i) -> u32`: the index of an element in a tensor like lse, contiguous (Hq, T) if q is
+ * packed, otherwise (B, Hq, Sq); and `row_count(seq)`: the number of rows of the sequence in this tensor,
+ * including padding.
  */
 export function rowAddressing({ q, Hq, Sq }: Pick<AttentionProblem, 'q' | 'Hq' | 'Sq'>): ShaderPart {
   const packed = q.starts === 'cumulative';
@@ -20,7 +21,7 @@ fn row_count(seq: Sequence) -> u32 {
   };
 }
 
-/** Results that forward gives with one number per row. */
+/** Results of forward with one number per row. */
 export type RowOutput = 'lse' | 'max' | 'sumExp';
 
 /** The row results of a problem. */
@@ -28,7 +29,7 @@ export function rowOutputsOf({ outputs: { max, sumExp } }: AttentionProblem): re
   return ['lse', ...(max ? (['max'] as const) : []), ...(sumExp ? (['sumExp'] as const) : [])];
 }
 
-/** Statements that write the results of row `at` with maximum `m` and sum `l`. */
+/** Statements that write the results of row `at`, which has the maximum `m` and the sum `l`. */
 export const writeRow = (outputs: readonly RowOutput[], m: string, l: string): string =>
   outputs.map(name => `${name}_write(at, ${m}, ${l});`).join('\n');
 
@@ -38,7 +39,7 @@ const rowBits: Readonly<Record<RowOutput, string>> = {
   sumExp: 'softmax_bits(l, 0u, m, l)',
 };
 
-/** `NAME_write(at, m, l)`: one result of a row. */
+/** `NAME_write(at, m, l)`: writes one result of a row. */
 export function rowOutput(name: RowOutput): ShaderPart {
   const variable = `${name}_rows`;
   return {
@@ -50,7 +51,7 @@ export function rowOutput(name: RowOutput): ShaderPart {
   };
 }
 
-/** The results of a row at the end of its softmax: `output_scale`, and the functions of `rowOutput`. */
+/** Code for the end of a row's softmax: `output_scale`, and the functions of `rowOutput`. */
 export const softmaxEnd: ShaderPart = {
   code: `// A row without keys has l = 0; one that sees a NaN or +Infinity has the largest finite number as m.
 fn softmax_bits(x: f32, no_keys: u32, m: f32, l: f32) -> u32 {
@@ -64,8 +65,8 @@ fn output_scale(m: f32, l: f32, scale: f32) -> f32 {
 };
 
 /**
- * `probabilities(s, lse, visible) -> vec4f`: P = e^(S − lse), 0 where a pair is masked, NaN in a row whose
- * lse is NaN.
+ * `probabilities(s, lse, visible) -> vec4f`: P = e^(S − lse), 0 for masked pairs, and NaN in a row whose lse
+ * is NaN.
  */
 export const probabilitiesPart: ShaderPart = {
   requires: [isNaN4],

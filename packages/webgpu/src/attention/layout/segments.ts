@@ -8,7 +8,9 @@ import {
 } from '../../codegen/shader-part.ts';
 import type { Capabilities } from '../../device/capabilities/capabilities.ts';
 
-/** Tensors that kernels bind several times, each time another part of them, and the bytes of such a part. */
+/**
+ * Tensors that kernels bind several times, each time a different segment, and the size of a segment in bytes.
+ */
 export interface Segments {
   readonly counts: ReadonlyMap<string, number>;
   readonly bytes: number;
@@ -16,20 +18,20 @@ export interface Segments {
   readonly read: typeof readSegment;
 }
 
-/** Makes a kernel, in segments where that is needed. */
+/** Makes a kernel, with segments if they are needed. */
 export type WithSegments = (
   make: (segments: Segments) => KernelSpec,
   tensors: TensorSizes,
   capabilities: Capabilities,
 ) => KernelSpec;
 
-/** More would leave no binding for anything else. */
+/** More segments would leave no bindings for other tensors. */
 const maxSegments = 4;
 
 /**
- * A kernel of which a single workgroup needs more of some tensor than can be bound at once reads it in
- * segments, as few as will do; `make` gives the kernel with them. One that needs too many stays as it is, and
- * its plan says so.
+ * Makes a kernel. If a single workgroup needs more of some tensor than can be bound at once, the kernel reads
+ * the tensor in as few segments as possible; `make` makes the kernel with given segments. If it would need
+ * too many segments, the kernel is left as it is, and its plan reports the problem.
  */
 export const withSegments: WithSegments = (make, tensors, capabilities) => {
   const limit = bindingLimit(capabilities);
@@ -53,7 +55,9 @@ export const withSegments: WithSegments = (make, tensors, capabilities) => {
   }
 };
 
-/** The bindings of a tensor in segments, and the uniform `NAME_segment`: the elements of one. */
+/**
+ * The bindings of a tensor in segments, and the uniform `NAME_segment`, the number of elements in a segment.
+ */
 function segmentBindings(
   binding: StorageBinding,
   count: number,
@@ -74,7 +78,7 @@ function segmentBindings(
 
 const segmentVariable = (name: string, index: number): string => (index === 0 ? name : `${name}_${index}`);
 
-/** Statements that return `read(array, at)` from the segment that element `at` lies in. */
+/** Statements that return `read(array, at)` from the segment that contains element `at`. */
 function readSegment(name: string, count: number, read: (array: string, at: string) => string): string {
   const from = (index: number): string => `${index}u * P.${name}_segment`;
   return Array.from({ length: count }, (_, index) => {

@@ -3,10 +3,10 @@ import { type ShaderPart, wholeUniforms } from '../../codegen/shader-part.ts';
 import { listElement, listPart, together } from './list.ts';
 import { type Side, sideOf } from './operand.ts';
 
-/** A bound that no index reaches, far enough from the limits of i32 to be added to any. */
+/** A bound beyond every index, but far enough from the limits of i32 that any index can be added to it. */
 const unbounded = 2 ** 30;
 
-/** The operands of a kernel, by name: those whose rows are found through its `Sequence`. */
+/** The operands of a kernel, by name, whose rows are found through its `Sequence`. */
 export type KernelOperands = Readonly<Partial<Record<RaggedName, OperandDesc>>>;
 
 const sides = {
@@ -14,7 +14,7 @@ const sides = {
   kv: { suffix: 'kv', extent: 'Skv', lengths: 'seqLensKv', cumulative: 'cuSeqLensKv' },
 } as const;
 
-/** A field of `Sequence`: its declaration, what it starts with, and the part that this takes. */
+/** A field of `Sequence`: its declaration, its initial value, and the shader part that the value needs. */
 interface SequenceField {
   readonly name: string;
   readonly value: string;
@@ -22,9 +22,9 @@ interface SequenceField {
 }
 
 /**
- * Length and, for packed operands, first token of a sequence on one side. Lists on the GPU cannot be checked
- * before they are used, so what they say is held within the tensors: a wrong list gives wrong results, but no
- * endless loop and no access outside a tensor.
+ * The length of a sequence on one side and, for packed operands, its first token. Lists on the GPU cannot be
+ * checked before they are used, so their values are clamped to the tensors: a wrong list gives wrong results,
+ * but no endless loop and no access outside a tensor.
  */
 function sideFields(
   kind: AttentionProblem['lengthsQ'],
@@ -62,7 +62,10 @@ function sideFields(
   ];
 }
 
-/** Where a sequence starts in a ragged operand, in elements, held before its last token. */
+/**
+ * The offset of a sequence in a ragged operand, in elements, clamped so that its last token is within the
+ * tensor.
+ */
 function raggedField(name: RaggedName, { shape, strides }: OperandDesc): SequenceField {
   const list = `ragged_${name}`;
   const { bindings, uniforms } = together([listPart(`raggedOffsets.${name}`, 'i32', list)]);
@@ -77,10 +80,11 @@ function raggedField(name: RaggedName, { shape, strides }: OperandDesc): Sequenc
 }
 
 /**
- * `struct Sequence` with all that depends on the batch entry alone, and the ranges of tiles that its lengths
- * and the diagonal band leave: work outside them is skipped, and tiles wholly inside need no test per score.
+ * `struct Sequence` with everything that depends only on the batch entry, and the ranges of tiles within its
+ * lengths and the diagonal band: work outside these ranges is skipped, and tiles that are completely inside
+ * need no test per score.
  *
- * - `sequence_at(b)`; query i stands on key i + `diagonal`.
+ * - `sequence_at(b)`; query i is aligned with key i + `diagonal`.
  * - `key_range(seq, i0, i1) -> vec2u`: the keys [x, y) that some query in [i0, i1) may see.
  * - `tile_inside(seq, i0, i1, j0, j1) -> bool`: whether lengths and band let every query in [i0, i1) see
  *   every key in [j0, j1).
@@ -92,7 +96,7 @@ export function sequencePart(problem: AttentionProblem, operands: KernelOperands
   const on = (side: Side): OperandDesc[] =>
     named.filter(([name]) => sideOf(name) === side).map(([, desc]) => desc);
   const fields = [
-    // Rows of lse and its like lie as those of q do.
+    // The rows of lse and similar tensors have the layout of q's rows.
     ...sideFields(lengthsQ, [q, ...on('q')], sides.q),
     ...sideFields(lengthsKv, on('kv'), sides.kv),
     ...named.filter(([, { starts }]) => starts === 'ragged').map(([name, desc]) => raggedField(name, desc)),

@@ -14,8 +14,8 @@ import { defaultTile } from '../tiles/tile-table.ts';
 import { exprFunction, placeArguments, placeParameters } from './score-mods.ts';
 
 /**
- * The captured floats of a problem in one table, row-major one after the other; a vector of it has two of
- * them.
+ * A table of all captured floats of a problem, one row-major tensor after the other; a vector of the table
+ * holds two floats.
  */
 interface Table {
   readonly captures: readonly {
@@ -25,11 +25,11 @@ interface Table {
     readonly count: number;
   }[];
   readonly vectors: number;
-  /** How many tables are summed up independently, each by a workgroup. */
+  /** The number of tables that are summed independently, each by one workgroup. */
   readonly copies: number;
 }
 
-/** Memory that the copies take together (in vectors of 8 bytes), if a single one does not take more. */
+/** The most memory for all copies together (in vectors of 8 bytes), unless a single copy needs more. */
 const maxTableVectors = 2 ** 22;
 const maxCopies = 256;
 
@@ -48,7 +48,7 @@ function tableOf({ forward: { B, Hq, Sq, captures } }: BackwardProblem): Table {
   return { captures: placed, vectors, copies: Math.max(1, Math.min(strips, maxCopies, fitting)) };
 }
 
-/** Vectors that the tables of a problem take in `workspace.sums`; 0 without a score mod. */
+/** The number of vectors that the tables of a problem use in `workspace.sums`; 0 without a score mod. */
 function captureTableVectors(problem: BackwardProblem): number {
   if (!problem.forward.scoreMod) return 0;
   const { vectors, copies } = tableOf(problem);
@@ -61,7 +61,10 @@ export const captureGradientTools = (expr: ExprTools): SumTools => ({
   vectors: captureTableVectors,
 });
 
-/** Where a score mod reads a captured element: `partial` is its derivative by that. */
+/**
+ * A place where a score mod reads a captured element; `partial` is the derivative of the score mod by that
+ * element.
+ */
 interface Site {
   readonly capture: Table['captures'][number];
   readonly code: string;
@@ -96,13 +99,14 @@ ${place}
 const names = 'score, b, h, q, kv';
 
 /**
- * The gradients of the tensors that the score mod loads floats from: each score adds its gradient by the
- * modified score, times the derivative by the element that it read, to that element.
+ * The gradients of the tensors that the score mod loads floats from. Each score takes its gradient with
+ * respect to the modified score, times the derivative by the element that the mod reads, and adds the product
+ * to that element.
  *
- * Without atomics, and the same in every run: a workgroup has a table of its own, and in it each lane the
- * elements of its residue. The lanes compute a tile of (place, value) pairs together, then every lane walks
- * over all of them in order and adds those that are its own. The tables are summed in a second kernel, one
- * for each tensor.
+ * This uses no atomics, and gives the same bits in every run: a workgroup has a table of its own, in which
+ * each lane owns the elements of one residue class. The lanes compute a tile of (place, value) pairs
+ * together; then every lane loops over all pairs in order and adds those of its own elements. A second kernel
+ * adds the tables, once for each tensor.
  */
 function captureGradientKernels(
   problem: BackwardProblem,
@@ -206,7 +210,8 @@ function scatter(site: number): string {
 }
 
 /**
- * `add_pairs(table, lane)`: equal places in a row are summed before they are added, so that sums stay short.
+ * `add_pairs(table, lane)`: consecutive pairs of the same table vector are summed before they are added to
+ * the table, so that sums stay short.
  */
 function addPairs(): string {
   const { rows, cols, lanes } = tileSize(defaultTile.grid);
@@ -240,7 +245,7 @@ fn add_pairs(table: u32, lane: u32) {
 }`;
 }
 
-/** The sum of all tables, in their order, for the elements of one tensor. */
+/** Adds all tables, in order, for the elements of one tensor. */
 function reduceKernel(
   { name, desc, first, count }: Table['captures'][number],
   { copies }: Table,

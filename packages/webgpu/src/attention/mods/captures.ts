@@ -8,8 +8,8 @@ import { captureTensor } from '../config/tensor-names.ts';
 const byte = 'captured_word >> ((at & 3u) * 8u)';
 
 /**
- * How the integers and truth values of a captured tensor are read: the array's element, and the value at
- * element `at`.
+ * How the integers and booleans of a captured tensor are read: the type of the array's elements, and the
+ * expression that loads element `at`.
  */
 const wholeFormats: Readonly<Partial<Record<DType, readonly [element: string, load: string]>>> = {
   i32: ['i32', 'captured_word'],
@@ -21,17 +21,17 @@ const wholeFormats: Readonly<Partial<Record<DType, readonly [element: string, lo
 
 const wholeTypes = { float: 'f32', integer: 'i32', boolean: 'bool' } as const;
 
-/** The function that reads it, see `capturePart`. */
+/** The function that reads a captured tensor, see `capturePart`. */
 export const captureLoad = (name: string): string => `capture_${name}`;
 
-/** The function that gives the bits of a float's element, by which infinities are told. */
+/** The function that returns the bits of a float element, from which infinities are recognised. */
 export const captureBits = (name: string): string => `bits_of_${name}`;
 
 /**
- * `capture_NAME(i0, i1, …) -> f32, i32 or bool`: an element of a captured tensor, and of floats
+ * `capture_NAME(i0, i1, …) -> f32, i32 or bool`: an element of a captured tensor; for floats also
  * `bits_of_NAME(i0, i1, …) -> u32`. Indices are clamped to the tensor: both sides of a `select` are
- * evaluated, so a load behind a condition is reached with any index. −Infinity is read as the least finite
- * number, as WGSL lets arithmetic assume that there are no infinities.
+ * evaluated, so a load behind a condition may get any index. −Infinity is read as the lowest finite number,
+ * because WGSL lets arithmetic assume that there are no infinities.
  */
 export function capturePart(name: string, { dtype, shape, strides }: TensorDesc): ShaderPart {
   const { kind, bytes } = dtypeTraits[dtype];

@@ -65,7 +65,7 @@ describe('mask mods', () => {
   });
 });
 
-/** Without gradients of what is captured: integers have none. */
+/** Gradients of captured tensors are not tested here, because integers have none. */
 describe('score mods', () => {
   const { add, mul, sub, select, div, load } = e;
   test.each<[string, e.Mod<Tensor>]>([
@@ -129,7 +129,7 @@ describe('score mods', () => {
 
   const shown = ({ q, kv }: e.ScoredPlace): e.BoolExpr => e.and(e.gt(q, 2), e.ge(q, kv));
   const hiding = (place: e.ScoredPlace): e.NumericExpr => select(shown(place), place.score, -Infinity);
-  /** −∞ above the diagonal and in row 5, the least finite number elsewhere in row 6. */
+  /** −∞ above the diagonal; in row 5, −∞ everywhere; in row 6, the lowest finite number elsewhere. */
   const table = Tensor.from(
     Array.from({ length: S * S }, (_, n) => {
       const [q, kv] = [Math.floor(n / S), n % S];
@@ -138,7 +138,7 @@ describe('score mods', () => {
     }),
     [S, S],
   );
-  /** One mod for each head, so that one kernel holds them all. */
+  /** One mod for each head, so that one kernel contains all of them. */
   const perHead: readonly ((place: e.ScoredPlace) => e.NumericExpr)[] = [
     place => mul(hiding(place), 0.5),
     place => div(hiding(place), 8),
@@ -182,7 +182,7 @@ describe('score mods', () => {
   });
 
   test('a NaN that the mod gives where nothing is seen stays there', async () => {
-    // The root of a negative number above the diagonal.
+    // A square root whose argument is negative above the diagonal.
     const scoreMod = e.scoreMod(({ score, q, kv }) => add(score, e.sqrt(e.toF32(sub(q, kv)))));
     await expectReference({ scoreMod, causal: true });
   });

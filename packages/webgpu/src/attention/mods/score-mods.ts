@@ -5,13 +5,13 @@ import { isNegativeInfinity, lowest } from '../../codegen/formats/float-bits.ts'
 import type { ScoreStageFactory } from '../score/stage.ts';
 import { captureBits, captureLoad } from './captures.ts';
 
-/** The parameters of functions of a score and its place. */
+/** The parameters of functions of a score and its position. */
 export const placeParameters = 'score: f32, b: i32, h: i32, q: i32, kv: i32';
 
 /** The arguments for key j + c of query i, after the score. */
 export const placeArguments = 'i32(seq.b), i32(h), i32(i), i32(j + c)';
 
-/** A WGSL function of a score and its place, see `placeArguments`. */
+/** A WGSL function of a score and its position, see `placeArguments`. */
 export function exprFunction(tools: ExprTools, name: string, type: string, expr: Expr): string {
   const { statements, value } = tools.writeWgsl(expr, {
     variables: { score: 'score', b: 'b', h: 'h', q: 'q', kv: 'kv' },
@@ -27,7 +27,7 @@ export function exprFunction(tools: ExprTools, name: string, type: string, expr:
 /** The functions that expressions call. */
 const exprPieces = ({ functionsWgsl }: ExprTools): WgslPiece[] => [{ code: functionsWgsl }];
 
-/** Whether an expression is −∞, which is told from its operands. */
+/** An expression for whether another expression is −∞, computed from the other's operands. */
 const isMasked = (expr: Expr): Expr => ({
   kind: 'binary',
   type: 'bool',
@@ -37,8 +37,8 @@ const isMasked = (expr: Expr): Expr => ({
 });
 
 /**
- * s ← mod(s, place). A score of −∞ hides its key unless a softcap bounds it; so does one that is below what
- * f32 holds, which is told by its bits.
+ * s ← mod(s, position). A score of −∞ hides its key unless the problem has a softcap, which bounds the score.
+ * So does a score below the range of f32, which is recognised by its bits.
  */
 export const scoreModStage =
   (tools: ExprTools): ScoreStageFactory =>
@@ -70,7 +70,7 @@ export const scoreModStage =
     };
   };
 
-/** Hides the keys for which the mask mod does not hold. */
+/** Hides the keys for which the mask mod is false. */
 export const maskModStage =
   (tools: ExprTools): ScoreStageFactory =>
   ({ maskMod }) => {

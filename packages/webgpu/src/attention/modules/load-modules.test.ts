@@ -13,7 +13,7 @@ import {
   webgpuEngine,
 } from '../../index.ts';
 
-// What a program does without need not be loaded, and what it then asks for all the same is said.
+// Programs need not load modules that they do not use, and get a clear error if they use one after all.
 
 const [q, k, v] = [1, 2, 3].map(seed => normal([1, 2, 3, 8], seed));
 

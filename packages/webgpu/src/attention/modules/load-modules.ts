@@ -7,27 +7,27 @@ import type { optionalGradients } from './optional-gradients.ts';
 import type { SequenceTools } from './sequence-tools.ts';
 
 /**
- * The modules that are loaded when a context is made, so that they are no part of the bundle that a page
- * starts with: code for options that many programs do without.
+ * The modules that are loaded while a context is created, so that they are not part of the bundle that a page
+ * starts with: code for options that many programs do not use.
  */
 export interface LoadedModules {
   /** The kernels of the options `dropout` and `outputs.dropoutMask`. */
   readonly dropout?: DropoutTools;
   /** The kernels of the options `scoreMod` and `maskMod`. */
   readonly mods?: (expr: ExprTools) => ModStages;
-  /** The kernels that share the keys of few queries among workgroups. */
+  /** The kernels in which several workgroups share the keys of few queries. */
   readonly splitKv?: SplitKvTools;
   /** The kernels of `dbias`, `dAlibi` and `dsink`, and of the gradients of tensors that a score mod loads. */
   readonly gradients?: typeof optionalGradients;
-  /** Reads tensors that are larger than a device binds at once. */
+  /** Makes kernels for tensors that are larger than a device binds at once. */
   readonly largeTensors?: WithSegments;
   /** Reads pages, and checks lengths, offsets and page tables that are on the host. */
   readonly sequences?: SequenceTools;
-  /** Finds the name that was meant by a misspelt one. */
+  /** Finds the valid name that is most similar to a misspelt one. */
   readonly hints?: CallReading['nearestName'];
 }
 
-/** The name of a module that is loaded when a context is made. */
+/** The name of a module that is loaded while a context is created. */
 export type LoadedModuleName = keyof LoadedModules;
 
 /** The import that loads each module. */
@@ -44,7 +44,7 @@ const modules: { readonly [N in LoadedModuleName]-?: () => Promise<Required<Load
 /** The names of all modules. */
 export const loadedModuleNames = /* @__PURE__ */ Object.keys(modules) as readonly LoadedModuleName[];
 
-/** @throws TilewiseError `UNSUPPORTED`: code that a context needs cannot be loaded. */
+/** @throws TilewiseError `UNSUPPORTED`: code that a context needs could not be loaded. */
 export function notLoaded(cause: unknown): never {
   const message = `the code of the context could not be loaded: ${String(cause)}`;
   throw new TilewiseError('UNSUPPORTED', message, { cause });
@@ -52,7 +52,7 @@ export function notLoaded(cause: unknown): never {
 
 /**
  * Loads these modules in parallel.
- * @throws TilewiseError as `notLoaded`.
+ * @throws TilewiseError as `notLoaded` does.
  */
 export async function loadModules(names: readonly LoadedModuleName[]): Promise<LoadedModules> {
   const loading = names.map(async name => [name, await modules[name]()] as const);

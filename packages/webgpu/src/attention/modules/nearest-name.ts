@@ -1,2 +1,2 @@
-// A module of its own, so that bundlers load this and not all of core.
+// A separate module, so that bundlers load only this and not all of core.
 export { nearestName } from '@tilewise/core';

@@ -1,7 +1,7 @@
 import { inputGradientTools } from '../kernels/backward/input-gradients.ts';
 import { captureGradientTools } from '../mods/capture-gradients.ts';
 
-/** The kernels of gradients that many backward calls do without. */
+/** The kernels of gradients that many backward calls do not compute. */
 export const optionalGradients: {
   readonly input: typeof inputGradientTools;
   readonly capture: typeof captureGradientTools;

@@ -1,7 +1,7 @@
 import { type DataChecks, dataChecks } from '@tilewise/core';
 import { type PagePart, pagePart } from '../layout/pages.ts';
 
-/** The code that tensors of sequences of different lengths need. */
+/** The code for sequences of different lengths. */
 export interface SequenceTools {
   readonly checks: DataChecks;
   readonly pages: PagePart;

@@ -55,7 +55,7 @@ describe('the text of every variant', () => {
     const declarations = found(/\bvar\s+[^;]*;/g);
     expect(declarations.length).toBeGreaterThan(20);
     expect(declarations.filter(one => !one.includes('='))).toEqual([]);
-    // Compilers forget to zero those in loops again.
+    // Compilers forget to zero such variables again in each turn of a loop.
     expect(found(/\bvar\s*<\s*(function|private)\b[^;]*;/g)).toEqual([]);
   });
 

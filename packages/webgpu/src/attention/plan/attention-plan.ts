@@ -11,7 +11,7 @@ export interface AttentionPlan extends PlanTensors {
   readonly kernels: readonly KernelSpec[];
 }
 
-/** Where kernels run, and on what. */
+/** The device that a plan is for, and the code that it may use. */
 export interface PlanOn {
   readonly target: TileTarget;
   /** Tensors that do not start at a multiple of four elements. Default: none. */
@@ -23,7 +23,7 @@ export interface PlanOn {
 /** Makes the kernels of a plan. */
 export interface KernelMaker {
   readonly config: KernelConfig;
-  /** A kernel that reads large operands in segments, if a device needs that. */
+  /** Makes a kernel, which reads large operands in segments if the device requires it. */
   make(kernel: (config: KernelConfig) => KernelSpec, changes?: Partial<KernelConfig>): KernelSpec;
 }
 

@@ -9,7 +9,7 @@ import { type BackwardTiles, backwardTiles, defaultTile } from '../tiles/tile-ta
 import { type AttentionPlan, type KernelMaker, kernelMaker, type PlanOn } from './attention-plan.ts';
 import { backwardTensors } from './tensors.ts';
 
-/** The plan of a backward problem: only the kernels that the wanted gradients need. */
+/** The plan of a backward problem, with only the kernels that the requested gradients need. */
 export function backwardPlan(
   problem: BackwardProblem,
   on: PlanOn,
@@ -53,10 +53,10 @@ function gradientKernels(
   return kernels;
 }
 
-/** Bytes of a tensor that is copied in no time. */
+/** The size in bytes up to which copying a tensor takes no noticeable time. */
 const smallTensor = 65536;
 
-/** dK and dV: in one kernel where that can be, which recomputes the scores once. */
+/** The kernels of dK and dV: one kernel for both if possible, which recomputes the scores only once. */
 function keyGradientKernels(
   problem: BackwardProblem,
   { config, make }: KernelMaker,
@@ -70,10 +70,10 @@ function keyGradientKernels(
     (own: KernelConfig): KernelSpec =>
       dkdvKernel(problem, which, { ...own, tile });
   const each = [dk, dv].flatMap(one => (one ? [make(kernel(one))] : []));
-  // The accumulators of both have to fit into registers.
+  // The accumulators of both must fit into registers.
   const fits = forward.Hk === forward.Hv && forward.Dqk + forward.Dv <= tile.maxFusedChannels;
   if (!dk || !dv || !fits) return each;
-  // To gather a large tensor for the sake of one kernel takes more than two kernels do.
+  // Gathering a large tensor to save a kernel would take longer than running two kernels.
   const bindingBudget = { ...config.bindingBudget, upTo: smallTensor };
   const fused = make(kernel({ ...dk, ...dv }), { bindingBudget });
   if (fused.bindings.length > bindingBudget.buffers) return each;
@@ -81,5 +81,5 @@ function keyGradientKernels(
   return [{ ...fused, aliasFallback: { kernels: each, interleaved } }];
 }
 
-/** Whether something else may lie between the elements of a tensor. */
+/** Whether there is memory between the elements of a tensor that may hold something else. */
 const hasGaps = (desc: OperandDesc): boolean => elementsSpanned(desc) > elementCount(desc.shape);

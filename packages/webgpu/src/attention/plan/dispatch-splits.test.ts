@@ -17,7 +17,7 @@ import { expectAgreement } from '../../../testing/attention/expect-agreement.ts'
 import { sharedContext } from '../../../testing/device/shared-context.ts';
 import { checkSupport, createContext, type GpuContext, planSdpa, planSdpaBackward } from '../../index.ts';
 
-/** A context that thinks its device binds no more than so many bytes of a buffer. */
+/** A context that assumes its device binds at most so many bytes of a buffer. */
 async function contextOf(maxStorageBufferBindingSize: number): Promise<GpuContext> {
   const ctx = await createContext({ device: (await sharedContext()).device });
   return Object.assign(ctx, { capabilities: { ...ctx.capabilities, maxStorageBufferBindingSize } });
@@ -44,11 +44,11 @@ function callOf({ B, Hq, Hk, Sq, Skv, D }: Sizes, options: SdpaBackwardOptions<T
 
 describe('tensors larger than a binding give what small ones give', () => {
   test.each<[string, number, AttentionCall]>([
-    // q takes 80 KiB, of which 20 KiB belong to a batch entry.
+    // q takes 80 KiB: 20 KiB per batch entry.
     ['by batch entries', 65536, callOf({ B: 4, Hq: 4, Hk: 2, Sq: 40, Skv: 40, D: 32 })],
-    // 40 KiB for an entry, 10 KiB for a head.
+    // 40 KiB per batch entry, 10 KiB per head.
     ['by heads', 24576, callOf({ B: 2, Hq: 6, Hk: 3, Sq: 40, Skv: 40, D: 32 }, { causal: true })],
-    // The scores of a head take 36 KiB of the bias and 9 KiB of the mask, its queries 12 KiB.
+    // The scores of a head use 36 KiB of the bias and 9 KiB of the mask, and its queries 12 KiB.
     [
       'by tiles',
       24576,
@@ -78,7 +78,7 @@ describe('tensors larger than a binding give what small ones give', () => {
     );
     bound.mockRestore();
     expect(Math.max(...sizes)).toBeLessThanOrEqual(limit);
-    // Forward, rows and gradients would each have one.
+    // Without splits, forward, row values and gradients would have one dispatch each.
     expect(sizes.length).toBeGreaterThan(40);
     ctx.destroy();
   });
@@ -145,7 +145,8 @@ describe('what a single workgroup needs may be more than a binding', () => {
     const slices = [q, k, v].map((t, n) => {
       const offset = 16 * (n + 1);
       const data = t.toFloat32();
-      // Nothing behind the last element: a segment may be empty but for what its rounded start brings.
+      // There is nothing after the last element, so a segment may be empty except for the bytes before its
+      // rounded start.
       const buffer = device.createBuffer({ size: data.byteLength + offset, usage: 0x80 | 0x8 | 0x4 });
       device.queue.writeBuffer(buffer, offset, data);
       return { buffer, offset };
@@ -175,7 +176,7 @@ describe('dispatch splits', () => {
   });
 
   test('are too large where one workgroup needs all of a tensor, and this is said', async () => {
-    // Not even four segments hold the keys of a head.
+    // Even four segments cannot hold the keys of a head.
     const ctx = await contextOf(1280);
     expect(checkSupport(ctx, problem.forward)).toEqual({
       supported: false,
@@ -187,7 +188,7 @@ describe('dispatch splits', () => {
   });
 
   test('are used for a tensor that fits, but not where its slice starts', async () => {
-    // Exactly what q takes.
+    // Exactly the size of q.
     const ctx = await contextOf(4 * 4 * 40 * 32 * 4);
     const { device } = ctx;
     const tensors = [q, k, v].map(t => t.toFloat32());

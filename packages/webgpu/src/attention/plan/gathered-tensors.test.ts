@@ -6,7 +6,7 @@ import { expectAgreement } from '../../../testing/attention/expect-agreement.ts'
 import { callersDevice, readBuffer, storageBuffer } from '../../../testing/device/device-buffers.ts';
 import { createContext, type GpuContext, guaranteedCapabilities, planSdpa, sdpa } from '../../index.ts';
 
-// On a device that binds eight buffers and no more, kernels with more tensors find the small ones in the
+// On a device that binds only eight buffers, kernels with more tensors read the small ones from the
 // workspace.
 
 let ctx: GpuContext;

@@ -8,7 +8,7 @@ import { subgroupTile } from '../../subpaths/tiles.ts';
 import { backwardPlan } from './backward-plan.ts';
 import { forwardPlan } from './forward-plan.ts';
 
-/** A problem of these heads and queries, with 64 channels. */
+/** A problem with these heads and queries, and with 64 channels. */
 interface Call {
   readonly heads?: readonly [Hq: number, Hk: number];
   readonly Sq?: number;
@@ -18,7 +18,7 @@ interface Call {
   readonly tiles?: TileSelector;
 }
 
-/** All kernels of a call, forward and backward, as they are made for a device with what WebGPU guarantees. */
+/** All kernels of a call, forward and backward, for a device with only what WebGPU guarantees. */
 function kernelsOf({
   heads: [Hq, Hk] = [2, 2],
   Sq = 128,

@@ -19,17 +19,17 @@ import { partialVectors } from '../kernels/forward/partials.ts';
 
 /** The tensors of a plan, by the names under which kernels bind them. */
 export interface PlanTensors extends TensorSizes {
-  /** How the operands and results of the caller lie in memory. */
+  /** The layouts of the caller's operands and results. */
   readonly layouts: Readonly<Record<string, OperandLayout>>;
 }
 
-/** The workspace of a plan: its elements, and which of them the work on some rows touches. */
+/** The workspace of a plan: its elements, and those that the work on some rows touches. */
 interface Workspace {
   readonly span: number;
   readonly footprint: Footprint;
 }
 
-/** The sizes of tensors that lie in these layouts, and of the workspace. */
+/** The sizes of tensors with these layouts, and of the workspace. */
 export function sizesOf(layouts: PlanTensors['layouts'], workspace: Workspace): TensorSizes {
   const spans: Record<string, number> = { workspace: workspace.span };
   const footprints: Record<string, Footprint> = { workspace: workspace.footprint };
@@ -41,8 +41,8 @@ export function sizesOf(layouts: PlanTensors['layouts'], workspace: Workspace): 
 }
 
 /**
- * @param others elements of what the operand table does not have: further regions of the workspace, gradients
- * of captures.
+ * @param others the sizes of tensors that are not in the operand table: further regions of the workspace, and
+ * gradients of captures.
  */
 function planTensors(
   problem: AttentionProblem | BackwardProblem,
@@ -57,7 +57,7 @@ function planTensors(
   return { layouts, footprints, spans: { ...spans, ...regions, ...others, fp8: fp8ListLength } };
 }
 
-/** Forward: the workspace has the results of parts of the keys, in vec4s. */
+/** The tensors of forward. The workspace holds the results of parts of the keys, in vec4s. */
 export const forwardTensors = (
   problem: AttentionProblem,
   shape: ForwardShape,
@@ -68,14 +68,14 @@ export const forwardTensors = (
     footprint: rowsFootprint(problem, shape.parts * partialVectors(problem.Dv)),
   });
 
-/** Backward: the workspace has two floats for each row, then what kernels sum up in parts. */
+/** The tensors of backward. The workspace holds two floats for each row, then the partial sums of kernels. */
 export function backwardTensors(problem: BackwardProblem, tools: KernelTools): PlanTensors {
   const { forward } = problem;
   const gradients = Object.entries(forward.captures).map(([name, { shape }]) => [
     captureGradient(name),
     elementCount(shape),
   ]);
-  // Never empty: kernels bind the workspace also where there are no queries.
+  // Never empty, because kernels bind the workspace even if there are no queries.
   const span = Math.max(elementCount(rowShape(forward)), 1);
   return planTensors(
     problem,

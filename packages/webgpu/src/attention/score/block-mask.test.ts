@@ -11,7 +11,7 @@ import { DevicePlan } from '../../runtime/plan/device-plan.ts';
 import { backwardPlan } from '../plan/backward-plan.ts';
 import { forwardPlan } from '../plan/forward-plan.ts';
 
-/** Two blocks of queries and nine of keys, so that bits of a second byte are read. */
+/** Two blocks of queries and nine blocks of keys, so that bits of a second byte are read. */
 const [Sq, Skv] = [150, 1100];
 const q = normal([1, 2, Sq, 8], 1);
 const k = normal([1, 1, Skv, 8], 2);
@@ -69,7 +69,7 @@ test('blocks that a mask mod hides may be left out beside it, to the bit', async
   expectSameBits(await gpuResults(ctx, { q, k, v, dO, options: { maskMod, blockMask } }), alone);
 });
 
-/** The kernel, with a count of the tiles that it works on in `visited`. */
+/** The kernel, changed to count the tiles that it works on in `visited`. */
 function counting(kernel: KernelSpec): KernelSpec {
   const counter = 'if (lane == 0u) {\n      atomicAdd(&visited[0], 1u);\n    }';
   const wgsl = kernel.wgsl.replace(
@@ -115,13 +115,13 @@ async function visitedTiles(
 test('tiles of hidden blocks are not computed, in any kernel', async () => {
   const ctx = await sharedContext();
   const x = Tensor.zeros([1, 2, 256, 8]);
-  // Head 0 shows three of four blocks, head 1 one; a block is 4 × 4 tiles of 32.
+  // Three of four blocks are visible in head 0, and one in head 1; a block is 4 × 4 tiles of 32.
   const blockMask = bytes([0b01, 0b11, 0b10, 0b00], [1, 2, 2, 1]);
   const options = { blockMask, bias: Tensor.zeros([256, 256]), alibi: [1, 1] };
   const { problem: forward } = normalise({ q: x, k: x, v: x }, options);
   const lse = Tensor.zeros([1, 2, 256]);
   const { problem } = normaliseBackward({ q: x, k: x, v: x, o: x, lse, dO: x }, options);
-  // On tiles that every adapter has.
+  // With the tiles that every adapter has.
   const own = { ...ctx.capabilities, adapter: '' };
   const backward = backwardPlan(problem, {
     target: { capabilities: { ...own, maxStorageBuffersPerShaderStage: 9 } },

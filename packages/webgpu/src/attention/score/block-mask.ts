@@ -4,16 +4,16 @@ import { broadcastPart } from '../layout/broadcast.ts';
 import { type Tile, tileSize } from '../tiles/tile.ts';
 import type { ScoreStageFactory } from './stage.ts';
 
-/** A tile never lies across the edge of a block: the mask shows all of it or nothing. */
+/** Whether every tile is inside one block, so that the mask shows either all of the tile or nothing. */
 function liesInBlocks({ grid }: Tile): boolean {
   const { rows, cols } = tileSize(grid);
   return BLOCK_MASK_TILE % rows === 0 && BLOCK_MASK_TILE % cols === 0;
 }
 
 /**
- * Hides the blocks of 128 queries and keys whose bit is 0: bit n, least significant first, of byte c stands
- * for key block 8c + n. A kernel that works on one head in tiles which lie in blocks leaves the hidden ones
- * out.
+ * Hides the blocks of 128 queries and keys whose bit is 0: bit n (least significant first) of byte c stands
+ * for key block 8c + n. A kernel skips hidden tiles if it works on one head at a time, in tiles that are each
+ * inside one block.
  */
 export const blockMaskStage: ScoreStageFactory = ({ blockMask }, { tile }) => {
   if (!blockMask) return null;
@@ -25,7 +25,7 @@ export const blockMaskStage: ScoreStageFactory = ({ blockMask }, { tile }) => {
 }`;
   return {
     ...broadcastPart('blockMask', blockMask, code),
-    // Four neighbouring keys lie in one block.
+    // Four adjacent keys are in the same block.
     apply: skips ? '' : 'visible = visible & vec4<bool>(block_visible(seq, h, i, j));',
     masks: !skips,
     ...(skips ? { isVisibleTile: 'block_visible(seq, h, i0, j0)' } : {}),

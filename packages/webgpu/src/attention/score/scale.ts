@@ -7,6 +7,9 @@ export const scaleStage: ScoreStageFactory = () => ({
   masks: false,
 });
 
-/** s ← descaleQ · descaleK · s in FP8. The slope is by what the products of q and k mean, so it stays. */
+/**
+ * s ← descaleQ · descaleK · s in FP8. The slope does not change, because it is a derivative by the descaled
+ * product of q and k.
+ */
 export const descaleStage: ScoreStageFactory = ({ fp8 }) =>
   fp8?.kind === 'scaled' ? { apply: 's = fp8_product(s);', masks: false } : null;

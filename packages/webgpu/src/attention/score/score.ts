@@ -9,7 +9,7 @@ import { descaleStage, scaleStage } from './scale.ts';
 import { softcapStage } from './softcap.ts';
 import type { ScoreStageFactory, ScoreUse } from './stage.ts';
 
-/** Every stage, in the order in which a score passes them. A new one is a file and a line here. */
+/** All stages, in the order in which a score passes them. A new stage is a file and a line here. */
 const stages: readonly ScoreStageFactory[] = [
   descaleStage,
   scaleStage,
@@ -23,20 +23,20 @@ const stages: readonly ScoreStageFactory[] = [
 ];
 
 /**
- * `score4(seq, h, i, j, dots, full_tile) -> Score4`: the final scores of query i and keys j to j + 3 from
- * their products q·k. In a full tile lengths and band allow all pairs. Where slopes are by the modified
- * score, `unmodified` is what the mod got.
+ * `score4(seq, h, i, j, dots, full_tile) -> Score4`: the final scores of query i and keys j to j + 3,
+ * computed from their products q·k. In a full tile, lengths and band allow all pairs. If slopes are by the
+ * modified score, `unmodified` is the input of the score mod.
  */
 export function scorePart(
   problem: AttentionProblem,
   use: ScoreUse,
 ): {
   readonly parts: readonly ShaderPart[];
-  /** Whether keys may be masked within a tile that `tile_inside` calls a full tile. */
+  /** Whether keys may be masked in tiles for which `tile_inside` is true. */
   readonly masks: boolean;
   /**
-   * WGSL condition, the same for all lanes: whether any of the tile at `i0` and `j0` may be visible; '' where
-   * it always may.
+   * WGSL condition, the same for all lanes: whether any pair of the tile at `i0` and `j0` may be visible; ''
+   * if some pair always is.
    */
   readonly isVisibleTile: string;
 } {
@@ -46,7 +46,7 @@ export function scorePart(
   );
   const isVisibleTile = active.flatMap(stage => stage.isVisibleTile ?? []).join(' && ');
   const keepsUnmodified = use.slope === 'by the modified score';
-  // Backward knows such rows by their lse.
+  // Backward recognises such rows by their lse.
   const marks = use.slope === 'none';
   const code = `struct Score4 {
   value: vec4f,

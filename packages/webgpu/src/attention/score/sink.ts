@@ -3,8 +3,8 @@ import type { ShaderPart } from '../../codegen/shader-part.ts';
 import { listElement, listPart } from '../layout/list.ts';
 
 /**
- * `join_sink(h, m, l) -> vec3f`: maximum and sum of a row of head h once the sink has joined its softmax as a
- * key without a value, and the factor of what was summed before.
+ * `join_sink(h, m, l) -> vec3f`: the maximum and the sum of a row of head h after the sink has joined its
+ * softmax as a key without a value, and the factor for everything summed before.
  */
 export const sinkPart: () => ShaderPart = () => ({
   ...listPart('sink', 'f32'),

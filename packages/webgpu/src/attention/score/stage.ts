@@ -3,18 +3,18 @@ import type { ShaderPart } from '../../codegen/shader-part.ts';
 import type { Tile } from '../tiles/tile.ts';
 
 /**
- * One step between q·k and the softmax. `apply` works on four neighbouring scores of one query, with `s:
- * vec4f` the scores so far, `slope: vec4f` = ds/d(q·k), `visible: vec4<bool>`, and `seq`, `h`, `i`, `j` (the
- * first of the four keys) in scope. A stage that changes `s` non-linearly multiplies its derivative into
- * `slope`: backward needs nothing else.
+ * One step between q·k and the softmax. `apply` works on four adjacent scores of one query, with these names
+ * in scope: `s: vec4f`, the scores so far; `slope: vec4f` = ds/d(q·k); `visible: vec4<bool>`; and `seq`, `h`,
+ * `i` and `j` (the first of the four keys). A stage that changes `s` non-linearly multiplies `slope` by its
+ * derivative; backward needs nothing else.
  */
 export interface ScoreStage extends ShaderPart {
   readonly apply: string;
-  /** The stage may hide keys within a tile that lengths and band show whole. */
+  /** Whether the stage may hide keys in a tile that lengths and band leave fully visible. */
   readonly masks: boolean;
   /**
-   * WGSL condition, the same for all lanes: whether the stage shows any of the tile of queries from `i0` and
-   * keys from `j0` of head `h`. Kernels leave the other tiles out, so `apply` need not hide them.
+   * WGSL condition, the same for all lanes: whether the stage leaves any pair visible in the tile of head `h`
+   * that starts at query `i0` and key `j0`. Kernels skip all other tiles, so `apply` need not hide them.
    */
   readonly isVisibleTile?: string;
 }
@@ -22,11 +22,11 @@ export interface ScoreStage extends ShaderPart {
 /** How a kernel uses its scores. */
 export interface ScoreUse {
   /**
-   * The kernel's tiles, if all rows of one are queries of one head; else null, and no tile is left out as a
-   * whole.
+   * The kernel's tile, if all rows of a tile are queries of one head; otherwise null, and no tile is skipped
+   * as a whole.
    */
   readonly tile: Tile | null;
-  /** The use of `slope`: none, ds/d(q·k), or ds by the score that the score mod gives. */
+  /** What `slope` contains: nothing, ds/d(q·k), or the derivative of s by the output of the score mod. */
   readonly slope: 'none' | 'by q·k' | 'by the modified score';
   /** Writes the mods of the problem as WGSL, if it has any. */
   readonly mods?: ModStages;
@@ -40,5 +40,5 @@ export interface ModStages {
   capture(name: string, desc: TensorDesc): ShaderPart;
 }
 
-/** A stage for a problem, or null when the problem has no use for it. */
+/** Makes a stage for a problem; null if the problem does not need the stage. */
 export type ScoreStageFactory = (problem: AttentionProblem, use: ScoreUse) => ScoreStage | null;

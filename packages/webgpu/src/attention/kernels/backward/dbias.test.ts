@@ -3,7 +3,7 @@ import { exactResults, gpuResults, normal } from '../../../../testing/attention/
 import { expectAgreement, expectSameBits } from '../../../../testing/attention/expect-agreement.ts';
 import { sharedContext } from '../../../../testing/device/shared-context.ts';
 
-// Two sequences of four heads and three tiles of queries: as many shares of each sum.
+// Two sequences of four heads and three tiles of queries, all of which contribute to each sum.
 const [B, H, S, D] = [2, 4, 70, 8];
 const tensors = {
   q: normal([B, H, S, D], 1),

@@ -11,8 +11,8 @@ import { gradientTile } from './gradient-tile.ts';
 import { partialSumsPart } from './partial-sums.ts';
 
 /**
- * A tensor that every score has a share in: its shape broadcasts to (B, Hq, Sq, Skv), and a score's gradient
- * dS reaches it times `share`, a WGSL expression for the four keys j to j + 3 of query i.
+ * A tensor that contributes to every score. Its shape broadcasts to (B, Hq, Sq, Skv), and its gradient is the
+ * sum of the scores' gradients dS times `share`, a WGSL expression for the four keys j to j + 3 of query i.
  */
 interface ScoreInput {
   readonly name: 'dbias' | 'dAlibi';
@@ -22,8 +22,8 @@ interface ScoreInput {
 }
 
 /**
- * dBias: dS summed over the dimensions along which the bias is broadcast, and dAlibi[h]: Σ −|i + diagonal −
- * j| · dS, those of them that are wanted.
+ * The kernels of the requested gradients: dBias is dS summed over the dimensions along which the bias is
+ * broadcast, and dAlibi[h] = Σ −|i + diagonal − j| · dS.
  */
 export function scoreInputGradientKernels(problem: BackwardProblem, config: KernelConfig): KernelSpec[] {
   return inputsOf(problem)
@@ -47,28 +47,34 @@ function inputsOf({ forward: { bias, alibi, Hq } }: BackwardProblem): ScoreInput
   ];
 }
 
-/** How the sum of one result is cut into workgroups. */
+/** How the sum of one result is divided among workgroups. */
 interface Cut {
   /**
-   * Whether the result keeps each of (B, Hq, Sq, Skv) apart; a dimension of which it has one element is
-   * summed over.
+   * For each of (B, Hq, Sq, Skv), whether the result keeps the dimension. A dimension in which the result has
+   * one element is summed over.
    */
   readonly kept: readonly boolean[];
-  /** Tiles of the result along each of them. */
+  /** The number of tiles of the result along each dimension. */
   readonly parts: readonly [B: number, H: number, I: number, J: number];
-  /** Sequences, heads and tiles of queries that are summed into a tile of the result. */
+  /** The number of sequences, heads and tiles of queries that are summed into one tile of the result. */
   readonly steps: readonly [B: number, H: number, I: number];
-  /** Elements of a tile of the result. */
+  /** The size of a tile of the result, in elements. */
   readonly rows: number;
   readonly cols: number;
-  /** Workgroups that share the steps of a tile; if more than one, a second kernel adds up what they leave. */
+  /**
+   * The number of workgroups that share the steps of a tile. If there is more than one, a second kernel adds
+   * their partial sums.
+   */
   readonly chunks: number;
 }
 
-/** Workgroups that keep a large GPU busy, and steps that one of them should have at least. */
+/**
+ * The number of workgroups that keeps a large GPU busy, and the smallest number of steps that one of them
+ * should have.
+ */
 const manyGroups = 256;
 const stepsPerGroup = 4;
-/** Memory for what they leave, in vectors of 8 bytes. */
+/** The most memory for partial sums, in vectors of 8 bytes. */
 const maxVectors = 2 ** 22;
 
 function cutOf({ forward: { B, Hq, Sq, Skv } }: BackwardProblem, { shape }: ScoreInput): Cut {
@@ -87,7 +93,7 @@ function cutOf({ forward: { B, Hq, Sq, Skv } }: BackwardProblem, { shape }: Scor
   return { kept, parts, steps, rows, cols, chunks };
 }
 
-/** Vectors that the sums of a problem take in `workspace.sums` at most at a time. */
+/** The largest number of vectors that the sums of a problem use in `workspace.sums` at a time. */
 export function scoreInputVectors(problem: BackwardProblem): number {
   const vectors = inputsOf(problem).map(input => {
     const { parts, rows, cols, chunks } = cutOf(problem, input);
@@ -96,7 +102,7 @@ export function scoreInputVectors(problem: BackwardProblem): number {
   return Math.max(0, ...vectors);
 }
 
-/** Where a tile of the result lies, by the number of the tile `part`. */
+/** Converts the number of a tile of the result, `part`, to the tile's coordinates. */
 function placePart(name: string, { kept, parts }: Cut, shape: readonly number[]): ShaderPart {
   const own = contiguousStrides(shape);
   const lead = 4 - shape.length;
@@ -113,7 +119,10 @@ fn part_at(part: u32) -> vec4u {
   };
 }
 
-/** Statements that store the element in row `row` and column `col` of the tile at `place`, if it is there. */
+/**
+ * Statements that store the element in row `row` and column `col` of the tile at `place`, if the element
+ * exists.
+ */
 function storeElement(name: string, { kept, rows, cols }: Cut, sum: string): string {
   const [, , keepI, keepJ] = kept;
   return `let i = place.z * ${rows}u + row;
@@ -124,9 +133,9 @@ function storeElement(name: string, { kept, rows, cols }: Cut, sum: string): str
 }
 
 /**
- * A workgroup walks over a share of what is summed into one tile of the result, in a fixed order, and
- * recomputes dS as it goes: nothing of size Sq × Skv is stored, unless the result itself is. Where there are
- * few tiles, several workgroups share one, and a second kernel adds up their sums.
+ * A workgroup loops, in a fixed order, over its share of the terms of one tile of the result, and recomputes
+ * dS along the way: nothing of size Sq × Skv is stored, unless the result itself has this size. If there are
+ * few tiles, several workgroups share one, and a second kernel adds their sums.
  */
 function scoreInputKernels(problem: BackwardProblem, config: KernelConfig, input: ScoreInput): KernelSpec[] {
   const { name, dtype, shape, share } = input;
@@ -210,7 +219,7 @@ function scoreInputKernels(problem: BackwardProblem, config: KernelConfig, input
   return isShared && !isEmpty ? [sumKernel, chunksKernel(problem, input, cut, place)] : [sumKernel];
 }
 
-/** Adds up what the chunks of each tile have left, in their order. */
+/** Adds the partial sums of each tile's chunks, in the order of the chunks. */
 function chunksKernel(
   { forward: { Sq, Skv } }: BackwardProblem,
   { name, dtype }: ScoreInput,

@@ -4,7 +4,8 @@ import { expectAgreement } from '../../../../testing/attention/expect-agreement.
 import { kernelsFor } from '../../../../testing/device/as-on-a-gpu.ts';
 
 describe.each(kernelsFor)('rows of o ∘ dO are summed by kernels %s', (_kernels, context) => {
-  // On a GPU eight lanes share a row: with 8 channels two of them have a vector, with 40 two have two.
+  // On a GPU, eight lanes share a row: with 8 channels, two of the lanes have a vector; with 40 channels, two
+  // lanes have two vectors.
   test.each([8, 40])(
     'for heads of %i channels, some rows beyond a workgroup, and a gradient of lse',
     async Dv => {

@@ -10,16 +10,19 @@ import { readOperand } from '../../layout/operand.ts';
 import { rowAddressing } from '../../layout/row-results.ts';
 import { sequencePart } from '../../layout/sequence.ts';
 
-/** Lanes that share a row, and rows of a workgroup. */
+/** The number of lanes that share a row, and of rows in a workgroup. */
 const gpuShape = { lanesPerRow: 8, rowsPerGroup: 8 };
 
-/** On a CPU each lane has a row of its own: the barrier between lanes takes longer than the rest. */
+/**
+ * On a CPU, each lane has a row of its own, because the barrier between lanes would take longer than
+ * everything else.
+ */
 const cpuShape = { lanesPerRow: 1, rowsPerGroup: 32 };
 
 /**
- * The rows that backward needs, computed once: `workspace` = (lse, δ) with δ = rowsum(o ∘ dO) − dLse (Dao
- * 2022, B.4; the gradient of lse adds P to the score's gradient). The lse of a row without keys, −Infinity,
- * becomes a large finite number, so that exp(s − lse) is 0.
+ * Values per row that backward needs, computed once: `workspace` = (lse, δ) with δ = rowsum(o ∘ dO) − dLse
+ * (Dao 2022, B.4; the gradient of lse adds P to the score's gradient). The lse of a row without keys,
+ * −Infinity, is replaced by a large finite number, so that exp(s − lse) is 0.
  */
 export function deltaKernel(
   problem: BackwardProblem,

@@ -26,7 +26,7 @@ test.each([[['dq']], [['dk']], [['dv']], [['dv', 'dq']]] as GradientName[][][])(
 
 test('a batch entry gives the same bits alone', async () => {
   const ctx = await sharedContext();
-  // Dropout would draw other numbers for it.
+  // No dropout, because the entry alone would get another mask.
   const options = { causal: true };
   const all = await gpuResults(ctx, { ...call, options });
   const one = (t: typeof q) => t.slice(0, 1, 2);

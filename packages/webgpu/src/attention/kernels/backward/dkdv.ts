@@ -9,20 +9,20 @@ import { type AccumulateGemm, storeRows } from '../../tiles/tile-backend.ts';
 import { keyHeads, tileResult } from '../../tiles/tile-operands.ts';
 import { gradientTile } from './gradient-tile.ts';
 
-/** Which of the two gradients a kernel computes, and where they go. */
+/** Which of the two gradients a kernel computes, and the layouts of its results. */
 export interface KeyGradients {
   readonly dk?: OperandDesc;
   readonly dv?: OperandDesc;
 }
 
 /**
- * dK = dSᵀ · Q and dV = dropout(P)ᵀ · dO: a workgroup has one tile of keys of one key head and walks over the
- * query heads of its group and the query tiles that may see its keys. The sum over the group happens here, in
- * a fixed order.
+ * dK = dSᵀ · Q and dV = dropout(P)ᵀ · dO: a workgroup has one tile of keys of one key head and loops over the
+ * query heads of its group and the query tiles that may see its keys. The sum over the group is computed
+ * here, in a fixed order.
  *
- * dK and dV can be computed together when they have the same heads; alone when only one is wanted, or when
- * both do not fit (bindings, registers). A tile in workgroup memory must be square, as keys take the place of
- * rows in the result; one of a subgroup must keep keys.
+ * One kernel can compute dK and dV together if they have the same heads. A kernel computes one of them if
+ * only one is requested, or if both do not fit (bindings, registers). A tile in workgroup memory must be
+ * square, because the rows of the result are keys; a subgroup tile must have stationary keys.
  */
 export function dkdvKernel(problem: BackwardProblem, results: KeyGradients, config: TileConfig): KernelSpec {
   const { dk, dv } = results;

@@ -8,7 +8,7 @@ import { type AccumulateGemm, storeRows } from '../../tiles/tile-backend.ts';
 import { keyHeads, tileResult } from '../../tiles/tile-operands.ts';
 import { gradientTile } from './gradient-tile.ts';
 
-/** dQ = dS · K: a workgroup has one tile of queries and walks over the key tiles that they may see. */
+/** dQ = dS · K: a workgroup has one tile of queries and loops over the key tiles that they may see. */
 export function dqKernel(problem: BackwardProblem, dq: OperandDesc, config: TileConfig): KernelSpec {
   const { tile } = config;
   const { backend } = tile;

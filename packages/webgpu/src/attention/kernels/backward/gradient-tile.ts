@@ -15,15 +15,12 @@ import { headGroups, tileOperands } from '../../tiles/tile-operands.ts';
 import { workgroupReads } from '../workgroup-reads.ts';
 
 /**
- * The part that the backward kernels share: one tile of P and of dS, recomputed from q, k, v, dO and the
+ * The code that the backward kernels share: it recomputes one tile of P and of dS from q, k, v, dO and the
  * rows' (lse, δ).
  */
 export interface GradientTile {
   readonly parts: readonly ShaderPart[];
-  /**
-   * A statement for the start of the innermost loop over tiles: goes on to the next one where none of this is
-   * visible.
-   */
+  /** A statement for the start of the innermost loop over tiles, which skips tiles without visible pairs. */
   readonly skip: string;
   /** A statement that declares `seq`, the sequence of batch entry `b`. */
   readonly sequence: (b: string) => string;
@@ -34,36 +31,36 @@ export interface GradientTile {
   readonly loadRowValues: string;
   /**
    * Statements that declare, for each vec4 b of the lane's scores (four keys of one query): `weightb` =
-   * dropout(P), if asked for, and `dfb` = d loss / d(final score) and `dsb` = d loss / d(q·k). In FP8
-   * `weightb` and `dsb` are rounded. `sums`: those that follow in the same block.
+   * dropout(P), if requested, `dfb` = d loss / d(final score) and `dsb` = d loss / d(q·k). In FP8, `weightb`
+   * and `dsb` are rounded. `sums`: the sums that follow in the same block.
    */
   readonly compute: (sums?: readonly AccumulateGemm[]) => string;
-  /** WGSL condition: some weights may be 0 because their pair is not visible. */
+  /** WGSL condition: some weights may be 0 because their pairs are masked. */
   readonly nonFiniteGuard: string;
-  /** The operands that the weights multiply: dS and k give dq, dS and q dk, P and dO dv. */
+  /** The operands that the weights multiply: dS and k give dq, dS and q give dk, and P and dO give dv. */
   readonly factors: Readonly<Record<'q' | 'k' | 'dO', TileOperand>>;
-  /** WGSL expression of what is stored for the sum `x` (vec4f) of a result. */
+  /** WGSL expression of the value to store for the sum `x` (vec4f) of a result. */
   readonly stored: (name: 'dq' | 'dk' | 'dv', x: string) => string;
   /** Statements for the end of the kernel. */
   readonly finish: string;
 }
 
 export interface GradientTileOptions {
-  /** dropout(P), which dV needs. */
+  /** Whether to compute dropout(P), which dV needs. */
   readonly weight: boolean;
-  /** dS, which dQ and dK need. */
+  /** Whether to compute dS, which dQ and dK need. */
   readonly ds: boolean;
-  /** Where the kernel's results lie, those that lie like operands. */
+  /** The kernel's results whose layouts are those of operands. */
   readonly results?: KernelOperands;
-  /** The variable of the score slopes, and so of `dsr`. Default: q·k. */
+  /** The variable by which `dsr` and the score slopes differentiate. Default: q·k. */
   readonly slope?: ScoreUse['slope'];
-  /** The kernel writes to the workspace: see `workgroupReads`. Default false. */
+  /** Whether the kernel writes to the workspace: see `workgroupReads`. Default false. */
   readonly writesWorkspace?: boolean;
 }
 
 /**
- * With P = exp(S − lse), dP = (dO·Vᵀ) ∘ dropout and dS = P ∘ (dP − δ) (Dao 2022, appendix B.2), then times
- * the slope of the score stages, which turns it into the gradient of q·k.
+ * Recomputes P = exp(S − lse), dP = (dO·Vᵀ) ∘ dropout and dS = P ∘ (dP − δ) (Dao 2022, appendix B.2), and
+ * multiplies dS by the slope of the score stages, which turns it into the gradient of q·k.
  */
 export function gradientTile(
   problem: BackwardProblem,
@@ -162,8 +159,8 @@ export function gradientTile(
 }
 
 /**
- * The FP8 arithmetic of a kernel with these results. The largest dS is measured once: with dq, or with dk
- * where that is alone.
+ * The FP8 arithmetic of a kernel with these results. The largest dS is measured only once: with dq, or with
+ * dk if there is no dq.
  */
 function fp8Gradient(
   { forward, gradients, outputs }: BackwardProblem,

@@ -1,7 +1,7 @@
 import type { ShaderPart } from '../../../codegen/shader-part.ts';
 import { wordTensor } from '../../layout/list.ts';
 
-/** The region of the workspace in which one kernel leaves sums that the next one adds up. */
+/** The region of the workspace in which one kernel stores partial sums that the next kernel adds. */
 export const partialSums = 'workspace.sums';
 
 /** Binds the region of partial sums as pairs of floats; the uniform `P.partial_sums_base` is its start. */

@@ -74,7 +74,7 @@ describe('the shape of a forward pass', () => {
   });
 });
 
-/** A case of decoding; keys of 600 positions are split into parts. */
+/** A case of decoding; the 600 keys are split into parts. */
 interface DecodeCase {
   readonly Sq: number;
   readonly heads: readonly [Hq: number, Hk: number, Hv: number];
@@ -186,7 +186,7 @@ describe('few queries against many keys agree with the reference', () => {
     const ctx = await sharedContext();
     const q = normal([1, 4, 2, 8], 1);
     const [k, v] = [2, 3].map(seed => normal([1, 2, Skv, 8], seed));
-    // A different choice of the five key blocks for each head.
+    // Each head selects different ones of the five key blocks.
     const blockMask = Tensor.from([0b10101, 0b01010, 0, 0b11111], [1, 4, 1, 1], { dtype: 'u8' });
     const { o, lse } = sdpa(ctx, ctx.upload(q), ctx.upload(k), ctx.upload(v), { blockMask });
     const exact = exactSdpa(q, k, v, { blockMask });

@@ -8,12 +8,17 @@ import type { WorkgroupTileSizes } from '../../tiles/workgroup/workgroup-tile.ts
 import { partialVectors } from './partials.ts';
 import { sharingHeads } from './query-rows.ts';
 
-/** How the forward pass of a problem is cut into workgroups. */
+/** How the forward pass of a problem is divided among workgroups. */
 export interface ForwardShape {
   readonly tile: Tile;
-  /** Query heads whose rows lie in one tile: 1, or all that share a key and a value head. */
+  /**
+   * The number of query heads whose rows are in one tile: 1, or all that share a key head and a value head.
+   */
   readonly heads: number;
-  /** Parts of the keys that workgroups of their own work on; more than one need a merge. */
+  /**
+   * The number of parts that the keys are split into, one for each workgroup. More than one part needs a
+   * merge.
+   */
   readonly parts: number;
 }
 
@@ -21,16 +26,19 @@ export interface ForwardShape {
 export const forwardRole = ({ Sq }: AttentionProblem): 'forward' | 'decode' =>
   Sq > fewQueries ? 'forward' : 'decode';
 
-/** Workgroups that keep a large GPU busy, and keys that one of them should have at least. */
+/**
+ * The number of workgroups that keeps a large GPU busy, and the smallest number of keys that one of them
+ * should have.
+ */
 const manyGroups = 512;
 const keysPerPart = 256;
-/** Parts that the merge still reads quickly. */
+/** The largest number of parts that can be merged quickly. */
 const maxParts = 64;
 
 /**
- * Few queries leave most of a GPU idle: then the heads of a group share tiles, tiles have only as many rows
- * as there are, and keys are split over workgroups until there are enough of them. Not in FP8, whose P is
- * rounded when the whole row is known.
+ * Few queries would leave most of a GPU idle. Therefore the heads of a group then share tiles, tiles have no
+ * more rows than needed, and keys are split over workgroups until there are enough workgroups. FP8 does not
+ * do so, because its P is rounded relative to the whole row.
  */
 export function forwardShape(
   problem: AttentionProblem,
@@ -38,7 +46,7 @@ export function forwardShape(
 ): ForwardShape {
   const { B, Hq, Sq, Dv } = problem;
   if (problem.fp8) return { tile: forwardTileFor(Infinity, Dv), heads: 1, parts: 1 };
-  // More queries than few take workgroups enough, and memory for the parts that would be missed.
+  // With more queries there are enough workgroups anyway, and the partial results would take too much memory.
   if (forwardRole(problem) === 'forward')
     return { tile: manyQueriesTile(problem, target), heads: 1, parts: 1 };
   const heads = sharingHeads(problem);
@@ -50,18 +58,20 @@ export function forwardShape(
   return { tile, heads, parts: Math.max(1, Math.min(maxParts, Math.floor(wanted))) };
 }
 
-/** The sizes that the table has for the tile of few queries. */
+/** The sizes that the built-in table gives for a tile of few queries. */
 export const decodeSizes = (problem: AttentionProblem): WorkgroupTileSizes =>
   forwardSizesFor(problem.Sq * sharingHeads(problem), problem.Dv);
 
-/** Keys that a tile of queries sees at most, by the number of keys and the diagonal band. */
+/**
+ * The largest number of keys that a tile of queries can see, given the number of keys and the diagonal band.
+ */
 function keysPerQueryTile({ Sq, Skv, band }: AttentionProblem, tile: Tile): number {
   if (band === null || band.left === null || band.right === null) return Skv;
   const { rows, cols } = tileSize(tile.grid);
   return Math.min(Skv, band.left + band.right + Math.min(Sq, rows) + cols);
 }
 
-/** vec4s that the parts of a problem take in the workspace. */
+/** The number of vec4s that the parts of a problem use in the workspace. */
 export function workspaceVectors(problem: AttentionProblem, { parts }: ForwardShape): number {
   return parts === 1 ? 0 : elementCount(rowShape(problem)) * parts * partialVectors(problem.Dv);
 }

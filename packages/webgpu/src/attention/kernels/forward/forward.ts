@@ -19,15 +19,15 @@ import { type QueryRows, queryRows, rowSums } from './query-rows.ts';
 
 /**
  * Flash attention forward (Dao 2023, algorithm 1 with the loop order of FlashAttention-2): a workgroup has
- * one tile of queries and walks over the key tiles that they may see, with a running row maximum m, sum l and
+ * one tile of queries and loops over the key tiles that they may see, with a running row maximum m, sum l and
  * unnormalised output.
  *
  *     m' = max(m, rowmax(S))              P  = e^(S − m')
  *     l' = e^(m − m')·l + rowsum(P)       O' = e^(m − m')·O + dropout(P)·V
  *
- * and at the end o = O / l, lse = m + ln l. With more than one part, a workgroup walks over its part of these
- * key tiles only, and leaves m, l and O in the workspace to be merged. In FP8 only m and l of the rows are
- * computed here, see `fp8OutputKernel`.
+ * At the end, o = O / l and lse = m + ln l. With more than one part, a workgroup loops only over its part of
+ * these key tiles, and stores m, l and O in the workspace to be merged. In FP8, this kernel computes only m
+ * and l of the rows; see `fp8OutputKernel`.
  */
 export function forwardKernel(
   problem: AttentionProblem,
@@ -38,7 +38,7 @@ export function forwardKernel(
   const rows = queryRows(heads, tile);
   const { rows: tileRows, cols, lanes } = tileSize(tile.grid);
   const { grid, backend, operandType } = tile;
-  // The vec4s of scores that a lane has of its row r.
+  // The numbers of the lane's score vec4s in its row r.
   const blocksOf = (r: number): number[] => Array.from({ length: grid.cols }, (_, c) => r * grid.cols + c);
   const tiles = Math.ceil((Sq * heads) / tileRows);
   const score = scorePart(problem, {
@@ -49,7 +49,7 @@ export function forwardKernel(
   const hasValues = problem.fp8?.kind !== 'scaled';
   const dropout = hasValues ? config.tools.dropout?.part(problem) : null;
   const { q, k, v } = tileOperands(problem);
-  // m is then within 8 of the row's maximum, which l and O are as right with.
+  // If rescaling is lazy, m is within 8 of the row's maximum, and l and O are just as accurate.
   const isLazy = backend.isSlowToRescale && !problem.outputs.max && !problem.outputs.sumExp;
   const scores = { into: 's', a: rows.operand(q), b: k };
   const fp8 = hasValues
@@ -71,7 +71,7 @@ export function forwardKernel(
   };
   const [summed, sums] = hasValues ? [[v], [values]] : [[], []];
 
-  // At the end each lane has summed its own keys: the row's sum is over all its lanes.
+  // At the end, each lane has summed its own keys only, so the row's sum must be taken over its lanes.
   const body = `
   // One tile of queries of head h${split ? ', and one part of their keys' : ''}.
   // Large tiles of causal masks come first.
@@ -198,7 +198,7 @@ export function forwardKernel(
   });
 }
 
-/** WGSL: key c · 4 of a lane's keys from j on. */
+/** WGSL: the first key of a lane's c-th vec4, counted from j. */
 const keyOf = (c: number): string => (c === 0 ? 'j' : `j + ${4 * c}u`);
 
 const rowFunctions = `fn max4(x: vec4f) -> f32 {
@@ -209,7 +209,7 @@ fn sum4(x: vec4f) -> f32 {
   return dot(x, vec4f(1.0));
 }`;
 
-/** o, but in FP8, lse and what else was asked for. */
+/** Stores o (except in FP8), lse, and the other requested outputs. */
 function wholeResult(
   problem: AttentionProblem,
   tile: Tile,

@@ -8,8 +8,8 @@ import { type MergedRows, rowVectorPlace } from './merge.ts';
 import { partialsPart, rowVectorGrid, rowVectorLanes } from './partials.ts';
 
 /**
- * Puts a part into the workspace as if its softmax had the maximum lse and the sum 1; one without keys, the
- * sum 0.
+ * Copies a part into the workspace as if its softmax had the maximum lse and the sum 1; for a row without
+ * keys, the sum is 0.
  */
 export function loadPartialKernel(
   rows: MergedRows,

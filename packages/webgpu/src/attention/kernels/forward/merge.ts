@@ -16,14 +16,14 @@ import { sequencePart } from '../../layout/sequence.ts';
 import { sinkPart } from '../../score/sink.ts';
 import { partialsPart, rowVectorGrid, rowVectorLanes } from './partials.ts';
 
-/** The rows that results of parts of the keys are merged into. */
+/** The rows into which the results of parts of the keys are merged. */
 export interface MergedRows extends Pick<AttentionProblem, 'B' | 'Hq' | 'Sq' | 'Dv'> {
   readonly o: OperandDesc;
   readonly outputs: readonly RowOutput[];
   readonly hasSink: boolean;
   /**
-   * The parts that declare `Sequence` with `b` and `length_q`, `sequence_at`, and `row_at` and `row_count` as
-   * `rowAddressing` does.
+   * The shader parts that declare `Sequence` with `b` and `length_q`, `sequence_at`, and, as `rowAddressing`
+   * does, `row_at` and `row_count`.
    */
   readonly parts: readonly ShaderPart[];
 }
@@ -36,7 +36,10 @@ export const mergedRows = (problem: AttentionProblem): MergedRows => ({
   parts: [...sequencePart(problem, { o: problem.o }), rowAddressing(problem)],
 });
 
-/** Which vec4 an invocation of `rowVectorGrid` has: vector `vector` of row `at`, query `i` of head `h`. */
+/**
+ * WGSL that finds the vec4 of an invocation of `rowVectorGrid`: vector `vector` of row `at`, for query `i` of
+ * head `h`.
+ */
 export const rowVectorPlace: string = `let n = (group % P.tiles) * ${rowVectorLanes}u + lane;
   let i = n / (P.partial_vectors - 1u);
   let vector = n % (P.partial_vectors - 1u);
@@ -48,12 +51,13 @@ export const rowVectorPlace: string = `let n = (group % P.tiles) * ${rowVectorLa
   let at = row_at(seq, h, i);`;
 
 /**
- * The softmax over all keys from `count` softmaxes over disjoint parts of them (the split-KV combination of
- * "Flash-Decoding", 2023), which joins the sink too, as it belongs to no part:
+ * Merges `count` softmaxes over disjoint parts of the keys into the softmax over all keys (the split-KV
+ * combination of "Flash-Decoding", 2023). The sink is added here, because it belongs to no part:
  *
  *     m = max_n m_n          l = Σ_n e^(m_n − m) l_n          o = Σ_n e^(m_n − m) O_n / l
  *
- * An invocation gives one vector of one row's output; the first of a row gives lse, max and sumExp as well.
+ * An invocation computes one vector of one row's output; the first invocation of a row also computes lse, max
+ * and sumExp.
  */
 export function mergeKernel(rows: MergedRows, count: number, config: KernelConfig): KernelSpec {
   const { Dv, o, outputs, hasSink } = rows;

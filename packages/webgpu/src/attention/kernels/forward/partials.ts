@@ -3,14 +3,14 @@ import type { KernelGrid } from '../../../codegen/kernel-spec.ts';
 import { type ShaderPart, wholeUniforms } from '../../../codegen/shader-part.ts';
 
 /**
- * vec4s that hold what one part of the keys gives for one row: (m, l, 0, 0), then its output before the
- * division by l.
+ * The number of vec4s that hold the result of one part of the keys for one row: (m, l, 0, 0), then the output
+ * before the division by l.
  */
 export const partialVectors = (Dv: number): number => 1 + Math.ceil(Dv / 4);
 
 /**
- * Results of parts of the keys, waiting in the workspace to be merged: `partial_at(row, part) -> u32` is
- * where that of a row starts, with rows counted as `row_at` does.
+ * The results of parts of the keys, stored in the workspace to be merged: `partial_at(row, part) -> u32` is
+ * the index at which the result of a part for a row starts; rows are numbered as by `row_at`.
  */
 export function partialsPart(Dv: number, parts: number, access: 'read' | 'read_write'): ShaderPart {
   return {
@@ -26,10 +26,13 @@ export function partialsPart(Dv: number, parts: number, access: 'read' | 'read_w
   };
 }
 
-/** Invocations of a workgroup of which each has one vec4 of a row of o. */
+/** The number of invocations in a workgroup in which each invocation has one vec4 of a row of o. */
 export const rowVectorLanes = 64;
 
-/** Workgroups of which each invocation has one vec4 of a row of o: neighbours of one head. */
+/**
+ * The grid of workgroups in which each invocation has one vec4 of a row of o; a workgroup has adjacent vec4s
+ * of one head.
+ */
 export function rowVectorGrid(rows: Pick<AttentionProblem, 'B' | 'Hq' | 'Sq' | 'Dv'>): KernelGrid {
   const { B, Hq, Sq, Dv } = rows;
   const vectors = Math.ceil(Dv / 4);

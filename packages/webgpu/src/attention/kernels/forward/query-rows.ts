@@ -5,35 +5,40 @@ import { type Tile, tileSize } from '../../tiles/tile.ts';
 import type { TileOperand } from '../../tiles/tile-backend.ts';
 
 /**
- * The rows of a tile. With one head they are queries of head `h`. With more, they are the queries of all the
- * heads from `h` on that share a key head and a value head, the heads of one query next to each other: few
- * queries then fill a tile, and k and v are read once for all of these heads.
+ * The rows of a tile. With one head, they are queries of head `h`. With more heads, they are the queries of
+ * all heads from `h` on that share a key head and a value head, with the heads of one query next to each
+ * other: few queries then fill a tile, and k and v are read only once for all these heads.
  */
 export interface QueryRows {
-  /** Query heads that a tile has rows of. */
+  /** The number of query heads with rows in the tile. */
   readonly heads: number;
   readonly uniforms: readonly UniformField[];
-  /** Statements that declare, of the tile of rows from `row0` on, its queries `i0` to `i1` (exclusive). */
+  /** Statements that declare the queries `i0` to `i1` (exclusive) of the tile that starts at row `row0`. */
   readonly span: string;
-  /** Statements that declare `head0`, … and `query0`, …: what this lane's rows are. */
+  /**
+   * Statements that declare the head and the query of each of this lane's rows, as `head0`, … and `query0`,
+   * ….
+   */
   readonly places: string;
-  /** Statements that declare `head` and `query` of this lane's row `r`. */
+  /** Statements that declare the `head` and the `query` of this lane's row `r`. */
   readonly place: string;
   /** The rows of a tensor with a row per query and head, such as q and o. */
   operand(operand: TileOperand): TileOperand;
 }
 
-/** Statements that declare `m_rows` and `l_rows`: the maxima `m0`, … and the sums `sum0`, … as arrays. */
+/**
+ * Statements that declare the arrays `m_rows`, of the maxima `m0`, …, and `l_rows`, of the sums `sum0`, ….
+ */
 export const rowSums = (rows: number): string =>
   `let m_rows = array<f32, ${rows}>(${repeat(rows, r => `m${r}`, ', ')});
   let l_rows = array<f32, ${rows}>(${repeat(rows, r => `sum${r}`, ', ')});`;
 
-/** Heads that share both a key head and a value head. */
+/** The number of query heads that share both a key head and a value head. */
 export function sharingHeads({ Hq, Hk, Hv }: AttentionProblem): number {
   return greatestCommonDivisor(Hq / Hk, Hq / Hv);
 }
 
-/** Ends for any numbers: a problem with Hk = 0, which only `validate` refuses, divides by 0. */
+/** Terminates for all numbers: a problem with Hk = 0 divides by 0 here, before `validate` refuses it. */
 function greatestCommonDivisor(a: number, b: number): number {
   return b > 0 ? greatestCommonDivisor(b, a % b) : a;
 }

@@ -6,14 +6,17 @@ import { mergedRows, mergeKernel } from './merge.ts';
 import { partialsPart } from './partials.ts';
 import { rowSums } from './query-rows.ts';
 
-/** The kernels that share the keys of a tile of queries among workgroups, and merge what these find. */
+/**
+ * Makes the kernels in which several workgroups share the keys of a tile of queries, and the kernel that
+ * merges their results.
+ */
 export const splitKvTools: SplitKvTools = {
   finish: partialFinish,
   range: partOf,
   mergeKernel: (problem, parts, config) => mergeKernel(mergedRows(problem), parts, config),
 };
 
-/** The results of one part of the keys. */
+/** Stores the results of one part of the keys. */
 function partialFinish(
   { Dv }: AttentionProblem,
   { backend, grid }: Tile,
@@ -39,7 +42,10 @@ function partialFinish(
   };
 }
 
-/** `part_of(keys, part)`: the range of one part, of as many whole tiles as any other but the last. */
+/**
+ * `part_of(keys, part)`: the range of keys of one part. All parts but the last have the same number of whole
+ * tiles.
+ */
 function partOf(cols: number): string {
   return `fn part_of(keys: vec2u, part: u32) -> vec2u {
   let first = keys.x / ${cols}u;
