@@ -15,8 +15,8 @@ const tx = Math.max(2, Math.min(subgroupMinSize, 8));
 const ty = Math.max(4, subgroupMaxSize / tx);
 
 /**
- * Three queries of heads in groups of four, whose rows share tiles, on keys that are split into parts; one
- * sequence has none.
+ * Three queries in heads that form groups of four, whose rows share tiles; the keys are split into parts, and
+ * one sequence has no keys.
  */
 const heads = { q: normal([2, 8, 3, 10], 1), k: normal([2, 2, 600, 10], 2), v: normal([2, 2, 600, 10], 3) };
 const options: SdpaOptions<Tensor> = {

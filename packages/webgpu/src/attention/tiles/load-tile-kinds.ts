@@ -3,8 +3,8 @@ import type { Capabilities } from '../../device/capabilities/capabilities.ts';
 import type { LoadedTileKinds } from './tile-choice.ts';
 
 /**
- * Loads the kinds of tiles that the table takes on a device and not on most others, so that a program holds
- * their code only where it is used.
+ * Loads the tile kinds that the built-in table uses on a device but not on most others, so that a program
+ * loads their code only if it is used.
  */
 export async function loadTileKinds(capabilities: Capabilities): Promise<LoadedTileKinds> {
   if (!isCpu(capabilities)) {

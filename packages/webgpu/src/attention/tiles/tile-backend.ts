@@ -2,91 +2,96 @@ import { hasNonFinite } from '../../codegen/formats/float-bits.ts';
 import type { ShaderPart } from '../../codegen/shader-part.ts';
 import { repeat } from '../../codegen/text.ts';
 
-/** Rows of a tensor from `first` on, up to `end`. All but D are WGSL expressions. */
+/** The rows of a tensor from `first` to `end` (exclusive). All fields except D are WGSL expressions. */
 export interface TileOperand {
   readonly name: string;
-  /** Where row s starts, as `NAME_row` gives it. */
+  /** The index at which row s starts, as `NAME_row` returns it. */
   readonly row: (s: string) => string;
   readonly first: string;
   readonly end: string;
-  /** The head size: the uniform that holds it, and its value. */
+  /** The head size: the uniform that contains it, and its value. */
   readonly channels: 'P.Dqk' | 'P.Dv';
   readonly D: number;
 }
 
-/** Products of rows of `a` (queries) and rows of `b` (keys): `into0`, `into1`, … are the vec4s of a lane. */
+/**
+ * The products of the rows of `a` (queries) with the rows of `b` (keys): `into0`, `into1`, … are the vec4s of
+ * a lane.
+ */
 export interface ScoreGemm {
   readonly into: string;
   readonly a: TileOperand;
   readonly b: TileOperand;
 }
 
-/** S = Q·Kᵀ, and in backward dP = dO·Vᵀ. */
+/** S = Q·Kᵀ, and in backward also dP = dO·Vᵀ. */
 export type ScoreGemms = readonly [ScoreGemm] | readonly [ScoreGemm, ScoreGemm];
 
-/** A number of each row of scores, such as its maximum. */
+/** A number computed from each row of scores, such as its maximum. */
 export interface RowReduction {
   readonly name: string;
-  /** WGSL expression of what the lane has of its row r. */
+  /** WGSL expression of the lane's own contribution to its row r. */
   readonly own: (r: number) => string;
   /**
-   * WGSL expression that joins two numbers of a row, or vec4fs of such numbers. The order does not matter.
+   * WGSL expression that joins two numbers of a row, or vec4fs of such numbers. Must be commutative and
+   * associative, up to rounding.
    */
   readonly join: (a: string, b: string) => string;
-  /** The number that changes no other that it is joined with. */
+  /** The neutral element of `join`. */
   readonly identity: string;
-  /** Whether all lanes have met at a barrier since the last reduction. */
+  /** Whether all lanes have passed a barrier since the last reduction. */
   readonly afterBarrier: boolean;
 }
 
 /** A sum of weighted rows, such as O += P·V. */
 export interface AccumulateGemm {
-  /** The accumulators. */
+  /** The name of the accumulators. */
   readonly into: string;
-  /** WGSL expression of the weights of the lane's vec4 b of scores. */
+  /** WGSL expression of the weights for the lane's score vec4 b. */
   readonly weight: (b: number) => string;
-  /** The weighted rows: one for each of the tile's keys, or queries. */
+  /** The weighted rows: one for each of the tile's keys, or of its queries. */
   readonly operand: TileOperand;
   readonly over: 'keys' | 'queries';
   /**
-   * WGSL condition: some weights may be 0 because their pair is masked, so that NaN and infinity in the rows
-   * must be looked for and kept from results.
+   * WGSL condition: some weights may be 0 because their pairs are masked, so NaN and infinity in the rows
+   * must be detected and kept out of the results.
    */
   readonly nonFiniteGuard: string;
-  /** WGSL expression of the factor of row r of what was added up before, if there is one. */
+  /** WGSL expression of the factor for the previous sum of row r, if there is one. */
   readonly rescale?: (r: number) => string;
 }
 
 /**
- * How the lanes of a workgroup compute a tile: text of a kernel, in which `lane` is a lane's number and `tx`
- * and `ty` its place. A lane has `resultRows` rows of a result, and of each `vectors(D)` vec4s.
+ * How the lanes of a workgroup compute a tile, as the text of a kernel. In this text, `lane` is the number of
+ * a lane, and `tx` and `ty` are its coordinates. A lane has `resultRows` rows of a result, and `vectors(D)`
+ * vec4s of each row.
  */
 export interface TileBackend extends TileResults {
-  /** The declarations of kernels with these products that add up rows of these operands. */
+  /** The declarations of kernels that compute these products and add rows of these operands. */
   parts(gemms: readonly ScoreGemm[], summed: readonly TileOperand[]): readonly ShaderPart[];
   /** Statements that declare `tx` and `ty`. */
   readonly place: string;
-  /** Statements that load the stationary rows, and prepare for sums over these rows. */
+  /** Statements that load the stationary rows, and prepare sums over these rows. */
   loadStationary(gemms: readonly ScoreGemm[], summed: readonly TileOperand[]): string;
   /**
-   * Statements that declare one or two matrices of products, over the whole head size. They may load rows
-   * that are summed up with the same tile, by `sums`, ahead of those: the conditions of the non-finite guards
-   * are known here.
+   * Statements that declare one or two matrices of products, over the whole head size. They may already load
+   * rows that `sums` will add with the same tile, because the conditions of the non-finite guards are known
+   * here.
    */
   scores(gemms: ScoreGemms, sums: readonly AccumulateGemm[]): string;
   /**
-   * Statements that declare a reduction of each of the lane's rows as `NAME0`, …: the same bits in all lanes
+   * Statements that declare the reductions of the lane's rows as `NAME0`, …, with the same bits in all lanes
    * of a row.
    */
   reduceRows(reduction: RowReduction): string;
   /**
-   * Statements that add one or two sums up, after those for the products of the same tile in the same block.
-   * Rows and channels beyond those that exist count as 0, and are never read.
+   * Statements that add to one or two sums. They follow those for the products of the same tile, in the same
+   * block. Rows and channels beyond the end count as 0, and are never read.
    */
   accumulate(gemms: readonly ScoreGemm[], ...sums: readonly AccumulateGemm[]): string;
 }
 
-/** Names of the operands that products read rows of. */
+/** The names of the operands whose rows the products read. */
 export const rowsRead = (gemms: readonly ScoreGemm[]): ReadonlySet<string> =>
   new Set(gemms.flatMap(({ a, b }) => [a.name, b.name]));
 
@@ -94,24 +99,26 @@ export const rowsRead = (gemms: readonly ScoreGemm[]): ReadonlySet<string> =>
 export interface TileResults extends LaneResults {
   /** Statements that declare the accumulators of a result. */
   accumulators(name: string, D: number): string;
-  /** Rows are better not rescaled for every new maximum. */
+  /** Whether rescaling is so slow that rows should not be rescaled for every new maximum. */
   readonly isSlowToRescale: boolean;
   /**
-   * The compiler is to leave loops over results as they are, as it takes long for text that is unrolled.
-   * Lanes then have whole rows.
+   * Whether the compiler must leave loops over results as they are, because unrolled text takes long to
+   * compile. Lanes then have whole rows.
    */
   readonly keepsLoops: boolean;
-  /** Statements that declare the array `NAME_rows` of a lane's vec4s of a result, if there is none yet. */
+  /**
+   * Statements that declare the array `NAME_rows` of a lane's vec4s of a result, unless it exists already.
+   */
   results(name: string, D: number): string;
 }
 
-/** Which rows of a result a lane has, and which vec4s of them. */
+/** The rows of a result that a lane has, and its vec4s of these rows. */
 export interface LaneResults {
   readonly resultRows: number;
-  /** WGSL: the lane's place among those that have rows of a result. */
+  /** WGSL: the lane's index among the lanes that share its rows of a result. */
   readonly resultPlace: string;
   vectors(D: number): number;
-  /** WGSL expression of which vec4 of a row is the lane's n-th. */
+  /** WGSL expression of the index of the lane's n-th vec4 within a row. */
   vector(n: string): string;
 }
 
@@ -122,7 +129,7 @@ const eachVector = (
   separator?: string,
 ): string => repeat(own.resultRows, r => repeat(own.vectors(D), n => text(r, n), separator), separator);
 
-/** Results that lanes accumulate in variables of their own, `NAMEr_n`. */
+/** Results that lanes accumulate in separate variables, `NAMEr_n`. */
 export const resultsOfLanes = (own: LaneResults): TileResults => ({
   ...own,
   isSlowToRescale: false,
@@ -132,13 +139,14 @@ export const resultsOfLanes = (own: LaneResults): TileResults => ({
     `let ${name}_rows = array<vec4f, ${own.resultRows * own.vectors(D)}>(${eachVector(own, D, (r, n) => `${name}${r}_${n}`, ', ')});`,
 });
 
-/** Statements that multiply such a result before more is added to it. */
+/** Statements that multiply such a result by its factors before more is added to it. */
 export const rescaleOfLanes = (own: LaneResults, { into, operand, rescale }: AccumulateGemm): string =>
   rescale ? eachVector(own, operand.D, (r, n) => `${into}${r}_${n} *= ${rescale(r)};`) : '';
 
 /**
- * Statements that store the vec4s of the lane's row `r` of `NAME_rows`: `store` gives those for the vec4 x
- * with the number `place` in the row. Loops store them, because drivers take long to compile a store.
+ * Statements that store the vec4s of the lane's row `r` in `NAME_rows`: `store` makes the statements for the
+ * vec4 x with the index `place` in the row. They store in loops, because drivers take long to compile a
+ * store.
  */
 export function storeRow(
   backend: TileResults,
@@ -156,8 +164,8 @@ export function storeRow(
 }
 
 /**
- * Statements that store `value(x)` of every vec4 x of the result `into` to a tensor's rows from `first` on,
- * below `end`.
+ * Statements that store `value(x)` for every vec4 x of the result `into` to a tensor's rows from `first` to
+ * `end` (exclusive).
  */
 export const storeRows = (
   backend: TileResults,
@@ -173,7 +181,7 @@ export const storeRows = (
     }
   }`;
 
-/** `weighted(weight, x)`: a masked key has weight 0, which keeps its NaN or infinity from the result. */
+/** `weighted(weight, x)`: a masked key has weight 0, which keeps its NaN or infinity out of the result. */
 export const weightedPart: ShaderPart = {
   requires: [hasNonFinite],
   code: `// A masked key has weight 0, which keeps its NaN or infinity out.

@@ -5,19 +5,19 @@ import type { SubgroupTileShape } from './subgroup/shape.ts';
 import type { Tile, TileRole } from './tile.ts';
 
 /**
- * Tiles of the large kernels of a problem. A kernel whose tile is missing, would round operands, or cannot
- * multiply in 8 bits takes the table's.
+ * Tiles of the large kernels of a problem. A kernel uses the tile of the built-in table if its own is
+ * missing, would round operands, or cannot multiply in 8 bits.
  */
 export type TileChoice = { readonly [Role in TileRole]?: Tile };
 
 /**
- * Which tiles a context takes for a problem; null for those of the table. Must give the same for the same
- * problem.
+ * Returns the tiles that a context uses for a problem, or null for those of the built-in table. Must return
+ * the same tiles for the same problem.
  */
 export type TileSelector = (problem: AttentionProblem, capabilities: Capabilities) => TileChoice | null;
 
 /**
- * The kinds of tiles that the table takes on some adapters only: `createContext` loads those that its adapter
+ * Tile kinds that the built-in table uses on some adapters only. `createContext` loads those that its adapter
  * needs.
  */
 export interface LoadedTileKinds {
@@ -25,7 +25,7 @@ export interface LoadedTileKinds {
   readonly adapterTiles?: AdapterTiles;
 }
 
-/** The tiles that the table takes on some adapters, null where the tile of every device is taken. */
+/** The tiles that the built-in table uses on some adapters; null where it uses the tile of every device. */
 export type AdapterTiles = (
   role: 'forward' | 'dq' | 'dkdv',
   problem: AttentionProblem,
@@ -33,16 +33,17 @@ export type AdapterTiles = (
   capabilities: Capabilities,
 ) => Tile | null;
 
-/** Where kernels run, as far as it decides their tiles. */
+/** The properties of a device that determine the tiles of its kernels. */
 export interface TileTarget {
   readonly capabilities: Capabilities;
   readonly tileKinds?: LoadedTileKinds;
-  /** Tiles other than those of the table. */
+  /** Tiles to use instead of those of the built-in table. */
   readonly tiles?: TileSelector | undefined;
 }
 
 /**
- * Why a tile does not take operands as they are stored, or would round probabilities to infinity; or null.
+ * The reason why a tile cannot take the operands as they are stored, or would round probabilities to
+ * infinity; null if there is none.
  */
 export function unsuitedReason(
   { operandDType, maxDropoutScale }: Tile,
@@ -57,9 +58,9 @@ export function unsuitedReason(
 }
 
 /**
- * The tile that a context chooses for a kernel that multiplies `operands`, and why the kernel cannot be made
- * on it; null where it chooses none that suits them.
- * @throws InvalidArgumentError for what is no tile.
+ * The tile that a context chooses for a kernel that multiplies `operands`, and the reason why the kernel
+ * cannot be made with the tile; null if it chooses no tile that suits the operands.
+ * @throws InvalidArgumentError if the choice is not a tile.
  */
 function choiceFor(
   role: TileRole,
@@ -67,7 +68,7 @@ function choiceFor(
   operands: readonly OperandDesc[],
   { capabilities, tiles }: TileTarget,
 ): { readonly tile: Tile; readonly reason: string | null } | null {
-  // In FP8 operands are rounded on their way through workgroup memory.
+  // In FP8, operands are rounded when they are copied to workgroup memory.
   if (problem.fp8 || !tiles) return null;
   const choice = tiles(problem, capabilities) ?? {};
   if (typeof choice !== 'object')
@@ -87,8 +88,8 @@ function choiceFor(
 }
 
 /**
- * The tile that a context chooses, if the kernel can be made on it.
- * @throws InvalidArgumentError when it cannot.
+ * The tile that a context chooses, if the kernel can be made with it.
+ * @throws InvalidArgumentError if it cannot.
  */
 export function chosenTile(
   role: TileRole,
@@ -101,7 +102,7 @@ export function chosenTile(
   return choice?.tile ?? null;
 }
 
-/** The reasons against the tiles that a context chooses for a problem. */
+/** The reasons why the tiles that a context chooses for a problem cannot be used. */
 export function choiceReasons(
   roles: readonly TileRole[],
   problem: AttentionProblem,

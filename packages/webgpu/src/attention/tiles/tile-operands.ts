@@ -17,8 +17,8 @@ const rowsOf = (name: string, head: string): Pick<TileOperand, 'name' | 'row'> =
 });
 
 /**
- * The rows that tiles are computed from: queries from i0 and keys from j0, of query head h and the heads of
- * `keyHeads`, up to the lengths of the sequence. What lies beyond is padding and never read.
+ * The rows from which tiles are computed: queries from i0 and keys from j0, of query head h and the heads of
+ * `keyHeads`, up to the lengths of the sequence. Rows beyond the lengths are padding and never read.
  */
 export function tileOperands(
   problem: AttentionProblem,
@@ -35,8 +35,8 @@ export function tileOperands(
 }
 
 /**
- * The rows that a result is stored to: of a dense one padding included, which becomes 0; of others those that
- * belong to the sequence. Those of dk and dv are of key head `head`.
+ * The rows that a result is stored to: for a dense result all rows, where padding becomes 0; otherwise the
+ * rows that belong to the sequence. The rows of dk and dv are those of key head `head`.
  */
 export function tileResult(
   name: 'o' | 'dq' | 'dk' | 'dv',
@@ -55,25 +55,28 @@ export function tileResult(
 }
 
 /**
- * Statements behind those that declare `h`: its key head and its value head. They divide, which loops over
- * tiles need not do again.
+ * Statements that follow the declaration of `h` and declare its key head and its value head. They contain
+ * divisions, which loops over tiles need not repeat.
  */
 export const keyHeads = `let h_k = h / P.group_k;
   let h_v = h / P.group_v;`;
 
-/** `group_k` and `group_v`: how many query heads share a key head and a value head. */
+/** `group_k` and `group_v`: the number of query heads that share a key head and a value head. */
 export function headGroups({ Hq, Hk, Hv }: AttentionProblem): UniformField[] {
   return wholeUniforms({ group_k: Hq / Hk, group_v: Hq / Hv });
 }
 
-/** The operand of a product whose rows lanes or subgroups hold, and the operand whose rows they stream. */
+/**
+ * The two operands of a product: the one whose rows lanes or subgroups hold, and the one whose rows they
+ * stream.
+ */
 export const sidesOf = (
   { stationary }: { readonly stationary: Stationary },
   { a, b }: ScoreGemm,
 ): { readonly held: TileOperand; readonly streamed: TileOperand } =>
   stationary === 'queries' ? { held: a, streamed: b } : { held: b, streamed: a };
 
-/** Operands whose rows are streamed: by products, or to be added up. */
+/** The operands whose rows are streamed, by products or to be added. */
 export function streamedOperands(
   tile: { readonly stationary: Stationary },
   gemms: readonly ScoreGemm[],

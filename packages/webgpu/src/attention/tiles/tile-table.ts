@@ -13,15 +13,16 @@ import { plainWorkgroupTile } from './workgroup/plain-tile.ts';
 import type { WorkgroupTileSizes } from './workgroup/workgroup-tile.ts';
 
 /**
- * 32 × 32 scores on 64 lanes: fits the 16 KiB of workgroup memory that WebGPU guarantees, at every head size.
+ * 32 × 32 scores on 64 lanes. Fits into the 16 KiB of workgroup memory that WebGPU guarantees, at every head
+ * size.
  */
 export const defaultSizes: WorkgroupTileSizes = { tx: 8, ty: 8, headDimChunk: 8 };
 export const defaultTile: Tile = /* @__PURE__ */ plainWorkgroupTile(defaultSizes);
 
 /**
- * Tiles of forward, the first that has room for all rows of a problem (queries, of all heads that share
- * tiles) and its Dv: few rows get few lanes but many keys; a large Dv lies on more lanes, so that each has
- * fewer accumulators.
+ * The tiles of forward. The first that has room for all rows of a problem (the queries of all heads that
+ * share tiles) and for its Dv is used: few rows get few lanes but many keys; a large Dv is spread over more
+ * lanes, so that each has fewer accumulators.
  */
 export const forwardTiles: readonly {
   readonly upTo: { readonly rows: number; readonly Dv: number };
@@ -34,37 +35,41 @@ export const forwardTiles: readonly {
   { upTo: { rows: Infinity, Dv: 512 }, sizes: { tx: 16, ty: 4, headDimChunk: 4 } },
 ];
 
-/** The sizes of the first tile of forward that has room for so many rows and channels. */
+/** The sizes of the first forward tile with room for this many rows and channels. */
 export const forwardSizesFor = (rows: number, Dv: number): WorkgroupTileSizes =>
   forwardTiles.find(({ upTo }) => rows <= upTo.rows && Dv <= upTo.Dv)?.sizes ?? defaultSizes;
 
 export const forwardTileFor = (rows: number, Dv: number): Tile =>
   plainWorkgroupTile(forwardSizesFor(rows, Dv));
 
-/** Queries per head up to which the heads of a group share a tile of forward, and keys are split. */
+/**
+ * The number of queries per head up to which the heads of a group share a forward tile, and keys are split.
+ */
 export const fewQueries = 16;
 
-/** Lanes of a subgroup tile. */
+/** The number of lanes of a subgroup tile. */
 const subgroupTileLanes = 8;
 
 /**
- * Head size up to which lanes of a subgroup tile hold eight rows: wider rows do not stay in the cache next to
- * their sums.
+ * The head size up to which lanes of a subgroup tile hold eight rows: wider rows do not fit into the cache
+ * together with their sums.
  */
 const maxChannelsOfEightRows = 64;
 
-/** Head size up to which kernels on subgroup tiles of lavapipe compile faster than others. */
+/** The head size up to which kernels on subgroup tiles compile faster on lavapipe than others. */
 const maxQuickChannels = 32;
 
 /**
- * The least scores of a problem for which a kernel that takes longer to compile pays: one on subgroup tiles
- * of larger heads, and one with eight rows a lane. On lavapipe, eight rows take 2.8 times as long to compile
- * as four, and compute up to 7 % faster with 2^18 to 2^20 scores and up to 23 % faster with 2^23.
+ * The number of scores from which a problem is worth a kernel that takes longer to compile: a kernel on
+ * subgroup tiles with larger heads, and one with eight rows per lane. On lavapipe, eight rows take 2.8 times
+ * as long to compile as four, and compute up to 7 % faster with 2^18 to 2^20 scores and up to 23 % faster
+ * with 2^23.
  */
 const scoresWorth = { compiling: 2 ** 17, eightRows: 2 ** 21 };
 
 /**
- * The subgroup tile that is fastest for a problem on an adapter; null where tiles in workgroup memory are.
+ * The subgroup tile that is fastest for a problem on an adapter; null if tiles in workgroup memory are
+ * faster.
  */
 export function subgroupShapeFor(
   stationary: Stationary,
@@ -76,8 +81,8 @@ export function subgroupShapeFor(
   const channels = Math.max(Dqk, Dv);
   if (!group || fp8 || channels > maxStationaryChannels) return null;
   const scores = B * Hq * Sq * Skv;
-  // Forward computes few queries on tiles in workgroup memory. Backward must sum scores in the same order,
-  // else large scores differ from those of forward in their last bits.
+  // Forward computes few queries on tiles in workgroup memory. Backward must sum scores in the same order;
+  // otherwise large scores differ from those of forward in their last bits.
   const isQuick = group === 8 && channels <= maxQuickChannels && Sq > fewQueries;
   if (!isQuick && scores < scoresWorth.compiling) return null;
   const isWide = group < 8 || channels > maxChannelsOfEightRows;
@@ -85,7 +90,7 @@ export function subgroupShapeFor(
   return { kind: 'subgroup', stationary, lanes: subgroupTileLanes, group, rows };
 }
 
-/** @throws UnsupportedError when the kind of a tile that the table has for an adapter was not loaded. */
+/** @throws UnsupportedError if the tile kind that the table uses on an adapter was not loaded. */
 function subgroupTileFor(
   stationary: Stationary,
   problem: AttentionProblem,
@@ -100,7 +105,7 @@ function subgroupTileFor(
   return tileKinds.subgroup.tile(shape);
 }
 
-/** The tile that a context chooses, or that the adapter has of its own. */
+/** The tile that a context chooses, or that the adapter has instead of the usual one. */
 const ownTile = (
   role: 'forward' | 'dq' | 'dkdv',
   problem: AttentionProblem,
@@ -112,12 +117,12 @@ const ownTile = (
   target.tileKinds?.adapterTiles?.(role, problem, operands, target.capabilities) ??
   null;
 
-/** The tile of forward for many queries. */
+/** The tile of forward for more than a few queries. */
 export const manyQueriesTile = (problem: AttentionProblem, target: TileTarget): Tile =>
   ownTile('forward', problem, [problem.q, problem.k, problem.v], target) ??
   forwardTileFor(problem.Sq, problem.Dv);
 
-/** The tiles of dQ and of dK/dV. What else backward computes takes `defaultTile`. */
+/** The tiles of dQ and of dK/dV. The other backward kernels use `defaultTile`. */
 export type BackwardTiles = Readonly<Record<'dq' | 'dkdv', Tile>>;
 
 export function backwardTiles({ forward, dO }: BackwardProblem, target: TileTarget): BackwardTiles {

@@ -4,58 +4,60 @@ import { isCount } from '../../codegen/tile-kind.ts';
 import type { Capabilities } from '../../device/capabilities/capabilities.ts';
 import type { TileBackend } from './tile-backend.ts';
 
-/** The large kernels, each of which has tiles of its own: `decode` is forward with at most 16 queries. */
+/** The large kernels, each of which has its own tiles: `decode` is forward with at most 16 queries. */
 export const tileRoles = ['forward', 'decode', 'dq', 'dkdv'] as const;
-/** A kernel that has tiles of its own. */
+/** The name of a kernel that has its own tiles. */
 export type TileRole = (typeof tileRoles)[number];
 
-/** Whether a kernel is forward, which alone joins rows over lanes. */
+/** Whether a kernel is a forward kernel. Only these join the lanes of a row. */
 export const isForward = (role: TileRole): role is 'forward' | 'decode' =>
   role === 'forward' || role === 'decode';
 
-/** The side of the scores whose rows lanes or subgroups hold while rows of the other side stream past. */
+/**
+ * The side of the scores whose rows lanes or subgroups hold while the rows of the other side are streamed.
+ */
 export type Stationary = 'queries' | 'keys';
 
-/** The stationary side of a kernel: the rows of its result. */
+/** The stationary side of a kernel, which gives the rows of its result. */
 export const stationaryOf = (role: TileRole): Stationary => (role === 'dkdv' ? 'keys' : 'queries');
 
 /**
  * A tile of scores, queries × keys, which one workgroup computes. Made by `workgroupTile` and `subgroupTile`
  * of `@tilewise/webgpu/tiles` and by `matrixTile` of `@tilewise/webgpu/matrix`, which bring the code of their
- * kind.
+ * kinds.
  *
- * The text of a kernel holds no size of a problem: head sizes, lengths and bounds of masks are uniforms, so
- * that problems share compiled kernels. Only the number of vec4s that a lane accumulates is fixed when the
- * text is written.
+ * The text of a kernel contains no sizes of a problem: head sizes, lengths and bounds of masks are uniforms,
+ * so that problems share compiled kernels. Only the number of vec4s that a lane accumulates is fixed in the
+ * text.
  */
 export interface Tile {
-  /** The sizes that the tile was made from: plain data, to be kept as JSON. */
+  /** The sizes that the tile was made from: plain data, which can be stored as JSON. */
   readonly shape: { readonly kind?: string };
   readonly grid: LaneGrid;
   readonly backend: TileBackend;
   /** The type in which kernels read operands. */
   readonly operandType: 'f32' | 'f16';
   /**
-   * The dtype that operands must be stored in, because the tile would round all others to it; null for any
-   * dtype.
+   * The dtype in which operands must be stored, because the tile would round all other dtypes to it; null for
+   * any dtype.
    */
   readonly operandDType: DType | null;
-  /** The largest factor of dropout at which probabilities stay far from the largest number of their type. */
+  /** The largest dropout factor with which probabilities stay far below the largest number of their type. */
   readonly maxDropoutScale: number;
   /**
-   * Channels of K and V together up to which one kernel holds the accumulators of both dK and dV in
-   * registers.
+   * The number of channels of K and V together up to which one kernel holds the accumulators of both dK and
+   * dV in registers.
    */
   readonly maxFusedChannels: number;
-  /** Bytes of workgroup memory that a kernel of a problem with such head sizes needs. */
+  /** The bytes of workgroup memory that a kernel needs with these head sizes. */
   workgroupMemory(role: TileRole, heads: Pick<AttentionProblem, 'Dqk' | 'Dv'>): number;
-  /** Why a device cannot compute a kernel of a problem on this tile, or null. */
+  /** The reason why a device cannot compute a kernel of a problem with this tile, or null. */
   unsupported(role: TileRole, problem: AttentionProblem, capabilities: Capabilities): string | null;
 }
 
 /**
- * The lanes of a tile, and the share of each: lane (x, y) has `rows` queries from y · rows on, and `cols`
- * vec4s of keys from 4 · x · cols on.
+ * The lanes of a tile, and the scores of each lane: lane (x, y) has `rows` queries, the first of which is y ·
+ * rows, and `cols` vec4s of keys, the first key of which is 4 · x · cols.
  */
 export interface LaneGrid {
   readonly tx: number;
@@ -64,31 +66,37 @@ export interface LaneGrid {
   readonly cols: number;
 }
 
-/** Queries (`rows`) and keys (`cols`) of a tile, and its lanes, which are those of its workgroup. */
+/**
+ * The number of queries (`rows`) and keys (`cols`) of a tile, and of its lanes, which are those of its
+ * workgroup.
+ */
 export function tileSize({ tx, ty, rows, cols }: LaneGrid): Record<'rows' | 'cols' | 'lanes', number> {
   return { rows: ty * rows, cols: 4 * tx * cols, lanes: tx * ty };
 }
 
-/** Text for each vec4 of a lane's scores: number b, of its query r and its key vector c. */
+/** Makes text for each vec4 of a lane's scores: number b, of its query r and its key vector c. */
 export const perBlock = (
   { rows, cols }: LaneGrid,
   text: (b: number, r: number, c: number) => string,
 ): string => repeat(rows * cols, b => text(b, Math.floor(b / cols), b % cols));
 
-/** Bytes of variables in workgroup memory: WebGPU rounds each up to 16. */
+/** The bytes that variables use in workgroup memory: WebGPU rounds each size up to 16. */
 export const bytesOfVariables = (bytes: readonly number[]): number =>
   bytes.reduce((sum, each) => sum + 16 * Math.ceil(each / 16), 0);
 
-/** Invocations that WebGPU guarantees a workgroup. */
+/** The number of invocations in a workgroup that WebGPU guarantees. */
 const maxLanes = 256;
 
-/** The rule of workgroups that a grid breaks, or null. */
+/** The rule for workgroups that a grid breaks, or null. */
 export const brokenGridRule = (grid: LaneGrid): string | null => {
   const { lanes } = tileSize(grid);
   return isCount(lanes) && lanes <= maxLanes ? null : `must have 1 to ${maxLanes} lanes, got ${lanes}`;
 };
 
-/** Why a device has too little workgroup memory for a kernel, or null. `hint` says what takes less. */
+/**
+ * The reason why a kernel needs more workgroup memory than a device has, or null. `hint` says how to use
+ * less.
+ */
 export const memoryReason = (
   bytes: number,
   { maxComputeWorkgroupStorageSize: available }: Capabilities,
@@ -98,17 +106,17 @@ export const memoryReason = (
     ? `needs ${bytes} bytes of workgroup memory, and the device has ${available}; ${hint}`
     : null;
 
-/** Head size up to which lanes or subgroups hold whole rows. */
+/** The head size up to which lanes or subgroups hold whole rows. */
 export const maxStationaryChannels = 128;
 
-/** Why a tile that holds whole rows of one side is not for a kernel, or null. */
+/** The reason why a tile that holds whole rows of one side does not suit a kernel, or null. */
 export function roleReason(role: TileRole, stationary: Stationary): string | null {
   if (role === 'decode') return 'must be of kind workgroup for few queries';
   const needed = stationaryOf(role);
   return stationary === needed ? null : `must have stationary ${needed}, got ${stationary}`;
 }
 
-/** Why a tile that holds whole rows of one side cannot compute a kernel, or null. */
+/** The reason why a tile that holds whole rows of one side cannot compute a kernel, or null. */
 export const stationaryReason = (
   stationary: Stationary,
   role: TileRole,

@@ -36,7 +36,7 @@ const { o, lse } = exact;
 const { problem, operands } = normaliseBackward({ q, k, v, o, lse, dO }, options);
 const { forward } = problem;
 
-/** Runs kernels on the operands of the problem and gives some of the tensors that they write. */
+/** Runs kernels on the operands of the problem and returns some of the tensors that they write. */
 async function run({ kernels, spans }: AttentionPlan, names: readonly string[]): Promise<Results> {
   const ctx = await sharedContext();
   const plan = makePlan(ctx, { kernels, spans }, forward);
@@ -96,7 +96,8 @@ const halved: WorkgroupTileShape = {
 };
 
 /**
- * The text with f32 in the place of f16, since few software adapters have f16: short sums are exact enough.
+ * Replaces f16 with f32 in a text, because few software adapters support f16; the short sums are exact
+ * enough.
  */
 const inF32 = (wgsl: string): string => wgsl.replace('enable f16;', '').replaceAll('<f16>', '<f32>');
 
@@ -114,10 +115,7 @@ test('so it does where numbers are too large for f16', async () => {
   await expectForward({ tile: workgroupTile(halved), heads: 1, parts: 1 }, small);
 });
 
-/**
- * Lanes with other numbers than their subgroups give them places, as nothing says that the two have to do
- * with each other.
- */
+/** Numbers the lanes in an order unrelated to their subgroups, because WGSL does not relate the two. */
 function renumbered(wgsl: string): string {
   const text = wgsl
     .replace('@builtin(local_invocation_index) lane:', '@builtin(local_invocation_index) index:')
@@ -171,7 +169,7 @@ async function expectBackward(tiles: BackwardTiles): Promise<void> {
   expectAgreement(await run(plan, names), only(names), { distance: 90 });
 }
 
-/** Tiles that take subgroups of at least so many lanes. */
+/** Tiles for subgroups of at least `group` lanes. */
 const inSubgroups = (group: 4 | 8): Omit<SubgroupTileShape, 'kind' | 'stationary'>[] =>
   [8, 32].map(lanes => ({ lanes, group }));
 
@@ -187,7 +185,7 @@ test.each([...inSubgroups(4), ...inSubgroups(8)])(
   },
 );
 
-/** Written out, as no software adapter has matrices. */
+/** Matrix operations are written out, because no software adapter has matrices. */
 test.each<Pick<MatrixTileShape, 'subgroups' | 'matrix'>>([
   { subgroups: 2, matrix: { M: 16, N: 16, K: 16, component: 'f32' } },
   { subgroups: 2, matrix: { M: 8, N: 16, K: 16, component: 'f32' } },

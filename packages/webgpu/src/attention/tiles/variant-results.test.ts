@@ -38,8 +38,8 @@ test.each(chosen)(
 );
 
 /**
- * On tiles that are not this adapter's own, those whose kernels are compiled in seconds: matrices written out
- * are long texts.
+ * For tiles that are not this adapter's own, only those whose kernels compile within seconds: matrix
+ * operations written out are long texts.
  */
 const narrow = (channels: number): Variant[] =>
   chosen.filter(({ dtype, D }) => !dtype.startsWith('f8') && Math.max(...D) <= channels);

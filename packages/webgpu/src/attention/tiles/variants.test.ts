@@ -15,7 +15,7 @@ import { type WorkgroupTileShape, workgroupTile } from '../../subpaths/tiles.ts'
 import { matrixTiles } from './matrix/matrix-tiles.ts';
 import { defaultSizes } from './tile-table.ts';
 
-// Dawn's null backend checks WGSL as any other does, offers what WebGPU guarantees and no more, and runs
+// Dawn's null backend checks WGSL as any other backend does, offers only what WebGPU guarantees, and runs
 // nothing.
 let ctx: GpuContext;
 beforeAll(async () => {
@@ -24,9 +24,9 @@ beforeAll(async () => {
 });
 afterAll(() => ctx.destroy());
 
-/** The errors of the compiler for a kernel, if any. */
+/** The compile errors of a kernel, if any. */
 async function complaints({ device, capabilities }: GpuContext, kernel: KernelSpec): Promise<string[]> {
-  // A kernel with too many bindings for this device has no pipeline, but its text can be checked.
+  // A kernel with too many bindings for this device cannot have a pipeline, but its text can be checked.
   if (kernel.bindings.length > capabilities.maxStorageBuffersPerShaderStage) {
     device.pushErrorScope('validation');
     const { messages } = await device.createShaderModule({ code: kernel.wgsl }).getCompilationInfo();
@@ -40,7 +40,7 @@ async function complaints({ device, capabilities }: GpuContext, kernel: KernelSp
   return [invalid?.message, rejected?.message].filter(message => message !== undefined);
 }
 
-/** Variables in workgroup memory that a text declares and does not name again. */
+/** Variables in workgroup memory that a text declares but does not use. */
 const idleVariables = ({ wgsl }: KernelSpec): string[] =>
   [...wgsl.matchAll(/var<workgroup>\s*(\w+)/g)]
     .map(([, name]) => name)
@@ -80,7 +80,7 @@ test('so does every variant in 8 bits with products in 8 bits', async () => {
   expect(seen.size).toBeGreaterThan(10);
 });
 
-// As an adapter of NVIDIA's has them, with subgroups of one size.
+// The matrices of NVIDIA's adapters, whose subgroups have one size.
 const matrix = { M: 16, N: 16, K: 16, component: 'f16' } as const;
 const halved = workgroupTile({ ...defaultSizes, rows: 8, stagingDType: 'f16', arithmetic: 'f16' });
 const everywhere = (shape: WorkgroupTileShape): TileSelector => {
@@ -123,7 +123,8 @@ test.each([
       const { name, wgsl } = kernel;
       if (seen.has(wgsl) || ofTable.has(wgsl)) continue;
       seen.add(wgsl);
-      // The text alone: workgroups are made for subgroups of another size than this backend's.
+      // Checks the text alone, because the workgroups are made for subgroups of another size than this
+      // backend's.
       device.pushErrorScope('validation');
       const { messages } = await device.createShaderModule({ code: wgsl }).getCompilationInfo();
       await device.popErrorScope();

@@ -7,48 +7,54 @@ import { vectorsInFlight } from '../workgroup/variants/unrolling.ts';
 import type { WorkgroupTileShape } from '../workgroup/workgroup-tile.ts';
 import type { AdapterClass } from './adapter-class.ts';
 
-/** The work of a workgroup for one tile of scores, and the time that the model gives the work on a core. */
+/**
+ * The work of a workgroup for one tile of scores, and the time that the model predicts for the work on a
+ * core.
+ */
 export interface TileCost {
-  /** Twice the multiply-adds. */
+  /** Floating-point operations: two per multiply-add. */
   readonly flops: number;
   /** Bytes read from storage, and bytes written to and read from workgroup memory. */
   readonly storageBytes: number;
   readonly workgroupBytes: number;
   readonly barriers: number;
-  /** Registers of 32 bits that a lane needs. */
+  /** The number of 32-bit registers that a lane needs. */
   readonly registers: number;
-  /** Whether a lane needs more registers than there are. */
+  /** Whether a lane needs more registers than it has. */
   readonly spills: boolean;
-  /** Bytes of workgroup memory that the workgroup occupies. */
+  /** The bytes of workgroup memory that the workgroup occupies. */
   readonly occupiedBytes: number;
-  /** Workgroups that a core runs at once, and their lanes. */
+  /** The number of workgroups that a core runs at once, and the number of their lanes. */
   readonly groupsInFlight: number;
   readonly lanesInFlight: number;
-  /** Clocks of one wave: those in which the wave issues instructions, and those in which it waits. */
+  /** Clocks of one wave: those in which it issues instructions, and those in which it waits. */
   readonly busyClocks: number;
   readonly waitingClocks: number;
-  /** Clocks of a core, when the core is full. */
+  /** Clocks of a core that is fully occupied. */
   readonly clocks: number;
 }
 
 // Clocks of a wave that issues one multiply-add per clock, as Mesa's compiler for RDNA 3 lists them. A read
-// includes its share of addresses, of their clamps (WebGPU checks bounds) and of the loop around it.
+// includes its share of computing and clamping addresses (WebGPU checks bounds) and of the surrounding loop.
 const clocksOfRead = { unrolled: 4, looped: 10 } as const;
 const clocksOfCopy = { unrolled: 90, looped: 160 } as const;
 const clocksOfScore = 63;
-/** Further clocks that a wave waits for storage where a loop waits for each read. */
+/** Additional clocks that a wave waits for storage if a loop waits for each read. */
 const clocksOfTurn = { unrolled: 0, looped: 12 } as const;
-/** A wave waits so long for a read of workgroup memory whose number the next instruction needs. */
+/** Clocks that a wave waits for a read of workgroup memory whose result the next instruction needs. */
 const clocksOfStep = 9;
-/** Clocks until all waves of a workgroup have met. */
+/** Clocks until all waves of a workgroup have reached a barrier. */
 const clocksOfBarrier = 20;
-/** Registers of addresses, lengths and row statistics. */
+/** Registers for addresses, lengths and row statistics. */
 const otherRegisters = 44;
 
 /** The parts of a problem that the cost of a tile depends on. */
 export type CostedProblem = Pick<AttentionProblem, 'Dqk' | 'Dv' | 'q'>;
 
-/** Products of a kernel: head sizes of those that give scores, and of the sums, each over keys or queries. */
+/**
+ * The products of a kernel: the head sizes of the products that give scores, and of the sums, which are over
+ * keys or queries.
+ */
 function productsOf(role: TileRole, { Dqk, Dv }: CostedProblem) {
   return {
     scores: role === 'forward' || role === 'decode' ? [Dqk] : [Dqk, Dv],
@@ -57,7 +63,7 @@ function productsOf(role: TileRole, { Dqk, Dv }: CostedProblem) {
   };
 }
 
-/** The cost of a tile in workgroup memory for a kernel, on one core of a class of adapters. */
+/** The cost of a kernel with a tile in workgroup memory, on one core of a class of adapters. */
 export function tileCost(
   shape: WorkgroupTileShape,
   role: TileRole,
@@ -77,7 +83,7 @@ export function tileCost(
   const total = (numbers: readonly number[]): number => numbers.reduce((sum, n) => sum + n, 0);
 
   const flops = 2 * queries * keys * (total(scores) + total(sums));
-  // vec4s that the workgroup copies from storage to workgroup memory, in chunks between two barriers.
+  // The vec4s that the workgroup copies from storage to workgroup memory, in chunks between two barriers.
   const vectors = (D: number): number => Math.ceil(D / 4);
   const scoreVectors = total(scores.map(D => (queries + keys) * vectors(D)));
   const sumVectors = total(sums.map(D => length * vectors(D)));
@@ -85,7 +91,7 @@ export function tileCost(
   const sumChunks = total(sums.map(D => length / Math.max(1, stagedRows(tile, D, length))));
   const chunks = scoreChunks + sumChunks;
   const copies = (scoreVectors + sumVectors) / lanes;
-  // vec4s that a lane reads from workgroup memory.
+  // The vec4s that a lane reads from workgroup memory.
   const scoreSteps = total(scores.map(vectors));
   const sumReads = total(sums.map(D => length * vectorsPerLane(D, tile)));
   const weightReads = sums.length * length * weights;
@@ -137,13 +143,13 @@ export function tileCost(
   };
 }
 
-/** Clocks per FLOP of a kernel, where `groups` workgroups share the cores of an adapter. */
+/** Clocks per FLOP of a kernel whose `groups` workgroups share the cores of an adapter. */
 export function clocksPerFlop(
   { flops, clocks, busyClocks, waitingClocks }: TileCost,
   groups: number,
   cores: number,
 ): number {
-  // A workgroup takes as long as it takes alone, however few there are.
+  // A workgroup never takes less time than it takes alone, no matter how few workgroups there are.
   const perCore = Math.max(groups / cores, (busyClocks + waitingClocks) / clocks);
   return (perCore * clocks) / (flops * groups);
 }

@@ -7,16 +7,17 @@ import type { WorkgroupTileShape } from '../workgroup/workgroup-tile.ts';
 import { type AdapterClass, adapterClass } from './adapter-class.ts';
 import { clocksPerFlop, type TileCost, tileCost } from './cost-model.ts';
 
-/** A tile that the model was asked about, and what the model says. */
+/** A tile with the model's prediction. */
 export interface ModelledTile {
   readonly shape: WorkgroupTileShape;
   readonly cost: TileCost;
-  /** Clocks of all cores per FLOP of the kernel. */
+  /** Clocks of all cores together per FLOP of the kernel. */
   readonly clocksPerFlop: number;
 }
 
 /**
- * Sizes of tiles that the model chooses from. A lane with 8 × 8 scores needs more registers than most have.
+ * The tile sizes that the model chooses from. A lane with 8 × 8 scores needs more registers than most devices
+ * have.
  */
 const sizes: readonly WorkgroupTileShape[] = [
   { tx: 8, ty: 8, headDimChunk: 8 },
@@ -36,7 +37,7 @@ const sizes: readonly WorkgroupTileShape[] = [
   { tx: 16, ty: 16, rows: 8, cols: 2, headDimChunk: 4 },
 ];
 
-/** Workgroups of a kernel of a problem. */
+/** The number of workgroups of a problem's kernel. */
 function groupsOf(
   role: TileRole,
   shape: WorkgroupTileShape,
@@ -46,7 +47,7 @@ function groupsOf(
   return role === 'dkdv' ? B * Hk * Math.ceil(Skv / cols) : B * Hq * Math.ceil(Sq / rows);
 }
 
-/** A tile with its cost for a kernel of a problem. */
+/** A tile with its predicted cost for a problem's kernel. */
 export function modelledTile(
   shape: WorkgroupTileShape,
   role: TileRole,
@@ -58,9 +59,9 @@ export function modelledTile(
 }
 
 /**
- * The tile in workgroup memory that the model gives the least time on an adapter, among those that need no
- * more registers than a lane has; where all need more, the tile that needs the fewest. Results on all of
- * them are equally exact: operands of f16 lie in workgroup memory as they are, or in f32.
+ * The tile in workgroup memory that is fastest on an adapter according to the model, among those that need no
+ * more registers than a lane has; if all need more, the tile that needs the fewest. Results are equally exact
+ * on all of them, because workgroup memory stores f16 operands unchanged or as f32.
  */
 export function fastestTile(
   role: TileRole,

@@ -17,7 +17,7 @@ import { hardwareTiles } from './hardware-tiles.ts';
 
 const roles = ['forward', 'dq', 'dkdv'] as const;
 
-/** A device of each class, as browsers describe them. */
+/** A device of each class, with the adapter's name as browsers report it. */
 const device = (adapter: string, change: Partial<Capabilities> = {}): Capabilities => ({
   ...guaranteedCapabilities,
   ...{ adapter, features: ['shader-f16', 'subgroups'], maxComputeWorkgroupStorageSize: 32768 },
@@ -105,14 +105,14 @@ test('forward takes subgroup matrices without being asked, and backward does not
   expect(kindOf('dkdv', 'f16')).toBe('workgroup');
 });
 
-/** Tiles that a class has for its own devices, on a device that computes them. */
+/** The tiles that a class uses on its own devices, tried on a device that can compute them. */
 const tilesOf =
   (name: string): TileSelector =>
   (problem, { features, subgroupMinSize, subgroupMaxSize, maxComputeWorkgroupStorageSize }) => {
     const capabilities = device(name, {
       ...{ features, subgroupMinSize, subgroupMaxSize, maxComputeWorkgroupStorageSize },
     });
-    // As many workgroups as long sequences have.
+    // As many workgroups as problems with long sequences have.
     const large = { ...problem, B: 64 };
     const operands = [problem.q, problem.k, problem.v];
     const tile = (role: (typeof roles)[number]) =>
@@ -120,8 +120,8 @@ const tilesOf =
     return { forward: tile('forward'), dq: tile('dq'), dkdv: tile('dkdv') };
   };
 
-// Software adapters compile such kernels for minutes: f32 on SwiftShader, and f16, which it lacks, elsewhere.
-// With TILEWISE_TILES=all the tiles of every class run at the head sizes of models.
+// Software adapters compile such kernels for minutes: f32 on SwiftShader, and f16, which SwiftShader lacks,
+// elsewhere. With TILEWISE_TILES=all, the tiles of every class run at the head sizes of common models.
 const onSwiftShader = (process.env.TILEWISE_ADAPTER ?? 'swiftshader') === 'swiftshader';
 const dtypeHere = onSwiftShader ? 'f32' : 'f16';
 const cases: readonly (readonly [name: string, D: number, dtype: 'f32' | 'f16'])[] =

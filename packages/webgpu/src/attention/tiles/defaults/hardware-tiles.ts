@@ -5,9 +5,9 @@ import { adapterClass } from './adapter-class.ts';
 import { fastestTile } from './default-tiles.ts';
 
 /**
- * Tiles by the model of cost. Forward takes subgroup matrices where the device multiplies the operands as
- * they are: probabilities, at most e⁸, lose no more than operands of f16 do. Backward does not: in f16 the
- * gradient of a score is 0 below 6e-8.
+ * Chooses tiles by the cost model. Forward uses subgroup matrices if the device multiplies the operands as
+ * they are: rounding probabilities, which are at most e⁸, loses no more than f16 operands do. Backward does
+ * not use them: in f16, score gradients below 6e-8 would become 0.
  */
 export const hardwareTiles =
   (matrixTiles: TileSelector | null): AdapterTiles =>
@@ -23,7 +23,7 @@ export const hardwareTiles =
     return modelled && workgroupKind.tile(modelled.shape);
   };
 
-/** The tiles of GPUs, with those of subgroup matrices on a device that has some. */
+/** The tiles of GPUs, including those of subgroup matrices if the device has any. */
 export async function loadHardwareTiles({ subgroupMatrixConfigs }: Capabilities): Promise<AdapterTiles> {
   if (subgroupMatrixConfigs.length === 0) return hardwareTiles(null);
   const { matrixTiles } = await import('../matrix/matrix-tiles.ts');

@@ -15,15 +15,15 @@ import {
 } from './memory.ts';
 import type { MatrixPlace, MatrixTile, MatrixTileShape } from './shape.ts';
 
-/** Results as matrices `NAME_d_r`: the r-th of a subgroup's rows, from channel d on. */
+/** Results are matrices named `NAME_d_r`: the r-th matrix of a subgroup's rows, starting at channel d. */
 const resultMatrix = (name: string, d: number, r: number): string => `${name}_${d}_${r}`;
 
 const perBlock = (D: number, text: (d: number) => string): string => repeat(blocks(D), n => text(n * block));
 
 /**
- * Adds sums up once all lanes have stored their weights. Lanes cannot reach into matrices: where rows are to
- * be rescaled, or may hold a NaN or infinity that some of their weights mask, results go through `scratch`,
- * which is seldom.
+ * Adds sums once all lanes have stored their weights. Lanes cannot access the elements of a matrix. Therefore
+ * results go through `scratch` if rows must be rescaled, or may hold a NaN or infinity that some of their
+ * weights mask; both are rare.
  */
 export function accumulate(tile: MatrixTile, sums: readonly AccumulateGemm[]): string {
   const rescaled = sums.map(({ rescale }) => rescale?.(0)).find(factor => factor !== undefined);
@@ -45,8 +45,8 @@ export function accumulate(tile: MatrixTile, sums: readonly AccumulateGemm[]): s
 }
 
 /**
- * WGSL: where the weights of the n-th sum of a subgroup are in `weights`. Weights of held keys have a row for
- * each streamed query.
+ * WGSL: the index in `weights` at which a subgroup's weights of the n-th sum start. The weights of held keys
+ * have one row for each streamed query.
  */
 const weightsAt = (tile: MatrixTileShape, n: number): string =>
   `own_weights + ${n * tile.subgroups * weightsSize(tile)}u`;
@@ -95,7 +95,7 @@ function multiply(tile: MatrixTile, { into, operand }: AccumulateGemm, n: number
   const { load, multiplyAccumulate } = tile.spelling;
   const { M, N, K } = matrix;
   const stride = weightsPitch(tile);
-  // The matrix of a subgroup's keys has their weights as columns.
+  // The weights of a subgroup's keys are the columns of the matrix.
   const placeOf = (r: number, k: number): MatrixPlace => ({
     ...{ in: 'weights', stride },
     offset: `${weightsAt(tile, n)} + ${stationary === 'queries' ? r * M * stride + (k * K) / 4 : k * K * stride + (r * M) / 4}u`,
@@ -124,15 +124,15 @@ function multiply(tile: MatrixTile, { into, operand }: AccumulateGemm, n: number
 }
 
 /**
- * WGSL: the v-th of the two vec4s of 16 channels of a result in `scratch` that are a lane's: half of a row of
- * its subgroup.
+ * WGSL: the lane's v-th vec4 of 16 result channels in `scratch`. A lane has two of these vec4s: half of a row
+ * of its subgroup.
  */
 const vectorInScratch = (tile: MatrixTileShape, v: number): string =>
   `scratch[own_scratch + subgroup_lane / 2u * ${scratchPitch(tile)}u + subgroup_lane % 2u * 2u + ${v}u]`;
 
 /**
- * Statements that let lanes change 16 channels of a result, from channel d on: each the vec4s `at(0)` and
- * `at(1)`.
+ * Statements that let lanes change 16 channels of a result, starting at channel d; each lane changes the
+ * vec4s `at(0)` and `at(1)`.
  */
 function throughScratch(
   tile: MatrixTile,
@@ -150,7 +150,7 @@ function throughScratch(
       workgroupBarrier();`;
 }
 
-/** Text for each matrix of 16 channels of a result, with its place in `scratch`. */
+/** Makes text for each matrix of 16 channels of a result, with its place in `scratch`. */
 function perMatrix(
   tile: MatrixTileShape,
   d: number,
@@ -169,7 +169,10 @@ function perMatrix(
 const storeBlock = (tile: MatrixTile, name: string, d: number): string =>
   perMatrix(tile, d, (n, r, place) => tile.spelling.store(resultMatrix(name, n, r), place));
 
-/** A lane has half of the channels of a row of its subgroup: of 16, the first or the second two vec4s. */
+/**
+ * A lane has half of the channels of a row of its subgroup: out of each 16, the first two or the last two
+ * vec4s.
+ */
 export function results(tile: MatrixTile): TileResults {
   return {
     accumulators: (name, D) =>

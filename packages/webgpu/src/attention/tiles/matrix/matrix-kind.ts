@@ -44,15 +44,15 @@ export const matrixKind: TileKind<MatrixTileShape, Tile> = {
 };
 
 /**
- * A tile of subgroup matrices, for the option `tiles` of `createContext`.
- * @throws InvalidArgumentError for what describes no such tile.
+ * Makes a tile of subgroup matrices, for the option `tiles` of `createContext`.
+ * @throws InvalidArgumentError if `shape` does not describe such a tile.
  */
 export const matrixTile = (shape: Omit<MatrixTileShape, 'kind'>): Tile =>
   checkedTile(matrixKind, { kind: 'matrix', ...shape });
 
 /**
- * A tile whose operations on matrices are written in some way: `needsMatrices` where the device must have
- * them.
+ * Makes a tile whose matrix operations are written by a given spelling. `needsMatrices`: whether the device
+ * must support the matrices.
  */
 export function spelledMatrixTile(
   shape: MatrixTileShape,
@@ -71,7 +71,7 @@ export function spelledMatrixTile(
   return {
     ...{ shape, grid, backend: matrixBackend({ ...shape, spelling }, grid) },
     ...{ operandType: matrix.component, operandDType: matrix.component, maxFusedChannels: 128 },
-    // Probabilities are at most e⁸ where maxima lag behind.
+    // Probabilities can be up to e⁸, because rescaling may lag behind the maxima.
     maxDropoutScale: matrix.component === 'f16' ? 16 : Infinity,
     unsupported(role, problem, capabilities) {
       return (
@@ -107,9 +107,9 @@ export const needsPin = ({ subgroupMinSize, subgroupMaxSize }: Capabilities): bo
   subgroupMinSize !== lanes || subgroupMaxSize !== lanes;
 
 /**
- * Scores and results are computed as subgroup matrices. Matrices cannot be read element by element: scores go
- * through `scratch` to the lanes that score them, and the weights that lanes make of scores through `weights`
- * back into matrices.
+ * Scores and results are computed as subgroup matrices. The elements of matrices cannot be accessed
+ * individually: scores go through `scratch` to the lanes that process them, and the weights that lanes
+ * compute from the scores go through `weights` back into matrices.
  */
 function matrixBackend(tile: MatrixTile, grid: LaneGrid): TileBackend {
   const { spelling } = tile;

@@ -11,7 +11,7 @@ import { tilesOfMatrices } from '../../../../testing/attention/tile-kinds.ts';
 import { sharedContext } from '../../../../testing/device/shared-context.ts';
 import { createContext, type GpuContext } from '../../../index.ts';
 
-// Three tiles of keys, two of queries.
+// Three tiles of keys, and two of queries.
 const shape = [1, 1, 70, 16];
 const [S, D] = [70, 16];
 const call: AttentionCall = {
@@ -27,7 +27,7 @@ beforeAll(async () => {
 });
 afterAll(() => ctx.destroy());
 
-/** Row s of a tensor times `by(s)`. */
+/** Scales row s of a tensor by `by(s)`. */
 const scaled = (t: Tensor, by: (s: number) => number): Tensor =>
   Tensor.from(
     t.toFloat32().map((x, n) => x * by(Math.floor(n / D))),
@@ -36,7 +36,7 @@ const scaled = (t: Tensor, by: (s: number) => number): Tensor =>
 
 test('rows are rescaled where a tile has scores far above those before', async () => {
   const q = Tensor.from(new Array(S * D).fill(1), shape);
-  // Scores of 4 times: 0 to 3, 20 to 40, …, and less again.
+  // The scores are 4 times these factors: first about 0, then 20, then 60, and finally 16.
   const k = scaled(q, s => [0, 5, 15, 4][Math.floor(s / 20)] + (s % 7) / 10);
   const exact = exactResults({ ...call, q, k });
   const { o, lse } = await gpuResults(ctx, { ...call, q, k }, exact);

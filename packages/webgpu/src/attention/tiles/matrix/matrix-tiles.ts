@@ -4,12 +4,12 @@ import { maxStationaryChannels, stationaryOf, type Tile, type TileRole } from '.
 import type { TileSelector } from '../tile-choice.ts';
 import { matrixTile, needsPin } from './matrix-kind.ts';
 
-/** Subgroups of a workgroup, as far as there is workgroup memory for them. */
+/** The numbers of subgroups to try in a workgroup, limited by workgroup memory. */
 const subgroupCounts = [4, 2] as const;
 
 /**
- * Whether matrices multiply the operands of a problem as they are, so that only probabilities and gradients
- * of scores are rounded.
+ * Whether the device's matrices multiply the operands of a problem as they are, so that only probabilities
+ * and score gradients are rounded.
  */
 export const multipliesAsIs = (
   { component }: SubgroupMatrixConfig,
@@ -17,12 +17,12 @@ export const multipliesAsIs = (
 ): boolean => [q, k, v, o].every(({ dtype }) => dtype === component);
 
 /**
- * Tiles of subgroup matrices for `createContext({ device, tiles: matrixTiles })`, for problems whose operands
- * the device multiplies as they are: f16 with NVIDIA's, on a device with
- * `chromium-experimental-subgroup-matrix` and subgroups of 32 lanes, or of 32 among others with
- * `subgroup-size-control`; null for all others, which run on the tiles of the table. Sums are f32;
- * probabilities and gradients of scores are rounded to the matrices' dtype, as in FlashAttention-2: in f16
- * such a gradient is 0 below 6e-8, and infinite above 65504.
+ * Tiles of subgroup matrices for `createContext({ device, tiles: matrixTiles })`. They are used for problems
+ * whose operands the device multiplies as they are: f16 on NVIDIA's GPUs, on a device with the feature
+ * `chromium-experimental-subgroup-matrix` and subgroups of 32 lanes (if it has other sizes too,
+ * `subgroup-size-control` is required). For all other problems the result is null, and the tiles of the
+ * built-in table are used. Sums are f32; probabilities and score gradients are rounded to the matrices'
+ * dtype, as in FlashAttention-2: in f16, score gradients below 6e-8 become 0, and those above 65504 infinite.
  */
 export const matrixTiles: TileSelector = (problem, capabilities) => {
   const { Dqk, Dv } = problem;

@@ -19,7 +19,7 @@ import type { MatrixTile, MatrixTileShape } from './shape.ts';
 import { stageHeld, stageStreamed } from './stage.ts';
 
 /**
- * Rows of held and of streamed matrices: queries are rows of left matrices, keys are columns of right
+ * The rows of held and of streamed matrices: queries are rows of left matrices, and keys are columns of right
  * matrices.
  */
 const sizesOf = ({
@@ -31,8 +31,8 @@ const sizesOf = ({
 const heldMatrix = (name: string, d: number, r: number): string => `held_${name}_${d}_${r}`;
 
 /**
- * Declares the matrices of a subgroup's held rows, the r-th from channel d on, which come through the pool of
- * the streamed operand.
+ * Declares the matrices of a subgroup's held rows: the r-th matrix, starting at channel d. They pass through
+ * the pool of the streamed operand.
  */
 export function loadHeld(tile: MatrixTile, gemm: ScoreGemm): string {
   const { held, streamed } = sidesOf(tile, gemm);
@@ -62,8 +62,8 @@ export function loadHeld(tile: MatrixTile, gemm: ScoreGemm): string {
 }
 
 /**
- * Matrices of products, in `scratch` and from there in each lane's `INTOb`; before that all streamed rows of
- * the tile get into their pools.
+ * Computes matrices of products in `scratch`, and reads them into each lane's `INTOb`. Before that, copies
+ * all streamed rows of the tile to their pools.
  */
 export function scores(tile: MatrixTile, gemms: ScoreGemms, sums: readonly AccumulateGemm[]): string {
   const operands = streamedOperands(
@@ -81,7 +81,7 @@ export function scores(tile: MatrixTile, gemms: ScoreGemms, sums: readonly Accum
     ${gemms.map((gemm, n) => read(tile, gemm, n)).join('\n')}`;
 }
 
-/** WGSL: where the n-th matrix of products of a subgroup is in `scratch`. */
+/** WGSL: the index in `scratch` of a subgroup's n-th matrix of products. */
 const scratchAt = (tile: MatrixTileShape, n: number): string =>
   `own_scratch + ${n * tile.subgroups * scratchSize(tile)}u`;
 
@@ -122,7 +122,7 @@ function multiply(tile: MatrixTile, gemm: ScoreGemm, n: number): string {
     ${perSum(stored)}`;
 }
 
-/** Declares the four vec4s of scores that are a lane's. */
+/** Declares the lane's four vec4s of scores. */
 function read(tile: MatrixTileShape, { into }: ScoreGemm, n: number): string {
   const first = firstOfLane(tile, scratchPitch(tile));
   return repeat(4, b => `let ${into}${b} = scratch[${scratchAt(tile, n)} + ${first} + ${b}u];`);

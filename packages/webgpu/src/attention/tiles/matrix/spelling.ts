@@ -4,8 +4,8 @@ import { reduceInSubgroup } from '../workgroup/variants/subgroup-row-reduction.t
 import { lanes, type MatrixKind, type MatrixSpelling } from './shape.ts';
 
 /**
- * Dawn's `chromium_experimental_subgroup_matrix`; its types name columns before rows. Offsets and strides are
- * in elements of the array, as in SPIR-V. `pinned`: see `MatrixTileShape`.
+ * Dawn's extension `chromium_experimental_subgroup_matrix`. Its types name columns before rows. Offsets and
+ * strides are in elements of the array, as in SPIR-V. `pinned`: see `MatrixTileShape`.
  */
 export function subgroupMatrices(
   { M, N, K, component }: SubgroupMatrixConfig,

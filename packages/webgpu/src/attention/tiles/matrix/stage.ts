@@ -3,17 +3,17 @@ import type { TileOperand } from '../tile-backend.ts';
 import { heldRows, note, padding, poolOf, poolPitch, streamedRows, width } from './memory.ts';
 import { lanes, type MatrixTileShape } from './shape.ts';
 
-/** Rows that lanes bring into the pool of an operand together. */
+/** Rows that lanes together copy into the pool of an operand. */
 export interface Staged {
   readonly operand: TileOperand;
-  /** WGSL condition under which a NaN or infinity in these rows is noted. */
+  /** WGSL condition under which lanes look for a NaN or infinity in these rows and note it. */
   readonly nonFiniteGuard?: string | undefined;
 }
 
 /**
- * Statements that bring the streamed rows of a tile into their pools, once all lanes are done with the rows
- * before. Everything is read before anything is stored, and before lanes wait: rows arrive while matrices of
- * the tile before are still multiplied.
+ * Statements that copy the streamed rows of a tile into their pools, once all lanes have finished with the
+ * previous rows. All reads come before all stores and before the barrier, so that rows arrive while the
+ * matrices of the previous tile are still being multiplied.
  */
 export const stageStreamed = (tile: MatrixTileShape, all: readonly Staged[]): string =>
   `${all.map(staged => read(tile, staged)).join('\n')}
@@ -26,7 +26,7 @@ const turnsOf = ({ subgroups }: MatrixTileShape, D: number): number =>
 
 const fetched = ({ operand }: Staged, turn: number): string => `${operand.name}_fetched${turn}`;
 
-/** Which row, and which vec4 of it, a lane reads in a turn. */
+/** The row, and the vec4 of the row, that a lane reads in a turn. */
 const placeOf = (
   { subgroups }: MatrixTileShape,
   D: number,
@@ -36,12 +36,12 @@ const placeOf = (
   return { row: `${n} / ${width(D)}u`, vector: `${n} % ${width(D)}u` };
 };
 
-/** WGSL expression of four channels, in the type of matrices. */
+/** WGSL expression of four channels, in the component type of the matrices. */
 const load = ({ matrix }: MatrixTileShape, name: string, row: string, d: string): string =>
   matrix.component === 'f16' ? `${name}_load4_f16(${row}, ${d})` : `${name}_load4(${row}, ${d})`;
 
 /**
- * Without branches, so that one read does not wait for another: rows and channels beyond the end read the
+ * Has no branches, so that no read waits for another: for rows and channels beyond the end, lanes read the
  * last ones.
  */
 function read(tile: MatrixTileShape, staged: Staged): string {
@@ -80,16 +80,14 @@ function store(tile: MatrixTileShape, staged: Staged): string {
   })}`;
 }
 
-/**
- * Some vec4s of each row, from the first of these on, and the pool that they pass through, close together.
- */
+/** A range of vec4s of each row, and the pool that they pass through, packed densely. */
 interface Passage {
   readonly pool: string;
   readonly first: number;
   readonly vectors: number;
 }
 
-/** Statements that bring held rows to where matrices can be loaded from. */
+/** Statements that copy held rows to a place from which matrices can be loaded. */
 export function stageHeld(
   tile: MatrixTileShape,
   { name, row, first, end, channels }: TileOperand,

@@ -11,15 +11,15 @@ import { sidesOf } from '../tile-operands.ts';
 import { rowAt, type SubgroupTile, subgroupBackend, vectorsOf } from './subgroup-backend.ts';
 
 /**
- * The backend of a subgroup tile whose lanes stream the rows of four neighbours at a time. Everything is a
- * product of a vec4 and a matrix of four rows, of the channels n that a vector holds, where x are a lane's
- * stationary rows and y the broadcast rows:
+ * The backend of a subgroup tile whose lanes stream the rows of four lanes at a time. Every step is the
+ * product of a vec4 and a 4 × 4 matrix. For the channels n of a vector, with a lane's stationary rows x and
+ * the broadcast rows y:
  *
  *     scores with row e = Σ y_e,n · (x_0,n … x_3,n)          result_r,n += (y_0,n … y_3,n) · weights_r
  *
- * This text is for compilers that have few registers, store all that changes in a loop or a branch, and
- * address an array lane by lane where the text does not name the place: SwiftShader takes half as long for it
- * as for loops over the neighbours.
+ * This text suits compilers that have few registers, store everything that changes in a loop or a branch, and
+ * access an array lane by lane if its index is not constant: on SwiftShader it takes half as long as loops
+ * over the four lanes.
  */
 export function quadBackend(tile: SubgroupTile): TileBackend {
   return {
@@ -30,10 +30,10 @@ export function quadBackend(tile: SubgroupTile): TileBackend {
   };
 }
 
-/** Stationary rows of a lane. */
+/** The number of a lane's stationary rows. */
 const quadRows = 4;
 
-/** Reads the row that this lane broadcasts to its neighbours. */
+/** Reads the row that this lane broadcasts to the other lanes of its group. */
 const read = (operand: TileOperand): string => {
   const { name, D } = operand;
   return `{
@@ -45,8 +45,8 @@ const read = (operand: TileOperand): string => {
 };
 
 /**
- * Vec4 b of a lane is of the b-th streamed query where keys are stationary, and of the b-th stationary query
- * where queries are.
+ * Vec4 b of a lane belongs to the b-th query: a streamed query if keys are stationary, a stationary query
+ * otherwise.
  */
 function scores(tile: SubgroupTile, gemm: ScoreGemm): string {
   const { into } = gemm;
@@ -69,7 +69,7 @@ function scores(tile: SubgroupTile, gemm: ScoreGemm): string {
     ${repeat(4, b => `let ${into}${b} = ${into}_by_query[${b}];`)}`;
 }
 
-/** The loop is for rows that hold a NaN or infinity. */
+/** The loop handles rows that contain a NaN or infinity. */
 function accumulate(tile: SubgroupTile, sum: AccumulateGemm, isRead: ReadonlySet<string>): string {
   const { into, operand, nonFiniteGuard, rescale } = sum;
   const { name, D } = operand;
@@ -103,7 +103,8 @@ function accumulate(tile: SubgroupTile, sum: AccumulateGemm, isRead: ReadonlySet
 }
 
 /**
- * Results that a lane accumulates in an array, row by row: a branch that does not add to it stores nothing.
+ * A lane accumulates its results in an array, row by row: a branch that adds nothing to the array stores
+ * nothing.
  */
 const resultsInArrays: Pick<TileResults, 'accumulators' | 'isSlowToRescale' | 'results'> = {
   accumulators: (name, D) => `var ${name}_rows = array<vec4f, ${quadRows * vectorsOf(D)}>();`,

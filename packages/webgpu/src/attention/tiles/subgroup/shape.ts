@@ -1,9 +1,9 @@
 import type { Stationary } from '../tile.ts';
 
 /**
- * A tile whose lanes hold some rows of one side, and stream `group` rows of the other side at a time: as many
- * neighbours in a subgroup read one row each, and broadcast it to all. Takes neither workgroup memory nor
- * barriers. Subgroups may have any size from `group` on.
+ * A tile whose lanes hold some rows of one side, and stream `group` rows of the other side at a time: each of
+ * `group` adjacent lanes in a subgroup reads one row and broadcasts it to the others. Uses neither workgroup
+ * memory nor barriers. Subgroups may have any size of at least `group` lanes.
  */
 export interface SubgroupTileShape {
   readonly kind: 'subgroup';
@@ -12,8 +12,8 @@ export interface SubgroupTileShape {
   readonly lanes: number;
   readonly group: 4 | 8;
   /**
-   * Rows that a lane holds. With 8, lanes read half as much for each product, and compilers take longer. A
-   * group of 4 has 4 rows. Default 4.
+   * The number of rows that a lane holds. With 8, lanes read half as much for each product, but kernels take
+   * longer to compile. A group of 4 requires 4 rows. Default 4.
    */
   readonly rows?: 4 | 8;
 }

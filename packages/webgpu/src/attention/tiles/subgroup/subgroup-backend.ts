@@ -17,18 +17,18 @@ import { sidesOf, streamedOperands } from '../tile-operands.ts';
 import { reduceInMemory } from '../workgroup/row-reduction.ts';
 import type { SubgroupTileShape } from './shape.ts';
 
-/** A subgroup tile as its kernels are written. */
+/** A subgroup tile in the form that its kernels are written from. */
 export interface SubgroupTile extends Required<Omit<SubgroupTileShape, 'kind' | 'lanes'>> {
   readonly grid: LaneGrid;
 }
 
 /**
- * A lane holds its stationary rows and their accumulators in registers, and its neighbours broadcast rows of
- * the other side to it. A vec4 of scores has four keys, so that a lane whose stationary rows are keys has
- * whole vectors too.
+ * A lane holds its stationary rows and their accumulators in registers, and the other lanes of its group
+ * broadcast rows of the other side to it. A vec4 of scores has four keys, so a lane whose stationary rows are
+ * keys also has whole vectors.
  *
- * The text is large, and compiled code is larger than instruction caches: so rows are read, and products
- * added up, in loops.
+ * The text is large, and its compiled code would exceed instruction caches if it were unrolled, so rows are
+ * read and products are added in loops.
  */
 export function subgroupBackend(tile: SubgroupTile): TileBackend {
   return {
@@ -48,13 +48,13 @@ export function subgroupBackend(tile: SubgroupTile): TileBackend {
 export const vectorsOf = (D: number): number => Math.ceil(D / 4);
 
 /**
- * Where a row starts. Rows beyond the end read the last row, or the first where there is none: they have
- * weight 0 and no result.
+ * The index at which a row starts. For rows beyond the end, this is the last row, or the first if there are
+ * none: such rows have weight 0 and no result.
  */
 export const rowAt = ({ row, first, end }: TileOperand, place: string): string =>
   row(`min(${first} + ${place}, max(${end}, 1u) - 1u)`);
 
-/** Reads a lane's stationary rows, and declares arrays for the rows that it reads for its neighbours. */
+/** Reads a lane's stationary rows, and declares arrays for the rows that the lane reads for its group. */
 function loadStationary(
   tile: SubgroupTile,
   gemms: readonly ScoreGemm[],
@@ -80,14 +80,15 @@ function loadStationary(
 }
 
 /**
- * How many vectors of a row are read before they are stored: a divisor of the number of vectors, so that none
- * lies beyond the row.
+ * How many vectors of a row are read before they are stored: a divisor of the number of vectors, so that no
+ * read goes beyond the row.
  */
 const vectorsOfRead = (vectors: number): number => (vectors % 4 === 0 ? 4 : vectors % 2 === 0 ? 2 : 1);
 
 /**
- * Reads the row that this lane broadcasts to its neighbours. The text names the place of each vector, because
- * a place that is computed makes compilers write arrays lane by lane, which takes as long as reading.
+ * Reads the row that this lane broadcasts to the other lanes of its group. The text uses a constant index for
+ * each vector, because computed indices make compilers write arrays lane by lane, which takes as long as
+ * reading.
  */
 const read = ({ group }: SubgroupTile, operand: TileOperand): string => {
   const { name, channels, D } = operand;
@@ -108,15 +109,15 @@ const read = ({ group }: SubgroupTile, operand: TileOperand): string => {
 };
 
 /**
- * Each lane multiplies its rows with those that its neighbours broadcast, one after the other: `INTOr_e` is
- * of row r and neighbour e's row.
+ * Each lane multiplies its rows with the rows that the lanes of its group broadcast, one after the other:
+ * `INTOr_e` is the product of row r and the row of lane e.
  */
 function scores(tile: SubgroupTile, gemm: ScoreGemm): string {
   const { stationary, group, rows } = tile;
   const { into } = gemm;
   const { held: mine, streamed } = sidesOf(tile, gemm);
   const { name, D } = streamed;
-  // As many sums as there are registers for.
+  // As many sums as fit into registers.
   const { width, parts } = rows === 4 ? { width: 4, parts: [''] } : { width: 2, parts: ['.xy', '.zw'] };
   const vectors = vectorsOf(D);
   const each = (text: (r: number, e: number) => string): string =>
@@ -150,7 +151,7 @@ function scores(tile: SubgroupTile, gemm: ScoreGemm): string {
     ${vectorsOfScores}`;
 }
 
-/** For each streamed row, the weights of this lane's rows with that row, four by four, as arrays. */
+/** For each streamed row, the weights that this lane's rows have with it, four by four, as arrays. */
 function weights({ stationary, group, rows }: SubgroupTile, { weight }: AccumulateGemm): string {
   const of = (e: number, m: number): string =>
     stationary === 'keys'
@@ -162,12 +163,12 @@ function weights({ stationary, group, rows }: SubgroupTile, { weight }: Accumula
   );
 }
 
-/** Rows that a turn of the loop adds up: with two rows, sums are written half as often. */
+/** The number of rows that one turn of the loop adds: with two rows, sums are written half as often. */
 const rowsOfTurn = 2;
 
 /**
- * Each neighbour broadcasts the whole row that it has read, in its turn. The slow loop is for rows that hold
- * a NaN or infinity.
+ * Each lane of the group in turn broadcasts the whole row that it has read. The slow loop handles rows that
+ * contain a NaN or infinity.
  */
 function accumulate(tile: SubgroupTile, sum: AccumulateGemm, isRead: ReadonlySet<string>): string {
   const { group } = tile;
@@ -205,7 +206,7 @@ const laneResults = (tile: SubgroupTile): LaneResults => ({
   vector: n => n,
 });
 
-/** Rescales only where a row's factor is not 1, which is seldom once a row has seen its largest scores. */
+/** Rescales only if a row's factor is not 1, which is rare once the row's largest scores have been seen. */
 function rescale(tile: SubgroupTile, sum: AccumulateGemm): string {
   const { rescale: factor } = sum;
   if (!factor) return '';

@@ -42,8 +42,8 @@ export const subgroupKind: TileKind<SubgroupTileShape, Tile> = {
 };
 
 /**
- * A tile whose lanes broadcast rows to each other, for the option `tiles` of `createContext`.
- * @throws InvalidArgumentError for what describes no such tile.
+ * Makes a tile whose lanes broadcast rows to each other, for the option `tiles` of `createContext`.
+ * @throws InvalidArgumentError if `shape` does not describe such a tile.
  */
 export const subgroupTile = (shape: Omit<SubgroupTileShape, 'kind'>): Tile =>
   checkedTile(subgroupKind, { kind: 'subgroup', ...shape });

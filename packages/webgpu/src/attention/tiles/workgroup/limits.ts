@@ -5,7 +5,9 @@ import { brokenGridRule, memoryReason, type TileRole, tileSize } from '../tile.t
 import { hasRoomForRows, resultVectors, workgroupTileMemory } from './memory.ts';
 import type { WorkgroupTile, WorkgroupTileSizes } from './workgroup-tile.ts';
 
-/** vec4s of results that a lane accumulates at most: all the registers that devices have. */
+/**
+ * The largest number of result vec4s that a lane can accumulate; these take all registers that devices have.
+ */
 const maxResultVectors = 64;
 
 /** The rule that sizes break, or null. */
@@ -20,7 +22,7 @@ export function brokenSizesRule(sizes: WorkgroupTileSizes): string | null {
     : `must have stagingDType f16 or f32, got ${stagingDType}`;
 }
 
-/** Why a device cannot compute a kernel of a problem on a tile, or null. */
+/** The reason why a device cannot compute a kernel of a problem with a tile, or null. */
 export function unsupportedReason(
   role: TileRole,
   tile: WorkgroupTile,

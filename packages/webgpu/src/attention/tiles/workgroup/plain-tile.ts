@@ -5,14 +5,14 @@ import { workgroupRowReduction } from './row-reduction.ts';
 import { workgroupBackend } from './workgroup-backend.ts';
 import type { WorkgroupTile, WorkgroupTileSizes } from './workgroup-tile.ts';
 
-/** The code of variants that few tiles in workgroup memory have: `workgroupTile` brings the code. */
+/** The code of variants that few tiles in workgroup memory use. `workgroupTile` adds this code. */
 type TileVariants = Partial<Pick<WorkgroupTile, 'arithmetic' | 'prefetch' | 'unrolling' | 'rowReduction'>>;
 
-/** A tile of the table, which only has sizes, and which every device computes. */
+/** A tile of the built-in table, which has sizes but no variants, and which every device can compute. */
 export const plainWorkgroupTile = (sizes: WorkgroupTileSizes): Tile =>
   makeWorkgroupTile(sizes, {}, () => null);
 
-/** Every size, and the code of what few tiles do. */
+/** Fills in default sizes, and adds the code of variants. */
 export function wholeTile(sizes: WorkgroupTileSizes, variants: TileVariants = {}): WorkgroupTile {
   const { tx, ty, rows = 4, cols = 1, headDimChunk, stagingDType = 'f32' } = sizes;
   return {
@@ -21,7 +21,10 @@ export function wholeTile(sizes: WorkgroupTileSizes, variants: TileVariants = {}
   };
 }
 
-/** A tile of sizes that break no rule; `unsupported` says what stands against it on a device. */
+/**
+ * Makes a tile of sizes that break no rule; `unsupported` returns the reason why a device cannot compute the
+ * tile.
+ */
 export function makeWorkgroupTile(
   shape: WorkgroupTileSizes,
   variants: TileVariants,

@@ -3,7 +3,10 @@ import type { LaneGrid } from '../tile.ts';
 import type { RowReduction } from '../tile-backend.ts';
 import type { TileRowReduction } from './workgroup-tile.ts';
 
-/** In `row_partial`, which has the numbers of a lane's rows as vec4s: this works on every device. */
+/**
+ * Joins the lanes of a row in `row_partial`, which holds the numbers of a lane's rows as vec4s. Works on
+ * every device.
+ */
 export const workgroupRowReduction: TileRowReduction = {
   part: grid => ({ code: `var<workgroup> row_partial: array<vec4f, ${partials(grid)}>;` }),
   bytes: grid => [16 * partials(grid)],
@@ -14,7 +17,7 @@ export const workgroupRowReduction: TileRowReduction = {
 
 const partials = ({ tx, ty, rows }: LaneGrid): number => (tx * ty * rows) / 4;
 
-/** Each lane of a row joins the numbers of all its lanes, in the same order. */
+/** Each lane of a row joins the numbers of all lanes of the row, in the same order. */
 export function reduceInMemory(
   { tx, ty, rows }: LaneGrid,
   { name, own, join, identity, afterBarrier }: RowReduction,

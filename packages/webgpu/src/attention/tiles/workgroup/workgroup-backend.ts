@@ -4,7 +4,7 @@ import { scores } from './gemm/score-gemm.ts';
 import { declarations, vectorsPerLane } from './memory.ts';
 import type { WorkgroupTile } from './workgroup-tile.ts';
 
-/** Lanes multiply operands, and what they make of their scores, through workgroup memory. */
+/** Lanes exchange operands, and the weights that they compute from scores, through workgroup memory. */
 export function workgroupBackend(tile: WorkgroupTile): TileBackend {
   const { rowReduction } = tile;
   const directives = tile.stagingDType === 'f16' ? ['enable f16;'] : [];

@@ -11,7 +11,7 @@ import type { WorkgroupTileShape } from './workgroup-tile.ts';
 const types: readonly unknown[] = ['f16', 'f32'];
 const reductions: readonly unknown[] = ['workgroup', 'subgroup'];
 
-/** Tiles in workgroup memory, with the code of all that they can do. */
+/** Tiles in workgroup memory, with the code of all their variants. */
 export const workgroupKind: TileKind<WorkgroupTileShape, Tile> = {
   name: 'workgroup',
   fields: [
@@ -51,8 +51,8 @@ export const workgroupKind: TileKind<WorkgroupTileShape, Tile> = {
 };
 
 /**
- * A tile in workgroup memory, for the option `tiles` of `createContext`.
- * @throws InvalidArgumentError for what describes no such tile.
+ * Makes a tile in workgroup memory, for the option `tiles` of `createContext`.
+ * @throws InvalidArgumentError if `shape` does not describe such a tile.
  */
 export function workgroupTile(shape: WorkgroupTileShape): Tile {
   return checkedTile(workgroupKind, shape);

@@ -4,24 +4,25 @@ import type { LaneGrid, TileRole } from '../tile.ts';
 import type { RowReduction, TileOperand } from '../tile-backend.ts';
 
 /**
- * The sizes of a tile whose operands pass through workgroup memory in chunks, so that head size does not
- * decide how much of that memory is needed. The more scores a lane has, the fewer reads of workgroup memory
- * each product takes, and the more registers.
+ * The sizes of a tile whose operands pass through workgroup memory in chunks, so that the required workgroup
+ * memory does not depend on the head size. The more scores a lane has, the fewer reads of workgroup memory
+ * each product needs, but the more registers the lane uses.
  */
 export interface WorkgroupTileSizes {
   readonly kind?: 'workgroup';
-  /** Lanes across keys (and across channels of a result), and across queries. */
+  /** The number of lanes across keys (and across channels of a result). */
   readonly tx: number;
+  /** The number of lanes across queries. */
   readonly ty: number;
-  /** Queries of a lane. Default 4. */
+  /** The number of queries per lane. Default 4. */
   readonly rows?: 4 | 8;
-  /** vec4s of a lane's keys. Default 1. */
+  /** The number of vec4s of keys per lane. Default 1. */
   readonly cols?: 1 | 2;
-  /** vec4s of each row that one chunk holds while scores are computed. */
+  /** The number of vec4s of each row in one chunk while scores are computed. */
   readonly headDimChunk: number;
   /**
-   * The type that workgroup memory holds operands in. f16 halves the memory and the traffic for operands of
-   * f16, which f16 holds as they are. Default f32.
+   * The type in which workgroup memory holds operands. f16 halves the memory and the traffic for f16
+   * operands, without rounding. Default f32.
    */
   readonly stagingDType?: 'f32' | 'f16';
 }
@@ -29,32 +30,34 @@ export interface WorkgroupTileSizes {
 /** A tile in workgroup memory as plain data. */
 export interface WorkgroupTileShape extends WorkgroupTileSizes {
   /**
-   * The type of products. f16 is for forward alone, on operands staged in f16: a few products are added up in
-   * f16 before they are added to sums of f32, which takes fewer instructions where two of f16 fit into one.
-   * `f16Arithmetic` bounds the error. Default f32.
+   * The type of products. f16 is allowed only in forward kernels, for operands staged in f16: a few products
+   * are added in f16 before their sum is added to sums in f32. This takes fewer instructions on devices that
+   * process two f16 numbers per instruction. `f16Arithmetic` bounds the error. Default f32.
    */
   readonly arithmetic?: 'f32' | 'f16';
   /**
-   * Lanes read the next chunk from storage into registers while they compute. Results are the same. Default
-   * false.
+   * Whether lanes read the next chunk from storage into registers while they compute. The results have the
+   * same bits. Default false.
    */
   readonly prefetch?: boolean;
   /**
-   * Copies and sums are written out instead of in loops: a lane has several reads of storage in flight, and
-   * adds up several rows per turn. Longer texts take compilers longer. The results are the same. Default
+   * Whether copies and sums are unrolled: a lane has several reads of storage in flight, and adds several
+   * rows per turn of a loop. The longer text takes longer to compile. The results have the same bits. Default
    * false.
    */
   readonly unrolled?: boolean;
   /**
-   * How forward joins the maxima and sums of rows over their lanes: in workgroup memory, or by shuffles in
-   * the subgroup of these lanes, which takes neither memory nor barriers. With 'subgroup', `tx` is a power of
-   * two up to the device's least subgroup size, and the number of lanes is a multiple of its largest. Default
-   * 'workgroup'.
+   * How forward joins the maxima and sums of a row's lanes: in workgroup memory, or by shuffles in the lanes'
+   * subgroup, which uses neither memory nor barriers. With 'subgroup', `tx` must be a power of two up to the
+   * device's smallest subgroup size, and the number of lanes a multiple of its largest. Default 'workgroup'.
    */
   readonly rowReduction?: 'workgroup' | 'subgroup';
 }
 
-/** A tile in workgroup memory as its kernels are written: every size, and the code of what few tiles do. */
+/**
+ * A tile in workgroup memory in the form that its kernels are written from: with all sizes, and with the code
+ * of its variants.
+ */
 export interface WorkgroupTile extends LaneGrid {
   readonly headDimChunk: number;
   readonly stagingDType: 'f32' | 'f16';
@@ -65,8 +68,8 @@ export interface WorkgroupTile extends LaneGrid {
 }
 
 /**
- * How the tile multiplies where that is not simply in f32. `look` may set `non_finite`: from that chunk on
- * the workgroup multiplies in f32.
+ * How the tile multiplies, if not entirely in f32. `look` may set `non_finite`; from that chunk on, the
+ * workgroup multiplies in f32.
  */
 export interface TileArithmetic {
   readonly part: ShaderPart;
@@ -82,7 +85,7 @@ export interface TileArithmetic {
     readonly read: (at: string) => string;
   };
   /**
-   * Statements that look at `x` on its way to workgroup memory, before score products and before sums of
+   * Statements that examine `x` while it is copied to workgroup memory, for score products and for sums of
    * rows.
    */
   readonly look: { readonly scores: string; readonly sums: string };
@@ -90,19 +93,22 @@ export interface TileArithmetic {
   scores(tile: WorkgroupTile, sum: string): string;
   /** Statements that add the weighted rows of a chunk to the sums. */
   sums(chunk: WeightedChunk): string;
-  /** Why a tile cannot multiply in this way, or null. */
+  /** The reason why a tile cannot multiply in this way, or null. */
   reason(role: TileRole, tile: WorkgroupTile): string | null;
 }
 
-/** Rows in workgroup memory that are weighted and added up. */
+/** Rows in workgroup memory that are weighted and added. */
 export interface WeightedChunk {
   readonly rows: number;
   /**
-   * Statements that read the weights of row k, and this lane's vectors of row k, as workgroup memory holds
-   * them.
+   * Statements that read the weights of row k, and this lane's vectors of row k, in the types of workgroup
+   * memory.
    */
   readonly read: string;
-  /** Text for each sum of a row r and vector n: its name, the weight, and what is weighted. */
+  /**
+   * Makes text for each sum of a row r and vector n, with the name of the sum, the weight, and the weighted
+   * vector.
+   */
   perSum(
     text: (of: {
       readonly r: number;
@@ -115,25 +121,24 @@ export interface WeightedChunk {
 }
 
 /**
- * vec4s of an operand that the lanes copy from storage to workgroup memory together. Texts are about the n-th
- * of them.
+ * vec4s of an operand that the lanes together copy from storage to workgroup memory. The texts below refer to
+ * the n-th of them.
  */
 export interface Chunk {
   readonly vectors: number;
-  /** Statements that declare what the others need, if anything. */
+  /** Statements that declare what the other statements need, if anything. */
   readonly given?: string;
   /**
-   * Statements that declare the row `s` and the channel `d` of the vector, of the chunk that starts at
-   * `from`.
+   * Statements that declare the row `s` and the channel `d` of the vector in the chunk that starts at `from`.
    */
   readonly place: (from: string) => string;
-  /** The operand that is copied; of two, the one whose number is `product`. */
+  /** The operand that is copied; of two operands, the one whose number is `product`. */
   readonly operands: readonly TileOperand[];
   /** WGSL expression of the operand's head size. */
   readonly channels: string;
-  /** Statements that look at x before it is multiplied, if any. */
+  /** Statements that examine x before it is multiplied, if any. */
   readonly look?: string | undefined;
-  /** WGSL place `[line][lane]` of the vector in `staged`. */
+  /** WGSL index `[line][lane]` of the vector in `staged`. */
   readonly slot: string;
 }
 
@@ -144,33 +149,33 @@ export interface ChunkLoop {
   readonly step: number;
 }
 
-/** How loops of a tile are written out. */
+/** How loops of a tile are unrolled. */
 export interface TileUnrolling {
-  /** Statements that copy chunks from storage to workgroup memory; null where lanes have unequal shares. */
+  /** Statements that copy chunks from storage to workgroup memory; null if lanes have unequal shares. */
   copy(tile: WorkgroupTile, chunks: readonly Chunk[], from: string): string | null;
   /** Statements that add the weighted rows of a chunk to the sums, several rows per turn of a loop. */
   sums(rows: number, addRow: (row: string) => string): string;
 }
 
-/** How chunks are read into registers ahead of workgroup memory. */
+/** How chunks are read into registers before they are copied to workgroup memory. */
 export interface TilePrefetch {
   /** Statements that read the first chunks of a loop. */
   begin(tile: WorkgroupTile, chunks: readonly Chunk[]): string;
-  /** The loop, which follows these statements in the same block. */
+  /** The loop, which follows the statements of `begin` in the same block. */
   overChunks(tile: WorkgroupTile, loop: ChunkLoop, chunks: readonly Chunk[], body: string): string;
-  /** Why a tile cannot prefetch, or null. */
+  /** The reason why a tile cannot prefetch, or null. */
   reason(tile: WorkgroupTile): string | null;
 }
 
-/** How the lanes of a tile take their places, and join what the lanes of one row have found. */
+/** How the lanes of a tile get their places, and how the lanes of a row join their numbers. */
 export interface TileRowReduction {
   readonly part: (grid: LaneGrid) => ShaderPart;
-  /** Bytes of each of its variables in workgroup memory. */
+  /** The bytes of each of its variables in workgroup memory. */
   bytes(grid: LaneGrid): readonly number[];
-  /** Statements that declare `tx` and `ty`: every place of the grid is one lane's, in any order. */
+  /** Statements that declare `tx` and `ty`: each place of the grid belongs to one lane, in any order. */
   place(grid: LaneGrid): string;
   /** `TileBackend.reduceRows` of this tile. */
   reduceRows(grid: LaneGrid, reduction: RowReduction): string;
-  /** Why lanes cannot join rows in this way on a device, or null. */
+  /** The reason why lanes on a device cannot join rows in this way, or null. */
   reason(role: TileRole, grid: LaneGrid, capabilities: Capabilities): string | null;
 }

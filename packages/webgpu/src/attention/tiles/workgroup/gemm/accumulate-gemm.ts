@@ -5,15 +5,15 @@ import { stagedAt, stagedRows, vectorsPerLane, weightsOfLane } from '../memory.t
 import type { Chunk, WeightedChunk, WorkgroupTile } from '../workgroup-tile.ts';
 import { overChunks } from './chunks.ts';
 
-/** The n-th of `count` neighbours of a lane, as a place among those of all lanes. */
+/** The n-th of `count` consecutive items of a lane, as an index among the items of all lanes. */
 const neighbour = (lane: 'tx' | 'ty', count: number, n: number): string =>
   count === 1 ? lane : `${lane} * ${count}u + ${n}u`;
 
 const asIs = (value: string): string => value;
 
 /**
- * Stores this lane's weights, vec4fs over keys for each query, so that those of one key, or of one query, are
- * together.
+ * Stores this lane's weights (vec4fs over keys for each query) so that the weights of one key, or of one
+ * query, are adjacent.
  */
 export function storeWeights(tile: WorkgroupTile, { weight, over }: AccumulateGemm): string {
   const { rows, cols } = tile;
@@ -39,7 +39,7 @@ export function storeWeights(tile: WorkgroupTile, { weight, over }: AccumulateGe
 const rowsSummed = (tile: WorkgroupTile, over: AccumulateGemm['over']): number =>
   tileSize(tile)[over === 'keys' ? 'cols' : 'rows'];
 
-/** The number of whole rows of the operand that workgroup memory has room for. */
+/** A chunk of whole rows of the operand: as many as workgroup memory has room for. */
 function rowsChunk(tile: WorkgroupTile, { operand, over, nonFiniteGuard }: AccumulateGemm): Chunk {
   const { first, channels, D } = operand;
   const width = vectorsPerLane(D, tile) * tile.tx;
@@ -58,12 +58,13 @@ function rowsChunk(tile: WorkgroupTile, { operand, over, nonFiniteGuard }: Accum
   };
 }
 
-/** Reads the first of these chunks, where they are prefetched. */
+/** Reads the first of these chunks, if they are prefetched. */
 export const begin = (tile: WorkgroupTile, sum: AccumulateGemm): string =>
   tile.prefetch?.begin(tile, [rowsChunk(tile, sum)]) ?? '';
 
 /**
- * Adds the stored weights · operand to the accumulators; `begun`: `begin` stands before, in the same block.
+ * Adds the stored weights · operand to the accumulators. `begun`: the statements of `begin` precede this text
+ * in the same block.
  */
 export function accumulate(tile: WorkgroupTile, sum: AccumulateGemm, begun: boolean): string {
   const { into, operand, over } = sum;

@@ -3,8 +3,8 @@ import { stagedValue } from '../memory.ts';
 import type { Chunk, ChunkLoop, WorkgroupTile } from '../workgroup-tile.ts';
 
 /**
- * A loop whose `body` finds one chunk of each operand after the other in `staged`. `begun`: the statements of
- * `begin` stand before the loop.
+ * A loop that copies one chunk of each operand after the other to `staged`, and runs `body` on each. `begun`:
+ * the statements of `begin` precede the loop.
  */
 export function overChunks(
   tile: WorkgroupTile,
@@ -24,7 +24,7 @@ export function overChunks(
   return begun ? prefetched : `{\n    ${prefetch.begin(tile, chunks)}\n    ${prefetched}\n    }`;
 }
 
-/** A loop that fills `staged` by `arrive` before each `body`. */
+/** A loop that fills `staged` with the statements `arrive` before each `body`. */
 export const chunkLoop = (
   { at, end, step }: ChunkLoop,
   arrive: string,
@@ -44,7 +44,7 @@ function copy(tile: WorkgroupTile, chunk: Chunk, from: string): string {
     }`;
 }
 
-/** Statements that declare the n-th vector of a chunk as `x`, a vec4f: 0 where there is none. */
+/** Statements that declare the n-th vector of a chunk as `x`, a vec4f: 0 if there is none. */
 export const readVector = ({ place, operands, channels }: Chunk, from: string): string => `${place(from)}
       var x = vec4f();
       ${ofProduct(
@@ -54,7 +54,7 @@ export const readVector = ({ place, operands, channels }: Chunk, from: string): 
       }`,
       )}`;
 
-/** Text of the operand of a product: of two, the one whose number is `product`. */
+/** Makes the text for the operand of a product; of two operands, for the one whose number is `product`. */
 export function ofProduct(operands: readonly TileOperand[], text: (operand: TileOperand) => string): string {
   const [one, other] = operands.map(text);
   return other === undefined

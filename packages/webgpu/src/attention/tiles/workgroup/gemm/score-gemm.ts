@@ -6,8 +6,8 @@ import type { Chunk, WorkgroupTile } from '../workgroup-tile.ts';
 import { overChunks } from './chunks.ts';
 
 /**
- * One or two matrices of products over the whole head size. Two go through the same loop, one after the
- * other: their text is most of a kernel, and compilers take much longer for twice as much.
+ * Computes one or two matrices of products over the whole head size. Two matrices go through the same loop,
+ * one after the other: this text is most of a kernel, and compilers would take much longer for twice as much.
  */
 export function scores(tile: WorkgroupTile, gemms: ScoreGemms): string {
   const [first, second] = gemms;
@@ -26,8 +26,8 @@ export function scores(tile: WorkgroupTile, gemms: ScoreGemms): string {
 }
 
 /**
- * Declares `sum0`, `sum1`, … and adds the products of one matrix up. In `staged` lanes side by side read side
- * by side.
+ * Declares `sum0`, `sum1`, … and adds the products of one matrix to them. Adjacent lanes read adjacent vec4s
+ * of `staged`.
  */
 function sumOfProducts(
   tile: WorkgroupTile,
@@ -51,7 +51,7 @@ function sumOfProducts(
     )}`;
 }
 
-/** Adds the products of a chunk to the sums, in numbers of f32 or all of f16. */
+/** Adds the products of a chunk to the sums, computing in f32 or entirely in f16. */
 export function sums(tile: WorkgroupTile, sum: string, number: 'f32' | 'f16' = 'f32'): string {
   const { rows, cols, headDimChunk } = tile;
   const value = (n: number, lane: string): string => {
@@ -65,7 +65,7 @@ export function sums(tile: WorkgroupTile, sum: string, number: 'f32' | 'f16' = '
     }`;
 }
 
-/** Fast statements, if there are any, for chunks that hold nothing unfit for them. */
+/** Uses the fast statements, if there are any, for chunks without values that they cannot handle. */
 const fastOrPlain = (fast: string | undefined, plain: string): string =>
   fast
     ? `if (atomicLoad(&non_finite) == 0u) {
@@ -76,8 +76,8 @@ const fastOrPlain = (fast: string | undefined, plain: string): string =>
     : plain;
 
 /**
- * `headDimChunk` vec4s of the rows of all lanes. Rows of one lane are neighbours; the first is its row
- * `first` in `staged`.
+ * A chunk of the rows of all lanes, `headDimChunk` vec4s of each row. The rows of one lane are adjacent; its
+ * first row is row `first` in `staged`.
  */
 function rowsChunk(
   tile: WorkgroupTile,
@@ -100,9 +100,9 @@ function rowsChunk(
 }
 
 /**
- * Adds the products of four channels, of rows `a0`, … with keys `b0`, …, to the sums. Of 4 × 4 as scalar
- * products; of more, where multiplying is what takes the time, channel by channel: a multiplication and an
- * addition are then always one instruction.
+ * Adds the products of four channels of rows `a0`, … with keys `b0`, … to the sums. With 4 × 4 scores, these
+ * are dot products. With more, where multiplication takes most of the time, products are computed channel by
+ * channel, so that each multiplication and addition is one instruction.
  */
 function multiply({ rows, cols }: WorkgroupTile, sum: string, number: 'f32' | 'f16'): string {
   const keys = (c: number): string => repeat(4, n => `b${4 * c + n}`, ', ');

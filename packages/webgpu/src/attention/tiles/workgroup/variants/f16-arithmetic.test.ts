@@ -12,7 +12,7 @@ const tile = workgroupTile({ tx: 4, ty: 4, headDimChunk: 4, stagingDType: 'f16',
 const [S, D] = [70, 24];
 const largest = (tensor: Tensor): number => Math.max(...tensor.toFloat32().map(Math.abs));
 
-/** Numbers with this factor; those from row 60 on, which are padding, are NaN. */
+/** Numbers scaled by this factor; from row 60 on, the rows are padding and hold NaN. */
 function times(factor: number, seed: number): { values: Tensor; padded: Tensor } {
   const scaled = normal([1, 1, S, D], seed)
     .toFloat32()
@@ -26,7 +26,7 @@ const { device, capabilities } = await sharedContext();
 
 test.skipIf(!capabilities.features.includes('shader-f16')).each([
   ['normal numbers, in f16', { q: 1, k: 1, v: 1 }, toleranceOf('f16')],
-  // Then nothing is rounded to f16 but the probabilities.
+  // Only the probabilities are then rounded to f16.
   ['a q that is too large, in f32', { q: 2000, k: 0.0005, v: 1 }, 2 ** -11],
   ['a v that is too large, in f32', { q: 0.0005, k: 2000, v: 1000 }, 2 ** -11],
 ])('%s', async (_, factors, error) => {

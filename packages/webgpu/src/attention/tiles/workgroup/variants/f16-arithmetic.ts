@@ -3,44 +3,45 @@ import { sums } from '../gemm/score-gemm.ts';
 import { divisorUpTo } from '../memory.ts';
 import type { TileArithmetic } from '../workgroup-tile.ts';
 
-/** The largest that is multiplied in f16. */
+/** The largest magnitudes that are multiplied in f16. */
 const limits = { qk: 32, v: 16 } as const;
-/** Products to a short sum, at most. */
+/** The largest number of products in a short sum. */
 const most = { qk: 32, v: 16 } as const;
 /**
- * Probabilities are multiplied by it on their way into f16, so that small ones are not lost. They are at most
- * `maxWeight`, with dropout.
+ * The factor of probabilities when they are converted to f16, so that small ones are not lost. With dropout,
+ * probabilities are at most `maxWeight`.
  */
 const weightScale = 64;
 const maxWeight = 2;
 
-/** Statement that lets the workgroup multiply in f32 if `x` is larger than the limit. */
+/** Statement that makes the workgroup multiply in f32 if `x` exceeds the limit. */
 const guard = (limit: number): string => `if (exceeds(x, ${limit}.0)) {
         atomicStore(&non_finite, 1u);
       }`;
 
 /**
- * Products of f16 in f16, two to an instruction where a device has such instructions: a few products are
- * added up in f16, and these short sums in f32. The error of f16 (11 bits, up to 65504; a unit u = 2⁻¹¹),
- * for n products to a short sum:
+ * Computes products of f16 in f16, two per instruction if a device has such instructions: a few products are
+ * added in f16, and these short sums are added in f32. The error bounds, with f16's unit u = 2⁻¹¹ (11 bits,
+ * up to 65504), for n products in a short sum:
  *
- * - Nothing overflows. From the first chunk on with a q or k of more than 32, or a v of more than 16, NaN
- *   and infinity among them, a workgroup multiplies in f32. Until then a short sum is at most 32 · 32 · 32,
- *   or 16 · 128 · 16, which is 2¹⁵.
- * - A score is that of q and k whose products are each changed by (n + 1)·u at most: by Σ|q·k| · scale · (n
- *   + 1)·u, and with the signs of real data by about √n·u instead. Of normal numbers, with n = 32 and D =
- *   64 or 128, scores are right to 0.008, and o to about 0.002 of its largest value.
- * - Probabilities are at most 1, or 2 with dropout, and multiplied as 64·P, rounded. o is changed by (n +
- *   2)·u · Σ P|v| / l at most.
- * - A device may flush what is below 2⁻¹⁴. Scores lose D · 2⁻¹⁴ · scale at most, and o 2⁻²⁰ · (1 + max|v|)
- *   / l per key.
+ * - Nothing overflows. From the first chunk with a q or k above 32 or a v above 16 (including NaN and
+ *   infinity), a workgroup multiplies in f32. Until then, a short sum is at most 32 · 32 · 32, or 16 · 128 ·
+ *   16, which is 2¹⁵.
+ * - A score is computed as if each product of q and k had a relative error of at most (n + 1)·u. Its error is
+ *   at most Σ|q·k| · scale · (n + 1)·u, and with the signs of real data about √n·u instead of (n + 1)·u. For
+ *   normally distributed numbers, with n = 32 and D = 64 or 128, scores are accurate to 0.008, and o to about
+ *   0.002 of its largest value.
+ * - Probabilities are at most 1, or 2 with dropout, and are rounded and multiplied as 64·P. The error of o is
+ *   at most (n + 2)·u · Σ P|v| / l.
+ * - A device may flush numbers below 2⁻¹⁴ to 0. Scores lose at most D · 2⁻¹⁴ · scale, and o at most 2⁻²⁰ · (1
+ *   + max|v|) / l per key.
  *
- * Gradients have no such scale: the gradients of a mean over many tokens are all below 2⁻¹⁴. Backward stays
- * in f32.
+ * Gradients have no natural scale: the gradients of a mean over many tokens are all below 2⁻¹⁴. Backward
+ * therefore stays in f32.
  */
 export const f16Arithmetic: TileArithmetic = {
-  // `exceeds(x, limit)`: whether a component is larger, or NaN; told by the bits, as WGSL lets arithmetic
-  // assume that none are.
+  // `exceeds(x, limit)`: whether a component exceeds the limit or is NaN. The test uses the bits, because
+  // WGSL lets arithmetic assume that there are no NaNs.
   part: {
     code: `fn exceeds(x: vec4f, limit: f32) -> bool {
   return any((bitcast<vec4u>(x) & vec4u(0x7fffffffu)) > vec4u(bitcast<u32>(limit)));

@@ -13,7 +13,7 @@ import { workgroupTile } from '../workgroup-kind.ts';
 import type { WorkgroupTileSizes } from '../workgroup-tile.ts';
 
 const [q, k, v, dO] = [1, 2, 3, 4].map(seed => normal([1, 2, 37, 36], seed));
-// Padding that must not be multiplied, in the middle of what is prefetched.
+// Padding that must not be multiplied, in the middle of the prefetched rows.
 for (const tensor of [k, v]) tensor.data.fill(Number.NaN, 30 * 36, 37 * 36);
 const call = { q, k, v, dO, options: { causal: true, seqLensKv: [30] } };
 

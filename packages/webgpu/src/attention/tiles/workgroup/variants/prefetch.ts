@@ -3,8 +3,8 @@ import { stagedValue, stagedVectors, vectorType } from '../memory.ts';
 import type { Chunk, ChunkLoop, TilePrefetch, WorkgroupTile } from '../workgroup-tile.ts';
 
 /**
- * Lanes read the next chunks from storage into registers before they multiply, or score, so that these chunks
- * have arrived when workgroup memory is free. The results have the same bits.
+ * Lanes read the next chunks from storage into registers before they multiply or process scores, so that
+ * these chunks have arrived by the time workgroup memory is free. The results have the same bits.
  */
 export const prefetch: TilePrefetch = {
   begin,
@@ -17,25 +17,26 @@ export const prefetch: TilePrefetch = {
   },
 };
 
-/** vec4s that a lane prefetches at most. */
+/** The largest number of vec4s that a lane prefetches. */
 const maxFetchedVectors = 16;
 
 const lanesOf = ({ tx, ty }: WorkgroupTile): number => tx * ty;
 
 const vectorsOf = (tile: WorkgroupTile, { vectors }: Chunk): number => Math.ceil(vectors / lanesOf(tile));
 
-/** Text for each chunk, with the name of the array that it is read into. */
+/** Makes text for each chunk, with the name of the array that the chunk is read into. */
 const ofAll = (chunks: readonly Chunk[], text: (chunk: Chunk, fetched: string) => string): string =>
   chunks.map((chunk, c) => text(chunk, `fetched${c}`)).join('\n');
 
-/** Statements for each vec4 that a lane has of each chunk. */
+/** Statements for each of a lane's vec4s of each chunk. */
 function each(
   tile: WorkgroupTile,
   chunks: readonly Chunk[],
   statements: (chunk: Chunk, fetched: string) => readonly (string | undefined)[],
 ): string {
   const lanes = lanesOf(tile);
-  // Loops, though they are to be unrolled: on so many branches in a row SwiftShader's compiler does not end.
+  // Loops, although they will be unrolled: SwiftShader's compiler does not terminate on so many consecutive
+  // branches.
   return ofAll(chunks, (chunk, fetched) => {
     const text = [chunk.given, ...statements(chunk, `${fetched}[turn]`)].filter(Boolean).join('\n');
     return `for (var turn = 0u; turn < ${vectorsOf(tile, chunk)}u; turn++) {
@@ -56,8 +57,8 @@ function begin(tile: WorkgroupTile, chunks: readonly Chunk[]): string {
 
 function overChunks(tile: WorkgroupTile, loop: ChunkLoop, chunks: readonly Chunk[], body: string): string {
   const next = `${loop.at} + ${loop.step}u`;
-  // What looks at x does so now: all lanes have seen what it found when the chunk is multiplied, and none
-  // before.
+  // x is examined only here: when the chunk is multiplied, all lanes have seen what was found, and no lane
+  // has seen it earlier.
   const store = each(tile, chunks, ({ look, slot }, fetched) => [
     look && `let x = vec4f(${fetched});`,
     look,

@@ -6,10 +6,10 @@ import type { TileRowReduction } from '../workgroup-tile.ts';
 const isPowerOfTwo = (n: number): boolean => Number.isInteger(Math.log2(n));
 
 /**
- * `TileBackend.reduceRows` where the tx lanes of a row are neighbours in a subgroup. By `subgroupShuffleXor`
- * each lane joins its number with that of the lane next to it, then of the lane two away, four away, … After
- * log₂(tx) steps each lane has joined the whole row, and all lanes have the same bits, since the two lanes of
- * a step join the same two numbers. Takes neither memory nor barriers.
+ * `TileBackend.reduceRows` for rows whose tx lanes are adjacent in a subgroup. With `subgroupShuffleXor`,
+ * each lane joins its number with that of the lane at distance 1, then 2, then 4, … After log₂(tx) steps,
+ * each lane has joined the whole row, and all lanes have the same bits, because the two lanes of a step join
+ * the same two numbers. Uses neither memory nor barriers.
  */
 export const reduceInSubgroup = ({ tx, rows }: LaneGrid, { name, own, join }: RowReduction): string =>
   repeat(
@@ -19,16 +19,17 @@ export const reduceInSubgroup = ({ tx, rows }: LaneGrid, { name, own, join }: Ro
   );
 
 /**
- * Rows are joined in subgroups. WGSL does not say which lanes of a workgroup are a subgroup, nor in which
- * order lanes are numbered, so a lane has its place in the tile from its subgroup. Subgroups have tx lanes or
- * a multiple of tx, and are full: all rows are whole.
+ * Joins the lanes of a row in their subgroup. WGSL does not specify which lanes of a workgroup form a
+ * subgroup, or in which order lanes are numbered, so a lane gets its place in the tile from its subgroup.
+ * Subgroups have tx lanes or a multiple of tx, and are full, so every row is within one subgroup.
  */
 export const subgroupRowReduction: TileRowReduction = {
   part: () => ({
     directives: ['enable subgroups;'],
     builtins: ['@builtin(subgroup_invocation_id) subgroup_lane: u32'],
-    // Subgroups take places as they come, since not every WGSL has `subgroup_id`; and as many as they have
-    // lanes, since Vulkan lets them have fewer than the `subgroup_size` that it gives.
+    // Subgroups take places in the order in which they arrive, because not every WGSL implementation has
+    // `subgroup_id`. Each takes as many places as it has lanes, because Vulkan lets a subgroup have fewer
+    // lanes than its `subgroup_size`.
     code: `var<workgroup> places_taken: atomic<u32>;
 
 fn take_place(subgroup_lane: u32) -> u32 {

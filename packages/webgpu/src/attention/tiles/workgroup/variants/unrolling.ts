@@ -4,13 +4,13 @@ import { ofProduct } from '../gemm/chunks.ts';
 import { divisorUpTo, stagedValue } from '../memory.ts';
 import type { Chunk, TileUnrolling, WorkgroupTile } from '../workgroup-tile.ts';
 
-/** vec4s that a lane reads before it stores the first. */
+/** The number of vec4s that a lane reads before it stores the first. */
 export const vectorsInFlight: number = 8;
 
 /**
- * Lanes read several vec4s before they store the first, so that the reads wait together and not one after the
- * other. A read in a branch is waited for at the end of the branch, so these reads have none: beyond the last
- * row, or the last channel, a lane reads the last one and takes 0.
+ * Lanes read several vec4s before they store the first, so that the reads are in flight together instead of
+ * one after the other. A read in a branch must complete before the branch ends, so these reads are not in
+ * branches: beyond the last row or channel, a lane reads the last one and uses 0 instead.
  */
 export const unrolling: TileUnrolling = {
   sums(rows, addRow) {
@@ -31,10 +31,10 @@ export const unrolling: TileUnrolling = {
   },
 };
 
-/** Weighted rows that one turn of the loop over a chunk adds up, at most. */
+/** The largest number of weighted rows that one turn of the loop over a chunk adds. */
 const rowsOfTurn = 8;
 
-/** The vec4 of a chunk that a lane reads in a turn. */
+/** A vec4 of a chunk that a lane reads in a turn. */
 interface Read {
   readonly chunk: Chunk;
   readonly turn: number;
