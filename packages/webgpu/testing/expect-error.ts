@@ -11,7 +11,9 @@ export function caught(run: () => unknown): unknown {
   throw new Error('nothing was thrown');
 }
 
-/** Expects one of our errors, of a kind, that names the argument and says what was wrong with it. */
+/**
+ * Expects an error of this library, of a given class, that names the argument and says what is wrong with it.
+ */
 export function expectError(
   error: unknown,
   kind: abstract new (...args: never[]) => TilewiseError,

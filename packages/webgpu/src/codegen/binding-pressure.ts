@@ -2,28 +2,28 @@ import type { StorageBinding } from './shader-part.ts';
 
 /** The bindings and limits that decide which tensors a kernel binds. */
 export interface BindingBudget {
-  /** Storage buffers that a kernel may bind. */
+  /** The number of storage buffers that a kernel may bind. */
   readonly buffers: number;
-  /** How many elements each tensor takes in memory, by name. */
+  /** The number of elements that each tensor spans in memory, by name. */
   readonly spans: Readonly<Record<string, number>>;
-  /** Bytes of the largest tensor that is worth gathering. Default: any. */
+  /** The size in bytes of the largest tensor that is worth gathering. Default: any size. */
   readonly upTo?: number;
 }
 
-/** A budget of any number of bindings: no tensor is gathered. */
+/** A budget without a limit: no tensor is gathered. */
 export const unlimitedBudget: BindingBudget = { buffers: Infinity, spans: {} };
 
 /**
- * Bytes up to which all tensors cost the same to gather: a dispatch each. Among them the order of the
- * bindings decides, so that problems that differ in sizes only gather the same tensors and share their
- * kernels.
+ * The size in bytes up to which all tensors cost the same to gather: one dispatch each. Up to this size,
+ * tensors are chosen in the order of the bindings, so that problems which differ only in sizes gather the
+ * same tensors and share their kernels.
  */
 const equallyCheap = 4096;
 
 /**
- * The tensors that a kernel with more bindings than the budget does not bind: they are gathered in the
- * workspace first and read from there, all by one binding. The cheapest are gathered first, and no more than
- * needed.
+ * The tensors that a kernel with more bindings than the budget does not bind: they are gathered into the
+ * workspace first, and read from there through a single binding. The cheapest tensors are gathered first, and
+ * no more than needed.
  */
 export function tensorsToGather(
   bindings: readonly StorageBinding[],

@@ -3,21 +3,23 @@ import type { Capabilities } from '../device/capabilities/capabilities.ts';
 import type { KernelGrid, KernelSpec } from './kernel-spec.ts';
 import { type StorageBinding, tensorOf } from './shader-part.ts';
 
-/** How many elements tensors take in memory, and what workgroups touch of them. */
+/** The sizes of tensors in memory, and the parts of them that workgroups touch. */
 export interface TensorSizes {
   readonly spans: Readonly<Record<string, number>>;
-  /** Which elements workgroups touch, for tensors of which a dispatch may bind a part. */
+  /** The elements that workgroups touch, for tensors of which a dispatch may bind only a part. */
   readonly footprints?: Readonly<Record<string, Footprint>> | undefined;
 }
 
-/** The kernels of a plan and the sizes of their tensors: what decides whether a device can run the plan. */
+/**
+ * The kernels of a plan and the sizes of their tensors, from which follows whether a device can run the plan.
+ */
 export interface KernelParts extends TensorSizes {
   readonly kernels: readonly KernelSpec[];
 }
 
 /**
- * A run of a kernel's workgroups that is dispatched by itself, with the elements [x, y) of each tensor that
- * it touches.
+ * A run of a kernel's workgroups that is dispatched alone, with the elements [x, y) of each tensor that it
+ * touches.
  */
 export interface DispatchSplit {
   readonly first: number;
@@ -25,10 +27,10 @@ export interface DispatchSplit {
   readonly windows: ReadonlyMap<string, readonly [number, number]>;
 }
 
-/** A first and a last index. */
+/** The first and the last index (inclusive). */
 type Range = readonly [number, number];
 
-/** The elements [x, y) that the places first to end (exclusive) of a grid touch. */
+/** The elements [x, y) that the workgroups from `first` to `end` (exclusive) of a grid touch. */
 export function windowOf(footprint: Footprint, grid: KernelGrid, first: number, end: number): Range {
   const { batches, heads, rows, inner } = footprint;
   const perBatch = grid.heads * grid.tiles;
@@ -49,8 +51,8 @@ export function windowOf(footprint: Footprint, grid: KernelGrid, first: number, 
 }
 
 /**
- * The heads of a tensor that belong to some of a grid's, of which one may stand for many of the tensor's or
- * the other way round.
+ * The heads of a tensor that belong to a range of a grid's heads. One head of the grid may stand for many of
+ * the tensor's, or the other way round.
  */
 function headsOf([h0, h1]: Range, heads: number, count: number): Range {
   if (count % heads === 0) return [h0 * (count / heads), (h1 + 1) * (count / heads) - 1];
@@ -64,14 +66,14 @@ function rowsOf([t0, t1]: Range, { tiles, rows, reversed }: KernelGrid, count: n
   return [Math.min(Math.floor(from * rows), last), Math.min(Math.ceil((to + 1) * rows) - 1, last)];
 }
 
-/** Bindings end at multiples of so many bytes where the buffer goes on. */
+/** The end of a binding is rounded up to a multiple of this many bytes, unless the buffer ends there. */
 export const bindingStep = 16;
 
 /** How much of a buffer a kernel may bind. */
 export interface BindingLimit {
-  /** Bytes. */
+  /** The largest size of a binding, in bytes. */
   readonly bytes: number;
-  /** Bytes by which a binding may grow when its start and end are rounded, as those within a tensor are. */
+  /** The number of bytes by which a binding within a tensor may grow when its start and end are rounded. */
   readonly slack: number;
 }
 
@@ -81,9 +83,9 @@ export function bindingLimit(capabilities: Capabilities): BindingLimit {
 }
 
 /**
- * The fewest splits of one size in which a kernel binds no more of each tensor than it may: whole, or some
- * batch entries, or some heads of one, or some tiles of one head. Else the name of a binding of which even
- * one tile needs more.
+ * The smallest number of equal splits with which a kernel binds no more of any tensor than allowed. A split
+ * is everything, some batch entries, some heads of one entry, or some tiles of one head. If even one tile
+ * needs more, returns the name of its binding.
  */
 export function dispatchSplits(
   kernel: KernelSpec,
@@ -130,7 +132,7 @@ export function dispatchSplits(
   return found ?? kernel.name;
 }
 
-/** The part of a window that a binding has: all of it, or one segment; the last has what is left. */
+/** The part of a window that a binding covers: all of it, or one segment; the last segment has the rest. */
 function segmentOf({ segment }: StorageBinding, [from, to]: Range): Range {
   if (!segment) return [from, to];
   const { index, count, elements } = segment;
@@ -138,7 +140,7 @@ function segmentOf({ segment }: StorageBinding, [from, to]: Range): Range {
   return [start, index === count - 1 ? to : Math.min(to, start + elements)];
 }
 
-/** Cuts `total` places into runs of `size`, none across a multiple of `within`. */
+/** Divides `total` items into runs of at most `size`, none of which crosses a multiple of `within`. */
 function cut(total: number, within: number, size: number): Range[] {
   const runs: Range[] = [];
   for (let at = 0; at < total; at += within) {
@@ -148,7 +150,7 @@ function cut(total: number, within: number, size: number): Range[] {
   return runs;
 }
 
-/** Why a kernel cannot run although it may be cut into splits. */
+/** The reason why a kernel cannot run even if it is dispatched in splits. */
 export function tooLargeReason(
   { name: kernel, grid }: KernelSpec,
   tensor: string,

@@ -3,15 +3,15 @@ import { forPlaces, type KernelSpec, kernelSpec, ownPlace, withFallbacks } from 
 import { gatheredBinding, gatheredTensor, type StorageBinding, wholeUniforms } from './shader-part.ts';
 
 /**
- * Kernels with what must run before them so that they find the tensors that they do not bind;
+ * The kernels of a plan, preceded by the kernels that gather the tensors which they do not bind;
  * `workspace.gathered` is among the tensors.
  */
 export interface GatheredKernels extends KernelParts {
-  /** Where each gathered tensor starts in `workspace.gathered`, in words of 4 bytes. */
+  /** The offset of each gathered tensor in `workspace.gathered`, in words of 4 bytes. */
   readonly words: ReadonlyMap<string, number>;
 }
 
-/** Puts a copying kernel in front for each tensor that some kernel reads from `workspace.gathered`. */
+/** Inserts a copying kernel at the start for each tensor that some kernel reads from `workspace.gathered`. */
 export function withGathering(parts: KernelParts): GatheredKernels {
   const { kernels, spans } = parts;
   const tensors = new Map(
@@ -30,14 +30,14 @@ export function withGathering(parts: KernelParts): GatheredKernels {
   return { ...parts, kernels: [...copies, ...kernels], spans: { ...spans, [gatheredTensor]: end }, words };
 }
 
-/** Words that a tensor lies in, wherever in a word it starts. */
+/** The number of words that a tensor touches, whatever its start within a word. */
 function wordsOf({ elementBytes }: StorageBinding, elements: number): number {
   return Math.ceil((elements * elementBytes) / 4) + (elementBytes < 4 && elements > 0 ? 1 : 0);
 }
 
 /**
- * Copies a tensor's words, as they are, to word `to` of `workspace.gathered`; the last may lie behind the
- * buffer.
+ * Copies a tensor's words unchanged to `workspace.gathered`, starting at word `to`; the last word may be
+ * beyond the end of the buffer.
  */
 function gatherKernel({ name, elementBytes }: StorageBinding, count: number, to: number): KernelSpec {
   const target_base = { wordOf: gatheredTensor };

@@ -10,8 +10,8 @@ import {
 import { formatWgsl } from './text.ts';
 
 /**
- * How the workgroups of a kernel follow each other: for each batch entry its heads, for each head its tiles,
- * for each tile `each` workgroups.
+ * The order of a kernel's workgroups: batch entries contain heads, heads contain tiles, and a tile has `each`
+ * workgroups.
  */
 export interface KernelGrid {
   readonly batches: number;
@@ -19,33 +19,36 @@ export interface KernelGrid {
   readonly tiles: number;
   readonly each: number;
   /**
-   * Rows of one tile (not always whole ones), and of which side they are; null where every workgroup looks at
-   * all rows.
+   * The number of rows of one tile (not always an integer), and the side that they belong to; null if every
+   * workgroup reads all rows.
    */
   readonly side: 'q' | 'kv' | null;
   readonly rows: number;
-  /** Whether the last tile comes first. */
+  /** Whether the tiles come in reverse order, the last tile first. */
   readonly reversed: boolean;
 }
 
-/** A kernel as plain data: what to compile, what to bind, how many workgroups. Made without a GPU. */
+/**
+ * A kernel as plain data: what to compile, what to bind, and how many workgroups to run. Made without a GPU.
+ */
 export interface KernelSpec {
   readonly name: string;
-  /** The whole module; entry point `main`. Also the key of the compiled pipeline. */
+  /** The whole module, with the entry point `main`. Also the key of the compiled pipeline. */
   readonly wgsl: string;
-  /** `@binding(0)` is the `Params` uniform, storage bindings follow from 1 in this order. */
+  /** The storage bindings in order, starting at `@binding(1)`; `@binding(0)` is the `Params` uniform. */
   readonly bindings: readonly StorageBinding[];
   /**
-   * Tensors that it reads from the binding `workspace.gathered`, where a kernel before it has copied them.
+   * Tensors that the kernel reads from the binding `workspace.gathered`, to which an earlier kernel has
+   * copied them.
    */
   readonly gathered: readonly StorageBinding[];
   readonly uniforms: readonly UniformField[];
-  /** Workgroups, however they are dispatched. */
+  /** The total number of workgroups, over all dispatches. */
   readonly groups: number;
-  /** How they follow each other, where some of them may be dispatched by themselves. */
+  /** The order of the workgroups, if some of them may be dispatched alone. */
   readonly grid: KernelGrid | null;
   /**
-   * Kernels that do the same one result at a time: they run instead where its results share bytes of a
+   * Kernels that compute the same results one at a time. They run instead if the results share bytes of a
    * buffer.
    */
   readonly aliasFallback?: AliasFallback;
@@ -53,31 +56,31 @@ export interface KernelSpec {
 
 export interface AliasFallback {
   readonly kernels: readonly KernelSpec[];
-  /** Whether the results have gaps that the elements of another may lie in. */
+  /** Whether each result may have gaps that contain elements of another. */
   readonly interleaved: boolean;
 }
 
-/** Kernels with those that may run instead of them. */
+/** The kernels, each followed by the kernels that may run instead. */
 export const withFallbacks = (kernels: readonly KernelSpec[]): readonly KernelSpec[] =>
   kernels.flatMap(kernel => [kernel, ...(kernel.aliasFallback?.kernels ?? [])]);
 
-/** WebGPU's guaranteed number of workgroups per dimension. */
+/** The number of workgroups per dimension that WebGPU guarantees. */
 const maxWorkgroupsPerDimension = 65535;
 
 /**
  * Assembles a kernel that runs `body` once per group of `workgroupSize` invocations. In `body`, `group` is
- * the group's number in 0..groups−1 (uniform: barriers may depend on it) and `lane` the invocation's number
- * in its group (not uniform).
+ * the number of the group in 0..groups−1 (uniform: barriers may depend on it) and `lane` the number of the
+ * invocation in its group (not uniform).
  */
 export function kernelSpec(kernel: {
   readonly name: string;
   readonly groups: number | KernelGrid;
   readonly workgroupSize: number;
   readonly parts: readonly ShaderPart[];
-  /** Workgroup variables and functions of this kernel alone. */
+  /** Workgroup variables and functions of this kernel only. */
   readonly declarations?: string;
   readonly body: string;
-  /** Default: as much as it takes. */
+  /** Default: no limit. */
   readonly bindingBudget?: BindingBudget;
 }): KernelSpec {
   const { name, workgroupSize, parts, declarations = '', body, bindingBudget = unlimitedBudget } = kernel;
@@ -116,16 +119,19 @@ ${body.trimEnd()}
   return { name, wgsl: `${formatWgsl(withoutIdle(source))}\n`, bindings, gathered, uniforms, groups, grid };
 }
 
-/** WGSL: the place of an invocation in a kernel of `forPlaces`. */
+/** WGSL: the index of an invocation in a kernel of `forPlaces`. */
 export const ownPlace = 'group * 64u + lane';
 
-/** The workgroups of a kernel that has an invocation for each of so many places, and more: see `ownPlace`. */
+/** The workgroups of a kernel with at least one invocation for each of `places` indices: see `ownPlace`. */
 export const forPlaces = (places: number): { readonly groups: number; readonly workgroupSize: number } => ({
   groups: Math.ceil(places / 64),
   workgroupSize: 64,
 });
 
-/** Parts declare the workgroup memory of all that they can do; a kernel has that of what it does. */
+/**
+ * Removes unused workgroup variables: parts declare the variables of everything that they can do, but a
+ * kernel needs only those that it uses.
+ */
 function withoutIdle(source: string): string {
   return source.replace(/^var<workgroup> (\w+).*\n/gm, (line, name: string) =>
     source.split(new RegExp(`\\b${name}\\b`)).length > 2 ? line : '',
@@ -133,8 +139,8 @@ function withoutIdle(source: string): string {
 }
 
 /**
- * A kernel that binds tensors for writing although it reads them only. WebGPU demands that of tensors in a
- * buffer that the kernel also writes to, elsewhere.
+ * Binds tensors for writing that a kernel only reads. WebGPU requires this for tensors in a buffer to which
+ * the kernel also writes elsewhere.
  */
 export function boundForWriting(kernel: KernelSpec, names: readonly string[]): KernelSpec {
   const isMeant = ({ name, access }: StorageBinding): boolean => access === 'read' && names.includes(name);
@@ -152,15 +158,15 @@ export function boundForWriting(kernel: KernelSpec, names: readonly string[]): K
 }
 
 /**
- * Spreads any number of workgroups over x and y, as one dimension holds 65,535; surplus groups return at
- * once.
+ * Spreads any number of workgroups over x and y, because one dimension is limited to 65,535; surplus groups
+ * return at once.
  */
 export function dispatchSize(groups: number): [x: number, y: number] {
   const x = Math.min(groups, maxWorkgroupsPerDimension);
   return x === 0 ? [0, 1] : [x, Math.ceil(groups / x)];
 }
 
-/** The kernel on tensors of other names; names that are not in `names` stay. */
+/** The kernel with renamed tensors; names that are not in `names` stay the same. */
 export function renameTensors(kernel: KernelSpec, names: Readonly<Record<string, string>>): KernelSpec {
   const renamed = (name: string): string => names[name] ?? name;
   return {

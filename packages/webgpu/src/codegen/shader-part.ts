@@ -1,25 +1,31 @@
 import { composeWgsl, type WgslPiece } from '@tilewise/philox/wgsl';
 
-/** A storage buffer of a kernel. `name` is that of the tensor that the caller binds. */
+/** A storage buffer of a kernel. `name` is the name of the tensor that the caller binds. */
 export interface StorageBinding {
   readonly name: string;
-  /** Its name in WGSL. Default: the tensor's, which must then be no function of WGSL, as `max` is. */
+  /**
+   * Its name in WGSL. Default: the tensor's name, which must then not be that of a WGSL function, such as
+   * `max`.
+   */
   readonly variable?: string;
   /** WGSL type of one array element, e.g. `vec4f`. */
   readonly element: string;
   readonly access: 'read' | 'read_write';
-  /** Bytes of one tensor element; the bound tensor must start at a multiple of `alignment` bytes. */
+  /**
+   * The size of one tensor element in bytes. The bound tensor must start at a multiple of `alignment` bytes.
+   */
   readonly elementBytes: number;
   readonly alignment: number;
-  /** Whether a kernel that writes to it also reads of it what was there before its plan ran. */
+  /** Whether a kernel that writes the tensor also reads content from before the plan. */
   readonly updates?: boolean;
   /**
-   * Read as `readElement` says, so that a kernel with more tensors than a device binds can find it in the
-   * workspace instead. It is read only, and its WGSL elements are words.
+   * Whether the tensor is read with `readElement`, so that a kernel with more tensors than a device binds can
+   * read it from the workspace instead. Such a tensor is only read, and its WGSL elements are words.
    */
   readonly gatherable?: boolean;
   /**
-   * Binds only some of the tensor: its `elements` from index · elements on, of what a dispatch needs of it.
+   * Binds only a segment of the range that a dispatch needs: `elements` elements, starting at index ·
+   * elements.
    */
   readonly segment?: {
     readonly of: string;
@@ -29,17 +35,17 @@ export interface StorageBinding {
   };
 }
 
-/** The name of the binding of one segment of a tensor; the first has the tensor's own. */
+/** The name of the binding of one segment of a tensor; the first has the tensor's own name. */
 export const segmentName = (tensor: string, index: number): string =>
   index === 0 ? tensor : `${tensor} (segment ${index})`;
 
-/** The tensor that a binding is of. */
+/** The name of the tensor that a binding belongs to. */
 export const tensorOf = ({ name, segment }: StorageBinding): string => segment?.of ?? name;
 
 /** WGSL expression of array element `index` of a gatherable tensor; `variable` is its name in WGSL. */
 export const readElement = (variable: string, index: string): string => `read_${variable}(${index})`;
 
-/** The region of the workspace that gathered tensors are read from, one behind the other. */
+/** The region of the workspace from which gathered tensors are read. It contains them one after the other. */
 export const gatheredTensor = 'workspace.gathered';
 
 export const gatheredBinding: StorageBinding = {
@@ -53,13 +59,13 @@ export const gatheredBinding: StorageBinding = {
 
 /** A number that is only known when a plan is encoded. */
 export type EncodeTimeValue =
-  /** Offset of the tensor from the start of what it is read from, in elements. */
+  /** The offset of the tensor from the start of the range that it is read from, in elements. */
   | { readonly offsetOf: string }
-  /** The size of the named tensor in whole words of 4 bytes. */
+  /** The word in which the tensor starts: the same offset in words of 4 bytes, rounded down. */
   | { readonly wordOf: string }
-  /** One that the caller gives, by name. */
+  /** A number that the caller passes, by name. */
   | { readonly input: string }
-  /** The first workgroup of this dispatch, or the one behind its last. */
+  /** The first workgroup of this dispatch, or the one after its last. */
   | { readonly dispatch: 'first' | 'end' };
 
 /** One 4-byte field of a kernel's `Params` uniform, with its value. */
@@ -69,31 +75,31 @@ export interface UniformField {
   readonly value: number | EncodeTimeValue;
 }
 
-/** Uniforms that are whole numbers, by their names, or numbers, behind the prefix. */
+/** Integer uniforms, named by a prefix followed by the keys or indices of their values. */
 export const wholeUniforms = (
   values: Readonly<Record<string, UniformField['value']>> | readonly number[],
   prefix = '',
 ): UniformField[] =>
   Object.entries(values).map(([name, value]) => ({ name: `${prefix}${name}`, type: 'u32', value }));
 
-/** A piece of a kernel: WGSL declarations with the buffers and uniforms that they use. */
+/** A piece of a kernel: WGSL declarations, with the buffers and uniforms that they use. */
 export interface ShaderPart {
   readonly bindings?: readonly StorageBinding[];
   readonly uniforms?: readonly UniformField[];
   readonly code?: string;
   readonly requires?: readonly WgslPiece[];
-  /** Lines for the very start of the module, such as `enable f16;`. */
+  /** Lines for the start of the module, such as `enable f16;`. */
   readonly directives?: readonly string[];
-  /** Further parameters of the entry point. */
+  /** Additional parameters of the entry point. */
   readonly builtins?: readonly string[];
   /** Attributes of the entry point. */
   readonly attributes?: readonly string[];
 }
 
 /**
- * The declarations of all parts: `Params`, bindings in order, required pieces once, and each part's code.
- * Parts may share a binding or a uniform by its name. `tensorsToGather` says, of all bindings, which of the
- * gatherable ones are not bound but read from `workspace.gathered`.
+ * The declarations of all parts: `Params`, the bindings in order, each required piece once, and each part's
+ * code. Parts may share a binding or a uniform by its name. `tensorsToGather` selects, from all bindings, the
+ * gatherable tensors that are not bound but read from `workspace.gathered`.
  */
 export function declareParts(
   parts: readonly ShaderPart[],
@@ -134,23 +140,23 @@ function reader({ name, variable = name, element }: StorageBinding, isGathered: 
 }
 
 /**
- * Regions of the workspace are in one buffer, which a kernel that writes one of them may bind for writing
- * only.
+ * Regions of the workspace are in one buffer; a kernel that writes one of them must bind all of them for
+ * writing.
  */
 function withOneAccess(bindings: readonly StorageBinding[]): readonly StorageBinding[] {
   const writes = bindings.some(({ name, access }) => isInWorkspace(name) && access === 'read_write');
   return bindings.map(b => (writes && isInWorkspace(b.name) ? { ...b, access: 'read_write' } : b));
 }
 
-/** Whether a binding is a region of the workspace: `workspace` itself, or a further one behind it. */
+/** Whether a binding is a region of the workspace: `workspace` itself, or a further region after it. */
 export const isInWorkspace = (name: string): boolean => name === 'workspace' || name.startsWith('workspace.');
 
-/** Bytes of the `Params` buffer: uniform buffers come in 16-byte steps. */
+/** The size of the `Params` buffer in bytes: uniform buffers come in steps of 16 bytes. */
 export function uniformBytes(uniforms: readonly UniformField[]): number {
   return Math.max(16, Math.ceil(uniforms.length / 4) * 16);
 }
 
-/** The bytes of a `Params` buffer; `resolve` gives the values that are known only now. */
+/** The bytes of a `Params` buffer; `resolve` returns the values that are only known now. */
 export function packUniforms(
   uniforms: readonly UniformField[],
   resolve: (value: EncodeTimeValue) => number,

@@ -1,8 +1,8 @@
 import type { ShaderPart } from './shader-part.ts';
 
 /**
- * `subgroup_lane`: the lane's number in its subgroup. Where operations of subgroups stand, all of a workgroup
- * takes the same way.
+ * `subgroup_lane`: the number of the lane in its subgroup. Subgroup operations are only used in control flow
+ * that is uniform in the workgroup.
  */
 export const subgroupLane: ShaderPart = {
   directives: ['enable subgroups;', 'diagnostic(off, subgroup_uniformity);'],

@@ -1,8 +1,8 @@
-/** Text for each of the numbers 0 to n − 1, joined. */
+/** Joins the texts for the numbers 0 to n − 1. */
 export const repeat = (n: number, text: (k: number) => string, separator = '\n'): string =>
   Array.from({ length: n }, (_, k) => text(k)).join(separator);
 
-/** WGSL indented by its brackets, without blank lines at the ends of blocks and behind comments. */
+/** Indents WGSL by its brackets, and removes blank lines at the ends of blocks and after comments. */
 export function formatWgsl(text: string): string {
   const lines: string[] = [];
   let depth = 0;
@@ -15,7 +15,7 @@ export function formatWgsl(text: string): string {
     const code = line.replace(/\/\/.*/, '');
     const [closing] = code.match(/^[)\]}]*/) ?? [''];
     if (closing && !before) lines.pop();
-    // A line that begins with an operator goes on with the line before.
+    // A line that begins with an operator continues the previous line.
     const isContinued = /^(&&|\|\||[&|+*] )/.test(code);
     lines.push('  '.repeat(depth - closing.length + Number(isContinued)) + line);
     depth += (code.match(/[([{]/g) ?? []).length - (code.match(/[)\]}]/g) ?? []).length;

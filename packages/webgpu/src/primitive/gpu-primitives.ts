@@ -19,7 +19,7 @@ import { byName, outputName, type PrimitiveTensors } from './primitive-kernels.t
 /** The plain operations on a context's device. */
 export function gpuPrimitives(ctx: GpuContext, recorder: Recorder): Primitives<GpuTensor> {
   const { capabilities } = ctx;
-  /** Kernels and what they run on, all tensors by name. */
+  /** The kernels of a primitive, with the sizes of their tensors by name. */
   const partsOf = (primitive: Primitive, tensors: Omit<PrimitiveTensors, 'capabilities'>): KernelParts => {
     const { workspace, ...made } = kernelsOf(primitive, { ...tensors, capabilities });
     return { ...made, spans: { ...byName(tensors.inputs, tensors.outputs, elementsSpanned), ...workspace } };
@@ -34,7 +34,7 @@ export function gpuPrimitives(ctx: GpuContext, recorder: Recorder): Primitives<G
     prepare(primitive, inputs, outputs) {
       checkPrimitive(primitive, inputs, outputs);
       demandSupport(checkSupport(primitive, inputs, outputs).reasons);
-      // Where an input cannot be overwritten, a plan refuses that the input shares memory with an output.
+      // For other pairs, a plan refuses an input that shares memory with an output.
       const pairs = inputs.flatMap((_, n) =>
         outputs.flatMap((to, m) =>
           canOverwrite(primitive, inputs, n, to) ? [[inputName(n), outputName(m)] as const] : [],
@@ -67,7 +67,7 @@ export function gpuPrimitives(ctx: GpuContext, recorder: Recorder): Primitives<G
   };
 }
 
-/** The reasons against tensors before any kernel is made for them. */
+/** The reasons why tensors are unsupported, found before any kernel is made for them. */
 function tensorReasons(primitive: Primitive, tensors: readonly TensorDesc[]): string[] {
   const [a, b] = tensors;
   const whole = [a, b, tensors[tensors.length - 1]].find(({ dtype }) => dtypeInfo[dtype].kind !== 'float');

@@ -9,7 +9,7 @@ import { softmaxKernels } from './reduction/softmax.ts';
 import { scatterAddKernels } from './scatter-add.ts';
 import { tensorScatterKernels } from './tensor-scatter.ts';
 
-/** The kernels of a primitive on tensors that fit it. */
+/** The kernels of a primitive for tensors that have been checked. */
 export function kernelsOf(primitive: Primitive, tensors: PrimitiveTensors): PrimitiveKernels {
   switch (primitive.kind) {
     case 'map':

@@ -3,14 +3,14 @@ import { inputName } from '@tilewise/core/primitive';
 import type { KernelParts } from '../codegen/dispatch-splits.ts';
 import type { Capabilities } from '../device/capabilities/capabilities.ts';
 
-/** The outputs where inputs lie, by the names of the inputs. */
+/** For inputs that are overwritten: the outputs that share their memory, by the names of the inputs. */
 export type InPlaceNames = Readonly<Record<string, string>>;
 
-/** The tensors that kernels of a primitive are made for. A plan binds them as x0, x1… and y0, y1… */
+/** The tensors that the kernels of a primitive are made for. A plan binds them as x0, x1… and y0, y1… */
 export interface PrimitiveTensors {
   readonly inputs: readonly TensorDesc[];
   readonly outputs: readonly TensorDesc[];
-  /** Names of tensors that do not start at a multiple of four elements. */
+  /** The names of tensors that do not start at a multiple of four elements. */
   readonly unaligned: ReadonlySet<string>;
   readonly capabilities: Capabilities;
   readonly inPlace?: InPlaceNames;
@@ -18,16 +18,16 @@ export interface PrimitiveTensors {
 
 /** Kernels in the order in which they run. */
 export interface PrimitiveKernels extends Omit<KernelParts, 'spans'> {
-  /** How many elements the regions of the workspace have that they use, by name. */
+  /** The number of elements in each region of the workspace that the kernels use, by name. */
   readonly workspace?: Readonly<Record<string, number>>;
 }
 
-/** The name of output n where a plan binds it. */
+/** The name under which a plan binds output n. */
 export const outputName = (n: number): string => `y${n}`;
 
 /**
  * A value for each tensor of a primitive, by the names under which a plan binds them.
- * @param value a tensor, and what errors call the tensor.
+ * @param value computes the value from a tensor and the name that errors use for it.
  */
 export function byName<T, V>(
   inputs: readonly T[],

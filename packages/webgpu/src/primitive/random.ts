@@ -8,8 +8,8 @@ import { readAnywhere, writePlaces, writingOf } from './access/tensor-access.ts'
 import type { PrimitiveKernels, PrimitiveTensors } from './primitive-kernels.ts';
 
 /**
- * Random numbers by the index of the element: an invocation draws one block, whose four words are four
- * elements in a row.
+ * Random numbers by the index of the element: an invocation generates one block, whose four words become four
+ * consecutive elements.
  */
 export function randomKernels(
   { distribution }: RandomPrimitive,
@@ -72,9 +72,9 @@ const uniform: ShaderPart = {
 };
 
 /**
- * A word is kept when it is above ⌊(2^32 − 1)·p⌋, which is what philox's `onednnRule` says. With p = m·2^(e −
- * 150), m an integer of 24 bits, this is m·2^32 − m shifted down, in integers as a product in f32 would be
- * rounded.
+ * A word is kept if it is above ⌊(2^32 − 1)·p⌋, the rule of philox's `onednnRule`. With p = m·2^(e − 150),
+ * where m is a 24-bit integer, this is m·2^32 − m shifted right. It is computed in integers, because a
+ * product in f32 would be rounded.
  */
 const bernoulli: ShaderPart = {
   code: `fn last_dropped(p: f32) -> u32 {

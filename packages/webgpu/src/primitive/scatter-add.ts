@@ -6,13 +6,15 @@ import type { PrimitiveKernels, PrimitiveTensors } from './primitive-kernels.ts'
 
 const lanes = 64;
 /**
- * Rows of the output that a workgroup sums up: as many as fit into half of the memory that every device has.
+ * The number of output rows that a workgroup sums: as many as fit into half of the workgroup memory that
+ * every device has.
  */
 const tileRows = 32;
 
 /**
- * The sums of a tile of rows and 64 columns in one workgroup, which goes through all indices in their order:
- * an invocation has one column, so nothing is added by two at once and every run gives the same bits.
+ * A workgroup computes the sums of a tile of rows and 64 columns, and reads all indices in order. Each
+ * invocation has one column, so no two invocations add to the same element, and every run gives the same
+ * bits.
  */
 export function scatterAddKernels({ inputs, outputs }: PrimitiveTensors): PrimitiveKernels {
   const [indices, updates] = inputs;
@@ -20,7 +22,7 @@ export function scatterAddKernels({ inputs, outputs }: PrimitiveTensors): Primit
   const [rows, width] = output.shape;
   const tiles = Math.ceil(width / lanes);
   const update = convert('x1_at(first + n, column)', elementFormat(updates.dtype).type, 'f32');
-  // Indices of u32 above 2^31 are read as negative numbers: outside either way.
+  // u32 indices above 2^31 are read as negative numbers, which are out of range too.
   const isInside = 'tile_rows[n] < rows_here';
   const kernel = kernelSpec({
     name: 'scatter add',

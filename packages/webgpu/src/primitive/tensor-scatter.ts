@@ -7,7 +7,7 @@ import { indexNames, splitPlace } from './access/index-space.ts';
 import { readPlaces, writePlaces } from './access/tensor-access.ts';
 import type { PrimitiveKernels, PrimitiveTensors } from './primitive-kernels.ts';
 
-/** Writes a part of a tensor: an invocation has one element of the update. */
+/** Writes a part of a tensor: each invocation writes one element of the update. */
 export function tensorScatterKernels(
   { axis }: TensorScatterPrimitive,
   { inputs, outputs }: PrimitiveTensors,

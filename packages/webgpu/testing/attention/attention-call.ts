@@ -13,13 +13,10 @@ export interface AttentionCall {
   readonly options?: SdpaBackwardOptions<Tensor>;
 }
 
-/**
- * Results by name: o, lse, max, sumExp, dq, dk, dv, dbias, dsink, dAlibi, dCaptures.NAME; those that were
- * asked for.
- */
+/** The requested results by name: o, lse, max, sumExp, dq, dk, dv, dbias, dsink, dAlibi, dCaptures.NAME. */
 export type Results = Readonly<Record<string, Tensor>>;
 
-/** Normal numbers; another `seed`, others. */
+/** Normally distributed numbers, determined by `seed`. */
 export function normal(shape: readonly number[], seed: number, dtype: DType = 'f32'): Tensor {
   const count = shape.reduce((n, extent) => n * extent, 1);
   return Tensor.from(fillNormal(new Float32Array(count), { seed }), shape, { dtype });
@@ -33,8 +30,8 @@ export function exactResults({ q, k, v, dO, dLse, options }: AttentionCall): Res
 }
 
 /**
- * The results of the GPU. Backward takes o and lse of `given`, so that two engines can be compared on equal
- * inputs; without `given`, those of the GPU's own forward.
+ * The results of the GPU. Backward uses o and lse of `given`, so that two engines can be compared on the same
+ * inputs; without `given`, those that the GPU's own forward computed.
  */
 export async function gpuResults(ctx: GpuContext, call: AttentionCall, given?: Results): Promise<Results> {
   const { options } = call;
@@ -60,7 +57,7 @@ function named({ dCaptures, ...results }: { readonly dCaptures?: Results }): Res
   return { ...Object.fromEntries(plain), ...prefixed(dCaptures) };
 }
 
-/** Gradients of captured tensors among the other results. */
+/** Names the gradients of captured tensors as they are named among the other results. */
 function prefixed<T>(dCaptures: Readonly<Record<string, T>> = {}): Record<string, T> {
   return Object.fromEntries(Object.entries(dCaptures).map(([name, t]) => [`dCaptures.${name}`, t]));
 }

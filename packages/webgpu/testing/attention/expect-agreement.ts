@@ -3,7 +3,7 @@ import { errorOf } from '@tilewise/test-data';
 import { expect } from 'vitest';
 import type { Results } from './attention-call.ts';
 
-/** Spacing of the stored values in [1, 2). */
+/** The spacing of the stored values in [1, 2). */
 const ulp: Readonly<Partial<Record<DType, number>>> = {
   f16: 2 ** -10,
   bf16: 2 ** -7,
@@ -14,11 +14,11 @@ const ulp: Readonly<Partial<Record<DType, number>>> = {
 const forward: readonly string[] = ['o', 'lse', 'max', 'sumExp'];
 
 /**
- * The error that a result may have against the reference on the same inputs: the f32 gates of the golden
- * cases (1e-5 of the largest value forward, 2e-5 backward), which hold as long as scores stay below 80:
- * rounding those to f32 moves each probability by at most 80·2^-24 = 5e-6, relative. dAlibi, and a captured
- * slope, weigh each score's gradient by a distance, of less than `distance`, before they sum. A result in
- * fewer bits may round to the neighbour: one unit in the last place more.
+ * The error that a result may have relative to the reference on the same inputs: the f32 gates of the golden
+ * cases (1e-5 of the largest value forward, 2e-5 backward). They hold as long as scores stay below 80:
+ * rounding a score to f32 changes its probability by a relative error of at most 80·2^-24 = 5e-6. For dAlibi
+ * and for a captured slope, each score's gradient is multiplied by a distance of less than `distance` before
+ * the sum. A result with fewer bits may round to the neighbour, which adds one unit in the last place.
  */
 export function allowedError(name: string, exact: Tensor, { distance = 1 } = {}): number {
   const M = exact
@@ -28,7 +28,7 @@ export function allowedError(name: string, exact: Tensor, { distance = 1 } = {})
   return M * (gate + (ulp[exact.dtype] ?? 0));
 }
 
-/** Expects every result of the reference, in shape, dtype and value. */
+/** Expects all results of the reference, with their shapes, dtypes and values. */
 export function expectAgreement(
   got: Results,
   exact: Results,
@@ -42,7 +42,7 @@ export function expectAgreement(
   }
 }
 
-/** Expects the same bits. */
+/** Expects results with the same bits. */
 export function expectSameBits(got: Results, want: Results, names = Object.keys(want)): void {
   for (const name of names) {
     expect(got[name].shape, name).toEqual(want[name].shape);
@@ -50,7 +50,7 @@ export function expectSameBits(got: Results, want: Results, names = Object.keys(
   }
 }
 
-/** The stored bits in row-major order: NaN differs from NaN, and −0 from 0. */
+/** The stored bits in row-major order, in which NaNs may differ, and −0 differs from 0. */
 export function bitsOf(t: Tensor): Uint8Array {
   const { data } = t.contiguous();
   return new Uint8Array(data.buffer, data.byteOffset, data.byteLength);

@@ -7,8 +7,8 @@ import { goldenDisagreements } from './golden.ts';
 const committed = join(fixturesDir(), 'attention');
 
 /**
- * Tests one half of the golden cases, stored as f32. The halves are test files of their own, which run side
- * by side: on some adapters each case compiles kernels for half a minute.
+ * Tests one half of the golden cases, stored as f32. Each half is a test file of its own, so that the halves
+ * run in parallel: on some adapters, each case compiles kernels for half a minute.
  */
 export function testGoldenCases(half: 1 | 2): void {
   const cases = goldenCases(committed).filter((_, n) => n % 2 === half - 1);

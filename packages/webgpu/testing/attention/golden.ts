@@ -10,8 +10,8 @@ import {
 import { type GpuContext, type GpuTensor, sdpa, sdpaBackward } from '../../src/index.ts';
 
 /**
- * The differences between the results of a golden case, with its inputs stored in a dtype, and the expected
- * results: a line for each result that differs.
+ * Compares the results of a golden case, with its inputs stored in a dtype, with the expected results.
+ * Returns a line for each result that differs.
  */
 export async function goldenDisagreements(
   ctx: GpuContext,

@@ -8,15 +8,17 @@ export const shape: readonly number[] = [1, 2, 40, 8];
 export const [q, k, v, dO] = [1, 2, 3, 4].map(seed => normal(shape, seed));
 export const { o, lse, dq } = exactResults({ q, k, v, dO });
 
-/** A call with nothing wrong, for tests of what is wrong with others. */
+/** A valid call, for tests of errors in other calls. */
 export interface GoodCall {
   readonly ctx: GpuContext;
   readonly gpu: Readonly<Record<'q' | 'k' | 'v' | 'o' | 'lse' | 'dO', GpuTensor>>;
-  /** Expects it to give what it should: whatever went wrong, the context and its tensors are as they were. */
+  /**
+   * Expects the call to give its usual results: whatever went wrong, the context and its tensors are intact.
+   */
   expectIntact(): Promise<void>;
 }
 
-/** A good call on a context of its own, on the device of all tests. */
+/** A valid call on a context of its own, on the device that all tests share. */
 export async function goodCall(): Promise<GoodCall> {
   const ctx = await createContext({ device: (await sharedContext()).device });
   const up = ctx.upload.bind(ctx);

@@ -1,12 +1,12 @@
 /** The values of each factor, by name. */
 export type Factors = Readonly<Record<string, readonly unknown[]>>;
 
-/** One choice for each factor. */
+/** One value of each factor. */
 export type Choice<F extends Factors> = { readonly [K in keyof F]: F[K][number] };
 
 /**
- * Choices in which every two values of two factors meet at least once: a small part of the full product that
- * shows what goes wrong because of one value or of two together. The same list every time.
+ * Choices in which every two values of two factors occur together at least once: a small part of the full
+ * product, which finds the errors that one value or a pair of values causes. The list is the same every time.
  */
 export function pairwise<const F extends Factors>(factors: F): Choice<F>[] {
   const names = Object.keys(factors);
@@ -19,8 +19,8 @@ export function pairwise<const F extends Factors>(factors: F): Choice<F>[] {
 
   const rows: number[][] = [];
   while (missing.size > 0) {
-    // Starts from a pair that is missing, then takes for each factor what meets most of what is still
-    // missing.
+    // Starts from a missing pair, then chooses for each factor the value that completes the most missing
+    // pairs.
     const [first = ''] = missing;
     const row = names.map(() => -1);
     for (const [a, x] of first.split(' ').map(one => one.split(':').map(Number))) row[a] = x;
@@ -29,7 +29,7 @@ export function pairwise<const F extends Factors>(factors: F): Choice<F>[] {
         .length;
     for (let b = 0; b < names.length; b++) {
       if (row[b] >= 0) continue;
-      // Ties go round, so that values which have nothing left to meet still take turns.
+      // Ties rotate, so that values without missing pairs still take turns.
       const turn = rows.length % values(b).length;
       const order = [...values(b).slice(turn), ...values(b).slice(0, turn)];
       row[b] = order.reduce((best, y) => (gain(b, y) > gain(b, best) ? y : best));

@@ -5,7 +5,7 @@ import { normal } from './attention-call.ts';
 
 /** (B, H, S, D) of the call. */
 export const shape: readonly number[] = [2, 2, 40, 8];
-/** A call of which plans are made. */
+/** A call for which plans are made. */
 export const call = {
   q: normal(shape, 1),
   k: normal(shape, 2),
@@ -13,7 +13,7 @@ export const call = {
   dO: normal(shape, 4),
 };
 
-/** Both problems of a call, without running anything. */
+/** The forward and the backward problem of a call; runs nothing. */
 export function problemsOf(options: SdpaBackwardOptions<Tensor> = {}, { q, k, v, dO } = call) {
   const [B, H, S] = q.shape;
   const lse = Tensor.zeros([B, H, S]);
@@ -23,7 +23,7 @@ export function problemsOf(options: SdpaBackwardOptions<Tensor> = {}, { q, k, v,
   };
 }
 
-/** A buffer with a tensor somewhere in it. */
+/** A buffer that contains a tensor at an offset. */
 export function slice(device: GPUDevice, t: Tensor, offset = 0): BufferSlice {
   const bytes = new Uint8Array(t.data.buffer, t.data.byteOffset, t.data.byteLength);
   const content = new Uint8Array(Math.ceil((offset + bytes.length + 12) / 4) * 4);
@@ -31,7 +31,7 @@ export function slice(device: GPUDevice, t: Tensor, offset = 0): BufferSlice {
   return { buffer: storageBuffer(device, content), offset };
 }
 
-/** The tensor somewhere in a buffer, laid out as another. */
+/** Reads a tensor from a buffer slice, with the layout of another tensor. */
 export async function read(
   device: GPUDevice,
   like: Tensor,

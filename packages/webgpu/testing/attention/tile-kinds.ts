@@ -14,14 +14,14 @@ const whereRowsFit =
   ({ Dqk, Dv }) =>
     Math.max(Dqk, Dv) <= 128 ? choice : null;
 
-/** Tiles of subgroups of at least `group` lanes, for all problems that they can compute. */
+/** Chooses tiles of subgroups with at least `group` lanes, for all problems that they can compute. */
 export const tilesOfSubgroups = (
   group: SubgroupTileShape['group'],
   lanes = 8,
   rows?: SubgroupTileShape['rows'],
 ): TileSelector => whereRowsFit(bySide(stationary => subgroupTile({ stationary, lanes, group, rows })));
 
-/** Tiles of matrices, likewise; `plain`, as they run anywhere. */
+/** Chooses tiles of matrices in the same way; with `plain`, tiles that run on every device. */
 export const tilesOfMatrices = (
   matrix: SubgroupMatrixConfig,
   subgroups: number,
@@ -35,6 +35,6 @@ export const tilesOfMatrices = (
     ),
   );
 
-/** A tile of matrices that runs anywhere. */
+/** A tile of matrices that runs on every device. */
 export const plainMatrixTile = (shape: Omit<MatrixTileShape, 'kind'>): Tile =>
   spelledMatrixTile({ kind: 'matrix', ...shape }, plainMatrices(shape.matrix, shape.subgroups), false);

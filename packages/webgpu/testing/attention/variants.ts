@@ -21,7 +21,7 @@ import { type Choice, pairwise } from './pairwise.ts';
 /** All factors that the text of a kernel depends on. */
 export const factors = {
   dtype: ['f32', 'f16', 'bf16', 'f8e4m3', 'f8e5m2'],
-  /** Rows without gaps, with gaps of four elements or one, or channels that do not lie side by side. */
+  /** Rows without gaps, with gaps of four elements or of one, or with channels that are not adjacent. */
   layout: ['whole', 'gaps of 4', 'gaps of 1', 'every other channel'],
   /** Dqk, Dv. */
   D: [
@@ -57,7 +57,7 @@ export const factors = {
 
 export type Variant = Choice<typeof factors>;
 
-/** A selection in which every two values meet. */
+/** A selection in which every two values of two factors occur together. */
 export const variants: readonly Variant[] = pairwise(factors);
 
 /** Makes a tensor of floats. */
@@ -75,7 +75,9 @@ export function callOf(variant: Variant, floats: MakeFloats): AttentionCall {
     const step = layout === 'every other channel' ? 2 : 1;
     return [D * step + (layout === 'gaps of 4' ? 4 : layout === 'gaps of 1' ? 1 : 0), step];
   };
-  /** The offsets of tokens of so many elements; the second sequence starts at an odd place. */
+  /**
+   * The offsets of sequences whose tokens have `token` elements; the second sequence starts at an odd offset.
+   */
   const offsets = (token: number): number[] => [0, 23 * token + (token > 1 ? 1 : 0), 40 * token];
   const tensor = (H: number, D: number, as: DType = dtype): Tensor => {
     const [row, step] = rowOf(D);
@@ -136,7 +138,7 @@ export function callOf(variant: Variant, floats: MakeFloats): AttentionCall {
   };
 }
 
-/** Mods that both read one captured tensor. */
+/** Mods that both read the same captured tensor. */
 function modsOf(mods: Variant['mods']): Pick<SdpaOptions, 'scoreMod' | 'maskMod'> {
   const captures = { steps: Tensor.from([0, 1, 2, 1], [4], { dtype: 'i32' }) };
   const hidden = maskMod(({ h, q, kv }) => ge(add(q, load('steps', [h], 'i32')), kv), captures);
@@ -161,13 +163,13 @@ function problemOf(variant: Variant, more: SdpaBackwardOptions): BackwardProblem
     { q, k, v },
     { ...options, outputs: { ...own?.outputs, ...more.outputs } },
   ).problem;
-  // Backward's o is the one that it is given: laid out as dO here.
+  // Backward receives o from the caller, here with the layout of dO.
   return { ...problem, forward: { ...forward, o: problem.forward.o } };
 }
 
 /**
- * The kernels of a variant, forward and backward, as they are made for a device; `more` are further options,
- * `tiles` others than the table's.
+ * The kernels of a variant, forward and backward, as made for a device. `more` are additional options, and
+ * `tiles` replaces tiles of the built-in table.
  */
 export function kernelsOf(
   variant: Variant,
@@ -186,7 +188,7 @@ export function kernelsOf(
 
 /**
  * Variants in which each value of each factor occurs, with at most eleven storage buffers per kernel. (Core
- * WebGPU has eight, the adapters that tests run on twelve or more.)
+ * WebGPU guarantees eight; the adapters that tests run on have twelve or more.)
  */
 export function representatives(): Variant[] {
   const runnable = variants.filter(variant =>

@@ -3,7 +3,7 @@ import { sharedContext } from './shared-context.ts';
 
 let shared: Promise<GpuContext> | undefined;
 
-/** A context on the device of all tests that makes its kernels as for a GPU, whatever the adapter is. */
+/** A context on the tests' shared device that makes its kernels as for a GPU, whatever the adapter is. */
 export function contextAsOnGpu(): Promise<GpuContext> {
   shared ??= sharedContext()
     .then(({ device }) => createContext({ device }))
@@ -11,7 +11,7 @@ export function contextAsOnGpu(): Promise<GpuContext> {
   return shared;
 }
 
-/** The kernels that a test runs: those for the adapter, and those for a GPU. */
+/** The contexts for a test that runs both the adapter's kernels and those for a GPU. */
 export const kernelsFor = [
   ['for the adapter', sharedContext],
   ['for a GPU', contextAsOnGpu],

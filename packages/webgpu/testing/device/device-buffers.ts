@@ -2,13 +2,13 @@ import { openGpu } from '@tilewise/webgpu-host';
 
 const storage = 0x80 | 0x8 | 0x4; // STORAGE, COPY_DST, COPY_SRC
 
-/** A device as a caller brings it: with no feature and no limit beyond what WebGPU guarantees. */
+/** A device as a caller might bring it: without any feature or limit beyond what WebGPU guarantees. */
 export async function callersDevice(): Promise<GPUDevice> {
   const { adapter } = await openGpu();
   return adapter.requestDevice();
 }
 
-/** A storage buffer of a size, or with a content (whole words). */
+/** A storage buffer with a given size or content (whole words). */
 export function storageBuffer(device: GPUDevice, content: number | ArrayBufferView): GPUBuffer {
   if (typeof content === 'number') return device.createBuffer({ size: content, usage: storage });
   const buffer = device.createBuffer({ size: Math.ceil(content.byteLength / 4) * 4, usage: storage });
@@ -28,7 +28,7 @@ export async function readBuffer(device: GPUDevice, buffer: GPUBuffer): Promise<
   return bytes;
 }
 
-/** Runs GPU calls and gives the validation error that they cause, or null. */
+/** Runs GPU calls, and returns the validation error that they cause, or null. */
 export async function validationError(device: GPUDevice, run: () => void): Promise<string | null> {
   device.pushErrorScope('validation');
   run();

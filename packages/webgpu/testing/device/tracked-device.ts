@@ -1,13 +1,13 @@
 import { callersDevice } from './device-buffers.ts';
 
-/** A device that remembers which of its buffers live. */
+/** A device that tracks which of its buffers are alive. */
 export interface TrackedDevice {
   readonly device: GPUDevice;
-  /** The labels of the buffers that were made and not destroyed. */
+  /** The labels of the buffers that were created and not destroyed. */
   live(): string[];
 }
 
-/** A device of the caller, all of whose buffers are counted. */
+/** A device of the caller whose buffers are all tracked. */
 export async function trackedDevice(given?: GPUDevice): Promise<TrackedDevice> {
   const device = given ?? (await callersDevice());
   const buffers = new Set<GPUBuffer>();

@@ -2,8 +2,8 @@ import { lanes, type MatrixKind, type MatrixSpelling } from '../../src/attention
 import type { SubgroupMatrixConfig } from '../../src/device/capabilities/subgroup-matrix-configs.ts';
 
 /**
- * Operations on matrices for any device, and slow: each lane holds some elements of a matrix, and the lanes
- * show each other theirs to multiply. Kernels for matrices are checked with it where there are none.
+ * Matrix operations for any device, but slow: each lane holds some elements of a matrix, and lanes share them
+ * to multiply. On devices without subgroup matrices, kernels for matrices are tested with these operations.
  */
 export function plainMatrices(
   { M, N, K, component }: SubgroupMatrixConfig,
@@ -83,7 +83,7 @@ fn multiply_accumulate(
       `load_${kind}_${array}(lane, ${offset}, ${order === 'row_major' ? `${4 * stride}u, 1u` : `1u, ${4 * stride}u`})`,
     multiplyAccumulate: (a, b, c) => `multiply_accumulate(lane, ${a}, ${b}, ${c})`,
     store: (matrix, { offset, stride }) => `store_scratch(lane, ${matrix}, ${offset}, ${4 * stride}u);`,
-    // A lane has one row, or half of one.
+    // A lane has one row or half of a row.
     reduceRows: ({ tx }, { name, own, join, identity }) => `workgroupBarrier();
     row_partial[ty * ${tx}u + tx] = ${own(0)};
     workgroupBarrier();

@@ -12,17 +12,19 @@ import { expect } from 'vitest';
 import { type GpuContext, webgpuEngine } from '../../src/index.ts';
 import { sharedContext } from '../device/shared-context.ts';
 
-/** How a result lies in memory: its storage may start before it and go on behind it. */
+/** The memory layout of a result: its storage may start before the first element and end after the last. */
 export interface Placing {
   readonly dtype?: DType;
   readonly strides?: Strides;
-  /** Elements of the storage before the first. */
+  /** The number of elements in the storage before the first. */
   readonly offset?: number;
-  /** Elements of the storage behind the last. */
+  /** The number of elements in the storage after the last. */
   readonly behind?: number;
 }
 
-/** A tensor whose storage is filled with numbers that no result has, in gaps and around it too. */
+/**
+ * A tensor whose storage, including gaps and surroundings, is filled with numbers that no result contains.
+ */
 export function filled(
   shape: Shape,
   { dtype = 'f32', strides, offset = 0, behind = 3 }: Placing = {},
@@ -34,7 +36,8 @@ export function filled(
 }
 
 /**
- * Runs a primitive on the GPU, on tensors that lie there as on the host; gives the storage of each output.
+ * Runs a primitive on the GPU, on tensors with the same layouts as on the host, and returns the storage of
+ * each output.
  */
 export async function runOnGpu(
   primitive: Primitive,
@@ -63,8 +66,8 @@ export async function runOnGpu(
 }
 
 /**
- * Runs a primitive on host and GPU and expects the same, to within `tolerance` of the largest number or one
- * step of the result's dtype, and that nothing but the results was written.
+ * Runs a primitive on the host and on the GPU. Expects the same results, to within `tolerance` of the largest
+ * number or one step of the result's dtype, and that nothing but the results was written.
  */
 export async function expectAsOnHost(
   primitive: Primitive,
@@ -89,7 +92,7 @@ export async function expectAsOnHost(
         true,
       );
     });
-    // What lies between and around the elements is as it was.
+    // The memory between and around the elements is unchanged.
     const isOwn = new Uint8Array(data.length);
     const marks = Tensor.wrap(isOwn, {
       ...output,
@@ -107,7 +110,7 @@ export async function expectAsOnHost(
   });
 }
 
-/** Twice the largest rounding error of a stored float, relative. */
+/** Twice the largest relative rounding error of a stored float. */
 const steps: Readonly<Partial<Record<DType, number>>> = {
   f16: 2 ** -10,
   bf16: 2 ** -7,
@@ -115,7 +118,7 @@ const steps: Readonly<Partial<Record<DType, number>>> = {
   f8e5m2: 2 ** -2,
 };
 
-/** Numbers of a fixed sequence in (−scale, scale). */
+/** Pseudo-random numbers in (−scale, scale), the same in every run. */
 export function numbers(
   shape: Shape,
   seed: number,

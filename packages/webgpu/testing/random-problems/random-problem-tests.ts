@@ -12,8 +12,8 @@ import { sharedContext } from '../device/shared-context.ts';
 import { disagreements, isSupported } from './random-problem.ts';
 
 /**
- * Nearly all of the time goes into compiling kernels, on one thread: in parts, as many processes compile as
- * there are cores.
+ * Nearly all of the time is spent compiling kernels, on one thread. Divided into parts, the tests compile in
+ * as many processes as there are cores.
  */
 const parts = 4;
 
@@ -25,8 +25,8 @@ function problemsOf(ctx: GpuContext, seed: number): RandomProblems {
 }
 
 /**
- * The tests of one part of the random problems of this run's seed, 1 to 4: every fourth structure, with all
- * its problems.
+ * Tests one part, 1 to 4, of the random problems of this run's seed: every fourth structure, with all its
+ * problems.
  */
 export async function testRandomProblems(part: 1 | 2 | 3 | 4): Promise<void> {
   const ctx = await sharedContext();

@@ -22,7 +22,7 @@ type Options<T> = SdpaBackwardOptions<T>;
 const hostCall = (problem: RandomProblem): RandomCall<Tensor> =>
   randomCall(problem, data => Tensor.wrap(data.data, data), modOf<Tensor>);
 
-/** Whether a device can run a problem, forward and (where there is one) backward. */
+/** Whether a device can run a problem: forward and, if there is one, backward. */
 export function isSupported(ctx: GpuContext, problem: RandomProblem): boolean {
   const { q, k, v, dO, dLse, ...rest } = hostCall(problem);
   const options = rest.options as Options<Tensor>;
@@ -35,9 +35,9 @@ export function isSupported(ctx: GpuContext, problem: RandomProblem): boolean {
 }
 
 /**
- * The differences between the GPU and the reference on a problem, a line for each result; backward of both
- * takes the reference's o and lse. Tensors of the options are on the host or, in every other problem, on the
- * GPU.
+ * Compares the GPU with the reference on a problem, and returns a line for each result that differs. Backward
+ * uses the reference's o and lse on both. Tensors of the options are on the host or, in every other problem,
+ * on the GPU.
  */
 export async function disagreements(ctx: GpuContext, problem: RandomProblem): Promise<string[]> {
   try {
@@ -89,7 +89,7 @@ function difference(name: string, got: Tensor | undefined, want: Tensor, problem
   return error <= allowed ? [] : [`${name} has an error of ${error}, allowed are ${allowed}`];
 }
 
-/** The tensors of a result by name, those of captures too. */
+/** The tensors of a result by name, including those of captures. */
 function tensorsOf<T extends { readonly dtype: string }>(results: object): [string, T][] {
   return Object.entries(results).flatMap(([name, value]): [string, T][] => {
     if (value === undefined) return [];
@@ -99,8 +99,8 @@ function tensorsOf<T extends { readonly dtype: string }>(results: object): [stri
 }
 
 /**
- * The options with those tensors on the GPU that may be there; lists are read on the host, for their longest
- * entry.
+ * The options, with all tensors uploaded that may be on the GPU; lists stay on the host, where their longest
+ * entry is read.
  */
 function withUploads(
   options: Options<Tensor>,

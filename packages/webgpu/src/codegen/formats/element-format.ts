@@ -4,36 +4,40 @@ import { byteAt, packBytes, splitBytes } from './small-float.ts';
 import { type StorageFormat, storageFormat } from './storage-format.ts';
 
 /**
- * How a dtype of any kind lies in storage buffers, and as what type of an expression its elements are read.
+ * How a dtype of any kind is stored in storage buffers, and the expression type that its elements are read
+ * as.
  */
 export interface ElementFormat extends Omit<StorageFormat, 'loadHalf4' | 'encode4' | 'round4'> {
   readonly type: ExprType;
   /**
-   * WGSL expression of four values of an expression as they are stored: codes (vec4u) where several share a
-   * word.
+   * WGSL expression that converts four values of an expression to their stored form: codes (vec4u) if several
+   * elements share a word.
    */
   readonly encode4: (values: string, from: ExprType) => string;
 }
 
-/** The names of types in WGSL, of one value and of four. */
+/** The WGSL names of types: of one value, and of four. */
 export const wgslTypes: Readonly<Record<ExprType, { readonly one: string; readonly four: string }>> = {
   f32: { one: 'f32', four: 'vec4f' },
   i32: { one: 'i32', four: 'vec4i' },
   bool: { one: 'bool', four: 'vec4<bool>' },
 };
 
-/** WGSL expression of one value as another type of an expression. */
+/** WGSL expression that converts one value to another expression type. */
 export function convert(value: string, from: ExprType, to: ExprType): string {
   if (from === to) return value;
   if (to === 'bool') return `(${value} != ${from === 'f32' ? '0f' : '0i'})`;
   return from === 'bool' ? `select(${to}(0), ${to}(1), ${value})` : `${to}(${value})`;
 }
 
-/** Four values as floats. */
+/** Converts four values to floats. */
 const floats4 = (values: string, from: ExprType): string =>
   from === 'f32' ? values : from === 'i32' ? `vec4f(${values})` : `select(vec4f(), vec4f(1.0), ${values})`;
 
-/** Four values as i32 of a range, floats to the nearest even; conversions of WGSL saturate by themselves. */
+/**
+ * Converts four values to i32 within a range, rounding floats to the nearest integer, ties to even. WGSL's
+ * own conversions saturate.
+ */
 function integers4(values: string, from: ExprType, range: readonly [number, number] | null): string {
   if (from === 'bool') return `select(vec4i(), vec4i(1), ${values})`;
   const [low, high] = range ?? [];
@@ -106,7 +110,7 @@ const wholeFormats: Readonly<Partial<Record<DType, ElementFormat>>> = {
   }),
 };
 
-/** The format of a dtype, floats as in `storageFormat`. */
+/** The format of a dtype; for floats, that of `storageFormat`. */
 export function elementFormat(dtype: DType): ElementFormat {
   const whole = wholeFormats[dtype];
   if (whole) return whole;

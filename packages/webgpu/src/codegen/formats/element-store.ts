@@ -4,7 +4,7 @@ import { storageFormat } from './storage-format.ts';
 import { floatWriter } from './tensor-binding.ts';
 
 /**
- * `NAME_store(at, x)`: one element of a contiguous float tensor, which is called `tensor` outside of WGSL.
+ * `NAME_store(at, x)`: stores one element of a contiguous float tensor, whose name outside WGSL is `tensor`.
  */
 export function elementStore(name: string, dtype: DType, tensor: string = name): ShaderPart {
   const { encode4 } = storageFormat(dtype);

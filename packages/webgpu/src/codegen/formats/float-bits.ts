@@ -1,6 +1,6 @@
 import type { WgslPiece } from '@tilewise/philox/wgsl';
 
-/** f32 → bf16 bits, to nearest, ties to even. */
+/** Converts f32 to bf16 bits, rounding to nearest, ties to even. */
 export const encodeBf16: WgslPiece = {
   code: `fn bf16_bits(x: vec4f) -> vec4u {
   let bits = bitcast<vec4u>(x);
@@ -12,7 +12,8 @@ export const encodeBf16: WgslPiece = {
 };
 
 /**
- * Whether an f32 is −Infinity, told by its bits: WGSL lets arithmetic assume that there are no infinities.
+ * Whether an f32 is −Infinity. Tests the bits, because WGSL lets arithmetic assume that there are no
+ * infinities.
  */
 export const isNegativeInfinity: WgslPiece = {
   code: `fn is_negative_infinity(x: f32) -> bool {
@@ -21,7 +22,7 @@ export const isNegativeInfinity: WgslPiece = {
 `,
 };
 
-/** Whether any component is infinite or NaN, told by the bits for the same reason. */
+/** Whether any component is infinite or NaN. Tests the bits for the same reason. */
 export const hasNonFinite: WgslPiece = {
   code: `fn has_non_finite(x: vec4f) -> bool {
   return any((bitcast<vec4u>(x) & vec4u(0x7f800000u)) == vec4u(0x7f800000u));
@@ -29,7 +30,7 @@ export const hasNonFinite: WgslPiece = {
 `,
 };
 
-/** Whether components are NaN, told by the bits for the same reason. */
+/** Which components are NaN. Tests the bits for the same reason. */
 export const isNaN4: WgslPiece = {
   code: `fn is_nan(x: vec4f) -> vec4<bool> {
   return (bitcast<vec4u>(x) & vec4u(0x7fffffffu)) > vec4u(0x7f800000u);
@@ -41,15 +42,15 @@ export const isNaN4: WgslPiece = {
 export const highest = '0x1.fffffep+127f';
 
 /**
- * The least finite f32, such as the maximum of no scores. Not −Infinity, as WGSL arithmetic may assume that
- * there are none.
+ * The lowest finite f32, which serves as the maximum of no scores. It is not −Infinity, because WGSL lets
+ * arithmetic assume that there are no infinities.
  */
 export const lowest = '-0x1.fffffep+127f';
 
 /**
- * NaN and +Infinity as the largest finite number, which marks a row of scores whose softmax is NaN. As signed
- * numbers, the bits of +Infinity and of NaN without a sign are the largest; as unsigned numbers, those of NaN
- * with a sign.
+ * Replaces NaN and +Infinity by the largest finite number, which marks a row of scores whose softmax is NaN.
+ * As signed integers, the bits of +Infinity and of NaN with sign 0 are the largest; as unsigned integers,
+ * those of NaN with sign 1.
  */
 export const markNonFinite: WgslPiece = {
   code: `fn mark_non_finite(x: vec4f) -> vec4f {

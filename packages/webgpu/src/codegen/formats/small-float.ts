@@ -2,10 +2,10 @@ import type { FloatLayout } from '@tilewise/core';
 import type { WgslPiece } from '@tilewise/philox/wgsl';
 
 /**
- * `NAME_bits(x: vec4f) -> vec4u`: f32 to the codes of a smaller float, to nearest, ties to even, with core's
- * overflow. With integers, as WGSL lets floats round either way, and without branches, which are dear on four
- * values at once. A carry out of the mantissa moves on into the exponent, as it should. Below the normal
- * numbers the unit is fixed, and from half of it down the shift takes everything away.
+ * `NAME_bits(x: vec4f) -> vec4u`: converts f32 to the codes of a smaller float, rounding to nearest, ties to
+ * even, with core's overflow. Uses integers, because WGSL lets floats round either way, and no branches,
+ * which are expensive on four values at once. A carry out of the mantissa correctly increments the exponent.
+ * Below the normal numbers the unit is fixed, and the shift turns everything up to half a unit into 0.
  */
 export function encodeSmallFloat(name: string, format: FloatLayout): WgslPiece {
   const { bits, mantissaBits, bias, maxCode, nan, overflow, overflowCode } = format;
@@ -34,13 +34,13 @@ export function encodeSmallFloat(name: string, format: FloatLayout): WgslPiece {
 }
 
 /**
- * `NAME_values(codes: vec4u) -> vec4f`: the values of codes of an 8-bit float, exact, NaN and infinity
- * included.
+ * `NAME_values(codes: vec4u) -> vec4f`: the exact values of codes of an 8-bit float, including NaN and
+ * infinity.
  */
 export function decodeSmallFloat(name: string, format: FloatLayout): WgslPiece {
   const { mantissaBits, bias, min, maxCode, overflowCode, nan } = format;
   const shift = 23 - mantissaBits;
-  // The code behind the largest finite one is infinity, where the format has it; all others are NaN.
+  // The code after the largest finite one is infinity, if the format has infinities; all others are NaN.
   const special =
     overflowCode === nan
       ? 'vec4u(0x7fc00000u)'
@@ -58,11 +58,11 @@ export function decodeSmallFloat(name: string, format: FloatLayout): WgslPiece {
   };
 }
 
-/** WGSL expression of byte `at` of an array of words, of which `word` gives an element. */
+/** WGSL expression of byte `at` of an array of words; `word` gives the expression of an element. */
 export const byteAt = (word: (index: string) => string, at: string): string =>
   `((${word(`(${at}) >> 2u`)} >> (((${at}) & 3u) * 8u)) & 0xffu)`;
 
-/** WGSL expression of the word of four bytes, a vec4u. */
+/** WGSL expression that packs four bytes, a vec4u, into a word. */
 export const packBytes = (bytes: string): string =>
   `${bytes}.x | (${bytes}.y << 8u) | (${bytes}.z << 16u) | (${bytes}.w << 24u)`;
 

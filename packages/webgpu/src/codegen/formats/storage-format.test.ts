@@ -24,7 +24,7 @@ function reading(dtype: DType): ShaderPart {
   };
 }
 
-/** The elements in another dtype, one invocation each. */
+/** Converts the elements to another dtype on the GPU, one invocation per element. */
 async function castOnGpu(t: Tensor, dtype: DType): Promise<Tensor> {
   const ctx = await sharedContext();
   const kernel = kernelSpec({
@@ -67,8 +67,8 @@ test.each(eightBit)('all 256 codes of %s decode to their values', async dtype =>
 });
 
 /**
- * Every value of a format, the middle between neighbours and its own neighbours in f32, beyond the largest
- * too.
+ * Every value of a format, the midpoints between adjacent values, and the f32 neighbours of these midpoints,
+ * also beyond the largest value.
  */
 function nearRounding(dtype: DType): Float32Array {
   const { decode, bytes } = dtypeInfo[dtype];

@@ -10,33 +10,33 @@ import { encodeBf16 } from './float-bits.ts';
 import { byteAt, decodeSmallFloat, encodeSmallFloat, packBytes, splitBytes } from './small-float.ts';
 
 /**
- * How a float dtype lies in storage buffers and becomes f32. Core WebGPU has no smaller types, so f16, bf16
- * and f8 are read out of u32 words; `shader-f16` is not needed.
+ * How a float dtype is stored in storage buffers and converted to f32. Core WebGPU has no smaller types, so
+ * f16, bf16 and f8 are unpacked from u32 words; `shader-f16` is not needed.
  */
 export interface StorageFormat {
   readonly bytes: 1 | 2 | 4;
-  /** Array element that holds one value (or a word of them) and that holds four. */
+  /** The array element types for one value (or a word that contains it), and for four values. */
   readonly scalarElement: string;
   readonly vectorElement: string;
   /**
-   * WGSL expression of the value at element index `at`; `word` gives that of an array element, see
+   * WGSL expression of the value at element index `at`; `word` gives the expression of an array element, see
    * `arrayElement`.
    */
   readonly load: (word: (index: string) => string, at: string) => string;
   /** WGSL expression of the four values (vec4f for floats) in the vector element at `index`. */
   readonly load4: (array: string, index: string) => string;
-  /** Loads four elements as vec4<f16>, with `shader-f16`; f16 only. */
+  /** Loads four elements as vec4<f16>, which requires `shader-f16`; f16 only. */
   readonly loadHalf4?: (name: string, index: string) => string;
-  /** WGSL expression of the codes (vec4u) that store a vec4f; none for 32-bit formats. */
+  /** WGSL expression of the codes (vec4u) in which a vec4f is stored; null for 32-bit formats. */
   readonly encode4: ((value: string) => string) | null;
-  /** WGSL expression of the vector element that holds four codes, or four numbers of 32 bits. */
+  /** WGSL expression of the vector element that holds four codes or four 32-bit numbers. */
   readonly pack4: (codes: string) => string;
-  /** WGSL expression of a vec4f rounded to the format; of 8-bit formats only. */
+  /** WGSL expression of a vec4f rounded to the format; 8-bit formats only. */
   readonly round4: ((value: string) => string) | null;
   readonly requires: readonly WgslPiece[];
 }
 
-/** The elements of an array of this name in WGSL. */
+/** Makes expressions of the elements of a WGSL array with this name. */
 export const arrayElement =
   (name: string) =>
   (index: string): string =>
@@ -106,7 +106,7 @@ const storageFormats: Readonly<Partial<Record<DType, StorageFormat>>> = {
   f8e5m2: /* @__PURE__ */ eightBit('f8e5m2', float8e5m2Layout),
 };
 
-/** The format of a dtype; callers have asked `checkSupport` before. */
+/** The format of a dtype. Callers have checked the dtype with `checkSupport`. */
 export function storageFormat(dtype: DType): StorageFormat {
   const format = storageFormats[dtype];
   if (!format) throw new TypeError(`no storage format for ${dtype}`);

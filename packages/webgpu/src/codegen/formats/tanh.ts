@@ -1,8 +1,8 @@
 import type { WgslPiece } from '@tilewise/philox/wgsl';
 
 /**
- * tanh to a few ulp. WGSL's own may be sinh/cosh: it overflows for large arguments and loses all relative
- * accuracy near 0, where the series (error below 1e-9 relative at 1/4) is used.
+ * tanh, accurate to a few ulp. WGSL's own tanh may be sinh/cosh, which overflows for large arguments and
+ * loses all relative accuracy near 0; there, the series is used (relative error below 1e-9 at 1/4).
  */
 export const accurateTanh: WgslPiece = {
   code: `fn accurate_tanh(x: vec4f) -> vec4f {

@@ -2,13 +2,14 @@ import type { DType } from '@tilewise/core';
 import type { StorageBinding } from '../shader-part.ts';
 import { type StorageFormat, storageFormat } from './storage-format.ts';
 
-/** How a tensor lies in storage buffers, as far as its binding says. */
+/** The parts of a storage format that a binding depends on. */
 export type BoundFormat = Pick<StorageFormat, 'bytes' | 'scalarElement'> & {
   readonly vectorElement?: string;
 };
 
 /**
- * The binding for reading a tensor: an array of its elements (or of words of them), or of vectors of four.
+ * The binding for reading a tensor: an array of its elements (or of words that contain them), or of vectors
+ * of four elements.
  */
 export const readBinding = (
   name: string,
@@ -26,11 +27,11 @@ export const readBinding = (
 export interface FloatWriter {
   readonly binding: StorageBinding;
   readonly requires: StorageFormat['requires'];
-  /** The function that replaces a part of a word, where elements share words. */
+  /** The function that replaces a part of a word, if elements share words. */
   readonly functions: string;
-  /** Statement that declares `bits`, the codes of the vec4f x, where numbers are not stored as they are. */
+  /** Statement that declares `bits`, the codes of the vec4f x, if numbers are not stored unchanged. */
   readonly encode: string;
-  /** The name of what is stored of x: its codes, or x itself. */
+  /** The name of the stored form of x: its codes, or x itself. */
   readonly codes: 'bits' | 'x';
   /** Statement that stores one code. */
   readonly storeOne: (at: string, code: string) => string;
@@ -39,9 +40,9 @@ export interface FloatWriter {
 }
 
 /**
- * Writes a tensor as vectors of four elements, or element by element: a value that shares its word with
- * something else then replaces its own part alone, atomically.
- * @param variable its name in WGSL; default: the tensor's.
+ * Writes a tensor as vectors of four elements, or element by element; an element that shares its word with
+ * another value then replaces only its own part of the word, atomically.
+ * @param variable its name in WGSL; default: the tensor's name.
  */
 export function floatWriter(
   name: string,
@@ -67,8 +68,9 @@ export function floatWriter(
 }
 
 /**
- * `NAME_store_part(at, bits)`: replaces the two bytes, or the one, of element `at`; the rest of its word is
- * somebody else's. No other invocation writes this part, so the two steps need not be one.
+ * `NAME_store_part(at, bits)`: replaces the one or two bytes of element `at`; the rest of its word belongs to
+ * other elements. No other invocation writes these bytes, so the two atomic operations need not be a single
+ * one.
  */
 export function storePart(name: string, bytes: 1 | 2): string {
   const perWord = 4 / bytes;

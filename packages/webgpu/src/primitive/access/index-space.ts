@@ -1,18 +1,23 @@
 import type { Shape, Strides, TensorDesc } from '@tilewise/core';
 
-/** The places that a kernel computes something for: so many along each dimension. At least one dimension. */
+/**
+ * The positions for which a kernel computes something, as an extent along each dimension. Has at least one
+ * dimension.
+ */
 export interface IndexSpace {
   readonly extents: readonly number[];
-  /** How far each tensor steps along each dimension, in elements. */
+  /** The stride of each tensor along each dimension, in elements. */
   readonly steps: Readonly<Record<string, readonly number[]>>;
   /**
-   * By dimension of the shape that was asked for, the one here; null where dimensions are not what they were.
+   * For each dimension of the requested shape, its dimension in this space; null if dimensions were removed
+   * or joined.
    */
   readonly dimensions: readonly number[] | null;
 }
 
 /**
- * Strides that show a tensor broadcast to `shape`, right-aligned: 0 where it has one element or no dimension.
+ * The strides that broadcast a tensor to `shape`, right-aligned: 0 along dimensions in which it has one
+ * element or which it lacks.
  */
 export function broadcastStrides({ shape: own, strides }: TensorDesc, shape: Shape): number[] {
   const lead = shape.length - own.length;
@@ -20,11 +25,11 @@ export function broadcastStrides({ shape: own, strides }: TensorDesc, shape: Sha
 }
 
 /**
- * The space of a shape that some tensors step through, with as few dimensions as say the same: those of one
- * place are left out, and those that lie in line for all tensors become one. Dimensions are in the order of
- * the steps of `first`, largest first, so that threads in a row meet elements in a row; with no such tensor
- * as they are.
- * @param keepsDimensions for kernels that look at the places themselves: nothing is left out or joined.
+ * The space of a shape through which some tensors step, with as few dimensions as possible: dimensions of
+ * extent 1 are left out, and dimensions that are contiguous in all tensors are joined. Dimensions are sorted
+ * by the strides of `first`, the largest first, so that consecutive threads access consecutive elements;
+ * without such a tensor, the order stays the same.
+ * @param keepsDimensions for kernels that use the indices themselves: no dimension is left out or joined.
  */
 export function indexSpace(
   shape: Shape,
@@ -54,9 +59,9 @@ export function indexSpace(
 }
 
 /**
- * Statements that declare the index along each of `rank` dimensions, `i0`, `i1`… from `from` on, of place
- * number `place`; the last dimension runs fastest. The extents are the uniforms `extent0`… of the same
- * numbers.
+ * Statements that declare the indices of position number `place` along `rank` dimensions, `i0`, `i1`…
+ * starting at number `from`; the last dimension varies fastest. The extents are the uniforms `extent0`… with
+ * the same numbers.
  */
 export function splitPlace(place: string, rank: number, from = 0): string {
   const lines: string[] = [];
@@ -68,5 +73,5 @@ export function splitPlace(place: string, rank: number, from = 0): string {
   return [...lines, `let i${from} = ${rest};`].join('\n');
 }
 
-/** The names of those indices. */
+/** The names of these indices. */
 export const indexNames = (rank: number): string[] => Array.from({ length: rank }, (_, d) => `i${d}`);

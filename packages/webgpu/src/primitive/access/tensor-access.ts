@@ -6,30 +6,31 @@ import { readBinding, storePart } from '../../codegen/formats/tensor-binding.ts'
 import { readElement, type ShaderPart, type UniformField, wholeUniforms } from '../../codegen/shader-part.ts';
 import { byName, type InPlaceNames, type PrimitiveTensors } from '../primitive-kernels.ts';
 
-/** Where a tensor starts, and how far it steps along each dimension of a space: `NAME_base`, `NAME_step0`… */
+/** The start of a tensor and its strides along the dimensions of a space: `NAME_base`, `NAME_step0`… */
 function placeUniforms(name: string, steps: readonly number[], home = name): UniformField[] {
   const base = wholeUniforms({ [`${name}_base`]: { offsetOf: home } });
   return [...base, ...wholeUniforms(steps, `${name}_step`)];
 }
 
-/** WGSL expression of the element of a tensor at some indices, of its space or of its own. */
+/** WGSL expression of the index of a tensor's element at some indices, of its space or of its own. */
 function elementAt(name: string, indices: readonly string[]): string {
   return [`P.${name}_base`, ...indices.map((index, d) => `${index} * P.${name}_step${d}`)].join(' + ');
 }
 
-/** Whether four elements along the last dimension of a space are one vector, wherever in it they start. */
+/** Whether all groups of four elements along the last dimension of a space are aligned vectors. */
 export function isVectorised(steps: readonly number[], isUnaligned: boolean): boolean {
   return !isUnaligned && steps.at(-1) === 1 && steps.slice(0, -1).every(step => step % 4 === 0);
 }
 
 /**
- * How a kernel reads a tensor along its space: four at once as a vector, the same four times, or one by one.
+ * How a kernel reads a tensor along its space: four elements at once as a vector, one element for all four,
+ * or each element separately.
  */
 export type Reading = 'vector' | 'same' | 'each';
 
 /**
- * Whether a kernel has more tensors than a device binds: all but one of the small ones are then read from
- * where they have been gathered.
+ * Whether a kernel has more tensors than the device binds. Small tensors are then gathered, and read through
+ * a single binding.
  */
 export function bindingPressureOf(
   tensors: readonly string[],
@@ -42,16 +43,17 @@ export function bindingPressureOf(
   };
 }
 
-/** How the words of a tensor are spelled. */
+/** How the words of a tensor are written in WGSL. */
 const wordsOf = (name: string, isOverBudget: boolean): ((index: string) => string) =>
   isOverBudget ? index => readElement(name, index) : arrayElement(name);
 
 const parameters = (indices: readonly string[]): string => indices.map(index => `${index}: u32`).join(', ');
 
 /**
- * `NAME_at(i0, i1…)`: the element at a place of the space, as the type of an expression that it is read as;
- * and where `four` says how, `NAME_at4(i0, i1…)`: that and the three behind it along the last dimension.
- * @param home the output whose memory is read, if the tensor lies there; else the tensor itself.
+ * `NAME_at(i0, i1…)`: the element at a position of the space, as the expression type that it is read as. If
+ * `four` is given, also `NAME_at4(i0, i1…)`: this element and the next three along the last dimension.
+ * @param home the output whose memory is read, if the tensor is in the same place; otherwise the tensor
+ * itself.
  */
 export function readPlaces(
   name: string,
@@ -90,7 +92,7 @@ export function readPlaces(
   };
 }
 
-/** `NAME_pick(i0, i1…)`: the element at indices of the tensor itself, i32, each brought back to its edge. */
+/** `NAME_pick(i0, i1…)`: the element at the tensor's own indices, i32, each clamped to the tensor. */
 export function readAnywhere(
   name: string,
   { dtype, shape, strides }: TensorDesc,
@@ -116,13 +118,13 @@ export function readAnywhere(
 }
 
 /**
- * How a kernel writes a tensor along its space: `vector`, four at once; `words`, four at once of a dense
- * tensor wherever its rows start, the last ones merged into what is there; `each`, one by one, only the part
- * of a word that is the element's.
+ * How a kernel writes a tensor along its space: `vector`, four elements at once; `words`, four elements at
+ * once of a dense tensor with any row starts, merging the last ones into existing words; `each`, one by one,
+ * replacing only the element's part of a word.
  */
 export type Writing = 'vector' | 'words' | 'each';
 
-/** How a tensor can be written. */
+/** The way in which a tensor can be written. */
 export function writingOf(
   { dtype }: TensorDesc,
   { extents, steps }: { readonly extents: readonly number[]; readonly steps: readonly number[] },
@@ -135,10 +137,11 @@ export function writingOf(
 }
 
 /**
- * `NAME_element(i0, i1…) -> u32`: where the element of a place is. `NAME_store4(at, count, values)` writes
- * `count` (1 to 4) values: from the element `at.x` on, or, by `each`, to the elements `at`. `from` is the
- * type of the values in an expression.
- * @param inPlace the outputs that are read too, since inputs lie there, by the names of these inputs.
+ * `NAME_element(i0, i1…) -> u32`: the index of the element at a position. `NAME_store4(at, count, values)`
+ * writes `count` (1 to 4) values: to consecutive elements from `at.x` or, with `each`, to the elements `at`.
+ * `from` is the expression type of the values.
+ * @param inPlace for inputs that are overwritten: the outputs that are also read, by the names of these
+ * inputs.
  */
 export function writePlaces(
   name: string,
@@ -187,7 +190,7 @@ function storeStatements(name: string, { bytes, pack4 }: ElementFormat, writing:
   const perWord = 4 / bytes;
   const packed =
     bytes === 2 ? `let packed = ${pack4('codes')};` : `let packed = vec2u(${pack4('codes')}, 0u);`;
-  // A word that ends behind the tensor keeps what is there.
+  // A word that ends beyond the tensor keeps its other content.
   return `${packed}
   for (var c = 0u; c < count; c += ${perWord}u) {
     let own = select(0xffffffffu, (1u << ((count - c) * ${8 * bytes}u)) - 1u, count - c < ${perWord}u);

@@ -10,8 +10,9 @@ import { expressionReads, inputsByName, placedExpression } from './placed-expres
 import { transposedInput, transposingMap } from './transposing-map.ts';
 
 /**
- * A map in one kernel. An invocation computes four elements in a row, so that it owns every word that it
- * writes; where rows are a multiple of four long and start at one, it moves them as vectors.
+ * A map in one kernel. An invocation computes four consecutive elements, so that no other invocation writes
+ * to the same words. If the length of rows and their starts are multiples of four, it reads and writes
+ * vectors.
  */
 export function mapKernels({ value }: MapPrimitive, tensors: PrimitiveTensors): PrimitiveKernels {
   const { inputs, outputs, unaligned, inPlace } = tensors;

@@ -9,14 +9,17 @@ import type { InPlaceNames } from '../primitive-kernels.ts';
 
 /** The values that an expression reads. */
 export interface ExpressionReads {
-  /** Names of the inputs that it reads at its own place, and of those that it reads at another. */
+  /**
+   * The names of the inputs that the expression reads at its own position, and of those that it reads at
+   * other positions.
+   */
   readonly here: readonly string[];
   readonly elsewhere: readonly string[];
-  /** Whether it looks at its place. */
+  /** Whether it reads its coordinates. */
   readonly coordinates: boolean;
 }
 
-/** Lists the values that an expression reads, written as in `element.ts` of core. */
+/** Lists the values that an expression reads; the expression is written as in `element.ts` of core. */
 export function expressionReads(expr: Expr): ExpressionReads {
   const all = loads(expr);
   const names = (isHere: boolean): string[] => [
@@ -33,33 +36,34 @@ export function expressionReads(expr: Expr): ExpressionReads {
   };
 }
 
-/** The inputs by the names that expressions have for them. */
+/** The inputs by the names that they have in expressions. */
 export function inputsByName(inputs: readonly TensorDesc[]): Readonly<Record<string, TensorDesc>> {
   return Object.fromEntries(inputs.map((desc, n) => [inputName(n), desc]));
 }
 
-/** An expression over a space. */
+/** An expression that is evaluated over a space. */
 export interface PlacedExpression {
   readonly expr: Expr;
   readonly inputs: Readonly<Record<string, TensorDesc>>;
   readonly space: IndexSpace;
   /**
-   * Whether four places along the last dimension are computed at once; it is then a multiple of four long.
+   * Whether four positions along the last dimension are computed at once. The length of this dimension must
+   * then be a multiple of four.
    */
   readonly four: boolean;
   readonly unaligned: ReadonlySet<string>;
   /** Whether there are more tensors than the device binds. */
   readonly isOverBudget: boolean;
   readonly inPlace?: InPlaceNames | undefined;
-  /** The start of the names of the functions. Default `value`. */
+  /** The prefix of the functions' names. Default `value`. */
   readonly prefix?: string;
-  /** Numbers, f32, that the functions are given behind the indices, by the names of inputs. */
+  /** The names of inputs whose values, f32 numbers, are passed to the functions after the indices. */
   readonly given?: readonly string[];
 }
 
 /**
- * `value_at(i0, i1…)`: the value of an expression at a place; with `four`, `value_at4(i0, i1…)`: the values
- * there and at the three places behind it along the last dimension.
+ * `value_at(i0, i1…)`: the value of an expression at a position; with `four`, `value_at4(i0, i1…)`: the
+ * values at this and the next three positions along the last dimension.
  */
 export function placedExpression(placed: PlacedExpression): ShaderPart[] {
   const { expr, inputs, space, four, isOverBudget, inPlace, prefix = 'value', given = [] } = placed;
@@ -73,7 +77,7 @@ export function placedExpression(placed: PlacedExpression): ShaderPart[] {
   const { statements, value } = exprTools.writeWgsl(expr, {
     variables: {},
     load: (name, index, type) => {
-      // Which dimension is meant is a constant, in WGSL with its suffix.
+      // The dimension is a constant, which has a suffix in WGSL.
       if (name === 'coordinate') return `i32(i${space.dimensions?.[Number.parseInt(index[0], 10)]})`;
       const found = index.length === 0 ? name : `${name}_pick(${index.join(', ')})`;
       return convert(found, given.includes(name) ? 'f32' : typeOf(inputs, name), type);
@@ -109,7 +113,7 @@ ${here.map(name => `  let ${name}_4 = ${name}_at4(${at});`).join('\n')}
   ];
 }
 
-/** The functions that the code of an expression calls, if it calls any. */
+/** The functions that the code of an expression calls, if any. */
 export function functionsFor(code: readonly string[]): ShaderPart {
   return code.some(text => text.includes('expr_')) ? { requires: [{ code: exprTools.functionsWgsl }] } : {};
 }
@@ -125,7 +129,7 @@ function typeOf(inputs: PlacedExpression['inputs'], name: string): keyof typeof 
 function readingOf({ expr, space, unaligned, isOverBudget }: PlacedExpression, name: string): Reading {
   const steps = space.steps[name];
   if (steps.at(-1) === 0) return 'same';
-  // What is also read elsewhere is an array of single elements.
+  // Tensors that are also read at other positions are bound as arrays of single elements.
   const isElsewhere = expressionReads(expr).elsewhere.includes(name);
   return !isElsewhere && !isOverBudget && isVectorised(steps, unaligned.has(name)) ? 'vector' : 'each';
 }

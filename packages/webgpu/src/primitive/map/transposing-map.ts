@@ -7,19 +7,20 @@ import { writePlaces, writingOf } from '../access/tensor-access.ts';
 import { outputName } from '../primitive-kernels.ts';
 import { expressionReads, type PlacedExpression, placedExpression } from './placed-expression.ts';
 
-/** Rows and columns of a tile; a workgroup has an invocation for four of its elements. */
+/** The number of rows and of columns of a tile; each invocation of a workgroup has four of its elements. */
 const side = 32;
 const lanes = (side * side) / 4;
 
-/** An input whose elements lie in a row along another dimension than those of the output do. */
+/** An input whose elements are contiguous along another dimension than those of the output. */
 export interface TransposedInput {
   readonly name: string;
   readonly dimension: number;
 }
 
 /**
- * The first input that lies transposed to the output, if both go far enough along their dimensions: read
- * where the output's elements lie in a row, each of its would come from another line of memory.
+ * The first input that is transposed relative to the output, if both are long enough along their contiguous
+ * dimensions. If this input were read in the order of the output's elements, each element would come from
+ * another cache line.
  */
 export function transposedInput(
   { extents, steps }: IndexSpace,
@@ -36,8 +37,9 @@ export function transposedInput(
 }
 
 /**
- * A map that reads one of its inputs through a tile in workgroup memory: in its rows, and then across them.
- * @param placed computed one by one.
+ * A map that reads one of its inputs through a tile in workgroup memory: it loads the tile along the input's
+ * rows, and reads it along the output's.
+ * @param placed the expression; its positions are computed one by one.
  */
 export function transposingMap(
   placed: PlacedExpression,
@@ -99,7 +101,7 @@ var<workgroup> tile: array<${wgslTypes[elementFormat(inputs[name].dtype).type].o
   });
 }
 
-/** Statements that declare `first0`, `first1`…: where the tile of this workgroup starts. */
+/** Statements that declare `first0`, `first1`…: the indices at which the tile of this workgroup starts. */
 function firstPlaces(rank: number, tiled: readonly number[]): string {
   const lines: string[] = [];
   let rest = 'group';

@@ -4,7 +4,7 @@ import { input, type MatMulPrimitive } from '@tilewise/core/primitive';
 import { describe, test } from 'vitest';
 import { expectAsOnHost, filled, numbers } from '../../../testing/primitive/primitive-run.ts';
 
-/** (A·B + x2)·x3, where positive: the product is x4. */
+/** (A·B + x2)·x3, clamped at 0; the product is x4. */
 const sum = add(input(4), input(2));
 const primitive: MatMulPrimitive = { kind: 'matmul', result: select(gt(sum, 0), mul(sum, input(3)), 0) };
 

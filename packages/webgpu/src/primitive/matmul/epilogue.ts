@@ -8,8 +8,8 @@ import { matrixStart } from './operands/matrix-start.ts';
 import type { MatMulProblem, Matrix } from './problem.ts';
 
 /**
- * `result4(index, row, n, x)`: what becomes of elements n…n+3 of a row of the product of place `index` in the
- * batch. Without an epilogue, the elements themselves.
+ * `result4(index, row, n, x)`: the final values of elements n…n+3 of a row of the product with number `index`
+ * in the batch. Without an epilogue, these are the elements themselves.
  */
 export function epilogueParts({ epilogue, batch }: Pick<MatMulProblem, 'epilogue' | 'batch'>): ShaderPart[] {
   if (!epilogue) return [];
@@ -47,7 +47,7 @@ fn result4(index: u32, row: u32, n: u32, x: vec4f) -> vec4f {
   ];
 }
 
-/** The call of the epilogue on four elements of a row; the elements where there is none. */
+/** The call of the epilogue on four elements of a row; without an epilogue, the elements themselves. */
 export function withEpilogue({ epilogue }: Pick<MatMulProblem, 'epilogue'>, at: string, x: string): string {
   return epilogue ? `result4(${at}, ${x})` : x;
 }

@@ -16,7 +16,7 @@ function normal(shape: readonly number[], dtype: DType = 'f32'): Tensor {
   return Tensor.from(values, shape, { dtype });
 }
 
-/** A tensor of the same values with these strides, NaN in its gaps. */
+/** A tensor with the same values and these strides, and with NaN in its gaps. */
 function laidOut(tensor: Tensor, strides: readonly number[], fill = NaN): Tensor {
   const spread = Tensor.from(tensor.toFloat32(), tensor.shape, { dtype: tensor.dtype, strides });
   const used = new Set<number>();
@@ -55,9 +55,9 @@ const largestOf = (t: Tensor): number => t.toFloat64().reduce((most, x) => Math.
 const magnitudes = (t: Tensor): Tensor => Tensor.from(t.toFloat32().map(Math.abs), t.shape);
 
 /**
- * Expects C of the host, which sums in f64. Each of the K additions in f32 is off by at most 2^-24 of the sum
- * so far, which is at most |A|·|B|; they err both ways, so √K of them, twice that to be safe, and one
- * rounding to the dtype of C on top.
+ * Expects the C of the host, which sums in f64. Each of the K additions in f32 has an error of at most 2^-24
+ * of the sum so far, which is at most |A|·|B|. The errors have either sign, so the tolerance is √K of them,
+ * doubled to be safe, plus one rounding to the dtype of C.
  */
 async function expectHost(a: Tensor, b: Tensor, c: Tensor, ctx?: GpuContext): Promise<void> {
   const want = product(a, b, c.shape);
@@ -113,7 +113,7 @@ describe('layouts', () => {
   } as const;
   const names = Object.keys(views) as (keyof typeof views)[];
 
-  // Each for A and for B; the two are read by the same functions.
+  // Each layout is tested for A and for B, which the same functions read.
   test.each(names.map((a, n) => [a, names[(n + 1) % names.length]] as const))('A %s, B %s', async (a, b) => {
     await expectHost(views[a](normal([M, K])), views[b](normal([K, N])), dense(M, N));
   });

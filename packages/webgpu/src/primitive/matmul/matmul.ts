@@ -7,8 +7,8 @@ import { partialResults, sumPartsKernel } from './sum-parts.ts';
 import { chooseTile } from './tiles/tile-table.ts';
 
 /**
- * The kernels of C = Σ A·B over the last two dimensions, the leading ones broadcast, with any strides and of
- * any float dtypes. Products are summed in f32, in an order that only the shapes decide.
+ * The kernels of C = Σ A·B over the last two dimensions, with broadcast leading dimensions, any strides and
+ * any float dtypes. Products are summed in f32, in an order that depends only on the shapes.
  */
 export function matmulKernels(
   primitive: MatMulPrimitive,
@@ -31,8 +31,8 @@ export function matmulKernels(
 }
 
 /**
- * The footprint of workgroups in each tensor, so that large tensors may be bound in pieces: rows of A and C,
- * all of B.
+ * The elements of each tensor that workgroups touch, so that large tensors may be bound in parts: rows of A
+ * and C, and all of B.
  */
 function footprintsOf({ M, N, batch, terms, C, epilogue }: MatMulProblem): Record<string, Footprint> {
   if (batch.length > 2) return {};

@@ -5,8 +5,8 @@ import { broadcastStrides } from '../access/index-space.ts';
 import { outputName } from '../primitive-kernels.ts';
 
 /**
- * One of the three matrices of a product, or of each of many: so many rows and columns, so many elements
- * apart.
+ * One of the three matrices of a product, or one in each product of a batch: its size and strides, in
+ * elements.
  */
 export interface Matrix {
   /** The name of the tensor that holds the matrix. */
@@ -14,11 +14,11 @@ export interface Matrix {
   readonly dtype: DType;
   readonly rowStride: number;
   readonly columnStride: number;
-  /** Elements from one matrix to the next along each batch dimension; 0 where the same one serves all. */
+  /** The stride from one matrix to the next along each batch dimension; 0 if all indices share one matrix. */
   readonly batchStrides: readonly number[];
 }
 
-/** A (M × K) · B (K × N). The names of the matrices say which tensors they are. */
+/** A (M × K) · B (K × N). The names of the matrices are those of their tensors. */
 export interface Term {
   readonly K: number;
   readonly A: Matrix;
@@ -35,18 +35,21 @@ export interface MatMulProblem {
   readonly epilogue: Epilogue | null;
 }
 
-/** An expression that C is at each place, instead of the product. */
+/** An expression whose value at each position is stored in C instead of the product. */
 export interface Epilogue {
   readonly result: Expr;
   /** The name of the product in the expression. */
   readonly product: string;
-  /** Tensors that the expression reads, laid out as C; strides are 0 where a tensor is broadcast. */
+  /**
+   * The tensors that the expression reads, with the dimensions of C; strides are 0 along broadcast
+   * dimensions.
+   */
   readonly operands: readonly Matrix[];
 }
 
 /**
- * The problem of three tensors that fit: dimensions that can be walked as one are one, and a C whose columns
- * lie together is computed as Cᵀ = Bᵀ·Aᵀ, so that rows of results lie together wherever they can.
+ * The problem of three tensors that have been checked. Batch dimensions are joined if possible, and a C with
+ * contiguous columns is computed as Cᵀ = Bᵀ·Aᵀ, so that rows of results are contiguous wherever possible.
  */
 export function matmulProblem(
   { terms = 1, result }: MatMulPrimitive,
@@ -77,12 +80,12 @@ export function matmulProblem(
   return foldBatchIntoRows(joinBatch(rowsLieTogether ? problem : transposed(problem)));
 }
 
-/** A tensor broadcast to the rows and columns of another. */
+/** Broadcasts a tensor to the rows and columns of another. */
 function spread(desc: TensorDesc, { shape }: TensorDesc): TensorDesc {
   return { dtype: desc.dtype, shape, strides: broadcastStrides(desc, shape) };
 }
 
-/** A problem with each of its matrices changed. */
+/** The problem with each of its matrices changed. */
 function withMatrices(problem: MatMulProblem, change: (matrix: Matrix) => Matrix): MatMulProblem {
   const { terms, C, epilogue } = problem;
   return {
@@ -121,13 +124,12 @@ const matricesOf = ({ terms, C, epilogue }: MatMulProblem): readonly Matrix[] =>
 ];
 
 /**
- * Leaves out dimensions of one index, and makes one of neighbours that every matrix walks through in even
- * steps.
+ * Removes dimensions with one index, and joins adjacent dimensions that have a common stride in every matrix.
  */
 function joinBatch(problem: MatMulProblem): MatMulProblem {
   const all = matricesOf(problem);
   const extents: number[] = [];
-  /** The dimensions whose steps are taken. */
+  /** The dimensions that have been used. */
   const taken: number[] = [];
   problem.batch.forEach((n, d) => {
     if (n === 1) return;
@@ -147,7 +149,9 @@ function joinBatch(problem: MatMulProblem): MatMulProblem {
   return { ...joined, batch: extents };
 }
 
-/** Matrices below each other that meet the same B are one tall matrix: a linear layer has no batch. */
+/**
+ * Consecutive matrices that are multiplied by the same B become one tall matrix: a linear layer has no batch.
+ */
 function foldBatchIntoRows(problem: MatMulProblem): MatMulProblem {
   const { M, batch, terms } = problem;
   const last = batch.length - 1;

@@ -10,8 +10,7 @@ import { resultRows } from './result-rows.ts';
 import type { MatMulTile } from './tiles/tile.ts';
 
 /**
- * How the sum is shared out: over so many workgroups, each with `depth` steps of it (the last with what is
- * left).
+ * How the sum is divided: among `count` workgroups, each of which has `depth` steps (the last has the rest).
  */
 export interface SumParts {
   readonly count: number;
@@ -19,10 +18,10 @@ export interface SumParts {
 }
 
 /**
- * C = Σ A·B in f32: a workgroup has one tile of C and walks along the sum of one term after the other. With
- * more than one part, C is the partial results: one matrix for each part, behind each other in the batch.
+ * C = Σ A·B in f32: a workgroup has one tile of C, and loops over the sum of one term after the other. With
+ * more than one part, C contains the partial results: one matrix per part, one after the other in the batch.
  *
- * No size is in the text: M, N, K and all strides are uniforms, so that problems share compiled kernels.
+ * The text contains no sizes: M, N, K and all strides are uniforms, so that problems share compiled kernels.
  */
 export function productKernel(
   problem: MatMulProblem,

@@ -3,9 +3,9 @@ import { type ShaderPart, wholeUniforms } from '../../codegen/shader-part.ts';
 import type { Matrix } from './problem.ts';
 
 /**
- * `NAME_store4(start, row, n, x)`: elements n…n+3 of a row, of `columns` elements, those that are below P.N;
- * as one vector where all rows come in fours. Gaps between rows and elements are not touched: a value that
- * shares its word with something else replaces its own part alone, atomically.
+ * `NAME_store4(start, row, n, x)`: stores elements n…n+3 of a row of `columns` elements, as far as they are
+ * below P.N; as one vector if all rows consist of whole vectors. Gaps between rows and elements are not
+ * written: a value that shares its word with another replaces only its own part, atomically.
  */
 export function resultRows(
   { name, dtype, rowStride, columnStride, batchStrides }: Matrix,

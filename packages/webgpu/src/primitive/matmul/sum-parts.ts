@@ -7,7 +7,7 @@ import type { MatMulProblem, Matrix } from './problem.ts';
 import { resultRows } from './result-rows.ts';
 
 /**
- * Partial results of a problem, f32: for each place in the batch one matrix per part, its rows padded to
+ * The partial results of a problem, f32: one matrix per part for each index of the batch, with rows padded to
  * whole vectors.
  */
 export function partialResults({ M, N, batch }: MatMulProblem, parts: number): Matrix {
@@ -19,7 +19,10 @@ export function partialResults({ M, N, batch }: MatMulProblem, parts: number): M
   };
 }
 
-/** C from the results of all parts, added up in their order; an invocation has one vector of one row. */
+/**
+ * Computes C from the results of all parts, which are added in order; an invocation has one vector of one
+ * row.
+ */
 export function sumPartsKernel(
   problem: MatMulProblem,
   parts: number,

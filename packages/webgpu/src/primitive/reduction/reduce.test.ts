@@ -11,8 +11,8 @@ function reduction(
   axes: readonly number[],
   options: Partial<ReducePrimitive> = {},
 ): ReducePrimitive {
-  // All terms are positive: rounding then stays below the depth of strands and tree, some 30 times 2^-24 of
-  // the sum.
+  // All terms are positive, so the rounding error is at most the depth of strands and tree, about 30, times
+  // 2^-24 of the sum.
   const element = add(input(0), 1.5);
   return { kind: 'reduce', op: 'sum', domain, axes, element, result: reduced, ...options };
 }

@@ -9,14 +9,15 @@ import { longStrand } from './strands.ts';
 const partials = 'workspace.partials';
 
 /**
- * Few long rows would leave most of a device idle: with fewer workgroups than this they are cut into parts.
+ * Few long rows would leave most of a device idle: if there are fewer workgroups than this, rows are split
+ * into parts.
  */
 const enoughGroups = { gpu: 128, cpu: 4 };
 
 /**
- * A reduction: strands of invocations go through the elements of each result side by side, and a tree joins
- * what they find. Few long rows are cut into parts, whose results a second kernel joins. In every run the
- * order is the same.
+ * A reduction: the strands of invocations read the elements of each result in parallel, and a tree joins
+ * their partial results. Few long rows are split into parts, whose results a second kernel joins. The order
+ * is the same in every run.
  */
 export function reduceKernels(primitive: ReducePrimitive, tensors: PrimitiveTensors): PrimitiveKernels {
   const rows = asRows(primitive);

@@ -4,15 +4,15 @@ import { broadcastStrides, type IndexSpace, indexSpace } from '../access/index-s
 import { expressionReads } from '../map/placed-expression.ts';
 import { byName, type PrimitiveTensors } from '../primitive-kernels.ts';
 
-/** The places of a domain that has a result for each of its rows. */
+/** The positions of a domain that has one result for each of its rows. */
 export interface ReductionSpaces {
-  /** The rows. */
+  /** The positions of the rows. */
   readonly kept: IndexSpace;
-  /** The elements of a row. */
+  /** The positions of the elements in a row. */
   readonly joined: IndexSpace;
-  /** Both: places in the domain. */
+  /** Both together: the positions in the domain. */
   readonly space: IndexSpace;
-  /** The tensor with the most elements, by whose steps the dimensions are in order. */
+  /** The tensor with the most elements, whose strides determine the order of the dimensions. */
   readonly main: string;
 }
 

@@ -8,7 +8,7 @@ import { rowsKernels } from './rows.ts';
 const sum = (element: NumericExpr, result: NumericExpr = reduced) =>
   ({ op: 'sum', element, result }) as const;
 
-/** A norm of rows of x0 with the weights x1; the mean is then x2, and the rate x3. */
+/** A norm of the rows of x0 with the weights x1; the mean is x2, and the inverse standard deviation x3. */
 function norm(
   domain: readonly number[],
   axes: readonly number[],

@@ -12,7 +12,7 @@ import { outputName, type PrimitiveKernels, type PrimitiveTensors } from '../pri
 import { type ReductionSpaces, reductionSpaces } from './reduction-spaces.ts';
 import { type Strands, strandsOf, type Workload } from './strands.ts';
 
-/** Where a reduction starts, and how two values become one. */
+/** The initial value of a reduction, and the expression that joins two values. */
 const operators: Readonly<
   Record<ReducePrimitive['op'], { start: number; join: (a: string, b: string) => string }>
 > = {
@@ -27,11 +27,11 @@ export function rowsKernels(primitive: RowsPrimitive, tensors: PrimitiveTensors)
   return { kernels: [rowsKernel(primitive, tensors, rowsWork(primitive, tensors))] };
 }
 
-/** The work of reductions and maps, and how workgroups share the work. */
+/** The work of reductions and maps, and how it is divided among workgroups. */
 export interface RowsWork extends Pick<Workload, 'places' | 'depth'> {
   readonly spaces: ReductionSpaces;
   readonly strands: Strands;
-  /** Workgroups that take all rows. */
+  /** The number of workgroups for all rows. */
   readonly groups: number;
 }
 
@@ -55,7 +55,7 @@ const expressionsOf = ({ reductions, outputs }: RowsPrimitive): Expr[] => [
   ...outputs.filter(x => typeof x !== 'number'),
 ];
 
-/** How the kernel of some rows reads and names what it computes. */
+/** How the kernel reads and names the values that it computes for some rows. */
 interface RowText {
   readonly primitive: RowsPrimitive;
   readonly tensors: PrimitiveTensors;
@@ -64,19 +64,22 @@ interface RowText {
   readonly four: boolean;
   /** The results of the reductions. */
   readonly resultNames: readonly string[];
-  /** The parts of the shader that the statements need; writing a statement adds its parts. */
+  /** The shader parts that the statements need; writing a statement adds its parts. */
   readonly pieces: ShaderPart[];
-  /** The value of an expression at the place at hand, which may read the results of `count` reductions. */
+  /**
+   * The value of an expression at the current position; the expression may read the results of the first
+   * `count` reductions.
+   */
   valueAt(expr: Expr, prefix: string, count: number): string;
-  /** Statements for each of the elements of the row that this invocation has. */
+  /** Runs statements for each of this invocation's elements of the row. */
   forEachElement(statements: string): string;
 }
 
 /**
- * The invocations that share a row go through the row once for reductions that do not need each other, join
- * what they found, and go through it once more for the maps. In every run the order is the same.
- * @param parts into how many parts the rows of a single reduction are cut. The results of one part lie behind
- * those of the part before.
+ * The invocations that share a row pass over it once for all reductions that do not depend on each other,
+ * join their partial results, and pass over it once more for the maps. The order is the same in every run.
+ * @param parts the number of parts into which the rows of a single reduction are split. The results of each
+ * part are stored after those of the previous part.
  */
 export function rowsKernel(
   primitive: RowsPrimitive,
@@ -92,7 +95,7 @@ export function rowsKernel(
   const read = reads.flatMap(({ here, elsewhere }) => [...here, ...elsewhere]).filter(name => named[name]);
   const bound = new Set([...read, ...outputs.map((_, n) => outputName(n))]);
   const { isOverBudget, budget } = bindingPressureOf([...bound], tensors);
-  // Where there are several expressions, one could read the elements of a tensor that another reads in fours.
+  // Of several expressions, one could read element by element a tensor that another reads in vectors of four.
   const four =
     reads.length === 1 &&
     strands.along === 'joined' &&
@@ -134,7 +137,7 @@ export function rowsKernel(
         ],
       },
       ...distinct(pieces),
-      // Writes come last: where an output overwrites an input, both share one binding.
+      // Writes come last: if an output overwrites an input, both share one binding.
       ...writes,
     ],
     declarations: `var<workgroup> strands: array<f32, ${strands.columns * strands.length}>;`,
@@ -156,7 +159,10 @@ export function rowsKernel(
   });
 }
 
-/** One way through the row, for reductions that do not need each other, and what becomes of their results. */
+/**
+ * One pass over the row for reductions that do not depend on each other, and the expressions of their
+ * results.
+ */
 function sumStatements(text: RowText, pass: readonly number[]): string {
   const { primitive, work, four, resultNames, pieces, valueAt, forEachElement } = text;
   const { strands } = work;
@@ -183,8 +189,8 @@ sum${n} = ${join(`sum${n}`, join(`(${join('found.x', 'found.y')})`, `(${join('fo
 }
 
 /**
- * What writes the results of reductions, once for each row, and those of maps, for each element.
- * @param offset added to the place of a result.
+ * Statements that write the results of reductions, once per row, and those of maps, for each element.
+ * @param offset added to the index of a result.
  */
 function writeStatements(
   { primitive, tensors, work, resultNames, valueAt, forEachElement }: RowText,
@@ -202,7 +208,7 @@ function writeStatements(
     const { type } = isResult ? reductions[output].result : output;
     const steps = (isResult ? kept : space).steps[name];
     writes.push(writePlaces(name, tensors.outputs[n], steps, 'each', type, tensors.inPlace));
-    // What is stored may lie where an expression behind it reads.
+    // Values are computed before any is stored, because a store may overwrite what a later expression reads.
     if (!isResult) values.push(`let value${n} = ${valueAt(output, `output${n}`, reductions.length)};`);
     const value = isResult ? resultNames[output] : `value${n}`;
     const element = `${name}_element(${indexNames(steps.length).join(', ')})${offset}`;
@@ -218,8 +224,8 @@ function writeStatements(
 }
 
 /**
- * The numbers of the reductions that go through a row together. A reduction that reads the result of another
- * one goes through the row after it.
+ * The numbers of the reductions in each pass over a row. A reduction that reads the result of another is in a
+ * later pass.
  */
 function passesOf({ reductions }: RowsPrimitive, resultNames: readonly string[]): readonly number[][] {
   const passes: number[][] = [];
@@ -232,12 +238,12 @@ function passesOf({ reductions }: RowsPrimitive, resultNames: readonly string[])
   return passes;
 }
 
-/** Parts of which each code is there once. */
+/** Removes parts with the same code. */
 const distinct = (parts: readonly ShaderPart[]): ShaderPart[] => [
   ...new Map(parts.map(part => [part.code ?? part, part])).values(),
 ];
 
-/** `name(reduced)`: what becomes of what was joined. */
+/** `name(reduced)`: the final value of a joined value. */
 function resultPart(result: Expr, name: string): ShaderPart {
   const { statements, value } = exprTools.writeWgsl(result, { variables: {}, load: () => 'reduced' });
   return {

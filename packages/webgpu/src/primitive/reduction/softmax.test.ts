@@ -28,7 +28,8 @@ describe.each(kernelsFor)(
       const stats = shape.map((n, d) => (d === axis ? 1 : n));
       for (const log of [false, true]) {
         const outputs = [filled(shape), filled(stats)];
-        // e^x to a few units in the last place: differences of up to 40 are below 2^-21 of the result.
+        // e^x is accurate to a few units in the last place: for differences of up to 40, the error is below
+        // 2^-21 of the result.
         await expectSame(softmax(axis, { log }), [numbers(shape, 1, { scale: 20 })], outputs, 4e-6);
       }
     });

@@ -9,14 +9,14 @@ import { isVectorised, readPlaces, type Writing, writePlaces } from '../access/t
 import { outputName, type PrimitiveKernels, type PrimitiveTensors } from '../primitive-kernels.ts';
 import { strandsOf } from './strands.ts';
 
-/** Bits of values that WGSL has no literals for. */
+/** The bits of values for which WGSL has no literals. */
 const minusInfinity = '0xff800000u';
 const notANumber = '0x7fc00000u';
 
 /**
- * Softmax of the rows along an axis: strands of invocations go through a row side by side and keep its
- * largest number and the sum of the powers so far, a tree joins these, and a second time through the row
- * gives the results. Several short rows share a workgroup.
+ * Softmax of the rows along an axis: the strands of invocations pass over a row in parallel, and keep its
+ * maximum and the sum of exponentials so far; a tree joins these, and a second pass over the row computes the
+ * results. Several short rows share a workgroup.
  */
 export function softmaxKernels(
   { axis, log, mode }: SoftmaxPrimitive,
@@ -116,8 +116,8 @@ y0_store4(vec4u(y0_element(${at('i')})), ${four ? 4 : 1}u, bitcast<vec4f>(y));`)
 }
 
 /**
- * `values_at(row…, i)`: four numbers of a row, or one and three that count for nothing; −Infinity as the
- * least finite number.
+ * `values_at(row…, i)`: four numbers of a row, or one number and three that do not contribute; −Infinity
+ * becomes the lowest finite number.
  */
 function sourceValues(four: boolean, rank: number): string {
   const indices = [...indexNames(rank), 'i'];

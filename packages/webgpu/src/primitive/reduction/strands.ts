@@ -1,56 +1,60 @@
 /**
- * How a workgroup shares out its invocations: each of its results is a column, and the invocations of a
- * column, its strands, each take a part of the elements.
+ * How a workgroup divides its invocations: each of its results is a column, and the invocations of a column,
+ * its strands, each process a part of the elements.
  */
 export interface Strands {
-  /** Results of a workgroup, a power of two. */
+  /** The number of results of a workgroup, a power of two. */
   readonly columns: number;
-  /** Strands of a column, a power of two. */
+  /** The number of strands in a column, a power of two. */
   readonly length: number;
-  /** Whether invocations in a row are strands of one column, or columns of one strand. */
+  /** Whether consecutive invocations are strands of one column, or columns of one strand. */
   readonly along: 'joined' | 'kept';
   /** Statements that declare `column` and `strand`. */
   readonly declare: string;
   /**
-   * Statements that join a variable over the strands of each column; the first strand then has the result in
-   * it.
+   * Statements that join a variable over the strands of each column; afterwards, the variable of the first
+   * strand contains the result.
    */
   readonly tree: (array: string, variable: string, join: (a: string, b: string) => string) => string;
 }
 
 /**
- * The work to share out: how many results, of how many elements each, and the step from one result to the
- * next.
+ * The work to divide: the number of results, the number of elements of each, and the strides between results
+ * and between elements.
  */
 export interface Workload {
   readonly places: number;
   readonly depth: number;
   readonly keptStep: number;
   readonly joinedStep: number;
-  /** Whether the adapter runs on a CPU, where a barrier between strands costs more than the elements. */
+  /** Whether the adapter runs on a CPU, on which a barrier between strands costs more than the elements. */
   readonly onCpu: boolean;
 }
 
 const maxLanes = 256;
 
-/** Lanes and workgroups that keep the cores of a CPU busy, and the limits of a workgroup's lanes. */
+/**
+ * The numbers of lanes and workgroups that keep the cores of a CPU busy, and the limits of a workgroup's
+ * lanes.
+ */
 const cpu = { lanes: 32, groups: 32, leastLanes: 8, mostLanes: 64 };
 
-/** The least power of two that is not below n; 1 for what is below 1. */
+/** The smallest power of two that is at least n and at least 1. */
 const powerOfTwo = (n: number): number => 2 ** Math.ceil(Math.log2(Math.max(n, 1)));
 
-/** Columns side by side that make whole transfers of memory. */
+/** The number of adjacent columns that makes full memory transactions. */
 const wideColumns = 64;
 
-/** Columns side by side that waste no sector of memory. */
+/** The smallest number of adjacent columns that wastes no sector of memory. */
 const narrowColumns = 8;
 
-/** Steps of an invocation that are worth a second kernel. */
+/** The number of steps per invocation from which a second kernel pays off. */
 export const longStrand = 32;
 
 /**
- * Invocations in a row should find elements in a row: along the elements of a result where these lie closest,
- * else along the results. A strand that would have fewer than four elements is left out.
+ * Divides the work so that consecutive invocations read consecutive elements: along the elements of a result
+ * if these are closest together, otherwise along the results. Strands with fewer than four elements are
+ * avoided.
  */
 export function strandsOf({ places, depth, keptStep, joinedStep, onCpu }: Workload): Strands {
   const along =
@@ -66,7 +70,7 @@ export function strandsOf({ places, depth, keptStep, joinedStep, onCpu }: Worklo
     return strands(Math.min(maxLanes / length, powerOfTwo(places)), length, along);
   }
   let columns = Math.min(powerOfTwo(places), wideColumns);
-  // Fewer columns have more strands; that is worth it where the strands become short enough for one kernel.
+  // Fewer columns have more strands. That pays off if the strands become short enough for one kernel.
   if (depth <= (longStrand * maxLanes) / narrowColumns) {
     while (columns > narrowColumns && depth > (longStrand * maxLanes) / columns) columns /= 2;
   }

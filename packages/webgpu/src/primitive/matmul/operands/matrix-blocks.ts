@@ -3,19 +3,16 @@ import { readBinding } from '../../../codegen/formats/tensor-binding.ts';
 import { type ShaderPart, wholeUniforms } from '../../../codegen/shader-part.ts';
 import type { Matrix } from '../problem.ts';
 
-/**
- * An operand as the kernel walks through it: along the sum, and along the side of C that it gives (rows of A,
- * columns of B).
- */
+/** An operand as the kernel reads it: along the sum, and along its side of C (rows of A, columns of B). */
 export interface Side {
   readonly matrix: Matrix;
   readonly sideStride: number;
   readonly sumStride: number;
-  /** The uniform that says how far the side goes. */
+  /** The uniform with the length of the side. */
   readonly extent: 'M' | 'N';
-  /** How far the sum goes. */
+  /** The length of the sum. */
   readonly K: number;
-  /** Along what four neighbours can be loaded as one vector. */
+  /** The direction in which four adjacent elements can be loaded as one vector; null if there is none. */
   readonly vectors: 'side' | 'sum' | null;
 }
 
@@ -41,9 +38,7 @@ export function sideOf(
 
 const four = [0, 1, 2, 3] as const;
 
-/**
- * The bindings for reading an operand: its buffer, the strides of its two sides, and the length of the sum.
- */
+/** The binding for reading an operand, and the uniforms with its two strides and the length of the sum. */
 export function sideBinding({ matrix, sideStride, sumStride, K, vectors }: Side): ShaderPart {
   const { name, dtype } = matrix;
   const format = storageFormat(dtype);
@@ -59,8 +54,8 @@ const steps = (n: number, stride: string): string =>
 
 /**
  * `NAME_block(start, x, k)`: the 4 × 4 elements at x…x+3 along the side and k…k+3 along the sum; column n of
- * the result is the vector at k + n. `NAME_block_at_edge` has 0 for what lies beyond the matrix, which it
- * does not read. x and k are multiples of 4; `start` is where the matrix starts.
+ * the result is the vector at k + n. `NAME_block_at_edge` returns 0 for elements beyond the matrix, and does
+ * not read them. x and k are multiples of 4; `start` is the index at which the matrix starts.
  */
 export function matrixBlocks(of: Side): ShaderPart {
   const { matrix, extent, vectors } = of;
@@ -76,7 +71,8 @@ export function matrixBlocks(of: Side): ShaderPart {
     return `vec4f(${four.map(x => load(at(x, n))).join(', ')})`;
   };
   const turn = vectors === 'sum' ? 'transpose' : '';
-  // In loops, as this is for the rare tile at an edge: written out it would be most of the kernel.
+  // Uses loops, because this code is for the rare tiles at an edge, and unrolled it would be most of the
+  // kernel.
   const atEdge = {
     sum: `if (x + n < P.${extent}) {
       block[n] = ${load4(`first + n * ${side}`)};

@@ -2,8 +2,8 @@ import { type ShaderPart, wholeUniforms } from '../../../codegen/shader-part.ts'
 import type { Matrix } from '../problem.ts';
 
 /**
- * `NAME_start(index)`: where a tensor's matrix for this place in the batch starts; the last batch dimension
- * runs fastest.
+ * `NAME_start(index)`: the index at which a tensor's matrix with number `index` in the batch starts; the last
+ * batch dimension varies fastest.
  */
 export function matrixStart({ name, batchStrides }: Matrix, batch: readonly number[]): ShaderPart {
   const steps = batch.map((_, n) => {

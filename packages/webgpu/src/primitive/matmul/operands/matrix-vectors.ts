@@ -3,9 +3,9 @@ import type { ShaderPart } from '../../../codegen/shader-part.ts';
 import { type Side, sideBinding } from './matrix-blocks.ts';
 
 /**
- * `NAME_vector(start, x, k)`: four neighbours from x along the side and k along the sum on: along the sum
- * where the tensor has its vectors there, else along the side. `NAME_vector_at_edge` has 0 for what lies
- * beyond the matrix, which it does not read. `start` is where the matrix starts.
+ * `NAME_vector(start, x, k)`: four adjacent elements, starting at x along the side and k along the sum: along
+ * the sum if the tensor has its vectors there, otherwise along the side. `NAME_vector_at_edge` returns 0 for
+ * elements beyond the matrix, and does not read them. `start` is the index at which the matrix starts.
  */
 export function matrixVectors(of: Side): ShaderPart {
   const { matrix, extent, vectors } = of;

@@ -10,7 +10,7 @@ import { workgroupMatMulKind } from './workgroup-kind.ts';
 const matmul = { kind: 'matmul' } as const;
 
 /**
- * A context on the tests' device that has these tiles, as lavapipe's own has; null where there are no
+ * A context on the tests' device that uses these tiles, as lavapipe does by default; null if there are no
  * subgroups.
  */
 async function broadcasting(): Promise<GpuContext | null> {
@@ -20,7 +20,7 @@ async function broadcasting(): Promise<GpuContext | null> {
   return Object.assign(ctx, { capabilities: { ...capabilities, adapter: 'mesa software' } });
 }
 
-/** Row by row, with `gap` elements behind each row. */
+/** A matrix stored row by row, with `gap` elements after each row. */
 const rows = (M: number, N: number, gap = 0, dtype: DType = 'f32'): Tensor =>
   numbers([M, N], M, { dtype, strides: [N + gap, 1] });
 const columns = (M: number, N: number, gap = 0, dtype: DType = 'f32'): Tensor =>
@@ -84,7 +84,7 @@ test.each([
       },
     ).kernels;
   expect(kernels(M, N)[0].wgsl.includes('subgroupBroadcast')).toBe(is);
-  // Few rows or few columns would leave most of such a tile empty.
+  // Few rows or few columns would leave most of such a tile unused.
   expect(kernels(16, N)[0].wgsl).not.toContain('subgroupBroadcast');
   expect(kernels(M, 16)[0].wgsl).not.toContain('subgroupBroadcast');
 });

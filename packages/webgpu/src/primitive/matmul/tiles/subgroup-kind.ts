@@ -6,14 +6,15 @@ import { matrixVectors } from '../operands/matrix-vectors.ts';
 import type { MatMulBackend, MatMulTile } from './tile.ts';
 
 /**
- * Lanes below each other, each with a block of 4 × 4 in all of the `columns`. A lane reads its own rows of A,
- * and of B one in `group` of the vectors of four steps of the sum, which it broadcasts to its neighbours.
- * Takes neither workgroup memory nor barriers. Subgroups may have any size from `group` on.
+ * A tile whose lanes are stacked vertically; each lane has a block of 4 × 4 in all of the `columns` block
+ * columns. A lane reads its own rows of A. Of B, it reads one in `group` of the vectors in four steps of the
+ * sum, and broadcasts them to the other lanes of its group. Uses neither workgroup memory nor barriers.
+ * Subgroups may have any size of at least `group` lanes.
  */
 export interface SubgroupMatMulShape {
   readonly kind: 'subgroup';
   readonly lanes: number;
-  /** A multiple of group / 4. */
+  /** The number of block columns; a multiple of group / 4. */
   readonly columns: number;
   readonly group: 4 | 8;
 }
@@ -34,9 +35,9 @@ export const subgroupMatMulKind: TileKind<SubgroupMatMulShape, MatMulTile> = {
 };
 
 /**
- * A subgroup takes four steps of the sum at a time. In them the columns of a tile have as many vectors along
- * the sum as across them, so that either way each lane reads the same number of them for its neighbours;
- * those along the sum become vectors across where they are used.
+ * A subgroup takes four steps of the sum at a time. In these steps, the columns of a tile have as many
+ * vectors along the sum as across it, so in either case each lane reads the same number of them for its
+ * group; vectors along the sum are transposed where they are used.
  */
 function subgroupBackend({ columns, group }: SubgroupMatMulShape, a: Side, b: Side): MatMulBackend {
   const vectors = 4 * columns;

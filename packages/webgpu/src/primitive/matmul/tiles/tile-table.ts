@@ -6,8 +6,8 @@ import type { MatMulTile } from './tile.ts';
 import { type WorkgroupMatMulShape, workgroupMatMulKind } from './workgroup-kind.ts';
 
 /**
- * Tiles, the first that C has room for: few rows or few columns get a tile as flat as they are. Where C is
- * too small to give every core one of the large tiles, it is cut into smaller ones.
+ * Tiles, of which the first with room for C is used: few rows or few columns get an equally flat tile. If C
+ * is too small to give every core a large tile, small tiles are used.
  */
 const flatTiles: readonly {
   readonly upTo: { readonly M: number; readonly N: number };
@@ -22,31 +22,31 @@ const largeTile: WorkgroupMatMulShape = { tx: 8, ty: 8, rows: 2, columns: 2, dep
 const smallTile: WorkgroupMatMulShape = { tx: 8, ty: 8, rows: 1, columns: 1, depth: 32 };
 
 /**
- * 32 × 16 where lanes read for each other: 16 vec4s are what a lane of lavapipe accumulates fastest, and more
- * lanes gain nothing. Takes no longer to compile than the tiles above.
+ * 32 × 16 for adapters on which lanes read for each other: lavapipe is fastest if a lane accumulates 16
+ * vec4s, and more lanes gain nothing. Takes no longer to compile than the tiles above.
  */
 const subgroupTile = (group: 4 | 8): MatMulTile =>
   subgroupMatMulKind.tile({ kind: 'subgroup', lanes: 8, columns: 4, group });
 
 /**
- * 64 × 64 on 32 lanes for SwiftShader, which takes ten times as long to read a vector as to multiply it, from
- * workgroup memory too: each is multiplied more often than on the tiles above. Takes longer to compile, which
- * large matrices repay.
+ * 64 × 64 on 32 lanes for SwiftShader, on which reading a vector, even from workgroup memory, takes ten times
+ * as long as multiplying it: on this tile, each vector is multiplied more often than on the tiles above. It
+ * takes longer to compile, which pays off for large matrices.
  */
 const swiftShaderTile: WorkgroupMatMulShape = { tx: 4, ty: 8, rows: 2, columns: 4, depth: 32 };
 const groupsWorthCompiling = 16;
 
-/** Workgroups that keep a large GPU busy. */
+/** The number of workgroups that keeps a large GPU busy. */
 const enoughGroups = 64;
 
-/** Steps of the sum that are worth a workgroup of their own. */
+/** The smallest number of steps of the sum that is worth a separate workgroup. */
 const leastDepth = 512;
 
 export interface MatMulShape {
   readonly M: number;
   readonly N: number;
   readonly K: number;
-  /** Matrices. */
+  /** The number of matrices. */
   readonly count: number;
 }
 
@@ -54,8 +54,8 @@ const groupsOf = ({ M, N, count }: MatMulShape, tile: MatMulTile): number =>
   count * Math.ceil(M / tile.M) * Math.ceil(N / tile.N);
 
 /**
- * The tile for a shape on a device, and into how many parts its sum is cut: more than one only where C alone
- * gives too few workgroups.
+ * The tile for a shape on a device, and the number of parts into which its sum is divided: more than one only
+ * if C alone gives too few workgroups.
  */
 export function chooseTile(
   shape: MatMulShape,

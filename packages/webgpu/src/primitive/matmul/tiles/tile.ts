@@ -6,7 +6,7 @@ export interface MatMulTile {
   readonly lanes: number;
   readonly M: number;
   readonly N: number;
-  /** Steps of the sum that are done together. */
+  /** The number of steps of the sum that are computed together. */
   readonly depth: number;
   backend(a: Side, b: Side): MatMulBackend;
 }
@@ -16,18 +16,18 @@ export interface MatMulBackend {
   readonly parts: readonly ShaderPart[];
   /** Workgroup variables. */
   readonly declarations?: string;
-  /** Statements that declare where a lane's results are. */
+  /** Statements that declare the coordinates of a lane's results. */
   readonly place: string;
-  /** Blocks of 4 × 4 that a lane accumulates, below each other and side by side. */
+  /** The rows and columns of 4 × 4 blocks that a lane accumulates. */
   readonly rows: number;
   readonly columns: number;
-  /** Where block r of the rows, or block c of the columns, is in the tile, in blocks. */
+  /** The position in the tile, in blocks, of a lane's block row r or block column c. */
   readonly row: (r: number) => string;
   readonly column: (c: number) => string;
   /**
-   * Statements that add the products of steps k_begin to k_end of the sum to `cR_C`, row R of a lane and its
-   * block C of columns. The tile starts at m0 and n0, the matrices at a_at and b_at; `inside` says that the
-   * matrices go on to the tile's end.
+   * Statements that add the products of steps k_begin to k_end of the sum to `cR_C`, for row R of a lane and
+   * its block column C. The tile starts at m0 and n0, and the matrices at a_at and b_at; `inside` is true if
+   * the whole tile is within the matrices.
    */
   readonly sum: string;
 }

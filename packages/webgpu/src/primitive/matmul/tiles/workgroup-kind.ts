@@ -4,8 +4,8 @@ import { matrixBlocks, type Side } from '../operands/matrix-blocks.ts';
 import type { MatMulBackend, MatMulTile } from './tile.ts';
 
 /**
- * A grid of tx × ty lanes. A lane accumulates `rows` × `columns` blocks of 4 × 4, which lie ty and tx blocks
- * apart, so that neighbours read neighbouring vectors. `depth` steps of the sum pass through workgroup memory
+ * A grid of tx × ty lanes. A lane accumulates `rows` × `columns` blocks of 4 × 4, which are ty and tx blocks
+ * apart, so that adjacent lanes read adjacent vectors. `depth` steps of the sum pass through workgroup memory
  * at a time.
  */
 export interface WorkgroupMatMulShape {
@@ -38,8 +38,8 @@ export const workgroupMatMulKind: TileKind<WorkgroupMatMulShape, MatMulTile> = {
 };
 
 /**
- * A workgroup walks along the sum, `depth` steps at a time. Blocks of 4 × 4 of both operands pass through
- * workgroup memory, where vectors lie along the sides of C, whichever way they lie in the tensors.
+ * A workgroup loops over the sum, `depth` steps at a time. Blocks of 4 × 4 of both operands pass through
+ * workgroup memory, in which vectors run along the sides of C, whatever their direction in the tensors.
  */
 function workgroupBackend(tile: WorkgroupMatMulShape, a: Side, b: Side): MatMulBackend {
   const { tx, ty, rows, columns, depth } = tile;
@@ -75,8 +75,8 @@ var<workgroup> b_tile: array<vec4f, ${widthN * depth}>;`,
 }
 
 /**
- * Statements that load `depth` steps of `vectors` vectors of an operand; neighbouring lanes follow the
- * tensor's own order.
+ * Statements that load `depth` steps of `vectors` vectors of an operand; adjacent lanes follow the tensor's
+ * own order.
  */
 function fill(
   { tx, ty, depth }: WorkgroupMatMulShape,

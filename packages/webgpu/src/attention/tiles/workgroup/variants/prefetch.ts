@@ -57,8 +57,7 @@ function begin(tile: WorkgroupTile, chunks: readonly Chunk[]): string {
 
 function overChunks(tile: WorkgroupTile, loop: ChunkLoop, chunks: readonly Chunk[], body: string): string {
   const next = `${loop.at} + ${loop.step}u`;
-  // x is examined only here: when the chunk is multiplied, all lanes have seen what was found, and no lane
-  // has seen it earlier.
+  // x is examined at this point: all lanes see the outcome when this chunk is multiplied, and none before.
   const store = each(tile, chunks, ({ look, slot }, fetched) => [
     look && `let x = vec4f(${fetched});`,
     look,
