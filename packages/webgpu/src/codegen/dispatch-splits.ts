@@ -157,5 +157,5 @@ export function tooLargeReason(
   { bytes }: BindingLimit,
 ): string {
   const least = grid ? 'a workgroup' : 'the kernel';
-  return `${least} of '${kernel}' needs more of ${tensor} at once than the ${bytes} bytes that this device binds of a buffer`;
+  return `${least} of '${kernel}' needs more of ${tensor} at once than the ${bytes} bytes that this device can bind`;
 }

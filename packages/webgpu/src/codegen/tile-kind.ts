@@ -45,5 +45,5 @@ export function brokenFieldRule(
   const wrong = Object.entries(shape).find(
     ([name, value]) => !fields.includes(name) || ['symbol', 'bigint', 'function'].includes(typeof value),
   );
-  return wrong ? `must be plain data with no fields but ${fields.join(', ')}` : null;
+  return wrong ? `must be plain data with only the fields ${fields.join(', ')}` : null;
 }

@@ -57,7 +57,7 @@ export class BufferPool {
       if (!wrong) return undefined;
       this.discard(buffer);
       // The size may also exceed what the device ever allocates.
-      return new TilewiseError('OUT_OF_MEMORY', `the GPU has no memory for ${size} bytes more`, {
+      return new TilewiseError('OUT_OF_MEMORY', `the GPU has no memory for another ${size} bytes`, {
         cause: wrong,
       });
     });

@@ -73,7 +73,7 @@ function tensorReasons(primitive: Primitive, tensors: readonly TensorDesc[]): st
   const whole = [a, b, tensors[tensors.length - 1]].find(({ dtype }) => dtypeInfo[dtype].kind !== 'float');
   return [
     ...(primitive.kind === 'matmul' && whole
-      ? [`matmul is of floats, and has a tensor of ${whole.dtype}`]
+      ? [`matmul is supported for floats only, got a tensor of ${whole.dtype}`]
       : []),
     ...(tensors.some(t => elementsSpanned(t) >= 2 ** 32) ? ['a tensor spans 2^32 elements or more'] : []),
   ];

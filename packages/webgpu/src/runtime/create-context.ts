@@ -115,7 +115,7 @@ function checkNames(load: readonly LoadedModuleName[]): void {
   if (Array.isArray(load) && load.every(name => loadedModuleNames.includes(name))) return;
   throw new InvalidArgumentError(
     'load',
-    `must be an array with names among ${loadedModuleNames.join(', ')}, got ${listText(load)}`,
+    `must be an array of names from ${loadedModuleNames.join(', ')}, got ${listText(load)}`,
   );
 }
 

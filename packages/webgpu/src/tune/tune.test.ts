@@ -70,7 +70,7 @@ test('the fastest tile is chosen, but none on which results are others than on t
   expect(omitted.map(({ tile, reason }) => [tile, reason])).toEqual([
     [square(4), 'gives a different o than the first tile: off by 1.0 of the largest value'],
     [square(64), 'must have 1 to 256 lanes, got 4096'],
-    [half, 'is for operands of f16, got f32'],
+    [half, 'is for f16 operands, got f32'],
   ]);
 });
 
@@ -150,7 +150,9 @@ test('few queries get a tile of their own, with what a backward problem of them 
 test('arguments that cannot be are refused before any work', async () => {
   const ctx = await sharedContext();
   await expect(tune(ctx, forwardOf(), { seconds: -1 })).rejects.toThrow('options.seconds');
-  await expect(tune(ctx, forwardOf(), { candidates: { forward: [] } })).rejects.toThrow('must hold a tile');
+  await expect(tune(ctx, forwardOf(), { candidates: { forward: [] } })).rejects.toThrow(
+    'must contain at least one tile',
+  );
   const tile = { kind: 'subgroup', stationary: 'keys', lanes: 8, group: 4 } as const;
   await expect(tune(ctx, forwardOf(), { candidates: { forward: [tile] } })).rejects.toThrow(
     'options.candidates.forward[0]',

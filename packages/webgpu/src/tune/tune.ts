@@ -72,7 +72,10 @@ export async function tune(
   const entries = roles.flatMap(role => {
     const tiles = candidates[role] ?? tileCandidates(role, forward, ctx.capabilities);
     if (tiles.length === 0)
-      throw new InvalidArgumentError(`options.candidates.${role}`, 'must hold a tile, got none');
+      throw new InvalidArgumentError(
+        `options.candidates.${role}`,
+        'must contain at least one tile, got none',
+      );
     return tiles.map((tile, place) => ({ role, tile, place }));
   });
   for (const { role, tile, place } of entries)
@@ -108,8 +111,7 @@ function checkedRoles(problem: AttentionProblem | BackwardProblem): TileRole[] {
   if ('forward' in problem) validateBackward(problem);
   else validate(problem);
   const { fp8, q, k, v, o, lengthsQ, lengthsKv, blockMask } = forwardOf(problem);
-  if (fp8)
-    throw new InvalidArgumentError('problem', 'must not be of 8-bit arithmetic, whose tiles are fixed');
+  if (fp8) throw new InvalidArgumentError('problem', 'must not use 8-bit arithmetic, whose tiles are fixed');
   const isPlain =
     [q, k, v, o].every(({ starts, page }) => starts === 'strided' && page === null) &&
     [lengthsQ, lengthsKv].every(kind => kind === 'full') &&
@@ -117,7 +119,7 @@ function checkedRoles(problem: AttentionProblem | BackwardProblem): TileRole[] {
   if (!isPlain)
     throw new InvalidArgumentError(
       'problem',
-      'must be without lengths, packed sequences, pages and block mask, whose contents decide what is computed',
+      'must not have lengths, packed sequences, pages or a block mask, whose contents decide what is computed',
     );
   const own = forwardRole(forwardOf(problem));
   return tileRoles.filter(role => (isForward(role) ? role === own : gradientsOf(role, problem).length > 0));

@@ -84,6 +84,6 @@ test('a misspelt option is refused with a hint where the module hints is loaded'
 test('names that no module has are refused', async () => {
   const device = await callersDevice();
   await expect(createContext({ device, load: ['dropouts'] as never })).rejects.toThrow(
-    'load must be an array with names among dropout, mods, splitKv, gradients, largeTensors, sequences, hints, got ["dropouts"]',
+    'load must be an array of names from dropout, mods, splitKv, gradients, largeTensors, sequences, hints, got ["dropouts"]',
   );
 });

@@ -181,7 +181,7 @@ describe('dispatch splits', () => {
     expect(checkSupport(ctx, problem.forward)).toEqual({
       supported: false,
       reasons: [
-        "a workgroup of 'attention forward' needs more of q at once than the 1280 bytes that this device binds of a buffer",
+        "a workgroup of 'attention forward' needs more of q at once than the 1280 bytes that this device can bind",
       ],
     });
     expect(() => planSdpa(ctx, problem.forward)).toThrow(/needs more of q at once/);

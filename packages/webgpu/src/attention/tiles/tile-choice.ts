@@ -51,9 +51,9 @@ export function unsuitedReason(
   operands: readonly OperandDesc[],
 ): string | null {
   const other = operandDType && operands.find(({ dtype }) => dtype !== operandDType);
-  if (other) return `is for operands of ${operandDType}, got ${other.dtype}`;
+  if (other) return `is for ${operandDType} operands, got ${other.dtype}`;
   return dropout && dropout.scale > maxDropoutScale
-    ? `is for dropout that multiplies what it keeps by at most ${maxDropoutScale}, got ${dropout.scale}`
+    ? `is for dropout that scales by at most ${maxDropoutScale}, got ${dropout.scale}`
     : null;
 }
 

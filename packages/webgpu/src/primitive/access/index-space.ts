@@ -26,9 +26,9 @@ export function broadcastStrides({ shape: own, strides }: TensorDesc, shape: Sha
 
 /**
  * The space of a shape through which some tensors step, with as few dimensions as possible: dimensions of
- * extent 1 are left out, and dimensions that are contiguous in all tensors are joined. Dimensions are sorted
- * by the strides of `first`, the largest first, so that consecutive threads access consecutive elements;
- * without such a tensor, the order stays the same.
+ * extent 1 are left out, and dimensions through which every tensor can step with one stride are joined.
+ * Dimensions are sorted by the strides of `first`, the largest first, so that consecutive threads access
+ * consecutive elements; without such a tensor, the order stays the same.
  * @param keepsDimensions for kernels that use the indices themselves: no dimension is left out or joined.
  */
 export function indexSpace(

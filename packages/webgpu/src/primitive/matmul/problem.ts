@@ -124,7 +124,8 @@ const matricesOf = ({ terms, C, epilogue }: MatMulProblem): readonly Matrix[] =>
 ];
 
 /**
- * Removes dimensions with one index, and joins adjacent dimensions that have a common stride in every matrix.
+ * Removes dimensions with one index, and joins adjacent dimensions through which every matrix can step with
+ * one stride.
  */
 function joinBatch(problem: MatMulProblem): MatMulProblem {
   const all = matricesOf(problem);

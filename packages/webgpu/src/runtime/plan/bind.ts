@@ -61,14 +61,14 @@ export function checkAliasing({ name: kernel }: KernelSpec, tensors: readonly Bo
       if (other.binding.access === 'read') {
         throw new InvalidArgumentError(
           `buffers.${names[0]}`,
-          `must be in another buffer than buffers.${names[1]}, which the kernel '${kernel}' reads`,
+          `must be in a different buffer from buffers.${names[1]}, which the kernel '${kernel}' reads`,
         );
       }
       if (overlap(written.resource, other.resource)) {
         throw new InvalidArgumentError(
           `buffers.${names[0]}`,
           `must not share bytes with buffers.${names[1]}, which the kernel '${kernel}' writes too; ` +
-            'in one buffer, both start at multiples of the offset alignment (256 bytes)',
+            'in one buffer, both must start at multiples of the offset alignment (256 bytes)',
         );
       }
     }

@@ -94,7 +94,7 @@ function missingMatrices(
 ): string | null {
   const { subgroupMinSize: min, subgroupMaxSize: max, subgroupMatrixConfigs, features } = capabilities;
   if (min > lanes || max < lanes || (!pinned && needsPin(capabilities)))
-    return `needs subgroups of ${lanes} lanes, and the device's have ${min} to ${max}`;
+    return `needs subgroups of ${lanes} lanes, but the device's have ${min} to ${max}`;
   if (pinned && !features.includes(pinFeature)) return `needs the feature ${pinFeature}`;
   const text = JSON.stringify(matrix);
   return subgroupMatrixConfigs.some(other => JSON.stringify(other) === text)

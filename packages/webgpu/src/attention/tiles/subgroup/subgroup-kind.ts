@@ -16,7 +16,7 @@ export const subgroupKind: TileKind<SubgroupTileShape, Tile> = {
       return `must have lanes of 4 rows, or of 8 in groups of 8, got ${rows} in groups of ${group}`;
     return isCount(lanes) && lanes % group === 0
       ? null
-      : `must have lanes in multiples of its group of ${group}, got ${lanes}`;
+      : `must have a multiple of ${group} lanes (its group), got ${lanes}`;
   },
   describe: ({ lanes, group }) => `subgroup, ${lanes} lanes, ${group} rows`,
   tile(shape) {
@@ -35,7 +35,7 @@ export const subgroupKind: TileKind<SubgroupTileShape, Tile> = {
         brokenGridRule(grid) ??
         stationaryReason(stationary, role, problem) ??
         (subgroupMinSize < group
-          ? `needs subgroups of at least ${group} lanes, and the device's have ${subgroupMinSize} or more`
+          ? `needs subgroups of at least ${group} lanes, but the device's may have only ${subgroupMinSize}`
           : null),
     };
   },

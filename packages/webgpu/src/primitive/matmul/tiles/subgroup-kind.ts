@@ -26,7 +26,7 @@ export const subgroupMatMulKind: TileKind<SubgroupMatMulShape, MatMulTile> = {
   brokenRule: ({ lanes, columns, group }) =>
     isCount(lanes / group) && isCount((4 * columns) / group)
       ? null
-      : `must have lanes in multiples of its group of ${group} and columns in multiples of ${group / 4}`,
+      : `must have a multiple of ${group} lanes (its group) and a multiple of ${group / 4} columns`,
   describe: ({ lanes, columns, group }) => `subgroup, ${lanes} lanes, ${columns} columns, group ${group}`,
   tile: shape => ({
     ...{ lanes: shape.lanes, M: 4 * shape.lanes, N: 4 * shape.columns, depth: 4 },

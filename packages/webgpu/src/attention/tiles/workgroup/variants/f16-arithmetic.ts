@@ -73,8 +73,8 @@ export const f16Arithmetic: TileArithmetic = {
   },
   reason(role, { stagingDType, headDimChunk }) {
     if (role === 'decode')
-      return 'must multiply in f32 for few queries, which wait for memory and not for products';
-    if (role !== 'forward') return 'must multiply in f32: f16 has no numbers as small as gradients may be';
+      return 'must multiply in f32 for few queries, whose speed is limited by memory, not by products';
+    if (role !== 'forward') return 'must multiply in f32: gradients may be too small for f16';
     if (stagingDType !== 'f16') return 'must have stagingDType f16 to multiply in f16';
     return 4 * headDimChunk > most.qk
       ? `must have a headDimChunk of at most ${most.qk / 4} to multiply in f16, got ${headDimChunk}`

@@ -47,13 +47,13 @@ fn take_place(subgroup_lane: u32) -> u32 {
   let ty = place_taken / ${tx}u;`,
   reduceRows: reduceInSubgroup,
   reason(role, { tx, ty }, { features, subgroupMinSize: min, subgroupMaxSize: max }) {
-    if (!isForward(role)) return "must have rowReduction 'workgroup': gradients join no rows";
+    if (!isForward(role)) return "must have rowReduction 'workgroup': gradient kernels do not reduce rows";
     if (!features.includes('subgroups')) return 'needs the feature subgroups';
     if (!isPowerOfTwo(tx) || tx > min)
-      return `must have a tx that is a power of two up to ${min}, the device's least subgroup size, got ${tx}`;
+      return `must have a tx that is a power of two up to ${min}, the device's smallest subgroup size, got ${tx}`;
     const lanes = tx * ty;
     return lanes % max === 0
       ? null
-      : `must have lanes in multiples of ${max}, the device's largest subgroup size, got ${lanes}`;
+      : `must have a multiple of ${max} lanes, the device's largest subgroup size, got ${lanes}`;
   },
 };
