@@ -2,11 +2,11 @@ import { project } from '../../vitest.project.ts';
 
 export default project({
   name: 'webgpu',
-  // Files share a process, and in it one device with the kernels compiled so far: see
+  // Test files share a process with one device and its compiled kernels: see
   // testing/device/shared-context.ts.
   pool: 'forks',
   isolate: false,
-  // The first test that needs a kernel compiles it: seconds each on a software adapter.
+  // The first test that needs a kernel compiles it, which takes seconds per kernel on a software adapter.
   testTimeout: 300_000,
   hookTimeout: 300_000,
 });

@@ -5,21 +5,21 @@ import { createContext, type GpuContext } from '../src/index.ts';
 import { goldenDisagreements } from '../testing/attention/golden.ts';
 import { disagreements, isSupported } from '../testing/random-problems/random-problem.ts';
 
-/** The cases that the page runs: it fetches this as `/suite.json`. */
+/** The cases that the page runs. The page fetches them from `/suite.json`. */
 export interface KernelSuite {
-  /** Golden cases as their files, each in a storage dtype. */
+  /** Golden cases in their file format, each with a storage dtype. */
   readonly golden: readonly {
     readonly name: string;
     readonly storage: StorageDType;
     readonly text: string;
   }[];
   readonly seed: number;
-  /** How many structures of random problems, and how many problems of each. */
+  /** The number of structures of random problems, and the number of problems of each structure. */
   readonly structures: number;
   readonly each: number;
 }
 
-/** The differences from the reference, for each case by name. */
+/** The differences from the reference, by the name of the case. */
 export interface KernelSuiteResults {
   readonly adapter: string;
   readonly golden: Readonly<Record<string, readonly string[]>>;
@@ -40,7 +40,7 @@ async function run(): Promise<KernelSuiteResults> {
   return { adapter: adapter?.info.description ?? '', golden, random, verdict };
 }
 
-/** A few problems of some structures, spread over all of them. */
+/** Runs a few problems of some structures, spread over all structures. */
 async function runRandom(
   ctx: GpuContext,
   { seed, structures, each }: KernelSuite,

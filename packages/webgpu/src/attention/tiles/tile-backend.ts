@@ -115,7 +115,7 @@ export interface TileResults extends LaneResults {
 /** The rows of a result that a lane has, and its vec4s of these rows. */
 export interface LaneResults {
   readonly resultRows: number;
-  /** WGSL: the lane's index among the lanes that share its rows of a result. */
+  /** WGSL: the lane's position along the rows of a result, in units of `resultRows` rows. */
   readonly resultPlace: string;
   vectors(D: number): number;
   /** WGSL expression of the index of the lane's n-th vec4 within a row. */

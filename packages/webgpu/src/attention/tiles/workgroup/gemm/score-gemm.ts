@@ -100,9 +100,9 @@ function rowsChunk(
 }
 
 /**
- * Adds the products of four channels of rows `a0`, … with keys `b0`, … to the sums. With 4 × 4 scores, these
- * are dot products. With more, where multiplication takes most of the time, products are computed channel by
- * channel, so that each multiplication and addition is one instruction.
+ * Adds the products of four channels of rows `a0`, … with keys `b0`, … to the sums. With 4 × 4 scores in f32,
+ * these are dot products. With more scores, where multiplication takes most of the time, and in f16, products
+ * are computed channel by channel, so that each multiplication and addition is one instruction.
  */
 function multiply({ rows, cols }: WorkgroupTile, sum: string, number: 'f32' | 'f16'): string {
   const keys = (c: number): string => repeat(4, n => `b${4 * c + n}`, ', ');
