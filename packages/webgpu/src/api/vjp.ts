@@ -74,7 +74,10 @@ export function sdpaVjp<G extends GradientName = 'dq' | 'dk' | 'dv'>(
 
 type Held = Readonly<Record<'q' | 'k' | 'v' | 'o' | 'lse', GpuTensor>>;
 
-/** Refuses an unsupported backward pass before forward runs; o, lse and dO are only described. */
+/**
+ * Refuses an unsupported backward pass before forward runs. o, lse and dO do not exist yet, so only their
+ * descriptions are checked.
+ */
 function checkBackward(
   ctx: GpuContext,
   q: GpuTensor,

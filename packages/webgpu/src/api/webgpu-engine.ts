@@ -16,9 +16,9 @@ import { fp8List } from './tools/fp8-list.ts';
 import { loadedTools } from './tools/tools.ts';
 
 /**
- * Makes a context an engine for attention and for plain operations. The promises of `sdpa` and `sdpaBackward`
- * resolve when the work has been submitted to the GPU. Kernels that are not compiled yet are compiled in the
- * background first, and later calls wait for them.
+ * Wraps a context as an engine for attention and for plain operations. The promises of `sdpa` and
+ * `sdpaBackward` resolve when the work has been submitted to the GPU. Kernels that are not compiled yet are
+ * compiled in the background first, and later calls wait for them.
  */
 export function webgpuEngine(ctx: GpuContext): TensorEngine<GpuTensor> {
   checkKind('ctx', ctx, 'a GpuContext');

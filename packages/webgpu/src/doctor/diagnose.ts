@@ -88,7 +88,7 @@ export async function diagnose(options: DiagnoseOptions = {}): Promise<Diagnosis
   }
 }
 
-/** Times tiles. The code is loaded only if it is asked for. */
+/** Times tiles, with code that is loaded only for a diagnosis of tiles. */
 async function timeTiles(ctx: GpuContext): Promise<readonly TileComparison[]> {
   const { compareTiles } = await import('./tile-comparison.ts');
   return compareTiles(ctx);

@@ -49,7 +49,7 @@ export interface ContextOptions {
    */
   readonly load?: readonly LoadedModuleName[] | undefined;
   /**
-   * For development: called with a message when a tensor is garbage-collected that was not destroyed. Its GPU
+   * For development: called with a message when a tensor that was not destroyed is garbage-collected. Its GPU
    * memory is not freed. Pass `console.warn`, for example.
    */
   readonly onLeak?: ((message: string) => void) | undefined;

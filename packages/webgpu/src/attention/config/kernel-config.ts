@@ -95,7 +95,7 @@ export interface Fp8Tools {
    * is measured.
    */
   clearAmaxKernels(measured: readonly AmaxName[]): KernelSpec[];
-  /** The kernel that computes o of an FP8 problem after lse. */
+  /** The kernel that computes o of an FP8 problem, given its lse. */
   outputKernel(problem: AttentionProblem, config: KernelConfig): KernelSpec;
 }
 

@@ -9,8 +9,8 @@ const topExponent: Readonly<Record<Mxfp8DType, number>> = { f8e4m3: 8, f8e5m2: 1
 
 /**
  * `block_rounded(x, amax)`: rounds x to the MXFP8 format of a dequantised problem and converts it back. Each
- * component belongs to a block whose largest magnitude is the component of `amax`. The scale is core's
- * `blockScaleCode`: a significand above 1.75 carries into the exponent.
+ * component of x belongs to a block; the same component of `amax` is the largest magnitude in that block. The
+ * scale is core's `blockScaleCode`: a significand above 1.75 carries into the exponent.
  */
 export function blockRoundingPart({ fp8 }: AttentionProblem): ShaderPart {
   if (fp8?.kind !== 'dequantised') return {};

@@ -5,8 +5,8 @@ export const skipUnless = (condition: string): string =>
   condition ? `if (!(${condition})) {\n      continue;\n    }` : '';
 
 /**
- * How a kernel reads values that decide for a whole workgroup: its sequence, and whether a tile is visible at
- * all.
+ * How a kernel reads the values that decide the control flow of a whole workgroup: its sequence, and whether
+ * a tile is visible at all.
  */
 export interface WorkgroupReads {
   readonly part: ShaderPart;

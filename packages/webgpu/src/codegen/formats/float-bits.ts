@@ -48,9 +48,9 @@ export const highest = '0x1.fffffep+127f';
 export const lowest = '-0x1.fffffep+127f';
 
 /**
- * Replaces NaN and +Infinity by the largest finite number, which marks a row of scores whose softmax is NaN.
- * As signed integers, the bits of +Infinity and of NaN with sign 0 are the largest; as unsigned integers,
- * those of NaN with sign 1.
+ * Replaces NaN and +Infinity with the largest finite number, which marks a row of scores whose softmax is
+ * NaN. As signed integers, the bits of +Infinity and of NaN with sign 0 are the largest; as unsigned
+ * integers, those of NaN with sign 1.
  */
 export const markNonFinite: WgslPiece = {
   code: `fn mark_non_finite(x: vec4f) -> vec4f {

@@ -71,7 +71,7 @@ interface RowText {
    * `count` reductions.
    */
   valueAt(expr: Expr, prefix: string, count: number): string;
-  /** Runs statements for each of this invocation's elements of the row. */
+  /** A loop that runs statements for each of this invocation's elements of the row. */
   forEachElement(statements: string): string;
 }
 

@@ -141,7 +141,7 @@ export class GpuMemory implements TensorOwner {
   }
 
   /**
-   * Gives the memory of a tensor another shape or other strides, without a copy.
+   * A view: the memory of a tensor with another shape or other strides, without a copy.
    * @throws InvalidArgumentError for a tensor that was destroyed or belongs to another device;
    * InvalidShapeError if an element would lie outside the tensor's buffer.
    */

@@ -34,8 +34,8 @@ export interface PlanTensor {
   /** The number of bytes from its first to its last element. */
   readonly bytes: number;
   /**
-   * The offset of the tensor's slice must be a multiple of this number of bytes: one element, or four if
-   * kernels read or write the tensor in vectors.
+   * The offset of the tensor's slice must be a multiple of this number of bytes: the size of one element, or
+   * of four if kernels read or write the tensor in vectors.
    */
   readonly alignment: number;
   readonly access: 'read' | 'read_write';

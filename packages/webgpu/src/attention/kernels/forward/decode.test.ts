@@ -186,7 +186,7 @@ describe('few queries against many keys agree with the reference', () => {
     const ctx = await sharedContext();
     const q = normal([1, 4, 2, 8], 1);
     const [k, v] = [2, 3].map(seed => normal([1, 2, Skv, 8], seed));
-    // Each head selects different ones of the five key blocks.
+    // Each head sees a different subset of the five key blocks.
     const blockMask = Tensor.from([0b10101, 0b01010, 0, 0b11111], [1, 4, 1, 1], { dtype: 'u8' });
     const { o, lse } = sdpa(ctx, ctx.upload(q), ctx.upload(k), ctx.upload(v), { blockMask });
     const exact = exactSdpa(q, k, v, { blockMask });

@@ -36,9 +36,9 @@ const keysPerPart = 256;
 const maxParts = 64;
 
 /**
- * Few queries would leave most of a GPU idle. Therefore the heads of a group then share tiles, tiles have no
- * more rows than needed, and keys are split over workgroups until there are enough workgroups. FP8 does not
- * do so, because its P is rounded relative to the whole row.
+ * Few queries would leave most of a GPU idle. For them, the heads of a group share tiles, tiles have no more
+ * rows than needed, and keys are split over workgroups until there are enough workgroups. FP8 does none of
+ * this, because its P is rounded relative to the whole row.
  */
 export function forwardShape(
   problem: AttentionProblem,
