@@ -45,20 +45,24 @@ const threads = [
 export function traceEvents(records: readonly TraceRecord[]): TraceEvent[] {
   const kernels = records.filter(({ where }) => where === 'gpu');
   const parts = records.filter(({ where }) => where === 'host');
+  const passes = runsOf(kernels, ({ pass }) => `pass ${pass}`);
+  const partitions = runsOf(kernels, ({ pass, parts: own }) =>
+    own.length > 0 ? `${own.join(' / ')}\n${pass}` : undefined,
+  );
+  const origin = originOf(kernels);
   return [
     ...[gpu, host].map(pid => metadata('process_name', pid, 0, pid === gpu ? 'GPU' : 'this thread')),
     ...threads.map(({ pid, tid, name }) => metadata('thread_name', pid, tid, name)),
-    ...lasting(
-      threads[0],
-      runsOf(kernels, ({ pass }) => `pass ${pass}`),
-    ),
-    ...lasting(
-      threads[1],
-      runsOf(kernels, ({ pass, parts: own }) => (own.length > 0 ? `${own.join(' / ')}\n${pass}` : undefined)),
-    ),
-    ...lasting(threads[2], kernels),
-    ...lasting(threads[3], parts),
+    ...lasting(threads[0], passes, origin),
+    ...lasting(threads[1], partitions, origin),
+    ...lasting(threads[2], kernels, origin),
+    ...lasting(threads[3], parts, originOf(parts)),
   ];
+}
+
+/** The start of the first record, in nanoseconds of the clock that all records are timed by. */
+function originOf(records: readonly TraceRecord[]): number {
+  return records.reduce((least, { start }) => Math.min(least, start), Number.POSITIVE_INFINITY);
 }
 
 function metadata(name: string, pid: number, tid: number, value: string): TraceEvent {
@@ -87,8 +91,11 @@ function runsOf(
   return runs;
 }
 
-function lasting({ pid, tid, cat }: (typeof threads)[number], records: readonly TraceRecord[]): TraceEvent[] {
-  const origin = records.reduce((least, { start }) => Math.min(least, start), Number.POSITIVE_INFINITY);
+function lasting(
+  { pid, tid, cat }: (typeof threads)[number],
+  records: readonly TraceRecord[],
+  origin: number,
+): TraceEvent[] {
   return records.map(({ name, start, end, parts, workgroups }) => ({
     name,
     cat,
