@@ -11,7 +11,7 @@ export {
   TilewiseError,
 } from '@tilewise/philox/errors';
 
-/** A shape, stride or extent that does not fit. */
+/** A shape, stride or extent does not fit. */
 export class InvalidShapeError extends TilewiseError {
   override readonly name: string = 'InvalidShapeError';
   constructor(argument: string, rule: string) {
@@ -19,7 +19,7 @@ export class InvalidShapeError extends TilewiseError {
   }
 }
 
-/** A dtype that this argument cannot have. */
+/** An argument has a dtype that it must not have. */
 export class InvalidDTypeError extends TilewiseError {
   override readonly name: string = 'InvalidDTypeError';
   constructor(argument: string, rule: string) {
@@ -27,7 +27,7 @@ export class InvalidDTypeError extends TilewiseError {
   }
 }
 
-/** A valid request that this engine cannot carry out; `reasons` are those of `checkSupport`. */
+/** A request is valid, but this engine cannot carry it out; `reasons` are those of `checkSupport`. */
 export class UnsupportedError extends TilewiseError {
   override readonly name: string = 'UnsupportedError';
   readonly reasons: readonly string[];

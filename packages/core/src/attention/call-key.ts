@@ -4,8 +4,8 @@ import type { TensorDesc } from '../tensor/tensor-desc.ts';
  * A text that two calls share only if the same rules hold for both: their tensors have the same names and
  * descriptions, and their options are equal.
  * @param isTensor whether a value is a tensor of the engine.
- * @returns null for a call with other values than tensors, with options other than numbers, strings and
- * booleans, or with a prototype, whose entries would be missed.
+ * @returns null if the inputs hold anything but tensors, if the options hold anything but numbers, strings
+ * and booleans, or if either object has a prototype, whose entries would be missed.
  */
 export function callKey(
   tensors: object,

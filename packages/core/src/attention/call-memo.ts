@@ -2,7 +2,7 @@ import { checkStorage } from '../tensor/checks/check-storage.ts';
 import { Tensor } from '../tensor/tensor.ts';
 import { callKey } from './call-key.ts';
 
-/** A checked call: its problem, and its operands. */
+/** A checked call: the problem and its operands. */
 interface Call<P, O> {
   readonly problem: P;
   readonly operands: O;
@@ -11,12 +11,12 @@ interface Call<P, O> {
 /** How many problems an engine remembers. */
 const MOST_PROBLEMS = 256;
 
-/** The problems of calls on the host that have been checked. */
+/** Remembers the problems of calls on the host that have been checked. */
 export interface CallMemo<P> {
   /**
-   * The call that `make` makes; of an earlier call with equal descriptions of tensors and equal options, for
-   * which the same rules hold, the problem.
-   * @throws what `make` throws; InvalidArgumentError for a tensor that has lost its storage.
+   * The call that `make` returns. If an earlier call had equal tensor descriptions and equal options, so that
+   * the same rules hold, returns that call's problem without calling `make`.
+   * @throws the errors of `make`; InvalidArgumentError for a tensor that has lost its storage.
    */
   get<I extends object, O extends object>(
     inputs: I,
@@ -37,7 +37,7 @@ export function createCallMemo<P>(): CallMemo<P> {
       }
       const made = make();
       const given = new Map<string, unknown>(Object.entries(inputs));
-      // Other operands are made of options, as the slopes of ALiBi.
+      // Some operands are made from options, such as the slopes of ALiBi; such a call is not remembered.
       const isGiven = Object.entries(made.operands).every(([name, operand]) => given.get(name) === operand);
       if (key !== null && isGiven) {
         if (problems.size >= MOST_PROBLEMS) problems.clear();

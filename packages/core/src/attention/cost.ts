@@ -11,7 +11,7 @@ export interface Cost {
   /** Visible (query head, query, key) triples over the batch. */
   readonly pairs: number;
   readonly forward: Work;
-  /** Backward for dq, dk, dv and (in bytes) dbias, with the scores computed again. */
+  /** Backward for dq, dk, dv and (in bytes) dbias, with the scores recomputed. */
   readonly backward: Work;
 }
 
@@ -33,10 +33,11 @@ export interface Work {
  *
  *     forward = 2 · pairs · (Dqk + Dv)          backward = 2 · pairs · (3·Dqk + 2·Dv)
  *
- * @param operands what decides visibility: lengths, masks, captures. Without it, every sequence is as long as
- * it can be and mask, block mask and mask mod hide nothing, so that the result is an upper bound.
- * @throws InvalidArgumentError for what is no forward problem, and when `operands` is given but lacks one
- * that the problem names.
+ * @param operands the operands that decide visibility: lengths, masks, captures. Without them the result is
+ * an upper bound: every sequence is assumed to have its full length, and mask, block mask and mask mod to
+ * hide nothing.
+ * @throws InvalidArgumentError if `problem` is not a forward problem, or if `operands` lacks one that the
+ * problem names.
  */
 export function cost(problem: AttentionProblem, operands?: VisibilityOperands): Cost {
   validate(problem);
@@ -54,7 +55,10 @@ export function cost(problem: AttentionProblem, operands?: VisibilityOperands): 
   };
 }
 
-/** Where lengths and band alone decide. Sequences that are all as long as can be have as many pairs each. */
+/**
+ * Counts pairs if only lengths and the band decide. If all sequences have the full length, each has the same
+ * number of pairs.
+ */
 function pairsInRanges(problem: AttentionProblem, { lengthQ, lengthKv, diagonalOffset }: Visibility): number {
   const { B, Hq, band, lengthsQ, lengthsKv } = problem;
   const pairsOf = (b: number): number => {
@@ -67,7 +71,7 @@ function pairsInRanges(problem: AttentionProblem, { lengthQ, lengthKv, diagonalO
   return Hq * sumOver(B, pairsOf);
 }
 
-/** Σ over i in [0, n) of i + shift, held in [0, most]. */
+/** Σ over i in [0, n) of i + shift, clamped to [0, most]. */
 function sumOfClamped(n: number, shift: number, most: number): number {
   const first = Math.min(Math.max(-shift, 0), n);
   const end = Math.min(Math.max(most - shift, first), n);
@@ -77,7 +81,7 @@ function sumOfClamped(n: number, shift: number, most: number): number {
 
 function pairsOneByOne(problem: AttentionProblem, { lengthQ, keyRange, isVisible }: Visibility): number {
   const { B, Hq } = problem;
-  // Counting is S² per head, so it is worth knowing when all heads see the same.
+  // Counting takes S² steps per head, so it pays to count one head if all heads see the same pairs.
   const heads = headsAgree(problem) ? 1 : Hq;
   let pairs = 0;
   for (let b = 0; b < B; b++) {

@@ -12,7 +12,7 @@ import { elementCount, type Shape, sameShape } from '../tensor/shape.ts';
 import { Tensor, type TensorDesc } from '../tensor/tensor.ts';
 
 /**
- * Attention over some of the keys: normalised by their own softmax, of which `lse` is the natural log of the
+ * Attention over some of the keys, normalised by its own softmax; `lse` is the natural log of that softmax's
  * sum.
  */
 export interface PartialAttention<T = Tensor> {
@@ -27,15 +27,15 @@ export interface PartialAttention<T = Tensor> {
  *
  *     lse = ln Σ_n e^lse_n          o = Σ_n e^(lse_n − lse) o_n
  *
- * The merge is associative and commutative up to rounding, and a part that saw no key (lse = −∞) changes
- * nothing, whatever its o holds; a row that no part saw is dead. This merges splits along Skv, ring
- * attention's steps and prefix caches. A sink belongs to one part only, else it counts more than once.
- * Computed in f64; see the split-KV combination of FlashAttention ("Flash-Decoding", 2023).
+ * The merge is associative and commutative up to rounding. A part that saw no key (lse = −∞) changes nothing,
+ * whatever its o contains; a row that no part saw is dead. Use it to merge splits along Skv, the steps of
+ * ring attention, or prefix caches. Give a sink to one part only, else it counts more than once. Computed in
+ * f64; see the split-KV combination of FlashAttention ("Flash-Decoding", 2023).
  *
  * @param parts at least one, all of the same shapes.
  * @returns o in the dtype of the first part's o, lse in f32; both contiguous.
- * @throws InvalidArgumentError without parts, or for one that is not on the host; InvalidShapeError or
- * InvalidDTypeError when they do not fit together.
+ * @throws InvalidArgumentError without parts, or for a part that is not on the host; InvalidShapeError or
+ * InvalidDTypeError if the parts do not fit together.
  */
 export function mergePartials(parts: readonly PartialAttention[]): PartialAttention {
   const first = checkPartials(parts);
@@ -56,7 +56,7 @@ export function mergePartials(parts: readonly PartialAttention[]): PartialAttent
     const at = oRow(r) * Dv;
     lse[r] = logSumExp(lses.map(partial => partial[r]));
     for (const [n, partial] of os.entries()) {
-      // A dead part has no o to speak of; 0 · NaN would not be 0.
+      // The o of a dead part may hold NaN, and 0 · NaN would not be 0.
       if (lses[n][r] === -Infinity) continue;
       const weight = Math.exp(lses[n][r] - lse[r]);
       for (let d = at; d < at + Dv; d++) o[d] += weight * partial[d];
@@ -68,14 +68,14 @@ export function mergePartials(parts: readonly PartialAttention[]): PartialAttent
   };
 }
 
-/** ln Σ e^x without overflow; −∞ of nothing but −∞. */
+/** ln Σ e^x without overflow; −∞ if every x is −∞. */
 function logSumExp(values: readonly number[]): number {
   const max = Math.max(...values);
   if (max === -Infinity) return max;
   return max + Math.log(values.reduce((sum, x) => sum + Math.exp(x - max), 0));
 }
 
-/** From a row of lse to the row of o: the same one, or with token and head exchanged when packed. */
+/** Maps a row of lse to the row of o: the same index, or token and head exchanged when packed. */
 function rowOfO(shape: Shape): (row: number) => number {
   if (shape.length === 4) return row => row;
   const [T, H] = shape;
@@ -83,7 +83,7 @@ function rowOfO(shape: Shape): (row: number) => number {
 }
 
 /**
- * Checks that parts fit together, wherever their data is.
+ * Checks that parts fit together, whether their data is on the host or not.
  * @returns the first part.
  * @throws as `mergePartials`.
  */
@@ -110,7 +110,7 @@ function checkPart(part: PartialAttention<TensorDesc>, first: PartialAttention<T
   }
   const rows = shape.length === 4 ? shape.slice(0, 3) : [shape[1], shape[0]];
   checkTensorOf(`parts[${n}].lse`, part.lse, rows, 'f32');
-  // A dtype that the types forbid has no entry.
+  // The types forbid a dtype without an entry, but a caller in JavaScript may pass one.
   if (dtypeInfo[part.o.dtype]?.kind !== 'float') {
     throw new InvalidDTypeError(`parts[${n}].o`, `must be a float dtype, got ${part.o.dtype}`);
   }

@@ -6,7 +6,7 @@ import type { AttentionProblem, BackwardOperands, BackwardProblem, Operands } fr
 
 /**
  * `normalise` for an engine that reads its tensors on the host.
- * @throws as `normalise`; InvalidArgumentError naming a tensor that is elsewhere, as on a GPU.
+ * @throws as `normalise`; InvalidArgumentError naming a tensor that is elsewhere, such as on a GPU.
  */
 export function normaliseOnHost(
   inputs: ForwardInputs<Tensor>,
@@ -29,8 +29,8 @@ export function normaliseBackwardOnHost(
 }
 
 /**
- * Only the captures of a mod are tensors, so the expression, which may be large, is left alone. `normalise`
- * refuses options that are no object.
+ * Checks that the tensors of a call are on the host. In a mod only the captures are tensors, so the
+ * expression, which may be large, is skipped. `normalise` refuses options that are not an object.
  */
 function checkCallOnHost(inputs: object, given: SdpaOptions<Tensor> | undefined): void {
   const { scoreMod, maskMod, ...options } = given ?? {};

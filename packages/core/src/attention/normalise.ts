@@ -38,7 +38,8 @@ import { batchRule, forwardRules } from './rules/forward-rules.ts';
 import { checkRules } from './rules/rule.ts';
 
 /**
- * Turns a call into a problem: fills every default, sees every tensor as (B, H, S, D), and checks all rules.
+ * Turns a call into a problem: fills in every default, describes every tensor as (B, H, S, D), and checks all
+ * rules.
  * @throws InvalidArgumentError, InvalidShapeError or InvalidDTypeError, naming the option, its value and the
  * rule.
  */
@@ -51,7 +52,7 @@ export function normalise<T extends TensorDesc>(
 
 /**
  * `normalise` that leaves lists of numbers as host arrays, for an engine that only passes them on, and that
- * reads options by what the engine has loaded.
+ * reads options with the readers that the engine has loaded.
  * @throws as `normalise`.
  */
 export function normaliseCall<T extends TensorDesc>(
@@ -66,8 +67,8 @@ export function normaliseCall<T extends TensorDesc>(
 }
 
 /**
- * A forward call as a problem that keeps the forward rules, with its defaults; tensors and lists fit each
- * other.
+ * A forward call as a problem that obeys the forward rules, with its defaults filled in. Tensors and lists
+ * fit each other.
  */
 function describeCall<T extends TensorDesc>(
   { q, k, v }: ForwardInputs<T>,
@@ -123,7 +124,7 @@ function describeCall<T extends TensorDesc>(
     outputs: chosen(['max', 'sumExp', 'dropoutMask', 'amaxS', 'amaxO'], options.outputs),
   };
   const dropoutMask = options.dropout && 'mask' in options.dropout ? options.dropout.mask : undefined;
-  // Pages with block scales are refused by a rule; their containers have no scales to be checked.
+  // A rule refuses pages with block scales, so their containers need no check here.
   const quantised = { q, k: descK.page ? undefined : k, v: descV.page ? undefined : v, ...backward };
   const operands: Operands<T | HostArray> = defined({
     q,
@@ -188,7 +189,7 @@ export function normaliseBackwardCall<T extends TensorDesc>(
   return { problem, operands: defined({ ...operands, o, lse, dO, dLse }) };
 }
 
-/** A call whose operands are tensors where they were host arrays, the scalars of `fp8` too. */
+/** The call with every operand that was a host array turned into a tensor, the scalars of `fp8` included. */
 function withTensors<P, T, O>({
   problem,
   operands,
@@ -216,7 +217,7 @@ function fp8Desc({ fp8, mxfp8 }: SdpaOptions<unknown>, reading: Fp8Reading | nul
   return { kind: 'scaled', ...(formatP && { formatP }) };
 }
 
-/** Which of some results are asked for. */
+/** Which of the named results the call asks for. */
 function chosen<N extends keyof OutputSelection>(
   names: readonly N[],
   outputs: OutputSelection | undefined,

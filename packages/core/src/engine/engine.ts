@@ -7,18 +7,18 @@ import type {
 } from '../attention/problem/problem.ts';
 import type { Tensor, TensorDesc } from '../tensor/tensor.ts';
 
-/** Whether an engine can run a problem, and if not, every reason why. */
+/** Whether an engine can run a problem and, if not, every reason why. */
 export interface Support {
   readonly supported: boolean;
   readonly reasons: readonly string[];
 }
 
 /**
- * Results of forward. `lse`, `max`, `sumExp` are f32 (Hq, T) when q is packed by its cumulative lengths, else
- * (B, Hq, Sq); `dropoutMask` is u8 (B, Hq, Sq, Skv).
+ * The results of forward. `lse`, `max`, `sumExp` are f32 (Hq, T) if q is packed by its cumulative lengths,
+ * else (B, Hq, Sq); `dropoutMask` is u8 (B, Hq, Sq, Skv).
  */
 export interface SdpaResult<T = Tensor> {
-  /** (B, Hq, Sq, Dv), packed or ragged (T, Hq, Dv). */
+  /** (B, Hq, Sq, Dv), or packed or ragged (T, Hq, Dv). */
   readonly o: T;
   readonly lse: T;
   readonly max?: T;
@@ -30,34 +30,34 @@ export interface SdpaResult<T = Tensor> {
 }
 
 /**
- * Gradients by name, each with the shape of what it is the gradient of; those asked for are there. Largest
- * values are f32 (1).
+ * Gradients by name, each in the shape of its operand; only the requested gradients are present. Largest
+ * magnitudes are f32 (1).
  */
 export type SdpaGradients<T = Tensor, G extends GradientName = 'dq' | 'dk' | 'dv'> = Readonly<
   Record<G, T> &
     Partial<Record<GradientName | BackwardAmaxName, T>> & {
       /**
-       * Gradients of the float tensors that the score mod loads, by name, each in its shape and dtype; absent
-       * where there are none.
+       * The gradients of the float tensors that the score mod loads, by name, each in its tensor's shape and
+       * dtype; absent if there are none.
        */
       dCaptures?: Readonly<Record<string, T>>;
     }
 >;
 
 /**
- * Something that runs attention problems: the reference, the CPU, a GPU. `T` is its tensor type. Graphs and
- * applications are written against this and do not know which engine they have.
+ * An object that runs attention problems: the reference, the CPU, a GPU. `T` is its tensor type. Graphs and
+ * applications are written against this interface and do not depend on the engine.
  */
 export interface Engine<T extends TensorDesc = TensorDesc> {
   /** Short stable name: `'reference'`, `'cpu'`, `'webgpu'`. */
   readonly name: string;
-  /** A description of the hardware, for people. */
+  /** A description of the hardware, for humans. */
   readonly description: string;
-  /** Why a problem could not be run; it never falls back in silence. */
+  /** Whether the engine can run a problem, and why not. An engine never falls back silently. */
   checkSupport(problem: AttentionProblem | BackwardProblem): Support;
   upload(tensor: Tensor): T;
   download(tensor: T): Promise<Tensor>;
-  /** Frees a tensor's memory now instead of at the engine's end. */
+  /** Frees a tensor's memory now instead of when the engine ends. */
   release(tensor: T): void;
   sdpa(q: T, k: T, v: T, options?: SdpaOptions<T>): Promise<SdpaResult<T>>;
   sdpaBackward<G extends GradientName = 'dq' | 'dk' | 'dv'>(

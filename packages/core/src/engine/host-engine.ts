@@ -8,7 +8,7 @@ import { checkHostTensor } from '../tensor/checks/check-on-host.ts';
 import type { Tensor } from '../tensor/tensor.ts';
 import type { SdpaGradients, SdpaResult } from './engine.ts';
 
-/** Attention on host tensors, at once. */
+/** Synchronous attention on host tensors. */
 export interface HostAttention {
   sdpa(q: Tensor, k: Tensor, v: Tensor, options?: SdpaOptions<Tensor>): SdpaResult<Tensor>;
   sdpaBackward<G extends GradientName = 'dq' | 'dk' | 'dv'>(
@@ -18,8 +18,8 @@ export interface HostAttention {
 }
 
 /**
- * An engine of functions that run every valid problem. Its tensors are the caller's own: nothing is copied or
- * freed.
+ * An engine built from functions that can run every valid problem. Its tensors are the caller's own: nothing
+ * is copied or freed.
  */
 export function hostEngine(
   name: string,

@@ -4,18 +4,18 @@ import { required } from './required.ts';
 import { type SequenceSide, sequenceStart } from './sequences.ts';
 
 /**
- * Where the rows of an operand lie in its host storage: element (b, h, s, d) is `data[rowOffset(b, h, s) + d
- * · stride]`.
+ * The addresses of an operand's rows in its host storage: element (b, h, s, d) is `data[rowOffset(b, h, s) +
+ * d · stride]`.
  */
 export interface Addressing {
   readonly data: Tensor['data'];
   rowOffset(b: number, h: number, s: number): number;
   readonly stride: number;
-  /** Elements from a row to the next one; null where that depends on the page. */
+  /** Elements from one row to the next; null if that depends on the page. */
   readonly rowStride: number | null;
 }
 
-/** The lists that say where the sequences of one operand lie; those that its layout needs. */
+/** The lists that locate the sequences of one operand, as far as its layout needs them. */
 export interface PlacementLists {
   /** Block numbers of a paged operand, (B, pages) or packed (pages). */
   readonly pageTable?: Tensor;
@@ -25,7 +25,7 @@ export interface PlacementLists {
   readonly raggedOffsets?: Tensor;
 }
 
-/** The lists of an operand by its name, among those of the problem. */
+/** The lists that locate an operand, by the operand's name, from the problem's operands. */
 export function placementLists(name: RaggedName, operands: Partial<Operands<Tensor>>): PlacementLists {
   const { pageTableK, pageTableV, cuPagesK, cuPagesV } = operands;
   const raggedOffsets = operands[`raggedOffsets.${name}`];
@@ -34,7 +34,7 @@ export function placementLists(name: RaggedName, operands: Partial<Operands<Tens
   return { raggedOffsets };
 }
 
-/** An operand on the host, and what says where its rows lie. */
+/** An operand on the host, with the lists that locate its rows. */
 export interface HostOperand {
   readonly desc: OperandDesc;
   readonly tensor: Tensor;
@@ -42,7 +42,7 @@ export interface HostOperand {
   readonly lists?: PlacementLists;
 }
 
-/** An operand of a problem by its name. */
+/** The operand of a problem that has a given name. */
 export function hostOperand<N extends RaggedName>(
   name: N,
   desc: OperandDesc,
@@ -54,7 +54,7 @@ export function hostOperand<N extends RaggedName>(
 
 /**
  * Addresses of an operand in any layout: dense, packed, ragged or paged.
- * @throws InvalidArgumentError when a list is missing that the layout needs.
+ * @throws InvalidArgumentError if a list that the layout needs is missing.
  */
 export function createAddressing(
   desc: OperandDesc,

@@ -6,10 +6,10 @@ import type { AttentionProblem, Operands } from '../problem/problem.ts';
 import { required } from './required.ts';
 
 /**
- * Turns an MXFP8 problem into one with f32 operands (exact: 8 bits times a power of two), for which an engine
- * still has to round P and dS. The roundings of q, k and dO that backward takes stay in `mxfp8`, in f32 too.
- * Other problems are returned as they are.
- * @throws InvalidArgumentError when an operand that the problem needs is missing.
+ * Turns an MXFP8 problem into one with f32 operands, which is exact (8 bits times a power of two). The engine
+ * still has to round P and dS. The other roundings of q, k and dO, which backward takes, stay in `mxfp8`,
+ * also as f32. Other problems are returned unchanged.
+ * @throws InvalidArgumentError if an operand that the problem needs is missing.
  */
 export function dequantised<O extends Operands<Tensor>>(
   problem: AttentionProblem,
@@ -37,7 +37,7 @@ export function dequantised<O extends Operands<Tensor>>(
       q: describeDense('q', q),
       k: describeDense('k', k),
       v: describeDense('v', v),
-      // The rules have let no other dtype pass.
+      // The rules have refused every other dtype.
       fp8: { kind: 'dequantised', dtype: problem.q.dtype as Mxfp8DType },
     },
     operands: { ...operands, q, k, v, mxfp8 },

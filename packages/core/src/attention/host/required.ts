@@ -2,7 +2,7 @@ import { InvalidArgumentError } from '../../errors.ts';
 
 /**
  * An operand that the problem names.
- * @throws InvalidArgumentError when it was not given.
+ * @throws InvalidArgumentError if it was not given.
  */
 export function required<T>(argument: string, operand: T | undefined): T {
   if (operand === undefined) throw new InvalidArgumentError(argument, 'must be given: the problem has one');

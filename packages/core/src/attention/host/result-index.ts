@@ -4,10 +4,10 @@ import { contiguousDesc } from '../problem/describe.ts';
 import type { AttentionProblem, BroadcastDesc, OperandDesc } from '../problem/problem.ts';
 import { type SequenceSide, sequenceStart } from './sequences.ts';
 
-/** The index of an element by its place in the problem. */
+/** Maps the indices of an element in the problem to its index in the tensor. */
 export type ElementIndex = (...place: number[]) => number;
 
-/** Index of element d = 0 of (b, h, s) in a contiguous tensor of the caller's shape of an operand. */
+/** The index of element (b, h, s, 0) of an operand in a contiguous tensor of the operand's caller shape. */
 export function operandIndex(desc: OperandDesc, side: SequenceSide, raggedOffsets?: Tensor): ElementIndex {
   const contiguous = contiguousDesc(desc);
   const start = sequenceStart(contiguous, side, raggedOffsets);
@@ -15,7 +15,7 @@ export function operandIndex(desc: OperandDesc, side: SequenceSide, raggedOffset
   return (b, h, s) => start(b) + h * sh + s * ss;
 }
 
-/** Index of row (b, h, i) in a tensor of `rowShape`. */
+/** The index of row (b, h, i) in a tensor of `rowShape`. */
 export function rowIndex({ Hq, Sq, q }: AttentionProblem, side: SequenceSide): ElementIndex {
   const tokens = q.shape[2];
   return q.starts === 'cumulative'
@@ -24,8 +24,8 @@ export function rowIndex({ Hq, Sq, q }: AttentionProblem, side: SequenceSide): E
 }
 
 /**
- * Index of the element that (b, h, i, j) shares with others in a contiguous tensor of the own shape of a
- * broadcast one.
+ * The index of the element that is broadcast to (b, h, i, j), in a contiguous tensor of the broadcast
+ * tensor's own shape.
  */
 export function broadcastIndex({ source }: BroadcastDesc): ElementIndex {
   const own = contiguousStrides(source);

@@ -12,15 +12,15 @@ export interface SequenceSide {
   /** Positions of sequence b that exist. */
   length(b: number): number;
   /**
-   * First token of sequence b by the cumulative lengths.
-   * @throws InvalidArgumentError when there are none.
+   * First token of sequence b, from the cumulative lengths.
+   * @throws InvalidArgumentError if there are none.
    */
   start(b: number): number;
 }
 
 /**
- * The lengths of a problem as the host sees them.
- * @throws InvalidArgumentError when the problem has lengths but the operand that holds them is missing.
+ * The sequence lengths of a problem, read on the host.
+ * @throws InvalidArgumentError if the problem has lengths but the operand that holds them is missing.
  */
 export function createLengths(
   problem: AttentionProblem,
@@ -52,8 +52,8 @@ function side(
 }
 
 /**
- * The lengths of all sequences of a side by its list; null without a list, or where the list cannot be read
- * here.
+ * The lengths of all sequences of a side, from its list; null without a list, or if the list is not on the
+ * host.
  */
 export function lengthsOnHost<T extends TensorDesc>(
   side: 'Q' | 'Kv',
@@ -68,10 +68,10 @@ export function lengthsOnHost<T extends TensorDesc>(
 }
 
 /**
- * Where the sequences of an operand start, in any layout but paged: elements from its first to that of
- * sequence b.
- * @param raggedOffsets the operand's own (B + 1) offsets; needed when it is ragged.
- * @throws InvalidArgumentError when a ragged operand has no offsets.
+ * Where the sequences of an operand start, in any layout but paged: the elements between the start of the
+ * operand and the start of sequence b.
+ * @param raggedOffsets the operand's own (B + 1) offsets; needed if it is ragged.
+ * @throws InvalidArgumentError if a ragged operand has no offsets.
  */
 export function sequenceStart(
   { starts, strides: [sb, , ss] }: Pick<OperandDesc, 'starts' | 'strides'>,

@@ -10,8 +10,8 @@ import { createLengths } from './sequences.ts';
 export type PositionRange = readonly [lo: number, hi: number];
 
 /**
- * Who sees whom. Every question is about query i and key j of sequence b as seen by query head h; positions
- * count within the sequence, in all layouts.
+ * Which keys each query sees. Every method asks about query i and key j of sequence b as query head h sees
+ * them; positions count within the sequence, in all layouts.
  */
 export interface Visibility {
   /** Queries of sequence b. Rows beyond are dead. */
@@ -23,24 +23,22 @@ export interface Visibility {
    * sequence).
    */
   diagonalOffset(b: number): number;
-  /** Keys that query i may see by lengths and diagonal band: a superset of the visible ones. */
+  /** Keys that query i may see by lengths and diagonal band: a superset of the visible keys. */
   keyRange(b: number, i: number): PositionRange;
-  /** The `keyRange` of `count` queries from i0 on, lo and hi of each one after the other. */
+  /** Writes the `keyRange` of `count` queries from i0 on to `out`, as lo and hi of each query in turn. */
   keyRanges(b: number, i0: number, count: number, out: Int32Array): void;
   /** Queries that may see key j by lengths and diagonal band. */
   queryRange(b: number, j: number): PositionRange;
   /**
-   * Whether the pair is visible: lengths, band, boolean mask, block mask and mask mod. A bias of −Infinity is
-   * not asked.
+   * Whether the pair is visible by lengths, band, boolean mask, block mask and mask mod. A bias of −Infinity
+   * is not considered.
    */
   isVisible(b: number, h: number, i: number, j: number): boolean;
-  /** Whether the block mask, if there is one, shows the block of 128×128 that the pair lies in. */
+  /** Whether the block mask, if there is one, shows the 128×128 block that contains the pair. */
   showsBlock(b: number, h: number, i: number, j: number): boolean;
-  /** Whether nothing but lengths and band decides, so that all of `keyRange` is visible. */
+  /** Whether only lengths and band decide, so that all of `keyRange` is visible. */
   readonly rangesAreExact: boolean;
-  /**
-   * Whether more than lengths, band, boolean mask and block mask decides, so that each pair must be asked.
-   */
+  /** Whether there is a mask mod, so that `isVisible` must be called for each pair. */
   readonly asksPairs: boolean;
 }
 
@@ -50,10 +48,10 @@ export type VisibilityOperands = Partial<Operands<Tensor>>;
 type PairPredicate = (b: number, h: number, i: number, j: number) => boolean;
 
 /**
- * The visibility of a problem, read from host tensors; without operands no mask hides a pair. This is the
- * only place on the host that knows the rules; they are those of cuDNN (right bound, then left bound, then
- * block mask) with FlashAttention's counting of the window.
- * @throws InvalidArgumentError when an operand that the problem names is missing.
+ * The visibility of a problem, read from host tensors; without operands no mask hides a pair. No other code
+ * on the host implements these rules. They are cuDNN's (right bound, then left bound, then block mask), with
+ * FlashAttention's counting of the window.
+ * @throws InvalidArgumentError if an operand that the problem names is missing.
  */
 export function createVisibility(problem: AttentionProblem, operands: VisibilityOperands | null): Visibility {
   const lengths = createLengths(problem, operands ?? {});

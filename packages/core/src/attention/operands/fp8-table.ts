@@ -15,16 +15,16 @@ const scalarRow: OperandRow = {
 };
 
 /**
- * The scalars of the option `fp8`, as `fp8.descaleQ`: f32 of one element each, which an engine may gather
- * into one list.
+ * The scalars of the option `fp8`, such as `fp8.descaleQ`: f32 tensors of one element each, which an engine
+ * may gather into one list.
  */
 export const fp8OperandTable: Readonly<Record<string, OperandRow>> = /* @__PURE__ */ Object.fromEntries(
   fp8ScalarNames.map(name => [`fp8.${name}`, scalarRow]),
 );
 
 /**
- * The tensors of the option `mxfp8`, as `mxfp8.descaleQ`: the block scales of each quantised operand, and the
- * roundings of q, k and dO that only backward takes.
+ * The tensors of the option `mxfp8`, such as `mxfp8.descaleQ`: the block scales of each quantised operand,
+ * and the roundings of q, k and dO that only backward takes.
  */
 export const mxfp8OperandTable: Readonly<Record<string, OperandRow>> = /* @__PURE__ */ Object.fromEntries(
   (Object.keys(mxfp8Operands) as Mxfp8OperandName[]).flatMap(name => {

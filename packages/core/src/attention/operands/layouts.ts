@@ -6,7 +6,7 @@ import type { Footprint, OperandLayout } from './operand.ts';
 
 type Extents = readonly [batches: number, heads: number, rows: number];
 
-/** A footprint by its counts and its strides. */
+/** A footprint from its counts and strides. */
 function footprint(
   side: Footprint['side'],
   [B, H, S]: Extents,
@@ -22,14 +22,14 @@ function footprint(
   };
 }
 
-/** A tensor without gaps, all of which may be read by any part of a call. */
+/** The layout of a tensor without gaps, any part of which a call may read. */
 export function contiguousLayout(dtypes: readonly DType[], shape: Shape): OperandLayout {
   return { dtypes, shape, strides: contiguousStrides(shape), footprint: null };
 }
 
 /**
- * q, k, v, o or a gradient. Where only the data says which rows belong to a sequence, a call may touch all of
- * them.
+ * The layout of q, k, v, o or a gradient. If only the data says which rows belong to a sequence, a call may
+ * touch all rows.
  */
 export function operandLayout(desc: OperandDesc, side: Footprint['side']): OperandLayout {
   const [B, H, S, D] = desc.shape;
@@ -45,7 +45,7 @@ export function operandLayout(desc: OperandDesc, side: Footprint['side']): Opera
   };
 }
 
-/** A tensor that is broadcast to (B, Hq, Sq, Skv). */
+/** The layout of a tensor that is broadcast to (B, Hq, Sq, Skv). */
 export function broadcastLayout(
   { B, Hq, Sq, Skv }: AttentionProblem,
   { strides, source }: BroadcastDesc,
@@ -60,7 +60,7 @@ export function broadcastLayout(
   };
 }
 
-/** One f32 number per query row, as lse has. */
+/** The layout of a tensor with one f32 number per query row, such as lse. */
 export function rowsLayout(problem: AttentionProblem): OperandLayout {
   return { ...contiguousLayout(['f32'], rowShape(problem)), footprint: rowsFootprint(problem) };
 }
@@ -76,7 +76,7 @@ export function rowsFootprint(
   return footprint('q', [1, Hq, 1], [0, all, 0], all);
 }
 
-/** The gradient of a broadcast tensor: without gaps, in the tensor's own shape. */
+/** The layout of a broadcast tensor's gradient: without gaps, in the tensor's own shape. */
 export function gradientLayout({ dtype, source }: BroadcastDesc): OperandLayout {
   const shape = [...Array.from({ length: 4 - source.length }, () => 1), ...source];
   const [B, H, S, inner] = shape;

@@ -17,33 +17,35 @@ type ResultName = GradientName | 'outputs.dropoutMask' | ForwardAmaxName | Backw
 type NumberName = 'scale' | 'dropout.scale' | 'dropout.seed' | 'dropout.offset';
 
 /**
- * An operand or a result of attention, by the name that options, bindings and errors use. Tensors that a mod
- * captures (`captures.NAME`), and the operands of `fp8` and `mxfp8`, are named by the call.
+ * An operand or a result of attention, by the name that options, bindings and errors use. The operands of
+ * `fp8` and `mxfp8`, and the tensors that a mod captures (`captures.NAME`), are not listed here: the call
+ * names them.
  */
 export type OperandName = RaggedName | ListName | TensorName | RowsName | ResultName | NumberName;
 
 /**
- * How a call takes an operand: `tensor` in its own shape and strides; `list`, a contiguous vector, or
- * numbers; `table`, a page table (B, pages), or a vector when packed; `rows`, contiguous with one number per
- * query row; `number`, read on the host when the call is made.
+ * The form in which a call takes an operand: `tensor`, a tensor in its own shape and strides; `list`, a
+ * contiguous vector or an array of numbers; `table`, a page table (B, pages), or a vector when packed;
+ * `rows`, a contiguous tensor with one number per query row; `number`, a number that is read on the host when
+ * the call is made.
  */
 export type OperandForm = 'tensor' | 'list' | 'table' | 'rows' | 'number';
 
-/** The dtypes that an operand may have, and how an error names them. */
+/** The dtypes that an operand may have, and what an error calls them. */
 export interface DTypeSet {
   readonly dtypes: readonly DType[];
   readonly what: string;
 }
 
-/** So many entries along a dimension, `stride` elements apart. */
+/** One dimension of a footprint: `count` entries that are `stride` elements apart. */
 export interface FootprintDim {
   readonly count: number;
   readonly stride: number;
 }
 
 /**
- * Which elements of a tensor the work on one batch entry, head and row touches: `inner` consecutive ones from
- * there.
+ * The elements of a tensor that the work on one batch entry, head and row touches: `inner` consecutive
+ * elements from the offset that `batches`, `heads` and `rows` give.
  */
 export interface Footprint {
   readonly batches: FootprintDim;
@@ -54,32 +56,32 @@ export interface Footprint {
   readonly inner: number;
 }
 
-/** How an operand of one problem lies in memory. */
+/** How an operand of one problem is laid out in memory. */
 export interface OperandLayout {
-  /** The dtypes that the operand may have. Where kernels depend on the dtype, the one of the problem. */
+  /** The dtypes that the operand may have; only the problem's own dtype if kernels depend on it. */
   readonly dtypes: readonly DType[];
-  /** As the caller sees the tensor: (B, H, S, D), or (T, H, D) when packed or ragged. */
+  /** The shape that the caller sees: (B, H, S, D), or (T, H, D) when packed or ragged. */
   readonly shape: Shape;
-  /** In elements; those of dimensions of one element are not read. */
+  /** In elements. Strides of dimensions of size 1 are not read. */
   readonly strides: Strides;
-  /** Null where any part of a call may read all of the tensor. */
+  /** Null if any part of a call may read all of the tensor. */
   readonly footprint: Footprint | null;
 }
 
 /** The description of one operand or result. */
 export interface OperandRow {
   readonly form: OperandForm;
-  /** What each pass does with the tensor; absent where the pass does not use the tensor. */
+  /** What each pass does with the tensor; absent if the pass does not use the tensor. */
   readonly forward?: 'read' | 'write';
   readonly backward?: 'read' | 'write';
-  /** The option that gives it, where that has another name. */
+  /** The option that gives the tensor, if its name differs. */
   readonly option?: string;
-  /** The dtypes that it may have; absent of numbers. */
+  /** The dtypes that the tensor may have; absent for numbers. */
   readonly dtypes?: DTypeSet;
-  /** Entries of a list. */
+  /** The number of entries of a list. */
   readonly length?: (extents: Pick<AttentionProblem, 'B' | 'Hq'>) => number;
-  /** Whether it may be copied behind others and read through one binding with them. */
+  /** Whether an engine may gather the tensor with others into one binding. */
   readonly packable?: boolean;
-  /** How it lies in memory; null where the problem has none. */
+  /** The tensor's layout in memory; null if the problem does not have the tensor. */
   readonly layout?: (problem: AttentionProblem, backward: BackwardProblem | null) => OperandLayout | null;
 }

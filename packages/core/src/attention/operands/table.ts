@@ -41,7 +41,7 @@ const broadcast = (
   ...{ ...input, form: 'tensor', dtypes, packable: true },
   layout(problem) {
     const given = desc(problem);
-    // Kernels are made for one float dtype, and read truth values of either.
+    // Kernels are compiled for one float dtype, but read either dtype of truth values.
     return given && broadcastLayout(problem, given, dtypes === floats ? [given.dtype] : dtypes.dtypes);
   },
 });
@@ -72,7 +72,7 @@ const offsets: Length = n => n.B + 1;
 const perHead: Length = n => n.Hq;
 const one: Length = () => 1;
 
-/** Which lengths an operand follows. */
+/** The side whose sequence lengths an operand follows. */
 export const sideOf: Readonly<Record<RaggedName, 'Q' | 'Kv'>> = {
   ...{ q: 'Q', k: 'Kv', v: 'Kv', o: 'Q' },
   ...{ dO: 'Q', dq: 'Q', dk: 'Kv', dv: 'Kv' },
@@ -81,7 +81,7 @@ export const sideOf: Readonly<Record<RaggedName, 'Q' | 'Kv'>> = {
 /** The operands that may have ragged offsets. */
 export const raggedNames = /* @__PURE__ */ Object.keys(sideOf) as readonly RaggedName[];
 
-/** The operand of a problem by name; undefined in a forward problem for those of backward. */
+/** The operand of a problem by name; undefined for backward's operands in a forward problem. */
 function operandOf(
   name: RaggedName,
   forward: AttentionProblem,
@@ -106,8 +106,8 @@ const cuPages = (name: 'k' | 'v'): OperandRow =>
   list(integers, offsets, problem => problem[name].page?.table.shape.length === 1);
 
 /**
- * Every operand and result of attention: the one place that knows what each is, which pass touches it, and
- * where it lies.
+ * Every operand and result of attention. This table is the only place that says what each is, which pass
+ * reads or writes it, and how it is laid out.
  */
 export const operandTable: Readonly<Record<OperandName, OperandRow>> = /* @__PURE__ */ ((): Record<
   OperandName,
@@ -123,28 +123,28 @@ export const operandTable: Readonly<Record<OperandName, OperandRow>> = /* @__PUR
   o: strided(resultThenInput, 'q', p => p.o),
   /** Natural logarithm of the sum of e^score over each row: (B, Hq, Sq), or (Hq, T) when q is packed. */
   lse: rows(resultThenInput),
-  /** Gradient of the loss by o, in the shape of o. */
+  /** Gradient of the loss with respect to o, in the shape of o. */
   dO: strided(backwardInput, 'q', (_, b) => b?.dO),
-  /** Gradient of the loss by lse, in the shape of lse; 0 where it is not given. */
+  /** Gradient of the loss with respect to lse, in the shape of lse; 0 if not given. */
   dLse: rows(backwardInput, (_, b) => b?.dLse === true),
 
-  /** Factor of q·k. */
+  /** The factor that multiplies q·k. */
   scale: number,
   /** Broadcast to (B, Hq, Sq, Skv), added to the scores; −∞ masks. */
   bias: broadcast(floats, p => p.bias),
   /** ALiBi slopes, one for each query head. */
   alibi: list(f32, perHead, p => p.alibi),
-  /** Broadcast to (B, Hq, Sq, Skv): 1 where the query may see the key. */
+  /** Broadcast to (B, Hq, Sq, Skv): 1 if the query may see the key. */
   mask: broadcast(truths, p => p.mask),
-  /** (1|B, 1|Hq, ⌈Sq/128⌉, ⌈⌈Skv/128⌉/8⌉): one bit for each 128×128 scores. */
+  /** (1|B, 1|Hq, ⌈Sq/128⌉, ⌈⌈Skv/128⌉/8⌉): one bit for each tile of 128×128 scores. */
   blockMask: {
     ...broadcast(bytes, p => p.blockMask),
     layout: p => p.blockMask && { ...broadcastLayout(p, p.blockMask, bytes.dtypes), footprint: null },
   },
-  /** One logit for each query head, which joins the softmax of its rows without a value. */
+  /** One logit per query head, which joins the softmax of the head's rows but has no value. */
   sink: list(f32, perHead, p => p.sink),
 
-  /** How many queries, and keys, of each sequence exist. */
+  /** The numbers of queries and keys that exist in each sequence. */
   seqLensQ: list(integers, perSequence, p => p.lengthsQ === 'lengths'),
   seqLensKv: list(integers, perSequence, p => p.lengthsKv === 'lengths'),
   /** Where sequences start in the packed operands of a side, and where the last one ends. */
@@ -166,12 +166,12 @@ export const operandTable: Readonly<Record<OperandName, OperandRow>> = /* @__PUR
   cuPagesK: cuPages('k'),
   cuPagesV: cuPages('v'),
 
-  /** Broadcast to (B, Hq, Sq, Skv): 1 where a probability is kept. */
+  /** Broadcast to (B, Hq, Sq, Skv): 1 if a probability is kept. */
   dropoutMask: {
     ...broadcast(truths, p => (p.dropout?.kind === 'mask' ? p.dropout.mask : null)),
     option: 'dropout.mask',
   },
-  /** Factor of the kept probabilities. */
+  /** The factor that multiplies the kept probabilities. */
   'dropout.scale': number,
   /** 64-bit seed and offset of the Philox generator. */
   'dropout.seed': number,
@@ -180,7 +180,7 @@ export const operandTable: Readonly<Record<OperandName, OperandRow>> = /* @__PUR
   /** The largest score of each row, and the sum of e^(score − max) over the row, in the shape of lse. */
   max: rows(result, p => p.outputs.max),
   sumExp: rows(result, p => p.outputs.sumExp),
-  /** (B, Hq, Sq, Skv): 1 where a probability was kept. */
+  /** (B, Hq, Sq, Skv): 1 if a probability was kept. */
   'outputs.dropoutMask': {
     ...{ ...result, form: 'tensor', dtypes: bytes },
     layout: ({ B, Hq, Sq, Skv, outputs }) =>
@@ -190,7 +190,7 @@ export const operandTable: Readonly<Record<OperandName, OperandRow>> = /* @__PUR
   amaxS: vector(result, f32, one, p => p.outputs.amaxS),
   amaxO: vector(result, f32, one, p => p.outputs.amaxO),
 
-  /** Gradients, each in the shape of what it is the gradient of. */
+  /** Gradients, each in the shape of its operand. */
   dq: strided(gradient, 'q', (_, b) => b?.dq),
   dk: strided(gradient, 'kv', (_, b) => b?.dk),
   dv: strided(gradient, 'kv', (_, b) => b?.dv),
@@ -205,8 +205,8 @@ export const operandTable: Readonly<Record<OperandName, OperandRow>> = /* @__PUR
 }))();
 
 /**
- * How every tensor that a problem reads or writes lies in memory, by the name under which it is bound: those
- * of the table that the problem has, and the captured tensors, as `captures.NAME`.
+ * The memory layout of every tensor that a problem reads or writes, by the name of its binding: the entries
+ * of the table that the problem has, and the captured tensors as `captures.NAME`.
  */
 export function operandLayouts(
   problem: AttentionProblem | BackwardProblem,

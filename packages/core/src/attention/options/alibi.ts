@@ -2,12 +2,12 @@ import { describeValue, InvalidArgumentError } from '../../errors.ts';
 import { maxHeads } from '../problem/problem.ts';
 
 /**
- * The standard ALiBi slopes of Press et al. 2022 ("Train Short, Test Long", §3), also for head counts that
- * are no power of two, as their code and cuDNN extend them: with n = 2^⌊log2 Hq⌋, head h < n has
+ * The standard ALiBi slopes of Press et al. 2022 ("Train Short, Test Long", §3). For head counts that are not
+ * a power of two, they are extended as in the paper's code and cuDNN: with n = 2^⌊log2 Hq⌋, head h < n has
  * 2^(−8(h+1)/n), and head n + j has 2^(−4(2j+1)/n), the odd entries of the list for 2n heads.
  *
  * @returns Hq positive numbers (f64; the operand is f32).
- * @throws InvalidArgumentError for what is no number of heads.
+ * @throws InvalidArgumentError if Hq is not a valid number of heads.
  */
 export function standardSlopes(Hq: number): number[] {
   if (!Number.isInteger(Hq) || Hq < 0 || Hq > maxHeads)

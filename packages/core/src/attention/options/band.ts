@@ -3,10 +3,10 @@ import type { Alignment, Band } from '../problem/problem.ts';
 import type { SdpaOptions } from './options.ts';
 
 /**
- * Causal and window options as one diagonal band: both together are the intersection, on one alignment. An
- * alignment that is stated without bounds gives a band that hides nothing: ALiBi counts its distances from
- * that diagonal.
- * @throws InvalidArgumentError for what is no alignment, or two different ones.
+ * The causal and window options as one diagonal band. If both are given, the band is their intersection, with
+ * one alignment. An alignment without bounds gives a band that hides nothing, because ALiBi measures its
+ * distances from that diagonal.
+ * @throws InvalidArgumentError for an unknown alignment, or if the two options have different ones.
  */
 export function bandOf({ causal = false, window }: SdpaOptions<unknown>): Band | null {
   const causalAlign = alignmentOf('causal', causal);

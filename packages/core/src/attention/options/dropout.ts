@@ -6,10 +6,10 @@ import type { DropoutDesc } from '../problem/problem.ts';
 import type { PhiloxDropout, SdpaOptions } from './options.ts';
 
 /**
- * The dropout option with its defaults; null when nothing is dropped (p = 0).
- * @throws InvalidArgumentError for p outside [0, 1) or one that the scheme has no mask for, a seed or offset
- * that is no unsigned 64-bit integer, not exactly one of mask and seed, or a field that nothing would read
- * beside another.
+ * The dropout option with its defaults; null if nothing is dropped (p = 0).
+ * @throws InvalidArgumentError for a p outside [0, 1) or one for which the scheme has no mask, for a seed or
+ * offset that is not an unsigned 64-bit integer, for neither or both of mask and seed, or for a field
+ * that has no effect beside another.
  */
 export function dropoutDesc(
   dropout: SdpaOptions<TensorDesc>['dropout'],
@@ -34,14 +34,14 @@ export function dropoutDesc(
   return p === 0 ? null : { kind: 'philox', p, scale: 1 / (1 - p), scheme, ...words };
 }
 
-/** For each field of `dropout`, the fields that nothing would read beside that field. */
+/** For each field of `dropout`, the fields that have no effect beside it. */
 const unread: Readonly<Record<string, readonly string[]>> = {
   mask: ['offset', 'scheme'],
   seed: ['scale'],
   scale: ['p'],
 };
 
-/** Fields that are given, and not undefined, must agree on what kind of dropout it is. */
+/** The fields that are given, and not undefined, must agree on the kind of dropout. */
 function checkFields(dropout: object): void {
   const given = Object.entries(dropout).flatMap(([name, value]) => (value === undefined ? [] : [name]));
   const sources = ['mask', 'seed'].filter(name => given.includes(name));

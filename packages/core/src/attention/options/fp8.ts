@@ -21,7 +21,7 @@ import type { Fp8Options, Mxfp8Options } from './options.ts';
 import { checkForms, formsOf, type OptionForm } from './schema.ts';
 
 /**
- * The scalars as tensors of one f32: those that are numbers or absent (1) become host arrays.
+ * The scalars as f32 tensors of one element: scalars that are numbers, or absent (1), become host arrays.
  * @throws InvalidArgumentError, InvalidShapeError or InvalidDTypeError naming the scalar.
  */
 export function fp8Scalars<T extends TensorDesc>(given: Fp8Options<T>): Fp8Scalars<T | HostArray> {
@@ -34,7 +34,7 @@ const formatPForms: Readonly<Record<keyof FormatP, OptionForm>> = { dtype: 'any'
 
 /**
  * The format of P that a call asks for.
- * @throws InvalidDTypeError or InvalidArgumentError for one that there is not.
+ * @throws InvalidDTypeError or InvalidArgumentError for an unknown format.
  */
 export function fp8Format<T>({ formatP }: Fp8Options<T>): FormatP | undefined {
   if (formatP === undefined) return undefined;
@@ -54,7 +54,7 @@ export function fp8Format<T>({ formatP }: Fp8Options<T>): FormatP | undefined {
 
 function scalar<T extends TensorDesc>(argument: string, value: number | T): T | HostArray {
   if (typeof value === 'number') {
-    // Also of numbers that no f32 holds.
+    // Also refuses numbers outside the range of f32.
     if (!(Math.fround(value) > 0 && Math.fround(value) < Infinity))
       throw new InvalidArgumentError(argument, `must be a finite number > 0, got ${value}`);
     return hostList([value], 'f32');
@@ -70,8 +70,8 @@ const forwardNames: readonly Mxfp8OperandName[] = ['q', 'k', 'v'];
 const backwardNames: readonly Mxfp8OperandName[] = [...forwardNames, 'qT', 'kT', 'dO8', 'dOT'];
 
 /**
- * The tensors that a pass takes from the option. `operands` are the descriptions of q, k, v and (backward)
- * dO.
+ * The tensors that a pass takes from the option `mxfp8`. `operands` are the descriptions of q, k, v and
+ * (backward) dO.
  * @throws InvalidArgumentError, InvalidShapeError or InvalidDTypeError naming the tensor.
  */
 export function mxfp8Tensors<T extends TensorDesc>(
@@ -114,8 +114,8 @@ function checked<T extends TensorDesc>(
 }
 
 /**
- * The functions that read the options `fp8` and `mxfp8` of a call, and the rules of problems that have them.
- * A bundle without these options leaves the functions out.
+ * The functions that read the options `fp8` and `mxfp8` of a call, and the rules of problems with these
+ * options. A bundle without these options leaves the functions out.
  */
 export interface Fp8Reading {
   readonly scalars: typeof fp8Scalars;

@@ -7,7 +7,7 @@ import { operandTable } from '../operands/table.ts';
 import type { AttentionProblem, ListName, OperandDesc } from '../problem/problem.ts';
 import type { SdpaOptions } from './options.ts';
 
-/** The lists of a call that are given, by name. */
+/** The lists that a call gives, by name. */
 export type Lists<T> = Readonly<Partial<Record<ListName, T>>>;
 
 const listNames = /* @__PURE__ */ Object.keys(operandTable).filter(
@@ -17,10 +17,10 @@ const listNames = /* @__PURE__ */ Object.keys(operandTable).filter(
 const isFloat = (name: ListName): boolean => operandTable[name].dtypes?.dtypes[0] === 'f32';
 
 /**
- * The lists of a call (lengths, offsets, slopes, sinks). Numbers become host arrays. `alibi: true` is left
- * out: how many slopes there are is not known yet.
- * @throws InvalidArgumentError for a value that is no list, and for numbers that the dtype of the list does
- * not hold.
+ * The lists of a call (lengths, offsets, slopes, sinks). Arrays of numbers become host arrays. `alibi: true`
+ * is left out, because the number of slopes is not known yet.
+ * @throws InvalidArgumentError for a value that is not a list, and for numbers that the list's dtype cannot
+ * represent.
  */
 export function listOperands<T extends TensorDesc>(options: SdpaOptions<T>): Lists<T | HostArray> {
   const lists: Partial<Record<ListName, T | HostArray>> = {};
@@ -41,14 +41,14 @@ function numbersOf(name: ListName, values: readonly number[]): HostArray {
   return hostList(values, isFloat(name) ? 'f32' : 'i32');
 }
 
-/** False of a bigint too, as a BigInt64Array holds them. */
+/** Also false for a bigint, which a BigInt64Array holds. */
 function isI32(x: number): boolean {
   return Number.isInteger(x) && (x | 0) === x;
 }
 
 /**
- * @throws InvalidDTypeError or InvalidShapeError for a list of another dtype or length than the operand table
- * says.
+ * Checks the dtype and length of each list against the operand table.
+ * @throws InvalidDTypeError or InvalidShapeError for a list of another dtype or length.
  */
 export function checkLists(lists: Lists<TensorDesc>, extents: Pick<AttentionProblem, 'B' | 'Hq'>): void {
   for (const name of listNames) {
@@ -63,8 +63,8 @@ export function checkLists(lists: Lists<TensorDesc>, extents: Pick<AttentionProb
 }
 
 /**
- * A packed page table and the counts of its pages come together.
- * @throws InvalidArgumentError when one is without the other.
+ * Checks that a packed page table and the counts of its pages are given together.
+ * @throws InvalidArgumentError if one is given without the other.
  */
 export function checkPageCounts(
   name: 'K' | 'V',

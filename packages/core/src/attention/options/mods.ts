@@ -4,9 +4,9 @@ import type { TensorDesc } from '../../tensor/tensor.ts';
 import type { SdpaOptions } from './options.ts';
 
 /**
- * Checks both mods of a call and gives what they load from, by name: one namespace, as they run in one
- * kernel.
- * @throws as `checkMod`; InvalidArgumentError when they mean two tensors by one name.
+ * Checks both mods of a call and returns the tensors that they load from, by name. The mods share one
+ * namespace, because they run in one kernel.
+ * @throws as `checkMod`; InvalidArgumentError if they use one name for two tensors.
  */
 export function modCaptures<T extends TensorDesc>({ scoreMod, maskMod }: SdpaOptions<T>): Record<string, T> {
   if (scoreMod !== undefined) checkMod('scoreMod', scoreMod, 'f32');
@@ -20,7 +20,7 @@ export function modCaptures<T extends TensorDesc>({ scoreMod, maskMod }: SdpaOpt
   return captures;
 }
 
-/** The check comes with the mod: see `ExprTools`. */
+/** Calls the check that comes with the mod: see `ExprTools`. */
 function checkMod(name: string, mod: Mod<TensorDesc>, expected: 'f32' | 'bool'): void {
   if (typeof mod?.tools?.checkMod !== 'function')
     throw new InvalidArgumentError(name, 'must be made by scoreMod, maskMod or modOf');

@@ -1,9 +1,10 @@
-/** Finds the name that was meant: see `nearestName`. */
+/** Finds the name that a misspelt one probably stands for: see `nearestName`. */
 export type NearestName = (wrong: string, known: readonly string[]) => string | undefined;
 
 /**
- * The known name that a wrong one probably stands for: one that is within it or that it is within
- * (`is_causal`, `softmax_scale`), or the same but for a slip (`causual`). Case and underscores do not count.
+ * The known name that a wrong one probably stands for: one that contains it or is contained in it
+ * (`is_causal`, `softmax_scale`), or one that differs by a typing error (`causual`). Case and underscores do
+ * not count.
  */
 export function nearestName(wrong: string, known: readonly string[]): string | undefined {
   let nearest: string | undefined;
@@ -19,7 +20,10 @@ export function nearestName(wrong: string, known: readonly string[]): string | u
 
 const plain = (name: string): string => name.toLowerCase().replaceAll('_', '');
 
-/** Letters to add, drop or replace; a name within the other is nearer than any slip. */
+/**
+ * The number of letters to add, drop or replace; a name within the other counts as nearer than any typing
+ * error.
+ */
 function distanceOf(a: string, b: string): number {
   if (Math.min(a.length, b.length) > 2 && (a.includes(b) || b.includes(a)))
     return Math.abs(a.length - b.length) / 100;

@@ -8,13 +8,16 @@ import type { Mxfp8Tensors } from '../problem/mxfp8.ts';
 import type { Alignment, GradientName, RaggedName } from '../problem/problem.ts';
 
 /**
- * Keys a query may see around its diagonal key, counted **excluding** it (FlashAttention's counting; cuDNN's
- * `left_bound` is `left + 1`). An omitted side is unbounded.
+ * The keys that a query may see around its diagonal key, **excluding** the diagonal key (FlashAttention's
+ * counting; cuDNN's `left_bound` is `left + 1`). An omitted side is unbounded.
  */
 export interface Window {
   readonly left?: number | undefined;
   readonly right?: number | undefined;
-  /** Where the diagonal lies, for `alibi` too. Defaults to that of `causal` if given, else top-left. */
+  /**
+   * The corner that the diagonal starts from, for `alibi` too. Default: that of `causal` if given, else
+   * top-left.
+   */
   readonly align?: Alignment | undefined;
 }
 
@@ -26,25 +29,25 @@ export interface PhiloxDropout {
   readonly p: number;
   /** 64-bit. */
   readonly seed: bigint | number;
-  /** 64-bit, default 0; its unit is the scheme's. */
+  /** 64-bit, default 0; the scheme defines its unit. */
   readonly offset?: bigint | number | undefined;
-  /** Whose masks to draw, see `@tilewise/philox`. Default `'torch-efficient'`. */
+  /** The library whose masks are drawn, see `@tilewise/philox`. Default `'torch-efficient'`. */
   readonly scheme?: DropoutSchemeName | undefined;
 }
 
 /** Dropout by a given mask: bool, broadcastable to (B, Hq, Sq, Skv), 1 = keep. */
 export interface MaskDropout<T> {
   readonly mask: T;
-  /** Factor of the kept probabilities. Default 1 / (1 − p). */
+  /** The factor that multiplies the kept probabilities. Default 1 / (1 − p). */
   readonly scale?: number | undefined;
-  /** The probability that the mask was drawn with, which says the scale unless that is given. Default 0. */
+  /** The probability that the mask was drawn with; it decides the default of `scale`. Default 0. */
   readonly p?: number | undefined;
 }
 
 /**
- * cuDNN's FP8 contract: each of q, k, v, o, dO, P and dS is held in 8 bits as its value times a scale. Each
- * scalar is a number or an f32 tensor of one element, on the device if need be; default 1. With this option
- * (`{}` too) the products with v, dO, k and q take P and dS rounded to q's dtype, to nearest even and
+ * cuDNN's FP8 contract: each of q, k, v, o, dO, P and dS is stored in 8 bits as its value times a scale. Each
+ * scalar is a number or an f32 tensor of one element, which may be on the device; default 1. With this option
+ * (even as `{}`) the products with v, dO, k and q take P and dS rounded to q's dtype, to nearest even and
  * saturating:
  *
  *     S    = scale · descaleQ · descaleK · q·kᵀ            P8  = cast(dropout(P) · scaleS)
@@ -55,9 +58,9 @@ export interface MaskDropout<T> {
  *     dQ32 = descaleDP · descaleK · dS8·k                  dq  = cast(dQ32 · scaleDQ)
  *     dK32 = descaleDP · descaleQ · dS8ᵀ·q                 dk  = cast(dK32 · scaleDK)
  *
- * P is the normalised probability (a flat row of n keys has P = 1/n, which scaleS must lift into the range of
- * the format). The gradients of bias, sink, slopes and captured tensors are not scaled and not rounded on the
- * way.
+ * P is the normalised probability. A uniform row of n keys has P = 1/n, which scaleS must lift into the range
+ * of the format. The gradients of bias, sink, slopes and captured tensors are not scaled, and no step on the
+ * way to them is rounded.
  */
 export type Fp8Options<T = Tensor> = Readonly<Partial<Record<Fp8ScalarName, number | T | undefined>>> & {
   /** The format that P is rounded to instead of q's dtype, which may then be any float. Forward only. */
@@ -65,7 +68,7 @@ export type Fp8Options<T = Tensor> = Readonly<Partial<Record<Fp8ScalarName, numb
 };
 
 /**
- * cuDNN's MXFP8: operands in 8 bits with a power of two for each 32 neighbours along the axis that their
+ * cuDNN's MXFP8: operands in 8 bits with a power of two for every 32 neighbours along the axis that their
  * product sums over (`quantiseMxfp8` makes them). q and k are quantised along channels, v along positions.
  * With m the largest score of a row:
  *
@@ -73,25 +76,25 @@ export type Fp8Options<T = Tensor> = Readonly<Partial<Record<Fp8ScalarName, numb
  *     P8 = cast(256 · dropout(e^(S − lse))) / 256   dv = P8ᵀ·dOT     dP = dO8·vᵀ                   backward
  *     dS = scale · P∘(dP − rowsum(dO∘o))            dq = blocks(dS)·kT     dk = blocks(dSᵀ)·qT
  *
- * where blocks(dS) is quantised along keys and blocks(dSᵀ) along queries. Backward takes q, k and dO
- * quantised along positions too (`qT`, `kT`, `dOT`, in the shapes of q, k and dO, contiguous) and dO along
- * channels (`dO8`); its own `o` and `dO` are not quantised. Scales are u8 (E8M0), contiguous.
+ * where blocks(dS) is quantised along keys and blocks(dSᵀ) along queries. Backward also takes q, k and dO
+ * quantised along positions (`qT`, `kT`, `dOT`, in the shapes of q, k and dO, contiguous) and dO quantised
+ * along channels (`dO8`); its own `o` and `dO` are not quantised. Scales are u8 (E8M0), contiguous.
  */
 export type Mxfp8Options<T = Tensor> = Readonly<Record<'descaleQ' | 'descaleK' | 'descaleV', T>> &
   Mxfp8Tensors<T> & {
-    /** How all scales lie. Default `'rows'`. */
+    /** The layout of all scales. Default `'rows'`. */
     readonly layout?: BlockScaleLayout | undefined;
   };
 
 /**
- * Everything that may be asked of attention. `T` is the tensor type of the engine: `Tensor` on the host,
- * `GpuTensor` on WebGPU, where host tensors are accepted too.
+ * All options of attention. `T` is the tensor type of the engine: `Tensor` on the host, `GpuTensor` on
+ * WebGPU, which also accepts host tensors.
  *
  * Order of operations on a score: q·k → scale → scoreMod → softcap → bias → alibi → masks (mask, padding,
  * causal, window, blockMask, maskMod) → softmax with optional sink → dropout → ·v.
  */
 export interface SdpaOptions<T = Tensor> {
-  /** Factor of q·k; any finite number. Default 1/√Dqk. */
+  /** The factor that multiplies q·k; any finite number. Default 1/√Dqk. */
   readonly scale?: number | undefined;
   /**
    * `true` is top-left (PyTorch): query i sees keys ≤ i. `'bottom-right'` aligns the last query with the last
@@ -99,54 +102,55 @@ export interface SdpaOptions<T = Tensor> {
    */
   readonly causal?: boolean | Alignment | undefined;
   readonly window?: Window | undefined;
-  /** Bool, broadcastable to (B, Hq, Sq, Skv); 1 = may be seen. */
+  /** Bool, broadcastable to (B, Hq, Sq, Skv); 1 = visible. */
   readonly mask?: T | undefined;
   /**
-   * Float, broadcastable to (B, Hq, Sq, Skv), added to the score; −Infinity masks. A large finite number does
-   * not: where all keys of a row have one, they share the row, and as `lse` is f32 its gradients lose
-   * accuracy below about −1e5, and at −1e9 are as many times too large as there are keys. f8e5m2 holds
-   * −Infinity only if it was made with `overflow: 'ieee'`, f8e4m3 not at all.
+   * Float, broadcastable to (B, Hq, Sq, Skv), added to the score. −Infinity masks; a large negative finite
+   * number does not: if all keys of a row have one, they share the row. As `lse` is f32, the row's gradients
+   * then lose accuracy below about −1e5, and at −1e9 they are too large by a factor of the number of keys.
+   * f8e5m2 holds −Infinity only if it was made with `overflow: 'ieee'`, f8e4m3 not at all.
    */
   readonly bias?: T | undefined;
-  /** `true`: the standard slopes for any head count; else Hq slopes. Adds −slope[h]·|i + off − j|. */
+  /** `true`: the standard slopes for any head count; otherwise Hq slopes. Adds −slope[h]·|i + off − j|. */
   readonly alibi?: boolean | readonly number[] | T | undefined;
   /** c from 1e-30 to 1e30: score ← c·tanh(score / c). */
   readonly softcap?: number | undefined;
   /** An expression of (score, b, h, q, kv) that replaces the score. */
   readonly scoreMod?: Mod<T> | undefined;
-  /** A boolean expression of (b, h, q, kv); true = may be seen. */
+  /** A boolean expression of (b, h, q, kv); true = visible. */
   readonly maskMod?: Mod<T> | undefined;
   /**
-   * u8 (1|B, 1|Hq, ⌈Sq/128⌉, ⌈⌈Skv/128⌉/8⌉): bit j (least significant first) of byte c is key tile 8c + j; 1
-   * = compute.
+   * u8 (1|B, 1|Hq, ⌈Sq/128⌉, ⌈⌈Skv/128⌉/8⌉): bit j (least significant first) of byte c stands for key tile 8c
+   * + j; 1 = compute.
    */
   readonly blockMask?: T | undefined;
-  /** f32 (Hq): a logit that joins each row's softmax without a value. */
+  /** f32 (Hq): a logit that joins the softmax of each of the head's rows but has no value. */
   readonly sink?: readonly number[] | T | undefined;
-  /** (B): only the first n queries of each sequence exist; the rows beyond give o = 0, lse = −inf. */
+  /** (B): only the first n queries of each sequence exist; the rows beyond get o = 0, lse = −inf. */
   readonly seqLensQ?: readonly number[] | T | undefined;
   /** (B): only the first n keys of each sequence may be seen. */
   readonly seqLensKv?: readonly number[] | T | undefined;
   /**
    * (B + 1), first 0, non-decreasing: where sequences start in the packed tensors (T, H, D) of that side, and
-   * how long they are; `seqLens*` may say that only the first n tokens of each are used. Dense tensors take
-   * the lengths alone.
+   * how long they are; with `seqLens*`, only the first n tokens of each are used. For dense tensors only the
+   * lengths count.
    */
   readonly cuSeqLensQ?: readonly number[] | T | undefined;
   readonly cuSeqLensKv?: readonly number[] | T | undefined;
   /**
-   * Where sequences start in a tensor (T, H, D) that is not packed by the cumulative lengths of its side, for
-   * each tensor on its own. Lengths come from `seqLens*` or `cuSeqLens*`.
+   * Where sequences start in a tensor (T, H, D) that is not packed by the cumulative lengths of its side;
+   * each tensor has its own offsets. Lengths come from `seqLens*` or `cuSeqLens*`.
    */
   readonly raggedOffsets?: RaggedOffsets<T> | undefined;
-  /** Longest packed or ragged sequence. Taken from the lengths when they are known on the host. */
+  /** The longest packed or ragged sequence. Default: computed from the lengths, if they are on the host. */
   readonly maxSeqLenQ?: number | undefined;
   /**
-   * Longest sequence of keys; with page tables, the capacity that is addressed (default: pages × page size).
+   * The longest sequence of keys; with page tables, the capacity that is addressed (default: pages × page
+   * size).
    */
   readonly maxSeqLenKv?: number | undefined;
   /**
-   * i32 (B, pages): k is (blocks, Hk, pageSize, Dqk) and position s of sequence b lies in block table[b, ⌊s /
+   * i32 (B, pages): k is (blocks, Hk, pageSize, Dqk), and position s of sequence b is in block table[b, ⌊s /
    * pageSize⌋].
    */
   readonly pageTableK?: T | undefined;
@@ -158,40 +162,40 @@ export interface SdpaOptions<T = Tensor> {
   readonly cuPagesK?: readonly number[] | T | undefined;
   readonly cuPagesV?: readonly number[] | T | undefined;
   readonly dropout?: PhiloxDropout | MaskDropout<T> | undefined;
-  /** Further results besides o and lse. */
+  /** Results besides o and lse. */
   readonly outputs?: OutputSelection | undefined;
-  /** dtype of o. Default: that of q. */
+  /** The dtype of o. Default: that of q. */
   readonly outDType?: DType | undefined;
   /**
-   * Scales of 8-bit tensors, with products in 8 bits. q is f8e4m3 or f8e5m2 then, unless `formatP` says what
-   * P is rounded to.
+   * Scales of 8-bit tensors, with products in 8 bits. q must then be f8e4m3 or f8e5m2, unless `formatP` gives
+   * the format that P is rounded to.
    */
   readonly fp8?: Fp8Options<T> | undefined;
   /**
-   * Scales of 32 neighbours each. q, k and v are f8e4m3 or f8e5m2 (B, H, S, D) then; outDType is bf16 by
-   * default.
+   * Scales of blocks of 32 neighbours. q, k and v must then be f8e4m3 or f8e5m2 (B, H, S, D); outDType is
+   * bf16 by default.
    */
   readonly mxfp8?: Mxfp8Options<T> | undefined;
 }
 
 /**
- * (B + 1) offsets in elements from the tensor's start, non-decreasing: element (b, h, s, d) is at
- * offsets[b] + h·sh + s·ss + d·sd (cuDNN's ragged offset). There may be anything between two sequences.
+ * (B + 1) offsets in elements from the tensor's start, non-decreasing: element (b, h, s, d) is at offsets[b]
+ * + h·sh + s·ss + d·sd (cuDNN's ragged offset). There may be gaps of any content between sequences.
  */
 export type RaggedOffsets<T = Tensor, N extends RaggedName = 'q' | 'k' | 'v' | 'o'> = Readonly<
   Partial<Record<N, readonly number[] | T | undefined>>
 >;
 
 /**
- * Optional results: f32 (B, Hq, Sq) `max` and `sumExp`; u8 (B, Hq, Sq, Skv) `dropoutMask`, 1 = kept; largest
- * values.
+ * Optional results: f32 (B, Hq, Sq) `max` and `sumExp`; u8 (B, Hq, Sq, Skv) `dropoutMask`, 1 = kept; the
+ * largest magnitudes (amax) of FP8.
  */
 export interface OutputSelection {
   readonly max?: boolean | undefined;
   readonly sumExp?: boolean | undefined;
   readonly dropoutMask?: boolean | undefined;
   /**
-   * With `fp8` (amaxO with `mxfp8` too): f32 (1), the largest dropout(P) and |O32|: before scaleS and scaleO.
+   * With `fp8` (amaxO with `mxfp8` too): f32 (1), the largest dropout(P) and |O32|, before scaleS and scaleO.
    */
   readonly amaxS?: boolean | undefined;
   readonly amaxO?: boolean | undefined;
@@ -202,21 +206,21 @@ export interface OutputSelection {
   readonly amaxDP?: boolean | undefined;
 }
 
-/** Options of the forward call, and which gradients to compute. */
+/** The options of the forward call, and which gradients to compute. */
 export interface SdpaBackwardOptions<T = Tensor, G extends GradientName = GradientName>
   extends SdpaOptions<T> {
-  /** Offsets of the forward call, and of dO and the gradients. */
+  /** The offsets of the forward call, and those of dO and the gradients. */
   readonly raggedOffsets?: RaggedOffsets<T, RaggedName> | undefined;
-  /** Default: dq, dk, dv, and those of bias, sink and alibi slopes that were given as tensors (or arrays). */
+  /**
+   * Default: dq, dk, dv, and the gradients of bias, sink and alibi slopes that were given as tensors or
+   * arrays.
+   */
   readonly gradients?: readonly G[] | undefined;
-  /** dtype of dq, dk and dv. Default: each that of q, k and v. */
+  /** The dtype of dq, dk and dv. Default: that of q, k and v respectively. */
   readonly gradDType?: DType | undefined;
 }
 
-/**
- * q, k and v of a forward call: (B, H, S, D) with any strides, or packed or ragged (T, H, D); each on its
- * own.
- */
+/** q, k and v of a forward call: each is (B, H, S, D) with any strides, or packed or ragged (T, H, D). */
 export interface ForwardInputs<T> {
   readonly q: T;
   readonly k: T;
@@ -224,14 +228,14 @@ export interface ForwardInputs<T> {
 }
 
 /**
- * The inputs of backward: the inputs and results of forward, and the gradients of the loss by o and
- * (optionally) lse.
+ * The inputs of backward: the inputs and results of forward, and the gradients of the loss with respect to o
+ * and (optionally) lse.
  */
 export interface BackwardInputs<T> extends ForwardInputs<T> {
   readonly o: T;
   /** f32, natural logarithm: (Hq, T) when q is packed by its cumulative lengths, else (B, Hq, Sq). */
   readonly lse: T;
   readonly dO: T;
-  /** Gradient by lse, as lse. Default 0. */
+  /** The gradient with respect to lse, in the shape of lse. Default 0. */
   readonly dLse?: T | undefined;
 }

@@ -3,15 +3,15 @@ import { type Fp8Reading, fp8Reading } from './fp8.ts';
 import { type NearestName, nearestName } from './nearest-name.ts';
 
 /**
- * Reads and checks the options that few calls have. An engine that bundles fewer readers first says which
- * reader a call lacks.
+ * The functions that read and check options that few calls have. An engine that bundles fewer of them must
+ * first report which one a call needs.
  */
 export interface CallReading {
   /** Reads the options `fp8` and `mxfp8`. */
   readonly fp8: Fp8Reading | null;
   /** Checks lengths, offsets and page tables that are on the host. */
   readonly data: DataChecks | null;
-  /** Finds the name that was meant by a misspelt one. */
+  /** Finds the name that a misspelt one probably stands for. */
   readonly nearestName: NearestName | null;
 }
 

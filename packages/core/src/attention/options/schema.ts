@@ -6,13 +6,13 @@ import type { NearestName } from './nearest-name.ts';
 import type { MaskDropout, PhiloxDropout, SdpaBackwardOptions, Window } from './options.ts';
 
 /**
- * The form of an option, checked before the rules: a number, a truth value, a list of names, an object with
- * options of its own (`'object'` where the code that reads the object knows these options), or `'any'`, where
- * one rule checks everything.
+ * The form of an option, checked before the rules: a number, a boolean, a list of names, an object with
+ * options of its own (`'object'` if the code that reads the object knows these options), or `'any'`, if one
+ * rule checks everything.
  */
 export type OptionForm = 'any' | 'number' | 'boolean' | 'names' | 'object' | OptionForms;
 
-/** The options that there are, by name. */
+/** The known options, by name. */
 export interface OptionForms {
   readonly [name: string]: OptionForm;
 }
@@ -21,14 +21,14 @@ type PlainForm = Exclude<OptionForm, OptionForms | 'object'>;
 
 const tableNames = /* @__PURE__ */ Object.keys(operandTable) as OperandName[];
 
-/** Options that are operands. What each must be is said by the operand table. */
+/** Options that are operands. The operand table says what each must be. */
 const operandOptions = /* @__PURE__ */ tableNames.filter(
   name => operandTable[name].packable && !operandTable[name].option && !name.includes('.'),
 );
 
 /**
- * The names of the tensors that a call may take beside its options, in either pass: inputs, and the results
- * of forward, as in `{ q, k, v, ...forward, dO }`.
+ * The names of the tensors that a call may take as inputs, in either pass. They include the results of
+ * forward, as in `{ q, k, v, ...forward, dO }`.
  */
 const inputNames = /* @__PURE__ */ tableNames
   .filter(name => {
@@ -53,18 +53,18 @@ const sdpaForms: OptionForms = /* @__PURE__ */ ((): Partial<
   outputs: formsOf(['max', 'sumExp', 'dropoutMask', ...fp8AmaxNames], 'boolean'),
 }))();
 
-/** Options of which null is the default, as cases in JSON have it. */
+/** Options whose default is null, as in JSON files of cases. */
 const nullable: readonly string[] = ['scale', 'softcap', 'window', 'window.left', 'window.right'];
 
-/** Gives every name one form. */
+/** Gives all names the same form. */
 export function formsOf(names: readonly string[], form: OptionForm): OptionForms {
   return Object.fromEntries(names.map(name => [name, form]));
 }
 
 /**
  * Checks that the inputs and the options of a call are known, and that the options have their forms. An
- * option that is undefined is not given.
- * @throws InvalidArgumentError naming the input or option, and for an unknown one the name that was probably
+ * option that is undefined counts as not given.
+ * @throws InvalidArgumentError naming the input or option and, if it is unknown, the name that was probably
  * meant.
  */
 export function checkCall(inputs: unknown, options: unknown, nearestName: NearestName | null): void {
@@ -75,7 +75,7 @@ export function checkCall(inputs: unknown, options: unknown, nearestName: Neares
 
 /**
  * Checks an option that is an object in the same way.
- * @param prefix of the names in errors.
+ * @param prefix the prefix of option names in errors.
  * @throws as `checkCall`.
  */
 export function checkForms(

@@ -10,8 +10,8 @@ import type { LengthsKind, OperandDesc, PageDesc, RaggedName } from '../problem/
 import type { Lists } from './lists.ts';
 
 /**
- * An operand as the caller lays it out: (B, H, S, D), or (T, H, D) by its ragged offsets or the cumulative
- * lengths of its side.
+ * An operand as the caller lays it out: (B, H, S, D), or (T, H, D), located by its ragged offsets or the
+ * cumulative lengths of its side.
  * @throws InvalidShapeError for another rank, or for rank 3 without a list that says where sequences start.
  */
 export function describeOperand(
@@ -36,9 +36,9 @@ export function describeOperand(
 }
 
 /**
- * The contiguous layout of a result that belongs to the operand `like`: ragged when offsets are given for it,
- * with the tokens of `like` (of the whole batch, if that is dense); packed when `like` is not dense and there
- * are cumulative lengths; else dense.
+ * The contiguous layout of a result that belongs to the operand `like`. It is ragged if offsets are given for
+ * it, with the number of tokens of `like` (of the whole batch, if `like` is dense); packed if `like` is not
+ * dense and there are cumulative lengths; else dense.
  */
 export function describeResult(
   name: RaggedName,
@@ -58,8 +58,8 @@ export function describeResult(
 }
 
 /**
- * The layout of a gradient: that of its operand, or as a result where it has, or its operand had, ragged
- * offsets.
+ * The layout of a gradient: the layout of its operand or, if the gradient or its operand has ragged offsets,
+ * the layout of a result.
  * @param dtype default: that of the operand.
  */
 export function describeGradient(
@@ -74,15 +74,15 @@ export function describeGradient(
   return describeResult(name, operand, { ...extents, D: operand.shape[3] }, dtype, lists);
 }
 
-/** How long sequences are by the lists of their side. */
+/** How the lists of a side define the lengths of its sequences. */
 export function lengthsKind(side: 'Q' | 'Kv', lists: Lists<unknown>): LengthsKind {
   if (lists[`seqLens${side}`] !== undefined) return 'lengths';
   return lists[`cuSeqLens${side}`] === undefined ? 'full' : 'cumulative';
 }
 
 /**
- * Batch size: that of q, or by the lists that say where its sequences start.
- * @throws InvalidShapeError for a list of another shape than (B + 1).
+ * The batch size: that of q or, if q is not dense, from the lists that say where its sequences start.
+ * @throws InvalidShapeError for a list whose shape is not (B + 1).
  */
 export function batchSize(q: OperandDesc, lists: Lists<TensorDesc>): number {
   if (q.starts === 'strided') return q.shape[0];
@@ -94,10 +94,10 @@ export function batchSize(q: OperandDesc, lists: Lists<TensorDesc>): number {
 }
 
 /**
- * Positions per sequence on one side: those of a dense operand, the capacity of paged ones, else the longest
- * sequence.
+ * Positions per sequence on one side: the size of a dense operand, the capacity of a paged one, else the
+ * longest sequence.
  * @param stated the option `maxSeqLen*`.
- * @throws InvalidArgumentError when it must be stated, or differs from what the tensors say.
+ * @throws InvalidArgumentError if it must be stated, or differs from what the tensors say.
  */
 export function extentOf(
   side: 'Q' | 'Kv',
@@ -112,7 +112,7 @@ export function extentOf(
   return page ? capacity(page, lists.cuPagesK) : longest(side, lists);
 }
 
-/** Keys that a page table holds for each sequence; a packed one for the longest. */
+/** Keys that a page table holds per sequence; for a packed table, per longest sequence. */
 function capacity({ size, table }: PageDesc, cuPages: TensorDesc | undefined): number {
   if (table.shape.length !== 1) return size * table.shape[1];
   if (isHostArray(cuPages)) return size * largest(lengthsFromCumulative(cuPages, 'cuPagesK'));
@@ -126,7 +126,10 @@ export function lengthsMissing(side: 'Q' | 'Kv'): string {
 
 const largest = (all: readonly number[]): number => all.reduce((a, b) => Math.max(a, b), 0);
 
-/** Longest sequence by the lists on the host; a device tensor cannot be read here, so the caller says it. */
+/**
+ * The longest sequence, from lists on the host. A device tensor cannot be read here, so the caller must state
+ * the length.
+ */
 function longest(side: 'Q' | 'Kv', lists: Lists<TensorDesc>): number {
   const [cumulative, lengths] = [lists[`cuSeqLens${side}`], lists[`seqLens${side}`]];
   if (isHostArray(cumulative)) return largest(lengthsFromCumulative(cumulative, `cuSeqLens${side}`));
@@ -136,7 +139,9 @@ function longest(side: 'Q' | 'Kv', lists: Lists<TensorDesc>): number {
   throw new InvalidArgumentError(`maxSeqLen${side}`, `must be given when ${given} is not on the host`);
 }
 
-/** A length that the tensors say themselves; stating another would be ignored. */
+/**
+ * A length that follows from the tensors. A different stated length is an error, because it would be ignored.
+ */
 function known(argument: string, extent: number, stated: number | undefined): number {
   if (stated === undefined || stated === extent) return extent;
   const rule = `is for packed, ragged and paged tensors; these have ${extent} positions, got ${stated}`;

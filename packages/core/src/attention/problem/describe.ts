@@ -10,7 +10,7 @@ import {
   type SequenceStarts,
 } from './problem.ts';
 
-/** A (B, H, S, D) tensor as an operand. */
+/** Describes a (B, H, S, D) tensor as an operand. */
 export function describeDense(argument: string, t: TensorDesc): OperandDesc {
   checkRank(argument, t, 4, '(B, H, S, D)');
   const [shape, strides] = [four(t.shape), four(canonicalStrides(t))];
@@ -18,8 +18,8 @@ export function describeDense(argument: string, t: TensorDesc): OperandDesc {
 }
 
 /**
- * A (T, H, D) tensor as an operand: packed by the cumulative lengths of its side, or with ragged offsets of
- * its own.
+ * Describes a (T, H, D) tensor as an operand: packed by the cumulative lengths of its side, or with ragged
+ * offsets of its own.
  */
 export function describeTokens(
   argument: string,
@@ -33,7 +33,10 @@ export function describeTokens(
   return { dtype: t.dtype, shape: [1, h, tokens, d], strides: [0, sh, st, sd], starts, page: null };
 }
 
-/** A paged (blocks, H, pageSize, D) container with its table, (B, pages) or packed (pages), as an operand. */
+/**
+ * Describes a paged (blocks, H, pageSize, D) container and its table, (B, pages) or packed (pages), as an
+ * operand.
+ */
 export function describePaged(argument: string, t: TensorDesc, table: TensorDesc): OperandDesc {
   checkRank(argument, t, 4, '(blocks, H, pageSize, D), as a page table is given');
   const tableName = argument === 'k' ? 'pageTableK' : 'pageTableV';
@@ -49,7 +52,7 @@ export function describePaged(argument: string, t: TensorDesc, table: TensorDesc
 
 /**
  * A tensor broadcast to `target`, aligned at the last dimension.
- * @throws InvalidShapeError when a dimension is neither 1 nor that of the target.
+ * @throws InvalidShapeError if a dimension is neither 1 nor that of the target.
  */
 export function describeBroadcast(
   argument: string,
@@ -68,7 +71,7 @@ export function describeBroadcast(
   return { dtype: t.dtype, strides, source: [...t.shape] };
 }
 
-/** Shape of a block mask, a bit for each tile: (B, Hq, tiles of queries, bytes of key tiles). */
+/** Shape of a block mask, which has one bit per tile: (B, Hq, query tiles, bytes of key tiles). */
 export function blockMaskShape(
   extents: Pick<AttentionProblem, 'B' | 'Hq' | 'Sq' | 'Skv'>,
 ): [number, number, number, number] {
@@ -77,12 +80,12 @@ export function blockMaskShape(
   return [B, Hq, tiles(Sq), Math.ceil(tiles(Skv) / 8)];
 }
 
-/** Shape in which the caller sees an operand: (B, H, S, D), or (T, H, D) when packed or ragged. */
+/** The shape in which the caller sees an operand: (B, H, S, D), or (T, H, D) when packed or ragged. */
 export function callerShape({ shape: [b, h, s, d], starts }: OperandDesc): number[] {
   return starts === 'strided' ? [b, h, s, d] : [s, h, d];
 }
 
-/** An operand in its layout, without gaps between its elements. */
+/** The same layout of an operand without gaps between its elements. */
 export function contiguousDesc(desc: OperandDesc): OperandDesc {
   const shape = callerShape(desc);
   const t = { dtype: desc.dtype, shape, strides: contiguousStrides(shape) };
@@ -96,7 +99,8 @@ export function rowShape({ B, Hq, Sq, q }: AttentionProblem): number[] {
 }
 
 /**
- * Strides with those of size-1 dimensions set to 0: they are never stepped, and callers put anything there.
+ * The strides with 0 for every dimension of size 1. Such strides are never used, and callers may put any
+ * number there.
  */
 function canonicalStrides({ shape, strides }: { shape: Shape; strides: Strides }): number[] {
   return strides.map((s, d) => (shape[d] === 1 ? 0 : s));

@@ -1,6 +1,6 @@
 /**
- * The scalars of the FP8 contract, in the order in which they lie in the f32 list that GPU kernels bind as
- * `fp8`. A `descale` turns what is stored into what is meant, a `scale` the other way round.
+ * The scalars of the FP8 contract, in their order in the f32 list that GPU kernels bind as `fp8`. A `descale`
+ * turns a stored value into the value it stands for, a `scale` does the reverse.
  */
 export const fp8ScalarNames = [
   'descaleQ',
@@ -19,7 +19,7 @@ export const fp8ScalarNames = [
 ] as const;
 
 /**
- * The largest values that FP8 arithmetic measures, in the order in which they follow the scalars in that
+ * The largest magnitudes that FP8 arithmetic measures, in the order in which they follow the scalars in that
  * list.
  */
 export const fp8AmaxNames = ['amaxS', 'amaxO', 'amaxDQ', 'amaxDK', 'amaxDV', 'amaxDP'] as const;
@@ -28,20 +28,20 @@ export const fp8AmaxNames = ['amaxS', 'amaxO', 'amaxDQ', 'amaxDK', 'amaxDV', 'am
 export type Fp8ScalarName = (typeof fp8ScalarNames)[number];
 
 /**
- * One number in the FP8 contract is multiplied by the descales, measured, multiplied by the scale, and
- * rounded.
+ * One step of the FP8 contract: a number is multiplied by the descales, measured, multiplied by the scale,
+ * and rounded.
  */
 export interface Fp8Step {
   readonly descales?: readonly Fp8ScalarName[];
   readonly amax?: (typeof fp8AmaxNames)[number];
   readonly scale?: Fp8ScalarName;
-  /** Whether it is then rounded to q's format; results are to their own. */
+  /** Whether the number is then rounded to q's format. Results are rounded to their own dtype. */
   readonly rounds?: boolean;
 }
 
 /**
- * The steps of the contract, each by what it is applied to: `weight` is dropout(P), `ds` scale · dS,
- * `product` q·kᵀ.
+ * The steps of the contract, named by the number that they change: `weight` is dropout(P), `ds` is scale ·
+ * dS, `product` is q·kᵀ.
  */
 export type Fp8StepName = 'product' | 'weight' | 'o' | 'delta' | 'dp' | 'ds' | 'dq' | 'dk' | 'dv';
 
@@ -58,19 +58,19 @@ export const fp8Steps: Readonly<Record<Fp8StepName, Fp8Step>> = {
   dv: { descales: ['descaleS', 'descaleDO'], amax: 'amaxDV', scale: 'scaleDV' },
 };
 
-/** Every scalar of the contract, the defaults too. */
+/** Every scalar of the contract, including those that have their default. */
 export type Fp8Scalars<T> = Readonly<Record<Fp8ScalarName, T>>;
 
 /**
- * An 8-bit format of P: a float, or integers, of which the zero point z (default 0) stands for P = 0:
- * P8 = clamp(round(dropout(P) · scaleS + z)) − z.
+ * An 8-bit format of P: a float format, or integers with a zero point z (default 0) that stands for P = 0: P8
+ * = clamp(round(dropout(P) · scaleS + z)) − z.
  */
 export interface FormatP {
   readonly dtype: 'f8e4m3' | 'f8e5m2' | 'u8' | 'i8';
   readonly zeroPoint?: number | undefined;
 }
 
-/** The least and the largest integer of each format of P; null of a float. */
+/** The least and the greatest integer of each format of P; null for a float format. */
 export const formatPRange: Readonly<Record<FormatP['dtype'], readonly [number, number] | null>> = {
   f8e4m3: null,
   f8e5m2: null,

@@ -1,14 +1,14 @@
 import type { BlockAxis } from '../../mxfp8/block-scales.ts';
 
 /**
- * An operand in MXFP8: the name of its scales, the axis that they run along, and the operand that it is
- * another rounding of.
+ * An operand in MXFP8: the name of its scales, the axis of its blocks, and the operand of which it is a
+ * rounding.
  */
 export interface Mxfp8Operand {
   readonly scales: Mxfp8ScalesName;
   readonly axis: BlockAxis;
   readonly like: 'q' | 'k' | 'v' | 'dO';
-  /** Given in the option; q, k and v are the operands themselves. */
+  /** Whether the option gives the tensor; q, k and v are the operands themselves. */
   readonly given: boolean;
 }
 
@@ -29,13 +29,13 @@ export type Mxfp8OperandName = 'q' | 'k' | 'v' | 'qT' | 'kT' | 'dO8' | 'dOT';
 /** The quantised operands that only backward takes. */
 export type Mxfp8RoundedName = 'qT' | 'kT' | 'dO8' | 'dOT';
 
-/** The scales of each. */
+/** The scales of the quantised operands. */
 export type Mxfp8ScalesName = `descale${'Q' | 'K' | 'V' | 'QT' | 'KT' | 'DO' | 'DOT'}`;
 
-/** The tensors of the option by name, checked; forward has no more than the scales of q, k and v. */
+/** The checked tensors of the option, by name; forward uses only the scales of q, k and v. */
 export type Mxfp8Tensors<T> = Readonly<Partial<Record<Mxfp8ScalesName | Mxfp8RoundedName, T | undefined>>>;
 
-/** Whether an operand is given in the option: q, k and v are not. */
+/** Whether the option gives the operand, which is true of all but q, k and v. */
 export function isRounded(name: Mxfp8OperandName): name is Mxfp8RoundedName {
   return mxfp8Operands[name].given;
 }

@@ -10,31 +10,32 @@ import type { Mxfp8Tensors } from './mxfp8.ts';
 /** Which corner of the Sq×Skv matrix the diagonal starts from; they differ when Sq ≠ Skv. */
 export type Alignment = 'top-left' | 'bottom-right';
 
-/** Largest magnitudes that forward measures, of the probabilities and of o, for the next choice of scales. */
+/**
+ * The largest magnitudes that forward measures, of the probabilities and of o, for choosing the next scales.
+ */
 export type ForwardAmaxName = 'amaxS' | 'amaxO';
-/** Largest magnitudes that backward measures, of its gradients and of the gradient of the probabilities. */
+/**
+ * The largest magnitudes that backward measures, of its gradients and of the gradient of the probabilities.
+ */
 export type BackwardAmaxName = 'amaxDQ' | 'amaxDK' | 'amaxDV' | 'amaxDP';
 
 /** Results of backward. */
 export type GradientName = 'dq' | 'dk' | 'dv' | 'dbias' | 'dsink' | 'dAlibi';
 
-/**
- * How the place where a sequence starts is found: by the batch stride, the cumulative lengths, or ragged
- * offsets.
- */
+/** What determines where a sequence starts: the batch stride, the cumulative lengths, or ragged offsets. */
 export type SequenceStarts = 'strided' | 'cumulative' | 'ragged';
 
 /**
- * q, k, v, o or a gradient, always seen as (B, H, S, D), each with a layout of its own. Strides are in
- * elements; size-1 dimensions have stride 0, so that no index is ever multiplied by a caller's arbitrary
- * stride. Element (b, h, s, d) is at start(b) + h·sh + s·ss + d·sd, where start(b) is by `starts`
+ * q, k, v, o or a gradient, always described as (B, H, S, D), each with its own layout. Strides are in
+ * elements; dimensions of size 1 have stride 0, so that no index is ever multiplied by a caller's arbitrary
+ * stride. Element (b, h, s, d) is at start(b) + h·sh + s·ss + d·sd, where start(b) depends on `starts`:
  *
  * - strided (dense): b·sb.
  * - cumulative (packed): cuSeqLens[b]·ss, of the operand's side.
  * - ragged: the operand's own raggedOffsets[b].
  *
  * A packed or ragged operand has the `shape` (1, H, T, D) for T tokens, and sb = 0. A paged operand is
- * strided: its `shape` is (blocks, H, pageSize, D), and `page` says how a position is found.
+ * strided: its `shape` is (blocks, H, pageSize, D), and `page` says how to find a position.
  */
 export interface OperandDesc {
   readonly dtype: DType;
@@ -45,15 +46,18 @@ export interface OperandDesc {
 }
 
 /**
- * Position s of sequence b is row s mod size of block table[b, ⌊s / size⌋]; where the table is packed, of
- * rank 1, of block table[cuPages[b] + ⌊s / size⌋].
+ * Position s of sequence b is row s mod size of block table[b, ⌊s / size⌋]. If the table is packed, of rank
+ * 1, the block is table[cuPages[b] + ⌊s / size⌋].
  */
 export interface PageDesc {
   readonly size: number;
   readonly table: TensorDesc;
 }
 
-/** A tensor broadcast to (B, Hq, Sq, Skv): stride 0 along broadcast dimensions; `source` is its own shape. */
+/**
+ * A tensor broadcast to (B, Hq, Sq, Skv): stride 0 along broadcast dimensions; `source` is the tensor's own
+ * shape.
+ */
 export interface BroadcastDesc {
   readonly dtype: DType;
   readonly strides: readonly [number, number, number, number];
@@ -61,8 +65,8 @@ export interface BroadcastDesc {
 }
 
 /**
- * Keys that may be seen: i + off − left ≤ j ≤ i + off + right; off = 0 (top-left) or Skv_b − Sq_b
- * (bottom-right); null = unbounded. ALiBi measures its distances with the same off; without a band it is 0.
+ * The keys that may be seen: i + off − left ≤ j ≤ i + off + right; off = 0 (top-left) or Skv_b − Sq_b
+ * (bottom-right); null = unbounded. ALiBi measures its distances with the same off; without a band, off is 0.
  */
 export interface Band {
   readonly left: number | null;
@@ -70,7 +74,7 @@ export interface Band {
   readonly align: Alignment;
 }
 
-/** Dropout of the probabilities. Kept ones are multiplied by `scale`. */
+/** Dropout of the probabilities. Kept probabilities are multiplied by `scale`. */
 export type DropoutDesc =
   | {
       readonly kind: 'philox';
@@ -82,21 +86,26 @@ export type DropoutDesc =
     }
   | { readonly kind: 'mask'; readonly scale: number; readonly mask: BroadcastDesc };
 
-/** How long each sequence is: the whole extent, a length per batch entry, or by cumulative lengths. */
+/**
+ * What determines each sequence's length: the whole extent, a length per batch entry, or cumulative lengths.
+ */
 export type LengthsKind = 'full' | 'lengths' | 'cumulative';
 
 /**
- * The attention problem: all that is asked, nothing of the data. Plain and serialisable (JSON). Every engine
- * takes it as it is; it is made by `normalise` and checked by `validate`.
+ * The attention problem: everything that a call asks for, and nothing of its data. Plain and serialisable
+ * (JSON). `normalise` makes it, `validate` checks it, and every engine accepts it.
  */
 export interface AttentionProblem {
   readonly B: number;
   readonly Hq: number;
   readonly Hk: number;
   readonly Hv: number;
-  /** Queries per sequence; the longest when packed or ragged. */
+  /** Queries per sequence; in packed or ragged problems, queries of the longest sequence. */
   readonly Sq: number;
-  /** Keys per sequence; the longest when packed or ragged, the addressed capacity when paged. */
+  /**
+   * Keys per sequence; in packed or ragged problems, keys of the longest sequence; in paged problems, the
+   * addressed capacity.
+   */
   readonly Skv: number;
   readonly Dqk: number;
   readonly Dv: number;
@@ -119,7 +128,7 @@ export interface AttentionProblem {
   readonly captures: Readonly<Record<string, TensorDesc>>;
   readonly sink: boolean;
   readonly dropout: DropoutDesc | null;
-  /** Whether products are made in 8 bits (see `Fp8Options`); the scalars are operands. */
+  /** The arithmetic in 8 bits, if any (see `Fp8Options`); its scalars are operands. */
   readonly fp8: Fp8Desc | null;
   readonly outputs: {
     readonly max: boolean;
@@ -129,16 +138,16 @@ export interface AttentionProblem {
 }
 
 /**
- * FP8 arithmetic: with one scale per tensor (`Fp8Options`) or per block (`Mxfp8Options`), where P and dS are
- * rounded to q's dtype, or P to `formatP`; or what engines make of the second, once its operands are
- * dequantised.
+ * FP8 arithmetic with one scale per tensor (`Fp8Options`) or per block (`Mxfp8Options`), where P and dS are
+ * rounded to q's dtype, or P to `formatP`; or `dequantised`, into which engines turn `blocks` once the
+ * operands are dequantised.
  */
 export type Fp8Desc =
   | { readonly kind: 'scaled'; readonly formatP?: FormatP }
   | { readonly kind: 'blocks'; readonly layout: BlockScaleLayout }
   | { readonly kind: 'dequantised'; readonly dtype: Mxfp8DType };
 
-/** A backward problem: the forward one, where the gradients lie, and which are wanted. */
+/** A backward problem: the forward problem, the layouts of the gradients, and which gradients are wanted. */
 export interface BackwardProblem {
   readonly forward: AttentionProblem;
   readonly dO: OperandDesc;
@@ -151,19 +160,19 @@ export interface BackwardProblem {
   readonly outputs: Readonly<Record<BackwardAmaxName, boolean>>;
 }
 
-/** Largest extent of a dimension, and most query rows of a batch: GPUs count both in 32 bits. */
+/** The largest extent of a dimension, and the most query rows of a batch: GPUs count both in 32 bits. */
 export const maxExtent: number = 2 ** 31 - 1;
 
-/** Most query heads of a whole batch, B · Hq: engines keep a few bytes for each. */
+/** The most query heads of a whole batch, B · Hq: engines allocate a few bytes for each. */
 export const maxHeads: number = 2 ** 24;
 
-/** Queries and keys of a tile of the block mask. */
+/** The number of queries, and of keys, in a tile of the block mask. */
 export const BLOCK_MASK_TILE = 128;
 
 /** The operands that may have ragged offsets. */
 export type RaggedName = 'q' | 'k' | 'v' | 'o' | 'dO' | 'dq' | 'dk' | 'dv';
 
-/** The operands that are small lists, and which one list holds for each batch entry or head. */
+/** The operands that are small lists, with one number per batch entry or head. */
 export type ListName =
   | 'seqLensQ'
   | 'seqLensKv'
@@ -179,8 +188,8 @@ export type ListName =
 export type TensorName = 'bias' | 'mask' | 'blockMask' | 'dropoutMask' | 'pageTableK' | 'pageTableV';
 
 /**
- * The tensors of a problem, by the names that options, bindings and errors use; `operandTable` says what each
- * is. `T` is the tensor type of the engine. Lists of numbers (lengths, slopes, sinks) are host tensors.
+ * The tensors of a problem, by the names that options, bindings and errors use; `operandTable` describes
+ * each. `T` is the tensor type of the engine. Lists of numbers (lengths, slopes, sinks) are host tensors.
  */
 export type Operands<T> = Readonly<Record<'q' | 'k' | 'v', T>> &
   Readonly<Partial<Record<ListName | TensorName, T>>> & {
@@ -191,7 +200,7 @@ export type Operands<T> = Readonly<Record<'q' | 'k' | 'v', T>> &
     readonly mxfp8?: Mxfp8Tensors<T>;
   };
 
-/** Tensors of a backward call by name. */
+/** The tensors of a backward call, by name. */
 export type BackwardOperands<T> = Operands<T> & {
   readonly o: T;
   readonly lse: T;

@@ -31,7 +31,7 @@ const outputRules = (
   dtypeRule(name, name, p => operand(p).dtype),
 ];
 
-/** The rules of a gradient, which has the shape of the operand that it is the gradient of. */
+/** The rules of a gradient, which has the shape of its operand. */
 const gradientRules = (
   gradient: 'dq' | 'dk' | 'dv',
   operand: 'q' | 'k' | 'v',
@@ -57,7 +57,8 @@ const pagedRule = (name: 'k' | 'v', gradient: 'dk' | 'dv'): Rule<BackwardProblem
   );
 
 /**
- * Largest values are results of the FP8 contract, and backward measures only the gradients that it computes.
+ * The rules of a largest magnitude. It is a result of the FP8 contract, and backward measures only the
+ * gradients that it computes.
  */
 const amaxRules = (name: BackwardAmaxName, ...sources: GradientName[]): Rule<BackwardProblem>[] => [
   argumentRule(`outputs.${name}`, ({ forward, outputs }) =>
@@ -71,7 +72,7 @@ const amaxRules = (name: BackwardAmaxName, ...sources: GradientName[]): Rule<Bac
   ),
 ];
 
-/** The rules of backward beyond those of forward. */
+/** The rules of backward in addition to those of forward. */
 export const backwardRules: readonly Rule<BackwardProblem>[] = [
   ...outputRules('o', p => p.forward.o),
   ...outputRules('dO', p => p.dO),
@@ -101,21 +102,21 @@ export const backwardRules: readonly Rule<BackwardProblem>[] = [
 ];
 
 /**
- * Checks a backward problem, its forward part too, that was stored or made by hand; `normaliseBackward` has
- * checked those that it makes.
+ * Checks a backward problem, including its forward part, that was stored or made by hand; `normaliseBackward`
+ * has already checked the problems that it makes.
  * @throws InvalidArgumentError, InvalidShapeError or InvalidDTypeError, naming the option, its value and the
  * rule.
  */
 export function validateBackward(problem: BackwardProblem): void {
   checkBackwardProblem(problem);
-  // First, because to the forward rules the given o is the result, whose dtype they call outDType.
+  // These come first, because the forward rules treat the given o as the result, and call its dtype outDType.
   checkRules(backwardRules, problem);
   checkRules(storedBackwardRules, problem);
   validate(problem.forward);
 }
 
 /**
- * Checks a tensor with one number per query row (lse, dLse), which no problem describes.
+ * Checks a tensor with one number per query row (lse, dLse), which is not part of the problem.
  * @throws InvalidArgumentError, InvalidShapeError or InvalidDTypeError, naming the argument.
  */
 export function checkRows(argument: string, t: TensorDesc, forward: AttentionProblem): void {

@@ -15,9 +15,9 @@ import type {
 } from '../problem/problem.ts';
 
 /**
- * Checks what only the data can tell: storage that is still there, lengths within their extents, sequences
- * within their tensors, page numbers within the container. Tensors that are not on the host cannot be read
- * and are taken as they are.
+ * Checks the data of a call: storage still exists, lengths are within their extents, sequences within their
+ * tensors, and page numbers within the container. Tensors that are not on the host cannot be read and are not
+ * checked.
  * @throws InvalidArgumentError naming the option.
  */
 export function validateOperands<T extends TensorDesc>(
@@ -36,7 +36,7 @@ export function validateOperands<T extends TensorDesc>(
 }
 
 /**
- * Checks what only the data of a backward problem can tell.
+ * Checks the data of a backward call.
  * @throws InvalidArgumentError naming the option.
  */
 export function validateBackwardOperands<T extends TensorDesc>(
@@ -52,13 +52,13 @@ export function validateBackwardOperands<T extends TensorDesc>(
     checkRagged(name, desc, forward, operands, { written: true });
 }
 
-/** Checks what only the data of a call can tell. */
+/** The checks that need the data of a call. */
 export interface DataChecks {
   readonly validateOperands: typeof validateOperands;
   readonly validateBackwardOperands: typeof validateBackwardOperands;
 }
 
-/** The checks of the values of lists and tables, for engines that are given host tensors. */
+/** The checks of the values of lists and tables, for engines that receive host tensors. */
 export const dataChecks: DataChecks = { validateOperands, validateBackwardOperands };
 
 type Descs = Readonly<Partial<Record<RaggedName, OperandDesc>>>;
@@ -67,7 +67,10 @@ function entries(descs: Descs): [RaggedName, OperandDesc][] {
   return Object.entries(descs) as [RaggedName, OperandDesc][];
 }
 
-/** Checks the lists of a side by the operands that follow them: lengths, and where packed sequences start. */
+/**
+ * Checks the lists of a side against the operands that follow them: lengths, and where packed sequences
+ * start.
+ */
 function validateSequences<T extends TensorDesc>(
   side: 'Q' | 'Kv',
   extent: number,
@@ -78,7 +81,7 @@ function validateSequences<T extends TensorDesc>(
   if (isHostArray(cumulative)) checkCumulative(`cuSeqLens${side}`, cumulative, operands, extent);
   if (!isHostArray(lengths)) return;
   numbersOf(lengths).forEach((n, b) => {
-    // Packed sequences stay within their own span, as the next one starts there.
+    // A packed sequence must not exceed its own span, because the next sequence starts there.
     const span = isHostArray(cumulative) ? numberAt(cumulative, b + 1) - numberAt(cumulative, b) : extent;
     if (n < 0 || n > span) {
       const rule = `must hold lengths in [0, ${span}], got ${n} for sequence ${b}`;
@@ -139,7 +142,7 @@ function checkPages<T extends TensorDesc>(
   }
 }
 
-/** How many pages of a packed table each sequence has. */
+/** The number of pages of each sequence in a packed table. */
 function checkPageCounts(argument: string, cuPages: HostArray, pages: number): number[] {
   const counts = lengthsFromCumulative(cuPages, argument);
   const last = numberAt(cuPages, counts.length);
@@ -150,9 +153,9 @@ function checkPageCounts(argument: string, cuPages: HostArray, pages: number): n
 }
 
 /**
- * Checks the ragged offsets of one operand, where it has some on the host: they do not decrease, and, where
- * the lengths are on the host too, every sequence lies within the tensor, and those that are written do not
- * run into each other.
+ * Checks the ragged offsets of one operand, if it has some on the host: they must not decrease. If the
+ * lengths are on the host too, every sequence must lie within the tensor, and sequences that are written must
+ * not overlap.
  * @throws InvalidArgumentError naming the option.
  */
 function checkRagged<T extends TensorDesc>(
@@ -180,7 +183,7 @@ function checkRagged<T extends TensorDesc>(
   lengths.forEach((length, b) => {
     const start = offsets[b];
     const end = start + (length - 1) * ss + (H - 1) * sh + (D - 1) * sd + 1;
-    // One token has stride 0: it says nothing about where a second one would be.
+    // A tensor of one token has stride 0, which does not say where a second token would be.
     if (length > 0 && (length > T || end > span)) {
       throw new InvalidArgumentError(
         argument,

@@ -7,7 +7,7 @@ import { checkForwardProblem } from './problem-schema.ts';
 import { argumentRule, checkRules, dtypeRule, type Rule, shapeRule, unless } from './rule.ts';
 import { checkProblemMods, storedRules } from './stored-rules.ts';
 
-/** Most heads of a batch are checked before anything is allocated for its entries. */
+/** Limits the heads of a batch. Checked before anything is allocated for the batch entries. */
 export const batchRule: Rule<Pick<AttentionProblem, 'B' | 'Hq'>> = shapeRule('q', ({ B, Hq }) =>
   unless(B * Math.max(Hq, 1) <= maxHeads, `must have B · Hq ≤ ${maxHeads}, got ${B} · ${Hq}`),
 );
@@ -17,8 +17,8 @@ const isDense = ({ starts, page }: OperandDesc): boolean => starts === 'strided'
 
 /**
  * Every rule of a forward problem, in the order of the options. The rules follow from the mathematics or from
- * how data lies in memory. Limits of one machine belong to its engine, which tells them by `checkSupport`;
- * the rules of FP8 are `fp8ForwardRules`.
+ * the layout of data in memory. Limits of one machine belong to its engine, which reports them in
+ * `checkSupport`; the rules of FP8 are `fp8ForwardRules`.
  */
 export const forwardRules: readonly Rule<AttentionProblem>[] = [
   batchRule,
@@ -55,12 +55,12 @@ export const forwardRules: readonly Rule<AttentionProblem>[] = [
   ),
   lengthsRule('Q', ({ q, o }) => [q, o]),
   lengthsRule('Kv', ({ k, v }) => [k, v]),
-  // Scores are f32, and so is what scales them.
+  // Scores are f32, and so is the factor that scales them.
   argumentRule('scale', ({ scale }) =>
     unless(Number.isFinite(Math.fround(scale)), `must be a finite number, got ${scale}`),
   ),
-  // Between these, score / softcap stays a normal number of f32 for every score that matters, and
-  // c·tanh(score / c) is a number of f32 too: beyond them GPUs flush the quotient to 0, or the product
+  // Between these bounds, score / softcap is a normal f32 number for every score that matters, and
+  // c·tanh(score / c) is an f32 number too. Beyond them, GPUs flush the quotient to 0, or the product
   // overflows.
   argumentRule('softcap', ({ softcap }) =>
     unless(
@@ -143,7 +143,7 @@ function pageRules(name: 'k' | 'v', table: 'pageTableK' | 'pageTableV'): Rule<At
       ),
     ),
     shapeRule(table, ({ B, Skv, [name]: { page } }) => {
-      // Of a packed table only the data says how many pages a sequence has.
+      // For a packed table, only the data says how many pages a sequence has.
       if (!page || page.table.shape.length === 1) return null;
       const [rows, pages] = page.table.shape;
       const needed = Math.ceil(Skv / page.size);
@@ -155,7 +155,8 @@ function pageRules(name: 'k' | 'v', table: 'pageTableK' | 'pageTableV'): Rule<At
 }
 
 /**
- * Checks a forward problem that was stored, or made by hand; `normalise` has checked those that it makes.
+ * Checks a forward problem that was stored or made by hand; `normalise` has already checked the problems that
+ * it makes.
  * @throws InvalidArgumentError, InvalidShapeError or InvalidDTypeError, naming the option, its value and the
  * rule.
  */

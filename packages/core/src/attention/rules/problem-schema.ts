@@ -10,7 +10,7 @@ import { maxExtent } from '../problem/problem.ts';
 /** Throws unless `value` has the form that the field `name` must have. */
 type Check = (name: string, value: unknown) => void;
 
-/** The fields of a record, all of which must be there. */
+/** The fields of a record, all of which are required. */
 type Fields<T> = Readonly<Record<keyof T, Check>>;
 
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
@@ -40,7 +40,7 @@ const listOf =
   (item: Check, what: string, length?: number): Check =>
   (name, value) => {
     if (!Array.isArray(value) || (length !== undefined && value.length !== length)) fail(name, what, value);
-    // Holes are visited too.
+    // Visits holes too, unlike `forEach`.
     for (let n = 0; n < value.length; n++) item(`${name}[${n}]`, value[n]);
   };
 
@@ -58,12 +58,12 @@ const recordOf =
     checkFields(name, value as object, fields);
   };
 
-/** The fields of the records of a union beside `kind`, by which these are told apart. */
+/** For each kind of a union, the fields of its record besides `kind`. */
 type Kinds<T extends { readonly kind: string }> = {
   readonly [K in T['kind']]: Fields<Omit<Extract<T, { readonly kind: K }>, 'kind'>>;
 };
 
-/** One of several records, which their field `kind` tells apart. */
+/** One of several records, distinguished by their field `kind`. */
 const kindOf =
   <T extends { readonly kind: string }>(kinds: Kinds<T>): Check =>
   (name, value) => {
@@ -173,10 +173,10 @@ function checkFields(name: string, value: object, fields: Readonly<Record<string
 }
 
 /**
- * Checks that a problem which was stored, or made by hand, has the fields of a forward problem, each of its
- * form at any depth, and no others.
- * @param kind what the error asks for where there is no problem at all.
- * @throws InvalidArgumentError naming `problem` or the field, as `problem.q.strides[1]`.
+ * Checks that a problem that was stored or made by hand has exactly the fields of a forward problem, and that
+ * each has its form at any depth.
+ * @param kind what the error asks for if there is no problem at all.
+ * @throws InvalidArgumentError naming `problem` or the field, such as `problem.q.strides[1]`.
  */
 export function checkForwardProblem(
   problem: unknown,
@@ -207,7 +207,7 @@ export function checkProblem(problem: unknown): asserts problem is AttentionProb
   else checkForwardProblem(problem, 'a problem, as `normalise` or `normaliseBackward` makes it');
 }
 
-/** A scheme has masks for some probabilities only. */
+/** Checks the probability too, because a scheme has masks only for some probabilities. */
 function checkDropout(given: DropoutDesc | null): void {
   if (given?.kind === 'philox')
     checkSchemeProbability(given.scheme as DropoutSchemeName, given.p, 'problem.dropout.p');

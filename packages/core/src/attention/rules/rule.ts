@@ -3,10 +3,10 @@ import type { DType } from '../../tensor/dtype/dtype-traits.ts';
 import type { OperandName } from '../operands/operand.ts';
 import { operandTable } from '../operands/table.ts';
 
-/** Which error a broken rule becomes. */
+/** Which error a broken rule throws. */
 export type RuleKind = 'argument' | 'shape' | 'dtype';
 
-/** A rule of the attention problem. `broken` says what is wrong, or gives null when the rule holds. */
+/** A rule of the attention problem. `broken` says what is wrong, or returns null if the rule holds. */
 export interface Rule<P> {
   readonly argument: string;
   readonly kind: RuleKind;
@@ -15,7 +15,7 @@ export interface Rule<P> {
 
 const errors = { argument: InvalidArgumentError, shape: InvalidShapeError, dtype: InvalidDTypeError };
 
-/** Throws for the first rule that does not hold. */
+/** Throws the error of the first rule that does not hold. */
 export function checkRules<P>(rules: readonly Rule<P>[], problem: P): void {
   for (const { argument, kind, broken } of rules) {
     const wrong = broken(problem);
@@ -23,7 +23,7 @@ export function checkRules<P>(rules: readonly Rule<P>[], problem: P): void {
   }
 }
 
-/** The message `wrong` where a condition does not hold, else null. */
+/** The message `wrong` if a condition does not hold, else null. */
 export function unless(holds: boolean, wrong: string): string | null {
   return holds ? null : wrong;
 }
@@ -38,7 +38,7 @@ export function shapeRule<P>(argument: string, broken: Rule<P>['broken']): Rule<
   return { argument, kind: 'shape', broken };
 }
 
-/** The rule that an operand, where the problem has it, has a dtype that the operand table allows. */
+/** The rule that an operand, if the problem has it, has a dtype that the operand table allows. */
 export function dtypeRule<P>(
   argument: string,
   operand: OperandName,

@@ -8,8 +8,8 @@ import type { AttentionProblem, BackwardProblem, BroadcastDesc, OperandDesc } fr
 import { argumentRule, type Rule, shapeRule, unless } from './rule.ts';
 
 /**
- * The rules that every problem made by `normalise` keeps, and a stored problem must therefore keep: its
- * descriptions of tensors agree with its extents.
+ * The rules that every problem from `normalise` obeys, and that a stored problem must therefore obey: its
+ * tensor descriptions agree with its extents.
  */
 export const storedRules: readonly Rule<AttentionProblem>[] = [
   ...operandRules('q', p => [p.B, p.Hq, p.Sq, p.Dqk]),
@@ -22,7 +22,7 @@ export const storedRules: readonly Rule<AttentionProblem>[] = [
   ...broadcastRules('blockMask', p => p.blockMask, blockMaskShape),
 ];
 
-/** The rules that every problem made by `normaliseBackward` keeps, beside those of its forward part. */
+/** The rules that every problem from `normaliseBackward` obeys, besides those of its forward part. */
 export const storedBackwardRules: readonly Rule<BackwardProblem>[] = (['dO', 'dq', 'dk', 'dv'] as const).map(
   name => stridesRule(name, p => p[name]),
 );
@@ -73,7 +73,9 @@ function broadcastRules(
   ];
 }
 
-/** Dimensions of one element have stride 0, so that no engine multiplies what a caller put there. */
+/**
+ * Dimensions of size 1 must have stride 0, so that no engine multiplies by an arbitrary stride of the caller.
+ */
 function stridesRule<P>(
   argument: string,
   desc: (problem: P) => (Pick<OperandDesc, 'strides'> & { readonly shape: readonly number[] }) | null,
@@ -88,7 +90,7 @@ function stridesRule<P>(
 }
 
 /**
- * Checks both mods of a problem, and that there are no captured tensors but those that they load.
+ * Checks both mods of a problem, and that the captured tensors are exactly those that the mods load.
  * @throws as `checkMod`.
  */
 export function checkProblemMods({ scoreMod, maskMod, captures }: AttentionProblem): void {
