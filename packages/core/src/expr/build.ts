@@ -3,12 +3,12 @@ import type { BoolExpr, Expr, NumericExpr } from './nodes/expr.ts';
 
 export { constant, load, type Operand, select } from './nodes/create-node.ts';
 
-/** A numeric operand: a number takes the type of the operand beside it; an i32 beside an f32 is converted. */
+/** A numeric operand. A number takes the type of the other operand; an i32 beside an f32 is converted. */
 export type NumericOperand = NumericExpr | number;
-/** A truth value as an operand. */
+/** A boolean operand. */
 export type BoolOperand = BoolExpr | boolean;
 
-/** The score so far, f32. */
+/** The score at this stage, f32. */
 export const score: NumericExpr = { kind: 'variable', type: 'f32', name: 'score' };
 /** Index of the batch entry (the sequence), i32. */
 export const b: NumericExpr = { kind: 'variable', type: 'i32', name: 'b' };
@@ -37,10 +37,10 @@ export const floorDiv = (x: NumericOperand, y: NumericOperand): NumericExpr => b
 /** x − y·⌊x / y⌋ of i32, which has the sign of y; 0 when y is 0. */
 export const mod = (x: NumericOperand, y: NumericOperand): NumericExpr => binary('mod', x, y);
 
-/** The smaller of two. */
+/** The smaller of the two operands. */
 export const min = (x: NumericOperand, y: NumericOperand): NumericExpr => binary('min', x, y);
 
-/** The larger of two. */
+/** The larger of the two operands. */
 export const max = (x: NumericOperand, y: NumericOperand): NumericExpr => binary('max', x, y);
 
 /** x to the power y in f32. A negative x is only defined for an integer y. */
@@ -67,7 +67,7 @@ export const tanh = (x: NumericOperand): NumericExpr => unary('tanh', x);
 /** The error function 2/√π ∫₀ˣ e^(−t²) dt in f32. */
 export const erf = (x: NumericOperand): NumericExpr => unary('erf', x);
 
-/** The nearest integer, the even one of two that are as near, in f32. */
+/** The nearest integer, ties to even, in f32. */
 export const round = (x: NumericOperand): NumericExpr => unary('round', x);
 
 /** Sine in f32, of radians. */
@@ -76,7 +76,7 @@ export const sin = (x: NumericOperand): NumericExpr => unary('sin', x);
 /** Cosine in f32, of radians. */
 export const cos = (x: NumericOperand): NumericExpr => unary('cos', x);
 
-/** An i32 as f32; a truth value as 0 or 1; an f32 as it is. */
+/** An i32 or a boolean (0 or 1) as f32; an f32 unchanged. */
 export const toF32 = (x: Expr | number | boolean): NumericExpr => unary('toF32', x);
 
 /** x < y. */
@@ -91,21 +91,21 @@ export const gt = (x: NumericOperand, y: NumericOperand): BoolExpr => binary('gt
 /** x ≥ y. */
 export const ge = (x: NumericOperand, y: NumericOperand): BoolExpr => binary('ge', x, y);
 
-/** x = y, of numbers or of truth values. */
+/** x = y, for numbers or booleans. */
 export const eq = (x: NumericOperand | BoolOperand, y: NumericOperand | BoolOperand): BoolExpr =>
   binary('eq', x, y);
 
-/** x ≠ y, of numbers or of truth values. */
+/** x ≠ y, for numbers or booleans. */
 export const ne = (x: NumericOperand | BoolOperand, y: NumericOperand | BoolOperand): BoolExpr =>
   binary('ne', x, y);
 
-/** Whether all hold; true of none. */
+/** Whether all terms are true; true without terms. */
 export const and = (...terms: BoolOperand[]): BoolExpr => join('and', terms, true);
 
-/** Whether any holds; false of none. */
+/** Whether any term is true; false without terms. */
 export const or = (...terms: BoolOperand[]): BoolExpr => join('or', terms, false);
 
-/** Whether x does not hold. */
+/** Whether x is false. */
 export const not = (x: BoolOperand): BoolExpr => unary('not', x);
 
 function join(op: 'and' | 'or', terms: readonly BoolOperand[], ofNone: boolean): BoolExpr {

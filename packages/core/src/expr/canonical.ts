@@ -3,12 +3,12 @@ import { checkedNodes } from './check.ts';
 import type { Expr } from './nodes/expr.ts';
 import { invalidExpression, operands } from './nodes/walk.ts';
 
-/** Kind and type of a node, its operator, name or value, and the places of its operands in the list. */
+/** The kind and type of a node, its operator, name or value, and the indices of its operands in the list. */
 export type FlatNode = readonly [kind: string, type: string, detail: string | number, ...operands: number[]];
 
 /** The distinct nodes of an expression. */
 interface Numbering {
-  /** For every node the first node that is written alike. */
+  /** Maps every node to the first node with the same text. */
   readonly canonical: Map<Expr, Expr>;
   /** The distinct nodes, each after its operands. */
   readonly list: FlatNode[];
@@ -42,7 +42,7 @@ function detailOf(e: Expr): string | number {
 }
 
 /**
- * For every node the first node that is written alike: nodes with the same image have the same value
+ * Maps every node to the first node with the same text. Nodes that map to the same node have the same value
  * everywhere.
  */
 export function canonicalNodes(expr: Expr): Map<Expr, Expr> {
@@ -50,9 +50,9 @@ export function canonicalNodes(expr: Expr): Map<Expr, Expr> {
 }
 
 /**
- * An expression as a list of its distinct nodes, each after its operands; the last one is the expression. The
- * JSON of the list is as long as the expression has nodes, whereas the JSON of an expression repeats a shared
- * node wherever it is used.
+ * An expression as a list of its distinct nodes, each after its operands; the last node is the expression.
+ * The JSON of the list has one entry per distinct node, whereas the JSON of an expression repeats a shared
+ * node at every use.
  * @throws InvalidArgumentError for a value that is not an expression.
  */
 export function flatten(expr: Expr): FlatNode[] {
@@ -60,7 +60,7 @@ export function flatten(expr: Expr): FlatNode[] {
 }
 
 /**
- * The expression of a list that `flatten` made.
+ * The expression whose list `flatten` returned.
  * @throws InvalidArgumentError for a value that is not such a list.
  */
 export function unflatten(list: readonly FlatNode[]): Expr {

@@ -14,10 +14,10 @@ const loadTypes: Readonly<Record<'float' | 'integer' | 'boolean', ExprType>> = {
 };
 
 /**
- * Checks a mod: that every operator takes its operands (an expression may come from JSON), that the value is
- * of `expected` type (f32 of a score mod, bool of a mask mod), that a mask mod does not look at the score,
- * and that the captures are those that are loaded, with their rank and a dtype of the kind that the load
- * reads (float as f32, integer as i32, bool).
+ * Checks a mod: every operator accepts its operands (an expression may come from JSON); the value has the
+ * `expected` type (f32 for a score mod, bool for a mask mod); a mask mod does not read the score; and the
+ * captures are exactly the tensors that the expression loads, each with the rank of the load and a dtype that
+ * it reads (float as f32, integer as i32, bool as bool).
  * @param name the option that errors name.
  * @throws InvalidArgumentError, or InvalidDTypeError for the dtype of a capture.
  */
@@ -28,7 +28,7 @@ export function checkMod(name: string, mod: ModExpr<TensorDesc>, expected: 'f32'
   checkCaptures(name, mod.expr, mod.captures ?? {});
 }
 
-/** The part of `checkMod` that is about the expression alone. */
+/** The part of `checkMod` that checks the expression alone. */
 export function checkExpr(name: string, expr: Expr, expected: 'f32' | 'bool'): void {
   const all = checkedNodes(expr, name);
   if (expr.type !== expected) {
@@ -40,8 +40,8 @@ export function checkExpr(name: string, expr: Expr, expected: 'f32' | 'bool'): v
 }
 
 /**
- * The nodes of an expression, as `nodes` gives them, each one checked: operators take their operands, and
- * types are what they say.
+ * The nodes of an expression, in the order of `nodes`. Checks each node: operators accept their operands, and
+ * the stated types are right.
  * @throws InvalidArgumentError.
  */
 export function checkedNodes(expr: Expr, argument?: string): Expr[] {
@@ -85,7 +85,7 @@ function operatorProblem(e: Operation, given: string): string | undefined {
   return e.type === type ? undefined : `${e.op} of ${given} gives ${type}, not ${describeType(e)}`;
 }
 
-/** The type that a node claims to have, which may be anything. */
+/** The type that a node claims to have, which may be any value. */
 function describeType({ type }: { readonly type: unknown }): string {
   return typeof type === 'string' ? type : describeValue(type);
 }
@@ -96,7 +96,7 @@ function isConstant({ type, value }: Extract<Expr, { kind: 'constant' }>): boole
   return type === 'i32' && typeof value === 'number' && (value | 0) === value;
 }
 
-/** The part of `checkMod` that is about the tensors that a valid expression loads. */
+/** The part of `checkMod` that checks the tensors that a valid expression loads. */
 export function checkCaptures(
   name: string,
   expr: Expr,

@@ -4,28 +4,31 @@ import { binary, constant, select, unary } from './nodes/create-node.ts';
 import type { BinaryOp, Expr, LoadExpr, UnaryOp } from './nodes/expr.ts';
 import { operands } from './nodes/walk.ts';
 
-/** Where an expression reads a captured tensor, and its derivative with respect to the element read there. */
+/**
+ * A read of a captured tensor in an expression, and the expression's derivative with respect to the element
+ * read.
+ */
 export interface LoadGradient {
   readonly index: readonly Expr[];
   readonly partial: Expr;
 }
 
 /**
- * ∂ expr / ∂ score, an f32 expression; 0 where the score only takes part in comparisons.
+ * ∂ expr / ∂ score, an f32 expression; 0 if only comparisons read the score.
  *
- * Where the derivative does not exist: 0 for |x| at 0, and half to each operand of `min` and `max` where they
- * are equal, as PyTorch's autograd has it.
+ * If the derivative does not exist, this follows PyTorch's autograd: 0 for |x| at 0, and half to each operand
+ * of `min` and `max` if they are equal.
  */
 export function differentiate(expr: Expr): Expr {
   return derivative(expr, e => e.kind === 'variable' && e.name === 'score');
 }
 
 /**
- * ∂ expr / ∂ element for every place where the expression reads captured tensor `name` (of floats). The
+ * ∂ expr / ∂ element for every place where the expression reads the captured tensor `name` (of floats). The
  * gradient of an element is the sum over all (b, h, q, kv), and over all entries whose index is that element,
- * of `partial` times the gradient of the expression. Entries whose partial is 0 everywhere are left out.
- * Where a partial is 0, as behind a condition that does not hold, its index may lie outside the tensor and
- * must not be followed.
+ * of `partial` times the gradient of the expression. Entries whose partial is 0 everywhere are left out. If a
+ * partial is 0, for example behind a condition that is false, its index may be outside the tensor and must
+ * not be used.
  */
 export function loadGradients(expr: Expr, name: string): LoadGradient[] {
   const canonical = canonicalNodes(expr);
@@ -43,13 +46,13 @@ export function loadGradients(expr: Expr, name: string): LoadGradient[] {
 const zero = /* @__PURE__ */ constant(0);
 const one = /* @__PURE__ */ constant(1);
 
-/** Forward mode: the derivative of each node from those of its operands. */
+/** Forward mode: computes the derivative of each node from the derivatives of its operands. */
 function derivative(expr: Expr, isVariable: (e: Expr) => boolean): Expr {
   const derivatives = new Map<Expr, Expr>();
   const d = (e: Expr): Expr => derivatives.get(e) ?? zero;
   for (const e of checkedNodes(expr)) {
     if (isVariable(e)) derivatives.set(e, one);
-    // Integers and truth values are constant almost everywhere, so nothing flows through them.
+    // Integers and booleans are constant almost everywhere, so no gradient flows through them.
     else if (e.type === 'f32' && operands(e).some(x => !isConstant(d(x), 0))) derivatives.set(e, chain(e, d));
   }
   return d(expr);
@@ -94,13 +97,13 @@ const binaryDerivatives: Readonly<Partial<Record<BinaryOp, BinaryDerivative>>> =
   pow: (da, db, a, b, y) => plus(times(powByBase(a, b), da), times(powByExponent(y, a, b), db)),
 };
 
-/** ∂ aᵇ / ∂ a = b·aᵇ⁻¹, which is 0 for b = 0 although a⁻¹ has no value at a = 0. */
+/** ∂ aᵇ / ∂ a = b·aᵇ⁻¹, which is 0 for b = 0 although a⁻¹ is undefined at a = 0. */
 function powByBase(a: Expr, b: Expr): Expr {
   if (b.kind === 'constant') return Number(b.value) === 0 ? zero : times(b, power(a, Number(b.value) - 1));
   return choose(binary('eq', b, 0), zero, times(b, binary('pow', a, minus(b, one))));
 }
 
-/** ∂ aᵇ / ∂ b = aᵇ·ln a, which tends to 0 with a although ln 0 has no value. */
+/** ∂ aᵇ / ∂ b = aᵇ·ln a, which tends to 0 as a does, although ln 0 is undefined. */
 function powByExponent(y: Expr, a: Expr, b: Expr): Expr {
   const logarithmic = times(y, unary('log', a));
   return choose(binary('and', binary('eq', a, 0), binary('ge', b, 0)), zero, logarithmic);
@@ -111,7 +114,7 @@ function power(a: Expr, exponent: number): Expr {
   return exponent === 1 ? a : binary('pow', a, exponent);
 }
 
-// Arithmetic of derivatives. It drops zeros and ones, so that the result holds no term that is always 0.
+// Arithmetic on derivatives. It drops zeros and ones, so that the result has no terms that are always 0.
 
 function isConstant(e: Expr, value: number): boolean {
   return e.kind === 'constant' && e.value === value;

@@ -4,12 +4,12 @@ import type { Expr, ExprType, VariableName } from '../nodes/expr.ts';
 import { binaryFunction, unaryFunction } from '../nodes/operators.ts';
 import { operands } from '../nodes/walk.ts';
 
-/** Value of an expression at one place of the score matrix; a bool is 0 or 1. */
+/** The value of an expression at one place of the score matrix; a bool is 0 or 1. */
 export type Evaluate = (score: number, b: number, h: number, q: number, kv: number) => number;
 
 /**
- * How captured tensors are read: by name, then by index. The index array is reused between calls and must not
- * be kept. `hostLoaders` makes one from host tensors.
+ * Reads captured tensors, by name and then by index. The caller reuses the index array, so a loader must not
+ * keep it. `hostLoaders` makes loaders for host tensors.
  */
 export type Loaders = (name: string) => (index: readonly number[]) => number;
 
@@ -20,11 +20,11 @@ const noLoaders: Loaders = name => {
 };
 
 /**
- * An expression as a function of (score, b, h, q, kv), in f64; i32 values wrap around as on a device. A call
- * evaluates each node at most once, however often the node is used. `select`, `and` and `or` load only what
- * they need, so a load may be guarded by a condition. Made of closures: no code is generated, so it runs
- * under a content security policy.
- * @throws InvalidArgumentError for an invalid expression, and when the expression loads and `loaders` is
+ * Compiles an expression to a function of (score, b, h, q, kv), in f64; i32 values wrap around as on a
+ * device. A call evaluates each node at most once, however often the node is used. `select`, `and` and `or`
+ * load only what they need, so a condition may guard a load. The function consists of closures: no code is
+ * generated, so it runs under a content security policy.
+ * @throws InvalidArgumentError for an invalid expression, or if the expression loads and `loaders` is
  * missing.
  */
 export function compile(expr: Expr, loaders: Loaders = noLoaders): Evaluate {
@@ -32,7 +32,7 @@ export function compile(expr: Expr, loaders: Loaders = noLoaders): Evaluate {
   const places = new Map(Array.from(all, (e, n) => [e, n + variables.length]));
   const placeOf = (e: Expr): number =>
     e.kind === 'variable' ? variables.indexOf(e.name) : (places.get(e) ?? 0);
-  /** The values of the variables, then of the nodes. */
+  /** The values of the variables, followed by the values of the nodes. */
   const values = new Float64Array(variables.length + all.length);
   const deferred = deferredNodes(all);
   const steps: Step[] = [];
@@ -57,7 +57,7 @@ export function compile(expr: Expr, loaders: Loaders = noLoaders): Evaluate {
   };
 }
 
-/** Computes the value of a node from those of its operands. */
+/** Computes the value of a node from the values of its operands. */
 type Step = () => void;
 
 function nodeStep(
@@ -102,19 +102,19 @@ function nodeStep(
   }
 }
 
-/** An element that was read, as a value of the type that is loaded. */
+/** Convert an element that was read to the type of the load. */
 export const loadConversions: Readonly<Record<ExprType, (x: number) => number>> = {
   f32: x => x,
   i32: x => x | 0,
   bool: x => (x === 0 ? 0 : 1),
 };
 
-/** A node that is computed only where its value is needed. */
+/** A node that is computed only if its value is needed. */
 interface Later {
   readonly step: Step;
   /**
-   * The places that its value depends on. The first one decides about the others of a `select`, `and` or
-   * `or`.
+   * The indices of the values that this node depends on now. The first value of a `select`, `and` or `or`
+   * decides which others it depends on.
    */
   readonly needs: () => readonly number[];
 }
@@ -129,8 +129,8 @@ function neededOperands(e: Expr, values: Float64Array, places: readonly number[]
 }
 
 /**
- * The loads that may not be needed, and the nodes that depend on them. No other node can fail, so all others
- * are computed at once.
+ * The loads that may not be needed, and the nodes that depend on them. No other node can fail, so all other
+ * nodes are always computed.
  */
 function deferredNodes(all: readonly Expr[]): ReadonlySet<Expr> {
   const needed = new Set(all.slice(-1));
@@ -150,7 +150,7 @@ function isLazy(e: Expr): e is Extract<Expr, { readonly kind: 'select' | 'binary
   return e.kind === 'select' || (e.kind === 'binary' && (e.op === 'and' || e.op === 'or'));
 }
 
-/** Computes a result, and the nodes that it needs among those that wait, each once a call. */
+/** Computes a result and those deferred nodes that it needs, each once per call. */
 function onDemand(later: readonly Later[], result: number): Step {
   if (!(result in later)) return () => {};
   let call = 0;
@@ -159,7 +159,7 @@ function onDemand(later: readonly Later[], result: number): Step {
   const isMissing = (place: number): boolean => later[place] !== undefined && doneIn[place] !== call;
   return () => {
     call++;
-    // A call before may have thrown.
+    // An earlier call may have thrown.
     stack.length = 0;
     stack.push(result);
     for (let at = stack.at(-1); at !== undefined; at = stack.at(-1)) {

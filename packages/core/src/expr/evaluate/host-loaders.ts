@@ -5,10 +5,10 @@ import type { Tensor } from '../../tensor/tensor.ts';
 import type { Loaders } from './evaluate.ts';
 
 /**
- * Readers of captured host tensors, for `compile`. Reading outside a tensor throws: on the host it is a
- * mistake in the mod, whereas a device clamps the index (and evaluates both sides of a `select`, so a guarded
- * load must not be an error there).
- * @throws InvalidArgumentError for a capture that is missing, an index of another rank, or one outside the
+ * Readers of captured host tensors, for `compile`. Reading outside a tensor throws, because on the host it is
+ * a mistake in the mod. A device clamps the index instead: it evaluates both sides of a `select`, so a
+ * guarded load must not be an error there.
+ * @throws InvalidArgumentError for a missing capture, an index of the wrong rank, or an index outside the
  * tensor.
  */
 export function hostLoaders(captures: Readonly<Record<string, Tensor>> = {}): Loaders {

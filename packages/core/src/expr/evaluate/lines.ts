@@ -4,28 +4,28 @@ import { binaryFunction, unaryFunction } from '../nodes/operators.ts';
 import { operands } from '../nodes/walk.ts';
 
 /**
- * The values of an expression along the line at a place; a bool is 0 or 1. The array is used again for the
- * next line.
+ * Returns the values of an expression along the line at a place; a bool is 0 or 1. The array is reused for
+ * the next line.
  */
 export type EvaluateLine<P> = (place: P) => Float64Array;
 
-/** How a variable or a load is read along a line. */
+/** Reads a variable or a load along a line. */
 export interface Leaf<P> {
-  /** Whether its values differ along the line. */
+  /** Whether the values differ along the line. */
   readonly varies: boolean;
   /** Writes the first `count` values of the line at a place. */
   fill(out: Float64Array, count: number, place: P): void;
 }
 
-/** Makes the leaf of a variable or a load, from the lines of its indices. */
+/** Makes the leaf of a variable or of a load, given the lines of its indices. */
 export type LeafOf<P> = (
   e: LoadExpr | Extract<Expr, { kind: 'variable' }>,
   index: readonly Line[],
 ) => Leaf<P>;
 
 /**
- * The values of a node along a line: those of all places, or, if it does not vary, one that stands at all of
- * them.
+ * The values of a node along a line: one for each place or, if the node does not vary, one value that holds
+ * for all places.
  */
 export interface Line {
   readonly varies: boolean;
@@ -33,10 +33,10 @@ export interface Line {
 }
 
 /**
- * An expression in f64 along lines of `width` places, node by node: each node that varies along a line is one
- * loop over it, and any other is evaluated once. All operands are evaluated, also those that a `select` does
- * not choose.
- * @throws InvalidArgumentError for an invalid expression, and as `leafOf`.
+ * Compiles an expression to f64 loops along lines of `width` places, node by node: each node that varies
+ * along a line becomes a loop over the line, and any other node is evaluated once. All operands are
+ * evaluated, including those that a `select` does not choose.
+ * @throws InvalidArgumentError for an invalid expression; the errors of `leafOf`.
  */
 export function compileLines<P>(expr: Expr, width: number, leafOf: LeafOf<P>): EvaluateLine<P> {
   const canonical = canonicalNodes(expr);
@@ -71,7 +71,7 @@ export function compileLines<P>(expr: Expr, width: number, leafOf: LeafOf<P>): E
 
 const noValues = /* @__PURE__ */ new Float64Array(0);
 
-/** How the values of a node with operands are computed. */
+/** Computes the values of a node that has operands. */
 function nodeFill(
   e: Extract<Expr, { kind: 'unary' | 'binary' | 'select' }>,
   inputs: readonly Line[],
@@ -101,7 +101,7 @@ function nodeFill(
 
 type Loop = (a: Float64Array, b: Float64Array, out: Float64Array, count: number) => void;
 
-/** The commonest operators with loops of their own, which a compiler turns into a few instructions. */
+/** Loops for the most common operators, which a compiler turns into a few instructions each. */
 const loops: Readonly<Partial<Record<BinaryOp | `${BinaryOp} i32`, Loop>>> = {
   add: (a, b, out, count) => {
     for (let n = 0; n < count; n++) out[n] = a[n] + b[n];

@@ -6,26 +6,30 @@ import { compile, loadConversions } from './evaluate.ts';
 import { hostLoaders } from './host-loaders.ts';
 import { compileLines, type Leaf, type LeafOf } from './lines.ts';
 
-/** Values at the keys 0 ≤ kv < n of one query; a bool is 0 or 1. The array is used again for the next row. */
+/**
+ * Returns the values at the keys 0 ≤ kv < n of one query; a bool is 0 or 1. The array is reused for the next
+ * row.
+ */
 export type EvaluateRow = (b: number, h: number, q: number) => Float64Array;
 
-/** Batch entry, query head and query of a row. */
+/** The batch entry, query head and query of a row. */
 type Row = readonly [b: number, h: number, q: number];
 
 /**
- * An expression without a score, evaluated row by row; the same as `compile` at every place.
- * @param n keys of a row.
- * @throws as `compile` and `hostLoaders`; for an index outside a tensor only where the value is needed.
+ * Compiles an expression that does not read the score for evaluation row by row, with the values of `compile`
+ * at every place.
+ * @param n keys per row.
+ * @throws as `compile` and `hostLoaders`; for an index outside a tensor only if the value is needed.
  */
 export function compileRows(expr: Expr, captures: Readonly<Record<string, Tensor>>, n: number): EvaluateRow {
   checkedNodes(expr);
   const loaders = hostLoaders(captures);
   let exact: ReturnType<typeof compile> | undefined;
-  // A load may be guarded by a condition; rows in which one leaves its tensor are evaluated place by place.
+  // A condition may guard a load. A row in which any load leaves its tensor is evaluated place by place.
   let isInside = true;
   const leafOf: LeafOf<Row> = (e, index) => {
     if (e.kind === 'variable') return variableLeaf(e.name);
-    // Throws for a capture that is missing.
+    // This call throws for a missing capture.
     loaders(e.name);
     const { data, offset, shape, strides, dtype } = captures[e.name];
     const { decode } = dtypeInfo[dtype];

@@ -20,17 +20,17 @@ export interface BlockMaskOptions {
   readonly Hq?: number | null | undefined;
   readonly Sq: number;
   readonly Skv: number;
-  /** Queries and keys of a block; one number is both. Default 128. */
+  /** Queries and keys per block; one number is for both. Default 128. */
   readonly blockSize?: number | readonly [q: number, kv: number] | undefined;
 }
 
 /**
  * Which blocks of the score matrix a mask mod shows, in the form of PyTorch's `BlockMask`
- * (`torch.nn.attention.flex_attention`). All tensors are i32. With nQ and nKv blocks of queries and keys, (B,
- * Hq, nQ) counts and (B, Hq, nQ, nKv) indices: the first `count` are the blocks of keys that a block of
- * queries sees, ascending; the others follow, ascending. `full` blocks are those of which everything is seen,
- * so that the mask mod need not be asked; the others are seen in part. `q…` is the same for each block of
- * keys, (B, Hq, nKv) and (B, Hq, nKv, nQ).
+ * (`torch.nn.attention.flex_attention`). All tensors are i32. With nQ query blocks and nKv key blocks, there
+ * are counts (B, Hq, nQ) and indices (B, Hq, nQ, nKv): the first `count` indices are the key blocks that a
+ * query block sees, ascending; the other blocks follow, ascending. In `full` blocks every pair is visible, so
+ * the mask mod need not be evaluated; the other listed blocks are partly visible. `q…` has the same for each
+ * key block, (B, Hq, nKv) and (B, Hq, nKv, nQ).
  */
 export interface BlockMask {
   readonly Sq: number;
@@ -45,18 +45,18 @@ export interface BlockMask {
   readonly fullQNumBlocks: Tensor;
   readonly fullQIndices: Tensor;
   /**
-   * How much of the score matrix is in no block that is seen, in percent; blocks at the edge count whole, as
-   * PyTorch counts.
+   * The percentage of the score matrix in blocks that are not seen; blocks at the edge count as whole, as in
+   * PyTorch.
    */
   readonly sparsity: number;
 }
 
 /**
- * The blocks of the score matrix that a mask mod shows. A block at the edge that is not whole is never full.
- * Evaluated row by row: it takes memory for one row of scores, and time for all of them, once for each
- * sequence and head that differ.
- * @throws InvalidArgumentError for sizes that are no positive integers below 2^31, more than 2^28 blocks, or
- * as `checkMod`; TilewiseError with code `OUT_OF_MEMORY`.
+ * The blocks of the score matrix that a mask mod shows. An incomplete block at the edge is never full. The
+ * mask mod is evaluated row by row, which takes memory for one row of scores and time for all rows, once for
+ * each sequence and head that differ.
+ * @throws InvalidArgumentError for sizes that are not positive integers below 2^31, for more than 2^28
+ * blocks, or as `checkMod`; TilewiseError with code `OUT_OF_MEMORY`.
  */
 export function createBlockMask(maskMod: Mod<Tensor>, options: BlockMaskOptions): BlockMask {
   checkOptions('options', options, ['B', 'Hq', 'Sq', 'Skv', 'blockSize']);
@@ -98,8 +98,8 @@ export function createBlockMask(maskMod: Mod<Tensor>, options: BlockMaskOptions)
 
 /**
  * A block mask as the option `blockMask` of `sdpa` takes it: u8 (B, Hq, ⌈Sq / 128⌉, ⌈⌈Skv / 128⌉ / 8⌉), with
- * a bit for each tile of 128 × 128 that some block with something to see lies in. Give the mask mod beside
- * it, for the blocks that are seen in part.
+ * one bit per 128 × 128 tile, which is set if the tile overlaps a block with a visible pair. Also pass the
+ * mask mod, which decides within partly visible blocks.
  */
 export function blockMaskBits(blocks: BlockMask): Tensor {
   checkObject('blocks', blocks);
@@ -133,7 +133,7 @@ export function blockMaskBits(blocks: BlockMask): Tensor {
   return Tensor.wrap(data, { dtype: 'u8', shape: [B, H, tilesQ, bytes] });
 }
 
-/** Blocks of a mask: their indices then take 1 GiB. */
+/** The most blocks of a mask: their indices then take 1 GiB. */
 const LARGEST_COUNT = 2 ** 28;
 
 function sizesOf(blockSize: BlockMaskOptions['blockSize']): readonly [q: number, kv: number] {
@@ -142,7 +142,7 @@ function sizesOf(blockSize: BlockMaskOptions['blockSize']): readonly [q: number,
   throw new InvalidArgumentError('blockSize', `must be a number or [q, kv], got ${describeValue(blockSize)}`);
 }
 
-/** A row evaluator over all keys; they may be more than there is memory for. */
+/** Makes a row evaluator over all keys, unless a row of them does not fit in memory. */
 function rowsOf({ expr, captures = {} }: Mod<Tensor>, Skv: number): EvaluateRow {
   try {
     return compileRows(expr, captures, Skv);
@@ -152,7 +152,7 @@ function rowsOf({ expr, captures = {} }: Mod<Tensor>, Skv: number): EvaluateRow 
   }
 }
 
-/** How many places of each block (B, H, nQ, nKv) are seen. */
+/** Counts the visible places of each block (B, H, nQ, nKv). */
 function countSeen(
   maskMod: Mod<Tensor>,
   { B, H, Sq, Skv }: { readonly B: number; readonly H: number; readonly Sq: number; readonly Skv: number },
@@ -185,7 +185,7 @@ function countSeen(
   return seen;
 }
 
-/** For each outer block how many inner ones are wanted, and all inner ones, the wanted first. */
+/** For each outer block, the number of wanted inner blocks, and all inner blocks, the wanted ones first. */
 function ordered(
   seen: Int32Array,
   [B, H]: readonly [number, number],

@@ -11,7 +11,7 @@ export function causalMask(): Mod<never> {
 }
 
 /**
- * Each query sees `left` keys before and `right` keys after the key of its own position, and that key.
+ * Each query sees the key at its own position, `left` keys before it and `right` keys after it.
  * @throws InvalidArgumentError unless both are non-negative integers.
  */
 export function slidingWindowMask(window: { readonly left: number; readonly right: number }): Mod<never> {
@@ -22,8 +22,8 @@ export function slidingWindowMask(window: { readonly left: number; readonly righ
 }
 
 /**
- * Causal, except that everyone sees the first `length` keys: a number for all, or i32 (B), loaded as
- * `prefixLengths`.
+ * Causal, except that every query sees the first `length` keys. `length` is a number for all sequences, or
+ * i32 (B), loaded as `prefixLengths`.
  * @throws InvalidArgumentError for a negative length; InvalidShapeError for lengths that are not of rank 1.
  */
 export function prefixLmMask(length: number): Mod<never>;
@@ -42,9 +42,9 @@ export function prefixLmMask<T extends TensorDesc>(length: number | T): Mod<T> {
 }
 
 /**
- * Each query sees the keys of its own document: of those with the same id. `ids` are i32 (S), or i32 (B, S)
- * when sequences differ, and are loaded as `name`. Needs Sq = Skv.
- * @throws InvalidShapeError when ids are of another rank.
+ * Each query sees the keys of its own document, which have the same id. `ids` are i32 (S), or i32 (B, S) if
+ * sequences differ, and are loaded as `name`. Needs Sq = Skv.
+ * @throws InvalidShapeError if ids have another rank.
  */
 export function documentMask<T extends TensorDesc>(ids: T, name = 'documentIds'): Mod<T> {
   checkTensor('ids', ids);
@@ -57,8 +57,8 @@ export function documentMask<T extends TensorDesc>(ids: T, name = 'documentIds')
 }
 
 /**
- * Each query sees every `dilation`-th key counted from its own position, both ways, at most `reach` of them
- * on each side.
+ * Each query sees every `dilation`-th key in both directions, counted from its own position, and at most
+ * `reach` such keys on each side.
  * @throws InvalidArgumentError unless dilation ≥ 1 and reach ≥ 0 are integers.
  */
 export function dilatedMask(dilation: number, reach?: number): Mod<never> {
@@ -72,7 +72,8 @@ export function dilatedMask(dilation: number, reach?: number): Mod<never> {
 
 /**
  * Shows the pairs that all masks show; without masks, every pair.
- * @throws InvalidArgumentError when two masks load different tensors by the same name, or a mod is no mask.
+ * @throws InvalidArgumentError if two masks load different tensors by the same name, or if a mod is not a
+ * mask mod.
  */
 export function andMasks<T>(...masks: readonly Mod<T>[]): Mod<T> {
   return join(masks, and);
@@ -80,7 +81,8 @@ export function andMasks<T>(...masks: readonly Mod<T>[]): Mod<T> {
 
 /**
  * Shows the pairs that any of the masks shows; without masks, no pair.
- * @throws InvalidArgumentError when two masks load different tensors by the same name, or a mod is no mask.
+ * @throws InvalidArgumentError if two masks load different tensors by the same name, or if a mod is not a
+ * mask mod.
  */
 export function orMasks<T>(...masks: readonly Mod<T>[]): Mod<T> {
   return join(masks, or);

@@ -4,34 +4,34 @@ import { constant, unary } from '../nodes/create-node.ts';
 import type { BoolExpr, Expr, ModExpr, NumericExpr } from '../nodes/expr.ts';
 import { type ExprTools, exprTools } from './tools.ts';
 
-/** A score or mask modification, as `scoreMod`, `maskMod`, `modOf` and `checkedMod` make it. */
+/** A score or mask modification. Made by `scoreMod`, `maskMod`, `modOf` and `checkedMod`. */
 export interface Mod<T> extends ModExpr<T> {
   readonly tools: Pick<ExprTools, 'checkMod'> & Partial<ExprTools>;
 }
 
 /**
- * A modification by an expression that is there already, as one that was stored.
- * @throws InvalidArgumentError for what is no object; `checkMod` says whether it is an expression.
+ * A modification from an existing expression, such as a stored one.
+ * @throws InvalidArgumentError if `expr` is not an object; only `checkMod` checks that it is an expression.
  */
 export function modOf<T = never>(expr: Expr, captures?: Readonly<Record<string, T>>): Mod<T> {
   checkObject('expr', expr);
   return { expr, tools: exprTools, ...(captures !== undefined && { captures }) };
 }
 
-/** Where in the score matrix: batch entry, query head, query and key; all i32. */
+/** A place in the score matrix: batch entry, query head, query and key; all i32. */
 export type Place = Readonly<Record<'b' | 'h' | 'q' | 'kv', NumericExpr>>;
 
-/** A place, and the score found there: q·k times scale, f32. */
+/** A place, and the score there: q·k times scale, f32. */
 export interface ScoredPlace extends Place {
   readonly score: NumericExpr;
 }
 
 /**
- * A score modification from a function of (score, b, h, q, kv), called once: `scoreMod(({ score, q, kv }) =>
- * sub(score, mul(0.1, abs(sub(q, kv)))))`. Heads are those of the queries. `captures` are the tensors that it
- * loads from.
- * @throws InvalidArgumentError for what is no function, and when an operator in it gets operands that it does
- * not take.
+ * A score modification from a function of (score, b, h, q, kv), which is called once: `scoreMod(({ score, q,
+ * kv }) => sub(score, mul(0.1, abs(sub(q, kv)))))`. h counts query heads. `captures` are the tensors that the
+ * modification loads from.
+ * @throws InvalidArgumentError if the argument is not a function, or if an operator in it gets operands that
+ * it does not accept.
  */
 export function scoreMod<T = never>(
   build: (place: ScoredPlace) => NumericExpr | number,
@@ -45,10 +45,11 @@ export function scoreMod<T = never>(
 }
 
 /**
- * A mask modification from a function of (b, h, q, kv), called once; where it holds, the query may see the
- * key: `maskMod(({ q, kv }) => ge(q, kv))`. `captures` are the tensors that it loads from.
- * @throws InvalidArgumentError for what is no function, and when an operator in it gets operands that it does
- * not take.
+ * A mask modification from a function of (b, h, q, kv), which is called once. Where its result is true, the
+ * query may see the key: `maskMod(({ q, kv }) => ge(q, kv))`. `captures` are the tensors that the
+ * modification loads from.
+ * @throws InvalidArgumentError if the argument is not a function, or if an operator in it gets operands that
+ * it does not accept.
  */
 export function maskMod<T = never>(
   build: (place: Place) => BoolExpr | boolean,

@@ -5,8 +5,8 @@ import { abs, add, div, load, max, min, mul, sub, tanh } from '../build.ts';
 import { type Mod, scoreMod } from './mod.ts';
 
 /**
- * cap·tanh(score / cap): the score bounded by ±cap. Unlike the option `softcap` it comes before bias and
- * ALiBi anyway, so it is the one to compose with other expressions.
+ * cap·tanh(score / cap): the score bounded by ±cap. Use it instead of the option `softcap` to compose it with
+ * other expressions; like that option, it comes before bias and ALiBi.
  * @throws InvalidArgumentError unless cap > 0.
  */
 export function softcapMod(cap: number): Mod<never> {
@@ -18,7 +18,7 @@ export function softcapMod(cap: number): Mod<never> {
 
 /**
  * score − slopes[h]·|q − kv| (ALiBi, https://arxiv.org/abs/2108.12409). Loads `alibiSlopes`: f32 (Hq).
- * @throws InvalidShapeError when slopes are not of rank 1.
+ * @throws InvalidShapeError if slopes are not of rank 1.
  */
 export function alibiMod<T extends TensorDesc>(slopes: T): Mod<T> {
   checkTensor('slopes', slopes);
@@ -31,9 +31,9 @@ export function alibiMod<T extends TensorDesc>(slopes: T): Mod<T> {
 }
 
 /**
- * score + table[h, kv − q + R], with distances beyond ±R counted as ±R: a learned bias by relative position.
+ * score + table[h, kv − q + R], with distances beyond ±R counted as ±R: a learned relative position bias.
  * Loads `relativeBias`: float (Hq, 2R + 1).
- * @throws InvalidShapeError when the table is not of that shape.
+ * @throws InvalidShapeError if the table does not have that shape.
  */
 export function relativeBiasMod<T extends TensorDesc>(table: T): Mod<T> {
   checkTensor('table', table);

@@ -7,9 +7,8 @@ import { exprFunctionsWgsl } from '../wgsl/functions.ts';
 import { type WgslExpression, type WgslNames, writeWgsl } from '../wgsl/wgsl.ts';
 
 /**
- * The functions that engines apply to an expression. Mods bring them along, so that a program which uses no
- * mods does not carry them: engines take them from the mods of a call, and only code that reads stored
- * problems imports them.
+ * The functions that engines apply to an expression. Engines take them from the mods of a call, so that a
+ * program without mods does not bundle them; only code that reads stored problems imports them.
  */
 export interface ExprTools {
   readonly checkMod: typeof checkMod;
@@ -17,7 +16,7 @@ export interface ExprTools {
   readonly loadGradients: (expr: Expr, name: string) => LoadGradient[];
   /** The captured tensors that an expression loads floats from. */
   readonly floatCaptures: (expr: Expr) => string[];
-  /** The distinct nodes of an expression as a list, whose JSON is as long as there are nodes. */
+  /** The distinct nodes of an expression as a list, whose JSON has one entry per node. */
   readonly flatten: (expr: Expr) => readonly unknown[];
   readonly writeWgsl: (expr: Expr, names: WgslNames) => WgslExpression;
   readonly functionsWgsl: string;

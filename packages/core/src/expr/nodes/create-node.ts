@@ -19,7 +19,7 @@ const isI32 = (value: number): boolean => (value | 0) === value;
 
 /**
  * A constant; numbers are f32 unless `type` says i32.
- * @throws InvalidArgumentError for NaN, and for an i32 that is no 32-bit integer.
+ * @throws InvalidArgumentError for NaN, and for an i32 that is not a 32-bit integer.
  */
 export function constant(value: number, type?: 'f32' | 'i32'): NumericExpr;
 export function constant(value: boolean, type?: 'bool'): BoolExpr;
@@ -42,7 +42,8 @@ export function constant(value: number | boolean, type?: ExprType): Expr {
 }
 
 /**
- * @throws InvalidArgumentError naming the operator, for what is no expression and no value that becomes one.
+ * Checks that operands are expressions, or values that become constants.
+ * @throws InvalidArgumentError naming the operator.
  */
 export function checkOperands(op: string, ...operands: readonly unknown[]): void {
   const isOperand = (x: unknown): boolean =>
@@ -56,7 +57,7 @@ export function checkOperands(op: string, ...operands: readonly unknown[]): void
   }
 }
 
-/** Type that operands meet in: f32 if any is a float, else i32 if any is one; numbers alone are f32. */
+/** The common type of operands: f32 if any is a float, else i32 if any is an i32; numbers alone are f32. */
 function commonType(operands: readonly Operand[]): ExprType {
   const types = operands.map(x => {
     if (typeof x === 'boolean') return 'bool';
@@ -68,14 +69,14 @@ function commonType(operands: readonly Operand[]): ExprType {
   return types.includes('i32') ? 'i32' : 'f32';
 }
 
-/** An operand as an expression of `type` if a number or an i32 can become that; else as what it is. */
+/** An operand converted to `type` if a number or an i32 can be converted to it; otherwise unchanged. */
 function lift(x: Operand, type: ExprType): Expr {
   if (typeof x === 'boolean') return constant(x);
   if (typeof x === 'number') return constant(x, type === 'i32' && isI32(x) ? 'i32' : 'f32');
   return type === 'f32' && x.type === 'i32' ? unary('toF32', x) : x;
 }
 
-/** The node, or the constant of its value where all operands are constants. */
+/** The node or, if all operands are constants, the constant of its value. */
 function fold(node: Operation): Expr {
   const given = operands(node);
   const values = given.flatMap(x => (x.kind === 'constant' ? [Number(x.value)] : []));
@@ -88,8 +89,8 @@ function fold(node: Operation): Expr {
 }
 
 /**
- * A unary operator on an operand; operators of f32 convert an i32. Of a constant, a constant.
- * @throws InvalidArgumentError when the operator does not take such an operand.
+ * A unary operator on an operand; f32 operators convert an i32. On a constant, the result is a constant.
+ * @throws InvalidArgumentError if the operator does not accept such an operand.
  */
 export function unary(op: 'not', a: Operand): BoolExpr;
 export function unary(op: Exclude<UnaryOp, 'not'>, a: Operand): NumericExpr;
@@ -104,9 +105,10 @@ export function unary(op: UnaryOp, a: Operand): Expr {
 }
 
 /**
- * A binary operator on two operands. A number takes the type of the other operand (f32 if it is no 32-bit
- * integer); an i32 beside an f32, or under an operator of f32, is converted to f32. Of constants, a constant.
- * @throws InvalidArgumentError when the operator does not take such operands.
+ * A binary operator on two operands. A number takes the type of the other operand (f32 if it is not a 32-bit
+ * integer). An i32 beside an f32, or under an f32 operator, is converted to f32. On constants, the result is
+ * a constant.
+ * @throws InvalidArgumentError if the operator does not accept such operands.
  */
 export function binary(op: ComparisonOp | LogicOp, a: Operand, b: Operand): BoolExpr;
 export function binary(op: Exclude<BinaryOp, ComparisonOp | LogicOp>, a: Operand, b: Operand): NumericExpr;
@@ -124,9 +126,9 @@ export function binary(op: BinaryOp, a: Operand, b: Operand): Expr {
 }
 
 /**
- * `whenTrue` where `condition` holds, else `whenFalse`; they meet in one type as the operands of an operator
- * do.
- * @throws InvalidArgumentError when the condition is no bool, or the values are of types that do not meet.
+ * `whenTrue` if `condition` is true, else `whenFalse`; both are converted to a common type like the operands
+ * of an operator.
+ * @throws InvalidArgumentError if the condition is not a bool, or if the values have no common type.
  */
 export function select(
   condition: Operand,
@@ -162,10 +164,10 @@ export function isCaptureName(name: string): boolean {
 }
 
 /**
- * The element of captured tensor `name` at `index` (one i32 per dimension). A tensor of floats is read as
- * f32, of integers as i32, of bool as bool. An index outside the tensor is an error on the host; a device
+ * The element of captured tensor `name` at `index` (one i32 per dimension). A float tensor is read as f32, an
+ * integer tensor as i32, a bool tensor as bool. An index outside the tensor is an error on the host; a device
  * clamps it instead.
- * @throws InvalidArgumentError when the name is no identifier or an index is no i32.
+ * @throws InvalidArgumentError if the name is not an identifier or an index is not an i32.
  */
 export function load(name: string, index: readonly Operand[], type?: 'f32' | 'i32'): NumericExpr;
 export function load(name: string, index: readonly Operand[], type: 'bool'): BoolExpr;

@@ -2,8 +2,8 @@
 export type ExprType = 'f32' | 'i32' | 'bool';
 
 /**
- * The variables that a mod may read: the score so far (f32) and its place: batch, query head, query and key
- * index (i32).
+ * The variables that a mod may read: the score at this stage (f32), and the batch, query head, query and key
+ * index of its place (i32).
  */
 export type VariableName = 'score' | 'b' | 'h' | 'q' | 'kv';
 
@@ -16,23 +16,23 @@ export type UnaryOp = 'neg' | 'abs' | 'not' | 'toF32' | FloatOp;
 /** `div` is of f32; `floorDiv` and `mod` are of i32 and round towards −∞. */
 export type ArithmeticOp = 'add' | 'sub' | 'mul' | 'div' | 'floorDiv' | 'mod' | 'pow' | 'min' | 'max';
 
-/** Operators between two values, which give a truth value. */
+/** Operators that compare two values; the result is a boolean. */
 export type ComparisonOp = 'lt' | 'le' | 'gt' | 'ge' | 'eq' | 'ne';
 
-/** Operators between two truth values. */
+/** Operators between two booleans. */
 export type LogicOp = 'and' | 'or';
 
 /** Functions of two values that an expression may apply. */
 export type BinaryOp = ArithmeticOp | ComparisonOp | LogicOp;
 
-/** A node of a kind, with fields of its own. */
+/** A node of a given kind, with the kind's own fields. */
 type Node<Kind extends string, Fields> = Readonly<{ kind: Kind; type: ExprType } & Fields>;
 
 /**
  * A scalar expression as plain data: it can be evaluated, differentiated, serialised and written as WGSL.
  *
- * i32 arithmetic wraps around. A bool constant is 0 or 1. Infinite constants are spelled as strings, because
- * JSON has no number for them; `Number(value)` reads both spellings.
+ * i32 arithmetic wraps around. A bool constant is 0 or 1. Infinite constants are strings, because JSON has no
+ * number for them; `Number(value)` converts both forms.
  */
 export type Expr =
   | Node<'constant', { value: number | 'Infinity' | '-Infinity' }>
@@ -45,7 +45,7 @@ export type Expr =
 /** An expression whose value is a number. */
 export type NumericExpr = Expr & { readonly type: 'f32' | 'i32' };
 
-/** An expression whose value is a truth value. */
+/** An expression whose value is a boolean. */
 export type BoolExpr = Expr & { readonly type: 'bool' };
 
 /** A read of a captured tensor. */

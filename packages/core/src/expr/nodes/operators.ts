@@ -15,17 +15,17 @@ const variableTypes: Readonly<Record<VariableName, ExprType>> = {
   kv: 'i32',
 };
 
-/** The types that an operator takes; both operands of a binary operator have one type. */
+/** The types that an operator accepts; both operands of a binary operator have the same type. */
 type Domain = 'f32' | 'i32' | 'number' | 'bool' | 'i32 or bool' | 'any type';
 
-/** All that is known of an operator, but for its derivative. */
+/** Everything known about an operator except its derivative. */
 interface Operator<F> {
   readonly takes: Domain;
   /** `same`: the type of the operands. */
   readonly gives: ExprType | 'same';
-  /** The operator on the host, in f64; a truth value is 0 or 1. */
+  /** The operator on the host, in f64; a boolean is 0 or 1. */
   readonly host: F;
-  /** The host's function for i32 operands where its result must wrap around; default: `host`. */
+  /** The host's function for i32 operands if the result must wrap around; default: `host`. */
   readonly wraps?: F;
   /** The operator in WGSL: a symbol, or the name of a function. */
   readonly wgsl: string;
@@ -83,7 +83,7 @@ const binaryOperators: Readonly<Record<BinaryOp, Operator<Binary>>> = {
 
 const operators = { unary: unaryOperators, binary: binaryOperators };
 
-/** The row of a name, which may be anything. */
+/** The row of a name, which may be any value. */
 function row<R>(table: Readonly<Record<string, R>>, name: unknown): R | undefined {
   return typeof name === 'string' && Object.hasOwn(table, name) ? table[name] : undefined;
 }
@@ -93,12 +93,12 @@ export function variableType(name: string): ExprType | undefined {
   return row(variableTypes, name);
 }
 
-/** The operands that an operator takes, in words; undefined for an unknown operator. */
+/** The operands that an operator accepts, in words; undefined for an unknown operator. */
 export function domainOf({ kind, op }: Pick<Operation, 'kind' | 'op'>): Domain | undefined {
   return row<Operator<unknown>>(operators[kind], op)?.takes;
 }
 
-/** The type of an operation, without conversions; undefined when the operator does not take its operands. */
+/** The type of an operation, without conversions; undefined if the operator does not accept its operands. */
 export function typeOf(e: Omit<UnaryExpr, 'type'> | Omit<BinaryExpr, 'type'>): ExprType | undefined {
   const { type } = e.a;
   const operator = row<Operator<unknown>>(operators[e.kind], e.op);
@@ -121,7 +121,7 @@ export function binaryFunction(op: BinaryOp, type: ExprType): Binary {
   return type === 'i32' ? wraps : host;
 }
 
-/** An operation in WGSL, from the texts of its operands; in parentheses if the operator is a symbol. */
+/** An operation in WGSL from the texts of its operands, in parentheses if the operator is a symbol. */
 export function operationWgsl({ kind, op }: Operation, ...texts: readonly string[]): string {
   const { wgsl } = kind === 'unary' ? unaryOperators[op] : binaryOperators[op];
   if (/\w/.test(wgsl)) return `${wgsl}(${texts.join(', ')})`;

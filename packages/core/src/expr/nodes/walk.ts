@@ -17,7 +17,7 @@ export function operands(e: Expr): readonly Expr[] {
   }
 }
 
-/** The node with `map` applied to each operand; the node itself where that changes none. */
+/** The node with `map` applied to each operand; the node itself if no operand changes. */
 export function withOperands(e: Expr, map: (operand: Expr) => Expr): Expr {
   if (operands(e).every(x => map(x) === x)) return e;
   switch (e.kind) {
@@ -44,7 +44,7 @@ export function withOperands(e: Expr, map: (operand: Expr) => Expr): Expr {
  */
 export function nodes(expr: Expr, argument = 'expr', problemOf?: (e: Expr) => string | undefined): Expr[] {
   const finished = new Set<Expr>();
-  /** How many operands have been looked at of each node that is not finished. */
+  /** For each unfinished node, how many of its operands have been visited. */
   const open = new Map<Expr, number>();
   const stack: Expr[] = [];
   const visit = (e: Expr): void => {
@@ -71,14 +71,14 @@ export function nodes(expr: Expr, argument = 'expr', problemOf?: (e: Expr) => st
   return [...finished];
 }
 
-/** The error of an argument that is no valid expression. */
+/** The error for an argument that is not a valid expression. */
 export function invalidExpression(argument: string, reason: string): InvalidArgumentError {
   return new InvalidArgumentError(argument, `is not a valid expression: ${reason}`);
 }
 
 const kinds: readonly unknown[] = ['constant', 'variable', 'unary', 'binary', 'select', 'load'];
 
-/** Why a value cannot be asked for its operands, which need not be nodes themselves. */
+/** Why the operands of a value cannot be read; the operands themselves need not be nodes. */
 function formProblem(e: unknown): string | undefined {
   if (typeof e !== 'object' || e === null) return `${describeValue(e)} is no node`;
   const { kind, index } = e as { readonly kind?: unknown; readonly index?: unknown };

@@ -1,12 +1,13 @@
 /**
  * The functions that `writeWgsl` calls, for module scope:
- * - quotient and remainder that round towards −∞ (those of WGSL round towards 0);
- * - a logarithm that is NaN for negative numbers and −∞ for 0, and a power that takes a negative base (WGSL
- *   leaves both open);
- * - tanh within a few units in the last place (that of WGSL may be sinh/cosh, which overflows for large
- *   arguments and loses its digits near 0, where this series is within 1e-9 relative);
+ * - quotient and remainder that round towards −∞ (WGSL's round towards 0);
+ * - a logarithm that is NaN for negative numbers and −∞ for 0, and a power that accepts a negative base (WGSL
+ *   leaves both undefined);
+ * - tanh within a few units in the last place (WGSL's may be sinh/cosh, which overflows for large arguments
+ *   and loses accuracy near 0, where this series is within 1e-9 relative);
  * - sine and cosine by Taylor series around the nearest multiple of π/2, which is subtracted in three parts,
- *   so that up to some thousand turns little is lost (those of WGSL are good to 2^-11, and on [−π, π] only);
+ *   so that little accuracy is lost up to about a thousand turns (WGSL's are accurate to 2^-11, and only on
+ *   [−π, π]);
  * - the error function, to 1.5e-7 (Abramowitz and Stegun 7.1.26).
  */
 export const exprFunctionsWgsl = `fn expr_floor_div(a: i32, b: i32) -> i32 {

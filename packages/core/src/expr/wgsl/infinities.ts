@@ -3,18 +3,18 @@ import { binary, constant, unary } from '../nodes/create-node.ts';
 import type { BinaryOp, Expr, UnaryOp } from '../nodes/expr.ts';
 import { withOperands } from '../nodes/walk.ts';
 
-/** An infinity, as constants spell it. */
+/** The name of an infinity in constants. */
 type InfinityName = '-Infinity' | 'Infinity';
 
 const opposite = { '-Infinity': 'Infinity', Infinity: '-Infinity' } as const;
 
 /**
- * An expression of whether an f32 expression is an infinity, from its operands: shaders cannot test a value
- * for infinity. The result contains an infinity only in `load == ±∞`, which a shader tests by the bits of the
- * element.
+ * An expression that says whether an f32 expression is an infinity, computed from its operands, because
+ * shaders cannot test a value for infinity. The result contains an infinity only in `load == ±∞`, which a
+ * shader tests by the bits of the element.
  *
- * The result is exact where the expression is a number or infinite. For NaN (∞ − ∞, 0·∞) it may be true or
- * false; a quotient by 0, and a power with an exponent that is no constant, count as finite.
+ * The result is exact if the expression is a finite number or infinite. For NaN (∞ − ∞, 0·∞) it may be true
+ * or false; a quotient by 0, and a power whose exponent is not a constant, count as finite.
  */
 export function isInfinity(expr: Expr, infinity: InfinityName): Expr {
   const { add, test } = createTests();
@@ -23,8 +23,8 @@ export function isInfinity(expr: Expr, infinity: InfinityName): Expr {
 }
 
 /**
- * An expression whose comparisons with an infinite constant, as `x == −∞`, are replaced by `isInfinity` of
- * the other operand.
+ * The expression with every comparison with an infinite constant, such as `x == −∞`, replaced by `isInfinity`
+ * of the other operand.
  */
 export function withoutInfinities(expr: Expr): Expr {
   const all = checkedNodes(expr);
@@ -42,11 +42,12 @@ export function withoutInfinities(expr: Expr): Expr {
   return replaced.get(expr) ?? expr;
 }
 
-/** Gives an expression of whether an operand is an infinity. */
+/** Returns an expression that says whether an operand is an infinity. */
 type Test = (e: Expr, to: InfinityName) => Expr;
 
 /**
- * The tests of all nodes of an expression, made once each: `add` takes a node whose operands have been added.
+ * The tests of all nodes of an expression, each made once. Call `add` for a node after calling it for its
+ * operands.
  */
 function createTests(): { readonly add: (e: Expr) => void; readonly test: Test } {
   const tests = { '-Infinity': new Map<Expr, Expr>(), Infinity: new Map<Expr, Expr>() };
@@ -83,7 +84,7 @@ const ofEitherSign: UnaryTest = (test, to, a) =>
 
 type UnaryTest = (test: Test, to: InfinityName, a: Expr) => Expr;
 
-/** Tests whether op(a) is infinite. Operators that are not listed give no infinity. */
+/** Tests whether op(a) is infinite. Operators that are not listed do not produce infinities. */
 const unaryTests: Readonly<Partial<Record<UnaryOp, UnaryTest>>> = {
   neg: (test, to, a) => test(a, opposite[to]),
   round: (test, to, a) => test(a, to),
@@ -98,7 +99,7 @@ type BinaryTest = (test: Test, to: InfinityName, a: Expr, b: Expr) => Expr;
 const scaled: BinaryTest = (test, to, x, by) =>
   either(both(test(x, to), binary('gt', by, 0)), both(test(x, opposite[to]), binary('lt', by, 0)));
 
-/** Tests whether a op b is infinite. Operators that are not listed give no infinity. */
+/** Tests whether a op b is infinite. Operators that are not listed do not produce infinities. */
 const binaryTests: Readonly<Partial<Record<BinaryOp, BinaryTest>>> = {
   add: (test, to, a, b) => either(test(a, to), test(b, to)),
   sub: (test, to, a, b) => either(test(a, to), test(b, opposite[to])),
@@ -114,7 +115,7 @@ const binaryTests: Readonly<Partial<Record<BinaryOp, BinaryTest>>> = {
 
 const no: Expr = /* @__PURE__ */ constant(false);
 
-// Logic that drops known operands, so that an expression without infinities gives the constant false.
+// Logic that drops known operands, so that an expression without infinities becomes the constant false.
 
 const known = (e: Expr): boolean | null => (e.kind === 'constant' ? e.value !== 0 : null);
 
@@ -135,7 +136,8 @@ function either(x: Expr, y: Expr): Expr {
 }
 
 /**
- * The comparisons with an infinity, written on the right, that hold for it alone, and for everything but it.
+ * The comparisons of a value with an infinity on the right that are true only for that infinity ('is'), or
+ * for all values but that infinity ('is not').
  */
 const comparisons: Readonly<Record<InfinityName, Readonly<Partial<Record<BinaryOp, 'is' | 'is not'>>>>> = {
   '-Infinity': { eq: 'is', le: 'is', ne: 'is not', gt: 'is not' },
@@ -162,7 +164,7 @@ function replaceComparison(e: Expr, test: Test): Expr {
   return meaning === 'is' ? test(x, to) : not(test(x, to));
 }
 
-/** The infinity that an expression is, if it is a constant that is one. */
+/** The infinity that an expression is the constant of, if any. */
 export function infinityOf(e: Expr): InfinityName | null {
   return e.kind === 'constant' && typeof e.value === 'string' ? e.value : null;
 }

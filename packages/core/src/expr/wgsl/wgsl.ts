@@ -5,48 +5,49 @@ import { operationWgsl } from '../nodes/operators.ts';
 import { operands } from '../nodes/walk.ts';
 import { infinityOf, withoutInfinities } from './infinities.ts';
 
-/** How an expression's surroundings are spelled in a shader. */
+/** The names that an expression's WGSL uses for variables, loads and `let` statements. */
 export interface WgslNames {
   /** Identifiers (or expressions without side effects) of the variables that the expression uses. */
   readonly variables: Readonly<Partial<Record<VariableName, string>>>;
   /**
-   * A WGSL expression of `type` (bool included) that reads a captured tensor at i32 indices. It must clamp
-   * them to the tensor: both sides of a `select` are evaluated, so a guarded load is reached with any index.
+   * Returns a WGSL expression of `type` (bool included) that reads a captured tensor at i32 indices. The
+   * expression must clamp them to the tensor: both sides of a `select` are evaluated, so a guarded load may
+   * get any index.
    */
   readonly load?: ((name: string, index: readonly string[], type: ExprType) => string) | undefined;
   /**
-   * A WGSL expression of the bits (u32) of a captured f32, for a `load` that does not keep infinities.
-   * Default: those of its value.
+   * Returns a WGSL expression of the bits (u32) of a captured f32, for a `load` that does not preserve
+   * infinities. Default: the bits of the loaded value.
    */
   readonly bits?: ((name: string, index: readonly string[]) => string) | undefined;
-  /** Start of the identifiers that the statements declare. Default `e`: e0, e1… */
+  /** The prefix of the identifiers that the statements declare. Default `e`: e0, e1… */
   readonly prefix?: string | undefined;
 }
 
 /** An expression in WGSL. */
 export interface WgslExpression {
-  /** `let` statements of the values that are used more than once, one per line; '' if there are none. */
+  /** `let` statements for the values that are used more than once, one per line; '' if there are none. */
   readonly statements: string;
   /** A WGSL expression of the same type, in parentheses wherever precedence could matter. */
   readonly value: string;
 }
 
-/** The deepest nesting of parentheses within one statement: parsers of WGSL accept about a hundred. */
+/** The deepest nesting of parentheses within one statement: WGSL parsers accept about a hundred. */
 const DEEPEST = 32;
 
-/** The text of a node, and how deep its parentheses nest at most. */
+/** The text of a node, and the depth of its nested parentheses. */
 interface Text {
   readonly code: string;
   readonly depth: number;
 }
 
 /**
- * An expression as WGSL. A node that is used more than once, by identity or written alike, is computed once,
- * in a `let`; so is a node whose text would nest too deep. Infinite constants become the largest finite ones,
- * since WGSL has no infinities; a comparison with one becomes a test of the operands of what is compared (see
- * `isInfinity`).
- * @throws InvalidArgumentError for an invalid expression, and when `names` lacks a variable that the
- * expression uses, or `load`.
+ * An expression as WGSL. A node that is used more than once, by identity or with the same text, is computed
+ * once, in a `let`; so is a node whose text would nest too deeply. Infinite constants become the largest
+ * finite ones, because WGSL has no infinities; a comparison with an infinity becomes a test of the operands
+ * of the compared value (see `isInfinity`).
+ * @throws InvalidArgumentError for an invalid expression, or if `names` lacks `load` or a variable that the
+ * expression uses.
  */
 export function writeWgsl(expr: Expr, names: WgslNames): WgslExpression {
   const finite = withoutInfinities(expr);
@@ -93,7 +94,7 @@ function writeNode(e: Expr, codeOf: (e: Expr) => string, names: WgslNames): stri
       return operationWgsl(e, codeOf(e.a));
     case 'binary': {
       const infinity = infinityOf(e.b);
-      // Only a loaded element is still compared with an infinity.
+      // Only a loaded element can still be compared with an infinity here.
       if (infinity && e.op === 'eq' && e.a.kind === 'load') return isLoaded(infinity, e.a, codeOf, names);
       return operationWgsl(e, codeOf(e.a), codeOf(e.b));
     }
@@ -124,11 +125,11 @@ const infinityBits = { '-Infinity': '0xff800000u', Infinity: '0x7f800000u' };
 
 const largestF32 = 3.4028234663852886e38;
 
-/** A typed literal; negative ones in parentheses, since `a--1` is no expression. */
+/** A typed literal; negative ones are in parentheses, because `a--1` is not an expression. */
 function literal(value: number, type: ExprType): string {
   if (type === 'bool') return value === 0 ? 'false' : 'true';
   if (type === 'i32') {
-    // 2147483648i is no literal, so its negation is none either.
+    // 2147483648i is not a literal, so -2147483648i is not valid either.
     if (value === -(2 ** 31)) return 'i32(-2147483648)';
     return value < 0 ? `(${value}i)` : `${value}i`;
   }
@@ -136,7 +137,10 @@ function literal(value: number, type: ExprType): string {
   return text.startsWith('-') ? `(${text})` : text;
 }
 
-/** The shortest decimal that reads back as this f32, and is not beyond the largest, which WGSL rejects. */
+/**
+ * The shortest decimal that reads back as this f32 and does not exceed the largest f32, which WGSL would
+ * reject.
+ */
 function shortestF32(value: number): string {
   if (Object.is(value, -0)) return '-0';
   if (Math.abs(value) === largestF32) return String(value);
