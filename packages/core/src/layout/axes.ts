@@ -3,9 +3,9 @@ import { checkHostTensor } from '../tensor/checks/check-on-host.ts';
 import type { Tensor } from '../tensor/tensor.ts';
 
 /**
- * The dimensions of a tensor from the order that one word names them in to that of another, one letter each:
- * `reorder('q', t, 'bshd', 'bhsd')`. A view.
- * @throws InvalidShapeError when the tensor is not of that rank.
+ * A view of a tensor with its dimensions reordered, from the order that one word names to the order of
+ * another, one letter per dimension: `reorder('q', t, 'bshd', 'bhsd')`.
+ * @throws InvalidShapeError if the tensor does not have that rank.
  */
 export function reorder(argument: string, t: Tensor, from: string, to: string): Tensor {
   checkAxes(argument, t, Array.from(from.toUpperCase()));
@@ -18,8 +18,8 @@ export function positions(t: Tensor, b: number, from: number, to: number): Tenso
 }
 
 /**
- * @throws InvalidArgumentError for what is no tensor; InvalidShapeError unless it has one dimension for every
- * name.
+ * Checks that a tensor has one dimension for every name.
+ * @throws InvalidArgumentError for a value that is not a tensor; InvalidShapeError for another rank.
  */
 export function checkAxes(argument: string, t: Tensor, names: readonly string[]): void {
   checkHostTensor(argument, t);

@@ -2,16 +2,16 @@ import { describeValue, InvalidArgumentError, InvalidDTypeError, InvalidShapeErr
 import { dtypeTraits } from '../tensor/dtype/dtype-traits.ts';
 import { type HostArray, isHostArray, numbersOf } from '../tensor/host-array.ts';
 
-/** Most entries of a list of lengths. */
+/** The most entries of a list of lengths. */
 const maxSequences = 2 ** 24 + 1;
 
 /** Lengths, or cumulative lengths, of the sequences of a batch: numbers, or a host tensor of rank 1. */
 export type Lengths = readonly number[] | HostArray;
 
 /**
- * Where each sequence starts when all lie behind each other, and where the last one ends: [2, 0, 3] → [0, 2,
- * 2, 5].
- * @throws InvalidArgumentError for a length that is negative or no integer.
+ * Where each sequence starts if all are stored one after the other, and where the last one ends: [2, 0, 3] →
+ * [0, 2, 2, 5].
+ * @throws InvalidArgumentError for a length that is negative or not an integer.
  */
 export function cumulativeLengths(lengths: Lengths): number[] {
   const cumulative = [0];
@@ -22,8 +22,8 @@ export function cumulativeLengths(lengths: Lengths): number[] {
 }
 
 /**
- * The lengths of sequences from where they start: [0, 2, 2, 5] → [2, 0, 3].
- * @param argument what errors call it.
+ * The lengths of sequences, from their starts: [0, 2, 2, 5] → [2, 0, 3].
+ * @param argument the name of the argument in errors.
  * @throws InvalidArgumentError unless the first is 0 and none is less than the one before it.
  */
 export function lengthsFromCumulative(cumulative: Lengths, argument = 'cumulative'): number[] {
@@ -40,8 +40,8 @@ export function lengthsFromCumulative(cumulative: Lengths, argument = 'cumulativ
 
 /**
  * Lengths as numbers.
- * @throws InvalidArgumentError for one that is negative, no integer, or more than `longest`;
- * InvalidShapeError for a tensor of another rank than 1; InvalidDTypeError for one that does not hold
+ * @throws InvalidArgumentError for a length that is negative, not an integer, or more than `longest`;
+ * InvalidShapeError for a tensor whose rank is not 1; InvalidDTypeError for a tensor that does not hold
  * integers.
  */
 export function checkLengths(argument: string, lengths: Lengths, longest?: number): number[] {

@@ -6,22 +6,23 @@ const qkvLayouts = ['bs3hd', 'b3shd', 'b3hsd', 'bsh3d', 'sb3hd', 'sbh3d', 't3hd'
 const kvLayouts = ['bs2hd', 'b2shd', 'b2hsd', 'bsh2d', 'sb2hd', 'sbh2d', 't2hd', 'th2d'] as const;
 
 /**
- * How q, k and v lie in one tensor: its dimensions, with 3 for the dimension that chooses between q, k and v.
- * Layouts with `t` are packed: the sequences lie behind each other.
+ * How q, k and v are interleaved in one tensor: its dimensions, with 3 for the dimension that chooses between
+ * q, k and v. Layouts with `t` are packed: the sequences are stored one after the other.
  */
 export type QkvLayout = (typeof qkvLayouts)[number];
 
 /**
- * How k and v lie in one tensor, beside a q with more heads: its dimensions, with 2 for the one that chooses.
+ * How k and v are interleaved in one tensor, beside a q with more heads: its dimensions, with 2 for the
+ * dimension that chooses between k and v.
  */
 export type KvLayout = (typeof kvLayouts)[number];
 
 /**
- * The q, k and v of an interleaved tensor, as (B, H, S, D), or (T, H, D) of a packed one. Views: gradients
- * may be written through those of a tensor made for them. From `bs3hd`, strides are (3·S·H·D, D, 3·H·D, 1)
- * and q, k and v start H·D apart; from `sbh3d`, (3·H·D, 3·D, B·3·H·D, 1) and D apart.
- * @throws InvalidShapeError when the rank is another, or the interleaved dimension is not 3;
- * InvalidArgumentError for a layout that there is not.
+ * The q, k and v of an interleaved tensor, as (B, H, S, D), or (T, H, D) from a packed one. They are views,
+ * so gradients may be written through the views of a tensor made for them. From `bs3hd`, strides are
+ * (3·S·H·D, D, 3·H·D, 1), and q, k and v start H·D apart; from `sbh3d`, (3·H·D, 3·D, B·3·H·D, 1) and D apart.
+ * @throws InvalidShapeError if the rank is wrong, or the interleaved dimension is not 3; InvalidArgumentError
+ * for an unknown layout.
  */
 export function splitQkv(qkv: Tensor, layout: QkvLayout): { q: Tensor; k: Tensor; v: Tensor } {
   checkOneOf('layout', layout, qkvLayouts);
@@ -30,10 +31,10 @@ export function splitQkv(qkv: Tensor, layout: QkvLayout): { q: Tensor; k: Tensor
 }
 
 /**
- * The k and v of an interleaved tensor, as (B, H, S, D), or (T, H, D) of a packed one. Views, as of
- * `splitQkv`.
- * @throws InvalidShapeError when the rank is another, or the interleaved dimension is not 2;
- * InvalidArgumentError for a layout that there is not.
+ * The k and v of an interleaved tensor, as (B, H, S, D), or (T, H, D) from a packed one. They are views, as
+ * in `splitQkv`.
+ * @throws InvalidShapeError if the rank is wrong, or the interleaved dimension is not 2; InvalidArgumentError
+ * for an unknown layout.
  */
 export function splitKv(kv: Tensor, layout: KvLayout): { k: Tensor; v: Tensor } {
   checkOneOf('layout', layout, kvLayouts);

@@ -10,10 +10,10 @@ import {
 } from './cumulative-lengths.ts';
 
 /**
- * Sequence b of a packed (T, H, D) tensor, whose sequences start at `cuSeqLens` (B + 1), as (1, H, S_b, D). A
- * view.
- * @throws InvalidShapeError when there are fewer tokens than the sequences need; InvalidArgumentError when
- * there is no sequence b.
+ * A view of sequence b of a packed (T, H, D) tensor, whose sequences start at `cuSeqLens` (B + 1), as (1, H,
+ * S_b, D).
+ * @throws InvalidShapeError if there are fewer tokens than the sequences need; InvalidArgumentError if there
+ * is no sequence b.
  */
 export function packedSequence(t: Tensor, cuSeqLens: Lengths, b: number): Tensor {
   const starts = checkPacked(t, cuSeqLens);
@@ -24,9 +24,9 @@ export function packedSequence(t: Tensor, cuSeqLens: Lengths, b: number): Tensor
 }
 
 /**
- * The first `lengths[b]` positions of each sequence of a dense (B, H, S, D) tensor, packed as (T, H, D). A
- * copy.
- * @throws InvalidArgumentError when there is not one length in 0..S for each of the B sequences.
+ * A copy of the first `lengths[b]` positions of each sequence of a dense (B, H, S, D) tensor, packed as (T,
+ * H, D).
+ * @throws InvalidArgumentError unless there is one length in 0..S for each of the B sequences.
  */
 export function pack(dense: Tensor, lengths: Lengths): { packed: Tensor; cuSeqLens: number[] } {
   checkAxes('dense', dense, ['B', 'H', 'S', 'D']);
@@ -42,10 +42,10 @@ export function pack(dense: Tensor, lengths: Lengths): { packed: Tensor; cuSeqLe
 }
 
 /**
- * A packed (T, H, D) tensor as dense (B, H, S, D), with zeros behind each sequence. A copy. S is that of the
- * longest sequence unless given.
- * @throws InvalidShapeError when there are fewer tokens than the sequences need; InvalidArgumentError when
- * one is longer than S.
+ * A copy of a packed (T, H, D) tensor as dense (B, H, S, D), with zeros after each sequence. S defaults to
+ * the length of the longest sequence.
+ * @throws InvalidShapeError if there are fewer tokens than the sequences need; InvalidArgumentError if a
+ * sequence is longer than S.
  */
 export function unpack(packed: Tensor, cuSeqLens: Lengths, S?: number): Tensor {
   const starts = checkPacked(packed, cuSeqLens);

@@ -4,8 +4,8 @@ import { Tensor } from '../tensor/tensor.ts';
 import { checkAxes, positions } from './axes.ts';
 
 /**
- * Keys or values in blocks, and where to find each position: in row s mod pageSize of block table[b, ⌊s /
- * pageSize⌋].
+ * Keys or values in blocks, and the table that locates each position: position s of sequence b is row s mod
+ * pageSize of block table[b, ⌊s / pageSize⌋].
  */
 export interface Paged {
   /** (blocks, H, pageSize, D). */
@@ -15,11 +15,12 @@ export interface Paged {
 }
 
 /**
- * A dense (B, H, S, D) tensor in blocks of `pageSize` positions; the last block of a sequence ends with
- * zeros. A copy.
- * @param blockOf which block holds a page of a sequence, a different one for each. Default: b·pages + page.
- * @throws InvalidArgumentError when `pageSize` is no positive integer, or `blockOf` gives one block to two
- * pages.
+ * A copy of a dense (B, H, S, D) tensor in blocks of `pageSize` positions; the last block of a sequence is
+ * padded with zeros.
+ * @param blockOf the block that holds a page of a sequence, different for every page. Default: b·pages +
+ * page.
+ * @throws InvalidArgumentError if `pageSize` is not a positive integer, or if `blockOf` gives one block to
+ * two pages.
  */
 export function toPages(
   dense: Tensor,
@@ -59,9 +60,9 @@ function assignBlocks(B: number, pages: number, blockOf: (b: number, page: numbe
 }
 
 /**
- * The dense (B, H, S, D) tensor that a paged one stands for. A copy. S is what the table addresses unless
- * given.
- * @throws InvalidArgumentError when S is more than that, or the table names a block that is not there.
+ * A copy of a paged tensor as a dense (B, H, S, D) tensor. S defaults to the number of positions that the
+ * table addresses.
+ * @throws InvalidArgumentError if S is more than that, or if the table names a block that does not exist.
  */
 export function fromPages(paged: Paged, S?: number): Tensor {
   checkObject('paged', paged);

@@ -1,18 +1,20 @@
 import type { FloatFormat } from '../tensor/dtype/float-format.ts';
 
-/** Elements that share a scale. */
+/** The number of elements that share a scale. */
 export const MXFP8_BLOCK = 32;
 
 export const blockAxes = ['channels', 'positions'] as const;
 export const blockScaleLayouts = ['rows', 'F8_128x4'] as const;
 
-/** Which 32 neighbours of a (B, H, S, D) tensor share a scale: those of a position, or those of a channel. */
+/**
+ * Which 32 neighbours of a (B, H, S, D) tensor share a scale: those of one position, or those of one channel.
+ */
 export type BlockAxis = (typeof blockAxes)[number];
 
 /**
- * How the scales of a tensor lie in their own. `'rows'`: row-major (B, H, S, ⌈D/32⌉) along channels, (B, H,
- * ⌈S/32⌉, D) along positions. `'F8_128x4'`: cuDNN's order of 512-byte blocks, padded to (B, H, ⌈S⌉₁₂₈,
- * ⌈D/32⌉₄) and (B, H, ⌈S/32⌉₄, ⌈D⌉₁₂₈).
+ * The layout of a tensor's scales. `'rows'`: row-major (B, H, S, ⌈D/32⌉) along channels, (B, H, ⌈S/32⌉, D)
+ * along positions. `'F8_128x4'`: cuDNN's order of 512-byte blocks, padded to (B, H, ⌈S⌉₁₂₈, ⌈D/32⌉₄) and (B,
+ * H, ⌈S/32⌉₄, ⌈D⌉₁₂₈).
  */
 export type BlockScaleLayout = (typeof blockScaleLayouts)[number];
 
@@ -31,7 +33,7 @@ export function blockScaleShape(
     : [B, H, roundUp(blocks, 4), roundUp(D, 128)];
 }
 
-/** The place of the scale of element (s, d) within one head of such a tensor. */
+/** The index of the scale of element (s, d) within one head of such a tensor. */
 export function blockScaleIndex(
   shape: readonly number[],
   axis: BlockAxis,
@@ -61,8 +63,8 @@ export function e8m0Value(code: number): number {
 const words = new DataView(new ArrayBuffer(4));
 
 /**
- * The E8M0 code of a block's scale: 2^⌈log2(amax / max)⌉, the smallest power of two by which nothing
- * saturates. `max` of both f8 formats has the significand 1.75, so the ceiling is a comparison of bits.
+ * The E8M0 code of a block's scale: 2^⌈log2(amax / max)⌉, the smallest power of two with which no element
+ * saturates. The significand of `max` is 1.75 in both f8 formats, so the ceiling is a comparison of bits.
  */
 export function blockScaleCode(amax: number, { max }: FloatFormat): number {
   if (Number.isNaN(amax)) return 255;

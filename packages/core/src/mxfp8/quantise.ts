@@ -18,7 +18,7 @@ import {
 
 const mxfp8DTypes = ['f8e4m3', 'f8e5m2'] as const;
 
-/** The 8-bit formats that block scales go with. */
+/** The 8-bit formats of tensors with block scales. */
 export type Mxfp8DType = (typeof mxfp8DTypes)[number];
 
 /** A tensor in MXFP8. */
@@ -29,7 +29,7 @@ export interface Mxfp8Tensor {
   readonly scales: Tensor;
 }
 
-/** Which neighbours share a scale, and how scales lie. */
+/** Which neighbours share a scale, and the layout of the scales. */
 interface BlockOptions {
   readonly along?: BlockAxis | undefined;
   readonly layout?: BlockScaleLayout | undefined;
@@ -37,12 +37,12 @@ interface BlockOptions {
 
 /**
  * A (B, H, S, D) tensor of any float dtype in MXFP8 (OCP Microscaling 1.0): 32 neighbours share a power of
- * two, of which the exponent is ⌈log2(amax / largest value of the format)⌉ as Transformer Engine has it, so
- * that nothing saturates.
+ * two with the exponent ⌈log2(amax / largest value of the format)⌉, as in Transformer Engine, so that no
+ * element saturates.
  *
  * @param options.along the axis that a product sums over: channels (default) or positions.
- * @throws InvalidShapeError for another rank, InvalidDTypeError for integers; InvalidArgumentError for what
- * is no tensor or no option.
+ * @throws InvalidShapeError for another rank; InvalidDTypeError for integers; InvalidArgumentError for a
+ * value that is not a tensor, or an unknown option.
  */
 export function quantiseMxfp8(
   t: Tensor,
@@ -80,8 +80,8 @@ export function quantiseMxfp8(
 }
 
 /**
- * The values of a tensor in MXFP8, as an f32 tensor; exact, unless beyond the range of f32.
- * @throws InvalidArgumentError for what is no tensor or no option.
+ * The values of an MXFP8 tensor, as an f32 tensor; exact unless they exceed the range of f32.
+ * @throws InvalidArgumentError for a value that is not a tensor, or an unknown option.
  */
 export function dequantiseMxfp8(tensor: Mxfp8Tensor, options: BlockOptions = {}): Tensor {
   checkObject('tensor', tensor);

@@ -4,8 +4,8 @@ import { Tensor } from '../tensor/tensor.ts';
 import { createProblemDropout } from './dropout.ts';
 
 /**
- * Every decision of dropout, u8 (B, Hq, Sq, Skv), 1 = kept, also for hidden pairs; 0 beyond packed and ragged
- * sequences.
+ * All dropout decisions, u8 (B, Hq, Sq, Skv), 1 = kept, including those of hidden pairs; 0 beyond packed and
+ * ragged sequences.
  */
 export function dropoutMaskOf(problem: AttentionProblem, operands: Operands<Tensor>): Tensor {
   const { B, Hq, Sq, Skv, q, k } = problem;

@@ -4,19 +4,21 @@ import { createLengths } from '../attention/host/sequences.ts';
 import type { AttentionProblem, DropoutDesc, Operands } from '../attention/problem/problem.ts';
 import type { Tensor } from '../tensor/tensor.ts';
 
-/** Dropout of the probabilities of a problem, element by element. */
+/** The dropout of a problem's probabilities, element by element. */
 export interface ProblemDropout {
   /**
-   * Whether the probability of pair (b, h, i, j) is kept; h counts query heads, i and j within the sequence.
+   * Whether the probability of pair (b, h, i, j) is kept. h counts query heads; i and j count within the
+   * sequence.
    */
   keeps(b: number, h: number, i: number, j: number): boolean;
   /**
-   * The factor that multiplies the probability of a pair: 0, or the problem's scale where the pair is kept; 1
+   * The factor that multiplies the probability of a pair: 0, or the problem's scale if the pair is kept; 1
    * without dropout.
    */
   factor(b: number, h: number, i: number, j: number): number;
   /**
-   * Writes 1 (kept) or 0 for the keys j0 ≤ j < j1 of query i to `out` from `at` on; faster than one by one.
+   * Writes 1 (kept) or 0 for the keys j0 ≤ j < j1 of query i to `out`, starting at index `at`; faster than
+   * `keeps` for each key.
    */
   keepRow(b: number, h: number, i: number, j0: number, j1: number, out: Uint8Array, at: number): void;
 }
@@ -24,9 +26,9 @@ export interface ProblemDropout {
 type Keeps = Pick<ProblemDropout, 'keeps' | 'keepRow'>;
 
 /**
- * The dropout of a problem: from Philox (the same decisions as `dropoutMask` of `@tilewise/philox`; with a
- * packed or ragged k by the row stride of the sequence's own number of keys), from a given mask, or none.
- * @throws InvalidArgumentError when the mask that the problem names is missing.
+ * The dropout of a problem: from Philox (the same decisions as `dropoutMask` of `@tilewise/philox`; if k is
+ * packed or ragged, the row stride is the sequence's own number of keys), from a given mask, or none.
+ * @throws InvalidArgumentError if the mask that the problem names is missing.
  */
 export function createProblemDropout(
   problem: AttentionProblem,

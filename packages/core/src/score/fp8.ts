@@ -5,22 +5,22 @@ import { rounder } from '../tensor/dtype/convert.ts';
 import { roundHalfEven } from '../tensor/dtype/round.ts';
 import type { Tensor } from '../tensor/tensor.ts';
 
-/** A pass of attention: P is rounded with another scale in each. */
+/** A pass of attention. Each pass rounds P with its own scale. */
 export type Pass = 'forward' | 'backward';
 
-/** The scale of P where operands have block scales. */
+/** The scale of P if operands have block scales. */
 const blockScaleS: Readonly<Record<Pass, number>> = { forward: 16, backward: 256 };
 
 /** The scalars of FP8 arithmetic as numbers, and the rounding of P and dS. */
 export interface Fp8Arithmetic extends Readonly<Record<Fp8ScalarName, number>> {
-  /** To the nearest value of q's format (or that of `formatP`), ties to even, saturating. */
+  /** Rounds to the nearest value of q's format (or that of `formatP`), ties to even, saturating. */
   round(x: number): number;
 }
 
 /**
  * The FP8 arithmetic of a problem on the host. Without the contract all scales are 1 and nothing is rounded,
- * so that one formula serves both.
- * @throws InvalidArgumentError when the problem has scalars but the operands lack them.
+ * so that the same formula serves both cases.
+ * @throws InvalidArgumentError if the problem has scalars but the operands lack them.
  */
 export function createFp8(
   { fp8, q }: AttentionProblem,

@@ -6,12 +6,12 @@ import type { Tensor } from '../tensor/tensor.ts';
 import { type CaptureDerivative, createScoreMod } from './score-mod.ts';
 
 /**
- * The stages of the scaled score x = scale · q·k of one pair (b, h, i, j), in f64 on the host. Shared by the
- * reference and by the CPU engine's rarer options.
+ * The stages from the scaled score x = scale · q·k of one pair (b, h, i, j) to its final score, in f64 on the
+ * host. The reference uses it, and so does the CPU engine for its rarer options.
  *
  *     final(x) = softcap(mod(x)) + bias − slope · |i + off − j|          softcap(y) = c · tanh(y / c)
  *
- * Masks are not part of it: ask `Visibility`, and `bias` for −Infinity.
+ * Masks are not part of the chain: ask `Visibility`, and `bias` for −Infinity.
  */
 export interface ScoreChain {
   final(x: number, b: number, h: number, i: number, j: number): number;
@@ -29,7 +29,7 @@ export interface ScoreChain {
 
 /**
  * The chain of a problem over host operands.
- * @throws InvalidArgumentError when an operand that the problem names is missing.
+ * @throws InvalidArgumentError if an operand that the problem names is missing.
  */
 export function createScoreChain(
   problem: AttentionProblem,

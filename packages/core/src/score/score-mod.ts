@@ -6,7 +6,7 @@ import { floatCaptures } from '../expr/nodes/walk.ts';
 import { contiguousStrides } from '../tensor/shape.ts';
 import type { Tensor } from '../tensor/tensor.ts';
 
-/** The derivative by element `index` (row-major) of the captured tensor `name`. */
+/** The derivative with respect to element `index` (row-major) of the captured tensor `name`. */
 export interface CaptureDerivative {
   readonly name: string;
   readonly index: number;
@@ -18,9 +18,9 @@ export interface ScoreMod {
   readonly value: Evaluate;
   /** ∂ value / ∂ score. */
   readonly derivative: Evaluate;
-  /** The captured tensors that it loads floats from. */
+  /** The captured tensors that the mod loads floats from. */
   readonly differentiableCaptures: readonly string[];
-  /** ∂ value / ∂ each captured element that it loads at a place, where that is not 0. */
+  /** ∂ value / ∂ each captured element that the mod loads at a place, unless it is 0. */
   captureDerivatives(x: number, b: number, h: number, i: number, j: number): readonly CaptureDerivative[];
 }
 
@@ -48,7 +48,7 @@ export function createScoreMod(
       const derivatives: CaptureDerivative[] = [];
       for (const { name, partial, index, strides } of sites) {
         const value = partial(x, b, h, i, j);
-        // Behind a condition that does not hold, the index may lie outside the tensor.
+        // Behind a condition that is false, the index may be outside the tensor.
         if (value === 0) continue;
         const at = index.reduce((sum, e, d) => sum + e(x, b, h, i, j) * strides[d], 0);
         derivatives.push({ name, index: at, value });

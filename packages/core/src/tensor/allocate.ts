@@ -6,7 +6,7 @@ export function allocate(dtype: DType, length: number): TypedArray {
   return allocateBy(dtypeInfo[dtype].allocate, length);
 }
 
-/** An array that `make` makes. @throws TilewiseError with code `OUT_OF_MEMORY`. */
+/** The array that `make` allocates. @throws TilewiseError with code `OUT_OF_MEMORY`. */
 export function allocateBy<A>(make: (length: number) => A, length: number): A {
   try {
     return make(length);

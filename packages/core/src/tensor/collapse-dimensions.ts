@@ -1,8 +1,8 @@
 import type { Shape, Strides } from './shape.ts';
 
 /**
- * Tensors of equal shape in as few dimensions as possible, so that their lines are long; at least one
- * dimension.
+ * Tensors of equal shape in as few dimensions as possible (at least one), so that their innermost runs are
+ * long.
  */
 export interface Collapsed {
   readonly shape: readonly number[];
@@ -11,9 +11,9 @@ export interface Collapsed {
 }
 
 /**
- * Joins neighbouring dimensions of `shape` that lie in line in all tensors, and leaves out those of one
- * element.
- * @param strides of each tensor, 0 along dimensions in which it is broadcast.
+ * Merges neighbouring dimensions of `shape` that are contiguous with each other in all tensors, and drops
+ * dimensions of size 1.
+ * @param strides the strides of each tensor, 0 along broadcast dimensions.
  */
 export function collapseDimensions(shape: Shape, strides: readonly Strides[]): Collapsed {
   const kept: { extent: number; steps: number[] }[] = [];

@@ -2,14 +2,14 @@ import { collapseDimensions } from './collapse-dimensions.ts';
 import type { TypedArray } from './dtype/dtype.ts';
 import type { Shape, Strides } from './shape.ts';
 
-/** Storage with a place for every index of a shape: `offset + Σ index[d]·strides[d]`. */
+/** Storage whose element at an index of a shape is at `offset + Σ index[d]·strides[d]`. */
 export interface StridedArray {
   readonly data: TypedArray;
   readonly offset: number;
   readonly strides: Strides;
 }
 
-/** Copies every element of `shape` from its place in one storage to its place in another. */
+/** Copies every element of `shape` from one storage to another. */
 export function copyStrided(shape: Shape, from: StridedArray, to: StridedArray): void {
   if (shape.includes(0)) return;
   const { shape: extents, strides } = collapseDimensions(shape, [from.strides, to.strides]);

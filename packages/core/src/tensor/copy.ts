@@ -6,10 +6,10 @@ import { sameShape } from './shape.ts';
 import type { Tensor } from './tensor.ts';
 
 /**
- * Copies the elements of one tensor to another of the same shape and dtype, bit by bit. Nothing between the
- * elements of `to` is written. The two must not overlap in memory.
- * @throws InvalidArgumentError for a value that is no tensor on this host, or has lost its storage;
- * InvalidShapeError or InvalidDTypeError when they differ.
+ * Copies the elements of one tensor to another of the same shape and dtype, bit by bit. Gaps between the
+ * elements of `to` are not written. The two must not overlap in memory.
+ * @throws InvalidArgumentError for a value that is not a tensor on this host, or has lost its storage;
+ * InvalidShapeError or InvalidDTypeError if shapes or dtypes differ.
  */
 export function copyTensor(from: Tensor, to: Tensor): void {
   checkHostTensor('from', from);

@@ -2,8 +2,8 @@ import type { TypedArray } from './dtype/dtype.ts';
 import type { TensorDesc } from './tensor-desc.ts';
 
 /**
- * The data of a `Tensor` without its methods: code that only passes tensors on, or reads lists of numbers,
- * asks for this type, so that it works on tensors of any copy of this package and needs none of their code.
+ * The data of a `Tensor` without its methods. Code that only passes tensors on, or reads lists of numbers,
+ * takes this type, so that it accepts tensors from any copy of this package and bundles none of their code.
  */
 export interface HostArray extends TensorDesc {
   readonly data: TypedArray;
@@ -11,7 +11,7 @@ export interface HostArray extends TensorDesc {
   readonly offset: number;
 }
 
-/** Whether a tensor's elements are here. */
+/** Whether a tensor's elements are on this host. */
 export function isHostArray(t: unknown): t is HostArray {
   return typeof t === 'object' && t !== null && 'data' in t && ArrayBuffer.isView(t.data);
 }
@@ -22,12 +22,12 @@ export function hostList(values: readonly number[], dtype: 'i32' | 'f32'): HostA
   return { dtype, shape: [data.length], strides: [1], data, offset: 0 };
 }
 
-/** Element `index` of a tensor whose elements are stored as the numbers that they are: f32, integers. */
+/** Element `index` of a tensor whose storage holds its values directly: f32 and integers. */
 export function numberAt({ data, offset, strides }: HostArray, ...index: readonly number[]): number {
   return data[index.reduce((at, i, d) => at + i * strides[d], offset)];
 }
 
-/** The numbers of a vector that `numberAt` reads. */
+/** The numbers of a vector, read with `numberAt`. */
 export function numbersOf(list: HostArray): number[] {
   return Array.from({ length: list.shape[0] }, (_, n) => numberAt(list, n));
 }

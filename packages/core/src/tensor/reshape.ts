@@ -2,8 +2,10 @@ import { InvalidShapeError } from '../errors.ts';
 import { contiguousStrides, elementCount, type Shape, type Strides } from './shape.ts';
 
 /**
- * Strides that show the elements of `shape` in `target`, both in row-major order, without moving them.
- * @throws InvalidShapeError when the counts differ, or when dimensions that would merge do not lie in line.
+ * The strides with which `target` shows the elements of `shape`, both in row-major order, without moving
+ * them.
+ * @throws InvalidShapeError if the element counts differ, or if dimensions that would merge are not
+ * contiguous with each other.
  */
 export function reshapedStrides(shape: Shape, strides: Strides, target: Shape): number[] {
   const count = elementCount(shape);
@@ -16,8 +18,7 @@ export function reshapedStrides(shape: Shape, strides: Strides, target: Shape): 
   const result = contiguousStrides(target);
   if (count === 0) return result;
 
-  // Both shapes are walked together, in the smallest groups of dimensions that hold as many elements as each
-  // other.
+  // Walks both shapes together, in the smallest groups of dimensions with equal element counts.
   const old = shape.map((_, d) => d).filter(d => shape[d] !== 1);
   let oldEnd = 0;
   let newEnd = 0;
@@ -45,7 +46,7 @@ function checkInLine(shape: Shape, strides: Strides, outer: number, inner: numbe
   if (strides[outer] === strides[inner] * shape[inner]) return;
   throw new InvalidShapeError(
     'shape',
-    `[${target}] merges dimensions ${outer} and ${inner} of [${shape}], which do not lie in line (strides [${strides}]); ` +
+    `[${target}] merges dimensions ${outer} and ${inner} of [${shape}], which are not contiguous with each other (strides [${strides}]); ` +
       'reshape a contiguous() copy instead',
   );
 }

@@ -8,20 +8,19 @@ const storedNames: Readonly<Record<DType, string>> = {
   ...{ i32: 'I32', u32: 'U32', i8: 'I8', u8: 'U8', bool: 'BOOL' },
 };
 
-/** The length of the header, a number of 64 bits, which the file begins with. */
+/** The bytes of the header's length, a 64-bit number at the start of the file. */
 const LENGTH_BYTES = 8;
 
 /** Tensors by name. */
 export type NamedTensors = ReadonlyMap<string, Tensor>;
 
-/** Where the data begins: the format asks for a multiple of this. */
+/** The data starts at a multiple of this number, as the format requires. */
 const ALIGNMENT = 8;
 
 /**
- * The chunks of a safetensors file: the header, then each tensor. Tensors are ordered as the format's own
- * implementation orders them, by the size of their elements and then by name, so that the same tensors give
- * the same bytes.
- * @throws InvalidArgumentError for the name '__metadata__', which the format uses itself.
+ * The chunks of a safetensors file: the header, then each tensor. Tensors are ordered as in the format's own
+ * implementation, by element size and then by name, so that the same tensors give the same bytes.
+ * @throws InvalidArgumentError for the name '__metadata__', which the format reserves.
  */
 export function* writeSafetensors(
   tensors: NamedTensors,
@@ -50,7 +49,7 @@ export function* writeSafetensors(
   for (const [, tensor] of ordered) yield bytesOf(tensor);
 }
 
-/** The file as one array. */
+/** A safetensors file as one array. */
 export function encodeSafetensors(
   tensors: NamedTensors,
   metadata?: Readonly<Record<string, string>>,
@@ -65,7 +64,7 @@ export function encodeSafetensors(
   return file;
 }
 
-/** The elements in row-major order; the memory of the tensor itself where they lie so. */
+/** The elements in row-major order; the tensor's own memory if it is contiguous. */
 function bytesOf(tensor: Tensor): Uint8Array {
   const { data, offset, size } = tensor.isContiguous ? tensor : tensor.contiguous();
   const bytes = data.BYTES_PER_ELEMENT;

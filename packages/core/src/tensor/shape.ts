@@ -1,6 +1,6 @@
-/** Extents per dimension, outermost first. */
+/** The size of each dimension, outermost first. */
 export type Shape = readonly number[];
-/** Elements to step per dimension. */
+/** For each dimension, the number of elements to step. */
 export type Strides = readonly number[];
 
 /** Product of the extents. */
@@ -24,7 +24,7 @@ export function contiguousStrides(shape: Shape): number[] {
   return strides;
 }
 
-/** Offset of the last element from the first, for a shape without zero extents. */
+/** The offset of the last element from the first, for a shape without zero extents. */
 export function maxOffset(shape: Shape, strides: Strides): number {
   return shape.reduce((at, extent, d) => at + (extent - 1) * strides[d], 0);
 }
@@ -35,14 +35,14 @@ interface StridedShape {
   readonly strides: Strides;
 }
 
-/** Elements from the first to the last of a tensor, gaps included; 0 for a tensor without elements. */
+/** The elements from the first to the last of a tensor, gaps included; 0 for a tensor without elements. */
 export function elementsSpanned({ shape, strides }: StridedShape): number {
   return shape.includes(0) ? 0 : maxOffset(shape, strides) + 1;
 }
 
 /**
- * Whether these strides are row-major without gaps. Those of size-1 dimensions do not matter, nor any of no
- * elements.
+ * Whether these strides are row-major without gaps. Strides of size-1 dimensions do not matter, and if there
+ * are no elements, no stride does.
  */
 export function isContiguous(shape: Shape, strides: Strides): boolean {
   const dense = contiguousStrides(shape);

@@ -16,19 +16,19 @@ export interface TensorDesc {
   readonly strides: Strides;
 }
 
-/** A description that may leave its strides out: those without gaps. */
+/** A description whose strides may be omitted; the default is strides without gaps. */
 export interface PartialDesc extends Pick<TensorDesc, 'dtype' | 'shape'> {
   readonly strides?: Strides | undefined;
 }
 
-/** Dimensions of a tensor, as NumPy limits them. */
+/** The most dimensions of a tensor, as in NumPy. */
 const LARGEST_RANK = 64;
 
 /**
- * A description, checked, whose strides are those without gaps unless it has its own.
- * @throws InvalidDTypeError for an unknown dtype; InvalidShapeError for extents or strides that are no
- * non-negative integers, more than 64 dimensions, and as many elements, or as large an offset, as an f64
- * cannot count.
+ * A checked description. Its strides default to those without gaps.
+ * @throws InvalidDTypeError for an unknown dtype; InvalidShapeError for extents or strides that are not
+ * non-negative integers, for more than 64 dimensions, and if the element count or the largest offset is too
+ * large for an f64 to count.
  */
 export function checkDesc({ dtype, shape, strides }: PartialDesc): TensorDesc {
   if (!isDType(dtype)) {
@@ -53,7 +53,7 @@ export function checkDesc({ dtype, shape, strides }: PartialDesc): TensorDesc {
   return { dtype, shape, strides };
 }
 
-/** A description that does not change with the caller's arrays. */
+/** A copy of a description, which does not change with the caller's arrays. */
 export function copiedDesc({ dtype, shape, strides }: TensorDesc): TensorDesc {
   return { dtype, shape: [...shape], strides: [...strides] };
 }
@@ -76,7 +76,7 @@ export function isList(list: unknown): list is ArrayLike<unknown> {
   return Array.isArray(list) || (ArrayBuffer.isView(list) && !(list instanceof DataView));
 }
 
-/** A list of numbers as errors show it, which may be anything. */
+/** A value that should be a list of numbers, as errors show it. */
 export function listText(list: unknown): string {
   if (!isList(list)) return describeValue(list);
   if (list.length > LARGEST_RANK) return `${list.length} of them`;

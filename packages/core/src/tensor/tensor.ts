@@ -25,7 +25,7 @@ import { checkDesc, copiedDesc, listText, type PartialDesc, type TensorDesc } fr
 
 export type { TensorDesc } from './tensor-desc.ts';
 
-/** How a new tensor is stored: as f32 by default, and without gaps. */
+/** How a new tensor is stored: by default as f32 without gaps. */
 interface StorageOptions {
   readonly dtype?: DType | undefined;
   readonly strides?: Strides | undefined;
@@ -53,10 +53,10 @@ export class Tensor implements TensorDesc {
 
   /**
    * A new tensor from logical row-major values, each rounded once to the dtype. With `strides`, the storage
-   * is laid out by them and gaps are 0. `overflow` is for values beyond the largest finite one of f16, bf16
-   * or f8.
-   * @throws InvalidShapeError when the number of values is not the product of `shape`; InvalidArgumentError
-   * for a value that is no number and for an unknown option; and as `zeros`.
+   * has that layout, and gaps are 0. `overflow` is for values beyond the largest finite one of f16, bf16 or
+   * f8.
+   * @throws InvalidShapeError if the number of values is not the product of `shape`; InvalidArgumentError for
+   * a value that is not a number and for an unknown option; and as `zeros`.
    */
   static from(
     values: ArrayLike<number>,
@@ -82,7 +82,7 @@ export class Tensor implements TensorDesc {
 
   /**
    * A new tensor of zeros (code 0 in every dtype). Its storage ends with its last element, so the stride of a
-   * size-1 dimension takes no room, whatever it is.
+   * size-1 dimension takes no memory, whatever its value.
    * @throws as `checkDesc`; InvalidArgumentError for an unknown option; TilewiseError with code
    * `OUT_OF_MEMORY`.
    */
@@ -95,15 +95,15 @@ export class Tensor implements TensorDesc {
 
   /**
    * A tensor over existing storage, without a copy. f16, bf16 and f8 data are bit patterns.
-   * @throws InvalidShapeError when an element would lie outside `data`.
+   * @throws InvalidShapeError if an element would be outside `data`.
    */
   static wrap(data: TypedArray, desc: PartialDesc & { readonly offset?: number | undefined }): Tensor {
-    // A tensor is a description too.
+    // A tensor can be passed as a description too.
     checkOptions('desc', desc, ['dtype', 'shape', 'strides', 'offset', 'data']);
     const { offset = 0 } = desc;
     const checked = copiedDesc(checkDesc(desc));
     const { dtype, shape, strides } = checked;
-    // By tag, so that arrays of other realms and subclasses such as Node's Buffer are accepted.
+    // Compares tags, so that arrays of other realms, and subclasses such as Node's Buffer, are accepted.
     const expected = dtypeInfo[dtype].allocate(0)[Symbol.toStringTag];
     if (data?.[Symbol.toStringTag] !== expected) {
       const rule = `must be a ${expected}, in which ${dtype} is stored, got ${describeValue(data)}`;
@@ -133,7 +133,7 @@ export class Tensor implements TensorDesc {
     return elementCount(this.shape);
   }
 
-  /** Whether the elements lie row-major without gaps. */
+  /** Whether the elements are stored row-major without gaps. */
   get isContiguous(): boolean {
     return isContiguous(this.shape, this.strides);
   }
@@ -175,7 +175,10 @@ export class Tensor implements TensorDesc {
     return Tensor.from(values, this.shape, { dtype, overflow: options.overflow });
   }
 
-  /** A copy of the elements, bit by bit, row-major and without gaps. Always a copy. */
+  /**
+   * A contiguous copy of the elements, bit by bit, in row-major order. Copies even if the tensor is
+   * contiguous.
+   */
   contiguous(): Tensor {
     checkTensorStorage('tensor', this);
     const t = Tensor.zeros(this.shape, { dtype: this.dtype });
@@ -227,9 +230,9 @@ export class Tensor implements TensorDesc {
   }
 
   /**
-   * A view of the elements in row-major order under another shape.
-   * @throws InvalidShapeError when the counts differ, or when dimensions that would merge do not lie in line:
-   * then reshape a `contiguous()` copy.
+   * A view of the elements, in row-major order, with another shape.
+   * @throws InvalidShapeError if the element counts differ, or if dimensions that would merge are not
+   * contiguous with each other; in that case reshape a `contiguous()` copy.
    */
   reshape(shape: Shape): Tensor {
     checkDesc({ dtype: this.dtype, shape });
@@ -262,7 +265,7 @@ export class Tensor implements TensorDesc {
     return at;
   }
 
-  /** This tensor's storage under another shape, strides and offset. */
+  /** This tensor's storage with another shape, strides and offset. */
   #view(shape: Shape, strides: Strides, offset: number = this.offset): Tensor {
     return new Tensor(this.data, { dtype: this.dtype, shape, strides }, offset);
   }

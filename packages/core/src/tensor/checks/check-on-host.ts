@@ -2,8 +2,8 @@ import { describeValue, InvalidArgumentError } from '../../errors.ts';
 import { isHostArray } from '../host-array.ts';
 
 /**
- * @throws InvalidArgumentError for a value that is no `Tensor`, of this or another copy of the package, on
- * this host.
+ * Checks that a value is a `Tensor`, of this or another copy of the package, on this host.
+ * @throws InvalidArgumentError if it is not.
  */
 export function checkHostTensor(argument: string, t: unknown): void {
   if (isHostArray(t) && 'toFloat64' in t) return;
@@ -14,14 +14,14 @@ export function checkHostTensor(argument: string, t: unknown): void {
   );
 }
 
-/** Records of a call lie at most so deep in each other, as `captures` in `scoreMod`. */
+/** The deepest nesting of records in a call, such as `captures` in `scoreMod`. */
 export const DEEPEST_RECORD = 4;
 
 /**
- * Checks that the tensors of a record, and of records in it, have their elements on this host. Numbers and
- * lists of numbers pass, and so does a value that is no tensor at all: what an argument must be is its own
- * rule.
- * @throws InvalidArgumentError naming the first that has not, as `raggedOffsets.q` within `raggedOffsets`.
+ * Checks that the tensors of a record, and of records in it, have their elements on this host. Numbers, lists
+ * of numbers, and values that are not tensors pass: another rule checks the kind of an argument.
+ * @throws InvalidArgumentError naming the first tensor that is elsewhere, such as `raggedOffsets.q` within
+ * `raggedOffsets`.
  */
 export function checkOnHost(values: object, within = '', depth: number = DEEPEST_RECORD): void {
   for (const [key, value] of Object.entries(values)) {

@@ -4,9 +4,10 @@ import { elementsSpanned } from '../shape.ts';
 import { DEEPEST_RECORD } from './check-on-host.ts';
 
 /**
- * Checks that the tensors of a record, and of records in it, still have their storage: a buffer that is
- * transferred to another thread, or shrunk, is lost to the tensors over it.
- * @throws InvalidArgumentError naming the first that has not, as `captures.NAME` within `captures`.
+ * Checks that the tensors of a record, and of records in it, still have their storage. A tensor loses it if
+ * its buffer is transferred to another thread, or shrinks.
+ * @throws InvalidArgumentError naming the first tensor without storage, such as `captures.NAME` within
+ * `captures`.
  */
 export function checkStorage(tensors: object, within = '', depth: number = DEEPEST_RECORD): void {
   for (const [key, value] of Object.entries(tensors)) {
@@ -30,7 +31,7 @@ export function checkTensorStorage(name: string, tensor: HostArray): void {
   );
 }
 
-/** A record of tensors, and no tensor whose storage is elsewhere. */
+/** Whether a value is a record of tensors, and not a tensor whose storage is elsewhere. */
 function isGroup(value: unknown): value is object {
   return typeof value === 'object' && value !== null && !('shape' in value);
 }

@@ -5,7 +5,7 @@ import type { TensorDesc } from '../tensor-desc.ts';
 const areCounts = (list: unknown): boolean =>
   Array.isArray(list) && list.every(n => Number.isInteger(n) && n >= 0);
 
-/** @throws InvalidArgumentError for a value that is no tensor, such as an array of numbers. */
+/** @throws InvalidArgumentError for a value that is not a tensor, such as an array of numbers. */
 export function checkTensor(argument: string, t: TensorDesc): void {
   const isTensor =
     areCounts(t?.shape) &&
@@ -15,13 +15,13 @@ export function checkTensor(argument: string, t: TensorDesc): void {
   if (!isTensor) throw new InvalidArgumentError(argument, `must be a tensor, got ${describeValue(t)}`);
 }
 
-/** @throws InvalidShapeError for another shape than the expected one. */
+/** @throws InvalidShapeError for a shape other than the expected one. */
 export function checkShape(argument: string, shape: Shape, expected: Shape): void {
   if (!sameShape(shape, expected))
     throw new InvalidShapeError(argument, `must have shape [${expected}], got [${shape}]`);
 }
 
-/** @throws as `checkTensor` and `checkShape`; InvalidDTypeError for another dtype than the expected one. */
+/** @throws as `checkTensor` and `checkShape`; InvalidDTypeError for a dtype other than the expected one. */
 export function checkTensorOf(
   argument: string,
   t: TensorDesc,

@@ -1,9 +1,9 @@
 import { describeValue, InvalidArgumentError } from '../../errors.ts';
 
 /**
- * Checks that values are numbers in an array, or something that is indexed like one. Those of a typed array
- * need no look at each.
- * @throws InvalidArgumentError naming what is none.
+ * Checks that values are numbers in an array, or in an object that is indexed like one. The elements of a
+ * typed array are not all checked.
+ * @throws InvalidArgumentError naming the first value that is not a number.
  */
 export function checkValues(values: ArrayLike<unknown>): void {
   if (typeof values !== 'object' || values === null || !Number.isSafeInteger(values.length))

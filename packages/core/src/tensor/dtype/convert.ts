@@ -19,9 +19,9 @@ function isSmallFloat(dtype: DType): dtype is SmallFloat {
 }
 
 /**
- * Reads elements as they are stored for `dtype` into numbers. Exact, except that i32 and u32 beyond 2²⁴ are
- * rounded when `out` is a Float32Array.
- * @throws InvalidShapeError when `out` is shorter than `data`.
+ * Decodes elements stored as `dtype` into numbers. Exact, except that i32 and u32 beyond 2²⁴ are rounded if
+ * `out` is a Float32Array.
+ * @throws InvalidShapeError if `out` is shorter than `data`.
  */
 export function decodeArray<A extends Float32Array | Float64Array>(
   dtype: DType,
@@ -42,11 +42,11 @@ export function decodeArray<A extends Float32Array | Float64Array>(
 
 /**
  * Stores numbers as elements of `dtype`, each rounded once, from f64 to nearest even. Integers truncate and
- * wrap around as typed arrays do; a bool is whether the number is not 0.
- * @param out of the array type of `dtype`.
- * @param overflow what becomes of a number beyond the largest finite one of f16, bf16 or f8; default: as in
+ * wrap around as in typed arrays; a bool is 1 for any number but 0.
+ * @param out an array of the type that stores `dtype`.
+ * @param overflow how to treat a number beyond the largest finite one of f16, bf16 or f8; default: that of
  * `FloatFormat`.
- * @throws InvalidShapeError when `out` is shorter than `values`.
+ * @throws InvalidShapeError if `out` is shorter than `values`.
  */
 export function encodeArray<A extends TypedArray>(
   dtype: DType,
@@ -80,8 +80,8 @@ function encodeFloats(
 }
 
 /**
- * From an element as it is stored to its number, as `dtypeInfo` has it, but for many: small floats are looked
- * up.
+ * Decodes a stored element to its number like `dtypeInfo`, but for many elements: small floats are looked up
+ * in a table.
  */
 export function valueDecoder(dtype: DType): (stored: number) => number {
   if (!isSmallFloat(dtype)) return dtypeInfo[dtype].decode;
@@ -97,7 +97,7 @@ export function rounder(dtype: DType): (value: number) => number {
 }
 
 /**
- * From the bits of an f32 to those of f16, bf16 or f8, to nearest even. @throws TypeError for other dtypes.
+ * Encodes the bits of an f32 as bits of f16, bf16 or f8, to nearest even. @throws TypeError for other dtypes.
  */
 export function encoderOf(dtype: DType): (bits: number) => number {
   return bitEncoder(smallFormat(dtype));

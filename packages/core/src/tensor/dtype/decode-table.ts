@@ -3,8 +3,8 @@ import { type DType, dtypeInfo } from './dtype.ts';
 const tables = new Map<DType, Float32Array>();
 
 /**
- * The value of every bit pattern of a float dtype of 8 or 16 bits (at most 256 KiB), made when first asked
- * for.
+ * The value of every bit pattern of an 8-bit or 16-bit float dtype (at most 256 KiB), computed at the first
+ * call.
  */
 export function decodeTable(dtype: DType): Float32Array {
   let table = tables.get(dtype);

@@ -1,7 +1,7 @@
-/** Element types a tensor can be stored in. Arithmetic is f32 (f64 in the reference) whatever the storage. */
+/** The element types of tensors. Arithmetic is f32 (f64 in the reference), whatever the storage. */
 export type DType = 'f32' | 'f16' | 'bf16' | 'f8e4m3' | 'f8e5m2' | 'i32' | 'u32' | 'i8' | 'u8' | 'bool';
 
-/** The traits of a dtype, without how its elements are read. */
+/** The traits of a dtype, without the functions that read its elements. */
 export interface DTypeTraits {
   readonly bytes: 1 | 2 | 4;
   readonly kind: 'float' | 'integer' | 'boolean';

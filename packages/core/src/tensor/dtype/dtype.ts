@@ -3,17 +3,17 @@ import { bfloat16, float8e4m3, float8e5m2, float16 } from './float-format.ts';
 
 export { type DType, isDType } from './dtype-traits.ts';
 
-/** The typed arrays that back tensors. 16-bit and 8-bit floats are held as their bit patterns. */
+/** The typed arrays that back tensors. 16-bit and 8-bit floats are stored as bit patterns. */
 export type TypedArray = Float32Array | Uint16Array | Int32Array | Uint32Array | Int8Array | Uint8Array;
 
-/** How a dtype is stored and read. `decode` and `encode` work on one element of the backing array. */
+/** How a dtype is stored and read. `decode` and `encode` convert one element of the backing array. */
 export interface DTypeInfo extends DTypeTraits {
   readonly allocate: (length: number) => TypedArray;
-  /** Element of the backing array to number; exact. */
+  /** Converts an element of the backing array to a number; exact. */
   readonly decode: (stored: number) => number;
   /**
-   * Number to element of the backing array; floats round to nearest even, integers truncate as typed arrays
-   * do.
+   * Converts a number to an element of the backing array; floats round to nearest even, integers truncate as
+   * in typed arrays.
    */
   readonly encode: (value: number) => number;
 }
@@ -31,7 +31,7 @@ const row = (dtype: DType, allocate: DTypeInfo['allocate'], { decode, encode }: 
   encode,
 });
 
-/** One row per dtype; the only place that knows how an element is stored. */
+/** One row per dtype. No other code knows how an element is stored. */
 export const dtypeInfo: Readonly<Record<DType, DTypeInfo>> = {
   f32: /* @__PURE__ */ row('f32', n => new Float32Array(n)),
   f16: /* @__PURE__ */ row('f16', n => new Uint16Array(n), float16),

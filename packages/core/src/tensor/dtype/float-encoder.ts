@@ -1,6 +1,6 @@
 import type { FloatLayout, Overflow } from './float-layout.ts';
 
-/** From the bits of an f32 to those of a format, to nearest even. Integer operations only. */
+/** Encodes the bits of an f32 as bits of a format, to nearest even. Uses integer operations only. */
 export function bitEncoder(
   layout: FloatLayout,
   overflow: Overflow = layout.overflow,
@@ -19,7 +19,7 @@ export function bitEncoder(
     if (a > 0x7f800000) return nan;
     const sign = (bits >>> signShift) & signBit;
     if (a >= smallestNormal) {
-      // A carry out of the mantissa moves on into the exponent, which is what it should do.
+      // A carry out of the mantissa correctly increments the exponent.
       const code = (a - rebase + half + ((a >>> shift) & 1)) >>> shift;
       return sign | (code > maxCode ? beyond : code);
     }
@@ -32,7 +32,7 @@ export function bitEncoder(
   };
 }
 
-/** From a number to the bits of a format, rounded once, from f64 to nearest even. */
+/** Encodes a number as bits of a format, rounded once, from f64 to nearest even. */
 export function valueEncoder(
   layout: FloatLayout,
   overflow: Overflow = layout.overflow,
@@ -43,9 +43,9 @@ export function valueEncoder(
   return value => {
     float[0] = value;
     if (float[0] !== value) {
-      // Round to odd: towards zero, then the last bit set to say that something was cut off. An f32 has at
-      // least two bits more than every format here, so rounding that to nearest even gives what rounding the
-      // f64 itself would.
+      // Round to odd: towards zero, then set the last bit if anything was cut off. An f32 has at least two
+      // more bits than every format here, so rounding the result to nearest even equals rounding the f64
+      // itself.
       if (Math.abs(float[0]) > Math.abs(value)) bits[0]--;
       bits[0] |= 1;
     }

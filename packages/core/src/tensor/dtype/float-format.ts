@@ -12,9 +12,11 @@ import {
 export interface FloatFormat extends FloatLayout {
   /** Largest finite value. */
   readonly max: number;
-  /** Bit pattern to value; exact, NaN for every NaN code. */
+  /** Converts a bit pattern to its value; exact, NaN for every NaN code. */
   readonly decode: (code: number) => number;
-  /** Value (as f64, so that there is one rounding only) to bit pattern, to nearest, ties to even. */
+  /**
+   * Converts a value (an f64, so that it is rounded only once) to a bit pattern, to nearest, ties to even.
+   */
   readonly encode: (value: number, overflow?: Overflow) => number;
 }
 
@@ -47,9 +49,12 @@ export const float16: FloatFormat = /* @__PURE__ */ floatFormat(float16Layout);
 export const bfloat16: FloatFormat = /* @__PURE__ */ floatFormat(bfloat16Layout);
 
 /**
- * OCP FP8 E4M3: no infinity, largest finite value 448; saturates unless asked for `'ieee'`, which gives NaN.
+ * OCP FP8 E4M3: no infinity, largest finite value 448; saturates by default, and overflows to NaN with
+ * `'ieee'`.
  */
 export const float8e4m3: FloatFormat = /* @__PURE__ */ floatFormat(float8e4m3Layout);
 
-/** OCP FP8 E5M2: largest finite value 57344; saturates unless asked for `'ieee'`, which gives infinity. */
+/**
+ * OCP FP8 E5M2: largest finite value 57344; saturates by default, and overflows to infinity with `'ieee'`.
+ */
 export const float8e5m2: FloatFormat = /* @__PURE__ */ floatFormat(float8e5m2Layout);

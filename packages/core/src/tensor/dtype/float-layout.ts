@@ -13,20 +13,19 @@ export interface FloatLayout {
   /** Code of the largest finite value. */
   readonly maxCode: number;
   /**
-   * The code for a positive value beyond the largest finite one when overflow is `'ieee'`: infinity, or NaN
-   * where there is none.
+   * The code for a positive value beyond the largest finite one if overflow is `'ieee'`: infinity, or NaN if
+   * the format has no infinity.
    */
   readonly overflowCode: number;
-  /** The code that every NaN is encoded as. */
+  /** The code that encodes every NaN. */
   readonly nan: number;
-  /** The overflow of a conversion unless the caller says otherwise. */
+  /** The default overflow of a conversion. */
   readonly overflow: Overflow;
 }
 
 /**
- * The layout of a format with so many bits for the exponent, whose bias is that of IEEE 754, and for the
- * significand. Where it is `finite`, the top exponent holds numbers, and only the all-ones code is NaN (OCP
- * E4M3).
+ * The layout of a format with the given numbers of exponent bits, with the bias of IEEE 754, and significand
+ * bits. If it is `finite`, the top exponent holds numbers, and only the all-ones code is NaN (OCP E4M3).
  */
 function floatLayout(
   exponentBits: number,
@@ -45,7 +44,7 @@ function floatLayout(
     mantissaBits,
     bias,
     maxCode: (finite ? magnitudeMask : infinity) - 1,
-    // E4M3 has no infinity: what would become one becomes NaN.
+    // E4M3 has no infinity, so values that would become one become NaN.
     overflowCode: finite ? nan : infinity,
     nan,
     overflow,
@@ -57,8 +56,11 @@ export const float16Layout: FloatLayout = /* @__PURE__ */ floatLayout(5, 10, 'ie
 /** bfloat16: the upper half of an f32. */
 export const bfloat16Layout: FloatLayout = /* @__PURE__ */ floatLayout(8, 7, 'ieee');
 /**
- * OCP FP8 E4M3: no infinity, largest finite value 448; saturates unless asked for `'ieee'`, which gives NaN.
+ * OCP FP8 E4M3: no infinity, largest finite value 448; saturates by default, and overflows to NaN with
+ * `'ieee'`.
  */
 export const float8e4m3Layout: FloatLayout = /* @__PURE__ */ floatLayout(4, 3, 'saturate', true);
-/** OCP FP8 E5M2: largest finite value 57344; saturates unless asked for `'ieee'`, which gives infinity. */
+/**
+ * OCP FP8 E5M2: largest finite value 57344; saturates by default, and overflows to infinity with `'ieee'`.
+ */
 export const float8e5m2Layout: FloatLayout = /* @__PURE__ */ floatLayout(5, 2, 'saturate');

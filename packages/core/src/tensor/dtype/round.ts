@@ -1,4 +1,4 @@
-/** The nearest integer, the even one of two that are as near. */
+/** The nearest integer, ties to even. */
 export function roundHalfEven(x: number): number {
   const floor = Math.floor(x);
   const rest = x - floor;
