@@ -20,7 +20,8 @@ const arity: Readonly<
 
 /**
  * Checks that tensors fit a primitive.
- * @throws InvalidArgumentError for their number, InvalidShapeError or InvalidDTypeError naming the tensor.
+ * @throws InvalidArgumentError if the number of tensors is wrong; InvalidShapeError or InvalidDTypeError
+ * naming the tensor.
  */
 export function checkPrimitive(
   primitive: Primitive,
@@ -89,7 +90,7 @@ export function checkPrimitive(
   }
 }
 
-/** The shape of what a reduction gives. */
+/** The shape of a reduction's result. */
 export function keptShape({ domain, axes }: Pick<RowsPrimitive, 'domain' | 'axes'>): Shape {
   return domain.map((n, d) => (axes.includes(d) ? 1 : n));
 }

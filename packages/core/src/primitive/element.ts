@@ -1,14 +1,14 @@
 import { load, type Operand } from '../expr/nodes/create-node.ts';
 import type { BoolExpr, Expr, ExprType, NumericExpr } from '../expr/nodes/expr.ts';
 
-/** How a primitive's expression names its input n. */
+/** The name of input n in a primitive's expression. */
 export function inputName(n: number): string {
   return `x${n}`;
 }
 
 /**
- * The element of input n at the place that is being computed, the input being broadcast; of floats unless
- * `type` says else.
+ * The element of input n at the place that is being computed, with the input broadcast to the output's shape;
+ * read as a float unless `type` says otherwise.
  */
 export function input(n: number, type?: 'f32' | 'i32'): NumericExpr;
 export function input(n: number, type: 'bool'): BoolExpr;
@@ -24,10 +24,10 @@ export function inputAt(n: number, index: readonly Operand[], type: ExprType = '
   return type === 'bool' ? load(inputName(n), index, type) : load(inputName(n), index, type);
 }
 
-/** The index along dimension d of the place that is being computed, i32. */
+/** The index, along dimension d, of the place that is being computed; i32. */
 export function coordinate(d: number): NumericExpr {
   return load('coordinate', [d], 'i32');
 }
 
-/** The value that a reduction ends with, in the expression of its result. */
+/** The final value of a reduction, as the expression of its result reads it. */
 export const reduced: NumericExpr = /* @__PURE__ */ load('reduced', []);

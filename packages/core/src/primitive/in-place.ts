@@ -6,12 +6,12 @@ import { inputName } from './element.ts';
 import type { Primitive } from './primitive.ts';
 
 /**
- * Whether an output of a primitive may lie where an input lies. The primitive must be maps alone, which read
- * the input at the place that they write and nowhere else. The elements must be whole words, since neighbours
- * in a word are written by others.
+ * Whether an output of a primitive may share the memory of an input. The primitive must consist of maps only,
+ * which read the input only at the place that they write. The elements must be whole words, because other
+ * lanes write the neighbours within a word.
  * @param inputs the tensors that the primitive reads.
- * @param at the number of the input.
- * @param output the tensor that may lie there.
+ * @param at the index of the input.
+ * @param output the tensor that may share its memory.
  */
 export function canOverwrite(
   primitive: Primitive,

@@ -7,25 +7,28 @@ export interface AttentionRun<T> {
   readonly offset?: readonly [low: number, high: number] | undefined;
   /** Default: that of the problem. */
   readonly scale?: number | undefined;
-  /** A tensor of `workspaceBytes` or more, where that is not 0. */
+  /** A tensor of at least `workspaceBytes`, required unless that is 0. */
   readonly workspace?: T | undefined;
 }
 
 /** An attention problem that is ready to run, any number of times. */
 export interface PreparedAttention<T> {
-  /** Bytes of memory that a run needs beside its tensors; what is in it need not be kept. */
+  /**
+   * The bytes of memory that a run needs besides its tensors. Nothing in it needs to survive between runs.
+   */
   readonly workspaceBytes: number;
   /**
-   * Reads and writes tensors by the names of the options of a call and of its results (`q`, `bias`, `o`,
-   * `dq`…; what mods capture is `captures.NAME`, the mask that dropout draws `outputs.dropoutMask`), laid out
-   * as the problem says, lse and its like dense f32. `fp8` is one f32 list: the scalars as in
-   * `fp8ScalarNames`, then the largest values, which are results. Allocates no tensor.
-   * @returns a promise on an engine of the host, whose tensors are to be left alone until it has run.
+   * Reads and writes tensors by the names of a call's options and results (`q`, `bias`, `o`, `dq`…; captured
+   * tensors are `captures.NAME`, and the mask that dropout draws is `outputs.dropoutMask`). Each tensor has
+   * the layout that the problem describes; lse and the other row statistics are dense f32. `fp8` is one f32
+   * list: the scalars in the order of `fp8ScalarNames`, then the largest magnitudes, which are results.
+   * Allocates no tensor.
+   * @returns a promise on a host engine; do not change the tensors until it resolves.
    */
   run(tensors: Readonly<Record<string, T>>, options?: AttentionRun<T>): Promise<void> | void;
-  /** Frees what the engine keeps for it. */
+  /** Frees the resources that the engine holds for it. */
   release(): void;
 }
 
-/** Readies attention for the tensors of a problem; see `TensorEngine`. */
+/** Prepares attention for the tensors of a problem; see `TensorEngine`. */
 export type PrepareAttention<T> = (problem: AttentionProblem | BackwardProblem) => PreparedAttention<T>;

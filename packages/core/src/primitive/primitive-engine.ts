@@ -8,20 +8,22 @@ import type { Recording } from './recording.ts';
 
 /** A primitive that is ready to run on tensors of certain dtypes, shapes and strides, any number of times. */
 export interface PreparedPrimitive<T> {
-  /** Bytes of memory that a run needs beside its tensors; what is in it need not be kept. */
+  /**
+   * The bytes of memory that a run needs besides its tensors. Nothing in it needs to survive between runs.
+   */
   readonly workspaceBytes: number;
   /**
-   * Reads the inputs and writes every element of the outputs, in place (`tensor-scatter` only a part of
-   * them). Nothing is allocated. An output may lie where an input lies if `canOverwrite` says so; on a
-   * device, outputs must not share memory with inputs otherwise.
-   * @param workspace a tensor of `workspaceBytes` or more, where that is not 0.
+   * Reads the inputs and writes every element of the outputs, in place (`tensor-scatter` writes only a part
+   * of them). Nothing is allocated. An output may share the memory of an input if `canOverwrite` says so;
+   * otherwise, on a device, outputs must not share memory with inputs.
+   * @param workspace a tensor of at least `workspaceBytes`, required unless that is 0.
    */
   run(inputs: readonly T[], outputs: readonly T[], workspace?: T): void;
-  /** Frees what a device keeps for it. */
+  /** Frees the resources that a device holds for it. */
   release(): void;
 }
 
-/** Where the storage of a tensor begins. */
+/** The memory of a tensor, and where its elements begin there. */
 export interface Place {
   /** Identifies the memory: the same object for all tensors in that memory. */
   readonly memory: object;
@@ -31,48 +33,52 @@ export interface Place {
 
 /** The plain operations of an engine, on tensors that the caller provides. */
 export interface Primitives<T extends TensorDesc = TensorDesc> {
-  /** Why a primitive on such tensors could not be run. */
+  /** Whether the engine can run a primitive on such tensors, and why not. */
   checkSupport(primitive: Primitive, inputs: readonly TensorDesc[], outputs: readonly TensorDesc[]): Support;
   /**
-   * Readies a primitive for tensors of these dtypes, shapes and strides.
-   * @throws InvalidShapeError or InvalidDTypeError when the tensors do not fit the primitive;
-   * UnsupportedError when `checkSupport` has reasons.
+   * Prepares a primitive for tensors of these dtypes, shapes and strides.
+   * @throws InvalidShapeError or InvalidDTypeError if the tensors do not fit the primitive; UnsupportedError
+   * if `checkSupport` has reasons.
    */
   prepare(
     primitive: Primitive,
     inputs: readonly TensorDesc[],
     outputs: readonly TensorDesc[],
   ): PreparedPrimitive<T>;
-  /** A tensor of undefined contents; dense unless strides are given. `release` of the engine frees it. */
+  /**
+   * A new tensor with undefined contents; dense unless strides are given. The engine's `release` frees it.
+   */
   allocate(desc: PartialDesc): T;
   /**
-   * A view with another shape and other strides on the memory of a tensor; `offset` elements after the first
-   * of `tensor`.
+   * A view of a tensor's memory with another shape and other strides, which starts `offset` elements after
+   * the first element of `tensor`.
    */
   view(
     tensor: T,
     desc: { readonly shape: Shape; readonly strides: Strides; readonly offset?: number | undefined },
   ): T;
   /**
-   * Where a tensor lies.
+   * The memory and offset of a tensor.
    * @param argument the name of the tensor in errors.
-   * @throws InvalidArgumentError for a tensor of another engine or one that was destroyed, where the engine
-   * can tell.
+   * @throws InvalidArgumentError for a tensor of another engine or a destroyed one, if the engine can tell.
    */
   placeOf(tensor: T, argument?: string): Place;
 }
 
-/** An engine that runs plain operations as well as attention: all that a graph needs. */
+/** An engine that runs plain operations as well as attention, which is all that a graph needs. */
 export interface TensorEngine<T extends TensorDesc = TensorDesc> extends Engine<T> {
   readonly primitives: Primitives<T>;
-  /** Runs as one what `work` runs before it returns: a device submits all of it at once. */
+  /**
+   * Runs the operations that `work` starts before it returns as one batch: a device submits all of them at
+   * once.
+   */
   batch(work: () => void): void;
   /**
-   * Readies attention for the tensors of a problem, which it reads and writes in place; results lie as the
-   * problem says, on an engine of the host dense. The reference has no such.
-   * @throws UnsupportedError when `checkSupport` has reasons.
+   * Prepares attention for the tensors of a problem, which it reads and writes in place. Results have the
+   * layouts that the problem describes; on a host engine they are dense. Absent from the reference.
+   * @throws UnsupportedError if `checkSupport` has reasons.
    */
   readonly prepareAttention?: PrepareAttention<T>;
-  /** Present on engines of a device; an engine on the host has nothing to record in. */
+  /** Present on engines of a device; an engine on the host has no commands to record. */
   readonly recording?: Recording;
 }

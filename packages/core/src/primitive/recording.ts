@@ -1,7 +1,7 @@
-/** The further abilities of an engine on a device: it records its work in an encoder of the caller. */
+/** An ability of engines on a device: to record their work in the caller's encoder. */
 export interface Recording {
   /**
-   * Records what `work` runs in an encoder of the caller, in order. Nothing is submitted, and nothing read
+   * Records the operations that `work` runs in the caller's encoder, in order. Nothing is submitted or read
    * back.
    * @param target on WebGPU a GPUCommandEncoder or GPUComputePassEncoder.
    * @throws InvalidArgumentError for another target.

@@ -37,12 +37,13 @@ import { exponentials, magnitude, rounded, rowOf, times } from './head/row.ts';
 import { addOuter, addWeighted, dots } from './head/row-products.ts';
 
 /**
- * Gradients before rounding, each in the shape of its operand, and largest values (1); those that were asked
- * for.
+ * Gradients before rounding, each in the shape of its operand, and largest magnitudes (1); only those that
+ * were requested.
  */
 export type BackwardFloat64 = Readonly<Partial<Record<GradientName | BackwardAmaxName, Float64Tensor>>> & {
   /**
-   * The gradients by the tensors that the score mod loads floats from, by name; absent where it loads none.
+   * The gradients with respect to the tensors that the score mod loads floats from, by name; absent if it
+   * loads none.
    */
   readonly dCaptures?: Readonly<Record<string, Float64Tensor>>;
 };
@@ -62,9 +63,9 @@ export type BackwardFloat64 = Readonly<Partial<Record<GradientName | BackwardAma
  * and dv are multiplied by their scales (see `Fp8Options`).
  *
  * (FlashAttention, Dao et al. 2022, appendix B.2; dLse as in FlexAttention.) Nothing is normalised again:
- * with the o and lse of a softmax over more keys than these, the results are the part of its gradients that
- * is due to these. dk and dv are summed over the query heads of a group, dbias over the dimensions in which
- * the bias is broadcast. A row with lse = −∞ or beyond its sequence contributes nothing.
+ * with the o and lse of a softmax over more keys than these, the results are these keys' part of its
+ * gradients. dk and dv are summed over the query heads of a group, dbias over the dimensions along which the
+ * bias is broadcast. A row with lse = −∞ or beyond its sequence contributes nothing.
  *
  * @throws as `normaliseBackwardOnHost`.
  */
@@ -146,7 +147,7 @@ function backward(
     if (dk) addHead(dk, b, hk, dkHead, Dqk);
     if (dv) addHead(dv, b, hv, dvHead, Dv);
 
-    /** Row i of dS, at keys j, times k to dq_i, and times q_i to dk. */
+    /** Adds row i of dS, at keys j, times k to dq_i, and times q_i to dk. */
     function addProducts(i: number, j: Int32Array, dSForQ: Float64Array, dSForK: Float64Array): void {
       addWeighted(rowOf(dqHead, i, Dqk), dSForQ, j, k);
       addOuter(dkHead, dSForK, j, rowOf(q, i, Dqk));
@@ -168,7 +169,9 @@ function backward(
   return { ...chosen, ...(Object.keys(dCaptures).length > 0 && { dCaptures }) };
 }
 
-/** ds_n = p_n (dp_n − δ) with dp_n = z_n · descale · dO·v_n; where nothing is kept, dO·v may be anything. */
+/**
+ * ds_n = p_n (dp_n − δ) with dp_n = z_n · descale · dO·v_n; if z_n is 0, dO·v_n may be anything, even NaN.
+ */
 function scoreGradients(
   p: Float64Array,
   z: Float64Array,
@@ -185,7 +188,7 @@ function zeroGradients(
   chain: ScoreChain,
 ): {
   readonly dq: PlacedTensor;
-  /** Absent where k or v is paged: several sequences may share a page. */
+  /** Absent if k or v is paged, because several sequences may share a page. */
   readonly dk?: PlacedTensor;
   readonly dv?: PlacedTensor;
   readonly dbias?: PlacedTensor;
@@ -210,7 +213,7 @@ function zeroGradients(
 
 const backwardAmaxNames: readonly BackwardAmaxName[] = ['amaxDQ', 'amaxDK', 'amaxDV', 'amaxDP'];
 
-/** Multiplies a gradient by its descale and then by its scale. Gives its largest magnitude in between. */
+/** Multiplies a gradient by its descale and then by its scale. Returns its largest magnitude in between. */
 function rescale(gradient: Float64Tensor | undefined, descale: number, scale: number): Float64Tensor {
   const amax = filled([1], 0);
   const values = gradient?.values ?? [];
@@ -222,7 +225,7 @@ function rescale(gradient: Float64Tensor | undefined, descale: number, scale: nu
   return amax;
 }
 
-/** Adds the rows of one head of one sequence to a gradient, wherever they lie in it. */
+/** Adds the rows of one head of one sequence to a gradient of any layout. */
 function addHead({ values, place }: PlacedTensor, b: number, h: number, rows: Float64Array, D: number): void {
   for (let s = 0; s * D < rows.length; s++) {
     const at = place(b, h, s);

@@ -4,7 +4,7 @@ import type { Tensor } from '../tensor/tensor.ts';
 import { sdpa, sdpaBackward } from './sdpa.ts';
 
 /**
- * The reference as an engine: it runs every valid problem, slowly. Its tensors are host tensors; nothing is
+ * The reference as an engine. It runs every valid problem, slowly. Its tensors are host tensors; nothing is
  * copied.
  */
 export function referenceEngine(): TensorEngine<Tensor> {

@@ -11,12 +11,12 @@ export interface Float64Tensor {
   readonly values: Float64Array;
 }
 
-/** A tensor that knows where the element of a place lies. */
+/** A tensor with a function that maps the indices of a problem to an index in `values`. */
 export interface PlacedTensor extends Float64Tensor {
   readonly place: ElementIndex;
 }
 
-/** The tensor alone, as plain data. */
+/** The tensor without the function, as plain data. */
 export function plain({ shape, values }: Float64Tensor): Float64Tensor {
   return { shape, values };
 }
@@ -26,23 +26,24 @@ export function filled(shape: Shape, value: number): Float64Tensor {
   return { shape, values: new Float64Array(elementCount(shape)).fill(value) };
 }
 
-/** Raises a largest magnitude to that of x. */
+/** Raises the largest magnitude to |x| if that is larger. */
 export function raise({ values }: Float64Tensor, x: number): void {
   values[0] = Math.max(values[0], Math.abs(x));
 }
 
-/** Zeros in the caller's shape of an operand; `place` as `operandIndex`. */
+/** Zeros in the caller's shape of an operand; `place` is `operandIndex`. */
 export function likeOperand(desc: OperandDesc, side: SequenceSide, raggedOffsets?: Tensor): PlacedTensor {
   return { ...filled(callerShape(desc), 0), place: operandIndex(desc, side, raggedOffsets) };
 }
 
-/** One number per query row; `place` as `rowIndex`. */
+/** A tensor with one number per query row; `place` is `rowIndex`. */
 export function perRow(problem: AttentionProblem, side: SequenceSide, value: number): PlacedTensor {
   return { ...filled(rowShape(problem), value), place: rowIndex(problem, side) };
 }
 
 /**
- * Zeros in the own shape of a broadcast tensor; `place` is the element that (b, h, i, j) shares with others.
+ * Zeros in a broadcast tensor's own shape; `place` gives the index of the element that is broadcast to (b, h,
+ * i, j).
  */
 export function likeBroadcast(desc: BroadcastDesc): PlacedTensor {
   return { ...filled(desc.source, 0), place: broadcastIndex(desc) };

@@ -12,7 +12,7 @@ import { Tensor } from '../tensor/tensor.ts';
 import type { Float64Tensor } from './float64-tensor.ts';
 import { type HeadReader, headReader } from './head/read.ts';
 
-/** Backward inputs where the forward results may be those of `sdpaFloat64`, unrounded. */
+/** The inputs of backward; the forward results among them may be those of `sdpaFloat64`, unrounded. */
 export type BackwardInputsFloat64 = Omit<BackwardInputs<Tensor>, 'o' | 'lse'> & {
   readonly o: Tensor | Float64Tensor;
   readonly lse: Tensor | Float64Tensor;
@@ -40,12 +40,12 @@ export function forwardResults(
   };
 }
 
-/** Arguments of a call that has not been checked yet may be anything. */
+/** The arguments of a call that is not checked yet may have any type. */
 function isUnrounded(t: Tensor | Float64Tensor | undefined): t is Float64Tensor {
   return typeof t === 'object' && t !== null && 'values' in t;
 }
 
-/** The inputs of a backward call, with unrounded results of forward as f32 tensors. */
+/** The inputs of a backward call, with unrounded forward results converted to f32 tensors. */
 export function asTensors(inputs: BackwardInputsFloat64): BackwardInputs<Tensor> {
   const { o, lse }: Partial<BackwardInputsFloat64> = inputs ?? {};
   if (!isUnrounded(o) && !isUnrounded(lse)) return inputs as BackwardInputs<Tensor>;

@@ -11,17 +11,17 @@ import { exponentials, largest, rounded, sum, times } from './head/row.ts';
 import { addWeighted } from './head/row-products.ts';
 
 /**
- * Forward results before rounding: o (B, Hq, Sq, Dv), packed or ragged (T, Hq, Dv); the others (Hq, T) with
- * packed q, else (B, Hq, Sq).
+ * Forward results before rounding: o (B, Hq, Sq, Dv), or packed or ragged (T, Hq, Dv); the others (Hq, T) if
+ * q is packed, else (B, Hq, Sq).
  */
 export interface ForwardFloat64 {
   readonly o: Float64Tensor;
   readonly lse: Float64Tensor;
   readonly max: Float64Tensor;
   readonly sumExp: Float64Tensor;
-  /** u8 (B, Hq, Sq, Skv), 1 = kept; when it was asked for. */
+  /** u8 (B, Hq, Sq, Skv), 1 = kept; only if requested. */
   readonly dropoutMask?: Tensor;
-  /** (1), when asked for. */
+  /** (1), if requested. */
   readonly amaxS?: Float64Tensor;
   readonly amaxO?: Float64Tensor;
 }
@@ -33,13 +33,13 @@ export interface ForwardFloat64 {
  *     m_i  = max(sink_h, max_j s_ij)   l_i  = e^(sink_h − m_i) + Σ_j e^(s_ij − m_i)
  *     p_ij = e^(s_ij − m_i) / l_i      o_i  = Σ_j z_ij p_ij v_j              lse_i = m_i + ln l_i
  *
- * where the terms of the sink are absent without one, and z_ij is 0 or 1/(1−p) by dropout. A row that sees no
+ * where the sink's terms are absent without a sink, and dropout makes z_ij 0 or 1/(1−p). A row that sees no
  * key has o = 0, and without a sink m = lse = −∞ and l = 0; a row beyond its sequence is such a row even with
  * a sink.
  *
  * With the FP8 contract, q, k and v stand for the stored values times their descale, z_ij p_ij for descaleS ·
- * cast(scaleS · z_ij p_ij), and o is multiplied by scaleO (see `Fp8Options`). With block scales z_ij e^(s_ij
- * − m_i) is rounded and divided by l_i after the sum (see `Mxfp8Options`).
+ * cast(scaleS · z_ij p_ij), and o is multiplied by scaleO (see `Fp8Options`). With block scales, z_ij e^(s_ij
+ * − m_i) is rounded, and the sum is divided by l_i (see `Mxfp8Options`).
  *
  * @throws as `normaliseOnHost`.
  */
@@ -76,7 +76,7 @@ export function sdpaFloat64(
       sumExp.values[at] = l;
       lse.values[at] = m + Math.log(l);
 
-      // What P is divided by before it is rounded; with block scales it is e^(s − m) that is.
+      // The divisor of P before the rounding; with block scales, e^(s − m) is rounded undivided.
       const before = problem.fp8?.kind === 'dequantised' ? 1 : l;
       const oAt = o.place(b, h, i);
       const pz = times(e, head.dropout(i, j));
@@ -101,9 +101,7 @@ export function sdpaFloat64(
   };
 }
 
-/**
- * The weights that are not 0, and their keys: of a key with weight 0 nothing is taken, whatever its value is.
- */
+/** The non-zero weights and their keys. A key with weight 0 contributes nothing, whatever its value. */
 function withoutZeros(weights: Float64Array, j: Int32Array): [Float64Array, Int32Array] {
   const kept = new Float64Array(j.length);
   const keys = new Int32Array(j.length);

@@ -8,15 +8,14 @@ import type { Float64Tensor } from './float64-tensor.ts';
 import { sdpaFloat64 } from './forward.ts';
 
 /**
- * Attention in float64 (the formulas are those of `sdpaFloat64`), each result rounded once.
+ * Attention in float64 (with the formulas of `sdpaFloat64`), each result rounded once.
  *
  * @param q (B, Hq, Sq, Dqk) of any float dtype and strides; packed or ragged (T, Hq, Dqk).
  * @param k (B, Hk, Skv, Dqk), packed or ragged (T, Hk, Dqk), or paged (blocks, Hk, pageSize, Dqk).
  * @param v (B, Hv, Skv, Dv) likewise.
  * @returns o (B, Hq, Sq, Dv), packed or ragged (T, Hq, Dv), in `outDType` (default: that of q); f32 lse and,
- * where asked for, max and sumExp (Hq, T) when q is packed by cuSeqLensQ, else (B, Hq, Sq); u8 dropoutMask
- * (B, Hq, Sq, Skv). All contiguous. Rows that belong to no sequence are dead: o = 0, lse = max = −∞, sumExp =
- * 0.
+ * if requested, max and sumExp (Hq, T) when q is packed by cuSeqLensQ, else (B, Hq, Sq); u8 dropoutMask (B,
+ * Hq, Sq, Skv). All contiguous. Rows that belong to no sequence are dead: o = 0, lse = max = −∞, sumExp = 0.
  * @throws InvalidArgumentError, InvalidShapeError or InvalidDTypeError, naming the option, its value and the
  * rule.
  */
@@ -35,15 +34,14 @@ export function sdpa(q: Tensor, k: Tensor, v: Tensor, options: SdpaOptions<Tenso
 }
 
 /**
- * Gradients of attention in float64 (the formulas are those of `sdpaBackwardFloat64`), each result rounded
- * once.
+ * Gradients of attention in float64 (with the formulas of `sdpaBackwardFloat64`), each result rounded once.
  *
- * @param inputs the forward inputs and results, dO (as o), and dLse (as lse, default 0).
- * @param options those of the forward call, and which `gradients` are wanted.
- * @returns dq, dk, dv in shape and dtype (or `gradDType`) of q, k, v; dbias in those of the bias; f32 (Hq)
- * dsink and dAlibi; those that were asked for. When the score mod loads floats, `dCaptures` has the gradient
- * of each such tensor, in its shape and dtype.
- * @throws as `sdpa`; a paged k or v has no gradient, so that the others must be asked for by name.
+ * @param inputs the forward inputs and results, dO (shaped like o), and dLse (shaped like lse, default 0).
+ * @param options the options of the forward call, and the wanted `gradients`.
+ * @returns the wanted gradients: dq, dk, dv in shape and dtype (or `gradDType`) of q, k, v; dbias in those of
+ * the bias; f32 (Hq) dsink and dAlibi. If the score mod loads floats, `dCaptures` has the gradient of each
+ * such tensor, in its shape and dtype.
+ * @throws as `sdpa`; a paged k or v has no gradient, so the other gradients must be requested by name.
  */
 export function sdpaBackward<G extends GradientName = 'dq' | 'dk' | 'dv'>(
   inputs: BackwardInputs<Tensor>,
@@ -57,7 +55,7 @@ export function sdpaBackward<G extends GradientName = 'dq' | 'dk' | 'dv'>(
     dv: gradDType ?? inputs.v.dtype,
     dbias: bias?.dtype,
   };
-  // `exact` has every gradient of `options.gradients`, which is what G says.
+  // `exact` has every gradient of `options.gradients`, as G says.
   const gradients = roundAll(exact, name => dtypes[name]) as SdpaGradients<Tensor, G>;
   if (!dCaptures) return gradients;
   return { ...gradients, dCaptures: roundAll(dCaptures, name => scoreMod?.captures?.[name]?.dtype) };

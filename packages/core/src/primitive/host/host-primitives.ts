@@ -35,7 +35,7 @@ export const hostPrimitives: Primitives<Tensor> = {
   },
 };
 
-/** How a primitive is run. */
+/** The function that runs a primitive. */
 function runOf(primitive: Primitive): PreparedPrimitive<Tensor>['run'] {
   switch (primitive.kind) {
     case 'map':

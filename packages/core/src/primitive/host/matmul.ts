@@ -4,7 +4,7 @@ import { lineWriter } from './lines/line-writer.ts';
 import { batchStrides, forEachIndex, offsetOf, reader } from './lines/reader.ts';
 import { runMap } from './map.ts';
 
-/** Runs a sum of matrix products on host tensors, and what becomes of it. */
+/** Runs a sum of matrix products on host tensors, and computes `result` from it. */
 export function runProduct(
   { terms = 1, result }: MatMulPrimitive,
   inputs: readonly Tensor[],
@@ -41,7 +41,10 @@ function runMatMul(operands: readonly Tensor[], c: Tensor): void {
   });
 }
 
-/** One product of the sum: its inner dimension, and its operands in bands for an index of the batch. */
+/**
+ * One product of the sum: its inner dimension, and functions that pack its operands in bands for a batch
+ * index.
+ */
 interface Term {
   readonly k: number;
   readonly packA: (index: readonly number[]) => Float64Array;
@@ -55,9 +58,8 @@ function termOf(a: Tensor, b: Tensor, batch: readonly number[]): Term {
 }
 
 /**
- * Packs a matrix of a batch in bands of four rows (columns of B), each depth after depth, and padded with
- * zeros: blocks of 4×4 cover C and read both operands in the order in which they lie. A matrix that comes
- * again stays packed.
+ * Packs a matrix of a batch in bands of four rows (columns of B), depth by depth, padded with zeros. Blocks
+ * of 4×4 cover C and read both operands in storage order. A matrix that is needed again stays packed.
  */
 function packer(t: Tensor, batch: readonly number[]): (index: readonly number[]) => Float64Array {
   const [lines, depth] = t.shape.slice(-2);
@@ -79,7 +81,7 @@ function packer(t: Tensor, batch: readonly number[]): (index: readonly number[])
 
 const roundedUp = (lines: number): number => lines + (-lines & 3);
 
-/** Where the element at `depth` of a row (of A) or column (of B) lies in bands of four of depth k. */
+/** The index of the element at `depth` of a row (of A) or column (of B), in bands of four with depth k. */
 function inBand(line: number, depth: number, k: number): number {
   return (line & ~3) * k + depth * 4 + (line & 3);
 }

@@ -28,7 +28,7 @@ export function runReduce(
   const kept = domain.map((n, d) => (isReduced[d] || d === last ? 1 : n));
   const inner = domain.map((n, d) => (isReduced[d] && d !== last ? n : 1));
   const index = domain.map(() => 0);
-  // Along the last dimension either everything is joined, or each element on its own.
+  // Along the last dimension, either all elements are reduced to one, or each has its own result.
   const along = isReduced[last] ? 1 : width;
   const values = new Float64Array(along);
   let value = start;

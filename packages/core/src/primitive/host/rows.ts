@@ -18,7 +18,7 @@ export function runRows(
     runReduce({ kind: 'reduce', op, axes, domain, element, result }, all, sums);
     all.push(sums);
   }
-  // An output may lie where an input lies, so the maps are computed before the first is stored.
+  // An output may share the memory of an input, so all maps are computed before the first is stored.
   const maps = wanted.map((value, n) => {
     if (typeof value === 'number') return null;
     const { shape, dtype } = outputs[n];

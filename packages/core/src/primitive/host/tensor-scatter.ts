@@ -2,7 +2,7 @@ import type { Tensor } from '../../tensor/tensor.ts';
 import type { TensorScatterPrimitive } from '../primitive.ts';
 import { forEachIndex, offsetOf } from './lines/reader.ts';
 
-/** Writes a part of a host tensor; bits are copied as they are. */
+/** Writes a part of a host tensor, copying bits unchanged. */
 export function runTensorScatter(
   { axis }: TensorScatterPrimitive,
   [update, first]: readonly Tensor[],

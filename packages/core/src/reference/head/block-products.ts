@@ -9,8 +9,7 @@ import type { Head } from './head.ts';
 import { type HeadReader, headReader } from './read.ts';
 
 /**
- * The rows of one head that the products of backward read: q, k and dO rounded for sums over positions, and
- * dO8 for dP.
+ * The rows of one head that backward multiplies: q, k and dO rounded for sums over positions, and dO8 for dP.
  */
 export interface ProductRows {
   readonly q: Float64Array;
@@ -19,10 +18,10 @@ export interface ProductRows {
   readonly dOT: Float64Array;
 }
 
-/** Backward of operands with block scales, head by head. */
+/** The products of backward for operands with block scales, head by head. */
 export interface BlockProducts {
   rows(head: Head): ProductRows;
-  /** dS (lengthQ × lengthKv) rounded in blocks along keys, as dq takes it, and along queries, as dk does. */
+  /** dS (lengthQ × lengthKv) rounded in blocks along keys, for dq, and along queries, for dk. */
   round(
     dS: Float64Array,
     head: Head,

@@ -24,22 +24,19 @@ export interface Head {
   readonly q: Float64Array;
   readonly k: Float64Array;
   readonly v: Float64Array;
-  /**
-   * The keys that query i sees. Nothing is asked about the others, so that garbage behind a mask is never
-   * touched.
-   */
+  /** The keys that query i sees. Nothing is read for other keys, so garbage behind a mask has no effect. */
   visibleKeys(i: number): VisibleKeys;
-  /** z_ij of keys j: what dropout multiplies p_ij with: 0, or 1 / (1 − p). */
+  /** z_ij of keys j, the dropout factors of p_ij: 0, or 1 / (1 − p). */
   dropout(i: number, j: Int32Array): Float64Array;
 }
 
 /**
- * The keys that a query sees (by all masks, and by a score that is not −∞) in ascending order, with what they
- * score.
+ * The keys that a query sees (visible by all masks, and with a score other than −∞), ascending, with their
+ * scores.
  */
 export interface VisibleKeys {
   readonly j: Int32Array;
-  /** x_ij = scale · q_i·k_j, of what q and k mean (see `Fp8Options`). */
+  /** x_ij = scale · q_i·k_j, with the values that q and k stand for (see `Fp8Options`). */
   readonly x: Float64Array;
   /** s_ij: the score after mod, softcap, bias and ALiBi. */
   readonly s: Float64Array;
@@ -91,7 +88,7 @@ export function* heads(problem: AttentionProblem, operands: Operands<Tensor>): G
 
 type PairPredicate = (b: number, h: number, i: number, j: number) => boolean;
 
-/** The keys of a range that are shown to query i; all of them without a predicate. */
+/** The keys of a range that the predicate shows to query i; all of them without a predicate. */
 function shownKeys(
   [lo, hi]: PositionRange,
   isShown: PairPredicate | null,
@@ -105,7 +102,7 @@ function shownKeys(
   return keys.subarray(0, count);
 }
 
-/** The keys that are seen among those that are shown, from their q_i·k_j. */
+/** The keys among the shown ones whose score is not −∞, from their q_i·k_j. */
 function scored(
   keys: Int32Array,
   products: Float64Array,

@@ -5,8 +5,8 @@ import { valueDecoder } from '../../tensor/dtype/convert.ts';
 export type HeadReader = (b: number, h: number) => Float64Array;
 
 /**
- * Reads an operand head by head in f64, whatever its dtype and layout. Only positions that exist are read, so
- * what lies in padding, in the tail of a packed tensor or in an unused page is never seen.
+ * Reads an operand head by head in f64, whatever its dtype and layout. Reads only positions that exist, so
+ * the contents of padding, of the tail of a packed tensor and of unused pages have no effect.
  */
 export function headReader({ desc, tensor, side, lists }: HostOperand): HeadReader {
   const { data, rowOffset, stride } = createAddressing(desc, tensor, side, lists);

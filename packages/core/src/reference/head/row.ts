@@ -11,7 +11,7 @@ export const sum = (a: Float64Array, start: number): number => a.reduce((total, 
 export const largest = (a: Float64Array, least: number): number =>
   a.reduce((most, x) => Math.max(most, x), least);
 
-/** The largest |a_n|; 0 of none. */
+/** The largest |a_n|; 0 without elements. */
 export const magnitude = (a: Float64Array): number => a.reduce((most, x) => Math.max(most, Math.abs(x)), 0);
 
 /** round(a_n / divisor · factor) */

@@ -10,8 +10,8 @@ import { broadcastStrides, offsetOf, reader } from './reader.ts';
 type Start = readonly number[];
 
 /**
- * The values of an expression as `element.ts` writes them, in f64, over inputs that are broadcast to `shape`:
- * for lines of `width` elements along one dimension.
+ * Evaluates an expression of a primitive (see `element.ts`) in f64, over inputs that are broadcast to
+ * `shape`, for lines of `width` elements along one dimension.
  */
 export function lineEvaluator(
   expr: Expr,
@@ -42,7 +42,7 @@ export function lineEvaluator(
   return compileLines(expr, width, leafOf);
 }
 
-/** The elements of an input at the places of the line. */
+/** Reads the elements of an input along the line. */
 function lineOfInput(input: Tensor, shape: Shape, dimension: number): ReturnType<LeafOf<Start>> {
   const strides = broadcastStrides(input, shape);
   const step = strides[dimension] ?? 0;
@@ -58,7 +58,7 @@ function lineOfInput(input: Tensor, shape: Shape, dimension: number): ReturnType
   };
 }
 
-/** The elements of an input at an index of its own. */
+/** Reads the elements of an input at its own indices. */
 function elementsAt(input: Tensor, index: readonly Line[]): ReturnType<LeafOf<Start>> {
   const { offset, strides, shape } = input;
   const read = reader(input);
@@ -67,7 +67,7 @@ function elementsAt(input: Tensor, index: readonly Line[]): ReturnType<LeafOf<St
     fill(out, count) {
       for (let n = 0; n < count; n++) {
         let at = offset;
-        // As on a device, an index outside the tensor is brought back to its edge.
+        // As on a device, an index outside the tensor is clamped to its edge.
         for (let d = 0; d < index.length; d++) {
           at += Math.min(Math.max(index[d].values[n], 0), shape[d] - 1) * strides[d];
         }

@@ -3,7 +3,8 @@ import { roundHalfEven } from '../../../tensor/dtype/round.ts';
 import type { Tensor } from '../../../tensor/tensor.ts';
 
 /**
- * Stores `count` values from `values[0]` on, each rounded once, at `at`, `at + step`, … of a tensor's data.
+ * Stores `count` values from `values[0]` on, each rounded once, at indices `at`, `at + step`, … of a tensor's
+ * data.
  */
 export type LineWriter = (values: Float64Array, count: number, at: number, step: number) => void;
 
@@ -14,9 +15,7 @@ const integerRange: Readonly<Partial<Record<DType, readonly [number, number]>>> 
   u32: [0, 2 ** 32 - 1],
 };
 
-/**
- * How lines of numbers are stored in a tensor; to integers they are rounded to nearest even and saturated.
- */
+/** A writer of lines of numbers to a tensor; integer dtypes round to nearest even and saturate. */
 export function lineWriter({ data, dtype }: Tensor): LineWriter {
   const range = integerRange[dtype];
   if (range) {

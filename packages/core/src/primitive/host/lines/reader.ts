@@ -3,10 +3,10 @@ import { dtypeInfo } from '../../../tensor/dtype/dtype.ts';
 import type { Shape } from '../../../tensor/shape.ts';
 import type { Tensor, TensorDesc } from '../../../tensor/tensor.ts';
 
-/** Gives the stored element at a position of a tensor's data as a number. */
+/** Returns the stored element at an index of a tensor's data as a number. */
 export type Reader = (at: number) => number;
 
-/** How elements of a tensor are read. */
+/** A reader of a tensor's elements. */
 export function reader({ data, dtype }: Tensor): Reader {
   const { bytes, kind } = dtypeInfo[dtype];
   if (kind === 'float' && bytes < 4) {
@@ -18,14 +18,15 @@ export function reader({ data, dtype }: Tensor): Reader {
 }
 
 /**
- * Strides that show a tensor broadcast to `shape`, right-aligned: 0 where it has one element or no dimension.
+ * The strides of a tensor broadcast to `shape`, right-aligned: 0 along dimensions of size 1 and missing
+ * dimensions.
  */
 export function broadcastStrides(t: Pick<TensorDesc, 'shape' | 'strides'>, shape: Shape): number[] {
   const lead = shape.length - t.shape.length;
   return shape.map((_, d) => (d < lead || t.shape[d - lead] === 1 ? 0 : t.strides[d - lead]));
 }
 
-/** Strides that show the matrices of a tensor, its last two dimensions, broadcast to a batch of them. */
+/** The strides of a tensor's matrices (its last two dimensions), broadcast to a batch of matrices. */
 export function batchStrides({ shape, strides }: TensorDesc, batch: Shape): number[] {
   return broadcastStrides({ shape: shape.slice(0, -2), strides }, batch);
 }
