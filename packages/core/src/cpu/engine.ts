@@ -38,14 +38,16 @@ import { copyPart, moved } from './threads/shared/shared-tensors.ts';
 import { type TakenOperands, takeOperands } from './threads/shared/taken-operands.ts';
 import { backwardOnThreads, forwardOnThreads } from './threads/threaded.ts';
 
-/** How the CPU engine computes. Results do not depend on `threads`, and on `variant` only by rounding. */
+/**
+ * Options of the CPU engine. Results do not depend on `threads`, and depend on `variant` only by rounding.
+ */
 export interface CpuEngineOptions {
   /**
-   * Workers that share a large problem, 1 to 64; default: one per core, at most 16. With 1, and where threads
-   * cannot share memory, all runs on the calling thread.
+   * The workers that share a large problem, 1 to 64; default: one per core, at most 16. With 1, or if threads
+   * cannot share memory, everything runs on the calling thread.
    */
   readonly threads?: number | undefined;
-  /** Which make of the kernels to use; default: the fastest that this host has the instructions for. */
+  /** The variant of the kernels; default: the fastest whose instructions this host supports. */
   readonly variant?: Variant | undefined;
 }
 
@@ -56,36 +58,38 @@ const LARGEST_THREADS = 64;
 const WORTH_THREADS = 3e7;
 
 /**
- * The CPU as an engine: it runs every valid problem. Its tensors are host tensors. Those that it uploads or
- * allocates lie in the memory of its kernels, which is shared memory: they are there as long as somebody
- * holds the tensor, a view of it or its `data`, and until they are released. What `download` and attention
- * give lies in ordinary buffers. Large problems are shared out to worker threads where the host has them
- * (Node, and pages that are cross-origin isolated); they start with the first such problem and do not keep a
- * process alive.
+ * The CPU as an engine, which runs every valid problem. Its tensors are host tensors. Tensors that it uploads
+ * or allocates are stored in the memory of its kernels, which is shared memory. They live as long as the
+ * tensor, a view of it or its `data` is referenced, or until they are released. Results of `download` and of
+ * attention are stored in ordinary buffers. Large problems are divided among worker threads if the host has
+ * them (Node, and pages that are cross-origin isolated); the workers start with the first such problem and do
+ * not keep a process alive.
  *
- * Attention reads its inputs when it is called: once the call has returned its promise, they may be written
- * to, or transferred, without a change to the result. Only storage in a SharedArrayBuffer, which is not
- * copied, is to be left alone until the promise has settled. A call rejects with InvalidArgumentError when
- * the buffer of an input has been transferred already.
+ * Attention reads its inputs when it is called: once the call has returned its promise, they may be
+ * overwritten or transferred without changing the result. The exception is storage in a SharedArrayBuffer,
+ * which is not copied: do not change it until the promise has settled. A call rejects with
+ * InvalidArgumentError if the buffer of an input has already been transferred.
  *
- * @throws InvalidArgumentError when `threads` is no whole number from 1 to 64, `variant` is unknown, or an
- * option is; UnsupportedError when this host lacks the instructions of `variant`.
+ * @throws InvalidArgumentError if `threads` is not a whole number from 1 to 64, or if `variant` or an option
+ * is unknown; UnsupportedError if this host lacks the instructions of `variant`.
  */
 export function cpuEngine(options: CpuEngineOptions = {}): TensorEngine<Tensor> {
   checkOptions('options', options, ['threads', 'variant']);
   const variant = checkVariant(options.variant);
   const threads = checkThreads(options.threads);
   const count = threads === 1 ? 'one thread' : `up to ${threads} threads`;
-  /** Null where workers do not work; undefined before the first problem that is worth them. */
+  /** Null if workers cannot be used; undefined before the first problem that is large enough for them. */
   let pool: Pool | null | undefined;
   let starting: Promise<Pool | null> | null = null;
   const team = threads === 1 ? null : createTeam(workersNow);
   const forwardCalls = createCallMemo<AttentionProblem>();
   const backwardCalls = createCallMemo<BackwardProblem>();
 
-  /** The workers for a step that waits for nobody; they start with the first that asks. */
+  /**
+   * The workers if they have started, for a step that cannot wait for them; starts them at the first call.
+   */
   function workersNow(): Pool | null {
-    // A start that fails is reported to who waits for it.
+    // A failed start is reported to the call that waits for it.
     if (pool === undefined) startedPool().catch(() => null);
     return pool ?? null;
   }
@@ -93,14 +97,14 @@ export function cpuEngine(options: CpuEngineOptions = {}): TensorEngine<Tensor> 
   async function startedPool(): Promise<Pool | null> {
     starting ??= compileEngineKernels(variant).then(() => startPool(threads, variant));
     const started = await starting;
-    // Unless it has been given up meanwhile.
+    // The pool may have been given up in the meantime.
     if (pool === undefined) pool = started;
     return pool;
   }
 
   /**
-   * Runs on threads if they work, else here: a page may forbid workers, or a worker may run out of memory.
-   * Reads the operands before it returns, or has taken a copy of them by then.
+   * Runs on threads if they work, and otherwise on this thread, because a page may forbid workers, or a
+   * worker may run out of memory. Before it returns, the operands have been read or copied.
    */
   async function run<O extends Operands<Tensor>, R>(
     multiplications: number,
@@ -200,9 +204,9 @@ export function cpuEngine(options: CpuEngineOptions = {}): TensorEngine<Tensor> 
   };
 }
 
-/** Null where the package has no script for workers, or they cannot be started. */
+/** Null if the package has no script for workers, or if they cannot be started. */
 async function startPool(threads: number, variant: Variant): Promise<Pool | null> {
-  // Loaded on demand: it is as large as the engine.
+  // Loaded on demand, because it is as large as the engine.
   const { workerSource } = await import('./threads/worker-source.ts');
   if (workerSource === null) return null;
   try {

@@ -19,7 +19,7 @@ import type { ForwardResults } from './forward/forward-results.ts';
 
 type Tensors = Readonly<Record<string, Tensor>>;
 
-/** Runs a forward pass; results are written to those of `into` that are there. */
+/** Runs a forward pass; writes results to the tensors that `into` has. */
 export type RunForward = (
   problem: AttentionProblem,
   operands: Operands<Tensor>,
@@ -33,7 +33,7 @@ export type RunBackward = (
   places?: BackwardPlaces,
 ) => Promise<BackwardResults>;
 
-/** Forward attention that writes to the tensors that it is given. */
+/** Forward attention that writes to the tensors that each run gets. */
 export function preparedForward(problem: AttentionProblem, run: RunForward): PreparedAttention<Tensor> {
   return {
     workspaceBytes: 0,
@@ -49,7 +49,9 @@ export function preparedForward(problem: AttentionProblem, run: RunForward): Pre
   };
 }
 
-/** Backward attention that writes to the tensors that it is given, and sums in the workspace. */
+/**
+ * Backward attention that writes to the tensors that each run gets, and accumulates sums in the workspace.
+ */
 export function preparedBackward(problem: BackwardProblem, run: RunBackward): PreparedAttention<Tensor> {
   const sums = Object.values(sumBytes(problem));
   return {
@@ -85,8 +87,8 @@ function withNumbers(
 }
 
 /**
- * Tensors by the names that plans bind as operands: those that mods capture, and the scalars of `fp8`,
- * together.
+ * Converts tensors by the names of plan bindings to operands, in which the tensors that mods capture form one
+ * record, and the scalars of `fp8` another.
  */
 function operandsOf({ fp8, ...tensors }: Tensors): Operands<Tensor> {
   const captures: Record<string, Tensor> = {};
@@ -110,8 +112,8 @@ function elementOf({ data, offset, dtype }: Tensor, n: number): Tensor {
 }
 
 /**
- * Copies results to the tensors that were given for them, unless they are there already; largest values go to
- * the list of `fp8`.
+ * Copies results to the tensors that were given for them, unless they are stored there already; largest
+ * magnitudes go to the list of `fp8`.
  */
 function deliver(results: Readonly<Partial<Record<string, Tensor>>>, tensors: Tensors): void {
   const largest = (name: string): number => (fp8AmaxNames as readonly string[]).indexOf(name);
@@ -125,7 +127,7 @@ function deliver(results: Readonly<Partial<Record<string, Tensor>>>, tensors: Te
   }
 }
 
-/** A dense tensor as one whose storage begins with it. */
+/** A dense tensor whose storage starts with its first element. */
 function inPlace({ data, offset, size, dtype, shape }: Tensor): Tensor {
   return Tensor.wrap(data.subarray(offset, offset + size), { dtype, shape });
 }
@@ -138,12 +140,12 @@ function mapped<K extends string>(
   return Object.fromEntries(given) as Partial<Record<K, Tensor>>;
 }
 
-/** Bytes as they lie in a workspace. */
+/** The bytes that a block takes in a workspace. */
 function roomFor(bytes: number): number {
   return Math.ceil(bytes / 8) * 8;
 }
 
-/** Memory one piece after the other in a workspace. */
+/** Allocates blocks one after the other in a workspace. */
 function withinWorkspace({ data: { buffer, byteOffset } }: Tensor): AllocateBytes {
   let at = byteOffset;
   return bytes => {

@@ -1,7 +1,10 @@
 import { runSmallHeadGradients } from './backward/small-heads.ts';
 import { runSmallHeads } from './forward/small-heads.ts';
 
-/** Passes over problems whose heads are one tile each: false, and nothing is computed, for other problems. */
+/**
+ * Passes over problems whose heads are one tile each. For other problems they return false and compute
+ * nothing.
+ */
 export interface SmallHeads {
   readonly forward: typeof runSmallHeads;
   readonly backward: typeof runSmallHeadGradients;

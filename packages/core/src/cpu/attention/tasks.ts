@@ -2,9 +2,9 @@ import type { AttentionProblem, BackwardProblem } from '../../attention/problem/
 import { dtypeInfo } from '../../tensor/dtype/dtype.ts';
 import type { TileSize } from './tiles/tile-size.ts';
 
-/** Query heads `first` ≤ h < `end` of a sequence, which share heads of k and v with nobody else. */
+/** Query heads `first` ≤ h < `end` of a sequence, which share their heads of k and v with no other heads. */
 interface HeadsTask {
-  /** Which of the `headGroups` these heads are. */
+  /** The index of these heads among the `headGroups`. */
   readonly group: number;
   readonly b: number;
   readonly first: number;
@@ -18,12 +18,12 @@ export interface RowsTask extends HeadsTask {
 }
 
 /**
- * Forward in tasks that may run in any order and on any thread, as no two of them write the same number:
- * whole tiles of query rows of a head, each at most half a thread's share of all that is left (guided
- * self-scheduling, Polychronopoulos and Kuck 1987). So the first heads are not cut, only one thread unpacks
- * their keys and values, and at the end tasks are of one tile, for threads to end at about the same time.
- * Later rows of a head, of which a causal mask shows more keys, come first. Rows do not depend on each other:
- * how they are cut shows in no bit.
+ * Divides forward into tasks that may run in any order and on any thread, because no two of them write the
+ * same number. A task is whole tiles of query rows of a head, at most half a thread's share of all remaining
+ * work (guided self-scheduling, Polychronopoulos and Kuck 1987). So the first heads are not cut, only one
+ * thread unpacks their keys and values, and the last tasks are single tiles, so that threads end at about the
+ * same time. Later rows of a head, which see more keys under a causal mask, come first. Rows do not depend on
+ * each other, so the division does not change any bit.
  */
 export function forwardTasks(problem: AttentionProblem, { rows }: TileSize, threads: number): RowsTask[] {
   const groups = headGroups(problem);
@@ -33,7 +33,8 @@ export function forwardTasks(problem: AttentionProblem, { rows }: TileSize, thre
   for (let group = 0; group < groups; group++) {
     const heads = headsOfGroup(problem, group);
     for (let to = tiles; to > 0; ) {
-      // Half, as the last rows of a head see up to twice the keys of the average one with a causal mask.
+      // Half, because under a causal mask the last rows of a head see up to twice as many keys as the average
+      // row.
       const from = Math.max(0, to - Math.ceil(left / (2 * threads)));
       tasks.push({ ...heads, from: from * rows, to: to * rows });
       left -= to - from;
@@ -44,8 +45,8 @@ export function forwardTasks(problem: AttentionProblem, { rows }: TileSize, thre
 }
 
 /**
- * Into how many groups the query heads of all sequences fall that share heads of k and v with no other group;
- * 0 without queries.
+ * The number of groups of query heads, over all sequences, that share no head of k or v with another group; 0
+ * without queries.
  */
 export function headGroups(problem: AttentionProblem): number {
   return problem.Sq === 0 ? 0 : (problem.B * problem.Hq) / headsThatShare(problem);
@@ -57,18 +58,18 @@ function headsOfGroup(problem: AttentionProblem, group: number): HeadsTask {
   return { group, b: Math.floor((group * count) / problem.Hq), first, end: first + count };
 }
 
-/** Neighbouring query heads, the fewest that share no head of k or v with others. */
+/** The smallest number of neighbouring query heads that share no head of k or v with others. */
 export function headsThatShare({ Hq, Hk, Hv }: AttentionProblem): number {
   return leastCommonMultiple(Hq / Hk, Hq / Hv);
 }
 
-/** Keys of some tiles of some heads. */
+/** The keys in some tiles of some heads. */
 export interface KeysTask extends HeadsTask, TileRange {
-  /** Where its part of dq goes when other tasks have the other keys of these heads; else null. */
+  /** Where the task's part of dq goes if other tasks have the other keys of these heads; else null. */
   readonly part: PartOfDq | null;
 }
 
-/** One of the neighbouring slots `first` ≤ slot < `end` that the parts of dq of a group of heads have. */
+/** One of the neighbouring slots `first` ≤ slot < `end` for the parts of dq of a group of heads. */
 export interface PartOfDq {
   readonly slot: number;
   readonly first: number;
@@ -77,11 +78,11 @@ export interface PartOfDq {
 
 export interface BackwardTasks {
   readonly tasks: readonly KeysTask[];
-  /** The keys of a head in sections, whose sums of dq are added up in their order. */
+  /** The keys of a head in sections. The sections' sums of dq are added up in order. */
   readonly sections: readonly TileRange[];
-  /** Slots for parts of dq. */
+  /** The number of slots for parts of dq. */
   readonly slots: number;
-  /** Keys of the largest task. */
+  /** The number of keys of the largest task. */
   readonly keys: number;
 }
 
@@ -92,10 +93,10 @@ export interface TileRange {
 }
 
 /**
- * Backward in tasks of heads that share keys and values. Those that are left when each thread has had as
- * many, or the last one, are cut, so that threads end at about the same time: into a first task of some
- * sections of their keys, at most half a thread's share of what is left, and one for each of the other
- * sections. Sections depend on the problem alone, so how heads are cut shows in no bit.
+ * Divides backward into tasks of heads that share keys and values. The heads that remain when each thread has
+ * had the same number, or the last head, are cut so that threads end at about the same time: into a first
+ * task of some sections of their keys, at most half a thread's share of the remaining work, and one task for
+ * each other section. Sections depend only on the problem, so the way heads are cut does not change any bit.
  */
 export function backwardTasks(
   problem: BackwardProblem,
@@ -126,7 +127,7 @@ export function backwardTasks(
 }
 
 /**
- * Sections of a quarter of the tiles that are left, so that the last ones are small, but not so small that
+ * Sections of a quarter of the remaining tiles, so that the last sections are small, but not so small that
  * loading the queries for each takes long.
  */
 function keySections(problem: AttentionProblem, tiles: number): TileRange[] {
@@ -143,8 +144,8 @@ function keySections(problem: AttentionProblem, tiles: number): TileRange[] {
 }
 
 /**
- * Sections as tasks of at most `share` tiles, if they are not larger themselves: neighbours are joined only
- * from the first one on.
+ * Sections as tasks of at most `share` tiles, or of one section if it is larger; only sections at the start
+ * are joined.
  */
 function cut(sections: readonly TileRange[], share: number): TileRange[] {
   const joined = Math.max(1, sections.filter(({ endTile }) => endTile <= share).length);
@@ -153,22 +154,22 @@ function cut(sections: readonly TileRange[], share: number): TileRange[] {
 }
 
 /**
- * Whether a problem may have gradients that are sums over the keys of a head, which one task makes in one
- * order. It does not depend on which gradients are wanted, so that each of them has the same bits alone and
- * with the others.
+ * Whether a problem may have gradients that are sums over the keys of a head, which one task computes in one
+ * order. This does not depend on the wanted gradients, so that each has the same bits alone and with the
+ * others.
  */
 function hasSumsOfScores({ bias, alibi, scoreMod, fp8 }: AttentionProblem): boolean {
   return bias !== null || alibi || scoreMod !== null || fp8 !== null;
 }
 
-/** Multiplications of a forward pass. */
+/** The multiplications of a forward pass. */
 export function forwardSize({ B, Hq, Sq, Skv, Dqk, Dv }: AttentionProblem): number {
   return B * Hq * Sq * Skv * (Dqk + Dv);
 }
 
 /**
- * Multiplications of a backward pass that threads can share; 0 where a wanted gradient is a sum over several
- * tasks, which one thread has to add in one order.
+ * The multiplications of a backward pass that threads can share; 0 if a wanted gradient is a sum over several
+ * tasks, which one thread must add in one order.
  */
 export function sharedBackward({ forward, gradients }: BackwardProblem): number {
   const { B, Hq, bias, captures } = forward;
@@ -187,10 +188,10 @@ function leastCommonMultiple(a: number, b: number): number {
   return n;
 }
 
-/** Who does which task: gives the number of the next one at each call. */
+/** Assigns tasks to threads: each call returns the index of the next task. */
 export type Claim = () => number;
 
-/** All tasks, one after the other. */
+/** Claims all tasks, one after the other. */
 export function inOrder(): Claim {
   let n = 0;
   return () => n++;

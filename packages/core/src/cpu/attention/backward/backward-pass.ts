@@ -18,8 +18,8 @@ const NO_TILES: TileRange = { firstTile: 0, endTile: 0 };
 
 /**
  * Computes the claimed tasks of a problem's backward pass, tile by tile (FlashAttention-2, Dao 2023,
- * algorithm 2, with queries outside): p is computed again from lse, and one pass of five products gives dq of
- * a tile of queries and adds to dk and dv of the head. All sums are made in one fixed order, so that two runs
+ * algorithm 2, with queries in the outer loop): p is recomputed from lse, and one pass of five products gives
+ * dq of a tile of queries and adds to dk and dv of the head. All sums have a fixed order, so that two runs
  * agree bit by bit.
  */
 export function runBackward(

@@ -15,21 +15,21 @@ import { runBackward } from './backward-pass.ts';
 import type { BackwardExtras, BackwardSums } from './sums.ts';
 
 /**
- * Gradients and largest values by name, those that were asked for; and the gradients of the tensors that the
- * score mod loads floats from.
+ * The requested gradients and largest magnitudes by name, and the gradients of the tensors that the score mod
+ * loads floats from.
  */
 export interface BackwardResults {
   readonly gradients: Readonly<Partial<Record<GradientName | BackwardAmaxName, Tensor>>>;
   readonly dCaptures: Readonly<Record<string, Tensor>> | null;
 }
 
-/** Where results are to be written: gradients that are there, contiguous, and memory for sums. */
+/** Where results are written: existing contiguous gradients, and memory for sums. */
 export interface BackwardPlaces {
   readonly into?: Readonly<Partial<Record<'dq' | 'dk' | 'dv' | 'dbias', Tensor>>>;
   readonly allocateBytes?: AllocateBytes;
 }
 
-/** Makes memory of zeros, which begins at a multiple of 8 bytes. */
+/** Allocates zeroed memory that starts at a multiple of 8 bytes. */
 export type AllocateBytes = (bytes: number) => Uint8Array;
 
 /** The gradients of a problem. */
@@ -44,7 +44,7 @@ export function backward(
   return finishBackward(problem, sums, extras, into);
 }
 
-/** Zeros for the tasks of a problem to write to, when no head is cut. */
+/** Zeroed results and sums for the tasks of a problem in which no head is cut. */
 export function allocateBackward(
   problem: BackwardProblem,
   allocate: AllocateTensor,
@@ -61,7 +61,7 @@ export function allocateBackward(
   const { Sq, lengthsQ, lengthsKv } = problem.forward;
   const rows = (name: 'dq' | 'dk' | 'dv', lengths: LengthsKind): Tensor | null => {
     if (!gradients.includes(name)) return null;
-    // Without queries, no task writes the gradients of k and v.
+    // Without queries, no task writes the gradients of k and v, so they must be zeroed.
     return allocateRows(problem[name], Sq === 0 ? 'lengths' : lengths, allocateIn(into[name], allocate));
   };
   return {
@@ -77,7 +77,9 @@ export function allocateBackward(
 
 type SumName = 'dsink' | 'dAlibi' | 'dbias';
 
-/** How many bytes the sums of a problem take that are no results yet; null for those that it has not. */
+/**
+ * The bytes of each sum of a problem that is not yet a result; null for sums that the problem does not have.
+ */
 export function sumBytes({
   gradients,
   forward: { B, Hq, Sq, bias },

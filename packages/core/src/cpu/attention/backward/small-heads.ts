@@ -7,7 +7,9 @@ import { copyBack, readable } from '../../operands/resident.ts';
 import { rangesOf, smallHeadPlan } from '../forward/small-heads.ts';
 import type { BackwardSums } from './sums.ts';
 
-/** Whether forward has small heads, and dq, dk and dv are wanted of operands that can be read in place. */
+/**
+ * Whether forward has small heads, and only dq, dk and dv are wanted, of operands that can be read in place.
+ */
 export function hasSmallHeadGradients(problem: BackwardProblem): boolean {
   const { forward, dO, dq, dk, dv, dLse, gradients, outputs } = problem;
   return (
@@ -21,9 +23,8 @@ export function hasSmallHeadGradients(problem: BackwardProblem): boolean {
 }
 
 /**
- * Computes such a problem, each head by the kernels that tiles take and in their order, so that results have
- * the same bits; false, and nothing is computed, for other problems, and where operands lie
- * otherwise.
+ * Computes such a problem, each head with the kernels of tiles and in their order, so that results have the
+ * same bits. For other problems and other layouts of operands it returns false and computes nothing.
  */
 export function runSmallHeadGradients(
   problem: BackwardProblem,

@@ -15,10 +15,7 @@ export interface ForwardResults {
   readonly sumExp: Tensor | null;
 }
 
-/**
- * These as they are before any row has been computed: dead rows; `into` are those that are there to be
- * written to.
- */
+/** Results before any row has been computed: all rows are dead. `into` has existing tensors to write to. */
 export function allocateForward(
   problem: AttentionProblem,
   allocate: AllocateTensor,

@@ -16,7 +16,7 @@ import { allocateForward, type ForwardResults } from './forward-results.ts';
 import { hasOneQuery, runOneQuery } from './one-query.ts';
 import { createRunningSoftmax } from './running-softmax.ts';
 
-/** The forward results of a problem; `into` are those that are there to be written to, contiguous. */
+/** The forward results of a problem; `into` has existing contiguous tensors to write to. */
 export function forward(
   problem: AttentionProblem,
   operands: Operands<Tensor>,
@@ -28,7 +28,7 @@ export function forward(
   return forwardResult(problem, operands, results, amax);
 }
 
-/** All that a caller asked for. */
+/** All results that a caller requested. */
 export function forwardResult(
   problem: AttentionProblem,
   operands: Operands<Tensor>,
@@ -46,17 +46,17 @@ export function forwardResult(
   };
 }
 
-/** Largest magnitudes of what a thread has computed, of FP8 problems. */
+/** The largest magnitudes among the values that a thread has computed, for FP8 problems. */
 export type ForwardAmax = Readonly<Record<ForwardAmaxName, number>>;
 
 /**
- * Computes the tasks that are claimed of a problem's forward pass, tile by tile (FlashAttention, Dao et al.
- * 2022, algorithm 1, with the rescaling of FlashAttention-2): for each tile of queries, an online softmax
- * over the tiles of keys that they see, while o accumulates weighed by e^(s − m) and is divided by l at the
- * end.
+ * Computes the claimed tasks of a problem's forward pass, tile by tile (FlashAttention, Dao et al. 2022,
+ * algorithm 1, with the rescaling of FlashAttention-2): for each tile of queries, an online softmax runs over
+ * the tiles of keys that they see, while o accumulates values weighted by e^(s − m) and is divided by l at
+ * the end.
  *
- * In FP8 P is rounded after it is normalised, so o is summed in a second pass over the tiles, when lse is
- * known. In MXFP8 e^(s − m) is, with the m of the tiles so far.
+ * In FP8, P is rounded after it is normalised, so o is summed in a second pass over the tiles, when lse is
+ * known. In MXFP8, e^(s − m) is rounded, with the m of the tiles so far.
  */
 export function runForward(
   asked: AttentionProblem,

@@ -15,8 +15,8 @@ import { tileSizeOf } from '../tiles/tile-size.ts';
 import type { ForwardResults } from './forward-results.ts';
 
 /**
- * Whether a problem has one query for each head, and nothing but a scale, lengths and a band happens to its
- * scores: decoding. Each key and value is then read once, where it lies, for all heads that share it.
+ * Whether a problem has one query per head, and only a scale, lengths and a band affect its scores, as in
+ * decoding. Each key and value is then read once, in place, for all heads that share it.
  */
 export function hasOneQuery(problem: AttentionProblem): boolean {
   const { Sq, Hk, Hv, q, k, v, lengthsQ, lengthsKv, outputs } = problem;
@@ -39,9 +39,7 @@ export function hasOneQuery(problem: AttentionProblem): boolean {
   );
 }
 
-/**
- * Computes the tasks that are claimed of such a problem: p = softmax(scale·q·kᵀ) and o = p·v, head by head.
- */
+/** Computes the claimed tasks of such a problem, head by head: p = softmax(scale·q·kᵀ) and o = p·v. */
 export function runOneQuery(
   problem: AttentionProblem,
   operands: Operands<Tensor>,
@@ -77,7 +75,7 @@ export function runOneQuery(
   const o = createRowResult(kernels, results.o, problem.o, lengths.q);
   const setLse = createStatistic(results.lse, problem, lengths.q);
 
-  /** Calls `work` for the keys from lo to hi, as many at once as there are in the kernels' memory. */
+  /** Calls `work` for the keys from lo to hi, in runs that fit in the kernels' memory. */
   function inParts(lo: number, hi: number, atOnce: number, work: (j: number, count: number) => void): void {
     for (let j = lo; j < hi; j += atOnce) work(j, Math.min(atOnce, hi - j));
   }

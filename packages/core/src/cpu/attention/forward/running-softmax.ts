@@ -1,11 +1,11 @@
 import type { Memory, Panel } from '../../kernels/memory/memory.ts';
 
-/** The running softmax of a query tile: of the scores so far, each row's largest m and l = Σ e^(s − m). */
+/** The running softmax of a query tile: for each row, the largest score so far m, and l = Σ e^(s − m). */
 export interface RunningSoftmax {
   readonly largest: Panel;
   readonly sum: Panel<Float64Array>;
   /**
-   * Forgets all scores of `rows` rows. A sink is a score that was there before the first; −Infinity is none.
+   * Starts `rows` rows without scores. A sink counts as a score before the first; −Infinity means no sink.
    */
   start(rows: number, sink: number): void;
 }

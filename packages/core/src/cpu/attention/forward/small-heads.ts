@@ -16,21 +16,21 @@ import { tileSizeOf } from '../tiles/tile-size.ts';
 import type { ForwardResults } from './forward-results.ts';
 import { createRunningSoftmax } from './running-softmax.ts';
 
-/** What is known of a problem whose scores of a head are one tile. */
+/** The plan of a problem in which the scores of each head are one tile. */
 export interface SmallHeadPlan {
-  /** Columns of the tile. */
+  /** The columns of the tile. */
   readonly T: number;
-  /** The keys that each row may see, two i32 per row; null where every row sees all. */
+  /** The keys that each row may see, two i32 per row; null if every row sees all keys. */
   readonly ranges: Int32Array | null;
 }
 
-/** Problems of engines come again as the same object. */
+/** Engines pass the same problem object again, so plans are cached by object. */
 const plans = /* @__PURE__ */ new WeakMap<AttentionProblem, SmallHeadPlan | 'other'>();
 
 /**
- * The plan of a problem whose scores of a head are one tile and whose operands can be read in place: then
- * what a tile costs besides its products counts, and is done once for all heads. Null for other problems, and
- * where rows see no key.
+ * The plan of a problem in which the scores of each head are one tile, and whose operands can be read in
+ * place. For such problems the work besides a tile's products matters, so it is done once for all heads. Null
+ * for other problems, and if there are rows that see no key.
  */
 export function smallHeadPlan(problem: AttentionProblem): SmallHeadPlan | null {
   const plan = plans.get(problem) ?? planSmallHeads(problem) ?? 'other';
@@ -50,7 +50,7 @@ function planSmallHeads(problem: AttentionProblem): SmallHeadPlan | null {
   return { T: size.columns, ranges: seesAll ? null : values };
 }
 
-/** The address of a plan's ranges in memory that is taken for them; 0 where every row sees all. */
+/** The address of a plan's ranges in newly allocated memory; 0 if every row sees all keys. */
 export function rangesOf({ ranges }: SmallHeadPlan, memory: Memory): number {
   if (!ranges) return 0;
   const { at } = memory.scratch(ranges.length);
@@ -59,9 +59,9 @@ export function rangesOf({ ranges }: SmallHeadPlan, memory: Memory): number {
 }
 
 /**
- * Computes such a problem, each head by the kernels that tiles take and in their order, so that results have
- * the same bits; false, and nothing is computed, for other problems, and where rows lie at the end of the
- * memory.
+ * Computes such a problem, each head with the kernels of tiles and in their order, so that results have the
+ * same bits. For other problems, and if rows are at the end of the memory, it returns false and computes
+ * nothing.
  */
 export function runSmallHeads(
   problem: AttentionProblem,

@@ -8,8 +8,8 @@ import type { ScoreTile } from './score-tile.ts';
 export type WriteMasks = (tile: ScoreTile, at: number, ld: number) => void;
 
 /**
- * Masks that the kernels draw: where each scheme of `@tilewise/philox` begins a tile. Null for a threshold of
- * 2^32.
+ * Masks that the kernels draw, starting each tile where the scheme of `@tilewise/philox` does. Null for a
+ * threshold of 2^32.
  */
 export function createDrawMasks(
   { Hq, Sq, Skv, k }: AttentionProblem,

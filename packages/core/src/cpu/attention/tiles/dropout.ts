@@ -14,13 +14,13 @@ import type { TileSize } from './tile-size.ts';
 export interface DropoutTile {
   load(tile: ScoreTile): void;
   /**
-   * Multiplies the weights at `source` (rows `ld` bytes apart) by the scale of the kept ones where they are
-   * kept, and by 0 elsewhere, whatever they are; to `target`, which may be the same.
+   * Multiplies the weights at `source` (rows `ld` bytes apart) by the scale if they are kept, and sets the
+   * others to 0, whatever they were. Writes to `target`, which may be `source`.
    */
   drop(source: number, target: number, ld: number, rows: number, columns: number): void;
 }
 
-/** The dropout of a problem tile by tile, null when it has none. */
+/** The dropout of a problem, tile by tile; null if it has none. */
 export function createDropoutTile(
   problem: AttentionProblem,
   operands: Operands<Tensor>,
@@ -49,7 +49,7 @@ export function createDropoutTile(
   };
 }
 
-/** Masks of a given keep-mask. */
+/** Masks from a given keep-mask. */
 function givenMasks(
   desc: BroadcastDesc,
   mask: Tensor,
@@ -65,7 +65,7 @@ function givenMasks(
   };
 }
 
-/** Masks from the decisions that the host makes, row by row. */
+/** Masks from the dropout decisions of the host, row by row. */
 function readMasks(
   problem: AttentionProblem,
   operands: Operands<Tensor>,

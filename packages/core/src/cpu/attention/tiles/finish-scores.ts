@@ -8,18 +8,18 @@ import type { RowsContext, TileVisibility } from './visibility.ts';
 
 /** Turns tiles of scaled q·k into final scores, in place. */
 export interface FinishScores {
-  /** Turns to the rows that the ranges are on. */
+  /** Selects the rows that the ranges are set to. */
   select(queries: QueryTile): void;
   /**
-   * Finishes the tile that the visibility last looked at, in rows that are `ld` bytes apart. Within the
-   * ranges of the rows, a hidden score becomes −Infinity; outside of them, anything may stand.
+   * Finishes the tile that the visibility last inspected, in rows that are `ld` bytes apart. Within the
+   * ranges of the rows, hidden scores become −Infinity; outside the ranges, scores are undefined.
    */
   finish(scores: Panel, ld: number, tile: ScoreTile, someHidden: boolean): void;
 }
 
 /**
- * How the scores of a problem are finished: by the kernels, or pair by pair by the chain where it has a score
- * mod, or softcap without kernels.
+ * Finishes the scores of a problem: with the kernels, or pair by pair with the chain if there is a score mod,
+ * or a softcap that the kernels do not compute.
  */
 export function createFinishScores(
   { problem, operands, kernels, size: { rows: maxRows }, visibility, ranges }: RowsContext,
@@ -53,7 +53,7 @@ export function createFinishScores(
     finish(scores, ld, tile, someHidden) {
       const { b, h, i0, rows, j0, columns } = tile;
       if (byPairs) {
-        // A score mod may be undefined where nothing is seen: a table, say, that ends at the diagonal.
+        // A score mod may be undefined for hidden pairs, for example a table that ends at the diagonal.
         if (someHidden) {
           hide(scores, ld);
           hideOutside(scores, ld);

@@ -1,8 +1,8 @@
 import type { Fp8Arithmetic } from '../../../score/fp8.ts';
 
 /**
- * Rounds one tile of weights (P or dS, row i and key j at `weights[i·ld + j]`) times `scale` in place, as FP8
- * products take them. Gives the largest magnitude before.
+ * Rounds one tile of weights (P or dS, row i and key j at `weights[i·ld + j]`) times `scale` in place, for
+ * FP8 products. Returns the largest magnitude before.
  */
 export function roundTile(
   weights: Float32Array,

@@ -1,23 +1,23 @@
 import type { Visibility } from '../../../attention/host/visibility.ts';
 import type { Memory } from '../../kernels/memory/memory.ts';
 
-/** How much of a tile of the score matrix is seen. */
+/** Whether no pair, some pairs or all pairs of a tile of the score matrix are seen. */
 export type Seen = 'none' | 'some' | 'all';
 
 /**
  * The keys that each row of a query tile may see by lengths and diagonal band: row i sees lo(i) ≤ j < hi(i).
  */
 export interface RowRanges {
-  /** Address of the ranges, two i32 per row, as kernels take them. */
+  /** The address of the ranges, two i32 per row, as kernels take them. */
   readonly at: number;
   lo(i: number): number;
   hi(i: number): number;
-  /** Turns to `count` rows from row i0 of sequence b. */
+  /** Selects `count` rows from row i0 of sequence b on. */
   select(b: number, i0: number, count: number): void;
-  /** All keys that any row may see lie in first ≤ j < end. */
+  /** All keys that any row may see are in first ≤ j < end. */
   first(): number;
   end(): number;
-  /** Keys j0 ≤ j < j1 as seen by the rows together. */
+  /** Whether the rows together see the keys j0 ≤ j < j1. */
   seen(j0: number, j1: number): Seen;
 }
 

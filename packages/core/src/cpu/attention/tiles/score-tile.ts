@@ -1,4 +1,4 @@
-/** A tile of query rows: `rows` queries from i0 on of head h of sequence b. */
+/** A tile of query rows: `rows` queries, from i0 on, of head h of sequence b. */
 export interface QueryTile {
   readonly b: number;
   readonly h: number;
@@ -7,8 +7,8 @@ export interface QueryTile {
 }
 
 /**
- * A tile of the score matrix: the rows of a query tile, and `columns` keys from j0 on, which are tile `index`
- * of the keys.
+ * A tile of the score matrix: the rows of a query tile, and `columns` keys from j0 on. `index` counts the
+ * tiles of keys.
  */
 export interface ScoreTile extends QueryTile {
   readonly index: number;

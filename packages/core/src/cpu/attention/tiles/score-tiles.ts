@@ -19,21 +19,21 @@ import { createSoftcapTile, type SoftcapTile } from './softcap.ts';
 import type { TileSize } from './tile-size.ts';
 import { createTileVisibility } from './visibility.ts';
 
-/** Which forms of k and v a pass multiplies with, besides the transposed k that gives the scores. */
+/** The forms of k and v that a pass multiplies by, besides the transposed k for the scores. */
 export interface PanelForms {
   readonly kRows: boolean;
   readonly vRows: boolean;
   readonly vColumns: boolean;
-  /** Whether q is multiplied with as well, so that it is needed as panels. */
+  /** Whether the pass also multiplies by q, so that q is needed as panels. */
   readonly qPanels: boolean;
   /**
-   * Whether the derivatives of the scores are wanted, for which the scaled q·k is kept beside them where they
-   * are not q·k plus something.
+   * Whether the derivatives of the scores are wanted. For them the scaled q·k is stored beside the scores,
+   * unless the scores are q·k plus something.
    */
   readonly derivatives: boolean;
 }
 
-/** The score matrix of a problem, one tile at a time: what forward and backward share. */
+/** The score matrix of a problem, one tile at a time; shared by forward and backward. */
 export interface ScoreTiles {
   readonly lengths: { readonly q: SequenceSide; readonly kv: SequenceSide };
   readonly chain: ScoreChain;
@@ -43,26 +43,26 @@ export interface ScoreTiles {
   readonly v: HeadPanels;
   readonly keep: DropoutTile | null;
   /**
-   * Final scores of the tile computed last, row i and key j at element i·T + j. Within the ranges of the
-   * rows, −Infinity is what is not seen; outside, anything may stand.
+   * The final scores of the last computed tile, row i and key j at element i·T + j. Within the ranges of the
+   * rows, pairs that are not seen have −Infinity; outside the ranges, scores are undefined.
    */
   readonly scores: Panel;
-  /** Scaled q·k of the same tile where derivatives are wanted and the chain has them, else empty. */
+  /** The scaled q·k of the same tile if derivatives are wanted and the chain has any, else empty. */
   readonly products: Float32Array;
   /** The kernel that caps the scores, unless the score chain does. */
   readonly softcap: SoftcapTile | null;
   /** Bytes between rows of a tile. */
   readonly ld: number;
   /**
-   * Turns to a tile of query rows. Gives the tiles that they may see any key of, those of `among` if it is
-   * given.
+   * Selects a tile of query rows. Returns the tiles, among those of `among` if given, of which the rows may
+   * see any key.
    */
   select(queries: QueryTile, among?: TileRange): TileRange;
-  /** Address of the ranges of the selected rows, 0 where all of the tile computed last is seen. */
+  /** The address of the ranges of the selected rows; 0 if all of the last computed tile is seen. */
   ranges(): number;
   /**
-   * Computes tile `index` of the selected rows. Null, and nothing is computed, when it shows nothing. The
-   * next call changes the tile that this one gave.
+   * Computes tile `index` of the selected rows. If none of its pairs is visible, returns null and computes
+   * nothing. The next call changes the returned tile.
    */
   compute(index: number): ScoreTile | null;
 }
@@ -103,7 +103,7 @@ export function createScoreTiles(
     forms.derivatives && !softcap && (problem.scoreMod !== null || problem.softcap !== null);
   const products = new Float32Array(hasProducts ? Math.ceil(size.rows / STRIP) * STRIP * T : 0);
   const ld = 4 * T;
-  /** One object for all tiles, so that a tile leaves no garbage. */
+  /** One object for all tiles, so that tiles create no garbage. */
   const tile: { -readonly [K in keyof ScoreTile]: number } = { ...NO_TILE };
   let inRange = 0;
 

@@ -9,15 +9,15 @@ export interface SoftcapTile {
   /** Caps the first `rows` rows of a tile, in place. */
   cap(tile: Panel, rows: number): void;
   /**
-   * Multiplies a tile of ds by 1 − tanh²(x / c), x being that of the tile capped last, if it was kept. Where
-   * ds is 0 it stays, whatever x was.
+   * Multiplies a tile of ds by 1 − tanh²(x / c), with the x of the last capped tile, if it was kept. A ds of
+   * 0 stays 0, whatever x was.
    */
   differentiate(ds: Panel, rows: number): void;
 }
 
 /**
- * Softcap by the kernels, for tiles whose rows lie in line. Null where the problem has none, and where the
- * score chain sees to it: after a score mod, and where the kernels have none.
+ * Softcap by the kernels, for tiles whose rows are contiguous. Null if the problem has no softcap, or if the
+ * score chain computes it: after a score mod, or if the kernels cannot.
  */
 export function createSoftcapTile(
   { scoreMod, softcap }: AttentionProblem,

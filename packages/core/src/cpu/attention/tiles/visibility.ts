@@ -9,25 +9,25 @@ import type { RowRanges, Seen } from './row-ranges.ts';
 import { NO_TILE, type QueryTile, type ScoreTile } from './score-tile.ts';
 import type { TileSize } from './tile-size.ts';
 
-/** Who sees whom within one tile of the score matrix. */
+/** Which queries see which keys within one tile of the score matrix. */
 export interface TileVisibility {
-  /** Turns to the rows that the ranges are on. */
+  /** Selects the rows that the ranges are set to. */
   select(queries: QueryTile): void;
-  /** Looks at a tile of these rows. A tile that shows nothing is not worth a product. */
+  /** Inspects a tile of these rows. If no pair is visible, the product is not needed. */
   look(tile: ScoreTile): Seen;
-  /** Sets the scores of invisible pairs of the tile last looked at to −∞, within the ranges of the rows. */
+  /** Sets the scores of invisible pairs of the last inspected tile to −∞, within the ranges of the rows. */
   hide(scores: Panel, ld: number): void;
-  /** Sets the scores outside the ranges to −∞, too. */
+  /** Also sets the scores outside the ranges to −∞. */
   hideOutside(scores: Panel, ld: number): void;
 }
 
-/** The bytes of a tile that say which pairs are seen, rows `ld` bytes apart. */
+/** The bytes of a tile that say which pairs are seen; rows are `ld` bytes apart. */
 interface SeenBytes {
   readonly at: number;
   readonly ld: number;
 }
 
-/** What the tiles of some query rows are made of; `ranges` must be on the rows that are selected. */
+/** What the tiles of some query rows are computed from; `ranges` must be set to the selected rows. */
 export interface RowsContext {
   readonly problem: AttentionProblem;
   readonly operands: Operands<Tensor>;
@@ -50,7 +50,7 @@ export function createTileVisibility(context: RowsContext): TileVisibility {
   let tile: ScoreTile = NO_TILE;
   let seen: SeenBytes | null = null;
 
-  /** Asks pair by pair, within the ranges. */
+  /** Asks for each pair within the ranges. */
   function ask(): SeenBytes {
     const { values } = asked;
     const { b, h, i0, rows, j0, columns } = tile;
@@ -64,8 +64,8 @@ export function createTileVisibility(context: RowsContext): TileVisibility {
   }
 
   /**
-   * The options that decide about pairs besides lengths and band; null when none does, or all of the tile is
-   * in a visible block.
+   * The options that decide about pairs besides lengths and band; null if there are none, or if all of the
+   * tile is in a visible block.
    */
   function seenPairs(isOneBlock: boolean): SeenBytes | null {
     if (asksPairs || (blockMask && !isOneBlock)) return ask();
@@ -105,7 +105,7 @@ export function createTileVisibility(context: RowsContext): TileVisibility {
   };
 }
 
-/** Whether `count` positions from `first` on lie in one block of a block mask. */
+/** Whether `count` positions from `first` on are in one block of a block mask. */
 function isInOneBlock(first: number, count: number): boolean {
   return Math.floor(first / BLOCK_MASK_TILE) === Math.floor((first + count - 1) / BLOCK_MASK_TILE);
 }

@@ -6,10 +6,10 @@ import { createScaledResult, type ScaledResult } from '../../../operands/scaled-
 import type { BackwardInputs } from '../inputs/inputs.ts';
 import type { BackwardSums } from '../sums.ts';
 
-/** dq, dk and dv under construction; null where one is not wanted. */
+/** dq, dk and dv under construction; null if not wanted. */
 export type GradientResults = Readonly<Record<'dq' | 'dk' | 'dv', ScaledResult | null>>;
 
-/** The results of a problem, each with the factor that its sums lack. */
+/** The results of a problem, each with the factor that its sums still lack. */
 export function createGradientResults(
   problem: BackwardProblem,
   operands: BackwardOperands<Tensor>,
@@ -29,7 +29,7 @@ export function createGradientResults(
     const plain = createRowResult(kernels, tensor, desc, side, operands[`raggedOffsets.${name}`]);
     return createScaledResult(kernels, plain, desc.shape[3], descale, scale, hasAmax);
   }
-  // dS becomes ∂L/∂(q·k) by the scale of the scores: once per result, or before dS is rounded.
+  // The scale of the scores turns dS into ∂L/∂(q·k). Apply it once per result, or before dS is rounded.
   const scale = hasAmax ? 1 : problem.forward.scale;
   return {
     dq: result('dq', lengths.q, scale * fp8.descaleDP * fp8.descaleK, fp8.scaleDQ),

@@ -6,19 +6,19 @@ import type { RowResult } from '../../../operands/row-result.ts';
 import type { ScoreTile } from '../../tiles/score-tile.ts';
 
 /**
- * The gradient of some positions of a head of k or v while the query heads that share it are worked through.
- * The gradient is summed in f32, in a fixed order.
+ * The gradient of some positions of a head of k or v, while the query heads that share it are processed. The
+ * gradient is summed in f32, in a fixed order.
  */
 export interface HeadGradient {
   /**
    * Adds the transposed weights of a tile, in rows that are `ld` bytes apart, times the query rows of a panel
    * (q or dO).
-   * @param ranges as kernels take them.
+   * @param ranges the address of the ranges, as kernels take them.
    */
   add(tile: ScoreTile, weights: Panel, ld: number, rows: RowPanel, ranges: number): void;
-  /** Turns to positions `from` ≤ j < `to` of head h of sequence b, and stores those before. */
+  /** Selects positions `from` ≤ j < `to` of head h of sequence b, and stores the previous ones. */
   select(b: number, h: number, from: number, to: number): void;
-  /** Stores the last ones. */
+  /** Stores the last positions. */
   finish(): void;
 }
 

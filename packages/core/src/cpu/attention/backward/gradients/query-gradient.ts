@@ -8,25 +8,31 @@ import type { QueryTile, ScoreTile } from '../../tiles/score-tile.ts';
 import type { PartsOfDq } from '../sums.ts';
 
 /**
- * dq of a tile of query rows while the keys of a task are worked through. It is summed in f32, first over the
- * keys of a section and then over the sections in their order, whichever threads compute them.
+ * dq of a tile of query rows, while the keys of a task are processed. It is summed in f32, first over the
+ * keys of a section and then over the sections in order, whichever threads compute them.
  */
 export interface QueryGradient {
   /** Adds a tile of dS, in rows that are `ld` bytes apart, times the keys of the tile. */
   add(tile: ScoreTile, dS: Panel, ld: number, k: HeadPanels, ranges: number): void;
-  /** Turns to the next rows. */
+  /** Starts the next rows. */
   start(): void;
-  /** Turns to a section of the keys of a task. */
+  /** Starts a section of the keys of a task. */
   startSection(section: TileRange, task: KeysTask): void;
-  /** Adds it to those before, for `rows` rows. */
+  /** Adds the section to the earlier ones, for `rows` rows. */
   endSection(rows: number): void;
-  /** Stores the rows, or leaves them as a part where other tasks have other keys. */
+  /** Stores the rows, or leaves them as a part if other tasks have other keys. */
   store(task: KeysTask, queries: QueryTile): void;
-  /** Ends a task of `length` queries per head. With the last part of its heads, all are summed and stored. */
+  /**
+   * Ends a task of `length` queries per head. If it was the last part of its heads, sums and stores all
+   * parts.
+   */
   endTask(task: KeysTask, length: number): void;
 }
 
-/** The gradient of q, for tiles of at most `rows` of Sq rows of head size D and groups of so many `heads`. */
+/**
+ * The gradient of q, for tiles of at most `rows` of Sq rows with head size D, and for groups of `heads`
+ * heads.
+ */
 export function createQueryGradient(
   { memory, addRows, addProduct }: Kernels,
   result: RowResult,
@@ -40,7 +46,7 @@ export function createQueryGradient(
   const section = memory.floats(length);
   let into = sums;
 
-  /** Where slot `slot` has row i of head h. */
+  /** The index of row i of head h in slot `slot`. */
   function placeOf(slot: number, h: number, i: number): number {
     return ((slot * heads + (h % heads)) * Sq + i) * width;
   }
@@ -60,7 +66,7 @@ export function createQueryGradient(
       sums.values.fill(0);
     },
     startSection({ firstTile, endTile }, task) {
-      // To begin with, and of one tile, the sum has the same bits without a place of its own.
+      // The first section of a task, or one of a single tile, needs no separate sum for the same bits.
       const isApart = firstTile > task.firstTile && endTile - firstTile > 1;
       into = isApart ? section : sums;
       if (isApart) section.values.fill(0);

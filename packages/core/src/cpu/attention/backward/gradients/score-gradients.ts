@@ -7,9 +7,9 @@ import type { ScoreTile } from '../../tiles/score-tile.ts';
 import type { BackwardSums } from '../sums.ts';
 
 /**
- * Takes one tile of ds = ∂L/∂(final score): row i and key j of the tile at `ds[i·ld + j]`, 0 where nothing is
- * seen. `products` holds the scaled q·k of the same pairs where the chain has derivatives: with a score mod,
- * or with softcap that kernels do not compute.
+ * Processes one tile of ds = ∂L/∂(final score): row i and key j of the tile at `ds[i·ld + j]`, 0 for pairs
+ * that are not seen. `products` holds the scaled q·k of the same pairs if the chain has derivatives: with a
+ * score mod, or with a softcap that the kernels do not compute.
  */
 export type TakeTile = (ds: Float32Array, products: Float32Array, ld: number, tile: ScoreTile) => void;
 
@@ -25,7 +25,7 @@ export function createScoreGradients(
   ];
 }
 
-/** ds summed over the dimensions in which the bias is broadcast. */
+/** Sums ds over the dimensions along which the bias is broadcast. */
 function biasGradient(bias: NonNullable<AttentionProblem['bias']>, sums: Float64Array): TakeTile {
   const place = broadcastIndex(bias);
   const step = (bias.source.at(-1) ?? 1) > 1 ? 1 : 0;
@@ -78,7 +78,7 @@ export function createCaptureGradients(
   };
 }
 
-/** ∂L/∂(scale·q·k) of a tile, in place of its ds; null where that is ds itself. */
+/** Turns the ds of a tile into ∂L/∂(scale·q·k), in place; null if that equals ds. */
 export function createProductGradient(
   { scoreMod, softcap }: AttentionProblem,
   { derivative }: ScoreChain,

@@ -10,15 +10,15 @@ import { createProductGradient, type TakeTile } from './score-gradients.ts';
 
 /** The stage of a tile that ends in dq and dk. */
 export interface ScoreStage {
-  /** Adds a tile, from the probabilities that stand in place of its scores. */
+  /** Adds a tile, whose probabilities have replaced its scores. */
   add(tile: ScoreTile): void;
-  /** The largest magnitude of ∂L/∂(q·k) before it was rounded, of FP8 problems. */
+  /** The largest magnitude of ∂L/∂(q·k) before rounding, for FP8 problems. */
   amax(): number;
 }
 
 /**
- * dP = dO·vᵀ, dS = p∘(z∘dP − delta), which goes to the gradients of what the scores are made of, and then, as
- * ∂L/∂(q·k), to dq += dS·k and dk += dSᵀ·q.
+ * Computes dP = dO·vᵀ and dS = p∘(z∘dP − delta). dS goes to the gradients of what the scores depend on and
+ * then, as ∂L/∂(q·k), to dq += dS·k and dk += dSᵀ·q.
  */
 export function createScoreStage(
   problem: AttentionProblem,
@@ -33,7 +33,7 @@ export function createScoreStage(
   const toProductGradient = softcap ? null : createProductGradient(problem, chain);
   let amax = 0;
 
-  /** Rounds ∂L/∂(q·k) for dq in place and gives it as dk takes it. */
+  /** Rounds ∂L/∂(q·k) for dq in place, and returns it in the form that dk needs. */
   function rounded({ rows, columns }: ScoreTile): Panel {
     const { values } = dS;
     for (let n = 0; n < rows * T; n++) values[n] *= problem.scale;

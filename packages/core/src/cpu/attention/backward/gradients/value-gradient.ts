@@ -5,7 +5,7 @@ import type { ScoreTile } from '../../tiles/score-tile.ts';
 import type { BackwardInputs } from '../inputs/inputs.ts';
 import type { HeadGradient } from './head-gradient.ts';
 
-/** The stage dv += (z∘p)ᵀ·dO of a tile, from the probabilities that stand in place of its scores. */
+/** The stage dv += (z∘p)ᵀ·dO of a tile, whose probabilities have replaced its scores. */
 export function createValueGradient(
   { fp8: contract }: AttentionProblem,
   { kernels: { memory }, size, tiles, fp8, dOT }: BackwardInputs,
@@ -13,7 +13,7 @@ export function createValueGradient(
 ): (tile: ScoreTile) => void {
   const { scores: p, keep, ld } = tiles;
   const T = size.columns;
-  // dS still needs p as it is.
+  // dS still needs p unchanged.
   const isApart = keep !== null || contract !== null;
   const weights = isApart ? memory.floats(Math.ceil(size.rows / STRIP) * STRIP * T) : p;
   return tile => {

@@ -13,7 +13,7 @@ import { createRowPanel, type RowPanel } from '../../../operands/row-panel.ts';
 import type { QueryTile } from '../../tiles/score-tile.ts';
 import type { TileSize } from '../../tiles/tile-size.ts';
 
-/** The further operands of the products of backward where operands have block scales. */
+/** The additional operands of backward's products if operands have block scales. */
 export interface BlockPanels {
   readonly q: RowPanel;
   readonly dO8: RowPanel;
@@ -21,8 +21,8 @@ export interface BlockPanels {
   readonly k: HeadPanels;
   load(queries: QueryTile): void;
   /**
-   * Rounds a tile of dS (rows `ld` numbers apart) in blocks along keys, in place, and gives a copy rounded
-   * along queries. Tiles start where blocks do.
+   * Rounds a tile of dS (rows `ld` numbers apart) in blocks along keys, in place, and returns a copy that is
+   * rounded along queries. Tiles start at block boundaries.
    */
   round(dS: Float32Array, ld: number, rows: number, columns: number): Panel;
 }

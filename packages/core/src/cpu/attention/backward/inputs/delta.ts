@@ -15,7 +15,9 @@ import type { QueryTile } from '../../tiles/score-tile.ts';
  */
 export interface DeltaRows {
   readonly dO: RowPanel;
-  /** Addresses of lse and of δ_i = Σ_d dO_id o_id − dLse_i, of what dO and o mean, in f32. */
+  /**
+   * Addresses of lse and of δ_i = Σ_d dO_id o_id − dLse_i, with the values that dO and o stand for, in f32.
+   */
   readonly lseAt: number;
   readonly deltaAt: number;
   lse(i: number): number;

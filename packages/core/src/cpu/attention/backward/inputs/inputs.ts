@@ -17,11 +17,11 @@ export interface BackwardInputs {
   readonly fp8: Fp8Arithmetic;
   /** lse and delta of the query rows. */
   readonly rows: DeltaRows;
-  /** Null where no operand has block scales. */
+  /** Null if no operand has block scales. */
   readonly blocks: BlockPanels | null;
   /**
-   * q and dO as the sums over queries take them (dk and dv), k as the sum over keys does (dq), and dO as dP =
-   * dO·vᵀ does.
+   * q and dO in the forms for the sums over queries (dk and dv), k in the form for the sum over keys (dq),
+   * and dO in the form for dP = dO·vᵀ.
    */
   readonly q: RowPanel;
   readonly dOT: RowPanel;
