@@ -1,7 +1,6 @@
 // Compiles the kernels of this folder, with and without relaxed SIMD, and writes them as hexadecimal into the
-// sources of the package.
-//   node assembly/compile.mjs     (in packages/core, after every change here; a test says when it was
-// forgotten)
+// sources of the package. Run it in packages/core after every change here; a test fails if it was forgotten:
+//   node assembly/compile.mjs
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -9,8 +8,8 @@ import asc from 'assemblyscript/asc';
 
 const folder = fileURLToPath(new URL('.', import.meta.url));
 /**
- * The generated source files: the modules of attention, and of the plain operations, which have their
- * constants in the memory of attention's, behind these.
+ * The generated source files: the modules of attention, and of the plain operations. The latter store their
+ * constants in the memory of the former, behind its constants.
  */
 const generated = [
   { file: 'kernel-binaries.ts', entry: 'index.ts', constantsAt: 64 },

@@ -1,6 +1,9 @@
 import { multiplyAdd, sumOfLanes } from './vector/vector';
 
-/** Divides each of m rows (`width` f32, a multiple of 4) by its f64 divisor; rows with 0 stay. */
+/**
+ * Divides each of m rows (`width` f32, a multiple of 4) by its f64 divisor; rows whose divisor is 0 do not
+ * change.
+ */
 export function divideRows(m: i32, width: i32, rows: usize, ld: usize, divisors: usize): void {
   for (let i = 0; i < m; i++) {
     const divisor = <f32>load<f64>(divisors + <usize>i * 8);
@@ -11,7 +14,7 @@ export function divideRows(m: i32, width: i32, rows: usize, ld: usize, divisors:
   }
 }
 
-/** The scalar product of each row of a with that of b, as f64. */
+/** The dot product of each row of a with the same row of b, as f64. */
 export function dotRows(m: i32, width: i32, a: usize, b: usize, ld: usize, out: usize): void {
   for (let i = 0; i < m; i++) {
     const row = <usize>i * ld;

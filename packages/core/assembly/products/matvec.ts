@@ -1,11 +1,11 @@
-// Products of few rows with a large matrix, as in decoding a text. The matrix is read once, line after line:
-// processors fetch one stream of memory ahead about twice as fast as four.
+// Products of few rows with a large matrix, as in text generation. The matrix is read once, line after line,
+// because processors prefetch one stream of memory about twice as fast as four.
 import { floatOfHalf } from '../vector/half';
 import { multiplyAdd, sumOfLanes } from '../vector/vector';
 
 /**
  * C = X·Wᵀ for rows X (m × depth) f32 and lines W (n × depth), whose numbers are `T`: f32, u16 for f16, or
- * i16 for bf16. Distances between rows are bytes.
+ * i16 for bf16. Distances between rows are in bytes.
  */
 @inline function linesByRows<T>(
   m: i32, n: i32, depth: i32, x: usize, ldx: usize, w: usize, ldw: usize, c: usize, ldc: usize,
@@ -20,8 +20,8 @@ import { multiplyAdd, sumOfLanes } from '../vector/vector';
       let s3 = f32x4.splat(0);
       let d = 0;
       if (isHalf<T>()) {
-        // A line of finite numbers, as weights are, takes fewer steps per number; one with others starts
-        // again.
+        // Weights are finite, and a line of finite numbers takes fewer steps per number. A line with others
+        // starts again.
         let largest = i16x8.splat(0);
         for (; d + 16 <= depth; d += 16) {
           const from = row + (<usize>d << 2);
@@ -69,7 +69,7 @@ function rest<T>(row: usize, line: usize, d: i32, depth: i32): f64 {
   m: i32, n: i32, depth: i32, x: usize, ldx: usize, w: usize, ldw: usize, c: usize, ldc: usize,
 ): void {
   let d = 0;
-  // With many rows the sums are what is read most: they are read once for four lines.
+  // With many rows, most reads are of the sums, so each sum is read once for four lines.
   for (; m > 2 && d + 4 <= depth; d += 4) {
     const line = w + <usize>d * ldw;
     for (let i = 0; i < m; i++) {
@@ -119,7 +119,7 @@ function rest<T>(row: usize, line: usize, d: i32, depth: i32): f64 {
   }
 }
 
-/** Whether numbers are f16. */
+/** Whether the numbers are f16. */
 @inline function isHalf<T>(): bool {
   return sizeof<T>() == 2 && !isSigned<T>();
 }
@@ -134,8 +134,8 @@ function rest<T>(row: usize, line: usize, d: i32, depth: i32): f64 {
 }
 
 /**
- * f32 of finite f16 codes with their signs extended: exponent and mantissa move up by 13 bits, and 2^112
- * makes up for the different bias, in subnormals too. Infinities and NaN become 65536 and more.
+ * Converts finite f16 codes with extended signs to f32: exponent and mantissa move up by 13 bits, and 2^112
+ * corrects the bias, in subnormals too. Infinities and NaN become 65536 and more.
  */
 @inline function finiteHalf(code: v128): v128 {
   const moved = v128.and(i32x4.shl(code, 13), i32x4.splat(<i32>0x8fffffff));
@@ -149,7 +149,7 @@ function one<T>(at: usize): f32 {
   return f32x4.extract_lane(isSigned<T>() ? i32x4.shl(code, 16) : floatOfHalf(code), 0);
 }
 
-/** `linesByRows` by the code of the dtype of W: 0 for f32, 1 for f16, 2 for bf16. */
+/** `linesByRows` by the dtype code of W: 0 for f32, 1 for f16, 2 for bf16. */
 export function multiplyLines(
   dtype: i32, m: i32, n: i32, depth: i32, x: usize, ldx: usize, w: usize, ldw: usize, c: usize, ldc: usize,
 ): void {
@@ -158,7 +158,7 @@ export function multiplyLines(
   else linesByRows<i16>(m, n, depth, x, ldx, w, ldw, c, ldc);
 }
 
-/** `addLinesByRows` by the code of the dtype of W. */
+/** `addLinesByRows` by the dtype code of W. */
 export function addLineProducts(
   dtype: i32, m: i32, n: i32, depth: i32, x: usize, ldx: usize, w: usize, ldw: usize, c: usize, ldc: usize,
 ): void {

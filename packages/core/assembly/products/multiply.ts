@@ -2,18 +2,18 @@ import { PANEL, PANEL_BYTES, STRIP, multiplyAdd } from '../vector/vector';
 import { stripEnd, stripRowsEnd, stripRowsStart, stripStart } from '../scores/ranges';
 
 /**
- * The three products of attention. A is read where it lies, B is in panels: `PANEL` columns side by side for
- * every k of the depth. The inner loop holds a block of 4 × 8 results in eight registers, so two loads of B
- * and four broadcasts of A feed eight multiply-adds; a larger block spills, an unrolled loop too.
+ * The three products of attention. A is read in place; B is in panels: `PANEL` columns side by side for every
+ * k of the depth. The inner loop keeps a block of 4 × 8 results in eight registers, so two loads of B and
+ * four broadcasts of A feed eight multiply-adds; a larger block would spill, and so would an unrolled loop.
  *
- * `guarded` is for panels B with NaN or infinities: there a weight of 0 in A adds nothing, whatever its row
- * of B holds. Sums are made in the same order either way, so garbage behind a mask does not even change a
+ * `guarded` is for panels of B with NaN or infinities: a weight of 0 in A then adds nothing, whatever its row
+ * of B contains. The order of sums is the same either way, so garbage behind a mask does not even change a
  * rounding.
  */
 
 /**
- * A block of results becomes the product times a factor or, with `add`, its earlier value plus the product;
- * the factor is then a mask of that earlier value.
+ * A block of results becomes the product times a factor or, with `add`, its previous value plus the product;
+ * the factor is then a mask of the previous value.
  */
 @inline function storeRow(c: usize, x: v128, y: v128, factor: v128, add: bool): void {
   if (add) {
@@ -30,8 +30,8 @@ import { stripEnd, stripRowsEnd, stripRowsStart, stripStart } from '../scores/ra
 }
 
 /**
- * One block of 4 × 8. Element (r, k) of A is at a + r·row + k·step bytes; `transposed` says that row is 4
- * bytes, so that one pointer serves all four.
+ * One block of 4 × 8. Element (r, k) of A is at a + r·row + k·step bytes. `transposed` means that `row` is 4
+ * bytes, so that one pointer serves all four rows.
  */
 @inline export function block(
   a: usize,
@@ -87,9 +87,9 @@ import { stripEnd, stripRowsEnd, stripRowsStart, stripStart } from '../scores/ra
 }
 
 /**
- * C = factor · A·B for a tile of scores: A (m × depth) row-major, B the panels of `n` keys, C row-major.
- * Where `ranges` is not 0, row i is only wanted at the columns of its range, and blocks that no row of theirs
- * wants are left as they are.
+ * C = factor · A·B for a tile of scores: A (m × depth) row-major, B the panels of `n` keys, C row-major. If
+ * `ranges` is not 0, row i is only wanted at the columns of its range, and blocks that none of their rows
+ * wants are not written.
  */
 export function multiplyScores(
   m: i32,
@@ -120,8 +120,8 @@ export function multiplyScores(
 }
 
 /**
- * C += A·B for a tile A (m × depth) of weights, row-major: C is `n` wide, and so many columns of B are in
- * panels `panelBytes` apart. Where `ranges` is not 0, the weights of row i are 0 beyond its range.
+ * C += A·B for a tile A (m × depth) of weights, row-major: C is `n` wide, and the same number of columns of B
+ * are in panels `panelBytes` apart. If `ranges` is not 0, the weights of row i are 0 outside its range.
  */
 export function addProduct(
   m: i32,
@@ -155,8 +155,8 @@ export function addProduct(
 }
 
 /**
- * C += Aᵀ·B for a tile A (depth × m) of weights, row-major; all else as in `addProduct`, the ranges those of
- * the rows of A.
+ * C += Aᵀ·B for a tile A (depth × m) of weights, row-major; otherwise like `addProduct`, with ranges of the
+ * rows of A.
  */
 export function addTransposedProduct(
   m: i32,

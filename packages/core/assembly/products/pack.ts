@@ -1,9 +1,9 @@
 import { PANEL, PANEL_BYTES, sumOfLanes } from '../vector/vector';
 
 /**
- * Row-major rows (`ld` bytes apart) as panels whose depth is the rows: element (s, d) goes to panel ⌊d / 8⌋,
- * row s. `width` is a multiple of 8, and the panels are `panelBytes` apart. Gives whether all of them are
- * finite: 0·x is 0 for a finite x and NaN for every other.
+ * Packs row-major rows (`ld` bytes apart) into panels whose depth is the rows: element (s, d) goes to panel
+ * ⌊d / 8⌋, row s. `width` is a multiple of 8, and the panels are `panelBytes` apart. Returns whether all
+ * elements are finite: 0·x is 0 for a finite x and NaN for any other.
  */
 export function packRows(
   count: i32,
@@ -53,7 +53,7 @@ export function packColumns(count: i32, depth: i32, source: usize, ld: usize, ta
   }
 }
 
-/** A block of 4 × 4 from rows `ld` bytes apart to rows `step` bytes apart. */
+/** Transposes a block of 4 × 4, from rows `ld` bytes apart to rows `step` bytes apart. */
 @inline export function transpose(from: usize, ld: usize, to: usize, step: usize): void {
   const a = v128.load(from);
   const b = v128.load(from + ld);

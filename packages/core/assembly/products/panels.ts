@@ -2,19 +2,19 @@ import { block } from './multiply';
 import { transpose } from './pack';
 import { PANEL, PANEL_BYTES, STRIP } from '../vector/vector';
 
-/** Columns and depth of the block of B that stays in the innermost cache while rows of A go by. */
+/** Columns and depth of the block of B that stays in the innermost cache while rows of A stream past it. */
 const COLUMNS: i32 = 64;
 const DEPTH: i32 = 128;
 
-/** Bytes of one step of the depth in a strip. */
+/** Bytes per step of the depth in a strip. */
 const STRIP_BYTES: usize = <usize>STRIP * 4;
-/** Rows of A that are packed at once: those of a cache line. */
+/** The number of rows of A that are packed at once: as many as a cache line holds. */
 const LINE: i32 = 16;
 
 /**
- * Packs A (m × k) into strips for every stretch of the depth: in a strip, `STRIP` rows lie side by side for
- * every d. The lines of A, `ld` bytes apart, are its rows, or its columns if `transposed`; rows are read up
- * to a multiple of `STRIP`.
+ * Packs A (m × k) into strips for every section of the depth: in a strip, `STRIP` rows are stored side by
+ * side for every d. The lines of A, `ld` bytes apart, are its rows, or its columns if `transposed`; rows are
+ * read up to a multiple of `STRIP`.
  */
 export function packStrips(m: i32, k: i32, source: usize, ld: usize, transposed: bool, target: usize): void {
   let to = target;
@@ -26,12 +26,14 @@ export function packStrips(m: i32, k: i32, source: usize, ld: usize, transposed:
   }
 }
 
-/** Bytes of the strips of a stretch of the depth. */
+/** The bytes of the strips of a section of the depth. */
 @inline function stretchBytes(m: i32, depth: i32): usize {
   return <usize>((m + STRIP - 1) / STRIP) * <usize>depth * STRIP_BYTES;
 }
 
-/** A cache line at a time: lines that are a power of two apart share their places in the caches. */
+/**
+ * Packs a cache line at a time, because lines that are a power of two apart compete for the same cache sets.
+ */
 function packColumnsOfStrips(m: i32, depth: i32, source: usize, ld: usize, target: usize): void {
   const stripBytes = <usize>depth * STRIP_BYTES;
   for (let i0 = 0; i0 < m; i0 += LINE) {
@@ -66,9 +68,9 @@ function packRowsOfStrips(m: i32, depth: i32, source: usize, ld: usize, target: 
 }
 
 /**
- * C = A·B for A (m × k), row-major with rows `lda` bytes apart, or in strips if `lda` is 0, the panels of B,
- * and C row-major, whose n columns are a multiple of 8; rows are written up to a multiple of 4. Products are
- * summed in stretches of `DEPTH`.
+ * C = A·B for A (m × k), row-major with rows `lda` bytes apart, or in strips if `lda` is 0; the panels of B;
+ * and C, row-major, whose n columns are a multiple of 8. Rows are written up to a multiple of 4. Products are
+ * summed in sections of `DEPTH`.
  */
 export function multiplyPanels(
   m: i32,
@@ -92,7 +94,7 @@ export function multiplyPanels(
       const stripBytes = lda ? <usize>STRIP * lda : <usize>depth * STRIP_BYTES;
       const bd = bj + <usize>d * PANEL_BYTES;
       let ai = a + (lda ? <usize>d * 4 : stretchBytes(m, d));
-      // The first stretch is added to nothing.
+      // The first section is not added to anything.
       const before = i32x4.splat(d ? -1 : 0);
       for (let i = 0; i < m; i += STRIP) {
         let from = bd;

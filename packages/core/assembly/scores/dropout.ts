@@ -1,9 +1,9 @@
 /**
- * Dropout of a tile: for each of its m × n weights a mask of 32 bits, all ones where it is kept. The
+ * Dropout of a tile: a mask of 32 bits for each of its m × n weights, all ones if the weight is kept. The
  * decisions are those of the schemes in `@tilewise/philox`, whose files have the formulas; here four blocks
- * are drawn at once, one in each lane.
+ * are drawn at once, one per lane.
  *
- * Rows of masks are `ld` bytes apart. A row may write up to 32 elements before its first and behind its last
+ * Rows of masks are `ld` bytes apart. A row may write up to 32 elements before its first and after its last
  * column.
  */
 
@@ -44,9 +44,9 @@ function draw(c0: v128, c1: v128, c2: v128, c3: v128, key0: u32, key1: u32, roun
 }
 
 /**
- * One word per weight, kept where it is at least `threshold`: row i starts at word `position` + i·`rowStride`
- * of the stream, of which a block has four. The number of the block is the low half of the counter and
- * `other` the high one, or, with `blockHigh`, the other way round.
+ * Draws one word per weight, which is kept if the word is at least `threshold`. Row i starts at word
+ * `position` + i·`rowStride` of the stream, in which a block has four words. The number of the block is the
+ * low half of the counter and `other` the high half or, with `counted`, the other way round.
  */
 export function keepWords(
   m: i32,
@@ -67,7 +67,7 @@ export function keepWords(
   const thresholds = i32x4.splat(threshold);
   const step: u32 = counted ? 4 : 1;
   const steps = i32x4.mul(i32x4(0, 1, 2, 3), i32x4.splat(step));
-  // Positions are of 64 bits, so numbers of blocks are of 62.
+  // Positions have 64 bits, so the numbers of blocks have 62.
   const highBits = i32x4.splat(counted ? 0xffffffff : 0x3fffffff);
   const low = i32x4.splat(otherLow);
   const high = i32x4.splat(otherHigh);
@@ -92,7 +92,7 @@ export function keepWords(
   }
 }
 
-/** Masks of 16 words, which lie word by word, in the order of the blocks. */
+/** Stores the masks of 16 words, word by word, in the order of the blocks. */
 @inline function storeMasks(at: usize, thresholds: v128): void {
   const a = i32x4.ge_u(word0, thresholds);
   const b = i32x4.ge_u(word1, thresholds);
@@ -109,8 +109,9 @@ export function keepWords(
 }
 
 /**
- * One byte per weight, kept where it is below `threshold`, as FlashAttention-2 cuts its blocks: `counter` (64
- * bits) belongs to the head, and the tile begins at row i0 and column j0 of the sequence.
+ * Draws one byte per weight, which is kept if the byte is below `threshold`, with the blocks of
+ * FlashAttention-2: `counter` (64 bits) belongs to the head, and the tile starts at row i0 and column j0 of
+ * the sequence.
  */
 export function keepBytes(
   m: i32,
@@ -146,7 +147,7 @@ export function keepBytes(
   }
 }
 
-/** Masks of 8 columns: two bytes of each of four words. */
+/** Stores the masks of 8 columns: two bytes of each of four words. */
 @inline function storeByteMasks(at: usize, word: v128, shift: i32, thresholds: v128): void {
   const byte = i32x4.splat(255);
   const even = i32x4.lt_s(v128.and(i32x4.shr_u(word, shift), byte), thresholds);
@@ -156,8 +157,8 @@ export function keepBytes(
 }
 
 /**
- * Multiplies the weights (rows `ld` bytes apart, from `source` to `target`) that are kept by a factor; the
- * others become 0.
+ * Multiplies the kept weights (rows `ld` bytes apart, from `source` to `target`) by a factor; the other
+ * weights become 0.
  */
 export function dropWeights(
   m: i32,

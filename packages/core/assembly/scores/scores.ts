@@ -1,14 +1,14 @@
 import { rangeEnd, rangeStart } from './ranges';
 
 /**
- * What happens to a tile of scores (m × n, row-major, rows `ld` bytes apart) between the product and the
- * softmax. Rows are read and written up to the next multiple of 4; those of what is added or looked at are
- * `ldBias` or `ldSeen` bytes apart, 0 where one serves all.
+ * The stages of a tile of scores (m × n, row-major, rows `ld` bytes apart) between the product and the
+ * softmax. Rows are read and written up to the next multiple of 4. Rows of a bias or mask are `ldBias` or
+ * `ldSeen` bytes apart, or 0 if one row serves all.
  */
 
 const HIDDEN: f32 = -Infinity;
 
-/** Adds a bias. One of −∞ is a mask, also of a product that is NaN. */
+/** Adds a bias. A bias of −∞ masks, even a product that is NaN. */
 export function addBias(m: i32, n: i32, scores: usize, ld: usize, bias: usize, ldBias: usize): void {
   const hidden = f32x4.splat(HIDDEN);
   for (let i = 0; i < m; i++) {
@@ -23,8 +23,8 @@ export function addBias(m: i32, n: i32, scores: usize, ld: usize, bias: usize, l
 }
 
 /**
- * Subtracts slope · |distance|, `distance` being that of the first pair: one more in the next row, one less
- * in the next column.
+ * Subtracts slope · |distance|. `distance` is the distance of the first pair; it increases by one per row and
+ * decreases by one per column.
  */
 export function addAlibi(m: i32, n: i32, scores: usize, ld: usize, slope: f32, distance: i32): void {
   const slopes = f32x4.splat(slope);
@@ -53,7 +53,7 @@ export function hideUnseen(m: i32, n: i32, scores: usize, ld: usize, seen: usize
   }
 }
 
-/** How many pairs within the ranges are seen, whose byte is not 0. */
+/** The number of pairs within the ranges that are seen, whose byte is not 0. */
 export function countSeen(m: i32, n: i32, seen: usize, ldSeen: usize, ranges: usize, j0: i32): i32 {
   let count = 0;
   const none = i8x16.splat(0);
@@ -69,7 +69,7 @@ export function countSeen(m: i32, n: i32, seen: usize, ldSeen: usize, ranges: us
   return count;
 }
 
-/** Masks of 32 bits, as dropout takes them, of bytes that are not 0 where a weight is kept. */
+/** Makes masks of 32 bits, as dropout needs them, from bytes that are not 0 for kept weights. */
 export function widenMasks(m: i32, n: i32, bytes: usize, ldBytes: usize, masks: usize, ld: usize): void {
   for (let i = 0; i < m; i++) {
     const from = bytes + <usize>i * ldBytes;
@@ -80,7 +80,7 @@ export function widenMasks(m: i32, n: i32, bytes: usize, ldBytes: usize, masks: 
   }
 }
 
-/** Four bytes as four i32. */
+/** Converts four bytes to four i32. */
 @inline function wideBytes(at: usize): v128 {
   return i32x4.extend_low_i16x8_u(i16x8.extend_low_i8x16_u(v128.load32_zero(at)));
 }

@@ -1,7 +1,7 @@
 import { tanhLanes } from '../vector/lanes';
 
 /**
- * Softcap of `count` scores (a multiple of 4): x becomes c·tanh(x / c). tanh(x / c) is kept at `kept`, unless
+ * Softcap of `count` scores (a multiple of 4): x becomes c·tanh(x / c). Stores tanh(x / c) at `kept`, unless
  * that is 0.
  */
 export function capScores(count: i32, scores: usize, kept: usize, cap: f32): void {
@@ -14,7 +14,7 @@ export function capScores(count: i32, scores: usize, kept: usize, cap: f32): voi
   }
 }
 
-/** Multiplies ds by 1 − tanh², of the scores capped last; where ds is 0 it stays, whatever tanh is. */
+/** Multiplies ds by 1 − tanh², for the last capped scores; a ds of 0 stays 0, whatever tanh is. */
 export function uncapGradients(count: i32, ds: usize, kept: usize): void {
   for (let at: usize = 0; at < <usize>count * 4; at += 16) {
     const x = v128.load(ds + at);

@@ -5,15 +5,15 @@ import { largestLane, sumOfLanes } from '../vector/vector';
 const HIDDEN: f32 = -Infinity;
 
 /**
- * Takes a tile of scores (m × n, row-major) into a running softmax, and replaces each score s by its weight
- * e^(s − m).
+ * Adds a tile of scores (m × n, row-major) to a running softmax, and replaces each score s by its weight e^(s
+ * − m).
  *
- * For each row, `largest` (f32) has the largest score so far, −∞ at first, and `sum` (f64) l = Σ e^(s − m).
- * Where m grows, the row of `o` (`width` f32), which weighs earlier tiles by the old m, is brought to the new
- * one. What lies outside a row's range, or is −∞, has weight 0; rows are written up to `ld`.
+ * For each row, `largest` (f32) has the largest score so far, −∞ at first, and `sum` (f64) has l = Σ e^(s −
+ * m). If m grows, the row of `o` (`width` f32), which weights earlier tiles by the old m, is rescaled to the
+ * new one. Scores outside a row's range, and scores of −∞, have weight 0; rows are written up to `ld`.
  *
- * All rows get their m before the first gets its weights: a row's weights wait for its m, and nothing else
- * does.
+ * All rows get their m before the first gets its weights, because only a row's weights have to wait for its
+ * m.
  */
 export function updateSoftmax(
   m: i32,
@@ -37,7 +37,7 @@ export function updateSoftmax(
     const after = largestScore(rangeAddress(row, from), rangeAddress(row, to + 7), before);
     if (!(after > before)) continue;
     store<f32>(largest + <usize>i * 4, after);
-    // Of a row that has seen nothing, all is 0.
+    // A row that has seen nothing has only zeros.
     if (before == HIDDEN) continue;
     const shrink = exponential(f32x4.splat(before - after));
     const l = load<f64>(sum + <usize>i * 8);
@@ -61,12 +61,15 @@ export function updateSoftmax(
   }
 }
 
-/** Where the group of 8 columns of a row begins that column j lies in. */
+/** The address of the group of 8 columns of a row that contains column j. */
 @inline function rangeAddress(row: usize, j: i32): usize {
   return row + <usize>(j & ~7) * 4;
 }
 
-/** Weights of a row without a score above −∞: it has seen nothing, or NaN, which stays. Gives their sum. */
+/**
+ * Computes the weights of a row whose scores are all −∞ or NaN: the former become 0, NaN stays. Returns their
+ * sum.
+ */
 function weighUnseen(first: usize, end: usize): f64 {
   const hidden = f32x4.splat(HIDDEN);
   let weights = f32x4.splat(0);
@@ -79,9 +82,9 @@ function weighUnseen(first: usize, end: usize): f64 {
   return sumOfLanes(weights);
 }
 
-/** The largest of `before` and a stretch of scores, a multiple of 8 of them. */
+/** The largest of `before` and a run of scores, whose number is a multiple of 8. */
 @inline function largestScore(first: usize, end: usize, before: f32): f32 {
-  // Four where one would make a chain of dependent steps.
+  // Uses four maxima, because one would make a chain of dependent steps.
   let a = f32x4.splat(before);
   let b = a;
   let c = a;
@@ -122,8 +125,8 @@ function weighUnseen(first: usize, end: usize): f64 {
 }
 
 /**
- * Replaces a tile of scores by p = e^(s − lse), with `lse` f32 for each row; 0 where it is −∞, outside the
- * range and at −∞.
+ * Replaces a tile of scores by p = e^(s − lse), with an f32 `lse` per row; 0 if lse or the score is −∞, and
+ * outside the range.
  */
 export function toProbabilities(
   m: i32,
@@ -151,8 +154,8 @@ export function toProbabilities(
 }
 
 /**
- * Replaces a tile of dp by ds = p·(dp − delta), with `delta` f32 for each row; 0 where p is, whatever dp
- * holds there.
+ * Replaces a tile of dp by ds = p·(dp − delta), with an f32 `delta` per row; 0 where p is 0, whatever dp is
+ * there.
  */
 export function toScoreGradients(m: i32, n: i32, dp: usize, p: usize, ld: usize, delta: usize): void {
   const zero = f32x4.splat(0);

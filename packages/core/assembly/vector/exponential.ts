@@ -1,8 +1,8 @@
 import { multiplyAdd, sumOfLanes } from './vector';
 
 /**
- * The constants, each four times over: V8 would make a constant vector anew at each use, with instructions of
- * the port that the arithmetic needs.
+ * The constants, each repeated four times. V8 would build a constant vector anew at each use, with
+ * instructions on the port that the arithmetic needs.
  */
 const LOG2_E: usize = 0;
 const FLOOR: usize = 16;
@@ -18,7 +18,7 @@ const constants = memory.data<f32>(
     1.4426950408889634, 1.4426950408889634, 1.4426950408889634, 1.4426950408889634,
     // At −127 the exponent becomes 0, and so does the result.
     -127.0, -127.0, -127.0, -127.0,
-    // 1.5 · 2^23, to which a number is added to round it, and 127, to make an exponent of its lowest bits.
+    // 1.5 · 2^23, which rounds a number that is added to it, and 127, to make an exponent of the lowest bits.
     12583039.0, 12583039.0, 12583039.0, 12583039.0,
     1.0, 1.0, 1.0, 1.0,
     0.6931469775987164, 0.6931469775987164, 0.6931469775987164, 0.6931469775987164,
@@ -30,14 +30,14 @@ const constants = memory.data<f32>(
   16,
 );
 
-/** Numbers whose 2^n is kept at once while their 2^r are computed, in bytes. */
+/** The bytes of the numbers whose 2^n are stored at once while their 2^r are computed. */
 const STRETCH: usize = 256;
 const powers = memory.data(256, 16);
 
 /**
- * e^x of four lanes for x ≤ 88: 2^n · 2^r with n the whole number next to x·log2(e) and |r| ≤ 1/2. With all
- * roundings the error is below 1.5e-7 absolute for x ≤ 0, and below 2.2e-7 + 7.5e-8·|x| relative. 0 below
- * 2^-126.5, as of −∞; NaN of NaN.
+ * e^x of four lanes for x ≤ 88: 2^n · 2^r with n the integer nearest to x·log2(e) and |r| ≤ 1/2. With all
+ * roundings the error is below 1.5e-7 absolute for x ≤ 0, and below 2.2e-7 + 7.5e-8·|x| relative. The result
+ * is 0 below 2^-126.5, for example for −∞, and NaN for NaN.
  */
 @inline export function exponential(x: v128): v128 {
   const shifter = v128.load(constants, SHIFTER);
@@ -56,12 +56,12 @@ const powers = memory.data(256, 16);
 }
 
 /**
- * Replaces a stretch of numbers, a multiple of 8 of them, by e^(x − subtrahend), with x − subtrahend cut at
- * 88 if `limited`, and gives the sum. It has the bits of `exponential`, in two steps: chains of half the
- * length keep the machine busier, and the constants of each stay in registers.
+ * Replaces a run of numbers, a multiple of 8, by e^(x − subtrahend), with x − subtrahend clamped to 88 if
+ * `limited`, and returns the sum. It gives the bits of `exponential`, in two steps: dependency chains of half
+ * the length keep the processor busier, and the constants of each step stay in registers.
  */
 @inline export function exponentials(first: usize, end: usize, subtrahend: f32, limited: bool): f64 {
-  // Two sums where one would make a chain of dependent steps.
+  // Uses two sums, because one would make a chain of dependent steps.
   let sum = f32x4.splat(0);
   let others = sum;
   const subtrahends = f32x4.splat(subtrahend);
@@ -104,12 +104,12 @@ const powers = memory.data(256, 16);
   return sumOfLanes(f32x4.add(sum, others));
 }
 
-/** x·log2(e), from −127 on. */
+/** x·log2(e), clamped to at least −127. */
 @inline function exponent(x: v128, log2e: v128, floor: v128): v128 {
   return f32x4.pmax(f32x4.mul(x, log2e), floor);
 }
 
-/** r = y − n, of a `shifted` y whose lowest bits are n + 127. */
+/** r = y − n, from a `shifted` y whose lowest bits are n + 127. */
 @inline function part(y: v128, shifted: v128, shifter: v128): v128 {
   return f32x4.sub(y, f32x4.sub(shifted, shifter));
 }
@@ -120,8 +120,8 @@ const powers = memory.data(256, 16);
 }
 
 /**
- * 2^r: a polynomial of degree 5 that is exact at 0, fitted to the smallest relative error (9.2e-8), in the
- * order with the fewest steps.
+ * 2^r: a polynomial of degree 5 that is exact at 0, fitted for the smallest relative error (9.2e-8), in the
+ * evaluation order with the fewest steps.
  */
 @inline function powerOfPart(
   r: v128,

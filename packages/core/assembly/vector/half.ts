@@ -16,7 +16,7 @@ export function decodeF16(count: i32, source: usize, target: usize): void {
   }
 }
 
-/** Exponent and mantissa move up by 13 bits, and 2^112 makes up for the different bias, in subnormals too. */
+/** Exponent and mantissa move up by 13 bits, and 2^112 corrects the bias, in subnormals too. */
 @inline export function floatOfHalf(code: v128): v128 {
   const magnitude = v128.and(code, i32x4.splat(0x7fff));
   const sign = i32x4.shl(v128.and(code, i32x4.splat(0x8000)), 16);
@@ -26,7 +26,7 @@ export function decodeF16(count: i32, source: usize, target: usize): void {
 }
 
 /**
- * Rounds `count` f32 (a multiple of 8) to bf16, to nearest even; NaN becomes the quiet one without a sign.
+ * Rounds `count` f32 (a multiple of 8) to bf16, to nearest even; NaN becomes the quiet NaN without a sign.
  */
 export function encodeBf16(count: i32, source: usize, target: usize): void {
   for (let n: usize = 0; n < <usize>count; n += 8) {
@@ -42,7 +42,7 @@ export function encodeBf16(count: i32, source: usize, target: usize): void {
   return v128.bitselect(rounded, i32x4.splat(0x7fc0), f32x4.eq(x, x));
 }
 
-/** Rounds `count` f32 (a multiple of 8) to f16 likewise; beyond the largest it becomes infinite. */
+/** Rounds `count` f32 (a multiple of 8) to f16 likewise; values beyond the largest become infinite. */
 export function encodeF16(count: i32, source: usize, target: usize): void {
   for (let n: usize = 0; n < <usize>count; n += 8) {
     const low = halfOfFloat(v128.load(source + n * 4));
@@ -53,11 +53,11 @@ export function encodeF16(count: i32, source: usize, target: usize): void {
 
 @inline export function halfOfFloat(x: v128): v128 {
   const magnitude = v128.and(x, i32x4.splat(0x7fffffff));
-  // A carry out of the mantissa moves on into the exponent, which is 112 less in f16.
+  // A carry out of the mantissa correctly increments the exponent, which is 112 less in f16.
   const odd = v128.and(i32x4.shr_u(magnitude, 13), i32x4.splat(1));
   const rebased = i32x4.add(magnitude, i32x4.add(odd, i32x4.splat(0xfff - (112 << 23))));
   const normal = i32x4.min_s(i32x4.shr_u(rebased, 13), i32x4.splat(0x7c00));
-  // Below 2^-14, adding 1/2 rounds to a multiple of 2^-24, whose count is left in the mantissa.
+  // Below 2^-14, adding 1/2 rounds to a multiple of 2^-24 and leaves the multiplier in the mantissa.
   const half = f32x4.splat(0.5);
   const subnormal = i32x4.sub(f32x4.add(magnitude, half), half);
   const isNormal = i32x4.ge_s(magnitude, i32x4.splat(0x38800000));

@@ -2,8 +2,8 @@ import { exponential } from './exponential';
 import { bf16OfFloat, floatOfHalf, halfOfFloat } from './half';
 
 /**
- * Functions of four lanes at once, which the loops that are written at run time call: what WebAssembly has no
- * instruction for.
+ * Functions on four lanes at once for which WebAssembly has no instruction. Loops that are generated at run
+ * time call them.
  */
 
 /** e^x, with the error of `exponential` relative to the result. */
@@ -17,7 +17,7 @@ export function expLanes(x: v128): v128 {
 }
 
 /**
- * (1 − t) / (1 + t) with t = e^(−2|x|), and near 0, where that cancels, the Taylor series: errors stay below
+ * (1 − t) / (1 + t) with t = e^(−2|x|), and near 0, where that cancels, the Taylor series. Errors are below
  * 3e-7 relative.
  */
 export function tanhLanes(x: v128): v128 {
@@ -33,7 +33,7 @@ export function tanhLanes(x: v128): v128 {
   return v128.bitselect(near, signed, f32x4.lt(f32x4.abs(x), f32x4.splat(0.25)));
 }
 
-/** Abramowitz and Stegun 7.1.26, and below 1/2 the Taylor series: errors stay below 6e-7 relative. */
+/** Abramowitz and Stegun 7.1.26, and below 1/2 the Taylor series. Errors are below 6e-7 relative. */
 export function erfLanes(x: v128): v128 {
   const one = f32x4.splat(1);
   const x2 = f32x4.mul(x, x);
@@ -53,7 +53,10 @@ export function erfLanes(x: v128): v128 {
   return v128.bitselect(near, signed, f32x4.lt(f32x4.abs(x), f32x4.splat(0.5)));
 }
 
-/** ln x, correctly rounded but for 1e-11 of a unit: in f64, two lanes at a time. */
+/**
+ * ln x in f64, two lanes at a time: its error exceeds that of correct rounding by at most 1e-11 of a unit in
+ * the last place.
+ */
 export function logLanes(x: v128): v128 {
   const low = f32x4.demote_f64x2_zero(logPair(f64x2.promote_low_f32x4(x)));
   const high = f32x4.demote_f64x2_zero(logPair(f64x2.promote_low_f32x4(v128.shuffle<i64>(x, x, 1, 0))));
@@ -61,8 +64,8 @@ export function logLanes(x: v128): v128 {
 }
 
 /**
- * ln x of x = m·2^e with m from √½ to √2: e·ln 2 + 2·artanh(s) with s = (m − 1) / (m + 1), |s| < 0.172. Of
- * the series of artanh the first term left out is s^15 / 15, 3e-12 of the result.
+ * ln x for x = m·2^e with m from √½ to √2: e·ln 2 + 2·artanh(s) with s = (m − 1) / (m + 1), |s| < 0.172. The
+ * first omitted term of artanh's series is s^15 / 15, 3e-12 of the result.
  */
 function logPair(x: v128): v128 {
   const one = f64x2.splat(1);
@@ -80,29 +83,29 @@ function logPair(x: v128): v128 {
   sum = f64x2.add(f64x2.splat(1.0 / 3.0), f64x2.mul(s2, sum));
   sum = f64x2.mul(f64x2.add(s, s), f64x2.add(one, f64x2.mul(s2, sum)));
   const value = f64x2.add(f64x2.mul(e, f64x2.splat(0.6931471805599453)), sum);
-  // 0 gives −∞, a negative number NaN; +∞ and NaN stay.
+  // 0 gives −∞, a negative number gives NaN; +∞ and NaN do not change.
   const infinite = f64x2.splat(Infinity);
   const known = v128.bitselect(x, value, f64x2.eq(x, infinite));
   const atZero = v128.bitselect(f64x2.neg(infinite), known, f64x2.eq(x, f64x2.splat(0)));
   return v128.bitselect(atZero, f64x2.splat(NaN), f64x2.ge(x, f64x2.splat(0)));
 }
 
-/** f32 of f16 codes, each in a lane of 32 bits. */
+/** Converts f16 codes, one per 32-bit lane, to f32. */
 export function halfLanes(codes: v128): v128 {
   return floatOfHalf(codes);
 }
 
-/** f16 codes of f32, to nearest even. */
+/** Converts f32 to f16 codes, to nearest even. */
 export function toHalfLanes(x: v128): v128 {
   return halfOfFloat(x);
 }
 
-/** bf16 codes of f32, to nearest even. */
+/** Converts f32 to bf16 codes, to nearest even. */
 export function toBf16Lanes(x: v128): v128 {
   return bf16OfFloat(x);
 }
 
-/** ⌊a / b⌋ of i32; a where b is 0. */
+/** ⌊a / b⌋ of i32; a if b is 0. */
 export function floorDivLanes(a: v128, b: v128): v128 {
   let q = i32x4.splat(0);
   q = i32x4.replace_lane(q, 0, floorDiv(i32x4.extract_lane(a, 0), i32x4.extract_lane(b, 0)));
@@ -111,7 +114,7 @@ export function floorDivLanes(a: v128, b: v128): v128 {
   return i32x4.replace_lane(q, 3, floorDiv(i32x4.extract_lane(a, 3), i32x4.extract_lane(b, 3)));
 }
 
-/** a − b·⌊a / b⌋ of i32; 0 where b is 0. */
+/** a − b·⌊a / b⌋ of i32; 0 if b is 0. */
 export function modLanes(a: v128, b: v128): v128 {
   const isZero = i32x4.eq(b, i32x4.splat(0));
   return v128.andnot(i32x4.sub(a, i32x4.mul(b, floorDivLanes(a, b))), isZero);

@@ -1,10 +1,10 @@
-/** Columns of B that lie side by side in a panel. */
+/** The columns of B that are stored side by side in a panel. */
 @inline export const PANEL: i32 = 8;
 @inline export const PANEL_BYTES: usize = 32;
-/** Rows of A that are multiplied at once. */
+/** The rows of A that are multiplied at once. */
 @inline export const STRIP: i32 = 4;
 
-/** c + a·b: rounded once where the host has relaxed SIMD and the machine fused multiply-add, else twice. */
+/** c + a·b, rounded once if the host has relaxed SIMD and the processor fused multiply-add, else twice. */
 @inline export function multiplyAdd(c: v128, a: v128, b: v128): v128 {
   return ASC_FEATURE_RELAXED_SIMD ? f32x4.relaxed_madd(a, b, c) : f32x4.add(f32x4.mul(a, b), c);
 }
