@@ -4,10 +4,10 @@ import type { Variant } from './interface/variant.ts';
 import { createKernelLender, type KernelLender } from './kernel-lender.ts';
 import { operationModules, withOperations } from './wasm/operation-kernels.ts';
 
-/** The kernels of engines, with those of the plain operations; tensors of engines lie in their memory. */
+/** The kernels of engines, including those of the plain operations; engines store tensors in their memory. */
 export const engineKernels: KernelLender = /* @__PURE__ */ createKernelLender(createEngineKernels);
 
-/** Kernels with those of the plain operations, and a memory of their own. */
+/** Kernels, including those of the plain operations, with their own memory. */
 export function createEngineKernels(variant: Variant): Kernels {
   return withOperations(createKernels(variant));
 }

@@ -9,12 +9,12 @@ import { wasmKernels } from './wasm/wasm-kernels.ts';
 
 let best: Variant | null = null;
 
-/** The variants that this host has the instructions for and may compile, the fastest first. */
+/** The variants whose instructions this host supports and may compile, the fastest first. */
 export function supportedVariants(): Variant[] {
   return variants.filter(variant => variant === 'typescript' || isSupported(variant));
 }
 
-/** The fastest variant that this host has the instructions for; found out once. */
+/** The fastest variant that this host supports; computed once. */
 export function bestVariant(): Variant {
   best ??= supportedVariants()[0];
   return best;
@@ -27,17 +27,17 @@ export const kernelModules: VariantModules = /* @__PURE__ */ createVariantModule
 });
 
 /**
- * The kernels of attention. Where the host refuses to compile at once (old browsers on their main thread,
- * above 4 KiB) and nobody has compiled them yet, these are the TypeScript ones.
+ * The kernels of attention. These are the TypeScript ones if the host refuses to compile synchronously (old
+ * browsers on their main thread, above 4 KiB) and the modules have not been compiled earlier.
  */
 const lender: KernelLender = /* @__PURE__ */ createKernelLender(createKernels);
 
-/** Lends kernels of attention to `work`, their memory empty. */
+/** Lends kernels of attention to `work`, with empty memory. */
 export function withKernels<R>(variant: Variant, work: (kernels: Kernels) => R): R {
   return lender.withKernels(variant, work);
 }
 
-/** Kernels with a memory of their own. */
+/** Kernels of attention with their own memory. */
 export function createKernels(variant: Variant): Kernels {
   const module = kernelModules.getAtOnce(variant);
   return module ? wasmKernels(variant, module) : typescriptKernels();

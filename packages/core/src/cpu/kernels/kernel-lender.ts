@@ -2,21 +2,21 @@ import type { Kernels } from './interface/kernels.ts';
 import type { Variant } from './interface/variant.ts';
 import { MEMORY_KEPT, type Memory } from './memory/memory.ts';
 
-/** Kernels that calls take turns with. */
+/** Lends kernels to one call at a time. */
 export interface KernelLender {
-  /** Lends kernels to `work`, their memory empty but for tensors. */
+  /** Lends kernels to `work`; their memory holds only tensors. */
   withKernels<R>(variant: Variant, work: (kernels: Kernels) => R): R;
   /** The memory of the kernels that are lent. */
   residentMemory(variant: Variant): Memory;
 }
 
-/** Lends kernels that `make` makes when there are none. */
+/** A lender of kernels, which calls `make` if it has none. */
 export function createKernelLender(make: (variant: Variant) => Kernels): KernelLender {
   const idle = new Map<Variant, Kernels | null>();
   return {
     withKernels(variant, work) {
       const kernels = idle.get(variant) ?? make(variant);
-      // Taken out, so that a call that throws leaves nothing half done behind.
+      // Removed while lent, so that a call that throws leaves no half-finished state behind.
       idle.set(variant, null);
       let isDone = false;
       try {

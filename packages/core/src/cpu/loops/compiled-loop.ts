@@ -4,14 +4,14 @@ import { type CompiledLoop, linkLoop } from './link-loop.ts';
 import type { KeyedLoop } from './loop-spec.ts';
 import { writeLoop } from './write/loop-writer.ts';
 
-/** Modules by what they are made of, null where the host refuses to compile. */
+/** Modules by loop key, null if the host refuses to compile. */
 const modules = new Map<string, WebAssembly.Module | null>();
-/** Loops on the memory of a host, by what they are made of. */
+/** Loops linked to the memory of a host, by loop key. */
 const linked = new WeakMap<LoopHost, Map<string, CompiledLoop>>();
-/** The most modules that are kept: equal loops share one. */
+/** The most modules that are cached; equal loops share one. */
 const MOST_MODULES = 1024;
 
-/** A loop on the memory of a host; null where the host compiles nothing at once. */
+/** A loop linked to the memory of a host; null if the host does not compile synchronously. */
 export function compiledLoop(loop: KeyedLoop, host: LoopHost): CompiledLoop | null {
   const { key } = loop;
   const known = linked.get(host) ?? new Map<string, CompiledLoop>();
@@ -26,7 +26,7 @@ export function compiledLoop(loop: KeyedLoop, host: LoopHost): CompiledLoop | nu
   return run;
 }
 
-/** Some loops on the memory of kernels; null where one of them cannot be had. */
+/** Some loops linked to the memory of kernels; null if one of them is unavailable. */
 export function compiledLoops(
   loops: readonly KeyedLoop[],
   host: LoopHost | undefined,
@@ -40,7 +40,7 @@ export function compiledLoops(
   return compiled;
 }
 
-/** The module of a loop; null where the host compiles nothing at once. */
+/** The module of a loop; null if the host does not compile synchronously. */
 export function loopModule({ spec, key }: KeyedLoop, shared: boolean): WebAssembly.Module | null {
   const known = modules.get(key);
   if (known !== undefined) return known;

@@ -5,8 +5,8 @@ import type { FunctionWriter, ImportedFunction, Local } from './wasm/function-wr
 import type { ValueType } from './wasm/opcodes.ts';
 
 /**
- * How a loop reads or writes elements: a dtype, `f64` for sums, and `bits16` for codes of 16 bits that are
- * copied as they are.
+ * How a loop reads or writes elements: a dtype, `f64` for sums, or `bits16` for 16-bit codes that are copied
+ * unchanged.
  */
 export type Format = 'f32' | 'f16' | 'bf16' | 'i32' | 'i8' | 'u8' | 'bool' | 'f64' | 'bits16';
 
@@ -15,15 +15,14 @@ export const formatBytes: Readonly<Record<Format, number>> = {
 };
 
 /**
- * The type of the elements in a vector of a format. A vector of truth values has lanes of all ones and of
- * zeros.
+ * The type of the elements in a vector of a format. A vector of booleans has lanes of all ones or all zeros.
  */
 export function typeOfFormat(format: Format): ExprType {
   if (format === 'bool') return 'bool';
   return format === 'f32' || format === 'f16' || format === 'bf16' || format === 'f64' ? 'f32' : 'i32';
 }
 
-/** The format of a dtype; null for those that only the host reads. */
+/** The format of a dtype; null for dtypes that only the host reads. */
 export function formatOf(dtype: DType): Format | null {
   return dtype === 'u32' || dtype === 'f8e4m3' || dtype === 'f8e5m2' ? null : dtype;
 }
@@ -33,7 +32,7 @@ export function copyFormat(bytes: number): Format {
   return bytes === 4 ? 'i32' : bytes === 2 ? 'bits16' : 'u8';
 }
 
-/** A function of four lanes, from the kernels. */
+/** A function on four lanes, imported from the kernels. */
 export function laneFunction(
   name: LaneFunction,
   parameters: readonly ValueType[] = ['v128'],
@@ -41,7 +40,7 @@ export function laneFunction(
   return { group: 'lanes', name, parameters, result: 'v128' };
 }
 
-/** Loads four neighbouring elements from an address as codes, each in a lane. */
+/** Loads four neighbouring elements from an address as codes, one per lane. */
 export function loadFour(w: FunctionWriter, format: Format, at: Local): void {
   const bytes = formatBytes[format];
   if (bytes === 4) w.get(at).vectorMemory('load');
@@ -70,7 +69,7 @@ export function loadOne(w: FunctionWriter, format: Format): void {
   else loadCode(w, format).vector('i32x4Splat');
 }
 
-/** Turns codes of a format on the stack into values of a type. */
+/** Converts codes of a format on the stack to values of a type. */
 export function decode(w: FunctionWriter, format: Format, to: ExprType): void {
   if (format === 'f16') w.call(laneFunction('halfLanes'));
   else if (format === 'bf16') w.i32(16).vector('i32x4Shl');
@@ -78,7 +77,7 @@ export function decode(w: FunctionWriter, format: Format, to: ExprType): void {
   convert(w, typeOfFormat(format), to);
 }
 
-/** Turns values of a type on the stack into codes of a format, rounded and saturated where need be. */
+/** Converts values of a type on the stack to codes of a format, rounding and saturating if needed. */
 export function encode(w: FunctionWriter, from: ExprType, format: Format): void {
   if (format === 'bool') {
     if (from !== 'bool') w.words(0).vector(from === 'f32' ? 'f32x4Ne' : 'i32x4Ne');
@@ -94,7 +93,7 @@ export function encode(w: FunctionWriter, from: ExprType, format: Format): void 
   else if (format === 'u8') clamp(w, 0, 255);
 }
 
-/** Stores the codes of a local in four neighbouring elements. */
+/** Stores the codes in a local to four neighbouring elements. */
 export function storeFour(w: FunctionWriter, format: Format, at: Local, codes: Local): void {
   const bytes = formatBytes[format];
   w.get(at, codes);
@@ -106,14 +105,14 @@ export function storeFour(w: FunctionWriter, format: Format, at: Local, codes: L
   }
 }
 
-/** Stores the code in a lane of a local at an address. */
+/** Stores the code in one lane of a local at an address. */
 export function storeLane(w: FunctionWriter, format: Format, at: Local, codes: Local, lane: number): void {
   const bytes = formatBytes[format];
   w.get(at, codes).vector('i32x4ExtractLane', lane);
   w.memory(bytes === 4 ? 'i32Store' : bytes === 2 ? 'i32Store16' : 'i32Store8');
 }
 
-/** Turns values of one type on the stack into those of another; f32 becomes no integer here. */
+/** Converts values on the stack from one type to another; this function does not convert f32 to integers. */
 export function convert(w: FunctionWriter, from: ExprType, to: ExprType): void {
   if (from === to) return;
   if (from === 'bool') (to === 'f32' ? w.floats(1) : w.words(1)).vector('and');

@@ -6,25 +6,25 @@ import { padded } from '../kernels/interface/panel.ts';
 import { copyLine, createLoadLine, type LoadLine } from './load-line.ts';
 
 /**
- * The rows of a bias or mask, broadcast to (B, Hq, Sq, Skv), that belong to the queries of a tile: in the
+ * The rows of a bias or mask, broadcast to (B, Hq, Sq, Skv), for the queries of a tile; stored in the
  * kernels' memory.
  */
 export interface BroadcastRows {
-  /** Address of what the first row has for key j. */
+  /** The address of the first row's element for key j. */
   at(j: number): number;
-  /** Bytes between rows; 0 where one serves all queries. */
+  /** Bytes between rows; 0 if one row serves all queries. */
   readonly ld: number;
-  /** Turns to a tile of queries, and to the keys `first` ≤ j < `end`. */
+  /** Selects a tile of queries, and the keys `first` ≤ j < `end`. */
   select(queries: QueryTile, first: number, end: number): void;
 }
 
-/** How large the rows are: for tiles of at most `rows` queries, and Skv keys. */
+/** The size of the rows: for tiles of at most `rows` queries, and Skv keys. */
 interface RowsSize {
   readonly rows: number;
   readonly Skv: number;
 }
 
-/** Rows of a mask as bytes: 0 where it is false. */
+/** Rows of a mask as bytes, 0 for hidden pairs. */
 export function createMaskRows(
   { memory }: Kernels,
   desc: BroadcastDesc,
@@ -69,7 +69,7 @@ function createRows(
   };
 }
 
-/** With room for what loading a line may write behind it. */
+/** The number of elements, including those that loading a line may write behind it. */
 function elementsHeld({ strides: [, , si] }: BroadcastDesc, { rows, Skv }: RowsSize): number {
   return (si === 0 ? 1 : rows) * padded(Skv) + 8;
 }

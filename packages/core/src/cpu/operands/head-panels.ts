@@ -5,20 +5,18 @@ import { createUnpack } from './unpack.ts';
 
 /**
  * One head of k or v as f32 panels of B. It serves all query rows of all query heads that share it, tile by
- * tile: what no query looks at is never read.
+ * tile; tiles that no query sees are never read.
  */
 export interface HeadPanels {
-  /** Address of the panels of a tile whose depth is the positions; only if they were asked for. */
+  /** The address of the panels of a tile whose depth is the positions; only if they were requested. */
   rowsAt(tile: number): number;
-  /** Distance between these panels. */
+  /** The distance between these panels in bytes. */
   readonly rowPanelBytes: number;
-  /** Address of the panels of a tile whose depth is the head size; only if they were asked for. */
+  /** The address of the panels of a tile whose depth is the head size; only if they were requested. */
   columnsAt(tile: number): number;
-  /** Turns to head h of sequence b, `length` positions long. */
+  /** Selects head h of sequence b, which has `length` positions. */
   select(b: number, h: number, length: number): void;
-  /**
-   * Makes a tile available. Gives whether all elements of its panels whose depth is the positions are finite.
-   */
+  /** Loads a tile. Returns whether all elements of its panels whose depth is the positions are finite. */
   load(tile: number): boolean;
 }
 
@@ -26,9 +24,9 @@ const UNLOADED = 0;
 const FINITE = 1;
 const NOT_FINITE = 2;
 
-/** How large panels are, and which of them are asked for. */
+/** The size of the panels, and which of them are requested. */
 interface HeadPanelsSize {
-  /** Positions of the longest head, in tiles of T, a multiple of `PANEL`. */
+  /** The positions of the longest head, in tiles of T, a multiple of `PANEL`. */
   readonly positions: number;
   readonly T: number;
   readonly rows: boolean;
@@ -74,7 +72,7 @@ export function createHeadPanels(
         const count = Math.min(T, length - from);
         unpack(b, h, from, from + count, staging);
         const finite = !rows || packRows(count, width, staging, 4 * width, rowsAt(tile), rowPanelBytes);
-        // Positions that fill up the last panel hold what was there before; nobody looks at their scores.
+        // Positions that pad the last panel keep their old contents; their scores are never read.
         if (columns) packColumns(padded(count), D, staging, 4 * width, columnsAt(tile));
         state[tile] = finite ? FINITE : NOT_FINITE;
       }

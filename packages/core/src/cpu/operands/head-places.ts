@@ -7,7 +7,10 @@ import { PANEL } from '../kernels/interface/panel.ts';
 import type { Memory } from '../kernels/memory/memory.ts';
 import { readable, writable } from './resident.ts';
 
-/** Heads of an f32 operand or result in the kernels' memory, whose rows are read and written in place. */
+/**
+ * The addresses of an f32 operand's or result's heads in the kernels' memory, where rows are read and written
+ * in place.
+ */
 export interface HeadPlaces {
   /** The address of the first row of a head. */
   of(b: number, h: number): number;
@@ -15,21 +18,19 @@ export interface HeadPlaces {
   readonly row: number;
 }
 
-/**
- * Whether kernels can read the rows of an operand in place: f32 in line, as wide as whole panels.
- */
+/** Whether kernels can read the rows of an operand in place: contiguous f32 rows that fill whole panels. */
 export function hasPlainRows({ dtype, starts, page, strides, shape }: OperandDesc): boolean {
   return (
     dtype === 'f32' && starts === 'strided' && page === null && strides[3] === 1 && shape[3] % PANEL === 0
   );
 }
 
-/** The operands and results of a problem without masks, lengths and further results. */
+/** The operands and results of a problem without masks, lengths and additional results. */
 const plainOperands: ReadonlySet<string> = new Set(['q', 'k', 'v', 'o', 'lse']);
 
 /**
- * Whether scores only take a scale and a band, each query head has a head of k and v, all sequences are as
- * long as they can be, and o and lse are the only results.
+ * Whether scores are changed only by a scale and a band, each query head has its own head of k and v, all
+ * sequences have the full length, and o and lse are the only results.
  */
 export function isPlainProblem(problem: AttentionProblem): boolean {
   const { Hq, Hk, Hv, scoreMod, softcap, maskMod, dropout, fp8 } = problem;
@@ -42,8 +43,8 @@ export function isPlainProblem(problem: AttentionProblem): boolean {
 }
 
 /**
- * Where the heads of an operand are read, of up to a panel of rows more than there are; null where the memory
- * ends before.
+ * Where to read the heads of an operand. Kernels may read up to a panel of rows beyond the last one; null if
+ * the memory ends before that.
  */
 export function operandPlaces(memory: Memory, { strides }: OperandDesc, operand: Tensor): HeadPlaces | null {
   const at = readable(memory, operand);
@@ -51,7 +52,7 @@ export function operandPlaces(memory: Memory, { strides }: OperandDesc, operand:
   return at + 4 * end <= memory.bytes ? placesFrom(at, strides) : null;
 }
 
-/** Where the heads of a contiguous result are written; `at` is for `copyBack`. */
+/** Where to write the heads of a contiguous result; `at` is for `copyBack`. */
 export function resultPlaces(
   memory: Memory,
   desc: OperandDesc,
@@ -65,7 +66,7 @@ function placesFrom(at: number, [sb, sh, ss]: readonly number[]): HeadPlaces {
   return { of: (b, h) => at + 4 * (b * sb + h * sh), row: 4 * ss };
 }
 
-/** Copies `count` rows of `width` f32 that lie in line to a head of a result. */
+/** Copies `count` contiguous rows of `width` f32 to a head of a result. */
 export function storeHead(
   f32: Float32Array,
   from: number,

@@ -5,12 +5,12 @@ import type { Kernels } from '../kernels/interface/kernels.ts';
 import { padded } from '../kernels/interface/panel.ts';
 
 /**
- * Copies `count` stored elements, from index `source` on and `step` apart, to f32 in line at an address. Up
- * to 7 numbers behind them are overwritten.
+ * Copies `count` stored elements, from index `source` on and `step` apart, as contiguous f32 to an address.
+ * Up to 7 numbers behind them are overwritten.
  */
 export type LoadLine = (source: number, step: number, count: number, target: number) => void;
 
-/** How lines of at most `longest` elements of a tensor of any dtype are read as f32. */
+/** Makes a function that reads lines of at most `longest` elements of a tensor of any dtype as f32. */
 export function createLoadLine(
   { variant, memory, decodeF16, decodeBf16 }: Kernels,
   { data, dtype }: Pick<Tensor, 'data' | 'dtype'>,
@@ -35,7 +35,7 @@ export function createLoadLine(
   return (source, step, count, target) => copyLine(data, source, step, count, memory.f32, target >> 2);
 }
 
-/** Copies elements that are `step` apart to where they lie in line. */
+/** Copies elements that are `step` apart to contiguous memory. */
 export function copyLine(
   data: Tensor['data'],
   source: number,

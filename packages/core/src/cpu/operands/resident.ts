@@ -4,8 +4,8 @@ import { bytesSpanned } from '../../tensor/tensor-desc.ts';
 import type { Memory } from '../kernels/memory/memory.ts';
 
 /**
- * The address of the first element of a tensor to read: where it lies if that is in the kernels' memory, else
- * that of a copy, which is there until the memory's panels are taken back.
+ * The address for reading a tensor's first element: its own address if the tensor is in the kernels' memory,
+ * else the address of a copy, which exists until the memory's panels are freed.
  */
 export function readable(memory: Memory, tensor: Tensor): number {
   const { bytes } = dtypeInfo[tensor.dtype];
@@ -14,18 +14,20 @@ export function readable(memory: Memory, tensor: Tensor): number {
 }
 
 /**
- * The address of the first element of a tensor to write, as `readable`. What was written to a copy comes to
- * the tensor by `copyBack`.
+ * The address for writing a tensor's first element, as in `readable`. If it is the address of a copy,
+ * `copyBack` copies the written elements to the tensor.
  */
 export function writable(memory: Memory, tensor: Tensor): number {
   const { bytes } = dtypeInfo[tensor.dtype];
   const at = memory.addressOf(tensor.data);
   if (at >= 0) return at + tensor.offset * bytes;
-  // Gaps come back as they were.
+  // `copyBack` must not change the gaps.
   return tensor.isContiguous ? memory.scratch(bytesSpanned(tensor) / 4 + 4).at : copyIn(memory, tensor);
 }
 
-/** Copies what was written at the address that `writable` gave to a tensor that lies elsewhere. */
+/**
+ * Copies elements that were written at the address from `writable` to a tensor outside the kernels' memory.
+ */
 export function copyBack(memory: Memory, tensor: Tensor, at: number): void {
   if (memory.addressOf(tensor.data) >= 0) return;
   const span = bytesSpanned(tensor);

@@ -6,17 +6,17 @@ import { createUnpack } from './unpack.ts';
 
 /** One tile of query rows of an operand (q, o, dO) in f32. */
 export interface RowPanel {
-  /** Address of the row-major tile; its rows are `ld` bytes apart. */
+  /** The address of the row-major tile; its rows are `ld` bytes apart. */
   readonly at: number;
   readonly ld: number;
   /**
-   * Address of the same tile as panels of B whose depth is the rows, `panelBytes` apart; 0 if they were not
-   * asked for.
+   * The address of the same tile as panels of B whose depth is the rows, `panelBytes` apart; 0 if they were
+   * not requested.
    */
   readonly panels: number;
   readonly panelBytes: number;
   load(queries: QueryTile): void;
-  /** Whether all elements of the loaded tile are finite; asked of panels. */
+  /** Whether all elements of the loaded tile are finite; only for panels. */
   isFinite(): boolean;
 }
 

@@ -11,19 +11,19 @@ import { createStoreRows } from './row-store.ts';
 /** A result under construction. */
 export interface RowResult {
   /**
-   * Rounds `count` rows of f32 from address `at` on, `padded(D)` numbers apart, to positions from s0 on of
-   * head (b, h).
+   * Rounds `count` rows of f32, from address `at` on and `padded(D)` numbers apart, and stores them at
+   * positions from s0 on of head (b, h).
    */
   store(b: number, h: number, s0: number, count: number, at: number): void;
 }
 
-/** Makes the tensor of a result, contiguous, and zero unless all of it `isOverwritten` anyway. */
+/** Makes the contiguous tensor of a result, zeroed unless all of it `isOverwritten` anyway. */
 export type AllocateTensor = (shape: readonly number[], dtype: DType, isOverwritten: boolean) => Tensor;
 
 export const allocateTensor = (shape: readonly number[], dtype: DType): Tensor =>
   Tensor.zeros(shape, { dtype });
 
-/** Makes the tensors of a result in the place of one that is there. */
+/** An allocator that returns an existing tensor if there is one. */
 export function allocateIn(tensor: Tensor | null | undefined, otherwise: AllocateTensor): AllocateTensor {
   if (!tensor) return otherwise;
   return (_shape, _dtype, isOverwritten) => {
@@ -40,7 +40,7 @@ export function allocateRows(desc: OperandDesc, lengths: LengthsKind, allocate: 
   return allocate(callerShape(desc), desc.dtype, desc.starts === 'strided' && lengths === 'full');
 }
 
-/** A way to store rows in a tensor of `allocateRows`. */
+/** Makes a function that stores rows in a tensor of `allocateRows`. */
 export function createRowResult(
   kernels: Kernels,
   tensor: Tensor,
@@ -55,15 +55,15 @@ export function createRowResult(
   return {
     store(b, h, s0, count, at) {
       const to = place(b, h, s0);
-      // Rows of a result are equally far apart.
+      // The rows of a result have a constant stride.
       storeRows(at, count, D, width, { at: to, rowStep: place(b, h, s0 + 1) - to, step: 1 });
     },
   };
 }
 
 /**
- * The tensor of a row statistic, f32 (B, Hq, Sq), or (Hq, T) when q is packed; `value` for rows that belong
- * to no sequence.
+ * The tensor of a row statistic, f32 (B, Hq, Sq), or (Hq, T) when q is packed; filled with `value`, which
+ * stays in rows that belong to no sequence.
  */
 export function allocateStatistic(
   problem: AttentionProblem,
@@ -75,10 +75,10 @@ export function allocateStatistic(
   return tensor;
 }
 
-/** Stores one number for each query row from i0 on. */
+/** Stores one number per query row, from row i0 on. */
 export type SetStatistic = (b: number, h: number, i0: number, values: Float32Array | Float64Array) => void;
 
-/** A way to store numbers in a tensor of `allocateStatistic`. */
+/** Makes a function that stores numbers in a tensor of `allocateStatistic`. */
 export function createStatistic(
   { data }: Tensor,
   problem: AttentionProblem,

@@ -4,7 +4,7 @@ import type { Tensor } from '../../tensor/tensor.ts';
 import type { Kernels } from '../kernels/interface/kernels.ts';
 import { padded } from '../kernels/interface/panel.ts';
 
-/** Where rows go in the data of a tensor: element c of row r to `at + r·rowStep + c·step`. */
+/** Where rows are stored in the data of a tensor: element c of row r at index `at + r·rowStep + c·step`. */
 export interface RowPlace {
   readonly at: number;
   readonly rowStep: number;
@@ -12,12 +12,14 @@ export interface RowPlace {
 }
 
 /**
- * Rounds `rows` rows of `columns` f32 from an address on, `pitch` numbers apart, to the dtype of a tensor,
- * and stores them there.
+ * Rounds `rows` rows of `columns` f32, from an address on and `pitch` numbers apart, to the dtype of a
+ * tensor, and stores them in it.
  */
 export type StoreRows = (at: number, rows: number, columns: number, pitch: number, to: RowPlace) => void;
 
-/** How rows are stored in a tensor; at most `most` numbers, gaps included, are rounded at once. */
+/**
+ * Makes a function that stores rows in a tensor; at most `most` numbers, gaps included, are rounded at once.
+ */
 export function createStoreRows(
   kernels: Kernels,
   { data, dtype }: Pick<Tensor, 'data' | 'dtype'>,
@@ -56,11 +58,11 @@ function copyRows(
   }
 }
 
-/** Turns f32 into the elements of a dtype. */
+/** Converts f32 to the elements of a dtype. */
 interface Encoder {
-  /** Numbers that are encoded at once. */
+  /** The most numbers that are encoded at once. */
   readonly most: number;
-  /** Encodes numbers from an address on; gives the index of the first one in `values`. */
+  /** Encodes numbers from an address on; returns the index of the first one in `values`. */
   encode(at: number, count: number): number;
   values(): TypedArray;
 }

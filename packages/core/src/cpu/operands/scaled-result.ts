@@ -2,13 +2,15 @@ import type { Kernels } from '../kernels/interface/kernels.ts';
 import { padded } from '../kernels/interface/panel.ts';
 import type { RowResult } from './row-result.ts';
 
-/** A result whose sums are stored times a scale. */
+/** A result that multiplies sums by a scale before it stores them. */
 export interface ScaledResult extends RowResult {
-  /** The largest magnitude of what was stored, before `scale`. */
+  /** The largest magnitude of the stored values, before `scale`. */
   amax(): number;
 }
 
-/** Multiplies rows of head size D by `descale` and then `scale`, in place, on their way to a result. */
+/**
+ * Multiplies rows of head size D by `descale` and then `scale`, in place, before they are stored in a result.
+ */
 export function createScaledResult(
   { memory, scaleRows }: Kernels,
   { store }: RowResult,

@@ -5,23 +5,22 @@ import type { Kernels } from '../kernels/interface/kernels.ts';
 /** The codes of dtypes in `LineProductKernels`. */
 export const storageCodes: Readonly<Partial<Record<DType, number>>> = { f32: 0, f16: 1, bf16: 2 };
 
-/** Bytes that are brought to the kernels at once: they stay in a near cache meanwhile. */
+/** The bytes that are copied to the kernels' memory at once, few enough to stay in a near cache. */
 const STAGED = 2 ** 16;
 
-/** Lines of elements in the memory of the kernels, as they are stored. */
+/** Lines of elements in the kernels' memory, in their storage dtype. */
 export interface StoredLines {
   readonly atOnce: number;
   /** Bytes from one line to the next. */
   readonly ld: number;
   /**
-   * The address of `count` lines from an element of the tensor's data on; those of the call before are gone.
+   * The address of `count` lines, from an element of the tensor's data on. Invalidates the lines of the
+   * previous call.
    */
   at(from: number, count: number): number;
 }
 
-/**
- * At most `count` lines of `width` elements, `distance` apart: where they lie, or copies of some at a time.
- */
+/** At most `count` lines of `width` elements, `distance` apart: in place, or copied a few at a time. */
 export function createStoredLines(
   { memory }: Kernels,
   { data }: Pick<Tensor, 'data'>,

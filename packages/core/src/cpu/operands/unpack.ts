@@ -4,14 +4,14 @@ import type { Kernels } from '../kernels/interface/kernels.ts';
 import { padded } from '../kernels/interface/panel.ts';
 
 /**
- * Copies positions `from` to `to` (exclusive) of head (b, h) to row-major f32 at an address, rows `padded(D)`
- * numbers apart.
+ * Copies positions `from` to `to` (exclusive) of head (b, h) to row-major f32 at an address, in rows that are
+ * `padded(D)` numbers apart.
  */
 export type Unpack = (b: number, h: number, from: number, to: number, target: number) => void;
 
 /**
- * How an operand is unpacked to f32, whatever its dtype and layout, for at most `maxRows` positions at once.
- * The columns that pad a row are left as they are.
+ * Makes a function that unpacks an operand of any dtype and layout to f32, at most `maxRows` positions at
+ * once. It does not write the padding columns of a row.
  */
 export function createUnpack(
   { variant, memory, decodeF16, decodeBf16 }: Kernels,

@@ -14,8 +14,8 @@ import type { RunOnKernels } from './run-on-kernels.ts';
 import { prepareSoftmax } from './softmax.ts';
 
 /**
- * The plain operations of the CPU engine: by its kernels, in f32; what they do not compute, and all of it
- * where there is no WebAssembly, as on any host, in f64.
+ * The plain operations of the CPU engine. Its kernels compute them in f32; operations that the kernels lack,
+ * and all operations if there is no WebAssembly, are computed in f64 as by any host engine.
  */
 export function cpuPrimitives(variant: Variant, team: Team | null = null): Primitives<Tensor> {
   return {
@@ -36,7 +36,7 @@ export function cpuPrimitives(variant: Variant, team: Team | null = null): Primi
   };
 }
 
-/** How kernels run a primitive; null where they do not. */
+/** Prepares a primitive to run on kernels; null if they cannot run it. */
 function onKernels(
   primitive: Primitive,
   inputs: readonly TensorDesc[],

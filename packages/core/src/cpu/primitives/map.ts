@@ -9,7 +9,10 @@ import { runLoop } from '../loops/run/run-loop.ts';
 import { copyBack, readable, writable } from '../operands/resident.ts';
 import type { RunOnKernels } from './run-on-kernels.ts';
 
-/** How a map runs as loops in f32, each result rounded to the dtype of the output; null for the host's. */
+/**
+ * Prepares a map as loops in f32, each result rounded to the output's dtype; null if only the host can run
+ * it.
+ */
 export function prepareMap(
   primitive: MapPrimitive,
   inputs: readonly TensorDesc[],
@@ -35,7 +38,7 @@ function planMap(
   inputs: readonly TensorDesc[],
   { dtype, shape, strides }: TensorDesc,
 ): readonly LoopPlan[] | null {
-  // A copy moves no numbers through f32.
+  // A copy does not convert numbers to f32.
   const isCopy = value.kind === 'load' && value.name === inputName(0) && value.index.length === 0;
   if (isCopy && inputs[0].dtype === dtype) return [planCopy(inputs[0], shape, strides)];
   const format = formatOf(dtype);

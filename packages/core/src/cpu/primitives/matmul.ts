@@ -12,21 +12,22 @@ import { hasFewRows, runMatVec } from './matvec.ts';
 import { shareMatMul } from './share-matmul.ts';
 
 /**
- * The most rows of A that are worked on at once, and the most numbers: more do not stay in a second cache.
+ * The most rows, and the most numbers, of A that are processed at once; more do not stay in a second-level
+ * cache.
  */
 const ROWS = 256;
 const STAYING = 2 ** 17;
-/** Numbers of B that are held as panels at once, where it has more than `COLUMNS` columns. */
+/** The numbers of B that are stored as panels at once, if B has more than `COLUMNS` columns. */
 const HELD = 2 ** 22;
 const COLUMNS = 64;
-/** Columns from which on packing A takes less time than its strips save. */
+/** The number of columns from which packing A takes less time than strips save. */
 const WORTH_STRIPS = 256;
-/** Columns whose results are rounded at once where C is not written in place. */
+/** The columns whose results are rounded at once if C is not written in place. */
 const STORED = 2 ** 12;
 
 /**
- * C = A·B in f32: A (…, M, K), B (…, K, N) and C (…, M, N) of any strides, the leading dimensions of A and B
- * broadcast to those of C. What is f32, with elements in line, is used where it lies.
+ * C = A·B in f32: A (…, M, K), B (…, K, N) and C (…, M, N) of any strides, with the leading dimensions of A
+ * and B broadcast to those of C. f32 tensors with contiguous lines are used in place.
  */
 export function runMatMul(
   kernels: Kernels,
@@ -67,7 +68,7 @@ export function runMatMul(
   const panelBytes = k * PANEL_BYTES;
   const panels = memory.scratch(columnsHeld * k).at;
   const { isTransposed } = rowsOfA;
-  // Rows that are all the same one have no distance, which is how kernels tell strips.
+  // Rows that are all the same row have a distance of 0, which to kernels means strips.
   const isPacked = isTransposed || n >= WORTH_STRIPS || rowsOfA.ld === 0;
   const strips = isPacked ? memory.scratch(rowsAtOnce * k).at : null;
   const at = isDirect ? writable(memory, c) : memory.scratch(rowsAtOnce * columnsHeld).at;
@@ -99,7 +100,7 @@ export function runMatMul(
       const offsetB = offsetOf(index, stepsB);
       for (let j0 = 0; j0 < n; j0 += columnsHeld) {
         const columns = Math.min(columnsHeld, n - j0);
-        // All of a B that several products share is packed once.
+        // If several products share a B, all of it is packed only once.
         if (packed !== offsetB || columns < n) pack(offsetB, j0, columns);
         packed = offsetB;
         for (let i0 = 0; i0 < m; i0 += rowsAtOnce) {
@@ -112,7 +113,7 @@ export function runMatMul(
   if (isDirect) copyBack(memory, c, at);
 }
 
-/** Where each matrix of a batch begins, in elements. */
+/** Where each matrix of a batch starts, in elements. */
 function rowOffsets(batch: readonly number[], steps: readonly number[]): number[] {
   const offsets: number[] = [];
   forEachIndex(batch, index => {

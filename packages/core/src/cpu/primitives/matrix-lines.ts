@@ -7,28 +7,25 @@ import { convertLines } from '../loops/convert-lines.ts';
 import { formatOf } from '../loops/format.ts';
 import { readable } from '../operands/resident.ts';
 
-/**
- * The matrices of a tensor as lines of f32: their rows, or their columns where the elements of these lie in
- * line.
- */
+/** The matrices of a tensor as lines of f32: their rows, or their columns if the columns are contiguous. */
 export interface MatrixLines {
   /** Whether the lines are columns. */
   readonly isTransposed: boolean;
-  /** Whether lines are read where they lie, at equal distances, from any thread. */
+  /** Whether lines are read in place, with a constant stride, from any thread. */
   readonly isInPlace: boolean;
   /** Bytes from one line to the next. */
   readonly ld: number;
   /**
-   * The address of `length` elements, from `start` on, of `count` lines, from `first` on, of the matrix
-   * `offset` elements after the first of the tensor. Lines may be read up to a multiple of `PANEL`, and as
-   * far beyond their end; what is there is anything.
+   * The address of `length` elements, from `start` on, of `count` lines, from `first` on, of the matrix that
+   * starts `offset` elements after the first element of the tensor. Up to a multiple of `PANEL` lines may be
+   * read, each as far beyond its end; the extra elements are undefined.
    */
   load(offset: number, first: number, count: number, start: number, length: number): number;
 }
 
 /**
- * How the matrices in the last two dimensions of a float tensor are read: where they lie, if they are f32,
- * else from a copy of at most `rows` rows and `columns` columns at a time.
+ * Makes the lines of the matrices in the last two dimensions of a float tensor. They are read in place if
+ * they are f32, and otherwise from a copy of at most `rows` rows and `columns` columns at a time.
  */
 export function createMatrixLines(
   { memory }: Kernels,
@@ -45,7 +42,7 @@ export function createMatrixLines(
   const at = readable(memory, tensor);
   const [lines, length] = isTransposed ? [columns, rows] : [rows, columns];
   const last = strides.reduce((sum, stride, d) => sum + stride * Math.max(shape[d] - 1, 0), 0);
-  // The last line and what may be read behind it.
+  // The end of the last line, with the elements that may be read beyond it.
   const end = at + 4 * (last + (PANEL + 1) * Math.max(lineStep, 1) + length + PANEL);
   if (dtype === 'f32' && step === 1 && end <= memory.bytes) {
     return {

@@ -7,17 +7,17 @@ import { createLoadLine } from '../operands/load-line.ts';
 import { createStoreRows } from '../operands/row-store.ts';
 import { createStoredLines, storageCodes } from '../operands/stored-lines.ts';
 
-/** The most rows of A for which B is better read in line than packed. */
+/** The most rows of A for which it is faster to read B sequentially than to pack it. */
 const MOST_ROWS = 8;
-/** Where a row of A lies, and where that of C. */
+/** The addresses of a row of A and of its row of C. */
 interface RowPair {
   readonly from: number;
   readonly to: number;
 }
 
 /**
- * Whether a product has few rows and one B, whose rows or columns are lines of memory: such a B is read once
- * and in line, at the speed of the memory.
+ * Whether a product has few rows and a single B whose rows or columns are contiguous. Such a B is read once
+ * and sequentially, at the speed of the memory.
  */
 export function hasFewRows([a, b]: readonly Tensor[], c: Tensor): boolean {
   const [bRow, bColumn] = b.strides.slice(-2);
@@ -32,7 +32,7 @@ export function hasFewRows([a, b]: readonly Tensor[], c: Tensor): boolean {
   );
 }
 
-/** C = A·B for few rows in all: A (…, M, K), B (K, N) and C (…, M, N); sums are made in f32. */
+/** C = A·B for few rows in total: A (…, M, K), B (K, N) and C (…, M, N); sums are computed in f32. */
 export function runMatVec(
   kernels: Kernels,
   { multiplyLines, addLineProducts }: LineProductKernels,

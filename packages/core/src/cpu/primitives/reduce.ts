@@ -14,8 +14,8 @@ import type { RunOnKernels } from './run-on-kernels.ts';
 const starts = { sum: 0, max: -Infinity, min: Infinity } as const;
 
 /**
- * How a reduction runs: its elements in f32 and their sums in f64, in one loop, and in another what becomes
- * of them, each result rounded to f32 and to the dtype of the output. Null for the host's.
+ * Prepares a reduction: one loop computes its elements in f32 and their sums in f64, and another computes
+ * `result`, rounded to f32 and to the output's dtype. Null if only the host can run it.
  */
 export function prepareReduce(
   { op, axes, domain, element, result }: ReducePrimitive,

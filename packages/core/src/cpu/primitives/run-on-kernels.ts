@@ -3,8 +3,8 @@ import type { Kernels } from '../kernels/interface/kernels.ts';
 import type { Team } from '../team/team.ts';
 
 /**
- * Runs a primitive on kernels whose memory it may use, and on a team if there is one; false, and nothing is
- * run, where these kernels cannot.
+ * Runs a primitive on kernels, whose memory it may use, and on a team if there is one. Returns false, and
+ * runs nothing, if these kernels cannot run it.
  */
 export type RunOnKernels = (
   kernels: Kernels,

@@ -5,36 +5,39 @@ import { taskKinds } from '../team/tasks.ts';
 import type { Team } from '../team/team.ts';
 import type { MatrixLines } from './matrix-lines.ts';
 
-/** A product whose operands and result lie where all threads see them. */
+/** A product whose operands and result are in memory that all threads share. */
 export interface Product {
   readonly m: number;
   readonly n: number;
   readonly k: number;
   readonly a: MatrixLines;
   readonly b: MatrixLines;
-  /** The address of the result, and bytes between its rows, which are as wide as whole panels. */
+  /** The address of the result, and the bytes between its rows, which fill whole panels. */
   readonly c: { readonly at: number; readonly ld: number };
 }
 
-/** Where the matrices of a batch begin, in elements; B has its strides along the batch. */
+/** Where the matrices of a batch start, in elements; for B, its strides along the batch. */
 export interface BatchPlaces {
   readonly a: readonly number[];
   readonly b: readonly number[];
   readonly c: readonly number[];
 }
 
-/** Multiplications below which waking threads takes longer than they save. */
+/** The multiplications below which waking threads takes longer than they save. */
 const WORTH_THREADS = 2 ** 21;
-/** Tasks for each thread, so that threads end at about the same time. */
+/** Tasks per thread, so that threads end at about the same time. */
 const TASKS_EACH = 4;
-/** Columns that a task packs, and the fewest that it multiplies: rows of A are packed for each task. */
+/**
+ * The columns that a task packs, and the fewest that it multiplies, because rows of A are packed for each
+ * task.
+ */
 const COLUMNS = 64;
 const FEWEST_COLUMNS = 256;
 
 /**
- * Multiplies on the threads of a team: each packs columns of B, and then takes blocks of C of its own, whose
- * sums are made in the order of one thread. False, and nothing is computed, for small products and for those
- * of several B.
+ * Multiplies on the threads of a team: each packs columns of B, and then computes its own blocks of C, with
+ * sums in the same order as on one thread. Returns false, and computes nothing, for small products and for
+ * products with several B.
  */
 export function shareMatMul(
   kernels: Kernels,

@@ -13,8 +13,8 @@ import { copyBack, readable, writable } from '../operands/resident.ts';
 import type { RunOnKernels } from './run-on-kernels.ts';
 
 /**
- * How a softmax or its logarithm runs: three loops over all lines, for the largest element m of each, for
- * l = Σ e^(x − m) in f64, and for e^(x − m) / l or x − (m + ln l). Null for the host's.
+ * Prepares a softmax or its logarithm as three loops over all lines: for the largest element m of each line,
+ * for l = Σ e^(x − m) in f64, and for e^(x − m) / l or x − (m + ln l). Null if only the host can run it.
  */
 export function prepareSoftmax(
   { axis, log, mode }: SoftmaxPrimitive,
@@ -65,7 +65,7 @@ export function prepareSoftmax(
     return true;
   };
 
-  /** Writes what a line of −∞ becomes, and m + ln l where it is asked for. */
+  /** Writes the results of lines of −∞, and m + ln l if requested. */
   function finishLines(
     largest: Float32Array,
     totals: Float32Array,

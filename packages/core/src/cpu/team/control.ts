@@ -1,29 +1,32 @@
 import { runTask, TASK_WORDS, type TaskHost } from './tasks.ts';
 
-/** The numbers by which threads share steps: one i32 each, in shared memory. */
+/** The numbers with which threads coordinate steps: one i32 each, in shared memory. */
 export const control = {
-  /** How many tasks nobody has claimed, and in the bits above them which region may claim tasks. */
+  /** The number of unclaimed tasks and, in the bits above, the region whose threads may claim them. */
   left: 0,
-  /** Tasks that are done. */
+  /** The number of finished tasks. */
   done: 1,
-  /** Changes with every step, and wakes threads that wait for one. */
+  /** Changes with every step; threads wait on it for the next step. */
   turn: 2,
-  /** The number of the parallel region: threads of an earlier one leave. */
+  /** The number of the parallel region; threads of an earlier one leave. */
   region: 3,
-  /** The word of the first task of the step, how many there are, and how many make what the others read. */
+  /**
+   * The word index of the step's first task, the number of tasks, and how many of them make what the others
+   * read.
+   */
   tasks: 4,
   count: 5,
   packing: 6,
   /** 1 when a thread could not run a task. */
   failed: 7,
-  /** For each worker the region that it was asked to join; 0 when it has left, `NEVER` if it cannot join. */
+  /** For each worker, the region that it was asked to join; 0 if it has left, `NEVER` if it cannot join. */
   joined: 8,
 } as const;
 
-/** What a worker joins that lacks the memory for its instances. */
+/** The entry in `joined` of a worker that lacks the memory for its instances. */
 export const NEVER: number = -1;
 
-/** Bits that count tasks; the others tell regions apart. */
+/** The bits that count tasks; the other bits identify the region. */
 const COUNT_BITS = 16;
 /** The most tasks of a step. */
 export const MOST_TASKS: number = 2 ** COUNT_BITS - 1;
@@ -32,8 +35,8 @@ export const MOST_TASKS: number = 2 ** COUNT_BITS - 1;
 export const tasksLeft = (region: number, count: number): number => (region << COUNT_BITS) | count;
 
 /**
- * Claims and runs tasks until there are none left for the threads of a region. A thread that comes late
- * neither takes a task of a step that is over, nor one of a region that may know more than the thread does.
+ * Claims and runs tasks until none are left for the threads of a region. A late thread cannot claim a task of
+ * a step that is over, or of a newer region, which may use memory or loops that the thread does not know.
  */
 export function runTasks(
   shared: Int32Array,
@@ -55,7 +58,7 @@ export function runTasks(
   }
 }
 
-/** Tasks that pack have been claimed before, and take microseconds. */
+/** Waits for the tasks that pack. They were claimed earlier, and take microseconds. */
 function awaitPacked(shared: Int32Array): void {
   while (Atomics.load(shared, control.done) < shared[control.packing]) {
     if (Atomics.load(shared, control.failed) !== 0) return;

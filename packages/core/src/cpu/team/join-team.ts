@@ -4,7 +4,9 @@ import { operationFunctions } from '../kernels/wasm/operation-kernels.ts';
 import { type CompiledLoop, linkLoop } from '../loops/link-loop.ts';
 import { control, NEVER, runTasks } from './control.ts';
 
-/** Asks a worker to take part in a parallel region: to share the steps of programs as long as it lasts. */
+/**
+ * Asks a worker to join a parallel region, in which it shares the steps of programs until the region ends.
+ */
 export interface Region {
   readonly kind: 'region';
   readonly shared: Int32Array;
@@ -15,15 +17,15 @@ export interface Region {
   readonly memory: WebAssembly.Memory;
   readonly memoryNumber: number;
   readonly module: WebAssembly.Module;
-  /** Loops that the worker does not know, by their numbers from `firstLoop` on. */
+  /** Loops that the worker does not know, numbered from `firstLoop` on. */
   readonly firstLoop: number;
   readonly loops: readonly WebAssembly.Module[];
 }
 
-/** How long a worker waits for a step before it looks for messages, in milliseconds. */
+/** How long a worker waits for a step before it checks for messages, in milliseconds. */
 const PATIENCE = 100;
 
-/** The instances that a worker has made on one memory. */
+/** The instances that a worker has created on one memory. */
 interface Linked {
   readonly memoryNumber: number;
   readonly memory: WebAssembly.Memory;
@@ -34,7 +36,7 @@ interface Linked {
 const modules: WebAssembly.Module[] = [];
 let linked: Linked | null = null;
 
-/** Shares steps on the thread of a worker, and blocks it as long. */
+/** Shares steps on the thread of a worker, which it blocks until the region ends. */
 export function joinTeam(asked: Region): void {
   const { shared, region, thread } = asked;
   const joined = control.joined + thread - 1;
@@ -53,7 +55,7 @@ export function joinTeam(asked: Region): void {
       loops.set(id, made);
       return made;
     };
-    // A view of the memory as it is now: when the memory has grown, a new region begins.
+    // A view of the memory at its current size. If the memory grows, a new region starts.
     const words = new Int32Array(asked.memory.buffer);
     while (Atomics.load(shared, control.region) === region) {
       const turn = Atomics.load(shared, control.turn);

@@ -2,27 +2,27 @@ import type { MatrixKernels } from '../kernels/interface/matrix-kernels.ts';
 import type { CompiledLoop } from '../loops/link-loop.ts';
 
 /**
- * The tasks of one step of a program, which threads claim in order: each is a row of i32, what the task does
- * and the numbers that it needs. The first `packing` tasks make what the others read.
+ * The tasks of one step of a program, which threads claim in order. Each is a row of i32: the kind of task
+ * and its numbers. The first `packing` tasks make what the others read.
  */
 export interface SharedTasks {
   readonly rows: readonly (readonly number[])[];
   readonly packing: number;
 }
 
-/** The i32 of a task. */
+/** The number of i32 per task. */
 export const TASK_WORDS = 12;
 
-/** What a task does. */
+/** The kinds of tasks. */
 export const taskKinds = { loop: 0, packRows: 1, packColumns: 2, multiply: 3 } as const;
 
-/** The functions that tasks call, on the memory that all threads share. */
+/** The functions that tasks call, linked to the memory that all threads share. */
 export interface TaskHost {
   readonly matrices: MatrixKernels;
   loop(id: number): CompiledLoop;
 }
 
-/** Runs the task at a place of the memory, on the thread of a number. */
+/** Runs the task at a word index of the memory, on the thread with a given number. */
 export function runTask(words: Int32Array, at: number, thread: number, { matrices, loop }: TaskHost): void {
   const [kind, ...n] = words.subarray(at, at + TASK_WORDS);
   if (kind === taskKinds.loop) {

@@ -6,31 +6,31 @@ import { type Pool, WorkerFailure } from '../threads/pool.ts';
 import { control, NEVER, runTasks, tasksLeft } from './control.ts';
 import { type SharedTasks, TASK_WORDS } from './tasks.ts';
 
-/** Threads that share the steps of programs: workers, and the calling thread (a team, as OpenMP calls it). */
+/** Threads that share the steps of programs: workers, and the calling thread (a team in OpenMP's terms). */
 export interface Team {
   /**
-   * Threads that share a step, the calling one among them; 1 as long as there are no workers, which start
-   * when they are first asked for.
+   * The threads that share a step, including the calling thread. It is 1 as long as there are no workers,
+   * which start when they are first requested.
    */
   readonly threads: number;
-  /** The number by which tasks name a loop; null where workers cannot have the loop. */
+  /** The number that tasks use for a loop; null if workers cannot get the loop. */
   loopNumber(loop: KeyedLoop): number | null;
   /**
    * Runs at most `MOST_TASKS` tasks, and returns when all are done. The calling thread does not wait for
-   * workers to come: those that are late find fewer tasks, or none.
-   * @throws WorkerFailure when a worker could not run a task that it had claimed; later steps run on the
+   * workers to join: late workers find fewer tasks, or none.
+   * @throws WorkerFailure if a worker could not run a task that it had claimed; later steps run on the
    * calling thread.
    */
   run(kernels: Kernels, tasks: SharedTasks): void;
-  /** Ends the region, so that workers leave it and see their messages. */
+  /** Ends the region, so that workers leave it and read their messages. */
   disband(): void;
 }
 
 /** How long a step waits for a task that a worker has claimed, in milliseconds. */
 const LONGEST_WAIT = 60_000;
-/** Looks at the number of tasks that are done before the calling thread sleeps. */
+/** How often the calling thread checks the number of finished tasks before it sleeps. */
 const SPINS = 1000;
-/** The most loops that workers are told of. */
+/** The most loops that are sent to workers. */
 const MOST_LOOPS = 1024;
 
 /** What the workers of a region know: the memory, its size, and the loops. */
@@ -41,12 +41,12 @@ interface Place {
   readonly loops: number;
 }
 
-/** A team of the workers that `pool` gives; null where there are none, or none yet. */
+/** A team of the workers that `pool` returns, which is null if there are none, or none yet. */
 export function createTeam(pool: () => Pool | null): Team {
   const known: KeyedLoop[] = [];
   const modules: WebAssembly.Module[] = [];
   const numbers = new Map<string, number>();
-  /** How many loops each worker has been told of. */
+  /** The number of loops that have been sent to each worker. */
   const told: number[] = [];
   let shared: Int32Array | null = null;
   let region = 0;
@@ -54,14 +54,14 @@ export function createTeam(pool: () => Pool | null): Team {
   let canBlock = true;
   let isBroken = false;
 
-  /** Begins a new region; workers of the one before leave. */
+  /** Starts a new region; the workers of the previous one leave. */
   function openRegion(numbersOf: Int32Array): void {
     region++;
     Atomics.store(numbersOf, control.region, region);
     wake(numbersOf);
   }
 
-  /** Asks the workers that have left to join the region; null where they cannot share the memory. */
+  /** Asks the workers that have left to join the region; null if they cannot share the memory. */
   function call(workers: Pool, { wasm, variant, memory: { bytes } }: Kernels): Int32Array | null {
     const module = operationModules.get(variant);
     if (!wasm?.shared || !module) return null;
@@ -105,7 +105,7 @@ export function createTeam(pool: () => Pool | null): Team {
     }
   }
 
-  /** Sleeps until a task is done, or a millisecond; the main thread of a page must not. */
+  /** Sleeps until a task is done, or for a millisecond; the main thread of a page must not sleep. */
   function sleep(of: Int32Array, done: number): void {
     try {
       Atomics.wait(of, control.done, done, 1);

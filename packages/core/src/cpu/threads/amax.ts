@@ -1,7 +1,7 @@
-/** Largest magnitudes by name, those of FP8 problems. */
+/** Largest magnitudes by name, for FP8 problems. */
 export type Amax = Readonly<Record<string, number>>;
 
-/** The largest magnitudes of all. */
+/** The largest magnitudes over all threads. */
 export function joinAmax(all: readonly Amax[]): Amax {
   const joined: Record<string, number> = {};
   for (const amax of all) {

@@ -1,16 +1,16 @@
 import type { Message, Reply } from './message.ts';
 
-/** A worker, whatever the host. */
+/** A worker on any host. */
 export interface HostWorker {
   post(message: Message): void;
-  /** Says whether the process must wait for it. */
+  /** Sets whether the process must wait for the worker. */
   keepAlive(yes: boolean): void;
   terminate(): void;
 }
 
 export interface WorkerEvents {
   onReply(reply: Reply): void;
-  /** Called when the worker could not start, or has died. */
+  /** Called if the worker could not start, or has died. */
   onFailure(reason: string): void;
 }
 
@@ -32,7 +32,8 @@ interface NodeModules {
 }
 
 /**
- * A module of Node, without an import that bundlers for browsers would have to resolve; undefined elsewhere.
+ * A Node module, without an import that bundlers for browsers would have to resolve; undefined on other
+ * hosts.
  */
 function nodeModule<N extends keyof NodeModules>(name: N): NodeModules[N] | undefined {
   const { process } = globalThis as {
@@ -41,17 +42,17 @@ function nodeModule<N extends keyof NodeModules>(name: N): NodeModules[N] | unde
   return process?.getBuiltinModule?.(name) as NodeModules[N] | undefined;
 }
 
-/** Threads beyond these wait for memory more than they compute. */
+/** More threads than this wait for memory more than they compute. */
 const MOST_THREADS = 16;
 
-/** Whether threads can share memory here; not on pages that are not cross-origin isolated. */
+/** Whether threads can share memory on this host; false on pages that are not cross-origin isolated. */
 export function canShareMemory(): boolean {
   if (typeof SharedArrayBuffer === 'undefined') return false;
   if (nodeModule('node:worker_threads')) return true;
   return globalThis.crossOriginIsolated && typeof Worker === 'function';
 }
 
-/** How many threads this host runs side by side. */
+/** The number of threads that this host runs in parallel. */
 export function hostThreads(): number {
   const cores =
     nodeModule('node:os')?.availableParallelism() ?? globalThis.navigator?.hardwareConcurrency ?? 1;

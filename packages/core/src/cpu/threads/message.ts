@@ -15,7 +15,10 @@ import type { Amax } from './amax.ts';
 import type { Arrivals } from './shared/arrivals.ts';
 import type { Sent } from './shared/shared-tensors.ts';
 
-/** A problem as it goes to a worker: its expressions are flat, since a copy of a nested one takes stack. */
+/**
+ * A problem in the form that is sent to workers: its expressions are flat, because copying nested ones takes
+ * stack.
+ */
 export interface SentProblem extends Omit<AttentionProblem, 'scoreMod' | 'maskMod'> {
   readonly scoreMod: readonly FlatNode[] | null;
   readonly maskMod: readonly FlatNode[] | null;
@@ -26,7 +29,7 @@ export function sendProblem(problem: AttentionProblem): SentProblem {
   return { ...problem, scoreMod: scoreMod && flatten(scoreMod), maskMod: maskMod && flatten(maskMod) };
 }
 
-/** The problem that was sent, on the other side. */
+/** The received problem, on the worker's side. */
 export function receiveProblem(problem: SentProblem): AttentionProblem {
   const { scoreMod, maskMod } = problem;
   return { ...problem, scoreMod: scoreMod && unflatten(scoreMod), maskMod: maskMod && unflatten(maskMod) };
@@ -38,18 +41,18 @@ export type Message = SetUp | Region | ForwardPass | BackwardPass;
 export interface SetUp {
   readonly kind: 'set-up';
   readonly variant: Variant;
-  /** The kernels of the variant, unless they are TypeScript. */
+  /** The module of the variant's kernels, unless they are TypeScript. */
   readonly module: WebAssembly.Module | undefined;
 }
 
-/** The fields that all passes have. */
+/** The fields of all passes. */
 export interface Pass {
   readonly tiles: TileSize | undefined;
-  /** How many workers share it. */
+  /** The number of workers that share the pass. */
   readonly threads: number;
-  /** One number in shared memory: tasks that any thread has claimed. */
+  /** One number in shared memory: how many tasks have been claimed by any thread. */
   readonly claimed: Int32Array;
-  /** How much of the operands is there. */
+  /** The parts of the operands that have arrived. */
   readonly arrivals: Arrivals;
 }
 
@@ -68,7 +71,7 @@ export interface BackwardPass extends Pass {
 }
 
 /**
- * A worker's answer to a pass: the pass is done, with the largest magnitudes of its tasks by name, or the
+ * A worker's answer to a pass: the largest magnitudes of its tasks by name, once the pass is done, or the
  * error.
  */
 export interface Reply {

@@ -14,16 +14,17 @@ export class WorkerFailure extends TilewiseError {
   }
 }
 
-/** Workers that run passes, all of them on one pass at a time. */
+/** Workers that run passes together, one pass at a time. */
 export interface Pool {
   readonly threads: number;
   /**
-   * Tells the workers of a pass: at once when they are idle, so that they wake up while the caller goes on.
-   * @returns what they reply when every one has run out of tasks; it rejects with a WorkerFailure, and then
-   * the pool is of no more use.
+   * Sends a pass to the workers; immediately if they are idle, so that they wake up while the caller
+   * continues.
+   * @returns the replies of all workers, once they have run out of tasks. Rejects with a WorkerFailure, after
+   * which the pool cannot be used any more.
    */
   run(pass: ForwardPass | BackwardPass): Promise<readonly Reply[]>;
-  /** Asks one worker to join a parallel region; there is no reply. */
+  /** Asks one worker to join a parallel region; it does not reply. */
   tell(worker: number, region: Region): void;
   /** Ends the workers; passes that wait reject. */
   terminate(): void;
@@ -37,7 +38,7 @@ interface Member {
 /** Starts `threads` workers. They keep a process alive only while a pass runs. */
 export function createPool(threads: number, source: string, setUp: SetUp): Pool {
   let failure: string | null = null;
-  /** When the passes so far are over; null when they are. */
+  /** Resolves when the passes so far are over; null if none is running. */
   let turn: Promise<void> | null = null;
   const members: Member[] = [];
   for (let n = 0; n < threads; n++) members.push(startMember());
@@ -73,7 +74,7 @@ export function createPool(threads: number, source: string, setUp: SetUp): Pool 
     }
   }
 
-  /** Waits for all of them, failed or not: those that work are not to be left with a pass that is over. */
+  /** Waits for all workers, even if one fails, so that none still works on a pass that is over. */
   async function runOnAll(pass: Message): Promise<readonly Reply[]> {
     const outcomes = await Promise.allSettled(members.map(member => runOn(member, pass)));
     return outcomes.map(outcome => {
@@ -95,7 +96,7 @@ export function createPool(threads: number, source: string, setUp: SetUp): Pool 
     },
     tell: (n, region) => members[n].worker.post(region),
     terminate() {
-      // A web worker that is ended never answers, and says nothing of its end.
+      // A web worker that is terminated never answers, and does not report its end.
       fail('the workers have been ended');
       for (const { worker } of members) worker.terminate();
     },

@@ -27,9 +27,9 @@ import { allocateShared, deliver, placesFor, type Sent, send, zeros } from './sh
 import type { TakenOperands } from './shared/taken-operands.ts';
 
 /**
- * Runs `forward` on the workers of a pool. The operands have arrived when this returns its promise, and are
- * no longer there when the promise resolves.
- * @throws WorkerFailure; InvalidArgumentError when a tensor of `into` has lost its storage meanwhile.
+ * Runs `forward` on the workers of a pool. When this returns its promise, the operands have been copied; when
+ * the promise resolves, the copies have been freed.
+ * @throws WorkerFailure; InvalidArgumentError if a tensor of `into` has lost its storage in the meantime.
  */
 export function forwardOnThreads(
   problem: AttentionProblem,
@@ -50,8 +50,8 @@ export function forwardOnThreads(
 }
 
 /**
- * Runs `backward` on the workers of a pool, as `forwardOnThreads` does; not where a gradient is a sum over
- * several tasks.
+ * Runs `backward` on the workers of a pool, as `forwardOnThreads` does. Not for problems in which a gradient
+ * is a sum over several tasks.
  */
 export function backwardOnThreads(
   problem: BackwardProblem,
@@ -81,7 +81,7 @@ export function backwardOnThreads(
   );
 }
 
-/** Memory for the dq of heads whose keys the threads share; null where they share none. */
+/** Memory for the dq of heads whose keys the threads share; null if they share none. */
 function allocateParts(
   problem: BackwardProblem,
   threads: number,
@@ -102,7 +102,7 @@ type SharedPass<O, R> = Omit<Pass, 'tiles'> & { readonly operands: Sent<O>; read
 
 /**
  * Runs a pass that writes to `results`, in shared memory, and finishes it with their values in tensors of
- * `into`, or new ones.
+ * `into`, or in new tensors.
  */
 async function onThreads<O, R extends object, Result>(
   pool: Pool,
@@ -116,7 +116,7 @@ async function onThreads<O, R extends object, Result>(
   const sent = { operands: send(operands), results: send(results) };
   const passing = pool.run(passOf({ ...sent, threads: pool.threads, claimed, arrivals }));
   arrive();
-  // The workers compute meanwhile.
+  // The workers compute in the meantime.
   const own = placesFor(results, into);
   const replies = await passing;
   try {

@@ -1,6 +1,6 @@
 /**
- * The script of a worker. The build of the package replaces this file by the bundled text of worker.ts, so
- * that it needs no address of its own and bundlers no configuration; null in the sources, where engines run
- * on the calling thread.
+ * The script of a worker. The build of the package replaces this file with the bundled text of worker.ts, so
+ * that the script needs no URL of its own, and bundlers need no configuration. It is null in the sources,
+ * where engines run on the calling thread.
  */
 export const workerSource: string | null = null;

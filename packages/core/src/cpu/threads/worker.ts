@@ -20,7 +20,7 @@ import {
 import { awaitPart } from './shared/arrivals.ts';
 import { receive } from './shared/shared-tensors.ts';
 
-/** The other end of a worker: `parentPort` of Node's, or the global of a web worker. */
+/** The worker's end of its channel: Node's `parentPort`, or the global object of a web worker. */
 interface Port {
   postMessage(reply: Reply): void;
   on?(event: 'message', listener: (message: Message) => void): void;
@@ -54,7 +54,7 @@ function handle(message: Message): void {
   }
 }
 
-/** Gives the largest magnitudes of what it has computed. */
+/** Runs the worker's share of a pass; returns the largest magnitudes of the values that it computed. */
 function run(pass: ForwardPass | BackwardPass): Amax {
   kernels ??= createKernels();
   const { claimed, arrivals, tiles, threads } = pass;

@@ -1,7 +1,7 @@
 /*
- * The products of attention between one row and selected rows of a matrix, in float64. Matrices are row-major,
- * with as many columns as the row has elements. Four rows are processed at a time, so that the sums of one row
- * do not wait for those of another.
+ * The products of attention between one row and selected rows of a matrix, in float64. Matrices are
+ * row-major, with as many columns as the row has elements. Four rows are processed at a time, so that the
+ * sums of one row do not wait for those of another.
  */
 
 /** y_n = x · Y_rows[n] */

@@ -9,22 +9,22 @@ export interface MatrixKernels extends LineProductKernels, Pick<PackKernels, 'pa
    */
   packStrips(m: number, k: number, source: number, ld: number, transposed: boolean, target: number): void;
   /**
-   * C = A·B for A (m × depth), row-major with rows `lda` bytes apart, or in strips if `lda` is 0, the panels
-   * of B, and C row-major, whose n columns are a multiple of `PANEL`. Rows of A are read, and those of C
+   * C = A·B for A (m × depth), row-major with rows `lda` bytes apart, or in strips if `lda` is 0; the panels
+   * of B; and C, row-major, whose n columns are a multiple of `PANEL`. Rows of A are read, and rows of C
    * written, up to a multiple of `STRIP`.
    */
   multiplyPanels(...of: [...ProductExtents, ...MatrixA, b: number, ...MatrixC]): void;
 }
 
 /**
- * Products of few rows A (m × depth), f32, with a large matrix that is read once, in line and as it is
- * stored: its dtype is 0 for f32, 1 for f16, 2 for bf16. Distances between rows are bytes.
+ * Products of few rows A (m × depth), f32, with a large matrix that is read once, sequentially and in its
+ * storage dtype: 0 for f32, 1 for f16, 2 for bf16. Distances between rows are in bytes.
  */
 export interface LineProductKernels {
-  /** C = A·Bᵀ for n lines of B, each `depth` numbers. */
+  /** C = A·Bᵀ for n lines of B, each of `depth` numbers. */
   multiplyLines(
     ...of: [dtype: number, ...ProductExtents, ...MatrixA, b: number, ldb: number, ...MatrixC]
   ): void;
-  /** C += A·B for `depth` lines of B, each n numbers. */
+  /** C += A·B for `depth` lines of B, each of n numbers. */
   addLineProducts: LineProductKernels['multiplyLines'];
 }

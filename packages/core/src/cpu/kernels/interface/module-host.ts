@@ -1,5 +1,5 @@
 /**
- * Functions of four lanes, which modules that are made at run time import; the host cannot call them. See
+ * Functions on four lanes, which modules generated at run time import; the host cannot call them. See
  * `assembly/vector/lanes.ts`.
  */
 export type LaneFunctions = Readonly<Record<LaneFunction, WebAssembly.ExportValue>>;
@@ -18,7 +18,7 @@ export type LaneFunction =
 /** The memory that other modules import to work beside the kernels. */
 export interface WasmHost {
   readonly memory: WebAssembly.Memory;
-  /** Whether the memory is shared: a module says so where it imports it. */
+  /** Whether the memory is shared, which a module must declare when it imports the memory. */
   readonly shared: boolean;
 }
 

@@ -1,8 +1,10 @@
-/** Columns that lie side by side in a panel of B; head sizes and tiles are padded to it. */
+/**
+ * The columns that are stored side by side in a panel of B; head sizes and tiles are padded to a multiple.
+ */
 export const PANEL: number = 8;
 /** Bytes of one row of such a panel. */
 export const PANEL_BYTES: number = 4 * PANEL;
-/** Rows that are multiplied at once; tiles of rows have room for a multiple of it. */
+/** The rows that are multiplied at once; tiles have memory for a multiple of this number of rows. */
 export const STRIP: number = 4;
 
 /** The next multiple of `PANEL`. */

@@ -3,7 +3,7 @@
  * the next.
  */
 
-/** Rows and columns of a tile, and what a product sums over. */
+/** The rows and columns of a tile, and the depth that a product sums over. */
 export type Extents = [m: number, n: number];
 export type ProductExtents = [m: number, n: number, depth: number];
 
@@ -11,7 +11,7 @@ export type MatrixA = [a: number, lda: number];
 export type PanelsOfB = [b: number, panelBytes: number];
 export type MatrixC = [c: number, ldc: number];
 export type Scores = [...Extents, scores: number, ld: number];
-/** Masks of 32 bits, all ones where a weight is kept. */
+/** Masks of 32 bits, all ones for a kept weight. */
 export type Masks = [masks: number, ldMasks: number];
 
 /** The keys that each row of a tile may see, and the key of the first column. */

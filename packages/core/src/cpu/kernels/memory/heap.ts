@@ -1,24 +1,24 @@
 /** Blocks of bytes in a memory that can grow. */
 export interface Heap {
   /**
-   * The address of a free block of at least `bytes`; a multiple of 64.
-   * @throws what growing the memory throws when there is no room.
+   * Allocates a block of at least `bytes`. Returns its address, a multiple of 64.
+   * @throws the error of growing the memory if there is no space.
    */
   allocate(bytes: number): number;
-  /** Gives back the block at an address; an address without a block is passed over. */
+  /** Frees the block at an address; ignores an address without a block. */
   free(at: number): void;
-  /** Bytes of the blocks that are in use. */
+  /** The bytes of all allocated blocks. */
   readonly used: number;
 }
 
 const ALIGNMENT = 64;
 
 /**
- * A heap from `base` on, first fit.
- * @param size the bytes of the memory; `grow` adds at least `bytes` to them and gives the new size.
+ * A first-fit heap that starts at `base`.
+ * @param size the bytes of the memory; `grow` adds at least `bytes` to them and returns the new size.
  */
 export function createHeap(base: number, size: number, grow: (bytes: number) => number): Heap {
-  /** Free stretches by address, none next to another. */
+  /** Free ranges by address, none adjacent to another. */
   const free: { at: number; bytes: number }[] = [];
   const sizes = new Map<number, number>();
   const start = Math.ceil(base / ALIGNMENT) * ALIGNMENT;
@@ -27,7 +27,7 @@ export function createHeap(base: number, size: number, grow: (bytes: number) => 
   let used = 0;
   takeNew();
 
-  /** Frees what lies behind the end so far. */
+  /** Frees the memory beyond the current end. */
   function takeNew(): void {
     const larger = Math.max(Math.floor(total / ALIGNMENT) * ALIGNMENT, end);
     addFree(end, larger - end);

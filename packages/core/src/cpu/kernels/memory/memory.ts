@@ -2,11 +2,11 @@ import { TilewiseError } from '../../../errors.ts';
 import type { TypedArray } from '../../../tensor/dtype/dtype.ts';
 import { createHeap } from './heap.ts';
 
-/** A stretch of the memory that kernels work on. */
+/** A range of the memory that kernels work on. */
 export interface Panel<A extends PanelArray = Float32Array> {
-  /** Address of its first byte, a multiple of 64. */
+  /** The address of the panel's first byte, a multiple of 64. */
   readonly at: number;
-  /** Its elements. Ask again after memory was allocated: growing it moves it. */
+  /** The elements of the panel. Get them again after an allocation: growing the memory may move them. */
   readonly values: A;
 }
 
@@ -18,36 +18,36 @@ interface PanelArrayType<A extends PanelArray> {
 }
 
 /**
- * The memory of one set of kernels. A call takes panels from it and gives them all back at once; tensors may
- * lie in it too, where they stay until they are freed.
+ * The memory of one set of kernels. A call allocates panels from it and frees them all at once. Tensors may
+ * be stored in it too, and stay until they are freed.
  */
 export interface Memory {
   /** A panel of zeros. @throws TilewiseError with code `OUT_OF_MEMORY`. */
   allocate<A extends PanelArray>(type: PanelArrayType<A>, length: number): Panel<A>;
   /** A panel of f32 zeros. */
   floats(length: number): Panel;
-  /** A panel of f32 that holds whatever was there before. */
+  /** A panel of f32 with undefined contents. */
   scratch(length: number): Panel;
-  /** Takes all panels back. */
+  /** Frees all panels. */
   reset(): void;
   /**
-   * Storage that stays until it is freed; what is in it is anything. Null where growing moves the memory, so
-   * that nothing can stay, and where there is no room for so many bytes.
+   * Allocates storage with undefined contents that stays until it is freed. Null if growing moves the memory,
+   * so that nothing can stay, or if there is not enough space.
    */
   keep(bytes: number): { readonly buffer: ArrayBufferLike; readonly at: number } | null;
-  /** Gives back storage of `keep`. */
+  /** Frees storage from `keep`. */
   free(at: number): void;
-  /** The address of the first element of an array that lies in this memory; −1 for any other. */
+  /** The address of the first element of an array that is stored in this memory; −1 for any other array. */
   addressOf(array: TypedArray): number;
-  /** All of it as f32 and as other types: the element at address n is `f32[n >> 2]`. */
+  /** The whole memory as f32 and as other types: the element at address n is `f32[n >> 2]`. */
   readonly f32: Float32Array;
   readonly f64: Float64Array;
   readonly i32: Int32Array;
   readonly u16: Uint16Array;
   readonly u8: Uint8Array;
-  /** Bytes that it holds, used or not. */
+  /** The bytes of the memory, used or not. */
   readonly bytes: number;
-  /** Whether tensors lie in it. */
+  /** Whether tensors are stored in it. */
   readonly isKept: boolean;
 }
 
@@ -55,22 +55,23 @@ export interface Memory {
 export interface GrowingBuffer {
   /** The buffer before the memory first grows. */
   readonly buffer: ArrayBufferLike;
-  /** Grows the memory by at least `bytes`, and gives the new buffer. Throws when there is no room. */
+  /** Grows the memory by at least `bytes`, and returns the new buffer. Throws if there is no space. */
   grow(bytes: number): ArrayBufferLike;
   /** Whether views of the buffer stay valid when the memory grows. */
   readonly staysInPlace: boolean;
 }
 
 const ALIGNMENT = 64;
-/** The least that panels take at once, in bytes. */
+/** The least number of bytes to allocate for panels at once. */
 const CHUNK = 2 ** 18;
 
 /**
- * Kernels that hold more bytes than this are not kept for the next pass: WebAssembly cannot give memory back.
+ * Kernels with more memory than this are not reused for the next pass, because WebAssembly cannot free
+ * memory.
  */
 export const MEMORY_KEPT: number = 128 * 2 ** 20;
 
-/** The part of a buffer from `base` on as a memory. */
+/** The part of a buffer from `base` on, as a memory. */
 export function createMemory({ buffer: initial, grow, staysInPlace }: GrowingBuffer, base: number): Memory {
   let buffer = initial;
   const buffers = new WeakSet<ArrayBufferLike>([buffer]);
@@ -80,7 +81,7 @@ export function createMemory({ buffer: initial, grow, staysInPlace }: GrowingBuf
     Object.assign(memory, viewsOf(buffer));
     return buffer.byteLength;
   });
-  /** Blocks for panels, the last of them in use from `top` to `end`. */
+  /** The blocks for panels. Of the last block, `top` to `end` is free. */
   let chunks: number[] = [];
   let chunkBytes = 0;
   let top = 0;
@@ -110,7 +111,7 @@ export function createMemory({ buffer: initial, grow, staysInPlace }: GrowingBuf
 
   function reset(): void {
     if (chunks.length > 1) {
-      // All in one from now on.
+      // Replaces the chunks by a single one.
       for (const chunk of chunks) heap.free(chunk);
       chunks = [];
       const bytes = chunkBytes;
@@ -161,7 +162,7 @@ export function createMemory({ buffer: initial, grow, staysInPlace }: GrowingBuf
   return memory;
 }
 
-/** A panel whose view is made when it is asked for: many panels are read and written by kernels alone. */
+/** A panel whose view is created on demand, because only kernels access most panels. */
 class MemoryPanel<A extends PanelArray> implements Panel<A> {
   readonly at: number;
   readonly #buffer: () => ArrayBufferLike;

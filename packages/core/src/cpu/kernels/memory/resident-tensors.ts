@@ -11,14 +11,14 @@ interface Block {
   readonly at: number;
 }
 
-/** The storage of tensors in the memory of kernels, by their arrays, which views of a tensor share. */
+/** The storage of tensors in the memory of kernels, by the tensors' arrays, which their views share. */
 const blocks = new WeakMap<TypedArray, Block>();
 const unreachable = /* @__PURE__ */ new FinalizationRegistry<Block>(({ memory, at }) => memory.free(at));
 
 /**
- * A tensor of undefined contents, in the memory of the kernels of a variant, which read and write it in
- * place; an ordinary one where nothing can stay in that memory, or it is full. Its storage is free again
- * after `release`, or when nobody holds its array any more.
+ * A tensor with undefined contents in the memory of a variant's kernels, which read and write it in place. It
+ * is an ordinary tensor if nothing can stay in that memory, or if the memory is full. Its storage is freed by
+ * `release`, or when its array is garbage-collected.
  */
 export function allocateResident(variant: Variant, desc: PartialDesc): Tensor {
   const { dtype, shape, strides = contiguousStrides(shape) } = desc;
@@ -36,7 +36,7 @@ export function allocateResident(variant: Variant, desc: PartialDesc): Tensor {
   return Tensor.wrap(data, { dtype, shape, strides });
 }
 
-/** The elements of a tensor in the memory of the kernels of a variant; the tensor itself if it is there. */
+/** Copies a tensor to the memory of a variant's kernels; returns the tensor itself if it is there already. */
 export function toResident(variant: Variant, tensor: Tensor): Tensor {
   if (engineKernels.residentMemory(variant).addressOf(tensor.data) >= 0) return tensor;
   const { data, offset } = tensor;
@@ -45,7 +45,10 @@ export function toResident(variant: Variant, tensor: Tensor): Tensor {
   return made;
 }
 
-/** The elements of a tensor in an ordinary buffer of its own, if it is in the memory of kernels. */
+/**
+ * Copies a tensor from the memory of kernels to an ordinary buffer of its own; other tensors are returned as
+ * they are.
+ */
 export function fromResident(variant: Variant, tensor: Tensor): Tensor {
   if (engineKernels.residentMemory(variant).addressOf(tensor.data) < 0) return tensor;
   const { data, offset, dtype, shape, strides } = tensor;

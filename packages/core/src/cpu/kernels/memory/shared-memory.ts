@@ -1,6 +1,6 @@
 let shares: boolean | null = null;
 
-/** Whether WebAssembly can have shared memory here, which stays in place when it grows; found out once. */
+/** Whether this host has shared WebAssembly memory, which stays in place when it grows; computed once. */
 export function sharesMemory(): boolean {
   if (shares === null) {
     try {

@@ -2,7 +2,7 @@ import type { Kernels } from '../interface/kernels.ts';
 import { PANEL, PANEL_BYTES } from '../interface/panel.ts';
 import type { Memory } from '../memory/memory.ts';
 
-/** Stores a block of products: `factor` times the product or, with `add`, the earlier value plus that. */
+/** Stores a block of products: `factor` times the product or, with `add`, the previous value plus that. */
 type Store = (c: Float32Array, at: number, x0: number, x1: number, x2: number, x3: number) => void;
 
 const addTo: Store = (c, at, x0, x1, x2, x3) => {
@@ -13,10 +13,10 @@ const addTo: Store = (c, at, x0, x1, x2, x3) => {
 };
 
 /**
- * The three products in plain TypeScript. The inner loop holds a 4 × 4 block of C in locals, which the
- * compiler keeps in registers, so that 8 loads feed 16 multiply-adds; they are f64, the only scalar
- * arithmetic of the language, and round once at the end. Ranges are not used: what lies outside is 0, or of
- * no interest.
+ * The three products in plain TypeScript. The inner loop keeps a 4 × 4 block of C in locals, which the
+ * compiler keeps in registers, so that 8 loads feed 16 multiply-adds. The locals are f64, the language's only
+ * scalar arithmetic, and are rounded once at the end. Ranges are not used, because elements outside them are
+ * 0 or irrelevant.
  */
 export function typescriptProducts(
   memory: Memory,

@@ -61,7 +61,7 @@ export function typescriptSoftmax(
         const subtrahend = f32[(delta >> 2) + i];
         const offset = (p - dp) >> 2;
         const row = (dp + i * ld) >> 2;
-        // Up to the next multiple of 4, as products read it.
+        // Up to the next multiple of 4, which products read.
         for (let at = row; at < row + ((n + 3) & ~3); at++) {
           const weight = f32[at + offset];
           f32[at] = weight === 0 ? 0 : weight * (f32[at] - subtrahend);
@@ -90,8 +90,8 @@ function rangeEnd(i32: Int32Array, ranges: number, i: number, j0: number, n: num
 }
 
 /**
- * Weights of a row without a score above −Infinity: it has seen nothing, or NaN, which stays. Gives their
- * sum.
+ * Computes the weights of a row whose scores are all −Infinity or NaN: the former become 0, NaN stays.
+ * Returns their sum.
  */
 function weighUnseen(f32: Float32Array, from: number, to: number): number {
   let sum = 0;

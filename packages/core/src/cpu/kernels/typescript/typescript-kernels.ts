@@ -8,7 +8,7 @@ import { typescriptProducts } from './products.ts';
 import { typescriptScores } from './scores.ts';
 import { typescriptSoftmax } from './softmax.ts';
 
-/** Kernels for hosts without SIMD, with a memory of their own. Sums are made in f64. */
+/** Kernels for hosts without SIMD, with their own memory. Sums are computed in f64. */
 export function typescriptKernels(): Kernels {
   let buffer = new ArrayBuffer(0);
   const memory = createMemory(
@@ -95,7 +95,7 @@ function packKernels(memory: Memory): PackKernels {
           const to = (target >> 2) + Math.floor(d / PANEL) * (panelBytes >> 2) + s * PANEL + (d % PANEL);
           const x = f32[((source + s * ld) >> 2) + d];
           f32[to] = x;
-          // 0·x is 0 for a finite x and NaN for every other.
+          // 0·x is 0 for a finite x and NaN for any other.
           zero += 0 * x;
         }
       }

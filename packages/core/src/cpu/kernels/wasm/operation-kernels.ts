@@ -4,25 +4,25 @@ import type { LaneFunctions } from '../interface/module-host.ts';
 import { relaxedSimdBinary, simdBinary } from './operation-binaries.ts';
 import { createVariantModules, type VariantModules } from './variant-modules.ts';
 
-/** The modules of the kernels of the plain operations. */
+/** The modules of the plain operations' kernels. */
 export const operationModules: VariantModules = /* @__PURE__ */ createVariantModules({
   'wasm-relaxed-simd': relaxedSimdBinary,
   'wasm-simd': simdBinary,
 });
 
-/** The functions of a module of the plain operations, on the memory of kernels. */
+/** The functions of a module of the plain operations, linked to the memory of kernels. */
 export function operationFunctions(
   module: WebAssembly.Module,
   memory: WebAssembly.Memory,
 ): MatrixKernels & LaneFunctions {
   const { exports } = new WebAssembly.Instance(module, { env: { memory } });
-  // The names and parameters of the exports are those of the interfaces; assembly/operations.ts has them.
+  // The exports have the names and parameters of the interfaces; assembly/operations.ts defines them.
   return exports as unknown as MatrixKernels & LaneFunctions;
 }
 
 /**
- * Kernels with those of the plain operations, on one memory; as they are where they are TypeScript, or the
- * host refuses to compile at once.
+ * Kernels with those of the plain operations, in one memory. Returns the kernels unchanged if they are
+ * TypeScript, or if the host refuses to compile synchronously.
  */
 export function withOperations(kernels: Kernels): Kernels {
   const { variant, wasm } = kernels;

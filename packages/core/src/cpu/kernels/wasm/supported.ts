@@ -2,7 +2,10 @@ import type { WasmVariant } from './wasm-kernels.ts';
 
 const HEADER = [0, 0x61, 0x73, 0x6d, 1, 0, 0, 0, 1, 5, 1, 0x60, 0, 1, 0x7b, 3, 2, 1, 0];
 
-/** Modules that are valid where the kernels are: one function with one instruction of the feature. */
+/**
+ * Modules that are valid only on hosts that can run the kernels: one function with one instruction of the
+ * feature.
+ */
 const probes: Readonly<Record<WasmVariant, readonly number[]>> = {
   // i32.const 0, i8x16.splat, three times; f32x4.relaxed_madd
   'wasm-relaxed-simd': [
@@ -14,8 +17,8 @@ const probes: Readonly<Record<WasmVariant, readonly number[]>> = {
 };
 
 /**
- * Whether this host has the instructions of a variant, and its content security policy lets it compile
- * WebAssembly.
+ * Whether this host supports the instructions of a variant, and its content security policy allows it to
+ * compile WebAssembly.
  */
 export function isSupported(variant: WasmVariant): boolean {
   if (typeof WebAssembly !== 'object') return false;

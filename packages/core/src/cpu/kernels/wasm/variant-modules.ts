@@ -2,23 +2,20 @@ import type { Variant } from '../interface/variant.ts';
 import { sharesMemory } from '../memory/shared-memory.ts';
 import type { WasmVariant } from './wasm-kernels.ts';
 
-/** The modules of some kernels, one for each variant; none of TypeScript. */
+/** The compiled modules of some kernels, one per variant except TypeScript. */
 export interface VariantModules {
   /** The module of a variant, if it has been compiled. */
   get(variant: Variant): WebAssembly.Module | undefined;
   /**
-   * Compiles the module of a variant without blocking, for hosts that compile no module at once on their main
-   * thread.
+   * Compiles the module of a variant asynchronously, for hosts that do not compile synchronously on their
+   * main thread.
    */
   compile(variant: Variant): Promise<void>;
-  /** The module of a variant, compiled at once if need be; null where the host refuses. */
+  /** The module of a variant, compiled synchronously if needed; null if the host refuses. */
   getAtOnce(variant: Variant): WebAssembly.Module | null;
 }
 
-/**
- * The modules of binaries, which have two digits for each byte: compressed texts are smaller than with
- * base64.
- */
+/** The modules of binaries in hexadecimal, which compresses better than base64. */
 export function createVariantModules(binaries: Readonly<Record<WasmVariant, string>>): VariantModules {
   const modules = new Map<Variant, WebAssembly.Module>();
   return {
@@ -36,7 +33,10 @@ export function createVariantModules(binaries: Readonly<Record<WasmVariant, stri
   };
 }
 
-/** Compiles a module; null where the host refuses, as old browsers do on their main thread above 4 KiB. */
+/**
+ * Compiles a module synchronously; null if the host refuses, as old browsers do on their main thread above 4
+ * KiB.
+ */
 export function compileAtOnce(bytes: Uint8Array<ArrayBuffer>): WebAssembly.Module | null {
   try {
     return new WebAssembly.Module(bytes);
@@ -47,15 +47,14 @@ export function compileAtOnce(bytes: Uint8Array<ArrayBuffer>): WebAssembly.Modul
 }
 
 /**
- * The memory that modules import, as their binaries name it: "env", "memory", and that it is a memory. Its
- * flags are next.
+ * The memory import in the binary of a module: "env", "memory", and the kind (a memory). Its flags follow.
  */
 const MEMORY_IMPORT = '03656e76066d656d6f727902';
-/** Flags of a memory with a maximum. */
+/** The flags of a memory with a maximum. */
 const SHARED = 3;
 const UNSHARED = 1;
 
-/** The bytes of a module, for the kind of memory that there is here. */
+/** The bytes of a module, for the kind of memory that this host has. */
 function bytesOf(binary: string): Uint8Array<ArrayBuffer> {
   const digits = binary.match(/../g) ?? [];
   const bytes = Uint8Array.from(digits, digit => Number.parseInt(digit, 16));

@@ -13,24 +13,25 @@ type WasmExports = Omit<Kernels, 'variant' | 'memory' | 'draws' | 'softcap' | 'w
   SoftcapKernels;
 
 /**
- * The modules, those of the plain operations too, keep their constants below; address 0 stands for no ranges.
+ * The modules, including those of the plain operations, store their constants below this address; address 0
+ * means no ranges.
  */
 const MEMORY_BASE = 2048;
 const PAGE = 65_536;
-/** More than what is asked for, so that panel after panel does not grow the memory each time. */
+/** Grows by more than needed, so that the memory does not grow again for every panel. */
 const GROWTH = 16;
 /**
- * The sizes that a memory may grow to, in pages, tried in turn: all that 32 bits address, or what a small
- * host can reserve.
+ * The maximum sizes of a memory, in pages, which are tried in turn: all that 32 bits can address, or as much
+ * as a small host can reserve.
  */
 const LARGEST = [65_536, 16_384, 4096];
 
-/** Kernels of a compiled module, with a memory of their own. */
+/** Kernels of a compiled module, with their own memory. */
 export function wasmKernels(variant: Variant, module: WebAssembly.Module): Kernels {
   const shared = sharesMemory();
   const memory = newMemory(shared);
   const { exports } = new WebAssembly.Instance(module, { env: { memory } });
-  // The names and parameters of the exports are those of the interface; assembly/index.ts has them.
+  // The exports have the names and parameters of the interface; assembly/index.ts defines them.
   const functions = exports as unknown as WasmExports;
   return {
     ...functions,

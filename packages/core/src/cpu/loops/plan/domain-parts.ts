@@ -3,24 +3,25 @@ import type { Expr, LoadExpr } from '../../../expr/nodes/expr.ts';
 import { binaryFunction } from '../../../expr/nodes/operators.ts';
 import { nodes, withOperands } from '../../../expr/nodes/walk.ts';
 
-/** A box of a domain: its first place, and its extents. */
+/** A box within a domain: its first place, and its extents. */
 export interface DomainPart {
   readonly start: readonly number[];
   readonly shape: readonly number[];
 }
 
-/** An i32 that is a coordinate of the place plus an offset; the offset alone where `d` is null. */
+/** An i32 that is a coordinate of the place plus an offset; only the offset if `d` is null. */
 export interface Place {
   readonly d: number | null;
   readonly offset: number;
 }
 
-/** The most parts that a domain is cut into: each takes a run of a loop. */
+/** The most parts that a domain is divided into; each takes one run of a loop. */
 const MOST_PARTS = 8;
 
 /**
- * The parts of a domain in which comparisons of one coordinate with a constant, as joined and padded tensors
- * have them, are true or false throughout; the whole domain where there are none, or too many.
+ * The parts of a domain within which comparisons of a coordinate with a constant have a fixed value;
+ * concatenated and padded tensors contain such comparisons. Returns the whole domain if there are none, or
+ * too many.
  */
 export function domainParts(expr: Expr, domain: readonly number[]): DomainPart[] {
   const places = placesOf(expr);
@@ -51,9 +52,9 @@ export function domainParts(expr: Expr, domain: readonly number[]): DomainPart[]
 }
 
 /**
- * An expression within a part of the domain: comparisons that are true or false throughout are decided, and
- * `replaceLoad` may put another load in the place of one, whose indices it is given: each a coordinate of the
- * domain plus an offset, null for other indices.
+ * An expression restricted to a part of the domain. Comparisons with a fixed value are decided. `replaceLoad`
+ * may replace a load: it gets the load's indices, each as a coordinate of the domain plus an offset, or null
+ * for other indices.
  */
 export function exprWithin(
   expr: Expr,
@@ -64,7 +65,7 @@ export function exprWithin(
   const made = new Map<Expr, Expr>();
   const of = (e: Expr): Expr => made.get(e) ?? e;
 
-  /** Folds truth values only: arithmetic on constants rounds in the loop as everywhere. */
+  /** Folds booleans only: arithmetic on constants must round in the loop like all other arithmetic. */
   function within(e: Expr): Expr {
     if (e.kind === 'select') return select(of(e.condition), of(e.whenTrue), of(e.whenFalse));
     if (e.kind === 'unary' && e.op === 'not') return unary('not', of(e.a));
@@ -84,7 +85,7 @@ export function exprWithin(
     return start[d] === 0 ? e : binary('add', e, constant(start[d], 'i32'));
   }
 
-  /** Whether a comparison holds throughout; null where that depends on the place. */
+  /** The value of a comparison, if it is the same throughout the part; null if it depends on the place. */
   function decide(e: Expr): boolean | null {
     const compared = comparisonOf(e, places);
     if (!compared) return null;
@@ -95,7 +96,7 @@ export function exprWithin(
     return values.every(value => value === values[0]) ? values[0] : null;
   }
 
-  /** `and` and `or` of a truth value that is known are the other, or that one. */
+  /** An `and` or `or` with one known operand becomes the other operand, or the known one. */
   function logicOf(e: Extract<Expr, { kind: 'binary' }>): Expr {
     const { op } = e;
     const [x, y] = [of(e.a), of(e.b)];
@@ -108,7 +109,7 @@ export function exprWithin(
   return of(expr);
 }
 
-/** The dimension of a load of a coordinate. */
+/** The dimension of a coordinate that is loaded. */
 function coordinateOf({ index: [d] }: LoadExpr): number {
   return d.kind === 'constant' ? Number(d.value) : 0;
 }
@@ -140,9 +141,12 @@ function placeOf(e: Expr, places: ReadonlyMap<Expr, Place>): Place | null {
 
 /** A comparison of a coordinate with a constant, or of two constants. */
 interface Comparison {
-  /** Null where both are constants. */
+  /** Null if both are constants. */
   readonly d: number | null;
-  /** The coordinate where both are equal: left and right of it, the comparison has one value each. */
+  /**
+   * The coordinate at which both sides are equal; left of it, and right of it, the comparison has a fixed
+   * value.
+   */
   readonly at: number;
   holds(coordinate: number): boolean;
 }

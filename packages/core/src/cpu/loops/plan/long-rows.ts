@@ -1,8 +1,8 @@
 import type { Collapsed } from '../../../tensor/collapse-dimensions.ts';
 
 /**
- * Moves the longest dimension but the last next to the last, where a loop counts the dimension without
- * coming back to the host; the others keep their order.
+ * Moves the longest dimension except the last next to the last, because the loop counts that dimension
+ * without returning to the host; the others keep their order.
  */
 export function withLongRows({ shape, strides }: Collapsed): Collapsed {
   const outer = shape.slice(0, -1);

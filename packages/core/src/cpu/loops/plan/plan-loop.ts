@@ -9,13 +9,13 @@ import { copyFormat, type Format, formatBytes, formatOf, typeOfFormat } from '..
 import type { KeyedLoop, LoopSpec, Output, Step, Stream, Table } from '../loop-spec.ts';
 import { withLongRows } from './long-rows.ts';
 
-/** Where the elements of a loop go, by the dimensions of its domain. */
+/** Where the elements of a loop are stored, along the dimensions of its domain. */
 export interface LoopOutput {
   readonly kind: Output['kind'];
   readonly format: Format;
   /** In elements. */
   readonly strides: readonly number[];
-  /** The element that comes first, 0 unless given. */
+  /** The index of the first element; default 0. */
   readonly offset?: number;
 }
 
@@ -23,32 +23,35 @@ export interface LoopOutput {
 export interface LoopPlan extends KeyedLoop {
   /** The dimensions of the loop. */
   readonly shape: readonly number[];
-  /** In bytes along each dimension, of the output. */
+  /** The output's strides in bytes. */
   readonly outputSteps: readonly number[];
   /** Bytes from the first element of the output to the first one that the loop writes. */
   readonly outputStart: number;
   readonly streams: readonly PlannedStream[];
-  /** The input of each table of the spec. */
+  /** The index of the input for each table of the spec. */
   readonly tables: readonly number[];
 }
 
-/** The places and strides of one stream of the spec. */
+/** The input and strides of one stream of the spec. */
 interface PlannedStream {
-  /** The number of the input. */
+  /** The index of the input. */
   readonly input: number;
-  /** In bytes along each dimension. */
+  /** The strides in bytes. */
   readonly steps: readonly number[];
   /** Bytes from the first element of the input to the first one that the loop reads. */
   readonly start: number;
 }
 
-/** A tensor that a loop reads, by its name in the expression; null where only the host reads its dtype. */
+/**
+ * A tensor that a loop reads, by its name in the expression; `format` is null if only the host reads its
+ * dtype.
+ */
 export interface LoopInput extends Pick<TensorDesc, 'shape' | 'strides'> {
   readonly name: string;
   readonly format: Format | null;
-  /** The number of the input, its place in the list unless given. */
+  /** The index of the input; default: its index in the list. */
   readonly source?: number;
-  /** The element that comes first, 0 unless given. */
+  /** The index of the first element; default 0. */
   readonly offset?: number;
 }
 
@@ -60,8 +63,8 @@ export function loopInputs(inputs: readonly TensorDesc[]): LoopInput[] {
 }
 
 /**
- * Plans the loop that computes an expression (see `element.ts`) over a domain; null for what is left to the
- * host: 8-bit floats, u32, and floats that are read as integers.
+ * Plans the loop that computes an expression (see `element.ts`) over a domain; null if the host must compute
+ * it: 8-bit floats, u32, and floats that are read as integers.
  */
 export function planLoop(
   expr: Expr,
@@ -93,7 +96,7 @@ export function planCopy(
   return planned(nodes, [{ ...input, format }], domain, { kind: 'store', format, strides });
 }
 
-/** Whether elements of a format may be read as values of a type: floats are not cut to integers. */
+/** Whether elements of a format may be read as values of a type: floats are not truncated to integers. */
 function isReadAs(format: Format, type: string): boolean {
   const own = typeOfFormat(format);
   return own === type || (type === 'f32' && own !== 'f32') || (type === 'i32' && own === 'bool');
@@ -118,7 +121,7 @@ function planned(
     domain.length > 0 ? { shape: domain, strides } : { shape: [1], strides: strides.map(() => [0]) };
   const knowsPlace = loads.some(load => load.length > 3);
   const collapsed = knowsPlace ? whole : collapseDimensions(whole.shape, whole.strides);
-  // The order in which elements are stored shows in nothing, the order of sums does.
+  // The order of stores does not affect results; the order of sums does.
   const isFree = output.kind === 'store' && !knowsPlace;
   const { shape, strides: steps } = isFree ? withLongRows(collapsed) : collapsed;
   const [outputSteps, ...streamSteps] = steps;
@@ -151,7 +154,7 @@ function planned(
   };
 }
 
-/** How a tensor moves along the last dimension. */
+/** How a loop steps through a tensor along the last dimension. */
 function stepOf(strides: readonly number[]): Step {
   const last = strides[strides.length - 1];
   return last === 0 ? 'none' : last === 1 ? 'next' : 'far';

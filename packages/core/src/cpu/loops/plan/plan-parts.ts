@@ -6,8 +6,8 @@ import { type DomainPart, domainParts, exprWithin, type Place } from './domain-p
 import { type LoopInput, type LoopOutput, type LoopPlan, planLoop } from './plan-loop.ts';
 
 /**
- * Plans the loops that compute an expression over the parts of a domain, in each of which tensors that are
- * joined, cut or padded are read element by element; null as `planLoop`.
+ * Plans the loops that compute an expression over the parts of a domain. Within each part, tensors that are
+ * concatenated, sliced or padded are read element by element. Null as in `planLoop`.
  */
 export function planParts(
   expr: Expr,
@@ -31,7 +31,7 @@ function planPart(
   part: DomainPart,
   output: LoopOutput,
 ): LoopPlan | null {
-  /** Inputs of the loop that are read element by element, by input and steps. */
+  /** The loop's inputs that are read element by element, by input and steps. */
   const streams = new Map<string, LoopInput>();
   const within = exprWithin(expr, part, (e, index) => {
     const source = inputs.findIndex(({ name }) => name === e.name);
@@ -47,17 +47,17 @@ function planPart(
   return planLoop(within, [...inputs, ...streams.values()], part.shape, { ...output, offset });
 }
 
-/** The element that a part of the domain reads first, and the steps from one to the next. */
+/** The first element that a part of the domain reads, and the steps from one element to the next. */
 type Read = Required<Pick<LoopInput, 'offset' | 'strides'>>;
 
-/** How a tensor that is broadcast to the domain is read. */
+/** How to read a tensor that is broadcast to the domain. */
 function readInLine(input: LoopInput, domain: readonly number[], { start }: DomainPart): Read {
   const strides = broadcastStrides(input, domain);
   return { offset: offsetOf(start, strides), strides };
 }
 
 /**
- * How a tensor is read at an index that moves along with the place, and stays within the tensor; null for
+ * How to read a tensor at an index that moves along with the place and stays within the tensor; null for
  * other indices.
  */
 function readAt(

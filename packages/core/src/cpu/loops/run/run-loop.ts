@@ -7,8 +7,8 @@ import { nextPlace, wholePart, writeRunNumbers } from './run-numbers.ts';
 import { shareLoop } from './share-loop.ts';
 
 /**
- * Runs a planned loop over its whole domain, on the threads of a team where that is worth it.
- * @param output the address of the first element of the output, `inputs` those of the inputs.
+ * Runs a planned loop over its whole domain, on the threads of a team if the loop is long enough.
+ * @param output the address of the output's first element; `inputs` has those of the inputs.
  */
 export function runLoop(
   plan: LoopPlan,

@@ -1,7 +1,9 @@
 import { runNumbers } from '../loop-spec.ts';
 import type { LoopPlan } from '../plan/plan-loop.ts';
 
-/** The part of a loop that one task runs: elements of the last dimension, and of the one before. */
+/**
+ * The part of a loop that one task runs: a range of the last dimension, and one of the dimension before it.
+ */
 export interface LoopPart {
   readonly from: number;
   readonly count: number;
@@ -9,15 +11,15 @@ export interface LoopPart {
   readonly rows: number;
 }
 
-/** All of a loop but for the dimensions around its rows. */
+/** All rows and elements of a loop. */
 export function wholePart({ shape }: LoopPlan): LoopPart {
   const inner = shape.length - 1;
   return { from: 0, count: shape[inner], firstRow: 0, rows: inner === 0 ? 1 : shape[inner - 1] };
 }
 
 /**
- * Writes the numbers of a run of a part of a loop, at the first place of the dimensions around its rows.
- * @param first the word of the first number; `output` and `inputs` are the addresses of first elements.
+ * Writes the numbers for a run of a part of a loop, at the first place of the dimensions outside its rows.
+ * @param first the word index of the first number; `output` and `inputs` are the addresses of first elements.
  */
 export function writeRunNumbers(
   i32: Int32Array,
@@ -48,7 +50,7 @@ export function writeRunNumbers(
   }
 }
 
-/** Moves the numbers on to the next place in the dimensions around the rows; false behind the last. */
+/** Advances the numbers to the next place in the dimensions outside the rows; false after the last place. */
 export function nextPlace(
   i32: Int32Array,
   first: number,

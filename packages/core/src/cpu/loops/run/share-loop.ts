@@ -5,17 +5,20 @@ import { runNumbers } from '../loop-spec.ts';
 import type { LoopPlan } from '../plan/plan-loop.ts';
 import { type LoopPart, nextPlace, wholePart, writeRunNumbers } from './run-numbers.ts';
 
-/** Elements of a loop below which waking threads takes longer than they save, and those of a task. */
+/**
+ * The elements of a loop below which waking threads takes longer than they save; also the elements of a task.
+ */
 const WORTH_THREADS = 2 ** 16;
 const LEAST_ELEMENTS = 2 ** 13;
-/** Tasks for each thread, so that threads end at about the same time. */
+/** Tasks per thread, so that threads end at about the same time. */
 const TASKS_EACH = 4;
-/** The most places of the dimensions around the rows: each is a run. */
+/** The most places of the dimensions outside the rows, each of which is a run. */
 const MOST_PLACES = 64;
 
 /**
- * Runs a loop on the threads of a team, each of which takes rows or columns of its own, so that every result
- * has the same bits as on one thread; false, and nothing is run, where the loop is short or cannot be cut.
+ * Runs a loop on the threads of a team. Each thread processes its own rows or columns, so that every result
+ * has the same bits as on one thread. Returns false, and runs nothing, if the loop is short or cannot be
+ * divided.
  */
 export function shareLoop(
   plan: LoopPlan,
@@ -50,7 +53,9 @@ export function shareLoop(
   return true;
 }
 
-/** About `count` parts of a loop that write different elements; null where it has no such. */
+/**
+ * About `count` parts of a loop that write different elements; null if the loop cannot be divided like that.
+ */
 function partsOf(plan: LoopPlan, count: number): LoopPart[] | null {
   const { spec, outputSteps } = plan;
   const inner = spec.rank - 1;
@@ -69,7 +74,8 @@ function partsOf(plan: LoopPlan, count: number): LoopPart[] | null {
 }
 
 /**
- * `size` in about `count` ranges, each but the last a multiple of `unit`: where it starts, how long it is.
+ * Divides `size` into about `count` ranges, each except the last a multiple of `unit`; returns where each
+ * starts and its length.
  */
 function ranges(size: number, count: number, unit: number): [start: number, length: number][] {
   const length = Math.ceil(size / count / unit) * unit;

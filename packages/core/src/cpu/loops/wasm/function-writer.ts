@@ -14,8 +14,8 @@ export interface ImportedFunction {
 const EMPTY_BLOCK = 0x40;
 
 /**
- * Writes a module of one function, which takes one i32 and gives nothing. Calls one after the other write one
- * instruction after the other.
+ * Writes a module of one function, which takes one i32 and returns nothing. Successive calls write successive
+ * instructions.
  */
 export class FunctionWriter {
   readonly #code: number[] = [];
@@ -37,7 +37,7 @@ export class FunctionWriter {
     return this.#emit(scalar.localSet, ...unsigned(local));
   }
 
-  /** An instruction without operands of its own. */
+  /** An instruction without immediate operands. */
   scalar(name: keyof typeof scalar): this {
     return this.#emit(scalar[name]);
   }
@@ -47,7 +47,7 @@ export class FunctionWriter {
     return this.#emit(scalar[name], 0, ...unsigned(offset));
   }
 
-  /** A vector instruction, and the number of a lane where it has one. */
+  /** A vector instruction, with a lane index if it needs one. */
   vector(name: keyof typeof vector, ...lane: number[]): this {
     return this.#emit(0xfd, ...unsigned(vector[name]), ...lane);
   }
@@ -60,13 +60,13 @@ export class FunctionWriter {
     return this.#emit(0x41, ...signed(value));
   }
 
-  /** Four lanes of i32, or one number in all of them. */
+  /** Four i32 lanes, or one number in all four. */
   words(...lanes: readonly number[]): this {
     const all = Int32Array.from({ length: 4 }, (_, lane) => lanes[lane % lanes.length]);
     return this.vector('const', ...new Uint8Array(all.buffer));
   }
 
-  /** Four lanes of one f32. */
+  /** One f32 in four lanes. */
   floats(value: number): this {
     return this.vector('const', ...new Uint8Array(new Float32Array(4).fill(value).buffer));
   }
@@ -77,7 +77,7 @@ export class FunctionWriter {
     return this.#emit(scalar.call, ...unsigned(at));
   }
 
-  /** Repeats a body as long as a local, which counts down, is not 0; not at all where it is 0 at first. */
+  /** Repeats a body while a local, which counts down, is not 0; skips it if the local is 0 at first. */
   countDown(counter: Local, body: () => void): void {
     this.get(counter).#emit(0x04, EMPTY_BLOCK, 0x03, EMPTY_BLOCK);
     body();

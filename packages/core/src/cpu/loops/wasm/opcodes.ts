@@ -1,4 +1,4 @@
-/** The instructions of WebAssembly that loops are made of, by the names of the specification. */
+/** The WebAssembly instructions that loops use, by the names of the specification. */
 export const scalar = {
   call: 0x10,
   localGet: 0x20,
@@ -26,7 +26,7 @@ export const scalar = {
   f64Promote: 0xbb,
 } as const;
 
-/** The opcodes of vector instructions, which the byte 0xfd precedes. */
+/** The opcodes of vector instructions, which follow the byte 0xfd. */
 export const vector = {
   load: 0x00,
   load16x4U: 0x04,

@@ -5,7 +5,7 @@ import { FunctionWriter, type Local } from '../wasm/function-writer.ts';
 import { isSimplePower, type Value, writeOperator, writePower } from './operators.ts';
 import { createSink, type Pointer } from './sink.ts';
 
-/** How many elements the code at hand computes: four, one in the first lane, or one in all lanes. */
+/** How many elements the current code computes: four, one in the first lane, or one in all lanes. */
 type Mode = 'four' | 'one' | 'row';
 
 /** The module of a loop: `run` takes the address of the numbers of a run (`runNumbers`). */
@@ -69,7 +69,7 @@ export function writeLoop(spec: LoopSpec, sharedMemory: boolean): Uint8Array<Arr
     decode(w, sources[s].format, values[n].type);
   }
 
-  /** Loads four elements whose addresses are written one by one, as codes. */
+  /** Loads four elements as codes, from addresses that `address` writes one by one. */
   function loadLanes(format: Format, address: (lane: number) => void): void {
     address(0);
     loadCode(w, format).vector('i32x4Splat');
@@ -112,7 +112,7 @@ export function writeLoop(spec: LoopSpec, sharedMemory: boolean): Uint8Array<Arr
     else loadOne(address(0), format);
   }
 
-  /** Computes as many elements, and moves on behind them. */
+  /** Computes four elements or one, and advances past them. */
   function writeElements(mode: 'four' | 'one'): void {
     const size = mode === 'four' ? 4 : 1;
     for (const [n, level] of varying.entries()) if (level === 'element') writeNode(n, mode);
@@ -152,7 +152,7 @@ export function writeLoop(spec: LoopSpec, sharedMemory: boolean): Uint8Array<Arr
   return w.module(sharedMemory);
 }
 
-/** How often a node has another value: never, from row to row, or from element to element. */
+/** How often the value of a node changes: never, from row to row, or from element to element. */
 function variation({ nodes, streams, rank }: LoopSpec): ('never' | 'row' | 'element')[] {
   const levels: ('never' | 'row' | 'element')[] = [];
   nodes.forEach(([kind, , detail, ...operands], n) => {

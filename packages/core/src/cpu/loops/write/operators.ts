@@ -14,14 +14,14 @@ const ofHost = (name: 'sin' | 'cos' | 'pow'): ImportedFunction => ({
   result: 'f64',
 });
 
-/** The functions of the host that loops import: they are called lane by lane. */
+/** The host functions that loops import, which are called lane by lane. */
 export const hostFunctions: Readonly<Record<'sin' | 'cos' | 'pow', (a: number, b: number) => number>> = {
   sin: unaryFunction('sin', 'f32'),
   cos: unaryFunction('cos', 'f32'),
   pow: binaryFunction('pow', 'f32'),
 };
 
-/** How an operator is computed on vectors of each type. */
+/** How to compute an operator on vectors of each type. */
 const instructions: Readonly<Record<Operator, Readonly<Partial<Record<ExprType, Instruction>>>>> = {
   neg: { f32: 'f32x4Neg', i32: 'i32x4Neg' },
   abs: { f32: 'f32x4Abs', i32: 'i32x4Abs' },

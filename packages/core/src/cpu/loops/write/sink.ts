@@ -3,7 +3,7 @@ import type { Output } from '../loop-spec.ts';
 import type { FunctionWriter, Local } from '../wasm/function-writer.ts';
 import type { Value } from './operators.ts';
 
-/** A stream of a row, in locals. */
+/** A pointer through a row of a stream, in locals. */
 export interface Pointer {
   /** The address of the next element. */
   readonly at: Local;
@@ -13,15 +13,15 @@ export interface Pointer {
   readonly row: Local;
 }
 
-/** The end of a loop: stores the elements, or reduces them. */
+/** The last stage of a loop: stores the elements, or reduces them. */
 export interface Sink {
-  /** At the start of a row. */
+  /** Writes the code for the start of a row. */
   start?(): void;
   /** Takes four elements, or the one in the first lane. */
   element(mode: 'four' | 'one', value: Value): void;
-  /** Between the elements in fours and the last ones. */
+  /** Writes the code between the groups of four and the last elements. */
   afterFours?(): void;
-  /** At the end of a row. */
+  /** Writes the code for the end of a row. */
   end?(): void;
 }
 
@@ -32,7 +32,7 @@ export function createSink(w: FunctionWriter, output: Output, pointer: Pointer):
   return output.step === 'none' ? rowExtremum(w, ops, pointer) : columnExtrema(w, ops, pointer);
 }
 
-/** Puts a value, as f32, in a local. */
+/** Stores a value in a local, as f32. */
 function setFloats(w: FunctionWriter, { local, type }: Value, x: Local): void {
   w.get(local);
   convert(w, type, 'f32');
@@ -44,7 +44,7 @@ function addFirst(w: FunctionWriter, x: Local): FunctionWriter {
   return w.get(x).vector('f32x4ExtractLane', 0).scalar('f64Promote').scalar('f64Add');
 }
 
-/** Moves half of a vector of f32 to two f64. */
+/** Converts half of an f32 vector to two f64. */
 function promote(w: FunctionWriter, local: number, half: 'low' | 'high'): FunctionWriter {
   w.get(local);
   if (half === 'high')
@@ -73,7 +73,7 @@ function stored(w: FunctionWriter, { format, step }: Output, { at, step: bytes }
   };
 }
 
-/** One sum per row, in f64: of every second pair of lanes, then of both, then of what is left. */
+/** One f64 sum per row: over every second pair of lanes, then over both, then over the remaining elements. */
 function rowSum(w: FunctionWriter, { at }: Pointer): Sink {
   const [low, high] = [w.local('v128'), w.local('v128')];
   const total = w.local('f64');
@@ -101,7 +101,7 @@ function rowSum(w: FunctionWriter, { at }: Pointer): Sink {
   };
 }
 
-/** A sum per element of a row, in f64, from row to row. */
+/** One f64 sum per element of a row, accumulated from row to row. */
 function columnSums(w: FunctionWriter, { at }: Pointer): Sink {
   const x = w.local('v128');
   return {

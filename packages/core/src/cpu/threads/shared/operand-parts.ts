@@ -2,17 +2,18 @@ import type { AttentionProblem, Operands } from '../../../attention/problem/prob
 import { Tensor } from '../../../tensor/tensor.ts';
 import { headGroups } from '../../attention/tasks.ts';
 
-/** How operands can be handed to workers bit by bit, so that these start before all is there. */
+/** How to hand operands to workers in parts, so that the workers can start before everything has arrived. */
 export interface OperandParts {
-  /** One part for each of the `headGroups`, or one in all. */
+  /** The number of parts: one for each of the `headGroups`, or one in total. */
   readonly count: number;
-  /** Buffers that consist of these parts, in order; of others any part may need all. */
+  /**
+   * Buffers that consist of these parts, in order. Any part of the work may need all of the other buffers.
+   */
   readonly buffers: ReadonlySet<ArrayBufferLike>;
 }
 
 /**
- * The operands that are read head by head. All other operands, lse and dLse among them, are read at the
- * start.
+ * The operands that are read head by head. All other operands, including lse and dLse, are read at the start.
  */
 const HEAD_BY_HEAD = ['q', 'k', 'v', 'o', 'dO'];
 
@@ -34,7 +35,7 @@ export function operandParts(problem: AttentionProblem, operands: Operands<Tenso
   return { count: buffers.size > 0 ? headGroups(problem) : 1, buffers };
 }
 
-/** Whether a tensor is (B, H, S, D), row-major, and all that its buffer holds. */
+/** Whether a tensor is (B, H, S, D), row-major, and fills its buffer. */
 function isHeadsInOrder(t: unknown): boolean {
   return (
     t instanceof Tensor &&
@@ -47,7 +48,7 @@ function isHeadsInOrder(t: unknown): boolean {
   );
 }
 
-/** The tensors of a value, at any depth. */
+/** The tensors in a value, at any depth. */
 function tensorsIn(value: unknown): Tensor[] {
   if (value instanceof Tensor) return [value];
   return typeof value === 'object' && value !== null ? Object.values(value).flatMap(tensorsIn) : [];

@@ -3,20 +3,20 @@ import { TilewiseError } from '../../../errors.ts';
 /** Shared memory for one pass. */
 export interface SharedBuffers {
   /**
-   * A buffer of exactly `bytes`, which still holds what was written there before.
+   * A buffer of exactly `bytes`, which still has its old contents.
    * @throws TilewiseError with code `OUT_OF_MEMORY`.
    */
   take(bytes: number): SharedArrayBuffer;
-  /** Gives all buffers back for other passes; not before every worker is done with them. */
+  /** Returns all buffers for reuse by other passes. Call it only after every worker is done with them. */
   release(): void;
 }
 
-/** Fresh memory costs more than copying into it, so buffers are used again, up to this many bytes of them. */
+/** Fresh memory costs more than copying into it, so up to this many bytes of buffers are reused. */
 const KEPT = 256 * 2 ** 20;
 
 const free: SharedArrayBuffer[] = [];
 
-/** Shared memory that is kept for later passes of the same sizes. */
+/** Shared memory that is reused by later passes of the same sizes. */
 export function sharedBuffers(): SharedBuffers {
   const taken: SharedArrayBuffer[] = [];
   return {

@@ -5,16 +5,16 @@ import type { AllocateTensor } from '../../operands/row-result.ts';
 import type { SharedBuffers } from './shared-buffers.ts';
 
 /**
- * An `R` as it goes to a worker: its tensors, at any depth, are plain objects with storage that both sides
- * see.
+ * An `R` in the form that is sent to a worker: its tensors, at any depth, are plain objects with storage that
+ * both sides can access.
  */
 export interface Sent<R> {
   readonly sent: unknown;
-  /** Never there: it keeps what is sent and what is received of one type. */
+  /** Never present: only gives the sent and the received value the same type. */
   readonly type?: R;
 }
 
-/** No operand or capture is called so: names are identifiers. */
+/** No operand or capture has this name, because their names are identifiers. */
 const TENSOR = '@tensor';
 
 interface SentTensor extends TensorDesc {
@@ -23,8 +23,8 @@ interface SentTensor extends TensorDesc {
 }
 
 /**
- * Tensors over other storage than those that they are made of, and what is to be copied into it; before, what
- * is in it is anything.
+ * Tensors with the same shapes as the originals but other storage, and the copies that fill it; until then
+ * its contents are undefined.
  */
 export interface Moved<R> {
   readonly tensors: R;
@@ -37,15 +37,15 @@ export interface BufferCopy {
   readonly to: ArrayBufferLike;
 }
 
-/** Copies the part of a buffer that is number `part` of `count` equal ones. */
+/** Copies part number `part` of `count` equal parts of a buffer. */
 export function copyPart({ from, to }: BufferCopy, part: number, count: number): void {
   const bytes = from.byteLength / count;
   new Uint8Array(to, part * bytes, bytes).set(new Uint8Array(from, part * bytes, bytes));
 }
 
 /**
- * Provides storage by `take`: once for tensors that share theirs, and none for those in shared memory, which
- * stay there.
+ * Moves tensors to storage from `take`. Tensors that share a buffer get one common buffer; tensors in shared
+ * memory stay there.
  */
 export function moved<R>(value: R, take: (bytes: number) => ArrayBufferLike): Moved<R> {
   const copies = new Map<ArrayBuffer, ArrayBufferLike>();
@@ -68,7 +68,7 @@ export function send<R>(value: R): Sent<R> {
   return { sent };
 }
 
-/** Unpacks a value that `send` packed, on the other side. */
+/** Unpacks a value that `send` packed, on the worker's side. */
 export function receive<R>({ sent }: Sent<R>): R {
   const convert = (part: unknown): unknown => {
     const tensor = isRecord(part) && (part[TENSOR] as SentTensor | undefined);
@@ -77,7 +77,7 @@ export function receive<R>({ sent }: Sent<R>): R {
   return convert(sent) as R;
 }
 
-/** Makes results that workers can write to. */
+/** Makes an allocator of results that workers can write to. */
 export function allocateShared({ take }: Pick<SharedBuffers, 'take'>): AllocateTensor {
   return (shape, dtype, isOverwritten) => {
     const elements = shape.reduce((n, extent) => n * extent, 1);
@@ -89,20 +89,20 @@ export function allocateShared({ take }: Pick<SharedBuffers, 'take'>): AllocateT
 
 /** The buffer, filled with zeros. */
 export function zeros(buffer: SharedArrayBuffer): SharedArrayBuffer {
-  // Shared memory is filled element by element, so wide ones are several times as fast.
+  // Shared memory is filled element by element, so wide elements are several times as fast.
   const wide = new Float64Array(buffer, 0, Math.floor(buffer.byteLength / Float64Array.BYTES_PER_ELEMENT));
   wide.fill(0);
   new Uint8Array(buffer, wide.byteLength).fill(0);
   return buffer;
 }
 
-/** Bytes of memory that a host provides at once, at least. */
+/** The least memory that a host commits at once, in bytes. */
 const PAGE = 4096;
 
 /**
  * Tensors outside shared memory, as callers expect them, for the values of results: those of `into`, else new
- * ones. What is no tensor stays. Each page of new ones is written to, as hosts provide it only then, which
- * takes longer than to copy.
+ * tensors. Values that are not tensors stay. Each page of a new tensor is written to, because hosts commit
+ * memory only then, which takes longer than the later copy.
  */
 export function placesFor<R extends object>(
   results: R,
@@ -127,13 +127,13 @@ export function deliver<R extends object>(results: R, places: R): void {
   }
 }
 
-/** An array like `data` over another buffer. */
+/** An array of the same type as `data` over another buffer. */
 function viewOf(data: TypedArray, buffer: ArrayBufferLike, at: number, bytes: number): TypedArray {
   const type = data.constructor as new (buffer: ArrayBufferLike, at: number, length: number) => TypedArray;
   return new type(buffer, at, bytes / data.BYTES_PER_ELEMENT);
 }
 
-/** Hosts without shared memory do not know the class. */
+/** The check works on hosts without shared memory, which do not have the class. */
 function isShared(buffer: ArrayBufferLike): buffer is SharedArrayBuffer {
   return typeof SharedArrayBuffer !== 'undefined' && buffer instanceof SharedArrayBuffer;
 }
@@ -147,7 +147,7 @@ function mapTensors(value: unknown, map: (tensor: Tensor) => unknown): unknown {
   return value instanceof Tensor ? map(value) : mapValues(value, part => mapTensors(part, map));
 }
 
-/** A record with `map` applied to its values; any other value as it is. */
+/** A record with `map` applied to its values; other values are returned unchanged. */
 function mapValues(value: unknown, map: (value: unknown) => unknown): unknown {
   if (!isRecord(value)) return value;
   return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, map(part)]));

@@ -6,24 +6,24 @@ import { type SharedBuffers, sharedBuffers } from './shared-buffers.ts';
 import { copyPart, moved } from './shared-tensors.ts';
 
 /**
- * Operands of a call in shared memory, where they stay as they were when it was made, whatever its caller
- * does with them next.
+ * The operands of a call in shared memory, where they keep the values that they had at the call, whatever its
+ * caller does with the originals afterwards.
  */
 export interface TakenOperands<R> {
-  /** Not to be read before they have arrived. */
+  /** Must not be read before they have arrived. */
   readonly operands: R;
-  /** How many parts have. */
+  /** How many parts have arrived. */
   readonly arrivals: Arrivals;
-  /** Copies them, at the first call. */
+  /** Copies the operands, at the first call. */
   arrive(): void;
-  /** Memory of the call, theirs included. */
+  /** The memory of the call, including that of the operands. */
   readonly buffers: SharedBuffers;
 }
 
 /**
- * Takes operands for workers. They arrive apart from that, so that workers wake up meanwhile and start with
- * the first part; but before the call returns to its caller, who may write to them, or give them away, from
- * then on.
+ * Prepares operands for workers. Copying them is a separate step, `arrive`, so that workers can wake up in
+ * the meantime and start with the first part. It must be done before the call returns to its caller, who may
+ * then overwrite or transfer the operands.
  */
 export function takeOperands<O extends Operands<Tensor>>(
   problem: AttentionProblem,
