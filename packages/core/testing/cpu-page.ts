@@ -9,8 +9,8 @@ import { sdpa as exactSdpa } from '../src/reference/sdpa.ts';
 import { Tensor } from '../src/tensor/tensor.ts';
 
 /**
- * Runs the CPU engine in a page: at once, on the engine, and on workers from the script that the page may
- * fetch.
+ * Runs the CPU engine in a page: synchronously, through the engine, and on workers from the script that the
+ * page may fetch.
  */
 async function run(): Promise<unknown> {
   const [q, k, v] = [1, 2, 3].map(seed => {

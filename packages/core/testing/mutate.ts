@@ -2,7 +2,7 @@ import { PhiloxStream } from '@tilewise/philox';
 import { processorTime } from '@tilewise/test-data';
 import { TilewiseError } from '../src/errors.ts';
 
-/** Values that JavaScript can pass whatever the types say. */
+/** Values that JavaScript can pass, whatever the types say. */
 const hostile: readonly (() => unknown)[] = [
   ...[
     null,
@@ -35,7 +35,7 @@ const hostile: readonly (() => unknown)[] = [
   () => new Array(1000),
 ];
 
-/** A random generator of a seed. */
+/** A random generator from a seed. */
 export interface Random {
   /** A whole number below n. */
   below(n: number): number;
@@ -48,7 +48,7 @@ export function createRandom(seed: number, subsequence: number): Random {
   return { below, pick: list => list[below(list.length)] };
 }
 
-/** A value that no type allows, or another part of what is mutated. */
+/** A value that no type allows, or another part of the mutated value. */
 export function hostileValue(random: Random, parts: readonly unknown[]): unknown {
   return random.below(4) === 0 && parts.length > 0 ? random.pick(parts) : random.pick(hostile)();
 }
@@ -97,8 +97,8 @@ export type Outcome = 'accepted' | 'refused';
 
 /**
  * Runs a call that may be refused.
- * @throws what is thrown and no TilewiseError, and an Error when the call took more than two seconds of
- * processor time.
+ * @throws errors other than TilewiseError, and an Error if the call took more than two seconds of processor
+ * time.
  */
 export function outcomeOf(call: () => unknown): Outcome {
   const start = processorTime();

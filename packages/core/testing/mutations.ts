@@ -1,8 +1,8 @@
 import { PhiloxStream } from '@tilewise/philox';
 
-/** One change of a value within a plain object. */
+/** One change to a value within a plain object. */
 export interface Mutation {
-  /** The changed object; the one it is made from stays as it is. */
+  /** The changed object; the original does not change. */
   readonly value: unknown;
   /** The mutation, for a message: `q.strides.1 = "x"`. */
   readonly change: string;
@@ -11,14 +11,14 @@ export interface Mutation {
   readonly now: unknown;
 }
 
-/** Values of wrong types, put where something else belongs. */
+/** Values of wrong types, to replace other values. */
 const strange: readonly unknown[] = [
   ...[-1, -2, 1.5, Number.NaN, Infinity, -Infinity, 2 ** 31, 1e9, 1e300, 2 ** 53, 0, 1, 7],
   ...['', 'zzz', '1', '__proto__', null, undefined, true, false, 3n, Symbol('s')],
   ...[[], [1], {}, { kind: 'mask' }, [Number.NaN], () => 1],
 ];
 
-/** `count` single changes of `base`, the same for the same seed. */
+/** `count` single changes to `base`, the same for the same seed. */
 export function* mutations(base: unknown, count: number, seed: number): Generator<Mutation> {
   const stream = new PhiloxStream(seed);
   const pick = <T>(from: readonly T[]): T => from[stream.nextU32() % from.length] as T;

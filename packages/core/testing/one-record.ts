@@ -3,7 +3,7 @@ import type { BackwardInputs, ForwardInputs } from '../src/attention/options/opt
 import type { AttentionProblem, BackwardProblem } from '../src/attention/problem/problem.ts';
 import type { TensorDesc } from '../src/tensor/tensor.ts';
 
-/** Inputs and options of a forward call in one record, as a test varies them. */
+/** Normalises a forward call that is given as one record of inputs and options, as tests vary them. */
 export function normaliseRecord(call: object): { problem: AttentionProblem } {
   const { q, k, v, ...options } = call as ForwardInputs<TensorDesc>;
   return normalise({ q, k, v }, options);

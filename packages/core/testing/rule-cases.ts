@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { InvalidArgumentError, InvalidDTypeError, InvalidShapeError, TilewiseError } from '../src/errors.ts';
 
-/** Rules by name: what breaks one in a call that is valid otherwise, and the error that this gives. */
+/** Rules by name: what breaks a rule in an otherwise valid call, and the resulting error. */
 export type RuleCases = Readonly<
   Record<string, readonly [broken: Readonly<Record<string, unknown>>, error: string]>
 >;
@@ -12,10 +12,7 @@ const codes: Readonly<Record<string, abstract new (...args: never[]) => Tilewise
   INVALID_DTYPE: InvalidDTypeError,
 };
 
-/**
- * A test for each rule: the error, whose class is that of its code and whose message begins with its
- * argument.
- */
+/** Tests each rule: the class of the error matches its code, and its message starts with its argument. */
 export function testRules(run: (call: object) => unknown, valid: object, rules: RuleCases): void {
   test.each(Object.entries(rules))('%s', (_, [broken, message]) => {
     const error = errorOf(() => run({ ...valid, ...broken }));

@@ -3,8 +3,8 @@ import type { ErrorCode } from '../../src/errors.ts';
 import { Tensor } from '../../src/tensor/tensor.ts';
 
 /**
- * A call that breaks one rule: its argument, code, what the message says of value and rule, and what differs
- * from a good call.
+ * A call that breaks one rule: its argument and code, what the message says about value and rule, and how the
+ * call differs from a valid one.
  */
 export interface BrokenCall {
   readonly argument: string;
@@ -12,7 +12,7 @@ export interface BrokenCall {
   readonly says: RegExp;
   readonly inputs?: Partial<BackwardInputs<Tensor>>;
   readonly options?: object;
-  /** Only backward has the rule. */
+  /** The rule exists only in backward. */
   readonly backward?: true;
 }
 
@@ -20,7 +20,7 @@ export const f32 = (...shape: number[]): Tensor => Tensor.zeros(shape);
 export const typed = (dtype: Tensor['dtype'], ...shape: number[]): Tensor => Tensor.zeros(shape, { dtype });
 export const i32 = (...values: number[]): Tensor => Tensor.from(values, [values.length], { dtype: 'i32' });
 export const [B, H, S, D] = [2, 2, 3, 4];
-/** A call that breaks none. */
+/** A call that breaks no rule. */
 export const goodCall: BackwardInputs<Tensor> = {
   ...{ q: f32(B, H, S, D), k: f32(B, H, S, D), v: f32(B, H, S, D), o: f32(B, H, S, D), dO: f32(B, H, S, D) },
   lse: f32(B, H, S),

@@ -3,9 +3,7 @@ import { type BrokenCall, f32, value } from './call.ts';
 const option = (argument: string, says: RegExp, options: unknown): BrokenCall =>
   value(argument, says, { options: options as object });
 
-/**
- * Options that there are not, and options of another form than theirs: all of these were once passed over.
- */
+/** Unknown options, and options of the wrong form: all of these were once silently ignored. */
 export const optionFormCalls: readonly BrokenCall[] = [
   option('options', /must be an object, got null/, null),
   option('options', /must be an object, got 3/, 3),
@@ -50,7 +48,7 @@ export const optionFormCalls: readonly BrokenCall[] = [
 const input = (argument: string, says: RegExp): BrokenCall =>
   value(argument, says, { backward: true, inputs: { [argument]: null } });
 
-/** Inputs that there are not, whatever they hold: gradients would be those of a call without them. */
+/** Unknown inputs, whatever they hold: ignoring one would give the gradients of a call without it. */
 export const inputNameCalls: readonly BrokenCall[] = [
   input('dlse', /is no input; did you mean dLse\?/),
   input('dOut', /is no input$/),

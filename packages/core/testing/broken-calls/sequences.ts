@@ -15,13 +15,13 @@ import {
   value,
 } from './call.ts';
 
-/** A tensor that is not on the host: all that is known is its description. */
+/** A tensor that is not on the host: only its description is known. */
 const elsewhere = (dtype: Tensor['dtype'], ...shape: number[]): Tensor => {
   const { strides } = f32(...shape);
   return { dtype, shape, strides } as unknown as Tensor;
 };
 
-/** Where sequences are and how long: lengths, packed, ragged and paged tensors. */
+/** Where sequences are and how long they are: lengths, packed, ragged and paged tensors. */
 export const sequenceCalls: readonly BrokenCall[] = [
   value('seqLensQ', /32-bit integers, got 0.5 at 0/, { options: { seqLensQ: [0.5, 1] } }),
   value('seqLensQ', /lengths in \[0, 3\], got 4 for sequence 1/, { options: { seqLensQ: [1, 4] } }),
