@@ -9,8 +9,8 @@ export type Uint = bigint | number;
 /**
  * Returns `value` as a bigint in [0, 2^bits).
  *
- * @throws InvalidArgumentError naming `name` when it is negative, fractional, too large, a number that is not
- * a safe integer, or not a number at all.
+ * @throws InvalidArgumentError naming `name` if `value` is negative, fractional, too large, a number that is
+ * not a safe integer, or not a number at all.
  */
 export function toUint(value: Uint, name: string, bits: number): bigint {
   const exact = typeof value === 'bigint' || Number.isSafeInteger(value) ? BigInt(value) : -1n;

@@ -49,8 +49,8 @@ function torchEfficientDecider(draw: DropoutDraw): KeepDecider {
       const lo = low >>> 0;
       const hi = (offset[1] + Math.floor(index / 2 ** 32) + (low > 0xffffffff ? 1 : 0)) >>> 0;
       const lane = lo & 3;
-      // Up to the next multiple of 2^32, so that no run crosses 2^64, where positions wrap and block counters
-      // do not.
+      // Up to the next multiple of 2^32, so that no run crosses 2^64, where positions wrap around but block
+      // counters do not.
       const count = Math.min(j1 - j, CHUNK, 2 ** 32 - lo);
       counter[0] = (lo >>> 2) | (hi << 30);
       counter[1] = hi >>> 2;

@@ -6,10 +6,11 @@ import { toUint, type Uint } from '../u64.ts';
 /**
  * PyTorch's C++ `at::philox_engine(seed, subsequence, offset)` as a stream: the same words in the same order.
  *
- * Its `offset` counts **128-bit blocks**, where the stream's positions count 32-bit words; `rounds` is what
- * the engine is called with, 10 by default. Source: `aten/src/ATen/core/PhiloxRNGEngine.h`.
+ * Its `offset` counts **128-bit blocks**, whereas the stream's positions count 32-bit words; `rounds` is the
+ * number of rounds that the engine is called with, 10 by default. Source:
+ * `aten/src/ATen/core/PhiloxRNGEngine.h`.
  *
- * @throws InvalidArgumentError when an argument is out of its range.
+ * @throws InvalidArgumentError if an argument is out of range.
  */
 export function atPhiloxEngine(
   seed: Uint,

@@ -9,7 +9,7 @@ import { splitU64, toU64, toUint, type Uint } from '../u64.ts';
 /**
  * `jax.random.key(seed, impl='philox4x32')`: the key of two 32-bit words.
  *
- * @throws InvalidArgumentError when the seed is not an unsigned 64-bit integer.
+ * @throws InvalidArgumentError if the seed is not an unsigned 64-bit integer.
  */
 export function jaxPhiloxKey(seed: Uint): U32x2 {
   const [lo, hi] = toU64(seed, 'seed');
@@ -19,7 +19,7 @@ export function jaxPhiloxKey(seed: Uint): U32x2 {
 /**
  * `jax.random.bits`: `count` 32-bit elements, each the exclusive or of the four words of its own block.
  *
- * @throws InvalidArgumentError when `count` is not a whole number below 2^32.
+ * @throws InvalidArgumentError if `count` is not a whole number below 2^32.
  */
 export function jaxPhiloxBits(key: Readonly<U32x2>, count: number): Uint32Array {
   return Uint32Array.from({ length: Number(toUint(count, 'count', 32)) }, (_, n) => {
@@ -31,7 +31,7 @@ export function jaxPhiloxBits(key: Readonly<U32x2>, count: number): Uint32Array 
 /**
  * `jax.random.split(key, count)`.
  *
- * @throws InvalidArgumentError when `count` is not a whole number below 2^32.
+ * @throws InvalidArgumentError if `count` is not a whole number below 2^32.
  */
 export function jaxPhiloxSplit(key: Readonly<U32x2>, count: number = 2): U32x2[] {
   const length = Number(toUint(count, 'count', 32));
@@ -41,7 +41,7 @@ export function jaxPhiloxSplit(key: Readonly<U32x2>, count: number = 2): U32x2[]
 /**
  * `jax.random.fold_in(key, data)`.
  *
- * @throws InvalidArgumentError when `data` is not an unsigned 32-bit integer.
+ * @throws InvalidArgumentError if `data` is not an unsigned 32-bit integer.
  */
 export function jaxPhiloxFoldIn(key: Readonly<U32x2>, data: Uint): U32x2 {
   const [word] = splitU64(toUint(data, 'data', 32));

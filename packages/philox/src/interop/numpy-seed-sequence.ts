@@ -1,8 +1,7 @@
 const POOL_WORDS = 4;
 
 /**
- * NumPy's `SeedSequence(entropy).generate_state(count, uint64)`: the key that `np.random.Philox(entropy)`
- * runs on.
+ * NumPy's `SeedSequence(entropy).generate_state(count, uint64)`: the key of `np.random.Philox(entropy)`.
  *
  * `entropy` is any non-negative integer. The mixing is O'Neill's `seed_seq_fe` over a pool of four 32-bit
  * words. Source: `numpy/random/bit_generator.pyx`.

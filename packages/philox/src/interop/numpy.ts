@@ -3,29 +3,29 @@ import { checkOptions } from '../errors.ts';
 import { toUint, type Uint } from '../u64.ts';
 import { seedSequenceState } from './numpy-seed-sequence.ts';
 
-/** How NumPy's generator starts: from a seed, or from a 128-bit key; and a 256-bit counter, 0 by default. */
+/** The initial state of NumPy's generator: a seed or a 128-bit key, and a 256-bit counter, 0 by default. */
 export type NumpyPhiloxOptions = ({ readonly seed: Uint } | { readonly key: Uint }) & {
   readonly counter?: Uint | undefined;
 };
 
 /**
- * NumPy's `np.random.Philox`, which is Philox4x64-10 with the counter raised **before** each block.
+ * NumPy's `np.random.Philox`, which is Philox4x64-10 with the counter incremented **before** each block.
  *
  * Source: `numpy/random/src/philox/philox.h` and `_philox.pyx`.
  */
 export class NumpyPhilox {
   readonly #key: bigint;
-  /** Counter of the block in hand. */
+  /** The counter of the current block. */
   #counter: bigint;
   #block: readonly bigint[] = [];
   #lane = 4;
   #upperHalf: number | undefined;
 
   /**
-   * A generator as `np.random.Philox(seed)`, or `np.random.Philox(key=…, counter=…)`.
+   * A generator like `np.random.Philox(seed)`, or `np.random.Philox(key=…, counter=…)`.
    *
-   * @throws InvalidArgumentError when the seed is not an integer in [0, 2^256), the key not one in [0,
-   * 2^128), or the counter not one in [0, 2^256).
+   * @throws InvalidArgumentError if the seed is not an integer in [0, 2^256), the key not one in [0, 2^128),
+   * or the counter not one in [0, 2^256).
    */
   constructor(options: NumpyPhiloxOptions) {
     checkOptions('options', options, ['seed', 'key', 'counter']);
@@ -43,7 +43,7 @@ export class NumpyPhilox {
     return this.#key;
   }
 
-  /** The 256-bit counter of the block in hand; the next block is one further on. */
+  /** The 256-bit counter of the current block; the next block has the next counter. */
   get counter(): bigint {
     return this.#counter;
   }
@@ -71,21 +71,21 @@ export class NumpyPhilox {
     return Number(BigInt.asUintN(32, raw));
   }
 
-  /** A double in [0, 1) with 53 random bits, as `Generator.random()`. */
+  /** A double in [0, 1) with 53 random bits, like `Generator.random()`. */
   nextDouble(): number {
     return Number(this.nextRaw() >> 11n) * 2 ** -53;
   }
 
-  /** An f32 in [0, 1) with 24 random bits, as `Generator.random(dtype=float32)`. */
+  /** An f32 in [0, 1) with 24 random bits, like `Generator.random(dtype=float32)`. */
   nextFloat(): number {
     return (this.nextU32() >>> 8) * 2 ** -24;
   }
 
   /**
-   * Moves the counter by `blocks` blocks of four 64-bit draws (NumPy's documentation says draws) and drops
-   * what is left of the block in hand: `advance()`.
+   * Advances the counter by `blocks` blocks of four 64-bit draws (NumPy's documentation says draws) and
+   * discards the rest of the current block: `advance()`.
    *
-   * @throws InvalidArgumentError when `blocks` is not an integer in [0, 2^256).
+   * @throws InvalidArgumentError if `blocks` is not an integer in [0, 2^256).
    */
   advance(blocks: Uint): void {
     this.#counter = BigInt.asUintN(256, this.#counter + toUint(blocks, 'blocks', 256));
@@ -96,7 +96,7 @@ export class NumpyPhilox {
   /**
    * A new generator, `jumps`·2^128 blocks further on: `jumped()`.
    *
-   * @throws InvalidArgumentError when `jumps` is not an integer in [0, 2^128).
+   * @throws InvalidArgumentError if `jumps` is not an integer in [0, 2^128).
    */
   jumped(jumps: Uint = 1): NumpyPhilox {
     const counter = BigInt.asUintN(256, this.#counter + (toUint(jumps, 'jumps', 128) << 128n));

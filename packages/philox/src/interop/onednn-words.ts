@@ -3,9 +3,9 @@ import { toU64, toUint, type Uint } from '../u64.ts';
 
 /**
  * oneDNN's `philox4x32(idx, seed, offset)`, all unsigned 64-bit: the word that its `Dropout` compares with p
- * for element `index` (the scheme `onednn` is built on it). Source: `src/common/math_utils.hpp` since 3.11.
+ * for element `index` (the scheme `onednn` uses it). Source: `src/common/math_utils.hpp` since 3.11.
  *
- * @throws InvalidArgumentError when an argument is not an unsigned 64-bit integer.
+ * @throws InvalidArgumentError if an argument is not an unsigned 64-bit integer.
  */
 export function onednnWord(index: Uint, seed: Uint, offset: Uint): number {
   const [lo, hi] = toU64(index, 'index');
@@ -15,12 +15,12 @@ export function onednnWord(index: Uint, seed: Uint, offset: Uint): number {
 }
 
 /**
- * oneDNN's 32-bit word for element `index`, taken on the CPU when the offset is 0 and on the GPU when no
- * offset is used. Not a dropout scheme: it changed between releases, and since 3.11 four elements in a row
- * share one word.
+ * oneDNN's 32-bit word for element `index`, which its CPU uses if the offset is 0, and its GPU if no offset
+ * is given. Not a dropout scheme: it changed between releases, and since 3.11 four consecutive elements share
+ * one word.
  *
  * @param release `'3.10'` for 3.10 and before, `'3.11'` for 3.11 and after.
- * @throws InvalidArgumentError when `index` or `seed` is not an unsigned 32-bit integer.
+ * @throws InvalidArgumentError if `index` or `seed` is not an unsigned 32-bit integer.
  */
 export function onednnLegacyWord(index: Uint, seed: Uint, release: '3.10' | '3.11'): number {
   const place = Number(toUint(index, 'index', 32));

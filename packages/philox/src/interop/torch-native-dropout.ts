@@ -8,19 +8,21 @@ import { splitU64, toU64, toUint, type Uint } from '../u64.ts';
  * A call of `torch.native_dropout` (`F.dropout`) on CUDA, with the launch geometry that its mask depends on.
  */
 export interface NativeDropoutOptions {
-  /** Elements, in storage order. */
+  /** The number of elements, in storage order. */
   readonly numel: number;
-  /** Probability to drop, in [0, 1]. PyTorch itself takes a short cut at 0 and 1 and draws nothing. */
+  /** The probability to drop, in [0, 1]. At 0 and 1 PyTorch itself takes a shortcut and draws nothing. */
   readonly p: number;
   readonly seed: Uint;
-  /** In 32-bit words; a multiple of 4, as PyTorch hands it out. */
+  /** In 32-bit words; a multiple of 4, as in PyTorch. */
   readonly offset: Uint;
   /**
    * Elements per vectorised load: 4 for f32, 8 for f16 and bf16 in current releases; halved until it divides
    * `numel`.
    */
   readonly vec: 1 | 2 | 4 | 8 | 16;
-  /** Thread blocks of 256: min(⌈numel/256⌉, multiprocessors · ⌊threads per multiprocessor/256⌋). */
+  /**
+   * The number of thread blocks of 256: min(⌈numel/256⌉, multiprocessors · ⌊threads per multiprocessor/256⌋).
+   */
   readonly grid: number;
 }
 
@@ -29,11 +31,11 @@ const optionNames = ['numel', 'p', 'seed', 'offset', 'vec', 'grid'];
 /**
  * The keep mask (1 = keep) of PyTorch's CUDA dropout kernel.
  *
- * Thread t of G = 256·grid reads its own subsequence t. A vectorised kernel takes `vec` elements per thread
- * and turn, an unvectorised one strides by G; with vec = 2 the upper half of every block goes unused. keep is
- * uniform < f32(1 − p), with 1 − p in double. Source: `aten/src/ATen/native/cuda/Dropout.cu`.
+ * Thread t of G = 256·grid reads its own subsequence t. A vectorised kernel processes `vec` elements per
+ * thread and turn, an unvectorised one strides by G; with vec = 2 the upper half of every block is unused.
+ * keep is uniform < f32(1 − p), with 1 − p in double. Source: `aten/src/ATen/native/cuda/Dropout.cu`.
  *
- * @throws InvalidArgumentError when an option is out of its range.
+ * @throws InvalidArgumentError if an option is out of range.
  */
 export function nativeDropoutMask(options: NativeDropoutOptions): Uint8Array {
   checkOptions('options', options, optionNames);
@@ -51,7 +53,7 @@ export function nativeDropoutMask(options: NativeDropoutOptions): Uint8Array {
     const chunk = Math.floor(index / vec);
     const thread = chunk % threads;
     const turn = Math.floor(chunk / threads);
-    // One element per turn uses a block for four turns; more than one start a block every turn.
+    // With one element per turn a block lasts four turns; with more, each turn starts a new block.
     const block = vec === 1 ? turn >> 2 : turn * blocksPerTurn + ((index % vec) >> 2);
     const lane = vec === 1 ? turn & 3 : index % Math.min(vec, 4);
     const low = b0 + block;
@@ -61,16 +63,18 @@ export function nativeDropoutMask(options: NativeDropoutOptions): Uint8Array {
   return mask;
 }
 
-/** The factor of a kept element: 1/f32(1 − p) in f32; infinite at p = 1, where nothing is kept. */
+/**
+ * The factor that multiplies a kept element: 1/f32(1 − p) in f32; infinite at p = 1, where nothing is kept.
+ */
 export function nativeDropoutScale(p: number): number {
   return Math.fround(1 / Math.fround(1 - checkProbability(p, 'p')));
 }
 
 /**
- * How far the call moves the generator's offset, in 32-bit words: each thread's draws, rounded up to whole
+ * How far the call advances the generator's offset, in 32-bit words: each thread's draws, rounded up to whole
  * blocks.
  *
- * @throws InvalidArgumentError when an option is out of its range.
+ * @throws InvalidArgumentError if an option is out of range.
  */
 export function nativeDropoutIncrement(
   options: Pick<NativeDropoutOptions, 'numel' | 'grid' | 'vec'>,

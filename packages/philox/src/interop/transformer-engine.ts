@@ -5,12 +5,12 @@ import type { Uint } from '../u64.ts';
 
 /**
  * The keep mask (1 = keep) of TransformerEngine's 8-bit dropout: 16 elements share one block of the cuRAND
- * stream (seed, subsequence = their chunk), a byte each, in a shuffled order; keep is byte >= ⌊f32(p)·256⌋.
+ * stream (seed, subsequence = their chunk), one byte each, in a shuffled order; keep is byte >= ⌊f32(p)·256⌋.
  *
  * `offset` counts 32-bit words. TransformerEngine packs the mask to bits, the lowest bit first. Source:
  * `transformer_engine/common/dropout/dropout.cu`.
  *
- * @throws InvalidArgumentError when `numel` is not a multiple of 16 or another option is out of its range.
+ * @throws InvalidArgumentError if `numel` is not a multiple of 16 or another option is out of range.
  */
 export function transformerEngineDropoutMask(options: {
   readonly numel: number;
@@ -36,7 +36,7 @@ export function transformerEngineDropoutMask(options: {
   return mask;
 }
 
-/** The lower eight elements take bytes 2 and 0 of each word in turn, the upper eight 3 and 1. */
+/** The lower eight elements use bytes 2 and 0 of each word in turn, the upper eight bytes 3 and 1. */
 function byteShift(e: number): number {
   const byte = (e & 1) === 1 ? 0 : 2;
   return 8 * (e < 8 ? byte : byte + 1);

@@ -6,7 +6,7 @@ import { toU64, type Uint } from '../u64.ts';
  *
  * Source: `python/triton/language/random.py`. Read from source, not compared with a run of Triton.
  *
- * @throws InvalidArgumentError when an argument is not an unsigned 64-bit integer.
+ * @throws InvalidArgumentError if an argument is not an unsigned 64-bit integer.
  */
 export function tritonRandint4x(seed: Uint, offset: Uint, rounds: number = 10): U32x4 {
   const [k0, k1] = toU64(seed, 'seed');
@@ -16,9 +16,10 @@ export function tritonRandint4x(seed: Uint, offset: Uint, rounds: number = 10): 
 
 /**
  * Triton's `tl.rand(seed, offset)`: an f32 in [0, 1) from the first word of {@link tritonRandint4x}, whose
- * negative half (as an int32) is folded onto the other. Triton's dropout keeps an element iff it is above p.
+ * negative half (as an int32) is folded onto the other. Triton's dropout keeps an element iff this number is
+ * above p.
  *
- * @throws InvalidArgumentError when an argument is not an unsigned 64-bit integer.
+ * @throws InvalidArgumentError if an argument is not an unsigned 64-bit integer.
  */
 export function tritonRand(seed: Uint, offset: Uint, rounds: number = 10): number {
   const signed = tritonRandint4x(seed, offset, rounds)[0] | 0;

@@ -4,13 +4,13 @@ import { splitU64, toUint, type Uint } from '../u64.ts';
 
 /**
  * XLA's `RngBitGenerator` with the Philox algorithm, as the CPU and GPU compilers expand it: `count` 32-bit
- * words and the next state. `state` is two or three unsigned 64-bit integers, the first one the key; the
- * counter is state[1] + state[2]·2^64, and where state[2] is missing the key stands in for it.
+ * words and the next state. `state` is two or three unsigned 64-bit integers, the first of which is the key.
+ * The counter is state[1] + state[2]·2^64; if state[2] is missing, the key replaces it.
  *
- * A 64-bit element is two words, the low one first; narrower types take the low bits of a word each. Source:
- * `xla/hlo/builder/lib/prng.cc`. Read from source, not compared with a run of XLA.
+ * A 64-bit element is two words, the low one first; narrower types take the low bits of one word each.
+ * Source: `xla/hlo/builder/lib/prng.cc`. Read from source, not compared with a run of XLA.
  *
- * @throws InvalidArgumentError when the state is not two or three unsigned 64-bit integers, or `count` no
+ * @throws InvalidArgumentError if the state is not two or three unsigned 64-bit integers, or `count` is not a
  * whole number.
  */
 export function xlaRngBitGenerator(

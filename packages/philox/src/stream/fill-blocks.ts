@@ -5,8 +5,8 @@ import { mulhi } from '../block/mulhi.ts';
  * Writes the Philox4x32 blocks of `blocks` consecutive 128-bit counters to `out`, from `out[at]` on, four
  * words each.
  *
- * The inner loop of every bulk draw. Only the lowest counter word changes from block to block, until it wraps
- * and the carry goes into the others.
+ * This is the inner loop of every bulk draw. Only the lowest counter word changes from block to block, until
+ * it wraps around and carries into the others.
  */
 export function fillBlocks(
   out: Uint32Array,
@@ -36,8 +36,8 @@ export function fillBlocks(
 }
 
 /**
- * A run in which only c0 changes, for at least two rounds. What the first two rounds compute from the words
- * that stay the same is computed once, and the loop over the rest takes two rounds at a time.
+ * A run in which only c0 changes, for at least two rounds. The parts of the first two rounds that depend only
+ * on the constant words are computed once, and the loop over the remaining rounds does two at a time.
  */
 function fillRun(
   out: Uint32Array,
@@ -55,7 +55,8 @@ function fillRun(
   const secondB = (k1 + 0xbb67ae85) | 0;
   const thirdA = (secondA + 0x9e3779b9) | 0;
   const thirdB = (secondB + 0xbb67ae85) | 0;
-  // Round 1 makes words 0 and 1 from c1, c2, c3 alone, so round 2 multiplies the same word 0 in every block.
+  // Round 1 computes words 0 and 1 from c1, c2, c3 alone, so round 2 multiplies the same word 0 in every
+  // block.
   const first0 = mulhi(c2, 0xcd9e, 0x8d57) ^ c1 ^ k0;
   const first1 = Math.imul(c2, 0xcd9e8d57);
   const first2 = c3 ^ k1;

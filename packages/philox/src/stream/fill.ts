@@ -6,14 +6,14 @@ import { normalPairFromWords } from './normal.ts';
 import { joinCounter, type StreamAddress, type StreamOptions, streamAddress } from './stream-address.ts';
 import { firstWordAbove, uniformFromWord } from './uniform.ts';
 
-/** Words drawn at a time where the destination cannot hold them. */
+/** The number of words that are drawn at a time if the destination cannot hold them. */
 const CHUNK = 1024;
 
 /**
- * Fills `out` with the words of a Philox4x32 stream, `out[i]` being the word at `offset + i` (cuRAND's
- * order). Returns `out`.
+ * Fills `out` with the words of a Philox4x32 stream; `out[i]` is the word at `offset + i` (cuRAND's order).
+ * Returns `out`.
  *
- * @throws InvalidArgumentError when an option is out of its range or `out` is not a Uint32Array.
+ * @throws InvalidArgumentError if an option is out of range or `out` is not a Uint32Array.
  */
 export function fillU32(out: Uint32Array, options: StreamOptions): Uint32Array {
   if (!(out instanceof Uint32Array)) throw wrongArray('a Uint32Array');
@@ -25,7 +25,7 @@ export function fillU32(out: Uint32Array, options: StreamOptions): Uint32Array {
  * Fills `out` with f32 uniforms in [2^-33, 1], bit-equal to cuRAND's (see `uniformFromWord`): `out[i]` comes
  * from the word at `offset + i`. Returns `out`.
  *
- * @throws InvalidArgumentError when an option is out of its range or `out` is not a Float32Array.
+ * @throws InvalidArgumentError if an option is out of range or `out` is not a Float32Array.
  */
 export function fillUniform(out: Float32Array, options: StreamOptions): Float32Array {
   const words = wordsUnder(out);
@@ -39,7 +39,7 @@ export function fillUniform(out: Float32Array, options: StreamOptions): Float32A
  * the words at `offset + 2k` and `offset + 2k + 1`. Returns `out`. Not bit-portable: see
  * `normalPairFromWords`.
  *
- * @throws InvalidArgumentError when an option is out of its range or `out` is not a Float32Array.
+ * @throws InvalidArgumentError if an option is out of range or `out` is not a Float32Array.
  */
 export function fillNormal(out: Float32Array, options: StreamOptions): Float32Array {
   const words = wordsUnder(out);
@@ -63,7 +63,7 @@ export function fillNormal(out: Float32Array, options: StreamOptions): Float32Ar
  * `out[i]` is 1 iff the uniform of the word at `offset + i` is at most `p` rounded to f32 (PyTorch's rule on
  * CUDA). Returns `out`.
  *
- * @throws InvalidArgumentError when an option or `p` is out of its range or `out` is not a Uint8Array.
+ * @throws InvalidArgumentError if an option or `p` is out of range or `out` is not a Uint8Array.
  */
 export function fillBernoulli(out: Uint8Array, options: StreamOptions & { readonly p: number }): Uint8Array {
   if (!(out instanceof Uint8Array)) throw wrongArray('a Uint8Array');
@@ -77,7 +77,7 @@ export function fillBernoulli(out: Uint8Array, options: StreamOptions & { readon
   return out;
 }
 
-/** Both element types are four bytes wide, so the words can be drawn where their floats will be. */
+/** Both element types are four bytes wide, so the words can be drawn into the memory of the floats. */
 function wordsUnder(out: Float32Array): Uint32Array {
   if (!(out instanceof Float32Array)) throw wrongArray('a Float32Array');
   return new Uint32Array(out.buffer, out.byteOffset, out.length);
@@ -87,7 +87,7 @@ function wrongArray(wanted: string): InvalidArgumentError {
   return new InvalidArgumentError('out', `must be ${wanted}`);
 }
 
-/** The address of the word that lies `words` further on; the counter wraps at 128 bits. */
+/** The address of the word that is `words` further on; the counter wraps around at 128 bits. */
 function advance(address: StreamAddress, words: number): StreamAddress {
   const place = address.lane + words;
   const counter = joinCounter(address.counter) + BigInt(Math.floor(place / 4));

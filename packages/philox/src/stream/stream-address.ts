@@ -2,7 +2,7 @@ import { checkRounds } from '../block/rounds.ts';
 import { checkOptions } from '../errors.ts';
 import { joinU64, toU64, type Uint } from '../u64.ts';
 
-/** Where in which stream: the same three numbers as cuRAND's `curand_init(seed, subsequence, offset)`. */
+/** A position in a stream, in the same three numbers as cuRAND's `curand_init(seed, subsequence, offset)`. */
 export interface StreamOptions {
   /** Unsigned 64-bit; the key. */
   readonly seed: Uint;
@@ -15,8 +15,8 @@ export interface StreamOptions {
 }
 
 /**
- * Checked stream options as 32-bit words: the key, the counter of the block, and the word's place in that
- * block.
+ * Checked stream options as 32-bit words: the key, the counter of the block, and the index of the word in
+ * that block.
  */
 export interface StreamAddress {
   readonly key: readonly [number, number];
@@ -26,10 +26,10 @@ export interface StreamAddress {
 }
 
 /**
- * The key and the counter of a stream position: word `offset` lies in block (subsequence·2^64 + offset/4).
+ * The key and the counter of a stream position: word `offset` is in block (subsequence·2^64 + offset/4).
  *
- * @param others options of the call that are no part of a position.
- * @throws InvalidArgumentError when an option is unknown or out of its range.
+ * @param others the options of the call that do not belong to a position.
+ * @throws InvalidArgumentError if an option is unknown or out of range.
  */
 export function streamAddress(options: StreamOptions, others: readonly string[] = []): StreamAddress {
   checkOptions('options', options, ['seed', 'subsequence', 'offset', 'rounds', ...others]);
@@ -40,7 +40,7 @@ export function streamAddress(options: StreamOptions, others: readonly string[] 
   return { key, counter: [((lo >>> 2) | (hi << 30)) >>> 0, hi >>> 2, s0, s1], lane: lo & 3, rounds };
 }
 
-/** A counter of four words as the 128-bit integer that it is. */
+/** The 128-bit integer that the four words of a counter represent. */
 export function joinCounter(words: ArrayLike<number>): bigint {
   return (joinU64([words[2], words[3]]) << 64n) | joinU64([words[0], words[1]]);
 }

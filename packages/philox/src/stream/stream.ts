@@ -6,7 +6,7 @@ import { normalPairFromWords } from './normal.ts';
 import { joinCounter, type StreamOptions, streamAddress } from './stream-address.ts';
 import { firstWordAbove, uniformFromWord } from './uniform.ts';
 
-/** A stream of 2^128 blocks has 2^130 words. */
+/** The bits of a position: a stream of 2^128 blocks has 2^130 words. */
 const POSITION_BITS = 130;
 
 /**
@@ -20,12 +20,12 @@ export class PhiloxStream {
   readonly #k0: number;
   readonly #k1: number;
   readonly #rounds: number;
-  /** Counter of position 0. */
+  /** The counter of position 0. */
   readonly #origin: bigint;
-  /** The block in hand, and the place of its next word; 4 when it is used up. */
+  /** The current block, and the index of its next word; 4 if the block is used up. */
   readonly #block: Uint32Array = new Uint32Array(4);
   #lane = 4;
-  /** Counter of the block after the one in hand. */
+  /** The counter of the next block. */
   readonly #next: Uint32Array = new Uint32Array(4);
   #spareNormal: number | undefined;
   #bernoulliP = 0;
@@ -34,7 +34,7 @@ export class PhiloxStream {
   /**
    * A stream at position `offset` of `subsequence` of `seed`; all three are unsigned 64-bit.
    *
-   * @throws InvalidArgumentError when an argument is out of its range.
+   * @throws InvalidArgumentError if an argument is out of range.
    */
   constructor(seed: Uint, options: Omit<StreamOptions, 'seed'> = {}) {
     checkObject('options', options);
@@ -46,17 +46,17 @@ export class PhiloxStream {
     this.seek(options.offset ?? 0);
   }
 
-  /** Position of the next word, counted from the start of the subsequence. */
+  /** The position of the next word, counted from the start of the subsequence. */
   get position(): bigint {
     const blocks = joinCounter(this.#next) - this.#origin;
     return BigInt.asUintN(POSITION_BITS, blocks * 4n - BigInt(4 - this.#lane));
   }
 
   /**
-   * Goes to a position, in words from the start of the subsequence; a normal that waits to be handed out is
-   * dropped.
+   * Moves to a position, in words from the start of the subsequence. If the second normal of a pair has not
+   * been returned yet, it is discarded.
    *
-   * @throws InvalidArgumentError when `position` is not an integer in [0, 2^130).
+   * @throws InvalidArgumentError if `position` is not an integer in [0, 2^130).
    */
   seek(position: Uint): void {
     const target = toUint(position, 'position', POSITION_BITS);
@@ -72,9 +72,9 @@ export class PhiloxStream {
   }
 
   /**
-   * Goes forward by that many 32-bit words, as if `nextU32` had been called as often.
+   * Moves forward by `words` 32-bit words, as if `nextU32` had been called that many times.
    *
-   * @throws InvalidArgumentError when `words` is not an integer in [0, 2^64).
+   * @throws InvalidArgumentError if `words` is not an integer in [0, 2^64).
    */
   skip(words: Uint): void {
     this.seek(BigInt.asUintN(POSITION_BITS, this.position + toUint(words, 'words', 64)));
@@ -93,7 +93,7 @@ export class PhiloxStream {
 
   /**
    * A standard normal in f32, by Box–Muller in the order of `curand_normal4`: two words make two normals,
-   * handed out one after the other. Not bit-portable: see `normalPairFromWords`.
+   * which successive calls return. Not bit-portable: see `normalPairFromWords`.
    */
   nextNormal(): number {
     const spare = this.#spareNormal;
@@ -111,7 +111,7 @@ export class PhiloxStream {
    * True with probability `p`, decided on the next word as an integer: true iff its uniform is at most `p`
    * rounded to f32. Never true for 0, always for 1; takes one word.
    *
-   * @throws InvalidArgumentError when `p` is not in [0, 1].
+   * @throws InvalidArgumentError if `p` is not in [0, 1].
    */
   nextBernoulli(p: number): boolean {
     if (p !== this.#bernoulliP) {

@@ -6,13 +6,13 @@ import { checkWorkgroupSize, mainHead, type PhiloxKernel } from './kernel.ts';
 import { composeWgsl } from './piece.ts';
 
 /**
- * A kernel that writes a whole dropout mask, row-major (B, H, Sq, Skv), one byte per element and 1 = keep: on
- * `@group(0)`, `@binding(0)` is the destination, a storage buffer of u32 words with four mask bytes each (the
- * bytes past the end 0), and `@binding(1)` a uniform buffer with the words of {@link
+ * A kernel that writes a whole dropout mask, row-major (B, H, Sq, Skv), one byte per element and 1 = keep. On
+ * `@group(0)`, `@binding(0)` is the destination, a storage buffer of u32 words with four mask bytes each
+ * (bytes past the end are 0), and `@binding(1)` is a uniform buffer with the words of {@link
  * dropoutMaskUniformWords}.
  * The mask equals that of `dropoutMask` bit for bit. The kernel needs no optional feature.
  *
- * @throws InvalidArgumentError when the scheme is unknown or `workgroupSize` is out of its range.
+ * @throws InvalidArgumentError if the scheme is unknown or `workgroupSize` is out of range.
  */
 export function dropoutMaskKernel(options: {
   readonly scheme: DropoutSchemeName;
@@ -55,9 +55,9 @@ ${mainHead(size)}
 }
 
 /**
- * The uniform buffer of {@link dropoutMaskKernel}, 16 words.
+ * The contents of the uniform buffer of {@link dropoutMaskKernel}, 16 words.
  *
- * @throws InvalidArgumentError when an option is out of its range or the mask has 2^32 elements or more.
+ * @throws InvalidArgumentError if an option is out of range or the mask has 2^32 elements or more.
  */
 export function dropoutMaskUniformWords(
   options: DropoutSource & { readonly shape: DropoutShape },
