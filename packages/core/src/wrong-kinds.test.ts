@@ -82,12 +82,12 @@ describe('an argument of another kind is refused by name', () => {
     [
       'an unknown option',
       () => quantiseMxfp8(t, any({ axis: 'positions' })),
-      'axis is no option; the options are',
+      'axis is not an option; the options are',
     ],
     [
       'an unknown option of scales',
       () => dequantiseMxfp8(quantiseMxfp8(t), any({ dtype: 'f8e5m2' })),
-      'dtype is no option; the options are along, layout',
+      'dtype is not an option; the options are along, layout',
     ],
     ['no MXFP8 tensor', () => dequantiseMxfp8(any(t.shape)), 'tensor must be an object, got Array'],
     ['no problem', () => cpuEngine().checkSupport(any({})), 'problem must be a problem, as'],

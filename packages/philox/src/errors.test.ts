@@ -29,7 +29,7 @@ describe('TilewiseError', () => {
 
 it('refuses an option that is not known, and names the known ones', () => {
   expect(() => checkOptions('options', { dtyp: 'f16' }, ['dtype', 'strides'])).toThrow(
-    'dtyp is no option; the options are dtype, strides',
+    'dtyp is not an option; the options are dtype, strides',
   );
   expect(() => checkOptions('options', null, ['dtype'])).toThrow('options must be an object, got null');
   expect(() => checkOptions('options', { dtype: undefined }, ['dtype'])).not.toThrow();

@@ -65,7 +65,7 @@ export function checkOptions(argument: string, options: unknown, names: readonly
   checkObject(argument, options);
   const unknown = Object.keys(options as object).find(key => !names.includes(key));
   if (unknown !== undefined)
-    throw new InvalidArgumentError(unknown, `is no option; the options are ${names.join(', ')}`);
+    throw new InvalidArgumentError(unknown, `is not an option; the options are ${names.join(', ')}`);
 }
 
 /**

@@ -60,7 +60,7 @@ test.each<[call: string, run: (misspelt: object) => unknown]>([
   ['transformerEngineDropoutMask', o => transformerEngineDropoutMask({ numel: 16, p: 0.5, seed: 1, ...o })],
 ])('a misspelt option of %s is refused by name', (_, run) => {
   expect(() => run({})).not.toThrow();
-  expect(() => run({ ofset: 3n })).toThrow(/^ofset is no option; the options are .*/);
+  expect(() => run({ ofset: 3n })).toThrow(/^ofset is not an option; the options are .*/);
 });
 
 test.each([3, 'x', null, {}])('dropoutMask refuses rowStrides of %j', rowStrides => {

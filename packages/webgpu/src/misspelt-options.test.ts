@@ -36,7 +36,7 @@ test.each<[string, string, () => unknown]>([
   ['planSdpaBackward', 'layout', () => planSdpaBackward(ctx, backward, any({ layout: {} }))],
   ['encode', 'sede', () => encode({ sede: [1, 0] })],
 ])('an option that %s does not have is an error: %s', (_, name, call) => {
-  expectError(caught(call), InvalidArgumentError, name, /is no option; the options are/);
+  expectError(caught(call), InvalidArgumentError, name, /is not an option; the options are/);
 });
 
 test.each<[string, () => Promise<unknown>, string]>([
@@ -47,7 +47,7 @@ test.each<[string, () => Promise<unknown>, string]>([
     await call().catch((e: unknown) => e),
     InvalidArgumentError,
     name,
-    /is no option; the options are/,
+    /is not an option; the options are/,
   );
 });
 

@@ -82,7 +82,7 @@ export function unflatten(list: readonly FlatNode[]): Expr {
       load: { name: detail, index: places.map(place => made[place]) },
     };
     if (typeof kind !== 'string' || !Object.hasOwn(details, kind)) {
-      throw invalidExpression('list', `${describeValue(kind)} is no kind of node`);
+      throw invalidExpression('list', `${describeValue(kind)} is not a kind of node`);
     }
     made.push({ kind, type, ...details[kind as Expr['kind']] } as Expr);
   }

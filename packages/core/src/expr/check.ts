@@ -54,7 +54,7 @@ function nodeProblem(e: Expr): string | undefined {
     case 'constant':
       return isConstant(e)
         ? undefined
-        : `${describeValue(e.value)} is no constant of type ${describeType(e)}`;
+        : `${describeValue(e.value)} is not a constant of type ${describeType(e)}`;
     case 'variable': {
       const type = variableType(e.name);
       if (type === undefined) return `there is no variable ${describeValue(e.name)}`;

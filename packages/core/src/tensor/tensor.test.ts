@@ -235,7 +235,7 @@ describe('misspelt options are refused', () => {
     ['wrap', () => Tensor.wrap(new Float32Array(1), { dtype: 'f32', shape: [1], ofset: 1 } as never)],
     ['cast', () => Tensor.zeros([1]).cast('f16', { overflo: 'ieee' } as never)],
   ])('%s', (_, make) => {
-    expect(make).toThrow(/is no option; the options are/);
+    expect(make).toThrow(/is not an option; the options are/);
   });
 
   it.each(['saturat', 3, null])('an overflow of %j', overflow => {

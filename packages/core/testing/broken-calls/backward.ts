@@ -8,17 +8,17 @@ export const backwardCalls: readonly BrokenCall[] = [
   dtype('dO', /float dtype, got i32/, { backward: true, inputs: { dO: typed('i32', B, H, S, D) } }),
   shape('lse', /must have shape \[2,2,3\], got \[2,2,4\]/, { backward: true, inputs: { lse: f32(B, H, 4) } }),
   dtype('dLse', /must be f32, got f16/, { backward: true, inputs: { dLse: typed('f16', B, H, S) } }),
-  value('gradients', /cannot hold dbias: its input was not given/, {
+  value('gradients', /cannot include dbias: its input was not given/, {
     backward: true,
     options: { gradients: ['dbias'] },
   }),
   value('gradients', /must be among dq.*got dx/, { backward: true, options: { gradients: ['dx'] } }),
-  value('gradients', /cannot hold dk of a paged k/, {
+  value('gradients', /cannot include dk of a paged k/, {
     backward: true,
     inputs: paged,
     options: { ...pages, gradients: ['dk'] },
   }),
-  value('gradients', /cannot hold dv of a paged v/, {
+  value('gradients', /cannot include dv of a paged v/, {
     backward: true,
     inputs: paged,
     options: { ...pages, gradients: ['dv'] },

@@ -30,16 +30,16 @@ export const scoreCalls: readonly BrokenCall[] = [
   value('dropout', /got both/, { options: { dropout: { p: 0.5, seed: 1, mask: typed('bool', 1) } } }),
   value('dropout', /got neither/, { options: { dropout: {} } }),
   value('dropout', /got neither/, { options: { dropout: { p: 0.5, seed: undefined } } }),
-  value('dropout.offset', /means nothing beside a mask/, {
+  value('dropout.offset', /has no effect beside a mask/, {
     options: { dropout: { mask: typed('bool', 1), offset: 64 } },
   }),
-  value('dropout.scheme', /means nothing beside a mask/, {
+  value('dropout.scheme', /has no effect beside a mask/, {
     options: { dropout: { mask: typed('bool', 1), scheme: 'onednn' } },
   }),
-  value('dropout.scale', /means nothing beside a seed/, {
+  value('dropout.scale', /has no effect beside a seed/, {
     options: { dropout: { p: 0.5, seed: 1, scale: 1 } },
   }),
-  value('dropout.p', /means nothing beside a scale/, {
+  value('dropout.p', /has no effect beside a scale/, {
     options: { dropout: { mask: typed('bool', 1), p: 0.5, scale: 1 } },
   }),
   value('dropout.p', /in \[0, 1\), got undefined/, { options: { dropout: { seed: 1 } } }),
@@ -59,7 +59,7 @@ export const scoreCalls: readonly BrokenCall[] = [
     options: { scoreMod: scoreMod(() => load('table', [0])) },
   }),
   value('maskMod', /must give bool/, { options: { maskMod: scoreMod(({ score }) => score) } }),
-  value('maskMod.captures', /another 'alibiSlopes' than scoreMod.captures/, {
+  value('maskMod.captures', /different 'alibiSlopes' than scoreMod.captures/, {
     options: {
       scoreMod: alibiMod(f32(H)),
       maskMod: {

@@ -91,7 +91,7 @@ describe('a wrong call throws, naming the argument', () => {
       () => sdpaBackward(ctx, { ...gpu, ...{ dlse: gpu.lse } }),
       InvalidArgumentError,
       'dlse',
-      /is no input; did you mean dLse\?/,
+      /is not an input; did you mean dLse\?/,
     ],
     [
       'gradient',

@@ -5,6 +5,7 @@ import { InvalidArgumentError } from '../../errors.ts';
  * @throws InvalidArgumentError if it was not given.
  */
 export function required<T>(argument: string, operand: T | undefined): T {
-  if (operand === undefined) throw new InvalidArgumentError(argument, 'must be given: the problem has one');
+  if (operand === undefined)
+    throw new InvalidArgumentError(argument, 'must be given, because the problem uses it');
   return operand;
 }

@@ -52,7 +52,7 @@ function checkFields(dropout: object): void {
   for (const name of given) {
     const idle = unread[name]?.find(other => given.includes(other));
     if (idle)
-      throw new InvalidArgumentError(`dropout.${idle}`, `means nothing beside a ${name}: leave one out`);
+      throw new InvalidArgumentError(`dropout.${idle}`, `has no effect beside a ${name}: leave one out`);
   }
 }
 

@@ -14,7 +14,10 @@ export function modCaptures<T extends TensorDesc>({ scoreMod, maskMod }: SdpaOpt
   const captures: Record<string, T> = { ...scoreMod?.captures };
   for (const [name, t] of Object.entries(maskMod?.captures ?? {})) {
     if (Object.hasOwn(captures, name) && captures[name] !== t)
-      throw new InvalidArgumentError('maskMod.captures', `holds another '${name}' than scoreMod.captures`);
+      throw new InvalidArgumentError(
+        'maskMod.captures',
+        `has a different '${name}' than scoreMod.captures: rename one`,
+      );
     captures[name] = t;
   }
   return captures;

@@ -109,7 +109,7 @@ function checkName(
   if (known.includes(key)) return;
   const meant = nearestName?.(key, known);
   const hint = meant === undefined ? '' : `; did you mean ${prefix}${meant}?`;
-  throw new InvalidArgumentError(prefix + key, `is no ${kind}${hint}`);
+  throw new InvalidArgumentError(prefix + key, `is not an ${kind}${hint}`);
 }
 
 const formRules: Readonly<Record<PlainForm, readonly [is: (value: unknown) => boolean, what: string]>> = {

@@ -42,11 +42,11 @@ testRules(run, valid, {
   'dLse is f32': [{ dLse: i32(2, 4, 5) }, 'InvalidDTypeError: dLse must be f32, got i32'],
   'dk is not that of a paged k': [
     { k: f32(6, 2, 4, 8), v: f32(2, 2, 8, 6), pageTableK: i32(2, 2), seqLensKv: [0, 0] },
-    'InvalidArgumentError: gradients cannot hold dk of a paged k: sequences may share pages, so it has no one place; ask for the others by name',
+    'InvalidArgumentError: gradients cannot include dk of a paged k, because sequences may share pages: request the others by name',
   ],
   'dv is not that of a paged v': [
     { v: f32(6, 2, 4, 6), k: f32(2, 2, 8, 8), pageTableV: i32(2, 2), seqLensKv: [0, 0] },
-    'InvalidArgumentError: gradients cannot hold dv of a paged v: sequences may share pages, so it has no one place; ask for the others by name',
+    'InvalidArgumentError: gradients cannot include dv of a paged v, because sequences may share pages: request the others by name',
   ],
   'gradDType is a float': [
     { gradDType: 'i32' },
@@ -72,15 +72,15 @@ testRules(run, valid, {
   ],
   'there is a bias to have a gradient': [
     { gradients: ['dq', 'dbias'] },
-    'InvalidArgumentError: gradients cannot hold dbias: its input was not given',
+    'InvalidArgumentError: gradients cannot include dbias: its input was not given',
   ],
   'there is a sink to have a gradient': [
     { gradients: ['dsink'] },
-    'InvalidArgumentError: gradients cannot hold dsink: its input was not given',
+    'InvalidArgumentError: gradients cannot include dsink: its input was not given',
   ],
   'there is ALiBi to have a gradient': [
     { gradients: ['dAlibi'] },
-    'InvalidArgumentError: gradients cannot hold dAlibi: its input was not given',
+    'InvalidArgumentError: gradients cannot include dAlibi: its input was not given',
   ],
   'gradients have names of gradients': [
     { gradients: ['dmask'] },
@@ -99,7 +99,9 @@ test('a gradient may be asked for alone, also that of the standard slopes', () =
 test('a problem that was changed by hand is checked like a call, its forward part too', () => {
   const { problem } = run(valid);
   expect(() => validateBackward(JSON.parse(JSON.stringify(problem)))).not.toThrow();
-  expect(() => validateBackward({ ...problem, gradients: ['dsink'] })).toThrow('gradients cannot hold dsink');
+  expect(() => validateBackward({ ...problem, gradients: ['dsink'] })).toThrow(
+    'gradients cannot include dsink',
+  );
   expect(() => validateBackward({ ...problem, forward: { ...problem.forward, scale: Number.NaN } })).toThrow(
     'scale must be a finite number',
   );

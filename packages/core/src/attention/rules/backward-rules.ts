@@ -52,7 +52,7 @@ const pagedRule = (name: 'k' | 'v', gradient: 'dk' | 'dv'): Rule<BackwardProblem
   argumentRule('gradients', ({ forward, gradients }) =>
     unless(
       !forward[name].page || !gradients.includes(gradient),
-      `cannot hold ${gradient} of a paged ${name}: sequences may share pages, so it has no one place; ask for the others by name`,
+      `cannot include ${gradient} of a paged ${name}, because sequences may share pages: request the others by name`,
     ),
   );
 
@@ -86,7 +86,7 @@ export const backwardRules: readonly Rule<BackwardProblem>[] = [
     const bad = gradients.find(name => !isName(name) || !present[name]);
     if (bad === undefined) return null;
     return isName(bad)
-      ? `cannot hold ${bad}: its input was not given`
+      ? `cannot include ${bad}: its input was not given`
       : `must be among ${Object.keys(present).join(', ')}, got ${bad}`;
   }),
   ...gradientRules('dq', 'q', 'Sq'),

@@ -165,7 +165,7 @@ describe('mods', () => {
         scoreMod: modOf(load('table', [kv]), { table: f32(7) }),
         maskMod: modOf(ge(load('table', [kv]), 0), { table: f32(7) }),
       },
-      "InvalidArgumentError: maskMod.captures holds another 'table' than scoreMod.captures",
+      "InvalidArgumentError: maskMod.captures has a different 'table' than scoreMod.captures: rename one",
     ],
   });
 });

@@ -24,7 +24,7 @@ describe('fp8', () => {
     'is an object': [{ q, fp8: 2 }, 'InvalidArgumentError: fp8 must be an object, got 2'],
     'has scales by name': [
       { q, fp8: { scaleQ: 1 } },
-      'InvalidArgumentError: fp8.scaleQ is no option; did you mean fp8.descaleQ?',
+      'InvalidArgumentError: fp8.scaleQ is not an option; did you mean fp8.descaleQ?',
     ],
     'has positive scales': [
       { q, fp8: { scaleS: 0 } },
@@ -95,7 +95,7 @@ describe('mxfp8', () => {
     ],
     'measures no P': [
       { ...f8, mxfp8: scales, outputs: { amaxS: true } },
-      'InvalidArgumentError: outputs.amaxS is no result with mxfp8: P has a fixed scale',
+      'InvalidArgumentError: outputs.amaxS is not available with mxfp8, where P has a fixed scale',
     ],
   });
 });

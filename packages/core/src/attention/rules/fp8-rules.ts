@@ -29,7 +29,10 @@ export const fp8ForwardRules: readonly Rule<AttentionProblem>[] = [
     );
   }),
   argumentRule('outputs.amaxS', ({ fp8, outputs }) =>
-    unless(!outputs.amaxS || fp8?.kind !== 'blocks', 'is no result with mxfp8: P has a fixed scale'),
+    unless(
+      !outputs.amaxS || fp8?.kind !== 'blocks',
+      'is not available with mxfp8, where P has a fixed scale',
+    ),
   ),
 ];
 

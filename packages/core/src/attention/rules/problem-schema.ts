@@ -169,7 +169,8 @@ function checkFields(name: string, value: object, fields: Readonly<Record<string
   for (const [key, check] of Object.entries(fields))
     check(`${name}.${key}`, (value as Readonly<Record<string, unknown>>)[key]);
   const unknown = Object.keys(value).find(key => !Object.hasOwn(fields, key));
-  if (unknown !== undefined) throw new InvalidArgumentError(`${name}.${unknown}`, 'is no field of a problem');
+  if (unknown !== undefined)
+    throw new InvalidArgumentError(`${name}.${unknown}`, 'is not a field of a problem');
 }
 
 /**

@@ -48,7 +48,7 @@ describe('ragged offsets', () => {
   testRules(run, valid, {
     'are those of an operand': [
       offsets({ bias: [0, 1, 2] }),
-      'InvalidArgumentError: raggedOffsets.bias is no option',
+      'InvalidArgumentError: raggedOffsets.bias is not an option',
     ],
     'are a list': [offsets({ q: 160 }), 'InvalidArgumentError: raggedOffsets.q must be a tensor, got 160'],
     'are integers': [

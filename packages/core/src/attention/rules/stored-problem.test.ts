@@ -97,7 +97,7 @@ describe('what is no problem, or not all of one, is refused by name', () => {
       { shift: { ...problem.captures.shift, dtype: 'f64' } },
       'captures.shift.dtype must be one of',
     ],
-    ['outputs', { ...problem.outputs, lse: true }, 'outputs.lse is no field of a problem'],
+    ['outputs', { ...problem.outputs, lse: true }, 'outputs.lse is not a field of a problem'],
   ])('%s by what is wrong in it', (field, wrong, message) => {
     expect(() => validate({ ...problem, [field]: wrong } as never)).toThrow(`problem.${message}`);
   });

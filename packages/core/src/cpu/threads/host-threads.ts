@@ -73,7 +73,7 @@ function startNodeWorker(
   const worker = new Worker(source, { eval: true });
   worker.on('message', onReply);
   worker.on('error', error => onFailure(error.message));
-  worker.on('exit', code => onFailure(`a worker has ended with code ${code}`));
+  worker.on('exit', code => onFailure(`a worker exited with code ${code}`));
   worker.unref();
   return {
     post: message => worker.postMessage(message),

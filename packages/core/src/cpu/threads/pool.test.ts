@@ -49,8 +49,8 @@ test('passes that wait reject when the pool is ended after a failure, and so do 
   });
   const second = pool.run(pass);
   await expect(first).rejects.toThrow('out of memory');
-  await expect(second).rejects.toThrow('the workers have been ended');
-  await expect(pool.run(pass)).rejects.toThrow('the workers have been ended');
+  await expect(second).rejects.toThrow('the workers were terminated');
+  await expect(pool.run(pass)).rejects.toThrow('the workers were terminated');
 });
 
 test('idle workers are told of a pass at once, and of the next when they have replied', async () => {

@@ -97,7 +97,7 @@ export function createPool(threads: number, source: string, setUp: SetUp): Pool 
     tell: (n, region) => members[n].worker.post(region),
     terminate() {
       // A web worker that is terminated never answers, and does not report its end.
-      fail('the workers have been ended');
+      fail('the workers were terminated');
       for (const { worker } of members) worker.terminate();
     },
   };

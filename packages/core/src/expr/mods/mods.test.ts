@@ -172,19 +172,19 @@ describe('checkMod', () => {
       'an operator without its operand',
       { expr: { kind: 'unary', type: 'f32', op: 'exp' } as never },
       'f32',
-      /undefined is no node/,
+      /undefined is not a node/,
     ],
     [
       'a node of an unknown kind',
       { expr: { kind: 'unary', type: 'f32', op: 'exp', a: { kind: 'call', type: 'f32' } } as never },
       'f32',
-      /"call" is no kind of node/,
+      /"call" is not a kind of node/,
     ],
     [
       'a load without indices',
       { expr: { kind: 'load', type: 'f32', name: 'x' } as never, captures: { x } },
       'f32',
-      /undefined is no list of indices/,
+      /undefined is not a list of indices/,
     ],
     [
       'operands that the operator does not take',
@@ -196,7 +196,7 @@ describe('checkMod', () => {
       'a constant that JSON lost',
       { expr: { kind: 'constant', type: 'f32', value: null as never } },
       'f32',
-      /null is no constant of type f32/,
+      /null is not a constant of type f32/,
     ],
   ])('rejects %s', (_, mod, expected, message) => {
     expect(() => checkMod('mod', mod, expected)).toThrow(message);

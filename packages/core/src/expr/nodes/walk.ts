@@ -80,11 +80,11 @@ const kinds: readonly unknown[] = ['constant', 'variable', 'unary', 'binary', 's
 
 /** Why the operands of a value cannot be read; the operands themselves need not be nodes. */
 function formProblem(e: unknown): string | undefined {
-  if (typeof e !== 'object' || e === null) return `${describeValue(e)} is no node`;
+  if (typeof e !== 'object' || e === null) return `${describeValue(e)} is not a node`;
   const { kind, index } = e as { readonly kind?: unknown; readonly index?: unknown };
-  if (!kinds.includes(kind)) return `${describeValue(kind)} is no kind of node`;
+  if (!kinds.includes(kind)) return `${describeValue(kind)} is not a kind of node`;
   return kind === 'load' && !Array.isArray(index)
-    ? `${describeValue(index)} is no list of indices`
+    ? `${describeValue(index)} is not a list of indices`
     : undefined;
 }
 
