@@ -70,7 +70,7 @@ function i32(values: number[], shape: number[]): Tensor {
 type Call = readonly [name: string, base: object, run: (given: never) => unknown];
 type Given = { readonly inputs: { q: Tensor; k: Tensor; v: Tensor }; readonly options: object };
 
-/** A call whose inputs may be nothing at all. */
+/** Calls attention with inputs that may be missing. */
 function attend({ inputs, options }: Given): unknown {
   const { q, k, v } = Object(inputs) as Given['inputs'];
   return sdpa(q, k, v, options);
@@ -127,7 +127,7 @@ const calls: readonly Call[] = [
 
 const { seed, count, timeout } = fuzzRun(120, 5);
 
-/** Errors by what was changed that are none of this library's, and what takes more than two seconds. */
+/** By mutation, errors that do not belong to this library, and calls that take more than two seconds. */
 function faults([, base, run]: Call): string[] {
   return [...mutations(base, count, seed)].flatMap(({ value, change }) => {
     const start = processorTime();

@@ -23,7 +23,7 @@ const run = ({ inputs, options, backward }: BrokenCall): unknown => {
   return undefined;
 };
 
-/** `file:line` of each place that threw for some case, and the rules that some case broke. */
+/** `file:line` of each place that threw in some case, and the rules that some case broke. */
 const thrown = new Set<string>();
 const brokenRules = new Set<unknown>();
 const noteThrown = ({ stack = '' }: Error): void => {
@@ -79,14 +79,14 @@ describe('no rule is without a case', () => {
       rules.filter(rule => !brokenRules.has(rule)).map(({ argument, kind }) => `${argument} (${kind})`);
     expect(named([...forwardRules, ...fp8ForwardRules])).toEqual([]);
     // A call gives a gradient the shape of its operand, and one option gives all three their dtype, of which
-    // dq's is checked first; a problem made by hand may break the rest.
+    // dq's is checked first. A problem made by hand may break the rest.
     expect(named(backwardRules)).toEqual([
       ...['dq (shape)', 'gradDType (dtype)', 'dk (shape)', 'gradDType (dtype)', 'dv (shape)'],
     ]);
   });
 
   test('of the checks in code', () => {
-    // These have tests of their own: the merge of partial results, operands that an engine misses, stored
+    // These have their own tests: the merge of partial results, operands that an engine lacks, stored
     // problems, standard slopes.
     const elsewhere = [
       ...[

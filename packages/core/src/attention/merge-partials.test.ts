@@ -16,9 +16,9 @@ function largestDifference(a: Tensor, b: Tensor): number {
 }
 
 // With |lse| < 8 and |o| < 4, f32 rounds lse by up to 2^-22 and o by 2^-23. The rounding of the parts' lse
-// moves o by up to Σ w·2^-22·|o_n − o| < 8·2^-22, and the rounding of o in the parts, the merge and what it
-// is compared with by 3·2^-23: together below 10·2^-22, which covers the three roundings of lse as well.
-// Merging in two steps can do it twice.
+// moves o by up to Σ w·2^-22·|o_n − o| < 8·2^-22, and the roundings of o in the parts, the merge and the
+// expected value move it by 3·2^-23: together below 10·2^-22, which covers the three roundings of lse as
+// well. Merging in two steps can double the error.
 const tolerance = 10 * 2 ** -22;
 
 test('merging attention over parts of the keys is attention over all keys', () => {

@@ -5,7 +5,7 @@ import { maskMod, scoreMod } from '../expr/mods/mod.ts';
 import { Tensor } from '../tensor/tensor.ts';
 import { normaliseBackwardOnHost, normaliseOnHost } from './normalise-on-host.ts';
 
-/** A tensor on a device, of which the host knows the description alone. */
+/** A tensor on a device; the host knows only its description. */
 const onDevice = { dtype: 'f32', shape: [1], strides: [1], buffer: {} } as unknown as Tensor;
 const refusal = (name: string): string =>
   `InvalidArgumentError: ${name} must be a Tensor on this host: download it first`;

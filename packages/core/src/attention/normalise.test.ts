@@ -119,7 +119,7 @@ describe('normalise', () => {
       'strided',
       'ragged',
     ]);
-    // Nothing says where o's sequences could start, so it is dense.
+    // Nothing says where o's sequences start, so it is dense.
     expect(problem.o).toMatchObject({ shape: [2, 4, 6, 6], starts: 'strided' });
   });
 

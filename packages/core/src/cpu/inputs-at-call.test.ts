@@ -25,7 +25,7 @@ vi.mock('./threads/pool.ts', async importOriginal => {
   return { ...original, createPool };
 });
 
-/** The modules as they are in a process that has just started: nothing is compiled, no worker runs. */
+/** The modules as in a process that has just started: nothing is compiled, no worker runs. */
 async function freshModules() {
   vi.resetModules();
   const { Tensor } = await import('../tensor/tensor.ts');
@@ -60,7 +60,7 @@ const bits = (results: object): Record<string, string> =>
     ]),
   );
 
-/** Overwrites tensors and then gives their memory away. */
+/** Overwrites tensors and then transfers their memory. */
 function spoil(tensors: Readonly<Record<string, Tensor>>): void {
   for (const { data } of Object.values(tensors)) {
     data.fill(Number.NaN);

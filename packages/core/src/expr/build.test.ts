@@ -82,7 +82,7 @@ describe('types of expressions', () => {
 });
 
 describe('type errors', () => {
-  // What an untyped caller could pass.
+  // A value that an untyped caller could pass.
   const bool = lt(q, kv) as unknown as NumericExpr;
 
   it.each<[string, () => unknown, RegExp]>([

@@ -68,7 +68,8 @@ const expressions: fc.Arbitrary<NumericExpr> = fc.letrec<{ e: NumericExpr }>(tie
   };
 }).e;
 
-// Off the quarters that the constants lie on: a central difference centred on a kink looks like a derivative.
+// Avoids the quarters at which the constants are: a central difference centred on a kink looks like a
+// derivative.
 const places = fc.record({
   score: fc.integer({ min: -2000, max: 2000 }).map(n => (n + 0.317) / 1000),
   h: fc.integer({ min: 0, max: 2 }),
@@ -77,7 +78,7 @@ const places = fc.record({
 });
 
 /**
- * Central difference; undefined where two step sizes disagree, as they do at a kink or where f is very steep.
+ * A central difference; undefined if two step sizes disagree, as they do at a kink or where f is very steep.
  */
 function slope(f: (x: number) => number, x: number): number | undefined {
   const [fine, coarse] = [1e-4, 2e-4].map(step => (f(x + step) - f(x - step)) / (2 * step));
@@ -85,8 +86,8 @@ function slope(f: (x: number) => number, x: number): number | undefined {
   return Math.abs(fine - coarse) < 1e-5 * scale ? fine : undefined;
 }
 
-// The error of the fine difference is a third of its distance to the coarse one, plus rounding of f by
-// 1e-16/1e-4.
+// The error of the fine difference is a third of its distance to the coarse one, plus the rounding error of
+// f, 1e-16/1e-4.
 const tolerance = (expected: number, f: number): number => 1e-5 * (1 + Math.abs(f) + Math.abs(expected));
 
 const table = [0.513, -1.229, 0.747];
@@ -169,7 +170,7 @@ describe('loadGradients', () => {
   it('agrees with finite differences of each element', () => {
     fc.assert(
       fc.property(expressions, places, fc.integer({ min: 0, max: 2 }), (expr, at, element) => {
-        // Read in f64, which a tensor of f32 would round away.
+        // Read in f64, because f32 tensors would round the differences away.
         const loaders =
           (values: readonly number[]): Loaders =>
           () =>

@@ -40,7 +40,7 @@ const tile = Tensor.from(
   [1, 1, 4, 2],
 );
 
-/** Expressions of scores and masks, and what they load, made anew for each mutation. */
+/** Expressions of scores and masks, and the tensors that they load, made anew for each mutation. */
 const originals: readonly (() => { readonly mod: ModExpr<Tensor>; readonly type: 'f32' | 'bool' })[] = [
   () => ({
     mod: {
@@ -59,7 +59,7 @@ const originals: readonly (() => { readonly mod: ModExpr<Tensor>; readonly type:
   }),
 ];
 
-/** The type of an expression by the functions that build expressions: an oracle for `checkMod`. */
+/** The type of an expression according to the functions that build expressions: an oracle for `checkMod`. */
 function builtType(e: Expr): string {
   switch (e.kind) {
     case 'constant':

@@ -20,7 +20,7 @@ const names: WgslNames = {
 };
 
 /**
- * Every level uses the one below twice, so that a tree of it has 2^levels leaves; the value is that of
+ * Every level uses the one below twice, so that as a tree it has 2^levels leaves; the value is that of
  * `leaf`.
  */
 function shared(leaf: NumericExpr, levels: number): NumericExpr {
@@ -29,14 +29,14 @@ function shared(leaf: NumericExpr, levels: number): NumericExpr {
   return e;
 }
 
-/** leaf + 1 + 1 + …, with so many additions one inside the other. */
+/** leaf + 1 + 1 + …, with `length` additions nested in each other. */
 function chain(leaf: NumericExpr, length: number): NumericExpr {
   let e = leaf;
   for (let n = 0; n < length; n++) e = add(e, 1);
   return e;
 }
 
-/** Whether everything that is done with expressions is done with this one, and in how many milliseconds. */
+/** Applies every operation on expressions to this one, and returns the milliseconds that it took. */
 function timeOfAll(e: NumericExpr): number {
   const start = processorTime();
   checkExpr('mod', e, 'f32');

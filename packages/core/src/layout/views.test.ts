@@ -8,8 +8,8 @@ const extents: Readonly<Record<string, number>> = { b: B, h: H, s: S, d: D, t: S
 const weights: Readonly<Record<string, number>> = { d: 1, s: 10, t: 10, h: 100, b: 1000, 2: 10000, 3: 10000 };
 
 /**
- * A tensor with the dimensions of `layout`, each element of which spells its index in decimal: part, b, h, s,
- * d.
+ * A tensor with the dimensions of `layout`. The decimal digits of each element spell its index: part, b, h,
+ * s, d.
  */
 function spelled(layout: string): Tensor {
   let values = [0];

@@ -27,7 +27,7 @@ test('the scale is the smallest power of two by which the largest value fits', (
 });
 
 test.each(axes)('what 32 neighbours along %s can hold comes back exactly, whatever the layout', along => {
-  // Small integers times a power of two for each block: a f8e4m3 holds integers up to 16.
+  // Small integers times a power of two per block: f8e4m3 represents integers up to 16.
   const shape = [1, 2, 40, 36];
   const t = Tensor.zeros(shape);
   for (let h = 0; h < 2; h++) {

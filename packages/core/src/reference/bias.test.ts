@@ -6,7 +6,7 @@ import { sdpa, sdpaBackward } from './sdpa.ts';
 
 describe('a bias', () => {
   const n = 40;
-  /** One query of zeros; v and dO such that dv is P, whose exact value is 1/n for each key. */
+  /** One query of zeros, with v and dO such that dv is P, whose exact value is 1/n for each key. */
   function shared(bias: Tensor) {
     const [q, k] = [Tensor.zeros([1, 1, 1, 4]), Tensor.zeros([1, 1, n, 4])];
     const v = Tensor.from(
@@ -20,7 +20,7 @@ describe('a bias', () => {
   const all = (x: number, dtype: DType = 'f32', overflow?: Overflow) =>
     Tensor.from(new Array<number>(n).fill(x), [1, n], { dtype, overflow });
 
-  // ln 40 = 3.69 is less than half the distance of f32 numbers at 1e9, which is 64.
+  // ln 40 = 3.69 is less than half the spacing of f32 numbers at 1e9, which is 64.
   test.each([-1e9, -3.4028234663852886e38])(
     'of %d on all keys of a row: lse loses ln n, and gradients are n times too large',
     x => {
@@ -31,8 +31,7 @@ describe('a bias', () => {
     },
   );
 
-  // An error of lse is one of P, relative to it: at most half the distance of f32 numbers, which is 2⁻⁸ at
-  // 65504.
+  // An error of lse is a relative error of P: at most half the spacing of f32 numbers, which is 2⁻⁸ at 65504.
   test('of −65504 on all keys of a row: gradients are right to 2⁻⁹', () => {
     const { dv } = shared(all(-65504));
     const error = Math.max(...dv.map(x => Math.abs(n * x - 1)));

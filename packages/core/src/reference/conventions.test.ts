@@ -12,7 +12,7 @@ function normal(shape: readonly number[], seed: number): Tensor {
   return Tensor.from(fillNormal(new Float32Array(count), { seed }), shape);
 }
 
-/** Fills positions `from`.. of the third dimension with NaN and infinities. */
+/** Fills positions of the third dimension, from `from` on, with NaN and infinities. */
 function poison(t: Tensor, b: number, from: number): void {
   const [, H, S, D] = t.shape;
   for (let h = 0; h < H; h++) {

@@ -44,7 +44,8 @@ describe.each<DropoutSchemeName>(['torch-efficient', 'flash-attention-2', 'onedn
       });
       kept += draw.dropoutMask?.toFloat64().reduce((sum, x) => sum + x, 0) ?? NaN;
     }
-    // FlashAttention-2 can only keep a multiple of 1/256; besides that, five standard deviations.
+    // FlashAttention-2 can only keep a multiple of 1/256; the rest of the tolerance is five standard
+    // deviations.
     const count = runs * B * Hq * Sq * Skv;
     expect(Math.abs(kept / count - 0.7)).toBeLessThan(1 / 256 + 5 * Math.sqrt((0.3 * 0.7) / count));
     const bias = plain.reduce((sum, x, n) => sum + (mean[n] - x), 0) / plain.length;

@@ -30,7 +30,7 @@ describe('forward in FP8', () => {
   });
 
   test('rounds P after scaleS, and takes the scales of S and V away again', () => {
-    // 20 / 3 = 6.67 lies between 6.5 and 7.
+    // 20 / 3 = 6.67 is between 6.5 and 7.
     const fp8 = { scaleS: 20, descaleS: 1 / 16, descaleV: 0.25 };
     const { o } = sdpa(even.q, even.k, even.v, { fp8, outDType: 'f32' });
     expect(value(o)).toEqual([(6.5 * 13) / 64]);
@@ -43,7 +43,7 @@ describe('forward in FP8', () => {
 
   test('the format of q decides, also in f8e5m2', () => {
     const q = even.q.cast('f8e5m2');
-    // 1/3 lies between 0.3125 and 0.375.
+    // 1/3 is between 0.3125 and 0.375.
     expect(value(sdpa(q, even.k, even.v, { fp8: {}, outDType: 'f32' }).o)).toEqual([0.3125 * 13]);
   });
 
@@ -52,7 +52,8 @@ describe('forward in FP8', () => {
     const at = (formatP: FormatP, scaleS: number): number[] =>
       value(sdpa(q, even.k, even.v, { fp8: { formatP, scaleS, descaleS: 1 / scaleS }, outDType: 'f32' }).o);
     expect(at({ dtype: 'u8' }, 255)).toEqual([Math.fround(13 / 3)]);
-    // 10 / 3 is 3; with 1.5 in front of it, ties go to the even sum with the zero point.
+    // 10 / 3 rounds to 3. With a scale of 1.5, 1.5 / 3 is a tie, which goes to the even sum with the zero
+    // point.
     expect(at({ dtype: 'i8' }, 10)).toEqual([expect.closeTo(3.9, 6)]);
     expect(at({ dtype: 'i8', zeroPoint: 0 }, 1.5)).toEqual([0]);
     expect(at({ dtype: 'i8', zeroPoint: -127 }, 1.5)).toEqual([expect.closeTo(13 / 1.5, 5)]);
@@ -147,8 +148,8 @@ describe('backward in FP8', () => {
   });
 
   test('agrees with unrounded arithmetic to the precision of the format', () => {
-    // P has relative errors of 2^-4 and less, and what a scale of 2^6 leaves subnormal in f8e4m3 is below
-    // 2^-12.
+    // P has relative errors of at most 2^-4, and values that are subnormal in f8e4m3 with a scale of 2^6 are
+    // below 2^-12.
     const [q, k, v, dO] = [1, 2, 3, 4].map(n => normal([1, 2, 6, 4], n));
     const plain: SdpaOptions<Tensor> = { causal: true, sink: [0.5, -1] };
     const { o, lse } = sdpa(q, k, v, { ...plain, outDType: 'f32' });
@@ -158,8 +159,8 @@ describe('backward in FP8', () => {
     const got = sdpaBackward({ q, k, v, o, lse, dO }, { ...scaled, ...options });
     for (const name of ['dq', 'dk', 'dv'] as const) {
       const [a, b] = [value(got[name]), value(exact[name])];
-      // Six terms, each at most amax · 3 (the largest of the normal numbers drawn) with an error of 2^-4 of
-      // it.
+      // Six terms, each at most amax · 3 (the largest of the normal numbers drawn) with a relative error of
+      // 2^-4.
       const largest = name === 'dv' ? 1 : value(got.amaxDP)[0];
       for (let n = 0; n < a.length; n++) expect(Math.abs(a[n] - b[n])).toBeLessThan((6 * 3 * largest) / 16);
       expect(a).not.toEqual(b);

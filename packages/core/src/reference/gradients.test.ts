@@ -65,7 +65,7 @@ function slope(call: Call, t: Tensor, at: number, dO: Float64Array, dLse: Float6
   return (8 * (shifted(1) - shifted(-1)) - (shifted(2) - shifted(-2))) / (12 * step);
 }
 
-/** Every gradient against differences, at up to 12 elements of each tensor. */
+/** Compares every gradient with differences, at up to 12 elements of each tensor. */
 function expectGradients(call: Call, learned: Readonly<Record<string, Tensor>> = {}): void {
   const { q, k, v, options } = call;
   const { o, lse } = sdpaFloat64(q, k, v, options);
@@ -79,7 +79,7 @@ function expectGradients(call: Call, learned: Readonly<Record<string, Tensor>> =
     expect(gradient?.shape, name).toEqual(t.shape);
     for (let n = 0; n < t.size; n += Math.ceil(t.size / 12)) {
       const expected = slope(call, t, n, dO.toFloat64(), dLse.toFloat64());
-      // The differences err by step⁴/30 times a fifth derivative: 1e-10 times some hundreds.
+      // The error of the differences is step⁴/30 times a fifth derivative: 1e-10 times some hundreds.
       expect(gradient?.values[n], `${name}[${n}]`).toBeCloseTo(expected, 6);
     }
   }

@@ -30,7 +30,7 @@ function run({ q, k, v, dO }: Inputs, options: SdpaOptions<Tensor> = {}) {
 
 const contiguous = inputsWith((values, shape) => Tensor.from(values, shape));
 
-/** Storage in the order of `order`, with `gap` unused elements after each row of every dimension. */
+/** Storage in the order `order`, with `gap` unused elements after each row of every dimension. */
 function strided(order: readonly number[], gap: number) {
   return (values: Float32Array, shape: readonly number[]): Tensor => {
     const strides = new Array<number>(4);
@@ -72,7 +72,7 @@ describe('strides', () => {
   });
 
   test('of views of one interleaved tensor', () => {
-    // BS3HD: q, k and v of a token lie behind each other.
+    // BS3HD: q, k and v of a token are stored one after the other.
     const D = 2;
     const whole = Tensor.from(normal([B, Sq, 3, Hq, D], 5), [B, Sq, 3, Hq, D]);
     const part = (n: number) =>
@@ -92,7 +92,7 @@ test('query head h reads head ⌊h / (Hq / Hk)⌋ of k and ⌊h / (Hq / Hv)⌋ o
   const at = (shape: readonly number[], seed: number) => Tensor.from(normal(shape, seed), shape);
   const [q, dO] = [at([1, H, Sq, Dqk], 1), at([1, H, Sq, Dv], 4)];
   const [k, v] = [at([1, Hkeys, Skv, Dqk], 2), at([1, Hvalues, Skv, Dv], 3)];
-  /** Each head `times` times, as PyTorch's repeat_interleave. */
+  /** Each head repeated `times` times, as in PyTorch's repeat_interleave. */
   const repeated = (t: Tensor, times: number) => {
     const [, heads, S, D] = t.shape;
     const rows = Array.from({ length: heads * times }, (_, h) => {
@@ -149,7 +149,7 @@ describe('packed sequences', () => {
   const k = Tensor.from(normal([tokens.kv, Hk, Dqk], 2), [tokens.kv, Hk, Dqk]);
   const v = Tensor.from(normal([tokens.kv, Hk, Dv], 3), [tokens.kv, Hk, Dv]);
   const dO = Tensor.from(normal([tokens.q, Hq, Dv], 4), [tokens.q, Hq, Dv]);
-  // What lies behind the last sequence must not matter.
+  // The contents behind the last sequence must not matter.
   for (const t of [q, k, v, dO]) t.slice(0, t.shape[0] - 1, t.shape[0]).set(NaN, 0, 0, 0);
 
   test('give what each sequence gives alone', () => {
@@ -207,7 +207,7 @@ describe('packed sequences', () => {
 describe('paged keys and values', () => {
   const pageSize = 2;
   const pages = 3;
-  // Block j of sequence b is block j·B + b of the container; the last block of all belongs to nobody.
+  // Block j of sequence b is block j·B + b of the container; no sequence uses the very last block.
   const pageTable = Tensor.from([0, 2, 4, 1, 3, 5], [B, pages], { dtype: 'i32' });
   const paged = (t: Tensor): Tensor => {
     const [, H, S, D] = t.shape;
@@ -236,7 +236,7 @@ describe('paged keys and values', () => {
     expect(sdpaFloat64(q, k, paged(v), { ...lengths, pageTableV: pageTable })).toEqual(dense);
   });
 
-  // The same pages, but each sequence with those that it uses only, and one that nobody uses.
+  // The same pages, but each sequence has only the pages that it uses; one page is unused.
   const packedTable = Tensor.from([0, 2, 4, 6, 1, 3], [6], { dtype: 'i32' });
 
   test('may have a packed table each', () => {

@@ -4,7 +4,7 @@ import * as cpu from '../cpu/index.ts';
 import { Tensor } from '../tensor/tensor.ts';
 import * as reference from './sdpa.ts';
 
-// Each tensor in a layout of its own gives what dense tensors give: on both host engines.
+// Tensors that each have their own layout give the same results as dense tensors, on both host engines.
 
 const [B, Hq, Hk, D] = [3, 4, 2, 4];
 const lengthsQ = [3, 0, 2];
@@ -22,7 +22,7 @@ const dense = {
 };
 
 /**
- * A dense tensor's sequences as rows of (T, H, D) storage, sequence b from element offsets[b] on; NaN
+ * A dense tensor's sequences as rows of (T, H, D) storage, with sequence b from element offsets[b] on and NaN
  * elsewhere.
  */
 function placed(
@@ -41,7 +41,7 @@ function placed(
   return Tensor.wrap(data, { dtype: 'f32', shape: [T, H, D], strides: [ss, D, 1] });
 }
 
-/** The values read back as (b, h, s, d), at the positions that exist. */
+/** Reads the values back as (b, h, s, d), at the positions that exist. */
 function values(
   t: Tensor,
   lengths: readonly number[],
@@ -74,7 +74,7 @@ describe.each([
   const gradients = sdpaBackward({ ...dense, ...expected }, all);
 
   test('ragged q, dense k, packed v, ragged o', () => {
-    // An odd gap before the first sequence of q, one of three tokens before the last of o.
+    // An odd gap before the first sequence of q, and one of three tokens before the last of o.
     const offsetsQ = [5, 60, 70, 110];
     const offsetsO = [0, 48, 96, 128];
     const q = placed(dense.q, lengthsQ, offsetsQ, [7, 20]);
@@ -84,7 +84,7 @@ describe.each([
       seqLensQ: lengthsQ,
       cuSeqLensKv: cumulativeKv,
     };
-    // o has as many tokens as q, which are enough here: 7 · 16 = 112 elements.
+    // o has as many tokens as q, which is enough here: 7 · 16 = 112 elements.
     expect(() => sdpa(q, dense.k, v, { ...options, ...lists })).toThrow('raggedOffsets.o');
     const shorter = { ...lists, raggedOffsets: { ...lists.raggedOffsets, o: [0, 48, 80, 112] } };
     const { o, lse } = sdpa(q, dense.k, v, { ...options, ...shorter });
@@ -94,7 +94,7 @@ describe.each([
   });
 
   test('each operand of backward on its own', () => {
-    // q, k and v interleaved, token by token, in one tensor; sequences apart.
+    // q, k and v are interleaved, token by token, in one tensor, with gaps between sequences.
     const step = (Hq + 2 * Hk) * D;
     const tokens = 14;
     const whole = new Float32Array(tokens * step).fill(NaN);

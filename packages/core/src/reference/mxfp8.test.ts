@@ -7,7 +7,7 @@ import { dequantiseMxfp8, quantiseMxfp8, roundToBlocks } from '../mxfp8/quantise
 import { Tensor } from '../tensor/tensor.ts';
 import { sdpa, sdpaBackward } from './sdpa.ts';
 
-/** A call in MXFP8 and what its q, k and v stand for. */
+/** A call in MXFP8, and the values that its q, k and v stand for. */
 function quantisedCall(shape: Mxfp8Shape, layout: BlockScaleLayout = 'rows') {
   const call = mxfp8Call<Tensor>(shape, {
     normal: (sizes, seed) => {
@@ -33,14 +33,14 @@ describe('MXFP8', () => {
     const got = sdpa(q, k, v, { mxfp8, causal: 'bottom-right', outDType: 'f32' });
     const exact = sdpa(plain.q, plain.k, plain.v, { causal: 'bottom-right' });
     expect(value(got.lse)).toEqual(value(exact.lse));
-    // P has a relative error of 2^-4 at most, and |v| stays below 4.
+    // P has a relative error of at most 2^-4, and |v| stays below 4.
     const want = value(exact.o);
     for (const [n, x] of value(got.o).entries()) expect(Math.abs(x - want[n])).toBeLessThan(4 / 16);
     expect(value(got.o)).not.toEqual(value(exact.o));
   });
 
   test('P is rounded relative to the largest of its row, times 16', () => {
-    // Three keys of scores 2, 1 and −6 with weights 1, e^-1 and e^-8.
+    // Three keys with scores 2, 1 and −6 and weights 1, e^-1 and e^-8.
     const operand = (x: readonly number[]) => Tensor.from(x, [1, 1, x.length, 1]);
     const [q, k] = [operand([1]), operand([2, 1, -6])].map(t => quantiseMxfp8(t));
     const v = quantiseMxfp8(operand([1, 2, 4]), { along: 'positions' });
@@ -50,7 +50,7 @@ describe('MXFP8', () => {
       outDType: 'f32',
       outputs: { amaxO: true },
     });
-    // 16/e = 5.886 lies next to 6, and 16·e^-8 = 0.00537 = 2.75 · 2^-9 next to 3 · 2^-9.
+    // 16/e = 5.886 is nearest to 6, and 16·e^-8 = 0.00537 = 2.75 · 2^-9 to 3 · 2^-9.
     const l = 1 + Math.exp(-1) + Math.exp(-8);
     expect(o.get(0, 0, 0, 0)).toBeCloseTo((1 + (2 * 6) / 16 + (4 * 3 * 2 ** -9) / 16) / l, 6);
     expect(value(amaxO)).toEqual(value(o));

@@ -8,7 +8,7 @@ import { Tensor } from './tensor.ts';
 const { seed, count, timeout } = fuzzRun(1500);
 const t = (): Tensor => Tensor.from([1, 2, 3, 4, 5, 6], [2, 3], { dtype: 'f16' });
 
-/** A call, its arguments, and what holds of a result that types allow. */
+/** A call, its arguments, and what holds for a result if the types allow the arguments. */
 const calls: readonly [name: string, run: (...args: never[]) => unknown, args: () => unknown[]][] = [
   [
     'from',

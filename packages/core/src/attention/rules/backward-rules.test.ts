@@ -4,7 +4,7 @@ import { testRules } from '../../../testing/rule-cases.ts';
 import { Tensor } from '../../tensor/tensor.ts';
 import { validateBackward } from './backward-rules.ts';
 
-// What backward adds to the rules of forward: the rule, a call that breaks it, and the error that this gives.
+// The rules that backward adds to those of forward: the rule, a call that breaks it, and the resulting error.
 
 const f32 = (...shape: number[]): Tensor => Tensor.zeros(shape);
 const u8 = (...shape: number[]): Tensor => Tensor.zeros(shape, { dtype: 'u8' });

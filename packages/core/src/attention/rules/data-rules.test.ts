@@ -3,8 +3,7 @@ import { normaliseRecord } from '../../../testing/one-record.ts';
 import { type RuleCases, testRules } from '../../../testing/rule-cases.ts';
 import { Tensor, type TensorDesc } from '../../tensor/tensor.ts';
 
-// What lengths, packed and paged tensors must satisfy: the rule, a call that breaks it, and the error that
-// this gives.
+// The rules of lengths, packed and paged tensors: the rule, a call that breaks it, and the resulting error.
 
 const f32 = (...shape: number[]): Tensor => Tensor.zeros(shape);
 const i32 = (...values: number[]): Tensor => Tensor.from(values, [values.length], { dtype: 'i32' });

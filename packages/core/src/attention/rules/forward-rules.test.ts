@@ -6,7 +6,7 @@ import { modOf } from '../../expr/mods/mod.ts';
 import { Tensor } from '../../tensor/tensor.ts';
 import { normalise } from '../normalise.ts';
 
-// Every rule of a forward call: its name, a call that breaks it, and the error that this gives.
+// Every rule of a forward call: its name, a call that breaks it, and the resulting error.
 
 const f32 = (...shape: number[]): Tensor => Tensor.zeros(shape);
 const bool = (...shape: number[]): Tensor => Tensor.zeros(shape, { dtype: 'bool' });

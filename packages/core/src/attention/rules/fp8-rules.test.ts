@@ -3,8 +3,8 @@ import { normaliseRecord } from '../../../testing/one-record.ts';
 import { type RuleCases, testRules } from '../../../testing/rule-cases.ts';
 import { Tensor } from '../../tensor/tensor.ts';
 
-// What the 8-bit contracts demand of a forward call: the rule, a call that breaks it, and the error that this
-// gives.
+// The rules of the 8-bit contracts for a forward call: the rule, a call that breaks it, and the resulting
+// error.
 
 const f32 = (...shape: number[]): Tensor => Tensor.zeros(shape);
 const u8 = (...shape: number[]): Tensor => Tensor.zeros(shape, { dtype: 'u8' });

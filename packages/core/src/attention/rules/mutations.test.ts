@@ -56,10 +56,10 @@ const backward = normaliseBackward(
   { causal: 'bottom-right', sink: [0, 0, 0, 0], bias: zeros(5, 6) },
 ).problem;
 
-/** Numbers that may be any; all others are counts. */
+/** Fields that may have any number; all other numbers are counts. */
 const anyNumber = new Set(['scale', 'softcap', 'p', 'value', 'zeroPoint']);
 
-/** Fields that a problem may have without a value. */
+/** Fields that may be absent from a problem. */
 const mayBeLeftOut = new Set([
   'softcap',
   'forward.softcap',
@@ -72,11 +72,11 @@ const mayBeLeftOut = new Set([
 /** Whether the type of the field forbids the value, whatever the rest of the problem is. */
 function isForbidden({ path, was, now }: Mutation): boolean {
   const field = String(path.at(-1));
-  // A node of an expression may have further fields, which no engine reads.
+  // A node of an expression may have additional fields, which no engine reads.
   if (field === 'unheardOf') return !path[0].endsWith('Mod');
   if (mayBeLeftOut.has(path.slice(-2).join('.')) && (now === null || now === undefined)) return false;
   if (was === null || now === null) return was !== now && typeof was !== 'object';
-  // A tensor that is broadcast may have a further axis of one.
+  // A broadcast tensor may have an additional axis of size 1.
   if (was === undefined) return path.at(-2) !== 'source' || now !== 1;
   if (typeof was !== typeof now || Array.isArray(was) !== Array.isArray(now)) return true;
   if (typeof was === 'number')

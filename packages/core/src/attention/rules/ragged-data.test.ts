@@ -3,7 +3,7 @@ import { normaliseBackwardRecord, normaliseRecord } from '../../../testing/one-r
 import { testRules } from '../../../testing/rule-cases.ts';
 import { Tensor, type TensorDesc } from '../../tensor/tensor.ts';
 
-// What ragged offsets must satisfy: the rule, a call that breaks it, and the error that this gives.
+// The rules of ragged offsets: the rule, a call that breaks it, and the resulting error.
 
 const f32 = (...shape: number[]): Tensor => Tensor.zeros(shape);
 const onDevice: TensorDesc = { dtype: 'i32', shape: [3], strides: [1] };

@@ -10,7 +10,7 @@ const SQ = 2048;
 const normal = (S: number, seed: number) =>
   Tensor.from(fillNormal(new Float32Array(S * 8), { seed }), [1, 1, S, 8]);
 
-/** Bytes that V8 allocates for objects while `work` runs, garbage or not, when it has run before. */
+/** The bytes that V8 allocates for objects while `work` runs, including garbage, after a first run. */
 async function allocatedBytes(work: () => void): Promise<number> {
   const session = new Session();
   session.connect();
@@ -48,9 +48,9 @@ describe.each(Object.entries(options))('%s', (_name, option) => {
   test.each(['forward', 'backward'] as const)('%s leaves no garbage per tile', async pass => {
     const growth = (await allocatedBytes(many[pass])) - (await allocatedBytes(few[pass]));
     const tiles = (SQ / 64) * ((many.S - few.S) / 128);
-    // A tile has 8192 scores, so nothing is left per score or row. Code that V8 has not optimised yet boxes
-    // some numbers of a tile; where it has, some 30 bytes are left, of the views through which keys are
-    // unpacked.
+    // A tile has 8192 scores, so nothing is allocated per score or row. Code that V8 has not optimised yet
+    // boxes some numbers of a tile; optimised code allocates some 30 bytes, for the views through which keys
+    // are unpacked.
     expect(growth / tiles).toBeLessThan(512);
   });
 });

@@ -49,8 +49,8 @@ const calls: Readonly<Record<string, SdpaBackwardOptions<Tensor>>> = {
 
 /**
  * P and dS in f32 differ from those in f64 by 1e-5 of the largest, so a few of them round to the other
- * neighbour. So most elements of a result agree as those of unrounded products do, and none is off by more
- * than two such steps (2^-m of the largest weight each, times the largest element that it weighs).
+ * neighbour. Therefore most elements of a result agree like those of unrounded products, and none is off by
+ * more than two such steps (2^-m of the largest weight each, times the largest element that it multiplies).
  */
 function expectAgreement(
   got: Tensor | undefined,

@@ -14,7 +14,8 @@ const kernels = createKernels(bestVariant());
 
 const shape = { B: 2, Hq: 4, Hk: 2, Sq: 70, Skv: 77, D: 12 };
 const calls: Readonly<Record<string, SdpaBackwardOptions<Tensor>>> = {
-  // Scores so far apart that blocks of dS hold subnormal numbers, which depend on what shares their scale.
+  // Scores so far apart that blocks of dS hold subnormal numbers, which depend on the elements that share
+  // their scale.
   'large scores': { scale: 3 },
   'causal with a sink and lengths': {
     causal: true,
@@ -51,10 +52,10 @@ test.each(Object.entries(calls))('MXFP8 agrees with the reference: %s', (_, opti
   const got = forward(call.problem, call.operands, { kernels, tiles });
   expect(Math.max(...errors(got.lse, exact.lse))).toBeLessThan(2e-5);
   /*
-   * P is rounded relative to the largest score so far instead of the row's: two roundings of 2^-4 relative
-   * and 2^-14 absolute (half of the smallest f8e4m3, by 16) apart. Their sum over a row is at most 2^-3 · Σ
-   * p|v| + Skv · 2^-13 · |v|; but errors of either sign cancel, and most elements come within a fifth of
-   * that.
+   * P is rounded relative to the largest score so far instead of the row's, so results differ by two
+   * roundings, each 2^-4 relative and 2^-14 absolute (half of the smallest f8e4m3, divided by 16). Their sum
+   * over a row is at most 2^-3 · Σ p|v| + Skv · 2^-13 · |v|; but errors of either sign cancel, and most
+   * elements are within a fifth of that.
    */
   // The normal numbers drawn stay below 4.
   const bound = (2 ** -3 + shape.Skv * 2 ** -13) * 4 * (options.dropout ? 4 / 3 : 1);
@@ -69,8 +70,8 @@ test.each(Object.entries(calls))('MXFP8 agrees with the reference: %s', (_, opti
   const back = normaliseBackward(inputs, { ...all, outputs });
   const { gradients } = backward(back.problem, back.operands, { kernels, tiles });
   expect(Object.keys(gradients).sort()).toEqual(Object.keys(want).sort());
-  // P is taken from lse and dS from blocks that start where those of the reference do: only a few round the
-  // other way.
+  // P is computed from lse, and dS from blocks that start where those of the reference do, so only a few
+  // numbers round the other way.
   const dS = largest(want.amaxDP as Tensor);
   for (const [name, t] of Object.entries(want)) {
     const mine = errors(gradients[name as keyof typeof gradients] as Tensor, t);

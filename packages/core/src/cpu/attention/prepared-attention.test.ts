@@ -16,7 +16,7 @@ const k = normal([B, H, S, D], 2);
 const v = normal([B, H, S, D], 3);
 const dO = normal([B, H, S, D], 4);
 
-/** A tensor of 7s, and others before and behind it in memory. */
+/** A tensor of 7s, with other elements before and after it in memory. */
 function amid(like: Tensor): Tensor {
   const data = like.data.slice(0, 0).constructor as Float32ArrayConstructor;
   return Tensor.wrap(new data(like.size + 8).fill(7), { dtype: like.dtype, shape: like.shape, offset: 4 });

@@ -20,7 +20,7 @@ import { supportedVariants } from '../kernels/host-kernels.ts';
 import { backward } from './backward/backward.ts';
 import { forward } from './forward/forward.ts';
 
-/** Every tensor of a result, those of captures too. */
+/** Every tensor of a result, including the gradients of captures. */
 function tensorsOf(results: object): Map<string, Tensor> {
   const named = Object.entries(results).flatMap(([name, value]): [string, Tensor][] => {
     if (value instanceof Tensor) return [[name, value]];
@@ -46,7 +46,7 @@ function expectAgreement(got: object, exact: object, problem: RandomProblem): vo
 
 const allKernels = supportedVariants().map(createEngineKernels);
 
-/** Forward and backward, on kernels and in tiles of a size that the problem's number decides. */
+/** Checks forward and backward, on kernels and with a tile size that the problem's number decides. */
 function check(problem: RandomProblem): void {
   const kernels = allKernels[problem.number % allKernels.length];
   const tiles = { rows: 1 + (problem.number % 9), columns: 8 * (1 + (problem.number % 4)) };

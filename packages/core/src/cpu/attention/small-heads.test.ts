@@ -18,7 +18,7 @@ const wave = (shape: readonly number[], seed: number): Tensor =>
     shape,
   );
 
-/** (B, H, S, D), by head or by position in memory. */
+/** (B, H, S, D), stored by head or by position. */
 const operand = ([B, H, S, D]: readonly number[], seed: number, byPosition: boolean): Tensor =>
   byPosition ? wave([B, S, H, D], seed).permute(0, 2, 1, 3) : wave([B, H, S, D], seed);
 

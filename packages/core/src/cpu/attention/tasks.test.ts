@@ -17,7 +17,7 @@ test.each([1, 2, 3, 16])('forward computes each row once on %i threads', threads
     const heads = Array.from({ length: end - first }, (_, n) => first + n);
     return heads.flatMap(h => Array.from({ length: to - from }, (_, n) => `${b} ${h} ${from + n}`));
   });
-  // The last tile of a head has room for more rows than there are.
+  // The last tile of a head is larger than the number of remaining rows.
   expect(new Set(rows).size).toBe(2 * 6 * 256);
   expect(rows.length).toBe(2 * 6 * 256);
 });

@@ -39,7 +39,7 @@ test.each(all)(
     const edges = [0, 1, 0x38800000, 0x387fffff, 0x33000000, 0x33000001, 0x32ffffff, 0x477fefff, 0x477ff000];
     const special = [0x7f7fffff, 0x7f7f8000, 0x7f7f7fff, 0x7f800000, 0x7f800001, 0x7fc00000, 0x7fffffff];
     const bits = fillU32(new Uint32Array(2 ** 16), { seed: 1 });
-    // Numbers around 1 and below, besides those of any exponent.
+    // Numbers around 1 and below, besides numbers with any exponent.
     for (let n = 0; n < 2 ** 15; n++) bits[n] = (bits[n] & 0x87ffffff) | 0x30000000;
     const both = [...edges, ...special].flatMap(code => [code, (code | 0x80000000) >>> 0]);
     bits.set(both);

@@ -14,7 +14,7 @@ const sizes = [
 ];
 const cases = supportedVariants().flatMap(variant => sizes.map(size => ({ variant, ...size })));
 
-/** A panel with these numbers, row-major, `ld` apart. */
+/** A panel with these numbers, row-major, in rows `ld` apart. */
 function place({ memory }: Kernels, values: Float32Array, rows: number, ld: number): number {
   const panel = memory.floats(Math.ceil(rows / STRIP) * STRIP * ld);
   panel.values.set(values.subarray(0, rows * ld));

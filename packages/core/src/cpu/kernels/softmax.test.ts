@@ -5,7 +5,7 @@ describe.each(supportedVariants())('%s', variant => {
   const kernels = createKernels(variant);
   const { memory } = kernels;
 
-  /** e^x by way of probabilities with lse = 0. */
+  /** e^x, computed as probabilities with lse = 0. */
   function exponentials(x: readonly number[]): number[] {
     memory.reset();
     const width = Math.ceil(x.length / 8) * 8;

@@ -62,7 +62,7 @@ describe.each(supportedVariants())('%s', variant => {
     });
   }
 
-  /** k products and sums, each rounded to f32. */
+  /** Expects a result of k products and sums, each rounded to f32. */
   function expectProduct([a, b]: readonly Tensor[], output: () => readonly Tensor[]) {
     const magnitude = (t: Tensor) => Tensor.from(t.toFloat32().map(Math.abs), t.shape);
     const [[want], [got]] = both({ kind: 'matmul' }, [a, b], output);
@@ -87,7 +87,7 @@ describe.each(supportedVariants())('%s', variant => {
   test('matrix products of any size, layout and dtype', () => {
     fc.assert(
       fc.property(
-        // Behind many columns rows of A are packed, too.
+        // With many columns, rows of A are packed too.
         fc.tuple(extent, fc.oneof(extent, fc.constant(260)), extent),
         fc.tuple(fc.boolean(), fc.boolean(), fc.boolean()),
         fc.constantFrom<DType>('f32', 'f16', 'bf16'),

@@ -4,7 +4,7 @@ import { Tensor } from '../../tensor/tensor.ts';
 import { variants } from '../kernels/interface/variant.ts';
 import { cpuPrimitives } from './cpu-primitives.ts';
 
-/** Numbers in [−1, 1) that look random. */
+/** Pseudo-random numbers in [−1, 1). */
 function numbers(shape: readonly number[], seed: number, dtype: Tensor['dtype'] = 'f32'): Tensor {
   const count = shape.reduce((product, extent) => product * extent, 1);
   const value = (n: number) => ((n * 2654435761 + seed * 40503) % 4294967296) / 2147483648 - 1;
@@ -15,7 +15,7 @@ function numbers(shape: readonly number[], seed: number, dtype: Tensor['dtype'] 
   );
 }
 
-/** The largest distance from the product in f64, in units of K·2⁻²⁴ and of the rounding of C. */
+/** The largest deviation from the product in f64, in units of K·2⁻²⁴ and of the rounding of C. */
 function errorOf(variant: (typeof variants)[number], a: Tensor, b: Tensor, c: Tensor): number {
   const exact = Tensor.zeros(c.shape);
   hostPrimitives.prepare({ kind: 'matmul' }, [a, b], [exact]).run([a, b], [exact]);

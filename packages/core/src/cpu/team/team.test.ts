@@ -79,7 +79,7 @@ describe.each([2, 4])('%i threads', threads => {
     const expected = run(alone);
     for (let round = 0; round < 4; round++) {
       expect(Buffer.compare(run(engine), expected)).toBe(0);
-      // Meanwhile workers start, join their region, and are told of new loops.
+      // In the meantime workers start, join their region, and receive new loops.
       await sleep(round * 10);
     }
   });
@@ -108,7 +108,7 @@ describe('a worker', async () => {
   const module = operationModules.get(variant);
   const [m, n, k] = [8, 16, 24];
 
-  /** The tasks of a product, and what it gives on one thread. */
+  /** The tasks of a product, and its result on one thread. */
   function product() {
     memory.reset();
     const [a, b] = [memory.floats(m * k), memory.floats(k * n)];

@@ -6,7 +6,7 @@ const setUp = { kind: 'set-up', variant: 'typescript', module: undefined } as co
 /** A pass whose content the scripted workers ignore. */
 const pass = { kind: 'forward' } as ForwardPass;
 
-/** A web worker that answers as it is told, and nothing once it is ended. */
+/** A web worker with scripted answers, which does not answer once it is terminated. */
 class ScriptedWorker {
   static replies: Reply[] = [];
   static startsWell = true;

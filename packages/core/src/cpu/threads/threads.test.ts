@@ -156,7 +156,7 @@ test('workers wait for the part of the operands that their task reads', async ()
   const heads = 4;
   const [q, k, v, dO] = [1, 2, 3, 4].map(seed => normal([2, heads / 2, 40, 16], seed));
 
-  /** Operands whose parts arrive one by one, long after the workers have been told of the pass. */
+  /** Operands whose parts arrive one by one, long after the workers have received the pass. */
   function slowly<O extends Operands<Tensor> | BackwardOperands<Tensor>>(
     problem: AttentionProblem,
     { lse, ...operands }: O & { readonly lse?: Tensor },
@@ -226,6 +226,6 @@ test('a pool whose workers fail says so and an engine does without', async () =>
   const [a, b, c] = [1, 2, 3].map(seed => normal([1, 2, 520, 64], seed));
   const engine = fresh({ threads: 2 });
   const expected = bits(await fresh({ threads: 1 }).sdpa(a, b, c));
-  // The tensors of modules that were loaded afresh are of another class, so only their storage is compared.
+  // The tensors of freshly loaded modules have another class, so only their storage is compared.
   for (let n = 0; n < 2; n++) expect(bits(await engine.sdpa(a, b, c))).toEqual(expected);
 });

@@ -5,7 +5,7 @@ import { workerText } from '../../../scripts/worker-text.mjs';
 
 const built = (file: string) => fileURLToPath(new URL(`../../../dist/cpu/threads/${file}`, import.meta.url));
 
-// Compiling the package without its build script leaves a worker of older sources in it.
+// Compiling the package without its build script leaves a worker from older sources in it.
 test.skipIf(!existsSync(built('worker.js')))(
   'the script of the workers in dist is made of the dist beside it',
   async () => {

@@ -13,7 +13,7 @@ const documents = documentMask(
   i32([100, 156, 7, 200, 49].flatMap((length, id) => new Array<number>(length).fill(id))),
 );
 
-/** The masks of the cases by their names. */
+/** The masks of the cases, by name. */
 const masks: Readonly<Record<string, () => Mod<Tensor>>> = {
   noop: () => maskMod(() => true),
   causal: () => causalMask(),
@@ -86,7 +86,7 @@ describe('createBlockMask', () => {
   });
 });
 
-/** The indices that count, list by list. */
+/** The indices up to each list's count, list by list. */
 function listed(counts: Tensor, indices: Tensor): number[][] {
   const [, , , most] = indices.shape;
   return Array.from(counts.data, (count, row) => [...indices.data.slice(row * most, row * most + count)]);

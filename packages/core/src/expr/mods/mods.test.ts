@@ -16,7 +16,7 @@ import {
 import { type Mod, maskMod, scoreMod } from './mod.ts';
 import { alibiMod, relativeBiasMod, softcapMod } from './score-mods.ts';
 
-/** Rows of a mask as text, `x` where the key is seen. */
+/** The rows of a mask as text, with `x` for a visible key. */
 function picture(mask: Mod<Tensor>, Sq: number, Skv: number, b = 0): string[] {
   checkMod('maskMod', mask, 'bool');
   const visible = compile(mask.expr, hostLoaders(mask.captures));

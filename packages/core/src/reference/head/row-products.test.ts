@@ -6,8 +6,8 @@ const Y = Float64Array.from({ length: 9 * D }, (_, n) => n + 1);
 const row = (Z: Float64Array, n: number): number[] => [...Z.subarray(n * D, n * D + D)];
 const x = Float64Array.of(2, -1, 5);
 
-// Fewer rows than are taken at a time, as many, and some left over; not in order, so that a row is not its
-// number.
+// Fewer rows than are processed at a time, exactly as many, and some left over; not in order, so that a row's
+// index differs from its position.
 describe.each([0, 1, 3, 4, 7])('with %i chosen rows', count => {
   const rows = Int32Array.of(8, 0, 5, 3, 1, 7, 2).subarray(0, count);
   const w = Float64Array.of(1, -2, 0.5, 3, 4, -5, 7).subarray(0, count);

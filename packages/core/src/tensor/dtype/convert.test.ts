@@ -12,7 +12,8 @@ const formats: ['f16' | 'bf16' | 'f8e4m3' | 'f8e5m2', FloatFormat][] = [
 ];
 
 /**
- * The code of a number by its definition: of the nearest value, and of the even code where two are as near.
+ * The code of a number by its definition: that of the nearest value, or the even code if two are equally
+ * near.
  */
 function nearestCode(format: FloatFormat, x: number, overflow = format.overflow): number {
   const { bits, decode, max, maxCode, overflowCode, nan } = format;
@@ -43,7 +44,7 @@ describe.each(formats)('bulk conversion of %s', (dtype, format) => {
   });
 
   /**
-   * Every value, the halves between neighbours, what lies a bit of an f32 or f64 beside them, and the
+   * Every value, the midpoints between neighbours, the numbers one bit of an f32 or f64 beside them, and the
    * extremes.
    */
   const values: number[] = [

@@ -63,7 +63,8 @@ describe.each(formats)('%s', (_, format) => {
     const step = format.max - decode(format.maxCode - 1);
     const limit = format.max + step / 2;
     expect(encode(limit * (1 - 2 ** -52), 'ieee')).toBe(format.maxCode);
-    // The tie goes to the even code. For E4M3 that is 448, whose code is even; elsewhere it is infinity.
+    // The tie goes to the even code. For E4M3 that is 448, whose code is even; for other formats it is
+    // infinity.
     const tie = format.maxCode % 2 === 0 ? format.maxCode : format.overflowCode;
     expect(encode(limit, 'ieee')).toBe(tie);
     expect(encode(limit * (1 + 2 ** -52), 'ieee')).toBe(format.overflowCode);
@@ -109,8 +110,8 @@ describe('known values', () => {
   });
 
   it('rounds an f64 once, where going through f32 would round twice', () => {
-    // 1 + half a step of f16, and a bit that f32 cannot hold: f32 rounds it to the tie, which then goes to
-    // even.
+    // 1 + half a step of f16, and a bit that f32 cannot represent: f32 rounds it to the tie, which then goes
+    // to even.
     const value = 1 + 2 ** -11 + 2 ** -40;
     expect(float16.encode(Math.fround(value))).toBe(0x3c00);
     expect(float16.encode(value)).toBe(0x3c01);

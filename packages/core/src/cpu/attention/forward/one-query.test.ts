@@ -30,7 +30,7 @@ test.each<readonly [string, SdpaOptions<Tensor>]>([
     ['bf16', 24],
   ] as const) {
     const q = wave([2, 6, 1, D], 1);
-    // Keys lie by position, values by head.
+    // Keys are stored by position, values by head.
     const k = wave([2, 50, 2, D], 2, dtype).permute(0, 2, 1, 3);
     const v = wave([2, 2, 50, D], 3, dtype);
     const expected = exact(q, k, v, options);

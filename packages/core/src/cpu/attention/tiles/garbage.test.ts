@@ -12,7 +12,7 @@ function normal(shape: readonly number[], seed: number): Tensor {
   return Tensor.from(fillNormal(new Float32Array(count), { seed }), shape);
 }
 
-/** The tensor with every third position filled by NaN and infinities. */
+/** The tensor with NaN and infinities at every third position. */
 function withGarbage(t: Tensor): Tensor {
   const values = t
     .toFloat32()

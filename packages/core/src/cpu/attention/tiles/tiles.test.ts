@@ -119,7 +119,7 @@ describe('tiles of which nothing is seen', () => {
 });
 
 test('a score mod is never asked about a pair that is hidden', () => {
-  // The table has an entry for every distance that the causal mask lets through, and no other.
+  // The table has exactly one entry for every distance that the causal mask admits.
   const table = normal([70], 10);
   const square = normal([1, 1, 70, 4], 11);
   const mod = scoreMod(({ score, q: i, kv }) => add(score, load('table', [sub(i, kv)])), { table });

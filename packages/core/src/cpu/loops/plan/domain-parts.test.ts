@@ -14,7 +14,7 @@ const inOrder = (shape: readonly number[]): Tensor =>
     shape,
   );
 
-/** What the host gives, and the loops of a variant. */
+/** The results of the host, and of the loops of a variant. */
 function both(
   variant: Parameters<typeof cpuPrimitives>[0],
   value: NumericExpr,
