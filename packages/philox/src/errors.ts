@@ -69,7 +69,7 @@ export function checkOptions(argument: string, options: unknown, names: readonly
 }
 
 /**
- * Gives an argument that is one of the values that there are.
+ * Returns an argument if it is one of the known values.
  * @throws InvalidArgumentError for another.
  */
 export function checkOneOf<T>(argument: string, value: T, known: readonly T[]): T {

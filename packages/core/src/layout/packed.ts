@@ -32,7 +32,8 @@ export function pack(dense: Tensor, lengths: Lengths): { packed: Tensor; cuSeqLe
   checkAxes('dense', dense, ['B', 'H', 'S', 'D']);
   const [B, H, S, D] = dense.shape;
   const each = checkLengths('lengths', lengths, S);
-  if (each.length !== B) throw new InvalidArgumentError('lengths', `must be ${B}, got ${each.length}`);
+  if (each.length !== B)
+    throw new InvalidArgumentError('lengths', `must have ${B} entries, got ${each.length}`);
   const cuSeqLens = cumulativeLengths(each);
   const packed = Tensor.zeros([cuSeqLens[B], H, D], { dtype: dense.dtype });
   each.forEach((length, b) => {

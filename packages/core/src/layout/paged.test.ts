@@ -72,7 +72,7 @@ describe('paged keys and values', () => {
           container: dense(1, 1, 2, 1),
           table: Tensor.from([0, -1], [1, 2], { dtype: 'i32' }),
         }),
-      /^table names block -1 at \[0,1\], but there are 1/,
+      /^table must name blocks in \[0, 1\), got -1 at \[0,1\]/,
     ],
     [
       'another rank',

@@ -84,7 +84,7 @@ export function fromPages(paged: Paged, S?: number): Tensor {
       const page = start / pageSize;
       const block = table.get(b, page);
       if (block < 0 || block >= count) {
-        const rule = `names block ${block} at [${b},${page}], but there are ${count}`;
+        const rule = `must name blocks in [0, ${count}), got ${block} at [${b},${page}]`;
         throw new InvalidArgumentError('table', rule);
       }
       const end = Math.min(start + pageSize, length);

@@ -30,10 +30,13 @@ export function checkPrimitive(
 ): void {
   const [takes, gives] = arity[primitive.kind];
   if (takes !== null && inputs.length !== takes) {
-    throw new InvalidArgumentError('inputs', `must be ${takes} for ${primitive.kind}, got ${inputs.length}`);
+    throw new InvalidArgumentError(
+      'inputs',
+      `must have length ${takes} for ${primitive.kind}, got ${inputs.length}`,
+    );
   }
   if (gives && !gives.includes(outputs.length)) {
-    const rule = `must be ${gives.join(' or ')} for ${primitive.kind}, got ${outputs.length}`;
+    const rule = `must have length ${gives.join(' or ')} for ${primitive.kind}, got ${outputs.length}`;
     throw new InvalidArgumentError('outputs', rule);
   }
   const [output] = outputs;
@@ -46,7 +49,7 @@ export function checkPrimitive(
     case 'rows': {
       const { outputs: wanted, domain } = primitive;
       if (outputs.length !== wanted.length) {
-        throw new InvalidArgumentError('outputs', `must be ${wanted.length}, got ${outputs.length}`);
+        throw new InvalidArgumentError('outputs', `must have length ${wanted.length}, got ${outputs.length}`);
       }
       for (const [n, { shape }] of outputs.entries()) {
         const expected = typeof wanted[n] === 'number' ? keptShape(primitive) : domain;
@@ -58,7 +61,10 @@ export function checkPrimitive(
       const { terms = 1, result } = primitive;
       const matrices = 2 * terms;
       if (inputs.length < matrices || (inputs.length > matrices && !result)) {
-        throw new InvalidArgumentError('inputs', `must be ${matrices} for matmul, got ${inputs.length}`);
+        throw new InvalidArgumentError(
+          'inputs',
+          `must have length ${matrices} for matmul, got ${inputs.length}`,
+        );
       }
       for (let n = 0; n < matrices; n += 2) checkMatMul(inputs.slice(n, n + 2), output);
       return;

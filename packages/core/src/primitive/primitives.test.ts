@@ -146,7 +146,7 @@ describe('matmul', () => {
     const wrong = [...operands.slice(0, 3), ones([4, 2], 1)];
     expect(() => hostPrimitives.prepare({ kind: 'matmul', terms: 2 }, wrong, [c])).toThrow(/B must have 5/);
     expect(() => hostPrimitives.prepare({ kind: 'matmul', terms: 2 }, operands.slice(0, 2), [c])).toThrow(
-      /inputs must be 4/,
+      /inputs must have length 4/,
     );
   });
 

@@ -47,7 +47,7 @@ function checkFields(dropout: object): void {
   const sources = ['mask', 'seed'].filter(name => given.includes(name));
   if (sources.length !== 1) {
     const got = sources.length === 0 ? 'neither' : 'both';
-    throw new InvalidArgumentError('dropout', `must have a mask or a seed, got ${got}`);
+    throw new InvalidArgumentError('dropout', `must have either a mask or a seed, got ${got}`);
   }
   for (const name of given) {
     const idle = unread[name]?.find(other => given.includes(other));

@@ -246,11 +246,11 @@ describe('dropout', () => {
     ],
     'has a mask or a seed': [
       { dropout: { p: 0.1 } },
-      'InvalidArgumentError: dropout must have a mask or a seed, got neither',
+      'InvalidArgumentError: dropout must have either a mask or a seed, got neither',
     ],
     'has not both': [
       { dropout: { p: 0.1, seed: 1, mask } },
-      'InvalidArgumentError: dropout must have a mask or a seed, got both',
+      'InvalidArgumentError: dropout must have either a mask or a seed, got both',
     ],
     'seed has 64 bits': [
       { dropout: { p: 0.1, seed: 2n ** 64n } },

@@ -36,7 +36,7 @@ export function withOperands(e: Expr, map: (operand: Expr) => Expr): Expr {
 
 /**
  * Every node of an expression once, operands before the nodes that use them; a shared node counts as one.
- * Takes time linear in the number of nodes and no stack, so an expression may be a long chain.
+ * Takes linear time and does not recurse, so an expression may be a long chain.
  * @param argument the argument that errors name.
  * @param problemOf says what is wrong with a node whose operands are valid.
  * @throws InvalidArgumentError for a value that is not an expression, and for an expression that contains
