@@ -38,7 +38,7 @@ export interface Visibility {
   showsBlock(b: number, h: number, i: number, j: number): boolean;
   /** Whether only lengths and band decide, so that all of `keyRange` is visible. */
   readonly rangesAreExact: boolean;
-  /** Whether there is a mask mod, so that `isVisible` must be called for each pair. */
+  /** Whether there is a mask that is evaluated pair by pair, so that `isVisible` must be called for each. */
   readonly asksPairs: boolean;
 }
 
@@ -149,7 +149,7 @@ function maskModPredicate(
 
 type MakePredicate = (problem: AttentionProblem, operands: VisibilityOperands) => PairPredicate | null;
 
-/** The masks that are asked pair by pair. A new one is a line here. */
+/** The masks that are evaluated pair by pair. To add a mask, add a line here. */
 const pairPredicates: Readonly<Record<string, MakePredicate>> = {
   maskMod: maskModPredicate,
 };
