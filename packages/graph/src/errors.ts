@@ -32,7 +32,7 @@ export class UnsupportedNodeError extends TilewiseError {
   }
 }
 
-/** An operation that a format or a task does not support. */
+/** An operation that an export format or a transformation does not support. */
 export class UnsupportedOperationError extends TilewiseError {
   override readonly name: string = 'UnsupportedOperationError';
   constructor(operation: string, reason: string) {

@@ -4,19 +4,23 @@ import { checkGraph } from './ir/check-graph.ts';
 import type { LogicalTensor } from './ir/tensor/logical-tensor.ts';
 import { differentiate } from './passes/gradient/differentiate.ts';
 
-/** The tensors to differentiate, and those to differentiate by: tensors of the forward graph. */
+/**
+ * The tensors of the forward graph to differentiate (`of`), and those to differentiate them with respect to.
+ */
 export interface GradientOptions {
   readonly of: LogicalTensor | readonly LogicalTensor[];
   readonly withRespectTo: readonly LogicalTensor[];
 }
 
-/** A backward graph. Forward tensors that it reads keep their ids. */
+/** A backward graph. The forward tensors that it reads keep their ids. */
 export class GradientGraph extends Graph {
   /**
-   * The gradient of the loss by each differentiated tensor, an input of this graph; by the id of the tensor.
+   * The gradient of the loss with respect to each tensor of `of`, by that tensor's id. Inputs of this graph.
    */
   readonly seeds: ReadonlyMap<number, LogicalTensor>;
-  /** The gradient by each tensor of `withRespectTo`, a result of this graph; by the id of the tensor. */
+  /**
+   * The gradient with respect to each tensor of `withRespectTo`, by that tensor's id. Results of this graph.
+   */
   readonly gradients: ReadonlyMap<number, LogicalTensor>;
 
   constructor(source: Graph, seeds: Map<number, LogicalTensor>, gradients: Map<number, LogicalTensor>) {
@@ -27,14 +31,14 @@ export class GradientGraph extends Graph {
 }
 
 /**
- * The graph that computes gradients of a finalized graph from the same operations. Its inputs are the needed
- * inputs and results of the forward graph, and the gradients by `of`; other forward tensors are recomputed.
- * Attention whose softmax gives `stats` as a result comes back as one backward partition. It recomputes
- * nothing of forward where forward also gives the output of attention; else, where other gradients need that
- * output, a forward partition recomputes it.
+ * Builds the graph that computes the gradients of a finalized graph, from the same operations. Its inputs are
+ * the inputs and results of the forward graph that it needs, and the gradients of the loss with respect to
+ * `of`; it recomputes other forward tensors. Attention whose softmax has `stats` as a result becomes one
+ * backward partition. If attention's output is also a result of the forward graph, nothing of forward is
+ * recomputed; otherwise, if other gradients need that output, a forward partition recomputes it.
  *
- * @throws InvalidArgumentError for a tensor that is not of the graph or does not depend on one asked for;
- * InvalidGraphError where an operation on the way has no gradient.
+ * @throws InvalidArgumentError for a tensor that is not in the graph, or for a tensor of `withRespectTo` that
+ * no tensor of `of` depends on; InvalidGraphError if an operation between them has no gradient.
  */
 export function gradients(forward: Graph, options: GradientOptions): GradientGraph {
   checkGraph('forward', forward);
@@ -55,7 +59,7 @@ export function gradients(forward: Graph, options: GradientOptions): GradientGra
         `must be tensors of the graph, got ${describeValue(t)}`,
       );
     if (!topology.tensors.has(t.id))
-      throw new InvalidArgumentError('of, withRespectTo', `has tensor ${t.id}, which the graph has not`);
+      throw new InvalidArgumentError('of, withRespectTo', `has tensor ${t.id}, which is not in the graph`);
   }
   const seeds = new Map<number, LogicalTensor>();
   const results = new Map<number, LogicalTensor>();

@@ -27,7 +27,8 @@ const standardHeader: GraphHeader = {
 };
 
 /**
- * An operation to be added: its kind decides the names and values of attributes, and the number of tensors.
+ * An operation to add. Its kind determines the names and values of its attributes, and the number of its
+ * tensors.
  */
 export type OperationOptions<K extends OperationKind> = {
   readonly inputs: TensorsOf<OperationSchemas[K]['inputs']>;
@@ -36,16 +37,17 @@ export type OperationOptions<K extends OperationKind> = {
   readonly name?: string | undefined;
 } & AttributesOption<GivenAttributes<OperationSchemas[K]['attributes']>>;
 
-/** `attrs` may be left out where no attribute is required. */
+/** `attrs` is optional if no attribute is required. */
 type AttributesOption<A> = Partial<A> extends A ? { readonly attrs?: A | undefined } : { readonly attrs: A };
 
-/** A graph of tensor operations: it is built, finalized, then partitioned and run. */
+/** A graph of tensor operations: build it, finalize it, then partition and run it. */
 export class Graph extends GraphBuilder {
   readonly header: GraphHeader;
 
   /**
-   * @param others tensors of another graph that this one goes with: they keep their ids.
-   * @throws InvalidArgumentError for what is no header.
+   * @param others tensors of another graph that this graph also uses, such as a backward graph's forward
+   * tensors; they keep their ids.
+   * @throws InvalidArgumentError if the header is not an object.
    */
   constructor(header: Partial<GraphHeader> = {}, others: Iterable<LogicalTensor> = []) {
     checkObject('header', header);
@@ -62,8 +64,9 @@ export class Graph extends GraphBuilder {
   }
 
   /**
-   * Adds an operation. `add` is the same for a kind that is not known when this is compiled.
-   * @throws as `add`.
+   * Adds an operation, with types that follow from the kind. Use `add` for a kind that the compiler does not
+   * know.
+   * @throws the errors of `add`.
    */
   op<K extends OperationKind>(kind: K, options: OperationOptions<K>): GraphNode {
     checkNames('options', options, ['attrs', 'inputs', 'outputs', 'id', 'name']);
@@ -72,7 +75,7 @@ export class Graph extends GraphBuilder {
 
   /**
    * The partitions of the graph, in an order in which they can run.
-   * @throws InvalidGraphError before `finalize`; InvalidArgumentError for a policy that there is not.
+   * @throws InvalidGraphError before `finalize`; InvalidArgumentError for an unknown policy.
    */
   partitions(options: { readonly policy?: PartitionPolicy | undefined } = {}): Partition[] {
     checkNames('options', options, ['policy']);
@@ -82,10 +85,11 @@ export class Graph extends GraphBuilder {
   /**
    * Finalizes (if needed), partitions and compiles the graph for repeated runs. The result belongs to the
    * caller and is not in the engine's cache.
-   * @param options.inputs shapes (and strides) of inputs by id, where the graph does not declare them.
-   * @param options.trace is told which partition runs, as `<kind> <id>`.
-   * @throws what `finalize` throws; InvalidShapeError when shapes are unknown or do not fit; UnsupportedError
-   * when an operation cannot run.
+   * @param options.inputs shapes (and strides) by tensor id of the inputs whose shapes the graph does not
+   * declare.
+   * @param options.trace receives the name of each partition that runs, as `<kind> <id>`.
+   * @throws the errors of `finalize`; InvalidShapeError when shapes are unknown or do not fit;
+   * UnsupportedError when an operation cannot run.
    */
   compile<T extends TensorDesc>(
     engine: TensorEngine<T>,
@@ -111,12 +115,12 @@ export class Graph extends GraphBuilder {
   }
 
   /**
-   * Finalizes (if needed), partitions, compiles and runs the graph. The engine keeps what was compiled for
+   * Finalizes (if needed), partitions, compiles and runs the graph. The engine caches the compiled graph for
    * the next run.
-   * @param inputs by tensor id: the engine's tensors, host tensors, or numbers for scalars. Outputs may be
-   * bound too, as for `execute` of a compiled graph.
+   * @param inputs the values by tensor id: the engine's tensors, host tensors, or numbers for scalars.
+   * Outputs may be bound too, as for `execute` of a compiled graph.
    * @returns the graph's outputs by id, as the engine's tensors.
-   * @throws what `finalize`, `compile` and `execute` throw.
+   * @throws the errors of `finalize`, `compile` and `execute`.
    */
   async run<T extends TensorDesc>(
     engine: TensorEngine<T>,

@@ -1,8 +1,8 @@
 import { describeValue, InvalidArgumentError } from '@tilewise/core';
 
 /**
- * @throws InvalidArgumentError for what is no graph. By a member, so that whoever is given a graph needs none
- * of its code.
+ * @throws InvalidArgumentError for a value that is not a graph. This tests a member instead of the class, so
+ * that a module that takes graphs need not import the class.
  */
 export function checkGraph(argument: string, graph: unknown): void {
   if (typeof graph === 'object' && graph !== null && 'topology' in graph) return;

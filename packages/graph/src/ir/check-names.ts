@@ -1,9 +1,9 @@
 import { checkObject, InvalidArgumentError, nearestName } from '@tilewise/core';
 
 /**
- * Checks that an object has no other keys than those known.
+ * Checks that an object has only known keys.
  * @param argument the name of the object in errors.
- * @throws InvalidArgumentError naming the key, and the known one that was probably meant.
+ * @throws InvalidArgumentError naming the unknown key, and the known key that was probably meant.
  */
 export function checkNames(argument: string, given: unknown, known: readonly string[]): void {
   checkObject(argument, given);

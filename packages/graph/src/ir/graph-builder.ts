@@ -11,7 +11,7 @@ import type { GraphDType } from './tensor/dtype.ts';
 import type { LogicalShape, LogicalTensor, TensorProperty } from './tensor/logical-tensor.ts';
 import { checkOutputs, connect, type Topology } from './topology.ts';
 
-/** A tensor to be described; `shape` may hold `UNKNOWN`, or be null when the rank is not known either. */
+/** The description of a tensor. `shape` may contain `UNKNOWN`, or be null when the rank is unknown too. */
 export interface TensorOptions {
   /** Default: one more than the largest id so far. */
   readonly id?: number | undefined;
@@ -24,7 +24,7 @@ export interface TensorOptions {
 
 const tensorOptionNames = ['id', 'name', 'dtype', 'shape', 'strides', 'property'];
 
-/** An operation to be added, of a kind that is not known to the compiler. */
+/** An operation to add, of a kind that the TypeScript compiler does not know. */
 export interface NodeDescription {
   readonly kind: string;
   readonly attrs?: Attributes | undefined;
@@ -36,14 +36,14 @@ export interface NodeDescription {
   readonly annotations?: Readonly<Record<string, Annotation>> | undefined;
 }
 
-/** Takes operations and makes tensors: a graph, or a function that is being traced. */
+/** Adds operations and creates tensors: a graph, or a function that is being traced. */
 export interface GraphWriter {
   readonly nodes: readonly GraphNode[];
   tensor(options: TensorOptions): LogicalTensor;
   add(node: NodeDescription): GraphNode;
 }
 
-/** A graph while it is built from operations of a table. */
+/** A graph under construction, from the operations of a table. */
 export class GraphBuilder implements GraphWriter {
   readonly #operationOf: (kind: string) => Operation | undefined;
   readonly #nodes: GraphNode[] = [];
@@ -53,8 +53,8 @@ export class GraphBuilder implements GraphWriter {
   #topology: Topology | undefined;
 
   /**
-   * @param operationOf the operation of a kind; undefined for a kind that the table does not have.
-   * @param others tensors of another graph that this graph belongs to: they keep their ids.
+   * @param operationOf returns the operation of a kind; undefined for a kind that is not in the table.
+   * @param others tensors of another graph that this graph also uses; they keep their ids.
    */
   constructor(operationOf: (kind: string) => Operation | undefined, others: Iterable<LogicalTensor> = []) {
     this.#operationOf = operationOf;
@@ -66,7 +66,7 @@ export class GraphBuilder implements GraphWriter {
     return this.#nodes;
   }
 
-  /** All tensors that the graph has described, also those that no operation has. */
+  /** All tensors that the graph has described, including those that no operation uses. */
   get described(): Iterable<LogicalTensor> {
     return this.#described.values();
   }
@@ -95,9 +95,8 @@ export class GraphBuilder implements GraphWriter {
   }
 
   /**
-   * A logical tensor. The same id twice is the same tensor, and must be described alike.
-   * @throws InvalidDTypeError, InvalidShapeError or InvalidArgumentError for a description that no tensor
-   * has.
+   * Describes a logical tensor. Two descriptions with the same id are the same tensor, and must be equal.
+   * @throws InvalidDTypeError, InvalidShapeError or InvalidArgumentError for an invalid description.
    */
   tensor(options: TensorOptions): LogicalTensor {
     checkNames('options', options, tensorOptionNames);
@@ -113,9 +112,9 @@ export class GraphBuilder implements GraphWriter {
 
   /**
    * Adds an operation of any kind.
-   * @throws InvalidOperationError when its schema does not allow it; InvalidShapeError, InvalidDTypeError or
-   * InvalidArgumentError for a tensor or an option that cannot be; InvalidGraphError once the graph is
-   * finalized, or for an id that another operation has.
+   * @throws InvalidOperationError for an operation that breaks its schema; InvalidShapeError,
+   * InvalidDTypeError or InvalidArgumentError for an invalid tensor or option; InvalidGraphError when the
+   * graph is already finalized, or for an id that another operation has.
    */
   add(node: NodeDescription): GraphNode {
     checkObject('options', node);
@@ -176,12 +175,12 @@ export class GraphBuilder implements GraphWriter {
   }
 
   /**
-   * Connects the operations; nothing can be added afterwards. Whether shapes fit each other is found at
-   * `compile` or `run`, since shapes may be given as late as that: an InvalidShapeError then names the
-   * operation and its tensors.
-   * @param outputs all results of the graph. Default: every tensor that is produced and not read.
-   * @throws InvalidGraphError for descriptions of a tensor that differ, two producers of one, a cycle, or
-   * results other than `outputs`; the graph can still be changed then.
+   * Connects the operations; nothing can be added afterwards. Shapes may be given as late as `compile` or
+   * `run`, so those check whether shapes fit each other; their InvalidShapeError names the operation and its
+   * tensors.
+   * @param options.outputs all results of the graph. Default: every tensor that is produced and not read.
+   * @throws InvalidGraphError for conflicting descriptions of a tensor, two producers of a tensor, a cycle,
+   * or results other than `outputs`; after such an error the graph can still be changed.
    */
   finalize(options: { readonly outputs?: readonly LogicalTensor[] | undefined } = {}): this {
     checkNames('options', options, ['outputs']);
@@ -196,7 +195,7 @@ function copied<T>(list: T): T {
   return Array.isArray(list) ? ([...list] as T) : list;
 }
 
-/** Ids that are in use, and the next one that is not. */
+/** Tracks the ids in use, and hands out unused ones. */
 class IdSource {
   readonly #used = new Set<number>();
   #next = 0;
@@ -210,7 +209,7 @@ class IdSource {
     this.#next = Math.max(this.#next, id + 1);
   }
 
-  /** One more than the largest id, or the least unused id where there is no larger one. */
+  /** One more than the largest id, or the smallest unused id if the largest id is the last safe integer. */
   next(): number {
     let id = Number.isSafeInteger(this.#next) ? this.#next : 0;
     while (this.#used.has(id)) id++;

@@ -5,11 +5,11 @@ import type { LogicalShape, LogicalTensor } from './tensor/logical-tensor.ts';
 import { mergeShapes } from './tensor/shape.ts';
 
 /**
- * The shapes of all tensors of operations, from those of the inputs.
+ * Infers the shapes of all tensors of some operations from the shapes of the inputs.
  * @param order operations in topological order.
- * @param known shapes by tensor id that differ from what the tensors declare.
- * @throws InvalidArgumentError for another kind of argument; InvalidShapeError where shapes do not fit an
- * operation, or each other.
+ * @param known shapes by tensor id, which override the shapes that the tensors declare.
+ * @throws InvalidArgumentError for an argument of the wrong type; InvalidShapeError for shapes that do not
+ * fit an operation or contradict each other.
  */
 export function inferShapes(
   order: readonly GraphNode[],

@@ -2,7 +2,7 @@ import type { Attributes, AttributeType, AttributeValue } from './schema/attribu
 import type { Operation } from './schema/operation.ts';
 import type { LogicalTensor } from './tensor/logical-tensor.ts';
 
-/** A remark of a graph dump about an operation, such as its partition. It is kept and not interpreted. */
+/** A remark about an operation in a oneDNN graph dump, such as its partition. Stored, but not interpreted. */
 export interface Annotation {
   readonly type: AttributeType;
   readonly value: AttributeValue;
@@ -14,9 +14,9 @@ export interface GraphNode {
   readonly name: string;
   readonly kind: string;
   readonly operation: Operation;
-  /** The attributes as they were given. */
+  /** The attributes as given. */
   readonly given: Attributes;
-  /** With defaults filled in. */
+  /** The attributes with defaults filled in. */
   readonly attributes: Attributes;
   readonly inputs: readonly LogicalTensor[];
   readonly outputs: readonly LogicalTensor[];
@@ -37,7 +37,7 @@ export function neededNodes<N extends Pick<GraphNode, 'inputs' | 'outputs'>>(
   return found.reverse();
 }
 
-/** A node in an error: kind, id and name. */
+/** A node as error messages show it: kind, id and name. */
 export function describeNode({ kind, id, name }: Pick<GraphNode, 'kind' | 'id' | 'name'>): string {
   return `${kind} ${id}${name ? ` '${name}'` : ''}`;
 }

@@ -4,7 +4,7 @@ import { inferShapes } from './infer.ts';
 import { describeNode, type GraphNode } from './node.ts';
 import { describeTensor, type LogicalShape, type LogicalTensor } from './tensor/logical-tensor.ts';
 
-/** An operation that reads a tensor, and the number of the input. */
+/** An operation that reads a tensor, and the index of the input. */
 export interface Use {
   readonly node: GraphNode;
   readonly input: number;
@@ -17,28 +17,28 @@ export interface Topology {
   /** The tensors by id. */
   readonly tensors: ReadonlyMap<number, LogicalTensor>;
   /**
-   * All tensors that the graph has described, by id: also tensors without an operation, and for a backward
-   * graph those of forward.
+   * All tensors that the graph has described, by id: including tensors without an operation and, in a
+   * backward graph, the forward tensors.
    */
   readonly described: ReadonlyMap<number, LogicalTensor>;
   readonly producers: ReadonlyMap<number, GraphNode>;
-  /** The uses of a tensor; empty for a result. */
+  /** The uses of a tensor; empty if no operation reads it. */
   uses(tensor: number): readonly Use[];
-  /** Read by an operation and produced by none. */
+  /** The tensors that an operation reads and none produces. */
   readonly inputs: readonly LogicalTensor[];
-  /** Produced, and read by no operation or by an `End`. */
+  /** The tensors that an operation produces, and that no operation or an `End` reads. */
   readonly outputs: readonly LogicalTensor[];
   /**
-   * The shape of a tensor, inferred over the whole graph. Where shapes contradict each other, the declared
-   * shape.
+   * The shape of a tensor, inferred over the whole graph; the declared shape if shapes in the graph
+   * contradict each other.
    */
   shapeOf(tensor: number): LogicalShape;
 }
 
 /**
  * Connects operations by the ids of their tensors.
- * @throws InvalidGraphError for descriptions of a tensor that differ, two producers of one, or a cycle,
- * naming operations and tensor.
+ * @throws InvalidGraphError for conflicting descriptions of a tensor, two producers of a tensor, or a cycle;
+ * it names the operations and the tensor.
  */
 export function connect(
   nodes: readonly GraphNode[],
@@ -108,7 +108,7 @@ function knownShapes(
   }
 }
 
-/** The first difference between descriptions of a tensor, in words; undefined where there is none. */
+/** The first difference between two descriptions of a tensor, in words; undefined if there is none. */
 function differenceOf(a: LogicalTensor, b: LogicalTensor): string | undefined {
   if (a === b) return undefined;
   const keys = ['dtype', 'shape', 'strides', 'layout', 'property'] as const;
@@ -125,7 +125,7 @@ function sort(nodes: readonly GraphNode[], producers: ReadonlyMap<number, GraphN
   const order: GraphNode[] = [];
   const state = new Map<GraphNode, 'open' | 'done'>();
   for (const start of nodes) {
-    // An explicit stack, since a long chain would overflow the call stack.
+    // An explicit stack, because recursion over a long chain would overflow the call stack.
     const stack: { readonly node: GraphNode; next: number }[] = [{ node: start, next: 0 }];
     if (state.has(start)) continue;
     state.set(start, 'open');
@@ -156,7 +156,7 @@ function sort(nodes: readonly GraphNode[], producers: ReadonlyMap<number, GraphN
 
 /**
  * Checks that the outputs of a graph are the expected ones.
- * @throws InvalidGraphError naming the tensor, and the operation that it comes from or that reads it.
+ * @throws InvalidGraphError naming the tensor, and the operation that produces or reads it.
  */
 export function checkOutputs({ producers, uses, outputs }: Topology, wanted: readonly LogicalTensor[]): void {
   const given = new Set(outputs.map(t => t.id));

@@ -18,7 +18,7 @@ const attributes = {
   data_format: { type: 'string', default: 'NCX', among: ['NCX'] },
   weights_format: { type: 'string', default: 'OIX', among: ['OIX'] },
 } as const;
-/** The attributes of a gradient: where windows lie, and the shape of the gradient. */
+/** The attributes of a gradient: the geometry of the windows, and the shape of the gradient. */
 const backwardAttributes = {
   strides: list as typeof list,
   pads_begin: list as typeof list,
@@ -59,7 +59,7 @@ function outputShape(src: readonly number[], weights: readonly number[], geometr
     throw new InvalidShapeError('Convolution', `of [${src}] with weights [${weights}] ${rule}`);
   };
   if (spatial.length < 1 || weights.length !== src.length)
-    fail('needs (N, C, …) and (O, C / groups, …) of one rank, 3 or more');
+    fail('needs (N, C, …) and (O, C / groups, …) of the same rank, at least 3');
   const lists = { strides, pads_begin, pads_end, dilations };
   for (const [name, list] of Object.entries(lists)) {
     const least = name.startsWith('pads') ? 0 : 1;
@@ -76,12 +76,13 @@ function outputShape(src: readonly number[], weights: readonly number[], geometr
   return [src[0], weights[0], ...extents];
 }
 
-/** Coordinates of the domain from `first` on, as many as there are spatial dimensions. */
+/** The coordinates of the domain from dimension `first` on, one for each spatial dimension. */
 const places = (first: number, count: number): NumericExpr[] =>
   Array.from({ length: count }, (_, d) => coordinate(first + d));
 
 /**
- * Where an output place and a kernel place read along each dimension, and whether that is within the input.
+ * The input position along each dimension that an output position and a kernel position read, and whether it
+ * is inside the input.
  */
 function readAt(
   out: readonly NumericExpr[],
@@ -94,7 +95,7 @@ function readAt(
   return { at, isInside: and(...at.flatMap((x, d) => [ge(x, 0), lt(x, src[2 + d])])) };
 }
 
-/** The sums of an element over the dimensions `over`, which come behind those of the output. */
+/** The sums of an element over the dimensions `over`, which follow the output's dimensions. */
 function summed(
   { reshaped, joined, outputs }: Lowering,
   inputs: readonly Value[],
@@ -106,7 +107,7 @@ function summed(
   return reshaped(joined(inputs, { axes, domain: [...shape, ...over], element }), shape);
 }
 
-/** Convolutions of any number of spatial dimensions, each element a sum of its own. */
+/** Convolutions with any number of spatial dimensions. Each output element is computed as its own sum. */
 export const convolutionOperations: readonly Operation[] = defineOperations(convolutionSchemas, {
   Convolution: {
     summary: 'Cross-correlation of src (N, C, …) with weights (O, C / groups, …), plus a bias (O).',
@@ -143,7 +144,7 @@ export const convolutionOperations: readonly Operation[] = defineOperations(conv
   },
   ConvolutionBackwardData: {
     summary:
-      'The gradient by src of Convolution, of the shape `shape`, from the gradient by its result and the weights.',
+      'The gradient of Convolution with respect to src, in the shape `shape`, from the gradient of its result and the weights.',
     infer: ({ attributes: { shape } }) => [shape],
     lower: (lowering, { attributes: a }) => {
       const [dy, weights] = lowering.inputs;
@@ -174,7 +175,7 @@ export const convolutionOperations: readonly Operation[] = defineOperations(conv
   },
   ConvolutionBackwardWeights: {
     summary:
-      'The gradient by the weights of Convolution, of the shape `shape`, from src and the gradient by its result.',
+      'The gradient of Convolution with respect to the weights, in the shape `shape`, from src and the gradient of its result.',
     infer: ({ attributes: { shape } }) => [shape],
     lower: (lowering, { attributes: a }) => {
       const [src, dy] = lowering.inputs;

@@ -29,7 +29,7 @@ type Attributes = ResolvedAttributes<typeof matmulSchemas.MatMul.attributes>;
 export const matmulOperations: readonly Operation[] = defineOperations(matmulSchemas, {
   MatMul: {
     summary:
-      'The matrix product over the last two dimensions; the others broadcast. A tensor of rank 1 is a row on the left and a column on the right.',
+      'The matrix product over the last two dimensions; the other dimensions broadcast. A tensor of rank 1 is a row if it is src and a column if it is weights.',
     constraint: ({ inputs: [src], outputs: [dst] }) =>
       dst.dtype === src.dtype || dst.dtype === 'f32'
         ? null
@@ -54,8 +54,8 @@ export const matmulOperations: readonly Operation[] = defineOperations(matmulSch
 });
 
 /**
- * dA = dC·Bᵀ and dB = Aᵀ·dC. Transposes are attributes of these products, and a vector is a matrix of one row
- * or column.
+ * dA = dC·Bᵀ and dB = Aᵀ·dC. The transposes are attributes of these products, and a vector is treated as a
+ * matrix with one row or column.
  */
 function matmulGradient(call: GradientCall<Attributes>): readonly (InputGradient | null)[] {
   const { builder, attributes, inputs, outputs, dy } = call;
@@ -72,7 +72,7 @@ function matmulGradient(call: GradientCall<Attributes>): readonly (InputGradient
   const batch = shapeC.slice(0, shapeC.length - (isRow ? 0 : 1) - (isColumn ? 0 : 1));
   const matrixC = [...batch, matrixA.at(ta ? -1 : -2) ?? 1, matrixB.at(tb ? -2 : -1) ?? 1];
   const dC = reshape(builder.cast(dy, inputs[0].dtype), shapeC, matrixC);
-  // A recomputed operand may be f32 where forward stored it in 16 bits.
+  // A recomputed operand may be f32 although forward stored it in 16 bits.
   const operand = (n: number): LogicalTensor => builder.cast(builder.forward(inputs[n]), inputs[n].dtype);
   const a = (): LogicalTensor => reshape(operand(0), shapeA, matrixA);
   const b = (): LogicalTensor => reshape(operand(1), shapeB, matrixB);

@@ -70,7 +70,10 @@ function staticConstraint({
   return isF8 && zps.length > 0 ? "attribute 'zps' is not for f8" : null;
 }
 
-/** The shape in which so many numbers, one for all or one per channel of an axis, broadcast to a value. */
+/**
+ * The shape in which `count` numbers broadcast to a value: one number for all elements, or one per channel of
+ * an axis.
+ */
 function perChannel(count: number, axis: number, { desc: { shape } }: Value): number[] {
   const own = axisOf(axis, shape.length);
   return shape.map((_, d) => (count > 1 && d === own ? count : 1));
@@ -167,12 +170,14 @@ function lowerDynamic(
   map(formula(x, input(1), zp), [src, ...parameters.map(along)], outputs[0]);
 }
 
-// As in PyTorch, where only `fake_quantize` has a gradient, a straight-through one. oneDNN has none either.
+// No gradient, as in oneDNN and PyTorch; in PyTorch only `fake_quantize` has one, a straight-through
+// estimator.
 const rounds = 'the result is piecewise constant';
 const integers = 'the input is an integer or 8-bit code';
 
 /**
- * To integers or f8 and back, by scales and zero points that are attributes (static) or tensors (dynamic).
+ * Conversions to integers or f8 and back, with scales and zero points from attributes (static) or tensors
+ * (dynamic).
  */
 export const quantizeOperations: readonly Operation[] = defineOperations(quantizeSchemas, {
   Quantize: {

@@ -31,7 +31,7 @@ function notScalar(tensors: readonly LogicalTensor[]): string | null {
   return wrong ? `tensor ${wrong.id} must be a scalar, of shape [] or [1], got [${wrong.shape}]` : null;
 }
 
-/** The two words of a 64-bit scalar, as the primitive takes them. */
+/** The two words of a 64-bit scalar, in the form that the primitive takes. */
 function words(lowering: Lowering, value: Value): Value {
   return lowering.view(value, [2], [1]);
 }
@@ -40,14 +40,14 @@ function probabilityOf(lowering: Lowering, p: number | undefined): Value {
   return lowering.view(lowering.inputs[3] ?? lowering.constant(Tensor.from([p ?? 0], [])), [], []);
 }
 
-/** Random numbers from Philox, by seed, offset and the index of an element. */
+/** Random numbers from Philox, determined by a seed, an offset and the element's index. */
 export const randomOperations: readonly Operation[] = defineOperations(randomSchemas, {
   Dropout: {
     summary:
-      'src / (1 − p) with probability 1 − p, else 0, as Philox decides from the index of the element. p is the fourth input or the attribute.',
+      'src / (1 − p) with probability 1 − p, else 0. Philox decides from the seed, the offset and the index of the element. p is the fourth input or the attribute.',
     constraint: ({ attributes: { p }, inputs }) => {
       if ((inputs.length === 4) === (p !== undefined)) {
-        return "needs its probability once: as the input 'probability' or as the attribute 'p'";
+        return "needs its probability exactly once: as the input 'probability' or as the attribute 'p'";
       }
       return wrongProbability(p) ?? notScalar(inputs.slice(1));
     },
@@ -70,7 +70,7 @@ export const randomOperations: readonly Operation[] = defineOperations(randomSch
   },
   RNG: {
     summary:
-      'Random numbers in the shape of src. BERNOULLI: 1 with probability 1 − p, else 0. UNIFORM: uniform in (0, 1], as cuRAND. Not an operation of oneDNN.',
+      'Random numbers in the shape of src. BERNOULLI: 1 with probability 1 − p, else 0. UNIFORM: uniform in (0, 1], like cuRAND. Not an operation of oneDNN.',
     constraint: ({ attributes, inputs }) => wrongProbability(attributes.p) ?? notScalar(inputs.slice(1)),
     gradient: 'zero',
     infer: ({ inputs: [{ shape }] }) => [shape],

@@ -28,7 +28,7 @@ import {
 import { type ReduceBackwardSchemas, reduceBackwardOperations } from './reduction/reduce-backward.ts';
 import { softmaxOperations, type softmaxSchemas } from './reduction/softmax.ts';
 
-/** The schemas of all operations by kind, as types. */
+/** The types of the schemas of all operations, by kind. */
 export type OperationSchemas = typeof attentionSchemas &
   typeof binarySchemas &
   typeof selectSchemas &
@@ -58,7 +58,7 @@ export type OperationSchemas = typeof attentionSchemas &
 export type OperationKind = keyof OperationSchemas;
 
 /**
- * Every operation. A new one is a row in a file of this room, and for a new file a line here and in
+ * All operations. To add one, add a row to a file in this folder; a new file needs a line here and in
  * `OperationSchemas`.
  */
 export const operations: readonly Operation[] = [

@@ -9,7 +9,7 @@ export function operationsPage(): string {
   return [
     '# Operations',
     '',
-    'Written from the definitions in `src/ops`; `vitest -u` writes it again. Tensors of the same letter have the same dtype.',
+    'Generated from the definitions in `src/ops` by `vitest -u`. Tensors with the same letter have the same dtype.',
     '',
     ...sorted.flatMap(section),
   ].join('\n');

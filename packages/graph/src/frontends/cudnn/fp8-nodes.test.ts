@@ -150,6 +150,6 @@ test('what operations cannot say, and operands of other dtypes, are refused', ()
     expect.objectContaining({ code: 'UNSUPPORTED' }),
   );
   expect(write({ q: b.input([B, Hq, Sq, D]) })).toThrow(
-    /q must be f8e4m3 or f8e5m2, what P is rounded to, got f32/,
+    /q must be f8e4m3 or f8e5m2, the dtype that P is rounded to, got f32/,
   );
 });

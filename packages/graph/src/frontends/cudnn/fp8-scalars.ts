@@ -1,7 +1,7 @@
-/** The scalars of FP8 that forward takes. */
+/** The FP8 scalars that forward takes. */
 export const forwardScalars = ['descaleQ', 'descaleK', 'descaleV', 'descaleS', 'scaleS', 'scaleO'] as const;
 
-/** The scalars of FP8 that backward takes. */
+/** The FP8 scalars that backward takes. */
 export const backwardScalars = [
   'descaleQ',
   'descaleK',
@@ -17,7 +17,7 @@ export const backwardScalars = [
   'scaleDP',
 ] as const;
 
-/** The scalars of these names. */
+/** Picks the scalars with the given names. */
 export function scalarsOf<A, K extends keyof A>(args: A, names: readonly K[]): Pick<A, K> {
   return Object.fromEntries(names.map(name => [name, args[name]])) as Pick<A, K>;
 }

@@ -3,10 +3,10 @@ import type { Attributes } from '../../ir/schema/attribute.ts';
 import type { GraphDType } from '../../ir/tensor/dtype.ts';
 import type { LogicalShape, LogicalTensor } from '../../ir/tensor/logical-tensor.ts';
 
-/** Writes operations with one result each into a graph. */
+/** Adds operations with one result each to a graph. */
 export interface OpWriter {
   readonly graph: Graph;
-  /** @param shape of the result, where it must be known before the graph is finalized. */
+  /** @param shape the shape of the result, if it must be known before the graph is finalized. */
   op(
     kind: string,
     inputs: readonly LogicalTensor[],
@@ -14,17 +14,17 @@ export interface OpWriter {
     dtype?: GraphDType,
     shape?: LogicalShape,
   ): LogicalTensor;
-  /** A constant: one number, or the numbers of a shape. */
+  /** A constant: one number, or several numbers in a shape. */
   constant(
     value: number | readonly number[],
     options?: { dtype?: 'f32' | 'i32'; shape?: readonly number[] },
   ): LogicalTensor;
   reshape(tensor: LogicalTensor, shape: readonly number[]): LogicalTensor;
-  /** The tensor in a dtype; the tensor itself where it has that dtype. */
+  /** The tensor in a dtype; the tensor itself if it already has that dtype. */
   cast(tensor: LogicalTensor, dtype: GraphDType): LogicalTensor;
 }
 
-/** A writer whose operations have names that start with `name`. */
+/** Creates a writer that starts the name of each operation with `name`. */
 export function opWriter(graph: Graph, name = ''): OpWriter {
   let count = 0;
   const op: OpWriter['op'] = (kind, inputs, attrs = {}, dtype = 'f32', shape = null) => {

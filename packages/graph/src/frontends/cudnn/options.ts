@@ -3,8 +3,8 @@ import { stated } from '../../ir/program/attention-call.ts';
 import type { AnyArguments } from './arguments.ts';
 
 /**
- * The attention options that cuDNN's arguments mean, without score programs. Numbers that may be tensors have
- * the type `N`.
+ * The attention options equivalent to cuDNN's arguments, without score programs. `N` is the type of numbers
+ * that may be tensors.
  */
 export type CudnnOptions<T, N> = Omit<SdpaOptions<T>, 'scale' | 'dropout' | 'scoreMod'> &
   Pick<SdpaBackwardOptions<T>, 'raggedOffsets'> & {
@@ -15,9 +15,9 @@ export type CudnnOptions<T, N> = Omit<SdpaOptions<T>, 'scale' | 'dropout' | 'sco
   };
 
 /**
- * Turns cuDNN's arguments into attention options: the scale defaults to 1, the left bound counts the diagonal
- * key, and an alignment without a bound masks nothing.
- * @throws InvalidArgumentError for what is no object.
+ * Converts cuDNN's arguments to attention options. The scale defaults to 1, the left bound includes the
+ * diagonal key, and an alignment without a bound masks nothing.
+ * @throws InvalidArgumentError if the arguments are not an object.
  */
 export function cudnnOptions<T, N>(args: Omit<AnyArguments<T, N>, 'q' | 'k' | 'v'>): CudnnOptions<T, N> {
   checkObject('args', args);
@@ -50,7 +50,7 @@ export function cudnnOptions<T, N>(args: Omit<AnyArguments<T, N>, 'q' | 'k' | 'v
   };
 }
 
-/** The band as neighbours of the diagonal key; undefined without a bound. */
+/** The band as numbers of keys left and right of the diagonal key; undefined without a bound. */
 function windowOf({
   diagonalAlignment = 'top-left',
   diagonalBandLeftBound: left,

@@ -8,7 +8,7 @@ import { isTensor } from './unified.ts';
 
 type Arguments = AnyArguments<LogicalTensor>;
 
-/** A rule of cuDNN about arguments. `broken` returns what is wrong, or null. */
+/** One of cuDNN's rules about arguments. `broken` returns what is wrong, or null. */
 interface Rule {
   readonly argument: string;
   readonly error?: 'shape' | 'dtype';
@@ -28,7 +28,7 @@ function integerRule(argument: keyof Arguments, least: number): Rule {
   };
 }
 
-/** Four dimensions, or three where it is packed. */
+/** Requires four dimensions, or three for a packed tensor. */
 function rankRule(argument: 'q' | 'k' | 'v' | 'o' | 'dO'): Rule {
   return {
     argument,
@@ -44,7 +44,7 @@ function rankRule(argument: 'q' | 'k' | 'v' | 'o' | 'dO'): Rule {
   };
 }
 
-/** The number of heads divides the number of query heads. */
+/** Requires a number of heads that divides the number of query heads. */
 function headsRule(argument: 'k' | 'v'): Rule {
   return {
     argument,
@@ -100,8 +100,8 @@ const isPaged = (args: Arguments): boolean =>
   args.pagedAttentionKTable !== undefined || args.pagedAttentionVTable !== undefined;
 
 /**
- * cuDNN's rules about combinations of arguments. Limits of chips, versions and kernels are left out: engines
- * have limits of their own, which `compile` reports.
+ * cuDNN's rules about combinations of arguments, without limits of chips, versions and kernels: engines have
+ * their own limits, which `compile` reports.
  */
 const rules: readonly Rule[] = [
   ...(['q', 'k', 'v', 'o', 'dO'] as const).map(rankRule),
@@ -134,15 +134,15 @@ const rules: readonly Rule[] = [
       if (Array.isArray(dropout) && dropout.length === 2 && isTensor(dropout[0])) return null;
       const [p] = Array.isArray(dropout) ? dropout : [];
       if (typeof p !== 'number' || dropout.length !== 3)
-        return 'must be [p, seed, offset] or [mask, scale], one of the two';
-      return p >= 0 && p < 1 ? null : `must drop with a probability in [0, 1), got ${p}`;
+        return 'must be either [p, seed, offset] or [mask, scale]';
+      return p >= 0 && p < 1 ? null : `must have a probability in [0, 1), got ${p}`;
     },
   },
   {
     argument: 'dropout',
     broken: ({ dropout }) => {
       const numbers = dropout?.slice(1) ?? [];
-      return numbers.every(isTensor) ? null : 'must have tensors beside p or mask: seed and offset, or scale';
+      return numbers.every(isTensor) ? null : 'must have tensors after p or mask: seed and offset, or scale';
     },
   },
   scalarRule('dropout', ({ dropout }) => dropout?.[1]),
@@ -160,7 +160,7 @@ const rules: readonly Rule[] = [
     argument: 'pagedAttentionKTable',
     broken: args =>
       isPaged(args) && !args.usePaddingMask
-        ? 'needs usePaddingMask with the lengths of queries and keys: a table does not say them'
+        ? 'needs usePaddingMask with the lengths of queries and keys, which a page table does not contain'
         : null,
   },
   integerRule('pagedAttentionMaxSeqLenKv', 1),
@@ -168,7 +168,7 @@ const rules: readonly Rule[] = [
     argument: 'pagedAttentionMaxSeqLenKv',
     broken: args =>
       args.pagedAttentionMaxSeqLenKv !== undefined && !isPaged(args)
-        ? `is for page tables, got ${args.pagedAttentionMaxSeqLenKv} without one`
+        ? `needs a page table, got ${args.pagedAttentionMaxSeqLenKv} without one`
         : null,
   },
   {
@@ -185,7 +185,7 @@ const rules: readonly Rule[] = [
     argument: 'rngDump',
     broken: ({ rngDump, dropout }) =>
       rngDump && dropout?.length !== 3
-        ? 'needs a dropout of [p, seed, offset]: it is the mask that these draw'
+        ? 'needs a dropout of [p, seed, offset], because it returns the mask that they draw'
         : null,
   },
   {

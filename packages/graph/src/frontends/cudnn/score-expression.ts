@@ -16,17 +16,17 @@ export interface ScoreExpression {
   readonly captures: Readonly<Record<string, LogicalTensor>>;
 }
 
-/** (B, Hq, Sq, Skv): heads are one dimension. */
+/** Scores are (B, Hq, Sq, Skv): heads are one dimension. */
 const layout = { batch: [1, 1] };
 
 /**
  * Runs a score program and reads its operations as an expression.
  * @param graph the graph whose tensors the program may read.
- * @throws InvalidGraphError for an operation that is not elementwise, or a tensor whose shape is not known or
- * not of four dimensions.
+ * @throws InvalidGraphError for an operation that is not elementwise, or a tensor whose shape is unknown or
+ * has more than four dimensions.
  */
 export function scoreExpression(graph: Graph, program: ScoreProgram): ScoreExpression {
-  // The tensors of the node's graph keep their ids in the graph of the program.
+  // The tensors of the node's graph keep their ids in the program's graph.
   const scratch = new Graph({}, graph.described);
   const start = scratch.tensor({ dtype: 'f32' });
   const result = program(scratch, start);
@@ -41,7 +41,7 @@ export function scoreExpression(graph: Graph, program: ScoreProgram): ScoreExpre
   return { expr, captures };
 }
 
-/** Expressions are stored as trees in JSON, and evaluated for every score. */
+/** Expressions are stored as trees in JSON and evaluated for every score, so their size is limited. */
 const MOST_EVALUATED = 4096;
 
 function expressionOf(

@@ -12,8 +12,8 @@ import { checkArguments } from './rules.ts';
 import { addUnified } from './unified.ts';
 
 /**
- * Results of `sdpaFp8`; amaxS and amaxO are f32 (1, 1, 1, 1): the largest probability and |o| before their
- * scales.
+ * The results of `sdpaFp8`. amaxS and amaxO are f32 (1, 1, 1, 1): the largest probability and the largest
+ * |o|, before their scales are applied.
  */
 export interface SdpaFp8Node {
   readonly o: LogicalTensor;
@@ -23,7 +23,8 @@ export interface SdpaFp8Node {
 }
 
 /**
- * Results of `sdpaFp8Backward`; the largest magnitudes are before their scales, that of dS after `attnScale`.
+ * The results of `sdpaFp8Backward`. The amax results are largest magnitudes before their scales are applied;
+ * that of dS is after `attnScale`.
  */
 export interface SdpaFp8BackwardNode {
   readonly dq: LogicalTensor;
@@ -37,7 +38,8 @@ export interface SdpaFp8BackwardNode {
 }
 
 /**
- * Adds cuDNN's FP8 attention node to a graph; the arithmetic is that of `Fp8Options` of `@tilewise/core`.
+ * Adds cuDNN's FP8 attention node to a graph, with the arithmetic that `Fp8Options` of `@tilewise/core`
+ * describes.
  * @throws as `sdpa`.
  */
 export function sdpaFp8(graph: Graph, args: SdpaFp8Arguments): SdpaFp8Node {
@@ -60,7 +62,7 @@ export function sdpaFp8(graph: Graph, args: SdpaFp8Arguments): SdpaFp8Node {
 }
 
 /**
- * Adds cuDNN's node of the gradients of FP8 attention to a graph.
+ * Adds cuDNN's node for the gradients of FP8 attention to a graph.
  * @throws as `sdpa`.
  */
 export function sdpaFp8Backward(graph: Graph, args: SdpaFp8BackwardArguments): SdpaFp8BackwardNode {
@@ -96,14 +98,14 @@ function checkFp8(
   checkArguments(graph, args, node);
   const { dtype } = args.q;
   if (!isFp8(dtype)) {
-    throw new InvalidDTypeError('q', `must be f8e4m3 or f8e5m2, what P is rounded to, got ${dtype}`);
+    throw new InvalidDTypeError(
+      'q',
+      `must be f8e4m3 or f8e5m2, the dtype that P is rounded to, got ${dtype}`,
+    );
   }
 }
 
-/**
- * How many dimensions the tensors of a node have where it is composite: groups of heads have one of their
- * own.
- */
+/** The rank of the tensors in a composite node: grouped heads add a dimension. */
 function compositeRank({ q, k }: SdpaFp8Arguments | SdpaFp8BackwardArguments): number {
   return q.shape?.[1] === k.shape?.[1] ? 4 : 5;
 }

@@ -8,13 +8,13 @@ import { cudnnOptions } from './options.ts';
 import { checkArguments } from './rules.ts';
 import { addUnified } from './unified.ts';
 
-/** The results of `sdpa` that were asked for. */
+/** The requested results of `sdpa`. */
 export interface SdpaNode {
   /** (B, Hq, Sq, Dv). */
   readonly o: LogicalTensor;
   /**
-   * f32 (B, Hq, Sq, 1). A row that sees nothing has −∞, as in cuDNN; composite nodes give 0, as oneDNN's
-   * SoftMax does.
+   * f32 (B, Hq, Sq, 1). For a row without visible keys it is −∞, as in cuDNN; composite nodes give 0, like
+   * oneDNN's SoftMax.
    */
   readonly stats?: LogicalTensor;
   readonly scoreMax?: LogicalTensor;
@@ -22,7 +22,7 @@ export interface SdpaNode {
   readonly rngDump?: LogicalTensor;
 }
 
-/** Results of `sdpaBackward`, in the shapes and dtypes of q, k, v, bias and the sink. */
+/** The results of `sdpaBackward`, with the shapes and dtypes of q, k, v, bias and the sink. */
 export interface SdpaBackwardNode {
   readonly dq: LogicalTensor;
   readonly dk: LogicalTensor;
@@ -33,8 +33,8 @@ export interface SdpaBackwardNode {
 
 /**
  * Adds cuDNN's attention node to a graph.
- * @throws InvalidArgumentError, InvalidShapeError or InvalidDTypeError for arguments that contradict
- * themselves or each other; UnsupportedNodeError when the chosen implementation cannot express them.
+ * @throws InvalidArgumentError, InvalidShapeError or InvalidDTypeError for arguments that are invalid or
+ * contradict each other; UnsupportedNodeError when the chosen implementation cannot express them.
  */
 export function sdpa(graph: Graph, args: SdpaArguments): SdpaNode {
   checkArguments(graph, args, 'sdpa');
@@ -65,7 +65,7 @@ export function sdpa(graph: Graph, args: SdpaArguments): SdpaNode {
 }
 
 /**
- * Adds cuDNN's node of the gradients of attention to a graph.
+ * Adds cuDNN's node for the gradients of attention to a graph.
  * @throws as `sdpa`.
  */
 export function sdpaBackward(graph: Graph, args: SdpaBackwardArguments): SdpaBackwardNode {

@@ -12,11 +12,11 @@ import { type ScoreExpression, scoreExpression } from './score-expression.ts';
 export interface UnifiedNode {
   readonly kind: 'Sdpa' | 'SdpaBackward';
   readonly name?: string | undefined;
-  /** q, k, v, and of backward o, lse and dO. */
+  /** q, k and v, and for backward also o, lse and dO. */
   readonly inputs: Readonly<Record<string, LogicalTensor>>;
   readonly options: CudnnOptions<LogicalTensor, LogicalTensor>;
   readonly scoreMod?: ScoreProgram | undefined;
-  /** The results that are wanted, and the dtype of each. */
+  /** The wanted results, and the dtype of each. */
   readonly results: Readonly<Record<string, GraphDType>>;
 }
 
@@ -53,12 +53,12 @@ export function isTensor(x: unknown): x is LogicalTensor {
   return typeof x === 'object' && x !== null && 'dtype' in x;
 }
 
-/** An option by its path, as `dropout.seed`. */
+/** An option by its path, such as `dropout.seed`. */
 function optionAt(options: object, path: string): unknown {
   return path.split('.').reduce<unknown>((at, key) => Object(at)[key], options);
 }
 
-/** The options that are numbers and names, as attributes of the operation. */
+/** The options that are numbers or names, as attributes of the operation. */
 function settingAttributes(
   { scale, window, alibi, dropout, maxSeqLenQ, maxSeqLenKv }: UnifiedNode['options'],
   program: ScoreExpression | undefined,

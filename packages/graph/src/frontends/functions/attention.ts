@@ -1,32 +1,36 @@
 import { call } from './operation-call.ts';
 import type { Operand, Variable } from './trace.ts';
 
-/** The options of attention beside softmax(scale·q·kᵀ)·v. */
+/** The options of attention, which computes softmax(scale·q·kᵀ)·v. */
 export interface AttentionOptions {
-  /** Default: 1/√Dqk. */
+  /** The factor of q·kᵀ. Default: 1/√Dqk. */
   readonly scale?: number | undefined;
-  /** Queries see keys up to their own, from the first on, or with `'bottom-right'` counted from the last. */
+  /**
+   * Each query sees only the keys up to its own. Query i belongs to key i; with `'bottom-right'`, the last
+   * query belongs to the last key.
+   */
   readonly causal?: boolean | 'bottom-right' | undefined;
-  /** How many keys before their own queries see; all unless given. */
+  /** The number of keys before its own that a query sees. Default: all. */
   readonly left?: number | undefined;
   readonly softcap?: number | undefined;
-  /** Added to the scores, broadcast to (B, Hq, Sq, Skv). */
+  /** A bias that is added to the scores; broadcasts to (B, Hq, Sq, Skv). */
   readonly bias?: Operand | undefined;
-  /** bool, broadcast to (B, Hq, Sq, Skv): true where a key is seen. */
+  /** bool, true where a key is visible; broadcasts to (B, Hq, Sq, Skv). */
   readonly mask?: Operand | undefined;
-  /** i32 (B): how many queries and keys each sequence has. */
+  /** i32 (B): the number of queries and of keys in each sequence. */
   readonly seqLensQ?: Operand | undefined;
   readonly seqLensKv?: Operand | undefined;
   /**
-   * Probability to drop, and the numbers that the mask is drawn from: variables of dtype i64 and shape [].
+   * Dropout: the probability to drop, and the seed and offset of the mask, variables of dtype i64 and shape
+   * [].
    */
   readonly dropout?: { readonly p: number; readonly seed: Operand; readonly offset: Operand } | undefined;
 }
 
 /**
- * Attention as one call, which keeps its output and its log-sum-exp for the backward pass.
+ * Attention as one operation. Its output and log-sum-exp are stored for the backward pass.
  * @param q (B, Hq, Sq, Dqk)
- * @param k (B, Hk, Skv, Dqk), Hq being a multiple of Hk
+ * @param k (B, Hk, Skv, Dqk), where Hq is a multiple of Hk
  * @param v (B, Hv, Skv, Dv)
  * @returns (B, Hq, Sq, Dv)
  */

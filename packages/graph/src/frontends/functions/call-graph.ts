@@ -5,9 +5,9 @@ import { traceOf } from './operation-call.ts';
 import { type Operand, Variable } from './trace.ts';
 
 /**
- * Sees each operation of a graph that is called.
- * @param inputs the operands of the operation, and `outputs` its results.
- * @returns what takes the places of the results.
+ * A function that sees each operation of a called graph, and may replace its results.
+ * @param inputs the operands of the operation; `outputs` are its results.
+ * @returns the variables to use in place of the results.
  */
 export type AfterOperation = (
   node: GraphNode,
@@ -16,10 +16,10 @@ export type AfterOperation = (
 ) => readonly Variable[];
 
 /**
- * Writes the operations of a graph into the function that is traced, as if the function called the graph.
- * @param inputs what the inputs of the graph are, by the ids of their tensors.
+ * Adds the operations of a graph to the function that is being traced, as if the function called the graph.
+ * @param inputs the values of the graph's inputs, by tensor id.
  * @returns the tensors of the graph, by id.
- * @throws InvalidArgumentError for an input that is missing; what operations throw whose operands do not fit.
+ * @throws InvalidArgumentError for a missing input; the errors of operations whose operands do not fit.
  */
 export function callGraph(
   graph: Graph,

@@ -18,29 +18,29 @@ import type { Bindable } from '../../runtime/bindings/bindable.ts';
 import { tracing } from './operation-call.ts';
 import { Trace, Variable } from './trace.ts';
 
-/** The shape of an argument, or its shape and dtype; f32 unless said otherwise. */
+/** The shape of an argument, or its shape and dtype. Default dtype: f32. */
 export type Spec =
   | readonly number[]
   | { readonly shape: readonly number[]; readonly dtype?: GraphDType | undefined };
 
-/** The arguments of a function by name. */
+/** The shapes and dtypes of a function's arguments, by name. */
 export type Specs = Readonly<Record<string, Spec>>;
 
 /** A function of named variables. */
 export type Traceable<S extends Specs, R> = (inputs: { readonly [K in keyof S]: Variable }) => R;
 
-/** The results of a traced function, with `T` in the place of variables. */
+/** The results of a traced function, with `T` in place of variables. */
 export type Results<R, T> = R extends Variable ? T : { readonly [K in keyof R]: Results<R[K], T> };
 
 /** A function that is ready to run on an engine. */
 export interface CompiledFunction<S extends Specs, R, T extends TensorDesc> {
   /**
-   * Runs it, after what was asked for before.
-   * @param inputs tensors of the engine, host tensors, or numbers for scalars.
-   * @param outputs memory of one's own for results, in the order in which `results` lists them; others are
-   * allocated. A result may lie where an input lies that it alone replaces, element by element, as a
-   * parameter is updated; other results in the memory of inputs are refused. A result that is given a host
-   * tensor is read back, on a device in the submission that computes the result.
+   * Runs the function, after earlier calls.
+   * @param inputs the arguments by name: tensors of the engine, host tensors, or numbers for scalars.
+   * @param outputs the caller's tensors for results, in the order of `results`; the other results are
+   * allocated. A result may use the memory of an input that it updates element by element, such as a
+   * parameter; any other overlap of results and inputs is refused. A host tensor receives its result by a
+   * read-back, which a device does in the submission that computes the result.
    */
   (
     inputs: { readonly [K in keyof S]: Bindable<T> },
@@ -50,23 +50,24 @@ export interface CompiledFunction<S extends Specs, R, T extends TensorDesc> {
     inputs: { readonly [K in keyof S]: Bindable<T> },
     outputs: readonly (T | Tensor | undefined)[],
   ): Promise<Results<R, T | Tensor>>;
-  /** The results of the function: dtypes, shapes and strides, in one list. */
+  /** The dtypes, shapes and strides of the function's results, in one list. */
   readonly results: readonly TensorDesc[];
-  /** Memory that it holds for intermediate results, in bytes. */
+  /** The memory that the function holds for intermediate results, in bytes. */
   readonly workspaceBytes: number;
-  /** The graph that runs. */
+  /** The graph that the function runs. */
   readonly graph: Graph;
-  /** Frees what it holds on the engine. Afterwards it cannot be called. */
+  /** Frees the function's resources on the engine. The function cannot be called afterwards. */
   release(): void;
 }
 
 /**
- * Traces a function of named tensors and compiles its graph for an engine. The function is called once, with
- * variables; what it gives (a variable, or arrays and objects of variables) is what the compiled function
- * gives, with the engine's tensors in their places.
- * @param options.trace is told which partition runs: see `createTrace` of `@tilewise/webgpu/trace`.
- * @throws what the operations throw, from the line of the function that is wrong; UnsupportedError for what
- * the engine cannot run.
+ * Traces a function of named tensors and compiles its graph for an engine. `fn` is called once, with
+ * variables, and returns a variable, or arrays and objects of variables. The compiled function returns the
+ * same structure, with the engine's tensors in place of the variables.
+ * @param options.trace receives the name of each partition that runs: see `createTrace` of
+ * `@tilewise/webgpu/trace`.
+ * @throws the errors of the operations, from the line of `fn` that is wrong; UnsupportedError if the engine
+ * cannot run an operation.
  */
 export function compile<T extends TensorDesc, S extends Specs, R>(
   engine: TensorEngine<T>,
@@ -117,25 +118,25 @@ export function compile<T extends TensorDesc, S extends Specs, R>(
   });
 }
 
-/** A function as a graph, for what is no engine, such as an export. */
+/** A function as a graph, for uses other than an engine, such as an export. */
 export interface TracedGraph {
   readonly graph: Graph;
-  /** The tensors of the arguments that are read, by name. */
+  /** The tensors of the arguments that the function reads, by name. */
   readonly inputs: Readonly<Record<string, LogicalTensor>>;
-  /** The tensors that do not change from run to run, by tensor id. */
+  /** The tensors that are the same in every run, by tensor id. */
   readonly constants: ReadonlyMap<number, Tensor>;
   /** The tensors of the results, in the order of the function's variables. */
   readonly results: readonly LogicalTensor[];
 }
 
-/** Traces a function of named tensors, as `compile` does. */
+/** Traces a function of named tensors, like `compile`. */
 export function traceGraph<S extends Specs, R>(fn: Traceable<S, R>, specs: S): TracedGraph {
   return tracedGraph(fn, specs, false).traced;
 }
 
 /**
- * Traces a function, whose result it gives too.
- * @param writesScalars whether finite scalars are constants of the graph.
+ * Traces a function, and returns its result too.
+ * @param writesScalars whether finite scalars become constants of the graph.
  */
 function tracedGraph<S extends Specs, R>(
   fn: Traceable<S, R>,
@@ -153,7 +154,7 @@ function tracedGraph<S extends Specs, R>(
   return { given, traced: { graph, inputs: Object.fromEntries(own), constants, results } };
 }
 
-/** The shapes and dtypes of what a function would give, without an engine. */
+/** The shapes and dtypes of a function's results, without an engine. */
 export function evalShape<S extends Specs, R>(
   fn: Traceable<S, R>,
   specs: S,
@@ -162,7 +163,7 @@ export function evalShape<S extends Specs, R>(
   return replaced(given, ({ shape, dtype }) => ({ shape, dtype })) as ReturnType<typeof evalShape<S, R>>;
 }
 
-/** Calls a function with variables for its arguments. */
+/** Calls a function with variables as its arguments. */
 function traced<S extends Specs, R>(
   fn: Traceable<S, R>,
   specs: S,
@@ -190,7 +191,7 @@ function variablesOf(value: unknown): Variable[] {
   return found;
 }
 
-/** Replaces the variables in a structure. */
+/** Replaces the variables in a structure of arrays and objects. */
 function replaced(value: unknown, make: (variable: Variable) => unknown): unknown {
   if (value instanceof Variable) return make(value);
   if (Array.isArray(value)) return value.map(entry => replaced(entry, make));
@@ -198,11 +199,14 @@ function replaced(value: unknown, make: (variable: Variable) => unknown): unknow
     return Object.fromEntries(Object.entries(value).map(([name, entry]) => [name, replaced(entry, make)]));
   throw new InvalidArgumentError(
     'fn',
-    `must give variables, or arrays and objects of them, got ${describeValue(value)}`,
+    `must return variables, or arrays and objects of them, got ${describeValue(value)}`,
   );
 }
 
-/** Results that no other tensor is: an input is copied, and so is a variable that is given twice. */
+/**
+ * Makes each result a separate tensor: copies an input that is returned, and a variable that is returned
+ * twice.
+ */
 function ownResults(trace: Trace, variables: readonly Variable[]): Variable[] {
   const taken = new Set<number>();
   return variables.map(variable => {
@@ -215,8 +219,8 @@ function ownResults(trace: Trace, variables: readonly Variable[]): Variable[] {
 }
 
 /**
- * Numbers that kernels can have in their text: an engine of a device would bind a buffer for each. Attention
- * takes its numbers from inputs.
+ * The numbers that kernels can contain as literals, because a device's engine would have to bind a buffer for
+ * each. Numbers that attention reads are excluded, because attention takes them from inputs.
  */
 function finiteScalars({ constants, graph }: Trace): Map<number, number> {
   const ofAttention = new Set(
@@ -231,8 +235,8 @@ function finiteScalars({ constants, graph }: Trace): Map<number, number> {
 }
 
 /**
- * The operations that the results need, as a graph that gives these alone.
- * @param written inputs that are constants of the graph, by their ids.
+ * The operations that the results need, as a graph that has only these results.
+ * @param written the inputs that become constants of the graph, by tensor id.
  */
 function graphOf(
   trace: Trace,
@@ -255,7 +259,7 @@ function graphOf(
   return graph.finalize();
 }
 
-/** An operation to be added again; attention without those of its results that nothing needs. */
+/** A copy of an operation; attention without its unused results. */
 function withoutUnused(
   { kind, given, inputs, outputs }: GraphNode,
   isUsed: (id: number) => boolean,

@@ -104,7 +104,9 @@ test('what is recomputed takes less memory, and the gradients are the same', asy
     expect(given[name].toFloat32()).toEqual(expected[name].toFloat32());
   kept.release();
   again.release();
-  expect(() => ops.recompute(() => constant(1))).toThrow('is for functions that are compiled');
+  expect(() => ops.recompute(() => constant(1))).toThrow(
+    'can only be called in a function that is being traced',
+  );
 });
 
 test('a value with its gradients, in one graph', async () => {
@@ -172,19 +174,19 @@ describe('what is wrong is said', () => {
       ({ x }) => add(x, 'x' as unknown as number),
       'takes variables, tensors and numbers',
     ],
-    ['a result that is none', () => 3 as unknown as Variable, 'must give variables'],
+    ['a result that is none', () => 3 as unknown as Variable, 'must return variables'],
   ])('%s', (_, fn, message) => {
     expect(() => compile(engine, fn, specs)).toThrow(message);
   });
 
   test('an operation outside of a function', () => {
-    expect(() => constant(1)).toThrow('is for functions that are compiled');
+    expect(() => constant(1)).toThrow('can only be called in a function that is being traced');
   });
 
   test('a variable of another function', () => {
     let other: Variable | undefined;
     evalShape(({ x }) => (other = x), specs);
-    expect(() => evalShape(({ x }) => add(x, other as Variable), specs)).toThrow('one of another function');
+    expect(() => evalShape(({ x }) => add(x, other as Variable), specs)).toThrow('got a variable of another');
   });
 
   test('a loss of more than one number', () => {

@@ -9,9 +9,10 @@ import { Variable } from './trace.ts';
 type Named = Readonly<Record<string, Variable>>;
 
 /**
- * A function that gives the value of another one and its gradients by its arguments, in one graph.
- * @param fn gives one number, a loss, or an object with a field `loss` and more.
- * @param by the names of the arguments that are differentiated by; all of them unless given.
+ * Returns a function that computes the value of `fn` and its gradients with respect to its arguments, in one
+ * graph.
+ * @param fn returns one number, the loss, or an object with the field `loss` and others.
+ * @param by the names of the arguments to differentiate with respect to. Default: all.
  */
 export function valueAndGrad<
   S extends Named,
@@ -36,7 +37,7 @@ export function valueAndGrad<
   };
 }
 
-/** A function that gives the gradients of another one by its arguments, as `valueAndGrad`. */
+/** Returns a function that computes only the gradients, like `valueAndGrad`. */
 export function grad<S extends Named, K extends keyof S & string>(
   fn: (inputs: S) => Variable,
   by?: readonly K[],
@@ -46,8 +47,8 @@ export function grad<S extends Named, K extends keyof S & string>(
 }
 
 /**
- * The gradients of a number by variables that it depends on, written behind it into the same graph.
- * @throws InvalidShapeError for a loss of more than one number; InvalidGraphError for an operation without a
+ * The gradients of a number with respect to variables that it depends on, added to the same graph.
+ * @throws InvalidShapeError if the loss is not one number; InvalidGraphError for an operation without a
  * gradient.
  */
 export function gradientsOf(loss: Variable, by: readonly Variable[]): readonly Variable[] {
@@ -76,16 +77,19 @@ export function gradientsOf(loss: Variable, by: readonly Variable[]): readonly V
   });
 }
 
-/** Whether a tensor is an input in another dtype: the weights of a model are not kept a second time. */
+/**
+ * Whether a tensor is an input cast to another dtype. Such a tensor is cast again, so that a model's weights
+ * are not stored twice.
+ */
 function isCastInput(topology: Topology, id: number): boolean {
   const producer = topology.producers.get(id);
   return producer?.kind === 'TypeCast' && !topology.producers.has(producer.inputs[0].id);
 }
 
 /**
- * Calls a function whose operations `gradientsOf` does not keep results of: the backward pass computes them
- * again from what the function was given, so that they take memory only while the pass is there (Chen et al.
- * 2016, Training Deep Nets with Sublinear Memory Cost). What the function returns is kept.
+ * Calls a function whose intermediate results are not stored for `gradientsOf`. The backward pass recomputes
+ * them from the function's inputs, so they take memory only while the backward pass reaches them (Chen et al.
+ * 2016, Training Deep Nets with Sublinear Memory Cost). The function's result is stored.
  */
 export function recompute(fn: () => Variable): Variable {
   const first = traceOf('recompute', []).graph.nodes.length;

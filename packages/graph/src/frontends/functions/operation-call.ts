@@ -3,17 +3,18 @@ import type { Attributes } from '../../ir/schema/attribute.ts';
 import type { GraphDType } from '../../ir/tensor/dtype.ts';
 import { type Operand, type Trace, Variable } from './trace.ts';
 
-/**
- * Attributes by names in camelCase, and the dtype of the result where it does not follow from the operands.
- */
+/** Attributes by camelCase names, and the dtype of the result if it does not follow from the operands. */
 export type CallOptions = { readonly dtype?: GraphDType | undefined } & {
   readonly [name: string]: boolean | number | string | readonly number[] | undefined;
 };
 
-/** The function that is traced at the moment. A module can trace one at a time: functions do not wait. */
+/**
+ * The trace of the function that is being traced. A module traces one function at a time, because traced
+ * functions are synchronous.
+ */
 let current: Trace | undefined;
 
-/** Runs a function whose operations write into a graph. */
+/** Runs a function whose operations are added to a trace. */
 export function tracing<R>(trace: Trace, work: () => R): R {
   const before = current;
   current = trace;
@@ -24,14 +25,17 @@ export function tracing<R>(trace: Trace, work: () => R): R {
   }
 }
 
-/** The graph that operations write into: that of an operand, else the one that is traced. */
+/** The trace that an operation is added to: that of an operand, else the current one. */
 export function traceOf(kind: string, operands: readonly Operand[]): Trace {
   for (const operand of operands) if (operand instanceof Variable) return operand.trace;
   if (current) return current;
-  throw new InvalidArgumentError(kind, 'is for functions that are compiled: compile(engine, fn, specs)');
+  throw new InvalidArgumentError(
+    kind,
+    'can only be called in a function that is being traced: use compile(engine, fn, specs)',
+  );
 }
 
-/** An operation on operands, with attributes by names in camelCase. */
+/** Adds an operation on operands, with attributes by camelCase names. */
 export function call(
   kind: string,
   operands: readonly Operand[],

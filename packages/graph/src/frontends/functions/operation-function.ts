@@ -5,24 +5,24 @@ import type { OperationKind, OperationSchemas } from '../../ops/table.ts';
 import { call } from './operation-call.ts';
 import { type Operand, Variable } from './trace.ts';
 
-/** A name of an attribute, as `transpose_b`, in camelCase. */
+/** An attribute's name, such as `transpose_b`, in camelCase. */
 type CamelCase<Name extends string> = Name extends `${infer Head}_${infer Tail}`
   ? `${Head}${Capitalize<CamelCase<Tail>>}`
   : Name;
 
-/** The attributes of an operation by names in camelCase. */
+/** The attributes of an operation, by camelCase names. */
 export type OptionsOf<K extends OperationKind> = {
   [Name in keyof GivenAttributes<OperationSchemas[K]['attributes']> as CamelCase<
     Name & string
   >]: GivenAttributes<OperationSchemas[K]['attributes']>[Name];
 } & {
-  /** The dtype of the (first) result, where it is not that of the operands. */
+  /** The dtype of the (first) result. Default: that of the operands. */
   readonly dtype?: GraphDType | undefined;
-  /** A variable, which has a dtype too, is no set of options. */
+  /** Excludes variables, which have a `dtype` too, from the options. */
   readonly trace?: never;
 };
 
-/** The operands of a port list; those that may be left out are at its end. */
+/** The operands of a port list; optional operands are last. */
 type OperandsOf<Ports extends string> = Ports extends ''
   ? []
   : Ports extends `${infer First} ${infer Rest}`
@@ -42,10 +42,10 @@ type ResultsOf<Ports extends string> = Ports extends `${infer First} ${infer Res
       : never
   : Variable;
 
-/** The options after the operands; they may be left out where none is required. */
+/** The options after the operands; optional if no attribute is required. */
 type OptionsArgument<O> = Partial<O> extends O ? [options?: O] : [options: O];
 
-/** An operation as a function of its operands and options, which are typed by the table of operations. */
+/** An operation as a function of its operands and options, with types from the operation table. */
 export type OperationFunction<K extends OperationKind> = (
   ...args: [...OperandsOf<OperationSchemas[K]['inputs']>, ...OptionsArgument<OptionsOf<K>>]
 ) => ResultsOf<OperationSchemas[K]['outputs']>;

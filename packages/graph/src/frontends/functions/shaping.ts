@@ -2,12 +2,12 @@ import type { Tensor } from '@tilewise/core';
 import { call, traceOf } from './operation-call.ts';
 import type { Operand, Variable } from './trace.ts';
 
-/** A number or a host tensor as a variable of the function that is traced. */
+/** A number or a host tensor as a variable of the function that is being traced. */
 export function constant(value: Tensor | number): Variable {
   return traceOf('constant', []).constant(value);
 }
 
-/** The elements in row-major order under another shape; one extent may be −1. */
+/** The elements of x in row-major order with another shape; one extent may be −1 and is then inferred. */
 export function reshape(x: Operand, shape: readonly number[]): Variable {
   return call('StaticReshape', [x], { shape, specialZero: false })[0];
 }
@@ -17,12 +17,12 @@ export function transpose(x: Operand, order: readonly number[]): Variable {
   return call('StaticTranspose', [x], { order })[0];
 }
 
-/** Tensors one after the other along an axis. */
+/** Concatenates tensors along an axis. */
 export function concat(inputs: readonly Operand[], { axis }: { readonly axis: number }): Variable {
   return call('Concat', inputs, { axis })[0];
 }
 
-/** Parts of the given sizes along an axis. */
+/** Splits a tensor along an axis into parts of the given sizes. */
 export function split(
   x: Operand,
   { axis, sizes }: { readonly axis: number; readonly sizes: readonly number[] },

@@ -9,12 +9,12 @@ import { connect, type Topology } from '../../ir/topology.ts';
 import { operationOf } from '../../ops/table.ts';
 
 /**
- * A tensor of a function that is traced: what operations take and give. Shape and dtype are known; the values
- * are not.
+ * A tensor of a function that is being traced. Operations take and return variables. Shape and dtype are
+ * known; the values are not.
  */
 export class Variable {
   readonly shape: readonly number[];
-  /** The graph that is written. */
+  /** The trace that the variable belongs to. */
   readonly trace: Trace;
   readonly tensor: LogicalTensor;
 
@@ -29,7 +29,7 @@ export class Variable {
   }
 }
 
-/** An operand of an operation: a variable, or a number or host tensor, which become constants. */
+/** An operand of an operation: a variable, or a number or host tensor, which becomes a constant. */
 export type Operand = Variable | Tensor | number;
 
 /** An output before its shape is known. */
@@ -38,18 +38,18 @@ const placeholder = { id: 0, shape: null, strides: null, layout: 'strided', prop
 /** A graph while a function writes it. */
 export class Trace {
   readonly graph: Graph = new Graph();
-  /** By the ids of their tensors. */
+  /** Constants by tensor id. */
   readonly constants: Map<number, Tensor> = new Map();
-  /** Ids of tensors that a backward pass computes again. */
+  /** The ids of tensors that a backward pass recomputes. */
   readonly recomputed: Set<number> = new Set();
   readonly #numbers = new Map<string, Variable>();
 
-  /** An input of the graph. */
+  /** Adds an input to the graph. */
   input(shape: readonly number[], dtype: GraphDType, name: string): Variable {
     return new Variable(this, this.graph.tensor({ name, dtype, shape }), shape);
   }
 
-  /** A tensor that is the same in every run. A number is in the dtype of what it goes with. */
+  /** Adds a tensor that is the same in every run. A number takes the dtype of the other operands. */
   constant(value: Tensor | number, dtype: GraphDType = 'f32'): Variable {
     if (typeof value === 'number') {
       const key = `${dtype} ${Object.is(value, -0) ? '-0' : value}`;
@@ -63,15 +63,15 @@ export class Trace {
     return variable;
   }
 
-  /** Says the number of a scalar that something else wrote into the graph. */
+  /** Sets the value of a scalar that other code added to the graph. */
   bindConstant(tensor: LogicalTensor, value: number): void {
     this.constants.set(tensor.id, Tensor.from([value], tensor.shape ?? [], { dtype: tensor.dtype as 'f32' }));
   }
 
   /**
-   * Adds an operation. The shapes of its outputs are inferred at once, so that an error comes from the line
-   * that made it.
-   * @throws InvalidOperationError or InvalidShapeError, where operands or attributes do not fit.
+   * Adds an operation. The shapes of its outputs are inferred immediately, so that an error comes from the
+   * line that caused it.
+   * @throws InvalidOperationError or InvalidShapeError if operands or attributes do not fit.
    */
   apply(
     kind: string,
@@ -110,7 +110,7 @@ export class Trace {
     const known = inputs.map(({ tensor, shape }) => ({ ...tensor, shape }));
     const attributes = checkOperation(kind, operation, attrs, known, outputs);
     const shapes = operation.infer({ attributes, inputs: known, outputs }).map(shape => {
-      if (!isKnown(shape)) throw new InvalidShapeError(kind, 'has a result whose shape does not follow');
+      if (!isKnown(shape)) throw new InvalidShapeError(kind, 'has a result whose shape cannot be inferred');
       return shape;
     });
     const { outputs: made } = this.graph.add({
@@ -122,7 +122,7 @@ export class Trace {
     return made.map((tensor, n) => new Variable(this, tensor, shapes[n]));
   }
 
-  /** How the operations so far hang together. */
+  /** How the operations so far are connected. */
   topology(): Topology {
     return connect(this.graph.nodes, new Map());
   }
@@ -137,7 +137,10 @@ export class Trace {
       );
     }
     if (value.trace !== this)
-      throw new InvalidArgumentError(kind, 'takes variables of one function, got one of another function');
+      throw new InvalidArgumentError(
+        kind,
+        'takes variables of one traced function, got a variable of another',
+      );
     return value;
   }
 }
@@ -146,7 +149,7 @@ function portOf<P>(ports: readonly P[], n: number): P {
   return ports[Math.min(n, ports.length - 1)];
 }
 
-/** The dtypes of the letters of an operation, from those operands that have one. */
+/** The dtypes of an operation's port letters, from the operands that have a dtype. */
 function lettersOf({ inputs }: Operation, operands: readonly Operand[]): Map<string, GraphDType> {
   const letters = new Map<string, GraphDType>();
   operands.forEach((operand, n) => {

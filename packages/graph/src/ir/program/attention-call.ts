@@ -13,17 +13,19 @@ export type AttentionPass = 'forward' | 'backward';
 
 const rows = Object.entries<OperandRow>({ ...operandTable, ...fp8OperandTable });
 
-/** How a call takes each operand, by the name of the option that the operand is, as `dropout.seed`. */
+/**
+ * The form in which a call takes each operand, by the operand's path in the options, such as `dropout.seed`.
+ */
 const operandForms: Readonly<Record<string, OperandForm>> = Object.fromEntries(
   rows.flatMap(([name, row]) =>
     row.forward === 'read' || row.backward === 'read' ? [[row.option ?? name, row.form]] : [],
   ),
 );
 
-/** The names of all operands but captures, which are `captures.NAME`. */
+/** The names of all operands except captures, whose names are `captures.NAME`. */
 export const operandNames: readonly string[] = Object.keys(operandForms);
 
-/** How a call takes an operand; undefined for a name that is not one. */
+/** The form in which a call takes an operand; undefined for an unknown name. */
 export function operandForm(name: string): OperandForm | undefined {
   if (/^captures\.\w+$/.test(name)) return 'tensor';
   return Object.hasOwn(operandForms, name) ? operandForms[name] : undefined;
@@ -47,26 +49,26 @@ export interface CallSettings {
   readonly alibi?: boolean;
   /** An expression of (score, b, h, q, kv) that replaces the score. */
   readonly scoreMod?: Expr;
-  /** The dropout probability, where the mask is drawn. */
+  /** The dropout probability, if Philox draws the mask. */
   readonly p?: number;
   readonly maxSeqLenQ?: number;
   readonly maxSeqLenKv?: number;
 }
 
-/** An attention call of the engine, on values by the names of operands and results. */
+/** An attention call of the engine on values, which are listed by the names of operands and results. */
 export interface AttentionCallStep {
   readonly kind: 'attention-call';
   readonly pass: AttentionPass;
-  /** By the names of operands. */
+  /** Value indices by the names of operands. */
   readonly operands: Readonly<Record<string, number>>;
   readonly settings: CallSettings;
-  /** By the names of `SdpaResult` and `SdpaGradients`. */
+  /** Value indices by the names in `SdpaResult` and `SdpaGradients`. */
   readonly results: Readonly<Record<string, number>>;
-  /** The value of the scalar list of FP8 kernels, where the step uses them. */
+  /** The value that holds the scalar list of FP8 kernels, if the step uses these kernels. */
   readonly fp8List?: number;
 }
 
-/** The gradients that a backward call may give. */
+/** The gradients that a backward call can return. */
 export const gradientNames: readonly GradientName[] = ['dq', 'dk', 'dv', 'dbias', 'dsink', 'dAlibi'];
 
 /** The entries of a record that are not undefined. */

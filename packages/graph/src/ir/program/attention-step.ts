@@ -1,14 +1,16 @@
 import type { DType, Expr, FormatP } from '@tilewise/core';
 import type { AttentionCallStep } from './attention-call.ts';
 
-/** A number that is known when the step runs: a product of scalar values and of inverses of scalar values. */
+/**
+ * A number that is known only when the step runs: a product of scalar values and inverses of scalar values.
+ */
 export interface ScalarProduct {
   readonly factors: readonly { readonly value: number; readonly inverse: boolean }[];
 }
 
 /**
- * Dropout whose numbers are known when the step runs: values of seed and offset (i64 as two u32), and p as an
- * f32 value or a number.
+ * Dropout whose numbers are known only when the step runs: values for seed and offset (i64 as two u32), and p
+ * as an f32 value or a number.
  */
 export interface StepDropout {
   readonly seed: number;
@@ -20,7 +22,7 @@ export interface StepDropout {
 export interface StepRounding extends Required<FormatP> {
   readonly scale: number;
   readonly descale: number;
-  /** The value, of shape (1), of a factor of P; `scale` is 1 then. */
+  /** The value of a factor of P, of shape (1). If it is given, `scale` is 1. */
   readonly factor?: number;
 }
 
@@ -30,7 +32,7 @@ export interface StepMod {
   readonly captures: Readonly<Record<string, number>>;
 }
 
-/** Query i sees the keys j ≤ i + offset; the offset is a sum of scalar values, some negative. */
+/** Query i sees the keys j ≤ i + offset. The offset is a sum of scalar values, some of them negated. */
 export interface StepDiagonal {
   readonly offset: readonly { readonly value: number; readonly negative: boolean }[];
 }
@@ -43,30 +45,34 @@ export interface ScoreOptions {
   readonly mask?: number;
   readonly diagonal?: StepDiagonal;
   readonly maskMod?: StepMod;
-  /** Scalars that masked scores are set to. The options are equivalent only where all of them are −∞. */
+  /**
+   * The scalars that masked scores are set to. The options are equivalent only if all these scalars are −∞.
+   */
   readonly fills: readonly number[];
-  /** Whether scores are scaled after masking, which keeps −∞ only where the scale is positive. */
+  /** Whether scores are scaled after masking. Masked scores then stay −∞ only if the scale is positive. */
   readonly scaledAfterMask: boolean;
 }
 
 /**
- * The options of an attention call with values in place of tensors. `options` are those that kernels run
- * fast; where they are null, or the bound scalars contradict them, `scoreMod` applies.
+ * The options of an attention call, with values in place of tensors. `options` are options that kernels run
+ * fast; if they are null, or the bound scalars contradict them, `scoreMod` is used instead.
  */
 export interface StepOptions {
   readonly options: ScoreOptions | null;
   readonly scoreMod: StepMod;
   /**
-   * Whether the operations are attention only where `options` apply, as in a backward pass that assumes
-   * masked scores of −∞. Otherwise the operations run one by one.
+   * Whether the operations are attention only if `options` apply, as in a backward pass that assumes masked
+   * scores of −∞. If `options` then do not apply, the operations run one by one.
    */
   readonly optionsOnly?: boolean;
   /** Pairs of scalars that must be equal for the operations to be attention. */
   readonly equal?: readonly (readonly [number, number])[];
-  /** A bias of zeros beside `scoreMod`: its gradient is that of the scores. */
+  /**
+   * A bias of zeros, used together with `scoreMod`: the gradient of this bias is the gradient of the scores.
+   */
   readonly zeroBias?: number;
   readonly dropout?: StepDropout;
-  /** Forward only. */
+  /** Only in forward steps. */
   readonly rounding?: StepRounding;
 }
 
@@ -87,11 +93,11 @@ export interface SdpaStep extends AttentionOperands {
    * probability.
    */
   readonly results: Readonly<Partial<Record<'o' | 'lse' | 'max' | 'sumExp' | 'amaxS', number>>>;
-  /** The value of the scalar list of FP8 kernels, where the step uses them. */
+  /** The value that holds the scalar list of FP8 kernels, if the step uses these kernels. */
   readonly fp8List?: number;
 }
 
-/** Attention backward on the engine's kernels; o and dO are values of shape (B, H, S, D), too. */
+/** Attention backward on the engine's kernels; o and dO are values of shape (B, H, S, D) too. */
 export interface SdpaBackwardStep extends AttentionOperands {
   readonly kind: 'sdpa-backward';
   readonly o: number;

@@ -8,7 +8,7 @@ export function exprType(dtype: DType): ExprType {
   return kind === 'integer' ? 'i32' : 'bool';
 }
 
-/** The number of nodes of an expression written as a tree, without sharing. */
+/** The number of nodes of an expression as a tree, counting a shared node at each use. */
 export function exprCost(expr: Expr): number {
   const costs = new Map<Expr, number>();
   for (const e of nodes(expr)) {
@@ -21,8 +21,8 @@ export function exprCost(expr: Expr): number {
 }
 
 /**
- * An expression in which some nodes are replaced: `replace` gives the replacement of a node, or null to keep
- * the node and rewrite its operands; `rewrite` rewrites a part. Shared nodes stay shared.
+ * Replaces some nodes of an expression: `replace` returns the replacement of a node, or null to keep the node
+ * and rewrite its operands; it may call `rewrite` on a part of the node. Shared nodes stay shared.
  */
 export function rewriteExpr(
   expr: Expr,
@@ -39,7 +39,7 @@ export function rewriteExpr(
   return visit(expr);
 }
 
-/** An expression in which the variable `score` is replaced. */
+/** Replaces the variable `score` in an expression. */
 export function substitute(expr: Expr, value: Expr): Expr {
   return rewriteExpr(expr, e => (e.kind === 'variable' && e.name === 'score' ? value : null));
 }

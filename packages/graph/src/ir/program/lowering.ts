@@ -12,7 +12,7 @@ export interface Value {
 /** A reduction; the domain is the shape that the inputs broadcast to. */
 export type Reduction = Omit<ReducePrimitive, 'kind'>;
 
-/** What is joined over axes of a domain; a sum in f32 unless stated otherwise. */
+/** A reduction of an expression over axes of a domain. Default: a sum in f32. */
 export interface Joined
   extends Pick<Reduction, 'axes' | 'domain'>,
     Partial<Pick<Reduction, 'op' | 'result'>> {
@@ -33,20 +33,20 @@ export interface StepWriter {
   temporary(shape: Shape, dtype?: DType): Value;
   constant(data: Tensor): Value;
   view(of: Value, shape: Shape, strides: Strides): Value;
-  /** The dimensions of a value in another order; its memory is shared. */
+  /** A view of a value with its dimensions in another order. */
   permuted(value: Value, order: readonly number[]): Value;
-  /** The last two dimensions swapped. */
+  /** A view of a value with its last two dimensions swapped. */
   transposed(value: Value): Value;
   /**
-   * A value in another shape with the same row-major order: a view where possible, else a copy.
-   * @throws InvalidShapeError for a shape of more or fewer elements.
+   * A value in another shape with the same row-major order: a view if possible, else a copy.
+   * @throws InvalidShapeError for a shape with a different number of elements.
    */
   reshaped(value: Value, shape: Shape): Value;
   /** The value itself when it is contiguous, else a contiguous copy. */
   contiguous(value: Value): Value;
-  /** Writes a value to another of the same shape, in the dtype of that one. */
+  /** Copies a value to another value of the same shape, converting to that value's dtype. */
   copy(from: Value, to: Value): void;
-  /** Reduces an expression of inputs to a value of its own, with extents of 1 along the axes. */
+  /** Reduces an expression of inputs to a new value, with extents of 1 along the axes. */
   joined(inputs: readonly Value[], joined: Joined): Value;
 }
 

@@ -12,18 +12,18 @@ export interface ProgramBuilder extends StepWriter {
   bind(kind: 'input' | 'output', tensor: number, desc: TensorDesc): Value;
   /** The value of a logical tensor inside the program. */
   intermediate(tensor: number, desc: TensorDesc): Value;
-  /** Lets a logical tensor be a value that exists. */
+  /** Maps a logical tensor to an existing value. */
   alias(tensor: number, value: Value): void;
   /** The value of a logical tensor; undefined before it has one. */
   valueOf(tensor: number): Value | undefined;
-  /** A value by its index. */
+  /** The value with an index. */
   valueAt(index: number): Value;
-  /** The writer of one operation. */
+  /** The writer for the steps of one operation. */
   lowering(inputs: readonly Value[], outputs: readonly Value[]): Lowering;
   build(): Program;
 }
 
-/** Begins a program. */
+/** Creates the builder of an empty program. */
 export function programBuilder(): ProgramBuilder {
   const values: ProgramValue[] = [];
   const steps: Step[] = [];
@@ -60,7 +60,7 @@ export function programBuilder(): ProgramBuilder {
       return add({ kind: 'constant', data, desc: { dtype, shape, strides } });
     },
     view(of, shape, strides) {
-      // Strides are those of the memory, so a view of a view is one of the value below.
+      // Strides are in terms of the memory, so a view of a view is also a view of the underlying value.
       const value = values[of.index];
       const base = value.kind === 'view' ? value.of : of.index;
       return add({ kind: 'view', of: base, desc: { dtype: of.desc.dtype, shape, strides } });

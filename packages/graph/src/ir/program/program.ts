@@ -2,23 +2,23 @@ import type { Tensor, TensorDesc } from '@tilewise/core';
 import type { Primitive } from '@tilewise/core/primitive';
 import type { AttentionStep } from './attention-step.ts';
 
-/** A tensor of a program, by where it comes from. */
+/** A tensor of a program, tagged with its origin. */
 export type ProgramValue =
   /** Bound by the caller to the id of the logical tensor. */
   | { readonly kind: 'input' | 'output'; readonly tensor: number; readonly desc: TensorDesc }
-  /** Memory during an execution. */
+  /** Memory that exists only during an execution. */
   | { readonly kind: 'temporary'; readonly desc: TensorDesc }
   | { readonly kind: 'constant'; readonly data: Tensor; readonly desc: TensorDesc }
-  /** The memory of another value with other shape and strides, from `offset` elements on (default 0). */
+  /** The memory of another value with another shape and strides, starting at element `offset` (default 0). */
   | { readonly kind: 'view'; readonly of: number; readonly desc: TensorDesc; readonly offset?: number };
 
-/** The value whose memory a value lies in. */
+/** The value that owns a value's memory. */
 export function ownerOf(value: number, values: readonly ProgramValue[]): number {
   const own = values[value];
   return own.kind === 'view' ? own.of : value;
 }
 
-/** A primitive on values, by their index. */
+/** A primitive on values, which are given by index. */
 export interface PrimitiveStep {
   readonly kind: 'primitive';
   readonly primitive: Primitive;

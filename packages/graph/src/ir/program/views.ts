@@ -1,6 +1,6 @@
 import { InvalidShapeError, reshapedStrides, type Shape, type TensorDesc } from '@tilewise/core';
 
-/** The strides that give a tensor another shape without a copy; null when there are none. */
+/** The strides that give a tensor another shape without a copy; null if no strides do. */
 export function viewStrides({ shape, strides }: TensorDesc, target: Shape): readonly number[] | null {
   try {
     return reshapedStrides(shape, strides, target);

@@ -4,7 +4,7 @@ export type AttributeValue = boolean | number | string | readonly number[];
 /** Attributes by name. */
 export type Attributes = Readonly<Record<string, AttributeValue>>;
 
-/** The types of attributes by oneDNN's names, and the values of each. */
+/** The attribute types, by oneDNN's names, and the type of the values of each. */
 export interface AttributeTypes {
   bool: boolean;
   s64: number;
@@ -20,7 +20,7 @@ export type AttributeType = keyof AttributeTypes;
 /** An attribute of an operation. */
 export interface AttributeSchema {
   readonly type: AttributeType;
-  /** The value of an attribute that is not given; without a default it stays absent. */
+  /** The value if the attribute is not given. Without a default, the attribute is then absent. */
   readonly default?: AttributeValue;
   /** Whether the attribute must be given. */
   readonly required?: boolean;
@@ -28,14 +28,14 @@ export interface AttributeSchema {
   readonly among?: readonly AttributeValue[];
 }
 
-/** A number attribute. @throws TypeError for any other value, which the check of the schema has ruled out. */
+/** A number attribute. @throws TypeError for any other value, which the schema check has ruled out. */
 export function numberOf(attributes: Attributes, name: string): number {
   const value = attributes[name];
   if (typeof value !== 'number') throw new TypeError(`attribute '${name}' is not a number`);
   return value;
 }
 
-/** A list attribute; empty when absent. @throws TypeError as `numberOf`. */
+/** A list attribute; empty when absent. @throws TypeError like `numberOf`. */
 export function numbersOf(attributes: Attributes, name: string): readonly number[] {
   const value = attributes[name] ?? [];
   if (!Array.isArray(value)) throw new TypeError(`attribute '${name}' is not a list`);

@@ -8,8 +8,8 @@ import type { PortSchema } from './ports.ts';
 
 /**
  * Checks an operation against its schema, in oneDNN's order: number of inputs, their dtypes, number of
- * outputs, their dtypes, attributes, and what else its definition asks for.
- * @param label the operation in errors.
+ * outputs, their dtypes, attributes, and the other rules of its definition.
+ * @param label the name of the operation in errors.
  * @returns the attributes with their defaults.
  * @throws InvalidOperationError naming the operation, and the tensor or attribute.
  */
@@ -97,7 +97,7 @@ function checkAttributes(
 const isInteger = (x: unknown): boolean => typeof x === 'number' && Number.isInteger(x);
 const isNumber = (x: unknown): boolean => typeof x === 'number' && !Number.isNaN(x);
 
-/** Whether a value is of a type of attributes, by the type. */
+/** For each attribute type, whether a value has that type. */
 export const hasType: Readonly<Record<AttributeType, (value: unknown) => boolean>> = {
   bool: value => typeof value === 'boolean',
   s64: isInteger,

@@ -4,19 +4,19 @@ import type { OperationSchema, ResolvedAttributes } from './schema.ts';
 
 type SchemaKeys = 'kind' | 'inputs' | 'outputs' | 'attributes';
 
-/** The rules of an operation, to which its schema is added. */
+/** The rules of an operation: everything except its schema. */
 export type OperationRules<S extends OperationSchema> = Omit<
   Operation<ResolvedAttributes<S['attributes']>>,
   SchemaKeys
 >;
 
-/** A row of the table from its schema and its rules. */
+/** Combines the schema and the rules of an operation to a row of the table. */
 export function defineOperation<S extends OperationSchema>(
   kind: string,
   { inputs, outputs, attributes }: S,
   rules: OperationRules<S>,
 ): Operation {
-  // The check of the schema gives every call attributes of the types that the rules expect.
+  // The schema check guarantees that every call's attributes have the types that the rules expect.
   const row = rules as unknown as Omit<Operation, SchemaKeys>;
   return { kind, inputs: parsePorts(inputs), outputs: parsePorts(outputs), attributes, ...row };
 }

@@ -1,6 +1,5 @@
 /**
- * Plain data as text that differs for different data: infinite numbers, NaN and −0, which JSON lacks, become
- * objects.
+ * Plain data as text, different for different data: infinities, NaN and −0, which JSON lacks, become objects.
  */
 export function exactJson(value: unknown): string {
   return JSON.stringify(value, (_, x) =>
@@ -8,7 +7,7 @@ export function exactJson(value: unknown): string {
   );
 }
 
-/** The value of an attribute in an error. */
+/** The value of an attribute as error messages show it. */
 export function valueText(value: unknown): string {
   if (typeof value === 'number') return numberText(value);
   return Array.isArray(value) ? `[${value.map(valueText).join(',')}]` : JSON.stringify(value);

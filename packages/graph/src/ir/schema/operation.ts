@@ -5,81 +5,87 @@ import type { LogicalShape, LogicalTensor } from '../tensor/logical-tensor.ts';
 import type { AttributeSchema, Attributes } from './attribute.ts';
 import type { PortSchema } from './ports.ts';
 
-/** An operation's tensors and attributes, defaults filled in. */
+/** An operation's tensors and attributes, with defaults filled in. */
 export interface OperationCall<A = Attributes> {
   readonly attributes: A;
   readonly inputs: readonly LogicalTensor[];
   readonly outputs: readonly LogicalTensor[];
 }
 
-/** Writes a gradient. Results are tensors of the backward graph. */
+/** Writes operations of a gradient into the backward graph. All results are tensors of the backward graph. */
 export interface GradientBuilder {
-  /** A new operation with one output; the output has the dtype of the first input unless stated otherwise. */
+  /** Adds an operation with one output. By default the output has the dtype of the first input. */
   op(
     kind: string,
     inputs: readonly LogicalTensor[],
     attributes?: Attributes,
     options?: { readonly dtype?: GraphDType },
   ): LogicalTensor;
-  /** A new operation with one output for each dtype. */
+  /** Adds an operation with one output for each dtype. */
   ops(
     kind: string,
     inputs: readonly LogicalTensor[],
     attributes: Attributes,
     dtypes: readonly GraphDType[],
   ): readonly LogicalTensor[];
-  /** A forward tensor in the backward graph: an input of that graph, or recomputed. */
+  /**
+   * The counterpart of a forward tensor in the backward graph: an input of that graph, or a recomputed
+   * tensor.
+   */
   forward(tensor: LogicalTensor): LogicalTensor;
   /** Whether a forward tensor is an input of the backward graph. */
   isGiven(tensor: LogicalTensor): boolean;
   /** The extents of a forward tensor. */
   shapeOf(tensor: LogicalTensor): readonly number[];
   /**
-   * A gradient of shape `from`, summed over the dimensions along which its tensor of shape `to` was
-   * broadcast.
+   * Sums a gradient of shape `from` over the dimensions along which a tensor of shape `to` was broadcast to
+   * it.
    */
   reduceTo(gradient: LogicalTensor, from: readonly number[], to: readonly number[]): LogicalTensor;
   /** A tensor in another dtype. */
   cast(tensor: LogicalTensor, dtype: GraphDType): LogicalTensor;
   /** The elements of a tensor in row-major order under another shape. */
   reshape(tensor: LogicalTensor, shape: readonly number[]): LogicalTensor;
-  /** One number as all elements of a shape. */
+  /** A tensor whose elements are all one number. */
   constant(value: number, dtype: GraphDType, shape?: readonly number[]): LogicalTensor;
 }
 
-/** An operation whose gradients are asked for. */
+/** An operation whose gradients are requested. */
 export interface GradientCall<A = Attributes> extends OperationCall<A> {
   readonly builder: GradientBuilder;
-  /** The gradients by the outputs, as tensors of the backward graph; undefined for an output without one. */
+  /**
+   * The gradients of the outputs, as tensors of the backward graph; undefined for an output without a
+   * gradient.
+   */
   readonly outputGradients: readonly (LogicalTensor | undefined)[];
-  /** The gradient by the only output; of several outputs, the first gradient that there is. */
+  /** The gradient of the only output, or the first gradient that exists among several outputs. */
   readonly dy: LogicalTensor;
-  /** Whether the gradient by each input is asked for. */
+  /** For each input, whether its gradient is requested. */
   readonly needed: readonly boolean[];
   /**
-   * For probabilities P that are read by one product o = P·V alone: f32 Σ P∘dP along the last axis, computed
-   * as rowsum(o∘dO). Null where forward does not give o, or P has gradients that do not come from o.
+   * Σ P∘dP along the last axis in f32, for probabilities P that only one product o = P·V reads, computed as
+   * rowsum(o∘dO). Null if o is not a result of forward, or P has gradients that do not come from o.
    */
   rowSum(): LogicalTensor | null;
 }
 
 /**
- * An operation as a call of a function that every export to Python has, in `operations.py`: of the first
- * input and of others that broadcast to it. The result has the shape of the first input.
+ * A call of a function in `operations.py`, which every export to Python contains. The arguments are the first
+ * input and others that broadcast to it; the result has the shape of the first input.
  */
 export interface PythonCall {
   readonly name: string;
-  /** Axes of the first input that no rank may have a part of. */
+  /** Axes of the first input that must not be split over ranks. */
   readonly whole: readonly number[];
   readonly options: Readonly<Record<string, number | boolean>>;
 }
 
-/** Writes the gradient by one input. */
+/** Writes the gradient of one input. */
 export type InputGradient = () => LogicalTensor;
 
 /**
- * A row of the table of operations. The checks of a graph, shape inference, gradients, engines and the
- * documentation read it. `A` is the type of the attributes, defaults filled in.
+ * A row of the operation table, which graph checks, shape inference, gradients, engines and the documentation
+ * read. `A` is the type of the attributes with defaults filled in.
  */
 export interface Operation<A = Attributes> {
   readonly kind: string;
@@ -88,41 +94,41 @@ export interface Operation<A = Attributes> {
   readonly inputs: readonly PortSchema[];
   readonly outputs: readonly PortSchema[];
   readonly attributes: Readonly<Record<string, AttributeSchema>>;
-  /** Inputs that may be swapped. */
+  /** The indices of two inputs that may be swapped. */
   readonly commutative?: readonly [number, number];
-  /** The rule beyond shapes and dtypes that a call breaks, or null. */
+  /** Returns a rule, other than those of shapes and dtypes, that a call breaks, or null. */
   readonly constraint?: (call: OperationCall<A>) => string | null;
   /**
-   * The shapes of the outputs from those of the inputs, as far as they are known.
+   * Infers the shapes of the outputs from those of the inputs, as far as they are known.
    * @throws InvalidShapeError when the inputs do not fit each other.
    */
   readonly infer: (call: OperationCall<A>) => readonly LogicalShape[];
-  /** Writes the operation as primitives; absent for an operation that computes nothing. */
+  /** Writes the operation as primitives. Absent for an operation that computes nothing. */
   readonly lower?: (lowering: Lowering, call: OperationCall<A>) => void;
   /**
-   * The gradients by the inputs; null for an input without one, such as indices. `zero`: the result is
-   * piecewise constant. Absent: the operation has no gradient.
+   * The gradients of the inputs; null for an input without a gradient, such as indices. `zero` means that the
+   * result is piecewise constant. If absent, the operation has no gradient.
    */
   readonly gradient?: 'zero' | ((call: GradientCall<A>) => readonly (InputGradient | null)[]);
-  /** Why the operation has no gradient, where that is not plain. */
+  /** Why the operation has no gradient, if that is not obvious. */
   readonly noGradient?: string;
   /**
-   * Recomputes the first output in a backward graph from other tensors that forward gives, where that is
-   * cheaper than the operation itself; null where those tensors are not given.
+   * Recomputes the first output in a backward graph from other results of forward, if that is cheaper than
+   * the operation itself. Null if forward does not have these results.
    */
   readonly recompute?: (call: OperationCall<A>, builder: GradientBuilder) => LogicalTensor | null;
   /**
-   * The attributes with which the operation gives its first output alone, where those of several outputs are
-   * others.
+   * The attributes with which the operation has only its first output, if they differ from those with all
+   * outputs.
    */
   readonly firstOutput?: (attributes: A) => A;
-  /** Whether the output may lie in the memory of the first input, which then is overwritten. */
+  /** Whether the output may use the memory of the first input, which is then overwritten. */
   readonly inPlace?: boolean;
   /**
-   * The operation in Python, where a call says more than what `lower` makes; null for a call that has no such
-   * form. Operations without it are exported as what `lower` makes.
+   * The operation as a Python call, if that is clearer than the steps that `lower` writes; null for a call
+   * without such a form. Operations without `python` are exported as the steps that `lower` writes.
    */
   readonly python?: (call: OperationCall<A>) => PythonCall | null;
-  /** The element of the output as an expression of elements of the inputs. Elementwise operations only. */
+  /** The output element as an expression of the input elements. Only for elementwise operations. */
   readonly element?: (inputs: readonly Expr[], attributes: A) => Expr;
 }

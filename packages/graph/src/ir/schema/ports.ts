@@ -3,15 +3,15 @@ import { type GraphDType, graphDTypeNames } from '../tensor/dtype.ts';
 /** An input or output of an operation. */
 export interface PortSchema {
   readonly name: string;
-  /** Ports of the same letter have the same dtype: that of the first of them. */
+  /** The letter of the port's dtype. Ports with the same letter have the dtype of the first of them. */
   readonly type: string;
   readonly among: readonly GraphDType[];
   readonly optional?: boolean;
-  /** Any number of tensors from here on. */
+  /** Whether the port takes any number of tensors. */
   readonly variadic?: boolean;
 }
 
-/** The dtypes of arithmetic. */
+/** The dtypes that arithmetic accepts. */
 export const floats: readonly GraphDType[] = ['f32', 'bf16', 'f16'];
 
 /** Dtypes by the names that port lists use. */
@@ -21,7 +21,7 @@ const dtypeSets: Readonly<Record<string, readonly GraphDType[]>> = {
   any: graphDTypeNames,
 };
 
-/** Reads a port list; `OperationSchema` says how it is written. */
+/** Parses a port list; `OperationSchema` describes the syntax. */
 export function parsePorts(ports: string): readonly PortSchema[] {
   return ports.split(' ').flatMap(port => {
     const [, dots, name, question, type, dtypes = 'floats'] =

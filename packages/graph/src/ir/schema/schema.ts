@@ -2,12 +2,12 @@ import type { LogicalTensor } from '../tensor/logical-tensor.ts';
 import type { AttributeSchema, AttributeTypes } from './attribute.ts';
 
 /**
- * The tensors and attributes of an operation, written as a literal (`as const`) so that the types of its
- * calls follow.
+ * The tensors and attributes of an operation, written as a literal (`as const`) so that TypeScript infers the
+ * types of calls from it.
  *
  * `inputs` and `outputs` list ports in order, separated by spaces: `src:T` is a tensor whose dtype is bound
- * to the letter T, and tensors of one letter have one dtype; `bias?:T` may be left out; `...src:T` is any
- * number of tensors. The dtypes are the floats f32, bf16 and f16, or those listed after `=`:
+ * to the letter T, and tensors with the same letter have the same dtype; `bias?:T` is optional; `...src:T` is
+ * any number of tensors. The dtypes are the floats f32, bf16 and f16, or those listed after `=`:
  * `labels:I=i32|u32`.
  */
 export interface OperationSchema {
@@ -31,7 +31,7 @@ type RequiredNames<A> = {
 
 type Settled = { readonly required: true } | { readonly default: unknown };
 
-/** The attributes that a call gives: the required ones, and any of the others. */
+/** The attributes that a call gives: the required attributes, and any of the optional ones. */
 export type GivenAttributes<A extends AttributeSchemas> = {
   readonly [K in RequiredNames<A>]: ValueOf<A[K]>;
 } & { readonly [K in Exclude<keyof A, RequiredNames<A>>]?: ValueOf<A[K]> | undefined };

@@ -12,8 +12,8 @@ const layouts = ['strided', 'any', 'opaque', 'undef'];
 const properties = ['undef', 'variable', 'constant', 'host_scalar'];
 
 /**
- * Checks the description of a tensor, as JavaScript or a file may give it.
- * @param name the start of the names in errors: '' or `tensor 3: `.
+ * Checks the description of a tensor that comes from untyped JavaScript or a file.
+ * @param name a prefix of the names in errors: '' or `tensor 3: `.
  * @throws InvalidDTypeError, InvalidShapeError or InvalidArgumentError naming the part that is wrong.
  */
 export function checkTensor(name: string, t: Readonly<Record<keyof LogicalTensor, unknown>>): void {

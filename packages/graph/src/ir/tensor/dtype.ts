@@ -2,16 +2,16 @@ import type { DType } from '@tilewise/core';
 
 /**
  * Element types of logical tensors: those of `@tilewise/core`, 4-bit integers, and the 64-bit integers of
- * seeds and offsets. `undef` is for a tensor that an operation only passes on.
+ * seeds and offsets. `undef` is for a tensor that an operation only passes through.
  */
 export type GraphDType = DType | 'i4' | 'u4' | 'i64' | 'undef';
 
 interface GraphDTypeInfo {
-  /** The name in oneDNN's JSON. */
+  /** The dtype's name in oneDNN's JSON. */
   readonly oneDnn: string;
   /**
-   * The dtype in which an engine stores it: a byte for each 4-bit integer; two u32 for an i64, the low word
-   * first, in a last dimension of its own.
+   * The dtype in which an engine stores it: one byte per 4-bit integer; two u32 per i64, low word first, in
+   * an extra last dimension.
    */
   readonly storage: DType;
 }
@@ -55,7 +55,7 @@ const byOneDnnName = new Map(
   Object.entries(graphDTypes).map(([dtype, { oneDnn }]) => [oneDnn, dtype as GraphDType]),
 );
 
-/** The dtype with a name of oneDNN's; undefined for an unknown name. */
+/** The dtype with a oneDNN name; undefined for an unknown name. */
 export function dtypeOfOneDnn(name: string): GraphDType | undefined {
   return byOneDnnName.get(name);
 }

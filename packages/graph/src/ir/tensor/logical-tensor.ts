@@ -1,6 +1,6 @@
 import type { GraphDType } from './dtype.ts';
 
-/** An extent that is known at compile only. */
+/** An extent that is known only when the graph is compiled. */
 export const UNKNOWN = -1;
 
 /** Extents, outermost first, with `UNKNOWN` for unknown ones; null when the rank is unknown. */
@@ -9,7 +9,7 @@ export type LogicalShape = readonly number[] | null;
 /** The role of a tensor in a graph. `host_scalar`: a number that the host knows, of shape []. */
 export type TensorProperty = 'undef' | 'variable' | 'constant' | 'host_scalar';
 
-/** How the memory layout of a tensor is decided: by its strides, or for `any` by the library. */
+/** What determines the memory layout of a tensor: its strides, or, for `any`, the library. */
 export type LayoutType = 'strided' | 'any' | 'opaque' | 'undef';
 
 /** A tensor of a graph, before it has memory. Operations that name the same id are connected. */
@@ -18,7 +18,7 @@ export interface LogicalTensor {
   readonly name?: string;
   readonly dtype: GraphDType;
   readonly shape: LogicalShape;
-  /** In elements. Null: contiguous, row-major. */
+  /** Strides in elements. Null means contiguous in row-major order. */
   readonly strides: readonly number[] | null;
   readonly layout: LayoutType;
   readonly property: TensorProperty;
@@ -29,7 +29,7 @@ export function isKnown(shape: LogicalShape): shape is readonly number[] {
   return shape !== null && !shape.includes(UNKNOWN);
 }
 
-/** A tensor in an error: id, name, dtype and shape. */
+/** A tensor as error messages show it: id, name, dtype and shape. */
 export function describeTensor({ id, name, dtype, shape }: LogicalTensor): string {
   const extents = shape === null ? '?' : shape.map(n => (n === UNKNOWN ? '?' : n)).join(', ');
   return `${id}${name ? ` '${name}'` : ''} (${dtype} [${extents}])`;

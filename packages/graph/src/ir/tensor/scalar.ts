@@ -1,6 +1,6 @@
 import type { GraphDType } from './dtype.ts';
 
-/** A single number as a caller gives it; for a bool also true or false. */
+/** A single number from a caller; for a bool tensor also true or false. */
 export type ScalarValue = number | bigint | boolean;
 
 /** Whether a value is a single number rather than a tensor. */
@@ -8,7 +8,7 @@ export function isScalarValue(given: unknown): given is ScalarValue {
   return typeof given === 'number' || typeof given === 'bigint' || typeof given === 'boolean';
 }
 
-/** Which numbers an element may be, as a test and in words. */
+/** The numbers that an element may be, as a predicate and in words. */
 interface ScalarRule {
   readonly holds: (value: number | bigint) => boolean;
   readonly text: string;
@@ -21,7 +21,7 @@ const truth: ScalarRule = {
 
 const real: ScalarRule = { holds: () => true, text: 'a number' };
 
-/** 64 bits; the reader decides whether they are signed. */
+/** 64 bits, signed or unsigned; the code that reads them decides. */
 const word64: ScalarRule = {
   holds: value =>
     (typeof value === 'bigint' || Number.isSafeInteger(value)) && value >= -(2n ** 63n) && value < 2n ** 64n,
@@ -47,7 +47,7 @@ const rules: Readonly<Partial<Record<GraphDType, ScalarRule>>> = {
 };
 
 /**
- * The rule that a number breaks as an element of a dtype; null where it breaks none. Integers are neither
+ * The rule that a number breaks as an element of a dtype; null if it breaks none. Integers are neither
  * truncated nor wrapped; floats are rounded.
  */
 export function brokenScalarRule(dtype: GraphDType, value: ScalarValue): string | null {

@@ -2,8 +2,8 @@ import { InvalidShapeError } from '@tilewise/core';
 import { type LogicalShape, type LogicalTensor, UNKNOWN } from './logical-tensor.ts';
 
 /**
- * The shape that shapes broadcast to, as in NumPy: aligned at the last dimension, extents equal or 1. An
- * unknown extent fits any other.
+ * The shape that shapes broadcast to, as in NumPy: aligned at the last dimension, with extents that are equal
+ * or 1. An unknown extent fits any extent.
  * @throws InvalidShapeError naming the operation when they do not fit.
  */
 export function broadcastShapes(operation: string, ...shapes: readonly LogicalShape[]): LogicalShape {
@@ -24,14 +24,14 @@ export function broadcastShapes(operation: string, ...shapes: readonly LogicalSh
   });
 }
 
-/** Whether a tensor that is declared with a shape may have another one, whose extents are known. */
+/** Whether a declared shape, which may have unknown extents, allows a shape whose extents are all known. */
 export function admits(declared: LogicalShape, shape: readonly number[]): boolean {
   if (declared === null) return true;
   return declared.length === shape.length && declared.every((n, d) => n === UNKNOWN || n === shape[d]);
 }
 
 /**
- * The shape that a declaration and inference give together.
+ * Merges a declared shape with an inferred one.
  * @throws InvalidShapeError naming the tensor when they contradict each other.
  */
 export function mergeShapes(tensor: string, given: LogicalShape, inferred: LogicalShape): LogicalShape {
@@ -52,7 +52,7 @@ export function axisOf(axis: number, rank: number): number | undefined {
 }
 
 /**
- * An axis of the operation of a kind, counted from the start.
+ * An axis of an operation, counted from the start.
  * @throws InvalidShapeError when it is out of range.
  */
 export function checkedAxis(kind: string, axis: number, shape: readonly number[]): number {
@@ -71,7 +71,7 @@ export function keptShape(shape: readonly number[], axes: readonly number[]): nu
   return shape.map((n, d) => (axes.includes(d) ? 1 : n));
 }
 
-/** The extents of a tensor that has a shape. */
+/** The extents of a tensor whose shape is known. */
 export function shapeOf({ shape }: Pick<LogicalTensor, 'shape'>): readonly number[] {
   return shape ?? [];
 }

@@ -22,9 +22,9 @@ export interface KnownTensor {
 }
 
 /**
- * The description of the engine's tensor for a logical tensor. An i64 is contiguous, with a last dimension of
- * its own for its two words.
- * @throws InvalidShapeError when its shape is not known.
+ * The description of the engine's tensor for a logical tensor. An i64 tensor is contiguous, with an extra
+ * last dimension for the two words.
+ * @throws InvalidShapeError when the tensor's shape is not known.
  */
 export function storageDesc(tensor: LogicalTensor): TensorDesc {
   checkObject('tensor', tensor);
@@ -39,15 +39,15 @@ export function storageDesc(tensor: LogicalTensor): TensorDesc {
   return { dtype: storageDType(dtype), shape, strides: isGiven ? strides : contiguousStrides(shape) };
 }
 
-/** What is known of a logical tensor by a tensor of an engine that is bound to it. */
+/** The shape and strides of a logical tensor, from the engine's tensor that is bound to it. */
 export function knownOf({ dtype }: LogicalTensor, { shape, strides }: TensorDesc): KnownTensor {
   return dtype === 'i64' ? { shape: shape.slice(0, -1) } : { shape, strides };
 }
 
 /**
- * A number as the tensor of a logical scalar.
- * @throws InvalidShapeError for a tensor of more numbers; InvalidArgumentError for a number that its dtype
- * cannot hold.
+ * The tensor that holds a number for a logical scalar.
+ * @throws InvalidShapeError if the tensor has more than one element; InvalidArgumentError for a number that
+ * its dtype cannot hold.
  */
 export function scalarTensor(tensor: LogicalTensor, value: ScalarValue): Tensor {
   const name = `tensor ${describeTensor(tensor)}`;

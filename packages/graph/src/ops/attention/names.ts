@@ -2,7 +2,7 @@ import type { Attributes } from '../../ir/schema/attribute.ts';
 
 const namesIn = (list: unknown): readonly string[] => (typeof list === 'string' ? list.split(' ') : []);
 
-/** The names of the inputs and of the outputs of an attention operation, in their order. */
+/** The names of an attention operation's inputs and outputs, in the order of its tensors. */
 export function attentionNames({ operands, results }: Partial<Attributes>): {
   readonly operands: readonly string[];
   readonly results: readonly string[];

@@ -4,22 +4,25 @@ import type { GradientCall, InputGradient } from '../../ir/schema/operation.ts';
 import type { LogicalTensor } from '../../ir/tensor/logical-tensor.ts';
 import { attentionNames } from './names.ts';
 
-/** The gradients that attention gives, by the operand; other operands have none. */
+/** The name of each operand's gradient; operands that are not listed have no gradient. */
 export const gradientOf: Readonly<Record<string, string>> = {
   ...{ q: 'dq', k: 'dk', v: 'dv', bias: 'dbias', sink: 'dsink', alibi: 'dAlibi' },
 };
 
-/** The gradients of Sdpa: one SdpaBackward that gives those that are needed. */
+/** The gradients of Sdpa: one SdpaBackward operation computes all needed gradients. */
 export function sdpaGradient(call: GradientCall): readonly (InputGradient | null)[] {
   const { builder, attributes, inputs, outputs, outputGradients, needed } = call;
   const { operands, results } = attentionNames(attributes);
   const without = results.find((name, n) => outputGradients[n] && name !== 'o' && name !== 'lse');
-  if (without !== undefined) throw new InvalidGraphError(`Sdpa has no gradient by its '${without}'`);
+  if (without !== undefined) throw new InvalidGraphError(`the result '${without}' of Sdpa has no gradient`);
   const wanted = operands.flatMap((name, n) =>
     needed[n] && gradientOf[name] !== undefined ? [{ name: gradientOf[name], dtype: inputs[n].dtype }] : [],
   );
   const forward = () => inputs.map(t => builder.forward(t));
-  /** o and lse: lse as it is given, and o given or recomputed; or both recomputed by one operation. */
+  /**
+   * o and lse. If forward has lse as a result, o is given or recomputed alone; else one operation recomputes
+   * both.
+   */
   const rowsAndOutput = (): readonly LogicalTensor[] => {
     const [o, lse] = ['o', 'lse'].map(name => outputs[results.indexOf(name)]);
     if (o && lse && builder.isGiven(lse)) return [o, lse].map(t => builder.forward(t));

@@ -49,13 +49,13 @@ const requiredOperands: Readonly<Record<AttentionPass, readonly string[]>> = {
   backward: ['q', 'k', 'v', 'o', 'lse', 'dO'],
 };
 
-/** An attention operation with the shapes of its operands by name. */
+/** An attention operation, with the shapes of its operands by name. */
 interface Named {
   readonly attributes: SdpaAttributes;
   shape(name: string): LogicalShape;
 }
 
-/** The rule about names that an operation breaks; null where none is broken. */
+/** The rule about names that an operation breaks; null if it breaks none. */
 function wrongNames(
   pass: AttentionPass,
   { attributes, inputs, outputs }: OperationCall<SdpaAttributes>,
@@ -72,7 +72,7 @@ function wrongNames(
     if (unknown !== undefined)
       return `attribute '${name}' cannot hold '${unknown}', which is none of ${known.join(', ')}`;
     if (new Set(names).size !== names.length)
-      return `attribute '${name}' names something twice: '${names.join(' ')}'`;
+      return `attribute '${name}' names a tensor twice: '${names.join(' ')}'`;
     if (names.length !== count)
       return `attribute '${name}' must name all ${count} tensors, got '${names.join(' ')}'`;
   }
@@ -120,7 +120,7 @@ function attention(pass: AttentionPass, summary: string): OperationRules<typeof 
   };
 }
 
-/** Attention as one operation in each direction, which every engine runs on its kernels. */
+/** Attention forward and backward as one operation each, which every engine runs on its attention kernels. */
 export const attentionOperations: readonly Operation[] = defineOperations(attentionSchemas, {
   Sdpa: {
     ...attention(
@@ -132,11 +132,11 @@ export const attentionOperations: readonly Operation[] = defineOperations(attent
   },
   SdpaBackward: attention(
     'backward',
-    'The gradients of Sdpa from its operands, o, lse and dO, named in the same way. Not an operation of oneDNN.',
+    'The gradients of Sdpa, from its operands, o, lse and dO, named in the same way. Not an operation of oneDNN.',
   ),
 });
 
-/** The settings that attributes state; `left` and `right` count keys beside the diagonal key. */
+/** The settings that the attributes give; `left` and `right` count keys to each side of the diagonal key. */
 export function settingsOf(attributes: Partial<SdpaAttributes>): CallSettings {
   const { scale, softcap, left, right, align, alibi, score_mod, p } = attributes;
   const window = stated({ left, right, align });
@@ -150,7 +150,7 @@ export function settingsOf(attributes: Partial<SdpaAttributes>): CallSettings {
   });
 }
 
-/** An operand in the shape in which attention takes it. */
+/** An operand in the shape that attention takes. */
 function asOperand(lowering: Lowering, name: string, value: Value, tensor: LogicalTensor): Value {
   const { shape } = value.desc;
   const count = elementCount(shape);
@@ -170,7 +170,7 @@ function asOperand(lowering: Lowering, name: string, value: Value, tensor: Logic
   }
 }
 
-/** A result in the shape in which attention gives it: a view of the same memory. */
+/** A result in the shape that attention returns: a view of the same memory. */
 function asResult(lowering: Lowering, name: string, value: Value): Value {
   if (rowResults.has(name)) return withoutLast(lowering, value);
   const isList = name.startsWith('amax') || name === 'dsink' || name === 'dAlibi';
@@ -179,7 +179,7 @@ function asResult(lowering: Lowering, name: string, value: Value): Value {
 
 const rowResults: ReadonlySet<string> = new Set(['lse', 'max', 'sumExp']);
 
-/** (B, Hq, Sq, 1) as (B, Hq, Sq); any other rank stays. */
+/** (B, Hq, Sq, 1) as (B, Hq, Sq); a value of another rank is not changed. */
 function withoutLast(lowering: Lowering, value: Value): Value {
   const { shape, strides } = value.desc;
   return shape.length === 4 ? lowering.view(value, shape.slice(0, 3), strides.slice(0, 3)) : value;

@@ -21,7 +21,7 @@ import { type LogicalTensor, UNKNOWN } from '../../ir/tensor/logical-tensor.ts';
 import { autoBroadcast, elementwise } from './elementwise.ts';
 import { numeric } from './numeric.ts';
 
-/** Each tensor has a dtype of its own. */
+/** Each tensor may have its own dtype. */
 const mixedNumbers = {
   inputs: 'src_0:T1=numbers src_1:T2=numbers',
   outputs: 'dst:T3=numbers',
@@ -43,7 +43,7 @@ const sameNumbers = {
   outputs: 'dst:T=numbers',
   attributes: autoBroadcast as typeof autoBroadcast,
 } as const;
-/** The gradient by one operand of Maximum or Minimum. */
+/** The gradient of Maximum or Minimum with respect to one operand. */
 const choiceBackward = { inputs: 'src:T other:T diff_dst:T', outputs: 'diff_src:T', attributes: {} } as const;
 
 export const binarySchemas = {
@@ -64,10 +64,13 @@ export const binarySchemas = {
   },
 } as const;
 
-/** Writes the gradient by an operand, in the shape of the result. */
+/** Writes the gradient with respect to an operand, in the shape of the result. */
 type Rule = (call: GradientCall<unknown>) => LogicalTensor;
 
-/** The gradients by both operands from their rules, summed over broadcast dimensions; integers have none. */
+/**
+ * The gradients with respect to both operands, from a rule for each, summed over broadcast dimensions.
+ * Integers have no gradient.
+ */
 function gradients(...rules: readonly [Rule, Rule]) {
   return (call: GradientCall<unknown>): readonly ((() => LogicalTensor) | null)[] => {
     const { builder, inputs, outputs } = call;
@@ -88,7 +91,7 @@ const times =
 const operand = ({ builder, inputs, dy }: GradientCall<unknown>, n: number): LogicalTensor =>
   builder.cast(builder.forward(inputs[n]), dy.dtype);
 
-/** The backward operation of a kind: from operand n, the other operand, and dy. */
+/** The rule that uses a kind's backward operation, which takes operand n, the other operand, and dy. */
 const byBackward =
   (kind: string, n: 0 | 1): Rule =>
   call =>
@@ -110,7 +113,7 @@ const both =
   ([a, b]: readonly Expr[]): NumericExpr =>
     of(numeric(a), numeric(b));
 
-/** Maximum or Minimum. */
+/** The rules of Maximum or Minimum. */
 const choice = (kind: 'Maximum' | 'Minimum', summary: string, of: Binary) =>
   elementwise<typeof sameNumbers>(kind, {
     summary,
@@ -122,14 +125,14 @@ const choice = (kind: 'Maximum' | 'Minimum', summary: string, of: Binary) =>
 /** dy times ∂ f(a, b) / ∂ a: half of dy where a and b are equal. */
 const gradientOfChoice = (kind: 'Maximum' | 'Minimum', of: Binary) =>
   elementwise<typeof choiceBackward>(`${kind}Backward`, {
-    summary: `The gradient by src of ${kind}(src, other): half of diff_dst where both are equal. Not an operation of oneDNN.`,
+    summary: `The gradient of ${kind}(src, other) with respect to src: half of diff_dst where both are equal. Not an operation of oneDNN.`,
     element: ([a, b, dy]) => mul(numeric(dy), numeric(substitute(differentiate(of(score, numeric(b))), a))),
   });
 
-/** The dimension of channels. */
+/** The channel dimension. */
 const channelAxis = (format: 'NXC' | 'NCX', rank: number): number => (format === 'NCX' ? 1 : rank - 1);
 
-/** Arithmetic of two tensors, broadcast as NumPy does, and by the channels of one. */
+/** Arithmetic on two tensors, which broadcast as in NumPy, and the addition of a bias to channels. */
 export const binaryOperations: readonly Operation[] = defineOperations(binarySchemas, {
   Add: elementwise('Add', {
     summary: 'src_0 + src_1.',
@@ -163,7 +166,7 @@ export const binaryOperations: readonly Operation[] = defineOperations(binarySch
   Minimum: choice('Minimum', 'The smaller of src_0 and src_1.', min),
   Power: elementwise('Power', {
     summary:
-      'src_0 to the power src_1; of a negative src_0 for whole exponents alone. Not an operation of oneDNN.',
+      'src_0 to the power src_1. A negative src_0 is valid only with integral exponents. Not an operation of oneDNN.',
     element: both(pow),
     gradient: gradients(
       call => {
@@ -190,7 +193,7 @@ export const binaryOperations: readonly Operation[] = defineOperations(binarySch
   MinimumBackward: gradientOfChoice('Minimum', min),
   BiasAdd: {
     summary:
-      'Adds one bias for each channel; channels are the last dimension for NXC and dimension 1 for NCX.',
+      'Adds one bias to each channel. Channels are the last dimension for NXC, and dimension 1 for NCX.',
     infer: ({ attributes, inputs: [src, bias] }) => {
       if (src.shape && bias.shape) {
         const channels = src.shape[channelAxis(attributes.data_format, src.shape.length)];

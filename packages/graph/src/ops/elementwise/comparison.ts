@@ -41,7 +41,7 @@ const joins = (kind: string, which: string, of: typeof and) =>
     element: ([a, b]) => of(truth(a), truth(b)),
   });
 
-/** Truth values of numbers, and of truth values. */
+/** Comparisons of numbers, and logical operations. */
 export const comparisonOperations: readonly Operation[] = defineOperations(comparisonSchemas, {
   Greater: compares('Greater', 'Whether src_0 > src_1. Not an operation of oneDNN.', gt),
   GreaterEqual: compares('GreaterEqual', 'Whether src_0 ≥ src_1.', ge),
@@ -49,10 +49,10 @@ export const comparisonOperations: readonly Operation[] = defineOperations(compa
   LessEqual: compares('LessEqual', 'Whether src_0 ≤ src_1. Not an operation of oneDNN.', le),
   Equal: compares('Equal', 'Whether src_0 = src_1. Not an operation of oneDNN.', eq),
   NotEqual: compares('NotEqual', 'Whether src_0 ≠ src_1. Not an operation of oneDNN.', ne),
-  LogicalAnd: joins('LogicalAnd', 'both hold', and),
-  LogicalOr: joins('LogicalOr', 'one of two holds', or),
+  LogicalAnd: joins('LogicalAnd', 'src_0 and src_1 are both true', and),
+  LogicalOr: joins('LogicalOr', 'at least one of src_0 and src_1 is true', or),
   LogicalNot: elementwise('LogicalNot', {
-    summary: 'Whether src does not hold. Not an operation of oneDNN.',
+    summary: 'Whether src is false. Not an operation of oneDNN.',
     gradient: 'zero',
     element: ([a]) => not(truth(a)),
   }),

@@ -8,8 +8,8 @@ import type { LogicalShape } from '../../ir/tensor/logical-tensor.ts';
 import { broadcastShapes } from '../../ir/tensor/shape.ts';
 
 /**
- * The rules of an operation that computes every element on its own: shapes and primitives follow from
- * `element`.
+ * The rules of an operation that computes every element independently; its shapes and primitives are derived
+ * from `element`.
  */
 export function elementwise<S extends OperationSchema>(
   kind: string,

@@ -1,12 +1,12 @@
 import { type BoolExpr, type Expr, log, type NumericExpr, select } from '@tilewise/core/expr';
 
-/** An expression whose schema says that it is a number. */
+/** Narrows an expression that, by its schema, is a number. */
 export function numeric(e: Expr): NumericExpr {
   if (!isNumeric(e)) throw new TypeError('an element is a truth value where a number is needed');
   return e;
 }
 
-/** An expression whose schema says that it is a truth value. */
+/** Narrows an expression that, by its schema, is a truth value. */
 export function truth(e: Expr): BoolExpr {
   if (isNumeric(e)) throw new TypeError('an element is a number where a truth value is needed');
   return e as BoolExpr;
@@ -17,8 +17,8 @@ function isNumeric(e: Expr): e is NumericExpr {
 }
 
 /**
- * A value where a condition holds, else NaN. There is no constant NaN, but every engine has it for the
- * logarithm of −1.
+ * A value if a condition holds, else NaN. Expressions have no NaN constant, but on every engine the logarithm
+ * of −1 is NaN.
  */
 export function orNaN(holds: BoolExpr, value: NumericExpr): NumericExpr {
   return select(holds, value, log(select(holds, 1, -1)));

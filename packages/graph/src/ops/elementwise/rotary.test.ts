@@ -55,5 +55,7 @@ test('a gradient by the tables is refused', () => {
   const [x, cos, sin] = [g.input([2, S, D]), g.input([S, R / 2]), g.input([S, R / 2])];
   const y = g.op('RotaryEmbedding', [x, cos, sin], {});
   g.graph.finalize();
-  expect(() => gradients(g.graph, { of: y, withRespectTo: [x, cos] })).toThrow('no gradient by cos and sin');
+  expect(() => gradients(g.graph, { of: y, withRespectTo: [x, cos] })).toThrow(
+    'no gradient with respect to cos and sin',
+  );
 });

@@ -19,8 +19,8 @@ export const rotarySchemas = {
 } as const;
 
 /**
- * Element of a table that is broadcast to all dimensions of the result but the last, where it has one entry
- * for each pair.
+ * An element of a table. The table has one entry per pair in its last dimension, and broadcasts to the
+ * result's other dimensions.
  */
 function tableEntry(n: number, table: Value, rank: number, pair: NumericExpr): NumericExpr {
   const { shape } = table.desc;
@@ -32,10 +32,10 @@ function tableEntry(n: number, table: Value, rank: number, pair: NumericExpr): N
   return inputAt(n, index);
 }
 
-/** Refuses a gradient that nobody would compute: angles are not learned. */
+/** Refuses the gradients of the tables, because angles are not usually learned. */
 function noGradientByTable(): never {
   throw new InvalidGraphError(
-    'RotaryEmbedding has no gradient by cos and sin; write the rotation with Multiply and Add to learn angles',
+    'RotaryEmbedding has no gradient with respect to cos and sin; write the rotation with Multiply and Add to learn angles',
   );
 }
 
@@ -43,7 +43,7 @@ function noGradientByTable(): never {
 export const rotaryOperations: readonly Operation[] = defineOperations(rotarySchemas, {
   RotaryEmbedding: {
     summary:
-      'Rotates pairs (a, b) of the last dimension to (a·cos − b·sin, b·cos + a·sin): pairs of neighbours with `interleaved`, else element i and i + R/2, where tables (…, R/2) broadcast to src. Elements from R on stay. `inverse` rotates back.',
+      'Rotates pairs (a, b) of the last dimension to (a·cos − b·sin, b·cos + a·sin): pairs of neighbours with `interleaved`, else elements i and i + R/2. The tables cos and sin, of shape (…, R/2), broadcast to src. Elements from R on are copied. `inverse` rotates back.',
     infer: ({ inputs: [{ shape }, cos, sin] }) => {
       if (shape === null || cos.shape === null || sin.shape === null) return [shape];
       const pairs = cos.shape[cos.shape.length - 1];

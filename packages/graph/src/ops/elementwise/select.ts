@@ -35,12 +35,12 @@ function gradientOfChoice<A>(call: GradientCall<A>): readonly (InputGradient | n
   return [null, by(1), by(2)];
 }
 
-/** Elements by a condition. */
+/** Operations that choose elements by a condition. */
 export const selectOperations: readonly Operation[] = defineOperations(selectSchemas, {
   Select: {
     ...elementwise('Select', {
       summary:
-        'src_0 where cond holds, else src_1. The shape is the one that src_0 and src_1 broadcast to; cond is broadcast to it.',
+        'src_0 where cond is true, else src_1. src_0 and src_1 broadcast to each other, and cond broadcasts to their shape.',
       commutative: [1, 2],
       element: ([cond, a, b]) => select(truth(cond), numeric(a), numeric(b)),
     }),
@@ -55,7 +55,7 @@ export const selectOperations: readonly Operation[] = defineOperations(selectSch
     },
   },
   Mask: elementwise('Mask', {
-    summary: 'src where cond holds (with invert: where it does not), else 0. Not an operation of oneDNN.',
+    summary: 'src where cond is true (with invert: where it is false), else 0. Not an operation of oneDNN.',
     gradient: ({ builder, attributes, inputs: [src, cond], outputs: [dst], dy }) => {
       const bySrc = (): LogicalTensor => {
         const kept = builder.op('Mask', [dy, builder.forward(cond)], attributes);
@@ -70,7 +70,7 @@ export const selectOperations: readonly Operation[] = defineOperations(selectSch
   }),
   Where: elementwise('Where', {
     summary:
-      'src_0 where cond holds, else src_1, all three broadcast to each other. Not an operation of oneDNN.',
+      'src_0 where cond is true, else src_1. All three broadcast to each other. Not an operation of oneDNN.',
     element: ([cond, a, b]) => select(truth(cond), a, b),
     gradient: gradientOfChoice,
   }),

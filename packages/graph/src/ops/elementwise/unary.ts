@@ -34,7 +34,7 @@ import { numeric } from './numeric.ts';
 
 const required = { type: 'f32', required: true } as const;
 
-/** The attributes of every function of one tensor, by kind. */
+/** The attributes of each function of one tensor, by kind. */
 const unaryAttributes = {
   Abs: {},
   Cos: {},
@@ -64,7 +64,7 @@ const unaryAttributes = {
 
 type Table = typeof unaryAttributes;
 
-/** The schemas of the functions and of the gradients by their argument. */
+/** The schemas of the functions and of their gradients. */
 export type UnarySchemas = {
   readonly [K in keyof Table]: {
     readonly inputs: 'src:T';
@@ -85,7 +85,10 @@ type Definition<K extends keyof Table> = readonly [
   of: (x: NumericExpr, attributes: ResolvedAttributes<Table[K]>) => NumericExpr,
 ];
 
-/** 1 / (1 + e^(−x)); e^80 is finite in f32, as a gradient by e^(−x) needs, and 1 / e^80 is nearly 0. */
+/**
+ * 1 / (1 + e^(−x)). The exponent is limited to 80: e^80 is finite in f32, which the gradient of e^(−x) needs,
+ * and 1 / e^80 is nearly 0.
+ */
 const sigmoid = (x: NumericExpr): NumericExpr => div(1, add(1, exp(min(neg(x), 80))));
 /** ln(1 + eˣ), without overflow. */
 const softplus = (x: NumericExpr): NumericExpr => add(max(x, 0), log(add(1, exp(neg(abs(x))))));
@@ -100,7 +103,7 @@ function gelu(x: NumericExpr, { mode }: ResolvedAttributes<Table['GELU']>): Nume
 
 const definitions: { readonly [K in keyof Table]: Definition<K> } = {
   Abs: ['|x|.', abs],
-  Clamp: ['x limited to [min, max].', (x, a) => min(max(x, a.min), a.max)],
+  Clamp: ['x clamped to [min, max].', (x, a) => min(max(x, a.min), a.max)],
   Cos: ['The cosine of x radians. Not an operation of oneDNN.', cos],
   Elu: [
     'x where x > 0, else alpha·(eˣ − 1).',
@@ -109,11 +112,11 @@ const definitions: { readonly [K in keyof Table]: Definition<K> } = {
   Erf: ['The error function 2/√π ∫₀ˣ e^(−t²) dt. Not an operation of oneDNN.', erf],
   Exp: ['eˣ.', exp],
   GELU: [
-    'x·Φ(x), where Φ is the normal distribution (gelu_erf) or the approximation by tanh (gelu_tanh).',
+    'x·Φ(x), where Φ is the normal distribution function (gelu_erf) or its approximation by tanh (gelu_tanh).',
     gelu,
   ],
   HardSigmoid: [
-    'alpha·x + beta limited to [0, 1].',
+    'alpha·x + beta, clamped to [0, 1].',
     (x, { alpha, beta }) => max(0, min(1, add(mul(alpha, x), beta))),
   ],
   HardSwish: ['x·min(max(x + 3, 0), 6) / 6.', x => div(mul(x, min(max(add(x, 3), 0), 6)), 6)],
@@ -124,7 +127,7 @@ const definitions: { readonly [K in keyof Table]: Definition<K> } = {
   Neg: ['−x. Not an operation of oneDNN.', neg],
   ReLU: ['max(x, 0).', x => max(x, 0)],
   Reciprocal: ['1 / x.', x => div(1, x)],
-  Round: ['The nearest integer; halves go to the even one.', round],
+  Round: ['x rounded to the nearest integer, halves to even.', round],
   SiLU: ['x / (1 + e^(−x)), also called swish. Not an operation of oneDNN.', x => mul(x, sigmoid(x))],
   Sigmoid: ['1 / (1 + e^(−x)).', sigmoid],
   SoftPlus: ['ln(1 + e^(beta·x)) / beta.', (x, { beta }) => div(softplus(mul(beta, x)), beta)],
@@ -155,14 +158,14 @@ function unary<K extends keyof Table>(kind: K): readonly Operation[] {
       `${kind}Backward`,
       { inputs: 'src:T diff_dst:T', outputs: 'diff_src:T', attributes },
       elementwise(`${kind}Backward`, {
-        summary: `The gradient by src of ${kind}, from src and the gradient by the result.`,
+        summary: `The gradient of ${kind} with respect to src, from src and the gradient of the result.`,
         element: ([x, dy], a) => mul(numeric(dy), numeric(substitute(differentiate(of(score, a)), x))),
       }),
     ),
   ];
 }
 
-/** Functions of one tensor, and the gradients by it. */
+/** Functions of one tensor, and their gradients. */
 export const unaryOperations: readonly Operation[] = (
   Object.keys(unaryAttributes) as (keyof Table)[]
 ).flatMap(unary);

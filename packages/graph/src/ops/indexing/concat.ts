@@ -21,17 +21,17 @@ export const concatSchemas = {
   },
 } as const;
 
-/** Where each part begins, and after the last where it ends. */
+/** The start of each part, and the end of the last part. */
 function startsOf(sizes: readonly number[]): number[] {
   const starts = [0];
   for (const size of sizes) starts.push(starts[starts.length - 1] + size);
   return starts;
 }
 
-/** Tensors joined along an axis, and taken apart again. */
+/** Operations that concatenate tensors along an axis, and split them again. */
 export const concatOperations: readonly Operation[] = defineOperations(concatSchemas, {
   Concat: {
-    summary: 'Tensors one after the other along an axis.',
+    summary: 'The tensors concatenated along an axis.',
     constraint: ({ inputs, outputs: [dst] }) => {
       if (inputs.length === 0) return 'takes one tensor or more';
       const other = inputs.find(t => t.dtype !== dst.dtype);
@@ -65,7 +65,7 @@ export const concatOperations: readonly Operation[] = defineOperations(concatSch
       const { shape, dtype } = dst.desc;
       const d = checkedAxis('Concat', attributes.axis, shape);
       if (others.length === 0) copy(first, dst);
-      // Two at a time, as a device binds few tensors at once.
+      // Joins two tensors at a time, because a device can bind only a few tensors at once.
       others.reduce((joined, next, n) => {
         const size = joined.desc.shape[d];
         const isLast = n === others.length - 1;
@@ -79,7 +79,7 @@ export const concatOperations: readonly Operation[] = defineOperations(concatSch
     },
   },
   Split: {
-    summary: 'Parts of the given sizes along an axis.',
+    summary: 'src split along an axis into parts of the given sizes.',
     constraint: ({ attributes: { sizes }, inputs: [src], outputs }) => {
       if (outputs.length !== sizes.length)
         return `gives ${sizes.length} tensors for sizes [${sizes}], got ${outputs.length}`;
@@ -93,7 +93,7 @@ export const concatOperations: readonly Operation[] = defineOperations(concatSch
       if (sizes.some(n => n < 0) || (shape[d] >= 0 && sum !== shape[d]))
         throw new InvalidShapeError(
           'Split',
-          `into [${sizes}] does not make the ${shape[d]} elements of axis ${axis}`,
+          `into [${sizes}] does not add up to the ${shape[d]} elements of axis ${axis}`,
         );
       return sizes.map(size => withExtent(shape, d, size));
     },

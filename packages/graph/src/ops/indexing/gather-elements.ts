@@ -23,11 +23,11 @@ export const gatherElementsSchemas = {
   },
 } as const;
 
-/** Elements by an index each along one axis, as `torch.gather` and `torch.scatter_add` have them. */
+/** Operations with one index per element along an axis, like `torch.gather` and `torch.scatter_add`. */
 export const gatherElementsOperations: readonly Operation[] = defineOperations(gatherElementsSchemas, {
   GatherElements: {
     summary:
-      'The element of src with index `indices` along an axis, for each element of indices; an index outside the axis reads the nearest element. Not an operation of oneDNN.',
+      'For each element of indices, the element of src with that index along an axis. An index outside the axis reads the nearest element. Not an operation of oneDNN.',
     infer: ({ attributes: { axis }, inputs: [src, indices] }) => {
       if (src.shape && indices.shape) checkFit('GatherElements', axis, src.shape, indices.shape);
       return [indices.shape];
@@ -48,7 +48,7 @@ export const gatherElementsOperations: readonly Operation[] = defineOperations(g
   },
   ScatterElements: {
     summary:
-      'src, to which each element of updates is added where its index along an axis says; with the reduction none, the last of them takes the place of the element. An index outside does nothing. Not an operation of oneDNN.',
+      'src with each element of updates added to the element that its index along an axis names. With the reduction none, the update replaces that element, and the last of several updates wins. An update whose index is outside the axis is ignored. Not an operation of oneDNN.',
     infer: ({ attributes: { axis }, inputs: [src, indices, updates] }) => {
       if (src.shape && indices.shape) checkFit('ScatterElements', axis, src.shape, indices.shape);
       if (updates.shape && indices.shape && `${updates.shape}` !== `${indices.shape}`)
@@ -65,9 +65,9 @@ export const gatherElementsOperations: readonly Operation[] = defineOperations(g
         const zero = builder.constant(0, dy.dtype, builder.shapeOf(updates));
         return builder.op('ScatterElements', [dy, at, zero], { axis, reduction });
       };
-      // With the reduction none, indices that meet are not told apart.
+      // With the reduction none, this ignores that only the last update with the same index was used.
       const byUpdates = (): typeof dy => {
-        // An index outside reads the nearest element: a 0 before the axis or behind it.
+        // An index outside the axis reads the nearest element, so a 0 is padded at each end of the axis.
         const shape = builder.shapeOf(src);
         const around = shape.map((_, e) => Number(e === checkedAxis('ScatterElements', axis, shape)));
         const padded = builder.op('Pad', [dy], { before: around, after: around });
@@ -80,13 +80,13 @@ export const gatherElementsOperations: readonly Operation[] = defineOperations(g
       const [src, indices, updates] = inputs;
       const rank = src.desc.shape.length;
       const d = checkedAxis('ScatterElements', axis, src.desc.shape);
-      // Each element of dst looks for its updates along the axis: no two write to one place, and the order is
-      // fixed.
+      // Each element of dst searches the axis for its own updates, so no two invocations write to the same
+      // element, and the order of the sum is fixed.
       const domain = [...withExtent(indices.desc.shape, d, src.desc.shape[d]), indices.desc.shape[d]];
       const along = indexWith(rank, d, coordinate(rank));
       const isHere = eq(inputAt(0, along, 'i32'), coordinate(d));
       const own = [...src.desc.shape.map((_, e) => coordinate(e)), constant(0, 'i32')];
-      // Indices may cover a part of the other dimensions.
+      // Indices may cover only a part of the other dimensions.
       const isCovered = and(
         ...indices.desc.shape.flatMap((n, e) =>
           e === d || n === src.desc.shape[e] ? [] : [lt(coordinate(e), n)],
@@ -113,6 +113,6 @@ function checkFit(kind: string, axis: number, src: readonly number[], indices: r
   if (!fits)
     throw new InvalidShapeError(
       kind,
-      `has indices [${indices}], which do not fit [${src}] beside axis ${axis}`,
+      `has indices [${indices}], which do not fit [${src}] in dimensions other than axis ${axis}`,
     );
 }

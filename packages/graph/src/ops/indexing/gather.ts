@@ -22,11 +22,14 @@ export const gatherSchemas = {
   },
 } as const;
 
-/** The rows of a table by their indices, an embedding; and slices of a tensor, as `numpy.take` has it. */
+/**
+ * Operations that look up rows of a table by index, as an embedding does, or slices of a tensor, like
+ * `numpy.take`.
+ */
 export const gatherOperations: readonly Operation[] = defineOperations(gatherSchemas, {
   Gather: {
     summary:
-      'Row i of src, along the first dimension, for each i of indices; NaN for an index outside src. Not an operation of oneDNN.',
+      'Row i of src, along the first dimension, for each index i; NaN for an index outside src. Not an operation of oneDNN.',
     infer: ({ inputs: [src, indices] }) => {
       if (src.shape?.length === 0) throw new InvalidShapeError('Gather', 'takes no scalar');
       return [src.shape && indices.shape && [...indices.shape, ...src.shape.slice(1)]];
@@ -47,7 +50,7 @@ export const gatherOperations: readonly Operation[] = defineOperations(gatherSch
   },
   GatherBackward: {
     summary:
-      'The gradient by src of Gather: for each of `rows` rows, the sum of the rows of diff_dst that were taken from it. Indices outside add nothing.',
+      'The gradient of Gather with respect to src: for each of `rows` rows, the sum of the rows of diff_dst whose index names it. Indices outside src add nothing.',
     infer: ({ attributes: { rows }, inputs: [dy, indices] }) => [
       dy.shape && indices.shape && [rows, ...dy.shape.slice(indices.shape.length)],
     ],
@@ -61,7 +64,7 @@ export const gatherOperations: readonly Operation[] = defineOperations(gatherSch
   },
   Take: {
     summary:
-      'The slices of src along an axis with the indices of `indices`, whose dimensions take the place of the axis. Negative indices count from the end; those outside are those of the nearest slice. Not an operation of oneDNN.',
+      'The slices of src at `indices` along an axis. The dimensions of indices replace the axis. Negative indices count from the end; an index outside the axis reads the nearest slice. Not an operation of oneDNN.',
     infer: ({ attributes: { axis }, inputs: [{ shape }, indices] }) => {
       if (shape === null || indices.shape === null) return [null];
       const d = checkedAxis('Take', axis, shape);
@@ -81,7 +84,10 @@ export const gatherOperations: readonly Operation[] = defineOperations(gatherSch
   },
 });
 
-/** The sum of what each slice was taken for: as rows, the axis being moved to the front and back. */
+/**
+ * The gradient of Take: for each slice, the sum of the gradients of the results that read it. The axis is
+ * moved to the front so that slices are rows, and back afterwards.
+ */
 function takeGradient(call: GradientCall<{ readonly axis: number }>): LogicalTensor {
   const { builder, attributes, inputs, dy } = call;
   const [src, indices] = inputs;

@@ -24,9 +24,9 @@ test('Slice of integers keeps them', async () => {
 
 test.each([
   [{ axis: 2, size: 1 }, 'has no axis 2 in [2,3]'],
-  [{ axis: 1, start: 2, size: 2 }, 'of 2 from 2 by 1 leaves the 3 elements along axis 1'],
-  [{ axis: 1, start: 1, size: 3, step: -1 }, 'leaves the 3 elements'],
-  [{ axis: 1, size: 1, step: 0 }, 'by 0'],
+  [{ axis: 1, start: 2, size: 2 }, 'of 2 elements from 2 with step 1 does not fit the 3 elements along axis 1'],
+  [{ axis: 1, start: 1, size: 3, step: -1 }, 'does not fit the 3 elements'],
+  [{ axis: 1, size: 1, step: 0 }, 'step 0'],
 ])('Slice %j is refused', async (attrs, message) => {
   await expect(runOperation('Slice', [a], attrs)).rejects.toThrow(message);
 });
@@ -67,7 +67,7 @@ test('Split takes apart what Concat joins', async () => {
     [3, 6],
   ]);
   await expect(runOperation('Split', [a], { axis: 1, sizes: [2, 2] }, ['f32', 'f32'])).rejects.toThrow(
-    'into [2,2] does not make the 3 elements of axis 1',
+    'into [2,2] does not add up to the 3 elements of axis 1',
   );
 });
 
@@ -93,7 +93,7 @@ test('TensorScatter writes a part, from another place in each entry, and leaves 
   expect(await run(1, 0)).toEqual([[1, 10, 20, 30, 40, 6]]);
   expect(await run(2, -1)).toEqual([[1, 2, 10, 40, 5, 6]]);
   await expect(runOperation('TensorScatter', [a, update, ids([0], [1])], { axis: 1 })).rejects.toThrow(
-    'cannot write [2,2] into [2,3] along axis 1 from [1] places',
+    'cannot write [2,2] into [2,3] along axis 1 with first of shape [1]',
   );
 });
 

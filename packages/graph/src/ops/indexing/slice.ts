@@ -43,15 +43,18 @@ export const sliceSchemas = {
   },
 } as const;
 
-/** The index of the element that is computed, with something else along an axis. */
+/** The index of the computed element, with `index` in place of its coordinate along an axis. */
 export function indexWith(rank: number, axis: number, index: NumericExpr): NumericExpr[] {
   return Array.from({ length: rank }, (_, d) => (d === axis ? index : coordinate(d)));
 }
 
-/** Parts of tensors, and tensors as parts of larger ones: new keys and values in a cache among them. */
+/**
+ * Operations that take parts of tensors, or place tensors in larger ones, such as new keys and values in a
+ * cache.
+ */
 export const sliceOperations: readonly Operation[] = defineOperations(sliceSchemas, {
   Slice: {
-    summary: 'Elements start, start + step, … along an axis, `size` of them. Not an operation of oneDNN.',
+    summary: 'The `size` elements start, start + step, … along an axis. Not an operation of oneDNN.',
     infer: ({ attributes: { axis, start, size, step }, inputs: [{ shape }] }) => {
       if (shape === null) return [null];
       const d = checkedAxis('Slice', axis, shape);
@@ -64,7 +67,7 @@ export const sliceOperations: readonly Operation[] = defineOperations(sliceSchem
       if (!fits && shape[d] >= 0) {
         throw new InvalidShapeError(
           'Slice',
-          `of ${size} from ${start} by ${step} leaves the ${shape[d]} elements along axis ${axis}`,
+          `of ${size} elements from ${start} with step ${step} does not fit the ${shape[d]} elements along axis ${axis}`,
         );
       }
       return [withExtent(shape, d, size)];
@@ -86,7 +89,7 @@ export const sliceOperations: readonly Operation[] = defineOperations(sliceSchem
   },
   SliceBackward: {
     summary:
-      'The gradient by src of Slice: that of each element that was taken, else 0. `extent` is that of src along the axis.',
+      'The gradient of Slice with respect to src: diff_dst for the elements in the slice, 0 for the others. `extent` is the extent of src along the axis.',
     infer: ({ attributes: { axis, extent }, inputs: [{ shape }] }) => [
       shape && withExtent(shape, checkedAxis('SliceBackward', axis, shape), extent),
     ],
@@ -106,7 +109,7 @@ export const sliceOperations: readonly Operation[] = defineOperations(sliceSchem
   },
   Pad: {
     summary:
-      'src with `before` and `after` elements of a value around it along each dimension. Not an operation of oneDNN.',
+      'src padded with a value: `before` and `after` give the number of added elements on each side of each dimension. Not an operation of oneDNN.',
     infer: ({ attributes: { before, after }, inputs: [{ shape }] }) => {
       if (shape === null) return [null];
       if (
@@ -135,7 +138,7 @@ export const sliceOperations: readonly Operation[] = defineOperations(sliceSchem
   },
   TensorScatter: {
     summary:
-      'past with update in it, from element first[b] along an axis on, for each b of the first dimension; what would lie outside is left out. If present is bound to the memory of past, only update is written: a cache is appended to in place. ONNX has the operation under the same name; oneDNN has not.',
+      'past with update written into it along an axis: entry b of the first dimension starts at element first[b]. Elements that would be outside past are dropped. If present is bound to the memory of past, only update is written, so that a cache grows in place. ONNX has this operation under the same name; oneDNN does not.',
     infer: ({ attributes: { axis }, inputs: [past, update, first] }) => {
       const { shape } = past;
       if (shape === null || update.shape === null || first.shape === null) return [shape];
@@ -146,7 +149,7 @@ export const sliceOperations: readonly Operation[] = defineOperations(sliceSchem
       if (!fits || count > shape[d]) {
         throw new InvalidShapeError(
           'TensorScatter',
-          `cannot write [${update.shape}] into [${shape}] along axis ${axis} from [${first.shape}] places`,
+          `cannot write [${update.shape}] into [${shape}] along axis ${axis} with first of shape [${first.shape}]`,
         );
       }
       return [shape];

@@ -20,14 +20,14 @@ export const constantSchemas = {
   },
 } as const;
 
-/** The most elements of a constant: 1 GiB of f32. */
+/** The maximum number of elements in a constant: 1 GiB of f32. */
 const MAX_ELEMENTS = 2 ** 28;
 
-/** Tensors that depend on the values of no other. */
+/** Operations whose results do not depend on the values of other tensors. */
 export const constantOperations: readonly Operation[] = /* @__PURE__ */ defineOperations(constantSchemas, {
   Constant: {
     summary:
-      'The numbers of an attribute, in row-major order, in a shape; one number fills the shape. Not an operation of oneDNN.',
+      'A tensor with the numbers of the attribute `value`, in row-major order; a single number fills the shape. Not an operation of oneDNN.',
     constraint: ({ attributes: { value, shape }, outputs: [dst] }) => {
       const count = elementCount(shape);
       if (count > MAX_ELEMENTS)

@@ -37,20 +37,17 @@ export const layoutSchemas = {
 
 const isFloat = (dtype: GraphDType): boolean => dtypeInfo[storageDType(dtype)].kind === 'float';
 
-/** x without its fraction. The nearest integer is one too many where it is further from 0 than x. */
+/** x rounded towards 0. The nearest integer is off by one if it is further from 0 than x. */
 function truncated(x: NumericExpr): NumericExpr {
   const near = round(x);
   return select(lt(x, 0), select(lt(near, x), add(near, 1), near), select(gt(near, x), sub(near, 1), near));
 }
 
-/**
- * Operations that keep the elements and change the dtype, the memory layout, the order of dimensions or the
- * shape.
- */
+/** Operations that keep the elements but change their dtype, memory layout, dimension order or shape. */
 export const layoutOperations: readonly Operation[] = /* @__PURE__ */ defineOperations(layoutSchemas, {
   TypeCast: {
     summary:
-      'The values in another dtype: rounded to nearest even as a float, towards 0 and saturating as an integer, 1 for all but 0 as a truth value.',
+      'The values in another dtype: floats are rounded to nearest even; integers are rounded towards 0 and saturated; as a truth value, everything but 0 is 1.',
     constraint: ({ inputs: [src], outputs: [dst] }) => {
       if (src.dtype === dst.dtype)
         return `output 'dst' must have another dtype than 'src', both are ${src.dtype}`;
@@ -73,7 +70,7 @@ export const layoutOperations: readonly Operation[] = /* @__PURE__ */ defineOper
   },
   StaticTranspose: {
     summary:
-      'The dimensions in another order: dimension d of dst is dimension order[d] of src. An empty order reverses all dimensions.',
+      'src with its dimensions in another order: dimension d of dst is dimension order[d] of src. An empty order reverses all dimensions.',
     gradient: ({ builder, attributes, inputs: [src], dy }) => {
       const order = inverseOrder(attributes.order, builder.shapeOf(src).length);
       return [() => builder.op('StaticTranspose', [dy], { order })];
@@ -86,7 +83,7 @@ export const layoutOperations: readonly Operation[] = /* @__PURE__ */ defineOper
   },
   StaticReshape: {
     summary:
-      'The elements in row-major order under another shape. One extent may be −1; with special_zero, 0 keeps an extent of src.',
+      'The elements of src in row-major order with another shape. One extent may be −1 and is inferred; with special_zero, an extent of 0 keeps the extent of src.',
     gradient: ({ builder, inputs: [src], dy }) => [() => builder.reshape(dy, builder.shapeOf(src))],
     infer: ({ attributes: { shape, special_zero }, inputs: [src] }) => [
       reshapeTarget(shape, special_zero, src.shape),
@@ -94,7 +91,7 @@ export const layoutOperations: readonly Operation[] = /* @__PURE__ */ defineOper
     lower: ({ copy, reshaped, inputs: [src], outputs: [dst] }) => copy(reshaped(src, dst.desc.shape), dst),
   },
   Expand: {
-    summary: 'src, broadcast to what its shape and `shape` broadcast to. Not an operation of oneDNN.',
+    summary: 'src, broadcast to the common shape of src and `shape`. Not an operation of oneDNN.',
     infer: ({ attributes: { shape }, inputs: [src] }) => {
       if (shape.some(n => n < 0)) throw new InvalidShapeError('Expand', `needs extents ≥ 0, got [${shape}]`);
       return [broadcastShapes('Expand', src.shape, shape)];

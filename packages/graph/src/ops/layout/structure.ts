@@ -9,7 +9,7 @@ export const structureSchemas = {
 /** Operations that compute nothing. */
 export const structureOperations: readonly Operation[] = defineOperations(structureSchemas, {
   End: {
-    summary: 'Marks a tensor as a result although other operations read it.',
+    summary: 'Marks a tensor as a result even if other operations read it.',
     infer: () => [],
   },
   Wildcard: {

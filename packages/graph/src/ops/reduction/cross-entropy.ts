@@ -26,13 +26,13 @@ export const crossEntropySchemas = {
 
 const label = input(1, 'i32');
 
-/** A value of a row: 0 where the label is ignored, NaN where the label is not one of the classes. */
+/** A value of a row: 0 if the label is ignored, NaN if the label is not one of the classes. */
 function byLabel(value: NumericExpr, classes: number, ignored: number): NumericExpr {
   const isClass = and(ge(label, 0), lt(label, classes));
   return select(eq(label, ignored), 0, orNaN(isClass, value));
 }
 
-/** ε and 1 − ε. @throws InvalidOperationError for a share outside of [0, 1]. */
+/** ε and 1 − ε. @throws InvalidOperationError for a smoothing ε outside [0, 1]. */
 function smoothing({
   label_smoothing: share,
 }: {
@@ -42,11 +42,11 @@ function smoothing({
   throw new InvalidOperationError('CrossEntropy', `needs a label_smoothing from 0 to 1, got ${share}`);
 }
 
-/** The loss of predicting classes. */
+/** The cross-entropy loss and its gradient. */
 export const crossEntropyOperations: readonly Operation[] = defineOperations(crossEntropySchemas, {
   CrossEntropy: {
     summary:
-      '−ln softmax(logits)[label] of each row, for logits (…, C) and labels (…): 0 for the label ignore_index, NaN for any other label outside [0, C). With label_smoothing ε it is (1 − ε) times this plus ε times the mean of −ln softmax(logits) over the classes, as in PyTorch. Not an operation of oneDNN.',
+      '−ln softmax(logits)[label] of each row, for logits (…, C) and labels (…); 0 for the label ignore_index, NaN for any other label outside [0, C). With label_smoothing ε, the loss is (1 − ε) times this, plus ε times the mean of −ln softmax(logits) over the classes, as in PyTorch. Not an operation of oneDNN.',
     infer: ({ inputs: [{ shape }, labels] }) => {
       if (shape && labels.shape && labels.shape.length !== shape.length - 1) {
         const rule = `needs labels of [${shape.slice(0, -1)}] for [${shape}], got [${labels.shape}]`;
@@ -77,7 +77,7 @@ export const crossEntropyOperations: readonly Operation[] = defineOperations(cro
   },
   CrossEntropyBackward: {
     summary:
-      'The gradient by logits of CrossEntropy: (softmax(logits) − ε/C − (1 − ε at the label))·diff_loss of the row; 0 or NaN where the loss is not of a class.',
+      'The gradient of CrossEntropy with respect to logits: (softmax(logits) − ε/C − (1 − ε at the label))·diff_loss of the row; 0 for the label ignore_index, NaN for any other label outside [0, C).',
     infer: ({ inputs: [logits] }) => [logits.shape],
     lower: ({ map, softmax, view, temporary, inputs, outputs }, { attributes }) => {
       const [logits, labels, dy] = inputs;

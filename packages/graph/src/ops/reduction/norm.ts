@@ -36,7 +36,7 @@ export const normSchemas = {
 
 type NormAttributes = ResolvedAttributes<typeof attributes>;
 
-/** The axes that are normalised: from `begin_norm_axis` to the last. */
+/** The normalised axes: from `begin_norm_axis` to the last. */
 function normAxes({ begin_norm_axis: begin }: NormAttributes, rank: number): number[] {
   const first = axisOf(begin, rank);
   if (first === undefined) {
@@ -46,8 +46,8 @@ function normAxes({ begin_norm_axis: begin }: NormAttributes, rank: number): num
 }
 
 /**
- * The mean over the normalised axes of an expression of the inputs; `result` turns the mean into what is
- * stored.
+ * The mean of an expression of the inputs over the normalised axes; `result` maps the mean to the stored
+ * value.
  */
 function meanOf(
   lowering: Lowering,
@@ -70,13 +70,13 @@ function zeroOf(lowering: Lowering, { desc }: Value): Value {
 interface Moments {
   /** The mean of each row; zero for RMSNorm. */
   readonly mean: Value;
-  /** The mean squared distance from the mean; null where it is not stored. */
+  /** The mean squared distance from the mean; null if it is not stored. */
   readonly variance: Value | null;
   /** 1/√(variance + ε). */
   readonly rate: Value;
 }
 
-/** The mean and the scale that normalise a row; with the variance where that is a result. */
+/** The mean and the scale that normalise a row, and the variance if it is a result. */
 function moments(
   lowering: Lowering,
   attributes: NormAttributes,
@@ -134,7 +134,7 @@ function norm(
 
 function normBackward(kind: NormKind): OperationRules<typeof backward> {
   return {
-    summary: `The gradient by src of ${kind}, from src, the gradient by the result, and gamma. (The gradients by gamma and beta are sums.)`,
+    summary: `The gradient of ${kind} with respect to src, from src, the gradient of the result, and gamma. (The gradients with respect to gamma and beta are sums.)`,
     infer: ({ attributes, inputs: [{ shape }] }) => {
       if (shape) normAxes(attributes, shape.length);
       return [shape];
@@ -143,7 +143,7 @@ function normBackward(kind: NormKind): OperationRules<typeof backward> {
   };
 }
 
-/** dx = r·(dŷ − mean(dŷ) − x̂·mean(dŷ∘x̂)) with dŷ = dy∘γ; without the mean of dŷ where x is not centred. */
+/** dx = r·(dŷ − mean(dŷ) − x̂·mean(dŷ∘x̂)) with dŷ = dy∘γ; without the mean of dŷ if x is not centred. */
 function lowerBackward(lowering: Lowering, attributes: NormAttributes, centred: boolean): void {
   const [src, dy, gamma] = lowering.inputs;
   const { mean, rate } = moments(lowering, attributes, centred, false);
@@ -167,14 +167,14 @@ function normGradient(
   const x = ({ dtype }: LogicalTensor): LogicalTensor => builder.cast(builder.forward(src), dtype);
   const axes = normAxes(attributes, shape.length);
   const count = axes.reduce((n, d) => n * shape[d], 1);
-  /** One number for each row, broadcast to the elements of the row and divided by `divisor`. */
+  /** One number per row, broadcast to the elements of the row and divided by `divisor`. */
   const spread = (row: LogicalTensor, divisor: number): LogicalTensor => {
     const column = builder.reshape(row, keptShape(shape, axes));
     return builder.op('BroadcastLike', [column, x(row)], { divisor });
   };
   const byDst = (dst: LogicalTensor): LogicalTensor =>
     builder.op(`${kind}Backward`, [x(dst), dst, ...(gamma ? [builder.forward(gamma)] : [])], options);
-  // ∂ variance / ∂ x = 2·(x − mean) / count: the terms by the mean sum up to 0.
+  // ∂ variance / ∂ x = 2·(x − mean) / count, because the terms from ∂ mean / ∂ x sum to 0.
   const byVariance = (row: LogicalTensor): LogicalTensor => {
     const mean = spread(builder.op('ReduceMean', [x(row)], { axes }), 1);
     return builder.op('Multiply', [spread(row, count / 2), builder.op('Subtract', [x(row), mean])]);
@@ -193,12 +193,12 @@ function normGradient(
   ];
 }
 
-/** Rows normalised to one size. */
+/** Operations that normalise rows. */
 export const normOperations: readonly Operation[] = defineOperations(normSchemas, {
   LayerNorm: {
     ...norm(
       'LayerNorm',
-      '(x − mean) / √(variance + epsilon)·gamma + beta over the dimensions from begin_norm_axis on. With keep_stats, mean and variance are results.',
+      '(x − mean) / √(variance + epsilon)·gamma + beta over the dimensions from begin_norm_axis on. With keep_stats, mean and variance are results too.',
     ),
     constraint: ({ attributes: { keep_stats }, outputs }) => {
       const expected = keep_stats ? 3 : 1;

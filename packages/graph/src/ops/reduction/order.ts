@@ -30,8 +30,8 @@ export const orderSchemas = {
 } as const;
 
 /**
- * The largest element along an axis that comes after another one in order, and its index, each with 1 along
- * the axis.
+ * The element along an axis that follows element `before` in descending order (or, without `before`, the
+ * largest), and its index. Both have an extent of 1 along the axis.
  */
 function largestAfter(
   joined: Lowering['joined'],
@@ -49,18 +49,20 @@ function largestAfter(
   const value = joined(inputs, { op: 'max', axes: [axis], domain, element, dtype: src.desc.dtype });
   const n = inputs.length;
   const isLargest = and(isLater, eq(input(0), input(n)));
-  // Without one, as where the elements are NaN, the last.
+  // If no element matches, for example because all are NaN, the last index is used.
   const last = domain[axis] - 1;
   const place: NumericExpr = select(isLargest, at, constant(last, 'i32'));
   const rest = [...inputs, value];
   return [value, joined(rest, { op: 'min', axes: [axis], domain, element: place, dtype: 'i32' })];
 }
 
-/** Operations that depend on the order of elements along an axis: sorting, extremes and cumulative sums. */
+/**
+ * Operations that depend on the order of elements along an axis: the largest elements, and cumulative sums.
+ */
 export const orderOperations: readonly Operation[] = defineOperations(orderSchemas, {
   ArgMax: {
     summary:
-      'The index of the largest element along an axis, the first of equal ones. Not an operation of oneDNN.',
+      'The index of the largest element along an axis; of equal elements, the first. Not an operation of oneDNN.',
     gradient: 'zero',
     infer: ({ attributes: { axis, keep_dims }, inputs: [{ shape }] }) => {
       if (shape === null) return [null];
@@ -74,7 +76,7 @@ export const orderOperations: readonly Operation[] = defineOperations(orderSchem
   },
   TopK: {
     summary:
-      'The k largest elements along an axis, the largest first, and their indices; of equal ones the first comes first. Takes k passes. Not an operation of oneDNN.',
+      'The k largest elements along an axis in descending order, and their indices; equal elements keep their order. Takes k passes. Not an operation of oneDNN.',
     infer: ({ attributes: { axis, k }, inputs: [{ shape }] }) => {
       if (shape === null) return [null, null];
       const d = checkedAxis('TopK', axis, shape);
@@ -116,7 +118,7 @@ export const orderOperations: readonly Operation[] = defineOperations(orderSchem
   },
   CumSum: {
     summary:
-      'Sums along an axis of the elements up to each, or with `reverse` from it on; without itself when `exclusive`. Takes n² additions. Not an operation of oneDNN.',
+      'The cumulative sums along an axis: of the elements up to each element, or, with `reverse`, from each element on. `exclusive` leaves out the element itself. Takes n² additions. Not an operation of oneDNN.',
     infer: ({ attributes: { axis }, inputs: [{ shape }] }) => {
       if (shape) checkedAxis('CumSum', axis, shape);
       return [shape];

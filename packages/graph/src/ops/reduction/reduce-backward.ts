@@ -38,7 +38,7 @@ const src = input(0);
 const dst = input(1);
 const dy = input(2);
 
-/** The results are some of the elements; equal elements share the gradient, as in PyTorch's `amax`. */
+/** The result is one of the elements; elements equal to it share the gradient, as in PyTorch's `amax`. */
 const lowerExtremum: Write = ({ map, inputs, outputs }, overAxes) => {
   const isExtreme = eq(src, dst);
   const count = overAxes('sum', select(isExtreme, 1, 0));
@@ -46,9 +46,9 @@ const lowerExtremum: Write = ({ map, inputs, outputs }, overAxes) => {
 };
 
 /**
- * dy times the product of the other elements. Without zeros that is the product of all elements over the
- * element. With one zero, only the zero has a gradient: the product of the others. With several zeros, all
- * gradients are 0.
+ * dy times the product of the other elements. Without zeros, that is the product of all elements divided by
+ * the element. With one zero, only the zero has a gradient: dy times the product of the others. With several
+ * zeros, all gradients are 0.
  */
 const lowerProduct: Write = ({ map, inputs, outputs }, overAxes) => {
   const isZero = eq(src, 0);
@@ -61,25 +61,25 @@ const lowerProduct: Write = ({ map, inputs, outputs }, overAxes) => {
 
 const definitions: Readonly<Record<ReduceBackwardKind, readonly [summary: string, write: Write]>> = {
   ReduceMaxBackward: [
-    'The gradient by src of ReduceMax; the largest elements share it equally.',
+    'The gradient of ReduceMax with respect to src; equal maxima share it equally.',
     lowerExtremum,
   ],
   ReduceMinBackward: [
-    'The gradient by src of ReduceMin; the smallest elements share it equally.',
+    'The gradient of ReduceMin with respect to src; equal minima share it equally.',
     lowerExtremum,
   ],
   ReduceProdBackward: [
-    'The gradient by src of ReduceProd: the product of the other elements, also where some are 0.',
+    'The gradient of ReduceProd with respect to src: diff_dst times the product of the other elements, even if some are 0.',
     lowerProduct,
   ],
   ReduceL2Backward: [
-    'The gradient by src of ReduceL2, src / dst, and 0 where all elements are 0.',
+    'The gradient of ReduceL2 with respect to src: diff_dst·src / dst, and 0 where all elements are 0.',
     ({ map, inputs, outputs }) =>
       map(select(eq(dst, 0), 0, mul(dy, div(src, select(eq(dst, 0), 1, dst)))), inputs, outputs[0]),
   ],
 };
 
-/** Gradients of reductions that need more than the gradient of the result. */
+/** Gradients of reductions that depend on more than the gradient of the result. */
 export const reduceBackwardOperations: readonly Operation[] = reduceBackwardKinds.map(kind => {
   const [summary, write] = definitions[kind];
   return defineOperation(kind, reduceBackwardSchema, {

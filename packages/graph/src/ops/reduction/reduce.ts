@@ -35,37 +35,42 @@ interface ReduceDefinition {
   readonly op: ReducePrimitive['op'];
   readonly element?: (x: NumericExpr) => NumericExpr;
   readonly result?: (value: NumericExpr, count: number) => NumericExpr;
-  /** The gradient by src, from the gradient by the result with extents of 1 along the reduced axes. */
+  /**
+   * The gradient with respect to src, from the gradient of the result with extents of 1 along the reduced
+   * axes.
+   */
   readonly gradient: (dy: LogicalTensor, reduction: Reduction) => LogicalTensor;
 }
 
-/** A reduction whose gradient is asked for. */
+/** A reduction whose gradient is requested. */
 interface Reduction {
   readonly builder: GradientBuilder;
   /** The reduced tensor, in the dtype of the gradient. */
   src(): LogicalTensor;
-  /** Whether `src` is what forward reduced, bit for bit, rather than recomputed. */
+  /** Whether `src` is bit for bit the tensor that forward reduced, and not recomputed. */
   readonly isSame: boolean;
-  /** The result, in that dtype, with extents of 1 along the reduced axes. */
+  /** The result in the dtype of the gradient, with extents of 1 along the reduced axes. */
   dst(): LogicalTensor;
   readonly axes: readonly number[];
-  /** The number of elements behind each result. */
+  /** The number of elements that each result is reduced from. */
   readonly count: number;
 }
 
-/** The gradient of the result for every element, divided by a number. */
+/** Broadcasts the gradient of the result to every element, divided by a number. */
 const spread = (dy: LogicalTensor, { builder, src }: Reduction, divisor = 1): LogicalTensor =>
   builder.op('BroadcastLike', [dy, src()], { divisor });
 
-/** The backward operation of a kind, from src, the result and the gradient by the result. */
+/**
+ * The gradient by the kind's backward operation, which takes src, the result and the gradient of the result.
+ */
 const ownBackward =
   (kind: ReduceKind): ReduceDefinition['gradient'] =>
   (dy, { builder, src, dst, axes }) =>
     builder.op(`${kind}Backward`, [src(), dst(), dy], { axes });
 
 /**
- * The backward operation of a maximum or minimum. Which element was the extremum is decided by equality, so a
- * recomputed src, which may differ by a rounding, needs a recomputed extremum.
+ * The gradient of a maximum or minimum by its backward operation. Equality decides which element was the
+ * extremum, so a recomputed src, which may differ by a rounding, needs a recomputed extremum.
  */
 const extremumBackward =
   (kind: ReduceKind): ReduceDefinition['gradient'] =>
@@ -140,7 +145,7 @@ export const reduceOperations: readonly Operation[] = reduceKinds.map(kind => {
 
 /**
  * Axes counted from the start.
- * @throws InvalidShapeError when there is no axis, one is out of range, or one is listed twice.
+ * @throws InvalidShapeError if no axis is given, an axis is out of range, or an axis is listed twice.
  */
 export function reduceAxes(kind: string, axes: readonly number[], shape: readonly number[]): number[] {
   const own = axes.map(axis => axisOf(axis, shape.length) ?? -1);
@@ -150,7 +155,7 @@ export function reduceAxes(kind: string, axes: readonly number[], shape: readonl
   return own;
 }
 
-/** The output with extents of 1 along the reduced axes, also where it has lost them. */
+/** The output with extents of 1 along the reduced axes, even if the output does not keep these axes. */
 function withReducedAxes(
   lowering: Lowering,
   dst: Value,

@@ -60,7 +60,7 @@ function softmaxGradient(call: GradientCall<SoftmaxAttributes>): readonly (() =>
     const P = builder.cast(builder.forward(dst), 'f32');
     return builder.op('Multiply', [P, builder.op('Subtract', [builder.cast(given, 'f32'), sum])]);
   };
-  // ∂ ln Σ eˣ / ∂ x is the softmax itself.
+  // ∂ ln Σ eˣ / ∂ x is the softmax of x.
   const byStats = (given: LogicalTensor): LogicalTensor =>
     builder.op('Multiply', [given, builder.forward(dst)]);
   if (dy && dStats) return [() => builder.op('Add', [byDst(dy), byStats(dStats)], {}, { dtype: 'f32' })];
@@ -96,16 +96,16 @@ function softmaxBackward(
   };
 }
 
-/** Softmax, its logarithm, and the gradients of both from the results of forward. */
+/** Softmax, its logarithm, and the gradients of both, computed from the results of forward. */
 export const softmaxOperations: readonly Operation[] = defineOperations(softmaxSchemas, {
   SoftMax: {
     summary:
-      'e^(x − max) / Σ e^(x − max) along an axis; stats are max + ln Σ e^(x − max). A row of −∞ gives NaN, or with inf_as_zero 0 in both.',
-    // A src of f32 may be stored in any float dtype.
+      'e^(x − max) / Σ e^(x − max) along an axis; stats are max + ln Σ e^(x − max). For a row of −∞ both are NaN, or, with inf_as_zero, 0.',
+    // The result of an f32 src may be stored in any float dtype.
     constraint: ({ inputs: [src], outputs: [dst] }) =>
       src.dtype === 'f32' ? null : resultRule(src, dst, 'dst'),
     gradient: softmaxGradient,
-    // P = e^(S − stats) needs no second sum, and a backward pass of attention is recognised by it.
+    // P = e^(S − stats) needs no second sum, and the optimiser recognises attention backward by this form.
     recompute: ({ inputs: [src], outputs: [, stats] }, builder) => {
       if (!stats || !builder.isGiven(stats)) return null;
       const scores = builder.cast(builder.forward(src), 'f32');

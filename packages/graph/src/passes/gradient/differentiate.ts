@@ -80,7 +80,10 @@ export function differentiate(
   for (const t of withRespectTo) {
     const sum = total(collected.get(t.id), builder);
     if (!sum)
-      throw new InvalidArgumentError('withRespectTo', `has tensor ${t.id}, which nothing of 'of' depends on`);
+      throw new InvalidArgumentError(
+        'withRespectTo',
+        `has tensor ${t.id}, which no tensor of 'of' depends on`,
+      );
     results.set(t.id, builder.cast(sum, t.dtype));
   }
   // A gradient that other gradients read needs an `End` to be a result.

@@ -19,7 +19,7 @@ export interface CompositeBackward extends CompositeForward {
   readonly gradDType?: GraphDType;
 }
 
-/** Writes forward as MatMul · scores · SoftMax · dropout · MatMul. */
+/** Writes forward as MatMul, scores, SoftMax, dropout and MatMul. */
 export function addComposite(
   graph: Graph,
   args: CompositeForward,
@@ -49,12 +49,12 @@ export function addComposite(
   };
 }
 
-/** The dtype of a product whose result is stored in another dtype. */
+/** The dtype of a product whose result is then stored in dtype `to`. */
 function productDType(from: GraphDType, to: GraphDType): GraphDType {
   return from === to ? to : 'f32';
 }
 
-/** A tensor in the shape of the scores after dropout; every call draws the same mask. */
+/** Applies dropout to a tensor in the shape of the scores; every call draws the same mask. */
 function dropped(
   { op }: OpWriter,
   { dropout }: AnyArguments<LogicalTensor>,
@@ -66,7 +66,7 @@ function dropped(
 }
 
 /**
- * Writes backward around P = e^(scores − stats):
+ * Writes backward, from P = e^(scores − stats):
  *
  *     dV = dropout(P)ᵀ·dO      dP = dropout(dO·Vᵀ)      dS = scale · P∘(dP − rowsum(O∘dO))
  *     dQ = dS·K                dK = dSᵀ·Q
@@ -86,8 +86,8 @@ export function addCompositeBackward(
   const product = steps.apply('product', op('MatMul', [q, k], { transpose_b: true }));
   const { scores, conditions, scale } = writeScores(write, args, heads, product);
   const exp = op('Exp', [op('Subtract', [scores, stats])]);
-  // Of a row that sees nothing stats may be −∞, as the scores are; what is recognised as attention knows such
-  // rows.
+  // For a row without visible keys, stats may be −∞, like its scores. FP8 operations therefore mask P; other
+  // operations are recognised as attention, which handles such rows.
   const P = args.steps ? conditions.reduce((t, condition) => op('Mask', [t, condition]), exp) : exp;
   const dP = dropped(write, args, steps.apply('dp', op('MatMul', [dO, v], { transpose_b: true })));
   const rowSum = op('ReduceSum', [op('Multiply', [o, dO])], { axes: [-1], keep_dims: true });
@@ -96,7 +96,7 @@ export function addCompositeBackward(
   if (scale) dS = op('Multiply', [dS, scale]);
   const dSInput = cast(steps.apply('ds', dS), q.dtype);
 
-  /** The gradient by keys or values, summed over the heads that share them. */
+  /** The gradient of keys or values, summed over the query heads that share them. */
   const shared = (
     name: 'dk' | 'dv',
     a: LogicalTensor,

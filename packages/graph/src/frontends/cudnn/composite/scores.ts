@@ -4,17 +4,18 @@ import type { AnyArguments } from '../arguments.ts';
 import type { OpWriter } from '../op-writer.ts';
 
 /**
- * Reshapes operands for grouped heads, (B, Hk, Hq/Hk, S, D); the identity where every head has its own keys.
+ * Reshapes operands for grouped heads to (B, Hk, Hq/Hk, S, D); does nothing if every query head has its own
+ * keys.
  */
 export interface Grouping {
   readonly groups: number;
-  /** A tensor with one head per query head, or 1. */
+  /** Reshapes a tensor that has one head per query head, or one head. */
   perQueryHead(tensor: LogicalTensor): LogicalTensor;
-  /** A tensor with one head per key head. */
+  /** Reshapes a tensor that has one head per key head. */
   perKeyHead(tensor: LogicalTensor): LogicalTensor;
 }
 
-/** The grouping of the heads of q over those of k and v. */
+/** The grouping of the query heads that share heads of k and v. */
 export function grouping(write: OpWriter, { q, k }: AnyArguments<LogicalTensor>): Grouping {
   const Hk = k.shape?.[1] ?? 1;
   const groups = (q.shape?.[1] ?? 1) / Hk;
@@ -30,10 +31,10 @@ export function grouping(write: OpWriter, { q, k }: AnyArguments<LogicalTensor>)
   };
 }
 
-/** The scores, and the operations that their gradient needs. */
+/** The scores, and the tensors that their gradient needs. */
 export interface Scores {
   readonly scores: LogicalTensor;
-  /** The conditions under which a score is visible, in order. */
+  /** The conditions that a visible score must meet, in order. */
   readonly conditions: readonly LogicalTensor[];
   readonly scale: LogicalTensor | null;
 }
@@ -68,7 +69,7 @@ export function writeScores(
   return { scores, conditions, scale };
 }
 
-/** The conditions that all hold where a query sees a key. */
+/** The conditions that are all true if a query sees a key. */
 function visibility(
   { op, constant }: OpWriter,
   args: AnyArguments<LogicalTensor>,
@@ -88,7 +89,7 @@ function visibility(
   if (lengths.q) atLeast(lengths.q, plus(index(-2), 1));
   if (lengths.kv) atLeast(lengths.kv, plus(index(-1), 1));
 
-  /** The index of the diagonal key of each query, plus `n`. */
+  /** The index of each query's diagonal key, plus `n`. */
   const diagonal = (n: number): LogicalTensor => {
     if (args.diagonalAlignment !== 'bottom-right') return plus(index(-2), n);
     if (!lengths.q || !lengths.kv)

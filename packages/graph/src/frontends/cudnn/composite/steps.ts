@@ -3,13 +3,13 @@ import type { GraphDType } from '../../../ir/tensor/dtype.ts';
 import type { LogicalTensor } from '../../../ir/tensor/logical-tensor.ts';
 import type { OpWriter } from '../op-writer.ts';
 
-/** The steps around the products of attention: casts, or the steps of FP8. */
+/** The steps before and after the products of attention: casts, or the steps of FP8. */
 export interface CompositeSteps {
-  /** A stored tensor as an operand of products. */
+  /** Converts a stored tensor to an operand of products. */
   operand(tensor: LogicalTensor): LogicalTensor;
   /** Applies a step of the FP8 contract to an operand or a result of a product. */
   apply(step: Fp8StepName, tensor: LogicalTensor): LogicalTensor;
-  /** A result in its stored dtype. */
+  /** Converts a result to its stored dtype. */
   stored(tensor: LogicalTensor, dtype: GraphDType): LogicalTensor;
 }
 
@@ -27,10 +27,10 @@ export interface Fp8Scalars extends Readonly<Partial<Record<Fp8ScalarName, Logic
 }
 
 /**
- * The steps of FP8 as operations: products by scalars, ReduceMax of magnitudes, and Quantize and Dequantize
- * by 1 to round.
+ * The steps of FP8 as operations: Multiply by scalars, ReduceMax of magnitudes, and Quantize and Dequantize
+ * with scale 1 to round.
  * @param rank the rank of the tensors.
- * @param measured the amax values that are results.
+ * @param measured the names of the amax values that are results.
  */
 export function fp8CompositeSteps(
   { op, reshape, cast }: OpWriter,

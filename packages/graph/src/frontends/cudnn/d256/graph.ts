@@ -25,7 +25,7 @@ export interface D256Built<T> {
 
 const gradientNames = { dq: 'q', dk: 'k', dv: 'v' } as const;
 
-/** Compiles a graph of one operation for tensors with the layouts of samples. */
+/** Compiles a graph of one operation, for tensors with the same layouts as the samples. */
 export async function buildD256<T extends TensorDesc>(
   engine: TensorEngine<T>,
   samples: D256Tensors<T>,
@@ -65,7 +65,7 @@ export async function buildD256<T extends TensorDesc>(
     ? names.map(name => [results[name].id, withoutBatch(engine, gradients[name], isPacked)] as const)
     : [];
   const [partition] = graph.finalize().partitions();
-  // The engine's cache keeps what is made for one call.
+  // A graph that is compiled for one call goes to the engine's cache.
   const compiled =
     gradients &&
     partition.compile(engine, {
@@ -116,7 +116,10 @@ async function run<T extends TensorDesc>(
   return { dq: asOperand('dq'), dk: asOperand('dk'), dv: asOperand('dv') };
 }
 
-/** The tensors as an attention operation takes them: packed ones (T, H, D), and lse then (H, T). */
+/**
+ * The tensors in the shapes that an attention operation takes: packed tensors as (T, H, D) with lse as (H,
+ * T).
+ */
 function viewed<T extends TensorDesc>(
   engine: TensorEngine<T>,
   { lse, cumSeqlenQ, cumSeqlenK, q, k, v, o, dO }: D256Tensors<T>,
@@ -143,7 +146,7 @@ function withoutBatch<T extends TensorDesc>(engine: TensorEngine<T>, tensor: T, 
   return engine.primitives.view(tensor, { shape, strides: tensor.strides.slice(1) });
 }
 
-/** The longest sequences: the extents, or by the cumulative lengths. */
+/** The longest sequences: the extents, or the largest lengths from the cumulative lengths. */
 async function longestSequences<T extends TensorDesc>(
   engine: TensorEngine<T>,
   { q, k, cumSeqlenQ, cumSeqlenK }: D256Tensors<T>,

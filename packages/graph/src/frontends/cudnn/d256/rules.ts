@@ -12,13 +12,13 @@ import type { D256Options, D256Tensors } from './call.ts';
 
 type Samples = D256Tensors<TensorDesc> & Partial<Record<'dq' | 'dk' | 'dv', TensorDesc>>;
 
-/** The operands whose dimensions others have. */
+/** For each tensor, the operand whose dimensions it must have. */
 const likes = { o: 'q', dO: 'q', dq: 'q', dk: 'k', dv: 'v' } as const;
 
-/** The head size of the wrapper. */
+/** The only head size that cuDNN's wrapper supports. */
 export const HEAD_SIZE = 256;
 
-/** The dimensions (B, H, S, D) or, packed, (T, H, D) without the leading 1 that a packed tensor may have. */
+/** The dimensions: (B, H, S, D), or (T, H, D) for a packed tensor, without its optional leading 1. */
 export function dimensionsOf({ shape }: TensorDesc, isPacked: boolean): readonly number[] {
   return isPacked && shape.length === 4 ? shape.slice(1) : shape;
 }
@@ -36,7 +36,10 @@ export function checkD256(samples: Samples, options: D256Options): void {
   const { q, k, v, lse, cumSeqlenQ, cumSeqlenK } = samples;
   if ((cumSeqlenQ === undefined) !== (cumSeqlenK === undefined)) {
     const missing = cumSeqlenQ ? 'cumSeqlenK' : 'cumSeqlenQ';
-    throw new InvalidArgumentError(missing, 'must be given with the other, for packed tensors (T, H, D)');
+    throw new InvalidArgumentError(
+      missing,
+      'must be given too: packed tensors (T, H, D) need both cumulative lengths',
+    );
   }
   const isPacked = cumSeqlenQ !== undefined;
   for (const name of ['q', 'k', 'v', 'o', 'dO', 'dq', 'dk', 'dv'] as const) {
@@ -78,7 +81,7 @@ function mustBe(name: string, own: readonly number[], expected: readonly number[
     throw new InvalidShapeError(name, `must have the dimensions [${expected}], got [${own}]`);
 }
 
-/** (B, Hq, Sq) without gaps; packed (T, Hq) or (T, Hq, 1). */
+/** lse must be contiguous (B, Hq, Sq), or for packed tensors (T, Hq) or (T, Hq, 1). */
 function checkLse(lse: TensorDesc, q: readonly number[], isPacked: boolean): void {
   if (lse.dtype !== 'f32') throw new InvalidDTypeError('lse', `must be f32, got ${lse.dtype}`);
   const own = isPacked && lse.shape.length === 3 && lse.shape[2] === 1 ? lse.shape.slice(0, 2) : lse.shape;
@@ -113,8 +116,8 @@ function checkOptions({ accDType, mmaTilerMn, dkdvMmaTilerMn, windowSize, scaleS
 }
 
 /**
- * Checks the scale, which is f32 where scores are.
- * @throws InvalidArgumentError when it is not finite.
+ * Checks the scale, which must be finite in f32, like scores.
+ * @throws InvalidArgumentError if the scale is not finite.
  */
 export function checkScale(scaleSoftmax: D256Options['scaleSoftmax']): void {
   if (typeof scaleSoftmax === 'number' && !Number.isFinite(Math.fround(scaleSoftmax)))
@@ -137,7 +140,7 @@ export function checkD256Lengths(
     if (stated !== undefined && !(Number.isInteger(stated) && stated >= least))
       throw new InvalidArgumentError(
         name,
-        `must be at least ${least}, the longest of the sequences, got ${stated}`,
+        `must be at least ${least}, the length of the longest sequence, got ${stated}`,
       );
   }
   const [left, right] = windowSize;
@@ -145,11 +148,11 @@ export function checkD256Lengths(
   if (left >= 0 && left >= most)
     throw new InvalidArgumentError(
       'windowSize',
-      `must have a left bound below ${most}, keys less one, or −1, got ${left}`,
+      `must have a left bound below ${most}, the number of keys minus 1, or −1, got ${left}`,
     );
   if (right > 0 && right >= mostRight)
     throw new InvalidArgumentError(
       'windowSize',
-      `must have a right bound below ${mostRight}, queries less one, or −1, got ${right}`,
+      `must have a right bound below ${mostRight}, the number of queries minus 1, or −1, got ${right}`,
     );
 }

@@ -8,8 +8,8 @@ import { checkD256, checkScale } from './rules.ts';
 type Samples<T> = D256Tensors<T> & D256Gradients<T>;
 
 /**
- * The gradients of attention for heads of 256, like cuDNN's class `SdpabwdSm100D256`: made for sample
- * tensors, checked for support, compiled, and executed any number of times on tensors with the same layouts.
+ * The gradients of attention for heads of 256, like cuDNN's class `SdpabwdSm100D256`: create it with sample
+ * tensors, check support, compile, and execute any number of times on tensors with the same layouts.
  */
 export class SdpaBackwardD256<T extends TensorDesc> {
   readonly #engine: TensorEngine<T>;
@@ -41,9 +41,9 @@ export class SdpaBackwardD256<T extends TensorDesc> {
   }
 
   /**
-   * Readies the kernels.
-   * @throws UnsupportedError when the engine cannot run it; InvalidArgumentError as `checkSupport`, and after
-   * `release`.
+   * Compiles the kernels.
+   * @throws UnsupportedError when the engine cannot run the call; InvalidArgumentError like `checkSupport`,
+   * and after `release`.
    */
   async compile(): Promise<void> {
     this.#turns.check();
@@ -51,8 +51,8 @@ export class SdpaBackwardD256<T extends TensorDesc> {
   }
 
   /**
-   * Writes the gradients of tensors with the layouts of the samples; compiles first if needed.
-   * @param scaleSoftmax another scale than that of the constructor.
+   * Computes the gradients for tensors with the layouts of the samples; compiles first if needed.
+   * @param scaleSoftmax replaces the scale given to the constructor.
    * @throws InvalidArgumentError for a scale that is not finite, and after `release`.
    */
   async execute(
@@ -67,7 +67,7 @@ export class SdpaBackwardD256<T extends TensorDesc> {
     });
   }
 
-  /** Frees what was compiled after pending calls. Nothing runs afterwards. */
+  /** Frees the compiled graph once pending calls are done. The object cannot be used afterwards. */
   release(): void {
     this.#turns.release(() => {
       this.#built?.then(
@@ -88,10 +88,10 @@ export class SdpaBackwardD256<T extends TensorDesc> {
 }
 
 /**
- * The gradients of attention for heads of 256 in one call, as cuDNN's `sdpa_bwd_wrapper_sm100_d256`: by name,
- * and in the order dq, dk, dv.
+ * Computes the gradients of attention for heads of 256 in one call, like cuDNN's
+ * `sdpa_bwd_wrapper_sm100_d256`. The gradients are returned by name, and iterate in the order dq, dk, dv.
  * @throws InvalidShapeError, InvalidDTypeError or InvalidArgumentError naming the tensor or option;
- * UnsupportedError when the engine cannot run it.
+ * UnsupportedError when the engine cannot run the call.
  */
 export async function sdpaBackwardD256<T extends TensorDesc>(
   engine: TensorEngine<T>,
