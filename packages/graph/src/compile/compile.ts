@@ -23,7 +23,7 @@ export interface Operations {
   readonly outputs: readonly LogicalTensor[];
 }
 
-/** Operations and what they are recognised as. */
+/** Operations, and the pattern that they were recognised as. */
 export interface Group extends Operations {
   readonly match: Match | null;
   /** The graph of the operations. */
@@ -33,13 +33,16 @@ export interface Group extends Operations {
 /** A compiled group of operations. */
 export interface CompiledProgram {
   readonly program: Program;
-  /** `attention`: one attention call. `operations`: one operation after the other. */
+  /** `attention`: one attention call. `operations`: the operations one by one. */
   readonly kernel: 'attention' | 'operations';
   /** Why recognised attention does not run as one call. */
   readonly reasons: readonly string[];
   /** All tensors of the group with their shapes. */
   readonly tensors: ReadonlyMap<number, LogicalTensor>;
-  /** The operations of an attention call one by one, for bound numbers that make something else of them. */
+  /**
+   * Writes the operations of an attention call one by one, for bound numbers with which they are not that
+   * attention.
+   */
   readonly asOperations?: () => Program;
 }
 
@@ -62,7 +65,7 @@ export function compileGroup(group: Group, engine: TensorEngine<TensorDesc>): Co
   }
   const program = optimised(writeOperations(group, tensors), onDevice);
   const refused = unsupported(program, engine);
-  // `Sdpa` and `SdpaBackward` have no other form.
+  // `Sdpa` and `SdpaBackward` can only run as an attention call.
   if (refused.length > 0) throw new UnsupportedError(engine.name, refused);
   return { program, kernel: 'operations', reasons, tensors };
 }
@@ -87,7 +90,7 @@ function beginProgram(
   const builder = programBuilder();
   const tensor = (id: number): LogicalTensor => {
     const known = tensors.get(id);
-    if (!known) throw new InvalidGraphError(`tensor ${id} is not of this partition`);
+    if (!known) throw new InvalidGraphError(`tensor ${id} is not in this partition`);
     return known;
   };
   const bind = (kind: 'input' | 'output', { id }: LogicalTensor): void => {
@@ -110,7 +113,9 @@ function beginProgram(
 
 const shapesDoNotFit = 'the shapes are not those of one attention problem over (B, H, S, D)';
 
-/** Writes what was recognised as attention as one call; gives the reason where that cannot be. */
+/**
+ * Writes operations that were recognised as attention as one call; returns the reason if that is impossible.
+ */
 export function writeMatch(
   group: Group,
   form: AttentionForm,
@@ -130,14 +135,14 @@ export function writeMatch(
   return lowering.builder.build();
 }
 
-/** The description of a tensor, contiguous. */
+/** The description of a tensor as a contiguous tensor. */
 export function denseDesc(tensor: LogicalTensor): TensorDesc {
   return storageDesc({ ...tensor, strides: null });
 }
 
 /**
- * Writes operations one after the other.
- * @param desc the description of a tensor inside the program.
+ * Writes operations one by one.
+ * @param desc returns the description of a tensor inside the program.
  */
 export function writeOperations(
   group: Operations,

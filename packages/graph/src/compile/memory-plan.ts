@@ -2,21 +2,21 @@ import { type DType, dtypeInfo, elementsSpanned } from '@tilewise/core';
 import { ownerOf, type Program, type Step } from '../ir/program/program.ts';
 import { optionNumbers } from './attention/options.ts';
 
-/** Memory that temporaries share, one after the other. */
+/** Memory that several temporaries use in turn. */
 export interface Slot {
   readonly dtype: DType;
   readonly length: number;
 }
 
-/** The slot of each temporary. */
+/** Assigns a slot to each temporary. */
 export interface MemoryPlan {
   readonly slots: readonly Slot[];
-  /** By index of the value. */
+  /** The slot by the index of the value. */
   readonly slotOf: ReadonlyMap<number, number>;
   readonly bytes: number;
 }
 
-/** Gives each temporary of a program a slot; temporaries with disjoint lifetimes share one. */
+/** Assigns each temporary of a program to a slot; temporaries with disjoint lifetimes share a slot. */
 export function planMemory(program: Program): MemoryPlan {
   const lives = lifetimes(program);
   const slots: { dtype: DType; length: number; freeFrom: number }[] = [];
@@ -36,7 +36,7 @@ export function planMemory(program: Program): MemoryPlan {
   return { slots: slots.map(({ dtype, length }) => ({ dtype, length })), slotOf, bytes };
 }
 
-/** The first and the last step that touch each temporary, or a view of it. */
+/** The first and last step that access each temporary or a view of it. */
 function lifetimes({ values, steps }: Program): Map<number, { first: number; last: number }> {
   const lives = new Map<number, { first: number; last: number }>();
   steps.forEach((step, n) => {

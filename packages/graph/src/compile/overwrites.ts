@@ -3,17 +3,17 @@ import { canOverwrite, type Primitive } from '@tilewise/core/primitive';
 import { ownerOf, type Program, type ProgramValue } from '../ir/program/program.ts';
 import { touched } from './memory-plan.ts';
 
-/** Whether an output may be bound to the memory of an input, by the ids of both. */
+/** Whether an output may be bound to the memory of an input; both are given by id. */
 export type Overwrites = (output: number, input: number) => boolean;
 
-/** Whether a primitive copies its input, which changes nothing where both are one tensor. */
+/** Whether a primitive copies its input, which has no effect if input and output are the same tensor. */
 export const isCopy = (primitive: Primitive): boolean =>
   primitive.kind === 'map' && primitive.value.kind === 'load' && primitive.value.index.length === 0;
 
 /**
- * Which outputs of a program may lie where its inputs lie. No step that reads the input may follow the first
- * step that writes the output; where that step itself reads the input, it must write each element where it
- * has read the element.
+ * Which outputs of a program may use the memory of which inputs. No step that reads the input may follow the
+ * first step that writes the output; if that step reads the input itself, it must write each element where it
+ * read the element.
  */
 export function overwritesOf({ values, steps }: Program): Overwrites {
   const firstWrite = new Map<number, number>();

@@ -4,10 +4,10 @@ import type { Topology } from '../ir/topology.ts';
 import type { Match } from '../passes/match.ts';
 import { patterns } from '../passes/patterns.ts';
 
-/** `fusion`: operations that a pattern recognises run as one. `debug`: each operation runs on its own. */
+/** `fusion`: operations that a pattern recognises run as one. `debug`: each operation runs alone. */
 export type PartitionPolicy = 'fusion' | 'debug';
 
-/** Operations that run together, and what they are recognised as. */
+/** Operations that run together, and the pattern that they match. */
 export interface OperationGroup {
   readonly nodes: readonly GraphNode[];
   readonly match: Match | null;
@@ -15,7 +15,7 @@ export interface OperationGroup {
 
 /**
  * Divides the operations of a graph into groups, each after those whose results it needs.
- * @throws InvalidArgumentError for a policy that there is not.
+ * @throws InvalidArgumentError for an unknown policy.
  */
 export function groupOperations(topology: Topology, policy: PartitionPolicy): OperationGroup[] {
   if (policy !== 'fusion' && policy !== 'debug') {
@@ -34,13 +34,13 @@ export function groupOperations(topology: Topology, policy: PartitionPolicy): Op
   return groups.inOrder();
 }
 
-/** The groups so far. */
+/** The groups that have been formed so far. */
 class Groups {
   readonly #topology: Topology;
   readonly #claimed = new Map<GraphNode, Match>();
-  /** The place of an operation in the topological order. */
+  /** The index of each operation in the topological order. */
   readonly #places: ReadonlyMap<GraphNode, number>;
-  /** The last place of a match, by its first place. */
+  /** The last index of a match, by its first index. */
   readonly #ends: number[];
 
   constructor(topology: Topology) {
@@ -60,7 +60,9 @@ class Groups {
     this.#ends[first] = places.reduce((a, b) => Math.max(a, b));
   }
 
-  /** Whether the operations of a match are free, and no path leaves the match and comes back. */
+  /**
+   * Whether no operation of a match belongs to a group yet, and no path leaves the match and returns to it.
+   */
   canClaim(match: Match): boolean {
     const { nodes } = match;
     for (const node of nodes) if (this.#claimed.has(node)) return false;
@@ -71,7 +73,7 @@ class Groups {
     for (let node = stack.pop(); node; node = stack.pop()) {
       if (nodes.has(node)) return false;
       if (seen.has(node) || !isNear(node)) continue;
-      // Operations of one match are reached together.
+      // Reaching one operation of a match reaches all of them.
       const together = this.#claimed.get(node)?.nodes ?? [node];
       for (const member of together) {
         seen.add(member);
@@ -92,7 +94,7 @@ class Groups {
     }
     const order = new Set<OperationGroup>();
     const open: OperationGroup[] = [...groups.values()].reverse();
-    // A group is placed at the second visit, after the groups that it needs.
+    // A group is added on its second visit, after the groups that it needs.
     const entered = new Set<OperationGroup>();
     for (let group = open.at(-1); group; group = open.at(-1)) {
       if (entered.has(group)) {
@@ -111,7 +113,7 @@ class Groups {
   }
 
   /**
-   * The place after which no path leads back to a match: paths go forward in the order, and backward only
+   * The index after which no path leads back to a match: paths go forward in the order, and backward only
    * within a match.
    */
   #noWayBackAfter(match: Match): number {

@@ -17,42 +17,42 @@ import { SerialQueue } from './serial-queue.ts';
 import { copyInto } from './steps/copy-into.ts';
 import type { BoundTensors } from './steps/executable.ts';
 
-/** A graph with known shapes that is ready for repeated runs on an engine. */
+/** A compiled graph with known shapes, ready for repeated runs on an engine. */
 export interface CompiledGraph<T extends TensorDesc = TensorDesc> {
-  /** The inputs, like the outputs, have the shapes of the compilation. */
+  /** The inputs. Inputs and outputs have the shapes that the graph was compiled for. */
   readonly inputs: readonly LogicalTensor[];
   readonly outputs: readonly LogicalTensor[];
-  /** The partitions in order. They are released with the graph. */
+  /** The partitions, in the order in which they run. They are released with the graph. */
   readonly partitions: readonly CompiledPartition<T>[];
-  /** Memory for intermediate results in bytes, held until `release`. */
+  /** The memory for intermediate results in bytes, held until `release`. */
   readonly workspaceBytes: number;
   /**
-   * Runs the graph after the executions that were asked for before: all share the memory of the intermediate
-   * results.
-   * @param bindings by tensor id: the engine's tensors, host tensors or numbers for the inputs. Outputs may
-   * be bound too; an output that is not bound is allocated. An engine that does not prepare attention, such
-   * as the reference, also allocates the results of attention for the time of the execution. An output that
-   * is bound to a host tensor is read back from a device, in the submission that computes the output.
+   * Runs the graph after earlier executions, because all share the memory of the intermediate results.
+   * @param bindings the inputs by tensor id: the engine's tensors, host tensors or numbers. Outputs may be
+   * bound too; an unbound output is allocated. An output that is bound to a host tensor is read back from the
+   * device, in the submission that computes it. An engine that does not prepare attention, such as the
+   * reference, also allocates the results of attention during the execution.
    * @returns the outputs by id, without those that are read back.
-   * @throws what `execute` of a compiled partition throws, before anything runs.
+   * @throws the errors of a compiled partition's `execute`, before anything runs.
    */
   execute(bindings: Bindings<Bindable<T>>): Promise<Record<number, T>>;
   /**
-   * Records the graph in an encoder of the caller, as `encode` of a compiled partition does; where `encode`
-   * throws, nothing is recorded. The recorded work uses the memory of the intermediate results, too: submit
-   * the work while no `execute` is under way.
+   * Records the graph in the caller's encoder, like a compiled partition's `encode`. If `encode` throws,
+   * nothing has been recorded. The recorded work uses the memory of the intermediate results too, so submit
+   * it while no `execute` is in progress.
    */
   encode(target: object, bindings: Bindings<Bindable<T>>): void;
   /**
-   * Frees the memory after pending executions. Submit encoded work before. The graph cannot run afterwards.
+   * Frees the memory after pending executions. Submit encoded work before this call. The graph cannot run
+   * afterwards.
    */
   release(): void;
 }
 
 /**
- * Compiles the partitions of a graph for an engine; holds nothing where it throws.
- * @param sharing the options `cached` and `kept` of `compile` of a partition.
- * @param trace is told which partition runs.
+ * Compiles the partitions of a graph for an engine; on an error it releases everything.
+ * @param sharing the options `cached` and `kept` of a partition's `compile`.
+ * @param trace receives the name of each partition that runs.
  */
 export function compileGraph<T extends TensorDesc>(
   topology: Topology,
@@ -156,7 +156,7 @@ export function compileGraph<T extends TensorDesc>(
     return Object.fromEntries(onEngine.map(({ id }) => [id, tensors.get(id) as T]));
   }
 
-  /** The tensors that partitions read and write, from bindings that have been checked. */
+  /** The tensors that partitions read and write, from checked bindings. */
   function boundTo(tensors: ReadonlyMap<number, Bindable<T>>, uploads: Uploads<T>): BoundTensors<T> {
     const host = (id: number): Tensor | undefined => {
       const given = tensors.get(id);
@@ -175,9 +175,9 @@ export function compileGraph<T extends TensorDesc>(
   }
 
   /**
-   * Runs all partitions as one, which a device is given in one submission; false, and nothing is run, where
-   * one has to wait for a number.
-   * @param readBack asks for copies to the host, which are in the submission too.
+   * Runs all partitions in one submission. Returns false, without running anything, if a partition must wait
+   * for a number.
+   * @param readBack requests copies to the host, which join the same submission.
    */
   function runAtOnce(
     tensors: ReadonlyMap<number, Bindable<T>>,
@@ -242,7 +242,7 @@ export function compileGraph<T extends TensorDesc>(
   };
 }
 
-/** The name of a partition in traces: what it is, and its number. */
+/** The name of a partition in traces: its kind and its id. */
 function nameOf({ order }: Topology, { id, kind, ops }: Partition): string {
   const own = kind === 'operation' ? order.find(node => node.id === ops[0])?.kind : kind;
   return `${own ?? kind} ${id}`;

@@ -2,10 +2,12 @@ import type { TensorDesc } from '@tilewise/core';
 import type { TensorEngine } from '@tilewise/core/primitive';
 import type { SharedPartition } from './compiled-partition.ts';
 
-/** How many compiled partitions an engine keeps; the least recently used is dropped first. */
+/**
+ * The maximum number of compiled partitions in an engine's cache; the least recently used is dropped first.
+ */
 export const COMPILED_PARTITION_CAPACITY = 1024;
 
-/** A compiled partition for a holder, who lets go of it. */
+/** One holder's reference to a compiled partition; the holder must release it. */
 export interface Holding<T extends TensorDesc> {
   readonly shared: SharedPartition<T>;
   letGo(): void;
@@ -17,12 +19,13 @@ interface Entry {
   holders: number;
 }
 
-/** The compiled partitions of engines, by what they were compiled from. */
+/** The compiled partitions of each engine, by a key of what they were compiled from. */
 const caches = new WeakMap<object, Map<string, Entry>>();
 
 /**
- * A compiled partition of an engine, for a holder. When the last holder has let go of it, its memory is
- * freed, unless that one wants it kept for who asks for the same later: then when it goes from the cache.
+ * Returns a compiled partition of an engine to a holder. When the last holder has released it, its memory is
+ * freed, unless that holder asks to keep it for later requests; then its memory is freed when the cache drops
+ * it.
  */
 export function holdPartition<T extends TensorDesc>(
   engine: TensorEngine<T>,
@@ -36,7 +39,7 @@ export function holdPartition<T extends TensorDesc>(
     compiled: make() as unknown as SharedPartition<TensorDesc>,
     holders: 0,
   };
-  // A Map keeps the order of insertion, so what was used last is put last.
+  // A Map keeps insertion order, so the entry is inserted again at the end, as the most recently used.
   entries.delete(key);
   entries.set(key, entry);
   const [oldest] = entries;

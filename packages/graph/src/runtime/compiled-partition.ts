@@ -16,71 +16,72 @@ import { contents, Uploads } from './bindings/uploads.ts';
 import { SerialQueue } from './serial-queue.ts';
 import { type BoundTensors, type Executable, prepareProgram } from './steps/executable.ts';
 
-/** A partition that is ready for runs on an engine. */
+/** A compiled partition, ready to run on an engine. */
 export interface CompiledPartition<T extends TensorDesc = TensorDesc> {
   readonly inputs: readonly LogicalTensor[];
-  /** With the shapes that were inferred. */
+  /** The outputs, with inferred shapes. */
   readonly outputs: readonly LogicalTensor[];
   /**
-   * `attention`: one call of the engine's attention, no score matrix. `operations`: one primitive after the
-   * other.
+   * `attention`: one call of the engine's attention, without a score matrix. `operations`: a sequence of
+   * primitives.
    */
   readonly kernel: 'attention' | 'operations';
-  /** Why operations that were recognised as attention do not run as attention; empty when they do. */
+  /** Why operations that were recognised as attention do not run as attention; empty if they do. */
   readonly reasons: readonly string[];
   /** Memory for intermediate results in bytes, held until `release`. */
   readonly workspaceBytes: number;
-  /** Whether an output may be bound to the memory of an input, by the ids of both. */
+  /** Whether an output may be bound to the memory of an input; both are given by id. */
   overwrites(output: number, input: number): boolean;
   /**
-   * Runs the partition, after the executions that were asked for before.
-   * @param bindings by tensor id: the engine's tensors, host tensors (which are uploaded), or numbers for
-   * scalars. Outputs may be bound too; an output that is not bound is allocated.
+   * Runs the partition after earlier executions.
+   * @param bindings the inputs by tensor id: the engine's tensors, host tensors (which are uploaded), or
+   * numbers for scalars. Outputs may be bound too; an unbound output is allocated.
    * @returns the outputs by id.
-   * @throws InvalidArgumentError, InvalidDTypeError or InvalidShapeError for a tensor that is missing or not
-   * as compiled, a number that its dtype does not hold, or an id that no tensor of the graph has;
-   * InvalidArgumentError after `release`.
+   * @throws InvalidArgumentError, InvalidDTypeError or InvalidShapeError for a tensor that is missing or
+   * differs from the compiled description, a number that its dtype cannot hold, or an id that no tensor of
+   * the graph has; InvalidArgumentError after `release`.
    */
   execute(bindings: Bindings<Bindable<T>>): Promise<Record<number, T>>;
   /**
-   * Records the partition in an encoder of the caller, on an engine that has encoders. Nothing is submitted
-   * or read back, and no tensor is allocated; a number that has not been bound before takes a few bytes until
+   * Records the partition in the caller's encoder, on an engine that has encoders. Nothing is submitted or
+   * read back, and no tensor is allocated; a number that is bound for the first time takes a few bytes until
    * `release`.
-   * @param target on WebGPU a GPUCommandEncoder or GPUComputePassEncoder.
-   * @param bindings as those of `execute`, the outputs among them; only scalars may be numbers or host
+   * @param target on WebGPU, a GPUCommandEncoder or GPUComputePassEncoder.
+   * @param bindings like those of `execute`, but with all outputs; only scalars may be numbers or host
    * tensors.
-   * @throws what `execute` throws; UnsupportedError on an engine of the host.
+   * @throws the errors of `execute`; UnsupportedError on a host engine.
    */
   encode(target: object, bindings: Bindings<Bindable<T>>): void;
   /**
-   * The part of `encode` that may fail: checks the bindings and prepares what depends on numbers.
+   * The part of `encode` that may fail: checks the bindings and prepares everything that depends on numbers.
    * @returns a function that records the partition in an encoder, on these bindings.
-   * @throws what `encode` throws, but for the target.
+   * @throws the errors of `encode`, except those of the target.
    */
   prepareEncode(bindings: Bindings<Bindable<T>>): (target: object) => void;
   /**
-   * The part of an execution that may fail, for several to be run in one `batch` of the engine.
-   * @param bindings as those of `execute`, the outputs among them.
-   * @param upload brings a host tensor to the engine, where the tensor must stay until the partition has run.
-   * @returns a function that runs the partition; null where the partition cannot run at once, because a
-   * number must be read back first or another execution is under way.
-   * @throws what `execute` throws.
+   * The part of an execution that may fail, separate so that several executions can run in one `batch` of the
+   * engine.
+   * @param bindings like those of `execute`, but with all outputs.
+   * @param upload uploads a host tensor to the engine; the upload must exist until the partition has run.
+   * @returns a function that runs the partition; null if the partition cannot run immediately, because a
+   * number must be read back first or another execution is in progress.
+   * @throws the errors of `execute`.
    */
   prepareRun(bindings: Bindings<Bindable<T>>, upload: (tensor: Tensor) => T): (() => void) | null;
   /**
-   * The part of `execute` after the checks, on tensors that a graph has checked; the outputs of the partition
-   * are among them.
-   * @returns a promise where the partition cannot run at once.
+   * The part of `execute` after the checks, on tensors that a graph has checked, including the partition's
+   * outputs.
+   * @returns a promise if the partition cannot run immediately.
    */
   runBound(bound: BoundTensors<T>): Promise<void> | void;
   /**
-   * Frees the memory after pending executions, unless another holder of the same partition has not released
-   * it. Submit encoded work before. The partition cannot run afterwards.
+   * Frees the memory after pending executions, unless another holder of the same partition still needs it.
+   * Submit encoded work before this call. The partition cannot run afterwards.
    */
   release(): void;
 }
 
-/** Runs what has been compiled for one run, and releases it. */
+/** Runs a compiled partition or graph once, then releases it. */
 export async function executeOnce<T extends TensorDesc>(
   compiled: Pick<CompiledPartition<T>, 'execute' | 'release'>,
   bindings: Bindings<Bindable<T>>,
@@ -92,7 +93,9 @@ export async function executeOnce<T extends TensorDesc>(
   }
 }
 
-/** A compiled partition for its holders, who check that they have not released it. */
+/**
+ * A compiled partition that several holders share; each holder checks that it has not released the partition.
+ */
 export type SharedPartition<T extends TensorDesc> = Omit<CompiledPartition<T>, 'encode'>;
 
 /** Prepares a compiled program for an engine. */
@@ -104,13 +107,13 @@ export function sharedPartition<T extends TensorDesc>(
   const executable = prepareProgram(engine, compiled.program);
   let operations: Executable<T> | undefined;
   const resolved = (t: LogicalTensor): LogicalTensor => compiled.tensors.get(t.id) ?? t;
-  // Recognised attention may have to run again as its operations.
+  // Recognised attention may have to run again as single operations, which need the inputs.
   const overwrites: Overwrites = compiled.asOperations ? () => false : overwritesOf(compiled.program);
   const own = { inputs: inputs.map(resolved), outputs: outputs.map(resolved), overwrites };
   const kept = new Uploads(engine, contents);
   const turns = new SerialQueue('partition');
 
-  /** The operations one by one, for numbers that make something else of recognised attention. */
+  /** The operations one by one, for numbers with which they are not the recognised attention. */
   function fallback(): Executable<T> {
     operations ??= prepareProgram(engine, compiled.asOperations?.() ?? compiled.program);
     return operations;
@@ -144,10 +147,10 @@ export function sharedPartition<T extends TensorDesc>(
     })();
   }
 
-  /** Readies the program, or its operations one by one. */
+  /** Prepares the program, or its operations one by one. */
   function prepare(bound: BoundTensors<T>, isKept: boolean): () => void {
     const work = executable.prepare(bound, isKept) ?? fallback().prepare(bound, isKept);
-    if (!work) throw new Error('operations that run one by one take all numbers');
+    if (!work) throw new Error('operations that run one by one must accept all numbers');
     return work;
   }
 
@@ -165,7 +168,7 @@ export function sharedPartition<T extends TensorDesc>(
     prepareEncode(bindings) {
       const { recording } = engine;
       if (!recording) {
-        throw new UnsupportedError(engine.name, ['an engine of the host has nothing to encode in']);
+        throw new UnsupportedError(engine.name, ['a host engine has no encoder: use execute']);
       }
       const checked = checkBindings(engine.primitives, own, bindings);
       checkEncodable(checked);
@@ -189,7 +192,8 @@ export function sharedPartition<T extends TensorDesc>(
 }
 
 /**
- * The tensors of a program. Host tensors are uploaded when a step asks for them: often their numbers suffice.
+ * The tensors of a program. A host tensor is uploaded only when a step needs the tensor; often its numbers
+ * suffice.
  */
 function boundTensors<T extends TensorDesc>(
   { onHost, onEngine }: Checked<T>,

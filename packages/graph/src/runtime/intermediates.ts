@@ -4,17 +4,17 @@ import type { LogicalTensor } from '../ir/tensor/logical-tensor.ts';
 import { storageDesc } from '../ir/tensor/storage.ts';
 import type { CompiledPartition } from './compiled-partition.ts';
 
-/** The memory of the tensors that one partition writes and others read. */
+/** The tensors that one partition writes and others read. */
 export interface Intermediates<T> {
-  /** By the ids of the tensors. */
+  /** The tensors by id. */
   readonly tensors: ReadonlyMap<number, T>;
   readonly bytes: number;
   release(): void;
 }
 
 /**
- * Allocates the intermediate results of a graph; tensors with disjoint lifetimes share memory. Holds nothing
- * where it throws.
+ * Allocates the intermediate results of a graph; tensors with disjoint lifetimes share memory. On an error it
+ * frees everything.
  * @param isBetween whether one partition writes the tensor of this id and only others read it.
  */
 export function allocateIntermediates<T extends TensorDesc>(
@@ -32,7 +32,7 @@ export function allocateIntermediates<T extends TensorDesc>(
   };
   const tensors = new Map<number, T>();
   let bytes = 0;
-  // By dtype and length: the layers of a model repeat both.
+  // Free tensors by dtype and length, because the layers of a model repeat both.
   const free = new Map<string, T[]>();
   const blockOf = new Map<number, { readonly block: T; readonly key: string }>();
 

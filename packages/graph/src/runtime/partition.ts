@@ -38,17 +38,18 @@ export interface CompileOptions {
   readonly inputs?: Readonly<Record<number, KnownTensor>> | undefined;
   readonly outputs?: Readonly<Record<number, KnownTensor>> | undefined;
   /**
-   * Whether equal partitions share what is compiled (default), or it belongs to the caller alone.
+   * Whether equal partitions share the compiled partition (default); if false, it belongs to the caller
+   * alone.
    */
   readonly cached?: boolean | undefined;
   /**
    * Whether a shared partition stays in the engine's cache after its last holder has released it, as after
-   * `run`. Default false.
+   * `run`. Default: false.
    */
   readonly kept?: boolean | undefined;
 }
 
-/** Operations that run as one. */
+/** Operations that run as one unit. */
 export interface Partition {
   readonly id: number;
   /**
@@ -58,24 +59,25 @@ export interface Partition {
   readonly kind: string;
   /** The ids of the operations in topological order. */
   readonly ops: readonly number[];
-  /** The tensors that come from outside, each once. */
+  /** The tensors that come from outside the partition, each once. */
   readonly inputs: readonly LogicalTensor[];
-  /** The tensors that are read outside, by nothing, or by an `End`. */
+  /** The tensors that are read outside the partition, by no operation, or by an `End`. */
   readonly outputs: readonly LogicalTensor[];
   /** Whether the partition can run. */
   readonly supported: boolean;
   /**
-   * Readies the partition for an engine; the same partition with the same shapes on the same engine is
-   * compiled once, unless it is not to be cached.
-   * @throws InvalidArgumentError for a tensor that is not of the partition; InvalidShapeError when shapes are
+   * Compiles the partition for an engine. The same partition with the same shapes on the same engine is
+   * compiled only once, unless `cached` is false.
+   * @throws InvalidArgumentError for a tensor that is not in the partition; InvalidShapeError when shapes are
    * unknown or do not fit; UnsupportedError when the partition cannot run.
    */
   compile<T extends TensorDesc>(engine: TensorEngine<T>, options?: CompileOptions): CompiledPartition<T>;
   /**
-   * Runs it once, compiled for what is bound; the engine keeps that for the next time.
-   * @param bindings as those of `execute` of a compiled partition.
+   * Compiles the partition for the bound tensors and runs it once. The engine caches the compiled partition
+   * for the next run.
+   * @param bindings like those of a compiled partition's `execute`.
    * @returns the outputs by id.
-   * @throws what `compile` and `execute` throw.
+   * @throws the errors of `compile` and `execute`.
    */
   run<T extends TensorDesc>(
     engine: TensorEngine<T>,
@@ -85,7 +87,7 @@ export interface Partition {
 
 /**
  * Divides a graph into partitions, each after those whose results it needs.
- * @throws InvalidArgumentError for a policy that there is not.
+ * @throws InvalidArgumentError for an unknown policy.
  */
 export function partitionGraph(topology: Topology, policy: PartitionPolicy): Partition[] {
   return groupOperations(topology, policy).map(({ nodes, match }, id) =>
@@ -94,11 +96,11 @@ export function partitionGraph(topology: Topology, policy: PartitionPolicy): Par
 }
 
 /**
- * The partitions that a whole graph runs as: neighbours become one, so that operations fuse over their
- * borders and intermediate results share memory. Operations that write in place stay on their own, and so
- * does what a pattern recognised as attention.
- * @param onDevice whether a device runs the graph: attention that is one operation then joins its neighbours,
- * unless it has to wait for a number.
+ * The partitions that a whole graph runs as. Neighbouring partitions are merged, so that operations fuse
+ * across their borders and intermediate results share memory. Operations that write in place, and recognised
+ * attention, remain separate.
+ * @param onDevice whether a device runs the graph. Attention that is one operation is then merged with its
+ * neighbours too, unless it must wait for a number.
  */
 export function partitionsToRun(topology: Topology, policy: PartitionPolicy, onDevice = false): Partition[] {
   if (policy !== 'fusion') return partitionGraph(topology, policy);
@@ -129,7 +131,7 @@ export function partitionsToRun(topology: Topology, policy: PartitionPolicy, onD
   });
 }
 
-/** A partition of operations that are in order. */
+/** Creates a partition of operations, which are in topological order. */
 function createPartition(
   id: number,
   kind: string,
@@ -188,7 +190,7 @@ function createPartition(
   };
 }
 
-/** Checks that an engine runs plain operations: attention alone is not enough for a graph. */
+/** Checks that an engine supports plain operations; attention alone is not enough for a graph. */
 export function checkEngine(engine: unknown): void {
   checkObject('engine', engine);
   const { primitives } = engine as Partial<TensorEngine>;
@@ -196,7 +198,7 @@ export function checkEngine(engine: unknown): void {
   checkFunction('engine.primitives.prepare', primitives?.prepare);
 }
 
-/** The tensors that enter and leave operations which run together. */
+/** The tensors that enter and leave operations that run together. */
 export function boundary(
   nodes: readonly GraphNode[],
   members: ReadonlySet<GraphNode>,
@@ -211,7 +213,7 @@ export function boundary(
   return { inputs: [...inputs.values()], outputs: [...outputs.values()] };
 }
 
-/** Tensors with the shapes that are known now. */
+/** Tensors with the shapes and strides that are known now. */
 export function withKnown(
   argument: string,
   tensors: readonly LogicalTensor[],
@@ -219,7 +221,7 @@ export function withKnown(
 ): LogicalTensor[] {
   const stranger = Object.keys(known).find(id => !tensors.some(t => t.id === Number(id)));
   if (stranger !== undefined) {
-    throw new InvalidArgumentError(argument, `has tensor ${stranger}, which the partition does not`);
+    throw new InvalidArgumentError(argument, `has tensor ${stranger}, which is not in the partition`);
   }
   return tensors.map(t => {
     const given = known[t.id];

@@ -11,11 +11,11 @@ import { executeOnce, sharedPartition } from './compiled-partition.ts';
 import { checkEngine, withKnown } from './partition.ts';
 
 /**
- * Runs a finalized graph operation by operation, with intermediate floats in f32 whatever their dtype says:
- * what the graph means when nothing is rounded but its results. This is what a fused partition is to be
- * compared with, since it does not store its intermediates.
+ * Runs a finalized graph operation by operation, with intermediate floats in f32 regardless of their dtype,
+ * so that only the results are rounded. Compare a fused partition with these results, because it does not
+ * store (and round) its intermediates.
  * @returns the graph's outputs by id.
- * @throws InvalidArgumentError for another kind of argument; else as `execute` of a compiled graph.
+ * @throws InvalidArgumentError for an argument of the wrong type; the errors of a compiled graph's `execute`.
  */
 export async function runInF32<T extends TensorDesc>(
   graph: { readonly topology: Topology },

@@ -1,30 +1,28 @@
 import { InvalidArgumentError } from '@tilewise/core';
 
-/**
- * Runs executions that share memory one at a time, and none after the memory is released.
- */
+/** Runs executions that share memory one at a time, and refuses executions after the memory is released. */
 export class SerialQueue {
   readonly #what: string;
   #last: Promise<unknown> = Promise.resolve();
   #open = 0;
   #isReleased = false;
 
-  /** @param the name of the owner of the memory in errors. */
+  /** @param what the name of the memory's owner in errors. */
   constructor(what: string) {
     this.#what = what;
   }
 
-  /** @throws InvalidArgumentError once it is released. */
+  /** @throws InvalidArgumentError after `release`. */
   check(): void {
     if (this.#isReleased) throw new InvalidArgumentError(this.#what, 'has been released');
   }
 
-  /** Whether an execution runs or waits. */
+  /** Whether an execution is running or waiting. */
   get isTaken(): boolean {
     return this.#open > 0;
   }
 
-  /** Runs `work` after all work that was queued before. */
+  /** Runs `work` after all work that was queued earlier. */
   async run<R>(work: () => Promise<R>): Promise<R> {
     this.check();
     this.#open++;
@@ -33,7 +31,10 @@ export class SerialQueue {
     return result;
   }
 
-  /** Runs `work` at once where nothing runs or waits; gives a promise where the work takes longer. */
+  /**
+   * Runs `work` immediately if nothing is running or waiting. Returns a promise if the work must wait or is
+   * asynchronous.
+   */
   runSoon(work: () => Promise<void> | void): Promise<void> | void {
     this.check();
     if (this.isTaken) return this.run(async () => work());

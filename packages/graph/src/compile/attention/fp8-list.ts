@@ -4,7 +4,7 @@ import { coordinate, input, inputAt } from '@tilewise/core/primitive';
 import type { PrimitiveStep } from '../../ir/program/program.ts';
 
 /**
- * The f32 list from which kernels read the scalars of FP8, followed by the amax values that kernels write.
+ * The entries of the f32 list: the FP8 scalars that kernels read, then the amax values that kernels write.
  */
 const places: readonly string[] = [...fp8ScalarNames, ...fp8AmaxNames];
 
@@ -15,13 +15,15 @@ const fp8List: TensorDesc = {
   strides: contiguousStrides([places.length]),
 };
 
-/** The number of scalars that one map writes: with the list so far and the new list, eight tensors. */
+/**
+ * The number of scalars that one map writes. With the old list and the new list, a map binds eight tensors.
+ */
 const AT_ONCE = 6;
 
 /**
- * Writes the list from scalars, each a tensor (1). Scalars that are not given are 1.
- * @param scalars values by the names of the scalars.
- * @param temporary makes a value.
+ * Writes the list from scalars, which are tensors of shape (1). Missing scalars are 1.
+ * @param scalars the names and values of the scalars.
+ * @param temporary creates a temporary value.
  * @returns the steps, and the value of the list.
  */
 export function writeFp8List(
@@ -44,13 +46,13 @@ export function writeFp8List(
   return { steps, list };
 }
 
-/** Copies an amax value from the list to a tensor (1). */
+/** Copies an amax value from the list to a tensor of shape (1). */
 export function readFp8List(list: number, name: string, to: number): PrimitiveStep {
   const value = inputAt(0, [constant(places.indexOf(name), 'i32')]);
   return { kind: 'primitive', primitive: { kind: 'map', value }, inputs: [list], outputs: [to] };
 }
 
-/** The list for scalars that the host knows. */
+/** The list of scalars that the host knows. */
 export function fp8ListOf(scalars: Readonly<Record<string, Tensor>>): Tensor {
   const numbers = places.map(name => scalars[name]?.toFloat64()[0] ?? 1);
   return Tensor.from(numbers, fp8List.shape);

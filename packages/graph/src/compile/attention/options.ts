@@ -14,11 +14,11 @@ import { word64Of } from './seed-words.ts';
 
 /**
  * Reads the numbers of a small value.
- * @param assumed the number to assume before numbers are known. Default 1.
+ * @param assumed the number to return while the numbers are unknown. Default: 1.
  */
 export type Numbers = (value: number, assumed?: number) => Float64Array;
 
-/** The sources of a step's options. */
+/** The tensors and numbers from which a step's options are made. */
 export interface OptionSource<T> {
   tensor(value: number): T;
   /** Reads the values that `optionNumbers` lists. */
@@ -31,7 +31,7 @@ export interface Extents {
   readonly Skv: number;
 }
 
-/** The values whose numbers `attentionOptions` reads on the host. */
+/** The values whose numbers `attentionOptions` needs on the host. */
 export function optionNumbers({ options, equal = [], dropout }: StepOptions): number[] {
   const factors = [...(options?.scale.factors ?? []), ...(options?.softcap?.factors ?? [])];
   const terms = options?.diagonal?.offset ?? [];
@@ -45,8 +45,8 @@ export function optionNumbers({ options, equal = [], dropout }: StepOptions): nu
 }
 
 /**
- * The options of an attention call that a step's numbers make; null when they make something else of the
- * step.
+ * The options of an attention call, for the numbers of a step; null if the step with these numbers is not
+ * that attention.
  */
 export function attentionOptions<T extends TensorDesc>(
   { options, scoreMod, optionsOnly, equal = [], zeroBias, dropout, rounding }: StepOptions,
@@ -68,7 +68,7 @@ export function attentionOptions<T extends TensorDesc>(
   };
 }
 
-/** The option by which an attention call rounds P. */
+/** The option that makes an attention call round P. */
 function roundingOption<T>(
   { dtype, zeroPoint, scale, descale, factor }: StepRounding,
   tensor: (value: number) => T,
@@ -77,7 +77,7 @@ function roundingOption<T>(
   return { scaleS, descaleS: descale, formatP: { dtype, zeroPoint } };
 }
 
-/** The options that mean what the graph says; null where its scalars mean something else. */
+/** The options equivalent to the graph's operations; null if the graph's scalars rule them out. */
 function scoreOptions<T extends TensorDesc>(
   { scale, softcap, bias, mask, diagonal, maskMod: mod, fills, scaledAfterMask }: ScoreOptions,
   extents: Extents,
@@ -98,7 +98,10 @@ function scoreOptions<T extends TensorDesc>(
   };
 }
 
-/** The factor of scores; null where it is not a scale, for example a negative factor after a mask of −∞. */
+/**
+ * The scale of the scores; null if their factor is not a valid scale, such as a negative factor after a mask
+ * of −∞.
+ */
 export function scoreScale(
   { scale, scaledAfterMask }: Pick<ScoreOptions, 'scale' | 'scaledAfterMask'>,
   numbers: Numbers,
@@ -108,8 +111,8 @@ export function scoreScale(
 }
 
 /**
- * A diagonal as `causal` where it is aligned at the top left or bottom right, so that kernels skip masked
- * tiles; else as an expression.
+ * A diagonal as `causal` if it is aligned to the top left or bottom right, so that kernels skip masked tiles;
+ * else as an expression.
  */
 function implicitMask<T extends TensorDesc>(
   diagonal: StepDiagonal | undefined,
@@ -156,7 +159,7 @@ function dropoutOption<T>(
   source: OptionSource<T>,
 ): SdpaOptions<T | Tensor>['dropout'] {
   const probability = typeof p === 'number' ? Math.fround(p) : source.numbers(p.value, 0.5)[0];
-  // An attention problem has no p = 1; a keep-mask of zeros is equivalent.
+  // An attention problem cannot have p = 1; a keep-mask of zeros is equivalent.
   if (probability >= 1) return { mask: Tensor.zeros([1, 1, 1, 1], { dtype: 'bool' }), scale: 0 };
   return {
     p: probability,

@@ -8,28 +8,28 @@ import { readFp8List, writeFp8List } from './fp8-list.ts';
 import { resultsOf, syntheticProblem } from './step-call.ts';
 import { dense, isWritable, writtenResults } from './written-results.ts';
 
-/** A program to which values and steps are added. */
+/** A program to which staging adds values and steps. */
 interface Staging {
   readonly onDevice: boolean;
   readonly descOf: (value: number) => TensorDesc;
   temporary(desc: TensorDesc): number;
-  /** A value that holds one number everywhere. */
+  /** A value whose elements are all `number`. */
   everywhere(number: number, shape: readonly number[]): number;
 }
 
-/** Steps before and after a step. */
+/** The steps to insert before and after a step. */
 interface Around {
   readonly before: Step[];
   readonly after: Step[];
 }
 
 /**
- * A program whose attention writes to tensors that kernels can write to, and has all those that they do
- * write: where a result is of another dtype or lies in another way, a temporary and a copy are put in
- * between; so are the rows that backward reads. What kernels leave out is filled before, and the scalars of
- * 8-bit arithmetic and the largest values go through a list.
- * @param onDevice whether kernels of a device write: in any layout, and nothing to rows of no sequence. An
- * engine of the host writes all of dense results.
+ * Rewrites a program so that attention has a result tensor for everything that kernels write, in a dtype and
+ * layout that they can write. If a result has another dtype or layout, a temporary and a copy are inserted;
+ * the same holds for the rows that backward reads. Rows that kernels do not write are filled first, and FP8
+ * scalars and amax values are passed in a list.
+ * @param onDevice whether a device's kernels write the results: these can write any layout, but skip rows
+ * outside all sequences. A host engine writes dense results completely.
  */
 export function stageAttention({ values: given, steps: asWritten }: Program, onDevice: boolean): Program {
   const values: ProgramValue[] = [...given];
@@ -57,7 +57,7 @@ export function stageAttention({ values: given, steps: asWritten }: Program, onD
   return { values, steps };
 }
 
-/** A step whose results are tensors that kernels can write. */
+/** Replaces the results of a step by tensors that kernels can write. */
 function withWritable<S extends AttentionStep>(step: S, { before, after }: Around, staging: Staging): S {
   const { onDevice, descOf, temporary, everywhere } = staging;
   const wanted = new Map(resultsOf(step));
@@ -74,7 +74,7 @@ function withWritable<S extends AttentionStep>(step: S, { before, after }: Aroun
   return { ...step, results };
 }
 
-/** A step whose lse and dLse are contiguous f32, as kernels read them. */
+/** Replaces lse and dLse of a step by contiguous f32 tensors, which kernels require. */
 function withDenseRows(step: AttentionStep, { before }: Around, staging: Staging): AttentionStep {
   const denseRows = (value: number): number => {
     const rows = dense('f32', staging.descOf(value).shape);
@@ -91,7 +91,7 @@ function withDenseRows(step: AttentionStep, { before }: Around, staging: Staging
   return { ...step, operands: { ...step.operands, ...Object.fromEntries(rows) } };
 }
 
-/** A step whose FP8 scalars and amax values are in a list. */
+/** Moves the FP8 scalars and amax values of a step into a list. */
 function throughList(
   step: AttentionStep,
   { before, after }: Around,
@@ -111,7 +111,7 @@ function throughList(
   return { ...step, results, fp8List: list };
 }
 
-/** The FP8 scalars of a step, by name; none where the host knows them all. */
+/** The FP8 scalars of a step, by name; empty if the host knows them all. */
 function scalarsOf(
   step: SdpaStep | AttentionCallStep,
   everywhere: Staging['everywhere'],

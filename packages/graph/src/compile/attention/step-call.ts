@@ -23,7 +23,7 @@ import { attentionOptions, type Numbers, optionNumbers, scoreScale } from './opt
 import { word64Of } from './seed-words.ts';
 
 /**
- * A step as an attention problem, and what stands for its tensors by the names that engines have for them.
+ * A step as an attention problem, and its tensors (or what stands for them) by the names that engines use.
  */
 export interface StepCall {
   readonly problem: AttentionProblem | BackwardProblem;
@@ -36,8 +36,8 @@ export function resultsOf({ results }: AttentionStep): [name: string, value: num
 }
 
 /**
- * The values whose numbers a step needs on the host: the numbers that decide its problem, the factors of its
- * scale, and the words of its random stream.
+ * The values whose numbers a step needs on the host: those that determine its problem, the factors of its
+ * scale, and the words of its random seed and offset.
  */
 export function stepNumbers(step: AttentionStep): {
   readonly structural: readonly number[];
@@ -64,8 +64,8 @@ export function stepNumbers(step: AttentionStep): {
 }
 
 /**
- * The scale that the numbers give a step, which may differ between runs of one problem. Undefined: no number
- * is the scale. Null: the numbers make another problem of the step, or an error.
+ * The scale of a step with these numbers, which may differ between runs of one problem. Undefined if the
+ * scale does not depend on a number. Null if the step with these numbers is another problem, or invalid.
  */
 export function stepScale(step: AttentionStep, numbers: Numbers): number | null | undefined {
   if (step.kind !== 'attention-call')
@@ -76,7 +76,8 @@ export function stepScale(step: AttentionStep, numbers: Numbers): number | null 
 }
 
 /**
- * The dtype of the gradients of q, k and v that a step takes, where they have one: then each is rounded once.
+ * The common dtype of the gradients of q, k and v that a step uses, if they have one; each gradient is then
+ * rounded only once.
  */
 function gradientDType(step: AttentionStep, at: (value: number) => TensorDesc): DType | undefined {
   const dtypes = resultsOf(step).flatMap(([name, value]) =>
@@ -85,7 +86,7 @@ function gradientDType(step: AttentionStep, at: (value: number) => TensorDesc): 
   return dtypes.every(dtype => dtype === dtypes[0]) ? dtypes[0] : undefined;
 }
 
-/** Results that a call gives where they are asked for, other than gradients. */
+/** The results other than gradients that a call returns only on request. */
 const selectable = [
   ...['max', 'sumExp', 'dropoutMask', 'amaxS', 'amaxO'],
   ...['amaxDQ', 'amaxDK', 'amaxDV', 'amaxDP'],
@@ -100,7 +101,7 @@ export type AttentionCall<O> =
       readonly options: SdpaBackwardOptions<O>;
     };
 
-/** The values of the tensors that a step is about, by name. */
+/** The values of a step's main tensors, by name. */
 function inputsOf(step: AttentionStep): Readonly<Record<string, number>> {
   if (step.kind === 'attention-call') return step.operands;
   const { q, k, v } = step;
@@ -113,8 +114,8 @@ function passOf(step: AttentionStep): AttentionPass {
 }
 
 /**
- * The attention call of a step; null when the numbers make the step something else.
- * @param at what stands for a value.
+ * The attention call of a step; null if the step with its numbers is not that attention.
+ * @param at returns the tensor of a value, or what stands for it.
  */
 export function attentionCall<O extends TensorDesc>(
   step: AttentionStep,
@@ -130,8 +131,8 @@ export function attentionCall<O extends TensorDesc>(
       ? callOptions(step, at, numbers)
       : attentionOptions(step.options, extents, { tensor: at, numbers });
   if (given === null) return null;
-  // Some options are host tensors, which engines take as well; the type of options has only the engine's
-  // tensors.
+  // Some options are host tensors, which engines accept too, although the type of options mentions only the
+  // engine's tensors.
   const options = given as SdpaOptions<O>;
   const names = resultsOf(step).map(([name]) => name);
   const chosen = selectable.filter(name => names.includes(name));
@@ -155,7 +156,7 @@ export function attentionCall<O extends TensorDesc>(
   };
 }
 
-/** The attention problem of a step with these numbers; null as for `attentionCall`. */
+/** The attention problem of a step with these numbers; null in the cases of `attentionCall`. */
 export function stepCall<O extends TensorDesc>(
   step: AttentionStep,
   at: (value: number) => O,
@@ -169,8 +170,8 @@ export function stepCall<O extends TensorDesc>(
 }
 
 /**
- * The problem of a step before its numbers are known, with numbers that are assumed: no engine's support
- * depends on them.
+ * The problem of a step with assumed numbers, before the real ones are known. No engine's support depends on
+ * these numbers.
  * @throws InvalidArgumentError, InvalidShapeError or InvalidDTypeError, naming the operand.
  */
 export function syntheticProblem(
@@ -178,13 +179,13 @@ export function syntheticProblem(
   at: (value: number) => TensorDesc,
 ): AttentionProblem | BackwardProblem {
   const call = stepCall(step, at, (_, assumed = 1) => Float64Array.of(assumed));
-  if (!call) throw new Error('the numbers that are assumed are those of attention');
+  if (!call) throw new Error('the assumed numbers must make an attention call');
   return call.problem;
 }
 
 const inputNames: readonly string[] = ['q', 'k', 'v', 'o', 'lse', 'dO', 'dLse'];
 
-/** The options of a call that is one operation. */
+/** The options of a call that comes from one operation. */
 function callOptions<O extends TensorDesc>(
   { operands, settings: { alibi, p, scoreMod, ...settings } }: AttentionCallStep,
   at: (value: number) => O,
@@ -201,7 +202,7 @@ function callOptions<O extends TensorDesc>(
     if (member === undefined) options[group] = option;
     else groups[group] = { ...groups[group], [member]: option };
   }
-  // The same mask in both passes, and in dropout that is written as operations.
+  // This scheme draws the same mask in both passes, and as dropout that is written as operations.
   if (p !== undefined) groups.dropout = { ...groups.dropout, p, scheme: 'onednn' };
   const { captures, ...others } = groups;
   return {

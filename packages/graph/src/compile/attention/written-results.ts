@@ -15,17 +15,14 @@ import { resultsOf } from './step-call.ts';
 
 /** A result in the form that kernels write. */
 export interface WrittenResult extends TensorDesc {
-  /** Whether any strides are possible; else the result is contiguous. */
+  /** Whether the result may have any strides; otherwise it must be contiguous. */
   readonly anywhere: boolean;
-  /**
-   * The value of rows that belong to no sequence, which kernels do not write; null where there are no such
-   * rows.
-   */
+  /** The value of rows outside all sequences, which kernels do not write; null if there are no such rows. */
   readonly unused: number | null;
 }
 
 /**
- * The results that the kernels of a step write, by name: o and lse always, others where the step takes them.
+ * The results that the kernels of a step write, by name: always o and lse, and others if the step uses them.
  */
 export function writtenResults(
   step: AttentionStep,
@@ -65,12 +62,12 @@ export function isWritable(desc: TensorDesc, { dtype, shape, anywhere }: Written
   return anywhere || isContiguous(desc.shape, desc.strides);
 }
 
-/** A contiguous result. */
+/** Describes a contiguous result. */
 export function dense(dtype: DType, shape: Shape): WrittenResult {
   return { dtype, shape, strides: contiguousStrides(shape), anywhere: false, unused: null };
 }
 
-/** (B, H, S, D) with any strides; contiguous where packed, as rows may lie between sequences. */
+/** (B, H, S, D) with any strides; contiguous if packed, because rows may lie between sequences. */
 function likeOperand(desc: OperandDesc, dtype: DType): WrittenResult {
   const isStrided = desc.starts === 'strided';
   return { ...dense(dtype, callerShape(desc)), anywhere: isStrided, unused: isStrided ? null : 0 };

@@ -16,7 +16,7 @@ import { asHeads, type HeadLayout, headLayout, resultView } from './heads.ts';
 import { isPerScore, type MatchLowering } from './match-lowering.ts';
 import { scoreProgram } from './score-program.ts';
 
-/** Writes a backward pass as one attention call; false where its shapes are not those of one. */
+/** Writes a backward pass as one attention call; false if its shapes do not fit one. */
 export function lowerBackward(parts: BackwardParts, lowering: MatchLowering): boolean {
   const { builder } = lowering;
   const scores = lowering.desc(parts.chain.matmul.outputs[0].id).shape;
@@ -27,7 +27,7 @@ export function lowerBackward(parts: BackwardParts, lowering: MatchLowering): bo
   if (!program) return false;
   const { q } = found;
   const [Sq, Skv] = scores.slice(-2);
-  // A gradient that is not summed over a group has one head for each query head.
+  // A gradient that is not summed over groups has one head per query head.
   const k = parts.dk && !parts.dk.reduce ? perHead(found.k, layout, lowering) : found.k;
   const matrix = ({ tensor, transposed: swap }: Factor): Value =>
     swap ? builder.transposed(lowering.value(tensor)) : lowering.value(tensor);
@@ -42,12 +42,12 @@ export function lowerBackward(parts: BackwardParts, lowering: MatchLowering): bo
   const options: StepOptions = {
     ...program,
     ...(parts.dropout && { dropout: stepDropout(parts.dropout, lowering) }),
-    // The options are right where masked scores have no probability.
+    // The options are correct only if masked scores have a probability of 0.
     optionsOnly: parts.ignoresMasks,
     equal: parts.equal.map(([a, b]) => [lowering.value(a).index, lowering.value(b).index] as const),
   };
   const givenO = parts.o && asHeads(builder, matrix(parts.o), layout, 'exact');
-  // o∘dO stays the same with dO times the factor and o divided by it.
+  // Multiplying dO by the factor and dividing o by it does not change o∘dO.
   const withoutFactor = (x: NumericExpr, f: NumericExpr) => select(eq(f, 0), 0, div(x, f));
   const computed = (): Value => outputOf({ q, k, v, lse }, options, builder);
   const o =
@@ -105,7 +105,7 @@ function isOverScores(
     likeScores.every(t => sameShape(shapeOf(t), scores)) &&
     axisOf(summed.axis, rank) === rank - (summed.transposed ? 2 : 1) &&
     dropouts.every(dropout => isPerScore(dropout, scores, { desc })) &&
-    // The call takes no o that is broadcast to dO.
+    // The call does not accept an o that broadcasts to dO.
     (o === null || sameShape(shapeOf(o.tensor).slice(-2), shapeOf(dO.tensor).slice(-2)))
   );
 }
@@ -116,7 +116,8 @@ interface DropoutFactor {
 }
 
 /**
- * The factor of dropout beside the kernel's 1 / (1 − p): an expression of input 1, the scalar of the graph.
+ * The graph's dropout factor relative to the kernel's 1 / (1 − p): an expression of input 1, the graph's
+ * scalar.
  */
 function dropoutFactor(
   dropout: DropoutMatch | null,
@@ -127,7 +128,7 @@ function dropoutFactor(
   return { value: scale, expr: mul(input(1), 1 - (dropout.p as number)) };
 }
 
-/** A tensor made elementwise from another tensor and a scalar. */
+/** Computes a tensor elementwise from another tensor and a scalar. */
 function mapped(
   of: Value,
   scalar: Value,
@@ -139,7 +140,7 @@ function mapped(
   return to;
 }
 
-/** Keys (B, Hk, Skv, D) repeated to one head for each query head. */
+/** Repeats keys (B, Hk, Skv, D) to one head per query head. */
 function perHead(k: Value, { B, H }: HeadLayout, { builder }: MatchLowering): Value {
   const [, Hk, Skv, D] = k.desc.shape;
   if (Hk === H) return k;
@@ -148,9 +149,7 @@ function perHead(k: Value, { B, H }: HeadLayout, { builder }: MatchLowering): Va
   return builder.reshaped(groups, [B, H, Skv, D]);
 }
 
-/**
- * Whether the sum behind a product is over the heads that share one head of the operand.
- */
+/** Whether the sum after a product is over the query heads that share one head of the operand. */
 function sumsGroups(gradient: GradientMatMul | null, operand: number, lowering: MatchLowering): boolean {
   if (!gradient?.reduce) return true;
   const { shape } = lowering.value(operand).desc;
@@ -166,8 +165,8 @@ function sumsGroups(gradient: GradientMatMul | null, operand: number, lowering: 
 }
 
 /**
- * The value that a gradient is written to: none when it is not asked for; null when the graph's gradient has
- * another size.
+ * The value that a gradient is written to: empty if the gradient is not requested; null if the graph's
+ * gradient has another size.
  */
 function targetOf(
   gradient: GradientMatMul | null,
@@ -182,8 +181,8 @@ function targetOf(
 }
 
 /**
- * The output for given stats, where the graph computes the gradient of softmax from the probabilities: Σ_j
- * P∘dP = dO·o with o = P·V. Stats of other scores scale P, and so o.
+ * The output for given stats, if the graph computes the gradient of softmax from the probabilities: Σ_j P∘dP
+ * = dO·o with o = P·V. Stats that do not belong to these scores scale P, and therefore o.
  */
 function outputOf(
   { q, k, v, lse: stats }: { readonly q: Value; readonly k: Value; readonly v: Value; readonly lse: Value },
@@ -206,7 +205,8 @@ function outputOf(
   });
   const column = (value: Value): Value => builder.view(value, [B, H, Sq, 1], [...value.desc.strides, 0]);
   const scaled = builder.temporary([B, H, Sq, Dv]);
-  // From max and sumExp, not lse: rounding lse loses the difference between large scores and their stats.
+  // Uses max and sumExp instead of lse, because rounding lse loses the difference between large scores and
+  // their stats.
   const factor = mul(input(2), exp(sub(input(1), input(3))));
   builder.map(
     select(lt(input(1), -3e38), 0, mul(input(0), factor)),
@@ -216,7 +216,7 @@ function outputOf(
   return scaled;
 }
 
-/** Writes the output of attention to the tensor of the graph, for other readers. */
+/** Writes the output of attention to the graph's tensor, for other readers. */
 function writeOutput(
   { matmul, transposed: swap }: Product,
   o: Value,
@@ -231,8 +231,8 @@ function writeOutput(
 }
 
 /**
- * Options with an f32 bias in the shape of the scores, so that dbias is the gradient of the scores. A bias
- * that is broadcast, or zero, is a view with strides of 0.
+ * Options with an f32 bias in the shape of the scores, so that dbias is the gradient of the scores. A
+ * broadcast bias, or a bias of zeros, is a view with strides of 0.
  */
 function withFullBias(options: StepOptions, shape: readonly number[], builder: ProgramBuilder): StepOptions {
   const expanded = (value: Value): Value => {

@@ -23,14 +23,14 @@ const notRounded =
 const droppedBefore =
   'dropout has a factor of its own, by which probabilities are multiplied before they are quantized';
 
-/** Why a forward pass is not an attention call whatever its shapes are; null where it may be one. */
+/** Why a forward pass cannot be an attention call, whatever its shapes are; null if it may be one. */
 export function notForward({ after }: ForwardParts): string | null {
   if (after.rearranged) return dimensionsMoved;
   if (after.rounding?.rounding === null) return notRounded;
   return after.rounding && after.dropout?.scale !== undefined ? droppedBefore : null;
 }
 
-/** Writes a forward pass as one attention call; false where its shapes are not those of one. */
+/** Writes a forward pass as one attention call; false if its shapes do not fit one. */
 export function lowerForward({ chain, softmax, after }: ForwardParts, lowering: MatchLowering): boolean {
   const { builder } = lowering;
   const scores = lowering.desc(chain.matmul.outputs[0].id).shape;
@@ -38,7 +38,7 @@ export function lowerForward({ chain, softmax, after }: ForwardParts, lowering: 
   const layout = headLayout(scores);
   const operands = queriesAndKeys(chain, layout, lowering);
   const product = lowering.result(after.matmul.outputs[0].id);
-  // Values may not have more heads or batch entries than the scores.
+  // v must not have more heads or batch entries than the scores.
   if (!operands || !sameShape(product.desc.shape.slice(0, -2), layout.batch)) return false;
   if (after.dropout && !isPerScore(after.dropout, scores, lowering)) return false;
   const program = scoreProgram(chain, layout, lowering);
@@ -70,7 +70,7 @@ export function lowerForward({ chain, softmax, after }: ForwardParts, lowering: 
     results: { o: to.index, ...(lse && { lse: lse.index }), ...rounded?.results },
   });
   if (factor?.scale !== undefined) {
-    // The kernel multiplies by 1 / (1 − p); the graph has a factor of its own.
+    // The kernel multiplies by 1 / (1 − p), but the graph has its own factor.
     const scale = builder.view(lowering.value(factor.scale), [], []);
     builder.map(mul(input(0), mul(input(1), 1 - (factor.p as number))), [to, scale], target.to);
   }
@@ -80,8 +80,8 @@ export function lowerForward({ chain, softmax, after }: ForwardParts, lowering: 
 }
 
 /**
- * How a call rounds P, and the value of its maximum; `unfit` where the factor is not a scalar or the maximum
- * not over all elements.
+ * How a call rounds P, and the value of the maximum of P; `unfit` if the factor is not a scalar, or the
+ * maximum is not over all elements.
  */
 function stepRounding(
   { rounding, factor, largest }: RoundingMatch,
@@ -115,7 +115,7 @@ export function queriesAndKeys(
   return { q: asHeads(builder, q, layout, 'exact'), k: asHeads(builder, k, layout, 'grouped') };
 }
 
-/** A dropout match as an option. */
+/** A dropout match as an option of the step. */
 export function stepDropout({ seed, offset, p }: DropoutMatch, lowering: MatchLowering): StepDropout {
   return {
     seed: lowering.value(seed).index,
@@ -124,7 +124,7 @@ export function stepDropout({ seed, offset, p }: DropoutMatch, lowering: MatchLo
   };
 }
 
-/** lse as the graph's stats: 0 for a row that sees nothing, where lse is −∞. */
+/** Stores lse as the graph's stats, which are 0 for a row without visible keys, where lse is −∞. */
 function storeStats(lse: Value, stats: Value, { B, H }: HeadLayout, builder: ProgramBuilder): void {
   const Sq = lse.desc.shape[2];
   const target = resultView(builder, stats, [B, H, Sq]);

@@ -3,7 +3,8 @@ import type { StepWriter, Value } from '../../ir/program/lowering.ts';
 import { viewStrides } from '../../ir/program/views.ts';
 
 /**
- * The leading dimensions of the scores as batch and heads: B is the first, Hq the product of the others.
+ * The leading dimensions of the scores as batch and heads: B is the first dimension, Hq the product of the
+ * others.
  */
 export interface HeadLayout {
   /** The shape (…, Sq, Skv) of the scores. */
@@ -21,8 +22,9 @@ export function headLayout(scores: Shape): HeadLayout {
 }
 
 /**
- * Whether a tensor may have fewer heads than the scores. `exact`: no. `grouped`: a divisor, each head serving
- * neighbours (keys and values). `broadcast`: one for all (masks); then B may be 1 too.
+ * Whether a tensor may have fewer heads than the scores. `exact`: no. `grouped`: a divisor of them, where
+ * each head serves neighbouring query heads (keys and values). `broadcast`: one head for all (masks); B may
+ * then be 1 too.
  */
 type Sharing = 'exact' | 'grouped' | 'broadcast';
 
@@ -46,7 +48,7 @@ export function asHeads(writer: StepWriter, value: Value, layout: HeadLayout, sh
   return writer.reshaped(writer.view(value, target, spread), [B, kept.H, x, y]);
 }
 
-/** The extents of the dimensions after the first, expanded where they must be, and their product. */
+/** The extents of the dimensions after the first, expanded if necessary, and their product. */
 function keptHeads(
   own: readonly number[],
   full: readonly number[],
@@ -54,8 +56,7 @@ function keptHeads(
 ): { readonly extents: readonly number[]; readonly H: number } {
   if (sharing !== 'exact' && own.every(n => n === 1)) return { extents: own, H: 1 };
   if (sharing === 'grouped') {
-    // The first dimensions in full and one for all of the last ones: what a group of neighbours has in
-    // common.
+    // A group of neighbours shares a head if the first dimensions have full extents and all later ones are 1.
     const firstShared = own.findIndex((n, d) => n !== full[d]);
     const isGrouped = firstShared < 0 || own.slice(firstShared).every(n => n === 1);
     if (isGrouped) return { extents: own, H: elementCount(own) };
@@ -64,8 +65,8 @@ function keptHeads(
 }
 
 /**
- * Where to write a result of a shape so that it ends in `value`: a view of it, or a tensor that `finish`
- * copies to it.
+ * Where to write a result with another shape so that it reaches `value`: to a view of `value`, or to a tensor
+ * that `finish` copies to `value`.
  */
 export function resultView(
   { view, temporary, copy, reshaped }: StepWriter,

@@ -10,13 +10,13 @@ import type { DropoutMatch } from '../../passes/attention/dropout.ts';
 /** The program that operations are written into. */
 export interface OperationsLowering {
   readonly builder: ProgramBuilder;
-  /** The value of a tensor that enters the operations or has been written. */
+  /** The value of a tensor that is an input of the operations or has been written already. */
   value(tensor: number): Value;
-  /** The value to which a tensor of the operations is written: an output, or a temporary. */
+  /** The value that a tensor of the operations is written to: an output or a temporary. */
   result(tensor: number): Value;
   /** A tensor of the operations with its shape. */
   tensor(tensor: number): LogicalTensor;
-  /** The description of a tensor of the operations, also of one that is never stored. */
+  /** The description of a tensor of the operations, even if the tensor is never stored. */
   desc(tensor: number): TensorDesc;
 }
 
@@ -37,7 +37,7 @@ export function lowerNode(node: GraphNode, { builder, value, result, tensor }: O
   operation.lower(values, { attributes, inputs: shaped(inputs), outputs: shaped(outputs) });
 }
 
-/** Whether dropout decides for every score on its own, with one factor for all, as attention does. */
+/** Whether dropout decides independently for every score, with one factor for all, as attention does. */
 export function isPerScore(
   { result, decided, scale }: DropoutMatch,
   scores: Shape,

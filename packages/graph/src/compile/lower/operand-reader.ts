@@ -11,7 +11,7 @@ export class OperandReader {
   readonly captures: Record<string, number> = {};
   readonly #lowering: MatchLowering;
   readonly #layout: HeadLayout;
-  /** The expressions of tensors that have been read. */
+  /** The expressions of tensors that have been read, by tensor id. */
   readonly #read = new Map<number, Expr | null>();
 
   constructor(lowering: MatchLowering, layout: HeadLayout) {
@@ -19,7 +19,7 @@ export class OperandReader {
     this.#layout = layout;
   }
 
-  /** The element of a tensor at a place of the scores; null for a tensor that a score cannot read. */
+  /** The element of a tensor at a score's position; null for a tensor that a score cannot read. */
   read(tensor: number): Expr | null {
     const known = this.#read.get(tensor);
     if (known !== undefined) return known;
@@ -55,7 +55,7 @@ export class OperandReader {
   }
 }
 
-/** Whether a tensor of this shape is one number. */
+/** Whether a tensor of this shape has one element. */
 export function isScalar(shape: readonly number[]): boolean {
   return shape.every(n => n === 1);
 }

@@ -6,8 +6,8 @@ import { axisOf } from '../../ir/tensor/shape.ts';
 import type { HeadLayout } from './heads.ts';
 
 /**
- * The axis of the scores, counted from the end, along which a broadcast `GenIndex` counts; null where the
- * index is 0 for all scores.
+ * The axis of the scores, counted from the end, along which a broadcast `GenIndex` counts; null if the index
+ * is 0 for all scores.
  */
 export function indexAxis({ attributes }: GraphNode, shape: Shape, scores: Shape): number | null {
   const d = axisOf(numberOf(attributes, 'axis'), shape.length);
@@ -18,7 +18,7 @@ export function indexAxis({ attributes }: GraphNode, shape: Shape, scores: Shape
 
 /**
  * The index along an axis of the scores (…, Sq, Skv), as an expression of (b, h, q, kv); null for an axis
- * they do not have.
+ * that the scores do not have.
  */
 export function axisIndex(axis: number, { batch }: Pick<HeadLayout, 'batch'>): NumericExpr | null {
   const rank = batch.length + 2;
@@ -32,11 +32,12 @@ export function axisIndex(axis: number, { batch }: Pick<HeadLayout, 'batch'>): N
   return d === 1 ? above : mod(above, batch[d]);
 }
 
-/** The first index. */
+/** The index 0. */
 export const zero: NumericExpr = /* @__PURE__ */ constant(0, 'i32');
 
 /**
- * The index at which a tensor (B|1, H|1, Sq|1, Skv|1) is read, or one with the dimensions from `first` on.
+ * The index at which a score reads a tensor of shape (B|1, H|1, Sq|1, Skv|1), or a tensor with only the
+ * dimensions from `first` on.
  */
 export function placeIn(shape: readonly number[], first = 0): Expr[] {
   const place: readonly NumericExpr[] = [b, h, q, kv];

@@ -19,12 +19,10 @@ import type { MatchLowering } from './match-lowering.ts';
 import { isScalar, OperandReader } from './operand-reader.ts';
 import { indexAxis } from './place-expr.ts';
 
-/** The stages of a score: as one expression, and where possible as options that kernels run fast. */
+/** The stages of a score: as one expression, and if possible as options that kernels run fast. */
 export type ScoreProgram = Pick<StepOptions, 'scoreMod' | 'options'>;
 
-/**
- * The most operations of a chain, and the most nodes that are evaluated for a score.
- */
+/** The maximum number of operations in a chain, and of expression nodes that are evaluated per score. */
 const MOST_OPERATIONS = 256;
 const MOST_EVALUATED = 4096;
 
@@ -41,7 +39,7 @@ export function scoreProgram(
   if (nodes.size > MOST_OPERATIONS) return null;
   const reader = new OperandReader(lowering, layout);
   let expr: Expr = score;
-  // A link may read the scores a second time, as they were before any link.
+  // A link may also read the scores before the first link.
   const before = new Map<number, Expr>([[matmul.outputs[0].id, score]]);
   for (const { node } of links) {
     if (!sameShape(lowering.desc(node.outputs[0].id).shape, layout.scores)) return null;
@@ -69,7 +67,7 @@ function readsScoresOnce(links: readonly Link[], scores: ReadonlyMap<number, Exp
   return links.every(({ node, score: at }) => node.inputs.every((t, n) => n === at || !scores.has(t.id)));
 }
 
-/** The chain as options, where it has their meaning and order; else null. */
+/** The chain as options if it has their meaning and order; else null. */
 function scoreOptions(
   links: readonly Link[],
   layout: HeadLayout,
@@ -105,7 +103,7 @@ function scoreOptions(
           scale = [...scale, term];
           scaledAfterMask ||= isMasked();
         } else {
-          // c·tanh(s·x): the cap is c, and the scale makes up for the division by the cap.
+          // c·tanh(s·x): the cap is c, and the scale compensates for the division by the cap.
           if (softcap.length > 0) return null;
           softcap = [term];
           scale = [...scale, term];
@@ -178,7 +176,7 @@ function bothMasks({ builder }: MatchLowering, a: Value, b: Value): Value {
   return both;
 }
 
-/** GreaterEqual(query index [+ scalar]* [− scalar]*, key index): the causal mask with its diagonal moved. */
+/** GreaterEqual(query index [+ scalar]* [− scalar]*, key index): the causal mask with a shifted diagonal. */
 function diagonalOf(condition: number, { scores }: HeadLayout, lowering: MatchLowering): StepDiagonal | null {
   const { producers } = lowering.topology;
   const compare = producers.get(condition);

@@ -13,8 +13,8 @@ export function lowerAround(nodes: readonly GraphNode[], lowering: MatchLowering
 }
 
 /**
- * Makes the output of a layout operation a view of its input, and uses constants as they are, unless the
- * output leaves the match.
+ * Makes the output of a layout operation a view of its input, and a constant a value without a copy, unless
+ * the output leaves the match.
  */
 function isView(node: GraphNode, lowering: MatchLowering): boolean {
   const { builder } = lowering;

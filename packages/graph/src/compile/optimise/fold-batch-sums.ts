@@ -4,8 +4,8 @@ import { viewStrides } from '../../ir/program/views.ts';
 import { usersOf } from './placed-step.ts';
 
 /**
- * Computes a sum over all matrices of a batch of products, as the gradient by a weight is, as one product:
- * Σ_b A_b·B_b is (A_1 A_2 …)·(B_1; B_2; …).
+ * Computes the sum over a batch of matrix products, such as the gradient of a weight, as one product: Σ_b
+ * A_b·B_b = (A_1 A_2 …)·(B_1; B_2; …).
  */
 export function foldBatchSums(program: Program): Program {
   const values = [...program.values];
@@ -18,7 +18,7 @@ export function foldBatchSums(program: Program): Program {
     if (step.kind !== 'primitive' || !isPlainSum(step)) return step;
     const [input] = step.inputs;
     const product = products.get(input);
-    // What writes the batch and what sums it up are its only users.
+    // The product that writes the batch and the sum must be its only users.
     if (!product || values[input].kind !== 'temporary' || users.get(input)?.size !== 2) return step;
     const made = foldedProduct(product, step, values);
     if (made) folded.add(product);
@@ -35,7 +35,8 @@ function isPlainSum({ primitive, inputs }: PrimitiveStep): boolean {
 }
 
 /**
- * The product that a sum over all matrices of a batch is; null where strides cannot lay them side by side.
+ * The one product that equals the sum over a batch of products; null if strides cannot place the matrices
+ * side by side.
  */
 function foldedProduct(
   { primitive, inputs: [a, b] }: PrimitiveStep,

@@ -5,7 +5,7 @@ import { ownerOf, type Program, type ProgramValue, type Step } from '../../ir/pr
 import { expressionOf, isPlaced, withExpression, withInputs } from './placed-step.ts';
 
 /**
- * Writes constants of one element into the expressions that read them, so that no tensor is bound for them.
+ * Inlines constants of one element into the expressions that read them, so that no tensor is bound for them.
  */
 export function foldConstants({ values, steps }: Program): Program {
   return { values, steps: steps.map(step => withConstants(step, values)) };
@@ -23,7 +23,7 @@ function withConstants(step: Step, values: readonly ProgramValue[]): Step {
   return value === null || inputs.length === 0 ? step : withExpression(step, value, inputs);
 }
 
-/** The number that a value is, if it is a constant f32; null for any other value. */
+/** The number of a value that is one constant f32; null for any other value. */
 function numberOf(value: number, values: readonly ProgramValue[]): number | null {
   const owner = values[ownerOf(value, values)];
   if (owner.kind !== 'constant' || owner.desc.dtype !== 'f32' || elementCount(owner.desc.shape) !== 1)

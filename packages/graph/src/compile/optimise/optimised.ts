@@ -10,8 +10,8 @@ import { readStored } from './read-stored.ts';
 import { reuseReductions } from './reuse-reductions.ts';
 
 /**
- * The program with fewer steps and equal results.
- * @param onDevice whether a device runs the program, whose kernels take any strides.
+ * Optimises a program: fewer steps, same results.
+ * @param onDevice whether a device runs the program; its kernels accept any strides.
  */
 export function optimised(program: Program, onDevice: boolean): Program {
   const views = onDevice ? copiesAsViews(program) : elideCopies(program);

@@ -11,7 +11,7 @@ import {
 import { touched } from '../memory-plan.ts';
 import { isCopy } from '../overwrites.ts';
 
-/** A step that computes an expression at each place of a shape. */
+/** A step that computes an expression at each position of a shape. */
 export interface PlacedStep extends PrimitiveStep {
   readonly primitive: MapPrimitive | ReducePrimitive;
 }
@@ -30,17 +30,17 @@ export function isPlaced(step: Step): step is PlacedStep {
 }
 
 /**
- * Whether a step finds a largest or smallest element. Gradients ask which element that is, so that the step
- * must read the very bits that other steps read.
+ * Whether a step finds a largest or smallest element. Gradients test which element that is, so the step must
+ * read exactly the same bits as other steps.
  */
 export const isExtreme = ({ primitive }: PlacedStep): boolean =>
   primitive.kind === 'reduce' && (primitive.op === 'max' || primitive.op === 'min');
 
-/** The expression that a step computes at each place. */
+/** The expression that a step computes at each position. */
 export const expressionOf = ({ primitive }: PlacedStep): Expr =>
   primitive.kind === 'map' ? primitive.value : primitive.element;
 
-/** A step that computes another expression, of other inputs. */
+/** The step with another expression and other inputs. */
 export function withExpression<S extends PlacedStep>(step: S, expr: Expr, inputs: readonly number[]): S {
   const { primitive } = step;
   const changed = primitive.kind === 'map' ? { ...primitive, value: expr } : { ...primitive, element: expr };
@@ -62,11 +62,11 @@ export function isDenseCopy(
   );
 }
 
-/** The places for which a step computes its expression. */
+/** The shape whose positions a step computes its expression for. */
 export const placesOf = ({ primitive, outputs }: PlacedStep, values: readonly ProgramValue[]): Shape =>
   primitive.kind === 'map' ? values[outputs[0]].desc.shape : primitive.domain;
 
-/** The number of the input that an expression loads; null for any other expression. */
+/** The index of the input that an expression loads; null for any other expression. */
 export function loadedInput(e: Expr, count: number): number | null {
   if (e.kind !== 'load') return null;
   const at = Array.from({ length: count }, (_, n) => inputName(n)).indexOf(e.name);
@@ -74,10 +74,10 @@ export function loadedInput(e: Expr, count: number): number | null {
 }
 
 /**
- * An expression of some inputs as one of other inputs.
- * @param place gives what the load of an input at the place at hand, or at another, becomes; null where it
- * cannot become anything.
- * @returns null where a load cannot.
+ * Rewrites an expression of some inputs as an expression of other inputs.
+ * @param place returns the replacement for a load of an input, at the current or another position; null if
+ * there is none.
+ * @returns null if a load has no replacement.
  */
 export function withInputs(
   expr: Expr,
@@ -95,7 +95,7 @@ export function withInputs(
   return isWhole ? made : null;
 }
 
-/** Where a value lies: values that lie in one place are the same tensor. */
+/** A key for the location of a value; values with the same key are the same tensor. */
 export function placeKey(value: number, values: readonly ProgramValue[]): string {
   const own = values[value];
   const { shape, strides } = own.desc;
@@ -107,7 +107,7 @@ export function placeKey(value: number, values: readonly ProgramValue[]): string
   ]);
 }
 
-/** The steps that touch each memory, by the value that owns it. */
+/** The steps that access each memory, by the value that owns the memory. */
 export function usersOf({ values, steps }: Program): ReadonlyMap<number, ReadonlySet<Step>> {
   const users = new Map<number, Set<Step>>();
   for (const step of steps) {

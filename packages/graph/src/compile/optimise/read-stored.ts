@@ -9,12 +9,12 @@ import {
 import { touched } from '../memory-plan.ts';
 import { isDenseCopy } from './placed-step.ts';
 
-/** Floats that f32 holds exactly. */
+/** The float dtypes that f32 represents exactly. */
 const widened: readonly DType[] = ['f16', 'bf16'];
 
 /**
- * Lets matmuls read weights of 16 bits as they are stored. A cast of such a tensor to f32 that only matmuls
- * read, through views or not, is left out: engines widen numbers on their way to the product.
+ * Makes matmuls read 16-bit weights as stored. A cast of such a tensor to f32 that only matmuls read,
+ * directly or through views, is removed: engines widen the numbers in the product.
  */
 export function readStored({ values, steps }: Program): Program {
   const casts = new Map<number, PrimitiveStep>();

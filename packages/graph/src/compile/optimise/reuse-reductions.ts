@@ -2,8 +2,8 @@ import type { Program, ProgramValue, Step } from '../../ir/program/program.ts';
 import { placeKey } from './placed-step.ts';
 
 /**
- * Leaves out a reduction that an earlier one is already, such as the mean of a row that the gradient of a
- * norm needs again. Results of reductions are small, so that the memory that they keep hardly counts.
+ * Removes a reduction that repeats an earlier one, such as the row mean that the gradient of a norm needs
+ * again. Results of reductions are small, so holding them longer takes little memory.
  */
 export function reuseReductions(program: Program): Program {
   const values = [...program.values];
@@ -28,7 +28,7 @@ export function reuseReductions(program: Program): Program {
   return { values, steps };
 }
 
-/** Makes a value and its views views of another value of the same shape. */
+/** Turns a value and its views into views of another value with the same shape. */
 function becomeViews(value: number, other: number, values: ProgramValue[]): void {
   for (const [n, own] of values.entries()) {
     if (own.kind === 'view' && own.of === value) values[n] = { ...own, of: other };

@@ -24,7 +24,10 @@ test('Slice of integers keeps them', async () => {
 
 test.each([
   [{ axis: 2, size: 1 }, 'has no axis 2 in [2,3]'],
-  [{ axis: 1, start: 2, size: 2 }, 'of 2 elements from 2 with step 1 does not fit the 3 elements along axis 1'],
+  [
+    { axis: 1, start: 2, size: 2 },
+    'of 2 elements from 2 with step 1 does not fit the 3 elements along axis 1',
+  ],
   [{ axis: 1, start: 1, size: 3, step: -1 }, 'does not fit the 3 elements'],
   [{ axis: 1, size: 1, step: 0 }, 'step 0'],
 ])('Slice %j is refused', async (attrs, message) => {

@@ -12,8 +12,8 @@ import { isScalarValue, type ScalarValue } from '../../ir/tensor/scalar.ts';
 import { type KnownTensor, knownOf, scalarTensor } from '../../ir/tensor/storage.ts';
 
 /**
- * A value that may be bound to a tensor of a graph: an engine tensor, a host tensor, or for a scalar a number
- * in the range of its dtype (for a bool also true or false).
+ * A value that may be bound to a tensor of a graph: an engine tensor, a host tensor, or, for a scalar, a
+ * number in the range of its dtype (for a bool also true or false).
  */
 export type Bindable<T> = T | Tensor | ScalarValue;
 
@@ -41,7 +41,7 @@ export function checkBound(tensor: LogicalTensor, bound: TensorDesc | undefined,
   }
 }
 
-/** The shapes and strides of tensors as they are bound, by id. */
+/** The shapes and strides of bound tensors, by id. */
 export const knownTensors = <T extends TensorDesc>(
   tensors: readonly LogicalTensor[],
   bindings: Readonly<Record<number, Bindable<T> | undefined>>,

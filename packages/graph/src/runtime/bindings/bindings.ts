@@ -19,17 +19,17 @@ export interface Ends {
 
 /** Bindings that have been checked. */
 export interface Checked<T> {
-  /** Inputs that are on the host. */
+  /** The inputs that are on the host. */
   readonly onHost: ReadonlyMap<number, Tensor>;
   /** The other inputs, and the outputs. */
   readonly onEngine: ReadonlyMap<number, T>;
-  /** Outputs that are not bound. */
+  /** The outputs that are not bound. */
   readonly unbound: readonly LogicalTensor[];
 }
 
 /**
- * Checks what is bound to inputs and outputs; other bindings are passed over here (`checkIds` refuses those
- * of no tensor).
+ * Checks the bindings of inputs and outputs, and ignores other bindings; `checkIds` refuses ids that no
+ * tensor has.
  * @throws InvalidArgumentError, InvalidDTypeError or InvalidShapeError naming the tensor.
  */
 export function checkBindings<T extends TensorDesc>(
@@ -64,8 +64,8 @@ export function checkBindings<T extends TensorDesc>(
 }
 
 /**
- * An output may be written while inputs and other outputs are still read, so it must not share memory with
- * them, but for an input that it may overwrite.
+ * An output may be written while inputs and other outputs are still in use, so it must not share memory with
+ * them, except with an input that it may overwrite.
  */
 function checkApart<T extends TensorDesc>(
   primitives: Primitives<T>,
@@ -85,7 +85,7 @@ function checkApart<T extends TensorDesc>(
   for (const [id, desc] of onEngine) add(id, { ...primitives.placeOf(desc, `tensor ${id}`), desc });
   for (const [id, desc] of onHost) add(id, { ...hostPrimitives.placeOf(desc), desc });
   for (const together of byMemory.values()) {
-    // By where they begin, only neighbours can overlap: those that have not ended.
+    // Sorted by start, a tensor can overlap only earlier tensors that have not ended.
     together.sort((a, b) => a.placed.byteOffset - b.placed.byteOffset);
     let open: Stretch[] = [];
     for (const stretch of together) {
@@ -106,7 +106,7 @@ function checkApart<T extends TensorDesc>(
   }
 }
 
-/** A bound tensor from its first byte to its end. */
+/** The byte range of a bound tensor. */
 interface Stretch {
   readonly id: number;
   readonly placed: Placed;
@@ -115,18 +115,18 @@ interface Stretch {
 }
 
 /**
- * The additional rules of recording, which allocates nothing and uploads scalars alone.
+ * The additional rules for recording, which allocates nothing and uploads only scalars.
  * @throws InvalidArgumentError naming the tensor.
  */
 export function checkEncodable<T>({ onHost, unbound }: Checked<T>): void {
   for (const { id } of unbound) {
-    throw new InvalidArgumentError(`tensor ${id}`, 'is an output and must be bound to be encoded');
+    throw new InvalidArgumentError(`tensor ${id}`, 'is an output and must be bound before it is encoded');
   }
   for (const [id, { shape }] of onHost) {
     if (elementCount(shape) <= 2) continue;
     throw new InvalidArgumentError(
       `tensor ${id}`,
-      'must be a tensor of the engine to be encoded, got one of the host',
+      'must be a tensor of the engine to be encoded, got a host tensor',
     );
   }
 }

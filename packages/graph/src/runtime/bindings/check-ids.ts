@@ -3,8 +3,8 @@ import type { LogicalTensor } from '../../ir/tensor/logical-tensor.ts';
 import type { Bindings, Ends } from './bindings.ts';
 
 /**
- * Checks that bindings belong to tensors of the graph. Tensors that are not read or written here are allowed,
- * so that one set of bindings serves all partitions of a graph and its gradients.
+ * Checks that bindings belong to tensors of the graph. Bindings of tensors that are not read or written here
+ * are allowed, so that one set of bindings serves all partitions of a graph and its gradients.
  * @param described all tensors of the graph, by id.
  * @param ends the tensors that are read and written here.
  * @throws InvalidArgumentError naming the key, and the tensor that was probably meant.

@@ -1,7 +1,7 @@
 import { dtypeInfo, elementCount, isContiguous, maxOffset, sameShape, type TensorDesc } from '@tilewise/core';
 import type { Place } from '@tilewise/core/primitive';
 
-/** A tensor and its place in memory. */
+/** A tensor and its location in memory. */
 export interface Placed extends Place {
   readonly desc: TensorDesc;
 }
@@ -26,7 +26,7 @@ export function overlap(a: Placed, b: Placed): boolean {
   });
 }
 
-/** Whether two tensors of one memory have all of their elements at the same places. */
+/** Whether two tensors in the same memory have all their elements at the same addresses. */
 export function isSamePlace(a: Placed, b: Placed): boolean {
   const isStep = (step: number, d: number): boolean => a.desc.shape[d] < 2 || step === b.desc.strides[d];
   return (
@@ -34,7 +34,7 @@ export function isSamePlace(a: Placed, b: Placed): boolean {
   );
 }
 
-/** The byte behind the last one of a tensor. */
+/** The offset of the first byte after a tensor. */
 export function endOf({ desc: { dtype, shape, strides }, byteOffset }: Placed): number {
   return byteOffset + (maxOffset(shape, strides) + 1) * dtypeInfo[dtype].bytes;
 }

@@ -7,7 +7,10 @@ export class Uploads<T extends TensorDesc> {
   readonly #keyOf: (tensor: Tensor) => unknown;
   readonly #tensors = new Map<unknown, { readonly given: TensorDesc; readonly tensor: T }>();
 
-  /** @param keyOf what tensors that share an upload have in common: the tensor itself, or `contents`. */
+  /**
+   * @param keyOf returns the key that tensors with a common upload share: the tensor itself, or its
+   * `contents`.
+   */
   constructor(engine: TensorEngine<T>, keyOf: (tensor: Tensor) => unknown = tensor => tensor) {
     this.#engine = engine;
     this.#keyOf = keyOf;
@@ -20,7 +23,7 @@ export class Uploads<T extends TensorDesc> {
     return known.tensor;
   }
 
-  /** Frees the uploads, except tensors that a host engine uses as they are. */
+  /** Frees the uploads, except tensors that a host engine uses without a copy. */
   release(): void {
     for (const { given, tensor } of this.#tensors.values()) {
       if ((tensor as TensorDesc) !== given) this.#engine.release(tensor);
@@ -29,7 +32,10 @@ export class Uploads<T extends TensorDesc> {
   }
 }
 
-/** The dtype, shape and numbers of a small tensor: recorded work keeps one upload for all equal tensors. */
+/**
+ * The dtype, shape and numbers of a small tensor as a key, so that recorded work has one upload for all equal
+ * tensors.
+ */
 export function contents(tensor: Tensor): string {
   return `${tensor.dtype} [${tensor.shape}] ${tensor.toFloat64().join()}`;
 }

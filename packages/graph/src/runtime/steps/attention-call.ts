@@ -5,7 +5,7 @@ import type { AttentionStep } from '../../ir/program/attention-step.ts';
 import { copyInto } from './copy-into.ts';
 import type { PreparedStep, StepContext } from './prepared-step.ts';
 
-/** Prepares attention as an eager call of the engine, whose results are copied to the values of the step. */
+/** Prepares attention as an eager call of the engine; its results are copied to the step's values. */
 export function prepareAttentionCall<T extends TensorDesc>(
   engine: TensorEngine<T>,
   step: AttentionStep,

@@ -23,12 +23,10 @@ import type { AttentionStep } from '../../ir/program/attention-step.ts';
 import type { Program } from '../../ir/program/program.ts';
 import type { PreparedStep } from './prepared-step.ts';
 
-/**
- * The most prepared calls that stay ready for numbers that may come back.
- */
+/** The maximum number of prepared calls that are kept for numbers that may recur. */
 const MAX_SPARE_CALLS = 16;
 
-/** A value of the program in place of its tensor. */
+/** A value of the program that stands for its tensor. */
 interface Operand extends TensorDesc {
   readonly value: number;
 }
@@ -40,11 +38,11 @@ interface Call<T> {
   readonly values: ReadonlyMap<string, number>;
   /** Tensors that the call owns. */
   readonly own: Readonly<Record<string, T>>;
-  /** Whether the scale is an option of the call; else the score mod applies it. */
+  /** Whether the scale is an option of the call; otherwise the score mod applies it. */
   readonly isScaled: boolean;
 }
 
-/** Prepares attention that writes its results in place; `stageAttention` has made that possible. */
+/** Prepares attention that writes its results in place, which `stageAttention` has made possible. */
 export function prepareAttentionInPlace<T extends TensorDesc>(
   engine: TensorEngine<T>,
   prepare: PrepareAttention<T>,
@@ -54,7 +52,7 @@ export function prepareAttentionInPlace<T extends TensorDesc>(
   const descOf = (value: number): Operand => ({ ...values[value].desc, value });
   const { structural, scale, stream } = stepNumbers(step);
   const numbers = [...structural, ...scale, ...(stream ? [stream.seed, stream.offset] : [])];
-  /** Calls by their numbers: `kept` may be in a caller's encoder, `spare` is in order of use. */
+  /** Calls by their numbers. `kept` calls may be in a caller's encoder; `spare` calls are in order of use. */
   const kept = new Map<string, Call<T>>();
   const spare = new Map<string, Call<T>>();
   const synthetic = prepare(syntheticProblem(step, descOf));
@@ -62,7 +60,8 @@ export function prepareAttentionInPlace<T extends TensorDesc>(
   synthetic.release();
 
   /**
-   * The call of these numbers, whatever the scale is; null when the numbers make something else of the step.
+   * The call for these numbers, independent of the scale; null if the step with these numbers is not that
+   * attention.
    */
   function callFor(read: Numbers, isKept: boolean): Call<T> | null {
     const deciding = stepScale(step, read) === null ? [...structural, ...scale] : structural;
@@ -110,7 +109,7 @@ export function prepareAttentionInPlace<T extends TensorDesc>(
   };
 }
 
-/** Prepares a call and uploads the tensors that it owns; keeps nothing where it throws. */
+/** Prepares a call and uploads the tensors that it owns; on an error it frees everything. */
 function makeCall<T extends TensorDesc>(
   engine: TensorEngine<T>,
   prepare: PrepareAttention<T>,
@@ -125,7 +124,7 @@ function makeCall<T extends TensorDesc>(
   const values = new Map(
     results
       .filter(([name]) => !name.startsWith('amax'))
-      // An operand is called so already.
+      // The plain name already belongs to an operand.
       .map(([name, value]) => [name === 'dropoutMask' ? 'outputs.dropoutMask' : name, value]),
   );
   const { scoreMod } = 'forward' in problem ? problem.forward : problem;
@@ -140,7 +139,7 @@ function makeCall<T extends TensorDesc>(
       else if (operand instanceof Tensor) own[name] = engine.upload(operand);
       else values.set(name, (operand as Operand).value);
     }
-    // Engines compute the gradients of what a mod captures along with the others; no program takes them.
+    // Engines also compute the gradients of a mod's captures, but no program uses them.
     if ('forward' in problem && problem.forward.scoreMod) {
       for (const [name, { dtype, shape }] of Object.entries(problem.forward.captures)) {
         if (dtypeInfo[dtype].kind === 'float') {
@@ -160,7 +159,7 @@ function drop<T extends TensorDesc>(engine: TensorEngine<T>, { prepared, own }: 
   for (const tensor of Object.values(own)) engine.release(tensor);
 }
 
-/** Operands by the names that engines use; FP8 scalars stay one entry. */
+/** Operands by the names that engines use; the FP8 scalars remain one entry. */
 function named(operands: object): (readonly [string, Operand | Tensor | object])[] {
   return Object.entries(operands).flatMap(([name, operand]) => {
     if (name !== 'captures') return [[name, operand] as const];
@@ -168,7 +167,7 @@ function named(operands: object): (readonly [string, Operand | Tensor | object])
   });
 }
 
-/** A problem whose results have the layouts of the values that they are written to. */
+/** Gives the results of a problem the layouts of the values that they are written to. */
 function inPlace(
   problem: AttentionProblem | BackwardProblem,
   results: readonly (readonly [string, number])[],

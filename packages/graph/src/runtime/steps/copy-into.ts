@@ -3,7 +3,7 @@ import { type NumericExpr, toF32 } from '@tilewise/core/expr';
 import { input, type TensorEngine } from '@tilewise/core/primitive';
 import { exprType } from '../../ir/program/expr.ts';
 
-/** Copies a tensor to another of the same shape, converting to the dtype of the target. */
+/** Copies a tensor to another tensor of the same shape, converting to the target's dtype. */
 export function copyInto<T extends TensorDesc>(
   { primitives }: Pick<TensorEngine<T>, 'primitives'>,
   from: T,

@@ -20,39 +20,39 @@ import { allocateSlots, type Slots } from './shared-slots.ts';
 /** The tensors of a program, by the ids of logical tensors. */
 export interface BoundTensors<T> {
   tensor(id: number): T;
-  /** The bound tensor, where it is on the host. */
+  /** The bound tensor, if it is on the host. */
   host(id: number): Tensor | undefined;
 }
 
 /** A program with prepared steps and allocated temporaries. */
 export interface Executable<T extends TensorDesc> {
-  /** Bytes of temporaries and of scratch memory. */
+  /** The bytes of temporaries and scratch memory. */
   readonly workspaceBytes: number;
   /**
-   * Runs the program. Numbers that an attention call needs (scale, seed…) and the host does not know are read
-   * back from the engine.
-   * @returns false when the numbers make something else of an attention call: then the results are not whole.
-   * A promise where a step takes longer than the call, or a number is read back.
+   * Runs the program. Numbers that an attention call needs (scale, seed, …) but the host does not know are
+   * read back from the engine.
+   * @returns false if the operations with these numbers are not the recognised attention; the results are
+   * then incomplete. A promise if a step is asynchronous or a number is read back.
    */
   run(bound: BoundTensors<T>): Promise<boolean> | boolean;
   /**
-   * Whether all steps can be recorded at once: no step is asynchronous, and the host knows all numbers that
-   * attention needs.
+   * Whether all steps can be recorded immediately: no step is asynchronous, and the host knows all numbers
+   * that attention needs.
    */
   isOne(bound: BoundTensors<T>): boolean;
   /**
-   * Prepares the program to be recorded at once.
-   * @param isKept whether what is readied stays until `release`: a caller's encoder may be submitted at any
-   * time.
-   * @returns what runs it, in a batch or an encoder; null when the numbers make something else of an
-   * attention call.
-   * @throws InvalidArgumentError when the host does not know a number that an attention call needs.
+   * Prepares the program to be recorded immediately.
+   * @param isKept whether the prepared calls are kept until `release`, because a caller's encoder may be
+   * submitted at any time.
+   * @returns a function that runs the program, in a batch or an encoder; null if the operations with these
+   * numbers are not the recognised attention.
+   * @throws InvalidArgumentError if the host does not know a number that an attention call needs.
    */
   prepare(bound: BoundTensors<T>, isKept: boolean): (() => void) | null;
   release(): void;
 }
 
-/** Prepares a program for an engine; keeps nothing where it throws. */
+/** Prepares a program for an engine; on an error it frees everything. */
 export function prepareProgram<T extends TensorDesc>(
   engine: TensorEngine<T>,
   written: Program,
@@ -90,7 +90,7 @@ export function prepareProgram<T extends TensorDesc>(
   const viewOf = recentViews(engine, program.values);
   const hostNumbers = createHostNumbers(program);
 
-  /** The context of steps; `read` are numbers that were read back. */
+  /** The context of steps; `read` contains numbers that were read back. */
   function contextOf(
     bound: BoundTensors<T>,
     read: ReadonlyMap<number, Float64Array> = noNumbers,
@@ -124,7 +124,7 @@ export function prepareProgram<T extends TensorDesc>(
   const isOne = (bound: BoundTensors<T>): boolean =>
     areRecorded && needed.every(n => hostNumbers(n, bound) !== undefined);
 
-  /** Runs step by step, waiting for those that take longer. */
+  /** Runs the steps in order, waiting for asynchronous ones. */
   async function runInTurn(bound: BoundTensors<T>): Promise<boolean> {
     const read = new Map<number, Float64Array>();
     const context = contextOf(bound, read);
@@ -179,7 +179,7 @@ function prepareStep<T extends TensorDesc>(
 /** Scratch memory that the steps share. */
 class Scratch<T extends TensorDesc> {
   readonly #engine: TensorEngine<T>;
-  /** The last tensor is in use; recorded work may still use earlier ones. */
+  /** The last tensor is the current one; recorded work may still use earlier ones. */
   readonly #made: T[] = [];
   bytes = 0;
 
@@ -187,7 +187,7 @@ class Scratch<T extends TensorDesc> {
     this.#engine = engine;
   }
 
-  /** The memory, grown if need be; undefined for no bytes. */
+  /** The memory, grown if necessary; undefined for 0 bytes. */
   atLeast(bytes: number): T | undefined {
     if (bytes > this.bytes) {
       const length = Math.ceil(bytes / dtypeInfo.u32.bytes);
@@ -203,7 +203,7 @@ class Scratch<T extends TensorDesc> {
   }
 }
 
-/** Temporaries, constants and their views, which are the same in every run, by index of the value. */
+/** The temporaries, constants and their views, which are the same in every run, by value index. */
 function fixedTensors<T extends TensorDesc>(
   engine: TensorEngine<T>,
   { values }: Program,
@@ -221,7 +221,7 @@ function fixedTensors<T extends TensorDesc>(
   return values.map((_, n) => tensorOf(n));
 }
 
-/** Where a value lies in the memory that it shares. */
+/** The shape, strides and offset of a value in the memory that it shares. */
 function placeOf(value: ProgramValue): { shape: Shape; strides: Strides; offset?: number | undefined } {
   const { shape, strides } = value.desc;
   return { shape, strides, ...(value.kind === 'view' && { offset: value.offset }) };
@@ -232,7 +232,10 @@ function boundTo<T>(value: ProgramValue, bound: BoundTensors<T>): T {
   throw new Error(`no tensor for a ${value.kind} of the program`);
 }
 
-/** Gives the view of a tensor that value n is. Keeps the last ones: the same tensors mostly come again. */
+/**
+ * Returns a function that creates the view of a tensor for value n. It caches the last views, because the
+ * same tensors usually recur.
+ */
 function recentViews<T extends TensorDesc>(
   { primitives }: TensorEngine<T>,
   values: readonly ProgramValue[],
@@ -249,7 +252,7 @@ function recentViews<T extends TensorDesc>(
 
 const noNumbers: ReadonlyMap<number, Float64Array> = new Map();
 
-/** Gives the numbers of a value, where the host knows them. */
+/** Returns the numbers of a value if the host knows them. */
 type HostNumbers = (n: number, bound: Pick<BoundTensors<unknown>, 'host'>) => Float64Array | undefined;
 
 function createHostNumbers({ values }: Program): HostNumbers {
@@ -263,7 +266,7 @@ function createHostNumbers({ values }: Program): HostNumbers {
     }
     if (value.kind === 'input') return bound.host(value.tensor)?.toFloat64();
     if (value.kind !== 'view') return undefined;
-    // A view of the same elements.
+    // A view with all elements of its value.
     const isWhole = elementCount(values[value.of].desc.shape) === elementCount(value.desc.shape);
     return isWhole ? numbersOf(value.of, bound) : undefined;
   };

@@ -14,19 +14,20 @@ export interface PreparedStep<T> {
    * Whether `run` completes in order before it returns, and can be recorded for the caller.
    */
   readonly isRecorded: boolean;
-  /** Bytes of `scratch` that the step needs, as far as they do not depend on numbers. */
+  /** The bytes of `scratch` that the step needs, as far as they do not depend on numbers. */
   readonly workspaceBytes: number;
-  /** Values whose numbers must be known on the host before it runs. */
+  /** The values whose numbers the host must know before the step runs. */
   readonly numbers: readonly number[];
   /**
-   * Readies what depends on the numbers; false, and nothing is readied, when the numbers make something else
-   * of the step.
-   * @param isKept whether it stays until `release`: a caller may submit what is recorded at any time.
+   * Prepares everything that depends on the numbers. Returns false, without preparing anything, if the step
+   * with these numbers is not the recognised attention.
+   * @param isKept whether the prepared call is kept until `release`, because a caller may submit recorded
+   * work at any time.
    */
   ready?(numbers: Numbers, isKept: boolean): boolean;
   /**
-   * Runs the step, at once where it is recorded; false, and nothing is run, when the numbers make something
-   * else of the step.
+   * Runs the step, immediately if `isRecorded`. Returns false, without running anything, if the step with
+   * these numbers is not the recognised attention.
    */
   run(context: StepContext<T>): Promise<boolean> | boolean;
   release(): void;

@@ -18,7 +18,7 @@ export function preparePrimitive<T extends TensorDesc>(
     workspaceBytes,
     numbers: [],
     run({ tensor, scratch }) {
-      // An operation that writes in place has nothing to copy.
+      // A copy of a tensor to itself, as an in-place operation has, needs no work.
       if (isCopy(primitive) && isOnePlace(primitives, tensor(inputs[0]), tensor(outputs[0]))) return true;
       prepared.run(inputs.map(tensor), outputs.map(tensor), scratch(workspaceBytes));
       return true;

@@ -2,7 +2,7 @@ import type { TensorDesc } from '@tilewise/core';
 import type { TensorEngine } from '@tilewise/core/primitive';
 import type { Slot } from '../../compile/memory-plan.ts';
 
-/** Memory of an engine that programs share, and how many programs have it. */
+/** Memory of an engine that programs share, and the number of programs that use it. */
 interface Block<T> {
   readonly dtype: Slot['dtype'];
   readonly length: number;
@@ -12,17 +12,17 @@ interface Block<T> {
 
 const blocksOf = new WeakMap<object, Block<TensorDesc>[]>();
 
-/** Tensors for the slots of a program, which are let go of together. */
+/** Tensors for the slots of a program, which are released together. */
 export interface Slots<T> {
   readonly tensors: readonly T[];
   release(): void;
 }
 
 /**
- * Memory for the temporaries of a program.
- * @param isShared whether each run of the program is recorded, or done, before another program of the engine
- * runs: then its temporaries lie where those of other such programs lie, so that a graph of many partitions
- * takes no more memory than its largest one.
+ * Allocates memory for the temporaries of a program.
+ * @param isShared whether each run of the program is recorded or completed before another program of the
+ * engine runs. Such programs share the memory of their temporaries, so that a graph of many partitions takes
+ * no more memory than its largest partition.
  */
 export function allocateSlots<T extends TensorDesc>(
   engine: TensorEngine<T>,
@@ -33,7 +33,7 @@ export function allocateSlots<T extends TensorDesc>(
   if (isShared) blocksOf.set(engine, blocks as unknown as Block<TensorDesc>[]);
   const own = new Set<Block<T>>();
 
-  /** The smallest block that is long enough and not another slot's of this program. */
+  /** The smallest block that is long enough and that no other slot of this program uses. */
   function blockFor({ dtype, length }: Slot): Block<T> {
     const free = blocks.filter(block => !own.has(block) && block.dtype === dtype && block.length >= length);
     const [first, ...more] = free;
@@ -55,7 +55,7 @@ export function allocateSlots<T extends TensorDesc>(
 
   const tensors = new Array<T>(slots.length);
   try {
-    // The largest first, so that they take the largest blocks.
+    // Allocates the largest slots first, so that they get the largest blocks.
     const order = [...slots.keys()].sort((a, b) => slots[b].length - slots[a].length);
     for (const n of order) {
       const block = blockFor(slots[n]);

@@ -9,19 +9,19 @@ import {
 import { touched } from '../../memory-plan.ts';
 import { type Layout, layoutOf, placeThrough } from './place-through.ts';
 
-/** A copy of elements that lie somewhere in the memory of a value. */
+/** A copy of elements from the memory of a value. */
 interface Copy {
   readonly source: number;
   readonly from: Layout;
   readonly target: number;
 }
 
-/** Operands and results of attention that may have any strides but for their last dimension. */
+/** The operands and results of attention that may have any strides, except in their last dimension. */
 const strided = new Set(['q', 'k', 'v', 'o', 'dO', 'dq', 'dk', 'dv']);
 
 /**
- * Leaves out copies, such as transposes and slices: what reads the copy reads the tensor that it was made of
- * through strides, or what writes the tensor writes the copy. For engines whose kernels take any strides.
+ * Removes copies, such as transposes and slices: readers of the copy read its source through strides, or the
+ * writer of the source writes the copy. For engines whose kernels accept any strides.
  */
 export function copiesAsViews(program: Program): Program {
   const values = [...program.values];
@@ -38,12 +38,14 @@ export function copiesAsViews(program: Program): Program {
 /** How values are used, by their index. */
 interface Uses {
   readonly used: ReadonlySet<number>;
-  /** Values that attention takes: its strided ones, and the others, which stay as they are. */
+  /** The values that attention uses: strided ones (`rows`), and others, which must not change (`fixed`). */
   readonly rows: ReadonlySet<number>;
   readonly fixed: ReadonlySet<number>;
 }
 
-/** Null for a program with operations in place, which write a value twice. */
+/**
+ * How a program's values are used; null for a program with in-place operations, which write a value twice.
+ */
 function usesOf({ steps }: Program): Uses | null {
   const [used, rows, fixed] = [new Set<number>(), new Set<number>(), new Set<number>()];
   for (const step of steps) {
@@ -63,13 +65,13 @@ function usesOf({ steps }: Program): Uses | null {
 const layoutIn = (value: ProgramValue): Layout =>
   layoutOf(value.desc, value.kind === 'view' ? value.offset : 0);
 
-/** Readers of a copy read what it was made of, if that is done with strides. */
+/** Makes the readers of a copy read its source, if strides can express that. */
 function readInPlace({ source, from, target }: Copy, values: ProgramValue[], uses: Uses): boolean {
   if (values[target].kind !== 'temporary') return false;
   return move(target, layoutIn(values[target]), ownerOf(source, values), from, values, uses);
 }
 
-/** Writers write the source where the copy would lie, if the source fills memory of its own. */
+/** Makes the writers of the source write the copy's memory, if the source fills its own memory. */
 function writeInPlace({ source, from, target }: Copy, values: ProgramValue[], uses: Uses): boolean {
   const owner = ownerOf(source, values);
   if (values[owner].kind !== 'temporary' || ownerOf(target, values) === owner) return false;
@@ -78,8 +80,8 @@ function writeInPlace({ source, from, target }: Copy, values: ProgramValue[], us
 }
 
 /**
- * Makes views of a value, and the value itself, views of another one, in which the elements of `from` are
- * those of `to`. False, and nothing changes, where strides cannot do that.
+ * Makes a value and its views views of another value, in which the elements of `from` are those of `to`.
+ * Returns false, without a change, if strides cannot express that.
  */
 function move(
   owner: number,
@@ -105,7 +107,7 @@ function move(
   return true;
 }
 
-/** A step as a copy of elements that lie at even distances; null for any other. */
+/** A step as a copy of evenly spaced elements; null for any other step. */
 function copyOf({ primitive, inputs, outputs }: PrimitiveStep, values: readonly ProgramValue[]): Copy | null {
   if (primitive.kind !== 'map' || primitive.value.kind !== 'load' || inputs.length !== 1) return null;
   const [source, target] = [inputs[0], outputs[0]];
@@ -122,7 +124,7 @@ function copyOf({ primitive, inputs, outputs }: PrimitiveStep, values: readonly 
   let { offset } = own;
   for (const [d, expr] of index.entries()) {
     const at = affine(expr);
-    // Indices outside the tensor would be brought back to its edge.
+    // Indices outside the tensor would be clamped to its edge.
     if (at === null || at.factor < 0 || at.start < 0) return null;
     const last = at.start + (at.dimension === null ? 0 : at.factor * (shape[at.dimension] - 1));
     if (last >= own.shape[d]) return null;
@@ -132,14 +134,14 @@ function copyOf({ primitive, inputs, outputs }: PrimitiveStep, values: readonly 
   return { source, from: { shape, strides, offset }, target };
 }
 
-/** start + factor · the coordinate of a dimension. */
+/** start + factor · coordinate, for the coordinate of one dimension. */
 interface Affine {
   readonly start: number;
   readonly factor: number;
   readonly dimension: number | null;
 }
 
-/** An expression as one that grows evenly with one coordinate; null for any other. */
+/** An expression as a linear function of one coordinate; null for any other expression. */
 function affine(expr: Expr): Affine | null {
   if (expr.kind === 'constant') return { start: Number(expr.value), factor: 0, dimension: null };
   if (expr.kind === 'load' && expr.name === 'coordinate' && expr.index[0]?.kind === 'constant')

@@ -2,15 +2,15 @@ import { ownerOf, type PrimitiveStep, type Program, type ProgramValue } from '..
 import { isDenseCopy } from '../placed-step.ts';
 
 /**
- * Leaves out copies of contiguous tensors, as a reshape makes: what reads the copy reads the tensor. Both
- * must be temporaries, which nothing writes again.
+ * Removes copies of contiguous tensors, such as a reshape makes: readers of the copy read the tensor. Both
+ * must be temporaries, which no later step writes.
  */
 export function elideCopies(program: Program): Program {
   const values = [...program.values];
   const steps: PrimitiveStep[] = [];
   const elided = new Map<number, number>();
   for (const step of program.steps) {
-    // Attention names its values; operations in place write a value twice.
+    // Attention refers to its values by name, and in-place operations write a value twice.
     if (step.kind !== 'primitive' || step.primitive.kind === 'tensor-scatter') return program;
     const read = { ...step, inputs: step.inputs.map(value => throughCopies(value, values, elided)) };
     if (isElided(read, values)) elided.set(step.outputs[0], ownerOf(read.inputs[0], values));
@@ -19,7 +19,7 @@ export function elideCopies(program: Program): Program {
   return { values, steps };
 }
 
-/** A value in the memory that its copy was made from, where the copy is left out. */
+/** A value with removed copies replaced by their sources. */
 function throughCopies(value: number, values: ProgramValue[], elided: ReadonlyMap<number, number>): number {
   const from = elided.get(ownerOf(value, values));
   return from === undefined ? value : values.push({ kind: 'view', of: from, desc: values[value].desc }) - 1;

@@ -1,13 +1,13 @@
 import type { Shape, Strides, TensorDesc } from '@tilewise/core';
 
-/** Where a tensor lies in some memory, in elements. */
+/** The shape, strides and offset of a tensor in some memory, in elements. */
 export interface Layout {
   readonly shape: Shape;
   readonly strides: Strides;
   readonly offset: number;
 }
 
-/** A dimension of two layouts of the same elements. */
+/** A dimension that two layouts of the same elements share. */
 interface Dimension {
   readonly extent: number;
   readonly from: number;
@@ -15,21 +15,23 @@ interface Dimension {
 }
 
 /**
- * A tensor of one memory in another one, when the elements of `from`, which fill the first memory, are moved
- * to those of `to`; null where strides cannot say where the elements of the tensor are then.
+ * The layout of a tensor after the elements of `from`, which fill its memory, are moved to those of `to` in
+ * another memory; null if strides cannot express the new layout.
  */
 export function placeThrough(tensor: Layout, from: Layout, to: Layout): Layout | null {
   const dimensions = joined(from, to);
   if (dimensions === null || from.offset !== 0) return null;
   const taken = dimensions.map(() => 0);
-  /** The step in the other memory of one in this one, which is taken `times` times. */
+  /**
+   * The stride in the other memory that corresponds to a stride in this memory, which is taken `times` times.
+   */
   const step = (distance: number, times: number): number | null => {
     let [rest, moved] = [distance, 0];
     for (const [d, { extent, from: own, to: other }] of dimensions.entries()) {
       const count = Math.floor(rest / own);
       rest -= count * own;
       taken[d] += count * times;
-      // A sum of steps must not carry over to the next dimension.
+      // A sum of strides must not carry over to the next dimension.
       if (taken[d] >= extent) return null;
       moved += count * other;
     }
@@ -47,8 +49,8 @@ export function placeThrough(tensor: Layout, from: Layout, to: Layout): Layout |
 }
 
 /**
- * The dimensions of two layouts, those first whose elements lie furthest apart in `from`, and as few as say
- * the same; null where `from` has gaps.
+ * The shared dimensions of two layouts, merged as far as possible and sorted by descending stride in `from`;
+ * null if `from` has gaps.
  */
 function joined(from: Layout, to: Layout): readonly Dimension[] | null {
   const all = from.shape
@@ -68,5 +70,5 @@ function joined(from: Layout, to: Layout): readonly Dimension[] | null {
   return found.reverse();
 }
 
-/** A tensor from the start of its memory on. */
+/** The layout of a tensor that starts at the beginning of its memory, or at `offset`. */
 export const layoutOf = ({ shape, strides }: TensorDesc, offset = 0): Layout => ({ shape, strides, offset });

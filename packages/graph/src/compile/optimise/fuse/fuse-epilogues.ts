@@ -16,18 +16,21 @@ interface Product extends PrimitiveStep {
   readonly primitive: MatMulPrimitive;
 }
 
-/** A sum of products, and what becomes of the sum. */
+/** A sum of matrix products, and the expression that is applied to the sum. */
 interface Sum {
-  /** The values that are multiplied: A₀, B₀, A₁, B₁, … */
+  /** The multiplied values: A₀, B₀, A₁, B₁, … */
   readonly operands: readonly number[];
-  /** An expression of `sum` and of values at the same place, which are loaded by `valueName`. */
+  /** An expression of `sum` and of values at the same position, which are loaded by `valueName`. */
   readonly result: Expr;
 }
 
-/** The most tensors that a product reads: with the output, the eight bindings that every device has. */
+/**
+ * The maximum number of tensors that a product reads. With the output, these are the eight bindings that
+ * every device has.
+ */
 const MOST_INPUTS = 7;
 
-/** The most nodes of an expression: longer ones need registers that the product needs. */
+/** The maximum number of nodes in an expression. Longer ones take registers that the product needs. */
 const MOST_NODES = 128;
 
 const sum: LoadExpr = { kind: 'load', name: 'sum', index: [], type: 'f32' };
@@ -35,15 +38,15 @@ const sum: LoadExpr = { kind: 'load', name: 'sum', index: [], type: 'f32' };
 const valueName = (value: number): string => `value ${value}`;
 
 /**
- * Lets a product compute what a map makes of its result, such as a bias, an activation and a residual, where
- * the map is all that reads the result. Products that the map adds to each other become one step.
+ * Fuses a map of a product's result, such as a bias, an activation and a residual, into the product, if only
+ * the map reads the result. Products that the map adds to each other become one step.
  */
 export function fuseEpilogues(program: Program): Program {
   const { values } = program;
   const users = usersOf(program);
   const hasOneReader = (value: number): boolean =>
     values[value].kind === 'temporary' && values[value].desc.dtype === 'f32' && users.get(value)?.size === 2;
-  /** Products that are not written until the map that reads them is seen. */
+  /** Products that are held back until the map that reads them is found. */
   const waiting = new Set<Product>();
   const steps: Step[] = [];
   for (const step of program.steps) {
@@ -66,8 +69,8 @@ function isProduct(step: Step): step is Product {
 }
 
 /**
- * Fuses a map into one of the products that it reads, the one with the fewest inputs, and adds the products
- * that the map adds to this one as further terms; null where the map reads anything at another place.
+ * Fuses a map into the product with the fewest inputs that it reads. Products that the map adds to this one
+ * become further terms. Null if the map reads anything at another position.
  */
 function fusedProducts(
   products: readonly Product[],
@@ -94,7 +97,7 @@ function fusedProducts(
   return { step: stepOf(fused, map.outputs), members };
 }
 
-/** Whether a map reads all its inputs, a product among them, at the place that it writes. */
+/** Whether a map reads all its inputs, including a product, at the position that it writes. */
 function isElementwise(
   map: MapStep,
   { outputs: [product] }: Product,
@@ -111,7 +114,7 @@ function isElementwise(
   );
 }
 
-/** Whether a product of this form can be bound and compiled. */
+/** Whether a product is within the limits of bindings and expression nodes. */
 function fits({ operands, result }: Sum): boolean {
   return operands.length + valuesOf(result).length <= MOST_INPUTS && nodes(result).length <= MOST_NODES;
 }
@@ -141,19 +144,19 @@ function stepOf({ operands, result }: Sum, outputs: readonly number[]): Product 
   return { kind: 'primitive', primitive, inputs, outputs };
 }
 
-/** An expression of numbered inputs with other names for them. */
+/** Renames the numbered inputs of an expression. */
 function named(expr: Expr, name: (input: number) => string): Expr {
   return rewriteExpr(expr, e => (e.kind === 'load' ? { ...e, name: name(Number(e.name.slice(1))) } : null));
 }
 
-/** An expression in which another one takes the place of what is loaded by a name. */
+/** Replaces the loads of a name in an expression by another expression. */
 function replaced(expr: Expr, name: string, by: Expr): Expr {
   return rewriteExpr(expr, e => (e.kind === 'load' && e.name === name ? by : null));
 }
 
 /**
- * An expression of the sum after a value has become a term of the sum: additions of both become the sum. Null
- * where the expression reads one of them anywhere else.
+ * The expression after a value has become a term of the sum: additions of both are replaced by the sum. Null
+ * if the expression reads either of them anywhere else.
  */
 function withoutAddend(expr: Expr, value: number): Expr | null {
   const names = `${[sum.name, valueName(value)]}`;

@@ -17,27 +17,33 @@ import {
   withExpression,
 } from '../placed-step.ts';
 
-/** The most tensors that one kernel reads: with the output, the eight bindings that every device has. */
+/**
+ * The maximum number of tensors that one kernel reads. With the output, these are the eight bindings that
+ * every device has.
+ */
 const MOST_INPUTS = 7;
 
-/** The most nodes of a fused expression: longer ones gain nothing and compile slowly. */
+/** The maximum number of nodes in a fused expression. Longer ones gain nothing and compile slowly. */
 const MOST_NODES = 256;
 
-/** The most nodes of an expression that several readers compute again, which takes less than to store it. */
+/**
+ * The maximum number of nodes in an expression that several readers recompute, which is cheaper than storing
+ * its result.
+ */
 const MOST_SHARED_NODES = 8;
 
-/** A map that is not written until it is known whether all its readers compute it themselves. */
+/** A map that is held back until it is known whether all its readers compute it themselves. */
 interface Waiting {
   readonly step: MapStep;
-  /** Readers to come. */
+  /** The number of readers that have not been visited yet. */
   readers: number;
 }
 
 /**
- * Fuses chains of maps. A map that other maps alone read, element by element, becomes part of the expressions
- * of its readers, and its result is not stored; an expression of several readers must be small. Results of 16
- * bits are stored, since they are rounded.
- * @param intoReductions whether sums compute the maps that they read, too.
+ * Fuses chains of maps. A map that only other maps read, element by element, becomes part of its readers'
+ * expressions, and its result is not stored. If there are several readers, the expression must be small.
+ * 16-bit results are still stored, because storing rounds them.
+ * @param intoReductions whether maps are fused into the sums that read them too.
  */
 export function fuseMaps(program: Program, intoReductions = false): Program {
   const { values } = program;
@@ -66,7 +72,7 @@ export function fuseMaps(program: Program, intoReductions = false): Program {
 }
 
 /**
- * A step fused with the waiting maps that it reads, within the limits; `left` are the maps that do not fit.
+ * A step fused with the waiting maps that it reads, within the limits; `left` lists the maps that do not fit.
  */
 function withProducers(
   step: PlacedStep,
@@ -102,8 +108,8 @@ function withProducers(
 const sizeOf = (step: PlacedStep): number => nodes(expressionOf(step)).length;
 
 /**
- * The expression of a map in which loads of a producer's result are the producer's expression, each built
- * once.
+ * The expression of a map in which the producers' expressions replace the loads of their results; each is
+ * built once.
  */
 function composed(
   step: PlacedStep,
@@ -127,12 +133,12 @@ function composed(
 
 const noProducers: ReadonlyMap<number, MapStep> = new Map();
 
-/** Whether a step may compute the maps that it reads. */
+/** Whether the maps that a step reads may be fused into it. */
 type IsReader = (step: Step) => step is PlacedStep;
 
 /**
- * How many maps compute a result themselves: all its readers, if they read it element by element and storing
- * it would not round it; else 0.
+ * The number of readers that compute a result themselves: all of them, if they read it element by element and
+ * storing it would not round it; else 0.
  */
 function readersOf(
   output: number,
@@ -158,7 +164,7 @@ function readersOf(
   return isFused ? readers.length : 0;
 }
 
-/** Whether a map reads a value only at the element that it computes, and touches no view of the value. */
+/** Whether a map reads a value only at the element that it computes, and accesses no view of the value. */
 function readsInPlace(step: PlacedStep, value: number, values: readonly ProgramValue[]): boolean {
   const { inputs } = step;
   if (touched(step).some(other => other !== value && ownerOf(other, values) === value)) return false;

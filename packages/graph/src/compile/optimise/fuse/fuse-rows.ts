@@ -21,27 +21,30 @@ import {
   withInputs,
 } from '../placed-step.ts';
 
-/** The most tensors of a step: the bindings that every device has. */
+/** The maximum number of tensors in a step: the bindings that every device has. */
 const MOST_TENSORS = 8;
 
-/** The most nodes of an expression: longer ones gain nothing and compile slowly. */
+/** The maximum number of nodes in an expression. Longer ones gain nothing and compile slowly. */
 const MOST_NODES = 256;
 
-/** The most elements of a row: longer ones are worth workgroups of their own. */
+/**
+ * The maximum number of elements in a row. For longer rows, separate kernels with their own workgroups are
+ * faster.
+ */
 const MOST_ELEMENTS = 8192;
 
-/** Steps over one domain that run as one. */
+/** Steps over one domain that will run as one step. */
 interface Group {
   readonly members: PlacedStep[];
-  /** The axes of its reductions, if it has any. */
+  /** The axes of the group's reductions; null without reductions. */
   axes: readonly number[] | null;
-  /** The place of its last member in the program. */
+  /** The index of the group's last member in the program. */
   last: number;
 }
 
 /**
- * Fuses reductions over the same rows, and maps over the same elements, where one reads what another gives,
- * or both read the same tensor: a norm and its gradient, the update of several moments.
+ * Fuses reductions over the same rows and maps over the same elements, if one reads another's result or both
+ * read the same tensor. Examples are a norm and its gradient, and the update of several moments.
  */
 export function fuseRows(program: Program): Program {
   const values = [...program.values];
@@ -82,7 +85,7 @@ export function fuseRows(program: Program): Program {
 const axesOf = ({ primitive }: PlacedStep): readonly number[] | null =>
   primitive.kind === 'reduce' ? primitive.axes : null;
 
-/** Whether a step can be of a group. */
+/** Whether a step can join a group. */
 function joins(
   step: PlacedStep,
   { members, axes }: Group,
@@ -103,7 +106,10 @@ function joins(
   return isNear && rowsOf([...members, step], values, users) !== null;
 }
 
-/** Steps as one; null where one reads what another gives at another place, or all have too many tensors. */
+/**
+ * Several steps as one; null if a step reads another's result at another position, or there are too many
+ * tensors.
+ */
 function rowsOf(
   members: readonly PlacedStep[],
   values: readonly ProgramValue[],
@@ -115,7 +121,7 @@ function rowsOf(
   const reductions: Mutable<RowsPrimitive['reductions']> = [];
   const outputs: { readonly value: number; readonly is: number | Expr }[] = [];
   let axes: readonly number[] = [];
-  /** The results of members as expressions, by the places where the results lie. */
+  /** The results of members as expressions, by the key of their location in memory. */
   const given = new Map<string, Expr>();
   const owners = new Set<number>();
   for (const member of members) {
@@ -137,10 +143,10 @@ function rowsOf(
     const owner = ownerOf(output, values);
     const isRead = [...(users.get(owner) ?? [])].some(step => !own.has(step));
     const isStored = isRead || values[owner].kind !== 'temporary';
-    // A result in memory that another member writes too would have to be read there.
+    // If another member writes to the same memory too, the result would have to be read from memory.
     if (owners.has(owner) && !isStored) return null;
     owners.add(owner);
-    // A result that is stored in another dtype is read as it is stored.
+    // A result that is stored in another dtype must be read as stored, that is rounded.
     const isExact = values[output].desc.dtype === 'f32';
     if (primitive.kind === 'reduce') {
       ({ axes } = primitive);
@@ -164,7 +170,8 @@ function rowsOf(
 }
 
 /**
- * The place of a single number in a vector, where a value is one; numbers of a vector then take one binding.
+ * The vector and index of a value that is one element of a vector, so that several such values take one
+ * binding; null for other values.
  */
 function elementOf(
   value: number,
@@ -178,10 +185,13 @@ function elementOf(
 
 type Mutable<A extends readonly unknown[]> = A[number][];
 
-/** The result of a reduction, before it is known how many inputs there are. */
+/** A placeholder for the result of a reduction, used until the number of inputs is known. */
 const resultOf = (n: number): Expr => ({ kind: 'load', type: 'f32', name: `reduction${n}`, index: [] });
 
-/** An expression in which results of reductions are named as what comes behind the inputs. */
+/**
+ * Replaces the placeholders of reduction results in an expression by their final names, which follow the
+ * inputs.
+ */
 function withResults(expr: Expr, inputs: number): Expr {
   return rewriteExpr(expr, e => {
     const at = e.kind === 'load' ? /^reduction(\d+)$/.exec(e.name) : null;
