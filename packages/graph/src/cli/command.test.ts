@@ -33,7 +33,7 @@ test('prints attention with its options, what is outside of it, memory and work'
     "3 operations after shape arithmetic.
     Attention partitions: 1.
       B 1, Hq 2, Hk 2, Sq 8, Skv 8, Dqk 4, Dv 4, f32: 0.00205 MFLOP
-    Operations outside of attention: Multiply 1, MatMul 1.
+    Operations outside attention: Multiply 1, MatMul 1.
     Their matrix products: 0.00205 MFLOP.
     Weights and constants: 0.00 MB. Intermediate results: 0.000576 MB."
   `);

@@ -12,7 +12,7 @@ const usage = `Usage: npx @tilewise/graph onnx MODEL.onnx [--shape NAME=1,2,3]..
 Prints what the partitioner finds in a model of ONNX: attention with its options, the operations outside of attention, memory and
 floating-point operations. --shape gives the shape of an input that the model leaves open.`;
 
-/** Runs the command; returns the exit code: 0, 1 for a model that cannot be read, 2 for a wrong call. */
+/** Runs the command and returns the exit code: 0, 1 if the model cannot be read, 2 for invalid arguments. */
 export async function graphCommand(
   args: readonly string[],
   { readFile, print }: CommandHost,
@@ -26,7 +26,8 @@ export async function graphCommand(
   try {
     const folder = file.replace(/[^/\\]*$/, '');
     const externalData = (location: string): Uint8Array => {
-      // The name comes from the file: only files beside the model are opened.
+      // The name comes from the model, which may be untrusted, so only files in the model's folder are
+      // opened.
       if (!/^[^/\\]+$/.test(location) || location === '..')
         throw new Error(`The model names the file '${location}', which is not beside it.`);
       return readFile(folder + location);
@@ -39,7 +40,7 @@ export async function graphCommand(
   }
 }
 
-/** The shapes of `--shape NAME=1,2,3`; null for options of another form. */
+/** The shapes of `--shape NAME=1,2,3`; null if an option has another form. */
 function shapesOf(options: readonly string[]): Record<string, number[]> | null {
   const shapes: Record<string, number[]> = {};
   for (let n = 0; n < options.length; n += 2) {

@@ -7,14 +7,17 @@ import type { LogicalTensor } from '../ir/tensor/logical-tensor.ts';
 /** The result of partitioning a model. */
 export interface OnnxReport {
   readonly operations: number;
-  /** Each attention that runs as one kernel: its sizes and options, and floating-point operations forward. */
+  /**
+   * The attention calls that run as one kernel: sizes and options as text, and floating-point operations of
+   * forward.
+   */
   readonly attention: readonly { readonly text: string; readonly flop: number }[];
-  /** Operations outside of attention, by kind. */
+  /** The number of operations outside attention, by kind. */
   readonly others: ReadonlyMap<string, number>;
-  /** Floating-point operations of the matrix products outside of attention. */
+  /** The floating-point operations of the matrix products outside attention. */
   readonly productFlop: number;
   readonly weightBytes: number;
-  /** Memory for intermediate results, as the graph is compiled for the CPU engine. */
+  /** The memory for intermediate results when the graph is compiled for the CPU engine. */
   readonly workspaceBytes: number;
 }
 
@@ -44,7 +47,7 @@ export async function onnxReport(
   };
 }
 
-/** An engine that notes the attention problems that it is asked for. */
+/** Wraps an engine so that it records the attention problems that it is asked to support. */
 function watching(engine: TensorEngine, problems: AttentionProblem[]): TensorEngine {
   return new Proxy(engine, {
     get(target, name) {
@@ -58,7 +61,10 @@ function watching(engine: TensorEngine, problems: AttentionProblem[]): TensorEng
   });
 }
 
-/** Sizes and options; numbers such as the scale may be known only when the graph runs. */
+/**
+ * A problem's sizes and options, without numbers such as the scale, which may be known only when the graph
+ * runs.
+ */
 function describeProblem(problem: AttentionProblem): string {
   const { B, Hq, Hk, Sq, Skv, Dqk, Dv, band, q } = problem;
   const options = [
@@ -94,7 +100,7 @@ function outsideOfAttention({ graph }: OnnxGraph): Pick<OnnxReport, 'others' | '
 
 const millions = (n: number): string => `${(n / 1e6).toPrecision(3)} M`;
 
-/** A report as lines of text. */
+/** Formats a report as lines of text. */
 export function formatReport(report: OnnxReport): string {
   const { attention, others, operations, productFlop, weightBytes, workspaceBytes } = report;
   const kinds = [...others].sort(([, a], [, b]) => b - a).map(([kind, count]) => `${kind} ${count}`);
@@ -102,7 +108,7 @@ export function formatReport(report: OnnxReport): string {
     `${operations} operations after shape arithmetic.`,
     `Attention partitions: ${attention.length}.`,
     ...attention.map(({ text, flop }) => `  ${text}: ${millions(flop)}FLOP`),
-    `Operations outside of attention: ${kinds.join(', ') || 'none'}.`,
+    `Operations outside attention: ${kinds.join(', ') || 'none'}.`,
     `Their matrix products: ${millions(productFlop)}FLOP.`,
     `Weights and constants: ${millions(weightBytes)}B. Intermediate results: ${millions(workspaceBytes)}B.`,
   ].join('\n');

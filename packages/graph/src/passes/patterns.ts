@@ -23,8 +23,8 @@ const attentionForward: Pattern = (anchor, topology) => {
 };
 
 /**
- * Attention as one operation, `Sdpa` or `SdpaBackward`. The partition has the kind that separate operations
- * would have.
+ * Attention as one operation, `Sdpa` or `SdpaBackward`. The partition has the same kind as recognised
+ * separate operations.
  */
 const attentionOperation: Pattern = anchor => {
   const { kind, attributes } = anchor;
@@ -37,7 +37,7 @@ const attentionOperation: Pattern = anchor => {
   };
 };
 
-/** Every pattern, in the order in which they are tried. */
+/** All patterns, in the order in which they are tried. */
 export const patterns: readonly Pattern[] = [
   attentionBackward,
   attentionForward,

@@ -12,7 +12,7 @@ const functions: Readonly<Record<string, string>> = {
   sigmoid: 'jax.nn.sigmoid',
 };
 
-/** Python of JAX. */
+/** The Python of JAX. */
 export const jaxDialect: Dialect = {
   library: 'JAX',
   module: 'jnp',
@@ -23,7 +23,7 @@ export const jaxDialect: Dialect = {
   number: code => `jnp.asarray(${code})`,
   list: numbers => `jnp.array([${numbers.join(', ')}])`,
   range: count => `jnp.arange(${count})`,
-  // Words of 64-bit numbers stay as they are.
+  // 64-bit numbers are pairs of words, which need no conversion.
   scalar: x => x,
   expand: (x, shape) => `jnp.broadcast_to(${bare(x)}, (${shape},))`,
   permute: (x, order) => `${x}.transpose(${order.join(', ')})`,
@@ -35,7 +35,7 @@ export const jaxDialect: Dialect = {
   rescaled: (call, scale) => `replace(${call}, scale=${scale})`,
 };
 
-/** An expression without the parentheses around it. */
+/** An expression without its outer parentheses. */
 function bare(x: string): string {
   return /^\([^()]*\)$/.test(x) ? x.slice(1, -1) : x;
 }

@@ -1,17 +1,17 @@
-"""small: a graph of Tilewise as a function of JAX. Tensor n of the graph is called tn."""
+"""small: a Tilewise graph as a JAX function. Tensor n of the graph is called tn."""
 
 import jax.numpy as jnp
 
 from .attention import Attention, attention
 from .philox import Dropout
 
-# The extents of the whole, over all ranks.
+# The global extents, over all ranks.
 EXTENTS = {"batch": 2, "sequence": 16}
-# The dtype and the axes of each input; an axis is a tuple of factors.
+# The dtype and the axes of each input. An axis is a tuple of factors.
 INPUTS = {
     "t0": ("f32", (("batch", "sequence",), (8,))),
 }
-# The axes of each result; True: each rank has a share, and the result is the sum of the shares.
+# The axes of each result. True means that each rank has a share, and the result is the sum of the shares.
 OUTPUTS = {
     "loss": ((), True),
     "t14": ((("batch",), (2,), ("sequence",), (1,)), False),

@@ -7,14 +7,15 @@ import { readme } from './readme.ts';
 import { runtimeFiles } from './runtime-files.ts';
 
 /**
- * A graph as a Python package that needs JAX alone: a function that computes what the graph computes, to be
- * differentiated by JAX, on one device or, by `shard_map`, on a mesh of batch × sequence with ring attention
- * and with dropout masks that no sharding changes. All ranks have equal parts: the extents must divide.
- * @param graph a forward graph; JAX makes its gradients. One that `gradients` made is exported for one
- * device.
- * @returns files by their paths inside a folder.
- * @throws UnsupportedOperationError naming an operation that has no form, or that cannot be cut as the inputs
- * are; InvalidShapeError where a shape is not known; InvalidArgumentError for other options.
+ * Exports a graph as a Python package that needs only JAX. The package has a function that computes the graph
+ * and that JAX can differentiate. It runs on one device or, with `shard_map`, on a mesh of batch × sequence,
+ * with ring attention and with dropout masks that do not depend on the sharding. All ranks have equal parts,
+ * so the mesh must divide the extents.
+ * @param graph a forward graph, whose gradients JAX computes. A graph from `gradients` can be exported only
+ * for one device.
+ * @returns the files by their paths inside a folder.
+ * @throws UnsupportedOperationError naming an operation that cannot be exported, or that cannot be sharded
+ * like the inputs; InvalidShapeError if a shape is not known; InvalidArgumentError for invalid options.
  */
 export function toJax(graph: Graph, options: ExportOptions = {}): Record<string, string | Uint8Array> {
   const model = exportedModel(graph, options, jaxDialect);
@@ -32,7 +33,7 @@ function modelFile(name: string, model: ExportedModel): string {
   const text = [...model.lines, ...model.results, ...model.definitions].join('\n');
   const loader = hasConstants ? ['from .safetensors import load_constants'] : [];
   return [
-    `"""${name}: a graph of Tilewise as a function of JAX. Tensor n of the graph is called tn."""`,
+    `"""${name}: a Tilewise graph as a JAX function. Tensor n of the graph is called tn."""`,
     '',
     ...model.modules.flatMap(line => [line, '']),
     ...(/\bjax\./.test(text) ? ['import jax'] : []),

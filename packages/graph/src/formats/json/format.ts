@@ -1,6 +1,6 @@
 import type { AttributeType } from '../../ir/schema/attribute.ts';
 
-/** oneDNN's serialized graph (the format of its graph dumps and of benchdnn). */
+/** A oneDNN graph in JSON, the format of oneDNN's graph dumps and of benchdnn. */
 export interface OneDnnGraph {
   readonly version: string;
   readonly engine_kind: string;
@@ -21,9 +21,7 @@ export interface OneDnnOp {
   readonly outputs: readonly OneDnnTensor[];
 }
 
-/**
- * An attribute. A bool is 0 or 1; floats that JSON lacks are `inf`, `-inf`, `nan` and `-0`.
- */
+/** An attribute. A bool is written as 0 or 1, and floats that JSON lacks as `inf`, `-inf`, `nan` and `-0`. */
 export interface OneDnnAttribute {
   readonly type: AttributeType;
   readonly value: number | string | readonly (number | string)[];
@@ -38,7 +36,7 @@ export const namedFloats: Readonly<Record<string, number>> = {
 };
 
 /**
- * A logical tensor in oneDNN's JSON. An unknown extent or stride is −2⁶³; a list of that number alone has
+ * A logical tensor in oneDNN's JSON. An unknown extent or stride is −2⁶³; a list with only that number has an
  * unknown length.
  */
 export interface OneDnnTensor {
@@ -50,10 +48,10 @@ export interface OneDnnTensor {
   readonly property_type: string;
 }
 
-/** The number of an unknown extent or stride: the least 64-bit integer. */
+/** The number that stands for an unknown extent or stride: the smallest 64-bit integer. */
 export const UNKNOWN_DIMENSION: number = -(2 ** 63);
 
-/** Ids of the tensors that enter (once per input of an operation) and leave a graph. */
+/** The ids of the tensors that enter a graph (once per input of an operation) and leave it. */
 export interface Ports {
   readonly inputs: readonly number[];
   readonly outputs: readonly number[];
@@ -65,6 +63,6 @@ export interface GraphHeader {
   readonly engineKind: string;
   readonly fpmathMode: string;
   readonly fpmathModeApplyToInt?: boolean | undefined;
-  /** The ports in the JSON: derived from the operations, none, or those of a file. */
+  /** The ports in the JSON: derived from the operations, none, or those read from a file. */
   readonly ports: 'derived' | 'none' | Ports;
 }

@@ -21,17 +21,17 @@ import {
   UNKNOWN_DIMENSION,
 } from './format.ts';
 
-/** A graph that was read from JSON. */
+/** The contents of a graph in JSON. */
 export interface ParsedGraph {
   readonly header: Partial<GraphHeader>;
-  /** Each reads one operation. */
+  /** Functions that each read one operation. */
   readonly operations: readonly (() => NodeDescription)[];
 }
 
 /**
  * Reads oneDNN's JSON, as text or parsed.
- * @throws InvalidGraphError for what is no such JSON; its operations InvalidOperationError for what their
- * schema does not allow.
+ * @throws InvalidGraphError if the JSON is not a oneDNN graph. The functions in `operations` throw
+ * InvalidOperationError for an operation that breaks its schema.
  */
 export function readJson(json: OneDnnGraph | string): ParsedGraph {
   const file = asGraph(typeof json === 'string' ? parse(json) : json);
@@ -53,7 +53,7 @@ function parse(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
-    throw new InvalidGraphError(`the text is no JSON: ${error instanceof Error ? error.message : error}`);
+    throw new InvalidGraphError(`the text is not JSON: ${error instanceof Error ? error.message : error}`);
   }
 }
 
@@ -76,7 +76,7 @@ function asGraph(json: unknown): OneDnnGraph {
       isTensorList(op.inputs) &&
       isTensorList(op.outputs) &&
       (op.attrs === undefined || isRecord(op.attrs));
-    if (!isOperation) throw new InvalidGraphError(`graph[${n}] of the JSON is no operation`);
+    if (!isOperation) throw new InvalidGraphError(`graph[${n}] of the JSON is not an operation`);
   }
   return json as unknown as OneDnnGraph;
 }
@@ -105,8 +105,8 @@ function readOperation(op: OneDnnOp): NodeDescription {
   for (const [key, attribute] of Object.entries<unknown>(op.attrs ?? {})) {
     const { type, value } = asAttribute(label, key, attribute);
     const own = readValue(type, value);
-    // What a graph dump adds is kept beside the attributes; any other unknown name is left to the schema's
-    // check.
+    // Annotations of a graph dump are stored separately from the attributes; the schema check refuses other
+    // unknown names.
     if (!Object.hasOwn(schema, key) && dumpAnnotations.includes(key)) annotations[key] = { type, value: own };
     else if (Object.hasOwn(schema, key) && schema[key].type !== type) {
       throw new InvalidOperationError(
@@ -139,7 +139,7 @@ function asAttribute(label: string, key: string, attribute: unknown): OneDnnAttr
 
 function readValue(type: AttributeType, value: OneDnnAttribute['value']): AttributeValue {
   if (type === 'bool') return value === 1;
-  // The check of the schema refuses what is not a number.
+  // The schema check refuses values that are not numbers.
   const number = (x: number | string): number =>
     typeof x === 'string' && Object.hasOwn(namedFloats, x) ? namedFloats[x] : (x as number);
   if (type === 'f32' && !Array.isArray(value)) return number(value as number | string);

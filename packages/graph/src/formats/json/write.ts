@@ -15,13 +15,13 @@ import {
   UNKNOWN_DIMENSION,
 } from './format.ts';
 
-/** The parts of a graph that are written. */
+/** The parts of a graph that the JSON contains. */
 export interface WritableGraph {
   readonly header: GraphHeader;
   readonly nodes: readonly GraphNode[];
 }
 
-/** A graph in oneDNN's format. */
+/** Writes a graph in oneDNN's format. */
 export function graphToJson({ header, nodes }: WritableGraph): OneDnnGraph {
   const { version, engineKind, fpmathMode, fpmathModeApplyToInt, ports } = header;
   return {
@@ -92,8 +92,9 @@ function writeExtents(list: readonly number[] | null): number[] {
 }
 
 /**
- * oneDNN's JSON as text, with the exact digits of −2⁶³, which JavaScript would print rounded.
- * @throws InvalidArgumentError for what is no graph.
+ * Writes a graph as the text of oneDNN's JSON, with the exact digits of −2⁶³, which JavaScript would print
+ * rounded.
+ * @throws InvalidArgumentError for a value that is not a graph.
  */
 export function formatJson(graph: { toJSON(): OneDnnGraph }): string {
   checkGraph('graph', graph);

@@ -13,27 +13,27 @@ import type { Dialect } from './tensors/dialect.ts';
 import { literal } from './tensors/expression.ts';
 import { axesTuple, type PyTensor, tuple } from './tensors/tensor.ts';
 
-/** A graph in Python, without the text around it. */
+/** A graph in Python, without the surrounding text of the file. */
 export interface ExportedModel {
-  /** Lines of `model.py` that say the whole's extents, inputs, results, parameters and constants. */
+  /** The lines of `model.py` that list the global extents, inputs, results, parameters and constants. */
   readonly tables: readonly string[];
-  /** Functions and descriptions of attention, which stand before the model. */
+  /** The functions and descriptions of attention, which come before the model. */
   readonly definitions: readonly string[];
   /** The lines of the function, and its results by name, as lines of a dict. */
   readonly lines: readonly string[];
   readonly results: readonly string[];
-  /** The names of inputs, which are arguments. */
+  /** The names of the inputs, which become arguments. */
   readonly takes: readonly string[];
-  /** Imports of files of the export, and of modules of Python. */
+  /** Imports from files of the export, and of Python modules. */
   readonly imports: readonly string[];
   readonly modules: readonly string[];
-  /** Tensors that go along as a file. */
+  /** Tensors that are written to a file. */
   readonly constants: ReadonlyMap<string, Tensor>;
   /** The name of an input, a parameter or a constant. */
   nameOf(id: number): string;
 }
 
-/** The names that lines of a model import, by the file of the export. */
+/** The names that a model can import, by the file of the export. */
 const importable: Readonly<Record<string, readonly string[]>> = {
   attention: ['Attention', 'attention', 'attention_gradients'],
   operations: `absolute greatest layer_norm least product rms_norm rotary saturated scatter_rows softmax take
@@ -42,9 +42,9 @@ const importable: Readonly<Record<string, readonly string[]>> = {
 };
 
 /**
- * Writes a graph as Python of a library.
- * @throws UnsupportedOperationError naming an operation that has no form, or that cannot be cut as the inputs
- * are; InvalidShapeError where a shape is not known; InvalidArgumentError for other options.
+ * Writes a graph as Python for a library.
+ * @throws UnsupportedOperationError naming an operation that cannot be exported, or that cannot be sharded
+ * like the inputs; InvalidShapeError if a shape is not known; InvalidArgumentError for invalid options.
  */
 export function exportedModel(graph: Graph, options: ExportOptions, dialect: Dialect): ExportedModel {
   checkGraph('graph', graph);
@@ -89,7 +89,7 @@ export function exportedModel(graph: Graph, options: ExportOptions, dialect: Dia
   ];
   const returned = results.map(([key, { code, axes, isShare }]) => {
     const scalar = key === 'loss' && axes.length > 0 ? `${code}.reshape(())` : code;
-    // Every rank has a whole loss: each gives its share of one.
+    // Every rank computes the whole loss, so each returns its share of it.
     return `    "${key}": ${key === 'loss' && !isShare ? `${scalar} / place.ranks` : scalar},`;
   });
   const body = writer.body(returned);
@@ -140,13 +140,13 @@ interface Tables {
 function tablesOf({ options, dialect, takes, results, shapes, constants }: Tables): string[] {
   const extents = Object.entries(options.extents ?? {}).map(([role, n]) => `"${role}": ${n}`);
   return [
-    '# The extents of the whole, over all ranks.',
+    '# The global extents, over all ranks.',
     `EXTENTS = {${extents.join(', ')}}`,
-    '# The dtype and the axes of each input; an axis is a tuple of factors.',
+    '# The dtype and the axes of each input. An axis is a tuple of factors.',
     'INPUTS = {',
     ...takes.map(([{ code, axes }, dtype]) => `    "${code}": ("${dtype}", ${axesTuple(axes)}),`),
     '}',
-    '# The axes of each result; True: each rank has a share, and the result is the sum of the shares.',
+    '# The axes of each result. True means that each rank has a share, and the result is the sum of the shares.',
     'OUTPUTS = {',
     ...results.map(([key, { axes, isShare }]) => {
       return `    "${key}": (${key === 'loss' ? '()' : axesTuple(axes)}, ${isShare || key === 'loss' ? 'True' : 'False'}),`;
@@ -174,7 +174,7 @@ function checkIds(options: ExportOptions, tensors: ReadonlyMap<number, LogicalTe
   }
 }
 
-/** A constant: a number in the text, or a tensor of a file. */
+/** A constant: a number in the text, or a tensor from a file. */
 function givenConstant(
   { id, dtype, shape }: LogicalTensor,
   value: Tensor | number | bigint,
@@ -194,14 +194,14 @@ function givenConstant(
   return { code: dialect.constant(`t${id}`), axes };
 }
 
-/** The axes of an input as the options cut them. */
+/** The axes of an input, sharded as the options say. */
 function cutAxes({ id, shape }: LogicalTensor, { shard = {}, extents = {} }: ExportOptions): Axis[] {
   const cut = shard[id];
   if (!cut) return wholeAxes(shape ?? []);
   if (cut.length !== shape?.length) {
     throw new InvalidArgumentError(
       'options.shard',
-      `must say the ${shape?.length} axes of tensor ${id}, got ${cut.length}`,
+      `must list the ${shape?.length} axes of tensor ${id}, got ${cut.length}`,
     );
   }
   return cut.map((factors, d) => {
@@ -211,7 +211,7 @@ function cutAxes({ id, shape }: LogicalTensor, { shard = {}, extents = {} }: Exp
       if (extent === undefined) {
         throw new InvalidArgumentError(
           'options.extents',
-          `must say the extent of '${factor}', which tensor ${id} is cut by`,
+          `must list the extent of '${factor}', by which tensor ${id} is sharded`,
         );
       }
       return { role: extent === 1 ? null : factor, extent };

@@ -23,15 +23,15 @@ import {
   wholeAlong,
 } from './tensors/tensor.ts';
 
-/** Columns of a line of the model's body, which is indented by 8. */
+/** The maximum length of a line of the model's body, without its indentation of 8. */
 const LONGEST = 100;
 
-/** Writes the operations of a graph as the body of a function of Python. */
+/** Writes the operations of a graph as the body of a Python function. */
 export class ModelWriter implements ModelLines {
   readonly lines: string[] = [];
-  /** Functions and descriptions of attention, which stand before the model. */
+  /** The functions and descriptions of attention, which come before the model. */
   readonly definitions: string[] = [];
-  /** Constants that are read from a file, by their names there. */
+  /** Constants that are read from a file, by their names in that file. */
   readonly constants: Map<string, Tensor> = new Map();
   readonly #tensors: Map<number, PyTensor>;
   readonly #topology: Topology;
@@ -40,8 +40,8 @@ export class ModelWriter implements ModelLines {
   #names = 0;
 
   /**
-   * @param shaped the tensors of the graph with their shapes.
-   * @param given what inputs, parameters and constants are in Python.
+   * @param shaped the tensors of the graph, with their shapes.
+   * @param given the inputs, parameters and constants in Python, by tensor id.
    */
   constructor(
     topology: Topology,
@@ -111,13 +111,16 @@ export class ModelWriter implements ModelLines {
         this.#operation(node);
       } catch (error) {
         if (!(error instanceof CutError)) throw error;
-        // Why attention that was recognised is not one call says more than what one of its operations lacks.
+        // The reason why recognised attention cannot be one call is more helpful than the error of one of its
+        // operations.
         throw new UnsupportedOperationError(describeNode(node), refused ?? error.message);
       }
     }
   }
 
-  /** Writes recognised attention as one call; gives why it cannot, having written nothing. */
+  /**
+   * Writes recognised attention as one call. If that is impossible, it writes nothing and returns the reason.
+   */
   #attention(nodes: readonly GraphNode[], match: NonNullable<OperationGroup['match']>): string {
     if (!match.form) return 'has no form';
     const before = [this.lines.length, this.definitions.length];
@@ -143,7 +146,7 @@ export class ModelWriter implements ModelLines {
 
   #operation(node: GraphNode): void {
     if (!node.operation.lower)
-      throw new CutError(`has no form in ${this.dialect.library}: it computes nothing that is known`);
+      throw new CutError(`has no form in ${this.dialect.library}: its computation is unknown`);
     if (this.#function(node)) return;
     const dense = (tensors: readonly LogicalTensor[]): LogicalTensor[] => [
       ...new Map(tensors.map(({ id }) => [id, this.#dense(id)])).values(),
@@ -152,7 +155,7 @@ export class ModelWriter implements ModelLines {
     this.#program(writeOperations(group, this.#shaped), node);
   }
 
-  /** Writes an operation as a call, where its row of the table has one. */
+  /** Writes an operation as a Python call if its row of the table has one. */
   #function(node: GraphNode): boolean {
     const [src, ...others] = node.inputs.map(({ id }) => this.#dense(id));
     const [dst] = node.outputs.map(({ id }) => this.#dense(id));
@@ -197,11 +200,11 @@ export class ModelWriter implements ModelLines {
 
   #dense(id: number): LogicalTensor {
     const tensor = this.#shaped.get(id);
-    if (!tensor) throw new InvalidGraphError(`tensor ${id} is not of this graph`);
+    if (!tensor) throw new InvalidGraphError(`tensor ${id} is not in this graph`);
     return { ...tensor, strides: null };
   }
 
-  /** The lines without those that compute what nothing reads. */
+  /** The lines, without those whose results nothing reads. */
   body(results: readonly string[]): string[] {
     const read = new Set(results.flatMap(text => text.match(/\w+/g) ?? []));
     const kept: string[] = [];
@@ -214,19 +217,19 @@ export class ModelWriter implements ModelLines {
     return kept.reverse();
   }
 
-  /** A result as it is returned: random numbers that nothing has read are drawn. */
+  /** A result as the model returns it; random numbers that nothing has read yet are drawn. */
   result(id: number): PyTensor {
     const tensor = this.tensor(id);
     return tensor.draw ? { ...tensor, code: tensor.draw(tensor.axes) } : tensor;
   }
 
-  /** Whether a tensor has been computed; what only lives inside an attention call has not. */
+  /** Whether a tensor has been computed; tensors inside an attention call have not. */
   has(id: number): boolean {
     return this.#tensors.has(id);
   }
 }
 
-/** The comment behind a line, which names the value that the line computes. */
+/** The comment at the end of a line, which names the value that the line computes. */
 function labelOf({ name }: GraphNode, what: string): string {
   return `  # ${what}${name ? ` ${name}` : ''}`;
 }

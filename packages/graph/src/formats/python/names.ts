@@ -1,13 +1,13 @@
 import type { LogicalTensor } from '../../ir/tensor/logical-tensor.ts';
 
-/** Names that inputs cannot have in Python: keywords, and what a model uses itself. */
+/** Names that inputs cannot have in Python: keywords, and names that a model uses itself. */
 const reserved: readonly string[] =
   `False None True and as assert async await break class continue def del elif else except finally for from global if import in is
   lambda nonlocal not or pass raise return try while with yield self place math torch jnp replace parameters constants b s q k v
   absolute attention Attention attention_gradients Dropout greatest layer_norm least product rms_norm rotary saturated scatter_rows softmax
   take tensor_scatter`.split(/\s+/);
 
-/** A function that gives each tensor a name of its own in Python. */
+/** Returns a function that gives each tensor a unique name in Python. */
 export function inputNames(): (tensor: LogicalTensor) => string {
   const taken = new Set<string>(reserved);
   return ({ id, name }) => {

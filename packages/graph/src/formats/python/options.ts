@@ -1,33 +1,35 @@
 import type { Shape, Tensor } from '@tilewise/core';
 import type { Role } from './tensors/axes.ts';
 
-/** How a graph is exported. Tensors are named by their ids. */
+/** The options of an export to Python. Tensors are given by id. */
 export interface ExportOptions {
-  /** Name of the Python package: letters, digits and underscores. Default `exported`. */
+  /** The name of the Python package: letters, digits and underscores. Default: `exported`. */
   readonly name?: string | undefined;
-  /** Shapes of inputs that the graph does not say. */
+  /** The shapes of inputs whose shapes the graph does not declare. */
   readonly inputs?: Readonly<Record<number, { readonly shape: Shape }>> | undefined;
-  /** The trained tensors, by the names that files of weights give them. */
+  /** The ids of the trained tensors, by their names in weight files. */
   readonly parameters?: Readonly<Record<string, number>> | undefined;
-  /** Inputs that are the same in every run: tensors, and numbers of scalars. */
+  /** Inputs that are the same in every run: tensors, and numbers for scalars. */
   readonly constants?: ReadonlyMap<number, Tensor | number | bigint> | undefined;
-  /** Weights by the names of `parameters`, and what goes along with them, as the moments of AdamW. */
+  /**
+   * The weights by the names in `parameters`, and other tensors for the weight file, such as AdamW's moments.
+   */
   readonly weights?: ReadonlyMap<string, Tensor> | undefined;
-  /** Texts of the file of weights, as `{ step: '100' }` for training to go on from there. */
+  /** The metadata of the weight file, such as `{ step: '100' }`, from which training then continues. */
   readonly metadata?: Readonly<Record<string, string>> | undefined;
   /**
-   * The axes that may be cut over ranks: for an input, each axis as factors, the slowest first. Rows of all
-   * tokens are `[['batch', 'sequence']]`; a number is a factor that is not cut. All other inputs are whole.
+   * The axes that may be sharded over ranks: for an input, each axis as a list of factors, the slowest first.
+   * An axis with a row per token is `['batch', 'sequence']`; a number is a factor that is not sharded. Inputs
+   * that are not listed are not sharded.
    */
   readonly shard?: Readonly<Record<number, readonly (readonly (Role | number)[])[]>> | undefined;
-  /** How many entries the batch and how many positions the sequence has. */
+  /** The number of batch entries and of sequence positions over all ranks. */
   readonly extents?: Readonly<Partial<Record<Role, number>>> | undefined;
-  /** The tensor that training makes smaller; its result is called `loss`. */
+  /** The tensor that training minimises; its result is called `loss`. */
   readonly loss?: number | undefined;
   /**
-   * The data of training, by the ids of inputs: a value for each step along a first axis. The values of a
-   * scalar i64 are u32 (steps, 2), the low word first. The first value is that of the step which `metadata`
-   * names.
+   * The training data by input id: one value per step along an additional first axis. The values of an i64
+   * scalar are u32 (steps, 2), low word first. The first value belongs to the step that `metadata` names.
    */
   readonly batches?: ReadonlyMap<number, Tensor> | undefined;
 }

@@ -2,7 +2,7 @@ import { encodeSafetensors } from '@tilewise/core';
 import type { ExportedModel } from './exported-model.ts';
 import type { ExportOptions } from './options.ts';
 
-/** The files of a package of Python by their paths: its texts, and the tensors that go along. */
+/** The files of a Python package by path: its texts and its tensors. */
 export function packageFiles(
   model: ExportedModel,
   { name = 'exported', weights, batches, metadata }: ExportOptions,

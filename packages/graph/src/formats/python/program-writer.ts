@@ -18,7 +18,7 @@ import {
 } from './tensors/tensor.ts';
 import { broadcastAxes, unviewed, viewed } from './tensors/views.ts';
 
-/** Writes the steps of a program as lines of Python. */
+/** Writes the steps of a program as Python lines. */
 export class ProgramWriter {
   readonly program: Program;
   readonly lines: ModelLines;
@@ -29,7 +29,7 @@ export class ProgramWriter {
     this.lines = lines;
   }
 
-  /** A value, in the shape of its description. */
+  /** A value in the shape of its description. */
   read(index: number): PyTensor {
     const root = this.rootOf(index);
     const tensor = this.#rootTensor(root);
@@ -48,7 +48,7 @@ export class ProgramWriter {
     return this.program.values[index].desc;
   }
 
-  /** The value whose memory another one is in. */
+  /** The value that owns a value's memory. */
   rootOf(index: number): number {
     const value = this.program.values[index];
     return value.kind === 'view' ? this.rootOf(value.of) : index;
@@ -67,7 +67,7 @@ export class ProgramWriter {
     throw new CutError('reads a tensor before it is computed');
   }
 
-  /** Gives a value what an expression computes, in the shape of the value's description. */
+  /** Assigns an expression to a value, in the shape of the value's description. */
   assign(index: number, given: PyTensor & { readonly level?: number }): void {
     const root = this.rootOf(index);
     const { level = ATOM } = given;
@@ -86,7 +86,7 @@ export class ProgramWriter {
     if (value.kind === 'output') this.lines.setTensor(value.tensor, made);
   }
 
-  /** A number that scalars of the graph are read as: a literal where it is known. */
+  /** A scalar of the graph as a number: a literal if its value is known. */
   number(index: number, type: 'int' | 'float'): string {
     const tensor = this.#rootTensor(this.rootOf(index));
     if (tensor.value !== undefined) {
@@ -131,12 +131,12 @@ export class ProgramWriter {
     }
   }
 
-  /** A value of which no axis may be cut. */
+  /** A value; no axis of it may be sharded. */
   whole(index: number, what: string): PyTensor {
     return wholeAlong(this.read(index), what);
   }
 
-  /** An expression at all places of a domain. */
+  /** Evaluates an expression at all positions of a domain. */
   #element(expr: Expr, inputs: readonly number[], domain: Shape): PyTensor & PythonExpr {
     const operands = inputs.map(index => ({
       read: () => this.read(index),
@@ -209,7 +209,8 @@ export class ProgramWriter {
       this.assign(dst, { ...stored(this.lines.dialect, atom(code), 'f32', dtype), axes: x.axes });
       return;
     }
-    if (log) throw new CutError('gives stats of a logarithm, which an export has no function for');
+    if (log)
+      throw new CutError('has stats of a log-softmax as a result, which an export has no function for');
     const [p, s] = [this.lines.name(), this.lines.name()];
     this.lines.line(
       `${p}, ${s} = softmax(${source}, ${axis}, zero_rows=${mode === 'none' ? 'False' : 'True'})`,

@@ -3,13 +3,13 @@ import type { Dialect } from '../python/tensors/dialect.ts';
 
 const dtypes: Readonly<Record<DType, string>> = {
   ...{ f32: 'float32', f16: 'float16', bf16: 'bfloat16', f8e4m3: 'float8_e4m3fn', f8e5m2: 'float8_e5m2' },
-  // PyTorch does not compute with its uint32.
+  // PyTorch has no arithmetic on uint32.
   ...{ i32: 'int32', u32: 'int64', i8: 'int8', u8: 'uint8', bool: 'bool' },
 };
 
 const reductions = { sum: 'sum', max: 'amax', min: 'amin' } as const;
 
-/** Python of PyTorch. */
+/** The Python of PyTorch. */
 export const torchDialect: Dialect = {
   library: 'PyTorch',
   module: 'torch',

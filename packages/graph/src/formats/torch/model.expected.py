@@ -1,4 +1,4 @@
-"""small: a graph of Tilewise as a module of PyTorch. Tensor n of the graph is called tn."""
+"""small: a Tilewise graph as a PyTorch module. Tensor n of the graph is called tn."""
 
 import torch
 
@@ -6,15 +6,15 @@ from .attention import Attention, attention
 from .module import GraphModule
 from .philox import Dropout
 
-# The extents of the whole, over all ranks.
+# The global extents, over all ranks.
 EXTENTS = {"batch": 2, "sequence": 6}
-# The dtype and the axes of each input; an axis is a tuple of factors.
+# The dtype and the axes of each input. An axis is a tuple of factors.
 INPUTS = {
     "t0": ("f32", (("batch", "sequence",), (4,))),
     "seed": ("i64", ()),
     "t19": ("f32", (("batch", "sequence",), (4,))),
 }
-# The axes of each result; True: each rank has a share, and the result is the sum of the shares.
+# The axes of each result. True means that each rank has a share, and the result is the sum of the shares.
 OUTPUTS = {
     "loss": ((), True),
     "t12": ((("batch",), (2,), ("sequence",), (1,)), False),

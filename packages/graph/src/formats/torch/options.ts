@@ -1,7 +1,7 @@
 import type { ExportOptions } from '../python/options.ts';
 
-/** How a graph is exported to PyTorch. Tensors are named by their ids. */
+/** The options of an export to PyTorch. Tensors are given by id. */
 export interface TorchOptions extends ExportOptions {
-  /** Defaults of the command line of `train.py`, as `{ lr: 1e-3, warmup: 50 }`. */
+  /** Defaults for the command line of `train.py`, such as `{ lr: 1e-3, warmup: 50 }`. */
   readonly training?: Readonly<Record<string, number | string>> | undefined;
 }

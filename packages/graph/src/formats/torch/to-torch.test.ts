@@ -151,8 +151,8 @@ test('what is wrong with options is said by their names', () => {
   expect(refused({ name: '../x' })).toMatch(/options.name must be a name of letters/);
   expect(refused({ parameters: { w: 99 } })).toMatch(/options.parameters has tensor 99/);
   expect(refused({ loss: x.id + 50 })).toMatch(/options.loss must be a result/);
-  expect(refused({ shard: { [x.id]: cut } })).toMatch(/options.extents must say the extent of 'batch'/);
-  expect(refused({ shard: { [x.id]: [['batch']] }, extents })).toMatch(/options.shard must say the 2 axes/);
+  expect(refused({ shard: { [x.id]: cut } })).toMatch(/options.extents must list the extent of 'batch'/);
+  expect(refused({ shard: { [x.id]: [['batch']] }, extents })).toMatch(/options.shard must list the 2 axes/);
   expect(refused({ shard: { [x.id]: [['batch'], []] }, extents })).toMatch(
     /options.shard makes axis 0 of tensor 0 2, but it has 12/,
   );

@@ -7,14 +7,14 @@ import { readme } from './readme.ts';
 import { runtimeFiles } from './runtime-files.ts';
 
 /**
- * A graph as a Python package that needs PyTorch alone: a module that computes what the graph computes, and
- * programs that train it on one process or on a mesh of batch × sequence, with ring attention and with
- * dropout masks that no sharding changes.
- * @param graph a forward graph; PyTorch makes its gradients. One that `gradients` made is exported for one
- * process.
- * @returns files by their paths inside a folder.
- * @throws UnsupportedOperationError naming an operation that has no form, or that cannot be cut as the inputs
- * are; InvalidShapeError where a shape is not known; InvalidArgumentError for other options.
+ * Exports a graph as a Python package that needs only PyTorch. The package has a module that computes the
+ * graph, and programs that train it in one process or on a mesh of batch × sequence, with ring attention and
+ * with dropout masks that do not depend on the sharding.
+ * @param graph a forward graph, whose gradients PyTorch computes. A graph from `gradients` can be exported
+ * only for one process.
+ * @returns the files by their paths inside a folder.
+ * @throws UnsupportedOperationError naming an operation that cannot be exported, or that cannot be sharded
+ * like the inputs; InvalidShapeError if a shape is not known; InvalidArgumentError for invalid options.
  */
 export function toTorch(graph: Graph, options: TorchOptions = {}): Record<string, string | Uint8Array> {
   const model = exportedModel(graph, options, torchDialect);
@@ -31,7 +31,7 @@ export function toTorch(graph: Graph, options: TorchOptions = {}): Record<string
 function modelFile(name: string, model: ExportedModel): string {
   const signature = ['self', 'place', ...(model.takes.length > 0 ? ['*', ...model.takes] : [])].join(', ');
   return [
-    `"""${name}: a graph of Tilewise as a module of PyTorch. Tensor n of the graph is called tn."""`,
+    `"""${name}: a Tilewise graph as a PyTorch module. Tensor n of the graph is called tn."""`,
     '',
     ...model.modules.flatMap(line => [line, '']),
     'import torch',

@@ -4,14 +4,16 @@ import { type DropoutMatch, dropoutOf } from './dropout.ts';
 import { type Factor, factorsOf, type Product, productOf, swapsLastTwo, turned } from './product.ts';
 import type { ScoreChain } from './score-chain.ts';
 
-/** A product that gives a gradient, and the operations behind it. */
+/** A product that computes a gradient, and the operations after it. */
 export interface GradientMatMul extends Product {
-  /** The sum over the heads that share a head of k or v. */
+  /** The sum over the query heads that share a head of k or v. */
   readonly reduce: GraphNode | null;
   readonly result: number;
 }
 
-/** The product dP = dO·Vᵀ that a tensor comes from; it may be transposed and dropped. */
+/**
+ * The product dP = dO·Vᵀ that a tensor comes from; the product may be transposed, and dropout may follow it.
+ */
 export function productBefore(
   tensor: number,
   topology: Topology,
@@ -36,14 +38,14 @@ export function productBefore(
   };
 }
 
-/** The dropout that gives a tensor, and the input of that dropout. */
+/** The dropout whose result is a tensor, and the input of that dropout. */
 function dropoutBefore(
   tensor: number,
   topology: Topology,
 ): { readonly match: DropoutMatch; readonly from: number } | null {
   const last = topology.producers.get(tensor);
   if (last?.kind !== 'Dropout' && last?.kind !== 'Multiply') return null;
-  // Dropout is one operation, or two products.
+  // Dropout is one operation or two Multiply operations.
   const first = last.inputs.flatMap(t => topology.producers.get(t.id) ?? []);
   for (const { id: from } of [...last.inputs, ...first.flatMap(node => node.inputs)]) {
     const match = dropoutOf(from, topology);
@@ -53,7 +55,7 @@ function dropoutBefore(
 }
 
 /**
- * The products of P: dV = Pᵀ·dO where it is asked for, and O = P·V where it is recomputed. Null when dropout
+ * The products that read P: dV = Pᵀ·dO if it is requested, and O = P·V if it is recomputed. Null if dropout
  * of P leads elsewhere.
  */
 export function productsOfP(
@@ -87,7 +89,7 @@ export function productsOfP(
   };
 }
 
-/** A matrix, and its copies in another dtype or with the last two dimensions swapped. */
+/** A matrix, and its copies with another dtype or with the last two dimensions swapped. */
 function storedForms(
   tensor: number,
   { uses }: Topology,
@@ -104,7 +106,7 @@ function storedForms(
   return forms;
 }
 
-/** The product of two factors, and a ReduceSum behind it. */
+/** The product of two factors, and a ReduceSum after it. */
 function gradientMatMul(x: Factor, y: Factor, topology: Topology): GradientMatMul | null {
   const product = productOf(x, y, topology);
   if (!product) return null;
@@ -114,7 +116,7 @@ function gradientMatMul(x: Factor, y: Factor, topology: Topology): GradientMatMu
   return { ...product, reduce, result: reduce ? reduce.outputs[0].id : result };
 }
 
-/** The scalars that must be equal for two dropouts to be one; null when they are not one. */
+/** The scalars that must be equal for two dropouts to draw the same mask; null if they cannot be the same. */
 export function equalScalars(
   a: DropoutMatch | null,
   b: DropoutMatch | null,

@@ -15,42 +15,42 @@ import { type Factor, type Product, swapsLastTwo } from './product.ts';
 import { type ScoreChain, scoreChain } from './score-chain.ts';
 import { scoreGradient } from './score-gradient.ts';
 
-/** An axis, as it is given, of a tensor. */
+/** A tensor and an axis of it, as the operation gives the axis. */
 interface Summed extends Factor {
   readonly axis: number;
 }
 
-/** The operations of a backward pass, by their roles. */
+/** The operations of a backward pass by role. */
 export interface BackwardParts {
   readonly chain: ScoreChain;
   readonly nodes: ReadonlySet<GraphNode>;
-  /** Tensors that must have the shape of the scores. */
+  /** The tensors that must have the shape of the scores. */
   readonly likeScores: readonly number[];
   /**
-   * The axis of the sum in the gradient of softmax: must be the last one, or for a transposed tensor the one
-   * before.
+   * The axis of the sum in the gradient of softmax. It must be the last axis, or for a transposed tensor the
+   * one before it.
    */
   readonly summed: Summed;
   readonly stats: number;
   readonly dO: Factor;
   readonly v: Factor;
   /**
-   * The output of forward; null where it is recomputed, or the gradient of softmax uses the probabilities.
+   * The output of forward; null if it is recomputed, or if the gradient of softmax uses the probabilities.
    */
   readonly o: Factor | null;
   readonly dropout: DropoutMatch | null;
   /** The dropouts of dP and of P. */
   readonly dropouts: readonly DropoutMatch[];
-  /** Pairs of scalars of the two dropouts that are different tensors and must be equal. */
+  /** The pairs of scalars that are different tensors in the two dropouts but must be equal. */
   readonly equal: readonly (readonly [number, number])[];
-  /** Whether the gradient ignores a Select of the chain. */
+  /** Whether the gradient ignores a Select in the chain. */
   readonly ignoresMasks: boolean;
-  /** The gradient of the masked scores, where an `End` makes it a result. */
+  /** The gradient of the masked scores, if an `End` makes it a result. */
   readonly dMask: number | null;
   readonly dv: GradientMatMul | null;
   readonly dq: GradientMatMul | null;
   readonly dk: GradientMatMul | null;
-  /** The product P·V where the backward pass recomputes it. */
+  /** The product P·V, if the backward pass recomputes it. */
   readonly recomputed: Product | null;
 }
 
@@ -59,7 +59,7 @@ export interface BackwardParts {
  *
  *     dV  = MatMul([TypeCast] [dropout] P, dO)ᵀ [ReduceSum]        dP = MatMul(dO, V)ᵀ [dropout]
  *     dS' = Multiply(P, Subtract(dP, ReduceSum(Multiply(O, dO))ᵀ)) or SoftMaxBackward(dP, P)    [End]
- *     dS  = [the gradients of what the chain does: Multiply, Divide, Mask, TanhBackward…]* dS' [TypeCast]
+ * dS  = [the gradients of the chain: Multiply, Divide, Mask, TanhBackward…]* dS' [TypeCast]
  *     dQ  = MatMul(dS, K)                                          dK = MatMul(dS, Q)ᵀ [ReduceSum]
  *     [O  = MatMul([dropout] [TypeCast] P, V)]
  *
@@ -78,7 +78,7 @@ function backwardParts(exp: GraphNode, topology: Topology): BackwardParts | null
   const inner = productBefore(softmax.dP, topology);
   if (!inner) return null;
   const { dO, v } = inner;
-  // Rows of O∘dO are those of both.
+  // The rows of O∘dO are the rows of O and of dO.
   const { transposed } = softmax.summed;
   const factors = softmax.o && (dO.transposed === transposed ? softmax.o(dO.tensor) : null);
   if (softmax.o && factors === null) return null;
@@ -134,9 +134,7 @@ interface SoftmaxGradient {
   readonly nodes: readonly GraphNode[];
   readonly dP: number;
   readonly summed: Summed;
-  /**
-   * Finds O among the two factors of O∘dO, where dO may be cast; null when neither factor is dO.
-   */
+  /** Finds O among the two factors of O∘dO, where dO may be cast; null if neither factor is dO. */
   readonly o: ((dO: number) => { readonly o: number; readonly cast: GraphNode | null } | null) | null;
   readonly result: number;
 }
@@ -176,7 +174,7 @@ function softmaxGradient(P: number, { uses, producers }: Topology): SoftmaxGradi
   return null;
 }
 
-/** A backward pass with the operations that decode its operands and store its results in another way. */
+/** A backward pass, with the operations that decode its operands and change the storage of its results. */
 export interface BackwardMatch extends BackwardParts {
   readonly before: readonly GraphNode[];
   readonly tails: readonly GraphNode[];
@@ -184,7 +182,7 @@ export interface BackwardMatch extends BackwardParts {
   readonly all: ReadonlySet<GraphNode>;
 }
 
-/** The backward pass of attention; see `backwardParts` for what it looks like. */
+/** Recognises the backward pass of attention; `backwardParts` shows the pattern. */
 export function backwardMatch(anchor: GraphNode, topology: Topology): BackwardMatch | null {
   const parts = backwardParts(anchor, topology);
   if (!parts) return null;

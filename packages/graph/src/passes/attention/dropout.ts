@@ -1,20 +1,20 @@
 import type { GraphNode } from '../../ir/node.ts';
 import type { Topology } from '../../ir/topology.ts';
 
-/** Dropout of a tensor, by the tensors of its numbers. */
+/** Dropout of a tensor, and the tensors that its numbers come from. */
 export interface DropoutMatch {
   readonly nodes: readonly GraphNode[];
   readonly result: number;
-  /** The tensor whose elements decide. */
+  /** The tensor that Dropout or RNG reads, whose element indices determine the mask. */
   readonly decided: number;
   readonly seed: number;
   readonly offset: number;
   readonly p: number | { readonly tensor: number };
-  /** A scalar factor of kept elements in place of 1 / (1 − p). */
+  /** A scalar factor of kept elements, in place of 1 / (1 − p). */
   readonly scale?: number;
 }
 
-/** The dropout that a tensor goes through: `Dropout`, or RNG · Multiply · Multiply. */
+/** The dropout that is applied to a tensor: `Dropout`, or RNG · Multiply · Multiply. */
 export function dropoutOf(tensor: number, topology: Topology): DropoutMatch | null {
   const users = topology.uses(tensor);
   const dropout = users.find(use => use.node.kind === 'Dropout' && use.input === 0)?.node;

@@ -12,9 +12,9 @@ export interface ForwardParts {
   readonly chain: ScoreChain;
   readonly softmax: SoftmaxMatch;
   readonly after: Probabilities;
-  /** Operations that decode the operands. */
+  /** The operations that decode the operands. */
   readonly before: readonly GraphNode[];
-  /** Operations that store the output, the stats and the largest probability in another way. */
+  /** The operations that change the storage of the output, the stats and the largest probability. */
   readonly tails: readonly GraphNode[];
   readonly nodes: ReadonlySet<GraphNode>;
 }
@@ -27,8 +27,8 @@ export interface ForwardParts {
  *
  * where rounding is [Multiply] Quantize · Dequantize.
  *
- * Operands may be decoded before, and the output stored in another way after: [layout, TypeCast, Quantize]*.
- * The `stats` of the softmax and the largest of the quantized probabilities may be results.
+ * Operands may be decoded first, and the storage of the output may change afterwards: [layout, TypeCast,
+ * Quantize]*. The `stats` of the softmax and the largest of the quantized probabilities may be results.
  */
 export function forwardParts(anchor: GraphNode, topology: Topology): ForwardParts | null {
   const softmax = softmaxOf(anchor, topology);
@@ -45,8 +45,7 @@ export function forwardParts(anchor: GraphNode, topology: Topology): ForwardPart
   const v = after.matmul.inputs[after.transposed ? 0 : 1];
   const operands = [q, k, v, ...[...chain.nodes].flatMap(node => node.inputs)].map(t => t.id);
   const before = fuseBefore(operands, core, topology);
-  // The values could be the scores themselves, where keys are as many as channels; no attention call takes
-  // these.
+  // If there are as many keys as channels, v could be the scores themselves; no attention call accepts that.
   const others = [
     ...[v.id, ...(after.dropout ? dropoutOperands(after.dropout) : [])],
     ...(factor === null ? [] : [factor]),

@@ -5,7 +5,7 @@ import { type DropoutMatch, dropoutOf } from './dropout.ts';
 import { swapsLastTwo } from './product.ts';
 import { type RoundingMatch, roundingOf } from './rounding.ts';
 
-/** The operations between the softmax and the product with the values. */
+/** The operations between the softmax and the product with v. */
 export interface Probabilities {
   readonly nodes: readonly GraphNode[];
   readonly dropout: DropoutMatch | null;
@@ -14,11 +14,11 @@ export interface Probabilities {
   readonly matmul: GraphNode;
   /** Whether the product is written as Vᵀ·Pᵀ. */
   readonly transposed: boolean;
-  /** Whether dimensions are reshaped or reordered otherwise. */
+  /** Whether dimensions are reshaped or reordered in another way. */
   readonly rearranged: boolean;
 }
 
-/** The path from probabilities to their product with the values; null where anything else reads them. */
+/** The path from the probabilities to their product with v; null if any other operation reads them. */
 export function probabilitiesOf(tensor: number, topology: Topology): Probabilities | null {
   const nodes: GraphNode[] = [];
   let at = tensor;

@@ -44,7 +44,7 @@ function isSame(a: Factor, b: Factor): boolean {
   return a.tensor === b.tensor && a.transposed === b.transposed;
 }
 
-/** Whether a StaticTranspose swaps the last two dimensions alone. */
+/** Whether a StaticTranspose swaps only the last two dimensions. */
 export function swapsLastTwo({ attributes }: GraphNode): boolean {
   const order = numbersOf(attributes, 'order');
   const last = order.length - 1;

@@ -8,15 +8,15 @@ import type { Topology, Use } from '../../ir/topology.ts';
 export interface RoundingMatch {
   readonly nodes: readonly GraphNode[];
   readonly result: number;
-  /** The rounding of an attention call; null when no call rounds like this. */
+  /** The rounding as an option of an attention call; null if no call rounds like this. */
   readonly rounding: Omit<StepRounding, 'factor'> | null;
-  /** The tensor of a factor before rounding. */
+  /** The tensor of the factor that is applied before rounding. */
   readonly factor: number | null;
-  /** The maximum before that, where it is computed. */
+  /** The maximum before the factor is applied, if it is computed. */
   readonly largest: { readonly node: GraphNode; readonly result: number } | null;
 }
 
-/** Recognises `[Multiply] Quantize · Dequantize` of a tensor, and beside it `[Abs] ReduceMax`. */
+/** Recognises `[Multiply] Quantize · Dequantize` of a tensor, and a `[Abs] ReduceMax` of the same tensor. */
 export function roundingOf(tensor: number, topology: Topology): RoundingMatch | null {
   const uses = topology.uses(tensor);
   const largest = largestOf(uses, topology);
@@ -34,7 +34,7 @@ export function roundingOf(tensor: number, topology: Topology): RoundingMatch | 
   return {
     nodes: [...(multiply ? [multiply.node] : []), quantize, dequantize, ...(largest?.nodes ?? [])],
     result: dequantize.outputs[0].id,
-    // A call takes one factor.
+    // A call accepts only one factor.
     rounding: multiply && rounding?.scale !== 1 ? null : rounding,
     factor: multiply ? multiply.node.inputs[1 - multiply.input].id : null,
     largest: largest && { node: largest.reduce, result: largest.reduce.outputs[0].id },
@@ -57,7 +57,8 @@ function largestOf(
 }
 
 /**
- * One scale > 0 for all elements and one zero point in both directions, so that 0 stays 0.
+ * The rounding, if there is one scale > 0 for all elements and the same zero point in both directions, so
+ * that 0 stays 0; else null.
  */
 function stepRounding(quantize: GraphNode, dequantize: GraphNode): RoundingMatch['rounding'] {
   const both = [quantize, dequantize].map(({ attributes }) => ({

@@ -1,27 +1,27 @@
 import type { GraphNode } from '../../ir/node.ts';
 import type { Topology } from '../../ir/topology.ts';
 
-/** An elementwise operation on the scores: which of its inputs is the score. */
+/** An elementwise operation on the scores, and the index of the input that is the score. */
 export interface Link {
   readonly node: GraphNode;
   readonly score: number;
 }
 
-/** The operations between the product of queries and keys and the softmax. */
+/** The operations from the product of queries and keys to the softmax. */
 export interface ScoreChain {
   readonly matmul: GraphNode;
-  /** In order, from the product on. */
+  /** The links in order, starting at the product. */
   readonly links: readonly Link[];
   /** The product, the links, and the operations on indices that they read. */
   readonly nodes: ReadonlySet<GraphNode>;
 }
 
 /**
- * Finds the MatMul of scores through elementwise operations:
+ * Finds the MatMul that scores come from, through elementwise operations:
  *
  *     MatMul · [StaticReshape] [StaticTranspose] · (Multiply | Divide | Add | Select | Tanh | … )*
  *
- * in any number and order. Operands made of `GenIndex` belong to the chain.
+ * in any number and order. Operands that are computed from `GenIndex` belong to the chain.
  */
 export function scoreChain(scores: number, topology: Topology): ScoreChain | null {
   const path = pathFromProduct(scores, topology);
@@ -57,10 +57,10 @@ function pathFromProduct(scores: number, topology: Topology): Pick<ScoreChain, '
   }
 }
 
-/** Which inputs of an operation may be the score. */
+/** The indices of the inputs of an operation that may be the score. */
 function scoreInputs(node: GraphNode, { producers }: Topology): number[] {
   if (layouts.has(node.kind)) {
-    // Layout operations may only follow the product directly.
+    // Layout operations may only directly follow the product.
     const kind = producers.get(node.inputs[0].id)?.kind;
     return kind === 'MatMul' || (kind !== undefined && layouts.has(kind)) ? [0] : [];
   }
@@ -74,14 +74,12 @@ function scoreInputs(node: GraphNode, { producers }: Topology): number[] {
  */
 const layouts = new Set(['StaticReshape', 'StaticTranspose']);
 
-/** Whether an operation may stand between scores and softmax. */
+/** Whether an operation may be between the product and the softmax. */
 function isLink({ kind, operation }: GraphNode): boolean {
   return operation.element !== undefined || kind === 'TypeCast';
 }
 
-/**
- * The operations that make a tensor of indices, in topological order; none for any other tensor.
- */
+/** The operations that compute a tensor of indices, in topological order; empty for any other tensor. */
 export function indexOperations(tensor: number, { producers }: Topology): GraphNode[] {
   const found = new Set<GraphNode>();
   const seen = new Set<GraphNode>();

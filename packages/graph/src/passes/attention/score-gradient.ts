@@ -3,15 +3,15 @@ import { flagOf } from '../../ir/schema/attribute.ts';
 import type { Topology, Use } from '../../ir/topology.ts';
 import type { Link, ScoreChain } from './score-chain.ts';
 
-/** Operations of a gradient, and the tensor that they end in. */
+/** The operations of a gradient, and the tensor that they end in. */
 interface Passed {
   readonly nodes: readonly GraphNode[];
   readonly result: number;
 }
 
 /**
- * Follows dS' through the chain in reverse: scales, functions, masks where the graph has them, and a cast.
- * @returns null where an operation of the chain has no gradient in the graph.
+ * Follows dS' through the chain in reverse: scales, functions, masks if the graph has them, and a cast.
+ * @returns null if an operation of the chain has no gradient in the graph.
  */
 export function scoreGradient(
   gradient: number,
@@ -23,7 +23,7 @@ export function scoreGradient(
   let at = gradient;
   let masks = 0;
   for (const link of [...links].reverse()) {
-    // A score that is read twice would need the sum of two gradients.
+    // If an operation read scores twice, the gradient would be the sum of two gradients.
     const isReadTwice = link.node.inputs.some(({ id }, n) => n !== link.score && scores.has(id));
     const back = isReadTwice ? 'unknown' : linkGradient(link, at, topology);
     if (back === 'unknown') return null;
@@ -36,9 +36,7 @@ export function scoreGradient(
   return cast ? { nodes: [...nodes, cast], result: cast.outputs[0].id, masks } : { nodes, result: at, masks };
 }
 
-/**
- * The gradient of one link: `same` where the gradient does not change, or operations.
- */
+/** The gradient of one link: `same` if the gradient does not change, or operations. */
 function linkGradient(
   { node, score }: Link,
   gradient: number,
@@ -67,7 +65,7 @@ function linkGradient(
       );
     }
     case 'Select':
-      // oneDNN's backward graphs leave the mask out: a masked score has no probability.
+      // oneDNN's backward graphs omit the mask, because a masked score has a probability of 0.
       return (
         found(
           ({ node: back, input }) =>

@@ -2,14 +2,14 @@ import type { GraphNode } from '../../ir/node.ts';
 import { numbersOf } from '../../ir/schema/attribute.ts';
 import type { Topology } from '../../ir/topology.ts';
 
-/** A softmax, as one operation or decomposed. */
+/** A softmax, as one operation or decomposed into several. */
 export interface SoftmaxMatch {
   readonly nodes: readonly GraphNode[];
   readonly scores: number;
   readonly probabilities: number;
-  /** max + ln Σ e^(x − max), where it is computed. */
+  /** The tensor max + ln Σ e^(x − max), if it is computed. */
   readonly stats?: number;
-  /** The axis as the graph has it; negative axes count from the end. */
+  /** The axis as the graph gives it; a negative axis counts from the end. */
   readonly axis: number;
 }
 

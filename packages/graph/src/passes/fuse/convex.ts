@@ -1,7 +1,7 @@
 import type { GraphNode } from '../../ir/node.ts';
 import type { Topology } from '../../ir/topology.ts';
 
-/** Whether no tensor is a result of one of the operations. */
+/** Whether no tensor is a result of the operations. */
 export function comeFromOutside(
   tensors: readonly number[],
   nodes: ReadonlySet<GraphNode>,
@@ -13,15 +13,18 @@ export function comeFromOutside(
   });
 }
 
-/** Whether a tensor leaves operations that give it: it is read outside, by nothing, or by an `End`. */
+/**
+ * Whether a tensor leaves the operations that produce it: it is read outside them, by no operation, or by an
+ * `End`.
+ */
 export function leaves(tensor: number, nodes: ReadonlySet<GraphNode>, { uses }: Topology): boolean {
   const readers = uses(tensor);
   return readers.length === 0 || readers.some(({ node }) => node.kind === 'End' || !nodes.has(node));
 }
 
 /**
- * Whether `results` are the only tensors that leave the operations: every other result is read, and inside
- * alone. (An `End` among the readers makes a tensor leave.)
+ * Whether `results` are the only tensors that leave the operations: every other result is read, and only
+ * inside. (A tensor that an `End` reads leaves.)
  */
 export function isConvex(
   nodes: ReadonlySet<GraphNode>,

@@ -4,19 +4,19 @@ import type { Topology } from '../../ir/topology.ts';
 /** Whether an operation belongs to no match yet. */
 export type IsFree = (node: GraphNode) => boolean;
 
-/** Operations that change the layout alone. */
+/** Operations that only change the layout. */
 export const layoutKinds: ReadonlySet<string> = new Set(['StaticReshape', 'StaticTranspose', 'Reorder']);
 
 /** Operations that change the layout or storage of numbers, and constants. */
 const storage = new Set([...layoutKinds, 'Constant', 'TypeCast', 'Dequantize', 'DynamicDequantize']);
 
-/** Operations that store numbers in another way. */
+/** Operations that change how numbers are stored. */
 const storageAfter = new Set([...layoutKinds, 'TypeCast', 'Quantize']);
 
 /**
- * The operations that decode `tensors` from how they are stored (layout, casts, dequantization), in
- * topological order. An operation is fused when nothing outside reads its result, so that the partition reads
- * what is stored.
+ * The operations that decode `tensors` from their stored form (layout, casts, dequantization), in topological
+ * order. An operation is fused if nothing outside reads its result, so that the partition reads the stored
+ * tensors.
  */
 export function fuseBefore(
   tensors: readonly number[],
@@ -40,7 +40,7 @@ export function fuseBefore(
   return taken.reverse();
 }
 
-/** The operations that store `tensor` in another way, and the tensor that they end in. */
+/** The operations that change the storage of `tensor`, and the tensor that they end in. */
 export function fuseAfter(
   tensor: number,
   topology: Topology,

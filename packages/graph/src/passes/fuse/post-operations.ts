@@ -4,14 +4,14 @@ import type { Match } from '../match.ts';
 import { leaves } from './convex.ts';
 import { fuseBefore, type IsFree } from './fuse.ts';
 
-/** Operations other than elementwise ones that may follow an operation and run with it. */
+/** Operations that are not elementwise but may follow an operation and run with it. */
 const following = new Set(['TypeCast', 'Dropout', 'BiasAdd', 'Quantize', 'Dequantize', 'Reorder']);
 
-/** Operations that compute nothing and start nothing. */
+/** Operations that compute nothing, and cannot be the first of a match. */
 const noStart = new Set(['End', 'Wildcard']);
 
 /**
- * An operation and the elementwise operations behind it, with one result:
+ * An operation and the elementwise operations after it, with one result:
  *
  *     [Dequantize | TypeCast | …]* · any operation · (elementwise | TypeCast | Dropout | BiasAdd | Quantize)+
  */
@@ -27,7 +27,7 @@ export function postOperations(anchor: GraphNode, topology: Topology, isFree: Is
   };
   grow(anchor);
   let best = 1;
-  // The loop visits operations that join.
+  // The loop also visits operations that join during the loop.
   for (const node of grown) {
     for (const { node: next } of node.outputs.flatMap(({ id }) => topology.uses(id))) {
       if (grown.has(next) || !mayFollow(next) || !isFree(next)) continue;
@@ -48,8 +48,8 @@ function mayFollow({ kind, operation }: GraphNode): boolean {
 }
 
 /**
- * `postOperations` for products and reductions alone: they come first, so that they get the operations around
- * them.
+ * `postOperations` for products and reductions only. This pattern is tried first, so that they get the
+ * operations around them.
  */
 export function computedPostOperations(anchor: GraphNode, topology: Topology, isFree: IsFree): Match | null {
   return mayFollow(anchor) || storage.has(anchor.kind) ? null : postOperations(anchor, topology, isFree);

@@ -12,7 +12,9 @@ import { transposeOrder } from '../../ops/layout/layout.ts';
 import type { Composite } from './decomposed-softmax.ts';
 import type { ForwardAttention } from './forward-attention.ts';
 
-/** For layout operations: the attributes of the same operation that undo it, for a shape. */
+/**
+ * For layout operations: the attributes with which the same operation undoes it, given the original shape.
+ */
 const layoutInverses: Readonly<Record<string, (node: GraphNode, shape: readonly number[]) => Attributes>> = {
   StaticReshape: (_, shape) => ({ shape, special_zero: false }),
   StaticTranspose: ({ attributes }, shape) => {
@@ -22,7 +24,7 @@ const layoutInverses: Readonly<Record<string, (node: GraphNode, shape: readonly 
   Reorder: () => ({}),
 };
 
-/** Writes a backward graph, with each forward operation recomputed at most once. */
+/** Writes a backward graph, in which each forward operation is recomputed at most once. */
 export class BackwardGraph implements GradientBuilder {
   readonly #target: GraphWriter;
   readonly #topology: Topology;
@@ -35,8 +37,8 @@ export class BackwardGraph implements GradientBuilder {
   readonly #written = new Map<string, LogicalTensor>();
 
   /**
-   * @param given ids of forward tensors that are inputs of the backward graph.
-   * @param composites forward operations that are differentiated together.
+   * @param given the ids of forward tensors that are inputs of the backward graph.
+   * @param composites groups of forward operations that are differentiated together.
    * @param attentions forward attention whose backward pass is recognised, by the ids of its output.
    */
   constructor(
@@ -59,7 +61,7 @@ export class BackwardGraph implements GradientBuilder {
     attributes: Attributes = {},
     { dtype = inputs[0].dtype }: { readonly dtype?: GraphDType } = {},
   ): LogicalTensor {
-    // Equal operations on equal tensors are written once.
+    // Equal operations on equal tensors are written only once.
     const key = exactJson([kind, inputs.map(t => t.id), attributes, dtype]);
     const known = this.#written.get(key);
     if (known) return known;
@@ -81,8 +83,7 @@ export class BackwardGraph implements GradientBuilder {
   }
 
   forward(tensor: LogicalTensor): LogicalTensor {
-    // A stack of its own: a chain of operations that are recomputed may be longer than the stack of the
-    // language.
+    // An explicit stack, because a chain of recomputed operations may be longer than the call stack allows.
     const open = [tensor];
     for (let top = open.at(-1); top; top = open.at(-1)) {
       const missing = this.#recomputed.has(top.id) ? [] : this.#neededFor(top);
@@ -94,7 +95,7 @@ export class BackwardGraph implements GradientBuilder {
     return this.#place(tensor);
   }
 
-  /** The forward tensors that must be placed before a tensor is. */
+  /** The forward tensors that must be placed before `tensor`. */
   #neededFor(tensor: LogicalTensor): readonly LogicalTensor[] {
     const producer = this.#topology.producers.get(tensor.id);
     if (!producer || this.recovered(tensor)) return [];
@@ -109,7 +110,7 @@ export class BackwardGraph implements GradientBuilder {
     });
   }
 
-  /** A forward tensor in this graph, the tensors that it needs being there. */
+  /** Places a forward tensor in this graph, which already contains the tensors that it needs. */
   #place(tensor: LogicalTensor): LogicalTensor {
     const known = this.#recomputed.get(tensor.id);
     if (known) return known;
@@ -126,11 +127,11 @@ export class BackwardGraph implements GradientBuilder {
   }
 
   /**
-   * A forward tensor that is given, is an output of attention that was recomputed, or lies in another layout
-   * in one of these; null for a tensor that must be recomputed.
+   * A forward tensor that is given, is a recomputed output of attention, or has the same elements as one of
+   * these in another layout; null for a tensor that must be recomputed.
    */
   recovered(tensor: LogicalTensor): LogicalTensor | null {
-    // Layout operations that lead away from the tensor, each with the step before it.
+    // Layout operations that start at the tensor, each with the step before it.
     type Step = { readonly tensor: LogicalTensor; readonly node?: GraphNode; readonly from?: Step };
     const steps: Step[] = [{ tensor }];
     for (const step of steps) {
@@ -159,8 +160,9 @@ export class BackwardGraph implements GradientBuilder {
   }
 
   /**
-   * An output of attention, recomputed by operations of its own: a backward pass that shared operations with
-   * it would have to run both before and after the gradients that read the output. Null for any other tensor.
+   * An output of attention, recomputed by separate operations. If a backward pass shared operations with it,
+   * the pass would have to run both before and after the gradients that read the output. Null for any other
+   * tensor.
    */
   #outputOf(tensor: LogicalTensor): LogicalTensor | null {
     const attention = this.#attentions.get(tensor.id);
@@ -172,7 +174,7 @@ export class BackwardGraph implements GradientBuilder {
       copies.get(t.id) ?? this.cast(this.forward(t), t.dtype);
     for (const node of neededNodes(members, [output.id])) {
       const [first] = node.outputs;
-      // Only first outputs are copied: the stats of a softmax are given.
+      // Only first outputs are recomputed, because the stats of a softmax are given.
       if ((this.#attentions.get(first.id) ?? attention) !== attention) continue;
       const [copy] = this.ops(node.kind, node.inputs.map(copyOf), node.given, [first.dtype]);
       copies.set(first.id, copy);
@@ -181,7 +183,7 @@ export class BackwardGraph implements GradientBuilder {
     return this.recovered(tensor);
   }
 
-  /** The operation and the call of a node: its own, or those of the composite that holds the node. */
+  /** The operation and the call of a node: its own, or those of the composite that contains the node. */
   #callOf(node: GraphNode): Pick<Composite, 'operation' | 'call'> {
     return this.#composites.get(node) ?? { operation: node.operation, call: node };
   }
@@ -197,9 +199,7 @@ export class BackwardGraph implements GradientBuilder {
     return this.op(node.kind, inputs, attributes, { dtype: node.outputs[0].dtype });
   }
 
-  /**
-   * The inputs of an operation in their forward dtypes: recomputed tensors may be f32.
-   */
+  /** The inputs of an operation in their forward dtypes, because recomputed tensors may be f32. */
   #inputsOf({ inputs }: GraphNode): LogicalTensor[] {
     return inputs.map(t => this.cast(this.forward(t), t.dtype));
   }
@@ -244,7 +244,7 @@ export class BackwardGraph implements GradientBuilder {
   }
 }
 
-/** Whether an operation cannot give its first result alone. */
+/** Whether an operation cannot compute only its first result. */
 function givesSeveral({ operation }: GraphNode): boolean {
   return operation.outputs.some(({ optional, variadic }, n) => variadic || (n > 0 && !optional));
 }

@@ -5,21 +5,22 @@ import { softmaxOperations } from '../../ops/reduction/softmax.ts';
 import { softmaxOf } from '../attention/softmax.ts';
 import { isConvex } from '../fuse/convex.ts';
 
-/** Operations whose gradient is the gradient of one operation. */
+/** Several operations whose gradient is computed as that of one operation. */
 export interface Composite {
   readonly operation: Operation;
   readonly call: OperationCall;
   /**
-   * The first operation with a result: in reverse order, the gradients of all results are known there.
+   * The first operation with a result. In reverse order, the gradients of all results are known at this
+   * operation.
    */
   readonly first: GraphNode;
 }
 
 /**
- * The decomposed softmaxes of a graph, by each of their operations. They are differentiated as SoftMax, not
- * operation by operation: that takes fewer operations, and attention is recognised by it.
- * @param named ids of the tensors that are differentiated or differentiated by: a softmax has no gradient for
- * a tensor inside it.
+ * The decomposed softmaxes of a graph, by each of their operations. They are differentiated as SoftMax,
+ * because that takes fewer operations, and attention is recognised by this form.
+ * @param named the ids of the tensors to differentiate or to differentiate with respect to. SoftMax has no
+ * gradient for tensors inside it.
  */
 export function decomposedSoftmaxes(
   topology: Topology,

@@ -9,17 +9,16 @@ import { decomposedSoftmaxes } from './decomposed-softmax.ts';
 import { forwardAttentions } from './forward-attention.ts';
 import { rowSum } from './row-sum.ts';
 
-/** The tensors to differentiate, and those to differentiate by: tensors of the forward graph. */
+/** The tensors of the forward graph to differentiate, and those to differentiate with respect to. */
 export interface Differentiated {
   readonly targets: readonly LogicalTensor[];
   readonly withRespectTo: readonly LogicalTensor[];
-  /** The tensors that the backward pass can read, by id; the inputs and results of the graph unless given. */
+  /** The ids of the tensors that the backward pass can read. Default: the inputs and results of the graph. */
   readonly given?: { has(id: number): boolean } | undefined;
 }
 
 /**
- * Where gradients are written: a graph, and its inputs and results by the ids of the forward tensors that
- * they belong to.
+ * The graph that gradients are written to, and its inputs and results by the ids of their forward tensors.
  */
 export interface GradientTarget {
   readonly target: GraphWriter;
@@ -29,8 +28,8 @@ export interface GradientTarget {
 
 /**
  * Writes the operations that compute gradients of a graph.
- * @throws InvalidArgumentError for a tensor that the targets do not depend on; InvalidGraphError for an
- * operation without a gradient.
+ * @throws InvalidArgumentError for a tensor that no target depends on; InvalidGraphError for an operation
+ * without a gradient.
  */
 export function differentiate(
   topology: Topology,
@@ -86,7 +85,7 @@ export function differentiate(
       );
     results.set(t.id, builder.cast(sum, t.dtype));
   }
-  // A gradient that other gradients read needs an `End` to be a result.
+  // A gradient that other gradients read is a result only if an `End` reads it.
   for (const gradient of results.values()) {
     if (target.nodes.some(node => node.inputs.some(t => t.id === gradient.id))) {
       target.add({ kind: 'End', inputs: [gradient], outputs: [] });
@@ -106,7 +105,7 @@ function producedBy({ producers }: Topology, { id }: LogicalTensor, nodes: Reado
   return producer !== undefined && nodes.has(producer);
 }
 
-/** The operations whose results depend on tensors. */
+/** The operations whose results depend on `tensors`. */
 function dependants(topology: Topology, tensors: readonly LogicalTensor[]): ReadonlySet<GraphNode> {
   const ids = new Set(tensors.map(t => t.id));
   const found = new Set<GraphNode>();

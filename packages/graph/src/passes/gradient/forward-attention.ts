@@ -7,12 +7,12 @@ import { fuseAfter, layoutKinds } from '../fuse/fuse.ts';
 /** A forward pass of attention that a backward graph can recompute. */
 export interface ForwardAttention {
   readonly nodes: ReadonlySet<GraphNode>;
-  /** The output, in the layout in which other operations read it. */
+  /** The output, in the layout that other operations read. */
   readonly output: LogicalTensor;
 }
 
 /**
- * The attention of a graph whose stats are given, so that its backward pass starts from them; by the ids of
+ * The attention in a graph whose stats are given, so that its backward pass starts from them; by the ids of
  * the output in every layout.
  */
 export function forwardAttentions(

@@ -4,20 +4,20 @@ import type { Topology } from '../../ir/topology.ts';
 import { probabilitiesOf } from '../attention/probabilities.ts';
 import type { BackwardGraph } from './backward-graph.ts';
 
-/** A backward graph while it is written. */
+/** A backward graph under construction. */
 interface Pass {
   readonly topology: Topology;
   readonly builder: BackwardGraph;
-  /** The given gradients by the ids of the differentiated tensors. */
+  /** The given gradients, by the ids of the differentiated tensors. */
   readonly seeds: ReadonlyMap<number, LogicalTensor>;
 }
 
 /**
- * Σ_j P_ij dP_ij for probabilities that one product o = P·V alone reads, through dropout and casts: it equals
- * Σ_d o_id dO_id (FlashAttention, Dao et al. 2022, appendix B.2), which needs no probabilities.
- * @param gradientOf the gradient by a forward tensor, after all its readers were differentiated.
- * @returns null where o is not given, or P has another gradient: a tensor between P and o has a gradient of
- * its own or a second reader.
+ * Σ_j P_ij dP_ij for probabilities that only one product o = P·V reads, through dropout and casts. The sum
+ * equals Σ_d o_id dO_id (FlashAttention, Dao et al. 2022, appendix B.2), which needs no probabilities.
+ * @param gradientOf returns the gradient of a forward tensor, after all its readers have been differentiated.
+ * @returns null if o is not given, or if P has another gradient, because a tensor between P and o has its own
+ * gradient or a second reader.
  */
 export function rowSum(
   P: LogicalTensor,
@@ -28,11 +28,11 @@ export function rowSum(
   if (!way || way.rearranged || way.rounding) return null;
   const [o] = way.matmul.outputs;
   const passed = [P, ...way.nodes.flatMap(node => node.outputs)];
-  // RNG may read P, for its shape alone.
+  // RNG may also read P, because it uses only its shape.
   const readers = ({ id }: LogicalTensor) =>
     topology.uses(id).filter(({ node }) => node.operation.gradient !== 'zero');
   const isClosed = passed.every(t => !seeds.has(t.id) && readers(t).length === 1);
-  // In Vᵀ·Pᵀ = oᵀ, rows are columns.
+  // In Vᵀ·Pᵀ = oᵀ, the rows are columns.
   const axis = way.transposed ? -2 : -1;
   const rowsOfP = topology.shapeOf(P.id)?.slice(0, -1);
   const rowsOfO = topology.shapeOf(o.id)?.filter((_, d, { length }) => d !== length + axis);
@@ -40,7 +40,7 @@ export function rowSum(
   const given = builder.recovered(o);
   const dO = gradientOf(o.id);
   if (!given || !dO) return null;
-  // In the dtype of the product that gives dP: attention is recognised by it.
+  // Uses the dtype of dP's product, because attention is recognised by it.
   const factor = builder.cast(dO, way.matmul.inputs[0].dtype);
   const product = builder.op('Multiply', [builder.cast(given, 'f32'), builder.cast(factor, 'f32')]);
   const sum = builder.op('ReduceSum', [product], { axes: [axis], keep_dims: true });

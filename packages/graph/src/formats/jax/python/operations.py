@@ -6,14 +6,12 @@ from jax import lax
 
 
 def saturated(x, dtype):
-    """x in another dtype: to integers rounded to nearest even and brought into range, to floats of 8 bits
-    brought into range.
-    """
+    """x in another dtype. Integers are rounded to nearest even and saturated; 8-bit floats are saturated."""
     if jnp.issubdtype(dtype, jnp.floating):
         largest = float(jnp.finfo(dtype).max)
         return jnp.clip(x, -largest, largest).astype(dtype)
     limits = jnp.iinfo(dtype)
-    # The largest i32 is no f32; the next f32 below is.
+    # The largest i32 is not an f32, so this uses the next smaller f32.
     high = limits.max if limits.bits < 32 else 2147483520
     rounded = jnp.round(jnp.nan_to_num(x, posinf=jnp.inf, neginf=-jnp.inf))
     narrow = jnp.clip(rounded, float(limits.min), float(high)).astype(dtype)
@@ -26,9 +24,9 @@ def absolute(x):
 
 
 def take(x, *index):
-    """x at an index for each of its first dimensions, which broadcast.
+    """x at the given indices of its first dimensions, which broadcast.
 
-    Each index is brought into range. An element that was read with an index out of range has no gradient.
+    Each index is clamped to its range. An element that was read with an index out of range gets no gradient.
     """
     index = [jnp.asarray(i).astype(jnp.int32) for i in index]
     values = x[tuple(jnp.clip(i, 0, n - 1) for i, n in zip(index, x.shape))]
@@ -45,7 +43,7 @@ def product(x, axes):
 
 
 def softmax(x, axis, *, zero_rows):
-    """Softmax and max + ln Σ e^(x - max). Rows of -inf alone give NaN, or with zero_rows 0 and 0."""
+    """Softmax, and max + ln Σ e^(x - max). For rows of only -inf both are NaN, or, with zero_rows, 0."""
     dead = (x == -jnp.inf).all(axis, keepdims=True)
     other = 0.0 if zero_rows else jnp.nan
     x = jnp.where(dead, 0.0, x)
@@ -67,10 +65,10 @@ def layer_norm(x, gamma=None, beta=None, *, axes, epsilon):
 
 
 def rotary(x, cos, sin, *, interleaved, inverse):
-    """Turns pairs (a, b) of the last axis to (a·cos - b·sin, b·cos + a·sin), or back with `inverse`.
+    """Rotates pairs (a, b) of the last axis to (a·cos - b·sin, b·cos + a·sin), or back with `inverse`.
 
-    Pairs are neighbours with `interleaved`, else element i and i + n, n being the last extent of the tables;
-    elements from 2·n on stay.
+    Pairs are neighbours with `interleaved`, else elements i and i + n, where n is the last extent of the
+    tables; elements from 2·n on are copied.
     """
     n = cos.shape[-1]
     turned, rest = x[..., : 2 * n], x[..., 2 * n :]
@@ -82,26 +80,26 @@ def rotary(x, cos, sin, *, interleaved, inverse):
 
 
 def least(x, y):
-    """The smaller of a tensor and a tensor or number; where both are equal each has half of the gradient."""
+    """The smaller of a tensor and a tensor or number; if both are equal, each gets half of the gradient."""
     return jnp.minimum(x, y)
 
 
 def greatest(x, y):
-    """The larger of a tensor and a tensor or number; where both are equal each has half of the gradient."""
+    """The larger of a tensor and a tensor or number; if both are equal, each gets half of the gradient."""
     return jnp.maximum(x, y)
 
 
 def scatter_rows(indices, updates, rows):
-    """The sums (rows, D) of the rows of `updates`: row v sums those with index v. Indices out of range are
-    left out.
+    """The sums (rows, D) of the rows of `updates`: row v is the sum of those with index v. Indices out of
+    range are ignored.
     """
     place = jnp.where((indices >= 0) & (indices < rows), indices, rows).reshape(-1)
     return jnp.zeros((rows, updates.shape[1]), updates.dtype).at[place].add(updates, mode="drop")
 
 
 def tensor_scatter(x, update, first, axis):
-    """x with `update` from place first[b] on along `axis`, for each b of the first dimension. Elements of
-    `update` that would lie outside are left out.
+    """x with `update` written along `axis`, starting at index first[b] for each b of the first dimension.
+    Elements of `update` that would be outside are dropped.
     """
     count, extent = update.shape[axis], x.shape[axis]
     at = first.reshape(-1, *[1] * (x.ndim - 1)) + jnp.arange(count).reshape(

@@ -1,4 +1,4 @@
-"""Ranks: the part of a tensor that each has, and gradients over all of them."""
+"""Gives each rank its parts of tensors, and computes gradients over all ranks."""
 
 import jax
 import jax.numpy as jnp
@@ -14,12 +14,12 @@ ROLES = ("batch", "sequence")
 
 
 class Place:
-    """The place of a rank in the mesh of batch × sequence, and the part of each tensor that lies there.
+    """A rank's place in the mesh of batch × sequence, and its part of each tensor.
 
-    extents: {'batch': B, 'sequence': S} of the whole, of which all ranks have equal parts. Axes of tensors
-    are described by factors, the slowest first: 'batch', 'sequence', or the extent of a factor that is not
-    cut. order: 'contiguous' gives each rank one piece of the sequence, 'zigzag' the pieces r and
-    2·ranks - 1 - r of 2·ranks, so that all ranks have the same work under a causal mask.
+    extents: the global extents {'batch': B, 'sequence': S}; all ranks have equal parts. Axes of tensors are
+    described by factors, the slowest first: 'batch', 'sequence', or the extent of a factor that is not
+    sharded. order: 'contiguous' gives each rank one piece of the sequence; 'zigzag' gives rank r the pieces r
+    and 2·ranks - 1 - r of 2·ranks, so that all ranks have equal work under a causal mask.
     """
 
     def __init__(self, extents, mesh=(1, 1), order="zigzag"):
@@ -36,11 +36,11 @@ class Place:
 
     @property
     def first(self):
-        """The global number of the first batch entry."""
+        """The global index of the first batch entry."""
         return self.batch * lax.axis_index("batch") if self.mesh["batch"] > 1 else 0
 
     def positions(self, *factors):
-        """The global numbers of the local positions along an axis of these factors: int32 (local extent)."""
+        """The global indices of the local positions along an axis with these factors: int32 (local extent)."""
         numbers = jnp.zeros(1, jnp.int32)
         for factor in factors:
             if factor == "batch":
@@ -53,7 +53,7 @@ class Place:
         return numbers
 
     def cut(self, x, axis, *factors):
-        """The local part of a tensor that is whole along an axis of these factors."""
+        """The local part of a tensor that is whole along an axis with these factors."""
         return jnp.take(x, self.positions(*factors), axis) if self.ranks > 1 else x
 
     def part(self, x, axes):
@@ -64,14 +64,12 @@ class Place:
         return x
 
     def attention(self, sequence=False, batch=False):
-        """The arguments of `attention` that say which ranks share the sequence and the batch, if these are
-        cut.
-        """
+        """The arguments of `attention` that describe how the sequence and the batch are sharded, if they are."""
         return {**({"ring": self.ring} if sequence else {}), "first": self.first if batch else 0}
 
     def _starts(self, axes):
-        """Indices in the whole tensor of the first elements of rows, pairs; how long rows are; whether both
-        are multiples of 4.
+        """The indices (pairs of words) in the whole tensor of the first elements of rows, the length of rows,
+        and whether both are multiples of 4.
         """
         last = [factor for factor in axes[-1] if factor in ROLES] if axes else []
         leading = axes if last else axes[:-1]
@@ -89,12 +87,12 @@ class Place:
         return int(np.prod([self.extents.get(factor, factor) for factor in factors], dtype=np.int64))
 
     def keep(self, dropout, axes):
-        """True for kept elements of a tensor of these axes: this rank's part of the mask of the whole."""
+        """True for kept elements of a tensor with these axes: this rank's part of the whole tensor's mask."""
         start, count, aligned = self._starts(axes)
         return dropout.keep(start, count, aligned and dropout.scheme == "onednn").reshape(self._shape(axes))
 
     def uniform(self, seed, offset, axes):
-        """Uniform numbers for a tensor of these axes: this rank's part of the numbers of the whole."""
+        """Uniform numbers for a tensor with these axes: this rank's part of the whole tensor's numbers."""
         return uniform(seed, offset, *self._starts(axes)).reshape(self._shape(axes))
 
     def _shape(self, axes):
@@ -104,8 +102,8 @@ class Place:
 def loss_and_gradients(model, mesh=(1, 1), order="zigzag"):
     """A function (parameters, inputs) → (loss, gradients by name), over a mesh of batch × sequence ranks.
 
-    model: the module `model`. Parameters and inputs are whole, by name; 64-bit numbers are ints. Every device
-    has all parameters, and the parts of everything else.
+    model: the module `model`. Parameters and inputs are whole tensors by name; 64-bit numbers are ints. Every
+    device has all parameters, and its part of everything else.
     """
     place = Place(model.EXTENTS, mesh, order)
 
@@ -126,5 +124,5 @@ def loss_and_gradients(model, mesh=(1, 1), order="zigzag"):
 
 
 def argument(x):
-    """An int of 64 bits as two words, the low one first; anything else as it is."""
+    """A 64-bit int as two words, low word first; any other value unchanged."""
     return np.array([x & 0xFFFFFFFF, (x >> 32) & 0xFFFFFFFF], np.uint32) if isinstance(x, int) else x

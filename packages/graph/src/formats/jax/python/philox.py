@@ -1,8 +1,8 @@
-"""Philox4x32 words and dropout masks that depend on global indices alone, in 32-bit operations.
+"""Philox4x32 words, and dropout masks that depend only on global indices, in 32-bit operations.
 
-A mask is a function of (seed, offset, index of the element in the whole tensor). No rank, tile or order of
-computing enters, so that every sharding drops the same elements. Numbers of 64 bits are pairs (high, low) of
-uint32.
+A mask is a function of (seed, offset, index of the element in the whole tensor). It does not depend on rank,
+tile or order of computation, so every sharding drops the same elements. 64-bit numbers are pairs (high, low)
+of uint32.
 
 Sources: Salmon et al., "Parallel random numbers: as easy as 1, 2, 3" (2011); PyTorch's memory-efficient
 attention; oneDNN's Dropout.
@@ -20,7 +20,7 @@ WORD = 0xFFFFFFFF
 
 
 def wide(n):
-    """A number of 64 bits from an int, from two words of which the first is the low one, or from indices."""
+    """A 64-bit number from an int, from two words (low word first), or from indices."""
     if isinstance(n, int):
         return np.uint32((n >> 32) & WORD), np.uint32(n & WORD)
     n = jnp.asarray(n)
@@ -43,7 +43,7 @@ def times(a, n):
 
 
 def mulhilo(a, b):
-    """High and low word of a·b, by halves of 16 bits."""
+    """The high and low words of a·b, computed from 16-bit halves."""
     a, b = jnp.asarray(a, jnp.uint32), jnp.asarray(b, jnp.uint32)
     (ah, al), (bh, bl) = (a >> 16, a & 0xFFFF), (b >> 16, b & 0xFFFF)
     middle = ((al * bl) >> 16) + ((al * bh) & 0xFFFF) + ((ah * bl) & 0xFFFF)
@@ -51,7 +51,7 @@ def mulhilo(a, b):
 
 
 def philox4x32(counter, key, rounds=10):
-    """The block function: four words from four words of counter and two of key; they broadcast."""
+    """The block function: four words from four counter words and two key words, which broadcast."""
     c0, c1, c2, c3 = (jnp.asarray(c, jnp.uint32) for c in counter)
     k0, k1 = (jnp.asarray(k, jnp.uint32) for k in key)
     for n in range(rounds):
@@ -65,7 +65,7 @@ def philox4x32(counter, key, rounds=10):
 
 @lru_cache
 def first_word_above(p):
-    """The least word x with f32(x)·2^-32 + 2^-33 > f32(p), computed in f32; 2^32 where there is none."""
+    """The smallest word x with f32(x)·2^-32 + 2^-33 > f32(p), computed in f32; 2^32 if there is none."""
     low, high = 0, 2**32
     while low < high:
         middle = (low + high) // 2
@@ -78,10 +78,10 @@ def first_word_above(p):
 
 @dataclass(frozen=True)
 class Dropout:
-    """A rule that says which elements are dropped.
+    """The rule that decides which elements are dropped.
 
     p: the probability to drop, a float that is known when a program is compiled; seed and offset: an int, or
-    two words of uint32, the low one first; scheme: 'onednn' or 'torch-efficient'.
+    two uint32 words, low word first; scheme: 'onednn' or 'torch-efficient'.
     """
 
     p: float
@@ -97,7 +97,7 @@ class Dropout:
 
     @property
     def threshold(self):
-        """The least word that is kept."""
+        """The smallest word that is kept."""
         if self.scheme == "onednn":
             return floor(4294967295 * float(np.float32(self.p))) + 1
         return first_word_above(self.p)
@@ -111,10 +111,11 @@ class Dropout:
         return float(np.float32(1 / kept)) if kept > 0 else 0.0
 
     def words(self, start, count, aligned=False):
-        """Words of `count` neighbours from each element of `start`, a pair: uint32 (*start.shape, count).
+        """The words of `count` consecutive elements from each element of `start`, a pair: uint32
+        (*start.shape, count).
 
-        aligned: whether all positions in the stream of words are multiples of 4, and the count is one; no
-        word is then drawn in vain.
+        aligned: whether all positions in the stream of words, and the count, are multiples of 4; then no word
+        is computed unnecessarily.
         """
         steps = np.arange(0, count, 4 if aligned else 1, dtype=np.uint32)
         at = add(tuple(jnp.asarray(x)[..., None] for x in start), (np.uint32(0), steps))
@@ -132,7 +133,7 @@ class Dropout:
         return jnp.take_along_axis(blocks, chosen[..., None], -1)[..., 0]
 
     def keep(self, start, count, aligned=False):
-        """True for kept elements among `count` neighbours from each element of `start` on."""
+        """True for kept elements among `count` consecutive elements from each element of `start`."""
         words = self.words(start, count, aligned)
         if self.threshold > WORD:
             return jnp.zeros(words.shape, bool)
@@ -140,6 +141,8 @@ class Dropout:
 
 
 def uniform(seed, offset, start, count, aligned=False):
-    """f32 numbers in [2^-33, 1] for `count` neighbours from each element of `start`, of the scheme onednn."""
+    """f32 numbers in [2^-33, 1] for `count` consecutive elements from each element of `start`, by the scheme
+    onednn.
+    """
     words = Dropout(0.0, seed, offset).words(start, count, aligned)
     return words.astype(jnp.float32) * 2.0**-32 + 2.0**-33

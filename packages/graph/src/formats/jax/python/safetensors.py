@@ -1,4 +1,4 @@
-"""Files of tensors by name: https://github.com/huggingface/safetensors."""
+"""The safetensors format for named tensors: https://github.com/huggingface/safetensors."""
 
 import json
 import struct
@@ -24,7 +24,7 @@ DTYPES = {
 
 
 def load_safetensors(path):
-    """The tensors of a safetensors file by name, as arrays of NumPy, and its texts."""
+    """The tensors of a safetensors file by name, as NumPy arrays, and its metadata."""
     data = Path(path).read_bytes()
     (length,) = struct.unpack("<Q", data[:8])
     header, body = json.loads(data[8 : 8 + length]), data[8 + length :]
@@ -38,5 +38,5 @@ def load_safetensors(path):
 
 
 def load_constants(path):
-    """The constants of a model, from the file beside it."""
+    """The constants of a model, from the file in its folder."""
     return load_safetensors(Path(path).with_name("constants.safetensors"))[0]

@@ -7,27 +7,27 @@ import type { ProgramWriter } from '../program-writer.ts';
 import { CutError } from '../tensors/axes.ts';
 import { literal } from '../tensors/expression.ts';
 
-/** A value of a program as an option of attention. */
+/** A value of a program that is an option of attention. */
 export interface Operand extends TensorDesc {
   readonly index: number;
 }
 
-/** The dropout of an attention: drawn, or by a mask. */
+/** The dropout of attention: drawn from a seed, or given by a mask. */
 export interface DropoutCode {
   readonly drawn?: string;
   readonly keep?: number;
   readonly factor?: string;
 }
 
-/** An attention in the terms of the Python module `attention`. */
+/** Attention in the terms of the Python module `attention`. */
 export interface AttentionForm {
   readonly options: SdpaOptions<Operand>;
   readonly dropout: DropoutCode;
-  /** A scale that is known when the model runs. */
+  /** A scale that is known only when the model runs. */
   readonly scale?: string;
 }
 
-/** Thrown where an option depends on a number that is not known when the model is written. */
+/** Thrown if an option depends on a number that is not known when the model is written. */
 class UnknownNumber extends Error {}
 
 const supported: ReadonlySet<string> = new Set([
@@ -35,7 +35,7 @@ const supported: ReadonlySet<string> = new Set([
   ...['seqLensQ', 'seqLensKv', 'blockMask', 'maxSeqLenQ', 'maxSeqLenKv'],
 ]);
 
-/** The tensors of attention, beside its options. */
+/** The tensors of attention that are not options. */
 const tensors: ReadonlySet<string> = new Set(['q', 'k', 'v', 'o', 'lse', 'dO', 'dLse']);
 
 /** The form of attention that was recognised in operations. */
@@ -60,12 +60,12 @@ export function formOfStep(writer: ProgramWriter, { q, k, options }: SdpaStep): 
     return { options: made(rest, numbers), dropout: drawn };
   } catch (error) {
     if (!(error instanceof UnknownNumber)) throw error;
-    // As a score program, which reads the number when the model runs.
+    // Then the options become a score program, which reads the number when the model runs.
     return { options: made({ ...rest, options: null }, () => new Float64Array(1)), dropout: drawn };
   }
 }
 
-/** The form of attention that was written as one operation. */
+/** The form of attention from one operation. */
 export function formOfCall(writer: ProgramWriter, { operands, settings }: AttentionCallStep): AttentionForm {
   const { p, scoreMod, ...others } = settings;
   const given: Record<string, Operand> = {};

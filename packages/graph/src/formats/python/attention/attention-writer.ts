@@ -10,24 +10,27 @@ import { padded, scoreProgram } from './score-program.ts';
 
 type Values<T = number> = Readonly<Record<string, T>>;
 
-/** An attention as it is called. */
+/** The parts of an attention call. */
 interface Written {
-  /** Its description. */
+  /** The expression of the attention's description. */
   readonly call: string;
   readonly axes: readonly Axis[];
   readonly v: PyTensor;
   readonly captures: readonly string[];
-  /** Arguments behind the captures. */
+  /** The arguments after the captures. */
   readonly options: readonly string[];
   readonly sink?: string | undefined;
-  /** Where the gradients of options lie among those of the captures. */
+  /** The index of each option's gradient among the gradients of the captures. */
   readonly gradients: Values;
 }
 
-/** Writes attention calls of a program: a description and functions at the top of the model, and a call. */
+/**
+ * Writes the attention calls of a program. Each has a description and functions at the top of the model, and
+ * a call.
+ */
 export class AttentionWriter {
   readonly #program: ProgramWriter;
-  /** Definitions that stand before the model. */
+  /** The definitions before the model. */
   readonly #definitions: string[];
   readonly #id: number;
 
@@ -37,13 +40,13 @@ export class AttentionWriter {
     this.#id = id;
   }
 
-  /** Attention that was recognised in operations. */
+  /** Writes attention that was recognised in operations. */
   step(step: SdpaStep): void {
     const { q, k, v, results } = step;
     this.#forward(formOfStep(this.#program, step), { q, k, v }, results);
   }
 
-  /** Attention that was written as one operation. */
+  /** Writes attention from one operation. */
   call(step: AttentionCallStep): void {
     const form = formOfCall(this.#program, step);
     if (step.pass === 'forward') this.#forward(form, step.operands, step.results);
@@ -100,7 +103,7 @@ export class AttentionWriter {
     }
   }
 
-  /** Writes the description of an attention before the model, and q, k and v. */
+  /** Writes the description of attention before the model, and assigns q, k and v. */
   #written(form: AttentionForm, inputs: Values): Written {
     const { options, dropout, scale } = form;
     const writer = this.#program;
@@ -153,7 +156,7 @@ export class AttentionWriter {
     };
   }
 
-  /** A function before the model, and the field of the description that names it. */
+  /** Writes a function before the model, and returns the field of the description that refers to it. */
   #function(name: string, field: string, takes: string, lines: readonly string[], result: string): string[] {
     if (lines.length === 0) return [];
     const last = lines[lines.length - 1];
@@ -177,7 +180,7 @@ export class AttentionWriter {
   }
 }
 
-/** Keys or values, cut as the queries are. */
+/** Keys or values, sharded like the queries. */
 function alignedKeys(tensor: PyTensor, [B, , S]: readonly Axis[]): PyTensor {
   const own = tensor.axes[2];
   if (isCut(S) && extentOf(own) !== extentOf(S))

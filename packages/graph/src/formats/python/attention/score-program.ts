@@ -6,21 +6,21 @@ import { atom, literal, type PythonExpr, pythonExpr } from '../tensors/expressio
 import { aligned, loaded, type PyTensor } from '../tensors/tensor.ts';
 import type { AttentionForm, Operand } from './attention-form.ts';
 
-/** The stages of the scores of an attention beside its scale and band, as bodies of functions of Python. */
+/** The stages of attention's scores other than scale and band, as bodies of Python functions. */
 export interface ScoreProgram {
-  /** Lines that change `s`. */
+  /** The lines that change `s`. */
   readonly score: readonly string[];
-  /** Lines that end with `seen`. */
+  /** The lines that assign `seen`. */
   readonly visible: readonly string[];
-  /** The values that the functions read, as expressions outside of them. */
+  /** The values that the functions read, as expressions of the caller. */
   readonly captures: readonly string[];
-  /** Where the gradients of options lie among those of the captures. */
+  /** The index of each option's gradient among the gradients of the captures. */
   readonly gradients: Readonly<Record<string, number>>;
 }
 
 /**
- * Writes what attention does to scores.
- * @param axes of the scores; those of keys are whole.
+ * Writes the operations of attention on its scores.
+ * @param axes the axes of the scores; key axes are not sharded.
  */
 export function scoreProgram(
   writer: ProgramWriter,
@@ -74,7 +74,7 @@ const variables: Readonly<Record<VariableName, string>> = {
   ...{ score: 's', b: 'tile.b', h: 'tile.h', q: 'tile.i', kv: 'tile.j' },
 };
 
-/** Tensors that functions of scores read. */
+/** The tensors that score functions read. */
 class Captures {
   readonly list: string[] = [];
   readonly #writer: ProgramWriter;
@@ -85,7 +85,7 @@ class Captures {
     this.#axes = axes;
   }
 
-  /** The place of a tensor in the list, with axes that it is to go with. */
+  /** The index of a tensor in the list; the tensor is aligned with `axes`. */
   place(index: number, axes: readonly Axis[] | null): number {
     const tensor = this.#writer.read(index);
     const own = axes ? aligned(padded(tensor, axes.length), axes) : tensor;
@@ -151,7 +151,7 @@ class Captures {
   }
 }
 
-/** A tensor with leading axes of 1. */
+/** Adds leading axes of extent 1 to a tensor. */
 export function padded(tensor: PyTensor, rank: number): PyTensor {
   const lead = rank - tensor.axes.length;
   if (lead <= 0) return tensor;

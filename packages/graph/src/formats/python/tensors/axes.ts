@@ -1,26 +1,29 @@
 import type { Shape } from '@tilewise/core';
 
-/** The axes that may be cut over ranks: the entries of a batch and the positions of a sequence. */
+/** The axes that may be sharded over ranks: the entries of a batch and the positions of a sequence. */
 export type Role = 'batch' | 'sequence';
 
-/** A part of an axis; `extent` is that of the whole tensor, not of a rank's part. */
+/** A factor of an axis; `extent` is that of the whole tensor, not of a rank's part. */
 export interface Factor {
   readonly role: Role | null;
   readonly extent: number;
 }
 
 /**
- * An axis of a tensor as the product of factors, the slowest first. Rows of all tokens have the factors batch
- * and sequence.
+ * An axis of a tensor as a product of factors, the slowest first. An axis with a row per token has the
+ * factors batch and sequence.
  */
 export type Axis = readonly Factor[];
 
-/** The reason why an operation cannot be cut over ranks; the operation's name is put before the reason. */
+/**
+ * The reason why an operation cannot be exported or sharded over ranks. The operation's name is put before
+ * the reason.
+ */
 export class CutError extends Error {
   override readonly name: string = 'CutError';
 }
 
-/** An axis that is not cut. */
+/** An axis that is not sharded. */
 export function wholeAxis(extent: number): Axis {
   return extent === 1 ? [] : [{ role: null, extent }];
 }
@@ -29,7 +32,7 @@ export function wholeAxes(shape: Shape): Axis[] {
   return shape.map(wholeAxis);
 }
 
-/** Whether a rank has a part of an axis only. */
+/** Whether each rank has only a part of an axis. */
 export function isCut(axis: Axis): boolean {
   return axis.some(({ role }) => role !== null);
 }
@@ -42,10 +45,7 @@ export function extentOf(axis: Axis): number {
   return axis.reduce((n, { extent }) => n * extent, 1);
 }
 
-/**
- * Factors one after the other as one axis: neighbours without a role are one factor, and factors of 1 are
- * none.
- */
+/** Joins factors to one axis: neighbours without a role become one factor, and factors of 1 are dropped. */
 export function joined(factors: Axis): Axis {
   const axis: Factor[] = [];
   for (const factor of factors) {
@@ -58,13 +58,13 @@ export function joined(factors: Axis): Axis {
   return axis;
 }
 
-/** The factors of an axis as arguments of Python: `"batch", "sequence", 4`. */
+/** The factors of an axis as Python arguments: `"batch", "sequence", 4`. */
 export function factorList(axis: Axis): string {
   if (axis.length === 0) return '1';
   return axis.map(({ role, extent }) => (role === null ? `${extent}` : `"${role}"`)).join(', ');
 }
 
-/** The extent of a rank's part of an axis in Python. */
+/** The extent of a rank's part of an axis, in Python. */
 export function localExtent(axis: Axis): string {
   const number = axis.reduce((n, { role, extent }) => (role === null ? n * extent : n), 1);
   const names = axis.flatMap(({ role }) => (role === null ? [] : [role === 'batch' ? 'b' : 's']));
@@ -76,8 +76,8 @@ export function localShape(axes: readonly Axis[]): string {
 }
 
 /**
- * Deals the factors of an axis out to extents whose product is the axis's.
- * @throws CutError where a factor with a role would have to be split.
+ * Distributes the factors of an axis over extents with the same product.
+ * @throws CutError if a factor with a role would have to be split.
  */
 export function dealt(axis: Axis, extents: readonly number[]): Axis[] {
   const open = [...axis];

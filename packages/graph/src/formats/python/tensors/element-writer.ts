@@ -16,13 +16,13 @@ import { ATOM, atom, literal, type PythonExpr, pythonExpr, within } from './expr
 import { aligned, loaded, type ModelLines, type PyTensor, tuple } from './tensor.ts';
 import { broadcastAxes } from './views.ts';
 
-/** An operand of an expression of elements. */
+/** An operand of an elementwise expression. */
 export interface ElementOperand {
   readonly dtype: DType;
   read(): PyTensor;
 }
 
-/** An expression at all places of a domain. */
+/** Evaluates an expression at all positions of a domain. */
 export function elementAt(
   expr: Expr,
   operands: readonly ElementOperand[],
@@ -36,7 +36,7 @@ class ElementWriter {
   readonly #operands: readonly ElementOperand[];
   readonly #domain: Shape;
   readonly #lines: ModelLines;
-  /** The dimensions that what has been read has. */
+  /** The dimensions that the operands read so far have. */
   readonly #covered = new Set<number>();
 
   constructor(operands: readonly ElementOperand[], domain: Shape, lines: ModelLines) {
@@ -61,7 +61,7 @@ class ElementWriter {
       },
       load: (e, write) => this.#load(e, axes, write),
     });
-    // Broadcasting leaves out extents of 1 only where no operand has them.
+    // The result lacks a dimension, or its full extent, if no operand has it.
     const first = Math.min(...this.#covered);
     const missing = domain.some((extent, d) => !this.#covered.has(d) && (extent > 1 || d < first));
     const full =
@@ -77,7 +77,7 @@ class ElementWriter {
     return /^x\d+$/.test(e.name) ? this.#operands[Number(e.name.slice(1))] : undefined;
   }
 
-  /** The axes of the result: those of what is read at its own place. */
+  /** The axes of the result, from the operands that are read at the result's own position. */
   #axesOf(expr: Expr): Axis[] {
     const reads = nodes(expr).filter((e): e is LoadExpr => e.kind === 'load');
     const own = reads.flatMap(e => {
@@ -113,7 +113,9 @@ class ElementWriter {
     return atom(loaded(dialect, aligned(tensor, axes).code, operand.dtype), tensor.isShare);
   }
 
-  /** An element at an index: a part of neighbours along leading axes is a view, all else is gathered. */
+  /**
+   * Reads an element at an index: evenly spaced elements along leading axes are a view; others are gathered.
+   */
   #loadAt(e: LoadExpr, tensor: PyTensor, axes: readonly Axis[], write: (index: Expr) => PythonExpr): string {
     const domain = this.#domain;
     const { dialect } = this.#lines;
@@ -142,8 +144,8 @@ class ElementWriter {
   }
 
   /**
-   * Whole rows, as an embedding reads them: their numbers alone are computed. Null where more than the first
-   * index is.
+   * Reads whole rows, as an embedding does, so that only row indices are computed. Null if more than the
+   * first index is computed.
    */
   #rowsAt(e: LoadExpr, { code, axes }: PyTensor): string | null {
     const domain = this.#domain;
@@ -152,7 +154,7 @@ class ElementWriter {
     const isRow = rest.every(
       (index, k) => coordinateOf(index) === lead + k && extentOf(axes[k + 1]) === domain[lead + k],
     );
-    // A load without an index is at the place of the result, which has the last dimensions too.
+    // A load without an index reads at the position of the result, which includes the last dimensions.
     const isFree = nodes(row).every(
       x => (coordinateOf(x) ?? -1) < lead && (x.kind !== 'load' || x.index.length > 0),
     );
@@ -169,7 +171,7 @@ function coordinateOf(e: Expr): number | null {
   return d.kind === 'constant' ? Number(d.value) : null;
 }
 
-/** First and step of elements that lie along dimension d one after the other; null for other indices. */
+/** The first index and the step of evenly spaced elements along dimension d; null for other indices. */
 function runOf(e: Expr, d: number): { readonly first: number; readonly step: number } | null {
   if (coordinateOf(e) === d) return { first: 0, step: 1 };
   if (e.kind !== 'binary' || e.b.kind !== 'constant') return null;
@@ -181,7 +183,7 @@ function runOf(e: Expr, d: number): { readonly first: number; readonly step: num
   return e.op === 'mul' ? { first: inner.first * by, step: inner.step * by } : null;
 }
 
-/** Elements one after the other along the leading axes as a part of a tensor; null for other indices. */
+/** Evenly spaced elements along the leading axes as a part of a tensor; null for other indices. */
 function partOf(e: LoadExpr, tensor: PyTensor, domain: Shape, dialect: Dialect): PyTensor | null {
   let { code } = tensor;
   const axes = e.index.map((index, d): Axis | null => {
@@ -203,7 +205,7 @@ function partOf(e: LoadExpr, tensor: PyTensor, domain: Shape, dialect: Dialect):
   return found.length < axes.length ? null : { ...tensor, code, axes: found };
 }
 
-/** A list as the d-th of so many dimensions. */
+/** Reshapes a list so that it runs along dimension d of `rank` dimensions. */
 function column(code: string, rank: number, d: number): string {
   const after = new Array<string>(rank - 1 - d).fill('1');
   return after.length === 0 ? code : `${code}.reshape(${['-1', ...after].join(', ')})`;

@@ -9,27 +9,30 @@ import {
 import { CutError } from './axes.ts';
 import type { Dialect, ElementFunction } from './dialect.ts';
 
-/** An expression of Python. */
+/** A Python expression. */
 export interface PythonExpr {
   readonly code: string;
-  /** How tightly the outermost operator binds; operands of tighter ones go in parentheses. */
+  /**
+   * The precedence of the outermost operator. An operand of an operator that binds more tightly needs
+   * parentheses.
+   */
   readonly level: number;
-  /** A number that is known, already rounded to f32 where it is one. */
+  /** The value if it is a known number; an f32 is already rounded. */
   readonly value?: number;
-  /** Whether each rank has a share, of which the sum over ranks is meant. */
+  /** Whether each rank has a share, and the sum over ranks is the actual value. */
   readonly isShare?: boolean;
 }
 
-/** The expressions for the values that an expression reads. */
+/** Returns the Python expressions of the values that an expression reads. */
 export interface PythonReader {
   readonly dialect: Dialect;
   load(e: LoadExpr, write: (index: Expr) => PythonExpr): PythonExpr;
   variable(name: VariableName): PythonExpr;
-  /** Names an expression that is used several times. */
+  /** Assigns an expression that is used several times to a name. */
   named(code: string): string;
 }
 
-/** How tightly names and calls bind, and products. */
+/** The precedence of names and calls, and of products. */
 export const ATOM = 20;
 const POWER = 14;
 const NEGATIVE = 13;
@@ -39,12 +42,12 @@ const AND = 9;
 const OR = 7;
 const COMPARISON = 6;
 
-/** An expression that needs no parentheses. */
+/** An expression that never needs parentheses. */
 export function atom(code: string, isShare = false): PythonExpr {
   return { code, level: ATOM, ...(isShare && { isShare }) };
 }
 
-/** A number in Python; the library rounds an f32 to f32, so that the shortest decimal does. */
+/** A number in Python. The library rounds it to f32, so the shortest decimal with the same f32 is enough. */
 export function literal(value: number, type: Expr['type'] = 'f32'): PythonExpr {
   if (type === 'bool') return { code: value ? 'True' : 'False', level: ATOM, value };
   if (Number.isNaN(value)) return { code: 'math.nan', level: ATOM, value };
@@ -76,18 +79,18 @@ const operators: Partial<Record<BinaryOp, readonly [string, number]>> = {
   ...{ ge: ['>=', COMPARISON], eq: ['==', COMPARISON], ne: ['!=', COMPARISON] },
 };
 
-/** Code that may be an operand of an operator of a level. */
+/** The code of an expression as an operand of an operator with a precedence, in parentheses if necessary. */
 export function within(e: PythonExpr, level: number): string {
   return e.level < level ? `(${e.code})` : e.code;
 }
 
-/** Whether an expression is operations that are short enough to be written once more. */
+/** Whether an expression is short enough to be repeated. */
 function isSmall(e: Expr): boolean {
   const isPlain = e.kind === 'load' && (e.index.length === 0 || e.name === 'coordinate');
   return e.kind === 'constant' || e.kind === 'variable' || isPlain;
 }
 
-/** Writes an expression of elements as operations on tensors that broadcast. */
+/** Writes an elementwise expression as operations on tensors, which broadcast. */
 export function pythonExpr(root: Expr, reader: PythonReader): PythonExpr {
   const { dialect } = reader;
   const uses = new Map<Expr, number>();
@@ -131,7 +134,7 @@ export function pythonExpr(root: Expr, reader: PythonReader): PythonExpr {
   return write(root);
 }
 
-/** x of a sigmoid, 1 / (1 + e^(min(−x, limit))); null for anything else. */
+/** The argument x of a sigmoid 1 / (1 + e^(min(−x, limit))); null for any other expression. */
 function sigmoidOf(e: Expr): Expr | null {
   const isOne = (x: Expr): boolean => x.kind === 'constant' && Number(x.value) === 1;
   if (e.kind !== 'binary' || e.op !== 'div' || !isOne(e.a)) return null;
@@ -180,12 +183,12 @@ function binary(e: Extract<Expr, { kind: 'binary' }>, a: PythonExpr, b: PythonEx
   const share = shareOf(op, a, b);
   const [x, y] = [share && !a.isShare && a, share && !b.isShare && b].map((whole, n) => {
     const own = n === 0 ? a : b;
-    // A number that is whole counts once, so that each rank adds its share.
+    // A number that is not a share must count once in the sum over ranks, so each rank adds its part of it.
     return whole && (op === 'add' || op === 'sub')
       ? { code: `${within(whole, PRODUCT)} / place.ranks`, level: PRODUCT }
       : own;
   });
-  // Operators of Python bind to the left, comparisons do not chain.
+  // Python's operators are left-associative, and comparisons must not chain.
   const tighter = level === COMPARISON ? COMPARISON + 1 : level;
   return {
     code: `${within(x, tighter)} ${sign} ${within(y, level + 1)}`,
@@ -194,7 +197,10 @@ function binary(e: Extract<Expr, { kind: 'binary' }>, a: PythonExpr, b: PythonEx
   };
 }
 
-/** Whether the result is a share: of sums of shares, and shares times or divided by something whole. */
+/**
+ * Whether the result is a share: the sum of shares, or a share times or divided by a value that is not a
+ * share.
+ */
 function shareOf(op: BinaryOp, a: PythonExpr, b: PythonExpr): boolean {
   if (!a.isShare && !b.isShare) return false;
   if (op === 'add' || op === 'sub') return true;
@@ -208,7 +214,7 @@ function refuseShare(e: PythonExpr, op: string): void {
     throw new CutError(`computes '${op}' of a sum over ranks, which only the sum of all ranks has`);
 }
 
-/** x + 0, x − 0, x·1 and x / 1. */
+/** Simplifies x + 0, x − 0, x·1 and x / 1 to x; null for other operations. */
 function unchanged(op: BinaryOp, a: PythonExpr, b: PythonExpr): PythonExpr | null {
   if ((op === 'add' || op === 'sub') && b.value === 0) return a;
   if (op === 'add' && a.value === 0) return b;
@@ -216,7 +222,7 @@ function unchanged(op: BinaryOp, a: PythonExpr, b: PythonExpr): PythonExpr | nul
   return op === 'mul' && a.value === 1 ? b : null;
 }
 
-/** What is computed of two known numbers. */
+/** The operations that are folded if both operands are known numbers. */
 const folds: Partial<Record<BinaryOp, (a: number, b: number) => number>> = {
   add: (a, b) => a + b,
   sub: (a, b) => a - b,

@@ -10,35 +10,35 @@ import { ATOM, atom, type PythonExpr, within } from './expression.ts';
 export interface PyTensor {
   readonly code: string;
   readonly axes: readonly Axis[];
-  /** Whether each rank has a share, of which the sum over ranks is meant. */
+  /** Whether each rank has a share, and the sum over ranks is the actual tensor. */
   readonly isShare?: boolean;
-  /** The one number that it is, where that is known. */
+  /** The number of all elements, if the tensor is one known number. */
   readonly value?: number;
-  /** Random numbers, which are drawn for the part that is wanted. */
+  /** Draws random numbers for the part of the tensor with these axes. */
   readonly draw?: (axes: readonly Axis[]) => string;
 }
 
-/** Where lines of Python go, and what the tensors of the graph are there. */
+/** The lines of Python that have been written, and the tensors of the graph in Python. */
 export interface ModelLines {
   readonly dialect: Dialect;
   line(text: string): void;
-  /** A call, on as many lines as it takes. */
+  /** Writes a call, on as many lines as necessary. */
   call(start: string, args: readonly string[]): void;
-  /** A name that nothing has. */
+  /** An unused name. */
   name(): string;
-  /** A tensor of the graph that was computed before, an input, a parameter or a constant. */
+  /** A tensor of the graph: an input, a parameter, a constant or an earlier result. */
   tensor(id: number): PyTensor;
   setTensor(id: number, tensor: PyTensor): void;
-  /** A constant of the graph's own, as code. */
+  /** A constant inside the graph, as code. */
   constant(value: Extract<ProgramValue, { kind: 'constant' }>): PyTensor;
 }
 
-/** A tensor as numbers: random ones are drawn. */
+/** A tensor with its numbers: draws them if they are random. */
 export function drawn(tensor: PyTensor): PyTensor {
   return tensor.draw ? { ...tensor, code: tensor.draw(tensor.axes) } : tensor;
 }
 
-/** A tensor of which no axis, or none of some axes, may be cut. */
+/** A tensor. None of its axes, or none of the given ones, may be sharded. */
 export function wholeAlong(tensor: PyTensor, what: string, axes?: readonly number[]): PyTensor {
   const d = tensor.axes.findIndex((axis, n) => isCut(axis) && (axes?.includes(n) ?? true));
   if (d >= 0) throw new CutError(`${what} along axis ${d}, which is cut: ${factorList(tensor.axes[d])}`);
@@ -46,7 +46,7 @@ export function wholeAlong(tensor: PyTensor, what: string, axes?: readonly numbe
   return drawn(tensor);
 }
 
-/** The part of a tensor that goes with axes, to which it broadcasts. */
+/** The part of a tensor that broadcasts to axes. */
 export function aligned(tensor: PyTensor, axes: readonly Axis[]): PyTensor {
   const lead = axes.length - tensor.axes.length;
   if (tensor.draw) {
@@ -64,7 +64,7 @@ export function aligned(tensor: PyTensor, axes: readonly Axis[]): PyTensor {
   return { ...tensor, code, axes: own };
 }
 
-/** A tuple of Python. */
+/** A Python tuple. */
 export function tuple(items: readonly string[]): string {
   return items.length === 1 ? `(${items[0]},)` : `(${items.join(', ')})`;
 }
@@ -74,14 +74,14 @@ export function axesTuple(axes: readonly Axis[]): string {
   return tuple(axes.map(axis => `(${factorList(axis)},)`));
 }
 
-/** An element of a dtype as expressions compute with it. */
+/** Converts an element of a dtype to the type that expressions compute with. */
 export function loaded(dialect: Dialect, code: string, dtype: DType): string {
   const { kind } = dtypeInfo[dtype];
   if (kind === 'float') return dtype === 'f32' ? code : dialect.cast(code, 'f32');
   return kind === 'integer' && dtype !== 'i32' ? dialect.cast(code, 'i32') : code;
 }
 
-/** A result of an expression in a dtype. */
+/** Converts the result of an expression to a dtype. */
 export function stored(dialect: Dialect, e: PythonExpr, type: ExprType, dtype: DType): PythonExpr {
   if (exprType(dtype) === type && (dtype === 'f32' || dtype === 'i32' || dtype === 'bool')) return e;
   const isNarrow = type === 'f32' && (dtypeInfo[dtype].kind === 'integer' || dtype.startsWith('f8'));

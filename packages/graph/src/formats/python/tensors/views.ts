@@ -2,7 +2,7 @@ import { contiguousStrides, elementCount, type Shape, type TensorDesc } from '@t
 import { type Axis, CutError, dealt, isCut, joined, localShape, sameAxis } from './axes.ts';
 import type { Dialect } from './dialect.ts';
 
-/** A part of an axis of a dense tensor that a dimension of a view runs along. */
+/** A part of a dense tensor's axis that a dimension of a view runs along. */
 interface Piece {
   readonly axis: number;
   readonly extent: number;
@@ -10,22 +10,23 @@ interface Piece {
 }
 
 /**
- * How the dimensions of a view lie in a dense tensor: each runs along pieces of its axes, the slowest first.
+ * How the dimensions of a view map to a dense tensor: each dimension runs along pieces of its axes, the
+ * slowest first.
  */
 interface ViewPlan {
-  /** The pieces of each axis of the tensor, from the slowest on. */
+  /** The pieces of each axis of the tensor, the slowest first. */
   readonly axes: readonly (readonly Piece[])[];
-  /** The pieces of each dimension of the view; null: one element for all. */
+  /** The pieces of each dimension of the view; null if all its positions read one element. */
   readonly dimensions: readonly (readonly Piece[] | null)[];
 }
 
-/** A tensor in Python: an expression, and the axes of the whole. */
+/** A tensor in Python: an expression, and the axes of the whole tensor. */
 export interface Viewed {
   readonly code: string;
   readonly axes: readonly Axis[];
 }
 
-/** A tensor seen through a view, as reshape, permute and expand. */
+/** Applies a view to a tensor, as reshape, permute and expand. */
 export function viewed(root: Viewed, shape: Shape, view: TensorDesc, dialect: Dialect): Viewed {
   if (sameLayout(shape, view)) return root;
   if (isDense(shape, view)) return reshaped(root, view.shape);
@@ -51,7 +52,7 @@ export function viewed(root: Viewed, shape: Shape, view: TensorDesc, dialect: Di
   return spread ? { code: dialect.expand(code, localShape(full)), axes: full } : { code, axes: seen };
 }
 
-/** The tensor whose view has been computed. */
+/** Undoes a view: the tensor from the computed values of its view. */
 export function unviewed(value: Viewed, shape: Shape, view: TensorDesc, dialect: Dialect): Viewed {
   if (sameLayout(shape, view)) return value;
   if (isDense(shape, view)) return reshaped(value, shape);
@@ -74,7 +75,7 @@ export function unviewed(value: Viewed, shape: Shape, view: TensorDesc, dialect:
   return { code: isDone ? code : `${code}.reshape(${localShape(whole) || '()'})`, axes: whole };
 }
 
-/** What each piece has of the axes that are cut into pieces. */
+/** Returns a function that gives the factors of each piece of the axes. */
 function partsOf(cut: ViewPlan['axes'], axes: readonly Axis[]): (piece: Piece) => Axis {
   const parts = new Map<Piece, Axis>();
   cut.forEach((pieces, n) => {
@@ -95,7 +96,7 @@ function sameLayout(shape: Shape, view: TensorDesc): boolean {
   );
 }
 
-/** Whether a view is the whole tensor in its own order. */
+/** Whether a view contains the whole tensor in its own order. */
 function isDense(shape: Shape, { shape: seen, strides }: TensorDesc): boolean {
   const dense = contiguousStrides(seen);
   return (
@@ -103,7 +104,7 @@ function isDense(shape: Shape, { shape: seen, strides }: TensorDesc): boolean {
   );
 }
 
-/** A tensor in another shape, its factors dealt out anew. */
+/** Reshapes a tensor, distributing its factors over the new axes. */
 function reshaped({ code, axes }: Viewed, shape: Shape): Viewed {
   const seen = dealt(joined(axes.flat()), shape).map(joined);
   return { code: `${code}.reshape(${localShape(seen) || '()'})`, axes: seen };
@@ -116,7 +117,7 @@ function permuted(code: string, order: readonly number[], dialect: Dialect): str
   return swaps ? `${code}.mT` : dialect.permute(code, order);
 }
 
-/** The order of a view that only moves axes; null where it does more. */
+/** The permutation of a view that only moves axes; null for any other view. */
 function permutationOf(
   shape: Shape,
   view: Shape,
@@ -132,7 +133,7 @@ function permutationOf(
 }
 
 /**
- * Finds what each dimension of a view runs along.
+ * Finds the pieces that each dimension of a view runs along.
  * @throws CutError for a view of a part of the tensor.
  */
 function plan(shape: Shape, view: TensorDesc): ViewPlan {
@@ -148,7 +149,7 @@ function plan(shape: Shape, view: TensorDesc): ViewPlan {
       const inner = stride / strides[axis];
       const own = Math.min(rest, axis < 0 ? 0 : shape[axis] / inner);
       if (!Number.isInteger(inner) || own < 2 || !Number.isInteger(own) || rest % own !== 0) {
-        throw new CutError('sees elements of a tensor in an order that Python has no view for');
+        throw new CutError('reads elements of a tensor in an order that no Python view has');
       }
       const piece = { axis, extent: own, stride };
       pieces.unshift(piece);
@@ -160,12 +161,13 @@ function plan(shape: Shape, view: TensorDesc): ViewPlan {
   });
   axes.forEach((pieces, a) => {
     pieces.sort((x, y) => y.stride - x.stride);
-    if (pieces.reduce((n, p) => n * p.extent, 1) !== shape[a]) throw new CutError('sees a part of a tensor');
+    if (pieces.reduce((n, p) => n * p.extent, 1) !== shape[a])
+      throw new CutError('reads only a part of a tensor');
   });
   return { axes, dimensions };
 }
 
-/** The axes of tensors that are broadcast to a shape: those of the one that is cut, or whole ones. */
+/** The axes of tensors that broadcast to a shape: sharded if those of a tensor are, else whole. */
 export function broadcastAxes(shape: Shape, tensors: readonly (readonly Axis[])[]): Axis[] {
   return shape.map((extent, d) => {
     const own = tensors.map(axes => axes[d - shape.length + axes.length]).filter(axis => axis !== undefined);

@@ -1,4 +1,4 @@
-"""Checkpoints of a run: parameters, the moments of AdamW, and the number of steps done."""
+"""Checkpoints of a run: parameters, AdamW's moments, and the number of finished steps."""
 
 from pathlib import Path
 
@@ -14,14 +14,14 @@ from torch.distributed.checkpoint.state_dict import (
 
 
 def save_checkpoint(folder, step, model, optimizer):
-    """Saves parameters, moments and the number of steps done; any number of ranks can go on from it."""
+    """Saves parameters, moments and the number of finished steps; any number of ranks can continue from them."""
     weights, moments = get_state_dict(model, optimizer)
     state = {"model": weights, "optimizer": moments, "step": torch.tensor(step)}
     dcp.save(state, checkpoint_id=str(Path(folder) / f"step-{step:08d}"))
 
 
 def load_checkpoint(folder, model, optimizer):
-    """Loads the newest finished checkpoint; gives the number of steps done, 0 where there is none."""
+    """Loads the newest complete checkpoint; returns its number of finished steps, or 0 if there is none."""
     saves = sorted(path.parent for path in Path(folder).glob("step-*/.metadata"))
     if not saves:
         return 0
@@ -33,7 +33,7 @@ def load_checkpoint(folder, model, optimizer):
 
 
 def load_moments(model, optimizer, tensors, step):
-    """Gives AdamW the moments adamw.first.NAME and adamw.second.NAME after a number of steps."""
+    """Sets AdamW's moments from adamw.first.NAME and adamw.second.NAME, and its number of steps."""
     options = StateDictOptions(full_state_dict=True)
     state = get_optimizer_state_dict(model, optimizer, options=options)
     for name, moment in state["state"].items():
@@ -45,7 +45,7 @@ def load_moments(model, optimizer, tensors, step):
 def whole_state(model, optimizer):
     """Parameters by name, and the moments of each under adamw.first. and adamw.second.
 
-    All of them whole, on rank 0; PyTorch gives the other ranks nothing.
+    All tensors are whole, on rank 0; on other ranks PyTorch returns nothing.
     """
     options = StateDictOptions(full_state_dict=True, cpu_offload=True)
     weights, moments = get_state_dict(model, optimizer, options=options)

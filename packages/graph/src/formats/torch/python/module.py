@@ -8,10 +8,10 @@ from .safetensors import load_safetensors
 
 
 class GraphModule(torch.nn.Module):
-    """A module with parameters whose names may have dots, and with the constants of a file beside it.
+    """A module with parameters whose names may contain dots, and with constants from a file.
 
-    parameters: {name: (shape, dtype)}; constants: names in constants.safetensors beside `path`, which become
-    buffers.
+    parameters: {name: (shape, dtype)}; constants: names in constants.safetensors in the folder of `path`,
+    which become buffers.
     """
 
     def __init__(self, parameters, constants, path):

@@ -5,22 +5,20 @@ import torch.nn.functional as F
 
 
 def saturated(x, dtype):
-    """x in another dtype: to integers rounded to nearest even and brought into range, to floats of 8 bits
-    brought into range.
-    """
+    """x in another dtype. Integers are rounded to nearest even and saturated; 8-bit floats are saturated."""
     if dtype.is_floating_point:
         return x.clamp(-torch.finfo(dtype).max, torch.finfo(dtype).max).to(dtype)
     limits = torch.iinfo(dtype)
-    # The largest i32 is no f32; the next f32 below is.
+    # The largest i32 is not an f32, so this uses the next smaller f32.
     high = limits.max if limits.bits < 32 or x.dtype == torch.float64 else 2147483520
     rounded = x.nan_to_num(0.0).round()
     return torch.where(rounded > high, limits.max, rounded.clamp(limits.min, high).to(dtype)).to(dtype)
 
 
 def take(x, *index):
-    """x at an index for each of its first dimensions, which broadcast.
+    """x at the given indices of its first dimensions, which broadcast.
 
-    Each index is brought into range. An element that was read with an index out of range has no gradient.
+    Each index is clamped to its range. An element that was read with an index out of range gets no gradient.
     """
     index = [torch.as_tensor(i, device=x.device).long() for i in index]
     near = [i.clamp(0, n - 1) for i, n in zip(index, x.shape)]
@@ -42,7 +40,7 @@ def product(x, axes):
 
 
 def softmax(x, axis, *, zero_rows):
-    """Softmax and max + ln Σ e^(x - max). Rows of -inf alone give NaN, or with zero_rows 0 and 0."""
+    """Softmax, and max + ln Σ e^(x - max). For rows of only -inf both are NaN, or, with zero_rows, 0."""
     dead = (x == -torch.inf).all(axis, keepdim=True)
     if not zero_rows:
         return torch.softmax(x, axis), torch.where(dead, torch.nan, x.logsumexp(axis, keepdim=True))
@@ -64,10 +62,10 @@ def layer_norm(x, gamma=None, beta=None, *, axes, epsilon):
 
 
 def rotary(x, cos, sin, *, interleaved, inverse):
-    """Turns pairs (a, b) of the last axis to (a·cos - b·sin, b·cos + a·sin), or back with `inverse`.
+    """Rotates pairs (a, b) of the last axis to (a·cos - b·sin, b·cos + a·sin), or back with `inverse`.
 
-    Pairs are neighbours with `interleaved`, else element i and i + n, n being the last extent of the tables;
-    elements from 2·n on stay.
+    Pairs are neighbours with `interleaved`, else elements i and i + n, where n is the last extent of the
+    tables; elements from 2·n on are copied.
     """
     n = cos.shape[-1]
     turned, rest = x[..., : 2 * n], x[..., 2 * n :]
@@ -79,32 +77,32 @@ def rotary(x, cos, sin, *, interleaved, inverse):
 
 
 def least(x, y):
-    """The smaller of a tensor and a tensor or number; where both are equal each has half of the gradient."""
+    """The smaller of a tensor and a tensor or number; if both are equal, each gets half of the gradient."""
     return torch.minimum(x, y if isinstance(y, torch.Tensor) else x.new_tensor(y))
 
 
 def greatest(x, y):
-    """The larger of a tensor and a tensor or number; where both are equal each has half of the gradient."""
+    """The larger of a tensor and a tensor or number; if both are equal, each gets half of the gradient."""
     return torch.maximum(x, y if isinstance(y, torch.Tensor) else x.new_tensor(y))
 
 
 def scatter_rows(indices, updates, rows):
-    """The sums (rows, D) of the rows of `updates`: row v sums those with index v. Indices out of range are
-    left out.
+    """The sums (rows, D) of the rows of `updates`: row v is the sum of those with index v. Indices out of
+    range are ignored.
     """
     inside = (indices >= 0) & (indices < rows)
     return updates.new_zeros(rows, updates.shape[1]).index_add(0, indices[inside].long(), updates[inside])
 
 
 def tensor_scatter(x, update, first, axis):
-    """x with `update` from place first[b] on along `axis`, for each b of the first dimension. Elements of
-    `update` that would lie outside are left out.
+    """x with `update` written along `axis`, starting at index first[b] for each b of the first dimension.
+    Elements of `update` that would be outside are dropped.
     """
     count, extent = update.shape[axis], x.shape[axis]
     along = [count if d == axis else 1 for d in range(x.dim())]
     own = torch.arange(count, device=x.device).reshape(along)
     at = first.long().reshape(-1, *[1] * (x.dim() - 1)) + own
-    # One place more takes the elements that lie outside.
+    # An extra index receives the elements that are outside.
     at = torch.where((at >= 0) & (at < extent), at, extent).expand(update.shape)
     padded = torch.cat([x, x.narrow(axis, 0, 1)], axis)
     return padded.scatter(axis, at, update).narrow(axis, 0, extent)

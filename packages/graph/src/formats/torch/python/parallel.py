@@ -1,4 +1,4 @@
-"""Ranks: starting them, the part of a tensor that each has, and gradients over all of them."""
+"""Starts ranks, gives each its parts of tensors, and sums gradients over all ranks."""
 
 import os
 from datetime import timedelta
@@ -13,9 +13,7 @@ from .philox import uniform
 
 
 def start():
-    """Joins the process group that torchrun has started this process for. A process that torchrun has not
-    started stays alone.
-    """
+    """Joins the process group of torchrun, if torchrun started this process. Any other process runs alone."""
     if "RANK" not in os.environ or dist.is_initialized():
         return
     rank, world = int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"])
@@ -23,7 +21,7 @@ def start():
     hosts = rank == 0 and os.environ.get("TORCHELASTIC_USE_AGENT_STORE") != "True"
     address, port = os.environ["MASTER_ADDR"], int(os.environ["MASTER_PORT"])
     store = dist.TCPStore(address, port, is_master=hosts, timeout=timeout, multi_tenant=True)
-    # The agent's store outlives workers that died, and gloo would find their old addresses in it.
+    # The agent's store outlives dead workers, so without a prefix gloo would find their old addresses in it.
     store = dist.PrefixStore(f"attempt {os.environ.get('TORCHELASTIC_RESTART_COUNT', '0')}", store)
     backend = "gloo"
     if torch.cuda.is_available():
@@ -33,8 +31,8 @@ def start():
 
 
 def mesh_shape(text, world):
-    """(ranks along the batch, ranks along the sequence) from '2x4'; a number that is left out, as in 'x4',
-    takes the rest.
+    """(ranks along the batch, ranks along the sequence) from '2x4'. A missing number, as in 'x4', gets the
+    remaining ranks.
     """
     batch, _, sequence = (text or f"1x{world}").partition("x")
     batch = int(batch) if batch else world // int(sequence)
@@ -45,11 +43,11 @@ def mesh_shape(text, world):
 
 
 class Place:
-    """The place of this rank in the mesh of batch × sequence, and the part of each tensor that lies here.
+    """This rank's place in the mesh of batch × sequence, and its part of each tensor.
 
-    extents: {'batch': B, 'sequence': S} of the whole. Axes of tensors are described by factors, the slowest
-    first: 'batch', 'sequence', or the extent of a factor that is not cut. Rows of all tokens, for example,
-    have the factors ('batch', 'sequence').
+    extents: the global extents {'batch': B, 'sequence': S}. Axes of tensors are described by factors, the
+    slowest first: 'batch', 'sequence', or the extent of a factor that is not sharded. An axis with a row per
+    token, for example, has the factors ('batch', 'sequence').
     """
 
     def __init__(self, extents, mesh=(1, 1), order="zigzag", device="cpu"):
@@ -57,7 +55,7 @@ class Place:
         self.ranks = mesh[0] * mesh[1]
         for role, ranks in zip(("batch", "sequence"), mesh):
             if ranks > 1 and extents.get(role, 1) == 1:
-                raise ValueError(f"the {role} has one position and cannot be cut over {ranks} ranks")
+                raise ValueError(f"the {role} has one position and cannot be sharded over {ranks} ranks")
         self.mesh = None
         if dist.is_initialized():
             self.mesh = init_device_mesh(self.device.type, mesh, mesh_dim_names=("batch", "sequence"))
@@ -70,18 +68,18 @@ class Place:
         self._positions = {}
 
     def __getattr__(self, name):
-        # `place.batch` and `place.sequence`: how many of them lie here.
+        # `place.batch` and `place.sequence`: this rank's number of batch entries and positions.
         if name in ("batch", "sequence"):
             return self.layouts[name].count(self.at[name])
         raise AttributeError(name)
 
     @property
     def first(self):
-        """The global number of the first batch entry."""
+        """The global index of the first batch entry."""
         return self.layouts["batch"].pieces(self.at["batch"])[0][0]
 
     def positions(self, *factors):
-        """The global numbers of the local positions along an axis of these factors: int64 (local extent)."""
+        """The global indices of the local positions along an axis with these factors: int64 (local extent)."""
         if factors not in self._positions:
             numbers = torch.zeros(1, dtype=torch.int64, device=self.device)
             for factor in factors:
@@ -95,7 +93,7 @@ class Place:
         return self._positions[factors]
 
     def cut(self, x, axis, *factors):
-        """The local part of a tensor that is whole along an axis of these factors."""
+        """The local part of a tensor that is whole along an axis with these factors."""
         return x.index_select(axis, self.positions(*factors)) if self.ranks > 1 else x
 
     def part(self, x, axes):
@@ -106,16 +104,14 @@ class Place:
         return x
 
     def attention(self, sequence=False, batch=False):
-        """The arguments of `attention` that say which ranks share the sequence and the batch, if these are
-        cut.
-        """
+        """The arguments of `attention` that describe how the sequence and the batch are sharded, if they are."""
         layout = self.layouts["sequence"]
         ring = {"ring": self.ring, "q_at": layout, "kv_at": layout} if sequence else {}
         return {**ring, "first": self.first if batch else 0}
 
     def _starts(self, axes):
-        """Indices in the whole tensor of the local elements that runs start with, and how long these are:
-        along the last axis if it is whole.
+        """The indices in the whole tensor at which runs of local elements start, and the length of a run: the
+        last axis if it is whole, else None.
         """
         sizes = [self._extent(factors) for factors in axes]
         runs = bool(axes) and not any(factor in self.layouts for factor in axes[-1])
@@ -135,24 +131,25 @@ class Place:
         return extent
 
     def keep(self, dropout, axes):
-        """True for kept elements of a tensor of these axes: this rank's part of the mask of the whole."""
+        """True for kept elements of a tensor with these axes: this rank's part of the whole tensor's mask."""
         starts, run = self._starts(axes)
         return dropout.keep(starts, run) if run is not None else dropout.keep(starts, 1).squeeze(-1)
 
     def uniform(self, seed, offset, axes):
-        """Uniform numbers for a tensor of these axes: this rank's part of the numbers of the whole."""
+        """Uniform numbers for a tensor with these axes: this rank's part of the whole tensor's numbers."""
         starts, run = self._starts(axes)
         if run is None:
             return uniform(seed, offset, starts, 1).squeeze(-1)
         return uniform(seed, offset, starts, run)
 
     def gather(self, x, axes):
-        """The whole of a tensor from its parts, on every rank. For results: nothing is differentiated."""
+        """The whole tensor from its parts, on every rank. For results only, because it is not differentiable."""
         dtype = x.dtype if x.dtype.is_floating_point else torch.int64
         whole = torch.zeros([self._extent(factors) for factors in axes], dtype=dtype, device=x.device)
         index = [self.positions(*factors) for factors in axes]
         cut = {factor for factors in axes for factor in factors} & set(self.layouts)
-        # Ranks that differ only where this tensor is whole have the same part: one of them gives it.
+        # Ranks that differ only along dimensions that this tensor does not shard have the same part; one of
+        # them contributes it.
         if all(self.at[role] == 0 for role in self.layouts if role not in cut):
             whole[torch.meshgrid(*index, indexing="ij")] = x.detach().to(whole.dtype)
         if self.ranks > 1:
@@ -160,7 +157,7 @@ class Place:
         return whole.to(x.dtype)
 
     def total(self, x):
-        """The sum over all ranks of a result that each has a share of."""
+        """The sum of a result of which each rank has a share."""
         x = x.detach().clone()
         if self.ranks > 1:
             dist.all_reduce(x)
@@ -181,8 +178,8 @@ def sum_gradients(model, place):
 def wrapped(model, place, how):
     """The module to call, and the factor that the loss needs.
 
-    how: 'sum' leaves the model and wants `sum_gradients`; 'ddp' and 'fsdp' average gradients over ranks,
-    which the factor undoes.
+    how: 'sum' returns the model itself and requires `sum_gradients`; 'ddp' and 'fsdp' average gradients over
+    ranks, which the factor undoes.
     """
     if place.ranks == 1 or how == "sum":
         return model, 1
@@ -194,7 +191,7 @@ def wrapped(model, place, how):
 
 
 def full(x):
-    """A tensor that FSDP has cut, whole."""
+    """The whole of a tensor that FSDP may have sharded."""
     return x.full_tensor() if hasattr(x, "full_tensor") else x
 
 

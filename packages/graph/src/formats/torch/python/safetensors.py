@@ -1,4 +1,4 @@
-"""Files of tensors by name: https://github.com/huggingface/safetensors."""
+"""The safetensors format for named tensors: https://github.com/huggingface/safetensors."""
 
 import ctypes
 import json
@@ -24,7 +24,7 @@ DTYPES = {
 
 
 def load_safetensors(path):
-    """The tensors of a safetensors file by name, and its texts."""
+    """The tensors of a safetensors file by name, and its metadata."""
     data = Path(path).read_bytes()
     (length,) = struct.unpack("<Q", data[:8])
     header, body = json.loads(data[8 : 8 + length]), bytearray(data[8 + length :])
@@ -40,7 +40,7 @@ def load_safetensors(path):
 
 
 def save_safetensors(path, tensors, texts=None):
-    """Writes tensors by name, and texts, as a safetensors file."""
+    """Writes tensors by name, and metadata, to a safetensors file."""
     names = {dtype: name for name, dtype in DTYPES.items()}
     header, parts, end = {"__metadata__": texts} if texts else {}, [], 0
     for name, x in sorted(tensors.items(), key=lambda item: (-item[1].element_size(), item[0])):

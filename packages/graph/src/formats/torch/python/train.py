@@ -1,8 +1,8 @@
-"""Trains the exported model: alone, or on ranks that torchrun starts.
+"""Trains the exported model, in one process or on ranks that torchrun starts.
 
-Batches come from `batch(step)`: whole tensors by the names of the model's inputs, and numbers for scalars. By
-default they are read from batches.safetensors, step after step along the first dimension. Replace the
-function to read data of your own.
+Batches come from `batch(step)`, which returns whole tensors by the names of the model's inputs, and numbers
+for scalars. By default they are read from batches.safetensors, with one step per index of the first
+dimension. Replace `reader` to read other data.
 """
 
 import argparse
@@ -19,7 +19,7 @@ HERE = Path(__file__).parent
 
 
 def reader(path):
-    """A function from a step to the batch that lies in a file for it."""
+    """Returns a function from a step to the step's batch in a file."""
     tensors, texts = load_safetensors(path)
     first = int(texts.get("step", 0))
 
@@ -30,7 +30,7 @@ def reader(path):
             rows = rows.long() if rows.dtype == torch.uint32 else rows
             row = rows[(step - first) % len(rows)]
             if dtype == "i64":
-                # 64-bit numbers are pairs of words, the low one first.
+                # 64-bit numbers are pairs of words, low word first.
                 low, high = row.tolist()
                 row = low + (high << 32)
             found[name] = row
@@ -40,7 +40,7 @@ def reader(path):
 
 
 def learning_rate(step, options):
-    """Rises over the first steps and, where there is an end, falls to 0 over the last fifth."""
+    """The learning rate: rises at first and, if there is an end, falls to 0 over the last fifth."""
     rise = (step + 1) / options.warmup if options.warmup else 1.0
     fall = (options.decay - step) / (0.2 * options.decay) if options.decay else 1.0
     return options.lr * max(0.0, min(1.0, rise, fall))
@@ -56,7 +56,7 @@ def parts_of(place, inputs):
 
 
 def step_once(module, model, optimizer, place, inputs, options, factor=1):
-    """One step of AdamW on this rank's part of a batch; gives the loss, over all ranks."""
+    """One step of AdamW on this rank's part of a batch; returns the loss over all ranks."""
     optimizer.zero_grad(set_to_none=True)
     loss = module(place, **parts_of(place, inputs))["loss"]
     (loss * factor).backward()
@@ -80,21 +80,25 @@ def parser():
     mesh = "ranks along the batch x ranks along the sequence: 2x4, x4; default: all along the sequence"
     p.add_argument("--mesh", default="", help=mesh)
     orders = ["zigzag", "contiguous"]
-    p.add_argument("--order", default="zigzag", choices=orders, help="how a sequence is cut")
+    p.add_argument("--order", default="zigzag", choices=orders, help="how a sequence is sharded")
     ways = ["sum", "ddp", "fsdp"]
-    p.add_argument("--parallel", default="sum", choices=ways, help="who sums gradients over ranks")
+    p.add_argument("--parallel", default="sum", choices=ways, help="how gradients are summed over ranks")
     p.add_argument("--weights", default=str(HERE / "weights.safetensors"))
     p.add_argument("--batches", default=str(HERE / "batches.safetensors"))
-    p.add_argument("--dir", default="", help="folder of checkpoints; training goes on from the newest")
+    p.add_argument("--dir", default="", help="checkpoint folder; training continues from the newest one")
     p.add_argument("--every", type=int, default=100, help="steps between checkpoints")
     p.add_argument("--save", default="", help="safetensors file to write at the end")
     p.add_argument("--lr", type=float, default=1e-3)
     p.add_argument("--warmup", type=int, default=0, help="steps over which the learning rate rises")
-    p.add_argument("--decay", type=int, default=0, help="step at which the learning rate is 0; 0: it stays")
+    p.add_argument(
+        "--decay", type=int, default=0, help="step at which the learning rate reaches 0; 0: no decay"
+    )
     p.add_argument("--betas", default="0.9,0.98")
     p.add_argument("--eps", type=float, default=1e-8)
     p.add_argument("--weight-decay", type=float, default=0.01)
-    p.add_argument("--clip", type=float, default=1.0, help="the largest norm of all gradients; 0: any")
+    p.add_argument(
+        "--clip", type=float, default=1.0, help="clip gradients to this total norm; 0: no clipping"
+    )
     settings = HERE / "training.args"
     return p, settings.read_text().split() if settings.exists() else []
 

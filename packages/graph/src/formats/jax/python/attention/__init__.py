@@ -1,7 +1,7 @@
-"""Attention over a sequence that may be cut over ranks.
+"""Attention over a sequence that may be sharded over ranks.
 
-A rank keeps q, k, v, o and lse of its own positions, and no tensor is larger than a tile of scores. One rank
-runs the same code without messages.
+A rank stores q, k, v, o and lse of its own positions, and no intermediate tensor is larger than a tile of
+scores. With one rank, the same code runs without messages.
 """
 
 from dataclasses import replace
@@ -33,22 +33,22 @@ def attention(
     ring=None,
     first=0,
 ):
-    """o (B, Hq, Sq, Dv) and lse (B, Hq, Sq), f32, of this rank's queries.
+    """o (B, Hq, Sq, Dv) and lse (B, Hq, Sq) of this rank's queries, in f32.
 
-    A query that sees no key gives o = 0 and lse = -inf.
+    For a query that sees no key, o = 0 and lse = -inf.
 
     q, k, v: this rank's part, (B, H, S, D).
-    captures: tensors that `call.score` and `call.visible` read; axes of queries are local, axes of keys whole.
+    captures: the tensors that `call.score` and `call.visible` read; query axes are local, key axes whole.
     sink: (Hq), the score of a key that every query sees and that has no value.
     dropout: the rule that draws a mask.
-    keep: a given mask instead, (B|1, Hq|1, local Sq|1, Skv); keep_factor multiplies kept probabilities.
-    lengths_q, lengths_kv: (B), of sequences that are shorter than Sq and Skv.
+    keep: a mask given instead, (B|1, Hq|1, local Sq|1, Skv); keep_factor multiplies kept probabilities.
+    lengths_q, lengths_kv: (B), the lengths of sequences that are shorter than Sq and Skv.
     ring: the ranks that share the sequence.
-    first: the global number of the first batch entry.
+    first: the global index of the first batch entry.
     """
     ring = ring or Ring()
     if lengths_kv is not None:
-        # Keys behind the end may be anything, NaN too, and 0·NaN is NaN.
+        # Keys after the end may hold any value, even NaN, and 0·NaN is NaN.
         at = ring.position(ring.rank(), jnp.arange(k.shape[2]), k.shape[2])
         inside = (at < lengths_kv.reshape(-1, 1)).reshape(k.shape[0], 1, -1, 1)
         k, v = jnp.where(inside, k, 0), jnp.where(inside, v, 0)
@@ -70,8 +70,8 @@ def attention(
 
 
 def attention_gradients(call, inputs, o_grad, lse_grad=None, **options):
-    """The gradients of `attention` by (q, k, v, sink, *captures) on one rank; None for an input that is None
-    or has no gradient.
+    """The gradients of `attention` with respect to (q, k, v, sink, *captures) on one rank; None for an input
+    that is None or has no gradient.
     """
     given = [n for n, x in enumerate(inputs) if x is not None and is_trained(x)]
 

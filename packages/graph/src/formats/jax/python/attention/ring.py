@@ -1,4 +1,4 @@
-"""The ranks that share a sequence: where its positions lie, and handing on to the next rank."""
+"""The ranks that share a sequence: the positions of each rank, and messages to the next rank."""
 
 from dataclasses import dataclass
 
@@ -17,7 +17,7 @@ class Ring:
         return lax.axis_index("sequence") if self.size > 1 else 0
 
     def position(self, rank, local, count):
-        """The global number of a local position of a rank that has `count` of them."""
+        """The global index of a local position on a rank with `count` positions."""
         if self.order == "contiguous":
             return rank * count + local
         half = count // 2
@@ -25,11 +25,11 @@ class Ring:
         return piece * half + local % half
 
     def piece(self, count):
-        """The number of neighbours of the sequence that lie side by side on a rank."""
+        """The number of consecutive sequence positions in each piece on a rank."""
         return count if self.order == "contiguous" else count // 2
 
     def turn(self, x):
-        """x of the rank before; gives x to the next one."""
+        """Sends x to the next rank, and returns the x of the previous rank."""
         if self.size == 1:
             return x
         return lax.ppermute(x, "sequence", [(n, (n + 1) % self.size) for n in range(self.size)])

@@ -1,8 +1,9 @@
-"""Attention over devices, with a backward pass of its own: queries stay, keys and values go round the ring.
+"""Attention over devices with a custom backward pass: queries stay, and keys and values travel around the
+ring.
 
-Inside `shard_map`, step t of W: rank r computes with the keys of rank n = (r - t) mod W and hands these keys
-to the next rank by `ppermute`. Backward: the keys go round again, and their gradients travel with them until
-both are home.
+It runs inside `shard_map`. In step t of W, rank r computes with the keys of rank n = (r - t) mod W and passes
+these keys to the next rank by `ppermute`. In backward, the keys travel around again, together with their
+gradients, until both are back on their own rank.
 """
 
 from functools import partial
@@ -16,7 +17,7 @@ from .tiles import cut_rows, grouped, over_tiles, summed, with_rows
 
 
 def forward(setup, q, k, v, sink, captures, operands):
-    """o and lse of this rank's queries, f32; q is scaled already.
+    """o and lse of this rank's queries, in f32; q is already scaled.
 
     Over all tiles, m is the largest score of a query, l = Σ e^(s - m) and o = Σ e^(s - m)·keep·v. The
     division by l comes last (Dao, "FlashAttention-2", 2023, §3.1.1). Weights relative to the running lse
@@ -25,7 +26,7 @@ def forward(setup, q, k, v, sink, captures, operands):
     rows = q.shape[:-1]
     m, l = jnp.full(rows, -jnp.inf, jnp.float32), jnp.zeros(rows, jnp.float32)
     if sink is not None:
-        # A key that every query sees and that has no value.
+        # The sink: a key that every query sees and that has no value.
         m, l = jnp.broadcast_to(sink.astype(jnp.float32).reshape(1, -1, 1), rows), jnp.ones(rows, jnp.float32)
     o = jnp.zeros((*rows, v.shape[-1]), jnp.float32)
 
@@ -58,7 +59,7 @@ def is_trained(x):
 
 
 def backward(setup, q, k, v, sink, captures, operands, o, lse, dO, dlse):
-    """The gradients by q, k, v, sink and the captures; None for captures without one.
+    """The gradients of q, k, v, sink and the captures; None for captures without a gradient.
 
     With p = e^(s - lse) and p' = p∘keep: dV = p'ᵀ·dO, dP = dO·vᵀ∘keep, ds = p∘(dP - rowsum(o∘dO) + dlse).
     """
@@ -99,7 +100,7 @@ def backward(setup, q, k, v, sink, captures, operands, o, lse, dO, dlse):
         owner = (setup.ring.rank() - t) % setup.ring.size
         carry = over_tiles(setup, operands, q, k, owner, (dq, dk, dv, by_captures), compute)
         dq, dk, dv, by_captures = carry
-        # After as many turns as there are ranks, keys and their gradients are home.
+        # After as many turns as there are ranks, keys and their gradients are back on their own rank.
         return arriving, setup.ring.turn((dk, dv)), dq, by_captures
 
     start = (k, v), grads, jnp.zeros(q.shape, jnp.float32), by_captures

@@ -1,4 +1,4 @@
-"""Scores: the program and the masks that change them, and the dropout of their probabilities."""
+"""Scores: the program and masks that change them, and the dropout of their probabilities."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -14,12 +14,12 @@ from .ring import Ring
 
 @dataclass(frozen=True)
 class Attention:
-    """The changes of a score, in this order: scale, `score`, masks. All indices are global.
+    """The operations on a score, in this order: scale, `score`, masks. All indices are global.
 
-    scale: multiplies q·k, 1/sqrt(D) where None. score(s, tile, captures): scores from scores. visible(tile,
-    captures): bool, broadcast to the scores. left, right: query i sees the keys from i + diagonal - left to i
-    + diagonal + right; None: no bound. bottom_right: the diagonal is Skv - Sq instead of 0; with lengths,
-    each sequence has its own.
+    scale: the factor of q·k; None means 1/sqrt(D). score(s, tile, captures): returns the new scores.
+    visible(tile, captures): returns bools that broadcast to the scores. left, right: query i sees the keys
+    from i + diagonal - left to i + diagonal + right; None means no bound. bottom_right: the diagonal is Skv -
+    Sq instead of 0; with lengths, each sequence has its own diagonal.
     """
 
     scale: Any = None
@@ -32,20 +32,20 @@ class Attention:
 
 @dataclass(frozen=True)
 class Setup:
-    """The part of an attention that is known when it is compiled."""
+    """The parts of attention that are known when it is compiled."""
 
     call: Attention
     ring: Ring
     dropout: Dropout | None  # its seed and offset are operands
     keep_factor: float
     heads: int
-    queries: int  # of the whole
+    queries: int  # over all ranks
     keys: int
 
 
 @dataclass(frozen=True)
 class Tile:
-    """The place of a tile of scores: global numbers of batch entries, heads, queries and keys, which
+    """The position of a tile of scores: global indices of batch entries, heads, queries and keys, which
     broadcast to (B, Hq, Tq, Tk); entry and row are local.
     """
 
@@ -66,7 +66,9 @@ class Tile:
 
 
 def diagonal_of(setup, operands):
-    """Key of the diagonal less its query: an int, or (B, 1, 1, 1) where each sequence has its own length."""
+    """The key index of the diagonal minus its query index: an int, or (B, 1, 1, 1) if each sequence has its
+    own length.
+    """
     if not setup.call.bottom_right:
         return 0
     ends, rows = operands.get("lengths_kv", setup.keys), operands.get("lengths_q", setup.queries)
@@ -75,7 +77,7 @@ def diagonal_of(setup, operands):
 
 
 def reaches(setup, operands, i0, ni, j0, nj):
-    """True where the band lets a score of a tile through."""
+    """True if the band leaves a score of a tile visible."""
     call, diagonal = setup.call, diagonal_of(setup, operands)
     if not isinstance(diagonal, int):
         return True
@@ -88,7 +90,7 @@ def reaches(setup, operands, i0, ni, j0, nj):
 
 
 def visible_scores(setup, operands, tile, captures):
-    """Bool that broadcasts to the tile, or None where all is visible."""
+    """Bools that broadcast to the tile, or None if all scores are visible."""
     call, parts = setup.call, []
     distance = tile.j - tile.i - diagonal_of(setup, operands)
     if call.right is not None:
@@ -107,14 +109,14 @@ def visible_scores(setup, operands, tile, captures):
 
 
 def scores(setup, operands, raw, tile, captures):
-    """Scores from raw = q·kᵀ, -inf where a query does not see a key."""
+    """The scores from raw = q·kᵀ; -inf where a query does not see a key."""
     s = raw if setup.call.score is None else setup.call.score(raw, tile, captures)
     visible = visible_scores(setup, operands, tile, captures)
     return s if visible is None else jnp.where(visible, s, -jnp.inf)
 
 
 def dropped(setup, operands, tile):
-    """The factors of probabilities, 0 for dropped ones; None where there is no dropout."""
+    """The factors of probabilities, 0 for dropped ones; None without dropout."""
     if "keep" in operands:
         return tile.part(operands["keep"]).astype(jnp.float32) * setup.keep_factor
     if setup.dropout is None or setup.dropout.p == 0:
@@ -131,5 +133,5 @@ def dropped(setup, operands, tile):
 
 
 def finite(lse):
-    """lse, but 0 for rows that see no key, so that e^(s - finite(lse)) is 0 there and not NaN."""
+    """lse, but 0 for rows that see no key, so that e^(s - finite(lse)) is 0 in these rows instead of NaN."""
     return jnp.where(lse == -jnp.inf, 0.0, lse)

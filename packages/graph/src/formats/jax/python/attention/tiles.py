@@ -1,4 +1,4 @@
-"""Going through tiles of scores, and the products of matrices in a tile.
+"""The loop over tiles of scores, and the matrix products in a tile.
 
 Shapes: q (B, Hq, Tq, D), k (B, Hk, Tk, D), v (B, Hv, Tk, Dv); Hk and Hv divide Hq.
 """
@@ -12,21 +12,24 @@ TILE = 512
 
 
 def grouped(a, b):
-    """a·b of (B, Ha, M, K) and (B, Hb, K, N) where Hb divides Ha and each head of b serves neighbours."""
+    """a·b of (B, Ha, M, K) and (B, Hb, K, N), where Hb divides Ha and neighbouring heads of a share a head of
+    b.
+    """
     B, heads, rows, width = a.shape
     return (a.reshape(B, b.shape[1], heads // b.shape[1] * rows, width) @ b).reshape(B, heads, rows, -1)
 
 
 def summed(a, b, heads):
-    """aᵀ·b over rows and over the neighbours that share a head: (B, heads, M, N)."""
+    """aᵀ·b, summed over rows and over the neighbouring heads that share a head: (B, heads, M, N)."""
     a, b = (x.reshape(x.shape[0], heads, -1, x.shape[-1]) for x in (a, b))
     return a.mT @ b
 
 
 def tile_extent(ring, whole, count):
-    """Rows or columns of a tile: the most, up to TILE, that divide the neighbours on a rank.
+    """The number of rows or columns of a tile: the largest one, up to TILE, that divides the consecutive
+    positions on a rank.
 
-    whole: the number of positions of all ranks; count: of one rank.
+    whole: the number of positions on all ranks; count: the number on one rank.
     """
     piece = ring.piece(count) if whole > count else count
     return next(n for n in range(min(TILE, piece), 0, -1) if piece % n == 0)
@@ -41,7 +44,7 @@ def with_rows(x, rows, at):
 
 
 def over_tiles(setup, operands, q, k, owner, carry, compute):
-    """Goes through the tiles of local queries and the keys of a rank that the band lets through.
+    """Visits the tiles of the local queries and a rank's keys that the band leaves visible.
 
     compute(carry, tile, row, rows, column, columns) adds a tile to the carry.
     """

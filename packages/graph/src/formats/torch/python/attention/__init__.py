@@ -1,7 +1,7 @@
-"""Attention over a sequence that may be cut over ranks.
+"""Attention over a sequence that may be sharded over ranks.
 
-No rank ever holds all keys, and no tensor is larger than a tile of scores. One rank, or no process group,
-runs the same code without messages.
+No rank ever holds all keys, and no intermediate tensor is larger than a tile of scores. With one rank, or
+without a process group, the same code runs without messages.
 """
 
 import torch
@@ -32,24 +32,24 @@ def attention(
     kv_at=None,
     first=0,
 ):
-    """o (B, Hq, Sq, Dv) and lse (B, Hq, Sq), f32 or wider, of this rank's queries.
+    """o (B, Hq, Sq, Dv) and lse (B, Hq, Sq) of this rank's queries, f32 or wider.
 
-    A query that sees no key gives o = 0 and lse = -inf.
+    For a query that sees no key, o = 0 and lse = -inf.
 
     q, k, v: this rank's part, (B, H, S, D).
-    captures: tensors that `call.score` and `call.visible` read; axes of queries are local, axes of keys whole.
+    captures: the tensors that `call.score` and `call.visible` read; query axes are local, key axes whole.
     sink: (Hq), the score of a key that every query sees and that has no value.
     dropout: the rule that draws a mask.
-    keep: a given mask instead, (B|1, Hq|1, local Sq|1, Skv); keep_factor multiplies kept probabilities.
-    lengths_q, lengths_kv: (B), of sequences that are shorter than Sq and Skv.
+    keep: a mask given instead, (B|1, Hq|1, local Sq|1, Skv); keep_factor multiplies kept probabilities.
+    lengths_q, lengths_kv: (B), the lengths of sequences that are shorter than Sq and Skv.
     ring: the ranks that share the sequence; q_at, kv_at: the layouts of queries and keys on these ranks.
-    first: the global number of the first batch entry.
+    first: the global index of the first batch entry.
     """
     ring = ring or Ring()
     q_at = q_at or Layout(q.shape[2])
     kv_at = kv_at or Layout(k.shape[2])
     if lengths_kv is not None:
-        # Keys behind the end may be anything, NaN too, and 0·NaN is NaN.
+        # Keys after the end may hold any value, even NaN, and 0·NaN is NaN.
         at = kv_at.positions(ring.rank, k.device)
         padded = (at >= lengths_kv.view(-1, 1)).view(k.shape[0], 1, -1, 1)
         k, v = k.masked_fill(padded, 0), v.masked_fill(padded, 0)
@@ -59,8 +59,8 @@ def attention(
 
 
 def attention_gradients(call, inputs, o_grad, lse_grad=None, **options):
-    """The gradients of `attention` by (q, k, v, sink, *captures) on one rank; None for an input that is None
-    or has no gradient.
+    """The gradients of `attention` with respect to (q, k, v, sink, *captures) on one rank; None for an input
+    that is None or has no gradient.
     """
     given = [x if x is None else x.detach().requires_grad_(x.is_floating_point()) for x in inputs]
     q, k, v, sink, *captures = given

@@ -1,8 +1,9 @@
-"""PyTorch's kernels of attention for a block. Each device has a list, the best kernel first.
+"""PyTorch's attention kernels for a block. Each device has a list, with the fastest kernel first.
 
-A kernel must give lse, and its backward pass must take the final o and lse of all keys. The operators are
-internal to PyTorch: where one is missing, the next kernel or the tiles compute the block. The calls of CUDA's
-operators were checked against PyTorch's schemas, with stand-ins for the operators; they never ran on CUDA.
+A kernel must return lse, and its backward pass must accept the final o and lse over all keys. The operators
+are internal to PyTorch: if one is missing, the next kernel or the tiles compute the block. The calls of
+CUDA's operators were checked against PyTorch's schemas, with stand-ins for the operators, but they never ran
+on CUDA.
 """
 
 from collections.abc import Callable
@@ -16,20 +17,20 @@ HALVES = (torch.float16, torch.bfloat16)
 
 @dataclass(frozen=True)
 class Kernel:
-    """An operator, and the tensors that it takes.
+    """An operator, and the tensors that it supports.
 
-    forward(operator, q, k, v, causal, scale) gives o and lse (B, H, Sq) or with more rows behind.
-    backward(operator, dO, q, k, v, o, lse, causal, scale) gives dq, dk and dv.
+    forward(operator, q, k, v, causal, scale) returns o and lse (B, H, Sq), where lse may have extra rows at
+    the end. backward(operator, dO, q, k, v, o, lse, causal, scale) returns dq, dk and dv.
     """
 
-    name: str  # in torch.ops.aten; with _backward behind it for the backward pass
+    name: str  # in torch.ops.aten; the backward pass has the suffix _backward
     dtypes: tuple
     forward: Callable
     backward: Callable
-    multiple: int = 1  # of head sizes
-    largest: int = 2**30  # head size
+    multiple: int = 1  # head sizes must be a multiple of it
+    largest: int = 2**30  # largest head size
     grouped: bool = True  # whether heads of q may share heads of k and v
-    capability: tuple = (0, 0)  # of a CUDA device
+    capability: tuple = (0, 0)  # least compute capability of a CUDA device
 
     @property
     def operators(self):
@@ -57,17 +58,17 @@ class Kernel:
         return dq, *(dx.reshape(*x.shape[:2], -1, *x.shape[2:]).sum(2) for dx, x in zip(rest, (k, v)))
 
     def all_heads(self, x, q):
-        """k or v with as many heads as q, where the operator does not share them."""
+        """k or v, repeated to as many heads as q if the operator does not support shared heads."""
         return x if self.grouped else x.repeat_interleave(q.shape[1] // x.shape[1], 1)
 
 
 def with_dense_rows(x):
-    """x with the numbers of a row one after the other: for others kernels give wrong results without a word."""
+    """x with contiguous rows; for other strides, kernels silently give wrong results."""
     return x if x.stride(-1) == 1 else x.contiguous()
 
 
 def _unused(q):
-    """The state of random numbers where nothing is dropped."""
+    """The random state for a call without dropout."""
     return torch.zeros((), dtype=torch.int64, device=q.device)
 
 
@@ -84,7 +85,7 @@ def _flash(operator, q, k, v, causal, scale):
 
 
 def _flash_backward(operator, dO, q, k, v, o, lse, causal, scale):
-    at = None, None, q.shape[2], k.shape[2]  # of sequences that are not packed
+    at = None, None, q.shape[2], k.shape[2]  # the sequences are not packed
     return operator(dO, q, k, v, o, lse, *at, 0.0, causal, _unused(q), _unused(q), scale=scale)
 
 
@@ -93,7 +94,7 @@ def _efficient(operator, q, k, v, causal, scale):
 
 
 def _efficient_backward(operator, dO, q, k, v, o, lse, causal, scale):
-    # The kernel keeps lse in rows of 32.
+    # The kernel pads the rows of lse to a multiple of 32.
     lse = F.pad(lse, (0, -lse.shape[-1] % 32), value=torch.inf)
     wanted = [True, True, True, False]
     state = _unused(q), _unused(q), 0.0
@@ -144,10 +145,10 @@ EFFICIENT = Kernel(
     capability=(5, 0),
 )
 
-# Kernels by the type of the device, the best first.
+# Kernels by device type, the fastest first.
 KERNELS = {"cpu": [CPU_FLASH], "cuda": [CUDNN, FLASH, EFFICIENT]}
 
 
 def kernel_of(q):
-    """The kernel for a block of queries; None where there is none."""
+    """The kernel for a block of queries; None if there is none."""
     return next((kernel for kernel in KERNELS.get(q.device.type, []) if kernel.takes(q)), None)

@@ -1,10 +1,10 @@
-"""The ranks that share a sequence, and messages from each rank to the next."""
+"""The ranks that share a sequence, and the messages from each rank to the next."""
 
 import torch.distributed as dist
 
 
 class Ring:
-    """The ranks that share a sequence, in the order in which keys and values go round."""
+    """The ranks that share a sequence, in the order in which keys and values travel."""
 
     def __init__(self, group=None):
         has_group = group is not None and dist.is_initialized()
@@ -13,8 +13,8 @@ class Ring:
         self.size = dist.get_world_size(group) if has_group else 1
 
     def turn(self, sent, received, tag):
-        """Starts to send to the next rank and to receive from the rank before; gives the works to wait for.
-        Keep `sent` alive until then.
+        """Starts to send to the next rank and to receive from the previous one. Returns the works to wait
+        for; keep `sent` alive until they are done.
         """
         after, before = (self.rank + 1) % self.size, (self.rank - 1) % self.size
         return dist.batch_isend_irecv(

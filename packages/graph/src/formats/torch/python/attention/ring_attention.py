@@ -1,8 +1,8 @@
-"""Attention over ranks as a function of autograd: queries stay, keys and values go round the ring.
+"""Attention over ranks as an autograd function: queries stay, and keys and values travel around the ring.
 
-Forward, step t of W: rank r computes with the keys of rank n = (r - t) mod W while these keys travel on to
-rank r + 1, and merges the partial result by lse. Backward: the keys go round again, and their gradients
-travel with them until both are home.
+In step t of W of forward, rank r computes with the keys of rank n = (r - t) mod W while these keys travel on
+to rank r + 1, and merges the partial result by lse. In backward, the keys travel around again, together with
+their gradients, until both are back on their own rank.
 """
 
 import torch
@@ -17,7 +17,7 @@ def _wait(works):
 
 
 class _Keys:
-    """k and v of a rank in one buffer, which travels as one message."""
+    """k and v of a rank in one buffer, which is sent as one message."""
 
     def __init__(self, k, v):
         (self.B, self.Hk, _, self.D), (_, self.Hv, _, self.Dv) = k.shape, v.shape
@@ -35,8 +35,8 @@ class _Keys:
 
 
 def _blocks(q_at, kv_at, rank, owner):
-    """Pairs of a piece of queries and a piece of keys: (row, i0, ni, column, j0, nj), rows and columns being
-    local.
+    """Pairs of a piece of queries and a piece of keys: (row, i0, ni, column, j0, nj), where row and column
+    are local.
     """
     row = 0
     for i0, ni in q_at.pieces(rank):
@@ -70,7 +70,7 @@ class RingAttention(torch.autograd.Function):
             _wait(works)
             held = arriving
         if sink is not None:
-            # A key that every query sees and that has no value.
+            # The sink: a key that every query sees and that has no value.
             with_sink = torch.logaddexp(lse, sink.to(dtype).view(1, -1, 1))
             o.mul_((lse - finite(with_sink)).exp().unsqueeze(-1))
             lse = with_sink
@@ -87,7 +87,7 @@ class RingAttention(torch.autograd.Function):
         q, k, v, o, lse, sink, *captures = ctx.saved_tensors
         dtype, keys, W, r = lse.dtype, _Keys(k, v), ring.size, ring.rank
         dO = torch.zeros_like(o) if dO is None else dO
-        # Kernels compute delta themselves, but know nothing of dlse.
+        # Kernels compute delta themselves, but do not support dlse.
         delta = None
         if dlse is not None or sink is not None:
             delta = (o.to(dtype) * dO.to(dtype)).sum(-1)
@@ -115,7 +115,7 @@ class RingAttention(torch.autograd.Function):
                 sums = dqp, dkp, dvp, by_captures
                 block_backward(call, operands, qp, kp, vp, captures, row, i0, j0, op, lp, dOp, dp, sums)
             if turning is not None:
-                # The sums of the ranks before, for the same keys, have arrived meanwhile.
+                # The sums of the previous ranks for the same keys have arrived meanwhile.
                 _wait(turning[0])
                 own += turning[1]
                 turning = None

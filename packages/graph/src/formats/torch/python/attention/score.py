@@ -1,4 +1,4 @@
-"""Scores: the program and the masks that change them, and the dropout of their probabilities."""
+"""Scores: the program and masks that change them, and the dropout of their probabilities."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -10,12 +10,12 @@ from ..philox import Dropout
 
 @dataclass(frozen=True)
 class Attention:
-    """The changes of a score, in this order: scale, `score`, masks. All indices are global.
+    """The operations on a score, in this order: scale, `score`, masks. All indices are global.
 
-    scale: multiplies q·k, 1/sqrt(D) where None. score(s, tile, captures): scores from scores. visible(tile,
-    captures): bool, broadcast to the scores. left, right: query i sees the keys from i + diagonal - left to i
-    + diagonal + right; None: no bound. bottom_right: the diagonal is Skv - Sq instead of 0; with lengths,
-    each sequence has its own.
+    scale: the factor of q·k; None means 1/sqrt(D). score(s, tile, captures): returns the new scores.
+    visible(tile, captures): returns bools that broadcast to the scores. left, right: query i sees the keys
+    from i + diagonal - left to i + diagonal + right; None means no bound. bottom_right: the diagonal is Skv -
+    Sq instead of 0; with lengths, each sequence has its own diagonal.
     """
 
     scale: float | None = None
@@ -28,12 +28,13 @@ class Attention:
 
 @dataclass(frozen=True)
 class Operands:
-    """The operands of an attention beside q, k and v, and the extents of the whole."""
+    """The operands of attention other than q, k and v, and the global extents."""
 
     extents: tuple  # (H, Sq, Skv)
-    first: int = 0  # the global number of the first batch entry
+    first: int = 0  # the global index of the first batch entry
     dropout: Dropout | None = None
-    # A given mask of kept probabilities, (B|1, H|1, local Sq|1, Skv); they are multiplied by keep_factor.
+    # A given mask of kept probabilities, (B|1, H|1, local Sq|1, Skv); keep_factor multiplies kept
+    # probabilities.
     keep: torch.Tensor | None = None
     keep_factor: float = 1.0
     lengths_q: torch.Tensor | None = None  # (B)
@@ -42,7 +43,7 @@ class Operands:
 
 @dataclass(frozen=True)
 class Tile:
-    """The place of a tile of scores: global numbers of batch entries, heads, queries and keys, which
+    """The position of a tile of scores: global indices of batch entries, heads, queries and keys, which
     broadcast to (B, Hq, Tq, Tk).
     """
 
@@ -50,19 +51,19 @@ class Tile:
     h: torch.Tensor
     i: torch.Tensor
     j: torch.Tensor
-    first: int  # global number of local batch entry 0
-    row0: int  # local number of the first query
+    first: int  # global index of local batch entry 0
+    row0: int  # local index of the first query
     i0: int
     j0: int
 
     @property
     def entry(self):
-        """Local numbers of the batch entries."""
+        """The local indices of the batch entries."""
         return self.b - self.first
 
     @property
     def row(self):
-        """Local numbers of the queries."""
+        """The local indices of the queries."""
         return self.i + (self.row0 - self.i0)
 
     def part(self, capture):
@@ -84,7 +85,9 @@ def tile_at(operands, q, row0, i0, ni, j0, nj):
 
 
 def diagonal_of(call, operands):
-    """Key of the diagonal less its query: an int, or (B, 1, 1, 1) where each sequence has its own length."""
+    """The key index of the diagonal minus its query index: an int, or (B, 1, 1, 1) if each sequence has its
+    own length.
+    """
     if not call.bottom_right:
         return 0
     _, queries, keys = operands.extents
@@ -96,14 +99,14 @@ def diagonal_of(call, operands):
 
 
 def reach(call, operands, i0, ni, j0, nj):
-    """The share of a block's scores that the band and the lengths let through: 'none', 'some' or 'all'."""
+    """How many of a block's scores the band and the lengths leave visible: 'none', 'some' or 'all'."""
     if ni == 0 or nj == 0:
         return "none"
     has_lengths = operands.lengths_q is not None or operands.lengths_kv is not None
     diagonal = diagonal_of(call, operands)
     if not isinstance(diagonal, int):
         return "some"
-    right = j0 - (i0 + ni - 1 + diagonal)  # how far the first key lies behind the last query's diagonal
+    right = j0 - (i0 + ni - 1 + diagonal)  # distance of the first key from the last query's diagonal
     left = i0 + diagonal - (j0 + nj - 1)
     if (call.right is not None and right > call.right) or (call.left is not None and left > call.left):
         return "none"
@@ -113,7 +116,7 @@ def reach(call, operands, i0, ni, j0, nj):
 
 
 def visible_scores(call, operands, tile, captures, kind):
-    """Bool that broadcasts to the tile, or None where all is visible."""
+    """Bools that broadcast to the tile, or None if all scores are visible."""
     parts = []
     if kind == "some":
         distance = tile.j - tile.i - diagonal_of(call, operands)
@@ -134,14 +137,14 @@ def visible_scores(call, operands, tile, captures, kind):
 
 
 def scores(call, operands, raw, tile, captures, kind):
-    """Scores from raw = scale·q·kᵀ, -inf where a query does not see a key."""
+    """The scores from raw = scale·q·kᵀ; -inf where a query does not see a key."""
     s = raw if call.score is None else call.score(raw, tile, captures)
     visible = visible_scores(call, operands, tile, captures, kind)
     return s if visible is None else torch.where(visible, s, -torch.inf)
 
 
 def dropped(operands, tile, p):
-    """The factors of probabilities, 0 for dropped ones; None where there is no dropout."""
+    """The factors of probabilities, 0 for dropped ones; None without dropout."""
     if operands.keep is not None:
         return tile.part(operands.keep).to(p.dtype) * operands.keep_factor
     dropout = operands.dropout
@@ -152,5 +155,5 @@ def dropped(operands, tile, p):
 
 
 def finite(lse):
-    """lse, but 0 for rows that see no key, so that e^(s - finite(lse)) is 0 there and not NaN."""
+    """lse, but 0 for rows that see no key, so that e^(s - finite(lse)) is 0 in these rows instead of NaN."""
     return lse.masked_fill(lse == -torch.inf, 0)

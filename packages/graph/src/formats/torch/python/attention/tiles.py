@@ -1,4 +1,4 @@
-"""Attention of some queries to some keys, in tiles of scores or by a kernel of PyTorch.
+"""Attention of some queries to some keys, in tiles of scores or by a PyTorch kernel.
 
 Shapes: q (B, Hq, Tq, D), k (B, Hk, Tk, D), v (B, Hv, Tk, Dv); Hk and Hv divide Hq. Partial results are o (B,
 Hq, Tq, Dv) and lse (B, Hq, Tq), the natural logarithm of the sum of e^score, -inf for a query that sees no
@@ -14,8 +14,8 @@ TILE = 512
 
 
 def grouped(product, a, b):
-    """A product of (B, Ha, M, K) and (B, Hb, K, N) where Hb divides Ha and each head of b serves neighbours:
-    (B, Ha, M, N).
+    """The product (B, Ha, M, N) of (B, Ha, M, K) and (B, Hb, K, N), where Hb divides Ha and neighbouring
+    heads of a share a head of b.
     """
     B, heads, rows, width = a.shape
     folded = a.reshape(B, b.shape[1], heads // b.shape[1] * rows, width)
@@ -23,8 +23,8 @@ def grouped(product, a, b):
 
 
 def summed(a, b, heads):
-    """aᵀ·b over rows and over the neighbours that share a head: (B, heads, M, N) from (B, Hq, T, M) and (B,
-    Hq, T, N).
+    """aᵀ·b, summed over rows and over the neighbouring heads that share a head: (B, heads, M, N) from (B, Hq,
+    T, M) and (B, Hq, T, N).
     """
     a, b = (x.reshape(x.shape[0], heads, -1, x.shape[-1]) for x in (a, b))
     return a.transpose(-1, -2) @ b
@@ -70,10 +70,10 @@ def block_forward(call, operands, q, k, v, captures, row0, i0, j0, o, lse):
 
 
 def block_backward(call, operands, q, k, v, captures, row0, i0, j0, o, lse, dO, delta, sums):
-    """Adds the gradients of a block to `sums` = (dq, dk, dv, list of gradients by captures or None).
+    """Adds the gradients of a block to `sums` = (dq, dk, dv, list of gradients of captures or None).
 
-    o and lse are the final ones of these queries, over all keys; delta = rowsum(o∘dO) - dlse, or None where
-    dlse is none. With p = e^(s - lse) and p' = p∘keep: dV = p'ᵀ·dO, dP = dO·vᵀ∘keep, ds = p∘(dP - delta).
+    o and lse are the final ones of these queries, over all keys; delta = rowsum(o∘dO) - dlse, or None if dlse
+    is None. With p = e^(s - lse) and p' = p∘keep: dV = p'ᵀ·dO, dP = dO·vᵀ∘keep, ds = p∘(dP - delta).
     """
     kind = reach(call, operands, i0, q.shape[2], j0, k.shape[2])
     if kind == "none":
@@ -102,7 +102,7 @@ def block_backward(call, operands, q, k, v, captures, row0, i0, j0, o, lse, dO, 
             if call.score is None:
                 s = scores(call, operands, raw, tile, captures, kind)
             else:
-                # Autograd does the score program, one tile at a time.
+                # Autograd differentiates the score program, one tile at a time.
                 raw = raw.detach().requires_grad_()
                 leaves = [c.detach().requires_grad_(g is not None) for c, g in zip(captures, by_captures)]
                 with torch.enable_grad():
@@ -133,10 +133,10 @@ def kernel_is_causal(kind):
 
 
 def kernel_for(call, operands, q, k, v, i0, j0, kind):
-    """PyTorch's kernel for a block, where it asks for nothing but a scale and a band; else None.
+    """PyTorch's kernel for a block, if the block needs only a scale and a band; else None.
 
-    A kernel takes blocks that are wholly visible and squares on the causal diagonal. It never gets a query
-    that sees no key: the results of kernels for such rows differ from device to device.
+    A kernel computes blocks that are fully visible, and squares on the causal diagonal. It never gets a query
+    that sees no key, because kernels' results for such rows differ between devices.
     """
     lengths = operands.lengths_q, operands.lengths_kv
     more = (call.score, call.visible, operands.dropout, operands.keep, *lengths)
