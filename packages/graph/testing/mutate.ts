@@ -1,12 +1,12 @@
 import type { Choices } from './random/choices.ts';
 
-/** Values that a file or a caller may have in the place of any other. */
+/** Values that a file or a caller may have in place of any other value. */
 const hostile: readonly unknown[] = [
   ...[null, undefined, true, '', 'zzz', '__proto__', -1, 0, 1.5, -0, 2 ** 31, 2 ** 53, 1e9, 1e308],
   ...[Number.NaN, Number.POSITIVE_INFINITY, -(2 ** 63), [], {}, [null], [1e9, 1e9], [-5, 3], [1.5], { a: 1 }],
 ];
 
-/** A copy of plain data in which one place is changed: replaced, left out, doubled, or renamed. */
+/** A copy of plain data with one change: a value or key is replaced, removed, doubled or renamed. */
 export function mutated(data: unknown, choose: Choices): unknown {
   const places: [holder: Record<string, unknown>, key: string][] = [];
   const copy = structuredClone({ data });

@@ -4,13 +4,15 @@ import type { Attributes } from '../../src/ir/schema/attribute.ts';
 import type { GraphDType } from '../../src/ir/tensor/dtype.ts';
 import { type LogicalTensor, UNKNOWN } from '../../src/ir/tensor/logical-tensor.ts';
 
-/** A graph under construction, the numbers of its inputs beside it. */
+/** A graph under construction, together with the numbers of its inputs. */
 export class GraphBuilder {
   readonly graph = new Graph();
   readonly bindings: Record<number, Tensor | number | bigint> = {};
   readonly #says: 'known' | 'unknown' | 'rankless';
 
-  /** @param says what the graph says of the shapes of inputs: all, their rank alone, or nothing. */
+  /**
+   * @param says what the graph declares about the shapes of inputs: everything, only their rank, or nothing.
+   */
   constructor(says: 'known' | 'unknown' | 'rankless' = 'known') {
     this.#says = says;
   }
@@ -23,7 +25,7 @@ export class GraphBuilder {
     );
   }
 
-  /** An input filled with numbers of a fixed sequence in (−1, 1), or with what is given. */
+  /** An input filled with the given numbers, or with numbers of a fixed sequence in (−1, 1). */
   input(
     shape: readonly number[],
     options: { dtype?: GraphDType; values?: ArrayLike<number> } = {},
@@ -57,7 +59,7 @@ export class GraphBuilder {
     return output;
   }
 
-  /** SoftMax along the last dimension with its stats. */
+  /** SoftMax along the last dimension, with its stats. */
   softmax(scores: LogicalTensor): [probabilities: LogicalTensor, stats: LogicalTensor] {
     const outputs: [LogicalTensor, LogicalTensor] = [
       this.graph.tensor({ dtype: 'f32' }),

@@ -2,11 +2,11 @@ import type { LogicalTensor } from '../../src/ir/tensor/logical-tensor.ts';
 import type { GraphBuilder } from './attention-graph.ts';
 import type { Step } from './score-steps.ts';
 
-/** Batch, heads, queries, keys and channels of the patterns. */
+/** The numbers of batch entries, heads, queries, keys and channels in the patterns. */
 export const [B, H, Sq, Skv, D, Dv] = [2, 2, 4, 5, 3, 2];
 const GROUP = 3;
 
-/** A way to write attention: its result, and what it has gradients by. */
+/** Attention written in some way: its result, and the inputs that have gradients. */
 export interface Written {
   readonly o: LogicalTensor;
   readonly inputs: readonly LogicalTensor[];
@@ -71,7 +71,7 @@ const chain =
     return { o: g.op('MatMul', [g.softmax(s)[0], v]), inputs: [q, k, v] };
   };
 
-/** The probabilities without a score chain, put through `step`. */
+/** Attention without a score chain, whose probabilities go through `step`. */
 const probabilities =
   (step: (g: GraphBuilder, p: LogicalTensor) => LogicalTensor) =>
   (g: GraphBuilder): Written => {
@@ -81,7 +81,10 @@ const probabilities =
   };
 const stream = (g: GraphBuilder): LogicalTensor[] => [g.scalar(123456n, 'i64'), g.scalar(1n, 'i64')];
 
-/** Queries of several heads per key and value head, these having `shared` where the queries have groups. */
+/**
+ * Several query heads per key and value head; k and v have the dimensions `shared` in place of the queries'
+ * groups.
+ */
 const grouped =
   (own: readonly number[], shared: readonly number[], ...steps: readonly Step[]) =>
   (g: GraphBuilder): Written => {
@@ -92,7 +95,7 @@ const grouped =
     return { o: g.op('MatMul', [g.softmax(s)[0], v]), inputs: [q, k, v] };
   };
 
-/** Four dimensions outside, reshaped to five for the products. */
+/** Tensors of four dimensions, reshaped to five for the products. */
 const reshapedGroups = (g: GraphBuilder): Written => {
   const q = g.input([B, H * GROUP, Sq, D]);
   const [k, v] = [D, Dv].map(width => g.input([B, H, Skv, width]));
@@ -107,7 +110,7 @@ const reshapedGroups = (g: GraphBuilder): Written => {
   return { o: reshape(g, o, [B, H * GROUP, Sq, Dv]), inputs: [q, k, v] };
 };
 
-/** From and to (B, S, H·D), as linear layers have it. */
+/** From and to (B, S, H·D), as in linear layers. */
 const packedHeads = (g: GraphBuilder): Written => {
   const inputs = [g.input([B, Sq, H * D]), g.input([B, Skv, H * D]), g.input([B, Skv, H * Dv])];
   const [q, k, v] = inputs.map((t, n) => {
@@ -160,7 +163,7 @@ const compressed = (g: GraphBuilder): Written => {
   return { o: g.op('MatMul', [p, stored([B, H, 6, 4], [1, 1, 1, 4], 'u8')]), inputs: [q] };
 };
 
-/** Every way to write attention whose result has gradients. */
+/** All ways to write attention whose result has gradients. */
 export const attentionPatterns: Readonly<Record<string, (g: GraphBuilder) => Written>> = {
   'without a scale': chain(),
   'scaled by multiplication': chain(multiplied),

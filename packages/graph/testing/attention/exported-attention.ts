@@ -3,7 +3,7 @@ import { encodeModel, type OnnxAttribute, type OnnxNode } from '../../src/format
 
 const [B, H, S, D] = [2, 4, 6, 8];
 
-/** Writes a model of ONNX node by node, as exporters do; each method gives the name of its result. */
+/** Writes an ONNX model node by node, as exporters do; each method returns the name of its result. */
 export class ModelWriter {
   readonly opset: number;
   readonly #nodes: OnnxNode[] = [];
@@ -23,12 +23,12 @@ export class ModelWriter {
     return name;
   }
 
-  /** Numbers of f32. */
+  /** Adds f32 numbers. */
   floats(values: readonly number[], shape: readonly number[] = []): string {
     return this.#initializer(1, shape, new Uint8Array(Float32Array.from(values).buffer));
   }
 
-  /** Numbers of int64; one number alone is a scalar. */
+  /** Adds int64 numbers; a single number is a scalar. */
   ints(values: number | readonly number[], shape?: readonly number[]): string {
     const list = typeof values === 'number' ? [values] : values;
     const own = shape ?? (typeof values === 'number' ? [] : [list.length]);
@@ -65,7 +65,7 @@ export class ModelWriter {
   }
 }
 
-/** Inputs: q, k and v, and a mask that hides the last two keys of the second entry. */
+/** The inputs: q, k and v, and a mask that hides the last two keys of the second entry. */
 export function exportedInputs(): Record<'q' | 'k' | 'v' | 'mask', Tensor> {
   const numbers = (seed: number): Tensor =>
     Tensor.from(
@@ -83,18 +83,18 @@ type Write = (w: ModelWriter) => string;
 const lowest = -3.4028234663852886e38;
 const scale = 1 / Math.sqrt(D);
 
-/** (B, H, S, D) of an input. */
+/** An input as (B, H, S, D). */
 const heads = (w: ModelWriter, x: string): string => w.transpose(w.reshape(x, [0, 0, H, D]), [0, 2, 1, 3]);
-/** (B, H, D, S) of an input. */
+/** An input as (B, H, D, S). */
 const columns = (w: ModelWriter, x: string): string => w.transpose(w.reshape(x, [0, 0, H, D]), [0, 2, 3, 1]);
 const times = (w: ModelWriter, x: string, factor: number): string => w.op('Mul', [x, w.floats([factor])]);
 const scores: Write = w => times(w, w.op('MatMul', [heads(w, 'q'), columns(w, 'k')]), scale);
 const merged = (w: ModelWriter, o: string): string => w.reshape(w.transpose(o, [0, 2, 1, 3]), [0, 0, H * D]);
 const values = (w: ModelWriter, p: string): string => merged(w, w.op('MatMul', [p, heads(w, 'v')]));
-/** bool (B, 1, 1, S): the keys of padding. */
+/** bool (B, 1, 1, S): the padding keys. */
 const padding: Write = w =>
   w.op('Not', [w.op('Cast', [w.op('Unsqueeze', ['mask', w.ints([1, 2])])], { to: { int: 9 } })]);
-/** bool (S, S): keys up to the query's own, by arithmetic on the shape. */
+/** bool (S, S): the keys up to the query's own, computed from the shape. */
 const causal: Write = w => {
   const extent = w.op('Gather', [w.op('Shape', ['q']), w.ints(1)]);
   const range = w.op('Range', [w.ints(0), extent, w.ints(1)]);
@@ -103,10 +103,10 @@ const causal: Write = w => {
     w.op('Unsqueeze', [range, w.ints([0])]),
   ]);
 };
-/** f32 (B, 1, 1, S): what hides the keys of padding, added. */
+/** f32 (B, 1, 1, S): an additive mask that hides the padding keys. */
 const additive: Write = w => w.op('Where', [padding(w), w.floats([lowest]), w.floats([0])]);
 const group = (w: ModelWriter, x: string): string => {
-  // Two heads of keys, each for two of queries, by Expand and Reshape.
+  // Two key heads, each repeated for two query heads by Expand and Reshape.
   const own = w.op('Slice', [x, w.ints([0]), w.ints([2]), w.ints([1])]);
   const wide = w.op('Expand', [w.op('Unsqueeze', [own, w.ints([2])]), w.ints([B, 2, 2, S, D])]);
   return w.reshape(wide, [B, H, S, D]);
@@ -184,7 +184,7 @@ export const exportedAttention: Readonly<Record<string, Write>> = {
   },
   'a softmax that is written out': w => {
     const x = w.op('Add', [scores(w), additive(w)]);
-    // The axes of ReduceMax are an input since version 18.
+    // Since version 18, the axes of ReduceMax are an input.
     const isEarly = w.opset < 18;
     const most = w.op('ReduceMax', isEarly ? [x] : [x, w.ints([-1])], {
       ...(isEarly && { axes: { ints: [-1] } }),

@@ -6,7 +6,7 @@ export type Step = (g: GraphBuilder, scores: LogicalTensor) => LogicalTensor;
 
 export const scaled: Step = (g, s) => g.op('Multiply', [s, g.scalar(0.7)]);
 
-/** GreaterEqual(row index + add − subtract, column index) as a mask. */
+/** A mask GreaterEqual(row index + add − subtract, column index). */
 export const indexMask =
   ({
     row = -2,

@@ -6,7 +6,7 @@ import type { LogicalTensor } from '../../src/ir/tensor/logical-tensor.ts';
 import type { GraphBuilder } from '../attention/attention-graph.ts';
 import { expectSame, kernelsOf } from './expect-same.ts';
 
-/** The backward graph, and what it is bound to: the results of forward, and a gradient of `of`. */
+/** The backward graph, and its bindings: the results of forward, and a gradient of `of`. */
 export async function backwardOf(
   { graph, bindings }: GraphBuilder,
   of: LogicalTensor,
@@ -30,7 +30,7 @@ export async function backwardOf(
 }
 
 /**
- * Checks gradients by difference quotients of Σ seed·of, and gives how each partition of the backward graph
+ * Checks gradients by difference quotients of Σ seed·of, and returns how each partition of the backward graph
  * runs.
  */
 export async function checkGradients(

@@ -7,9 +7,9 @@ import type { GraphBuilder } from '../attention/attention-graph.ts';
 import { runOnnx } from './onnx-session.ts';
 
 /**
- * Runs a graph as an ONNX model in onnxruntime, the model read back, and the graph itself, and expects the
- * same to within `tolerance` of the largest number of each output. What onnxruntime has no kernel for is only
- * read back.
+ * Runs a graph, its ONNX model in onnxruntime, and the graph that is read back from the model. Expects equal
+ * results to within `tolerance` of the largest number of each output. A model that onnxruntime has no kernel
+ * for is only read back.
  */
 export async function expectSameInOnnx(
   { graph, bindings }: GraphBuilder,
@@ -53,7 +53,7 @@ function expectSame(
   }
 }
 
-/** The kinds of nodes in a model, by their names in its bytes. */
+/** Whether a graph's model contains a kind of node, by searching its bytes for the name. */
 export function hasNode(graph: Graph, op: string): boolean {
   return new TextDecoder('latin1').decode(toOnnx(graph)).includes(`${op}_`);
 }

@@ -6,8 +6,8 @@ import type { Graph } from '../../src/graph.ts';
 import type { Partition } from '../../src/runtime/partition.ts';
 
 /**
- * Runs a graph operation by operation on the reference, and fused on the reference and the CPU, and expects
- * the same of all, to within `tolerance` of the largest number of each output. Gives the fused partitions.
+ * Runs a graph operation by operation on the reference, and fused on the reference and the CPU. Expects equal
+ * results to within `tolerance` of the largest number of each output. Returns the fused partitions.
  */
 export async function expectSame(
   graph: Graph,
@@ -23,8 +23,8 @@ export async function expectSame(
 }
 
 /**
- * Expects tensors to be those of the same ids, to within `tolerance` of the largest number of each, or of
- * `zero` where that is larger.
+ * Expects tensors to equal those with the same ids, to within `tolerance` of the largest number of each, or
+ * of `zero` if that is larger.
  */
 export function expectClose(
   actual: Readonly<Record<number, Tensor>>,
@@ -37,7 +37,7 @@ export function expectClose(
     const want = tensor.toFloat64();
     const got = actual[Number(id)].toFloat64();
     const largest = want.reduce((most, x) => (Number.isFinite(x) ? Math.max(most, Math.abs(x)) : most), 0);
-    // What a graph makes NaN of (∞ − ∞, ∞ / ∞) is not defined.
+    // Elements that are NaN in a graph (∞ − ∞, ∞ / ∞) are undefined, so they are not compared.
     const worst = want.reduce(
       (most, x, n) => (Number.isNaN(x) || got[n] === x ? most : Math.max(most, Math.abs(got[n] - x))),
       0,
@@ -47,13 +47,16 @@ export function expectClose(
   }
 }
 
-/** How the one partition of a graph runs on the CPU: `sdpa attention`; of several, their kinds. */
+/**
+ * How the only partition of a graph runs on the CPU, such as `sdpa attention`; for several partitions, their
+ * kinds.
+ */
 export function kernelsOf(
   graph: Graph,
   bindings: Readonly<Record<number, Tensor | number | bigint>>,
 ): string[] {
   const partitions = graph.partitions();
-  // What lies between several partitions has no known shape here.
+  // The shapes of tensors between several partitions are not known here.
   if (partitions.length > 1) return partitions.map(partition => partition.kind);
   return partitions.map(partition => {
     const inputs = Object.fromEntries(

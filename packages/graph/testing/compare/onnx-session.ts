@@ -14,8 +14,8 @@ const types: Readonly<Partial<Record<DType, ort.Tensor.Type>>> = {
 const dtypes = Object.fromEntries(Object.entries(types).map(([dtype, type]) => [type, dtype as DType]));
 
 /**
- * Runs an ONNX model in onnxruntime on the CPU; gives its outputs by name.
- * @param options.int64 the inputs that are fed as 64-bit integers.
+ * Runs an ONNX model in onnxruntime on the CPU; returns its outputs by name.
+ * @param options.int64 the inputs to pass as 64-bit integers.
  */
 export async function runOnnx(
   model: Uint8Array,
@@ -26,7 +26,7 @@ export async function runOnnx(
   try {
     const given = Object.entries(feeds).map(([name, t]) => {
       const type = types[t.dtype];
-      if (type === undefined) throw new Error(`onnxruntime is not fed with ${t.dtype}`);
+      if (type === undefined) throw new Error(`onnxruntime inputs cannot be ${t.dtype} here`);
       const { data } = t.contiguous();
       if (int64.includes(name))
         return [
@@ -38,7 +38,7 @@ export async function runOnnx(
     const results = await session.run(Object.fromEntries(given));
     return Object.fromEntries(
       Object.entries(results).map(([name, { data, dims, type }]) => {
-        // 64-bit integers as i32, as a model that is read has them.
+        // Returns 64-bit integers as i32, like a model that is read by `fromOnnx`.
         const dtype = type === 'int64' ? 'i32' : dtypes[type];
         return [name, Tensor.wrap(asStored(data, dtype), { dtype, shape: dims })];
       }),
@@ -48,7 +48,7 @@ export async function runOnnx(
   }
 }
 
-/** Node 24 has a Float16Array, which onnxruntime gives there. */
+/** On Node 24, which has Float16Array, onnxruntime returns one. */
 function asStored(data: unknown, dtype: DType): TypedArray {
   if (data instanceof BigInt64Array) return Int32Array.from(data, Number);
   const view = data as TypedArray;

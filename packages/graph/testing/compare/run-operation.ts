@@ -6,14 +6,14 @@ import type { GraphDType } from '../../src/ir/tensor/dtype.ts';
 import { expectClose } from './expect-same.ts';
 import { runOnGpu } from './webgpu-engine.ts';
 
-/** An input of an operation; its shape is a row of its values unless given. */
+/** An input of an operation. Default shape: one row. */
 export interface Input {
   readonly values: readonly number[];
   readonly shape?: readonly number[];
   readonly dtype?: GraphDType;
 }
 
-/** Runs one operation on the reference and on WebGPU, which must agree; gives the values of its outputs. */
+/** Runs one operation on the reference and on WebGPU, which must agree; returns the values of its outputs. */
 export async function runOperation(
   kind: string,
   inputs: readonly Input[],

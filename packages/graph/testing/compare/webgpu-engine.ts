@@ -13,8 +13,8 @@ export interface GpuEngine {
 let shared: Promise<GpuEngine> | undefined;
 
 /**
- * One engine for the tests of a file: a software adapter takes long to compile a kernel, which stays with the
- * device.
+ * One engine for all tests of a file, because a software adapter takes long to compile a kernel, which is
+ * cached per device.
  */
 export function sharedGpu(): Promise<GpuEngine> {
   shared ??= openGpu()

@@ -2,7 +2,9 @@ import { operations } from '../../src/ops/table.ts';
 
 const widest = 106;
 
-/** The source of the operations as functions, with the summary of the table as the doc comment of each. */
+/**
+ * The source of the operation functions, with each summary in the table as the doc comment of its function.
+ */
 export function withOperationComments(source: string): string {
   const summaries = new Map(operations.map(({ kind, summary }) => [kind, summary.replace(/\s+/g, ' ')]));
   return source

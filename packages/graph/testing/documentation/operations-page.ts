@@ -3,7 +3,7 @@ import type { Operation } from '../../src/ir/schema/operation.ts';
 import type { PortSchema } from '../../src/ir/schema/ports.ts';
 import { operations } from '../../src/ops/table.ts';
 
-/** The documentation of all operations, from the table that checks and runs them. */
+/** The documentation page of all operations, from the table that checks and runs them. */
 export function operationsPage(): string {
   const sorted = [...operations].sort((a, b) => (a.kind < b.kind ? -1 : 1));
   return [

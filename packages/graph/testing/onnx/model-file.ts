@@ -6,7 +6,7 @@ import {
   stringField,
 } from '../../src/formats/onnx/protobuf.ts';
 
-/** The fields of a TensorProto of f32. */
+/** The fields of a TensorProto with f32 numbers. */
 export const weights = (name: string, shape: readonly number[], values: readonly number[]) => [
   ...shape.map(n => integerField(1, n)),
   integerField(2, 1),
@@ -26,7 +26,7 @@ export const value = (name: string, type: number, shape: readonly (number | stri
     ]),
   ]),
 ];
-/** The fields of a NodeProto, which is named after its operator. */
+/** The fields of a NodeProto whose name is its operator. */
 export const node = (
   op: string,
   inputs: readonly string[],
@@ -39,7 +39,7 @@ export const node = (
   stringField(4, op),
   ...attributes,
 ];
-/** A model file of the fields of a GraphProto. */
+/** A model file from the fields of a GraphProto. */
 export const model = (graph: readonly Uint8Array[], opset = 18): Uint8Array =>
   joined([
     integerField(1, 9),
@@ -47,7 +47,7 @@ export const model = (graph: readonly Uint8Array[], opset = 18): Uint8Array =>
     messageField(8, [stringField(1, ''), integerField(2, opset)]),
   ]);
 
-/** A list of i64 as a weight of a graph. */
+/** A list of i64 numbers as a weight of a graph. */
 export const integers = (name: string, values: readonly number[]) =>
   messageField(5, [
     integerField(1, values.length),
@@ -56,7 +56,7 @@ export const integers = (name: string, values: readonly number[]) =>
     stringField(8, name),
   ]);
 
-/** A model of one node that reads x f32 [2, 3] and gives y of that shape. */
+/** A model with one node that reads x f32 [2, 3] and produces y of the same shape. */
 export const oneNode = (
   op: string,
   inputs: readonly string[] = ['x'],

@@ -13,7 +13,7 @@ import { gradients } from '../../src/gradients.ts';
 import type { LogicalTensor } from '../../src/ir/tensor/logical-tensor.ts';
 import type { GraphBuilder } from '../attention/attention-graph.ts';
 
-/** The outcome of a case: relative errors, or the fault, of each result and gradient. */
+/** The outcome of a case: for each result and gradient, the relative error or what is wrong. */
 export interface CaseReport {
   readonly case: string;
   readonly outputs?: readonly (number | string)[];
@@ -26,7 +26,7 @@ const libraries = {
   jax: { write: toJax, files: jaxFiles },
 };
 
-/** Graphs that are exported and run by one process of Python, against the reference engine. */
+/** Exports graphs, runs them in one Python process, and compares the results with the reference engine. */
 export class PythonCases {
   readonly folder: string = mkdtempSync(join(tmpdir(), 'tilewise-python-'));
   readonly labels: string[] = [];
@@ -38,9 +38,9 @@ export class PythonCases {
   }
 
   /**
-   * Exports a graph and computes what is expected of it.
-   * @param by inputs of which gradients of the first output are compared, too.
-   * @throws what the export throws.
+   * Exports a graph and computes its expected results.
+   * @param by the inputs whose gradients of the first output are compared too.
+   * @throws the errors of the export.
    */
   async add(
     label: string,
@@ -78,7 +78,7 @@ export class PythonCases {
       given.set('seed', seed);
       for (const [n, t] of by.entries()) {
         const id = backward.gradients.get(t.id)?.id ?? -1;
-        // The gradient of a sum by a term is the seed itself, which no operation gives.
+        // The gradient of a sum with respect to a term is the seed itself, which no operation produces.
         const isSeed = id === backward.seeds.get(of.id)?.id;
         given.set(`g${n}`, found[id] ?? (isSeed ? seed : Tensor.zeros((bindings[t.id] as Tensor).shape)));
       }
@@ -93,7 +93,7 @@ export class PythonCases {
     this.labels.push(label);
   }
 
-  /** Runs all cases; gives their reports by label. */
+  /** Runs all cases; returns their reports by label. */
   async run(): Promise<Map<string, CaseReport>> {
     const script = fileURLToPath(new URL('run_cases.py', import.meta.url));
     const lines = (await runPython([script, this.#library, this.folder], this.folder)).trim().split('\n');

@@ -1,4 +1,4 @@
-/** A generator of a fixed sequence: xorshift of 32 bits. */
+/** A pseudorandom generator with a fixed sequence: 32-bit xorshift. */
 export class Choices {
   #state: number;
 

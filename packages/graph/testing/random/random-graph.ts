@@ -7,8 +7,8 @@ import type { Known } from './random-known.ts';
 import { functionStep, randomStep } from './random-steps.ts';
 
 /**
- * A valid graph of up to some ten operations: attention with anything on its scores, and operations before,
- * behind and beside it.
+ * A valid graph of up to about ten operations: attention with arbitrary score operations, and operations
+ * before, after and next to it.
  */
 export function randomGraph(seed: number): GraphBuilder {
   const choose = new Choices(seed);
@@ -21,7 +21,7 @@ export function randomGraph(seed: number): GraphBuilder {
     else pool.push(chain(g, choose, { tensor: g.input([2, 3, 4]), shape: [2, 3, 4] }));
   }
   for (let n = choose.below(4); n > 0; n--) pool.push(randomStep(g, choose, choose.of(pool)));
-  // So that some graph has each function, which are many.
+  // There are many functions, so the seed selects one, and every function occurs in some graph.
   pool.push(functionStep(g, seed, choose.of(pool)));
   return g;
 }
@@ -32,14 +32,14 @@ function chain(g: GraphBuilder, choose: Choices, start: Known): Known {
   return at;
 }
 
-/** One of the ways to write attention that are known to be recognised, with something behind it. */
+/** One of the ways to write attention that are known to be recognised, followed by another operation. */
 function patternFromTable(g: GraphBuilder, choose: Choices): Known {
   const { o } = choose.of(Object.values(attentionPatterns))(g);
   const shape = inferShapes(g.graph.nodes, g.shapes()).get(o.id);
   return { tensor: o, shape: isKnown(shape ?? null) ? (shape as readonly number[]) : [] };
 }
 
-/** An operation with another tensor that is broadcast to this one, on either side. */
+/** An operation with another tensor, on either side, that broadcasts to this one. */
 function binary(
   g: GraphBuilder,
   choose: Choices,
@@ -62,12 +62,12 @@ function attention(g: GraphBuilder, choose: Choices, pool: readonly Known[]): Kn
   const k = g.input([...shared, ...(isRows ? [Skv, D] : [D, Skv])]);
   let s = g.op('MatMul', [q, k], { transpose_b: isRows });
   const shape = [...groups, Sq, Skv];
-  // Once a score is −∞, nothing may make +∞ or NaN of it.
+  // Once a score is −∞, no operation may turn it into +∞ or NaN.
   const hidden = { any: false };
   for (let n = choose.below(4); n > 0; n--) s = scoreStep(g, choose, s, shape, hidden);
   const [softmax, stats] = g.softmax(s);
   let p = softmax;
-  // Now and then of another shape than attention has it: shared by heads, or by a factor for each key.
+  // Occasionally a shape that attention does not have: shared by heads, or with a factor per key.
   const odd = (extents: readonly number[]) =>
     choose.below(4) ? extents : extents.map((n, d) => (d === 1 ? 1 : n));
   if (choose.below(6) === 0) {
@@ -84,7 +84,7 @@ function attention(g: GraphBuilder, choose: Choices, pool: readonly Known[]): Kn
     ]);
   }
   if (choose.below(8) === 0) g.graph.op('End', { inputs: [choose.of([s, p, stats])], outputs: [] });
-  // Values may have a dimension more than the scores.
+  // v may have one dimension more than the scores.
   const more = choose.below(12) ? [] : [2];
   const full = more.length > 0 ? groups : shared;
   return {
@@ -134,7 +134,7 @@ function scoreStep(
         [shape.length - 2, shape.length - 1],
         [0, -1],
       ]);
-      // Of the scores, or of a tensor that is broadcast to them.
+      // The index comes from the scores or from a tensor that broadcasts to them.
       const like = choose.below(3) ? s : g.input([choose.of([1, shape.at(-2) ?? 1]), shape.at(-1) ?? 1]);
       let row = g.op('GenIndex', [like], { axis: like === s ? a : choose.of([-2, -1, 0, 1]) }, 'i32');
       if (choose.below(2))

@@ -7,11 +7,11 @@ const withExtent = (shape: readonly number[], axis: number, extent: number): num
 
 const wholeInput = (g: GraphBuilder, shape: readonly number[]): LogicalTensor => whole(g, g.input(shape));
 
-/** Steps with the operations of published models: they choose, join and order elements. */
+/** Steps with operations that published models use to choose, join and order elements. */
 export const indexSteps: readonly Step[] = [
   (g, choose, x) =>
     withShape(x, g.op('Power', [positive(g, x.tensor), bounded(g, like(g, choose, x.shape))])),
-  // Whole numbers: two engines agree about which is larger.
+  // Uses integers, so that two engines agree on which is larger.
   (g, choose, x) => {
     const kind = choose.of(['Greater', 'Less', 'LessEqual', 'Equal', 'NotEqual']);
     const compare = (): LogicalTensor => g.op(kind, [whole(g, x.tensor), wholeInput(g, x.shape)], {}, 'bool');

@@ -8,16 +8,16 @@ export interface Known {
   readonly shape: readonly number[];
 }
 
-/** Some operations that make another tensor of one. */
+/** Operations that compute another tensor from a tensor. */
 export type Step = (g: GraphBuilder, choose: Choices, from: Known) => Known;
 
-/** In (−1, 1), so that nothing overflows. */
+/** Maps a tensor to (−1, 1), so that nothing overflows. */
 export const bounded = (g: GraphBuilder, x: LogicalTensor): LogicalTensor => g.op('Tanh', [x]);
-/** In (1/e, e). */
+/** Maps a tensor to (1/e, e). */
 export const positive = (g: GraphBuilder, x: LogicalTensor): LogicalTensor => g.op('Exp', [bounded(g, x)]);
 /**
- * Whole numbers in [−5, 5], which few bits hold: what two engines round differently is no difference between
- * graphs.
+ * Maps a tensor to integers in [−5, 5], which few bits represent, so that different rounding in two engines
+ * does not look like a difference between graphs.
  */
 export const whole = (g: GraphBuilder, x: LogicalTensor): LogicalTensor =>
   g.op('Round', [g.op('Multiply', [bounded(g, x), g.scalar(5)])]);

@@ -31,7 +31,7 @@ const ofPositive: Readonly<Record<string, Attributes>> = {
   Pow: { beta: 1.5 },
 };
 
-/** Function number n of one tensor, or its gradient. */
+/** The n-th function of one tensor, or its gradient. */
 export function functionStep(g: GraphBuilder, n: number, x: Known): Known {
   const all = [
     ...Object.entries(functions).map(([kind, attributes]) => ({ kind, attributes, domain: bounded })),
@@ -194,7 +194,7 @@ const steps: readonly Step[] = [
   ...indexSteps,
 ];
 
-/** A random step behind a tensor. */
+/** Applies a random step to a tensor. */
 export function randomStep(g: GraphBuilder, choose: Choices, from: Known): Known {
   return choose.of(steps)(g, choose, from);
 }

@@ -15,10 +15,10 @@ export type OnnxAttribute =
   | { readonly string: string }
   | { readonly ints: readonly number[] };
 
-/** A node: an operation of ONNX on tensors by their names; '' for an optional one that is left out. */
+/** A node: an ONNX operator on tensors, which are given by name; '' for an omitted optional tensor. */
 export interface OnnxNode {
   readonly op: string;
-  /** The operator set; ONNX's own unless given. */
+  /** The domain of the operator set. Default: ONNX's own. */
   readonly domain?: string | undefined;
   readonly name: string;
   readonly inputs: readonly string[];
@@ -26,7 +26,7 @@ export interface OnnxNode {
   readonly attributes: Readonly<Record<string, OnnxAttribute>>;
 }
 
-/** A tensor that the model holds: its data little-endian, row-major. */
+/** A tensor in the model, with its data in little-endian, row-major order. */
 export interface OnnxInitializer {
   readonly name: string;
   readonly type: number;
@@ -34,17 +34,17 @@ export interface OnnxInitializer {
   readonly data: Uint8Array;
 }
 
-/** An input or output; extents that are not known are −1, a shape of unknown rank null. */
+/** An input or output. Unknown extents are −1, and a shape of unknown rank is null. */
 export interface OnnxValue {
   readonly name: string;
   readonly type: number;
   readonly shape: readonly number[] | null;
 }
 
-/** A model of one graph. */
+/** A model with one graph. */
 export interface OnnxModel {
   readonly name: string;
-  /** The version of ONNX's operations; the newest that is written unless given. */
+  /** The version of ONNX's operator set. Default: `newestOpset`. */
   readonly opset?: number;
   readonly nodes: readonly OnnxNode[];
   readonly initializers: readonly OnnxInitializer[];
@@ -53,13 +53,13 @@ export interface OnnxModel {
 }
 
 /**
- * The version of ONNX's operations with windows of `Attention`, and that of the file format that came with
- * it.
+ * The version of ONNX's operator set whose `Attention` has windows, and the version of the file format that
+ * came with it.
  */
 const newestOpset = 25;
 const irVersion = 13;
 
-/** A model as a file of ONNX: field numbers are those of onnx.proto. */
+/** Encodes a model as an ONNX file. Field numbers are those of onnx.proto. */
 export function encodeModel(model: OnnxModel): Uint8Array {
   const { name, opset = newestOpset, nodes, initializers, inputs, outputs } = model;
   const others = new Set(nodes.flatMap(({ domain }) => domain ?? []));

@@ -1,4 +1,4 @@
-/** Fields of protobuf messages, encoded: https://protobuf.dev/programming-guides/encoding. */
+/** Encoded fields of protobuf messages: https://protobuf.dev/programming-guides/encoding. */
 export type Fields = readonly Uint8Array[];
 
 const text = /* @__PURE__ */ new TextEncoder();
@@ -13,19 +13,19 @@ function varint(value: number | bigint): number[] {
   return [...bytes, Number(rest)];
 }
 
-/** An integer, negative ones as 64 bits. */
+/** Encodes an integer; negative integers take 64 bits. */
 export function integerField(field: number, value: number | bigint): Uint8Array {
   return Uint8Array.from([...varint(field << 3), ...varint(value)]);
 }
 
-/** A 32-bit float. */
+/** Encodes a 32-bit float. */
 export function floatField(field: number, value: number): Uint8Array {
   const bytes = new Uint8Array(4);
   new DataView(bytes.buffer).setFloat32(0, value, true);
   return joined([Uint8Array.from(varint((field << 3) | 5)), bytes]);
 }
 
-/** Bytes, or a message that is encoded. */
+/** Encodes bytes or an encoded message. */
 export function bytesField(field: number, bytes: Uint8Array): Uint8Array {
   return joined([Uint8Array.from([...varint((field << 3) | 2), ...varint(bytes.length)]), bytes]);
 }
@@ -34,12 +34,12 @@ export function stringField(field: number, value: string): Uint8Array {
   return bytesField(field, text.encode(value));
 }
 
-/** A message in a message. */
+/** Encodes a message inside a message. */
 export function messageField(field: number, fields: Fields): Uint8Array {
   return bytesField(field, joined(fields));
 }
 
-/** A message by itself. */
+/** Joins fields to the bytes of a message. */
 export function joined(fields: Fields): Uint8Array {
   const bytes = new Uint8Array(fields.reduce((sum, part) => sum + part.length, 0));
   let at = 0;

@@ -1,6 +1,6 @@
 import { conditions, indices, type OperationCase, x } from './operation-case.ts';
 
-/** Operations whose results are equal. */
+/** Operations whose results in Python must be exactly equal. */
 export const exact: readonly OperationCase[] = [
   ...(['u8', 'i8', 'f8e4m3', 'f8e5m2'] as const).map(
     (dtype): OperationCase => [

@@ -1,12 +1,12 @@
 import type { LogicalTensor } from '../../../src/ir/tensor/logical-tensor.ts';
 import type { GraphBuilder } from '../../attention/attention-graph.ts';
 
-/** Numbers with ties, zeros and the edges of functions among them. */
+/** Numbers that include ties, zeros and the edges of functions. */
 export const edges = [-3, -1.5, -0.5, 0, 0, 0.25, 0.5, 1.5, 2.5, 3, 4, 0.5];
-/** The sizes of the edges, and all of them above 0. */
+/** The magnitudes of the edges plus 0.3, so that all are above 0. */
 export const positive = edges.map(x => Math.abs(x) + 0.3);
 
-/** A case by its label; builds the graph and gives the inputs whose gradients are compared. */
+/** A labelled case; `build` adds it to a graph and returns the inputs whose gradients are compared. */
 export type OperationCase = readonly [kind: string, build: (g: GraphBuilder) => readonly LogicalTensor[]];
 
 /** An input of 3 × 4. */

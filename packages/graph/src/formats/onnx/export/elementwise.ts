@@ -3,7 +3,7 @@ import type { OnnxAttribute } from '../model.ts';
 import { commonDType, type Translation, type Translations } from './translation.ts';
 
 /**
- * An operation that ONNX has under another name, with operands of one dtype and number attributes.
+ * Translates an operation that has another name in ONNX, with operands of one dtype and numeric attributes.
  */
 function named(op: string, ...attributes: readonly string[]): Translation {
   return ({ inputs, outputs: [dst], attributes: own }, write) => {
@@ -15,7 +15,7 @@ function named(op: string, ...attributes: readonly string[]): Translation {
   };
 }
 
-/** Elements of two tensors by a condition. */
+/** Chooses elements of two tensors by a condition. */
 const where: Translation = ({ inputs, outputs: [dst] }, write) => {
   const names = inputs.map(t => write.name(t));
   write.give(dst, inputs[1].dtype, 'Where', names);
@@ -68,7 +68,7 @@ export const elementwise: Translations = {
     const exponent = write.numbers([numberOf(attributes, 'beta')], src.dtype);
     write.give(dst, src.dtype, 'Pow', [write.name(src), exponent]);
   },
-  // Swish of version 24 has no kernel in onnxruntime 1.30.
+  // onnxruntime 1.30 has no kernel for Swish, which ONNX added in version 24.
   SiLU: ({ inputs: [src], outputs: [dst] }, write) => {
     const x = write.name(src);
     write.give(dst, src.dtype, 'Mul', [x, write.node('Sigmoid', [x])]);

@@ -4,20 +4,22 @@ import type { LogicalTensor } from '../../../ir/tensor/logical-tensor.ts';
 import { renamed, same, type Translations } from './translation.ts';
 import type { OnnxWriter } from './writer.ts';
 
-/** `size` elements from `start` on along an axis; backwards with a negative step. */
+/** Takes `size` elements from `start` along an axis; backwards with a negative step. */
 function slice(
   write: OnnxWriter,
   src: LogicalTensor,
   dst: LogicalTensor,
   { axis, start, size, step }: Readonly<Record<'axis' | 'start' | 'size' | 'step', number>>,
 ): void {
-  // An end before the first element is far below 0, as −1 would be the last one.
+  // An end before the first element must be far below 0, because −1 would mean the last element.
   const end = start + size * step;
   const bounds = [start, end < 0 ? end - 2 ** 31 : end, axis, step].map(n => write.integers([n]));
   write.node('Slice', [write.name(src), ...bounds], {}, write.name(dst));
 }
 
-/** A table of a rotary embedding, which broadcasts to (B, H, S, pairs), as ONNX has it: (B, S, pairs). */
+/**
+ * Converts a table of a rotary embedding, which broadcasts to (B, H, S, pairs), to ONNX's form (B, S, pairs).
+ */
 function rotaryTable(
   table: LogicalTensor,
   dtype: GraphDType,
@@ -26,12 +28,12 @@ function rotaryTable(
 ): string {
   const shape = write.shapeOf(table) ?? [];
   const [batch, heads, rows, pairs] = [...new Array<number>(4 - shape.length).fill(1), ...shape];
-  if (heads !== 1) write.refuse('has tables for each head, which ONNX has not');
+  if (heads !== 1) write.refuse('has a table for each head, which ONNX does not support');
   const own = write.node('Reshape', [write.as(table, dtype), write.integers([batch, rows, pairs])]);
   return batch === B && rows === S ? own : write.node('Expand', [own, write.integers([B, S, pairs])]);
 }
 
-/** Parts of tensors, and elements by their indices. */
+/** Operations on parts of tensors, and on elements by index. */
 export const indexing: Translations = {
   Slice: ({ inputs: [src], outputs: [dst], attributes: a }, write) => {
     const [axis, start, size, step] = ['axis', 'start', 'size', 'step'].map(name => numberOf(a, name));
@@ -62,7 +64,7 @@ export const indexing: Translations = {
     const shape = write.shapeOf(src) ?? [];
     const pairs = write.shapeOf(cos)?.at(-1) ?? 0;
     if (shape.length !== 4 || shape.some(n => n < 0))
-      write.refuse('needs a tensor (B, H, S, D) to be written in ONNX');
+      write.refuse('can be exported to ONNX only for a tensor (B, H, S, D)');
     const [c, s] = [cos, sin].map(table => rotaryTable(table, src.dtype, shape, write));
     const options = {
       ...renamed(attributes, { interleaved: 'interleaved' }),

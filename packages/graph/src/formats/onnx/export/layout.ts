@@ -6,7 +6,7 @@ import { transposeOrder } from '../../../ops/layout/layout.ts';
 import { same, type Translations } from './translation.ts';
 import type { OnnxWriter } from './writer.ts';
 
-/** Layouts, constants, indices and casts. */
+/** Operations on layouts, constants, indices and casts. */
 export const layout: Translations = {
   TypeCast: ({ inputs: [src], outputs: [dst] }, write) => {
     write.cast(write.name(src), src.dtype, dst.dtype, write.name(dst));
@@ -43,7 +43,7 @@ export const layout: Translations = {
     const line = others.length === 0 ? range : write.node('Unsqueeze', [range, write.integers(others)]);
     write.give(dst, 'i64', 'Expand', [line, shape]);
   },
-  // ONNX refuses indices outside, where the result is NaN here.
+  // ONNX refuses indices out of range, for which the result must be NaN.
   Gather: ({ inputs: [src, indices], outputs: [dst] }, write) => {
     const rows = extent(write.node('Shape', [write.name(src)]), 0, write);
     const { index, isInside } = write.within(write.as(indices, 'i64'), rows);

@@ -5,7 +5,7 @@ import { axisOf } from '../../../ir/tensor/shape.ts';
 import type { Translations } from './translation.ts';
 import { elementType, type OnnxWriter } from './writer.ts';
 
-/** To and from 8 bits. */
+/** Conversions to and from 8 bits. */
 export const quantization: Translations = {
   Quantize: ({ inputs: [src], outputs: [dst], attributes }, write) => {
     const parameters = staticParameters(attributes, dst, write);
@@ -18,14 +18,15 @@ export const quantization: Translations = {
   },
   DynamicQuantize: ({ inputs: [src, scales, zps], outputs: [dst], attributes }, write) => {
     if (attributes.qtype === 'per_group') {
-      write.refuse('quantizes per group, which ONNX does along one axis alone');
+      write.refuse('quantizes per group, which ONNX supports only along one axis');
     }
     const list = (name: string): string =>
       write.node('Reshape', [name, write.integers(attributes.qtype === 'per_tensor' ? [] : [-1])]);
     const parameters = [list(write.name(scales)), ...(zps ? [list(write.as(zps, dst.dtype))] : [])];
     write.node('QuantizeLinear', [write.name(src), ...parameters], linear(attributes, dst), write.name(dst));
   },
-  // Written out: ONNX has zero points of the dtype of the data alone, and groups along one axis.
+  // Written as plain operations, because ONNX supports only zero points of the data's dtype and groups along
+  // one axis.
   DynamicDequantize: (node, write) => {
     const [src, scales, zps] = node.inputs;
     const x = write.as(src, 'f32');
@@ -38,7 +39,7 @@ function linear(attributes: GraphNode['attributes'], dst: LogicalTensor) {
   return { axis: { int: numberOf(attributes, 'axis') }, output_dtype: { int: elementType(dst.dtype) ?? 0 } };
 }
 
-/** Scales and zero points of attributes: scalars, or one per channel. */
+/** The scales and zero points of attributes: scalars, or one per channel. */
 function staticParameters(
   attributes: GraphNode['attributes'],
   quantized: LogicalTensor,
@@ -65,7 +66,7 @@ function spread(node: GraphNode, parameters: LogicalTensor, write: OnnxWriter): 
   }
   const counts = write.shapeOf(parameters);
   if (!isKnown(counts)) {
-    write.refuse('needs groups of known number to be written in ONNX');
+    write.refuse('needs a known number of groups to be exported to ONNX');
   }
   const group = numbersOf(attributes, 'group_shape');
   const pairs = (second: (d: number) => number): number[] => counts.flatMap((n, d) => [n, second(d)]);

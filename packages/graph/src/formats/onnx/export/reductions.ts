@@ -9,7 +9,7 @@ const reduction: Translation = ({ kind, inputs: [src], outputs: [dst], attribute
   write.node(kind, [write.name(src), axes], renamed(attributes, { keepdims: 'keep_dims' }), write.name(dst));
 };
 
-/** Reductions, which ONNX has by the same names. */
+/** Reductions that have the same names in ONNX. */
 const namesOfReductions = ['L1', 'L2', 'Max', 'Mean', 'Min', 'Prod', 'Sum'].map(name => `Reduce${name}`);
 
 /** Products, reductions, softmax, norms and cross-entropy. */
@@ -74,7 +74,7 @@ export const reductions: Translations = {
   },
 };
 
-/** An operand of a product, transposed where the attribute says so; vectors have nothing to transpose. */
+/** An operand of a product, transposed if the attribute says so; a vector is never transposed. */
 function matrix(
   node: GraphNode,
   n: 0 | 1,
@@ -91,9 +91,7 @@ function matrix(
   return write.node('Transpose', [own], { perm: { ints: perm } });
 }
 
-/**
- * Softmax written out with maximum and sum; rows of −∞ are 0 where the mode says so.
- */
+/** Softmax as maximum, exponential and sum; rows of −∞ become 0 if the mode says so. */
 function softmaxWithStats(
   { inputs: [src], outputs: [dst, stats], attributes }: GraphNode,
   axis: number,
@@ -115,13 +113,13 @@ function softmaxWithStats(
   else write.give(stats, 'f32', 'Add', lse);
 }
 
-/** The attributes of a norm in ONNX: its first axis, and the epsilon that it adds to the variance. */
+/** The attributes of a norm in ONNX: its first axis, and the epsilon added to the variance. */
 const normAttributes = ({ attributes }: GraphNode): Record<string, OnnxAttribute> => ({
   axis: { int: numberOf(attributes, 'begin_norm_axis') },
   epsilon: { float: numberOf(attributes, 'epsilon') },
 });
 
-/** The dimensions that a norm is over. */
+/** The dimensions that a norm normalises. */
 function normalisedAxes(node: GraphNode, write: OnnxWriter): number[] {
   const [src] = node.inputs;
   const rank = write.rankOf(src);
@@ -130,7 +128,7 @@ function normalisedAxes(node: GraphNode, write: OnnxWriter): number[] {
   return Array.from({ length: rank - first }, (_, d) => first + d);
 }
 
-/** gamma, or ones in the normalised shape, since ONNX requires a scale. */
+/** gamma, or ones in the normalised shape, because ONNX requires a scale. */
 function scaleOf(node: GraphNode, write: OnnxWriter): string {
   const [src, gamma] = node.inputs;
   if (gamma) return write.as(gamma, src.dtype);

@@ -37,29 +37,31 @@ export const translations: Translations = {
   End: () => {},
 };
 
-/** Options of `toOnnx`. */
+/** The options of `toOnnx`. */
 export interface ToOnnxOptions {
-  /** The name of the model's graph. Default `'tilewise'`. */
+  /** The name of the model's graph. Default: `'tilewise'`. */
   readonly name?: string | undefined;
   /**
-   * Tensors by the ids of inputs that the model is to hold, such as its weights, instead of taking them as
+   * Tensors, such as weights, by the ids of inputs. The model contains these tensors instead of taking the
    * inputs.
    */
   readonly values?: Readonly<Record<number, Tensor>> | undefined;
-  /** Names of tensors by id, such as those of the model that the graph was made of. */
+  /**
+   * The names of tensors by id, such as those in the model that the graph was read from. Default: `tn` for id
+   * n.
+   */
   readonly names?: Readonly<Record<number, string>> | undefined;
 }
 
 /**
- * An inference graph as an ONNX model of operator set 25. Attention is the operation `Attention` where that
- * means the same; all else is plain operations. The tensor of id n is called `tn` without a name in the
- * options; strides are left out, and extents that are not known have names. Rounding to 16 bits is that of
- * the operations of ONNX.
- * @param graph which is finalized, if it is not yet.
- * @returns the file: protobuf, the numbers of constants within.
- * @throws UnsupportedOperationError naming an operation that has no form in ONNX (random numbers, gradients,
- * what only an attention operation can say); InvalidGraphError as `finalize`; InvalidArgumentError for what
- * is no graph or no options.
+ * Exports an inference graph as an ONNX model of operator set 25. Attention becomes the operator `Attention`
+ * if that has the same meaning; everything else becomes plain operators. Strides are dropped, and unknown
+ * extents get names. ONNX's operators determine when results are rounded to 16 bits.
+ * @param graph the graph, which is finalized if necessary.
+ * @returns the file in protobuf, which includes the numbers of constants.
+ * @throws UnsupportedOperationError naming an operation that has no equivalent in ONNX (random numbers,
+ * gradients, and features that only attention operations have); the InvalidGraphError of `finalize`;
+ * InvalidArgumentError for invalid arguments.
  */
 export function toOnnx(graph: Graph, options: ToOnnxOptions = {}): Uint8Array {
   checkGraph('graph', graph);
@@ -73,7 +75,7 @@ export function toOnnx(graph: Graph, options: ToOnnxOptions = {}): Uint8Array {
   const held = new Map(Object.entries(values).map(([id, tensor]) => [Number(id), tensor]));
   for (const [id, tensor] of held) {
     const input = topology.inputs.find(t => t.id === id);
-    if (!input) throw new InvalidArgumentError(`options.values.${id}`, 'is no input of the graph');
+    if (!input) throw new InvalidArgumentError(`options.values.${id}`, 'is not an input of the graph');
     checkStorage(`options.values.${id}`, input, tensor);
     write.hold(input, tensor);
   }
@@ -91,7 +93,7 @@ export function toOnnx(graph: Graph, options: ToOnnxOptions = {}): Uint8Array {
   });
 }
 
-/** The nodes that outputs need: constants that became attributes are dropped. */
+/** The nodes that outputs need, without constants that became attributes. */
 function reached(write: OnnxWriter, needed: Set<string>): Pick<OnnxModel, 'nodes' | 'initializers'> {
   const nodes = [...write.nodes].reverse().filter(node => {
     const isNeeded = node.outputs.some(output => needed.has(output));
@@ -104,7 +106,10 @@ function reached(write: OnnxWriter, needed: Set<string>): Pick<OnnxModel, 'nodes
   };
 }
 
-/** Names must differ from each other and from those that are made here: a letter or operator and a number. */
+/**
+ * Checks that names differ from each other and from generated names, which are a letter or an operator and a
+ * number.
+ */
 function checkTensorNames(names: Readonly<Record<number, string>>): void {
   const taken = new Set<string>();
   for (const [id, name] of Object.entries(names)) {
@@ -121,7 +126,7 @@ function checkTensorNames(names: Readonly<Record<number, string>>): void {
   }
 }
 
-/** A tensor that an input is to be must have the input's dtype and, where it is known, shape. */
+/** Checks that a tensor for an input has the input's dtype and, if known, its shape. */
 function checkStorage(argument: string, { dtype, shape }: LogicalTensor, tensor: Tensor): void {
   if (!(tensor instanceof Tensor))
     throw new InvalidArgumentError(argument, `must be a host tensor, got ${describeValue(tensor)}`);
@@ -134,11 +139,11 @@ function checkStorage(argument: string, { dtype, shape }: LogicalTensor, tensor:
 function typeOf(tensor: LogicalTensor): number {
   const type = elementType(tensor.dtype);
   if (type !== undefined) return type;
-  const where = `that reads or gives tensor ${describeTensor(tensor)}`;
+  const where = `that reads or produces tensor ${describeTensor(tensor)}`;
   throw new UnsupportedOperationError(where, 'has a tensor without a dtype');
 }
 
-/** Writes the operations of a partition, attention as one operator where possible. */
+/** Writes the operations of a partition, with attention as one operator if possible. */
 function writeGroup(nodes: readonly GraphNode[], topology: Topology, write: OnnxWriter): void {
   const members = new Set(nodes);
   const forms = nodes.map(node => attentionForm(node, topology));

@@ -6,7 +6,7 @@ import type { OnnxAttribute } from '../model.ts';
 import type { OnnxWriter } from './writer.ts';
 
 /**
- * Writes an operation as ONNX nodes.
+ * A function that writes an operation as ONNX nodes.
  * @throws UnsupportedOperationError for an operation that ONNX cannot express.
  */
 export type Translation = (node: GraphNode, write: OnnxWriter) => void;
@@ -14,7 +14,10 @@ export type Translation = (node: GraphNode, write: OnnxWriter) => void;
 /** Translations by the kind of the operation. */
 export type Translations = Readonly<Record<string, Translation>>;
 
-/** Attributes of an operation as ONNX has them: integers, texts and lists, by the names of both. */
+/**
+ * Converts attributes of an operation to ONNX: integers, texts and lists, from a map of ONNX's names to the
+ * operation's.
+ */
 export function renamed(
   attributes: Attributes,
   names: Readonly<Record<string, string>>,
@@ -28,9 +31,9 @@ export function renamed(
 }
 
 /**
- * An operation that ONNX has, with the same operands.
- * @param names of its attributes, by their names in ONNX.
- * @param indicesAt which operand is of indices, which are 64-bit integers in ONNX.
+ * Translates an operation to an ONNX operator with the same operands.
+ * @param names the names of the attributes, by their names in ONNX.
+ * @param indicesAt the operand with indices, which are 64-bit integers in ONNX.
  */
 export function same(op: string, names: Readonly<Record<string, string>>, indicesAt?: number): Translation {
   return ({ inputs, outputs: [dst], attributes }, write) => {
@@ -39,7 +42,7 @@ export function same(op: string, names: Readonly<Record<string, string>>, indice
   };
 }
 
-/** The dtype for mixed operands: their common dtype, else f32. */
+/** The dtype for mixed operands: their common dtype, or f32. */
 export function commonDType(...tensors: readonly LogicalTensor[]): GraphDType {
   const [{ dtype }] = tensors;
   return tensors.every(t => t.dtype === dtype) ? dtype : 'f32';

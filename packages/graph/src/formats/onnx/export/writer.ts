@@ -6,7 +6,10 @@ import type { LogicalShape, LogicalTensor } from '../../../ir/tensor/logical-ten
 import type { Topology } from '../../../ir/topology.ts';
 import type { OnnxAttribute, OnnxInitializer, OnnxNode } from '../model.ts';
 
-/** ONNX's codes of element types. 4-bit integers are stored in bytes, so they are 8-bit integers in ONNX. */
+/**
+ * ONNX's codes of element types. 4-bit integers become 8-bit integers in ONNX, because they are stored in
+ * bytes.
+ */
 const elementTypes: Readonly<Partial<Record<GraphDType, number>>> = {
   ...{ f32: 1, f16: 10, bf16: 16, f8e4m3: 17, f8e5m2: 19 },
   ...{ u8: 2, i8: 3, i32: 6, i64: 7, bool: 9, u32: 12, i4: 3, u4: 2 },
@@ -23,25 +26,25 @@ type NodeAttributes = Readonly<Record<string, OnnxAttribute>>;
 export class OnnxWriter {
   readonly nodes: OnnxNode[] = [];
   readonly initializers: OnnxInitializer[] = [];
-  /** The operation of the graph that nodes are written for. */
+  /** The graph's operation whose nodes are being written. */
   at: Parameters<typeof describeNode>[0] = { id: 0, kind: '', name: '' };
   readonly #topology: Topology;
   readonly #names: Readonly<Record<number, string>>;
 
-  /** @param names of tensors by id, where they are not `tn`. */
+  /** @param names the names of tensors by id, if not `tn`. */
   constructor(topology: Topology, names: Readonly<Record<number, string>> = {}) {
     this.#topology = topology;
     this.#names = names;
   }
 
-  /** @throws UnsupportedOperationError that names the operation. */
+  /** @throws UnsupportedOperationError naming the operation. */
   refuse(reason: string): never {
     throw new UnsupportedOperationError(describeNode(this.at), reason);
   }
 
   /** The rank of a tensor that the operation reads. */
   rankOf(tensor: LogicalTensor): number {
-    return this.shapeOf(tensor)?.length ?? this.refuse('needs tensors of known rank to be written in ONNX');
+    return this.shapeOf(tensor)?.length ?? this.refuse('needs tensors of known rank to be exported to ONNX');
   }
 
   /** The name of a tensor of the graph. */
@@ -60,7 +63,7 @@ export class OnnxWriter {
     return result;
   }
 
-  /** Adds a node with outputs of these names. */
+  /** Adds a node with named outputs. */
   several(
     op: string,
     inputs: readonly string[],
@@ -74,7 +77,7 @@ export class OnnxWriter {
     return `${op}_${this.nodes.length}`;
   }
 
-  /** Adds a node whose result, of dtype `dtype`, is a tensor of the graph. */
+  /** Adds a node whose result, of dtype `dtype`, becomes a tensor of the graph. */
   give(
     output: LogicalTensor,
     dtype: GraphDType,
@@ -86,7 +89,9 @@ export class OnnxWriter {
     else this.cast(this.node(op, inputs, attributes), dtype, output.dtype, this.name(output));
   }
 
-  /** A tensor cast to a dtype; the tensor itself where it has that dtype and no output name is given. */
+  /**
+   * Casts a tensor to a dtype; returns the tensor itself if it has that dtype and no output name is given.
+   */
   cast(name: string, from: GraphDType, to: GraphDType, output?: string): string {
     if (from !== to) return this.node('Cast', [name], { to: { int: elementTypes[to] ?? 0 } }, output);
     return output === undefined ? name : this.node('Identity', [name], {}, output);
@@ -102,13 +107,13 @@ export class OnnxWriter {
     return tensors.map(t => this.as(t, dtype));
   }
 
-  /** An initializer: a scalar, or numbers of a shape. */
+  /** Adds an initializer: a scalar, or numbers in a shape. */
   numbers(values: readonly number[], dtype: GraphDType = 'f32', shape: readonly number[] = []): string {
     const tensor = Tensor.from(values, shape, { dtype: storageDType(dtype) });
     return this.#initializer(elementTypes[dtype] ?? 0, shape, bytesOf(tensor));
   }
 
-  /** Makes an input of the graph a tensor that the model holds. */
+  /** Makes an input of the graph a tensor in the model. */
   hold(input: LogicalTensor, tensor: Tensor): void {
     this.initializers.push({
       ...{ name: this.name(input), type: elementTypes[input.dtype] ?? 0 },
@@ -116,14 +121,14 @@ export class OnnxWriter {
     });
   }
 
-  /** An initializer of 64-bit integers, for shapes and axes; one number is a scalar. */
+  /** Adds an initializer of 64-bit integers, for shapes and axes; a single number is a scalar. */
   integers(values: number | readonly number[]): string {
     const list = typeof values === 'number' ? [values] : values;
     const data = BigInt64Array.from(list, BigInt);
     return this.#initializer(7, typeof values === 'number' ? [] : [list.length], new Uint8Array(data.buffer));
   }
 
-  /** An index (i64) limited to [0, extent), and whether it was there already. */
+  /** An i64 index clamped to [0, extent), and whether it was in that range already. */
   within(given: string, extent: string): { readonly index: string; readonly isInside: string } {
     const last = this.node('Sub', [extent, this.integers(1)]);
     const index = this.node('Clip', [given, this.integers(0), last]);

@@ -11,21 +11,21 @@ import { writeMask } from './mask.ts';
 import { attentionOperands, folded, writeOperand } from './operands.ts';
 import { type AttentionNumbers, type ScoreForm, scoreForm } from './scores.ts';
 
-/** Operations that one `Attention` of ONNX expresses. */
+/** Operations that one ONNX `Attention` expresses. */
 export interface AttentionForm {
   readonly nodes: ReadonlySet<GraphNode>;
   write(write: OnnxWriter): void;
 }
 
 /**
- * Attention as ONNX has it, where operations mean just that:
+ * Recognises operations that are equivalent to ONNX's `Attention`:
  *
  *     MatMul · (scale)* · [softcap] · [mask to add, mask to select, causal mask]* · SoftMax · MatMul
  *
- * over (B, H, S, D), or (B, Hk, Hq/Hk, S, D) by reshapes. ONNX measures the causal diagonal from the first
- * query and the first key, and caps scores before it masks them. Null for what has another form, or numbers
- * that are not known before execution where ONNX wants them as attributes. It is computed in the dtype of the
- * scores, since ONNX's scores have that of its operands.
+ * over (B, H, S, D), or (B, Hk, Hq/Hk, S, D) by reshapes. ONNX anchors the causal diagonal at the first query
+ * and the first key, and caps scores before it masks them. Null if the operations have another form, or if a
+ * number that ONNX takes as an attribute is not known before execution. The node computes in the dtype of the
+ * scores, because ONNX's scores have the dtype of the operands.
  */
 export function attentionForm(anchor: GraphNode, topology: Topology): AttentionForm | null {
   const softmax = softmaxOf(anchor, topology);
@@ -66,14 +66,14 @@ export interface AttentionNames {
   readonly k: string;
   readonly v: string;
   readonly mask: string | null;
-  /** Keys and values before k and v. */
+  /** The cached keys and values that precede k and v. */
   readonly pastK?: string | null;
   readonly pastV?: string | null;
-  /** How many keys of each batch entry there are. */
+  /** The number of keys in each batch entry. */
   readonly lengths?: string | null;
 }
 
-/** Writes the node, its operands being of a dtype. */
+/** Writes the node, for operands of dtype `dtype`. */
 export function writeAttention(
   o: LogicalTensor,
   dtype: GraphDType,
@@ -98,20 +98,20 @@ function attentionNode(
     ...(right === 0 && { is_causal: { int: 1 } }),
     ...(left !== undefined && { left_window_size: { int: left } }),
     ...(right !== undefined && right > 0 && { right_window_size: { int: right } }),
-    // f32, whatever the operands are.
+    // The softmax is in f32, whatever the dtype of the operands.
     softmax_precision: { int: 1 },
   };
   const optional = [mask, pastK, pastV, lengths].map(name => name ?? '');
   while (optional.at(-1) === '') optional.pop();
   const inputs = [q, k, v, ...optional];
   if (!pastK || !pastV) return write.node('Attention', inputs, attributes, output);
-  // A cache comes with its results, the keys and values with the new ones behind.
+  // A cache requires result names for the keys and values, which include the new ones.
   const result = output ?? `${pastK}_attended`;
   write.several('Attention', inputs, attributes, [result, `${pastK}_present`, `${pastV}_present`]);
   return result;
 }
 
-/** The product of probabilities and values, behind casts. */
+/** The product of probabilities and v, which may follow casts. */
 function valueProduct(
   probabilities: number,
   { uses }: Topology,
@@ -131,7 +131,7 @@ function valueProduct(
   }
 }
 
-/** q times scalars that are not constants: the scale of `Attention` is an attribute. */
+/** Multiplies q by scalars that are not constants, because the scale of `Attention` is an attribute. */
 function scaled(q: string, dtype: GraphDType, { factors }: ScoreForm, write: OnnxWriter): string {
   return factors.reduce((name, { tensor, inverse }) => {
     const factor = write.node('Reshape', [write.as(tensor, dtype), write.integers([])]);

@@ -3,13 +3,13 @@ import type { LogicalTensor } from '../../../../ir/tensor/logical-tensor.ts';
 import type { OnnxWriter } from '../writer.ts';
 import { folded, type Heads } from './operands.ts';
 
-/** Tensors that broadcast to the scores. */
+/** Masks that broadcast to the scores. */
 export interface Masks {
   readonly added?: LogicalTensor | undefined;
   readonly selected?: LogicalTensor | undefined;
 }
 
-/** The mask of `Attention` as one tensor: what is added, what is selected, or both. */
+/** The mask of `Attention` as one tensor: an additive mask, a selecting mask, or both combined. */
 export function writeMask(
   { added, selected }: Masks,
   dtype: GraphDType,
@@ -22,7 +22,8 @@ export function writeMask(
     const whole =
       target.length === shape.length ? name : write.node('Reshape', [name, write.integers(target)]);
     const extents = [heads.Sq, heads.Skv];
-    // Onnxruntime broadcasts no queries, and fewer keys are a short mask to ONNX.
+    // onnxruntime does not broadcast along queries, and for ONNX a mask with fewer keys is a short mask, not
+    // a broadcast one.
     return `${shape.slice(-2)}` === `${extents}`
       ? whole
       : write.node('Expand', [whole, write.integers(extents)]);

@@ -5,11 +5,11 @@ import { isKnown, type LogicalTensor } from '../../../../ir/tensor/logical-tenso
 import type { Topology } from '../../../../ir/topology.ts';
 import type { OnnxWriter } from '../writer.ts';
 
-/** Extents of scores, (B, Hk, Hq/Hk, Sq, Skv) or (B, Hq, Sq, Skv). */
+/** The extents of scores (B, Hk, Hq/Hk, Sq, Skv) or (B, Hq, Sq, Skv). */
 export interface Heads {
   readonly rank: number;
   readonly Hk: number;
-  /** Query heads for each key head, where groups have a dimension of their own; else 1. */
+  /** The number of query heads per key head, if groups are a separate dimension; else 1. */
   readonly groups: number;
   readonly Sq: number;
   readonly Skv: number;
@@ -30,7 +30,7 @@ export interface AttentionOperands {
   readonly heads: Heads;
 }
 
-/** The operands of the two products; null where ONNX does not take their heads and batches. */
+/** The operands of the two products; null if ONNX does not accept their heads and batches. */
 export function attentionOperands(
   scores: GraphNode,
   values: GraphNode,
@@ -60,8 +60,8 @@ export function attentionOperands(
 }
 
 /**
- * A shape (…, Hk, groups, X, Y) with one dimension of heads; null where the heads are neither all there nor
- * 1.
+ * A shape (…, Hk, groups, X, Y) with its heads merged into one dimension; null if there are neither all heads
+ * nor one.
  */
 export function folded(shape: readonly number[], { rank, Hk, groups }: Heads): readonly number[] | null {
   if (rank === 4 || shape.length <= 2) return shape.length <= 4 ? shape : null;
@@ -70,7 +70,7 @@ export function folded(shape: readonly number[], { rank, Hk, groups }: Heads): r
   return h === Hk && g === groups ? [B, h * g, x, y] : null;
 }
 
-/** An operand as `Attention` takes it: (B, H, S, D), in the dtype of the computation. */
+/** Writes an operand in the form that `Attention` takes: (B, H, S, D), in the dtype of the computation. */
 export function writeOperand(
   { tensor, isColumns }: Operand,
   dtype: GraphDType,

@@ -4,12 +4,12 @@ import type { Topology } from '../../../../ir/topology.ts';
 import { indexOperations, type Link } from '../../../../passes/attention/score-chain.ts';
 import type { Masks } from './mask.ts';
 
-/** The numbers of `Attention`. */
+/** The numeric attributes of `Attention`. */
 export interface AttentionNumbers {
-  /** Undefined: 1/√D. */
+  /** The factor of q·kᵀ. Default: 1/√D. */
   readonly scale?: number | undefined;
   readonly softcap?: number | undefined;
-  /** Keys that a query sees before and behind the diagonal key; all unless given. */
+  /** The numbers of keys before and after the diagonal key that a query sees. Default: all. */
   readonly left?: number | undefined;
   readonly right?: number | undefined;
 }
@@ -17,14 +17,12 @@ export interface AttentionNumbers {
 /** The attributes and masks of `Attention`. */
 export interface ScoreForm extends AttentionNumbers {
   readonly scale: number;
-  /** Scalar factors (or divisors) of scores that are not constants. */
+  /** Scalar factors (or divisors) of the scores that are not constants. */
   readonly factors: readonly { readonly tensor: LogicalTensor; readonly inverse: boolean }[];
   readonly masks: Masks;
 }
 
-/**
- * A chain as the attributes and mask of `Attention`; null where the chain has another meaning or order.
- */
+/** A chain as the attributes and masks of `Attention`; null if the chain has another meaning or order. */
 export function scoreForm(links: readonly Link[], rank: number, topology: Topology): ScoreForm | null {
   let scale = 1;
   let softcap: number | undefined;
@@ -75,7 +73,7 @@ export function scoreForm(links: readonly Link[], rank: number, topology: Topolo
     }
   }
   if (capped && !(softcap !== undefined && softcap > 0)) return null;
-  // c·tanh(s·x) caps at c what is scaled by s·c.
+  // c·tanh(s·x) caps scores at c that are scaled by s·c.
   return { scale: scale * (softcap ?? 1), factors, masks, softcap, right: causal ? 0 : undefined };
 }
 
@@ -91,7 +89,7 @@ function constantOf({ id }: LogicalTensor, { producers }: Topology): number | nu
   return values.length === 1 ? values[0] : null;
 }
 
-/** Whether a condition says that the query's index is at least the key's. */
+/** Whether a condition is that the query's index is at least the key's. */
 function isCausal({ id }: LogicalTensor, rank: number, { producers }: Topology): boolean {
   const compare = producers.get(id);
   if (compare?.kind !== 'GreaterEqual') return false;

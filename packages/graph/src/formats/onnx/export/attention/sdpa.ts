@@ -5,12 +5,13 @@ import type { Translation } from '../translation.ts';
 import { writeAttention } from './attention.ts';
 import { writeMask } from './mask.ts';
 
-/** The operands of an attention operation that ONNX has. */
+/** The operands of an attention operation that ONNX supports. */
 const operandsOfOnnx: readonly string[] = ['q', 'k', 'v', 'bias', 'mask', 'seqLensKv'];
 
 /** Attention as one operation, as far as ONNX's `Attention` can express it. */
 export const attentionOperation: Translation = (node, write) => {
-  const refuse = (what: string): never => write.refuse(`has ${what}, which Attention of ONNX has not`);
+  const refuse = (what: string): never =>
+    write.refuse(`has ${what}, which ONNX's Attention does not support`);
   const { operands, results } = attentionNames(node.attributes);
   const { scale, softcap, window, ...others } = settingsOf(node.attributes);
   const strange = [...operands.filter(name => !operandsOfOnnx.includes(name)), ...Object.keys(others)];
@@ -20,17 +21,17 @@ export const attentionOperation: Translation = (node, write) => {
   const [q, k, v, bias, mask, lengths] = operandsOfOnnx.map(tensor);
   const [[, , Sq = -1] = [], [, Hk, Skv = -1] = [], [, Hv] = []] = [q, k, v].map(t => write.shapeOf(t) ?? []);
   if (write.shapeOf(k)?.length !== 4 || Hk !== Hv) refuse('heads of k and v that may differ');
-  if ((bias || mask) && (Sq < 0 || Skv < 0)) refuse('a mask for extents that are not known');
+  if ((bias || mask) && (Sq < 0 || Skv < 0)) refuse('a mask for unknown extents');
   const [o] = node.outputs;
-  // As everywhere, scores are f32 whatever the operands are.
+  // As in every engine, scores are f32, whatever the dtype of the operands.
   const dtype = 'f32';
   const isLast = window?.align === 'bottom-right';
-  // With lengths, ONNX aligns the last query of an entry with its last key; without, the diagonal begins
-  // behind the keys of the cache.
+  // With lengths, ONNX aligns the last query of an entry with its last key; without lengths, the diagonal
+  // begins after the cached keys.
   if (window && lengths && !isLast) refuse('lengths with a band from the first key');
   if (isLast && (Sq < 0 || Skv < Sq))
-    refuse('a band from the last key for extents that are not known, or more queries');
-  // A band that is open to the left begins behind a cache, too, which onnxruntime runs.
+    refuse('a band from the last key for unknown extents or for more queries than keys');
+  // A band without a left bound may also begin after a cache, which onnxruntime supports.
   const isOpen = window?.left === undefined && !isLast && !lengths && (window?.right ?? 0) < Skv;
   const past = isLast && !lengths ? Skv - Sq : isOpen ? (window?.right ?? 0) : 0;
   const cached = (tensor: LogicalTensor): { name: string; past: string | null } => {
