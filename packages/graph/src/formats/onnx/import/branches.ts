@@ -5,7 +5,7 @@ import type { TensorRecord } from './file/tensor-record.ts';
 const definedIn = ({ initializers, nodes }: GraphRecord): ReadonlySet<string> =>
   new Set([...initializers.map(({ name }) => name), ...nodes.flatMap(({ outputs }) => outputs)]);
 
-/** A graph whose names are mapped, but for those of its inputs and of what its own branches define. */
+/** A graph with its names mapped, except those of its inputs and those that its own branches define. */
 function mapped(graph: GraphRecord, map: (name: string) => string): GraphRecord {
   return {
     ...graph,
@@ -20,7 +20,7 @@ function mapped(graph: GraphRecord, map: (name: string) => string): GraphRecord 
   };
 }
 
-/** The names that a branch reads from around it. */
+/** An attribute in which the names that a branch reads from outside are mapped. */
 function mappedReads(attribute: AttributeRecord, map: (name: string) => string): AttributeRecord {
   if (attribute.kind !== 'graph') return attribute;
   const own = definedIn(attribute.value);
@@ -28,20 +28,20 @@ function mappedReads(attribute: AttributeRecord, map: (name: string) => string):
 }
 
 /**
- * A branch with other names: what it defines begins with the name of its node, so that no two branches define
- * one name. What it reads from outside keeps its name, as do names of what it defines within branches of its
- * own, which are renamed when they are taken.
+ * Renames what a branch defines: each name gets its node's name as a prefix, so that no two branches define
+ * the same name. Names that the branch reads from outside do not change, nor do the names that its nested
+ * branches define; those are renamed when such a branch is taken.
  */
 export function renamedBranch(branch: GraphRecord, prefix: string): GraphRecord {
   const own = definedIn(branch);
   return mapped(branch, name => (name !== '' && own.has(name) ? `${prefix}/${name}` : name));
 }
 
-/** The graphs of a node's attributes. */
+/** The graphs in a node's attributes. */
 const branchesOf = ({ attributes }: NodeRecord): GraphRecord[] =>
   [...attributes.values()].flatMap(attribute => (attribute.kind === 'graph' ? [attribute.value] : []));
 
-/** All tensors that a graph and its branches hold. */
+/** All tensors in a graph and its branches. */
 export function tensorsOf({ initializers, nodes }: GraphRecord): TensorRecord[] {
   const inNodes = nodes
     .flatMap(({ attributes }) => [...attributes.values()])
@@ -52,7 +52,7 @@ export function tensorsOf({ initializers, nodes }: GraphRecord): TensorRecord[] 
   return [...initializers, ...inNodes];
 }
 
-/** The names that a node reads, those of its branches too. */
+/** The names that a node and its branches read. */
 function readsOf(node: NodeRecord): string[] {
   return [
     ...node.inputs,

@@ -14,31 +14,31 @@ import { once } from './once.ts';
 import { onnxOperatorOf } from './operators/table.ts';
 import type { HostTensor, Value } from './value.ts';
 
-/** A graph that was made of a model, for inputs of given shapes. */
+/** A graph that was built from a model, for inputs of given shapes. */
 export interface OnnxGraph {
   readonly graph: Graph;
-  /** By the model's names. Inputs whose numbers became part of the graph are missing. */
+  /** The graph's inputs by the model's names, without inputs whose numbers became part of the graph. */
   readonly inputs: Readonly<Record<string, LogicalTensor>>;
   readonly outputs: Readonly<Record<string, LogicalTensor>>;
-  /** The weights, by the model's names: inputs of the graph, and what is to be bound to them. */
+  /** The weights by the model's names: each is an input of the graph and the value to bind to it. */
   readonly weights: Readonly<Record<string, { readonly tensor: LogicalTensor; readonly value: Tensor }>>;
   /**
-   * The tensors to bind to those inputs of the graph that the model does not have (its weights and larger
+   * The tensors to bind to the graph's inputs that are not inputs of the model (weights and larger
    * constants), by tensor id.
    */
   readonly bindings: Readonly<Record<number, Tensor>>;
-  /** Names of the inputs whose numbers became part of the graph, as shapes do. */
+  /** The names of the inputs whose numbers became part of the graph, because shapes depend on them. */
   readonly specialised: ReadonlySet<string>;
 }
 
-/** The most elements of a constant that stands in the graph itself. */
+/** The maximum number of elements of a constant that is stored in the graph itself. */
 const mostInline = 64;
-/** The most elements of a tensor without weights that is computed while a model is read. */
+/** The maximum number of elements of a tensor without weights that is computed while a model is read. */
 const mostFolded = 2 ** 20;
 
 /**
- * Makes a graph of a model: every node becomes numbers, or operations of which those that the outputs need
- * are kept.
+ * Builds a graph from a model. Every node becomes numbers or operations, and the graph keeps only the
+ * operations that the outputs need.
  */
 export class GraphFromModel {
   readonly #model: ModelRecord;
@@ -51,7 +51,7 @@ export class GraphFromModel {
   readonly #constants = new Map<number, Tensor>();
   readonly #specialised = new Set<string>();
 
-  /** @param data the bytes of a tensor, those in other files too. */
+  /** @param data returns the bytes of a tensor, even if they are in another file. */
   constructor(model: ModelRecord, data: (tensor: TensorRecord) => Uint8Array, given: GivenInputs) {
     this.#model = model;
     this.#data = data;
@@ -61,7 +61,7 @@ export class GraphFromModel {
   build(): OnnxGraph {
     const { initializers, inputs, nodes, outputs } = this.#model;
     for (const record of initializers) this.#define(this.#initializer(record));
-    // Files of early versions list initializers among the inputs, too.
+    // Files of early versions also list initializers as inputs.
     for (const input of inputs) if (!this.#values.has(input.name)) this.#define(this.#input(input));
     const needed = nodesFor(
       nodes,
@@ -122,7 +122,7 @@ export class GraphFromModel {
     const type = number === null ? undefined : elementTypeOf(number);
     if (!type) {
       const what = number === null ? 'no tensor' : `a tensor of ${elementTypeName(number)}`;
-      throw new UnsupportedOperationError(`input '${name}'`, `is ${what}, which engines do not take`);
+      throw new UnsupportedOperationError(`input '${name}'`, `is ${what}, which engines do not support`);
     }
     const own = <T>(all: Readonly<Record<string, T>>): T | undefined =>
       Object.hasOwn(all, name) ? all[name] : undefined;
@@ -154,8 +154,8 @@ export class GraphFromModel {
   }
 
   /**
-   * Numbers as a tensor: small ones as an operation, larger ones as an input of the graph that is bound to
-   * them.
+   * Numbers as a tensor: a few numbers become an operation, more numbers become an input of the graph that is
+   * bound to them.
    */
   #constant({ shape, values }: HostTensor, type: ElementType, name = ''): LogicalTensor {
     const { dtype } = type;
@@ -176,9 +176,9 @@ export class GraphFromModel {
   }
 
   /**
-   * Makes the outputs of a node as far as they can be made now, in the order of the file: what is made only
-   * when the outputs of the model ask for it asks node by node, one call within the other. What fails here
-   * fails again where it is really needed.
+   * Computes the outputs of a node in the order of the file, as far as possible now. Otherwise the model's
+   * outputs would request node after node in nested calls. An error here is ignored: it occurs again if the
+   * node is really needed.
    */
   #settle({ outputs }: NodeRecord): void {
     for (const name of outputs) {
@@ -201,7 +201,7 @@ export class GraphFromModel {
       const value = this.#values.get(name);
       if (!value)
         throw new InvalidGraphError(
-          `ONNX file: ${op} '${node.name}' reads '${name}', which no node before it gives`,
+          `ONNX file: ${op} '${node.name}' reads '${name}', which no earlier node produces`,
           name,
         );
       return value;
@@ -210,7 +210,7 @@ export class GraphFromModel {
     const constant = (host: HostTensor, type: ElementType): LogicalTensor => this.#constant(host, type);
     const call = new NodeCall(node, version ?? 1, { draft: this.#draft, constant }, inputs);
     if (!operator && op !== 'If')
-      call.refuse(domain ? `is of the operator set '${domain}' and is not read` : 'is not read');
+      call.refuse(domain ? `is in the operator set '${domain}' and is not supported` : 'is not supported');
     if (version === undefined)
       call.fail(`is of the operator set '${domain}', which the model does not import`);
     this.#draft.at = call;
@@ -229,7 +229,7 @@ export class GraphFromModel {
     }
   }
 
-  /** The nodes of the branch that a condition chooses, as nodes of the model. */
+  /** Adds the nodes of the branch that a condition chooses to the model. */
   #branch(call: NodeCall): void {
     const { node } = call;
     const condition = call.input(0);
@@ -249,7 +249,7 @@ export class GraphFromModel {
     }
     for (const [n, output] of node.outputs.entries()) {
       const value = this.#values.get(branch.outputs[n]?.name ?? '');
-      if (!value) call.fail(`has a branch in which no node gives the output ${n}`);
+      if (!value) call.fail(`has a branch in which no node produces output ${n}`);
       else if (output !== '') this.#define({ ...value, name: output });
     }
   }
@@ -269,7 +269,7 @@ export class GraphFromModel {
       if (host && (folds || !emit)) return this.#constant(host(), type, name);
       const before = this.#draft.at;
       this.#draft.at = call;
-      const made = emit?.() ?? call.refuse('gives shapes only');
+      const made = emit?.() ?? call.refuse('can only be computed while the model is read');
       this.#draft.at = before;
       return made;
     });

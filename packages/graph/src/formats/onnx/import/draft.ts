@@ -10,25 +10,25 @@ import { broadcastShapes, shapeOf } from '../../../ir/tensor/shape.ts';
 import { operationOf } from '../../../ops/table.ts';
 import { splitOperands } from './merged-heads.ts';
 
-/** An operation on its way into a graph. */
+/** An operation that may become part of a graph. */
 export type DraftNode = Pick<GraphNode, 'kind' | 'name' | 'given' | 'inputs' | 'outputs'>;
 
-/** Whether a tensor is of floats that operations compute with. */
+/** Whether a tensor has a float dtype that operations compute with. */
 export const isFloat = ({ dtype }: { readonly dtype: GraphDType }): boolean =>
   ['f32', 'f16', 'bf16'].includes(dtype);
 
 const ofIntegers: readonly GraphDType[] = ['i32', 'f32'];
 
 /**
- * The dtypes by which tensors go through an operation that does not take theirs: i32 holds all numbers of 8
- * bits, and f32 all numbers of 8-bit floats and integers up to 2^24.
+ * The dtypes that tensors are cast to for an operation that does not accept their own: i32 represents all
+ * 8-bit integers, and f32 all 8-bit floats and integers up to 2^24.
  */
 const carriers: Readonly<Partial<Record<GraphDType, readonly GraphDType[]>>> = {
   ...{ i32: ofIntegers, u32: ofIntegers, i8: ofIntegers, u8: ofIntegers, bool: ofIntegers },
   ...{ f8e4m3: ['f32'], f8e5m2: ['f32'] },
 };
 
-/** The dtype in which a tensor goes into the nth of some ports, or comes out of it. */
+/** The dtype that a tensor has at the nth of some ports. */
 function dtypeAt(ports: readonly PortSchema[], n: number, dtype: GraphDType): GraphDType {
   const among = ports[Math.min(n, ports.length - 1)]?.among ?? [];
   if (among.includes(dtype)) return dtype;
@@ -36,14 +36,14 @@ function dtypeAt(ports: readonly PortSchema[], n: number, dtype: GraphDType): Gr
 }
 
 /**
- * Operations on their way into a graph. The shape of each result is inferred at once, because operators of
- * ONNX depend on shapes; operations that no output needs are left out of the graph.
+ * Operations that may become part of a graph. The shape of each result is inferred immediately, because ONNX
+ * operators depend on shapes; operations that no output needs are dropped.
  */
 export class Draft {
   readonly #nodes: DraftNode[] = [];
   readonly #producers = new Map<number, DraftNode>();
   #next = 0;
-  /** The node of the model that operations are written for: its label for errors, and its name. */
+  /** The model's node whose operations are being written: its label for errors, and its name. */
   at: { readonly label: string; readonly name: string } = { label: '', name: '' };
 
   tensor(
@@ -65,8 +65,8 @@ export class Draft {
   }
 
   /**
-   * An operation with one result.
-   * @param dtype of the result; that of the first input unless given.
+   * Adds an operation with one result.
+   * @param dtype the dtype of the result. Default: that of the first input.
    */
   op(
     kind: string,
@@ -79,7 +79,7 @@ export class Draft {
     return output;
   }
 
-  /** An operation with a result of each of these dtypes. */
+  /** Adds an operation with one result for each dtype. */
   ops(
     kind: string,
     inputs: readonly LogicalTensor[],
@@ -95,12 +95,12 @@ export class Draft {
     });
   }
 
-  /** A comparison, or what joins such: whether something holds. */
+  /** Adds a comparison or logical operation, whose result is bool. */
   test(kind: string, ...inputs: readonly LogicalTensor[]): LogicalTensor {
     return this.op(kind, inputs, {}, 'bool');
   }
 
-  /** Numbers that stand in the graph: one for each element of the shape, or one for all. */
+  /** Adds numbers that are stored in the graph: one for each element of the shape, or one for all. */
   inline(value: readonly number[], shape: readonly number[], dtype: GraphDType): LogicalTensor {
     return this.op('Constant', [], { value, shape }, dtype);
   }
@@ -110,7 +110,7 @@ export class Draft {
     return this.op('Constant', [], { value: [value] }, dtype);
   }
 
-  /** The elements in row-major order under another shape. */
+  /** The elements of a tensor in row-major order with another shape. */
   reshape(tensor: LogicalTensor, shape: readonly number[]): LogicalTensor {
     if (`${shapeOf(tensor)}` === `${shape}`) return tensor;
     const before = this.producerOf(tensor);
@@ -119,18 +119,18 @@ export class Draft {
     return this.op('StaticReshape', [tensor], { shape, special_zero: false });
   }
 
-  /** The elements repeated along dimensions of one element, up to a shape. */
+  /** A tensor expanded to a shape along its dimensions of extent 1. */
   expand(tensor: LogicalTensor, shape: readonly number[]): LogicalTensor {
     return `${shapeOf(tensor)}` === `${shape}` ? tensor : this.op('Expand', [tensor], { shape });
   }
 
-  /** The dimensions in another order. */
+  /** A tensor with its dimensions in another order. */
   transpose(tensor: LogicalTensor, order: readonly number[]): LogicalTensor {
     if (order.every((axis, d) => axis === d)) return tensor;
     return this.op('StaticTranspose', [tensor], { order });
   }
 
-  /** Elements start, start + step, … along an axis, `size` of them. */
+  /** The `size` elements start, start + step, … along an axis. */
   slice(
     tensor: LogicalTensor,
     { axis, start, size, step = 1 }: { axis: number; start: number; size: number; step?: number },
@@ -139,28 +139,27 @@ export class Draft {
     return this.op('Slice', [tensor], { axis, start, size, step });
   }
 
-  /** Tensors joined along an axis. */
+  /** Tensors concatenated along an axis. */
   concat(parts: readonly LogicalTensor[], axis: number): LogicalTensor {
     return parts.length === 1 ? parts[0] : this.op('Concat', parts, { axis });
   }
 
-  /** Elements of a where the condition holds, else of b, all broadcast to each other. */
+  /** Elements of a where the condition is true, else of b; all three broadcast to each other. */
   select(condition: LogicalTensor, a: LogicalTensor, b: LogicalTensor): LogicalTensor {
     const shape = broadcastShapes('Where', shapeOf(a), shapeOf(b));
     const whole = broadcastShapes('Where', shape, shapeOf(condition));
-    // Masks of attention are recognised by the operation of oneDNN, which broadcasts the condition alone, and
-    // is for floats.
+    // Masks of attention are recognised by oneDNN's Select, which broadcasts only the condition and accepts
+    // only floats.
     const isSelect = `${shape}` === `${whole}` && isFloat(a);
     return this.op(isSelect ? 'Select' : 'Where', [condition, a, b], {}, a.dtype);
   }
 
   /**
-   * The values in another dtype: floats are rounded to nearest even, floats to integers towards 0, and bool
-   * is whether x ≠ 0.
+   * The values in another dtype: rounded to nearest even as floats, towards 0 as integers, and x ≠ 0 as bool.
    */
   cast(tensor: LogicalTensor, dtype: GraphDType): LogicalTensor {
     if (tensor.dtype === dtype) return tensor;
-    // 16-bit floats are converted by way of f32.
+    // 16-bit floats are converted through f32.
     const both = [tensor.dtype, dtype];
     const goesByF32 = !both.includes('f32') && (both.includes('f16') || both.includes('bf16'));
     const source = goesByF32 ? this.cast(tensor, 'f32') : tensor;
@@ -194,15 +193,15 @@ export class Draft {
     return tensor.dtype === dtype ? tensor : this.op('TypeCast', [tensor], {}, dtype);
   }
 
-  /** The operation that gives a tensor; undefined for an input. */
+  /** The operation that produces a tensor; undefined for an input. */
   producerOf({ id }: LogicalTensor): DraftNode | undefined {
     return this.#producers.get(id);
   }
 
   /**
    * Writes the operations that the outputs need into a graph, and finalizes the graph.
-   * @param outputs those of the graph; a tensor that is read too, or that nothing computes, is passed on by
-   * an `End` of its own.
+   * @param outputs the outputs of the graph. An output that an operation also reads, or that none computes,
+   * gets its own `End`.
    */
   write(graph: Graph, outputs: readonly LogicalTensor[]): Graph {
     const nodes = neededNodes(

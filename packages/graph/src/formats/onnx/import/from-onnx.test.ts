@@ -52,7 +52,7 @@ test('weights in another file come from the caller', async () => {
   const { y } = await read.run(cpuEngine(), { x: Tensor.from([1, 2], [2]) });
   expect(Array.from(y?.toFloat32() ?? [])).toEqual([11, 22]);
   const short = await fromOnnx(external, { externalData: () => new Uint8Array(8) });
-  expect(() => short.graph()).toThrow("must give 12 bytes of 'weights.bin' for tensor 'w', got 8");
+  expect(() => short.graph()).toThrow("must return 12 bytes of 'weights.bin' for tensor 'w', got 8");
 });
 
 test('a model that was read is written again with its weights, and gives the same in onnxruntime', async () => {
@@ -62,7 +62,9 @@ test('a model that was read is written again with its weights, and gives the sam
   const results = await runOnnx(written, { [`t${inputs.x?.id}`]: x });
   const { z } = await (await fromOnnx(openExtents)).run(cpuEngine(), { x });
   expect(results[`t${outputs.z?.id}`]?.toFloat32()).toEqual(z?.toFloat32());
-  expect(() => toOnnx(graph, { values: { 77: x } })).toThrow('options.values.77 is no input of the graph');
+  expect(() => toOnnx(graph, { values: { 77: x } })).toThrow(
+    'options.values.77 is not an input of the graph',
+  );
   expect(() => toOnnx(graph, { values: { [inputs.x?.id ?? 0]: Tensor.zeros([3, 2]) } })).toThrow(
     'must have shape [2,3]',
   );

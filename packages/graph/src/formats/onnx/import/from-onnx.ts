@@ -18,45 +18,46 @@ import { type ExternalData, engineTensor, readTensor, type TensorRecord } from '
 import { Message } from './file/wire.ts';
 import type { GivenInputs } from './given-inputs.ts';
 
-/** Options of `fromOnnx`. */
+/** The options of `fromOnnx`. */
 export interface FromOnnxOptions {
   /**
-   * The bytes of another file that holds weights, by the location that the model names. The location comes
-   * from the file, which may be anyone's: look it up among files that you expect instead of opening a path.
+   * Returns the bytes of another file with weights, by the location that the model names. The location comes
+   * from the model, which may be untrusted: look it up among expected files instead of opening it as a path.
    */
   readonly externalData?: ((location: string) => Uint8Array | Promise<Uint8Array>) | undefined;
 }
 
-/** The shapes and options that a graph is made for. */
+/** The shapes and values that a graph is built for. */
 export interface OnnxGraphOptions {
-  /** Shapes of inputs by name, where the model leaves an extent open. */
+  /** The shapes of inputs by name, for inputs with extents that the model leaves open. */
   readonly shapes?: Readonly<Record<string, readonly number[]>> | undefined;
   /**
-   * Tensors of inputs by name, where shapes depend on their numbers; the graph is for these numbers alone.
+   * The tensors of inputs by name, for inputs whose numbers determine shapes. The graph is valid only for
+   * these numbers.
    */
   readonly values?: Readonly<Record<string, Tensor>> | undefined;
 }
 
 /** An input of a model. */
 export interface OnnxInput extends Pick<ValueRecord, 'name' | 'shape'> {
-  /** The dtype of tensors for the input; null where engines do not take the input. */
+  /** The dtype of tensors for the input; null if engines do not support the input's type. */
   readonly dtype: DType | null;
 }
 
-/** A model of ONNX, read: graphs are made of it for shapes of its inputs. */
+/** An ONNX model, from which graphs can be built for given shapes of its inputs. */
 export class OnnxModel {
   readonly #model: ModelRecord;
   readonly #files: ReadonlyMap<string, Uint8Array>;
   readonly #compiled = new Map<string, { readonly made: OnnxGraph; readonly compiled: CompiledGraph }>();
   #engine: TensorEngine | null = null;
 
-  /** Made by `fromOnnx`. */
+  /** Use `fromOnnx` to create a model. */
   constructor(model: ModelRecord, files: ReadonlyMap<string, Uint8Array>) {
     this.#model = model;
     this.#files = files;
   }
 
-  /** The inputs that are no weights. */
+  /** The inputs that are not weights. */
   get inputs(): readonly OnnxInput[] {
     const weights = new Set(this.#model.initializers.map(({ name }) => name));
     return this.#model.inputs
@@ -67,17 +68,17 @@ export class OnnxModel {
       }));
   }
 
-  /** Names of the outputs. */
+  /** The names of the outputs. */
   get outputs(): readonly string[] {
     return this.#model.outputs.map(({ name }) => name);
   }
 
   /**
-   * The model as a graph, for inputs of these shapes: what depends on shapes alone is computed, attention is
-   * one operation where the model has it as one, and patterns of attention are found when the graph is
-   * partitioned. `gradients` differentiates the graph.
-   * @throws InvalidGraphError, InvalidOperationError or InvalidShapeError for a model that is wrong, or
-   * shapes that are missing; UnsupportedOperationError for an operator that is not read, naming the node.
+   * Builds a graph of the model for inputs of given shapes. Everything that depends only on shapes is
+   * computed now. An attention operator of the model becomes one operation, and patterns of attention are
+   * recognised when the graph is partitioned. `gradients` can differentiate the graph.
+   * @throws InvalidGraphError, InvalidOperationError or InvalidShapeError for an invalid model or missing
+   * shapes; UnsupportedOperationError for an unsupported operator, naming the node.
    */
   graph(options: OnnxGraphOptions = {}): OnnxGraph {
     checkObject('options', options);
@@ -92,10 +93,10 @@ export class OnnxModel {
   }
 
   /**
-   * Runs the model. It is compiled once for each combination of shapes, and of numbers that shapes depend on.
-   * @param inputs host tensors by name, in the dtypes of the model: 64-bit integers as i32.
+   * Runs the model. It is compiled once for each combination of shapes and of numbers that shapes depend on.
+   * @param inputs host tensors by name, in the dtypes that `inputs` lists; 64-bit integers are i32.
    * @returns the outputs by name, as the engine's tensors.
-   * @throws as `graph`; InvalidArgumentError for inputs that are missing or unknown.
+   * @throws the errors of `graph`; InvalidArgumentError for missing or unknown inputs.
    */
   async run<T extends TensorDesc>(
     engine: TensorEngine<T>,
@@ -107,11 +108,11 @@ export class OnnxModel {
     if (strange !== undefined)
       throw new InvalidArgumentError(
         `inputs.${strange}`,
-        `is no input of the model, which has ${names.join(', ')}`,
+        `is not an input of the model, which has ${names.join(', ')}`,
       );
     const missing = names.find(name => inputs[name] === undefined);
     if (missing !== undefined)
-      throw new InvalidArgumentError(`inputs.${missing}`, 'is an input of the model and is not given');
+      throw new InvalidArgumentError(`inputs.${missing}`, 'is an input of the model and is missing');
     const { made, compiled } = this.#compile(engine, inputs);
     const bindings: Record<number, Tensor> = { ...made.bindings };
     for (const [name, tensor] of Object.entries(made.inputs)) bindings[tensor.id] = inputs[name] as Tensor;
@@ -124,7 +125,7 @@ export class OnnxModel {
     );
   }
 
-  /** Frees what was compiled. The model can be run again. */
+  /** Frees the compiled graphs. The model can still be run again. */
   release(): void {
     for (const { compiled } of this.#compiled.values()) compiled.release();
     this.#compiled.clear();
@@ -158,18 +159,18 @@ export class OnnxModel {
     if (!file || offset + length > file.length)
       throw new InvalidArgumentError(
         'externalData',
-        `must give ${offset + length} bytes of '${location}' for tensor '${name}', got ${file?.length ?? 0}`,
+        `must return ${offset + length} bytes of '${location}' for tensor '${name}', got ${file?.length ?? 0}`,
       );
     return file.subarray(offset, offset + length);
   }
 }
 
-/** Graphs that are kept for other shapes and numbers; the oldest makes room. */
+/** The maximum number of compiled graphs in the cache; the oldest is dropped first. */
 const mostCompiled = 16;
 
-/** An output that is an input or a weight, as a tensor of the caller's own. */
+/** Copies an output that is an input or a weight, because the caller owns outputs. */
 function passedOn<T extends TensorDesc>(engine: TensorEngine<T>, tensor: Tensor | undefined): T {
-  if (!tensor) throw new InvalidGraphError('ONNX file: an output is given by no node');
+  if (!tensor) throw new InvalidGraphError('ONNX file: no node produces an output');
   return engine.upload(
     Tensor.from(tensor.toFloat64(), tensor.shape, { dtype: tensor.dtype, overflow: 'ieee' }),
   );
@@ -187,12 +188,12 @@ function keyOf(
 }
 
 /**
- * Reads a model of ONNX: operator sets 1 to 28 of ONNX and those of com.microsoft, as far as transformers use
- * them. Integers of 64 bits become i32, with a check of their range, and doubles f32.
+ * Reads an ONNX model. It supports the operators of ONNX (operator sets 1 to 28) and of com.microsoft that
+ * transformers use. 64-bit integers become i32, with a range check, and doubles become f32.
  * @param bytes the file; its weights are not copied.
- * @throws InvalidGraphError for a file that is no model, naming the node or tensor; UnsupportedOperationError
- * for elements that no engine has; InvalidArgumentError for what is no bytes, or weights in other files
- * without `externalData`.
+ * @throws InvalidGraphError if the file is not a valid model, naming the node or tensor;
+ * UnsupportedOperationError for element types that no engine supports; InvalidArgumentError if `bytes` is not
+ * a Uint8Array, or if weights are in other files and `externalData` is missing.
  */
 export async function fromOnnx(bytes: Uint8Array, options: FromOnnxOptions = {}): Promise<OnnxModel> {
   if (!(bytes instanceof Uint8Array))
@@ -214,14 +215,14 @@ export async function fromOnnx(bytes: Uint8Array, options: FromOnnxOptions = {})
 const isExternal = (data: TensorRecord['data']): data is ExternalData => !(data instanceof Uint8Array);
 
 /**
- * A tensor of a file that holds one alone (`TensorProto`), as ONNX's tests store inputs and outputs.
- * @throws InvalidGraphError for bytes that are no such tensor; UnsupportedOperationError for elements that no
- * engine has.
+ * Reads a file with one tensor (`TensorProto`), the format in which ONNX's tests store inputs and outputs.
+ * @throws InvalidGraphError if the bytes are not a tensor; UnsupportedOperationError for an element type that
+ * no engine supports.
  */
 export function tensorFromOnnx(bytes: Uint8Array): { readonly name: string; readonly tensor: Tensor } {
   const record = readTensor(new Message(bytes, 'the tensor'));
   const { data, name } = record;
   if (isExternal(data))
-    throw new InvalidArgumentError('bytes', 'must hold the tensor: its data lie in another file');
+    throw new InvalidArgumentError('bytes', 'must contain the data of the tensor, which is in another file');
   return { name, tensor: engineTensor(record, data) };
 }

@@ -2,13 +2,13 @@ import { InvalidGraphError } from '../../../errors.ts';
 import type { ValueRecord } from './file/read-model.ts';
 import type { HostTensor } from './value.ts';
 
-/** Shapes and numbers of the model's inputs; numbers are read where shapes depend on them. */
+/** The shapes and numbers of the model's inputs. Numbers are read only if shapes depend on them. */
 export interface GivenInputs {
   readonly shapes: Readonly<Record<string, readonly number[]>>;
   readonly values: Readonly<Record<string, HostTensor>>;
 }
 
-/** @throws InvalidGraphError when an input that the model declares cannot have a shape. */
+/** @throws InvalidGraphError if a shape contradicts the model's declaration of the input. */
 export function checkShape(name: string, declared: ValueRecord['shape'], shape: readonly number[]): void {
   const fits =
     declared === null ||

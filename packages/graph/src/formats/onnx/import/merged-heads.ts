@@ -4,7 +4,7 @@ import type { LogicalTensor } from '../../../ir/tensor/logical-tensor.ts';
 import { shapeOf } from '../../../ir/tensor/shape.ts';
 import { operationOf } from '../../../ops/table.ts';
 
-/** Writes operations into the graph. */
+/** Adds operations to the graph. */
 interface Writer {
   producerOf(
     tensor: LogicalTensor,
@@ -30,9 +30,9 @@ export interface SplitOperation {
 }
 
 /**
- * An operation on tensors (B·H, X, Y) as an operation on (B, H, X, Y) whose result is merged; null where no
- * operand was merged. Exporters write attention by batched products of three dimensions with reshapes around
- * the masks; here the reshapes move behind the attention, which then has its usual form.
+ * Rewrites an operation on tensors (B·H, X, Y) as an operation on (B, H, X, Y) whose result is merged; null
+ * if no operand was merged. Exporters write attention as batched products of three dimensions with reshapes
+ * around the masks; this moves the reshapes after attention, which then has its usual form.
  */
 export function splitOperands(
   draft: Writer,

@@ -6,30 +6,32 @@ import type { ElementType } from './file/element-type.ts';
 import type { AttributeRecord, AttributeValues, NodeRecord } from './file/read-model.ts';
 import type { HostTensor, Value } from './value.ts';
 
-/** An output of a node: its element type, its shape, and how its numbers or its tensor are made. */
+/** An output of a node: its element type and shape, and functions that compute its numbers or its tensor. */
 export interface NodeResult {
   readonly type: ElementType;
   readonly shape: readonly number[];
-  /** From numbers alone; absent where an operator is not computed while the model is read. */
+  /**
+   * Computes the output from numbers only; absent if the operator is never computed while the model is read.
+   */
   readonly fold?: (() => HostTensor) | null;
-  /** The numbers depend on shapes alone. Otherwise they are static where those of all inputs are. */
+  /** Whether the numbers depend only on shapes. Default: whether the numbers of all inputs do. */
   readonly isStatic?: boolean;
   /**
-   * Makes the output from operations of the graph; absent where an operator is only computed while the model
-   * is read.
+   * Writes the output as operations of the graph; absent if the operator is only computed while the model is
+   * read.
    */
   readonly emit?: () => LogicalTensor;
 }
 
-/** An output that operations of the graph give. */
+/** An output that operations of the graph compute. */
 export const result = (
   { type, shape }: Pick<NodeResult, 'type' | 'shape'>,
   emit: () => LogicalTensor,
 ): NodeResult => ({ type, shape, emit });
 
 /**
- * A node of the model whose outputs are asked for: its inputs, attributes and version, and the graph that is
- * written.
+ * A node of the model whose outputs are requested: its inputs, attributes and version, and the draft to write
+ * to.
  */
 export class NodeCall {
   readonly node: NodeRecord;
@@ -38,7 +40,7 @@ export class NodeCall {
   readonly draft: Draft;
   readonly inputs: readonly (Value | null)[];
 
-  /** Numbers as a tensor of the graph: a constant. */
+  /** Adds numbers to the graph as a constant. */
   readonly constant: (host: HostTensor, type: ElementType) => LogicalTensor;
 
   constructor(
@@ -67,29 +69,29 @@ export class NodeCall {
     return new NodeCall({ ...this.node, attributes }, this.version, this, this.inputs);
   }
 
-  /** The name of the operations that are made of the node, behind that of its module. */
+  /** The name of the node's operations: the module's name, then the node's. */
   get name(): string {
     const { scope, name } = this.node;
     return scope === '' ? name : `${scope}/${name}`;
   }
 
-  /** The node for people. */
+  /** The node as error messages show it. */
   get label(): string {
     const { op, name, outputs } = this.node;
     return `${op} '${name || (outputs[0] ?? '')}'`;
   }
 
-  /** @throws InvalidOperationError: the model is wrong. */
+  /** @throws InvalidOperationError, because the model is invalid. */
   fail(rule: string): never {
     throw new InvalidOperationError(this.label, rule);
   }
 
-  /** @throws UnsupportedOperationError: the model may be right, but there is no form of it here. */
+  /** @throws UnsupportedOperationError, because the model may be valid but is not supported. */
   refuse(reason: string): never {
     throw new UnsupportedOperationError(this.label, reason);
   }
 
-  /** @throws InvalidOperationError without this input. */
+  /** @throws InvalidOperationError if the input is missing. */
   input(n: number): Value {
     return this.inputs[n] ?? this.fail(`needs its input ${n}`);
   }
@@ -106,7 +108,7 @@ export class NodeCall {
     return this.input(n).shape;
   }
 
-  /** The numbers of an input on which the shapes or the form of the results depend. */
+  /** The numbers of an input that determine the shapes or the form of the results. */
   numbers(n: number): number[] {
     const value = this.input(n);
     if (!value.host)
@@ -144,22 +146,22 @@ export class NodeCall {
     return this.attribute(name, 'ints');
   }
 
-  /** An axis of a tensor of this rank, counted from its start. */
+  /** An axis of a tensor with rank `rank`, counted from the start. */
   axis(axis: number, rank: number): number {
     return axisOf(axis, rank) ?? this.fail(`axis ${axis} must be in [${-rank}, ${rank - 1}]`);
   }
 
   /**
-   * The axes that operators take as an attribute in early versions and as the second input since; undefined
-   * where none are given.
+   * The axes, which are an attribute in early versions and the second input in later ones; undefined if none
+   * are given.
    */
   axes(): readonly number[] | undefined {
     return this.has(1) ? this.numbers(1) : this.ints('axes');
   }
 }
 
-/** An operator of ONNX with one output: how the output becomes numbers or operations. */
+/** Translates an ONNX operator with one output to numbers or operations. */
 export type SingleOperator = (call: NodeCall) => NodeResult;
 
-/** How an operator of ONNX becomes numbers or operations: what its output is, or each of them. */
+/** Translates an ONNX operator to numbers or operations; returns its output, or all its outputs. */
 export type OnnxOperator = (call: NodeCall) => NodeResult | readonly NodeResult[];

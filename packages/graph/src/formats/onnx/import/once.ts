@@ -1,6 +1,6 @@
 /**
- * A function that makes its value at the first call, and gives the same value from then on. A call that
- * throws is made again.
+ * Returns a function that computes its value on the first call and returns the same value afterwards. If a
+ * call throws, the next call computes the value again.
  */
 export function once<T>(make: () => T): () => T {
   let made: { readonly value: T } | undefined;

@@ -52,16 +52,16 @@ describe('a file that is wrong', () => {
 
   test.each([
     [
-      'an operator that is not read',
+      'an operator that is not supported',
       oneNode('NonMaxSuppression'),
-      "NonMaxSuppression 'NonMaxSuppression_0': is not read",
+      "NonMaxSuppression 'NonMaxSuppression_0': is not supported",
     ],
     [
       'a value that nothing gives',
       oneNode('Add', ['x', 'later']),
-      "Add 'Add_0' reads 'later', which no node before it gives",
+      "Add 'Add_0' reads 'later', which no earlier node produces",
     ],
-    ['a cycle', oneNode('Add', ['x', 'y']), "reads 'y', which no node before it gives"],
+    ['a cycle', oneNode('Add', ['x', 'y']), "reads 'y', which no earlier node produces"],
     ['a missing input', oneNode('MatMul'), "MatMul 'MatMul_0': needs its input 1"],
   ])('%s: names node and operator', async (_, bytes, message) => {
     const read = await fromOnnx(bytes);

@@ -8,37 +8,39 @@ export interface HostTensor {
   readonly values: ArrayLike<number>;
 }
 
-/** A value of the model while a graph is made of it: known numbers, a tensor of the graph, or both. */
+/** A value of the model while its graph is built: known numbers, a tensor of the graph, or both. */
 export interface Value {
   readonly name: string;
   readonly type: ElementType;
   readonly shape: readonly number[];
-  /** The numbers; null where only running the graph gives them. */
+  /** Computes the numbers; null if only running the graph can. */
   readonly host: (() => HostTensor) | null;
-  /** The tensor of the graph; numbers become a constant when they are first asked for as one. */
+  /** The tensor of the graph; numbers become a constant when the tensor is first requested. */
   readonly tensor: () => LogicalTensor;
   /**
-   * Whether the numbers are the same for all inputs of the model (of the shapes that the graph is made for).
+   * Whether the numbers are the same for all inputs of the model with the shapes that the graph is built for.
    */
   readonly isStatic: boolean;
   /**
-   * Whether the numbers are, or come from, weights of the model, by which it can be trained: they stay
-   * tensors of the graph.
+   * Whether the numbers are weights of the model or computed from weights. They remain tensors of the graph,
+   * so that the model can be trained.
    */
   readonly isWeight: boolean;
 }
 
-/** The numbers of a value, where they are the same for all inputs of the model; null else. */
+/** The numbers of a value, if they are the same for all inputs of the model; else null. */
 export function staticNumbers({ host, isStatic }: Value): readonly number[] | null {
   return isStatic && host ? Array.from(host().values) : null;
 }
 
-/** The most numbers that are computed while a model is read: shapes have few, masks S × S. */
+/**
+ * The maximum number of elements that are computed while a model is read. Shapes have few, and masks S × S.
+ */
 const mostNumbers = 2 ** 24;
 
 /**
- * One number for each element of a shape, by its index.
- * @throws InvalidShapeError for more numbers than are computed while a model is read.
+ * Computes a number for each index of a shape.
+ * @throws InvalidShapeError for more than `mostNumbers` elements.
  */
 export function hostTensor(shape: readonly number[], at: (index: readonly number[]) => number): HostTensor {
   const count = elementCount(shape);
@@ -60,10 +62,10 @@ export function hostTensor(shape: readonly number[], at: (index: readonly number
   return { shape, values };
 }
 
-/** An element by its index. */
+/** Returns the element at an index. */
 type Reader = (index: readonly number[]) => number;
 
-/** The element of a tensor at an index of a shape that the tensor is broadcast to. */
+/** Returns a reader of a tensor's elements by an index of a shape that the tensor broadcasts to. */
 export function reader({ shape, values }: HostTensor): Reader {
   const strides = shape.map((extent, d) => (extent === 1 ? 0 : elementCount(shape.slice(d + 1))));
   return index => {
@@ -73,8 +75,8 @@ export function reader({ shape, values }: HostTensor): Reader {
 }
 
 /**
- * How a tensor is computed from the numbers of values; null where only running the graph gives them.
- * @param elementOf the element at an index, from readers of the values, which are broadcast.
+ * Returns a function that computes a tensor from the numbers of values; null if only running the graph can.
+ * @param elementOf returns the element at an index, from readers of the values, which broadcast.
  */
 export function folded(
   values: readonly (Value | null)[],

@@ -134,7 +134,7 @@ test('of an attention operation, what ONNX has not is named', () => {
   const g = new GraphBuilder();
   const [q, k, v] = [0, 1, 2].map(() => g.input([B, H, Sq, D]));
   sdpa(g.graph, { q, k, v, sinkToken: g.input([1, H, 1, 1]) });
-  expect(() => toOnnx(g.graph)).toThrow('has sink, which ONNX's Attention does not support');
+  expect(() => toOnnx(g.graph)).toThrow("has sink, which ONNX's Attention does not support");
 });
 
 const lengths = (g: GraphBuilder) => ({ seqLensKv: g.input([B], { dtype: 'i32', values: [7, 6] }) });

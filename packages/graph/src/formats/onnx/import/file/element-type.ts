@@ -1,17 +1,16 @@
 import type { DType } from '@tilewise/core';
 
-/** How an element type of ONNX lies in a file, and what the engine holds it as. */
+/** The storage of an ONNX element type in a file, and its dtype in an engine. */
 export interface ElementType {
   readonly name: string;
-  /** Bits of an element; those of 2 and 4 bits lie several to a byte, the lowest bits first. */
+  /** The bits of an element. Elements of 2 and 4 bits are packed into bytes, lowest bits first. */
   readonly bits: 2 | 4 | 8 | 16 | 32 | 64;
   readonly kind: 'float' | 'signed' | 'unsigned' | 'bool';
   /**
-   * The dtype in which an engine holds the type. Types that engines do not have are converted, with a check
-   * of the range.
+   * The dtype that an engine uses for the type. Types that engines lack are converted, with a range check.
    */
   readonly dtype: DType;
-  /** The field of TensorProto that has the elements where there are no raw data. */
+  /** The field of TensorProto with the elements, if there is no raw data. */
   readonly field: 'float_data' | 'int32_data' | 'int64_data' | 'double_data' | 'uint64_data';
 }
 
@@ -23,10 +22,7 @@ const type = (
   field: ElementType['field'] = 'int32_data',
 ): ElementType => ({ name, bits, kind, dtype, field });
 
-/**
- * The element types of onnx.proto's `TensorProto.DataType` by number, as far as attention and what surrounds
- * it go.
- */
+/** The supported element types of onnx.proto's `TensorProto.DataType`, by number. */
 const elementTypes: ReadonlyMap<number, ElementType> = new Map([
   [1, type('float', 32, 'float', 'f32', 'float_data')],
   [2, type('uint8', 8, 'unsigned', 'u8')],
@@ -68,12 +64,12 @@ const unsupportedTypes: Readonly<Record<number, string>> = {
   24: 'float8e8m0',
 };
 
-/** The element type of a number; undefined for one that there is not or that no engine has. */
+/** The element type with a number; undefined for an unknown type or one that no engine supports. */
 export function elementTypeOf(type: number): ElementType | undefined {
   return elementTypes.get(type);
 }
 
-/** The name of an element type's number, for errors. */
+/** The name of the element type with a number, for errors. */
 export function elementTypeName(type: number): string {
   return elementTypes.get(type)?.name ?? unsupportedTypes[type] ?? `number ${type}`;
 }

@@ -2,8 +2,8 @@ import { readTensor, type TensorRecord } from './tensor-record.ts';
 import { type Message, Message as OnnxMessage } from './wire.ts';
 
 /**
- * The values of a node's attributes by their kind. Lists of graphs and sparse tensors are kept as what they
- * are, to be refused by name.
+ * The values of a node's attributes by kind. For lists of graphs and sparse tensors, the value is their
+ * description, so that errors can name them.
  */
 export interface AttributeValues {
   readonly float: number;
@@ -22,14 +22,15 @@ export type AttributeRecord = {
   [K in keyof AttributeValues]: { readonly kind: K; readonly value: AttributeValues[K] };
 }[keyof AttributeValues];
 
-/** A node of the file: an operator on values by their names; '' for an optional one that is left out. */
+/** A node of the file: an operator on values, which are given by name; '' for an omitted optional value. */
 export interface NodeRecord {
   readonly op: string;
-  /** The operator set that the operator is of: '' for ONNX's own. */
+  /** The domain of the operator's operator set: '' for ONNX's own. */
   readonly domain: string;
   readonly name: string;
   /**
-   * The module of PyTorch that the node is of, as `model.layers.0.mlp`, where the exporter says so; else ''.
+   * The PyTorch module that the node comes from, such as `model.layers.0.mlp`, if the exporter recorded it;
+   * else ''.
    */
   readonly scope: string;
   readonly inputs: readonly string[];
@@ -38,17 +39,17 @@ export interface NodeRecord {
 }
 
 /**
- * An input or output of the graph. A dimension is a number, a name that stands for one, or null where nothing
- * is said.
+ * An input or output of the graph. A dimension is a number, a name that stands for a number, or null if it is
+ * not declared.
  */
 export interface ValueRecord {
   readonly name: string;
-  /** The number of the element type; null for what is no tensor. */
+  /** The number of the element type; null if the value is not a tensor. */
   readonly type: number | null;
   readonly shape: readonly (number | string | null)[] | null;
 }
 
-/** A graph: that of the file, or a branch of a node. */
+/** A graph: the main graph of a file, or a branch of a node. */
 export interface GraphRecord {
   readonly nodes: readonly NodeRecord[];
   readonly initializers: readonly TensorRecord[];
@@ -56,17 +57,17 @@ export interface GraphRecord {
   readonly outputs: readonly ValueRecord[];
 }
 
-/** A file of ONNX, as far as it is read. */
+/** The supported contents of an ONNX file. */
 export interface ModelRecord extends GraphRecord {
-  /** The version of each operator set that the nodes are of, by domain. */
+  /** The version of each operator set that the nodes use, by domain. */
   readonly opsets: ReadonlyMap<string, number>;
-  /** Names of functions that the file defines: operators that are made of others. */
+  /** The names of functions that the file defines: operators that are composed of others. */
   readonly functions: readonly string[];
 }
 
 /**
- * Reads a file of ONNX (onnx.proto 3). Nothing is computed, and tensors share the memory of the file.
- * @throws InvalidGraphError for bytes that are no such file, naming the node or tensor.
+ * Parses an ONNX file (onnx.proto 3). Nothing is computed, and tensors share the memory of the file.
+ * @throws InvalidGraphError if the bytes are not a valid ONNX file, naming the node or tensor.
  */
 export function readModel(bytes: Uint8Array): ModelRecord {
   const model = new OnnxMessage(bytes, 'the model');
@@ -82,11 +83,11 @@ export function readModel(bytes: Uint8Array): ModelRecord {
   };
 }
 
-/** The most levels of branches within branches that are read. */
+/** The maximum nesting depth of branches. */
 const deepest = 16;
 
 function readGraph(graph: Message, depth: number): GraphRecord {
-  if (depth > deepest) graph.fail(`lies within more than ${deepest} others`);
+  if (depth > deepest) graph.fail(`is nested in more than ${deepest} other graphs`);
   if (graph.has(15))
     graph.fail('has sparse initializers, which are not supported: store them as dense tensors');
   return {
@@ -97,7 +98,7 @@ function readGraph(graph: Message, depth: number): GraphRecord {
   };
 }
 
-/** 'ai.onnx' is another name of the operators of ONNX itself. */
+/** 'ai.onnx' is another name of ONNX's own operator set. */
 const normalDomain = (domain: string): string => (domain === 'ai.onnx' ? '' : domain);
 
 function readNode(node: Message, depth: number): NodeRecord {
@@ -113,7 +114,7 @@ function readNode(node: Message, depth: number): NodeRecord {
   };
 }
 
-/** The last module of PyTorch's list of name scopes, which ends with the name of the operation. */
+/** The last module in PyTorch's list of name scopes, whose last entry is the operation. */
 function scopeOf(node: Message): string {
   const properties = node.messages(9, 'metadata', n => `entry ${n} of the metadata of a node`);
   const scopes = properties.find(entry => entry.text(1, 'key') === 'pkg.torch.onnx.name_scopes');
@@ -122,8 +123,8 @@ function scopeOf(node: Message): string {
 }
 
 /**
- * AttributeProto.AttributeType, as far as operators of tensors use it. Files of early versions leave the type
- * out.
+ * Reads an attribute of a type that tensor operators use (AttributeProto.AttributeType). Files of early
+ * versions omit the type.
  */
 function readAttribute(message: Message, depth: number): AttributeRecord {
   const type = message.integer(20, 'type') || guessedType(message);
@@ -131,7 +132,7 @@ function readAttribute(message: Message, depth: number): AttributeRecord {
     case 1:
       return { kind: 'float', value: message.floats(2, 'f', 4).at(-1) ?? 0 };
     case 2:
-      // Integers beyond ±2^53 only stand for «to the end»: the nearest number says that as well.
+      // Integers beyond ±2^53 only mean "to the end", and so does the nearest number.
       return { kind: 'int', value: Number(message.integers(3, 'i').at(-1) ?? 0n) };
     case 3:
       return { kind: 'string', value: message.text(4, 's') };
@@ -154,7 +155,7 @@ function readAttribute(message: Message, depth: number): AttributeRecord {
   }
 }
 
-/** The type of an attribute by the field that is present: a value of type n is field n + 1. */
+/** Infers an attribute's type from the field that is present: a value of type n is in field n + 1. */
 function guessedType(message: Message): number {
   const type = [1, 2, 3, 4, 5, 6, 7, 8].find(n => message.has(n + 1));
   return type ?? 7;

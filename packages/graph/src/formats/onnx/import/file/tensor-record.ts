@@ -3,15 +3,15 @@ import { InvalidGraphError, UnsupportedOperationError } from '../../../../errors
 import { type ElementType, elementTypeName, elementTypeOf } from './element-type.ts';
 import type { Message } from './wire.ts';
 
-/** Where the elements of a tensor lie that are kept beside the file. */
+/** The location of tensor data that is stored outside the file. */
 export interface ExternalData {
   readonly location: string;
   readonly offset: number;
-  /** In bytes. */
+  /** The length in bytes. */
   readonly length: number;
 }
 
-/** A tensor of the file: little-endian, row-major. */
+/** A tensor of the file, whose data is little-endian and row-major. */
 export interface TensorRecord {
   readonly name: string;
   readonly type: ElementType;
@@ -19,13 +19,13 @@ export interface TensorRecord {
   readonly data: Uint8Array | ExternalData;
 }
 
-/** The most elements that a tensor may have: typed arrays and buffers of engines have less. */
+/** The maximum number of elements of a tensor; typed arrays and engines' buffers have fewer. */
 const mostElements = 2 ** 32;
 
 /**
- * Reads a TensorProto. Its data are checked to be as many as its shape says.
+ * Reads a TensorProto, and checks that its data matches its shape.
  * @throws InvalidGraphError naming the tensor; UnsupportedOperationError for an element type that no engine
- * has.
+ * supports.
  */
 export function readTensor(message: Message): TensorRecord {
   const name = message.text(8, 'name');
@@ -64,7 +64,7 @@ function readExternal(message: Message, name: string, bytes: number): ExternalDa
   return { location, offset, length };
 }
 
-/** Elements that are given as numbers, one by one, as bytes. */
+/** The bytes of elements that are stored as a list of numbers. */
 function fromNumbers(message: Message, type: ElementType, count: number): Uint8Array {
   const { bits, field, kind } = type;
   if (field === 'float_data' || field === 'double_data') {
@@ -74,7 +74,7 @@ function fromNumbers(message: Message, type: ElementType, count: number): Uint8A
   const numbers = { int32_data: 5, int64_data: 7, uint64_data: 11 } as const;
   const values = message.integers(numbers[field], field);
   if (bits < 8) {
-    // Several elements to each number, as in raw data.
+    // Each number contains several elements, packed as in raw data.
     const bytes = values.slice(0, Math.ceil((count * bits) / 8));
     return Uint8Array.from(bytes, value => Number(BigInt.asUintN(8, value)));
   }
@@ -95,7 +95,7 @@ function fromNumbers(message: Message, type: ElementType, count: number): Uint8A
 const bytesOf = ({ buffer, byteOffset, byteLength }: ArrayBufferView): Uint8Array =>
   new Uint8Array(buffer as ArrayBuffer, byteOffset, byteLength);
 
-/** Numbers of a tensor's elements; integers beyond 2^53 are the nearest number. */
+/** A tensor's elements as numbers; integers beyond 2^53 become the nearest number. */
 export function numbersOf(
   { type, shape }: Pick<TensorRecord, 'type' | 'shape'>,
   data: Uint8Array,
@@ -106,19 +106,19 @@ export function numbersOf(
   if (bits >= 8) return Float64Array.from(elementsOf(type, aligned(data, bits), length), Number);
   return Float64Array.from({ length }, (_, n) => {
     const at = n * bits;
-    // The bits go up to the sign of 32 bits, and down again.
+    // Shifts the bits up to the sign of a 32-bit integer and down again, which extends the sign.
     const high = data[at >> 3] << (32 - bits - (at & 7));
     return kind === 'signed' ? high >> (32 - bits) : high >>> (32 - bits);
   });
 }
 
-/** Bytes that lie where a typed array of numbers of so many bits may begin. */
+/** The bytes at an offset where a typed array of `bits`-bit numbers may start; copied if necessary. */
 function aligned(data: Uint8Array, bits: number): Uint8Array<ArrayBuffer> {
   const own = data.byteOffset % (bits / 8) === 0 ? data : data.slice();
   return own as Uint8Array<ArrayBuffer>;
 }
 
-/** Elements of whole bytes, but for floats of 16 and 8 bits. */
+/** Elements of whole bytes, except 16-bit and 8-bit floats, as a typed array. */
 function elementsOf(
   { bits, kind }: ElementType,
   { buffer, byteOffset: at }: Uint8Array<ArrayBuffer>,
@@ -140,9 +140,9 @@ function elementsOf(
 }
 
 /**
- * A tensor of the file as an engine holds it. 16- and 8-bit floats keep their bits; f32 are not copied where
- * they lie aligned.
- * @throws InvalidGraphError for an integer that 32 bits do not hold.
+ * Converts a tensor of the file to an engine's dtype. 16-bit and 8-bit floats keep their bits; f32 data is
+ * not copied if it is aligned.
+ * @throws InvalidGraphError for an integer that does not fit in 32 bits.
  */
 export function engineTensor({ name, type, shape }: Omit<TensorRecord, 'data'>, data: Uint8Array): Tensor {
   const { dtype, bits, kind } = type;
@@ -165,8 +165,9 @@ const ranges: Readonly<Partial<Record<DType, readonly [number, number]>>> = {
 };
 
 /**
- * Numbers as a tensor of an engine.
- * @throws InvalidGraphError for an integer beyond what the dtype holds: an engine has no integers of 64 bits.
+ * Converts numbers to a tensor in an engine's dtype.
+ * @throws InvalidGraphError for an integer that the dtype cannot represent, because engines have no 64-bit
+ * integers.
  */
 export function tensorOfNumbers(
   name: string,

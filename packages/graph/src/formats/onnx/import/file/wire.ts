@@ -1,8 +1,8 @@
 import { InvalidGraphError } from '../../../../errors.ts';
 
 /**
- * A field as the wire has it: a number, or bytes that hold a text, a message, packed numbers or one 32- or
- * 64-bit number.
+ * A field in wire format: a number, or the bytes of a text, a message, packed numbers or one 32- or 64-bit
+ * number.
  */
 interface WireField {
   readonly wire: number;
@@ -16,26 +16,26 @@ const bytesType = 2;
 const fixed32Type = 5;
 const none = new Uint8Array(0);
 
-/** The most bytes of a varint: 64 bits in groups of seven. */
+/** The maximum number of bytes of a varint: 64 bits in groups of seven. */
 const varintBytes = 10;
 
 /**
- * A protobuf message: its fields by number, read once and checked as they are asked for
+ * A protobuf message: its fields by number, parsed once and checked on access
  * (https://protobuf.dev/programming-guides/encoding). Texts and messages share the memory of the file.
  *
- * A file may come from anyone, so every length is checked against the bytes that are there.
+ * A file may come from anyone, so every length is checked against the available bytes.
  */
 export class Message {
   readonly #fields = new Map<number, WireField[]>();
   readonly #where: string;
 
   /**
-   * @param where what the message is, for errors: `node 3`.
-   * @throws InvalidGraphError for bytes that are no protobuf message.
+   * @param where the name of the message in errors, such as `node 3`.
+   * @throws InvalidGraphError if the bytes are not a protobuf message.
    */
   constructor(bytes: Uint8Array, where: string) {
     this.#where = where;
-    // A plain view: Node's Buffer, which is a Uint8Array too, does not copy in `slice`.
+    // Uses a plain view, because `slice` of Node's Buffer, which is a Uint8Array too, does not copy.
     const view = new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     const reader = new WireReader(view, rule => this.fail(rule));
     while (!reader.isAtEnd) {
@@ -46,7 +46,7 @@ export class Message {
     }
   }
 
-  /** @throws InvalidGraphError that names the message. */
+  /** @throws InvalidGraphError naming the message. */
   fail(rule: string): never {
     throw new InvalidGraphError(`ONNX file: ${this.#where} ${rule}`, this.#where);
   }
@@ -62,7 +62,10 @@ export class Message {
     return this.#fields.has(number);
   }
 
-  /** The bytes of a field; undefined without it. The last one counts, as protobuf has it. */
+  /**
+   * The bytes of a field; undefined if it is absent. If it occurs several times, the last one counts, as
+   * protobuf requires.
+   */
   bytes(number: number, name: string): Uint8Array | undefined {
     return this.#all(number, name, bytesType).at(-1)?.bytes;
   }
@@ -84,7 +87,7 @@ export class Message {
     }
   }
 
-  /** Messages of a repeated field; `where` names each for errors. */
+  /** The messages of a repeated field; `where` returns the name of each for errors. */
   messages(number: number, name: string, where: (index: number) => string): Message[] {
     return this.#all(number, name, bytesType).map(({ bytes }, n) => new Message(bytes, where(n)));
   }
@@ -106,8 +109,8 @@ export class Message {
   }
 
   /**
-   * One integer, 0 where the field is absent.
-   * @throws InvalidGraphError for one that a number cannot hold.
+   * One integer; 0 if the field is absent.
+   * @throws InvalidGraphError for an integer beyond 2^53.
    */
   integer(number: number, name: string): number {
     const value = Number(this.integers(number, name).at(-1) ?? 0n);
@@ -119,7 +122,7 @@ export class Message {
     const wire = size === 4 ? fixed32Type : fixed64Type;
     return this.#all(number, name, wire, bytesType).flatMap(({ bytes }) => {
       if (bytes.length % size !== 0)
-        this.fail(`has ${bytes.length} bytes of ${name}, no multiple of ${size}`);
+        this.fail(`has ${bytes.length} bytes of ${name}, which is not a multiple of ${size}`);
       const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
       return Array.from({ length: bytes.length / size }, (_, n) =>
         size === 4 ? view.getFloat32(4 * n, true) : view.getFloat64(8 * n, true),
@@ -128,7 +131,7 @@ export class Message {
   }
 }
 
-/** Reads fields and varints from bytes, and none beyond them. */
+/** Reads fields and varints from bytes, and never beyond them. */
 class WireReader {
   readonly #bytes: Uint8Array;
   readonly #fail: (rule: string) => never;

@@ -11,19 +11,19 @@ import { swish } from './elementwise/activations.ts';
 import { gemm } from './products/products.ts';
 import { layerNorm } from './reductions/reductions.ts';
 
-/** A tensor plus the bias in input n, where the node has one. */
+/** A tensor plus the bias in input n, if the node has one. */
 function withBias(call: NodeCall, tensor: LogicalTensor, n: number): LogicalTensor {
   const bias = call.optional(n);
   return bias ? call.draft.op('Add', [tensor, bias.tensor()]) : tensor;
 }
 
-/** Norm of a sum of x, a skipped input and a bias; the sum itself is the fourth result. */
+/** The norm of the sum of x, a skip connection and a bias; the sum itself is the fourth result. */
 function skipNorm(norm: (call: NodeCall, sum: LogicalTensor) => LogicalTensor, biasAt: number): OnnxOperator {
   return call => {
     const x = call.input(0);
     const { draft } = call;
     const sum = once(() => withBias(call, draft.op('Add', [x.tensor(), call.input(1).tensor()]), biasAt));
-    const none = (): never => call.refuse('has no mean and no variance here: nothing in a model reads them');
+    const none = (): never => call.refuse('has a mean and a variance as outputs, which are not supported');
     return [result(x, () => norm(call, sum())), result(x, none), result(x, none), result(x, sum)];
   };
 }
@@ -49,7 +49,7 @@ const biasGelu: OnnxOperator = call => {
   return result(x, () => draft.op('GELU', [withBias(call, x.tensor(), 1)], { mode }));
 };
 
-/** A bias (H·D) of the projections before attention, added to (B, S, H·D). */
+/** Adds the bias (H·D) of the projections before attention to (B, S, H·D). */
 function biased(call: NodeCall, value: Value, from: number, width: number): LogicalTensor {
   const bias = call.optional(3);
   const x = value.tensor();
@@ -60,12 +60,12 @@ function biased(call: NodeCall, value: Value, from: number, width: number): Logi
 const multiHeadAttention: OnnxOperator = call => {
   refuseExtras(call, { 8: 'past_sequence_length', 9: 'cache_indirection' });
   const [q, k, v] = [call.input(0), call.input(1), call.input(2)];
-  if (q.shape.length !== 3) call.refuse('has q, k and v in one tensor; only separate ones are read');
+  if (q.shape.length !== 3) call.refuse('has q, k and v in one tensor; only separate ones are supported');
   const heads = call.int('num_heads', 0) || call.fail("needs 'num_heads'");
   const [B = 1, Sq = 1, width = 1] = q.shape;
   const past = call.optional(6)?.shape[2] ?? 0;
   const fresh = k.shape.at(-2) ?? 0;
-  // A single query is the last one, from which nothing is hidden.
+  // A single query is the last one, which sees all keys.
   const isCausal = call.flag('unidirectional', false) && Sq > 1;
   if (isCausal && Sq !== fresh) call.refuse(`hides keys from ${Sq} queries, and has ${fresh} new keys`);
   const Dqk = width / heads;
@@ -77,7 +77,7 @@ const multiHeadAttention: OnnxOperator = call => {
   const values = (): LogicalTensor => behindCache(call, headsOf(v, 2 * width), 7);
   const attended = result({ type: q.type, shape: [B, Sq, valueWidth] }, () => {
     const seqLensKv = keyLengths(call, 4, B);
-    // The key of query i is past + i, whatever the lengths are, by which 'bottom-right' aligns.
+    // Query i belongs to key past + i, whatever the lengths are; 'bottom-right' would align with the lengths.
     const band = seqLensKv || past === 0 ? (['top-left', past] as const) : (['bottom-right', 0] as const);
     const o = attend(call, {
       q: headsOf(q, 0),
@@ -98,20 +98,23 @@ const multiHeadAttention: OnnxOperator = call => {
   ];
 };
 
-/** Lengths of the keys, where the mask of an operator is one number for each batch entry. */
+/** The lengths of the keys, if the mask has one number per batch entry. */
 function keyLengths(call: NodeCall, n: number, B: number): LogicalTensor | undefined {
   const mask = call.optional(n);
   if (!mask) return undefined;
   if (mask.shape.length === 1 && mask.shape[0] === B) return mask.tensor();
   return call.refuse(
-    `has a key mask of shape [${mask.shape}]; lengths [${B}] are read, or a bias of the scores`,
+    `has a key mask of shape [${mask.shape}]; lengths [${B}] or a bias of the scores are supported`,
   );
 }
 
-/** Rotary embedding of com.microsoft: x, positions (one first position, or (B, S)), then the caches. */
+/**
+ * com.microsoft's rotary embedding. The inputs are x, the positions (one first position, or (B, S)), and the
+ * caches.
+ */
 const rotaryEmbedding: OnnxOperator = call => {
   if (call.int('is_packed_batching', 0) !== 0 || call.float('scale', 1) !== 1)
-    call.refuse('is packed or scaled, which is not read');
+    call.refuse('is packed or scaled, which is not supported');
   const x = call.input(0);
   const { draft } = call;
   const cache = call.input(2);
@@ -133,16 +136,17 @@ const rotaryEmbedding: OnnxOperator = call => {
 };
 
 /**
- * x times a matrix of 4 or 8 bits, stored as (N, groups, bytes) with a scale and a zero point for each group.
+ * x times a 4-bit or 8-bit matrix, which is stored as (N, groups, bytes) with a scale and a zero point per
+ * group.
  */
 const matMulNBits: OnnxOperator = call => {
   const [x, scales] = [call.input(0), call.input(2)];
   const [K, N] = [call.int('K', 0), call.int('N', 0)];
   const [bits, block] = [call.int('bits', 4), call.int('block_size', 32)];
-  if (bits !== 4 && bits !== 8) call.refuse(`has weights of ${bits} bits; 4 and 8 are read`);
+  if (bits !== 4 && bits !== 8) call.refuse(`has weights of ${bits} bits; 4 and 8 are supported`);
   if (K < 1 || N < 1 || block < 1 || x.shape.at(-1) !== K)
     call.fail(`cannot multiply [${x.shape}] by ${K} × ${N}`);
-  if (call.has(4)) call.refuse('has an order of groups');
+  if (call.has(4)) call.refuse('has an order of groups (g_idx), which is not supported');
   const groups = Math.ceil(K / block);
   const { draft } = call;
   const weights = (): LogicalTensor => {
@@ -156,7 +160,7 @@ const matMulNBits: OnnxOperator = call => {
     const nibble = (all: ArrayLike<number>, n: number): number => ((all[n >> 1] ?? 0) >> (4 * (n & 1))) & 15;
     const points = call.optional(3);
     const zeros = points?.host?.().values;
-    // Zero points of 4 bits are packed by rows of groups, unless they are floats.
+    // 4-bit zero points are packed per row of groups, unless they are floats.
     const isPacked = bits === 4 && points?.type.kind !== 'float';
     const rowBytes = Math.ceil(groups / 2);
     const zero = (n: number, g: number): number => {
@@ -183,10 +187,10 @@ const matMulNBits: OnnxOperator = call => {
   });
 };
 
-/** The activations that onnxruntime fuses with a product, by their names: operators of ONNX. */
+/** The activations that onnxruntime fuses with a product, which are names of ONNX operators. */
 const activations = ['Relu', 'Sigmoid', 'Tanh', 'LeakyRelu', 'HardSigmoid', 'Elu', 'Softplus', 'Erf'];
 
-/** A product of matrices and a function of it. */
+/** A matrix product, and an activation of it. */
 const fusedGemm: OnnxOperator = call => {
   const product = gemm(call);
   const name = call.text('activation', 'Relu');
@@ -208,7 +212,7 @@ const fusedGemm: OnnxOperator = call => {
   });
 };
 
-/** Operators of com.microsoft, as optimised transformers have them. */
+/** com.microsoft operators in optimised transformers. */
 export const microsoftOperators: Readonly<Record<string, OnnxOperator>> = {
   BiasGelu: biasGelu,
   FastGelu: biasGelu,

@@ -6,7 +6,7 @@ import type { NodeCall, NodeResult, OnnxOperator } from '../node-call.ts';
 import { folded, type HostTensor, hostTensor } from '../value.ts';
 import { moved } from './indexing/moved.ts';
 
-/** The result of an operator that keeps the elements in row-major order and changes the shape. */
+/** The result of an operator that changes the shape and keeps the elements in row-major order. */
 function reshaped(call: NodeCall, shape: readonly number[]): NodeResult {
   const { type, host, tensor, shape: from } = call.input(0);
   if (elementCount(from) !== elementCount(shape)) call.fail(`cannot give [${from}] the shape [${shape}]`);
@@ -23,14 +23,14 @@ const known = (type: NodeResult['type'], host: HostTensor): NodeResult => ({
   fold: () => host,
 });
 
-/** A list of known numbers. */
+/** A list of numbers that are known as soon as the shapes are. */
 const knownList = (type: NodeResult['type'], values: readonly number[]): NodeResult =>
   known(type, { shape: [values.length], values });
 
-/** Numbers that stand in the file. */
+/** A constant with numbers from the file. */
 function constantOf(call: NodeCall, record: TensorRecord): NodeResult {
   const { data, shape, type } = record;
-  if (!(data instanceof Uint8Array)) return call.refuse('is a constant in another file');
+  if (!(data instanceof Uint8Array)) return call.refuse('is a constant whose data is in another file');
   return { type, shape, fold: () => ({ shape, values: numbersOf(record, data) }) };
 }
 
@@ -45,10 +45,10 @@ const constant: OnnxOperator = call => {
   if (floats) return knownList(floatType, floats);
   const ints = call.ints('value_ints');
   if (ints) return knownList(int64Type, ints);
-  return call.refuse('has a value that is no tensor of numbers');
+  return call.refuse('has a value that is not a tensor of numbers');
 };
 
-/** Extents from `start` to `end`; all of them without these. */
+/** The extents from dimension `start` to `end`, by default all. */
 const shapeOperator: OnnxOperator = call => {
   const { shape } = call.input(0);
   return knownList(int64Type, shape.slice(call.int('start', 0), call.int('end', shape.length)));
@@ -131,7 +131,8 @@ const constantOfShape: OnnxOperator = call => {
   if (shape.some(n => n < 0)) call.fail(`cannot take the shape [${shape}]`);
   const record = call.attribute('value', 'tensor');
   const type = record?.type ?? floatType;
-  if (record && !(record.data instanceof Uint8Array)) call.refuse('has its value in another file');
+  if (record && !(record.data instanceof Uint8Array))
+    call.refuse('has a value whose data is in another file');
   const value = record?.data instanceof Uint8Array ? (numbersOf(record, record.data)[0] ?? 0) : 0;
   return {
     ...{ type, shape },
@@ -177,7 +178,7 @@ const trilu: OnnxOperator = call => {
   };
 };
 
-/** 1 on a diagonal, else 0. */
+/** 1 on a diagonal, and 0 elsewhere. */
 const eyeLike: OnnxOperator = call => {
   const { shape, type: own } = call.input(0);
   const number = call.int('dtype', 0);
@@ -192,7 +193,7 @@ const eyeLike: OnnxOperator = call => {
 const size: OnnxOperator = call =>
   known(int64Type, { shape: [], values: [elementCount(call.input(0).shape)] });
 
-/** Operators that make shapes, or tensors from shapes. */
+/** Operators that compute shapes, or tensors from shapes. */
 export const shapeOperators: Readonly<Record<string, OnnxOperator>> = {
   Constant: constant,
   ConstantOfShape: constantOfShape,

@@ -37,8 +37,8 @@ const standard: Readonly<Record<string, OnnxOperator>> = {
 };
 
 /**
- * The operators that are read, by the domain of their operator set. A new operator is a function in its file
- * and a line there.
+ * The supported operators, by the domain of their operator set. To add an operator, write a function in a
+ * file of this folder and add it to that file's list.
  */
 export const onnxOperators: Readonly<Record<string, Readonly<Record<string, OnnxOperator>>>> = {
   '': standard,
@@ -49,7 +49,7 @@ function pick(...names: readonly string[]): Record<string, OnnxOperator> {
   return Object.fromEntries(names.map(name => [name, standard[name] as OnnxOperator]));
 }
 
-/** The operator of a node; undefined for one that is not read. */
+/** The operator of a node; undefined if it is not supported. */
 export function onnxOperatorOf(domain: string, op: string): OnnxOperator | undefined {
   const operators = Object.hasOwn(onnxOperators, domain) ? onnxOperators[domain] : undefined;
   return operators && Object.hasOwn(operators, op) ? operators[op] : undefined;

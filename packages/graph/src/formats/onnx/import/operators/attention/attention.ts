@@ -4,7 +4,7 @@ import { type NodeCall, type OnnxOperator, result } from '../../node-call.ts';
 import { once } from '../../once.ts';
 import { hostTensor, type Value } from '../../value.ts';
 
-/** (B, H, S, D) of a tensor that has its heads side by side, (B, S, H·D). */
+/** Splits (B, S, H·D) into heads (B, H, S, D). */
 export function withHeads({ draft }: NodeCall, tensor: LogicalTensor, heads: number): LogicalTensor {
   const shape = shapeOf(tensor);
   if (shape.length === 4) return tensor;
@@ -12,26 +12,26 @@ export function withHeads({ draft }: NodeCall, tensor: LogicalTensor, heads: num
   return draft.transpose(draft.reshape(tensor, [B, S, heads, width / heads]), [0, 2, 1, 3]);
 }
 
-/** (B, S, H·D) of (B, H, S, D). */
+/** Merges heads (B, H, S, D) to (B, S, H·D). */
 export function withoutHeads({ draft }: NodeCall, tensor: LogicalTensor): LogicalTensor {
   const [B = 1, H = 1, S = 1, D = 1] = shapeOf(tensor);
   return draft.reshape(draft.transpose(tensor, [0, 2, 1, 3]), [B, S, H * D]);
 }
 
-/** Keys or values (B, H, S, D) behind those of the cache, an input that the node may lack. */
+/** Appends keys or values (B, H, S, D) to those of the cache, an optional input of the node. */
 export function behindCache(call: NodeCall, fresh: LogicalTensor, cache: number): LogicalTensor {
   const old = call.optional(cache);
   return old ? call.draft.op('Concat', [old.tensor(), fresh], { axis: 2 }) : fresh;
 }
 
-/** The operands and attributes of one attention, for the operation `Sdpa`. */
+/** The operands and attributes of an `Sdpa` operation. */
 export interface AttentionRequest {
   readonly q: LogicalTensor;
   readonly k: LogicalTensor;
   readonly v: LogicalTensor;
-  /** bool: whether a pair may be seen; a float is added to the scores. */
+  /** A bool mask says which keys are visible; a float mask is added to the scores. */
   readonly mask?: LogicalTensor | undefined;
-  /** How many keys of each batch entry there are. */
+  /** The number of keys in each batch entry. */
   readonly seqLensKv?: LogicalTensor | undefined;
   readonly scale: number;
   readonly softcap?: number | undefined;
@@ -40,7 +40,7 @@ export interface AttentionRequest {
   readonly align?: 'top-left' | 'bottom-right' | undefined;
 }
 
-/** Attention as one operation of the graph: o, in q's dtype. */
+/** Adds attention as one operation; returns o in q's dtype. */
 export function attend({ draft }: NodeCall, request: AttentionRequest): LogicalTensor {
   const { q, k, v, mask, seqLensKv, ...settings } = request;
   const operands: Record<string, LogicalTensor> = { q, k, v };
@@ -51,7 +51,7 @@ export function attend({ draft }: NodeCall, request: AttentionRequest): LogicalT
   return draft.op('Sdpa', Object.values(operands), { ...names, ...given }, q.dtype);
 }
 
-/** A mask that is shorter than the keys hides the others. */
+/** Pads a mask that is shorter than the keys, which hides the other keys. */
 function paddedMask({ draft }: NodeCall, mask: LogicalTensor, keys: number): LogicalTensor {
   const shape = shapeOf(mask);
   const missing = keys - (shape.at(-1) ?? 0);
@@ -67,13 +67,13 @@ interface Sizes {
   readonly Hq: number;
   readonly Sq: number;
   readonly Skv: number;
-  /** Keys of the cache that stand before the new ones. */
+  /** The number of cached keys before the new ones. */
   readonly past: number;
 }
 
 /**
- * Attention, operator sets 23 to 25. Softcap comes before the mask, and a query that sees nothing gives 0, as
- * in ONNX's own implementation of these versions.
+ * Attention of operator sets 23 to 25. Softcap is applied before the mask, and a query that sees no key gives
+ * 0, as in ONNX's own implementation of these versions.
  */
 const attention: OnnxOperator = call => {
   const [q, k, v] = [call.input(0), call.input(1), call.input(2)];
@@ -126,7 +126,7 @@ function requestOf(
   const band = bandOf(call, {
     left: left >= 0 ? left : null,
     right: isCausal ? (right >= 0 ? Math.min(0, right) : 0) : right >= 0 ? right : null,
-    // Where lengths are given, the last key of each entry is its last query's own.
+    // With lengths, the last key of each entry belongs to its last query.
     first: lengths ? Skv - Sq : past,
     last: Skv - Sq,
     onlyLast: lengths !== null,
@@ -144,8 +144,8 @@ function requestOf(
 }
 
 /**
- * A band around the diagonal key `first + i` of query i as a window that is aligned to the first keys, or to
- * the last ones, where the diagonal key is `last + i`. Windows have no negative side.
+ * Converts a band around the diagonal key `first + i` of query i to a window that is aligned to the first
+ * keys, or to the last keys, where the diagonal key is `last + i`. A window cannot have a negative side.
  */
 function bandOf(
   call: NodeCall,
@@ -160,12 +160,12 @@ function bandOf(
     if (low < 0 || high < 0) continue;
     return { align, left: left === null ? undefined : low, right: right === null ? undefined : high };
   }
-  return call.refuse(`has a band of ${left} and ${right} keys around a diagonal that begins at key ${first}`);
+  return call.refuse(`has a band of ${left} and ${right} keys around a diagonal that starts at key ${first}`);
 }
 
 /**
- * The scores as the attribute `qk_matmul_output_mode` wants them: before the mask, with the mask, or as
- * probabilities.
+ * The scores in the form that the attribute `qk_matmul_output_mode` selects: before the mask, with the mask,
+ * or as probabilities.
  */
 function scoreResult(call: NodeCall, request: AttentionRequest, sizes: Sizes): LogicalTensor {
   const { draft } = call;
@@ -175,7 +175,7 @@ function scoreResult(call: NodeCall, request: AttentionRequest, sizes: Sizes): L
   const { q, k, scale, softcap } = request;
   const [, Hkv = 1] = shapeOf(k);
   const wide = draft.cast(q, 'f32');
-  // Grouped heads: the queries of a group are multiplied by the same keys.
+  // The query heads of a group are multiplied by the same keys.
   const grouped = draft.reshape(wide, [B, Hkv, (Hq / Hkv) * Sq, shapeOf(q)[3] ?? 1]);
   const product = draft.op('MatMul', [grouped, draft.cast(k, 'f32')], { transpose_b: true });
   const scaled = draft.op('Multiply', [draft.reshape(product, [B, Hq, Sq, Skv]), draft.scalar(scale, 'f32')]);
@@ -192,7 +192,7 @@ function scoreResult(call: NodeCall, request: AttentionRequest, sizes: Sizes): L
   return draft.cast(draft.op('SoftMax', [added], { axis: 3, mode: 'inf_as_zero' }), dtype);
 }
 
-/** Scores with −∞ where a query may not see a key, and with the bias added. */
+/** The scores with the bias added, and −∞ where a query may not see a key. */
 function masked(
   call: NodeCall,
   request: AttentionRequest,

@@ -8,29 +8,29 @@ import { attend, withHeads, withoutHeads } from './attention.ts';
 /** Refuses inputs that would change the result. */
 export function refuseExtras(call: NodeCall, inputs: Readonly<Record<number, string>>): void {
   for (const [n, name] of Object.entries(inputs))
-    if (call.has(Number(n))) call.refuse(`has ${name}, which is not read`);
+    if (call.has(Number(n))) call.refuse(`has ${name}, which is not supported`);
 }
 
-/** The scores of attention, where an operator may give them as one more output. */
+/** The optional output with the scores of attention, which is refused. */
 export const noScores = (call: NodeCall, { type }: Value, shape: readonly number[]): NodeResult =>
-  result({ type, shape }, () => call.refuse('gives its scores, which are not read'));
+  result({ type, shape }, () => call.refuse('has its scores as an output, which is not supported'));
 
-/** Where the tokens of a call stand in the cache. */
+/** The slots of a call's tokens in the cache. */
 interface Places {
-  /** Slots of the cache after the call. */
+  /** The number of slots in the cache after the call. */
   readonly slots: number;
-  /** Tokens of each batch entry before the new ones. */
+  /** The number of tokens of each batch entry before the new ones. */
   readonly starts: readonly number[];
-  /** Tokens of each entry that are seen, the new ones too; null where all slots are. */
+  /** The number of visible tokens of each entry, including the new ones; null if all slots are visible. */
   readonly lengths: readonly number[] | null;
 }
 
-/** The places of the new tokens, by the lengths that the node is given. */
+/** The slots of the new tokens, from the lengths that the node takes. */
 function placesOf(call: NodeCall, B: number, Sq: number, past: number): Places {
-  // The number of tokens of each entry, in the cache and new, less one.
+  // The number of tokens of each entry, cached and new. The input holds this number minus 1.
   const lengths = call.has(5) ? call.numbers(5).map(n => n + 1) : new Array<number>(B).fill(past + Sq);
   const total = (call.has(6) ? call.numbers(6)[0] : undefined) ?? Math.max(...lengths);
-  // A prompt begins an empty cache, and is padded on the right.
+  // A prompt starts with an empty cache, and is padded on the right.
   const isPrompt = past === 0 || Sq === total;
   const starts = lengths.map(length => (isPrompt ? 0 : length - Sq));
   const slots = Math.max(past, total);
@@ -42,7 +42,7 @@ function placesOf(call: NodeCall, B: number, Sq: number, past: number): Places {
   return { slots, starts, lengths: lengths.every(length => length === slots) ? null : lengths };
 }
 
-/** The cache with new keys or values (B, H, Sq, D) at the places of each entry. */
+/** The cache with new keys or values (B, H, Sq, D) in the slots of each entry. */
 function cached(
   { draft }: NodeCall,
   old: LogicalTensor | null,
@@ -53,7 +53,7 @@ function cached(
   const part = (tensor: LogicalTensor, from: number, to: number): LogicalTensor[] =>
     from < to ? [draft.slice(tensor, { axis: 2, start: from, size: to - from })] : [];
   const rows = (entry: LogicalTensor | null, own: LogicalTensor, start: number): LogicalTensor => {
-    // Slots behind the new tokens are cleared.
+    // Slots after the new tokens are cleared.
     const empty = slots - (start + Sq);
     const [entries] = shapeOf(own);
     const parts = [
@@ -71,12 +71,11 @@ function cached(
   return draft.op('Concat', entries, { axis: 0 });
 }
 
-/**
- * Grouped attention with a cache, of com.microsoft. Slots of the cache that are not used yet are not seen.
- */
+/** com.microsoft's grouped attention with a cache. Unused slots of the cache are not visible. */
 export const groupQueryAttention: OnnxOperator = call => {
   refuseExtras(call, { 9: 'position_ids', 10: 'attention_bias', 11: 'head_sink' });
-  if (call.int('smooth_softmax', 0) > 0) call.refuse("has the attribute 'smooth_softmax', which is not read");
+  if (call.int('smooth_softmax', 0) > 0)
+    call.refuse("has the attribute 'smooth_softmax', which is not supported");
   const [heads, kvHeads] = [call.int('num_heads', 0), call.int('kv_num_heads', 0)];
   if (heads < 1 || kvHeads < 1 || heads % kvHeads !== 0)
     call.fail(`has ${heads} heads in groups of ${kvHeads}`);
@@ -88,7 +87,7 @@ export const groupQueryAttention: OnnxOperator = call => {
   const window = call.int('local_window_size', -1);
   const places = placesOf(call, B, Sq, past);
   const { draft } = call;
-  /** The heads of q, k or v: an input of its own, or a part of the first one. */
+  /** The heads of q, k or v, which is a separate input or a part of the first input. */
   const headsOf = (n: 0 | 1 | 2): LogicalTensor => {
     const count = n === 0 ? heads : kvHeads;
     if (!isPacked) return withHeads(call, call.input(n).tensor(), count);

@@ -3,7 +3,7 @@ import { shapeOf } from '../../../../../ir/tensor/shape.ts';
 import { type NodeCall, type OnnxOperator, result } from '../../node-call.ts';
 import { withHeads, withoutHeads } from './attention.ts';
 
-/** x with its pairs rotated: (B, H, S, D), or (B, S, H·D) as it came. */
+/** x with its pairs rotated, in its own shape (B, H, S, D) or (B, S, H·D). */
 export function rotated(
   call: NodeCall,
   x: LogicalTensor,
@@ -15,7 +15,7 @@ export function rotated(
   return shapeOf(x).length === 3 ? withoutHeads(call, turned) : turned;
 }
 
-/** Positions rotated by tables: the caches of the operator, or their rows by position. */
+/** Rotation by tables: the operator's caches, or their rows by position. */
 const rotaryEmbedding: OnnxOperator = call => {
   const x = call.input(0);
   const heads = call.int('num_heads', 0);
@@ -31,5 +31,5 @@ const rotaryEmbedding: OnnxOperator = call => {
   return result(x, () => rotated(call, x.tensor(), heads, [table(1), table(2)]));
 };
 
-/** Positions of tokens. */
+/** Operators for the positions of tokens. */
 export const positionOperators: Readonly<Record<string, OnnxOperator>> = { RotaryEmbedding: rotaryEmbedding };

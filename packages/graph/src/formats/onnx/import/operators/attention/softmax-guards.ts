@@ -4,19 +4,19 @@ import type { Draft, DraftNode } from '../../draft.ts';
 import type { NodeCall } from '../../node-call.ts';
 import type { Value } from '../../value.ts';
 
-/** The largest number of f32. */
+/** The largest finite f32. */
 const LARGEST = 3.4028234663852886e38;
 
 const isConstant = (node: DraftNode | undefined, value: number): boolean =>
   node?.kind === 'Constant' && `${node.given.value}` === `${value}`;
 
-/** The softmax that gives a tensor; undefined for another tensor. */
+/** The softmax that produces a tensor; undefined for any other tensor. */
 function softmaxOf(draft: Draft, tensor: LogicalTensor): DraftNode | undefined {
   const node = draft.producerOf(tensor);
   return node?.kind === 'SoftMax' ? node : undefined;
 }
 
-/** A number that a tensor holds everywhere; NaN for any other tensor. */
+/** The number that all elements of a tensor have; NaN for any other tensor. */
 function uniform(draft: Draft, tensor: LogicalTensor, value: Value): number {
   const node = draft.producerOf(tensor);
   if (node?.kind === 'Constant') return Number(node.given.value);
@@ -26,7 +26,8 @@ function uniform(draft: Draft, tensor: LogicalTensor, value: Value): number {
 }
 
 /**
- * An operation that chooses: its condition, and the values that are kept or put in by the side they are on.
+ * An operation that chooses by a condition between a kept tensor and another one; null if both or neither are
+ * kept.
  */
 function choice(
   { inputs: [condition, a, b] }: Pick<DraftNode, 'inputs'>,
@@ -44,8 +45,8 @@ function choice(
 }
 
 /**
- * Where(condition, a, b) with the probabilities p of a softmax on one side, as exporters of attention guard
- * rows that see nothing. Null for anything else.
+ * Simplifies Where(condition, a, b) with the probabilities p of a softmax on one side, which exporters write
+ * to guard rows without visible keys. Null for any other operation.
  *
  *     Where(IsNaN(p), 0, p)         is a softmax that gives 0 for such rows, with gradients of 0
  *     Where(mask, 0, p)             is so, too, where the scores of p are Where(mask, −large, s)
@@ -83,7 +84,7 @@ export function guardedSoftmax(
   return guarded(draft.select(condition, a, b));
 }
 
-/** a ∧ b, where an operand that holds nowhere is the result. */
+/** a ∧ b; an operand that is false everywhere is the result. */
 export function both(draft: Draft, tensors: readonly LogicalTensor[]): LogicalTensor {
   const whole = broadcastShapes('And', ...(tensors.map(shapeOf) as [readonly number[], readonly number[]]));
   const never = tensors.find(
@@ -92,7 +93,7 @@ export function both(draft: Draft, tensors: readonly LogicalTensor[]): LogicalTe
   return never ?? draft.op('LogicalAnd', tensors, {}, 'bool');
 }
 
-/** Whether x is an infinity; probabilities never are. */
+/** Whether x is infinite; probabilities never are. */
 export function isInfinite(
   draft: Draft,
   x: LogicalTensor,

@@ -6,7 +6,7 @@ import { elementwise, same } from './elementwise.ts';
 
 type Operand = LogicalTensor | number;
 
-/** Writes an activation with operations on tensors of the dtype of x, and numbers. */
+/** Writes the operations of an activation, whose operands are numbers and tensors of x's dtype. */
 interface Writer {
   op(kind: string, ...inputs: Operand[]): LogicalTensor;
   elu(x: LogicalTensor, alpha: number): LogicalTensor;
@@ -14,7 +14,7 @@ interface Writer {
   less(a: Operand, b: Operand): LogicalTensor;
 }
 
-/** An activation that the graph has no operation of its own for. */
+/** An activation for which the graph has no operation. */
 const activation =
   (write: (w: Writer, x: LogicalTensor, call: NodeCall) => LogicalTensor): OnnxOperator =>
   call => {
@@ -40,14 +40,14 @@ const gelu: OnnxOperator = elementwise(1, null, (draft, [x], call) =>
   }),
 );
 
-/** A function with numbers of its own, by ONNX's names and defaults: alpha, beta. */
+/** A function with parameters, which have ONNX's names and defaults: alpha, beta. */
 const parametric = (kind: string, defaults: Readonly<Record<string, number>>): OnnxOperator =>
   elementwise(1, null, (draft, [x], call) => {
     const given = Object.entries(defaults).map(([name, standard]) => [name, call.float(name, standard)]);
     return draft.op(kind, [x], Object.fromEntries(given));
   });
 
-/** x · sigmoid(alpha · x). `standard` is alpha for a node without the attribute. */
+/** x · sigmoid(alpha · x). `standard` is the default of alpha. */
 export const swish = (standard: number): OnnxOperator =>
   elementwise(1, null, (draft, [x], call) => {
     const alpha = call.float('alpha', standard);
@@ -73,7 +73,7 @@ export const activationOperators: Readonly<Record<string, OnnxOperator>> = {
   }),
   PRelu: activation((w, x, call) => {
     const own = call.input(1).tensor();
-    // Before version 7, a list has the slope of each channel.
+    // Before version 7, the slopes are a list with one slope per channel.
     const slope = call.version < 7 ? column(call, own, shapeOf(x).length) : own;
     return w.select(w.less(x, 0), w.op('Multiply', x, call.draft.cast(slope, x.dtype)), x);
   }),
@@ -81,7 +81,7 @@ export const activationOperators: Readonly<Record<string, OnnxOperator>> = {
     const [alpha, gamma] = [call.float('alpha', 1.6732632), call.float('gamma', 1.0507009)];
     return w.op('Multiply', w.elu(x, alpha), gamma);
   }),
-  // 0 and NaN are what they were.
+  // 0 and NaN remain unchanged.
   Sign: activation((w, x) => w.select(w.less(0, x), 1, w.select(w.less(x, 0), -1, x))),
   Softsign: activation((w, x) => w.op('Divide', x, w.op('Add', w.op('Abs', x), 1))),
   ThresholdedRelu: activation((w, x, call) => w.select(w.less(call.float('alpha', 1), x), x, 0)),

@@ -7,7 +7,7 @@ import { divideIntegers } from './divide-integers.ts';
 import { type Emit, elementwise, same, unary } from './elementwise.ts';
 import { wrapping } from './wrapping.ts';
 
-/** The nearest integer, less or plus one where it lies beyond x. */
+/** The nearest integer, corrected by one if it is beyond x. */
 const rounded =
   (beyond: 'Greater' | 'Less', correct: 'Subtract' | 'Add'): Emit =>
   (draft, [x]) => {
@@ -15,11 +15,11 @@ const rounded =
     return draft.op(correct, [nearest, draft.cast(draft.test(beyond, nearest, x), x.dtype)]);
   };
 
-/** A function of two numbers, as the operation of this kind. */
+/** A function of two numbers, with the graph's operation of the same meaning. */
 const binary = (kind: string, apply: (a: number, b: number, call: NodeCall) => number): OnnxOperator =>
   elementwise(2, ([a, b], call) => apply(a, b, call), wrapping(same(kind)));
 
-/** A product; of integers that wrap around, the lower 32 bits at least. */
+/** A product; for integers that wrap around, at least the lower 32 bits are correct. */
 const product = (a: number, b: number, call: NodeCall): number => {
   const whole = a * b;
   const { type } = call.input(0);
@@ -31,7 +31,7 @@ const quotient: Emit = (draft, [a, b], call) => {
   return draft.cast(divideIntegers(draft, a, b).quotient, a.dtype);
 };
 
-/** a − b·q, where q is a / b towards 0 with `fmod`, else downwards. */
+/** a − b·q, where q is a / b, rounded towards 0 with `fmod` and down without it. */
 const modulo: Emit = (draft, [a, b], call) => {
   const towardsZero = call.flag('fmod', false);
   if (isInteger(call.input(0).type)) {
@@ -44,7 +44,7 @@ const modulo: Emit = (draft, [a, b], call) => {
   const up = rounded('Less', 'Add')(draft, [ratio], call);
   const isNegative = draft.test('Less', ratio, draft.scalar(0, 'f32'));
   const whole = draft.select(isNegative, up, down);
-  // A divisor beyond x, such as an infinity, leaves x as it is.
+  // A divisor larger than x, such as an infinity, leaves x unchanged.
   const isBeyond = draft.test('Less', draft.op('Abs', [x]), draft.op('Abs', [y]));
   const rest = draft.select(isBeyond, x, draft.op('Subtract', [x, draft.op('Multiply', [whole, y])]));
   if (towardsZero) return draft.cast(rest, a.dtype);
@@ -52,7 +52,7 @@ const modulo: Emit = (draft, [a, b], call) => {
   return draft.cast(draft.select(isOpposite, draft.op('Add', [rest, y]), rest), a.dtype);
 };
 
-/** A sum of more than two terms, pair by pair. */
+/** An operator on more than two terms, which are combined pair by pair. */
 const pairwise =
   (kind: string): Emit =>
   (draft, tensors) =>
@@ -60,11 +60,11 @@ const pairwise =
 
 const sum = (numbers: readonly number[]): number => numbers.reduce((a, b) => a + b);
 
-/** −x; the operation of the graph is for floats. */
+/** −x. The graph's operation Neg accepts only floats. */
 const negated: Emit = (draft, [x]) =>
   isFloat(x) ? draft.op('Neg', [x]) : draft.op('Subtract', [draft.scalar(0, x.dtype), x]);
 
-/** x^y. A known exponent becomes an attribute; 2 and 0.5 have operations of their own. */
+/** x^y. A known exponent becomes an attribute; 2 and 0.5 become Square and Sqrt. */
 const power: Emit = (draft, [x, y], call) => {
   const exponent = staticNumbers(call.input(1));
   const value = exponent?.length === 1 ? exponent[0] : undefined;
@@ -76,7 +76,7 @@ const power: Emit = (draft, [x, y], call) => {
     value === undefined
       ? draft.op('Power', [draft.cast(x, 'f32'), draft.cast(y, 'f32')])
       : draft.op('Pow', [base], { beta: value });
-  // A power of integers is whole, which f32 may miss by its last bit.
+  // A power of integers is an integer, which f32 may miss by its last bit.
   return isFloat(x) || !isInteger(call.input(1).type) ? made : draft.op('Round', [made]);
 };
 
@@ -105,7 +105,7 @@ export const arithmeticOperators: Readonly<Record<string, OnnxOperator>> = {
   Add: binary('Add', (a, b) => a + b),
   Sub: binary('Subtract', (a, b) => a - b),
   Mul: binary('Multiply', product),
-  // Integers are divided towards 0, as ONNX has it.
+  // Integer division rounds towards 0, as in ONNX.
   Div: elementwise(
     2,
     ([a, b], call) => (isInteger(call.input(0).type) ? Math.trunc(a / b) : a / b),

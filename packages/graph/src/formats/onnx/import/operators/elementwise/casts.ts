@@ -3,7 +3,7 @@ import { type NodeCall, type OnnxOperator, result, type SingleOperator } from '.
 import { elementwise } from './elementwise.ts';
 import { lowBits } from './wrapping.ts';
 
-/** A type of the model by its number. */
+/** The element type with a number in the model. */
 function typeNumbered(call: NodeCall, number: number): ElementType {
   return (
     elementTypeOf(number) ?? call.refuse(`casts to the element type ${number}, which engines do not have`)
@@ -11,8 +11,9 @@ function typeNumbered(call: NodeCall, number: number): ElementType {
 }
 
 /**
- * Whether an integer of a type may lie beyond another type, whose bits it then keeps. Floats beyond a type
- * may become anything: casts of engines saturate, but there are none to 4 bits and fewer.
+ * Whether an integer of a type may be out of another type's range, so that only its lower bits are kept. For
+ * floats out of range any result is allowed; engines' casts saturate, but engines have no casts to 4 bits or
+ * fewer.
  */
 function dropsBits(from: ElementType, to: ElementType): boolean {
   if (!isInteger(to) || to.bits >= 32 || from.kind === 'bool') return false;
@@ -20,7 +21,7 @@ function dropsBits(from: ElementType, to: ElementType): boolean {
   return from.kind === to.kind ? from.bits > to.bits : to.kind === 'unsigned' || from.bits >= to.bits;
 }
 
-/** Refuses what engines, whose casts saturate, do not do. */
+/** Refuses casts that must not saturate, because engines' casts do. */
 export function refuseOverflow(call: NodeCall, { name, kind, bits }: ElementType): void {
   if (kind === 'float' && bits === 8 && !call.flag('saturate', true))
     call.refuse(`casts to ${name} without saturating; engines saturate`);
@@ -39,7 +40,7 @@ const castOperator = (target: (call: NodeCall) => ElementType): OnnxOperator =>
       refuseOverflow(call, type);
       return type;
     },
-    // CastLike has a second input, of which only the type counts.
+    // CastLike has a second input, of which only the type matters.
     call => call.shape(0),
   );
 
@@ -48,7 +49,7 @@ const identity: SingleOperator = call => {
   return { type, shape, fold: host, emit: tensor };
 };
 
-/** Dropout of inference drops nothing. */
+/** Dropout in inference, which drops nothing. */
 const dropout: OnnxOperator = call => {
   const isTraining =
     call.version >= 12 ? call.has(2) && call.numbers(2)[0] !== 0 : call.int('is_test', 1) === 0;
@@ -60,7 +61,7 @@ const dropout: OnnxOperator = call => {
   return [identity(call), kept];
 };
 
-/** Operators that change the type of elements, or nothing. */
+/** Operators that change the type of elements, or change nothing. */
 export const castOperators: Readonly<Record<string, OnnxOperator>> = {
   Cast: castOperator(call => typeNumbered(call, call.int('to', 1))),
   CastLike: castOperator(call => call.input(1).type),

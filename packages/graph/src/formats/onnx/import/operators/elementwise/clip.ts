@@ -3,10 +3,10 @@ import { isFloat } from '../../draft.ts';
 import { int32Type } from '../../file/element-type.ts';
 import type { NodeCall, OnnxOperator } from '../../node-call.ts';
 
-/** The largest and the smallest integer that engines hold. */
+/** The smallest and largest integers of engines' dtypes. */
 const ranges = { i32: [-(2 ** 31), 2 ** 31 - 1], u32: [0, 2 ** 32 - 1] } as const;
 
-/** Integers between two bounds, by comparisons: the operations of bounds are for floats. */
+/** Clips integers to two bounds by comparisons, because the graph's Clamp accepts only floats. */
 function clippedInteger(call: NodeCall, x: LogicalTensor, min: number, max: number): LogicalTensor {
   const { draft } = call;
   const dtype = x.dtype === 'u32' ? 'u32' : 'i32';
@@ -21,7 +21,7 @@ function clippedInteger(call: NodeCall, x: LogicalTensor, min: number, max: numb
   return draft.cast(lowered, x.dtype);
 }
 
-/** x between two bounds, each of which may be missing. */
+/** Clips x to two bounds, each of which is optional. */
 export const clip: OnnxOperator = call => {
   const { version } = call;
   const bound = (n: number, name: string, standard: number): number => {

@@ -19,7 +19,7 @@ const logic = (emit: Emit, apply: (a: boolean, b: boolean) => boolean): OnnxOper
     () => boolType,
   );
 
-/** Whether x is NaN: no number but NaN differs from itself. */
+/** Whether x is NaN: only NaN differs from itself. */
 const isNaNOperator: OnnxOperator = elementwise(
   1,
   ([x]) => Number(Number.isNaN(x)),
@@ -27,7 +27,7 @@ const isNaNOperator: OnnxOperator = elementwise(
   () => boolType,
 );
 
-/** Which infinities `IsInf` looks for. */
+/** The infinities that `IsInf` detects. */
 const detected = (call: NodeCall): Readonly<Record<'positive' | 'negative', boolean>> => ({
   positive: call.flag('detect_positive', true),
   negative: call.flag('detect_negative', true),
@@ -41,7 +41,7 @@ const isInfOperator: OnnxOperator = elementwise(
   () => boolType,
 );
 
-/** condition ? a : b, all broadcast to one shape. */
+/** condition ? a : b, where all three broadcast to one shape. */
 const where = elementwise(
   3,
   ([condition, a, b]) => (condition !== 0 ? a : b),
@@ -52,7 +52,7 @@ const where = elementwise(
   call => call.input(1).type,
 );
 
-/** Comparisons, logic, and what chooses by them. */
+/** Comparisons, logical operators, and choices by a condition. */
 export const comparisonOperators: Readonly<Record<string, OnnxOperator>> = {
   Not: elementwise(
     1,

@@ -2,9 +2,9 @@ import type { LogicalTensor } from '../../../../../ir/tensor/logical-tensor.ts';
 import type { Draft } from '../../draft.ts';
 
 /**
- * Quotient and remainder of integers, exact: f32 gives a quotient that is off by a part of 2^-24, what is
- * left is divided once more, and the remainder is corrected by one divisor at most.
- * @returns i32: the quotient towards 0, its remainder, and the remainder that has the sign of b.
+ * The exact quotient and remainder of integers. The f32 quotient has a relative error of 2^-24, so what is
+ * left is divided a second time, and the remainder is then corrected by at most one divisor.
+ * @returns i32 tensors: the quotient rounded towards 0, its remainder, and the remainder with the sign of b.
  */
 export function divideIntegers(
   draft: Draft,
@@ -23,7 +23,7 @@ export function divideIntegers(
   const isDivisorNegative = draft.test('Less', y, zero);
   const size = draft.select(isDivisorNegative, op('Subtract', zero, y), y);
   const sign = draft.select(isDivisorNegative, op('Subtract', zero, one), one);
-  // Remainders from 0 to |b|: the quotient is then rounded downwards for a positive b, else upwards.
+  // With remainders from 0 to |b|, the quotient is rounded down for a positive b, else up.
   const isBelow = draft.test('Less', rest, zero);
   const raised = draft.select(isBelow, op('Add', rest, size), rest);
   const isAbove = draft.test('GreaterEqual', raised, size);
@@ -32,7 +32,7 @@ export function divideIntegers(
   const turned = (when: LogicalTensor): LogicalTensor =>
     draft.select(isWhole, positive, draft.select(when, op('Subtract', positive, size), positive));
   const remainder = turned(draft.test('Less', x, zero));
-  // (x − remainder) / b is whole, and the estimate is off by one at most.
+  // (x − remainder) / b is an integer, and the estimate is off by at most one.
   const steps = op('Subtract', rest, remainder);
   const correction = draft.select(
     draft.test('Greater', steps, zero),

@@ -6,13 +6,13 @@ import type { ElementType } from '../../file/element-type.ts';
 import type { NodeCall, OnnxOperator, SingleOperator } from '../../node-call.ts';
 import { folded, type HostTensor, type Value } from '../../value.ts';
 
-/** An element of the result from the elements of the inputs at its place. */
+/** Computes an element of the result from the elements of the inputs at the same position. */
 type Apply = (numbers: readonly number[], call: NodeCall) => number;
 export type Emit = (draft: Draft, tensors: readonly LogicalTensor[], call: NodeCall) => LogicalTensor;
 
 /**
- * The inputs of a node, to be broadcast as NumPy does. Before version 7, the attribute `axis` says which
- * dimension of the first input is the first of the second one.
+ * The inputs of a node, aligned so that they broadcast as in NumPy. Before version 7, the attribute `axis`
+ * names the dimension of the first input that the second input's first dimension belongs to.
  */
 function alignedInputs(call: NodeCall): readonly (Value | null)[] {
   const [first, second, ...others] = call.inputs;
@@ -30,7 +30,7 @@ function alignedInputs(call: NodeCall): readonly (Value | null)[] {
   return [first, aligned];
 }
 
-/** The shape that all inputs of a node are broadcast to. */
+/** The shape that all inputs of a node broadcast to. */
 function broadcastShape(call: NodeCall): readonly number[] {
   return alignedInputs(call).reduce<readonly number[]>(
     (shape, value) => (value ? (broadcastShapes(call.label, shape, value.shape) ?? []) : shape),
@@ -39,7 +39,8 @@ function broadcastShape(call: NodeCall): readonly number[] {
 }
 
 /**
- * A number as an element of a type: integers are truncated and wrap as C has it, f32 and bool are rounded.
+ * Converts a number to an element of a type: integers are truncated and wrap around as in C, f32 and bool are
+ * rounded.
  */
 function asElement({ kind, bits }: ElementType, x: number): number {
   if (kind === 'bool') return x === 0 ? 0 : 1;
@@ -51,7 +52,7 @@ function asElement({ kind, bits }: ElementType, x: number): number {
   return kind === 'signed' && wrapped >= size / 2 ? wrapped - size : wrapped;
 }
 
-/** Numbers of a type, of which smaller floats are rounded too. */
+/** Converts numbers to a type; 16-bit and smaller floats are rounded too. */
 function asElements({ kind, bits, dtype }: ElementType, { shape, values }: HostTensor): HostTensor {
   if (kind !== 'float' || bits >= 32) return { shape, values };
   const rounded = Tensor.from(values, shape, { dtype, ...(bits === 16 && { overflow: 'ieee' }) });
@@ -59,9 +60,9 @@ function asElements({ kind, bits, dtype }: ElementType, { shape, values }: HostT
 }
 
 /**
- * An operator that computes each element from the elements of its inputs at one place.
- * @param needed how many inputs there must be.
- * @param apply null for an operator without a form in numbers: its node is always part of the graph.
+ * An operator that computes each element from the elements of its inputs at the same position.
+ * @param needed the number of required inputs.
+ * @param apply null for an operator that is not computed on numbers; its node is always part of the graph.
  */
 export function elementwise(
   needed: number,
@@ -87,20 +88,20 @@ export function elementwise(
       emit: () => {
         const tensors = inputs.flatMap(value => value?.tensor() ?? []);
         const made = emit(call.draft, tensors, call);
-        // Operations with an attribute in place of an operand know nothing of its dimensions, and may
-        // compute in f32.
+        // If an attribute replaces an operand, the operation does not broadcast to the operand's shape, and
+        // it may compute in f32.
         return call.draft.expand(call.draft.cast(made, type.dtype), shape);
       },
     };
   };
 }
 
-/** An operator with the meaning of one operation of the graph. */
+/** An operator that is equivalent to one operation of the graph. */
 export const same =
   (kind: string): Emit =>
   (draft, tensors) =>
     draft.op(kind, tensors);
 
-/** A function of one number, as the operation of this kind. */
+/** A function of one number, with the graph's operation of the same meaning. */
 export const unary = (kind: string, apply: (x: number) => number): OnnxOperator =>
   elementwise(1, ([x]) => apply(x), same(kind));

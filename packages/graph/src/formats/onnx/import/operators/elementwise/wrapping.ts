@@ -4,7 +4,7 @@ import { type ElementType, isInteger } from '../../file/element-type.ts';
 import { divideIntegers } from './divide-integers.ts';
 import type { Emit } from './elementwise.ts';
 
-/** The lower bits of integers: i32. */
+/** The lower bits of integers, as i32. */
 export function lowBits(draft: Draft, x: LogicalTensor, { kind, bits }: ElementType): LogicalTensor {
   const size = draft.scalar(2 ** bits, 'i32');
   const low = divideIntegers(draft, x, size).floorRemainder;
@@ -13,7 +13,9 @@ export function lowBits(draft: Draft, x: LogicalTensor, { kind, bits }: ElementT
   return draft.select(isPositive, low, draft.op('Subtract', [low, size]));
 }
 
-/** Arithmetic whose integers of 8 and 16 bits wrap around, as those of 32 bits do: engines saturate. */
+/**
+ * Arithmetic in which 8-bit and 16-bit integers wrap around like 32-bit ones, although engines saturate them.
+ */
 export const wrapping =
   (emit: Emit): Emit =>
   (draft, tensors, call) => {

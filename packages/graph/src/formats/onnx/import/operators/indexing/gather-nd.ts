@@ -4,7 +4,7 @@ import type { OnnxOperator } from '../../node-call.ts';
 import { hostTensor } from '../../value.ts';
 import { rowsOf, staticRows } from './indices.ts';
 
-/** Slices by indices of the first dimensions, behind `batch_dims` that both inputs have. */
+/** Slices at indices of the first dimensions, after `batch_dims` dimensions that both inputs share. */
 export const gatherND: OnnxOperator = call => {
   const [data, at] = [call.input(0), call.input(1)];
   const { host } = data;
@@ -20,7 +20,7 @@ export const gatherND: OnnxOperator = call => {
   const places = elementCount(at.shape.slice(0, -1));
   const placesOfEach = elementCount(at.shape.slice(lead, -1));
   const { draft } = call;
-  /** The first row of the batch entry of a place. */
+  /** The first row of the batch entry that result n belongs to. */
   const first = (n: number): number => Math.floor(n / (placesOfEach || 1)) * rows;
   const known = (): number[] | null => staticRows(call, at, outer)?.map((row, n) => row + first(n)) ?? null;
   return {

@@ -4,15 +4,15 @@ import type { Draft } from '../../draft.ts';
 import type { NodeCall } from '../../node-call.ts';
 import { staticNumbers, type Value } from '../../value.ts';
 
-/** Checks the indices that a node's second input gives, where they are known. */
+/** Checks the indices in a node's second input, if they are known. */
 export function checkedIndices(call: NodeCall, extent: number): void {
   const wrong = staticNumbers(call.input(1))?.find(i => i < -extent || i >= extent);
   if (wrong !== undefined) call.fail(`reads index ${wrong} of ${extent} elements`);
 }
 
 /**
- * Negative indices count from the end of an axis: known ones are added to the extent, others are when the
- * graph runs.
+ * Converts negative indices, which count from the end of an axis, to indices from its start: known indices
+ * now, others when the graph runs.
  */
 export function fromStart(call: NodeCall, value: Value, extent: number): LogicalTensor {
   const indices = value.tensor();
@@ -20,16 +20,16 @@ export function fromStart(call: NodeCall, value: Value, extent: number): Logical
   return countedFromStart(call.draft, indices, extent);
 }
 
-/** Indices, of which negative ones count from the end, counted from the start when the graph runs. */
+/** Adds operations that convert negative indices, which count from the end, to indices from the start. */
 function countedFromStart(draft: Draft, indices: LogicalTensor, extent: number): LogicalTensor {
   const isNegative = draft.test('Less', indices, draft.scalar(0, 'i32'));
   return draft.select(isNegative, draft.op('Add', [indices, draft.scalar(extent, 'i32')]), indices);
 }
 
 /**
- * The rows that indices (…, depth) of the first dimensions stand for, in row-major order of these dimensions;
- * null where they are not known before the graph runs.
- * @param numbers those of the indices, where they are known.
+ * The row numbers of indices (…, depth) into the first dimensions, in row-major order of these dimensions;
+ * null if the indices are not known before the graph runs.
+ * @param numbers the numbers of the indices, if they are known.
  */
 export function staticRows(
   call: NodeCall,

@@ -2,7 +2,7 @@ import { int64Type } from '../../file/element-type.ts';
 import type { NodeCall, NodeResult } from '../../node-call.ts';
 import { folded, type Value } from '../../value.ts';
 
-/** A result that has, along each dimension, the elements of one input at these indices. */
+/** A result with the elements of one input at the given indices along each dimension. */
 export function gathered(
   { draft, constant }: NodeCall,
   value: Value,
@@ -23,7 +23,7 @@ export function gathered(
   );
 }
 
-/** A result whose element at an index is the element of one input at another index. */
+/** A result whose element at each index is the element of one input at another index. */
 export function moved(
   value: Value,
   shape: readonly number[],

@@ -6,7 +6,7 @@ import { once } from '../../once.ts';
 import { folded } from '../../value.ts';
 import { integerSum } from '../reductions/integer-sums.ts';
 
-/** The first of the largest elements along an axis, or of the smallest. */
+/** The index of the first largest or smallest element along an axis. */
 const argExtreme =
   (isLargest: boolean): OnnxOperator =>
   call => {
@@ -20,11 +20,11 @@ const argExtreme =
       { type: int64Type, shape: keeps ? withExtent(shape, axis, 1) : shape.filter((_, d) => d !== axis) },
       () => {
         const own = tensor();
-        // Integers go by f32, which is exact up to 2^24; the sign of an unsigned one would be lost.
+        // Compares integers as f32, exact up to 2^24, because negating an unsigned integer loses the sign.
         const x = isFloat(own) ? own : draft.cast(own, 'f32');
         const signed = isLargest ? x : draft.op('Neg', [x]);
         if (!last) return draft.op('ArgMax', [signed], { axis, keep_dims: keeps }, 'i32');
-        // The last of equal ones is the first from the end.
+        // The last of equal elements is the first one from the end.
         const reversed = draft.slice(signed, { axis, start: extent - 1, size: extent, step: -1 });
         const fromEnd = draft.op('ArgMax', [reversed], { axis, keep_dims: keeps }, 'i32');
         const end = draft.scalar(extent - 1, 'i32');
@@ -41,7 +41,7 @@ const topK: OnnxOperator = call => {
   const { draft } = call;
   const results = once(() => {
     const own = tensor();
-    // Integers go by f32, which is exact up to 2^24; the sign of an unsigned one would be lost.
+    // Compares integers as f32, exact up to 2^24, because negating an unsigned integer loses the sign.
     const numbers = isFloat(own) ? own : draft.cast(own, 'f32');
     const x = largest ? numbers : draft.op('Neg', [numbers]);
     const [values, indices] = draft.ops('TopK', [x], { axis, k }, [x.dtype, 'i32']);
@@ -78,7 +78,7 @@ const cumSum: OnnxOperator = call => {
   };
 };
 
-/** Operators that go along an axis in order: the largest elements, and running sums. */
+/** Operators that depend on the order along an axis: the largest elements, and cumulative sums. */
 export const orderingOperators: Readonly<Record<string, OnnxOperator>> = {
   ArgMax: argExtreme(true),
   ArgMin: argExtreme(false),

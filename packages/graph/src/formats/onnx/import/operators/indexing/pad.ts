@@ -1,7 +1,7 @@
 import { type NodeCall, type OnnxOperator, result } from '../../node-call.ts';
 import { gathered } from './moved.ts';
 
-/** The element that stands at a place outside of a dimension, by the mode of a pad. */
+/** The index of the element that fills a position outside a dimension, by the mode of the pad. */
 function paddedFrom(call: NodeCall, mode: string): (i: number, extent: number) => number {
   const wrapped = (i: number, extent: number): number => ((i % extent) + extent) % extent;
   switch (mode) {
@@ -20,13 +20,13 @@ function paddedFrom(call: NodeCall, mode: string): (i: number, extent: number) =
   }
 }
 
-/** Elements put before and behind dimensions, or taken away by negative counts. */
+/** Adds elements before and after dimensions, or removes them for negative counts. */
 export const pad: OnnxOperator = call => {
   const value = call.input(0);
   const mode = call.text('mode', 'constant');
   const { shape } = value;
   const axes = call.has(3) ? call.numbers(3).map(d => call.axis(d, shape.length)) : shape.map((_, d) => d);
-  // The attribute has another name in the first version.
+  // The attribute had another name in the first version.
   const attribute = call.version < 2 ? 'paddings' : 'pads';
   const given = call.version < 11 ? (call.ints(attribute) ?? []) : call.numbers(1);
   if (given.length !== 2 * axes.length) call.fail(`has ${given.length} pads for ${axes.length} axes`);
@@ -49,7 +49,7 @@ export const pad: OnnxOperator = call => {
   return result(
     { type: value.type, shape: shape.map((n, d) => n + (before[d] ?? 0) + (after[d] ?? 0)) },
     () => {
-      // Negative pads take elements away.
+      // Negative pads remove elements.
       const cut = shape.reduce((tensor, extent, axis) => {
         const [low, high] = [Math.max(0, -(before[axis] ?? 0)), Math.max(0, -(after[axis] ?? 0))];
         return draft.slice(tensor, { axis, start: low, size: extent - low - high });

@@ -33,11 +33,13 @@ const scatterElements: OnnxOperator = call => {
   });
 };
 
-/** Whether an operation of the graph scatters so, at places that only the run of the graph gives. */
+/**
+ * Whether the graph has an operation for this scatter with indices that are known only when the graph runs.
+ */
 const isDirect = (type: ElementType, reduction: string): boolean =>
   isFloat(type) && ['none', 'add'].includes(reduction);
 
-/** Updates at places of a tensor; each place is an index of its first dimensions. */
+/** Writes updates into a tensor, at indices of its first dimensions. */
 const scatterND: OnnxOperator = call => {
   const [data, at, updates] = [call.input(0), call.input(1), call.input(2)];
   const reduction = call.text('reduction', 'none');
@@ -60,8 +62,8 @@ const scatterND: OnnxOperator = call => {
 };
 
 /**
- * Rows of updates at rows (count, inner) of a tensor. A row that is written several times takes one update in
- * each round: a gather from the tensor and the updates behind it.
+ * Writes rows of updates to rows (count, inner) of a tensor. A row with several updates takes one update per
+ * round; each round gathers from the tensor followed by the updates.
  */
 function scatteredRows(
   call: NodeCall,
@@ -95,15 +97,12 @@ function scatteredRows(
   }, data);
 }
 
-/** The operations by which updates join what is there. */
+/** The operations that combine updates with existing elements. */
 const reductionKinds = new Map(
   Object.entries({ add: 'Add', mul: 'Multiply', max: 'Maximum', min: 'Minimum' }),
 );
 
-/**
- * New positions written into a cache along its sequence axis, each batch entry from its own first position
- * on.
- */
+/** Writes new positions into a cache along its sequence axis; each batch entry has its own first position. */
 const tensorScatter: OnnxOperator = call => {
   const [past, update] = [call.input(0), call.input(1)];
   const { shape, type } = past;
@@ -120,7 +119,7 @@ const tensorScatter: OnnxOperator = call => {
         call.fail(
           `writes ${count} positions from ${first} of ${extent}; the mode 'circular' would begin anew`,
         );
-      // From the last position on, a circular cache begins anew.
+      // After its last position, a circular cache continues at position 0.
       const parts = Array.from({ length: extent }, (_, s) => {
         const n = (s - first + extent) % extent;
         return n < count ? { tensor: added, start: n } : { tensor: own, start: s };
@@ -132,7 +131,7 @@ const tensorScatter: OnnxOperator = call => {
   });
 };
 
-/** Neighbours of one tensor that follow each other, as one part of it. */
+/** Joins consecutive elements of the same tensor to one slice. */
 function runs<T>(
   parts: readonly { tensor: T; start: number }[],
 ): { tensor: T; start: number; size: number }[] {

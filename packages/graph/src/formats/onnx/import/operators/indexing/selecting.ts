@@ -7,7 +7,7 @@ import { checkedIndices, fromStart } from './indices.ts';
 import { moved } from './moved.ts';
 import { pad } from './pad.ts';
 
-/** Where a slice along one axis begins, its step, and how many elements it has. */
+/** The start, step and number of elements of a slice along one axis. */
 function sliceRange(extent: number, start: number, end: number, step: number) {
   const [low, high] = step > 0 ? [0, extent] : [-1, extent - 1];
   const clamp = (n: number, least: number): number => Math.min(high, Math.max(least, n < 0 ? n + extent : n));
@@ -53,7 +53,7 @@ const gather: OnnxOperator = call => {
   const shape = [...value.shape.slice(0, axis), ...at.shape, ...value.shape.slice(axis + 1)];
   const rank = at.shape.length;
   const emit: NodeResult['emit'] = () => {
-    // One known index, or several that follow each other, are a slice.
+    // A known index, or several consecutive ones, are a slice.
     const indices = staticNumbers(at)?.map(i => (i < 0 ? i + extent : i));
     if (indices && indices.length > 0 && indices.every((i, n) => i === (indices[0] ?? 0) + n)) {
       const part = call.draft.slice(value.tensor(), { axis, start: indices[0] ?? 0, size: indices.length });
@@ -128,18 +128,18 @@ const split: OnnxOperator = call => {
   });
 };
 
-/** The most times that Tile repeats a tensor along one axis. */
+/** The maximum number of times that Tile repeats a tensor along one axis. */
 const mostRepeats = 1024;
 
 const tile: OnnxOperator = call => {
   const value = call.input(0);
-  // In the first version, one number of repetitions along one axis.
+  // In the first version, Tile repeats along one axis.
   const [single = 1, axis = 0] = call.version < 6 ? [1, 2].map(n => call.numbers(n)[0] ?? 0) : [];
   const repeats = call.version < 6 ? value.shape.map((_, d) => (d === axis ? single : 1)) : call.numbers(1);
   if (repeats.length !== value.shape.length || repeats.some(n => !Number.isInteger(n) || n < 0))
     call.fail(`cannot repeat [${value.shape}] by [${repeats}]`);
   if (repeats.some(n => n < 1 || n > mostRepeats))
-    call.refuse(`repeats by [${repeats}]; 1 to ${mostRepeats} times are read`);
+    call.refuse(`repeats by [${repeats}]; 1 to ${mostRepeats} times are supported`);
   const shape = value.shape.map((n, d) => n * (repeats[d] ?? 1));
   const place = (index: readonly number[]): number[] => index.map((i, d) => i % (value.shape[d] || 1));
   return moved(value, shape, place, () =>
@@ -150,7 +150,7 @@ const tile: OnnxOperator = call => {
   );
 };
 
-/** 1 (or another number) at an index along a new axis, else 0. */
+/** 1 (or another number) at an index along a new axis, and 0 (or another number) elsewhere. */
 const oneHot: OnnxOperator = call => {
   const [at, both] = [call.input(0), call.input(2)];
   const [depth = 0] = call.numbers(1);
@@ -170,7 +170,7 @@ const oneHot: OnnxOperator = call => {
   });
 };
 
-/** Operators that choose elements, and join tensors. */
+/** Operators that choose elements or join tensors. */
 export const selectingOperators: Readonly<Record<string, OnnxOperator>> = {
   Concat: concatOperator,
   Gather: gather,

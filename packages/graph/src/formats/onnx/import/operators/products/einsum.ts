@@ -3,15 +3,15 @@ import type { LogicalTensor } from '../../../../../ir/tensor/logical-tensor.ts';
 import { shapeOf } from '../../../../../ir/tensor/shape.ts';
 import { type NodeCall, type OnnxOperator, result } from '../../node-call.ts';
 
-/** An operand with a letter for each of its dimensions. */
+/** An operand, with a letter for each of its dimensions. */
 interface Term {
   readonly tensor: () => LogicalTensor;
   readonly letters: readonly string[];
 }
 
 /**
- * Letters of each operand and of the result. `...` stands for the dimensions that the other letters leave;
- * they are aligned at their end and have names of their own.
+ * The letters of each operand and of the result. `...` stands for all dimensions without a letter; they are
+ * aligned at the last one and get generated names.
  */
 function parse(call: NodeCall, equation: string): { terms: string[][]; result: string[] } {
   const [left = '', right] = equation.replace(/\s/g, '').split('->');
@@ -39,7 +39,7 @@ function parse(call: NodeCall, equation: string): { terms: string[][]; result: s
   return { terms, result: [...open, ...once.sort()] };
 }
 
-/** Einstein's sums: each pair of operands is a product of matrices with batches. */
+/** Einstein summation; each pair of operands becomes a batched matrix product. */
 export const einsum: OnnxOperator = call => {
   const { terms, result: wanted } = parse(call, call.text('equation', ''));
   const extents = new Map<string, number>();
@@ -51,7 +51,7 @@ export const einsum: OnnxOperator = call => {
         call.fail(`has ${known} and ${extent} elements along '${letter}'`);
       extents.set(letter, Math.max(known, extent));
     }
-    if (new Set(letters).size !== letters.length) call.refuse('takes a diagonal, which is not read');
+    if (new Set(letters).size !== letters.length) call.refuse('takes a diagonal, which is not supported');
   }
   return result({ type: call.input(0).type, shape: extentsOf(wanted, extents) }, () => {
     const own: Term[] = terms.map((letters, n) => ({ tensor: call.input(n).tensor, letters }));
@@ -68,7 +68,7 @@ export const einsum: OnnxOperator = call => {
 const extentsOf = (letters: readonly string[], extents: ReadonlyMap<string, number>): number[] =>
   letters.map(letter => extents.get(letter) ?? 1);
 
-/** A term without the dimensions that nothing needs. */
+/** Sums a term over the dimensions that are not needed. */
 function summed(
   { draft }: NodeCall,
   { tensor, letters }: Term,
@@ -89,7 +89,7 @@ function summed(
   };
 }
 
-/** A term with its dimensions in this order, each in full. */
+/** A term with its dimensions in the given order, expanded to full extents. */
 function ordered(
   { draft }: NodeCall,
   { tensor, letters }: Term,
@@ -109,7 +109,10 @@ function ordered(
   return draft.expand(aligned, extentsOf(wanted, extents));
 }
 
-/** Two terms as a product of matrices: batches are what both have and the result needs. */
+/**
+ * The product of two terms as a batched matrix product. Batch dimensions are those that both terms have and
+ * the result needs.
+ */
 function product(
   call: NodeCall,
   left: Term,

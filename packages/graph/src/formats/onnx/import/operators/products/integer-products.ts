@@ -5,10 +5,10 @@ import { type NodeCall, type OnnxOperator, result } from '../../node-call.ts';
 import { once } from '../../once.ts';
 import { productShape } from './products.ts';
 
-/** Products of bytes whose sum is exact in f32: 255 · 255 · 258 < 2^24. */
+/** The number of byte products whose sum is exact in f32: 255 · 255 · 258 < 2^24. */
 const mostExact = 258;
 
-/** Bytes without their zero point, f32. A zero point is one number, or one for each row or column. */
+/** Bytes minus their zero point, in f32. A zero point is one number, or one per row or column. */
 function centred(call: NodeCall, n: number, pointAt: number, isColumn: boolean): LogicalTensor {
   const { draft } = call;
   const x = draft.cast(call.input(n).tensor(), 'f32');
@@ -20,7 +20,7 @@ function centred(call: NodeCall, n: number, pointAt: number, isColumn: boolean):
   return draft.op('Subtract', [x, aligned]);
 }
 
-/** The product of matrices of bytes as i32, exact: f32 sums parts of the rows, i32 the parts. */
+/** The exact product of byte matrices, as i32: parts of the rows are summed in f32, and the parts in i32. */
 const matMulInteger: OnnxOperator = call => {
   const [a, b] = [call.input(0), call.input(1)];
   const { draft } = call;
@@ -38,7 +38,10 @@ const matMulInteger: OnnxOperator = call => {
   });
 };
 
-/** x in u8 with one scale and one zero point, by its largest and smallest number and 0. */
+/**
+ * Quantizes x to u8 with one scale and one zero point, which follow from its smallest and largest number and
+ * 0.
+ */
 const dynamicQuantizeLinear: OnnxOperator = call => {
   const { shape, tensor } = call.input(0);
   const { draft } = call;
@@ -67,7 +70,7 @@ const dynamicQuantizeLinear: OnnxOperator = call => {
   ];
 };
 
-/** Products of bytes, as quantised transformers have them. */
+/** Byte products in quantised transformers. */
 export const integerProductOperators: Readonly<Record<string, OnnxOperator>> = {
   DynamicQuantizeLinear: dynamicQuantizeLinear,
   MatMulInteger: matMulInteger,

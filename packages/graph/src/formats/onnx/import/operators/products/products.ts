@@ -3,7 +3,7 @@ import { broadcastShapes } from '../../../../../ir/tensor/shape.ts';
 import { type NodeCall, type OnnxOperator, result, type SingleOperator } from '../../node-call.ts';
 import { einsum } from './einsum.ts';
 
-/** The shape of a matrix product, as NumPy has it. */
+/** The shape of a matrix product, as in NumPy. */
 export function productShape(call: NodeCall, a: readonly number[], b: readonly number[]): number[] {
   const [rows, inner] = a.length === 1 ? [1, a[0]] : a.slice(-2);
   const [depth, columns] = b.length === 1 ? [b[0], 1] : b.slice(-2);
@@ -19,7 +19,7 @@ const matmul: OnnxOperator = call => {
   );
 };
 
-/** Which matrices are transposed. */
+/** The attributes that say which matrices are transposed. */
 const flagsOf = (call: NodeCall) => ({
   transpose_a: call.flag('transA', false),
   transpose_b: call.flag('transB', false),
@@ -31,16 +31,17 @@ function scaledProduct(call: NodeCall, flags: ReturnType<typeof flagsOf>): Logic
   return scaled(call, product, call.float('alpha', 1));
 }
 
-/** alpha · A·B, either transposed; of com.microsoft. */
+/** com.microsoft's alpha · A·B, where A and B may be transposed. */
 const fusedMatMul: OnnxOperator = call => {
   const [a, b] = [call.input(0), call.input(1)];
-  // A list is a row or a column as it is.
+  // A tensor of rank 1 is already a row or a column, so it is not transposed.
   const own = flagsOf(call);
   const flags = {
     transpose_a: own.transpose_a && a.shape.length > 1,
     transpose_b: own.transpose_b && b.shape.length > 1,
   };
-  if (call.flag('transBatchA', false) || call.flag('transBatchB', false)) call.refuse('transposes its batch');
+  if (call.flag('transBatchA', false) || call.flag('transBatchB', false))
+    call.refuse('transposes batch dimensions, which is not supported');
   const turned = (shape: readonly number[], turns: boolean): number[] =>
     turns ? [...shape.slice(0, -2), shape.at(-1) ?? 1, shape.at(-2) ?? 1] : [...shape];
   const shape = productShape(call, turned(a.shape, flags.transpose_a), turned(b.shape, flags.transpose_b));
@@ -51,7 +52,7 @@ function scaled({ draft }: NodeCall, tensor: LogicalTensor, factor: number): Log
   return factor === 1 ? tensor : draft.op('Multiply', [tensor, draft.scalar(factor, tensor.dtype)]);
 }
 
-/** alpha · A·B + beta · C, A and B transposed where the attributes say so. */
+/** alpha · A·B + beta · C, with A and B transposed if the attributes say so. */
 export const gemm: SingleOperator = call => {
   const [a, b] = [call.input(0), call.input(1)];
   const flags = flagsOf(call);
@@ -65,7 +66,7 @@ export const gemm: SingleOperator = call => {
   });
 };
 
-/** Pads before and after each dimension of an image, as given or as `auto_pad` makes them. */
+/** The pads before and after each dimension of an image, as given or computed from `auto_pad`. */
 function padsOf(
   call: NodeCall,
   image: readonly number[],
@@ -117,7 +118,7 @@ const conv: OnnxOperator = call => {
   });
 };
 
-/** Products, of matrices and of images with kernels. */
+/** Matrix products and convolutions. */
 export const productOperators: Readonly<Record<string, OnnxOperator>> = {
   Conv: conv,
   Einsum: einsum,

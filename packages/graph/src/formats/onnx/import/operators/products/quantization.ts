@@ -6,7 +6,9 @@ import type { NodeCall, OnnxOperator } from '../../node-call.ts';
 import { staticNumbers, type Value } from '../../value.ts';
 import { refuseOverflow } from '../elementwise/casts.ts';
 
-/** The scale or zero point of each element: of all, of each index of an axis, or of each block along it. */
+/**
+ * The scale or zero point of each element: one for all, one per index of an axis, or one per block along it.
+ */
 function spread(call: NodeCall, { shape: own, tensor }: Value): LogicalTensor {
   const { draft } = call;
   const { shape } = call.input(0);
@@ -30,7 +32,7 @@ function rangeOf({ kind, bits }: ElementType): { min: number; max: number } {
   return kind === 'signed' ? { min: -size / 2, max: size / 2 - 1 } : { min: 0, max: size - 1 };
 }
 
-/** Floats as steps of a scale from a zero point, or back. */
+/** Quantizes floats with a scale and a zero point, or dequantizes them. */
 function conversion(
   call: NodeCall,
   kind: 'Quantize' | 'Dequantize',
@@ -42,8 +44,8 @@ function conversion(
   const [scales, zeros] = [call.input(1), call.optional(2)];
   const [known, zps] = [staticNumbers(scales), zeros ? staticNumbers(zeros) : []];
   const isF8 = quantized.kind === 'float';
-  // The operations of the graph are for 8 bits and f32, and Quantize rounds x / scale + zero point: that is
-  // another number at ties where the zero point is odd.
+  // The graph's operations support only 8 bits and f32. Its Quantize rounds x / scale + zero point, which
+  // differs at ties if the zero point is odd.
   const isSame =
     quantized.bits === 8 &&
     scales.shape.length < 2 &&
@@ -92,7 +94,7 @@ const dequantizeLinear: OnnxOperator = call => {
   return { type, shape, emit: () => conversion(call, 'Dequantize', quantized, type) };
 };
 
-/** To and from integers of few bits, and 8-bit floats. */
+/** Conversions to and from small integers and 8-bit floats. */
 export const quantizationOperators: Readonly<Record<string, OnnxOperator>> = {
   DequantizeLinear: dequantizeLinear,
   QuantizeLinear: quantizeLinear,

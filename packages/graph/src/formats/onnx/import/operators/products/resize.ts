@@ -4,7 +4,7 @@ import { isInteger } from '../../file/element-type.ts';
 import { type NodeCall, type OnnxOperator, result } from '../../node-call.ts';
 import { gathered } from '../indexing/moved.ts';
 
-/** A dimension that is resized: its extents before and after, and the scale that the coordinates take. */
+/** A resized dimension: its extents before and after, and the scale of coordinates. */
 interface ResizedAxis {
   readonly axis: number;
   readonly from: number;
@@ -12,14 +12,17 @@ interface ResizedAxis {
   readonly scale: number;
 }
 
-/** The most weights of an axis that are computed while a model is read. */
+/** The maximum number of weights per axis that are computed while a model is read. */
 const MOST_WEIGHTS = 2 ** 24;
 
 type Coordinate = (x: number, axis: ResizedAxis) => number;
 
 const halfPixel: Coordinate = (x, { scale }) => (x + 0.5) / scale - 0.5;
 
-/** The place in the input of an element of the result, by `coordinate_transformation_mode`. */
+/**
+ * The position in the input that an element of the result is computed at, by
+ * `coordinate_transformation_mode`.
+ */
 const coordinates = new Map<string, Coordinate>([
   ['half_pixel', halfPixel],
   ['pytorch_half_pixel', (x, axis) => (axis.to > 1 ? halfPixel(x, axis) : 0)],
@@ -29,9 +32,9 @@ const coordinates = new Map<string, Coordinate>([
   ['tf_half_pixel_for_nn', (x, { scale }) => (x + 0.5) / scale],
 ]);
 
-/** How a place between elements is rounded, by `nearest_mode`. */
+/** How a position between elements is rounded, by `nearest_mode`. */
 const roundings = new Map<string, (x: number, axis: ResizedAxis) => number>([
-  // Version 10 says nothing: as in its tests, and in onnxruntime.
+  // Version 10 does not specify the rounding; this matches its tests and onnxruntime.
   ['', (x, { scale }) => (scale < 1 ? Math.ceil(x) : Math.floor(x))],
   ['round_prefer_floor', x => Math.ceil(x - 0.5)],
   ['round_prefer_ceil', x => Math.floor(x + 0.5)],
@@ -39,14 +42,14 @@ const roundings = new Map<string, (x: number, axis: ResizedAxis) => number>([
   ['ceil', Math.ceil],
 ]);
 
-/** The scale of all axes, where sizes may not change their ratio, by `keep_aspect_ratio_policy`; 0 else. */
+/** The common scale of all axes if the aspect ratio must be kept, by `keep_aspect_ratio_policy`; else 0. */
 const policies = new Map<string, (...scales: number[]) => number>([
   ['stretch', () => 0],
   ['not_larger', Math.min],
   ['not_smaller', Math.max],
 ]);
 
-/** What an attribute says; versions before 11 have none of these attributes, and one way. */
+/** The choice that an attribute names. Versions before 11 lack these attributes and have a fixed choice. */
 function chosen<T>(
   call: NodeCall,
   name: string,
@@ -58,7 +61,7 @@ function chosen<T>(
   return ways.get(way) ?? call.refuse(`has the ${name} '${way}'`);
 }
 
-/** A kernel of interpolation: the weight of an element at a distance, which is 0 from `radius` on. */
+/** An interpolation kernel: the weight of an element at a distance, which is 0 from `radius` on. */
 interface Interpolation {
   readonly radius: number;
   readonly weight: (distance: number) => number;
@@ -66,7 +69,7 @@ interface Interpolation {
 
 function interpolationOf(call: NodeCall, mode: string): Interpolation {
   if (mode === 'linear') return { radius: 1, weight: t => 1 - t };
-  // Keys, "Cubic convolution interpolation for digital image processing", 1981, eq. 4 with a free a.
+  // Keys, "Cubic convolution interpolation for digital image processing", 1981, eq. 4 with a variable a.
   const a = call.float('cubic_coeff_a', -0.75);
   return {
     radius: 2,
@@ -79,7 +82,7 @@ function resizedAxes(call: NodeCall): ResizedAxis[] {
   const { shape } = call.input(0);
   const axes = call.ints('axes')?.map(d => call.axis(d, shape.length)) ?? shape.map((_, d) => d);
   const listed = (n: number): number[] => (call.has(n) ? call.numbers(n) : []);
-  // Since version 11 a region of interest stands before the scales, and sizes behind them.
+  // Since version 11, a region of interest precedes the scales, and sizes follow them.
   const [scales, sizes] = call.version < 11 ? [listed(1), []] : [listed(2), listed(3)];
   const given = sizes.length > 0 ? sizes : scales;
   if (given.length !== axes.length || given.some(n => !(n > 0)))
@@ -91,12 +94,13 @@ function resizedAxes(call: NodeCall): ResizedAxis[] {
     const from = shape[axis] ?? 1;
     const scale = common || (ratios[n] ?? 1);
     const to = common ? Math.floor(from * common + 0.5) : (sizes[n] ?? Math.floor(from * scale));
-    if (from * to > MOST_WEIGHTS) call.refuse(`makes ${to} of ${from} elements of an axis`);
+    if (from * to > MOST_WEIGHTS)
+      call.refuse(`resizes an axis of ${from} elements to ${to}, which takes too many weights`);
     return { axis, from, to, scale };
   });
 }
 
-/** Rows of weights: element x of the result is the sum of weights[x][i] times element i. */
+/** The weights of each result element: element x is the sum of weights[x][i] times input element i. */
 function weightsOf(
   call: NodeCall,
   { radius, weight }: Interpolation,
@@ -105,7 +109,7 @@ function weightsOf(
 ): number[][] {
   const { from, to } = axis;
   const [antialias, insideAlone] = [call.flag('antialias', false), call.flag('exclude_outside', false)];
-  // A filter against aliasing is as much wider as the result is smaller.
+  // An antialiasing filter is widened in proportion to the reduction.
   const narrowing = antialias ? Math.min(1, axis.scale) : 1;
   return Array.from({ length: to }, (_, x) => {
     const place = coordinate(x, axis);
@@ -124,7 +128,7 @@ function weightsOf(
   });
 }
 
-/** The sums of elements along an axis by rows of weights. */
+/** The weighted sums of elements along an axis. */
 function weighted(
   call: NodeCall,
   x: LogicalTensor,
@@ -148,7 +152,7 @@ function weighted(
 }
 
 /**
- * Images of another size: the nearest elements, or a product with a matrix of interpolation along each axis,
+ * Resizes images by nearest elements, or by a product with an interpolation matrix along each axis:
  * https://onnx.ai/onnx/operators/onnx__Resize.html.
  */
 const resize: OnnxOperator = call => {
@@ -168,7 +172,7 @@ const resize: OnnxOperator = call => {
     });
     return gathered(call, value, sources);
   }
-  // Versions before 11 call the mode by the number of dimensions that they had in mind.
+  // Versions before 11 name the mode after the intended number of dimensions.
   if (!['linear', 'bilinear', 'trilinear', 'cubic'].includes(mode))
     return call.fail(`has the mode '${mode}'`);
   if (isInteger(type)) return call.refuse(`interpolates ${type.name}`);

@@ -28,9 +28,9 @@ export function integerSum(
 }
 
 /**
- * The largest or smallest of integers, exact: the upper 16 bits first, then the lower ones beside the upper
- * ones that were found.
- * @param reduce keeps the dimensions that are reduced.
+ * The exact largest or smallest integer: first of the upper 16 bits, then of the lower bits of integers with
+ * these upper bits.
+ * @param reduce reduces a tensor, and keeps the reduced dimensions.
  */
 export function integerExtreme(
   draft: Draft,

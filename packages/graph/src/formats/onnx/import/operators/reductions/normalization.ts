@@ -3,11 +3,14 @@ import type { LogicalTensor } from '../../../../../ir/tensor/logical-tensor.ts';
 import { shapeOf } from '../../../../../ir/tensor/shape.ts';
 import { type NodeCall, type OnnxOperator, result } from '../../node-call.ts';
 
-/** A list of one number for each channel, to broadcast to (B, C, …), or to the one channel of (B). */
+/**
+ * Reshapes a list with one number per channel so that it broadcasts to (B, C, …), or to (B) with its one
+ * channel.
+ */
 export const column = ({ draft }: NodeCall, list: LogicalTensor, rank: number): LogicalTensor =>
   draft.reshape(list, [elementCount(shapeOf(list)), ...new Array<number>(Math.max(0, rank - 2)).fill(1)]);
 
-/** (x − mean) / √(variance + ε) · scale + bias, with the numbers of each channel as they were learned. */
+/** (x − mean) / √(variance + ε) · scale + bias, with each channel's learned mean and variance. */
 const batchNormalization: OnnxOperator = call => {
   const { type, shape, tensor } = call.input(0);
   if (call.flag('training_mode', false)) call.refuse('is in training mode');
@@ -25,7 +28,7 @@ const batchNormalization: OnnxOperator = call => {
   });
 };
 
-/** Norm of the channels of each group, then scale and bias: a group is a row of a layer norm. */
+/** Normalises the channels of each group, then applies scale and bias. A group is a row of a layer norm. */
 const groupNorm =
   (groupsOf: (call: NodeCall, channels: number) => number): OnnxOperator =>
   call => {
@@ -37,7 +40,7 @@ const groupNorm =
     const affine = (n: number): LogicalTensor => {
       const own = call.input(n).tensor();
       const count = elementCount(shapeOf(own));
-      // Before version 21, scale and bias have one number for each group.
+      // Before version 21, scale and bias have one number per group.
       if (count === C) return column(call, own, shape.length);
       const wide = draft.op('Expand', [draft.reshape(own, [count, 1])], { shape: [count, C / count] });
       return column(call, draft.reshape(wide, [C]), shape.length);
@@ -50,7 +53,7 @@ const groupNorm =
     });
   };
 
-/** Norms of the channels of images. */
+/** Norms over channels of images. */
 export const normalizationOperators: Readonly<Record<string, OnnxOperator>> = {
   BatchNormalization: batchNormalization,
   GroupNormalization: groupNorm(call => call.int('num_groups', 0)),

@@ -10,7 +10,7 @@ import { integerExtreme, integerSum } from './integer-sums.ts';
 
 type Join = (a: number, b: number) => number;
 
-/** An operator that joins all elements along axes to one. */
+/** An operator that reduces all elements along axes to one. */
 function reduction(
   kind: string,
   start: number,
@@ -20,7 +20,7 @@ function reduction(
   return call => {
     const { type, shape, host, tensor } = call.input(0);
     const given = call.axes()?.map(axis => call.axis(axis, shape.length));
-    // Without axes nothing is joined, but norms of one element are its magnitude.
+    // Without axes nothing is reduced, but the norm of one element is its magnitude.
     const isAlone = !given?.length && call.flag('noop_with_empty_axes', false);
     const axes = given?.length || isAlone ? (given ?? []) : shape.map((_, d) => d);
     const keeps = call.flag('keepdims', true);
@@ -69,7 +69,7 @@ const largest = reduction('ReduceMax', Number.NEGATIVE_INFINITY, Math.max);
 
 type Apply = (draft: Draft, x: LogicalTensor) => LogicalTensor;
 
-/** A reduction of a function of the elements, and a function of what comes out. */
+/** A reduction of a function of the elements, followed by a function of the result. */
 function composed(of: SingleOperator, before: Apply, after: Apply = (_, x) => x): OnnxOperator {
   return call => {
     const { draft } = call;
@@ -83,13 +83,13 @@ function composed(of: SingleOperator, before: Apply, after: Apply = (_, x) => x)
   };
 }
 
-/** |x|, of integers as 32 bits. */
+/** |x|; for integers in 32 bits. */
 const magnitude: Apply = (draft, x) => {
   const own = draft.cast(x, 'i32');
   return draft.op('Maximum', [own, draft.op('Subtract', [draft.scalar(0, 'i32'), own])]);
 };
 
-/** x², of integers as 32 bits: the operation of the graph is for floats. */
+/** x²; for integers in 32 bits, because the graph's Square accepts only floats. */
 const square: Apply = (draft, x) => {
   if (isFloat(x)) return draft.op('Square', [x]);
   const own = draft.cast(x, 'i32');
@@ -99,7 +99,7 @@ const square: Apply = (draft, x) => {
 const floatMagnitudes = reduction('ReduceL1', 0, (a, b) => a + Math.abs(b));
 const integerMagnitudes = composed(sum, magnitude);
 
-/** max + ln Σ e^(x − max), the maximum being finite. */
+/** max + ln Σ e^(x − max), with an infinite maximum replaced by a finite one. */
 const logSumExp: OnnxOperator = given => {
   const { draft } = given;
   const own = given.input(0);
@@ -136,7 +136,7 @@ function softmax(kind: 'SoftMax' | 'LogSoftmax'): OnnxOperator {
   };
 }
 
-/** LayerNormalization, with its mean and 1/√(variance + ε) where the model asks for them. */
+/** LayerNormalization, with its mean and 1/√(variance + ε) if the model has these outputs. */
 export function layerNorm(
   call: NodeCall,
   x: LogicalTensor,
@@ -193,7 +193,7 @@ const rmsNormalization: OnnxOperator = call => {
   );
 };
 
-/** Operators that join elements along axes: sums, softmax, norms. */
+/** Operators that combine elements along axes: sums, softmax, norms. */
 export const reductionOperators: Readonly<Record<string, OnnxOperator>> = {
   LayerNormalization: layerNormalization,
   LogSoftmax: softmax('LogSoftmax'),
