@@ -11,7 +11,7 @@ import { runInF32 } from './runtime/run-in-f32.ts';
 
 const engine = cpuEngine({ threads: 1 });
 
-/** y = exp(x), and calls that JavaScript allows and types do not. */
+/** y = exp(x), and calls that JavaScript allows but the types forbid. */
 function example() {
   const g = new Graph();
   const x = g.tensor({ dtype: 'f32', shape: [2] });

@@ -16,7 +16,7 @@ const engine = cpuEngine({ threads: 1 });
 const MOST_ELEMENTS = 1e5;
 const { seed, count, timeout } = fuzzRun(1500, 1);
 
-/** Runs a call that may throw errors of ours alone, and takes at most 2 s. */
+/** Runs a call that may throw only our errors, and that must take at most 2 s. */
 function attempt<R>(what: string, call: () => R): R | undefined {
   const start = processorTime();
   try {
@@ -29,10 +29,7 @@ function attempt<R>(what: string, call: () => R): R | undefined {
   }
 }
 
-/**
- * All that may be done with a graph that was taken: it is connected, divided, written, differentiated and
- * compiled.
- */
+/** Does everything with an accepted graph: connects, partitions, writes, differentiates and compiles it. */
 function use(graph: Graph, what: string): void {
   if (!attempt(what, () => graph.finalize())) return;
   attempt(what, () => graph.partitions());
@@ -48,7 +45,7 @@ function use(graph: Graph, what: string): void {
   if (isSmall) attempt(what, () => graph.compile(engine))?.release();
 }
 
-/** Graphs as JSON: attention as operations and as one, and layouts, norms and quantization. */
+/** Graphs as JSON: attention as several operations and as one, layouts, norms and quantization. */
 function examples(): unknown[] {
   const composite = new GraphBuilder();
   const [q, k, v] = [0, 1, 2].map(() => composite.input([1, 2, 5, 8]));

@@ -3,7 +3,7 @@ import { GraphBuilder } from '../../testing/attention/attention-graph.ts';
 import { toOnnx } from '../formats/onnx/index.ts';
 import { graphCommand } from './command.ts';
 
-/** A transformer's head of attention, and a projection after it. */
+/** One attention head of a transformer, followed by a projection. */
 function model(): Uint8Array {
   const g = new GraphBuilder();
   const [q, k, v] = [1, 2, 3].map(() => g.input([1, 2, 8, 4]));

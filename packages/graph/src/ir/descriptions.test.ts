@@ -44,7 +44,7 @@ test.each<[string, string, RegExp]>([
   );
 });
 
-test('after the largest id, a new tensor has one that no other has', () => {
+test('after the largest possible id, a new tensor gets an unused one', () => {
   const g = new Graph();
   const largest = g.tensor({ id: Number.MAX_SAFE_INTEGER, dtype: 'f32' });
   const [a, b] = [g.tensor({ dtype: 'f32' }), g.tensor({ dtype: 'f32' })];

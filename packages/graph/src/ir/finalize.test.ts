@@ -30,7 +30,7 @@ test('an operation that reads what it writes is a cycle', () => {
   expect(() => g.finalize()).toThrow(/cycle through tensor 0: Exp 0/);
 });
 
-test('descriptions of a tensor that differ are both told', () => {
+test('conflicting descriptions of a tensor are both named', () => {
   const { g, tensor } = graph();
   g.op('Exp', { inputs: [tensor(0)], outputs: [tensor(1)] });
   g.op('Exp', { inputs: [tensor(1, [2, 3])], outputs: [tensor(2)] });
@@ -46,7 +46,7 @@ test('long chains are no problem', () => {
   expect(g.outputs.map(t => t.id)).toEqual([20_001]);
 });
 
-test('nothing is added to a finalized graph, and nothing asked of one that is not', () => {
+test('a finalized graph refuses operations, and one that is not finalized refuses queries', () => {
   const { g, tensor } = graph();
   expect(() => g.partitions()).toThrow(/must be finalized first/);
   g.op('Exp', { inputs: [tensor(0)], outputs: [tensor(1)] });
@@ -54,7 +54,7 @@ test('nothing is added to a finalized graph, and nothing asked of one that is no
   expect(() => g.op('Exp', { inputs: [tensor(0)], outputs: [tensor(2)] })).toThrow(/Exp 1 cannot be added/);
 });
 
-test('a graph that cannot be finalized may be mended', () => {
+test('a graph that could not be finalized can be corrected', () => {
   const { g, tensor } = graph();
   g.op('Exp', { inputs: [tensor(0)], outputs: [tensor(1)] });
   expect(() => g.op('Exp', { inputs: [tensor(0)], outputs: [tensor(2)], id: 0 })).toThrow(
@@ -64,7 +64,7 @@ test('a graph that cannot be finalized may be mended', () => {
   expect(g.finalize().inputs.map(t => t.id)).toEqual([0]);
 });
 
-test('operations that their schema does not allow are refused, naming what is wrong', () => {
+test('operations that break their schema are refused, naming what is wrong', () => {
   const { g, tensor } = graph();
   const f = tensor(0);
   const b = tensor(9, [2, 2], 'bf16');

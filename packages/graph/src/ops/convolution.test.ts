@@ -12,7 +12,7 @@ const src = { values: numbers(N * C * H * W, 1), shape: [N, C, H, W] };
 const weights = { values: numbers(O * I * KH * KW, 2), shape: [O, I, KH, KW] };
 const bias = { values: numbers(O, 3), shape: [O] };
 
-/** By the definition, with groups of two output channels. */
+/** Convolution by its definition, with groups of two output channels. */
 function expected(): number[] {
   const result: number[] = [];
   const at = (n: number, c: number, y: number, x: number): number =>

@@ -21,7 +21,7 @@ describe('MatMul', () => {
     const a = { values: [256], shape: [1, 1], dtype: 'bf16' as const };
     const one = { values: [1], shape: [1, 1], dtype: 'bf16' as const };
     const bias = { values: [1], dtype: 'bf16' as const };
-    // 257 lies half-way between two bf16.
+    // 257 is halfway between two bf16 numbers.
     expect(await runOperation('MatMul', [a, one, bias], {}, ['bf16'])).toEqual([[256]]);
     expect(await runOperation('MatMul', [a, one, bias], {}, ['f32'])).toEqual([[257]]);
   });

@@ -16,7 +16,7 @@ const engines: [string, Run][] = [
 
 const integers = (values: number[]) => Tensor.from(values, [values.length], { dtype: 'i32' });
 
-/** A result and the gradient by the first input, the gradient by the result being ones. */
+/** A result, and the gradient of the first input for an upstream gradient of ones. */
 async function withGradient(
   kind: 'CrossEntropy' | 'Gather',
   x: Tensor,

@@ -4,7 +4,7 @@ import { referenceEngine } from '@tilewise/core/reference';
 import { expect, test } from 'vitest';
 import { GraphBuilder } from '../../testing/attention/attention-graph.ts';
 
-/** tanh(tanh(tanh(x·w)·w)·w), each product a partition of its own. */
+/** tanh(tanh(tanh(x·w)·w)·w), in which each product is a separate partition. */
 function chain() {
   const g = new GraphBuilder();
   const [x, w] = [g.input([2, 3]), g.input([3, 3])];
@@ -14,7 +14,7 @@ function chain() {
   return { g, x, w, y };
 }
 
-/** An engine that counts what it allocates, and what is ready to run. */
+/** An engine that counts its allocations and its prepared primitives. */
 function counting() {
   const engine = referenceEngine();
   const count = { allocated: 0, ready: 0 };
@@ -61,7 +61,7 @@ test('a compiled graph runs again and again with the results of run, and allocat
   }
 });
 
-test('what partitions hand on takes turns in the same memory', () => {
+test('tensors between partitions take turns in the same memory', () => {
   const { g } = chain();
   const longer = new GraphBuilder();
   let y = longer.input([2, 3]);
@@ -74,7 +74,7 @@ test('what partitions hand on takes turns in the same memory', () => {
   expect(between(longer)).toBe(between(g));
 });
 
-test('shapes that the graph does not say are given to compile', async () => {
+test('shapes that the graph does not declare are passed to compile', async () => {
   const g = new GraphBuilder();
   const x = g.graph.tensor({ dtype: 'f32', shape: [-1] });
   const y = g.op('Square', [x]);
@@ -92,7 +92,7 @@ test('an input that is not bound is an error that names it', async () => {
   await expect(compiled.execute(rest)).rejects.toThrow(new RegExp(`tensor .*${w.id}.* is not bound`));
 });
 
-test('executions that overlap have their results each', async () => {
+test('overlapping executions each have their own results', async () => {
   const { g, x, y } = chain();
   const compiled = g.graph.compile(referenceEngine());
   const bindings = [1, 2, 3].map(n => ({ ...g.bindings, [x.id]: Tensor.from([n, 0, 1, 0, n, 2], [2, 3]) }));
@@ -101,7 +101,7 @@ test('executions that overlap have their results each', async () => {
   expect(results.map(each => each[y.id].toFloat32())).toEqual(expected.map(each => each[y.id].toFloat32()));
 });
 
-test('what is wrong with any binding is said before anything runs', async () => {
+test('an invalid binding is reported before anything runs', async () => {
   const g = new GraphBuilder();
   const [a, b] = [g.input([2]), g.input([2])];
   const [first, last] = [g.op('Exp', [a]), g.op('ReduceSum', [b], { axes: [0], keep_dims: true })];
@@ -116,7 +116,7 @@ test('what is wrong with any binding is said before anything runs', async () => 
   }
 });
 
-test('a graph that has been released does not run, but what it was asked for before does', async () => {
+test('a released graph refuses to run, but pending executions finish', async () => {
   const { g, y } = chain();
   const compiled = g.graph.compile(referenceEngine());
   const asked = compiled.execute(g.bindings);
@@ -142,7 +142,7 @@ test.each([
   }
 });
 
-test('where a part cannot be compiled, what others were compiled to is freed', () => {
+test('if a partition cannot be compiled, those already compiled are freed', () => {
   const g = new GraphBuilder();
   const y = g.op('Tanh', [g.op('MatMul', [g.input([2, 3]), g.input([3, 3])])]);
   g.op('MatMul', [y, g.graph.tensor({ dtype: 'f32', shape: [-1, -1] })]);

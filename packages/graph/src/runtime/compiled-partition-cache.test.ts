@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { GraphBuilder } from '../../testing/attention/attention-graph.ts';
 import { COMPILED_PARTITION_CAPACITY } from './compiled-partition-cache.ts';
 
-/** The reference, and the primitives that it holds ready. */
+/** The reference engine, and the primitives that it has prepared. */
 function counting() {
   const engine = referenceEngine();
   const count = { ready: 0 };
@@ -33,7 +33,7 @@ function squares() {
   return { partition, x, y, shaped, three };
 }
 
-test('what two hold is freed when both have released it, and runs for the other until then', async () => {
+test('a partition with two holders runs until both have released it, and is then freed', async () => {
   const { engine, count } = counting();
   const { partition, y, shaped, three } = squares();
   const [one, other] = [partition.compile(engine, shaped(1)), partition.compile(engine, shaped(1))];
@@ -47,7 +47,7 @@ test('what two hold is freed when both have released it, and runs for the other 
   expect((await partition.compile(engine, shaped(1)).execute(three))[y.id].get(0)).toBe(9);
 });
 
-test('what no longer fits in the cache stays with its holder; what nobody holds is freed', async () => {
+test('a partition that drops out of the cache stays with its holder; without a holder it is freed', async () => {
   const { engine, count } = counting();
   const { partition, x, y, shaped, three } = squares();
   const held = partition.compile(engine, shaped(1));
@@ -55,7 +55,7 @@ test('what no longer fits in the cache stays with its holder; what nobody holds 
   expect(count.ready).toBe(2);
   for (let n = 0; n < COMPILED_PARTITION_CAPACITY; n++) {
     partition.compile(engine, shaped(3 + n)).release();
-    // Compiled partitions that were run stay.
+    // Compiled partitions that were run stay in the cache.
     await partition.run(engine, { [x.id]: Tensor.zeros([3 + n]) });
   }
   expect(count.ready).toBe(COMPILED_PARTITION_CAPACITY + 1);
@@ -64,7 +64,7 @@ test('what no longer fits in the cache stays with its holder; what nobody holds 
   expect(count.ready).toBe(COMPILED_PARTITION_CAPACITY);
 });
 
-test('what is to be kept stays when it is released, and is freed when it has gone from the cache', () => {
+test('a kept partition survives its release, and is freed when it drops out of the cache', () => {
   const { engine, count } = counting();
   const { partition, shaped } = squares();
   const kept = (length: number) => partition.compile(engine, { ...shaped(length), kept: true });

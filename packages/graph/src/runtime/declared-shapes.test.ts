@@ -37,7 +37,7 @@ test.each<[string, object, RegExp]>([
   expect(() => g.compile(cpuEngine(), { inputs: { [w.id]: known as never } })).toThrow(message);
 });
 
-test('an extent that is declared as unknown takes any', async () => {
+test('an extent that is declared as unknown accepts any extent', async () => {
   const g = new Graph();
   const x = g.tensor({ dtype: 'f32', shape: [-1, 2] });
   const y = g.tensor({ dtype: 'f32' });
@@ -50,7 +50,7 @@ test('an extent that is declared as unknown takes any', async () => {
   ]);
 });
 
-test('a tensor that was destroyed is told as such', async () => {
+test('a destroyed tensor is reported as destroyed', async () => {
   const { engine } = await sharedGpu();
   const g = new Graph();
   const x = g.tensor({ dtype: 'f32', shape: [2] });

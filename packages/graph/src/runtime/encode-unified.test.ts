@@ -10,7 +10,7 @@ import type { LogicalTensor } from '../ir/tensor/logical-tensor.ts';
 
 const [H, D, T] = [2, 8, 9];
 
-/** Two sequences of 3 and 4 tokens, one token between them and one behind: rows of no sequence. */
+/** Two sequences of 3 and 4 tokens, with a row outside all sequences between them and another at the end. */
 function packed(b: GraphBuilder) {
   const offsets = b.input([3, 1, 1, 1], { dtype: 'i32', values: [0, 4 * H * D, 8 * H * D] });
   const lengths = b.input([2, 1, 1, 1], { dtype: 'i32', values: [3, 4] });
@@ -78,7 +78,7 @@ describe('attention as one operation is encoded in place, without a buffer for i
     write(b);
     b.graph.finalize();
     const compiled = b.graph.compile(webgpuEngine(ctx));
-    // What was there before is in no result.
+    // No result contains the earlier contents of its memory.
     const outputs = compiled.outputs.map(({ id, dtype, shape }) => {
       const garbage = new Array((shape ?? []).reduce((n, extent) => n * extent, 1)).fill(7);
       return [id, ctx.upload(Tensor.from(garbage, shape ?? [], { dtype: dtype as 'f32' }))] as const;

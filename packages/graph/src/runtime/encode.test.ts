@@ -7,8 +7,8 @@ import { GraphBuilder } from '../../testing/attention/attention-graph.ts';
 import type { LogicalTensor } from '../ir/tensor/logical-tensor.ts';
 
 /**
- * Attention with dropout and what is around it: tanh(dropout(softmax(scale·q·kᵀ))·v + bias), and the sum of
- * that.
+ * Attention with dropout and surrounding operations: tanh(dropout(softmax(scale·q·kᵀ))·v + bias), and its
+ * sum.
  */
 function attentionGraph() {
   const g = new GraphBuilder();
@@ -25,7 +25,7 @@ function attentionGraph() {
   return { g, tensors: { q, k, v, bias }, numbers: { scale, seed, offset, p }, y, sum };
 }
 
-/** The graph on a device of the caller, its tensors uploaded and its results allocated. */
+/** The graph on the caller's device, with its tensors uploaded and its results allocated. */
 async function prepared() {
   const { device, counts } = await countingDevice();
   const ctx = await createContext({ device });
@@ -52,7 +52,7 @@ function expectClose(actual: Float64Array, expected: Tensor, tolerance = 1e-5): 
 }
 
 describe('a compiled graph on WebGPU', () => {
-  test('is recorded in the caller’s encoder; the second time nothing is made, submitted or read', async () => {
+  test('is recorded in the caller’s encoder; the second time nothing is created, submitted or read', async () => {
     const { ctx, device, counts, compiled, bindings, expected, y, sum } = await prepared();
     const encoder = device.createCommandEncoder();
     compiled.encode(encoder, bindings);
@@ -72,7 +72,7 @@ describe('a compiled graph on WebGPU', () => {
     ctx.destroy();
   });
 
-  test('takes scale, seed, offset and p as numbers, others each time', async () => {
+  test('takes scale, seed, offset and p as numbers, which differ each time', async () => {
     const { ctx, device, compiled, bindings, expected, numbers, y } = await prepared();
     const { scale, seed, offset, p } = numbers;
     for (const changes of [
@@ -113,7 +113,7 @@ describe('a compiled graph on WebGPU', () => {
     ctx.destroy();
   });
 
-  test('a scale beside a fill that masks nothing is what the scores are multiplied by, once', async () => {
+  test('with a fill that masks nothing, the scale multiplies the scores once', async () => {
     const { ctx, engine } = await prepared();
     const g = new GraphBuilder();
     const [q, k, v] = [g.input([1, 2, 12, 8]), g.input([1, 2, 16, 8]), g.input([1, 2, 16, 8])];
@@ -130,7 +130,7 @@ describe('a compiled graph on WebGPU', () => {
     ctx.destroy();
   });
 
-  test('as many different numbers as one encoder is given are kept until it is submitted', async () => {
+  test('all numbers that one encoder uses are kept until it is submitted', async () => {
     const { ctx, device, compiled, bindings, expected, numbers, y } = await prepared();
     const encoder = device.createCommandEncoder();
     const runs = Array.from({ length: 20 }, (_, n) => {
@@ -147,7 +147,7 @@ describe('a compiled graph on WebGPU', () => {
     ctx.destroy();
   });
 
-  test('executed, it is submitted once, and takes no memory but for results', async () => {
+  test('executed, it is submitted once, and allocates only results', async () => {
     const { ctx, counts, compiled, bindings, expected, y } = await prepared();
     await compiled.execute(bindings);
     await ctx.submitted();
@@ -170,7 +170,7 @@ describe('a compiled graph on WebGPU', () => {
     await run();
     const [before, { current }] = [{ ...counts }, ctx.memory];
     await run();
-    // The second reads the result.
+    // The second submission reads the result.
     expect(counts.submissions - before.submissions).toBe(2);
     expect(ctx.memory.current).toBe(current);
     ctx.destroy();
@@ -197,7 +197,7 @@ describe('a compiled graph on WebGPU', () => {
 describe('encoding refuses', () => {
   const nameOf = (t: LogicalTensor): RegExp => new RegExp(`tensor ${t.id}\\b`);
 
-  test('what is missing, unknown, not on the device, or no encoder', async () => {
+  test('missing, unknown or host tensors, and a target that is not an encoder', async () => {
     const { ctx, device, compiled, bindings, numbers, tensors, y, sum, g } = await prepared();
     const encoder = device.createCommandEncoder();
     let passes = 0;

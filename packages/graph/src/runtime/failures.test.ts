@@ -5,9 +5,10 @@ import { expect, test } from 'vitest';
 import { GraphBuilder } from '../../testing/attention/attention-graph.ts';
 
 /**
- * An engine of which one call fails of those that may, and what it holds: tensors that it made, and what it
- * readied.
- * @param readiesAttention whether it does; else attention is a call, whose results are new tensors.
+ * An engine in which one of the calls that may fail does fail, and its live resources: created tensors and
+ * prepared work.
+ * @param readiesAttention whether the engine prepares attention; otherwise attention is a call that returns
+ * new tensors.
  */
 function failingEngine(readiesAttention = true) {
   const own = cpuEngine({ threads: 1 });
@@ -56,14 +57,14 @@ function failingEngine(readiesAttention = true) {
       view: (...given) => call('view', () => primitives.view(...given)),
     },
   };
-  /** Lets the n-th call from now on fail. */
+  /** Makes the n-th call from now fail. */
   const failAt = (n: number): void => {
     left = n;
   };
   return { engine, held, called, failAt };
 }
 
-/** Attention with operations around it. Its dropout keeps nothing: the mask that says so is uploaded. */
+/** Attention with operations around it. Its dropout drops everything, for which a mask is uploaded. */
 function attentionAmidOthers(p: number) {
   const g = new GraphBuilder();
   const [q, k, v, w] = [g.input([1, 2, 4, 3]), g.input([1, 2, 4, 3]), g.input([1, 2, 4, 3]), g.input([3, 3])];
@@ -76,7 +77,7 @@ function attentionAmidOthers(p: number) {
   return g;
 }
 
-test('wherever compiling fails, nothing is kept', () => {
+test('wherever compilation fails, everything is freed', () => {
   const g = attentionAmidOthers(0.5);
   for (let failing = 1; ; failing++) {
     const { engine, held, called, failAt } = failingEngine();

@@ -25,7 +25,7 @@ const append = ({ past, update: added, first: at }: Inputs) => tensorScatter(pas
 
 /** Tests that run on both engines. */
 function inPlaceTests<T extends TensorDesc>(open: () => Promise<TensorEngine<T>>): void {
-  test('a cache is appended to where it lies, and nothing else of it is written', async () => {
+  test('a cache is extended in place, and nothing else in it is written', async () => {
     const engine = await open();
     const step = compile(engine, append, specs);
     const past = engine.upload(
@@ -41,7 +41,7 @@ function inPlaceTests<T extends TensorDesc>(open: () => Promise<TensorEngine<T>>
     step.release();
   });
 
-  test('an input that nothing overwrites stays as it is', async () => {
+  test('an input that nothing overwrites does not change', async () => {
     const engine = await open();
     const step = compile(engine, append, specs);
     const past = engine.upload(zeros());
@@ -60,7 +60,7 @@ const move = ({ value, mean, gradient }: Readonly<Record<'value' | 'mean' | 'gra
 };
 
 function updateTests<T extends TensorDesc>(open: () => Promise<TensorEngine<T>>): void {
-  test('maps write parameters and moments where they lie', async () => {
+  test('maps write parameters and moments in place', async () => {
     const engine = await open();
     const step = compile(engine, move, { value: [3], mean: [3], gradient: [3] });
     const [value, mean] = [

@@ -48,7 +48,7 @@ describe('the outputs that a graph is to have', () => {
 });
 
 describe('compile refuses', () => {
-  test('what nothing is known of, naming the operation', () => {
+  test('unknown shapes, naming the operation', () => {
     const g = new Graph();
     const [x, y] = [f32(g), f32(g)];
     g.op('Wildcard', { inputs: [x], outputs: [y], name: 'custom' });
@@ -125,7 +125,7 @@ describe('execute refuses, naming the tensor', () => {
     const error = await compiled.execute(bindings).catch(e => e);
     expect(error).toBeInstanceOf(kind);
     expect(error.message).toMatch(says);
-    // A call that failed leaves the partition as it was.
+    // A failed call does not change the partition.
     expect([...(await compiled.execute({ 0: x, 1: 2 }))[2].toFloat64()]).toEqual([2, 4, 6, 8]);
   });
 

@@ -10,8 +10,8 @@ const [H, S, D] = [2, 256, 64];
 const BYTES_OF_O = 4 * H * S * D;
 
 /**
- * A graph on the CPU with all results bound, run once; and how many bytes of storage are new after another
- * run.
+ * A graph on the CPU with all results bound, which runs once, and the number of new bytes of storage after
+ * another run.
  */
 async function bytesOfARun(
   graph: Graph,
@@ -28,7 +28,7 @@ async function bytesOfARun(
     await compiled.execute(bound);
     growth.push(process.memoryUsage().arrayBuffers - before);
   }
-  // A collection in between makes it less, never more.
+  // A garbage collection in between makes the number smaller, never larger.
   return {
     bytes: Math.max(...growth),
     results: Object.fromEntries(results),
@@ -45,7 +45,7 @@ test('attention on the CPU, forward and backward, takes no memory per execution'
   const backward = gradients(g.graph.finalize(), { of: o, withRespectTo: [q, k, v] }).finalize();
   const forward = await bytesOfARun(g.graph, g.bindings);
   expect(forward.bytes).toBeLessThan(BYTES_OF_O / 4);
-  // An engine that is called gives results of its own.
+  // An engine that is called directly allocates its results.
   const called = { ...cpuEngine({ threads: 1 }), prepareAttention: undefined };
   expect((await bytesOfARun(g.graph, g.bindings, called)).bytes).toBeGreaterThanOrEqual(BYTES_OF_O);
 
@@ -53,7 +53,7 @@ test('attention on the CPU, forward and backward, takes no memory per execution'
   const dO = Tensor.from(new Float32Array(H * S * D).fill(0.1), [1, H, S, D]);
   const back = await bytesOfARun(backward, { ...g.bindings, ...forward.results, [seed]: dO });
   expect(back.bytes).toBeLessThan(BYTES_OF_O / 4);
-  // Copies of stats without the rows that see nothing, and of the o that is handed on in place: nothing as
+  // Copies of stats without the rows that see no key, and of the o that is passed on in place, but nothing as
   // large as the scores.
   expect(forward.workspaceBytes + back.workspaceBytes).toBeLessThan(4 * S * S);
 });

@@ -6,10 +6,11 @@ import { runOnGpu } from '../../testing/compare/webgpu-engine.ts';
 import { randomGraph } from '../../testing/random/random-graph.ts';
 
 /**
- * Fewer than on the host: a software adapter compiles for a second or so where the score chain is a new one.
+ * Fewer graphs than on the host, because a software adapter takes about a second to compile a new score
+ * chain.
  */
 const GRAPHS = 16;
-/** The first seed here; the tests on the host take the seeds before. */
+/** The first seed here; the tests on the host use the seeds before it. */
 const FIRST = 301;
 
 test(`${GRAPHS} random graphs give on WebGPU what they give on the reference, fused and one by one`, {

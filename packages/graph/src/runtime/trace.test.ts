@@ -60,7 +60,7 @@ test('the trace of a training step has the format, names kernels and partitions,
     expect.arrayContaining(['attention forward', 'attention dq', 'attention dk dv', 'matmul']),
   );
   const partitions = traceTable(traceEvents, 'partition').map(({ name }) => name);
-  // A device runs the whole step as one.
+  // A device runs the whole step as one partition.
   expect(partitions).toEqual([expect.stringMatching(/^operations /)]);
   const kernels = traceEvents.filter(({ cat }) => cat === 'kernel');
   expect(kernels.every(({ args }) => args?.partition !== undefined)).toBe(true);

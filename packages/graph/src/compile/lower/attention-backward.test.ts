@@ -8,18 +8,18 @@ const [B, Hk, G, Sq, Skv, D, Dv] = [2, 2, 3, 5, 7, 4, 6];
 interface Backward {
   /** Multiply, Divide, or no scale at all. */
   readonly scale?: 'Multiply' | 'Divide';
-  /** The shape of a mask that is added. */
+  /** The shape of an additive mask. */
   readonly mask?: readonly number[];
   readonly causal?: boolean;
-  /** With Dropout of P and dP. */
+  /** Applies Dropout to P and dP. */
   readonly dropout?: boolean;
-  /** dS' is a result. */
+  /** Makes dS' a result. */
   readonly dMask?: boolean;
-  /** The gradient of softmax from the probabilities, without O. */
+  /** Computes the gradient of softmax from the probabilities, without O. */
   readonly fromProbabilities?: boolean;
-  /** O is P·V, computed again; a result beside. */
+  /** Recomputes O as P·V, which is also a result. */
   readonly again?: boolean;
-  /** Groups of heads, with sums over them. */
+  /** Uses groups of heads, with sums over them. */
   readonly grouped?: boolean;
 }
 
@@ -60,7 +60,7 @@ function backward({
     s = g.op('Select', [visible, s, g.scalar(-Infinity)]);
   }
   if (mask) s = g.op('Add', [s, g.input(mask)]);
-  // Stats near those of the scores, so that probabilities are of a sensible size.
+  // Stats near those of the scores, so that the probabilities have a realistic size.
   const stats = g.input([...heads, Sq, 1], { values: new Array(B * Hk * (grouped ? G : 1) * Sq).fill(2) });
   const p = g.op('Exp', [g.op('Subtract', [s, stats])]);
   const dropped = drop(p);
@@ -143,7 +143,7 @@ test('gradients of single heads that share keys are not summed unless the graph 
 });
 
 describe('numbers decide whether it is attention', () => {
-  /** A backward graph with a Select, its fill bound to a number. */
+  /** A backward graph with a Select whose fill is bound to a number. */
   const selecting = (fill: number): GraphBuilder => {
     const g = new GraphBuilder();
     const q = g.input([B, Hk, Sq, D]);
@@ -182,7 +182,7 @@ test.each([
 ])(
   'O∘dO %s that is summed along the other axis is not taken for δ',
   async (_, isTransposed, axis, isTurned) => {
-    // As many queries as keys and channels, so that sizes alone do not tell.
+    // There are as many queries as keys and channels, so that sizes alone do not distinguish them.
     const g = new GraphBuilder();
     const [q, k, v, o, dO] = [0, 1, 2, 3, 4].map(() => g.input([B, Hk, D, D]));
     const s = g.op('MatMul', [q, k], { transpose_b: true });
@@ -201,7 +201,7 @@ test.each([
 
 test('a sum over other heads than those of a group is not taken for it', async () => {
   const g = new GraphBuilder();
-  // As many groups as heads in each, so that sizes alone do not tell.
+  // There are as many groups as heads per group, so that sizes alone do not distinguish them.
   const q = g.input([B, 2, 2, Sq, D]);
   const k = g.input([B, 2, 1, Skv, D]);
   const v = g.input([B, 2, 1, Skv, Dv]);

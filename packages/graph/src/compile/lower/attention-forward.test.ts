@@ -43,7 +43,7 @@ const filled =
 
 const softcapped: Step = (g, s) =>
   g.op('Multiply', [g.op('Tanh', [g.op('Divide', [s, g.scalar(2)])]), g.scalar(2)]);
-/** Keys at most two before the query. */
+/** The keys up to two positions before the query. */
 const slidingWindow: Step = (g, s) => {
   const rows = g.op('GenIndex', [s], { axis: 2 }, 'i32');
   const columns = g.op('GenIndex', [s], { axis: 3 }, 'i32');
@@ -115,7 +115,7 @@ describe('a graph of attention is one partition that runs as one call', () => {
   });
 });
 
-test('rows that see nothing are 0, and so are their stats', async () => {
+test('rows that see no key are 0, and so are their stats', async () => {
   const { graph, bindings } = attention((g, s) => {
     const rows = Array.from({ length: Sq * Skv }, (_, n) => (n < Skv ? 0 : 1));
     return g.op('Select', [g.input([Sq, Skv], { dtype: 'bool', values: rows }), s, g.scalar(-Infinity)]);
@@ -123,7 +123,7 @@ test('rows that see nothing are 0, and so are their stats', async () => {
   await expectSame(graph, bindings);
 });
 
-describe('what is no attention runs as its operations', () => {
+describe('operations that are not attention run one by one', () => {
   test('a softmax along the queries', async () => {
     const g = new GraphBuilder();
     const s = g.op('MatMul', [g.input([B, H, Sq, D]), g.input([B, H, Sq, D])], { transpose_b: true });

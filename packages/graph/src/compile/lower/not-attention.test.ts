@@ -3,14 +3,14 @@ import { GraphBuilder } from '../../../testing/attention/attention-graph.ts';
 import { expectSame, kernelsOf } from '../../../testing/compare/expect-same.ts';
 import type { LogicalTensor } from '../../ir/tensor/logical-tensor.ts';
 
-/** The sizes are equal on purpose, so that they do not tell the operands apart. */
+/** The sizes are equal on purpose, so that they do not distinguish the operands. */
 const [B, H, S] = [1, 2, 4];
 const matrices = [B, H, S, S];
 const rows = { axes: [-1], keep_dims: true };
 
 type T = LogicalTensor;
 
-/** The forward pass of attention, but for what a case makes of it. */
+/** The forward pass of attention, with the changes of a case. */
 interface Forward {
   readonly q?: readonly number[];
   readonly k?: readonly number[];
@@ -34,18 +34,18 @@ function forward({ q, k, v, scores, softmax, probabilities, values, transpose_a 
   };
 }
 
-/** The backward pass of attention, but for what a case makes of it. */
+/** The backward pass of attention, with the changes of a case. */
 interface Backward {
   readonly heads?: number;
   readonly stats?: readonly number[] | ((g: GraphBuilder, s: T) => T);
   /** The axis of SoftMaxBackward; without one, the gradient of softmax is by rowsum(O∘dO). */
   readonly axis?: number;
   readonly o?: readonly number[];
-  /** The factors of what is summed, from o and dO. */
+  /** The factors of the summed product, from o and dO. */
   readonly factors?: (g: GraphBuilder, o: T, dO: T) => T[];
   readonly sum?: { readonly axes: number[]; readonly keep_dims: boolean };
   readonly v?: (g: GraphBuilder, s: T) => T;
-  /** The operation that P and dP go through. */
+  /** The operation that is applied to P and dP. */
   readonly dropout?: (g: GraphBuilder, x: T, pass: 'forward' | 'backward') => T;
   readonly scaled?: (g: GraphBuilder, dS: T) => T;
   readonly dq?: Readonly<Record<string, boolean>>;
@@ -77,14 +77,14 @@ function backward({ heads = H, axis, dropout = (_, x) => x, ...parts }: Backward
 }
 
 const seed = (g: GraphBuilder, n = 7n): T[] => [g.scalar(n, 'i64'), g.scalar(2n, 'i64')];
-/** Dropout as RNG in a shape and two products, by a scale of a shape. */
+/** Dropout as RNG and two products, with given shapes of the random numbers and the scale. */
 const dropped =
   (shape: readonly number[], scale: readonly number[] = []) =>
   (g: GraphBuilder, x: T): T => {
     const keep = g.op('RNG', [g.input(shape), ...seed(g)], { p: 0.5 });
     return g.op('Multiply', [g.op('Multiply', [x, keep]), g.input(scale)]);
   };
-/** A dropout with one tensor for the scale of both passes. */
+/** Dropout with one scale tensor for both passes. */
 const droppedBoth = (shape: readonly number[], scale: readonly number[] = []): Backward['dropout'] => {
   const scales = new Map<GraphBuilder, T>();
   return (g, x) => {
@@ -94,7 +94,7 @@ const droppedBoth = (shape: readonly number[], scale: readonly number[] = []): B
     return g.op('Multiply', [g.op('Multiply', [x, keep]), by]);
   };
 };
-/** Where the index along an axis of a tensor is at least that along another. */
+/** True where the index along one axis of a tensor is at least the index along another axis. */
 const whereIndex =
   (of: readonly number[], a: number, b: number) =>
   (g: GraphBuilder, s: T): T => {
@@ -204,7 +204,7 @@ const alike: Readonly<Record<string, (g: GraphBuilder) => void>> = {
   }),
 };
 
-describe('what looks like attention gives what its operations give', () => {
+describe('operations that look like attention have the results of the single operations', () => {
   for (const says of ['known', 'rankless'] as const) {
     test.each(Object.entries(alike))(`%s; shapes ${says}`, async (_, write) => {
       const g = new GraphBuilder(says);
@@ -215,7 +215,7 @@ describe('what looks like attention gives what its operations give', () => {
 });
 
 describe('chains of operations that read what is before them twice', () => {
-  // Less would not show, and more would be more than an i32 holds.
+  // A smaller number would not show a difference, and a larger one would not fit in an i32.
   const LENGTH = 28;
   const doubled = (g: GraphBuilder, t: T, kind = 'Add', dtype: 'f32' | 'i32' = 'f32'): T => {
     let last = t;

@@ -9,7 +9,7 @@ import { add, compile, multiply, slice, subtract, type Variable } from '../../fr
 type Engine = ReturnType<typeof referenceEngine>;
 
 /**
- * The reference with the programs of an engine that records, and the kinds of primitives that it prepared.
+ * The reference engine with the programs of a recording engine, and the kinds of primitives that it prepared.
  */
 function recordingEngine(): { readonly engine: Engine; readonly kinds: string[] } {
   const kinds: string[] = [];
@@ -22,7 +22,7 @@ function recordingEngine(): { readonly engine: Engine; readonly kinds: string[] 
   return { engine: { ...reference, recording, primitives: { ...reference.primitives, prepare } }, kinds };
 }
 
-/** The kinds of primitives of a compiled graph, whose results are checked. */
+/** The kinds of primitives in a compiled graph; also checks its results. */
 async function kindsOf({ graph, bindings }: Pick<GraphBuilder, 'graph' | 'bindings'>): Promise<string[]> {
   const { engine, kinds } = recordingEngine();
   graph.finalize();

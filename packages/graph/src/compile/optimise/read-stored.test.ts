@@ -12,7 +12,7 @@ const w = Tensor.from([1, 0, 0, 0, 1, 0, 0, 0, 1, 0.5, -0.5, 2], [4, 3], { dtype
 const product = ({ x: a, w: b }: Inputs) => matmul(a, typeCast(b, { dtype: 'f32' }), { transposeB: true });
 const expected = [1, 2, 3, 5.5, 4, 5, 6, 11.5];
 
-/** A CPU engine, and the primitives that it prepares. */
+/** A CPU engine that lists the primitives that it prepares. */
 function watched(): { readonly engine: TensorEngine<Tensor>; readonly kinds: string[] } {
   const engine = cpuEngine();
   const kinds: string[] = [];

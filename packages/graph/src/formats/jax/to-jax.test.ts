@@ -13,7 +13,7 @@ import { runtimeFiles } from './runtime-files.ts';
 const [B, S, H, D] = [2, 16, 2, 4];
 const rows = B * S;
 
-/** Causal attention with dropout over rows of tokens, behind a weight, and the sum of all it gives. */
+/** A product with a weight, causal attention with dropout over rows of tokens, and the sum of its results. */
 function attention() {
   const g = new GraphBuilder();
   const x = g.input([rows, H * D]);

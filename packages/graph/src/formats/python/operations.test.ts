@@ -74,11 +74,11 @@ withPython('random graphs give what the reference gives, or are refused by name'
     }
   }
   expect(refused).toBeLessThan(count / 10);
-  // What f32 makes of up to some twenty operations after each other, as between the engines.
+  // The rounding error of up to about twenty f32 operations in sequence, as between the engines.
   expectWithin(await cases.run(), 2e-5);
 });
 
-/** The graph of the gradients of a case. */
+/** The gradient graph of a case. */
 async function gradientsOf([, build]: OperationCase) {
   const g = new GraphBuilder();
   const by = build(g);

@@ -12,13 +12,13 @@ const [B, Hq, Hk, Sq, Skv, D] = [2, 4, 2, 5, 7, 3];
 
 interface Call {
   readonly attrs?: Attributes;
-  /** Operands after q, k and v. */
+  /** The operands after q, k and v. */
   readonly more?: (g: GraphBuilder) => Readonly<Record<string, LogicalTensor>>;
   readonly results?: string;
   readonly shapes?: Readonly<Record<'q' | 'k' | 'v', readonly number[]>>;
 }
 
-/** A graph of one Sdpa; gives its operands that have gradients. */
+/** Builds a graph of one Sdpa; returns its operands that have gradients. */
 function sdpa(
   g: GraphBuilder,
   { attrs = {}, more = () => ({}), results = 'o', shapes }: Call,

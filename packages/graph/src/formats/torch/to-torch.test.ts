@@ -9,12 +9,12 @@ import { runtimeFiles } from './runtime-files.ts';
 const cut = [['batch', 'sequence'], []] as const;
 const extents = { batch: 2, sequence: 6 };
 
-/** Rows of two sequences of six tokens with four channels. */
+/** The rows of two sequences of six tokens, with four channels. */
 function rows(g: GraphBuilder) {
   return g.input([12, 4]);
 }
 
-/** Causal attention with dropout over rows that q, k and v are all of. */
+/** Causal attention with dropout, where q, k and v are the same rows. */
 function attention(): { readonly g: GraphBuilder; readonly options: TorchOptions } {
   const g = new GraphBuilder();
   const x = rows(g);
@@ -68,7 +68,7 @@ test('the embedded text is that of the Python files', () => {
   }
 });
 
-test('weights and large constants go along as safetensors, scalars in the text', () => {
+test('weights and large constants are exported as safetensors, scalars as text', () => {
   const g = new GraphBuilder();
   const w = g.input([2, 2]);
   const table = g.input([2, 2]);
@@ -136,7 +136,7 @@ test.each(refusals)('refuses %s by its operation before anything is written', (_
   expect(() => toTorch(g.graph, { shard: { [x.id]: cut }, extents })).toThrow(message);
 });
 
-test('what is wrong with options is said by their names', () => {
+test('errors name the invalid option', () => {
   const g = new GraphBuilder();
   const x = rows(g);
   const y = g.op('Exp', [x]);

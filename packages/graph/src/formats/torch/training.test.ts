@@ -170,7 +170,7 @@ async function exported(position: Position) {
   return { folder, loss: forward[own.id].toFloat64()[0], gradients: new Map(byName) };
 }
 
-/** `run.train`, which also writes the gradients of the first step, by name, to steps.json. */
+/** Runs `run.train`, which also writes the gradients of the first step, by name, to steps.json. */
 const script = `import json, os
 from torch.optim.optimizer import register_optimizer_step_pre_hook
 from run import model, parallel, train
@@ -191,7 +191,7 @@ if os.environ.get("RANK", "0") == "0":
         json.dump(found, file)
 `;
 
-/** The losses of all steps on ranks, and the gradients of the first step by name. */
+/** The losses of all steps over ranks, and the gradients of the first step by name. */
 async function train(folder: string, ranks: number, ...args: readonly string[]) {
   const printed = await runPython([...torchrun(ranks), 'steps.py', ...args], folder);
   const file = join(folder, 'steps.json');

@@ -10,12 +10,12 @@ import { sdpaFp8, sdpaFp8Backward } from './index.ts';
 
 const [B, Hq, Hk, Sq, Skv, D, Dv] = [2, 4, 2, 5, 7, 8, 6];
 
-/** A node with other arguments. */
+/** A node with some arguments replaced. */
 interface Variant {
   readonly args?: (b: GraphBuilder) => Partial<SdpaFp8Arguments>;
   readonly dtype?: 'f8e4m3' | 'f8e5m2';
   readonly heads?: number;
-  /** How many rows at the start see nothing. */
+  /** The number of rows at the start that see no key. */
   readonly unseen?: number;
   readonly onGpu?: boolean;
 }
@@ -100,8 +100,8 @@ async function results(engine: string, write: (b: GraphBuilder) => object) {
 }
 
 /**
- * 8- and 16-bit results are the same; f32 ones are, but for the order of factors. A row that sees nothing has
- * stats of its own in each.
+ * 8-bit and 16-bit results must be equal; f32 results may differ by the order of factors. For a row that sees
+ * no key, the implementations have different stats.
  */
 function expectSame(got: Tensor, want: Tensor, name: string): void {
   expect([got.dtype, got.shape], name).toEqual([want.dtype, want.shape]);
@@ -127,7 +127,7 @@ describe.each(Object.entries(variants))('%s', (_name, variant) => {
   );
 });
 
-test('forward, the operations come back as one call of attention, which gives the largest probability', () => {
+test('forward, the operations become one attention call, which returns the largest probability', () => {
   for (const variant of Object.values(variants)) {
     const b = new GraphBuilder();
     forward(b, variant, 'composite');
@@ -140,7 +140,7 @@ test('forward, the operations come back as one call of attention, which gives th
   }
 });
 
-test('what operations cannot say, and operands of other dtypes, are refused', () => {
+test('arguments that operations cannot express, and operands of other dtypes, are refused', () => {
   const write = (args: Partial<SdpaFp8Arguments>) => () => {
     const b = new GraphBuilder();
     forward(b, { args: () => args }, 'composite');

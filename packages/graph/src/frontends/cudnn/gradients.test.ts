@@ -6,7 +6,8 @@ import type { LogicalTensor } from '../../ir/tensor/logical-tensor.ts';
 import { sdpa } from './index.ts';
 
 /**
- * The gradients of a node by q, v and the bias, dO being fixed, and how the backward graph is partitioned.
+ * The gradients of a node with respect to q, v and the bias for a fixed dO, and how the backward graph is
+ * partitioned.
  */
 async function gradientsOf(implementation: 'unified' | 'composite', generateStats: boolean) {
   const b = new GraphBuilder();
@@ -43,7 +44,7 @@ test('the gradients of one operation are those of the operations, and one operat
   });
 });
 
-test('without stats, forward is computed again', async () => {
+test('without stats, forward is recomputed', async () => {
   const [one, other] = [await gradientsOf('unified', false), await gradientsOf('unified', true)];
   expect(one.kinds).toEqual(['sdpa-training', 'sdpa-backward']);
   expect(one.values).toEqual(other.values);

@@ -14,18 +14,20 @@ import { opWriter } from './op-writer.ts';
 
 const [B, Hq, Hk, Sq, Skv, D, Dv] = [2, 4, 2, 5, 7, 8, 6];
 
-/** Inputs of a node with other arguments, and the same on their own for a call of the engine. */
+/** The inputs of a node with other arguments, and the same tensors for a direct call of the engine. */
 interface Variant {
   readonly args: (b: GraphBuilder) => Partial<SdpaArguments>;
   readonly options: (bound: (n: number) => Tensor) => SdpaOptions<Tensor>;
   readonly dtype?: 'f16';
   readonly Hk?: number;
-  /** Only what one operation can say. */
+  /** Whether only one operation can express the variant. */
   readonly unifiedOnly?: boolean;
   readonly forwardOnly?: boolean;
-  /** Whether it runs on WebGPU too, where each kernel takes a second to compile on software. */
+  /**
+   * Whether the variant runs on WebGPU too, where a software adapter takes a second to compile each kernel.
+   */
   readonly onGpu?: boolean;
-  /** Whether the backward pass takes the unified node, too. */
+  /** Whether the backward pass uses the unified node too. */
   readonly unifiedGradient?: boolean;
 }
 
@@ -155,7 +157,7 @@ const variants: Readonly<Record<string, Variant>> = {
   },
 };
 
-/** A graph with a node of a variant, its arguments, and what they are bound to. */
+/** A graph with the node of a variant, its arguments, and their bindings. */
 function nodeGraph({ args, dtype: stored, ...variant }: Variant) {
   const dtype = stored ?? 'f32';
   const b = new GraphBuilder();
@@ -172,7 +174,7 @@ function options({ options: from }: Variant, bound: (n: number) => Tensor): Sdpa
   return { scale: 1, ...from(bound) };
 }
 
-/** The largest difference, a row without a logarithm being taken for one of 0. */
+/** The largest difference, where a stats value of −∞ counts as 0. */
 function difference(actual: Tensor, expected: Tensor): number {
   const [a, e] = [actual, expected].map(t => t.toFloat64().map(x => (x === -Infinity ? 0 : x)));
   expect(a.length).toBe(e.length);

@@ -50,7 +50,7 @@ test('every result of forward in the shape that cuDNN gives it', async () => {
   expect(numbers(of(node.rngDump))).toEqual(numbers(expected.dropoutMask ?? expected.lse));
 });
 
-test('a row that sees nothing has o = 0 and stats −∞', async () => {
+test('a row that sees no key has o = 0 and stats −∞', async () => {
   const { b, q, k, v } = operands();
   const lengths = [0, 2].map(n => b.input([B, 1, 1, 1], { dtype: 'i32', values: [n, S] }));
   const node = sdpa(b.graph, {
@@ -67,7 +67,7 @@ test('a row that sees nothing has o = 0 and stats −∞', async () => {
   expect(numbers(results[node.o.id]).slice(0, H * S * D)).toEqual(new Array(H * S * D).fill(0));
 });
 
-test('the gradients by bias and sink have the shapes of bias and sink', async () => {
+test('the gradients of bias and sink have the shapes of bias and sink', async () => {
   const { b, q, k, v, bound } = operands();
   const bias = b.input([1, 1, S, S]);
   const sinkToken = b.input([1, H, 1, 1]);
@@ -90,7 +90,7 @@ test('the gradients by bias and sink have the shapes of bias and sink', async ()
   close(dSink, expected.dsink ?? o);
 });
 
-test('packed sequences by ragged offsets, each tensor having its own', async () => {
+test('packed sequences, with separate ragged offsets for each tensor', async () => {
   const b = new GraphBuilder();
   const [q, k, v] = [0, 1, 2].map(() => b.input([5, H, D]));
   const offsets = b.input([3, 1, 1, 1], { dtype: 'i32', values: [0, 2 * H * D, 5 * H * D] });

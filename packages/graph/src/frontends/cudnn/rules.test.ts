@@ -21,10 +21,7 @@ const v = tensor([2, 2, 8, 16]);
 const lengths = tensor([2, 1, 1, 1], 'i32');
 const seed = tensor([], 'i64');
 
-/**
- * Calls that cuDNN refuses too (`conformance/cudnn/validation-rules.json`), and the text that names the
- * fault.
- */
+/** Calls that cuDNN refuses too (`conformance/cudnn/validation-rules.json`), and the text of the error. */
 const broken: readonly (readonly [argument: string, change: object, says: RegExp])[] = [
   ['k', { k: tensor([2, 3, 8, 16]) }, /divides the 4 of q, got 3/],
   ['v', { v: tensor([2, 3, 8, 16]) }, /divides the 4 of q, got 3/],
@@ -63,13 +60,13 @@ test.each(broken)('%s: %o is refused before anything is added', (argument, chang
   expect(g.nodes.length).toBe(0);
 });
 
-test('a gradient of what is not there', () => {
+test('a gradient of a missing argument', () => {
   const rest = { q, k, v, o: q, dO: q, stats: tensor([2, 4, 8, 1]) };
   expect(() => sdpaBackward(g, { ...rest, dBias: true })).toThrow('dBias needs a bias');
   expect(() => sdpaBackward(g, { ...rest, dSinkToken: true })).toThrow('dSinkToken needs a sinkToken');
 });
 
-describe('a node of what is no graph, no arguments or no tensor is refused by name', () => {
+describe('a node with an invalid graph, invalid arguments or an invalid tensor is refused by name', () => {
   const none = undefined as never;
   const forward = { q, k, v };
   const nodes = { sdpa, sdpaBackward, sdpaFp8, sdpaFp8Backward } as Readonly<

@@ -86,7 +86,7 @@ function chain(layers: number, wrap: (fn: () => Variable) => Variable) {
   };
 }
 
-test('what is recomputed takes less memory, and the gradients are the same', async () => {
+test('recomputation takes less memory, and the gradients are the same', async () => {
   const values = (rows: number, columns: number): Tensor =>
     Tensor.from(
       Array.from({ length: rows * columns }, (_, n) => Math.sin(n * n + columns) / 8),
@@ -153,14 +153,14 @@ test('attention keeps what its backward pass needs: both are one call', async ()
   forward.release();
 });
 
-test('shapes follow without an engine', () => {
+test('shapes are inferred without an engine', () => {
   const shapes = evalShape(({ x }) => softmax(slice(x, { axis: 1, size: 2 }), { axis: -1 }), {
     x: { shape: [3, 4], dtype: 'f16' },
   });
   expect(shapes).toEqual({ shape: [3, 2], dtype: 'f16' });
 });
 
-describe('what is wrong is said', () => {
+describe('errors say what is wrong', () => {
   const specs = { x: [2, 3] } as const;
   test.each<readonly [string, (inputs: { readonly x: Variable }) => Variable, string]>([
     ['shapes that do not fit, from their line', ({ x }) => matmul(x, x), 'MatMul'],

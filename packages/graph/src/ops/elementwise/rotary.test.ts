@@ -9,7 +9,7 @@ const angles = Array.from({ length: (S * R) / 2 }, (_, n) => 0.3 * n + 0.1);
 const src = { values: Array.from({ length: 2 * S * D }, (_, n) => Math.sin(n + 1)), shape: [2, S, D] };
 const table = (of: (x: number) => number) => ({ values: angles.map(of), shape: [S, R / 2] });
 
-/** Pairs of the first R elements turned by their angles. */
+/** The first R elements, with each pair rotated by its angle. */
 function rotated(interleaved: boolean): number[] {
   const result = [...src.values];
   for (let row = 0; row < 2 * S; row++) {

@@ -15,7 +15,7 @@ describe('reductions', () => {
     expect(await runOperation(kind, [a], { axes: [-1] })).toEqual([expected.map(Math.fround)]);
   });
 
-  test('need axes that there are, each once', async () => {
+  test('need valid axes, each listed once', async () => {
     await expect(runOperation('ReduceSum', [a], { axes: [] })).rejects.toThrow(
       "needs different axes of [2,3] in 'axes', got []",
     );

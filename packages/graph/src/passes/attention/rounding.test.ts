@@ -62,7 +62,7 @@ describe('probabilities in 8 bits', () => {
 
 describe('probabilities that are multiplied before they are rounded, their largest being a result', () => {
   const by1 = { scales: [1] };
-  /** @param factor what they are multiplied by. */
+  /** @param factor the factor of the probabilities. */
   const multiplied = (
     factor: readonly number[],
     to: { scales: number[] },

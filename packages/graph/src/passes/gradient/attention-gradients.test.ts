@@ -17,13 +17,13 @@ describe('attention is one forward and one backward partition, each one call', (
     expect(kernelsOf(g.graph, g.bindings)).toEqual(['sdpa-training attention']);
     await expectSame(g.graph, g.bindings);
     expect(await checkGradients(g, o, inputs)).toEqual(['sdpa-backward attention']);
-    // The gradient of softmax is taken from the result of forward, which need not run again.
+    // The gradient of softmax uses the result of forward, so forward need not run again.
     const { nodes } = gradients(g.graph, { of: o, withRespectTo: inputs });
     expect(nodes.some(({ kind }) => kind === 'SoftMaxBackward')).toBe(false);
   });
 });
 
-/** How the partitions of attention of a graph whose shapes are known run, in order. */
+/** How the attention partitions of a graph with known shapes run, in order. */
 function attentionKernels(backward: Graph): string[] {
   const compiled = backward.compile(cpuEngine());
   const run = partitionsToRun(backward.topology, 'fusion');
@@ -34,7 +34,7 @@ function attentionKernels(backward: Graph): string[] {
 const forwardAndBackward = ['sdpa attention', 'sdpa-backward attention'];
 const drawn = (n: number): number => Math.cos(n * n + 1);
 
-describe('where other gradients need the output, and it is not given, one call computes it again', () => {
+describe('if other gradients need an output that is not given, one call recomputes it', () => {
   test.each(Object.entries(attentionPatterns))('%s', async (_, write) => {
     const g = new GraphBuilder();
     const { o, inputs } = write(g);
@@ -84,7 +84,7 @@ describe('so it does where the gradient by the output takes the output', () => {
     const wanted = [x, ...weights];
     await checkGradients(g, y, wanted);
     const backward = gradients(g.graph, { of: y, withRespectTo: wanted }).finalize();
-    // The queries of the second layer are made of the output of the first.
+    // The queries of the second layer are computed from the output of the first.
     expect(attentionKernels(backward)).toEqual([
       ...['sdpa attention', 'sdpa attention'],
       ...['sdpa-backward attention', 'sdpa-backward attention'],
@@ -106,7 +106,7 @@ describe('what is not the backward pass of attention has its gradients all the s
       values?: (g: GraphBuilder, v: T, s: T) => T;
     }) =>
     (g: GraphBuilder) => {
-      // As many queries as keys and channels, so that sizes alone do not tell.
+      // There are as many queries as keys and channels, so that sizes alone do not distinguish them.
       const [q, k, v] = [0, 1, 2].map(() => g.input([B, H, S, S]));
       const s = g.op('MatMul', [q, k], { transpose_b: true });
       const p = probabilities(g, softmax(g, s));

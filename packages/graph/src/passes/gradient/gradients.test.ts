@@ -166,7 +166,7 @@ test.each(['ReduceMax', 'ReduceMin'])(
     const [q, k, v] = [0, 1, 2].map(() => g.input([1, 1, 5, 4]));
     const o = g.op('MatMul', [g.softmax(g.op('MatMul', [q, k], { transpose_b: true }))[0], v]);
     const y = g.op(kind, [o], { axes: [-1] });
-    // The results of forward are those of its operations one by one, on the reference.
+    // The results of forward, computed operation by operation on the reference.
     const { backward, own } = await backwardOf(g, y, [v], () => 1);
     await expectSame(backward, own);
     const results = await backward.run(cpuEngine(), own);
@@ -176,7 +176,7 @@ test.each(['ReduceMax', 'ReduceMin'])(
   },
 );
 
-test('of operands that are equal each has half, of elements that are equally large each a part', async () => {
+test('equal operands each get half of the gradient, and equal extrema share it', async () => {
   const gradientOf = async (
     values: readonly number[],
     make: (g: GraphBuilder, x: LogicalTensor) => LogicalTensor,
@@ -203,11 +203,11 @@ test('every operation has a gradient or says why it has none', () => {
   const without = operations
     .filter(({ gradient, noGradient }) => !gradient && noGradient === undefined)
     .map(({ kind }) => kind);
-  // Second derivatives are not built; the last two compute nothing.
+  // Second derivatives are not supported; the last two operations compute nothing.
   expect(without.filter(kind => !kind.includes('Backward'))).toEqual(['End', 'Wildcard']);
 });
 
-test('what has no gradient, or does not depend, is said', () => {
+test('missing gradients and missing dependences are reported', () => {
   const g = new GraphBuilder();
   const [x, other] = [g.input([3]), g.input([3])];
   const quantized = g.op('Quantize', [g.op('Add', [x, x])], { scales: [0.5] }, 'i8');

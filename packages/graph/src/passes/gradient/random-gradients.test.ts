@@ -10,7 +10,7 @@ import type { LogicalTensor } from '../../ir/tensor/logical-tensor.ts';
 
 const GRAPHS = 100;
 
-/** The f32 inputs by which a tensor has a gradient. */
+/** The f32 inputs with respect to which a tensor has a gradient. */
 function differentiable(graph: Graph, of: LogicalTensor): LogicalTensor[] {
   return graph.inputs.filter(t => {
     if (t.dtype !== 'f32' || t.property === 'host_scalar') return false;
@@ -25,8 +25,8 @@ function differentiable(graph: Graph, of: LogicalTensor): LogicalTensor[] {
 }
 
 /**
- * The largest difference, by the largest of all gradients: one that cancels to nothing is as exact as what it
- * is the sum of.
+ * The largest difference relative to the largest of all gradients, because a gradient that cancels to 0 is
+ * only as exact as its terms.
  */
 function differenceOf(
   actual: Readonly<Record<number, Tensor>>,
@@ -36,7 +36,7 @@ function differenceOf(
   for (const [id, tensor] of Object.entries(expected)) {
     const got = actual[Number(id)].toFloat64();
     tensor.toFloat64().forEach((want, n) => {
-      // Where 0 is divided by 0, forward too, there is no gradient.
+      // Elements where forward divides 0 by 0 have no gradient.
       if (Number.isNaN(want)) return;
       worst = Math.max(worst, Math.abs(got[n] - want));
       largest = Math.max(largest, Math.abs(want));

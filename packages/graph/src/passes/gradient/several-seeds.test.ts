@@ -17,7 +17,10 @@ function attention() {
   return { g, q, v, scores: g.op('MatMul', [q, k], { transpose_b: true }) };
 }
 
-/** The gradient by x of Σ cos(n)·t_n over all tensors t of `of`, the results of forward being given. */
+/**
+ * The gradient with respect to x of Σ cos(n)·t_n over all tensors t of `of`, with the results of forward
+ * given.
+ */
 async function gradientOf(
   { graph, bindings }: GraphBuilder,
   of: readonly LogicalTensor[],
@@ -39,7 +42,10 @@ async function gradientOf(
   return results[backward.gradients.get(x.id)?.id ?? -1].toFloat64();
 }
 
-/** Gradients are linear in what is differentiated: by all of `of` at once, and one after the other. */
+/**
+ * Gradients are linear in the differentiated tensors, so differentiating all of `of` at once must equal the
+ * sum over single ones.
+ */
 async function expectSum(g: GraphBuilder, of: readonly LogicalTensor[], x: LogicalTensor): Promise<void> {
   const [first, ...others] = await Promise.all(of.map(t => gradientOf(g, [t], x)));
   const together = await gradientOf(g, of, x);
@@ -113,7 +119,7 @@ test('what lies inside a softmax that is written out has gradients of its own, a
   const [probabilities] = plain.softmax(same);
   const { [probabilities.id]: P } = await plain.graph.finalize().run(referenceEngine(), plain.bindings);
   const dE = await gradientOf(g, [o], exponential);
-  // o does not change with the length of a row of e, which is parallel to that of P.
+  // o does not depend on the scale of a row of e, which is parallel to the row of P.
   for (let row = 0; row < P.size; row += S) {
     const along = P.toFloat64()
       .slice(row, row + S)

@@ -105,7 +105,7 @@ describe('ids of bindings', () => {
       message: `bindings has '${key}', which is the id of no tensor of the graph${hint}`,
     });
 
-  test('that the graph has not are refused, however it is run; what was probably meant is what is not bound', async () => {
+  test('of unknown tensors are refused, however the graph is run, with a hint at what is unbound', async () => {
     const { g, product, y } = example();
     const { graph } = g;
     const wrong = { ...g.bindings, 999: Tensor.zeros([2, 3]) };
@@ -120,7 +120,7 @@ describe('ids of bindings', () => {
       await expect(first.compile(engine, { cached }).execute(wrong)).rejects.toEqual(ofFirst);
   });
 
-  test('names are no ids', async () => {
+  test('names are not ids', async () => {
     const g = new GraphBuilder();
     const x = g.graph.tensor({ dtype: 'f32', shape: [1], name: 'x' });
     const y = g.op('Exp', [x]);
@@ -131,7 +131,7 @@ describe('ids of bindings', () => {
       );
   });
 
-  test('that it has do for all of its partitions, for tensors that nothing reads, and for its gradients', async () => {
+  test('of known tensors are accepted by all partitions, for unread tensors, and by the gradients', async () => {
     const { g, x, product, y, spare } = example();
     const results = await g.graph.run(engine, g.bindings);
     const known: Record<number, Tensor> = { ...(g.bindings as Record<number, Tensor>) };
@@ -148,7 +148,7 @@ describe('ids of bindings', () => {
     expect(Object.keys(await backward.run(engine, given))).toHaveLength(1);
   });
 
-  test('of an output may be given to run, too: it is filled', async () => {
+  test('of an output may be passed to run too, which fills it', async () => {
     const { g, y } = example();
     const own = Tensor.zeros([2, 3]);
     const results = await g.graph.run(engine, { ...g.bindings, [y.id]: own });

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import type { AttentionStep } from '../../ir/program/attention-step.ts';
 import { prepareAttentionCall } from './attention-call.ts';
 
-test('gradients of 16-bit tensors that are wanted in f32 are rounded to f32 alone', async () => {
+test('gradients of 16-bit tensors that are wanted in f32 are rounded only to f32', async () => {
   const engine = referenceEngine();
   const shape = [1, 1, 4, 8];
   const bf16 = (seed: number): Tensor =>

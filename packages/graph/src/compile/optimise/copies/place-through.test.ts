@@ -13,7 +13,7 @@ const permuted = ({ shape, strides, offset }: Layout, order: readonly number[]):
   ...{ shape: order.map(d => shape[d]), strides: order.map(d => strides[d]), offset },
 });
 
-/** The places of all elements, in row-major order. */
+/** The memory offsets of all elements, in row-major order. */
 function placesOf({ shape, strides, offset }: Layout): number[] {
   return shape.reduce(
     (places, extent, d) =>
@@ -41,7 +41,7 @@ test('a tensor is found where the elements of its memory were moved to', () => {
         order.map((_, d) => order.indexOf(d)),
       );
       const to = dense(shape, 7);
-      // A part of the memory, with its dimensions in another order.
+      // A part of the memory with its dimensions in another order.
       const starts = shape.map((n, d) => Math.min(cuts[d][0], n - 1));
       const part = {
         shape: shape.map((n, d) => Math.max(1, n - starts[d] - cuts[d][1])),

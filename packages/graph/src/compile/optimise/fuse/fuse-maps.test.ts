@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { GraphBuilder } from '../../../../testing/attention/attention-graph.ts';
 import { expectClose, expectSame } from '../../../../testing/compare/expect-same.ts';
 
-/** How many primitives of each kind `run` prepares on an engine. */
+/** The number of primitives of each kind that `run` prepares on an engine. */
 async function counted(
   run: (engine: ReturnType<typeof referenceEngine>) => unknown,
 ): Promise<Record<string, number>> {
@@ -24,11 +24,11 @@ async function counted(
   return counts;
 }
 
-/** How many primitives of each kind the partitions of a graph are. */
+/** The number of primitives of each kind in the partitions of a graph. */
 const primitivesOf = ({ graph, bindings }: GraphBuilder): Promise<Record<string, number>> =>
   counted(engine => graph.run(engine, bindings as Record<number, Tensor>));
 
-/** How many primitives of each kind a compiled graph is, whose results are checked. */
+/** The number of primitives of each kind in a compiled graph; also checks its results. */
 const compiledPrimitivesOf = ({ graph, bindings }: GraphBuilder): Promise<Record<string, number>> =>
   counted(async engine => {
     const compiled = graph.compile(engine);
@@ -45,7 +45,7 @@ describe('a chain of elementwise operations is one map', () => {
     const gated = g.op('Multiply', [g.op('Sigmoid', [biased]), g.input([3, 1])]);
     g.op('Select', [g.op('GreaterEqual', [gated, g.input([])], {}, 'bool'), gated, g.scalar(0)]);
     await expectSame(g.graph, g.bindings);
-    // What is read twice is stored.
+    // A result that is read twice is stored.
     expect(await primitivesOf(g)).toEqual({ matmul: 1, map: 2 });
   });
 

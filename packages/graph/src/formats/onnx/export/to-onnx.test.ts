@@ -36,7 +36,7 @@ const truth = (g: GraphBuilder): LogicalTensor =>
 const list = (g: GraphBuilder, values: readonly number[], dtype: 'i32' | 'u8' | 'i8' | 'f32' = 'i32') =>
   g.input([values.length], { dtype, values });
 
-/** Each operation that can be exported, in the forms that it has. */
+/** Each operation that can be exported, in all its forms. */
 const cases: Readonly<Record<string, Make>> = {
   ...Object.fromEntries(
     [
@@ -242,7 +242,7 @@ test('f16, computed as such', async () => {
   await expectSameInOnnx(g, 2e-3);
 });
 
-test('what has no form in ONNX is named', () => {
+test('operations that ONNX cannot express are named', () => {
   const g = new GraphBuilder();
   g.graph.op('Dropout', {
     id: 7,
@@ -257,7 +257,7 @@ test('what has no form in ONNX is named', () => {
   expect(none.filter(kind => !kind.includes('Backward')).sort()).toEqual(['Dropout', 'RNG', 'Wildcard']);
 });
 
-test('extents that are not known are left open, and axes named', async () => {
+test('unknown extents stay open, and their axes get names', async () => {
   const graph = new Graph();
   const [a, b, c] = [
     graph.tensor({ id: 0, dtype: 'f32', shape: [UNKNOWN, 4] }),

@@ -6,7 +6,7 @@ import { fromOnnx } from '../index.ts';
 import { integerField, messageField, stringField } from '../protobuf.ts';
 
 describe('a branch', () => {
-  /** y = If(rank of x ≥ 2, |x|, −|x|): both branches name their nodes alike and read x from outside. */
+  /** y = If(rank of x ≥ 2, |x|, −|x|). Both branches use the same node names and read x from outside. */
   const branch = (ops: readonly string[]) =>
     ops.flatMap((op, n) => messageField(1, node(op, [n === 0 ? 'x' : `v${n - 1}`], [`v${n}`])));
   const graphOf = (ops: readonly string[]) => [
@@ -47,7 +47,7 @@ describe('a branch', () => {
     expect(Array.from(y?.toFloat32() ?? [])).toEqual(expected);
   });
 
-  test('that only the run can choose is refused by name', async () => {
+  test('that can only be chosen at run time is refused by name', async () => {
     const late = [
       messageField(1, node('ReduceSum', ['x'], ['sum'])),
       messageField(1, node('Exp', ['sum'], ['e'])),

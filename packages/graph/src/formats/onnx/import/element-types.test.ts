@@ -9,7 +9,7 @@ import { bytesField, integerField, joined, stringField } from '../protobuf.ts';
 const types = { f32: 1, u8: 2, i8: 3, i32: 6, bool: 9, f16: 10, u32: 12 } as const;
 type Type = keyof typeof types;
 
-/** A list of 64-bit integers that the model holds, or the shape of an input in the dtype of the case. */
+/** A list of 64-bit integers in the model, or the shape of an input with the dtype of the case. */
 interface Case {
   readonly op: string;
   readonly inputs: readonly ({ readonly i64: readonly number[] } | readonly number[])[];
@@ -110,7 +110,7 @@ test.each(['Cast', 'CastLike', 'QuantizeLinear'])('%s without saturating is refu
 
 const [U16, I16, U4, I4, U2, I2] = [4, 5, 21, 22, 25, 26];
 
-// https://onnx.ai/onnx/operators/onnx__Cast.html: integers beyond a type lose their higher bits.
+// https://onnx.ai/onnx/operators/onnx__Cast.html: integers out of a type's range lose their higher bits.
 test.each([
   [U4, types.f32, [-9, 7.9, 20, -0.5], [7, 7, 4, 0]],
   [I4, types.f32, [-9, 7.9, 20, -0.5], [7, 7, 4, 0]],

@@ -12,7 +12,7 @@ import {
 import { runOnnx } from '../../../../testing/compare/onnx-session.ts';
 import { fromOnnx, toOnnx } from '../index.ts';
 
-/** Expects numbers to be the same to within a share of the largest. */
+/** Expects numbers to be equal to within a fraction of the largest. */
 function expectClose(got: Tensor | undefined, wanted: Tensor | undefined, share = 1e-5): void {
   const values = wanted?.toFloat64() ?? new Float64Array();
   const largest = values.reduce((most, x) => Math.max(most, Math.abs(x)), 0);

@@ -7,7 +7,7 @@ import { fromOnnx, toOnnx } from '../index.ts';
 import { integerField, messageField, stringField } from '../protobuf.ts';
 
 describe('a model with open extents', () => {
-  test('is compiled for the shapes that it is given, shape arithmetic being computed', async () => {
+  test('is compiled for given shapes, with its shape arithmetic computed', async () => {
     const read = await fromOnnx(openExtents);
     expect(read.inputs).toEqual([{ name: 'x', shape: ['n', 3], dtype: 'f32' }]);
     for (const n of [1, 4]) {
@@ -19,7 +19,7 @@ describe('a model with open extents', () => {
     read.release();
   });
 
-  test('is a graph of the mathematics alone, whose weights have names', async () => {
+  test('becomes a graph without shape arithmetic, whose weights have names', async () => {
     const { graph, weights: named, inputs } = (await fromOnnx(openExtents)).graph({ shapes: { x: [2, 3] } });
     expect(graph.nodes.map(({ kind }) => kind)).toEqual(['MatMul', 'StaticReshape']);
     expect(Object.keys(named)).toEqual(['w']);
@@ -55,7 +55,7 @@ test('weights in another file come from the caller', async () => {
   expect(() => short.graph()).toThrow("must return 12 bytes of 'weights.bin' for tensor 'w', got 8");
 });
 
-test('a model that was read is written again with its weights, and gives the same in onnxruntime', async () => {
+test('a model that is read and exported again, with its weights, has the same results in onnxruntime', async () => {
   const { graph, bindings, inputs, outputs } = (await fromOnnx(openExtents)).graph({ shapes: { x: [2, 3] } });
   const x = Tensor.from([1, 2, 3, 4, 5, 6], [2, 3]);
   const written = toOnnx(graph, { values: bindings });
@@ -94,7 +94,7 @@ test('an input may be called constructor', async () => {
   expect(Array.from(y?.toFloat32() ?? [])).toEqual([1, 2]);
 });
 
-test('an output that is an input is a tensor of its own', async () => {
+test('an output that is an input is copied', async () => {
   const x = Tensor.from([1, 2, 3, 4, 5, 6], [2, 3]);
   const { y } = await (await fromOnnx(oneNode('Identity', ['x']))).run(cpuEngine(), { x });
   expect(y).not.toBe(x);

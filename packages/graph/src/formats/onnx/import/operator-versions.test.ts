@@ -5,7 +5,7 @@ import { runOnnx } from '../../../../testing/compare/onnx-session.ts';
 import { fromOnnx } from '../index.ts';
 import { encodeModel, type OnnxAttribute, type OnnxInitializer } from '../model.ts';
 
-/** The shape of an input of f32, or a tensor that the model holds. */
+/** The shape of an f32 input, or a tensor in the model. */
 type Given = readonly number[] | OnnxInitializer;
 
 interface Case {
@@ -13,7 +13,7 @@ interface Case {
   readonly opset: number;
   readonly inputs: readonly Given[];
   readonly attributes?: Readonly<Record<string, OnnxAttribute>>;
-  /** The element types of the outputs; one of f32 unless given. */
+  /** The element types of the outputs. Default: one f32 output. */
   readonly types?: readonly number[];
   readonly domain?: string;
 }
@@ -47,7 +47,7 @@ const resized = (
 });
 const coordinates = ['half_pixel', 'pytorch_half_pixel', 'align_corners', 'asymmetric'];
 
-/** Operators in the forms of their versions: attributes that became inputs, and defaults that changed. */
+/** Operators in the forms of different versions: attributes that became inputs, and defaults that changed. */
 const cases: readonly Case[] = [
   ...[11, 12, 13, 18].map(opset => ({ op: 'Softmax', opset, inputs: [[2, 3, 4]] })),
   ...[11, 13].map(opset => ({ op: 'LogSoftmax', opset, inputs: [[2, 3, 4]], attributes: { axis: int(1) } })),

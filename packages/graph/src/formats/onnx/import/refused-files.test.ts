@@ -16,7 +16,7 @@ import { Choices } from '../../../../testing/random/choices.ts';
 import { fromOnnx, tensorFromOnnx, toOnnx } from '../index.ts';
 import { bytesField, floatField, integerField, joined, messageField, stringField } from '../protobuf.ts';
 
-describe('a file that is wrong', () => {
+describe('an invalid file', () => {
   test.each([
     ['is empty', new Uint8Array(0), 'the model has no graph: it is not an ONNX model'],
     ['ends early', openExtents.subarray(0, 200), /ends early: a field takes \d+ bytes, \d+ are left/],
@@ -69,7 +69,7 @@ describe('a file that is wrong', () => {
     expect(() => read.graph()).toThrow(TilewiseError);
   });
 
-  test('a number that 32 bits do not hold is refused, not wrapped', () => {
+  test('a number that does not fit in 32 bits is refused, not wrapped', () => {
     const tensor = joined([
       integerField(1, 1),
       integerField(2, 7),

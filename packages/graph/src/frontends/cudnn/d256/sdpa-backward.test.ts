@@ -16,7 +16,7 @@ function values(shape: readonly number[], seed: number, dtype: DType = 'f16'): T
   );
 }
 
-/** (B, H, S, D) seen in a tensor (B, S, H, D), as the document's example has it. */
+/** A view (B, H, S, D) of a tensor (B, S, H, D), as in the document's example. */
 const heads = (H: number, S: number, seed: number): Tensor => values([B, S, H, D], seed).permute(0, 2, 1, 3);
 
 interface Call {
@@ -24,7 +24,7 @@ interface Call {
   readonly options: SdpaOptions<Tensor>;
 }
 
-/** Tensors of a forward pass with its results, by options of `sdpa`. */
+/** The tensors of a forward pass and its results, for options of `sdpa`. */
 function dense(options: SdpaOptions<Tensor> = {}): Call {
   const [q, k, v, dO] = [heads(Hq, Sq, 1), heads(Hk, Sk, 2), heads(Hk, Sk, 3), heads(Hq, Sq, 4)];
   const { o, lse } = sdpa(q, k, v, options);
@@ -33,7 +33,7 @@ function dense(options: SdpaOptions<Tensor> = {}): Call {
 
 const starts = { q: [0, 2, 5], k: [0, 4, 5] };
 
-/** Two sequences behind each other; lse is (T, H) here. */
+/** Two packed sequences; lse is (T, H). */
 function packed(options: SdpaOptions<Tensor> = {}): Call {
   const [q, k, v, dO] = [
     values([5, Hq, D], 1),
@@ -154,7 +154,7 @@ describe('the wrapper', () => {
 });
 
 describe('the class', () => {
-  test('is asked, compiled and executed, into tensors that lie like the samples', async () => {
+  test('is checked, compiled and executed on tensors with the layouts of the samples', async () => {
     const call = dense({ causal: 'bottom-right' });
     const zeros = () => ({
       dq: Tensor.zeros([B, Sq, Hq, D], { dtype: 'f16' }).permute(0, 2, 1, 3),
@@ -184,7 +184,7 @@ describe('the class', () => {
     await expect(backward.execute(samples, { scaleSoftmax })).rejects.toThrow(refusal);
   });
 
-  test('released, it finishes what was asked for and runs no more', async () => {
+  test('finishes pending calls after its release, and then refuses to run', async () => {
     const call = dense();
     const into = {
       dq: Tensor.zeros([B, Hq, Sq, D], { dtype: 'f16' }),
@@ -202,7 +202,7 @@ describe('the class', () => {
     });
   });
 
-  test('compiles again after it could not', async () => {
+  test('compiles again after a failure', async () => {
     let isBusy = true;
     const busy = {
       ...engine,
@@ -216,7 +216,7 @@ describe('the class', () => {
     await backward.compile();
   });
 
-  test('says why an engine cannot', async () => {
+  test('says why an engine cannot run it', async () => {
     const none = {
       ...referenceEngine(),
       checkSupport: () => ({ supported: false, reasons: ['it is Sunday'] }),
@@ -228,7 +228,7 @@ describe('the class', () => {
   });
 });
 
-describe('what the document does not allow is refused', () => {
+describe('calls that the document forbids are refused', () => {
   const { tensors } = dense();
   const { tensors: tokens } = packed();
   const small = (t: Tensor): Tensor => t.slice(t.shape.length - 1, 0, 128);

@@ -122,7 +122,7 @@ test.each(Object.entries(others))('%s is operations', async (_, g) => {
   await expectSameInOnnx(g);
 });
 
-test('stats are not of Attention', async () => {
+test('Attention has no stats', async () => {
   const g = new GraphBuilder();
   const [q, k, v] = [0, 1, 2].map(() => g.input([B, H, Sq, D]));
   sdpa(g.graph, { q, k, v, implementation: 'composite', generateStats: true, attnScale: 0.4 });
@@ -130,7 +130,7 @@ test('stats are not of Attention', async () => {
   expect(hasNode(g.graph, 'Attention')).toBe(false);
 });
 
-test('of an attention operation, what ONNX has not is named', () => {
+test('features of an attention operation that ONNX lacks are named', () => {
   const g = new GraphBuilder();
   const [q, k, v] = [0, 1, 2].map(() => g.input([B, H, Sq, D]));
   sdpa(g.graph, { q, k, v, sinkToken: g.input([1, H, 1, 1]) });
@@ -144,7 +144,7 @@ const windows: Readonly<Record<string, { options: Attributes; extra?: typeof len
   'lengths, causal to the last key': {
     ...{ options: { right: 0, align: 'bottom-right' }, extra: lengths, runs: true },
   },
-  // Onnxruntime 1.30 has Attention of version 24, without windows.
+  // onnxruntime 1.30 supports Attention of version 24, which has no windows.
   'a window': { options: { left: 2, right: 1 }, runs: false },
   'a causal window to the last key': { options: { left: 2, right: 0, align: 'bottom-right' }, runs: false },
 };

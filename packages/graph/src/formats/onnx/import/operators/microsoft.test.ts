@@ -5,7 +5,7 @@ import { runOnnx } from '../../../../../testing/compare/onnx-session.ts';
 import { fromOnnx } from '../../index.ts';
 import { encodeModel, type OnnxAttribute } from '../../model.ts';
 
-/** A node of com.microsoft whose inputs are inputs of the model; null is one that is left out. */
+/** A com.microsoft node whose inputs are inputs of the model; null stands for an omitted input. */
 interface Case {
   readonly op: string;
   readonly inputs: readonly (Tensor | null)[];
@@ -41,7 +41,7 @@ const feedsOf = ({ inputs }: Case): Record<string, Tensor> =>
 
 const [B, H, D] = [2, 2, 4];
 const cache = draw(B, H, 4, D);
-/** Queries, keys and values of so many tokens. */
+/** Queries, keys and values of `tokens` tokens. */
 const tokens = (Sq: number, Skv = Sq): Tensor[] => [Sq, Skv, Skv].map(S => draw(B, S, H * D));
 const causal = { num_heads: int(H), unidirectional: int(1) };
 

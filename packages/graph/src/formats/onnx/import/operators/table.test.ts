@@ -4,7 +4,7 @@ import { onnxOperators } from './table.ts';
 
 test('the page of ONNX operators is up to date', async () => {
   const sections = Object.entries(onnxOperators).map(([domain, operators]) => {
-    // A branch is chosen while the graph is made: If is no row of the table.
+    // If is not in the table, because its branch is chosen while the graph is built.
     const names = [...Object.keys(operators), ...(domain === '' ? ['If'] : [])].sort();
     return `## ${domain || 'ai.onnx'}\n\n${names.map(name => `- ${name}`).join('\n')}\n`;
   });

@@ -11,7 +11,7 @@ interface Cache {
   readonly B: number;
   readonly Sq: number;
   readonly past: number;
-  /** Tokens of each entry after the call, less one. */
+  /** The number of tokens of each entry after the call, minus 1. */
   readonly last: readonly number[];
   readonly total: number;
   readonly window?: number;

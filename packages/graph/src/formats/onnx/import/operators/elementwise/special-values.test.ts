@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { fromOnnx } from '../../../index.ts';
 import { encodeModel, type OnnxAttribute } from '../../../model.ts';
 
-/** Element types of ONNX by number, the arrays of their elements, and what an engine holds them as. */
+/** ONNX's element types by number, the arrays of their elements, and their dtypes in an engine. */
 const types = {
   f32: { number: 1, array: Float32Array, dtype: 'f32' },
   u8: { number: 2, array: Uint8Array, dtype: 'u8' },
@@ -113,7 +113,7 @@ test.each(
   const { number, array, dtype } = types[type];
   const values = inputs.map((list, n) => ({
     ...{ name: `x${n}`, type: number, shape: [list.length] },
-    // Bounds have no dimensions.
+    // Bounds are scalars.
     ...(op === 'Clip' && n > 0 && { shape: [] }),
     data: new Uint8Array(array.from(list).buffer),
   }));
@@ -158,7 +158,7 @@ test.each([
   model.release();
 });
 
-test('bounds of 64-bit integers that engines do not hold bound nothing', async () => {
+test('64-bit bounds that engines cannot represent do not clip', async () => {
   const bytes = encodeModel({
     ...{ name: 'clip', opset: 18 },
     nodes: [{ op: 'Clip', name: 'clip', inputs: ['x', 'low', 'high'], outputs: ['y'], attributes: {} }],

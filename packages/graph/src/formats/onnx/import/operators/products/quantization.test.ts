@@ -97,7 +97,7 @@ const names = ['x', 'scale', 'zero'];
 const shapeOf = ({ values, shape }: Given): readonly number[] => shape ?? [values.length];
 const tensorOf = (one: Given): Tensor => Tensor.from(one.values, shapeOf(one), { dtype: types[one.type][1] });
 
-/** The elements as they lie in a file. */
+/** The elements as they are stored in a file. */
 function dataOf({ type, values }: Given): Uint8Array {
   if (type === 'u4' || type === 'i4')
     return Uint8Array.from(
