@@ -9,7 +9,7 @@ export interface CommandHost {
 
 const usage = `Usage: npx @tilewise/graph onnx MODEL.onnx [--shape NAME=1,2,3]...
 
-Prints what the partitioner finds in a model of ONNX: attention with its options, the operations outside of attention, memory and
+Prints what the partitioner finds in an ONNX model: attention with its options, the operations outside attention, memory and
 floating-point operations. --shape gives the shape of an input that the model leaves open.`;
 
 /** Runs the command and returns the exit code: 0, 1 if the model cannot be read, 2 for invalid arguments. */
@@ -29,7 +29,7 @@ export async function graphCommand(
       // The name comes from the model, which may be untrusted, so only files in the model's folder are
       // opened.
       if (!/^[^/\\]+$/.test(location) || location === '..')
-        throw new Error(`The model names the file '${location}', which is not beside it.`);
+        throw new Error(`The model names the file '${location}', which is not in the model's folder.`);
       return readFile(folder + location);
     };
     print(formatReport(await onnxReport(readFile(file), { shapes, externalData })));

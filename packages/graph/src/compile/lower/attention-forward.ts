@@ -16,12 +16,11 @@ import { isPerScore, type MatchLowering } from './match-lowering.ts';
 import { isScalar } from './operand-reader.ts';
 import { scoreProgram } from './score-program.ts';
 
-const dimensionsMoved =
-  'the probabilities go into the product with the values in another order of their dimensions';
+const dimensionsMoved = 'the dimensions of the probabilities are reordered before their product with v';
 const notRounded =
   'the probabilities are not quantized by one scale > 0 and the same zero point in both directions';
 const droppedBefore =
-  'dropout has a factor of its own, by which probabilities are multiplied before they are quantized';
+  'the dropout factor of the graph multiplies the probabilities before they are quantized';
 
 /** Why a forward pass cannot be an attention call, whatever its shapes are; null if it may be one. */
 export function notForward({ after }: ForwardParts): string | null {

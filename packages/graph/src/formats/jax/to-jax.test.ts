@@ -62,7 +62,7 @@ test('refuses by name what it cannot shard', () => {
   g.op('SoftMax', [x], { axis: 0 });
   const shard = { [x.id]: [['batch', 'sequence'], []] as const };
   expect(() => toJax(g.graph, { shard, extents: { batch: B, sequence: S } })).toThrow(
-    /^operation SoftMax 0: takes the softmax along axis 0, which is cut/,
+    /^operation SoftMax 0: takes the softmax along axis 0, which is sharded/,
   );
 });
 

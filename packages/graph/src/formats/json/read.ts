@@ -59,14 +59,14 @@ function parse(text: string): unknown {
 
 function asGraph(json: unknown): OneDnnGraph {
   if (!isRecord(json) || !Array.isArray(json.graph)) {
-    throw new InvalidGraphError("the JSON has no list 'graph' of operations");
+    throw new InvalidGraphError("the JSON must have a list 'graph' of operations");
   }
   for (const key of ['version', 'engine_kind', 'fpmath_mode']) {
     if (typeof json[key] !== 'string') throw new InvalidGraphError(`the JSON has no '${key}'`);
   }
   for (const key of ['input_ports', 'output_ports']) {
     if (json[key] !== undefined && !isNumbers(json[key]))
-      throw new InvalidGraphError(`'${key}' of the JSON lists no ids`);
+      throw new InvalidGraphError(`'${key}' of the JSON must be a list of ids`);
   }
   for (const [n, op] of json.graph.entries()) {
     const isOperation =

@@ -127,7 +127,7 @@ test.for(['torch', 'jax'] as const)(
 );
 
 const refusals: readonly (readonly [string, Call, RegExp])[] = [
-  ['the largest score', { results: 'o max' }, /^operation Sdpa 0: gives 'max', which the exported/],
+  ['the largest score', { results: 'o max' }, /^operation Sdpa 0: has the result 'max', which the exported/],
   [
     'scalars of 8-bit attention',
     { more: g => ({ 'fp8.descaleQ': g.input([1]) }) },

@@ -95,17 +95,17 @@ const refusals: readonly (readonly [string, Build, RegExp])[] = [
   [
     'a product over the sequence',
     (g, x) => g.op('MatMul', [x, x], { transpose_a: true }),
-    /^operation MatMul 0: takes products along axis 1, which is cut: "batch", "sequence"$/,
+    /^operation MatMul 0: takes products along axis 1, which is sharded: "batch", "sequence"$/,
   ],
   [
     'a softmax over the sequence',
     (g, x) => g.op('SoftMax', [x], { axis: 0 }),
-    /^operation SoftMax 0: takes the softmax along axis 0, which is cut/,
+    /^operation SoftMax 0: takes the softmax along axis 0, which is sharded/,
   ],
   [
     'the largest over the sequence',
     (g, x) => g.op('ReduceMax', [x], { axes: [0] }),
-    /^operation ReduceMax 0: takes the max along axis 0, which is cut/,
+    /^operation ReduceMax 0: takes the max along axis 0, which is sharded/,
   ],
   [
     'a norm over the sequence',
@@ -115,7 +115,7 @@ const refusals: readonly (readonly [string, Build, RegExp])[] = [
   [
     'a norm of the sequence',
     (g, x) => g.op('RMSNorm', [x], { begin_norm_axis: 0 }),
-    /^operation RMSNorm 0: computes along axis 0, which is cut: "batch", "sequence"$/,
+    /^operation RMSNorm 0: computes along axis 0, which is sharded: "batch", "sequence"$/,
   ],
   [
     'half of a sequence',
@@ -125,7 +125,7 @@ const refusals: readonly (readonly [string, Build, RegExp])[] = [
   [
     'a table that is cut',
     (g, x) => g.op('Gather', [x, g.input([3], { dtype: 'i32', values: [0, 1, 2] })]),
-    /^operation Gather 0: gathers along axis 0, which is cut/,
+    /^operation Gather 0: gathers along axis 0, which is sharded/,
   ],
 ];
 

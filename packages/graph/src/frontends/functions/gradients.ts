@@ -72,7 +72,7 @@ export function gradientsOf(loss: Variable, by: readonly Variable[]): readonly V
   for (const seed of seeds.values()) trace.bindConstant(seed, 1);
   return by.map(({ tensor, shape }) => {
     const gradient = results.get(tensor.id);
-    if (!gradient) throw new Error('differentiate gives every gradient that it is asked for');
+    if (!gradient) throw new Error('differentiate must return every requested gradient');
     return new Variable(trace, gradient, shape);
   });
 }

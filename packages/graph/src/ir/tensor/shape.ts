@@ -40,7 +40,7 @@ export function mergeShapes(tensor: string, given: LogicalShape, inferred: Logic
     given.length === inferred.length &&
     given.every((n, d) => n === inferred[d] || n === UNKNOWN || inferred[d] === UNKNOWN);
   if (!fits)
-    throw new InvalidShapeError(tensor, `has shape [${given}], but its operation gives [${inferred}]`);
+    throw new InvalidShapeError(tensor, `has shape [${given}], but its operation produces [${inferred}]`);
   return given.map((n, d) => (n === UNKNOWN ? inferred[d] : n));
 }
 

@@ -82,9 +82,9 @@ export const concatOperations: readonly Operation[] = defineOperations(concatSch
     summary: 'src split along an axis into parts of the given sizes.',
     constraint: ({ attributes: { sizes }, inputs: [src], outputs }) => {
       if (outputs.length !== sizes.length)
-        return `gives ${sizes.length} tensors for sizes [${sizes}], got ${outputs.length}`;
+        return `has ${sizes.length} outputs for sizes [${sizes}], got ${outputs.length}`;
       const other = outputs.find(t => t.dtype !== src.dtype);
-      return other ? `gives tensors of the dtype of src, ${src.dtype}, got ${other.dtype}` : null;
+      return other ? `must have outputs of the dtype of src, ${src.dtype}, got ${other.dtype}` : null;
     },
     infer: ({ attributes: { axis, sizes }, inputs: [{ shape }] }) => {
       if (shape === null) return sizes.map(() => null);

@@ -64,7 +64,7 @@ describe('a branch', () => {
     ];
     const read = await fromOnnx(conditional([2], late));
     expect(() => read.graph()).toThrow(
-      "If 'If_0': chooses a branch by 'c', which only the run of the graph gives",
+      "If 'If_0': chooses a branch by 'c', which is known only when the graph runs",
     );
   });
 });

@@ -73,7 +73,7 @@ export class GraphFromModel {
     }
     const results = outputs.map(({ name }) => {
       const value = this.#values.get(name);
-      if (!value) throw new InvalidGraphError(`ONNX file: no node gives the output '${name}'`, name);
+      if (!value) throw new InvalidGraphError(`ONNX file: no node produces the output '${name}'`, name);
       return [name, value.tensor()] as const;
     });
     const graph = this.#draft.write(
@@ -234,7 +234,7 @@ export class GraphFromModel {
     const { node } = call;
     const condition = call.input(0);
     if (!condition.host)
-      call.refuse(`chooses a branch by '${condition.name}', which only the run of the graph gives`);
+      call.refuse(`chooses a branch by '${condition.name}', which is known only when the graph runs`);
     const name = call.numbers(0)[0] ? 'then_branch' : 'else_branch';
     const branch = renamedBranch(
       call.attribute(name, 'graph') ?? call.fail(`needs the graph '${name}'`),

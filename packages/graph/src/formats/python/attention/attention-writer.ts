@@ -56,7 +56,7 @@ export class AttentionWriter {
   #forward(form: AttentionForm, inputs: Values, results: Values<number | undefined>): void {
     const strange = Object.keys(results).find(name => !['o', 'lse', 'dropoutMask'].includes(name));
     if (strange !== undefined)
-      throw new CutError(`gives '${strange}', which the exported attention does not give`);
+      throw new CutError(`has the result '${strange}', which the exported attention does not have`);
     const { v, call, axes, captures, sink, options } = this.#written(form, inputs);
     const { lines } = this.#program;
     const o = lines.name();
@@ -96,7 +96,8 @@ export class AttentionWriter {
     const places: Values<number | undefined> = { dq: 0, dk: 1, dv: 2, dsink: 3, ...gradients };
     for (const [name, index] of Object.entries(results)) {
       const at = places[name];
-      if (at === undefined) throw new CutError(`gives '${name}', which the exported attention does not give`);
+      if (at === undefined)
+        throw new CutError(`has the result '${name}', which the exported attention does not have`);
       const { shape, dtype } = this.#program.desc(index);
       const code = lines.dialect.cast(`${found}[${at}].reshape(${shape.join(', ')})`, dtype);
       this.#program.assign(index, { code, axes: wholeAxes(shape) });
@@ -110,7 +111,7 @@ export class AttentionWriter {
     const q = writer.read(inputs.q);
     if (q.axes.length !== 4) throw new CutError('is of packed sequences');
     const [B, H, S] = q.axes;
-    if (isCut(H) || isCut(q.axes[3])) throw new CutError('has heads or channels that are cut');
+    if (isCut(H) || isCut(q.axes[3])) throw new CutError('has sharded heads or channels');
     requireRole(B, 'batch');
     requireRole(S, 'sequence');
     const [k, v] = [inputs.k, inputs.v].map(n => alignedKeys(writer.read(n), q.axes));
@@ -184,8 +185,8 @@ export class AttentionWriter {
 function alignedKeys(tensor: PyTensor, [B, , S]: readonly Axis[]): PyTensor {
   const own = tensor.axes[2];
   if (isCut(S) && extentOf(own) !== extentOf(S))
-    throw new CutError('has keys that are not cut as its queries are');
-  if (!isCut(S) && isCut(own)) throw new CutError('has keys that are cut and queries that are not');
+    throw new CutError('has keys that are not sharded like its queries');
+  if (!isCut(S) && isCut(own)) throw new CutError('has sharded keys but queries that are not sharded');
   return aligned(tensor, [B, tensor.axes[1], isCut(S) ? S : own, tensor.axes[3]]);
 }
 

@@ -145,7 +145,7 @@ class Captures {
       const name = at.kind === 'variable' ? at.name : '';
       if (name === 'b' && sameAxis(tensor.axes[d], B)) return 'tile.entry';
       if (name === 'q' && sameAxis(tensor.axes[d], S)) return 'tile.row';
-      throw new CutError(`captures a tensor that is cut along axis ${d}`);
+      throw new CutError(`captures a tensor that is sharded along axis ${d}`);
     });
     return atom(loaded(dialect, `take(${[this.capture(index), ...places].join(', ')})`, dtype));
   }

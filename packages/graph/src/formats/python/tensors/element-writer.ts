@@ -99,7 +99,7 @@ class ElementWriter {
       return atom(column(`place.positions(${factorList(axes[d])})`, axes.length, d));
     }
     const operand = this.#operandOf(e);
-    if (!operand) throw new CutError(`reads '${e.name}', which is nothing here`);
+    if (!operand) throw new CutError(`reads '${e.name}', which is not an operand`);
     const tensor = operand.read();
     if (tensor.value !== undefined) return literal(tensor.value, e.type);
     const { dialect } = this.#lines;
@@ -135,7 +135,7 @@ class ElementWriter {
       const d = coordinateOf(index);
       if (!isCut(tensor.axes[k])) return write(index).code;
       if (d === null || !sameAxis(tensor.axes[k], axes[d])) {
-        throw new CutError(`gathers along axis ${k}, which is cut: ${factorList(tensor.axes[k])}`);
+        throw new CutError(`gathers along axis ${k}, which is sharded: ${factorList(tensor.axes[k])}`);
       }
       this.#covered.add(d);
       return column(dialect.range(localExtent(axes[d])), axes.length, d);

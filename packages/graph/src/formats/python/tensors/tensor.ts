@@ -41,7 +41,7 @@ export function drawn(tensor: PyTensor): PyTensor {
 /** A tensor. None of its axes, or none of the given ones, may be sharded. */
 export function wholeAlong(tensor: PyTensor, what: string, axes?: readonly number[]): PyTensor {
   const d = tensor.axes.findIndex((axis, n) => isCut(axis) && (axes?.includes(n) ?? true));
-  if (d >= 0) throw new CutError(`${what} along axis ${d}, which is cut: ${factorList(tensor.axes[d])}`);
+  if (d >= 0) throw new CutError(`${what} along axis ${d}, which is sharded: ${factorList(tensor.axes[d])}`);
   if (tensor.isShare) throw new CutError(`${what} of a sum over ranks`);
   return drawn(tensor);
 }
@@ -57,7 +57,8 @@ export function aligned(tensor: PyTensor, axes: readonly Axis[]): PyTensor {
   const own = tensor.axes.map((axis, d) => {
     const wanted = axes[lead + d];
     if (extentOf(axis) <= 1 || sameAxis(axis, wanted) || !isCut(wanted)) return axis;
-    if (isCut(axis)) throw new CutError(`has operands that are cut in different ways along axis ${lead + d}`);
+    if (isCut(axis))
+      throw new CutError(`has operands that are sharded in different ways along axis ${lead + d}`);
     code = `place.cut(${code}, ${d}, ${factorList(wanted)})`;
     return wanted;
   });

@@ -174,7 +174,7 @@ export function broadcastAxes(shape: Shape, tensors: readonly (readonly Axis[])[
     const cut = own.filter(isCut);
     const [first] = cut;
     if (cut.some(axis => !sameAxis(axis, first))) {
-      throw new CutError(`has operands that are cut in different ways along axis ${d}`);
+      throw new CutError(`has operands that are sharded in different ways along axis ${d}`);
     }
     return first ?? (extent === 1 ? [] : [{ role: null, extent }]);
   });

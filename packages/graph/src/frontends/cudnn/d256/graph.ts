@@ -99,7 +99,7 @@ async function run<T extends TensorDesc>(
   const isPacked = given.cumSeqlenQ !== undefined;
   const bindings: Record<number, T | number> = { [scale.id]: number || 1 / Math.sqrt(HEAD_SIZE) };
   for (const [name, tensor] of Object.entries(viewed(engine, given, isPacked))) {
-    if (!tensors[name]) throw new InvalidArgumentError(name, 'was not among the samples');
+    if (!tensors[name]) throw new InvalidArgumentError(name, 'was not given as a sample to the constructor');
     bindings[tensors[name].id] = tensor;
   }
   for (const name of ['dq', 'dk', 'dv'] as const) {
@@ -159,7 +159,7 @@ async function longestSequences<T extends TensorDesc>(
 
 /**
  * The band that the options mean; undefined without one.
- * @throws InvalidArgumentError for what is no object.
+ * @throws InvalidArgumentError if the options are not an object.
  */
 export function d256Window(options: D256Options): Window | undefined {
   checkObject('options', options);

@@ -178,6 +178,9 @@ export function tensorOfNumbers(
   const range = ranges[dtype];
   const wrong = range && values.find(value => value < range[0] || value > range[1]);
   if (wrong !== undefined)
-    throw new InvalidGraphError(`ONNX file: '${name}' holds ${wrong}, beyond what ${dtype} holds`, name);
+    throw new InvalidGraphError(
+      `ONNX file: '${name}' contains ${wrong}, which does not fit in ${dtype}`,
+      name,
+    );
   return Tensor.from(values, shape, { dtype });
 }

@@ -6,7 +6,7 @@ import { lowBits } from './wrapping.ts';
 /** The element type with a number in the model. */
 function typeNumbered(call: NodeCall, number: number): ElementType {
   return (
-    elementTypeOf(number) ?? call.refuse(`casts to the element type ${number}, which engines do not have`)
+    elementTypeOf(number) ?? call.refuse(`casts to the element type ${number}, which engines do not support`)
   );
 }
 

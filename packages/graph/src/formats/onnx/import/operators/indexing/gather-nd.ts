@@ -12,7 +12,7 @@ export const gatherND: OnnxOperator = call => {
   const depth = at.shape.at(-1) ?? 0;
   const batch = data.shape.slice(0, lead);
   if (lead + depth > data.shape.length || `${at.shape.slice(0, lead)}` !== `${batch}`)
-    call.fail(`cannot index [${data.shape}] by [${at.shape}] behind ${lead} dimensions`);
+    call.fail(`cannot index [${data.shape}] by [${at.shape}] after ${lead} dimensions`);
   const outer = data.shape.slice(lead, lead + depth);
   const inner = data.shape.slice(lead + depth);
   const shape = [...at.shape.slice(0, -1), ...inner];

@@ -117,7 +117,7 @@ const tensorScatter: OnnxOperator = call => {
       const added = draft.slice(update.tensor(), { axis: 0, start: b, size: 1 });
       if (mode === 'linear' && first + count > extent)
         call.fail(
-          `writes ${count} positions from ${first} of ${extent}; the mode 'circular' would begin anew`,
+          `writes ${count} positions from ${first} of ${extent}; only the mode 'circular' wraps around`,
         );
       // After its last position, a circular cache continues at position 0.
       const parts = Array.from({ length: extent }, (_, s) => {

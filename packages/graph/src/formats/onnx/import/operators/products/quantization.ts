@@ -78,7 +78,9 @@ function conversion(
 function namedType(call: NodeCall): ElementType | null {
   const number = call.int('output_dtype', 0);
   if (number === 0) return null;
-  return elementTypeOf(number) ?? call.refuse(`gives the element type ${number}, which engines do not have`);
+  return (
+    elementTypeOf(number) ?? call.refuse(`produces the element type ${number}, which engines do not support`)
+  );
 }
 
 const quantizeLinear: OnnxOperator = call => {
