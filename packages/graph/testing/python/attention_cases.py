@@ -1,25 +1,25 @@
-"""Cases of attention, and dense attention in float64, which the attention of every export is compared with.
+"""Cases of attention, and dense attention in float64, with which the attention of every export is compared.
 
-What a case computes is written for `xp`, torch or jax.numpy. A case is a dict: `call` has the fields of
-`Attention`; `captures` names tensors that its programs read; `queries` and `keys` are parts of the length;
-`Hq`, `Hk`, `Hv`, `Dv` and `length` differ from the usual; `scheme` draws dropout, `keep` gives a mask;
-`lengths`, `sink` and `dlse` say that there are some.
+The programs of a case are written for `xp`, which is torch or jax.numpy. A case is a dict: `call` has the
+fields of `Attention`; `captures` names the tensors that its programs read; `queries` and `keys` are fractions
+of the length; `Hq`, `Hk`, `Hv`, `Dv` and `length` replace the defaults; `scheme` draws dropout, and `keep`
+uses a given mask; `lengths`, `sink` and `dlse` add these operands.
 """
 
 import numpy as np
 
 B, D = 2, 8
 SEED = 2**40 + 7
-# FlashAttention's offset, which is no multiple of 4.
+# p, seed and offset; as FlashAttention's may be, the offset is not a multiple of 4.
 DROPOUT = (0.3, SEED, 5)
 KEEP_FACTOR = 1.25
-# Stands for -inf where results are compared.
+# Replaces -inf when results are compared.
 UNSEEN = -1e4
 TOLERANCE = 5e-6
 
 
 def cases(xp):
-    """Cases by name, of which the programs compute with `xp`."""
+    """The cases by name, whose programs compute with `xp`."""
 
     def softcapped(s, tile, captures):
         return 5 * xp.tanh(s / 5)
@@ -85,8 +85,8 @@ def cases(xp):
 
 
 def operands_of(case, length):
-    """Random operands of a case, and the gradients by its results, in float64; None for operands that it
-    lacks.
+    """Random operands of a case, and the gradients of its results, in float64; None for operands that the
+    case lacks.
     """
     random = np.random.default_rng(3)
     S = case.get("length", length)
@@ -121,15 +121,15 @@ def operands_of(case, length):
 
 
 def is_trained(x):
-    """True for a tensor of floats, of either library: it has a gradient."""
+    """Whether a tensor of either library has floats, and therefore a gradient."""
     return x is not None and "float" in str(x.dtype)
 
 
 def dense(xp, call, given, tile, factors=None):
     """o and lse by the formulas, with all scores in memory; lse is UNSEEN for rows that see no key.
 
-    given: operands as arrays of `xp`; tile: all scores as one tile; factors: what probabilities are
-    multiplied by.
+    given: the operands as arrays of `xp`; tile: all scores as one tile; factors: the factors of
+    probabilities.
     """
     q, k, v, sink = (given[name] for name in ("q", "k", "v", "sink"))
     (_, Hq, Sq, _), Skv = q.shape, k.shape[2]
@@ -150,7 +150,8 @@ def dense(xp, call, given, tile, factors=None):
         seen = seen & (j >= i + diagonal - call.left)
     if call.visible is not None:
         seen = seen & call.visible(tile, given["captures"])
-    # Scores of masked keys are 0 first: a gradient by what `where` leaves out must not be infinite.
+    # Scores of masked keys are set to 0 first, because the gradient of elements that `where` discards must
+    # not be infinite.
     e = xp.where(seen, xp.exp(xp.where(seen, s, 0.0)), 0.0)
     total = e.sum(-1) if sink is None else e.sum(-1) + xp.exp(sink).reshape(1, -1, 1)
     is_dead = total == 0
@@ -161,6 +162,6 @@ def dense(xp, call, given, tile, factors=None):
 
 
 def largest_error(results, expected):
-    """Relative to the largest number of a tensor, but at least 1."""
+    """The error relative to the largest number of a tensor, or to 1 if that is larger."""
     pairs = list(zip(results, expected, strict=True))
     return max(float(abs(x - y).max()) / max(1.0, float(abs(y).max())) for x, y in pairs)

@@ -1,4 +1,4 @@
-"""A case of run_cases.py that was exported to JAX."""
+"""Runs a case of run_cases.py that was exported to JAX."""
 
 import jax
 import jax.numpy as jnp
@@ -8,7 +8,9 @@ DTYPES = {"f32": np.float32, "f16": np.float16, "bf16": jnp.bfloat16, "bool": np
 
 
 def run(model, parallel, inputs, by, seed):
-    """All results of a model, and the gradients of the first one by inputs, with `seed` as its gradient."""
+    """All results of a model, and the gradients of the first result with respect to inputs, with `seed` as
+    its gradient.
+    """
     tensors, scalars = {}, {}
     for name, x in inputs.items():
         if not isinstance(x, tuple):
@@ -16,7 +18,7 @@ def run(model, parallel, inputs, by, seed):
         elif x[0] == "i64":
             tensors[name] = parallel.argument(int(x[1]))
         else:
-            # Scalars of other dtypes are known when the model is compiled.
+            # Scalars of other dtypes must be known when the model is compiled.
             scalars[name] = DTYPES.get(x[0], np.int32)(float(x[1]))
     own = {name: tensors.pop(name) for name in by}
     place = parallel.Place(model.EXTENTS)
@@ -35,7 +37,7 @@ def run(model, parallel, inputs, by, seed):
 
 
 def zero(x):
-    """No gradient by a result."""
+    """A zero gradient of a result."""
     if jnp.issubdtype(x.dtype, jnp.floating):
         return jnp.zeros(x.shape, x.dtype)
     return np.zeros(x.shape, jax.dtypes.float0)

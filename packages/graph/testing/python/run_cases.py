@@ -1,10 +1,10 @@
 """Runs exported models and compares their results: run_cases.py LIBRARY FOLDER prints a line of JSON for each
 case; LIBRARY is torch or jax.
 
-FOLDER has the package `runtime`, the files of every export, and for each case N a folder N with model.py, and
-case.json with inputs in the order of INPUTS, and given.safetensors with tensors i0…, the results o0… that are
-expected in the order of OUTPUTS, and for gradients the seed of result 0, `seed`, and g0… by the inputs that
-case.json lists as `by`.
+FOLDER contains the package `runtime` with the files of every export, and for each case N a folder N. The
+folder has model.py, case.json with the inputs in the order of INPUTS, and given.safetensors. That file
+contains the tensors i0…, the expected results o0… in the order of OUTPUTS, and for gradients the seed of
+result 0, `seed`, and the expected gradients g0… of the inputs that case.json lists as `by`.
 """
 
 import importlib
@@ -17,12 +17,12 @@ import numpy as np
 
 library, folder = importlib.import_module(f"{sys.argv[1]}_case"), Path(sys.argv[2])
 sys.path.insert(0, str(folder))
-# train.py reads the model that it trains; no case has it.
+# train.py imports the model that it trains, which no case provides.
 left_out = ("__init__", "__pycache__", "train")
 names = [path.stem for path in (folder / "runtime").iterdir() if path.stem not in left_out]
 runtime = {name: importlib.import_module(f"runtime.{name}") for name in names}
 
-# The errors of a model that was written wrongly; other errors end the run.
+# The errors that a badly written model raises; other errors end the run.
 PROBLEMS = (
     ArithmeticError,
     AttributeError,
@@ -36,7 +36,7 @@ PROBLEMS = (
 
 
 def load(path):
-    """The module model.py of a case, in a package that shares the files of every export."""
+    """Imports model.py of a case in a package that shares the files of every export."""
     package = f"case_{path.name}"
     sys.modules[package] = types.ModuleType(package)
     sys.modules[package].__path__ = [str(path)]
@@ -46,8 +46,8 @@ def load(path):
 
 
 def error(got, want):
-    """The largest difference of two float64 arrays, relative to the largest number of the tensor but at least
-    1. Where NaN is expected, nothing is compared.
+    """The largest difference of two float64 arrays, relative to the largest number of the tensor or to 1.
+    Elements where NaN is expected are not compared.
     """
     if got.shape != want.shape:
         return f"has shape {got.shape}, not {want.shape}"

@@ -1,4 +1,4 @@
-"""A case of run_cases.py that was exported to PyTorch."""
+"""Runs a case of run_cases.py that was exported to PyTorch."""
 
 import torch
 
@@ -15,7 +15,9 @@ def argument(x):
 
 
 def run(model, parallel, inputs, by, seed):
-    """All results of a model, and the gradients of the first one by inputs, with `seed` as its gradient."""
+    """All results of a model, and the gradients of the first result with respect to inputs, with `seed` as
+    its gradient.
+    """
     inputs = {name: argument(x) for name, x in inputs.items()}
     for name in by:
         inputs[name] = inputs[name].clone().requires_grad_()

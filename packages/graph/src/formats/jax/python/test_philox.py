@@ -1,4 +1,4 @@
-"""Words and masks against known answers.
+"""Compares words and masks with known answers.
 
 In packages/graph: python -m src.formats.jax.python.test_philox [VECTORS], a folder with Philox vectors.
 """

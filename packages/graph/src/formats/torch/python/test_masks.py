@@ -1,9 +1,9 @@
-"""Masks that ranks draw against those of @tilewise/philox: python -m src.formats.torch.python.test_masks
-FILE.
+"""Compares the masks that ranks draw with those of @tilewise/philox: python -m
+src.formats.torch.python.test_masks FILE.
 
-FILE is a safetensors file of masks (B, H, Sq, Skv) as u8; its texts have p, seed, offset and scheme of each,
-as JSON. Each rank draws the part of the scores between its queries and the keys of every rank, and its part
-of the same mask as one of a tensor that is no attention.
+FILE is a safetensors file of masks (B, H, Sq, Skv) as u8; its metadata has p, seed, offset and scheme of each
+mask, as JSON. Each rank draws the mask of the scores between its queries and the keys of every rank, and its
+part of the same mask as that of a plain tensor.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""Words, thresholds and masks against known answers.
+"""Compares words, thresholds and masks with known answers.
 
 In packages/graph: python -m src.formats.torch.python.test_philox [VECTORS], a folder with Philox vectors.
 """

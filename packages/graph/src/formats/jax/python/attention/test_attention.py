@@ -1,4 +1,4 @@
-"""Ring attention on devices of the host against dense attention in float64.
+"""Compares ring attention on host devices with dense attention in float64.
 
 In packages/graph: python -m src.formats.jax.python.attention.test_attention [DEVICES…].
 """
@@ -32,7 +32,7 @@ from ..parallel import Place
 from ..philox import Dropout, add, times, wide
 from . import Attention, attention, score, tiles
 
-# All ranks have equal parts; the scheme of FlashAttention-2 is not exported.
+# Cases that JAX does not support: all ranks need equal parts, and FlashAttention-2's scheme is not exported.
 LENGTH = 48
 ABSENT = ("tiny", "dropout of FlashAttention-2")
 CASES = {name: case for name, case in cases(jnp).items() if name not in ABSENT}
@@ -43,14 +43,14 @@ def dropout_of(case):
 
 
 def arrays_of(case):
-    """The operands of a case in float64; the gradient by lse is 0 where there is none."""
+    """The operands of a case in float64; a missing gradient of lse is 0."""
     given = operands_of(case, LENGTH)
     dlse = given["dlse"]
     return {**given, "dlse": np.zeros(given["q"].shape[:3]) if dlse is None else dlse}
 
 
 def leaves_of(given):
-    """The operands that are trained, by name; captures are named by their place."""
+    """The operands with gradients, by name; captures are named by their index."""
     captures = {f"{n}": c for n, c in enumerate(given["captures"])}
     operands = {**{name: given[name] for name in ("q", "k", "v", "sink")}, **captures}
     return {name: x for name, x in operands.items() if is_trained(x)}
@@ -62,7 +62,7 @@ def with_leaves(given, leaves):
 
 
 def mask_of(dropout, tile, extents):
-    """The mask of the whole."""
+    """The mask of the whole attention."""
     heads, queries, keys = extents
     start = add(times(wide(tile.b), heads), wide(tile.h))
     start = times(add(times(start, queries), wide(tile.i)), keys)
@@ -96,11 +96,11 @@ def expected_of(case, given):
 
 
 def on_devices(case, given, ranks, order):
-    """The same from the parts of all devices, put together."""
+    """The same results, assembled from the parts of all devices."""
     extents = {"queries": given["q"].shape[2], "keys": given["k"].shape[2]}
     places = {name: Place({"sequence": n}, (1, ranks), order) for name, n in extents.items()}
     leaves = leaves_of(given)
-    # What lies along dimension 2 of each leaf; None for a leaf that every device has whole.
+    # Whether dimension 2 of each leaf has queries or keys; None for a leaf that every device has whole.
     kinds = {"q": "queries", "k": "keys", "v": "keys"}
     for name, x in leaves.items():
         has_rows = x.ndim == 4 and x.shape[2] == extents["queries"]
@@ -140,7 +140,9 @@ def on_devices(case, given, ranks, order):
 
 
 def ordered(x, place):
-    """Rows that lie device after device, at their global numbers; what has none as it is."""
+    """Moves rows that are stored device after device to their global positions; returns other tensors
+    unchanged.
+    """
     if place is None:
         return x
     ring = place.ring

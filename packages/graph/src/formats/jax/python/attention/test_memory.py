@@ -1,7 +1,7 @@
-"""Memory of ring attention, forward and backward, on 1, 2 and 4 devices.
+"""Measures the memory of ring attention, forward and backward, on 1, 2 and 4 devices.
 
-Asserts that the bytes that XLA reserves for a device fall with the number of devices, and that they could not
-hold the scores. In packages/graph: python -m src.formats.jax.python.attention.test_memory [S].
+Asserts that the bytes that XLA reserves per device fall with the number of devices, and are too few for the
+scores. In packages/graph: python -m src.formats.jax.python.attention.test_memory [S].
 """
 
 import os
@@ -21,7 +21,7 @@ B, Hq, Hk, D = 1, 4, 2, 32
 
 
 def reserved(length, ranks):
-    """Bytes that a device reserves beside the parts of q, k, v and their gradients."""
+    """The bytes that a device reserves in addition to the parts of q, k, v and their gradients."""
     ring = Place({"sequence": length}, (1, ranks)).ring
 
     def total(q, k, v):
@@ -44,8 +44,8 @@ def main():
         assert size < scores / ranks**2, f"{size} bytes hold the scores of a rank"
     ratios = [found[2] / found[1], found[4] / found[2]]
     print(f"2 devices need {ratios[0]:.2f} of one, 4 need {ratios[1]:.2f} of 2")
-    # Tiles of scores have the same size on every mesh. One device alone has no buffers of messages; from two
-    # on, all that is held falls with the devices.
+    # Tiles of scores have the same size on every mesh. A single device has no message buffers; from two
+    # devices on, all memory falls with their number.
     assert ratios[0] <= 0.9 and ratios[1] <= 0.55, ratios
 
 

@@ -1,4 +1,4 @@
-"""Ring attention on 1 to 8 ranks against dense attention in float64.
+"""Compares ring attention on 1 to 8 ranks with dense attention in float64.
 
 In packages/graph: python -m src.formats.torch.python.attention.test_attention [RANKS…].
 """
@@ -28,7 +28,7 @@ from ..philox import Dropout
 from . import Attention, Ring, attention, score, tiles
 from .layout import Layout
 
-# Does not divide by any number of ranks.
+# A length that no number of ranks divides.
 LENGTH = 29
 CASES = cases(torch)
 
@@ -48,13 +48,13 @@ def dropout_of(case):
 
 
 def leaves_of(given, change=lambda x: x):
-    """q, k, v, sink and the captures, those that are trained as leaves of autograd."""
+    """q, k, v, sink and the captures; those with gradients are leaves of autograd."""
     leaves = [change(x) for x in (given["q"], given["k"], given["v"], given["sink"], *given["captures"])]
     return [x.detach().clone().requires_grad_() if is_trained(x) else x for x in leaves]
 
 
 def gradients_of(leaves, o, lse, dO, dlse):
-    """The gradients by the leaves that are trained."""
+    """The gradients of the leaves."""
     total = (o * dO).sum()
     if dlse is not None:
         total = total + (lse.masked_fill(lse <= UNSEEN, 0) * dlse).sum()
@@ -81,7 +81,7 @@ def expected_of(case, given):
 
 
 def on_ranks(case, given, order, dtype):
-    """The same from the parts of all ranks, put together on each."""
+    """The same results, assembled on each rank from the parts of all ranks."""
     rank, size = dist.get_rank(), dist.get_world_size()
     Sq, Skv = given["q"].shape[2], given["k"].shape[2]
     q_at, kv_at = Layout(Sq, size, order), Layout(Skv, size, order)
@@ -113,7 +113,8 @@ def on_ranks(case, given, order, dtype):
     )
     grads = gradients_of(leaves, o, lse, part(given["dO"], rows), part(given["dlse"], rows))
     whole = [spread(o, rows, Sq), spread(lse.masked_fill(lse == -torch.inf, UNSEEN), rows, Sq)]
-    # Where the rows along dimension 2 of each leaf lie; None for a leaf that every rank has whole.
+    # The global positions of the rows along dimension 2 of each leaf; None for a leaf that every rank has
+    # whole.
     places = [
         (rows, Sq),
         (columns, Skv),
@@ -129,7 +130,7 @@ def on_ranks(case, given, order, dtype):
 
 
 def spread(x, at, length):
-    """A part at its place in zeros, summed over ranks: the whole."""
+    """The whole tensor: each rank writes its part into zeros, and the ranks sum them."""
     whole = torch.zeros(*x.shape[:2], length, *x.shape[3:], dtype=torch.float64)
     whole.index_copy_(2, at, x.detach().to(torch.float64))
     dist.all_reduce(whole)

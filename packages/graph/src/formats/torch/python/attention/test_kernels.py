@@ -1,6 +1,6 @@
-"""The table of kernels: which kernel a block gets on each device, and how those of CUDA are called.
+"""Tests which kernel a block gets on each device, and how CUDA's kernels are called.
 
-Stand-ins for CUDA's operators check the arguments by PyTorch's schemas and compute on the CPU. In
+Stand-ins for CUDA's operators check the arguments against PyTorch's schemas and compute on the CPU. In
 packages/graph: python -m src.formats.torch.python.attention.test_kernels.
 """
 
@@ -24,7 +24,7 @@ def dense(q, k, v, causal, scale):
 
 
 class StandIn:
-    """Takes what the schema of an operator takes, and computes its first results."""
+    """Accepts the arguments in an operator's schema, and computes the operator's first results."""
 
     def __init__(self, name, rows=1):
         self.schema = getattr(torch.ops.aten, name).default._schema

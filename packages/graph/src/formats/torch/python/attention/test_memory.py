@@ -1,6 +1,6 @@
-"""Memory of ring attention, forward and backward, on 1, 2 and 4 ranks.
+"""Measures the memory of ring attention, forward and backward, on 1, 2 and 4 ranks.
 
-Asserts that the bytes alive at the peak fall with the number of ranks, and that no tensor is as large as the
+Asserts that the peak of live bytes falls with the number of ranks, and that no tensor is as large as the
 scores or the keys of all ranks.
 
 In packages/graph: python -m src.formats.torch.python.attention.test_memory [S].
@@ -24,7 +24,7 @@ B, Hq, Hk, D = 1, 4, 2, 32
 
 
 class Alive(TorchDispatchMode):
-    """Counts the bytes of storages that are alive, and the largest one."""
+    """Counts the bytes of live storages, and finds the largest one."""
 
     def __init__(self):
         super().__init__()
