@@ -1,7 +1,7 @@
 /**
- * The tensors of backward. Dense: q, o and dO (B, Hq, Sq, 256), k and v (B, Hk, Skv, 256), and lse f32 (B,
- * Hq, Sq). Packed, with cumulative lengths i32 (B + 1): (Tq, Hq, 256) and (Tk, Hk, 256), where a leading 1 is
- * allowed, and lse (Tq, Hq) or (Tq, Hq, 1). q, k, v, o and dO are f16 or bf16.
+ * The tensors of backward. Dense: q, o and dO (B, Hq, Sq, 256), k and v (B, Hk, Skv, 256), and lse f32
+ * (B, Hq, Sq). Packed, with cumulative lengths i32 (B + 1): (Tq, Hq, 256) and (Tk, Hk, 256), where a leading
+ * 1 is allowed, and lse (Tq, Hq) or (Tq, Hq, 1). q, k, v, o and dO are f16 or bf16.
  */
 export interface D256Tensors<T> {
   readonly q: T;

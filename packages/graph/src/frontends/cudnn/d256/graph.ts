@@ -117,8 +117,8 @@ async function run<T extends TensorDesc>(
 }
 
 /**
- * The tensors in the shapes that an attention operation takes: packed tensors as (T, H, D) with lse as (H,
- * T).
+ * The tensors in the shapes that an attention operation takes: packed tensors as (T, H, D) with lse as
+ * (H, T).
  */
 function viewed<T extends TensorDesc>(
   engine: TensorEngine<T>,
