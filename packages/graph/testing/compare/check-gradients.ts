@@ -62,7 +62,7 @@ export async function checkGradients(
         ),
       });
       const slope = ((await loss(moved(h))) - (await loss(moved(-h)))) / (2 * h);
-      expect(gradient.toFloat64()[at], `element ${at} of the gradient by tensor ${t.id}`).toBeCloseTo(
+      expect(gradient.toFloat64()[at], `element ${at} of the gradient of tensor ${t.id}`).toBeCloseTo(
         slope,
         2,
       );

@@ -50,7 +50,7 @@ test.each([false, true])('its gradient, with interleaved %s', async interleaved 
   await checkGradients(g, g.op('RotaryEmbedding', [x, cos, sin], { interleaved }), [x]);
 });
 
-test('a gradient by the tables is refused', () => {
+test('a gradient of the tables is refused', () => {
   const g = new GraphBuilder();
   const [x, cos, sin] = [g.input([2, S, D]), g.input([S, R / 2]), g.input([S, R / 2])];
   const y = g.op('RotaryEmbedding', [x, cos, sin], {});

@@ -46,7 +46,7 @@ describe('if other gradients need an output that is not given, one call recomput
   });
 });
 
-describe('so it does where the gradient by the output takes the output', () => {
+describe('so it does if the gradient of the output depends on the output', () => {
   test.each(Object.entries(attentionPatterns))('%s', async (_, write) => {
     const g = new GraphBuilder();
     const { o, inputs } = write(g);

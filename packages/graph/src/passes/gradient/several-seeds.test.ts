@@ -55,7 +55,7 @@ async function expectSum(g: GraphBuilder, of: readonly LogicalTensor[], x: Logic
   });
 }
 
-describe('what lies between the softmax and the product is differentiated too', () => {
+describe('a tensor between the softmax and the product is differentiated too', () => {
   test.each<[string, (g: GraphBuilder, p: LogicalTensor) => LogicalTensor]>([
     ['the probabilities', (_, p) => p],
     ['dropout', dropout],
@@ -74,7 +74,7 @@ describe('what lies between the softmax and the product is differentiated too', 
   });
 });
 
-describe('what lies between the softmax and the product is read a second time', () => {
+describe('a tensor between the softmax and the product is read a second time', () => {
   test.each<[string, (g: GraphBuilder, p: LogicalTensor, v: LogicalTensor) => LogicalTensor]>([
     [
       'dropout, beside the product',
@@ -107,7 +107,7 @@ describe('what lies between the softmax and the product is read a second time', 
   });
 });
 
-test('what lies inside a softmax that is written out has gradients of its own, and is differentiated by', async () => {
+test('tensors inside a decomposed softmax have gradients, and can be differentiated with respect to', async () => {
   const { g, q, v, scores } = attention();
   const axes = { axes: [-1], keep_dims: true };
   const exponential = g.op('Exp', [g.op('Subtract', [scores, g.op('ReduceMax', [scores], axes)])]);
