@@ -22,8 +22,8 @@ export interface Region {
   readonly loops: readonly WebAssembly.Module[];
 }
 
-/** How long a worker waits for a step before it checks for messages, in milliseconds. */
-const PATIENCE = 100;
+/** How long a worker sleeps, unless a step wakes it, before it checks for messages, in milliseconds. */
+const SLEEP_TIMEOUT = 100;
 
 /** The instances that a worker has created on one memory. */
 interface Linked {
@@ -61,7 +61,7 @@ export function joinTeam(asked: Region): void {
       const turn = Atomics.load(shared, control.turn);
       runTasks(shared, region, () => words, thread, { matrices: functions, loop });
       if (Atomics.load(shared, control.region) !== region) break;
-      if (Atomics.wait(shared, control.turn, turn, PATIENCE) === 'timed-out') break;
+      if (Atomics.wait(shared, control.turn, turn, SLEEP_TIMEOUT) === 'timed-out') break;
     }
   } catch {
     Atomics.store(shared, control.failed, 1);
