@@ -30,8 +30,8 @@ it('runs a file, whose inputs it makes up', async () => {
   expect(single?.difference).toBeLessThan(1e-5);
 });
 
-it('refuses what is no graph with the reason', () => {
+it('refuses a text that is not a graph, with the reason', () => {
   const open = (text: string) => () => openGraph({ kind: 'file', name: 'x.json', text });
-  expect(open('{')).toThrow(/no JSON/);
-  expect(open('{"graph": 1}')).toThrow(/no list 'graph'/);
+  expect(open('{')).toThrow(/not JSON/);
+  expect(open('{"graph": 1}')).toThrow(/must have a list 'graph'/);
 });
