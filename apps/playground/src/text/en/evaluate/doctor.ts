@@ -27,8 +27,8 @@ export const doctor = {
   otherSettings: 'You have changed the settings since. The report below belongs to the earlier ones.',
   failed: 'The examination ended with an error:',
   statuses: {
-    ok: 'Attention runs on this GPU, forward and backward, and is right.',
-    slow: 'Attention is right here, but a CPU emulates the GPU. Install the driver of a GPU for speed.',
+    ok: 'Attention works correctly on this GPU, forward and backward.',
+    slow: 'Attention works correctly here, but a CPU emulates the GPU. For speed, install the driver of a GPU.',
     wrong: 'Attention is wrong on this device. Please report it.',
     missing: 'There is no WebGPU here.',
   },
