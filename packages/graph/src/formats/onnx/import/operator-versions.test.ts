@@ -2,53 +2,37 @@ import { Tensor } from '@tilewise/core';
 import { cpuEngine } from '@tilewise/core/cpu';
 import { expect, test } from 'vitest';
 import { runOnnx } from '../../../../testing/compare/onnx-session.ts';
+import {
+  elementTypes,
+  f32,
+  feedsOf,
+  float,
+  i64,
+  int,
+  ints,
+  modelOf,
+  type OperatorCase,
+  text,
+  u8,
+} from '../../../../testing/onnx/operator-case.ts';
 import { fromOnnx } from '../index.ts';
-import { encodeModel, type OnnxAttribute, type OnnxInitializer } from '../model.ts';
+import type { OnnxAttribute } from '../model.ts';
 
-/** The shape of an f32 input, or a tensor in the model. */
-type Given = readonly number[] | OnnxInitializer;
-
-interface Case {
-  readonly op: string;
-  readonly opset: number;
-  readonly inputs: readonly Given[];
-  readonly attributes?: Readonly<Record<string, OnnxAttribute>>;
-  /** The element types of the outputs. Default: one f32 output. */
-  readonly types?: readonly number[];
-  readonly domain?: string;
-}
-
-/** Element types of ONNX. */
-const [F32, U8, I32, I64, BOOL] = [1, 2, 6, 7, 9];
-const bytesOf = ({ buffer }: { buffer: ArrayBuffer }): Uint8Array => new Uint8Array(buffer);
-const held = (type: number, shape: readonly number[], data: { buffer: ArrayBuffer }): OnnxInitializer => ({
-  ...{ name: '', type, shape },
-  data: bytesOf(data),
-});
-const i64 = (list: readonly number[], shape: readonly number[] = [list.length]): OnnxInitializer =>
-  held(I64, shape, BigInt64Array.from(list, BigInt));
-const f32 = (list: readonly number[], shape: readonly number[] = [list.length]): OnnxInitializer =>
-  held(F32, shape, Float32Array.from(list));
-const u8 = (list: readonly number[], shape: readonly number[] = [list.length]): OnnxInitializer =>
-  held(U8, shape, Uint8Array.from(list));
-const ints = (...list: number[]): OnnxAttribute => ({ ints: list });
-const int = (value: number): OnnxAttribute => ({ int: value });
-const float = (value: number): OnnxAttribute => ({ float: value });
-const text = (string: string): OnnxAttribute => ({ string });
+const { F32, U8, I32, I64, BOOL } = elementTypes;
 
 /** A Resize by scales, or else to sizes. */
 const resized = (
   opset: number,
   attributes: Readonly<Record<string, OnnxAttribute>>,
   { scales = [], sizes, shape = [1, 2, 5, 4] }: { scales?: number[]; sizes?: number[]; shape?: number[] },
-): Case => ({
+): OperatorCase => ({
   ...{ op: 'Resize', opset, attributes },
   inputs: [shape, ...(opset < 11 ? [] : [f32([])]), f32(scales), ...(sizes ? [i64(sizes)] : [])],
 });
 const coordinates = ['half_pixel', 'pytorch_half_pixel', 'align_corners', 'asymmetric'];
 
 /** Operators in the forms of different versions: attributes that became inputs, and defaults that changed. */
-const cases: readonly Case[] = [
+const cases: readonly OperatorCase[] = [
   ...[11, 12, 13, 18].map(opset => ({ op: 'Softmax', opset, inputs: [[2, 3, 4]] })),
   ...[11, 13].map(opset => ({ op: 'LogSoftmax', opset, inputs: [[2, 3, 4]], attributes: { axis: int(1) } })),
   { op: 'Softmax', opset: 11, inputs: [[2, 3, 4]], attributes: { axis: int(-2) } },
@@ -277,33 +261,10 @@ const cases: readonly Case[] = [
   },
 ];
 
-const isShape = (given: Given): given is readonly number[] => Array.isArray(given);
-
-function modelOf({ op, opset, inputs, attributes = {}, types = [F32], domain }: Case): Uint8Array {
-  const names = inputs.map((_, n) => `x${n}`);
-  const outputs = types.map((type, n) => ({ name: `y${n}`, type, shape: null }));
-  return encodeModel({
-    ...{ name: op, opset },
-    nodes: [{ op, domain, name: op, inputs: names, outputs: outputs.map(({ name }) => name), attributes }],
-    initializers: inputs.flatMap((given, n) => (isShape(given) ? [] : [{ ...given, name: `x${n}` }])),
-    inputs: inputs.flatMap((given, n) =>
-      isShape(given) ? [{ name: `x${n}`, type: F32, shape: given }] : [],
-    ),
-    outputs,
-  });
-}
-
 test.each(cases.map((one, n) => [`${one.op} ${one.opset}, case ${n}`, one] as const))(
   '%s is as in onnxruntime',
   async (_, one) => {
-    const feeds = Object.fromEntries(
-      one.inputs.flatMap((given, n) => {
-        if (!isShape(given)) return [];
-        const count = given.reduce((product, extent) => product * extent, 1);
-        const values = Float32Array.from({ length: count }, (_, i) => 1.5 * Math.sin(1.3 * i * i + n + 1));
-        return [[`x${n}`, Tensor.from(values, given)] as const];
-      }),
-    );
+    const feeds = feedsOf(one);
     const bytes = modelOf(one);
     const expected = await runOnnx(bytes, feeds);
     const model = await fromOnnx(bytes);
