@@ -45,8 +45,9 @@ function draw(c0: v128, c1: v128, c2: v128, c3: v128, key0: u32, key1: u32, roun
 
 /**
  * Draws one word per weight, which is kept if the word is at least `threshold`. Row i starts at word
- * `position` + i·`rowStride` of the stream, in which a block has four words. The number of the block is the
- * low half of the counter and `other` the high half or, with `counted`, the other way round.
+ * `position` + i·`rowStride` of the stream, in which a block has four words. The counter of a block is its
+ * number as the low half and `other` as the high half or, with `counted`, `other` as the low half and the
+ * position of the block's first word as the high half.
  */
 export function keepWords(
   m: i32,
@@ -67,7 +68,7 @@ export function keepWords(
   const thresholds = i32x4.splat(threshold);
   const step: u32 = counted ? 4 : 1;
   const steps = i32x4.mul(i32x4(0, 1, 2, 3), i32x4.splat(step));
-  // Positions have 64 bits, so the numbers of blocks have 62.
+  // Positions have 64 bits, so the numbers of blocks have 62; the positions of first words keep all 64.
   const highBits = i32x4.splat(counted ? 0xffffffff : 0x3fffffff);
   const low = i32x4.splat(otherLow);
   const high = i32x4.splat(otherHigh);

@@ -119,7 +119,7 @@ function checkPart(part: PartialAttention<TensorDesc>, first: PartialAttention<T
     throw new InvalidShapeError(`parts[${n}].o`, rule);
   }
   if (part.o.dtype !== first.o.dtype) {
-    const rule = `must be ${first.o.dtype} as the first part, got ${part.o.dtype}`;
+    const rule = `must be ${first.o.dtype}, the dtype of the first part, got ${part.o.dtype}`;
     throw new InvalidDTypeError(`parts[${n}].o`, rule);
   }
 }

@@ -72,7 +72,7 @@ export function checkPrimitive(
     case 'softmax': {
       const [source] = inputs;
       checkShape('outputs[0]', output.shape, source.shape);
-      const stats = source.shape.map((n, d) => (d === primitive.axis ? 1 : n));
+      const stats = keptShape({ domain: source.shape, axes: [primitive.axis] });
       if (outputs[1]) checkShape('outputs[1]', outputs[1].shape, stats);
       return;
     }
@@ -112,7 +112,8 @@ function checkMatMul([a, b]: readonly TensorDesc[], c: TensorDesc): void {
   const [m, k] = a.shape.slice(-2);
   const [depth, n] = b.shape.slice(-2);
   if (k !== depth) {
-    throw new InvalidShapeError('B', `must have ${k} rows, as A has columns, got shape [${b.shape}]`);
+    const rule = `must have ${k} rows, because A has ${k} columns, got shape [${b.shape}]`;
+    throw new InvalidShapeError('B', rule);
   }
   checkShape('C', c.shape.slice(-2), [m, n]);
 }
@@ -126,8 +127,10 @@ function checkTensorScatter(axis: number, [update, first]: readonly TensorDesc[]
   );
   checkShape('first', first.shape, output.shape.slice(0, 1));
   if (axis < 1) throw new InvalidArgumentError('axis', `must be 1 or more, got ${axis}`);
-  if (update.dtype !== output.dtype)
-    throw new InvalidDTypeError('update', `must be ${output.dtype} as the output, got ${update.dtype}`);
+  if (update.dtype !== output.dtype) {
+    const rule = `must be ${output.dtype}, the dtype of the output, got ${update.dtype}`;
+    throw new InvalidDTypeError('update', rule);
+  }
   if (dtypeInfo[first.dtype].kind !== 'integer')
     throw new InvalidDTypeError('first', `must be integers, got ${first.dtype}`);
 }

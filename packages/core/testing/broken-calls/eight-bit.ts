@@ -64,7 +64,7 @@ export const eightBitCalls: readonly BrokenCall[] = [
     inputs: eightBit,
     options: { mxfp8: blockScales, fp8: {} },
   }),
-  value('mxfp8.layout', /'rows' or 'F8_128x4', got columns/, {
+  value('mxfp8.layout', /must be one of rows, F8_128x4, got "columns"/, {
     inputs: eightBit,
     options: { mxfp8: { ...blockScales, layout: 'columns' } },
   }),

@@ -1,5 +1,5 @@
-import { InvalidArgumentError, InvalidDTypeError, InvalidShapeError } from '../../errors.ts';
-import { blockScaleShape } from '../../mxfp8/block-scales.ts';
+import { checkOneOf, InvalidArgumentError, InvalidDTypeError, InvalidShapeError } from '../../errors.ts';
+import { blockScaleLayouts, blockScaleShape } from '../../mxfp8/block-scales.ts';
 import { checkTensor, checkTensorOf } from '../../tensor/checks/check-tensor.ts';
 import { type HostArray, hostList } from '../../tensor/host-array.ts';
 import { contiguousStrides, elementCount, isContiguous } from '../../tensor/shape.ts';
@@ -84,8 +84,7 @@ export function mxfp8Tensors<T extends TensorDesc>(
   ]);
   checkForms('mxfp8', given, formsOf([...names, 'layout'], 'any'), nearestName);
   const { layout = 'rows' } = given;
-  if (layout !== 'rows' && layout !== 'F8_128x4')
-    throw new InvalidArgumentError('mxfp8.layout', `must be 'rows' or 'F8_128x4', got ${String(layout)}`);
+  checkOneOf('mxfp8.layout', layout, blockScaleLayouts);
   const tensors: Partial<Record<Mxfp8ScalesName | Mxfp8RoundedName, T>> = {};
   for (const name of operands.dO ? backwardNames : forwardNames) {
     const { scales, axis, like } = mxfp8Operands[name];

@@ -32,7 +32,7 @@ export type Mxfp8RoundedName = 'qT' | 'kT' | 'dO8' | 'dOT';
 /** The scales of the quantised operands. */
 export type Mxfp8ScalesName = `descale${'Q' | 'K' | 'V' | 'QT' | 'KT' | 'DO' | 'DOT'}`;
 
-/** The checked tensors of the option, by name; forward uses only the scales of q, k and v. */
+/** The tensors of the option `mxfp8`, by name; forward uses only the scales of q, k and v. */
 export type Mxfp8Tensors<T> = Readonly<Partial<Record<Mxfp8ScalesName | Mxfp8RoundedName, T | undefined>>>;
 
 /** Whether the option gives the operand, which is true of all but q, k and v. */

@@ -72,7 +72,7 @@ describe('mxfp8', () => {
     ],
     'has a layout that there is': [
       { ...f8, mxfp8: { ...scales, layout: 'columns' } },
-      "InvalidArgumentError: mxfp8.layout must be 'rows' or 'F8_128x4', got columns",
+      'InvalidArgumentError: mxfp8.layout must be one of rows, F8_128x4, got "columns"',
     ],
     'has scales in bytes': [
       { ...f8, mxfp8: { ...scales, descaleQ: f32(2, 4, 5, 1) } },

@@ -1,5 +1,5 @@
 import { checkSchemeProbability, type DropoutSchemeName, dropoutSchemeNames } from '@tilewise/philox';
-import { checkObject, describeValue, InvalidArgumentError } from '../../errors.ts';
+import { checkObject, checkOneOf, describeValue, InvalidArgumentError } from '../../errors.ts';
 import { blockScaleLayouts } from '../../mxfp8/block-scales.ts';
 import { dtypeTraits } from '../../tensor/dtype/dtype-traits.ts';
 import { fp8Format } from '../options/fp8.ts';
@@ -26,8 +26,11 @@ const plain =
     if (!is(value)) fail(name, what, value);
   };
 
-const oneOf = (names: readonly string[]): Check =>
-  plain(`one of ${names.join(', ')}`, value => names.includes(value as string));
+const oneOf =
+  (names: readonly unknown[]): Check =>
+  (name, value) => {
+    checkOneOf(name, value, names);
+  };
 
 const orNull =
   (check: Check): Check =>

@@ -1,4 +1,5 @@
 import { div, exp, sub } from '../../expr/index.ts';
+import { keptShape } from '../../primitive/check.ts';
 import { input } from '../../primitive/element.ts';
 import { broadcastStrides, forEachIndex, offsetOf } from '../../primitive/host/lines/reader.ts';
 import type { SoftmaxPrimitive } from '../../primitive/primitive.ts';
@@ -22,7 +23,7 @@ export function prepareSoftmax(
   [result]: readonly TensorDesc[],
 ): RunOnKernels | null {
   const format = formatOf(result.dtype);
-  const kept = domain.map((extent, d) => (d === axis ? 1 : extent));
+  const kept = keptShape({ domain, axes: [axis] });
   const source: LoopInput = { name: 'x0', format: formatOf(dtype), shape: domain, strides };
   const perLine = { shape: kept, strides: contiguousStrides(kept) };
   const ofLine = (name: string, of: 'f32' | 'f64' = 'f32'): LoopInput => ({ name, format: of, ...perLine });

@@ -8,7 +8,7 @@ export type ExprType = 'f32' | 'i32' | 'bool';
 export type VariableName = 'score' | 'b' | 'h' | 'q' | 'kv';
 
 /** Functions of f32. */
-export type FloatOp = 'exp' | 'log' | 'sqrt' | 'tanh' | 'erf' | 'round' | 'sin' | 'cos';
+type FloatOp = 'exp' | 'log' | 'sqrt' | 'tanh' | 'erf' | 'round' | 'sin' | 'cos';
 
 /** Functions of one value that an expression may apply. */
 export type UnaryOp = 'neg' | 'abs' | 'not' | 'toF32' | FloatOp;

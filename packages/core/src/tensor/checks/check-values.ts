@@ -1,4 +1,4 @@
-import { describeValue, InvalidArgumentError } from '../../errors.ts';
+import { checkOneOf, describeValue, InvalidArgumentError } from '../../errors.ts';
 
 /**
  * Checks that values are numbers in an array, or in an object that is indexed like one. The elements of a
@@ -17,6 +17,5 @@ export function checkValues(values: ArrayLike<unknown>): void {
 
 /** @throws InvalidArgumentError for an `overflow` that is neither `ieee` nor `saturate`. */
 export function checkOverflow(overflow: unknown): void {
-  if (overflow !== undefined && overflow !== 'ieee' && overflow !== 'saturate')
-    throw new InvalidArgumentError('overflow', `must be ieee or saturate, got ${describeValue(overflow)}`);
+  if (overflow !== undefined) checkOneOf<unknown>('overflow', overflow, ['ieee', 'saturate']);
 }

@@ -104,7 +104,7 @@ export function encoderOf(dtype: DType): (bits: number) => number {
 }
 
 function smallFormat(dtype: DType): FloatFormat {
-  if (!isSmallFloat(dtype)) throw new TypeError(`${dtype} is no float of 8 or 16 bits`);
+  if (!isSmallFloat(dtype)) throw new TypeError(`${dtype} is not a float of 8 or 16 bits`);
   return formats[dtype];
 }
 

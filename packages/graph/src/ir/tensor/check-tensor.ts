@@ -1,4 +1,5 @@
 import {
+  checkOneOf,
   describeValue,
   elementCount,
   InvalidArgumentError,
@@ -8,8 +9,8 @@ import {
 import { isGraphDType } from './dtype.ts';
 import { isKnown, type LogicalTensor, UNKNOWN } from './logical-tensor.ts';
 
-const layouts = ['strided', 'any', 'opaque', 'undef'];
-const properties = ['undef', 'variable', 'constant', 'host_scalar'];
+const layouts: readonly unknown[] = ['strided', 'any', 'opaque', 'undef'];
+const properties: readonly unknown[] = ['undef', 'variable', 'constant', 'host_scalar'];
 
 /**
  * Checks the description of a tensor that comes from untyped JavaScript or a file.
@@ -31,18 +32,13 @@ export function checkTensor(name: string, t: Readonly<Record<keyof LogicalTensor
     const rule = `must be one integer ≥ 0 for each extent, got ${listText(strides)}`;
     throw new InvalidShapeError(`${name}strides`, rule);
   }
-  checkAmong(`${name}layout`, layout, layouts);
-  checkAmong(`${name}property`, property, properties);
+  checkOneOf(`${name}layout`, layout, layouts);
+  checkOneOf(`${name}property`, property, properties);
   const isScalar = ['i32', 'f32', 'i64'].includes(dtype) && shape?.length === 0;
   if (property === 'host_scalar' && !isScalar) {
     const rule = `host_scalar is for i32, f32 or i64 of shape [], got ${dtype} [${shape}]`;
     throw new InvalidArgumentError(`${name}property`, rule);
   }
-}
-
-function checkAmong(name: string, value: unknown, among: readonly string[]): void {
-  if (typeof value === 'string' && among.includes(value)) return;
-  throw new InvalidArgumentError(name, `must be one of ${among.join(', ')}, got ${describeValue(value)}`);
 }
 
 function areExtents(list: unknown): list is readonly number[] {

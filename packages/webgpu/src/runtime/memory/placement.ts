@@ -1,9 +1,9 @@
 import {
   checkDesc,
   copiedDesc,
-  type DType,
   dtypeInfo,
   InvalidArgumentError,
+  type PartialDesc,
   type Shape,
   type Strides,
   type TensorDesc,
@@ -18,10 +18,7 @@ import { checkFits } from './tensor-storage.ts';
  * Describes a tensor in a caller's buffer: row-major without gaps unless strides (in elements) are given;
  * `offset` is in bytes.
  */
-export interface WrapDesc {
-  readonly dtype: DType;
-  readonly shape: Shape;
-  readonly strides?: Strides | undefined;
+export interface WrapDesc extends PartialDesc {
   readonly offset?: number | undefined;
 }
 

@@ -58,7 +58,8 @@ const UNSHARED = 1;
 function bytesOf(binary: string): Uint8Array<ArrayBuffer> {
   const digits = binary.match(/../g) ?? [];
   const bytes = Uint8Array.from(digits, digit => Number.parseInt(digit, 16));
-  const flags = (binary.indexOf(MEMORY_IMPORT) + MEMORY_IMPORT.length) / 2;
-  bytes[flags] = sharesMemory() ? SHARED : UNSHARED;
+  const at = binary.indexOf(MEMORY_IMPORT);
+  if (at < 0) throw new Error('the kernels import no memory');
+  bytes[(at + MEMORY_IMPORT.length) / 2] = sharesMemory() ? SHARED : UNSHARED;
   return bytes;
 }
