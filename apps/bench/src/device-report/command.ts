@@ -13,7 +13,7 @@ import type { Console } from '../command/bench.ts';
 import { table } from '../command/table.ts';
 import { UsageError } from '../suites/suite.ts';
 
-/** What the command needs from its surroundings. */
+/** The functions and values that the command uses; tests pass others. */
 export interface ReportHost {
   readonly console: Console;
   /** Examines the device of this machine. */

@@ -2,7 +2,7 @@ import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
 import type { Suite } from '../suite.ts';
 
-/** What a command line asks for. */
+/** A parsed command line: the suite to run, with its options. */
 export interface Command {
   readonly suite: Suite;
   /** The suite's own options, with defaults filled in. */
