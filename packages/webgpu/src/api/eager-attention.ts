@@ -16,7 +16,7 @@ export interface AttentionCall<Results> {
   /** Identifies the plan. Can be written as JSON. */
   readonly key: unknown;
   readonly operands: object & { readonly fp8?: Fp8Scalars<GpuTensor | HostArray> };
-  /** The operands that must be contiguous. Default: those of the operand table. */
+  /** The operands that must be contiguous. Default: the lists and row tensors of the operand table. */
   readonly inLine?: ReadonlySet<string>;
   readonly results: Readonly<Record<string, ResultDesc>>;
   readonly dropout: DropoutDesc | null;

@@ -1,21 +1,7 @@
 import type { Footprint } from '@tilewise/core';
 import type { Capabilities } from '../device/capabilities/capabilities.ts';
-import type { KernelGrid, KernelSpec } from './kernel-spec.ts';
+import type { KernelGrid, KernelSpec, TensorSizes } from './kernel-spec.ts';
 import { type StorageBinding, tensorOf } from './shader-part.ts';
-
-/** The sizes of tensors in memory, and the parts of them that workgroups touch. */
-export interface TensorSizes {
-  readonly spans: Readonly<Record<string, number>>;
-  /** The elements that workgroups touch, for tensors of which a dispatch may bind only a part. */
-  readonly footprints?: Readonly<Record<string, Footprint>> | undefined;
-}
-
-/**
- * The kernels of a plan and the sizes of their tensors, from which follows whether a device can run the plan.
- */
-export interface KernelParts extends TensorSizes {
-  readonly kernels: readonly KernelSpec[];
-}
 
 /**
  * A run of a kernel's workgroups that is dispatched alone, with the elements [x, y) of each tensor that it

@@ -1,5 +1,11 @@
-import type { KernelParts } from './dispatch-splits.ts';
-import { forPlaces, type KernelSpec, kernelSpec, ownPlace, withFallbacks } from './kernel-spec.ts';
+import {
+  forPlaces,
+  type KernelParts,
+  type KernelSpec,
+  kernelSpec,
+  ownPlace,
+  withFallbacks,
+} from './kernel-spec.ts';
 import { gatheredBinding, gatheredTensor, type StorageBinding, wholeUniforms } from './shader-part.ts';
 
 /**

@@ -1,3 +1,4 @@
+import type { Footprint } from '@tilewise/core';
 import { type BindingBudget, tensorsToGather, unlimitedBudget } from './binding-pressure.ts';
 import {
   declareParts,
@@ -52,6 +53,20 @@ export interface KernelSpec {
    * buffer.
    */
   readonly aliasFallback?: AliasFallback;
+}
+
+/** The sizes of tensors in memory, and the parts of them that workgroups touch. */
+export interface TensorSizes {
+  readonly spans: Readonly<Record<string, number>>;
+  /** The elements that workgroups touch, for tensors of which a dispatch may bind only a part. */
+  readonly footprints?: Readonly<Record<string, Footprint>> | undefined;
+}
+
+/**
+ * The kernels of a plan and the sizes of their tensors, from which follows whether a device can run the plan.
+ */
+export interface KernelParts extends TensorSizes {
+  readonly kernels: readonly KernelSpec[];
 }
 
 export interface AliasFallback {

@@ -8,7 +8,7 @@ export interface QueuedWork<R> {
   readonly buffers?: readonly GPUBuffer[];
   /** Gives the work to the GPU. */
   run(): R;
-  /** Called when `ready` rejects or `run` throws, before later work runs. */
+  /** Called before later work runs if work that had to wait fails: if `ready` rejects or `run` throws. */
   readonly fail?: (error: unknown) => void;
 }
 
@@ -43,8 +43,9 @@ export class WorkQueue {
   }
 
   /**
-   * Runs work at once if nothing waits and the work need not wait; otherwise after all waiting work. The
-   * returned promise then rejects with the work's error; nobody needs to handle the rejection.
+   * Runs work at once if nothing waits and the work need not wait, and throws what the work throws. Otherwise
+   * runs it after all waiting work, and the returned promise rejects with the work's error; nobody needs to
+   * handle the rejection.
    */
   run<R>(work: QueuedWork<R>): R | Promise<R> {
     return this.#last || work.ready ? this.#add(work) : work.run();

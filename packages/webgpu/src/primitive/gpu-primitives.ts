@@ -6,7 +6,7 @@ import {
   type Primitive,
   type Primitives,
 } from '@tilewise/core/primitive';
-import type { KernelParts } from '../codegen/dispatch-splits.ts';
+import type { KernelParts } from '../codegen/kernel-spec.ts';
 import { boundForWriting } from '../codegen/kernel-spec.ts';
 import { demandSupport, support } from '../device/support.ts';
 import type { GpuContext } from '../runtime/context.ts';

@@ -1,6 +1,6 @@
 import type { TensorDesc } from '@tilewise/core';
 import { inputName } from '@tilewise/core/primitive';
-import type { KernelParts } from '../codegen/dispatch-splits.ts';
+import type { KernelParts } from '../codegen/kernel-spec.ts';
 import type { Capabilities } from '../device/capabilities/capabilities.ts';
 
 /** For inputs that are overwritten: the outputs that share their memory, by the names of the inputs. */

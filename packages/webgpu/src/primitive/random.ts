@@ -1,6 +1,7 @@
 import { elementCount } from '@tilewise/core';
 import type { RandomPrimitive } from '@tilewise/core/primitive';
 import { philox4x32Wgsl, uniformWgsl } from '@tilewise/philox/wgsl';
+import { wordTensor } from '../codegen/formats/tensor-binding.ts';
 import { forPlaces, kernelSpec, ownPlace } from '../codegen/kernel-spec.ts';
 import { type ShaderPart, wholeUniforms } from '../codegen/shader-part.ts';
 import { indexNames, indexSpace, splitPlace } from './access/index-space.ts';
@@ -54,8 +55,7 @@ export function randomKernels(
 /** `NAME_words()`: the two words of a seed or an offset. */
 function words(name: string): ShaderPart {
   return {
-    bindings: [{ name, element: 'u32', access: 'read', elementBytes: 4, alignment: 4 }],
-    uniforms: wholeUniforms({ [`${name}_base`]: { offsetOf: name } }),
+    ...wordTensor(name, 'read', 'u32'),
     code: `fn ${name}_words() -> vec2u {
   return vec2u(${name}[P.${name}_base], ${name}[P.${name}_base + 1u]);
 }`,

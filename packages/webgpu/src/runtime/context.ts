@@ -1,6 +1,6 @@
 import type { LoadedModules } from '../attention/modules/load-modules.ts';
 import type { LoadedTileKinds, TileSelector, TileTarget } from '../attention/tiles/tile-choice.ts';
-import type { KernelParts } from '../codegen/dispatch-splits.ts';
+import type { KernelParts } from '../codegen/kernel-spec.ts';
 import type { Capabilities } from '../device/capabilities/capabilities.ts';
 import { CallMemo } from './call-memo.ts';
 import { type EagerCall, type EagerRun, runCall } from './eager-call.ts';

@@ -117,7 +117,10 @@ export function runCall<Options, Results>(
   }
 }
 
-/** Checks a call, and takes reusable buffers for its workspace and its list. */
+/**
+ * Checks a call, takes reusable buffers for its workspace and its list, and starts to compile kernels that
+ * are not compiled. Returns the work that submits the call.
+ */
 function prepareCall<Options>(
   ctx: GpuMemory,
   { list, options }: EagerCall<Options, unknown>,

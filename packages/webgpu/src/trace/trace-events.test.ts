@@ -7,7 +7,7 @@ const kernel = (start: number, parts: readonly string[]): TraceRecord => ({
 });
 const recorded: TraceRecord = { ...kernel(70_000, []), name: 'sdpa', where: 'host', pass: 0, workgroups: 0 };
 
-test('all rows of a clock begin with its first record, whichever row has that record', () => {
+test('all rows of a clock count time from its first record, whichever row has that record', () => {
   const events = traceEvents([kernel(5000, []), kernel(8000, ['sdpa']), recorded]);
   const starts = (cat: string, pid: number): unknown =>
     events.filter(e => e.cat === cat && e.pid === pid).map(({ ts }) => ts);

@@ -1,6 +1,6 @@
 import type { AttentionProblem, U64Words } from '@tilewise/core';
 import type { AttentionPlan } from '../../attention/plan/attention-plan.ts';
-import type { KernelParts } from '../../codegen/dispatch-splits.ts';
+import type { KernelParts } from '../../codegen/kernel-spec.ts';
 import { demandSupport } from '../../device/support.ts';
 import type { GpuContext } from '../../runtime/context.ts';
 import type { KernelPlan } from '../../runtime/plan/kernel-plan.ts';

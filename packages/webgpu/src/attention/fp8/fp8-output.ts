@@ -1,10 +1,10 @@
 import type { AttentionProblem } from '@tilewise/core';
+import { wordTensor } from '../../codegen/formats/tensor-binding.ts';
 import { type KernelSpec, kernelSpec } from '../../codegen/kernel-spec.ts';
 import { wholeUniforms } from '../../codegen/shader-part.ts';
 import { repeat } from '../../codegen/text.ts';
 import type { KernelConfig } from '../config/kernel-config.ts';
 import { skipUnless } from '../kernels/workgroup-reads.ts';
-import { wordTensor } from '../layout/list.ts';
 import { readOperand, writeOperand } from '../layout/operand.ts';
 import { probabilitiesPart, rowAddressing } from '../layout/row-results.ts';
 import { sequencePart } from '../layout/sequence.ts';

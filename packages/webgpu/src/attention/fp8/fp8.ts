@@ -9,10 +9,11 @@ import {
 } from '@tilewise/core';
 import type { WgslPiece } from '@tilewise/philox/wgsl';
 import { storageFormat } from '../../codegen/formats/storage-format.ts';
+import { wordTensor } from '../../codegen/formats/tensor-binding.ts';
 import { type KernelSpec, kernelSpec } from '../../codegen/kernel-spec.ts';
 import { readElement } from '../../codegen/shader-part.ts';
 import type { Fp8Tools } from '../config/kernel-config.ts';
-import { listPart, wordTensor } from '../layout/list.ts';
+import { listPart } from '../layout/list.ts';
 import { fp8OutputKernel } from './fp8-output.ts';
 import { type AmaxName, amaxNames, amaxPlace, type Fp8Kernel } from './fp8-steps.ts';
 

@@ -11,6 +11,7 @@ import {
   mxfp8Shape,
   type OperandDesc,
 } from '@tilewise/core';
+import { readBinding } from '../../codegen/formats/tensor-binding.ts';
 import {
   forPlaces,
   type KernelSpec,
@@ -155,7 +156,7 @@ function scalesPart(
         : '(s / 32u) * P.scale_columns + d';
   // The code 0 stands for 2^-127, which is subnormal, and 255 for NaN.
   return {
-    bindings: [{ name: 'scales', element: 'u32', access: 'read', elementBytes: 1, alignment: 1 }],
+    bindings: [readBinding('scales', { bytes: 1, scalarElement: 'u32' })],
     uniforms: wholeUniforms({
       scales_base: { offsetOf: 'scales' },
       scales_per_head: rows * columns,

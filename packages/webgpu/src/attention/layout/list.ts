@@ -1,4 +1,5 @@
-import { readElement, type ShaderPart, wholeUniforms } from '../../codegen/shader-part.ts';
+import { wordTensor } from '../../codegen/formats/tensor-binding.ts';
+import { readElement, type ShaderPart } from '../../codegen/shader-part.ts';
 
 /**
  * A small contiguous tensor (lengths, offsets, slopes, sinks, block numbers). `listElement` reads it, whether
@@ -6,27 +7,8 @@ import { readElement, type ShaderPart, wholeUniforms } from '../../codegen/shade
  * @param variable its name in WGSL; default: the tensor's name.
  */
 export function listPart(name: string, element: 'i32' | 'u32' | 'f32', variable: string = name): ShaderPart {
-  return {
-    bindings: [{ name, variable, element, access: 'read', elementBytes: 4, alignment: 4, gatherable: true }],
-    uniforms: wholeUniforms({ [`${variable}_base`]: { offsetOf: name } }),
-  };
-}
-
-/**
- * A contiguous tensor, bound as an array of words or of pairs of words; it starts at the uniform `NAME_base`.
- * @param variable its name in WGSL; default: the tensor's name.
- */
-export function wordTensor(
-  name: string,
-  access: 'read' | 'read_write',
-  element: 'f32' | 'u32' | 'vec2f' | 'atomic<u32>',
-  variable: string = name,
-): Required<Pick<ShaderPart, 'bindings' | 'uniforms'>> {
-  const bytes = element === 'vec2f' ? 8 : 4;
-  return {
-    bindings: [{ name, variable, element, access, elementBytes: bytes, alignment: bytes }],
-    uniforms: wholeUniforms({ [`${variable}_base`]: { offsetOf: name } }),
-  };
+  const part = wordTensor(name, 'read', element, variable);
+  return { ...part, bindings: [{ ...part.bindings[0], gatherable: true }] };
 }
 
 /** WGSL expression of an element of a list. */

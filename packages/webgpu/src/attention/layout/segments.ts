@@ -1,5 +1,5 @@
-import { bindingLimit, dispatchSplits, type TensorSizes } from '../../codegen/dispatch-splits.ts';
-import type { KernelSpec } from '../../codegen/kernel-spec.ts';
+import { bindingLimit, dispatchSplits } from '../../codegen/dispatch-splits.ts';
+import type { KernelSpec, TensorSizes } from '../../codegen/kernel-spec.ts';
 import {
   type StorageBinding,
   segmentName,

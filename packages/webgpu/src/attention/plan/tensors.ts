@@ -9,7 +9,7 @@ import {
   rowShape,
   rowsFootprint,
 } from '@tilewise/core';
-import type { TensorSizes } from '../../codegen/dispatch-splits.ts';
+import type { TensorSizes } from '../../codegen/kernel-spec.ts';
 import type { KernelTools } from '../config/kernel-config.ts';
 import { captureGradient } from '../config/tensor-names.ts';
 import { fp8ListLength } from '../fp8/fp8-steps.ts';

@@ -1,6 +1,6 @@
 import type { DType } from '@tilewise/core';
 import type { ExprType } from '@tilewise/core/expr';
-import { byteAt, packBytes, splitBytes } from './small-float.ts';
+import { byteAt, packBytes, splitBytes } from './bytes.ts';
 import { type StorageFormat, storageFormat } from './storage-format.ts';
 
 /**

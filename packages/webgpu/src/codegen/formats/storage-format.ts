@@ -6,8 +6,9 @@ import {
   float16Layout,
 } from '@tilewise/core';
 import type { WgslPiece } from '@tilewise/philox/wgsl';
+import { byteAt, packBytes, splitBytes } from './bytes.ts';
 import { encodeBf16 } from './float-bits.ts';
-import { byteAt, decodeSmallFloat, encodeSmallFloat, packBytes, splitBytes } from './small-float.ts';
+import { decodeSmallFloat, encodeSmallFloat } from './small-float.ts';
 
 /**
  * How a float dtype is stored in storage buffers and converted to f32. Core WebGPU has no smaller types, so

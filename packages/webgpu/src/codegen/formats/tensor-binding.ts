@@ -1,5 +1,5 @@
 import type { DType } from '@tilewise/core';
-import type { StorageBinding } from '../shader-part.ts';
+import { type ShaderPart, type StorageBinding, wholeUniforms } from '../shader-part.ts';
 import { type StorageFormat, storageFormat } from './storage-format.ts';
 
 /** The parts of a storage format that a binding depends on. */
@@ -22,6 +22,23 @@ export const readBinding = (
   elementBytes: bytes,
   alignment: isVector ? 4 * bytes : bytes,
 });
+
+/**
+ * A contiguous tensor, bound as an array of words or of pairs of words; it starts at the uniform `NAME_base`.
+ * @param variable its name in WGSL; default: the tensor's name.
+ */
+export function wordTensor(
+  name: string,
+  access: 'read' | 'read_write',
+  element: 'f32' | 'i32' | 'u32' | 'vec2f' | 'atomic<u32>',
+  variable: string = name,
+): Required<Pick<ShaderPart, 'bindings' | 'uniforms'>> {
+  const bytes = element === 'vec2f' ? 8 : 4;
+  return {
+    bindings: [{ name, variable, element, access, elementBytes: bytes, alignment: bytes }],
+    uniforms: wholeUniforms({ [`${variable}_base`]: { offsetOf: name } }),
+  };
+}
 
 /** How a kernel writes a tensor of floats. */
 export interface FloatWriter {

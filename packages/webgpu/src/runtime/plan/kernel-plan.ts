@@ -1,5 +1,4 @@
-import type { KernelParts } from '../../codegen/dispatch-splits.ts';
-import type { KernelSpec } from '../../codegen/kernel-spec.ts';
+import type { KernelParts, KernelSpec } from '../../codegen/kernel-spec.ts';
 import type { ByteRange } from '../../device/byte-range.ts';
 import type { ComputePass } from '../../device/compute-pass.ts';
 import type { ExpectedTensor, PlanBuffer, PlanTensor } from './plan-tensors.ts';

@@ -1,11 +1,6 @@
-import {
-  bindingLimit,
-  dispatchSplits,
-  type KernelParts,
-  tooLargeReason,
-} from '../../codegen/dispatch-splits.ts';
+import { bindingLimit, dispatchSplits, tooLargeReason } from '../../codegen/dispatch-splits.ts';
 import { type GatheredKernels, withGathering } from '../../codegen/gather.ts';
-import { type KernelSpec, withFallbacks } from '../../codegen/kernel-spec.ts';
+import { type KernelParts, type KernelSpec, withFallbacks } from '../../codegen/kernel-spec.ts';
 import { isInWorkspace, type StorageBinding, tensorOf } from '../../codegen/shader-part.ts';
 import type { Capabilities } from '../../device/capabilities/capabilities.ts';
 import type { PlanTensor } from './plan-tensors.ts';
@@ -24,12 +19,12 @@ export interface PlanLayout extends GatheredKernels {
   readonly written: readonly PlanTensor[];
 }
 
-/** Lays out the tensors of a plan for bindings that start at multiples of `alignment` bytes. */
-export function planLayout(parts: KernelParts, alignment: number): PlanLayout {
+/** Lays out the tensors of a plan for bindings that start at multiples of `coarse` bytes. */
+export function planLayout(parts: KernelParts, coarse: number): PlanLayout {
   const gathered = withGathering(parts);
   const all = withFallbacks(gathered.kernels);
   const bindings = all.flatMap(kernel => kernel.bindings);
-  const workspace = layWorkspace(gathered, bindings, alignment);
+  const workspace = layWorkspace(gathered, bindings, coarse);
   // Each tensor gets the strictest requirements of all kernels.
   const tensors = new Map<string, PlanTensor>();
   const read = new Set<string>();

@@ -1,11 +1,11 @@
 import type { BackwardProblem } from '@tilewise/core';
+import { wordTensor } from '../../../codegen/formats/tensor-binding.ts';
 import { type KernelSpec, kernelSpec } from '../../../codegen/kernel-spec.ts';
 import { wholeUniforms } from '../../../codegen/shader-part.ts';
 import { isCpu } from '../../../device/capabilities/broadcasting.ts';
 import type { Capabilities } from '../../../device/capabilities/capabilities.ts';
 import type { KernelConfig } from '../../config/kernel-config.ts';
 import { fp8Kernel } from '../../fp8/fp8-steps.ts';
-import { wordTensor } from '../../layout/list.ts';
 import { readOperand } from '../../layout/operand.ts';
 import { rowAddressing } from '../../layout/row-results.ts';
 import { sequencePart } from '../../layout/sequence.ts';

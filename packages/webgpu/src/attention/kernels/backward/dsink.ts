@@ -1,9 +1,10 @@
 import type { BackwardProblem } from '@tilewise/core';
 import { elementStore } from '../../../codegen/formats/element-store.ts';
+import { wordTensor } from '../../../codegen/formats/tensor-binding.ts';
 import { type KernelSpec, kernelSpec } from '../../../codegen/kernel-spec.ts';
 import { wholeUniforms } from '../../../codegen/shader-part.ts';
 import type { KernelConfig } from '../../config/kernel-config.ts';
-import { listElement, listPart, wordTensor } from '../../layout/list.ts';
+import { listElement, listPart } from '../../layout/list.ts';
 import { rowAddressing } from '../../layout/row-results.ts';
 import { sequencePart } from '../../layout/sequence.ts';
 

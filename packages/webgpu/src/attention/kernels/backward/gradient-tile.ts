@@ -1,9 +1,9 @@
 import type { BackwardProblem } from '@tilewise/core';
+import { wordTensor } from '../../../codegen/formats/tensor-binding.ts';
 import type { ShaderPart } from '../../../codegen/shader-part.ts';
 import { repeat } from '../../../codegen/text.ts';
 import type { KernelTools, TileConfig } from '../../config/kernel-config.ts';
 import { type Fp8Kernel, fp8Kernel } from '../../fp8/fp8-steps.ts';
-import { wordTensor } from '../../layout/list.ts';
 import { readOperand } from '../../layout/operand.ts';
 import { probabilitiesPart, rowAddressing } from '../../layout/row-results.ts';
 import { type KernelOperands, sequencePart } from '../../layout/sequence.ts';

@@ -1,5 +1,5 @@
+import { wordTensor } from '../../../codegen/formats/tensor-binding.ts';
 import type { ShaderPart } from '../../../codegen/shader-part.ts';
-import { wordTensor } from '../../layout/list.ts';
 
 /** The region of the workspace in which one kernel stores partial sums that the next kernel adds. */
 export const partialSums = 'workspace.sums';

@@ -1,8 +1,8 @@
 import type { OperandDesc } from '@tilewise/core';
 import { lowest, markNonFinite } from '../../../codegen/formats/float-bits.ts';
+import { wordTensor } from '../../../codegen/formats/tensor-binding.ts';
 import { type KernelSpec, kernelSpec } from '../../../codegen/kernel-spec.ts';
 import { wholeUniforms } from '../../../codegen/shader-part.ts';
-import { wordTensor } from '../../layout/list.ts';
 import { type OperandAccess, readOperand } from '../../layout/operand.ts';
 import { type MergedRows, rowVectorPlace } from './merge.ts';
 import { partialsPart, rowVectorGrid, rowVectorLanes } from './partials.ts';

@@ -16,7 +16,7 @@ export const subgroupKind: TileKind<SubgroupTileShape, Tile> = {
       return `must have lanes of 4 rows, or of 8 in groups of 8, got ${rows} in groups of ${group}`;
     return isCount(lanes) && lanes % group === 0
       ? null
-      : `must have a multiple of ${group} lanes (its group), got ${lanes}`;
+      : `must have a multiple of ${group} lanes for groups of ${group}, got ${lanes}`;
   },
   describe: ({ lanes, group }) => `subgroup, ${lanes} lanes, ${group} rows`,
   tile(shape) {

@@ -26,7 +26,7 @@ export const subgroupMatMulKind: TileKind<SubgroupMatMulShape, MatMulTile> = {
   brokenRule: ({ lanes, columns, group }) =>
     isCount(lanes / group) && isCount((4 * columns) / group)
       ? null
-      : `must have a multiple of ${group} lanes (its group) and a multiple of ${group / 4} columns`,
+      : `must have a multiple of ${group} lanes and a multiple of ${group / 4} columns for groups of ${group}`,
   describe: ({ lanes, columns, group }) => `subgroup, ${lanes} lanes, ${columns} columns, group ${group}`,
   tile: shape => ({
     ...{ lanes: shape.lanes, M: 4 * shape.lanes, N: 4 * shape.columns, depth: 4 },

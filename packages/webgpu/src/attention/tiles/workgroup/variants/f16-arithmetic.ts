@@ -73,7 +73,7 @@ export const f16Arithmetic: TileArithmetic = {
   },
   reason(role, { stagingDType, headDimChunk }) {
     if (role === 'decode')
-      return 'must multiply in f32 for few queries, whose speed is limited by memory, not by products';
+      return 'must multiply in f32 for few queries: their speed is limited by memory, not by arithmetic';
     if (role !== 'forward') return 'must multiply in f32: gradients may be too small for f16';
     if (stagingDType !== 'f16') return 'must have stagingDType f16 to multiply in f16';
     return 4 * headDimChunk > most.qk
