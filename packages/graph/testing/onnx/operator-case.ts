@@ -1,4 +1,4 @@
-import { Tensor } from '@tilewise/core';
+import { elementCount, Tensor } from '@tilewise/core';
 import { encodeModel, type OnnxAttribute, type OnnxInitializer } from '../../src/formats/onnx/model.ts';
 
 /** The shape of an f32 input, or a tensor in the model. */
@@ -66,7 +66,7 @@ export function feedsOf({ inputs }: OperatorCase): Record<string, Tensor> {
   return Object.fromEntries(
     inputs.flatMap((given, n) => {
       if (!isShape(given)) return [];
-      const count = given.reduce((product, extent) => product * extent, 1);
+      const count = elementCount(given);
       const values = Float32Array.from({ length: count }, (_, i) => 1.5 * Math.sin(1.3 * i * i + n + 1));
       return [[`x${n}`, Tensor.from(values, given)] as const];
     }),

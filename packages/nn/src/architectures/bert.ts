@@ -1,3 +1,4 @@
+import { Tensor } from '@tilewise/core';
 import { add, matmul } from '@tilewise/graph/ops';
 import { type Architecture, canonicalName } from './architecture.ts';
 import { encoderStates, readEncoder } from './transformer/encoder.ts';
@@ -33,7 +34,7 @@ export const bert: Architecture = {
         const [, S] = tokens.shape;
         const places = integers(Array.from({ length: S }, (_, n) => n));
         const embeddings = 'bert.embeddings.';
-        const first = integers(new Array<number>(S).fill(0));
+        const first = Tensor.zeros([S], { dtype: 'i32' });
         const parts = [
           embedding(scope, words, [vocabulary, dim], tokens),
           embedding(scope, `${embeddings}position_embeddings.weight`, [positions, dim], places),

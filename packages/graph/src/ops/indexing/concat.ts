@@ -97,10 +97,9 @@ export const concatOperations: readonly Operation[] = defineOperations(concatSch
         );
       return sizes.map(size => withExtent(shape, d, size));
     },
-    gradient: ({ builder, attributes: { axis }, inputs: [src], outputs, outputGradients }) => {
-      const dtype = outputGradients.find((dy: LogicalTensor | undefined) => dy)?.dtype ?? src.dtype;
+    gradient: ({ builder, attributes: { axis }, outputs, outputGradients, dy }) => {
       const part = (t: LogicalTensor, n: number): LogicalTensor =>
-        outputGradients[n] ?? builder.constant(0, dtype, builder.shapeOf(t));
+        outputGradients[n] ?? builder.constant(0, dy.dtype, builder.shapeOf(t));
       return [() => builder.op('Concat', outputs.map(part), { axis })];
     },
     lower: ({ map, inputs: [src], outputs }, { attributes: { axis, sizes } }) => {

@@ -120,13 +120,13 @@ interface Stretch {
  */
 export function checkEncodable<T>({ onHost, unbound }: Checked<T>): void {
   for (const { id } of unbound) {
-    throw new InvalidArgumentError(`tensor ${id}`, 'is an output and must be bound before it is encoded');
+    throw new InvalidArgumentError(`tensor ${id}`, 'is an output, and outputs must be bound for encode');
   }
   for (const [id, { shape }] of onHost) {
     if (elementCount(shape) <= 2) continue;
     throw new InvalidArgumentError(
       `tensor ${id}`,
-      'must be a tensor of the engine to be encoded, got a host tensor',
+      'must be a tensor of the engine for encode, got a host tensor',
     );
   }
 }

@@ -105,14 +105,14 @@ export async function readStoredTensor(
   return Tensor.wrap(values, { dtype, shape });
 }
 
-/** A header may ask for more memory than there is. */
+/** A header may ask for more memory than is available. */
 function allocate(place: CheckpointPlace, dtype: DType, count: number): TypedArray {
   try {
     return dtypeInfo[dtype].allocate(count);
   } catch (cause) {
     throw new CheckpointError(
       { ...place, cause },
-      `needs more memory than there is, for ${count} elements of ${dtype}`,
+      `needs more memory than is available: ${count} elements of ${dtype}`,
     );
   }
 }

@@ -54,6 +54,12 @@ export const int64Type: ElementType = typeNamed(7);
 
 export const isInteger = ({ kind }: ElementType): boolean => kind === 'signed' || kind === 'unsigned';
 
+/** The smallest and the largest integer of a type. */
+export function integerRange({ kind, bits }: ElementType): { readonly min: number; readonly max: number } {
+  const size = 2 ** bits;
+  return kind === 'signed' ? { min: -size / 2, max: size / 2 - 1 } : { min: 0, max: size - 1 };
+}
+
 const unsupportedTypes: Readonly<Record<number, string>> = {
   8: 'string',
   14: 'complex64',

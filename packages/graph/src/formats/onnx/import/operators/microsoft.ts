@@ -67,7 +67,10 @@ const multiHeadAttention: OnnxOperator = call => {
   const fresh = k.shape.at(-2) ?? 0;
   // A single query is the last one, which sees all keys.
   const isCausal = call.flag('unidirectional', false) && Sq > 1;
-  if (isCausal && Sq !== fresh) call.refuse(`hides keys from ${Sq} queries, and has ${fresh} new keys`);
+  if (isCausal && Sq !== fresh)
+    call.refuse(
+      `is unidirectional with ${Sq} queries and ${fresh} new keys: only equal numbers are supported`,
+    );
   const Dqk = width / heads;
   const valueWidth = v.shape.length === 3 ? (v.shape[2] ?? 1) : heads * (v.shape[3] ?? 1);
   const Skv = past + fresh;

@@ -1,4 +1,5 @@
-import { isFloat } from '../../draft.ts';
+import type { LogicalTensor } from '../../../../../ir/tensor/logical-tensor.ts';
+import { type Draft, isFloat } from '../../draft.ts';
 import { isInteger } from '../../file/element-type.ts';
 import type { NodeCall, OnnxOperator } from '../../node-call.ts';
 import { staticNumbers } from '../../value.ts';
@@ -61,8 +62,12 @@ const pairwise =
 const sum = (numbers: readonly number[]): number => numbers.reduce((a, b) => a + b);
 
 /** −x. The graph's operation Neg accepts only floats. */
-const negated: Emit = (draft, [x]) =>
+const negated = (draft: Draft, x: LogicalTensor): LogicalTensor =>
   isFloat(x) ? draft.op('Neg', [x]) : draft.op('Subtract', [draft.scalar(0, x.dtype), x]);
+
+/** |x|. The graph's operation Abs accepts only floats. */
+export const absolute = (draft: Draft, x: LogicalTensor): LogicalTensor =>
+  isFloat(x) ? draft.op('Abs', [x]) : draft.op('Maximum', [x, negated(draft, x)]);
 
 /** x^y. A known exponent becomes an attribute; 2 and 0.5 become Square and Sqrt. */
 const power: Emit = (draft, [x, y], call) => {
@@ -85,10 +90,13 @@ export const arithmeticOperators: Readonly<Record<string, OnnxOperator>> = {
   Abs: elementwise(
     1,
     ([x]) => Math.abs(x),
-    (draft, [x], call) =>
-      isFloat(x) ? draft.op('Abs', [x]) : draft.op('Maximum', [x, negated(draft, [x], call)]),
+    wrapping((draft, [x]) => absolute(draft, x)),
   ),
-  Neg: elementwise(1, ([x]) => -x, negated),
+  Neg: elementwise(
+    1,
+    ([x]) => -x,
+    wrapping((draft, [x]) => negated(draft, x)),
+  ),
   Sqrt: unary('Sqrt', Math.sqrt),
   Exp: unary('Exp', Math.exp),
   Log: unary('Log', Math.log),

@@ -1,21 +1,19 @@
 import type { LogicalTensor } from '../../../../../ir/tensor/logical-tensor.ts';
 import { isFloat } from '../../draft.ts';
-import { int32Type } from '../../file/element-type.ts';
+import { int32Type, integerRange } from '../../file/element-type.ts';
 import type { NodeCall, OnnxOperator } from '../../node-call.ts';
-
-/** The smallest and largest integers of engines' dtypes. */
-const ranges = { i32: [-(2 ** 31), 2 ** 31 - 1], u32: [0, 2 ** 32 - 1] } as const;
 
 /** Clips integers to two bounds by comparisons, because the graph's Clamp accepts only floats. */
 function clippedInteger(call: NodeCall, x: LogicalTensor, min: number, max: number): LogicalTensor {
   const { draft } = call;
-  const dtype = x.dtype === 'u32' ? 'u32' : 'i32';
-  const [least, most] = ranges[dtype];
+  const given = call.input(0).type;
+  const type = given.dtype === 'u32' ? given : int32Type;
+  const { min: least, max: most } = integerRange(type);
   const bounded = (tensor: LogicalTensor, kind: 'Less' | 'Greater', bound: number): LogicalTensor => {
-    const limit = call.constant({ shape: [], values: [bound] }, { ...int32Type, dtype });
+    const limit = call.constant({ shape: [], values: [bound] }, type);
     return draft.select(draft.test(kind, tensor, limit), limit, tensor);
   };
-  const own = draft.cast(x, dtype);
+  const own = draft.cast(x, type.dtype);
   const raised = min > least ? bounded(own, 'Less', Math.min(min, most)) : own;
   const lowered = max < most ? bounded(raised, 'Greater', Math.max(max, least)) : raised;
   return draft.cast(lowered, x.dtype);

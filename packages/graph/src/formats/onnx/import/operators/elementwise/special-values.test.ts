@@ -48,6 +48,14 @@ const cases: Readonly<Record<string, Case>> = {
   },
   'the magnitude of an integer': { op: 'Abs', type: 'i32', inputs: [[-70970445, 3]], gives: [70970445, 3] },
   'an integer without its sign': { op: 'Neg', type: 'i32', inputs: [[70970445, -3]], gives: [-70970445, 3] },
+  'the magnitude of the least byte': { op: 'Abs', type: 'i8', inputs: [[-128, -5]], gives: [-128, 5] },
+  'the least byte without its sign': { op: 'Neg', type: 'i8', inputs: [[-128, 5]], gives: [-128, -5] },
+  'the magnitude of the least of 16 bits': {
+    op: 'Abs',
+    type: 'i16',
+    inputs: [[-32768, 9]],
+    gives: [-32768, 9],
+  },
   'powers of integers': {
     op: 'Pow',
     type: 'i32',

@@ -60,6 +60,12 @@ const cases: Readonly<Record<string, Case>> = {
     attributes: blocks,
     gives: given('u4', [2, 3, 3, 2, 13, 8], [2, 3]),
   },
+  '8 bits, in blocks of a list': {
+    op: 'QuantizeLinear',
+    inputs: [given('f32', [2, 4, 30, -40]), given('f32', [1, 10]), given('u8', [0, 100])],
+    attributes: { axis: int(0), block_size: int(2) },
+    gives: given('u8', [2, 4, 103, 96]),
+  },
   '8-bit floats': {
     op: 'QuantizeLinear',
     inputs: [given('f32', [2, -1000, 3.1]), given('f32', [2], []), given('f8', [0], [])],

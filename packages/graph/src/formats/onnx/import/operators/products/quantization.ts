@@ -1,7 +1,7 @@
 import { elementCount } from '@tilewise/core';
 import type { Attributes } from '../../../../../ir/schema/attribute.ts';
 import type { LogicalTensor } from '../../../../../ir/tensor/logical-tensor.ts';
-import { type ElementType, elementTypeOf, int64Type } from '../../file/element-type.ts';
+import { type ElementType, elementTypeOf, int64Type, integerRange } from '../../file/element-type.ts';
 import type { NodeCall, OnnxOperator } from '../../node-call.ts';
 import { staticNumbers, type Value } from '../../value.ts';
 import { refuseOverflow } from '../elementwise/casts.ts';
@@ -26,12 +26,6 @@ function spread(call: NodeCall, { shape: own, tensor }: Value): LogicalTensor {
   return draft.op('Take', [list, call.constant({ shape: [extent], values }, int64Type)], { axis });
 }
 
-/** The smallest and the largest integer of a type. */
-function rangeOf({ kind, bits }: ElementType): { min: number; max: number } {
-  const size = 2 ** bits;
-  return kind === 'signed' ? { min: -size / 2, max: size / 2 - 1 } : { min: 0, max: size - 1 };
-}
-
 /** Quantizes floats with a scale and a zero point, or dequantizes them. */
 function conversion(
   call: NodeCall,
@@ -49,6 +43,7 @@ function conversion(
   const isSame =
     quantized.bits === 8 &&
     scales.shape.length < 2 &&
+    call.int('block_size', 0) === 0 &&
     zps?.every(point => kind === 'Dequantize' || point % 2 === 0);
   if (known && zps && isSame) {
     const isChannel = known.length > 1;
@@ -69,7 +64,7 @@ function conversion(
   if (isF8) return draft.cast(steps, dtype);
   const whole = draft.op('Round', [steps]);
   return draft.cast(
-    draft.op('Clamp', [zero ? draft.op('Add', [whole, zero]) : whole], { ...rangeOf(quantized) }),
+    draft.op('Clamp', [zero ? draft.op('Add', [whole, zero]) : whole], { ...integerRange(quantized) }),
     dtype,
   );
 }

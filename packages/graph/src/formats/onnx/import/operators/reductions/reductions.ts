@@ -6,6 +6,7 @@ import { floatType, isInteger } from '../../file/element-type.ts';
 import { type NodeCall, type OnnxOperator, result, type SingleOperator } from '../../node-call.ts';
 import { once } from '../../once.ts';
 import { hostTensor, reader } from '../../value.ts';
+import { absolute } from '../elementwise/arithmetic.ts';
 import { integerExtreme, integerSum } from './integer-sums.ts';
 
 type Join = (a: number, b: number) => number;
@@ -83,12 +84,6 @@ function composed(of: SingleOperator, before: Apply, after: Apply = (_, x) => x)
   };
 }
 
-/** |x|; for integers in 32 bits. */
-const magnitude: Apply = (draft, x) => {
-  const own = draft.cast(x, 'i32');
-  return draft.op('Maximum', [own, draft.op('Subtract', [draft.scalar(0, 'i32'), own])]);
-};
-
 /** x²; for integers in 32 bits, because the graph's Square accepts only floats. */
 const square: Apply = (draft, x) => {
   if (isFloat(x)) return draft.op('Square', [x]);
@@ -97,7 +92,7 @@ const square: Apply = (draft, x) => {
 };
 
 const floatMagnitudes = reduction('ReduceL1', 0, (a, b) => a + Math.abs(b));
-const integerMagnitudes = composed(sum, magnitude);
+const integerMagnitudes = composed(sum, (draft, x) => absolute(draft, draft.cast(x, 'i32')));
 
 /** max + ln Σ e^(x − max), with an infinite maximum replaced by a finite one. */
 const logSumExp: OnnxOperator = given => {
