@@ -10,6 +10,7 @@ import { concatOperations, type concatSchemas } from './indexing/concat.ts';
 import { gatherOperations, type gatherSchemas } from './indexing/gather.ts';
 import { gatherElementsOperations, type gatherElementsSchemas } from './indexing/gather-elements.ts';
 import { sliceOperations, type sliceSchemas } from './indexing/slice.ts';
+import { tensorScatterOperations, type tensorScatterSchemas } from './indexing/tensor-scatter.ts';
 import { constantOperations, type constantSchemas } from './layout/constant.ts';
 import { layoutOperations, type layoutSchemas } from './layout/layout.ts';
 import { structureOperations, type structureSchemas } from './layout/structure.ts';
@@ -41,6 +42,7 @@ export type OperationSchemas = typeof attentionSchemas &
   typeof concatSchemas &
   typeof gatherElementsSchemas &
   typeof sliceSchemas &
+  typeof tensorScatterSchemas &
   typeof orderSchemas &
   typeof structureSchemas &
   typeof matmulSchemas &
@@ -84,6 +86,7 @@ export const operations: readonly Operation[] = [
   ...concatOperations,
   ...gatherElementsOperations,
   ...sliceOperations,
+  ...tensorScatterOperations,
   ...orderOperations,
   ...structureOperations,
 ];

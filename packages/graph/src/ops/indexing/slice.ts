@@ -36,11 +36,6 @@ export const sliceSchemas = {
       value: { type: 'f32', default: 0 },
     },
   },
-  TensorScatter: {
-    inputs: 'past:T=floats|i32|u32|bool update:T=floats|i32|u32|bool first:I=i32|u32',
-    outputs: 'present:T=floats|i32|u32|bool',
-    attributes: { axis: { type: 's64', default: -2 } },
-  },
 } as const;
 
 /** The index of the computed element, with `index` in place of its coordinate along an axis. */
@@ -48,10 +43,7 @@ export function indexWith(rank: number, axis: number, index: NumericExpr): Numer
   return Array.from({ length: rank }, (_, d) => (d === axis ? index : coordinate(d)));
 }
 
-/**
- * Operations that take parts of tensors, or place tensors in larger ones, such as new keys and values in a
- * cache.
- */
+/** Operations that take parts of tensors, or place tensors in larger ones. */
 export const sliceOperations: readonly Operation[] = defineOperations(sliceSchemas, {
   Slice: {
     summary: 'The `size` elements start, start + step, … along an axis. Not an operation of oneDNN.',
@@ -134,44 +126,6 @@ export const sliceOperations: readonly Operation[] = defineOperations(sliceSchem
       const index = shape.map((_, d) => sub(coordinate(d), before[d]));
       const isInside = and(...index.flatMap((i, d) => [ge(i, 0), lt(i, shape[d])]));
       map(select(isInside, inputAt(0, index), value), [src], dst);
-    },
-  },
-  TensorScatter: {
-    summary:
-      'past with update written into it along an axis: entry b of the first dimension starts at element first[b]. Elements that would be outside past are dropped. If present is bound to the memory of past, only update is written, so that a cache grows in place. ONNX has this operation under the same name; oneDNN does not.',
-    infer: ({ attributes: { axis }, inputs: [past, update, first] }) => {
-      const { shape } = past;
-      if (shape === null || update.shape === null || first.shape === null) return [shape];
-      const d = checkedAxis('TensorScatter', axis, shape);
-      const count = update.shape[d];
-      const fits =
-        d > 0 && `${update.shape}` === `${withExtent(shape, d, count)}` && `${first.shape}` === `${shape[0]}`;
-      if (!fits || count > shape[d]) {
-        throw new InvalidShapeError(
-          'TensorScatter',
-          `cannot write [${update.shape}] into [${shape}] along axis ${axis} with first of shape [${first.shape}]`,
-        );
-      }
-      return [shape];
-    },
-    gradient: ({ builder, attributes: { axis }, inputs: [past, update, first], dy }) => {
-      const shape = builder.shapeOf(update);
-      const d = checkedAxis('TensorScatter', axis, builder.shapeOf(past));
-      const at = builder.forward(first);
-      const byPast = (): typeof dy =>
-        builder.op('TensorScatter', [dy, builder.constant(0, dy.dtype, shape), at], { axis });
-      const byUpdate = (): typeof dy => {
-        const own = builder.op('GenIndex', [builder.forward(update)], { axis: d }, { dtype: 'i32' });
-        const begin = builder.reshape(builder.cast(at, 'i32'), [shape[0], ...shape.slice(1).map(() => 1)]);
-        const places = builder.op('Add', [own, begin]);
-        return builder.op('GatherElements', [dy, places], { axis });
-      };
-      return [byPast, byUpdate, null];
-    },
-    inPlace: true,
-    lower: ({ copy, tensorScatter, inputs: [past, update, first], outputs: [present] }, { attributes }) => {
-      copy(past, present);
-      tensorScatter(checkedAxis('TensorScatter', attributes.axis, past.desc.shape), update, first, present);
     },
   },
 });
