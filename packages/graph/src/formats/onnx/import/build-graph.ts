@@ -168,8 +168,7 @@ export class GraphFromModel {
       inline.length > 0 &&
       inline.length <= mostInline &&
       inline.every(x => brokenScalarRule(dtype, x) === null);
-    if (isPlain && stands && !inline.some(Number.isNaN))
-      return this.#draft.op('Constant', [], { value: inline, shape }, dtype);
+    if (isPlain && stands && !inline.some(Number.isNaN)) return this.#draft.inline(inline, shape, dtype);
     const made = this.#draft.tensor(dtype, shape, name, 'constant');
     this.#constants.set(made.id, tensorOfNumbers(name || this.#draft.at.label, dtype, shape, numbers));
     return made;

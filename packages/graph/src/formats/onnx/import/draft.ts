@@ -107,7 +107,7 @@ export class Draft {
 
   /** One number as a tensor of shape []. */
   scalar(value: number, dtype: GraphDType): LogicalTensor {
-    return this.op('Constant', [], { value: [value] }, dtype);
+    return this.inline([value], [], dtype);
   }
 
   /** The elements of a tensor in row-major order with another shape. */
@@ -174,7 +174,7 @@ export class Draft {
   ): LogicalTensor[] {
     const operation = operationOf(kind);
     if (!operation) throw new InvalidGraphError(`there is no operation '${kind}'`);
-    const inputs = all.map((tensor, n) => this.#as(tensor, dtypeAt(operation.inputs, n, tensor.dtype)));
+    const inputs = all.map((tensor, n) => this.cast(tensor, dtypeAt(operation.inputs, n, tensor.dtype)));
     const open = dtypes.map((dtype, n) => ({
       ...this.tensor(dtypeAt(operation.outputs, n, dtype), []),
       shape: null,
@@ -186,11 +186,7 @@ export class Draft {
     const node = { kind, name: this.at.name, given, inputs, outputs };
     this.#nodes.push(node);
     for (const { id } of outputs) this.#producers.set(id, node);
-    return outputs.map((tensor, n) => this.#as(tensor, dtypes[n] ?? tensor.dtype));
-  }
-
-  #as(tensor: LogicalTensor, dtype: GraphDType): LogicalTensor {
-    return tensor.dtype === dtype ? tensor : this.op('TypeCast', [tensor], {}, dtype);
+    return outputs.map((tensor, n) => this.cast(tensor, dtypes[n] ?? tensor.dtype));
   }
 
   /** The operation that produces a tensor; undefined for an input. */

@@ -57,8 +57,7 @@ function paddedMask({ draft }: NodeCall, mask: LogicalTensor, keys: number): Log
   const missing = keys - (shape.at(-1) ?? 0);
   if (missing <= 0) return mask;
   const value = mask.dtype === 'bool' ? 0 : Number.NEGATIVE_INFINITY;
-  const attributes = { value: [value], shape: [...shape.slice(0, -1), missing] };
-  const rest = draft.op('Constant', [], attributes, mask.dtype);
+  const rest = draft.inline([value], [...shape.slice(0, -1), missing], mask.dtype);
   return draft.op('Concat', [mask, rest], { axis: shape.length - 1 });
 }
 
