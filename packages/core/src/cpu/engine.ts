@@ -176,7 +176,11 @@ export function cpuEngine(options: CpuEngineOptions = {}): TensorEngine<Tensor> 
     },
     async download(tensor) {
       checkHostTensor('tensor', tensor);
-      return fromResident(variant, tensor);
+      const copy = fromResident(variant, tensor);
+      // Workers start on the event loop, which a caller that awaits only results of this engine never
+      // reaches.
+      if (starting && pool === undefined) await startedPool().catch(() => null);
+      return copy;
     },
     release(tensor) {
       checkHostTensor('tensor', tensor);

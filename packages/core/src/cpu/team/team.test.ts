@@ -98,6 +98,29 @@ describe.each([2, 4])('%i threads', threads => {
   });
 });
 
+test('workers start even if the caller awaits nothing but downloads', async () => {
+  const createPool = vi.fn(() => {
+    throw new Error('this test has no workers');
+  });
+  vi.resetModules();
+  vi.doMock('../threads/pool.ts', () => ({ createPool, WorkerFailure: Error }));
+  vi.doMock('../threads/worker-source.ts', () => ({ workerSource: '' }));
+  const { cpuEngine: newEngine } = await import('../engine.ts');
+  const engine = newEngine({ threads: 2 });
+  const [primitive, inputs, shape] = steps.product;
+  const result = engine.primitives.allocate({ dtype: 'f32', shape });
+  const step = engine.primitives.prepare(primitive, inputs, [result]);
+  step.run(inputs, [result]);
+  expect(createPool).not.toHaveBeenCalled();
+  const copy = engine.download(result);
+  result.data.fill(0);
+  expect((await copy).toFloat32()[0]).not.toBe(0);
+  expect(createPool).toHaveBeenCalledTimes(1);
+  vi.doUnmock('../threads/pool.ts');
+  vi.doUnmock('../threads/worker-source.ts');
+  vi.resetModules();
+});
+
 describe('a worker', async () => {
   const variant = bestVariant();
   await kernelModules.compile(variant);
