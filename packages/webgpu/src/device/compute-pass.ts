@@ -20,7 +20,7 @@ export interface PassTrace {
 
 /** Begins a pass, traced if there is a trace. */
 export function beginPass(encoder: GPUCommandEncoder, trace: PassTrace | undefined): ComputePass {
-  return trace ? trace.beginPass(encoder) : encoder.beginComputePass({ label: 'tilewise' });
+  return trace ? trace.beginPass(encoder) : encoder.beginComputePass();
 }
 
 /**

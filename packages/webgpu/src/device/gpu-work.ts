@@ -59,7 +59,7 @@ export function submitWork<R>(
   record: (encoder: GPUCommandEncoder) => () => R,
 ): { result: R; fault: Fault } {
   return gpuWork(device, () => {
-    const encoder = device.createCommandEncoder({ label: 'tilewise' });
+    const encoder = device.createCommandEncoder();
     const afterwards = record(encoder);
     device.queue.submit([encoder.finish()]);
     return afterwards();
