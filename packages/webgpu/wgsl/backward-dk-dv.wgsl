@@ -272,21 +272,11 @@ fn main(
     for (var i0 = queries.x / 32u * 32u; i0 < queries.y; i0 += 32u) {
       // (lse, δ) of each row
       let i = i0 + ty * 4u;
-      var row0 = vec2f(3e38, 0.0);
-      if (i + 0u < seq.length_q) {
-        row0 = workspace[P.workspace_base + row_at(seq, h, i + 0u)];
-      }
-      var row1 = vec2f(3e38, 0.0);
-      if (i + 1u < seq.length_q) {
-        row1 = workspace[P.workspace_base + row_at(seq, h, i + 1u)];
-      }
-      var row2 = vec2f(3e38, 0.0);
-      if (i + 2u < seq.length_q) {
-        row2 = workspace[P.workspace_base + row_at(seq, h, i + 2u)];
-      }
-      var row3 = vec2f(3e38, 0.0);
-      if (i + 3u < seq.length_q) {
-        row3 = workspace[P.workspace_base + row_at(seq, h, i + 3u)];
+      var row_rows = array(vec2f(3e38, 0.0), vec2f(3e38, 0.0), vec2f(3e38, 0.0), vec2f(3e38, 0.0));
+      for (var r = 0u; r < 4u; r++) {
+        if (i + r < seq.length_q) {
+          row_rows[r] = workspace[P.workspace_base + row_at(seq, h, i + r)];
+        }
       }
       // S = Q·Kᵀ, dP = dO·Vᵀ
       let full_tile = tile_inside(seq, i0, i0 + 32u, j0, j0 + 32u);
@@ -371,36 +361,25 @@ fn main(
 
       // P = e^(S − lse), dS = P ∘ (dP − δ), times the slope of the score stages
       let j = j0 + tx * 4u;
-      let scored0 = score4(seq, h, i + 0u, j + 0u, s0, full_tile);
-      let p0 = probabilities(scored0.value, row0.x, scored0.visible);
+      var s_vectors = array(s0, s1, s2, s3);
+      var dp_vectors = array(dp0, dp1, dp2, dp3);
+      var weight_vectors = array<vec4f, 4>();
+      var ds_vectors = array<vec4f, 4>();
+      for (var b = 0u; b < 4u; b++) {
+        let scored = score4(seq, h, i + b, j, s_vectors[b], full_tile);
+        let p = probabilities(scored.value, row_rows[b].x, scored.visible);
 
-      let weight0 = p0;
-      let df0 = select(vec4f(), p0 * (dp0 - row0.y), scored0.visible);
-      let ds0 = select(vec4f(), df0 * scored0.slope, scored0.visible);
-      let scored1 = score4(seq, h, i + 1u, j + 0u, s1, full_tile);
-      let p1 = probabilities(scored1.value, row1.x, scored1.visible);
+        weight_vectors[b] = p;
+        let df = select(vec4f(), p * (dp_vectors[b] - row_rows[b].y), scored.visible);
 
-      let weight1 = p1;
-      let df1 = select(vec4f(), p1 * (dp1 - row1.y), scored1.visible);
-      let ds1 = select(vec4f(), df1 * scored1.slope, scored1.visible);
-      let scored2 = score4(seq, h, i + 2u, j + 0u, s2, full_tile);
-      let p2 = probabilities(scored2.value, row2.x, scored2.visible);
-
-      let weight2 = p2;
-      let df2 = select(vec4f(), p2 * (dp2 - row2.y), scored2.visible);
-      let ds2 = select(vec4f(), df2 * scored2.slope, scored2.visible);
-      let scored3 = score4(seq, h, i + 3u, j + 0u, s3, full_tile);
-      let p3 = probabilities(scored3.value, row3.x, scored3.visible);
-
-      let weight3 = p3;
-      let df3 = select(vec4f(), p3 * (dp3 - row3.y), scored3.visible);
-      let ds3 = select(vec4f(), df3 * scored3.slope, scored3.visible);
+        ds_vectors[b] = select(vec4f(), df * scored.slope, scored.visible);
+      }
 
       // dV += Pᵀ·dO, dK += dSᵀ·Q
-      weights[ty * 4u + 0u][tx] = weight0;
-      weights[ty * 4u + 1u][tx] = weight1;
-      weights[ty * 4u + 2u][tx] = weight2;
-      weights[ty * 4u + 3u][tx] = weight3;
+      weights[ty * 4u + 0u][tx] = weight_vectors[0];
+      weights[ty * 4u + 1u][tx] = weight_vectors[1];
+      weights[ty * 4u + 2u][tx] = weight_vectors[2];
+      weights[ty * 4u + 3u][tx] = weight_vectors[3];
       for (var k0 = 0u; k0 < 32u; k0 += 32u) {
         workgroupBarrier();
         for (var n = lane; n < 512u; n += 64u) {
@@ -448,10 +427,10 @@ fn main(
       }
       workgroupBarrier();
 
-      weights[ty * 4u + 0u][tx] = ds0;
-      weights[ty * 4u + 1u][tx] = ds1;
-      weights[ty * 4u + 2u][tx] = ds2;
-      weights[ty * 4u + 3u][tx] = ds3;
+      weights[ty * 4u + 0u][tx] = ds_vectors[0];
+      weights[ty * 4u + 1u][tx] = ds_vectors[1];
+      weights[ty * 4u + 2u][tx] = ds_vectors[2];
+      weights[ty * 4u + 3u][tx] = ds_vectors[3];
       for (var k0 = 0u; k0 < 32u; k0 += 32u) {
         workgroupBarrier();
         for (var n = lane; n < 512u; n += 64u) {

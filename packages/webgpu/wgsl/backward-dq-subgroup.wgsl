@@ -223,21 +223,11 @@ fn main(
   var acc_rows = array<vec4f, 64>();
   // (lse, δ) of each row
   let i = i0 + ty * 4u;
-  var row0 = vec2f(3e38, 0.0);
-  if (i + 0u < seq.length_q) {
-    row0 = workspace[P.workspace_base + row_at(seq, h, i + 0u)];
-  }
-  var row1 = vec2f(3e38, 0.0);
-  if (i + 1u < seq.length_q) {
-    row1 = workspace[P.workspace_base + row_at(seq, h, i + 1u)];
-  }
-  var row2 = vec2f(3e38, 0.0);
-  if (i + 2u < seq.length_q) {
-    row2 = workspace[P.workspace_base + row_at(seq, h, i + 2u)];
-  }
-  var row3 = vec2f(3e38, 0.0);
-  if (i + 3u < seq.length_q) {
-    row3 = workspace[P.workspace_base + row_at(seq, h, i + 3u)];
+  var row_rows = array(vec2f(3e38, 0.0), vec2f(3e38, 0.0), vec2f(3e38, 0.0), vec2f(3e38, 0.0));
+  for (var r = 0u; r < 4u; r++) {
+    if (i + r < seq.length_q) {
+      row_rows[r] = workspace[P.workspace_base + row_at(seq, h, i + r)];
+    }
   }
   var q_stationary = array<vec4f, 64>();
   for (var r = 0u; r < 4u; r++) {
@@ -357,30 +347,21 @@ fn main(
 
     // P = e^(S − lse), dS = P ∘ (dP − δ), times the slope of the score stages
     let j = j0 + tx * 4u;
-    let scored0 = score4(seq, h, i + 0u, j + 0u, s0, full_tile);
-    let p0 = probabilities(scored0.value, row0.x, scored0.visible);
+    var s_vectors = array(s0, s1, s2, s3);
+    var dp_vectors = array(dp0, dp1, dp2, dp3);
+    var ds_vectors = array<vec4f, 4>();
+    for (var b = 0u; b < 4u; b++) {
+      let scored = score4(seq, h, i + b, j, s_vectors[b], full_tile);
+      let p = probabilities(scored.value, row_rows[b].x, scored.visible);
 
-    let df0 = select(vec4f(), p0 * (dp0 - row0.y), scored0.visible);
-    let ds0 = select(vec4f(), df0 * scored0.slope, scored0.visible);
-    let scored1 = score4(seq, h, i + 1u, j + 0u, s1, full_tile);
-    let p1 = probabilities(scored1.value, row1.x, scored1.visible);
+      let df = select(vec4f(), p * (dp_vectors[b] - row_rows[b].y), scored.visible);
 
-    let df1 = select(vec4f(), p1 * (dp1 - row1.y), scored1.visible);
-    let ds1 = select(vec4f(), df1 * scored1.slope, scored1.visible);
-    let scored2 = score4(seq, h, i + 2u, j + 0u, s2, full_tile);
-    let p2 = probabilities(scored2.value, row2.x, scored2.visible);
-
-    let df2 = select(vec4f(), p2 * (dp2 - row2.y), scored2.visible);
-    let ds2 = select(vec4f(), df2 * scored2.slope, scored2.visible);
-    let scored3 = score4(seq, h, i + 3u, j + 0u, s3, full_tile);
-    let p3 = probabilities(scored3.value, row3.x, scored3.visible);
-
-    let df3 = select(vec4f(), p3 * (dp3 - row3.y), scored3.visible);
-    let ds3 = select(vec4f(), df3 * scored3.slope, scored3.visible);
+      ds_vectors[b] = select(vec4f(), df * scored.slope, scored.visible);
+    }
 
     // dQ += dS·K
     {
-      let weights = mat4x4f(ds0, ds1, ds2, ds3);
+      let weights = mat4x4f(ds_vectors[0], ds_vectors[1], ds_vectors[2], ds_vectors[3]);
       let non_finite = !full_tile && (has_non_finite(k_streamed[0]) | has_non_finite(k_streamed[1]) | has_non_finite(k_streamed[2]) | has_non_finite(k_streamed[3]) | has_non_finite(k_streamed[4]) | has_non_finite(k_streamed[5]) | has_non_finite(k_streamed[6]) | has_non_finite(k_streamed[7]) | has_non_finite(k_streamed[8]) | has_non_finite(k_streamed[9]) | has_non_finite(k_streamed[10]) | has_non_finite(k_streamed[11]) | has_non_finite(k_streamed[12]) | has_non_finite(k_streamed[13]) | has_non_finite(k_streamed[14]) | has_non_finite(k_streamed[15]));
       if (subgroupAny(non_finite)) {
         for (var n = 0u; n < 16u; n++) {

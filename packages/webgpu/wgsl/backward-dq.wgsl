@@ -230,21 +230,11 @@ fn main(
   var acc3_1 = vec4f();
   // (lse, δ) of each row
   let i = i0 + ty * 4u;
-  var row0 = vec2f(3e38, 0.0);
-  if (i + 0u < seq.length_q) {
-    row0 = workspace[P.workspace_base + row_at(seq, h, i + 0u)];
-  }
-  var row1 = vec2f(3e38, 0.0);
-  if (i + 1u < seq.length_q) {
-    row1 = workspace[P.workspace_base + row_at(seq, h, i + 1u)];
-  }
-  var row2 = vec2f(3e38, 0.0);
-  if (i + 2u < seq.length_q) {
-    row2 = workspace[P.workspace_base + row_at(seq, h, i + 2u)];
-  }
-  var row3 = vec2f(3e38, 0.0);
-  if (i + 3u < seq.length_q) {
-    row3 = workspace[P.workspace_base + row_at(seq, h, i + 3u)];
+  var row_rows = array(vec2f(3e38, 0.0), vec2f(3e38, 0.0), vec2f(3e38, 0.0), vec2f(3e38, 0.0));
+  for (var r = 0u; r < 4u; r++) {
+    if (i + r < seq.length_q) {
+      row_rows[r] = workspace[P.workspace_base + row_at(seq, h, i + r)];
+    }
   }
 
   let keys = key_range(seq, i0, i0 + 32u);
@@ -332,32 +322,23 @@ fn main(
 
     // P = e^(S − lse), dS = P ∘ (dP − δ), times the slope of the score stages
     let j = j0 + tx * 4u;
-    let scored0 = score4(seq, h, i + 0u, j + 0u, s0, full_tile);
-    let p0 = probabilities(scored0.value, row0.x, scored0.visible);
+    var s_vectors = array(s0, s1, s2, s3);
+    var dp_vectors = array(dp0, dp1, dp2, dp3);
+    var ds_vectors = array<vec4f, 4>();
+    for (var b = 0u; b < 4u; b++) {
+      let scored = score4(seq, h, i + b, j, s_vectors[b], full_tile);
+      let p = probabilities(scored.value, row_rows[b].x, scored.visible);
 
-    let df0 = select(vec4f(), p0 * (dp0 - row0.y), scored0.visible);
-    let ds0 = select(vec4f(), df0 * scored0.slope, scored0.visible);
-    let scored1 = score4(seq, h, i + 1u, j + 0u, s1, full_tile);
-    let p1 = probabilities(scored1.value, row1.x, scored1.visible);
+      let df = select(vec4f(), p * (dp_vectors[b] - row_rows[b].y), scored.visible);
 
-    let df1 = select(vec4f(), p1 * (dp1 - row1.y), scored1.visible);
-    let ds1 = select(vec4f(), df1 * scored1.slope, scored1.visible);
-    let scored2 = score4(seq, h, i + 2u, j + 0u, s2, full_tile);
-    let p2 = probabilities(scored2.value, row2.x, scored2.visible);
-
-    let df2 = select(vec4f(), p2 * (dp2 - row2.y), scored2.visible);
-    let ds2 = select(vec4f(), df2 * scored2.slope, scored2.visible);
-    let scored3 = score4(seq, h, i + 3u, j + 0u, s3, full_tile);
-    let p3 = probabilities(scored3.value, row3.x, scored3.visible);
-
-    let df3 = select(vec4f(), p3 * (dp3 - row3.y), scored3.visible);
-    let ds3 = select(vec4f(), df3 * scored3.slope, scored3.visible);
+      ds_vectors[b] = select(vec4f(), df * scored.slope, scored.visible);
+    }
 
     // dQ += dS·K
-    weights[tx * 4u + 0u][ty] = vec4f(ds0[0], ds1[0], ds2[0], ds3[0]);
-    weights[tx * 4u + 1u][ty] = vec4f(ds0[1], ds1[1], ds2[1], ds3[1]);
-    weights[tx * 4u + 2u][ty] = vec4f(ds0[2], ds1[2], ds2[2], ds3[2]);
-    weights[tx * 4u + 3u][ty] = vec4f(ds0[3], ds1[3], ds2[3], ds3[3]);
+    weights[tx * 4u + 0u][ty] = vec4f(ds_vectors[0][0], ds_vectors[1][0], ds_vectors[2][0], ds_vectors[3][0]);
+    weights[tx * 4u + 1u][ty] = vec4f(ds_vectors[0][1], ds_vectors[1][1], ds_vectors[2][1], ds_vectors[3][1]);
+    weights[tx * 4u + 2u][ty] = vec4f(ds_vectors[0][2], ds_vectors[1][2], ds_vectors[2][2], ds_vectors[3][2]);
+    weights[tx * 4u + 3u][ty] = vec4f(ds_vectors[0][3], ds_vectors[1][3], ds_vectors[2][3], ds_vectors[3][3]);
     for (var k0 = 0u; k0 < 32u; k0 += 32u) {
       workgroupBarrier();
       for (var n = lane; n < 512u; n += 64u) {

@@ -177,7 +177,9 @@ fn partial_at(row: u32, part: u32) -> u32 {
   return P.workspace_base + (row * P.parts + part) * P.partial_vectors;
 }
 
-fn max4(x: vec4f) -> f32 {
+// A masked score counts as the lowest number.
+fn largest(s: Score4) -> f32 {
+  let x = select(vec4f(-0x1.fffffep+127f), s.value, s.visible);
   return max(max(x.x, x.y), max(x.z, x.w));
 }
 
@@ -204,8 +206,7 @@ fn main(
     return;
   }
 
-  // One tile of queries of head h, and one part of their keys.
-  // Large tiles of causal masks come first.
+  // One tile of queries; large tiles of causal masks come first.
   let part = group % P.parts;
   let place = group / P.parts;
   let tile = P.tiles - 1u - place % P.tiles;
@@ -221,16 +222,8 @@ fn main(
   let ty = lane / 32u;
   let i0 = row0 / P.row_heads;
   let i1 = (row0 + 3u) / P.row_heads + 1u;
-  let head0 = h + (row0 + ty * 4u + 0u) % P.row_heads;
-  let query0 = (row0 + ty * 4u + 0u) / P.row_heads;
-  let head1 = h + (row0 + ty * 4u + 1u) % P.row_heads;
-  let query1 = (row0 + ty * 4u + 1u) / P.row_heads;
-  let head2 = h + (row0 + ty * 4u + 2u) % P.row_heads;
-  let query2 = (row0 + ty * 4u + 2u) / P.row_heads;
-  let head3 = h + (row0 + ty * 4u + 3u) % P.row_heads;
-  let query3 = (row0 + ty * 4u + 3u) / P.row_heads;
 
-  // For each row: the maximum m, the sum l of this lane's keys, and the unnormalised output acc.
+  // Each row's maximum m, sum l of its keys in this lane, and O
   var m0 = -0x1.fffffep+127f;
   var l0 = 0.0;
   var m1 = -0x1.fffffep+127f;
@@ -294,19 +287,17 @@ fn main(
       }
     }
 
-    // Scale, bias and masks. A masked score counts as the lowest number.
     let j = j0 + tx * 4u;
-    let scored0 = score4(seq, head0, query0, j, s0, full_tile);
-    let x0 = select(vec4f(-0x1.fffffep+127f), scored0.value, scored0.visible);
-    let scored1 = score4(seq, head1, query1, j, s1, full_tile);
-    let x1 = select(vec4f(-0x1.fffffep+127f), scored1.value, scored1.visible);
-    let scored2 = score4(seq, head2, query2, j, s2, full_tile);
-    let x2 = select(vec4f(-0x1.fffffep+127f), scored2.value, scored2.visible);
-    let scored3 = score4(seq, head3, query3, j, s3, full_tile);
-    let x3 = select(vec4f(-0x1.fffffep+127f), scored3.value, scored3.visible);
+    var s_vectors = array(s0, s1, s2, s3);
+    var scored_vectors = array<Score4, 4>();
+    for (var b = 0u; b < 4u; b++) {
+      let head = h + (row0 + ty * 4u + b) % P.row_heads;
+      let query = (row0 + ty * 4u + b) / P.row_heads;
+      scored_vectors[b] = score4(seq, head, query, j, s_vectors[b], full_tile);
+    }
 
     // m' = max(m, rowmax(S))
-    row_partial[0u + ty * 32u + tx] = vec4f(max(m0, max4(x0)), max(m1, max4(x1)), max(m2, max4(x2)), max(m3, max4(x3)));
+    row_partial[0u + ty * 32u + tx] = vec4f(max(m0, largest(scored_vectors[0])), max(m1, largest(scored_vectors[1])), max(m2, largest(scored_vectors[2])), max(m3, largest(scored_vectors[3])));
     workgroupBarrier();
     var m_new = vec4f(-0x1.fffffep+127f);
     for (var x = 0u; x < 32u; x++) {
@@ -318,10 +309,10 @@ fn main(
     let m_new3 = m_new[3];
 
     // P = e^(S − m')
-    let p0 = select(vec4f(), exp(scored0.value - m_new0), scored0.visible);
-    let p1 = select(vec4f(), exp(scored1.value - m_new1), scored1.visible);
-    let p2 = select(vec4f(), exp(scored2.value - m_new2), scored2.visible);
-    let p3 = select(vec4f(), exp(scored3.value - m_new3), scored3.visible);
+    let p0 = select(vec4f(), exp(scored_vectors[0].value - m_new0), scored_vectors[0].visible);
+    let p1 = select(vec4f(), exp(scored_vectors[1].value - m_new1), scored_vectors[1].visible);
+    let p2 = select(vec4f(), exp(scored_vectors[2].value - m_new2), scored_vectors[2].visible);
+    let p3 = select(vec4f(), exp(scored_vectors[3].value - m_new3), scored_vectors[3].visible);
 
     // l' = e^(m − m') · l + rowsum(P)
     let rescale0 = exp(m0 - m_new0);
@@ -383,7 +374,7 @@ fn main(
     }
   }
 
-  // l over the keys of all lanes of a row
+  // l of all lanes
   workgroupBarrier();
   row_partial[0u + ty * 32u + tx] = vec4f(l0, l1, l2, l3);
   workgroupBarrier();
@@ -397,8 +388,8 @@ fn main(
   let sum3 = sum[3];
   // m, l and O of this part, for the merge
   let acc_rows = array<vec4f, 4>(acc0_0, acc1_0, acc2_0, acc3_0);
-  let m_rows = array<f32, 4>(m0, m1, m2, m3);
-  let l_rows = array<f32, 4>(sum0, sum1, sum2, sum3);
+  let m_rows = array(m0, m1, m2, m3);
+  let l_rows = array(sum0, sum1, sum2, sum3);
   for (var r = 0u; r < 4u; r++) {
     let head = h + (row0 + ty * 4u + r) % P.row_heads;
     let query = (row0 + ty * 4u + r) / P.row_heads;

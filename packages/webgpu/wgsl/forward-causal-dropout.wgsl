@@ -325,7 +325,9 @@ fn lse_write(at: u32, m: f32, l: f32) {
   lse_rows[P.lse_base + at] = softmax_bits(m + log(l), 0xff800000u, m, l);
 }
 
-fn max4(x: vec4f) -> f32 {
+// A masked score counts as the lowest number.
+fn largest(s: Score4) -> f32 {
+  let x = select(vec4f(-0x1.fffffep+127f), s.value, s.visible);
   return max(max(x.x, x.y), max(x.z, x.w));
 }
 
@@ -344,8 +346,7 @@ fn main(
     return;
   }
 
-  // One tile of queries of head h.
-  // Large tiles of causal masks come first.
+  // One tile of queries; large tiles of causal masks come first.
   let place = group;
   let tile = P.tiles - 1u - place % P.tiles;
   let h = (place / P.tiles) % P.head_groups;
@@ -357,16 +358,8 @@ fn main(
   let ty = lane / 8u;
   let i0 = row0;
   let i1 = row0 + 32u;
-  let head0 = h;
-  let query0 = row0 + ty * 4u + 0u;
-  let head1 = h;
-  let query1 = row0 + ty * 4u + 1u;
-  let head2 = h;
-  let query2 = row0 + ty * 4u + 2u;
-  let head3 = h;
-  let query3 = row0 + ty * 4u + 3u;
 
-  // For each row: the maximum m, the sum l of this lane's keys, and the unnormalised output acc.
+  // Each row's maximum m, sum l of its keys in this lane, and O
   var m0 = -0x1.fffffep+127f;
   var l0 = 0.0;
   var m1 = -0x1.fffffep+127f;
@@ -434,19 +427,17 @@ fn main(
       }
     }
 
-    // Scale, bias and masks. A masked score counts as the lowest number.
     let j = j0 + tx * 4u;
-    let scored0 = score4(seq, head0, query0, j, s0, full_tile);
-    let x0 = select(vec4f(-0x1.fffffep+127f), scored0.value, scored0.visible);
-    let scored1 = score4(seq, head1, query1, j, s1, full_tile);
-    let x1 = select(vec4f(-0x1.fffffep+127f), scored1.value, scored1.visible);
-    let scored2 = score4(seq, head2, query2, j, s2, full_tile);
-    let x2 = select(vec4f(-0x1.fffffep+127f), scored2.value, scored2.visible);
-    let scored3 = score4(seq, head3, query3, j, s3, full_tile);
-    let x3 = select(vec4f(-0x1.fffffep+127f), scored3.value, scored3.visible);
+    var s_vectors = array(s0, s1, s2, s3);
+    var scored_vectors = array<Score4, 4>();
+    for (var b = 0u; b < 4u; b++) {
+      let head = h;
+      let query = row0 + ty * 4u + b;
+      scored_vectors[b] = score4(seq, head, query, j, s_vectors[b], full_tile);
+    }
 
     // m' = max(m, rowmax(S))
-    row_partial[0u + ty * 8u + tx] = vec4f(max(m0, max4(x0)), max(m1, max4(x1)), max(m2, max4(x2)), max(m3, max4(x3)));
+    row_partial[0u + ty * 8u + tx] = vec4f(max(m0, largest(scored_vectors[0])), max(m1, largest(scored_vectors[1])), max(m2, largest(scored_vectors[2])), max(m3, largest(scored_vectors[3])));
     workgroupBarrier();
     var m_new = vec4f(-0x1.fffffep+127f);
     for (var x = 0u; x < 8u; x++) {
@@ -458,10 +449,10 @@ fn main(
     let m_new3 = m_new[3];
 
     // P = e^(S − m')
-    let p0 = select(vec4f(), exp(scored0.value - m_new0), scored0.visible);
-    let p1 = select(vec4f(), exp(scored1.value - m_new1), scored1.visible);
-    let p2 = select(vec4f(), exp(scored2.value - m_new2), scored2.visible);
-    let p3 = select(vec4f(), exp(scored3.value - m_new3), scored3.visible);
+    let p0 = select(vec4f(), exp(scored_vectors[0].value - m_new0), scored_vectors[0].visible);
+    let p1 = select(vec4f(), exp(scored_vectors[1].value - m_new1), scored_vectors[1].visible);
+    let p2 = select(vec4f(), exp(scored_vectors[2].value - m_new2), scored_vectors[2].visible);
+    let p3 = select(vec4f(), exp(scored_vectors[3].value - m_new3), scored_vectors[3].visible);
 
     // l' = e^(m − m') · l + rowsum(P)
     let rescale0 = exp(m0 - m_new0);
@@ -476,11 +467,13 @@ fn main(
     let rescale3 = exp(m3 - m_new3);
     m3 = m_new3;
     l3 = l3 * rescale3 + sum4(p3);
-    // dropout(P)
-    let weight0 = p0 * dropout4(seq, head0, query0, j);
-    let weight1 = p1 * dropout4(seq, head1, query1, j);
-    let weight2 = p2 * dropout4(seq, head2, query2, j);
-    let weight3 = p3 * dropout4(seq, head3, query3, j);
+    var p_vectors = array(p0, p1, p2, p3);
+    var weight_vectors = array<vec4f, 4>();
+    for (var b = 0u; b < 4u; b++) {
+      let head = h;
+      let query = row0 + ty * 4u + b;
+      weight_vectors[b] = p_vectors[b] * dropout4(seq, head, query, j);
+    }
 
     // O' = e^(m − m') · O + P·V
     acc0_0 *= rescale0;
@@ -491,10 +484,10 @@ fn main(
     acc2_1 *= rescale2;
     acc3_0 *= rescale3;
     acc3_1 *= rescale3;
-    weights[tx * 4u + 0u][ty] = vec4f(weight0[0], weight1[0], weight2[0], weight3[0]);
-    weights[tx * 4u + 1u][ty] = vec4f(weight0[1], weight1[1], weight2[1], weight3[1]);
-    weights[tx * 4u + 2u][ty] = vec4f(weight0[2], weight1[2], weight2[2], weight3[2]);
-    weights[tx * 4u + 3u][ty] = vec4f(weight0[3], weight1[3], weight2[3], weight3[3]);
+    weights[tx * 4u + 0u][ty] = vec4f(weight_vectors[0][0], weight_vectors[1][0], weight_vectors[2][0], weight_vectors[3][0]);
+    weights[tx * 4u + 1u][ty] = vec4f(weight_vectors[0][1], weight_vectors[1][1], weight_vectors[2][1], weight_vectors[3][1]);
+    weights[tx * 4u + 2u][ty] = vec4f(weight_vectors[0][2], weight_vectors[1][2], weight_vectors[2][2], weight_vectors[3][2]);
+    weights[tx * 4u + 3u][ty] = vec4f(weight_vectors[0][3], weight_vectors[1][3], weight_vectors[2][3], weight_vectors[3][3]);
     for (var k0 = 0u; k0 < 32u; k0 += 32u) {
       workgroupBarrier();
       for (var n = lane; n < 512u; n += 64u) {
@@ -542,7 +535,7 @@ fn main(
     }
   }
 
-  // l over the keys of all lanes of a row
+  // l of all lanes
   workgroupBarrier();
   row_partial[0u + ty * 8u + tx] = vec4f(l0, l1, l2, l3);
   workgroupBarrier();
@@ -556,8 +549,8 @@ fn main(
   let sum3 = sum[3];
   // o = O / l, lse = m + ln l
   let acc_rows = array<vec4f, 8>(acc0_0, acc0_1, acc1_0, acc1_1, acc2_0, acc2_1, acc3_0, acc3_1);
-  let m_rows = array<f32, 4>(m0, m1, m2, m3);
-  let l_rows = array<f32, 4>(sum0, sum1, sum2, sum3);
+  let m_rows = array(m0, m1, m2, m3);
+  let l_rows = array(sum0, sum1, sum2, sum3);
   for (var r = 0u; r < 4u; r++) {
     let head = h;
     let query = row0 + ty * 4u + r;

@@ -269,25 +269,12 @@ fn main(
   let tx = lane % 8u;
   let ty = lane / 8u;
   let i = i0 + ty * 4u;
-  var lse0 = 3e38;
-  if (i + 0u < seq.length_q) {
-    let bits = lse[P.lse_base + row_at(seq, h, i + 0u)];
-    lse0 = select(bitcast<f32>(bits), 3e38, bits == 0xff800000u);
-  }
-  var lse1 = 3e38;
-  if (i + 1u < seq.length_q) {
-    let bits = lse[P.lse_base + row_at(seq, h, i + 1u)];
-    lse1 = select(bitcast<f32>(bits), 3e38, bits == 0xff800000u);
-  }
-  var lse2 = 3e38;
-  if (i + 2u < seq.length_q) {
-    let bits = lse[P.lse_base + row_at(seq, h, i + 2u)];
-    lse2 = select(bitcast<f32>(bits), 3e38, bits == 0xff800000u);
-  }
-  var lse3 = 3e38;
-  if (i + 3u < seq.length_q) {
-    let bits = lse[P.lse_base + row_at(seq, h, i + 3u)];
-    lse3 = select(bitcast<f32>(bits), 3e38, bits == 0xff800000u);
+  var lse_rows = array(3e38f, 3e38f, 3e38f, 3e38f);
+  for (var r = 0u; r < 4u; r++) {
+    if (i + r < seq.length_q) {
+      let bits = lse[P.lse_base + row_at(seq, h, i + r)];
+      lse_rows[r] = select(bitcast<f32>(bits), 3e38, bits == 0xff800000u);
+    }
   }
   var acc0_0 = vec4f();
   var acc0_1 = vec4f();
@@ -348,23 +335,18 @@ fn main(
     }
 
     let j = j0 + tx * 4u;
-    let scored0 = score4(seq, h, i + 0u, j, s0, full_tile);
-    let p0 = probabilities(scored0.value, lse0, scored0.visible);
-    let weight0 = fp8_weight(p0);
-    let scored1 = score4(seq, h, i + 1u, j, s1, full_tile);
-    let p1 = probabilities(scored1.value, lse1, scored1.visible);
-    let weight1 = fp8_weight(p1);
-    let scored2 = score4(seq, h, i + 2u, j, s2, full_tile);
-    let p2 = probabilities(scored2.value, lse2, scored2.visible);
-    let weight2 = fp8_weight(p2);
-    let scored3 = score4(seq, h, i + 3u, j, s3, full_tile);
-    let p3 = probabilities(scored3.value, lse3, scored3.visible);
-    let weight3 = fp8_weight(p3);
+    var s_vectors = array(s0, s1, s2, s3);
+    var weight_vectors = array<vec4f, 4>();
+    for (var b = 0u; b < 4u; b++) {
+      let scored = score4(seq, h, i + b, j, s_vectors[b], full_tile);
+      let p = probabilities(scored.value, lse_rows[b], scored.visible);
+      weight_vectors[b] = fp8_weight(p);
+    }
 
-    weights[tx * 4u + 0u][ty] = vec4f(weight0[0], weight1[0], weight2[0], weight3[0]);
-    weights[tx * 4u + 1u][ty] = vec4f(weight0[1], weight1[1], weight2[1], weight3[1]);
-    weights[tx * 4u + 2u][ty] = vec4f(weight0[2], weight1[2], weight2[2], weight3[2]);
-    weights[tx * 4u + 3u][ty] = vec4f(weight0[3], weight1[3], weight2[3], weight3[3]);
+    weights[tx * 4u + 0u][ty] = vec4f(weight_vectors[0][0], weight_vectors[1][0], weight_vectors[2][0], weight_vectors[3][0]);
+    weights[tx * 4u + 1u][ty] = vec4f(weight_vectors[0][1], weight_vectors[1][1], weight_vectors[2][1], weight_vectors[3][1]);
+    weights[tx * 4u + 2u][ty] = vec4f(weight_vectors[0][2], weight_vectors[1][2], weight_vectors[2][2], weight_vectors[3][2]);
+    weights[tx * 4u + 3u][ty] = vec4f(weight_vectors[0][3], weight_vectors[1][3], weight_vectors[2][3], weight_vectors[3][3]);
     for (var k0 = 0u; k0 < 32u; k0 += 32u) {
       workgroupBarrier();
       for (var n = lane; n < 512u; n += 64u) {

@@ -232,7 +232,9 @@ fn lse_write(at: u32, m: f32, l: f32) {
   lse_rows[P.lse_base + at] = softmax_bits(m + log(l), 0xff800000u, m, l);
 }
 
-fn max4(x: vec4f) -> f32 {
+// A masked score counts as the lowest number.
+fn largest(s: Score4) -> f32 {
+  let x = select(vec4f(-0x1.fffffep+127f), s.value, s.visible);
   return max(max(x.x, x.y), max(x.z, x.w));
 }
 
@@ -253,8 +255,7 @@ fn main(
     return;
   }
 
-  // One tile of queries of head h.
-  // Large tiles of causal masks come first.
+  // One tile of queries; large tiles of causal masks come first.
   let place = group;
   let tile = P.tiles - 1u - place % P.tiles;
   let h = (place / P.tiles) % P.head_groups;
@@ -269,10 +270,8 @@ fn main(
   let ty = subgroup * 16u + subgroup_lane / 2u;
   let i0 = row0;
   let i1 = row0 + 64u;
-  let head0 = h;
-  let query0 = row0 + ty * 1u + 0u;
 
-  // For each row: the maximum m, the sum l of this lane's keys, and the unnormalised output acc.
+  // Each row's maximum m, sum l of its keys in this lane, and O
   var m0 = -0x1.fffffep+127f;
   var l0 = 0.0;
   var acc_0_0 = subgroup_matrix_result<f32, 16, 16>();
@@ -401,21 +400,35 @@ fn main(
     let s2 = scratch[own_scratch + 0u + subgroup_lane / 2u * 9u + tx * 4u + 2u];
     let s3 = scratch[own_scratch + 0u + subgroup_lane / 2u * 9u + tx * 4u + 3u];
 
-    // Scale, bias and masks. A masked score counts as the lowest number.
     let j = j0 + tx * 16u;
-    let scored0 = score4(seq, head0, query0, j, s0, full_tile);
-    let x0 = select(vec4f(-0x1.fffffep+127f), scored0.value, scored0.visible);
-    let scored1 = score4(seq, head0, query0, j + 4u, s1, full_tile);
-    let x1 = select(vec4f(-0x1.fffffep+127f), scored1.value, scored1.visible);
-    let scored2 = score4(seq, head0, query0, j + 8u, s2, full_tile);
-    let x2 = select(vec4f(-0x1.fffffep+127f), scored2.value, scored2.visible);
-    let scored3 = score4(seq, head0, query0, j + 12u, s3, full_tile);
-    let x3 = select(vec4f(-0x1.fffffep+127f), scored3.value, scored3.visible);
+    var scored0 = Score4();
+    {
+      let head = h;
+      let query = row0 + ty * 1u + 0u;
+      scored0 = score4(seq, head, query, j, s0, full_tile);
+    }
+    var scored1 = Score4();
+    {
+      let head = h;
+      let query = row0 + ty * 1u + 0u;
+      scored1 = score4(seq, head, query, j + 4u, s1, full_tile);
+    }
+    var scored2 = Score4();
+    {
+      let head = h;
+      let query = row0 + ty * 1u + 0u;
+      scored2 = score4(seq, head, query, j + 8u, s2, full_tile);
+    }
+    var scored3 = Score4();
+    {
+      let head = h;
+      let query = row0 + ty * 1u + 0u;
+      scored3 = score4(seq, head, query, j + 12u, s3, full_tile);
+    }
 
     // m' = max(m, rowmax(S))
-    var m_seen0 = max(max(max(max(m0, max4(x0)), max4(x1)), max4(x2)), max4(x3));
+    var m_seen0 = max(max(max(max(m0, largest(scored0)), largest(scored1)), largest(scored2)), largest(scored3));
     m_seen0 = max(m_seen0, subgroupShuffleXor(m_seen0, 1u));
-    // An m within 8 of the maximum does as well, and seldom changes.
     let m_new0 = select(m0, m_seen0, m_seen0 > m0 + 8.0);
 
     // P = e^(S − m')
@@ -555,7 +568,7 @@ fn main(
     }
   }
 
-  // l over the keys of all lanes of a row
+  // l of all lanes
   var sum0 = l0;
   sum0 = sum0 + subgroupShuffleXor(sum0, 1u);
   // o = O / l, lse = m + ln l
@@ -580,8 +593,8 @@ fn main(
   workgroupBarrier();
   acc_rows[6] = scratch[own_scratch + subgroup_lane / 2u * 9u + subgroup_lane % 2u * 2u + 0u];
   acc_rows[7] = scratch[own_scratch + subgroup_lane / 2u * 9u + subgroup_lane % 2u * 2u + 1u];
-  let m_rows = array<f32, 1>(m0);
-  let l_rows = array<f32, 1>(sum0);
+  let m_rows = array(m0);
+  let l_rows = array(sum0);
   for (var r = 0u; r < 1u; r++) {
     let head = h;
     let query = row0 + ty * 1u + r;

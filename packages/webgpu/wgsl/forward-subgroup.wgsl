@@ -195,7 +195,9 @@ fn lse_write(at: u32, m: f32, l: f32) {
   lse_rows[P.lse_base + at] = softmax_bits(m + log(l), 0xff800000u, m, l);
 }
 
-fn max4(x: vec4f) -> f32 {
+// A masked score counts as the lowest number.
+fn largest(s: Score4) -> f32 {
+  let x = select(vec4f(-0x1.fffffep+127f), s.value, s.visible);
   return max(max(x.x, x.y), max(x.z, x.w));
 }
 
@@ -215,8 +217,7 @@ fn main(
     return;
   }
 
-  // One tile of queries of head h.
-  // Large tiles of causal masks come first.
+  // One tile of queries; large tiles of causal masks come first.
   let place = group;
   let tile = P.tiles - 1u - place % P.tiles;
   let h = (place / P.tiles) % P.head_groups;
@@ -228,16 +229,8 @@ fn main(
   let ty = lane;
   let i0 = row0;
   let i1 = row0 + 32u;
-  let head0 = h;
-  let query0 = row0 + ty * 4u + 0u;
-  let head1 = h;
-  let query1 = row0 + ty * 4u + 1u;
-  let head2 = h;
-  let query2 = row0 + ty * 4u + 2u;
-  let head3 = h;
-  let query3 = row0 + ty * 4u + 3u;
 
-  // For each row: the maximum m, the sum l of this lane's keys, and the unnormalised output acc.
+  // Each row's maximum m, sum l of its keys in this lane, and O
   var m0 = -0x1.fffffep+127f;
   var l0 = 0.0;
   var m1 = -0x1.fffffep+127f;
@@ -522,31 +515,61 @@ fn main(
     let s6 = vec4f(s3_0, s3_1, s3_2, s3_3);
     let s7 = vec4f(s3_4, s3_5, s3_6, s3_7);
 
-    // Scale, bias and masks. A masked score counts as the lowest number.
     let j = j0 + tx * 8u;
-    let scored0 = score4(seq, head0, query0, j, s0, full_tile);
-    let x0 = select(vec4f(-0x1.fffffep+127f), scored0.value, scored0.visible);
-    let scored1 = score4(seq, head0, query0, j + 4u, s1, full_tile);
-    let x1 = select(vec4f(-0x1.fffffep+127f), scored1.value, scored1.visible);
-    let scored2 = score4(seq, head1, query1, j, s2, full_tile);
-    let x2 = select(vec4f(-0x1.fffffep+127f), scored2.value, scored2.visible);
-    let scored3 = score4(seq, head1, query1, j + 4u, s3, full_tile);
-    let x3 = select(vec4f(-0x1.fffffep+127f), scored3.value, scored3.visible);
-    let scored4 = score4(seq, head2, query2, j, s4, full_tile);
-    let x4 = select(vec4f(-0x1.fffffep+127f), scored4.value, scored4.visible);
-    let scored5 = score4(seq, head2, query2, j + 4u, s5, full_tile);
-    let x5 = select(vec4f(-0x1.fffffep+127f), scored5.value, scored5.visible);
-    let scored6 = score4(seq, head3, query3, j, s6, full_tile);
-    let x6 = select(vec4f(-0x1.fffffep+127f), scored6.value, scored6.visible);
-    let scored7 = score4(seq, head3, query3, j + 4u, s7, full_tile);
-    let x7 = select(vec4f(-0x1.fffffep+127f), scored7.value, scored7.visible);
+    var scored0 = Score4();
+    {
+      let head = h;
+      let query = row0 + ty * 4u + 0u;
+      scored0 = score4(seq, head, query, j, s0, full_tile);
+    }
+    var scored1 = Score4();
+    {
+      let head = h;
+      let query = row0 + ty * 4u + 0u;
+      scored1 = score4(seq, head, query, j + 4u, s1, full_tile);
+    }
+    var scored2 = Score4();
+    {
+      let head = h;
+      let query = row0 + ty * 4u + 1u;
+      scored2 = score4(seq, head, query, j, s2, full_tile);
+    }
+    var scored3 = Score4();
+    {
+      let head = h;
+      let query = row0 + ty * 4u + 1u;
+      scored3 = score4(seq, head, query, j + 4u, s3, full_tile);
+    }
+    var scored4 = Score4();
+    {
+      let head = h;
+      let query = row0 + ty * 4u + 2u;
+      scored4 = score4(seq, head, query, j, s4, full_tile);
+    }
+    var scored5 = Score4();
+    {
+      let head = h;
+      let query = row0 + ty * 4u + 2u;
+      scored5 = score4(seq, head, query, j + 4u, s5, full_tile);
+    }
+    var scored6 = Score4();
+    {
+      let head = h;
+      let query = row0 + ty * 4u + 3u;
+      scored6 = score4(seq, head, query, j, s6, full_tile);
+    }
+    var scored7 = Score4();
+    {
+      let head = h;
+      let query = row0 + ty * 4u + 3u;
+      scored7 = score4(seq, head, query, j + 4u, s7, full_tile);
+    }
 
     // m' = max(m, rowmax(S))
-    let m_seen0 = max(max(m0, max4(x0)), max4(x1));
-    let m_seen1 = max(max(m1, max4(x2)), max4(x3));
-    let m_seen2 = max(max(m2, max4(x4)), max4(x5));
-    let m_seen3 = max(max(m3, max4(x6)), max4(x7));
-    // An m within 8 of the maximum does as well, and seldom changes.
+    let m_seen0 = max(max(m0, largest(scored0)), largest(scored1));
+    let m_seen1 = max(max(m1, largest(scored2)), largest(scored3));
+    let m_seen2 = max(max(m2, largest(scored4)), largest(scored5));
+    let m_seen3 = max(max(m3, largest(scored6)), largest(scored7));
     let m_new0 = select(m0, m_seen0, m_seen0 > m0 + 8.0);
     let m_new1 = select(m1, m_seen1, m_seen1 > m1 + 8.0);
     let m_new2 = select(m2, m_seen2, m_seen2 > m2 + 8.0);
@@ -934,15 +957,15 @@ fn main(
     }
   }
 
-  // l over the keys of all lanes of a row
+  // l of all lanes
   let sum0 = l0;
   let sum1 = l1;
   let sum2 = l2;
   let sum3 = l3;
   // o = O / l, lse = m + ln l
   let acc_rows = array<vec4f, 64>(acc0_0, acc0_1, acc0_2, acc0_3, acc0_4, acc0_5, acc0_6, acc0_7, acc0_8, acc0_9, acc0_10, acc0_11, acc0_12, acc0_13, acc0_14, acc0_15, acc1_0, acc1_1, acc1_2, acc1_3, acc1_4, acc1_5, acc1_6, acc1_7, acc1_8, acc1_9, acc1_10, acc1_11, acc1_12, acc1_13, acc1_14, acc1_15, acc2_0, acc2_1, acc2_2, acc2_3, acc2_4, acc2_5, acc2_6, acc2_7, acc2_8, acc2_9, acc2_10, acc2_11, acc2_12, acc2_13, acc2_14, acc2_15, acc3_0, acc3_1, acc3_2, acc3_3, acc3_4, acc3_5, acc3_6, acc3_7, acc3_8, acc3_9, acc3_10, acc3_11, acc3_12, acc3_13, acc3_14, acc3_15);
-  let m_rows = array<f32, 4>(m0, m1, m2, m3);
-  let l_rows = array<f32, 4>(sum0, sum1, sum2, sum3);
+  let m_rows = array(m0, m1, m2, m3);
+  let l_rows = array(sum0, sum1, sum2, sum3);
   for (var r = 0u; r < 4u; r++) {
     let head = h;
     let query = row0 + ty * 4u + r;

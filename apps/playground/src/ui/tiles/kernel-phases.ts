@@ -18,15 +18,15 @@ export type Phase = (typeof phases)[number];
 /** The line of the kernel's `main` that each phase begins with. */
 const marks: Readonly<Record<Phase, string>> = {
   tile: '// One tile of queries',
-  state: '// For each row: the maximum m',
+  state: "// Each row's maximum m",
   loop: 'let keys = key_range(',
   scores: '// S = Q·Kᵀ',
-  mask: '// Scale, bias and masks',
+  mask: 'let j = j0 +',
   maximum: "// m' = max(m, rowmax(S))",
   weights: "// P = e^(S − m')",
   sum: "// l' = e^(m − m') · l + rowsum(P)",
   output: "// O' = e^(m − m') · O + P·V",
-  lanes: '// l over the keys of all lanes',
+  lanes: '// l of all lanes',
   store: '// o = O / l',
 };
 

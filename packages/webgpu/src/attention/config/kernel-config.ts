@@ -8,7 +8,8 @@ import type { PagePart } from '../layout/pages.ts';
 import type { WithSegments } from '../layout/segments.ts';
 import type { KernelOperands } from '../layout/sequence.ts';
 import type { ModStages } from '../score/stage.ts';
-import type { LaneGrid, Tile } from '../tiles/tile.ts';
+import type { LaneGrid, ScoreVectors } from '../tiles/scores/score-vectors.ts';
+import type { Tile } from '../tiles/tile.ts';
 
 /** Settings for making the kernels of one problem. */
 export interface KernelConfig extends OperandAccess {
@@ -50,6 +51,11 @@ export interface KernelTools {
 export interface DropoutTools {
   /** See `dropoutPart`. */
   part(problem: AttentionProblem): ShaderPart | null;
+  /**
+   * Statements that compute the `weight` of a lane's vec4s, dropout(P), from the probabilities `p0`, `p1`, …;
+   * `place` makes statements that declare the `head` and the `query` of a row.
+   */
+  weights(vectors: ScoreVectors, place: (row: string) => string): string;
   /** The kernel that writes the mask as a result. */
   maskKernel(problem: AttentionProblem): KernelSpec;
 }
@@ -122,5 +128,5 @@ export interface Mxfp8Tools {
   regions(problem: AttentionProblem): Readonly<Record<string, number>>;
   blockRoundingPart(problem: AttentionProblem): ShaderPart;
   /** Statements that round dS in blocks of 32 keys of one query, or of 32 queries of one key. */
-  roundBlocks(grid: LaneGrid, along: 'keys' | 'queries'): string;
+  roundBlocks(grid: LaneGrid, along: 'keys' | 'queries', vectors: ScoreVectors): string;
 }

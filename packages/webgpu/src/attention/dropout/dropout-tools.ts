@@ -3,4 +3,14 @@ import { dropoutPart } from './dropout.ts';
 import { dropoutMaskKernel } from './dropout-mask.ts';
 
 /** The kernels of dropout. */
-export const dropoutTools: DropoutTools = { part: dropoutPart, maskKernel: dropoutMaskKernel };
+export const dropoutTools: DropoutTools = {
+  part: dropoutPart,
+  weights: (vectors, place) =>
+    vectors.each(
+      ['p'],
+      ['weight'],
+      ({ row, key, of }) => `${place(row)}
+    ${of('weight')} = ${of('p')} * dropout4(seq, head, query, ${key});`,
+    ),
+  maskKernel: dropoutMaskKernel,
+};

@@ -2,7 +2,7 @@ import type { AttentionProblem, Mxfp8DType } from '@tilewise/core';
 import { storageFormat } from '../../codegen/formats/storage-format.ts';
 import type { ShaderPart } from '../../codegen/shader-part.ts';
 import { repeat } from '../../codegen/text.ts';
-import type { LaneGrid } from '../tiles/tile.ts';
+import type { LaneGrid, ScoreVectors } from '../tiles/scores/score-vectors.ts';
 
 /** The exponent of the largest power of two in a format. */
 const topExponent: Readonly<Record<Mxfp8DType, number>> = { f8e4m3: 8, f8e5m2: 15 };
@@ -30,21 +30,21 @@ export function blockRoundingPart({ fp8 }: AttentionProblem): ShaderPart {
 }
 
 /**
- * Statements that declare `ds0`…`ds3` as `raw0`…`raw3` (this lane's four queries, vec4f over keys) rounded in
- * blocks: the default tile's 32 keys of one query, or its 32 queries of one key.
+ * Statements that set `ds` of this lane's four vec4s to `raw` (of a query, over keys) rounded in blocks: the
+ * default tile's 32 keys of one query, or its 32 queries of one key.
  */
-export function roundBlocks({ tx, ty }: LaneGrid, along: 'keys' | 'queries'): string {
-  const max4 = (r: number): string =>
-    `max(max(abs(raw${r}.x), abs(raw${r}.y)), max(abs(raw${r}.z), abs(raw${r}.w)))`;
+export function roundBlocks({ tx, ty }: LaneGrid, along: 'keys' | 'queries', vectors: ScoreVectors): string {
+  const all = (r: number): string => `abs(${vectors.of('raw', r)})`;
+  const max4 = (r: number): string => `max(max(${all(r)}.x, ${all(r)}.y), max(${all(r)}.z, ${all(r)}.w))`;
   const [own, place, lane, lanes] =
     along === 'keys'
       ? [`vec4f(${repeat(4, max4, ', ')})`, `ty * ${tx}u`, 'tx', tx]
-      : ['max(max(abs(raw0), abs(raw1)), max(abs(raw2), abs(raw3)))', `tx * ${ty}u`, 'ty', ty];
+      : [`max(max(${all(0)}, ${all(1)}), max(${all(2)}, ${all(3)}))`, `tx * ${ty}u`, 'ty', ty];
   return `row_partial[${place} + ${lane}] = ${own};
     workgroupBarrier();
     var amax = vec4f();
     for (var n = 0u; n < ${lanes}u; n++) {
       amax = max(amax, row_partial[${place} + n]);
     }
-    ${repeat(4, r => `let ds${r} = block_rounded(raw${r}, ${along === 'keys' ? `vec4f(amax[${r}])` : 'amax'});`)}`;
+    ${repeat(4, r => `${vectors.of('ds', r)} = block_rounded(${vectors.of('raw', r)}, ${along === 'keys' ? `vec4f(amax[${r}])` : 'amax'});`)}`;
 }

@@ -2,13 +2,13 @@ import type { AttentionProblem } from '@tilewise/core';
 import { wordTensor } from '../../codegen/formats/tensor-binding.ts';
 import { type KernelSpec, kernelSpec } from '../../codegen/kernel-spec.ts';
 import { wholeUniforms } from '../../codegen/shader-part.ts';
-import { repeat } from '../../codegen/text.ts';
 import type { KernelConfig } from '../config/kernel-config.ts';
 import { skipUnless } from '../kernels/workgroup-reads.ts';
 import { readOperand, writeOperand } from '../layout/operand.ts';
 import { probabilitiesPart, rowAddressing } from '../layout/row-results.ts';
 import { sequencePart } from '../layout/sequence.ts';
 import { scorePart } from '../score/score.ts';
+import { rowValues } from '../tiles/scores/row-values.ts';
 import { tileSize } from '../tiles/tile.ts';
 import { storeRows } from '../tiles/tile-backend.ts';
 import { headGroups, keyHeads, tileOperands, tileResult } from '../tiles/tile-operands.ts';
@@ -24,6 +24,8 @@ export function fp8OutputKernel(problem: AttentionProblem, config: KernelConfig)
   const { tools } = config;
   const tile = defaultTile;
   const { backend, grid } = tile;
+  const { scoreVectors: vectors } = backend;
+  const sums = rowValues('lse', grid, vectors);
   const { B, Hq, Sq, Dv } = problem;
   const { rows, cols, lanes } = tileSize(tile.grid);
   const tiles = Math.ceil(Sq / rows);
@@ -43,12 +45,11 @@ export function fp8OutputKernel(problem: AttentionProblem, config: KernelConfig)
   let tx = lane % ${grid.tx}u;
   let ty = lane / ${grid.tx}u;
   let i = i0 + ty * 4u;
-  ${repeat(
-    4,
-    r => `var lse${r} = 3e38;
-  if (i + ${r}u < seq.length_q) {
-    let bits = lse[P.lse_base + row_at(seq, h, i + ${r}u)];
-    lse${r} = select(bitcast<f32>(bits), 3e38, bits == 0xff800000u);
+  ${sums.load(
+    '3e38f',
+    (own, row) => `if (i + ${row} < seq.length_q) {
+    let bits = lse[P.lse_base + row_at(seq, h, i + ${row})];
+    ${own} = select(bitcast<f32>(bits), 3e38, bits == 0xff800000u);
   }`,
   )}
   ${backend.accumulators('acc', Dv)}
@@ -59,13 +60,13 @@ export function fp8OutputKernel(problem: AttentionProblem, config: KernelConfig)
     let full_tile = tile_inside(seq, i0, i0 + ${rows}u, j0, j0 + ${cols}u);
     ${backend.scores([scores], [])}
     let j = j0 + tx * 4u;
-    ${repeat(
-      4,
-      r => `let scored${r} = score4(seq, h, i + ${r}u, j, s${r}, full_tile);
-    let p${r} = probabilities(scored${r}.value, lse${r}, scored${r}.visible);
-    let weight${r} = ${fp8.apply('weight', dropout ? `p${r} * dropout4(seq, h, i + ${r}u, j)` : `p${r}`)};`,
-    )}
-    ${backend.accumulate([scores], { into: 'acc', weight: r => `weight${r}`, operand: v, over: 'keys', nonFiniteGuard: score.masks ? 'true' : '!full_tile' })}
+    ${vectors.each(['s'], ['weight'], ({ row, key, of }) => {
+      const place = `seq, h, i + ${row}, ${key}`;
+      return `let scored = score4(${place}, ${of('s')}, full_tile);
+    let p = probabilities(scored.value, ${sums.of(row)}, scored.visible);
+    ${of('weight')} = ${fp8.apply('weight', dropout ? `p * dropout4(${place})` : 'p')};`;
+    })}
+    ${backend.accumulate([scores], { into: 'acc', weight: r => vectors.of('weight', r), operand: v, over: 'keys', nonFiniteGuard: score.masks ? 'true' : '!full_tile' })}
   }
   ${storeRows(backend, 'acc', o, x => fp8.apply('o', x))}
   ${fp8.finish}`;

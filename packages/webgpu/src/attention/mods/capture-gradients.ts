@@ -3,11 +3,11 @@ import type { ExprTools } from '@tilewise/core/expr';
 import { elementStore } from '../../codegen/formats/element-store.ts';
 import { forPlaces, type KernelSpec, kernelSpec, ownPlace } from '../../codegen/kernel-spec.ts';
 import { type ShaderPart, wholeUniforms } from '../../codegen/shader-part.ts';
-import { repeat } from '../../codegen/text.ts';
 import type { KernelConfig, SumTools } from '../config/kernel-config.ts';
 import { captureGradient } from '../config/tensor-names.ts';
 import { gradientTile } from '../kernels/backward/gradient-tile.ts';
 import { partialSumsPart } from '../kernels/backward/partial-sums.ts';
+import type { ScoreVectors } from '../tiles/scores/score-vectors.ts';
 import { tileSize } from '../tiles/tile.ts';
 import { keyHeads } from '../tiles/tile-operands.ts';
 import { defaultTile } from '../tiles/tile-table.ts';
@@ -148,7 +148,7 @@ function captureGradientKernels(
   for (var j0 = keys.x / ${cols}u * ${cols}u; j0 < keys.y; j0 += ${cols}u) {
     ${gradient.skip}
     ${gradient.compute()}
-    ${sites.map((_, n) => scatter(n)).join('\n')}
+    ${sites.map((_, n) => scatter(n, gradient.vectors)).join('\n')}
   }
   }`;
   const scatterKernel = kernelSpec({
@@ -183,27 +183,27 @@ function captureGradientKernels(
  * Statements that make the pairs of one site from this lane's scores, and add all pairs of the workgroup to
  * its table.
  */
-function scatter(site: number): string {
+function scatter(site: number, vectors: ScoreVectors): string {
   return `workgroupBarrier();
-    ${repeat(
-      4,
-      r => `{
-      let ds = select(vec4f(), df${r} * scored${r}.slope, scored${r}.visible);
+    ${vectors.each(
+      [],
+      [],
+      ({ row, of }) => `let ds = ${of('ds')};
+      let unmodified = ${of('unmodified')};
       var values = vec4f();
       var at = vec4u(nowhere);
       for (var c = 0u; c < 4u; c++) {
-        let i = i + ${r}u;
-        let partial = capture_partial${site}(scored${r}.unmodified[c], ${placeArguments});
+        let i = i + ${row};
+        let partial = capture_partial${site}(unmodified[c], ${placeArguments});
         // Where nothing is visible, or behind a condition that does not hold, the derivative may be no
         // number.
         if (ds[c] != 0.0 && partial != 0.0) {
           values[c] = ds[c] * partial;
-          at[c] = capture_place${site}(scored${r}.unmodified[c], ${placeArguments});
+          at[c] = capture_place${site}(unmodified[c], ${placeArguments});
         }
       }
-      staged[ty * 4u + ${r}u][tx] = values;
-      places[(ty * 4u + ${r}u) * ${defaultTile.grid.tx}u + tx] = at;
-    }`,
+      staged[ty * 4u + ${row}][tx] = values;
+      places[(ty * 4u + ${row}) * ${defaultTile.grid.tx}u + tx] = at;`,
     )}
     workgroupBarrier();
     add_pairs(table, lane);`;

@@ -90,3 +90,26 @@ test.each<[file: string, kernel: string, call: Call]>([
   const kernel = kernelsOf(call).find(made => made.name === `attention ${name}`);
   await expect(kernel?.wgsl).toMatchFileSnapshot(`../../../wgsl/${file}.wgsl`);
 });
+
+// Software adapters inline these functions, so each further call would take them as long to compile as the
+// first.
+test('kernels of the tiles of every device call the stages of scores at one place', () => {
+  const bias = Tensor.zeros([128, 128]);
+  const options = {
+    bias,
+    scoreMod: relative,
+    dropout: { p: 0.1, seed: 1 },
+    gradients: ['dq', 'dk', 'dv', 'dbias'],
+  } as const;
+  const calls = kernelsOf({ options }).map(({ name, wgsl }) => [
+    name,
+    ...['score4', 'dropout4'].map(called => wgsl.split(`${called}(seq, `).length - 1),
+  ]);
+  expect(calls).toEqual([
+    ['attention forward', 1, 1],
+    ['attention delta', 0, 0],
+    ['attention dk dv', 1, 1],
+    ['attention dq', 1, 1],
+    ['attention dbias', 1, 1],
+  ]);
+});

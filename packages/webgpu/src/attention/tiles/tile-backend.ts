@@ -1,6 +1,8 @@
 import { hasNonFinite } from '../../codegen/formats/float-bits.ts';
 import type { ShaderPart } from '../../codegen/shader-part.ts';
 import { repeat } from '../../codegen/text.ts';
+import type { LazyRescaling } from './scores/lazy-rescaling.ts';
+import type { ScoreVectors } from './scores/score-vectors.ts';
 
 /** The rows of a tensor from `first` to `end` (exclusive). All fields except D are WGSL expressions. */
 export interface TileOperand {
@@ -71,6 +73,8 @@ export interface TileBackend extends TileResults {
   parts(gemms: readonly ScoreGemm[], summed: readonly TileOperand[]): readonly ShaderPart[];
   /** Statements that declare `tx` and `ty`. */
   readonly place: string;
+  /** How kernels compute values of a lane's scores. */
+  readonly scoreVectors: ScoreVectors;
   /** Statements that load the stationary rows, and prepare sums over these rows. */
   loadStationary(gemms: readonly ScoreGemm[], summed: readonly TileOperand[]): string;
   /**
@@ -99,8 +103,8 @@ export const rowsRead = (gemms: readonly ScoreGemm[]): ReadonlySet<string> =>
 export interface TileResults extends LaneResults {
   /** Statements that declare the accumulators of a result. */
   accumulators(name: string, D: number): string;
-  /** Whether rescaling is so slow that rows should not be rescaled for every new maximum. */
-  readonly isSlowToRescale: boolean;
+  /** For results that are slow to rescale. */
+  readonly lazyRescaling: LazyRescaling | null;
   /**
    * Whether the compiler must leave loops over results as they are, because unrolled text takes long to
    * compile. Lanes then have whole rows.
@@ -132,7 +136,7 @@ const eachVector = (
 /** Results that lanes accumulate in separate variables, `NAMEr_n`. */
 export const resultsOfLanes = (own: LaneResults): TileResults => ({
   ...own,
-  isSlowToRescale: false,
+  lazyRescaling: null,
   keepsLoops: false,
   accumulators: (name, D) => eachVector(own, D, (r, n) => `var ${name}${r}_${n} = vec4f();`),
   results: (name, D) =>

@@ -81,7 +81,7 @@ function choiceFor(
   if (!tile.backend)
     throw new InvalidArgumentError(
       `tiles.${role}`,
-      `must be made by workgroupTile, subgroupTile or matrixTile, which bring its code, got ${describeValue(tile)}`,
+      `must be made by workgroupTile, subgroupTile or matrixTile, got ${describeValue(tile)}`,
     );
   if (unsuitedReason(tile, problem, operands)) return null;
   return { tile, reason: tile.unsupported(role, problem, capabilities) };

@@ -1,7 +1,7 @@
 import type { AttentionProblem, DType } from '@tilewise/core';
-import { repeat } from '../../codegen/text.ts';
 import { isCount } from '../../codegen/tile-kind.ts';
 import type { Capabilities } from '../../device/capabilities/capabilities.ts';
+import type { LaneGrid } from './scores/score-vectors.ts';
 import type { TileBackend } from './tile-backend.ts';
 
 /** The large kernels, each of which has its own tiles: `decode` is forward with at most 16 queries. */
@@ -56,29 +56,12 @@ export interface Tile {
 }
 
 /**
- * The lanes of a tile, and the scores of each lane: lane (x, y) has `rows` queries, the first of which is y ·
- * rows, and `cols` vec4s of keys, the first key of which is 4 · x · cols.
- */
-export interface LaneGrid {
-  readonly tx: number;
-  readonly ty: number;
-  readonly rows: number;
-  readonly cols: number;
-}
-
-/**
  * The number of queries (`rows`) and keys (`cols`) of a tile, and of its lanes, which are those of its
  * workgroup.
  */
 export function tileSize({ tx, ty, rows, cols }: LaneGrid): Record<'rows' | 'cols' | 'lanes', number> {
   return { rows: ty * rows, cols: 4 * tx * cols, lanes: tx * ty };
 }
-
-/** Makes text for each vec4 of a lane's scores: number b, of its query r and its key vector c. */
-export const perBlock = (
-  { rows, cols }: LaneGrid,
-  text: (b: number, r: number, c: number) => string,
-): string => repeat(rows * cols, b => text(b, Math.floor(b / cols), b % cols));
 
 /** The bytes that variables use in workgroup memory: WebGPU rounds each size up to 16. */
 export const bytesOfVariables = (bytes: readonly number[]): number =>

@@ -148,7 +148,7 @@ function scoreInputKernels(problem: BackwardProblem, config: KernelConfig, input
   const gradient = gradientTile(
     problem,
     { ...config, tile },
-    { weight: false, ds: true, writesWorkspace: isShared },
+    { weight: false, ds: true, df: true, writesWorkspace: isShared },
   );
   const place = placePart(name, cut, shape);
   const stored = isShared
@@ -176,7 +176,7 @@ function scoreInputKernels(problem: BackwardProblem, config: KernelConfig, input
     ${gradient.compute()}
     ${repeat(4, r => {
       const factor = share(`(i + ${r}u)`);
-      return `acc${r} += df${r}${factor ? ` * (${factor})` : ''};`;
+      return `acc${r} += ${gradient.vectors.of('df', r)}${factor ? ` * (${factor})` : ''};`;
     })}
     }
   }

@@ -37,8 +37,12 @@ export function dkdvKernel(problem: BackwardProblem, results: KeyGradients, conf
   const { q, dO } = gradient.factors;
   const overQueries = { over: 'queries', nonFiniteGuard: gradient.nonFiniteGuard } as const;
   const sums: readonly AccumulateGemm[] = [
-    ...(dv ? [{ into: 'dv', weight: (b: number) => `weight${b}`, operand: dO, ...overQueries }] : []),
-    ...(dk ? [{ into: 'dk', weight: (b: number) => `ds${b}`, operand: q, ...overQueries }] : []),
+    ...(dv
+      ? [{ into: 'dv', weight: (b: number) => gradient.vectors.of('weight', b), operand: dO, ...overQueries }]
+      : []),
+    ...(dk
+      ? [{ into: 'dk', weight: (b: number) => gradient.vectors.of('ds', b), operand: q, ...overQueries }]
+      : []),
   ];
   const body = `
   let tile = group % P.tiles;

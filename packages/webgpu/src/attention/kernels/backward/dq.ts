@@ -20,7 +20,7 @@ export function dqKernel(problem: BackwardProblem, dq: OperandDesc, config: Tile
   const gradient = gradientTile(problem, config, { weight: false, ds: true, results: { dq } });
   const sum: AccumulateGemm = {
     ...{ into: 'acc', operand: gradient.factors.k, over: 'keys', nonFiniteGuard: gradient.nonFiniteGuard },
-    weight: b => `ds${b}`,
+    weight: b => gradient.vectors.of('ds', b),
   };
   const body = `
   let tile = P.tiles - 1u - group % P.tiles;

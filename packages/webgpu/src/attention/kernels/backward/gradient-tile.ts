@@ -1,7 +1,6 @@
 import type { BackwardProblem } from '@tilewise/core';
 import { wordTensor } from '../../../codegen/formats/tensor-binding.ts';
 import type { ShaderPart } from '../../../codegen/shader-part.ts';
-import { repeat } from '../../../codegen/text.ts';
 import type { KernelTools, TileConfig } from '../../config/kernel-config.ts';
 import { type Fp8Kernel, fp8Kernel } from '../../fp8/fp8-steps.ts';
 import { readOperand } from '../../layout/operand.ts';
@@ -9,7 +8,9 @@ import { probabilitiesPart, rowAddressing } from '../../layout/row-results.ts';
 import { type KernelOperands, sequencePart } from '../../layout/sequence.ts';
 import { scorePart } from '../../score/score.ts';
 import type { ScoreUse } from '../../score/stage.ts';
-import { perBlock, tileSize } from '../../tiles/tile.ts';
+import { rowValues } from '../../tiles/scores/row-values.ts';
+import type { ScoreVectors } from '../../tiles/scores/score-vectors.ts';
+import { tileSize } from '../../tiles/tile.ts';
 import type { AccumulateGemm, ScoreGemm, TileOperand } from '../../tiles/tile-backend.ts';
 import { headGroups, tileOperands } from '../../tiles/tile-operands.ts';
 import { workgroupReads } from '../workgroup-reads.ts';
@@ -30,11 +31,12 @@ export interface GradientTile {
   /** Statements that declare `i`, the first of this lane's queries, and their row values. */
   readonly loadRowValues: string;
   /**
-   * Statements that declare, for each vec4 b of the lane's scores (four keys of one query): `weightb` =
-   * dropout(P), if requested, `dfb` = d loss / d(final score) and `dsb` = d loss / d(q·k). In FP8, `weightb`
-   * and `dsb` are rounded. `sums`: the sums that follow in the same block.
+   * Statements that compute, for each vec4 of the lane's scores (four keys of one query), the requested
+   * values: `weight` = dropout(P), `df` = d loss / d(final score) and `ds` = d loss / d(q·k). In FP8,
+   * `weight` and `ds` are rounded. `sums`: the sums that follow in the same block.
    */
   readonly compute: (sums?: readonly AccumulateGemm[]) => string;
+  readonly vectors: ScoreVectors;
   /** WGSL condition: some weights may be 0 because their pairs are masked. */
   readonly nonFiniteGuard: string;
   /** The operands that the weights multiply: dS and k give dq, dS and q give dk, and P and dO give dv. */
@@ -52,7 +54,12 @@ export interface GradientTileOptions {
   readonly ds: boolean;
   /** The kernel's results whose layouts are those of operands. */
   readonly results?: KernelOperands;
-  /** The variable by which `dsr` and the score slopes differentiate. Default: q·k. */
+  /** Whether dbias needs the gradients of the final scores. Default false. */
+  readonly df?: boolean;
+  /**
+   * The variable by which dS and the score slopes differentiate. Default: q·k. If it is the modified score,
+   * `unmodified` is the score before the mod, and FP8 does not round `ds`.
+   */
   readonly slope?: ScoreUse['slope'];
   /** Whether the kernel writes to the workspace: see `workgroupReads`. Default false. */
   readonly writesWorkspace?: boolean;
@@ -70,7 +77,8 @@ export function gradientTile(
   const { tile, tools } = config;
   const { forward, dO } = problem;
   const operands = tileOperands(forward);
-  const score = scorePart(forward, { tile, slope: options.slope ?? 'by q·k', mods: tools.mods });
+  const { weight, ds, slope = 'by q·k' } = options;
+  const score = scorePart(forward, { tile, slope, mods: tools.mods });
   const dropout = tools.dropout?.part(forward);
   const reads = workgroupReads(options.writesWorkspace ?? false);
   const fp8 = fp8Gradient(problem, options, tools);
@@ -87,34 +95,40 @@ export function gradientTile(
     : operands;
   const { rows, cols } = tileSize(tile.grid);
   const { grid, backend, operandType } = tile;
+  const { scoreVectors: vectors } = backend;
+  const values = rowValues('row', grid, vectors);
+  const isOfMod = slope === 'by the modified score';
+  const wanted = { weight, ds, raw: ds && blocks, df: options.df, unmodified: isOfMod };
+  const computed = Object.entries(wanted).flatMap(([name, isWanted]) => (isWanted ? [name] : []));
+  const gradient = 'select(vec4f(), df * scored.slope, scored.visible)';
 
   const scores = { into: 's', a: operands.q, b: operands.k };
-  const products = options.ds
+  const products = ds
     ? ([scores, { into: 'dp', a: operands.dO, b: operands.v }] as const)
     : ([scores] as const);
   const summed = [...(dq ? [factors.k] : []), ...(dv ? [factors.dO] : []), ...(dk ? [factors.q] : [])];
-  const compute = (
-    sums: readonly AccumulateGemm[] = [],
-  ): string => `// S = Q·Kᵀ${options.ds ? ', dP = dO·Vᵀ' : ''}
+  const compute = (sums: readonly AccumulateGemm[] = []): string => `// S = Q·Kᵀ${ds ? ', dP = dO·Vᵀ' : ''}
     let full_tile = tile_inside(seq, i0, i0 + ${rows}u, j0, j0 + ${cols}u);
     ${backend.scores(products, sums)}
 
-    // P = e^(S − lse)${options.ds ? ', dS = P ∘ (dP − δ), times the slope of the score stages' : ''}
+    // P = e^(S − lse)${ds ? ', dS = P ∘ (dP − δ), times the slope of the score stages' : ''}
     let j = j0 + tx * ${4 * grid.cols}u;
-    ${perBlock(
-      grid,
-      (b, r, c) => `let scored${b} = score4(seq, h, i + ${r}u, j + ${4 * c}u, s${b}, full_tile);
-    let p${b} = probabilities(scored${b}.value, row${r}.x, scored${b}.visible);
-    ${dropout ? `let keep${b} = dropout4(seq, h, i + ${r}u, j + ${4 * c}u);` : ''}
-    ${options.weight ? `let weight${b} = ${fp8.apply('weight', dropout ? `p${b} * keep${b}` : `p${b}`)};` : ''}
+    ${vectors.each(['s', ...(ds ? ['dp'] : [])], computed, ({ row, key, of }) => {
+      const place = `seq, h, i + ${row}, ${key}`;
+      return `let scored = score4(${place}, ${of('s')}, full_tile);
+    let p = probabilities(scored.value, ${values.of(row)}.x, scored.visible);
+    ${dropout ? `let factor = dropout4(${place});` : ''}
+    ${isOfMod ? `${of('unmodified')} = scored.unmodified;` : ''}
+    ${weight ? `${of('weight')} = ${fp8.apply('weight', dropout ? 'p * factor' : 'p')};` : ''}
     ${
-      options.ds
-        ? `let df${b} = select(vec4f(), p${b} * (${fp8.apply('dp', `dp${b}`)}${dropout ? ` * keep${b}` : ''} - row${r}.y), scored${b}.visible);
-    let ${blocks ? 'raw' : 'ds'}${b} = ${fp8.apply('ds', `select(vec4f(), df${b} * scored${b}.slope, scored${b}.visible)`)};`
+      ds
+        ? `let df = select(vec4f(), p * (${fp8.apply('dp', of('dp'))}${dropout ? ' * factor' : ''} - ${values.of(row)}.y), scored.visible);
+    ${options.df ? `${of('df')} = df;` : ''}
+    ${of(blocks ? 'raw' : 'ds')} = ${isOfMod ? gradient : fp8.apply('ds', gradient)};`
         : ''
-    }`,
-    )}
-    ${blocks ? blocks.roundBlocks(grid, dq ? 'keys' : 'queries') : ''}`;
+    }`;
+    })}
+    ${blocks ? blocks.roundBlocks(grid, dq ? 'keys' : 'queries', vectors) : ''}`;
 
   return {
     parts: [
@@ -124,8 +138,8 @@ export function gradientTile(
       ...sequencePart(forward, { q: forward.q, k: forward.k, v: forward.v, dO, ...options.results }),
       readOperand('q', forward.q, config, operandType),
       readOperand('k', forward.k, config, operandType),
-      ...(options.ds ? [readOperand('v', forward.v, config, operandType)] : []),
-      ...(options.ds || !rounded ? [readOperand('dO', dO, config, operandType)] : []),
+      ...(ds ? [readOperand('v', forward.v, config, operandType)] : []),
+      ...(ds || !rounded ? [readOperand('dO', dO, config, operandType)] : []),
       ...(rounded && dq ? [readOperand('kT', rounded.kT, config)] : []),
       ...(rounded && dk ? [readOperand('qT', rounded.qT, config)] : []),
       ...(rounded && dv ? [readOperand('dOT', rounded.dOT, config)] : []),
@@ -143,14 +157,14 @@ export function gradientTile(
     keep: backend.loadStationary(products, summed),
     loadRowValues: `// (lse, δ) of each row
     let i = i0 + ty * ${grid.rows}u;
-    ${repeat(
-      grid.rows,
-      r => `var row${r} = vec2f(3e38, 0.0);
-    if (i + ${r}u < seq.length_q) {
-      row${r} = workspace[P.workspace_base + row_at(seq, h, i + ${r}u)];
+    ${values.load(
+      'vec2f(3e38, 0.0)',
+      (own, row) => `if (i + ${row} < seq.length_q) {
+      ${own} = workspace[P.workspace_base + row_at(seq, h, i + ${row})];
     }`,
     )}`,
     compute,
+    vectors,
     nonFiniteGuard: score.masks ? 'true' : '!full_tile',
     factors,
     stored: fp8.apply,

@@ -10,7 +10,7 @@ import { rowAddressing, rowOutput, rowOutputsOf, softmaxEnd, writeRow } from '..
 import { sequencePart } from '../../layout/sequence.ts';
 import { scorePart } from '../../score/score.ts';
 import { sinkPart } from '../../score/sink.ts';
-import { perBlock, type Tile, tileSize } from '../../tiles/tile.ts';
+import { type Tile, tileSize } from '../../tiles/tile.ts';
 import { type AccumulateGemm, storeRow } from '../../tiles/tile-backend.ts';
 import { headGroups, keyHeads, tileOperands, tileResult } from '../../tiles/tile-operands.ts';
 import { workgroupReads } from '../workgroup-reads.ts';
@@ -38,8 +38,8 @@ export function forwardKernel(
   const rows = queryRows(heads, tile);
   const { rows: tileRows, cols, lanes } = tileSize(tile.grid);
   const { grid, backend, operandType } = tile;
-  // The numbers of the lane's score vec4s in its row r.
-  const blocksOf = (r: number): number[] => Array.from({ length: grid.cols }, (_, c) => r * grid.cols + c);
+  const { scoreVectors: vectors } = backend;
+  const scored = (b: number): string => vectors.of('scored', b);
   const tiles = Math.ceil((Sq * heads) / tileRows);
   const score = scorePart(problem, {
     tile: heads === 1 ? tile : null,
@@ -47,17 +47,17 @@ export function forwardKernel(
     mods: config.tools.mods,
   });
   const hasValues = problem.fp8?.kind !== 'scaled';
-  const dropout = hasValues ? config.tools.dropout?.part(problem) : null;
+  const dropout = hasValues && problem.dropout ? config.tools.dropout : null;
   const { q, k, v } = tileOperands(problem);
-  // If rescaling is lazy, m is within 8 of the row's maximum, and l and O are just as accurate.
-  const isLazy = backend.isSlowToRescale && !problem.outputs.max && !problem.outputs.sumExp;
+  // The outputs max and sumExp are those of the largest scores.
+  const lazy = problem.outputs.max || problem.outputs.sumExp ? null : backend.lazyRescaling;
   const scores = { into: 's', a: rows.operand(q), b: k };
   const fp8 = hasValues
     ? fp8Kernel(config.tools.fp8?.arithmetic, problem, ['weight', 'o'], forwardAmaxes(problem))
     : fp8Kernel(config.tools.fp8?.arithmetic, problem, ['product']);
   const split = parts > 1 ? config.tools.splitKv : null;
   const finish = split
-    ? split.finish(problem, tile, parts, rows.place)
+    ? split.finish(problem, tile, parts, rows.place('r'))
     : wholeResult(problem, tile, rows, config, fp8);
 
   const reads = workgroupReads(split !== null);
@@ -65,7 +65,7 @@ export function forwardKernel(
     into: 'acc',
     operand: v,
     over: 'keys',
-    weight: b => fp8.apply('weight', dropout ? `weight${b}` : `p${b}`),
+    weight: b => fp8.apply('weight', dropout ? vectors.of('weight', b) : `p${b}`),
     nonFiniteGuard: score.masks ? 'true' : '!full_tile',
     rescale: r => `rescale${r}`,
   };
@@ -73,8 +73,7 @@ export function forwardKernel(
 
   // At the end, each lane has summed its own keys only, so the row's sum must be taken over its lanes.
   const body = `
-  // One tile of queries of head h${split ? ', and one part of their keys' : ''}.
-  // Large tiles of causal masks come first.
+  // One tile of queries; large tiles of causal masks come first.
   ${split ? 'let part = group % P.parts;' : ''}
   let place = ${split ? 'group / P.parts' : 'group'};
   let tile = P.tiles - 1u - place % P.tiles;
@@ -84,9 +83,8 @@ export function forwardKernel(
   let row0 = tile * ${tileRows}u;
   ${backend.place}
   ${rows.span}
-  ${rows.places}
 
-  // For each row: the maximum m, the sum l of this lane's keys, and the unnormalised output acc.
+  // Each row's maximum m, sum l of its keys in this lane, and O
   ${repeat(grid.rows, r => `var m${r} = ${lowest};\n  var l${r} = 0.0;`)}
   ${hasValues ? backend.accumulators('acc', Dv) : ''}
 
@@ -98,53 +96,47 @@ export function forwardKernel(
     let full_tile = tile_inside(seq, i0, i1, j0, j0 + ${cols}u);
     ${backend.scores([scores], sums)}
 
-    // Scale, bias and masks. A masked score counts as the lowest number.
     let j = j0 + tx * ${4 * grid.cols}u;
-    ${perBlock(
-      grid,
-      (b, r, c) => `let scored${b} = score4(seq, head${r}, query${r}, ${keyOf(c)}, s${b}, full_tile);
-    let x${b} = select(vec4f(${lowest}), scored${b}.value, scored${b}.visible);`,
+    ${vectors.each(
+      ['s'],
+      ['scored'],
+      ({ row, key, of }) => `${rows.place(row)}
+    ${of('scored')} = score4(seq, head, query, ${key}, ${of('s')}, full_tile);`,
+      'Score4',
     )}
 
     // m' = max(m, rowmax(S))
     ${backend.reduceRows({
-      name: isLazy ? 'm_seen' : 'm_new',
-      own: r => blocksOf(r).reduce((m, b) => `max(${m}, max4(x${b}))`, `m${r}`),
+      name: lazy ? 'm_seen' : 'm_new',
+      own: r =>
+        `${'max('.repeat(grid.cols)}m${r}${repeat(grid.cols, c => `, largest(${scored(r * grid.cols + c)}))`, '')}`,
       join: (a, b) => `max(${a}, ${b})`,
       identity: lowest,
       afterBarrier: true,
     })}
-    ${
-      isLazy
-        ? `// An m within 8 of the maximum does as well, and seldom changes.
-    ${repeat(grid.rows, r => `let m_new${r} = select(m${r}, m_seen${r}, m_seen${r} > m${r} + 8.0);`)}`
-        : ''
-    }
+    ${lazy ? repeat(grid.rows, r => `let m_new${r} = ${lazy.maximum(r)};`) : ''}
 
     // P = e^(S − m')
-    ${perBlock(grid, (b, r) => `let p${b} = select(vec4f(), exp(scored${b}.value - m_new${r}), scored${b}.visible);`)}
+    ${repeat(
+      grid.rows * grid.cols,
+      b =>
+        `let p${b} = select(vec4f(), exp(${scored(b)}.value - m_new${Math.floor(b / grid.cols)}), ${scored(b)}.visible);`,
+    )}
 
     // l' = e^(m − m') · l + rowsum(P)
     ${repeat(
       grid.rows,
-      r => `let rescale${r} = ${isLazy ? `select(exp(m${r} - m_new${r}), 1.0, m${r} == ${lowest})` : `exp(m${r} - m_new${r})`};
+      r => `let rescale${r} = ${lazy?.factor(r) ?? `exp(m${r} - m_new${r})`};
     m${r} = m_new${r};
-    l${r} = l${r} * rescale${r} + ${blocksOf(r)
-      .map(b => `sum4(p${b})`)
-      .join(' + ')};`,
+    l${r} = l${r} * rescale${r} + ${repeat(grid.cols, c => `sum4(p${r * grid.cols + c})`, ' + ')};`,
     )}
-    ${
-      dropout
-        ? `// dropout(P)
-    ${perBlock(grid, (b, r, c) => `let weight${b} = p${b} * dropout4(seq, head${r}, query${r}, ${keyOf(c)});`)}`
-        : ''
-    }
+    ${dropout?.weights(vectors, rows.place) ?? ''}
 
     ${hasValues ? "// O' = e^(m − m') · O + P·V" : ''}
     ${backend.accumulate([scores], ...sums)}
   }
 
-  // l over the keys of all lanes of a row
+  // l of all lanes
   ${backend.reduceRows({
     name: 'sum',
     own: r => `l${r}`,
@@ -189,7 +181,7 @@ export function forwardKernel(
       rowAddressing(problem),
       reads.part,
       ...score.parts,
-      ...(dropout ? [dropout] : []),
+      dropout?.part(problem) ?? {},
       ...finish.parts,
     ],
     declarations: `${rowFunctions}\n\n${split?.range(cols) ?? ''}`,
@@ -198,10 +190,9 @@ export function forwardKernel(
   });
 }
 
-/** WGSL: the first key of a lane's c-th vec4, counted from j. */
-const keyOf = (c: number): string => (c === 0 ? 'j' : `j + ${4 * c}u`);
-
-const rowFunctions = `fn max4(x: vec4f) -> f32 {
+const rowFunctions = `// A masked score counts as the lowest number.
+fn largest(s: Score4) -> f32 {
+  let x = select(vec4f(${lowest}), s.value, s.visible);
   return max(max(x.x, x.y), max(x.z, x.w));
 }
 
@@ -230,7 +221,7 @@ function wholeResult(
   ${hasValues ? backend.results('acc', problem.Dv) : ''}
   ${rowSums(own)}
   for (var r = 0u; r < ${own}u; r++) {
-    ${rows.place}${
+    ${rows.place('r')}${
       problem.sink
         ? `
     var joined = vec3f(m_rows[r], l_rows[r], 1.0);

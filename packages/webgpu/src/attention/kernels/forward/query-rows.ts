@@ -15,13 +15,8 @@ export interface QueryRows {
   readonly uniforms: readonly UniformField[];
   /** Statements that declare the queries `i0` to `i1` (exclusive) of the tile that starts at row `row0`. */
   readonly span: string;
-  /**
-   * Statements that declare the head and the query of each of this lane's rows, as `head0`, … and `query0`,
-   * ….
-   */
-  readonly places: string;
-  /** Statements that declare the `head` and the `query` of this lane's row `r`. */
-  readonly place: string;
+  /** Statements that declare the `head` and the `query` of this lane's row `r`, a WGSL expression. */
+  place(r: string): string;
   /** The rows of a tensor with a row per query and head, such as q and o. */
   operand(operand: TileOperand): TileOperand;
 }
@@ -30,8 +25,8 @@ export interface QueryRows {
  * Statements that declare the arrays `m_rows`, of the maxima `m0`, …, and `l_rows`, of the sums `sum0`, ….
  */
 export const rowSums = (rows: number): string =>
-  `let m_rows = array<f32, ${rows}>(${repeat(rows, r => `m${r}`, ', ')});
-  let l_rows = array<f32, ${rows}>(${repeat(rows, r => `sum${r}`, ', ')});`;
+  `let m_rows = array(${repeat(rows, r => `m${r}`, ', ')});
+  let l_rows = array(${repeat(rows, r => `sum${r}`, ', ')});`;
 
 /** The number of query heads that share both a key head and a value head. */
 export function sharingHeads({ Hq, Hk, Hv }: AttentionProblem): number {
@@ -49,19 +44,17 @@ export function queryRows(heads: number, tile: Tile): QueryRows {
   const isOne = heads === 1;
   const head = (row: string): string => (isOne ? 'h' : `h + (${row}) % P.row_heads`);
   const query = (row: string): string => (isOne ? row : `(${row}) / P.row_heads`);
-  const place = (
-    r: string,
-    suffix = '',
-  ): string => `let head${suffix} = ${head(`row0 + ty * ${own}u + ${r}`)};
-  let query${suffix} = ${query(`row0 + ty * ${own}u + ${r}`)};`;
   return {
     heads,
     uniforms: isOne ? [] : wholeUniforms({ row_heads: heads }),
     span: isOne
       ? `let i0 = row0;\n  let i1 = row0 + ${rows}u;`
       : `let i0 = row0 / P.row_heads;\n  let i1 = (row0 + ${rows - 1}u) / P.row_heads + 1u;`,
-    places: repeat(own, r => place(`${r}u`, `${r}`)),
-    place: place('r'),
+    place(r) {
+      const row = `row0 + ty * ${own}u + ${r}`;
+      return `let head = ${head(row)};
+    let query = ${query(row)};`;
+    },
     operand: operand =>
       isOne
         ? operand

@@ -1,4 +1,5 @@
 import { repeat } from '../../../codegen/text.ts';
+import { lazyRescaling } from '../scores/lazy-rescaling.ts';
 import type { AccumulateGemm, TileResults } from '../tile-backend.ts';
 import {
   block,
@@ -179,7 +180,7 @@ export function results(tile: MatrixTile): TileResults {
       perBlock(D, d =>
         perMatrix(tile, d, (n, r) => `var ${resultMatrix(name, n, r)} = ${tile.spelling.zero};`),
       ),
-    isSlowToRescale: true,
+    lazyRescaling,
     keepsLoops: false,
     results: (name, D) => `var ${name}_rows = array<vec4f, ${2 * blocks(D)}>();
     ${perBlock(

@@ -1,6 +1,7 @@
 import { checkedTile, isCount, type TileKind } from '../../../codegen/tile-kind.ts';
 import type { Capabilities } from '../../../device/capabilities/capabilities.ts';
-import { brokenGridRule, type LaneGrid, memoryReason, stationaryReason, type Tile } from '../tile.ts';
+import { type LaneGrid, unrolledVectors } from '../scores/score-vectors.ts';
+import { brokenGridRule, memoryReason, stationaryReason, type Tile } from '../tile.ts';
 import { type TileBackend, weightedPart } from '../tile-backend.ts';
 import { streamedOperands } from '../tile-operands.ts';
 import { accumulate, results } from './accumulate-gemm.ts';
@@ -127,6 +128,7 @@ function matrixBackend(tile: MatrixTile, grid: LaneGrid): TileBackend {
   let own_scratch = subgroup * ${scratchSize(tile)}u;
   let own_weights = subgroup * ${weightsSize(tile)}u;
   ${own}`,
+    scoreVectors: unrolledVectors(grid),
     loadStationary: gemms => gemms.map(gemm => loadHeld(tile, gemm)).join('\n'),
     scores: (gemms, sums) => scores(tile, gemms, sums),
     reduceRows: reduction => spelling.reduceRows(grid, reduction),

@@ -1,6 +1,7 @@
 import type { ShaderPart } from '../../../codegen/shader-part.ts';
 import type { SubgroupMatrixConfig } from '../../../device/capabilities/subgroup-matrix-configs.ts';
-import type { LaneGrid, Stationary } from '../tile.ts';
+import type { LaneGrid } from '../scores/score-vectors.ts';
+import type { Stationary } from '../tile.ts';
 import type { RowReduction } from '../tile-backend.ts';
 
 /** The number of lanes in a subgroup that computes matrices. */

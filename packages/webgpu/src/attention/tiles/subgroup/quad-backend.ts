@@ -1,4 +1,5 @@
 import { repeat } from '../../../codegen/text.ts';
+import { loopedVectors } from '../scores/score-vectors.ts';
 import {
   type AccumulateGemm,
   rowsRead,
@@ -24,6 +25,7 @@ import { rowAt, type SubgroupTile, subgroupBackend, vectorsOf } from './subgroup
 export function quadBackend(tile: SubgroupTile): TileBackend {
   return {
     ...subgroupBackend(tile),
+    scoreVectors: loopedVectors(tile.grid),
     scores: gemms => gemms.map(gemm => scores(tile, gemm)).join('\n'),
     accumulate: (gemms, ...sums) => sums.map(sum => accumulate(tile, sum, rowsRead(gemms))).join('\n'),
     ...resultsInArrays,
@@ -106,8 +108,8 @@ function accumulate(tile: SubgroupTile, sum: AccumulateGemm, isRead: ReadonlySet
  * A lane accumulates its results in an array, row by row: a branch that adds nothing to the array stores
  * nothing.
  */
-const resultsInArrays: Pick<TileResults, 'accumulators' | 'isSlowToRescale' | 'results'> = {
+const resultsInArrays: Pick<TileResults, 'accumulators' | 'lazyRescaling' | 'results'> = {
   accumulators: (name, D) => `var ${name}_rows = array<vec4f, ${quadRows * vectorsOf(D)}>();`,
-  isSlowToRescale: false,
+  lazyRescaling: null,
   results: () => '',
 };

@@ -1,6 +1,7 @@
 import { subgroupLane } from '../../../codegen/subgroup-lane.ts';
 import { repeat } from '../../../codegen/text.ts';
-import type { LaneGrid } from '../tile.ts';
+import { lazyRescaling } from '../scores/lazy-rescaling.ts';
+import { type LaneGrid, unrolledVectors } from '../scores/score-vectors.ts';
 import {
   type AccumulateGemm,
   type LaneResults,
@@ -35,6 +36,7 @@ export function subgroupBackend(tile: SubgroupTile): TileBackend {
     parts: () => [subgroupLane, weightedPart],
     place:
       tile.stationary === 'queries' ? 'let tx = 0u;\n  let ty = lane;' : 'let tx = lane;\n  let ty = 0u;',
+    scoreVectors: unrolledVectors(tile.grid),
     loadStationary: (gemms, summed) => loadStationary(tile, gemms, summed),
     scores: gemms =>
       gemms.map(gemm => `${read(tile, sidesOf(tile, gemm).streamed)}\n    ${scores(tile, gemm)}`).join('\n'),
@@ -217,6 +219,6 @@ function rescale(tile: SubgroupTile, sum: AccumulateGemm): string {
 
 const results = (tile: SubgroupTile): TileResults => ({
   ...resultsOfLanes(laneResults(tile)),
-  isSlowToRescale: true,
+  lazyRescaling,
   keepsLoops: true,
 });

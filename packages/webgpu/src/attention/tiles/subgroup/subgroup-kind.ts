@@ -1,5 +1,6 @@
 import { checkedTile, isCount, type TileKind } from '../../../codegen/tile-kind.ts';
-import { brokenGridRule, type LaneGrid, stationaryReason, type Tile } from '../tile.ts';
+import type { LaneGrid } from '../scores/score-vectors.ts';
+import { brokenGridRule, stationaryReason, type Tile } from '../tile.ts';
 import { quadBackend } from './quad-backend.ts';
 import type { SubgroupTileShape } from './shape.ts';
 import { subgroupBackend } from './subgroup-backend.ts';

@@ -1,5 +1,5 @@
 import { repeat } from '../../../codegen/text.ts';
-import type { LaneGrid } from '../tile.ts';
+import type { LaneGrid } from '../scores/score-vectors.ts';
 import type { RowReduction } from '../tile-backend.ts';
 import type { TileRowReduction } from './workgroup-tile.ts';
 

@@ -1,3 +1,4 @@
+import { loopedVectors } from '../scores/score-vectors.ts';
 import { rescaleOfLanes, resultsOfLanes, type TileBackend, weightedPart } from '../tile-backend.ts';
 import { accumulate, begin, storeWeights } from './gemm/accumulate-gemm.ts';
 import { scores } from './gemm/score-gemm.ts';
@@ -21,6 +22,7 @@ export function workgroupBackend(tile: WorkgroupTile): TileBackend {
       rowReduction.part(tile),
     ],
     place: rowReduction.place(tile),
+    scoreVectors: tile.unrolling?.scoreVectors(tile) ?? loopedVectors(tile),
     loadStationary: () => '',
     scores: (gemms, [first]) => `${scores(tile, gemms)}\n    ${first ? begin(tile, first) : ''}`,
     reduceRows: reduction => rowReduction.reduceRows(tile, reduction),

@@ -1,6 +1,7 @@
 import type { ShaderPart } from '../../../codegen/shader-part.ts';
 import type { Capabilities } from '../../../device/capabilities/capabilities.ts';
-import type { LaneGrid, TileRole } from '../tile.ts';
+import type { LaneGrid, ScoreVectors } from '../scores/score-vectors.ts';
+import type { TileRole } from '../tile.ts';
 import type { RowReduction, TileOperand } from '../tile-backend.ts';
 
 /**
@@ -151,6 +152,7 @@ export interface ChunkLoop {
 
 /** How loops of a tile are unrolled. */
 export interface TileUnrolling {
+  scoreVectors(grid: LaneGrid): ScoreVectors;
   /** Statements that copy chunks from storage to workgroup memory; null if lanes have unequal shares. */
   copy(tile: WorkgroupTile, chunks: readonly Chunk[], from: string): string | null;
   /** Statements that add the weighted rows of a chunk to the sums, several rows per turn of a loop. */

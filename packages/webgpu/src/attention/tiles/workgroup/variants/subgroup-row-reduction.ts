@@ -1,5 +1,6 @@
 import { repeat } from '../../../../codegen/text.ts';
-import { isForward, type LaneGrid } from '../../tile.ts';
+import type { LaneGrid } from '../../scores/score-vectors.ts';
+import { isForward } from '../../tile.ts';
 import type { RowReduction } from '../../tile-backend.ts';
 import type { TileRowReduction } from '../workgroup-tile.ts';
 

@@ -1,4 +1,5 @@
 import { repeat } from '../../../../codegen/text.ts';
+import { unrolledVectors } from '../../scores/score-vectors.ts';
 import type { TileOperand } from '../../tile-backend.ts';
 import { ofProduct } from '../gemm/chunks.ts';
 import { divisorUpTo, stagedValue } from '../memory.ts';
@@ -13,6 +14,7 @@ export const vectorsInFlight: number = 8;
  * branches: beyond the last row or channel, a lane reads the last one and uses 0 instead.
  */
 export const unrolling: TileUnrolling = {
+  scoreVectors: unrolledVectors,
   sums(rows, addRow) {
     const together = divisorUpTo(rowsOfTurn, rows);
     return `for (var k = 0u; k < ${rows}u; k += ${together}u) {
