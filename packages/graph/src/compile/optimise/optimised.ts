@@ -1,6 +1,7 @@
 import type { Program } from '../../ir/program/program.ts';
 import { copiesAsViews } from './copies/copies-as-views.ts';
 import { elideCopies } from './copies/elide-copies.ts';
+import { writeOutputs } from './copies/write-outputs.ts';
 import { foldBatchSums } from './fold-batch-sums.ts';
 import { foldConstants } from './fold-constants.ts';
 import { fuseEpilogues } from './fuse/fuse-epilogues.ts';
@@ -16,5 +17,7 @@ import { reuseReductions } from './reuse-reductions.ts';
 export function optimised(program: Program, onDevice: boolean): Program {
   const views = onDevice ? copiesAsViews(program) : elideCopies(program);
   const folded = foldConstants(reuseReductions(foldBatchSums(views)));
-  return readStored(onDevice ? fuseRows(fuseMaps(fuseEpilogues(folded), true)) : fuseMaps(folded));
+  return onDevice
+    ? readStored(fuseRows(fuseMaps(fuseEpilogues(folded), true)))
+    : writeOutputs(readStored(fuseMaps(folded)));
 }

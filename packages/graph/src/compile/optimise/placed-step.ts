@@ -48,7 +48,11 @@ export function withExpression<S extends PlacedStep>(step: S, expr: Expr, inputs
 }
 
 /** Whether a step copies a dense tensor to a dense temporary of the same shape, perhaps of another dtype. */
-export function isDenseCopy(
+export const isDenseCopy = (step: PrimitiveStep, values: readonly ProgramValue[]): boolean =>
+  values[step.outputs[0]].kind === 'temporary' && isWholeCopy(step, values);
+
+/** Whether a step copies a dense tensor to another of the same shape, perhaps of another dtype. */
+export function isWholeCopy(
   { primitive, inputs, outputs }: PrimitiveStep,
   values: readonly ProgramValue[],
 ): boolean {
@@ -56,7 +60,6 @@ export function isDenseCopy(
   return (
     inputs.length === 1 &&
     isCopy(primitive) &&
-    to.kind === 'temporary' &&
     sameShape(from.desc.shape, to.desc.shape) &&
     [from, to].every(({ desc: { shape, strides } }) => isContiguous(shape, strides))
   );
