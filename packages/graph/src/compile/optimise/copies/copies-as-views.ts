@@ -10,7 +10,7 @@ import { touched } from '../../memory-plan.ts';
 import { type Layout, layoutOf, placeThrough } from './place-through.ts';
 
 /** A copy of elements from the memory of a value. */
-interface Copy {
+export interface Copy {
   readonly source: number;
   readonly from: Layout;
   readonly target: number;
@@ -36,7 +36,7 @@ export function copiesAsViews(program: Program): Program {
 }
 
 /** How values are used, by their index. */
-interface Uses {
+export interface Uses {
   readonly used: ReadonlySet<number>;
   /** The values that attention uses: strided ones (`rows`), and others, which must not change (`fixed`). */
   readonly rows: ReadonlySet<number>;
@@ -46,7 +46,7 @@ interface Uses {
 /**
  * How a program's values are used; null for a program with in-place operations, which write a value twice.
  */
-function usesOf({ steps }: Program): Uses | null {
+export function usesOf({ steps }: Program): Uses | null {
   const [used, rows, fixed] = [new Set<number>(), new Set<number>(), new Set<number>()];
   for (const step of steps) {
     if (step.kind === 'primitive' && step.primitive.kind === 'tensor-scatter') return null;
@@ -72,7 +72,7 @@ function readInPlace({ source, from, target }: Copy, values: ProgramValue[], use
 }
 
 /** Makes the writers of the source write the copy's memory, if the source fills its own memory. */
-function writeInPlace({ source, from, target }: Copy, values: ProgramValue[], uses: Uses): boolean {
+export function writeInPlace({ source, from, target }: Copy, values: ProgramValue[], uses: Uses): boolean {
   const owner = ownerOf(source, values);
   if (values[owner].kind !== 'temporary' || ownerOf(target, values) === owner) return false;
   if (elementCount(values[owner].desc.shape) !== elementCount(from.shape)) return false;
@@ -108,7 +108,10 @@ function move(
 }
 
 /** A step as a copy of evenly spaced elements; null for any other step. */
-function copyOf({ primitive, inputs, outputs }: PrimitiveStep, values: readonly ProgramValue[]): Copy | null {
+export function copyOf(
+  { primitive, inputs, outputs }: PrimitiveStep,
+  values: readonly ProgramValue[],
+): Copy | null {
   if (primitive.kind !== 'map' || primitive.value.kind !== 'load' || inputs.length !== 1) return null;
   const [source, target] = [inputs[0], outputs[0]];
   const [read, written] = [values[source], values[target]];
