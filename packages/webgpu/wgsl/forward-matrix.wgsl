@@ -271,7 +271,7 @@ fn main(
   let i0 = row0;
   let i1 = row0 + 64u;
 
-  // Each row's maximum m, sum l of its keys in this lane, and O
+  // Each row's maximum m, sum l of this lane's keys, and O
   var m0 = -0x1.fffffep+127f;
   var l0 = 0.0;
   var acc_0_0 = subgroup_matrix_result<f32, 16, 16>();

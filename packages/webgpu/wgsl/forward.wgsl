@@ -232,7 +232,7 @@ fn main(
   let i0 = row0;
   let i1 = row0 + 32u;
 
-  // Each row's maximum m, sum l of its keys in this lane, and O
+  // Each row's maximum m, sum l of this lane's keys, and O
   var m0 = -0x1.fffffep+127f;
   var l0 = 0.0;
   var m1 = -0x1.fffffep+127f;

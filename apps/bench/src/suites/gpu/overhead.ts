@@ -7,10 +7,7 @@ import { usage } from '../../gpu/usage.ts';
 import type { Suite } from '../suite.ts';
 
 const rounds = 7;
-/**
- * Untimed rounds: a slow machine needs more than ten thousand calls until the JavaScript engine has compiled
- * all.
- */
+/** Untimed rounds. On a slow machine, the JavaScript engine still compiles after ten thousand calls. */
 const warmUpRounds = 20;
 const callsOfRound = 1000;
 
@@ -53,7 +50,7 @@ export const overhead: Suite = {
   },
 };
 
-/** The fixed cost on the CPU engine, measured before WebGPU leaves objects to collect. */
+/** The fixed cost on the CPU engine. It is measured first, because WebGPU leaves objects to collect. */
 async function timeOnCpu(): Promise<number> {
   const cpu = cpuEngine({ threads: 1 });
   const resident = cpu.upload(tiny);

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fillNormal } from '@tilewise/philox';
-import { afterAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { workerText } from '../../../scripts/worker-text.mjs';
 import { add, exp, mul, toF32 } from '../../expr/index.ts';
 import { coordinate, input, type Primitive, reduced } from '../../primitive/index.ts';
@@ -105,6 +105,11 @@ test('workers start even if the caller awaits nothing but downloads', async () =
   vi.resetModules();
   vi.doMock('../threads/pool.ts', () => ({ createPool, WorkerFailure: Error }));
   vi.doMock('../threads/worker-source.ts', () => ({ workerSource: '' }));
+  onTestFinished(() => {
+    vi.doUnmock('../threads/pool.ts');
+    vi.doUnmock('../threads/worker-source.ts');
+    vi.resetModules();
+  });
   const { cpuEngine: newEngine } = await import('../engine.ts');
   const engine = newEngine({ threads: 2 });
   const [primitive, inputs, shape] = steps.product;
@@ -116,9 +121,6 @@ test('workers start even if the caller awaits nothing but downloads', async () =
   result.data.fill(0);
   expect((await copy).toFloat32()[0]).not.toBe(0);
   expect(createPool).toHaveBeenCalledTimes(1);
-  vi.doUnmock('../threads/pool.ts');
-  vi.doUnmock('../threads/worker-source.ts');
-  vi.resetModules();
 });
 
 describe('a worker', async () => {

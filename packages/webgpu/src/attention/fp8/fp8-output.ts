@@ -25,7 +25,7 @@ export function fp8OutputKernel(problem: AttentionProblem, config: KernelConfig)
   const tile = defaultTile;
   const { backend, grid } = tile;
   const { scoreVectors: vectors } = backend;
-  const sums = rowValues('lse', grid, vectors);
+  const lseOfRows = rowValues('lse', grid, vectors);
   const { B, Hq, Sq, Dv } = problem;
   const { rows, cols, lanes } = tileSize(tile.grid);
   const tiles = Math.ceil(Sq / rows);
@@ -45,7 +45,7 @@ export function fp8OutputKernel(problem: AttentionProblem, config: KernelConfig)
   let tx = lane % ${grid.tx}u;
   let ty = lane / ${grid.tx}u;
   let i = i0 + ty * 4u;
-  ${sums.load(
+  ${lseOfRows.load(
     '3e38f',
     (own, row) => `if (i + ${row} < seq.length_q) {
     let bits = lse[P.lse_base + row_at(seq, h, i + ${row})];
@@ -63,7 +63,7 @@ export function fp8OutputKernel(problem: AttentionProblem, config: KernelConfig)
     ${vectors.each(['s'], ['weight'], ({ row, key, of }) => {
       const place = `seq, h, i + ${row}, ${key}`;
       return `let scored = score4(${place}, ${of('s')}, full_tile);
-    let p = probabilities(scored.value, ${sums.of(row)}, scored.visible);
+    let p = probabilities(scored.value, ${lseOfRows.of(row)}, scored.visible);
     ${of('weight')} = ${fp8.apply('weight', dropout ? `p * dropout4(${place})` : 'p')};`;
     })}
     ${backend.accumulate([scores], { into: 'acc', weight: r => vectors.of('weight', r), operand: v, over: 'keys', nonFiniteGuard: score.masks ? 'true' : '!full_tile' })}

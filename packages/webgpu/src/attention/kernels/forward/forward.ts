@@ -49,7 +49,7 @@ export function forwardKernel(
   const hasValues = problem.fp8?.kind !== 'scaled';
   const dropout = hasValues && problem.dropout ? config.tools.dropout : null;
   const { q, k, v } = tileOperands(problem);
-  // The outputs max and sumExp are those of the largest scores.
+  // Lazy rescaling would change the outputs max and sumExp.
   const lazy = problem.outputs.max || problem.outputs.sumExp ? null : backend.lazyRescaling;
   const scores = { into: 's', a: rows.operand(q), b: k };
   const fp8 = hasValues
@@ -84,7 +84,7 @@ export function forwardKernel(
   ${backend.place}
   ${rows.span}
 
-  // Each row's maximum m, sum l of its keys in this lane, and O
+  // Each row's maximum m, sum l of this lane's keys, and O
   ${repeat(grid.rows, r => `var m${r} = ${lowest};\n  var l${r} = 0.0;`)}
   ${hasValues ? backend.accumulators('acc', Dv) : ''}
 

@@ -1,11 +1,13 @@
 import { repeat } from '../../../codegen/text.ts';
 import type { LaneGrid, ScoreVectors } from './score-vectors.ts';
 
-/** A value of each of a lane's rows, computed as `vectors` computes values of vec4s. */
+/**
+ * A value of each of a lane's rows: in an array if scores are computed in a loop, else in a variable per row.
+ */
 export interface RowValues {
   /** Statements that give each row its initial value, and run `text` for `row`, whose value is `own`. */
   load(initial: string, text: (own: string, row: string) => string): string;
-  /** WGSL expression of the value of a row, which is given as by `ScoreVector`. */
+  /** WGSL expression of the value of a row; `row` is that of a `ScoreVector`. */
   of(row: string): string;
 }
 
