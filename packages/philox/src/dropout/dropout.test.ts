@@ -32,6 +32,11 @@ const flash = loadPhilox<{ cases: MaskVector[]; thresholds: { p: number; p_keep_
 );
 const onednn = loadPhilox<{ masks: (MaskVector & { threshold: string })[] }>('onednn_philox_vectors');
 
+/** Masks that PyTorch has drawn on a GPU; those of FlashAttention-2 have `p_keep_u8`. */
+const drawn = loadPhilox<{ cases: (MaskVector & { source: string; p_keep_u8?: number })[] }>(
+  'pytorch_cuda_dropout_masks',
+);
+
 const vectors: { scheme: DropoutSchemeName; n: number; vector: MaskVector }[] = [
   ...torch.cases.map((vector, n) => ({ scheme: 'torch-efficient' as const, n, vector })),
   ...flash.cases.map((vector, n) => ({ scheme: 'flash-attention-2' as const, n, vector })),
@@ -57,14 +62,21 @@ const shape = fc.record({
 });
 
 describe('dropoutMask', () => {
-  it.each(vectors)('is that of $scheme in vector $n', ({ scheme, vector }) => {
-    const { B, H, M, N, p } = vector;
-    const seed = BigInt(`0x${vector.seed}`);
-    const offset = BigInt(`0x${vector.offset}`);
-    const mask = dropoutMask({ shape: [B, H, M, N], p, seed, offset, scheme });
-    expect(packBits(mask)).toBe(vector.mask_hex);
-    expect(mask.reduce((sum, keep) => sum + keep, 0)).toBe(vector.keep_count);
-  });
+  const expectMask = (
+    { B, H, M, N, p, seed, offset, mask_hex, keep_count }: MaskVector,
+    scheme: DropoutSchemeName,
+  ): void => {
+    const words = { seed: BigInt(`0x${seed}`), offset: BigInt(`0x${offset}`) };
+    const mask = dropoutMask({ shape: [B, H, M, N], p, ...words, scheme });
+    expect(packBits(mask)).toBe(mask_hex);
+    expect(mask.reduce((sum, keep) => sum + keep, 0)).toBe(keep_count);
+  };
+
+  it.each(vectors)('is that of $scheme in vector $n', ({ scheme, vector }) => expectMask(vector, scheme));
+
+  it.each(drawn.cases)('is the one that PyTorch drew on a GPU: $source, $M × $N', vector =>
+    expectMask(vector, vector.p_keep_u8 === undefined ? 'torch-efficient' : 'flash-attention-2'),
+  );
 
   it('follows torch-efficient from offset 0 by default', () => {
     const mask = dropoutMask({ shape: [2, 3, 17, 33], p: 0.1, seed: 42 });
