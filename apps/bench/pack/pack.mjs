@@ -78,8 +78,8 @@ for (const entry of ['build/cjs/index.cjs', 'build/esm/index.js']) {
 
 await compress(process.execPath, join(out, 'node.gz'));
 cpSync(vectorsFolder(), join(out, 'vectors'), { recursive: true });
-for (const file of ['start', 'torch_sdpa.py', 'README.md', 'nvidia_icd.json', 'nvidia_egl_icd.json'])
-  cpSync(join(own, file), join(out, file));
+for (const file of readdirSync(own))
+  if (file !== 'pack.mjs') cpSync(join(own, file), join(out, file), { recursive: true });
 const commit = execFileSync('git', ['rev-parse', '--short', 'HEAD'], { cwd: root, encoding: 'utf8' }).trim();
 writeFileSync(join(out, 'VERSION'), `${commit}\nnode ${process.version}\n`);
 

@@ -19,8 +19,10 @@ const findTorch = 'import importlib.util, sys; sys.exit(importlib.util.find_spec
 const hasTorch = spawnSync('python3', ['-c', findTorch]).status === 0;
 if (!hasTorch) say('no python3 with torch: PyTorch is not measured');
 const steps = planMeasurement({
-  ...{ app, vectors: join(pack, 'vectors'), toggles: TOGGLES, tiny: TINY === '1' },
-  ...(hasTorch && { torch: join(pack, 'torch_sdpa.py') }),
+  ...{ app, vectors: join(pack, 'vectors'), folder, toggles: TOGGLES, tiny: TINY === '1' },
+  ...(hasTorch && {
+    torch: { attention: join(pack, 'torch_sdpa.py'), dropout: join(pack, 'torch_dropout.py') },
+  }),
 });
 const report = new Report(folder);
 await runSteps(steps, folder, Number(LIMIT), outcome => {

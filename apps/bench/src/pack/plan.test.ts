@@ -2,28 +2,32 @@ import { expect, test } from 'vitest';
 import { type MeasureOptions, planMeasurement } from './plan.ts';
 import type { Step } from './step.ts';
 
-const options: MeasureOptions = { app: 'app', vectors: 'vectors', toggles: 'a,b', tiny: false };
+const toggles = 'vulkan_enable_f16_on_nvidia,allow_unsafe_apis';
+const torch = { attention: 'torch.py', dropout: 'masks.py' };
+const options: MeasureOptions = {
+  ...{ app: 'app', vectors: 'vectors', folder: 'results', toggles, tiny: false },
+};
 const plan = (more: Partial<MeasureOptions> = {}): Step[] => planMeasurement({ ...options, ...more });
 const names = (more: Partial<MeasureOptions>): string[] => plan(more).map(({ name }) => name);
 const step = (name: string, more: Partial<MeasureOptions> = {}): Step | undefined =>
   plan(more).find(one => one.name === name);
 
 test('steps have names of their own, and those with toggles say so', () => {
-  const steps = plan({ torch: 'torch.py' });
+  const steps = plan({ torch });
   expect(new Set(steps.map(({ name }) => name)).size).toBe(steps.length);
   for (const { name, env } of steps)
-    expect(name.startsWith('toggled-')).toBe(env?.TILEWISE_TOGGLES === 'a,b');
+    expect(name.startsWith('toggled-')).toBe(env?.TILEWISE_TOGGLES === toggles);
 });
 
 test('without toggles nothing is measured twice', () => {
   const plain = names({ toggles: '' });
   expect(plain.filter(name => name.startsWith('toggled'))).toEqual([]);
   expect(new Set(plain).size).toBe(plain.length);
-  expect(plain).toContain('attention-f16-table');
+  expect(plain).toContain('attention-f16');
 });
 
 test('what the targets are about comes before all that the time may not suffice for', () => {
-  expect(names({ torch: 'torch.py' }).slice(0, 4)).toEqual([
+  expect(names({ torch }).slice(0, 4)).toEqual([
     'doctor',
     'attention-f32',
     'toggled-attention-f16',
@@ -36,9 +40,20 @@ test('tiles of matrices, which are for f16, are checked against vectors too', ()
   expect(args[args.indexOf('--dtype') + 1]).toBe('f16');
 });
 
+test('f16 is also measured without matrices, by leaving out the toggle that they need', () => {
+  const { env } = step('attention-f16-without-matrices') ?? {};
+  expect(env).toEqual({ TILEWISE_TOGGLES: 'vulkan_enable_f16_on_nvidia' });
+});
+
+test("dropout masks that PyTorch has drawn are compared with WebGPU's", () => {
+  expect(step('dropout-torch', { torch })?.args).toEqual(['masks.py', 'results/dropout']);
+  expect(step('dropout-webgpu', { torch })?.args).toContain('results/dropout');
+  expect(names({}).filter(name => name.startsWith('dropout'))).toEqual([]);
+});
+
 test('PyTorch is measured on the same shape, where there is one', () => {
   const shapesOf = (name: string): string | undefined => {
-    const { args = [] } = step(name, { torch: 'torch.py' }) ?? {};
+    const { args = [] } = step(name, { torch }) ?? {};
     return args[args.indexOf('--shapes') + 1];
   };
   expect(shapesOf('torch')).toBe(shapesOf('toggled-attention-f16'));

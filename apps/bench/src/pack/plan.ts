@@ -5,8 +5,10 @@ export interface MeasureOptions {
   /** The folder of the bundled programs. */
   readonly app: string;
   readonly vectors: string;
-  /** The script for PyTorch; absent if no python3 has torch. */
-  readonly torch?: string;
+  /** The folder for what a step leaves for the next one. */
+  readonly folder: string;
+  /** The scripts for PyTorch; absent if no python3 has torch. */
+  readonly torch?: { readonly attention: string; readonly dropout: string };
   /** Dawn's toggles for a second pass over the steps that they affect; empty for none. */
   readonly toggles: string;
   /** Uses shapes that are small enough for a CPU, to see whether everything runs. */
@@ -42,12 +44,23 @@ const tinyShapes: Shapes = {
   tuning: '5',
 };
 
+/** The toggle without which Dawn has no subgroup matrices. */
+const unsafeApis = 'allow_unsafe_apis';
+
 /**
  * The measurements of a GPU, the most important first, because the time may run out at any step: whether
  * results are right, how fast f32 is with the features that browsers offer and f16 with all features, and
- * PyTorch for comparison; then the rest, with tuning last, because no other step needs its result.
+ * PyTorch for comparison; then the rest, such as PyTorch's dropout masks bit for bit, with tuning last,
+ * because no other step needs its result.
  */
-export function planMeasurement({ app, vectors, torch, toggles, tiny }: MeasureOptions): Step[] {
+export function planMeasurement({
+  app,
+  vectors,
+  folder,
+  torch,
+  toggles,
+  tiny,
+}: MeasureOptions): Step[] {
   const shapes = tiny ? tinyShapes : targets;
   // A CPU takes long to compile kernels that a GPU's driver compiles at once.
   const timeFactor = tiny ? 10 : 1;
@@ -65,17 +78,28 @@ export function planMeasurement({ app, vectors, torch, toggles, tiny }: MeasureO
       ...([`conformance-${dtype}`, 'conformance', 90, 'attention', '--engine', 'webgpu'] as const),
       ...['--vectors', vectors, '--dtype', dtype, ...shapes.cases, '--json'],
     );
-  const python = (name: string, backends: string): Step[] =>
+  const python = (name: string, seconds: number, script: string, ...args: string[]): Step => ({
+    ...{ name, command: 'python3', seconds: timeFactor * seconds, args: [script, ...args] },
+  });
+  const torchAttention = (name: string, backends: string): Step[] =>
     torch === undefined
       ? []
       : [
-          {
-            ...{ name, command: 'python3', seconds: timeFactor * 90 },
-            args: [
-              ...[torch, '--shapes', shapes.attention, '--dtypes', 'f16,f32'],
-              ...['--backends', backends, '--repeats', shapes.repeats],
-            ],
-          },
+          python(
+            ...([name, 90, torch.attention, '--shapes', shapes.attention, '--dtypes', 'f16,f32'] as const),
+            ...['--backends', backends, '--repeats', shapes.repeats],
+          ),
+        ];
+  const masks = `${folder}/dropout`;
+  const dropout: Step[] =
+    torch === undefined
+      ? []
+      : [
+          python('dropout-torch', 45, torch.dropout, masks),
+          program(
+            ...(['dropout-webgpu', 'conformance', 30, 'philox', '--engine', 'webgpu'] as const),
+            ...['--vectors', masks, '--json'],
+          ),
         ];
   const tuning = (dtype: string): Step =>
     program(
@@ -87,13 +111,23 @@ export function planMeasurement({ app, vectors, torch, toggles, tiny }: MeasureO
   const decode = program('decode', 'bench', 45, 'decode', ...shapes.keys, '--json');
   const toggled = (step: Step): Step =>
     toggles === '' ? step : { ...step, name: `toggled-${step.name}`, env: { TILEWISE_TOGGLES: toggles } };
+  const safe = toggles.split(',').filter(name => name !== unsafeApis);
+  const withoutMatrices: Step[] = toggles.includes(unsafeApis)
+    ? [
+        {
+          ...{ ...attention('f16'), name: 'attention-f16-without-matrices' },
+          env: { TILEWISE_TOGGLES: safe.join() },
+        },
+      ]
+    : [];
   const steps = [
     doctor,
     attention('f32'),
     toggled(attention('f16')),
-    ...python('torch', 'flash,efficient,cudnn,math'),
+    ...torchAttention('torch', 'flash,efficient,cudnn,math'),
     toggled(decode),
-    toggled({ ...attention('f16', '--tiles', 'table'), name: 'attention-f16-table' }),
+    ...withoutMatrices,
+    ...dropout,
     // Subgroup matrices only take f16 operands.
     toggled(conformance('f16')),
     conformance('f32'),
@@ -101,7 +135,9 @@ export function planMeasurement({ app, vectors, torch, toggles, tiny }: MeasureO
     program('memory-long', 'bench', 45, 'memory', '--shapes', shapes.memory, '--json'),
     ...[peak, toggled(peak), toggled(doctor)],
     ...[attention('f16'), decode],
-    ...python('torch-flex', 'flex'),
+    program('overhead', 'bench', 30, 'overhead', '--json'),
+    program('start', 'bench', 45, 'start', '--json'),
+    ...torchAttention('torch-flex', 'flex'),
     ...['f32', 'f16'].map(dtype => toggled(tuning(dtype))),
   ];
   // Without toggles, some steps occur twice.
