@@ -66,14 +66,14 @@ fn key_range(seq: Sequence, i0: u32, i1: u32) -> vec2u {
   return vec2u(u32(max(low, 0)), u32(clamp(high, 0, i32(seq.length_kv))));
 }
 
-// Whether lengths and band let all queries in [i0, i1) see all keys in [j0, j1).
+// Whether all queries in [i0, i1) may see all keys in [j0, j1).
 fn tile_inside(seq: Sequence, i0: u32, i1: u32, j0: u32, j1: u32) -> bool {
   return i1 <= seq.length_q && j1 <= seq.length_kv
     && i32(j0) >= i32(i1) - 1 + seq.diagonal - P.band_left
     && i32(j1) - 1 <= i32(i0) + seq.diagonal + P.band_right;
 }
 
-// Which keys j to j + 3 lengths and band let query i see; j - first may wrap.
+// Which keys j to j + 3 query i may see; j - first may wrap.
 fn in_range4(seq: Sequence, i: u32, j: u32) -> vec4<bool> {
   let centre = i32(i) + seq.diagonal;
   let first = centre - P.band_left;
@@ -102,12 +102,12 @@ fn o_store4(row: u32, d: u32, x: vec4f) {
   o[(row + d) >> 2u] = x;
 }
 
-// A row without keys has l = 0; one that sees a NaN or +Infinity has the largest finite number as m.
+// A row without keys has l = 0; one with a NaN or +Infinity has the largest finite m.
 fn softmax_bits(x: f32, no_keys: u32, m: f32, l: f32) -> u32 {
   return select(select(bitcast<u32>(x), no_keys, l == 0.0), 0x7fc00000u, m == 0x1.fffffep+127f);
 }
 
-// The factor that turns sums into o; `scale` is that of the sink.
+// o = O times this factor; `scale` is the sink's.
 fn output_scale(m: f32, l: f32, scale: f32) -> f32 {
   return bitcast<f32>(softmax_bits(scale / l, 0u, m, l));
 }
@@ -142,15 +142,98 @@ fn main(
   var scale = 1.0;
   if (i < seq.length_q) {
     // m = max_n m_n
-    for (var part = 0u; part < P.parts; part++) {
-      m = max(m, workspace[partial_at(at, part)].x);
+    for (var part = 0u; part < P.parts; part += 8u) {
+      let m_0 = workspace[partial_at(at, min(part + 0u, P.parts - 1u))].x;
+      let m_1 = workspace[partial_at(at, min(part + 1u, P.parts - 1u))].x;
+      let m_2 = workspace[partial_at(at, min(part + 2u, P.parts - 1u))].x;
+      let m_3 = workspace[partial_at(at, min(part + 3u, P.parts - 1u))].x;
+      let m_4 = workspace[partial_at(at, min(part + 4u, P.parts - 1u))].x;
+      let m_5 = workspace[partial_at(at, min(part + 5u, P.parts - 1u))].x;
+      let m_6 = workspace[partial_at(at, min(part + 6u, P.parts - 1u))].x;
+      let m_7 = workspace[partial_at(at, min(part + 7u, P.parts - 1u))].x;
+      m = max(m, m_0);
+      m = max(m, m_1);
+      m = max(m, m_2);
+      m = max(m, m_3);
+      m = max(m, m_4);
+      m = max(m, m_5);
+      m = max(m, m_6);
+      m = max(m, m_7);
     }
     // l = Σ_n e^(m_n − m)·l_n, O = Σ_n e^(m_n − m)·O_n
-    for (var part = 0u; part < P.parts; part++) {
-      let first = partial_at(at, part);
-      let weight = exp(workspace[first].x - m);
-      l += weight * workspace[first].y;
-      acc += weight * workspace[first + 1u + vector];
+    for (var part = 0u; part < P.parts; part += 8u) {
+      let first_0 = partial_at(at, min(part + 0u, P.parts - 1u));
+      let ml_0 = workspace[first_0];
+      let o_0 = workspace[first_0 + 1u + vector];
+      let first_1 = partial_at(at, min(part + 1u, P.parts - 1u));
+      let ml_1 = workspace[first_1];
+      let o_1 = workspace[first_1 + 1u + vector];
+      let first_2 = partial_at(at, min(part + 2u, P.parts - 1u));
+      let ml_2 = workspace[first_2];
+      let o_2 = workspace[first_2 + 1u + vector];
+      let first_3 = partial_at(at, min(part + 3u, P.parts - 1u));
+      let ml_3 = workspace[first_3];
+      let o_3 = workspace[first_3 + 1u + vector];
+      let first_4 = partial_at(at, min(part + 4u, P.parts - 1u));
+      let ml_4 = workspace[first_4];
+      let o_4 = workspace[first_4 + 1u + vector];
+      let first_5 = partial_at(at, min(part + 5u, P.parts - 1u));
+      let ml_5 = workspace[first_5];
+      let o_5 = workspace[first_5 + 1u + vector];
+      let first_6 = partial_at(at, min(part + 6u, P.parts - 1u));
+      let ml_6 = workspace[first_6];
+      let o_6 = workspace[first_6 + 1u + vector];
+      let first_7 = partial_at(at, min(part + 7u, P.parts - 1u));
+      let ml_7 = workspace[first_7];
+      let o_7 = workspace[first_7 + 1u + vector];
+      {
+        let is_part = part + 0u < P.parts;
+        let weight = select(0.0, exp(ml_0.x - m), is_part);
+        l += weight * ml_0.y;
+        acc += weight * select(vec4f(), o_0, is_part);
+      }
+      {
+        let is_part = part + 1u < P.parts;
+        let weight = select(0.0, exp(ml_1.x - m), is_part);
+        l += weight * ml_1.y;
+        acc += weight * select(vec4f(), o_1, is_part);
+      }
+      {
+        let is_part = part + 2u < P.parts;
+        let weight = select(0.0, exp(ml_2.x - m), is_part);
+        l += weight * ml_2.y;
+        acc += weight * select(vec4f(), o_2, is_part);
+      }
+      {
+        let is_part = part + 3u < P.parts;
+        let weight = select(0.0, exp(ml_3.x - m), is_part);
+        l += weight * ml_3.y;
+        acc += weight * select(vec4f(), o_3, is_part);
+      }
+      {
+        let is_part = part + 4u < P.parts;
+        let weight = select(0.0, exp(ml_4.x - m), is_part);
+        l += weight * ml_4.y;
+        acc += weight * select(vec4f(), o_4, is_part);
+      }
+      {
+        let is_part = part + 5u < P.parts;
+        let weight = select(0.0, exp(ml_5.x - m), is_part);
+        l += weight * ml_5.y;
+        acc += weight * select(vec4f(), o_5, is_part);
+      }
+      {
+        let is_part = part + 6u < P.parts;
+        let weight = select(0.0, exp(ml_6.x - m), is_part);
+        l += weight * ml_6.y;
+        acc += weight * select(vec4f(), o_6, is_part);
+      }
+      {
+        let is_part = part + 7u < P.parts;
+        let weight = select(0.0, exp(ml_7.x - m), is_part);
+        l += weight * ml_7.y;
+        acc += weight * select(vec4f(), o_7, is_part);
+      }
     }
   }
   if (i < P.Sq) {

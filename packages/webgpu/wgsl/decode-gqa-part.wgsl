@@ -104,14 +104,14 @@ fn key_range(seq: Sequence, i0: u32, i1: u32) -> vec2u {
   return vec2u(u32(max(low, 0)), u32(clamp(high, 0, i32(seq.length_kv))));
 }
 
-// Whether lengths and band let all queries in [i0, i1) see all keys in [j0, j1).
+// Whether all queries in [i0, i1) may see all keys in [j0, j1).
 fn tile_inside(seq: Sequence, i0: u32, i1: u32, j0: u32, j1: u32) -> bool {
   return i1 <= seq.length_q && j1 <= seq.length_kv
     && i32(j0) >= i32(i1) - 1 + seq.diagonal - P.band_left
     && i32(j1) - 1 <= i32(i0) + seq.diagonal + P.band_right;
 }
 
-// Which keys j to j + 3 lengths and band let query i see; j - first may wrap.
+// Which keys j to j + 3 query i may see; j - first may wrap.
 fn in_range4(seq: Sequence, i: u32, j: u32) -> vec4<bool> {
   let centre = i32(i) + seq.diagonal;
   let first = centre - P.band_left;
@@ -206,7 +206,7 @@ fn main(
     return;
   }
 
-  // One tile of queries; large tiles of causal masks come first.
+  // One tile of queries; large causal tiles come first.
   let part = group % P.parts;
   let place = group / P.parts;
   let tile = P.tiles - 1u - place % P.tiles;
@@ -241,7 +241,7 @@ fn main(
   for (var j0 = keys.x / 128u * 128u; j0 < keys.y; j0 += 128u) {
     // S = Q·Kᵀ
     let full_tile = tile_inside(seq, i0, i1, j0, j0 + 128u);
-    // For each chunk of the head dimension: stage rows of both operands, then multiply them.
+    // Stage a chunk of channels of both operands, then multiply.
     let channels = P.Dqk;
     var s0 = vec4f();
     var s1 = vec4f();

@@ -161,14 +161,14 @@ fn key_range(seq: Sequence, i0: u32, i1: u32) -> vec2u {
   return vec2u(u32(max(low, 0)), u32(clamp(high, 0, i32(seq.length_kv))));
 }
 
-// Whether lengths and band let all queries in [i0, i1) see all keys in [j0, j1).
+// Whether all queries in [i0, i1) may see all keys in [j0, j1).
 fn tile_inside(seq: Sequence, i0: u32, i1: u32, j0: u32, j1: u32) -> bool {
   return i1 <= seq.length_q && j1 <= seq.length_kv
     && i32(j0) >= i32(i1) - 1 + seq.diagonal - P.band_left
     && i32(j1) - 1 <= i32(i0) + seq.diagonal + P.band_right;
 }
 
-// Which keys j to j + 3 lengths and band let query i see; j - first may wrap.
+// Which keys j to j + 3 query i may see; j - first may wrap.
 fn in_range4(seq: Sequence, i: u32, j: u32) -> vec4<bool> {
   let centre = i32(i) + seq.diagonal;
   let first = centre - P.band_left;
@@ -251,12 +251,12 @@ fn o_store4(row: u32, d: u32, x: vec4f) {
   o[(row + d) >> 2u] = x;
 }
 
-// A row without keys has l = 0; one that sees a NaN or +Infinity has the largest finite number as m.
+// A row without keys has l = 0; one with a NaN or +Infinity has the largest finite m.
 fn softmax_bits(x: f32, no_keys: u32, m: f32, l: f32) -> u32 {
   return select(select(bitcast<u32>(x), no_keys, l == 0.0), 0x7fc00000u, m == 0x1.fffffep+127f);
 }
 
-// The factor that turns sums into o; `scale` is that of the sink.
+// o = O times this factor; `scale` is the sink's.
 fn output_scale(m: f32, l: f32, scale: f32) -> f32 {
   return bitcast<f32>(softmax_bits(scale / l, 0u, m, l));
 }
@@ -286,7 +286,7 @@ fn main(
     return;
   }
 
-  // One tile of queries; large tiles of causal masks come first.
+  // One tile of queries; large causal tiles come first.
   let place = group;
   let tile = P.tiles - 1u - place % P.tiles;
   let h = (place / P.tiles) % P.head_groups;
@@ -321,7 +321,7 @@ fn main(
   for (var j0 = keys.x / 32u * 32u; j0 < keys.y; j0 += 32u) {
     // S = Q·Kᵀ
     let full_tile = tile_inside(seq, i0, i1, j0, j0 + 32u);
-    // For each chunk of the head dimension: stage rows of both operands, then multiply them.
+    // Stage a chunk of channels of both operands, then multiply.
     let channels = P.Dqk;
     var s0 = vec4f();
     var s1 = vec4f();

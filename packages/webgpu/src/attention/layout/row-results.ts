@@ -53,12 +53,12 @@ export function rowOutput(name: RowOutput): ShaderPart {
 
 /** Code for the end of a row's softmax: `output_scale`, and the functions of `rowOutput`. */
 export const softmaxEnd: ShaderPart = {
-  code: `// A row without keys has l = 0; one that sees a NaN or +Infinity has the largest finite number as m.
+  code: `// A row without keys has l = 0; one with a NaN or +Infinity has the largest finite m.
 fn softmax_bits(x: f32, no_keys: u32, m: f32, l: f32) -> u32 {
   return select(select(bitcast<u32>(x), no_keys, l == 0.0), 0x7fc00000u, m == ${highest});
 }
 
-// The factor that turns sums into o; \`scale\` is that of the sink.
+// o = O times this factor; \`scale\` is the sink's.
 fn output_scale(m: f32, l: f32, scale: f32) -> f32 {
   return bitcast<f32>(softmax_bits(scale / l, 0u, m, l));
 }`,

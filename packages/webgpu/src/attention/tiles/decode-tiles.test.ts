@@ -30,7 +30,8 @@ const asHalves = Object.fromEntries(
 describe('few queries on a tile that a context chooses agree with the reference', () => {
   const cases: readonly (readonly [what: string, tile: Tile])[] = [
     ['larger than the table has', workgroupTile({ tx: 8, ty: 4, headDimChunk: 4, rows: 8, cols: 2 })],
-    ['with prefetch', workgroupTile({ tx: 16, ty: 2, headDimChunk: 4, prefetch: true })],
+    ['unrolled', workgroupTile({ tx: 32, ty: 1, headDimChunk: 1, unrolled: true })],
+    ['with prefetch', workgroupTile({ tx: 16, ty: 2, headDimChunk: 3, prefetch: true })],
     ['with rows reduced in subgroups', workgroupTile({ tx, ty, headDimChunk: 4, rowReduction: 'subgroup' })],
     ['staged in f16', workgroupTile({ tx: 16, ty: 2, headDimChunk: 4, stagingDType: 'f16' })],
   ];

@@ -73,7 +73,7 @@ export function forwardKernel(
 
   // At the end, each lane has summed its own keys only, so the row's sum must be taken over its lanes.
   const body = `
-  // One tile of queries; large tiles of causal masks come first.
+  // One tile of queries; large causal tiles come first.
   ${split ? 'let part = group % P.parts;' : ''}
   let place = ${split ? 'group / P.parts' : 'group'};
   let tile = P.tiles - 1u - place % P.tiles;

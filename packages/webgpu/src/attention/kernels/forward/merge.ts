@@ -2,6 +2,7 @@ import type { AttentionProblem, OperandDesc } from '@tilewise/core';
 import { lowest } from '../../../codegen/formats/float-bits.ts';
 import { type KernelSpec, kernelSpec } from '../../../codegen/kernel-spec.ts';
 import { type ShaderPart, wholeUniforms } from '../../../codegen/shader-part.ts';
+import { repeat } from '../../../codegen/text.ts';
 import type { KernelConfig } from '../../config/kernel-config.ts';
 import { writeOperand } from '../../layout/operand.ts';
 import {
@@ -51,6 +52,15 @@ export const rowVectorPlace: string = `let n = (group % P.tiles) * ${rowVectorLa
   let at = row_at(seq, h, i);`;
 
 /**
+ * The number of parts that an invocation reads before it adds the first, so that these reads are in flight
+ * together. They are added without branches, of which SwiftShader's compiler cannot take many in a row.
+ */
+const partsTogether = 8;
+const each = (text: (n: number) => string): string => repeat(partsTogether, text);
+/** WGSL expression of the n-th part that is read together with `part`; beyond the end, the last part. */
+const partOf = (n: number): string => `min(part + ${n}u, P.parts - 1u)`;
+
+/**
  * Merges `count` softmaxes over disjoint parts of the keys into the softmax over all keys (the split-KV
  * combination of "Flash-Decoding", 2023). The sink is added here, because it belongs to no part:
  *
@@ -71,15 +81,25 @@ export function mergeKernel(rows: MergedRows, count: number, config: KernelConfi
   var scale = 1.0;
   if (i < seq.length_q) {
     // m = max_n m_n
-    for (var part = 0u; part < P.parts; part++) {
-      m = max(m, workspace[partial_at(at, part)].x);
+    for (var part = 0u; part < P.parts; part += ${partsTogether}u) {
+      ${each(n => `let m_${n} = workspace[partial_at(at, ${partOf(n)})].x;`)}
+      ${each(n => `m = max(m, m_${n});`)}
     }
     // l = Σ_n e^(m_n − m)·l_n, O = Σ_n e^(m_n − m)·O_n
-    for (var part = 0u; part < P.parts; part++) {
-      let first = partial_at(at, part);
-      let weight = exp(workspace[first].x - m);
-      l += weight * workspace[first].y;
-      acc += weight * workspace[first + 1u + vector];
+    for (var part = 0u; part < P.parts; part += ${partsTogether}u) {
+      ${each(
+        n => `let first_${n} = partial_at(at, ${partOf(n)});
+      let ml_${n} = workspace[first_${n}];
+      let o_${n} = workspace[first_${n} + 1u + vector];`,
+      )}
+      ${each(
+        n => `{
+        let is_part = part + ${n}u < P.parts;
+        let weight = select(0.0, exp(ml_${n}.x - m), is_part);
+        l += weight * ml_${n}.y;
+        acc += weight * select(vec4f(), o_${n}, is_part);
+      }`,
+      )}
     }
     ${hasSink ? 'let joined = join_sink(h, m, l);\n    m = joined.x;\n    l = joined.y;\n    scale = joined.z;' : ''}
   }

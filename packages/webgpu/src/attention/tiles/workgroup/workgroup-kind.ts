@@ -22,8 +22,7 @@ export const workgroupKind: TileKind<WorkgroupTileShape, Tile> = {
     const { arithmetic = 'f32', prefetch = false, unrolled = false, rowReduction = 'workgroup' } = shape;
     if (!types.includes(arithmetic)) return `must have arithmetic f16 or f32, got ${arithmetic}`;
     if (typeof prefetch !== 'boolean') return `must have prefetch true or false, got ${prefetch}`;
-    if (typeof unrolled !== 'boolean' || (unrolled && prefetch))
-      return `must have unrolled true or false, and no prefetch with it, got ${unrolled}`;
+    if (typeof unrolled !== 'boolean') return `must have unrolled true or false, got ${unrolled}`;
     if (!reductions.includes(rowReduction))
       return `must have rowReduction 'workgroup' or 'subgroup', got ${rowReduction}`;
     return brokenSizesRule(shape);

@@ -69,8 +69,8 @@ export interface WorkgroupTile extends LaneGrid {
 }
 
 /**
- * How the tile multiplies, if not entirely in f32. `look` may set `non_finite`; from that chunk on, the
- * workgroup multiplies in f32.
+ * How the tile multiplies, if not entirely in f32. From the first chunk with a vector that its look finds,
+ * the workgroup multiplies in f32.
  */
 export interface TileArithmetic {
   readonly part: ShaderPart;
@@ -85,11 +85,8 @@ export interface TileArithmetic {
     readonly stored: (value: string) => string;
     readonly read: (at: string) => string;
   };
-  /**
-   * Statements that examine `x` while it is copied to workgroup memory, for score products and for sums of
-   * rows.
-   */
-  readonly look: { readonly scores: string; readonly sums: string };
+  /** Which vectors of score products and of sums of rows are found. */
+  readonly look: { readonly scores: Look; readonly sums: Look };
   /** Statements that add the products of a chunk to the scores `SUM0`, … */
   scores(tile: WorkgroupTile, sum: string): string;
   /** Statements that add the weighted rows of a chunk to the sums. */
@@ -122,6 +119,16 @@ export interface WeightedChunk {
 }
 
 /**
+ * A search among vectors on their way to workgroup memory: `non_finite` is set if one is found. Both are WGSL
+ * conditions.
+ */
+export interface Look {
+  /** Whether to search, which is the same for all lanes. */
+  readonly guard: string;
+  readonly finds: (x: string) => string;
+}
+
+/**
  * vec4s of an operand that the lanes together copy from storage to workgroup memory. The texts below refer to
  * the n-th of them.
  */
@@ -137,8 +144,8 @@ export interface Chunk {
   readonly operands: readonly TileOperand[];
   /** WGSL expression of the operand's head size. */
   readonly channels: string;
-  /** Statements that examine x before it is multiplied, if any. */
-  readonly look?: string | undefined;
+  /** Which of the vectors are found while they are copied, if any. */
+  readonly look?: Look | undefined;
   /** WGSL index `[line][lane]` of the vector in `staged`. */
   readonly slot: string;
 }
@@ -150,11 +157,22 @@ export interface ChunkLoop {
   readonly step: number;
 }
 
+/** vec4s of chunks that a lane holds in registers on their way to workgroup memory, as statements. */
+export interface FetchedVectors {
+  readonly declare: string;
+  /** Reads the vec4s of the chunks that start at `from`. */
+  readonly read: (from: string) => string;
+  /** Looks at the vec4s, and stores them to workgroup memory. */
+  readonly store: string;
+}
+
 /** How loops of a tile are unrolled. */
 export interface TileUnrolling {
   scoreVectors(grid: LaneGrid): ScoreVectors;
-  /** Statements that copy chunks from storage to workgroup memory; null if lanes have unequal shares. */
-  copy(tile: WorkgroupTile, chunks: readonly Chunk[], from: string): string | null;
+  /** Statements that copy chunks from storage to workgroup memory. */
+  copy(tile: WorkgroupTile, chunks: readonly Chunk[], from: string): string;
+  /** The parts of such a copy, for chunks that are read long before they are stored. */
+  fetch(tile: WorkgroupTile, chunks: readonly Chunk[]): FetchedVectors;
   /** Statements that add the weighted rows of a chunk to the sums, several rows per turn of a loop. */
   sums(rows: number, addRow: (row: string) => string): string;
 }

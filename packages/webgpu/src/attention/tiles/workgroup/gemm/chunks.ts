@@ -1,6 +1,6 @@
 import type { TileOperand } from '../../tile-backend.ts';
 import { stagedValue } from '../memory.ts';
-import type { Chunk, ChunkLoop, WorkgroupTile } from '../workgroup-tile.ts';
+import type { Chunk, ChunkLoop, Look, WorkgroupTile } from '../workgroup-tile.ts';
 
 /**
  * A loop that copies one chunk of each operand after the other to `staged`, and runs `body` on each. `begun`:
@@ -36,9 +36,18 @@ export const chunkLoop = (
     ${body}
     }`;
 
+/** Statement that notes that a look has found something. */
+export const noteIf = ({ guard }: Look, found: string): string => `if (${guard} && ${found}) {
+        atomicStore(&non_finite, 1u);
+      }`;
+
 function copy(tile: WorkgroupTile, chunk: Chunk, from: string): string {
   const { vectors, given, look, slot } = chunk;
-  const statements = [given, readVector(chunk, from), look, `staged${slot} = ${stagedValue(tile)};`];
+  const statements = [
+    ...[given, readVector(chunk, from)],
+    look && noteIf(look, look.finds('x')),
+    `staged${slot} = ${stagedValue(tile)};`,
+  ];
   return `for (var n = lane; n < ${vectors}u; n += ${tile.tx * tile.ty}u) {
       ${statements.filter(Boolean).join('\n')}
     }`;

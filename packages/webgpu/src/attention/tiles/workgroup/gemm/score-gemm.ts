@@ -38,7 +38,7 @@ function sumOfProducts(
   const { headDimChunk } = tile;
   const { rows, cols } = tileSize(tile);
   const side = (name: 'a' | 'b'): TileOperand[] => gemms.map(gemm => gemm[name]);
-  return `// For each chunk of the head dimension: stage rows of both operands, then multiply them.
+  return `// Stage a chunk of channels of both operands, then multiply.
     let channels = ${channels};
     ${repeat(tile.rows * tile.cols, b => `var ${sum}${b} = vec4f();`)}
     ${overChunks(

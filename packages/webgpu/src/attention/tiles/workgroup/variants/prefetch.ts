@@ -1,6 +1,6 @@
-import { chunkLoop, readVector } from '../gemm/chunks.ts';
+import { chunkLoop, noteIf, readVector } from '../gemm/chunks.ts';
 import { stagedValue, stagedVectors, vectorType } from '../memory.ts';
-import type { Chunk, ChunkLoop, TilePrefetch, WorkgroupTile } from '../workgroup-tile.ts';
+import type { Chunk, ChunkLoop, FetchedVectors, TilePrefetch, WorkgroupTile } from '../workgroup-tile.ts';
 
 /**
  * Lanes read the next chunks from storage into registers before they multiply or process scores, so that
@@ -46,28 +46,37 @@ function each(
   });
 }
 
-const read = (tile: WorkgroupTile, chunks: readonly Chunk[], from: string): string =>
-  each(tile, chunks, (chunk, fetched) => [readVector(chunk, from), `${fetched} = ${stagedValue(tile)};`]);
-
 function begin(tile: WorkgroupTile, chunks: readonly Chunk[]): string {
-  const type = vectorType(tile);
-  return `${ofAll(chunks, (chunk, fetched) => `var ${fetched} = array<${type}, ${vectorsOf(tile, chunk)}>();`)}
-    ${read(tile, chunks, '0u')}`;
+  const { declare, read } = fetchOf(tile, chunks);
+  return `${declare}
+    ${read('0u')}`;
 }
+
+/** The vec4s that a lane prefetches: in arrays that loops fill, or each with its own name. */
+const fetchOf = (tile: WorkgroupTile, chunks: readonly Chunk[]): FetchedVectors =>
+  tile.unrolling?.fetch(tile, chunks) ?? {
+    declare: ofAll(
+      chunks,
+      (chunk, fetched) => `var ${fetched} = array<${vectorType(tile)}, ${vectorsOf(tile, chunk)}>();`,
+    ),
+    read: from =>
+      each(tile, chunks, (chunk, fetched) => [readVector(chunk, from), `${fetched} = ${stagedValue(tile)};`]),
+    store: each(tile, chunks, ({ look, slot }, fetched) => [
+      look && noteIf(look, look.finds(`vec4f(${fetched})`)),
+      `staged${slot} = ${fetched};`,
+    ]),
+  };
 
 function overChunks(tile: WorkgroupTile, loop: ChunkLoop, chunks: readonly Chunk[], body: string): string {
   const next = `${loop.at} + ${loop.step}u`;
-  // x is examined at this point: all lanes see the outcome when this chunk is multiplied, and none before.
-  const store = each(tile, chunks, ({ look, slot }, fetched) => [
-    look && `let x = vec4f(${fetched});`,
-    look,
-    `staged${slot} = ${fetched};`,
-  ]);
+  const { read, store } = fetchOf(tile, chunks);
+  // Lanes look at vectors when they store them: all lanes see the outcome when this chunk is multiplied, and
+  // none before.
   return chunkLoop(
     loop,
     store,
     `if (${next} < ${loop.end}) {
-    ${read(tile, chunks, `(${next})`)}
+    ${read(`(${next})`)}
     }
     ${body}`,
   );

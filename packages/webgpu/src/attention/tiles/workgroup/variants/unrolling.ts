@@ -1,9 +1,9 @@
 import { repeat } from '../../../../codegen/text.ts';
 import { unrolledVectors } from '../../scores/score-vectors.ts';
 import type { TileOperand } from '../../tile-backend.ts';
-import { ofProduct } from '../gemm/chunks.ts';
+import { noteIf, ofProduct } from '../gemm/chunks.ts';
 import { divisorUpTo, stagedValue } from '../memory.ts';
-import type { Chunk, TileUnrolling, WorkgroupTile } from '../workgroup-tile.ts';
+import type { Chunk, FetchedVectors, TileUnrolling, WorkgroupTile } from '../workgroup-tile.ts';
 
 /** The number of vec4s that a lane reads before it stores the first. */
 export const vectorsInFlight: number = 8;
@@ -22,15 +22,15 @@ export const unrolling: TileUnrolling = {
       }`;
   },
   copy(tile, chunks, from) {
-    const lanes = tile.tx * tile.ty;
-    if (chunks.some(({ vectors }) => vectors % lanes !== 0)) return null;
-    const reads = chunks.flatMap(chunk =>
-      Array.from({ length: chunk.vectors / lanes }, (_, turn) => ({ chunk, turn })),
-    );
-    const batches = Math.ceil(reads.length / vectorsInFlight);
-    const size = Math.ceil(reads.length / batches);
-    return repeat(batches, b => batch(tile, reads.slice(b * size, (b + 1) * size), from));
+    const all = readsOf(tile, chunks);
+    const batches = Math.ceil(all.length / vectorsInFlight);
+    const size = Math.ceil(all.length / batches);
+    return repeat(batches, b => {
+      const { declare, read, store } = fetch(tile, all.slice(b * size, (b + 1) * size));
+      return `{\n    ${declare}\n    ${read(from)}\n    ${store}\n    }`;
+    });
   },
+  fetch: (tile, chunks) => fetch(tile, readsOf(tile, chunks)),
 };
 
 /** The largest number of weighted rows that one turn of the loop over a chunk adds. */
@@ -42,36 +42,48 @@ interface Read {
   readonly turn: number;
 }
 
-function batch(tile: WorkgroupTile, reads: readonly Read[], from: string): string {
+/** All reads of a lane, chunk by chunk. In the last turn, there may be no vec4 for some lanes. */
+function readsOf({ tx, ty }: WorkgroupTile, chunks: readonly Chunk[]): readonly Read[] {
+  return chunks.flatMap(chunk =>
+    Array.from({ length: Math.ceil(chunk.vectors / (tx * ty)) }, (_, turn) => ({ chunk, turn })),
+  );
+}
+
+function fetch(tile: WorkgroupTile, reads: readonly Read[]): FetchedVectors {
+  const lanes = tile.tx * tile.ty;
   const each = (text: (read: Read, name: string) => string): string =>
     reads.map((read, n) => text(read, `read${n}`)).join('\n');
-  const number = ({ turn }: Read): string => `let n = lane + ${turn * tile.tx * tile.ty}u;`;
+  const number = ({ turn }: Read): string => `let n = lane + ${turn * lanes}u;`;
   const [{ chunk: first }] = reads;
-  const readAll = (p: number): string =>
+  const isWhole = ({ chunk, turn }: Read): boolean => (turn + 1) * lanes <= chunk.vectors;
+  const readAll = (p: number, from: string): string =>
     each((read, name) => {
       const { given = '', place, operands, channels } = read.chunk;
       return `{
       ${number(read)}
       ${given}
       ${place(from)}
-      ${name} = ${readWithin(operands[p], channels)};
+      ${name} = ${readWithin(operands[p], channels, isWhole(read) ? '' : ` && n < ${read.chunk.vectors}u`)};
     }`;
     });
-  return `{
-    ${each((_, name) => `var ${name} = vec4f();`)}
-    ${ofProduct(first.operands, operand => readAll(first.operands.indexOf(operand)))}
-    ${each(
-      (read, name) => `{
-      ${number(read)}
-      ${read.chunk.given ?? ''}
+  return {
+    declare: each((_, name) => `var ${name} = vec4f();`),
+    read: from => ofProduct(first.operands, operand => readAll(first.operands.indexOf(operand), from)),
+    // One branch for all vectors, because SwiftShader's compiler cannot take many branches in a row.
+    store: `${first.look ? noteIf(first.look, `(${reads.map((_, n) => first.look?.finds(`read${n}`)).join(' | ')})`) : ''}
+    ${each((read, name) => {
+      const { given = '', slot, vectors } = read.chunk;
+      const text = `${given}
       let x = ${name};
-      ${read.chunk.look ?? ''}
-      staged${read.chunk.slot} = ${stagedValue(tile)};
-    }`,
-    )}
+      staged${slot} = ${stagedValue(tile)};`;
+      return `{
+      ${number(read)}
+      ${isWhole(read) ? text : `if (n < ${vectors}u) {\n      ${text}\n      }`}
     }`;
+    })}`,
+  };
 }
 
 /** WGSL expression of channels d to d + 3 of row s, which are 0 beyond the end. */
-const readWithin = ({ name, row, end }: TileOperand, channels: string): string =>
-  `select(vec4f(), ${name}_load4(${row(`min(s, max(${end}, 1u) - 1u)`)}, min(d, (${channels} - 1u) & ~3u)), s < ${end} && d < ${channels})`;
+const readWithin = ({ name, row, end }: TileOperand, channels: string, also: string): string =>
+  `select(vec4f(), ${name}_load4(${row(`min(s, max(${end}, 1u) - 1u)`)}, min(d, (${channels} - 1u) & ~3u)), s < ${end} && d < ${channels}${also})`;
