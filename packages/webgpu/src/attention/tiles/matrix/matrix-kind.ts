@@ -21,6 +21,12 @@ import { subgroupMatrices } from './spelling.ts';
 const sides: readonly unknown[] = [8, 16];
 
 /**
+ * See `Tile.maxFusedChannels`. At D = 128 on an H100, one kernel for dK and dV takes as long as two, whose
+ * workgroups have more subgroups.
+ */
+const maxFusedChannels = 128;
+
+/**
  * Tiles of subgroup matrices: each subgroup of 32 lanes holds 16 rows, and streams 32 rows of the other side
  * at a time.
  */
@@ -67,11 +73,12 @@ export function spelledMatrixTile(
   };
   const workgroupMemory: Tile['workgroupMemory'] = (role, { Dqk, Dv }) =>
     memoryOf(shape, {
-      ...{ streamed: [Dqk, Dv], gemms: role === 'forward' ? 1 : 2, sums: role === 'dkdv' ? 2 : 1 },
+      streamed: [Dqk, Dv],
+      sums: role === 'dkdv' && Dqk + Dv <= maxFusedChannels ? 2 : 1,
     });
   return {
     ...{ shape, grid, backend: matrixBackend({ ...shape, spelling }, grid) },
-    ...{ operandType: matrix.component, operandDType: matrix.component, maxFusedChannels: 128 },
+    ...{ operandType: matrix.component, operandDType: matrix.component, maxFusedChannels },
     // Probabilities can be up to e⁸, because rescaling may lag behind the maxima.
     maxDropoutScale: matrix.component === 'f16' ? 16 : Infinity,
     unsupported(role, problem, capabilities) {

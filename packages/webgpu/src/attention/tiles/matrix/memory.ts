@@ -68,17 +68,13 @@ export const poolOf = ({ name }: Pick<TileOperand, 'name'>): string => `${name}_
  */
 export function memoryOf(
   tile: MatrixTileShape,
-  {
-    streamed,
-    gemms,
-    sums,
-  }: { readonly streamed: readonly number[]; readonly gemms: number; readonly sums: number },
+  { streamed, sums }: { readonly streamed: readonly number[]; readonly sums: number },
 ): number {
   const { subgroups, matrix } = tile;
   const bytes = matrix.component === 'f16' ? 8 : 16;
   return bytesOfVariables([
     ...streamed.map(D => bytes * poolSize(tile, D)),
-    16 * subgroups * scratchSize(tile) * gemms,
+    16 * subgroups * scratchSize(tile),
     bytes * subgroups * weightsSize(tile) * sums,
     4,
   ]);
@@ -96,7 +92,7 @@ export function declarations(
     code: `${streamedOperands(tile, gemms, summed)
       .map(operand => `var<workgroup> ${poolOf(operand)}: array<${vector}, ${poolSize(tile, operand.D)}>;`)
       .join('\n')}
-var<workgroup> scratch: array<vec4f, ${subgroups * scratchSize(tile) * gemms.length}>;
+var<workgroup> scratch: array<vec4f, ${subgroups * scratchSize(tile)}>;
 var<workgroup> weights: array<${vector}, ${subgroups * weightsSize(tile) * summed.length}>;
 var<workgroup> notes: atomic<u32>;`,
   };

@@ -11,7 +11,6 @@ import {
   poolPitch,
   poolSize,
   scratchPitch,
-  scratchSize,
   streamedRows,
   width,
 } from './memory.ts';
@@ -62,8 +61,8 @@ export function loadHeld(tile: MatrixTile, gemm: ScoreGemm): string {
 }
 
 /**
- * Computes matrices of products in `scratch`, and reads them into each lane's `INTOb`. Before that, copies
- * all streamed rows of the tile to their pools.
+ * Computes matrices of products in `scratch`, one after the other, and reads each into the lanes' `INTOb`.
+ * Before that, copies all streamed rows of the tile to their pools.
  */
 export function scores(tile: MatrixTile, gemms: ScoreGemms, sums: readonly AccumulateGemm[]): string {
   const operands = streamedOperands(
@@ -75,17 +74,15 @@ export function scores(tile: MatrixTile, gemms: ScoreGemms, sums: readonly Accum
     operand,
     nonFiniteGuard: sums.find(sum => sum.operand.name === operand.name)?.nonFiniteGuard,
   }));
-  return `${stageStreamed(tile, staged)}
-    ${gemms.map((gemm, n) => multiply(tile, gemm, n)).join('\n')}
-    workgroupBarrier();
-    ${gemms.map((gemm, n) => read(tile, gemm, n)).join('\n')}`;
+  return [
+    stageStreamed(tile, staged),
+    gemms
+      .map(gemm => `${multiply(tile, gemm)}\n    workgroupBarrier();\n    ${read(tile, gemm)}`)
+      .join('\n    workgroupBarrier();\n    '),
+  ].join('\n    ');
 }
 
-/** WGSL: the index in `scratch` of a subgroup's n-th matrix of products. */
-const scratchAt = (tile: MatrixTileShape, n: number): string =>
-  `own_scratch + ${n * tile.subgroups * scratchSize(tile)}u`;
-
-function multiply(tile: MatrixTile, gemm: ScoreGemm, n: number): string {
+function multiply(tile: MatrixTile, gemm: ScoreGemm): string {
   const { stationary, spelling } = tile;
   const { zero, load, multiplyAccumulate, store } = spelling;
   const { held, streamed } = sidesOf(tile, gemm);
@@ -114,7 +111,7 @@ function multiply(tile: MatrixTile, gemm: ScoreGemm, n: number): string {
     const [row, column] =
       stationary === 'queries' ? [r * heldSize, m * streamedSize] : [m * streamedSize, r * heldSize];
     const stride = scratchPitch(tile);
-    const offset = `${scratchAt(tile, n)} + ${row * stride + column / 4}u`;
+    const offset = `own_scratch + ${row * stride + column / 4}u`;
     return store(sum(m, r), { in: 'scratch', offset, stride, order: 'row_major' });
   };
   return `${perSum((m, r) => `var ${sum(m, r)} = ${zero};`)}
@@ -123,7 +120,7 @@ function multiply(tile: MatrixTile, gemm: ScoreGemm, n: number): string {
 }
 
 /** Declares the lane's four vec4s of scores. */
-function read(tile: MatrixTileShape, { into }: ScoreGemm, n: number): string {
+function read(tile: MatrixTileShape, { into }: ScoreGemm): string {
   const first = firstOfLane(tile, scratchPitch(tile));
-  return repeat(4, b => `let ${into}${b} = scratch[${scratchAt(tile, n)} + ${first} + ${b}u];`);
+  return repeat(4, b => `let ${into}${b} = scratch[own_scratch + ${first} + ${b}u];`);
 }
