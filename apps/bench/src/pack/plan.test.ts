@@ -27,12 +27,7 @@ test('without toggles nothing is measured twice', () => {
 });
 
 test('what the targets are about comes before all that the time may not suffice for', () => {
-  expect(names({ torch }).slice(0, 4)).toEqual([
-    'doctor',
-    'attention-f32',
-    'toggled-attention-f16',
-    'torch',
-  ]);
+  expect(names({ torch }).slice(0, 4)).toEqual(['doctor', 'attention-f32', 'toggled-attention-f16', 'torch']);
 });
 
 test('tiles of matrices, which are for f16, are checked against vectors too', () => {

@@ -53,14 +53,7 @@ const unsafeApis = 'allow_unsafe_apis';
  * PyTorch for comparison; then the rest, such as PyTorch's dropout masks bit for bit, with tuning last,
  * because no other step needs its result.
  */
-export function planMeasurement({
-  app,
-  vectors,
-  folder,
-  torch,
-  toggles,
-  tiny,
-}: MeasureOptions): Step[] {
+export function planMeasurement({ app, vectors, folder, torch, toggles, tiny }: MeasureOptions): Step[] {
   const shapes = tiny ? tinyShapes : targets;
   // A CPU takes long to compile kernels that a GPU's driver compiles at once.
   const timeFactor = tiny ? 10 : 1;

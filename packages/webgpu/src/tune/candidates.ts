@@ -6,7 +6,7 @@ import {
   InvalidArgumentError,
 } from '@tilewise/core';
 import { decodeSizes as tableDecodeSizes } from '../attention/kernels/forward/forward-shape.ts';
-import { hardwareTiles } from '../attention/tiles/defaults/hardware-tiles.ts';
+import { hardwareDecodeTile, hardwareTiles } from '../attention/tiles/defaults/hardware-tiles.ts';
 import { needsPin } from '../attention/tiles/matrix/matrix-kind.ts';
 import { matrixTiles, multipliesAsIs } from '../attention/tiles/matrix/matrix-tiles.ts';
 import { stationaryOf, type TileRole, tileRoles } from '../attention/tiles/tile.ts';
@@ -22,6 +22,7 @@ import { describedTile, isDescription, type TileDescription } from './tile-descr
  */
 const workgroupSizes: readonly WorkgroupTileShape[] = [
   defaultSizes,
+  { tx: 16, ty: 16, headDimChunk: 8 },
   { tx: 16, ty: 8, headDimChunk: 4, rows: 8 },
   { tx: 8, ty: 8, headDimChunk: 4, rows: 8, cols: 2 },
   { tx: 16, ty: 16, headDimChunk: 4 },
@@ -32,7 +33,7 @@ const workgroupSizes: readonly WorkgroupTileShape[] = [
   { tx: 8, ty: 4, headDimChunk: 4, rows: 8 },
   { tx: 8, ty: 16, headDimChunk: 4 },
   { tx: 16, ty: 4, headDimChunk: 4, rows: 8, cols: 2 },
-  { tx: 16, ty: 16, headDimChunk: 8 },
+  { tx: 16, ty: 8, headDimChunk: 2, rows: 8 },
   { tx: 16, ty: 8, headDimChunk: 4 },
   { tx: 8, ty: 8, headDimChunk: 4 },
   { tx: 16, ty: 4, headDimChunk: 4 },
@@ -40,6 +41,7 @@ const workgroupSizes: readonly WorkgroupTileShape[] = [
 
 /** Sizes for few queries: tiles with more keys than rows. */
 const decodeSizes: readonly WorkgroupTileShape[] = [
+  { tx: 32, ty: 1, headDimChunk: 2 },
   { tx: 32, ty: 1, headDimChunk: 3 },
   { tx: 16, ty: 2, headDimChunk: 4 },
   { tx: 16, ty: 4, headDimChunk: 4 },
@@ -64,6 +66,8 @@ const ways: readonly Partial<WorkgroupTileShape>[] = [
   { arithmetic: 'f16', rowReduction: 'subgroup', prefetch: true },
   { unrolled: true },
   { rowReduction: 'subgroup', unrolled: true },
+  { prefetch: true, unrolled: true },
+  { rowReduction: 'subgroup', prefetch: true, unrolled: true },
 ];
 
 /**
@@ -98,7 +102,7 @@ const subgroupCandidates = [
 ] as const;
 
 /** The number of subgroups in matrix tiles. */
-const matrixCandidates = [4, 2, 8] as const;
+const matrixCandidates = [8, 4, 7, 2] as const;
 
 /**
  * The tile that the built-in table gives for a kernel.
@@ -110,7 +114,11 @@ export function tableTile(
   capabilities: Capabilities,
 ): TileDescription {
   checkPlace(role, problem, capabilities);
-  if (role === 'decode') return tableDecodeSizes(problem);
+  if (role === 'decode') {
+    const sizes = tableDecodeSizes(problem);
+    const tile = isCpu(capabilities) ? null : hardwareDecodeTile(sizes, problem, capabilities);
+    return tile && isDescription(tile.shape) ? tile.shape : sizes;
+  }
   const otherwise = role === 'forward' ? forwardSizesFor(Infinity, problem.Dv) : defaultSizes;
   if (isCpu(capabilities)) return subgroupShapeFor(stationaryOf(role), problem, capabilities) ?? otherwise;
   const { q, k, v } = problem;

@@ -133,7 +133,7 @@ test('few queries get a tile of their own, with what a backward problem of them 
   const [few, keys] = [Tensor.zeros([1, 4, 3, 8]), Tensor.zeros([1, 1, 900, 8])];
   const { problem } = normalise({ q: few, k: keys, v: keys });
   const tiles = tileCandidates('decode', problem, guaranteedCapabilities);
-  expect(tiles[0]).toEqual({ tx: 16, ty: 4, headDimChunk: 4 });
+  expect(tiles[0]).toEqual({ tx: 16, ty: 4, headDimChunk: 4, unrolled: true });
   expect(tiles.length).toBeGreaterThan(4);
   const candidates = { decode: [{ tx: 32, ty: 1, headDimChunk: 3 }, square(4)], dq: [square(4)] };
   const { choice, timings } = await tune(ctx, problem, { candidates, seconds: 0 });

@@ -6,6 +6,7 @@ import type { Row } from '../../command/table.ts';
 import { bufferOf, copiesBeyondCaches, emptyBuffer, readBuffer } from '../../gpu/buffers.ts';
 import { kernelVariants } from '../../gpu/kernel-variant.ts';
 import { type BenchGpu, openWebGpu, toggleOption } from '../../gpu/open-webgpu.ts';
+import { raiseClocks } from '../../gpu/raise-clocks.ts';
 import { type EncodePlan, traceOnce } from '../../gpu/trace-once.ts';
 import { type CaseDType, parseChoices, toleranceOf } from '../../workloads/attention/attention-case.ts';
 import { checkForward, type SampledCall, sampleRows } from '../../workloads/attention/sampled-reference.ts';
@@ -50,12 +51,8 @@ export const decode: Suite = {
   },
 };
 
-async function measure(
-  { ctx, device, label }: BenchGpu,
-  S: number,
-  dtype: CaseDType,
-  copied: number,
-): Promise<Row> {
+async function measure(bench: BenchGpu, S: number, dtype: CaseDType, copied: number): Promise<Row> {
+  const { ctx, device, label } = bench;
   const { q } = castAll(normalInputs(['q'], [1, Hq, 1, D]), dtype);
   const { k, v } = castAll(normalInputs(['k', 'v'], [1, Hk, S, D]), dtype);
   const plan = planSdpa(ctx, normalise({ q, k, v }).problem);
@@ -90,6 +87,7 @@ async function measure(
     toleranceOf(dtype).forward,
   );
 
+  await raiseClocks(bench, clock, encode);
   const [{ median }] = await timePasses(clock, [encode]);
   await traceOnce(ctx, [encode]);
   const kernels = kernelVariants(plan.kernels);

@@ -9,7 +9,7 @@ import type { LoadedTileKinds } from './tile-choice.ts';
 export async function loadTileKinds(capabilities: Capabilities): Promise<LoadedTileKinds> {
   if (!isCpu(capabilities)) {
     const { loadHardwareTiles } = await import('./defaults/hardware-tiles.ts');
-    return { adapterTiles: await loadHardwareTiles(capabilities) };
+    return loadHardwareTiles(capabilities);
   }
   const { softwareTiles: adapterTiles } = await import('./defaults/software-tiles.ts');
   if (!broadcastGroup(capabilities)) return { adapterTiles };

@@ -3,6 +3,7 @@ import type { TileKind } from '../../codegen/tile-kind.ts';
 import type { Capabilities } from '../../device/capabilities/capabilities.ts';
 import type { SubgroupTileShape } from './subgroup/shape.ts';
 import type { Tile, TileRole } from './tile.ts';
+import type { WorkgroupTileSizes } from './workgroup/workgroup-tile.ts';
 
 /**
  * Tiles of the large kernels of a problem. A kernel uses the tile of the built-in table if its own is
@@ -23,7 +24,15 @@ export type TileSelector = (problem: AttentionProblem, capabilities: Capabilitie
 export interface LoadedTileKinds {
   readonly subgroup?: TileKind<SubgroupTileShape, Tile>;
   readonly adapterTiles?: AdapterTiles;
+  readonly decodeTile?: DecodeTile;
 }
+
+/** The tile for few queries that some adapters use instead of a plain one of these sizes, or null. */
+export type DecodeTile = (
+  sizes: WorkgroupTileSizes,
+  problem: AttentionProblem,
+  capabilities: Capabilities,
+) => Tile | null;
 
 /** The tiles that the built-in table uses on some adapters; null where it uses the tile of every device. */
 export type AdapterTiles = (

@@ -118,16 +118,21 @@ export function tileCost(
     ),
   );
 
-  const way = shape.unrolled ? 'unrolled' : 'looped';
+  // Compilers unroll loops over prefetched vectors, which are in registers.
+  const way = shape.unrolled || shape.prefetch ? 'unrolled' : 'looped';
   const busyClocks =
     flops / 2 / lanes +
     clocksOfRead[way] * (operandReads + weightReads) +
     (stagingDType === 'f16' ? core.f16Clocks * operandReads : 0) +
     copies * clocksOfCopy[way] +
     ownScores * clocksOfScore;
-  const waits = shape.unrolled ? Math.max(chunks, copies / vectorsInFlight) : copies;
+  // A lane waits for storage once for each read, or once for all reads that are in flight together.
+  // Prefetched reads arrive while the previous chunk is multiplied.
+  const inFlight = shape.prefetch ? copies / chunks : shape.unrolled ? vectorsInFlight : 1;
+  const waits = Math.max(chunks, copies / inFlight);
+  const hidden = shape.prefetch ? busyClocks / chunks : 0;
   const waitingClocks =
-    waits * (core.storageLatency + clocksOfTurn[way]) +
+    waits * Math.max(0, core.storageLatency + clocksOfTurn[way] - hidden) +
     clocksOfStep * (scoreSteps + sums.length * length) +
     clocksOfBarrier * barriers;
   const clocks = Math.max(

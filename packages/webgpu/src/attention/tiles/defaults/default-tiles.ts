@@ -38,7 +38,7 @@ const sizes: readonly WorkgroupTileShape[] = [
 ];
 
 /** The number of workgroups of a problem's kernel. */
-function groupsOf(
+export function groupsOf(
   role: TileRole,
   shape: WorkgroupTileShape,
   { B, Hq, Hk, Sq, Skv }: AttentionProblem,

@@ -1,5 +1,5 @@
 import { normalise, Tensor } from '@tilewise/core';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { exactResults, gpuResults, normal } from '../../../../testing/attention/attention-call.ts';
 import { expectAgreement } from '../../../../testing/attention/expect-agreement.ts';
 import { sharedContext } from '../../../../testing/device/shared-context.ts';
@@ -13,7 +13,7 @@ import { matrixTiles } from '../../../subpaths/matrix.ts';
 import { tileSize } from '../tile.ts';
 import { adapterClass, adapterClassNames } from './adapter-class.ts';
 import { fastestTile } from './default-tiles.ts';
-import { hardwareTiles } from './hardware-tiles.ts';
+import { hardwareDecodeTile, hardwareTiles } from './hardware-tiles.ts';
 
 const roles = ['forward', 'dq', 'dkdv'] as const;
 
@@ -89,6 +89,38 @@ test('only operands that all are f16 are held in f16', () => {
     fastestTile('dq', problem, operands, capabilities)?.shape.stagingDType ?? 'f32';
   expect(held([q, k, v, q])).toBe('f16');
   expect(held([q, k, v, problemOf(64).q])).toBe('f32');
+});
+
+describe('NVIDIA', () => {
+  const nvidia = device('nvidia hopper', { maxComputeWorkgroupStorageSize: 49152 });
+  const shapeOf = (S: number, change: Partial<Capabilities> = {}): object | undefined => {
+    const problem = problemOf(128, 'f32', S);
+    const capabilities = { ...nvidia, ...change };
+    return hardwareTiles(null)('forward', problem, [problem.q, problem.k, problem.v], capabilities)?.shape;
+  };
+  const measured = { tx: 16, ty: 16, headDimChunk: 8, prefetch: true };
+
+  test('has the tile that was measured, where a problem fills the device', () => {
+    expect(shapeOf(4096)).toEqual(measured);
+    expect(shapeOf(64)).not.toEqual(measured);
+  });
+
+  test('has a modelled tile, where there is not enough workgroup memory for the measured one', () => {
+    expect(shapeOf(4096, { maxComputeWorkgroupStorageSize: 16384 })).toMatchObject({ unrolled: true });
+  });
+});
+
+test('few queries have many reads in flight, and chunks that leave memory for other workgroups', () => {
+  const decodeShape = (dtype: 'f32' | 'f16', features: readonly string[]): object | undefined => {
+    const [q, k] = [Tensor.zeros([1, 32, 1, 128], { dtype }), Tensor.zeros([1, 8, 4096, 128], { dtype })];
+    const { problem } = normalise({ q, k, v: k });
+    return hardwareDecodeTile({ tx: 32, ty: 1, headDimChunk: 3 }, problem, device('nvidia', { features }))
+      ?.shape;
+  };
+  const shape = { tx: 32, ty: 1, headDimChunk: 2, unrolled: true };
+  expect(decodeShape('f32', [])).toEqual(shape);
+  expect(decodeShape('f16', [])).toEqual(shape);
+  expect(decodeShape('f16', ['shader-f16'])).toEqual({ ...shape, headDimChunk: 4, stagingDType: 'f16' });
 });
 
 test('forward takes subgroup matrices without being asked, and backward does not', () => {

@@ -1,31 +1,65 @@
 import type { Capabilities } from '../../../device/capabilities/capabilities.ts';
-import { type AdapterTiles, type TileSelector, unsuitedReason } from '../tile-choice.ts';
+import {
+  type AdapterTiles,
+  type DecodeTile,
+  type LoadedTileKinds,
+  type TileSelector,
+  unsuitedReason,
+} from '../tile-choice.ts';
 import { workgroupKind } from '../workgroup/workgroup-kind.ts';
+import type { WorkgroupTileShape } from '../workgroup/workgroup-tile.ts';
 import { adapterClass } from './adapter-class.ts';
-import { fastestTile } from './default-tiles.ts';
+import { fastestTile, groupsOf } from './default-tiles.ts';
+import { measuredTile } from './measured-tiles.ts';
 
 /**
- * Chooses tiles by the cost model. Forward uses subgroup matrices if the device multiplies the operands as
- * they are: rounding probabilities, which are at most e⁸, loses no more than f16 operands do. Backward does
- * not use them: in f16, score gradients below 6e-8 would become 0.
+ * Chooses the tile that was measured to be the fastest on a class of adapters, if the problem has enough
+ * workgroups to fill an adapter of the class; otherwise the fastest tile according to the cost model. Forward
+ * uses subgroup matrices if the device multiplies the operands as they are: rounding probabilities, which are
+ * at most e⁸, loses no more than f16 operands do. Backward does not use them: in f16, score gradients below
+ * 6e-8 would become 0.
  */
 export const hardwareTiles =
   (matrixTiles: TileSelector | null): AdapterTiles =>
   (role, problem, operands, capabilities) => {
     if (problem.fp8) return null;
     const { Dqk, Dv } = problem;
+    const { name, matrixChannels, cores } = adapterClass(capabilities);
     const matrix =
-      role === 'forward' && Math.max(Dqk, Dv) <= adapterClass(capabilities).matrixChannels
+      role === 'forward' && Math.max(Dqk, Dv) <= matrixChannels
         ? matrixTiles?.(problem, capabilities)?.forward
         : null;
     if (matrix && unsuitedReason(matrix, problem, operands) === null) return matrix;
-    const modelled = fastestTile(role, problem, operands, capabilities);
-    return modelled && workgroupKind.tile(modelled.shape);
+    const measured = measuredTile(name, role, problem, operands, capabilities);
+    const shape =
+      measured && groupsOf(role, measured, problem) >= cores
+        ? measured
+        : fastestTile(role, problem, operands, capabilities)?.shape;
+    return shape ? workgroupKind.tile(shape) : null;
   };
 
+/**
+ * The tile for few queries, given the sizes in the table. Few workgroups run at once, so lanes have many
+ * reads in flight, and the tile takes little workgroup memory: on an H100, smaller chunks with unrolled reads
+ * take a seventh of the time.
+ */
+export const hardwareDecodeTile: DecodeTile = (sizes, problem, capabilities) => {
+  const { q, k, v } = problem;
+  const isHalf =
+    [q, k, v].every(({ dtype }) => dtype === 'f16') && capabilities.features.includes('shader-f16');
+  const shape: WorkgroupTileShape = {
+    ...sizes,
+    headDimChunk: sizes.ty === 1 ? 2 : 4,
+    unrolled: true,
+    ...(isHalf && { headDimChunk: 4, stagingDType: 'f16' }),
+  };
+  const tile = workgroupKind.tile(shape);
+  return tile.unsupported('decode', problem, capabilities) === null ? tile : null;
+};
+
 /** The tiles of GPUs, including those of subgroup matrices if the device has any. */
-export async function loadHardwareTiles({ subgroupMatrixConfigs }: Capabilities): Promise<AdapterTiles> {
-  if (subgroupMatrixConfigs.length === 0) return hardwareTiles(null);
-  const { matrixTiles } = await import('../matrix/matrix-tiles.ts');
-  return hardwareTiles(matrixTiles);
+export async function loadHardwareTiles({ subgroupMatrixConfigs }: Capabilities): Promise<LoadedTileKinds> {
+  const matrixTiles =
+    subgroupMatrixConfigs.length === 0 ? null : (await import('../matrix/matrix-tiles.ts')).matrixTiles;
+  return { adapterTiles: hardwareTiles(matrixTiles), decodeTile: hardwareDecodeTile };
 }
