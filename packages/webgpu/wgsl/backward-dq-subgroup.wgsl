@@ -72,7 +72,7 @@ fn is_nan(x: vec4f) -> vec4<bool> {
   return (bitcast<vec4u>(x) & vec4u(0x7fffffffu)) > vec4u(0x7f800000u);
 }
 
-// A masked key has weight 0, which keeps its NaN or infinity out.
+// A masked key's weight of 0 keeps its NaN or infinity out.
 fn weighted(weight: f32, x: vec4f) -> vec4f {
   return select(weight * x, vec4f(), weight == 0.0);
 }

@@ -62,7 +62,7 @@ var<workgroup> staged: array<array<vec4f, 33>, 24>;
 var<workgroup> weights: array<array<vec4f, 1>, 128>;
 var<workgroup> non_finite: atomic<u32>;
 
-// A masked key has weight 0, which keeps its NaN or infinity out.
+// A masked key's weight of 0 keeps its NaN or infinity out.
 fn weighted(weight: f32, x: vec4f) -> vec4f {
   return select(weight * x, vec4f(), weight == 0.0);
 }
@@ -177,7 +177,7 @@ fn partial_at(row: u32, part: u32) -> u32 {
   return P.workspace_base + (row * P.parts + part) * P.partial_vectors;
 }
 
-// A masked score counts as the lowest number.
+// A masked score counts as the lowest.
 fn largest(s: Score4) -> f32 {
   let x = select(vec4f(-0x1.fffffep+127f), s.value, s.visible);
   return max(max(x.x, x.y), max(x.z, x.w));
@@ -206,7 +206,7 @@ fn main(
     return;
   }
 
-  // One tile of queries; large causal tiles come first.
+  // One tile of queries; large causal ones first.
   let part = group % P.parts;
   let place = group / P.parts;
   let tile = P.tiles - 1u - place % P.tiles;
@@ -241,7 +241,7 @@ fn main(
   for (var j0 = keys.x / 128u * 128u; j0 < keys.y; j0 += 128u) {
     // S = Q·Kᵀ
     let full_tile = tile_inside(seq, i0, i1, j0, j0 + 128u);
-    // Stage a chunk of channels of both operands, then multiply.
+    // Stage and multiply chunks of channels.
     let channels = P.Dqk;
     var s0 = vec4f();
     var s1 = vec4f();

@@ -109,7 +109,7 @@ var<workgroup> staged: array<array<vec4f, 9>, 64>;
 var<workgroup> weights: array<array<vec4f, 9>, 32>;
 var<workgroup> non_finite: atomic<u32>;
 
-// A masked key has weight 0, which keeps its NaN or infinity out.
+// A masked key's weight of 0 keeps its NaN or infinity out.
 fn weighted(weight: f32, x: vec4f) -> vec4f {
   return select(weight * x, vec4f(), weight == 0.0);
 }
@@ -270,7 +270,7 @@ fn lse_write(at: u32, m: f32, l: f32) {
   lse_rows[P.lse_base + at] = softmax_bits(m + log(l), 0xff800000u, m, l);
 }
 
-// A masked score counts as the lowest number.
+// A masked score counts as the lowest.
 fn largest(s: Score4) -> f32 {
   let x = select(vec4f(-0x1.fffffep+127f), s.value, s.visible);
   return max(max(x.x, x.y), max(x.z, x.w));
@@ -291,7 +291,7 @@ fn main(
     return;
   }
 
-  // One tile of queries; large causal tiles come first.
+  // One tile of queries; large causal ones first.
   let place = group;
   let tile = P.tiles - 1u - place % P.tiles;
   let h = (place / P.tiles) % P.head_groups;
@@ -326,7 +326,7 @@ fn main(
   for (var j0 = keys.x / 32u * 32u; j0 < keys.y; j0 += 32u) {
     // S = Q·Kᵀ
     let full_tile = tile_inside(seq, i0, i1, j0, j0 + 32u);
-    // Stage a chunk of channels of both operands, then multiply.
+    // Stage and multiply chunks of channels.
     let channels = P.Dqk;
     var s0 = vec4f();
     var s1 = vec4f();
@@ -355,7 +355,7 @@ fn main(
         staged[32u + n % 32u][n / 32u] = x;
       }
       workgroupBarrier();
-      let used = min(8u, (channels - d0 + 3u) / 4u);
+      const used = 8u;
       for (var d = 0u; d < used; d++) {
         let a0 = staged[0u + d][ty];
         let a1 = staged[8u + d][ty];

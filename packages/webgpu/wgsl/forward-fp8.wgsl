@@ -106,7 +106,7 @@ var<workgroup> staged: array<array<vec4f, 9>, 64>;
 var<workgroup> weights: array<array<vec4f, 9>, 32>;
 var<workgroup> non_finite: atomic<u32>;
 
-// A masked key has weight 0, which keeps its NaN or infinity out.
+// A masked key's weight of 0 keeps its NaN or infinity out.
 fn weighted(weight: f32, x: vec4f) -> vec4f {
   return select(weight * x, vec4f(), weight == 0.0);
 }
@@ -288,7 +288,7 @@ fn main(
   let keys = key_range(seq, i0, i0 + 32u);
   for (var j0 = keys.x / 32u * 32u; j0 < keys.y; j0 += 32u) {
     let full_tile = tile_inside(seq, i0, i0 + 32u, j0, j0 + 32u);
-    // Stage a chunk of channels of both operands, then multiply.
+    // Stage and multiply chunks of channels.
     let channels = P.Dqk;
     var s0 = vec4f();
     var s1 = vec4f();
@@ -317,7 +317,7 @@ fn main(
         staged[32u + n % 32u][n / 32u] = x;
       }
       workgroupBarrier();
-      let used = min(8u, (channels - d0 + 3u) / 4u);
+      const used = 8u;
       for (var d = 0u; d < used; d++) {
         let a0 = staged[0u + d][ty];
         let a1 = staged[8u + d][ty];

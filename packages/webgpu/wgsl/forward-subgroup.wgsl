@@ -66,7 +66,7 @@ fn mark_non_finite(x: vec4f) -> vec4f {
   return select(x, vec4f(0x1.fffffep+127f), is_high);
 }
 
-// A masked key has weight 0, which keeps its NaN or infinity out.
+// A masked key's weight of 0 keeps its NaN or infinity out.
 fn weighted(weight: f32, x: vec4f) -> vec4f {
   return select(weight * x, vec4f(), weight == 0.0);
 }
@@ -195,7 +195,7 @@ fn lse_write(at: u32, m: f32, l: f32) {
   lse_rows[P.lse_base + at] = softmax_bits(m + log(l), 0xff800000u, m, l);
 }
 
-// A masked score counts as the lowest number.
+// A masked score counts as the lowest.
 fn largest(s: Score4) -> f32 {
   let x = select(vec4f(-0x1.fffffep+127f), s.value, s.visible);
   return max(max(x.x, x.y), max(x.z, x.w));
@@ -217,7 +217,7 @@ fn main(
     return;
   }
 
-  // One tile of queries; large causal tiles come first.
+  // One tile of queries; large causal ones first.
   let place = group;
   let tile = P.tiles - 1u - place % P.tiles;
   let h = (place / P.tiles) % P.head_groups;

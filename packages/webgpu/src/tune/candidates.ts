@@ -116,8 +116,9 @@ export function tableTile(
   checkPlace(role, problem, capabilities);
   if (role === 'decode') {
     const sizes = tableDecodeSizes(problem);
-    const tile = isCpu(capabilities) ? null : hardwareDecodeTile(sizes, problem, capabilities);
-    return tile && isDescription(tile.shape) ? tile.shape : sizes;
+    if (isCpu(capabilities)) return sizes;
+    const { shape } = hardwareDecodeTile(sizes, problem, capabilities);
+    return isDescription(shape) ? shape : sizes;
   }
   const otherwise = role === 'forward' ? forwardSizesFor(Infinity, problem.Dv) : defaultSizes;
   if (isCpu(capabilities)) return subgroupShapeFor(stationaryOf(role), problem, capabilities) ?? otherwise;

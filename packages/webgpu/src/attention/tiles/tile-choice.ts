@@ -27,12 +27,12 @@ export interface LoadedTileKinds {
   readonly decodeTile?: DecodeTile;
 }
 
-/** The tile for few queries that some adapters use instead of a plain one of these sizes, or null. */
+/** The tile for few queries that some adapters use instead of a plain one of the sizes in the table. */
 export type DecodeTile = (
   sizes: WorkgroupTileSizes,
   problem: AttentionProblem,
   capabilities: Capabilities,
-) => Tile | null;
+) => Tile;
 
 /** The tiles that the built-in table uses on some adapters; null where it uses the tile of every device. */
 export type AdapterTiles = (

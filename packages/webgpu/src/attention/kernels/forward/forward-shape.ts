@@ -51,11 +51,9 @@ export function forwardShape(
     return { tile: manyQueriesTile(problem, target), heads: 1, parts: 1 };
   const heads = sharingHeads(problem);
   const { q, k, v } = problem;
-  const sizes = decodeSizes(problem);
   const tile =
     chosenTile('decode', problem, [q, k, v], target) ??
-    target.tileKinds?.decodeTile?.(sizes, problem, target.capabilities) ??
-    plainWorkgroupTile(sizes);
+    (target.tileKinds?.decodeTile ?? plainWorkgroupTile)(decodeSizes(problem), problem, target.capabilities);
   const groups = Math.ceil((Sq * heads) / tileSize(tile.grid).rows) * (Hq / heads) * B;
   if (groups === 0) return { tile, heads, parts: 1 };
   const wanted = Math.min(manyGroups / groups, keysPerQueryTile(problem, tile) / keysPerPart);

@@ -73,7 +73,7 @@ export function forwardKernel(
 
   // At the end, each lane has summed its own keys only, so the row's sum must be taken over its lanes.
   const body = `
-  // One tile of queries; large causal tiles come first.
+  // One tile of queries; large causal ones first.
   ${split ? 'let part = group % P.parts;' : ''}
   let place = ${split ? 'group / P.parts' : 'group'};
   let tile = P.tiles - 1u - place % P.tiles;
@@ -190,7 +190,7 @@ export function forwardKernel(
   });
 }
 
-const rowFunctions = `// A masked score counts as the lowest number.
+const rowFunctions = `// A masked score counts as the lowest.
 fn largest(s: Score4) -> f32 {
   let x = select(vec4f(${lowest}), s.value, s.visible);
   return max(max(x.x, x.y), max(x.z, x.w));

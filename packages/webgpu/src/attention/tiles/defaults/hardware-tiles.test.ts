@@ -115,7 +115,7 @@ test('few queries have many reads in flight, and chunks that leave memory for ot
     const [q, k] = [Tensor.zeros([1, 32, 1, 128], { dtype }), Tensor.zeros([1, 8, 4096, 128], { dtype })];
     const { problem } = normalise({ q, k, v: k });
     return hardwareDecodeTile({ tx: 32, ty: 1, headDimChunk: 3 }, problem, device('nvidia', { features }))
-      ?.shape;
+      .shape;
   };
   const shape = { tx: 32, ty: 1, headDimChunk: 2, unrolled: true };
   expect(decodeShape('f32', [])).toEqual(shape);

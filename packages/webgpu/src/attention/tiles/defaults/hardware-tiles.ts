@@ -54,7 +54,7 @@ export const hardwareDecodeTile: DecodeTile = (sizes, problem, capabilities) => 
     ...(isHalf && { headDimChunk: 4, stagingDType: 'f16' }),
   };
   const tile = workgroupKind.tile(shape);
-  return tile.unsupported('decode', problem, capabilities) === null ? tile : null;
+  return tile.unsupported('decode', problem, capabilities) === null ? tile : workgroupKind.tile(sizes);
 };
 
 /** The tiles of GPUs, including those of subgroup matrices if the device has any. */

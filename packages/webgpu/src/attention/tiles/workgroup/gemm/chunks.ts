@@ -42,14 +42,11 @@ export const noteIf = ({ guard }: Look, found: string): string => `if (${guard} 
       }`;
 
 function copy(tile: WorkgroupTile, chunk: Chunk, from: string): string {
-  const { vectors, given, look, slot } = chunk;
-  const statements = [
-    ...[given, readVector(chunk, from)],
-    look && noteIf(look, look.finds('x')),
-    `staged${slot} = ${stagedValue(tile)};`,
-  ];
+  const { vectors, given = '', look, slot } = chunk;
   return `for (var n = lane; n < ${vectors}u; n += ${tile.tx * tile.ty}u) {
-      ${statements.filter(Boolean).join('\n')}
+      ${given}
+      ${readVector(chunk, from)}${look ? `\n${noteIf(look, look.finds('x'))}` : ''}
+      staged${slot} = ${stagedValue(tile)};
     }`;
 }
 

@@ -36,17 +36,27 @@ function sumOfProducts(
   channels: string,
 ): string {
   const { headDimChunk } = tile;
+  const step = 4 * headDimChunk;
   const { rows, cols } = tileSize(tile);
   const side = (name: 'a' | 'b'): TileOperand[] => gemms.map(gemm => gemm[name]);
-  return `// Stage a chunk of channels of both operands, then multiply.
+  return `// Stage and multiply chunks of channels.
     let channels = ${channels};
     ${repeat(tile.rows * tile.cols, b => `var ${sum}${b} = vec4f();`)}
     ${overChunks(
       tile,
-      { at: 'd0', end: 'channels', step: 4 * headDimChunk },
+      { at: 'd0', end: 'channels', step },
       [rowsChunk(tile, side('a'), rows, 0), rowsChunk(tile, side('b'), cols, tile.rows)],
-      `let used = min(${headDimChunk}u, (channels - d0 + 3u) / 4u);
-    ${fastOrPlain(tile.arithmetic?.scores(tile, sum), sums(tile, sum))}`,
+      // Tint omits bounds checks in a loop whose bound is a constant.
+      `${gemms.every(({ a }) => a.D % step === 0) ? `const used = ${headDimChunk}u` : `let used = min(${headDimChunk}u, (channels - d0 + 3u) / 4u)`};
+    ${
+      tile.arithmetic
+        ? `if (atomicLoad(&non_finite) == 0u) {
+    ${tile.arithmetic.scores(tile, sum)}
+    } else {
+    ${sums(tile, sum)}
+    }`
+        : sums(tile, sum)
+    }`,
       false,
     )}`;
 }
@@ -64,16 +74,6 @@ export function sums(tile: WorkgroupTile, sum: string, number: 'f32' | 'f16' = '
       ${multiply(tile, sum, number)}
     }`;
 }
-
-/** Uses the fast statements, if there are any, for chunks without values that they cannot handle. */
-const fastOrPlain = (fast: string | undefined, plain: string): string =>
-  fast
-    ? `if (atomicLoad(&non_finite) == 0u) {
-    ${fast}
-    } else {
-    ${plain}
-    }`
-    : plain;
 
 /**
  * A chunk of the rows of all lanes, `headDimChunk` vec4s of each row. The rows of one lane are adjacent; its

@@ -17,8 +17,9 @@ export const unrolling: TileUnrolling = {
   scoreVectors: unrolledVectors,
   sums(rows, addRow) {
     const together = divisorUpTo(rowsOfTurn, rows);
-    return `for (var k = 0u; k < ${rows}u; k += ${together}u) {
-        ${repeat(together, n => `{\n        ${addRow(`(k + ${n}u)`)}\n        }`)}
+    // Tint omits bounds checks in a loop that counts by one up to a constant.
+    return `for (var turn = 0u; turn < ${rows / together}u; turn++) {
+        ${repeat(together, n => `{\n        ${addRow(`(turn * ${together}u + ${n}u)`)}\n        }`)}
       }`;
   },
   copy(tile, chunks, from) {
