@@ -410,7 +410,7 @@ fn main(
         staged[32u + n % 32u][n / 32u] = x;
       }
       workgroupBarrier();
-      const used = 8u;
+      let used = min(8u, (channels - d0 + 3u) / 4u);
       for (var d = 0u; d < used; d++) {
         let a0 = staged[0u + d][ty];
         let a1 = staged[8u + d][ty];

@@ -6,7 +6,9 @@ import { workgroupBackend } from './workgroup-backend.ts';
 import type { WorkgroupTile, WorkgroupTileSizes } from './workgroup-tile.ts';
 
 /** The code of variants that few tiles in workgroup memory use. `workgroupTile` adds this code. */
-type TileVariants = Partial<Pick<WorkgroupTile, 'arithmetic' | 'prefetch' | 'unrolling' | 'rowReduction'>>;
+type TileVariants = Partial<
+  Pick<WorkgroupTile, 'arithmetic' | 'prefetch' | 'unrolling' | 'wholeChunks' | 'rowReduction'>
+>;
 
 /** A tile of the built-in table, which has sizes but no variants, and which every device can compute. */
 export const plainWorkgroupTile = (sizes: WorkgroupTileSizes): Tile =>

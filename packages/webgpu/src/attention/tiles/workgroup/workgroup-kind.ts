@@ -6,6 +6,7 @@ import { f16Arithmetic } from './variants/f16-arithmetic.ts';
 import { prefetch } from './variants/prefetch.ts';
 import { subgroupRowReduction } from './variants/subgroup-row-reduction.ts';
 import { unrolling } from './variants/unrolling.ts';
+import { wholeChunks } from './variants/whole-chunks.ts';
 import type { WorkgroupTileShape } from './workgroup-tile.ts';
 
 const types: readonly unknown[] = ['f16', 'f32'];
@@ -32,6 +33,7 @@ export const workgroupKind: TileKind<WorkgroupTileShape, Tile> = {
       arithmetic: shape.arithmetic === 'f16' ? f16Arithmetic : null,
       prefetch: shape.prefetch ? prefetch : null,
       unrolling: shape.unrolled ? unrolling : null,
+      ...((shape.unrolled || shape.prefetch) && { wholeChunks }),
       ...(shape.rowReduction === 'subgroup' && { rowReduction: subgroupRowReduction }),
     };
     return makeWorkgroupTile(shape, variants, unsupportedReason);

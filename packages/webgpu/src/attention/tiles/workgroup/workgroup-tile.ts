@@ -2,7 +2,7 @@ import type { ShaderPart } from '../../../codegen/shader-part.ts';
 import type { Capabilities } from '../../../device/capabilities/capabilities.ts';
 import type { LaneGrid, ScoreVectors } from '../scores/score-vectors.ts';
 import type { TileRole } from '../tile.ts';
-import type { RowReduction, TileOperand } from '../tile-backend.ts';
+import type { RowReduction, ScoreGemm, TileOperand } from '../tile-backend.ts';
 
 /**
  * The sizes of a tile whose operands pass through workgroup memory in chunks, so that the required workgroup
@@ -65,6 +65,10 @@ export interface WorkgroupTile extends LaneGrid {
   readonly arithmetic: TileArithmetic | null;
   readonly prefetch: TilePrefetch | null;
   readonly unrolling: TileUnrolling | null;
+  /** `wholeChunks` of tiles that trade registers for fewer instructions. */
+  readonly wholeChunks?:
+    | ((gemms: readonly ScoreGemm[], headDimChunk: number) => string | undefined)
+    | undefined;
   readonly rowReduction: TileRowReduction;
 }
 

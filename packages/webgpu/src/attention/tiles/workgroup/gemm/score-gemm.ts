@@ -36,7 +36,6 @@ function sumOfProducts(
   channels: string,
 ): string {
   const { headDimChunk } = tile;
-  const step = 4 * headDimChunk;
   const { rows, cols } = tileSize(tile);
   const side = (name: 'a' | 'b'): TileOperand[] => gemms.map(gemm => gemm[name]);
   return `// Stage and multiply chunks of channels.
@@ -44,10 +43,9 @@ function sumOfProducts(
     ${repeat(tile.rows * tile.cols, b => `var ${sum}${b} = vec4f();`)}
     ${overChunks(
       tile,
-      { at: 'd0', end: 'channels', step },
+      { at: 'd0', end: 'channels', step: 4 * headDimChunk },
       [rowsChunk(tile, side('a'), rows, 0), rowsChunk(tile, side('b'), cols, tile.rows)],
-      // Tint omits bounds checks in a loop whose bound is a constant.
-      `${gemms.every(({ a }) => a.D % step === 0) ? `const used = ${headDimChunk}u` : `let used = min(${headDimChunk}u, (channels - d0 + 3u) / 4u)`};
+      `${tile.wholeChunks?.(gemms, headDimChunk) ?? `let used = min(${headDimChunk}u, (channels - d0 + 3u) / 4u);`}
     ${
       tile.arithmetic
         ? `if (atomicLoad(&non_finite) == 0u) {
