@@ -42,7 +42,7 @@ const clocksOfScore = 63;
 /** Additional clocks that a wave waits for storage if a loop waits for each read. */
 const clocksOfTurn = { unrolled: 0, looped: 12 } as const;
 /** Clocks that a wave waits for a read of workgroup memory whose result the next instruction needs. */
-const clocksOfStep = 9;
+const clocksOfStep = { unrolled: 6, looped: 9 } as const;
 /** Clocks until all waves of a workgroup have reached a barrier. */
 const clocksOfBarrier = 20;
 /** Registers for addresses, lengths and row statistics. */
@@ -93,8 +93,9 @@ export function tileCost(
   const copies = (scoreVectors + sumVectors) / lanes;
   // The vec4s that a lane reads from workgroup memory.
   const scoreSteps = total(scores.map(vectors));
+  const sumSteps = sums.length * length;
   const sumReads = total(sums.map(D => length * vectorsPerLane(D, tile)));
-  const weightReads = sums.length * length * weights;
+  const weightReads = sumSteps * weights;
   const operandReads = scoreSteps * (rows + 4 * cols) + sumReads;
 
   const stagedBytes = stagingDType === 'f16' ? 8 : 16;
@@ -133,7 +134,7 @@ export function tileCost(
   const hidden = shape.prefetch ? busyClocks / chunks : 0;
   const waitingClocks =
     waits * Math.max(0, core.storageLatency + clocksOfTurn[way] - hidden) +
-    clocksOfStep * (scoreSteps + sums.length * length) +
+    clocksOfStep[way] * (scoreSteps + sumSteps) +
     clocksOfBarrier * barriers;
   const clocks = Math.max(
     (busyClocks * lanes) / core.lanesPerClock,
