@@ -78,8 +78,11 @@ for (const entry of ['build/cjs/index.cjs', 'build/esm/index.js']) {
 
 await compress(process.execPath, join(out, 'node.gz'));
 cpSync(vectorsFolder(), join(out, 'vectors'), { recursive: true });
-for (const file of readdirSync(own))
-  if (file !== 'pack.mjs') cpSync(join(own, file), join(out, file), { recursive: true });
+const files = [
+  ...['start', 'torch_sdpa.py', 'torch_dropout.py', 'README.md'],
+  ...['nvidia_icd.json', 'nvidia_egl_icd.json'],
+];
+for (const file of files) cpSync(join(own, file), join(out, file));
 const commit = execFileSync('git', ['rev-parse', '--short', 'HEAD'], { cwd: root, encoding: 'utf8' }).trim();
 writeFileSync(join(out, 'VERSION'), `${commit}\nnode ${process.version}\n`);
 

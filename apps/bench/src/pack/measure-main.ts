@@ -15,14 +15,14 @@ mkdirSync(folder, { recursive: true });
 const say = (text: string): unknown => process.stdout.write(`${text}\n`);
 say(folder);
 
-const findTorch = 'import importlib.util, sys; sys.exit(importlib.util.find_spec("torch") is None)';
-const hasTorch = spawnSync('python3', ['-c', findTorch]).status === 0;
+const succeeds = (script: string): boolean => spawnSync('python3', ['-c', script]).status === 0;
+const hasTorch = succeeds('import importlib.util, sys; sys.exit(importlib.util.find_spec("torch") is None)');
+const hasCuda = hasTorch && succeeds('import sys, torch; sys.exit(not torch.cuda.is_available())');
 if (!hasTorch) say('no python3 with torch: PyTorch is not measured');
 const steps = planMeasurement({
   ...{ app, vectors: join(pack, 'vectors'), folder, toggles: TOGGLES, tiny: TINY === '1' },
-  ...(hasTorch && {
-    torch: { attention: join(pack, 'torch_sdpa.py'), dropout: join(pack, 'torch_dropout.py') },
-  }),
+  ...(hasTorch && { torch: join(pack, 'torch_sdpa.py') }),
+  ...(hasCuda && { torchDropout: join(pack, 'torch_dropout.py') }),
 });
 const report = new Report(folder);
 await runSteps(steps, folder, Number(LIMIT), outcome => {

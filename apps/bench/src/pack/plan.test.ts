@@ -3,7 +3,7 @@ import { type MeasureOptions, planMeasurement } from './plan.ts';
 import type { Step } from './step.ts';
 
 const toggles = 'vulkan_enable_f16_on_nvidia,allow_unsafe_apis';
-const torch = { attention: 'torch.py', dropout: 'masks.py' };
+const torch = 'torch.py';
 const options: MeasureOptions = {
   ...{ app: 'app', vectors: 'vectors', folder: 'results', toggles, tiny: false },
 };
@@ -41,9 +41,9 @@ test('f16 is also measured without matrices, by leaving out the toggle that they
 });
 
 test("dropout masks that PyTorch has drawn are compared with WebGPU's", () => {
-  expect(step('dropout-torch', { torch })?.args).toEqual(['masks.py', 'results/dropout']);
-  expect(step('dropout-webgpu', { torch })?.args).toContain('results/dropout');
-  expect(names({}).filter(name => name.startsWith('dropout'))).toEqual([]);
+  expect(step('dropout-torch', { torchDropout: 'masks.py' })?.args).toEqual(['masks.py', 'results/dropout']);
+  expect(step('dropout-webgpu', { torchDropout: 'masks.py' })?.args).toContain('results/dropout');
+  expect(names({ torch }).filter(name => name.startsWith('dropout'))).toEqual([]);
 });
 
 test('PyTorch is measured on the same shape, where there is one', () => {

@@ -7,8 +7,10 @@ export interface MeasureOptions {
   readonly vectors: string;
   /** The folder for what a step leaves for the next one. */
   readonly folder: string;
-  /** The scripts for PyTorch; absent if no python3 has torch. */
-  readonly torch?: { readonly attention: string; readonly dropout: string };
+  /** The script for PyTorch's attention; absent if no python3 has torch. */
+  readonly torch?: string;
+  /** The script for PyTorch's dropout masks; absent if PyTorch has no CUDA. */
+  readonly torchDropout?: string;
   /** Dawn's toggles for a second pass over the steps that they affect; empty for none. */
   readonly toggles: string;
   /** Uses shapes that are small enough for a CPU, to see whether everything runs. */
@@ -53,7 +55,15 @@ const unsafeApis = 'allow_unsafe_apis';
  * PyTorch for comparison; then the rest, such as PyTorch's dropout masks bit for bit, with tuning last,
  * because no other step needs its result.
  */
-export function planMeasurement({ app, vectors, folder, torch, toggles, tiny }: MeasureOptions): Step[] {
+export function planMeasurement({
+  app,
+  vectors,
+  folder,
+  torch,
+  torchDropout,
+  toggles,
+  tiny,
+}: MeasureOptions): Step[] {
   const shapes = tiny ? tinyShapes : targets;
   // A CPU takes long to compile kernels that a GPU's driver compiles at once.
   const timeFactor = tiny ? 10 : 1;
@@ -79,16 +89,16 @@ export function planMeasurement({ app, vectors, folder, torch, toggles, tiny }: 
       ? []
       : [
           python(
-            ...([name, 90, torch.attention, '--shapes', shapes.attention, '--dtypes', 'f16,f32'] as const),
+            ...([name, 90, torch, '--shapes', shapes.attention, '--dtypes', 'f16,f32'] as const),
             ...['--backends', backends, '--repeats', shapes.repeats],
           ),
         ];
   const masks = `${folder}/dropout`;
   const dropout: Step[] =
-    torch === undefined
+    torchDropout === undefined
       ? []
       : [
-          python('dropout-torch', 45, torch.dropout, masks),
+          python('dropout-torch', 45, torchDropout, masks),
           program(
             ...(['dropout-webgpu', 'conformance', 30, 'philox', '--engine', 'webgpu'] as const),
             ...['--vectors', masks, '--json'],
@@ -104,12 +114,12 @@ export function planMeasurement({ app, vectors, folder, torch, toggles, tiny }: 
   const decode = program('decode', 'bench', 45, 'decode', ...shapes.keys, '--json');
   const toggled = (step: Step): Step =>
     toggles === '' ? step : { ...step, name: `toggled-${step.name}`, env: { TILEWISE_TOGGLES: toggles } };
-  const safe = toggles.split(',').filter(name => name !== unsafeApis);
-  const withoutMatrices: Step[] = toggles.includes(unsafeApis)
+  const names = toggles.split(',');
+  const withoutMatrices: Step[] = names.includes(unsafeApis)
     ? [
         {
           ...{ ...attention('f16'), name: 'attention-f16-without-matrices' },
-          env: { TILEWISE_TOGGLES: safe.join() },
+          env: { TILEWISE_TOGGLES: names.filter(name => name !== unsafeApis).join() },
         },
       ]
     : [];

@@ -190,7 +190,7 @@ export function forwardKernel(
   });
 }
 
-const rowFunctions = `// A masked score counts as the lowest.
+const rowFunctions = `// A masked score counts as the lowest number.
 fn largest(s: Score4) -> f32 {
   let x = select(vec4f(${lowest}), s.value, s.visible);
   return max(max(x.x, x.y), max(x.z, x.w));

@@ -105,6 +105,15 @@ describe('NVIDIA', () => {
     expect(shapeOf(64)).not.toEqual(measured);
   });
 
+  test('multiplies f16 that is staged in f16, if the device has f16 and subgroups', () => {
+    const problem = problemOf(128, 'f16', 4096);
+    const shape = (features: readonly string[]): object | undefined =>
+      hardwareTiles(null)('forward', problem, [problem.q, problem.k, problem.v], { ...nvidia, features })
+        ?.shape;
+    expect(shape(['shader-f16', 'subgroups'])).toMatchObject({ stagingDType: 'f16', rows: 8 });
+    expect(shape([])).toEqual({ ...measured, unrolled: true });
+  });
+
   test('has a modelled tile, where there is not enough workgroup memory for the measured one', () => {
     expect(shapeOf(4096, { maxComputeWorkgroupStorageSize: 16384 })).toMatchObject({ unrolled: true });
   });

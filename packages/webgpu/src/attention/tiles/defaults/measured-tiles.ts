@@ -7,8 +7,8 @@ import type { WorkgroupTileShape } from '../workgroup/workgroup-tile.ts';
 /** The fastest tile that was measured for a kernel. */
 interface MeasuredTile {
   readonly role: Exclude<TileRole, 'decode'>;
-  /** Whether the operands are stored in f32, or in fewer bits. */
-  readonly operands: 'f32' | 'narrow';
+  /** The dtype in which all operands are stored; `narrow` is any dtype of fewer bits than f32. */
+  readonly operands: 'f32' | 'f16' | 'narrow';
   /** The largest head size for which the tile was measured. */
   readonly upTo: number;
   readonly shape: WorkgroupTileShape;
@@ -19,12 +19,20 @@ const tall: WorkgroupTileShape = { tx: 16, ty: 16, rows: 8, headDimChunk: 4 };
 const narrow: WorkgroupTileShape = { tx: 16, ty: 8, rows: 8, headDimChunk: 2 };
 
 /**
- * The tiles that were fastest on devices of a class, by the class's name, at 32 heads of 4,096 queries and
- * keys. NVIDIA: an H100 with driver 580, for head sizes of 64 and 128 (`apps/bench/results`).
+ * The tiles that were fastest on devices of a class, or within 5 % of the fastest, by the class's name, at 32
+ * heads of 4,096 queries and keys; the first that a device can compute is used. NVIDIA: an H100 with driver
+ * 580, for head sizes of 64 and 128 (`apps/bench/results`).
  */
 const measured: Readonly<Record<string, readonly MeasuredTile[]>> = {
   nvidia: [
     { role: 'forward', operands: 'f32', upTo: 128, shape: { ...wide, prefetch: true } },
+    {
+      ...{ role: 'forward', operands: 'f16', upTo: 128 },
+      shape: {
+        ...{ ...tall, headDimChunk: 8, stagingDType: 'f16' },
+        ...{ rowReduction: 'subgroup', prefetch: true, unrolled: true },
+      },
+    },
     {
       ...{ role: 'forward', operands: 'narrow', upTo: 128 },
       shape: { ...wide, prefetch: true, unrolled: true },
@@ -46,12 +54,14 @@ export function measuredTile(
   operands: readonly OperandDesc[],
   capabilities: Capabilities,
 ): WorkgroupTileShape | null {
-  const kind = operands.every(({ dtype }) => dtype === 'f32') ? 'f32' : 'narrow';
+  const areAll = (name: string): boolean => operands.every(({ dtype }) => dtype === name);
   const channels = Math.max(problem.Dqk, problem.Dv);
   const tile = measured[className]?.find(
-    each => each.role === role && each.operands === kind && channels <= each.upTo,
+    ({ operands: stored, upTo, shape, ...each }) =>
+      each.role === role &&
+      channels <= upTo &&
+      (stored === 'narrow' ? !areAll('f32') : areAll(stored)) &&
+      workgroupKind.tile(shape).unsupported(role, problem, capabilities) === null,
   );
-  return tile && workgroupKind.tile(tile.shape).unsupported(role, problem, capabilities) === null
-    ? tile.shape
-    : null;
+  return tile?.shape ?? null;
 }

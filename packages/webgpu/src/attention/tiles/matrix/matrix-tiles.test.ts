@@ -1,6 +1,7 @@
 import { normalise, type SdpaOptions, Tensor } from '@tilewise/core';
 import { expect, test } from 'vitest';
 import { type Capabilities, guaranteedCapabilities } from '../../../index.ts';
+import { tileSize } from '../tile.ts';
 import { matrixTiles } from './matrix-tiles.ts';
 
 const able = (maxComputeWorkgroupStorageSize: number): Capabilities => ({
@@ -24,6 +25,15 @@ test.each<[D: number, bytes: number, subgroups: Record<string, number>]>([
   expect(Object.fromEntries(tiles.map(([role, { shape }]) => [role, shape]))).toMatchObject(
     Object.fromEntries(Object.entries(subgroups).map(([role, count]) => [role, { subgroups: count }])),
   );
+});
+
+test('a block of a block mask is a whole number of tiles', () => {
+  const blockMask = Tensor.from([1, 3, 7, 15], [1, 1, 4, 1], { dtype: 'u8' });
+  const tiles = matrixTiles(problemOf(64, { blockMask }), able(49152)) ?? {};
+  for (const tile of Object.values(tiles)) {
+    const { rows, cols } = tileSize(tile.grid);
+    expect([128 % rows, 128 % cols]).toEqual([0, 0]);
+  }
 });
 
 test('forward with ALiBi keeps probabilities in f32, because the gradient of slopes needs an exact o', () => {

@@ -6,12 +6,16 @@ import { matrixTile, needsPin } from './matrix-kind.ts';
 
 /**
  * The numbers of subgroups to try in a workgroup, limited by workgroup memory, in the order of speed on an
- * H100. More subgroups share each streamed row; heads of up to 64 channels gain nothing from more than four.
+ * H100. More subgroups share each streamed row; heads of up to 64 channels gain little from more than four.
  */
-const subgroupCounts = (role: TileRole, channels: number): readonly number[] => {
-  if (role === 'dkdv') return [7, 6, 4, 2];
-  return channels > 64 ? [8, 4, 2] : [4, 2];
-};
+function subgroupCounts(
+  role: TileRole,
+  { Dqk, Dv, blockMask }: Pick<AttentionProblem, 'Dqk' | 'Dv' | 'blockMask'>,
+): readonly number[] {
+  // Hidden blocks of 128 keys are skipped if a block is a whole number of tiles.
+  if (role === 'dkdv') return blockMask ? [4, 2] : [7, 6, 4, 2];
+  return Math.max(Dqk, Dv) > 64 ? [8, 4, 2] : [4, 2];
+}
 
 /**
  * Whether the device's matrices multiply the operands of a problem as they are, so that only probabilities
@@ -37,7 +41,7 @@ export const matrixTiles: TileSelector = (problem, capabilities) => {
   if (!matrix) return null;
   const pinned = needsPin(capabilities);
   const tile = (role: TileRole): Tile | undefined =>
-    subgroupCounts(role, Math.max(Dqk, Dv))
+    subgroupCounts(role, problem)
       .map(subgroups => matrixTile({ stationary: stationaryOf(role), subgroups, matrix, pinned }))
       .find(made => made.unsupported(role, problem, capabilities) === null);
   // The gradient of ALiBi's slopes multiplies the rounding errors of o by distances, so o is computed with
