@@ -10,6 +10,8 @@ const modulesOfContext = {
   'subgroup-kind': 4 * KiB,
   // Tiles of GPUs: the model that chooses them, the variants that it chooses from, and subgroup matrices.
   'hardware-tiles': 5 * KiB,
+  // Tiles that were measured on an H100.
+  'nvidia-tiles': 1 * KiB,
   // Tiles of adapters whose GPU is a CPU, for small head sizes.
   'software-tiles': 0.5 * KiB,
   'matrix-tiles': 5 * KiB,

@@ -7,6 +7,7 @@ import {
 } from '@tilewise/core';
 import { decodeSizes as tableDecodeSizes } from '../attention/kernels/forward/forward-shape.ts';
 import { hardwareDecodeTile, hardwareTiles } from '../attention/tiles/defaults/hardware-tiles.ts';
+import { nvidiaTiles } from '../attention/tiles/defaults/nvidia-tiles.ts';
 import { needsPin } from '../attention/tiles/matrix/matrix-kind.ts';
 import { matrixTiles, multipliesAsIs } from '../attention/tiles/matrix/matrix-tiles.ts';
 import { stationaryOf, type TileRole, tileRoles } from '../attention/tiles/tile.ts';
@@ -123,7 +124,7 @@ export function tableTile(
   const otherwise = role === 'forward' ? forwardSizesFor(Infinity, problem.Dv) : defaultSizes;
   if (isCpu(capabilities)) return subgroupShapeFor(stationaryOf(role), problem, capabilities) ?? otherwise;
   const { q, k, v } = problem;
-  const shape = hardwareTiles(matrixTiles)(role, problem, [q, k, v], capabilities)?.shape;
+  const shape = hardwareTiles(matrixTiles, nvidiaTiles)(role, problem, [q, k, v], capabilities)?.shape;
   return shape && isDescription(shape) ? shape : otherwise;
 }
 

@@ -14,6 +14,7 @@ import { tileSize } from '../tile.ts';
 import { adapterClass, adapterClassNames } from './adapter-class.ts';
 import { fastestTile } from './default-tiles.ts';
 import { hardwareDecodeTile, hardwareTiles } from './hardware-tiles.ts';
+import { nvidiaTiles } from './nvidia-tiles.ts';
 
 const roles = ['forward', 'dq', 'dkdv'] as const;
 
@@ -96,7 +97,12 @@ describe('NVIDIA', () => {
   const shapeOf = (S: number, change: Partial<Capabilities> = {}): object | undefined => {
     const problem = problemOf(128, 'f32', S);
     const capabilities = { ...nvidia, ...change };
-    return hardwareTiles(null)('forward', problem, [problem.q, problem.k, problem.v], capabilities)?.shape;
+    return hardwareTiles(null, nvidiaTiles)(
+      'forward',
+      problem,
+      [problem.q, problem.k, problem.v],
+      capabilities,
+    )?.shape;
   };
   const measured = { tx: 16, ty: 16, headDimChunk: 8, prefetch: true };
 
@@ -108,8 +114,10 @@ describe('NVIDIA', () => {
   test('multiplies f16 that is staged in f16, if the device has f16 and subgroups', () => {
     const problem = problemOf(128, 'f16', 4096);
     const shape = (features: readonly string[]): object | undefined =>
-      hardwareTiles(null)('forward', problem, [problem.q, problem.k, problem.v], { ...nvidia, features })
-        ?.shape;
+      hardwareTiles(null, nvidiaTiles)('forward', problem, [problem.q, problem.k, problem.v], {
+        ...nvidia,
+        features,
+      })?.shape;
     expect(shape(['shader-f16', 'subgroups'])).toMatchObject({ stagingDType: 'f16', rows: 8 });
     expect(shape([])).toEqual({ ...measured, unrolled: true });
   });

@@ -10,17 +10,16 @@ import { workgroupKind } from '../workgroup/workgroup-kind.ts';
 import type { WorkgroupTileShape } from '../workgroup/workgroup-tile.ts';
 import { adapterClass } from './adapter-class.ts';
 import { fastestTile, groupsOf } from './default-tiles.ts';
-import { measuredTile } from './measured-tiles.ts';
+import type { nvidiaTiles as NvidiaTiles } from './nvidia-tiles.ts';
 
 /**
- * Chooses the tile that was measured to be the fastest on a class of adapters, if the problem has enough
- * workgroups to fill an adapter of the class; otherwise the fastest tile according to the cost model. Forward
- * uses subgroup matrices if the device multiplies the operands as they are: rounding probabilities, which are
+ * Chooses the fastest tile according to the cost model; on NVIDIA's GPUs, a measured one if the problem has
+ * enough workgroups to fill a GPU. Forward uses subgroup matrices if the device multiplies the operands as they are: rounding probabilities, which are
  * at most e⁸, loses no more than f16 operands do. Backward does not use them: in f16, score gradients below
  * 6e-8 would become 0.
  */
 export const hardwareTiles =
-  (matrixTiles: TileSelector | null): AdapterTiles =>
+  (matrixTiles: TileSelector | null, nvidiaTiles: typeof NvidiaTiles | null = null): AdapterTiles =>
   (role, problem, operands, capabilities) => {
     if (problem.fp8) return null;
     const { Dqk, Dv } = problem;
@@ -30,7 +29,12 @@ export const hardwareTiles =
         ? matrixTiles?.(problem, capabilities)?.forward
         : null;
     if (matrix && unsuitedReason(matrix, problem, operands) === null) return matrix;
-    const measured = measuredTile(name, role, problem, operands, capabilities);
+    const measured =
+      name === 'nvidia'
+        ? nvidiaTiles?.(role, problem, operands).find(
+            shape => workgroupKind.tile(shape).unsupported(role, problem, capabilities) === null,
+          )
+        : null;
     const shape =
       measured && groupsOf(role, measured, problem) >= cores
         ? measured
@@ -57,9 +61,11 @@ export const hardwareDecodeTile: DecodeTile = (sizes, problem, capabilities) => 
   return tile.unsupported('decode', problem, capabilities) === null ? tile : workgroupKind.tile(sizes);
 };
 
-/** The tiles of GPUs, including those of subgroup matrices if the device has any. */
-export async function loadHardwareTiles({ subgroupMatrixConfigs }: Capabilities): Promise<LoadedTileKinds> {
-  const matrixTiles =
-    subgroupMatrixConfigs.length === 0 ? null : (await import('../matrix/matrix-tiles.ts')).matrixTiles;
-  return { adapterTiles: hardwareTiles(matrixTiles), decodeTile: hardwareDecodeTile };
+/** The tiles of GPUs, with those of subgroup matrices if the device has any, and NVIDIA's on NVIDIA's. */
+export async function loadHardwareTiles(capabilities: Capabilities): Promise<LoadedTileKinds> {
+  const matrices =
+    capabilities.subgroupMatrixConfigs.length > 0 ? await import('../matrix/matrix-tiles.ts') : null;
+  const nvidia = adapterClass(capabilities).name === 'nvidia' ? await import('./nvidia-tiles.ts') : null;
+  const adapterTiles = hardwareTiles(matrices?.matrixTiles ?? null, nvidia?.nvidiaTiles);
+  return { adapterTiles, decodeTile: hardwareDecodeTile };
 }
