@@ -14,9 +14,9 @@ import type { nvidiaTiles as NvidiaTiles } from './nvidia-tiles.ts';
 
 /**
  * Chooses the fastest tile according to the cost model; on NVIDIA's GPUs, a measured one if the problem has
- * enough workgroups to fill a GPU. Forward uses subgroup matrices if the device multiplies the operands as they are: rounding probabilities, which are
- * at most e⁸, loses no more than f16 operands do. Backward does not use them: in f16, score gradients below
- * 6e-8 would become 0.
+ * enough workgroups to fill a GPU. Forward uses subgroup matrices if the device multiplies the operands as
+ * they are: rounding probabilities, which are at most e⁸, loses no more than f16 operands do. Backward does
+ * not use them: in f16, score gradients below 6e-8 would become 0.
  */
 export const hardwareTiles =
   (matrixTiles: TileSelector | null, nvidiaTiles: typeof NvidiaTiles | null = null): AdapterTiles =>
