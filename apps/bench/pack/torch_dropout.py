@@ -24,10 +24,14 @@ def record(mask, p, seed, offset, **more):
     return {"B": B, "H": H, "M": M, "N": N, "p": p, **words, "keep_count": int(bits.sum()), **more, "mask_hex": packed}
 
 
-def filled(shape, p, seed, offset):
+def drawn(shape, p, seed, offset):
     uniform = torch.empty(shape, device="cuda")
     torch.ops.aten._fill_mem_eff_dropout_mask_(uniform, p, seed, offset)
-    return record(uniform > torch.tensor(p, dtype=torch.float32), p, seed, offset, source="_fill_mem_eff_dropout_mask_")
+    return uniform > torch.tensor(p, dtype=torch.float32)
+
+
+def filled(shape, p, seed, offset):
+    return record(drawn(shape, p, seed, offset), p, seed, offset, source="_fill_mem_eff_dropout_mask_")
 
 
 def zero_query(B, H, M, N, D, dtype):
@@ -44,13 +48,11 @@ def efficient(shape, p, dtype, causal=False):
     mask = o != 0
     words = int(seed), int(offset)
     if causal:
-        # A masked element says nothing: the mask of the whole matrix must have the same visible part.
-        whole = torch.empty(shape, device="cuda")
-        torch.ops.aten._fill_mem_eff_dropout_mask_(whole, p, *words)
+        # Attention does not show which hidden elements were dropped, so only the visible ones are compared.
+        whole = drawn(shape, p, *words)
         visible = torch.ones(M, N, device="cuda", dtype=torch.bool).tril()
-        drawn = whole > torch.tensor(p, dtype=torch.float32)
-        assert torch.equal(mask & visible, drawn & visible), "causal attention drops other elements"
-        mask = drawn
+        assert torch.equal(mask & visible, whole & visible), "causal attention drops other elements"
+        mask = whole
     return record(mask, p, *words, source=f"efficient attention, {dtype}{', causal' if causal else ''}")
 
 

@@ -1,12 +1,12 @@
 import type { Encode, GpuClock } from '@tilewise/webgpu/tune';
 import type { BenchGpu } from './open-webgpu.ts';
 
-/** The time in milliseconds after which a GPU under load runs at its full clock rate. */
-const loadMs = 500;
+/** The milliseconds of load after which an H100, which had been idle, gave steady times. */
+const loadMs = 1500;
 
 /**
- * Runs work for a while before it is timed. A GPU that was idle while this process prepared inputs has
- * lowered its clock rate, and an H100 takes more than the first milliseconds of work to raise the rate again.
+ * Runs work before it is timed. While this process prepares inputs, the GPU is idle and lowers its clock
+ * rate; it does not raise the rate at once.
  */
 export async function raiseClocks({ kind }: BenchGpu, clock: GpuClock, encode: Encode): Promise<void> {
   const end = performance.now() + (kind === 'hardware' ? loadMs : 0);

@@ -73,7 +73,7 @@ export interface WorkgroupTile extends LaneGrid {
 }
 
 /**
- * How the tile multiplies, if not entirely in f32. From the first chunk with a vector that its look finds,
+ * How the tile multiplies, if not entirely in f32. From the first chunk in which its search finds a vector,
  * the workgroup multiplies in f32.
  */
 export interface TileArithmetic {
@@ -89,7 +89,7 @@ export interface TileArithmetic {
     readonly stored: (value: string) => string;
     readonly read: (at: string) => string;
   };
-  /** Which vectors of score products and of sums of rows are found. */
+  /** The searches among the vectors of score products, and among those of sums of rows. */
   readonly look: { readonly scores: Look; readonly sums: Look };
   /** Statements that add the products of a chunk to the scores `SUM0`, … */
   scores(tile: WorkgroupTile, sum: string): string;
@@ -123,12 +123,13 @@ export interface WeightedChunk {
 }
 
 /**
- * A search among vectors on their way to workgroup memory: `non_finite` is set if one is found. Both are WGSL
- * conditions.
+ * A search, among vectors that are copied to workgroup memory, for a NaN, an infinity or a value that is too
+ * large for the tile's arithmetic. The kernel sets `non_finite` if it finds one.
  */
 export interface Look {
-  /** Whether to search, which is the same for all lanes. */
+  /** WGSL condition under which lanes search; it is the same for all lanes. */
   readonly guard: string;
+  /** WGSL condition that the vector `x` is to be found. */
   readonly finds: (x: string) => string;
 }
 
@@ -148,7 +149,7 @@ export interface Chunk {
   readonly operands: readonly TileOperand[];
   /** WGSL expression of the operand's head size. */
   readonly channels: string;
-  /** Which of the vectors are found while they are copied, if any. */
+  /** The search for vectors that the tile cannot multiply as usual, which runs while they are copied. */
   readonly look?: Look | undefined;
   /** WGSL index `[line][lane]` of the vector in `staged`. */
   readonly slot: string;
@@ -166,7 +167,7 @@ export interface FetchedVectors {
   readonly declare: string;
   /** Reads the vec4s of the chunks that start at `from`. */
   readonly read: (from: string) => string;
-  /** Looks at the vec4s, and stores them to workgroup memory. */
+  /** Searches the vec4s, and stores them to workgroup memory. */
   readonly store: string;
 }
 

@@ -36,7 +36,7 @@ export const chunkLoop = (
     ${body}
     }`;
 
-/** Statement that notes that a look has found something. */
+/** Statement that sets `non_finite` if the search has found a vector, a WGSL condition. */
 export const noteIf = ({ guard }: Look, found: string): string => `if (${guard} && ${found}) {
         atomicStore(&non_finite, 1u);
       }`;

@@ -70,7 +70,7 @@ const fetchOf = (tile: WorkgroupTile, chunks: readonly Chunk[]): FetchedVectors 
 function overChunks(tile: WorkgroupTile, loop: ChunkLoop, chunks: readonly Chunk[], body: string): string {
   const next = `${loop.at} + ${loop.step}u`;
   const { read, store } = fetchOf(tile, chunks);
-  // Lanes look at vectors when they store them: all lanes see the outcome when this chunk is multiplied, and
+  // Lanes search vectors when they store them: all lanes see the outcome when this chunk is multiplied, and
   // none before.
   return chunkLoop(
     loop,
