@@ -1,4 +1,4 @@
-import { block } from './multiply';
+import { block } from './block';
 import { transpose } from './pack';
 import { PANEL, PANEL_BYTES, STRIP } from '../vector/vector';
 
@@ -68,9 +68,9 @@ function packRowsOfStrips(m: i32, depth: i32, source: usize, ld: usize, target: 
 }
 
 /**
- * C = A·B for A (m × k), row-major with rows `lda` bytes apart, or in strips if `lda` is 0; the panels of B;
- * and C, row-major, whose n columns are a multiple of 8. Rows are written up to a multiple of 4. Products are
- * summed in sections of `DEPTH`.
+ * C = A·B for A (m × k, with k at least 1), row-major with rows `lda` bytes apart, or in strips if `lda` is
+ * 0; the panels of B; and C, row-major, whose n columns are a multiple of 8. Rows are written up to a multiple
+ * of 4. Products are summed in sections of `DEPTH`.
  */
 export function multiplyPanels(
   m: i32,

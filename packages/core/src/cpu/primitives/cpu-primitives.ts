@@ -59,7 +59,9 @@ function onKernels(
 
 const multiply: RunOnKernels = (kernels, from, [c], team) => {
   const { loops, matrices } = kernels;
-  if (!loops || !matrices) return false;
+  const [{ shape }] = from;
+  // The kernels need at least one product per sum.
+  if (!loops || !matrices || shape[shape.length - 1] === 0) return false;
   runMatMul(kernels, loops, matrices, from, c, team);
   return true;
 };
