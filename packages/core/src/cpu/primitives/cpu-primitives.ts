@@ -8,7 +8,7 @@ import type { Variant } from '../kernels/interface/variant.ts';
 import { allocateResident } from '../kernels/memory/resident-tensors.ts';
 import type { Team } from '../team/team.ts';
 import { prepareMap } from './map.ts';
-import { runMatMul } from './matmul.ts';
+import { prepareMatMul } from './matmul.ts';
 import { prepareReduce } from './reduce.ts';
 import type { RunOnKernels } from './run-on-kernels.ts';
 import { prepareSoftmax } from './softmax.ts';
@@ -45,7 +45,7 @@ function onKernels(
   const areFloats = [...inputs, ...outputs].every(isFloat);
   switch (primitive.kind) {
     case 'matmul':
-      return areFloats && inputs.length === 2 && !primitive.result ? multiply : null;
+      return areFloats && inputs.length === 2 && !primitive.result ? prepareMatMul(inputs, outputs[0]) : null;
     case 'softmax':
       return areFloats ? prepareSoftmax(primitive, inputs, outputs) : null;
     case 'map':
@@ -56,15 +56,6 @@ function onKernels(
       return null;
   }
 }
-
-const multiply: RunOnKernels = (kernels, from, [c], team) => {
-  const { loops, matrices } = kernels;
-  const [{ shape }] = from;
-  // The kernels need at least one product per sum.
-  if (!loops || !matrices || shape[shape.length - 1] === 0) return false;
-  runMatMul(kernels, loops, matrices, from, c, team);
-  return true;
-};
 
 const floats: readonly DType[] = ['f32', 'f16', 'bf16'];
 

@@ -1,5 +1,5 @@
-import { batchStrides, forEachIndex, offsetOf } from '../../primitive/host/lines/reader.ts';
-import type { Tensor } from '../../tensor/tensor.ts';
+import { forEachIndex, offsetOf } from '../../primitive/host/lines/reader.ts';
+import type { Tensor, TensorDesc } from '../../tensor/tensor.ts';
 import type { Kernels } from '../kernels/interface/kernels.ts';
 import type { MatrixKernels } from '../kernels/interface/matrix-kernels.ts';
 import type { LoopHost } from '../kernels/interface/module-host.ts';
@@ -7,8 +7,10 @@ import { PANEL, PANEL_BYTES, padded, STRIP } from '../kernels/interface/panel.ts
 import { copyBack, writable } from '../operands/resident.ts';
 import { createStoreRows } from '../operands/row-store.ts';
 import type { Team } from '../team/team.ts';
+import { type MatrixBatch, matrixBatch } from './matrix-batch.ts';
 import { createMatrixLines } from './matrix-lines.ts';
 import { hasFewRows, runMatVec } from './matvec.ts';
+import type { RunOnKernels } from './run-on-kernels.ts';
 import { shareMatMul } from './share-matmul.ts';
 
 /**
@@ -26,39 +28,49 @@ const WORTH_STRIPS = 256;
 const STORED = 2 ** 12;
 
 /**
- * C = A·B in f32: A (…, M, K), B (…, K, N) and C (…, M, N) of any strides, with the leading dimensions of A
- * and B broadcast to those of C. f32 tensors with contiguous lines are used in place.
+ * Prepares C = A·B in f32: A (…, M, K), B (…, K, N) and C (…, M, N) of any strides, with the leading
+ * dimensions of A and B broadcast to those of C. f32 tensors with contiguous lines are used in place. Null if
+ * K is 0, because the kernels need at least one product per sum.
  */
-export function runMatMul(
+export function prepareMatMul(inputs: readonly TensorDesc[], output: TensorDesc): RunOnKernels | null {
+  const product = matrixBatch(inputs, output);
+  if (product.k === 0) return null;
+  const isMatVec = hasFewRows(inputs, output);
+  return (kernels, operands, [c], team) => {
+    const { loops, matrices } = kernels;
+    if (!loops || !matrices) return false;
+    if (isMatVec) runMatVec(kernels, matrices, operands, c);
+    else runMatMul(kernels, loops, matrices, product, operands, c, team);
+    return true;
+  };
+}
+
+function runMatMul(
   kernels: Kernels,
   host: LoopHost,
   matrices: MatrixKernels,
+  { batch, m, n, k, ...strides }: MatrixBatch,
   [a, b]: readonly Tensor[],
   c: Tensor,
-  team: Team | null = null,
+  team: Team | null,
 ): void {
-  if (hasFewRows([a, b], c)) {
-    runMatVec(kernels, matrices, [a, b], c);
-    return;
-  }
   const { packStrips, multiplyPanels } = matrices;
   const { memory } = kernels;
   memory.reset();
-  const [m, n] = c.shape.slice(-2);
-  const k = a.shape[a.shape.length - 1];
-  const batch = c.shape.slice(0, -2);
-  const [cRow, cColumn] = c.strides.slice(-2);
+  const { row: cRow, column: cColumn } = strides.c;
   const isDirect = c.dtype === 'f32' && cColumn === 1 && m % STRIP === 0 && n % PANEL === 0;
-  const most = Math.max(COLUMNS, Math.floor(STAYING / Math.max(k, 1) / COLUMNS) * COLUMNS);
+  const most = Math.max(COLUMNS, Math.floor(STAYING / k / COLUMNS) * COLUMNS);
   const rowsAtOnce = Math.min(ROWS, most, Math.ceil(m / STRIP) * STRIP);
-  const fitting = Math.floor(HELD / Math.max(k, isDirect ? 1 : rowsAtOnce, 1) / COLUMNS) * COLUMNS;
+  const fitting = Math.floor(HELD / Math.max(k, isDirect ? 1 : rowsAtOnce) / COLUMNS) * COLUMNS;
   const columnsHeld = Math.min(padded(n), Math.max(COLUMNS, fitting));
-  const rowsOfA = createMatrixLines(kernels, host, a, rowsAtOnce, k);
-  const linesOfB = createMatrixLines(kernels, host, b, k, columnsHeld);
-  const stepsA = batchStrides(a, batch);
-  const stepsB = batchStrides(b, batch);
+  const rowsOfA = createMatrixLines(kernels, host, a, strides.a, rowsAtOnce, k);
+  const linesOfB = createMatrixLines(kernels, host, b, strides.b, k, columnsHeld);
   if (team && isDirect && columnsHeld >= n && rowsOfA.isInPlace && linesOfB.isInPlace) {
-    const offsets = { a: rowOffsets(batch, stepsA), b: stepsB, c: rowOffsets(batch, c.strides) };
+    const offsets = {
+      a: rowOffsets(batch, strides.a.batch),
+      b: strides.b.batch,
+      c: rowOffsets(batch, strides.c.batch),
+    };
     const product = { m, n, k, a: rowsOfA, b: linesOfB, c: { at: writable(memory, c), ld: 4 * cRow } };
     if (shareMatMul(kernels, product, offsets, rowsAtOnce, team)) {
       copyBack(memory, c, product.c.at);
@@ -97,15 +109,15 @@ export function runMatMul(
   let packed = -1;
   if (n > 0) {
     forEachIndex(batch, index => {
-      const offsetB = offsetOf(index, stepsB);
+      const offsetB = offsetOf(index, strides.b.batch);
       for (let j0 = 0; j0 < n; j0 += columnsHeld) {
         const columns = Math.min(columnsHeld, n - j0);
         // If several products share a B, all of it is packed only once.
         if (packed !== offsetB || columns < n) pack(offsetB, j0, columns);
         packed = offsetB;
         for (let i0 = 0; i0 < m; i0 += rowsAtOnce) {
-          const to = offsetOf(index, c.strides) + i0 * cRow + j0 * cColumn;
-          multiply(offsetOf(index, stepsA), i0, Math.min(rowsAtOnce, m - i0), columns, to);
+          const to = offsetOf(index, strides.c.batch) + i0 * cRow + j0 * cColumn;
+          multiply(offsetOf(index, strides.a.batch), i0, Math.min(rowsAtOnce, m - i0), columns, to);
         }
       }
     });

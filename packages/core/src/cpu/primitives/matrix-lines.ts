@@ -6,6 +6,7 @@ import { PANEL, padded } from '../kernels/interface/panel.ts';
 import { convertLines } from '../loops/convert-lines.ts';
 import { formatOf } from '../loops/format.ts';
 import { readable } from '../operands/resident.ts';
+import type { MatrixStrides } from './matrix-batch.ts';
 
 /** The matrices of a tensor as lines of f32: their rows, or their columns if the columns are contiguous. */
 export interface MatrixLines {
@@ -24,19 +25,19 @@ export interface MatrixLines {
 }
 
 /**
- * Makes the lines of the matrices in the last two dimensions of a float tensor. They are read in place if
- * they are f32, and otherwise from a copy of at most `rows` rows and `columns` columns at a time.
+ * Makes the lines of the matrices of a float tensor. They are read in place if they are f32, and otherwise
+ * from a copy of at most `rows` rows and `columns` columns at a time.
  */
 export function createMatrixLines(
   { memory }: Kernels,
   host: LoopHost,
   tensor: Tensor,
+  { row: rowStep, column: columnStep }: MatrixStrides,
   rows: number,
   columns: number,
 ): MatrixLines {
   const { dtype, shape, strides } = tensor;
   const { bytes } = dtypeInfo[dtype];
-  const [rowStep, columnStep] = strides.slice(-2);
   const isTransposed = rowStep === 1 && columnStep !== 1;
   const [lineStep, step] = isTransposed ? [columnStep, rowStep] : [rowStep, columnStep];
   const at = readable(memory, tensor);

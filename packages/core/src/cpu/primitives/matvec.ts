@@ -1,5 +1,6 @@
 import { broadcastStrides, forEachIndex, offsetOf } from '../../primitive/host/lines/reader.ts';
-import type { Tensor } from '../../tensor/tensor.ts';
+import { elementCount } from '../../tensor/shape.ts';
+import type { Tensor, TensorDesc } from '../../tensor/tensor.ts';
 import type { Kernels } from '../kernels/interface/kernels.ts';
 import type { LineProductKernels } from '../kernels/interface/matrix-kernels.ts';
 import { padded } from '../kernels/interface/panel.ts';
@@ -19,7 +20,7 @@ interface RowPair {
  * Whether a product has few rows and a single B whose rows or columns are contiguous. Such a B is read once
  * and sequentially, at the speed of the memory.
  */
-export function hasFewRows([a, b]: readonly Tensor[], c: Tensor): boolean {
+export function hasFewRows([a, b]: readonly TensorDesc[], c: TensorDesc): boolean {
   const [bRow, bColumn] = b.strides.slice(-2);
   const isOne = b.shape.slice(0, -2).every(extent => extent === 1);
   const rows = c.shape.slice(0, -1).reduce((product, extent) => product * extent, 1);
@@ -28,7 +29,7 @@ export function hasFewRows([a, b]: readonly Tensor[], c: Tensor): boolean {
     rows <= MOST_ROWS &&
     (bRow === 1 || bColumn === 1) &&
     storageCodes[b.dtype] !== undefined &&
-    a.size > 0
+    elementCount(a.shape) > 0
   );
 }
 
