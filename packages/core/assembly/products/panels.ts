@@ -69,8 +69,8 @@ function packRowsOfStrips(m: i32, depth: i32, source: usize, ld: usize, target: 
 
 /**
  * C = A·B for A (m × k, with k at least 1), row-major with rows `lda` bytes apart, or in strips if `lda` is
- * 0; the panels of B; and C, row-major, whose n columns are a multiple of 8. Rows are written up to a multiple
- * of 4. Products are summed in sections of `DEPTH`.
+ * 0; the panels of B; and C, row-major, whose n columns are a multiple of 8. Rows are written up to a
+ * multiple of 4. Products are summed in sections of `DEPTH`.
  */
 export function multiplyPanels(
   m: i32,

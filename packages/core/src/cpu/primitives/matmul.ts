@@ -65,6 +65,9 @@ function runMatMul(
   const columnsHeld = Math.min(padded(n), Math.max(COLUMNS, fitting));
   const rowsOfA = createMatrixLines(kernels, host, a, strides.a, rowsAtOnce, k);
   const linesOfB = createMatrixLines(kernels, host, b, strides.b, k, columnsHeld);
+  const { isTransposed } = rowsOfA;
+  // Rows that are all the same row have a distance of 0, which to kernels means strips.
+  const isPacked = isTransposed || n >= WORTH_STRIPS || rowsOfA.ld === 0;
   if (team && isDirect && columnsHeld >= n && rowsOfA.isInPlace && linesOfB.isInPlace) {
     const offsets = {
       a: rowOffsets(batch, strides.a.batch),
@@ -72,16 +75,13 @@ function runMatMul(
       c: rowOffsets(batch, strides.c.batch),
     };
     const product = { m, n, k, a: rowsOfA, b: linesOfB, c: { at: writable(memory, c), ld: 4 * cRow } };
-    if (shareMatMul(kernels, product, offsets, rowsAtOnce, team)) {
+    if (shareMatMul(kernels, product, offsets, { rowsAtOnce, isPacked }, team)) {
       copyBack(memory, c, product.c.at);
       return;
     }
   }
   const panelBytes = k * PANEL_BYTES;
   const panels = memory.scratch(columnsHeld * k).at;
-  const { isTransposed } = rowsOfA;
-  // Rows that are all the same row have a distance of 0, which to kernels means strips.
-  const isPacked = isTransposed || n >= WORTH_STRIPS || rowsOfA.ld === 0;
   const strips = isPacked ? memory.scratch(rowsAtOnce * k).at : null;
   const at = isDirect ? writable(memory, c) : memory.scratch(rowsAtOnce * columnsHeld).at;
   const ldC = 4 * (isDirect ? cRow : columnsHeld);

@@ -23,10 +23,16 @@ export interface BatchPlaces {
   readonly c: readonly number[];
 }
 
-/** The multiplications below which waking threads takes longer than they save. */
-const WORTH_THREADS = 2 ** 21;
+/**
+ * The multiplications below which sharing a product takes longer than it saves: if workers are awake, and if
+ * they must be woken.
+ */
+const WORTH_SHARING = 3 * 2 ** 18;
+const WORTH_WAKING = 2 ** 21;
 /** Tasks per thread, so that threads end at about the same time. */
 const TASKS_EACH = 4;
+/** The fewest multiplications of a task. */
+const TASK_SIZE = 2 ** 20;
 /**
  * The columns that a task packs, and the fewest that it multiplies, because rows of A are packed for each
  * task.
@@ -43,15 +49,17 @@ export function shareMatMul(
   kernels: Kernels,
   { m, n, k, a, b, c }: Product,
   places: BatchPlaces,
-  rowsAtOnce: number,
+  { rowsAtOnce, isPacked }: { readonly rowsAtOnce: number; readonly isPacked: boolean },
   team: Team,
 ): boolean {
   const batch = places.c.length;
   const isOne = places.b.every(step => step === 0) || batch === 1;
-  if (!isOne || batch * m * n * k < WORTH_THREADS) return false;
+  const size = batch * m * n * k;
+  if (!isOne || size < WORTH_SHARING) return false;
   const { threads } = team;
-  if (threads === 1) return false;
-  const wanted = TASKS_EACH * threads;
+  if (threads === 1 || (size < WORTH_WAKING && !team.isAwake)) return false;
+  const each = Math.min(TASKS_EACH, Math.max(1, Math.floor(size / (threads * TASK_SIZE))));
+  const wanted = each * threads;
   const across = Math.ceil(wanted / (Math.ceil(m / rowsAtOnce) * batch));
   const width = Math.max(FEWEST_COLUMNS, Math.ceil(n / across / COLUMNS) * COLUMNS);
   const down = Math.ceil(wanted / Math.ceil(n / width));
@@ -60,7 +68,7 @@ export function shareMatMul(
   if (tasks > MOST_TASKS) return false;
   const { memory } = kernels;
   const stripBytes = 4 * rowsAtOnce * k;
-  const strips = memory.scratch(threads * rowsAtOnce * k).at;
+  const strips = isPacked ? memory.scratch(threads * rowsAtOnce * k).at : 0;
   const panels = memory.scratch(padded(n) * k).at;
 
   const rows: number[][] = [];

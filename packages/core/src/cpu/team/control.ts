@@ -1,27 +1,40 @@
 import { runTask, TASK_WORDS, type TaskHost } from './tasks.ts';
 
-/** The numbers with which threads coordinate steps: one i32 each, in shared memory. */
+/**
+ * The numbers with which threads coordinate steps: one i32 each, in shared memory. Numbers that different
+ * threads write are in different cache lines, of 16 numbers each.
+ */
 export const control = {
-  /** The number of unclaimed tasks and, in the bits above, the region whose threads may claim them. */
-  left: 0,
-  /** The number of finished tasks. */
-  done: 1,
-  /** Changes with every step; threads wait on it for the next step. */
-  turn: 2,
+  /** Changes with every step; threads wait for the next step to change it. */
+  turn: 0,
   /** The number of the parallel region; threads of an earlier one leave. */
-  region: 3,
+  region: 1,
+  /** The number of workers that sleep, which a step must wake. */
+  sleeping: 2,
   /**
    * The word index of the step's first task, the number of tasks, and how many of them make what the others
    * read.
    */
-  tasks: 4,
-  count: 5,
-  packing: 6,
+  tasks: 16,
+  count: 17,
+  packing: 18,
+  /** The threads of the team. */
+  threads: 19,
   /** 1 when a thread could not run a task. */
-  failed: 7,
+  failed: 20,
+  /** The number of finished tasks. */
+  done: 32,
   /** For each worker, the region that it was asked to join; 0 if it has left, `NEVER` if it cannot join. */
-  joined: 8,
+  joined: 48,
+  /**
+   * For each queue, a cache line with the number of unclaimed tasks and, in the bits above, the region whose
+   * threads may claim them. Queue 0 has the tasks that pack, and each thread has a queue of its own.
+   */
+  queues: 112,
 } as const;
+
+/** The index of the number of a queue; all numbers of a team come before that of a queue beyond its last. */
+export const queueAt = (queue: number): number => control.queues + 16 * queue;
 
 /** The entry in `joined` of a worker that lacks the memory for its instances. */
 export const NEVER: number = -1;
@@ -35,8 +48,28 @@ export const MOST_TASKS: number = 2 ** COUNT_BITS - 1;
 export const tasksLeft = (region: number, count: number): number => (region << COUNT_BITS) | count;
 
 /**
- * Claims and runs tasks until none are left for the threads of a region. A late thread cannot claim a task of
- * a step that is over, or of a newer region, which may use memory or loops that the thread does not know.
+ * Puts the tasks of a step into the queues. Neighbouring tasks are in one queue, so that a thread often reads
+ * what it wrote in an earlier step.
+ */
+export function fillQueues(shared: Int32Array, region: number, count: number, packing: number): void {
+  shared[control.count] = count;
+  shared[control.packing] = packing;
+  for (let queue = shared[control.threads]; queue >= 0; queue--) {
+    const left = endOf(shared, queue) - (queue === 0 ? 0 : endOf(shared, queue - 1));
+    Atomics.store(shared, queueAt(queue), tasksLeft(region, left));
+  }
+}
+
+/** The number of the first task behind a queue. */
+function endOf(shared: Int32Array, queue: number): number {
+  const packing = shared[control.packing];
+  return packing + Math.floor(((shared[control.count] - packing) * queue) / shared[control.threads]);
+}
+
+/**
+ * Claims and runs tasks until none are left for the threads of a region: those that pack, those in the
+ * thread's own queue, and those in the queues of others. A late thread cannot claim a task of a step that is
+ * over, or of a newer region, which may use memory or loops that the thread does not know.
  */
 export function runTasks(
   shared: Int32Array,
@@ -45,16 +78,24 @@ export function runTasks(
   thread: number,
   host: TaskHost,
 ): void {
-  for (;;) {
-    const seen = Atomics.load(shared, control.left);
-    const left = seen & MOST_TASKS;
-    if (left === 0 || seen !== tasksLeft(region, left)) return;
-    if (Atomics.compareExchange(shared, control.left, seen, seen - 1) !== seen) continue;
-    const count = shared[control.count];
-    const n = count - left;
-    if (n >= shared[control.packing]) awaitPacked(shared);
-    runTask(words(), shared[control.tasks] + n * TASK_WORDS, thread, host);
-    if (Atomics.add(shared, control.done, 1) + 1 === count) Atomics.notify(shared, control.done);
+  const threads = shared[control.threads];
+  runQueue(0);
+  for (let n = 0; n < threads; n++) runQueue(1 + ((thread + n) % threads));
+
+  function runQueue(queue: number): void {
+    const at = queueAt(queue);
+    for (;;) {
+      const seen = Atomics.load(shared, at);
+      const left = seen & MOST_TASKS;
+      if (left === 0 || seen !== tasksLeft(region, left)) return;
+      if (Atomics.compareExchange(shared, at, seen, seen - 1) !== seen) continue;
+      const n = endOf(shared, queue) - left;
+      if (n >= shared[control.packing]) awaitPacked(shared);
+      runTask(words(), shared[control.tasks] + n * TASK_WORDS, thread, host);
+      if (Atomics.add(shared, control.done, 1) + 1 === shared[control.count]) {
+        Atomics.notify(shared, control.done);
+      }
+    }
   }
 }
 

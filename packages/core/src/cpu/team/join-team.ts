@@ -22,6 +22,11 @@ export interface Region {
   readonly loops: readonly WebAssembly.Module[];
 }
 
+/**
+ * How long a worker checks for the next step before it sleeps, in milliseconds: about as long as it takes to
+ * wake it.
+ */
+const AWAKE = 1;
 /** How long a worker sleeps, unless a step wakes it, before it checks for messages, in milliseconds. */
 const SLEEP_TIMEOUT = 100;
 
@@ -61,13 +66,26 @@ export function joinTeam(asked: Region): void {
       const turn = Atomics.load(shared, control.turn);
       runTasks(shared, region, () => words, thread, { matrices: functions, loop });
       if (Atomics.load(shared, control.region) !== region) break;
-      if (Atomics.wait(shared, control.turn, turn, SLEEP_TIMEOUT) === 'timed-out') break;
+      if (awaitTurn(shared, turn)) continue;
+      Atomics.add(shared, control.sleeping, 1);
+      const woken = Atomics.wait(shared, control.turn, turn, SLEEP_TIMEOUT);
+      Atomics.sub(shared, control.sleeping, 1);
+      if (woken === 'timed-out') break;
     }
   } catch {
     Atomics.store(shared, control.failed, 1);
     Atomics.notify(shared, control.done);
   }
   Atomics.compareExchange(shared, joined, region, 0);
+}
+
+/** Checks for the next step without sleeping; returns whether it has come. */
+function awaitTurn(shared: Int32Array, turn: number): boolean {
+  const end = performance.now() + AWAKE;
+  do {
+    for (let looks = 0; looks < 100; looks++) if (Atomics.load(shared, control.turn) !== turn) return true;
+  } while (performance.now() < end);
+  return false;
 }
 
 function linkedOn({ memory, memoryNumber, module }: Region): Linked {

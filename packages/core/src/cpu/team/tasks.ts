@@ -24,17 +24,33 @@ export interface TaskHost {
 
 /** Runs the task at a word index of the memory, on the thread with a given number. */
 export function runTask(words: Int32Array, at: number, thread: number, { matrices, loop }: TaskHost): void {
-  const [kind, ...n] = words.subarray(at, at + TASK_WORDS);
-  if (kind === taskKinds.loop) {
-    const [id, numbers, count, bytes] = n;
-    const run = loop(id);
-    for (let block = 0; block < count; block++) run(numbers + block * bytes);
-  } else if (kind === taskKinds.packRows) matrices.packRows(n[0], n[1], n[2], n[3], n[4], n[5]);
-  else if (kind === taskKinds.packColumns) matrices.packColumns(n[0], n[1], n[2], n[3], n[4]);
-  else {
-    const [m, width, k, a, ld, transposed, strips, stripBytes, panels, c, ldc] = n;
-    const own = strips + thread * stripBytes;
-    matrices.packStrips(m, k, a, ld, transposed !== 0, own);
-    matrices.multiplyPanels(m, width, k, own, 0, panels, c, ldc);
+  const n = (index: number): number => words[at + 1 + index];
+  switch (words[at]) {
+    case taskKinds.loop: {
+      const run = loop(n(0));
+      for (let block = 0; block < n(2); block++) run(n(1) + block * n(3));
+      return;
+    }
+    case taskKinds.packRows:
+      matrices.packRows(n(0), n(1), n(2), n(3), n(4), n(5));
+      return;
+    case taskKinds.packColumns:
+      matrices.packColumns(n(0), n(1), n(2), n(3), n(4));
+      return;
+    default: {
+      const [m, width, k, a, lda, isTransposed, strips, panels] = [
+        n(0),
+        n(1),
+        n(2),
+        n(3),
+        n(4),
+        n(5),
+        n(6),
+        n(8),
+      ];
+      const own = strips + thread * n(7);
+      if (strips) matrices.packStrips(m, k, a, lda, isTransposed !== 0, own);
+      matrices.multiplyPanels(m, width, k, strips ? own : a, strips ? 0 : lda, panels, n(9), n(10));
+    }
   }
 }

@@ -9,8 +9,9 @@ import { cpuEngine } from '../engine.ts';
 import { createEngineKernels } from '../kernels/engine-kernels.ts';
 import { bestVariant, kernelModules } from '../kernels/host-kernels.ts';
 import { operationModules } from '../kernels/wasm/operation-kernels.ts';
+import { cpuPrimitives } from '../primitives/cpu-primitives.ts';
 import { createPool } from '../threads/pool.ts';
-import { control, runTasks, tasksLeft } from './control.ts';
+import { control, fillQueues, queueAt, runTasks, tasksLeft } from './control.ts';
 import { TASK_WORDS, taskKinds } from './tasks.ts';
 import { createTeam } from './team.ts';
 
@@ -48,23 +49,39 @@ const steps: Readonly<Record<string, readonly [Primitive, readonly Tensor[], rea
     [normal([4, 128, 128], 1), normal([4, 128, 64], 2)],
     [4, 128, 64],
   ],
-  'elements in line': [{ kind: 'map', value: exp(input(0)) }, [normal([70_003], 1)], [70_003]],
+  'elements in line': [{ kind: 'map', value: exp(input(0)) }, [normal([600_003], 1)], [600_003]],
   'elements that know their places': [
     { kind: 'map', value: add(mul(input(0), input(1)), toF32(add(coordinate(0), coordinate(1)))) },
-    [normal([300, 401], 1), normal([401], 2)],
-    [300, 401],
+    [normal([600, 401], 1), normal([401], 2)],
+    [600, 401],
   ],
   transposed: [
     { kind: 'map', value: input(0) },
-    [normal([6, 50, 7, 64], 1).permute(0, 2, 1, 3)],
-    [6, 7, 50, 64],
+    [normal([6, 400, 7, 64], 1).permute(0, 2, 1, 3)],
+    [6, 7, 400, 64],
   ],
-  'sums of rows': [sum([1], [400, 300]), [normal([400, 300], 1)], [400, 1]],
-  'sums of columns': [sum([0], [400, 300]), [normal([400, 300], 1)], [1, 300]],
-  'sums of middles': [sum([1], [5, 160, 128]), [normal([5, 160, 128], 1)], [5, 1, 128]],
-  'one sum': [sum([0, 1], [400, 300]), [normal([400, 300], 1)], [1, 1]],
-  softmax: [{ kind: 'softmax', axis: 1, log: false, mode: 'none' }, [normal([300, 400], 1)], [300, 400]],
+  'sums of rows': [sum([1], [900, 600]), [normal([900, 600], 1)], [900, 1]],
+  'sums of columns': [sum([0], [900, 600]), [normal([900, 600], 1)], [1, 600]],
+  'sums of middles': [sum([1], [5, 900, 128]), [normal([5, 900, 128], 1)], [5, 1, 128]],
+  'one sum': [sum([0, 1], [900, 600]), [normal([900, 600], 1)], [1, 1]],
+  softmax: [{ kind: 'softmax', axis: 1, log: false, mode: 'none' }, [normal([600, 801], 1)], [600, 801]],
 };
+
+test.each(Object.keys(steps))('%s: divided among threads that sleep', name => {
+  const [primitive, inputs, shape] = steps[name];
+  const run = vi.fn();
+  const team = { threads: 2, isAwake: false, loopNumber: () => 0, run, disband() {} };
+  const { allocate, prepare } = cpuPrimitives(bestVariant(), team);
+  const result = allocate({ dtype: 'f32', shape });
+  prepare(primitive, inputs.map(allocated), [result]).run(inputs.map(allocated), [result]);
+  // The order of the sum of all elements is that of one thread, and each product packs its own B.
+  const isWhole = name === 'one sum' || name === 'products with matrices of their own';
+  expect(run.mock.calls.length > 0).toBe(!isWhole);
+
+  function allocated(input: Tensor): Tensor {
+    return allocate(input);
+  }
+});
 
 describe.each([2, 4])('%i threads', threads => {
   const engine = cpuEngine({ threads });
@@ -164,18 +181,17 @@ describe('a worker', async () => {
     rows.forEach((row, task) => {
       memory.i32.set(row, at + task * TASK_WORDS);
     });
-    const shared = new Int32Array(new SharedArrayBuffer(64));
+    const shared = new Int32Array(new SharedArrayBuffer(4 * queueAt(3)));
     shared[control.region] = 5;
     shared[control.tasks] = at;
-    shared[control.count] = rows.length;
-    shared[control.packing] = 1;
-    shared[control.left] = tasksLeft(6, rows.length);
+    shared[control.threads] = 2;
+    fillQueues(shared, 6, rows.length, 1);
     const host = { matrices: kernels.matrices, loop: () => () => {} };
     if (!host.matrices) throw new Error('this host has WebAssembly');
     runTasks(shared, 5, () => memory.i32, 0, { ...host, matrices: host.matrices });
-    expect(shared[control.left]).toBe(tasksLeft(6, rows.length));
+    expect(shared[queueAt(0)]).toBe(tasksLeft(6, 1));
 
-    shared[control.left] = tasksLeft(5, rows.length);
+    fillQueues(shared, 5, rows.length, 1);
     const place = { memory: wasm.memory, memoryNumber: 1, module };
     pool.tell(1, { kind: 'region', shared, region: 5, thread: 1, ...place, firstLoop: 0, loops: [] });
     while (Atomics.load(shared, control.done) < rows.length) await sleep(1);

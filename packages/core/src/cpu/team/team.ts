@@ -3,7 +3,7 @@ import { operationModules } from '../kernels/wasm/operation-kernels.ts';
 import { compiledLoop, loopModule } from '../loops/compiled-loop.ts';
 import type { KeyedLoop } from '../loops/loop-spec.ts';
 import { type Pool, WorkerFailure } from '../threads/pool.ts';
-import { control, NEVER, runTasks, tasksLeft } from './control.ts';
+import { control, fillQueues, NEVER, queueAt, runTasks } from './control.ts';
 import { type SharedTasks, TASK_WORDS } from './tasks.ts';
 
 /** Threads that share the steps of programs: workers, and the calling thread (a team in OpenMP's terms). */
@@ -13,6 +13,10 @@ export interface Team {
    * which start when they are first requested.
    */
   readonly threads: number;
+  /**
+   * Whether a worker waits for the next step without sleeping, so that even short steps are worth sharing.
+   */
+  readonly isAwake: boolean;
   /** The number that tasks use for a loop; null if workers cannot get the loop. */
   loopNumber(loop: KeyedLoop): number | null;
   /**
@@ -29,7 +33,7 @@ export interface Team {
 /** How long a step waits for a task that a worker has claimed, in milliseconds. */
 const LONGEST_WAIT = 60_000;
 /** How often the calling thread checks the number of finished tasks before it sleeps. */
-const SPINS = 1000;
+const LOOKS = 20_000;
 /** The most loops that are sent to workers. */
 const MOST_LOOPS = 1024;
 
@@ -65,7 +69,10 @@ export function createTeam(pool: () => Pool | null): Team {
   function call(workers: Pool, { wasm, variant, memory: { bytes } }: Kernels): Int32Array | null {
     const module = operationModules.get(variant);
     if (!wasm?.shared || !module) return null;
-    shared ??= new Int32Array(new SharedArrayBuffer(4 * (control.joined + workers.threads)));
+    if (!shared) {
+      shared = new Int32Array(new SharedArrayBuffer(4 * queueAt(workers.threads + 1)));
+      shared[control.threads] = workers.threads;
+    }
     if (place?.memory !== wasm.memory || place.bytes !== bytes || place.loops !== modules.length) {
       const memoryNumber =
         place?.memory === wasm.memory ? place.memoryNumber : (place?.memoryNumber ?? 0) + 1;
@@ -99,7 +106,7 @@ export function createTeam(pool: () => Pool | null): Team {
       const done = Atomics.load(of, control.done);
       if (done === count) return;
       if (Atomics.load(of, control.failed) !== 0) throw broken('a worker could not run its tasks');
-      if (looks < SPINS) continue;
+      if (looks < LOOKS) continue;
       if (performance.now() > end) throw broken('a worker has not finished its tasks');
       if (canBlock) sleep(of, done);
     }
@@ -118,6 +125,14 @@ export function createTeam(pool: () => Pool | null): Team {
     get threads() {
       return isBroken ? 1 : (pool()?.threads ?? 1);
     },
+    get isAwake() {
+      if (!shared) return false;
+      let joined = 0;
+      for (let thread = 1; thread < shared[control.threads]; thread++) {
+        if (Atomics.load(shared, control.joined + thread - 1) === region) joined++;
+      }
+      return joined > Atomics.load(shared, control.sleeping);
+    },
     loopNumber(loop) {
       const number = numbers.get(loop.key);
       if (number !== undefined) return number;
@@ -133,15 +148,13 @@ export function createTeam(pool: () => Pool | null): Team {
       const at = memory.scratch(rows.length * TASK_WORDS).at >> 2;
       const workers = pool();
       const called = workers && call(workers, kernels);
-      const of = called ?? new Int32Array(control.joined);
+      const of = called ?? alone();
       rows.forEach((row, n) => {
         memory.i32.set(row, at + n * TASK_WORDS);
       });
       of[control.tasks] = at;
-      of[control.count] = rows.length;
-      of[control.packing] = packing;
       Atomics.store(of, control.done, 0);
-      Atomics.store(of, control.left, tasksLeft(region, rows.length));
+      fillQueues(of, region, rows.length, packing);
       if (called) wake(called);
       runTasks(of, region, () => memory.i32, 0, {
         matrices,
@@ -159,7 +172,15 @@ export function createTeam(pool: () => Pool | null): Team {
   };
 }
 
+/** The numbers of a team without workers. */
+function alone(): Int32Array {
+  const numbers = new Int32Array(queueAt(2));
+  numbers[control.threads] = 1;
+  return numbers;
+}
+
+/** Announces a change of the numbers to the workers. */
 function wake(shared: Int32Array): void {
   Atomics.add(shared, control.turn, 1);
-  Atomics.notify(shared, control.turn);
+  if (Atomics.load(shared, control.sleeping) > 0) Atomics.notify(shared, control.turn);
 }

@@ -6,12 +6,16 @@ import type { LoopPlan } from '../plan/plan-loop.ts';
 import { type LoopPart, nextPlace, wholePart, writeRunNumbers } from './run-numbers.ts';
 
 /**
- * The elements of a loop below which waking threads takes longer than they save; also the elements of a task.
+ * The operations below which sharing a loop takes longer than it saves: if workers are awake, and if they
+ * must be woken.
  */
-const WORTH_THREADS = 2 ** 16;
-const LEAST_ELEMENTS = 2 ** 13;
-/** Tasks per thread, so that threads end at about the same time. */
+const WORTH_SHARING = 2 ** 18;
+const WORTH_WAKING = 2 ** 20;
+/**
+ * The most tasks per thread, so that threads end at about the same time, and the fewest elements of a task.
+ */
 const TASKS_EACH = 4;
+const TASK_ELEMENTS = 2 ** 14;
 /** The most places of the dimensions outside the rows, each of which is a run. */
 const MOST_PLACES = 64;
 
@@ -28,11 +32,12 @@ export function shareLoop(
   team: Team,
 ): boolean {
   const size = plan.shape.reduce((product, extent) => product * extent, 1);
-  if (size < WORTH_THREADS) return false;
+  const operations = size * plan.spec.nodes.length;
+  if (operations < WORTH_SHARING) return false;
   const { threads } = team;
-  if (threads === 1) return false;
+  if (threads === 1 || (operations < WORTH_WAKING && !team.isAwake)) return false;
   const places = plan.shape.slice(0, -2).reduce((product, extent) => product * extent, 1);
-  const parts = partsOf(plan, Math.min(TASKS_EACH * threads, Math.floor(size / LEAST_ELEMENTS)));
+  const parts = partsOf(plan, size, threads);
   const number = places <= MOST_PLACES && parts ? team.loopNumber(plan) : null;
   if (!parts || number === null) return false;
   const { memory } = kernels;
@@ -53,10 +58,24 @@ export function shareLoop(
   return true;
 }
 
-/**
- * About `count` parts of a loop that write different elements; null if the loop cannot be divided like that.
- */
-function partsOf(plan: LoopPlan, count: number): LoopPart[] | null {
+/** The threads that a loop was last divided among, and its parts. */
+interface Division {
+  readonly threads: number;
+  readonly parts: readonly LoopPart[] | null;
+}
+
+const divisions = /* @__PURE__ */ new WeakMap<LoopPlan, Division>();
+
+/** Parts of a loop that write different elements; null if the loop cannot be divided like that. */
+function partsOf(plan: LoopPlan, size: number, threads: number): readonly LoopPart[] | null {
+  const known = divisions.get(plan);
+  if (known?.threads === threads) return known.parts;
+  const parts = divide(plan, size, threads);
+  divisions.set(plan, { threads, parts });
+  return parts;
+}
+
+function divide(plan: LoopPlan, size: number, threads: number): readonly LoopPart[] | null {
   const { spec, outputSteps } = plan;
   const inner = spec.rank - 1;
   const isStored = spec.output.kind === 'store';
@@ -65,12 +84,15 @@ function partsOf(plan: LoopPlan, count: number): LoopPart[] | null {
     ([kind, , name, ...index]) =>
       kind === 'load' && name === 'coordinate' && Number(spec.nodes[index[0]][2]) === inner,
   );
+  const count = threads * Math.max(1, Math.min(TASKS_EACH, Math.floor(size / (threads * TASK_ELEMENTS))));
   if (inner > 0 && whole.rows >= count && (isStored || outputSteps[inner - 1] !== 0)) {
     return ranges(whole.rows, count, 1).map(([firstRow, rows]) => ({ ...whole, firstRow, rows }));
   }
   // Four elements are computed at once.
   if (whole.count < 4 * count || knowsColumn || !(isStored || spec.output.step !== 'none')) return null;
-  return ranges(whole.count, count, 4).map(([from, own]) => ({ ...whole, from, count: own }));
+  // Parts of few columns would read a little of many pages.
+  const wide = inner > 0 ? threads : count;
+  return ranges(whole.count, wide, 4).map(([from, own]) => ({ ...whole, from, count: own }));
 }
 
 /**
