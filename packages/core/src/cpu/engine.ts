@@ -36,7 +36,7 @@ import { canShareMemory, hostThreads } from './threads/host-threads.ts';
 import { createPool, type Pool, WorkerFailure } from './threads/pool.ts';
 import { copyPart, moved } from './threads/shared/shared-tensors.ts';
 import { type TakenOperands, takeOperands } from './threads/shared/taken-operands.ts';
-import { backwardOnThreads, forwardOnThreads } from './threads/threaded.ts';
+import { backwardOnThreads, forwardOnThreads, type OwnKernels } from './threads/threaded.ts';
 
 /**
  * Options of the CPU engine. Results do not depend on `threads`, and depend on `variant` only by rounding.
@@ -144,25 +144,32 @@ export function cpuEngine(options: CpuEngineOptions = {}): TensorEngine<Tensor> 
     return here(taken.operands);
   }
 
-  const runForward: RunForward = (problem, given, into = {}) =>
-    run(
-      forwardSize(problem),
-      problem,
-      given,
-      into,
-      (workers, taken) => forwardOnThreads(problem, taken, workers, into),
-      (operands, context) => forward(problem, operands, context, into),
-    );
+  const onOwn: OwnKernels = work => engineKernels.withKernels(variant, work);
 
-  const runBackward: RunBackward = (problem, given, places = {}) =>
-    run(
-      sharedBackward(problem),
-      problem.forward,
-      given,
-      places.into ?? {},
-      (workers, taken) => backwardOnThreads(problem, taken, workers, places.into),
-      (operands, context) => backward(problem, operands, context, places),
-    );
+  /** `own` are the kernels of this thread if it may compute too, which blocks it. */
+  const runForward =
+    (own: OwnKernels | null): RunForward =>
+    (problem, given, into = {}) =>
+      run(
+        forwardSize(problem),
+        problem,
+        given,
+        into,
+        (workers, taken) => forwardOnThreads(problem, taken, workers, { into, own }),
+        (operands, context) => forward(problem, operands, context, into),
+      );
+
+  const runBackward =
+    (own: OwnKernels | null): RunBackward =>
+    (problem, given, places = {}) =>
+      run(
+        sharedBackward(problem),
+        problem.forward,
+        given,
+        places.into ?? {},
+        (workers, taken) => backwardOnThreads(problem, taken, workers, { into: places.into, own }),
+        (operands, context) => backward(problem, operands, context, places),
+      );
 
   return {
     ...hostEngine('cpu', `tiled flash attention in ${variantDescriptions[variant]}, ${count}`, {
@@ -191,19 +198,19 @@ export function cpuEngine(options: CpuEngineOptions = {}): TensorEngine<Tensor> 
       const { problem, operands } = forwardCalls.get(inputs, callOptions, () =>
         normaliseOnHost(inputs, callOptions),
       );
-      return runForward(problem, operands);
+      return runForward(null)(problem, operands);
     },
     async sdpaBackward(inputs, callOptions) {
       const { problem, operands } = backwardCalls.get(inputs, callOptions, () =>
         normaliseBackwardOnHost(inputs, callOptions),
       );
-      return gradientsOf(await runBackward(problem, operands));
+      return gradientsOf(await runBackward(null)(problem, operands));
     },
     prepareAttention(problem) {
       checkProblem(problem);
       return 'forward' in problem
-        ? preparedBackward(problem, runBackward)
-        : preparedForward(problem, runForward);
+        ? preparedBackward(problem, runBackward(onOwn))
+        : preparedForward(problem, runForward(onOwn));
     },
   };
 }

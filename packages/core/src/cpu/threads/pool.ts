@@ -18,12 +18,12 @@ export class WorkerFailure extends TilewiseError {
 export interface Pool {
   readonly threads: number;
   /**
-   * Sends a pass to the workers; immediately if they are idle, so that they wake up while the caller
-   * continues.
-   * @returns the replies of all workers, once they have run out of tasks. Rejects with a WorkerFailure, after
-   * which the pool cannot be used any more.
+   * Sends a pass to the workers, or to all but the first if the caller takes its place; immediately if they
+   * are idle, so that they wake up while the caller continues.
+   * @returns the replies of these workers, once they have run out of tasks. Rejects with a WorkerFailure,
+   * after which the pool cannot be used any more.
    */
-  run(pass: ForwardPass | BackwardPass): Promise<readonly Reply[]>;
+  run(pass: ForwardPass | BackwardPass, withFirst?: boolean): Promise<readonly Reply[]>;
   /** Asks one worker to join a parallel region; it does not reply. */
   tell(worker: number, region: Region): void;
   /** Ends the workers; passes that wait reject. */
@@ -75,8 +75,9 @@ export function createPool(threads: number, source: string, setUp: SetUp): Pool 
   }
 
   /** Waits for all workers, even if one fails, so that none still works on a pass that is over. */
-  async function runOnAll(pass: Message): Promise<readonly Reply[]> {
-    const outcomes = await Promise.allSettled(members.map(member => runOn(member, pass)));
+  async function runOnAll(pass: Message, withFirst: boolean): Promise<readonly Reply[]> {
+    const wanted = withFirst ? members : members.slice(1);
+    const outcomes = await Promise.allSettled(wanted.map(member => runOn(member, pass)));
     return outcomes.map(outcome => {
       if (outcome.status === 'rejected') throw outcome.reason;
       return outcome.value;
@@ -85,8 +86,8 @@ export function createPool(threads: number, source: string, setUp: SetUp): Pool 
 
   return {
     threads,
-    run(pass) {
-      const result = turn ? turn.then(() => runOnAll(pass)) : runOnAll(pass);
+    run(pass, withFirst = true) {
+      const result = turn ? turn.then(() => runOnAll(pass, withFirst)) : runOnAll(pass, withFirst);
       const over = (): void => {
         if (turn === own) turn = null;
       };

@@ -13,11 +13,13 @@ import {
   type BackwardResults,
   finishBackward,
 } from '../attention/backward/backward.ts';
+import { runBackward } from '../attention/backward/backward-pass.ts';
 import type { PartsOfDq } from '../attention/backward/sums.ts';
-import { forwardResult } from '../attention/forward/forward.ts';
+import { forwardResult, runForward } from '../attention/forward/forward.ts';
 import { allocateForward, type ForwardResults } from '../attention/forward/forward-results.ts';
-import { backwardTasks, headGroups, headsThatShare } from '../attention/tasks.ts';
+import { backwardTasks, type Claim, headGroups, headsThatShare } from '../attention/tasks.ts';
 import { type TileSize, tileSizeOf } from '../attention/tiles/tile-size.ts';
+import type { Kernels } from '../kernels/interface/kernels.ts';
 import { padded } from '../kernels/interface/panel.ts';
 import { type Amax, joinAmax } from './amax.ts';
 import { type BackwardPass, type ForwardPass, type Pass, sendProblem } from './message.ts';
@@ -25,6 +27,19 @@ import type { Pool } from './pool.ts';
 import type { SharedBuffers } from './shared/shared-buffers.ts';
 import { allocateShared, deliver, placesFor, type Sent, send, zeros } from './shared/shared-tensors.ts';
 import type { TakenOperands } from './shared/taken-operands.ts';
+
+/** Runs work on the kernels of the calling thread. */
+export type OwnKernels = <R>(work: (kernels: Kernels) => R) => R;
+
+/** How threads run a pass. */
+export interface ThreadsOptions<Into> {
+  /** Existing tensors to write results to. */
+  readonly into?: Into | undefined;
+  /** The size of tiles, if not the default. */
+  readonly tiles?: TileSize | undefined;
+  /** The kernels of the calling thread, if it may compute in the place of the first worker, which blocks it. */
+  readonly own?: OwnKernels | null | undefined;
+}
 
 /**
  * Runs `forward` on the workers of a pool. When this returns its promise, the operands have been copied; when
@@ -35,8 +50,7 @@ export function forwardOnThreads(
   problem: AttentionProblem,
   taken: TakenOperands<Operands<Tensor>>,
   pool: Pool,
-  into: Partial<ForwardResults> = {},
-  tiles?: TileSize,
+  { into = {}, tiles, own }: ThreadsOptions<Partial<ForwardResults>> = {},
 ): Promise<SdpaResult<Tensor>> {
   const results = allocateForward(problem, allocateShared(taken.buffers));
   return onThreads(
@@ -45,7 +59,12 @@ export function forwardOnThreads(
     results,
     into,
     shared => ({ ...shared, kind: 'forward', problem: sendProblem(problem), tiles }),
-    (own, amax) => forwardResult(problem, taken.operands, own, { amaxS: 0, amaxO: 0, ...amax }),
+    (done, amax) => forwardResult(problem, taken.operands, done, { amaxS: 0, amaxO: 0, ...amax }),
+    own &&
+      (claim =>
+        own(kernels =>
+          runForward(problem, taken.operands, { kernels, tiles, threads: pool.threads }, results, claim),
+        )),
   );
 }
 
@@ -57,8 +76,7 @@ export function backwardOnThreads(
   problem: BackwardProblem,
   taken: TakenOperands<BackwardOperands<Tensor>>,
   pool: Pool,
-  into: BackwardPlaces['into'] = {},
-  tiles?: TileSize,
+  { into = {}, tiles, own }: ThreadsOptions<BackwardPlaces['into']> = {},
 ): Promise<BackwardResults> {
   const { take } = taken.buffers;
   const allocateBytes = (bytes: number) => new Uint8Array(zeros(take(bytes)));
@@ -77,7 +95,14 @@ export function backwardOnThreads(
       problem: { ...problem, forward: sendProblem(problem.forward) },
       tiles,
     }),
-    (own, amax) => finishBackward(problem, own, { dCaptures: null, amax }, into),
+    (done, amax) => finishBackward(problem, done, { dCaptures: null, amax }, into),
+    own &&
+      (claim =>
+        own(
+          kernels =>
+            runBackward(problem, taken.operands, { kernels, tiles, threads: pool.threads }, results, claim)
+              .amax,
+        )),
   );
 }
 
@@ -110,20 +135,30 @@ async function onThreads<O, R extends object, Result>(
   results: R,
   into: Readonly<Partial<Record<keyof R, Tensor | null>>>,
   passOf: (shared: SharedPass<O, R>) => ForwardPass | BackwardPass,
-  finish: (own: R, amax: Amax) => Result,
+  finish: (done: R, amax: Amax) => Result,
+  runOwn: ((claim: Claim) => Amax) | null | undefined,
 ): Promise<Result> {
   const claimed = new Int32Array(new SharedArrayBuffer(4));
   const sent = { operands: send(operands), results: send(results) };
-  const passing = pool.run(passOf({ ...sent, threads: pool.threads, claimed, arrivals }));
+  const passing = pool.run(passOf({ ...sent, threads: pool.threads, claimed, arrivals }), !runOwn);
   arrive();
   // The workers compute in the meantime.
-  const own = placesFor(results, into);
+  const places = placesFor(results, into);
+  const amaxOfOwn = attempt(() => runOwn?.(() => Atomics.add(claimed, 0, 1)) ?? {});
   const replies = await passing;
   try {
+    const all = [await amaxOfOwn, ...replies.map(({ amax }) => amax ?? {})];
     checkStorage(into);
-    deliver(results, own);
-    return finish(own, joinAmax(replies.map(({ amax }) => amax ?? {})));
+    deliver(results, places);
+    return finish(places, joinAmax(all));
   } finally {
     buffers.release();
   }
+}
+
+/** Runs `work` at once; its error is that of the promise, which may be awaited later. */
+function attempt<T>(work: () => T): Promise<T> {
+  const done = new Promise<T>(resolve => resolve(work()));
+  done.catch(() => undefined);
+  return done;
 }

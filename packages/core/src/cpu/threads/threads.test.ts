@@ -17,7 +17,7 @@ import { createPool, type Pool } from './pool.ts';
 import { announcePart } from './shared/arrivals.ts';
 import { copyPart, moved } from './shared/shared-tensors.ts';
 import { type TakenOperands, takeOperands } from './shared/taken-operands.ts';
-import { backwardOnThreads, forwardOnThreads } from './threaded.ts';
+import { backwardOnThreads, forwardOnThreads, type OwnKernels } from './threaded.ts';
 
 const workerSource = await workerText(new URL('./worker.ts', import.meta.url).pathname);
 vi.mock('./worker-source.ts', () => ({
@@ -97,23 +97,16 @@ describe.each(supportedVariants())('%s', variant => {
     const { o, lse } = one;
     const back = normaliseBackward({ q, k, v, o, lse, dO }, given);
     const { gradients } = backward(back.problem, back.operands, { kernels, tiles });
+    const onOwn: OwnKernels = work => work(kernels);
     for (const pool of pools) {
-      const many = await forwardOnThreads(
-        call.problem,
-        takeOperands(call.problem, call.operands),
-        pool,
-        {},
-        tiles,
-      );
-      expect(bits(many)).toEqual(bits(one));
-      const results = await backwardOnThreads(
-        back.problem,
-        takeOperands(back.problem.forward, back.operands),
-        pool,
-        {},
-        tiles,
-      );
-      expect(bits(results.gradients)).toEqual(bits(gradients));
+      for (const own of [null, onOwn]) {
+        const taken = takeOperands(call.problem, call.operands);
+        const many = await forwardOnThreads(call.problem, taken, pool, { tiles, own });
+        expect(bits(many)).toEqual(bits(one));
+        const takenBack = takeOperands(back.problem.forward, back.operands);
+        const results = await backwardOnThreads(back.problem, takenBack, pool, { tiles, own });
+        expect(bits(results.gradients)).toEqual(bits(gradients));
+      }
     }
   }
 
