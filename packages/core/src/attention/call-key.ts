@@ -17,11 +17,27 @@ export function callKey(
     if (!own || Object.getPrototypeOf(own) !== Object.prototype) return null;
     for (const [name, value] of Object.entries(own)) {
       if (value === undefined) continue;
-      const isPlain = typeof value === 'boolean' || typeof value === 'string' || Number.isFinite(value);
-      if (own === tensors ? !isTensor(value) : !isPlain) return null;
-      const { dtype, shape, strides } = value;
-      key += JSON.stringify(isPlain ? [name, value] : [name, dtype, shape, strides]);
+      let text: string;
+      if (own === tensors) {
+        if (!isTensor(value)) return null;
+        text = descriptionOf(value);
+      } else if (typeof value === 'string') text = `'${value.length}:${value}`;
+      else if (typeof value === 'boolean' || Number.isFinite(value)) text = `${value}`;
+      else return null;
+      // The lengths keep names and strings with separators from looking like several entries.
+      key += `${name.length}:${name}=${text};`;
     }
   }
   return key;
+}
+
+/** The descriptions of tensors, which never change. */
+const descriptions = /* @__PURE__ */ new WeakMap<TensorDesc, string>();
+
+function descriptionOf(tensor: TensorDesc): string {
+  const known = descriptions.get(tensor);
+  if (known !== undefined) return known;
+  const text = `${tensor.dtype}[${tensor.shape}][${tensor.strides}]`;
+  descriptions.set(tensor, text);
+  return text;
 }

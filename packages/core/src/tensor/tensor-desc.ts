@@ -64,11 +64,13 @@ export function bytesSpanned(desc: TensorDesc): number {
 }
 
 function areCounts(list: unknown): boolean {
-  return (
-    isList(list) &&
-    list.length <= LARGEST_RANK &&
-    Array.from(list).every(n => Number.isSafeInteger(n) && Number(n) >= 0)
-  );
+  if (!isList(list) || list.length > LARGEST_RANK) return false;
+  // Every tensor comes through here, so it allocates nothing.
+  for (let d = 0; d < list.length; d++) {
+    const n = list[d];
+    if (!Number.isSafeInteger(n) || Number(n) < 0) return false;
+  }
+  return true;
 }
 
 /** Whether a value is an array or a typed array. */

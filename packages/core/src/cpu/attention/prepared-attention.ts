@@ -72,13 +72,16 @@ export function preparedBackward(problem: BackwardProblem, run: RunBackward): Pr
   };
 }
 
-/** A problem with the numbers of one run. */
+/**
+ * A problem with the numbers of one run; the same object if they do not change it, because plans are cached by
+ * problem.
+ */
 function withNumbers(
   problem: AttentionProblem,
   { seed, offset, scale = problem.scale }: AttentionRun<Tensor>,
 ): AttentionProblem {
   const { dropout } = problem;
-  if (dropout?.kind !== 'philox') return { ...problem, scale };
+  if (dropout?.kind !== 'philox') return scale === problem.scale ? problem : { ...problem, scale };
   return {
     ...problem,
     scale,
