@@ -95,7 +95,7 @@ export function cpuEngine(options: CpuEngineOptions = {}): TensorEngine<Tensor> 
   }
 
   async function startedPool(): Promise<Pool | null> {
-    starting ??= compileEngineKernels(variant).then(() => startPool(threads, variant));
+    starting ??= compileEngineKernels(variant).then(() => startPool(threads, variant, () => team?.disband()));
     const started = await starting;
     // The pool may have been given up in the meantime.
     if (pool === undefined) pool = started;
@@ -132,7 +132,6 @@ export function cpuEngine(options: CpuEngineOptions = {}): TensorEngine<Tensor> 
     }
     const workers = pool;
     if (workers) {
-      team?.disband();
       try {
         return await onThreads(workers, taken);
       } catch (error) {
@@ -216,12 +215,13 @@ export function cpuEngine(options: CpuEngineOptions = {}): TensorEngine<Tensor> 
 }
 
 /** Null if the package has no script for workers, or if they cannot be started. */
-async function startPool(threads: number, variant: Variant): Promise<Pool | null> {
+async function startPool(threads: number, variant: Variant, beforePass: () => void): Promise<Pool | null> {
   // Loaded on demand, because it is as large as the engine.
   const { workerSource } = await import('./threads/worker-source.ts');
   if (workerSource === null) return null;
   try {
-    return createPool(threads, workerSource, { kind: 'set-up', variant, module: kernelModules.get(variant) });
+    const setUp = { kind: 'set-up', variant, module: kernelModules.get(variant) } as const;
+    return createPool(threads, workerSource, setUp, beforePass);
   } catch {
     return null;
   }

@@ -73,8 +73,8 @@ export function preparedBackward(problem: BackwardProblem, run: RunBackward): Pr
 }
 
 /**
- * A problem with the numbers of one run; the same object if they do not change it, because plans are cached by
- * problem.
+ * A problem with the numbers of one run; the same object if they do not change it, because plans are cached
+ * by problem.
  */
 function withNumbers(
   problem: AttentionProblem,

@@ -1,4 +1,5 @@
 import { forEachIndex, offsetOf } from '../../primitive/host/lines/reader.ts';
+import { elementCount } from '../../tensor/shape.ts';
 import type { Tensor, TensorDesc } from '../../tensor/tensor.ts';
 import type { Kernels } from '../kernels/interface/kernels.ts';
 import type { MatrixKernels } from '../kernels/interface/matrix-kernels.ts';
@@ -34,7 +35,7 @@ const STORED = 2 ** 12;
  */
 export function prepareMatMul(inputs: readonly TensorDesc[], output: TensorDesc): RunOnKernels | null {
   const product = matrixBatch(inputs, output);
-  if (product.k === 0) return null;
+  if (product.k === 0 || elementCount(output.shape) === 0) return null;
   const isMatVec = hasFewRows(inputs, output);
   return (kernels, operands, [c], team) => {
     const { loops, matrices } = kernels;

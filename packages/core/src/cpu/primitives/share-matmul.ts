@@ -31,7 +31,7 @@ const WORTH_SHARING = 3 * 2 ** 18;
 const WORTH_WAKING = 2 ** 21;
 /** Tasks per thread, so that threads end at about the same time. */
 const TASKS_EACH = 4;
-/** The fewest multiplications of a task. */
+/** The fewest multiplications of a task, if a thread gets more than one. */
 const TASK_SIZE = 2 ** 20;
 /**
  * The columns that a task packs, and the fewest that it multiplies, because rows of A are packed for each
@@ -56,8 +56,10 @@ export function shareMatMul(
   const isOne = places.b.every(step => step === 0) || batch === 1;
   const size = batch * m * n * k;
   if (!isOne || size < WORTH_SHARING) return false;
+  const wakes = size >= WORTH_WAKING;
+  if (!wakes && !team.isAwake) return false;
   const { threads } = team;
-  if (threads === 1 || (size < WORTH_WAKING && !team.isAwake)) return false;
+  if (threads === 1) return false;
   const each = Math.min(TASKS_EACH, Math.max(1, Math.floor(size / (threads * TASK_SIZE))));
   const wanted = each * threads;
   const across = Math.ceil(wanted / (Math.ceil(m / rowsAtOnce) * batch));
@@ -98,6 +100,6 @@ export function shareMatMul(
       }
     }
   }
-  team.run(kernels, { rows, packing });
+  team.run(kernels, { rows, packing, wakes });
   return true;
 }

@@ -1,43 +1,47 @@
 import { runTask, TASK_WORDS, type TaskHost } from './tasks.ts';
 
 /**
- * The numbers with which threads coordinate steps: one i32 each, in shared memory. Numbers that different
- * threads write are in different cache lines, of 16 numbers each.
+ * The numbers with which threads coordinate steps: one i32 each, in shared memory. Those that one thread
+ * writes often while others read different ones are in cache lines of their own, of 16 numbers each.
  */
 export const control = {
   /** Changes with every step; threads wait for the next step to change it. */
   turn: 0,
   /** The number of the parallel region; threads of an earlier one leave. */
   region: 1,
-  /** The number of workers that sleep, which a step must wake. */
-  sleeping: 2,
+  /** The number of workers in the region that do not sleep, and of those that sleep. */
+  awake: 16,
+  sleeping: 17,
+  /** 1 when a thread could not run a task. */
+  failed: 18,
   /**
    * The word index of the step's first task, the number of tasks, and how many of them make what the others
    * read.
    */
-  tasks: 16,
-  count: 17,
-  packing: 18,
+  tasks: 32,
+  count: 33,
+  packing: 34,
   /** The threads of the team. */
-  threads: 19,
-  /** 1 when a thread could not run a task. */
-  failed: 20,
+  threads: 35,
   /** The number of finished tasks. */
-  done: 32,
+  done: 48,
   /** For each worker, the region that it was asked to join; 0 if it has left, `NEVER` if it cannot join. */
-  joined: 48,
+  joined: 64,
   /**
    * For each queue, a cache line with the number of unclaimed tasks and, in the bits above, the region whose
    * threads may claim them. Queue 0 has the tasks that pack, and each thread has a queue of its own.
    */
-  queues: 112,
+  queues: 128,
 } as const;
 
-/** The index of the number of a queue; all numbers of a team come before that of a queue beyond its last. */
+/** The index of a queue's number. A team of n threads has `queueAt(n + 1)` numbers. */
 export const queueAt = (queue: number): number => control.queues + 16 * queue;
 
 /** The entry in `joined` of a worker that lacks the memory for its instances. */
 export const NEVER: number = -1;
+
+/** How long a thread waits for a task that another has claimed, in milliseconds. */
+export const LONGEST_WAIT = 60_000;
 
 /** The bits that count tasks; the other bits identify the region. */
 const COUNT_BITS = 16;
@@ -54,13 +58,14 @@ export const tasksLeft = (region: number, count: number): number => (region << C
 export function fillQueues(shared: Int32Array, region: number, count: number, packing: number): void {
   shared[control.count] = count;
   shared[control.packing] = packing;
-  for (let queue = shared[control.threads]; queue >= 0; queue--) {
-    const left = endOf(shared, queue) - (queue === 0 ? 0 : endOf(shared, queue - 1));
-    Atomics.store(shared, queueAt(queue), tasksLeft(region, left));
+  for (let queue = 0, first = 0; queue <= shared[control.threads]; queue++) {
+    const end = endOf(shared, queue);
+    Atomics.store(shared, queueAt(queue), tasksLeft(region, end - first));
+    first = end;
   }
 }
 
-/** The number of the first task behind a queue. */
+/** The number of the first task after those of a queue. */
 function endOf(shared: Int32Array, queue: number): number {
   const packing = shared[control.packing];
   return packing + Math.floor(((shared[control.count] - packing) * queue) / shared[control.threads]);
@@ -99,9 +104,15 @@ export function runTasks(
   }
 }
 
-/** Waits for the tasks that pack. They were claimed earlier, and take microseconds. */
+/**
+ * Waits for the tasks that pack, which take microseconds. The calling thread claims those that nobody has
+ * claimed.
+ */
 function awaitPacked(shared: Int32Array): void {
-  while (Atomics.load(shared, control.done) < shared[control.packing]) {
+  const end = performance.now() + LONGEST_WAIT;
+  for (let looks = 1; Atomics.load(shared, control.done) < shared[control.packing]; looks++) {
     if (Atomics.load(shared, control.failed) !== 0) return;
+    if (looks % 10_000 === 0 && performance.now() > end)
+      throw new Error('a thread has not packed its operands');
   }
 }

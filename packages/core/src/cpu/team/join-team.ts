@@ -54,6 +54,7 @@ export function joinTeam(asked: Region): void {
     return;
   }
   const { memory, functions, loops } = own;
+  Atomics.add(shared, control.awake, 1);
   try {
     const loop = (id: number): CompiledLoop => {
       const made = loops.get(id) ?? linkLoop(modules[id], { memory, shared: true, lanes: functions });
@@ -67,15 +68,18 @@ export function joinTeam(asked: Region): void {
       runTasks(shared, region, () => words, thread, { matrices: functions, loop });
       if (Atomics.load(shared, control.region) !== region) break;
       if (awaitTurn(shared, turn)) continue;
+      Atomics.sub(shared, control.awake, 1);
       Atomics.add(shared, control.sleeping, 1);
       const woken = Atomics.wait(shared, control.turn, turn, SLEEP_TIMEOUT);
       Atomics.sub(shared, control.sleeping, 1);
+      Atomics.add(shared, control.awake, 1);
       if (woken === 'timed-out') break;
     }
   } catch {
     Atomics.store(shared, control.failed, 1);
     Atomics.notify(shared, control.done);
   }
+  Atomics.sub(shared, control.awake, 1);
   Atomics.compareExchange(shared, joined, region, 0);
 }
 

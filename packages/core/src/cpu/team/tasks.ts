@@ -2,12 +2,14 @@ import type { MatrixKernels } from '../kernels/interface/matrix-kernels.ts';
 import type { CompiledLoop } from '../loops/link-loop.ts';
 
 /**
- * The tasks of one step of a program, which threads claim in order. Each is a row of i32: the kind of task
- * and its numbers. The first `packing` tasks make what the others read.
+ * The tasks of one step of a program. Each is a row of i32: the kind of task and its numbers. The first
+ * `packing` tasks make what the others read.
  */
 export interface SharedTasks {
   readonly rows: readonly (readonly number[])[];
   readonly packing: number;
+  /** Whether the step is long enough to wake workers that sleep. */
+  readonly wakes: boolean;
 }
 
 /** The number of i32 per task. */

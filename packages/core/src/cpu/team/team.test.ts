@@ -83,6 +83,15 @@ test.each(Object.keys(steps))('%s: divided among threads that sleep', name => {
   }
 });
 
+test('steps that are too short to wake workers start none', () => {
+  const pool = vi.fn(() => null);
+  const { allocate, prepare } = cpuPrimitives(bestVariant(), createTeam(pool));
+  const operands = [normal([96, 128], 1), normal([128, 64], 2)].map(allocate);
+  const result = allocate({ dtype: 'f32', shape: [96, 64] });
+  prepare({ kind: 'matmul' }, operands, [result]).run(operands, [result]);
+  expect(pool).not.toHaveBeenCalled();
+});
+
 describe.each([2, 4])('%i threads', threads => {
   const engine = cpuEngine({ threads });
   const alone = cpuEngine({ threads: 1 });
@@ -204,7 +213,7 @@ describe('a worker', async () => {
     const { rows } = product();
     const beyond = rows.map(row => row.map((word, at) => (at === 3 ? 2 ** 31 - 64 : word)));
     expect(() => {
-      for (let round = 0; round < 1000; round++) team.run(kernels, { rows: beyond, packing: 0 });
+      for (let round = 0; round < 1000; round++) team.run(kernels, { rows: beyond, packing: 0, wakes: true });
     }).toThrow();
   });
 });

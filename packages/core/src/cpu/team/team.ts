@@ -1,9 +1,10 @@
 import type { Kernels } from '../kernels/interface/kernels.ts';
 import { operationModules } from '../kernels/wasm/operation-kernels.ts';
 import { compiledLoop, loopModule } from '../loops/compiled-loop.ts';
+import type { CompiledLoop } from '../loops/link-loop.ts';
 import type { KeyedLoop } from '../loops/loop-spec.ts';
 import { type Pool, WorkerFailure } from '../threads/pool.ts';
-import { control, fillQueues, NEVER, queueAt, runTasks } from './control.ts';
+import { control, fillQueues, LONGEST_WAIT, NEVER, queueAt, runTasks } from './control.ts';
 import { type SharedTasks, TASK_WORDS } from './tasks.ts';
 
 /** Threads that share the steps of programs: workers, and the calling thread (a team in OpenMP's terms). */
@@ -14,7 +15,8 @@ export interface Team {
    */
   readonly threads: number;
   /**
-   * Whether a worker waits for the next step without sleeping, so that even short steps are worth sharing.
+   * Whether a worker is in the region and does not sleep, so that even short steps are worth sharing. Unlike
+   * `threads`, this starts no workers.
    */
   readonly isAwake: boolean;
   /** The number that tasks use for a loop; null if workers cannot get the loop. */
@@ -30,8 +32,6 @@ export interface Team {
   disband(): void;
 }
 
-/** How long a step waits for a task that a worker has claimed, in milliseconds. */
-const LONGEST_WAIT = 60_000;
 /** How often the calling thread checks the number of finished tasks before it sleeps. */
 const LOOKS = 20_000;
 /** The most loops that are sent to workers. */
@@ -62,7 +62,7 @@ export function createTeam(pool: () => Pool | null): Team {
   function openRegion(numbersOf: Int32Array): void {
     region++;
     Atomics.store(numbersOf, control.region, region);
-    wake(numbersOf);
+    announce(numbersOf, true);
   }
 
   /** Asks the workers that have left to join the region; null if they cannot share the memory. */
@@ -126,12 +126,7 @@ export function createTeam(pool: () => Pool | null): Team {
       return isBroken ? 1 : (pool()?.threads ?? 1);
     },
     get isAwake() {
-      if (!shared) return false;
-      let joined = 0;
-      for (let thread = 1; thread < shared[control.threads]; thread++) {
-        if (Atomics.load(shared, control.joined + thread - 1) === region) joined++;
-      }
-      return joined > Atomics.load(shared, control.sleeping);
+      return !isBroken && shared !== null && Atomics.load(shared, control.awake) > 0;
     },
     loopNumber(loop) {
       const number = numbers.get(loop.key);
@@ -142,7 +137,7 @@ export function createTeam(pool: () => Pool | null): Team {
       numbers.set(loop.key, known.push(loop) - 1);
       return known.length - 1;
     },
-    run(kernels, { rows, packing }) {
+    run(kernels, { rows, packing, wakes }) {
       const { memory, loops, matrices } = kernels;
       if (!loops || !matrices) throw new Error('only kernels in WebAssembly share steps');
       const at = memory.scratch(rows.length * TASK_WORDS).at >> 2;
@@ -155,15 +150,19 @@ export function createTeam(pool: () => Pool | null): Team {
       of[control.tasks] = at;
       Atomics.store(of, control.done, 0);
       fillQueues(of, region, rows.length, packing);
-      if (called) wake(called);
-      runTasks(of, region, () => memory.i32, 0, {
-        matrices,
-        loop(number) {
-          const loop = compiledLoop(known[number], loops);
-          if (!loop) throw new Error('loops are compiled before they are shared');
-          return loop;
-        },
-      });
+      if (called) announce(called, wakes);
+      const loop = (number: number): CompiledLoop => {
+        const compiled = compiledLoop(known[number], loops);
+        if (!compiled) throw new Error('loops are compiled before they are shared');
+        return compiled;
+      };
+      try {
+        runTasks(of, region, () => memory.i32, 0, { matrices, loop });
+      } catch (error) {
+        Atomics.store(of, control.failed, 1);
+        isBroken = true;
+        throw error;
+      }
       finish(of, rows.length);
     },
     disband() {
@@ -179,8 +178,8 @@ function alone(): Int32Array {
   return numbers;
 }
 
-/** Announces a change of the numbers to the workers. */
-function wake(shared: Int32Array): void {
+/** Tells workers that the numbers have changed; those that sleep only if they are to wake. */
+function announce(shared: Int32Array, wakes: boolean): void {
   Atomics.add(shared, control.turn, 1);
-  if (Atomics.load(shared, control.sleeping) > 0) Atomics.notify(shared, control.turn);
+  if (wakes && Atomics.load(shared, control.sleeping) > 0) Atomics.notify(shared, control.turn);
 }

@@ -48,7 +48,7 @@ export interface SetUp {
 /** The fields of all passes. */
 export interface Pass {
   readonly tiles: TileSize | undefined;
-  /** The number of workers that share the pass. */
+  /** The number of threads that share the pass. */
   readonly threads: number;
   /** One number in shared memory: how many tasks have been claimed by any thread. */
   readonly claimed: Int32Array;

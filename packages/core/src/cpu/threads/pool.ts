@@ -17,6 +17,8 @@ export class WorkerFailure extends TilewiseError {
 /** Workers that run passes together, one pass at a time. */
 export interface Pool {
   readonly threads: number;
+  /** Whether no pass is running or waiting. */
+  readonly isIdle: boolean;
   /**
    * Sends a pass to the workers, or to all but the first if the caller takes its place; immediately if they
    * are idle, so that they wake up while the caller continues.
@@ -35,8 +37,16 @@ interface Member {
   answer: ((reply: Reply) => void) | null;
 }
 
-/** Starts `threads` workers. They keep a process alive only while a pass runs. */
-export function createPool(threads: number, source: string, setUp: SetUp): Pool {
+/**
+ * Starts `threads` workers. They keep a process alive only while a pass runs.
+ * @param beforePass is called before the workers are sent a pass.
+ */
+export function createPool(
+  threads: number,
+  source: string,
+  setUp: SetUp,
+  beforePass: () => void = () => {},
+): Pool {
   let failure: string | null = null;
   /** Resolves when the passes so far are over; null if none is running. */
   let turn: Promise<void> | null = null;
@@ -76,6 +86,7 @@ export function createPool(threads: number, source: string, setUp: SetUp): Pool 
 
   /** Waits for all workers, even if one fails, so that none still works on a pass that is over. */
   async function runOnAll(pass: Message, withFirst: boolean): Promise<readonly Reply[]> {
+    beforePass();
     const wanted = withFirst ? members : members.slice(1);
     const outcomes = await Promise.allSettled(wanted.map(member => runOn(member, pass)));
     return outcomes.map(outcome => {
@@ -86,6 +97,9 @@ export function createPool(threads: number, source: string, setUp: SetUp): Pool 
 
   return {
     threads,
+    get isIdle() {
+      return turn === null;
+    },
     run(pass, withFirst = true) {
       const result = turn ? turn.then(() => runOnAll(pass, withFirst)) : runOnAll(pass, withFirst);
       const over = (): void => {

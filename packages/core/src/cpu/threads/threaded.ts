@@ -37,20 +37,23 @@ export interface ThreadsOptions<Into> {
   readonly into?: Into | undefined;
   /** The size of tiles, if not the default. */
   readonly tiles?: TileSize | undefined;
-  /** The kernels of the calling thread, if it may compute in the place of the first worker, which blocks it. */
+  /**
+   * The kernels of the calling thread, if it may compute in the place of the first worker, which blocks it.
+   */
   readonly own?: OwnKernels | null | undefined;
 }
 
 /**
- * Runs `forward` on the workers of a pool. When this returns its promise, the operands have been copied; when
- * the promise resolves, the copies have been freed.
+ * Runs `forward` on the workers of a pool and, with `own`, on this thread in the place of the first. When
+ * this returns its promise, the operands have been copied; when the promise resolves, the copies have been
+ * freed.
  * @throws WorkerFailure; InvalidArgumentError if a tensor of `into` has lost its storage in the meantime.
  */
 export function forwardOnThreads(
   problem: AttentionProblem,
   taken: TakenOperands<Operands<Tensor>>,
   pool: Pool,
-  { into = {}, tiles, own }: ThreadsOptions<Partial<ForwardResults>> = {},
+  { into = {}, tiles, own = null }: ThreadsOptions<Partial<ForwardResults>> = {},
 ): Promise<SdpaResult<Tensor>> {
   const results = allocateForward(problem, allocateShared(taken.buffers));
   return onThreads(
@@ -76,7 +79,7 @@ export function backwardOnThreads(
   problem: BackwardProblem,
   taken: TakenOperands<BackwardOperands<Tensor>>,
   pool: Pool,
-  { into = {}, tiles, own }: ThreadsOptions<BackwardPlaces['into']> = {},
+  { into = {}, tiles, own = null }: ThreadsOptions<BackwardPlaces['into']> = {},
 ): Promise<BackwardResults> {
   const { take } = taken.buffers;
   const allocateBytes = (bytes: number) => new Uint8Array(zeros(take(bytes)));
@@ -136,15 +139,17 @@ async function onThreads<O, R extends object, Result>(
   into: Readonly<Partial<Record<keyof R, Tensor | null>>>,
   passOf: (shared: SharedPass<O, R>) => ForwardPass | BackwardPass,
   finish: (done: R, amax: Amax) => Result,
-  runOwn: ((claim: Claim) => Amax) | null | undefined,
+  runOwn: ((claim: Claim) => Amax) | null,
 ): Promise<Result> {
   const claimed = new Int32Array(new SharedArrayBuffer(4));
   const sent = { operands: send(operands), results: send(results) };
-  const passing = pool.run(passOf({ ...sent, threads: pool.threads, claimed, arrivals }), !runOwn);
+  // While the workers are busy with another pass, this thread would do all the work.
+  const share = pool.isIdle ? runOwn : null;
+  const passing = pool.run(passOf({ ...sent, threads: pool.threads, claimed, arrivals }), !share);
   arrive();
   // The workers compute in the meantime.
   const places = placesFor(results, into);
-  const amaxOfOwn = attempt(() => runOwn?.(() => Atomics.add(claimed, 0, 1)) ?? {});
+  const amaxOfOwn = share ? runShare(share, claimed) : {};
   const replies = await passing;
   try {
     const all = [await amaxOfOwn, ...replies.map(({ amax }) => amax ?? {})];
@@ -156,9 +161,25 @@ async function onThreads<O, R extends object, Result>(
   }
 }
 
-/** Runs `work` at once; its error is that of the promise, which may be awaited later. */
-function attempt<T>(work: () => T): Promise<T> {
-  const done = new Promise<T>(resolve => resolve(work()));
+/**
+ * Runs the share of the calling thread at once. If it throws before it has claimed a task, the workers do all
+ * of them; otherwise the promise rejects.
+ */
+function runShare(share: (claim: Claim) => Amax, claimed: Int32Array): Promise<Amax> {
+  let hasClaimed = false;
+  const claim = (): number => {
+    hasClaimed = true;
+    return Atomics.add(claimed, 0, 1);
+  };
+  const done = new Promise<Amax>((resolve, reject) => {
+    try {
+      resolve(share(claim));
+    } catch (error) {
+      if (hasClaimed) reject(error);
+      else resolve({});
+    }
+  });
+  // The caller awaits it after the workers.
   done.catch(() => undefined);
   return done;
 }

@@ -110,6 +110,28 @@ describe.each(supportedVariants())('%s', variant => {
     }
   }
 
+  test('this thread leaves a pass to the workers while they are busy with another', async () => {
+    const [q, k, v] = [1, 2, 3].map(seed => normal([1, 2, 70, 8], seed));
+    const { problem, operands } = normalise({ q, k, v });
+    const expected = bits(forward(problem, operands, { kernels }));
+    const own = vi.fn(work => work(kernels)) as OwnKernels;
+    const passes = [1, 2].map(() =>
+      forwardOnThreads(problem, takeOperands(problem, operands), pools[1], { own }),
+    );
+    for (const results of await Promise.all(passes)) expect(bits(results)).toEqual(expected);
+    expect(own).toHaveBeenCalledTimes(1);
+  });
+
+  test('an error of this thread before its first task leaves all tasks to the workers', async () => {
+    const [q, k, v] = [1, 2, 3].map(seed => normal([1, 2, 70, 8], seed));
+    const { problem, operands } = normalise({ q, k, v });
+    const own: OwnKernels = () => {
+      throw new Error('no memory');
+    };
+    const results = await forwardOnThreads(problem, takeOperands(problem, operands), pools[1], { own });
+    expect(bits(results)).toEqual(bits(forward(problem, operands, { kernels })));
+  });
+
   test('a score mod that nests 10,000 deep reaches the workers', async () => {
     const nested = scoreMod(({ score }) => {
       let x = score;

@@ -12,7 +12,8 @@ import { type LoopPart, nextPlace, wholePart, writeRunNumbers } from './run-numb
 const WORTH_SHARING = 2 ** 18;
 const WORTH_WAKING = 2 ** 20;
 /**
- * The most tasks per thread, so that threads end at about the same time, and the fewest elements of a task.
+ * The most tasks per thread, so that threads end at about the same time, and the fewest elements of a task if
+ * a thread gets more than one.
  */
 const TASKS_EACH = 4;
 const TASK_ELEMENTS = 2 ** 14;
@@ -34,8 +35,10 @@ export function shareLoop(
   const size = plan.shape.reduce((product, extent) => product * extent, 1);
   const operations = size * plan.spec.nodes.length;
   if (operations < WORTH_SHARING) return false;
+  const wakes = operations >= WORTH_WAKING;
+  if (!wakes && !team.isAwake) return false;
   const { threads } = team;
-  if (threads === 1 || (operations < WORTH_WAKING && !team.isAwake)) return false;
+  if (threads === 1) return false;
   const places = plan.shape.slice(0, -2).reduce((product, extent) => product * extent, 1);
   const parts = partsOf(plan, size, threads);
   const number = places <= MOST_PLACES && parts ? team.loopNumber(plan) : null;
@@ -54,7 +57,7 @@ export function shareLoop(
     }
     return [taskKinds.loop, number, at, places, 4 * words];
   });
-  team.run(kernels, { rows, packing: 0 });
+  team.run(kernels, { rows, packing: 0, wakes });
   return true;
 }
 
