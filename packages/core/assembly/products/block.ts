@@ -81,31 +81,30 @@ import { PANEL_BYTES, multiplyAdd } from '../vector/vector';
       c00 = multiplyAdd(c00, w0, guard(w0, b0, guarded));
       c01 = multiplyAdd(c01, w0, guard(w0, b1, guarded));
     }
-    if (transposed) {
-      a += step;
-      b += PANEL_BYTES;
-      continue;
-    }
+    if (transposed) a += step;
     if (b + PANEL_BYTES < end) {
       b0 = v128.load(b, 32);
       b1 = v128.load(b, 48);
-      w3 = v128.load32_splat(a3, 4);
+      w3 = transposed ? v128.load32_splat(a, 12) : v128.load32_splat(a3, 4);
       c30 = multiplyAdd(c30, w3, guard(w3, b0, guarded));
       c31 = multiplyAdd(c31, w3, guard(w3, b1, guarded));
-      w2 = v128.load32_splat(a2, 4);
+      w2 = transposed ? v128.load32_splat(a, 8) : v128.load32_splat(a2, 4);
       c20 = multiplyAdd(c20, w2, guard(w2, b0, guarded));
       c21 = multiplyAdd(c21, w2, guard(w2, b1, guarded));
-      w1 = v128.load32_splat(a1, 4);
+      w1 = transposed ? v128.load32_splat(a, 4) : v128.load32_splat(a1, 4);
       c10 = multiplyAdd(c10, w1, guard(w1, b0, guarded));
       c11 = multiplyAdd(c11, w1, guard(w1, b1, guarded));
-      w0 = v128.load32_splat(a, 4);
+      w0 = transposed ? v128.load32_splat(a) : v128.load32_splat(a, 4);
       c00 = multiplyAdd(c00, w0, guard(w0, b0, guarded));
       c01 = multiplyAdd(c01, w0, guard(w0, b1, guarded));
     }
-    a += 8;
-    a1 += 8;
-    a2 += 8;
-    a3 += 8;
+    if (transposed) a += step;
+    else {
+      a += 8;
+      a1 += 8;
+      a2 += 8;
+      a3 += 8;
+    }
     b += 2 * PANEL_BYTES;
   }
   storeRow(c, c00, c01, factor, add);
