@@ -43,7 +43,7 @@ import { backwardOnThreads, forwardOnThreads, type OwnKernels } from './threads/
  */
 export interface CpuEngineOptions {
   /**
-   * The workers that share a large problem, 1 to 64; default: one per core, at most 16. With 1, or if threads
+   * The threads that share a large problem, 1 to 64; default: one per core, at most 16. With 1, or if threads
    * cannot share memory, everything runs on the calling thread.
    */
   readonly threads?: number | undefined;
