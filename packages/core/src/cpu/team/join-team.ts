@@ -23,10 +23,12 @@ export interface Region {
 }
 
 /**
- * How long a worker checks for the next step before it sleeps, in milliseconds: about as long as it takes to
- * wake it.
+ * The worker that checks for the next step before it sleeps, and how long, in milliseconds. The others sleep
+ * at once, because the host may have fewer processors for this process than threads: a container's share of
+ * them is not visible.
  */
-const AWAKE = 1;
+const WAKEFUL = 1;
+const AWAKE = 0.2;
 /** How long a worker sleeps, unless a step wakes it, before it checks for messages, in milliseconds. */
 const SLEEP_TIMEOUT = 100;
 
@@ -67,7 +69,7 @@ export function joinTeam(asked: Region): void {
       const turn = Atomics.load(shared, control.turn);
       runTasks(shared, region, () => words, thread, { matrices: functions, loop });
       if (Atomics.load(shared, control.region) !== region) break;
-      if (awaitTurn(shared, turn)) continue;
+      if (thread === WAKEFUL && awaitTurn(shared, turn)) continue;
       Atomics.sub(shared, control.awake, 1);
       Atomics.add(shared, control.sleeping, 1);
       const woken = Atomics.wait(shared, control.turn, turn, SLEEP_TIMEOUT);

@@ -33,7 +33,7 @@ export interface Team {
 }
 
 /** How often the calling thread checks the number of finished tasks before it sleeps. */
-const LOOKS = 20_000;
+const LOOKS = 2000;
 /** The most loops that are sent to workers. */
 const MOST_LOOPS = 1024;
 
