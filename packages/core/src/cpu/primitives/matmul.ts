@@ -31,12 +31,12 @@ const STORED = 2 ** 12;
 /**
  * Prepares C = A·B in f32: A (…, M, K), B (…, K, N) and C (…, M, N) of any strides, with the leading
  * dimensions of A and B broadcast to those of C. f32 tensors with contiguous lines are used in place. Null if
- * K is 0, because the kernels need at least one product per sum.
+ * K is 0, because the kernels need at least one product per sum, and if C is empty.
  */
 export function prepareMatMul(inputs: readonly TensorDesc[], output: TensorDesc): RunOnKernels | null {
   const product = matrixBatch(inputs, output);
   if (product.k === 0 || elementCount(output.shape) === 0) return null;
-  const isMatVec = hasFewRows(inputs, output);
+  const isMatVec = hasFewRows(inputs[1], output);
   return (kernels, operands, [c], team) => {
     const { loops, matrices } = kernels;
     if (!loops || !matrices) return false;
@@ -108,21 +108,19 @@ function runMatMul(
   }
 
   let packed = -1;
-  if (n > 0) {
-    forEachIndex(batch, index => {
-      const offsetB = offsetOf(index, strides.b.batch);
-      for (let j0 = 0; j0 < n; j0 += columnsHeld) {
-        const columns = Math.min(columnsHeld, n - j0);
-        // If several products share a B, all of it is packed only once.
-        if (packed !== offsetB || columns < n) pack(offsetB, j0, columns);
-        packed = offsetB;
-        for (let i0 = 0; i0 < m; i0 += rowsAtOnce) {
-          const to = offsetOf(index, strides.c.batch) + i0 * cRow + j0 * cColumn;
-          multiply(offsetOf(index, strides.a.batch), i0, Math.min(rowsAtOnce, m - i0), columns, to);
-        }
+  forEachIndex(batch, index => {
+    const offsetB = offsetOf(index, strides.b.batch);
+    for (let j0 = 0; j0 < n; j0 += columnsHeld) {
+      const columns = Math.min(columnsHeld, n - j0);
+      // If several products share a B, all of it is packed only once.
+      if (packed !== offsetB || columns < n) pack(offsetB, j0, columns);
+      packed = offsetB;
+      for (let i0 = 0; i0 < m; i0 += rowsAtOnce) {
+        const to = offsetOf(index, strides.c.batch) + i0 * cRow + j0 * cColumn;
+        multiply(offsetOf(index, strides.a.batch), i0, Math.min(rowsAtOnce, m - i0), columns, to);
       }
-    });
-  }
+    }
+  });
   if (isDirect) copyBack(memory, c, at);
 }
 

@@ -20,17 +20,11 @@ interface RowPair {
  * Whether a product has few rows and a single B whose rows or columns are contiguous. Such a B is read once
  * and sequentially, at the speed of the memory.
  */
-export function hasFewRows([a, b]: readonly TensorDesc[], c: TensorDesc): boolean {
+export function hasFewRows(b: TensorDesc, c: TensorDesc): boolean {
   const [bRow, bColumn] = b.strides.slice(-2);
   const isOne = b.shape.slice(0, -2).every(extent => extent === 1);
-  const rows = c.shape.slice(0, -1).reduce((product, extent) => product * extent, 1);
-  return (
-    isOne &&
-    rows <= MOST_ROWS &&
-    (bRow === 1 || bColumn === 1) &&
-    storageCodes[b.dtype] !== undefined &&
-    elementCount(a.shape) > 0
-  );
+  const rows = elementCount(c.shape.slice(0, -1));
+  return isOne && rows <= MOST_ROWS && (bRow === 1 || bColumn === 1) && storageCodes[b.dtype] !== undefined;
 }
 
 /** C = A·B for few rows in total: A (…, M, K), B (K, N) and C (…, M, N); sums are computed in f32. */

@@ -29,9 +29,11 @@ export interface BatchPlaces {
  */
 const WORTH_SHARING = 3 * 2 ** 18;
 const WORTH_WAKING = 2 ** 21;
-/** Tasks per thread, so that threads end at about the same time. */
+/**
+ * The most tasks per thread, so that threads end at about the same time, and the fewest multiplications of a
+ * task if a thread gets more than one.
+ */
 const TASKS_EACH = 4;
-/** The fewest multiplications of a task, if a thread gets more than one. */
 const TASK_SIZE = 2 ** 20;
 /**
  * The columns that a task packs, and the fewest that it multiplies, because rows of A are packed for each

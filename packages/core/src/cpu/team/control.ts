@@ -1,8 +1,8 @@
 import { runTask, TASK_WORDS, type TaskHost } from './tasks.ts';
 
 /**
- * The numbers with which threads coordinate steps: one i32 each, in shared memory. Those that one thread
- * writes often while others read different ones are in cache lines of their own, of 16 numbers each.
+ * The numbers with which threads coordinate steps: one i32 each, in shared memory. Numbers that are written
+ * by other threads or at other times are in another cache line, of 16 numbers.
  */
 export const control = {
   /** Changes with every step; threads wait for the next step to change it. */

@@ -40,19 +40,11 @@ export function runTask(words: Int32Array, at: number, thread: number, { matrice
       matrices.packColumns(n(0), n(1), n(2), n(3), n(4));
       return;
     default: {
-      const [m, width, k, a, lda, isTransposed, strips, panels] = [
-        n(0),
-        n(1),
-        n(2),
-        n(3),
-        n(4),
-        n(5),
-        n(6),
-        n(8),
-      ];
-      const own = strips + thread * n(7);
+      const numbers = words.subarray(at + 1, at + TASK_WORDS);
+      const [m, width, k, a, lda, isTransposed, strips, stripBytes, panels, c, ldc] = numbers;
+      const own = strips + thread * stripBytes;
       if (strips) matrices.packStrips(m, k, a, lda, isTransposed !== 0, own);
-      matrices.multiplyPanels(m, width, k, strips ? own : a, strips ? 0 : lda, panels, n(9), n(10));
+      matrices.multiplyPanels(m, width, k, strips ? own : a, strips ? 0 : lda, panels, c, ldc);
     }
   }
 }

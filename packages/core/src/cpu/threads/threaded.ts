@@ -63,11 +63,9 @@ export function forwardOnThreads(
     into,
     shared => ({ ...shared, kind: 'forward', problem: sendProblem(problem), tiles }),
     (done, amax) => forwardResult(problem, taken.operands, done, { amaxS: 0, amaxO: 0, ...amax }),
-    own &&
-      (claim =>
-        own(kernels =>
-          runForward(problem, taken.operands, { kernels, tiles, threads: pool.threads }, results, claim),
-        )),
+    own,
+    (kernels, claim) =>
+      runForward(problem, taken.operands, { kernels, tiles, threads: pool.threads }, results, claim),
   );
 }
 
@@ -99,13 +97,9 @@ export function backwardOnThreads(
       tiles,
     }),
     (done, amax) => finishBackward(problem, done, { dCaptures: null, amax }, into),
-    own &&
-      (claim =>
-        own(
-          kernels =>
-            runBackward(problem, taken.operands, { kernels, tiles, threads: pool.threads }, results, claim)
-              .amax,
-        )),
+    own,
+    (kernels, claim) =>
+      runBackward(problem, taken.operands, { kernels, tiles, threads: pool.threads }, results, claim).amax,
   );
 }
 
@@ -125,6 +119,9 @@ function allocateParts(
   };
 }
 
+/** Computes the claimed tasks of a pass. */
+type Compute = (kernels: Kernels, claim: Claim) => Amax;
+
 /** The fields of a pass that workers share, whatever the pass computes. */
 type SharedPass<O, R> = Omit<Pass, 'tiles'> & { readonly operands: Sent<O>; readonly results: Sent<R> };
 
@@ -139,17 +136,18 @@ async function onThreads<O, R extends object, Result>(
   into: Readonly<Partial<Record<keyof R, Tensor | null>>>,
   passOf: (shared: SharedPass<O, R>) => ForwardPass | BackwardPass,
   finish: (done: R, amax: Amax) => Result,
-  runOwn: ((claim: Claim) => Amax) | null,
+  own: OwnKernels | null,
+  compute: Compute,
 ): Promise<Result> {
   const claimed = new Int32Array(new SharedArrayBuffer(4));
   const sent = { operands: send(operands), results: send(results) };
   // While the workers are busy with another pass, this thread would do all the work.
-  const share = pool.isIdle ? runOwn : null;
-  const passing = pool.run(passOf({ ...sent, threads: pool.threads, claimed, arrivals }), !share);
+  const helper = pool.isIdle ? own : null;
+  const passing = pool.run(passOf({ ...sent, threads: pool.threads, claimed, arrivals }), !helper);
   arrive();
   // The workers compute in the meantime.
   const places = placesFor(results, into);
-  const amaxOfOwn = share ? runShare(share, claimed) : {};
+  const amaxOfOwn = helper ? runShare(helper, compute, claimed) : {};
   const replies = await passing;
   try {
     const all = [await amaxOfOwn, ...replies.map(({ amax }) => amax ?? {})];
@@ -165,7 +163,7 @@ async function onThreads<O, R extends object, Result>(
  * Runs the share of the calling thread at once. If it throws before it has claimed a task, the workers do all
  * of them; otherwise the promise rejects.
  */
-function runShare(share: (claim: Claim) => Amax, claimed: Int32Array): Promise<Amax> {
+function runShare(own: OwnKernels, compute: Compute, claimed: Int32Array): Promise<Amax> {
   let hasClaimed = false;
   const claim = (): number => {
     hasClaimed = true;
@@ -173,7 +171,7 @@ function runShare(share: (claim: Claim) => Amax, claimed: Int32Array): Promise<A
   };
   const done = new Promise<Amax>((resolve, reject) => {
     try {
-      resolve(share(claim));
+      resolve(own(kernels => compute(kernels, claim)));
     } catch (error) {
       if (hasClaimed) reject(error);
       else resolve({});

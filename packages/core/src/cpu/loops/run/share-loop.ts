@@ -1,3 +1,4 @@
+import { elementCount } from '../../../tensor/shape.ts';
 import type { Kernels } from '../../kernels/interface/kernels.ts';
 import { taskKinds } from '../../team/tasks.ts';
 import type { Team } from '../../team/team.ts';
@@ -32,14 +33,14 @@ export function shareLoop(
   inputs: ArrayLike<number>,
   team: Team,
 ): boolean {
-  const size = plan.shape.reduce((product, extent) => product * extent, 1);
+  const size = elementCount(plan.shape);
   const operations = size * plan.spec.nodes.length;
   if (operations < WORTH_SHARING) return false;
   const wakes = operations >= WORTH_WAKING;
   if (!wakes && !team.isAwake) return false;
   const { threads } = team;
   if (threads === 1) return false;
-  const places = plan.shape.slice(0, -2).reduce((product, extent) => product * extent, 1);
+  const places = elementCount(plan.shape.slice(0, -2));
   const parts = partsOf(plan, size, threads);
   const number = places <= MOST_PLACES && parts ? team.loopNumber(plan) : null;
   if (!parts || number === null) return false;
