@@ -1,5 +1,3 @@
-import { tanhLanes } from '../vector/lanes';
-
 /**
  * Softcap of `count` scores (a multiple of 4): x becomes c·tanh(x / c). Stores tanh(x / c) at `kept`, unless
  * that is 0.
@@ -8,7 +6,7 @@ export function capScores(count: i32, scores: usize, kept: usize, cap: f32): voi
   const factor = f32x4.splat(cap);
   const inverse = f32x4.splat(1 / cap);
   for (let at: usize = 0; at < <usize>count * 4; at += 16) {
-    const tanh = tanhLanes(f32x4.mul(v128.load(scores + at), inverse));
+    const tanh = tanhOf(f32x4.mul(v128.load(scores + at), inverse));
     if (kept) v128.store(kept + at, tanh);
     v128.store(scores + at, f32x4.mul(tanh, factor));
   }
@@ -22,4 +20,25 @@ export function uncapGradients(count: i32, ds: usize, kept: usize): void {
     const y = f32x4.sub(x, f32x4.mul(f32x4.mul(x, tanh), tanh));
     v128.store(ds + at, v128.bitselect(y, x, f32x4.ne(x, f32x4.splat(0))));
   }
+}
+
+/**
+ * tanh x = x·P(x²) / Q(x²) with x clamped to ±8, with the coefficients and the order of operations of
+ * `src/cpu/loops/write/transcendental.ts`, and thus the same bits.
+ */
+@inline function tanhOf(x: v128): v128 {
+  const one = f32x4.splat(1);
+  const y = f32x4.pmax(f32x4.pmin(x, f32x4.splat(8)), f32x4.splat(-8));
+  const square = f32x4.mul(y, y);
+  let p = f32x4.splat(1.5230380512321062e-8);
+  p = f32x4.add(f32x4.mul(p, square), f32x4.splat(2.189463521062862e-5));
+  p = f32x4.add(f32x4.mul(p, square), f32x4.splat(0.003571596462279558));
+  p = f32x4.add(f32x4.mul(p, square), f32x4.splat(0.1344449669122696));
+  p = f32x4.add(f32x4.mul(p, square), one);
+  let q = f32x4.splat(8.522431471646996e-7);
+  q = f32x4.add(f32x4.mul(q, square), f32x4.splat(0.00034112893627025187));
+  q = f32x4.add(f32x4.mul(q, square), f32x4.splat(0.02616443671286106));
+  q = f32x4.add(f32x4.mul(q, square), f32x4.splat(0.4677782356739044));
+  q = f32x4.add(f32x4.mul(q, square), one);
+  return f32x4.div(f32x4.mul(y, p), q);
 }

@@ -1,57 +1,9 @@
-import { exponential } from './exponential';
 import { bf16OfFloat, floatOfHalf, halfOfFloat } from './half';
 
 /**
  * Functions on four lanes at once for which WebAssembly has no instruction. Loops that are generated at run
  * time call them.
  */
-
-/** e^x, with the error of `exponential` relative to the result. */
-export function expLanes(x: v128): v128 {
-  const two32 = f32x4.splat(4294967296.0);
-  // The exponent of 2^n must not overflow before the result does.
-  const large = f32x4.gt(x, f32x4.splat(80));
-  const reduced = f32x4.sub(x, v128.and(large, f32x4.splat(22.180709777918249)));
-  const y = exponential(f32x4.pmin(reduced, f32x4.splat(88)));
-  return f32x4.mul(y, v128.bitselect(two32, f32x4.splat(1), large));
-}
-
-/**
- * (1 − t) / (1 + t) with t = e^(−2|x|), and near 0, where that cancels, the Taylor series. Errors are below
- * 3e-7 relative.
- */
-export function tanhLanes(x: v128): v128 {
-  const one = f32x4.splat(1);
-  const t = exponential(f32x4.mul(f32x4.abs(x), f32x4.splat(-2)));
-  const far = f32x4.div(f32x4.sub(one, t), f32x4.add(one, t));
-  const x2 = f32x4.mul(x, x);
-  let series = f32x4.add(f32x4.splat(-17.0 / 315.0), f32x4.mul(x2, f32x4.splat(62.0 / 2835.0)));
-  series = f32x4.add(f32x4.splat(2.0 / 15.0), f32x4.mul(x2, series));
-  series = f32x4.add(f32x4.splat(-1.0 / 3.0), f32x4.mul(x2, series));
-  const near = f32x4.add(x, f32x4.mul(x, f32x4.mul(x2, series)));
-  const signed = v128.or(far, v128.and(x, f32x4.splat(-0.0)));
-  return v128.bitselect(near, signed, f32x4.lt(f32x4.abs(x), f32x4.splat(0.25)));
-}
-
-/** Abramowitz and Stegun 7.1.26, and below 1/2 the Taylor series. Errors are below 6e-7 relative. */
-export function erfLanes(x: v128): v128 {
-  const one = f32x4.splat(1);
-  const x2 = f32x4.mul(x, x);
-  const t = f32x4.div(one, f32x4.add(one, f32x4.mul(f32x4.splat(0.3275911), f32x4.abs(x))));
-  let p = f32x4.add(f32x4.splat(-1.453152027), f32x4.mul(t, f32x4.splat(1.061405429)));
-  p = f32x4.add(f32x4.splat(1.421413741), f32x4.mul(t, p));
-  p = f32x4.add(f32x4.splat(-0.284496736), f32x4.mul(t, p));
-  p = f32x4.mul(t, f32x4.add(f32x4.splat(0.254829592), f32x4.mul(t, p)));
-  const far = f32x4.sub(one, f32x4.mul(p, exponential(f32x4.neg(x2))));
-  let series = f32x4.add(f32x4.splat(-1.0 / 1320.0), f32x4.mul(x2, f32x4.splat(1.0 / 9360.0)));
-  series = f32x4.add(f32x4.splat(1.0 / 216.0), f32x4.mul(x2, series));
-  series = f32x4.add(f32x4.splat(-1.0 / 42.0), f32x4.mul(x2, series));
-  series = f32x4.add(f32x4.splat(1.0 / 10.0), f32x4.mul(x2, series));
-  series = f32x4.add(f32x4.splat(-1.0 / 3.0), f32x4.mul(x2, series));
-  const near = f32x4.mul(f32x4.mul(x, f32x4.splat(1.1283791670955126)), f32x4.add(one, f32x4.mul(x2, series)));
-  const signed = v128.or(far, v128.and(x, f32x4.splat(-0.0)));
-  return v128.bitselect(near, signed, f32x4.lt(f32x4.abs(x), f32x4.splat(0.5)));
-}
 
 /**
  * ln x in f64, two lanes at a time: its error exceeds that of correct rounding by at most 1e-11 of a unit in

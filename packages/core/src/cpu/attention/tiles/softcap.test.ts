@@ -1,7 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { normalise } from '../../../attention/normalise.ts';
+import { tanh } from '../../../expr/index.ts';
+import { input } from '../../../primitive/index.ts';
 import { Tensor } from '../../../tensor/tensor.ts';
 import { createKernels, supportedVariants } from '../../kernels/host-kernels.ts';
+import { cpuPrimitives } from '../../primitives/cpu-primitives.ts';
 import { createSoftcapTile } from './softcap.ts';
 
 const c = 2.5;
@@ -25,6 +28,17 @@ describe.each(supportedVariants().filter(name => name !== 'typescript'))('%s', v
       expect(scores.values[n]).toBeCloseTo(c * Math.tanh(product / c), 6);
       expect(ds.values[n]).toBeCloseTo(3 * (1 - Math.tanh(product / c) ** 2), 5);
     }
+  });
+
+  test('tanh has the bits of a graph on this engine', () => {
+    const one = normalise({ q: x, k: x, v: x }, { softcap: 1 }).problem;
+    scores.values.set(products);
+    createSoftcapTile(one, kernels, size, false)?.cap(scores, 4);
+    const [from, to] = [Tensor.from(products, [32]), Tensor.zeros([32])];
+    cpuPrimitives(variant)
+      .prepare({ kind: 'map', value: tanh(input(0)) }, [from], [to])
+      .run([from], [to]);
+    expect(scores.values).toEqual(to.toFloat32());
   });
 
   test('where ds is 0 it stays, also of products that are NaN', () => {

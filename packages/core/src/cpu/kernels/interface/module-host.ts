@@ -5,9 +5,6 @@
 export type LaneFunctions = Readonly<Record<LaneFunction, WebAssembly.ExportValue>>;
 
 export type LaneFunction =
-  | 'expLanes'
-  | 'tanhLanes'
-  | 'erfLanes'
   | 'logLanes'
   | 'halfLanes'
   | 'toHalfLanes'

@@ -89,6 +89,8 @@ export const vector = {
   f32x4Div: 0xe7,
   f32x4Min: 0xe8,
   f32x4Max: 0xe9,
+  f32x4Pmin: 0xea,
+  f32x4Pmax: 0xeb,
   f64x2Add: 0xf0,
   i32x4TruncSat: 0xf8,
   f32x4Convert: 0xfa,

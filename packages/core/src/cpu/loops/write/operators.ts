@@ -3,9 +3,10 @@ import { binaryFunction, unaryFunction } from '../../../expr/nodes/operators.ts'
 import { convert, laneFunction } from '../format.ts';
 import type { FunctionWriter, ImportedFunction, Local } from '../wasm/function-writer.ts';
 import type { vector } from '../wasm/opcodes.ts';
+import { writeErf, writeExp, writeTanh } from './transcendental.ts';
 
 type Operator = UnaryOp | BinaryOp;
-type Instruction = keyof typeof vector | ImportedFunction;
+type Instruction = keyof typeof vector | ImportedFunction | ((w: FunctionWriter, x: Local) => void);
 
 const ofHost = (name: 'sin' | 'cos' | 'pow'): ImportedFunction => ({
   group: 'host',
@@ -28,10 +29,10 @@ const instructions: Readonly<Record<Operator, Readonly<Partial<Record<ExprType, 
   sqrt: { f32: 'f32x4Sqrt' },
   round: { f32: 'f32x4Nearest' },
   not: { bool: 'not' },
-  exp: { f32: laneFunction('expLanes') },
+  exp: { f32: writeExp },
   log: { f32: laneFunction('logLanes') },
-  tanh: { f32: laneFunction('tanhLanes') },
-  erf: { f32: laneFunction('erfLanes') },
+  tanh: { f32: writeTanh },
+  erf: { f32: writeErf },
   sin: { f32: ofHost('sin') },
   cos: { f32: ofHost('cos') },
   toF32: {},
@@ -64,6 +65,10 @@ export interface Value {
 export function writeOperator(w: FunctionWriter, op: Operator, operands: readonly Value[]): void {
   const { type } = operands[0];
   const instruction = instructions[op][type];
+  if (typeof instruction === 'function') {
+    instruction(w, operands[0].local);
+    return;
+  }
   if (typeof instruction === 'object' && instruction.group === 'host') {
     callByLane(w, instruction, operands);
     return;

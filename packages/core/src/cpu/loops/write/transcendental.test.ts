@@ -1,0 +1,66 @@
+import { describe, expect, test } from 'vitest';
+import { erf, exp, tanh } from '../../../expr/index.ts';
+import type { NumericExpr } from '../../../expr/nodes/expr.ts';
+import { unaryFunction } from '../../../expr/nodes/operators.ts';
+import { input } from '../../../primitive/index.ts';
+import { Tensor } from '../../../tensor/tensor.ts';
+import { supportedVariants } from '../../kernels/host-kernels.ts';
+import { cpuPrimitives } from '../../primitives/cpu-primitives.ts';
+
+/** The f32 whose bits are `step` apart, from one number to another of the same sign. */
+function floats(from: number, to: number, step: number): Float32Array {
+  const [[first], [last]] = [from, to].map(x => new Uint32Array(Float32Array.of(x).buffer));
+  return new Float32Array(
+    Uint32Array.from({ length: (last - first) / step }, (_, n) => first + n * step).buffer,
+  );
+}
+
+describe.each(supportedVariants().filter(name => name !== 'typescript'))('%s', variant => {
+  const primitives = cpuPrimitives(variant);
+
+  function values(value: NumericExpr, numbers: Float32Array): Float32Array {
+    const [x, y] = [Tensor.from(numbers, [numbers.length]), Tensor.zeros([numbers.length])];
+    primitives.prepare({ kind: 'map', value }, [x], [y]).run([x], [y]);
+    return y.toFloat32();
+  }
+
+  test.each([
+    ['exp', exp, (x: number) => 2.2e-7 + 7.5e-8 * x, 86.9],
+    ['tanh', tanh, () => 3.5e-7, 3e38],
+    ['erf', erf, () => 4.1e-7, 3e38],
+  ] as const)(
+    'the relative error of %s is as small as documented, at any magnitude',
+    (name, f, bound, limit) => {
+      const exact = unaryFunction(name, 'f32');
+      for (const sign of [1, -1]) {
+        const numbers = floats(1e-30, limit, 2017).map(x => sign * x);
+        const at = values(f(input(0)), numbers).findIndex((y, n) => {
+          const want = exact(numbers[n]);
+          return !(Math.abs(y - want) <= bound(Math.abs(numbers[n])) * Math.abs(want) + 1e-44);
+        });
+        expect(at < 0 ? '' : `of ${numbers[at]}`).toBe('');
+      }
+    },
+  );
+
+  test.each([
+    ['tanh', tanh, 4, 8.1],
+    ['erf', erf, 1.9, 3.7],
+  ] as const)('%s never exceeds 1', (_name, f, from, to) => {
+    expect(values(f(input(0)), floats(from, to, 1)).findIndex(y => y > 1)).toBe(-1);
+  });
+
+  test('e^x is infinite where f32 is, and 0 below 2^-125.5', () => {
+    const infinite = values(exp(input(0)), Float32Array.of(88.7228, 88.7229, 89, 1e30, Infinity));
+    expect(Number.isFinite(infinite[0])).toBe(true);
+    expect([...infinite.subarray(1)]).toEqual([Infinity, Infinity, Infinity, Infinity]);
+    expect([...values(exp(input(0)), Float32Array.of(-87.1, -100, -1e30, -Infinity, NaN))]).toEqual([
+      0,
+      0,
+      0,
+      0,
+      NaN,
+    ]);
+    expect(values(exp(input(0)), Float32Array.of(-86.9))[0]).toBeGreaterThan(2 ** -126);
+  });
+});
