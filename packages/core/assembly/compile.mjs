@@ -8,23 +8,27 @@ import asc from 'assemblyscript/asc';
 
 const folder = fileURLToPath(new URL('.', import.meta.url));
 /**
- * The generated source files: the modules of attention, and of the plain operations. The latter store their
- * constants in the memory of the former, behind its constants.
+ * The generated source files: the modules of attention, of the plain operations, and of passes over small
+ * heads. The plain operations store their constants in the memory of attention, behind its constants; passes
+ * over small heads have none, and no arithmetic of their own.
  */
 const generated = [
-  { file: 'kernel-binaries.ts', entry: 'index.ts', constantsAt: 64 },
-  { file: 'operation-binaries.ts', entry: 'operations.ts', constantsAt: 1024 },
+  { file: 'kernel-binaries.ts', entry: 'index.ts', constantsAt: 64, text: textOfVariants },
+  { file: 'operation-binaries.ts', entry: 'operations.ts', constantsAt: 1024, text: textOfVariants },
+  { file: 'heads-binary.ts', entry: 'heads/index.ts', constantsAt: 64, text: textOfOne },
 ];
 
 /** The texts of the generated source files, by name. */
 export async function compileKernels() {
   const texts = {};
-  for (const module of generated) texts[module.file] = await textOf(module);
+  for (const module of generated) texts[module.file] = await module.text(module);
   return texts;
 }
 
-async function textOf(module) {
-  return `// Made by assembly/compile.mjs from the sources beside it.
+const HEADING = '// Made by assembly/compile.mjs from the sources beside it.';
+
+async function textOfVariants(module) {
+  return `${HEADING}
 
 /** The kernels for hosts with relaxed SIMD, which may fuse multiply-add. */
 export const relaxedSimdBinary: string =
@@ -32,6 +36,15 @@ export const relaxedSimdBinary: string =
 
 /** The kernels for hosts with SIMD. */
 export const simdBinary: string =
+  '${await compile(module, [])}';
+`;
+}
+
+async function textOfOne(module) {
+  return `${HEADING}
+
+/** The passes over small heads. */
+export const headsBinary: string =
   '${await compile(module, [])}';
 `;
 }

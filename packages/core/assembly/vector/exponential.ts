@@ -32,7 +32,8 @@ const constants = memory.data<f32>(
 
 /** The bytes of the numbers whose 2^n are stored at once while their 2^r are computed. */
 const STRETCH: usize = 256;
-const powers = memory.data(256, 16);
+/** The address of `STRETCH` bytes that only this instance of the module uses. */
+@external("env", "scratch") declare const powers: usize;
 
 /**
  * e^x of four lanes for x ≤ 88: 2^n · 2^r with n the integer nearest to x·log2(e) and |r| ≤ 1/2. With all

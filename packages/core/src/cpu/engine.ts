@@ -23,7 +23,7 @@ import {
   type RunBackward,
   type RunForward,
 } from './attention/prepared-attention.ts';
-import { smallHeads } from './attention/small-heads.ts';
+import { createSmallHeads } from './attention/small-heads/small-heads.ts';
 import { forwardSize, sharedBackward } from './attention/tasks.ts';
 import { compileEngineKernels, engineKernels } from './kernels/engine-kernels.ts';
 import { bestVariant, kernelModules, supportedVariants } from './kernels/host-kernels.ts';
@@ -31,6 +31,7 @@ import { type Variant, variantDescriptions, variants } from './kernels/interface
 import { fromResident, releaseResident, toResident } from './kernels/memory/resident-tensors.ts';
 import { cpuPrimitives } from './primitives/cpu-primitives.ts';
 import { gradientsOf, sdpa, sdpaBackward } from './sdpa.ts';
+import { shareHeads } from './team/share-heads.ts';
 import { createTeam } from './team/team.ts';
 import { canShareMemory, hostThreads } from './threads/host-threads.ts';
 import { createPool, type Pool, WorkerFailure } from './threads/pool.ts';
@@ -82,6 +83,7 @@ export function cpuEngine(options: CpuEngineOptions = {}): TensorEngine<Tensor> 
   let pool: Pool | null | undefined;
   let starting: Promise<Pool | null> | null = null;
   const team = threads === 1 ? null : createTeam(workersNow);
+  const smallHeads = createSmallHeads(shareHeads(team));
   const forwardCalls = createCallMemo<AttentionProblem>();
   const backwardCalls = createCallMemo<BackwardProblem>();
 

@@ -1,5 +1,5 @@
 import type { Kernels } from '../kernels/interface/kernels.ts';
-import type { SmallHeads } from './small-heads.ts';
+import type { SmallHeads } from './small-heads/small-heads.ts';
 import type { TileSize } from './tiles/tile-size.ts';
 
 /** The kernels that run a pass, and how to divide the score matrix if not by default. */
@@ -8,7 +8,7 @@ export interface PassContext {
   readonly tiles?: TileSize;
   /** The number of threads that share the tasks of the pass; default 1. */
   readonly threads?: number;
-  /** Passes over small heads, on one thread; without them such heads run in tiles, with the same bits. */
+  /** Passes over small heads; without them such heads run in tiles, with the same bits. */
   readonly smallHeads?: SmallHeads;
   /**
    * Waits until the rows of q, k, v, o and dO that a group of heads reads have arrived. All other operands

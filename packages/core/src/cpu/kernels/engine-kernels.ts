@@ -2,6 +2,8 @@ import { createKernels, kernelModules } from './host-kernels.ts';
 import type { Kernels } from './interface/kernels.ts';
 import type { Variant } from './interface/variant.ts';
 import { createKernelLender, type KernelLender } from './kernel-lender.ts';
+import type { EngineModules } from './wasm/engine-functions.ts';
+import { headModules } from './wasm/head-kernels.ts';
 import { operationModules, withOperations } from './wasm/operation-kernels.ts';
 
 /** The kernels of engines, including those of the plain operations; engines store tensors in their memory. */
@@ -14,5 +16,13 @@ export function createEngineKernels(variant: Variant): Kernels {
 
 /** Compiles the kernels of engines without blocking. */
 export async function compileEngineKernels(variant: Variant): Promise<void> {
-  await Promise.all([kernelModules, operationModules].map(modules => modules.compile(variant)));
+  const modules = [kernelModules, operationModules, headModules];
+  await Promise.all(modules.map(each => each.compile(variant)));
+}
+
+/** The compiled modules of engines, for other threads; null if a module has not been compiled. */
+export function compiledModules(variant: Variant): EngineModules | null {
+  const [attention, operations] = [kernelModules.get(variant), operationModules.get(variant)];
+  const heads = headModules.get(variant);
+  return attention && operations && heads ? { attention, operations, heads } : null;
 }

@@ -1,6 +1,8 @@
-import type { MatrixKernels } from '../kernels/interface/matrix-kernels.ts';
-import type { LaneFunctions } from '../kernels/interface/module-host.ts';
-import { operationFunctions } from '../kernels/wasm/operation-kernels.ts';
+import {
+  type EngineFunctions,
+  type EngineModules,
+  engineFunctions,
+} from '../kernels/wasm/engine-functions.ts';
 import { type CompiledLoop, linkLoop } from '../loops/link-loop.ts';
 import { control, NEVER, runTasks } from './control.ts';
 
@@ -13,10 +15,14 @@ export interface Region {
   /** The numbers of the region and of the thread. */
   readonly region: number;
   readonly thread: number;
-  /** The memory that all threads work on, its number, and the module of the plain operations. */
+  /**
+   * The memory that all threads work on, its number, the address of `SCRATCH_BYTES` for this thread, and the
+   * modules of the kernels.
+   */
   readonly memory: WebAssembly.Memory;
   readonly memoryNumber: number;
-  readonly module: WebAssembly.Module;
+  readonly scratch: number;
+  readonly kernelModules: EngineModules;
   /** Loops that the worker does not know, numbered from `firstLoop` on. */
   readonly firstLoop: number;
   readonly loops: readonly WebAssembly.Module[];
@@ -36,7 +42,7 @@ const SLEEP_TIMEOUT = 100;
 interface Linked {
   readonly memoryNumber: number;
   readonly memory: WebAssembly.Memory;
-  readonly functions: MatrixKernels & LaneFunctions;
+  readonly functions: EngineFunctions;
   readonly loops: Map<number, CompiledLoop>;
 }
 
@@ -56,10 +62,11 @@ export function joinTeam(asked: Region): void {
     return;
   }
   const { memory, functions, loops } = own;
+  const { matrices, heads, lanes } = functions;
   Atomics.add(shared, control.awake, 1);
   try {
     const loop = (id: number): CompiledLoop => {
-      const made = loops.get(id) ?? linkLoop(modules[id], { memory, shared: true, lanes: functions });
+      const made = loops.get(id) ?? linkLoop(modules[id], { memory, shared: true, lanes });
       loops.set(id, made);
       return made;
     };
@@ -67,7 +74,7 @@ export function joinTeam(asked: Region): void {
     const words = new Int32Array(asked.memory.buffer);
     while (Atomics.load(shared, control.region) === region) {
       const turn = Atomics.load(shared, control.turn);
-      runTasks(shared, region, () => words, thread, { matrices: functions, loop });
+      runTasks(shared, region, () => words, thread, { matrices, heads, loop });
       if (Atomics.load(shared, control.region) !== region) break;
       if (thread === WAKEFUL && awaitTurn(shared, turn)) continue;
       Atomics.sub(shared, control.awake, 1);
@@ -94,8 +101,9 @@ function awaitTurn(shared: Int32Array, turn: number): boolean {
   return false;
 }
 
-function linkedOn({ memory, memoryNumber, module }: Region): Linked {
+function linkedOn({ memory, memoryNumber, scratch, kernelModules }: Region): Linked {
   if (linked?.memoryNumber === memoryNumber) return linked;
-  linked = { memoryNumber, memory, functions: operationFunctions(module, memory), loops: new Map() };
+  const functions = engineFunctions(kernelModules, memory, scratch);
+  linked = { memoryNumber, memory, functions, loops: new Map() };
   return linked;
 }

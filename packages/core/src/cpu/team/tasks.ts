@@ -1,3 +1,4 @@
+import type { HeadKernels, HeadPass } from '../kernels/interface/head-kernels.ts';
 import type { MatrixKernels } from '../kernels/interface/matrix-kernels.ts';
 import type { CompiledLoop } from '../loops/link-loop.ts';
 
@@ -16,16 +17,25 @@ export interface SharedTasks {
 export const TASK_WORDS = 12;
 
 /** The kinds of tasks. */
-export const taskKinds = { loop: 0, packRows: 1, packColumns: 2, multiply: 3 } as const;
+export const taskKinds = { loop: 0, packRows: 1, packColumns: 2, multiply: 3, heads: 4 } as const;
+
+/** The passes over small heads, by their number in tasks. */
+export const headPasses: readonly HeadPass[] = ['forwardHeads', 'backwardHeads'];
 
 /** The functions that tasks call, linked to the memory that all threads share. */
 export interface TaskHost {
   readonly matrices: MatrixKernels;
+  readonly heads: HeadKernels;
   loop(id: number): CompiledLoop;
 }
 
 /** Runs the task at a word index of the memory, on the thread with a given number. */
-export function runTask(words: Int32Array, at: number, thread: number, { matrices, loop }: TaskHost): void {
+export function runTask(
+  words: Int32Array,
+  at: number,
+  thread: number,
+  { matrices, heads, loop }: TaskHost,
+): void {
   const n = (index: number): number => words[at + 1 + index];
   switch (words[at]) {
     case taskKinds.loop: {
@@ -38,6 +48,9 @@ export function runTask(words: Int32Array, at: number, thread: number, { matrice
       return;
     case taskKinds.packColumns:
       matrices.packColumns(n(0), n(1), n(2), n(3), n(4));
+      return;
+    case taskKinds.heads:
+      heads[headPasses[n(0)]](n(1), thread, n(2), n(3));
       return;
     default: {
       const numbers = words.subarray(at + 1, at + TASK_WORDS);

@@ -6,9 +6,9 @@ import { add, exp, mul, toF32 } from '../../expr/index.ts';
 import { coordinate, input, type Primitive, reduced } from '../../primitive/index.ts';
 import { Tensor } from '../../tensor/tensor.ts';
 import { cpuEngine } from '../engine.ts';
-import { createEngineKernels } from '../kernels/engine-kernels.ts';
-import { bestVariant, kernelModules } from '../kernels/host-kernels.ts';
-import { operationModules } from '../kernels/wasm/operation-kernels.ts';
+import { compiledModules, createEngineKernels } from '../kernels/engine-kernels.ts';
+import { kernelModules as attentionModules, bestVariant } from '../kernels/host-kernels.ts';
+import { SCRATCH_BYTES } from '../kernels/wasm/wasm-kernels.ts';
 import { cpuPrimitives } from '../primitives/cpu-primitives.ts';
 import { createPool } from '../threads/pool.ts';
 import { control, fillQueues, queueAt, runTasks, tasksLeft } from './control.ts';
@@ -110,6 +110,19 @@ describe.each([2, 4])('%i threads', threads => {
     }
   });
 
+  test('attention of small heads: the bits of one thread', async () => {
+    const [q, k, v, dO] = [1, 2, 3, 4].map(seed => normal([64, 4, 24, 8], seed));
+    const pass = async ({ sdpa, sdpaBackward }: typeof engine) => {
+      const forward = await sdpa(q, k, v, { causal: true });
+      return { ...forward, ...(await sdpaBackward({ q, k, v, ...forward, dO }, { causal: true })) };
+    };
+    const expected = await pass(alone);
+    for (let round = 0; round < 4; round++) {
+      expect(await pass(engine)).toEqual(expected);
+      await sleep(round * 10);
+    }
+  });
+
   test('steps and attention take turns with the workers', async () => {
     const q = normal([1, 4, 256, 64], 7);
     const [primitive, inputs, shape] = steps.product;
@@ -151,12 +164,16 @@ test('workers start even if the caller awaits nothing but downloads', async () =
 
 describe('a worker', async () => {
   const variant = bestVariant();
-  await kernelModules.compile(variant);
+  await attentionModules.compile(variant);
   const kernels = createEngineKernels(variant);
-  const pool = createPool(2, workerSource, { kind: 'set-up', variant, module: kernelModules.get(variant) });
+  const pool = createPool(2, workerSource, {
+    kind: 'set-up',
+    variant,
+    module: attentionModules.get(variant),
+  });
   afterAll(() => pool.terminate());
-  const { memory, wasm } = kernels;
-  const module = operationModules.get(variant);
+  const { memory, wasm, matrices, heads } = kernels;
+  const kernelModules = compiledModules(variant);
   const [m, n, k] = [8, 16, 24];
 
   /** The tasks of a product, and its result on one thread. */
@@ -184,7 +201,7 @@ describe('a worker', async () => {
   }
 
   test('runs the tasks of its region, and none of another', async () => {
-    if (!wasm || !module) throw new Error('this host has WebAssembly');
+    if (!wasm || !matrices || !heads || !kernelModules) throw new Error('this host has WebAssembly');
     const { rows, isRight } = product();
     const at = memory.scratch(rows.length * TASK_WORDS).at >> 2;
     rows.forEach((row, task) => {
@@ -195,13 +212,16 @@ describe('a worker', async () => {
     shared[control.tasks] = at;
     shared[control.threads] = 2;
     fillQueues(shared, 6, rows.length, 1);
-    const host = { matrices: kernels.matrices, loop: () => () => {} };
-    if (!host.matrices) throw new Error('this host has WebAssembly');
-    runTasks(shared, 5, () => memory.i32, 0, { ...host, matrices: host.matrices });
+    runTasks(shared, 5, () => memory.i32, 0, { matrices, heads, loop: () => () => {} });
     expect(shared[queueAt(0)]).toBe(tasksLeft(6, 1));
 
     fillQueues(shared, 5, rows.length, 1);
-    const place = { memory: wasm.memory, memoryNumber: 1, module };
+    const place = {
+      memory: wasm.memory,
+      memoryNumber: 1,
+      scratch: memory.keep(SCRATCH_BYTES)?.at ?? 0,
+      kernelModules,
+    };
     pool.tell(1, { kind: 'region', shared, region: 5, thread: 1, ...place, firstLoop: 0, loops: [] });
     while (Atomics.load(shared, control.done) < rows.length) await sleep(1);
     expect(isRight()).toBe(true);

@@ -1,5 +1,6 @@
+import { compiledModules } from '../kernels/engine-kernels.ts';
 import type { Kernels } from '../kernels/interface/kernels.ts';
-import { operationModules } from '../kernels/wasm/operation-kernels.ts';
+import { SCRATCH_BYTES } from '../kernels/wasm/wasm-kernels.ts';
 import { compiledLoop, loopModule } from '../loops/compiled-loop.ts';
 import type { CompiledLoop } from '../loops/link-loop.ts';
 import type { KeyedLoop } from '../loops/loop-spec.ts';
@@ -37,10 +38,14 @@ const LOOKS = 2000;
 /** The most loops that are sent to workers. */
 const MOST_LOOPS = 1024;
 
-/** What the workers of a region know: the memory, its size, and the loops. */
+/**
+ * What the workers of a region know: the memory, its size, the address of `SCRATCH_BYTES` for each thread,
+ * and the number of loops.
+ */
 interface Place {
   readonly memory: WebAssembly.Memory;
   readonly memoryNumber: number;
+  readonly scratch: number;
   readonly bytes: number;
   readonly loops: number;
 }
@@ -66,17 +71,21 @@ export function createTeam(pool: () => Pool | null): Team {
   }
 
   /** Asks the workers that have left to join the region; null if they cannot share the memory. */
-  function call(workers: Pool, { wasm, variant, memory: { bytes } }: Kernels): Int32Array | null {
-    const module = operationModules.get(variant);
-    if (!wasm?.shared || !module) return null;
+  function call(workers: Pool, { wasm, variant, memory: own }: Kernels): Int32Array | null {
+    const kernelModules = compiledModules(variant);
+    if (!wasm?.shared || !kernelModules) return null;
     if (!shared) {
       shared = new Int32Array(new SharedArrayBuffer(4 * queueAt(workers.threads + 1)));
       shared[control.threads] = workers.threads;
     }
-    if (place?.memory !== wasm.memory || place.bytes !== bytes || place.loops !== modules.length) {
-      const memoryNumber =
-        place?.memory === wasm.memory ? place.memoryNumber : (place?.memoryNumber ?? 0) + 1;
-      place = { memory: wasm.memory, memoryNumber, bytes, loops: modules.length };
+    if (place?.memory !== wasm.memory) {
+      const scratch = own.keep(SCRATCH_BYTES * workers.threads);
+      if (!scratch) return null;
+      const memoryNumber = (place?.memoryNumber ?? 0) + 1;
+      place = { memory: wasm.memory, memoryNumber, scratch: scratch.at, bytes: 0, loops: 0 };
+    }
+    if (place.bytes !== own.bytes || place.loops !== modules.length) {
+      place = { ...place, bytes: own.bytes, loops: modules.length };
       openRegion(shared);
     }
     for (let thread = 1; thread < workers.threads; thread++) {
@@ -86,8 +95,9 @@ export function createTeam(pool: () => Pool | null): Team {
       const firstLoop = told[thread] ?? 0;
       told[thread] = modules.length;
       const { memory, memoryNumber } = place;
+      const scratch = place.scratch + SCRATCH_BYTES * thread;
       workers.tell(thread, {
-        ...{ kind: 'region', shared, region, thread, memory, memoryNumber, module },
+        ...{ kind: 'region', shared, region, thread, memory, memoryNumber, scratch, kernelModules },
         ...{ firstLoop, loops: modules.slice(firstLoop) },
       });
     }
@@ -138,8 +148,8 @@ export function createTeam(pool: () => Pool | null): Team {
       return known.length - 1;
     },
     run(kernels, { rows, packing, wakes }) {
-      const { memory, loops, matrices } = kernels;
-      if (!loops || !matrices) throw new Error('only kernels in WebAssembly share steps');
+      const { memory, loops, matrices, heads } = kernels;
+      if (!loops || !matrices || !heads) throw new Error('only kernels in WebAssembly share steps');
       const at = memory.scratch(rows.length * TASK_WORDS).at >> 2;
       const workers = pool();
       const called = workers && call(workers, kernels);
@@ -157,7 +167,7 @@ export function createTeam(pool: () => Pool | null): Team {
         return compiled;
       };
       try {
-        runTasks(of, region, () => memory.i32, 0, { matrices, loop });
+        runTasks(of, region, () => memory.i32, 0, { matrices, heads, loop });
       } catch (error) {
         Atomics.store(of, control.failed, 1);
         isBroken = true;

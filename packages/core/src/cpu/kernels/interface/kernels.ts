@@ -1,7 +1,8 @@
 import type { Memory } from '../memory/memory.ts';
 import type { DropoutKernels } from './dropout-kernels.ts';
+import type { HeadKernels } from './head-kernels.ts';
 import type { MatrixKernels } from './matrix-kernels.ts';
-import type { LoopHost, WasmHost } from './module-host.ts';
+import type { HeadHost, LoopHost } from './module-host.ts';
 import type {
   Extents,
   Masks,
@@ -30,9 +31,11 @@ export interface Kernels extends ScoreKernels, RowKernels, PackKernels {
   /** Softcap of tiles; without it the score chain computes softcap. */
   readonly softcap?: SoftcapKernels;
   /** Present if the kernels are WebAssembly. */
-  readonly wasm?: WasmHost;
+  readonly wasm?: HeadHost;
   /** Products of whole matrices; without them the host multiplies matrices. */
   readonly matrices?: MatrixKernels;
+  /** Passes over small heads; without them such heads run in tiles. */
+  readonly heads?: HeadKernels;
   /** The memory and functions that element-wise loops link to; without them loops run in TypeScript. */
   readonly loops?: LoopHost;
 

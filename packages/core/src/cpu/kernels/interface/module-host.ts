@@ -19,6 +19,11 @@ export interface WasmHost {
   readonly shared: boolean;
 }
 
+/** The memory, and the kernels of attention as WebAssembly functions for modules that call them. */
+export interface HeadHost extends WasmHost {
+  readonly kernels: WebAssembly.Exports;
+}
+
 /** The memory and functions that a loop compiled at run time imports. */
 export interface LoopHost extends WasmHost {
   readonly lanes: LaneFunctions;

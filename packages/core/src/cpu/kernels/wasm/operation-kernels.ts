@@ -1,6 +1,7 @@
 import type { Kernels } from '../interface/kernels.ts';
 import type { MatrixKernels } from '../interface/matrix-kernels.ts';
 import type { LaneFunctions } from '../interface/module-host.ts';
+import { headFunctions, headModules } from './head-kernels.ts';
 import { relaxedSimdBinary, simdBinary } from './operation-binaries.ts';
 import { createVariantModules, type VariantModules } from './variant-modules.ts';
 
@@ -21,13 +22,15 @@ export function operationFunctions(
 }
 
 /**
- * Kernels with those of the plain operations, in one memory. Returns the kernels unchanged if they are
- * TypeScript, or if the host refuses to compile synchronously.
+ * Kernels with those of the plain operations and of passes over small heads, in one memory. Returns the
+ * kernels unchanged if they are TypeScript, or if the host refuses to compile synchronously.
  */
 export function withOperations(kernels: Kernels): Kernels {
   const { variant, wasm } = kernels;
   const module = wasm && operationModules.getAtOnce(variant);
-  if (!module) return kernels;
+  const headModule = headModules.getAtOnce(variant);
+  if (!module || !headModule) return kernels;
   const functions = operationFunctions(module, wasm.memory);
-  return { ...kernels, matrices: functions, loops: { ...wasm, lanes: functions } };
+  const heads = headFunctions(headModule, wasm.memory, wasm.kernels);
+  return { ...kernels, matrices: functions, heads, loops: { ...wasm, lanes: functions } };
 }

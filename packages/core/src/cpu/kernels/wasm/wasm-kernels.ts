@@ -8,7 +8,10 @@ import { sharesMemory } from '../memory/shared-memory.ts';
 /** The variants that are WebAssembly. */
 export type WasmVariant = Exclude<Variant, 'typescript'>;
 
-type WasmExports = Omit<Kernels, 'variant' | 'memory' | 'draws' | 'softcap' | 'wasm' | 'matrices' | 'loops'> &
+type WasmExports = Omit<
+  Kernels,
+  'variant' | 'memory' | 'draws' | 'softcap' | 'wasm' | 'matrices' | 'heads' | 'loops'
+> &
   DropoutKernels &
   SoftcapKernels;
 
@@ -17,6 +20,8 @@ type WasmExports = Omit<Kernels, 'variant' | 'memory' | 'draws' | 'softcap' | 'w
  * means no ranges.
  */
 const MEMORY_BASE = 2048;
+/** The bytes of scratch memory that each instance of the kernels needs for itself. */
+export const SCRATCH_BYTES = 256;
 const PAGE = 65_536;
 /** Grows by more than needed, so that the memory does not grow again for every panel. */
 const GROWTH = 16;
@@ -30,7 +35,7 @@ const LARGEST = [65_536, 16_384, 4096];
 export function wasmKernels(variant: Variant, module: WebAssembly.Module): Kernels {
   const shared = sharesMemory();
   const memory = newMemory(shared);
-  const { exports } = new WebAssembly.Instance(module, { env: { memory } });
+  const exports = attentionExports(module, memory, MEMORY_BASE - SCRATCH_BYTES);
   // The exports have the names and parameters of the interface; assembly/index.ts defines them.
   const functions = exports as unknown as WasmExports;
   return {
@@ -39,7 +44,7 @@ export function wasmKernels(variant: Variant, module: WebAssembly.Module): Kerne
     variant,
     draws: functions,
     softcap: functions,
-    wasm: { memory, shared },
+    wasm: { memory, shared, kernels: exports },
     memory: createMemory(
       {
         buffer: memory.buffer,
@@ -52,6 +57,15 @@ export function wasmKernels(variant: Variant, module: WebAssembly.Module): Kerne
       MEMORY_BASE,
     ),
   };
+}
+
+/** The exports of a module of kernels, linked to a memory with `SCRATCH_BYTES` at `scratch`. */
+export function attentionExports(
+  module: WebAssembly.Module,
+  memory: WebAssembly.Memory,
+  scratch: number,
+): WebAssembly.Exports {
+  return new WebAssembly.Instance(module, { env: { memory, scratch } }).exports;
 }
 
 function newMemory(shared: boolean): WebAssembly.Memory {

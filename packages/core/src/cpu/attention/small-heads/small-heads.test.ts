@@ -1,14 +1,15 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { normaliseBackwardOnHost, normaliseOnHost } from '../../attention/normalise-on-host.ts';
-import type { SdpaOptions } from '../../attention/options/options.ts';
-import { Tensor } from '../../tensor/tensor.ts';
-import { supportedVariants, withKernels } from '../kernels/host-kernels.ts';
-import { backward } from './backward/backward.ts';
-import { hasSmallHeadGradients } from './backward/small-heads.ts';
-import { forward } from './forward/forward.ts';
-import { smallHeadPlan } from './forward/small-heads.ts';
-import { smallHeads } from './small-heads.ts';
+import { normaliseBackwardOnHost, normaliseOnHost } from '../../../attention/normalise-on-host.ts';
+import type { SdpaOptions } from '../../../attention/options/options.ts';
+import { Tensor } from '../../../tensor/tensor.ts';
+import { engineKernels } from '../../kernels/engine-kernels.ts';
+import { supportedVariants } from '../../kernels/host-kernels.ts';
+import { shareHeads } from '../../team/share-heads.ts';
+import { backward } from '../backward/backward.ts';
+import { forward } from '../forward/forward.ts';
+import { hasSmallHeadGradients, smallHeadPlan } from './plan.ts';
+import { createSmallHeads } from './small-heads.ts';
 
 const wave = (shape: readonly number[], seed: number): Tensor =>
   Tensor.from(
@@ -29,6 +30,8 @@ const options: readonly SdpaOptions<Tensor>[] = [
   { scale: 1 },
 ];
 
+const smallHeads = createSmallHeads(shareHeads(null));
+
 describe.each(supportedVariants())('%s', variant => {
   test('small heads have the bits of heads in tiles', () => {
     const extents = fc.tuple(fc.integer({ min: 1, max: 64 }), fc.integer({ min: 1, max: 128 }));
@@ -46,7 +49,7 @@ describe.each(supportedVariants())('%s', variant => {
           if (hasGarbage) v.data[v.data.length - 1] = Number.NaN;
           const { problem, operands } = normaliseOnHost({ q, k, v }, option);
           expect(smallHeadPlan(problem)).not.toBeNull();
-          const [own, inTiles] = withKernels(variant, kernels => [
+          const [own, inTiles] = engineKernels.withKernels(variant, kernels => [
             forward(problem, operands, { kernels, smallHeads }),
             forward(problem, operands, { kernels }),
           ]);
@@ -55,7 +58,7 @@ describe.each(supportedVariants())('%s', variant => {
           const { o, lse } = own;
           const back = normaliseBackwardOnHost({ q, k, v, o, lse, dO }, option);
           expect(hasSmallHeadGradients(back.problem)).toBe(true);
-          const [gradients, want] = withKernels(variant, kernels => [
+          const [gradients, want] = engineKernels.withKernels(variant, kernels => [
             backward(back.problem, back.operands, { kernels, smallHeads }),
             backward(back.problem, back.operands, { kernels }),
           ]);

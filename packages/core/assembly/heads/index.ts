@@ -1,0 +1,2 @@
+export { backwardHeads } from './backward';
+export { forwardHeads } from './forward';

@@ -1,0 +1,53 @@
+import { createVisibility } from '../../../attention/host/visibility.ts';
+import type { AttentionProblem, BackwardProblem } from '../../../attention/problem/problem.ts';
+import { tileSizeOf } from '../tiles/tile-size.ts';
+import { hasPlainRows, isPlainProblem } from './head-places.ts';
+
+/** The plan of a problem in which the scores of each head are one tile. */
+export interface SmallHeadPlan {
+  /** The columns of the tile. */
+  readonly columns: number;
+  /** The keys that each row may see, two i32 per row; null if every row sees all keys. */
+  readonly ranges: Int32Array | null;
+}
+
+/** Engines pass the same problem object again, so plans are cached by object. */
+const plans = /* @__PURE__ */ new WeakMap<AttentionProblem, SmallHeadPlan | 'other'>();
+
+/**
+ * The plan of a problem in which the scores of each head are one tile, and whose operands can be read in
+ * place. For such problems the work besides a tile's products matters, so it is done once for all heads. Null
+ * for other problems, and if there are rows that see no key.
+ */
+export function smallHeadPlan(problem: AttentionProblem): SmallHeadPlan | null {
+  const plan = plans.get(problem) ?? planSmallHeads(problem) ?? 'other';
+  plans.set(problem, plan);
+  return plan === 'other' ? null : plan;
+}
+
+function planSmallHeads(problem: AttentionProblem): SmallHeadPlan | null {
+  const { Sq, Skv, q, k, v, o } = problem;
+  const size = tileSizeOf(problem);
+  const isSmall = Sq > 0 && Skv > 0 && size.rows === Sq && size.columns >= Skv;
+  if (!isSmall || ![q, k, v, o].every(hasPlainRows) || !isPlainProblem(problem)) return null;
+  const values = new Int32Array(2 * Sq);
+  createVisibility(problem, {}).keyRanges(0, 0, Sq, values);
+  if (!values.some(to => to > 0)) return null;
+  const seesAll = values.every((end, n) => end === (n % 2 === 0 ? 0 : Skv));
+  return { columns: size.columns, ranges: seesAll ? null : values };
+}
+
+/**
+ * Whether forward has small heads, and only dq, dk and dv are wanted, of operands that can be read in place.
+ */
+export function hasSmallHeadGradients(problem: BackwardProblem): boolean {
+  const { forward, dO, dq, dk, dv, dLse, gradients, outputs } = problem;
+  return (
+    smallHeadPlan(forward) !== null &&
+    [dO, dq, dk, dv].every(hasPlainRows) &&
+    !dLse &&
+    gradients.length === 3 &&
+    gradients.every(name => name === 'dq' || name === 'dk' || name === 'dv') &&
+    !Object.values(outputs).includes(true)
+  );
+}

@@ -1,0 +1,33 @@
+import type { ComputeHeads } from '../attention/small-heads/compute-heads.ts';
+import { headPasses, taskKinds } from './tasks.ts';
+import type { Team } from './team.ts';
+
+/**
+ * The multiplications below which sharing a pass takes longer than it saves: if workers are awake, and if
+ * they must be woken.
+ */
+const WORTH_SHARING = 2 ** 18;
+const WORTH_WAKING = 2 ** 20;
+/** The most tasks per thread, so that threads end at about the same time. */
+const TASKS_EACH = 4;
+
+/** Runs passes over small heads on the threads of a team, if there is one and a pass is long enough. */
+export function shareHeads(team: Team | null): ComputeHeads {
+  return (kernels, { pass, heads, multiplications }, write) => {
+    const wakes = multiplications >= WORTH_WAKING;
+    const isWorth = team && (wakes || (multiplications >= WORTH_SHARING && team.isAwake));
+    const threads = isWorth ? team.threads : 1;
+    const numbers = write(threads);
+    if (!team || threads === 1) {
+      kernels.heads?.[pass](numbers, 0, 0, heads);
+      return;
+    }
+    const each = Math.ceil(heads / (threads * TASKS_EACH));
+    const rows: number[][] = [];
+    for (let first = 0; first < heads; first += each) {
+      const count = Math.min(each, heads - first);
+      rows.push([taskKinds.heads, headPasses.indexOf(pass), numbers, first, count]);
+    }
+    team.run(kernels, { rows, packing: 0, wakes });
+  };
+}
