@@ -9,6 +9,7 @@ import { webgpuEngine } from '@tilewise/webgpu';
 import { countWork, type Work } from '@tilewise/webgpu-host';
 import type { Row } from '../command/table.ts';
 import { deviceOptions, openWebGpu, toggleOption } from '../gpu/open-webgpu.ts';
+import { relaxedEngine } from '../wasm/relaxed-engine.ts';
 import { timeMatmul } from '../wasm/time-matmul.ts';
 import { wasmMatmul } from '../wasm/wasm-matmul.ts';
 import { parseChoices } from '../workloads/attention/attention-case.ts';
@@ -113,6 +114,8 @@ async function* measure(
     const isShared = on.includes('cpu') && options.threads === true;
     if (isShared)
       entries.push({ run: { ...ownRun(cpuEngine({ threads: 2 }), of), name: 'cpu, 2 threads' }, ...none });
+    const relaxed = on.includes('cpu') ? relaxedEngine() : null;
+    if (relaxed) entries.push({ run: { ...ownRun(relaxed, of), name: 'cpu, relaxed SIMD' }, ...none });
     const product = isShared ? await wasmMatmul(64, false) : null;
     const second = product?.startSecondThread();
     closing.push(() => second?.end());
