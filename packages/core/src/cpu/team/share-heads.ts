@@ -1,4 +1,5 @@
 import type { ComputeHeads } from '../attention/small-heads/compute-heads.ts';
+import { WorkerFailure } from '../threads/pool.ts';
 import { headPasses, taskKinds } from './tasks.ts';
 import type { Team } from './team.ts';
 
@@ -11,15 +12,19 @@ const WORTH_WAKING = 2 ** 20;
 /** The most tasks per thread, so that threads end at about the same time. */
 const TASKS_EACH = 4;
 
-/** Runs passes over small heads on the threads of a team, if there is one and a pass is long enough. */
+/**
+ * Runs passes over small heads on the threads of a team, if there is one and a pass is long enough, and on
+ * the calling thread if a worker fails.
+ */
 export function shareHeads(team: Team | null): ComputeHeads {
   return (kernels, { pass, heads, multiplications }, write) => {
     const wakes = multiplications >= WORTH_WAKING;
     const isWorth = team && (wakes || (multiplications >= WORTH_SHARING && team.isAwake));
     const threads = isWorth ? team.threads : 1;
     const numbers = write(threads);
+    const alone = (): void => kernels.heads?.[pass](numbers, 0, 0, heads);
     if (!team || threads === 1) {
-      kernels.heads?.[pass](numbers, 0, 0, heads);
+      alone();
       return;
     }
     const each = Math.ceil(heads / (threads * TASKS_EACH));
@@ -28,6 +33,12 @@ export function shareHeads(team: Team | null): ComputeHeads {
       const count = Math.min(each, heads - first);
       rows.push([taskKinds.heads, headPasses.indexOf(pass), numbers, first, count]);
     }
-    team.run(kernels, { rows, packing: 0, wakes });
+    try {
+      team.run(kernels, { rows, packing: 0, wakes });
+    } catch (error) {
+      if (!(error instanceof WorkerFailure)) throw error;
+      // A head that is computed again has the same bits.
+      alone();
+    }
   };
 }

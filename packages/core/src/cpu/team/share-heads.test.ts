@@ -1,0 +1,52 @@
+import { expect, test, vi } from 'vitest';
+import { createEngineKernels } from '../kernels/engine-kernels.ts';
+import { bestVariant } from '../kernels/host-kernels.ts';
+import { WorkerFailure } from '../threads/pool.ts';
+import { shareHeads } from './share-heads.ts';
+import type { SharedTasks } from './tasks.ts';
+
+const kernels = createEngineKernels(bestVariant());
+const work = { pass: 'forwardHeads', heads: 10, multiplications: 2 ** 21 } as const;
+
+function fakeTeam(run: (tasks: SharedTasks) => void) {
+  return {
+    threads: 2,
+    isAwake: false,
+    loopNumber: () => 0,
+    disband() {},
+    run: (_: unknown, tasks: SharedTasks) => run(tasks),
+  };
+}
+
+test('tasks cover all heads once, and have numbers for all threads', () => {
+  const seen: number[] = [];
+  const write = vi.fn(() => 64);
+  const team = fakeTeam(({ rows }) => {
+    for (const [, pass, numbers, first, count] of rows) {
+      expect([pass, numbers]).toEqual([0, 64]);
+      for (let n = first; n < first + count; n++) seen.push(n);
+    }
+  });
+  shareHeads(team)(kernels, work, write);
+  expect(seen).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
+  expect(write).toHaveBeenCalledWith(2);
+});
+
+test('short passes do not wake workers', () => {
+  const run = vi.fn();
+  const forwardHeads = vi.fn();
+  const own = { ...kernels, heads: { forwardHeads, backwardHeads: vi.fn() } };
+  shareHeads(fakeTeam(run))(own, { ...work, multiplications: 1000 }, () => 64);
+  expect(run).not.toHaveBeenCalled();
+  expect(forwardHeads).toHaveBeenCalledWith(64, 0, 0, 10);
+});
+
+test('when a worker fails, the calling thread computes all heads', () => {
+  const forwardHeads = vi.fn();
+  const own = { ...kernels, heads: { forwardHeads, backwardHeads: vi.fn() } };
+  const failing = fakeTeam(() => {
+    throw new WorkerFailure('this test lets it fail');
+  });
+  shareHeads(failing)(own, work, () => 64);
+  expect(forwardHeads).toHaveBeenCalledWith(64, 0, 0, 10);
+});
