@@ -2,3 +2,4 @@ export * from './vector/lanes';
 export { addLineProducts, multiplyLines } from './products/matvec';
 export { packColumns, packRows } from './products/pack';
 export * from './products/panels';
+export * from './scatter';

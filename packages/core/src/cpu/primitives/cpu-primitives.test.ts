@@ -148,6 +148,39 @@ describe.each(supportedVariants())('%s', variant => {
     expectProduct([long, wide], () => [Tensor.zeros([1, 70])]);
   });
 
+  test('scatter-add of updates and indices of every layout and dtype, with indices outside', () => {
+    const layout = fc.constantFrom<'rows' | 'columns' | 'gaps'>('rows', 'columns', 'gaps');
+    const float = fc.constantFrom<DType>('f32', 'f16', 'bf16');
+    const stridesOf = (of: 'rows' | 'columns' | 'gaps', n: number, d: number): readonly number[] =>
+      ({ rows: [d, 1], columns: [1, n], gaps: [2 * d + 1, 2] })[of];
+    fc.assert(
+      fc.property(
+        ...[
+          fc.integer({ min: 1, max: 40 }),
+          fc.integer({ min: 0, max: 90 }),
+          fc.constantFrom(1, 3, 4, 21, 64),
+        ],
+        ...[fc.constantFrom<DType>('i32', 'u8', 'i8', 'u32'), layout, layout, float, float, fc.nat()],
+        (rows, count, width, indexDtype, from, to, dtype, outDtype, seed) => {
+          const least = indexDtype.startsWith('i') ? -2 : 0;
+          const at = Array.from({ length: 2 * count }, (_, n) => ((n * 7919 + seed) % (rows + 4)) + least);
+          const indices = Tensor.from(at, [count, 2], { dtype: indexDtype });
+          const every = Tensor.wrap(indices.data, { shape: [count], strides: [2], dtype: indexDtype });
+          const updates = Tensor.from(normal([count, width], seed % 1000).toFloat32(), [count, width], {
+            ...{ dtype, strides: stridesOf(from, count, width) },
+          });
+          const output = () => [
+            Tensor.zeros([rows, width], { dtype: outDtype, strides: stridesOf(to, rows, width) }),
+          ];
+          // Sums are the same f64; a result is rounded to f32 before it is rounded to 16 bits.
+          const tolerance = outDtype === 'f32' ? 0 : outDtype === 'f16' ? 2 ** -10 : 2 ** -7;
+          expectSame({ kind: 'scatter-add' }, [every, updates], output, tolerance);
+        },
+      ),
+      { numRuns: 200 },
+    );
+  });
+
   const unary: readonly [string, (x: NumericExpr) => NumericExpr, (x: number) => number][] = [
     ['exp', exp, x => 2.2e-7 + 1.5e-7 * Math.abs(x)],
     ['tanh', tanh, () => 3.5e-7],

@@ -11,6 +11,7 @@ import { prepareMap } from './map.ts';
 import { prepareMatMul } from './matmul.ts';
 import { prepareReduce } from './reduce.ts';
 import type { RunOnKernels } from './run-on-kernels.ts';
+import { prepareScatterAdd } from './scatter-add.ts';
 import { prepareSoftmax } from './softmax.ts';
 
 /**
@@ -52,6 +53,8 @@ function onKernels(
       return prepareMap(primitive, inputs, outputs[0]);
     case 'reduce':
       return prepareReduce(primitive, inputs, outputs[0]);
+    case 'scatter-add':
+      return [inputs[1], outputs[0]].every(isFloat) ? prepareScatterAdd(inputs, outputs[0]) : null;
     default:
       return null;
   }

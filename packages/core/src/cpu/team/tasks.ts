@@ -17,7 +17,14 @@ export interface SharedTasks {
 export const TASK_WORDS = 12;
 
 /** The kinds of tasks. */
-export const taskKinds = { loop: 0, packRows: 1, packColumns: 2, multiply: 3, heads: 4 } as const;
+export const taskKinds = {
+  loop: 0,
+  packRows: 1,
+  packColumns: 2,
+  multiply: 3,
+  heads: 4,
+  sumUpdates: 5,
+} as const;
 
 /** The passes over small heads, by their number in tasks. */
 export const headPasses: readonly HeadPass[] = ['forwardHeads', 'backwardHeads'];
@@ -51,6 +58,9 @@ export function runTask(
       return;
     case taskKinds.heads:
       heads[headPasses[n(0)]](n(1), thread, n(2), n(3));
+      return;
+    case taskKinds.sumUpdates:
+      matrices.sumUpdates(n(0), n(1), n(2), n(3), n(4), n(5), n(6), n(7), n(8));
       return;
     default: {
       const numbers = words.subarray(at + 1, at + TASK_WORDS);

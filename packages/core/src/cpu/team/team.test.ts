@@ -64,6 +64,18 @@ const steps: Readonly<Record<string, readonly [Primitive, readonly Tensor[], rea
   'sums of columns': [sum([0], [900, 600]), [normal([900, 600], 1)], [1, 600]],
   'sums of middles': [sum([1], [5, 900, 128]), [normal([5, 900, 128], 1)], [5, 1, 128]],
   'one sum': [sum([0, 1], [900, 600]), [normal([900, 600], 1)], [1, 1]],
+  'sums of rows by index': [
+    { kind: 'scatter-add' },
+    [
+      Tensor.from(
+        Array.from({ length: 2500 }, (_, n) => (n * n) % 97),
+        [2500],
+        { dtype: 'i32' },
+      ),
+      normal([2500, 256], 1),
+    ],
+    [100, 256],
+  ],
   softmax: [{ kind: 'softmax', axis: 1, log: false, mode: 'none' }, [normal([600, 801], 1)], [600, 801]],
 };
 

@@ -2,7 +2,10 @@ import type { MatrixA, MatrixC, ProductExtents } from './parameters.ts';
 import type { PackKernels } from './tile-kernels.ts';
 
 /** Products of whole matrices. */
-export interface MatrixKernels extends LineProductKernels, Pick<PackKernels, 'packRows' | 'packColumns'> {
+export interface MatrixKernels
+  extends LineProductKernels,
+    ScatterKernels,
+    Pick<PackKernels, 'packRows' | 'packColumns'> {
   /**
    * Packs A (m × k) into strips: `STRIP` rows side by side for every step of the depth. The lines of A, `ld`
    * bytes apart, are its rows, or its columns if `transposed`. Rows are read up to a multiple of `STRIP`.
@@ -14,6 +17,26 @@ export interface MatrixKernels extends LineProductKernels, Pick<PackKernels, 'pa
    * written, up to a multiple of `STRIP`.
    */
   multiplyPanels(...of: [...ProductExtents, ...MatrixA, b: number, ...MatrixC]): void;
+}
+
+/** Sums of rows by their indices. */
+export interface ScatterKernels {
+  /**
+   * Lists the updates of each row of an output: `first` gets, for each row, the number of its first update,
+   * and `next`, for each of `count` updates, that of the next one; −1 ends a list. Indices are i32; those
+   * outside the output are ignored.
+   */
+  listUpdates(count: number, rows: number, indices: number, first: number, next: number): void;
+  /**
+   * Computes rows `from` to `to` of an output (`width` f32 per row): the sums of their updates, in f64 and in
+   * order. Rows of updates and of the output are `ld` and `ldOutput` bytes apart.
+   */
+  sumUpdates(
+    ...of: [
+      ...[from: number, to: number, width: number, first: number, next: number],
+      ...[updates: number, ld: number, output: number, ldOutput: number],
+    ]
+  ): void;
 }
 
 /**
