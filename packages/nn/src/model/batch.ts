@@ -36,7 +36,8 @@ function rowsOf(name: string, rows: readonly ArrayLike<number>[]): Tensor {
     throw new InvalidArgumentError(name, 'must have at least one row of at least one token');
   if (rows.some(row => row.length !== first.length))
     throw new InvalidShapeError(name, 'must have rows of equal length');
-  const all = rows.flatMap(row => Array.from(row));
+  const all: number[] = [];
+  for (const row of rows) for (let n = 0; n < row.length; n++) all.push(row[n]);
   return integers(all, [rows.length, first.length]);
 }
 

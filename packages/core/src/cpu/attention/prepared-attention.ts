@@ -130,9 +130,17 @@ function deliver(results: Readonly<Partial<Record<string, Tensor>>>, tensors: Te
   }
 }
 
-/** A dense tensor whose storage starts with its first element. */
-function inPlace({ data, offset, size, dtype, shape }: Tensor): Tensor {
-  return Tensor.wrap(data.subarray(offset, offset + size), { dtype, shape });
+/** Dense views of tensors, because a graph writes results to the same tensors in every run. */
+const views = /* @__PURE__ */ new WeakMap<Tensor, Tensor>();
+
+/** A view of a dense tensor whose storage starts with its first element. */
+function inPlace(tensor: Tensor): Tensor {
+  const known = views.get(tensor);
+  if (known) return known;
+  const { data, offset, size, dtype, shape } = tensor;
+  const view = Tensor.wrap(data.subarray(offset, offset + size), { dtype, shape });
+  views.set(tensor, view);
+  return view;
 }
 
 function mapped<K extends string>(

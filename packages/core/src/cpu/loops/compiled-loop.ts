@@ -26,18 +26,22 @@ export function compiledLoop(loop: KeyedLoop, host: LoopHost): CompiledLoop | nu
   return run;
 }
 
-/** Some loops linked to the memory of kernels; null if one of them is unavailable. */
-export function compiledLoops(
-  loops: readonly KeyedLoop[],
-  host: LoopHost | undefined,
-): CompiledLoop[] | null {
-  const compiled: CompiledLoop[] = [];
-  for (const loop of loops) {
-    const run = host && compiledLoop(loop, host);
-    if (!run) return null;
-    compiled.push(run);
-  }
-  return compiled;
+/** Links loops to the memory of kernels; returns null if one of the loops is unavailable. */
+export type LinkLoops = (host: LoopHost | undefined) => readonly CompiledLoop[] | null;
+
+/** Some loops that are run again and again; they stay linked to the memory of the last host. */
+export function linkedLoops(loops: readonly KeyedLoop[]): LinkLoops {
+  let last: LoopHost | undefined;
+  let compiled: readonly CompiledLoop[] = [];
+  return host => {
+    if (!host) return null;
+    if (host === last) return compiled;
+    const all = loops.flatMap(loop => compiledLoop(loop, host) ?? []);
+    if (all.length < loops.length) return null;
+    last = host;
+    compiled = all;
+    return compiled;
+  };
 }
 
 /** The module of a loop; null if the host does not compile synchronously. */

@@ -1,7 +1,7 @@
 import { inputName } from '../../primitive/element.ts';
 import type { MapPrimitive } from '../../primitive/primitive.ts';
 import type { TensorDesc } from '../../tensor/tensor.ts';
-import { compiledLoops } from '../loops/compiled-loop.ts';
+import { linkedLoops } from '../loops/compiled-loop.ts';
 import { formatOf } from '../loops/format.ts';
 import { type LoopPlan, loopInputs, planCopy } from '../loops/plan/plan-loop.ts';
 import { planParts } from '../loops/plan/plan-parts.ts';
@@ -20,14 +20,16 @@ export function prepareMap(
 ): RunOnKernels | null {
   const plans = planMap(primitive, inputs, output);
   if (!plans) return null;
+  const link = linkedLoops(plans);
+  const sources = inputs.map(() => 0);
   return (kernels, from, [to], team) => {
     const { memory } = kernels;
-    const compiled = compiledLoops(plans, kernels.loops);
-    if (!compiled) return false;
+    const loops = link(kernels.loops);
+    if (!loops) return false;
     memory.reset();
     const at = writable(memory, to);
-    const sources = from.map(tensor => readable(memory, tensor));
-    for (const [n, loop] of compiled.entries()) runLoop(plans[n], loop, kernels, at, sources, team);
+    for (let n = 0; n < sources.length; n++) sources[n] = readable(memory, from[n]);
+    for (let n = 0; n < plans.length; n++) runLoop(plans[n], loops[n], kernels, at, sources, team);
     copyBack(memory, to, at);
     return true;
   };

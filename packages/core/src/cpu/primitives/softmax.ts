@@ -6,7 +6,7 @@ import type { SoftmaxPrimitive } from '../../primitive/primitive.ts';
 import { dtypeInfo } from '../../tensor/dtype/dtype.ts';
 import { contiguousStrides, elementCount } from '../../tensor/shape.ts';
 import type { Tensor, TensorDesc } from '../../tensor/tensor.ts';
-import { compiledLoops } from '../loops/compiled-loop.ts';
+import { linkedLoops } from '../loops/compiled-loop.ts';
 import { formatOf } from '../loops/format.ts';
 import { type LoopInput, type LoopOutput, planLoop } from '../loops/plan/plan-loop.ts';
 import { runLoop } from '../loops/run/run-loop.ts';
@@ -45,9 +45,10 @@ export function prepareSoftmax(
   if (plans.length < 3) return null;
   const count = elementCount(kept);
 
+  const link = linkedLoops(plans);
   return (kernels, [from], [to, stats], team) => {
     const { memory } = kernels;
-    const compiled = compiledLoops(plans, kernels.loops);
+    const compiled = link(kernels.loops);
     if (!compiled) return false;
     memory.reset();
     const [largest, sums] = [memory.floats(count), memory.allocate(Float64Array, count)];

@@ -13,13 +13,14 @@ export function preparePrimitive<T extends TensorDesc>(
   const descOf = (n: number): TensorDesc => values[n].desc;
   const prepared = primitives.prepare(primitive, inputs.map(descOf), outputs.map(descOf));
   const { workspaceBytes } = prepared;
+  const copies = isCopy(primitive);
   return {
     isRecorded: true,
     workspaceBytes,
     numbers: [],
     run({ tensor, scratch }) {
       // A copy of a tensor to itself, as an in-place operation has, needs no work.
-      if (isCopy(primitive) && isOnePlace(primitives, tensor(inputs[0]), tensor(outputs[0]))) return true;
+      if (copies && isOnePlace(primitives, tensor(inputs[0]), tensor(outputs[0]))) return true;
       prepared.run(inputs.map(tensor), outputs.map(tensor), scratch(workspaceBytes));
       return true;
     },

@@ -6,7 +6,15 @@ import { collapseDimensions } from '../../../tensor/collapse-dimensions.ts';
 import { dtypeInfo } from '../../../tensor/dtype/dtype.ts';
 import type { TensorDesc } from '../../../tensor/tensor.ts';
 import { copyFormat, type Format, formatBytes, formatOf, typeOfFormat } from '../format.ts';
-import type { KeyedLoop, LoopSpec, Output, Step, Stream, Table } from '../loop-spec.ts';
+import {
+  type KeyedLoop,
+  type LoopSpec,
+  type Output,
+  runNumbers,
+  type Step,
+  type Stream,
+  type Table,
+} from '../loop-spec.ts';
 import { withLongRows } from './long-rows.ts';
 
 /** Where the elements of a loop are stored, along the dimensions of its domain. */
@@ -21,6 +29,8 @@ export interface LoopOutput {
 
 /** A loop over a domain. */
 export interface LoopPlan extends KeyedLoop {
+  /** The number of i32 in the numbers of a run. */
+  readonly words: number;
   /** The dimensions of the loop. */
   readonly shape: readonly number[];
   /** The output's strides in bytes. */
@@ -142,6 +152,7 @@ function planned(
   return {
     spec,
     key: JSON.stringify(spec),
+    words: runNumbers.length(spec),
     shape,
     outputSteps: inBytes(outputSteps, format),
     outputStart: (output.offset ?? 0) * formatBytes[format],

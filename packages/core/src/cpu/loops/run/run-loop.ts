@@ -1,7 +1,6 @@
 import type { Kernels } from '../../kernels/interface/kernels.ts';
 import type { Team } from '../../team/team.ts';
 import type { CompiledLoop } from '../link-loop.ts';
-import { runNumbers } from '../loop-spec.ts';
 import type { LoopPlan } from '../plan/plan-loop.ts';
 import { nextPlace, wholePart, writeRunNumbers } from './run-numbers.ts';
 import { shareLoop } from './share-loop.ts';
@@ -19,7 +18,7 @@ export function runLoop(
   team: Team | null = null,
 ): void {
   if (plan.shape.includes(0) || (team && shareLoop(plan, kernels, output, inputs, team))) return;
-  const numbers = kernels.memory.scratch(runNumbers.length(plan.spec)).at;
+  const numbers = kernels.memory.scratch(plan.words).at;
   const { i32 } = kernels.memory;
   writeRunNumbers(i32, numbers >> 2, plan, output, inputs, wholePart(plan));
   do loop(numbers);

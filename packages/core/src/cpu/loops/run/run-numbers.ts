@@ -18,36 +18,44 @@ export function wholePart({ shape }: LoopPlan): LoopPart {
 }
 
 /**
- * Writes the numbers for a run of a part of a loop, at the first place of the dimensions outside its rows.
+ * Writes the numbers for a run of a part of a loop, in the order of `runNumbers`, at the first place of the
+ * dimensions outside its rows.
  * @param first the word index of the first number; `output` and `inputs` are the addresses of first elements.
  */
 export function writeRunNumbers(
   i32: Int32Array,
   first: number,
-  { spec, shape, outputSteps, outputStart, streams, tables }: LoopPlan,
+  { shape, outputSteps, outputStart, streams, tables }: LoopPlan,
   output: number,
   inputs: ArrayLike<number>,
-  { from, count, firstRow, rows }: LoopPart,
+  part: LoopPart,
 ): void {
-  const inner = shape.length - 1;
-  const outer = inner - 1;
-  i32[first + runNumbers.count] = count;
-  i32[first + runNumbers.rows] = rows;
-  writeStream(-1, output + outputStart, outputSteps);
+  const outer = shape.length - 2;
+  i32[first + runNumbers.count] = part.count;
+  i32[first + runNumbers.rows] = part.rows;
+  let at = writeStream(i32, first + runNumbers.stream(-1), output + outputStart, outputSteps, part);
   for (let s = 0; s < streams.length; s++) {
     const { input, steps, start } = streams[s];
-    writeStream(s, inputs[input] + start, steps);
+    at = writeStream(i32, at, inputs[input] + start, steps, part);
   }
-  for (let t = 0; t < tables.length; t++) i32[first + runNumbers.table(spec, t)] = inputs[tables[t]];
-  for (let d = 0; d <= inner; d++) i32[first + runNumbers.place(spec, d)] = d === outer ? firstRow : 0;
+  for (let t = 0; t < tables.length; t++) i32[at++] = inputs[tables[t]];
+  for (let d = 0; d < shape.length; d++) i32[at++] = d === outer ? part.firstRow : 0;
+}
 
-  function writeStream(s: number, at: number, steps: readonly number[]): void {
-    const to = first + runNumbers.stream(s);
-    const row = outer < 0 ? 0 : steps[outer];
-    i32[to] = at + from * steps[inner] + firstRow * row;
-    i32[to + 1] = steps[inner];
-    i32[to + 2] = row;
-  }
+/** Writes the numbers of the output or of a stream at a word index; returns the index after them. */
+function writeStream(
+  i32: Int32Array,
+  to: number,
+  address: number,
+  steps: readonly number[],
+  { from, firstRow }: LoopPart,
+): number {
+  const inner = steps.length - 1;
+  const row = inner === 0 ? 0 : steps[inner - 1];
+  i32[to] = address + from * steps[inner] + firstRow * row;
+  i32[to + 1] = steps[inner];
+  i32[to + 2] = row;
+  return to + 3;
 }
 
 /** Advances the numbers to the next place in the dimensions outside the rows; false after the last place. */

@@ -2,7 +2,6 @@ import { elementCount } from '../../../tensor/shape.ts';
 import type { Kernels } from '../../kernels/interface/kernels.ts';
 import { taskKinds } from '../../team/tasks.ts';
 import type { Team } from '../../team/team.ts';
-import { runNumbers } from '../loop-spec.ts';
 import type { LoopPlan } from '../plan/plan-loop.ts';
 import { type LoopPart, nextPlace, wholePart, writeRunNumbers } from './run-numbers.ts';
 
@@ -45,7 +44,7 @@ export function shareLoop(
   const number = places <= MOST_PLACES && parts ? team.loopNumber(plan) : null;
   if (!parts || number === null) return false;
   const { memory } = kernels;
-  const words = runNumbers.length(plan.spec);
+  const { words } = plan;
   const first = memory.scratch(words * places * parts.length).at;
   const { i32 } = memory;
   const rows = parts.map((part, n) => {
