@@ -1,3 +1,5 @@
+const LIMIT: f32 = 7.925520896911621;
+
 /**
  * Softcap of `count` scores (a multiple of 4): x becomes c·tanh(x / c). Stores tanh(x / c) at `kept`, unless
  * that is 0.
@@ -23,12 +25,12 @@ export function uncapGradients(count: i32, ds: usize, kept: usize): void {
 }
 
 /**
- * tanh x = x·P(x²) / Q(x²) with x clamped to ±8, with the coefficients and the order of operations of
- * `src/cpu/loops/write/transcendental.ts`, and thus the same bits.
+ * tanh x = x·P(x²) / Q(x²) with x clamped to a number at which the quotient is 1, with the coefficients and
+ * the order of operations of `src/cpu/loops/write/transcendental.ts`, and thus the same bits.
  */
 @inline function tanhOf(x: v128): v128 {
   const one = f32x4.splat(1);
-  const y = f32x4.pmax(f32x4.pmin(x, f32x4.splat(8)), f32x4.splat(-8));
+  const y = f32x4.pmax(f32x4.pmin(x, f32x4.splat(LIMIT)), f32x4.splat(-LIMIT));
   const square = f32x4.mul(y, y);
   let p = f32x4.splat(1.5230380512321062e-8);
   p = f32x4.add(f32x4.mul(p, square), f32x4.splat(2.189463521062862e-5));

@@ -5,12 +5,13 @@ type Polynomial = readonly number[];
 
 /** x · P(x²) / Q(x²), with x clamped to ±limit. */
 interface OddRational {
+  /** A number at which the quotient is exactly 1 in f32, so that the function is 1 from there on. */
   readonly limit: number;
   readonly numerator: Polynomial;
   readonly denominator: Polynomial;
 }
 
-/** Rounds a number n that is added to it; the lowest bits of the sum are n + 126. */
+/** A number that is added to this one is rounded to an integer n; the lowest bits of the sum are n + 126. */
 const SHIFTER = 1.5 * 2 ** 23 + 126;
 
 /** 2 · 2^r for |r| ≤ 1/2, exact at 0, fitted for the smallest relative error (9.2e-8). */
@@ -18,19 +19,19 @@ const twicePower: Polynomial = [
   0.001326472724711154, 0.009671512688150646, 0.05550733743574232, 0.24022242084635143, 0.6931469775987164, 1,
 ].map(coefficient => 2 * coefficient);
 
-/**
- * Fitted for the smallest relative error up to the limit, from where on the function is 1 within that error.
- * In f32, tanh has a relative error below 3.5e-7 and erf below 4.1e-7, and neither exceeds 1: this was
- * computed for every f32.
+/*
+ * Both functions are fitted for the smallest relative error up to about the limit. In f32, the relative error
+ * of tanh is below 3.5e-7 and that of erf below 4.1e-7, and neither exceeds 1: this was computed for every
+ * f32.
  */
 const tanh: OddRational = {
-  limit: 8,
+  limit: 7.925520896911621,
   numerator: [1.5230380512321062e-8, 2.189463521062862e-5, 0.003571596462279558, 0.1344449669122696, 1],
   denominator: [8.522431471646996e-7, 0.00034112893627025187, 0.02616443671286106, 0.4677782356739044, 1],
 };
 
 const erf: OddRational = {
-  limit: 3.6,
+  limit: 3.60650897026062,
   numerator: [
     2.3260333819052903e-6, 0.00029158545657992363, 0.00343261007219553, 0.05181736499071121,
     0.18086260557174683, 1.1283791065216064,
