@@ -30,7 +30,10 @@ const constants = memory.data<f32>(
   16,
 );
 
-/** The bytes of the numbers whose 2^n are stored at once while their 2^r are computed. */
+/**
+ * `SCRATCH_BYTES` of `wasm-kernels.ts`: the bytes of the numbers whose 2^n are stored at once while their 2^r
+ * are computed.
+ */
 const STRETCH: usize = 256;
 /** The address of `STRETCH` bytes that only this instance of the module uses. */
 @external("env", "scratch") declare const powers: usize;

@@ -15,13 +15,9 @@ export interface Region {
   /** The numbers of the region and of the thread. */
   readonly region: number;
   readonly thread: number;
-  /**
-   * The memory that all threads work on, its number, the address of `SCRATCH_BYTES` for this thread, and the
-   * modules of the kernels.
-   */
+  /** The memory that all threads work on, its number, and the modules of the kernels. */
   readonly memory: WebAssembly.Memory;
   readonly memoryNumber: number;
-  readonly scratch: number;
   readonly kernelModules: EngineModules;
   /** Loops that the worker does not know, numbered from `firstLoop` on. */
   readonly firstLoop: number;
@@ -101,9 +97,9 @@ function awaitTurn(shared: Int32Array, turn: number): boolean {
   return false;
 }
 
-function linkedOn({ memory, memoryNumber, scratch, kernelModules }: Region): Linked {
+function linkedOn({ memory, memoryNumber, thread, kernelModules }: Region): Linked {
   if (linked?.memoryNumber === memoryNumber) return linked;
-  const functions = engineFunctions(kernelModules, memory, scratch);
+  const functions = engineFunctions(kernelModules, memory, thread);
   linked = { memoryNumber, memory, functions, loops: new Map() };
   return linked;
 }

@@ -8,7 +8,6 @@ import { Tensor } from '../../tensor/tensor.ts';
 import { cpuEngine } from '../engine.ts';
 import { compiledModules, createEngineKernels } from '../kernels/engine-kernels.ts';
 import { kernelModules as attentionModules, bestVariant } from '../kernels/host-kernels.ts';
-import { SCRATCH_BYTES } from '../kernels/wasm/wasm-kernels.ts';
 import { cpuPrimitives } from '../primitives/cpu-primitives.ts';
 import { createPool } from '../threads/pool.ts';
 import { control, fillQueues, queueAt, runTasks, tasksLeft } from './control.ts';
@@ -231,7 +230,6 @@ describe('a worker', async () => {
     const place = {
       memory: wasm.memory,
       memoryNumber: 1,
-      scratch: memory.keep(SCRATCH_BYTES)?.at ?? 0,
       kernelModules,
     };
     pool.tell(1, { kind: 'region', shared, region: 5, thread: 1, ...place, firstLoop: 0, loops: [] });

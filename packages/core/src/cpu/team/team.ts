@@ -1,6 +1,5 @@
 import { compiledModules } from '../kernels/engine-kernels.ts';
 import type { Kernels } from '../kernels/interface/kernels.ts';
-import { SCRATCH_BYTES } from '../kernels/wasm/wasm-kernels.ts';
 import { compiledLoop, loopModule } from '../loops/compiled-loop.ts';
 import type { CompiledLoop } from '../loops/link-loop.ts';
 import type { KeyedLoop } from '../loops/loop-spec.ts';
@@ -38,14 +37,10 @@ const LOOKS = 2000;
 /** The most loops that are sent to workers. */
 const MOST_LOOPS = 1024;
 
-/**
- * What the workers of a region know: the memory, its size, the address of `SCRATCH_BYTES` for each thread,
- * and the number of loops.
- */
+/** What the workers of a region know: the memory, its size, and the number of loops. */
 interface Place {
   readonly memory: WebAssembly.Memory;
   readonly memoryNumber: number;
-  readonly scratch: number;
   readonly bytes: number;
   readonly loops: number;
 }
@@ -71,21 +66,17 @@ export function createTeam(pool: () => Pool | null): Team {
   }
 
   /** Asks the workers that have left to join the region; null if they cannot share the memory. */
-  function call(workers: Pool, { wasm, variant, memory: own }: Kernels): Int32Array | null {
+  function call(workers: Pool, { wasm, variant, memory: { bytes } }: Kernels): Int32Array | null {
     const kernelModules = compiledModules(variant);
     if (!wasm?.shared || !kernelModules) return null;
     if (!shared) {
       shared = new Int32Array(new SharedArrayBuffer(4 * queueAt(workers.threads + 1)));
       shared[control.threads] = workers.threads;
     }
-    if (place?.memory !== wasm.memory) {
-      const scratch = own.keep(SCRATCH_BYTES * workers.threads);
-      if (!scratch) return null;
-      const memoryNumber = (place?.memoryNumber ?? 0) + 1;
-      place = { memory: wasm.memory, memoryNumber, scratch: scratch.at, bytes: 0, loops: 0 };
-    }
-    if (place.bytes !== own.bytes || place.loops !== modules.length) {
-      place = { ...place, bytes: own.bytes, loops: modules.length };
+    if (place?.memory !== wasm.memory || place.bytes !== bytes || place.loops !== modules.length) {
+      const memoryNumber =
+        place?.memory === wasm.memory ? place.memoryNumber : (place?.memoryNumber ?? 0) + 1;
+      place = { memory: wasm.memory, memoryNumber, bytes, loops: modules.length };
       openRegion(shared);
     }
     for (let thread = 1; thread < workers.threads; thread++) {
@@ -95,9 +86,8 @@ export function createTeam(pool: () => Pool | null): Team {
       const firstLoop = told[thread] ?? 0;
       told[thread] = modules.length;
       const { memory, memoryNumber } = place;
-      const scratch = place.scratch + SCRATCH_BYTES * thread;
       workers.tell(thread, {
-        ...{ kind: 'region', shared, region, thread, memory, memoryNumber, scratch, kernelModules },
+        ...{ kind: 'region', shared, region, thread, memory, memoryNumber, kernelModules },
         ...{ firstLoop, loops: modules.slice(firstLoop) },
       });
     }

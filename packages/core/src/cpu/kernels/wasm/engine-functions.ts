@@ -19,16 +19,13 @@ export interface EngineFunctions {
   readonly heads: HeadKernels;
 }
 
-/**
- * The functions of modules, linked to a memory that other threads use too; `scratch` is the address of
- * `SCRATCH_BYTES` for this thread.
- */
+/** The functions of modules, linked to a memory for the thread with a given number. */
 export function engineFunctions(
   { attention, operations, heads }: EngineModules,
   memory: WebAssembly.Memory,
-  scratch: number,
+  thread: number,
 ): EngineFunctions {
   const functions = operationFunctions(operations, memory);
-  const kernels = attentionExports(attention, memory, scratch);
+  const kernels = attentionExports(attention, memory, thread);
   return { matrices: functions, lanes: functions, heads: headFunctions(heads, memory, kernels) };
 }

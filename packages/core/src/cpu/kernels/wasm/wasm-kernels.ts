@@ -15,13 +15,14 @@ type WasmExports = Omit<
   DropoutKernels &
   SoftcapKernels;
 
-/**
- * The modules, including those of the plain operations, store their constants below this address; address 0
- * means no ranges.
- */
-const MEMORY_BASE = 2048;
-/** The bytes of scratch memory that each instance of the kernels needs for itself. */
-export const SCRATCH_BYTES = 256;
+/** The modules store their constants below this address; address 0 means no ranges. */
+const SCRATCH_BASE = 2048;
+/** The bytes of scratch memory that the kernels of each thread need: `STRETCH` of `exponential.ts`. */
+const SCRATCH_BYTES = 256;
+/** The most threads that work on one memory. */
+export const MOST_THREADS = 64;
+/** The scratch memory of all threads ends here; panels and tensors follow. */
+const MEMORY_BASE: number = SCRATCH_BASE + MOST_THREADS * SCRATCH_BYTES;
 const PAGE = 65_536;
 /** Grows by more than needed, so that the memory does not grow again for every panel. */
 const GROWTH = 16;
@@ -35,7 +36,7 @@ const LARGEST = [65_536, 16_384, 4096];
 export function wasmKernels(variant: Variant, module: WebAssembly.Module): Kernels {
   const shared = sharesMemory();
   const memory = newMemory(shared);
-  const exports = attentionExports(module, memory, MEMORY_BASE - SCRATCH_BYTES);
+  const exports = attentionExports(module, memory, 0);
   // The exports have the names and parameters of the interface; assembly/index.ts defines them.
   const functions = exports as unknown as WasmExports;
   return {
@@ -59,12 +60,13 @@ export function wasmKernels(variant: Variant, module: WebAssembly.Module): Kerne
   };
 }
 
-/** The exports of a module of kernels, linked to a memory with `SCRATCH_BYTES` at `scratch`. */
+/** The exports of a module of kernels, linked to a memory for the thread with a given number. */
 export function attentionExports(
   module: WebAssembly.Module,
   memory: WebAssembly.Memory,
-  scratch: number,
+  thread: number,
 ): WebAssembly.Exports {
+  const scratch = SCRATCH_BASE + thread * SCRATCH_BYTES;
   return new WebAssembly.Instance(module, { env: { memory, scratch } }).exports;
 }
 
