@@ -16,19 +16,21 @@ import { checkStorage } from '../tensor/checks/check-storage.ts';
 import type { Tensor } from '../tensor/tensor.ts';
 import { backward } from './attention/backward/backward.ts';
 import { forward } from './attention/forward/forward.ts';
-import type { PassContext } from './attention/pass-context.ts';
 import {
   preparedBackward,
   preparedForward,
   type RunBackward,
   type RunForward,
 } from './attention/prepared-attention.ts';
+import { hasSmallHeadGradients, smallHeadPlan } from './attention/small-heads/plan.ts';
 import { createSmallHeads } from './attention/small-heads/small-heads.ts';
 import { forwardSize, sharedBackward } from './attention/tasks.ts';
 import { compileEngineKernels, engineKernels } from './kernels/engine-kernels.ts';
 import { bestVariant, kernelModules, supportedVariants } from './kernels/host-kernels.ts';
+import type { Kernels } from './kernels/interface/kernels.ts';
 import { type Variant, variantDescriptions, variants } from './kernels/interface/variant.ts';
 import { fromResident, releaseResident, toResident } from './kernels/memory/resident-tensors.ts';
+import { MOST_THREADS } from './kernels/wasm/wasm-kernels.ts';
 import { cpuPrimitives } from './primitives/cpu-primitives.ts';
 import { gradientsOf, sdpa, sdpaBackward } from './sdpa.ts';
 import { shareHeads } from './team/share-heads.ts';
@@ -51,9 +53,6 @@ export interface CpuEngineOptions {
   /** The variant of the kernels; default: the fastest whose instructions this host supports. */
   readonly variant?: Variant | undefined;
 }
-
-/** Each worker takes about 10 MB before it computes anything. */
-const LARGEST_THREADS = 64;
 
 /** Multiplications and additions below which waking threads takes longer than they save. */
 const WORTH_THREADS = 3e7;
@@ -82,8 +81,8 @@ export function cpuEngine(options: CpuEngineOptions = {}): TensorEngine<Tensor> 
   /** Null if workers cannot be used; undefined before the first problem that is large enough for them. */
   let pool: Pool | null | undefined;
   let starting: Promise<Pool | null> | null = null;
+  const canShareHeads = variant !== 'typescript';
   const team = threads === 1 ? null : createTeam(workersNow);
-  const smallHeads = createSmallHeads(shareHeads(team));
   const forwardCalls = createCallMemo<AttentionProblem>();
   const backwardCalls = createCallMemo<BackwardProblem>();
 
@@ -114,11 +113,11 @@ export function cpuEngine(options: CpuEngineOptions = {}): TensorEngine<Tensor> 
     operands: O,
     into: object,
     onThreads: (pool: Pool, taken: TakenOperands<O>) => Promise<R>,
-    onKernels: (operands: O, context: PassContext) => R,
+    onKernels: (operands: O, kernels: Kernels) => R,
   ): Promise<R> {
     const here = (given: O): R => {
       checkStorage(into);
-      return engineKernels.withKernels(variant, kernels => onKernels(given, { kernels, smallHeads }));
+      return engineKernels.withKernels(variant, kernels => onKernels(given, kernels));
     };
     if (threads === 1 || multiplications < WORTH_THREADS || pool === null) {
       if (variant === 'typescript' || kernelModules.get(variant)) return here(operands);
@@ -146,30 +145,36 @@ export function cpuEngine(options: CpuEngineOptions = {}): TensorEngine<Tensor> 
   }
 
   const onOwn: OwnKernels = work => engineKernels.withKernels(variant, work);
+  /** Direct calls start no workers for small heads, and do not wait for them. */
+  const headsAlone = createSmallHeads(shareHeads(null));
+  const headsOnTeam = createSmallHeads(shareHeads(team));
 
-  /** `own` are the kernels of this thread if it may compute too, which blocks it. */
+  /** @param blocks whether this thread computes together with the workers, as the thread of a graph. */
   const runForward =
-    (own: OwnKernels | null): RunForward =>
+    (blocks: boolean): RunForward =>
     (problem, given, into = {}) =>
       run(
-        forwardSize(problem),
+        blocks && canShareHeads && smallHeadPlan(problem) ? 0 : forwardSize(problem),
         problem,
         given,
         into,
-        (workers, taken) => forwardOnThreads(problem, taken, workers, { into, own }),
-        (operands, context) => forward(problem, operands, context, into),
+        (workers, taken) => forwardOnThreads(problem, taken, workers, { into, own: blocks ? onOwn : null }),
+        (operands, kernels) =>
+          forward(problem, operands, { kernels, smallHeads: blocks ? headsOnTeam : headsAlone }, into),
       );
 
   const runBackward =
-    (own: OwnKernels | null): RunBackward =>
+    (blocks: boolean): RunBackward =>
     (problem, given, places = {}) =>
       run(
-        sharedBackward(problem),
+        blocks && canShareHeads && hasSmallHeadGradients(problem) ? 0 : sharedBackward(problem),
         problem.forward,
         given,
         places.into ?? {},
-        (workers, taken) => backwardOnThreads(problem, taken, workers, { into: places.into, own }),
-        (operands, context) => backward(problem, operands, context, places),
+        (workers, taken) =>
+          backwardOnThreads(problem, taken, workers, { into: places.into, own: blocks ? onOwn : null }),
+        (operands, kernels) =>
+          backward(problem, operands, { kernels, smallHeads: blocks ? headsOnTeam : headsAlone }, places),
       );
 
   return {
@@ -199,19 +204,19 @@ export function cpuEngine(options: CpuEngineOptions = {}): TensorEngine<Tensor> 
       const { problem, operands } = forwardCalls.get(inputs, callOptions, () =>
         normaliseOnHost(inputs, callOptions),
       );
-      return runForward(null)(problem, operands);
+      return runForward(false)(problem, operands);
     },
     async sdpaBackward(inputs, callOptions) {
       const { problem, operands } = backwardCalls.get(inputs, callOptions, () =>
         normaliseBackwardOnHost(inputs, callOptions),
       );
-      return gradientsOf(await runBackward(null)(problem, operands));
+      return gradientsOf(await runBackward(false)(problem, operands));
     },
     prepareAttention(problem) {
       checkProblem(problem);
       return 'forward' in problem
-        ? preparedBackward(problem, runBackward(onOwn))
-        : preparedForward(problem, runForward(onOwn));
+        ? preparedBackward(problem, runBackward(true))
+        : preparedForward(problem, runForward(true));
     },
   };
 }
@@ -240,8 +245,8 @@ function checkVariant(variant: Variant = bestVariant()): Variant {
 }
 
 function checkThreads(threads: number = hostThreads()): number {
-  if (!Number.isSafeInteger(threads) || threads < 1 || threads > LARGEST_THREADS) {
-    const rule = `must be a whole number from 1 to ${LARGEST_THREADS}, got ${describeValue(threads)}`;
+  if (!Number.isSafeInteger(threads) || threads < 1 || threads > MOST_THREADS) {
+    const rule = `must be a whole number from 1 to ${MOST_THREADS}, got ${describeValue(threads)}`;
     throw new InvalidArgumentError('threads', rule);
   }
   return canShareMemory() ? threads : 1;

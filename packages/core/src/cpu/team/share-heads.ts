@@ -9,8 +9,12 @@ import type { Team } from './team.ts';
  */
 const WORTH_SHARING = 2 ** 18;
 const WORTH_WAKING = 2 ** 20;
-/** The most tasks per thread, so that threads end at about the same time. */
+/**
+ * The most tasks per thread, so that threads end at about the same time, and the fewest multiplications of a
+ * task if a thread gets more than one.
+ */
 const TASKS_EACH = 4;
+const TASK_SIZE = 2 ** 17;
 
 /**
  * Runs passes over small heads on the threads of a team, if there is one and a pass is long enough, and on
@@ -18,16 +22,19 @@ const TASKS_EACH = 4;
  */
 export function shareHeads(team: Team | null): ComputeHeads {
   return (kernels, { pass, heads, multiplications }, write) => {
+    const { heads: given } = kernels;
+    if (!given) throw new Error('small heads need kernels in WebAssembly');
     const wakes = multiplications >= WORTH_WAKING;
-    const isWorth = team && (wakes || (multiplications >= WORTH_SHARING && team.isAwake));
+    const isWorth = team && heads > 1 && (wakes || (multiplications >= WORTH_SHARING && team.isAwake));
     const threads = isWorth ? team.threads : 1;
     const numbers = write(threads);
-    const alone = (): void => kernels.heads?.[pass](numbers, 0, 0, heads);
+    const alone = (): void => given[pass](numbers, 0, 0, heads);
     if (!team || threads === 1) {
       alone();
       return;
     }
-    const each = Math.ceil(heads / (threads * TASKS_EACH));
+    const tasksEach = Math.max(1, Math.min(TASKS_EACH, Math.floor(multiplications / (threads * TASK_SIZE))));
+    const each = Math.ceil(heads / (threads * tasksEach));
     const rows: number[][] = [];
     for (let first = 0; first < heads; first += each) {
       const count = Math.min(each, heads - first);

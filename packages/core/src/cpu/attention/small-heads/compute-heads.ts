@@ -2,7 +2,7 @@ import type { HeadPass } from '../../kernels/interface/head-kernels.ts';
 import type { Kernels } from '../../kernels/interface/kernels.ts';
 
 /** A pass over all heads of a problem. */
-export interface HeadWork {
+interface HeadWork {
   readonly pass: HeadPass;
   readonly heads: number;
   readonly multiplications: number;

@@ -8,8 +8,8 @@ import type { Memory } from '../../kernels/memory/memory.ts';
 import { readable, writable } from '../../operands/resident.ts';
 
 /**
- * Where the heads of an f32 operand or result are in the kernels' memory, where rows are read and written in
- * place: the address of the first row, and the bytes from one b, head and row to the next.
+ * The heads of an f32 operand or result that is read or written in place, in the kernels' memory: the address
+ * of the first row, and the bytes from one b, head and row to the next.
  */
 export interface HeadPlace {
   readonly at: number;

@@ -3,11 +3,11 @@ import type { Memory } from '../../kernels/memory/memory.ts';
 import type { HeadPlace } from './head-places.ts';
 import type { SmallHeadPlan } from './plan.ts';
 
-/** A pass over small heads: where it reads and writes. */
+/** The memory that a pass over small heads reads and writes. */
 export interface HeadOperands {
   /** The address of lse (B, Hq, Sq). */
   readonly lse: number;
-  /** The f32 of each panel in a thread's scratch memory. */
+  /** The number of f32 in each panel of a thread's scratch memory. */
   readonly panels: readonly number[];
   /** The heads of operands and results. */
   readonly places: readonly HeadPlace[];
@@ -34,8 +34,9 @@ export function writeHeadNumbers(
     scratchBytes += 4 * LINE * Math.ceil(length / LINE);
   }
   const rangesAt = ranges ? memory.scratch(ranges.length).at : 0;
-  const scratch = memory.floats((threads * scratchBytes) / 4).at;
+  const scratch = memory.scratch((threads * scratchBytes) / 4).at;
   const words = [
+    // The first number, the scale, is an f32.
     ...[0, Hq, Sq, Skv, Dqk, Dv, columns, rangesAt, lse, scratch, scratchBytes],
     ...offsets,
     ...places.flatMap(({ at, batch, head, row }) => [at, batch, head, row]),

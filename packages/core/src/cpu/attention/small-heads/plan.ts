@@ -17,7 +17,7 @@ const plans = /* @__PURE__ */ new WeakMap<AttentionProblem, SmallHeadPlan | 'oth
 /**
  * The plan of a problem in which the scores of each head are one tile, and whose operands can be read in
  * place. For such problems the work besides a tile's products matters, so it is done once for all heads. Null
- * for other problems, and if there are rows that see no key.
+ * for other problems, and if no row sees a key.
  */
 export function smallHeadPlan(problem: AttentionProblem): SmallHeadPlan | null {
   const plan = plans.get(problem) ?? planSmallHeads(problem) ?? 'other';
