@@ -9,8 +9,8 @@ import asc from 'assemblyscript/asc';
 const folder = fileURLToPath(new URL('.', import.meta.url));
 /**
  * The generated source files: the modules of attention, of the plain operations, and of passes over small
- * heads. The plain operations store their constants in the memory of attention, behind its constants; passes
- * over small heads have none, and no arithmetic of their own.
+ * heads, which call the kernels of attention. Constants of the plain operations, if any, lie behind those of
+ * attention, in the same memory.
  */
 const generated = [
   { file: 'kernel-binaries.ts', entry: 'index.ts', constantsAt: 64, text: textOfVariants },

@@ -1,9 +1,9 @@
 import { STRIP } from '../vector/vector';
 
 /*
- * The numbers of a pass over small heads: one word each, in the order of
- * `src/cpu/attention/small-heads/numbers.ts`. Panels are given as bytes from the start of a thread's scratch
- * memory.
+ * The numbers of a pass over small heads: one word each, in the order in which
+ * `src/cpu/attention/small-heads/numbers.ts` writes them; panels and places are in the order of `forward.ts`
+ * and `backward.ts` beside it. Panels are given as bytes from the start of a thread's scratch memory.
  */
 
 /** Where the heads of an operand or a result are. */
@@ -68,7 +68,7 @@ export class BackwardNumbers extends HeadNumbers {
   dots: usize;
 }
 
-/** The number of rows that kernels write of a panel. */
+/** A number of rows, rounded up to whole strips, which kernels write. */
 @inline export function wholeStrips(rows: i32): usize {
   return <usize>((rows + STRIP - 1) & ~(STRIP - 1));
 }

@@ -26,20 +26,21 @@ export function compiledLoop(loop: KeyedLoop, host: LoopHost): CompiledLoop | nu
   return run;
 }
 
-/** Links loops to the memory of kernels; returns null if one of the loops is unavailable. */
-export type LinkLoops = (host: LoopHost | undefined) => readonly CompiledLoop[] | null;
-
-/** Some loops that are run again and again; they stay linked to the memory of the last host. */
-export function linkedLoops(loops: readonly KeyedLoop[]): LinkLoops {
-  let last: LoopHost | undefined;
-  let compiled: readonly CompiledLoop[] = [];
+/**
+ * Makes a function that links some loops to the memory of a host, at its first call with this host. The
+ * function returns null if one of the loops is unavailable.
+ */
+export function linkedLoops(
+  loops: readonly KeyedLoop[],
+): (host: LoopHost | undefined) => readonly CompiledLoop[] | null {
+  const known = new WeakMap<LoopHost, readonly CompiledLoop[]>();
   return host => {
     if (!host) return null;
-    if (host === last) return compiled;
-    const all = loops.flatMap(loop => compiledLoop(loop, host) ?? []);
-    if (all.length < loops.length) return null;
-    last = host;
-    compiled = all;
+    const found = known.get(host);
+    if (found) return found;
+    const compiled = loops.flatMap(loop => compiledLoop(loop, host) ?? []);
+    if (compiled.length < loops.length) return null;
+    known.set(host, compiled);
     return compiled;
   };
 }

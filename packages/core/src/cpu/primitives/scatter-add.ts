@@ -15,7 +15,9 @@ import type { RunOnKernels } from './run-on-kernels.ts';
 
 /** The numbers of results that are computed at once if the output is not written in place. */
 const STORED = 2 ** 16;
-/** The numbers of updates below which sharing takes longer than it saves: if workers are awake, and if not. */
+/**
+ * The numbers of updates below which sharing takes longer than it saves: if workers are awake, and if not.
+ */
 const WORTH_SHARING = 2 ** 17;
 const WORTH_WAKING = 2 ** 19;
 /** The most tasks per thread, so that threads end at about the same time. */
@@ -65,7 +67,7 @@ export function prepareScatterAdd(
   };
 }
 
-/** The updates by row of the output, as \`sumUpdates\` takes them. */
+/** The updates by row of the output, as `sumUpdates` takes them. */
 interface Updates {
   readonly width: number;
   readonly first: number;
@@ -120,6 +122,7 @@ function storeSums(
   const [rowStep, step] = to.strides;
   for (let row = 0; row < rows; row += atOnce) {
     const count = Math.min(atOnce, rows - row);
+    // The address that row 0 would have; it may be negative, since addresses wrap.
     const output = sums - 4 * width * row;
     sumUpdates(row, row + count, width, first, next, updates, ld, output, 4 * width);
     store(sums, count, width, width, { at: to.offset + row * rowStep, rowStep, step });

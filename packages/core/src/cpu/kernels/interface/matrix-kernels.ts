@@ -1,7 +1,7 @@
 import type { MatrixA, MatrixC, ProductExtents } from './parameters.ts';
 import type { PackKernels } from './tile-kernels.ts';
 
-/** Products of whole matrices. */
+/** Products of whole matrices, and sums of rows by index. */
 export interface MatrixKernels
   extends LineProductKernels,
     ScatterKernels,
