@@ -30,7 +30,7 @@ export interface Region {
  * them is not visible.
  */
 const WAKEFUL = 1;
-const AWAKE = 0.2;
+const AWAKE = 1;
 /** How long a worker sleeps, unless a step wakes it, before it checks for messages, in milliseconds. */
 const SLEEP_TIMEOUT = 100;
 
