@@ -89,6 +89,9 @@ function withNumbers(
   };
 }
 
+/** What the names of captures start with. Other names with a dot are results. */
+const CAPTURES = 'captures.';
+
 /**
  * Converts tensors by the names of plan bindings to operands, in which the tensors that mods capture form one
  * record, and the scalars of `fp8` another.
@@ -97,9 +100,8 @@ function operandsOf({ fp8, ...tensors }: Tensors): Operands<Tensor> {
   const captures: Record<string, Tensor> = {};
   const operands: Record<string, Tensor> = {};
   for (const [name, tensor] of Object.entries(tensors)) {
-    const [group, capture] = name.split('.');
-    if (group === 'captures') captures[capture] = tensor;
-    else if (group !== 'outputs' && group !== 'dCaptures') operands[name] = tensor;
+    if (!name.includes('.')) operands[name] = tensor;
+    else if (name.startsWith(CAPTURES)) captures[name.slice(CAPTURES.length)] = tensor;
   }
   const scalars = fp8 && fp8ScalarNames.map((name, n) => [name, elementOf(fp8, n)] as const);
   return {
@@ -147,8 +149,12 @@ function mapped<K extends string>(
   tensors: Readonly<Partial<Record<K, Tensor>>>,
   f: (tensor: Tensor) => Tensor,
 ): Readonly<Partial<Record<K, Tensor>>> {
-  const given = Object.entries<Tensor | undefined>(tensors).flatMap(([name, t]) => (t ? [[name, f(t)]] : []));
-  return Object.fromEntries(given) as Partial<Record<K, Tensor>>;
+  const given: Partial<Record<K, Tensor>> = {};
+  for (const name of Object.keys(tensors) as K[]) {
+    const tensor = tensors[name];
+    if (tensor) given[name] = f(tensor);
+  }
+  return given;
 }
 
 /** The bytes that a block takes in a workspace. */
