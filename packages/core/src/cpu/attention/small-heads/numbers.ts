@@ -27,24 +27,31 @@ export function writeHeadNumbers(
   { lse, panels, places }: HeadOperands,
   threads: number,
 ): number {
-  const offsets: number[] = [];
-  let scratchBytes = 0;
-  for (const length of panels) {
-    offsets.push(scratchBytes);
-    scratchBytes += 4 * LINE * Math.ceil(length / LINE);
-  }
+  const scratchBytes = panels.reduce((bytes, length) => bytes + panelBytes(length), 0);
   const rangesAt = ranges ? memory.scratch(ranges.length).at : 0;
   const scratch = memory.scratch((threads * scratchBytes) / 4).at;
-  const words = [
-    // The first number, the scale, is an f32.
-    ...[0, Hq, Sq, Skv, Dqk, Dv, columns, rangesAt, lse, scratch, scratchBytes],
-    ...offsets,
-    ...places.flatMap(({ at, batch, head, row }) => [at, batch, head, row]),
-  ];
-  const { at } = memory.scratch(words.length);
+  const sizes = [Hq, Sq, Skv, Dqk, Dv, columns, rangesAt, lse, scratch, scratchBytes];
+  const { at } = memory.scratch(1 + sizes.length + panels.length + 4 * places.length);
   const { f32, i32 } = memory;
   if (ranges) i32.set(ranges, rangesAt >> 2);
-  i32.set(words, at >> 2);
-  f32[at >> 2] = scale;
+  let to = at >> 2;
+  f32[to++] = scale;
+  for (const size of sizes) i32[to++] = size;
+  let offset = 0;
+  for (const length of panels) {
+    i32[to++] = offset;
+    offset += panelBytes(length);
+  }
+  for (const place of places) {
+    i32[to++] = place.at;
+    i32[to++] = place.batch;
+    i32[to++] = place.head;
+    i32[to++] = place.row;
+  }
   return at;
+}
+
+/** The bytes of a panel, which fills cache lines. */
+function panelBytes(length: number): number {
+  return 4 * LINE * Math.ceil(length / LINE);
 }
