@@ -36,7 +36,7 @@ export function encodeBf16(count: i32, source: usize, target: usize): void {
   }
 }
 
-@inline export function bf16OfFloat(x: v128): v128 {
+@inline function bf16OfFloat(x: v128): v128 {
   const odd = v128.and(i32x4.shr_u(x, 16), i32x4.splat(1));
   const rounded = i32x4.shr_u(i32x4.add(x, i32x4.add(odd, i32x4.splat(0x7fff))), 16);
   return v128.bitselect(rounded, i32x4.splat(0x7fc0), f32x4.eq(x, x));
@@ -51,7 +51,7 @@ export function encodeF16(count: i32, source: usize, target: usize): void {
   }
 }
 
-@inline export function halfOfFloat(x: v128): v128 {
+@inline function halfOfFloat(x: v128): v128 {
   const magnitude = v128.and(x, i32x4.splat(0x7fffffff));
   // A carry out of the mantissa correctly increments the exponent, which is 112 less in f16.
   const odd = v128.and(i32x4.shr_u(magnitude, 13), i32x4.splat(1));

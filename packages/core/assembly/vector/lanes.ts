@@ -1,5 +1,3 @@
-import { bf16OfFloat, floatOfHalf, halfOfFloat } from './half';
-
 /**
  * Functions on four lanes at once for which WebAssembly has no instruction. Loops that are generated at run
  * time call them.
@@ -40,21 +38,6 @@ function logPair(x: v128): v128 {
   const known = v128.bitselect(x, value, f64x2.eq(x, infinite));
   const atZero = v128.bitselect(f64x2.neg(infinite), known, f64x2.eq(x, f64x2.splat(0)));
   return v128.bitselect(atZero, f64x2.splat(NaN), f64x2.ge(x, f64x2.splat(0)));
-}
-
-/** Converts f16 codes, one per 32-bit lane, to f32. */
-export function halfLanes(codes: v128): v128 {
-  return floatOfHalf(codes);
-}
-
-/** Converts f32 to f16 codes, to nearest even. */
-export function toHalfLanes(x: v128): v128 {
-  return halfOfFloat(x);
-}
-
-/** Converts f32 to bf16 codes, to nearest even. */
-export function toBf16Lanes(x: v128): v128 {
-  return bf16OfFloat(x);
 }
 
 /** ⌊a / b⌋ of i32; a if b is 0. */

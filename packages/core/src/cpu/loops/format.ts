@@ -3,6 +3,7 @@ import type { DType } from '../../tensor/dtype/dtype.ts';
 import type { LaneFunction } from '../kernels/interface/module-host.ts';
 import type { FunctionWriter, ImportedFunction, Local } from './wasm/function-writer.ts';
 import type { ValueType } from './wasm/opcodes.ts';
+import { writeBf16OfFloat, writeFloatOfHalf, writeHalfOfFloat } from './write/half.ts';
 
 /**
  * How a loop reads or writes elements: a dtype, `f64` for sums, or `bits16` for 16-bit codes that are copied
@@ -71,7 +72,7 @@ export function loadOne(w: FunctionWriter, format: Format): void {
 
 /** Converts codes of a format on the stack to values of a type. */
 export function decode(w: FunctionWriter, format: Format, to: ExprType): void {
-  if (format === 'f16') w.call(laneFunction('halfLanes'));
+  if (format === 'f16') writeFloatOfHalf(w);
   else if (format === 'bf16') w.i32(16).vector('i32x4Shl');
   else if (format === 'bool') w.words(0).vector('i32x4Ne');
   convert(w, typeOfFormat(format), to);
@@ -87,8 +88,8 @@ export function encode(w: FunctionWriter, from: ExprType, format: Format): void 
   const to = typeOfFormat(format);
   if (to === 'i32' && from === 'f32') w.vector('f32x4Nearest').vector('i32x4TruncSat');
   else convert(w, from, to);
-  if (format === 'f16') w.call(laneFunction('toHalfLanes'));
-  else if (format === 'bf16') w.call(laneFunction('toBf16Lanes'));
+  if (format === 'f16') writeHalfOfFloat(w);
+  else if (format === 'bf16') writeBf16OfFloat(w);
   else if (format === 'i8') clamp(w, -128, 127);
   else if (format === 'u8') clamp(w, 0, 255);
 }

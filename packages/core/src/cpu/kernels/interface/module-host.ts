@@ -4,13 +4,7 @@
  */
 export type LaneFunctions = Readonly<Record<LaneFunction, WebAssembly.ExportValue>>;
 
-export type LaneFunction =
-  | 'logLanes'
-  | 'halfLanes'
-  | 'toHalfLanes'
-  | 'toBf16Lanes'
-  | 'floorDivLanes'
-  | 'modLanes';
+export type LaneFunction = 'logLanes' | 'floorDivLanes' | 'modLanes';
 
 /** The memory that other modules import to work beside the kernels. */
 export interface WasmHost {

@@ -75,6 +75,7 @@ export const vector = {
   i32x4ExtendLowS: 0xa7,
   i32x4ExtendLowU: 0xa9,
   i32x4Shl: 0xab,
+  i32x4ShrU: 0xad,
   i32x4Add: 0xae,
   i32x4Sub: 0xb1,
   i32x4Mul: 0xb5,
