@@ -9,13 +9,13 @@ import asc from 'assemblyscript/asc';
 const folder = fileURLToPath(new URL('.', import.meta.url));
 /**
  * The generated source files: the modules of attention, of the plain operations, and of passes over small
- * heads, which call the kernels of attention. Constants of the plain operations, if any, lie behind those of
- * attention, in the same memory.
+ * heads, which call the kernels of attention. All work on one memory, so their constants, if any, have
+ * addresses of their own.
  */
 const generated = [
   { file: 'kernel-binaries.ts', entry: 'index.ts', constantsAt: 64, text: textOfVariants },
   { file: 'operation-binaries.ts', entry: 'operations.ts', constantsAt: 1024, text: textOfVariants },
-  { file: 'heads-binary.ts', entry: 'heads/index.ts', constantsAt: 64, text: textOfOne },
+  { file: 'heads-binary.ts', entry: 'heads/index.ts', constantsAt: 1536, text: textOfOne },
 ];
 
 /** The texts of the generated source files, by name. */

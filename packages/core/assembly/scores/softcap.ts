@@ -1,5 +1,3 @@
-const LIMIT: f32 = 7.925520896911621;
-
 /**
  * Softcap of `count` scores (a multiple of 4): x becomes c·tanh(x / c). Stores tanh(x / c) at `kept`, unless
  * that is 0.
@@ -23,6 +21,9 @@ export function uncapGradients(count: i32, ds: usize, kept: usize): void {
     v128.store(ds + at, v128.bitselect(y, x, f32x4.ne(x, f32x4.splat(0))));
   }
 }
+
+/** A number at which the quotient of `tanhOf` is exactly 1 in f32. */
+const LIMIT: f32 = 7.925520896911621;
 
 /**
  * tanh x = x·P(x²) / Q(x²) with x clamped to a number at which the quotient is 1, with the coefficients and

@@ -145,11 +145,14 @@ export function cpuEngine(options: CpuEngineOptions = {}): TensorEngine<Tensor> 
   }
 
   const onOwn: OwnKernels = work => engineKernels.withKernels(variant, work);
-  /** Direct calls start no workers for small heads, and do not wait for them. */
+  /**
+   * A direct call must not block its thread until workers are done, so it does not share small heads with the
+   * team; large problems run on the workers, in tiles.
+   */
   const headsAlone = createSmallHeads(shareHeads(null));
   const headsOnTeam = createSmallHeads(shareHeads(team));
 
-  /** @param blocks whether this thread computes together with the workers, as the thread of a graph. */
+  /** @param blocks whether this thread computes together with the workers, as the thread of a graph does. */
   const runForward =
     (blocks: boolean): RunForward =>
     (problem, given, into = {}) =>

@@ -5,6 +5,8 @@ import type { BackwardInputs, SdpaBackwardOptions, SdpaOptions } from '../../att
 import { Tensor } from '../../tensor/tensor.ts';
 import { cpuEngine } from '../engine.ts';
 
+type Tensors = Readonly<Record<string, Tensor>>;
+
 const normal = (shape: readonly number[], seed: number): Tensor => {
   const count = shape.reduce((n, extent) => n * extent, 1);
   return Tensor.from(fillNormal(new Float32Array(count), { seed }), shape);
@@ -102,4 +104,33 @@ test('scale, seed and offset may be others at each run', async () => {
     dropout: { p: 0.3, seed: 9n + 2n ** 32n, offset: 3n },
   });
   expect(o.toFloat32()).toEqual(expected.o.toFloat32());
+});
+
+test('of sequences at ragged offsets', async () => {
+  const engine = cpuEngine({ threads: 1 });
+  const [q, k, v, dO] = [1, 2, 3, 4].map(seed => normal([10, 2, 8], seed));
+  const at = [0, 4 * 16, 10 * 16];
+  const option = {
+    raggedOffsets: { q: at, k: at, v: at, o: at },
+    ...{ seqLensQ: [4, 6], seqLensKv: [3, 6] },
+  };
+  const called = await engine.sdpa(q, k, v, option);
+  const { problem, operands } = normalise({ q, k, v }, option);
+  const [o, lse] = [called.o, called.lse].map(({ shape }) => Tensor.zeros(shape));
+  await engine.prepareAttention?.(problem).run({ ...(operands as unknown as Tensors), o, lse });
+  expect(o.toFloat32()).toEqual(called.o.toFloat32());
+  expect(lse.toFloat32()).toEqual(called.lse.toFloat32());
+
+  const inputs = { q, k, v, ...called, dO };
+  const backOption = {
+    ...option,
+    raggedOffsets: { ...option.raggedOffsets, dO: at, dq: at, dk: at, dv: at },
+  };
+  const made = await engine.sdpaBackward(inputs, backOption);
+  const back = normaliseBackward(inputs, backOption);
+  const [dq, dk, dv] = [made.dq, made.dk, made.dv].map(({ shape }) => Tensor.zeros(shape));
+  await engine.prepareAttention?.(back.problem).run({ ...(back.operands as unknown as Tensors), dq, dk, dv });
+  for (const [name, t] of Object.entries({ dq, dk, dv })) {
+    expect(t.toFloat32(), name).toEqual(made[name as 'dq'].toFloat32());
+  }
 });

@@ -89,7 +89,6 @@ function withNumbers(
   };
 }
 
-/** What the names of captures start with. Other names with a dot are results. */
 const CAPTURES = 'captures.';
 
 /**
@@ -100,8 +99,8 @@ function operandsOf({ fp8, ...tensors }: Tensors): Operands<Tensor> {
   const captures: Record<string, Tensor> = {};
   const operands: Record<string, Tensor> = {};
   for (const [name, tensor] of Object.entries(tensors)) {
-    if (!name.includes('.')) operands[name] = tensor;
-    else if (name.startsWith(CAPTURES)) captures[name.slice(CAPTURES.length)] = tensor;
+    if (name.startsWith(CAPTURES)) captures[name.slice(CAPTURES.length)] = tensor;
+    else if (!name.startsWith('outputs.') && !name.startsWith('dCaptures.')) operands[name] = tensor;
   }
   const scalars = fp8 && fp8ScalarNames.map((name, n) => [name, elementOf(fp8, n)] as const);
   return {

@@ -29,7 +29,7 @@ export function convertLines(
   const loop = compiledLoop(converting, host);
   if (!loop) throw new Error('loops that convert elements are small enough to be compiled anywhere');
   const numbers = memory.scratch(runNumbers.length(converting.spec)).at;
-  memory.i32.set([length, count, target, 4, ld, at, stepBytes, lineBytes, 0, 0], numbers >> 2);
+  memory.i32.set([length, count, target, 4, ld, at, stepBytes, lineBytes, 0, 0], numbers >>> 2);
   loop(numbers);
 }
 

@@ -1,9 +1,7 @@
 import type { ExprType } from '../../expr/nodes/expr.ts';
 import type { DType } from '../../tensor/dtype/dtype.ts';
-import type { LaneFunction } from '../kernels/interface/module-host.ts';
-import type { FunctionWriter, ImportedFunction, Local } from './wasm/function-writer.ts';
-import type { ValueType } from './wasm/opcodes.ts';
-import { writeBf16OfFloat, writeFloatOfHalf, writeHalfOfFloat } from './write/half.ts';
+import { writeBf16OfFloat, writeFloatOfHalf, writeHalfOfFloat } from './half.ts';
+import type { FunctionWriter, Local } from './wasm/function-writer.ts';
 
 /**
  * How a loop reads or writes elements: a dtype, `f64` for sums, or `bits16` for 16-bit codes that are copied
@@ -31,14 +29,6 @@ export function formatOf(dtype: DType): Format | null {
 /** The format that copies elements bit by bit. */
 export function copyFormat(bytes: number): Format {
   return bytes === 4 ? 'i32' : bytes === 2 ? 'bits16' : 'u8';
-}
-
-/** A function on four lanes, imported from the kernels. */
-export function laneFunction(
-  name: LaneFunction,
-  parameters: readonly ValueType[] = ['v128'],
-): ImportedFunction {
-  return { group: 'lanes', name, parameters, result: 'v128' };
 }
 
 /** Loads four neighbouring elements from an address as codes, one per lane. */

@@ -29,10 +29,10 @@ export function createLoadLine(
     const table = decodeTable(dtype);
     return (source, step, count, target) => {
       const { f32 } = memory;
-      for (let n = 0; n < count; n++) f32[(target >> 2) + n] = table[data[source + n * step]];
+      for (let n = 0; n < count; n++) f32[(target >>> 2) + n] = table[data[source + n * step]];
     };
   }
-  return (source, step, count, target) => copyLine(data, source, step, count, memory.f32, target >> 2);
+  return (source, step, count, target) => copyLine(data, source, step, count, memory.f32, target >>> 2);
 }
 
 /** Copies elements that are `step` apart to contiguous memory. */

@@ -69,7 +69,7 @@ interface Encoder {
 
 function createEncoder(kernels: Kernels, dtype: Tensor['dtype'], most: number): Encoder {
   const { memory } = kernels;
-  if (dtype === 'f32') return { most: Infinity, encode: at => at >> 2, values: () => memory.f32 };
+  if (dtype === 'f32') return { most: Infinity, encode: at => at >>> 2, values: () => memory.f32 };
   if (dtype === 'f16' || dtype === 'bf16') {
     const codes = memory.allocate(Uint16Array, padded(most));
     const encode = dtype === 'f16' ? kernels.encodeF16 : kernels.encodeBf16;
@@ -88,7 +88,7 @@ function createEncoder(kernels: Kernels, dtype: Tensor['dtype'], most: number): 
     most,
     encode(at, count) {
       const { i32 } = memory;
-      for (let n = 0; n < count; n++) codes[n] = encodeBits(i32[(at >> 2) + n]);
+      for (let n = 0; n < count; n++) codes[n] = encodeBits(i32[(at >>> 2) + n]);
       return 0;
     },
     values: () => codes,

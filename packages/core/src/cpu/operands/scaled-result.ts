@@ -32,7 +32,7 @@ export function createScaledResult(
   return {
     amax: () => amax,
     store(b, h, s0, count, at) {
-      if (hasAmax) for (let r = 0; r < count; r++) measure((at >> 2) + r * width);
+      if (hasAmax) for (let r = 0; r < count; r++) measure((at >>> 2) + r * width);
       else if (descale * scale !== 1) scaleRows(count, width, at, 4 * width, descale * scale);
       store(b, h, s0, count, at);
     },

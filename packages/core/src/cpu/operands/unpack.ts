@@ -24,7 +24,8 @@ export function createUnpack(
   const D = shape[3];
   const ld = padded(D);
   if (data instanceof Float32Array) {
-    return (b, h, from, to, target) => copyRows(addressing, data, D, b, h, from, to, memory.f32, target >> 2);
+    return (b, h, from, to, target) =>
+      copyRows(addressing, data, D, b, h, from, to, memory.f32, target >>> 2);
   }
   if (data instanceof Uint16Array && variant !== 'typescript') {
     const decode = dtype === 'f16' ? decodeF16 : decodeBf16;
@@ -40,7 +41,7 @@ export function createUnpack(
     const { stride } = addressing;
     for (let s = from; s < to; s++) {
       const source = addressing.rowOffset(b, h, s);
-      const row = (target >> 2) + (s - from) * ld;
+      const row = (target >>> 2) + (s - from) * ld;
       for (let d = 0; d < D; d++) f32[row + d] = table[data[source + d * stride]];
     }
   };

@@ -16,7 +16,8 @@ import type { RunOnKernels } from './run-on-kernels.ts';
 /** The numbers of results that are computed at once if the output is not written in place. */
 const STORED = 2 ** 16;
 /**
- * The numbers of updates below which sharing takes longer than it saves: if workers are awake, and if not.
+ * The elements of updates below which sharing takes longer than it saves: if workers are awake, and if they
+ * must be woken.
  */
 const WORTH_SHARING = 2 ** 17;
 const WORTH_WAKING = 2 ** 19;

@@ -66,10 +66,11 @@ export function shareMatMul(
   const wanted = each * threads;
   const across = Math.ceil(wanted / (Math.ceil(m / rowsAtOnce) * batch));
   const width = Math.max(FEWEST_COLUMNS, Math.ceil(n / across / COLUMNS) * COLUMNS);
-  const least = Math.max(Math.ceil(wanted / Math.ceil(n / width)), batch * Math.ceil(m / rowsAtOnce));
+  const beside = batch * Math.ceil(n / width);
+  let down = Math.max(Math.ceil(wanted / beside), Math.ceil(m / rowsAtOnce));
   // With a multiple of the threads, no thread waits for the last task of another.
-  const down = Math.ceil(least / threads) * threads;
-  const height = Math.min(rowsAtOnce, Math.ceil((m * batch) / down / STRIP) * STRIP);
+  while ((down * beside) % threads !== 0) down++;
+  const height = Math.min(rowsAtOnce, Math.ceil(m / down / STRIP) * STRIP);
   const tasks = Math.ceil(n / COLUMNS) + batch * Math.ceil(m / height) * Math.ceil(n / width);
   if (tasks > MOST_TASKS) return false;
   const { memory } = kernels;

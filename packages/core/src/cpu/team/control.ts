@@ -25,7 +25,10 @@ export const control = {
   threads: 35,
   /** The number of finished tasks. */
   done: 48,
-  /** For each worker, the region that it was asked to join; 0 if it has left, `NEVER` if it cannot join. */
+  /**
+   * For each of `MOST_THREADS` workers, the region that it was asked to join; 0 if it has left, `NEVER` if it
+   * cannot join.
+   */
   joined: 64,
   /**
    * For each queue, a cache line with the number of unclaimed tasks and, in the bits above, the region whose

@@ -32,6 +32,25 @@ test('tasks cover all heads once, and have numbers for all threads', () => {
   expect(write).toHaveBeenCalledWith(2);
 });
 
+test('a single head is not shared, and tasks have a least size', () => {
+  const run = vi.fn();
+  const forwardHeads = vi.fn();
+  const own = { ...kernels, heads: { forwardHeads, backwardHeads: vi.fn() } };
+  shareHeads(fakeTeam(run))(own, { ...work, heads: 1 }, () => 64);
+  expect(run).not.toHaveBeenCalled();
+  expect(forwardHeads).toHaveBeenCalledWith(64, 0, 0, 1);
+
+  const counts: number[] = [];
+  const counting = fakeTeam(({ rows }) => counts.push(rows.length));
+  shareHeads(counting)(kernels, { ...work, heads: 100 }, () => 64);
+  shareHeads({ ...counting, isAwake: true })(
+    kernels,
+    { ...work, heads: 100, multiplications: 2 ** 18 },
+    () => 64,
+  );
+  expect(counts).toEqual([8, 2]);
+});
+
 test('short passes do not wake workers', () => {
   const run = vi.fn();
   const forwardHeads = vi.fn();

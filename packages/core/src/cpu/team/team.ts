@@ -140,7 +140,7 @@ export function createTeam(pool: () => Pool | null): Team {
     run(kernels, { rows, packing, wakes }) {
       const { memory, loops, matrices, heads } = kernels;
       if (!loops || !matrices || !heads) throw new Error('only kernels in WebAssembly share steps');
-      const at = memory.scratch(rows.length * TASK_WORDS).at >> 2;
+      const at = memory.scratch(rows.length * TASK_WORDS).at >>> 2;
       const workers = pool();
       const called = workers && call(workers, kernels);
       const of = called ?? alone();

@@ -30,13 +30,13 @@ export function writeHeadNumbers(
   const scratchBytes = panels.reduce((bytes, length) => bytes + panelBytes(length), 0);
   const rangesAt = ranges ? memory.scratch(ranges.length).at : 0;
   const scratch = memory.scratch((threads * scratchBytes) / 4).at;
-  const sizes = [Hq, Sq, Skv, Dqk, Dv, columns, rangesAt, lse, scratch, scratchBytes];
-  const { at } = memory.scratch(1 + sizes.length + panels.length + 4 * places.length);
+  const words = [Hq, Sq, Skv, Dqk, Dv, columns, rangesAt, lse, scratch, scratchBytes];
+  const { at } = memory.scratch(1 + words.length + panels.length + 4 * places.length);
   const { f32, i32 } = memory;
-  if (ranges) i32.set(ranges, rangesAt >> 2);
-  let to = at >> 2;
+  if (ranges) i32.set(ranges, rangesAt >>> 2);
+  let to = at >>> 2;
   f32[to++] = scale;
-  for (const size of sizes) i32[to++] = size;
+  for (const word of words) i32[to++] = word;
   let offset = 0;
   for (const length of panels) {
     i32[to++] = offset;

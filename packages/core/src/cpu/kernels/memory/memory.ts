@@ -39,7 +39,7 @@ export interface Memory {
   free(at: number): void;
   /** The address of the first element of an array that is stored in this memory; −1 for any other array. */
   addressOf(array: TypedArray): number;
-  /** The whole memory as f32 and as other types: the element at address n is `f32[n >> 2]`. */
+  /** The whole memory as f32 and as other types: the element at address n is `f32[n >>> 2]`. */
   readonly f32: Float32Array;
   readonly f64: Float64Array;
   readonly i32: Int32Array;

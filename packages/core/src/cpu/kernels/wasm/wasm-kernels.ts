@@ -15,11 +15,17 @@ type WasmExports = Omit<
   DropoutKernels &
   SoftcapKernels;
 
-/** The modules store their constants below this address; address 0 means no ranges. */
+/**
+ * The constants of the modules end below this address, where the scratch memory of threads begins; address 0
+ * means no ranges.
+ */
 const SCRATCH_BASE = 2048;
 /** The bytes of scratch memory that the kernels of each thread need: `STRETCH` of `exponential.ts`. */
 const SCRATCH_BYTES = 256;
-/** The most threads that work on one memory. */
+/**
+ * The most threads of a team. Teams of several engines use the same scratch memory one after the other,
+ * because the thread that owns the memory waits for each step.
+ */
 export const MOST_THREADS = 64;
 /** The scratch memory of all threads ends here; panels and tensors follow. */
 const MEMORY_BASE: number = SCRATCH_BASE + MOST_THREADS * SCRATCH_BYTES;

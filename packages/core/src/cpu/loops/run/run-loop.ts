@@ -20,7 +20,7 @@ export function runLoop(
   if (plan.shape.includes(0) || (team && shareLoop(plan, kernels, output, inputs, team))) return;
   const numbers = kernels.memory.scratch(plan.words).at;
   const { i32 } = kernels.memory;
-  writeRunNumbers(i32, numbers >> 2, plan, output, inputs, wholePart(plan));
+  writeRunNumbers(i32, numbers >>> 2, plan, output, inputs, wholePart(plan));
   do loop(numbers);
-  while (nextPlace(i32, numbers >> 2, plan));
+  while (nextPlace(i32, numbers >>> 2, plan));
 }

@@ -49,9 +49,9 @@ export function shareLoop(
   const { i32 } = memory;
   const rows = parts.map((part, n) => {
     const at = first + 4 * words * places * n;
-    writeRunNumbers(i32, at >> 2, plan, output, inputs, part);
+    writeRunNumbers(i32, at >>> 2, plan, output, inputs, part);
     for (let place = 1; place < places; place++) {
-      const next = (at >> 2) + words * place;
+      const next = (at >>> 2) + words * place;
       i32.copyWithin(next, next - words, next);
       nextPlace(i32, next, plan);
     }

@@ -1,8 +1,9 @@
 import type { BinaryOp, ExprType, UnaryOp } from '../../../expr/nodes/expr.ts';
 import { binaryFunction, unaryFunction } from '../../../expr/nodes/operators.ts';
-import { convert, laneFunction } from '../format.ts';
+import type { LaneFunction } from '../../kernels/interface/module-host.ts';
+import { convert } from '../format.ts';
 import type { FunctionWriter, ImportedFunction, Local } from '../wasm/function-writer.ts';
-import type { vector } from '../wasm/opcodes.ts';
+import type { ValueType, vector } from '../wasm/opcodes.ts';
 import { writeErf, writeExp, writeTanh } from './transcendental.ts';
 
 type Operator = UnaryOp | BinaryOp;
@@ -21,6 +22,11 @@ export const hostFunctions: Readonly<Record<'sin' | 'cos' | 'pow', (a: number, b
   cos: unaryFunction('cos', 'f32'),
   pow: binaryFunction('pow', 'f32'),
 };
+
+/** A function on four lanes, imported from the kernels. */
+function laneFunction(name: LaneFunction, parameters: readonly ValueType[] = ['v128']): ImportedFunction {
+  return { group: 'lanes', name, parameters, result: 'v128' };
+}
 
 /** How to compute an operator on vectors of each type. */
 const instructions: Readonly<Record<Operator, Readonly<Partial<Record<ExprType, Instruction>>>>> = {

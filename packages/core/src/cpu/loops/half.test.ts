@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { mul } from '../../../expr/index.ts';
-import { hostPrimitives, input, type Primitives } from '../../../primitive/index.ts';
-import { type DType, dtypeInfo } from '../../../tensor/dtype/dtype.ts';
-import { Tensor } from '../../../tensor/tensor.ts';
-import { supportedVariants } from '../../kernels/host-kernels.ts';
-import { cpuPrimitives } from '../../primitives/cpu-primitives.ts';
+import { mul } from '../../expr/index.ts';
+import { hostPrimitives, input, type Primitives } from '../../primitive/index.ts';
+import { type DType, dtypeInfo } from '../../tensor/dtype/dtype.ts';
+import { Tensor } from '../../tensor/tensor.ts';
+import { supportedVariants } from '../kernels/host-kernels.ts';
+import { cpuPrimitives } from '../primitives/cpu-primitives.ts';
 
 const COUNT = 2 ** 16;
 

@@ -1,4 +1,7 @@
-import type { FunctionWriter } from '../wasm/function-writer.ts';
+/*
+ * The operations of `assembly/vector/half.ts`, and thus the same bits.
+ */
+import type { FunctionWriter } from './wasm/function-writer.ts';
 
 /**
  * Converts f16 codes on the stack, one per lane, to f32. Exponent and mantissa move up by 13 bits, and 2^112
@@ -12,7 +15,7 @@ export function writeFloatOfHalf(w: FunctionWriter): void {
     .vector('i32x4Shl')
     .floats(2 ** 112)
     .vector('f32x4Mul');
-  // Infinities and NaN.
+  // Infinities and NaN keep the largest exponent.
   w.get(magnitude).words(0x7bff).vector('i32x4GtS').words(0x7f800000).vector('and').vector('or');
   w.get(code).words(0x8000).vector('and').i32(16).vector('i32x4Shl').vector('or');
 }
