@@ -1,6 +1,6 @@
 /*
- * The kernels of attention, which `index.ts` of this folder's parent exports, with their names and
- * parameters.
+ * Declarations of the kernels of attention, which `index.ts` of this folder's parent exports, with their
+ * names and parameters.
  */
 
 @external("kernels", "packRows")

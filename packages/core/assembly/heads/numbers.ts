@@ -22,7 +22,7 @@ export class Place {
   }
 }
 
-/** What both passes need. */
+/** The numbers that both passes need. */
 @unmanaged
 export class HeadNumbers {
   scale: f32;

@@ -23,7 +23,7 @@ import {
   type RunForward,
 } from './attention/prepared-attention.ts';
 import { hasSmallHeadGradients, smallHeadPlan } from './attention/small-heads/plan.ts';
-import { createSmallHeads } from './attention/small-heads/small-heads.ts';
+import { createSmallHeads, type SmallHeads } from './attention/small-heads/small-heads.ts';
 import { forwardSize, sharedBackward } from './attention/tasks.ts';
 import { compileEngineKernels, engineKernels } from './kernels/engine-kernels.ts';
 import { bestVariant, kernelModules, supportedVariants } from './kernels/host-kernels.ts';
@@ -57,6 +57,12 @@ export interface CpuEngineOptions {
 /** Multiplications and additions below which waking threads takes longer than they save. */
 const WORTH_THREADS = 3e7;
 
+/** Where the attention of a caller may run besides the workers. */
+interface Caller {
+  readonly own: OwnKernels | null;
+  readonly smallHeads: SmallHeads;
+}
+
 /**
  * The CPU as an engine, which runs every valid problem. Its tensors are host tensors. Tensors that it uploads
  * or allocates are stored in the memory of its kernels, which is shared memory. They live as long as the
@@ -81,7 +87,6 @@ export function cpuEngine(options: CpuEngineOptions = {}): TensorEngine<Tensor> 
   /** Null if workers cannot be used; undefined before the first problem that is large enough for them. */
   let pool: Pool | null | undefined;
   let starting: Promise<Pool | null> | null = null;
-  const canShareHeads = variant !== 'typescript';
   const team = threads === 1 ? null : createTeam(workersNow);
   const forwardCalls = createCallMemo<AttentionProblem>();
   const backwardCalls = createCallMemo<BackwardProblem>();
@@ -144,40 +149,43 @@ export function cpuEngine(options: CpuEngineOptions = {}): TensorEngine<Tensor> 
     return here(taken.operands);
   }
 
-  const onOwn: OwnKernels = work => engineKernels.withKernels(variant, work);
   /**
-   * A direct call must not block its thread until workers are done, so it does not share small heads with the
-   * team; large problems run on the workers, in tiles.
+   * How direct calls and graphs run attention. A direct call must not block its thread until workers are
+   * done, so it does not share small heads with the team; large problems run on the workers, in tiles. The
+   * thread of a graph computes too, on its `own` kernels.
    */
-  const headsAlone = createSmallHeads(shareHeads(null));
-  const headsOnTeam = createSmallHeads(shareHeads(team));
+  const direct: Caller = { own: null, smallHeads: createSmallHeads(shareHeads(null)) };
+  const graph: Caller = {
+    own: work => engineKernels.withKernels(variant, work),
+    smallHeads: createSmallHeads(shareHeads(team)),
+  };
+  /** Whether the thread of a graph shares small heads with the team, whatever their number. */
+  const sharesHeads = ({ own }: Caller): boolean => own !== null && variant !== 'typescript';
 
-  /** @param blocks whether this thread computes together with the workers, as the thread of a graph does. */
   const runForward =
-    (blocks: boolean): RunForward =>
+    (caller: Caller): RunForward =>
     (problem, given, into = {}) =>
       run(
-        blocks && canShareHeads && smallHeadPlan(problem) ? 0 : forwardSize(problem),
+        sharesHeads(caller) && smallHeadPlan(problem) ? 0 : forwardSize(problem),
         problem,
         given,
         into,
-        (workers, taken) => forwardOnThreads(problem, taken, workers, { into, own: blocks ? onOwn : null }),
-        (operands, kernels) =>
-          forward(problem, operands, { kernels, smallHeads: blocks ? headsOnTeam : headsAlone }, into),
+        (workers, taken) => forwardOnThreads(problem, taken, workers, { into, own: caller.own }),
+        (operands, kernels) => forward(problem, operands, { kernels, smallHeads: caller.smallHeads }, into),
       );
 
   const runBackward =
-    (blocks: boolean): RunBackward =>
+    (caller: Caller): RunBackward =>
     (problem, given, places = {}) =>
       run(
-        blocks && canShareHeads && hasSmallHeadGradients(problem) ? 0 : sharedBackward(problem),
+        sharesHeads(caller) && hasSmallHeadGradients(problem) ? 0 : sharedBackward(problem),
         problem.forward,
         given,
         places.into ?? {},
         (workers, taken) =>
-          backwardOnThreads(problem, taken, workers, { into: places.into, own: blocks ? onOwn : null }),
+          backwardOnThreads(problem, taken, workers, { into: places.into, own: caller.own }),
         (operands, kernels) =>
-          backward(problem, operands, { kernels, smallHeads: blocks ? headsOnTeam : headsAlone }, places),
+          backward(problem, operands, { kernels, smallHeads: caller.smallHeads }, places),
       );
 
   return {
@@ -207,19 +215,19 @@ export function cpuEngine(options: CpuEngineOptions = {}): TensorEngine<Tensor> 
       const { problem, operands } = forwardCalls.get(inputs, callOptions, () =>
         normaliseOnHost(inputs, callOptions),
       );
-      return runForward(false)(problem, operands);
+      return runForward(direct)(problem, operands);
     },
     async sdpaBackward(inputs, callOptions) {
       const { problem, operands } = backwardCalls.get(inputs, callOptions, () =>
         normaliseBackwardOnHost(inputs, callOptions),
       );
-      return gradientsOf(await runBackward(false)(problem, operands));
+      return gradientsOf(await runBackward(direct)(problem, operands));
     },
     prepareAttention(problem) {
       checkProblem(problem);
       return 'forward' in problem
-        ? preparedBackward(problem, runBackward(true))
-        : preparedForward(problem, runForward(true));
+        ? preparedBackward(problem, runBackward(graph))
+        : preparedForward(problem, runForward(graph));
     },
   };
 }

@@ -1,28 +1,27 @@
 import { input } from '../../primitive/element.ts';
 import type { Tensor, TensorDesc } from '../../tensor/tensor.ts';
 import type { Kernels } from '../kernels/interface/kernels.ts';
-import type { ScatterKernels } from '../kernels/interface/matrix-kernels.ts';
+import type { MatrixKernels } from '../kernels/interface/matrix-kernels.ts';
 import { linkedLoops } from '../loops/compiled-loop.ts';
-import { formatOf } from '../loops/format.ts';
-import { type LoopPlan, loopInputs, planLoop } from '../loops/plan/plan-loop.ts';
+import { loopInputs, planLoop } from '../loops/plan/plan-loop.ts';
 import { runLoop } from '../loops/run/run-loop.ts';
 import { copyBack, readable, writable } from '../operands/resident.ts';
 import { createStoreRows } from '../operands/row-store.ts';
+import { sharingOf, type Worth } from '../team/sharing.ts';
 import { taskKinds } from '../team/tasks.ts';
 import type { Team } from '../team/team.ts';
 import { createMatrixLines } from './matrix-lines.ts';
 import type { RunOnKernels } from './run-on-kernels.ts';
 
-/** The numbers of results that are computed at once if the output is not written in place. */
+/** The most results that are computed at once if the output is not written in place. */
 const STORED = 2 ** 16;
-/**
- * The elements of updates below which sharing takes longer than it saves: if workers are awake, and if they
- * must be woken.
- */
-const WORTH_SHARING = 2 ** 17;
-const WORTH_WAKING = 2 ** 19;
+/** In elements of updates. */
+const worth: Worth = { awake: 2 ** 17, asleep: 2 ** 19 };
 /** The most tasks per thread, so that threads end at about the same time. */
 const TASKS_EACH = 4;
+
+/** The parameters of `sumUpdates` between the rows and the output. */
+type Updates = readonly [width: number, first: number, next: number, updates: number, ld: number];
 
 /**
  * Prepares a scatter-add: updates are listed by the row that they are added to, and each row of the output is
@@ -36,10 +35,9 @@ export function prepareScatterAdd(
 ): RunOnKernels | null {
   const [rows, width] = output.shape;
   const [count] = indices.shape;
-  const isTransposed = updates.strides[0] === 1 && updates.strides[1] !== 1;
-  const format = formatOf(indices.dtype);
-  if (rows * width * count === 0 || isTransposed || !format) return null;
-  const dense: LoopPlan | null = planLoop(input(0, 'i32'), loopInputs([indices]), [count], {
+  const [row, column] = updates.strides;
+  if (rows * width * count === 0 || (row === 1 && column !== 1)) return null;
+  const dense = planLoop(input(0, 'i32'), loopInputs([indices]), [count], {
     ...{ kind: 'store', format: 'i32', strides: [1] },
   });
   if (!dense) return null;
@@ -53,70 +51,51 @@ export function prepareScatterAdd(
     memory.reset();
     const at = memory.scratch(count).at;
     runLoop(dense, loops[0], kernels, at, [readable(memory, from)]);
-    const strides = { row: updates.strides[0], column: updates.strides[1], batch: [] };
-    const lines = createMatrixLines(kernels, kernels.loops, values, strides, count, width);
-    const lists = { first: memory.scratch(rows).at, next: memory.scratch(count).at };
-    matrices.listUpdates(count, rows, at, lists.first, lists.next);
-    const source = { ...lists, updates: lines.load(0, 0, count, 0, width), ld: lines.ld };
+    const lines = createMatrixLines(kernels, kernels.loops, values, { row, column, batch: [] }, count, width);
+    const [first, next] = [memory.scratch(rows).at, memory.scratch(count).at];
+    matrices.listUpdates(count, rows, at, first, next);
+    const source: Updates = [width, first, next, lines.load(0, 0, count, 0, width), lines.ld];
     if (isDirect) {
       const result = writable(memory, to);
-      const sums = { ...source, width, output: result, ldOutput: 4 * output.strides[0] };
-      sumRows(kernels, sums, rows, count * width, team);
+      const place = [result, 4 * output.strides[0]] as const;
+      const isShared = team !== null && shareSums(kernels, source, place, rows, count * width, team);
+      if (!isShared) matrices.sumUpdates(0, rows, ...source, ...place);
       copyBack(memory, to, result);
-    } else storeSums(kernels, matrices, { ...source, width }, rows, to);
+    } else storeSums(kernels, matrices, source, rows, to);
     return true;
   };
 }
 
-/** The updates by row of the output, as `sumUpdates` takes them. */
-interface Updates {
-  readonly width: number;
-  readonly first: number;
-  readonly next: number;
-  readonly updates: number;
-  readonly ld: number;
-}
-
-/** Sums all rows in place, on the threads of a team if there are many updates. */
-function sumRows(
+/** Sums all rows in place on the threads of a team. Returns false, and sums nothing, for few updates. */
+function shareSums(
   kernels: Kernels,
-  {
-    width,
-    first,
-    next,
-    updates,
-    ld,
-    output,
-    ldOutput,
-  }: Updates & Readonly<Record<'output' | 'ldOutput', number>>,
+  source: Updates,
+  place: readonly [output: number, ldOutput: number],
   rows: number,
   size: number,
-  team: Team | null,
-): void {
-  const wakes = size >= WORTH_WAKING;
-  const isWorth = team && (wakes || (size >= WORTH_SHARING && team.isAwake));
-  const threads = isWorth ? team.threads : 1;
-  if (!team || threads === 1) {
-    kernels.matrices?.sumUpdates(0, rows, width, first, next, updates, ld, output, ldOutput);
-    return;
-  }
+  team: Team,
+): boolean {
+  const sharing = sharingOf(team, size, worth);
+  if (!sharing) return false;
+  const { threads, wakes } = sharing;
   const each = Math.ceil(rows / (threads * TASKS_EACH));
   const tasks: number[][] = [];
   for (let from = 0; from < rows; from += each) {
-    const to = Math.min(from + each, rows);
-    tasks.push([taskKinds.sumUpdates, from, to, width, first, next, updates, ld, output, ldOutput]);
+    tasks.push([taskKinds.sumUpdates, from, Math.min(from + each, rows), ...source, ...place]);
   }
   team.run(kernels, { rows: tasks, packing: 0, wakes });
+  return true;
 }
 
 /** Sums some rows at a time, and rounds them to the dtype of a tensor. */
 function storeSums(
   kernels: Kernels,
-  { sumUpdates }: ScatterKernels,
-  { width, first, next, updates, ld }: Updates,
+  { sumUpdates }: MatrixKernels,
+  source: Updates,
   rows: number,
   to: Tensor,
 ): void {
+  const [width] = source;
   const atOnce = Math.max(1, Math.floor(STORED / width));
   const sums = kernels.memory.scratch(atOnce * width).at;
   const store = createStoreRows(kernels, to, atOnce * width);
@@ -125,7 +104,7 @@ function storeSums(
     const count = Math.min(atOnce, rows - row);
     // The address that row 0 would have; it may be negative, since addresses wrap.
     const output = sums - 4 * width * row;
-    sumUpdates(row, row + count, width, first, next, updates, ld, output, 4 * width);
+    sumUpdates(row, row + count, ...source, output, 4 * width);
     store(sums, count, width, width, { at: to.offset + row * rowStep, rowStep, step });
   }
 }

@@ -1,6 +1,7 @@
 import type { Kernels } from '../kernels/interface/kernels.ts';
 import { PANEL, PANEL_BYTES, padded, STRIP } from '../kernels/interface/panel.ts';
 import { MOST_TASKS } from '../team/control.ts';
+import { sharingOf, type Worth } from '../team/sharing.ts';
 import { taskKinds } from '../team/tasks.ts';
 import type { Team } from '../team/team.ts';
 import type { MatrixLines } from './matrix-lines.ts';
@@ -23,12 +24,8 @@ export interface BatchPlaces {
   readonly c: readonly number[];
 }
 
-/**
- * The multiplications below which sharing a product takes longer than it saves: if workers are awake, and if
- * they must be woken.
- */
-const WORTH_SHARING = 3 * 2 ** 18;
-const WORTH_WAKING = 2 ** 21;
+/** In multiplications. */
+const worth: Worth = { awake: 3 * 2 ** 18, asleep: 2 ** 21 };
 /**
  * The most tasks per thread, so that threads end at about the same time, and the fewest multiplications of a
  * task if a thread gets more than one.
@@ -57,11 +54,9 @@ export function shareMatMul(
   const batch = places.c.length;
   const isOne = places.b.every(step => step === 0) || batch === 1;
   const size = batch * m * n * k;
-  if (!isOne || size < WORTH_SHARING) return false;
-  const wakes = size >= WORTH_WAKING;
-  if (!wakes && !team.isAwake) return false;
-  const { threads } = team;
-  if (threads === 1) return false;
+  const sharing = isOne ? sharingOf(team, size, worth) : null;
+  if (!sharing) return false;
+  const { threads, wakes } = sharing;
   const each = Math.min(TASKS_EACH, Math.max(1, Math.floor(size / (threads * TASK_SIZE))));
   const wanted = each * threads;
   const across = Math.ceil(wanted / (Math.ceil(m / rowsAtOnce) * batch));

@@ -1,14 +1,11 @@
 import type { ComputeHeads } from '../attention/small-heads/compute-heads.ts';
 import { WorkerFailure } from '../threads/pool.ts';
+import { sharingOf, type Worth } from './sharing.ts';
 import { headPasses, taskKinds } from './tasks.ts';
 import type { Team } from './team.ts';
 
-/**
- * The multiplications below which sharing a pass takes longer than it saves: if workers are awake, and if
- * they must be woken.
- */
-const WORTH_SHARING = 2 ** 18;
-const WORTH_WAKING = 2 ** 20;
+/** In multiplications. */
+const worth: Worth = { awake: 2 ** 18, asleep: 2 ** 20 };
 /**
  * The most tasks per thread, so that threads end at about the same time, and the fewest multiplications of a
  * task if a thread gets more than one.
@@ -24,15 +21,14 @@ export function shareHeads(team: Team | null): ComputeHeads {
   return (kernels, { pass, heads, multiplications }, write) => {
     const { heads: given } = kernels;
     if (!given) throw new Error('small heads need kernels in WebAssembly');
-    const wakes = multiplications >= WORTH_WAKING;
-    const isWorth = team && heads > 1 && (wakes || (multiplications >= WORTH_SHARING && team.isAwake));
-    const threads = isWorth ? team.threads : 1;
-    const numbers = write(threads);
+    const sharing = team && heads > 1 ? sharingOf(team, multiplications, worth) : null;
+    const numbers = write(sharing?.threads ?? 1);
     const alone = (): void => given[pass](numbers, 0, 0, heads);
-    if (!team || threads === 1) {
+    if (!team || !sharing) {
       alone();
       return;
     }
+    const { threads, wakes } = sharing;
     const tasksEach = Math.max(1, Math.min(TASKS_EACH, Math.floor(multiplications / (threads * TASK_SIZE))));
     const each = Math.ceil(heads / (threads * tasksEach));
     const rows: number[][] = [];

@@ -37,7 +37,7 @@ const LOOKS = 2000;
 /** The most loops that are sent to workers. */
 const MOST_LOOPS = 1024;
 
-/** What the workers of a region know: the memory, its size, and the number of loops. */
+/** The memory that the workers of a region know, its size, and the number of loops that they know. */
 interface Place {
   readonly memory: WebAssembly.Memory;
   readonly memoryNumber: number;

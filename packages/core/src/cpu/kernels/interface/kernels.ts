@@ -32,7 +32,7 @@ export interface Kernels extends ScoreKernels, RowKernels, PackKernels {
   readonly softcap?: SoftcapKernels;
   /** Present if the kernels are WebAssembly. */
   readonly wasm?: HeadHost;
-  /** Products of whole matrices; without them the host multiplies matrices. */
+  /** Products of whole matrices, and sums of rows by index; without these kernels the host computes both. */
   readonly matrices?: MatrixKernels;
   /** Passes over small heads; without them such heads run in tiles. */
   readonly heads?: HeadKernels;

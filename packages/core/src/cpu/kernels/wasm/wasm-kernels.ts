@@ -23,8 +23,9 @@ const SCRATCH_BASE = 2048;
 /** The bytes of scratch memory that the kernels of each thread need: `STRETCH` of `exponential.ts`. */
 const SCRATCH_BYTES = 256;
 /**
- * The most threads of a team. Teams of several engines use the same scratch memory one after the other,
- * because the thread that owns the memory waits for each step.
+ * The most threads of a team, of which each takes about 10 MB before it computes anything. Teams of several
+ * engines use the same scratch memory one after the other, because the thread that owns the memory waits for
+ * each step.
  */
 export const MOST_THREADS = 64;
 /** The scratch memory of all threads ends here; panels and tensors follow. */

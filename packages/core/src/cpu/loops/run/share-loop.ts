@@ -1,16 +1,13 @@
 import { elementCount } from '../../../tensor/shape.ts';
 import type { Kernels } from '../../kernels/interface/kernels.ts';
+import { sharingOf, type Worth } from '../../team/sharing.ts';
 import { taskKinds } from '../../team/tasks.ts';
 import type { Team } from '../../team/team.ts';
 import type { LoopPlan } from '../plan/plan-loop.ts';
 import { type LoopPart, nextPlace, wholePart, writeRunNumbers } from './run-numbers.ts';
 
-/**
- * The operations below which sharing a loop takes longer than it saves: if workers are awake, and if they
- * must be woken.
- */
-const WORTH_SHARING = 2 ** 18;
-const WORTH_WAKING = 2 ** 20;
+/** In operations. */
+const worth: Worth = { awake: 2 ** 18, asleep: 2 ** 20 };
 /**
  * The most tasks per thread, so that threads end at about the same time, and the fewest elements of a task if
  * a thread gets more than one.
@@ -33,12 +30,9 @@ export function shareLoop(
   team: Team,
 ): boolean {
   const size = elementCount(plan.shape);
-  const operations = size * plan.spec.nodes.length;
-  if (operations < WORTH_SHARING) return false;
-  const wakes = operations >= WORTH_WAKING;
-  if (!wakes && !team.isAwake) return false;
-  const { threads } = team;
-  if (threads === 1) return false;
+  const sharing = sharingOf(team, size * plan.spec.nodes.length, worth);
+  if (!sharing) return false;
+  const { threads, wakes } = sharing;
   const places = elementCount(plan.shape.slice(0, -2));
   const parts = partsOf(plan, size, threads);
   const number = places <= MOST_PLACES && parts ? team.loopNumber(plan) : null;
