@@ -1,9 +1,13 @@
 import { expect, test, vi } from 'vitest';
 import { createEngineKernels } from '../kernels/engine-kernels.ts';
 import { bestVariant } from '../kernels/host-kernels.ts';
-import { WorkerFailure } from '../threads/pool.ts';
-import { shareHeads } from './share-heads.ts';
 import type { SharedTasks } from './tasks.ts';
+
+// Other test files replace modules, and the files share what is loaded: these two must know one
+// WorkerFailure.
+vi.resetModules();
+const { WorkerFailure } = await import('../threads/pool.ts');
+const { shareHeads } = await import('./share-heads.ts');
 
 const kernels = createEngineKernels(bestVariant());
 const work = { pass: 'forwardHeads', heads: 10, multiplications: 2 ** 21 } as const;
