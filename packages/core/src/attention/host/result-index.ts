@@ -7,11 +7,18 @@ import { type SequenceSide, sequenceStart } from './sequences.ts';
 /** Maps the indices of an element in the problem to its index in the tensor. */
 export type ElementIndex = (...place: number[]) => number;
 
-/** The index of element (b, h, s, 0) of an operand in a contiguous tensor of the operand's caller shape. */
-export function operandIndex(desc: OperandDesc, side: SequenceSide, raggedOffsets?: Tensor): ElementIndex {
-  const contiguous = contiguousDesc(desc);
-  const start = sequenceStart(contiguous, side, raggedOffsets);
-  const [, sh, ss] = contiguous.strides;
+/**
+ * The index of element (b, h, s, 0) of an operand in a tensor of the operand's caller shape.
+ * @param strides those of (b, h, s, d); default: those of a contiguous tensor.
+ */
+export function operandIndex(
+  desc: OperandDesc,
+  side: SequenceSide,
+  raggedOffsets?: Tensor,
+  strides: OperandDesc['strides'] = contiguousDesc(desc).strides,
+): ElementIndex {
+  const start = sequenceStart({ ...desc, strides }, side, raggedOffsets);
+  const [, sh, ss] = strides;
   return (b, h, s) => start(b) + h * sh + s * ss;
 }
 

@@ -48,7 +48,9 @@ export function createRowResult(
   side: SequenceSide,
   raggedOffsets?: Tensor,
 ): RowResult {
-  const place = operandIndex(desc, side, raggedOffsets);
+  // (B, H, S, D), like the problem's own order of strides.
+  const strides = desc.starts === 'strided' ? (tensor.strides as OperandDesc['strides']) : undefined;
+  const place = operandIndex(desc, side, raggedOffsets, strides);
   const D = desc.shape[3];
   const width = padded(D);
   const storeRows = createStoreRows(kernels, tensor, 64 * width);
@@ -56,7 +58,7 @@ export function createRowResult(
     store(b, h, s0, count, at) {
       const to = place(b, h, s0);
       // The rows of a result have a constant stride.
-      storeRows(at, count, D, width, { at: to, rowStep: place(b, h, s0 + 1) - to, step: 1 });
+      storeRows(at, count, D, width, { at: to, rowStep: place(b, h, s0 + 1) - to, step: strides?.[3] ?? 1 });
     },
   };
 }

@@ -1,3 +1,4 @@
+import { copyStrided } from '../../../tensor/copy-strided.ts';
 import type { TypedArray } from '../../../tensor/dtype/dtype.ts';
 import { dtypeInfo } from '../../../tensor/dtype/dtype.ts';
 import { Tensor, type TensorDesc } from '../../../tensor/tensor.ts';
@@ -123,7 +124,7 @@ export function placesFor<R extends object>(
 /** Copies the values of results to their places. */
 export function deliver<R extends object>(results: R, places: R): void {
   for (const [name, t] of Object.entries(results)) {
-    if (t instanceof Tensor) (places as Readonly<Record<string, Tensor>>)[name].data.set(t.data);
+    if (t instanceof Tensor) copyStrided(t.shape, t, (places as Readonly<Record<string, Tensor>>)[name]);
   }
 }
 
