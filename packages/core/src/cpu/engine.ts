@@ -33,7 +33,8 @@ import { fromResident, releaseResident, toResident } from './kernels/memory/resi
 import { MOST_THREADS } from './kernels/wasm/wasm-kernels.ts';
 import { cpuPrimitives } from './primitives/cpu-primitives.ts';
 import { gradientsOf, sdpa, sdpaBackward } from './sdpa.ts';
-import { shareHeads } from './team/share-heads.ts';
+import { createBindHeads } from './steps/bind-heads.ts';
+import { shareHeads } from './steps/share-heads.ts';
 import { createTeam } from './team/team.ts';
 import { canShareMemory, hostThreads } from './threads/host-threads.ts';
 import { createPool, type Pool, WorkerFailure } from './threads/pool.ts';
@@ -88,6 +89,7 @@ export function cpuEngine(options: CpuEngineOptions = {}): TensorEngine<Tensor> 
   let pool: Pool | null | undefined;
   let starting: Promise<Pool | null> | null = null;
   const team = threads === 1 ? null : createTeam(workersNow);
+  const bindHeads = createBindHeads(variant, team);
   const forwardCalls = createCallMemo<AttentionProblem>();
   const backwardCalls = createCallMemo<BackwardProblem>();
 
@@ -226,8 +228,8 @@ export function cpuEngine(options: CpuEngineOptions = {}): TensorEngine<Tensor> 
     prepareAttention(problem) {
       checkProblem(problem);
       return 'forward' in problem
-        ? preparedBackward(problem, runBackward(graph))
-        : preparedForward(problem, runForward(graph));
+        ? preparedBackward(problem, runBackward(graph), bindHeads.backward)
+        : preparedForward(problem, runForward(graph), bindHeads.forward);
     },
   };
 }

@@ -1,3 +1,4 @@
+export type * from './bound-work.ts';
 export { checkPrimitive } from './check.ts';
 export { coordinate, input, inputAt, inputName, reduced } from './element.ts';
 export { hostPrimitives } from './host/host-primitives.ts';

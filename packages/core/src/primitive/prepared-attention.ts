@@ -1,4 +1,5 @@
 import type { AttentionProblem, BackwardProblem } from '../attention/problem/problem.ts';
+import type { BoundWork } from './bound-work.ts';
 
 /** The values that may change from one run of attention to the next, and the memory of the run. */
 export interface AttentionRun<T> {
@@ -26,6 +27,10 @@ export interface PreparedAttention<T> {
    * @returns a promise on a host engine; do not change the tensors until it resolves.
    */
   run(tensors: Readonly<Record<string, T>>, options?: AttentionRun<T>): Promise<void> | void;
+  /**
+   * Prepares further for runs on certain tensors with certain numbers; see `bind` of a prepared primitive.
+   */
+  bind?(tensors: Readonly<Record<string, T>>, options?: AttentionRun<T>): BoundWork | null;
   /** Frees the resources that the engine holds for it. */
   release(): void;
 }

@@ -2,6 +2,7 @@ import type { Engine, Support } from '../engine/engine.ts';
 import type { Shape, Strides } from '../tensor/shape.ts';
 import type { TensorDesc } from '../tensor/tensor.ts';
 import type { PartialDesc } from '../tensor/tensor-desc.ts';
+import type { BoundWork } from './bound-work.ts';
 import type { PrepareAttention } from './prepared-attention.ts';
 import type { Primitive } from './primitive.ts';
 import type { Recording } from './recording.ts';
@@ -19,6 +20,11 @@ export interface PreparedPrimitive<T> {
    * @param workspace a tensor of at least `workspaceBytes`, required unless that is 0.
    */
   run(inputs: readonly T[], outputs: readonly T[], workspace?: T): void;
+  /**
+   * Prepares further for runs on certain tensors, which the caller releases only after the returned work.
+   * Null, or absent, if this saves nothing.
+   */
+  bind?(inputs: readonly T[], outputs: readonly T[]): BoundWork | null;
   /** Frees the resources that a device holds for it. */
   release(): void;
 }

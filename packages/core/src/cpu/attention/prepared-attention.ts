@@ -6,8 +6,11 @@ import type {
   Operands,
 } from '../../attention/problem/problem.ts';
 import type { SdpaResult } from '../../engine/engine.ts';
+import type { BoundWork } from '../../primitive/bound-work.ts';
 import type { AttentionRun, PreparedAttention } from '../../primitive/prepared-attention.ts';
 import { checkStorage } from '../../tensor/checks/check-storage.ts';
+import { copyStrided } from '../../tensor/copy-strided.ts';
+import { contiguousStrides, elementsSpanned } from '../../tensor/shape.ts';
 import { Tensor } from '../../tensor/tensor.ts';
 import {
   type AllocateBytes,
@@ -33,10 +36,31 @@ export type RunBackward = (
   places?: BackwardPlaces,
 ) => Promise<BackwardResults>;
 
+/** Binds forward attention to tensors; null if that saves nothing. */
+type BindForward = (
+  problem: AttentionProblem,
+  operands: Operands<Tensor>,
+  results: Readonly<Record<'o' | 'lse', Tensor>>,
+) => BoundWork | null;
+
+/** Binds backward attention in the same way. */
+type BindBackward = (
+  problem: BackwardProblem,
+  operands: BackwardOperands<Tensor>,
+  gradients: Readonly<Record<'dq' | 'dk' | 'dv', Tensor>>,
+) => BoundWork | null;
+
 /** Forward attention that writes to the tensors that each run gets. */
-export function preparedForward(problem: AttentionProblem, run: RunForward): PreparedAttention<Tensor> {
+export function preparedForward(
+  problem: AttentionProblem,
+  run: RunForward,
+  bind: BindForward,
+): PreparedAttention<Tensor> {
   return {
     workspaceBytes: 0,
+    bind({ o, lse, ...operands }, numbers = {}) {
+      return bind(withNumbers(problem, numbers), operandsOf(operands), mapped({ o, lse }, inPlace));
+    },
     async run(tensors, numbers = {}) {
       checkStorage(tensors);
       const { o, lse, max, sumExp, ...operands } = tensors;
@@ -52,10 +76,19 @@ export function preparedForward(problem: AttentionProblem, run: RunForward): Pre
 /**
  * Backward attention that writes to the tensors that each run gets, and accumulates sums in the workspace.
  */
-export function preparedBackward(problem: BackwardProblem, run: RunBackward): PreparedAttention<Tensor> {
+export function preparedBackward(
+  problem: BackwardProblem,
+  run: RunBackward,
+  bind: BindBackward,
+): PreparedAttention<Tensor> {
   const sums = Object.values(sumBytes(problem));
   return {
     workspaceBytes: sums.reduce<number>((sum, bytes) => sum + roomFor(bytes ?? 0), 0),
+    bind({ dq, dk, dv, ...operands }, numbers = {}) {
+      const forward = withNumbers(problem.forward, numbers);
+      const given = operandsOf(operands) as BackwardOperands<Tensor>;
+      return bind({ ...problem, forward }, given, mapped({ dq, dk, dv }, inPlace));
+    },
     async run(tensors, numbers = {}) {
       checkStorage({ ...tensors, workspace: numbers.workspace });
       const { dq, dk, dv, dbias, dsink, dAlibi, ...operands } = tensors;
@@ -127,23 +160,34 @@ function deliver(results: Readonly<Partial<Record<string, Tensor>>>, tensors: Te
     if (!result) continue;
     const place = largest(name);
     const to = place < 0 ? tensors[name] : elementOf(tensors.fp8, fp8ScalarNames.length + place);
-    if (to && to.data.buffer !== result.data.buffer) inPlace(to).data.set(result.data);
+    if (!to || to.data.buffer === result.data.buffer) continue;
+    const { data, offset } = result;
+    copyStrided(to.shape, { data, offset, strides: contiguousStrides(to.shape) }, to);
   }
 }
 
-/** Dense views of tensors, because a graph writes results to the same tensors in every run. */
+/** Views of tensors, because a graph writes results to the same tensors in every run. */
 const views = /* @__PURE__ */ new WeakMap<Tensor, Tensor>();
 
-/** A view of a dense tensor whose storage starts with its first element. */
+/** A view of a tensor whose storage starts with its first element. */
 function inPlace(tensor: Tensor): Tensor {
   const known = views.get(tensor);
   if (known) return known;
-  const { data, offset, size, dtype, shape } = tensor;
-  const view = Tensor.wrap(data.subarray(offset, offset + size), { dtype, shape });
+  const { data, offset, dtype, shape, strides } = tensor;
+  const own = data.subarray(offset, offset + elementsSpanned({ shape, strides }));
+  const view = Tensor.wrap(own, { dtype, shape, strides });
   views.set(tensor, view);
   return view;
 }
 
+function mapped<K extends string>(
+  tensors: Readonly<Record<K, Tensor>>,
+  f: (tensor: Tensor) => Tensor,
+): Readonly<Record<K, Tensor>>;
+function mapped<K extends string>(
+  tensors: Readonly<Partial<Record<K, Tensor>>>,
+  f: (tensor: Tensor) => Tensor,
+): Readonly<Partial<Record<K, Tensor>>>;
 function mapped<K extends string>(
   tensors: Readonly<Partial<Record<K, Tensor>>>,
   f: (tensor: Tensor) => Tensor,

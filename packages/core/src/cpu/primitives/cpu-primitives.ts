@@ -5,12 +5,13 @@ import type { DType } from '../../tensor/dtype/dtype.ts';
 import type { Tensor, TensorDesc } from '../../tensor/tensor.ts';
 import { engineKernels } from '../kernels/engine-kernels.ts';
 import type { Variant } from '../kernels/interface/variant.ts';
-import { allocateResident } from '../kernels/memory/resident-tensors.ts';
+import { allocateResident, isResident } from '../kernels/memory/resident-tensors.ts';
+import { bindSteps } from '../steps/bound-steps.ts';
 import type { Team } from '../team/team.ts';
 import { prepareMap } from './map.ts';
 import { prepareMatMul } from './matmul.ts';
+import type { OnKernels } from './on-kernels.ts';
 import { prepareReduce } from './reduce.ts';
-import type { RunOnKernels } from './run-on-kernels.ts';
 import { prepareScatterAdd } from './scatter-add.ts';
 import { prepareSoftmax } from './softmax.ts';
 
@@ -24,13 +25,18 @@ export function cpuPrimitives(variant: Variant, team: Team | null = null): Primi
     allocate: desc => allocateResident(variant, desc),
     prepare(primitive, inputs, outputs) {
       const onHost = hostPrimitives.prepare(primitive, inputs, outputs);
-      const run = onKernels(primitive, inputs, outputs);
-      if (!run) return onHost;
+      const own = onKernels(primitive, inputs, outputs);
+      if (!own) return onHost;
       return {
         ...onHost,
         run(from, to) {
-          if (!engineKernels.withKernels(variant, kernels => run(kernels, from, to, team)))
+          if (!engineKernels.withKernels(variant, kernels => own.run(kernels, from, to, team)))
             onHost.run(from, to);
+        },
+        bind(from, to) {
+          const { steps } = own;
+          if (!steps || ![...from, ...to].every(tensor => isResident(variant, tensor))) return null;
+          return bindSteps(variant, team, kernels => steps(kernels, from, to));
         },
       };
     },
@@ -42,7 +48,7 @@ function onKernels(
   primitive: Primitive,
   inputs: readonly TensorDesc[],
   outputs: readonly TensorDesc[],
-): RunOnKernels | null {
+): OnKernels | null {
   const areFloats = [...inputs, ...outputs].every(isFloat);
   switch (primitive.kind) {
     case 'matmul':

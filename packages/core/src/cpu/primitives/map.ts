@@ -5,9 +5,10 @@ import { linkedLoops } from '../loops/compiled-loop.ts';
 import { formatOf } from '../loops/format.ts';
 import { type LoopPlan, loopInputs, planCopy } from '../loops/plan/plan-loop.ts';
 import { planParts } from '../loops/plan/plan-parts.ts';
+import { loopStep } from '../loops/run/loop-step.ts';
 import { runLoop } from '../loops/run/run-loop.ts';
 import { copyBack, readable, writable } from '../operands/resident.ts';
-import type { RunOnKernels } from './run-on-kernels.ts';
+import type { OnKernels } from './on-kernels.ts';
 
 /**
  * Prepares a map as loops in f32, each result rounded to the output's dtype; null if only the host can run
@@ -17,21 +18,28 @@ export function prepareMap(
   primitive: MapPrimitive,
   inputs: readonly TensorDesc[],
   output: TensorDesc,
-): RunOnKernels | null {
+): OnKernels | null {
   const plans = planMap(primitive, inputs, output);
   if (!plans) return null;
   const link = linkedLoops(plans);
   const sources = inputs.map(() => 0);
-  return (kernels, from, [to], team) => {
-    const { memory } = kernels;
-    const loops = link(kernels.loops);
-    if (!loops) return false;
-    memory.reset();
-    const at = writable(memory, to);
-    for (let n = 0; n < sources.length; n++) sources[n] = readable(memory, from[n]);
-    for (let n = 0; n < plans.length; n++) runLoop(plans[n], loops[n], kernels, at, sources, team);
-    copyBack(memory, to, at);
-    return true;
+  return {
+    run(kernels, from, [to], team) {
+      const { memory } = kernels;
+      const loops = link(kernels.loops);
+      if (!loops) return false;
+      memory.reset();
+      const at = writable(memory, to);
+      for (let n = 0; n < sources.length; n++) sources[n] = readable(memory, from[n]);
+      for (let n = 0; n < plans.length; n++) runLoop(plans[n], loops[n], kernels, at, sources, team);
+      copyBack(memory, to, at);
+      return true;
+    },
+    steps(kernels, from, [to]) {
+      const { memory } = kernels;
+      const inputs = from.map(tensor => readable(memory, tensor));
+      return plans.map(plan => loopStep(plan, kernels, writable(memory, to), inputs));
+    },
   };
 }
 

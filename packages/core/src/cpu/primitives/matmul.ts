@@ -7,12 +7,14 @@ import type { LoopHost } from '../kernels/interface/module-host.ts';
 import { PANEL, PANEL_BYTES, padded, STRIP } from '../kernels/interface/panel.ts';
 import { copyBack, writable } from '../operands/resident.ts';
 import { createStoreRows } from '../operands/row-store.ts';
+import { shareStep } from '../steps/share-step.ts';
+import type { Step } from '../steps/step.ts';
 import type { Team } from '../team/team.ts';
 import { type MatrixBatch, matrixBatch } from './matrix-batch.ts';
-import { createMatrixLines } from './matrix-lines.ts';
+import { createMatrixLines, type MatrixLines } from './matrix-lines.ts';
 import { hasFewRows, runMatVec } from './matvec.ts';
-import type { RunOnKernels } from './run-on-kernels.ts';
-import { shareMatMul } from './share-matmul.ts';
+import type { OnKernels } from './on-kernels.ts';
+import { productStep } from './product-step.ts';
 
 /**
  * The most rows, and the most numbers, of A that are processed at once; more do not stay in a second-level
@@ -33,58 +35,97 @@ const STORED = 2 ** 12;
  * dimensions of A and B broadcast to those of C. f32 tensors with contiguous lines are used in place. Null if
  * K is 0, because the kernels need at least one product per sum, and if C is empty.
  */
-export function prepareMatMul(inputs: readonly TensorDesc[], output: TensorDesc): RunOnKernels | null {
+export function prepareMatMul(inputs: readonly TensorDesc[], output: TensorDesc): OnKernels | null {
   const product = matrixBatch(inputs, output);
   if (product.k === 0 || elementCount(output.shape) === 0) return null;
   const isMatVec = hasFewRows(inputs[1], output);
-  return (kernels, operands, [c], team) => {
-    const { loops, matrices } = kernels;
-    if (!loops || !matrices) return false;
-    if (isMatVec) runMatVec(kernels, matrices, operands, c);
-    else runMatMul(kernels, loops, matrices, product, operands, c, team);
-    return true;
+  return {
+    run(kernels, operands, [c], team) {
+      const { loops, matrices } = kernels;
+      if (!loops || !matrices) return false;
+      if (isMatVec) runMatVec(kernels, matrices, operands, c);
+      else runMatMul(kernels, matrices, place(kernels, loops, product, operands, c), team);
+      return true;
+    },
+    steps(kernels, operands, [c]) {
+      if (!kernels.loops || isMatVec) return null;
+      const step = stepOf(kernels, place(kernels, kernels.loops, product, operands, c));
+      return step && [step];
+    },
   };
 }
 
-function runMatMul(
+/** A batch of products with its operands, and how it is divided. */
+interface PlacedProduct {
+  readonly batch: MatrixBatch;
+  readonly c: Tensor;
+  /** Whether kernels write C as it is, and the address of C, or of scratch memory for some of its rows. */
+  readonly isDirect: boolean;
+  readonly at: number;
+  readonly rowsOfA: MatrixLines;
+  readonly linesOfB: MatrixLines;
+  /** The rows of A that are processed at once, and the columns of B that are stored as panels. */
+  readonly rowsAtOnce: number;
+  readonly columnsHeld: number;
+  /** Whether rows of A are packed as strips. */
+  readonly isPacked: boolean;
+}
+
+function place(
   kernels: Kernels,
   host: LoopHost,
-  matrices: MatrixKernels,
-  { batch, m, n, k, ...strides }: MatrixBatch,
+  batch: MatrixBatch,
   [a, b]: readonly Tensor[],
   c: Tensor,
-  team: Team | null,
-): void {
-  const { packStrips, multiplyPanels } = matrices;
-  const { memory } = kernels;
-  memory.reset();
-  const { row: cRow, column: cColumn } = strides.c;
-  const isDirect = c.dtype === 'f32' && cColumn === 1 && m % STRIP === 0 && n % PANEL === 0;
+): PlacedProduct {
+  const { m, n, k } = batch;
+  kernels.memory.reset();
+  const isDirect = c.dtype === 'f32' && batch.c.column === 1 && m % STRIP === 0 && n % PANEL === 0;
   const most = Math.max(COLUMNS, Math.floor(STAYING / k / COLUMNS) * COLUMNS);
   const rowsAtOnce = Math.min(ROWS, most, Math.ceil(m / STRIP) * STRIP);
   const fitting = Math.floor(HELD / Math.max(k, isDirect ? 1 : rowsAtOnce) / COLUMNS) * COLUMNS;
   const columnsHeld = Math.min(padded(n), Math.max(COLUMNS, fitting));
-  const rowsOfA = createMatrixLines(kernels, host, a, strides.a, rowsAtOnce, k);
-  const linesOfB = createMatrixLines(kernels, host, b, strides.b, k, columnsHeld);
-  const { isTransposed } = rowsOfA;
+  const rowsOfA = createMatrixLines(kernels, host, a, batch.a, rowsAtOnce, k);
+  const linesOfB = createMatrixLines(kernels, host, b, batch.b, k, columnsHeld);
   // Rows that are all the same row have a distance of 0, which to kernels means strips.
-  const isPacked = isTransposed || n >= WORTH_STRIPS || rowsOfA.ld === 0;
-  if (team && isDirect && columnsHeld >= n && rowsOfA.isInPlace && linesOfB.isInPlace) {
-    const offsets = {
-      a: rowOffsets(batch, strides.a.batch),
-      b: strides.b.batch,
-      c: rowOffsets(batch, strides.c.batch),
-    };
-    const product = { m, n, k, a: rowsOfA, b: linesOfB, c: { at: writable(memory, c), ld: 4 * cRow } };
-    if (shareMatMul(kernels, product, offsets, { rowsAtOnce, isPacked }, team)) {
-      copyBack(memory, c, product.c.at);
-      return;
-    }
+  const isPacked = rowsOfA.isTransposed || n >= WORTH_STRIPS || rowsOfA.ld === 0;
+  const at = isDirect ? writable(kernels.memory, c) : kernels.memory.scratch(rowsAtOnce * columnsHeld).at;
+  return { batch, c, isDirect, at, rowsOfA, linesOfB, rowsAtOnce, columnsHeld, isPacked };
+}
+
+/** A batch of products as a step; null if an operand or C is not used in place, or if B is too wide. */
+function stepOf(kernels: Kernels, placed: PlacedProduct): Step | null {
+  const { batch, at, isDirect, rowsOfA, linesOfB, columnsHeld } = placed;
+  const { m, n, k } = batch;
+  if (!isDirect || columnsHeld < n || !rowsOfA.isInPlace || !linesOfB.isInPlace) return null;
+  const places = {
+    a: rowOffsets(batch.batch, batch.a.batch),
+    b: batch.b.batch,
+    c: rowOffsets(batch.batch, batch.c.batch),
+  };
+  const product = { m, n, k, a: rowsOfA, b: linesOfB, c: { at, ld: 4 * batch.c.row } };
+  return productStep(kernels, product, places, placed);
+}
+
+function runMatMul(
+  kernels: Kernels,
+  { packStrips, multiplyPanels }: MatrixKernels,
+  placed: PlacedProduct,
+  team: Team | null,
+): void {
+  const { batch: product, c, isDirect, at, rowsOfA, linesOfB, rowsAtOnce, columnsHeld, isPacked } = placed;
+  const { batch, m, n, k, ...strides } = product;
+  const { row: cRow, column: cColumn } = strides.c;
+  const { isTransposed } = rowsOfA;
+  const { memory } = kernels;
+  const step = team && stepOf(kernels, placed);
+  if (team && step && shareStep(kernels, step, team)) {
+    copyBack(memory, c, at);
+    return;
   }
   const panelBytes = k * PANEL_BYTES;
   const panels = memory.scratch(columnsHeld * k).at;
   const strips = isPacked ? memory.scratch(rowsAtOnce * k).at : null;
-  const at = isDirect ? writable(memory, c) : memory.scratch(rowsAtOnce * columnsHeld).at;
   const ldC = 4 * (isDirect ? cRow : columnsHeld);
   const store = isDirect ? null : createStoreRows(kernels, c, Math.max(STORED, columnsHeld));
 

@@ -1,14 +1,19 @@
 import type { Tensor } from '../../tensor/tensor.ts';
 import type { Kernels } from '../kernels/interface/kernels.ts';
+import type { Step } from '../steps/step.ts';
 import type { Team } from '../team/team.ts';
 
-/**
- * Runs a primitive on kernels, whose memory it may use, and on a team if there is one. Returns false, and
- * runs nothing, if these kernels cannot run it.
- */
-export type RunOnKernels = (
-  kernels: Kernels,
-  inputs: readonly Tensor[],
-  outputs: readonly Tensor[],
-  team: Team | null,
-) => boolean;
+/** A primitive that kernels run, whose memory it may use. */
+export interface OnKernels {
+  /**
+   * Runs the primitive once, on a team if there is one. Returns false, and runs nothing, if these kernels
+   * cannot run it.
+   */
+  run(kernels: Kernels, inputs: readonly Tensor[], outputs: readonly Tensor[], team: Team | null): boolean;
+  /**
+   * The primitive as steps on tensors in the memory of the kernels, for repeated runs; null if it is more
+   * than tasks of the kernels. The steps use panels of the memory, so do not free them before the steps have
+   * run.
+   */
+  steps?(kernels: Kernels, inputs: readonly Tensor[], outputs: readonly Tensor[]): readonly Step[] | null;
+}

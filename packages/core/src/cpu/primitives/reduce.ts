@@ -6,9 +6,11 @@ import type { TensorDesc } from '../../tensor/tensor.ts';
 import { linkedLoops } from '../loops/compiled-loop.ts';
 import { formatOf } from '../loops/format.ts';
 import { loopInputs, planLoop } from '../loops/plan/plan-loop.ts';
+import { loopStep } from '../loops/run/loop-step.ts';
 import { runLoop } from '../loops/run/run-loop.ts';
 import { copyBack, readable, writable } from '../operands/resident.ts';
-import type { RunOnKernels } from './run-on-kernels.ts';
+import { bitsOf, fillStep } from '../steps/fill-step.ts';
+import type { OnKernels } from './on-kernels.ts';
 
 /** The value that a reduction starts from. */
 const starts = { sum: 0, max: -Infinity, min: Infinity } as const;
@@ -21,7 +23,7 @@ export function prepareReduce(
   { op, axes, domain, element, result }: ReducePrimitive,
   inputs: readonly TensorDesc[],
   output: TensorDesc,
-): RunOnKernels | null {
+): OnKernels | null {
   const format = formatOf(output.dtype);
   if (op === 'prod' || !format) return null;
   const kept = keptShape({ domain, axes });
@@ -39,20 +41,32 @@ export function prepareReduce(
   const count = elementCount(kept);
   const link = linkedLoops([adding, finishing]);
   const sources = inputs.map(() => 0);
-  return (kernels, from, [target], team) => {
-    const { memory } = kernels;
-    const loops = link(kernels.loops);
-    if (!loops) return false;
-    const [add, finish] = loops;
-    memory.reset();
-    const sums = op === 'sum' ? memory.allocate(Float64Array, count) : memory.floats(count);
-    if (op !== 'sum') sums.values.fill(starts[op]);
-    const { at } = sums;
-    for (let n = 0; n < sources.length; n++) sources[n] = readable(memory, from[n]);
-    const result = writable(memory, target);
-    runLoop(adding, add, kernels, at, sources, team);
-    runLoop(finishing, finish, kernels, result, [at], team);
-    copyBack(memory, target, result);
-    return true;
+  return {
+    run(kernels, from, [target], team) {
+      const { memory } = kernels;
+      const loops = link(kernels.loops);
+      if (!loops) return false;
+      const [add, finish] = loops;
+      memory.reset();
+      const sums = op === 'sum' ? memory.allocate(Float64Array, count) : memory.floats(count);
+      if (op !== 'sum') sums.values.fill(starts[op]);
+      const { at } = sums;
+      for (let n = 0; n < sources.length; n++) sources[n] = readable(memory, from[n]);
+      const result = writable(memory, target);
+      runLoop(adding, add, kernels, at, sources, team);
+      runLoop(finishing, finish, kernels, result, [at], team);
+      copyBack(memory, target, result);
+      return true;
+    },
+    steps(kernels, from, [target]) {
+      const { memory } = kernels;
+      const { at } = op === 'sum' ? memory.allocate(Float64Array, count) : memory.scratch(count);
+      const inputs = from.map(tensor => readable(memory, tensor));
+      return [
+        op === 'sum' ? fillStep(0, at, 2 * count) : fillStep(bitsOf(starts[op]), at, count),
+        loopStep(adding, kernels, at, inputs),
+        loopStep(finishing, kernels, writable(memory, target), [at]),
+      ];
+    },
   };
 }

@@ -7,11 +7,12 @@ import { loopInputs, planLoop } from '../loops/plan/plan-loop.ts';
 import { runLoop } from '../loops/run/run-loop.ts';
 import { copyBack, readable, writable } from '../operands/resident.ts';
 import { createStoreRows } from '../operands/row-store.ts';
-import { sharingOf, type Worth } from '../team/sharing.ts';
+import { shareStep } from '../steps/share-step.ts';
+import type { Step } from '../steps/step.ts';
+import type { Worth } from '../team/sharing.ts';
 import { taskKinds } from '../team/tasks.ts';
-import type { Team } from '../team/team.ts';
 import { createMatrixLines } from './matrix-lines.ts';
-import type { RunOnKernels } from './run-on-kernels.ts';
+import type { OnKernels } from './on-kernels.ts';
 
 /** The most results that are computed at once if the output is not written in place. */
 const STORED = 2 ** 16;
@@ -32,25 +33,25 @@ type Updates = readonly [width: number, first: number, next: number, updates: nu
 export function prepareScatterAdd(
   [indices, updates]: readonly TensorDesc[],
   output: TensorDesc,
-): RunOnKernels | null {
+): OnKernels | null {
   const [rows, width] = output.shape;
   const [count] = indices.shape;
   const [row, column] = updates.strides;
   if (rows * width * count === 0 || (row === 1 && column !== 1)) return null;
-  const dense = planLoop(input(0, 'i32'), loopInputs([indices]), [count], {
+  const indexLoop = planLoop(input(0, 'i32'), loopInputs([indices]), [count], {
     ...{ kind: 'store', format: 'i32', strides: [1] },
   });
-  if (!dense) return null;
-  const link = linkedLoops([dense]);
+  if (!indexLoop) return null;
+  const link = linkedLoops([indexLoop]);
   const isDirect = output.dtype === 'f32' && output.strides[1] === 1;
 
-  return (kernels, [from, values], [to], team) => {
+  const run: OnKernels['run'] = (kernels, [from, values], [to], team) => {
     const { memory, matrices } = kernels;
     const loops = link(kernels.loops);
     if (!loops || !kernels.loops || !matrices) return false;
     memory.reset();
     const at = memory.scratch(count).at;
-    runLoop(dense, loops[0], kernels, at, [readable(memory, from)]);
+    runLoop(indexLoop, loops[0], kernels, at, [readable(memory, from)]);
     const lines = createMatrixLines(kernels, kernels.loops, values, { row, column, batch: [] }, count, width);
     const [first, next] = [memory.scratch(rows).at, memory.scratch(count).at];
     matrices.listUpdates(count, rows, at, first, next);
@@ -58,33 +59,34 @@ export function prepareScatterAdd(
     if (isDirect) {
       const result = writable(memory, to);
       const place = [result, 4 * output.strides[0]] as const;
-      const isShared = team !== null && shareSums(kernels, source, place, rows, count * width, team);
+      const isShared = team && shareStep(kernels, sumsStep(source, place, rows, count * width), team);
       if (!isShared) matrices.sumUpdates(0, rows, ...source, ...place);
       copyBack(memory, to, result);
     } else storeSums(kernels, matrices, source, rows, to);
     return true;
   };
+  return { run };
 }
 
-/** Sums all rows in place on the threads of a team. Returns false, and sums nothing, for few updates. */
-function shareSums(
-  kernels: Kernels,
+/** The sums of all rows, in place, as a step. */
+function sumsStep(
   source: Updates,
   place: readonly [output: number, ldOutput: number],
   rows: number,
   size: number,
-  team: Team,
-): boolean {
-  const sharing = sharingOf(team, size, worth);
-  if (!sharing) return false;
-  const { threads, wakes } = sharing;
-  const each = Math.ceil(rows / (threads * TASKS_EACH));
-  const tasks: number[][] = [];
-  for (let from = 0; from < rows; from += each) {
-    tasks.push([taskKinds.sumUpdates, from, Math.min(from + each, rows), ...source, ...place]);
-  }
-  team.run(kernels, { rows: tasks, packing: 0, wakes });
-  return true;
+): Step {
+  return {
+    size,
+    worth,
+    tasks(threads) {
+      const each = Math.ceil(rows / (threads * TASKS_EACH));
+      const tasks: number[][] = [];
+      for (let from = 0; from < rows; from += each) {
+        tasks.push([taskKinds.sumUpdates, from, Math.min(from + each, rows), ...source, ...place]);
+      }
+      return { rows: tasks, packing: 0 };
+    },
+  };
 }
 
 /** Sums some rows at a time, and rounds them to the dtype of a tensor. */

@@ -1,4 +1,4 @@
-import { div, exp, sub } from '../../expr/index.ts';
+import { add, div, exp, log as ln, sub } from '../../expr/index.ts';
 import { keptShape } from '../../primitive/check.ts';
 import { input } from '../../primitive/element.ts';
 import { broadcastStrides, forEachIndex, offsetOf } from '../../primitive/host/lines/reader.ts';
@@ -9,19 +9,22 @@ import type { Tensor, TensorDesc } from '../../tensor/tensor.ts';
 import { linkedLoops } from '../loops/compiled-loop.ts';
 import { formatOf } from '../loops/format.ts';
 import { type LoopInput, type LoopOutput, planLoop } from '../loops/plan/plan-loop.ts';
+import { loopStep } from '../loops/run/loop-step.ts';
 import { runLoop } from '../loops/run/run-loop.ts';
 import { copyBack, readable, writable } from '../operands/resident.ts';
-import type { RunOnKernels } from './run-on-kernels.ts';
+import { bitsOf, fillStep } from '../steps/fill-step.ts';
+import type { OnKernels } from './on-kernels.ts';
 
 /**
- * Prepares a softmax or its logarithm as three loops over all lines: for the largest element m of each line,
- * for l = Σ e^(x − m) in f64, and for e^(x − m) / l or x − (m + ln l). Null if only the host can run it.
+ * Prepares a softmax or its logarithm as loops over all lines: for the largest element m of each line, for
+ * l = Σ e^(x − m) in f64, for m + ln l, and for e^(x − m) / l or x − (m + ln l). Null if only the host can
+ * run it.
  */
 export function prepareSoftmax(
   { axis, log, mode }: SoftmaxPrimitive,
   [{ dtype, shape: domain, strides }]: readonly TensorDesc[],
-  [result]: readonly TensorDesc[],
-): RunOnKernels | null {
+  [result, ...statistics]: readonly TensorDesc[],
+): OnKernels | null {
   const format = formatOf(result.dtype);
   const kept = keptShape({ domain, axes: [axis] });
   const source: LoopInput = { name: 'x0', format: formatOf(dtype), shape: domain, strides };
@@ -32,39 +35,65 @@ export function prepareSoftmax(
   });
   if (!format) return null;
   const lifted = exp(sub(input(0), input(1)));
-  const plans = [
+  const hasStatistics = statistics.length > 0;
+  const planned = [
     planLoop(input(0), [source], domain, toLine('max', 'f32')),
     planLoop(lifted, [source, ofLine('x1')], domain, toLine('sum', 'f64')),
+    planLoop(add(input(1), ln(input(2))), [ofLine('x1'), ofLine('x2', 'f64')], kept, {
+      ...{ kind: 'store', format: 'f32', strides: perLine.strides },
+    }),
     planLoop(
       log ? sub(input(0), input(1)) : div(lifted, input(2)),
       [source, ofLine('x1'), ofLine('x2', 'f64')],
       domain,
       { kind: 'store', format, strides: result.strides },
     ),
-  ].flatMap(plan => plan ?? []);
-  if (plans.length < 3) return null;
+  ];
+  const plans = planned.flatMap(plan => plan ?? []);
+  if (plans.length < planned.length) return null;
   const count = elementCount(kept);
-
   const link = linkedLoops(plans);
-  return (kernels, [from], [to, stats], team) => {
-    const { memory } = kernels;
-    const compiled = link(kernels.loops);
-    if (!compiled) return false;
-    memory.reset();
-    const [largest, sums] = [memory.floats(count), memory.allocate(Float64Array, count)];
-    const totals = memory.floats(count);
-    const [at, output] = [readable(memory, from), writable(memory, to)];
-    largest.values.fill(-Infinity);
-    for (const [n, loop] of compiled.entries()) {
-      const values = n === 2 && log ? totals.at : largest.at;
-      runLoop(plans[n], loop, kernels, [largest.at, sums.at, output][n], [at, values, sums.at], team);
-      if (n !== 1) continue;
-      const [m, l, lse] = [largest.values, sums.values, totals.values];
-      for (let row = 0; row < count; row++) lse[row] = m[row] + Math.log(l[row]);
-    }
-    copyBack(memory, to, output);
-    finishLines(largest.values, totals.values, to, stats);
-    return true;
+
+  /** The loops to run: the index of the loop, and the addresses of its output and inputs. */
+  function loopsOn(x: number, y: number, m: number, l: number, lse: number): [number, number, number[]][] {
+    return [
+      [0, m, [x]],
+      [1, l, [x, m]],
+      ...(log || hasStatistics ? [[2, lse, [m, l]] as [number, number, number[]]] : []),
+      [3, y, [x, log ? lse : m, l]],
+    ];
+  }
+
+  return {
+    run(kernels, [from], [to, stats], team) {
+      const { memory } = kernels;
+      const loops = link(kernels.loops);
+      if (!loops) return false;
+      memory.reset();
+      const [m, l, lse] = [memory.floats(count), memory.allocate(Float64Array, count), memory.floats(count)];
+      const [x, y] = [readable(memory, from), writable(memory, to)];
+      m.values.fill(-Infinity);
+      for (const [n, output, inputs] of loopsOn(x, y, m.at, l.at, lse.at))
+        runLoop(plans[n], loops[n], kernels, output, inputs, team);
+      copyBack(memory, to, y);
+      finishLines(m.values, lse.values, to, stats);
+      return true;
+    },
+    steps(kernels, [from], [to]) {
+      if (mode === 'inf-as-zero' || hasStatistics) return null;
+      const { memory } = kernels;
+      const [m, l, lse] = [
+        memory.scratch(count),
+        memory.allocate(Float64Array, count),
+        memory.scratch(count),
+      ];
+      const loops = loopsOn(readable(memory, from), writable(memory, to), m.at, l.at, lse.at);
+      return [
+        fillStep(bitsOf(-Infinity), m.at, count),
+        fillStep(0, l.at, 2 * count),
+        ...loops.map(([n, output, inputs]) => loopStep(plans[n], kernels, output, inputs)),
+      ];
+    },
   };
 
   /** Writes the results of lines of −∞, and m + ln l if requested. */

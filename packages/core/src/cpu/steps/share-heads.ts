@@ -1,8 +1,10 @@
-import type { ComputeHeads } from '../attention/small-heads/compute-heads.ts';
+import type { ComputeHeads, HeadWork } from '../attention/small-heads/compute-heads.ts';
+import type { Worth } from '../team/sharing.ts';
+import { headPasses, taskKinds } from '../team/tasks.ts';
+import type { Team } from '../team/team.ts';
 import { WorkerFailure } from '../threads/pool.ts';
-import { sharingOf, type Worth } from './sharing.ts';
-import { headPasses, taskKinds } from './tasks.ts';
-import type { Team } from './team.ts';
+import { shareStep } from './share-step.ts';
+import type { Step } from './step.ts';
 
 /** In multiplications. */
 const worth: Worth = { awake: 2 ** 18, asleep: 2 ** 20 };
@@ -13,35 +15,44 @@ const worth: Worth = { awake: 2 ** 18, asleep: 2 ** 20 };
 const TASKS_EACH = 4;
 const TASK_SIZE = 2 ** 17;
 
+/** A pass over small heads as a step. A single head is not divided. */
+export function headStep({ pass, heads, multiplications, write }: HeadWork): Step {
+  return {
+    size: heads > 1 ? multiplications : 0,
+    worth,
+    tasks(threads, allocate) {
+      const numbers = write(threads, allocate);
+      const most = threads === 1 ? 1 : Math.floor(multiplications / (threads * TASK_SIZE));
+      const each = Math.ceil(heads / (threads * Math.max(1, Math.min(TASKS_EACH, most))));
+      const rows: number[][] = [];
+      for (let first = 0; first < heads; first += each) {
+        const count = Math.min(each, heads - first);
+        rows.push([taskKinds.heads, headPasses.indexOf(pass), numbers, first, count]);
+      }
+      return { rows, packing: 0 };
+    },
+  };
+}
+
 /**
  * Runs passes over small heads on the threads of a team, if there is one and a pass is long enough, and on
  * the calling thread if a worker fails.
  */
 export function shareHeads(team: Team | null): ComputeHeads {
-  return (kernels, { pass, heads, multiplications }, write) => {
-    const { heads: given } = kernels;
-    if (!given) throw new Error('small heads need kernels in WebAssembly');
-    const sharing = team && heads > 1 ? sharingOf(team, multiplications, worth) : null;
-    const numbers = write(sharing?.threads ?? 1);
-    const alone = (): void => given[pass](numbers, 0, 0, heads);
-    if (!team || !sharing) {
-      alone();
-      return;
-    }
-    const { threads, wakes } = sharing;
-    const tasksEach = Math.max(1, Math.min(TASKS_EACH, Math.floor(multiplications / (threads * TASK_SIZE))));
-    const each = Math.ceil(heads / (threads * tasksEach));
-    const rows: number[][] = [];
-    for (let first = 0; first < heads; first += each) {
-      const count = Math.min(each, heads - first);
-      rows.push([taskKinds.heads, headPasses.indexOf(pass), numbers, first, count]);
-    }
+  return (kernels, work) => {
+    const { heads, memory } = kernels;
+    if (!heads) throw new Error('small heads need kernels in WebAssembly');
     try {
-      team.run(kernels, { rows, packing: 0, wakes });
+      if (team && shareStep(kernels, headStep(work), team)) return;
     } catch (error) {
-      if (!(error instanceof WorkerFailure)) throw error;
       // A head that is computed again has the same bits.
-      alone();
+      if (!(error instanceof WorkerFailure)) throw error;
     }
+    heads[work.pass](
+      work.write(1, words => memory.scratch(words).at),
+      0,
+      0,
+      work.heads,
+    );
   };
 }

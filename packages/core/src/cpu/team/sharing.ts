@@ -13,10 +13,13 @@ export interface Sharing {
 }
 
 /**
- * How a team shares a step of a size; null if the step takes the calling thread less time alone, or if there
- * are no workers yet. Short steps start no workers.
+ * How a team shares a step of some size; null if the step takes the calling thread less time alone, or if
+ * there are no workers yet. Short steps start no workers.
  */
-export function sharingOf(team: Team, size: number, { awake, asleep }: Worth): Sharing | null {
+export function sharingOf(
+  team: Team,
+  { size, worth: { awake, asleep } }: { readonly size: number; readonly worth: Worth },
+): Sharing | null {
   const wakes = size >= asleep;
   if (size < awake || (!wakes && !team.isAwake)) return null;
   const { threads } = team;

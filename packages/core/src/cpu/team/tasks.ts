@@ -1,20 +1,40 @@
 import type { HeadKernels, HeadPass } from '../kernels/interface/head-kernels.ts';
 import type { MatrixKernels } from '../kernels/interface/matrix-kernels.ts';
+import type { Memory } from '../kernels/memory/memory.ts';
 import type { CompiledLoop } from '../loops/link-loop.ts';
 
 /**
  * The tasks of one step of a program. Each is a row of i32: the kind of task and its numbers. The first
  * `packing` tasks make what the others read.
  */
-export interface SharedTasks {
+export interface TaskRows {
   readonly rows: readonly (readonly number[])[];
   readonly packing: number;
-  /** Whether the step is long enough to wake workers that sleep. */
-  readonly wakes: boolean;
+}
+
+/** The tasks of one step in the memory of kernels. */
+export interface TaskList {
+  /** The address of the first task. */
+  readonly at: number;
+  readonly count: number;
+  readonly packing: number;
 }
 
 /** The number of i32 per task. */
 export const TASK_WORDS = 12;
+
+/** Writes tasks to a memory, at the address that `allocate` returns for a number of i32. */
+export function writeTasks(
+  { rows, packing }: TaskRows,
+  allocate: (words: number) => number,
+  memory: Memory,
+): TaskList {
+  const at = allocate(rows.length * TASK_WORDS);
+  rows.forEach((row, n) => {
+    memory.i32.set(row, (at >>> 2) + n * TASK_WORDS);
+  });
+  return { at, count: rows.length, packing };
+}
 
 /** The kinds of tasks. */
 export const taskKinds = {
@@ -24,6 +44,7 @@ export const taskKinds = {
   multiply: 3,
   heads: 4,
   sumUpdates: 5,
+  fill: 6,
 } as const;
 
 /** The passes over small heads, by their number in tasks. */
@@ -62,12 +83,20 @@ export function runTask(
     case taskKinds.sumUpdates:
       matrices.sumUpdates(n(0), n(1), n(2), n(3), n(4), n(5), n(6), n(7), n(8));
       return;
+    case taskKinds.fill:
+      words.fill(n(0), n(1) >>> 2, (n(1) >>> 2) + n(2));
+      return;
     default: {
-      const numbers = words.subarray(at + 1, at + TASK_WORDS);
-      const [m, width, k, a, lda, isTransposed, strips, stripBytes, panels, c, ldc] = numbers;
-      const own = strips + thread * stripBytes;
-      if (strips) matrices.packStrips(m, k, a, lda, isTransposed !== 0, own);
-      matrices.multiplyPanels(m, width, k, strips ? own : a, strips ? 0 : lda, panels, c, ldc);
+      const strips = n(6);
+      const own = strips + thread * n(7);
+      if (strips !== 0) matrices.packStrips(n(0), n(2), n(3), n(4), n(5) !== 0, own);
+      const [a, lda] = strips === 0 ? [n(3), n(4)] : [own, 0];
+      matrices.multiplyPanels(n(0), n(1), n(2), a, lda, n(8), n(9), n(10));
     }
   }
+}
+
+/** Runs all tasks of a list on the calling thread. */
+export function runAlone(words: Int32Array, { at, count }: TaskList, host: TaskHost): void {
+  for (let n = 0; n < count; n++) runTask(words, (at >>> 2) + n * TASK_WORDS, 0, host);
 }

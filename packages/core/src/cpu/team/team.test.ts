@@ -12,7 +12,7 @@ import { kernelModules as attentionModules, bestVariant } from '../kernels/host-
 import { cpuPrimitives } from '../primitives/cpu-primitives.ts';
 import { createPool } from '../threads/pool.ts';
 import { control, fillQueues, queueAt, runTasks, tasksLeft } from './control.ts';
-import { TASK_WORDS, taskKinds } from './tasks.ts';
+import { TASK_WORDS, taskKinds, writeTasks } from './tasks.ts';
 import { createTeam } from './team.ts';
 
 const workerSource = await workerText(new URL('../threads/worker.ts', import.meta.url).pathname);
@@ -82,7 +82,7 @@ const steps: Readonly<Record<string, readonly [Primitive, readonly Tensor[], rea
 test.each(Object.keys(steps))('%s: divided among threads that sleep', name => {
   const [primitive, inputs, shape] = steps[name];
   const run = vi.fn();
-  const team = { threads: 2, isAwake: false, loopNumber: () => 0, run, disband() {} };
+  const team = { threads: 2, isAwake: false, run, disband() {} };
   const { allocate, prepare } = cpuPrimitives(bestVariant(), team);
   const result = allocate({ dtype: 'f32', shape });
   prepare(primitive, inputs.map(allocated), [result]).run(inputs.map(allocated), [result]);
@@ -246,8 +246,9 @@ describe('a worker', async () => {
     const team = createTeam(() => pool);
     const { rows } = product();
     const beyond = rows.map(row => row.map((word, at) => (at === 3 ? 2 ** 31 - 64 : word)));
+    const tasks = writeTasks({ rows: beyond, packing: 0 }, words => memory.scratch(words).at, memory);
     expect(() => {
-      for (let round = 0; round < 1000; round++) team.run(kernels, { rows: beyond, packing: 0, wakes: true });
+      for (let round = 0; round < 1000; round++) team.run(kernels, tasks, true);
     }).toThrow();
   });
 });

@@ -1,11 +1,10 @@
 import { compiledModules } from '../kernels/engine-kernels.ts';
 import type { Kernels } from '../kernels/interface/kernels.ts';
-import { compiledLoop, loopModule } from '../loops/compiled-loop.ts';
-import type { CompiledLoop } from '../loops/link-loop.ts';
-import type { KeyedLoop } from '../loops/loop-spec.ts';
+import { numberedModules } from '../loops/numbered-loops.ts';
 import { type Pool, WorkerFailure } from '../threads/pool.ts';
 import { control, fillQueues, LONGEST_WAIT, NEVER, queueAt, runTasks } from './control.ts';
-import { type SharedTasks, TASK_WORDS } from './tasks.ts';
+import { taskHost } from './task-host.ts';
+import type { TaskList } from './tasks.ts';
 
 /** Threads that share the steps of programs: workers, and the calling thread (a team in OpenMP's terms). */
 export interface Team {
@@ -19,23 +18,20 @@ export interface Team {
    * `threads`, this starts no workers.
    */
   readonly isAwake: boolean;
-  /** The number that tasks use for a loop; null if workers cannot get the loop. */
-  loopNumber(loop: KeyedLoop): number | null;
   /**
    * Runs at most `MOST_TASKS` tasks, and returns when all are done. The calling thread does not wait for
    * workers to join: late workers find fewer tasks, or none.
+   * @param wakes whether the step is long enough to wake workers that sleep.
    * @throws WorkerFailure if a worker could not run a task that it had claimed; later steps run on the
    * calling thread.
    */
-  run(kernels: Kernels, tasks: SharedTasks): void;
+  run(kernels: Kernels, tasks: TaskList, wakes: boolean): void;
   /** Ends the region, so that workers leave it and read their messages. */
   disband(): void;
 }
 
 /** How often the calling thread checks the number of finished tasks before it sleeps. */
 const LOOKS = 2000;
-/** The most loops that are sent to workers. */
-const MOST_LOOPS = 1024;
 
 /** The memory that the workers of a region know, its size, and the number of loops that they know. */
 interface Place {
@@ -47,9 +43,7 @@ interface Place {
 
 /** A team of the workers that `pool` returns, which is null if there are none, or none yet. */
 export function createTeam(pool: () => Pool | null): Team {
-  const known: KeyedLoop[] = [];
-  const modules: WebAssembly.Module[] = [];
-  const numbers = new Map<string, number>();
+  const modules = numberedModules();
   /** The number of loops that have been sent to each worker. */
   const told: number[] = [];
   let shared: Int32Array | null = null;
@@ -128,42 +122,23 @@ export function createTeam(pool: () => Pool | null): Team {
     get isAwake() {
       return !isBroken && shared !== null && Atomics.load(shared, control.awake) > 0;
     },
-    loopNumber(loop) {
-      const number = numbers.get(loop.key);
-      if (number !== undefined) return number;
-      const module = known.length < MOST_LOOPS ? loopModule(loop, true) : null;
-      if (!module) return null;
-      modules.push(module);
-      numbers.set(loop.key, known.push(loop) - 1);
-      return known.length - 1;
-    },
-    run(kernels, { rows, packing, wakes }) {
-      const { memory, loops, matrices, heads } = kernels;
-      if (!loops || !matrices || !heads) throw new Error('only kernels in WebAssembly share steps');
-      const at = memory.scratch(rows.length * TASK_WORDS).at >>> 2;
+    run(kernels, { at, count, packing }, wakes) {
+      const host = taskHost(kernels);
       const workers = pool();
       const called = workers && call(workers, kernels);
       const of = called ?? alone();
-      rows.forEach((row, n) => {
-        memory.i32.set(row, at + n * TASK_WORDS);
-      });
-      of[control.tasks] = at;
+      of[control.tasks] = at >>> 2;
       Atomics.store(of, control.done, 0);
-      fillQueues(of, region, rows.length, packing);
+      fillQueues(of, region, count, packing);
       if (called) announce(called, wakes);
-      const loop = (number: number): CompiledLoop => {
-        const compiled = compiledLoop(known[number], loops);
-        if (!compiled) throw new Error('loops are compiled before they are shared');
-        return compiled;
-      };
       try {
-        runTasks(of, region, () => memory.i32, 0, { matrices, heads, loop });
+        runTasks(of, region, () => kernels.memory.i32, 0, host);
       } catch (error) {
         Atomics.store(of, control.failed, 1);
         isBroken = true;
         throw error;
       }
-      finish(of, rows.length);
+      finish(of, count);
     },
     disband() {
       if (shared && place) openRegion(shared);

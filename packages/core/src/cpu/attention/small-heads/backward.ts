@@ -2,40 +2,37 @@ import type { BackwardOperands, BackwardProblem } from '../../../attention/probl
 import type { Tensor } from '../../../tensor/tensor.ts';
 import type { Kernels } from '../../kernels/interface/kernels.ts';
 import { STRIP } from '../../kernels/interface/panel.ts';
-import { copyBack, readable } from '../../operands/resident.ts';
-import type { BackwardSums } from '../backward/sums.ts';
-import type { ComputeHeads } from './compute-heads.ts';
+import { readable } from '../../operands/resident.ts';
+import type { HeadWork } from './compute-heads.ts';
 import { operandPlace, resultPlace } from './head-places.ts';
 import { type HeadOperands, writeHeadNumbers } from './numbers.ts';
 import { hasSmallHeadGradients, smallHeadPlan } from './plan.ts';
 
 /**
- * Computes dq, dk and dv of a problem with small heads. For other problems and other layouts of operands, and
- * on kernels in TypeScript, it returns false and computes nothing.
+ * The pass that computes dq, dk and dv of a problem with small heads. Null for other problems and other
+ * layouts of operands, if rows are at the end of the memory, and on kernels in TypeScript.
  */
-export function runSmallHeadGradients(
+export function backwardHeads(
   problem: BackwardProblem,
   operands: BackwardOperands<Tensor>,
   kernels: Kernels,
-  results: BackwardSums,
-  compute: ComputeHeads,
-): boolean {
+  results: Readonly<Partial<Record<'dq' | 'dk' | 'dv', Tensor | null>>>,
+): (HeadWork & { readonly gradients: readonly WrittenGradient[] }) | null {
   const { forward } = problem;
   const plan = kernels.heads && smallHeadPlan(forward);
-  if (!plan || !hasSmallHeadGradients(problem) || !operands.lse.isContiguous) return false;
-  if (!results.dq || !results.dk || !results.dv) return false;
+  if (!plan || !hasSmallHeadGradients(problem) || !operands.lse.isContiguous) return null;
+  if (!results.dq || !results.dk || !results.dv) return null;
   const { B, Hq, Sq, Skv, Dqk, Dv } = forward;
   const { memory } = kernels;
-  memory.reset();
   const q = operandPlace(memory, forward.q, operands.q);
   const k = operandPlace(memory, forward.k, operands.k);
   const v = operandPlace(memory, forward.v, operands.v);
   const o = operandPlace(memory, forward.o, operands.o);
   const dO = operandPlace(memory, problem.dO, operands.dO);
-  if (!q || !k || !v || !o || !dO || o.row !== dO.row) return false;
-  const dq = resultPlace(memory, problem.dq, results.dq);
-  const dk = resultPlace(memory, problem.dk, results.dk);
-  const dv = resultPlace(memory, problem.dv, results.dv);
+  if (!q || !k || !v || !o || !dO || o.row !== dO.row) return null;
+  const dq = resultPlace(memory, results.dq);
+  const dk = resultPlace(memory, results.dk);
+  const dv = resultPlace(memory, results.dv);
   const T = plan.columns;
   const rows = Math.ceil(Sq / STRIP) * STRIP;
   const keys = Math.ceil(Skv / STRIP) * STRIP;
@@ -49,12 +46,21 @@ export function runSmallHeadGradients(
     ],
     places: [q, k, v, o, dO, dq, dk, dv],
   };
-  const multiplications = B * Hq * Sq * Skv * (3 * Dqk + 2 * Dv);
-  compute(kernels, { pass: 'backwardHeads', heads: B * Hq, multiplications }, threads =>
-    writeHeadNumbers(memory, forward, plan, used, threads),
-  );
-  copyBack(memory, results.dq, dq.at);
-  copyBack(memory, results.dk, dk.at);
-  copyBack(memory, results.dv, dv.at);
-  return true;
+  return {
+    pass: 'backwardHeads',
+    heads: B * Hq,
+    multiplications: B * Hq * Sq * Skv * (3 * Dqk + 2 * Dv),
+    write: (threads, allocate) => writeHeadNumbers(memory, forward, plan, used, threads, allocate),
+    gradients: [
+      { tensor: results.dq, at: dq.at },
+      { tensor: results.dk, at: dk.at },
+      { tensor: results.dv, at: dv.at },
+    ],
+  };
+}
+
+/** A gradient, and the address that it is written to. */
+interface WrittenGradient {
+  readonly tensor: Tensor;
+  readonly at: number;
 }

@@ -2,34 +2,32 @@ import type { AttentionProblem, Operands } from '../../../attention/problem/prob
 import type { Tensor } from '../../../tensor/tensor.ts';
 import type { Kernels } from '../../kernels/interface/kernels.ts';
 import { STRIP } from '../../kernels/interface/panel.ts';
-import { copyBack, writable } from '../../operands/resident.ts';
+import { writable } from '../../operands/resident.ts';
 import type { ForwardResults } from '../forward/forward-results.ts';
-import type { ComputeHeads } from './compute-heads.ts';
+import type { HeadWork } from './compute-heads.ts';
 import { operandPlace, resultPlace } from './head-places.ts';
 import { type HeadOperands, writeHeadNumbers } from './numbers.ts';
 import { smallHeadPlan } from './plan.ts';
 
 /**
- * Computes a problem with small heads. For other problems, if rows are at the end of the memory, and on
- * kernels in TypeScript, it returns false and computes nothing.
+ * The pass over a problem with small heads. Null for other problems, if rows are at the end of the memory,
+ * and on kernels in TypeScript.
  */
-export function runSmallHeads(
+export function forwardHeads(
   problem: AttentionProblem,
   operands: Operands<Tensor>,
   kernels: Kernels,
-  results: ForwardResults,
-  compute: ComputeHeads,
-): boolean {
+  results: Pick<ForwardResults, 'o' | 'lse'>,
+): (HeadWork & { readonly o: number; readonly lse: number }) | null {
   const plan = kernels.heads && smallHeadPlan(problem);
-  if (!plan) return false;
+  if (!plan) return null;
   const { B, Hq, Sq, Skv, Dqk, Dv } = problem;
   const { memory } = kernels;
-  memory.reset();
   const q = operandPlace(memory, problem.q, operands.q);
   const k = operandPlace(memory, problem.k, operands.k);
   const v = operandPlace(memory, problem.v, operands.v);
-  if (!q || !k || !v) return false;
-  const o = resultPlace(memory, problem.o, results.o);
+  if (!q || !k || !v) return null;
+  const o = resultPlace(memory, results.o);
   const lse = writable(memory, results.lse);
   const rows = Math.ceil(Sq / STRIP) * STRIP;
   const T = plan.columns;
@@ -39,11 +37,11 @@ export function runSmallHeads(
     panels: [T * Dqk, T * Dv, rows * T, rows * Dv, Sq, 2 * Sq],
     places: [q, k, v, o],
   };
-  const multiplications = B * Hq * Sq * Skv * (Dqk + Dv);
-  compute(kernels, { pass: 'forwardHeads', heads: B * Hq, multiplications }, threads =>
-    writeHeadNumbers(memory, problem, plan, used, threads),
-  );
-  copyBack(memory, results.o, o.at);
-  copyBack(memory, results.lse, lse);
-  return true;
+  return {
+    pass: 'forwardHeads',
+    heads: B * Hq,
+    multiplications: B * Hq * Sq * Skv * (Dqk + Dv),
+    write: (threads, allocate) => writeHeadNumbers(memory, problem, plan, used, threads, allocate),
+    ...{ o: o.at, lse },
+  };
 }

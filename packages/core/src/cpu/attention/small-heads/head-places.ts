@@ -1,5 +1,4 @@
 import { operandLayouts } from '../../../attention/operands/table.ts';
-import { contiguousDesc } from '../../../attention/problem/describe.ts';
 import type { AttentionProblem, OperandDesc } from '../../../attention/problem/problem.ts';
 import { maxOffset } from '../../../tensor/shape.ts';
 import type { Tensor } from '../../../tensor/tensor.ts';
@@ -52,9 +51,9 @@ export function operandPlace(memory: Memory, { strides }: OperandDesc, operand: 
   return at + 4 * end <= memory.bytes ? placeFrom(at, strides) : null;
 }
 
-/** Where to write the heads of a contiguous result; `at` is for `copyBack`. */
-export function resultPlace(memory: Memory, desc: OperandDesc, result: Tensor): HeadPlace {
-  return placeFrom(writable(memory, result), contiguousDesc(desc).strides);
+/** Where to write the heads of a result; `at` is for `copyBack`. */
+export function resultPlace(memory: Memory, result: Tensor): HeadPlace {
+  return placeFrom(writable(memory, result), result.strides);
 }
 
 function placeFrom(at: number, [batch, head, row]: readonly number[]): HeadPlace {

@@ -17,8 +17,8 @@ export interface HeadOperands {
 const LINE = 16;
 
 /**
- * Writes the numbers of a pass, in the order of `assembly/heads/numbers.ts`, and allocates scratch memory for
- * some threads. Returns the address of the numbers.
+ * Writes the numbers of a pass, in the order of `assembly/heads/numbers.ts`, to memory from `allocate`, and
+ * takes panels as scratch memory for some threads. Returns the address of the numbers.
  */
 export function writeHeadNumbers(
   memory: Memory,
@@ -26,12 +26,13 @@ export function writeHeadNumbers(
   { columns, ranges }: SmallHeadPlan,
   { lse, panels, places }: HeadOperands,
   threads: number,
+  allocate: (words: number) => number,
 ): number {
   const scratchBytes = panels.reduce((bytes, length) => bytes + panelBytes(length), 0);
-  const rangesAt = ranges ? memory.scratch(ranges.length).at : 0;
+  const rangesAt = ranges ? allocate(ranges.length) : 0;
   const scratch = memory.scratch((threads * scratchBytes) / 4).at;
   const words = [Hq, Sq, Skv, Dqk, Dv, columns, rangesAt, lse, scratch, scratchBytes];
-  const { at } = memory.scratch(1 + words.length + panels.length + 4 * places.length);
+  const at = allocate(1 + words.length + panels.length + 4 * places.length);
   const { f32, i32 } = memory;
   if (ranges) i32.set(ranges, rangesAt >>> 2);
   let to = at >>> 2;

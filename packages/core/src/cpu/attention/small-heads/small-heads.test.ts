@@ -29,8 +29,9 @@ const options: readonly SdpaOptions<Tensor>[] = [
   { scale: 1 },
 ];
 
-const smallHeads = createSmallHeads((kernels, { pass, heads }, write) => {
-  kernels.heads?.[pass](write(1), 0, 0, heads);
+const smallHeads = createSmallHeads(({ heads: kernels, memory }, { pass, heads, write }) => {
+  const numbers = write(1, words => memory.scratch(words).at);
+  kernels?.[pass](numbers, 0, 0, heads);
 });
 
 describe.each(supportedVariants())('%s', variant => {

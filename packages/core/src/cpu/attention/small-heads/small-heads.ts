@@ -6,11 +6,12 @@ import type {
 } from '../../../attention/problem/problem.ts';
 import type { Tensor } from '../../../tensor/tensor.ts';
 import type { Kernels } from '../../kernels/interface/kernels.ts';
+import { copyBack } from '../../operands/resident.ts';
 import type { BackwardSums } from '../backward/sums.ts';
 import type { ForwardResults } from '../forward/forward-results.ts';
-import { runSmallHeadGradients } from './backward.ts';
+import { backwardHeads } from './backward.ts';
 import type { ComputeHeads } from './compute-heads.ts';
-import { runSmallHeads } from './forward.ts';
+import { forwardHeads } from './forward.ts';
 
 /**
  * Passes over problems whose heads are one tile each. For other problems they return false and compute
@@ -34,7 +35,24 @@ export interface SmallHeads {
 /** Passes over small heads, run by `compute`. */
 export function createSmallHeads(compute: ComputeHeads): SmallHeads {
   return {
-    forward: (...pass) => runSmallHeads(...pass, compute),
-    backward: (...pass) => runSmallHeadGradients(...pass, compute),
+    forward(problem, operands, kernels, results) {
+      const { memory } = kernels;
+      memory.reset();
+      const work = forwardHeads(problem, operands, kernels, results);
+      if (!work) return false;
+      compute(kernels, work);
+      copyBack(memory, results.o, work.o);
+      copyBack(memory, results.lse, work.lse);
+      return true;
+    },
+    backward(problem, operands, kernels, results) {
+      const { memory } = kernels;
+      memory.reset();
+      const work = backwardHeads(problem, operands, kernels, results);
+      if (!work) return false;
+      compute(kernels, work);
+      for (const { tensor, at } of work.gradients) copyBack(memory, tensor, at);
+      return true;
+    },
   };
 }

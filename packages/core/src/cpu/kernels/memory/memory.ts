@@ -49,6 +49,8 @@ export interface Memory {
   readonly bytes: number;
   /** Whether tensors are stored in it. */
   readonly isKept: boolean;
+  /** Changes when the addresses of earlier panels may no longer be used as scratch memory. */
+  readonly generation: number;
 }
 
 /** A buffer that can grow. The contents survive; earlier views do not, unless the buffer stays in place. */
@@ -87,6 +89,7 @@ export function createMemory({ buffer: initial, grow, staysInPlace }: GrowingBuf
   let top = 0;
   let end = 0;
   let kept = 0;
+  let generation = 0;
 
   function addChunk(bytes: number): void {
     try {
@@ -114,6 +117,7 @@ export function createMemory({ buffer: initial, grow, staysInPlace }: GrowingBuf
       // Replaces the chunks by a single one.
       for (const chunk of chunks) heap.free(chunk);
       chunks = [];
+      generation++;
       const bytes = chunkBytes;
       chunkBytes = 0;
       addChunk(bytes);
@@ -157,6 +161,9 @@ export function createMemory({ buffer: initial, grow, staysInPlace }: GrowingBuf
     },
     get isKept() {
       return kept > 0;
+    },
+    get generation() {
+      return generation;
     },
   };
   return memory;

@@ -36,9 +36,14 @@ export function allocateResident(variant: Variant, desc: PartialDesc): Tensor {
   return Tensor.wrap(data, { dtype, shape, strides });
 }
 
+/** Whether a tensor is in the memory of a variant's kernels. */
+export function isResident(variant: Variant, { data }: Tensor): boolean {
+  return engineKernels.residentMemory(variant).addressOf(data) >= 0;
+}
+
 /** Copies a tensor to the memory of a variant's kernels; returns the tensor itself if it is there already. */
 export function toResident(variant: Variant, tensor: Tensor): Tensor {
-  if (engineKernels.residentMemory(variant).addressOf(tensor.data) >= 0) return tensor;
+  if (isResident(variant, tensor)) return tensor;
   const { data, offset } = tensor;
   const made = allocateResident(variant, tensor);
   made.data.set(data.subarray(offset, offset + made.data.length));
@@ -50,7 +55,7 @@ export function toResident(variant: Variant, tensor: Tensor): Tensor {
  * they are.
  */
 export function fromResident(variant: Variant, tensor: Tensor): Tensor {
-  if (engineKernels.residentMemory(variant).addressOf(tensor.data) < 0) return tensor;
+  if (!isResident(variant, tensor)) return tensor;
   const { data, offset, dtype, shape, strides } = tensor;
   const made = Tensor.zeros(shape, { dtype, strides });
   made.data.set(data.subarray(offset, offset + made.data.length));

@@ -1,8 +1,9 @@
 import { elementCount } from '../../../tensor/shape.ts';
 import type { Kernels } from '../../kernels/interface/kernels.ts';
-import { sharingOf, type Worth } from '../../team/sharing.ts';
+import type { Step } from '../../steps/step.ts';
+import type { Worth } from '../../team/sharing.ts';
 import { taskKinds } from '../../team/tasks.ts';
-import type { Team } from '../../team/team.ts';
+import { loopNumber } from '../numbered-loops.ts';
 import type { LoopPlan } from '../plan/plan-loop.ts';
 import { type LoopPart, nextPlace, wholePart, writeRunNumbers } from './run-numbers.ts';
 
@@ -14,45 +15,44 @@ const worth: Worth = { awake: 2 ** 18, asleep: 2 ** 20 };
  */
 const TASKS_EACH = 4;
 const TASK_ELEMENTS = 2 ** 14;
-/** The most places of the dimensions outside the rows, each of which is a run. */
-const MOST_PLACES = 64;
+/**
+ * The most i32 for the numbers of all runs: a part is a run for each place of the dimensions outside the
+ * rows.
+ */
+const MOST_NUMBERS = 2 ** 14;
 
 /**
- * Runs a loop on the threads of a team. Each thread processes its own rows or columns, so that every result
- * has the same bits as on one thread. Returns false, and runs nothing, if the loop is short or cannot be
- * divided.
+ * A loop as a step. Each thread processes its own rows or columns, so that every result has the same bits as
+ * on one thread.
+ * @param output the address of the output's first element; `inputs` has those of the inputs.
  */
-export function shareLoop(
-  plan: LoopPlan,
-  kernels: Kernels,
-  output: number,
-  inputs: ArrayLike<number>,
-  team: Team,
-): boolean {
+export function loopStep(plan: LoopPlan, kernels: Kernels, output: number, inputs: ArrayLike<number>): Step {
   const size = elementCount(plan.shape);
-  const sharing = sharingOf(team, size * plan.spec.nodes.length, worth);
-  if (!sharing) return false;
-  const { threads, wakes } = sharing;
-  const places = elementCount(plan.shape.slice(0, -2));
-  const parts = partsOf(plan, size, threads);
-  const number = places <= MOST_PLACES && parts ? team.loopNumber(plan) : null;
-  if (!parts || number === null) return false;
-  const { memory } = kernels;
-  const { words } = plan;
-  const first = memory.scratch(words * places * parts.length).at;
-  const { i32 } = memory;
-  const rows = parts.map((part, n) => {
-    const at = first + 4 * words * places * n;
-    writeRunNumbers(i32, at >>> 2, plan, output, inputs, part);
-    for (let place = 1; place < places; place++) {
-      const next = (at >>> 2) + words * place;
-      i32.copyWithin(next, next - words, next);
-      nextPlace(i32, next, plan);
-    }
-    return [taskKinds.loop, number, at, places, 4 * words];
-  });
-  team.run(kernels, { rows, packing: 0, wakes });
-  return true;
+  return {
+    size: size * plan.spec.nodes.length,
+    worth,
+    tasks(threads, allocate) {
+      const places = elementCount(plan.shape.slice(0, -2));
+      const parts = size === 0 ? [] : partsOf(plan, size, threads);
+      const { words } = plan;
+      if (!kernels.loops || !parts || words * places * parts.length > MOST_NUMBERS) return null;
+      const number = loopNumber(plan, kernels.loops);
+      if (number === null) return null;
+      const first = allocate(words * places * parts.length);
+      const { i32 } = kernels.memory;
+      const rows = parts.map((part, n) => {
+        const at = first + 4 * words * places * n;
+        writeRunNumbers(i32, at >>> 2, plan, output, inputs, part);
+        for (let place = 1; place < places; place++) {
+          const next = (at >>> 2) + words * place;
+          i32.copyWithin(next, next - words, next);
+          nextPlace(i32, next, plan);
+        }
+        return [taskKinds.loop, number, at, places, 4 * words];
+      });
+      return { rows, packing: 0 };
+    },
+  };
 }
 
 /** The threads that a loop was last divided among, and its parts. */
@@ -73,10 +73,11 @@ function partsOf(plan: LoopPlan, size: number, threads: number): readonly LoopPa
 }
 
 function divide(plan: LoopPlan, size: number, threads: number): readonly LoopPart[] | null {
+  const whole = wholePart(plan);
+  if (threads === 1) return [whole];
   const { spec, outputSteps } = plan;
   const inner = spec.rank - 1;
   const isStored = spec.output.kind === 'store';
-  const whole = wholePart(plan);
   const knowsColumn = spec.nodes.some(
     ([kind, , name, ...index]) =>
       kind === 'load' && name === 'coordinate' && Number(spec.nodes[index[0]][2]) === inner,

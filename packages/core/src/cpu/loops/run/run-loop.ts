@@ -1,9 +1,10 @@
 import type { Kernels } from '../../kernels/interface/kernels.ts';
+import { shareStep } from '../../steps/share-step.ts';
 import type { Team } from '../../team/team.ts';
 import type { CompiledLoop } from '../link-loop.ts';
 import type { LoopPlan } from '../plan/plan-loop.ts';
+import { loopStep } from './loop-step.ts';
 import { nextPlace, wholePart, writeRunNumbers } from './run-numbers.ts';
-import { shareLoop } from './share-loop.ts';
 
 /**
  * Runs a planned loop over its whole domain, on the threads of a team if the loop is long enough.
@@ -17,7 +18,8 @@ export function runLoop(
   inputs: ArrayLike<number>,
   team: Team | null = null,
 ): void {
-  if (plan.shape.includes(0) || (team && shareLoop(plan, kernels, output, inputs, team))) return;
+  if (plan.shape.includes(0) || (team && shareStep(kernels, loopStep(plan, kernels, output, inputs), team)))
+    return;
   const numbers = kernels.memory.scratch(plan.words).at;
   const { i32 } = kernels.memory;
   writeRunNumbers(i32, numbers >>> 2, plan, output, inputs, wholePart(plan));

@@ -1,0 +1,71 @@
+import type {
+  AttentionProblem,
+  BackwardOperands,
+  BackwardProblem,
+  Operands,
+} from '../../attention/problem/problem.ts';
+import type { BoundWork } from '../../primitive/bound-work.ts';
+import type { Tensor } from '../../tensor/tensor.ts';
+import { backwardHeads } from '../attention/small-heads/backward.ts';
+import type { HeadWork } from '../attention/small-heads/compute-heads.ts';
+import { forwardHeads } from '../attention/small-heads/forward.ts';
+import { hasSmallHeadGradients, smallHeadPlan } from '../attention/small-heads/plan.ts';
+import type { Kernels } from '../kernels/interface/kernels.ts';
+import type { Variant } from '../kernels/interface/variant.ts';
+import { isResident } from '../kernels/memory/resident-tensors.ts';
+import type { Team } from '../team/team.ts';
+import { WorkerFailure } from '../threads/pool.ts';
+import { bindSteps } from './bound-steps.ts';
+import { headStep } from './share-heads.ts';
+
+/** Binds passes over small heads to tensors. Null for other problems, and for tensors outside the kernels. */
+export interface BindHeads {
+  forward(
+    problem: AttentionProblem,
+    operands: Operands<Tensor>,
+    results: Readonly<Record<'o' | 'lse', Tensor>>,
+  ): BoundWork | null;
+  backward(
+    problem: BackwardProblem,
+    operands: BackwardOperands<Tensor>,
+    gradients: Readonly<Record<'dq' | 'dk' | 'dv', Tensor>>,
+  ): BoundWork | null;
+}
+
+/** Binds passes to tensors in the memory of a variant's kernels. */
+export function createBindHeads(variant: Variant, team: Team | null): BindHeads {
+  function bind(
+    operands: Operands<Tensor>,
+    results: Readonly<Record<string, Tensor>>,
+    make: (kernels: Kernels) => HeadWork | null,
+  ): BoundWork | null {
+    // Problems with small heads have no operands that are lists of tensors.
+    const tensors = Object.values({ ...operands, ...results }) as Tensor[];
+    if (!tensors.every(tensor => isResident(variant, tensor))) return null;
+    const bound = bindSteps(variant, team, kernels => {
+      const work = make(kernels);
+      return work && [headStep(work)];
+    });
+    return bound && { run: () => runAgain(bound), release: () => bound.release() };
+  }
+
+  return {
+    forward: (problem, operands, results) =>
+      smallHeadPlan(problem) &&
+      bind(operands, results, kernels => forwardHeads(problem, operands, kernels, results)),
+    backward: (problem, operands, gradients) =>
+      hasSmallHeadGradients(problem)
+        ? bind(operands, gradients, kernels => backwardHeads(problem, operands, kernels, gradients))
+        : null,
+  };
+}
+
+/** Runs a pass, on the calling thread if a worker fails: heads that are computed again have the same bits. */
+function runAgain(bound: BoundWork): void {
+  try {
+    bound.run();
+  } catch (error) {
+    if (!(error instanceof WorkerFailure)) throw error;
+    bound.run();
+  }
+}

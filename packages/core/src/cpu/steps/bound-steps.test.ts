@@ -1,0 +1,154 @@
+import { fillNormal } from '@tilewise/philox';
+import { expect, test, vi } from 'vitest';
+import { workerText } from '../../../scripts/worker-text.mjs';
+import { normalise, normaliseBackward } from '../../attention/normalise.ts';
+import { exp, mul } from '../../expr/index.ts';
+import { input, type Primitive, reduced } from '../../primitive/index.ts';
+import { Tensor } from '../../tensor/tensor.ts';
+import { cpuEngine } from '../engine.ts';
+import { engineKernels } from '../kernels/engine-kernels.ts';
+import { bestVariant } from '../kernels/host-kernels.ts';
+
+const workerSource = await workerText(new URL('../threads/worker.ts', import.meta.url).pathname);
+vi.mock('../threads/worker-source.ts', () => ({
+  get workerSource() {
+    return workerSource;
+  },
+}));
+
+const normal = (shape: readonly number[], seed: number): Tensor => {
+  const count = shape.reduce((n, extent) => n * extent, 1);
+  return Tensor.from(fillNormal(new Float32Array(count), { seed }), shape);
+};
+
+const bytesOf = ({ data }: Tensor): Buffer => Buffer.from(data.buffer, data.byteOffset, data.byteLength);
+
+const reduce = (op: 'sum' | 'max'): Primitive => ({
+  ...{ kind: 'reduce', op, axes: [1], domain: [600, 500], element: mul(input(0), input(0)), result: reduced },
+});
+
+/** A primitive, its inputs, and the shape of its result. */
+const cases: Readonly<Record<string, readonly [Primitive, readonly Tensor[], readonly number[]]>> = {
+  map: [{ kind: 'map', value: exp(input(0)) }, [normal([700, 500], 1)], [700, 500]],
+  'map in many places': [
+    { kind: 'map', value: input(0) },
+    [normal([40, 30, 8, 16], 1).permute(0, 2, 1, 3)],
+    [40, 8, 30, 16],
+  ],
+  sum: [reduce('sum'), [normal([600, 500], 1)], [600, 1]],
+  max: [reduce('max'), [normal([600, 500], 1)], [600, 1]],
+  product: [{ kind: 'matmul' }, [normal([256, 200], 1), normal([200, 512], 2)], [256, 512]],
+  'product of columns': [
+    { kind: 'matmul' },
+    [normal([200, 256], 1).permute(1, 0), normal([512, 200], 2).permute(1, 0)],
+    [256, 512],
+  ],
+  softmax: [{ kind: 'softmax', axis: 1, log: false, mode: 'none' }, [normal([600, 500], 1)], [600, 500]],
+  'logarithm of softmax': [
+    { kind: 'softmax', axis: 1, log: true, mode: 'none' },
+    [normal([600, 500], 1)],
+    [600, 500],
+  ],
+};
+
+test.each([1, 2, 3])('bound primitives give the bits of a run, on %i threads', async threads => {
+  const { primitives, download } = cpuEngine({ threads });
+  const bound = Object.entries(cases).map(([name, [primitive, given, shape]]) => {
+    const inputs = given.map(tensor => {
+      const own = primitives.allocate(tensor);
+      own.data.set(tensor.data);
+      return own;
+    });
+    const [once, again] = [0, 1].map(() => primitives.allocate({ dtype: 'f32', shape }));
+    const prepared = primitives.prepare(primitive, inputs, [once]);
+    prepared.run(inputs, [once]);
+    return { name, once, again, work: prepared.bind?.(inputs, [again]) };
+  });
+  for (let round = 0; round < 4; round++) {
+    for (const { name, once, again, work } of bound) {
+      again.data.fill(Number.NaN);
+      work?.run();
+      // Comparing millions of elements by `toEqual` takes a minute.
+      expect(bytesOf(again).equals(bytesOf(once)), name).toBe(true);
+    }
+    // Workers start, and scratch memory moves, between rounds.
+    await download(bound[0].again);
+    engineKernels.withKernels(bestVariant(), ({ memory }) => {
+      memory.scratch(2 ** (19 + round));
+    });
+  }
+  for (const { work } of bound) work?.release();
+});
+
+test('bound steps keep memory until they are released', () => {
+  const { primitives } = cpuEngine({ threads: 1 });
+  const memory = engineKernels.residentMemory(bestVariant());
+  const [keep, free] = [vi.spyOn(memory, 'keep'), vi.spyOn(memory, 'free')];
+  const [from, to] = [0, 1].map(() => primitives.allocate({ dtype: 'f32', shape: [64] }));
+  const before = keep.mock.calls.length;
+  const work = primitives.prepare({ kind: 'map', value: exp(input(0)) }, [from], [to]).bind?.([from], [to]);
+  const kept = keep.mock.calls.length - before;
+  expect(kept).toBeGreaterThan(0);
+  work?.run();
+  work?.run();
+  expect(keep.mock.calls.length - before).toBe(kept);
+  work?.release();
+  expect(free).toHaveBeenCalledTimes(kept);
+  vi.restoreAllMocks();
+});
+
+test('tensors outside the memory of the kernels are not bound', () => {
+  const { primitives } = cpuEngine({ threads: 1 });
+  const [from, to] = [normal([64], 1), Tensor.zeros([64])];
+  const prepared = primitives.prepare({ kind: 'map', value: exp(input(0)) }, [from], [to]);
+  expect(prepared.bind?.([from], [to])).toBeNull();
+  expect(prepared.bind?.([primitives.allocate(from)], [to])).toBeNull();
+});
+
+test.each([1, 2])('bound attention gives the bits of a run, in any layout, on %i threads', async threads => {
+  const { prepareAttention, primitives, sdpa, sdpaBackward } = cpuEngine({ threads });
+  const [B, H, S, Skv, D] = [6, 4, 40, 24, 16];
+  const resident = (tensor: Tensor): Tensor => {
+    const own = primitives.allocate(tensor);
+    own.data.set(tensor.data);
+    return own;
+  };
+  /** (B, H, S, D), stored by position. */
+  const byPosition = (): Tensor =>
+    primitives.allocate({ dtype: 'f32', shape: [B, H, S, D], strides: [H * S * D, D, H * D, 1] });
+  const [q, dO] = [1, 2].map(seed => resident(normal([B, H, S, D], seed)));
+  const [k, v] = [3, 4].map(seed => resident(normal([B, H, Skv, D], seed)));
+  // The first queries see no key.
+  const option = { causal: 'bottom-right', window: { left: 9 } } as const;
+  const called = await sdpa(q, k, v, option);
+  const [o, lse] = [byPosition(), primitives.allocate({ dtype: 'f32', shape: [B, H, S] })];
+  const forward = normalise({ q, k, v }, option).problem;
+  const placed = { ...forward, o: { ...forward.o, strides: o.strides as typeof forward.o.strides } };
+  const work = prepareAttention?.(placed).bind?.({ q, k, v, o, lse });
+  for (let round = 0; round < 3; round++) {
+    for (const t of [o, lse]) t.data.fill(Number.NaN);
+    work?.run();
+    expect([o, lse].map(t => t.toFloat32())).toEqual([called.o, called.lse].map(t => t.toFloat32()));
+  }
+
+  const inputs = { q, k, v, o, lse, dO };
+  const gradients = await sdpaBackward({ ...inputs, o: called.o, lse: called.lse }, option);
+  const [dq, dk, dv] = [
+    byPosition(),
+    resident(normal([B, H, Skv, D], 5)),
+    resident(normal([B, H, Skv, D], 6)),
+  ];
+  const back = normaliseBackward(inputs, option).problem;
+  const backward = { ...back, dq: { ...back.dq, strides: dq.strides as typeof back.dq.strides } };
+  // The rows of o and dO are equally far apart.
+  const dense = { ...inputs, o: resident(called.o) };
+  const given = normaliseBackward(dense, option).problem;
+  const bound = prepareAttention?.({ ...backward, forward: given.forward }).bind?.({ ...dense, dq, dk, dv });
+  bound?.run();
+  bound?.run();
+  expect([dq, dk, dv].map(t => t.toFloat32())).toEqual(
+    [gradients.dq, gradients.dk, gradients.dv].map(t => t.toFloat32()),
+  );
+  work?.release();
+  bound?.release();
+});

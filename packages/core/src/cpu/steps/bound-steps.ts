@@ -1,0 +1,109 @@
+import type { BoundWork } from '../../primitive/bound-work.ts';
+import { engineKernels } from '../kernels/engine-kernels.ts';
+import type { Kernels } from '../kernels/interface/kernels.ts';
+import type { Variant } from '../kernels/interface/variant.ts';
+import { sharingOf } from '../team/sharing.ts';
+import { taskHost } from '../team/task-host.ts';
+import { runAlone, type TaskHost, type TaskList, writeTasks } from '../team/tasks.ts';
+import type { Team } from '../team/team.ts';
+import { type KeptWords, keepWords } from './kept-words.ts';
+import type { Step } from './step.ts';
+
+/** A step with its tasks for the calling thread, and for a team unless it is not divided. */
+interface WrittenStep {
+  readonly step: Step;
+  readonly alone: TaskList;
+  readonly shared: TaskList | null;
+}
+
+/** Steps with their tasks, and what the tasks depend on. */
+interface Written {
+  /** The kernels whose memory has the operands; they exist as long as something is kept in their memory. */
+  readonly kernels: Kernels;
+  readonly generation: number;
+  /** The threads that share the steps; 1 if there is no team yet. */
+  readonly threads: number;
+  readonly words: KeptWords;
+  readonly host: TaskHost;
+  readonly steps: readonly WrittenStep[];
+}
+
+/**
+ * Writes steps for repeated runs; null if there are none.
+ * @param make the steps on some kernels, or null. Their operands are in the memory of the kernels.
+ * @throws TilewiseError with code `OUT_OF_MEMORY`.
+ */
+export function bindSteps(
+  variant: Variant,
+  team: Team | null,
+  make: (kernels: Kernels) => readonly Step[] | null,
+): BoundWork | null {
+  let written = engineKernels.withKernels(variant, kernels => write(kernels, make, 1));
+  if (!written) return null;
+  const { kernels: own } = written;
+  /** The number of threads of the team, when a step was last long enough for it. */
+  let threads = 1;
+  let isReleased = false;
+
+  function release(): void {
+    written?.words.release();
+    written = null;
+  }
+
+  /** The tasks as they must be now. */
+  function current(kernels: Kernels): Written {
+    if (written?.generation === kernels.memory.generation && written.threads === threads) return written;
+    if (isReleased || kernels !== own)
+      throw new Error('released steps cannot run, nor steps on other kernels');
+    release();
+    written = write(kernels, make, threads);
+    if (!written) throw new Error('steps that have tasks once have tasks again');
+    return written;
+  }
+
+  function runOn(kernels: Kernels): void {
+    const { steps, host, threads: dividedAmong } = current(kernels);
+    for (let n = 0; n < steps.length; n++) {
+      const { step, alone, shared } = steps[n];
+      const sharing = team && sharingOf(team, step);
+      if (sharing) threads = sharing.threads;
+      if (team && sharing && shared && threads === dividedAmong) team.run(kernels, shared, sharing.wakes);
+      else runAlone(kernels.memory.i32, alone, host);
+    }
+  }
+
+  return {
+    run: () => engineKernels.withKernels(variant, runOn),
+    release() {
+      isReleased = true;
+      release();
+    },
+  };
+}
+
+/** Writes the tasks of steps; null if there are none. */
+function write(
+  kernels: Kernels,
+  make: (kernels: Kernels) => readonly Step[] | null,
+  threads: number,
+): Written | null {
+  const { memory } = kernels;
+  memory.reset();
+  const made = make(kernels);
+  if (!made) return null;
+  const words = keepWords(memory);
+  const list = (step: Step, count: number): TaskList | null => {
+    const tasks = step.tasks(count, words.allocate);
+    return tasks && writeTasks(tasks, words.allocate, memory);
+  };
+  const steps = made.flatMap(step => {
+    const alone = list(step, 1);
+    return alone ? [{ step, alone, shared: threads === 1 ? null : list(step, threads) }] : [];
+  });
+  if (steps.length < made.length) {
+    words.release();
+    return null;
+  }
+  // Read after all scratch memory has been allocated.
+  return { kernels, generation: memory.generation, threads, words, host: taskHost(kernels), steps };
+}

@@ -1,0 +1,54 @@
+import { TilewiseError } from '../../errors.ts';
+import type { Memory } from '../kernels/memory/memory.ts';
+import type { AllocateWords } from './step.ts';
+
+/** Words in the memory of kernels that stay until they are released, or until this object is unreachable. */
+export interface KeptWords {
+  /** @throws TilewiseError with code `OUT_OF_MEMORY`. */
+  readonly allocate: AllocateWords;
+  release(): void;
+}
+
+/** The least number of words that are taken from the memory at once, and the words of a cache line. */
+const BLOCK = 256;
+const LINE = 16;
+
+interface Blocks {
+  readonly memory: Memory;
+  readonly places: number[];
+}
+
+const unreachable = /* @__PURE__ */ new FinalizationRegistry<Blocks>(free);
+
+/** Words in a memory; no words yet. */
+export function keepWords(memory: Memory): KeptWords {
+  const blocks: Blocks = { memory, places: [] };
+  let next = 0;
+  let left = 0;
+  const words: KeptWords = {
+    allocate(wanted) {
+      const count = Math.ceil(wanted / LINE) * LINE;
+      if (count > left) {
+        left = Math.max(count, BLOCK);
+        const kept = memory.keep(4 * left);
+        if (!kept) throw new TilewiseError('OUT_OF_MEMORY', `no memory for ${4 * left} bytes of tasks`);
+        next = kept.at;
+        blocks.places.push(next);
+      }
+      const at = next;
+      next += 4 * count;
+      left -= count;
+      return at;
+    },
+    release() {
+      unreachable.unregister(words);
+      free(blocks);
+    },
+  };
+  unreachable.register(words, blocks, words);
+  return words;
+}
+
+function free({ memory, places }: Blocks): void {
+  for (const at of places.splice(0)) memory.free(at);
+}
