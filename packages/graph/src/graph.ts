@@ -1,6 +1,7 @@
 import { checkObject, InvalidArgumentError, type TensorDesc } from '@tilewise/core';
 import type { WorkTrace } from '@tilewise/core/engine';
 import type { TensorEngine } from '@tilewise/core/primitive';
+import { traitsOf } from './compile/engine-traits.ts';
 import type { PartitionPolicy } from './compile/partition.ts';
 import type { GraphHeader, OneDnnGraph } from './formats/json/format.ts';
 import { readJson } from './formats/json/read.ts';
@@ -87,7 +88,8 @@ export class Graph extends GraphBuilder {
    * caller and is not in the engine's cache.
    * @param options.inputs shapes (and strides) by tensor id of the inputs whose shapes the graph does not
    * declare.
-   * @param options.trace receives the name of each partition that runs, as `<kind> <id>`.
+   * @param options.trace receives the name of each partition that runs, as `<kind> <id>`, and the kinds of
+   * its steps on an engine of the host.
    * @throws the errors of `finalize`; InvalidShapeError when shapes are unknown or do not fit;
    * UnsupportedError when an operation cannot run.
    */
@@ -106,7 +108,7 @@ export class Graph extends GraphBuilder {
     checkEngine(engine);
     return compileGraph(
       this.topology,
-      partitionsToRun(this.topology, policy ?? 'fusion', engine.recording !== undefined),
+      partitionsToRun(this.topology, policy ?? 'fusion', traitsOf(engine).readsViews),
       engine,
       inputs,
       { cached: false },

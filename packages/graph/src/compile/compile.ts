@@ -10,6 +10,7 @@ import { storageDesc } from '../ir/tensor/storage.ts';
 import type { Topology } from '../ir/topology.ts';
 import type { AttentionForm, Match } from '../passes/match.ts';
 import { syntheticProblem } from './attention/step-call.ts';
+import { traitsOf } from './engine-traits.ts';
 import { lowerBackward } from './lower/attention-backward.ts';
 import { lowerForward, notForward } from './lower/attention-forward.ts';
 import { lowerNode, type OperationsLowering } from './lower/match-lowering.ts';
@@ -53,17 +54,17 @@ export interface CompiledProgram {
  */
 export function compileGroup(group: Group, engine: TensorEngine<TensorDesc>): CompiledProgram {
   const tensors = resolveShapes(group);
-  const onDevice = engine.recording !== undefined;
+  const traits = traitsOf(engine);
   const reasons: string[] = [];
   if (group.match?.form) {
     const written = writeMatch(group, group.match.form, tensors);
     reasons.push(...(typeof written === 'string' ? [written] : unsupported(written, engine)));
     if (typeof written !== 'string' && reasons.length === 0) {
-      const asOperations = () => optimised(writeOperations(group, tensors), onDevice);
-      return { program: optimised(written, onDevice), kernel: 'attention', reasons, tensors, asOperations };
+      const asOperations = () => optimised(writeOperations(group, tensors), traits);
+      return { program: optimised(written, traits), kernel: 'attention', reasons, tensors, asOperations };
     }
   }
-  const program = optimised(writeOperations(group, tensors), onDevice);
+  const program = optimised(writeOperations(group, tensors), traits);
   const refused = unsupported(program, engine);
   // `Sdpa` and `SdpaBackward` can only run as an attention call.
   if (refused.length > 0) throw new UnsupportedError(engine.name, refused);

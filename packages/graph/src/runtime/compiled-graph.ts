@@ -7,15 +7,15 @@ import { isScalarValue } from '../ir/tensor/scalar.ts';
 import { type KnownTensor, knownOf, scalarTensor, storageDesc } from '../ir/tensor/storage.ts';
 import type { Topology } from '../ir/topology.ts';
 import { type Bindable, checkBound } from './bindings/bindable.ts';
-import { type Bindings, checkBindings } from './bindings/bindings.ts';
+import { type Bindings, createCheckBindings } from './bindings/bindings.ts';
 import { checkIds } from './bindings/check-ids.ts';
 import { Uploads } from './bindings/uploads.ts';
 import type { CompiledPartition } from './compiled-partition.ts';
 import { allocateIntermediates, type Intermediates } from './intermediates.ts';
 import type { CompileOptions, Partition } from './partition.ts';
 import { SerialQueue } from './serial-queue.ts';
+import type { BoundTensors } from './steps/bound-tensors.ts';
 import { copyInto } from './steps/copy-into.ts';
-import type { BoundTensors } from './steps/executable.ts';
 
 /** A compiled graph with known shapes, ready for repeated runs on an engine. */
 export interface CompiledGraph<T extends TensorDesc = TensorDesc> {
@@ -52,7 +52,7 @@ export interface CompiledGraph<T extends TensorDesc = TensorDesc> {
 /**
  * Compiles the partitions of a graph for an engine; on an error it releases everything.
  * @param sharing the options `cached` and `kept` of a partition's `compile`.
- * @param trace receives the name of each partition that runs.
+ * @param trace receives the name of each partition that runs, and of its steps on a host engine.
  */
 export function compileGraph<T extends TensorDesc>(
   topology: Topology,
@@ -97,6 +97,7 @@ export function compileGraph<T extends TensorDesc>(
   const scalars = new Map(read.inputs.map(t => [t.id, t] as const));
   /** Tensors that the partitions write. */
   const written = new Set(partitions.flatMap(partition => partition.outputs.map(({ id }) => id)));
+  const check = createCheckBindings(engine.primitives, read);
   const turns = new SerialQueue('graph');
 
   function bind(bindings: Bindings<Bindable<T>>): Map<number, Bindable<T>> {
@@ -133,7 +134,7 @@ export function compileGraph<T extends TensorDesc>(
         for (const [n, partition] of partitions.entries()) {
           const leave = trace?.enter(names[n]);
           try {
-            const waiting = partition.runBound(bound);
+            const waiting = partition.runBound(bound, trace);
             if (waiting) await waiting;
           } finally {
             leave?.();
@@ -211,7 +212,7 @@ export function compileGraph<T extends TensorDesc>(
     encode(target, bindings) {
       const tensors = bind(bindings);
       const records = partitions.map(partition => partition.prepareEncode(ends(partition, tensors)));
-      checkBindings(engine.primitives, read, bindings);
+      check(bindings);
       records.forEach((record, n) => {
         const leave = trace?.enter(names[n]);
         record(target);
@@ -230,7 +231,7 @@ export function compileGraph<T extends TensorDesc>(
       }
       const onEngine = (): Bindings<Bindable<T>> =>
         Object.fromEntries(Object.entries(bindings).filter(([id]) => !onHost.has(Number(id))));
-      checkBindings(engine.primitives, read, onHost.size === 0 ? bindings : onEngine());
+      check(onHost.size === 0 ? bindings : onEngine());
       return turns.run(() => run(tensors, onHost));
     },
     release() {

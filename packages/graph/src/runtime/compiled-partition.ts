@@ -1,4 +1,5 @@
 import { InvalidArgumentError, type Tensor, type TensorDesc, UnsupportedError } from '@tilewise/core';
+import type { WorkTrace } from '@tilewise/core/engine';
 import type { TensorEngine } from '@tilewise/core/primitive';
 import type { CompiledProgram } from '../compile/compile.ts';
 import { type Overwrites, overwritesOf } from '../compile/overwrites.ts';
@@ -8,13 +9,14 @@ import type { Bindable } from './bindings/bindable.ts';
 import {
   type Bindings,
   type Checked,
-  checkBindings,
   checkEncodable,
+  createCheckBindings,
   type Ends,
 } from './bindings/bindings.ts';
 import { contents, Uploads } from './bindings/uploads.ts';
 import { SerialQueue } from './serial-queue.ts';
-import { type BoundTensors, type Executable, prepareProgram } from './steps/executable.ts';
+import type { BoundTensors } from './steps/bound-tensors.ts';
+import { type Executable, prepareProgram } from './steps/executable.ts';
 
 /** A compiled partition, ready to run on an engine. */
 export interface CompiledPartition<T extends TensorDesc = TensorDesc> {
@@ -71,9 +73,10 @@ export interface CompiledPartition<T extends TensorDesc = TensorDesc> {
   /**
    * The part of `execute` after the checks, on tensors that a graph has checked, including the partition's
    * outputs.
+   * @param trace receives the names of the steps that a host engine runs.
    * @returns a promise if the partition cannot run immediately.
    */
-  runBound(bound: BoundTensors<T>): Promise<void> | void;
+  runBound(bound: BoundTensors<T>, trace?: WorkTrace): Promise<void> | void;
   /**
    * Frees the memory after pending executions, unless another holder of the same partition still needs it.
    * Submit encoded work before this call. The partition cannot run afterwards.
@@ -111,6 +114,7 @@ export function sharedPartition<T extends TensorDesc>(
   const overwrites: Overwrites = compiled.asOperations ? () => false : overwritesOf(compiled.program);
   const own = { inputs: inputs.map(resolved), outputs: outputs.map(resolved), overwrites };
   const kept = new Uploads(engine, contents);
+  const check = createCheckBindings(engine.primitives, own);
   const turns = new SerialQueue('partition');
 
   /** The operations one by one, for numbers with which they are not the recognised attention. */
@@ -139,11 +143,11 @@ export function sharedPartition<T extends TensorDesc>(
   }
 
   /** Runs the program, or its operations one by one. */
-  function runProgram(bound: BoundTensors<T>): Promise<void> | void {
-    const isDone = executable.run(bound);
+  function runProgram(bound: BoundTensors<T>, trace?: WorkTrace): Promise<void> | void {
+    const isDone = executable.run(bound, trace);
     if (isDone === true) return;
     return (async () => {
-      if (!(await isDone)) await fallback().run(bound);
+      if (!(await isDone)) await fallback().run(bound, trace);
     })();
   }
 
@@ -162,7 +166,7 @@ export function sharedPartition<T extends TensorDesc>(
       return executable.workspaceBytes + (operations?.workspaceBytes ?? 0);
     },
     async execute(bindings) {
-      const checked = checkBindings(engine.primitives, own, bindings);
+      const checked = check(bindings);
       return turns.run(() => run(checked));
     },
     prepareEncode(bindings) {
@@ -170,17 +174,17 @@ export function sharedPartition<T extends TensorDesc>(
       if (!recording) {
         throw new UnsupportedError(engine.name, ['a host engine has no encoder: use execute']);
       }
-      const checked = checkBindings(engine.primitives, own, bindings);
+      const checked = check(bindings);
       checkEncodable(checked);
       const bound = boundTensors(checked, t => kept.of(t));
       const record = prepare(bound, true);
       return target => recording.encode(target, record);
     },
     prepareRun(bindings, upload) {
-      const bound = boundTensors(checkBindings(engine.primitives, own, bindings), upload);
+      const bound = boundTensors(check(bindings), upload);
       return turns.isTaken || !executable.isOne(bound) ? null : prepare(bound, false);
     },
-    runBound: bound => turns.runSoon(() => runProgram(bound)),
+    runBound: (bound, trace) => turns.runSoon(() => runProgram(bound, trace)),
     release() {
       turns.release(() => {
         executable.release();

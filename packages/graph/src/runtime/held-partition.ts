@@ -41,7 +41,7 @@ export function heldPartition<T extends TensorDesc>(
       check(bindings);
       return turns.isTaken ? null : shared.prepareRun(bindings, upload);
     },
-    runBound: bound => turns.runSoon(() => shared.runBound(bound)),
+    runBound: (bound, trace) => turns.runSoon(() => shared.runBound(bound, trace)),
     release: () => turns.release(letGo),
   };
 }

@@ -99,10 +99,14 @@ export function partitionGraph(topology: Topology, policy: PartitionPolicy): Par
  * The partitions that a whole graph runs as. Neighbouring partitions are merged, so that operations fuse
  * across their borders and intermediate results share memory. Operations that write in place, and recognised
  * attention, remain separate.
- * @param onDevice whether a device runs the graph. Attention that is one operation is then merged with its
- * neighbours too, unless it must wait for a number.
+ * @param mergesAttention whether attention that is one operation is merged with its neighbours too, unless it
+ * must wait for a number.
  */
-export function partitionsToRun(topology: Topology, policy: PartitionPolicy, onDevice = false): Partition[] {
+export function partitionsToRun(
+  topology: Topology,
+  policy: PartitionPolicy,
+  mergesAttention = false,
+): Partition[] {
   if (policy !== 'fusion') return partitionGraph(topology, policy);
   const runs: OperationGroup[][] = [];
   const isKnown = ({ attributes, inputs }: GraphNode): boolean =>
@@ -110,7 +114,7 @@ export function partitionsToRun(topology: Topology, policy: PartitionPolicy, onD
       (name, n) => operandForm(name) !== 'number' || !topology.producers.has(inputs[n].id),
     );
   const isPlain = ({ nodes, match }: OperationGroup): boolean =>
-    (!match?.form || (onDevice && match.form.pass === 'operation' && isKnown(match.form.node))) &&
+    (!match?.form || (mergesAttention && match.form.pass === 'operation' && isKnown(match.form.node))) &&
     nodes.every(({ kind, operation }) => kind === 'End' || (operation.lower && !operation.inPlace));
   for (const group of groupOperations(topology, policy)) {
     const last = runs.at(-1);

@@ -28,8 +28,8 @@ interface Around {
  * layout that they can write. If a result has another dtype or layout, a temporary and a copy are inserted;
  * the same holds for the rows that backward reads. Rows that kernels do not write are filled first, and FP8
  * scalars and amax values are passed in a list.
- * @param onDevice whether a device's kernels write the results: these can write any layout, but skip rows
- * outside all sequences. A host engine writes dense results completely.
+ * @param onDevice whether a device's kernels write the results: these skip rows outside all sequences. A host
+ * engine writes results completely, but those of sequences with lengths only if they are dense.
  */
 export function stageAttention({ values: given, steps: asWritten }: Program, onDevice: boolean): Program {
   const values: ProgramValue[] = [...given];
@@ -62,9 +62,12 @@ function withWritable<S extends AttentionStep>(step: S, { before, after }: Aroun
   const { onDevice, descOf, temporary, everywhere } = staging;
   const wanted = new Map(resultsOf(step));
   const results: Record<string, number> = Object.fromEntries(wanted);
-  for (const [name, desc] of Object.entries(writtenResults(step, syntheticProblem(step, descOf)))) {
+  const problem = syntheticProblem(step, descOf);
+  const { lengthsQ, lengthsKv } = 'forward' in problem ? problem.forward : problem;
+  const isFull = lengthsQ === 'full' && lengthsKv === 'full';
+  for (const [name, desc] of Object.entries(writtenResults(step, problem))) {
     const value = wanted.get(name);
-    const place = onDevice ? desc : { ...desc, anywhere: false };
+    const place = { ...desc, anywhere: desc.anywhere && (onDevice || isFull) };
     const fits = value !== undefined && isWritable(descOf(value), place);
     results[name] = fits ? value : temporary(desc);
     if (!fits && value !== undefined) after.push(copy(results[name], value, staging));

@@ -1,4 +1,5 @@
 import type { Program } from '../../ir/program/program.ts';
+import type { EngineTraits } from '../engine-traits.ts';
 import { copiesAsViews } from './copies/copies-as-views.ts';
 import { elideCopies } from './copies/elide-copies.ts';
 import { writeOutputs } from './copies/write-outputs.ts';
@@ -10,12 +11,9 @@ import { fuseRows } from './fuse/fuse-rows.ts';
 import { readStored } from './read-stored.ts';
 import { reuseReductions } from './reuse-reductions.ts';
 
-/**
- * Optimises a program: fewer steps, same results.
- * @param onDevice whether a device runs the program; its kernels accept any strides.
- */
-export function optimised(program: Program, onDevice: boolean): Program {
-  const views = onDevice ? copiesAsViews(program) : elideCopies(program);
+/** Optimises a program: fewer steps, same results. */
+export function optimised(program: Program, { readsViews, onDevice }: EngineTraits): Program {
+  const views = readsViews ? copiesAsViews(program) : elideCopies(program);
   const folded = foldConstants(reuseReductions(foldBatchSums(views)));
   return onDevice
     ? readStored(fuseRows(fuseMaps(fuseEpilogues(folded), true)))

@@ -64,8 +64,8 @@ export interface CompiledFunction<S extends Specs, R, T extends TensorDesc> {
  * Traces a function of named tensors and compiles its graph for an engine. `fn` is called once, with
  * variables, and returns a variable, or arrays and objects of variables. The compiled function returns the
  * same structure, with the engine's tensors in place of the variables.
- * @param options.trace receives the name of each partition that runs: see `createTrace` of
- * `@tilewise/webgpu/trace`.
+ * @param options.trace receives the name of each partition that runs, and of its steps on an engine of the
+ * host: see `createTrace` of `@tilewise/webgpu/trace`.
  * @throws the errors of the operations, from the line of `fn` that is wrong; UnsupportedError if the engine
  * cannot run an operation.
  */

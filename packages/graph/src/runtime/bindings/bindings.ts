@@ -32,81 +32,109 @@ export interface Checked<T> {
  * tensor has.
  * @throws InvalidArgumentError, InvalidDTypeError or InvalidShapeError naming the tensor.
  */
-export function checkBindings<T extends TensorDesc>(
+export type CheckBindings<T> = (bindings: Bindings<Bindable<T>>) => Checked<T>;
+
+/** Makes a function that checks bindings. Tensors that were bound at the last call are not checked again. */
+export function createCheckBindings<T extends TensorDesc>(
   primitives: Primitives<T>,
   { inputs, outputs, overwrites }: Ends,
-  bindings: Bindings<Bindable<T>>,
-): Checked<T> {
-  const onHost = new Map<number, Tensor>();
-  const onEngine = new Map<number, T>();
-  for (const t of inputs) {
-    const given = bindings[t.id];
-    const tensor = isScalarValue(given) ? scalarTensor(t, given) : given;
-    checkBound(t, tensor, storageDesc(t));
-    if (tensor instanceof Tensor) onHost.set(t.id, tensor);
-    else onEngine.set(t.id, tensor);
+): CheckBindings<T> {
+  const isOutput = new Set(outputs.map(({ id }) => id));
+  const expected = new Map([...inputs, ...outputs].map(t => [t.id, storageDesc(t)] as const));
+  /** The tensors of the last bindings that passed, by id. */
+  let last: ReadonlyMap<number, Stretch> = new Map();
+
+  /** The place of a tensor, which `last` has if it is the same tensor at the same place. */
+  function stretchOf(t: LogicalTensor, desc: T | Tensor): Stretch {
+    const known = last.get(t.id);
+    const isSame = known !== undefined && known.placed.desc === desc;
+    if (!isSame) checkBound(t, desc, expected.get(t.id) ?? storageDesc(t));
+    const { memory, byteOffset } =
+      desc instanceof Tensor ? hostPrimitives.placeOf(desc) : primitives.placeOf(desc, `tensor ${t.id}`);
+    if (isSame && known.placed.memory === memory && known.placed.byteOffset === byteOffset) return known;
+    const placed = { memory, byteOffset, desc };
+    return { id: t.id, placed, end: endOf(placed), isOutput: isOutput.has(t.id) };
   }
-  const unbound: LogicalTensor[] = [];
-  for (const t of outputs) {
-    const given = bindings[t.id];
-    if (isScalarValue(given)) {
-      throw new InvalidArgumentError(`tensor ${t.id}`, `is an output and cannot be the number ${given}`);
+
+  return bindings => {
+    const onHost = new Map<number, Tensor>();
+    const onEngine = new Map<number, T>();
+    const now = new Map<number, Stretch>();
+    for (const t of inputs) {
+      const given = bindings[t.id];
+      if (isScalarValue(given)) {
+        onHost.set(t.id, scalarTensor(t, given));
+        continue;
+      }
+      now.set(t.id, stretchOf(t, given));
+      if (given instanceof Tensor) onHost.set(t.id, given);
+      else onEngine.set(t.id, given);
     }
-    if (given === undefined) {
-      unbound.push(t);
-      continue;
+    const unbound: LogicalTensor[] = [];
+    for (const t of outputs) {
+      const given = bindings[t.id];
+      if (isScalarValue(given)) {
+        throw new InvalidArgumentError(`tensor ${t.id}`, `is an output and cannot be the number ${given}`);
+      }
+      if (given === undefined) {
+        unbound.push(t);
+        continue;
+      }
+      now.set(t.id, stretchOf(t, given));
+      onEngine.set(t.id, given as T);
     }
-    checkBound(t, given, storageDesc(t));
-    onEngine.set(t.id, given as T);
-  }
-  checkApart(primitives, outputs, overwrites, onHost, onEngine);
-  return { onHost, onEngine, unbound };
+    const all = [...now.values()];
+    const changed = all.filter(stretch => stretch !== last.get(stretch.id));
+    checkApart(overwrites, changed, all);
+    last = now;
+    return { onHost, onEngine, unbound };
+  };
 }
+
+/** The number of tensors from which all of them are sorted, instead of comparing each with all others. */
+const MANY = 16;
 
 /**
  * An output may be written while inputs and other outputs are still in use, so it must not share memory with
  * them, except with an input that it may overwrite.
+ * @param changed the tensors that have not been compared with the others of `all` yet.
  */
-function checkApart<T extends TensorDesc>(
-  primitives: Primitives<T>,
-  outputs: readonly LogicalTensor[],
-  overwrites: Overwrites,
-  onHost: ReadonlyMap<number, Tensor>,
-  onEngine: ReadonlyMap<number, T>,
-): void {
-  const isOutput = new Set(outputs.map(({ id }) => id));
+function checkApart(overwrites: Overwrites, changed: readonly Stretch[], all: readonly Stretch[]): void {
+  if (changed.length < MANY) {
+    for (const stretch of changed) for (const other of all) checkPair(overwrites, stretch, other);
+    return;
+  }
   const byMemory = new Map<object, Stretch[]>();
-  const add = (id: number, placed: Placed): void => {
-    const others = byMemory.get(placed.memory);
-    const stretch = { id, placed, end: endOf(placed), isOutput: isOutput.has(id) };
+  for (const stretch of all) {
+    const others = byMemory.get(stretch.placed.memory);
     if (others) others.push(stretch);
-    else byMemory.set(placed.memory, [stretch]);
-  };
-  for (const [id, desc] of onEngine) add(id, { ...primitives.placeOf(desc, `tensor ${id}`), desc });
-  for (const [id, desc] of onHost) add(id, { ...hostPrimitives.placeOf(desc), desc });
+    else byMemory.set(stretch.placed.memory, [stretch]);
+  }
   for (const together of byMemory.values()) {
     // Sorted by start, a tensor can overlap only earlier tensors that have not ended.
     together.sort((a, b) => a.placed.byteOffset - b.placed.byteOffset);
     let open: Stretch[] = [];
     for (const stretch of together) {
       open = open.filter(({ end }) => end > stretch.placed.byteOffset);
-      for (const other of open) {
-        if (stretch.id === other.id || !(stretch.isOutput || other.isOutput)) continue;
-        if (!overlap(stretch.placed, other.placed)) continue;
-        const [output, tensor] = stretch.isOutput ? [stretch, other] : [other, stretch];
-        const isPair = !tensor.isOutput && isSamePlace(output.placed, tensor.placed);
-        if (isPair && overwrites(output.id, tensor.id)) continue;
-        throw new InvalidArgumentError(
-          `tensor ${output.id}`,
-          `is an output and must not overlap tensor ${tensor.id} in memory`,
-        );
-      }
+      for (const other of open) checkPair(overwrites, stretch, other);
       open.push(stretch);
     }
   }
 }
 
-/** The byte range of a bound tensor. */
+function checkPair(overwrites: Overwrites, a: Stretch, b: Stretch): void {
+  if (a.id === b.id || !(a.isOutput || b.isOutput) || a.placed.memory !== b.placed.memory) return;
+  if (a.end <= b.placed.byteOffset || b.end <= a.placed.byteOffset || !overlap(a.placed, b.placed)) return;
+  const [output, tensor] = a.isOutput ? [a, b] : [b, a];
+  const isPair = !tensor.isOutput && isSamePlace(output.placed, tensor.placed);
+  if (isPair && overwrites(output.id, tensor.id)) return;
+  throw new InvalidArgumentError(
+    `tensor ${output.id}`,
+    `is an output and must not overlap tensor ${tensor.id} in memory`,
+  );
+}
+
+/** A bound tensor and its byte range. */
 interface Stretch {
   readonly id: number;
   readonly placed: Placed;

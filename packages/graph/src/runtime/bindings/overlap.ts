@@ -8,8 +8,8 @@ export interface Placed extends Place {
 
 /** Whether two tensors share an element. Tensors that interleave without a shared element do not overlap. */
 export function overlap(a: Placed, b: Placed): boolean {
-  if (a.memory !== b.memory || elementCount(a.desc.shape) === 0 || elementCount(b.desc.shape) === 0)
-    return false;
+  if (a.memory !== b.memory) return false;
+  if (elementCount(a.desc.shape) === 0 || elementCount(b.desc.shape) === 0) return false;
   const start = Math.max(a.byteOffset, b.byteOffset);
   const end = Math.min(endOf(a), endOf(b));
   if (start >= end) return false;

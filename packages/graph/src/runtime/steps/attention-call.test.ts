@@ -27,11 +27,8 @@ test('gradients of 16-bit tensors that are wanted in f32 are rounded only to f32
   };
   const tensors = [q, k, v, o, lse, dO, ...results];
   const numbers = () => new Float64Array();
-  await prepareAttentionCall(engine, step).run({
-    tensor: n => tensors[n],
-    numbers,
-    scratch: () => undefined,
-  });
+  const context = { tensor: (n: number) => tensors[n], numbers, scratch: () => undefined };
+  await prepareAttentionCall(engine, step).run(context, false);
 
   const expected = await engine.sdpaBackward({ q, k, v, o, lse, dO }, { scale: 1, gradDType: 'f32' });
   expect(results.map(t => t.toFloat32())).toEqual(

@@ -14,6 +14,7 @@ export function prepareAttentionCall<T extends TensorDesc>(
   return {
     isRecorded: false,
     workspaceBytes: 0,
+    values: [],
     numbers: [...structural, ...scale, ...(stream ? [stream.seed, stream.offset] : [])],
     run: context => callAttention(engine, step, context),
     release: () => {},

@@ -21,7 +21,9 @@ import {
 } from '../../compile/attention/step-call.ts';
 import type { AttentionStep } from '../../ir/program/attention-step.ts';
 import type { Program } from '../../ir/program/program.ts';
+import { type LastTensors, lastTensors } from './last-tensors.ts';
 import type { PreparedStep } from './prepared-step.ts';
+import { type RecurringWork, recurringWork } from './recurring-work.ts';
 
 /** The maximum number of prepared calls that are kept for numbers that may recur. */
 const MAX_SPARE_CALLS = 16;
@@ -40,6 +42,10 @@ interface Call<T> {
   readonly own: Readonly<Record<string, T>>;
   /** Whether the scale is an option of the call; otherwise the score mod applies it. */
   readonly isScaled: boolean;
+  /** The call on tensors that recur. */
+  readonly recurring: RecurringWork<T>;
+  /** The tensors and the scale of the last run. */
+  readonly last: LastTensors<T> & { scale?: number | undefined };
 }
 
 /** Prepares attention that writes its results in place, which `stageAttention` has made possible. */
@@ -85,16 +91,25 @@ export function prepareAttentionInPlace<T extends TensorDesc>(
   return {
     isRecorded: engine.recording !== undefined,
     workspaceBytes,
+    values: [],
     numbers,
     ready: (read, isKept) => callFor(read, isKept) !== null,
     run({ tensor, numbers: read, scratch }) {
       const call = callFor(read, false);
       if (!call) return false;
-      const { prepared, values: named, own, isScaled } = call;
+      const { prepared, values: named, own, isScaled, recurring, last } = call;
+      const scale = isScaled ? (stepScale(step, read) ?? undefined) : undefined;
+      const isSame = !stream && last.areSame(tensor) && last.scale === scale;
+      last.scale = scale;
+      const bound = recurring.find(isSame, tensor);
+      if (bound) {
+        bound.run();
+        return true;
+      }
       const tensors: Record<string, T> = { ...own };
       for (const [name, value] of named) tensors[name] = tensor(value);
       const done = prepared.run(tensors, {
-        ...(isScaled && { scale: stepScale(step, read) ?? undefined }),
+        scale,
         ...(stream && { seed: wordsOf(read(stream.seed)), offset: wordsOf(read(stream.offset)) }),
         workspace: scratch(prepared.workspaceBytes),
       });
@@ -130,7 +145,7 @@ function makeCall<T extends TensorDesc>(
   const { scoreMod } = 'forward' in problem ? problem.forward : problem;
   const isScaled = step.kind === 'attention-call' || scoreMod === null;
   const own: Record<string, T> = {};
-  const call = { prepared: prepare(inPlace(problem, results, descOf)), values, own, isScaled };
+  const prepared = prepare(inPlace(problem, results, descOf));
   const list = step.kind === 'sdpa-backward' ? undefined : step.fp8List;
   try {
     for (const [name, operand] of named(operands)) {
@@ -148,13 +163,23 @@ function makeCall<T extends TensorDesc>(
       }
     }
   } catch (error) {
-    drop(engine, call);
+    drop(engine, { prepared, own });
     throw error;
   }
-  return call;
+  const last: Call<T>['last'] = lastTensors<T>([...values.values()]);
+  const names = [...values.keys()];
+  const recurring = recurringWork<T>([...values.values()], tensors => {
+    const given = Object.fromEntries(names.map((name, n) => [name, tensors[n]]));
+    return prepared.bind?.({ ...own, ...given }, { scale: last.scale }) ?? null;
+  });
+  return { prepared, values, own, isScaled, recurring, last };
 }
 
-function drop<T extends TensorDesc>(engine: TensorEngine<T>, { prepared, own }: Call<T>): void {
+function drop<T extends TensorDesc>(
+  engine: TensorEngine<T>,
+  { prepared, own, recurring }: Pick<Call<T>, 'prepared' | 'own'> & Partial<Call<T>>,
+): void {
+  recurring?.release();
   prepared.release();
   for (const tensor of Object.values(own)) engine.release(tensor);
 }

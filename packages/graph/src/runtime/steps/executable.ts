@@ -1,28 +1,23 @@
 import {
-  dtypeInfo,
   elementCount,
   InvalidArgumentError,
   type Shape,
   type Strides,
-  type Tensor,
   type TensorDesc,
 } from '@tilewise/core';
+import type { WorkTrace } from '@tilewise/core/engine';
 import type { TensorEngine } from '@tilewise/core/primitive';
 import { stageAttention } from '../../compile/attention/staging.ts';
 import { type MemoryPlan, planMemory } from '../../compile/memory-plan.ts';
 import type { Program, ProgramValue, Step } from '../../ir/program/program.ts';
 import { prepareAttentionCall } from './attention-call.ts';
 import { prepareAttentionInPlace } from './attention-in-place.ts';
+import { type BoundTensors, boundTo } from './bound-tensors.ts';
+import { createChanges } from './changes.ts';
 import type { PreparedStep, StepContext } from './prepared-step.ts';
 import { preparePrimitive } from './primitive.ts';
+import { Scratch } from './scratch.ts';
 import { allocateSlots, type Slots } from './shared-slots.ts';
-
-/** The tensors of a program, by the ids of logical tensors. */
-export interface BoundTensors<T> {
-  tensor(id: number): T;
-  /** The bound tensor, if it is on the host. */
-  host(id: number): Tensor | undefined;
-}
 
 /** A program with prepared steps and allocated temporaries. */
 export interface Executable<T extends TensorDesc> {
@@ -33,8 +28,9 @@ export interface Executable<T extends TensorDesc> {
    * read back from the engine.
    * @returns false if the operations with these numbers are not the recognised attention; the results are
    * then incomplete. A promise if a step is asynchronous or a number is read back.
+   * @param trace receives the names of the steps that a host engine runs.
    */
-  run(bound: BoundTensors<T>): Promise<boolean> | boolean;
+  run(bound: BoundTensors<T>, trace?: WorkTrace): Promise<boolean> | boolean;
   /**
    * Whether all steps can be recorded immediately: no step is asynchronous, and the host knows all numbers
    * that attention needs.
@@ -123,18 +119,35 @@ export function prepareProgram<T extends TensorDesc>(
   const areRecorded = steps.every(step => step.isRecorded);
   const isOne = (bound: BoundTensors<T>): boolean =>
     areRecorded && needed.every(n => hostNumbers(n, bound) !== undefined);
+  const changes = createChanges(program, steps);
 
-  /** Runs the steps in order, waiting for asynchronous ones. */
-  async function runInTurn(bound: BoundTensors<T>): Promise<boolean> {
-    const read = new Map<number, Float64Array>();
-    const context = contextOf(bound, read);
-    for (const step of steps) {
-      for (const n of step.numbers) {
-        if (!read.has(n) && !hostNumbers(n, bound)) {
-          read.set(n, (await engine.download(context.tensor(n))).toFloat64());
-        }
+  /** Runs the steps from one on, until one is asynchronous or needs a number that the host does not know. */
+  function runFrom(
+    first: number,
+    bound: BoundTensors<T>,
+    context: StepContext<T>,
+    read: Map<number, Float64Array>,
+    trace: WorkTrace | undefined,
+  ): Promise<boolean> | boolean {
+    for (let n = first; n < steps.length; n++) {
+      const step = steps[n];
+      for (const value of step.numbers) {
+        if (read.has(value) || hostNumbers(value, bound)) continue;
+        return engine.download(context.tensor(value)).then(numbers => {
+          read.set(value, numbers.toFloat64());
+          return runFrom(n, bound, context, read, trace);
+        });
       }
-      if (!(await step.run(context))) return false;
+      const leave = trace?.enter(nameOf(program.steps[n]));
+      const done = step.run(context, changes.isSame(n));
+      if (typeof done !== 'boolean') {
+        return done.then(isDone => {
+          leave?.();
+          return isDone && runFrom(n + 1, bound, context, read, trace);
+        });
+      }
+      leave?.();
+      if (!done) return false;
     }
     return true;
   }
@@ -144,7 +157,7 @@ export function prepareProgram<T extends TensorDesc>(
     for (const n of needed) context.numbers(n);
     if (steps.some(step => step.ready?.(context.numbers, isKept) === false)) return null;
     return () => {
-      for (const step of steps) step.run(context);
+      for (const step of steps) step.run(context, false);
     };
   }
 
@@ -154,14 +167,25 @@ export function prepareProgram<T extends TensorDesc>(
     },
     isOne,
     prepare,
-    run(bound) {
-      if (!isOne(bound)) return runInTurn(bound);
-      const work = prepare(bound, false);
-      if (work) engine.batch(work);
-      return work !== null;
+    run(bound, trace) {
+      if (recording && isOne(bound)) {
+        const work = prepare(bound, false);
+        if (work) engine.batch(work);
+        return work !== null;
+      }
+      const read = new Map<number, Float64Array>();
+      changes.begin(bound);
+      return runFrom(0, bound, contextOf(bound, read), read, trace);
     },
     release,
   };
+}
+
+/** The name of a step in traces. */
+function nameOf(step: Step): string {
+  if (step.kind === 'primitive') return step.primitive.kind;
+  if (step.kind !== 'attention-call') return step.kind;
+  return step.pass === 'forward' ? 'sdpa' : 'sdpa-backward';
 }
 
 function prepareStep<T extends TensorDesc>(
@@ -174,33 +198,6 @@ function prepareStep<T extends TensorDesc>(
   return prepareAttention
     ? prepareAttentionInPlace(engine, prepareAttention, program, step)
     : prepareAttentionCall(engine, step);
-}
-
-/** Scratch memory that the steps share. */
-class Scratch<T extends TensorDesc> {
-  readonly #engine: TensorEngine<T>;
-  /** The last tensor is the current one; recorded work may still use earlier ones. */
-  readonly #made: T[] = [];
-  bytes = 0;
-
-  constructor(engine: TensorEngine<T>) {
-    this.#engine = engine;
-  }
-
-  /** The memory, grown if necessary; undefined for 0 bytes. */
-  atLeast(bytes: number): T | undefined {
-    if (bytes > this.bytes) {
-      const length = Math.ceil(bytes / dtypeInfo.u32.bytes);
-      this.#made.push(this.#engine.primitives.allocate({ dtype: 'u32', shape: [length] }));
-      this.bytes = length * dtypeInfo.u32.bytes;
-    }
-    return bytes > 0 ? this.#made.at(-1) : undefined;
-  }
-
-  release(): void {
-    for (const t of this.#made.splice(0)) this.#engine.release(t);
-    this.bytes = 0;
-  }
 }
 
 /** The temporaries, constants and their views, which are the same in every run, by value index. */
@@ -225,11 +222,6 @@ function fixedTensors<T extends TensorDesc>(
 function placeOf(value: ProgramValue): { shape: Shape; strides: Strides; offset?: number | undefined } {
   const { shape, strides } = value.desc;
   return { shape, strides, ...(value.kind === 'view' && { offset: value.offset }) };
-}
-
-function boundTo<T>(value: ProgramValue, bound: BoundTensors<T>): T {
-  if (value.kind === 'input' || value.kind === 'output') return bound.tensor(value.tensor);
-  throw new Error(`no tensor for a ${value.kind} of the program`);
 }
 
 /**

@@ -16,6 +16,8 @@ export interface PreparedStep<T> {
   readonly isRecorded: boolean;
   /** The bytes of `scratch` that the step needs, as far as they do not depend on numbers. */
   readonly workspaceBytes: number;
+  /** The values whose tensors the step uses, unless they depend on numbers. */
+  readonly values: readonly number[];
   /** The values whose numbers the host must know before the step runs. */
   readonly numbers: readonly number[];
   /**
@@ -28,7 +30,8 @@ export interface PreparedStep<T> {
   /**
    * Runs the step, immediately if `isRecorded`. Returns false, without running anything, if the step with
    * these numbers is not the recognised attention.
+   * @param isSame whether the tensors of `values` are those of the step's last run.
    */
-  run(context: StepContext<T>): Promise<boolean> | boolean;
+  run(context: StepContext<T>, isSame: boolean): Promise<boolean> | boolean;
   release(): void;
 }

@@ -3,6 +3,7 @@ import type { Primitives, TensorEngine } from '@tilewise/core/primitive';
 import { isCopy } from '../../compile/overwrites.ts';
 import type { PrimitiveStep, Program } from '../../ir/program/program.ts';
 import type { PreparedStep } from './prepared-step.ts';
+import { recurringWork } from './recurring-work.ts';
 
 /** Prepares a primitive step. */
 export function preparePrimitive<T extends TensorDesc>(
@@ -14,17 +15,28 @@ export function preparePrimitive<T extends TensorDesc>(
   const prepared = primitives.prepare(primitive, inputs.map(descOf), outputs.map(descOf));
   const { workspaceBytes } = prepared;
   const copies = isCopy(primitive);
+  const ends = [...inputs, ...outputs];
+  const recurring = recurringWork<T>(
+    ends,
+    tensors => prepared.bind?.(tensors.slice(0, inputs.length), tensors.slice(inputs.length)) ?? null,
+  );
   return {
     isRecorded: true,
     workspaceBytes,
+    values: ends,
     numbers: [],
-    run({ tensor, scratch }) {
+    run({ tensor, scratch }, isSame) {
+      const bound = recurring.find(isSame, tensor);
+      if (bound) bound.run();
       // A copy of a tensor to itself, as an in-place operation has, needs no work.
-      if (copies && isOnePlace(primitives, tensor(inputs[0]), tensor(outputs[0]))) return true;
-      prepared.run(inputs.map(tensor), outputs.map(tensor), scratch(workspaceBytes));
+      else if (!copies || !isOnePlace(primitives, tensor(inputs[0]), tensor(outputs[0])))
+        prepared.run(inputs.map(tensor), outputs.map(tensor), scratch(workspaceBytes));
       return true;
     },
-    release: () => prepared.release(),
+    release() {
+      recurring.release();
+      prepared.release();
+    },
   };
 }
 

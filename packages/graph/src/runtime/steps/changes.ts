@@ -1,0 +1,41 @@
+import { ownerOf, type Program } from '../../ir/program/program.ts';
+import { type BoundTensors, boundTo } from './bound-tensors.ts';
+import type { PreparedStep } from './prepared-step.ts';
+
+/** Which steps of a program run on the tensors of their last run. */
+export interface Changes<T> {
+  /** Begins a run. */
+  begin(bound: BoundTensors<T>): void;
+  /** Whether a step, which runs now, has the tensors of its last run. */
+  isSame(step: number): boolean;
+}
+
+/** Watches the tensors that are bound to the inputs and outputs of a program. */
+export function createChanges<T>({ values }: Program, steps: readonly PreparedStep<T>[]): Changes<T> {
+  const isBound = (n: number): boolean => values[n].kind === 'input' || values[n].kind === 'output';
+  /** The bound tensors that each step uses, by value index. */
+  const used = steps.map(step => [...new Set(step.values.map(n => ownerOf(n, values)))].filter(isBound));
+  const all = [...new Set(used.flat())];
+  const tensors: (T | undefined)[] = [];
+  /** The run in which each bound tensor last changed, and the last run of each step. */
+  const changed: number[] = [];
+  const ran = steps.map(() => 0);
+  let run = 0;
+  return {
+    begin(bound) {
+      run++;
+      for (const n of all) {
+        const tensor = boundTo(values[n], bound);
+        if (tensors[n] === tensor) continue;
+        tensors[n] = tensor;
+        changed[n] = run;
+      }
+    },
+    isSame(step) {
+      const last = ran[step];
+      ran[step] = run;
+      for (const n of used[step]) if (changed[n] > last) return false;
+      return last > 0;
+    },
+  };
+}
