@@ -1,0 +1,134 @@
+import { Tensor } from '@tilewise/core';
+import { cpuEngine } from '@tilewise/core/cpu';
+import type { PreparedPrimitive, TensorEngine } from '@tilewise/core/primitive';
+import { expect, test } from 'vitest';
+import {
+  add,
+  attention,
+  compile,
+  matmul,
+  multiply,
+  tanh,
+  type Variable,
+} from '../frontends/functions/index.ts';
+
+/** The CPU engine, which counts the steps that run on new tensors, and those that are bound to tensors. */
+function countingEngine(): TensorEngine<Tensor> & { readonly ran: { anew: number; bound: number } } {
+  const engine = cpuEngine({ threads: 1 });
+  const ran = { anew: 0, bound: 0 };
+  const counted = (prepared: PreparedPrimitive<Tensor>): PreparedPrimitive<Tensor> => ({
+    ...prepared,
+    run(...tensors) {
+      ran.anew++;
+      prepared.run(...tensors);
+    },
+    bind(...tensors) {
+      const work = prepared.bind?.(...tensors);
+      if (!work) return null;
+      const run = (): void => {
+        ran.bound++;
+        work.run();
+      };
+      return { run, release: work.release };
+    },
+  });
+  const prepare = engine.primitives.prepare;
+  return {
+    ...engine,
+    ran,
+    primitives: { ...engine.primitives, prepare: (...of) => counted(prepare(...of)) },
+  };
+}
+
+const filled = (shape: readonly number[], seed: number): Tensor => {
+  const count = shape.reduce((n, extent) => n * extent, 1);
+  return Tensor.from(
+    Array.from({ length: count }, (_, n) => Math.sin(seed + n * n)),
+    shape,
+  );
+};
+
+const specs = { x: [16, 32], w: [32, 32], b: [32] };
+const fn = ({ x, w, b }: Record<string, Variable>) => [multiply(tanh(matmul(x, w)), b), add(w, b)];
+
+test('steps on the tensors of the last run are bound to them, and the others run anew', async () => {
+  const engine = countingEngine();
+  const run = compile(engine, fn, specs);
+  const expected = compile(cpuEngine({ threads: 1 }), fn, specs);
+  const upload = (name: keyof typeof specs, seed: number): Tensor => engine.upload(filled(specs[name], seed));
+  const inputs = { x: upload('x', 1), w: upload('w', 2), b: upload('b', 3) };
+  const outputs = run.results.map(desc => engine.primitives.allocate(desc));
+  const runOn = async (given: typeof inputs) => {
+    const before = { ...engine.ran };
+    await run(given, outputs);
+    const results = await expected(given);
+    expect(outputs.map(t => t.toFloat32())).toEqual([...results].map(t => t.toFloat32()));
+    return { anew: engine.ran.anew - before.anew, bound: engine.ran.bound - before.bound };
+  };
+  const { anew: all } = await runOn(inputs);
+  expect(all).toBeGreaterThan(2);
+  expect(await runOn(inputs)).toEqual({ anew: 0, bound: all });
+
+  const others = { ...inputs, x: upload('x', 4) };
+  const mixed = await runOn(others);
+  expect(mixed.anew).toBeGreaterThan(0);
+  expect(mixed.bound).toBeGreaterThan(0);
+  // The elements may change in place.
+  others.x.data.fill(0.5);
+  expect(await runOn(others)).toEqual({ anew: 0, bound: all });
+});
+
+test('a run that failed leaves no step bound to its tensors', async () => {
+  const engine = countingEngine();
+  const { primitives } = engine;
+  let fails = false;
+  const prepare: typeof primitives.prepare = (...of) => {
+    const prepared = primitives.prepare(...of);
+    const run: typeof prepared.run = (...tensors) => {
+      if (fails) throw new Error('out of luck');
+      prepared.run(...tensors);
+    };
+    return { ...prepared, run };
+  };
+  const run = compile({ ...engine, primitives: { ...primitives, prepare } }, fn, specs);
+  const given = (seed: number) => ({
+    x: engine.upload(filled(specs.x, seed)),
+    w: engine.upload(filled(specs.w, seed + 1)),
+    b: engine.upload(filled(specs.b, seed + 2)),
+  });
+  const outputs = run.results.map(desc => engine.primitives.allocate(desc));
+  const [first, second] = [given(1), given(4)];
+  for (let round = 0; round < 3; round++) await run(first, outputs);
+  fails = true;
+  await expect(run(second, outputs)).rejects.toThrow('out of luck');
+  fails = false;
+  await run(second, outputs);
+  const expected = await compile(cpuEngine({ threads: 1 }), fn, specs)(second);
+  expect(outputs.map(t => t.toFloat32())).toEqual([...expected].map(t => t.toFloat32()));
+});
+
+test('attention that reads and writes views between its neighbours gives what it gives alone', async () => {
+  const engine = cpuEngine({ threads: 1 });
+  const shape = [2, 3, 20, 8] as const;
+  const model = ({ q, k, v, w }: Record<string, Variable>) => [
+    matmul(attention(multiply(q, q), k, v, { causal: true }), w),
+  ];
+  const run = compile(engine, model, { q: shape, k: shape, v: shape, w: [8, 8] });
+  const [q, k, v] = [1, 2, 3].map(seed => engine.upload(filled(shape, seed)));
+  const w = engine.upload(filled([8, 8], 4));
+  const outputs = run.results.map(desc => engine.primitives.allocate(desc));
+  const squared = Tensor.from(
+    q.toFloat32().map(x => x * x),
+    shape,
+  );
+  const { o } = await engine.sdpa(squared, k, v, { causal: true });
+  const [expected] = await compile(engine, ({ a, b }: Record<string, Variable>) => [matmul(a, b)], {
+    a: shape,
+    b: [8, 8],
+  })({ a: o, b: w });
+  for (let round = 0; round < 3; round++) {
+    outputs[0].data.fill(Number.NaN);
+    await run({ q, k, v, w }, outputs);
+    expect(outputs[0].toFloat32()).toEqual(expected.toFloat32());
+  }
+});
