@@ -93,18 +93,18 @@ function place(
   return { batch, c, isDirect, at, rowsOfA, linesOfB, rowsAtOnce, columnsHeld, isPacked };
 }
 
-/** A batch of products as a step; null if an operand or C is not used in place, or if B is too wide. */
+/** A batch of products as a step; null if an operand or C is not used in place. */
 function stepOf(kernels: Kernels, placed: PlacedProduct): Step | null {
-  const { batch, at, isDirect, rowsOfA, linesOfB, columnsHeld } = placed;
+  const { batch, at, isDirect, rowsOfA, linesOfB } = placed;
   const { m, n, k } = batch;
-  if (!isDirect || columnsHeld < n || !rowsOfA.isInPlace || !linesOfB.isInPlace) return null;
+  if (!isDirect || !rowsOfA.isInPlace || !linesOfB.isInPlace) return null;
   const places = {
-    a: rowOffsets(batch.batch, batch.a.batch),
-    b: batch.b.batch,
-    c: rowOffsets(batch.batch, batch.c.batch),
+    a: matrixOffsets(batch.batch, batch.a.batch),
+    b: matrixOffsets(batch.batch, batch.b.batch),
+    c: matrixOffsets(batch.batch, batch.c.batch),
   };
-  const product = { m, n, k, a: rowsOfA, b: linesOfB, c: { at, ld: 4 * batch.c.row } };
-  return productStep(kernels, product, places, placed);
+  const product = { m, n, k, a: rowsOfA, b: linesOfB, c: { at, ld: 4 * batch.c.row }, places };
+  return productStep(kernels, product, placed);
 }
 
 function runMatMul(
@@ -166,7 +166,7 @@ function runMatMul(
 }
 
 /** Where each matrix of a batch starts, in elements. */
-function rowOffsets(batch: readonly number[], steps: readonly number[]): number[] {
+function matrixOffsets(batch: readonly number[], steps: readonly number[]): number[] {
   const offsets: number[] = [];
   forEachIndex(batch, index => {
     offsets.push(offsetOf(index, steps));

@@ -1,114 +1,87 @@
 import type { Kernels } from '../kernels/interface/kernels.ts';
-import { PANEL, PANEL_BYTES, padded, STRIP } from '../kernels/interface/panel.ts';
+import { padded } from '../kernels/interface/panel.ts';
 import type { Step } from '../steps/step.ts';
 import { MOST_TASKS } from '../team/control.ts';
 import type { Worth } from '../team/sharing.ts';
 import { taskKinds } from '../team/tasks.ts';
+import { type Blocks, divideProduct } from './divide-product.ts';
 import type { MatrixLines } from './matrix-lines.ts';
 
-/** A product whose operands and result are in memory that all threads share. */
+/** A batch of products whose operands and results are in memory that all threads share. */
 export interface Product {
   readonly m: number;
   readonly n: number;
   readonly k: number;
   readonly a: MatrixLines;
   readonly b: MatrixLines;
-  /** The address of the result, and the bytes between its rows, which fill whole panels. */
+  /** The address of the results, and the bytes between rows, which fill whole panels. */
   readonly c: { readonly at: number; readonly ld: number };
-}
-
-/** Where the matrices of a batch start, in elements; for B, its strides along the batch. */
-export interface BatchPlaces {
-  readonly a: readonly number[];
-  readonly b: readonly number[];
-  readonly c: readonly number[];
+  /** Where the matrices of the batch start, in elements. */
+  readonly places: Readonly<Record<'a' | 'b' | 'c', readonly number[]>>;
 }
 
 /** In multiplications. */
 const worth: Worth = { awake: 3 * 2 ** 18, asleep: 2 ** 21 };
-/**
- * The most tasks per thread, so that threads end at about the same time, and the fewest multiplications of a
- * task if a thread gets more than one.
- */
-const TASKS_EACH = 4;
-const TASK_SIZE = 2 ** 20;
-/**
- * The columns that a task packs, and the fewest that it multiplies, because rows of A are packed for each
- * task.
- */
-const COLUMNS = 64;
-const FEWEST_COLUMNS = 256;
 
 /**
- * A product as a step: each thread packs columns of B, and then computes its own blocks of C, with sums in
- * the same order as on one thread. It has no tasks if there are several B.
+ * A batch of products as a step. Each task packs columns of B for itself, since a thread would wait for what
+ * another packs, and computes a block of C, with sums in the same order whatever the blocks.
  */
 export function productStep(
   { memory }: Kernels,
-  { m, n, k, a, b, c }: Product,
-  places: BatchPlaces,
+  { m, n, k, a, b, c, places }: Product,
   { rowsAtOnce, isPacked }: { readonly rowsAtOnce: number; readonly isPacked: boolean },
 ): Step {
   const batch = places.c.length;
-  const isOne = places.b.every(step => step === 0) || batch === 1;
-  const size = batch * m * n * k;
+  const isOne = new Set(places.b).size === 1;
+  const steps = stepsOf(places);
 
-  /** The rows and columns of C that a task computes. */
-  function blockOf(threads: number): readonly [height: number, width: number] {
-    if (threads === 1) return [rowsAtOnce, padded(n)];
-    const each = Math.min(TASKS_EACH, Math.max(1, Math.floor(size / (threads * TASK_SIZE))));
-    const wanted = each * threads;
-    const across = Math.ceil(wanted / (Math.ceil(m / rowsAtOnce) * batch));
-    const width = Math.max(FEWEST_COLUMNS, Math.ceil(n / across / COLUMNS) * COLUMNS);
-    const beside = batch * Math.ceil(n / width);
-    let down = Math.max(Math.ceil(wanted / beside), Math.ceil(m / rowsAtOnce));
-    // With a multiple of the threads, no thread waits for the last task of another.
-    while ((down * beside) % threads !== 0) down++;
-    return [Math.min(rowsAtOnce, Math.ceil(m / down / STRIP) * STRIP), width];
-  }
-
-  return {
-    size,
-    worth,
-    tasks(threads) {
-      const [height, width] = blockOf(threads);
-      const count = Math.ceil(n / COLUMNS) + batch * Math.ceil(m / height) * Math.ceil(n / width);
-      if (!isOne || count > MOST_TASKS) return null;
-      const stripBytes = 4 * rowsAtOnce * k;
-      const strips = isPacked ? memory.scratch(threads * rowsAtOnce * k).at : 0;
-      const panels = memory.scratch(padded(n) * k).at;
-
-      const rows: number[][] = [];
-      for (let j = 0; j < n; j += COLUMNS) {
-        const columns = Math.min(COLUMNS, n - j);
-        const to = panels + (j / PANEL) * k * PANEL_BYTES;
-        if (b.isTransposed) {
-          rows.push([taskKinds.packColumns, columns, k, b.load(0, j, columns, 0, k), b.ld, to]);
-        } else {
+  function tasksOf({ entries, height, width }: Blocks, threads: number): number[][] {
+    const stripFloats = isPacked ? rowsAtOnce * k : 0;
+    const scratchFloats = stripFloats + padded(width) * k;
+    const scratch = memory.scratch(threads * scratchFloats).at;
+    const rows: number[][] = [];
+    for (let entry = 0; entry < batch; entry += entries) {
+      const count = Math.min(entries, batch - entry);
+      const [atA, atB, atC] = [places.a[entry], places.b[entry], places.c[entry]];
+      for (let j = 0; j < n; j += width) {
+        const columns = Math.min(width, n - j);
+        const fromB = b.isTransposed ? b.load(atB, j, columns, 0, k) : b.load(atB, 0, k, j, columns);
+        for (let i = 0; i < m; i += height) {
+          const lines = Math.min(height, m - i);
+          const fromA = a.isTransposed ? a.load(atA, 0, k, i, lines) : a.load(atA, i, lines, 0, k);
           rows.push([
-            ...[taskKinds.packRows, k, columns, b.load(0, 0, k, j, columns), b.ld],
-            ...[to, k * PANEL_BYTES],
+            ...[taskKinds.product, lines, columns, k, fromA, a.ld, Number(a.isTransposed)],
+            ...[fromB, b.ld, Number(b.isTransposed), c.at + 4 * (atC + j) + i * c.ld, c.ld],
+            ...[isPacked ? 1 : 0, rowsAtOnce, scratch, 4 * scratchFloats],
+            ...[count, 4 * (steps?.a ?? 0), 4 * (steps?.b ?? 0), 4 * (steps?.c ?? 0)],
           ]);
         }
       }
-      const packing = rows.length;
+    }
+    return rows;
+  }
 
-      for (const [index, offset] of places.c.entries()) {
-        for (let i = 0; i < m; i += height) {
-          const lines = Math.min(height, m - i);
-          const from = places.a[index];
-          const at = a.isTransposed ? a.load(from, 0, k, i, lines) : a.load(from, i, lines, 0, k);
-          for (let j = 0; j < n; j += width) {
-            const to = panels + (j / PANEL) * k * PANEL_BYTES;
-            const target = c.at + 4 * (offset + j) + i * c.ld;
-            rows.push([
-              ...[taskKinds.multiply, lines, Math.min(width, n - j), k, at, a.ld, Number(a.isTransposed)],
-              ...[strips, stripBytes, to, target, c.ld],
-            ]);
-          }
-        }
-      }
-      return { rows, packing };
+  return {
+    size: batch * m * n * k,
+    worth,
+    tasks(threads) {
+      const shape = { batch: steps ? batch : 1, m, n, k, isOne };
+      const blocks = divideProduct(shape, threads);
+      const count =
+        Math.ceil(batch / blocks.entries) * Math.ceil(m / blocks.height) * Math.ceil(n / blocks.width);
+      return count > MOST_TASKS ? null : tasksOf(blocks, threads);
     },
   };
+}
+
+/** The elements from one matrix to the next; null if they differ within an operand. */
+function stepsOf(places: Product['places']): Readonly<Record<'a' | 'b' | 'c', number>> | null {
+  const [a, b, c] = [places.a, places.b, places.c].map(evenStep);
+  return a === null || b === null || c === null ? null : { a, b, c };
+}
+
+function evenStep(places: readonly number[]): number | null {
+  const step = places.length > 1 ? places[1] - places[0] : 0;
+  return places.every((at, n) => at === places[0] + n * step) ? step : null;
 }

@@ -84,7 +84,7 @@ function sumsStep(
       for (let from = 0; from < rows; from += each) {
         tasks.push([taskKinds.sumUpdates, from, Math.min(from + each, rows), ...source, ...place]);
       }
-      return { rows: tasks, packing: 0 };
+      return tasks;
     },
   };
 }

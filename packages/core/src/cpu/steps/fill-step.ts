@@ -6,7 +6,7 @@ export function fillStep(word: number, at: number, count: number): Step {
   return {
     size: 0,
     worth: { awake: Infinity, asleep: Infinity },
-    tasks: threads => (threads === 1 ? { rows: [[taskKinds.fill, word, at, count]], packing: 0 } : null),
+    tasks: threads => (threads === 1 ? [[taskKinds.fill, word, at, count]] : null),
   };
 }
 

@@ -29,7 +29,7 @@ export function headStep({ pass, heads, multiplications, write }: HeadWork): Ste
         const count = Math.min(each, heads - first);
         rows.push([taskKinds.heads, headPasses.indexOf(pass), numbers, first, count]);
       }
-      return { rows, packing: 0 };
+      return rows;
     },
   };
 }

@@ -14,15 +14,11 @@ export const control = {
   sleeping: 17,
   /** 1 when a thread could not run a task. */
   failed: 18,
-  /**
-   * The word index of the step's first task, the number of tasks, and how many of them make what the others
-   * read.
-   */
+  /** The word index of the step's first task, and the number of tasks. */
   tasks: 32,
   count: 33,
-  packing: 34,
   /** The threads of the team. */
-  threads: 35,
+  threads: 34,
   /** The number of finished tasks. */
   done: 48,
   /**
@@ -31,13 +27,13 @@ export const control = {
    */
   joined: 64,
   /**
-   * For each queue, a cache line with the number of unclaimed tasks and, in the bits above, the region whose
-   * threads may claim them. Queue 0 has the tasks that pack, and each thread has a queue of its own.
+   * For each thread, a queue of tasks: a cache line with the number of unclaimed tasks and, in the bits
+   * above, the region whose threads may claim them.
    */
   queues: 128,
 } as const;
 
-/** The index of a queue's number. A team of n threads has `queueAt(n + 1)` numbers. */
+/** The index of a queue's number. A team of n threads has `queueAt(n)` numbers. */
 export const queueAt = (queue: number): number => control.queues + 16 * queue;
 
 /** The entry in `joined` of a worker that lacks the memory for its instances. */
@@ -58,10 +54,9 @@ export const tasksLeft = (region: number, count: number): number => (region << C
  * Puts the tasks of a step into the queues. Neighbouring tasks are in one queue, so that a thread often reads
  * what it wrote in an earlier step.
  */
-export function fillQueues(shared: Int32Array, region: number, count: number, packing: number): void {
+export function fillQueues(shared: Int32Array, region: number, count: number): void {
   shared[control.count] = count;
-  shared[control.packing] = packing;
-  for (let queue = 0, first = 0; queue <= shared[control.threads]; queue++) {
+  for (let queue = 0, first = 0; queue < shared[control.threads]; queue++) {
     const end = endOf(shared, queue);
     Atomics.store(shared, queueAt(queue), tasksLeft(region, end - first));
     first = end;
@@ -70,13 +65,12 @@ export function fillQueues(shared: Int32Array, region: number, count: number, pa
 
 /** The number of the first task after those of a queue. */
 function endOf(shared: Int32Array, queue: number): number {
-  const packing = shared[control.packing];
-  return packing + Math.floor(((shared[control.count] - packing) * queue) / shared[control.threads]);
+  return Math.floor((shared[control.count] * (queue + 1)) / shared[control.threads]);
 }
 
 /**
- * Claims and runs tasks until none are left for the threads of a region: those that pack, those in the
- * thread's own queue, and those in the queues of others. A late thread cannot claim a task of a step that is
+ * Claims and runs tasks until none are left for the threads of a region: those in the thread's own queue, and
+ * then those in the queues of others. A late thread cannot claim a task of a step that is
  * over, or of a newer region, which may use memory or loops that the thread does not know.
  */
 export function runTasks(
@@ -87,8 +81,7 @@ export function runTasks(
   host: TaskHost,
 ): void {
   const threads = shared[control.threads];
-  runQueue(0);
-  for (let n = 0; n < threads; n++) runQueue(1 + ((thread + n) % threads));
+  for (let n = 0; n < threads; n++) runQueue((thread + n) % threads);
 
   function runQueue(queue: number): void {
     const at = queueAt(queue);
@@ -98,24 +91,10 @@ export function runTasks(
       if (left === 0 || seen !== tasksLeft(region, left)) return;
       if (Atomics.compareExchange(shared, at, seen, seen - 1) !== seen) continue;
       const n = endOf(shared, queue) - left;
-      if (n >= shared[control.packing]) awaitPacked(shared);
       runTask(words(), shared[control.tasks] + n * TASK_WORDS, thread, host);
       if (Atomics.add(shared, control.done, 1) + 1 === shared[control.count]) {
         Atomics.notify(shared, control.done);
       }
     }
-  }
-}
-
-/**
- * Waits for the tasks that pack, which take microseconds. The calling thread claims those that nobody has
- * claimed.
- */
-function awaitPacked(shared: Int32Array): void {
-  const end = performance.now() + LONGEST_WAIT;
-  for (let looks = 1; Atomics.load(shared, control.done) < shared[control.packing]; looks++) {
-    if (Atomics.load(shared, control.failed) !== 0) return;
-    if (looks % 10_000 === 0 && performance.now() > end)
-      throw new Error('a thread has not packed its operands');
   }
 }

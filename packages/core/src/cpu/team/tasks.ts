@@ -1,50 +1,38 @@
 import type { HeadKernels, HeadPass } from '../kernels/interface/head-kernels.ts';
 import type { MatrixKernels } from '../kernels/interface/matrix-kernels.ts';
+import { PANEL_BYTES } from '../kernels/interface/panel.ts';
 import type { Memory } from '../kernels/memory/memory.ts';
 import type { CompiledLoop } from '../loops/link-loop.ts';
 
-/**
- * The tasks of one step of a program. Each is a row of i32: the kind of task and its numbers. The first
- * `packing` tasks make what the others read.
- */
-export interface TaskRows {
-  readonly rows: readonly (readonly number[])[];
-  readonly packing: number;
-}
+/** The tasks of one step of a program. Each is a row of i32: the kind of task and its numbers. */
+export type TaskRows = readonly (readonly number[])[];
 
 /** The tasks of one step in the memory of kernels. */
 export interface TaskList {
   /** The address of the first task. */
   readonly at: number;
   readonly count: number;
-  readonly packing: number;
 }
 
 /** The number of i32 per task. */
-export const TASK_WORDS = 12;
+export const TASK_WORDS = 20;
 
 /** Writes tasks to a memory, at the address that `allocate` returns for a number of i32. */
-export function writeTasks(
-  { rows, packing }: TaskRows,
-  allocate: (words: number) => number,
-  memory: Memory,
-): TaskList {
+export function writeTasks(rows: TaskRows, allocate: (words: number) => number, memory: Memory): TaskList {
   const at = allocate(rows.length * TASK_WORDS);
   rows.forEach((row, n) => {
     memory.i32.set(row, (at >>> 2) + n * TASK_WORDS);
   });
-  return { at, count: rows.length, packing };
+  return { at, count: rows.length };
 }
 
 /** The kinds of tasks. */
 export const taskKinds = {
   loop: 0,
-  packRows: 1,
-  packColumns: 2,
-  multiply: 3,
-  heads: 4,
-  sumUpdates: 5,
-  fill: 6,
+  product: 1,
+  heads: 2,
+  sumUpdates: 3,
+  fill: 4,
 } as const;
 
 /** The passes over small heads, by their number in tasks. */
@@ -71,11 +59,8 @@ export function runTask(
       for (let block = 0; block < n(2); block++) run(n(1) + block * n(3));
       return;
     }
-    case taskKinds.packRows:
-      matrices.packRows(n(0), n(1), n(2), n(3), n(4), n(5));
-      return;
-    case taskKinds.packColumns:
-      matrices.packColumns(n(0), n(1), n(2), n(3), n(4));
+    case taskKinds.product:
+      runProduct(words, at + 1, thread, matrices);
       return;
     case taskKinds.heads:
       heads[headPasses[n(0)]](n(1), thread, n(2), n(3));
@@ -83,15 +68,38 @@ export function runTask(
     case taskKinds.sumUpdates:
       matrices.sumUpdates(n(0), n(1), n(2), n(3), n(4), n(5), n(6), n(7), n(8));
       return;
-    case taskKinds.fill:
+    default:
       words.fill(n(0), n(1) >>> 2, (n(1) >>> 2) + n(2));
-      return;
-    default: {
-      const strips = n(6);
-      const own = strips + thread * n(7);
-      if (strips !== 0) matrices.packStrips(n(0), n(2), n(3), n(4), n(5) !== 0, own);
-      const [a, lda] = strips === 0 ? [n(3), n(4)] : [own, 0];
-      matrices.multiplyPanels(n(0), n(1), n(2), a, lda, n(8), n(9), n(10));
+  }
+}
+
+/** Computes a block of the products of a batch, with the numbers from a word index on. */
+function runProduct(
+  words: Int32Array,
+  at: number,
+  thread: number,
+  { packRows, packColumns, packStrips, multiplyPanels }: MatrixKernels,
+): void {
+  const [m, n, k] = [words[at], words[at + 1], words[at + 2]];
+  const [a, lda, isTransposed] = [words[at + 3], words[at + 4], words[at + 5] !== 0];
+  const [b, ldb, isColumns] = [words[at + 6], words[at + 7], words[at + 8] !== 0];
+  const [c, ldc] = [words[at + 9], words[at + 10]];
+  const [isPacked, rowsAtOnce] = [words[at + 11] !== 0, words[at + 12]];
+  const strips = words[at + 13] + thread * words[at + 14];
+  const panels = isPacked ? strips + 4 * rowsAtOnce * k : strips;
+  const [count, stepA, stepB, stepC] = [words[at + 15], words[at + 16], words[at + 17], words[at + 18]];
+  for (let entry = 0; entry < count; entry++) {
+    const from = b + entry * stepB;
+    if (entry > 0 && stepB === 0) {
+      // All products have this B, which is packed.
+    } else if (isColumns) packColumns(n, k, from, ldb, panels);
+    else packRows(k, n, from, ldb, panels, k * PANEL_BYTES);
+    for (let i = 0; i < m; i += rowsAtOnce) {
+      const rows = Math.min(rowsAtOnce, m - i);
+      const lines = a + entry * stepA + i * (isTransposed ? 4 : lda);
+      const to = c + entry * stepC + i * ldc;
+      if (isPacked) packStrips(rows, k, lines, lda, isTransposed, strips);
+      multiplyPanels(rows, n, k, isPacked ? strips : lines, isPacked ? 0 : lda, panels, to, ldc);
     }
   }
 }

@@ -64,7 +64,7 @@ export function createTeam(pool: () => Pool | null): Team {
     const kernelModules = compiledModules(variant);
     if (!wasm?.shared || !kernelModules) return null;
     if (!shared) {
-      shared = new Int32Array(new SharedArrayBuffer(4 * queueAt(workers.threads + 1)));
+      shared = new Int32Array(new SharedArrayBuffer(4 * queueAt(workers.threads)));
       shared[control.threads] = workers.threads;
     }
     if (place?.memory !== wasm.memory || place.bytes !== bytes || place.loops !== modules.length) {
@@ -122,14 +122,14 @@ export function createTeam(pool: () => Pool | null): Team {
     get isAwake() {
       return !isBroken && shared !== null && Atomics.load(shared, control.awake) > 0;
     },
-    run(kernels, { at, count, packing }, wakes) {
+    run(kernels, { at, count }, wakes) {
       const host = taskHost(kernels);
       const workers = pool();
       const called = workers && call(workers, kernels);
       const of = called ?? alone();
       of[control.tasks] = at >>> 2;
       Atomics.store(of, control.done, 0);
-      fillQueues(of, region, count, packing);
+      fillQueues(of, region, count);
       if (called) announce(called, wakes);
       try {
         runTasks(of, region, () => kernels.memory.i32, 0, host);
@@ -148,7 +148,7 @@ export function createTeam(pool: () => Pool | null): Team {
 
 /** The numbers of a team without workers. */
 function alone(): Int32Array {
-  const numbers = new Int32Array(queueAt(2));
+  const numbers = new Int32Array(queueAt(1));
   numbers[control.threads] = 1;
   return numbers;
 }

@@ -8,7 +8,7 @@ import type { LoopPlan } from '../plan/plan-loop.ts';
 import { type LoopPart, nextPlace, wholePart, writeRunNumbers } from './run-numbers.ts';
 
 /** In operations. */
-const worth: Worth = { awake: 2 ** 18, asleep: 2 ** 20 };
+const worth: Worth = { awake: 2 ** 16, asleep: 2 ** 20 };
 /**
  * The most tasks per thread, so that threads end at about the same time, and the fewest elements of a task if
  * a thread gets more than one.
@@ -50,7 +50,7 @@ export function loopStep(plan: LoopPlan, kernels: Kernels, output: number, input
         }
         return [taskKinds.loop, number, at, places, 4 * words];
       });
-      return { rows, packing: 0 };
+      return rows;
     },
   };
 }

@@ -1,0 +1,43 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { PANEL, STRIP } from '../kernels/interface/panel.ts';
+import { divideProduct } from './divide-product.ts';
+
+const shapes = fc.record({
+  batch: fc.integer({ min: 1, max: 40 }),
+  m: fc.integer({ min: 1, max: 300 }).map(n => n * STRIP),
+  n: fc.integer({ min: 1, max: 300 }).map(n => n * PANEL),
+  k: fc.integer({ min: 1, max: 3000 }),
+  isOne: fc.boolean(),
+});
+
+test('blocks are whole strips and panels, and one thread packs nothing twice', () => {
+  fc.assert(
+    fc.property(shapes, fc.integer({ min: 1, max: 64 }), (shape, threads) => {
+      const { entries, height, width } = divideProduct(shape, threads);
+      expect([height % STRIP, width % PANEL]).toEqual([0, 0]);
+      expect(Math.min(entries, height, width)).toBeGreaterThan(0);
+      if (threads === 1) expect([entries, height]).toEqual([shape.batch, shape.m]);
+    }),
+  );
+});
+
+test('large products give each thread as much work as the others', () => {
+  const tasks = (m: number, n: number, threads: number): number => {
+    const { height, width } = divideProduct({ batch: 1, m, n, k: 512, isOne: true }, threads);
+    return Math.ceil(m / height) * Math.ceil(n / width);
+  };
+  for (const threads of [2, 3, 4, 8, 16]) {
+    expect(tasks(1024, 1024, threads) % threads).toBe(0);
+    expect(tasks(2048, 512, threads) % threads).toBe(0);
+  }
+});
+
+test('the longer side of a product is divided', () => {
+  const tall = divideProduct({ batch: 1, m: 768, n: 32, k: 128, isOne: true }, 2);
+  expect([tall.height < 768, tall.width]).toEqual([true, 32]);
+  const wide = divideProduct({ batch: 1, m: 32, n: 768, k: 128, isOne: true }, 2);
+  expect([wide.height, wide.width < 768]).toEqual([32, true]);
+  const many = divideProduct({ batch: 16, m: 64, n: 64, k: 64, isOne: false }, 2);
+  expect([many.entries < 16, many.height, many.width]).toEqual([true, 64, 64]);
+});
