@@ -88,8 +88,8 @@ export class Tensor implements TensorDesc {
    */
   static zeros(shape: Shape, options: StorageOptions = {}): Tensor {
     checkOptions('options', options, ['dtype', 'strides']);
-    const { dtype = 'f32' } = options;
-    const desc = copiedDesc(checkDesc({ ...options, dtype, shape }));
+    const { dtype = 'f32', strides } = options;
+    const desc = copiedDesc(checkDesc({ dtype, shape, strides }));
     return new Tensor(allocate(dtype, elementsSpanned(desc)), desc, 0);
   }
 
