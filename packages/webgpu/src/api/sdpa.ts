@@ -65,11 +65,11 @@ export function sdpa(
 export function forwardCall(
   ctx: GpuContext,
   tools: CallTools,
-  { q, k, v }: ForwardInputs<GpuTensor>,
+  inputs: ForwardInputs<GpuTensor>,
   options: SdpaOptions<GpuTensor | Tensor> = {},
 ): EagerCall<EncodeOptions, SdpaResult<GpuTensor>> {
-  for (const [name, tensor] of Object.entries({ q, k, v })) ctx.checkOwn(name, tensor);
-  const { problem, operands } = normaliseCall<GpuTensor | Tensor>({ q, k, v }, options, readingOf(tools));
+  for (const [name, tensor] of Object.entries(inputs)) ctx.checkOwn(name, tensor);
+  const { problem, operands } = normaliseCall<GpuTensor | Tensor>(inputs, options, readingOf(tools));
   demandSupport(missingModules(tools, problem));
   const { outputs, o, q: descQ } = problem;
   const rows = (value: number): ResultDesc =>
@@ -90,8 +90,12 @@ export function forwardCall(
     dropout: problem.dropout,
     tools,
     plan: unaligned => planForward(ctx, problem, { unaligned: new Set(unaligned), tools }),
-    resultsOf({ [dropoutMaskOutput]: dropoutMask, ...tensors }) {
-      return { ...tensors, ...(dropoutMask && { dropoutMask }) } as unknown as SdpaResult<GpuTensor>;
+    resultsOf(tensors) {
+      if (outputs.dropoutMask) {
+        tensors.dropoutMask = tensors[dropoutMaskOutput];
+        delete tensors[dropoutMaskOutput];
+      }
+      return tensors as unknown as SdpaResult<GpuTensor>;
     },
   });
 }

@@ -24,7 +24,8 @@ export class BufferPool {
    * were given back.
    */
   readonly #free = new Map<string, GPUBuffer[]>();
-  readonly #live = new Set<GPUBuffer>();
+  /** The buffers that exist. Their own getters would call the implementation of WebGPU. */
+  readonly #live = new Map<GPUBuffer, GPUBufferDescriptor>();
 
   /** @param maxIdle the largest number of bytes to keep for reuse. */
   constructor(device: GPUDevice, maxIdle: number) {
@@ -87,14 +88,15 @@ export class BufferPool {
    * was taken.
    */
   give(buffer: GPUBuffer): void {
-    if (!this.#live.has(buffer)) return;
-    const key = keyOf(buffer);
+    const own = this.#live.get(buffer);
+    if (!own) return;
+    const key = keyOf(own);
     const free = this.#free.get(key) ?? [];
     free.push(buffer);
     // The key of the buffer given back last moves to the end.
     this.#free.delete(key);
     this.#free.set(key, free);
-    this.#idle += buffer.size;
+    this.#idle += own.size;
     if (this.#idle <= this.#maxIdle) return;
     for (const [key, buffers] of this.#free) {
       while (this.#idle > this.#maxIdle) {
@@ -125,13 +127,13 @@ export class BufferPool {
   /** Destroys every buffer. */
   destroy(): void {
     this.trim();
-    for (const buffer of [...this.#live]) this.discard(buffer);
+    for (const buffer of [...this.#live.keys()]) this.discard(buffer);
   }
 
   #takeFree(wanted: { readonly size: number; readonly usage: number }): GPUBuffer | undefined {
     const free = this.#free.get(keyOf(wanted));
     for (let found = free?.pop(); found; found = free?.pop()) {
-      this.#idle -= found.size;
+      this.#idle -= wanted.size;
       // The allocation of the buffer may have failed.
       if (this.#live.has(found)) return found;
     }
@@ -140,8 +142,8 @@ export class BufferPool {
 
   #create(descriptor: GPUBufferDescriptor): GPUBuffer {
     const buffer = this.#device.createBuffer(descriptor);
-    this.#live.add(buffer);
-    this.#current += buffer.size;
+    this.#live.set(buffer, descriptor);
+    this.#current += descriptor.size;
     this.#peak = Math.max(this.#peak, this.#current);
     return buffer;
   }

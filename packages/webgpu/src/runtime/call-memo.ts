@@ -26,10 +26,16 @@ export class CallMemo {
     const known = this.#calls.get(key) as EagerCall<Options, Results> | undefined;
     const made = known ?? make();
     const { operands } = made;
+    // Field by field, because a spread takes V8 as long as the rest of this function.
     const on = (of: Readonly<Record<string, unknown>>): EagerCall<Options, Results> => ({
-      ...made,
+      inLine: made.inLine,
+      results: made.results,
+      plan: made.plan,
+      resultsOf: made.resultsOf,
       key,
       operands: operands.map(([name]) => [name, of[name]]),
+      list: made.list,
+      options: made.options,
     });
     if (!known) {
       if (!operands.every(([name, tensor]) => given[name] === tensor)) return made;

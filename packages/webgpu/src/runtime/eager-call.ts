@@ -1,5 +1,5 @@
 import {
-  dtypeTraits,
+  bytesSpanned,
   elementCount,
   type HostArray,
   InvalidArgumentError,
@@ -68,6 +68,7 @@ interface MadeResult {
   readonly name: string;
   readonly result: ResultDesc;
   readonly buffer: GPUBuffer;
+  readonly bytes: number;
 }
 
 /** The results of a call, and a promise of its submission. */
@@ -100,8 +101,8 @@ export function runCall<Options, Results>(
       if (!given.has(name)) uploads.push([name, upload(ctx, name, tensor, call.inLine)]);
     }
     for (const [name, result] of Object.entries(call.results)) {
-      const { shape, dtype } = result.desc;
-      made.push({ name, result, buffer: ctx.takeBuffer(elementCount(shape) * dtypeTraits[dtype].bytes) });
+      const bytes = bytesSpanned(result.desc);
+      made.push({ name, result, buffer: ctx.takeBuffer(bytes), bytes });
     }
     const tensors = uploads.length === 0 ? given : new Map([...given, ...uploads]);
     const work = prepareCall(ctx, call, plan, tensors, made);
@@ -155,7 +156,7 @@ function prepareCall<Options>(
       if (boundList && listBuffer) boundList.read(encoder, listBuffer, results);
       // The plan declares what its kernels read and write. Besides, the call reads the sources of the list
       // and fills results.
-      touch(list ? list.sources.map(([, source]) => bytesOf(source)) : [], results.map(wholeBuffer));
+      touch(list ? list.sources.map(([, source]) => bytesOf(source)) : [], results.map(rangeOf));
       return () => plan.retire();
     };
     return {
@@ -172,7 +173,7 @@ function prepareCall<Options>(
       },
       fail(error) {
         giveBack();
-        noteFailure(results.map(wholeBuffer), error);
+        noteFailure(results.map(rangeOf), error);
       },
     };
   } catch (error) {
@@ -181,7 +182,7 @@ function prepareCall<Options>(
   }
 }
 
-const wholeBuffer = ({ buffer }: MadeResult): ByteRange => ({ buffer, offset: 0, size: buffer.size });
+const rangeOf = ({ buffer, bytes }: MadeResult): ByteRange => ({ buffer, offset: 0, size: bytes });
 
 /** The operands and sources of a call that are on the GPU, by name. */
 function tensorsOnGpu(ctx: GpuMemory, { operands, inLine, list }: EagerCall<unknown, unknown>): Tensors {

@@ -87,7 +87,8 @@ export class DevicePlan<Options> implements KernelPlan<Options> {
     const { slices, calls, kernels, read, written } = prepared;
     const { device } = this.#memory;
     return {
-      ...{ buffers: prepared.buffers, written },
+      buffers: prepared.buffers,
+      written,
       isCompiled: areCompiled(device, kernels),
       compile: () => compileAll(device, kernels),
       encode: pass => {
