@@ -1,12 +1,15 @@
 import { PANEL, padded, STRIP } from '../kernels/interface/panel.ts';
 
-/** The extents of a batch of products, and whether all have one B. */
+/** A batch of products. */
 export interface ProductShape {
   readonly batch: number;
   readonly m: number;
   readonly n: number;
   readonly k: number;
+  /** Whether all products have one B. */
   readonly isOne: boolean;
+  /** Whether tasks pack their rows of A. */
+  readonly packsA: boolean;
 }
 
 /** The products of a task, and the rows and columns of C that the task computes. */
@@ -16,41 +19,39 @@ export interface Blocks {
   readonly width: number;
 }
 
-/**
- * The most tasks per thread, so that threads end at about the same time, and the fewest multiplications of a
- * task if a thread gets more than one.
- */
+/** The most tasks per thread. */
 const TASKS_EACH = 4;
-const TASK_SIZE = 2 ** 18;
+/** How many multiplications take as long as packing a number. */
+const PACKING = 6;
+/** The part of a task by which threads end at different times. */
+const UNEVEN = 0.1;
 /** The most numbers of B that a task packs. */
 const PACKED = 2 ** 20;
 /** Columns that are computed as fast as more of them. */
 const COLUMNS = 2 * PANEL;
 
 /**
- * Divides products among threads. Every task packs its own rows of A and columns of B, so of all ways to
- * divide C, the one that packs least per multiplication is chosen.
+ * Divides products among threads so that the slowest thread takes the least time. Every task packs its own
+ * rows of A and columns of B, so more tasks pack more, but fewer tasks are more uneven.
  */
-export function divideProduct({ batch, m, n, k, isOne }: ProductShape, threads: number): Blocks {
-  const size = batch * m * n * k;
+export function divideProduct(product: ProductShape, threads: number): Blocks {
+  const { batch, m, n, k, isOne, packsA } = product;
   const most = Math.max(COLUMNS, Math.floor(PACKED / k / COLUMNS) * COLUMNS);
-  const each =
-    threads === 1 ? 1 : Math.min(TASKS_EACH, Math.max(1, Math.floor(size / (threads * TASK_SIZE))));
-  const wanted = each * threads;
-  let best: Blocks = { entries: batch, height: m, width: padded(n) };
-  let least = Infinity;
-  for (let down = 1; down <= wanted; down++) {
-    const blocks = blocksOf(down, Math.ceil(wanted / down));
-    const rows = isOne ? blocks.entries * blocks.height : blocks.height;
-    const packed = 1 / rows + 1 / blocks.width;
-    // With a multiple of the threads, no thread waits for the last task of another.
-    const rest = tasksOf(blocks) % threads === 0 ? 0 : 1;
-    if (rest + packed >= least) continue;
-    least = rest + packed;
-    best = blocks;
+  let best = blocksOf(1, 1);
+  if (threads === 1) return best;
+  let least = timeOf(best);
+  for (let each = 1; each <= TASKS_EACH; each++) {
+    for (let down = 1; down <= each * threads; down++) {
+      const blocks = blocksOf(down, Math.ceil((each * threads) / down));
+      const time = timeOf(blocks);
+      if (time >= least) continue;
+      least = time;
+      best = blocks;
+    }
   }
   return best;
 
+  /** Blocks in about this many rows and columns. */
   function blocksOf(down: number, across: number): Blocks {
     const apart = Math.min(batch, down);
     const within = Math.ceil(down / apart);
@@ -62,7 +63,10 @@ export function divideProduct({ batch, m, n, k, isOne }: ProductShape, threads: 
     };
   }
 
-  function tasksOf({ entries, height, width }: Blocks): number {
-    return Math.ceil(batch / entries) * Math.ceil(m / height) * Math.ceil(n / width);
+  /** The time of the slowest thread, in multiplications. */
+  function timeOf({ entries, height, width }: Blocks): number {
+    const tasks = Math.ceil(batch / entries) * Math.ceil(m / height) * Math.ceil(n / width);
+    const packed = (isOne ? 1 : entries) * width + (packsA ? entries * height : 0);
+    return (Math.ceil(tasks / threads) + UNEVEN) * k * (entries * height * width + PACKING * packed);
   }
 }

@@ -66,7 +66,7 @@ export function productStep(
     size: batch * m * n * k,
     worth,
     tasks(threads) {
-      const shape = { batch: steps ? batch : 1, m, n, k, isOne };
+      const shape = { batch: steps ? batch : 1, m, n, k, isOne, packsA: isPacked };
       const blocks = divideProduct(shape, threads);
       const count =
         Math.ceil(batch / blocks.entries) * Math.ceil(m / blocks.height) * Math.ceil(n / blocks.width);
