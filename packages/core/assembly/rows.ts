@@ -15,14 +15,15 @@ export function divideRows(m: i32, width: i32, rows: usize, ld: usize, divisors:
 }
 
 /** The dot product of each row of a with the same row of b, as f64. */
-export function dotRows(m: i32, width: i32, a: usize, b: usize, ld: usize, out: usize): void {
+export function dotRows(m: i32, width: i32, a: usize, lda: usize, b: usize, ldb: usize, out: usize): void {
   for (let i = 0; i < m; i++) {
-    const row = <usize>i * ld;
     let sum = f32x4.splat(0);
-    for (let at = row; at < row + <usize>width * 4; at += 16) {
+    for (let at: usize = 0; at < <usize>width * 4; at += 16) {
       sum = multiplyAdd(sum, v128.load(a + at), v128.load(b + at));
     }
     store<f64>(out + <usize>i * 8, sumOfLanes(sum));
+    a += lda;
+    b += ldb;
   }
 }
 

@@ -66,7 +66,7 @@ export function backwardHeads(numbers: usize, thread: i32, first: i32, count: i3
     const guardedK = !packRows(Skv, Dqk, atK, k.row, kRows, ofKeys);
     packColumns(paddedKeys, Dqk, atK, k.row, kColumns);
     packColumns(paddedKeys, Dv, v.of(at, H), v.row, vColumns);
-    dotRows(Sq, Dv, atDO, o.of(at, H), o.row, dots);
+    dotRows(Sq, Dv, atDO, dO.row, o.of(at, H), o.row, dots);
     for (let i = 0; i < Sq; i++) store<f32>(delta + <usize>i * 4, <f32>load<f64>(dots + <usize>i * 8));
 
     multiplyScores(Sq, Skv, Dqk, atQ, q.row, kColumns, p, ld, n.scale, ranges, 0);

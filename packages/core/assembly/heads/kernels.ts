@@ -99,7 +99,15 @@ export declare function divideRows(m: i32, width: i32, rows: usize, ld: usize, d
 export declare function scaleRows(m: i32, width: i32, rows: usize, ld: usize, factor: f32): void;
 
 @external("kernels", "dotRows")
-export declare function dotRows(m: i32, width: i32, a: usize, b: usize, ld: usize, out: usize): void;
+export declare function dotRows(
+  m: i32,
+  width: i32,
+  a: usize,
+  lda: usize,
+  b: usize,
+  ldb: usize,
+  out: usize,
+): void;
 
 /** The host's natural logarithm. */
 @external("host", "log")

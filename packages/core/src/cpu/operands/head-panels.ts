@@ -1,7 +1,7 @@
 import type { HostOperand } from '../../attention/host/addressing.ts';
 import type { Kernels } from '../kernels/interface/kernels.ts';
 import { PANEL_BYTES, padded } from '../kernels/interface/panel.ts';
-import { createUnpack } from './unpack.ts';
+import { createOperandRows } from './operand-rows.ts';
 
 /**
  * One head of k or v as f32 panels of B. It serves all query rows of all query heads that share it, tile by
@@ -40,14 +40,13 @@ export function createHeadPanels(
   { positions, T, rows, columns }: HeadPanelsSize,
 ): HeadPanels {
   const { memory, packRows, packColumns } = kernels;
-  const unpack = createUnpack(kernels, operand, T);
+  const source = createOperandRows(kernels, operand, T);
   const [, , , D] = operand.desc.shape;
   const tiles = Math.ceil(positions / T);
   const width = padded(D);
   const rowPanelBytes = T * PANEL_BYTES;
   const rowPanels = memory.scratch(rows ? tiles * T * width : 0).at;
   const columnPanels = memory.scratch(columns ? tiles * T * D : 0).at;
-  const staging = memory.floats(T * width).at;
   const state = new Uint8Array(tiles);
   let b = -1;
   let h = -1;
@@ -70,10 +69,10 @@ export function createHeadPanels(
       if (state[tile] === UNLOADED) {
         const from = tile * T;
         const count = Math.min(T, length - from);
-        unpack(b, h, from, from + count, staging);
-        const finite = !rows || packRows(count, width, staging, 4 * width, rowsAt(tile), rowPanelBytes);
-        // Positions that pad the last panel keep their old contents; their scores are never read.
-        if (columns) packColumns(padded(count), D, staging, 4 * width, columnsAt(tile));
+        const at = source.load(b, h, from, from + count);
+        const finite = !rows || packRows(count, width, at, source.ld, rowsAt(tile), rowPanelBytes);
+        // The scores of positions that pad the last panel are never read.
+        if (columns) packColumns(padded(count), D, at, source.ld, columnsAt(tile));
         state[tile] = finite ? FINITE : NOT_FINITE;
       }
       return state[tile] === FINITE;

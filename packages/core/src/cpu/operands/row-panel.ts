@@ -1,12 +1,12 @@
 import type { HostOperand } from '../../attention/host/addressing.ts';
 import type { QueryTile } from '../attention/tiles/score-tile.ts';
 import type { Kernels } from '../kernels/interface/kernels.ts';
-import { PANEL_BYTES, padded, STRIP } from '../kernels/interface/panel.ts';
-import { createUnpack } from './unpack.ts';
+import { PANEL_BYTES, padded } from '../kernels/interface/panel.ts';
+import { createOperandRows } from './operand-rows.ts';
 
 /** One tile of query rows of an operand (q, o, dO) in f32. */
 export interface RowPanel {
-  /** The address of the row-major tile; its rows are `ld` bytes apart. */
+  /** The address of the loaded tile, row-major; its rows are `ld` bytes apart. */
   readonly at: number;
   readonly ld: number;
   /**
@@ -28,20 +28,21 @@ export function createRowPanel(
   asPanels: boolean,
 ): RowPanel {
   const { memory, packRows } = kernels;
-  const unpack = createUnpack(kernels, operand, rows);
+  const { ld, load } = createOperandRows(kernels, operand, rows);
   const width = padded(operand.desc.shape[3]);
-  const ld = 4 * width;
-  const { at } = memory.floats(Math.ceil(rows / STRIP) * STRIP * width);
+  let at = 0;
   const panels = asPanels ? memory.scratch(rows * width).at : 0;
   const panelBytes = rows * PANEL_BYTES;
   let finite = true;
   return {
-    at,
+    get at() {
+      return at;
+    },
     ld,
     panels,
     panelBytes,
     load({ b, h, i0, rows: count }) {
-      unpack(b, h, i0, i0 + count, at);
+      at = load(b, h, i0, i0 + count);
       if (asPanels) finite = packRows(count, width, at, ld, panels, panelBytes);
     },
     isFinite: () => finite,

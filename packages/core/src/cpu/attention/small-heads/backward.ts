@@ -29,7 +29,7 @@ export function backwardHeads(
   const v = operandPlace(memory, forward.v, operands.v);
   const o = operandPlace(memory, forward.o, operands.o);
   const dO = operandPlace(memory, problem.dO, operands.dO);
-  if (!q || !k || !v || !o || !dO || o.row !== dO.row) return null;
+  if (!q || !k || !v || !o || !dO) return null;
   const dq = resultPlace(memory, results.dq);
   const dk = resultPlace(memory, results.dk);
   const dv = resultPlace(memory, results.dv);

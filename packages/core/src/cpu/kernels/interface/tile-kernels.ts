@@ -1,3 +1,5 @@
+import type { MatrixA } from './parameters.ts';
+
 /**
  * The stages of a tile of scores (m × n) between the product and the softmax. Rows of scores are `ld` bytes
  * apart; rows of a bias, a mask or bytes are `ldBias`, `ldSeen` or `ldBytes` apart, or 0 if one row serves
@@ -28,7 +30,7 @@ export interface RowKernels {
   /** Adds each of m rows to its row at `sums`. */
   addRows(m: number, width: number, rows: number, sums: number, ld: number): void;
   /** The dot product of each row of a with the same row of b, as f64. */
-  dotRows(m: number, width: number, a: number, b: number, ld: number, out: number): void;
+  dotRows(m: number, width: number, ...of: [...MatrixA, b: number, ldb: number, out: number]): void;
 }
 
 type Source = [source: number, ld: number];

@@ -62,13 +62,12 @@ function rowKernels(memory: Memory): RowKernels {
         for (let at = row; at < row + width; at++) f32[at] *= factor;
       }
     },
-    dotRows(m, width, a, b, ld, out) {
+    dotRows(m, width, a, lda, b, ldb, out) {
       const { f32, f64 } = memory;
       for (let i = 0; i < m; i++) {
-        const offset = (b - a) >> 2;
-        const row = (a + i * ld) >> 2;
+        const [rowA, rowB] = [(a + i * lda) >> 2, (b + i * ldb) >> 2];
         let sum = 0;
-        for (let at = row; at < row + width; at++) sum += f32[at] * f32[at + offset];
+        for (let n = 0; n < width; n++) sum += f32[rowA + n] * f32[rowB + n];
         f64[(out >> 3) + i] = sum;
       }
     },

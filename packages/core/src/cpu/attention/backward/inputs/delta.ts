@@ -53,7 +53,7 @@ export function createDeltaRows(
       const { b, h, i0, rows } = queries;
       dO.load(queries);
       o.load(queries);
-      kernels.dotRows(rows, padded(problem.Dv), dO.at, o.at, o.ld, dots.at);
+      kernels.dotRows(rows, padded(problem.Dv), dO.at, dO.ld, o.at, o.ld, dots.at);
       for (let i = 0; i < rows; i++) {
         const row = place(b, h, i0 + i);
         lse.values[i] = allLse[row];
