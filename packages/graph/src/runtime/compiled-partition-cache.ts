@@ -53,7 +53,11 @@ export function holdPartition<T extends TensorDesc>(
     letGo() {
       entry.holders--;
       const isCached = entries.get(key) === entry;
-      if (entry.holders > 0 || (isKept && isCached)) return;
+      if (entry.holders > 0) return;
+      if (isKept && isCached) {
+        entry.compiled.unbind();
+        return;
+      }
       if (isCached) entries.delete(key);
       entry.compiled.release();
     },

@@ -99,7 +99,10 @@ export async function executeOnce<T extends TensorDesc>(
 /**
  * A compiled partition that several holders share; each holder checks that it has not released the partition.
  */
-export type SharedPartition<T extends TensorDesc> = Omit<CompiledPartition<T>, 'encode'>;
+export interface SharedPartition<T extends TensorDesc> extends Omit<CompiledPartition<T>, 'encode'> {
+  /** Lets go of the tensors of earlier runs, after pending executions. */
+  unbind(): void;
+}
 
 /** Prepares a compiled program for an engine. */
 export function sharedPartition<T extends TensorDesc>(
@@ -185,6 +188,12 @@ export function sharedPartition<T extends TensorDesc>(
       return turns.isTaken || !executable.isOne(bound) ? null : prepare(bound, false);
     },
     runBound: (bound, trace) => turns.runSoon(() => runProgram(bound, trace)),
+    unbind() {
+      turns.runSoon(() => {
+        executable.unbind();
+        operations?.unbind();
+      });
+    },
     release() {
       turns.release(() => {
         executable.release();

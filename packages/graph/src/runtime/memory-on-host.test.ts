@@ -1,7 +1,11 @@
+import { setImmediate } from 'node:timers/promises';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { Tensor } from '@tilewise/core';
 import { cpuEngine } from '@tilewise/core/cpu';
 import { expect, test } from 'vitest';
 import { GraphBuilder } from '../../testing/attention/attention-graph.ts';
+import { add, compile, matmul, type Variable } from '../frontends/functions/index.ts';
 import { gradients } from '../gradients.ts';
 import type { Graph } from '../graph.ts';
 import { storageDesc } from '../ir/tensor/storage.ts';
@@ -56,4 +60,37 @@ test('attention on the CPU, forward and backward, takes no memory per execution'
   // Copies of stats without the rows that see no key, and of the o that is passed on in place, but nothing as
   // large as the scores.
   expect(forward.workspaceBytes + back.workspaceBytes).toBeLessThan(4 * S * S);
+});
+
+/** Collects garbage; the references of this turn of the event loop keep their tensors. */
+async function collectGarbage(): Promise<void> {
+  setFlagsFromString('--expose-gc');
+  const collect = runInNewContext('gc') as () => void;
+  await setImmediate();
+  collect();
+}
+
+test('graphs do not keep the tensors of earlier runs alive', async () => {
+  const engine = cpuEngine({ threads: 1 });
+  const seen: WeakRef<Tensor>[] = [];
+  const run = async (extent: number, held?: (inputs: { x: Tensor; y: Tensor }) => Promise<unknown>) => {
+    const tensor = () => Tensor.from(new Float32Array(extent * extent).fill(0.5), [extent, extent]);
+    const inputs = { x: tensor(), y: tensor() };
+    seen.push(...Object.values(inputs).map(t => new WeakRef(t)));
+    if (held) return held(inputs);
+    const g = new GraphBuilder();
+    const [x, y] = [g.input([extent, extent]), g.input([extent, extent])];
+    g.op('Add', [g.op('MatMul', [x, y]), x]);
+    return g.graph.finalize().run(engine, { [x.id]: inputs.x, [y.id]: inputs.y });
+  };
+  for (let n = 0; n < 10; n++) await run(8 + n);
+  const compiled = compile(engine, ({ x, y }: Record<string, Variable>) => add(matmul(x, y), x), {
+    x: [8, 8],
+    y: [8, 8],
+  });
+  for (let n = 0; n < 10; n++) await run(8, inputs => compiled(inputs));
+  await collectGarbage();
+  // Views of the last inputs may still be there.
+  expect(seen.filter(ref => ref.deref()).length).toBeLessThanOrEqual(4);
+  compiled.release();
 });

@@ -11,6 +11,7 @@ import {
   tanh,
   type Variable,
 } from '../frontends/functions/index.ts';
+import { Graph } from '../graph.ts';
 
 /** The CPU engine, which counts the steps that run on new tensors, and those that are bound to tensors. */
 function countingEngine(): TensorEngine<Tensor> & { readonly ran: { anew: number; bound: number } } {
@@ -131,4 +132,26 @@ test('attention that reads and writes views between its neighbours gives what it
     await run({ q, k, v, w }, outputs);
     expect(outputs[0].toFloat32()).toEqual(expected.toFloat32());
   }
+});
+
+test('a copy of a tensor to itself is not bound', async () => {
+  const engine = countingEngine();
+  const graph = new Graph();
+  const [data, updates, indices, output] = [
+    graph.tensor({ dtype: 'f32', shape: [1, 8, 4] }),
+    graph.tensor({ dtype: 'f32', shape: [1, 1, 4] }),
+    graph.tensor({ dtype: 'i32', shape: [1] }),
+    graph.tensor({ dtype: 'f32', shape: [1, 8, 4] }),
+  ];
+  graph.op('TensorScatter', { attrs: { axis: 1 }, inputs: [data, updates, indices], outputs: [output] });
+  const compiled = graph.compile(engine);
+  const cache = engine.upload(Tensor.zeros([1, 8, 4]));
+  const bindings = {
+    [data.id]: cache,
+    [updates.id]: engine.upload(filled([1, 1, 4], 1)),
+    [indices.id]: engine.upload(Tensor.from([2], [1], { dtype: 'i32' })),
+    [output.id]: cache,
+  };
+  for (let round = 0; round < 3; round++) await compiled.execute(bindings);
+  expect(engine.ran.bound).toBe(0);
 });

@@ -134,3 +134,43 @@ test('of sequences at ragged offsets', async () => {
     expect(t.toFloat32(), name).toEqual(made[name as 'dq'].toFloat32());
   }
 });
+
+test.each([20, 200])(
+  'gradients of %i queries that interleave in one buffer do not overwrite each other',
+  async S2 => {
+    const engine = cpuEngine({ threads: 1 });
+    const shape = [B, H, S2, D];
+    const inputs = Object.fromEntries(
+      ['q', 'k', 'v', 'dO'].map((name, n) => [name, normal(shape, n + 1)]),
+    ) as Record<'q' | 'k' | 'v' | 'dO', Tensor>;
+    const forward = await engine.sdpa(inputs.q, inputs.k, inputs.v, { causal: true });
+    const all = { ...inputs, ...forward };
+    const called = await engine.sdpaBackward(all, { causal: true });
+    const { problem, operands } = normaliseBackward(all, { causal: true });
+    const data = new Float32Array(3 * B * H * S2 * D);
+    const strides = [H * S2 * 3 * D, S2 * 3 * D, 3 * D, 1] as const;
+    const [dq, dk, dv] = [0, 1, 2].map(n =>
+      Tensor.wrap(data, { dtype: 'f32', shape, strides, offset: n * D }),
+    );
+    const like = { ...problem.dq, strides };
+    const prepared = engine.prepareAttention?.({ ...problem, dq: like, dk: like, dv: like });
+    await prepared?.run({ ...(operands as unknown as Record<string, Tensor>), dq, dk, dv });
+    for (const [name, t] of Object.entries({ dq, dk, dv }))
+      expect(t.toFloat32(), name).toEqual(called[name as 'dq'].toFloat32());
+  },
+);
+
+test('gradients with gaps are zero without queries, and their gaps stay', async () => {
+  const engine = cpuEngine({ threads: 1 });
+  const empty = Tensor.zeros([B, H, 0, D]);
+  const forward = await engine.sdpa(empty, k, v);
+  const { problem, operands } = normaliseBackward({ q: empty, k, v, dO: empty, ...forward }, {});
+  const strides = [H * S * 2 * D, S * 2 * D, 2 * D, 1] as const;
+  const [dk, dv] = [0, 1].map(() =>
+    Tensor.wrap(new Float32Array(2 * k.size).fill(7), { dtype: 'f32', shape: [B, H, S, D], strides }),
+  );
+  const like = { ...problem.dk, strides };
+  const prepared = engine.prepareAttention?.({ ...problem, dk: like, dv: like });
+  await prepared?.run({ ...(operands as unknown as Record<string, Tensor>), dq: empty, dk, dv });
+  for (const { data } of [dk, dv]) expect(data.every((x, n) => x === (n % (2 * D) < D ? 0 : 7))).toBe(true);
+});

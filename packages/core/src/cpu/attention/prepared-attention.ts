@@ -10,6 +10,7 @@ import type { BoundWork } from '../../primitive/bound-work.ts';
 import type { AttentionRun, PreparedAttention } from '../../primitive/prepared-attention.ts';
 import { checkStorage } from '../../tensor/checks/check-storage.ts';
 import { copyStrided } from '../../tensor/copy-strided.ts';
+import type { TypedArray } from '../../tensor/dtype/dtype.ts';
 import { contiguousStrides, elementsSpanned } from '../../tensor/shape.ts';
 import { Tensor } from '../../tensor/tensor.ts';
 import {
@@ -65,6 +66,7 @@ export function preparedForward(
       checkStorage(tensors);
       const { o, lse, max, sumExp, ...operands } = tensors;
       const into = mapped({ o, lse, max, sumExp }, inPlace);
+      zeroUnwritten(problem, into);
       const results = await run(withNumbers(problem, numbers), operandsOf(operands), into);
       const { dropoutMask, ...others } = results;
       deliver({ ...others, ...(dropoutMask && { 'outputs.dropoutMask': dropoutMask }) }, tensors);
@@ -94,10 +96,12 @@ export function preparedBackward(
       const { dq, dk, dv, dbias, dsink, dAlibi, ...operands } = tensors;
       const allocateBytes = numbers.workspace && withinWorkspace(numbers.workspace);
       const forward = withNumbers(problem.forward, numbers);
+      const into = mapped({ dq, dk, dv, dbias }, inPlace);
+      zeroUnwritten(forward, into);
       const { gradients } = await run(
         { ...problem, forward },
         operandsOf(operands) as BackwardOperands<Tensor>,
-        { into: mapped({ dq, dk, dv, dbias }, inPlace), ...(allocateBytes && { allocateBytes }) },
+        { into, ...(allocateBytes && { allocateBytes }) },
       );
       deliver(gradients, tensors);
     },
@@ -169,15 +173,36 @@ function deliver(results: Readonly<Partial<Record<string, Tensor>>>, tensors: Te
 /** Views of tensors, because a graph writes results to the same tensors in every run. */
 const views = /* @__PURE__ */ new WeakMap<Tensor, Tensor>();
 
+/** The arrays whose storage the arrays of views use. */
+const arrays = /* @__PURE__ */ new WeakMap<TypedArray, TypedArray>();
+
 /** A view of a tensor whose storage starts with its first element. */
 function inPlace(tensor: Tensor): Tensor {
   const known = views.get(tensor);
   if (known) return known;
   const { data, offset, dtype, shape, strides } = tensor;
   const own = data.subarray(offset, offset + elementsSpanned({ shape, strides }));
+  // The storage of a tensor in the kernels' memory lives as long as its array.
+  arrays.set(own, data);
   const view = Tensor.wrap(own, { dtype, shape, strides });
   views.set(tensor, view);
   return view;
+}
+
+/**
+ * Zeroes results with gaps of which a pass may leave rows unwritten: it zeroes only those without gaps
+ * itself.
+ */
+function zeroUnwritten(
+  { lengthsQ, lengthsKv, Sq }: AttentionProblem,
+  results: Readonly<Partial<Record<string, Tensor>>>,
+): void {
+  if (lengthsQ === 'full' && lengthsKv === 'full' && Sq > 0) return;
+  for (const result of Object.values(results)) {
+    if (!result || result.isContiguous) continue;
+    const strides = result.shape.map(() => 0);
+    copyStrided(result.shape, { data: new Float32Array(1), offset: 0, strides }, result);
+  }
 }
 
 function mapped<K extends string>(

@@ -23,11 +23,11 @@ export type AllocateTensor = (shape: readonly number[], dtype: DType, isOverwrit
 export const allocateTensor = (shape: readonly number[], dtype: DType): Tensor =>
   Tensor.zeros(shape, { dtype });
 
-/** An allocator that returns an existing tensor if there is one. */
+/** An allocator that returns an existing tensor if there is one. A tensor with gaps has been zeroed. */
 export function allocateIn(tensor: Tensor | null | undefined, otherwise: AllocateTensor): AllocateTensor {
   if (!tensor) return otherwise;
   return (_shape, _dtype, isOverwritten) => {
-    if (!isOverwritten) tensor.data.fill(0);
+    if (!isOverwritten && tensor.isContiguous) tensor.data.fill(0);
     return tensor;
   };
 }

@@ -6,6 +6,7 @@ import type {
 } from '../../attention/problem/problem.ts';
 import type { BoundWork } from '../../primitive/bound-work.ts';
 import type { Tensor } from '../../tensor/tensor.ts';
+import { hasOneQuery } from '../attention/forward/one-query.ts';
 import { backwardHeads } from '../attention/small-heads/backward.ts';
 import type { HeadWork } from '../attention/small-heads/compute-heads.ts';
 import { forwardHeads } from '../attention/small-heads/forward.ts';
@@ -50,9 +51,11 @@ export function createBindHeads(variant: Variant, team: Team | null): BindHeads 
   }
 
   return {
-    forward: (problem, operands, results) =>
-      smallHeadPlan(problem) &&
-      bind(operands, results, kernels => forwardHeads(problem, operands, kernels, results)),
+    forward(problem, operands, results) {
+      // A single query has kernels of its own, whose sums have another order.
+      if (hasOneQuery(problem) || !smallHeadPlan(problem)) return null;
+      return bind(operands, results, kernels => forwardHeads(problem, operands, kernels, results));
+    },
     backward: (problem, operands, gradients) =>
       hasSmallHeadGradients(problem)
         ? bind(operands, gradients, kernels => backwardHeads(problem, operands, kernels, gradients))

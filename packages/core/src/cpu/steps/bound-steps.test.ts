@@ -140,10 +140,7 @@ test.each([1, 2])('bound attention gives the bits of a run, in any layout, on %i
   ];
   const back = normaliseBackward(inputs, option).problem;
   const backward = { ...back, dq: { ...back.dq, strides: dq.strides as typeof back.dq.strides } };
-  // The rows of o and dO are equally far apart.
-  const dense = { ...inputs, o: resident(called.o) };
-  const given = normaliseBackward(dense, option).problem;
-  const bound = prepareAttention?.({ ...backward, forward: given.forward }).bind?.({ ...dense, dq, dk, dv });
+  const bound = prepareAttention?.(backward).bind?.({ ...inputs, dq, dk, dv });
   bound?.run();
   bound?.run();
   expect([dq, dk, dv].map(t => t.toFloat32())).toEqual(
@@ -151,4 +148,23 @@ test.each([1, 2])('bound attention gives the bits of a run, in any layout, on %i
   );
   work?.release();
   bound?.release();
+});
+
+test('steps are not bound if there is no memory for their tasks', () => {
+  const { primitives } = cpuEngine({ threads: 1 });
+  const memory = engineKernels.residentMemory(bestVariant());
+  const [from, to] = [0, 1].map(() => primitives.allocate({ dtype: 'f32', shape: [64] }));
+  const prepared = primitives.prepare({ kind: 'map', value: exp(input(0)) }, [from], [to]);
+  const keep = vi.spyOn(memory, 'keep').mockReturnValue(null);
+  expect(prepared.bind?.([from], [to])).toBeNull();
+  keep.mockRestore();
+  expect(prepared.bind?.([from], [to])).not.toBeNull();
+});
+
+test('a single query is not bound, because its kernels sum in another order', () => {
+  const { prepareAttention, primitives } = cpuEngine({ threads: 1 });
+  const tensor = (shape: readonly number[]): Tensor => primitives.allocate({ dtype: 'f32', shape });
+  const [q, k, v, o] = [1, 40, 40, 1].map(S => tensor([2, 4, S, 16]));
+  const prepared = prepareAttention?.(normalise({ q, k, v }, {}).problem);
+  expect(prepared?.bind?.({ q, k, v, o, lse: tensor([2, 4, 1]) })).toBeNull();
 });

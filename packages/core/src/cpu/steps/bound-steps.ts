@@ -1,3 +1,4 @@
+import { TilewiseError } from '../../errors.ts';
 import type { BoundWork } from '../../primitive/bound-work.ts';
 import { engineKernels } from '../kernels/engine-kernels.ts';
 import type { Kernels } from '../kernels/interface/kernels.ts';
@@ -29,16 +30,15 @@ interface Written {
 }
 
 /**
- * Writes steps for repeated runs; null if there are none.
+ * Writes steps for repeated runs; null if there are none, or if there is no memory for their tasks.
  * @param make the steps on some kernels, or null. Their operands are in the memory of the kernels.
- * @throws TilewiseError with code `OUT_OF_MEMORY`.
  */
 export function bindSteps(
   variant: Variant,
   team: Team | null,
   make: (kernels: Kernels) => readonly Step[] | null,
 ): BoundWork | null {
-  let written = engineKernels.withKernels(variant, kernels => write(kernels, make, 1));
+  let written = engineKernels.withKernels(variant, kernels => writeOrNull(kernels, make));
   if (!written) return null;
   const { kernels: own } = written;
   /** The number of threads of the team, when a step was last long enough for it. */
@@ -81,7 +81,17 @@ export function bindSteps(
   };
 }
 
-/** Writes the tasks of steps; null if there are none. */
+/** Writes the tasks of steps for one thread; null if there are none, or if there is no memory. */
+function writeOrNull(kernels: Kernels, make: (kernels: Kernels) => readonly Step[] | null): Written | null {
+  try {
+    return write(kernels, make, 1);
+  } catch (error) {
+    if (error instanceof TilewiseError && error.code === 'OUT_OF_MEMORY') return null;
+    throw error;
+  }
+}
+
+/** Writes the tasks of steps; null if there are none. @throws TilewiseError with code `OUT_OF_MEMORY`. */
 function write(
   kernels: Kernels,
   make: (kernels: Kernels) => readonly Step[] | null,
@@ -96,14 +106,17 @@ function write(
     const tasks = step.tasks(count, words.allocate);
     return tasks && writeTasks(tasks, words.allocate, memory);
   };
-  const steps = made.flatMap(step => {
-    const alone = list(step, 1);
-    return alone ? [{ step, alone, shared: threads === 1 ? null : list(step, threads) }] : [];
-  });
-  if (steps.length < made.length) {
-    words.release();
-    return null;
+  let isComplete = false;
+  try {
+    const steps = made.flatMap(step => {
+      const alone = list(step, 1);
+      return alone ? [{ step, alone, shared: threads === 1 ? null : list(step, threads) }] : [];
+    });
+    isComplete = steps.length === made.length;
+    // The generation is read after all scratch memory has been allocated.
+    const { generation } = memory;
+    return isComplete ? { kernels, generation, threads, words, host: taskHost(kernels), steps } : null;
+  } finally {
+    if (!isComplete) words.release();
   }
-  // Read after all scratch memory has been allocated.
-  return { kernels, generation: memory.generation, threads, words, host: taskHost(kernels), steps };
 }

@@ -42,31 +42,34 @@ export function createCheckBindings<T extends TensorDesc>(
   const isOutput = new Set(outputs.map(({ id }) => id));
   const expected = new Map([...inputs, ...outputs].map(t => [t.id, storageDesc(t)] as const));
   /** The tensors of the last bindings that passed, by id. */
-  let last: ReadonlyMap<number, Stretch> = new Map();
+  let last: ReadonlyMap<number, Seen> = new Map();
 
-  /** The place of a tensor, which `last` has if it is the same tensor at the same place. */
+  /** A bound tensor, which is known if it was bound to this id at the same place. */
   function stretchOf(t: LogicalTensor, desc: T | Tensor): Stretch {
     const known = last.get(t.id);
-    const isSame = known !== undefined && known.placed.desc === desc;
+    const isSame = known !== undefined && desc !== undefined && known.tensor.deref() === desc;
     if (!isSame) checkBound(t, desc, expected.get(t.id) ?? storageDesc(t));
-    const { memory, byteOffset } =
-      desc instanceof Tensor ? hostPrimitives.placeOf(desc) : primitives.placeOf(desc, `tensor ${t.id}`);
-    if (isSame && known.placed.memory === memory && known.placed.byteOffset === byteOffset) return known;
+    const isHost = desc instanceof Tensor && !isOutput.has(t.id);
+    const { memory, byteOffset } = isHost
+      ? hostPrimitives.placeOf(desc)
+      : primitives.placeOf(desc as T, `tensor ${t.id}`);
     const placed = { memory, byteOffset, desc };
-    return { id: t.id, placed, end: endOf(placed), isOutput: isOutput.has(t.id) };
+    const isKnown = isSame && known.memory.deref() === memory && known.byteOffset === byteOffset;
+    const end = isKnown ? known.end : endOf(placed);
+    return { id: t.id, placed, end, isOutput: isOutput.has(t.id), isKnown };
   }
 
   return bindings => {
     const onHost = new Map<number, Tensor>();
     const onEngine = new Map<number, T>();
-    const now = new Map<number, Stretch>();
+    const all: Stretch[] = [];
     for (const t of inputs) {
       const given = bindings[t.id];
       if (isScalarValue(given)) {
         onHost.set(t.id, scalarTensor(t, given));
         continue;
       }
-      now.set(t.id, stretchOf(t, given));
+      all.push(stretchOf(t, given));
       if (given instanceof Tensor) onHost.set(t.id, given);
       else onEngine.set(t.id, given);
     }
@@ -80,13 +83,13 @@ export function createCheckBindings<T extends TensorDesc>(
         unbound.push(t);
         continue;
       }
-      now.set(t.id, stretchOf(t, given));
+      all.push(stretchOf(t, given));
       onEngine.set(t.id, given as T);
     }
-    const all = [...now.values()];
-    const changed = all.filter(stretch => stretch !== last.get(stretch.id));
+    const changed = all.filter(({ isKnown }) => !isKnown);
     checkApart(overwrites, changed, all);
-    last = now;
+    // Unless the same tensors were bound.
+    if (changed.length > 0 || all.length !== last.size) last = new Map(all.map(seenOf));
     return { onHost, onEngine, unbound };
   };
 }
@@ -140,6 +143,20 @@ interface Stretch {
   readonly placed: Placed;
   readonly end: number;
   readonly isOutput: boolean;
+  /** Whether the last bindings had the same tensor at the same place. */
+  readonly isKnown: boolean;
+}
+
+/** A tensor of earlier bindings, which is not kept alive. */
+interface Seen {
+  readonly tensor: WeakRef<TensorDesc>;
+  readonly memory: WeakRef<object>;
+  readonly byteOffset: number;
+  readonly end: number;
+}
+
+function seenOf({ id, placed: { desc, memory, byteOffset }, end }: Stretch): [number, Seen] {
+  return [id, { tensor: new WeakRef(desc), memory: new WeakRef(memory), byteOffset, end }];
 }
 
 /**

@@ -115,6 +115,9 @@ export function prepareAttentionInPlace<T extends TensorDesc>(
       });
       return done instanceof Promise ? done.then(() => true) : true;
     },
+    unbind() {
+      for (const calls of [kept, spare]) for (const { recurring } of calls.values()) recurring.release();
+    },
     release() {
       for (const calls of [kept, spare]) {
         for (const call of calls.values()) drop(engine, call);

@@ -10,13 +10,18 @@ export interface Changes<T> {
   isSame(step: number): boolean;
 }
 
-/** Watches the tensors that are bound to the inputs and outputs of a program. */
-export function createChanges<T>({ values }: Program, steps: readonly PreparedStep<T>[]): Changes<T> {
+/**
+ * Watches the tensors that are bound to the inputs and outputs of a program, without keeping them alive.
+ */
+export function createChanges<T extends object>(
+  { values }: Program,
+  steps: readonly PreparedStep<T>[],
+): Changes<T> {
   const isBound = (n: number): boolean => values[n].kind === 'input' || values[n].kind === 'output';
   /** The bound tensors that each step uses, by value index. */
   const used = steps.map(step => [...new Set(step.values.map(n => ownerOf(n, values)))].filter(isBound));
   const all = [...new Set(used.flat())];
-  const tensors: (T | undefined)[] = [];
+  const tensors: (WeakRef<T> | undefined)[] = [];
   /** The run in which each bound tensor last changed, and the last run of each step. */
   const changed: number[] = [];
   const ran = steps.map(() => 0);
@@ -26,8 +31,8 @@ export function createChanges<T>({ values }: Program, steps: readonly PreparedSt
       run++;
       for (const n of all) {
         const tensor = boundTo(values[n], bound);
-        if (tensors[n] === tensor) continue;
-        tensors[n] = tensor;
+        if (tensors[n]?.deref() === tensor) continue;
+        tensors[n] = new WeakRef(tensor);
         changed[n] = run;
       }
     },

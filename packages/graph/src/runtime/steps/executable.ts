@@ -45,6 +45,8 @@ export interface Executable<T extends TensorDesc> {
    * @throws InvalidArgumentError if the host does not know a number that an attention call needs.
    */
   prepare(bound: BoundTensors<T>, isKept: boolean): (() => void) | null;
+  /** Unbinds the steps from the tensors that recurred, so that the tensors can be reclaimed. */
+  unbind(): void;
   release(): void;
 }
 
@@ -83,7 +85,7 @@ export function prepareProgram<T extends TensorDesc>(
     throw error;
   }
 
-  const viewOf = recentViews(engine, program.values);
+  const views = recentViews(engine, program.values);
   const hostNumbers = createHostNumbers(program);
 
   /** The context of steps; `read` contains numbers that were read back. */
@@ -96,7 +98,7 @@ export function prepareProgram<T extends TensorDesc>(
       const known = tensors[n];
       if (known) return known;
       const value = program.values[n];
-      const made = value.kind === 'view' ? viewOf(n, tensor(value.of)) : boundTo(value, bound);
+      const made = value.kind === 'view' ? views.of(n, tensor(value.of)) : boundTo(value, bound);
       tensors[n] = made;
       return made;
     };
@@ -138,18 +140,29 @@ export function prepareProgram<T extends TensorDesc>(
           return runFrom(n, bound, context, read, trace);
         });
       }
-      const leave = trace?.enter(nameOf(program.steps[n]));
-      const done = step.run(context, changes.isSame(n));
-      if (typeof done !== 'boolean') {
-        return done.then(isDone => {
-          leave?.();
-          return isDone && runFrom(n + 1, bound, context, read, trace);
-        });
-      }
-      leave?.();
+      const done = runStep(n, context, trace);
+      if (typeof done !== 'boolean')
+        return done.then(isDone => isDone && runFrom(n + 1, bound, context, read, trace));
       if (!done) return false;
     }
     return true;
+  }
+
+  function runStep(
+    n: number,
+    context: StepContext<T>,
+    trace: WorkTrace | undefined,
+  ): Promise<boolean> | boolean {
+    const isSame = changes.isSame(n);
+    if (!trace || recording) return steps[n].run(context, isSame);
+    const leave = trace.enter(nameOf(program.steps[n]));
+    let done: Promise<boolean> | boolean = false;
+    try {
+      done = steps[n].run(context, isSame);
+    } finally {
+      if (typeof done === 'boolean') leave();
+    }
+    return typeof done === 'boolean' ? done : done.finally(leave);
   }
 
   function prepare(bound: BoundTensors<T>, isKept: boolean): (() => void) | null {
@@ -176,6 +189,10 @@ export function prepareProgram<T extends TensorDesc>(
       const read = new Map<number, Float64Array>();
       changes.begin(bound);
       return runFrom(0, bound, contextOf(bound, read), read, trace);
+    },
+    unbind() {
+      for (const step of steps) step.unbind?.();
+      views.clear();
     },
     release,
   };
@@ -225,20 +242,25 @@ function placeOf(value: ProgramValue): { shape: Shape; strides: Strides; offset?
 }
 
 /**
- * Returns a function that creates the view of a tensor for value n. It caches the last views, because the
- * same tensors usually recur.
+ * Makes the views of tensors for the values of a program. The last views are kept, because the same tensors
+ * usually recur.
  */
 function recentViews<T extends TensorDesc>(
   { primitives }: TensorEngine<T>,
   values: readonly ProgramValue[],
-): (n: number, of: T) => T {
-  const made: ({ readonly of: T; readonly view: T } | undefined)[] = [];
-  return (n, of) => {
-    const known = made[n];
-    if (known?.of === of) return known.view;
-    const view = primitives.view(of, placeOf(values[n]));
-    made[n] = { of, view };
-    return view;
+): { of(n: number, base: T): T; clear(): void } {
+  const made: ({ readonly base: T; readonly view: T } | undefined)[] = [];
+  return {
+    of(n, base) {
+      const known = made[n];
+      if (known?.base === base) return known.view;
+      const view = primitives.view(base, placeOf(values[n]));
+      made[n] = { base, view };
+      return view;
+    },
+    clear() {
+      made.length = 0;
+    },
   };
 }
 

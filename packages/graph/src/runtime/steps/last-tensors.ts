@@ -4,18 +4,15 @@ export interface LastTensors<T> {
   areSame(tensor: (value: number) => T): boolean;
 }
 
-/** Compares the tensors of some values from run to run. */
-export function lastTensors<T>(values: readonly number[]): LastTensors<T> {
-  const last: T[] = [];
+/** Compares the tensors of some values from run to run, without keeping the tensors alive. */
+export function lastTensors<T extends object>(values: readonly number[]): LastTensors<T> {
+  let last: readonly WeakRef<T>[] = [];
   return {
     areSame(tensor) {
-      let areSame = last.length === values.length;
-      for (let n = 0; n < values.length; n++) {
-        const own = tensor(values[n]);
-        if (last[n] === own) continue;
-        last[n] = own;
-        areSame = false;
-      }
+      // All are read before any is stored, because reading may fail.
+      const now = values.map(tensor);
+      const areSame = last.length === now.length && now.every((own, n) => last[n].deref() === own);
+      if (!areSame) last = now.map(own => new WeakRef(own));
       return areSame;
     },
   };

@@ -33,5 +33,7 @@ export interface PreparedStep<T> {
    * @param isSame whether the tensors of `values` are those of the step's last run.
    */
   run(context: StepContext<T>, isSame: boolean): Promise<boolean> | boolean;
+  /** Drops work that is bound to tensors. */
+  unbind?(): void;
   release(): void;
 }

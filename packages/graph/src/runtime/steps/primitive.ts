@@ -26,13 +26,14 @@ export function preparePrimitive<T extends TensorDesc>(
     values: ends,
     numbers: [],
     run({ tensor, scratch }, isSame) {
+      // A copy of a tensor to itself, as an in-place operation has, needs no work.
+      if (copies && isOnePlace(primitives, tensor(inputs[0]), tensor(outputs[0]))) return true;
       const bound = recurring.find(isSame, tensor);
       if (bound) bound.run();
-      // A copy of a tensor to itself, as an in-place operation has, needs no work.
-      else if (!copies || !isOnePlace(primitives, tensor(inputs[0]), tensor(outputs[0])))
-        prepared.run(inputs.map(tensor), outputs.map(tensor), scratch(workspaceBytes));
+      else prepared.run(inputs.map(tensor), outputs.map(tensor), scratch(workspaceBytes));
       return true;
     },
+    unbind: () => recurring.release(),
     release() {
       recurring.release();
       prepared.release();

@@ -29,10 +29,10 @@ export function backwardHeads(
   const v = operandPlace(memory, forward.v, operands.v);
   const o = operandPlace(memory, forward.o, operands.o);
   const dO = operandPlace(memory, problem.dO, operands.dO);
-  if (!q || !k || !v || !o || !dO) return null;
   const dq = resultPlace(memory, results.dq);
   const dk = resultPlace(memory, results.dk);
   const dv = resultPlace(memory, results.dv);
+  if (!q || !k || !v || !o || !dO || !dq || !dk || !dv) return null;
   const T = plan.columns;
   const rows = Math.ceil(Sq / STRIP) * STRIP;
   const keys = Math.ceil(Skv / STRIP) * STRIP;

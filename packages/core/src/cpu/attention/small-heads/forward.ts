@@ -26,8 +26,8 @@ export function forwardHeads(
   const q = operandPlace(memory, problem.q, operands.q);
   const k = operandPlace(memory, problem.k, operands.k);
   const v = operandPlace(memory, problem.v, operands.v);
-  if (!q || !k || !v) return null;
   const o = resultPlace(memory, results.o);
+  if (!q || !k || !v || !o) return null;
   const lse = writable(memory, results.lse);
   const rows = Math.ceil(Sq / STRIP) * STRIP;
   const T = plan.columns;

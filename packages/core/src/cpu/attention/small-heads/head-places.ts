@@ -51,8 +51,12 @@ export function operandPlace(memory: Memory, { strides }: OperandDesc, operand: 
   return at + 4 * end <= memory.bytes ? placeFrom(at, strides) : null;
 }
 
-/** Where to write the heads of a result; `at` is for `copyBack`. */
-export function resultPlace(memory: Memory, result: Tensor): HeadPlace {
+/**
+ * Where to write the heads of a result; `at` is for `copyBack`. Null if the result has gaps and is outside
+ * the memory: `copyBack` would write the gaps too, which may belong to another result.
+ */
+export function resultPlace(memory: Memory, result: Tensor): HeadPlace | null {
+  if (!result.isContiguous && memory.addressOf(result.data) < 0) return null;
   return placeFrom(writable(memory, result), result.strides);
 }
 

@@ -119,7 +119,10 @@ export function createMemory({ buffer: initial, grow, staysInPlace }: GrowingBuf
       chunks = [];
       generation++;
       const bytes = chunkBytes;
+      // If there is no memory for the chunk, no panels are left.
       chunkBytes = 0;
+      top = 0;
+      end = 0;
       addChunk(bytes);
     }
     top = chunks[0] ?? 0;
