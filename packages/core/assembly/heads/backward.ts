@@ -15,7 +15,7 @@ import { PANEL, PANEL_BYTES } from '../vector/vector';
 /**
  * Computes dq, dk and dv of `count` heads, whose scores are one tile each, with the kernels of tiles and in
  * their order, so that results have the same bits. The places of q, k, v, o, dO, dq, dk and dv follow the
- * numbers; rows of o are as far apart as those of dO.
+ * numbers.
  */
 export function backwardHeads(numbers: usize, thread: i32, first: i32, count: i32): void {
   const n = changetype<BackwardNumbers>(numbers);

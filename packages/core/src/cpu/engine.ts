@@ -22,7 +22,9 @@ import {
   type RunBackward,
   type RunForward,
 } from './attention/prepared-attention.ts';
+import { createBindHeads } from './attention/small-heads/bind-heads.ts';
 import { hasSmallHeadGradients, smallHeadPlan } from './attention/small-heads/plan.ts';
+import { shareHeads } from './attention/small-heads/share-heads.ts';
 import { createSmallHeads, type SmallHeads } from './attention/small-heads/small-heads.ts';
 import { forwardSize, sharedBackward } from './attention/tasks.ts';
 import { compileEngineKernels, engineKernels } from './kernels/engine-kernels.ts';
@@ -33,8 +35,6 @@ import { fromResident, releaseResident, toResident } from './kernels/memory/resi
 import { MOST_THREADS } from './kernels/wasm/wasm-kernels.ts';
 import { cpuPrimitives } from './primitives/cpu-primitives.ts';
 import { gradientsOf, sdpa, sdpaBackward } from './sdpa.ts';
-import { createBindHeads } from './steps/bind-heads.ts';
-import { shareHeads } from './steps/share-heads.ts';
 import { createTeam } from './team/team.ts';
 import { canShareMemory, hostThreads } from './threads/host-threads.ts';
 import { createPool, type Pool, WorkerFailure } from './threads/pool.ts';

@@ -21,8 +21,8 @@ export interface PreparedPrimitive<T> {
    */
   run(inputs: readonly T[], outputs: readonly T[], workspace?: T): void;
   /**
-   * Prepares further for runs on certain tensors, which the caller releases only after the returned work.
-   * Null, or absent, if this saves nothing.
+   * Prepares further for runs on certain tensors. The returned work must not run after one of them has been
+   * released. Null, or absent, if this saves nothing.
    */
   bind?(inputs: readonly T[], outputs: readonly T[]): BoundWork | null;
   /** Frees the resources that a device holds for it. */
@@ -81,7 +81,7 @@ export interface TensorEngine<T extends TensorDesc = TensorDesc> extends Engine<
   batch(work: () => void): void;
   /**
    * Prepares attention for the tensors of a problem, which it reads and writes in place. Results have the
-   * layouts that the problem describes; on a host engine they are dense. Absent from the reference.
+   * layouts that the problem describes. Absent from the reference.
    * @throws UnsupportedError if `checkSupport` has reasons.
    */
   readonly prepareAttention?: PrepareAttention<T>;

@@ -205,7 +205,7 @@ export function sharedPartition<T extends TensorDesc>(
 }
 
 /**
- * The tensors of a program. A host tensor is uploaded only when a step needs the tensor; often its numbers
+ * The tensors of a program. A host tensor is uploaded only if a step needs the tensor; often its numbers
  * suffice.
  */
 function boundTensors<T extends TensorDesc>(

@@ -9,8 +9,8 @@ import { allocateResident, isResident } from '../kernels/memory/resident-tensors
 import { bindSteps } from '../steps/bound-steps.ts';
 import type { Team } from '../team/team.ts';
 import { prepareMap } from './map.ts';
-import { prepareMatMul } from './matmul.ts';
 import type { OnKernels } from './on-kernels.ts';
+import { prepareMatMul } from './products/matmul.ts';
 import { prepareReduce } from './reduce.ts';
 import { prepareScatterAdd } from './scatter-add.ts';
 import { prepareSoftmax } from './softmax.ts';

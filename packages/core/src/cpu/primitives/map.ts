@@ -5,9 +5,9 @@ import { linkedLoops } from '../loops/compiled-loop.ts';
 import { formatOf } from '../loops/format.ts';
 import { type LoopPlan, loopInputs, planCopy } from '../loops/plan/plan-loop.ts';
 import { planParts } from '../loops/plan/plan-parts.ts';
-import { loopStep } from '../loops/run/loop-step.ts';
-import { runLoop } from '../loops/run/run-loop.ts';
 import { copyBack, readable, writable } from '../operands/resident.ts';
+import { loopStep } from './loops/loop-step.ts';
+import { runLoop } from './loops/run-loop.ts';
 import type { OnKernels } from './on-kernels.ts';
 
 /**

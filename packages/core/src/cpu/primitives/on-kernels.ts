@@ -11,9 +11,8 @@ export interface OnKernels {
    */
   run(kernels: Kernels, inputs: readonly Tensor[], outputs: readonly Tensor[], team: Team | null): boolean;
   /**
-   * The primitive as steps on tensors in the memory of the kernels, for repeated runs; null if it is more
-   * than tasks of the kernels. The steps use panels of the memory, so do not free them before the steps have
-   * run.
+   * The primitive as steps on tensors in the memory of the kernels, for repeated runs; null if TypeScript
+   * computes a part of it. The steps use panels of the memory until its generation changes.
    */
   steps?(kernels: Kernels, inputs: readonly Tensor[], outputs: readonly Tensor[]): readonly Step[] | null;
 }

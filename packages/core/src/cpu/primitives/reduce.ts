@@ -6,10 +6,10 @@ import type { TensorDesc } from '../../tensor/tensor.ts';
 import { linkedLoops } from '../loops/compiled-loop.ts';
 import { formatOf } from '../loops/format.ts';
 import { loopInputs, planLoop } from '../loops/plan/plan-loop.ts';
-import { loopStep } from '../loops/run/loop-step.ts';
-import { runLoop } from '../loops/run/run-loop.ts';
 import { copyBack, readable, writable } from '../operands/resident.ts';
 import { bitsOf, fillStep } from '../steps/fill-step.ts';
+import { loopStep } from './loops/loop-step.ts';
+import { runLoop } from './loops/run-loop.ts';
 import type { OnKernels } from './on-kernels.ts';
 
 /** The value that a reduction starts from. */

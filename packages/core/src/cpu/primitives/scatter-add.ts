@@ -4,15 +4,15 @@ import type { Kernels } from '../kernels/interface/kernels.ts';
 import type { MatrixKernels } from '../kernels/interface/matrix-kernels.ts';
 import { linkedLoops } from '../loops/compiled-loop.ts';
 import { loopInputs, planLoop } from '../loops/plan/plan-loop.ts';
-import { runLoop } from '../loops/run/run-loop.ts';
 import { copyBack, readable, writable } from '../operands/resident.ts';
 import { createStoreRows } from '../operands/row-store.ts';
 import { shareStep } from '../steps/share-step.ts';
 import type { Step } from '../steps/step.ts';
 import type { Worth } from '../team/sharing.ts';
 import { taskKinds } from '../team/tasks.ts';
-import { createMatrixLines } from './matrix-lines.ts';
+import { runLoop } from './loops/run-loop.ts';
 import type { OnKernels } from './on-kernels.ts';
+import { createMatrixLines } from './products/matrix-lines.ts';
 
 /** The most results that are computed at once if the output is not written in place. */
 const STORED = 2 ** 16;

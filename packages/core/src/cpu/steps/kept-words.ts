@@ -1,6 +1,5 @@
 import { TilewiseError } from '../../errors.ts';
-import type { Memory } from '../kernels/memory/memory.ts';
-import type { AllocateWords } from './step.ts';
+import type { AllocateWords, Memory } from '../kernels/memory/memory.ts';
 
 /** Words in the memory of kernels that stay until they are released, or until this object is unreachable. */
 export interface KeptWords {

@@ -1,8 +1,6 @@
+import type { AllocateWords } from '../kernels/memory/memory.ts';
 import type { Worth } from '../team/sharing.ts';
 import type { TaskRows } from '../team/tasks.ts';
-
-/** Allocates i32 in the memory of kernels; returns the address of the first. */
-export type AllocateWords = (words: number) => number;
 
 /**
  * A step of a program on operands in the memory of kernels: tasks for one thread or several, with the same
@@ -13,8 +11,8 @@ export interface Step {
   readonly size: number;
   readonly worth: Worth;
   /**
-   * The tasks for a number of threads; null if the step cannot be divided like that. Scratch memory of the
-   * tasks are panels of the kernels' memory.
+   * The tasks for a number of threads; null if the step cannot be divided like that. Their scratch memory
+   * consists of panels of the kernels' memory.
    * @param allocate allocates memory for the numbers of the tasks, which exists as long as the tasks.
    */
   tasks(threads: number, allocate: AllocateWords): TaskRows | null;

@@ -1,7 +1,7 @@
 import type { HeadKernels, HeadPass } from '../kernels/interface/head-kernels.ts';
 import type { MatrixKernels } from '../kernels/interface/matrix-kernels.ts';
 import { PANEL_BYTES } from '../kernels/interface/panel.ts';
-import type { Memory } from '../kernels/memory/memory.ts';
+import type { AllocateWords, Memory } from '../kernels/memory/memory.ts';
 import type { CompiledLoop } from '../loops/link-loop.ts';
 
 /** The tasks of one step of a program. Each is a row of i32: the kind of task and its numbers. */
@@ -18,7 +18,7 @@ export interface TaskList {
 export const TASK_WORDS = 20;
 
 /** Writes tasks to a memory, at the address that `allocate` returns for a number of i32. */
-export function writeTasks(rows: TaskRows, allocate: (words: number) => number, memory: Memory): TaskList {
+export function writeTasks(rows: TaskRows, allocate: AllocateWords, memory: Memory): TaskList {
   const at = allocate(rows.length * TASK_WORDS);
   rows.forEach((row, n) => {
     memory.i32.set(row, (at >>> 2) + n * TASK_WORDS);

@@ -23,7 +23,7 @@ export interface BackwardResults {
   readonly dCaptures: Readonly<Record<string, Tensor>> | null;
 }
 
-/** Where results are written: existing contiguous gradients, and memory for sums. */
+/** Where results are written: existing tensors for gradients, and memory for sums. */
 export interface BackwardPlaces {
   readonly into?: Readonly<Partial<Record<'dq' | 'dk' | 'dv' | 'dbias', Tensor>>>;
   readonly allocateBytes?: AllocateBytes;

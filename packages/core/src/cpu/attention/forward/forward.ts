@@ -16,7 +16,7 @@ import { allocateForward, type ForwardResults } from './forward-results.ts';
 import { hasOneQuery, runOneQuery } from './one-query.ts';
 import { createRunningSoftmax } from './running-softmax.ts';
 
-/** The forward results of a problem; `into` has existing contiguous tensors to write to. */
+/** The forward results of a problem; `into` has existing tensors to write to. */
 export function forward(
   problem: AttentionProblem,
   operands: Operands<Tensor>,

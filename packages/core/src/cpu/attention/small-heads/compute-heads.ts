@@ -1,5 +1,6 @@
 import type { HeadPass } from '../../kernels/interface/head-kernels.ts';
 import type { Kernels } from '../../kernels/interface/kernels.ts';
+import type { AllocateWords } from '../../kernels/memory/memory.ts';
 
 /** A pass over all heads of a problem. */
 export interface HeadWork {
@@ -7,10 +8,10 @@ export interface HeadWork {
   readonly heads: number;
   readonly multiplications: number;
   /**
-   * Writes the numbers of the pass for some threads, whose scratch memory are panels; returns their address.
-   * @param allocate allocates i32, and returns the address of the first.
+   * Writes the numbers of the pass for some threads, and takes panels as their scratch memory; returns the
+   * address of the numbers.
    */
-  write(threads: number, allocate: (words: number) => number): number;
+  write(threads: number, allocate: AllocateWords): number;
 }
 
 /** Runs a pass on one thread or on several, which does not change results. */

@@ -1,5 +1,5 @@
 import type { AttentionProblem } from '../../../attention/problem/problem.ts';
-import type { Memory } from '../../kernels/memory/memory.ts';
+import type { AllocateWords, Memory } from '../../kernels/memory/memory.ts';
 import type { HeadPlace } from './head-places.ts';
 import type { SmallHeadPlan } from './plan.ts';
 
@@ -26,7 +26,7 @@ export function writeHeadNumbers(
   { columns, ranges }: SmallHeadPlan,
   { lse, panels, places }: HeadOperands,
   threads: number,
-  allocate: (words: number) => number,
+  allocate: AllocateWords,
 ): number {
   const scratchBytes = panels.reduce((bytes, length) => bytes + panelBytes(length), 0);
   const rangesAt = ranges ? allocate(ranges.length) : 0;

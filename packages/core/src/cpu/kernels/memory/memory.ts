@@ -10,6 +10,9 @@ export interface Panel<A extends PanelArray = Float32Array> {
   readonly values: A;
 }
 
+/** Allocates i32 in the memory; returns the address of the first. */
+export type AllocateWords = (words: number) => number;
+
 type PanelArray = Float32Array | Float64Array | Int32Array | Uint32Array | Uint16Array | Uint8Array;
 
 interface PanelArrayType<A extends PanelArray> {

@@ -4,8 +4,8 @@ import { copyOf, usesOf, writeInPlace } from './copies-as-views.ts';
 
 /**
  * Removes copies of whole temporaries to outputs: the steps that use the temporary use the output's memory
- * instead. For engines whose kernels need contiguous tensors, for which `copiesAsViews` would remove too
- * much.
+ * instead. For host engines: for the reference in place of `copiesAsViews`, and for the CPU engine after it,
+ * because other passes make such copies too.
  */
 export function writeOutputs(program: Program): Program {
   const values = [...program.values];

@@ -1,12 +1,12 @@
-import { broadcastStrides, forEachIndex, offsetOf } from '../../primitive/host/lines/reader.ts';
-import { elementCount } from '../../tensor/shape.ts';
-import type { Tensor, TensorDesc } from '../../tensor/tensor.ts';
-import type { Kernels } from '../kernels/interface/kernels.ts';
-import type { LineProductKernels } from '../kernels/interface/matrix-kernels.ts';
-import { padded } from '../kernels/interface/panel.ts';
-import { createLoadLine } from '../operands/load-line.ts';
-import { createStoreRows } from '../operands/row-store.ts';
-import { createStoredLines, storageCodes } from '../operands/stored-lines.ts';
+import { broadcastStrides, forEachIndex, offsetOf } from '../../../primitive/host/lines/reader.ts';
+import { elementCount } from '../../../tensor/shape.ts';
+import type { Tensor, TensorDesc } from '../../../tensor/tensor.ts';
+import type { Kernels } from '../../kernels/interface/kernels.ts';
+import type { LineProductKernels } from '../../kernels/interface/matrix-kernels.ts';
+import { padded } from '../../kernels/interface/panel.ts';
+import { createLoadLine } from '../../operands/load-line.ts';
+import { createStoreRows } from '../../operands/row-store.ts';
+import { createStoredLines, storageCodes } from '../../operands/stored-lines.ts';
 
 /** The most rows of A for which it is faster to read B sequentially than to pack it. */
 const MOST_ROWS = 8;

@@ -1,11 +1,11 @@
-import { dtypeInfo } from '../../tensor/dtype/dtype.ts';
-import type { Tensor } from '../../tensor/tensor.ts';
-import type { Kernels } from '../kernels/interface/kernels.ts';
-import type { LoopHost } from '../kernels/interface/module-host.ts';
-import { PANEL, padded } from '../kernels/interface/panel.ts';
-import { convertLines } from '../loops/convert-lines.ts';
-import { formatOf } from '../loops/format.ts';
-import { readable } from '../operands/resident.ts';
+import { dtypeInfo } from '../../../tensor/dtype/dtype.ts';
+import type { Tensor } from '../../../tensor/tensor.ts';
+import type { Kernels } from '../../kernels/interface/kernels.ts';
+import type { LoopHost } from '../../kernels/interface/module-host.ts';
+import { PANEL, padded } from '../../kernels/interface/panel.ts';
+import { convertLines } from '../../loops/convert-lines.ts';
+import { formatOf } from '../../loops/format.ts';
+import { readable } from '../../operands/resident.ts';
 import type { MatrixStrides } from './matrix-batch.ts';
 
 /** The matrices of a tensor as lines of f32: their rows, or their columns if the columns are contiguous. */

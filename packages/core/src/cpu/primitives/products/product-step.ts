@@ -1,9 +1,9 @@
-import type { Kernels } from '../kernels/interface/kernels.ts';
-import { padded } from '../kernels/interface/panel.ts';
-import type { Step } from '../steps/step.ts';
-import { MOST_TASKS } from '../team/control.ts';
-import type { Worth } from '../team/sharing.ts';
-import { taskKinds } from '../team/tasks.ts';
+import type { Kernels } from '../../kernels/interface/kernels.ts';
+import { padded } from '../../kernels/interface/panel.ts';
+import type { Step } from '../../steps/step.ts';
+import { MOST_TASKS } from '../../team/control.ts';
+import type { Worth } from '../../team/sharing.ts';
+import { taskKinds } from '../../team/tasks.ts';
 import { type Blocks, divideProduct } from './divide-product.ts';
 import type { MatrixLines } from './matrix-lines.ts';
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { hostPrimitives } from '../../primitive/host/host-primitives.ts';
-import { Tensor } from '../../tensor/tensor.ts';
-import { variants } from '../kernels/interface/variant.ts';
-import { cpuPrimitives } from './cpu-primitives.ts';
+import { hostPrimitives } from '../../../primitive/host/host-primitives.ts';
+import { Tensor } from '../../../tensor/tensor.ts';
+import { variants } from '../../kernels/interface/variant.ts';
+import { cpuPrimitives } from '../cpu-primitives.ts';
 
 /** Pseudo-random numbers in [−1, 1). */
 function numbers(shape: readonly number[], seed: number, dtype: Tensor['dtype'] = 'f32'): Tensor {

@@ -1,10 +1,10 @@
-import type { ComputeHeads, HeadWork } from '../attention/small-heads/compute-heads.ts';
-import type { Worth } from '../team/sharing.ts';
-import { headPasses, taskKinds } from '../team/tasks.ts';
-import type { Team } from '../team/team.ts';
-import { WorkerFailure } from '../threads/pool.ts';
-import { shareStep } from './share-step.ts';
-import type { Step } from './step.ts';
+import { shareStep } from '../../steps/share-step.ts';
+import type { Step } from '../../steps/step.ts';
+import type { Worth } from '../../team/sharing.ts';
+import { headPasses, taskKinds } from '../../team/tasks.ts';
+import type { Team } from '../../team/team.ts';
+import { WorkerFailure } from '../../threads/pool.ts';
+import type { ComputeHeads, HeadWork } from './compute-heads.ts';
 
 /** In multiplications. */
 const worth: Worth = { awake: 2 ** 18, asleep: 2 ** 20 };

@@ -1,5 +1,5 @@
-import { runNumbers } from '../loop-spec.ts';
-import type { LoopPlan } from '../plan/plan-loop.ts';
+import { runNumbers } from '../../loops/loop-spec.ts';
+import type { LoopPlan } from '../../loops/plan/plan-loop.ts';
 
 /**
  * The part of a loop that one task runs: a range of the last dimension, and one of the dimension before it.

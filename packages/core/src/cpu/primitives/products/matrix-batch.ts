@@ -1,6 +1,6 @@
-import { batchStrides } from '../../primitive/host/lines/reader.ts';
-import { collapseDimensions } from '../../tensor/collapse-dimensions.ts';
-import type { TensorDesc } from '../../tensor/tensor.ts';
+import { batchStrides } from '../../../primitive/host/lines/reader.ts';
+import { collapseDimensions } from '../../../tensor/collapse-dimensions.ts';
+import type { TensorDesc } from '../../../tensor/tensor.ts';
 
 /** Where the matrices of an operand are stored; all strides in elements. */
 export interface MatrixStrides {

@@ -1,12 +1,12 @@
 import { expect, test, vi } from 'vitest';
-import { createEngineKernels } from '../kernels/engine-kernels.ts';
-import { bestVariant } from '../kernels/host-kernels.ts';
-import { TASK_WORDS, type TaskList } from '../team/tasks.ts';
+import { createEngineKernels } from '../../kernels/engine-kernels.ts';
+import { bestVariant } from '../../kernels/host-kernels.ts';
+import { TASK_WORDS, type TaskList } from '../../team/tasks.ts';
 
 // Other test files replace modules, and the files share what is loaded: these two must know one
 // WorkerFailure.
 vi.resetModules();
-const { WorkerFailure } = await import('../threads/pool.ts');
+const { WorkerFailure } = await import('../../threads/pool.ts');
 const { shareHeads } = await import('./share-heads.ts');
 
 const kernels = createEngineKernels(bestVariant());

@@ -1,10 +1,10 @@
 import { elementCount } from '../../../tensor/shape.ts';
 import type { Kernels } from '../../kernels/interface/kernels.ts';
+import { loopNumber } from '../../loops/numbered-loops.ts';
+import type { LoopPlan } from '../../loops/plan/plan-loop.ts';
 import type { Step } from '../../steps/step.ts';
 import type { Worth } from '../../team/sharing.ts';
 import { taskKinds } from '../../team/tasks.ts';
-import { loopNumber } from '../numbered-loops.ts';
-import type { LoopPlan } from '../plan/plan-loop.ts';
 import { type LoopPart, nextPlace, wholePart, writeRunNumbers } from './run-numbers.ts';
 
 /** In operations. */

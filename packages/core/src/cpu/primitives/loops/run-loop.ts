@@ -1,8 +1,8 @@
 import type { Kernels } from '../../kernels/interface/kernels.ts';
+import type { CompiledLoop } from '../../loops/link-loop.ts';
+import type { LoopPlan } from '../../loops/plan/plan-loop.ts';
 import { shareStep } from '../../steps/share-step.ts';
 import type { Team } from '../../team/team.ts';
-import type { CompiledLoop } from '../link-loop.ts';
-import type { LoopPlan } from '../plan/plan-loop.ts';
 import { loopStep } from './loop-step.ts';
 import { nextPlace, wholePart, writeRunNumbers } from './run-numbers.ts';
 

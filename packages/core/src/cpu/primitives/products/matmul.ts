@@ -1,19 +1,19 @@
-import { forEachIndex, offsetOf } from '../../primitive/host/lines/reader.ts';
-import { elementCount } from '../../tensor/shape.ts';
-import type { Tensor, TensorDesc } from '../../tensor/tensor.ts';
-import type { Kernels } from '../kernels/interface/kernels.ts';
-import type { MatrixKernels } from '../kernels/interface/matrix-kernels.ts';
-import type { LoopHost } from '../kernels/interface/module-host.ts';
-import { PANEL, PANEL_BYTES, padded, STRIP } from '../kernels/interface/panel.ts';
-import { copyBack, writable } from '../operands/resident.ts';
-import { createStoreRows } from '../operands/row-store.ts';
-import { shareStep } from '../steps/share-step.ts';
-import type { Step } from '../steps/step.ts';
-import type { Team } from '../team/team.ts';
+import { forEachIndex, offsetOf } from '../../../primitive/host/lines/reader.ts';
+import { elementCount } from '../../../tensor/shape.ts';
+import type { Tensor, TensorDesc } from '../../../tensor/tensor.ts';
+import type { Kernels } from '../../kernels/interface/kernels.ts';
+import type { MatrixKernels } from '../../kernels/interface/matrix-kernels.ts';
+import type { LoopHost } from '../../kernels/interface/module-host.ts';
+import { PANEL, PANEL_BYTES, padded, STRIP } from '../../kernels/interface/panel.ts';
+import { copyBack, writable } from '../../operands/resident.ts';
+import { createStoreRows } from '../../operands/row-store.ts';
+import { shareStep } from '../../steps/share-step.ts';
+import type { Step } from '../../steps/step.ts';
+import type { Team } from '../../team/team.ts';
+import type { OnKernels } from '../on-kernels.ts';
 import { type MatrixBatch, matrixBatch } from './matrix-batch.ts';
 import { createMatrixLines, type MatrixLines } from './matrix-lines.ts';
 import { hasFewRows, runMatVec } from './matvec.ts';
-import type { OnKernels } from './on-kernels.ts';
 import { productStep } from './product-step.ts';
 
 /**

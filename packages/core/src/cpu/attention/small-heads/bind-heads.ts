@@ -3,20 +3,20 @@ import type {
   BackwardOperands,
   BackwardProblem,
   Operands,
-} from '../../attention/problem/problem.ts';
-import type { BoundWork } from '../../primitive/bound-work.ts';
-import type { Tensor } from '../../tensor/tensor.ts';
-import { hasOneQuery } from '../attention/forward/one-query.ts';
-import { backwardHeads } from '../attention/small-heads/backward.ts';
-import type { HeadWork } from '../attention/small-heads/compute-heads.ts';
-import { forwardHeads } from '../attention/small-heads/forward.ts';
-import { hasSmallHeadGradients, smallHeadPlan } from '../attention/small-heads/plan.ts';
-import type { Kernels } from '../kernels/interface/kernels.ts';
-import type { Variant } from '../kernels/interface/variant.ts';
-import { isResident } from '../kernels/memory/resident-tensors.ts';
-import type { Team } from '../team/team.ts';
-import { WorkerFailure } from '../threads/pool.ts';
-import { bindSteps } from './bound-steps.ts';
+} from '../../../attention/problem/problem.ts';
+import type { BoundWork } from '../../../primitive/bound-work.ts';
+import type { Tensor } from '../../../tensor/tensor.ts';
+import type { Kernels } from '../../kernels/interface/kernels.ts';
+import type { Variant } from '../../kernels/interface/variant.ts';
+import { isResident } from '../../kernels/memory/resident-tensors.ts';
+import { bindSteps } from '../../steps/bound-steps.ts';
+import type { Team } from '../../team/team.ts';
+import { WorkerFailure } from '../../threads/pool.ts';
+import { hasOneQuery } from '../forward/one-query.ts';
+import { backwardHeads } from './backward.ts';
+import type { HeadWork } from './compute-heads.ts';
+import { forwardHeads } from './forward.ts';
+import { hasSmallHeadGradients, smallHeadPlan } from './plan.ts';
 import { headStep } from './share-heads.ts';
 
 /** Binds passes over small heads to tensors. Null for other problems, and for tensors outside the kernels. */

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { PANEL, STRIP } from '../kernels/interface/panel.ts';
+import { PANEL, STRIP } from '../../kernels/interface/panel.ts';
 import { divideProduct } from './divide-product.ts';
 
 const shapes = fc.record({

@@ -1,4 +1,4 @@
-import { PANEL, padded, STRIP } from '../kernels/interface/panel.ts';
+import { PANEL, padded, STRIP } from '../../kernels/interface/panel.ts';
 
 /** A batch of products. */
 export interface ProductShape {
@@ -30,12 +30,25 @@ const PACKED = 2 ** 20;
 /** Columns that are computed as fast as more of them. */
 const COLUMNS = 2 * PANEL;
 
+/** Blocks by products and threads, because the same products recur. */
+const divisions = new Map<string, Blocks>();
+/** The most products that are remembered. */
+const MOST_DIVISIONS = 1024;
+
 /**
  * Divides products among threads so that the slowest thread takes the least time. Every task packs its own
  * rows of A and columns of B, so more tasks pack more, but fewer tasks are more uneven.
  */
 export function divideProduct(product: ProductShape, threads: number): Blocks {
   const { batch, m, n, k, isOne, packsA } = product;
+  const key = `${[batch, m, n, k, isOne, packsA, threads]}`;
+  const known = divisions.get(key) ?? divide(product, threads);
+  if (divisions.size >= MOST_DIVISIONS) divisions.clear();
+  divisions.set(key, known);
+  return known;
+}
+
+function divide({ batch, m, n, k, isOne, packsA }: ProductShape, threads: number): Blocks {
   const most = Math.max(COLUMNS, Math.floor(PACKED / k / COLUMNS) * COLUMNS);
   let best = blocksOf(1, 1);
   if (threads === 1) return best;
