@@ -1,4 +1,4 @@
-import { Tensor } from '@tilewise/core';
+import { InvalidArgumentError, Tensor } from '@tilewise/core';
 import { referenceEngine } from '@tilewise/core/reference';
 import { describe, expect, test } from 'vitest';
 import { GraphBuilder } from '../../../testing/attention/attention-graph.ts';
@@ -7,6 +7,7 @@ import type { GraphDType } from '../../ir/tensor/dtype.ts';
 import type { ScalarValue } from '../../ir/tensor/scalar.ts';
 import { scalarTensor } from '../../ir/tensor/storage.ts';
 import { runInF32 } from '../run-in-f32.ts';
+import { createCheckBindings } from './bindings.ts';
 
 const engine = referenceEngine();
 
@@ -155,4 +156,51 @@ describe('ids of bindings', () => {
     expect(results[y.id]).toBe(own);
     expect(own.get(0, 0)).not.toBe(0);
   });
+});
+
+test('a host tensor bound to an output of another engine is refused before any work', () => {
+  const { primitives } = engine;
+  const placeOf: typeof primitives.placeOf = (_, argument) => {
+    throw new InvalidArgumentError(argument ?? 'tensor', 'is not of this engine');
+  };
+  const tensor = (id: number) =>
+    ({
+      id,
+      name: 't',
+      dtype: 'f32',
+      shape: [4],
+      strides: null,
+      layout: 'strided',
+      property: 'undef',
+    }) as const;
+  const ends = { inputs: [tensor(1)], outputs: [tensor(2)], overwrites: () => false };
+  const check = createCheckBindings({ ...primitives, placeOf }, ends);
+  expect(() => check({ 1: Tensor.zeros([4]), 2: Tensor.zeros([4]) })).toThrow(
+    'tensor 2 is not of this engine',
+  );
+});
+
+test('a tensor that was bound before is compared with tensors that are new', () => {
+  const tensor = (id: number) =>
+    ({
+      id,
+      name: 't',
+      dtype: 'f32',
+      shape: [4],
+      strides: null,
+      layout: 'strided',
+      property: 'undef',
+    }) as const;
+  const ends = { inputs: [tensor(1)], outputs: [tensor(2)], overwrites: () => false };
+  const check = createCheckBindings(engine.primitives, ends);
+  const data = new Float32Array(8);
+  const at = (offset: number): Tensor => Tensor.wrap(data, { dtype: 'f32', shape: [4], offset });
+  const [input, output] = [at(0), at(4)];
+  for (let round = 0; round < 2; round++) check({ 1: input, 2: output });
+  expect(() => check({ 1: input, 2: at(2) })).toThrow('must not overlap');
+  expect(() => check({ 1: at(3), 2: output })).toThrow('must not overlap');
+  check({ 1: input });
+  expect(() => check({ 1: at(3), 2: output })).toThrow('must not overlap');
+  check({ 1: input, 2: output });
+  expect(() => check({ 2: output })).toThrow('is not bound');
 });

@@ -1,0 +1,23 @@
+import { expect, test } from 'vitest';
+import { createMemory } from './memory.ts';
+
+test('panels stay out of the memory below the base after memory has run out', () => {
+  const base = 4096;
+  let most = 2 ** 21;
+  const initial = new ArrayBuffer(2 ** 20);
+  let { byteLength } = initial;
+  const grow = (bytes: number): ArrayBuffer => {
+    if (byteLength + bytes > most) throw new RangeError('no more memory');
+    byteLength += bytes;
+    return new ArrayBuffer(byteLength);
+  };
+  const memory = createMemory({ buffer: initial, grow, staysInPlace: true }, base);
+  // Two chunks, with kept storage between them, cannot become one chunk without growing.
+  memory.scratch(2 ** 16);
+  expect(memory.keep(2 ** 19)).not.toBeNull();
+  memory.scratch(2 ** 17);
+  most = byteLength;
+  expect(() => memory.reset()).toThrow('no memory');
+  memory.reset();
+  expect(memory.scratch(16).at).toBeGreaterThanOrEqual(base);
+});
