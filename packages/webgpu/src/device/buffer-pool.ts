@@ -24,7 +24,7 @@ export class BufferPool {
    * were given back.
    */
   readonly #free = new Map<string, GPUBuffer[]>();
-  /** The buffers that exist. Their own getters would call the implementation of WebGPU. */
+  /** The buffers that exist, with their sizes: the getters of a GPUBuffer call the WebGPU implementation. */
   readonly #live = new Map<GPUBuffer, GPUBufferDescriptor>();
 
   /** @param maxIdle the largest number of bytes to keep for reuse. */

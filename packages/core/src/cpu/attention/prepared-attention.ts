@@ -190,8 +190,8 @@ function inPlace(tensor: Tensor): Tensor {
 }
 
 /**
- * Zeroes results with gaps of which a pass may leave rows unwritten: it zeroes only those without gaps
- * itself.
+ * Zeroes the results that have gaps if a pass may leave rows of them unwritten. The pass itself zeroes
+ * results without gaps.
  */
 function zeroUnwritten(
   { lengthsQ, lengthsKv, Sq }: AttentionProblem,

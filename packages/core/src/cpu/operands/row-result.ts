@@ -23,7 +23,7 @@ export type AllocateTensor = (shape: readonly number[], dtype: DType, isOverwrit
 export const allocateTensor = (shape: readonly number[], dtype: DType): Tensor =>
   Tensor.zeros(shape, { dtype });
 
-/** An allocator that returns an existing tensor if there is one. A tensor with gaps has been zeroed. */
+/** An allocator that returns an existing tensor if there is one. The caller has zeroed tensors with gaps. */
 export function allocateIn(tensor: Tensor | null | undefined, otherwise: AllocateTensor): AllocateTensor {
   if (!tensor) return otherwise;
   return (_shape, _dtype, isOverwritten) => {

@@ -50,14 +50,14 @@ export function bindSteps(
     written = null;
   }
 
-  /** The tasks as they must be now. */
+  /** The tasks, written again if the threads or the scratch memory have changed. */
   function current(kernels: Kernels): Written {
     if (written?.generation === kernels.memory.generation && written.threads === threads) return written;
     if (isReleased || kernels !== own)
-      throw new Error('released steps cannot run, nor steps on other kernels');
+      throw new Error('the steps were released, or were bound to the memory of other kernels');
     release();
     written = write(kernels, make, threads);
-    if (!written) throw new Error('steps that have tasks once have tasks again');
+    if (!written) throw new Error('the tasks of bound steps cannot be written again');
     return written;
   }
 

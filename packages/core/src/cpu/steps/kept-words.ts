@@ -19,7 +19,7 @@ interface Blocks {
 
 const unreachable = /* @__PURE__ */ new FinalizationRegistry<Blocks>(free);
 
-/** Words in a memory; no words yet. */
+/** Makes an allocator of words in a memory. */
 export function keepWords(memory: Memory): KeptWords {
   const blocks: Blocks = { memory, places: [] };
   let next = 0;
@@ -28,10 +28,11 @@ export function keepWords(memory: Memory): KeptWords {
     allocate(wanted) {
       const count = Math.ceil(wanted / LINE) * LINE;
       if (count > left) {
-        left = Math.max(count, BLOCK);
-        const kept = memory.keep(4 * left);
-        if (!kept) throw new TilewiseError('OUT_OF_MEMORY', `no memory for ${4 * left} bytes of tasks`);
+        const taken = Math.max(count, BLOCK);
+        const kept = memory.keep(4 * taken);
+        if (!kept) throw new TilewiseError('OUT_OF_MEMORY', `no memory for ${4 * taken} bytes of tasks`);
         next = kept.at;
+        left = taken;
         blocks.places.push(next);
       }
       const at = next;

@@ -70,8 +70,8 @@ function endOf(shared: Int32Array, queue: number): number {
 
 /**
  * Claims and runs tasks until none are left for the threads of a region: those in the thread's own queue, and
- * then those in the queues of others. A late thread cannot claim a task of a step that is
- * over, or of a newer region, which may use memory or loops that the thread does not know.
+ * then those in the queues of others. A late thread cannot claim a task of a step that is over, or of a newer
+ * region, which may use memory or loops that the thread does not know.
  */
 export function runTasks(
   shared: Int32Array,

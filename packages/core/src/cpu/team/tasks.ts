@@ -90,10 +90,10 @@ function runProduct(
   const [count, stepA, stepB, stepC] = [words[at + 15], words[at + 16], words[at + 17], words[at + 18]];
   for (let entry = 0; entry < count; entry++) {
     const from = b + entry * stepB;
-    if (entry > 0 && stepB === 0) {
-      // All products have this B, which is packed.
-    } else if (isColumns) packColumns(n, k, from, ldb, panels);
-    else packRows(k, n, from, ldb, panels, k * PANEL_BYTES);
+    // A B that all products have is packed once.
+    const packs = entry === 0 || stepB !== 0;
+    if (packs && isColumns) packColumns(n, k, from, ldb, panels);
+    else if (packs) packRows(k, n, from, ldb, panels, k * PANEL_BYTES);
     for (let i = 0; i < m; i += rowsAtOnce) {
       const rows = Math.min(rowsAtOnce, m - i);
       const lines = a + entry * stepA + i * (isTransposed ? 4 : lda);

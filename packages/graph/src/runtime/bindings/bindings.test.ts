@@ -158,21 +158,14 @@ describe('ids of bindings', () => {
   });
 });
 
+const tensor = (id: number) =>
+  ({ id, name: 't', dtype: 'f32', shape: [4], strides: null, layout: 'strided', property: 'undef' }) as const;
+
 test('a host tensor bound to an output of another engine is refused before any work', () => {
   const { primitives } = engine;
   const placeOf: typeof primitives.placeOf = (_, argument) => {
     throw new InvalidArgumentError(argument ?? 'tensor', 'is not of this engine');
   };
-  const tensor = (id: number) =>
-    ({
-      id,
-      name: 't',
-      dtype: 'f32',
-      shape: [4],
-      strides: null,
-      layout: 'strided',
-      property: 'undef',
-    }) as const;
   const ends = { inputs: [tensor(1)], outputs: [tensor(2)], overwrites: () => false };
   const check = createCheckBindings({ ...primitives, placeOf }, ends);
   expect(() => check({ 1: Tensor.zeros([4]), 2: Tensor.zeros([4]) })).toThrow(
@@ -181,16 +174,6 @@ test('a host tensor bound to an output of another engine is refused before any w
 });
 
 test('a tensor that was bound before is compared with tensors that are new', () => {
-  const tensor = (id: number) =>
-    ({
-      id,
-      name: 't',
-      dtype: 'f32',
-      shape: [4],
-      strides: null,
-      layout: 'strided',
-      property: 'undef',
-    }) as const;
   const ends = { inputs: [tensor(1)], outputs: [tensor(2)], overwrites: () => false };
   const check = createCheckBindings(engine.primitives, ends);
   const data = new Float32Array(8);

@@ -40,7 +40,7 @@ export function loopStep(plan: LoopPlan, kernels: Kernels, output: number, input
       if (number === null) return null;
       const first = allocate(words * places * parts.length);
       const { i32 } = kernels.memory;
-      const rows = parts.map((part, n) => {
+      return parts.map((part, n) => {
         const at = first + 4 * words * places * n;
         writeRunNumbers(i32, at >>> 2, plan, output, inputs, part);
         for (let place = 1; place < places; place++) {
@@ -50,7 +50,6 @@ export function loopStep(plan: LoopPlan, kernels: Kernels, output: number, input
         }
         return [taskKinds.loop, number, at, places, 4 * words];
       });
-      return rows;
     },
   };
 }

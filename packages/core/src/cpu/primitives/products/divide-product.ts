@@ -12,7 +12,7 @@ export interface ProductShape {
   readonly packsA: boolean;
 }
 
-/** The products of a task, and the rows and columns of C that the task computes. */
+/** What a task computes: the number of products, and the rows and columns of C in each. */
 export interface Blocks {
   readonly entries: number;
   readonly height: number;
@@ -23,32 +23,18 @@ export interface Blocks {
 const TASKS_EACH = 4;
 /** How many multiplications take as long as packing a number. */
 const PACKING = 6;
-/** The part of a task by which threads end at different times. */
+/** The differences between the times at which threads end, as a fraction of a task. */
 const UNEVEN = 0.1;
 /** The most numbers of B that a task packs. */
 const PACKED = 2 ** 20;
 /** Columns that are computed as fast as more of them. */
 const COLUMNS = 2 * PANEL;
 
-/** Blocks by products and threads, because the same products recur. */
-const divisions = new Map<string, Blocks>();
-/** The most products that are remembered. */
-const MOST_DIVISIONS = 1024;
-
 /**
  * Divides products among threads so that the slowest thread takes the least time. Every task packs its own
  * rows of A and columns of B, so more tasks pack more, but fewer tasks are more uneven.
  */
-export function divideProduct(product: ProductShape, threads: number): Blocks {
-  const { batch, m, n, k, isOne, packsA } = product;
-  const key = `${[batch, m, n, k, isOne, packsA, threads]}`;
-  const known = divisions.get(key) ?? divide(product, threads);
-  if (divisions.size >= MOST_DIVISIONS) divisions.clear();
-  divisions.set(key, known);
-  return known;
-}
-
-function divide({ batch, m, n, k, isOne, packsA }: ProductShape, threads: number): Blocks {
+export function divideProduct({ batch, m, n, k, isOne, packsA }: ProductShape, threads: number): Blocks {
   const most = Math.max(COLUMNS, Math.floor(PACKED / k / COLUMNS) * COLUMNS);
   let best = blocksOf(1, 1);
   if (threads === 1) return best;

@@ -59,8 +59,9 @@ export function prepareMatMul(inputs: readonly TensorDesc[], output: TensorDesc)
 interface PlacedProduct {
   readonly batch: MatrixBatch;
   readonly c: Tensor;
-  /** Whether kernels write C as it is, and the address of C, or of scratch memory for some of its rows. */
+  /** Whether the kernels write C in place. */
   readonly isDirect: boolean;
+  /** The address of C, or of scratch memory for some rows of C. */
   readonly at: number;
   readonly rowsOfA: MatrixLines;
   readonly linesOfB: MatrixLines;
