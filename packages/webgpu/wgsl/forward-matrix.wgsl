@@ -86,9 +86,10 @@ fn mark_non_finite(x: vec4f) -> vec4f {
 
 var<workgroup> k_pool: array<vec4<f16>, 576>;
 var<workgroup> v_pool: array<vec4<f16>, 576>;
-var<workgroup> scratch: array<vec4f, 576>;
+var<workgroup> scratch: array<array<vec4f, 144>, 4>;
 var<workgroup> weights: array<vec4<f16>, 640>;
-var<workgroup> notes: atomic<u32>;
+
+var<workgroup> notes: array<u32, 4>;
 
 // A masked key's weight of 0 keeps its NaN or infinity out.
 fn weighted(weight: f32, x: vec4f) -> vec4f {
@@ -264,7 +265,6 @@ fn main(
   let seq = sequence_at(place / (P.tiles * P.head_groups));
   let row0 = tile * 64u;
 
-  let own_scratch = subgroup * 144u;
   let own_weights = subgroup * 160u;
   let tx = subgroup_lane % 2u;
   let ty = subgroup * 16u + subgroup_lane / 2u;
@@ -280,252 +280,201 @@ fn main(
   var acc_48_0 = subgroup_matrix_result<f32, 16, 16>();
 
   workgroupBarrier();
-  for (var n = lane; n < 256u; n += 128u) {
-    let s = i0 + n / 4u;
-    let d = 4u * (0u + n % 4u);
+  for (var n = lane; n < 512u; n += 128u) {
+    let r = n / 8u;
+    let s = i0 + r;
+    let d = 4u * (0u + n % 8u);
     var x = vec4<f16>();
     if (s < seq.length_q && d < P.Dqk) {
       x = q_load4_f16(q_row(seq, h, s), d);
     }
-    k_pool[n / 4u * 6u + n % 4u] = x;
+    weights[r / 16u * 160u + r % 16u * 10u + n % 8u] = x;
   }
   workgroupBarrier();
-  let held_q_0_0 = subgroupMatrixLoad<subgroup_matrix_left<f16, 16, 16>, row_major>(&k_pool, (subgroup * 16u + 0u) * 6u + 0u, 6u);
+  let held_q_0_0 = subgroupMatrixLoad<subgroup_matrix_left<f16, 16, 16>, row_major>(&weights, own_weights + 0u, 10u);
+  let held_q_16_0 = subgroupMatrixLoad<subgroup_matrix_left<f16, 16, 16>, row_major>(&weights, own_weights + 4u, 10u);
   workgroupBarrier();
-  for (var n = lane; n < 256u; n += 128u) {
-    let s = i0 + n / 4u;
-    let d = 4u * (4u + n % 4u);
+  for (var n = lane; n < 512u; n += 128u) {
+    let r = n / 8u;
+    let s = i0 + r;
+    let d = 4u * (8u + n % 8u);
     var x = vec4<f16>();
     if (s < seq.length_q && d < P.Dqk) {
       x = q_load4_f16(q_row(seq, h, s), d);
     }
-    k_pool[n / 4u * 6u + n % 4u] = x;
+    weights[r / 16u * 160u + r % 16u * 10u + n % 8u] = x;
   }
   workgroupBarrier();
-  let held_q_16_0 = subgroupMatrixLoad<subgroup_matrix_left<f16, 16, 16>, row_major>(&k_pool, (subgroup * 16u + 0u) * 6u + 0u, 6u);
-  workgroupBarrier();
-  for (var n = lane; n < 256u; n += 128u) {
-    let s = i0 + n / 4u;
-    let d = 4u * (8u + n % 4u);
-    var x = vec4<f16>();
-    if (s < seq.length_q && d < P.Dqk) {
-      x = q_load4_f16(q_row(seq, h, s), d);
-    }
-    k_pool[n / 4u * 6u + n % 4u] = x;
-  }
-  workgroupBarrier();
-  let held_q_32_0 = subgroupMatrixLoad<subgroup_matrix_left<f16, 16, 16>, row_major>(&k_pool, (subgroup * 16u + 0u) * 6u + 0u, 6u);
-  workgroupBarrier();
-  for (var n = lane; n < 256u; n += 128u) {
-    let s = i0 + n / 4u;
-    let d = 4u * (12u + n % 4u);
-    var x = vec4<f16>();
-    if (s < seq.length_q && d < P.Dqk) {
-      x = q_load4_f16(q_row(seq, h, s), d);
-    }
-    k_pool[n / 4u * 6u + n % 4u] = x;
-  }
-  workgroupBarrier();
-  let held_q_48_0 = subgroupMatrixLoad<subgroup_matrix_left<f16, 16, 16>, row_major>(&k_pool, (subgroup * 16u + 0u) * 6u + 0u, 6u);
+  let held_q_32_0 = subgroupMatrixLoad<subgroup_matrix_left<f16, 16, 16>, row_major>(&weights, own_weights + 0u, 10u);
+  let held_q_48_0 = subgroupMatrixLoad<subgroup_matrix_left<f16, 16, 16>, row_major>(&weights, own_weights + 4u, 10u);
   let keys = key_range(seq, i0, i1);
-  for (var j0 = keys.x / 32u * 32u; j0 < keys.y; j0 += 32u) {
-    // S = Q·Kᵀ
-    let full_tile = tile_inside(seq, i0, i1, j0, j0 + 32u);
-    let k_end = max(seq.length_kv, 1u) - 1u;
-    let k_last = (P.Dqk - 1u) & 0xfffffffcu;
-    let k_fetched0 = select(vec4<f16>(), k_load4_f16(k_row(seq, h_k, min(j0 + (lane + 0u) / 16u, k_end)), min(4u * ((lane + 0u) % 16u), k_last)), j0 + (lane + 0u) / 16u <= k_end && 4u * ((lane + 0u) % 16u) <= k_last);
-    let k_fetched1 = select(vec4<f16>(), k_load4_f16(k_row(seq, h_k, min(j0 + (lane + 128u) / 16u, k_end)), min(4u * ((lane + 128u) % 16u), k_last)), j0 + (lane + 128u) / 16u <= k_end && 4u * ((lane + 128u) % 16u) <= k_last);
-    let k_fetched2 = select(vec4<f16>(), k_load4_f16(k_row(seq, h_k, min(j0 + (lane + 256u) / 16u, k_end)), min(4u * ((lane + 256u) % 16u), k_last)), j0 + (lane + 256u) / 16u <= k_end && 4u * ((lane + 256u) % 16u) <= k_last);
-    let k_fetched3 = select(vec4<f16>(), k_load4_f16(k_row(seq, h_k, min(j0 + (lane + 384u) / 16u, k_end)), min(4u * ((lane + 384u) % 16u), k_last)), j0 + (lane + 384u) / 16u <= k_end && 4u * ((lane + 384u) % 16u) <= k_last);
-    let v_end = max(seq.length_kv, 1u) - 1u;
-    let v_last = (P.Dv - 1u) & 0xfffffffcu;
-    let v_fetched0 = select(vec4<f16>(), v_load4_f16(v_row(seq, h_v, min(j0 + (lane + 0u) / 16u, v_end)), min(4u * ((lane + 0u) % 16u), v_last)), j0 + (lane + 0u) / 16u <= v_end && 4u * ((lane + 0u) % 16u) <= v_last);
-    let v_fetched1 = select(vec4<f16>(), v_load4_f16(v_row(seq, h_v, min(j0 + (lane + 128u) / 16u, v_end)), min(4u * ((lane + 128u) % 16u), v_last)), j0 + (lane + 128u) / 16u <= v_end && 4u * ((lane + 128u) % 16u) <= v_last);
-    let v_fetched2 = select(vec4<f16>(), v_load4_f16(v_row(seq, h_v, min(j0 + (lane + 256u) / 16u, v_end)), min(4u * ((lane + 256u) % 16u), v_last)), j0 + (lane + 256u) / 16u <= v_end && 4u * ((lane + 256u) % 16u) <= v_last);
-    let v_fetched3 = select(vec4<f16>(), v_load4_f16(v_row(seq, h_v, min(j0 + (lane + 384u) / 16u, v_end)), min(4u * ((lane + 384u) % 16u), v_last)), j0 + (lane + 384u) / 16u <= v_end && 4u * ((lane + 384u) % 16u) <= v_last);
-    workgroupBarrier();
-    k_pool[(lane + 0u) / 16u * 18u + (lane + 0u) % 16u] = k_fetched0;
-    k_pool[(lane + 128u) / 16u * 18u + (lane + 128u) % 16u] = k_fetched1;
-    k_pool[(lane + 256u) / 16u * 18u + (lane + 256u) % 16u] = k_fetched2;
-    k_pool[(lane + 384u) / 16u * 18u + (lane + 384u) % 16u] = k_fetched3;
-    if (!full_tile) {
-      if (has_non_finite(vec4f(v_fetched0)) || has_non_finite(vec4f(v_fetched1)) || has_non_finite(vec4f(v_fetched2)) || has_non_finite(vec4f(v_fetched3))) {
-        atomicOr(&notes, 1u);
-      }
-    }
-    v_pool[(lane + 0u) / 16u * 18u + (lane + 0u) % 16u] = v_fetched0;
-    v_pool[(lane + 128u) / 16u * 18u + (lane + 128u) % 16u] = v_fetched1;
-    v_pool[(lane + 256u) / 16u * 18u + (lane + 256u) % 16u] = v_fetched2;
-    v_pool[(lane + 384u) / 16u * 18u + (lane + 384u) % 16u] = v_fetched3;
-    workgroupBarrier();
-    var s_sum0_0 = subgroup_matrix_result<f32, 16, 16>();
-    var s_sum1_0 = subgroup_matrix_result<f32, 16, 16>();
+  var j0 = keys.x / 32u * 32u;
+  var noted = 0u;
+  var factor = 1.0;
+  var k_fetched0 = vec4<f16>();
+  var k_fetched1 = vec4<f16>();
+  var k_fetched2 = vec4<f16>();
+  var k_fetched3 = vec4<f16>();
+  var v_fetched0 = vec4<f16>();
+  var v_fetched1 = vec4<f16>();
+  var v_fetched2 = vec4<f16>();
+  var v_fetched3 = vec4<f16>();
+  if (j0 < keys.y) {
     {
-      let streamed = subgroupMatrixLoad<subgroup_matrix_right<f16, 16, 16>, col_major>(&k_pool, 0u, 18u);
-      s_sum0_0 = subgroupMatrixMultiplyAccumulate(held_q_0_0, streamed, s_sum0_0);
+      let k_end = max(seq.length_kv, 1u) - 1u;
+      k_fetched0 = select(vec4<f16>(), k_load4_f16(k_row(seq, h_k, min(j0 + (lane + 0u) / 16u, k_end)), 4u * ((lane + 0u) % 16u)), j0 + (lane + 0u) / 16u <= k_end);
+      k_fetched1 = select(vec4<f16>(), k_load4_f16(k_row(seq, h_k, min(j0 + (lane + 128u) / 16u, k_end)), 4u * ((lane + 128u) % 16u)), j0 + (lane + 128u) / 16u <= k_end);
+      k_fetched2 = select(vec4<f16>(), k_load4_f16(k_row(seq, h_k, min(j0 + (lane + 256u) / 16u, k_end)), 4u * ((lane + 256u) % 16u)), j0 + (lane + 256u) / 16u <= k_end);
+      k_fetched3 = select(vec4<f16>(), k_load4_f16(k_row(seq, h_k, min(j0 + (lane + 384u) / 16u, k_end)), 4u * ((lane + 384u) % 16u)), j0 + (lane + 384u) / 16u <= k_end);
     }
     {
-      let streamed = subgroupMatrixLoad<subgroup_matrix_right<f16, 16, 16>, col_major>(&k_pool, 288u, 18u);
-      s_sum1_0 = subgroupMatrixMultiplyAccumulate(held_q_0_0, streamed, s_sum1_0);
+      let v_end = max(seq.length_kv, 1u) - 1u;
+      v_fetched0 = select(vec4<f16>(), v_load4_f16(v_row(seq, h_v, min(j0 + (lane + 0u) / 16u, v_end)), 4u * ((lane + 0u) % 16u)), j0 + (lane + 0u) / 16u <= v_end);
+      v_fetched1 = select(vec4<f16>(), v_load4_f16(v_row(seq, h_v, min(j0 + (lane + 128u) / 16u, v_end)), 4u * ((lane + 128u) % 16u)), j0 + (lane + 128u) / 16u <= v_end);
+      v_fetched2 = select(vec4<f16>(), v_load4_f16(v_row(seq, h_v, min(j0 + (lane + 256u) / 16u, v_end)), 4u * ((lane + 256u) % 16u)), j0 + (lane + 256u) / 16u <= v_end);
+      v_fetched3 = select(vec4<f16>(), v_load4_f16(v_row(seq, h_v, min(j0 + (lane + 384u) / 16u, v_end)), 4u * ((lane + 384u) % 16u)), j0 + (lane + 384u) / 16u <= v_end);
     }
-    {
-      let streamed = subgroupMatrixLoad<subgroup_matrix_right<f16, 16, 16>, col_major>(&k_pool, 4u, 18u);
-      s_sum0_0 = subgroupMatrixMultiplyAccumulate(held_q_16_0, streamed, s_sum0_0);
-    }
-    {
-      let streamed = subgroupMatrixLoad<subgroup_matrix_right<f16, 16, 16>, col_major>(&k_pool, 292u, 18u);
-      s_sum1_0 = subgroupMatrixMultiplyAccumulate(held_q_16_0, streamed, s_sum1_0);
-    }
-    {
-      let streamed = subgroupMatrixLoad<subgroup_matrix_right<f16, 16, 16>, col_major>(&k_pool, 8u, 18u);
-      s_sum0_0 = subgroupMatrixMultiplyAccumulate(held_q_32_0, streamed, s_sum0_0);
-    }
-    {
-      let streamed = subgroupMatrixLoad<subgroup_matrix_right<f16, 16, 16>, col_major>(&k_pool, 296u, 18u);
-      s_sum1_0 = subgroupMatrixMultiplyAccumulate(held_q_32_0, streamed, s_sum1_0);
-    }
-    {
-      let streamed = subgroupMatrixLoad<subgroup_matrix_right<f16, 16, 16>, col_major>(&k_pool, 12u, 18u);
-      s_sum0_0 = subgroupMatrixMultiplyAccumulate(held_q_48_0, streamed, s_sum0_0);
-    }
-    {
-      let streamed = subgroupMatrixLoad<subgroup_matrix_right<f16, 16, 16>, col_major>(&k_pool, 300u, 18u);
-      s_sum1_0 = subgroupMatrixMultiplyAccumulate(held_q_48_0, streamed, s_sum1_0);
-    }
-    subgroupMatrixStore<row_major>(&scratch, own_scratch + 0u, s_sum0_0, 9u);
-    subgroupMatrixStore<row_major>(&scratch, own_scratch + 4u, s_sum1_0, 9u);
-    workgroupBarrier();
-    let s0 = scratch[own_scratch + subgroup_lane / 2u * 9u + tx * 4u + 0u];
-    let s1 = scratch[own_scratch + subgroup_lane / 2u * 9u + tx * 4u + 1u];
-    let s2 = scratch[own_scratch + subgroup_lane / 2u * 9u + tx * 4u + 2u];
-    let s3 = scratch[own_scratch + subgroup_lane / 2u * 9u + tx * 4u + 3u];
+  }
+  loop {
+    for (; j0 < keys.y; j0 += 32u) {
+      // S = Q·Kᵀ
+      let full_tile = tile_inside(seq, i0, i1, j0, j0 + 32u);
+      var own_notes = 0u;
 
-    let j = j0 + tx * 16u;
-    var scored0 = Score4();
-    {
-      let head = h;
-      let query = row0 + ty * 1u + 0u;
-      scored0 = score4(seq, head, query, j, s0, full_tile);
-    }
-    var scored1 = Score4();
-    {
-      let head = h;
-      let query = row0 + ty * 1u + 0u;
-      scored1 = score4(seq, head, query, j + 4u, s1, full_tile);
-    }
-    var scored2 = Score4();
-    {
-      let head = h;
-      let query = row0 + ty * 1u + 0u;
-      scored2 = score4(seq, head, query, j + 8u, s2, full_tile);
-    }
-    var scored3 = Score4();
-    {
-      let head = h;
-      let query = row0 + ty * 1u + 0u;
-      scored3 = score4(seq, head, query, j + 12u, s3, full_tile);
-    }
-
-    // m' = max(m, rowmax(S))
-    var m_seen0 = max(max(max(max(m0, largest(scored0)), largest(scored1)), largest(scored2)), largest(scored3));
-    m_seen0 = max(m_seen0, subgroupShuffleXor(m_seen0, 1u));
-    let m_new0 = select(m0, m_seen0, m_seen0 > m0 + 8.0);
-
-    // P = e^(S − m')
-    let p0 = select(vec4f(), exp(scored0.value - m_new0), scored0.visible);
-    let p1 = select(vec4f(), exp(scored1.value - m_new0), scored1.visible);
-    let p2 = select(vec4f(), exp(scored2.value - m_new0), scored2.visible);
-    let p3 = select(vec4f(), exp(scored3.value - m_new0), scored3.visible);
-
-    // l' = e^(m − m') · l + rowsum(P)
-    let rescale0 = select(exp(m0 - m_new0), 1.0, m0 == -0x1.fffffep+127f);
-    m0 = m_new0;
-    l0 = l0 * rescale0 + sum4(p0) + sum4(p1) + sum4(p2) + sum4(p3);
-
-    // O' = e^(m − m') · O + P·V
-    {
-      weights[own_weights + 0u + subgroup_lane / 2u * 10u + tx * 4u + 0u] = vec4<f16>(p0);
-      weights[own_weights + 0u + subgroup_lane / 2u * 10u + tx * 4u + 1u] = vec4<f16>(p1);
-      weights[own_weights + 0u + subgroup_lane / 2u * 10u + tx * 4u + 2u] = vec4<f16>(p2);
-      weights[own_weights + 0u + subgroup_lane / 2u * 10u + tx * 4u + 3u] = vec4<f16>(p3);
-      if (rescale0 != 1.0) {
-        atomicOr(&notes, 2u);
-      }
-      let noted = workgroupUniformLoad(&notes);
-      if (lane == 0u) {
-        atomicStore(&notes, 0u);
-      }
-      if (noted != 0u) {
-        subgroupMatrixStore<row_major>(&scratch, own_scratch + 0u, acc_0_0, 9u);
-        workgroupBarrier();
-        {
-          scratch[own_scratch + subgroup_lane / 2u * 9u + subgroup_lane % 2u * 2u + 0u] *= rescale0;
-          scratch[own_scratch + subgroup_lane / 2u * 9u + subgroup_lane % 2u * 2u + 1u] *= rescale0;
-          if ((noted & 1u) != 0u) {
-            for (var k = 0u; k < 32u; k++) {
-              let w = f32(weights[own_weights + 0u + subgroup_lane / 2u * 10u + k / 4u][k % 4u]);
-              let x = k * 18u + 0u + subgroup_lane % 2u * 2u;
-              scratch[own_scratch + subgroup_lane / 2u * 9u + subgroup_lane % 2u * 2u + 0u] += weighted(w, vec4f(v_pool[x + 0u]));
-              scratch[own_scratch + subgroup_lane / 2u * 9u + subgroup_lane % 2u * 2u + 1u] += weighted(w, vec4f(v_pool[x + 1u]));
-            }
-          }
+      workgroupBarrier();
+      k_pool[(lane + 0u) / 16u * 18u + (lane + 0u) % 16u] = k_fetched0;
+      k_pool[(lane + 128u) / 16u * 18u + (lane + 128u) % 16u] = k_fetched1;
+      k_pool[(lane + 256u) / 16u * 18u + (lane + 256u) % 16u] = k_fetched2;
+      k_pool[(lane + 384u) / 16u * 18u + (lane + 384u) % 16u] = k_fetched3;
+      if (!full_tile) {
+        if ((has_non_finite(vec4f(v_fetched0))) || (has_non_finite(vec4f(v_fetched1))) || (has_non_finite(vec4f(v_fetched2))) || (has_non_finite(vec4f(v_fetched3)))) {
+          own_notes |= 1u;
         }
-        workgroupBarrier();
-        acc_0_0 = subgroupMatrixLoad<subgroup_matrix_result<f32, 16, 16>, row_major>(&scratch, own_scratch + 0u, 9u);
-        workgroupBarrier();
-        subgroupMatrixStore<row_major>(&scratch, own_scratch + 0u, acc_16_0, 9u);
-        workgroupBarrier();
-        {
-          scratch[own_scratch + subgroup_lane / 2u * 9u + subgroup_lane % 2u * 2u + 0u] *= rescale0;
-          scratch[own_scratch + subgroup_lane / 2u * 9u + subgroup_lane % 2u * 2u + 1u] *= rescale0;
-          if ((noted & 1u) != 0u) {
-            for (var k = 0u; k < 32u; k++) {
-              let w = f32(weights[own_weights + 0u + subgroup_lane / 2u * 10u + k / 4u][k % 4u]);
-              let x = k * 18u + 4u + subgroup_lane % 2u * 2u;
-              scratch[own_scratch + subgroup_lane / 2u * 9u + subgroup_lane % 2u * 2u + 0u] += weighted(w, vec4f(v_pool[x + 0u]));
-              scratch[own_scratch + subgroup_lane / 2u * 9u + subgroup_lane % 2u * 2u + 1u] += weighted(w, vec4f(v_pool[x + 1u]));
-            }
-          }
-        }
-        workgroupBarrier();
-        acc_16_0 = subgroupMatrixLoad<subgroup_matrix_result<f32, 16, 16>, row_major>(&scratch, own_scratch + 0u, 9u);
-        workgroupBarrier();
-        subgroupMatrixStore<row_major>(&scratch, own_scratch + 0u, acc_32_0, 9u);
-        workgroupBarrier();
-        {
-          scratch[own_scratch + subgroup_lane / 2u * 9u + subgroup_lane % 2u * 2u + 0u] *= rescale0;
-          scratch[own_scratch + subgroup_lane / 2u * 9u + subgroup_lane % 2u * 2u + 1u] *= rescale0;
-          if ((noted & 1u) != 0u) {
-            for (var k = 0u; k < 32u; k++) {
-              let w = f32(weights[own_weights + 0u + subgroup_lane / 2u * 10u + k / 4u][k % 4u]);
-              let x = k * 18u + 8u + subgroup_lane % 2u * 2u;
-              scratch[own_scratch + subgroup_lane / 2u * 9u + subgroup_lane % 2u * 2u + 0u] += weighted(w, vec4f(v_pool[x + 0u]));
-              scratch[own_scratch + subgroup_lane / 2u * 9u + subgroup_lane % 2u * 2u + 1u] += weighted(w, vec4f(v_pool[x + 1u]));
-            }
-          }
-        }
-        workgroupBarrier();
-        acc_32_0 = subgroupMatrixLoad<subgroup_matrix_result<f32, 16, 16>, row_major>(&scratch, own_scratch + 0u, 9u);
-        workgroupBarrier();
-        subgroupMatrixStore<row_major>(&scratch, own_scratch + 0u, acc_48_0, 9u);
-        workgroupBarrier();
-        {
-          scratch[own_scratch + subgroup_lane / 2u * 9u + subgroup_lane % 2u * 2u + 0u] *= rescale0;
-          scratch[own_scratch + subgroup_lane / 2u * 9u + subgroup_lane % 2u * 2u + 1u] *= rescale0;
-          if ((noted & 1u) != 0u) {
-            for (var k = 0u; k < 32u; k++) {
-              let w = f32(weights[own_weights + 0u + subgroup_lane / 2u * 10u + k / 4u][k % 4u]);
-              let x = k * 18u + 12u + subgroup_lane % 2u * 2u;
-              scratch[own_scratch + subgroup_lane / 2u * 9u + subgroup_lane % 2u * 2u + 0u] += weighted(w, vec4f(v_pool[x + 0u]));
-              scratch[own_scratch + subgroup_lane / 2u * 9u + subgroup_lane % 2u * 2u + 1u] += weighted(w, vec4f(v_pool[x + 1u]));
-            }
-          }
-        }
-        workgroupBarrier();
-        acc_48_0 = subgroupMatrixLoad<subgroup_matrix_result<f32, 16, 16>, row_major>(&scratch, own_scratch + 0u, 9u);
-        workgroupBarrier();
       }
-      if ((noted & 1u) == 0u) {
+      v_pool[(lane + 0u) / 16u * 18u + (lane + 0u) % 16u] = v_fetched0;
+      v_pool[(lane + 128u) / 16u * 18u + (lane + 128u) % 16u] = v_fetched1;
+      v_pool[(lane + 256u) / 16u * 18u + (lane + 256u) % 16u] = v_fetched2;
+      v_pool[(lane + 384u) / 16u * 18u + (lane + 384u) % 16u] = v_fetched3;
+      workgroupBarrier();
+      {
+        let k_end = max(seq.length_kv, 1u) - 1u;
+        k_fetched0 = select(vec4<f16>(), k_load4_f16(k_row(seq, h_k, min(j0 + 32u + (lane + 0u) / 16u, k_end)), 4u * ((lane + 0u) % 16u)), j0 + 32u + (lane + 0u) / 16u <= k_end);
+        k_fetched1 = select(vec4<f16>(), k_load4_f16(k_row(seq, h_k, min(j0 + 32u + (lane + 128u) / 16u, k_end)), 4u * ((lane + 128u) % 16u)), j0 + 32u + (lane + 128u) / 16u <= k_end);
+        k_fetched2 = select(vec4<f16>(), k_load4_f16(k_row(seq, h_k, min(j0 + 32u + (lane + 256u) / 16u, k_end)), 4u * ((lane + 256u) % 16u)), j0 + 32u + (lane + 256u) / 16u <= k_end);
+        k_fetched3 = select(vec4<f16>(), k_load4_f16(k_row(seq, h_k, min(j0 + 32u + (lane + 384u) / 16u, k_end)), 4u * ((lane + 384u) % 16u)), j0 + 32u + (lane + 384u) / 16u <= k_end);
+      }
+      {
+        let v_end = max(seq.length_kv, 1u) - 1u;
+        v_fetched0 = select(vec4<f16>(), v_load4_f16(v_row(seq, h_v, min(j0 + 32u + (lane + 0u) / 16u, v_end)), 4u * ((lane + 0u) % 16u)), j0 + 32u + (lane + 0u) / 16u <= v_end);
+        v_fetched1 = select(vec4<f16>(), v_load4_f16(v_row(seq, h_v, min(j0 + 32u + (lane + 128u) / 16u, v_end)), 4u * ((lane + 128u) % 16u)), j0 + 32u + (lane + 128u) / 16u <= v_end);
+        v_fetched2 = select(vec4<f16>(), v_load4_f16(v_row(seq, h_v, min(j0 + 32u + (lane + 256u) / 16u, v_end)), 4u * ((lane + 256u) % 16u)), j0 + 32u + (lane + 256u) / 16u <= v_end);
+        v_fetched3 = select(vec4<f16>(), v_load4_f16(v_row(seq, h_v, min(j0 + 32u + (lane + 384u) / 16u, v_end)), 4u * ((lane + 384u) % 16u)), j0 + 32u + (lane + 384u) / 16u <= v_end);
+      }
+      var s_sum0_0 = subgroup_matrix_result<f32, 16, 16>();
+      var s_sum1_0 = subgroup_matrix_result<f32, 16, 16>();
+      {
+        let streamed = subgroupMatrixLoad<subgroup_matrix_right<f16, 16, 16>, col_major>(&k_pool, 0u, 18u);
+        s_sum0_0 = subgroupMatrixMultiplyAccumulate(held_q_0_0, streamed, s_sum0_0);
+      }
+      {
+        let streamed = subgroupMatrixLoad<subgroup_matrix_right<f16, 16, 16>, col_major>(&k_pool, 288u, 18u);
+        s_sum1_0 = subgroupMatrixMultiplyAccumulate(held_q_0_0, streamed, s_sum1_0);
+      }
+      {
+        let streamed = subgroupMatrixLoad<subgroup_matrix_right<f16, 16, 16>, col_major>(&k_pool, 4u, 18u);
+        s_sum0_0 = subgroupMatrixMultiplyAccumulate(held_q_16_0, streamed, s_sum0_0);
+      }
+      {
+        let streamed = subgroupMatrixLoad<subgroup_matrix_right<f16, 16, 16>, col_major>(&k_pool, 292u, 18u);
+        s_sum1_0 = subgroupMatrixMultiplyAccumulate(held_q_16_0, streamed, s_sum1_0);
+      }
+      {
+        let streamed = subgroupMatrixLoad<subgroup_matrix_right<f16, 16, 16>, col_major>(&k_pool, 8u, 18u);
+        s_sum0_0 = subgroupMatrixMultiplyAccumulate(held_q_32_0, streamed, s_sum0_0);
+      }
+      {
+        let streamed = subgroupMatrixLoad<subgroup_matrix_right<f16, 16, 16>, col_major>(&k_pool, 296u, 18u);
+        s_sum1_0 = subgroupMatrixMultiplyAccumulate(held_q_32_0, streamed, s_sum1_0);
+      }
+      {
+        let streamed = subgroupMatrixLoad<subgroup_matrix_right<f16, 16, 16>, col_major>(&k_pool, 12u, 18u);
+        s_sum0_0 = subgroupMatrixMultiplyAccumulate(held_q_48_0, streamed, s_sum0_0);
+      }
+      {
+        let streamed = subgroupMatrixLoad<subgroup_matrix_right<f16, 16, 16>, col_major>(&k_pool, 300u, 18u);
+        s_sum1_0 = subgroupMatrixMultiplyAccumulate(held_q_48_0, streamed, s_sum1_0);
+      }
+      subgroupMatrixStore<row_major>(&scratch[subgroup], 0u, s_sum0_0, 9u);
+      subgroupMatrixStore<row_major>(&scratch[subgroup], 4u, s_sum1_0, 9u);
+      workgroupBarrier();
+      let s0 = scratch[subgroup][subgroup_lane / 2u * 9u + subgroup_lane % 2u * 4u + 0u];
+      let s1 = scratch[subgroup][subgroup_lane / 2u * 9u + subgroup_lane % 2u * 4u + 1u];
+      let s2 = scratch[subgroup][subgroup_lane / 2u * 9u + subgroup_lane % 2u * 4u + 2u];
+      let s3 = scratch[subgroup][subgroup_lane / 2u * 9u + subgroup_lane % 2u * 4u + 3u];
+
+      let j = j0 + tx * 16u;
+      var scored0 = Score4();
+      {
+        let head = h;
+        let query = row0 + ty * 1u + 0u;
+        scored0 = score4(seq, head, query, j, s0, full_tile);
+      }
+      var scored1 = Score4();
+      {
+        let head = h;
+        let query = row0 + ty * 1u + 0u;
+        scored1 = score4(seq, head, query, j + 4u, s1, full_tile);
+      }
+      var scored2 = Score4();
+      {
+        let head = h;
+        let query = row0 + ty * 1u + 0u;
+        scored2 = score4(seq, head, query, j + 8u, s2, full_tile);
+      }
+      var scored3 = Score4();
+      {
+        let head = h;
+        let query = row0 + ty * 1u + 0u;
+        scored3 = score4(seq, head, query, j + 12u, s3, full_tile);
+      }
+
+      // m' = max(m, rowmax(S))
+      var m_seen0 = max(max(max(max(m0, largest(scored0)), largest(scored1)), largest(scored2)), largest(scored3));
+      m_seen0 = max(m_seen0, subgroupShuffleXor(m_seen0, 1u));
+      let m_new0 = select(m0, m_seen0, m_seen0 > m0 + 8.0);
+
+      // P = e^(S − m')
+      let p0 = select(vec4f(), exp(scored0.value - m_new0), scored0.visible);
+      let p1 = select(vec4f(), exp(scored1.value - m_new0), scored1.visible);
+      let p2 = select(vec4f(), exp(scored2.value - m_new0), scored2.visible);
+      let p3 = select(vec4f(), exp(scored3.value - m_new0), scored3.visible);
+
+      // l' = e^(m − m') · l + rowsum(P)
+      let rescale0 = select(exp(m0 - m_new0), 1.0, m0 == -0x1.fffffep+127f);
+      m0 = m_new0;
+      l0 = l0 * rescale0 + sum4(p0) + sum4(p1) + sum4(p2) + sum4(p3);
+
+      // O' = e^(m − m') · O + P·V
+      {
+        weights[own_weights + 0u + subgroup_lane / 2u * 10u + subgroup_lane % 2u * 4u + 0u] = vec4<f16>(p0);
+        weights[own_weights + 0u + subgroup_lane / 2u * 10u + subgroup_lane % 2u * 4u + 1u] = vec4<f16>(p1);
+        weights[own_weights + 0u + subgroup_lane / 2u * 10u + subgroup_lane % 2u * 4u + 2u] = vec4<f16>(p2);
+        weights[own_weights + 0u + subgroup_lane / 2u * 10u + subgroup_lane % 2u * 4u + 3u] = vec4<f16>(p3);
+        factor = rescale0;
+        if (factor != 1.0) {
+          own_notes |= 2u;
+        }
+        {
+          let joined = subgroupOr(own_notes);
+          if (subgroup_lane == 0u) {
+            notes[subgroup] = joined;
+          }
+          let all = workgroupUniformLoad(&notes);
+          noted = all[0] | all[1] | all[2] | all[3];
+        }
+        if (noted != 0u) {
+          break;
+        }
         {
           let weights0 = subgroupMatrixLoad<subgroup_matrix_left<f16, 16, 16>, row_major>(&weights, own_weights + 0u + 0u, 10u);
           {
@@ -566,6 +515,118 @@ fn main(
         }
       }
     }
+    if (!(j0 < keys.y)) {
+      break;
+    }
+    subgroupMatrixStore<row_major>(&scratch[subgroup], 0u, acc_0_0, 9u);
+    workgroupBarrier();
+    {
+      scratch[subgroup][subgroup_lane / 2u * 9u + subgroup_lane % 2u * 2u + 0u] *= factor;
+      scratch[subgroup][subgroup_lane / 2u * 9u + subgroup_lane % 2u * 2u + 1u] *= factor;
+      if ((noted & 1u) != 0u) {
+        for (var k = 0u; k < 32u; k++) {
+          let w = f32(weights[own_weights + 0u + subgroup_lane / 2u * 10u + k / 4u][k % 4u]);
+          let x = k * 18u + 0u + subgroup_lane % 2u * 2u;
+          scratch[subgroup][subgroup_lane / 2u * 9u + subgroup_lane % 2u * 2u + 0u] += weighted(w, vec4f(v_pool[x + 0u]));
+          scratch[subgroup][subgroup_lane / 2u * 9u + subgroup_lane % 2u * 2u + 1u] += weighted(w, vec4f(v_pool[x + 1u]));
+        }
+      }
+    }
+    workgroupBarrier();
+    acc_0_0 = subgroupMatrixLoad<subgroup_matrix_result<f32, 16, 16>, row_major>(&scratch[subgroup], 0u, 9u);
+    workgroupBarrier();
+    subgroupMatrixStore<row_major>(&scratch[subgroup], 0u, acc_16_0, 9u);
+    workgroupBarrier();
+    {
+      scratch[subgroup][subgroup_lane / 2u * 9u + subgroup_lane % 2u * 2u + 0u] *= factor;
+      scratch[subgroup][subgroup_lane / 2u * 9u + subgroup_lane % 2u * 2u + 1u] *= factor;
+      if ((noted & 1u) != 0u) {
+        for (var k = 0u; k < 32u; k++) {
+          let w = f32(weights[own_weights + 0u + subgroup_lane / 2u * 10u + k / 4u][k % 4u]);
+          let x = k * 18u + 4u + subgroup_lane % 2u * 2u;
+          scratch[subgroup][subgroup_lane / 2u * 9u + subgroup_lane % 2u * 2u + 0u] += weighted(w, vec4f(v_pool[x + 0u]));
+          scratch[subgroup][subgroup_lane / 2u * 9u + subgroup_lane % 2u * 2u + 1u] += weighted(w, vec4f(v_pool[x + 1u]));
+        }
+      }
+    }
+    workgroupBarrier();
+    acc_16_0 = subgroupMatrixLoad<subgroup_matrix_result<f32, 16, 16>, row_major>(&scratch[subgroup], 0u, 9u);
+    workgroupBarrier();
+    subgroupMatrixStore<row_major>(&scratch[subgroup], 0u, acc_32_0, 9u);
+    workgroupBarrier();
+    {
+      scratch[subgroup][subgroup_lane / 2u * 9u + subgroup_lane % 2u * 2u + 0u] *= factor;
+      scratch[subgroup][subgroup_lane / 2u * 9u + subgroup_lane % 2u * 2u + 1u] *= factor;
+      if ((noted & 1u) != 0u) {
+        for (var k = 0u; k < 32u; k++) {
+          let w = f32(weights[own_weights + 0u + subgroup_lane / 2u * 10u + k / 4u][k % 4u]);
+          let x = k * 18u + 8u + subgroup_lane % 2u * 2u;
+          scratch[subgroup][subgroup_lane / 2u * 9u + subgroup_lane % 2u * 2u + 0u] += weighted(w, vec4f(v_pool[x + 0u]));
+          scratch[subgroup][subgroup_lane / 2u * 9u + subgroup_lane % 2u * 2u + 1u] += weighted(w, vec4f(v_pool[x + 1u]));
+        }
+      }
+    }
+    workgroupBarrier();
+    acc_32_0 = subgroupMatrixLoad<subgroup_matrix_result<f32, 16, 16>, row_major>(&scratch[subgroup], 0u, 9u);
+    workgroupBarrier();
+    subgroupMatrixStore<row_major>(&scratch[subgroup], 0u, acc_48_0, 9u);
+    workgroupBarrier();
+    {
+      scratch[subgroup][subgroup_lane / 2u * 9u + subgroup_lane % 2u * 2u + 0u] *= factor;
+      scratch[subgroup][subgroup_lane / 2u * 9u + subgroup_lane % 2u * 2u + 1u] *= factor;
+      if ((noted & 1u) != 0u) {
+        for (var k = 0u; k < 32u; k++) {
+          let w = f32(weights[own_weights + 0u + subgroup_lane / 2u * 10u + k / 4u][k % 4u]);
+          let x = k * 18u + 12u + subgroup_lane % 2u * 2u;
+          scratch[subgroup][subgroup_lane / 2u * 9u + subgroup_lane % 2u * 2u + 0u] += weighted(w, vec4f(v_pool[x + 0u]));
+          scratch[subgroup][subgroup_lane / 2u * 9u + subgroup_lane % 2u * 2u + 1u] += weighted(w, vec4f(v_pool[x + 1u]));
+        }
+      }
+    }
+    workgroupBarrier();
+    acc_48_0 = subgroupMatrixLoad<subgroup_matrix_result<f32, 16, 16>, row_major>(&scratch[subgroup], 0u, 9u);
+    workgroupBarrier();
+    if ((noted & 1u) == 0u) {
+      {
+        let weights0 = subgroupMatrixLoad<subgroup_matrix_left<f16, 16, 16>, row_major>(&weights, own_weights + 0u + 0u, 10u);
+        {
+          let streamed = subgroupMatrixLoad<subgroup_matrix_right<f16, 16, 16>, row_major>(&v_pool, 0u, 18u);
+          acc_0_0 = subgroupMatrixMultiplyAccumulate(weights0, streamed, acc_0_0);
+        }
+        {
+          let streamed = subgroupMatrixLoad<subgroup_matrix_right<f16, 16, 16>, row_major>(&v_pool, 4u, 18u);
+          acc_16_0 = subgroupMatrixMultiplyAccumulate(weights0, streamed, acc_16_0);
+        }
+        {
+          let streamed = subgroupMatrixLoad<subgroup_matrix_right<f16, 16, 16>, row_major>(&v_pool, 8u, 18u);
+          acc_32_0 = subgroupMatrixMultiplyAccumulate(weights0, streamed, acc_32_0);
+        }
+        {
+          let streamed = subgroupMatrixLoad<subgroup_matrix_right<f16, 16, 16>, row_major>(&v_pool, 12u, 18u);
+          acc_48_0 = subgroupMatrixMultiplyAccumulate(weights0, streamed, acc_48_0);
+        }
+      }
+      {
+        let weights0 = subgroupMatrixLoad<subgroup_matrix_left<f16, 16, 16>, row_major>(&weights, own_weights + 0u + 4u, 10u);
+        {
+          let streamed = subgroupMatrixLoad<subgroup_matrix_right<f16, 16, 16>, row_major>(&v_pool, 288u, 18u);
+          acc_0_0 = subgroupMatrixMultiplyAccumulate(weights0, streamed, acc_0_0);
+        }
+        {
+          let streamed = subgroupMatrixLoad<subgroup_matrix_right<f16, 16, 16>, row_major>(&v_pool, 292u, 18u);
+          acc_16_0 = subgroupMatrixMultiplyAccumulate(weights0, streamed, acc_16_0);
+        }
+        {
+          let streamed = subgroupMatrixLoad<subgroup_matrix_right<f16, 16, 16>, row_major>(&v_pool, 296u, 18u);
+          acc_32_0 = subgroupMatrixMultiplyAccumulate(weights0, streamed, acc_32_0);
+        }
+        {
+          let streamed = subgroupMatrixLoad<subgroup_matrix_right<f16, 16, 16>, row_major>(&v_pool, 300u, 18u);
+          acc_48_0 = subgroupMatrixMultiplyAccumulate(weights0, streamed, acc_48_0);
+        }
+      }
+    }
+    j0 += 32u;
   }
 
   // l of all lanes
@@ -574,25 +635,25 @@ fn main(
   // o = O / l, lse = m + ln l
   var acc_rows = array<vec4f, 8>();
   workgroupBarrier();
-  subgroupMatrixStore<row_major>(&scratch, own_scratch + 0u, acc_0_0, 9u);
+  subgroupMatrixStore<row_major>(&scratch[subgroup], 0u, acc_0_0, 9u);
   workgroupBarrier();
-  acc_rows[0] = scratch[own_scratch + subgroup_lane / 2u * 9u + subgroup_lane % 2u * 2u + 0u];
-  acc_rows[1] = scratch[own_scratch + subgroup_lane / 2u * 9u + subgroup_lane % 2u * 2u + 1u];
+  acc_rows[0] = scratch[subgroup][subgroup_lane / 2u * 9u + subgroup_lane % 2u * 2u + 0u];
+  acc_rows[1] = scratch[subgroup][subgroup_lane / 2u * 9u + subgroup_lane % 2u * 2u + 1u];
   workgroupBarrier();
-  subgroupMatrixStore<row_major>(&scratch, own_scratch + 0u, acc_16_0, 9u);
+  subgroupMatrixStore<row_major>(&scratch[subgroup], 0u, acc_16_0, 9u);
   workgroupBarrier();
-  acc_rows[2] = scratch[own_scratch + subgroup_lane / 2u * 9u + subgroup_lane % 2u * 2u + 0u];
-  acc_rows[3] = scratch[own_scratch + subgroup_lane / 2u * 9u + subgroup_lane % 2u * 2u + 1u];
+  acc_rows[2] = scratch[subgroup][subgroup_lane / 2u * 9u + subgroup_lane % 2u * 2u + 0u];
+  acc_rows[3] = scratch[subgroup][subgroup_lane / 2u * 9u + subgroup_lane % 2u * 2u + 1u];
   workgroupBarrier();
-  subgroupMatrixStore<row_major>(&scratch, own_scratch + 0u, acc_32_0, 9u);
+  subgroupMatrixStore<row_major>(&scratch[subgroup], 0u, acc_32_0, 9u);
   workgroupBarrier();
-  acc_rows[4] = scratch[own_scratch + subgroup_lane / 2u * 9u + subgroup_lane % 2u * 2u + 0u];
-  acc_rows[5] = scratch[own_scratch + subgroup_lane / 2u * 9u + subgroup_lane % 2u * 2u + 1u];
+  acc_rows[4] = scratch[subgroup][subgroup_lane / 2u * 9u + subgroup_lane % 2u * 2u + 0u];
+  acc_rows[5] = scratch[subgroup][subgroup_lane / 2u * 9u + subgroup_lane % 2u * 2u + 1u];
   workgroupBarrier();
-  subgroupMatrixStore<row_major>(&scratch, own_scratch + 0u, acc_48_0, 9u);
+  subgroupMatrixStore<row_major>(&scratch[subgroup], 0u, acc_48_0, 9u);
   workgroupBarrier();
-  acc_rows[6] = scratch[own_scratch + subgroup_lane / 2u * 9u + subgroup_lane % 2u * 2u + 0u];
-  acc_rows[7] = scratch[own_scratch + subgroup_lane / 2u * 9u + subgroup_lane % 2u * 2u + 1u];
+  acc_rows[6] = scratch[subgroup][subgroup_lane / 2u * 9u + subgroup_lane % 2u * 2u + 0u];
+  acc_rows[7] = scratch[subgroup][subgroup_lane / 2u * 9u + subgroup_lane % 2u * 2u + 1u];
   let m_rows = array(m0);
   let l_rows = array(sum0);
   for (var r = 0u; r < 1u; r++) {

@@ -102,8 +102,15 @@ const subgroupCandidates = [
   { lanes: 8, group: 4 },
 ] as const;
 
-/** The number of subgroups in matrix tiles. */
-const matrixCandidates = [8, 4, 7, 2] as const;
+/** The number of subgroups in matrix tiles, and the rows that each holds. */
+const matrixCandidates = [
+  { subgroups: 8 },
+  { subgroups: 8, heldRows: 32 },
+  { subgroups: 4 },
+  { subgroups: 4, heldRows: 32 },
+  { subgroups: 7 },
+  { subgroups: 2 },
+] as const;
 
 /**
  * The tile that the built-in table gives for a kernel.
@@ -149,9 +156,11 @@ export function tileCandidates(
     kind === (table.kind ?? 'workgroup');
   const all: readonly TileDescription[] = [
     table,
-    ...matrixCandidates.flatMap(subgroups =>
-      matrices.map(matrix => ({ kind: 'matrix', stationary, subgroups, matrix, ...pinned }) as const),
-    ),
+    ...matrixCandidates
+      .filter(sizes => stationary === 'queries' || !('heldRows' in sizes))
+      .flatMap(sizes =>
+        matrices.map(matrix => ({ kind: 'matrix', stationary, ...sizes, matrix, ...pinned }) as const),
+      ),
     ...others.filter(isOfTable),
     ...others.filter(tile => !isOfTable(tile)),
   ];

@@ -25,14 +25,13 @@ export const tilesOfSubgroups = (
 export const tilesOfMatrices = (
   matrix: SubgroupMatrixConfig,
   subgroups: number,
-  plain = false,
+  { plain = false, heldRows }: { readonly plain?: boolean; readonly heldRows?: 16 | 32 } = {},
 ): TileSelector =>
   whereRowsFit(
-    bySide(stationary =>
-      plain
-        ? plainMatrixTile({ stationary, subgroups, matrix })
-        : matrixTile({ stationary, subgroups, matrix }),
-    ),
+    bySide(stationary => {
+      const rows = stationary === 'queries' && heldRows ? { heldRows } : {};
+      return (plain ? plainMatrixTile : matrixTile)({ stationary, subgroups, matrix, ...rows });
+    }),
   );
 
 /** A tile of matrices that runs on every device. */

@@ -21,19 +21,22 @@ export function plainMatrices(
   for (var e = 0u; e < ${elements[kind]}u; e++) {
     let n = lane % ${lanes}u * ${elements[kind]}u + e;
     let at = 4u * offset + n / ${columns[kind]}u * row_stride + n % ${columns[kind]}u * column_stride;
-    matrix[e] = f32(${array}[at / 4u][at % 4u]);
+    matrix[e] = f32(${array === 'scratch' ? `scratch[lane / ${lanes}u]` : array}[at / 4u][at % 4u]);
   }
   return matrix;
 }`;
   return {
     part: pools => ({
       directives: component === 'f16' ? ['enable f16;'] : [],
-      code: `var<workgroup> row_partial: array<f32, ${lanes * subgroups}>;
+      code: `var<workgroup> notes: atomic<u32>;
+var<workgroup> row_partial: array<f32, ${lanes * subgroups}>;
 var<workgroup> shown: array<f32, ${K * Math.max(M, N) * subgroups}>;
 
 ${pools.map(pool => `${load('left', pool)}\n\n${load('right', pool)}`).join('\n\n')}
 
 ${load('left', 'weights')}
+
+${load('right', 'weights')}
 
 ${load('result', 'scratch')}
 
@@ -41,7 +44,7 @@ fn store_scratch(lane: u32, matrix: array<f32, ${elements.result}>, offset: u32,
   for (var e = 0u; e < ${elements.result}u; e++) {
     let n = lane % ${lanes}u * ${elements.result}u + e;
     let at = 4u * offset + n / ${N}u * row_stride + n % ${N}u;
-    scratch[at / 4u][at % 4u] = matrix[e];
+    scratch[lane / ${lanes}u][at / 4u][at % 4u] = matrix[e];
   }
 }
 
@@ -83,6 +86,13 @@ fn multiply_accumulate(
       `load_${kind}_${array}(lane, ${offset}, ${order === 'row_major' ? `${4 * stride}u, 1u` : `1u, ${4 * stride}u`})`,
     multiplyAccumulate: (a, b, c) => `multiply_accumulate(lane, ${a}, ${b}, ${c})`,
     store: (matrix, { offset, stride }) => `store_scratch(lane, ${matrix}, ${offset}, ${4 * stride}u);`,
+    joinNotes: own => `if (${own} != 0u) {
+      atomicOr(&notes, ${own});
+    }
+    noted = workgroupUniformLoad(&notes);
+    if (lane == 0u) {
+      atomicStore(&notes, 0u);
+    }`,
     // A lane has one row or half of a row.
     reduceRows: ({ tx }, { name, own, join, identity }) => `workgroupBarrier();
     row_partial[ty * ${tx}u + tx] = ${own(0)};

@@ -58,7 +58,7 @@ export function fp8OutputKernel(problem: AttentionProblem, config: KernelConfig)
   for (var j0 = keys.x / ${cols}u * ${cols}u; j0 < keys.y; j0 += ${cols}u) {
     ${skipUnless(score.isVisibleTile)}
     let full_tile = tile_inside(seq, i0, i0 + ${rows}u, j0, j0 + ${cols}u);
-    ${backend.scores([scores], [])}
+    ${backend.scores([scores], [], score.isVisibleTile)}
     let j = j0 + tx * 4u;
     ${vectors.each(['s'], ['weight'], ({ row, key, of }) => {
       const place = `seq, h, i + ${row}, ${key}`;
@@ -66,7 +66,7 @@ export function fp8OutputKernel(problem: AttentionProblem, config: KernelConfig)
     let p = probabilities(scored.value, ${lseOfRows.of(row)}, scored.visible);
     ${of('weight')} = ${fp8.apply('weight', dropout ? `p * dropout4(${place})` : 'p')};`;
     })}
-    ${backend.accumulate([scores], { into: 'acc', weight: r => vectors.of('weight', r), operand: v, over: 'keys', nonFiniteGuard: score.masks ? 'true' : '!full_tile' })}
+    ${backend.accumulate([scores], [{ into: 'acc', weight: r => vectors.of('weight', r), operand: v, over: 'keys', nonFiniteGuard: score.masks ? 'true' : '!full_tile' }])}
   }
   ${storeRows(backend, 'acc', o, x => fp8.apply('o', x))}
   ${fp8.finish}`;

@@ -91,6 +91,23 @@ test.each<[file: string, kernel: string, call: Call]>([
   await expect(kernel?.wgsl).toMatchFileSnapshot(`../../../wgsl/${file}.wgsl`);
 });
 
+// Dawn wraps a matrix load or store in a bounds check unless its offset is a constant.
+test('matrices have constant offsets within arrays, except weights', () => {
+  const tiles: TileSelector = () => ({
+    forward: matrixTile({ stationary: 'queries', heldRows: 32, subgroups: 4, matrix }),
+    dq: matrixTile({ stationary: 'queries', subgroups: 4, matrix }),
+    dkdv: matrixTile({ stationary: 'keys', subgroups: 4, matrix }),
+  });
+  const kernels = kernelsOf({ dtype: 'f16', tiles }).filter(({ wgsl }) => wgsl.includes('subgroupMatrix'));
+  expect(kernels.map(({ name }) => name)).toEqual(['attention forward', 'attention dk dv', 'attention dq']);
+  for (const { wgsl } of kernels) {
+    const places = [...wgsl.matchAll(/subgroupMatrix(?:Load|Store)<.*>\(&(\w+)(?:\[subgroup\])?, ([^,]*),/g)];
+    const computed = places.filter(([, , offset]) => !/^\d+u$/.test(offset)).map(([, array]) => array);
+    expect(places).toHaveLength(wgsl.match(/subgroupMatrix(?:Load|Store)</g)?.length ?? 0);
+    expect(new Set(computed)).toEqual(new Set(['weights']));
+  }
+});
+
 // Software adapters inline these functions, so each further call would take them as long to compile as the
 // first.
 test('kernels of the tiles of every device call the stages of scores at one place', () => {

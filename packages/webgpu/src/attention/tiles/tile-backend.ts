@@ -80,9 +80,9 @@ export interface TileBackend extends TileResults {
   /**
    * Statements that declare one or two matrices of products, over the whole head size. They may already load
    * rows that `sums` will add with the same tile, because the conditions of the non-finite guards are known
-   * here.
+   * here. `visible`: the condition under which tiles are not skipped; empty if none is skipped.
    */
-  scores(gemms: ScoreGemms, sums: readonly AccumulateGemm[]): string;
+  scores(gemms: ScoreGemms, sums: readonly AccumulateGemm[], visible: string): string;
   /**
    * Statements that declare the reductions of the lane's rows as `NAME0`, …, with the same bits in all lanes
    * of a row.
@@ -92,7 +92,7 @@ export interface TileBackend extends TileResults {
    * Statements that add to one or two sums. They follow those for the products of the same tile, in the same
    * block. Rows and channels beyond the end count as 0, and are never read.
    */
-  accumulate(gemms: readonly ScoreGemm[], ...sums: readonly AccumulateGemm[]): string;
+  accumulate(gemms: readonly ScoreGemm[], sums: readonly AccumulateGemm[]): string;
 }
 
 /** The names of the operands whose rows the products read. */
@@ -101,6 +101,12 @@ export const rowsRead = (gemms: readonly ScoreGemm[]): ReadonlySet<string> =>
 
 /** The results that a tile accumulates. */
 export interface TileResults extends LaneResults {
+  /**
+   * Statements that go through the tiles of the streamed side. `plain` is a plain loop, `for (var VARIABLE =
+   * FIRST; VARIABLE < END; VARIABLE += STEP) {…}`, with the statements of `scores` and, at the end, of
+   * `accumulate` for these products and sums. `visible`: as for `scores`.
+   */
+  loop(plain: string, gemms: readonly ScoreGemm[], sums: readonly AccumulateGemm[], visible: string): string;
   /** Statements that declare the accumulators of a result. */
   accumulators(name: string, D: number): string;
   /** For results that are slow to rescale. */
@@ -136,6 +142,7 @@ const eachVector = (
 /** Results that lanes accumulate in separate variables, `NAMEr_n`. */
 export const resultsOfLanes = (own: LaneResults): TileResults => ({
   ...own,
+  loop: plain => plain,
   lazyRescaling: null,
   keepsLoops: false,
   accumulators: (name, D) => eachVector(own, D, (r, n) => `var ${name}${r}_${n} = vec4f();`),

@@ -47,7 +47,8 @@ const matrix = { M: 16, N: 16, K: 16, component: 'f32' } as const;
 
 describe.each([
   ['subgroups', tilesOfSubgroups(4, 16), narrow(64)],
-  ['matrices', tilesOfMatrices(matrix, 2, true), narrow(16)],
+  ['matrices', tilesOfMatrices(matrix, 2, { plain: true }), narrow(16)],
+  ['matrices of 32 queries', tilesOfMatrices(matrix, 2, { plain: true, heldRows: 32 }), narrow(16)],
 ])('on tiles of %s', (_, tiles, few) => {
   test.each(few)(
     '$dtype, $layout, D $D, $lengths, dropout $dropout, …: agrees with the reference',

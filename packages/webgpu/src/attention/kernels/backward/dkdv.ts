@@ -58,14 +58,19 @@ export function dkdvKernel(problem: BackwardProblem, results: KeyGradients, conf
   for (var h = head * heads_per_group; h < (head + 1u) * heads_per_group; h++) {
   ${keyHeads}
   ${gradient.keep}
-  for (var i0 = queries.x / ${rows}u * ${rows}u; i0 < queries.y; i0 += ${rows}u) {
+  ${backend.loop(
+    `for (var i0 = queries.x / ${rows}u * ${rows}u; i0 < queries.y; i0 += ${rows}u) {
     ${gradient.skip}
     ${gradient.loadRowValues}
     ${gradient.compute(sums)}
 
     // ${[dv && 'dV += Pᵀ·dO', dk && 'dK += dSᵀ·Q'].filter(Boolean).join(', ')}
-    ${backend.accumulate(gradient.products, ...sums)}
-  }
+    ${backend.accumulate(gradient.products, sums)}
+  }`,
+    gradient.products,
+    sums,
+    gradient.visible,
+  )}
   }
   ${dk ? storeRows(backend, 'dk', tileResult('dk', forward, dk), x => gradient.stored('dk', x)) : ''}
   ${dv ? storeRows(backend, 'dv', tileResult('dv', forward, dv), x => gradient.stored('dv', x)) : ''}

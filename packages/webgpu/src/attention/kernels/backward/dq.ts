@@ -34,13 +34,18 @@ export function dqKernel(problem: BackwardProblem, dq: OperandDesc, config: Tile
   ${gradient.keep}
 
   let keys = key_range(seq, i0, i0 + ${rows}u);
-  for (var j0 = keys.x / ${cols}u * ${cols}u; j0 < keys.y; j0 += ${cols}u) {
+  ${backend.loop(
+    `for (var j0 = keys.x / ${cols}u * ${cols}u; j0 < keys.y; j0 += ${cols}u) {
     ${gradient.skip}
     ${gradient.compute([sum])}
 
     // dQ += dS·K
-    ${backend.accumulate(gradient.products, sum)}
-  }
+    ${backend.accumulate(gradient.products, [sum])}
+  }`,
+    gradient.products,
+    [sum],
+    gradient.visible,
+  )}
   ${storeRows(backend, 'acc', result, x => gradient.stored('dq', x))}
   ${gradient.finish}`;
   return kernelSpec({

@@ -23,6 +23,8 @@ export interface GradientTile {
   readonly parts: readonly ShaderPart[];
   /** A statement for the start of the innermost loop over tiles, which skips tiles without visible pairs. */
   readonly skip: string;
+  /** The condition under which tiles are not skipped; empty if none is skipped. */
+  readonly visible: string;
   /** A statement that declares `seq`, the sequence of batch entry `b`. */
   readonly sequence: (b: string) => string;
   readonly products: readonly ScoreGemm[];
@@ -109,7 +111,7 @@ export function gradientTile(
   const summed = [...(dq ? [factors.k] : []), ...(dv ? [factors.dO] : []), ...(dk ? [factors.q] : [])];
   const compute = (sums: readonly AccumulateGemm[] = []): string => `// S = Q·Kᵀ${ds ? ', dP = dO·Vᵀ' : ''}
     let full_tile = tile_inside(seq, i0, i0 + ${rows}u, j0, j0 + ${cols}u);
-    ${backend.scores(products, sums)}
+    ${backend.scores(products, sums, score.isVisibleTile)}
 
     // P = e^(S − lse)${ds ? ', dS = P ∘ (dP − δ), times the slope of the score stages' : ''}
     let j = j0 + tx * ${4 * grid.cols}u;
@@ -152,6 +154,7 @@ export function gradientTile(
       ...(dropout ? [dropout] : []),
     ],
     skip: reads.skip(score.isVisibleTile),
+    visible: score.isVisibleTile,
     sequence: reads.sequence,
     products,
     keep: backend.loadStationary(products, summed),

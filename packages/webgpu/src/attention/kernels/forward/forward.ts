@@ -51,10 +51,13 @@ export function forwardKernel(
   const { q, k, v } = tileOperands(problem);
   // Lazy rescaling would change the outputs max and sumExp.
   const lazy = problem.outputs.max || problem.outputs.sumExp ? null : backend.lazyRescaling;
-  const scores = { into: 's', a: rows.operand(q), b: k };
-  const fp8 = hasValues
-    ? fp8Kernel(config.tools.fp8?.arithmetic, problem, ['weight', 'o'], forwardAmaxes(problem))
-    : fp8Kernel(config.tools.fp8?.arithmetic, problem, ['product']);
+  const products = [{ into: 's', a: rows.operand(q), b: k }] as const;
+  const fp8 = fp8Kernel(
+    config.tools.fp8?.arithmetic,
+    problem,
+    hasValues ? ['weight', 'o'] : ['product'],
+    hasValues ? forwardAmaxes(problem) : [],
+  );
   const split = parts > 1 ? config.tools.splitKv : null;
   const finish = split
     ? split.finish(problem, tile, parts, rows.place('r'))
@@ -88,13 +91,14 @@ export function forwardKernel(
   ${repeat(grid.rows, r => `var m${r} = ${lowest};\n  var l${r} = 0.0;`)}
   ${hasValues ? backend.accumulators('acc', Dv) : ''}
 
-  ${backend.loadStationary([scores], summed)}
+  ${backend.loadStationary(products, summed)}
   let keys = ${split ? 'part_of(key_range(seq, i0, i1), part)' : 'key_range(seq, i0, i1)'};
-  for (var j0 = keys.x / ${cols}u * ${cols}u; j0 < keys.y; j0 += ${cols}u) {
+  ${backend.loop(
+    `for (var j0 = keys.x / ${cols}u * ${cols}u; j0 < keys.y; j0 += ${cols}u) {
     ${reads.skip(score.isVisibleTile)}
     // S = Q·Kᵀ
     let full_tile = tile_inside(seq, i0, i1, j0, j0 + ${cols}u);
-    ${backend.scores([scores], sums)}
+    ${backend.scores(products, sums, score.isVisibleTile)}
 
     let j = j0 + tx * ${4 * grid.cols}u;
     ${vectors.each(
@@ -133,8 +137,12 @@ export function forwardKernel(
     ${dropout?.weights(vectors, rows.place) ?? ''}
 
     ${hasValues ? "// O' = e^(m − m') · O + P·V" : ''}
-    ${backend.accumulate([scores], ...sums)}
-  }
+    ${backend.accumulate(products, sums)}
+  }`,
+    products,
+    sums,
+    score.isVisibleTile,
+  )}
 
   // l of all lanes
   ${backend.reduceRows({
@@ -167,7 +175,7 @@ export function forwardKernel(
           ...rows.uniforms,
         ],
       },
-      ...backend.parts([scores], summed),
+      ...backend.parts(products, summed),
       ...fp8.parts,
       ...sequencePart(problem, {
         q: problem.q,

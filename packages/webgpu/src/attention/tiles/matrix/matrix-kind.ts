@@ -2,40 +2,35 @@ import { checkedTile, isCount, type TileKind } from '../../../codegen/tile-kind.
 import type { Capabilities } from '../../../device/capabilities/capabilities.ts';
 import { type LaneGrid, unrolledVectors } from '../scores/score-vectors.ts';
 import { brokenGridRule, memoryReason, stationaryReason, type Tile } from '../tile.ts';
-import { type TileBackend, weightedPart } from '../tile-backend.ts';
+import { type AccumulateGemm, type ScoreGemm, type TileBackend, weightedPart } from '../tile-backend.ts';
 import { streamedOperands } from '../tile-operands.ts';
-import { accumulate, results } from './accumulate-gemm.ts';
-import {
-  declarations,
-  heldRows,
-  memoryOf,
-  poolOf,
-  scratchSize,
-  streamedRows,
-  weightsSize,
-} from './memory.ts';
+import { accumulate, declareNotes, interruption, results } from './accumulate-gemm.ts';
+import { declarations, heldRows, lanesOfRow, memoryOf, poolOf, streamedRows, weightsSize } from './memory.ts';
 import { loadHeld, scores } from './score-gemm.ts';
 import { lanes, type MatrixSpelling, type MatrixTile, type MatrixTileShape } from './shape.ts';
 import { subgroupMatrices } from './spelling.ts';
+import { startStreams } from './stage.ts';
 
 const sides: readonly unknown[] = [8, 16];
 
 /**
- * See `Tile.maxFusedChannels`. At D = 128 on an H100, one kernel for dK and dV takes as long as two, whose
- * workgroups have more subgroups.
+ * See `Tile.maxFusedChannels`. At D = 128 on an H200, one kernel for dK and dV takes four times as long as
+ * two, because its matrices do not fit in registers.
  */
 const maxFusedChannels = 128;
 
 /**
  * Tiles of subgroup matrices: each subgroup of 32 lanes holds 16 rows, and streams 32 rows of the other side
- * at a time.
+ * at a time; or holds 32 queries, and streams 16 keys.
  */
 export const matrixKind: TileKind<MatrixTileShape, Tile> = {
   name: 'matrix',
-  fields: ['kind', 'stationary', 'subgroups', 'matrix', 'pinned'],
-  brokenRule({ stationary, subgroups, matrix, pinned = false }) {
+  fields: ['kind', 'stationary', 'heldRows', 'subgroups', 'matrix', 'pinned'],
+  brokenRule({ stationary, heldRows: rows = 16, subgroups, matrix, pinned = false }) {
     if (stationary !== 'queries' && stationary !== 'keys')
       return `must have stationary queries or keys, got ${stationary}`;
+    if (rows !== 16 && (rows !== 32 || stationary !== 'queries'))
+      return `must have heldRows 16, or 32 with stationary queries, got ${rows}`;
     const { M, N, K, component } = matrix ?? {};
     const isMatrix =
       Object.keys(matrix ?? {}).every(name => ['M', 'N', 'K', 'component'].includes(name)) &&
@@ -45,9 +40,9 @@ export const matrixKind: TileKind<MatrixTileShape, Tile> = {
       ? null
       : 'must have subgroups, pinned or not, and a matrix of M, N and K of 8 or 16 in f16 or f32';
   },
-  describe: ({ matrix: { M, N, K, component }, subgroups }) =>
-    `matrices ${M}×${N}×${K} ${component}, ${subgroups} subgroups`,
-  tile: shape => spelledMatrixTile(shape, subgroupMatrices(shape.matrix, shape.pinned), true),
+  describe: ({ matrix: { M, N, K, component }, subgroups, heldRows: rows = 16 }) =>
+    `matrices ${M}×${N}×${K} ${component}, ${subgroups} subgroups of ${rows} rows`,
+  tile: shape => spelledMatrixTile(shape, subgroupMatrices(shape), true),
 };
 
 /**
@@ -68,7 +63,9 @@ export function spelledMatrixTile(
 ): Tile {
   const { stationary, subgroups, matrix } = shape;
   const grid: LaneGrid = {
-    ...(stationary === 'queries' ? { tx: 2, ty: heldRows * subgroups } : { tx: subgroups, ty: streamedRows }),
+    ...(stationary === 'queries'
+      ? { tx: lanesOfRow(shape), ty: heldRows(shape) * subgroups }
+      : { tx: subgroups, ty: streamedRows(shape) }),
     ...{ rows: 1, cols: 4 },
   };
   const workgroupMemory: Tile['workgroupMemory'] = (role, { Dqk, Dv }) =>
@@ -121,10 +118,12 @@ export const needsPin = ({ subgroupMinSize, subgroupMaxSize }: Capabilities): bo
  */
 function matrixBackend(tile: MatrixTile, grid: LaneGrid): TileBackend {
   const { spelling } = tile;
-  const own =
-    tile.stationary === 'queries'
-      ? `let tx = subgroup_lane % 2u;\n  let ty = subgroup * ${heldRows}u + subgroup_lane / 2u;`
-      : 'let tx = subgroup;\n  let ty = subgroup_lane;';
+  const [tx, ty] =
+    tile.stationary === 'keys'
+      ? ['subgroup', 'subgroup_lane']
+      : lanesOfRow(tile) === 1
+        ? ['0u', `subgroup * ${lanes}u + subgroup_lane`]
+        : ['subgroup_lane % 2u', `subgroup * ${heldRows(tile)}u + subgroup_lane / 2u`];
   return {
     parts: (gemms, summed) => [
       declarations(tile, gemms, summed),
@@ -132,14 +131,46 @@ function matrixBackend(tile: MatrixTile, grid: LaneGrid): TileBackend {
       weightedPart,
     ],
     place: `${spelling.place}
-  let own_scratch = subgroup * ${scratchSize(tile)}u;
   let own_weights = subgroup * ${weightsSize(tile)}u;
-  ${own}`,
+  let tx = ${tx};
+  let ty = ${ty};`,
     scoreVectors: unrolledVectors(grid),
     loadStationary: gemms => gemms.map(gemm => loadHeld(tile, gemm)).join('\n'),
-    scores: (gemms, sums) => scores(tile, gemms, sums),
+    scores: (gemms, sums, visible) => scores(tile, gemms, sums, visible !== ''),
     reduceRows: reduction => spelling.reduceRows(grid, reduction),
-    accumulate: (_, ...sums) => accumulate(tile, sums),
+    accumulate: (_, sums) => accumulate(tile, sums),
     ...results(tile),
+    loop: (...loop) => matrixLoop(tile, ...loop),
   };
+}
+
+/**
+ * See `TileResults.loop`. An interruption follows where `accumulate` leaves the loop; then the loop goes on.
+ */
+function matrixLoop(
+  tile: MatrixTile,
+  plain: string,
+  gemms: readonly ScoreGemm[],
+  sums: readonly AccumulateGemm[],
+  visible: string,
+): string {
+  const operands = streamedOperands(
+    tile,
+    gemms,
+    sums.map(({ operand }) => operand),
+  );
+  const parts = /^for \((var \w+ = .+?); (\w+ < .+?); (.+?)\) \{/.exec(plain);
+  if (!parts) throw new Error(`not a loop over tiles: ${plain.slice(0, 99)}`);
+  const [, start, goesOn, next] = parts;
+  return `${start};
+  ${declareNotes(sums)}
+  ${startStreams(tile, operands, { goesOn, skips: visible !== '' })}
+  loop {
+    ${plain.replace(start, '')}
+    if (!(${goesOn})) {
+      break;
+    }
+    ${interruption(tile, sums)}
+    ${next};
+  }`;
 }

@@ -1,5 +1,5 @@
 import { Tensor } from '@tilewise/core';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {
   type AttentionCall,
   exactResults,
@@ -11,21 +11,13 @@ import { tilesOfMatrices } from '../../../../testing/attention/tile-kinds.ts';
 import { sharedContext } from '../../../../testing/device/shared-context.ts';
 import { createContext, type GpuContext } from '../../../index.ts';
 
-// Three tiles of keys, and two of queries.
+// Three to five tiles of keys, and two or three of queries.
 const shape = [1, 1, 70, 16];
 const [S, D] = [70, 16];
 const call: AttentionCall = {
   ...{ q: normal(shape, 1), k: normal(shape, 2), v: normal(shape, 3), dO: normal(shape, 4) },
   options: { causal: true },
 };
-
-let ctx: GpuContext;
-beforeAll(async () => {
-  const { device } = await sharedContext();
-  const matrix = { M: 16, N: 16, K: 16, component: 'f32' } as const;
-  ctx = await createContext({ device, tiles: tilesOfMatrices(matrix, 2, true) });
-});
-afterAll(() => ctx.destroy());
 
 /** Scales row s of a tensor by `by(s)`. */
 const scaled = (t: Tensor, by: (s: number) => number): Tensor =>
@@ -34,38 +26,74 @@ const scaled = (t: Tensor, by: (s: number) => number): Tensor =>
     t.shape,
   );
 
-test('rows are rescaled where a tile has scores far above those before', async () => {
-  const q = Tensor.from(new Array(S * D).fill(1), shape);
-  // The scores are 4 times these factors: first about 0, then 20, then 60, and finally 16.
-  const k = scaled(q, s => [0, 5, 15, 4][Math.floor(s / 20)] + (s % 7) / 10);
-  const exact = exactResults({ ...call, q, k });
-  const { o, lse } = await gpuResults(ctx, { ...call, q, k }, exact);
-  expectAgreement({ o, lse }, { o: exact.o, lse: exact.lse });
+describe.each([16, 32] as const)('subgroups that hold %i queries', heldRows => {
+  let ctx: GpuContext;
+  beforeAll(async () => {
+    const { device } = await sharedContext();
+    const matrix = { M: 16, N: 16, K: 16, component: 'f32' } as const;
+    ctx = await createContext({ device, tiles: tilesOfMatrices(matrix, 2, { plain: true, heldRows }) });
+  });
+  afterAll(() => ctx.destroy());
+
+  test('rows are rescaled where a tile has scores far above those before', async () => {
+    const q = Tensor.from(new Array(S * D).fill(1), shape);
+    // The scores are 4 times these factors: first about 0, then 20, then 60, and finally 16.
+    const k = scaled(q, s => [0, 5, 15, 4][Math.floor(s / 20)] + (s % 7) / 10);
+    const exact = exactResults({ ...call, q, k });
+    const { o, lse } = await gpuResults(ctx, { ...call, q, k }, exact);
+    expectAgreement({ o, lse }, { o: exact.o, lse: exact.lse });
+  });
+
+  test('garbage that some rows see reaches those alone', async () => {
+    const seen = 50;
+    const v = call.v.contiguous();
+    v.set(Number.NaN, 0, 0, seen, 3);
+    v.set(Number.POSITIVE_INFINITY, 0, 0, seen, 9);
+    const exact = exactResults(call);
+    const { o } = await gpuResults(ctx, { ...call, v }, exact);
+    const [got, want] = [o.toFloat32(), exact.o.toFloat32()];
+    for (let n = 0; n < S * D; n++) {
+      if (n / D >= seen && [3, 9].includes(n % D))
+        expect(Number.isFinite(got[n]), `element ${n}`).toBe(false);
+      else expect(got[n], `element ${n}`).toBeCloseTo(want[n], 4);
+    }
+  });
+
+  test('garbage that nothing sees reaches no gradient', async () => {
+    const hidden = Array.from({ length: S }, (_, s) => s % 3 === 1);
+    const mask = Tensor.from(
+      hidden.map(h => Number(!h)),
+      [S],
+      { dtype: 'bool' },
+    );
+    const options = { mask };
+    const exact = exactResults({ ...call, options });
+    const [k, v] = [call.k, call.v].map(t => scaled(t, s => (hidden[s] ? Number.NaN : 1)));
+    expectAgreement(await gpuResults(ctx, { ...call, k, v, options }, exact), exact);
+  });
+
+  test('rows after hidden blocks are those of their own tile', async () => {
+    const long = [1, 1, 384, 16];
+    const [q, k, v, dO] = [5, 6, 7, 8].map(seed => normal(long, seed));
+    // Of three blocks of 128 keys, queries see the first and last, the last two, and the first.
+    const blockMask = Tensor.from([0b101, 0b110, 0b001], [1, 1, 3, 1], { dtype: 'u8' });
+    const hidden = { q, k, v, dO, options: { blockMask } };
+    const exact = exactResults(hidden);
+    expectAgreement(await gpuResults(ctx, hidden, exact), exact);
+  });
 });
 
-test('garbage that some rows see reaches those alone', async () => {
-  const seen = 50;
-  const v = call.v.contiguous();
-  v.set(Number.NaN, 0, 0, seen, 3);
-  v.set(Number.POSITIVE_INFINITY, 0, 0, seen, 9);
-  const exact = exactResults(call);
-  const { o } = await gpuResults(ctx, { ...call, v }, exact);
-  const [got, want] = [o.toFloat32(), exact.o.toFloat32()];
-  for (let n = 0; n < S * D; n++) {
-    if (n / D >= seen && [3, 9].includes(n % D)) expect(Number.isFinite(got[n]), `element ${n}`).toBe(false);
-    else expect(got[n], `element ${n}`).toBeCloseTo(want[n], 4);
-  }
-});
-
-test('garbage that nothing sees reaches no gradient', async () => {
-  const hidden = Array.from({ length: S }, (_, s) => s % 3 === 1);
-  const mask = Tensor.from(
-    hidden.map(h => Number(!h)),
-    [S],
-    { dtype: 'bool' },
-  );
-  const options = { mask };
-  const exact = exactResults({ ...call, options });
-  const [k, v] = [call.k, call.v].map(t => scaled(t, s => (hidden[s] ? Number.NaN : 1)));
-  expectAgreement(await gpuResults(ctx, { ...call, k, v, options }, exact), exact);
-});
+test.each([16, 32] as const)(
+  'subgroups that hold %i queries have heads that end within a matrix, and more lanes than vectors to fetch',
+  async heldRows => {
+    const { device } = await sharedContext();
+    const matrix = { M: 16, N: 8, K: 16, component: 'f32' } as const;
+    const ctx = await createContext({ device, tiles: tilesOfMatrices(matrix, 3, { plain: true, heldRows }) });
+    const odd = [1, 1, 50, 20];
+    const [q, k, v, dO] = [9, 10, 11, 12].map(seed => normal(odd, seed));
+    const options = { gradients: ['dq'] } as const;
+    const exact = exactResults({ q, k, v, dO, options });
+    expectAgreement(await gpuResults(ctx, { q, k, v, dO, options }, exact), exact);
+    ctx.destroy();
+  },
+);

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { type Capabilities, guaranteedCapabilities } from '../../../index.ts';
 import { tileSize } from '../tile.ts';
 import { matrixTiles } from './matrix-tiles.ts';
+import type { MatrixTileShape } from './shape.ts';
 
 const able = (maxComputeWorkgroupStorageSize: number): Capabilities => ({
   ...guaranteedCapabilities,
@@ -15,16 +16,29 @@ const problemOf = (D: number, options?: SdpaOptions<Tensor>) => {
   return normalise({ q: x, k: x, v: x }, options).problem;
 };
 
-test.each<[D: number, bytes: number, subgroups: Record<string, number>]>([
-  [128, 49152, { forward: 8, dq: 8, dkdv: 7 }],
-  [128, 32768, { forward: 4, dq: 4, dkdv: 2 }],
-  [64, 49152, { forward: 4, dq: 4, dkdv: 6 }],
-  [64, 32768, { forward: 4, dq: 4, dkdv: 4 }],
-])('workgroups have as many subgroups as are fast and fit: D = %i, %i bytes', (D, bytes, subgroups) => {
+test.each<[D: number, bytes: number, sizes: Record<string, { subgroups: number; heldRows?: 32 }>]>([
+  [128, 49152, { forward: { subgroups: 8 }, dq: { subgroups: 8 }, dkdv: { subgroups: 7 } }],
+  [128, 32768, { forward: { subgroups: 4 }, dq: { subgroups: 4 }, dkdv: { subgroups: 2 } }],
+  [
+    64,
+    49152,
+    { forward: { subgroups: 4, heldRows: 32 }, dq: { subgroups: 4, heldRows: 32 }, dkdv: { subgroups: 7 } },
+  ],
+  [
+    64,
+    32768,
+    { forward: { subgroups: 4, heldRows: 32 }, dq: { subgroups: 4, heldRows: 32 }, dkdv: { subgroups: 4 } },
+  ],
+])('workgroups have the sizes that are fast and fit: D = %i, %i bytes', (D, bytes, sizes) => {
   const tiles = Object.entries(matrixTiles(problemOf(D), able(bytes)) ?? {});
-  expect(Object.fromEntries(tiles.map(([role, { shape }]) => [role, shape]))).toMatchObject(
-    Object.fromEntries(Object.entries(subgroups).map(([role, count]) => [role, { subgroups: count }])),
-  );
+  expect(
+    Object.fromEntries(
+      tiles.map(([role, { shape }]) => {
+        const { subgroups, heldRows } = shape as MatrixTileShape;
+        return [role, { subgroups, ...(heldRows && { heldRows }) }];
+      }),
+    ),
+  ).toEqual(sizes);
 });
 
 test('a block of a block mask is a whole number of tiles', () => {

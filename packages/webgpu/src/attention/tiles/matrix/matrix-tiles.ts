@@ -3,18 +3,26 @@ import type { SubgroupMatrixConfig } from '../../../device/capabilities/subgroup
 import { maxStationaryChannels, stationaryOf, type Tile, type TileRole } from '../tile.ts';
 import type { TileSelector } from '../tile-choice.ts';
 import { matrixTile, needsPin } from './matrix-kind.ts';
+import type { MatrixTileShape } from './shape.ts';
+
+/** A number of subgroups in a workgroup, and the number of rows that each holds. */
+type Sizes = Pick<MatrixTileShape, 'subgroups' | 'heldRows'>;
 
 /**
- * The numbers of subgroups to try in a workgroup, limited by workgroup memory, in the order of speed on an
- * H100. More subgroups share each streamed row; heads of up to 64 channels gain little from more than four.
+ * The sizes to try, limited by workgroup memory, in the order of speed on an H200. More subgroups share each
+ * streamed row, and more rows share each streamed matrix; with more than 64 channels, 32 rows and their
+ * results take too many registers.
  */
-function subgroupCounts(
+function sizesToTry(
   role: TileRole,
-  { Dqk, Dv, blockMask }: Pick<AttentionProblem, 'Dqk' | 'Dv' | 'blockMask'>,
-): readonly number[] {
+  { Sq, Dqk, Dv, blockMask }: Pick<AttentionProblem, 'Sq' | 'Dqk' | 'Dv' | 'blockMask'>,
+): readonly Sizes[] {
+  const of = (...counts: readonly number[]): Sizes[] => counts.map(subgroups => ({ subgroups }));
   // Hidden blocks of 128 keys are skipped if a block is a whole number of tiles.
-  if (role === 'dkdv') return blockMask ? [4, 2] : [7, 6, 4, 2];
-  return Math.max(Dqk, Dv) > 64 ? [8, 4, 2] : [4, 2];
+  if (role === 'dkdv') return blockMask ? of(4, 2) : of(7, 6, 4, 2);
+  if (Math.max(Dqk, Dv) > 64) return of(8, 4, 2);
+  // Four times 16 rows are enough for up to 64 queries.
+  return [...(Sq > 64 ? [{ subgroups: 4, heldRows: 32 } as const] : []), ...of(4, 2)];
 }
 
 /**
@@ -42,8 +50,10 @@ export const matrixTiles: TileSelector = (problem, capabilities) => {
   if (!matrix) return null;
   const pinned = needsPin(capabilities);
   const tile = (role: TileRole): Tile | undefined =>
-    subgroupCounts(role, problem)
-      .map(subgroups => matrixTile({ stationary: stationaryOf(role), subgroups, matrix, pinned }))
+    sizesToTry(role, problem)
+      .map(sizes =>
+        matrixTile({ stationary: stationaryOf(role), ...sizes, matrix, ...(pinned && { pinned }) }),
+      )
       .find(made => made.unsupported(role, problem, capabilities) === null);
   // The gradient of ALiBi's slopes multiplies the rounding errors of o by distances, so o is computed with
   // probabilities in f32.

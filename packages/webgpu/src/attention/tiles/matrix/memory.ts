@@ -1,15 +1,14 @@
 import type { ShaderPart } from '../../../codegen/shader-part.ts';
-import { bytesOfVariables, type Stationary } from '../tile.ts';
+import { bytesOfVariables } from '../tile.ts';
 import type { ScoreGemm, TileOperand } from '../tile-backend.ts';
 import { streamedOperands } from '../tile-operands.ts';
-import type { MatrixTileShape } from './shape.ts';
+import { lanes, type MatrixTileShape } from './shape.ts';
 
-/**
- * The number of rows that a subgroup holds, and the number of rows of the other side that it streams at a
- * time.
- */
-export const heldRows: number = 16;
-export const streamedRows: number = 32;
+/** The number of rows that a subgroup holds. */
+export const heldRows = ({ heldRows: rows = 16 }: MatrixTileShape): number => rows;
+
+/** The number of rows of the other side that a subgroup streams at a time: each lane has 16 scores. */
+export const streamedRows = (tile: MatrixTileShape): number => (16 * lanes) / heldRows(tile);
 
 /** Channels are processed in whole blocks of 16, which every matrix shape divides. */
 export const block: number = 16;
@@ -31,34 +30,38 @@ export const width = (D: number): number => (block * blocks(D)) / 4;
  * and in weights.
  */
 export const poolPitch = (tile: MatrixTileShape, D: number): number => width(D) + padding(tile);
-export const scratchPitch = ({ stationary }: MatrixTileShape): number => scoreColumns[stationary] / 4 + 1;
-export const weightsPitch = (tile: MatrixTileShape): number =>
-  scoreColumns[tile.stationary] / 4 + padding(tile);
+export const scratchPitch = (tile: MatrixTileShape): number => scoreSides(tile).columns / 4 + 1;
+export const weightsPitch = (tile: MatrixTileShape): number => scoreSides(tile).columns / 4 + padding(tile);
 
 /** The number of rows and of columns of a subgroup's scores, which are queries by keys. */
-const scoreRows: Readonly<Record<Stationary, number>> = { queries: heldRows, keys: streamedRows };
-const scoreColumns: Readonly<Record<Stationary, number>> = { queries: streamedRows, keys: heldRows };
+function scoreSides(tile: MatrixTileShape): { readonly rows: number; readonly columns: number } {
+  const [held, streamed] = [heldRows(tile), streamedRows(tile)];
+  return tile.stationary === 'queries'
+    ? { rows: held, columns: streamed }
+    : { rows: streamed, columns: held };
+}
+
+/** The number of lanes that share a row of scores. */
+export const lanesOfRow = (tile: MatrixTileShape): number => scoreSides(tile).columns / 16;
 
 /**
  * The number of vec4s in a subgroup's part of `scratch` (one matrix of products, or 16 channels of results),
  * and in its part of `weights` (one sum).
  */
-export const scratchSize = (tile: MatrixTileShape): number => scoreRows[tile.stationary] * scratchPitch(tile);
-export const weightsSize = (tile: MatrixTileShape): number => scoreRows[tile.stationary] * weightsPitch(tile);
+export const scratchSize = (tile: MatrixTileShape): number => scoreSides(tile).rows * scratchPitch(tile);
+export const weightsSize = (tile: MatrixTileShape): number => scoreSides(tile).rows * weightsPitch(tile);
 
 /**
  * WGSL: the index of the lane's first of four vec4s of scores or weights within those of its subgroup;
  * `pitch` is the number of vec4s from one row to the next.
  */
-export const firstOfLane = ({ stationary }: MatrixTileShape, pitch: number): string =>
-  stationary === 'queries' ? `subgroup_lane / 2u * ${pitch}u + tx * 4u` : `subgroup_lane * ${pitch}u`;
+export const firstOfLane = (tile: MatrixTileShape, pitch: number): string =>
+  lanesOfRow(tile) === 1
+    ? `subgroup_lane * ${pitch}u`
+    : `subgroup_lane / 2u * ${pitch}u + subgroup_lane % 2u * 4u`;
 
-/**
- * The number of vec4s in a pool: enough for the streamed rows, and for at least one block of the held rows,
- * which pass through the pool first.
- */
-export const poolSize = (tile: MatrixTileShape, D: number): number =>
-  Math.max(streamedRows * poolPitch(tile, D), heldRows * tile.subgroups * poolPitch(tile, block));
+/** The number of vec4s in a pool. */
+export const poolSize = (tile: MatrixTileShape, D: number): number => streamedRows(tile) * poolPitch(tile, D);
 
 /** The workgroup memory for an operand whose rows are streamed. */
 export const poolOf = ({ name }: Pick<TileOperand, 'name'>): string => `${name}_pool`;
@@ -76,11 +79,19 @@ export function memoryOf(
     ...streamed.map(D => bytes * poolSize(tile, D)),
     16 * subgroups * scratchSize(tile),
     bytes * subgroups * weightsSize(tile) * sums,
-    4,
+    4 * subgroups,
   ]);
 }
 
-/** `scratch` holds scores, and parts of results; in `notes`, lanes tell each other about a tile. */
+/**
+ * `scratch` holds scores, and parts of results. It is an array of arrays, so that the offsets of matrices are
+ * constants: Dawn wraps a matrix load or store in a bounds check unless its offset is a constant. On an H200,
+ * loads and products in a loop took 3.6 times as long with the checks.
+ *
+ * `weights` is one array nevertheless, because the compiler of NVIDIA's driver 580 moved loads of weights
+ * with constant offsets out of the loop over tiles, in which the weights change. It does not move loads that
+ * Dawn checks.
+ */
 export function declarations(
   tile: MatrixTileShape,
   gemms: readonly ScoreGemm[],
@@ -92,11 +103,10 @@ export function declarations(
     code: `${streamedOperands(tile, gemms, summed)
       .map(operand => `var<workgroup> ${poolOf(operand)}: array<${vector}, ${poolSize(tile, operand.D)}>;`)
       .join('\n')}
-var<workgroup> scratch: array<vec4f, ${subgroups * scratchSize(tile)}>;
-var<workgroup> weights: array<${vector}, ${subgroups * weightsSize(tile) * summed.length}>;
-var<workgroup> notes: atomic<u32>;`,
+var<workgroup> scratch: array<array<vec4f, ${scratchSize(tile)}>, ${subgroups}>;
+var<workgroup> weights: array<${vector}, ${subgroups * weightsSize(tile) * summed.length}>;`,
   };
 }
 
-/** Bits of `notes`: the rows to be added contain a NaN or infinity; some results must be rescaled. */
+/** Bits of `noted`: the rows to be added contain a NaN or infinity; some results must be rescaled. */
 export const note = { nonFinite: 1, rescale: 2 } as const;

@@ -9,13 +9,13 @@ import {
   padding,
   poolOf,
   poolPitch,
-  poolSize,
   scratchPitch,
   streamedRows,
+  weightsSize,
   width,
 } from './memory.ts';
 import type { MatrixTile, MatrixTileShape } from './shape.ts';
-import { stageHeld, stageStreamed } from './stage.ts';
+import { stageHeld, stream } from './stage.ts';
 
 /**
  * The rows of held and of streamed matrices: queries are rows of left matrices, and keys are columns of right
@@ -31,14 +31,13 @@ const heldMatrix = (name: string, d: number, r: number): string => `held_${name}
 
 /**
  * Declares the matrices of a subgroup's held rows: the r-th matrix, starting at channel d. They pass through
- * the pool of the streamed operand.
+ * the subgroup's part of `weights`.
  */
 export function loadHeld(tile: MatrixTile, gemm: ScoreGemm): string {
-  const { held, streamed } = sidesOf(tile, gemm);
+  const { held } = sidesOf(tile, gemm);
   const { heldSize } = sizesOf(tile);
   const { K } = tile.matrix;
-  const rows = heldRows * tile.subgroups;
-  const fitting = Math.floor((poolSize(tile, streamed.D) / rows - padding(tile)) / width(block));
+  const fitting = Math.floor((weightsSize(tile) / heldRows(tile) - padding(tile)) / width(block));
   const whole = blocks(held.D);
   return repeat(Math.ceil(whole / fitting), part => {
     const first = part * fitting;
@@ -46,40 +45,40 @@ export function loadHeld(tile: MatrixTile, gemm: ScoreGemm): string {
     const vectors = count * width(block);
     const stride = vectors + padding(tile);
     const matrices = repeat((count * block) / K, n =>
-      repeat(heldRows / heldSize, r => {
+      repeat(heldRows(tile) / heldSize, r => {
         const value = tile.spelling.load(tile.stationary === 'queries' ? 'left' : 'right', {
-          in: poolOf(streamed),
-          offset: `(subgroup * ${heldRows}u + ${r * heldSize}u) * ${stride}u + ${(n * K) / 4}u`,
+          in: 'weights',
+          offset: `own_weights + ${r * heldSize * stride + (n * K) / 4}u`,
           stride,
           order: tile.stationary === 'queries' ? 'row_major' : 'col_major',
         });
         return `let ${heldMatrix(held.name, first * block + n * K, r)} = ${value};`;
       }),
     );
-    return `${stageHeld(tile, held, { pool: poolOf(streamed), first: first * width(block), vectors })}\n    ${matrices}`;
+    return `${stageHeld(tile, held, { first: first * width(block), vectors })}\n    ${matrices}`;
   });
 }
 
 /**
  * Computes matrices of products in `scratch`, one after the other, and reads each into the lanes' `INTOb`.
- * Before that, copies all streamed rows of the tile to their pools.
+ * Before that, stores all streamed rows of the tile to their pools.
  */
-export function scores(tile: MatrixTile, gemms: ScoreGemms, sums: readonly AccumulateGemm[]): string {
+export function scores(
+  tile: MatrixTile,
+  gemms: ScoreGemms,
+  sums: readonly AccumulateGemm[],
+  skips: boolean,
+): string {
   const operands = streamedOperands(
     tile,
     gemms,
     sums.map(({ operand }) => operand),
   );
-  const staged = operands.map(operand => ({
-    operand,
-    nonFiniteGuard: sums.find(sum => sum.operand.name === operand.name)?.nonFiniteGuard,
-  }));
-  return [
-    stageStreamed(tile, staged),
-    gemms
+  return `var own_notes = 0u;
+    ${stream(tile, operands, sums, skips)}
+    ${gemms
       .map(gemm => `${multiply(tile, gemm)}\n    workgroupBarrier();\n    ${read(tile, gemm)}`)
-      .join('\n    workgroupBarrier();\n    '),
-  ].join('\n    ');
+      .join('\n    workgroupBarrier();\n    ')}`;
 }
 
 function multiply(tile: MatrixTile, gemm: ScoreGemm): string {
@@ -91,7 +90,7 @@ function multiply(tile: MatrixTile, gemm: ScoreGemm): string {
   const pitch = poolPitch(tile, streamed.D);
   const sum = (m: number, r: number): string => `${gemm.into}_sum${m}_${r}`;
   const perSum = (text: (m: number, r: number) => string): string =>
-    repeat(streamedRows / streamedSize, m => repeat(heldRows / heldSize, r => text(m, r)));
+    repeat(streamedRows(tile) / streamedSize, m => repeat(heldRows(tile) / heldSize, r => text(m, r)));
   const one = (d: number, m: number): string => {
     const other = load(stationary === 'queries' ? 'right' : 'left', {
       ...{ in: poolOf(streamed), offset: `${m * streamedSize * pitch + (d * K) / 4}u`, stride: pitch },
@@ -101,7 +100,7 @@ function multiply(tile: MatrixTile, gemm: ScoreGemm): string {
     return `{
       let streamed = ${other};
       ${repeat(
-        heldRows / heldSize,
+        heldRows(tile) / heldSize,
         r =>
           `${sum(m, r)} = ${stationary === 'queries' ? multiplyAccumulate(heldRow(r), 'streamed', sum(m, r)) : multiplyAccumulate('streamed', heldRow(r), sum(m, r))};`,
       )}
@@ -111,16 +110,16 @@ function multiply(tile: MatrixTile, gemm: ScoreGemm): string {
     const [row, column] =
       stationary === 'queries' ? [r * heldSize, m * streamedSize] : [m * streamedSize, r * heldSize];
     const stride = scratchPitch(tile);
-    const offset = `own_scratch + ${row * stride + column / 4}u`;
+    const offset = `${row * stride + column / 4}u`;
     return store(sum(m, r), { in: 'scratch', offset, stride, order: 'row_major' });
   };
   return `${perSum((m, r) => `var ${sum(m, r)} = ${zero};`)}
-    ${repeat((blocks(streamed.D) * block) / K, d => repeat(streamedRows / streamedSize, m => one(d, m)))}
+    ${repeat((blocks(streamed.D) * block) / K, d => repeat(streamedRows(tile) / streamedSize, m => one(d, m)))}
     ${perSum(stored)}`;
 }
 
 /** Declares the lane's four vec4s of scores. */
 function read(tile: MatrixTileShape, { into }: ScoreGemm): string {
   const first = firstOfLane(tile, scratchPitch(tile));
-  return repeat(4, b => `let ${into}${b} = scratch[own_scratch + ${first} + ${b}u];`);
+  return repeat(4, b => `let ${into}${b} = scratch[subgroup][${first} + ${b}u];`);
 }

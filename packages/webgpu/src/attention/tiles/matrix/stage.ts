@@ -1,30 +1,80 @@
 import { repeat } from '../../../codegen/text.ts';
-import type { TileOperand } from '../tile-backend.ts';
-import { heldRows, note, padding, poolOf, poolPitch, streamedRows, width } from './memory.ts';
+import type { AccumulateGemm, TileOperand } from '../tile-backend.ts';
+import {
+  block,
+  heldRows,
+  note,
+  padding,
+  poolOf,
+  poolPitch,
+  streamedRows,
+  weightsSize,
+  width,
+} from './memory.ts';
 import { lanes, type MatrixTileShape } from './shape.ts';
 
-/** Rows that lanes together copy into the pool of an operand. */
-export interface Staged {
-  readonly operand: TileOperand;
-  /** WGSL condition under which lanes look for a NaN or infinity in these rows and note it. */
-  readonly nonFiniteGuard?: string | undefined;
+const turnsOf = (tile: MatrixTileShape, D: number): number =>
+  Math.ceil((streamedRows(tile) * width(D)) / (lanes * tile.subgroups));
+
+/**
+ * Statements before the loop over tiles, which declare a lane's fetched vec4s of streamed rows, and fetch
+ * those of the first tile if there is one: if `goesOn` holds. If tiles may be skipped, the loop fetches
+ * these.
+ */
+export function startStreams(
+  tile: MatrixTileShape,
+  operands: readonly TileOperand[],
+  { goesOn, skips }: { readonly goesOn: string; readonly skips: boolean },
+): string {
+  const declared = operands.flatMap(operand =>
+    Array.from(
+      { length: turnsOf(tile, operand.D) },
+      (_, turn) => `var ${fetched(operand, turn)} = vec4<${tile.matrix.component}>();`,
+    ),
+  );
+  return `${declared.join('\n  ')}
+  ${
+    skips
+      ? 'var fetched_from = 0xffffffffu;'
+      : `if (${goesOn}) {
+    ${fetchAll(tile, operands)}
+  }`
+  }`;
 }
 
 /**
- * Statements that copy the streamed rows of a tile into their pools, once all lanes have finished with the
- * previous rows. All reads come before all stores and before the barrier, so that rows arrive while the
- * matrices of the previous tile are still being multiplied.
+ * Statements that store the streamed rows of a tile to their pools, once all lanes have finished with the
+ * previous rows, and fetch those of the next tile, which arrive while this tile is computed. If tiles between
+ * the previous one and this one were skipped, the rows of this tile are fetched first. Lanes look for a NaN
+ * or infinity in rows that sums read.
  */
-export const stageStreamed = (tile: MatrixTileShape, all: readonly Staged[]): string =>
-  `${all.map(staged => read(tile, staged)).join('\n')}
+export function stream(
+  tile: MatrixTileShape,
+  operands: readonly TileOperand[],
+  sums: readonly AccumulateGemm[],
+  skips: boolean,
+): string {
+  const nextOf = (first: string): string => `${first} + ${streamedRows(tile)}u`;
+  // All operands are streamed by the same queries or keys.
+  const [{ first }] = operands;
+  const fetchSkipped = `if (fetched_from != ${first}) {
+      ${fetchAll(tile, operands)}
+    }
+    fetched_from = ${nextOf(first)};`;
+  return `${skips ? fetchSkipped : ''}
     workgroupBarrier();
-    ${all.map(staged => store(tile, staged)).join('\n')}
-    workgroupBarrier();`;
+    ${operands.map(operand => store(tile, operand, sums)).join('\n    ')}
+    workgroupBarrier();
+    ${fetchAll(
+      tile,
+      operands.map(operand => ({ ...operand, first: nextOf(operand.first) })),
+    )}`;
+}
 
-const turnsOf = ({ subgroups }: MatrixTileShape, D: number): number =>
-  Math.ceil((streamedRows * width(D)) / (lanes * subgroups));
+const fetchAll = (tile: MatrixTileShape, operands: readonly TileOperand[]): string =>
+  operands.map(operand => fetch(tile, operand)).join('\n    ');
 
-const fetched = ({ operand }: Staged, turn: number): string => `${operand.name}_fetched${turn}`;
+const fetched = ({ name }: TileOperand, turn: number): string => `${name}_fetched${turn}`;
 
 /** The row, and the vec4 of the row, that a lane reads in a turn. */
 const placeOf = (
@@ -41,69 +91,80 @@ const load = ({ matrix }: MatrixTileShape, name: string, row: string, d: string)
   matrix.component === 'f16' ? `${name}_load4_f16(${row}, ${d})` : `${name}_load4(${row}, ${d})`;
 
 /**
- * Has no branches, so that no read waits for another: for rows and channels beyond the end, lanes read the
- * last ones.
+ * Statements that fetch the streamed rows from `first` on. Has no branches, so that no read waits for
+ * another: for rows and channels beyond the end, lanes read the last ones.
  */
-function read(tile: MatrixTileShape, staged: Staged): string {
-  const { name, row, first, end, channels, D } = staged.operand;
+function fetch(tile: MatrixTileShape, operand: TileOperand): string {
+  const { name, row, first, end, channels, D } = operand;
   const type = `vec4<${tile.matrix.component}>`;
-  return `let ${name}_end = max(${end}, 1u) - 1u;
-    let ${name}_last = (${channels} - 1u) & 0xfffffffcu;
+  const isWhole = D % block === 0;
+  return `{
+    let ${name}_end = max(${end}, 1u) - 1u;${isWhole ? '' : `\n    let ${name}_last = (${channels} - 1u) & 0xfffffffcu;`}
     ${repeat(turnsOf(tile, D), turn => {
       const place = placeOf(tile, D, turn);
       const s = `${first} + ${place.row}`;
       const d = `4u * (${place.vector})`;
-      const value = load(tile, name, row(`min(${s}, ${name}_end)`), `min(${d}, ${name}_last)`);
-      return `let ${fetched(staged, turn)} = select(${type}(), ${value}, ${s} <= ${name}_end && ${d} <= ${name}_last);`;
-    })}`;
+      const value = load(tile, name, row(`min(${s}, ${name}_end)`), isWhole ? d : `min(${d}, ${name}_last)`);
+      return `${fetched(operand, turn)} = select(${type}(), ${value}, ${s} <= ${name}_end${isWhole ? '' : ` && ${d} <= ${name}_last`});`;
+    })}
+    }`;
 }
 
-function store(tile: MatrixTileShape, staged: Staged): string {
-  const { operand, nonFiniteGuard } = staged;
-  const { D } = operand;
+function store(tile: MatrixTileShape, operand: TileOperand, sums: readonly AccumulateGemm[]): string {
+  const { name, D } = operand;
+  const nonFiniteGuard = sums.find(sum => sum.operand.name === name)?.nonFiniteGuard;
   const turns = turnsOf(tile, D);
-  const isWhole = (streamedRows * width(D)) % (lanes * tile.subgroups) === 0;
-  const noticed = repeat(turns, turn => `has_non_finite(vec4f(${fetched(staged, turn)}))`, ' || ');
+  const isWhole = (streamedRows(tile) * width(D)) % (lanes * tile.subgroups) === 0;
+  const isRow = (turn: number): string => `${placeOf(tile, D, turn).row} < ${streamedRows(tile)}u`;
+  const noticed = repeat(
+    turns,
+    turn => `(${isWhole ? '' : `${isRow(turn)} && `}has_non_finite(vec4f(${fetched(operand, turn)})))`,
+    ' || ',
+  );
   return `${
     nonFiniteGuard
       ? `if (${nonFiniteGuard}) {
       if (${noticed}) {
-        atomicOr(&notes, ${note.nonFinite}u);
+        own_notes |= ${note.nonFinite}u;
       }
     }
     `
       : ''
   }${repeat(turns, turn => {
     const { row, vector } = placeOf(tile, D, turn);
-    const stored = `${poolOf(operand)}[${row} * ${poolPitch(tile, D)}u + ${vector}] = ${fetched(staged, turn)};`;
-    return isWhole ? stored : `if (${row} < ${streamedRows}u) {\n      ${stored}\n    }`;
+    const stored = `${poolOf(operand)}[${row} * ${poolPitch(tile, D)}u + ${vector}] = ${fetched(operand, turn)};`;
+    return isWhole ? stored : `if (${isRow(turn)}) {\n      ${stored}\n    }`;
   })}`;
 }
 
-/** A range of vec4s of each row, and the pool that they pass through, packed densely. */
-interface Passage {
-  readonly pool: string;
+/** A range of vec4s of each row. */
+interface Channels {
   readonly first: number;
   readonly vectors: number;
 }
 
-/** Statements that copy held rows to a place from which matrices can be loaded. */
+/**
+ * Statements that copy channels of the held rows to `weights`, from which matrices can be loaded. The rows of
+ * a subgroup are in its own part, packed densely.
+ */
 export function stageHeld(
   tile: MatrixTileShape,
   { name, row, first, end, channels }: TileOperand,
-  passage: Passage,
+  part: Channels,
 ): string {
   const { subgroups, matrix } = tile;
-  const { pool, vectors } = passage;
+  const { vectors } = part;
+  const rows = heldRows(tile);
   return `workgroupBarrier();
-    for (var n = lane; n < ${heldRows * subgroups * vectors}u; n += ${lanes * subgroups}u) {
-      let s = ${first} + n / ${vectors}u;
-      let d = 4u * (${passage.first}u + n % ${vectors}u);
+    for (var n = lane; n < ${rows * subgroups * vectors}u; n += ${lanes * subgroups}u) {
+      let r = n / ${vectors}u;
+      let s = ${first} + r;
+      let d = 4u * (${part.first}u + n % ${vectors}u);
       var x = vec4<${matrix.component}>();
       if (s < ${end} && d < ${channels}) {
         x = ${load(tile, name, row('s'), 'd')};
       }
-      ${pool}[n / ${vectors}u * ${vectors + padding(tile)}u + n % ${vectors}u] = x;
+      weights[r / ${rows}u * ${weightsSize(tile)}u + r % ${rows}u * ${vectors + padding(tile)}u + n % ${vectors}u] = x;
     }
     workgroupBarrier();`;
 }

@@ -27,7 +27,7 @@ export function quadBackend(tile: SubgroupTile): TileBackend {
     ...subgroupBackend(tile),
     scoreVectors: loopedVectors(tile.grid),
     scores: gemms => gemms.map(gemm => scores(tile, gemm)).join('\n'),
-    accumulate: (gemms, ...sums) => sums.map(sum => accumulate(tile, sum, rowsRead(gemms))).join('\n'),
+    accumulate: (gemms, sums) => sums.map(sum => accumulate(tile, sum, rowsRead(gemms))).join('\n'),
     ...resultsInArrays,
   };
 }

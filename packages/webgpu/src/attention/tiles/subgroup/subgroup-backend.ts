@@ -41,7 +41,7 @@ export function subgroupBackend(tile: SubgroupTile): TileBackend {
     scores: gemms =>
       gemms.map(gemm => `${read(tile, sidesOf(tile, gemm).streamed)}\n    ${scores(tile, gemm)}`).join('\n'),
     reduceRows: reduction => reduceInMemory(tile.grid, reduction),
-    accumulate: (gemms, ...sums) =>
+    accumulate: (gemms, sums) =>
       sums.map(sum => `${rescale(tile, sum)}\n    ${accumulate(tile, sum, rowsRead(gemms))}`).join('\n'),
     ...results(tile),
   };

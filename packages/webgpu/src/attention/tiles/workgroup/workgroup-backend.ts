@@ -26,7 +26,7 @@ export function workgroupBackend(tile: WorkgroupTile): TileBackend {
     loadStationary: () => '',
     scores: (gemms, [first]) => `${scores(tile, gemms)}\n    ${first ? begin(tile, first) : ''}`,
     reduceRows: reduction => rowReduction.reduceRows(tile, reduction),
-    accumulate: (_, ...sums) =>
+    accumulate: (_, sums) =>
       sums
         .map(
           (sum, n) =>
