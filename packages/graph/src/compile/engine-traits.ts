@@ -4,8 +4,8 @@ import type { TensorEngine } from '@tilewise/core/primitive';
 /** What decides how a graph is compiled for an engine. */
 export interface EngineTraits {
   /**
-   * Whether its kernels, those of attention included, accept any strides, so that attention is compiled
-   * together with its neighbours, and copies that only rearrange elements are views.
+   * Whether the engine's kernels, including those of attention, accept any strides, so that attention is
+   * compiled together with its neighbours, and copies that only rearrange elements are views.
    */
   readonly readsViews: boolean;
   /** Whether a device runs the program, with a kernel for each kind of fused step. */

@@ -6,7 +6,7 @@ import type { PreparedStep } from './prepared-step.ts';
 export interface Changes<T> {
   /** Begins a run. */
   begin(bound: BoundTensors<T>): void;
-  /** Whether a step, which runs now, has the tensors of its last run. */
+  /** Whether a step that is about to run has the tensors of its last run. */
   isSame(step: number): boolean;
 }
 

@@ -63,7 +63,7 @@ export const interruption = (tile: MatrixTile, sums: readonly AccumulateGemm[]):
         : ''
     }`;
 
-/** Declares what a tile tells the statements outside of the loop. */
+/** Statements that declare the notes, and the factor of the lane's row, that `interruption` reads. */
 export const declareNotes = (sums: readonly AccumulateGemm[]): string =>
   `var noted = 0u;${rescaleOf(sums) ? '\n  var factor = 1.0;' : ''}`;
 

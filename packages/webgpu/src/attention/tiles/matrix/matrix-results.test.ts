@@ -84,7 +84,7 @@ describe.each([16, 32] as const)('subgroups that hold %i queries', heldRows => {
 });
 
 test.each([16, 32] as const)(
-  'subgroups that hold %i queries have heads that end within a matrix, and more lanes than vectors to fetch',
+  'subgroups that hold %i queries have heads that end within a matrix, and lanes that do not divide the vectors to fetch',
   async heldRows => {
     const { device } = await sharedContext();
     const matrix = { M: 16, N: 8, K: 16, component: 'f32' } as const;

@@ -1,6 +1,6 @@
 import { repeat } from '../../../codegen/text.ts';
 import type { AccumulateGemm, ScoreGemm, ScoreGemms } from '../tile-backend.ts';
-import { sidesOf, streamedOperands } from '../tile-operands.ts';
+import { sidesOf } from '../tile-operands.ts';
 import {
   block,
   blocks,
@@ -69,13 +69,8 @@ export function scores(
   sums: readonly AccumulateGemm[],
   skips: boolean,
 ): string {
-  const operands = streamedOperands(
-    tile,
-    gemms,
-    sums.map(({ operand }) => operand),
-  );
   return `var own_notes = 0u;
-    ${stream(tile, operands, sums, skips)}
+    ${stream(tile, gemms, sums, skips)}
     ${gemms
       .map(gemm => `${multiply(tile, gemm)}\n    workgroupBarrier();\n    ${read(tile, gemm)}`)
       .join('\n    workgroupBarrier();\n    ')}`;

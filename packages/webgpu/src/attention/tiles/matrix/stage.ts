@@ -1,5 +1,6 @@
 import { repeat } from '../../../codegen/text.ts';
-import type { AccumulateGemm, TileOperand } from '../tile-backend.ts';
+import type { AccumulateGemm, ScoreGemm, TileOperand } from '../tile-backend.ts';
+import { streamedOperands } from '../tile-operands.ts';
 import {
   block,
   heldRows,
@@ -23,9 +24,11 @@ const turnsOf = (tile: MatrixTileShape, D: number): number =>
  */
 export function startStreams(
   tile: MatrixTileShape,
-  operands: readonly TileOperand[],
+  gemms: readonly ScoreGemm[],
+  sums: readonly AccumulateGemm[],
   { goesOn, skips }: { readonly goesOn: string; readonly skips: boolean },
 ): string {
+  const operands = operandsOf(tile, gemms, sums);
   const declared = operands.flatMap(operand =>
     Array.from(
       { length: turnsOf(tile, operand.D) },
@@ -50,10 +53,11 @@ export function startStreams(
  */
 export function stream(
   tile: MatrixTileShape,
-  operands: readonly TileOperand[],
+  gemms: readonly ScoreGemm[],
   sums: readonly AccumulateGemm[],
   skips: boolean,
 ): string {
+  const operands = operandsOf(tile, gemms, sums);
   const nextOf = (first: string): string => `${first} + ${streamedRows(tile)}u`;
   // All operands are streamed by the same queries or keys.
   const [{ first }] = operands;
@@ -70,6 +74,17 @@ export function stream(
       operands.map(operand => ({ ...operand, first: nextOf(operand.first) })),
     )}`;
 }
+
+const operandsOf = (
+  tile: MatrixTileShape,
+  gemms: readonly ScoreGemm[],
+  sums: readonly AccumulateGemm[],
+): readonly TileOperand[] =>
+  streamedOperands(
+    tile,
+    gemms,
+    sums.map(({ operand }) => operand),
+  );
 
 const fetchAll = (tile: MatrixTileShape, operands: readonly TileOperand[]): string =>
   operands.map(operand => fetch(tile, operand)).join('\n    ');
