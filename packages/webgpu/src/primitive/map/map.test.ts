@@ -18,7 +18,7 @@ import { describe, expect, test } from 'vitest';
 import { callersDevice } from '../../../testing/device/device-buffers.ts';
 import { sharedContext } from '../../../testing/device/shared-context.ts';
 import { expectAsOnHost, filled, numbers, runOnGpu } from '../../../testing/primitive/primitive-run.ts';
-import { webgpuEngine } from '../../api/webgpu-engine.ts';
+import { webgpuEngine } from '../../api/engine/webgpu-engine.ts';
 import { guaranteedCapabilities } from '../../device/capabilities/capabilities.ts';
 import { createContext } from '../../runtime/create-context.ts';
 import { mapKernels } from './map.ts';

@@ -6,15 +6,15 @@ import {
   type Primitive,
   type Primitives,
 } from '@tilewise/core/primitive';
-import type { KernelParts } from '../codegen/kernel-spec.ts';
-import { boundForWriting } from '../codegen/kernel-spec.ts';
-import { demandSupport, support } from '../device/support.ts';
-import type { GpuContext } from '../runtime/context.ts';
-import type { GpuTensor } from '../runtime/memory/gpu-tensor.ts';
-import { recordedPlans } from '../runtime/recorded-plans.ts';
-import type { Recorder } from '../runtime/recorder.ts';
-import { kernelsOf } from './kernels-of.ts';
-import { byName, outputName, type PrimitiveTensors } from './primitive-kernels.ts';
+import type { KernelParts } from '../../codegen/kernel-spec.ts';
+import { boundForWriting } from '../../codegen/kernel-spec.ts';
+import { demandSupport, support } from '../../device/support.ts';
+import { kernelsOf } from '../../primitive/kernels-of.ts';
+import { byName, outputName, type PrimitiveTensors } from '../../primitive/primitive-kernels.ts';
+import type { GpuContext } from '../../runtime/context.ts';
+import type { GpuTensor } from '../../runtime/memory/gpu-tensor.ts';
+import { recordedPlans } from '../../runtime/recorded-plans.ts';
+import type { Recorder } from '../../runtime/recorder.ts';
 
 /** The plain operations on a context's device. */
 export function gpuPrimitives(ctx: GpuContext, recorder: Recorder): Primitives<GpuTensor> {

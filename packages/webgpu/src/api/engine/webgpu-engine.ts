@@ -1,19 +1,19 @@
 import type { Tensor } from '@tilewise/core';
 import { exprTools } from '@tilewise/core/expr';
 import type { TensorEngine } from '@tilewise/core/primitive';
-import { fp8Tools } from '../attention/fp8/fp8.ts';
-import { mxfp8Tools } from '../attention/fp8/mxfp8.ts';
-import { checkKind } from '../device/check-kind.ts';
-import { gpuPrimitives } from '../primitive/gpu-primitives.ts';
-import type { GpuContext } from '../runtime/context.ts';
-import type { EagerRun } from '../runtime/eager-call.ts';
-import type { GpuTensor } from '../runtime/memory/gpu-tensor.ts';
-import { Recorder } from '../runtime/recorder.ts';
-import { supportWith } from './plan/plan-backward.ts';
-import { prepareAttention } from './plan/prepared-attention.ts';
-import { backwardCall, forwardCall } from './sdpa.ts';
-import { fp8List } from './tools/fp8-list.ts';
-import { loadedTools } from './tools/tools.ts';
+import { fp8Tools } from '../../attention/fp8/fp8.ts';
+import { mxfp8Tools } from '../../attention/fp8/mxfp8.ts';
+import { checkKind } from '../../device/check-kind.ts';
+import type { GpuContext } from '../../runtime/context.ts';
+import type { EagerRun } from '../../runtime/eager-call.ts';
+import type { GpuTensor } from '../../runtime/memory/gpu-tensor.ts';
+import { Recorder } from '../../runtime/recorder.ts';
+import { supportWith } from '../plan/plan-backward.ts';
+import { prepareAttention } from '../plan/prepared-attention.ts';
+import { backwardCall, forwardCall } from '../sdpa.ts';
+import { fp8List } from '../tools/fp8-list.ts';
+import { loadedTools } from '../tools/tools.ts';
+import { gpuPrimitives } from './gpu-primitives.ts';
 
 /**
  * Wraps a context as an engine for attention and for plain operations. The promises of `sdpa` and

@@ -2,9 +2,9 @@ import { normalise, Tensor } from '@tilewise/core';
 import { add } from '@tilewise/core/expr';
 import { input, type PreparedPrimitive } from '@tilewise/core/primitive';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { storageBuffer } from '../../testing/device/device-buffers.ts';
-import { sharedContext } from '../../testing/device/shared-context.ts';
-import { createContext, type GpuContext, type GpuTensor, planSdpa, sdpa, webgpuEngine } from '../index.ts';
+import { storageBuffer } from '../../../testing/device/device-buffers.ts';
+import { sharedContext } from '../../../testing/device/shared-context.ts';
+import { createContext, type GpuContext, type GpuTensor, planSdpa, sdpa, webgpuEngine } from '../../index.ts';
 
 let ctx: GpuContext;
 let engine: ReturnType<typeof webgpuEngine>;

@@ -2,11 +2,11 @@ import { type Engine, normalise, Tensor } from '@tilewise/core';
 import { mul } from '@tilewise/core/expr';
 import { input } from '@tilewise/core/primitive';
 import { expect, test, vi } from 'vitest';
-import { exactResults, normal } from '../../testing/attention/attention-call.ts';
-import { expectAgreement } from '../../testing/attention/expect-agreement.ts';
-import { callersDevice } from '../../testing/device/device-buffers.ts';
-import { sharedContext } from '../../testing/device/shared-context.ts';
-import { createContext, type GpuTensor, webgpuEngine } from '../index.ts';
+import { exactResults, normal } from '../../../testing/attention/attention-call.ts';
+import { expectAgreement } from '../../../testing/attention/expect-agreement.ts';
+import { callersDevice } from '../../../testing/device/device-buffers.ts';
+import { sharedContext } from '../../../testing/device/shared-context.ts';
+import { createContext, type GpuTensor, webgpuEngine } from '../../index.ts';
 
 test('a context is an engine: upload, attention forward and backward, download, release', async () => {
   const ctx = await createContext({ device: (await sharedContext()).device });
