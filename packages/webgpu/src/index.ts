@@ -1,3 +1,4 @@
+export { webgpuEngine } from './api/engine/webgpu-engine.ts';
 export { mergePartials } from './api/merge-partials.ts';
 export type { EncodeOptions, Plan, PlanOptions } from './api/plan/plan.ts';
 export {
@@ -10,7 +11,6 @@ export { planSdpa } from './api/plan/plan-forward.ts';
 export { sdpa, sdpaBackward } from './api/sdpa.ts';
 export { type SdpaVjp, sdpaVjp } from './api/vjp.ts';
 export { warmUp } from './api/warm-up.ts';
-export { webgpuEngine } from './api/engine/webgpu-engine.ts';
 export type { LaneGrid } from './attention/tiles/scores/score-vectors.ts';
 export type { Stationary, Tile, TileRole } from './attention/tiles/tile.ts';
 export type { TileBackend } from './attention/tiles/tile-backend.ts';

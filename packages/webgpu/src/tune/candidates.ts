@@ -8,11 +8,11 @@ import {
 import { decodeSizes as tableDecodeSizes } from '../attention/kernels/forward/forward-shape.ts';
 import { hardwareDecodeTile, hardwareTiles } from '../attention/tiles/defaults/hardware-tiles.ts';
 import { nvidiaTiles } from '../attention/tiles/defaults/nvidia-tiles.ts';
-import { needsPin } from '../attention/tiles/matrix/matrix-kind.ts';
 import { matrixTiles, multipliesAsIs } from '../attention/tiles/matrix/matrix-tiles.ts';
 import { stationaryOf, type TileRole, tileRoles } from '../attention/tiles/tile.ts';
 import { defaultSizes, forwardSizesFor, subgroupShapeFor } from '../attention/tiles/tile-table.ts';
 import type { WorkgroupTileShape } from '../attention/tiles/workgroup/workgroup-tile.ts';
+import { needsPin } from '../codegen/matrices/subgroup-lanes.ts';
 import { isCpu } from '../device/capabilities/broadcasting.ts';
 import type { Capabilities } from '../device/capabilities/capabilities.ts';
 import { describedTile, isDescription, type TileDescription } from './tile-description.ts';

@@ -1,9 +1,7 @@
-import { spelledMatrixTile } from '../../src/attention/tiles/matrix/matrix-kind.ts';
-import type { MatrixTileShape } from '../../src/attention/tiles/matrix/shape.ts';
 import type { Stationary, SubgroupMatrixConfig, Tile, TileSelector } from '../../src/index.ts';
 import { matrixTile } from '../../src/subpaths/matrix.ts';
 import { type SubgroupTileShape, subgroupTile } from '../../src/subpaths/tiles.ts';
-import { plainMatrices } from '../primitive/plain-matrices.ts';
+import { plainMatrixTile } from './plain-matrix-tile.ts';
 
 const bySide = (tile: (stationary: Stationary) => Tile): { forward: Tile; dq: Tile; dkdv: Tile } => ({
   ...{ forward: tile('queries'), dq: tile('queries'), dkdv: tile('keys') },
@@ -33,7 +31,3 @@ export const tilesOfMatrices = (
       return (plain ? plainMatrixTile : matrixTile)({ stationary, subgroups, matrix, ...rows });
     }),
   );
-
-/** A tile of matrices that runs on every device. */
-export const plainMatrixTile = (shape: Omit<MatrixTileShape, 'kind'>): Tile =>
-  spelledMatrixTile({ kind: 'matrix', ...shape }, plainMatrices(shape.matrix, shape.subgroups), false);

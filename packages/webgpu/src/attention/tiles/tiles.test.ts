@@ -2,7 +2,7 @@ import { normaliseBackward, type SdpaOptions, Tensor } from '@tilewise/core';
 import { expect, test } from 'vitest';
 import { exactResults, normal, type Results } from '../../../testing/attention/attention-call.ts';
 import { expectAgreement } from '../../../testing/attention/expect-agreement.ts';
-import { plainMatrixTile } from '../../../testing/attention/tile-kinds.ts';
+import { plainMatrixTile } from '../../../testing/attention/plain-matrix-tile.ts';
 import { sharedContext } from '../../../testing/device/shared-context.ts';
 import { makePlan } from '../../api/plan/plan.ts';
 import { allTools } from '../../api/tools/all-tools.ts';

@@ -1,3 +1,5 @@
+import type { MatrixPlace } from '../../../codegen/matrices/matrix-operations.ts';
+import { lanes } from '../../../codegen/matrices/subgroup-lanes.ts';
 import { repeat } from '../../../codegen/text.ts';
 import { lazyRescaling } from '../scores/lazy-rescaling.ts';
 import type { AccumulateGemm, TileResults } from '../tile-backend.ts';
@@ -14,7 +16,7 @@ import {
   weightsPitch,
   weightsSize,
 } from './memory.ts';
-import { lanes, type MatrixPlace, type MatrixTile, type MatrixTileShape } from './shape.ts';
+import type { MatrixTile, MatrixTileShape } from './shape.ts';
 
 /** Results are matrices named `NAME_d_r`: the r-th matrix of a subgroup's rows, starting at channel d. */
 const resultMatrix = (name: string, d: number, r: number): string => `${name}_${d}_${r}`;
@@ -188,7 +190,7 @@ function perMatrix(
   return repeat(block / N, n =>
     repeat(heldRows(tile) / M, r => {
       const offset = `${r * M * stride + (n * N) / 4}u`;
-      return text(d + n * N, r, { in: 'scratch', offset, stride, order: 'row_major' });
+      return text(d + n * N, r, { in: 'scratch[subgroup]', offset, stride, order: 'row_major' });
     }),
   );
 }

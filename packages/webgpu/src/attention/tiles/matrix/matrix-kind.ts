@@ -1,14 +1,21 @@
+import { lanes, missingMatrices } from '../../../codegen/matrices/subgroup-lanes.ts';
 import { checkedTile, isCount, type TileKind } from '../../../codegen/tile-kind.ts';
-import type { Capabilities } from '../../../device/capabilities/capabilities.ts';
 import { type LaneGrid, unrolledVectors } from '../scores/score-vectors.ts';
 import { brokenGridRule, memoryReason, stationaryReason, type Tile } from '../tile.ts';
 import { type AccumulateGemm, type ScoreGemm, type TileBackend, weightedPart } from '../tile-backend.ts';
-import { streamedOperands } from '../tile-operands.ts';
 import { accumulate, declareNotes, interruption, results } from './accumulate-gemm.ts';
-import { declarations, heldRows, lanesOfRow, memoryOf, poolOf, streamedRows, weightsSize } from './memory.ts';
+import {
+  declarations,
+  heldRows,
+  lanesOfRow,
+  matrixArrays,
+  memoryOf,
+  streamedRows,
+  weightsSize,
+} from './memory.ts';
 import { loadHeld, scores } from './score-gemm.ts';
-import { lanes, type MatrixSpelling, type MatrixTile, type MatrixTileShape } from './shape.ts';
-import { subgroupMatrices } from './spelling.ts';
+import type { MatrixSpelling, MatrixTile, MatrixTileShape } from './shape.ts';
+import { deviceSpelling } from './spelling.ts';
 import { startStreams } from './stage.ts';
 
 const sides: readonly unknown[] = [8, 16];
@@ -42,7 +49,7 @@ export const matrixKind: TileKind<MatrixTileShape, Tile> = {
   },
   describe: ({ matrix: { M, N, K, component }, subgroups, heldRows: rows = 16 }) =>
     `matrices ${M}×${N}×${K} ${component}, ${subgroups} subgroups of ${rows} rows`,
-  tile: shape => spelledMatrixTile(shape, subgroupMatrices(shape), true),
+  tile: shape => spelledMatrixTile(shape, deviceSpelling(shape), true),
 };
 
 /**
@@ -61,7 +68,7 @@ export function spelledMatrixTile(
   spelling: MatrixSpelling,
   needsMatrices: boolean,
 ): Tile {
-  const { stationary, subgroups, matrix } = shape;
+  const { stationary, subgroups, matrix, pinned = false } = shape;
   const grid: LaneGrid = {
     ...(stationary === 'queries'
       ? { tx: lanesOfRow(shape), ty: heldRows(shape) * subgroups }
@@ -83,33 +90,12 @@ export function spelledMatrixTile(
         brokenGridRule(grid) ??
         stationaryReason(stationary, role, problem) ??
         memoryReason(workgroupMemory(role, problem), capabilities, 'use fewer subgroups') ??
-        (needsMatrices ? missingMatrices(shape, capabilities) : null)
+        (needsMatrices ? missingMatrices(matrix, pinned, capabilities) : null)
       );
     },
     workgroupMemory,
   };
 }
-
-const pinFeature = 'subgroup-size-control';
-
-/** The features that a device lacks for a tile, or null. */
-function missingMatrices(
-  { matrix, pinned = false }: MatrixTileShape,
-  capabilities: Capabilities,
-): string | null {
-  const { subgroupMinSize: min, subgroupMaxSize: max, subgroupMatrixConfigs, features } = capabilities;
-  if (min > lanes || max < lanes || (!pinned && needsPin(capabilities)))
-    return `needs subgroups of ${lanes} lanes, but the device's have ${min} to ${max}`;
-  if (pinned && !features.includes(pinFeature)) return `needs the feature ${pinFeature}`;
-  const text = JSON.stringify(matrix);
-  return subgroupMatrixConfigs.some(other => JSON.stringify(other) === text)
-    ? null
-    : `needs subgroup matrices ${text}, which the device does not have`;
-}
-
-/** Whether kernels on a device must ask for subgroups of 32 lanes. */
-export const needsPin = ({ subgroupMinSize, subgroupMaxSize }: Capabilities): boolean =>
-  subgroupMinSize !== lanes || subgroupMaxSize !== lanes;
 
 /**
  * Scores and results are computed as subgroup matrices. The elements of matrices cannot be accessed
@@ -127,7 +113,7 @@ function matrixBackend(tile: MatrixTile, grid: LaneGrid): TileBackend {
   return {
     parts: (gemms, summed) => [
       declarations(tile, gemms, summed),
-      spelling.part(streamedOperands(tile, gemms, summed).map(poolOf)),
+      spelling.part(matrixArrays(tile, gemms, summed)),
       weightedPart,
     ],
     place: `${spelling.place}

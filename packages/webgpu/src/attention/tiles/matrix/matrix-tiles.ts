@@ -1,8 +1,9 @@
 import type { AttentionProblem } from '@tilewise/core';
+import { needsPin } from '../../../codegen/matrices/subgroup-lanes.ts';
 import type { SubgroupMatrixConfig } from '../../../device/capabilities/subgroup-matrix-configs.ts';
 import { maxStationaryChannels, stationaryOf, type Tile, type TileRole } from '../tile.ts';
 import type { TileSelector } from '../tile-choice.ts';
-import { matrixTile, needsPin } from './matrix-kind.ts';
+import { matrixTile } from './matrix-kind.ts';
 import type { MatrixTileShape } from './shape.ts';
 
 /** A number of subgroups in a workgroup, and the number of rows that each holds. */

@@ -1,8 +1,10 @@
+import type { MatrixArray } from '../../../codegen/matrices/matrix-operations.ts';
+import { lanes, rowPadding } from '../../../codegen/matrices/subgroup-lanes.ts';
 import type { ShaderPart } from '../../../codegen/shader-part.ts';
 import { bytesOfVariables } from '../tile.ts';
 import type { ScoreGemm, TileOperand } from '../tile-backend.ts';
 import { streamedOperands } from '../tile-operands.ts';
-import { lanes, type MatrixTileShape } from './shape.ts';
+import type { MatrixTileShape } from './shape.ts';
 
 /** The number of rows that a subgroup holds. */
 export const heldRows = ({ heldRows: rows = 16 }: MatrixTileShape): number => rows;
@@ -19,9 +21,6 @@ export const blocks = (D: number): number => Math.ceil(D / block);
  * numbers, each number that a lane reads or writes would be a separate access with its own bounds check.
  */
 
-/** The number of vec4s in 16 bytes, by which rows are padded so that they start in different banks. */
-export const padding = ({ matrix }: MatrixTileShape): number => (matrix.component === 'f16' ? 2 : 1);
-
 /** The number of vec4s in a row of D channels. */
 export const width = (D: number): number => (block * blocks(D)) / 4;
 
@@ -29,9 +28,10 @@ export const width = (D: number): number => (block * blocks(D)) / 4;
  * The number of vec4s from one row to the next: in a pool, in `scratch` (scores or 16 channels of results),
  * and in weights.
  */
-export const poolPitch = (tile: MatrixTileShape, D: number): number => width(D) + padding(tile);
+export const poolPitch = (tile: MatrixTileShape, D: number): number => width(D) + rowPadding(tile.matrix);
 export const scratchPitch = (tile: MatrixTileShape): number => scoreSides(tile).columns / 4 + 1;
-export const weightsPitch = (tile: MatrixTileShape): number => scoreSides(tile).columns / 4 + padding(tile);
+export const weightsPitch = (tile: MatrixTileShape): number =>
+  scoreSides(tile).columns / 4 + rowPadding(tile.matrix);
 
 /** The number of rows and of columns of a subgroup's scores, which are queries by keys. */
 function scoreSides(tile: MatrixTileShape): { readonly rows: number; readonly columns: number } {
@@ -107,6 +107,19 @@ var<workgroup> scratch: array<array<vec4f, ${scratchSize(tile)}>, ${subgroups}>;
 var<workgroup> weights: array<${vector}, ${subgroups * weightsSize(tile) * summed.length}>;`,
   };
 }
+
+/** The variables that hold matrices. */
+export const matrixArrays = (
+  tile: MatrixTileShape,
+  gemms: readonly ScoreGemm[],
+  summed: readonly TileOperand[],
+): readonly MatrixArray[] => [
+  ...streamedOperands(tile, gemms, summed).map(operand => operandArray(poolOf(operand))),
+  operandArray('weights'),
+  { name: 'scratch', holds: 'sums', nested: true },
+];
+
+const operandArray = (name: string): MatrixArray => ({ name, holds: 'operands', nested: false });
 
 /** Bits of `noted`: the rows to be added contain a NaN or infinity; some results must be rescaled. */
 export const note = { nonFinite: 1, rescale: 2 } as const;

@@ -1,3 +1,4 @@
+import { rowPadding } from '../../../codegen/matrices/subgroup-lanes.ts';
 import { repeat } from '../../../codegen/text.ts';
 import type { AccumulateGemm, ScoreGemm, ScoreGemms } from '../tile-backend.ts';
 import { sidesOf } from '../tile-operands.ts';
@@ -6,7 +7,6 @@ import {
   blocks,
   firstOfLane,
   heldRows,
-  padding,
   poolOf,
   poolPitch,
   scratchPitch,
@@ -37,13 +37,13 @@ export function loadHeld(tile: MatrixTile, gemm: ScoreGemm): string {
   const { held } = sidesOf(tile, gemm);
   const { heldSize } = sizesOf(tile);
   const { K } = tile.matrix;
-  const fitting = Math.floor((weightsSize(tile) / heldRows(tile) - padding(tile)) / width(block));
+  const fitting = Math.floor((weightsSize(tile) / heldRows(tile) - rowPadding(tile.matrix)) / width(block));
   const whole = blocks(held.D);
   return repeat(Math.ceil(whole / fitting), part => {
     const first = part * fitting;
     const count = Math.min(fitting, whole - first);
     const vectors = count * width(block);
-    const stride = vectors + padding(tile);
+    const stride = vectors + rowPadding(tile.matrix);
     const matrices = repeat((count * block) / K, n =>
       repeat(heldRows(tile) / heldSize, r => {
         const value = tile.spelling.load(tile.stationary === 'queries' ? 'left' : 'right', {
@@ -106,7 +106,7 @@ function multiply(tile: MatrixTile, gemm: ScoreGemm): string {
       stationary === 'queries' ? [r * heldSize, m * streamedSize] : [m * streamedSize, r * heldSize];
     const stride = scratchPitch(tile);
     const offset = `${row * stride + column / 4}u`;
-    return store(sum(m, r), { in: 'scratch', offset, stride, order: 'row_major' });
+    return store(sum(m, r), { in: 'scratch[subgroup]', offset, stride, order: 'row_major' });
   };
   return `${perSum((m, r) => `var ${sum(m, r)} = ${zero};`)}
     ${repeat((blocks(streamed.D) * block) / K, d => repeat(streamedRows(tile) / streamedSize, m => one(d, m)))}

@@ -1,18 +1,9 @@
+import { lanes, rowPadding } from '../../../codegen/matrices/subgroup-lanes.ts';
 import { repeat } from '../../../codegen/text.ts';
 import type { AccumulateGemm, ScoreGemm, TileOperand } from '../tile-backend.ts';
 import { streamedOperands } from '../tile-operands.ts';
-import {
-  block,
-  heldRows,
-  note,
-  padding,
-  poolOf,
-  poolPitch,
-  streamedRows,
-  weightsSize,
-  width,
-} from './memory.ts';
-import { lanes, type MatrixTileShape } from './shape.ts';
+import { block, heldRows, note, poolOf, poolPitch, streamedRows, weightsSize, width } from './memory.ts';
+import type { MatrixTileShape } from './shape.ts';
 
 const turnsOf = (tile: MatrixTileShape, D: number): number =>
   Math.ceil((streamedRows(tile) * width(D)) / (lanes * tile.subgroups));
@@ -179,7 +170,7 @@ export function stageHeld(
       if (s < ${end} && d < ${channels}) {
         x = ${load(tile, name, row('s'), 'd')};
       }
-      weights[r / ${rows}u * ${weightsSize(tile)}u + r % ${rows}u * ${vectors + padding(tile)}u + n % ${vectors}u] = x;
+      weights[r / ${rows}u * ${weightsSize(tile)}u + r % ${rows}u * ${vectors + rowPadding(tile.matrix)}u + n % ${vectors}u] = x;
     }
     workgroupBarrier();`;
 }
