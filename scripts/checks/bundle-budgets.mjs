@@ -9,12 +9,14 @@ const KiB = 1024;
 const modulesOfContext = {
   'subgroup-kind': 4 * KiB,
   // Tiles of GPUs: the model that chooses them, the variants that it chooses from, and subgroup matrices.
-  'hardware-tiles': 5 * KiB,
+  hardware: 5 * KiB,
   // Tiles that were measured on an H100.
   'nvidia-tiles': 1 * KiB,
   // Tiles of adapters whose GPU is a CPU, for small head sizes.
-  'software-tiles': 0.5 * KiB,
-  'matrix-tiles': 5 * KiB,
+  software: 0.5 * KiB,
+  // Kernels on subgroup matrices, for devices that have them: attention, and products of graphs.
+  'matrix-tiles': 5.25 * KiB,
+  'matrix-matmul-tiles': 3.25 * KiB,
   'subgroup-matrix-configs': 1 * KiB,
   'dropout-tools': 4 * KiB,
   'mod-stages': 3 * KiB,

@@ -4,7 +4,8 @@ import { build } from 'esbuild';
 
 /**
  * The bytes that a page loads at the start, as one file, and the gzip bytes of each chunk that is imported
- * dynamically, by the name of its module. Two builds measure them, because esbuild moves code that a dynamic
+ * dynamically, by the name of its module, also those that
+ * a chunk imports. Two builds measure them, because esbuild moves code that a dynamic
  * chunk shares with the entry into a third file.
  */
 export async function bundleSize(contents, project) {
@@ -31,14 +32,20 @@ export async function bundleSize(contents, project) {
   const entry = await build({ ...options, metafile: true, plugins: [dynamicImportsStayOutside] });
   const [{ contents: code }] = entry.outputFiles;
   const [{ imports }] = Object.values(entry.metafile.outputs);
-  const names = imports.map(({ path }) => basename(path, '.js'));
   const split = await build({ ...options, splitting: true, metafile: true, outdir: 'bundle' });
-  const chunks = Object.entries(split.metafile.outputs).filter(
-    ([, { entryPoint }]) => entryPoint && names.includes(basename(entryPoint, '.js')),
-  );
-  const dynamic = chunks.map(([path, { entryPoint }]) => {
+  const { outputs } = split.metafile;
+  const nameOf = path => basename(outputs[path].entryPoint ?? '', '.js');
+  const first = imports.map(({ path }) => basename(path, '.js'));
+  // Chunks import further ones, so the list grows while it is read.
+  const chunks = Object.keys(outputs).filter(path => first.includes(nameOf(path)));
+  for (const chunk of chunks) {
+    for (const { kind, path } of outputs[chunk].imports) {
+      if (kind === 'dynamic-import' && !chunks.includes(path)) chunks.push(path);
+    }
+  }
+  const dynamic = chunks.map(path => {
     const chunk = split.outputFiles.find(file => file.path === join(project, path)).contents;
-    return [basename(entryPoint, '.js'), compressed(chunk)];
+    return [nameOf(path), compressed(chunk)];
   });
   return { minified: code.length, gzip: compressed(code), dynamic: Object.fromEntries(dynamic) };
 }

@@ -2,6 +2,7 @@ import type { TensorDesc } from '@tilewise/core';
 import { inputName } from '@tilewise/core/primitive';
 import type { KernelParts } from '../codegen/kernel-spec.ts';
 import type { Capabilities } from '../device/capabilities/capabilities.ts';
+import type { MatMulTileSelector } from './matmul/tiles/tile.ts';
 
 /** For inputs that are overwritten: the outputs that share their memory, by the names of the inputs. */
 export type InPlaceNames = Readonly<Record<string, string>>;
@@ -13,6 +14,8 @@ export interface PrimitiveTensors {
   /** The names of tensors that do not start at a multiple of four elements. */
   readonly unaligned: ReadonlySet<string>;
   readonly capabilities: Capabilities;
+  /** Tiles of products that only some devices use. */
+  readonly matmulTiles?: MatMulTileSelector | null;
   readonly inPlace?: InPlaceNames;
 }
 

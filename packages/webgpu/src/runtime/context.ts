@@ -1,5 +1,5 @@
 import type { LoadedModules } from '../attention/modules/load-modules.ts';
-import type { LoadedTileKinds, TileSelector, TileTarget } from '../attention/tiles/tile-choice.ts';
+import type { TileSelector, TileTarget } from '../attention/tiles/tile-choice.ts';
 import type { KernelParts } from '../codegen/kernel-spec.ts';
 import type { Capabilities } from '../device/capabilities/capabilities.ts';
 import { CallMemo } from './call-memo.ts';
@@ -9,14 +9,18 @@ import { DevicePlan } from './plan/device-plan.ts';
 import type { KernelPlan, PlanParts } from './plan/kernel-plan.ts';
 import { planReasons } from './plan/plan-layout.ts';
 import { PlanCache } from './plan-cache.ts';
+import type { DeviceTiles } from './tile-kinds/device-tiles.ts';
 
 /** The parts of a context that affect the kernels: their tiles, and the loaded modules. */
-type ContextKernels = Pick<TileTarget, 'tiles' | 'tileKinds'> & { readonly modules?: LoadedModules };
+type ContextKernels = Pick<TileTarget, 'tiles'> & {
+  readonly tileKinds?: DeviceTiles;
+  readonly modules?: LoadedModules;
+};
 
 /** A GPU device, with this library's tensors and compiled kernels on the device. Made by `createContext`. */
 export class GpuContext extends GpuMemory implements TileTarget {
   readonly tiles: TileSelector | undefined;
-  readonly tileKinds: LoadedTileKinds;
+  readonly tileKinds: DeviceTiles;
   readonly modules: LoadedModules;
   readonly #calls = new CallMemo();
   readonly #plans = new PlanCache();

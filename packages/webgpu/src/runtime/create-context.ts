@@ -6,12 +6,12 @@ import {
   loadModules,
   notLoaded,
 } from '../attention/modules/load-modules.ts';
-import { loadTileKinds } from '../attention/tiles/load-tile-kinds.ts';
 import type { TileSelector } from '../attention/tiles/tile-choice.ts';
 import { capabilitiesOf, deviceDescriptor } from '../device/capabilities/capabilities.ts';
 import { checkKind } from '../device/check-kind.ts';
 import type { GpuTrace } from '../trace/gpu-trace.ts';
 import { GpuContext } from './context.ts';
+import { loadTileKinds } from './tile-kinds/load-tile-kinds.ts';
 
 /**
  * The device of a context (the caller's own, one of the caller's adapter, or the browser's default), and

@@ -1,9 +1,9 @@
 import { type AttentionProblem, checkForwardProblem } from '@tilewise/core';
-import { adapterClass } from '../attention/tiles/defaults/adapter-class.ts';
 import { modelledTile } from '../attention/tiles/defaults/default-tiles.ts';
 import type { TileRole } from '../attention/tiles/tile.ts';
 import { defaultSizes } from '../attention/tiles/tile-table.ts';
 import type { WorkgroupTileShape } from '../attention/tiles/workgroup/workgroup-tile.ts';
+import { adapterClass } from '../device/capabilities/adapter-class.ts';
 import type { Capabilities } from '../device/capabilities/capabilities.ts';
 
 /** The cost model's prediction for a kernel with a tile in workgroup memory. Plain data. */

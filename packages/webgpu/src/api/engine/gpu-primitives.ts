@@ -18,10 +18,17 @@ import type { Recorder } from '../../runtime/recorder.ts';
 
 /** The plain operations on a context's device. */
 export function gpuPrimitives(ctx: GpuContext, recorder: Recorder): Primitives<GpuTensor> {
-  const { capabilities } = ctx;
+  const { capabilities, tileKinds } = ctx;
   /** The kernels of a primitive, with the sizes of their tensors by name. */
-  const partsOf = (primitive: Primitive, tensors: Omit<PrimitiveTensors, 'capabilities'>): KernelParts => {
-    const { workspace, ...made } = kernelsOf(primitive, { ...tensors, capabilities });
+  const partsOf = (
+    primitive: Primitive,
+    tensors: Omit<PrimitiveTensors, 'capabilities' | 'matmulTiles'>,
+  ): KernelParts => {
+    const { workspace, ...made } = kernelsOf(primitive, {
+      ...tensors,
+      capabilities,
+      matmulTiles: tileKinds.matmulTiles,
+    });
     return { ...made, spans: { ...byName(tensors.inputs, tensors.outputs, elementsSpanned), ...workspace } };
   };
   const checkSupport: Primitives<GpuTensor>['checkSupport'] = (primitive, inputs, outputs) => {

@@ -4,8 +4,9 @@ import { arrayElement } from '../../codegen/formats/storage-format.ts';
 import { readBinding } from '../../codegen/formats/tensor-binding.ts';
 import { type ShaderPart, wholeUniforms } from '../../codegen/shader-part.ts';
 import { functionsFor } from '../map/placed-expression.ts';
+import type { Matrix } from './operands/matrix.ts';
 import { matrixStart } from './operands/matrix-start.ts';
-import type { MatMulProblem, Matrix } from './problem.ts';
+import type { MatMulProblem } from './problem.ts';
 
 /**
  * `result4(index, row, n, x)`: the final values of elements n…n+3 of a row of the product with number `index`

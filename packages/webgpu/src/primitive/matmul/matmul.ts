@@ -1,7 +1,8 @@
 import { elementCount, type Footprint } from '@tilewise/core';
 import type { MatMulPrimitive } from '@tilewise/core/primitive';
 import type { PrimitiveKernels, PrimitiveTensors } from '../primitive-kernels.ts';
-import { type MatMulProblem, type Matrix, matmulProblem } from './problem.ts';
+import type { Matrix } from './operands/matrix.ts';
+import { type MatMulProblem, matmulProblem } from './problem.ts';
 import { productKernel } from './product.ts';
 import { partialResults, sumPartsKernel } from './sum-parts.ts';
 import { chooseTile } from './tiles/tile-table.ts';
@@ -12,11 +13,14 @@ import { chooseTile } from './tiles/tile-table.ts';
  */
 export function matmulKernels(
   primitive: MatMulPrimitive,
-  { inputs, outputs, unaligned, capabilities }: PrimitiveTensors,
+  { inputs, outputs, unaligned, capabilities, matmulTiles }: PrimitiveTensors,
 ): PrimitiveKernels {
   const problem = matmulProblem(primitive, inputs, outputs[0]);
   const K = Math.max(...problem.terms.map(term => term.K));
-  const { tile, parts } = chooseTile({ ...problem, K, count: elementCount(problem.batch) }, capabilities);
+  const size = { ...problem, K, count: elementCount(problem.batch) };
+  const operands = problem.terms.flatMap(({ A, B }) => [A.dtype, B.dtype]);
+  const matrices = matmulTiles?.(size, operands, capabilities) ?? null;
+  const { tile, parts } = chooseTile(size, capabilities, matrices);
   if (parts.count === 1) {
     return { kernels: [productKernel(problem, tile, parts, unaligned)], footprints: footprintsOf(problem) };
   }

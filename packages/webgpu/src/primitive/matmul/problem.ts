@@ -1,22 +1,9 @@
-import type { DType, TensorDesc } from '@tilewise/core';
+import type { TensorDesc } from '@tilewise/core';
 import type { Expr } from '@tilewise/core/expr';
 import { inputName, type MatMulPrimitive } from '@tilewise/core/primitive';
 import { broadcastStrides } from '../access/index-space.ts';
 import { outputName } from '../primitive-kernels.ts';
-
-/**
- * One of the three matrices of a product, or one in each product of a batch: its size and strides, in
- * elements.
- */
-export interface Matrix {
-  /** The name of the tensor that holds the matrix. */
-  readonly name: string;
-  readonly dtype: DType;
-  readonly rowStride: number;
-  readonly columnStride: number;
-  /** The stride from one matrix to the next along each batch dimension; 0 if all indices share one matrix. */
-  readonly batchStrides: readonly number[];
-}
+import type { Matrix } from './operands/matrix.ts';
 
 /** A (M × K) · B (K × N). The names of the matrices are those of their tensors. */
 export interface Term {

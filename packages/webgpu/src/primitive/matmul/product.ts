@@ -1,13 +1,12 @@
 import { elementCount } from '@tilewise/core';
 import { type KernelSpec, kernelSpec } from '../../codegen/kernel-spec.ts';
 import { wholeUniforms } from '../../codegen/shader-part.ts';
-import { repeat } from '../../codegen/text.ts';
 import { epilogueParts, withEpilogue } from './epilogue.ts';
 import { sideOf } from './operands/matrix-blocks.ts';
 import { matrixStart } from './operands/matrix-start.ts';
 import type { MatMulProblem } from './problem.ts';
 import { resultRows } from './result-rows.ts';
-import type { MatMulTile } from './tiles/tile.ts';
+import type { MatMulTile, StoreFour } from './tiles/tile.ts';
 
 /**
  * How the sum is divided: among `count` workgroups, each of which has `depth` steps (the last has the rest).
@@ -33,14 +32,14 @@ export function productKernel(
   const backends = terms.map(({ K, A, B }) =>
     tile.backend(sideOf(A, 'M', { M, N, K }, unaligned), sideOf(B, 'N', { M, N, K }, unaligned)),
   );
-  const [{ rows, columns, row, column, place, declarations }] = backends;
+  const [{ place, accumulators, results }] = backends;
   const tilesM = Math.ceil(M / tile.M);
   const tilesN = Math.ceil(N / tile.N);
   const [outer = 1, inner = 1] = batch.length <= 2 ? batch : [elementCount(batch)];
   const partBatch = parts.count === 1 ? 'index' : 'index * P.parts + part';
 
-  const store = (at: string, x: string): string =>
-    `${C.name}_store4(c_at, ${at}, ${withEpilogue(problem, `index, ${at}`, x)});`;
+  const store: StoreFour = (row, n, x) =>
+    `${C.name}_store4(c_at, ${row}, ${n}, ${withEpilogue(problem, `index, ${row}, ${n}`, x)});`;
 
   const body = `
   let part = group % P.parts;
@@ -51,7 +50,7 @@ export function productKernel(
   let k_begin = part * P.part_depth;
   ${place}
   let inside = m0 + ${tile.M}u <= P.M && n0 + ${tile.N}u <= P.N;
-  ${repeat(4 * rows, r => repeat(columns, c => `var c${r}_${c} = vec4f();`))}
+  ${accumulators}
   ${backends
     .map(
       ({ sum }, n) => `{
@@ -63,13 +62,7 @@ export function productKernel(
     )
     .join('\n  ')}
   let c_at = ${C.name}_start(${partBatch});
-  ${repeat(
-    4 * rows,
-    r => `let row${r} = m0 + 4u * (${row(r >> 2)}) + ${r & 3}u;
-  if (row${r} < P.M) {
-    ${repeat(columns, c => store(`row${r}, n0 + 4u * (${column(c)})`, `c${r}_${c}`))}
-  }`,
-  )}`;
+  ${results(store)}`;
 
   return kernelSpec({
     name: parts.count === 1 ? 'matmul' : 'matmul part',
@@ -87,11 +80,11 @@ export function productKernel(
       },
       ...terms.flatMap(({ A, B }) => [matrixStart(A, batch), matrixStart(B, batch)]),
       matrixStart(C, parts.count === 1 ? batch : [...batch, parts.count]),
+      ...tile.parts,
       ...backends.flatMap(own => own.parts),
       ...epilogueParts(problem),
       resultRows(C, parts.count === 1 ? N : C.rowStride, unaligned),
     ],
-    declarations,
     body,
   });
 }

@@ -1,6 +1,6 @@
 import { floatWriter } from '../../codegen/formats/tensor-binding.ts';
 import { type ShaderPart, wholeUniforms } from '../../codegen/shader-part.ts';
-import type { Matrix } from './problem.ts';
+import type { Matrix } from './operands/matrix.ts';
 
 /**
  * `NAME_store4(start, row, n, x)`: stores elements n…n+3 of a row of `columns` elements, as far as they are

@@ -2,8 +2,9 @@ import { elementCount } from '@tilewise/core';
 import { forPlaces, type KernelSpec, kernelSpec, ownPlace } from '../../codegen/kernel-spec.ts';
 import { wholeUniforms } from '../../codegen/shader-part.ts';
 import { epilogueParts, withEpilogue } from './epilogue.ts';
+import type { Matrix } from './operands/matrix.ts';
 import { matrixStart } from './operands/matrix-start.ts';
-import type { MatMulProblem, Matrix } from './problem.ts';
+import type { MatMulProblem } from './problem.ts';
 import { resultRows } from './result-rows.ts';
 
 /**

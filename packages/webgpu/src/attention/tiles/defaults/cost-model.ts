@@ -1,11 +1,11 @@
 import { type AttentionProblem, dtypeInfo } from '@tilewise/core';
+import type { AdapterClass } from '../../../device/capabilities/adapter-class.ts';
 import { type TileRole, tileSize } from '../tile.ts';
 import { resultVectors, stagedRows, vectorsPerLane, workgroupTileMemory } from '../workgroup/memory.ts';
 import { wholeTile } from '../workgroup/plain-tile.ts';
 import { subgroupRowReduction } from '../workgroup/variants/subgroup-row-reduction.ts';
 import { vectorsInFlight } from '../workgroup/variants/unrolling.ts';
 import type { WorkgroupTileShape } from '../workgroup/workgroup-tile.ts';
-import type { AdapterClass } from './adapter-class.ts';
 
 /**
  * The work of a workgroup for one tile of scores, and the time that the model predicts for the work on a

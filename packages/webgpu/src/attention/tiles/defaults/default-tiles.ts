@@ -1,10 +1,10 @@
 import type { AttentionProblem, OperandDesc } from '@tilewise/core';
+import { type AdapterClass, adapterClass } from '../../../device/capabilities/adapter-class.ts';
 import type { Capabilities } from '../../../device/capabilities/capabilities.ts';
 import { isForward, type TileRole, tileSize } from '../tile.ts';
 import { wholeTile } from '../workgroup/plain-tile.ts';
 import { workgroupKind } from '../workgroup/workgroup-kind.ts';
 import type { WorkgroupTileShape } from '../workgroup/workgroup-tile.ts';
-import { type AdapterClass, adapterClass } from './adapter-class.ts';
 import { clocksPerFlop, type TileCost, tileCost } from './cost-model.ts';
 
 /** A tile with the model's prediction. */

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { exactResults, gpuResults, normal } from '../../../../testing/attention/attention-call.ts';
 import { expectAgreement } from '../../../../testing/attention/expect-agreement.ts';
 import { sharedContext } from '../../../../testing/device/shared-context.ts';
+import { adapterClass, adapterClassNames } from '../../../device/capabilities/adapter-class.ts';
 import {
   type Capabilities,
   createContext,
@@ -11,7 +12,6 @@ import {
 } from '../../../index.ts';
 import { matrixTiles } from '../../../subpaths/matrix.ts';
 import { tileSize } from '../tile.ts';
-import { adapterClass, adapterClassNames } from './adapter-class.ts';
 import { fastestTile } from './default-tiles.ts';
 import { hardwareDecodeTile, hardwareTiles } from './hardware-tiles.ts';
 import { nvidiaTiles } from './nvidia-tiles.ts';

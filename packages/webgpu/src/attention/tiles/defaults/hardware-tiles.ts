@@ -1,3 +1,4 @@
+import { adapterClass } from '../../../device/capabilities/adapter-class.ts';
 import type { Capabilities } from '../../../device/capabilities/capabilities.ts';
 import {
   type AdapterTiles,
@@ -8,7 +9,6 @@ import {
 } from '../tile-choice.ts';
 import { workgroupKind } from '../workgroup/workgroup-kind.ts';
 import type { WorkgroupTileShape } from '../workgroup/workgroup-tile.ts';
-import { adapterClass } from './adapter-class.ts';
 import { fastestTile, groupsOf } from './default-tiles.ts';
 import type { nvidiaTiles as NvidiaTiles } from './nvidia-tiles.ts';
 

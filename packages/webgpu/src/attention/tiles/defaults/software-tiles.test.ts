@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { normal } from '../../../../testing/attention/attention-call.ts';
 import { sharedContext } from '../../../../testing/device/shared-context.ts';
 import { guaranteedCapabilities, sdpa, sdpaBackward } from '../../../index.ts';
-import { loadTileKinds } from '../load-tile-kinds.ts';
+import { loadTileKinds } from '../../../runtime/tile-kinds/load-tile-kinds.ts';
 import { tileSize } from '../tile.ts';
 import { backwardTiles, defaultTile } from '../tile-table.ts';
 

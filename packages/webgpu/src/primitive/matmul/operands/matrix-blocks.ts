@@ -1,7 +1,7 @@
 import { arrayElement, storageFormat } from '../../../codegen/formats/storage-format.ts';
 import { readBinding } from '../../../codegen/formats/tensor-binding.ts';
 import { type ShaderPart, wholeUniforms } from '../../../codegen/shader-part.ts';
-import type { Matrix } from '../problem.ts';
+import type { Matrix } from './matrix.ts';
 
 /** An operand as the kernel reads it: along the sum, and along its side of C (rows of A, columns of B). */
 export interface Side {

@@ -1,5 +1,5 @@
 import { type ShaderPart, wholeUniforms } from '../../../codegen/shader-part.ts';
-import type { Matrix } from '../problem.ts';
+import type { Matrix } from './matrix.ts';
 
 /**
  * `NAME_start(index)`: the index at which a tensor's matrix with number `index` in the batch starts; the last

@@ -3,6 +3,7 @@ import { repeat } from '../../../codegen/text.ts';
 import { isCount, type TileKind } from '../../../codegen/tile-kind.ts';
 import { matrixBlocks, type Side } from '../operands/matrix-blocks.ts';
 import { matrixVectors } from '../operands/matrix-vectors.ts';
+import { laneBlocks } from './lane-blocks.ts';
 import type { MatMulBackend, MatMulTile } from './tile.ts';
 
 /**
@@ -29,7 +30,7 @@ export const subgroupMatMulKind: TileKind<SubgroupMatMulShape, MatMulTile> = {
       : `must have a multiple of ${group} lanes and a multiple of ${group / 4} columns for groups of ${group}`,
   describe: ({ lanes, columns, group }) => `subgroup, ${lanes} lanes, ${columns} columns, group ${group}`,
   tile: shape => ({
-    ...{ lanes: shape.lanes, M: 4 * shape.lanes, N: 4 * shape.columns, depth: 4 },
+    ...{ lanes: shape.lanes, M: 4 * shape.lanes, N: 4 * shape.columns, depth: 4, parts: [subgroupLane] },
     backend: (a, b) => subgroupBackend(shape, a, b),
   }),
 };
@@ -55,9 +56,9 @@ function subgroupBackend({ columns, group }: SubgroupMatMulShape, a: Side, b: Si
         `vec4f(${[0, 1, 2, 3].map(x => `across${4 * c + x}[${e}]`).join(', ')})`
     : (e: number, c: number): string => `across${e * columns + c}`;
   return {
-    parts: [subgroupLane, matrixBlocks(a), matrixVectors(b)],
+    parts: [matrixBlocks(a), matrixVectors(b)],
     place: `let mine = subgroup_lane & ${group - 1}u;`,
-    ...{ rows: 1, columns, row: () => 'lane', column: c => `${c}u` },
+    ...laneBlocks({ rows: 1, columns, row: () => 'lane', column: c => `${c}u` }),
     sum: `for (var k = k_begin; k < k_end; k += 4u) {
     var block = mat4x4f();
     ${repeat(reads, n => `var read${n} = vec4f();`)}

@@ -2,7 +2,7 @@ import { broadcastGroup, swiftShader } from '../../../device/capabilities/broadc
 import type { Capabilities } from '../../../device/capabilities/capabilities.ts';
 import type { SumParts } from '../product.ts';
 import { subgroupMatMulKind } from './subgroup-kind.ts';
-import type { MatMulTile } from './tile.ts';
+import { enoughGroups, groupsOf, type MatMulSize, type MatMulTile } from './tile.ts';
 import { type WorkgroupMatMulShape, workgroupMatMulKind } from './workgroup-kind.ts';
 
 /**
@@ -36,45 +36,35 @@ const subgroupTile = (group: 4 | 8): MatMulTile =>
 const swiftShaderTile: WorkgroupMatMulShape = { tx: 4, ty: 8, rows: 2, columns: 4, depth: 32 };
 const groupsWorthCompiling = 16;
 
-/** The number of workgroups that keeps a large GPU busy. */
-const enoughGroups = 64;
-
 /** The smallest number of steps of the sum that is worth a separate workgroup. */
 const leastDepth = 512;
 
-export interface MatMulShape {
-  readonly M: number;
-  readonly N: number;
-  readonly K: number;
-  /** The number of matrices. */
-  readonly count: number;
-}
-
-const groupsOf = ({ M, N, count }: MatMulShape, tile: MatMulTile): number =>
-  count * Math.ceil(M / tile.M) * Math.ceil(N / tile.N);
-
 /**
- * The tile for a shape on a device, and the number of parts into which its sum is divided: more than one only
- * if C alone gives too few workgroups.
+ * The tile for a product on a device, and the number of parts into which its sum is divided: more than one
+ * only if C alone gives too few workgroups.
+ *
+ * @param matrices the tile of subgroup matrices, if the device has one for the operands.
  */
 export function chooseTile(
-  shape: MatMulShape,
+  size: MatMulSize,
   capabilities: Capabilities,
+  matrices: MatMulTile | null,
 ): { readonly tile: MatMulTile; readonly parts: SumParts } {
-  const tile = tileFor(shape, capabilities);
-  const groups = Math.max(1, groupsOf(shape, tile));
-  const wanted = Math.max(1, Math.min(Math.floor(enoughGroups / groups), Math.floor(shape.K / leastDepth)));
-  const depth = Math.max(1, Math.ceil(shape.K / wanted / tile.depth)) * tile.depth;
-  return { tile, parts: { count: Math.max(1, Math.ceil(shape.K / depth)), depth } };
+  const tile = tileFor(size, capabilities, matrices);
+  const groups = Math.max(1, groupsOf(size, tile));
+  const wanted = Math.max(1, Math.min(Math.floor(enoughGroups / groups), Math.floor(size.K / leastDepth)));
+  const depth = Math.max(1, Math.ceil(size.K / wanted / tile.depth)) * tile.depth;
+  return { tile, parts: { count: Math.max(1, Math.ceil(size.K / depth)), depth } };
 }
 
-function tileFor(shape: MatMulShape, capabilities: Capabilities): MatMulTile {
-  const { M, N } = shape;
+function tileFor(size: MatMulSize, capabilities: Capabilities, matrices: MatMulTile | null): MatMulTile {
+  const { M, N } = size;
   const flat = flatTiles.find(({ upTo }) => M <= upTo.M && N <= upTo.N);
   if (flat) return workgroupMatMulKind.tile(flat.tile);
+  if (matrices) return matrices;
   const largeIf = (large: WorkgroupMatMulShape, leastGroups: number): MatMulTile => {
     const tile = workgroupMatMulKind.tile(large);
-    return groupsOf(shape, tile) >= leastGroups ? tile : workgroupMatMulKind.tile(smallTile);
+    return groupsOf(size, tile) >= leastGroups ? tile : workgroupMatMulKind.tile(smallTile);
   };
   if (capabilities.adapter === swiftShader) return largeIf(swiftShaderTile, groupsWorthCompiling);
   const group = broadcastGroup(capabilities);

@@ -1,4 +1,6 @@
+import type { DType } from '@tilewise/core';
 import type { ShaderPart } from '../../../codegen/shader-part.ts';
+import type { Capabilities } from '../../../device/capabilities/capabilities.ts';
 import type { Side } from '../operands/matrix-blocks.ts';
 
 /** A tile of C, M × N, which one workgroup of `lanes` lanes computes. */
@@ -8,26 +10,50 @@ export interface MatMulTile {
   readonly N: number;
   /** The number of steps of the sum that are computed together. */
   readonly depth: number;
+  /** Workgroup variables, and what all terms of a sum of products share. */
+  readonly parts: readonly ShaderPart[];
+  /** How the lanes multiply two operands. */
   backend(a: Side, b: Side): MatMulBackend;
 }
 
 /** How the lanes of a tile multiply, as WGSL. */
 export interface MatMulBackend {
   readonly parts: readonly ShaderPart[];
-  /** Workgroup variables. */
-  readonly declarations?: string;
-  /** Statements that declare the coordinates of a lane's results. */
+  /** Statements that declare a lane's place in the tile, which starts at m0 and n0. */
   readonly place: string;
-  /** The rows and columns of 4 × 4 blocks that a lane accumulates. */
-  readonly rows: number;
-  readonly columns: number;
-  /** The position in the tile, in blocks, of a lane's block row r or block column c. */
-  readonly row: (r: number) => string;
-  readonly column: (c: number) => string;
+  /** Statements that declare the accumulators. */
+  readonly accumulators: string;
   /**
-   * Statements that add the products of steps k_begin to k_end of the sum to `cR_C`, for row R of a lane and
-   * its block column C. The tile starts at m0 and n0, and the matrices at a_at and b_at; `inside` is true if
-   * the whole tile is within the matrices.
+   * Statements that add the products of steps k_begin to k_end of the sum to the accumulators. The matrices
+   * start at a_at and b_at; `inside` is true if the whole tile is within the matrices.
    */
   readonly sum: string;
+  /** Statements that store the accumulators, four elements of a row at a time. */
+  readonly results: (store: StoreFour) => string;
 }
+
+/** Makes a statement that stores the vec4f `x` as elements n…n+3 of a row, as far as they are within C. */
+export type StoreFour = (row: string, n: string, x: string) => string;
+
+/** The size of a product. */
+export interface MatMulSize {
+  readonly M: number;
+  readonly N: number;
+  readonly K: number;
+  /** The number of matrices. */
+  readonly count: number;
+}
+
+/** The number of workgroups that a product of this size has. */
+export const groupsOf = ({ M, N, count }: MatMulSize, tile: Pick<MatMulTile, 'M' | 'N'>): number =>
+  count * Math.ceil(M / tile.M) * Math.ceil(N / tile.N);
+
+/** The number of workgroups that keeps a large GPU busy. */
+export const enoughGroups = 64;
+
+/** Chooses a tile for operands of these dtypes; null if it has none for them. */
+export type MatMulTileSelector = (
+  size: MatMulSize,
+  operands: readonly DType[],
+  capabilities: Capabilities,
+) => MatMulTile | null;

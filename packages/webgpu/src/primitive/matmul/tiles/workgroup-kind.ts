@@ -1,6 +1,8 @@
+import type { ShaderPart } from '../../../codegen/shader-part.ts';
 import { repeat } from '../../../codegen/text.ts';
 import { isCount, type TileKind } from '../../../codegen/tile-kind.ts';
 import { matrixBlocks, type Side } from '../operands/matrix-blocks.ts';
+import { laneBlocks } from './lane-blocks.ts';
 import type { MatMulBackend, MatMulTile } from './tile.ts';
 
 /**
@@ -33,9 +35,15 @@ export const workgroupMatMulKind: TileKind<WorkgroupMatMulShape, MatMulTile> = {
     M: 4 * shape.ty * shape.rows,
     N: 4 * shape.tx * shape.columns,
     depth: shape.depth,
+    parts: [tileVariables(shape)],
     backend: (a, b) => workgroupBackend(shape, a, b),
   }),
 };
+
+const tileVariables = ({ tx, ty, rows, columns, depth }: WorkgroupMatMulShape): ShaderPart => ({
+  code: `var<workgroup> a_tile: array<vec4f, ${ty * rows * depth}>;
+var<workgroup> b_tile: array<vec4f, ${tx * columns * depth}>;`,
+});
 
 /**
  * A workgroup loops over the sum, `depth` steps at a time. Blocks of 4 × 4 of both operands pass through
@@ -50,13 +58,13 @@ function workgroupBackend(tile: WorkgroupMatMulShape, a: Side, b: Side): MatMulB
       ${fill(tile, b, 'b_tile', widthN, 'n0', 'b_at', read)}`;
   return {
     parts: [matrixBlocks(a), matrixBlocks(b)],
-    declarations: `var<workgroup> a_tile: array<vec4f, ${heightM * depth}>;
-var<workgroup> b_tile: array<vec4f, ${widthN * depth}>;`,
     place: `let tx = lane % ${tx}u;
   let ty = lane / ${tx}u;`,
-    ...{ rows, columns },
-    row: r => `${r * ty}u + ty`,
-    column: c => `${c * tx}u + tx`,
+    ...laneBlocks({
+      ...{ rows, columns },
+      row: r => `${r * ty}u + ty`,
+      column: c => `${c * tx}u + tx`,
+    }),
     sum: `for (var k0 = k_begin; k0 < k_end; k0 += ${depth}u) {
     if (inside && k0 + ${depth}u <= P.${a.matrix.name}_K) {
       ${fillBoth('block')}

@@ -1,4 +1,4 @@
-import type { Capabilities } from '../../../device/capabilities/capabilities.ts';
+import type { Capabilities } from './capabilities.ts';
 
 /**
  * The properties of one core in a class of adapters that affect the time of a tile. The numbers are rounded
@@ -26,6 +26,8 @@ export interface AdapterClass {
   readonly f16Clocks: number;
   /** The head size up to which the subgroup matrices of a forward kernel stay in registers. */
   readonly matrixChannels: number;
+  /** The number of sums of matrix products that a lane keeps in registers, beside the operands. */
+  readonly matrixSums: number;
   /** The number of cores of a common adapter of the class. */
   readonly cores: number;
 }
@@ -38,37 +40,37 @@ const classes: Readonly<Record<string, Omit<AdapterClass, 'name'>>> = {
   nvidia: {
     ...{ lanesPerClock: 128, workgroupBytesPerClock: 128, storageBytesPerClock: 64, storageLatency: 450 },
     ...{ registerBytes: 256 * KiB, workgroupMemory: 100 * KiB, registersPerLane: 240, lanesInFlight: 1536 },
-    ...{ f16Clocks: 8, matrixChannels: 128, cores: 40 },
+    ...{ f16Clocks: 8, matrixChannels: 128, matrixSums: 128, cores: 40 },
   },
   // A compute unit of RDNA. A multiply-add that reads f16 is not issued in pairs.
   amd: {
     ...{ lanesPerClock: 128, workgroupBytesPerClock: 128, storageBytesPerClock: 64, storageLatency: 350 },
     ...{ registerBytes: 256 * KiB, workgroupMemory: 64 * KiB, registersPerLane: 240, lanesInFlight: 1024 },
-    ...{ f16Clocks: 16, matrixChannels: 64, cores: 32 },
+    ...{ f16Clocks: 16, matrixChannels: 64, matrixSums: 64, cores: 32 },
   },
   // A core of the M series. Instructions read f16 operands as fast as f32.
   apple: {
     ...{ lanesPerClock: 128, workgroupBytesPerClock: 128, storageBytesPerClock: 64, storageLatency: 350 },
     ...{ registerBytes: 208 * KiB, workgroupMemory: 60 * KiB, registersPerLane: 128, lanesInFlight: 1024 },
-    ...{ f16Clocks: 0, matrixChannels: 128, cores: 10 },
+    ...{ f16Clocks: 0, matrixChannels: 128, matrixSums: 32, cores: 10 },
   },
   // An Xe core, whose lanes have 128 registers in groups of 8 lanes, and 64 in groups of 16.
   intel: {
     ...{ lanesPerClock: 128, workgroupBytesPerClock: 128, storageBytesPerClock: 64, storageLatency: 350 },
     ...{ registerBytes: 512 * KiB, workgroupMemory: 64 * KiB, registersPerLane: 128, lanesInFlight: 1024 },
-    ...{ f16Clocks: 4, matrixChannels: 64, cores: 16 },
+    ...{ f16Clocks: 4, matrixChannels: 64, matrixSums: 32, cores: 16 },
   },
   // A shader processor of Adreno.
   qualcomm: {
     ...{ lanesPerClock: 128, workgroupBytesPerClock: 64, storageBytesPerClock: 32, storageLatency: 400 },
     ...{ registerBytes: 128 * KiB, workgroupMemory: 32 * KiB, registersPerLane: 128, lanesInFlight: 1024 },
-    ...{ f16Clocks: 4, matrixChannels: 64, cores: 4 },
+    ...{ f16Clocks: 4, matrixChannels: 64, matrixSums: 32, cores: 4 },
   },
   // A core of Mali, whose workgroup memory is in the same cache as storage.
   arm: {
     ...{ lanesPerClock: 64, workgroupBytesPerClock: 32, storageBytesPerClock: 32, storageLatency: 300 },
     ...{ registerBytes: 128 * KiB, workgroupMemory: 32 * KiB, registersPerLane: 64, lanesInFlight: 512 },
-    ...{ f16Clocks: 4, matrixChannels: 64, cores: 8 },
+    ...{ f16Clocks: 4, matrixChannels: 64, matrixSums: 32, cores: 8 },
   },
 };
 
@@ -77,7 +79,7 @@ const unknown: AdapterClass = {
   name: 'unknown',
   ...{ lanesPerClock: 64, workgroupBytesPerClock: 64, storageBytesPerClock: 32, storageLatency: 400 },
   ...{ registerBytes: 128 * KiB, workgroupMemory: 32 * KiB, registersPerLane: 128, lanesInFlight: 512 },
-  ...{ f16Clocks: 8, matrixChannels: 64, cores: 8 },
+  ...{ f16Clocks: 8, matrixChannels: 64, matrixSums: 32, cores: 8 },
 };
 
 /** The names of the classes. */

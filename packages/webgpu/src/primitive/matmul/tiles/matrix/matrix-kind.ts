@@ -1,0 +1,173 @@
+import {
+  type MatrixArray,
+  type MatrixOperations,
+  subgroupMatrices,
+  subgroupMatrixPart,
+} from '../../../../codegen/matrices/matrix-operations.ts';
+import { lanes } from '../../../../codegen/matrices/subgroup-lanes.ts';
+import type { ShaderPart } from '../../../../codegen/shader-part.ts';
+import { repeat } from '../../../../codegen/text.ts';
+import { isCount, type TileKind } from '../../../../codegen/tile-kind.ts';
+import type { Side } from '../../operands/matrix-blocks.ts';
+import { matrixFetch } from '../../operands/matrix-fetch.ts';
+import type { MatMulBackend, MatMulTile, StoreFour } from '../tile.ts';
+import { type MatrixMatMulShape, subgroupsOf } from './shape.ts';
+import {
+  declareFetched,
+  fetchOperand,
+  matrixPlace,
+  partSize,
+  type StagedOperand,
+  stagedA,
+  stagedArrays,
+  stagedB,
+  storeFetched,
+} from './staged-operand.ts';
+
+/** How a kernel writes its matrix operations, and the declarations that these need. */
+export interface MatMulSpelling extends MatrixOperations {
+  /** What kernels with these arrays declare besides. */
+  part(arrays: readonly MatrixArray[]): ShaderPart;
+  /** Statements that declare `subgroup` and `subgroup_lane`, if the part does not declare them. */
+  readonly place: string;
+}
+
+/** Tiles of subgroup matrices. */
+export const matrixMatMulKind: TileKind<MatrixMatMulShape, MatMulTile> = {
+  name: 'matrix',
+  fields: ['kind', 'down', 'across', 'rows', 'columns', 'depth', 'matrix', 'pinned'],
+  brokenRule: ({ down, across, rows, columns, depth }) =>
+    [down, across, rows / 16, columns / 16, depth / 16].every(isCount)
+      ? null
+      : `must have whole numbers of subgroups, and rows, columns and depth that are multiples of 16, got ${rows} × ${columns}, depth ${depth}`,
+  describe: ({ down, across, rows, columns, depth, matrix: { M, N, K, component } }) =>
+    `matrices ${M}×${N}×${K} ${component}, ${down} × ${across} subgroups of ${rows} × ${columns}, depth ${depth}`,
+  tile: shape => {
+    const { matrix, pinned = false } = shape;
+    return spelledMatMulTile(shape, {
+      ...subgroupMatrices(matrix),
+      ...{ part: () => subgroupMatrixPart(matrix, pinned), place: '' },
+    });
+  },
+};
+
+/** Makes a tile whose matrix operations are written in a given way. */
+export const spelledMatMulTile = (shape: MatrixMatMulShape, spelling: MatMulSpelling): MatMulTile => ({
+  lanes: lanes * subgroupsOf(shape),
+  M: shape.down * shape.rows,
+  N: shape.across * shape.columns,
+  depth: shape.depth,
+  parts: [spelling.part(matrixArrays), tileVariables(shape)],
+  backend: (a, b) => matrixBackend(shape, spelling, a, b),
+});
+
+const matrixArrays: readonly MatrixArray[] = [
+  ...stagedArrays,
+  { name: 'scratch', holds: 'sums', nested: true },
+];
+
+function tileVariables(shape: MatrixMatMulShape): ShaderPart {
+  const { down, across, rows, columns, matrix } = shape;
+  const vector = `vec4<${matrix.component}>`;
+  return {
+    code: `var<workgroup> a_tile: array<array<${vector}, ${partSize(shape, rows)}>, ${down}>;
+var<workgroup> b_tile: array<array<${vector}, ${partSize(shape, columns)}>, ${across}>;
+var<workgroup> scratch: array<array<vec4f, ${scratchSize(shape)}>, ${subgroupsOf(shape)}>;`,
+  };
+}
+
+/** The bytes of workgroup memory that a kernel needs. */
+export function workgroupBytes(shape: MatrixMatMulShape): number {
+  const { down, across, rows, columns, matrix } = shape;
+  const vectors = down * partSize(shape, rows) + across * partSize(shape, columns);
+  return vectors * (matrix.component === 'f16' ? 8 : 16) + 16 * subgroupsOf(shape) * scratchSize(shape);
+}
+
+/** The columns of C that a subgroup's lanes store at a time, in 16 rows. */
+const scratchColumns = ({ columns }: MatrixMatMulShape): number => (columns % 32 === 0 ? 32 : 16);
+/** The number of vec4s from one of these rows to the next, and of all of them. */
+const scratchPitch = (shape: MatrixMatMulShape): number => scratchColumns(shape) / 4 + 1;
+const scratchSize = (shape: MatrixMatMulShape): number => 16 * scratchPitch(shape);
+
+/**
+ * A workgroup loops over the sum, `depth` steps at a time. Lanes fetch the operands of the next steps while
+ * their subgroups multiply.
+ */
+function matrixBackend(shape: MatrixMatMulShape, spelling: MatMulSpelling, a: Side, b: Side): MatMulBackend {
+  const { across, depth, matrix } = shape;
+  const operands = [stagedA(shape, a), stagedB(shape, b)] as const;
+  const each = (text: (operand: StagedOperand) => string): string => operands.map(text).join('\n');
+  const fetch = (from: string): string => each(operand => fetchOperand(shape, operand, from));
+  return {
+    parts: [matrixFetch(a, matrix.component), matrixFetch(b, matrix.component)],
+    place: `${spelling.place}
+  let own_rows = subgroup / ${across}u;
+  let own_columns = subgroup % ${across}u;`,
+    accumulators: eachSum(shape, (r, c) => `var c${r}_${c} = ${spelling.zero};`),
+    sum: `${each(operand => declareFetched(shape, operand))}
+    if (k_begin < k_end) {
+      ${fetch('k_begin')}
+    }
+    for (var k0 = k_begin; k0 < k_end; k0 += ${depth}u) {
+      workgroupBarrier();
+      ${each(operand => storeFetched(shape, operand))}
+      workgroupBarrier();
+      ${fetch(`k0 + ${depth}u`)}
+      ${repeat(depth / matrix.K, k => `{\n${multiply(shape, spelling, operands, k * matrix.K)}\n}`)}
+    }`,
+    results: store => storeResults(shape, spelling, store),
+  };
+}
+
+const eachSum = (
+  { rows, columns, matrix }: MatrixMatMulShape,
+  text: (r: number, c: number) => string,
+): string => repeat(rows / matrix.M, r => repeat(columns / matrix.N, c => text(r, c)));
+
+/** Statements that multiply K steps of the sum, from step k of the staged ones on. */
+function multiply(
+  shape: MatrixMatMulShape,
+  { load, multiplyAccumulate }: MatMulSpelling,
+  [a, b]: readonly [StagedOperand, StagedOperand],
+  k: number,
+): string {
+  const { rows, columns, matrix } = shape;
+  const [M, N] = [rows / matrix.M, columns / matrix.N];
+  const left = (r: number): string =>
+    load('left', matrixPlace(shape, a, 'own_rows', { side: r * matrix.M, sum: k }));
+  const right = (c: number): string =>
+    load('right', matrixPlace(shape, b, 'own_columns', { side: c * matrix.N, sum: k }));
+  return `${repeat(M, r => `let a${r} = ${left(r)};`)}
+        ${repeat(N, c => `let b${c} = ${right(c)};`)}
+        ${eachSum(shape, (r, c) => `c${r}_${c} = ${multiplyAccumulate(`a${r}`, `b${c}`, `c${r}_${c}`)};`)}`;
+}
+
+/**
+ * Statements that store the sums. Lanes cannot access the elements of a matrix, so the sums go through
+ * `scratch`, some columns of 16 rows at a time.
+ */
+function storeResults(shape: MatrixMatMulShape, spelling: MatMulSpelling, store: StoreFour): string {
+  const { rows, columns, matrix } = shape;
+  const [width, pitch] = [scratchColumns(shape), scratchPitch(shape)];
+  const from = (first: number): string => (first === 0 ? '' : `${first}u + `);
+  const block = (m: number, n: number): string => `{
+    ${m + n > 0 ? 'workgroupBarrier();' : ''}
+    ${repeat(16 / matrix.M, r =>
+      repeat(width / matrix.N, c =>
+        spelling.store(`c${m / matrix.M + r}_${n / matrix.N + c}`, {
+          ...{ in: 'scratch[subgroup]', stride: pitch, order: 'row_major' },
+          offset: `${r * matrix.M * pitch + (c * matrix.N) / 4}u`,
+        }),
+      ),
+    )}
+    workgroupBarrier();
+    for (var v = subgroup_lane; v < ${4 * width}u; v += ${lanes}u) {
+      let row = m0 + own_rows * ${rows}u + ${from(m)}v / ${width / 4}u;
+      let n = n0 + own_columns * ${columns}u + ${from(n)}4u * (v % ${width / 4}u);
+      if (row < P.M) {
+        ${store('row', 'n', `scratch[subgroup][v / ${width / 4}u * ${pitch}u + v % ${width / 4}u]`)}
+      }
+    }
+  }`;
+  return repeat(rows / 16, m => repeat(columns / width, n => block(16 * m, width * n)));
+}

@@ -1,0 +1,112 @@
+import { type DType, Tensor } from '@tilewise/core';
+import { openGpu } from '@tilewise/webgpu-host';
+import { describe, expect, test } from 'vitest';
+import {
+  type Capabilities,
+  createContext,
+  guaranteedCapabilities,
+  type KernelSpec,
+  type SubgroupMatrixConfig,
+} from '../../../../index.ts';
+import { matmulKernels } from '../../matmul.ts';
+import { matrixMatMulTile } from './matrix-matmul-tiles.ts';
+
+/** A device with matrices of one shape. */
+const able = (adapter: string, matrix: SubgroupMatrixConfig, more?: Partial<Capabilities>): Capabilities => ({
+  ...{ ...guaranteedCapabilities, adapter, maxComputeWorkgroupStorageSize: 32768 },
+  ...{ features: ['shader-f16', 'subgroups'], subgroupMinSize: 32, subgroupMaxSize: 32 },
+  ...{ subgroupMatrixConfigs: [matrix], ...more },
+});
+const half: SubgroupMatrixConfig = { M: 16, N: 16, K: 16, component: 'f16' };
+const single: SubgroupMatrixConfig = { M: 8, N: 8, K: 8, component: 'f32' };
+const nvidia = able('nvidia hopper', half);
+const amd = able('amd rdna-3', half);
+const apple = able('apple common-3', single);
+
+const sizeOf = (capabilities: Capabilities, M: number, N: number, dtypes: DType[]): string | null => {
+  const tile = matrixMatMulTile({ M, N, K: 512, count: 1 }, dtypes, capabilities);
+  return tile && `${tile.M} × ${tile.N}`;
+};
+
+describe('the tile', () => {
+  test('is the largest that fills the device and fits its registers', () => {
+    expect(sizeOf(nvidia, 4096, 4096, ['f16', 'f16'])).toBe('128 × 128');
+    expect(sizeOf(nvidia, 640, 768, ['f16', 'f16'])).toBe('64 × 64');
+    expect(sizeOf(nvidia, 40, 40, ['f16', 'f16'])).toBe('64 × 64');
+    expect(sizeOf(amd, 4096, 4096, ['f16', 'f16'])).toBe('64 × 128');
+    expect(sizeOf(apple, 4096, 4096, ['f32', 'f32'])).toBe('64 × 64');
+    expect(
+      sizeOf({ ...nvidia, maxComputeWorkgroupStorageSize: 16384 }, 4096, 4096, ['f16', 'f16']),
+    ).toBeNull();
+  });
+
+  test.each<[dtypes: DType[], device: Capabilities, is: boolean]>([
+    [['f16', 'f16'], nvidia, true],
+    [['f8e4m3', 'f8e5m2'], nvidia, true],
+    [['f16', 'bf16'], nvidia, false],
+    [['f16', 'f16', 'f32', 'f16'], nvidia, false],
+    [['bf16', 'f32'], apple, true],
+    [['f16', 'f16'], { ...nvidia, subgroupMaxSize: 64 }, false],
+    [['f16', 'f16'], { ...nvidia, subgroupMaxSize: 64, features: ['subgroup-size-control'] }, true],
+  ])(
+    'multiplies %j only where nothing is rounded, and subgroups have 32 lanes (%#)',
+    (dtypes, device, is) => {
+      expect(sizeOf(device, 512, 512, dtypes) !== null).toBe(is);
+    },
+  );
+});
+
+/** The kernel of x0 · x1 for these tensors. */
+function kernelOf(capabilities: Capabilities, inputs: readonly Tensor[], terms = 1): KernelSpec {
+  const [M, N] = [inputs[0].shape[0], inputs[1].shape[1]];
+  const { kernels } = matmulKernels(
+    { kind: 'matmul', terms },
+    {
+      ...{
+        inputs,
+        outputs: [Tensor.zeros([M, N], { dtype: inputs[0].dtype })],
+        unaligned: new Set<string>(),
+      },
+      ...{ capabilities, matmulTiles: matrixMatMulTile },
+    },
+  );
+  return kernels[0];
+}
+const matrix = (M: number, N: number, dtype: DType): Tensor => Tensor.zeros([M, N], { dtype });
+
+test('few rows or columns keep their flat tiles', () => {
+  const usesMatrices = (M: number, N: number): boolean =>
+    kernelOf(nvidia, [matrix(M, 64, 'f16'), matrix(64, N, 'f16')]).wgsl.includes('subgroupMatrixLoad');
+  expect([usesMatrices(64, 64), usesMatrices(1, 64), usesMatrices(64, 16)]).toEqual([true, false, false]);
+});
+
+test('the kernel on matrices is the one in the tree', async () => {
+  const kernel = kernelOf(nvidia, [matrix(1024, 1024, 'f16'), matrix(1024, 1024, 'f16')]);
+  await expect(kernel.wgsl).toMatchFileSnapshot('../../../../../wgsl/matmul-matrix.wgsl');
+});
+
+test.each([
+  ['f16', nvidia],
+  ['f16', able('nvidia hopper', { M: 16, N: 8, K: 8, component: 'f16' })],
+  ['f16', { ...nvidia, subgroupMaxSize: 64, features: ['subgroup-size-control'] }],
+  ['f32', apple],
+  ['bf16', apple],
+] as const)('the text for %s is accepted by a compiler (%#)', async (dtype, capabilities) => {
+  const { adapter } = await openGpu({ backend: 'null' });
+  const ctx = await createContext({ adapter });
+  const inputs = [
+    [matrix(256, 64, dtype), matrix(64, 256, dtype)],
+    [matrix(64, 256, dtype).permute(1, 0), matrix(256, 64, dtype).permute(1, 0)],
+    [matrix(99, 33, dtype), matrix(33, 99, dtype)],
+    [matrix(64, 32, dtype), matrix(32, 64, dtype), matrix(64, 9, dtype), matrix(9, 64, dtype)],
+  ];
+  for (const tensors of inputs) {
+    const { wgsl } = kernelOf(capabilities, tensors, tensors.length / 2);
+    expect(wgsl).toContain('subgroupMatrixMultiplyAccumulate');
+    ctx.device.pushErrorScope('validation');
+    const { messages } = await ctx.device.createShaderModule({ code: wgsl }).getCompilationInfo();
+    await ctx.device.popErrorScope();
+    expect(messages.filter(({ type }) => type === 'error').map(({ message }) => message)).toEqual([]);
+  }
+  ctx.destroy();
+});

@@ -1,0 +1,11 @@
+import { loadHardwareTiles } from '../../attention/tiles/defaults/hardware-tiles.ts';
+import type { Capabilities } from '../../device/capabilities/capabilities.ts';
+import type { DeviceTiles } from './device-tiles.ts';
+
+/** The tiles of GPUs, with those of subgroup matrices if the device has any. */
+export async function load(capabilities: Capabilities): Promise<DeviceTiles> {
+  const attention = await loadHardwareTiles(capabilities);
+  if (capabilities.subgroupMatrixConfigs.length === 0) return attention;
+  const { matrixMatMulTile } = await import('../../primitive/matmul/tiles/matrix/matrix-matmul-tiles.ts');
+  return { ...attention, matmulTiles: matrixMatMulTile };
+}
