@@ -35,6 +35,13 @@ test('tiles of matrices, which are for f16, are checked against vectors too', ()
   expect(args[args.indexOf('--dtype') + 1]).toBe('f16');
 });
 
+test('the products of graphs are measured in f16 with matrices, and in f32 without', () => {
+  expect(names({})).toEqual(expect.arrayContaining(['toggled-matmul-f16', 'matmul-f32']));
+  expect(step('toggled-matmul-f16')?.args).toEqual(
+    expect.arrayContaining(['--size', '4096', '--dtype', 'f16']),
+  );
+});
+
 test('f16 is also measured without matrices, by leaving out the toggle that they need', () => {
   const { env } = step('attention-f16-without-matrices') ?? {};
   expect(env).toEqual({ TILEWISE_TOGGLES: 'vulkan_enable_f16_on_nvidia' });

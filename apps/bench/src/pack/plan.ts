@@ -23,6 +23,8 @@ interface Shapes {
   readonly memory: string;
   readonly cases: readonly string[];
   readonly repeats: string;
+  /** The size of the matrices of `matmul`. */
+  readonly matmul: string;
   /** Seconds for the tiles of one case. */
   readonly tuning: string;
 }
@@ -34,6 +36,7 @@ const targets: Shapes = {
   memory: '1x1x65536x64',
   cases: [],
   repeats: '10',
+  matmul: '4096',
   tuning: '90',
 };
 
@@ -43,6 +46,7 @@ const tinyShapes: Shapes = {
   memory: '1x1x512x64',
   cases: ['--filter', 'tiny'],
   repeats: '2',
+  matmul: '256',
   tuning: '5',
 };
 
@@ -111,6 +115,11 @@ export function planMeasurement({
     );
   const doctor = program('doctor', 'doctor', 30);
   const peak = program('peak', 'bench', 45, 'peak', '--json');
+  const matmul = (dtype: string): Step =>
+    program(
+      ...([`matmul-${dtype}`, 'bench', 30, 'matmul', '--size', shapes.matmul] as const),
+      ...['--dtype', dtype, '--json'],
+    );
   const decode = program('decode', 'bench', 45, 'decode', ...shapes.keys, '--json');
   const toggled = (step: Step): Step =>
     toggles === '' ? step : { ...step, name: `toggled-${step.name}`, env: { TILEWISE_TOGGLES: toggles } };
@@ -134,6 +143,7 @@ export function planMeasurement({
     // Subgroup matrices only take f16 operands.
     toggled(conformance('f16')),
     conformance('f32'),
+    ...[toggled(matmul('f16')), matmul('f32')],
     program('memory', 'bench', 45, 'memory', '--json'),
     program('memory-long', 'bench', 45, 'memory', '--shapes', shapes.memory, '--json'),
     ...[peak, toggled(peak), toggled(doctor)],

@@ -16,32 +16,40 @@ import { type Suite, UsageError, WrongResult } from '../suite.ts';
 export const matmul: Suite = {
   name: 'matmul',
   summary:
-    "the engine's matmul, for any shape and strides, next to WGSL that is written for this size alone, f32 (target: 0.5)",
+    "the engine's matmul, for any shape and strides, next to WGSL that is written for this size alone (target: 0.5)",
   options: {
     ...toggleOption,
     size: { value: 'N', meaning: 'multiply N × N matrices; N is a multiple of 128, default 1024' },
+    dtype: { value: 'f32|f16', meaning: 'the dtype of both operands; default f32. The product is f32' },
   },
   async run(options, progress) {
-    const { size: given = '1024' } = options;
+    const { size: given = '1024', dtype = 'f32' } = options;
     const size = Number(given);
     if (!Number.isSafeInteger(size) || size < 128 || size % 128 !== 0) {
       throw new UsageError(`--size must be a multiple of 128, got '${given}'.`);
     }
+    if (dtype !== 'f32' && dtype !== 'f16')
+      throw new UsageError(`--dtype must be f32 or f16, got '${dtype}'.`);
     const bench = await openWebGpu(options);
     try {
-      return await compare(bench, size, progress);
+      return await compare(bench, size, dtype, progress);
     } finally {
       await bench.close();
     }
   },
 };
 
-async function compare(bench: BenchGpu, size: number, progress: (text: string) => void): Promise<Row[]> {
+async function compare(
+  bench: BenchGpu,
+  size: number,
+  dtype: 'f32' | 'f16',
+  progress: (text: string) => void,
+): Promise<Row[]> {
   const { device, ctx } = bench;
   const fixed = new MatmulBench(ctx, size);
   const engine = webgpuEngine(ctx);
   const host = normalInputs(['a', 'b'], [size, size]);
-  const [a, b] = [host.a, host.b].map(tensor => engine.upload(tensor));
+  const [a, b] = [host.a, host.b].map(tensor => engine.upload(tensor.cast(dtype)));
   const c = engine.upload(Tensor.zeros([size, size]));
   const prepared = engine.primitives.prepare({ kind: 'matmul' }, [a, b], [c]);
   // On a GPU, several products run at a time, because a single one ends before the queue is asked.
@@ -70,11 +78,9 @@ async function compare(bench: BenchGpu, size: number, progress: (text: string) =
 
   progress('engine');
   await runEngine();
-  if (!(await fixed.isRight(c, 'f32'))) throw new WrongResult("the engine's matmul is wrong");
+  if (!(await fixed.isRight(c, dtype))) throw new WrongResult("the engine's matmul is wrong");
   const candidates: ReadyMatmul[] = [];
-  for (const candidate of candidatesFor(matmulDevice(ctx), size).filter(
-    ({ precision }) => precision === 'f32',
-  )) {
+  for (const candidate of candidatesFor(matmulDevice(ctx), size).filter(({ storage }) => storage === dtype)) {
     progress(candidate.name);
     const ready = await fixed.ready(candidate);
     if (ready && (await ready.isRight())) candidates.push(ready);
@@ -83,7 +89,7 @@ async function compare(bench: BenchGpu, size: number, progress: (text: string) =
   const [own, ...others] = await timeInTurn([runEngine, ...candidates.map(one => () => runFixed(one))]);
   const best = Math.min(...others.map(({ min }) => min));
   const row = (kernel: string, ms: number): Row => ({
-    ...{ 'M×N×K': `${size}×${size}×${size}`, kernel, ms, 'GFLOP/s': fixed.flops / ms / 1e6 },
+    ...{ 'M×N×K': `${size}×${size}×${size}`, dtype, kernel, ms, 'GFLOP/s': fixed.flops / ms / 1e6 },
     ...{ 'of the best': best / ms, timer: 'wall clock', ...bench.label },
   });
   prepared.release();
