@@ -90,7 +90,7 @@ async function compare(
   const best = Math.min(...others.map(({ min }) => min));
   const row = (kernel: string, ms: number): Row => ({
     ...{ 'M×N×K': `${size}×${size}×${size}`, dtype, kernel, ms, 'GFLOP/s': fixed.flops / ms / 1e6 },
-    ...{ 'of the best': best / ms, timer: 'wall clock', ...bench.label },
+    ...{ 'of the best': candidates.length > 0 ? best / ms : '', timer: 'wall clock', ...bench.label },
   });
   prepared.release();
   fixed.destroy();
