@@ -32,6 +32,7 @@ export function project(test: ViteUserConfig['test']): ViteUserConfig {
       ...test,
       setupFiles: [
         new URL('./vitest.properties.ts', import.meta.url).pathname,
+        new URL('./vitest.equality.ts', import.meta.url).pathname,
         ...[test?.setupFiles ?? []].flat(),
       ],
     },
