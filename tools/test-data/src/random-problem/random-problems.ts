@@ -17,11 +17,12 @@ export interface RandomProblemOptions {
 }
 
 /** Random problems in which every pair of values of two options occurs. */
-export function randomProblems(
-  seed: number,
-  { atLeast, admits = () => true }: RandomProblemOptions,
-): RandomProblems {
-  const pool = drawStructures(seed, structure => admits(makeProblem(plainChoice(structure), seed, 0)));
+export function randomProblems(seed: number, { atLeast, admits }: RandomProblemOptions): RandomProblems {
+  // To make a problem takes far longer than to draw its structure.
+  const pool = drawStructures(
+    seed,
+    admits && (structure => admits(makeProblem(plainChoice(structure), seed, 0))),
+  );
   const each = Math.ceil(atLeast / pool.structures.length);
   const choices = completeChoices(pool.structures, each, seed);
   return {

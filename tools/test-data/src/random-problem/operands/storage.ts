@@ -44,11 +44,13 @@ function float(
   };
 }
 
-/** The largest power of two that is at most |x|. */
+const float64 = new Float64Array(1);
+const words = new Uint32Array(float64.buffer);
+
+/** The exponent of the largest power of two that is at most |x|, for normal numbers. */
 function exponentOf(x: number): number {
-  const exponent = Math.floor(Math.log2(Math.abs(x)));
-  // The logarithm of a number just below a power of two may be rounded up to an integer.
-  return 2 ** exponent > Math.abs(x) ? exponent - 1 : exponent;
+  float64[0] = x;
+  return ((words[1] >>> 20) & 0x7ff) - 1023;
 }
 
 /** The storage of each dtype, by name. A new dtype takes one line. */
