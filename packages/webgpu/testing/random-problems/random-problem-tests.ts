@@ -1,5 +1,6 @@
 import {
   describeProblem,
+  isFuzzing,
   onlyProblem,
   type RandomProblems,
   randomProblems,
@@ -25,8 +26,16 @@ function problemsOf(ctx: GpuContext, seed: number): RandomProblems {
 }
 
 /**
- * Tests one part, 1 to 4, of the random problems of this run's seed: every fourth structure, with all its
- * problems.
+ * How many structures a run tests: a usual run the first half, because the structures are drawn so that each
+ * covers as many new pairs of values as possible, and this half has 94 % of them. The other half compiles
+ * just as long; `.ci/release` tests both. The CPU's tests of random problems have all pairs in every run.
+ */
+const testedStructures = ({ structures }: RandomProblems): number =>
+  isFuzzing() || onlyProblem() !== undefined ? structures.length : Math.ceil(structures.length / 2);
+
+/**
+ * Tests one part, 1 to 4, of the random problems of this run's seed: every fourth of the structures that the
+ * run tests, with all its problems.
  */
 export async function testRandomProblems(part: 1 | 2 | 3 | 4): Promise<void> {
   const ctx = await sharedContext();
@@ -34,14 +43,16 @@ export async function testRandomProblems(part: 1 | 2 | 3 | 4): Promise<void> {
   const only = onlyProblem();
   const problems = problemsOf(ctx, seed);
   const each = problems.count / problems.structures.length;
+  const tested = testedStructures(problems);
   const structures = problems.structures
+    .slice(0, tested)
     .map((structure, n) => ({ n, structure }))
     .filter(({ n }) => n % parts === part - 1);
 
-  test('this is a part of at least 500', () => {
-    expect(problems.count).toBeGreaterThanOrEqual(500);
+  test('this is a part of at least 250', () => {
+    expect(tested * each).toBeGreaterThanOrEqual(250);
     if (part > 1) return;
-    console.log(`${problems.count} random problems, TILEWISE_SEED=${seed}`);
+    console.log(`${tested * each} random problems, TILEWISE_SEED=${seed}`);
     const { unknown, impossible } = problems;
     if (unknown.length > 0) console.log(`Not on WebGPU: ${unknown.join(', ')}`);
     if (impossible.length > 0) console.log(`Not together on this device: ${impossible.join('; ')}`);

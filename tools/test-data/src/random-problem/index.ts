@@ -3,7 +3,7 @@ export type { Choice } from './draft.ts';
 export type { DataType, StoredArray } from './operands/storage.ts';
 export type { StridedData } from './operands/strided-data.ts';
 export { randomOptions } from './options/index.ts';
-export { type FuzzRun, fuzzRun } from './random/fuzz-run.ts';
+export { type FuzzRun, fuzzRun, isFuzzing } from './random/fuzz-run.ts';
 export { onlyProblem, rerunCommand, runSeed } from './random/seed.ts';
 export { type RandomCall, randomCall } from './random-call.ts';
 export { describeProblem, type RandomProblem } from './random-problem.ts';

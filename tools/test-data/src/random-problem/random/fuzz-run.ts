@@ -18,3 +18,8 @@ export function fuzzRun(count: number, seed?: number): FuzzRun {
   if (factor === undefined) return { seed: seed ?? runSeed(), count, timeout: 120_000 };
   return { seed: runSeed(), count: count * factor, timeout: 120_000 * factor };
 }
+
+/** Whether this run tries more than a usual one: `TILEWISE_FUZZ` is set, as `.ci/release` sets it. */
+export function isFuzzing(): boolean {
+  return integerOf('TILEWISE_FUZZ') !== undefined;
+}
