@@ -30,6 +30,19 @@ export function exactResults({ q, k, v, dO, dLse, options }: AttentionCall): Res
 }
 
 /**
+ * The results of the GPU's forward alone: on a software adapter, most of the time of a test goes into
+ * compiling the kernels of backward.
+ */
+export async function gpuForward(ctx: GpuContext, call: Omit<AttentionCall, 'dO'>): Promise<Results> {
+  const [q, k, v] = [call.q, call.k, call.v].map(t => ctx.upload(t));
+  const results = Object.entries(sdpa(ctx, q, k, v, call.options));
+  const downloaded: Record<string, Tensor> = {};
+  for (const [name, tensor] of results) if (tensor) downloaded[name] = await ctx.download(tensor);
+  for (const tensor of [q, k, v, ...results.map(([, tensor]) => tensor)]) tensor?.destroy();
+  return downloaded;
+}
+
+/**
  * The results of the GPU. Backward uses o and lse of `given`, so that two engines can be compared on the same
  * inputs; without `given`, those that the GPU's own forward computed.
  */

@@ -55,7 +55,7 @@ export function plainMatrices(
   return {
     part: arrays => ({
       directives: component === 'f16' ? ['enable f16;'] : [],
-      code: `var<workgroup> shown: array<f32, ${K * Math.max(M, N) * subgroups}>;
+      code: `var<workgroup> shown: array<f32, ${(M * K + K * N) * subgroups}>;
 
 ${arrays.map(functionsOf).join('\n\n')}
 
@@ -65,27 +65,25 @@ fn multiply_accumulate(
   b: array<f32, ${elements.right}>,
   c: array<f32, ${elements.result}>,
 ) -> array<f32, ${elements.result}> {
-  let first = lane / ${lanes}u * ${K * Math.max(M, N)}u;
+  let first = lane / ${lanes}u * ${M * K + K * N}u;
   let own = lane % ${lanes}u;
   for (var e = 0u; e < ${elements.left}u; e++) {
     shown[first + own * ${elements.left}u + e] = a[e];
   }
-  workgroupBarrier();
-  // All sums of a lane are of one row.
-  var row = array<f32, ${K}>();
-  for (var k = 0u; k < ${K}u; k++) {
-    row[k] = shown[first + own * ${elements.result}u / ${N}u * ${K}u + k];
-  }
-  workgroupBarrier();
   for (var e = 0u; e < ${elements.right}u; e++) {
-    shown[first + own * ${elements.right}u + e] = b[e];
+    shown[first + ${M * K}u + own * ${elements.right}u + e] = b[e];
   }
   workgroupBarrier();
   var sum = c;
   for (var e = 0u; e < ${elements.result}u; e++) {
+    let n = own * ${elements.result}u + e;
+    let row = first + n / ${N}u * ${K}u;
+    let column = first + ${M * K}u + n % ${N}u;
+    var total = c[e];
     for (var k = 0u; k < ${K}u; k++) {
-      sum[e] += row[k] * shown[first + k * ${N}u + (own * ${elements.result}u + e) % ${N}u];
+      total += shown[row + k] * shown[column + k * ${N}u];
     }
+    sum[e] = total;
   }
   workgroupBarrier();
   return sum;

@@ -1,6 +1,6 @@
 import { fromBhsd, splitQkv, Tensor } from '@tilewise/core';
 import { expect, test } from 'vitest';
-import { exactResults, gpuResults, normal } from '../../../testing/attention/attention-call.ts';
+import { exactResults, gpuForward, gpuResults, normal } from '../../../testing/attention/attention-call.ts';
 import { bitsOf, expectAgreement, expectSameBits } from '../../../testing/attention/expect-agreement.ts';
 import { sharedContext } from '../../../testing/device/shared-context.ts';
 import { type GpuTensor, sdpa, sdpaBackward } from '../../index.ts';
@@ -22,7 +22,7 @@ test('a tensor on the GPU can be seen in another order', async () => {
   const seen = bshd.permute(0, 2, 1, 3);
   expect([seen.shape, seen.strides]).toEqual([q.shape, [1280, 8, 32, 1]]);
   const { o } = sdpa(ctx, seen, ctx.upload(k), ctx.upload(v), call.options);
-  expectSameBits({ o: await ctx.download(o) }, { o: (await gpuResults(ctx, call)).o });
+  expectSameBits({ o: await ctx.download(o) }, { o: (await gpuForward(ctx, call)).o });
 });
 
 test('q, k and v may be parts of one buffer', async () => {
@@ -66,7 +66,7 @@ test('masks and biases are broadcast from any shape', async () => {
 test('o may be stored in another dtype than q', async () => {
   const ctx = await sharedContext();
   const options = { ...call.options, outDType: 'f16' } as const;
-  const { o } = await gpuResults(ctx, { ...call, options });
+  const { o } = await gpuForward(ctx, { ...call, options });
   expectAgreement({ o }, { o: exactResults({ ...call, options }).o });
   expect(o.dtype).toBe('f16');
 });

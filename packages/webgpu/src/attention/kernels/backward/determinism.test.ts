@@ -1,6 +1,6 @@
 import type { GradientName } from '@tilewise/core';
 import { expect, test } from 'vitest';
-import { gpuResults, normal } from '../../../../testing/attention/attention-call.ts';
+import { gpuForward, gpuResults, normal } from '../../../../testing/attention/attention-call.ts';
 import { bitsOf, expectSameBits } from '../../../../testing/attention/expect-agreement.ts';
 import { sharedContext } from '../../../../testing/device/shared-context.ts';
 
@@ -38,7 +38,7 @@ test('a batch entry gives the same bits alone', async () => {
 test('max and sumExp are the parts of lse', async () => {
   const ctx = await sharedContext();
   const options = { causal: true, outputs: { max: true, sumExp: true } };
-  const { lse, max, sumExp } = await gpuResults(ctx, { ...call, options });
+  const { lse, max, sumExp } = await gpuForward(ctx, { ...call, options });
   const [l, m, s] = [lse, max, sumExp].map(t => t.toFloat64());
   l.forEach((x, n) => {
     expect(Math.abs(m[n] + Math.log(s[n]) - x)).toBeLessThan(1e-5);
