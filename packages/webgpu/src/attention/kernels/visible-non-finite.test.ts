@@ -1,6 +1,6 @@
 import { type SdpaOptions, Tensor } from '@tilewise/core';
 import { add, load, scoreMod } from '@tilewise/core/expr';
-import { describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {
   type AttentionCall,
   exactResults,
@@ -9,7 +9,7 @@ import {
   type Results,
 } from '../../../testing/attention/attention-call.ts';
 import { sharedContext } from '../../../testing/device/shared-context.ts';
-import { createContext, type Stationary, type TileSelector } from '../../index.ts';
+import { createContext, type GpuContext, type Stationary, type TileSelector } from '../../index.ts';
 import { subgroupTile } from '../../subpaths/tiles.ts';
 
 const clean = (S: number, Skv = S): AttentionCall => ({
@@ -44,14 +44,12 @@ const inSubgroups: TileSelector = () => {
   return { forward: tile('queries'), dq: tile('queries'), dkdv: tile('keys') };
 };
 
-async function expectSameNaN(call: AttentionCall, tiles?: TileSelector): Promise<void> {
-  const shared = await sharedContext();
-  const ctx = tiles ? await createContext({ device: shared.device, tiles }) : shared;
+async function expectSameNaN(call: AttentionCall, given?: GpuContext): Promise<void> {
+  const ctx = given ?? (await sharedContext());
   const exact = exactResults(call);
   const names = ['o', 'lse', 'dq', 'dk', 'dv'];
   expect(nanOf(exact, names).lse).toContain('1');
   expect(nanOf(await gpuResults(ctx, call), names)).toEqual(nanOf(exact, names));
-  if (tiles) ctx.destroy();
 }
 
 describe.each<[string, TileSelector | undefined]>([
@@ -59,6 +57,12 @@ describe.each<[string, TileSelector | undefined]>([
   ...(isSubgroup ? [['subgroups', inSubgroups] as [string, TileSelector]] : []),
 ])('on tiles of %s, rows that see a NaN or infinity are NaN as in the reference', (_, tiles) => {
   const S = 40;
+  let ctx: GpuContext | undefined;
+  beforeAll(async () => {
+    if (tiles) ctx = await createContext({ device: (await sharedContext()).device, tiles });
+  });
+  afterAll(() => ctx?.destroy());
+
   test.each<[string, (call: AttentionCall) => AttentionCall]>([
     ['a NaN in k', call => ({ ...call, k: withValue(call.k, 20, NaN) })],
     [
@@ -79,7 +83,7 @@ describe.each<[string, TileSelector | undefined]>([
       call => ({ ...call, options: { bias: withValue(normal([1, 1, 40, 40], 5), 7, Infinity) } }),
     ],
   ])('%s', async (_, dirty) => {
-    await expectSameNaN(dirty(clean(S)), tiles);
+    await expectSameNaN(dirty(clean(S)), ctx);
   });
 });
 
