@@ -1,4 +1,5 @@
 import { referenceEngine } from '@tilewise/core/reference';
+import { isFuzzing } from '@tilewise/test-data/random-problem';
 import { expect, test } from 'vitest';
 import { GraphBuilder } from '../../testing/attention/attention-graph.ts';
 import { expectClose } from '../../testing/compare/expect-same.ts';
@@ -9,7 +10,7 @@ import { randomGraph } from '../../testing/random/random-graph.ts';
  * Fewer graphs than on the host, because a software adapter takes about a second to compile a new score
  * chain.
  */
-const GRAPHS = 16;
+const GRAPHS = isFuzzing() ? 16 : 10;
 /** The first seed here; the tests on the host use the seeds before it. */
 const FIRST = 301;
 
