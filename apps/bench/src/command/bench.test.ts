@@ -92,12 +92,18 @@ describe('bench', () => {
 
 describe('suites', () => {
   test('philox measures and names its target', async () => {
-    const { code, out } = await run(['philox', '--json'], ...suites);
+    const { code, out } = await run(['philox', '--words', '65536', '--json'], ...suites);
     expect(code).toBe(0);
     const row = JSON.parse(out[0]);
     expect(row).toMatchObject({ suite: 'philox', function: 'fillU32', target: 60 });
     expect(row['M u32/s']).toBeGreaterThan(0);
   }, 30_000);
+
+  test('philox refuses no words', async () => {
+    const { code, errors } = await run(['philox', '--words', '0'], ...suites);
+    expect(code).toBe(2);
+    expect(errors[0]).toContain("--words must be a whole number of at least 4, got '0'.");
+  });
 
   test('attention measures an engine on the shapes that are asked for', async () => {
     const shapes = ['--shapes', '1x2x32x8,2×1×33×16'];

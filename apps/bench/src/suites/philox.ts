@@ -1,11 +1,9 @@
 import { time } from '@tilewise/device-report/measure';
 import { fillU32, philox4x32, splitU64, type U32x2, type U32x4, type U64 } from '@tilewise/philox';
-import { type Suite, WrongResult } from './suite.ts';
+import { type Suite, UsageError, WrongResult } from './suite.ts';
 
 /** Millions of words per second that one core should reach. */
 const target = 60;
-
-const words = 2 ** 22;
 
 // Random123's kat_vectors for philox4x32-10: counter, key, output.
 const knownAnswers: readonly (readonly [U32x4, U32x2, U32x4])[] = [
@@ -30,8 +28,11 @@ const knownAnswers: readonly (readonly [U32x4, U32x2, U32x4])[] = [
 export const philox: Suite = {
   name: 'philox',
   summary: 'Philox4x32-10 into an array, on one core',
-  options: {},
-  async run(_, progress) {
+  options: { words: { value: 'N', meaning: 'fill an array of N words; default 4194304' } },
+  async run(options, progress) {
+    const words = Number(options.words ?? 2 ** 22);
+    if (!Number.isSafeInteger(words) || words < 4)
+      throw new UsageError(`--words must be a whole number of at least 4, got '${options.words}'.`);
     progress('checking');
     const out = new Uint32Array(words);
     const seed = 0x299f31d0a4093822n;

@@ -6,7 +6,7 @@ import { newFolder, run, runJson } from '../../testing/run-conformance.ts';
 
 // SwiftShader takes seconds to compile each variant of a kernel, so the GPU runs only the smallest cases.
 const gpuTimeout = 180_000;
-const gpuCases = 4;
+const gpuCases = 2;
 
 const attention = join(fixturesDir(), 'attention');
 const philox = join(fixturesDir(), 'philox');
