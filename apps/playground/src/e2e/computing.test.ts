@@ -126,6 +126,8 @@ describe('a visitor who computes', () => {
     }`);
     await site.page.getByRole('button', { name: 'Examine' }).click();
     await site.page.getByText('6 measurements.').waitFor({ state: 'attached' });
+    // The worker's messages may arrive after its last measurement.
+    await site.page.waitForFunction(`window.threads >= ${threads}`);
     expect(await site.page.evaluate('window.threads')).toBe(threads);
     await site.page.unroute(/examination-worker/);
     const { attention } = JSON.parse((await site.page.locator('.doctor-json').textContent()) ?? '');

@@ -1,5 +1,6 @@
 import { useCallback, useSyncExternalStore } from 'react';
 import { movedChapters } from './moved-chapters.ts';
+import { spacedWrites } from './spaced-writes.ts';
 
 /** Where the visitor is: a chapter, and that chapter's state by name. */
 export interface Place {
@@ -20,11 +21,7 @@ export function placeHash({ chapter, state }: Place): string {
 
 /** The state that the page shows; the address follows it. Null until something has changed here. */
 let shown: string | null = null;
-let writing: ReturnType<typeof setTimeout> | undefined;
 const listeners = new Set<() => void>();
-
-/** Browsers refuse to change the address more than a few times a second. */
-const writeAfter = 250;
 
 const currentHash = (): string => shown ?? window.location.hash;
 
@@ -32,13 +29,14 @@ function tell(): void {
   for (const listener of listeners) listener();
 }
 
+const address = spacedWrites<string>(hash => {
+  const { pathname, search } = window.location;
+  window.history.replaceState(null, '', `${pathname}${search}${hash}`);
+});
+
 function show(hash: string): void {
   shown = hash;
-  clearTimeout(writing);
-  writing = setTimeout(() => {
-    const { pathname, search } = window.location;
-    window.history.replaceState(null, '', `${pathname}${search}${hash}`);
-  }, writeAfter);
+  address.write(hash);
   tell();
 }
 
@@ -46,7 +44,7 @@ function show(hash: string): void {
  * The visitor followed a link or went back: a write that is still pending belongs to the page that was left.
  */
 function followAddress(): void {
-  clearTimeout(writing);
+  address.cancel();
   shown = null;
   tell();
 }
