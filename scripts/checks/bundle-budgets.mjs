@@ -8,7 +8,7 @@ const KiB = 1024;
 // programs do not use (see `load` of `createContext`).
 const modulesOfContext = {
   'subgroup-kind': 4 * KiB,
-  // Tiles of GPUs: the model that chooses them, the variants that it chooses from, and subgroup matrices.
+  // Tiles of GPUs: the model that chooses them, and the variants that it chooses from.
   hardware: 5 * KiB,
   // Tiles that were measured on an H100.
   'nvidia-tiles': 1 * KiB,

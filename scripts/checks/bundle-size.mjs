@@ -4,9 +4,9 @@ import { build } from 'esbuild';
 
 /**
  * The bytes that a page loads at the start, as one file, and the gzip bytes of each chunk that is imported
- * dynamically, by the name of its module, also those that
- * a chunk imports. Two builds measure them, because esbuild moves code that a dynamic
- * chunk shares with the entry into a third file.
+ * dynamically, by the page or by another such chunk, by the name of its module. Two builds measure them,
+ * because esbuild moves code that a dynamic chunk shares with the entry into a third file. Code that only
+ * dynamic chunks share is not measured.
  */
 export async function bundleSize(contents, project) {
   const options = {

@@ -111,7 +111,6 @@ fn main(
 
   let own_rows = subgroup / 2u;
   let own_columns = subgroup % 2u;
-  let inside = m0 + 128u <= P.M && n0 + 128u <= P.N;
   var c0_0 = subgroup_matrix_result<f32, 16, 16>();
   var c0_1 = subgroup_matrix_result<f32, 16, 16>();
   var c0_2 = subgroup_matrix_result<f32, 16, 16>();
@@ -263,7 +262,7 @@ fn main(
     for (var v = subgroup_lane; v < 128u; v += 32u) {
       let row = m0 + own_rows * 64u + v / 8u;
       let n = n0 + own_columns * 64u + 4u * (v % 8u);
-      if (row < P.M) {
+      if (row < P.M && n < P.N) {
         y0_store4(c_at, row, n, scratch[subgroup][v / 8u * 9u + v % 8u]);
       }
     }
@@ -276,7 +275,7 @@ fn main(
     for (var v = subgroup_lane; v < 128u; v += 32u) {
       let row = m0 + own_rows * 64u + v / 8u;
       let n = n0 + own_columns * 64u + 32u + 4u * (v % 8u);
-      if (row < P.M) {
+      if (row < P.M && n < P.N) {
         y0_store4(c_at, row, n, scratch[subgroup][v / 8u * 9u + v % 8u]);
       }
     }
@@ -289,7 +288,7 @@ fn main(
     for (var v = subgroup_lane; v < 128u; v += 32u) {
       let row = m0 + own_rows * 64u + 16u + v / 8u;
       let n = n0 + own_columns * 64u + 4u * (v % 8u);
-      if (row < P.M) {
+      if (row < P.M && n < P.N) {
         y0_store4(c_at, row, n, scratch[subgroup][v / 8u * 9u + v % 8u]);
       }
     }
@@ -302,7 +301,7 @@ fn main(
     for (var v = subgroup_lane; v < 128u; v += 32u) {
       let row = m0 + own_rows * 64u + 16u + v / 8u;
       let n = n0 + own_columns * 64u + 32u + 4u * (v % 8u);
-      if (row < P.M) {
+      if (row < P.M && n < P.N) {
         y0_store4(c_at, row, n, scratch[subgroup][v / 8u * 9u + v % 8u]);
       }
     }
@@ -315,7 +314,7 @@ fn main(
     for (var v = subgroup_lane; v < 128u; v += 32u) {
       let row = m0 + own_rows * 64u + 32u + v / 8u;
       let n = n0 + own_columns * 64u + 4u * (v % 8u);
-      if (row < P.M) {
+      if (row < P.M && n < P.N) {
         y0_store4(c_at, row, n, scratch[subgroup][v / 8u * 9u + v % 8u]);
       }
     }
@@ -328,7 +327,7 @@ fn main(
     for (var v = subgroup_lane; v < 128u; v += 32u) {
       let row = m0 + own_rows * 64u + 32u + v / 8u;
       let n = n0 + own_columns * 64u + 32u + 4u * (v % 8u);
-      if (row < P.M) {
+      if (row < P.M && n < P.N) {
         y0_store4(c_at, row, n, scratch[subgroup][v / 8u * 9u + v % 8u]);
       }
     }
@@ -341,7 +340,7 @@ fn main(
     for (var v = subgroup_lane; v < 128u; v += 32u) {
       let row = m0 + own_rows * 64u + 48u + v / 8u;
       let n = n0 + own_columns * 64u + 4u * (v % 8u);
-      if (row < P.M) {
+      if (row < P.M && n < P.N) {
         y0_store4(c_at, row, n, scratch[subgroup][v / 8u * 9u + v % 8u]);
       }
     }
@@ -354,7 +353,7 @@ fn main(
     for (var v = subgroup_lane; v < 128u; v += 32u) {
       let row = m0 + own_rows * 64u + 48u + v / 8u;
       let n = n0 + own_columns * 64u + 32u + 4u * (v % 8u);
-      if (row < P.M) {
+      if (row < P.M && n < P.N) {
         y0_store4(c_at, row, n, scratch[subgroup][v / 8u * 9u + v % 8u]);
       }
     }

@@ -15,7 +15,7 @@ export interface PrimitiveTensors {
   readonly unaligned: ReadonlySet<string>;
   readonly capabilities: Capabilities;
   /** Tiles of products that only some devices use. */
-  readonly matmulTiles?: MatMulTileSelector | null;
+  readonly matmulTiles?: MatMulTileSelector | undefined;
   readonly inPlace?: InPlaceNames;
 }
 

@@ -92,12 +92,14 @@ export class MatmulBench {
    * Whether elements spread over C are right. A sum of f32 products is off by less than 2√K·2^-24 of the sum
    * of the magnitudes, about 0.64·K for normal operands; a sum of f16 products, summed in f16 over a step, by
    * 2^-11 of that.
+   *
+   * @param sums the precision of the sums.
    */
-  async isRight(C: GpuTensor, storage: 'f32' | 'f16'): Promise<boolean> {
+  async isRight(C: GpuTensor, storage: 'f32' | 'f16', sums: 'f32' | 'f16' = storage): Promise<boolean> {
     const n = this.#size;
     const c = (await this.#ctx.download(C)).toFloat32();
     const [a, b] = this.#valuesOf(storage);
-    const unit = storage === 'f32' ? 2 * Math.sqrt(n) * 2 ** -24 : 2 ** -10;
+    const unit = sums === 'f32' ? 2 * Math.sqrt(n) * 2 ** -24 : 2 ** -10;
     for (let sample = 0; sample < 64; sample++) {
       const [i, j] = [(sample * 389) % n, (sample * 677 + 13) % n];
       let [sum, magnitude] = [0, 0];

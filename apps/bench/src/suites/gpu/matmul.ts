@@ -78,7 +78,7 @@ async function compare(
 
   progress('engine');
   await runEngine();
-  if (!(await fixed.isRight(c, dtype))) throw new WrongResult("the engine's matmul is wrong");
+  if (!(await fixed.isRight(c, dtype, 'f32'))) throw new WrongResult("the engine's matmul is wrong");
   const candidates: ReadyMatmul[] = [];
   for (const candidate of candidatesFor(matmulDevice(ctx), size).filter(({ storage }) => storage === dtype)) {
     progress(candidate.name);

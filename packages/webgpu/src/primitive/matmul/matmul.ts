@@ -9,7 +9,8 @@ import { chooseTile } from './tiles/tile-table.ts';
 
 /**
  * The kernels of C = Σ A·B over the last two dimensions, with broadcast leading dimensions, any strides and
- * any float dtypes. Products are summed in f32, in an order that depends only on the shapes.
+ * any float dtypes. Products are summed in f32, in an order that depends only on the shapes, the
+ * dtypes and the device.
  */
 export function matmulKernels(
   primitive: MatMulPrimitive,

@@ -49,7 +49,6 @@ export function productKernel(
   let index = tile_m / P.tiles_m;
   let k_begin = part * P.part_depth;
   ${place}
-  let inside = m0 + ${tile.M}u <= P.M && n0 + ${tile.N}u <= P.N;
   ${accumulators}
   ${backends
     .map(

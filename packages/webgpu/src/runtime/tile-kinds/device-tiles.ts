@@ -1,7 +1,7 @@
 import type { LoadedTileKinds } from '../../attention/tiles/tile-choice.ts';
 import type { MatMulTileSelector } from '../../primitive/matmul/tiles/tile.ts';
 
-/** The tiles of a device that most others do not use: those of attention, and those of matrix products. */
+/** Tiles that only some devices use: those of attention, and those of matrix products. */
 export interface DeviceTiles extends LoadedTileKinds {
-  readonly matmulTiles?: MatMulTileSelector | null;
+  readonly matmulTiles?: MatMulTileSelector;
 }

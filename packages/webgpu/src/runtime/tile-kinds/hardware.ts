@@ -4,8 +4,10 @@ import type { DeviceTiles } from './device-tiles.ts';
 
 /** The tiles of GPUs, with those of subgroup matrices if the device has any. */
 export async function load(capabilities: Capabilities): Promise<DeviceTiles> {
-  const attention = await loadHardwareTiles(capabilities);
-  if (capabilities.subgroupMatrixConfigs.length === 0) return attention;
-  const { matrixMatMulTile } = await import('../../primitive/matmul/tiles/matrix/matrix-matmul-tiles.ts');
-  return { ...attention, matmulTiles: matrixMatMulTile };
+  const hasMatrices = capabilities.subgroupMatrixConfigs.length > 0;
+  const [attention, matmul] = await Promise.all([
+    loadHardwareTiles(capabilities),
+    hasMatrices ? import('../../primitive/matmul/tiles/matrix/matrix-matmul-tiles.ts') : null,
+  ]);
+  return matmul ? { ...attention, matmulTiles: matmul.matrixMatMulTile } : attention;
 }

@@ -1,5 +1,5 @@
 import { repeat } from '../../../codegen/text.ts';
-import type { MatMulBackend } from './tile.ts';
+import type { MatMulBackend, MatMulTile } from './tile.ts';
 
 /** The blocks of 4 × 4 that a lane accumulates. */
 export interface LaneBlocks {
@@ -9,6 +9,10 @@ export interface LaneBlocks {
   readonly row: (r: number) => string;
   readonly column: (c: number) => string;
 }
+
+/** Declares `inside`: whether the whole tile of a workgroup is within the matrices. */
+export const declareInside = ({ M, N }: Pick<MatMulTile, 'M' | 'N'>): string =>
+  `let inside = m0 + ${M}u <= P.M && n0 + ${N}u <= P.N;`;
 
 /** The accumulators `cR_C` of a lane: a vec4f for each of its rows R and block columns C. */
 export const laneBlocks = ({

@@ -3,7 +3,7 @@ import { repeat } from '../../../codegen/text.ts';
 import { isCount, type TileKind } from '../../../codegen/tile-kind.ts';
 import { matrixBlocks, type Side } from '../operands/matrix-blocks.ts';
 import { matrixVectors } from '../operands/matrix-vectors.ts';
-import { laneBlocks } from './lane-blocks.ts';
+import { declareInside, laneBlocks } from './lane-blocks.ts';
 import type { MatMulBackend, MatMulTile } from './tile.ts';
 
 /**
@@ -30,17 +30,22 @@ export const subgroupMatMulKind: TileKind<SubgroupMatMulShape, MatMulTile> = {
       : `must have a multiple of ${group} lanes and a multiple of ${group / 4} columns for groups of ${group}`,
   describe: ({ lanes, columns, group }) => `subgroup, ${lanes} lanes, ${columns} columns, group ${group}`,
   tile: shape => ({
-    ...{ lanes: shape.lanes, M: 4 * shape.lanes, N: 4 * shape.columns, depth: 4, parts: [subgroupLane] },
+    ...{ ...tileSize(shape), lanes: shape.lanes, depth: 4, parts: [subgroupLane] },
     backend: (a, b) => subgroupBackend(shape, a, b),
   }),
 };
+
+const tileSize = ({ lanes, columns }: Pick<SubgroupMatMulShape, 'lanes' | 'columns'>) => ({
+  M: 4 * lanes,
+  N: 4 * columns,
+});
 
 /**
  * A subgroup takes four steps of the sum at a time. In these steps, the columns of a tile have as many
  * vectors along the sum as across it, so in either case each lane reads the same number of them for its
  * group; vectors along the sum are transposed where they are used.
  */
-function subgroupBackend({ columns, group }: SubgroupMatMulShape, a: Side, b: Side): MatMulBackend {
+function subgroupBackend({ lanes, columns, group }: SubgroupMatMulShape, a: Side, b: Side): MatMulBackend {
   const vectors = 4 * columns;
   const reads = vectors / group;
   const isAlongSum = b.vectors === 'sum';
@@ -57,7 +62,8 @@ function subgroupBackend({ columns, group }: SubgroupMatMulShape, a: Side, b: Si
     : (e: number, c: number): string => `across${e * columns + c}`;
   return {
     parts: [matrixBlocks(a), matrixVectors(b)],
-    place: `let mine = subgroup_lane & ${group - 1}u;`,
+    place: `let mine = subgroup_lane & ${group - 1}u;
+  ${declareInside(tileSize({ lanes, columns }))}`,
     ...laneBlocks({ rows: 1, columns, row: () => 'lane', column: c => `${c}u` }),
     sum: `for (var k = k_begin; k < k_end; k += 4u) {
     var block = mat4x4f();

@@ -25,7 +25,7 @@ export interface MatMulBackend {
   readonly accumulators: string;
   /**
    * Statements that add the products of steps k_begin to k_end of the sum to the accumulators. The matrices
-   * start at a_at and b_at; `inside` is true if the whole tile is within the matrices.
+   * start at a_at and b_at.
    */
   readonly sum: string;
   /** Statements that store the accumulators, four elements of a row at a time. */

@@ -2,7 +2,7 @@ import type { ShaderPart } from '../../../codegen/shader-part.ts';
 import { repeat } from '../../../codegen/text.ts';
 import { isCount, type TileKind } from '../../../codegen/tile-kind.ts';
 import { matrixBlocks, type Side } from '../operands/matrix-blocks.ts';
-import { laneBlocks } from './lane-blocks.ts';
+import { declareInside, laneBlocks } from './lane-blocks.ts';
 import type { MatMulBackend, MatMulTile } from './tile.ts';
 
 /**
@@ -32,13 +32,17 @@ export const workgroupMatMulKind: TileKind<WorkgroupMatMulShape, MatMulTile> = {
     `workgroup, ${tx} × ${ty} lanes, ${rows} × ${columns} blocks, depth ${depth}`,
   tile: shape => ({
     lanes: shape.tx * shape.ty,
-    M: 4 * shape.ty * shape.rows,
-    N: 4 * shape.tx * shape.columns,
+    ...tileSize(shape),
     depth: shape.depth,
     parts: [tileVariables(shape)],
     backend: (a, b) => workgroupBackend(shape, a, b),
   }),
 };
+
+const tileSize = ({ tx, ty, rows, columns }: WorkgroupMatMulShape) => ({
+  M: 4 * ty * rows,
+  N: 4 * tx * columns,
+});
 
 const tileVariables = ({ tx, ty, rows, columns, depth }: WorkgroupMatMulShape): ShaderPart => ({
   code: `var<workgroup> a_tile: array<vec4f, ${ty * rows * depth}>;
@@ -59,7 +63,8 @@ function workgroupBackend(tile: WorkgroupMatMulShape, a: Side, b: Side): MatMulB
   return {
     parts: [matrixBlocks(a), matrixBlocks(b)],
     place: `let tx = lane % ${tx}u;
-  let ty = lane / ${tx}u;`,
+  let ty = lane / ${tx}u;
+  ${declareInside(tileSize(tile))}`,
     ...laneBlocks({
       ...{ rows, columns },
       row: r => `${r * ty}u + ty`,

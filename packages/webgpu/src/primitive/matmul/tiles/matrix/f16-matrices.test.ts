@@ -1,5 +1,5 @@
 import type { DType } from '@tilewise/core';
-import { test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { sharedContext } from '../../../../../testing/device/shared-context.ts';
 import { plainMatrices } from '../../../../../testing/matrices/plain-matrices.ts';
 import { expectAsOnHost, filled, numbers } from '../../../../../testing/primitive/primitive-run.ts';
@@ -9,7 +9,7 @@ import { type MatrixMatMulShape, subgroupsOf } from './shape.ts';
 
 const { device, capabilities } = await sharedContext();
 
-// As small as a tile can be: an adapter may take seconds to compile the matrix operations.
+// Small, because an adapter may take seconds to compile the matrix operations.
 const shape: MatrixMatMulShape = {
   ...{ kind: 'matrix', down: 1, across: 2, rows: 16, columns: 16, depth: 16 },
   matrix: { M: 16, N: 16, K: 16, component: 'f16' },
@@ -22,9 +22,10 @@ test
     ['f16 element by element', 'f16', 'f16', 19, 29],
     ['8 bits', 'f8e4m3', 'f8e5m2', 20, 36],
   ])('operands staged in f16 are multiplied as they are: %s', async (_, a, b, M, K) => {
-  const matmulTiles = () => spelledMatMulTile(shape, plainMatrices(shape.matrix, subgroupsOf(shape)));
+  const matmulTiles = vi.fn(() => spelledMatMulTile(shape, plainMatrices(shape.matrix, subgroupsOf(shape))));
   const ctx = Object.assign(await createContext({ device }), { tileKinds: { matmulTiles } });
   const operands = [numbers([M, K], 1, { dtype: a }), numbers([M, K], 2, { dtype: b }).permute(1, 0)];
   await expectAsOnHost({ kind: 'matmul' }, operands, [filled([M, M])], 2e-6, ctx);
+  expect(matmulTiles).toHaveBeenCalled();
   ctx.destroy();
 });

@@ -1,23 +1,25 @@
 import type { DType, Tensor } from '@tilewise/core';
 import { add, mul } from '@tilewise/core/expr';
 import { input } from '@tilewise/core/primitive';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { sharedContext } from '../../../../../testing/device/shared-context.ts';
 import { plainMatrices } from '../../../../../testing/matrices/plain-matrices.ts';
 import { expectAsOnHost, filled, numbers, runOnGpu } from '../../../../../testing/primitive/primitive-run.ts';
 import { createContext, type GpuContext } from '../../../../index.ts';
-import { matrixMatMulKind, spelledMatMulTile } from './matrix-kind.ts';
+import { sideOf } from '../../operands/matrix-blocks.ts';
+import { matrixMatMulKind, spelledMatMulTile, workgroupBytes } from './matrix-kind.ts';
 import { type MatrixMatMulShape, subgroupsOf } from './shape.ts';
 
 const { device } = await sharedContext();
 const matmul = { kind: 'matmul' } as const;
 
+/** Whether the kernels of a context's products are those of its tiles. */
+const chosen = vi.fn(spelledMatMulTile);
+
 /** A context whose products are computed by tiles of matrices that run on every device. */
 const withMatrices = async (shape: MatrixMatMulShape): Promise<GpuContext> =>
   Object.assign(await createContext({ device }), {
-    tileKinds: {
-      matmulTiles: () => spelledMatMulTile(shape, plainMatrices(shape.matrix, subgroupsOf(shape))),
-    },
+    tileKinds: { matmulTiles: () => chosen(shape, plainMatrices(shape.matrix, subgroupsOf(shape))) },
   });
 
 const shape: MatrixMatMulShape = {
@@ -29,7 +31,7 @@ const shapes: readonly [name: string, shape: MatrixMatMulShape, dtypes: readonly
   [
     'an odd number of subgroups, and small matrices',
     {
-      ...{ ...shape, down: 3, across: 1, columns: 16 },
+      ...{ ...shape, down: 3, across: 1, columns: 16, depth: 32 },
       matrix: { M: 8, N: 8, K: 8, component: 'f32' },
     },
     ['f32', 'f16', 'f8e5m2'],
@@ -42,6 +44,11 @@ describe.each(shapes)('tiles of matrices: %s', (_, own, [main, second, third]) =
     ctx = await withMatrices(own);
   });
   afterAll(() => ctx.destroy());
+  beforeEach(() => {
+    chosen.mockClear();
+  });
+  // Every test is of these tiles.
+  afterEach(() => expect(chosen).toHaveBeenCalled());
 
   const rows = (M: number, N: number, gap = 0, dtype: DType = main): Tensor =>
     numbers([M, N], M, { dtype, strides: [N + gap, 1] });
@@ -96,6 +103,52 @@ describe.each(shapes)('tiles of matrices: %s', (_, own, [main, second, third]) =
 
 test('shapes that no kernel can be made of break a rule', () => {
   expect(matrixMatMulKind.brokenRule(shape)).toBeNull();
-  expect(matrixMatMulKind.brokenRule({ ...shape, across: 0 })).toMatch(/whole numbers of subgroups/);
+  expect(matrixMatMulKind.brokenRule({ ...shape, across: 0 })).toMatch(/1 to 8 subgroups, got 2 × 0/);
+  expect(matrixMatMulKind.brokenRule({ ...shape, down: 5 })).toMatch(/1 to 8 subgroups, got 5 × 2/);
   expect(matrixMatMulKind.brokenRule({ ...shape, rows: 24 })).toMatch(/multiples of 16, got 24 × 32/);
+  expect(matrixMatMulKind.brokenRule({ ...shape, depth: 8 })).toMatch(/multiples of 16, got .*depth 8/);
+  const odd = { ...shape.matrix, M: 32 } as unknown as MatrixMatMulShape['matrix'];
+  expect(matrixMatMulKind.brokenRule({ ...shape, matrix: odd })).toMatch(/M, N and K of 8 or 16/);
+});
+
+test.each(shapes)('the bytes of workgroup memory are those of the variables: %s', (_, own) => {
+  const declared = matrixMatMulKind
+    .tile(own)
+    .parts.map(({ code = '' }) => code)
+    .join();
+  const variables = [...declared.matchAll(/array<array<vec4(f|<f16>|<f32>), (\d+)>, (\d+)>/g)];
+  const bytes = variables.map(([, type, n, m]) => (type === '<f16>' ? 8 : 16) * Number(n) * Number(m));
+  expect(bytes).toHaveLength(3);
+  expect(workgroupBytes(own)).toBe(bytes.reduce((sum, own) => sum + own));
+});
+
+test('barriers separate what lanes store from what their subgroups load', () => {
+  const [a, b] = (['M', 'N'] as const).map(extent =>
+    sideOf(
+      { name: extent === 'M' ? 'x0' : 'x1', dtype: 'f32', rowStride: 64, columnStride: 1, batchStrides: [] },
+      extent,
+      { M: 64, N: 64, K: 64 },
+      new Set(),
+    ),
+  );
+  // Four blocks of results, which go through the same memory.
+  const blocks = { ...shape, rows: 32, columns: 64 };
+  const { sum, results } = matrixMatMulKind.tile(blocks).backend(a, b);
+  const events = (text: string): string =>
+    text
+      .split('\n')
+      .flatMap(line => {
+        if (line.includes('workgroupBarrier')) return 'barrier';
+        if (/^\s*[ab]_tile\[.*=/.test(line)) return 'store';
+        if (line.includes('subgroupMatrixLoad')) return 'load';
+        if (line.includes('subgroupMatrixStore')) return 'store';
+        return line.includes('read scratch[') ? 'load' : [];
+      })
+      .filter((event, n, all) => event !== all[n - 1])
+      .join(' ');
+  // In a loop: the loads of an iteration are before the first barrier of the next one.
+  expect(events(sum)).toBe('barrier store barrier load');
+  const stores = events(results((_row, _n, x) => `read ${x}`));
+  expect(stores).toMatch(/^store barrier load( barrier store barrier load)*$/);
+  expect(stores.match(/load/g)).toHaveLength(4);
 });

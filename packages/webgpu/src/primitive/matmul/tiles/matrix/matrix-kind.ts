@@ -13,10 +13,10 @@ import { matrixFetch } from '../../operands/matrix-fetch.ts';
 import type { MatMulBackend, MatMulTile, StoreFour } from '../tile.ts';
 import { type MatrixMatMulShape, subgroupsOf } from './shape.ts';
 import {
+  arraySize,
   declareFetched,
   fetchOperand,
   matrixPlace,
-  partSize,
   type StagedOperand,
   stagedA,
   stagedArrays,
@@ -26,20 +26,29 @@ import {
 
 /** How a kernel writes its matrix operations, and the declarations that these need. */
 export interface MatMulSpelling extends MatrixOperations {
-  /** What kernels with these arrays declare besides. */
+  /** Further declarations of kernels whose matrices are in these arrays. */
   part(arrays: readonly MatrixArray[]): ShaderPart;
   /** Statements that declare `subgroup` and `subgroup_lane`, if the part does not declare them. */
   readonly place: string;
 }
 
+/** WebGPU guarantees workgroups of 256 lanes. */
+const maxSubgroups = 256 / lanes;
+
 /** Tiles of subgroup matrices. */
 export const matrixMatMulKind: TileKind<MatrixMatMulShape, MatMulTile> = {
   name: 'matrix',
   fields: ['kind', 'down', 'across', 'rows', 'columns', 'depth', 'matrix', 'pinned'],
-  brokenRule: ({ down, across, rows, columns, depth }) =>
-    [down, across, rows / 16, columns / 16, depth / 16].every(isCount)
+  brokenRule({ down, across, rows, columns, depth, matrix }) {
+    if (![down, across].every(isCount) || down * across > maxSubgroups)
+      return `must have 1 to ${maxSubgroups} subgroups, got ${down} × ${across}`;
+    if (![rows, columns, depth].every(n => isCount(n / 16)))
+      return `must have rows, columns and depth that are multiples of 16, got ${rows} × ${columns}, depth ${depth}`;
+    const { M, N, K, component } = matrix ?? {};
+    return [M, N, K].every(n => n === 8 || n === 16) && (component === 'f16' || component === 'f32')
       ? null
-      : `must have whole numbers of subgroups, and rows, columns and depth that are multiples of 16, got ${rows} × ${columns}, depth ${depth}`,
+      : 'must have a matrix of M, N and K of 8 or 16 in f16 or f32';
+  },
   describe: ({ down, across, rows, columns, depth, matrix: { M, N, K, component } }) =>
     `matrices ${M}×${N}×${K} ${component}, ${down} × ${across} subgroups of ${rows} × ${columns}, depth ${depth}`,
   tile: shape => {
@@ -51,7 +60,7 @@ export const matrixMatMulKind: TileKind<MatrixMatMulShape, MatMulTile> = {
   },
 };
 
-/** Makes a tile whose matrix operations are written in a given way. */
+/** Makes a tile whose matrix operations are spelled as given. */
 export const spelledMatMulTile = (shape: MatrixMatMulShape, spelling: MatMulSpelling): MatMulTile => ({
   lanes: lanes * subgroupsOf(shape),
   M: shape.down * shape.rows,
@@ -70,8 +79,8 @@ function tileVariables(shape: MatrixMatMulShape): ShaderPart {
   const { down, across, rows, columns, matrix } = shape;
   const vector = `vec4<${matrix.component}>`;
   return {
-    code: `var<workgroup> a_tile: array<array<${vector}, ${partSize(shape, rows)}>, ${down}>;
-var<workgroup> b_tile: array<array<${vector}, ${partSize(shape, columns)}>, ${across}>;
+    code: `var<workgroup> a_tile: array<array<${vector}, ${arraySize(shape, rows)}>, ${down}>;
+var<workgroup> b_tile: array<array<${vector}, ${arraySize(shape, columns)}>, ${across}>;
 var<workgroup> scratch: array<array<vec4f, ${scratchSize(shape)}>, ${subgroupsOf(shape)}>;`,
   };
 }
@@ -79,11 +88,11 @@ var<workgroup> scratch: array<array<vec4f, ${scratchSize(shape)}>, ${subgroupsOf
 /** The bytes of workgroup memory that a kernel needs. */
 export function workgroupBytes(shape: MatrixMatMulShape): number {
   const { down, across, rows, columns, matrix } = shape;
-  const vectors = down * partSize(shape, rows) + across * partSize(shape, columns);
+  const vectors = down * arraySize(shape, rows) + across * arraySize(shape, columns);
   return vectors * (matrix.component === 'f16' ? 8 : 16) + 16 * subgroupsOf(shape) * scratchSize(shape);
 }
 
-/** The columns of C that a subgroup's lanes store at a time, in 16 rows. */
+/** The number of columns of C that a subgroup's lanes store at a time, in 16 rows. */
 const scratchColumns = ({ columns }: MatrixMatMulShape): number => (columns % 32 === 0 ? 32 : 16);
 /** The number of vec4s from one of these rows to the next, and of all of them. */
 const scratchPitch = (shape: MatrixMatMulShape): number => scratchColumns(shape) / 4 + 1;
@@ -164,7 +173,7 @@ function storeResults(shape: MatrixMatMulShape, spelling: MatMulSpelling, store:
     for (var v = subgroup_lane; v < ${4 * width}u; v += ${lanes}u) {
       let row = m0 + own_rows * ${rows}u + ${from(m)}v / ${width / 4}u;
       let n = n0 + own_columns * ${columns}u + ${from(n)}4u * (v % ${width / 4}u);
-      if (row < P.M) {
+      if (row < P.M && n < P.N) {
         ${store('row', 'n', `scratch[subgroup][v / ${width / 4}u * ${pitch}u + v % ${width / 4}u]`)}
       }
     }

@@ -8,6 +8,7 @@ import {
   type KernelSpec,
   type SubgroupMatrixConfig,
 } from '../../../../index.ts';
+import { loadTileKinds } from '../../../../runtime/tile-kinds/load-tile-kinds.ts';
 import { matmulKernels } from '../../matmul.ts';
 import { matrixMatMulTile } from './matrix-matmul-tiles.ts';
 
@@ -23,21 +24,46 @@ const nvidia = able('nvidia hopper', half);
 const amd = able('amd rdna-3', half);
 const apple = able('apple common-3', single);
 
-const sizeOf = (capabilities: Capabilities, M: number, N: number, dtypes: DType[]): string | null => {
-  const tile = matrixMatMulTile({ M, N, K: 512, count: 1 }, dtypes, capabilities);
+const sizeOf = (
+  capabilities: Capabilities,
+  M: number,
+  N: number,
+  dtypes: DType[] = ['f16', 'f16'],
+  count = 1,
+): string | null => {
+  const tile = matrixMatMulTile({ M, N, K: 512, count }, dtypes, capabilities);
   return tile && `${tile.M} × ${tile.N}`;
 };
 
 describe('the tile', () => {
   test('is the largest that fills the device and fits its registers', () => {
-    expect(sizeOf(nvidia, 4096, 4096, ['f16', 'f16'])).toBe('128 × 128');
-    expect(sizeOf(nvidia, 640, 768, ['f16', 'f16'])).toBe('64 × 64');
-    expect(sizeOf(nvidia, 40, 40, ['f16', 'f16'])).toBe('64 × 64');
-    expect(sizeOf(amd, 4096, 4096, ['f16', 'f16'])).toBe('64 × 128');
+    expect(sizeOf(nvidia, 4096, 4096)).toBe('128 × 128');
+    expect(sizeOf(nvidia, 768, 768)).toBe('64 × 128');
+    expect(sizeOf(nvidia, 640, 640)).toBe('64 × 64');
+    expect(sizeOf(nvidia, 256, 256)).toBe('32 × 32');
+    expect(sizeOf(amd, 4096, 4096)).toBe('64 × 128');
     expect(sizeOf(apple, 4096, 4096, ['f32', 'f32'])).toBe('64 × 64');
-    expect(
-      sizeOf({ ...nvidia, maxComputeWorkgroupStorageSize: 16384 }, 4096, 4096, ['f16', 'f16']),
-    ).toBeNull();
+  });
+
+  test('does not consist of padding, however many matrices there are', () => {
+    expect(sizeOf(nvidia, 17, 17, ['f16', 'f16'], 4096)).toBe('32 × 32');
+    expect(sizeOf(nvidia, 64, 64, ['f16', 'f16'], 128)).toBe('64 × 64');
+    expect(sizeOf(nvidia, 1024, 64, ['f16', 'f16'], 32)).toBe('128 × 64');
+    expect(sizeOf(nvidia, 1000, 1000, ['f16', 'f16'], 32)).toBe('128 × 128');
+  });
+
+  test('stages fewer steps of the sum where workgroup memory is small, and gives up without any', () => {
+    const with16 = { ...nvidia, maxComputeWorkgroupStorageSize: 16384 };
+    expect(sizeOf(with16, 4096, 4096)).toBe('64 × 64');
+    expect(sizeOf({ ...with16, maxComputeWorkgroupStorageSize: 4096 }, 4096, 4096)).toBeNull();
+  });
+
+  test('has matrices in f16 where both types are exact', () => {
+    const both = { ...nvidia, subgroupMatrixConfigs: [single, half] };
+    const { wgsl } = kernelOf(both, [matrix(256, 64, 'f16'), matrix(64, 256, 'f16')]);
+    expect(wgsl).toContain('subgroup_matrix_left<f16');
+    const { wgsl: wide } = kernelOf(both, [matrix(256, 64, 'f32'), matrix(64, 256, 'f16')]);
+    expect(wide).toContain('subgroup_matrix_left<f32');
   });
 
   test.each<[dtypes: DType[], device: Capabilities, is: boolean]>([
@@ -73,6 +99,25 @@ function kernelOf(capabilities: Capabilities, inputs: readonly Tensor[], terms =
   return kernels[0];
 }
 const matrix = (M: number, N: number, dtype: DType): Tensor => Tensor.zeros([M, N], { dtype });
+
+test('a sum of products uses matrices only if the operands of all terms are exact', () => {
+  const f16 = [matrix(64, 32, 'f16'), matrix(32, 64, 'f16')];
+  const f32 = [matrix(64, 32, 'f32'), matrix(32, 64, 'f32')];
+  expect(kernelOf(nvidia, [...f16, ...f16], 2).wgsl).toContain('subgroupMatrixLoad');
+  expect(kernelOf(nvidia, [...f16, ...f32], 2).wgsl).not.toContain('subgroupMatrix');
+});
+
+test('kernels request subgroups of 32 lanes on devices that have others, too', () => {
+  const inputs = [matrix(64, 64, 'f16'), matrix(64, 64, 'f16')];
+  const many = { ...nvidia, subgroupMaxSize: 64, features: ['subgroup-size-control'] };
+  expect(kernelOf(many, inputs).wgsl).toContain('@subgroup_size(32)');
+  expect(kernelOf(nvidia, inputs).wgsl).not.toContain('@subgroup_size');
+});
+
+test('a context loads the tiles if its device has matrices', async () => {
+  expect((await loadTileKinds(nvidia)).matmulTiles).toBe(matrixMatMulTile);
+  expect((await loadTileKinds({ ...nvidia, subgroupMatrixConfigs: [] })).matmulTiles).toBeUndefined();
+});
 
 test('few rows or columns keep their flat tiles', () => {
   const usesMatrices = (M: number, N: number): boolean =>

@@ -7,12 +7,16 @@ import { type MatrixMatMulShape, subgroupsOf } from './shape.ts';
  * An operand in workgroup memory: an array for each row of subgroups (A) or each column (B), so that matrices
  * have constant offsets. Dawn wraps all other loads in bounds checks, with which loads and products in a loop
  * took 3.6 times as long on an H200.
+ *
+ * NVIDIA's compiler moved some loads with constant offsets out of a loop in which the memory changes: see
+ * `declarations` of attention's matrix tiles. The kernel that measures the peak of a device has the form of
+ * this one and gives the right results on an H200, but it has only operands stored row by row and one term.
  */
 export interface StagedOperand {
   readonly side: Side;
   readonly array: 'a_tile' | 'b_tile';
-  /** The number of parts, and the length of one along the side. */
-  readonly parts: number;
+  /** The number of arrays, and the length of each along the side. */
+  readonly count: number;
   readonly length: number;
   /** WGSL: the index at which the operand starts in memory, and the tile's place along the side. */
   readonly start: string;
@@ -20,11 +24,11 @@ export interface StagedOperand {
 }
 
 export const stagedA = ({ down, rows }: MatrixMatMulShape, side: Side): StagedOperand => ({
-  ...{ side, array: 'a_tile', parts: down, length: rows, start: 'a_at', first: 'm0' },
+  ...{ side, array: 'a_tile', count: down, length: rows, start: 'a_at', first: 'm0' },
 });
 
 export const stagedB = ({ across, columns }: MatrixMatMulShape, side: Side): StagedOperand => ({
-  ...{ side, array: 'b_tile', parts: across, length: columns, start: 'b_at', first: 'n0' },
+  ...{ side, array: 'b_tile', count: across, length: columns, start: 'b_at', first: 'n0' },
 });
 
 /** The variables of the two operands. */
@@ -33,37 +37,37 @@ export const stagedArrays: readonly MatrixArray[] = (['a_tile', 'b_tile'] as con
 }));
 
 /**
- * The number of vec4s in a part of the given length, whose vectors run along the sum in one term of a
- * product, and along the side in another.
+ * The number of vec4s in an array of the given length along the side. Its vectors run along the sum in one
+ * term of a product, and along the side in another.
  */
-export const partSize = ({ depth, matrix }: MatrixMatMulShape, length: number): number =>
+export const arraySize = ({ depth, matrix }: MatrixMatMulShape, length: number): number =>
   Math.max(length * (depth / 4 + rowPadding(matrix)), depth * (length / 4 + rowPadding(matrix)));
 
-/** The lines of an operand: rows of vectors along the sum, or along the side. */
-function linesOf(
-  { depth, matrix }: MatrixMatMulShape,
-  { side, parts, length }: StagedOperand,
-): {
+/** The lines of an operand, which consist of vectors along the sum or along the side. */
+interface Lines {
   readonly alongSum: boolean;
-  /** The number of vec4s in a line of all parts, in a line of a part, and from one of these to the next. */
-  readonly vectors: number;
-  readonly partVectors: number;
-  readonly pitch: number;
+  /** The number of lines to fetch, and of vec4s in each: a line along the side goes through all arrays. */
   readonly count: number;
-} {
+  readonly vectors: number;
+  /** The number of vec4s in a line of one array, and from one of these lines to the next. */
+  readonly ownVectors: number;
+  readonly pitch: number;
+}
+
+function linesOf({ depth, matrix }: MatrixMatMulShape, { side, count, length }: StagedOperand): Lines {
   const alongSum = side.vectors === 'sum';
-  const partVectors = (alongSum ? depth : length) / 4;
+  const ownVectors = (alongSum ? depth : length) / 4;
   return {
-    ...{ alongSum, partVectors, pitch: partVectors + rowPadding(matrix) },
+    ...{ alongSum, ownVectors, pitch: ownVectors + rowPadding(matrix) },
     ...(alongSum
-      ? { vectors: partVectors, count: parts * length }
-      : { vectors: parts * partVectors, count: depth }),
+      ? { count: count * length, vectors: ownVectors }
+      : { count: depth, vectors: count * ownVectors }),
   };
 }
 
 /** The vectors that lanes fetch, one in each turn. */
 function turnsOf(shape: MatrixMatMulShape, operand: StagedOperand) {
-  const { alongSum, vectors, partVectors, pitch, count } = linesOf(shape, operand);
+  const { alongSum, vectors, ownVectors, pitch, count } = linesOf(shape, operand);
   const { side, array, length, start, first } = operand;
   const workers = lanes * subgroupsOf(shape);
   const total = vectors * count;
@@ -71,16 +75,16 @@ function turnsOf(shape: MatrixMatMulShape, operand: StagedOperand) {
     const n = turn === 0 ? 'lane' : `(lane + ${turn * workers}u)`;
     const [line, vector] = [`${n} / ${vectors}u`, `${n} % ${vectors}u`];
     const [x, k] = alongSum ? [line, `4u * (${vector})`] : [`4u * (${vector})`, line];
-    const [part, row, column] = alongSum
+    const [own, row, column] = alongSum
       ? [`${line} / ${length}u`, `${line} % ${length}u`, vector]
-      : [`${vector} / ${partVectors}u`, line, `${vector} % ${partVectors}u`];
+      : [`${vector} / ${ownVectors}u`, line, `${vector} % ${ownVectors}u`];
     return {
       name: `${side.matrix.name}_fetched${turn}`,
       /** Whether some lanes have no vector in this turn. */
       partial: (turn + 1) * workers > total,
       isOwn: `${n} < ${total}u`,
       fetch: (from: string): string => `${side.matrix.name}_fetch(${start}, ${first} + ${x}, ${from} + ${k})`,
-      place: `${array}[${part}][(${row}) * ${pitch}u + ${column}]`,
+      place: `${array}[${own}][(${row}) * ${pitch}u + ${column}]`,
     };
   });
 }
@@ -107,20 +111,20 @@ export const storeFetched = (shape: MatrixMatMulShape, operand: StagedOperand): 
     .join('\n');
 
 /**
- * The place of a matrix in part `part` of an operand that starts at `side` along its side and at `sum` along
- * the sum.
+ * The place of a matrix that starts at `side` along an operand's side, within the array with the index
+ * `array`, and at `sum` along the sum.
  */
 export function matrixPlace(
   shape: MatrixMatMulShape,
   operand: StagedOperand,
-  part: string,
+  array: string,
   at: { readonly side: number; readonly sum: number },
 ): MatrixPlace {
   const { alongSum, pitch } = linesOf(shape, operand);
   const [line, element] = alongSum ? [at.side, at.sum] : [at.sum, at.side];
   const linesAreRows = alongSum === (operand.side.extent === 'M');
   return {
-    in: `${operand.array}[${part}]`,
+    in: `${operand.array}[${array}]`,
     offset: `${line * pitch + element / 4}u`,
     stride: pitch,
     order: linesAreRows ? 'row_major' : 'col_major',
