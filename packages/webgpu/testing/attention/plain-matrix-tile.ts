@@ -1,5 +1,5 @@
 import { spelledMatrixTile } from '../../src/attention/tiles/matrix/matrix-kind.ts';
-import type { MatrixSpelling, MatrixTileShape } from '../../src/attention/tiles/matrix/shape.ts';
+import type { AttentionMatrixSpelling, MatrixTileShape } from '../../src/attention/tiles/matrix/shape.ts';
 import { lanes } from '../../src/codegen/matrices/subgroup-lanes.ts';
 import type { Tile } from '../../src/index.ts';
 import { plainMatrices } from '../matrices/plain-matrices.ts';
@@ -8,7 +8,7 @@ import { plainMatrices } from '../matrices/plain-matrices.ts';
 export const plainMatrixTile = (shape: Omit<MatrixTileShape, 'kind'>): Tile =>
   spelledMatrixTile({ kind: 'matrix', ...shape }, plainSpelling(shape), false);
 
-function plainSpelling({ matrix, subgroups }: Omit<MatrixTileShape, 'kind'>): MatrixSpelling {
+function plainSpelling({ matrix, subgroups }: Omit<MatrixTileShape, 'kind'>): AttentionMatrixSpelling {
   const { part, ...operations } = plainMatrices(matrix, subgroups);
   return {
     ...operations,

@@ -1,27 +1,19 @@
 import type {
   MatrixArray,
   MatrixKind,
-  MatrixOperations,
+  MatrixSpelling,
 } from '../../src/codegen/matrices/matrix-operations.ts';
 import { lanes } from '../../src/codegen/matrices/subgroup-lanes.ts';
-import type { ShaderPart } from '../../src/codegen/shader-part.ts';
 import type { SubgroupMatrixConfig } from '../../src/device/capabilities/subgroup-matrix-configs.ts';
 
 /**
  * Matrix operations for any device, but slow: each lane holds some elements of a matrix, and lanes share them
  * to multiply. On devices without subgroup matrices, kernels for matrices are tested with these operations.
  */
-export interface PlainMatrices extends MatrixOperations {
-  /** The functions that kernels need whose matrices are in these arrays. */
-  part(arrays: readonly MatrixArray[]): ShaderPart;
-  /** Statements that declare `subgroup` and `subgroup_lane`. */
-  readonly place: string;
-}
-
 export function plainMatrices(
   { M, N, K, component }: SubgroupMatrixConfig,
   subgroups: number,
-): PlainMatrices {
+): MatrixSpelling {
   const columns: Readonly<Record<MatrixKind, number>> = { left: K, right: N, result: N };
   const elements: Readonly<Record<MatrixKind, number>> = {
     left: (M * K) / lanes,

@@ -35,6 +35,14 @@ export interface MatrixOperations {
   store(matrix: string, place: MatrixPlace): string;
 }
 
+/** How a kernel writes its matrix operations, and the declarations that these need. */
+export interface MatrixSpelling extends MatrixOperations {
+  /** Further declarations of kernels whose matrices are in these arrays. */
+  part(arrays: readonly MatrixArray[]): ShaderPart;
+  /** Statements that declare `subgroup` and `subgroup_lane`, if the part does not declare them. */
+  readonly place: string;
+}
+
 /**
  * Dawn's extension `chromium_experimental_subgroup_matrix`. Its types name columns before rows. Offsets and
  * strides are in elements of the array, as in SPIR-V.
@@ -56,7 +64,7 @@ export function subgroupMatrices({ M, N, K, component }: SubgroupMatrixConfig): 
 }
 
 /**
- * What kernels with subgroup matrices enable; declares `subgroup`, the number of the subgroup in its
+ * Enables the extensions that subgroup matrices need. Declares `subgroup`, the number of the subgroup in its
  * workgroup, and `subgroup_lane`, the number of the lane in its subgroup.
  *
  * @param pinned whether kernels request subgroups of 32 lanes, for which the device needs the feature

@@ -14,7 +14,7 @@ import {
   weightsSize,
 } from './memory.ts';
 import { loadHeld, scores } from './score-gemm.ts';
-import type { MatrixSpelling, MatrixTile, MatrixTileShape } from './shape.ts';
+import type { AttentionMatrixSpelling, MatrixTile, MatrixTileShape } from './shape.ts';
 import { deviceSpelling } from './spelling.ts';
 import { startStreams } from './stage.ts';
 
@@ -65,7 +65,7 @@ export const matrixTile = (shape: Omit<MatrixTileShape, 'kind'>): Tile =>
  */
 export function spelledMatrixTile(
   shape: MatrixTileShape,
-  spelling: MatrixSpelling,
+  spelling: AttentionMatrixSpelling,
   needsMatrices: boolean,
 ): Tile {
   const { stationary, subgroups, matrix, pinned = false } = shape;

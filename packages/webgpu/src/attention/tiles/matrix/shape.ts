@@ -1,5 +1,4 @@
-import type { MatrixArray, MatrixOperations } from '../../../codegen/matrices/matrix-operations.ts';
-import type { ShaderPart } from '../../../codegen/shader-part.ts';
+import type { MatrixSpelling } from '../../../codegen/matrices/matrix-operations.ts';
 import type { SubgroupMatrixConfig } from '../../../device/capabilities/subgroup-matrix-configs.ts';
 import type { LaneGrid } from '../scores/score-vectors.ts';
 import type { Stationary } from '../tile.ts';
@@ -24,20 +23,14 @@ export interface MatrixTileShape {
 
 /** A tile of subgroup matrices in the form that its kernels are written from. */
 export interface MatrixTile extends MatrixTileShape {
-  readonly spelling: MatrixSpelling;
+  readonly spelling: AttentionMatrixSpelling;
 }
 
 /**
- * How kernels write matrix operations. `subgroup` is the number of the subgroup, and `subgroup_lane` the
- * number of the lane in the subgroup.
+ * How attention kernels write matrix operations. `notes` is among the declarations of `part`; the arrays are
+ * not.
  */
-export interface MatrixSpelling extends MatrixOperations {
-  /**
-   * The declarations of kernels whose matrices are in these arrays, except the arrays; `notes` is among them.
-   */
-  part(arrays: readonly MatrixArray[]): ShaderPart;
-  /** Statements that declare `subgroup` and `subgroup_lane`, if the part does not declare them. */
-  readonly place: string;
+export interface AttentionMatrixSpelling extends MatrixSpelling {
   /**
    * Statements that set `noted` to the bits that are set in any lane's `own`. They contain a barrier that
    * makes what lanes stored before visible.

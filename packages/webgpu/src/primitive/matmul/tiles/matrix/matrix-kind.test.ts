@@ -13,7 +13,7 @@ import { type MatrixMatMulShape, subgroupsOf } from './shape.ts';
 const { device } = await sharedContext();
 const matmul = { kind: 'matmul' } as const;
 
-/** Whether the kernels of a context's products are those of its tiles. */
+/** Called for each kernel that uses tiles of matrices. */
 const chosen = vi.fn(spelledMatMulTile);
 
 /** A context whose products are computed by tiles of matrices that run on every device. */
@@ -27,9 +27,9 @@ const shape: MatrixMatMulShape = {
   matrix: { M: 16, N: 16, K: 16, component: 'f32' },
 };
 const shapes: readonly [name: string, shape: MatrixMatMulShape, dtypes: readonly DType[]][] = [
-  ['one matrix shape for all', shape, ['f32', 'bf16', 'f8e4m3']],
+  ['matrices of 16 × 16 × 16', shape, ['f32', 'bf16', 'f8e4m3']],
   [
-    'an odd number of subgroups, and small matrices',
+    'matrices of 8 × 8 × 8, and three subgroups',
     {
       ...{ ...shape, down: 3, across: 1, columns: 16, depth: 32 },
       matrix: { M: 8, N: 8, K: 8, component: 'f32' },
@@ -47,7 +47,7 @@ describe.each(shapes)('tiles of matrices: %s', (_, own, [main, second, third]) =
   beforeEach(() => {
     chosen.mockClear();
   });
-  // Every test is of these tiles.
+  // Fails for a test that ran on other tiles.
   afterEach(() => expect(chosen).toHaveBeenCalled());
 
   const rows = (M: number, N: number, gap = 0, dtype: DType = main): Tensor =>

@@ -1,6 +1,6 @@
 import {
   type MatrixArray,
-  type MatrixOperations,
+  type MatrixSpelling,
   subgroupMatrices,
   subgroupMatrixPart,
 } from '../../../../codegen/matrices/matrix-operations.ts';
@@ -23,14 +23,6 @@ import {
   stagedB,
   storeFetched,
 } from './staged-operand.ts';
-
-/** How a kernel writes its matrix operations, and the declarations that these need. */
-export interface MatMulSpelling extends MatrixOperations {
-  /** Further declarations of kernels whose matrices are in these arrays. */
-  part(arrays: readonly MatrixArray[]): ShaderPart;
-  /** Statements that declare `subgroup` and `subgroup_lane`, if the part does not declare them. */
-  readonly place: string;
-}
 
 /** WebGPU guarantees workgroups of 256 lanes. */
 const maxSubgroups = 256 / lanes;
@@ -61,7 +53,7 @@ export const matrixMatMulKind: TileKind<MatrixMatMulShape, MatMulTile> = {
 };
 
 /** Makes a tile whose matrix operations are spelled as given. */
-export const spelledMatMulTile = (shape: MatrixMatMulShape, spelling: MatMulSpelling): MatMulTile => ({
+export const spelledMatMulTile = (shape: MatrixMatMulShape, spelling: MatrixSpelling): MatMulTile => ({
   lanes: lanes * subgroupsOf(shape),
   M: shape.down * shape.rows,
   N: shape.across * shape.columns,
@@ -102,7 +94,7 @@ const scratchSize = (shape: MatrixMatMulShape): number => 16 * scratchPitch(shap
  * A workgroup loops over the sum, `depth` steps at a time. Lanes fetch the operands of the next steps while
  * their subgroups multiply.
  */
-function matrixBackend(shape: MatrixMatMulShape, spelling: MatMulSpelling, a: Side, b: Side): MatMulBackend {
+function matrixBackend(shape: MatrixMatMulShape, spelling: MatrixSpelling, a: Side, b: Side): MatMulBackend {
   const { across, depth, matrix } = shape;
   const operands = [stagedA(shape, a), stagedB(shape, b)] as const;
   const each = (text: (operand: StagedOperand) => string): string => operands.map(text).join('\n');
@@ -136,7 +128,7 @@ const eachSum = (
 /** Statements that multiply K steps of the sum, from step k of the staged ones on. */
 function multiply(
   shape: MatrixMatMulShape,
-  { load, multiplyAccumulate }: MatMulSpelling,
+  { load, multiplyAccumulate }: MatrixSpelling,
   [a, b]: readonly [StagedOperand, StagedOperand],
   k: number,
 ): string {
@@ -155,7 +147,7 @@ function multiply(
  * Statements that store the sums. Lanes cannot access the elements of a matrix, so the sums go through
  * `scratch`, some columns of 16 rows at a time.
  */
-function storeResults(shape: MatrixMatMulShape, spelling: MatMulSpelling, store: StoreFour): string {
+function storeResults(shape: MatrixMatMulShape, spelling: MatrixSpelling, store: StoreFour): string {
   const { rows, columns, matrix } = shape;
   const [width, pitch] = [scratchColumns(shape), scratchPitch(shape)];
   const from = (first: number): string => (first === 0 ? '' : `${first}u + `);
