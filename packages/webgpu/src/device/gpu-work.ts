@@ -24,10 +24,13 @@ interface Content {
   written: readonly { readonly range: ByteRange; readonly work: Work }[];
 }
 
+/** Ranges that work reads, and then ranges that it writes. */
 interface Touch {
-  readonly range: ByteRange;
-  readonly isWrite: boolean;
+  readonly read: readonly ByteRange[];
+  readonly written: readonly ByteRange[];
 }
+
+const noFault: Fault = Promise.resolve(undefined);
 
 const contents = new WeakMap<GPUBuffer, Content>();
 
@@ -72,12 +75,9 @@ export function submitWork<R>(
  * read still spread.
  */
 export function touch(read: readonly ByteRange[], written: readonly ByteRange[]): void {
-  const own = [
-    ...read.map(range => ({ range, isWrite: false })),
-    ...written.map(range => ({ range, isWrite: true })),
-  ];
-  if (touches) touches.push(...own);
-  else settle(own);
+  const own = { read, written };
+  if (touches) touches.push(own);
+  else settle([own]);
 }
 
 /** Notes the outcome of a buffer's allocation. */
@@ -93,7 +93,7 @@ export function forgetContent(buffer: GPUBuffer): void {
 
 /** The error that the bytes in a range carry now. */
 export function faultOfBytes(range: ByteRange): Fault {
-  return firstFault([...making(range), ...writing(range)]);
+  return firstFault(causesOf(range));
 }
 
 /** Notes that the work which should have written these bytes failed before it reached the GPU. */
@@ -103,12 +103,17 @@ export function noteFailure(written: readonly ByteRange[], error: unknown): void
 }
 
 function settle(own: readonly Touch[], fault?: Fault): Fault {
-  const work: Work = { fault: Promise.resolve(undefined), isGood: false };
+  const work: Work = { fault: noFault, isGood: false };
   const causes = new Set<Work>();
-  for (const { range, isWrite } of own) {
-    for (const cause of making(range)) causes.add(cause);
-    if (isWrite) overwrite(range, work);
-    else for (const cause of writing(range)) causes.add(cause);
+  for (const { read, written } of own) {
+    for (const range of read) {
+      for (const cause of causesOf(range)) causes.add(cause);
+    }
+    for (const range of written) {
+      const made = making(range);
+      if (made) causes.add(made);
+      overwrite(range, work);
+    }
   }
   // Ranges that this work wrote itself before it read them.
   causes.delete(work);
@@ -123,25 +128,34 @@ function followed(work: Work): Work {
   return work;
 }
 
-function making({ buffer }: ByteRange): Work[] {
+/** The buffer's allocation, unless it is known to have succeeded. */
+function making({ buffer }: ByteRange): Work | undefined {
   const made = contents.get(buffer)?.made;
-  return made && !made.isGood ? [made] : [];
+  return made?.isGood ? undefined : made;
 }
 
-function writing(range: ByteRange): Work[] {
+/** The work whose errors the bytes in a range may carry. */
+function causesOf(range: ByteRange): Work[] {
+  const made = making(range);
   const written = contents.get(range.buffer)?.written ?? [];
-  return written.filter(one => !one.work.isGood && overlap(one.range, range)).map(({ work }) => work);
+  const writing = written
+    .filter(one => !one.work.isGood && overlap(one.range, range))
+    .map(({ work }) => work);
+  return made ? [made, ...writing] : writing;
 }
 
 function overwrite(range: ByteRange, work: Work): void {
-  const content = contents.get(range.buffer) ?? { written: [] };
-  const others = content.written.filter(one => !one.work.isGood && !covers(range, one.range));
-  content.written = [...others, { range, work }];
-  contents.set(range.buffer, content);
+  const content = contents.get(range.buffer);
+  const own = { range, work };
+  if (!content) contents.set(range.buffer, { written: [own] });
+  else {
+    const others = content.written.filter(one => !one.work.isGood && !covers(range, one.range));
+    content.written = [...others, own];
+  }
 }
 
 /** The causes come first: an error in the bytes that work reads makes the work fail too. */
-function firstFault(causes: readonly Work[], own: Fault = Promise.resolve(undefined)): Fault {
+function firstFault(causes: readonly Work[], own = noFault): Fault {
   if (causes.length === 0) return own;
   return Promise.all([...causes.map(({ fault }) => fault), own]).then(all =>
     all.find(wrong => wrong !== undefined),

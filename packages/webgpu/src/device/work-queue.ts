@@ -79,7 +79,9 @@ const queues = new WeakMap<GPUDevice, WorkQueue>();
 
 /** The queue of a device, which all contexts on the device share. */
 export function workQueue(device: GPUDevice): WorkQueue {
-  const queue = queues.get(device) ?? new WorkQueue();
+  const known = queues.get(device);
+  if (known) return known;
+  const queue = new WorkQueue();
   queues.set(device, queue);
   return queue;
 }

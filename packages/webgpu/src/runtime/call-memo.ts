@@ -32,7 +32,7 @@ export class CallMemo {
       results: made.results,
       plan: made.plan,
       resultsOf: made.resultsOf,
-      key,
+      key: known ? known.key : key,
       operands: operands.map(([name]) => [name, of[name]]),
       list: made.list,
       options: made.options,

@@ -130,6 +130,11 @@ function prepareCall<Options>(
   results: readonly MadeResult[],
 ): QueuedWork<undefined> {
   const boundList = list && plan.tensors.some(({ name }) => name === list.name) ? list : null;
+  const filled = results.filter(({ result }) => result.fill !== null);
+  // The plan declares what its kernels read and write. Besides, the call reads the sources of the list, fills
+  // results, and copies results out of the list.
+  const sources = list?.sources.map(([, source]) => bytesOf(source)) ?? [];
+  const written = (boundList ? results : filled).map(rangeOf);
   const taken: GPUBuffer[] = [];
   const take = (bytes: number): GPUBuffer => {
     const buffer = ctx.takeBuffer(bytes);
@@ -148,15 +153,13 @@ function prepareCall<Options>(
   try {
     const run = plan.prepare(slices, options);
     const record = (encoder: GPUCommandEncoder) => {
-      for (const { buffer, result } of results) fillUnwritten(ctx, encoder, buffer, result);
+      for (const { buffer, result } of filled) fillUnwritten(ctx, encoder, buffer, result);
       if (boundList && listBuffer) boundList.fill(encoder, listBuffer);
       const pass = beginPass(encoder, ctx.trace);
       run.encode(pass);
       pass.end();
       if (boundList && listBuffer) boundList.read(encoder, listBuffer, results);
-      // The plan declares what its kernels read and write. Besides, the call reads the sources of the list
-      // and fills results.
-      touch(list ? list.sources.map(([, source]) => bytesOf(source)) : [], results.map(rangeOf));
+      touch(sources, written);
       return () => plan.retire();
     };
     return {

@@ -9,10 +9,14 @@ const maxPlans = 256;
 /** Plans by key, the most recently used last. */
 export class PlanCache {
   readonly #plans = new Map<string, KernelPlan<never>>();
+  #newest: KernelPlan<never> | undefined;
 
   /** The plan with a key, made if the cache has none. The key determines the type of the plan's options. */
   get<Options>(key: string, make: () => KernelPlan<Options>): KernelPlan<Options> {
-    const plan = (this.#plans.get(key) as KernelPlan<Options> | undefined) ?? make();
+    const known = this.#plans.get(key) as KernelPlan<Options> | undefined;
+    if (known && known === this.#newest) return known;
+    const plan = known ?? make();
+    this.#newest = plan;
     this.#plans.delete(key);
     this.#plans.set(key, plan);
     const [oldest] = this.#plans.keys();

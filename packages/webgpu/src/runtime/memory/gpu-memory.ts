@@ -22,7 +22,7 @@ import type { PassTrace } from '../../device/compute-pass.ts';
 import { deviceLost } from '../../device/faults.ts';
 import { gpuWork, submitWork, touch } from '../../device/gpu-work.ts';
 import { workQueue } from '../../device/work-queue.ts';
-import { GpuTensor, type TensorOwner } from './gpu-tensor.ts';
+import { GpuTensor, memoryState, type TensorOwner } from './gpu-tensor.ts';
 import { LeakWatch } from './leak-watch.ts';
 import { type ViewDesc, viewPlacement, type WrapDesc, wrappedPlacement } from './placement.ts';
 import { readBack, type SubmitCopy } from './read-back.ts';
@@ -35,12 +35,6 @@ export interface MemorySettings {
   readonly onLeak: ((message: string) => void) | undefined;
   readonly trace?: PassTrace | undefined;
 }
-
-/** Tensors that have been given back. */
-const released = new WeakSet<GpuTensor>();
-
-/** The tensor that a view was made of. */
-const viewed = new WeakMap<GpuTensor, GpuTensor>();
 
 /** A GPU device, with this library's tensors and buffers in its memory. */
 export class GpuMemory implements TensorOwner {
@@ -148,9 +142,7 @@ export class GpuMemory implements TensorOwner {
   view(tensor: GpuTensor, desc: ViewDesc): GpuTensor {
     this.checkOwn('tensor', tensor);
     const { desc: shown, byteOffset } = viewPlacement(tensor, desc);
-    const view = new GpuTensor(this, { buffer: tensor.buffer, byteOffset, owned: false }, shown);
-    viewed.set(view, viewed.get(tensor) ?? tensor);
-    return view;
+    return new GpuTensor(this, { buffer: tensor.buffer, byteOffset, owned: false, viewed: tensor }, shown);
   }
 
   /**
@@ -189,8 +181,9 @@ export class GpuMemory implements TensorOwner {
       const rule = 'belongs to another context: call its own destroy(), or release of that context';
       throw new InvalidArgumentError('tensor', rule);
     }
-    if (!tensor.owned || released.has(tensor)) return;
-    released.add(tensor);
+    const state = memoryState(tensor);
+    if (!tensor.owned || state.isReleased) return;
+    state.isReleased = true;
     this.#leaks?.forget(tensor);
     // Waiting work may still use the buffer.
     workQueue(this.device).run({ run: () => this.#pool.give(tensor.buffer) });
@@ -221,7 +214,7 @@ export class GpuMemory implements TensorOwner {
     if (tensor.context.device !== this.device) {
       throw new InvalidArgumentError(argument, 'belongs to another device');
     }
-    if (released.has(viewed.get(tensor) ?? tensor)) {
+    if (memoryState(tensor).isReleased) {
       throw new InvalidArgumentError(argument, 'was destroyed');
     }
     return tensor;

@@ -17,6 +17,26 @@ export interface TensorOwner {
   release(tensor: GpuTensor): void;
 }
 
+/** The state of a tensor's memory, which the tensor's views share. */
+interface MemoryState {
+  /** Whether the memory has been given back to the context. */
+  isReleased: boolean;
+}
+
+/** The place of a tensor: `byteOffset` bytes into a buffer. */
+interface Place {
+  readonly buffer: GPUBuffer;
+  readonly byteOffset: number;
+  readonly owned: boolean;
+  /** The tensor whose memory a view shows. */
+  readonly viewed?: GpuTensor;
+}
+
+/**
+ * The state of a tensor's memory: a field of the tensor, because a WeakMap would cost each call several µs.
+ */
+export let memoryState: (tensor: GpuTensor) => MemoryState;
+
 /**
  * A tensor in a GPU buffer. It starts at `byteOffset` bytes and has strides in elements. Only a context makes
  * GpuTensors.
@@ -30,12 +50,13 @@ export class GpuTensor implements TensorDesc {
   readonly context: TensorOwner;
   /** Whether the context allocated the buffer for this tensor, so that `destroy` gives it back. */
   readonly owned: boolean;
+  readonly #state: MemoryState;
 
-  constructor(
-    context: TensorOwner,
-    place: { readonly buffer: GPUBuffer; readonly byteOffset: number; readonly owned: boolean },
-    desc: TensorDesc,
-  ) {
+  static {
+    memoryState = tensor => tensor.#state;
+  }
+
+  constructor(context: TensorOwner, place: Place, desc: TensorDesc) {
     this.context = context;
     this.buffer = place.buffer;
     this.byteOffset = place.byteOffset;
@@ -43,6 +64,7 @@ export class GpuTensor implements TensorDesc {
     this.dtype = desc.dtype;
     this.shape = desc.shape;
     this.strides = desc.strides;
+    this.#state = place.viewed ? place.viewed.#state : { isReleased: false };
   }
 
   /**
