@@ -84,7 +84,7 @@ function matmulGradient(call: GradientCall<Attributes>): readonly (InputGradient
     transpose_b: boolean,
   ): LogicalTensor => {
     const [shape, matrix] = n === 0 ? [shapeA, matrixA] : [shapeB, matrixB];
-    const dtype = builder.isGiven(inputs[n]) ? inputs[n].dtype : 'f32';
+    const dtype = builder.isInput(inputs[n]) ? inputs[n].dtype : 'f32';
     const full = builder.op('MatMul', [x, y], { transpose_a, transpose_b }, { dtype });
     return reshape(builder.reduceTo(full, [...batch, ...matrix.slice(-2)], matrix), matrix, shape);
   };

@@ -51,7 +51,8 @@ export function attention(q: Operand, k: Operand, v: Operand, options: Attention
         align: causal === 'bottom-right' ? causal : 'top-left',
       }),
     },
-    2,
+    // Kernels write lse in f32 for operands of any dtype.
+    [typeof q === 'number' ? 'f32' : q.dtype, 'f32'],
   );
   return o;
 }

@@ -20,6 +20,7 @@ const {
   softmax,
   topK,
   valueAndGrad,
+  typeCast,
 } = ops;
 type Variable = ops.Variable;
 
@@ -151,6 +152,35 @@ test('attention keeps what its backward pass needs: both are one call', async ()
   const forward = compile(engine, ({ q, k, v }) => attention(q, k, v), specs);
   expect(forward.graph.outputs).toHaveLength(1);
   forward.release();
+});
+
+test('gradients of attention in 16 bits, and of f32 tensors that are cast to 16 bits', async () => {
+  const shape = [1, 2, 5, 4];
+  const loss = ({ q, k }: { readonly q: Variable; readonly k: Variable }) => {
+    const [half, keys] = [typeCast(multiply(q, 3), { dtype: 'f16' }), k];
+    return reduceSum(typeCast(attention(half, keys, keys), { dtype: 'f32' }), { axes: [0, 1, 2, 3] });
+  };
+  const specs = { q: shape, k: { shape, dtype: 'f16' } } as const;
+  const f = compile(engine, valueAndGrad(loss), specs);
+  const values = (step: number): Tensor =>
+    Tensor.from(
+      Array.from({ length: 40 }, (_, n) => Math.sin(n * step)),
+      shape,
+    );
+  const given = { q: values(0.7), k: values(1.9).cast('f16') };
+  const { q, k } = (await f(given)).gradients;
+  expect([q.dtype, k.dtype]).toEqual(['f32', 'f16']);
+  // The gradient of q · 3 is computed from 16 bits, but not rounded to them.
+  expect([...q.toFloat32()]).not.toEqual([...q.cast('f16').toFloat32()]);
+  const exact = compile(
+    engine,
+    valueAndGrad(({ q, k }) => reduceSum(attention(multiply(q, 3), k, k), { axes: [0, 1, 2, 3] })),
+    { q: shape, k: shape },
+  );
+  const expected = (await exact({ q: given.q, k: given.k.cast('f32') })).gradients;
+  for (const [n, x] of q.toFloat32().entries()) expect(x).toBeCloseTo(expected.q.toFloat32()[n], 2);
+  for (const [n, x] of k.toFloat32().entries()) expect(x).toBeCloseTo(expected.k.toFloat32()[n], 2);
+  for (const each of [f, exact]) each.release();
 });
 
 test('shapes are inferred without an engine', () => {

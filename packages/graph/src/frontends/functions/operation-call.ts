@@ -35,16 +35,24 @@ export function traceOf(kind: string, operands: readonly Operand[]): Trace {
   );
 }
 
-/** Adds an operation on operands, with attributes by camelCase names. */
+/**
+ * Adds an operation on operands, with attributes by camelCase names.
+ * @param results the number of results, or their dtypes, if these do not follow from the operands.
+ */
 export function call(
   kind: string,
   operands: readonly Operand[],
   { dtype, ...options }: CallOptions = {},
-  outputs?: number,
+  results?: number | readonly GraphDType[],
 ): readonly Variable[] {
   const attrs: Record<string, Attributes[string]> = {};
   for (const [name, value] of Object.entries(options)) {
     if (value !== undefined) attrs[name.replace(/[A-Z]/g, letter => `_${letter.toLowerCase()}`)] = value;
   }
-  return traceOf(kind, operands).apply(kind, operands, attrs, { dtype, outputs });
+  return traceOf(kind, operands).apply(
+    kind,
+    operands,
+    attrs,
+    typeof results === 'number' ? { dtype, outputs: results } : { dtype, dtypes: results },
+  );
 }

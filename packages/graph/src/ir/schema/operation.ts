@@ -35,6 +35,8 @@ export interface GradientBuilder {
   forward(tensor: LogicalTensor): LogicalTensor;
   /** Whether a forward tensor is an input of the backward graph. */
   isGiven(tensor: LogicalTensor): boolean;
+  /** Whether a forward tensor is an input of the forward graph. */
+  isInput(tensor: LogicalTensor): boolean;
   /** The extents of a forward tensor. */
   shapeOf(tensor: LogicalTensor): readonly number[];
   /**

@@ -156,7 +156,11 @@ export class BackwardGraph implements GradientBuilder {
   }
 
   isGiven(tensor: LogicalTensor): boolean {
-    return this.#given.has(tensor.id) || !this.#topology.producers.has(tensor.id);
+    return this.#given.has(tensor.id) || this.isInput(tensor);
+  }
+
+  isInput({ id }: LogicalTensor): boolean {
+    return !this.#topology.producers.has(id);
   }
 
   /**

@@ -73,7 +73,9 @@ export function differentiate(
     call.inputs.forEach((t, n) => {
       const rule = rules[n];
       if (!needed[n] || !rule) return;
-      collected.set(t.id, [...(collected.get(t.id) ?? []), rule()]);
+      // The gradient of an f32 tensor that is read in 16 bits is not rounded to 16 bits.
+      const term = t.dtype === 'f32' ? builder.cast(rule(), 'f32') : rule();
+      collected.set(t.id, [...(collected.get(t.id) ?? []), term]);
     });
   }
   for (const t of withRespectTo) {
