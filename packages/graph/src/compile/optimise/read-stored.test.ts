@@ -1,8 +1,7 @@
 import { Tensor } from '@tilewise/core';
-import { cpuEngine } from '@tilewise/core/cpu';
-import type { TensorEngine } from '@tilewise/core/primitive';
 import { expect, test } from 'vitest';
 import { sharedGpu } from '../../../testing/compare/webgpu-engine.ts';
+import { watchedEngine } from '../../../testing/watched-engine.ts';
 import { add, compile, matmul, typeCast, type Variable } from '../../frontends/functions/index.ts';
 
 const specs = { x: [2, 3], w: { shape: [4, 3], dtype: 'bf16' } } as const;
@@ -12,29 +11,15 @@ const w = Tensor.from([1, 0, 0, 0, 1, 0, 0, 0, 1, 0.5, -0.5, 2], [4, 3], { dtype
 const product = ({ x: a, w: b }: Inputs) => matmul(a, typeCast(b, { dtype: 'f32' }), { transposeB: true });
 const expected = [1, 2, 3, 5.5, 4, 5, 6, 11.5];
 
-/** A CPU engine that lists the primitives that it prepares. */
-function watched(): { readonly engine: TensorEngine<Tensor>; readonly kinds: string[] } {
-  const engine = cpuEngine();
-  const kinds: string[] = [];
-  const primitives = {
-    ...engine.primitives,
-    prepare: (...call: Parameters<typeof engine.primitives.prepare>) => {
-      kinds.push(call[0].kind);
-      return engine.primitives.prepare(...call);
-    },
-  };
-  return { engine: { ...engine, primitives }, kinds };
-}
-
 test('a product reads a matrix of 16 bits as it is stored, transposed', async () => {
-  const { engine, kinds } = watched();
+  const { engine, kinds } = watchedEngine();
   const step = compile(engine, product, specs);
   expect(kinds).toEqual(['matmul']);
   expect([...(await step({ x, w })).toFloat32()]).toEqual(expected);
 });
 
 test('what something else reads too is cast', async () => {
-  const { engine, kinds } = watched();
+  const { engine, kinds } = watchedEngine();
   const step = compile(
     engine,
     ({ x: a, w: b }: Inputs) => {

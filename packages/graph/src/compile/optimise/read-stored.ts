@@ -13,8 +13,8 @@ import { isDenseCopy } from './placed-step.ts';
 const widened: readonly DType[] = ['f16', 'bf16'];
 
 /**
- * Makes matmuls read 16-bit weights as stored. A cast of such a tensor to f32 that only matmuls read,
- * directly or through views, is removed: engines widen the numbers in the product.
+ * Makes products and row kernels read 16-bit tensors as stored. A cast of such a tensor to f32 that only they
+ * read, directly or through views, is removed: engines widen the numbers in the kernel.
  */
 export function readStored({ values, steps }: Program): Program {
   const casts = new Map<number, PrimitiveStep>();
@@ -22,8 +22,7 @@ export function readStored({ values, steps }: Program): Program {
   if (casts.size === 0) return { values, steps };
   const owner = (value: number): number => ownerOf(value, values);
   for (const step of steps) {
-    const isProduct = step.kind === 'primitive' && step.primitive.kind === 'matmul';
-    const read = isProduct ? step.outputs : touched(step);
+    const read = readsStored(step) ? step.outputs : touched(step);
     for (const value of read) if (casts.get(owner(value)) !== step) casts.delete(owner(value));
   }
   const all = [...values];
@@ -39,12 +38,12 @@ export function readStored({ values, steps }: Program): Program {
   const left = steps.filter(step => step.kind !== 'primitive' || casts.get(step.outputs[0]) !== step);
   return {
     values: all,
-    steps: left.map(step =>
-      step.kind === 'primitive' && step.primitive.kind === 'matmul'
-        ? { ...step, inputs: step.inputs.map(stored) }
-        : step,
-    ),
+    steps: left.map(step => (readsStored(step) ? { ...step, inputs: step.inputs.map(stored) } : step)),
   };
+}
+
+function readsStored(step: Step): step is PrimitiveStep {
+  return step.kind === 'primitive' && (step.primitive.kind === 'matmul' || step.primitive.kind === 'rows');
 }
 
 /** Whether a step casts a dense tensor of 16-bit floats to a dense f32 temporary of the same shape. */
