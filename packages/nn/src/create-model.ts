@@ -24,7 +24,7 @@ export interface CreateOptions<T extends TensorDesc> extends LoadOptions<T> {
  */
 export function createModel<T extends TensorDesc>(
   definition: ModelDefinition,
-  { engine, dtype = 'f32', seed = 0, deviation = 0.02 }: CreateOptions<T>,
+  { engine, dtype = 'f32', autocast, seed = 0, deviation = 0.02 }: CreateOptions<T>,
 ): LoadedModel<T> {
   const layers = layersOf(definition);
   const valuesOf = (name: string, shape: readonly number[]): Float32Array => {
@@ -44,7 +44,7 @@ export function createModel<T extends TensorDesc>(
     const tensor = Tensor.wrap(valuesOf(name, shape), { dtype: 'f32', shape });
     weights.set(name, engine.upload(tensor.cast(dtype)));
   }
-  return new LoadedModel(engine, definition, layers, weights);
+  return new LoadedModel(engine, definition, layers, weights, autocast);
 }
 
 /** The letters of a name as one number (FNV-1a). */

@@ -1,5 +1,6 @@
 export type { Architecture, ModelDefinition } from './architectures/architecture.ts';
 export { architectures, readModel } from './architectures/read-model.ts';
+export type { AutocastDType } from './architectures/transformer/scope.ts';
 export type { CreateOptions } from './create-model.ts';
 export { createModel } from './create-model.ts';
 export {

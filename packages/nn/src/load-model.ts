@@ -33,7 +33,7 @@ export class LoadedModel<T extends TensorDesc = TensorDesc> extends Model<T> {
  */
 export async function loadModel<T extends TensorDesc>(
   files: ModelFiles,
-  { engine, dtype }: LoadOptions<T>,
+  { engine, dtype, autocast }: LoadOptions<T>,
 ): Promise<LoadedModel<T>> {
   const json = await readJson(files, 'config.json');
   if (json === null) throw new CheckpointError({ file: files.name }, 'has no config.json');
@@ -41,7 +41,7 @@ export async function loadModel<T extends TensorDesc>(
   const layers = layersOf(definition);
   const generationDefaults = await readGenerationConfig(files, json);
   const weights = await loadWeights(files, definition, layers.weights, engine, dtype);
-  const model = new LoadedModel(engine, definition, layers, weights);
+  const model = new LoadedModel(engine, definition, layers, weights, autocast);
   model.generationDefaults = generationDefaults;
   return model;
 }

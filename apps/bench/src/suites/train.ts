@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { cpuEngine } from '@tilewise/core/cpu';
 import { summary } from '@tilewise/device-report/measure';
+import type { AutocastDType } from '@tilewise/nn';
 import { webgpuEngine } from '@tilewise/webgpu';
 import { countWork, type Work } from '@tilewise/webgpu-host';
 import type { Row } from '../command/table.ts';
@@ -27,6 +28,7 @@ import { ownRun, type Steps, type TrainingRun } from '../workloads/training/trai
 import { type Suite, type SuiteOptions, UsageError, WrongResult } from './suite.ts';
 
 const engines = ['cpu', 'webgpu'] as const;
+const autocastDTypes = ['f16', 'bf16'] as const satisfies readonly AutocastDType[];
 const caseNames = trainingCases.map(({ name }) => name);
 
 /** The number of untimed steps whose losses are compared. */
@@ -40,6 +42,11 @@ const ROUND_MS = 500;
 const WARM_UP_STEPS = 100;
 /** The tolerance for sums of f32 products in a different order, after two steps of AdamW. */
 const LOSS_TOLERANCE = 1e-3;
+/**
+ * The tolerance for products of 16-bit operands: a rounding changes an operand by at most 2⁻¹¹ (f16) or 2⁻⁸
+ * (bf16), and the loss, a mean over all tokens, by less.
+ */
+const AUTOCAST_TOLERANCE = { f16: 2 ** -11, bf16: 2 ** -8 };
 
 /** Steps of training: forward, backward, clipping and AdamW. */
 export const train: Suite = {
@@ -54,6 +61,10 @@ export const train: Suite = {
         'only this engine, instead of both; a software adapter runs the large case only if it is named here',
     },
     cases: { value: caseNames.join(','), meaning: 'only these cases' },
+    autocast: {
+      value: autocastDTypes.join('|'),
+      meaning: 'also each engine with weights and the operands of products and attention in this dtype',
+    },
     rounds: { value: 'N', meaning: 'measure each N times in turn and take medians; default 5' },
     threads: {
       meaning:
@@ -78,15 +89,21 @@ export const train: Suite = {
       throw new UsageError(`--rounds must be a whole number of at least 1, got '${options.rounds}'.`);
     const chosen = parseChoices('cases', String(cases), caseNames);
     const on = parseChoices('engine', String(engine), engines);
+    const autocast =
+      options.autocast === undefined
+        ? []
+        : parseChoices('autocast', String(options.autocast), autocastDTypes);
     const hasAll = options.engine !== undefined;
     for (const of of trainingCases.filter(({ name }) => chosen.includes(name)))
-      yield* measure(of, { on, hasAll, rounds, options, progress });
+      yield* measure(of, { on, hasAll, rounds, autocast, options, progress });
   },
 };
 
 /** A run, and the work that its device has been given so far; no work if there is no GPU. */
 interface Entry {
   readonly run: TrainingRun;
+  /** The dtype of weights and operands, if it is not f32. */
+  readonly dtype?: AutocastDType | undefined;
   readonly work: Readonly<Work>;
   readonly label: Row;
 }
@@ -97,13 +114,14 @@ interface Settings {
   /** Whether a software adapter runs the large case, which takes a minute per step. */
   readonly hasAll: boolean;
   readonly rounds: number;
+  readonly autocast: readonly (typeof autocastDTypes)[number][];
   readonly options: SuiteOptions;
   readonly progress: (text: string) => void;
 }
 
 async function* measure(
   of: TrainingCase,
-  { on, hasAll, rounds, options, progress }: Settings,
+  { on, hasAll, rounds, autocast, options, progress }: Settings,
 ): AsyncGenerator<Row> {
   const folder = mkdtempSync(join(tmpdir(), 'tilewise-bench-'));
   const entries: Entry[] = [];
@@ -116,6 +134,9 @@ async function* measure(
       entries.push({ run: { ...ownRun(cpuEngine({ threads: 2 }), of), name: 'cpu, 2 threads' }, ...none });
     const relaxed = on.includes('cpu') ? relaxedEngine() : null;
     if (relaxed) entries.push({ run: { ...ownRun(relaxed, of), name: 'cpu, relaxed SIMD' }, ...none });
+    if (on.includes('cpu'))
+      for (const dtype of autocast)
+        entries.push({ run: ownRun(cpuEngine({ threads: 1 }), of, dtype), dtype, ...none });
     const product = isShared ? await wasmMatmul(64, false) : null;
     const second = product?.startSecondThread();
     closing.push(() => second?.end());
@@ -125,11 +146,9 @@ async function* measure(
       closing.push(() => bench.close());
       const { label, kind } = bench;
       if (hasAll || kind === 'hardware' || of === trainingCases[0]) {
-        entries.push({
-          run: ownRun(webgpuEngine(bench.ctx), of),
-          work: countWork(bench.device),
-          label,
-        });
+        const work = countWork(bench.device);
+        for (const dtype of [undefined, ...autocast])
+          entries.push({ run: ownRun(webgpuEngine(bench.ctx), of, dtype), dtype, work, label });
         const peers =
           typeof options.peers === 'string'
             ? await openWebgpuPeers(options.peers, of, deviceOptions(options))
@@ -163,9 +182,9 @@ async function* measure(
     const losses: number[] = [];
     for (const { run } of entries) losses.push((await run.steps(CHECKED_STEPS)).loss);
     const expected = losses[entries.length - 1];
-    for (const [n, { run }] of entries.entries()) {
+    for (const [n, { run, dtype }] of entries.entries()) {
       const error = Math.abs(losses[n] - expected) / expected;
-      if (!(error <= LOSS_TOLERANCE))
+      if (!(error <= (dtype ? AUTOCAST_TOLERANCE[dtype] : LOSS_TOLERANCE)))
         throw new WrongResult(`${of.name} on ${run.name}: the loss is ${losses[n]}, not ${expected}`);
     }
     const counts: number[] = [];

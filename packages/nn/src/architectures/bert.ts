@@ -1,10 +1,10 @@
 import { Tensor } from '@tilewise/core';
-import { add, matmul } from '@tilewise/graph/ops';
+import { add } from '@tilewise/graph/ops';
 import { type Architecture, canonicalName } from './architecture.ts';
 import { encoderStates, readEncoder } from './transformer/encoder.ts';
 import { activations } from './transformer/feed-forward.ts';
 import { norm } from './transformer/norm.ts';
-import { embedding, integers, linear, weight } from './transformer/scope.ts';
+import { embedding, integers, linear, product, weight } from './transformer/scope.ts';
 
 /** BERT (arXiv:1810.04805) with its head for masked tokens. */
 export const bert: Architecture = {
@@ -49,7 +49,7 @@ export const bert: Architecture = {
         const states = encoderStates(scope, table, embedded, lengths);
         const hidden = activations[activation](linear(scope, states, `${head}.transform.dense`, dim, stored));
         const normed = norm(scope, hidden, `${head}.transform.LayerNorm`, table.norm);
-        const scores = matmul(normed, weight(scope, words, [vocabulary, dim]), { transposeB: true });
+        const scores = product(scope, normed, scope.parameter(words, [vocabulary, dim]));
         return add(scores, weight(scope, `${head}.bias`, [vocabulary], 0));
       },
       canonical: canonicalName({

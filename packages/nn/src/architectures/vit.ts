@@ -1,9 +1,9 @@
 import { Tensor } from '@tilewise/core';
-import { add, concat, matmul, reshape, slice, transpose, type Variable } from '@tilewise/graph/ops';
+import { add, concat, reshape, slice, transpose, type Variable } from '@tilewise/graph/ops';
 import { type Architecture, canonicalName } from './architecture.ts';
 import { encoderStates, readEncoder } from './transformer/encoder.ts';
 import { norm } from './transformer/norm.ts';
-import { linear, weight } from './transformer/scope.ts';
+import { linear, product, weight } from './transformer/scope.ts';
 
 /**
  * Patches (B, n, channels·p·p) of images (B, channels, size, size), as a convolution of stride p reads them.
@@ -40,11 +40,8 @@ export const vit: Architecture = {
         const [B] = pixels.shape;
         const flat = patches(pixels, p);
         const [, count, size] = flat.shape;
-        const kernel = reshape(weight(scope, `${projection}.weight`, [dim, channels, p, p]), [dim, size]);
-        const embedded = add(
-          matmul(flat, kernel, { transposeB: true }),
-          weight(scope, `${projection}.bias`, [dim], 0),
-        );
+        const kernel = reshape(scope.parameter(`${projection}.weight`, [dim, channels, p, p]), [dim, size]);
+        const embedded = add(product(scope, flat, kernel), weight(scope, `${projection}.bias`, [dim], 0));
         // The same class token before the patches of every image.
         const token = add(Tensor.zeros([B, 1, dim]), weight(scope, `${embeddings}cls_token`, [1, 1, dim]));
         const placed = add(

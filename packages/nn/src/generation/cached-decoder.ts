@@ -47,7 +47,7 @@ export function cachedDecoder<T extends TensorDesc>(
   };
   try {
     for (const [name, shape] of Object.entries(cacheShapes(decoder, { batch, capacity })))
-      caches[name] = engine.primitives.allocate({ dtype: 'f32', shape });
+      caches[name] = engine.primitives.allocate({ dtype: model.autocast ?? 'f32', shape });
   } catch (error) {
     release();
     throw error;

@@ -1,4 +1,4 @@
-import { Tensor, type TensorDesc } from '@tilewise/core';
+import { type DType, Tensor, type TensorDesc } from '@tilewise/core';
 import { add, constant, gather, reshape, tensorScatter, type Variable } from '@tilewise/graph/ops';
 import type { ModelDefinition } from '../architectures/architecture.ts';
 import {
@@ -73,7 +73,10 @@ export function decoderStep<T extends TensorDesc>(
   const { batch, size } = shape;
   const rules = ropeRules(decoder);
   const inputs = stepInputs(rules, shape);
-  const caches = cacheShapes(decoder, shape);
+  const dtype: DType = model.autocast ?? 'f32';
+  const caches = Object.fromEntries(
+    Object.entries(cacheShapes(decoder, shape)).map(([name, shape]) => [name, { shape, dtype }]),
+  );
   const step = model.compiled(
     `decoder step ${JSON.stringify(shape)}`,
     { ...describeAll(inputs), ...caches },

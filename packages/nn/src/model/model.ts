@@ -1,8 +1,8 @@
-import { elementCount, Tensor, type TensorDesc } from '@tilewise/core';
+import { elementCount, InvalidArgumentError, Tensor, type TensorDesc } from '@tilewise/core';
 import type { TensorEngine } from '@tilewise/core/primitive';
 import { type CompiledFunction, compile, type Specs, type Variable } from '@tilewise/graph/ops';
 import type { ModelDefinition } from '../architectures/architecture.ts';
-import type { Scope } from '../architectures/transformer/scope.ts';
+import type { AutocastDType, Scope } from '../architectures/transformer/scope.ts';
 import type { AdapterWeights } from '../lora/adapter.ts';
 import { adapterOf } from '../lora/adapter.ts';
 import { type Batch, batchTensors } from './batch.ts';
@@ -15,6 +15,12 @@ export interface LoadOptions<T extends TensorDesc> {
   readonly engine: TensorEngine<T>;
   /** The storage dtype of the weights; by default that of the files. */
   readonly dtype?: WeightDType | undefined;
+  /**
+   * The dtype of the operands of linear layers and of attention, as in `torch.autocast`. Their results, and
+   * all other operations, are f32. Default: f32. With f16, which fits weights that are stored in f16, devices
+   * with subgroup matrices for f16 use them.
+   */
+  readonly autocast?: AutocastDType | undefined;
 }
 
 /** A model on an engine. */
@@ -24,6 +30,7 @@ export class Model<T extends TensorDesc = TensorDesc> {
   readonly layers: Omit<ModelLayers, 'initial'>;
   /** The weights by name. A trainer replaces them. */
   readonly weights: Map<string, T>;
+  readonly autocast: AutocastDType | undefined;
   /** The adapter that the model runs with. */
   adapter: AdapterWeights<T> | null = null;
   /** Tensors that weights are views of. */
@@ -36,7 +43,16 @@ export class Model<T extends TensorDesc = TensorDesc> {
     definition: ModelDefinition,
     layers: Omit<ModelLayers, 'initial'>,
     weights: Map<string, T>,
+    autocast?: AutocastDType,
   ) {
+    if (autocast !== undefined && autocast !== 'f16' && autocast !== 'bf16')
+      throw new InvalidArgumentError('autocast', `must be 'f16' or 'bf16', got ${String(autocast)}`);
+    if (autocast !== undefined && definition.kind === 'exported')
+      throw new InvalidArgumentError(
+        'autocast',
+        'is not supported for imported graphs, which have their own dtypes',
+      );
+    this.autocast = autocast;
     this.engine = engine;
     this.definition = definition;
     this.layers = layers;
@@ -70,10 +86,12 @@ export class Model<T extends TensorDesc = TensorDesc> {
   ): CompiledFunction<Specs, R, T> {
     const all = { ...specs, ...this.specs() };
     const key = JSON.stringify([name, all, this.adapter?.config]);
-    const { adapter } = this;
-    return this.held(key, () =>
-      compile(this.engine, inputs => fn(weightScope(inputs, adapterOf(adapter, inputs)), inputs), all),
-    );
+    return this.held(key, () => compile(this.engine, inputs => fn(this.scope(inputs), inputs), all));
+  }
+
+  /** The scope of a traced function whose arguments are the weights and the adapter's matrices by name. */
+  scope(inputs: Readonly<Record<string, Variable>>): Scope {
+    return { ...weightScope(inputs, adapterOf(this.adapter, inputs)), autocast: this.autocast };
   }
 
   /** The cached object for a key, created if missing; the model's `release` frees it. */

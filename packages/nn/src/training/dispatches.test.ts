@@ -1,8 +1,10 @@
+import type { Tensor } from '@tilewise/core';
 import { createContext, webgpuEngine } from '@tilewise/webgpu';
 import { countWork, openGpu } from '@tilewise/webgpu-host';
 import { expect, test } from 'vitest';
 import { readModel } from '../architectures/read-model.ts';
 import { createModel } from '../create-model.ts';
+import type { LoadOptions } from '../model/model.ts';
 import { createTrainer } from './trainer.ts';
 import type { TrainerOptions } from './trainer-options.ts';
 
@@ -24,11 +26,12 @@ const configOf = {
 async function workOf(
   config: Readonly<Record<string, unknown>>,
   optimizer: TrainerOptions['optimizer'] = {},
+  precision: Pick<LoadOptions<Tensor>, 'dtype' | 'autocast'> = {},
 ) {
   const { adapter } = await openGpu({ backend: 'null' });
   const device = await adapter.requestDevice();
   const ctx = await createContext({ device });
-  const model = createModel(readModel(config), { engine: webgpuEngine(ctx) });
+  const model = createModel(readModel(config), { engine: webgpuEngine(ctx), ...precision });
   const trainer = createTrainer(model, { learningRate: 1e-3, optimizer });
   const work = countWork(device);
   const taken = async (run: () => Promise<unknown>) => {
@@ -60,6 +63,18 @@ test.each([
   expect(forward).toBeLessThanOrEqual(budget.forward);
   expect(backward).toBeLessThanOrEqual(budget.backward);
   expect(two.step.dispatches).toBeLessThanOrEqual(budget.model);
+  expect(two.step.bytes).toBeLessThanOrEqual(budget.megabytes * 1e6);
+});
+
+test.each([
+  ['gpt2', { forward: 7, backward: 24, megabytes: 25 }],
+  ['llama', { forward: 12, backward: 26, megabytes: 19 }],
+] as const)('a layer of %s in f16 takes as little as %j, and moves fewer bytes', async (name, budget) => {
+  const half = { dtype: 'f16', autocast: 'f16' } as const;
+  const [two, three] = [await workOf(configOf[name](2), {}, half), await workOf(configOf[name](3), {}, half)];
+  const forward = three.forward.dispatches - two.forward.dispatches;
+  expect(forward).toBeLessThanOrEqual(budget.forward);
+  expect(three.step.dispatches - two.step.dispatches - forward).toBeLessThanOrEqual(budget.backward);
   expect(two.step.bytes).toBeLessThanOrEqual(budget.megabytes * 1e6);
 });
 

@@ -17,10 +17,8 @@ import {
   where,
 } from '@tilewise/graph/ops';
 import { inFloat32, type Scope } from '../architectures/transformer/scope.ts';
-import { adapterOf } from '../lora/adapter.ts';
 import { modelLogits } from '../model/logits.ts';
 import type { Model } from '../model/model.ts';
-import { weightScope } from '../model/weights.ts';
 
 /** Variables by name. */
 type Named = Readonly<Record<string, Variable>>;
@@ -93,7 +91,7 @@ export function meanLoss<T extends TensorDesc>(
     return seed && offset ? { seed, offset } : null;
   };
   const scope: Scope = {
-    ...weightScope(inputs, adapterOf(model.adapter, inputs)),
+    ...model.scope(inputs),
     draw,
     ...(options.recomputation && { block: recompute }),
   };

@@ -38,8 +38,8 @@ export interface TrainerOptions extends LossOptions {
   readonly lora?: LoraConfig | undefined;
   /**
    * The loss is multiplied by this factor before backward, and the gradients are divided by it. Default:
-   * `'dynamic'` if f16 parameters are trained, otherwise 1. A dynamic factor is halved after gradients that
-   * are not finite (their step is skipped) and doubled after 2,000 steps.
+   * `'dynamic'` if f16 parameters are trained or the model's `autocast` is f16, otherwise 1. A dynamic factor
+   * is halved after gradients that are not finite (their step is skipped) and doubled after 2,000 steps.
    */
   readonly lossScale?: number | 'dynamic' | undefined;
   /** A state of a run with the same model and options, from `loadCheckpoint`, to continue from. */

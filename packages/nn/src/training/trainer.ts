@@ -43,7 +43,8 @@ export function createTrainer<T extends TensorDesc>(model: Model<T>, options: Tr
     buckets,
     from: from?.tensors,
   });
-  const isScaled = options.lossScale ?? ([...own.values()].some(({ dtype }) => dtype === 'f16') && 'dynamic');
+  const hasHalfGradients = model.autocast === 'f16' || [...own.values()].some(({ dtype }) => dtype === 'f16');
+  const isScaled = options.lossScale ?? (hasHalfGradients && 'dynamic');
   const passes = gradientPasses(model, buckets, { ...options, seed });
   let lossScale: LossScale | null = null;
   if (isScaled === 'dynamic') lossScale = from?.lossScale ?? initialLossScale;

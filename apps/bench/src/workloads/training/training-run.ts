@@ -1,6 +1,6 @@
 import type { TensorDesc } from '@tilewise/core';
 import type { TensorEngine } from '@tilewise/core/primitive';
-import { createModel, createTrainer, readModel } from '@tilewise/nn';
+import { type AutocastDType, createModel, createTrainer, readModel } from '@tilewise/nn';
 import { startStopwatch, type Took } from '../../timing/stopwatch.ts';
 import { LEARNING_RATE, type TrainingCase, tokensOf } from './training-case.ts';
 
@@ -22,14 +22,27 @@ export interface TrainingRun {
   close(): void;
 }
 
-/** Our implementation, on an engine of this process. */
-export function ownRun<T extends TensorDesc>(engine: TensorEngine<T>, of: TrainingCase): TrainingRun {
-  const model = createModel(readModel(of.config), { engine });
-  const trainer = createTrainer(model, { learningRate: LEARNING_RATE });
+/** The loss scale in f16. A dynamic scale would skip the first steps, until it no longer overflows. */
+const LOSS_SCALE = 1024;
+
+/**
+ * Our implementation, on an engine of this process; with `autocast`, weights and the operands of products and
+ * of attention are in 16 bits.
+ */
+export function ownRun<T extends TensorDesc>(
+  engine: TensorEngine<T>,
+  of: TrainingCase,
+  autocast?: AutocastDType,
+): TrainingRun {
+  const model = createModel(readModel(of.config), { engine, dtype: autocast, autocast });
+  const trainer = createTrainer(model, {
+    learningRate: LEARNING_RATE,
+    lossScale: autocast === 'f16' ? LOSS_SCALE : 1,
+  });
   const tokens = tokensOf(of);
   return {
-    name: engine.name,
-    bytes: () => 4 * model.parameterCount + trainer.bytes,
+    name: autocast === undefined ? engine.name : `${engine.name}, ${autocast}`,
+    bytes: () => (autocast === undefined ? 4 : 2) * model.parameterCount + trainer.bytes,
     async steps(count) {
       const stop = startStopwatch();
       let loss = Number.NaN;

@@ -1,5 +1,5 @@
 import { gelu, multiply, relu, sigmoid, silu, slice, square, tanh, type Variable } from '@tilewise/graph/ops';
-import { type LinearOptions, linear, type Scope } from './scope.ts';
+import { asOperand, type LinearOptions, linear, type Scope } from './scope.ts';
 
 /** The names of activations in configurations. */
 export type Activation =
@@ -53,11 +53,13 @@ export function feedForward(
 ): Variable {
   const act = activations[activation];
   const dim = x.shape[x.shape.length - 1];
+  const operand = asOperand(scope, x);
   const layer = (name: string, outputs: number, of: Variable): Variable =>
     linear(scope, of, prefix + name, outputs, options);
-  if (gate === undefined) return layer(down, dim, act(layer(up, hidden, x)));
-  if (gate !== up) return layer(down, dim, multiply(act(layer(gate, hidden, x)), layer(up, hidden, x)));
-  const both = layer(up, 2 * hidden, x);
+  if (gate === undefined) return layer(down, dim, act(layer(up, hidden, operand)));
+  if (gate !== up)
+    return layer(down, dim, multiply(act(layer(gate, hidden, operand)), layer(up, hidden, operand)));
+  const both = layer(up, 2 * hidden, operand);
   const [first, second] = [0, hidden].map(start => slice(both, { axis: -1, start, size: hidden }));
   return layer(down, dim, multiply(act(first), second));
 }

@@ -14,12 +14,17 @@ import {
 /** The initial value of a weight: one number, or random numbers. */
 export type InitialValue = 0 | 1 | 'random';
 
+/** The dtypes in which products can be computed instead of f32. */
+export type AutocastDType = 'f16' | 'bf16';
+
 /** Gives a model its weights while its graph is built. */
 export interface Scope {
   /** A weight by its published name; `initial` is its value in a new model, `'random'` by default. */
   parameter(name: string, shape: readonly number[], initial?: InitialValue): Variable;
   /** The adapter of a linear layer, by the name of the layer, if there is one. */
   adapter(layer: string, shape: LinearShape): Adapter | null;
+  /** The dtype of the operands of products and attention: see `LoadOptions`. */
+  readonly autocast?: AutocastDType | undefined;
   /** The seed and offset for the next dropout in training; without it, nothing is dropped. */
   readonly draw?: (() => DropoutDraw | null) | undefined;
   /** Receives the softmax (B, H, Sq, Skv) of each attention. */
@@ -61,7 +66,7 @@ export interface LinearOptions {
   readonly transposed?: boolean | undefined;
 }
 
-/** A weight in the dtype of the computation. */
+/** A weight as f32. */
 export function weight(
   scope: Scope,
   name: string,
@@ -91,6 +96,16 @@ export function embedding(scope: Scope, name: string, shape: readonly number[], 
   return inFloat32(gather(scope.parameter(name, shape, 'random'), indices));
 }
 
+/** A variable in the dtype of the operands of products. */
+export function asOperand(scope: Scope, x: Variable): Variable {
+  return inDType(x, scope.autocast ?? 'f32');
+}
+
+/** x·w or x·wᵀ as f32, with operands in the dtype of `asOperand`. */
+export function product(scope: Scope, x: Variable, w: Variable, transposeB = true): Variable {
+  return matmul(asOperand(scope, x), asOperand(scope, w), { transposeB, dtype: 'f32' });
+}
+
 /** x·Wᵀ + b with `layer.weight` and `layer.bias`, plus the adapter's term. */
 export function linear(
   scope: Scope,
@@ -100,9 +115,9 @@ export function linear(
   { bias = false, transposed = false }: LinearOptions = {},
 ): Variable {
   const inputs = x.shape[x.shape.length - 1];
-  const w = weight(scope, `${layer}.weight`, transposed ? [inputs, outputs] : [outputs, inputs]);
-  const product = matmul(x, w, { transposeB: !transposed });
-  const sum = bias ? add(product, weight(scope, `${layer}.bias`, [outputs], 0)) : product;
+  const w = scope.parameter(`${layer}.weight`, transposed ? [inputs, outputs] : [outputs, inputs]);
+  const y = product(scope, x, w, !transposed);
+  const sum = bias ? add(y, weight(scope, `${layer}.bias`, [outputs], 0)) : y;
   const adapter = scope.adapter(layer, { inputs, outputs, transposed });
   return adapter ? withAdapter(scope, sum, x, adapter) : sum;
 }
@@ -112,8 +127,11 @@ export function withAdapter(scope: Scope, y: Variable, x: Variable, adapter: Ada
   const { a, b, scale, dropout: p } = adapter;
   const draw = p > 0 ? scope.draw?.() : null;
   const kept = draw ? dropout(x, draw.seed, draw.offset, { p }) : x;
-  const low = matmul(kept, inDType(a, y.dtype), { transposeB: true });
-  return add(y, multiply(matmul(low, inDType(b, y.dtype), { transposeB: true }), scale));
+  const times = (of: Variable, matrix: Variable): Variable => {
+    const [row, column] = [of, matrix].map(t => inDType(t, scope.autocast ?? y.dtype));
+    return matmul(row, column, { transposeB: true, dtype: y.dtype });
+  };
+  return add(y, multiply(times(times(kept, a), b), scale));
 }
 
 /** A block applied to x; a backward pass may recompute its intermediates. */

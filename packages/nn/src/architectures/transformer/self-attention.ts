@@ -2,6 +2,7 @@ import { standardSlopes, Tensor } from '@tilewise/core';
 import {
   attention,
   concat,
+  constant,
   reshape,
   rotaryEmbedding,
   slice,
@@ -9,7 +10,7 @@ import {
   type Variable,
 } from '@tilewise/graph/ops';
 import { type NormOptions, norm } from './norm.ts';
-import { type LinearOptions, linear, type Scope } from './scope.ts';
+import { asOperand, inFloat32, type LinearOptions, linear, type Scope } from './scope.ts';
 
 /** How a layer attends. */
 export interface SelfAttentionOptions {
@@ -68,18 +69,18 @@ export function selfAttention(
   const { heads, kvHeads, headDim, causal, scale, softcap, window, o, output, headNorms } = options;
   const { alibi = false, dropout: p = 0 } = options;
   const [B, S, dim] = x.shape;
-  const [q, k, v] = projections(scope, x, prefix, options).map((rows, n) =>
+  const [q, k, v] = projections(scope, asOperand(scope, x), prefix, options).map((rows, n) =>
     transpose(reshape(rows, [B, S, n === 0 ? heads : kvHeads, headDim]), [0, 2, 1, 3]),
   );
   const placed = (t: Variable, name: 'q' | 'k'): Variable => {
     const normed = headNorms ? norm(scope, t, prefix + headNorms[name], headNorms.norm) : t;
-    return rotary ? rotaryEmbedding(normed, rotary.cos, rotary.sin) : normed;
+    return asOperand(scope, rotary ? rotaryEmbedding(normed, rotary.cos, rotary.sin) : normed);
   };
-  const own = { k: placed(k, 'k'), v };
+  const own = { k: placed(k, 'k'), v: asOperand(scope, v) };
   const seen = cache?.append(own.k, own.v) ?? own;
   const query = placed(q, 'q');
   const draw = p > 0 ? scope.draw?.() : null;
-  const attend = (values: Variable | Tensor): Variable =>
+  const attend = (values: Variable): Variable =>
     attention(query, seen.k, values, {
       ...{ scale, softcap, seqLensQ: cache?.counts, seqLensKv: lengths },
       // The new tokens are the last ones in the cache.
@@ -89,7 +90,9 @@ export function selfAttention(
       ...(draw && { dropout: { p, ...draw } }),
     });
   const attended = attend(seen.v);
-  scope.observe?.(probabilities(attend, seen.k.shape));
+  scope.observe?.(
+    probabilities(values => inFloat32(attend(asOperand(scope, constant(values)))), seen.k.shape),
+  );
   const rows = reshape(transpose(attended, [0, 2, 1, 3]), [B, S, heads * headDim]);
   return linear(scope, rows, prefix + o, dim, output);
 }

@@ -116,6 +116,12 @@ test.each([undefined, lora])(
   },
 );
 
+test('autocast is refused, because the graph decides the dtypes', async () => {
+  await expect(
+    loadOnnxModel(exported(tied).bytes, { engine, labels: 'next', prefix: 'm.', autocast: 'f16' }),
+  ).rejects.toThrow('autocast is not supported for imported graphs');
+});
+
 test('an input that cannot be derived from a batch is refused by name', async () => {
   const { bytes } = exported(tied);
   const model = await loadOnnxModel(bytes, { engine, labels: 'same' });

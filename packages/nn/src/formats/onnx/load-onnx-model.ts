@@ -104,7 +104,7 @@ export async function loadOnnxModel<T extends TensorDesc>(
   const uploaded = [...own].map(
     ([name, value]) => [name, engine.upload(dtype ? value.cast(dtype) : value)] as const,
   );
-  return new Model(engine, definition, { weights: shapesOf, linear }, new Map(uploaded));
+  return new Model(engine, definition, { weights: shapesOf, linear }, new Map(uploaded), options.autocast);
 }
 
 /** Whether a tensor looks like an additive mask: one of its numbers is −1e4 or less. */

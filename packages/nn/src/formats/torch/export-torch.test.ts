@@ -59,3 +59,29 @@ test.skipIf(fullPython === undefined)(
     }
   },
 );
+
+test.skipIf(fullPython === undefined)(
+  'a model with operands in 16 bits has the same losses in PyTorch',
+  { timeout: 600_000 },
+  async () => {
+    for (const [autocast, tolerance] of [
+      ['f16', 5e-4],
+      ['bf16', 4e-3],
+    ] as const) {
+      const model = await loadModel(filesOf(tinyLlama), { engine: cpuEngine(), autocast });
+      const folder = mkdtempSync(join(tmpdir(), 'tilewise-llama-'));
+      const training = { steps: STEPS, lr: 1e-3, betas: '0.9,0.999', clip: 1, 'weight-decay': 0.01 };
+      writeFiles(folder, await exportTorch(model, [whole], { name: 'llama', training }));
+      const trainer = createTrainer(model, { learningRate: 1e-3, lossScale: 1 });
+      const losses: number[] = [];
+      for (let n = 0; n < STEPS; n++) losses.push((await trainer.step(whole)).loss);
+      trainer.release();
+      const others = printedLosses(await runPython([...torchrun(1), '-m', 'llama.train'], folder));
+      expect(others).toHaveLength(STEPS);
+      for (const [n, loss] of losses.entries())
+        expect(Math.abs(loss - others[n]), `${autocast}, step ${n}: ${losses} and ${others}`).toBeLessThan(
+          tolerance,
+        );
+    }
+  },
+);
