@@ -50,7 +50,8 @@ await build({
   format: 'esm',
   platform: 'node',
   target: 'node20',
-  external: ['webgpu', '@sparticuz/chromium', 'playwright-core', 'esbuild'],
+  // The packed bench never compiles WebAssembly.
+  external: ['webgpu', '@sparticuz/chromium', 'playwright-core', 'esbuild', 'assemblyscript/asc'],
   banner: {
     js: "import { createRequire as requireFrom } from 'node:module'; const require = requireFrom(import.meta.url);",
   },

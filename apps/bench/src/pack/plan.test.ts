@@ -42,6 +42,10 @@ test('the products of graphs are measured in f16 with matrices, and in f32 witho
   );
 });
 
+test('training is measured in f32, and in f16 with matrices', () => {
+  expect(step('toggled-train')?.args).toEqual(expect.arrayContaining(['--autocast', 'f16']));
+});
+
 test('f16 is also measured without matrices, by leaving out the toggle that they need', () => {
   const { env } = step('attention-f16-without-matrices') ?? {};
   expect(env).toEqual({ TILEWISE_TOGGLES: 'vulkan_enable_f16_on_nvidia' });

@@ -25,6 +25,8 @@ interface Shapes {
   readonly repeats: string;
   /** The size of the matrices of `matmul`. */
   readonly matmul: string;
+  /** The case of `train`. */
+  readonly training: string;
   /** Seconds for the tiles of one case. */
   readonly tuning: string;
 }
@@ -37,6 +39,7 @@ const targets: Shapes = {
   cases: [],
   repeats: '10',
   matmul: '4096',
+  training: '4x256',
   tuning: '90',
 };
 
@@ -47,6 +50,7 @@ const tinyShapes: Shapes = {
   cases: ['--filter', 'tiny'],
   repeats: '2',
   matmul: '256',
+  training: 'demo',
   tuning: '5',
 };
 
@@ -120,6 +124,10 @@ export function planMeasurement({
       ...([`matmul-${dtype}`, 'bench', 30, 'matmul', '--size', shapes.matmul] as const),
       ...['--dtype', dtype, '--json'],
     );
+  const train = program(
+    ...(['train', 'bench', 45, 'train', '--engine', 'webgpu', '--cases', shapes.training] as const),
+    ...['--autocast', 'f16', '--rounds', '3', '--json'],
+  );
   const decode = program('decode', 'bench', 45, 'decode', ...shapes.keys, '--json');
   const toggled = (step: Step): Step =>
     toggles === '' ? step : { ...step, name: `toggled-${step.name}`, env: { TILEWISE_TOGGLES: toggles } };
@@ -143,7 +151,7 @@ export function planMeasurement({
     // Subgroup matrices only take f16 operands.
     toggled(conformance('f16')),
     conformance('f32'),
-    ...[toggled(matmul('f16')), matmul('f32')],
+    ...[toggled(matmul('f16')), matmul('f32'), toggled(train)],
     program('memory', 'bench', 45, 'memory', '--json'),
     program('memory-long', 'bench', 45, 'memory', '--shapes', shapes.memory, '--json'),
     ...[peak, toggled(peak), toggled(doctor)],

@@ -181,7 +181,7 @@ async function* measure(
     progress(`${of.name}: the first steps`);
     const losses: number[] = [];
     for (const { run } of entries) losses.push((await run.steps(CHECKED_STEPS)).loss);
-    const expected = losses[entries.length - 1];
+    const expected = losses[entries.findLastIndex(({ dtype }) => dtype === undefined)];
     for (const [n, { run, dtype }] of entries.entries()) {
       const error = Math.abs(losses[n] - expected) / expected;
       if (!(error <= (dtype ? AUTOCAST_TOLERANCE[dtype] : LOSS_TOLERANCE)))

@@ -5,9 +5,13 @@ import { createContext, webgpuEngine } from '@tilewise/webgpu';
 import { openGpu } from '@tilewise/webgpu-host';
 import { expect, test } from 'vitest';
 import { filesOf, tinyLlama } from '../../testing/tiny-model.ts';
+import type { ModelDefinition } from '../architectures/architecture.ts';
+import { readModel } from '../architectures/read-model.ts';
 import { type AutocastDType, linear } from '../architectures/transformer/scope.ts';
+import { createModel } from '../create-model.ts';
 import { loadModel } from '../load-model.ts';
 import { createTrainer } from '../training/trainer.ts';
+import type { LoadOptions } from './model.ts';
 import { weightScope } from './weights.ts';
 
 const engine = cpuEngine();
@@ -136,6 +140,45 @@ test('WebGPU gives the logits of the CPU', async () => {
   );
   expect(distance(gpu, cpu)).toBeLessThan(roundoff.f16 * 2);
   ctx.destroy();
+});
+
+const sizes = { ...tinyLlama, head_dim: 4 };
+const llama = readModel(tinyLlama) as Extract<ModelDefinition, { kind: 'causal' }>;
+const { decoder } = llama;
+const definitions: Readonly<Record<string, ModelDefinition>> = {
+  'Llama with ALiBi and dropout': {
+    ...llama,
+    decoder: {
+      ...decoder,
+      rope: undefined,
+      attention: layer => ({ ...decoder.attention(layer), alibi: true, dropout: 0.1 }),
+    },
+  },
+  BERT: readModel({
+    ...{ model_type: 'bert', vocab_size: 11, hidden_size: 8, num_hidden_layers: 2, intermediate_size: 12 },
+    ...{ num_attention_heads: 2, max_position_embeddings: 32, type_vocab_size: 2 },
+  }),
+  'Gemma 2': readModel({ ...sizes, model_type: 'gemma2', query_pre_attn_scalar: 4, sliding_window: 4 }),
+  'Gemma 3': readModel({ ...sizes, model_type: 'gemma3_text' }),
+  'Qwen 3': readModel({ ...sizes, model_type: 'qwen3' }),
+  'Phi 3': readModel({ ...tinyLlama, model_type: 'phi3' }),
+};
+
+test.each(Object.keys(definitions))('%s trains in f16 as in f32, with recomputation too', async name => {
+  const losses = async (options: Partial<LoadOptions<Tensor>>, recomputation: boolean): Promise<number[]> => {
+    const model = createModel(definitions[name], { engine, deviation: 0.3, ...options });
+    const trainer = createTrainer(model, { learningRate: 0.01, lossScale: 64, recomputation });
+    const own: number[] = [];
+    for (let n = 0; n < 3; n++) own.push((await trainer.step(batch)).loss);
+    trainer.release();
+    model.release();
+    return own;
+  };
+  const [exact, half] = [await losses({}, false), await losses({ autocast: 'f16' }, false)];
+  expect(half).not.toEqual(exact);
+  // AdamW's first steps are as long for a small gradient as for a large one, so roundings grow with the steps.
+  for (const [n, loss] of half.entries()) expect(Math.abs(loss - exact[n]), `step ${n}`).toBeLessThan(0.01);
+  expect(await losses({ autocast: 'f16' }, true)).toEqual(half);
 });
 
 test('another dtype is refused', async () => {

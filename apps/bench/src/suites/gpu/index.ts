@@ -8,7 +8,7 @@ import { peak } from './peak.ts';
 import { start } from './start.ts';
 import { tuneTiles } from './tune.ts';
 
-/** The suites that measure a GPU, which are the ones in the packed bench. */
+/** The suites that measure a GPU. */
 export const gpuSuites: readonly Suite[] = [
   peak,
   matmul,
