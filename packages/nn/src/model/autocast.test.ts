@@ -176,7 +176,8 @@ test.each(Object.keys(definitions))('%s trains in f16 as in f32, with recomputat
   };
   const [exact, half] = [await losses({}, false), await losses({ autocast: 'f16' }, false)];
   expect(half).not.toEqual(exact);
-  // AdamW's first steps are as long for a small gradient as for a large one, so roundings grow with the steps.
+  // AdamW's first steps are as long for a small gradient as for a large one, so roundings grow with the
+  // steps.
   for (const [n, loss] of half.entries()) expect(Math.abs(loss - exact[n]), `step ${n}`).toBeLessThan(0.01);
   expect(await losses({ autocast: 'f16' }, true)).toEqual(half);
 });

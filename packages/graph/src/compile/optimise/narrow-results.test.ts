@@ -8,6 +8,7 @@ import {
   compile,
   matmul,
   reduceSum,
+  slice,
   transpose,
   typeCast,
   type Variable,
@@ -61,4 +62,35 @@ test('a result that something else reads in f32 stays f32', async () => {
   ).toFloat32();
   expect([...exact.toFloat32()]).toEqual([...product.map(value => value + 1)]);
   expect([...rounded.toFloat32()]).toEqual([...Tensor.from(product, [2, 4]).cast('f16').toFloat32()]);
+});
+
+test('a result that is cast to two dtypes stays f32, and slices of it are rounded at their offsets', async () => {
+  const both = ({ x: a, w: b }: Inputs) => {
+    const product = matmul(a, b);
+    const part = slice(product, { axis: 1, start: 1, size: 2 });
+    return [
+      half(part),
+      typeCast(product, { dtype: 'bf16' }),
+      half(slice(matmul(b, a, { transposeA: true, transposeB: true }), { axis: 0, start: 2, size: 2 })),
+    ];
+  };
+  const product = await compile(cpuEngine(), ({ x: a, w: b }: Inputs) => matmul(a, b), specs)({ x, w });
+  const p = product.toFloat32();
+  const expected = [
+    Tensor.from([p[1], p[2], p[5], p[6]], [2, 2]).cast('f16'),
+    product.cast('bf16'),
+    Tensor.from([p[2], p[6], p[3], p[7]], [2, 2]).cast('f16'),
+  ];
+  const { engine: gpu } = await sharedGpu();
+  const onGpu = compile(gpu, both, specs);
+  const results = [
+    await compile(cpuEngine(), both, specs)({ x, w }),
+    await Promise.all((await onGpu({ x, w })).map(each => gpu.download(each))),
+  ];
+  for (const made of results)
+    for (const [n, each] of made.entries()) {
+      expect(each.dtype).toBe(expected[n].dtype);
+      expect([...each.toFloat32()]).toEqual([...expected[n].toFloat32()]);
+    }
+  onGpu.release();
 });

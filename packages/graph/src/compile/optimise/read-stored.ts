@@ -1,4 +1,4 @@
-import type { DType } from '@tilewise/core';
+import { type DType, elementCount, sameShape } from '@tilewise/core';
 import {
   ownerOf,
   type PrimitiveStep,
@@ -7,7 +7,9 @@ import {
   type Step,
 } from '../../ir/program/program.ts';
 import { touched } from '../memory-plan.ts';
-import { isDenseCopy } from './placed-step.ts';
+import { isCopy } from '../overwrites.ts';
+import { layoutIn } from './copies/copies-as-views.ts';
+import { type Layout, placeThrough } from './copies/place-through.ts';
 
 /** The float dtypes that f32 represents exactly. */
 const widened: readonly DType[] = ['f16', 'bf16'];
@@ -18,24 +20,31 @@ const widened: readonly DType[] = ['f16', 'bf16'];
  */
 export function readStored({ values, steps }: Program): Program {
   const casts = new Map<number, PrimitiveStep>();
-  for (const step of steps) if (isWidening(step, values)) casts.set(step.outputs[0], step);
-  if (casts.size === 0) return { values, steps };
   const owner = (value: number): number => ownerOf(value, values);
+  for (const step of steps) if (isWidening(step, values)) casts.set(owner(step.outputs[0]), step);
+  if (casts.size === 0) return { values, steps };
+  /** Where the elements of a value lie in the tensor that the value is a cast of. */
+  const placeOf = (value: number, { inputs: [source], outputs: [cast] }: PrimitiveStep): Layout | null =>
+    placeThrough(layoutIn(values[value]), layoutIn(values[cast]), layoutIn(values[source]));
   for (const step of steps) {
-    const read = readsStored(step) ? step.outputs : touched(step);
-    for (const value of read) if (casts.get(owner(value)) !== step) casts.delete(owner(value));
+    const read = readsStored(step) ? step.inputs : [];
+    for (const value of touched(step)) {
+      const cast = casts.get(owner(value));
+      if (!cast || cast === step) continue;
+      if (!read.includes(value) || placeOf(value, cast) === null) casts.delete(owner(value));
+    }
   }
   const all = [...values];
   const stored = (value: number): number => {
     const cast = casts.get(owner(value));
-    if (!cast) return value;
+    const place = cast && placeOf(value, cast);
+    if (!place) return value;
     const [source] = cast.inputs;
-    if (owner(value) === value) return source;
-    const { shape, strides } = values[value].desc;
+    const { shape, strides, offset } = place;
     const { dtype } = values[source].desc;
-    return all.push({ kind: 'view', of: owner(source), desc: { dtype, shape, strides } }) - 1;
+    return all.push({ kind: 'view', of: owner(source), desc: { dtype, shape, strides }, offset }) - 1;
   };
-  const left = steps.filter(step => step.kind !== 'primitive' || casts.get(step.outputs[0]) !== step);
+  const left = steps.filter(step => step.kind !== 'primitive' || casts.get(owner(step.outputs[0])) !== step);
   return {
     values: all,
     steps: left.map(step => (readsStored(step) ? { ...step, inputs: step.inputs.map(stored) } : step)),
@@ -46,9 +55,16 @@ function readsStored(step: Step): step is PrimitiveStep {
   return step.kind === 'primitive' && (step.primitive.kind === 'matmul' || step.primitive.kind === 'rows');
 }
 
-/** Whether a step casts a dense tensor of 16-bit floats to a dense f32 temporary of the same shape. */
+/** Whether a step casts 16-bit floats to all elements of an f32 temporary. */
 function isWidening(step: Step, values: readonly ProgramValue[]): step is PrimitiveStep {
-  if (step.kind !== 'primitive' || !isDenseCopy(step, values)) return false;
-  const [from, to] = [step.inputs[0], step.outputs[0]].map(value => values[value].desc.dtype);
-  return to === 'f32' && widened.includes(from);
+  if (step.kind !== 'primitive' || !isCopy(step.primitive) || step.inputs.length !== 1) return false;
+  const [from, to] = [values[step.inputs[0]].desc, values[step.outputs[0]].desc];
+  const whole = values[ownerOf(step.outputs[0], values)];
+  return (
+    whole.kind === 'temporary' &&
+    to.dtype === 'f32' &&
+    widened.includes(from.dtype) &&
+    sameShape(from.shape, to.shape) &&
+    elementCount(whole.desc.shape) === elementCount(to.shape)
+  );
 }

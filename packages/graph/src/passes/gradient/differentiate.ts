@@ -99,7 +99,10 @@ function total(
   terms: readonly LogicalTensor[] | undefined,
   builder: BackwardGraph,
 ): LogicalTensor | undefined {
-  return terms?.reduce((sum, term) => builder.op('Add', [builder.cast(sum, term.dtype), term]));
+  // Terms of different dtypes are added in f32, which the gradient of a 16-bit tensor may stay in.
+  const isMixed = terms?.some(term => term.dtype !== terms[0].dtype);
+  const own = isMixed ? terms?.map(term => builder.cast(term, 'f32')) : terms;
+  return own?.reduce((sum, term) => builder.op('Add', [sum, term]));
 }
 
 function producedBy({ producers }: Topology, { id }: LogicalTensor, nodes: ReadonlySet<GraphNode>): boolean {

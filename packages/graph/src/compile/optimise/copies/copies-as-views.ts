@@ -62,7 +62,8 @@ export function usesOf({ steps }: Program): Uses | null {
   return { used, rows, fixed };
 }
 
-const layoutIn = (value: ProgramValue): Layout =>
+/** The layout of a value in the memory of its owner. */
+export const layoutIn = (value: ProgramValue): Layout =>
   layoutOf(value.desc, value.kind === 'view' ? value.offset : 0);
 
 /** Makes the readers of a copy read its source, if strides can express that. */
