@@ -45,13 +45,11 @@ export class Model<T extends TensorDesc = TensorDesc> {
     weights: Map<string, T>,
     autocast?: AutocastDType,
   ) {
-    if (autocast !== undefined && autocast !== 'f16' && autocast !== 'bf16')
-      throw new InvalidArgumentError('autocast', `must be 'f16' or 'bf16', got ${String(autocast)}`);
-    if (autocast !== undefined && definition.kind === 'exported')
-      throw new InvalidArgumentError(
-        'autocast',
-        'is not supported for imported graphs, which have their own dtypes',
-      );
+    const isKnown = autocast === undefined || autocast === 'f16' || autocast === 'bf16';
+    if (!isKnown || (autocast && definition.kind === 'exported')) {
+      const rule = `must be 'f16' or 'bf16', and absent for imported graphs, got '${autocast}'`;
+      throw new InvalidArgumentError('autocast', rule);
+    }
     this.autocast = autocast;
     this.engine = engine;
     this.definition = definition;

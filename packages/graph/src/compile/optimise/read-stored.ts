@@ -11,8 +11,8 @@ import { isCopy } from '../overwrites.ts';
 import { layoutIn } from './copies/copies-as-views.ts';
 import { type Layout, placeThrough } from './copies/place-through.ts';
 
-/** The float dtypes that f32 represents exactly. */
-const widened: readonly DType[] = ['f16', 'bf16'];
+/** Whether a dtype has floats of 16 bits, which f32 represents exactly. */
+export const isNarrow = (dtype: DType): boolean => dtype === 'f16' || dtype === 'bf16';
 
 /**
  * Makes products and row kernels read 16-bit tensors as stored. A cast of such a tensor to f32 that only they
@@ -22,7 +22,6 @@ export function readStored({ values, steps }: Program): Program {
   const casts = new Map<number, PrimitiveStep>();
   const owner = (value: number): number => ownerOf(value, values);
   for (const step of steps) if (isWidening(step, values)) casts.set(owner(step.outputs[0]), step);
-  if (casts.size === 0) return { values, steps };
   /** Where the elements of a value lie in the tensor that the value is a cast of. */
   const placeOf = (value: number, { inputs: [source], outputs: [cast] }: PrimitiveStep): Layout | null =>
     placeThrough(layoutIn(values[value]), layoutIn(values[cast]), layoutIn(values[source]));
@@ -63,7 +62,7 @@ function isWidening(step: Step, values: readonly ProgramValue[]): step is Primit
   return (
     whole.kind === 'temporary' &&
     to.dtype === 'f32' &&
-    widened.includes(from.dtype) &&
+    isNarrow(from.dtype) &&
     sameShape(from.shape, to.shape) &&
     elementCount(whole.desc.shape) === elementCount(to.shape)
   );

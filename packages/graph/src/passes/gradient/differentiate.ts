@@ -99,10 +99,11 @@ function total(
   terms: readonly LogicalTensor[] | undefined,
   builder: BackwardGraph,
 ): LogicalTensor | undefined {
-  // Terms of different dtypes are added in f32, which the gradient of a 16-bit tensor may stay in.
-  const isMixed = terms?.some(term => term.dtype !== terms[0].dtype);
-  const own = isMixed ? terms?.map(term => builder.cast(term, 'f32')) : terms;
-  return own?.reduce((sum, term) => builder.op('Add', [sum, term]));
+  return terms?.reduce((sum, term) => {
+    // Terms of different dtypes are added in f32, in which the gradient of a 16-bit tensor may stay.
+    const dtype = sum.dtype === term.dtype ? sum.dtype : 'f32';
+    return builder.op('Add', [builder.cast(sum, dtype), builder.cast(term, dtype)]);
+  });
 }
 
 function producedBy({ producers }: Topology, { id }: LogicalTensor, nodes: ReadonlySet<GraphNode>): boolean {
