@@ -50,7 +50,7 @@ await build({
   format: 'esm',
   platform: 'node',
   target: 'node20',
-  // The packed bench never compiles WebAssembly.
+  // Only `train --threads`, which the pack does not run, compiles AssemblyScript.
   external: ['webgpu', '@sparticuz/chromium', 'playwright-core', 'esbuild', 'assemblyscript/asc'],
   banner: {
     js: "import { createRequire as requireFrom } from 'node:module'; const require = requireFrom(import.meta.url);",

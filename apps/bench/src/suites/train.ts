@@ -43,8 +43,8 @@ const WARM_UP_STEPS = 100;
 /** The tolerance for sums of f32 products in a different order, after two steps of AdamW. */
 const LOSS_TOLERANCE = 1e-3;
 /**
- * The tolerance for products of 16-bit operands: a rounding changes an operand by at most 2⁻¹¹ (f16) or 2⁻⁸
- * (bf16), and the loss, a mean over all tokens, by less.
+ * The relative tolerance for products of 16-bit operands: one rounding of an operand. A loss is the mean over
+ * hundreds of tokens, whose roundings largely cancel.
  */
 const AUTOCAST_TOLERANCE = { f16: 2 ** -11, bf16: 2 ** -8 };
 

@@ -32,7 +32,8 @@ export class CallMemo {
       results: made.results,
       plan: made.plan,
       resultsOf: made.resultsOf,
-      key: known ? known.key : key,
+      // The same string object as in earlier calls, whose hash is known.
+      key: known?.key ?? key,
       operands: operands.map(([name]) => [name, of[name]]),
       list: made.list,
       options: made.options,

@@ -9,6 +9,7 @@ const maxPlans = 256;
 /** Plans by key, the most recently used last. */
 export class PlanCache {
   readonly #plans = new Map<string, KernelPlan<never>>();
+  /** The plan of the last call, which is already the last in the map. */
   #newest: KernelPlan<never> | undefined;
 
   /** The plan with a key, made if the cache has none. The key determines the type of the plan's options. */

@@ -4,15 +4,15 @@ import { expressionOf, isMap, isPlaced, usersOf } from './placed-step.ts';
 import { isNarrow } from './read-stored.ts';
 
 /**
- * Stores f32 results in 16 bits if all that reads them are casts to these 16 bits, which become copies. A
- * step that copies elements, such as a transpose, is a cast if its result is narrower than what it reads.
+ * Stores an f32 result in 16 bits if every step that reads the result casts it to the same 16-bit dtype; the
+ * casts become copies. A transpose or a slice that writes 16 bits counts as a cast.
  */
 export function narrowResults(program: Program): Program {
   const values = [...program.values];
   const users = usersOf(program);
   const dtypeOf = (value: number): DType => values[value].desc.dtype;
 
-  /** The 16-bit dtype of which a step copies f32 elements; null for any other step. */
+  /** The 16-bit dtype to which a step only casts or moves f32 elements; null for any other step. */
   function narrowedBy(step: Step): DType | null {
     if (!isMap(step) || step.primitive.value.kind !== 'load') return null;
     const dtype = dtypeOf(step.outputs[0]);

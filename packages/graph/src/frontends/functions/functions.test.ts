@@ -154,7 +154,7 @@ test('attention keeps what its backward pass needs: both are one call', async ()
   forward.release();
 });
 
-test('gradients of attention in 16 bits, and of f32 tensors that are cast to 16 bits', async () => {
+test('attention in 16 bits has gradients, and that of an f32 tensor before a cast is not rounded', async () => {
   const shape = [1, 2, 5, 4];
   const loss = ({ q, k }: { readonly q: Variable; readonly k: Variable }) => {
     const [half, keys] = [typeCast(multiply(q, 3), { dtype: 'f16' }), k];

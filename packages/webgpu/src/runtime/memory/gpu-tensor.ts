@@ -33,7 +33,8 @@ interface Place {
 }
 
 /**
- * The state of a tensor's memory: a field of the tensor, because a WeakMap would cost each call several µs.
+ * The state of a tensor's memory. The state is a field, because a WeakSet of released tensors cost an eager
+ * call about 3 µs.
  */
 export let memoryState: (tensor: GpuTensor) => MemoryState;
 
