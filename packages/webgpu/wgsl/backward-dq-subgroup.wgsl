@@ -72,7 +72,6 @@ fn is_nan(x: vec4f) -> vec4<bool> {
   return (bitcast<vec4u>(x) & vec4u(0x7fffffffu)) > vec4u(0x7f800000u);
 }
 
-// A masked key's weight of 0 keeps its NaN or infinity out.
 fn weighted(weight: f32, x: vec4f) -> vec4f {
   return select(weight * x, vec4f(), weight == 0.0);
 }
@@ -101,7 +100,6 @@ fn sequence_at(b: u32) -> Sequence {
   );
 }
 
-// The keys [x, y) that queries in [i0, i1) may see.
 fn key_range(seq: Sequence, i0: u32, i1: u32) -> vec2u {
   let last = min(i1, seq.length_q);
   if (i0 >= last) {
@@ -112,14 +110,12 @@ fn key_range(seq: Sequence, i0: u32, i1: u32) -> vec2u {
   return vec2u(u32(max(low, 0)), u32(clamp(high, 0, i32(seq.length_kv))));
 }
 
-// Whether lengths and band let queries in [i0, i1) see all keys in [j0, j1).
 fn tile_inside(seq: Sequence, i0: u32, i1: u32, j0: u32, j1: u32) -> bool {
   return i1 <= seq.length_q && j1 <= seq.length_kv
     && i32(j0) >= i32(i1) - 1 + seq.diagonal - P.band_left
     && i32(j1) - 1 <= i32(i0) + seq.diagonal + P.band_right;
 }
 
-// Which of the keys j to j + 3 query i may see; j - first may wrap.
 fn in_range4(seq: Sequence, i: u32, j: u32) -> vec4<bool> {
   let centre = i32(i) + seq.diagonal;
   let first = centre - P.band_left;

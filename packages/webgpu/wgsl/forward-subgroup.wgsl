@@ -66,7 +66,6 @@ fn mark_non_finite(x: vec4f) -> vec4f {
   return select(x, vec4f(0x1.fffffep+127f), is_high);
 }
 
-// A masked key's weight of 0 keeps its NaN or infinity out.
 fn weighted(weight: f32, x: vec4f) -> vec4f {
   return select(weight * x, vec4f(), weight == 0.0);
 }
@@ -95,7 +94,6 @@ fn sequence_at(b: u32) -> Sequence {
   );
 }
 
-// The keys [x, y) that queries in [i0, i1) may see.
 fn key_range(seq: Sequence, i0: u32, i1: u32) -> vec2u {
   let last = min(i1, seq.length_q);
   if (i0 >= last) {
@@ -106,14 +104,12 @@ fn key_range(seq: Sequence, i0: u32, i1: u32) -> vec2u {
   return vec2u(u32(max(low, 0)), u32(clamp(high, 0, i32(seq.length_kv))));
 }
 
-// Whether lengths and band let queries in [i0, i1) see all keys in [j0, j1).
 fn tile_inside(seq: Sequence, i0: u32, i1: u32, j0: u32, j1: u32) -> bool {
   return i1 <= seq.length_q && j1 <= seq.length_kv
     && i32(j0) >= i32(i1) - 1 + seq.diagonal - P.band_left
     && i32(j1) - 1 <= i32(i0) + seq.diagonal + P.band_right;
 }
 
-// Which of the keys j to j + 3 query i may see; j - first may wrap.
 fn in_range4(seq: Sequence, i: u32, j: u32) -> vec4<bool> {
   let centre = i32(i) + seq.diagonal;
   let first = centre - P.band_left;
@@ -181,12 +177,10 @@ fn o_store4(row: u32, d: u32, x: vec4f) {
   o[(row + d) >> 2u] = x;
 }
 
-// A row without keys has l = 0; one with a NaN or +Infinity has the largest finite m.
 fn softmax_bits(x: f32, no_keys: u32, m: f32, l: f32) -> u32 {
   return select(select(bitcast<u32>(x), no_keys, l == 0.0), 0x7fc00000u, m == 0x1.fffffep+127f);
 }
 
-// o = O times this factor; `scale` is the sink's.
 fn output_scale(m: f32, l: f32, scale: f32) -> f32 {
   return bitcast<f32>(softmax_bits(scale / l, 0u, m, l));
 }
@@ -195,7 +189,6 @@ fn lse_write(at: u32, m: f32, l: f32) {
   lse_rows[P.lse_base + at] = softmax_bits(m + log(l), 0xff800000u, m, l);
 }
 
-// A masked score counts as the lowest number.
 fn largest(s: Score4) -> f32 {
   let x = select(vec4f(-0x1.fffffep+127f), s.value, s.visible);
   return max(max(x.x, x.y), max(x.z, x.w));

@@ -51,14 +51,18 @@ export function rowOutput(name: RowOutput): ShaderPart {
   };
 }
 
-/** Code for the end of a row's softmax: `output_scale`, and the functions of `rowOutput`. */
+/**
+ * Code for the end of a row's softmax, from its maximum m and its sum l. A row without keys has l = 0; one
+ * with a NaN or +Infinity has the largest finite m.
+ *
+ * - `softmax_bits(x, no_keys, m, l) -> u32`: the bits of x, `no_keys` for a row without keys, or NaN.
+ * - `output_scale(m, l, scale) -> f32`: the factor by which O becomes o; `scale` is that of the sink.
+ */
 export const softmaxEnd: ShaderPart = {
-  code: `// A row without keys has l = 0; one with a NaN or +Infinity has the largest finite m.
-fn softmax_bits(x: f32, no_keys: u32, m: f32, l: f32) -> u32 {
+  code: `fn softmax_bits(x: f32, no_keys: u32, m: f32, l: f32) -> u32 {
   return select(select(bitcast<u32>(x), no_keys, l == 0.0), 0x7fc00000u, m == ${highest});
 }
 
-// o = O times this factor; \`scale\` is the sink's.
 fn output_scale(m: f32, l: f32, scale: f32) -> f32 {
   return bitcast<f32>(softmax_bits(scale / l, 0u, m, l));
 }`,

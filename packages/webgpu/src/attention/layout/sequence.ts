@@ -88,7 +88,8 @@ function raggedField(name: RaggedName, { shape, strides }: OperandDesc): Sequenc
  * - `key_range(seq, i0, i1) -> vec2u`: the keys [x, y) that some query in [i0, i1) may see.
  * - `tile_inside(seq, i0, i1, j0, j1) -> bool`: whether lengths and band let every query in [i0, i1) see
  *   every key in [j0, j1).
- * - `in_range4(seq, i, j) -> vec4<bool>`: the same for query i and the keys j to j + 3.
+ * - `in_range4(seq, i, j) -> vec4<bool>`: which of the keys j to j + 3 query i may see.
+ *   The difference `j - first` may wrap.
  */
 export function sequencePart(problem: AttentionProblem, operands: KernelOperands): readonly ShaderPart[] {
   const { band, Sq, Skv, Dqk, Dv, lengthsQ, lengthsKv, q } = problem;
@@ -126,7 +127,6 @@ ${fields.map(({ value }) => `    ${value},`).join('\n')}
   );
 }
 
-// The keys [x, y) that queries in [i0, i1) may see.
 fn key_range(seq: Sequence, i0: u32, i1: u32) -> vec2u {
   let last = min(i1, seq.length_q);
   if (i0 >= last) {
@@ -137,14 +137,12 @@ fn key_range(seq: Sequence, i0: u32, i1: u32) -> vec2u {
   return vec2u(u32(max(low, 0)), u32(clamp(high, 0, i32(seq.length_kv))));
 }
 
-// Whether lengths and band let queries in [i0, i1) see all keys in [j0, j1).
 fn tile_inside(seq: Sequence, i0: u32, i1: u32, j0: u32, j1: u32) -> bool {
   return i1 <= seq.length_q && j1 <= seq.length_kv
     && i32(j0) >= i32(i1) - 1 + seq.diagonal - P.band_left
     && i32(j1) - 1 <= i32(i0) + seq.diagonal + P.band_right;
 }
 
-// Which of the keys j to j + 3 query i may see; j - first may wrap.
 fn in_range4(seq: Sequence, i: u32, j: u32) -> vec4<bool> {
   let centre = i32(i) + seq.diagonal;
   let first = centre - P.band_left;
@@ -158,8 +156,7 @@ fn in_range4(seq: Sequence, i: u32, j: u32) -> vec4<bool> {
 
 /** `query_range(seq, j0, j1) -> vec2u`: the queries [x, y) that may see some key in [j0, j1). */
 export const queryRangePart: ShaderPart = {
-  code: `// The queries [x, y) that may see keys in [j0, j1).
-fn query_range(seq: Sequence, j0: u32, j1: u32) -> vec2u {
+  code: `fn query_range(seq: Sequence, j0: u32, j1: u32) -> vec2u {
   let last = min(j1, seq.length_kv);
   if (j0 >= last) {
     return vec2u(0u);

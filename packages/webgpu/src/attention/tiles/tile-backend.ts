@@ -195,8 +195,7 @@ export const storeRows = (
 /** `weighted(weight, x)`: a masked key has weight 0, which keeps its NaN or infinity out of the result. */
 export const weightedPart: ShaderPart = {
   requires: [hasNonFinite],
-  code: `// A masked key's weight of 0 keeps its NaN or infinity out.
-fn weighted(weight: f32, x: vec4f) -> vec4f {
+  code: `fn weighted(weight: f32, x: vec4f) -> vec4f {
   return select(weight * x, vec4f(), weight == 0.0);
 }`,
 };

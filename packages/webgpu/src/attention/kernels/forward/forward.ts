@@ -198,8 +198,8 @@ export function forwardKernel(
   });
 }
 
-const rowFunctions = `// A masked score counts as the lowest number.
-fn largest(s: Score4) -> f32 {
+/** `largest(scores) -> f32`, for which a masked score is the lowest number, and `sum4(x) -> f32`. */
+const rowFunctions = `fn largest(s: Score4) -> f32 {
   let x = select(vec4f(${lowest}), s.value, s.visible);
   return max(max(x.x, x.y), max(x.z, x.w));
 }
