@@ -1,7 +1,7 @@
 import type { DType } from '@tilewise/core';
 import { ownerOf, type Program, type Step } from '../../ir/program/program.ts';
+import { isNarrow } from './keep-narrow.ts';
 import { expressionOf, isMap, isPlaced, usersOf } from './placed-step.ts';
-import { isNarrow } from './read-stored.ts';
 
 /**
  * Stores an f32 result in 16 bits if every step that reads the result casts it to the same 16-bit dtype; the

@@ -8,15 +8,13 @@ import { foldConstants } from './fold-constants.ts';
 import { fuseEpilogues } from './fuse/fuse-epilogues.ts';
 import { fuseMaps } from './fuse/fuse-maps.ts';
 import { fuseRows } from './fuse/fuse-rows.ts';
+import { keepNarrow } from './keep-narrow.ts';
 import { narrowResults } from './narrow-results.ts';
-import { readStored } from './read-stored.ts';
 import { reuseReductions } from './reuse-reductions.ts';
 
 /** Optimises a program: fewer steps, same results. */
 export function optimised(program: Program, { readsViews, onDevice }: EngineTraits): Program {
-  const views = readsViews ? copiesAsViews(narrowResults(program)) : elideCopies(program);
+  const views = readsViews ? copiesAsViews(narrowResults(keepNarrow(program))) : elideCopies(program);
   const folded = foldConstants(reuseReductions(foldBatchSums(views)));
-  return onDevice
-    ? readStored(fuseRows(fuseMaps(fuseEpilogues(folded), true)))
-    : writeOutputs(readStored(fuseMaps(folded)));
+  return onDevice ? fuseRows(fuseMaps(fuseEpilogues(folded), true)) : writeOutputs(fuseMaps(folded));
 }

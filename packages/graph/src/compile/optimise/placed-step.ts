@@ -25,6 +25,10 @@ export function isMap(step: Step): step is MapStep {
   return step.kind === 'primitive' && step.primitive.kind === 'map';
 }
 
+/** Whether a step copies elements of one tensor, in any order and perhaps to another dtype. */
+export const isMove = (step: Step): step is MapStep =>
+  isMap(step) && step.primitive.value.kind === 'load' && step.inputs.length === 1;
+
 export function isPlaced(step: Step): step is PlacedStep {
   return isMap(step) || (step.kind === 'primitive' && step.primitive.kind === 'reduce');
 }
