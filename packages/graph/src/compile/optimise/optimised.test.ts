@@ -166,3 +166,19 @@ test('several tensors that move by one gradient move in one step', async () => {
   expect(x.toFloat64()[5]).toBeCloseTo(1 - 0.5 * (2.2 + 3.13), 6);
   expect(kinds).toEqual(['rows']);
 });
+
+test('a map joins the step that wrote its input, although another step has read the result', async () => {
+  const g = new GraphBuilder();
+  const normalised = g.op('LayerNorm', [g.input([4, 6, 8])]);
+  g.op('SoftMax', [normalised], { axis: 2 });
+  g.op('Abs', [normalised]);
+  expect(await kindsOf(g)).toEqual(['rows', 'softmax']);
+});
+
+test('a map that also reads a later result does not join an earlier step', async () => {
+  const g = new GraphBuilder();
+  const normalised = g.op('LayerNorm', [g.input([4, 6, 8])]);
+  const later = g.op('SoftMax', [normalised], { axis: 2 });
+  g.op('Multiply', [normalised, later]);
+  expect(await kindsOf(g)).toEqual(['map', 'rows', 'softmax']);
+});

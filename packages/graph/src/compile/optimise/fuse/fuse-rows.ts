@@ -9,17 +9,16 @@ import {
   type ProgramValue,
   type Step,
 } from '../../../ir/program/program.ts';
-import { touched } from '../../memory-plan.ts';
 import {
   expressionOf,
   isExtreme,
-  isPlaced,
   type PlacedStep,
   placeKey,
   placesOf,
   usersOf,
   withInputs,
 } from '../placed-step.ts';
+import { groupSteps } from './group-steps.ts';
 
 /** The maximum number of tensors in a step: the bindings that every device has. */
 const MOST_TENSORS = 8;
@@ -33,15 +32,6 @@ const MOST_NODES = 256;
  */
 const MOST_ELEMENTS = 8192;
 
-/** Steps over one domain that will run as one step. */
-interface Group {
-  readonly members: PlacedStep[];
-  /** The axes of the group's reductions; null without reductions. */
-  axes: readonly number[] | null;
-  /** The index of the group's last member in the program. */
-  last: number;
-}
-
 /**
  * Fuses reductions over the same rows and maps over the same elements, if one reads another's result or both
  * read the same tensor. Examples are a norm and its gradient, and the update of several moments.
@@ -49,35 +39,19 @@ interface Group {
 export function fuseRows(program: Program): Program {
   const values = [...program.values];
   const users = usersOf(program);
-  const open = new Set<Group>();
-  const groups: Group[] = [];
-  for (const [place, step] of program.steps.entries()) {
-    const joined = isPlaced(step)
-      ? [...open].reverse().find(group => joins(step, group, values, users))
-      : null;
-    const read = new Set(touched(step).map(value => ownerOf(value, values)));
-    for (const group of open) {
-      const isRead = group.members.some(({ outputs }) => read.has(ownerOf(outputs[0], values)));
-      if (group !== joined && isRead) open.delete(group);
-    }
-    if (!isPlaced(step)) continue;
-    if (joined) {
-      joined.members.push(step);
-      joined.axes ??= axesOf(step);
-      joined.last = place;
-    } else {
-      const group = { members: [step], axes: axesOf(step), last: place };
-      groups.push(group);
-      open.add(group);
-    }
+  const groups = groupSteps(program.steps, values, (step, members) => canJoin(step, members, values, users));
+  const fused = new Map<number, Step>();
+  const members = new Set<Step>();
+  for (const group of groups) {
+    const made = group.members.length > 1 && rowsOf(group.members, values, users);
+    if (!made) continue;
+    fused.set(group.place, made);
+    for (const member of group.members) members.add(member);
   }
-  const fused = new Map(groups.filter(({ members }) => members.length > 1).map(group => [group.last, group]));
-  const members = new Set([...fused.values()].flatMap(group => group.members));
-  const steps = program.steps.flatMap((step, place): Step[] => {
-    const group = fused.get(place);
-    const made = group && rowsOf(group.members, values, users);
+  const steps = program.steps.flatMap((step, place): readonly Step[] => {
+    const made = fused.get(place);
     if (made) return [made];
-    return members.has(step as PlacedStep) ? [] : [step];
+    return members.has(step) ? [] : [step];
   });
   return { values, steps };
 }
@@ -85,19 +59,21 @@ export function fuseRows(program: Program): Program {
 const axesOf = ({ primitive }: PlacedStep): readonly number[] | null =>
   primitive.kind === 'reduce' ? primitive.axes : null;
 
-/** Whether a step can join a group. */
-function joins(
+/** Whether a step and the members of a group can be one step. */
+function canJoin(
   step: PlacedStep,
-  { members, axes }: Group,
+  members: readonly PlacedStep[],
   values: ProgramValue[],
   users: ReturnType<typeof usersOf>,
 ): boolean {
   const domain = placesOf(members[0], values);
-  const own = axesOf(step);
   if (!sameShape(placesOf(step, values), domain)) return false;
-  if (own && axes && !sameShape(own, axes)) return false;
-  const joined = own ?? axes ?? [];
-  if (joined.reduce((count, d) => count * domain[d], 1) > MOST_ELEMENTS) return false;
+  const [axes, ...others] = [...members, step].flatMap(member => {
+    const own = axesOf(member);
+    return own ? [own] : [];
+  });
+  if (others.some(own => !sameShape(own, axes))) return false;
+  if ((axes ?? []).reduce((count, d) => count * domain[d], 1) > MOST_ELEMENTS) return false;
   const given = new Set(members.flatMap(({ outputs }) => outputs));
   const whole = (of: PlacedStep): string[] =>
     of.inputs.filter(n => sameShape(values[n].desc.shape, domain)).map(n => placeKey(n, values));

@@ -1,0 +1,53 @@
+import { input } from '@tilewise/core/primitive';
+import { expect, test } from 'vitest';
+import type { PrimitiveStep, ProgramValue } from '../../../ir/program/program.ts';
+import { groupSteps } from './group-steps.ts';
+
+const desc = { dtype: 'f32', shape: [4], strides: [1] } as const;
+const given = (tensor: number): ProgramValue => ({ kind: 'input', tensor, desc });
+const result = (tensor: number): ProgramValue => ({ kind: 'output', tensor, desc });
+const temporary: ProgramValue = { kind: 'temporary', desc };
+const map = (inputs: readonly number[], output: number): PrimitiveStep => ({
+  ...{ kind: 'primitive', primitive: { kind: 'map', value: input(0) } },
+  ...{ inputs, outputs: [output] },
+});
+const softmax = (from: number, to: number): PrimitiveStep => ({
+  ...{ kind: 'primitive', primitive: { kind: 'softmax', axis: 0, log: false, mode: 'none' } },
+  ...{ inputs: [from], outputs: [to] },
+});
+
+/** The places where groups of maps run, with the number of their members. */
+const placesOf = (steps: readonly PrimitiveStep[], values: readonly ProgramValue[]): number[][] =>
+  groupSteps(steps, values, () => true).map(({ place, members }) => [place, members.length]);
+
+test('a map joins the latest step, as long as nothing reads a result', () => {
+  const values = [given(0), temporary, temporary, result(1)];
+  expect(placesOf([map([0], 1), map([0], 2), map([1, 2], 3)], values)).toEqual([[2, 3]]);
+});
+
+test('a map joins an earlier step that wrote its inputs', () => {
+  const values = [given(0), temporary, result(1), result(2)];
+  expect(placesOf([map([0], 1), softmax(1, 2), map([1], 3)], values)).toEqual([[0, 2]]);
+});
+
+test('a map that reads a later result, or memory that is written again, stays where it is', () => {
+  const values = [given(0), temporary, temporary, result(1)];
+  expect(placesOf([map([0], 1), softmax(1, 2), map([1, 2], 3)], values)).toEqual([
+    [0, 1],
+    [2, 1],
+  ]);
+  expect(placesOf([map([0], 1), softmax(1, 2), softmax(2, 1), map([1], 3)], values)).toEqual([
+    [0, 1],
+    [3, 1],
+  ]);
+});
+
+test('a map whose result may overwrite an input stays behind the last step that reads the input', () => {
+  const values = [given(0), temporary, result(1), result(2)];
+  const steps = [map([0], 1), softmax(0, 2), map([1], 3)];
+  expect(placesOf([steps[0], softmax(1, 2), steps[2]], values)).toEqual([[0, 2]]);
+  expect(placesOf([steps[0], { ...softmax(0, 2), inputs: [1, 0] }, steps[2]], values)).toEqual([
+    [0, 1],
+    [2, 1],
+  ]);
+});
