@@ -97,8 +97,8 @@ export function partitionGraph(topology: Topology, policy: PartitionPolicy): Par
 
 /**
  * The partitions that a whole graph runs as. Neighbouring partitions are merged, so that operations fuse
- * across their borders and intermediate results share memory. Operations that write in place, and recognised
- * attention, remain separate.
+ * across their borders and intermediate results share memory. Recognised attention remains separate, and so
+ * does an operation that overwrites a tensor which other operations read.
  * @param mergesAttention whether attention that is one operation is merged with its neighbours too, unless it
  * must wait for a number.
  */
@@ -113,9 +113,13 @@ export function partitionsToRun(
     attentionNames(attributes).operands.every(
       (name, n) => operandForm(name) !== 'number' || !topology.producers.has(inputs[n].id),
     );
+  const readsAlone = ({ inputs: [overwritten] }: GraphNode): boolean =>
+    topology.uses(overwritten.id).length === 1;
   const isPlain = ({ nodes, match }: OperationGroup): boolean =>
     (!match?.form || (mergesAttention && match.form.pass === 'operation' && isKnown(match.form.node))) &&
-    nodes.every(({ kind, operation }) => kind === 'End' || (operation.lower && !operation.inPlace));
+    nodes.every(
+      node => node.kind === 'End' || (node.operation.lower && (!node.operation.inPlace || readsAlone(node))),
+    );
   for (const group of groupOperations(topology, policy)) {
     const last = runs.at(-1);
     if (last && isPlain(group) && last.every(isPlain)) last.push(group);

@@ -27,7 +27,6 @@ export function copiesAsViews(program: Program): Program {
   const values = [...program.values];
   const steps: Step[] = [];
   const uses = usesOf(program);
-  if (uses === null) return program;
   for (const step of program.steps) {
     const copy = step.kind === 'primitive' ? copyOf(step, values) : null;
     if (!copy || !(readInPlace(copy, values, uses) || writeInPlace(copy, values, uses))) steps.push(step);
@@ -41,15 +40,23 @@ export interface Uses {
   /** The values that attention uses: strided ones (`rows`), and others, which must not change (`fixed`). */
   readonly rows: ReadonlySet<number>;
   readonly fixed: ReadonlySet<number>;
+  /** The owners of memory that an operation overwrites in part, and of what is copied there before. */
+  readonly overwritten: ReadonlySet<number>;
 }
 
-/**
- * How a program's values are used; null for a program with in-place operations, which write a value twice.
- */
-export function usesOf({ steps }: Program): Uses | null {
+const overwrites = (step: Step): boolean =>
+  step.kind === 'primitive' && step.primitive.kind === 'tensor-scatter';
+
+/** How a program's values are used. */
+export function usesOf({ values, steps }: Program): Uses {
   const [used, rows, fixed] = [new Set<number>(), new Set<number>(), new Set<number>()];
+  const overwritten = new Set<number>();
+  const writtenBy = (step: Step): number[] =>
+    step.kind === 'primitive' ? step.outputs.map(value => ownerOf(value, values)) : [];
+  for (const step of steps.filter(overwrites)) for (const owner of writtenBy(step)) overwritten.add(owner);
+  const filled = steps.filter(step => !overwrites(step) && writtenBy(step).some(n => overwritten.has(n)));
+  for (const value of filled.flatMap(touched)) overwritten.add(ownerOf(value, values));
   for (const step of steps) {
-    if (step.kind === 'primitive' && step.primitive.kind === 'tensor-scatter') return null;
     for (const value of touched(step)) used.add(value);
     if (step.kind === 'primitive') continue;
     for (const value of touched(step)) fixed.add(value);
@@ -59,7 +66,7 @@ export function usesOf({ steps }: Program): Uses | null {
     }
   }
   for (const value of rows) fixed.delete(value);
-  return { used, rows, fixed };
+  return { used, rows, fixed, overwritten };
 }
 
 /** The layout of a value in the memory of its owner. */
@@ -90,8 +97,9 @@ function move(
   target: number,
   to: Layout,
   values: ProgramValue[],
-  { used, rows, fixed }: Uses,
+  { used, rows, fixed, overwritten }: Uses,
 ): boolean {
+  if (overwritten.has(owner) || overwritten.has(target)) return false;
   const moved: (readonly [value: number, view: ProgramValue])[] = [];
   for (const [n, value] of values.entries()) {
     if (ownerOf(n, values) !== owner) continue;

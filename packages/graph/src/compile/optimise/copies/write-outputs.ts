@@ -11,7 +11,6 @@ export function writeOutputs(program: Program): Program {
   const values = [...program.values];
   const steps: Step[] = [];
   const uses = usesOf(program);
-  if (uses === null) return program;
   for (const step of program.steps) {
     const isWhole = step.kind === 'primitive' && isWholeCopy(step, values);
     const copy = isWhole ? copyOf(step, values) : null;

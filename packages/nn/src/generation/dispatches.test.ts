@@ -1,0 +1,57 @@
+import type { Tensor } from '@tilewise/core';
+import { createContext, webgpuEngine } from '@tilewise/webgpu';
+import { countWork, openGpu } from '@tilewise/webgpu-host';
+import { expect, test } from 'vitest';
+import { readModel } from '../architectures/read-model.ts';
+import { createModel } from '../create-model.ts';
+import type { LoadOptions } from '../model/model.ts';
+import { generate } from './generate.ts';
+
+const configOf = {
+  gpt2: (layers: number) => ({
+    ...{ model_type: 'gpt2', vocab_size: 26, n_embd: 32, n_head: 4, n_layer: layers, n_positions: 24 },
+  }),
+  llama: (layers: number) => ({
+    ...{ model_type: 'llama', vocab_size: 26, hidden_size: 32, intermediate_size: 64 },
+    ...{ num_hidden_layers: layers, num_attention_heads: 4, num_key_value_heads: 2 },
+    max_position_embeddings: 24,
+  }),
+};
+
+/** The dispatches of each token after the first, on Dawn's null backend. */
+async function dispatchesPerToken(
+  config: Readonly<Record<string, unknown>>,
+  precision: Pick<LoadOptions<Tensor>, 'dtype' | 'autocast'>,
+): Promise<number> {
+  const { adapter } = await openGpu({ backend: 'null' });
+  const device = await adapter.requestDevice();
+  const ctx = await createContext({ device });
+  const model = createModel(readModel(config), { engine: webgpuEngine(ctx), ...precision });
+  const work = countWork(device);
+  const dispatchesOf = async (maxNewTokens: number): Promise<number> => {
+    work.dispatches = 0;
+    for await (const _ of generate(model, [1, 2, 3], { maxNewTokens }));
+    await ctx.submitted();
+    return work.dispatches;
+  };
+  try {
+    return ((await dispatchesOf(8)) - (await dispatchesOf(4))) / 4;
+  } finally {
+    ctx.destroy();
+  }
+}
+
+const precisions = [{}, { dtype: 'f16' }, { dtype: 'f16', autocast: 'f16' }] as const;
+
+test.each([
+  ['gpt2', 9],
+  ['llama', 14],
+] as const)('a token takes a layer of %s at most %i dispatches, in f32 and f16', async (name, most) => {
+  for (const precision of precisions) {
+    const [two, three] = [
+      await dispatchesPerToken(configOf[name](2), precision),
+      await dispatchesPerToken(configOf[name](3), precision),
+    ];
+    expect(three - two).toBeLessThanOrEqual(most);
+  }
+});
