@@ -8,11 +8,15 @@ import {
   compile,
   matmul,
   multiply,
+  neg,
+  reduceMean,
   reduceSum,
   reshape,
+  softmax,
   subtract,
   tensorScatter,
   transpose,
+  typeCast,
   type Variable,
 } from '../frontends/functions/index.ts';
 
@@ -77,6 +81,23 @@ function updateTests<T extends TensorDesc>(open: () => Promise<TensorEngine<T>>)
   });
 }
 
+/** The update of a parameter in 16 bits. */
+const moveHalf = ({ p, x }: Readonly<Record<'p' | 'x', Variable>>) => {
+  const w = typeCast(p, { dtype: 'f32' });
+  return typeCast(subtract(w, softmax(matmul(x, w), { axis: 1 })), { dtype: 'bf16' });
+};
+
+function halfUpdateTests<T extends TensorDesc>(open: () => Promise<TensorEngine<T>>): void {
+  test('a map writes a parameter of 16 bits in place', async () => {
+    const engine = await open();
+    const step = compile(engine, moveHalf, { p: { shape: [2, 2], dtype: 'bf16' }, x: [2, 2] });
+    const p = engine.upload(Tensor.from([1, 2, 3, 4], [2, 2], { dtype: 'bf16' }));
+    expect(await step({ p, x: Tensor.from([0, 0, 0, 0], [2, 2]) }, [p])).toBe(p);
+    expect([...(await engine.download(p)).toFloat32()]).toEqual([0.5, 1.5, 2.5, 3.5]);
+    step.release();
+  });
+}
+
 /** Results that are given host tensors. */
 function readBackTests<T extends TensorDesc>(open: () => Promise<TensorEngine<T>>): void {
   test('a result that is given a host tensor is read back', async () => {
@@ -97,6 +118,9 @@ function readBackTests<T extends TensorDesc>(open: () => Promise<TensorEngine<T>
 describe('on the CPU', () => readBackTests(async () => cpuEngine()));
 describe('on WebGPU', () => readBackTests(async () => (await sharedGpu()).engine));
 
+describe('on the CPU', () => halfUpdateTests(async () => cpuEngine()));
+describe('on WebGPU', () => halfUpdateTests(async () => (await sharedGpu()).engine));
+
 describe('on the CPU', () => updateTests(async () => cpuEngine()));
 describe('on WebGPU', () => updateTests(async () => (await sharedGpu()).engine));
 
@@ -114,6 +138,30 @@ test('an output is not written where elements are still read', async () => {
 
 describe('on the CPU', () => inPlaceTests(async () => cpuEngine()));
 describe('on WebGPU', () => inPlaceTests(async () => (await sharedGpu()).engine));
+
+test('a cache that is not bound in place does not change, although its successor is read at once', async () => {
+  const engine = cpuEngine();
+  const step = compile(engine, inputs => multiply(append(inputs as Inputs), 2), specs);
+  const past = engine.upload(zeros());
+  const found = await step({ past, update, first });
+  expect([...found.toFloat32()]).toEqual([0, 0, 0, 0, 2, 4, 6, 8, 0, 0, 0, 0]);
+  expect([...past.toFloat32()]).toEqual(new Array(12).fill(0));
+});
+
+test('a result overwrites an input that a norm reads before', async () => {
+  const { engine } = await sharedGpu();
+  const centred = ({ x, w }: Readonly<Record<'x' | 'w', Variable>>) => {
+    const n = subtract(x, reduceMean(x, { axes: [1], keepDims: true }));
+    return [matmul(n, w), neg(n)];
+  };
+  const step = compile(engine, centred, { x: [2, 2], w: [2, 3] });
+  const x = engine.upload(Tensor.from([1, 3, 2, 8], [2, 2]));
+  const product = engine.primitives.allocate({ dtype: 'f32', shape: [2, 3] });
+  await step({ x, w: Tensor.from([1, 0, 0, 0, 1, 0], [2, 3]) }, [product, x]);
+  expect([...(await engine.download(x)).toFloat32()]).toEqual([1, -1, 3, -3]);
+  expect([...(await engine.download(product)).toFloat32()]).toEqual([-1, 1, 0, -3, 3, 0]);
+  step.release();
+});
 
 test('an input that another operation reads is not overwritten', async () => {
   const engine = cpuEngine();

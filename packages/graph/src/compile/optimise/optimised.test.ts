@@ -169,7 +169,7 @@ test('several tensors that move by one gradient move in one step', async () => {
 
 test('a map joins the step that wrote its input, although another step has read the result', async () => {
   const g = new GraphBuilder();
-  const normalised = g.op('LayerNorm', [g.input([4, 6, 8])]);
+  const normalised = g.op('LayerNorm', [g.op('Add', [g.input([1, 6, 8]), g.input([4, 1, 8])])]);
   g.op('SoftMax', [normalised], { axis: 2 });
   g.op('Abs', [normalised]);
   expect(await kindsOf(g)).toEqual(['rows', 'softmax']);
@@ -181,4 +181,22 @@ test('a map that also reads a later result does not join an earlier step', async
   const later = g.op('SoftMax', [normalised], { axis: 2 });
   g.op('Multiply', [normalised, later]);
   expect(await kindsOf(g)).toEqual(['map', 'rows', 'softmax']);
+});
+
+test('numbers of other types than f32 are read as stored', async () => {
+  const g = new GraphBuilder();
+  const counts = g.op('TypeCast', [g.input([2, 2], { dtype: 'i32', values: [1, -2, 3, 4] })], {}, 'f32');
+  g.op('MatMul', [counts, g.input([2, 3])]);
+  g.op('Multiply', [counts, counts]);
+  await kindsOf(g);
+});
+
+test('views of one tensor take one binding, whatever the strides of extents of 1', async () => {
+  for (const batch of [1, 2]) {
+    const g = new GraphBuilder();
+    const x = g.input([batch, 4, 4], { dtype: 'f16' });
+    g.op('Multiply', [g.op('TypeCast', [x], {}, 'f32'), g.op('TypeCast', [x], {}, 'f32')]);
+    g.op('Abs', [x], {}, 'f16');
+    expect(await kindsOf(g)).toEqual(['rows']);
+  }
 });

@@ -27,7 +27,7 @@ export function isMap(step: Step): step is MapStep {
 
 /** Whether a step copies elements of one tensor, in any order and perhaps to another dtype. */
 export const isMove = (step: Step): step is MapStep =>
-  isMap(step) && step.primitive.value.kind === 'load' && step.inputs.length === 1;
+  isMap(step) && loadedInput(step.primitive.value, step.inputs.length) === 0 && step.inputs.length === 1;
 
 export function isPlaced(step: Step): step is PlacedStep {
   return isMap(step) || (step.kind === 'primitive' && step.primitive.kind === 'reduce');
@@ -110,7 +110,8 @@ export function placeKey(value: number, values: readonly ProgramValue[]): string
     ownerOf(value, values),
     own.kind === 'view' ? (own.offset ?? 0) : 0,
     shape,
-    strides,
+    // The stride of an extent of 1 does not matter.
+    strides.map((stride, d) => (shape[d] === 1 ? 0 : stride)),
   ]);
 }
 

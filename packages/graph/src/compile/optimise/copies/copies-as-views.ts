@@ -7,6 +7,7 @@ import {
   type Step,
 } from '../../../ir/program/program.ts';
 import { touched } from '../../memory-plan.ts';
+import { placeKey } from '../placed-step.ts';
 import { type Layout, layoutOf, placeThrough } from './place-through.ts';
 
 /** A copy of elements from the memory of a value. */
@@ -31,7 +32,24 @@ export function copiesAsViews(program: Program): Program {
     const copy = step.kind === 'primitive' ? copyOf(step, values) : null;
     if (!copy || !(readInPlace(copy, values, uses) || writeInPlace(copy, values, uses))) steps.push(step);
   }
-  return { values, steps };
+  return withoutTwins({ values, steps });
+}
+
+/** Makes primitives read equal views as one tensor, which takes one binding. */
+function withoutTwins({ values, steps }: Program): Program {
+  const first = new Map<string, number>();
+  const unique = (value: number): number => {
+    const key = `${values[value].desc.dtype} ${placeKey(value, values)}`;
+    const known = first.get(key) ?? value;
+    first.set(key, known);
+    return known;
+  };
+  return {
+    values,
+    steps: steps.map(step =>
+      step.kind === 'primitive' ? { ...step, inputs: step.inputs.map(unique) } : step,
+    ),
+  };
 }
 
 /** How values are used, by their index. */
@@ -40,22 +58,17 @@ export interface Uses {
   /** The values that attention uses: strided ones (`rows`), and others, which must not change (`fixed`). */
   readonly rows: ReadonlySet<number>;
   readonly fixed: ReadonlySet<number>;
-  /** The owners of memory that an operation overwrites in part, and of what is copied there before. */
+  /** The owners of memory that an operation overwrites in part. */
   readonly overwritten: ReadonlySet<number>;
 }
-
-const overwrites = (step: Step): boolean =>
-  step.kind === 'primitive' && step.primitive.kind === 'tensor-scatter';
 
 /** How a program's values are used. */
 export function usesOf({ values, steps }: Program): Uses {
   const [used, rows, fixed] = [new Set<number>(), new Set<number>(), new Set<number>()];
   const overwritten = new Set<number>();
-  const writtenBy = (step: Step): number[] =>
-    step.kind === 'primitive' ? step.outputs.map(value => ownerOf(value, values)) : [];
-  for (const step of steps.filter(overwrites)) for (const owner of writtenBy(step)) overwritten.add(owner);
-  const filled = steps.filter(step => !overwrites(step) && writtenBy(step).some(n => overwritten.has(n)));
-  for (const value of filled.flatMap(touched)) overwritten.add(ownerOf(value, values));
+  for (const step of steps)
+    if (step.kind === 'primitive' && step.primitive.kind === 'tensor-scatter')
+      for (const value of step.outputs) overwritten.add(ownerOf(value, values));
   for (const step of steps) {
     for (const value of touched(step)) used.add(value);
     if (step.kind === 'primitive') continue;

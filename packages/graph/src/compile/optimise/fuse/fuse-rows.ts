@@ -122,8 +122,9 @@ function rowsOf(
     // If another member writes to the same memory too, the result would have to be read from memory.
     if (owners.has(owner) && !isStored) return null;
     owners.add(owner);
-    // A result that is stored in another dtype must be read as stored, that is rounded.
-    const isExact = values[output].desc.dtype === 'f32';
+    // A result that is stored in another dtype must be read as stored, that is rounded. An expression of
+    // another type takes no part in expressions of f32 numbers.
+    const isExact = values[output].desc.dtype === 'f32' && expr.type === 'f32';
     if (primitive.kind === 'reduce') {
       ({ axes } = primitive);
       const { op, result } = primitive;

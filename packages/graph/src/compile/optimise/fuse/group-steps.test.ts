@@ -4,7 +4,9 @@ import type { PrimitiveStep, ProgramValue } from '../../../ir/program/program.ts
 import { groupSteps } from './group-steps.ts';
 
 const desc = { dtype: 'f32', shape: [4], strides: [1] } as const;
-const given = (tensor: number): ProgramValue => ({ kind: 'input', tensor, desc });
+const given = (tensor: number, count = 4): ProgramValue => ({
+  ...{ kind: 'input', tensor, desc: { ...desc, shape: [count] } },
+});
 const result = (tensor: number): ProgramValue => ({ kind: 'output', tensor, desc });
 const temporary: ProgramValue = { kind: 'temporary', desc };
 const map = (inputs: readonly number[], output: number): PrimitiveStep => ({
@@ -26,8 +28,16 @@ test('a map joins the latest step, as long as nothing reads a result', () => {
 });
 
 test('a map joins an earlier step that wrote its inputs', () => {
-  const values = [given(0), temporary, result(1), result(2)];
+  const values = [given(0, 1), temporary, result(1), result(2)];
   expect(placesOf([map([0], 1), softmax(1, 2), map([1], 3)], values)).toEqual([[0, 2]]);
+});
+
+test('a map stays where it is if another step reads or writes its result before', () => {
+  const values = [given(0, 1), temporary, temporary, result(1)];
+  expect(placesOf([map([0], 1), softmax(1, 2), softmax(1, 3), map([1], 2)], values)).toEqual([
+    [0, 1],
+    [3, 1],
+  ]);
 });
 
 test('a map that reads a later result, or memory that is written again, stays where it is', () => {
@@ -43,10 +53,10 @@ test('a map that reads a later result, or memory that is written again, stays wh
 });
 
 test('a map whose result may overwrite an input stays behind the last step that reads the input', () => {
-  const values = [given(0), temporary, result(1), result(2)];
-  const steps = [map([0], 1), softmax(0, 2), map([1], 3)];
-  expect(placesOf([steps[0], softmax(1, 2), steps[2]], values)).toEqual([[0, 2]]);
-  expect(placesOf([steps[0], { ...softmax(0, 2), inputs: [1, 0] }, steps[2]], values)).toEqual([
+  const steps = [map([0], 1), softmax(1, 2), map([1], 3)];
+  expect(placesOf(steps, [given(0), temporary, result(1), temporary])).toEqual([[0, 2]]);
+  expect(placesOf(steps, [given(0, 8), temporary, result(1), result(2)])).toEqual([[0, 2]]);
+  expect(placesOf(steps, [given(0), temporary, result(1), result(2)])).toEqual([
     [0, 1],
     [2, 1],
   ]);

@@ -25,9 +25,10 @@ export function groupSteps(
   const unread = new Set<Group>();
   /** What writes each memory, by owner: groups, and other steps by their places. */
   const writers = new Map<number, { readonly place: number }[]>();
+  /** The owners that earlier steps read or write. */
   const seen = new Set<number>();
   const owner = (value: number): number => ownerOf(value, values);
-  const writersOf = (value: number): readonly { readonly place: number }[] => writers.get(owner(value)) ?? [];
+  const writersOf = (memory: number): readonly { readonly place: number }[] => writers.get(memory) ?? [];
 
   const lastReads = new Map<number, number>();
   for (const [place, step] of steps.entries())
@@ -35,7 +36,7 @@ export function groupSteps(
 
   /**
    * Whether a result may be written at an earlier place. A caller can bind the memory of an input to a result
-   * of the same size, if nothing reads the input later.
+   * of the same size, so no step from the earlier place on may read such an input.
    */
   function canWriteAt(earlier: number, place: number, result: number): boolean {
     if (seen.has(result)) return false;
@@ -44,13 +45,13 @@ export function groupSteps(
     return [...lastReads].every(([value, last]) => {
       const { kind, desc } = values[value];
       const isAlike = desc.dtype === dtype && elementCount(desc.shape) === elementCount(shape);
-      return kind !== 'input' || !isAlike || last <= earlier || last > place;
+      return kind !== 'input' || !isAlike || last < earlier || last > place;
     });
   }
 
   /** The group that wrote the last input of a step, if the step can run at its place. */
   function earlierGroup({ inputs, outputs: [output] }: PlacedStep, place: number): Group[] {
-    const written = inputs.flatMap(writersOf);
+    const written = inputs.flatMap(value => writersOf(owner(value)));
     const latest = Math.max(-1, ...written.map(writer => writer.place));
     const found = groups.find(group => group.place === latest && written.includes(group));
     return found && canWriteAt(latest, place, owner(output)) ? [found] : [];
@@ -66,15 +67,15 @@ export function groupSteps(
       if (group !== joined && isRead) unread.delete(group);
     }
     for (const value of read) seen.add(value);
-    const group: Group = joined ?? { members: [], place };
+    const group: Group | null = isPlaced(step) ? (joined ?? { members: [], place }) : null;
     for (const value of step.kind === 'primitive' ? step.outputs.map(owner) : read)
-      writers.set(value, [...(writers.get(value) ?? []), group]);
-    if (!isPlaced(step)) continue;
+      writers.set(value, [...writersOf(value), group ?? { place }]);
+    if (!group || !isPlaced(step)) continue;
     group.members.push(step);
-    if (joined && unread.has(joined)) joined.place = place;
-    if (joined) continue;
-    groups.push(group);
-    unread.add(group);
+    if (!joined) {
+      groups.push(group);
+      unread.add(group);
+    } else if (unread.has(joined)) joined.place = place;
   }
   return groups;
 }
