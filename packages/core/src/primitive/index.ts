@@ -1,6 +1,7 @@
 export type * from './bound-work.ts';
 export { checkPrimitive } from './check.ts';
 export { coordinate, input, inputAt, inputName, reduced } from './element.ts';
+export { hostPlaceOf } from './host/host-place.ts';
 export { hostPrimitives } from './host/host-primitives.ts';
 export { canOverwrite } from './in-place.ts';
 export type * from './prepared-attention.ts';

@@ -1,6 +1,6 @@
-import { Tensor, type TensorDesc } from '@tilewise/core';
+import { copyTensor, Tensor, type TensorDesc } from '@tilewise/core';
 import type { WorkTrace } from '@tilewise/core/engine';
-import { hostPrimitives, type TensorEngine } from '@tilewise/core/primitive';
+import type { TensorEngine } from '@tilewise/core/primitive';
 import type { Overwrites } from '../compile/overwrites.ts';
 import type { LogicalTensor } from '../ir/tensor/logical-tensor.ts';
 import { isScalarValue } from '../ir/tensor/scalar.ts';
@@ -15,7 +15,6 @@ import { allocateIntermediates, type Intermediates } from './intermediates.ts';
 import type { CompileOptions, Partition } from './partition.ts';
 import { SerialQueue } from './serial-queue.ts';
 import type { BoundTensors } from './steps/bound-tensors.ts';
-import { copyInto } from './steps/copy-into.ts';
 
 /** A compiled graph with known shapes, ready for repeated runs on an engine. */
 export interface CompiledGraph<T extends TensorDesc = TensorDesc> {
@@ -144,7 +143,7 @@ export function compileGraph<T extends TensorDesc>(
       }
       const found = await Promise.all(copies);
       for (const [n, [id, given]] of [...onHost].entries()) {
-        copyInto({ primitives: hostPrimitives }, found[n], given);
+        copyTensor(found[n], given);
         engine.release(tensors.get(id) as T);
       }
     } catch (error) {

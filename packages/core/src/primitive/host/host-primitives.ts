@@ -1,9 +1,9 @@
-import { checkOnHost } from '../../tensor/checks/check-on-host.ts';
 import { contiguousStrides } from '../../tensor/shape.ts';
 import { Tensor } from '../../tensor/tensor.ts';
 import { checkPrimitive } from '../check.ts';
 import type { Primitive } from '../primitive.ts';
 import type { PreparedPrimitive, Primitives } from '../primitive-engine.ts';
+import { hostPlaceOf } from './host-place.ts';
 import { runMap } from './map.ts';
 import { runProduct } from './matmul.ts';
 import { runRandom } from './random.ts';
@@ -28,11 +28,7 @@ export const hostPrimitives: Primitives<Tensor> = {
       strides: strides ?? contiguousStrides(shape),
       offset: tensor.offset + offset,
     }),
-  placeOf(tensor) {
-    checkOnHost({ tensor });
-    const { data, offset } = tensor;
-    return { memory: data.buffer, byteOffset: data.byteOffset + offset * data.BYTES_PER_ELEMENT };
-  },
+  placeOf: hostPlaceOf,
 };
 
 /** The function that runs a primitive. */

@@ -1,5 +1,5 @@
 import { elementCount, InvalidArgumentError, Tensor, type TensorDesc } from '@tilewise/core';
-import { hostPrimitives, type Primitives } from '@tilewise/core/primitive';
+import { hostPlaceOf, type Primitives } from '@tilewise/core/primitive';
 import type { Overwrites } from '../../compile/overwrites.ts';
 import type { LogicalTensor } from '../../ir/tensor/logical-tensor.ts';
 import { isScalarValue } from '../../ir/tensor/scalar.ts';
@@ -51,7 +51,7 @@ export function createCheckBindings<T extends TensorDesc>(
     if (!isSame) checkBound(t, desc, expected.get(t.id) ?? storageDesc(t));
     const isHost = desc instanceof Tensor && !isOutput.has(t.id);
     const { memory, byteOffset } = isHost
-      ? hostPrimitives.placeOf(desc)
+      ? hostPlaceOf(desc)
       : primitives.placeOf(desc as T, `tensor ${t.id}`);
     const placed = { memory, byteOffset, desc };
     const isKnown = isSame && known.memory.deref() === memory && known.byteOffset === byteOffset;
