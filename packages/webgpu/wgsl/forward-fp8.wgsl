@@ -231,7 +231,6 @@ struct Score4 {
   visible: vec4<bool>,
 }
 
-// The final scores of query i and keys j to j + 3 from q·k, and ds/d(q·k).
 fn score4(seq: Sequence, h: u32, i: u32, j: u32, dots: vec4f, full_tile: bool) -> Score4 {
   var s = dots;
   var slope = vec4f(1.0);

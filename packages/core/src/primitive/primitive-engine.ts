@@ -1,6 +1,6 @@
 import type { Engine, Support } from '../engine/engine.ts';
 import type { Shape, Strides } from '../tensor/shape.ts';
-import type { TensorDesc } from '../tensor/tensor.ts';
+import type { Tensor, TensorDesc } from '../tensor/tensor.ts';
 import type { PartialDesc } from '../tensor/tensor-desc.ts';
 import type { BoundWork } from './bound-work.ts';
 import type { PrepareAttention } from './prepared-attention.ts';
@@ -21,10 +21,10 @@ export interface PreparedPrimitive<T> {
    */
   run(inputs: readonly T[], outputs: readonly T[], workspace?: T): void;
   /**
-   * Prepares further for runs on certain tensors. The returned work must not run after one of them has been
-   * released. Null, or absent, if this saves nothing.
+   * Prepares further for runs on certain tensors, with a workspace as for `run`. The returned work must not
+   * run after one of them has been released. Null, or absent, if this saves nothing.
    */
-  bind?(inputs: readonly T[], outputs: readonly T[]): BoundWork | null;
+  bind?(inputs: readonly T[], outputs: readonly T[], workspace?: T): BoundWork | null;
   /** Frees the resources that a device holds for it. */
   release(): void;
 }
@@ -79,6 +79,12 @@ export interface TensorEngine<T extends TensorDesc = TensorDesc> extends Engine<
    * once.
    */
   batch(work: () => void): void;
+  /**
+   * Overwrites a tensor that `upload` returned with another host tensor of the same dtype, shape and strides,
+   * after all work that has been submitted. Returns false, and writes nothing, if the tensors differ in one
+   * of these, or if recorded work waits to be submitted. Absent on a host engine.
+   */
+  overwrite?(tensor: T, from: Tensor): boolean;
   /**
    * Prepares attention for the tensors of a problem, which it reads and writes in place. Results have the
    * layouts that the problem describes. Absent from the reference.

@@ -9,6 +9,7 @@ import type { Topology } from '../ir/topology.ts';
 import { type Bindable, checkBound } from './bindings/bindable.ts';
 import { type Bindings, createCheckBindings } from './bindings/bindings.ts';
 import { checkIds } from './bindings/check-ids.ts';
+import { LastUploads } from './bindings/last-uploads.ts';
 import { Uploads } from './bindings/uploads.ts';
 import type { CompiledPartition } from './compiled-partition.ts';
 import { allocateIntermediates, type Intermediates } from './intermediates.ts';
@@ -98,6 +99,7 @@ export function compileGraph<T extends TensorDesc>(
   const written = new Set(partitions.flatMap(partition => partition.outputs.map(({ id }) => id)));
   const check = createCheckBindings(engine.primitives, read);
   const turns = new SerialQueue('graph');
+  const lastUploads = new LastUploads(engine);
 
   function bind(bindings: Bindings<Bindable<T>>): Map<number, Bindable<T>> {
     turns.check();
@@ -186,8 +188,9 @@ export function compileGraph<T extends TensorDesc>(
   ): boolean {
     if (!engine.recording) return false;
     const works: (() => void)[] = [];
+    const upload = lastUploads.begin(uploads);
     for (const partition of partitions) {
-      const work = partition.prepareRun(ends(partition, tensors), t => uploads.of(t));
+      const work = partition.prepareRun(ends(partition, tensors), upload);
       if (!work) return false;
       works.push(work);
     }
@@ -237,6 +240,7 @@ export function compileGraph<T extends TensorDesc>(
       turns.release(() => {
         for (const partition of partitions) partition.release();
         between.release();
+        lastUploads.release();
       });
     },
   };

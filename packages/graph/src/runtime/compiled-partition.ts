@@ -64,12 +64,13 @@ export interface CompiledPartition<T extends TensorDesc = TensorDesc> {
    * The part of an execution that may fail, separate so that several executions can run in one `batch` of the
    * engine.
    * @param bindings like those of `execute`, but with all outputs.
-   * @param upload uploads a host tensor to the engine; the upload must exist until the partition has run.
+   * @param upload uploads a host tensor, which is bound to an id, to the engine; the upload must exist until
+   * the partition has run.
    * @returns a function that runs the partition; null if the partition cannot run immediately, because a
    * number must be read back first or another execution is in progress.
    * @throws the errors of `execute`.
    */
-  prepareRun(bindings: Bindings<Bindable<T>>, upload: (tensor: Tensor) => T): (() => void) | null;
+  prepareRun(bindings: Bindings<Bindable<T>>, upload: (tensor: Tensor, id: number) => T): (() => void) | null;
   /**
    * The part of `execute` after the checks, on tensors that a graph has checked, including the partition's
    * outputs.
@@ -210,7 +211,7 @@ export function sharedPartition<T extends TensorDesc>(
  */
 function boundTensors<T extends TensorDesc>(
   { onHost, onEngine }: Checked<T>,
-  upload: (tensor: Tensor) => T,
+  upload: (tensor: Tensor, id: number) => T,
   results: Readonly<Record<number, T>> = {},
 ): BoundTensors<T> {
   const uploaded = new Map<number, T>();
@@ -218,7 +219,7 @@ function boundTensors<T extends TensorDesc>(
     host: id => onHost.get(id),
     tensor(id) {
       const host = onHost.get(id);
-      const known = onEngine.get(id) ?? results[id] ?? uploaded.get(id) ?? (host && upload(host));
+      const known = onEngine.get(id) ?? results[id] ?? uploaded.get(id) ?? (host && upload(host, id));
       if (known === undefined) throw new InvalidArgumentError(`tensor ${id}`, 'is not bound');
       if (host) uploaded.set(id, known);
       return known;

@@ -93,7 +93,9 @@ export function forgetContent(buffer: GPUBuffer): void {
 
 /** The error that the bytes in a range carry now. */
 export function faultOfBytes(range: ByteRange): Fault {
-  return firstFault(causesOf(range));
+  const causes = new Set<Work>();
+  addCauses(range, causes);
+  return firstFault([...causes]);
 }
 
 /** Notes that the work which should have written these bytes failed before it reached the GPU. */
@@ -106,14 +108,8 @@ function settle(own: readonly Touch[], fault?: Fault): Fault {
   const work: Work = { fault: noFault, isGood: false };
   const causes = new Set<Work>();
   for (const { read, written } of own) {
-    for (const range of read) {
-      for (const cause of causesOf(range)) causes.add(cause);
-    }
-    for (const range of written) {
-      const made = making(range);
-      if (made) causes.add(made);
-      overwrite(range, work);
-    }
+    for (const range of read) addCauses(range, causes);
+    for (const range of written) overwrite(range, work, causes);
   }
   // Ranges that this work wrote itself before it read them.
   causes.delete(work);
@@ -128,29 +124,25 @@ function followed(work: Work): Work {
   return work;
 }
 
-/** The buffer's allocation, unless it is known to have succeeded. */
-function making({ buffer }: ByteRange): Work | undefined {
-  const made = contents.get(buffer)?.made;
-  return made?.isGood ? undefined : made;
+/** Adds the work whose errors the bytes in a range may carry. */
+function addCauses(range: ByteRange, causes: Set<Work>): void {
+  const content = contents.get(range.buffer);
+  if (!content) return;
+  const { made, written } = content;
+  if (made && !made.isGood) causes.add(made);
+  for (const one of written) if (!one.work.isGood && overlap(one.range, range)) causes.add(one.work);
 }
 
-/** The work whose errors the bytes in a range may carry. */
-function causesOf(range: ByteRange): Work[] {
-  const made = making(range);
-  const written = contents.get(range.buffer)?.written ?? [];
-  const writing = written
-    .filter(one => !one.work.isGood && overlap(one.range, range))
-    .map(({ work }) => work);
-  return made ? [made, ...writing] : writing;
-}
-
-function overwrite(range: ByteRange, work: Work): void {
+/** Notes that work writes a range, and adds the buffer's allocation unless it is known to have succeeded. */
+function overwrite(range: ByteRange, work: Work, causes?: Set<Work>): void {
   const content = contents.get(range.buffer);
   const own = { range, work };
   if (!content) contents.set(range.buffer, { written: [own] });
   else {
-    const others = content.written.filter(one => !one.work.isGood && !covers(range, one.range));
-    content.written = [...others, own];
+    if (content.made && !content.made.isGood) causes?.add(content.made);
+    const written = content.written.filter(one => !one.work.isGood && !covers(range, one.range));
+    written.push(own);
+    content.written = written;
   }
 }
 

@@ -4,7 +4,7 @@ import { InvalidArgumentError } from '@tilewise/core';
 export interface QueuedWork<R> {
   /** A promise that the work waits for besides the earlier work, such as the compilation of its kernels. */
   readonly ready?: Promise<unknown> | undefined;
-  /** Buffers that the work reads or writes. */
+  /** Buffers that the work reads or writes. Read only if the work has to wait. */
   readonly buffers?: readonly GPUBuffer[];
   /** Gives the work to the GPU. */
   run(): R;
@@ -35,6 +35,11 @@ export class WorkQueue {
           'is used by a call that waits for its kernels: await ctx.submitted() first',
         );
     }
+  }
+
+  /** Whether no work waits. */
+  get isIdle(): boolean {
+    return this.#last === undefined;
   }
 
   /** Resolves when all work so far has been given to the GPU, or has failed. */

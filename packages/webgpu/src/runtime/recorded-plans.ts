@@ -1,4 +1,5 @@
 import { InvalidArgumentError } from '@tilewise/core';
+import type { BoundWork } from '@tilewise/core/primitive';
 import type { GpuTensor } from './memory/gpu-tensor.ts';
 import { isUnaligned } from './memory/tensor-storage.ts';
 import type { KernelPlan } from './plan/kernel-plan.ts';
@@ -14,6 +15,8 @@ export interface RecordedPlans<Options> {
    * @throws InvalidArgumentError if the kernels need a workspace and none is given; otherwise as a plan does.
    */
   run(tensors: Readonly<Record<string, GpuTensor>>, workspace?: GpuTensor, options?: Options): void;
+  /** Prepares further for runs on certain tensors, as long as none of them is released. Throws as `run`. */
+  bind(tensors: Readonly<Record<string, GpuTensor>>, workspace?: GpuTensor, options?: Options): BoundWork;
   release(): void;
 }
 
@@ -53,31 +56,39 @@ export function recordedPlans<Options>(
   // The parameters of runs that the caller submits are kept, because nothing reports when the GPU has
   // finished with them.
   let isCallersToo = false;
+  const bind: RecordedPlans<Options>['bind'] = (tensors, workspace, options) => {
+    const unaligned = Object.keys(tensors).filter(name => isUnaligned(tensors[name]));
+    const shared = read.filter(name =>
+      written.some(other => tensors[other]?.buffer === tensors[name]?.buffer),
+    );
+    const inPlace = pairs.filter(
+      ([from, to]) =>
+        tensors[from].buffer === tensors[to].buffer && tensors[from].byteOffset === tensors[to].byteOffset,
+    );
+    const plan = planOf(unaligned, shared, inPlace);
+    if (plan.workspaceBytes > 0 && !workspace) {
+      throw new InvalidArgumentError('workspace', `must be a tensor of ${plan.workspaceBytes} bytes`);
+    }
+    const buffers: Record<string, PlanBuffer> = { ...tensors };
+    if (workspace) buffers.workspace = { buffer: workspace.buffer, offset: workspace.byteOffset };
+    const recorded = {
+      run: plan.prepare(buffers, options),
+      afterwards() {
+        if (!isCallersToo) plan.retire();
+      },
+    };
+    return {
+      run() {
+        isCallersToo ||= recorder.isCallers;
+        recorder.record(recorded);
+      },
+      release() {},
+    };
+  };
   return {
     workspaceBytes,
-    run(tensors, workspace, options) {
-      const unaligned = Object.keys(tensors).filter(name => isUnaligned(tensors[name]));
-      const shared = read.filter(name =>
-        written.some(other => tensors[other]?.buffer === tensors[name]?.buffer),
-      );
-      const inPlace = pairs.filter(
-        ([from, to]) =>
-          tensors[from].buffer === tensors[to].buffer && tensors[from].byteOffset === tensors[to].byteOffset,
-      );
-      const plan = planOf(unaligned, shared, inPlace);
-      if (plan.workspaceBytes > 0 && !workspace) {
-        throw new InvalidArgumentError('workspace', `must be a tensor of ${plan.workspaceBytes} bytes`);
-      }
-      const buffers: Record<string, PlanBuffer> = { ...tensors };
-      if (workspace) buffers.workspace = { buffer: workspace.buffer, offset: workspace.byteOffset };
-      isCallersToo ||= recorder.isCallers;
-      recorder.record({
-        run: plan.prepare(buffers, options),
-        afterwards() {
-          if (!isCallersToo) plan.retire();
-        },
-      });
-    },
+    bind,
+    run: (...call) => bind(...call).run(),
     release() {
       for (const plan of plans.values()) plan.destroy();
       plans.clear();

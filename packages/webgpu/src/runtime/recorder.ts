@@ -130,7 +130,9 @@ export class Recorder {
     const uncompiled = runs.filter(each => !each.run.isCompiled);
     workQueue(device).run({
       ready: uncompiled.length > 0 ? Promise.all(uncompiled.map(each => each.run.compile())) : undefined,
-      buffers: [...runs.flatMap(each => each.run.buffers), ...copies.map(({ buffer }) => buffer)],
+      get buffers() {
+        return [...runs.flatMap(each => each.run.buffers), ...copies.map(({ buffer }) => buffer)];
+      },
       run: submit,
       fail(error) {
         noteFailure(

@@ -101,7 +101,8 @@ export function prepareAttentionInPlace<T extends TensorDesc>(
       const scale = isScaled ? (stepScale(step, read) ?? undefined) : undefined;
       const isSame = !stream && last.areSame(tensor) && last.scale === scale;
       last.scale = scale;
-      const bound = recurring.find(isSame, tensor);
+      const workspace = scratch(prepared.workspaceBytes);
+      const bound = recurring.find(isSame, tensor, workspace);
       if (bound) {
         bound.run();
         return true;
@@ -111,7 +112,7 @@ export function prepareAttentionInPlace<T extends TensorDesc>(
       const done = prepared.run(tensors, {
         scale,
         ...(stream && { seed: wordsOf(read(stream.seed)), offset: wordsOf(read(stream.offset)) }),
-        workspace: scratch(prepared.workspaceBytes),
+        workspace,
       });
       return done instanceof Promise ? done.then(() => true) : true;
     },
@@ -171,9 +172,9 @@ function makeCall<T extends TensorDesc>(
   }
   const last: Call<T>['last'] = lastTensors<T>([...values.values()]);
   const names = [...values.keys()];
-  const recurring = recurringWork<T>([...values.values()], tensors => {
+  const recurring = recurringWork<T>([...values.values()], (tensors, workspace) => {
     const given = Object.fromEntries(names.map((name, n) => [name, tensors[n]]));
-    return prepared.bind?.({ ...own, ...given }, { scale: last.scale }) ?? null;
+    return prepared.bind?.({ ...own, ...given }, { scale: last.scale, workspace }) ?? null;
   });
   return { prepared, values, own, isScaled, recurring, last };
 }

@@ -169,8 +169,14 @@ export function prepareProgram<T extends TensorDesc>(
     const context = contextOf(bound);
     for (const n of needed) context.numbers(n);
     if (steps.some(step => step.ready?.(context.numbers, isKept) === false)) return null;
+    if (isKept) {
+      return () => {
+        for (const step of steps) step.run(context, false);
+      };
+    }
     return () => {
-      for (const step of steps) step.run(context, false);
+      changes.begin(bound);
+      for (const [n, step] of steps.entries()) step.run(context, changes.isSame(n));
     };
   }
 

@@ -18,7 +18,8 @@ export function preparePrimitive<T extends TensorDesc>(
   const ends = [...inputs, ...outputs];
   const recurring = recurringWork<T>(
     ends,
-    tensors => prepared.bind?.(tensors.slice(0, inputs.length), tensors.slice(inputs.length)) ?? null,
+    (tensors, workspace) =>
+      prepared.bind?.(tensors.slice(0, inputs.length), tensors.slice(inputs.length), workspace) ?? null,
   );
   return {
     isRecorded: true,
@@ -28,9 +29,10 @@ export function preparePrimitive<T extends TensorDesc>(
     run({ tensor, scratch }, isSame) {
       // A copy of a tensor to itself, as an in-place operation has, needs no work.
       if (copies && isOnePlace(primitives, tensor(inputs[0]), tensor(outputs[0]))) return true;
-      const bound = recurring.find(isSame, tensor);
+      const workspace = scratch(workspaceBytes);
+      const bound = recurring.find(isSame, tensor, workspace);
       if (bound) bound.run();
-      else prepared.run(inputs.map(tensor), outputs.map(tensor), scratch(workspaceBytes));
+      else prepared.run(inputs.map(tensor), outputs.map(tensor), workspace);
       return true;
     },
     unbind: () => recurring.release(),

@@ -6,15 +6,16 @@ export interface RecurringWork<T> {
    * The bound work; null if the tensors are new, or if the work cannot be bound to them.
    * @param isSame whether the tensors, and everything else that the work depends on, are as in the last call.
    * @param tensor returns the tensor of a value.
+   * @param workspace the memory of the run, which may be another one in later calls.
    */
-  find(isSame: boolean, tensor: (value: number) => T): BoundWork | null;
+  find(isSame: boolean, tensor: (value: number) => T, workspace: T | undefined): BoundWork | null;
   release(): void;
 }
 
 /** Work on the tensors of some values of a program; `bind` gets them in the order of the values. */
 export function recurringWork<T>(
   values: readonly number[],
-  bind: (tensors: readonly T[]) => BoundWork | null,
+  bind: (tensors: readonly T[], workspace: T | undefined) => BoundWork | null,
 ): RecurringWork<T> {
   let isBound = false;
   let work: BoundWork | null = null;
@@ -26,10 +27,10 @@ export function recurringWork<T>(
   }
 
   return {
-    find(isSame, tensor) {
+    find(isSame, tensor, workspace) {
       if (!isSame) release();
       else if (!isBound) {
-        work = bind(values.map(tensor));
+        work = bind(values.map(tensor), workspace);
         isBound = true;
       }
       return work;

@@ -56,12 +56,12 @@ export function gpuPrimitives(ctx: GpuContext, recorder: Recorder): Primitives<G
         },
         pairs,
       );
+      const named = (from: readonly GpuTensor[], to: readonly GpuTensor[]) =>
+        byName(from, to, (tensor, argument) => ctx.checkOwn(argument, tensor));
       return {
         workspaceBytes: plans.workspaceBytes,
-        run(from, to, workspace) {
-          const tensors = byName(from, to, (tensor, argument) => ctx.checkOwn(argument, tensor));
-          plans.run(tensors, workspace);
-        },
+        run: (from, to, workspace) => plans.run(named(from, to), workspace),
+        bind: (from, to, workspace) => plans.bind(named(from, to), workspace),
         release: () => plans.release(),
       };
     },

@@ -69,3 +69,46 @@ test('a tensor that is read back in a batch is as the batch leaves it, in one su
   expect(await reads[1]).toEqual(await reads[0]);
   ctx.destroy();
 });
+
+test('an uploaded tensor is overwritten after the work that reads it', async () => {
+  const ctx = await createContext({ device: await callersDevice() });
+  const engine = webgpuEngine(ctx);
+  const x = engine.upload(Tensor.from([1, 2, 3], [3]));
+  const [first, second] = [engine.primitives.allocate(x), engine.primitives.allocate(x)];
+  const double = engine.primitives.prepare({ kind: 'map', value: mul(input(0), 2) }, [x], [x]);
+  double.run([x], [first]);
+  expect(engine.overwrite?.(x, Tensor.from([7, 8, 9], [3])), 'the kernel is being compiled').toBe(false);
+  await ctx.submitted();
+  expect(engine.overwrite?.(x, Tensor.from([4, 5, 6], [3]))).toBe(true);
+  double.run([x], [second]);
+  expect([...(await engine.download(first)).toFloat32()]).toEqual([2, 4, 6]);
+  expect([...(await engine.download(second)).toFloat32()]).toEqual([8, 10, 12]);
+
+  for (const other of [Tensor.zeros([4]), Tensor.zeros([3, 1]), Tensor.zeros([3], { dtype: 'i32' })])
+    expect(engine.overwrite?.(x, other)).toBe(false);
+  engine.release(x);
+  expect(() => engine.overwrite?.(x, Tensor.zeros([3]))).toThrow('was destroyed');
+  ctx.destroy();
+});
+
+test('bound work runs again and again on its tensors, in batches and in encoders', async () => {
+  const ctx = await createContext({ device: await callersDevice() });
+  const engine = webgpuEngine(ctx);
+  const x = engine.upload(Tensor.from([1, 2, 3], [3]));
+  const y = engine.primitives.allocate(x);
+  const double = engine.primitives.prepare({ kind: 'map', value: mul(input(0), 2) }, [x], [x]);
+  const [forth, back] = [double.bind?.([x], [y]), double.bind?.([y], [x])];
+  for (let round = 0; round < 2; round++) {
+    engine.batch(() => {
+      forth?.run();
+      back?.run();
+    });
+  }
+  await ctx.submitted();
+  const encoder = ctx.device.createCommandEncoder();
+  engine.recording.encode(encoder, () => forth?.run());
+  ctx.device.queue.submit([encoder.finish()]);
+  expect([...(await engine.download(x)).toFloat32()]).toEqual([16, 32, 48]);
+  expect([...(await engine.download(y)).toFloat32()]).toEqual([32, 64, 96]);
+  ctx.destroy();
+});

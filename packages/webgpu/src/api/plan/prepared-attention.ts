@@ -24,6 +24,7 @@ export function prepareAttention(
   return {
     workspaceBytes: plans.workspaceBytes,
     run: (tensors, { workspace, ...numbers } = {}) => plans.run(tensors, workspace, numbers),
+    bind: (tensors, { workspace, ...numbers } = {}) => plans.bind(tensors, workspace, numbers),
     release: () => plans.release(),
   };
 }

@@ -11,6 +11,7 @@ import {
   InvalidShapeError,
   type Shape,
   type Strides,
+  sameShape,
   type Tensor,
   type TensorDesc,
   type TilewiseError,
@@ -89,6 +90,38 @@ export class GpuMemory implements TensorOwner {
    * @throws InvalidArgumentError if `tensor` is not a host tensor, or its buffer has been transferred.
    */
   upload(tensor: HostArray): GpuTensor {
+    const { desc, words } = this.#checkedHost(tensor);
+    const { result: buffer } = gpuWork(this.device, () => {
+      const buffer = this.#pool.take(words.length);
+      this.#write(buffer, 0, words);
+      return buffer;
+    });
+    return this.own(buffer, desc);
+  }
+
+  /**
+   * Overwrites a tensor of `upload`, after all submitted work; returns false, and writes nothing, if the host
+   * tensor has another dtype, shape or strides, or if work waits for its kernels.
+   */
+  overwrite(target: GpuTensor, tensor: HostArray): boolean {
+    this.checkOwn('target', target);
+    const { desc, words } = this.#checkedHost(tensor);
+    const isAlike =
+      desc.dtype === target.dtype &&
+      sameShape(desc.shape, target.shape) &&
+      sameShape(desc.strides, target.strides);
+    if (!isAlike || !workQueue(this.device).isIdle) return false;
+    gpuWork(this.device, () => this.#write(target.buffer, target.byteOffset, words));
+    return true;
+  }
+
+  #write(buffer: GPUBuffer, offset: number, words: Uint8Array<ArrayBuffer>): void {
+    const size = words.length;
+    if (size > 0) this.device.queue.writeBuffer(buffer, offset, words);
+    touch([], [{ buffer, offset, size }]);
+  }
+
+  #checkedHost(tensor: HostArray): { readonly desc: TensorDesc; readonly words: Uint8Array<ArrayBuffer> } {
     this.checkAlive();
     checkKind('tensor', tensor, 'a Tensor on the host');
     const { data, offset } = tensor;
@@ -102,13 +135,7 @@ export class GpuMemory implements TensorOwner {
       const rule = `needs ${offset * bytes + size} bytes, its typed array has ${data.byteLength}`;
       throw new InvalidShapeError('tensor', rule);
     }
-    const { result: buffer } = gpuWork(this.device, () => {
-      const buffer = this.#pool.take(size);
-      if (size > 0) this.device.queue.writeBuffer(buffer, 0, wholeWords(data, offset * bytes, size));
-      touch([], [{ buffer, offset: 0, size }]);
-      return buffer;
-    });
-    return this.own(buffer, desc);
+    return { desc, words: wholeWords(data, offset * bytes, size) };
   }
 
   /**

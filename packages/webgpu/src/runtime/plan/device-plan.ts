@@ -31,6 +31,8 @@ interface Prepared {
   readonly buffers: readonly GPUBuffer[];
   readonly read: readonly ByteRange[];
   readonly written: readonly ByteRange[];
+  /** Whether the kernels are known to be compiled, which they stay. */
+  isCompiled: boolean;
 }
 
 /** The number of buffer sets that a plan remembers. A pool hands out the same few buffers in turn. */
@@ -89,7 +91,10 @@ export class DevicePlan<Options> implements KernelPlan<Options> {
     return {
       buffers: prepared.buffers,
       written,
-      isCompiled: areCompiled(device, kernels),
+      get isCompiled() {
+        prepared.isCompiled ||= areCompiled(device, kernels);
+        return prepared.isCompiled;
+      },
       compile: () => compileAll(device, kernels),
       encode: pass => {
         for (const call of calls) this.#dispatch(pass, call, slices, inputs);
@@ -175,6 +180,7 @@ export class DevicePlan<Options> implements KernelPlan<Options> {
       buffers: [...slices.values()].map(({ buffer }) => buffer),
       read: rangesOf(this.#layout.read, slices),
       written: rangesOf(this.#layout.written, slices),
+      isCompiled: false,
     };
   }
 
@@ -227,7 +233,8 @@ export class DevicePlan<Options> implements KernelPlan<Options> {
   #dispatch(pass: ComputePass, call: BoundDispatch, slices: Slices, inputs: PlanInputs | undefined): void {
     const { device } = this.#memory;
     const { kernel, split, parameters, bound } = call;
-    const { pipeline, layout } = compile(device, kernel);
+    call.compiled ??= compile(device, kernel);
+    const { pipeline, layout } = call.compiled;
     let { last } = call;
     if (!last || last.parameters !== parameters.newest || last.inputs !== inputs) {
       const uniforms = packUniforms(kernel.uniforms, value =>

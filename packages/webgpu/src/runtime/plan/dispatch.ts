@@ -4,6 +4,7 @@ import { type EncodeTimeValue, gatheredTensor } from '../../codegen/shader-part.
 import type { BoundTensor } from './bind.ts';
 import type { PlanInputs } from './kernel-plan.ts';
 import type { ParameterBuffers } from './parameter-buffers.ts';
+import type { CompiledKernel } from './pipelines.ts';
 import type { PlanLayout } from './plan-layout.ts';
 import type { Slices } from './plan-slices.ts';
 
@@ -18,6 +19,8 @@ export interface Dispatch {
 export interface BoundDispatch extends Dispatch {
   /** `skipped` counts from the start of the tensor: it is negative if the split's range starts after it. */
   readonly bound: readonly BoundTensor[];
+  /** The compiled kernel, once a run has needed it. */
+  compiled?: CompiledKernel;
   /** The bind group of the last encode, its parameter buffer, and its inputs. */
   last?: {
     readonly parameters: GPUBufferBinding;

@@ -2,7 +2,8 @@ import { TilewiseError } from '@tilewise/core';
 import type { KernelSpec } from '../../codegen/kernel-spec.ts';
 import { shaderStageCompute } from '../../device/webgpu-flags.ts';
 
-interface CompiledKernel {
+/** A compiled kernel, which its device keeps as long as the device exists. */
+export interface CompiledKernel {
   readonly pipeline: GPUComputePipeline;
   readonly layout: GPUBindGroupLayout;
 }
@@ -11,8 +12,11 @@ interface CompiledKernel {
 const cache = new WeakMap<GPUDevice, Map<string, CompiledKernel>>();
 
 function compiledOn(device: GPUDevice): Map<string, CompiledKernel> {
-  const compiled = cache.get(device) ?? new Map<string, CompiledKernel>();
-  cache.set(device, compiled);
+  let compiled = cache.get(device);
+  if (!compiled) {
+    compiled = new Map();
+    cache.set(device, compiled);
+  }
   return compiled;
 }
 
