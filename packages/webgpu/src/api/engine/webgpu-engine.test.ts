@@ -106,7 +106,7 @@ test('bound work runs again and again on its tensors, in batches and in encoders
   }
   await ctx.submitted();
   const encoder = ctx.device.createCommandEncoder();
-  engine.recording.encode(encoder, () => forth?.run());
+  engine.recording?.encode(encoder, () => forth?.run());
   ctx.device.queue.submit([encoder.finish()]);
   expect([...(await engine.download(x)).toFloat32()]).toEqual([16, 32, 48]);
   expect([...(await engine.download(y)).toFloat32()]).toEqual([32, 64, 96]);
