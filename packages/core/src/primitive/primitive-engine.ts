@@ -22,7 +22,7 @@ export interface PreparedPrimitive<T> {
   run(inputs: readonly T[], outputs: readonly T[], workspace?: T): void;
   /**
    * Prepares further for runs on certain tensors, with a workspace as for `run`. The returned work must not
-   * run after one of them has been released. Null, or absent, if this saves nothing.
+   * run after one of them or the workspace has been released. Null, or absent, if this saves nothing.
    */
   bind?(inputs: readonly T[], outputs: readonly T[], workspace?: T): BoundWork | null;
   /** Frees the resources that a device holds for it. */
@@ -80,9 +80,9 @@ export interface TensorEngine<T extends TensorDesc = TensorDesc> extends Engine<
    */
   batch(work: () => void): void;
   /**
-   * Overwrites a tensor that `upload` returned with another host tensor of the same dtype, shape and strides,
-   * after all work that has been submitted. Returns false, and writes nothing, if the tensors differ in one
-   * of these, or if recorded work waits to be submitted. Absent on a host engine.
+   * Replaces the content of a tensor from `upload` by that of a host tensor of the same dtype, shape and
+   * strides, after all work that has been submitted. Returns false, and writes nothing, if the tensors differ
+   * in one of these, or if work that may use the tensor waits to be submitted. Absent on a host engine.
    */
   overwrite?(tensor: T, from: Tensor): boolean;
   /**

@@ -24,7 +24,10 @@ export interface CompiledGraph<T extends TensorDesc = TensorDesc> {
   readonly outputs: readonly LogicalTensor[];
   /** The partitions, in the order in which they run. They are released with the graph. */
   readonly partitions: readonly CompiledPartition<T>[];
-  /** The memory for intermediate results in bytes, held until `release`. */
+  /**
+   * The memory for intermediate results in bytes, held until `release`. On a device, the graph also holds a
+   * tensor for each small host tensor or number that is bound.
+   */
   readonly workspaceBytes: number;
   /**
    * Runs the graph after earlier executions, because all share the memory of the intermediate results.

@@ -66,8 +66,9 @@ export interface CompiledPartition<T extends TensorDesc = TensorDesc> {
    * @param bindings like those of `execute`, but with all outputs.
    * @param upload uploads a host tensor, which is bound to an id, to the engine; the upload must exist until
    * the partition has run.
-   * @returns a function that runs the partition; null if the partition cannot run immediately, because a
-   * number must be read back first or another execution is in progress.
+   * @returns a function that runs the partition, to be called before anything else runs; null if the
+   * partition cannot run immediately, because a number must be read back first or another execution is in
+   * progress.
    * @throws the errors of `execute`.
    */
   prepareRun(bindings: Bindings<Bindable<T>>, upload: (tensor: Tensor, id: number) => T): (() => void) | null;

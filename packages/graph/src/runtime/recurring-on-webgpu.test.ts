@@ -4,6 +4,7 @@ import type { TensorEngine } from '@tilewise/core/primitive';
 import { createContext, type GpuTensor, webgpuEngine } from '@tilewise/webgpu';
 import { openGpu } from '@tilewise/webgpu-host';
 import { expect, test, vi } from 'vitest';
+import { GraphBuilder } from '../../testing/attention/attention-graph.ts';
 import { sharedGpu } from '../../testing/compare/webgpu-engine.ts';
 import {
   add,
@@ -131,6 +132,32 @@ test('a destroyed tensor is refused, although it was bound to the last run', asy
   });
   await expectSame(engine, await run({ ...given, w }), expected);
   run.release();
+});
+
+test('a result that is destroyed while a run waits for a number is not written', async () => {
+  const { engine } = await sharedGpu();
+  const g = new GraphBuilder();
+  const [q, k, v] = [g.input([1, 2, 12, 8]), g.input([1, 2, 16, 8]), g.input([1, 2, 16, 8])];
+  const scale = g.scalar(0.5);
+  const scores = g.op('Multiply', [g.op('MatMul', [q, k], { transpose_b: true }), scale]);
+  const y = g.op('Tanh', [g.op('MatMul', [g.softmax(scores)[0], v])]);
+  g.graph.finalize();
+  const compiled = g.graph.compile(engine);
+  const bound = Object.fromEntries(
+    [q, k, v].map(({ id }) => [id, engine.upload(g.bindings[id] as Tensor)] as const),
+  );
+  // The host reads the scale back, because it is on the device.
+  bound[scale.id] = engine.upload(Tensor.from([0.5], []));
+  const result = engine.primitives.allocate({ dtype: 'f32', shape: [1, 2, 12, 8] });
+  for (let round = 0; round < 3; round++) await compiled.execute({ ...bound, [y.id]: result });
+  const waiting = compiled.execute({ ...bound, [y.id]: result }).catch(String);
+  for (let n = 0; n < 20; n++) await Promise.resolve();
+  engine.release(result);
+  const other = engine.upload(Tensor.from(new Array(192).fill(42), [1, 2, 12, 8]));
+  expect(other.buffer).toBe(result.buffer);
+  expect(await waiting).toContain('was destroyed');
+  expect((await engine.download(other)).toFloat32()[0]).toBe(42);
+  compiled.release();
 });
 
 test('a repeated run with new numbers makes no buffer and no bind group', async () => {

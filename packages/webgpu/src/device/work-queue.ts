@@ -4,7 +4,7 @@ import { InvalidArgumentError } from '@tilewise/core';
 export interface QueuedWork<R> {
   /** A promise that the work waits for besides the earlier work, such as the compilation of its kernels. */
   readonly ready?: Promise<unknown> | undefined;
-  /** Buffers that the work reads or writes. Read only if the work has to wait. */
+  /** Buffers that the work reads or writes. Looked up only if the work has to wait. */
   readonly buffers?: readonly GPUBuffer[];
   /** Gives the work to the GPU. */
   run(): R;

@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from '@tilewise/core';
 import type { BoundWork } from '@tilewise/core/primitive';
-import type { GpuTensor } from './memory/gpu-tensor.ts';
+import { checkHeld, type GpuTensor, memoryState } from './memory/gpu-tensor.ts';
 import { isUnaligned } from './memory/tensor-storage.ts';
 import type { KernelPlan } from './plan/kernel-plan.ts';
 import type { PlanBuffer } from './plan/plan-tensors.ts';
@@ -15,7 +15,7 @@ export interface RecordedPlans<Options> {
    * @throws InvalidArgumentError if the kernels need a workspace and none is given; otherwise as a plan does.
    */
   run(tensors: Readonly<Record<string, GpuTensor>>, workspace?: GpuTensor, options?: Options): void;
-  /** Prepares further for runs on certain tensors, as long as none of them is released. Throws as `run`. */
+  /** Prepares further for runs on certain tensors. Throws as `run`, and so do the runs. */
   bind(tensors: Readonly<Record<string, GpuTensor>>, workspace?: GpuTensor, options?: Options): BoundWork;
   release(): void;
 }
@@ -31,6 +31,7 @@ type NamePair = readonly [read: string, written: string];
  * that is written; `inPlace` lists the `pairs` whose two tensors start at the same offset of the same buffer.
  * @param pairs the names of tensors that are read, each with the name of a tensor that may be written in its
  * place.
+ * @param argumentOf the names of tensors in errors, if they differ from those that plans bind.
  */
 export function recordedPlans<Options>(
   recorder: Recorder,
@@ -40,6 +41,7 @@ export function recordedPlans<Options>(
     inPlace: readonly NamePair[],
   ) => KernelPlan<Options>,
   pairs: readonly NamePair[] = [],
+  argumentOf: Readonly<Record<string, string>> = {},
 ): RecordedPlans<Options> {
   const plans = new Map<string, KernelPlan<Options>>();
   const planOf: typeof planFor = (unaligned, shared, inPlace) => {
@@ -77,8 +79,13 @@ export function recordedPlans<Options>(
         if (!isCallersToo) plan.retire();
       },
     };
+    // The states, not the tensors, so that bound work does not keep tensors alive that nobody destroyed.
+    const states = Object.entries(tensors).map(
+      ([name, tensor]) => [argumentOf[name] ?? name, memoryState(tensor)] as const,
+    );
     return {
       run() {
+        for (const [name, state] of states) checkHeld(name, state);
         isCallersToo ||= recorder.isCallers;
         recorder.record(recorded);
       },

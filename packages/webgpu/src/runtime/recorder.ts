@@ -48,6 +48,17 @@ export class Recorder {
     return this.#current !== null && 'pass' in this.#current;
   }
 
+  /** Whether recorded work that has not been submitted may use a buffer. */
+  uses(buffer: GPUBuffer): boolean {
+    const open = this.#current;
+    if (!open) return false;
+    if ('pass' in open) return true;
+    return (
+      open.runs.some(({ run }) => run.buffers.includes(buffer)) ||
+      open.copies.some(copy => copy.buffer === buffer)
+    );
+  }
+
   /** Records a run, in the open batch or in a batch of its own. */
   record({ run, afterwards }: RecordedRun): void {
     const open = this.#current;

@@ -2,7 +2,7 @@ import { bytesSpanned, type Tensor, type TensorDesc } from '@tilewise/core';
 import type { TensorEngine } from '@tilewise/core/primitive';
 import type { Uploads } from './uploads.ts';
 
-/** The largest upload that is kept for the next run, in bytes. Larger ones would hold memory between runs. */
+/** The largest upload that is kept for the next run, in bytes. Larger ones would hold much memory. */
 const MOST_BYTES = 2 ** 16;
 
 /**
@@ -19,7 +19,7 @@ export class LastUploads<T extends TensorDesc> {
 
   /**
    * Begins a run.
-   * @param others has the tensors that are not kept.
+   * @param others uploads the tensors that are not kept.
    * @returns uploads the tensor with an id, once per run.
    */
   begin(others: Uploads<T>): (given: Tensor, id: number) => T {

@@ -6,7 +6,8 @@ export interface RecurringWork<T> {
    * The bound work; null if the tensors are new, or if the work cannot be bound to them.
    * @param isSame whether the tensors, and everything else that the work depends on, are as in the last call.
    * @param tensor returns the tensor of a value.
-   * @param workspace the memory of the run, which may be another one in later calls.
+   * @param workspace the memory of the run. Bound work keeps the workspace that it was bound with, which must
+   * exist until `release`.
    */
   find(isSame: boolean, tensor: (value: number) => T, workspace: T | undefined): BoundWork | null;
   release(): void;

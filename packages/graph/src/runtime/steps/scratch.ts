@@ -4,7 +4,7 @@ import type { TensorEngine } from '@tilewise/core/primitive';
 /** Scratch memory that the steps share. */
 export class Scratch<T extends TensorDesc> {
   readonly #engine: TensorEngine<T>;
-  /** The last tensor is the current one; recorded work may still use earlier ones. */
+  /** The last tensor is the current one; recorded and bound work may still use earlier ones. */
   readonly #made: T[] = [];
   bytes = 0;
 

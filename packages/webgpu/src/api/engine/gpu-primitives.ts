@@ -55,6 +55,7 @@ export function gpuPrimitives(ctx: GpuContext, recorder: Recorder): Primitives<G
           return ctx.plan({ ...parts, kernels: parts.kernels.map(own => boundForWriting(own, shared)) });
         },
         pairs,
+        byName(inputs, outputs, (_, argument) => argument),
       );
       const named = (from: readonly GpuTensor[], to: readonly GpuTensor[]) =>
         byName(from, to, (tensor, argument) => ctx.checkOwn(argument, tensor));

@@ -86,6 +86,14 @@ test('an uploaded tensor is overwritten after the work that reads it', async () 
 
   for (const other of [Tensor.zeros([4]), Tensor.zeros([3, 1]), Tensor.zeros([3], { dtype: 'i32' })])
     expect(engine.overwrite?.(x, other)).toBe(false);
+  const view = engine.primitives.view(x, { shape: [2], strides: [1], offset: 1 });
+  expect(engine.overwrite?.(view, Tensor.zeros([2])), 'a view').toBe(false);
+  engine.batch(() => {
+    expect(engine.overwrite?.(x, Tensor.from([1, 1, 1], [3]))).toBe(true);
+    double.run([x], [first]);
+    expect(engine.overwrite?.(x, Tensor.from([2, 2, 2], [3])), 'recorded work reads it').toBe(false);
+  });
+  expect([...(await engine.download(first)).toFloat32()]).toEqual([2, 2, 2]);
   engine.release(x);
   expect(() => engine.overwrite?.(x, Tensor.zeros([3]))).toThrow('was destroyed');
   ctx.destroy();
@@ -110,5 +118,7 @@ test('bound work runs again and again on its tensors, in batches and in encoders
   ctx.device.queue.submit([encoder.finish()]);
   expect([...(await engine.download(x)).toFloat32()]).toEqual([16, 32, 48]);
   expect([...(await engine.download(y)).toFloat32()]).toEqual([32, 64, 96]);
+  engine.release(y);
+  expect(() => forth?.run()).toThrow('outputs[0] was destroyed');
   ctx.destroy();
 });

@@ -31,7 +31,7 @@ export function webgpuEngine(ctx: GpuContext): TensorEngine<GpuTensor> {
     description: description || [vendor, architecture].filter(Boolean).join(' ') || 'WebGPU',
     checkSupport: problem => supportWith(ctx, problem, tools),
     upload: (tensor: Tensor) => ctx.upload(tensor),
-    overwrite: (tensor, from) => ctx.overwrite(tensor, from),
+    overwrite: (tensor, from) => !recorder.uses(tensor.buffer) && ctx.overwrite(tensor, from),
     download: tensor => recorder.download(tensor),
     release: tensor => ctx.release(tensor),
     primitives: gpuPrimitives(ctx, recorder),

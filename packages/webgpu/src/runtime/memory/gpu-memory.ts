@@ -23,7 +23,7 @@ import type { PassTrace } from '../../device/compute-pass.ts';
 import { deviceLost } from '../../device/faults.ts';
 import { gpuWork, submitWork, touch } from '../../device/gpu-work.ts';
 import { workQueue } from '../../device/work-queue.ts';
-import { GpuTensor, memoryState, type TensorOwner } from './gpu-tensor.ts';
+import { checkHeld, GpuTensor, memoryState, type TensorOwner } from './gpu-tensor.ts';
 import { LeakWatch } from './leak-watch.ts';
 import { type ViewDesc, viewPlacement, type WrapDesc, wrappedPlacement } from './placement.ts';
 import { readBack, type SubmitCopy } from './read-back.ts';
@@ -93,32 +93,34 @@ export class GpuMemory implements TensorOwner {
     const { desc, words } = this.#checkedHost(tensor);
     const { result: buffer } = gpuWork(this.device, () => {
       const buffer = this.#pool.take(words.length);
-      this.#write(buffer, 0, words);
+      this.#write(buffer, words);
       return buffer;
     });
     return this.own(buffer, desc);
   }
 
   /**
-   * Overwrites a tensor of `upload`, after all submitted work; returns false, and writes nothing, if the host
-   * tensor has another dtype, shape or strides, or if work waits for its kernels.
+   * Replaces the content of a tensor from `upload`, after all submitted work. Returns false, and writes
+   * nothing, for a view, a wrapped buffer, or a host tensor with another dtype, shape or strides, and if work
+   * waits for its kernels.
    */
   overwrite(target: GpuTensor, tensor: HostArray): boolean {
     this.checkOwn('target', target);
     const { desc, words } = this.#checkedHost(tensor);
     const isAlike =
+      target.owned &&
       desc.dtype === target.dtype &&
       sameShape(desc.shape, target.shape) &&
       sameShape(desc.strides, target.strides);
     if (!isAlike || !workQueue(this.device).isIdle) return false;
-    gpuWork(this.device, () => this.#write(target.buffer, target.byteOffset, words));
+    gpuWork(this.device, () => this.#write(target.buffer, words));
     return true;
   }
 
-  #write(buffer: GPUBuffer, offset: number, words: Uint8Array<ArrayBuffer>): void {
+  #write(buffer: GPUBuffer, words: Uint8Array<ArrayBuffer>): void {
     const size = words.length;
-    if (size > 0) this.device.queue.writeBuffer(buffer, offset, words);
-    touch([], [{ buffer, offset, size }]);
+    if (size > 0) this.device.queue.writeBuffer(buffer, 0, words);
+    touch([], [{ buffer, offset: 0, size }]);
   }
 
   #checkedHost(tensor: HostArray): { readonly desc: TensorDesc; readonly words: Uint8Array<ArrayBuffer> } {
@@ -241,9 +243,7 @@ export class GpuMemory implements TensorOwner {
     if (tensor.context.device !== this.device) {
       throw new InvalidArgumentError(argument, 'belongs to another device');
     }
-    if (memoryState(tensor).isReleased) {
-      throw new InvalidArgumentError(argument, 'was destroyed');
-    }
+    checkHeld(argument, memoryState(tensor));
     return tensor;
   }
 

@@ -18,7 +18,7 @@ export interface TensorOwner {
 }
 
 /** The state of a tensor's memory, which the tensor's views share. */
-interface MemoryState {
+export interface MemoryState {
   /** Whether the memory has been given back to the context. */
   isReleased: boolean;
 }
@@ -37,6 +37,11 @@ interface Place {
  * call about 3 µs.
  */
 export let memoryState: (tensor: GpuTensor) => MemoryState;
+
+/** @throws InvalidArgumentError if the memory of a tensor has been given back. */
+export function checkHeld(argument: string, { isReleased }: MemoryState): void {
+  if (isReleased) throw new InvalidArgumentError(argument, 'was destroyed');
+}
 
 /**
  * A tensor in a GPU buffer. It starts at `byteOffset` bytes and has strides in elements. Only a context makes
