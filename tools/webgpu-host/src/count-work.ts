@@ -1,3 +1,5 @@
+import { watchPasses } from './watch-passes.ts';
+
 /** The work that was encoded for a device. */
 export interface Work {
   dispatches: number;
@@ -10,30 +12,18 @@ export function countWork(device: GPUDevice): Work {
   const work: Work = { dispatches: 0, bytes: 0 };
   const bound = new WeakMap<GPUBindGroup, number>();
   const createBindGroup = device.createBindGroup.bind(device);
-  const createCommandEncoder = device.createCommandEncoder.bind(device);
-  Object.defineProperties(device, {
-    createBindGroup: {
-      value(descriptor: GPUBindGroupDescriptor): GPUBindGroup {
-        const group = createBindGroup(descriptor);
-        bound.set(group, storageBytes(descriptor));
-        return group;
-      },
-    },
-    createCommandEncoder: {
-      value(descriptor?: GPUCommandEncoderDescriptor): GPUCommandEncoder {
-        const encoder = createCommandEncoder(descriptor);
-        const begin = encoder.beginComputePass.bind(encoder);
-        const value = (own?: GPUComputePassDescriptor): GPUComputePassEncoder => watched(begin(own));
-        return Object.defineProperty(encoder, 'beginComputePass', { value });
-      },
+  Object.defineProperty(device, 'createBindGroup', {
+    value(descriptor: GPUBindGroupDescriptor): GPUBindGroup {
+      const group = createBindGroup(descriptor);
+      bound.set(group, storageBytes(descriptor));
+      return group;
     },
   });
-
-  function watched(pass: GPUComputePassEncoder): GPUComputePassEncoder {
+  watchPasses(device, pass => {
     let bytes = 0;
     const setBindGroup = pass.setBindGroup.bind(pass);
     const dispatchWorkgroups = pass.dispatchWorkgroups.bind(pass);
-    return Object.defineProperties(pass, {
+    Object.defineProperties(pass, {
       setBindGroup: {
         value(index: number, group: GPUBindGroup): void {
           bytes = bound.get(group) ?? 0;
@@ -48,7 +38,7 @@ export function countWork(device: GPUDevice): Work {
         },
       },
     });
-  }
+  });
   return work;
 }
 

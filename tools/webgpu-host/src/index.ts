@@ -2,3 +2,4 @@ export { countWork, type Work } from './count-work.ts';
 export { type Counts, countingDevice } from './counting-device.ts';
 export type { GpuHost, GpuHostKind, OpenGpuOptions } from './open-gpu.ts';
 export { openGpu } from './open-gpu.ts';
+export { watchPasses } from './watch-passes.ts';

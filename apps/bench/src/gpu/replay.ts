@@ -1,3 +1,5 @@
+import { watchPasses } from '@tilewise/webgpu-host';
+
 /** A dispatch with what was set for it. */
 interface Recorded {
   readonly pipeline: GPUComputePipeline;
@@ -6,25 +8,16 @@ interface Recorded {
 }
 
 /**
- * Runs some work once, and returns a function that submits its dispatches again by bare WebGPU calls, between
- * the error scopes with which the work was submitted.
+ * Runs some work once, and returns a function that submits its dispatches again by bare WebGPU calls, within
+ * the error scopes that each submission of the library has.
  */
 export async function replayOf(device: GPUDevice, run: () => Promise<unknown>): Promise<() => void> {
   const recorded: Recorded[] = [];
-  const createCommandEncoder = device.createCommandEncoder.bind(device);
-  const watched = (encoder: GPUCommandEncoder): GPUCommandEncoder => {
-    const begin = encoder.beginComputePass.bind(encoder);
-    const value = (descriptor?: GPUComputePassDescriptor): GPUComputePassEncoder =>
-      watchedPass(begin(descriptor), recorded);
-    return Object.defineProperty(encoder, 'beginComputePass', { value });
-  };
-  const value = (descriptor?: GPUCommandEncoderDescriptor): GPUCommandEncoder =>
-    watched(createCommandEncoder(descriptor));
-  Object.defineProperty(device, 'createCommandEncoder', { value, configurable: true });
+  const end = watchPasses(device, pass => record(pass, recorded));
   try {
     await run();
   } finally {
-    Reflect.deleteProperty(device, 'createCommandEncoder');
+    end();
   }
   return () => {
     device.pushErrorScope('out-of-memory');
@@ -43,13 +36,14 @@ export async function replayOf(device: GPUDevice, run: () => Promise<unknown>): 
   };
 }
 
-function watchedPass(pass: GPUComputePassEncoder, recorded: Recorded[]): GPUComputePassEncoder {
+/** Records the dispatches of a pass. */
+function record(pass: GPUComputePassEncoder, recorded: Recorded[]): void {
   const setPipeline = pass.setPipeline.bind(pass);
   const setBindGroup = pass.setBindGroup.bind(pass);
   const dispatchWorkgroups = pass.dispatchWorkgroups.bind(pass);
   let pipeline: GPUComputePipeline;
   let group: GPUBindGroup;
-  return Object.defineProperties(pass, {
+  Object.defineProperties(pass, {
     setPipeline: {
       value(given: GPUComputePipeline): void {
         pipeline = given;
