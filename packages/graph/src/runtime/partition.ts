@@ -113,12 +113,15 @@ export function partitionsToRun(
     attentionNames(attributes).operands.every(
       (name, n) => operandForm(name) !== 'number' || !topology.producers.has(inputs[n].id),
     );
-  const readsAlone = ({ inputs: [overwritten] }: GraphNode): boolean =>
+  // Merged steps that read the overwritten tensor too could move behind the operation, so that a caller could
+  // no longer bind the result to the tensor's memory.
+  const isOnlyReader = ({ inputs: [overwritten] }: GraphNode): boolean =>
     topology.uses(overwritten.id).length === 1;
   const isPlain = ({ nodes, match }: OperationGroup): boolean =>
     (!match?.form || (mergesAttention && match.form.pass === 'operation' && isKnown(match.form.node))) &&
     nodes.every(
-      node => node.kind === 'End' || (node.operation.lower && (!node.operation.inPlace || readsAlone(node))),
+      node =>
+        node.kind === 'End' || (node.operation.lower && (!node.operation.inPlace || isOnlyReader(node))),
     );
   for (const group of groupOperations(topology, policy)) {
     const last = runs.at(-1);

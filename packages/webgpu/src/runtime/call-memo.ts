@@ -32,7 +32,7 @@ export class CallMemo {
       results: made.results,
       plan: made.plan,
       resultsOf: made.resultsOf,
-      // The same string object as in earlier calls, whose hash is known.
+      // Earlier calls used this string object, so its hash is known.
       key: known?.key ?? key,
       operands: operands.map(([name]) => [name, of[name]]),
       list: made.list,

@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from '@tilewise/core';
 import type { BoundWork } from '@tilewise/core/primitive';
-import { checkHeld, type GpuTensor, memoryState } from './memory/gpu-tensor.ts';
+import { checkNotDestroyed, type GpuTensor, memoryState } from './memory/gpu-tensor.ts';
 import { isUnaligned } from './memory/tensor-storage.ts';
 import type { KernelPlan } from './plan/kernel-plan.ts';
 import type { PlanBuffer } from './plan/plan-tensors.ts';
@@ -85,7 +85,7 @@ export function recordedPlans<Options>(
     );
     return {
       run() {
-        for (const [name, state] of states) checkHeld(name, state);
+        for (const [name, state] of states) checkNotDestroyed(name, state);
         isCallersToo ||= recorder.isCallers;
         recorder.record(recorded);
       },

@@ -1,7 +1,7 @@
 import type { DType } from '@tilewise/core';
 import { ownerOf, type Program, type Step } from '../../ir/program/program.ts';
 import { isNarrow } from './keep-narrow.ts';
-import { expressionOf, isMap, isPlaced, usersOf } from './placed-step.ts';
+import { expressionOf, isMove, isPlaced, usersOf } from './placed-step.ts';
 
 /**
  * Stores an f32 result in 16 bits if every step that reads the result casts it to the same 16-bit dtype; the
@@ -14,9 +14,9 @@ export function narrowResults(program: Program): Program {
 
   /** The 16-bit dtype to which a step only casts or moves f32 elements; null for any other step. */
   function narrowedBy(step: Step): DType | null {
-    if (!isMap(step) || step.primitive.value.kind !== 'load') return null;
+    if (!isMove(step)) return null;
     const dtype = dtypeOf(step.outputs[0]);
-    return isNarrow(dtype) && step.inputs.every(value => dtypeOf(value) === 'f32') ? dtype : null;
+    return isNarrow(dtype) && dtypeOf(step.inputs[0]) === 'f32' ? dtype : null;
   }
 
   for (const step of [...program.steps].reverse()) {

@@ -169,14 +169,9 @@ export function prepareProgram<T extends TensorDesc>(
     const context = contextOf(bound);
     for (const n of needed) context.numbers(n);
     if (steps.some(step => step.ready?.(context.numbers, isKept) === false)) return null;
-    if (isKept) {
-      return () => {
-        for (const step of steps) step.run(context, false);
-      };
-    }
     return () => {
-      changes.begin(bound);
-      for (const [n, step] of steps.entries()) step.run(context, changes.isSame(n));
+      if (!isKept) changes.begin(bound);
+      for (const [n, step] of steps.entries()) step.run(context, !isKept && changes.isSame(n));
     };
   }
 

@@ -23,7 +23,7 @@ import type { PassTrace } from '../../device/compute-pass.ts';
 import { deviceLost } from '../../device/faults.ts';
 import { gpuWork, submitWork, touch } from '../../device/gpu-work.ts';
 import { workQueue } from '../../device/work-queue.ts';
-import { checkHeld, GpuTensor, memoryState, type TensorOwner } from './gpu-tensor.ts';
+import { checkNotDestroyed, GpuTensor, memoryState, type TensorOwner } from './gpu-tensor.ts';
 import { LeakWatch } from './leak-watch.ts';
 import { type ViewDesc, viewPlacement, type WrapDesc, wrappedPlacement } from './placement.ts';
 import { readBack, type SubmitCopy } from './read-back.ts';
@@ -243,7 +243,7 @@ export class GpuMemory implements TensorOwner {
     if (tensor.context.device !== this.device) {
       throw new InvalidArgumentError(argument, 'belongs to another device');
     }
-    checkHeld(argument, memoryState(tensor));
+    checkNotDestroyed(argument, memoryState(tensor));
     return tensor;
   }
 

@@ -39,7 +39,7 @@ interface Place {
 export let memoryState: (tensor: GpuTensor) => MemoryState;
 
 /** @throws InvalidArgumentError if the memory of a tensor has been given back. */
-export function checkHeld(argument: string, { isReleased }: MemoryState): void {
+export function checkNotDestroyed(argument: string, { isReleased }: MemoryState): void {
   if (isReleased) throw new InvalidArgumentError(argument, 'was destroyed');
 }
 

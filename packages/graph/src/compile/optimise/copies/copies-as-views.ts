@@ -32,11 +32,11 @@ export function copiesAsViews(program: Program): Program {
     const copy = step.kind === 'primitive' ? copyOf(step, values) : null;
     if (!copy || !(readInPlace(copy, values, uses) || writeInPlace(copy, values, uses))) steps.push(step);
   }
-  return withoutTwins({ values, steps });
+  return withoutEqualViews({ values, steps });
 }
 
 /** Makes primitives read equal views as one tensor, which takes one binding. */
-function withoutTwins({ values, steps }: Program): Program {
+function withoutEqualViews({ values, steps }: Program): Program {
   const first = new Map<string, number>();
   const unique = (value: number): number => {
     const key = `${values[value].desc.dtype} ${placeKey(value, values)}`;

@@ -23,7 +23,7 @@ export function groupSteps(
   const groups: Group[] = [];
   /** The groups whose results nothing has read. */
   const unread = new Set<Group>();
-  /** What writes each memory, by owner: groups, and other steps by their places. */
+  /** The writers of each memory, by owner: groups, and the places of other steps. */
   const writers = new Map<number, { readonly place: number }[]>();
   /** The owners that earlier steps read or write. */
   const seen = new Set<number>();
