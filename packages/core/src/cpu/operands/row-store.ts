@@ -25,14 +25,20 @@ export function createStoreRows(
   { data, dtype }: Pick<Tensor, 'data' | 'dtype'>,
   most: number,
 ): StoreRows {
+  const { memory } = kernels;
   const encoder = createEncoder(kernels, dtype, most);
+  const own = dtype === 'f32' ? memory.addressOf(data) : -1;
   return (at, rows, columns, pitch, to) => {
     const atOnce = Math.max(1, Math.floor(encoder.most / pitch));
     for (let r = 0; r < rows; r += atOnce) {
       const count = Math.min(atOnce, rows - r);
       const first = encoder.encode(at + 4 * pitch * r, count * pitch);
       const place = { ...to, at: to.at + r * to.rowStep };
-      copyRows(encoder.values(), first, count, columns, pitch, data, place);
+      if (own < 0) copyRows(encoder.values(), first, count, columns, pitch, data, place);
+      else {
+        place.at += own >>> 2;
+        copyRows(memory.f32, first, count, columns, pitch, memory.f32, place);
+      }
     }
   };
 }
@@ -47,14 +53,20 @@ function copyRows(
   { at, rowStep, step }: RowPlace,
 ): void {
   const inLine = step === 1 && columns === pitch && (rows === 1 || rowStep === pitch);
-  if (inLine) data.set(values.subarray(first, first + rows * pitch), at);
+  if (inLine) copy(first, rows * pitch, at);
   else {
     for (let r = 0; r < rows; r++) {
       const [from, to] = [first + r * pitch, at + r * rowStep];
-      // A call of `set` costs more than copying a few elements.
-      if (step === 1 && columns >= 32) data.set(values.subarray(from, from + columns), to);
+      // A call costs more than copying a few elements.
+      if (step === 1 && columns >= 32) copy(from, columns, to);
       else for (let c = 0; c < columns; c++) data[to + c * step] = values[from + c];
     }
+  }
+
+  function copy(from: number, count: number, to: number): void {
+    // Within one array, no view is created, which would take longer than copying a row.
+    if (values === data) data.copyWithin(to, from, from + count);
+    else data.set(values.subarray(from, from + count), to);
   }
 }
 
