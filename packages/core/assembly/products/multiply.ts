@@ -1,5 +1,5 @@
 import { PANEL, PANEL_BYTES, STRIP } from '../vector/vector';
-import { block } from './block';
+import { addGuardedBlock, block } from './block';
 import { stripEnd, stripRowsEnd, stripRowsStart, stripStart } from '../scores/ranges';
 
 /**
@@ -38,7 +38,7 @@ export function multiplyScores(
     let bj = b + <usize>(from / PANEL) * panelBytes;
     let cj = c + <usize>i * ldc + <usize>from * 4;
     for (const end = cj + <usize>(to - from) * 4; cj < end; cj += PANEL_BYTES) {
-      block(ai, lda, 4, bj, bj + panelBytes, cj, ldc, factors, false, false, false);
+      block(ai, lda, 4, bj, bj + panelBytes, cj, ldc, factors, false, false);
       bj += panelBytes;
     }
   }
@@ -72,8 +72,8 @@ export function addProduct(
     let bd = b + <usize>from * PANEL_BYTES;
     let cd = c + <usize>i * ldc;
     for (const end = cd + <usize>n * 4; cd < end; cd += PANEL_BYTES) {
-      if (guarded) block(ai, lda, 4, bd, bd + depthBytes, cd, ldc, all, false, true, true);
-      else block(ai, lda, 4, bd, bd + depthBytes, cd, ldc, all, false, false, true);
+      if (guarded) addGuardedBlock(ai, lda, 4, bd, bd + depthBytes, cd, ldc);
+      else block(ai, lda, 4, bd, bd + depthBytes, cd, ldc, all, false, true);
       bd += panelBytes;
     }
   }
@@ -107,8 +107,8 @@ export function addTransposedProduct(
     let bd = b + <usize>from * PANEL_BYTES;
     let cd = c + <usize>j * ldc;
     for (const end = cd + <usize>n * 4; cd < end; cd += PANEL_BYTES) {
-      if (guarded) block(aj, 4, lda, bd, bd + depthBytes, cd, ldc, all, true, true, true);
-      else block(aj, 4, lda, bd, bd + depthBytes, cd, ldc, all, true, false, true);
+      if (guarded) addGuardedBlock(aj, 4, lda, bd, bd + depthBytes, cd, ldc);
+      else block(aj, 4, lda, bd, bd + depthBytes, cd, ldc, all, true, true);
       bd += panelBytes;
     }
   }

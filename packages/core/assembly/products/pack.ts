@@ -1,6 +1,13 @@
 import { PANEL, PANEL_BYTES, sumOfLanes } from '../vector/vector';
 
 /**
+ * The number of rows that go to a panel before the next one. One row would write half a cache line, and
+ * panels are often a power of two apart, so that the line would leave the cache before its other half is
+ * written; more rows than a cache set has lines would displace each other in the source.
+ */
+const ROWS: i32 = 8;
+
+/**
  * Packs row-major rows (`ld` bytes apart) into panels whose depth is the rows: element (s, d) goes to panel
  * ⌊d / 8⌋, row s. `width` is a multiple of 8, and the panels are `panelBytes` apart. Returns whether all
  * elements are finite: 0·x is 0 for a finite x and NaN for any other.
@@ -15,17 +22,21 @@ export function packRows(
 ): bool {
   const none = f32x4.splat(0);
   let zero = none;
-  for (let s = 0; s < count; s++) {
-    let from = source + <usize>s * ld;
-    let to = target + <usize>s * PANEL_BYTES;
-    for (let d = 0; d < width; d += PANEL) {
-      const x = v128.load(from);
-      const y = v128.load(from, 16);
-      v128.store(to, x);
-      v128.store(to, y, 16);
-      zero = f32x4.add(zero, f32x4.add(f32x4.mul(x, none), f32x4.mul(y, none)));
-      from += PANEL_BYTES;
-      to += panelBytes;
+  for (let s = 0; s < count; s += ROWS) {
+    const bytes = <usize>min(ROWS, count - s) * PANEL_BYTES;
+    const rows = source + <usize>s * ld;
+    let panel = target + <usize>s * PANEL_BYTES;
+    for (let column = rows; column < rows + <usize>width * 4; column += PANEL_BYTES) {
+      let from = column;
+      for (let to = panel; to < panel + bytes; to += PANEL_BYTES) {
+        const x = v128.load(from);
+        const y = v128.load(from, 16);
+        v128.store(to, x);
+        v128.store(to, y, 16);
+        zero = f32x4.add(zero, f32x4.add(f32x4.mul(x, none), f32x4.mul(y, none)));
+        from += ld;
+      }
+      panel += panelBytes;
     }
   }
   return sumOfLanes(zero) == 0;

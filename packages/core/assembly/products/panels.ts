@@ -8,21 +8,26 @@ const DEPTH: i32 = 128;
 
 /** Bytes per step of the depth in a strip. */
 const STRIP_BYTES: usize = <usize>STRIP * 4;
-/** The number of rows of A that are packed at once: as many as a cache line holds. */
-const LINE: i32 = 16;
 
 /**
  * Packs A (m × k) into strips for every section of the depth: in a strip, `STRIP` rows are stored side by
  * side for every d. The lines of A, `ld` bytes apart, are its rows, or its columns if `transposed`; rows are
- * read up to a multiple of `STRIP`.
+ * read up to a multiple of `STRIP`. Lines are read from end to end and cache lines written whole, because
+ * both are often a power of two apart and compete for the same cache sets.
  */
 export function packStrips(m: i32, k: i32, source: usize, ld: usize, transposed: bool, target: usize): void {
-  let to = target;
-  for (let d0 = 0; d0 < k; d0 += DEPTH) {
-    const depth = min(DEPTH, k - d0);
-    if (transposed) packColumnsOfStrips(m, depth, source + <usize>d0 * ld, ld, to);
-    else packRowsOfStrips(m, depth, source + <usize>d0 * 4, ld, to);
-    to += stretchBytes(m, depth);
+  if (transposed) {
+    for (let d = 0; d < k; d += DEPTH) {
+      packColumnsOfStrips(m, min(DEPTH, k - d), source + <usize>d * ld, ld, target + stretchBytes(m, d));
+    }
+  } else {
+    for (let i = 0; i < m; i += STRIP) {
+      for (let d = 0; d < k; d += DEPTH) {
+        const depth = min(DEPTH, k - d);
+        const to = target + stretchBytes(m, d) + <usize>i * <usize>depth * 4;
+        packRowsOfStrip(depth, source + <usize>i * ld + <usize>d * 4, ld, to);
+      }
+    }
   }
 }
 
@@ -31,46 +36,47 @@ export function packStrips(m: i32, k: i32, source: usize, ld: usize, transposed:
   return <usize>((m + STRIP - 1) / STRIP) * <usize>depth * STRIP_BYTES;
 }
 
-/**
- * Packs a cache line at a time, because lines that are a power of two apart compete for the same cache sets.
- */
+/** Packs the columns of a section, four lines at a time. */
 function packColumnsOfStrips(m: i32, depth: i32, source: usize, ld: usize, target: usize): void {
   const stripBytes = <usize>depth * STRIP_BYTES;
-  for (let i0 = 0; i0 < m; i0 += LINE) {
-    const end = min(i0 + LINE, m);
-    for (let d = 0; d < depth; d++) {
-      const from = source + <usize>d * ld;
-      let to = target + <usize>(i0 / STRIP) * stripBytes + <usize>d * STRIP_BYTES;
-      for (let i = i0; i < end; i += STRIP) {
-        v128.store(to, v128.load(from + <usize>i * 4));
-        to += stripBytes;
+  for (let d = 0; d < depth; ) {
+    const lines: usize = depth - d < 4 ? 1 : 4;
+    let from = source + <usize>d * ld;
+    let to = target + <usize>d * STRIP_BYTES;
+    for (let i = 0; i < m; i += STRIP) {
+      v128.store(to, v128.load(from));
+      if (lines > 1) {
+        v128.store(to, v128.load(from + ld), 16);
+        v128.store(to, v128.load(from + 2 * ld), 32);
+        v128.store(to, v128.load(from + 3 * ld), 48);
       }
+      from += 16;
+      to += stripBytes;
     }
+    d += <i32>lines;
   }
 }
 
-function packRowsOfStrips(m: i32, depth: i32, source: usize, ld: usize, target: usize): void {
+/** Packs the rows of one strip in a section. */
+function packRowsOfStrip(depth: i32, rows: usize, ld: usize, target: usize): void {
   let to = target;
-  for (let i = 0; i < m; i += STRIP) {
-    const rows = source + <usize>i * ld;
-    let d = 0;
-    for (; d + 4 <= depth; d += 4) {
-      transpose(rows + <usize>d * 4, ld, to, STRIP_BYTES);
-      to += 4 * STRIP_BYTES;
+  let d = 0;
+  for (; d + 4 <= depth; d += 4) {
+    transpose(rows + <usize>d * 4, ld, to, STRIP_BYTES);
+    to += 4 * STRIP_BYTES;
+  }
+  for (; d < depth; d++) {
+    for (let r = 0; r < STRIP; r++) {
+      store<f32>(to + <usize>r * 4, load<f32>(rows + <usize>r * ld + <usize>d * 4));
     }
-    for (; d < depth; d++) {
-      for (let r = 0; r < STRIP; r++) {
-        store<f32>(to + <usize>r * 4, load<f32>(rows + <usize>r * ld + <usize>d * 4));
-      }
-      to += STRIP_BYTES;
-    }
+    to += STRIP_BYTES;
   }
 }
 
 /**
  * C = A·B for A (m × k, with k at least 1), row-major with rows `lda` bytes apart, or in strips if `lda` is
- * 0; the panels of B; and C, row-major, whose n columns are a multiple of 8. Rows are written up to a
- * multiple of 4. Products are summed in sections of `DEPTH`.
+ * 0; the panels of B; and C (m × n), row-major. Products are summed in sections of `DEPTH`. A block at the
+ * last rows or columns, part of which is outside C, is computed in the 128 bytes behind the panels of B.
  */
 export function multiplyPanels(
   m: i32,
@@ -83,6 +89,7 @@ export function multiplyPanels(
   ldc: usize,
 ): void {
   const panelBytes = <usize>k * PANEL_BYTES;
+  const spare = b + <usize>((n + PANEL - 1) / PANEL) * panelBytes;
   for (let j0 = 0; j0 < n; j0 += COLUMNS) {
     const width = <usize>min(COLUMNS, n - j0) * 4;
     const bj = b + <usize>(j0 / PANEL) * panelBytes;
@@ -101,13 +108,28 @@ export function multiplyPanels(
         let to = cj + <usize>i * ldc;
         for (const end = to + width; to < end; to += PANEL_BYTES) {
           const last = from + depthBytes;
-          if (lda) block(ai, lda, 4, from, last, to, ldc, before, false, false, true);
-          else block(ai, 4, STRIP_BYTES, from, last, to, ldc, before, true, false, true);
+          const isWhole = i + STRIP <= m && to + PANEL_BYTES <= end;
+          const at = isWhole ? to : spare;
+          const ld = isWhole ? ldc : PANEL_BYTES;
+          if (!isWhole && d) copyPart(m - i, end - to, to, ldc, spare, PANEL_BYTES);
+          if (lda) block(ai, lda, 4, from, last, at, ld, before, false, true);
+          else block(ai, 4, STRIP_BYTES, from, last, at, ld, before, true, true);
+          if (!isWhole) copyPart(m - i, end - to, spare, PANEL_BYTES, to, ldc);
           from += panelBytes;
         }
         ai += stripBytes;
       }
       d += DEPTH;
     } while (d < k);
+  }
+}
+
+/** Copies at most a block: as many of its rows, and bytes of each row, as there are. */
+function copyPart(rows: i32, bytes: usize, from: usize, ldFrom: usize, to: usize, ldTo: usize): void {
+  bytes = min(bytes, PANEL_BYTES);
+  for (let r = min(rows, STRIP); r > 0; r--) {
+    for (let at: usize = 0; at < bytes; at += 4) store<f32>(to + at, load<f32>(from + at));
+    from += ldFrom;
+    to += ldTo;
   }
 }

@@ -84,6 +84,30 @@ describe.each(supportedVariants())('%s', variant => {
     }
   });
 
+  test('a product in place writes nothing beside its results', () => {
+    for (const [m, n, k] of [
+      [5, 7, 3],
+      [6, 300, 150],
+      [130, 26, 260],
+    ]) {
+      const [a, b] = [normal([m, k], 1), normal([k, n], 2)].map(tensor => {
+        const own = primitives.allocate(tensor);
+        own.data.set(tensor.data);
+        return own;
+      });
+      // Rows with gaps between them, and a gap behind the last one.
+      const all = primitives.allocate({ dtype: 'f32', shape: [m + 4, n + 8] });
+      all.data.fill(Number.NaN);
+      const c = primitives.view(all, { shape: [m, n], strides: [n + 8, 1] });
+      primitives.prepare({ kind: 'matmul' }, [a, b], [c]).run([a, b], [c]);
+      expectProduct([a, b], () => [Tensor.zeros([m, n])]);
+      const [want] = run(primitives, { kind: 'matmul' }, [a, b], [Tensor.zeros([m, n])]);
+      const isResult = (place: number): boolean => place < m * (n + 8) && place % (n + 8) < n;
+      expect([...c.toFloat32()]).toEqual([...want]);
+      expect(all.data.findIndex((x, place) => Number.isNaN(Number(x)) === isResult(place))).toBe(-1);
+    }
+  });
+
   test('matrix products of any size, layout and dtype', () => {
     fc.assert(
       fc.property(

@@ -38,6 +38,11 @@ const cases: Readonly<Record<string, readonly [Primitive, readonly Tensor[], rea
   sum: [reduce('sum'), [normal([600, 500], 1)], [600, 1]],
   max: [reduce('max'), [normal([600, 500], 1)], [600, 1]],
   product: [{ kind: 'matmul' }, [normal([256, 200], 1), normal([200, 512], 2)], [256, 512]],
+  'product whose last rows and columns are part of a block': [
+    { kind: 'matmul' },
+    [normal([200, 254], 1).permute(1, 0), normal([200, 509], 2)],
+    [254, 509],
+  ],
   'product of columns': [
     { kind: 'matmul' },
     [normal([200, 256], 1).permute(1, 0), normal([512, 200], 2).permute(1, 0)],

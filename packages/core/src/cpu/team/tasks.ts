@@ -1,6 +1,6 @@
 import type { HeadKernels, HeadPass } from '../kernels/interface/head-kernels.ts';
 import type { MatrixKernels } from '../kernels/interface/matrix-kernels.ts';
-import { PANEL_BYTES } from '../kernels/interface/panel.ts';
+import { PANEL_BYTES, padded } from '../kernels/interface/panel.ts';
 import type { AllocateWords, Memory } from '../kernels/memory/memory.ts';
 import type { CompiledLoop } from '../loops/link-loop.ts';
 
@@ -92,8 +92,8 @@ function runProduct(
     const from = b + entry * stepB;
     // A B that all products have is packed once.
     const packs = entry === 0 || stepB !== 0;
-    if (packs && isColumns) packColumns(n, k, from, ldb, panels);
-    else if (packs) packRows(k, n, from, ldb, panels, k * PANEL_BYTES);
+    if (packs && isColumns) packColumns(padded(n), k, from, ldb, panels);
+    else if (packs) packRows(k, padded(n), from, ldb, panels, k * PANEL_BYTES);
     for (let i = 0; i < m; i += rowsAtOnce) {
       const rows = Math.min(rowsAtOnce, m - i);
       const lines = a + entry * stepA + i * (isTransposed ? 4 : lda);

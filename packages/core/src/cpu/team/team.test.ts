@@ -34,6 +34,11 @@ const sum = (axes: readonly number[], domain: readonly number[]): Primitive => (
 /** Steps that are long enough for threads: a primitive, its inputs, and the shape of its result. */
 const steps: Readonly<Record<string, readonly [Primitive, readonly Tensor[], readonly number[]]>> = {
   product: [{ kind: 'matmul' }, [normal([512, 96], 1), normal([96, 520], 2)], [512, 520]],
+  'product whose last rows and columns are part of a block': [
+    { kind: 'matmul' },
+    [normal([514, 97], 1), normal([97, 521], 2)],
+    [514, 521],
+  ],
   'product of transposed matrices': [
     { kind: 'matmul' },
     [normal([300, 256], 1).permute(1, 0), normal([328, 300], 2).permute(1, 0)],

@@ -13,8 +13,8 @@ export interface MatrixKernels
   packStrips(m: number, k: number, source: number, ld: number, transposed: boolean, target: number): void;
   /**
    * C = A·B for A (m × depth), row-major with rows `lda` bytes apart, or in strips if `lda` is 0; the panels
-   * of B; and C, row-major, whose n columns are a multiple of `PANEL`. Rows of A are read, and rows of C
-   * written, up to a multiple of `STRIP`.
+   * of B, behind which `BLOCK` numbers are scratch memory; and C (m × n), row-major. Rows of A are read up to
+   * a multiple of `STRIP`.
    */
   multiplyPanels(...of: [...ProductExtents, ...MatrixA, b: number, ...MatrixC]): void;
 }

@@ -5,8 +5,8 @@ import { divideProduct } from './divide-product.ts';
 
 const shapes = fc.record({
   batch: fc.integer({ min: 1, max: 40 }),
-  m: fc.integer({ min: 1, max: 300 }).map(n => n * STRIP),
-  n: fc.integer({ min: 1, max: 300 }).map(n => n * PANEL),
+  m: fc.integer({ min: 1, max: 1200 }),
+  n: fc.integer({ min: 1, max: 2400 }),
   k: fc.integer({ min: 1, max: 3000 }),
   isOne: fc.boolean(),
   packsA: fc.boolean(),
@@ -18,7 +18,7 @@ test('blocks are whole strips and panels, and one thread packs nothing twice', (
       const { entries, height, width } = divideProduct(shape, threads);
       expect([height % STRIP, width % PANEL]).toEqual([0, 0]);
       expect(Math.min(entries, height, width)).toBeGreaterThan(0);
-      if (threads === 1) expect([entries, height]).toEqual([shape.batch, shape.m]);
+      if (threads === 1) expect([entries, height >= shape.m]).toEqual([shape.batch, true]);
     }),
   );
 });

@@ -4,7 +4,7 @@ import type { Tensor, TensorDesc } from '../../../tensor/tensor.ts';
 import type { Kernels } from '../../kernels/interface/kernels.ts';
 import type { MatrixKernels } from '../../kernels/interface/matrix-kernels.ts';
 import type { LoopHost } from '../../kernels/interface/module-host.ts';
-import { PANEL, PANEL_BYTES, padded, STRIP } from '../../kernels/interface/panel.ts';
+import { BLOCK, PANEL_BYTES, padded, STRIP } from '../../kernels/interface/panel.ts';
 import { copyBack, writable } from '../../operands/resident.ts';
 import { createStoreRows } from '../../operands/row-store.ts';
 import { shareStep } from '../../steps/share-step.ts';
@@ -81,7 +81,7 @@ function place(
 ): PlacedProduct {
   const { m, n, k } = batch;
   kernels.memory.reset();
-  const isDirect = c.dtype === 'f32' && batch.c.column === 1 && m % STRIP === 0 && n % PANEL === 0;
+  const isDirect = c.dtype === 'f32' && batch.c.column === 1;
   const most = Math.max(COLUMNS, Math.floor(STAYING / k / COLUMNS) * COLUMNS);
   const rowsAtOnce = Math.min(ROWS, most, Math.ceil(m / STRIP) * STRIP);
   const fitting = Math.floor(HELD / Math.max(k, isDirect ? 1 : rowsAtOnce) / COLUMNS) * COLUMNS;
@@ -125,7 +125,7 @@ function runMatMul(
     return;
   }
   const panelBytes = k * PANEL_BYTES;
-  const panels = memory.scratch(columnsHeld * k).at;
+  const panels = memory.scratch(columnsHeld * k + BLOCK).at;
   const strips = isPacked ? memory.scratch(rowsAtOnce * k).at : null;
   const ldC = 4 * (isDirect ? cRow : columnsHeld);
   const store = isDirect ? null : createStoreRows(kernels, c, Math.max(STORED, columnsHeld));
@@ -145,7 +145,7 @@ function runMatMul(
     const out = isDirect ? at + 4 * to : at;
     if (strips !== null) packStrips(rows, k, from, rowsOfA.ld, isTransposed, strips);
     const [a, lda] = strips === null ? [from, rowsOfA.ld] : [strips, 0];
-    multiplyPanels(rows, padded(columns), k, a, lda, panels, out, ldC);
+    multiplyPanels(rows, columns, k, a, lda, panels, out, ldC);
     store?.(at, rows, columns, columnsHeld, { at: c.offset + to, rowStep: cRow, step: cColumn });
   }
 

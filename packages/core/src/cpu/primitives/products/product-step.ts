@@ -1,5 +1,5 @@
 import type { Kernels } from '../../kernels/interface/kernels.ts';
-import { padded } from '../../kernels/interface/panel.ts';
+import { BLOCK, padded } from '../../kernels/interface/panel.ts';
 import type { Step } from '../../steps/step.ts';
 import { MOST_TASKS } from '../../team/control.ts';
 import type { Worth } from '../../team/sharing.ts';
@@ -14,7 +14,7 @@ export interface Product {
   readonly k: number;
   readonly a: MatrixLines;
   readonly b: MatrixLines;
-  /** The address of the results, and the bytes between rows, which fill whole panels. */
+  /** The address of the results, and the bytes between rows. */
   readonly c: { readonly at: number; readonly ld: number };
   /** Where the matrices of the batch start, in elements. */
   readonly places: Readonly<Record<'a' | 'b' | 'c', readonly number[]>>;
@@ -38,7 +38,7 @@ export function productStep(
 
   function tasksOf({ entries, height, width }: Blocks, threads: number): number[][] {
     const stripFloats = isPacked ? rowsAtOnce * k : 0;
-    const scratchFloats = stripFloats + padded(width) * k;
+    const scratchFloats = stripFloats + padded(width) * k + BLOCK;
     const scratch = memory.scratch(threads * scratchFloats).at;
     const rows: number[][] = [];
     for (let entry = 0; entry < batch; entry += entries) {
