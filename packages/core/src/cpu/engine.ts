@@ -31,7 +31,12 @@ import { compileEngineKernels, engineKernels } from './kernels/engine-kernels.ts
 import { bestVariant, kernelModules, supportedVariants } from './kernels/host-kernels.ts';
 import type { Kernels } from './kernels/interface/kernels.ts';
 import { type Variant, variantDescriptions, variants } from './kernels/interface/variant.ts';
-import { fromResident, releaseResident, toResident } from './kernels/memory/resident-tensors.ts';
+import {
+  fromResident,
+  overwriteResident,
+  releaseResident,
+  toResident,
+} from './kernels/memory/resident-tensors.ts';
 import { MOST_THREADS } from './kernels/wasm/wasm-kernels.ts';
 import { cpuPrimitives } from './primitives/cpu-primitives.ts';
 import { gradientsOf, sdpa, sdpaBackward } from './sdpa.ts';
@@ -199,6 +204,10 @@ export function cpuEngine(options: CpuEngineOptions = {}): TensorEngine<Tensor> 
     upload(tensor) {
       checkHostTensor('tensor', tensor);
       return toResident(variant, tensor);
+    },
+    overwrite(tensor, from) {
+      checkHostTensor('from', from);
+      return overwriteResident(variant, tensor, from);
     },
     async download(tensor) {
       checkHostTensor('tensor', tensor);

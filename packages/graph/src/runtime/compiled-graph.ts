@@ -134,7 +134,7 @@ export function compileGraph<T extends TensorDesc>(
         tensors.set(t.id, tensor);
       }
       if (!runAtOnce(tensors, uploads, readBack)) {
-        const bound = boundTo(tensors, uploads);
+        const bound = boundTo(tensors, lastUploads.begin(uploads));
         for (const [n, partition] of partitions.entries()) {
           const leave = trace?.enter(names[n]);
           try {
@@ -162,7 +162,10 @@ export function compileGraph<T extends TensorDesc>(
   }
 
   /** The tensors that partitions read and write, from checked bindings. */
-  function boundTo(tensors: ReadonlyMap<number, Bindable<T>>, uploads: Uploads<T>): BoundTensors<T> {
+  function boundTo(
+    tensors: ReadonlyMap<number, Bindable<T>>,
+    upload: (given: Tensor, id: number) => T,
+  ): BoundTensors<T> {
     const host = (id: number): Tensor | undefined => {
       const given = tensors.get(id);
       if (given instanceof Tensor) return given;
@@ -174,7 +177,7 @@ export function compileGraph<T extends TensorDesc>(
       tensor(id) {
         const given = host(id);
         if (given === undefined) return tensors.get(id) as T;
-        return written.has(id) ? (given as TensorDesc as T) : uploads.of(given);
+        return written.has(id) ? (given as TensorDesc as T) : upload(given, id);
       },
     };
   }

@@ -37,6 +37,8 @@ export class LastUploads<T extends TensorDesc> {
     const last = this.#kept.get(id);
     if (last && this.#engine.overwrite?.(last, given)) return last;
     const tensor = this.#engine.upload(given);
+    // The caller's own tensor, which an engine on the host uses without a copy, must not be overwritten.
+    if ((tensor as TensorDesc) === given) return tensor;
     this.#kept.set(id, tensor);
     if (last) this.#engine.release(last);
     return tensor;

@@ -1,5 +1,5 @@
 import { dtypeInfo, type TypedArray } from '../../../tensor/dtype/dtype.ts';
-import { contiguousStrides, elementsSpanned } from '../../../tensor/shape.ts';
+import { contiguousStrides, elementsSpanned, sameShape } from '../../../tensor/shape.ts';
 import { Tensor } from '../../../tensor/tensor.ts';
 import type { PartialDesc } from '../../../tensor/tensor-desc.ts';
 import { engineKernels } from '../engine-kernels.ts';
@@ -48,6 +48,18 @@ export function toResident(variant: Variant, tensor: Tensor): Tensor {
   const made = allocateResident(variant, tensor);
   made.data.set(data.subarray(offset, offset + made.data.length));
   return made;
+}
+
+/**
+ * Replaces the contents of a tensor from `toResident`. Returns false, and writes nothing, unless `from` has
+ * the same dtype, shape and strides, and is itself outside the memory of the kernels.
+ */
+export function overwriteResident(variant: Variant, tensor: Tensor, from: Tensor): boolean {
+  const { data, dtype, shape, strides } = tensor;
+  const isAlike = from.dtype === dtype && sameShape(from.shape, shape) && sameShape(from.strides, strides);
+  if (!isAlike || !isResident(variant, tensor) || isResident(variant, from)) return false;
+  data.set(from.data.subarray(from.offset, from.offset + data.length));
+  return true;
 }
 
 /**

@@ -1,0 +1,60 @@
+import { Tensor } from '@tilewise/core';
+import { cpuEngine } from '@tilewise/core/cpu';
+import { expect, test, vi } from 'vitest';
+import { add, compile, matmul, multiply, type Variable } from '../frontends/functions/index.ts';
+
+const filled = (shape: readonly number[], seed: number): Tensor =>
+  Tensor.from(
+    Array.from({ length: shape[0] * shape[1] }, (_, n) => Math.sin(seed + n * n)),
+    shape,
+  );
+
+const specs = { x: [6, 8], w: [8, 5], scale: [] } as const;
+const fn = ({ x, w, scale }: Readonly<Record<keyof typeof specs, Variable>>) => {
+  const h = multiply(matmul(x, w), scale);
+  return [add(h, h)];
+};
+
+/** An engine whose uploads are counted. */
+function counted() {
+  const engine = cpuEngine({ threads: 1 });
+  return { ...engine, upload: vi.fn(engine.upload) };
+}
+
+/** The results of an engine that has not run anything. */
+async function expectedOf(inputs: Readonly<Record<'x' | 'w' | 'scale', Tensor>>): Promise<number[]> {
+  const [y] = await compile(cpuEngine({ threads: 1 }), fn, specs)(inputs);
+  return [...y.toFloat32()];
+}
+
+test('host tensors and numbers are uploaded once, and read anew in every run', async () => {
+  const engine = counted();
+  const run = compile(engine, fn, specs);
+  const [x, w, scale] = [filled([6, 8], 1), filled([8, 5], 2), Tensor.from([0.5], [])];
+  for (const round of [0, 1, 2, 3]) {
+    // Sometimes the same objects with other numbers, and sometimes other objects.
+    x.data.set(filled([6, 8], round).data);
+    scale.data[0] = 0.25 * (round + 1);
+    const given = { x: round === 2 ? filled([6, 8], 9) : x, w, scale };
+    const [y] = await run(given);
+    expect([...y.toFloat32()]).toEqual(await expectedOf(given));
+  }
+  expect(engine.upload).toHaveBeenCalledTimes(3);
+  run.release();
+});
+
+test("the caller's own tensors of the engine are used in place, and never overwritten or released", async () => {
+  const engine = counted();
+  const run = compile(engine, fn, specs);
+  const [w, scale] = [filled([8, 5], 2), Tensor.from([0.5], [])];
+  const own = [1, 2].map(seed => engine.upload(filled([6, 8], seed)));
+  const given = [own[0], filled([6, 8], 3), own[1], filled([6, 8], 4), own[0]];
+  for (const x of given) {
+    const [y] = await run({ x, w, scale });
+    expect([...y.toFloat32()]).toEqual(await expectedOf({ x, w, scale }));
+  }
+  run.release();
+  own.forEach((tensor, n) => {
+    expect(tensor.toFloat32()).toEqual(filled([6, 8], n + 1).toFloat32());
+  });
+});
