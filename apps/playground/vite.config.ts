@@ -1,6 +1,7 @@
 import react from '@vitejs/plugin-react';
 import { defineConfig, type Plugin } from 'vite';
 import { workerText } from '../../packages/core/scripts/worker-text.mjs';
+import { formulas } from './build/formulas.ts';
 import { offline } from './build/offline.ts';
 import { preload } from './build/preload.ts';
 import { staticPages } from './build/static-pages.ts';
@@ -47,7 +48,7 @@ const groups = [
 export default defineConfig({
   // Relative, so that a build works from any sub-path.
   base: './',
-  plugins: [react(), cpuWorkers, staticPages, preload, offline],
+  plugins: [react(), cpuWorkers, formulas, staticPages, preload, offline],
   resolve: { conditions: ['@tilewise/source', 'browser', 'module', 'import', 'default'] },
   // Workers load code on demand, as the page does.
   worker: { format: 'es', plugins: () => [cpuWorkers] },

@@ -23,13 +23,13 @@ function filesOf(entry: Chunk, chunks: ReadonlyMap<string, Chunk>): string[] {
 }
 
 /**
- * The script that requests the text and the chapter's files while the page's own script is still loading. The
- * chapter is named in the hash of the address, which servers do not see, so no server could send these links
- * itself.
+ * The script that requests the text, its font and the chapter's files while the page's own script is still
+ * loading. The chapter is named in the hash of the address, which servers do not see, so no server could send
+ * these links itself.
  */
 const script = (files: object): string => `<script>
       {
-        const { chapters, evaluators, texts, formulas } = ${JSON.stringify(files)};
+        const { chapters, evaluators, texts, formulas, fonts } = ${JSON.stringify(files)};
         const id = location.hash.replace(/^#\\/?/, '').split('?')[0];
         let language = new URLSearchParams(location.search).get('lang') ?? navigator.language;
         try {
@@ -37,13 +37,15 @@ const script = (files: object): string => `<script>
         } catch {}
         language = language.slice(0, 2) + '/';
         if (!texts[language + 'index']) language = 'en/';
-        const wanted = ['first', ...(chapters[id] ? ['index', id] : [])].flatMap(name => texts[language + name] ?? []);
+        const names = ['first', ...(chapters[id] ? ['index', id] : [])];
+        const wanted = [...fonts, ...names.flatMap(name => texts[language + name] ?? [])];
         if (chapters[id]) wanted.push(...chapters[id]);
         if (chapters[id] && !evaluators.includes(id)) wanted.push(...formulas);
         for (const file of new Set(wanted)) {
           const link = document.createElement('link');
-          link.rel = file.endsWith('.css') ? 'preload' : 'modulepreload';
+          link.rel = file.endsWith('.js') ? 'modulepreload' : 'preload';
           if (file.endsWith('.css')) link.as = 'style';
+          if (file.endsWith('.woff2')) link.as = 'font';
           // Formulas may come after the text.
           if (formulas.includes(file)) link.fetchPriority = 'low';
           link.crossOrigin = '';
@@ -76,12 +78,18 @@ export const preload: Plugin = {
               : [];
           }),
         );
-      const styles = Object.keys(bundle).filter(name => /\/katex-[\w-]+\.css$/.test(name));
+      const named = (path: RegExp): string[] => Object.keys(bundle).filter(name => path.test(name));
       const all = {
         evaluators,
         chapters: files(/\/chapters\/(\w+)\/\w+Chapter\.tsx$/),
         texts: files(/\/text\/(\w+)\/(?:\w+\/)?(\w+)\.ts$/),
-        formulas: [...Object.values(files(/\/(katex)\.mjs$/)).flat(), ...styles],
+        formulas: [
+          ...Object.values(files(/virtual:(formulas)$/)).flat(),
+          ...named(/\/katex-[\w-]+\.css$/),
+          ...named(/\/KaTeX_(Main-Regular|Math-Italic)-[\w-]+\.woff2$/),
+        ],
+        // A browser would request the font only when it lays out text.
+        fonts: named(/\/inter-latin-wght-normal-[\w-]+\.woff2$/),
       };
       return html.replace('</title>', `</title>\n    ${script(all)}`);
     },

@@ -2,7 +2,7 @@ import { parsePlace } from '../../state/url-state.ts';
 import { languages } from '../../text/languages.ts';
 import { startLanguage } from '../../text/TextProvider.tsx';
 import type { Text } from '../../text/text.ts';
-import { loadKatex } from '../../ui/formulas/Formula.tsx';
+import { loadFormulas } from '../../ui/formulas/Formula.tsx';
 import { chapters } from '../chapters.ts';
 import { loadPage } from './loaded-pages.ts';
 
@@ -20,7 +20,7 @@ export async function preloadChapter(hash: string): Promise<Text | null> {
   const chapter = chapters.find(one => one.id === id);
   if (!chapter) return null;
   const language = startLanguage();
-  if (chapter.readers === 'learners') loadKatex().catch(() => {});
+  if (chapter.readers === 'learners') loadFormulas().catch(() => {});
   const whole = Promise.all([languages[language].load(), loadPage(chapter, language)]).then(([text]) => text);
   const late = new Promise<null>(resolve => setTimeout(resolve, timeout, null));
   return Promise.race([whole, late]).catch(() => null);

@@ -8,6 +8,7 @@ import { References } from '../../ui/prose/References.tsx';
 import { Reveal } from '../../ui/prose/Reveal.tsx';
 import { Paragraphs, Rich } from '../../ui/prose/Rich.tsx';
 import { Section } from '../../ui/prose/Section.tsx';
+import { formulas } from '../formulas.ts';
 import { example } from './example.ts';
 import { MemoryMeter } from './MemoryMeter.tsx';
 import { MergeByHand } from './MergeByHand.tsx';
@@ -28,10 +29,7 @@ export default function AttentionChapter() {
               <p>
                 <Rich text={text.intro} />
               </p>
-              <Formula
-                block
-                tex="o_i = \frac{\sum_j e^{x_j - m} v_j}{\sum_j e^{x_j - m}}, \qquad x_j = q_i \cdot k_j"
-              />
+              <Formula block tex={formulas.weightedMean} />
               <p>
                 <Rich text={text.threeThings} />
               </p>
@@ -42,10 +40,7 @@ export default function AttentionChapter() {
           }
           after={
             <Quiz id="numerator-rule">
-              <Formula
-                block
-                tex="\begin{aligned} m_{k+1} &= \max(m_k,\, x_k) \\ \mathrm{num}_{k+1} &= \mathrm{num}_k\, e^{m_k - m_{k+1}} + e^{x_k - m_{k+1}}\, v_k \\ d_{k+1} &= d_k\, e^{m_k - m_{k+1}} + e^{x_k - m_{k+1}} \\ o &= \mathrm{num}_n / d_n \end{aligned}"
-              />
+              <Formula block tex={formulas.onlineSoftmax} />
             </Quiz>
           }
         />
@@ -56,10 +51,7 @@ export default function AttentionChapter() {
         <p>
           <Rich text={text.mergeWhy} />
         </p>
-        <Formula
-          block
-          tex="m' = \max(m_1, m_2), \quad d' = d_1 e^{m_1 - m'} + d_2 e^{m_2 - m'}, \quad \mathrm{num}' = \mathrm{num}_1 e^{m_1 - m'} + \mathrm{num}_2 e^{m_2 - m'}"
-        />
+        <Formula block tex={formulas.merge} />
         <MergeByHand />
       </Section>
       <Section id="memory" title={text.memory}>

@@ -9,6 +9,7 @@ import { Reveal } from '../../ui/prose/Reveal.tsx';
 import { Paragraphs, Rich } from '../../ui/prose/Rich.tsx';
 import { Section } from '../../ui/prose/Section.tsx';
 import './backward.css';
+import { formulas } from '../formulas.ts';
 import { Derivation } from './Derivation.tsx';
 import { KnownD } from './KnownD.tsx';
 import { GradientCheck, LiveNumbers } from './LiveNumbers.tsx';
@@ -89,7 +90,7 @@ export default function BackwardChapter() {
       </Section>
       <Reveal summary={text.further}>
         <Paragraphs text={text.furtherAnswer.slice(0, 1)} />
-        <Formula block tex="dX = dS\,(K W_Q^\top) + dS^\top (Q W_K^\top) + P^\top (dO\, W_V^\top)" />
+        <Formula block tex={formulas.inputGradient} />
         <Paragraphs text={text.furtherAnswer.slice(1)} />
       </Reveal>
       <References ids={['dao', 'dao2', 'rabe']} />

@@ -3,14 +3,7 @@ import { useChapterText } from '../../text/useChapterText.ts';
 import { Formula } from '../../ui/formulas/Formula.tsx';
 import { Reveal } from '../../ui/prose/Reveal.tsx';
 import { Rich } from '../../ui/prose/Rich.tsx';
-import { derivation } from './derivation.ts';
-
-/** The equations of a step, one below the other. */
-const stacked = (tex: string): string =>
-  `\\begin{aligned} ${tex
-    .split(/,\s*\\qquad/)
-    .map(equation => `& ${equation}`)
-    .join(' \\\\ ')} \\end{aligned}`;
+import { derivation, stacked } from './derivation.ts';
 
 /** The derivation, one step at a time; earlier steps stay on the page. */
 export function Derivation() {

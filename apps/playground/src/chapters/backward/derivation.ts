@@ -119,3 +119,10 @@ export const derivation: readonly DerivationStep[] = [
     ],
   },
 ];
+
+/** The equations of a step, one below the other. */
+export const stacked = (tex: string): string =>
+  `\\begin{aligned} ${tex
+    .split(/,\s*\\qquad/)
+    .map(equation => `& ${equation}`)
+    .join(' \\\\ ')} \\end{aligned}`;

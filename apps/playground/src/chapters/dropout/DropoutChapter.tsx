@@ -15,6 +15,7 @@ import { Reveal } from '../../ui/prose/Reveal.tsx';
 import { Paragraphs, Rich } from '../../ui/prose/Rich.tsx';
 import { Section } from '../../ui/prose/Section.tsx';
 import './dropout.css';
+import { formulas } from '../formulas.ts';
 import { ElementInspector } from './ElementInspector.tsx';
 import { MaskCanvas } from './MaskCanvas.tsx';
 import { Neighbourhood } from './Neighbourhood.tsx';
@@ -67,7 +68,7 @@ export default function DropoutChapter() {
         <p>
           <Rich text={words.intro} />
         </p>
-        <Formula block tex="O = \frac{P \circ M}{1 - p}\, V, \qquad M_{ij} \in \{0, 1\}" />
+        <Formula block tex={formulas.dropout} />
       </div>
       <Section id="masks" title={words.oneSeed}>
         <div className="toolbar">

@@ -11,6 +11,7 @@ import { Paragraphs, Rich } from '../../ui/prose/Rich.tsx';
 import { KernelBench } from './KernelBench.tsx';
 import './kernels.css';
 import { SectionTitle } from '../../ui/prose/SectionTitle.tsx';
+import { formulas } from '../formulas.ts';
 
 /** Kernels in WGSL, to be written and run on the visitor's own GPU. */
 export default function KernelsChapter() {
@@ -23,10 +24,7 @@ export default function KernelsChapter() {
     <div className="stack">
       <div className="prose">
         <Paragraphs text={text.intro} />
-        <Formula
-          block
-          tex="O = \operatorname{softmax}\!\left(\frac{Q K^{\top}}{\sqrt d}\right) V, \qquad dS = P \circ (dP - \delta), \qquad dQ = \frac{dS\, K}{\sqrt d}, \quad dK = \frac{dS^{\top} Q}{\sqrt d}, \quad dV = P^{\top} dO"
-        />
+        <Formula block tex={formulas.passes} />
       </div>
       <section className="panel" id="exercise" aria-labelledby="exercise-title">
         <Segmented

@@ -13,6 +13,7 @@ import { MaskTiles } from '../../ui/tiles/MaskTiles.tsx';
 import { HeatMap } from './HeatMap.tsx';
 import './lab.css';
 import { SectionTitle } from '../../ui/prose/SectionTitle.tsx';
+import { formulas } from '../formulas.ts';
 
 const ids = labMasks.map(({ id }) => id);
 const none = { min: 0, max: 0, initial: 0 } as const;
@@ -79,10 +80,7 @@ export default function LabChapter() {
     <div className="stack">
       <div className="prose">
         <p>{text.intro(S)}</p>
-        <Formula
-          block
-          tex="S_{ij} = \frac{q_i \cdot k_j}{\sqrt d}, \qquad P = \operatorname{softmax}(S), \qquad dS = P \circ (dP - D)"
-        />
+        <Formula block tex={formulas.scores} />
       </div>
       <section className="panel" aria-labelledby="lab-title">
         <Segmented

@@ -9,6 +9,7 @@ import { Reveal } from '../../ui/prose/Reveal.tsx';
 import { Paragraphs, Rich } from '../../ui/prose/Rich.tsx';
 import { Section } from '../../ui/prose/Section.tsx';
 import './loops.css';
+import { formulas } from '../formulas.ts';
 import { Roofline } from './Roofline.tsx';
 import { Schedules } from './Schedules.tsx';
 
@@ -58,10 +59,7 @@ export default function LoopsChapter() {
           after={
             <>
               <Quiz id="intensity-orders">
-                <Formula
-                  block
-                  tex="I_{\text{inner}} \approx \frac{4 T^2 d}{2\,T d \cdot b} = \frac{2T}{b}, \qquad I_{\text{outer}} \approx \frac{4 T^2 d}{3\,T d \cdot b} = \frac{4T}{3b}"
-                />
+                <Formula block tex={formulas.intensity} />
               </Quiz>
               <Quiz id="intensity-flash" />
             </>

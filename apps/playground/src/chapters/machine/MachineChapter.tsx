@@ -16,6 +16,7 @@ import { Formula } from '../../ui/formulas/Formula.tsx';
 import { Reveal } from '../../ui/prose/Reveal.tsx';
 import { Paragraphs, Rich } from '../../ui/prose/Rich.tsx';
 import { SectionTitle } from '../../ui/prose/SectionTitle.tsx';
+import { formulas } from '../formulas.ts';
 import { FewestCycles } from './FewestCycles.tsx';
 import { ProductStyles } from './ProductStyles.tsx';
 
@@ -40,7 +41,7 @@ export default function MachineChapter() {
         <p>
           <Rich text={text.intro} />
         </p>
-        <Formula block tex="C = A \times B, \qquad c_{ij} = \sum_k a_{ik}\, b_{kj}" />
+        <Formula block tex={formulas.product} />
         <Reveal summary={bench.instructionSet}>
           <InstructionTable machine={machine} />
         </Reveal>

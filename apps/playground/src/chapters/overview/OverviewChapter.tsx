@@ -7,6 +7,7 @@ import { Section } from '../../ui/prose/Section.tsx';
 import { AllWords, OneWord } from './OneWord.tsx';
 import './overview.css';
 import { References } from '../../ui/prose/References.tsx';
+import { formulas } from '../formulas.ts';
 import { Square } from './Square.tsx';
 import { WhyScale } from './WhyScale.tsx';
 
@@ -18,10 +19,7 @@ export default function OverviewChapter() {
       <Section id="word" title={text.word}>
         <BesideText figure={<OneWord />} after={<AllWords />}>
           <Paragraphs text={text.intro} />
-          <Formula
-            block
-            tex="\operatorname{Attention}(Q, K, V) = \operatorname{softmax}\!\left(\frac{Q K^\top}{\sqrt d}\right) V"
-          />
+          <Formula block tex={formulas.attention} />
           <Paragraphs text={text.wordWhy} />
         </BesideText>
       </Section>

@@ -16,6 +16,7 @@ import { Reveal } from '../../ui/prose/Reveal.tsx';
 import { Paragraphs, Rich } from '../../ui/prose/Rich.tsx';
 import { Section } from '../../ui/prose/Section.tsx';
 import { SectionTitle } from '../../ui/prose/SectionTitle.tsx';
+import { formulas } from '../formulas.ts';
 import { PassCounts } from './PassCounts.tsx';
 import { TwoPaths } from './TwoPaths.tsx';
 import { Welford } from './Welford.tsx';
@@ -24,12 +25,6 @@ const ids = softmaxProblems.map(({ id }) => id);
 
 /** Inputs whose maximum rises several times on the way. */
 const example = [0.5, 1.9, -1.2, 3, 2.2, -0.4, 3.6, 1];
-
-/** From the difference of two sums of squares to the product of two distances. */
-const welfordDerivation = [
-  '\\begin{aligned} &\\sum_{i=1}^{N} (x_i - \\bar x_N)^2 - \\sum_{i=1}^{N-1} (x_i - \\bar x_{N-1})^2 \\\\ &= (x_N - \\bar x_N)^2 + \\sum_{i=1}^{N-1} (2x_i - \\bar x_N - \\bar x_{N-1})(\\bar x_{N-1} - \\bar x_N) \\\\ &= (x_N - \\bar x_N)^2 + (\\bar x_N - x_N)(\\bar x_{N-1} - \\bar x_N) \\\\ &= (x_N - \\bar x_N)(x_N - \\bar x_{N-1}) \\end{aligned}',
-  '\\delta = x - \\bar x, \\qquad \\bar x \\leftarrow \\bar x + \\tfrac{\\delta}{n}, \\qquad M_2 \\leftarrow M_2 + \\delta\\,(x - \\bar x_{\\text{new}}), \\qquad s^2 = \\tfrac{M_2}{n-1}',
-];
 
 /** The softmax machine, in three passes and in two. */
 export default function SoftmaxChapter() {
@@ -51,10 +46,7 @@ export default function SoftmaxChapter() {
         <p>
           <Rich text={text.intro} />
         </p>
-        <Formula
-          block
-          tex="\operatorname{softmax}(x)_i = \frac{e^{x_i - m}}{\sum_j e^{x_j - m}}, \qquad m = \max_j x_j"
-        />
+        <Formula block tex={formulas.softmax} />
         <Reveal summary={bench.instructionSet}>
           <InstructionTable machine={machine} />
           <p>
@@ -101,10 +93,7 @@ export default function SoftmaxChapter() {
             <>
               {' '}
               <Paragraphs text={text.pathsWhy} />
-              <Formula
-                block
-                tex="m_k = \max(m_{k-1},\, x_k), \qquad s_k = s_{k-1}\, e^{m_{k-1} - m_k} + e^{x_k - m_k}"
-              />
+              <Formula block tex={formulas.runningSum} />
             </>
           }
         >
@@ -134,9 +123,8 @@ export default function SoftmaxChapter() {
       </Section>
       <Quiz id="running-tricks" />
       <Quiz id="welford">
-        {welfordDerivation.map(tex => (
-          <Formula key={tex} block tex={tex} />
-        ))}
+        <Formula block tex={formulas.sumsOfSquares} />
+        <Formula block tex={formulas.welford} />
         <Welford x={x} />
       </Quiz>
       <div className="stack tight">

@@ -6,6 +6,7 @@ import { useChapterText } from '../../text/useChapterText.ts';
 import { Slider } from '../../ui/controls/Slider.tsx';
 import { Formula } from '../../ui/formulas/Formula.tsx';
 import { SectionTitle } from '../../ui/prose/SectionTitle.tsx';
+import { formulas } from '../formulas.ts';
 import { AttentionMap } from './AttentionMap.tsx';
 
 /** The tokens that each head looks at, at any moment of the run, with the numbers for one chosen token. */
@@ -38,10 +39,7 @@ export function AttentionPanel(props: {
     <section className="panel" aria-labelledby="attention-title">
       <SectionTitle id="attention-title">{text.looksAt}</SectionTitle>
       <p>{text.looksAtWhy}</p>
-      <Formula
-        block
-        tex="P = \operatorname{softmax}\!\left(\frac{Q K^\top}{\sqrt d}\right), \qquad O = P V"
-      />
+      <Formula block tex={formulas.probabilities} />
       <div className="train-maps" data-symbol="P">
         {heads.map(({ layer, l, h }, n) => (
           <AttentionMap

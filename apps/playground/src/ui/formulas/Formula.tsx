@@ -6,19 +6,18 @@ import { withWords } from './formula-words.ts';
 import { plainFormula } from './plain-formula.ts';
 import { markSymbols } from './symbols.ts';
 
-type Render = (tex: string, element: HTMLElement, displayMode: boolean) => void;
+type Typeset = typeof import('virtual:formulas');
 
-let loading: Promise<Render> | null = null;
+let loading: Promise<Typeset> | null = null;
 
 /**
- * KaTeX is loaded with the first formula and not with the page; a chapter with formulas requests it early.
+ * Formulas are loaded with the first one and not with the page; a chapter with formulas requests them early.
  */
-export function loadKatex(): Promise<Render> {
-  loading ??= Promise.all([import('katex'), import('katex/dist/katex.min.css').then(loadFormulaFonts)]).then(
-    ([{ default: katex }]) =>
-      (tex, element, displayMode) =>
-        katex.render(tex, element, { displayMode, throwOnError: false, output: 'htmlAndMathml' }),
-  );
+export function loadFormulas(): Promise<Typeset> {
+  loading ??= Promise.all([
+    import('virtual:formulas'),
+    import('katex/dist/katex.min.css').then(loadFormulaFonts),
+  ]).then(([typeset]) => typeset);
   return loading;
 }
 
@@ -27,21 +26,38 @@ export const formulasShown = async (): Promise<void> => {
   await loading?.catch(() => {});
 };
 
-/** A formula in TeX; until KaTeX is loaded, its characters in a line. */
-export function Formula({ tex, block = false }: { readonly tex: string; readonly block?: boolean }) {
+const noWords = {};
+
+/**
+ * A formula of the page in TeX; until formulas are loaded, its characters in a line. `words` replace words of
+ * the formula, besides those that the language replaces.
+ */
+export function Formula({
+  tex,
+  block = false,
+  words = noWords,
+}: {
+  readonly tex: string;
+  readonly block?: boolean;
+  readonly words?: Readonly<Record<string, string>>;
+}) {
   const host = useRef<HTMLSpanElement>(null);
   const { formulas } = useText();
+  // Equal words that a caller writes anew need no new formula.
+  const replaced = JSON.stringify(words);
   useEffect(() => {
     let current = true;
-    loadKatex().then(render => {
+    loadFormulas().then(typeset => {
       if (!current || !host.current) return;
-      render(withWords(tex, formulas), host.current, block);
+      const html = typeset[block ? 'block' : 'inline'][tex];
+      if (html === undefined) throw new Error(`The formula ${tex} has not been typeset.`);
+      host.current.innerHTML = withWords(html, { ...formulas, ...JSON.parse(replaced) });
       markSymbols(host.current);
     });
     return () => {
       current = false;
     };
-  }, [tex, block, formulas]);
+  }, [tex, block, replaced, formulas]);
   useOverflowCue(host, { active: block, focusable: true });
   return (
     <span ref={host} className={block ? 'formula-block' : 'formula'}>

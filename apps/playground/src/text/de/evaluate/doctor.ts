@@ -69,7 +69,7 @@ export const doctor: ChapterTexts['doctor'] = {
   faster: 'Schneller',
   failures: { 'too large': 'passt nicht', wrong: 'falsches Ergebnis' },
   counted:
-    'Beiden Versionen wird dieselbe Arbeit angerechnet: $2 \\cdot \\text{Paare} \\cdot (D_{qk} + D_v)$ FLOP vorwärts und $2 \\cdot \\text{Paare} \\cdot (3 D_{qk} + 2 D_v)$ rückwärts, über die Paare, die einander sehen. Was eine Implementierung sonst noch rechnet, zeigt sich nur als Zeit.',
+    'Beiden Versionen wird dieselbe Arbeit angerechnet: $2 \\cdot \\text{pairs} \\cdot (D_{qk} + D_v)$ FLOP vorwärts und $2 \\cdot \\text{pairs} \\cdot (3 D_{qk} + 2 D_v)$ rückwärts, über die Paare, die einander sehen. Was eine Implementierung sonst noch rechnet, zeigt sich nur als Zeit.',
   roofline: 'Die Roofline dieses Geräts',
   rooflineAbout: bandwidth =>
     `Ein Kernel kann aus zwei Gründen langsam sein: Entweder dauert das Rechnen, oder die Daten brauchen ihre Zeit. Die Schräge ist der Speicher dieser GPU, ${bandwidth} GB/s, gemessen mit einer Kopie. Die waagrechten Linien sind ihre schnellsten Matrixprodukte, ebenfalls gemessen. Kreise stehen für den Vorwärtsdurchlauf der Attention, Quadrate für den Rückwärtsdurchlauf; die gepunktete Linie darüber führt jeweils zum Dach, also zur Vorhersage des Modells.`,

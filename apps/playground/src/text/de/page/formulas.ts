@@ -8,4 +8,5 @@ export const formulas: Text['formulas'] = {
   inner: 'inneres',
   outer: 'äußeres',
   new: 'neu',
+  pairs: 'Paare',
 };

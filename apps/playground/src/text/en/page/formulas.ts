@@ -7,4 +7,5 @@ export const formulas = {
   inner: 'inner',
   outer: 'outer',
   new: 'new',
+  pairs: 'pairs',
 };
