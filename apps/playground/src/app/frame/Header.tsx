@@ -16,8 +16,11 @@ export const isDone = ({ tasks }: Chapter, progress: Progress): boolean =>
 function moveToMiddle(link: HTMLAnchorElement | null): void {
   const bar = link?.closest('nav');
   if (!bar || !link) return;
-  const [place, chosen] = [bar.getBoundingClientRect(), link.getBoundingClientRect()];
-  bar.scrollLeft += chosen.left + chosen.width / 2 - (place.left + place.width / 2);
+  // In a frame of its own, because the page is laid out to find the places.
+  requestAnimationFrame(() => {
+    const [place, chosen] = [bar.getBoundingClientRect(), link.getBoundingClientRect()];
+    bar.scrollLeft += chosen.left + chosen.width / 2 - (place.left + place.width / 2);
+  });
 }
 
 /** Name, chapters, language and theme, always on the screen. */

@@ -24,10 +24,25 @@ const colors: Readonly<Record<SoftmaxProblem['id'], string>> = {
   'safe-softmax': 'var(--write)',
   'online-softmax': 'var(--read)',
 };
-const lines = softmaxProblems.map(problem => ({
-  id: problem.id,
-  points: sizes.map(n => [n, countsOf(problem, n).loads] as [number, number]),
-}));
+
+interface Curve {
+  readonly id: SoftmaxProblem['id'];
+  readonly points: readonly (readonly [n: number, reads: number])[];
+}
+
+let known: readonly Curve[] | null = null;
+
+/**
+ * The reads of both solutions by the number of inputs, found when the chart is drawn: that takes long on a
+ * phone.
+ */
+function curves(): readonly Curve[] {
+  known ??= softmaxProblems.map(problem => ({
+    id: problem.id,
+    points: sizes.map(n => [n, countsOf(problem, n).loads] as const),
+  }));
+  return known;
+}
 
 /** Reads, writes and operations of the two programs against the number of inputs. */
 export function PassCounts() {
@@ -51,9 +66,9 @@ export function PassCounts() {
       x: { label: 'n', domain: [0, most] },
       y: { label: text.reads, grid: true, ticks: 4 },
       marks: [
-        ...lines.map(({ id, points }) => plot.line(points, { stroke: colors[id], strokeWidth: 2.5 })),
+        ...curves().map(({ id, points }) => plot.line(points, { stroke: colors[id], strokeWidth: 2.5 })),
         plot.text(
-          lines.flatMap(({ id, points }) => points.slice(-1).map(point => ({ id, point }))),
+          curves().flatMap(({ id, points }) => points.slice(-1).map(point => ({ id, point }))),
           {
             x: ({ point }) => point[0],
             y: ({ point }) => point[1],

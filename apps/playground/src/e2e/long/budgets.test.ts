@@ -117,10 +117,10 @@ describe('on a slow phone', () => {
   }, 120_000);
 
   it.each(chapters)(
-    'the chapter $id is there from at most 350 KB with fonts, within 3 s',
+    'the chapter $id is there from at most 320 KB with fonts, within 3 s',
     async ({ id }) => {
       const { bytes, ms } = await leastCost(`#/${id}`, chapterShown);
-      expect(bytes).toBeLessThan(350_000);
+      expect(bytes).toBeLessThan(320_000);
       expect(ms).toBeLessThan(3000);
     },
     120_000,

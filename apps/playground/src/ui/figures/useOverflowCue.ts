@@ -21,13 +21,16 @@ export function useOverflowCue(
       else if (focusable) element.removeAttribute('tabindex');
     };
     const sizes = new ResizeObserver(mark);
-    sizes.observe(element);
-    for (const child of element.children) sizes.observe(child);
-    // Observes content that is added later, such as a formula once KaTeX has loaded.
-    const contents = new MutationObserver(mark);
+    // An observer that begins to observe an element is called after the next layout. Reading the sizes here
+    // would lay out the page once for each element.
+    const measure = (): void => {
+      for (const one of [element, ...element.children]) sizes.observe(one);
+    };
+    measure();
+    // Content may be added later, such as a formula once formulas are loaded.
+    const contents = new MutationObserver(measure);
     contents.observe(element, { childList: true, subtree: true });
     element.addEventListener('scroll', mark, { passive: true });
-    mark();
     return () => {
       sizes.disconnect();
       contents.disconnect();
