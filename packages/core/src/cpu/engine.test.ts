@@ -62,3 +62,25 @@ test.each<unknown>([
 ])('refuses %o', options => {
   expect(() => cpuEngine(options as CpuEngineOptions)).toThrow(InvalidArgumentError);
 });
+
+test('overwrites only what it has uploaded: no view, no released tensor, and nothing of another kind', () => {
+  const { overwrite, primitives, release, upload } = cpuEngine({ threads: 1 });
+  if (!overwrite) throw new Error('the engine overwrites no tensors');
+  const numbers = (...values: number[]): Tensor => Tensor.from(values, [values.length]);
+  const x = upload(numbers(1, 2, 3, 4, 5, 6));
+  expect(overwrite(x, numbers(6, 5, 4, 3, 2, 1))).toBe(true);
+  expect([...x.toFloat32()]).toEqual([6, 5, 4, 3, 2, 1]);
+  expect(overwrite(x, Tensor.zeros([6], { dtype: 'f16' }))).toBe(false);
+  expect(overwrite(x, Tensor.zeros([2, 3]))).toBe(false);
+  expect(overwrite(x, upload(numbers(0, 0, 0, 0, 0, 0)))).toBe(false);
+  for (const offset of [0, 3]) {
+    const view = primitives.view(x, { shape: [3], strides: [1], offset });
+    expect(overwrite(view, numbers(7, 8, 9))).toBe(false);
+  }
+  expect([...x.toFloat32()]).toEqual([6, 5, 4, 3, 2, 1]);
+  const gone = upload(numbers(1, 2, 3, 4));
+  release(gone);
+  const next = upload(numbers(5, 6, 7, 8));
+  expect(overwrite(gone, numbers(0, 0, 0, 0))).toBe(false);
+  expect([...next.toFloat32()]).toEqual([5, 6, 7, 8]);
+});

@@ -25,8 +25,8 @@ export interface CompiledGraph<T extends TensorDesc = TensorDesc> {
   /** The partitions, in the order in which they run. They are released with the graph. */
   readonly partitions: readonly CompiledPartition<T>[];
   /**
-   * The memory for intermediate results in bytes, held until `release`. On a device, the graph also holds a
-   * tensor for each small host tensor or number that is bound.
+   * The memory for intermediate results in bytes, held until `release`. On an engine that copies host
+   * tensors, the graph also holds a tensor for each small host tensor or number that is bound.
    */
   readonly workspaceBytes: number;
   /**

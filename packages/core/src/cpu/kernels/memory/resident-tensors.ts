@@ -51,13 +51,15 @@ export function toResident(variant: Variant, tensor: Tensor): Tensor {
 }
 
 /**
- * Replaces the contents of a tensor from `toResident`. Returns false, and writes nothing, unless `from` has
- * the same dtype, shape and strides, and is itself outside the memory of the kernels.
+ * Replaces the contents of a tensor that `toResident` has copied. Returns false, and writes nothing, if the
+ * tensor is a view or has been released, if `from` has another dtype, shape or strides, or if `from` is
+ * itself in the memory of the kernels.
  */
 export function overwriteResident(variant: Variant, tensor: Tensor, from: Tensor): boolean {
-  const { data, dtype, shape, strides } = tensor;
+  const { data, offset, dtype, shape, strides } = tensor;
+  const isWhole = blocks.has(data) && offset === 0 && data.length === elementsSpanned(tensor);
   const isAlike = from.dtype === dtype && sameShape(from.shape, shape) && sameShape(from.strides, strides);
-  if (!isAlike || !isResident(variant, tensor) || isResident(variant, from)) return false;
+  if (!isWhole || !isAlike || !isResident(variant, tensor) || isResident(variant, from)) return false;
   data.set(from.data.subarray(from.offset, from.offset + data.length));
   return true;
 }
