@@ -17,5 +17,5 @@ export const formulas = {
   sumsOfSquares: String.raw`\begin{aligned} &\sum_{i=1}^{N} (x_i - \bar x_N)^2 - \sum_{i=1}^{N-1} (x_i - \bar x_{N-1})^2 \\ &= (x_N - \bar x_N)^2 + \sum_{i=1}^{N-1} (2x_i - \bar x_N - \bar x_{N-1})(\bar x_{N-1} - \bar x_N) \\ &= (x_N - \bar x_N)^2 + (\bar x_N - x_N)(\bar x_{N-1} - \bar x_N) \\ &= (x_N - \bar x_N)(x_N - \bar x_{N-1}) \end{aligned}`,
   welford: String.raw`\delta = x - \bar x, \qquad \bar x \leftarrow \bar x + \tfrac{\delta}{n}, \qquad M_2 \leftarrow M_2 + \delta\,(x - \bar x_{\text{new}}), \qquad s^2 = \tfrac{M_2}{n-1}`,
   /** The words stand for the numbers of two states and of the state that they are merged to. */
-  mergeOfNumbers: String.raw`\begin{aligned} m' &= \max(\text{a.m}, \text{b.m}) = \text{merged.m} \\ d' &= \text{a.d} \cdot \text{a.factor} + \text{b.d} \cdot \text{b.factor} = \text{merged.d} \\ \mathrm{num}' &= \text{a.num} \cdot \text{a.factor} \\ &\quad + \text{b.num} \cdot \text{b.factor} \\ &= \text{merged.num} \end{aligned}`,
+  mergeOfNumbers: String.raw`\begin{aligned} m' &= \max\!\text{both.m} = \text{merged.m} \\ d' &= \text{a.d} \cdot \text{a.factor} + \text{b.d} \cdot \text{b.factor} = \text{merged.d} \\ \mathrm{num}' &= \text{a.num} \cdot \text{a.factor} \\ &\quad + \text{b.num} \cdot \text{b.factor} \\ &= \text{merged.num} \end{aligned}`,
 } as const;

@@ -11,18 +11,18 @@ export function MergeEquations(props: {
 }) {
   const { a, b, merge } = props;
   const { fixed, vector } = useNumbers();
-  const number = (value: number): string => (Number.isFinite(value) ? fixed(value, 3) : '−∞');
-  const numbersOf = (name: string, { m, d, num }: SoftmaxState): Record<string, string> => ({
-    [`${name}.m`]: number(m),
-    [`${name}.d`]: number(d),
+  const numbersOf = (name: string, { d, num }: SoftmaxState): Record<string, string> => ({
+    [`${name}.d`]: fixed(d, 3),
     [`${name}.num`]: vector(num, 3),
   });
   const words = {
     ...numbersOf('a', a),
     ...numbersOf('b', b),
     ...numbersOf('merged', merge.state),
-    'a.factor': number(merge.factors[0]),
-    'b.factor': number(merge.factors[1]),
+    'both.m': vector([a.m, b.m], 3),
+    'merged.m': fixed(merge.state.m, 3),
+    'a.factor': fixed(merge.factors[0], 3),
+    'b.factor': fixed(merge.factors[1], 3),
   };
   return <Formula block tex={formulas.mergeOfNumbers} words={words} />;
 }

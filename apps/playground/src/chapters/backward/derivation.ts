@@ -98,7 +98,7 @@ export const derivation: readonly DerivationStep[] = [
     id: 'rankOne',
     tex: 'dK \\mathrel{+}= (dS_{i:})^\\top q_i, \\qquad dV \\mathrel{+}= (P_{i:})^\\top dO_i, \\qquad dW_Q \\mathrel{+}= x_i^\\top\\, dQ_i',
     indices: [
-      'dK_{jc} \\mathrel{+}= dS_{ij}\\, Q_{ic} \\quad \\text{for all}\\ j, c',
+      'dK_{jc} \\mathrel{+}= dS_{ij}\\, Q_{ic} \\quad \\text{for all}\\; j, c',
       'dX_i \\mathrel{+}= dQ_i\\, W_Q^\\top, \\qquad (dW_Q)_{ab} \\mathrel{+}= X_{ia}\\, dQ_{ib}',
     ],
   },

@@ -33,8 +33,8 @@ interface Curve {
 let known: readonly Curve[] | null = null;
 
 /**
- * The reads of both solutions by the number of inputs, found when the chart is drawn: that takes long on a
- * phone.
+ * The reads of both solutions by the number of inputs. Running the solutions takes long on a phone, so they
+ * run when the chart is first drawn.
  */
 function curves(): readonly Curve[] {
   known ??= softmaxProblems.map(problem => ({

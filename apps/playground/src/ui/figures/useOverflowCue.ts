@@ -24,6 +24,7 @@ export function useOverflowCue(
     // An observer that begins to observe an element is called after the next layout. Reading the sizes here
     // would lay out the page once for each element.
     const measure = (): void => {
+      sizes.disconnect();
       for (const one of [element, ...element.children]) sizes.observe(one);
     };
     measure();
