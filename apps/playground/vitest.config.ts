@@ -6,6 +6,7 @@ const long = process.env.TILEWISE_E2E === 'full';
 // Test files share a process, because starting one and loading the packages takes longer than most tests.
 export default project({
   name: 'playground',
+  include: ['src/**/*.test.ts', 'build/**/*.test.ts'],
   isolate: false,
   // Browsers share the machine with other tests; a test that hangs fails with its name after two minutes.
   testTimeout: 300_000,

@@ -18,7 +18,7 @@ async function typesetAll(): Promise<Typeset> {
 }
 
 /** The formulas in all texts of a part of a catalogue. */
-function formulasIn(part: unknown): string[] {
+export function formulasIn(part: unknown): string[] {
   if (typeof part === 'string')
     return pieces(part).flatMap(({ kind, text }) => (kind === 'formula' ? [text] : []));
   return typeof part === 'object' && part !== null ? Object.values(part).flatMap(formulasIn) : [];
@@ -33,5 +33,5 @@ function typeset(all: readonly string[], displayMode: boolean): Record<string, s
 /** MathML without a copy of the TeX, which has the words of one language. */
 const withoutSource = (html: string): string => html.replace(/<annotation[^>]*>.*?<\/annotation>/gs, '');
 
-/** Complete when the module has been evaluated, after which its runner loads no texts. */
+/** The module awaits its formulas, because its runner loads no texts once the module has been evaluated. */
 export const typesetFormulas: Typeset = await typesetAll();

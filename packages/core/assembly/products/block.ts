@@ -148,7 +148,7 @@ import { PANEL_BYTES, multiplyAdd } from '../vector/vector';
 
 /**
  * Adds a block to C in the order of `block`, except that a weight of 0 in A adds nothing, whatever its row of
- * B contains. Only for a B that is not finite.
+ * B contains. The function takes longer than `block`, so it is called only for a B that is not finite.
  */
 export function addGuardedBlock(
   a: usize,

@@ -16,7 +16,7 @@ export const isDone = ({ tasks }: Chapter, progress: Progress): boolean =>
 function moveToMiddle(link: HTMLAnchorElement | null): void {
   const bar = link?.closest('nav');
   if (!bar || !link) return;
-  // In a frame of its own, because the page is laid out to find the places.
+  // Finding the places lays out the page, which the next frame does anyway.
   requestAnimationFrame(() => {
     const [place, chosen] = [bar.getBoundingClientRect(), link.getBoundingClientRect()];
     bar.scrollLeft += chosen.left + chosen.width / 2 - (place.left + place.width / 2);

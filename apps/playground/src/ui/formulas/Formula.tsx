@@ -43,7 +43,7 @@ export function Formula({
 }) {
   const host = useRef<HTMLSpanElement>(null);
   const { formulas } = useText();
-  // Equal words that a caller writes anew need no new formula.
+  // A caller may pass a new object with the same words, for which the formula is not replaced.
   const replaced = JSON.stringify(words);
   useEffect(() => {
     let current = true;
