@@ -1,8 +1,8 @@
 import type { Footprint } from '@tilewise/core';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { windowOf } from './dispatch-splits.ts';
-import type { KernelGrid } from './kernel-spec.ts';
+import { dispatchSplits, windowOf } from './dispatch-splits.ts';
+import type { KernelGrid, KernelSpec } from './kernel-spec.ts';
 
 const size = fc.integer({ min: 1, max: 6 });
 
@@ -67,4 +67,16 @@ test('heads of a group share the window of their key head', () => {
     [100, 200],
   ]);
   expect(windowOf(k, { ...grid, heads: 1 }, 0, 1)).toEqual([0, 200]);
+});
+
+test('a tensor of which one tile needs too much is named at once, whatever the number of tiles', () => {
+  const grid: KernelGrid = { batches: 1, heads: 1e9, tiles: 4, each: 1, side: 'q', rows: 8, reversed: false };
+  const binding = { name: 'lse', variable: 'lse', element: 'f32', access: 'read', elementBytes: 4 };
+  const kernel = { name: 'kernel', bindings: [{ ...binding, alignment: 4 }], grid, groups: 4e9 };
+  const splits = dispatchSplits(
+    kernel as unknown as KernelSpec,
+    { spans: { lse: 32e9 } },
+    { bytes: 2 ** 32, slack: 272 },
+  );
+  expect(splits).toBe('lse');
 });

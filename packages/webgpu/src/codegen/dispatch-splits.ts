@@ -93,25 +93,32 @@ export function dispatchSplits(
   if (found === undefined) return [one];
   if (!grid) return found;
   const { batches, heads, tiles, each } = grid;
+  const splitOf = (first: number, end: number): DispatchSplit => {
+    const windows = new Map(whole);
+    for (const binding of bindings) {
+      const tensor = tensorOf(binding);
+      const footprint = footprints[tensor];
+      if (!footprint || (spans[tensor] ?? 0) === 0) continue;
+      windows.set(binding.name, segmentOf(binding, windowOf(footprint, grid, first, end)));
+    }
+    return { first: first * each, end: end * each, windows };
+  };
+  // Without this, a kernel of which nothing fits would be cut into all its tiles.
+  found = tooLarge(splitOf(0, 1), inside);
+  if (found !== undefined) return found;
   for (const { count, size } of [
     { count: batches, size: heads * tiles },
     { count: heads, size: tiles },
     { count: tiles, size: 1 },
   ]) {
     for (let n = count; n >= 1; n = n === 1 ? 0 : Math.ceil(n / 2)) {
-      const splits = cut(batches * heads * tiles, count * size, n * size).map(
-        ([first, end]): DispatchSplit => {
-          const windows = new Map(whole);
-          for (const binding of bindings) {
-            const tensor = tensorOf(binding);
-            const footprint = footprints[tensor];
-            if (!footprint || (spans[tensor] ?? 0) === 0) continue;
-            windows.set(binding.name, segmentOf(binding, windowOf(footprint, grid, first, end)));
-          }
-          return { first: first * each, end: end * each, windows };
-        },
-      );
-      found = splits.map(piece => tooLarge(piece, inside)).find(name => name !== undefined);
+      const splits: DispatchSplit[] = [];
+      for (const run of cut(batches * heads * tiles, count * size, n * size)) {
+        const split = splitOf(...run);
+        found = tooLarge(split, inside);
+        if (found !== undefined) break;
+        splits.push(split);
+      }
       if (found === undefined) return splits;
     }
   }
@@ -127,13 +134,11 @@ function segmentOf({ segment }: StorageBinding, [from, to]: Range): Range {
 }
 
 /** Divides `total` items into runs of at most `size`, none of which crosses a multiple of `within`. */
-function cut(total: number, within: number, size: number): Range[] {
-  const runs: Range[] = [];
+function* cut(total: number, within: number, size: number): Generator<Range> {
   for (let at = 0; at < total; at += within) {
     for (let first = at; first < at + within; first += size)
-      runs.push([first, Math.min(first + size, at + within)]);
+      yield [first, Math.min(first + size, at + within)];
   }
-  return runs;
 }
 
 /** The reason why a kernel cannot run even if it is dispatched in splits. */
