@@ -2,6 +2,10 @@
 export const repeat = (n: number, text: (k: number) => string, separator = '\n'): string =>
   Array.from({ length: n }, (_, k) => text(k)).join(separator);
 
+/** The names of the values that are true. */
+export const namesOf = <Name extends string>(values: Readonly<Record<Name, unknown>>): Name[] =>
+  (Object.keys(values) as Name[]).filter(name => values[name]);
+
 /** Indents WGSL by its brackets, and removes blank lines at the ends of blocks and after comments. */
 export function formatWgsl(text: string): string {
   const lines: string[] = [];

@@ -7,6 +7,7 @@ import {
 } from '@tilewise/core';
 import type { ExprTools } from '@tilewise/core/expr';
 import type { KernelTools } from '../../attention/config/kernel-config.ts';
+import { namesOf } from '../../codegen/text.ts';
 import type { GpuContext } from '../../runtime/context.ts';
 import type { fp8List } from './fp8-list.ts';
 
@@ -77,13 +78,12 @@ export function missingModules(
   const isFull = isDense && problem.lengthsQ === 'full' && problem.lengthsKv === 'full';
   const summed = gradients?.some(name => name === 'dbias' || name === 'dAlibi' || name === 'dsink');
   const captured = gradients && scoreMod && Object.keys(captures).length > 0;
-  const missing = [
-    ...((problem.dropout || problem.outputs.dropoutMask) && !dropout ? ['dropout'] : []),
-    ...((scoreMod || maskMod) && !mods ? ['mods'] : []),
-    ...(!isFull && !pages ? ['sequences'] : []),
-    ...((summed || captured) && !inputGradients ? ['gradients'] : []),
-  ];
-  return missing.map(name => `the module '${name}' was not loaded: name it in createContext({ load })`);
+  return namesOf({
+    dropout: (problem.dropout || problem.outputs.dropoutMask) && !dropout,
+    mods: (scoreMod || maskMod) && !mods,
+    sequences: !isFull && !pages,
+    gradients: (summed || captured) && !inputGradients,
+  }).map(name => `the module '${name}' was not loaded: name it in createContext({ load })`);
 }
 
 function brought(name: string, value: object | undefined): Partial<CallTools> {

@@ -1,6 +1,7 @@
 import type { AttentionProblem } from '@tilewise/core';
 import { highest, isNaN4 } from '../../codegen/formats/float-bits.ts';
 import { type ShaderPart, wholeUniforms } from '../../codegen/shader-part.ts';
+import { namesOf } from '../../codegen/text.ts';
 
 /**
  * `row_at(seq, h, i) -> u32`: the index of an element in a tensor like lse, contiguous (Hq, T) if q is
@@ -26,7 +27,7 @@ export type RowOutput = 'lse' | 'max' | 'sumExp';
 
 /** The row results of a problem. */
 export function rowOutputsOf({ outputs: { max, sumExp } }: AttentionProblem): readonly RowOutput[] {
-  return ['lse', ...(max ? (['max'] as const) : []), ...(sumExp ? (['sumExp'] as const) : [])];
+  return namesOf({ lse: true, max, sumExp });
 }
 
 /** Statements that write the results of row `at`, which has the maximum `m` and the sum `l`. */
