@@ -355,7 +355,7 @@ fn main(
         }
       }
 
-      // P = e^(S − lse), dS = P ∘ (dP − δ), times the slope of the score stages
+      // P = e^(S − lse), dS = P ∘ (dP − δ) ∘ slope
       let j = j0 + tx * 4u;
       var s_vectors = array(s0, s1, s2, s3);
       var dp_vectors = array(dp0, dp1, dp2, dp3);

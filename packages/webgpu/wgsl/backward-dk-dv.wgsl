@@ -240,14 +240,6 @@ fn main(
   let j0 = tile * 32u;
   let tx = lane % 8u;
   let ty = lane / 8u;
-  var dk0_0 = vec4f();
-  var dk0_1 = vec4f();
-  var dk1_0 = vec4f();
-  var dk1_1 = vec4f();
-  var dk2_0 = vec4f();
-  var dk2_1 = vec4f();
-  var dk3_0 = vec4f();
-  var dk3_1 = vec4f();
   var dv0_0 = vec4f();
   var dv0_1 = vec4f();
   var dv1_0 = vec4f();
@@ -256,6 +248,14 @@ fn main(
   var dv2_1 = vec4f();
   var dv3_0 = vec4f();
   var dv3_1 = vec4f();
+  var dk0_0 = vec4f();
+  var dk0_1 = vec4f();
+  var dk1_0 = vec4f();
+  var dk1_1 = vec4f();
+  var dk2_0 = vec4f();
+  var dk2_1 = vec4f();
+  var dk3_0 = vec4f();
+  var dk3_1 = vec4f();
 
   let queries = query_range(seq, j0, j0 + 32u);
   let heads_per_group = P.Hq / P.heads;
@@ -353,7 +353,7 @@ fn main(
         }
       }
 
-      // P = e^(S − lse), dS = P ∘ (dP − δ), times the slope of the score stages
+      // P = e^(S − lse), dS = P ∘ (dP − δ) ∘ slope
       let j = j0 + tx * 4u;
       var s_vectors = array(s0, s1, s2, s3);
       var dp_vectors = array(dp0, dp1, dp2, dp3);
@@ -472,19 +472,6 @@ fn main(
       }
     }
   }
-  let dk_rows = array<vec4f, 8>(dk0_0, dk0_1, dk1_0, dk1_1, dk2_0, dk2_1, dk3_0, dk3_1);
-  for (var r = 0u; r < 4u; r++) {
-    let s = j0 + ty * 4u + r;
-    if (s < P.Skv) {
-      let row = dk_row(seq, head, s);
-      for (var n = 0u; n < 2u; n++) {
-        let place = n * 8u + tx;
-        if (place < (P.Dqk + 3u) / 4u) {
-          dk_store4(row, 4u * place, dk_rows[r * 2u + n]);
-        }
-      }
-    }
-  }
   let dv_rows = array<vec4f, 8>(dv0_0, dv0_1, dv1_0, dv1_1, dv2_0, dv2_1, dv3_0, dv3_1);
   for (var r = 0u; r < 4u; r++) {
     let s = j0 + ty * 4u + r;
@@ -494,6 +481,19 @@ fn main(
         let place = n * 8u + tx;
         if (place < (P.Dv + 3u) / 4u) {
           dv_store4(row, 4u * place, dv_rows[r * 2u + n]);
+        }
+      }
+    }
+  }
+  let dk_rows = array<vec4f, 8>(dk0_0, dk0_1, dk1_0, dk1_1, dk2_0, dk2_1, dk3_0, dk3_1);
+  for (var r = 0u; r < 4u; r++) {
+    let s = j0 + ty * 4u + r;
+    if (s < P.Skv) {
+      let row = dk_row(seq, head, s);
+      for (var n = 0u; n < 2u; n++) {
+        let place = n * 8u + tx;
+        if (place < (P.Dqk + 3u) / 4u) {
+          dk_store4(row, 4u * place, dk_rows[r * 2u + n]);
         }
       }
     }

@@ -340,7 +340,7 @@ fn main(
     let dp2 = dp_by_query[2];
     let dp3 = dp_by_query[3];
 
-    // P = e^(S − lse), dS = P ∘ (dP − δ), times the slope of the score stages
+    // P = e^(S − lse), dS = P ∘ (dP − δ) ∘ slope
     let j = j0 + tx * 4u;
     var s_vectors = array(s0, s1, s2, s3);
     var dp_vectors = array(dp0, dp1, dp2, dp3);

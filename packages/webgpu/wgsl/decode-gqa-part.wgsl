@@ -282,6 +282,14 @@ fn main(
     }
 
     let j = j0 + tx * 4u;
+    var p0 = vec4f();
+    var p1 = vec4f();
+    var p2 = vec4f();
+    var p3 = vec4f();
+    var rescale0 = 1.0;
+    var rescale1 = 1.0;
+    var rescale2 = 1.0;
+    var rescale3 = 1.0;
     var s_vectors = array(s0, s1, s2, s3);
     var scored_vectors = array<Score4, 4>();
     for (var b = 0u; b < 4u; b++) {
@@ -303,22 +311,22 @@ fn main(
     let m_new3 = m_new[3];
 
     // P = e^(S − m')
-    let p0 = select(vec4f(), exp(scored_vectors[0].value - m_new0), scored_vectors[0].visible);
-    let p1 = select(vec4f(), exp(scored_vectors[1].value - m_new1), scored_vectors[1].visible);
-    let p2 = select(vec4f(), exp(scored_vectors[2].value - m_new2), scored_vectors[2].visible);
-    let p3 = select(vec4f(), exp(scored_vectors[3].value - m_new3), scored_vectors[3].visible);
+    p0 = select(vec4f(), exp(scored_vectors[0].value - m_new0), scored_vectors[0].visible);
+    p1 = select(vec4f(), exp(scored_vectors[1].value - m_new1), scored_vectors[1].visible);
+    p2 = select(vec4f(), exp(scored_vectors[2].value - m_new2), scored_vectors[2].visible);
+    p3 = select(vec4f(), exp(scored_vectors[3].value - m_new3), scored_vectors[3].visible);
 
     // l' = e^(m − m') · l + rowsum(P)
-    let rescale0 = exp(m0 - m_new0);
+    rescale0 = exp(m0 - m_new0);
     m0 = m_new0;
     l0 = l0 * rescale0 + sum4(p0);
-    let rescale1 = exp(m1 - m_new1);
+    rescale1 = exp(m1 - m_new1);
     m1 = m_new1;
     l1 = l1 * rescale1 + sum4(p1);
-    let rescale2 = exp(m2 - m_new2);
+    rescale2 = exp(m2 - m_new2);
     m2 = m_new2;
     l2 = l2 * rescale2 + sum4(p2);
-    let rescale3 = exp(m3 - m_new3);
+    rescale3 = exp(m3 - m_new3);
     m3 = m_new3;
     l3 = l3 * rescale3 + sum4(p3);
 

@@ -63,6 +63,11 @@ fn has_non_finite(x: vec4f) -> bool {
   return any((bitcast<vec4u>(x) & vec4u(0x7f800000u)) == vec4u(0x7f800000u));
 }
 
+fn mark_non_finite(x: vec4f) -> vec4f {
+  let is_high = (bitcast<vec4i>(x) > vec4i(0x7f7fffff)) | (bitcast<vec4u>(x) > vec4u(0xff800000u));
+  return select(x, vec4f(0x1.fffffep+127f), is_high);
+}
+
 fn f16_bits(x: vec4f) -> vec4u {
   let bits = bitcast<vec4u>(x);
   let a = bits & vec4u(0x7fffffffu);
@@ -77,11 +82,6 @@ fn f16_bits(x: vec4f) -> vec4u {
   code = select(code, kept + select(vec4u(), vec4u(1u), up), a < vec4u(947912704u));
   code = select(code, vec4u(32256u), a > vec4u(0x7f800000u));
   return code | ((bits >> vec4u(16u)) & vec4u(32768u));
-}
-
-fn mark_non_finite(x: vec4f) -> vec4f {
-  let is_high = (bitcast<vec4i>(x) > vec4i(0x7f7fffff)) | (bitcast<vec4u>(x) > vec4u(0xff800000u));
-  return select(x, vec4f(0x1.fffffep+127f), is_high);
 }
 
 var<workgroup> k_pool: array<vec4<f16>, 576>;
@@ -202,7 +202,7 @@ fn score4(seq: Sequence, h: u32, i: u32, j: u32, dots: vec4f, full_tile: bool) -
   }
   s *= P.scale;
   slope *= P.scale;
-  return Score4(mark_non_finite(s), slope, visible);
+  return Score4(s, slope, visible);
 }
 
 fn o_row(seq: Sequence, h: u32, s: u32) -> u32 {
@@ -314,17 +314,17 @@ fn main(
   if (j0 < keys.y) {
     {
       let k_end = max(seq.length_kv, 1u) - 1u;
-      k_fetched0 = select(vec4<f16>(), k_load4_f16(k_row(seq, h_k, min(j0 + (lane + 0u) / 16u, k_end)), 4u * ((lane + 0u) % 16u)), j0 + (lane + 0u) / 16u <= k_end);
-      k_fetched1 = select(vec4<f16>(), k_load4_f16(k_row(seq, h_k, min(j0 + (lane + 128u) / 16u, k_end)), 4u * ((lane + 128u) % 16u)), j0 + (lane + 128u) / 16u <= k_end);
-      k_fetched2 = select(vec4<f16>(), k_load4_f16(k_row(seq, h_k, min(j0 + (lane + 256u) / 16u, k_end)), 4u * ((lane + 256u) % 16u)), j0 + (lane + 256u) / 16u <= k_end);
-      k_fetched3 = select(vec4<f16>(), k_load4_f16(k_row(seq, h_k, min(j0 + (lane + 384u) / 16u, k_end)), 4u * ((lane + 384u) % 16u)), j0 + (lane + 384u) / 16u <= k_end);
+      k_fetched0 = k_load4_f16(k_row(seq, h_k, min(j0 + (lane / 16u + 0u), k_end)), 4u * (lane % 16u));
+      k_fetched1 = k_load4_f16(k_row(seq, h_k, min(j0 + (lane / 16u + 8u), k_end)), 4u * (lane % 16u));
+      k_fetched2 = k_load4_f16(k_row(seq, h_k, min(j0 + (lane / 16u + 16u), k_end)), 4u * (lane % 16u));
+      k_fetched3 = k_load4_f16(k_row(seq, h_k, min(j0 + (lane / 16u + 24u), k_end)), 4u * (lane % 16u));
     }
     {
       let v_end = max(seq.length_kv, 1u) - 1u;
-      v_fetched0 = select(vec4<f16>(), v_load4_f16(v_row(seq, h_v, min(j0 + (lane + 0u) / 16u, v_end)), 4u * ((lane + 0u) % 16u)), j0 + (lane + 0u) / 16u <= v_end);
-      v_fetched1 = select(vec4<f16>(), v_load4_f16(v_row(seq, h_v, min(j0 + (lane + 128u) / 16u, v_end)), 4u * ((lane + 128u) % 16u)), j0 + (lane + 128u) / 16u <= v_end);
-      v_fetched2 = select(vec4<f16>(), v_load4_f16(v_row(seq, h_v, min(j0 + (lane + 256u) / 16u, v_end)), 4u * ((lane + 256u) % 16u)), j0 + (lane + 256u) / 16u <= v_end);
-      v_fetched3 = select(vec4<f16>(), v_load4_f16(v_row(seq, h_v, min(j0 + (lane + 384u) / 16u, v_end)), 4u * ((lane + 384u) % 16u)), j0 + (lane + 384u) / 16u <= v_end);
+      v_fetched0 = v_load4_f16(v_row(seq, h_v, min(j0 + (lane / 16u + 0u), v_end)), 4u * (lane % 16u));
+      v_fetched1 = v_load4_f16(v_row(seq, h_v, min(j0 + (lane / 16u + 8u), v_end)), 4u * (lane % 16u));
+      v_fetched2 = v_load4_f16(v_row(seq, h_v, min(j0 + (lane / 16u + 16u), v_end)), 4u * (lane % 16u));
+      v_fetched3 = v_load4_f16(v_row(seq, h_v, min(j0 + (lane / 16u + 24u), v_end)), 4u * (lane % 16u));
     }
   }
   loop {
@@ -334,33 +334,33 @@ fn main(
       var own_notes = 0u;
 
       workgroupBarrier();
-      k_pool[(lane + 0u) / 16u * 18u + (lane + 0u) % 16u] = k_fetched0;
-      k_pool[(lane + 128u) / 16u * 18u + (lane + 128u) % 16u] = k_fetched1;
-      k_pool[(lane + 256u) / 16u * 18u + (lane + 256u) % 16u] = k_fetched2;
-      k_pool[(lane + 384u) / 16u * 18u + (lane + 384u) % 16u] = k_fetched3;
+      k_pool[(lane / 16u + 0u) * 18u + lane % 16u] = k_fetched0;
+      k_pool[(lane / 16u + 8u) * 18u + lane % 16u] = k_fetched1;
+      k_pool[(lane / 16u + 16u) * 18u + lane % 16u] = k_fetched2;
+      k_pool[(lane / 16u + 24u) * 18u + lane % 16u] = k_fetched3;
       if (!full_tile) {
         if ((has_non_finite(vec4f(v_fetched0))) || (has_non_finite(vec4f(v_fetched1))) || (has_non_finite(vec4f(v_fetched2))) || (has_non_finite(vec4f(v_fetched3)))) {
           own_notes |= 1u;
         }
       }
-      v_pool[(lane + 0u) / 16u * 18u + (lane + 0u) % 16u] = v_fetched0;
-      v_pool[(lane + 128u) / 16u * 18u + (lane + 128u) % 16u] = v_fetched1;
-      v_pool[(lane + 256u) / 16u * 18u + (lane + 256u) % 16u] = v_fetched2;
-      v_pool[(lane + 384u) / 16u * 18u + (lane + 384u) % 16u] = v_fetched3;
+      v_pool[(lane / 16u + 0u) * 18u + lane % 16u] = v_fetched0;
+      v_pool[(lane / 16u + 8u) * 18u + lane % 16u] = v_fetched1;
+      v_pool[(lane / 16u + 16u) * 18u + lane % 16u] = v_fetched2;
+      v_pool[(lane / 16u + 24u) * 18u + lane % 16u] = v_fetched3;
       workgroupBarrier();
       {
         let k_end = max(seq.length_kv, 1u) - 1u;
-        k_fetched0 = select(vec4<f16>(), k_load4_f16(k_row(seq, h_k, min(j0 + 32u + (lane + 0u) / 16u, k_end)), 4u * ((lane + 0u) % 16u)), j0 + 32u + (lane + 0u) / 16u <= k_end);
-        k_fetched1 = select(vec4<f16>(), k_load4_f16(k_row(seq, h_k, min(j0 + 32u + (lane + 128u) / 16u, k_end)), 4u * ((lane + 128u) % 16u)), j0 + 32u + (lane + 128u) / 16u <= k_end);
-        k_fetched2 = select(vec4<f16>(), k_load4_f16(k_row(seq, h_k, min(j0 + 32u + (lane + 256u) / 16u, k_end)), 4u * ((lane + 256u) % 16u)), j0 + 32u + (lane + 256u) / 16u <= k_end);
-        k_fetched3 = select(vec4<f16>(), k_load4_f16(k_row(seq, h_k, min(j0 + 32u + (lane + 384u) / 16u, k_end)), 4u * ((lane + 384u) % 16u)), j0 + 32u + (lane + 384u) / 16u <= k_end);
+        k_fetched0 = k_load4_f16(k_row(seq, h_k, min(j0 + 32u + (lane / 16u + 0u), k_end)), 4u * (lane % 16u));
+        k_fetched1 = k_load4_f16(k_row(seq, h_k, min(j0 + 32u + (lane / 16u + 8u), k_end)), 4u * (lane % 16u));
+        k_fetched2 = k_load4_f16(k_row(seq, h_k, min(j0 + 32u + (lane / 16u + 16u), k_end)), 4u * (lane % 16u));
+        k_fetched3 = k_load4_f16(k_row(seq, h_k, min(j0 + 32u + (lane / 16u + 24u), k_end)), 4u * (lane % 16u));
       }
       {
         let v_end = max(seq.length_kv, 1u) - 1u;
-        v_fetched0 = select(vec4<f16>(), v_load4_f16(v_row(seq, h_v, min(j0 + 32u + (lane + 0u) / 16u, v_end)), 4u * ((lane + 0u) % 16u)), j0 + 32u + (lane + 0u) / 16u <= v_end);
-        v_fetched1 = select(vec4<f16>(), v_load4_f16(v_row(seq, h_v, min(j0 + 32u + (lane + 128u) / 16u, v_end)), 4u * ((lane + 128u) % 16u)), j0 + 32u + (lane + 128u) / 16u <= v_end);
-        v_fetched2 = select(vec4<f16>(), v_load4_f16(v_row(seq, h_v, min(j0 + 32u + (lane + 256u) / 16u, v_end)), 4u * ((lane + 256u) % 16u)), j0 + 32u + (lane + 256u) / 16u <= v_end);
-        v_fetched3 = select(vec4<f16>(), v_load4_f16(v_row(seq, h_v, min(j0 + 32u + (lane + 384u) / 16u, v_end)), 4u * ((lane + 384u) % 16u)), j0 + 32u + (lane + 384u) / 16u <= v_end);
+        v_fetched0 = v_load4_f16(v_row(seq, h_v, min(j0 + 32u + (lane / 16u + 0u), v_end)), 4u * (lane % 16u));
+        v_fetched1 = v_load4_f16(v_row(seq, h_v, min(j0 + 32u + (lane / 16u + 8u), v_end)), 4u * (lane % 16u));
+        v_fetched2 = v_load4_f16(v_row(seq, h_v, min(j0 + 32u + (lane / 16u + 16u), v_end)), 4u * (lane % 16u));
+        v_fetched3 = v_load4_f16(v_row(seq, h_v, min(j0 + 32u + (lane / 16u + 24u), v_end)), 4u * (lane % 16u));
       }
       var s_sum0_0 = subgroup_matrix_result<f32, 16, 16>();
       var s_sum1_0 = subgroup_matrix_result<f32, 16, 16>();
@@ -405,46 +405,106 @@ fn main(
       let s3 = scratch[subgroup][subgroup_lane / 2u * 9u + subgroup_lane % 2u * 4u + 3u];
 
       let j = j0 + tx * 16u;
-      var scored0 = Score4();
-      {
-        let head = h;
-        let query = row0 + ty * 1u + 0u;
-        scored0 = score4(seq, head, query, j, s0, full_tile);
-      }
-      var scored1 = Score4();
-      {
-        let head = h;
-        let query = row0 + ty * 1u + 0u;
-        scored1 = score4(seq, head, query, j + 4u, s1, full_tile);
-      }
-      var scored2 = Score4();
-      {
-        let head = h;
-        let query = row0 + ty * 1u + 0u;
-        scored2 = score4(seq, head, query, j + 8u, s2, full_tile);
-      }
-      var scored3 = Score4();
-      {
-        let head = h;
-        let query = row0 + ty * 1u + 0u;
-        scored3 = score4(seq, head, query, j + 12u, s3, full_tile);
-      }
+      var p0 = vec4f();
+      var p1 = vec4f();
+      var p2 = vec4f();
+      var p3 = vec4f();
+      var rescale0 = 1.0;
+      if (full_tile) {
+        var scored0 = Score4();
+        var scored1 = Score4();
+        var scored2 = Score4();
+        var scored3 = Score4();
+        {
+          let head = h;
+          let query = row0 + ty * 1u + 0u;
+          scored0 = score4(seq, head, query, j, s0, true);
+        }
+        {
+          let head = h;
+          let query = row0 + ty * 1u + 0u;
+          scored1 = score4(seq, head, query, j + 4u, s1, true);
+        }
+        {
+          let head = h;
+          let query = row0 + ty * 1u + 0u;
+          scored2 = score4(seq, head, query, j + 8u, s2, true);
+        }
+        {
+          let head = h;
+          let query = row0 + ty * 1u + 0u;
+          scored3 = score4(seq, head, query, j + 12u, s3, true);
+        }
+        if (has_non_finite(vec4f(sum4(abs(scored0.value) + abs(scored1.value) + abs(scored2.value) + abs(scored3.value))))) {
+          scored0.value = mark_non_finite(scored0.value);
+          scored1.value = mark_non_finite(scored1.value);
+          scored2.value = mark_non_finite(scored2.value);
+          scored3.value = mark_non_finite(scored3.value);
+        }
 
-      // m' = max(m, rowmax(S))
-      var m_seen0 = max(max(max(max(m0, largest(scored0)), largest(scored1)), largest(scored2)), largest(scored3));
-      m_seen0 = max(m_seen0, subgroupShuffleXor(m_seen0, 1u));
-      let m_new0 = select(m0, m_seen0, m_seen0 > m0 + 8.0);
+        // m' = max(m, rowmax(S))
+        var m_seen0 = max(max(max(max(m0, largest(scored0)), largest(scored1)), largest(scored2)), largest(scored3));
+        m_seen0 = max(m_seen0, subgroupShuffleXor(m_seen0, 1u));
+        let m_new0 = select(m0, m_seen0, m_seen0 > m0 + 8.0);
 
-      // P = e^(S − m')
-      let p0 = select(vec4f(), exp(scored0.value - m_new0), scored0.visible);
-      let p1 = select(vec4f(), exp(scored1.value - m_new0), scored1.visible);
-      let p2 = select(vec4f(), exp(scored2.value - m_new0), scored2.visible);
-      let p3 = select(vec4f(), exp(scored3.value - m_new0), scored3.visible);
+        // P = e^(S − m')
+        p0 = select(vec4f(), exp(scored0.value - m_new0), scored0.visible);
+        p1 = select(vec4f(), exp(scored1.value - m_new0), scored1.visible);
+        p2 = select(vec4f(), exp(scored2.value - m_new0), scored2.visible);
+        p3 = select(vec4f(), exp(scored3.value - m_new0), scored3.visible);
 
-      // l' = e^(m − m') · l + rowsum(P)
-      let rescale0 = select(exp(m0 - m_new0), 1.0, m0 == -0x1.fffffep+127f);
-      m0 = m_new0;
-      l0 = l0 * rescale0 + sum4(p0) + sum4(p1) + sum4(p2) + sum4(p3);
+        // l' = e^(m − m') · l + rowsum(P)
+        rescale0 = select(exp(m0 - m_new0), 1.0, m0 == -0x1.fffffep+127f);
+        m0 = m_new0;
+        l0 = l0 * rescale0 + sum4(p0) + sum4(p1) + sum4(p2) + sum4(p3);
+      } else {
+        var scored0 = Score4();
+        var scored1 = Score4();
+        var scored2 = Score4();
+        var scored3 = Score4();
+        {
+          let head = h;
+          let query = row0 + ty * 1u + 0u;
+          scored0 = score4(seq, head, query, j, s0, false);
+        }
+        {
+          let head = h;
+          let query = row0 + ty * 1u + 0u;
+          scored1 = score4(seq, head, query, j + 4u, s1, false);
+        }
+        {
+          let head = h;
+          let query = row0 + ty * 1u + 0u;
+          scored2 = score4(seq, head, query, j + 8u, s2, false);
+        }
+        {
+          let head = h;
+          let query = row0 + ty * 1u + 0u;
+          scored3 = score4(seq, head, query, j + 12u, s3, false);
+        }
+        if (has_non_finite(vec4f(sum4(abs(scored0.value) + abs(scored1.value) + abs(scored2.value) + abs(scored3.value))))) {
+          scored0.value = mark_non_finite(scored0.value);
+          scored1.value = mark_non_finite(scored1.value);
+          scored2.value = mark_non_finite(scored2.value);
+          scored3.value = mark_non_finite(scored3.value);
+        }
+
+        // m' = max(m, rowmax(S))
+        var m_seen0 = max(max(max(max(m0, largest(scored0)), largest(scored1)), largest(scored2)), largest(scored3));
+        m_seen0 = max(m_seen0, subgroupShuffleXor(m_seen0, 1u));
+        let m_new0 = select(m0, m_seen0, m_seen0 > m0 + 8.0);
+
+        // P = e^(S − m')
+        p0 = select(vec4f(), exp(scored0.value - m_new0), scored0.visible);
+        p1 = select(vec4f(), exp(scored1.value - m_new0), scored1.visible);
+        p2 = select(vec4f(), exp(scored2.value - m_new0), scored2.visible);
+        p3 = select(vec4f(), exp(scored3.value - m_new0), scored3.visible);
+
+        // l' = e^(m − m') · l + rowsum(P)
+        rescale0 = select(exp(m0 - m_new0), 1.0, m0 == -0x1.fffffep+127f);
+        m0 = m_new0;
+        l0 = l0 * rescale0 + sum4(p0) + sum4(p1) + sum4(p2) + sum4(p3);
+      }
 
       // O' = e^(m − m') · O + P·V
       {

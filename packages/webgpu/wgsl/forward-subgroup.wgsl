@@ -508,49 +508,61 @@ fn main(
     let s7 = vec4f(s3_4, s3_5, s3_6, s3_7);
 
     let j = j0 + tx * 8u;
+    var p0 = vec4f();
+    var p1 = vec4f();
+    var p2 = vec4f();
+    var p3 = vec4f();
+    var p4 = vec4f();
+    var p5 = vec4f();
+    var p6 = vec4f();
+    var p7 = vec4f();
+    var rescale0 = 1.0;
+    var rescale1 = 1.0;
+    var rescale2 = 1.0;
+    var rescale3 = 1.0;
     var scored0 = Score4();
+    var scored1 = Score4();
+    var scored2 = Score4();
+    var scored3 = Score4();
+    var scored4 = Score4();
+    var scored5 = Score4();
+    var scored6 = Score4();
+    var scored7 = Score4();
     {
       let head = h;
       let query = row0 + ty * 4u + 0u;
       scored0 = score4(seq, head, query, j, s0, full_tile);
     }
-    var scored1 = Score4();
     {
       let head = h;
       let query = row0 + ty * 4u + 0u;
       scored1 = score4(seq, head, query, j + 4u, s1, full_tile);
     }
-    var scored2 = Score4();
     {
       let head = h;
       let query = row0 + ty * 4u + 1u;
       scored2 = score4(seq, head, query, j, s2, full_tile);
     }
-    var scored3 = Score4();
     {
       let head = h;
       let query = row0 + ty * 4u + 1u;
       scored3 = score4(seq, head, query, j + 4u, s3, full_tile);
     }
-    var scored4 = Score4();
     {
       let head = h;
       let query = row0 + ty * 4u + 2u;
       scored4 = score4(seq, head, query, j, s4, full_tile);
     }
-    var scored5 = Score4();
     {
       let head = h;
       let query = row0 + ty * 4u + 2u;
       scored5 = score4(seq, head, query, j + 4u, s5, full_tile);
     }
-    var scored6 = Score4();
     {
       let head = h;
       let query = row0 + ty * 4u + 3u;
       scored6 = score4(seq, head, query, j, s6, full_tile);
     }
-    var scored7 = Score4();
     {
       let head = h;
       let query = row0 + ty * 4u + 3u;
@@ -568,26 +580,26 @@ fn main(
     let m_new3 = select(m3, m_seen3, m_seen3 > m3 + 8.0);
 
     // P = e^(S − m')
-    let p0 = select(vec4f(), exp(scored0.value - m_new0), scored0.visible);
-    let p1 = select(vec4f(), exp(scored1.value - m_new0), scored1.visible);
-    let p2 = select(vec4f(), exp(scored2.value - m_new1), scored2.visible);
-    let p3 = select(vec4f(), exp(scored3.value - m_new1), scored3.visible);
-    let p4 = select(vec4f(), exp(scored4.value - m_new2), scored4.visible);
-    let p5 = select(vec4f(), exp(scored5.value - m_new2), scored5.visible);
-    let p6 = select(vec4f(), exp(scored6.value - m_new3), scored6.visible);
-    let p7 = select(vec4f(), exp(scored7.value - m_new3), scored7.visible);
+    p0 = select(vec4f(), exp(scored0.value - m_new0), scored0.visible);
+    p1 = select(vec4f(), exp(scored1.value - m_new0), scored1.visible);
+    p2 = select(vec4f(), exp(scored2.value - m_new1), scored2.visible);
+    p3 = select(vec4f(), exp(scored3.value - m_new1), scored3.visible);
+    p4 = select(vec4f(), exp(scored4.value - m_new2), scored4.visible);
+    p5 = select(vec4f(), exp(scored5.value - m_new2), scored5.visible);
+    p6 = select(vec4f(), exp(scored6.value - m_new3), scored6.visible);
+    p7 = select(vec4f(), exp(scored7.value - m_new3), scored7.visible);
 
     // l' = e^(m − m') · l + rowsum(P)
-    let rescale0 = select(exp(m0 - m_new0), 1.0, m0 == -0x1.fffffep+127f);
+    rescale0 = select(exp(m0 - m_new0), 1.0, m0 == -0x1.fffffep+127f);
     m0 = m_new0;
     l0 = l0 * rescale0 + sum4(p0) + sum4(p1);
-    let rescale1 = select(exp(m1 - m_new1), 1.0, m1 == -0x1.fffffep+127f);
+    rescale1 = select(exp(m1 - m_new1), 1.0, m1 == -0x1.fffffep+127f);
     m1 = m_new1;
     l1 = l1 * rescale1 + sum4(p2) + sum4(p3);
-    let rescale2 = select(exp(m2 - m_new2), 1.0, m2 == -0x1.fffffep+127f);
+    rescale2 = select(exp(m2 - m_new2), 1.0, m2 == -0x1.fffffep+127f);
     m2 = m_new2;
     l2 = l2 * rescale2 + sum4(p4) + sum4(p5);
-    let rescale3 = select(exp(m3 - m_new3), 1.0, m3 == -0x1.fffffep+127f);
+    rescale3 = select(exp(m3 - m_new3), 1.0, m3 == -0x1.fffffep+127f);
     m3 = m_new3;
     l3 = l3 * rescale3 + sum4(p6) + sum4(p7);
 

@@ -6,11 +6,10 @@ import { dropoutMaskKernel } from './dropout-mask.ts';
 export const dropoutTools: DropoutTools = {
   part: dropoutPart,
   weights: (vectors, place) =>
-    vectors.each(
-      ['p'],
-      ['weight'],
+    `${vectors.declare(['p'], ['weight'])}
+    ${vectors.each(
       ({ row, key, of }) => `${place(row)}
     ${of('weight')} = ${of('p')} * dropout4(seq, head, query, ${key});`,
-    ),
+    )}`,
   maskKernel: dropoutMaskKernel,
 };

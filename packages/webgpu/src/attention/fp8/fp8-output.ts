@@ -60,7 +60,8 @@ export function fp8OutputKernel(problem: AttentionProblem, config: KernelConfig)
     let full_tile = tile_inside(seq, i0, i0 + ${rows}u, j0, j0 + ${cols}u);
     ${backend.scores([scores], [], score.isVisibleTile)}
     let j = j0 + tx * 4u;
-    ${vectors.each(['s'], ['weight'], ({ row, key, of }) => {
+    ${vectors.declare(['s'], ['weight'])}
+    ${vectors.each(({ row, key, of }) => {
       const place = `seq, h, i + ${row}, ${key}`;
       return `let scored = score4(${place}, ${of('s')}, full_tile);
     let p = probabilities(scored.value, ${lseOfRows.of(row)}, scored.visible);

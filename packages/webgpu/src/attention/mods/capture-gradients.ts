@@ -186,8 +186,6 @@ function captureGradientKernels(
 function scatter(site: number, vectors: ScoreVectors): string {
   return `workgroupBarrier();
     ${vectors.each(
-      [],
-      [],
       ({ row, of }) => `let ds = ${of('ds')};
       let unmodified = ${of('unmodified')};
       var values = vec4f();

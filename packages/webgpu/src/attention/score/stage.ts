@@ -28,6 +28,11 @@ export interface ScoreUse {
   readonly tile: Tile | null;
   /** What `slope` contains: nothing, ds/d(q·k), or the derivative of s by the output of the score mod. */
   readonly slope: 'none' | 'by q·k' | 'by the modified score';
+  /**
+   * Whether the kernel marks NaN and +Infinity by `TileBackend.markScores`. Otherwise `score4` marks them,
+   * unless the kernel has slopes. Default false.
+   */
+  readonly areMarked?: boolean;
   /** Writes the mods of the problem as WGSL, if it has any. */
   readonly mods?: ModStages;
 }

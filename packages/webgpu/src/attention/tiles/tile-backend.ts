@@ -84,6 +84,11 @@ export interface TileBackend extends TileResults {
    */
   scores(gemms: ScoreGemms, sums: readonly AccumulateGemm[], visible: string): string;
   /**
+   * Statements that mark the NaN and +Infinity in the lane's `scored0`, `scored1`, …. Default: `score4` marks
+   * them.
+   */
+  readonly markScores?: string;
+  /**
    * Statements that declare the reductions of the lane's rows as `NAME0`, …, with the same bits in all lanes
    * of a row.
    */
@@ -107,6 +112,11 @@ export interface TileResults extends LaneResults {
    * `accumulate` for these products and sums. `visible`: as for `scores`.
    */
   loop(plain: string, gemms: readonly ScoreGemm[], sums: readonly AccumulateGemm[], visible: string): string;
+  /**
+   * Statements that compute scores. `text` makes them, given a WGSL condition that is only true in a full
+   * tile. If it is a literal, the compiler leaves out the masks of full tiles, or the test for them.
+   */
+  specialised(text: (fullTile: string) => string): string;
   /** Statements that declare the accumulators of a result. */
   accumulators(name: string, D: number): string;
   /** For results that are slow to rescale. */
@@ -143,6 +153,7 @@ const eachVector = (
 export const resultsOfLanes = (own: LaneResults): TileResults => ({
   ...own,
   loop: plain => plain,
+  specialised: text => text('full_tile'),
   lazyRescaling: null,
   keepsLoops: false,
   accumulators: (name, D) => eachVector(own, D, (r, n) => `var ${name}${r}_${n} = vec4f();`),

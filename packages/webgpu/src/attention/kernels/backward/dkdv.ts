@@ -5,7 +5,7 @@ import type { TileConfig } from '../../config/kernel-config.ts';
 import { writeOperand } from '../../layout/operand.ts';
 import { queryRangePart } from '../../layout/sequence.ts';
 import { tileSize } from '../../tiles/tile.ts';
-import { type AccumulateGemm, storeRows } from '../../tiles/tile-backend.ts';
+import { storeRows } from '../../tiles/tile-backend.ts';
 import { keyHeads, tileResult } from '../../tiles/tile-operands.ts';
 import { gradientTile } from './gradient-tile.ts';
 
@@ -29,29 +29,34 @@ export function dkdvKernel(problem: BackwardProblem, results: KeyGradients, conf
   const { tile } = config;
   const { backend } = tile;
   const { forward } = problem;
-  const { B, Hk, Hv, Skv, Dqk, Dv } = forward;
+  const { B, Hk, Hv, Skv } = forward;
   const { rows, cols, lanes } = tileSize(tile.grid);
   const tiles = Math.ceil(Skv / cols);
   const heads = dk ? Hk : Hv;
   const gradient = gradientTile(problem, config, { weight: dv !== undefined, ds: dk !== undefined, results });
   const { q, dO } = gradient.factors;
-  const overQueries = { over: 'queries', nonFiniteGuard: gradient.nonFiniteGuard } as const;
-  const sums: readonly AccumulateGemm[] = [
-    ...(dv
-      ? [{ into: 'dv', weight: (b: number) => gradient.vectors.of('weight', b), operand: dO, ...overQueries }]
-      : []),
-    ...(dk
-      ? [{ into: 'dk', weight: (b: number) => gradient.vectors.of('ds', b), operand: q, ...overQueries }]
-      : []),
-  ];
+  const sums = (
+    [
+      ['dv', 'weight', dO],
+      ['dk', 'ds', q],
+    ] as const
+  ).flatMap(([into, weight, operand]) => {
+    const desc = results[into];
+    return desc
+      ? {
+          ...{ into, operand, over: 'queries' as const, nonFiniteGuard: gradient.nonFiniteGuard },
+          weight: (b: number) => gradient.vectors.of(weight, b),
+          ...{ desc, result: tileResult(into, forward, desc) },
+        }
+      : [];
+  });
   const body = `
   let tile = group % P.tiles;
   let head = (group / P.tiles) % P.heads;
   let seq = sequence_at(group / (P.tiles * P.heads));
   let j0 = tile * ${cols}u;
   ${backend.place}
-  ${dk ? backend.accumulators('dk', Dqk) : ''}
-  ${dv ? backend.accumulators('dv', Dv) : ''}
+  ${sums.map(({ into, operand }) => backend.accumulators(into, operand.D)).join('\n')}
 
   let queries = query_range(seq, j0, j0 + ${cols}u);
   let heads_per_group = P.Hq / P.heads;
@@ -64,7 +69,7 @@ export function dkdvKernel(problem: BackwardProblem, results: KeyGradients, conf
     ${gradient.loadRowValues}
     ${gradient.compute(sums)}
 
-    // ${[dv && 'dV += Pᵀ·dO', dk && 'dK += dSᵀ·Q'].filter(Boolean).join(', ')}
+    // dV += Pᵀ·dO, dK += dSᵀ·Q
     ${backend.accumulate(gradient.products, sums)}
   }`,
     gradient.products,
@@ -72,8 +77,7 @@ export function dkdvKernel(problem: BackwardProblem, results: KeyGradients, conf
     gradient.visible,
   )}
   }
-  ${dk ? storeRows(backend, 'dk', tileResult('dk', forward, dk), x => gradient.stored('dk', x)) : ''}
-  ${dv ? storeRows(backend, 'dv', tileResult('dv', forward, dv), x => gradient.stored('dv', x)) : ''}
+  ${sums.map(({ into, result }) => storeRows(backend, into, result, x => gradient.stored(into, x))).join('\n')}
   ${gradient.finish}`;
   return kernelSpec({
     name: `attention ${Object.keys(results).join(' ')}`,
@@ -83,8 +87,7 @@ export function dkdvKernel(problem: BackwardProblem, results: KeyGradients, conf
       { uniforms: wholeUniforms({ tiles, heads }) },
       ...gradient.parts,
       queryRangePart,
-      ...(dk ? [writeOperand('dk', dk, config)] : []),
-      ...(dv ? [writeOperand('dv', dv, config)] : []),
+      ...sums.map(({ into, desc }) => writeOperand(into, desc, config)).reverse(),
     ],
     body,
     bindingBudget: config.bindingBudget,

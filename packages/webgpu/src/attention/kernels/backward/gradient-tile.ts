@@ -1,6 +1,7 @@
 import type { BackwardProblem } from '@tilewise/core';
 import { wordTensor } from '../../../codegen/formats/tensor-binding.ts';
 import type { ShaderPart } from '../../../codegen/shader-part.ts';
+import { namesOf } from '../../../codegen/text.ts';
 import type { KernelTools, TileConfig } from '../../config/kernel-config.ts';
 import { type Fp8Kernel, fp8Kernel } from '../../fp8/fp8-steps.ts';
 import { readOperand } from '../../layout/operand.ts';
@@ -100,8 +101,7 @@ export function gradientTile(
   const { scoreVectors: vectors } = backend;
   const values = rowValues('row', grid, vectors);
   const isOfMod = slope === 'by the modified score';
-  const wanted = { weight, ds, raw: ds && blocks, df: options.df, unmodified: isOfMod };
-  const computed = Object.entries(wanted).flatMap(([name, isWanted]) => (isWanted ? [name] : []));
+  const computed = namesOf({ weight, ds, raw: ds && blocks, df: options.df, unmodified: isOfMod });
   const gradient = 'select(vec4f(), df * scored.slope, scored.visible)';
 
   const scores = { into: 's', a: operands.q, b: operands.k };
@@ -113,11 +113,13 @@ export function gradientTile(
     let full_tile = tile_inside(seq, i0, i0 + ${rows}u, j0, j0 + ${cols}u);
     ${backend.scores(products, sums, score.isVisibleTile)}
 
-    // P = e^(S − lse)${ds ? ', dS = P ∘ (dP − δ), times the slope of the score stages' : ''}
+    // P = e^(S − lse)${ds ? ', dS = P ∘ (dP − δ) ∘ slope' : ''}
     let j = j0 + tx * ${4 * grid.cols}u;
-    ${vectors.each(['s', ...(ds ? ['dp'] : [])], computed, ({ row, key, of }) => {
-      const place = `seq, h, i + ${row}, ${key}`;
-      return `let scored = score4(${place}, ${of('s')}, full_tile);
+    ${vectors.declare(namesOf({ s: true, dp: ds }), computed)}
+    ${backend.specialised(fullTile =>
+      vectors.each(({ row, key, of }) => {
+        const place = `seq, h, i + ${row}, ${key}`;
+        return `let scored = score4(${place}, ${of('s')}, ${fullTile});
     let p = probabilities(scored.value, ${values.of(row)}.x, scored.visible);
     ${dropout ? `let factor = dropout4(${place});` : ''}
     ${isOfMod ? `${of('unmodified')} = scored.unmodified;` : ''}
@@ -129,7 +131,8 @@ export function gradientTile(
     ${of(blocks ? 'raw' : 'ds')} = ${isOfMod ? gradient : fp8.apply('ds', gradient)};`
         : ''
     }`;
-    })}
+      }),
+    )}
     ${blocks ? blocks.roundBlocks(grid, dq ? 'keys' : 'queries', vectors) : ''}`;
 
   return {

@@ -43,7 +43,7 @@ export function forwardKernel(
   const tiles = Math.ceil((Sq * heads) / tileRows);
   const score = scorePart(problem, {
     tile: heads === 1 ? tile : null,
-    slope: 'none',
+    ...{ slope: 'none', areMarked: !!backend.markScores },
     mods: config.tools.mods,
   });
   const hasValues = problem.fp8?.kind !== 'scaled';
@@ -101,13 +101,15 @@ export function forwardKernel(
     ${backend.scores(products, sums, score.isVisibleTile)}
 
     let j = j0 + tx * ${4 * grid.cols}u;
+    ${repeat(grid.rows * grid.cols, b => `var p${b} = vec4f();`)}
+    ${repeat(grid.rows, r => `var rescale${r} = 1.0;`)}
+    ${backend.specialised(
+      fullTile => `${vectors.declare(['s'], ['scored'], 'Score4')}
     ${vectors.each(
-      ['s'],
-      ['scored'],
       ({ row, key, of }) => `${rows.place(row)}
-    ${of('scored')} = score4(seq, head, query, ${key}, ${of('s')}, full_tile);`,
-      'Score4',
+    ${of('scored')} = score4(seq, head, query, ${key}, ${of('s')}, ${fullTile});`,
     )}
+    ${backend.markScores ?? ''}
 
     // m' = max(m, rowmax(S))
     ${backend.reduceRows({
@@ -124,15 +126,16 @@ export function forwardKernel(
     ${repeat(
       grid.rows * grid.cols,
       b =>
-        `let p${b} = select(vec4f(), exp(${scored(b)}.value - m_new${Math.floor(b / grid.cols)}), ${scored(b)}.visible);`,
+        `p${b} = select(vec4f(), exp(${scored(b)}.value - m_new${Math.floor(b / grid.cols)}), ${scored(b)}.visible);`,
     )}
 
     // l' = e^(m − m') · l + rowsum(P)
     ${repeat(
       grid.rows,
-      r => `let rescale${r} = ${lazy?.factor(r) ?? `exp(m${r} - m_new${r})`};
+      r => `rescale${r} = ${lazy?.factor(r) ?? `exp(m${r} - m_new${r})`};
     m${r} = m_new${r};
     l${r} = l${r} * rescale${r} + ${repeat(grid.cols, c => `sum4(p${r * grid.cols + c})`, ' + ')};`,
+    )}`,
     )}
     ${dropout?.weights(vectors, rows.place) ?? ''}
 

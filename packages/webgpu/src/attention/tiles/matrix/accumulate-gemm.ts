@@ -199,7 +199,7 @@ const storeBlock = (tile: MatrixTile, name: string, d: number): string =>
   perMatrix(tile, d, (n, r, place) => tile.spelling.store(resultMatrix(name, n, r), place));
 
 /** The results of a lane: see `laneOfBlock`. */
-export function results(tile: MatrixTile): Omit<TileResults, 'loop'> {
+export function results(tile: MatrixTile): Omit<TileResults, 'loop' | 'specialised'> {
   const { row, vectors } = laneOfBlock(tile);
   return {
     accumulators: (name, D) =>

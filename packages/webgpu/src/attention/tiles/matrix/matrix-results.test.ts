@@ -57,6 +57,35 @@ describe.each([16, 32] as const)('subgroups that hold %i queries', heldRows => {
     expectAgreement(await gpuForward(ctx, { ...call, q, k }), { o, lse });
   });
 
+  test.each([Number.NaN, Number.POSITIVE_INFINITY])(
+    'a key that is %d makes the rows NaN that see the key',
+    async garbage => {
+      const seen = 20;
+      const k = call.k.contiguous();
+      for (let d = 0; d < D; d++) k.set(garbage, 0, 0, seen, d);
+      const q = Tensor.from(new Array(S * D).fill(1), shape);
+      const exact = exactResults({ ...call, q });
+      const got = await gpuForward(ctx, { ...call, q, k });
+      for (const [name, width] of [
+        ['o', D],
+        ['lse', 1],
+      ] as const) {
+        const [values, clean] = [got[name].toFloat32(), exact[name].toFloat32()];
+        values.forEach((x, n) => {
+          if (n / width >= seen) expect(x, `${name}, element ${n}`).toBeNaN();
+          else expect(x, `${name}, element ${n}`).toBeCloseTo(clean[n], 4);
+        });
+      }
+    },
+  );
+
+  test('scores that are finite, but whose sum is not, mark no row', async () => {
+    const q = Tensor.from(new Array(S * D).fill(1e19), shape);
+    const k = scaled(Tensor.from(new Array(S * D).fill(1e18), shape), s => 1 - (s % 7) / 4);
+    const { o, lse } = exactResults({ ...call, q, k });
+    expectAgreement(await gpuForward(ctx, { ...call, q, k }), { o, lse });
+  });
+
   test('garbage that some rows see reaches those alone', async () => {
     const seen = 50;
     const v = call.v.contiguous();

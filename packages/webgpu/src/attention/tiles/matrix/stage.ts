@@ -82,14 +82,18 @@ const fetchAll = (tile: MatrixTileShape, operands: readonly TileOperand[]): stri
 
 const fetched = ({ name }: TileOperand, turn: number): string => `${name}_fetched${turn}`;
 
-/** The row, and the vec4 of the row, that a lane reads in a turn. */
+/**
+ * The row, and the vec4 of the row, that a lane reads in a turn: the same vec4 in all turns if rows allow.
+ */
 const placeOf = (
   { subgroups }: MatrixTileShape,
   D: number,
   turn: number,
 ): { readonly row: string; readonly vector: string } => {
-  const n = `(lane + ${turn * lanes * subgroups}u)`;
-  return { row: `${n} / ${width(D)}u`, vector: `${n} % ${width(D)}u` };
+  const before = turn * lanes * subgroups;
+  return (lanes * subgroups) % width(D) === 0
+    ? { row: `(lane / ${width(D)}u + ${before / width(D)}u)`, vector: `lane % ${width(D)}u` }
+    : { row: `(lane + ${before}u) / ${width(D)}u`, vector: `(lane + ${before}u) % ${width(D)}u` };
 };
 
 /** WGSL expression of four channels, in the component type of the matrices. */
@@ -97,8 +101,9 @@ const load = ({ matrix }: MatrixTileShape, name: string, row: string, d: string)
   matrix.component === 'f16' ? `${name}_load4_f16(${row}, ${d})` : `${name}_load4(${row}, ${d})`;
 
 /**
- * Statements that fetch the streamed rows from `first` on. Has no branches, so that no read waits for
- * another: for rows and channels beyond the end, lanes read the last ones.
+ * Statements that fetch the streamed rows from `first` on. They have no branches, so that no read waits for
+ * another. Rows beyond the end, which have weight 0, are replaced by the last row, and channels beyond the
+ * end by 0.
  */
 function fetch(tile: MatrixTileShape, operand: TileOperand): string {
   const { name, row, first, end, channels, D } = operand;
@@ -111,7 +116,7 @@ function fetch(tile: MatrixTileShape, operand: TileOperand): string {
       const s = `${first} + ${place.row}`;
       const d = `4u * (${place.vector})`;
       const value = load(tile, name, row(`min(${s}, ${name}_end)`), isWhole ? d : `min(${d}, ${name}_last)`);
-      return `${fetched(operand, turn)} = select(${type}(), ${value}, ${s} <= ${name}_end${isWhole ? '' : ` && ${d} <= ${name}_last`});`;
+      return `${fetched(operand, turn)} = ${isWhole ? value : `select(${type}(), ${value}, ${d} <= ${name}_last)`};`;
     })}
     }`;
 }

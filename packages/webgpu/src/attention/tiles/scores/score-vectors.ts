@@ -25,16 +25,13 @@ export interface ScoreVectors {
   /** Whether the text is the body of a loop. */
   readonly isLoop: boolean;
   /**
-   * Statements that compute values of all vec4s.
+   * Statements that declare values of all vec4s, for `each` to use.
    * @param read values that earlier text has declared as `VALUE0`, `VALUE1`, …
-   * @param computed the values that `text` computes, all of one type.
+   * @param computed values that `each` will compute, all of one type.
    */
-  each(
-    read: readonly string[],
-    computed: readonly string[],
-    text: (vector: ScoreVector) => string,
-    type?: 'vec4f' | 'Score4',
-  ): string;
+  declare(read: readonly string[], computed: readonly string[], type?: 'vec4f' | 'Score4'): string;
+  /** The statements of `text` for each vec4. */
+  each(text: (vector: ScoreVector) => string): string;
   /** WGSL expression of a value of vec4 b. */
   of(value: string, b: number): string;
 }
@@ -42,13 +39,14 @@ export interface ScoreVectors {
 /** One text after the other. */
 export const unrolledVectors = ({ rows, cols }: LaneGrid): ScoreVectors => ({
   isLoop: false,
-  each: (_, computed, text, type = 'vec4f') =>
+  declare: (_, computed, type = 'vec4f') =>
+    repeat(rows * cols, b => computed.map(value => `var ${value}${b} = ${type}();`).join('\n    ')),
+  each: text =>
     repeat(rows * cols, b => {
       const c = b % cols;
-      const of = (value: string): string => `${value}${b}`;
-      return `${computed.map(value => `var ${of(value)} = ${type}();`).join('\n    ')}
-    {
-      ${text({ row: `${Math.floor(b / cols)}u`, key: c === 0 ? 'j' : `j + ${4 * c}u`, of })}
+      const key = c === 0 ? 'j' : `j + ${4 * c}u`;
+      return `{
+      ${text({ row: `${Math.floor(b / cols)}u`, key, of: value => `${value}${b}` })}
     }`;
     }),
   of: (value, b) => `${value}${b}`,
@@ -64,11 +62,12 @@ export function loopedVectors({ rows, cols }: LaneGrid): ScoreVectors {
   const [row, key] = cols === 1 ? ['b', 'j'] : [`b / ${cols}u`, `j + b % ${cols}u * 4u`];
   return {
     isLoop: true,
-    each: (read, computed, text, type = 'vec4f') => `${[
-      ...read.map(value => `var ${value}_vectors = array(${repeat(count, b => value + b, ', ')});`),
-      ...computed.map(value => `var ${value}_vectors = array<${type}, ${count}>();`),
-    ].join('\n')}
-    for (var b = 0u; b < ${count}u; b++) {
+    declare: (read, computed, type = 'vec4f') =>
+      [
+        ...read.map(value => `var ${value}_vectors = array(${repeat(count, b => value + b, ', ')});`),
+        ...computed.map(value => `var ${value}_vectors = array<${type}, ${count}>();`),
+      ].join('\n'),
+    each: text => `for (var b = 0u; b < ${count}u; b++) {
       ${text({ row, key, of: value => of(value, 'b') })}
     }`,
     of,
