@@ -2,7 +2,8 @@ import { expect, test } from 'vitest';
 import { normalise } from '../attention/normalise.ts';
 import { InvalidArgumentError, InvalidShapeError } from '../errors.ts';
 import { Tensor } from '../tensor/tensor.ts';
-import { type CpuEngineOptions, cpuEngine } from './engine.ts';
+import { cpuEngine } from './engine.ts';
+import type { CpuEngineOptions } from './engine-options.ts';
 import { sdpa, sdpaBackward } from './sdpa.ts';
 
 const q = Tensor.from([1, 2, 3, 4], [1, 1, 2, 2]);

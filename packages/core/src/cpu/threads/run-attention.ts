@@ -1,0 +1,100 @@
+import type { AttentionProblem, Operands } from '../../attention/problem/problem.ts';
+import { checkStorage } from '../../tensor/checks/check-storage.ts';
+import type { Tensor } from '../../tensor/tensor.ts';
+import { backward } from '../attention/backward/backward.ts';
+import { forward } from '../attention/forward/forward.ts';
+import type { RunBackward, RunForward } from '../attention/prepared-attention.ts';
+import { hasSmallHeadGradients, smallHeadPlan } from '../attention/small-heads/plan.ts';
+import type { SmallHeads } from '../attention/small-heads/small-heads.ts';
+import { forwardSize, sharedBackward } from '../attention/tasks.ts';
+import { compileEngineKernels, engineKernels } from '../kernels/engine-kernels.ts';
+import { kernelModules } from '../kernels/host-kernels.ts';
+import type { Kernels } from '../kernels/interface/kernels.ts';
+import type { Variant } from '../kernels/interface/variant.ts';
+import { type Pool, WorkerFailure } from './pool.ts';
+import { copyPart, moved } from './shared/shared-tensors.ts';
+import { type TakenOperands, takeOperands } from './shared/taken-operands.ts';
+import { backwardOnThreads, forwardOnThreads, type OwnKernels } from './threaded.ts';
+import type { Workers } from './workers.ts';
+
+/** Multiplications and additions below which waking threads takes longer than they save. */
+const WORTH_THREADS = 3e7;
+
+/** Where the attention of a caller runs. */
+export interface Places {
+  readonly variant: Variant;
+  /** Null if everything runs on the calling thread. */
+  readonly workers: Workers | null;
+  /** The kernels of the calling thread, if it may compute besides the workers. */
+  readonly own: OwnKernels | null;
+  readonly smallHeads: SmallHeads;
+}
+
+/** Runs attention on the workers if it is large enough, and otherwise on the calling thread. */
+export function attentionOn({ variant, workers, own, smallHeads }: Places): {
+  readonly forward: RunForward;
+  readonly backward: RunBackward;
+} {
+  /**
+   * Runs on threads if they work, and otherwise on this thread, because a page may forbid workers, or a
+   * worker may run out of memory. Before it returns, the operands have been read or copied.
+   */
+  async function run<O extends Operands<Tensor>, R>(
+    multiplications: number,
+    problem: AttentionProblem,
+    operands: O,
+    into: object,
+    onThreads: (pool: Pool, taken: TakenOperands<O>) => Promise<R>,
+    onKernels: (operands: O, kernels: Kernels) => R,
+  ): Promise<R> {
+    const here = (given: O): R => {
+      checkStorage(into);
+      return engineKernels.withKernels(variant, kernels => onKernels(given, kernels));
+    };
+    if (!workers || multiplications < WORTH_THREADS || workers.pool === null) {
+      if (variant === 'typescript' || kernelModules.get(variant)) return here(operands);
+      const { tensors, copies } = moved(operands, bytes => new ArrayBuffer(bytes));
+      for (const copy of copies) copyPart(copy, 0, 1);
+      await compileEngineKernels(variant);
+      return here(tensors);
+    }
+    const taken = takeOperands(problem, operands);
+    if (!workers.pool) {
+      taken.arrive();
+      await workers.started();
+    }
+    const { pool } = workers;
+    if (pool) {
+      try {
+        return await onThreads(pool, taken);
+      } catch (error) {
+        if (!(error instanceof WorkerFailure)) throw error;
+        workers.giveUp();
+      }
+    }
+    return here(taken.operands);
+  }
+
+  /** Whether the calling thread shares small heads with the team, whatever their number. */
+  const sharesHeads = own !== null && variant !== 'typescript';
+  return {
+    forward: (problem, given, into = {}) =>
+      run(
+        sharesHeads && smallHeadPlan(problem) ? 0 : forwardSize(problem),
+        problem,
+        given,
+        into,
+        (pool, taken) => forwardOnThreads(problem, taken, pool, { into, own }),
+        (operands, kernels) => forward(problem, operands, { kernels, smallHeads }, into),
+      ),
+    backward: (problem, given, places = {}) =>
+      run(
+        sharesHeads && hasSmallHeadGradients(problem) ? 0 : sharedBackward(problem),
+        problem.forward,
+        given,
+        places.into ?? {},
+        (pool, taken) => backwardOnThreads(problem, taken, pool, { into: places.into, own }),
+        (operands, kernels) => backward(problem, operands, { kernels, smallHeads }, places),
+      ),
+  };
+}
