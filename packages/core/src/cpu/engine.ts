@@ -22,7 +22,7 @@ import {
 import { cpuPrimitives } from './primitives/cpu-primitives.ts';
 import { gradientsOf, sdpa, sdpaBackward } from './sdpa.ts';
 import { createTeam, type Team } from './team/team.ts';
-import { attentionOn } from './threads/run-attention.ts';
+import { createAttention } from './threads/run-attention.ts';
 import { createWorkers } from './threads/workers.ts';
 
 /**
@@ -52,11 +52,11 @@ export function cpuEngine(options: CpuEngineOptions = {}): TensorEngine<Tensor> 
   // A direct call must not block its thread until workers are done, so it does not share small heads with the
   // team; large problems run on the workers, in tiles. The thread of a graph computes too, on its own
   // kernels.
-  const direct = attentionOn({
+  const direct = createAttention({
     ...{ variant, workers, own: null },
     smallHeads: createSmallHeads(shareHeads(null)),
   });
-  const graph = attentionOn({
+  const graph = createAttention({
     ...{ variant, workers, own: work => engineKernels.withKernels(variant, work) },
     smallHeads: createSmallHeads(shareHeads(team)),
   });

@@ -103,7 +103,7 @@ export function dispatchSplits(
     }
     return { first: first * each, end: end * each, windows };
   };
-  // Without this, a kernel of which nothing fits would be cut into all its tiles.
+  // If one tile needs too much, so does every split, and there may be billions of tiles.
   found = tooLarge(splitOf(0, 1), inside);
   if (found !== undefined) return found;
   for (const { count, size } of [

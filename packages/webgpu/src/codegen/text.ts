@@ -2,7 +2,7 @@
 export const repeat = (n: number, text: (k: number) => string, separator = '\n'): string =>
   Array.from({ length: n }, (_, k) => text(k)).join(separator);
 
-/** The names of the values that are true. */
+/** The names of the values that are truthy. */
 export const namesOf = <Name extends string>(values: Readonly<Record<Name, unknown>>): Name[] =>
   (Object.keys(values) as Name[]).filter(name => values[name]);
 

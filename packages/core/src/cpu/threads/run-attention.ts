@@ -20,8 +20,8 @@ import type { Workers } from './workers.ts';
 /** Multiplications and additions below which waking threads takes longer than they save. */
 const WORTH_THREADS = 3e7;
 
-/** Where the attention of a caller runs. */
-export interface Places {
+/** What an engine runs attention on. */
+export interface AttentionResources {
   readonly variant: Variant;
   /** Null if everything runs on the calling thread. */
   readonly workers: Workers | null;
@@ -30,8 +30,8 @@ export interface Places {
   readonly smallHeads: SmallHeads;
 }
 
-/** Runs attention on the workers if it is large enough, and otherwise on the calling thread. */
-export function attentionOn({ variant, workers, own, smallHeads }: Places): {
+/** Passes that run on the workers if they are large enough, and otherwise on the calling thread. */
+export function createAttention({ variant, workers, own, smallHeads }: AttentionResources): {
   readonly forward: RunForward;
   readonly backward: RunBackward;
 } {
@@ -75,7 +75,7 @@ export function attentionOn({ variant, workers, own, smallHeads }: Places): {
     return here(taken.operands);
   }
 
-  /** Whether the calling thread shares small heads with the team, whatever their number. */
+  // A thread that may block shares small heads with the team, however many there are.
   const sharesHeads = own !== null && variant !== 'typescript';
   return {
     forward: (problem, given, into = {}) =>

@@ -84,8 +84,8 @@ export interface TileBackend extends TileResults {
    */
   scores(gemms: ScoreGemms, sums: readonly AccumulateGemm[], visible: string): string;
   /**
-   * Statements that mark the NaN and +Infinity in the lane's `scored0`, `scored1`, …. Default: `score4` marks
-   * them.
+   * Statements that mark NaN and +Infinity in `scored0`, `scored1`, …, the score vec4s of the lane. Without
+   * them, `score4` marks each score.
    */
   readonly markScores?: string;
   /**
@@ -113,8 +113,9 @@ export interface TileResults extends LaneResults {
    */
   loop(plain: string, gemms: readonly ScoreGemm[], sums: readonly AccumulateGemm[], visible: string): string;
   /**
-   * Statements that compute scores. `text` makes them, given a WGSL condition that is only true in a full
-   * tile. If it is a literal, the compiler leaves out the masks of full tiles, or the test for them.
+   * Statements that compute scores. `text` writes them for a WGSL condition that holds in full tiles only:
+   * once for `full_tile`, or for `true` and `false` in the two branches of a test, so that compilers remove
+   * the masks from the branch of full tiles.
    */
   specialised(text: (fullTile: string) => string): string;
   /** Statements that declare the accumulators of a result. */

@@ -87,6 +87,7 @@ export function dkdvKernel(problem: BackwardProblem, results: KeyGradients, conf
       { uniforms: wholeUniforms({ tiles, heads }) },
       ...gradient.parts,
       queryRangePart,
+      // Plans list dk before dv.
       ...sums.map(({ into, desc }) => writeOperand(into, desc, config)).reverse(),
     ],
     body,

@@ -43,7 +43,7 @@ export function forwardKernel(
   const tiles = Math.ceil((Sq * heads) / tileRows);
   const score = scorePart(problem, {
     tile: heads === 1 ? tile : null,
-    ...{ slope: 'none', areMarked: !!backend.markScores },
+    ...{ slope: 'none', kernelMarks: !!backend.markScores },
     mods: config.tools.mods,
   });
   const hasValues = problem.fp8?.kind !== 'scaled';

@@ -130,7 +130,7 @@ function matrixBackend(tile: MatrixTile, grid: LaneGrid): TileBackend {
     accumulate: (_, sums) => accumulate(tile, sums),
     ...results(tile),
     loop: (...loop) => matrixLoop(tile, ...loop),
-    // On an H200, masks took 0.5 of the 2.1 ms of a stand-alone forward kernel whose tiles were all full.
+    // On an H200, masks added 0.5 ms to the 1.6 of a stand-alone forward kernel whose tiles were all full.
     specialised: text => `if (full_tile) {
     ${text('true')}
     } else {
@@ -140,8 +140,9 @@ function matrixBackend(tile: MatrixTile, grid: LaneGrid): TileBackend {
 }
 
 /**
- * The 16 scores of a lane belong to one row. Their sum, which may overflow, shows with less work than a test
- * of each score that none is NaN or infinite.
+ * Marks the scores of a row only if the sum of their magnitudes is NaN or infinite, because the sum takes
+ * less time than a test of each of the lane's 16 scores. If finite scores overflow the sum, nothing is
+ * marked.
  */
 const markScores = `if (has_non_finite(vec4f(sum4(${repeat(4, b => `abs(scored${b}.value)`, ' + ')})))) {
       ${repeat(4, b => `scored${b}.value = mark_non_finite(scored${b}.value);`)}

@@ -83,7 +83,8 @@ const fetchAll = (tile: MatrixTileShape, operands: readonly TileOperand[]): stri
 const fetched = ({ name }: TileOperand, turn: number): string => `${name}_fetched${turn}`;
 
 /**
- * The row, and the vec4 of the row, that a lane reads in a turn: the same vec4 in all turns if rows allow.
+ * The row, and the vec4 of the row, that a lane reads in a turn. If the lanes are a multiple of the vec4s of
+ * a row, a lane reads the same vec4 in all turns.
  */
 const placeOf = (
   { subgroups }: MatrixTileShape,

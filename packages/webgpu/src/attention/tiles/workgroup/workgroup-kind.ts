@@ -1,3 +1,4 @@
+import { namesOf } from '../../../codegen/text.ts';
 import { checkedTile, type TileKind } from '../../../codegen/tile-kind.ts';
 import type { Tile } from '../tile.ts';
 import { brokenSizesRule, unsupportedReason } from './limits.ts';
@@ -42,11 +43,13 @@ export const workgroupKind: TileKind<WorkgroupTileShape, Tile> = {
     const { tx, ty, headDimChunk, rows = 4, cols = 1, stagingDType, arithmetic, rowReduction } = shape;
     return [
       `workgroup, ${tx}×${ty} lanes of ${rows}×${4 * cols}, chunks of ${headDimChunk}`,
-      ...(stagingDType === 'f16' ? ['staged in f16'] : []),
-      ...(arithmetic === 'f16' ? ['f16 arithmetic'] : []),
-      ...(rowReduction === 'subgroup' ? ['rows reduced in subgroups'] : []),
-      ...(shape.prefetch ? ['prefetch'] : []),
-      ...(shape.unrolled ? ['unrolled'] : []),
+      ...namesOf({
+        'staged in f16': stagingDType === 'f16',
+        'f16 arithmetic': arithmetic === 'f16',
+        'rows reduced in subgroups': rowReduction === 'subgroup',
+        prefetch: shape.prefetch,
+        unrolled: shape.unrolled,
+      }),
     ].join(', ');
   },
 };
