@@ -20,30 +20,50 @@ export function plainMatrices(
     right: (K * N) / lanes,
     result: (M * N) / lanes,
   };
-  const access = ({ name, nested }: MatrixArray): string =>
-    `${name}${nested ? '[part]' : ''}[at / 4u][at % 4u]`;
-  const load = (kind: MatrixKind, array: MatrixArray): string =>
-    `fn load_${kind}_${array.name}(lane: u32, part: u32, offset: u32, row_stride: u32, column_stride: u32) -> array<f32, ${elements[kind]}> {
+  const halves = component === 'f16';
+  /** The number of sums in a vec4 of an array. */
+  const sumsIn = ({ of }: MatrixArray): number => (halves && of === 'operands' ? 2 : 4);
+  const vectorAt = ({ name, nested }: MatrixArray, at: string): string =>
+    `${name}${nested ? '[part]' : ''}[${at}]`;
+  /** Declares `at`, the index of element n of a matrix among the numbers of an array. */
+  const place = (kind: MatrixKind, perVector: number): string =>
+    `let n = lane % ${lanes}u * ${elements[kind]}u + e;
+    let line = select(n % ${columns[kind]}u, n / ${columns[kind]}u, by_rows);
+    let at = ${perVector}u * (offset + line * stride) + select(n / ${columns[kind]}u, n % ${columns[kind]}u, by_rows);`;
+  const load = (kind: MatrixKind, array: MatrixArray): string => {
+    const perVector = kind === 'result' ? sumsIn(array) : 4;
+    const vector = vectorAt(array, `at / ${perVector}u`);
+    return `fn load_${kind}_${array.name}(lane: u32, part: u32, offset: u32, stride: u32, by_rows: bool) -> array<f32, ${elements[kind]}> {
   var matrix = array<f32, ${elements[kind]}>();
   for (var e = 0u; e < ${elements[kind]}u; e++) {
-    let n = lane % ${lanes}u * ${elements[kind]}u + e;
-    let at = 4u * offset + n / ${columns[kind]}u * row_stride + n % ${columns[kind]}u * column_stride;
-    matrix[e] = f32(${access(array)});
+    ${place(kind, perVector)}
+    matrix[e] = f32(${perVector === 2 ? `bitcast<vec2f>(${vector})[at % 2u]` : `${vector}[at % 4u]`});
   }
   return matrix;
 }`;
-  const store = (array: MatrixArray): string =>
-    `fn store_${array.name}(lane: u32, part: u32, offset: u32, matrix: array<f32, ${elements.result}>, row_stride: u32, column_stride: u32) {
+  };
+  const store = (array: MatrixArray): string => {
+    const perVector = sumsIn(array);
+    const vector = vectorAt(array, `at / ${perVector}u`);
+    // A lane has adjacent elements of a row, so no other lane stores to the same vector.
+    const assign =
+      perVector === 2
+        ? `var two = bitcast<vec2f>(${vector});
+    two[at % 2u] = matrix[e];
+    ${vector} = bitcast<vec4<f16>>(two);`
+        : `${vector}[at % 4u] = matrix[e];`;
+    return `fn store_${array.name}(lane: u32, part: u32, offset: u32, matrix: array<f32, ${elements.result}>, stride: u32, by_rows: bool) {
   for (var e = 0u; e < ${elements.result}u; e++) {
-    let n = lane % ${lanes}u * ${elements.result}u + e;
-    let at = 4u * offset + n / ${N}u * row_stride + n % ${N}u * column_stride;
-    ${access(array)} = matrix[e];
+    ${place('result', perVector)}
+    ${assign}
   }
 }`;
+  };
   const functionsOf = (array: MatrixArray): string =>
-    array.holds === 'operands'
-      ? `${load('left', array)}\n\n${load('right', array)}`
-      : `${load('result', array)}\n\n${store(array)}`;
+    [
+      ...(array.of === 'operands' ? [load('left', array), load('right', array)] : []),
+      ...[load('result', array), store(array)],
+    ].join('\n\n');
   return {
     part: arrays => ({
       directives: component === 'f16' ? ['enable f16;'] : [],
@@ -84,10 +104,10 @@ fn multiply_accumulate(
     place: `let subgroup = lane / ${lanes}u;\n  let subgroup_lane = lane % ${lanes}u;`,
     zero: `array<f32, ${elements.result}>()`,
     load: (kind, { in: array, offset, stride, order }) =>
-      `load_${kind}_${nameAndPart(array)}, ${offset}, ${stridesOf(stride, order)})`,
+      `load_${kind}_${nameAndPart(array)}, ${offset}, ${stride}u, ${order === 'row_major'})`,
     multiplyAccumulate: (a, b, c) => `multiply_accumulate(lane, ${a}, ${b}, ${c})`,
     store: (matrix, { in: array, offset, stride, order }) =>
-      `store_${nameAndPart(array)}, ${offset}, ${matrix}, ${stridesOf(stride, order)});`,
+      `store_${nameAndPart(array)}, ${offset}, ${matrix}, ${stride}u, ${order === 'row_major'});`,
   };
 }
 
@@ -96,7 +116,3 @@ function nameAndPart(array: string): string {
   const [, name, part = '0u'] = /^(\w+)(?:\[(.+)\])?$/.exec(array) ?? [];
   return `${name}(lane, ${part}`;
 }
-
-/** The distances from one row, and from one column, to the next, in elements. */
-const stridesOf = (stride: number, order: 'row_major' | 'col_major'): string =>
-  order === 'row_major' ? `${4 * stride}u, 1u` : `1u, ${4 * stride}u`;

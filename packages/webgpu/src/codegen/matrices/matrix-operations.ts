@@ -5,7 +5,10 @@ import { lanes } from './subgroup-lanes.ts';
 /** The kinds of matrices: M × K and K × N for the factors of a product, and M × N for its sums. */
 export type MatrixKind = 'left' | 'right' | 'result';
 
-/** The place of a matrix in an array of vec4s in workgroup memory. */
+/**
+ * The place of a matrix in an array of vec4s in workgroup memory. A matrix of sums may be in an array of
+ * vec4s of operands: a vec4 of f16 then has two sums.
+ */
 export interface MatrixPlace {
   /** The array: a variable, or an element of a variable that is an array of arrays, such as `tile[row]`. */
   readonly in: string;
@@ -19,7 +22,8 @@ export interface MatrixPlace {
 /** A variable in workgroup memory that holds matrices. */
 export interface MatrixArray {
   readonly name: string;
-  readonly holds: 'operands' | 'sums';
+  /** The numbers in its vec4s: in the component type of the matrices, or in f32. */
+  readonly of: 'operands' | 'sums';
   /** Whether the variable is an array of arrays of vec4s, instead of one array. */
   readonly nested: boolean;
 }

@@ -116,10 +116,10 @@ export const matrixArrays = (
 ): readonly MatrixArray[] => [
   ...streamedOperands(tile, gemms, summed).map(operand => operandArray(poolOf(operand))),
   operandArray('weights'),
-  { name: 'scratch', holds: 'sums', nested: true },
+  { name: 'scratch', of: 'sums', nested: true },
 ];
 
-const operandArray = (name: string): MatrixArray => ({ name, holds: 'operands', nested: false });
+const operandArray = (name: string): MatrixArray => ({ name, of: 'operands', nested: false });
 
 /** Bits of `noted`: the rows to be added contain a NaN or infinity; some results must be rescaled. */
 export const note = { nonFinite: 1, rescale: 2 } as const;

@@ -3,10 +3,11 @@ import type { ShaderPart } from '../../../codegen/shader-part.ts';
 import { type Side, sideBinding } from './matrix-blocks.ts';
 
 /**
- * `NAME_fetch(start, x, k)`: four adjacent elements, starting at x along the side and k along the sum, as a
- * vector of `component`: along the sum if the tensor has its vectors there, otherwise along the side.
- * Elements beyond the matrix are 0. Has no branches, so that no read waits for another: where elements are
- * beyond the matrix, the last ones are read. `start` is the index at which the matrix starts.
+ * `NAME_fetch(start, x, k, is_whole)`: four adjacent elements, starting at x along the side and k along the
+ * sum, as a vector of `component`: along the sum if the tensor has its vectors there, otherwise along the
+ * side. Elements beyond the matrix are 0. Has no branches, so that no read waits for another: where elements
+ * are beyond the matrix, the last ones are read. `start` is the index at which the matrix starts. `is_whole`:
+ * all of these k are within the matrix, and elements that are beyond it along the side may have any value.
  */
 export function matrixFetch(of: Side, component: 'f16' | 'f32'): ShaderPart {
   const { matrix, extent, vectors } = of;
@@ -25,14 +26,15 @@ export function matrixFetch(of: Side, component: 'f16' | 'f32'): ShaderPart {
     `${depth} - ${vectors === 'sum' ? 4 : 1}u`,
   ];
   const place = vectors
-    ? `let at = start + min(x, ${lastX}) * P.${name}_side + min(k, ${lastK}) * P.${name}_sum;`
-    : `let row = start + min(k, ${lastK}) * P.${name}_sum;`;
+    ? `let at = start + min(x, ${lastX}) * P.${name}_side + k_in * P.${name}_sum;`
+    : `let row = start + k_in * P.${name}_sum;`;
   const isInside = vectors
-    ? `x < ${length} && k < ${depth}`
-    : `(vec4u(x, x + 1u, x + 2u, x + 3u) < vec4u(${length})) & vec4<bool>(k < ${depth})`;
+    ? `is_whole || (x < ${length} && k < ${depth})`
+    : `vec4<bool>(is_whole) | ((vec4u(x, x + 1u, x + 2u, x + 3u) < vec4u(${length})) & vec4<bool>(k < ${depth}))`;
   return {
     ...sideBinding(of),
-    code: `fn ${name}_fetch(start: u32, x: u32, k: u32) -> ${vector} {
+    code: `fn ${name}_fetch(start: u32, x: u32, k: u32, is_whole: bool) -> ${vector} {
+  let k_in = select(min(k, ${lastK}), k, is_whole);
   ${place}
   return select(${vector}(), ${four}, ${isInside});
 }`,

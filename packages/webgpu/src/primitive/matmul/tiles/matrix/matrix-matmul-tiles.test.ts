@@ -54,7 +54,7 @@ describe('the tile', () => {
 
   test('stages fewer steps of the sum where workgroup memory is small, and gives up without any', () => {
     const with16 = { ...nvidia, maxComputeWorkgroupStorageSize: 16384 };
-    expect(sizeOf(with16, 4096, 4096)).toBe('64 × 64');
+    expect(sizeOf(with16, 4096, 4096)).toBe('128 × 128');
     expect(sizeOf({ ...with16, maxComputeWorkgroupStorageSize: 4096 }, 4096, 4096)).toBeNull();
   });
 
