@@ -311,43 +311,32 @@ fn main(
   var v_fetched1 = vec4<f16>();
   var v_fetched2 = vec4<f16>();
   var v_fetched3 = vec4<f16>();
-  if (j0 < keys.y) {
-    {
-      let k_end = max(seq.length_kv, 1u) - 1u;
-      k_fetched0 = k_load4_f16(k_row(seq, h_k, min(j0 + (lane / 16u + 0u), k_end)), 4u * (lane % 16u));
-      k_fetched1 = k_load4_f16(k_row(seq, h_k, min(j0 + (lane / 16u + 8u), k_end)), 4u * (lane % 16u));
-      k_fetched2 = k_load4_f16(k_row(seq, h_k, min(j0 + (lane / 16u + 16u), k_end)), 4u * (lane % 16u));
-      k_fetched3 = k_load4_f16(k_row(seq, h_k, min(j0 + (lane / 16u + 24u), k_end)), 4u * (lane % 16u));
-    }
-    {
-      let v_end = max(seq.length_kv, 1u) - 1u;
-      v_fetched0 = v_load4_f16(v_row(seq, h_v, min(j0 + (lane / 16u + 0u), v_end)), 4u * (lane % 16u));
-      v_fetched1 = v_load4_f16(v_row(seq, h_v, min(j0 + (lane / 16u + 8u), v_end)), 4u * (lane % 16u));
-      v_fetched2 = v_load4_f16(v_row(seq, h_v, min(j0 + (lane / 16u + 16u), v_end)), 4u * (lane % 16u));
-      v_fetched3 = v_load4_f16(v_row(seq, h_v, min(j0 + (lane / 16u + 24u), v_end)), 4u * (lane % 16u));
-    }
-  }
+  var streamed_from = 0xffffffffu;
+  var deferred_from = 0xffffffffu;
+  var again_until = 0u;
   loop {
-    for (; j0 < keys.y; j0 += 32u) {
-      // S = Q·Kᵀ
-      let full_tile = tile_inside(seq, i0, i1, j0, j0 + 32u);
-      var own_notes = 0u;
-
-      workgroupBarrier();
+    if (j0 >= keys.y) {
+      break;
+    }
+    if (streamed_from != j0) {
+      {
+        let k_end = max(seq.length_kv, 1u) - 1u;
+        k_fetched0 = k_load4_f16(k_row(seq, h_k, min(j0 + (lane / 16u + 0u), k_end)), 4u * (lane % 16u));
+        k_fetched1 = k_load4_f16(k_row(seq, h_k, min(j0 + (lane / 16u + 8u), k_end)), 4u * (lane % 16u));
+        k_fetched2 = k_load4_f16(k_row(seq, h_k, min(j0 + (lane / 16u + 16u), k_end)), 4u * (lane % 16u));
+        k_fetched3 = k_load4_f16(k_row(seq, h_k, min(j0 + (lane / 16u + 24u), k_end)), 4u * (lane % 16u));
+      }
       k_pool[(lane / 16u + 0u) * 18u + lane % 16u] = k_fetched0;
       k_pool[(lane / 16u + 8u) * 18u + lane % 16u] = k_fetched1;
       k_pool[(lane / 16u + 16u) * 18u + lane % 16u] = k_fetched2;
       k_pool[(lane / 16u + 24u) * 18u + lane % 16u] = k_fetched3;
-      if (!full_tile) {
-        if ((has_non_finite(vec4f(v_fetched0))) || (has_non_finite(vec4f(v_fetched1))) || (has_non_finite(vec4f(v_fetched2))) || (has_non_finite(vec4f(v_fetched3)))) {
-          own_notes |= 1u;
-        }
+      {
+        let v_end = max(seq.length_kv, 1u) - 1u;
+        v_fetched0 = v_load4_f16(v_row(seq, h_v, min(j0 + (lane / 16u + 0u), v_end)), 4u * (lane % 16u));
+        v_fetched1 = v_load4_f16(v_row(seq, h_v, min(j0 + (lane / 16u + 8u), v_end)), 4u * (lane % 16u));
+        v_fetched2 = v_load4_f16(v_row(seq, h_v, min(j0 + (lane / 16u + 16u), v_end)), 4u * (lane % 16u));
+        v_fetched3 = v_load4_f16(v_row(seq, h_v, min(j0 + (lane / 16u + 24u), v_end)), 4u * (lane % 16u));
       }
-      v_pool[(lane / 16u + 0u) * 18u + lane % 16u] = v_fetched0;
-      v_pool[(lane / 16u + 8u) * 18u + lane % 16u] = v_fetched1;
-      v_pool[(lane / 16u + 16u) * 18u + lane % 16u] = v_fetched2;
-      v_pool[(lane / 16u + 24u) * 18u + lane % 16u] = v_fetched3;
-      workgroupBarrier();
       {
         let k_end = max(seq.length_kv, 1u) - 1u;
         k_fetched0 = k_load4_f16(k_row(seq, h_k, min(j0 + 32u + (lane / 16u + 0u), k_end)), 4u * (lane % 16u));
@@ -355,13 +344,25 @@ fn main(
         k_fetched2 = k_load4_f16(k_row(seq, h_k, min(j0 + 32u + (lane / 16u + 16u), k_end)), 4u * (lane % 16u));
         k_fetched3 = k_load4_f16(k_row(seq, h_k, min(j0 + 32u + (lane / 16u + 24u), k_end)), 4u * (lane % 16u));
       }
-      {
-        let v_end = max(seq.length_kv, 1u) - 1u;
-        v_fetched0 = v_load4_f16(v_row(seq, h_v, min(j0 + 32u + (lane / 16u + 0u), v_end)), 4u * (lane % 16u));
-        v_fetched1 = v_load4_f16(v_row(seq, h_v, min(j0 + 32u + (lane / 16u + 8u), v_end)), 4u * (lane % 16u));
-        v_fetched2 = v_load4_f16(v_row(seq, h_v, min(j0 + 32u + (lane / 16u + 16u), v_end)), 4u * (lane % 16u));
-        v_fetched3 = v_load4_f16(v_row(seq, h_v, min(j0 + 32u + (lane / 16u + 24u), v_end)), 4u * (lane % 16u));
+      workgroupBarrier();
+    }
+    noted = 0u;
+    let run = j0;
+    var run_end = max(run + 32u, again_until);
+    let is_full = run >= again_until && tile_inside(seq, i0, i1, run, run + 32u);
+    if (is_full) {
+      deferred_from = 0xffffffffu;
+      let most = min(run + 8u * 32u, keys.y);
+      while (run_end < most && tile_inside(seq, i0, i1, run_end, run_end + 32u)) {
+        run_end += 32u;
       }
+    }
+    for (; j0 < run_end; j0 += 32u) {
+      // S = Q·Kᵀ
+      let full_tile = is_full;
+      var own_notes = 0u;
+
+      streamed_from = j0 + 32u;
       var s_sum0_0 = subgroup_matrix_result<f32, 16, 16>();
       var s_sum1_0 = subgroup_matrix_result<f32, 16, 16>();
       {
@@ -435,26 +436,22 @@ fn main(
           let query = row0 + ty * 1u + 0u;
           scored3 = score4(seq, head, query, j + 12u, s3, true);
         }
-        if (has_non_finite(vec4f(sum4(abs(scored0.value) + abs(scored1.value) + abs(scored2.value) + abs(scored3.value))))) {
-          scored0.value = mark_non_finite(scored0.value);
-          scored1.value = mark_non_finite(scored1.value);
-          scored2.value = mark_non_finite(scored2.value);
-          scored3.value = mark_non_finite(scored3.value);
-        }
 
         // m' = max(m, rowmax(S))
         var m_seen0 = max(max(max(max(m0, largest(scored0)), largest(scored1)), largest(scored2)), largest(scored3));
         m_seen0 = max(m_seen0, subgroupShuffleXor(m_seen0, 1u));
-        let m_new0 = select(m0, m_seen0, m_seen0 > m0 + 8.0);
+        let m_new0 = select(m0, m_seen0, m0 == -0x1.fffffep+127f);
+        deferred_from = select(deferred_from, min(deferred_from, j0), m_seen0 > m_new0 + 8.0);
+        let shift0 = bitcast<f32>(select(bitcast<u32>(m_new0), 0x7f800000u, deferred_from <= j0));
 
         // P = e^(S − m')
-        p0 = select(vec4f(), exp(scored0.value - m_new0), scored0.visible);
-        p1 = select(vec4f(), exp(scored1.value - m_new0), scored1.visible);
-        p2 = select(vec4f(), exp(scored2.value - m_new0), scored2.visible);
-        p3 = select(vec4f(), exp(scored3.value - m_new0), scored3.visible);
+        p0 = select(vec4f(), exp(scored0.value - shift0), scored0.visible);
+        p1 = select(vec4f(), exp(scored1.value - shift0), scored1.visible);
+        p2 = select(vec4f(), exp(scored2.value - shift0), scored2.visible);
+        p3 = select(vec4f(), exp(scored3.value - shift0), scored3.visible);
 
         // l' = e^(m − m') · l + rowsum(P)
-        rescale0 = select(exp(m0 - m_new0), 1.0, m0 == -0x1.fffffep+127f);
+        rescale0 = 1.0;
         m0 = m_new0;
         l0 = l0 * rescale0 + sum4(p0) + sum4(p1) + sum4(p2) + sum4(p3);
       } else {
@@ -482,23 +479,18 @@ fn main(
           let query = row0 + ty * 1u + 0u;
           scored3 = score4(seq, head, query, j + 12u, s3, false);
         }
-        if (has_non_finite(vec4f(sum4(abs(scored0.value) + abs(scored1.value) + abs(scored2.value) + abs(scored3.value))))) {
-          scored0.value = mark_non_finite(scored0.value);
-          scored1.value = mark_non_finite(scored1.value);
-          scored2.value = mark_non_finite(scored2.value);
-          scored3.value = mark_non_finite(scored3.value);
-        }
 
         // m' = max(m, rowmax(S))
         var m_seen0 = max(max(max(max(m0, largest(scored0)), largest(scored1)), largest(scored2)), largest(scored3));
         m_seen0 = max(m_seen0, subgroupShuffleXor(m_seen0, 1u));
         let m_new0 = select(m0, m_seen0, m_seen0 > m0 + 8.0);
+        let shift0 = bitcast<f32>(select(bitcast<u32>(m_new0), 0x7f800000u, j0 < min(again_until, deferred_from)));
 
         // P = e^(S − m')
-        p0 = select(vec4f(), exp(scored0.value - m_new0), scored0.visible);
-        p1 = select(vec4f(), exp(scored1.value - m_new0), scored1.visible);
-        p2 = select(vec4f(), exp(scored2.value - m_new0), scored2.visible);
-        p3 = select(vec4f(), exp(scored3.value - m_new0), scored3.visible);
+        p0 = select(vec4f(), exp(scored0.value - shift0), scored0.visible);
+        p1 = select(vec4f(), exp(scored1.value - shift0), scored1.visible);
+        p2 = select(vec4f(), exp(scored2.value - shift0), scored2.visible);
+        p3 = select(vec4f(), exp(scored3.value - shift0), scored3.visible);
 
         // l' = e^(m − m') · l + rowsum(P)
         rescale0 = select(exp(m0 - m_new0), 1.0, m0 == -0x1.fffffep+127f);
@@ -516,16 +508,47 @@ fn main(
         if (factor != 1.0) {
           own_notes |= 2u;
         }
-        {
-          let joined = subgroupOr(own_notes);
-          if (subgroup_lane == 0u) {
-            notes[subgroup] = joined;
+        k_pool[(lane / 16u + 0u) * 18u + lane % 16u] = k_fetched0;
+        k_pool[(lane / 16u + 8u) * 18u + lane % 16u] = k_fetched1;
+        k_pool[(lane / 16u + 16u) * 18u + lane % 16u] = k_fetched2;
+        k_pool[(lane / 16u + 24u) * 18u + lane % 16u] = k_fetched3;
+        if (!full_tile) {
+          if ((has_non_finite(vec4f(v_fetched0))) || (has_non_finite(vec4f(v_fetched1))) || (has_non_finite(vec4f(v_fetched2))) || (has_non_finite(vec4f(v_fetched3)))) {
+            own_notes |= 1u;
           }
-          let all = workgroupUniformLoad(&notes);
-          noted = all[0] | all[1] | all[2] | all[3];
         }
-        if (noted != 0u) {
-          break;
+        v_pool[(lane / 16u + 0u) * 18u + lane % 16u] = v_fetched0;
+        v_pool[(lane / 16u + 8u) * 18u + lane % 16u] = v_fetched1;
+        v_pool[(lane / 16u + 16u) * 18u + lane % 16u] = v_fetched2;
+        v_pool[(lane / 16u + 24u) * 18u + lane % 16u] = v_fetched3;
+        {
+          let v_end = max(seq.length_kv, 1u) - 1u;
+          v_fetched0 = v_load4_f16(v_row(seq, h_v, min(j0 + 32u + (lane / 16u + 0u), v_end)), 4u * (lane % 16u));
+          v_fetched1 = v_load4_f16(v_row(seq, h_v, min(j0 + 32u + (lane / 16u + 8u), v_end)), 4u * (lane % 16u));
+          v_fetched2 = v_load4_f16(v_row(seq, h_v, min(j0 + 32u + (lane / 16u + 16u), v_end)), 4u * (lane % 16u));
+          v_fetched3 = v_load4_f16(v_row(seq, h_v, min(j0 + 32u + (lane / 16u + 24u), v_end)), 4u * (lane % 16u));
+        }
+        {
+          let k_end = max(seq.length_kv, 1u) - 1u;
+          k_fetched0 = k_load4_f16(k_row(seq, h_k, min(j0 + 64u + (lane / 16u + 0u), k_end)), 4u * (lane % 16u));
+          k_fetched1 = k_load4_f16(k_row(seq, h_k, min(j0 + 64u + (lane / 16u + 8u), k_end)), 4u * (lane % 16u));
+          k_fetched2 = k_load4_f16(k_row(seq, h_k, min(j0 + 64u + (lane / 16u + 16u), k_end)), 4u * (lane % 16u));
+          k_fetched3 = k_load4_f16(k_row(seq, h_k, min(j0 + 64u + (lane / 16u + 24u), k_end)), 4u * (lane % 16u));
+        }
+        if (full_tile) {
+          workgroupBarrier();
+        } else {
+          {
+            let joined = subgroupOr(own_notes);
+            if (subgroup_lane == 0u) {
+              notes[subgroup] = joined;
+            }
+            let all = workgroupUniformLoad(&notes);
+            noted = all[0] | all[1] | all[2] | all[3];
+          }
+          if (noted != 0u) {
+            break;
+          }
         }
         {
           let weights0 = subgroupMatrixLoad<subgroup_matrix_left<f16, 16, 16>, row_major>(&weights, own_weights + 0u + 0u, 10u);
@@ -567,123 +590,138 @@ fn main(
         }
       }
     }
-    if (!(j0 < keys.y)) {
-      break;
-    }
-    subgroupMatrixStore<row_major>(&scratch[subgroup], 0u, acc_0_0, 9u);
-    workgroupBarrier();
-    {
-      scratch[subgroup][subgroup_lane / 2u * 9u + subgroup_lane % 2u * 2u + 0u] *= factor;
-      scratch[subgroup][subgroup_lane / 2u * 9u + subgroup_lane % 2u * 2u + 1u] *= factor;
-      if ((noted & 1u) != 0u) {
-        for (var k = 0u; k < 32u; k++) {
-          let w = f32(weights[own_weights + 0u + subgroup_lane / 2u * 10u + k / 4u][k % 4u]);
-          let x = k * 18u + 0u + subgroup_lane % 2u * 2u;
-          scratch[subgroup][subgroup_lane / 2u * 9u + subgroup_lane % 2u * 2u + 0u] += weighted(w, vec4f(v_pool[x + 0u]));
-          scratch[subgroup][subgroup_lane / 2u * 9u + subgroup_lane % 2u * 2u + 1u] += weighted(w, vec4f(v_pool[x + 1u]));
-        }
-      }
-    }
-    workgroupBarrier();
-    acc_0_0 = subgroupMatrixLoad<subgroup_matrix_result<f32, 16, 16>, row_major>(&scratch[subgroup], 0u, 9u);
-    workgroupBarrier();
-    subgroupMatrixStore<row_major>(&scratch[subgroup], 0u, acc_16_0, 9u);
-    workgroupBarrier();
-    {
-      scratch[subgroup][subgroup_lane / 2u * 9u + subgroup_lane % 2u * 2u + 0u] *= factor;
-      scratch[subgroup][subgroup_lane / 2u * 9u + subgroup_lane % 2u * 2u + 1u] *= factor;
-      if ((noted & 1u) != 0u) {
-        for (var k = 0u; k < 32u; k++) {
-          let w = f32(weights[own_weights + 0u + subgroup_lane / 2u * 10u + k / 4u][k % 4u]);
-          let x = k * 18u + 4u + subgroup_lane % 2u * 2u;
-          scratch[subgroup][subgroup_lane / 2u * 9u + subgroup_lane % 2u * 2u + 0u] += weighted(w, vec4f(v_pool[x + 0u]));
-          scratch[subgroup][subgroup_lane / 2u * 9u + subgroup_lane % 2u * 2u + 1u] += weighted(w, vec4f(v_pool[x + 1u]));
-        }
-      }
-    }
-    workgroupBarrier();
-    acc_16_0 = subgroupMatrixLoad<subgroup_matrix_result<f32, 16, 16>, row_major>(&scratch[subgroup], 0u, 9u);
-    workgroupBarrier();
-    subgroupMatrixStore<row_major>(&scratch[subgroup], 0u, acc_32_0, 9u);
-    workgroupBarrier();
-    {
-      scratch[subgroup][subgroup_lane / 2u * 9u + subgroup_lane % 2u * 2u + 0u] *= factor;
-      scratch[subgroup][subgroup_lane / 2u * 9u + subgroup_lane % 2u * 2u + 1u] *= factor;
-      if ((noted & 1u) != 0u) {
-        for (var k = 0u; k < 32u; k++) {
-          let w = f32(weights[own_weights + 0u + subgroup_lane / 2u * 10u + k / 4u][k % 4u]);
-          let x = k * 18u + 8u + subgroup_lane % 2u * 2u;
-          scratch[subgroup][subgroup_lane / 2u * 9u + subgroup_lane % 2u * 2u + 0u] += weighted(w, vec4f(v_pool[x + 0u]));
-          scratch[subgroup][subgroup_lane / 2u * 9u + subgroup_lane % 2u * 2u + 1u] += weighted(w, vec4f(v_pool[x + 1u]));
-        }
-      }
-    }
-    workgroupBarrier();
-    acc_32_0 = subgroupMatrixLoad<subgroup_matrix_result<f32, 16, 16>, row_major>(&scratch[subgroup], 0u, 9u);
-    workgroupBarrier();
-    subgroupMatrixStore<row_major>(&scratch[subgroup], 0u, acc_48_0, 9u);
-    workgroupBarrier();
-    {
-      scratch[subgroup][subgroup_lane / 2u * 9u + subgroup_lane % 2u * 2u + 0u] *= factor;
-      scratch[subgroup][subgroup_lane / 2u * 9u + subgroup_lane % 2u * 2u + 1u] *= factor;
-      if ((noted & 1u) != 0u) {
-        for (var k = 0u; k < 32u; k++) {
-          let w = f32(weights[own_weights + 0u + subgroup_lane / 2u * 10u + k / 4u][k % 4u]);
-          let x = k * 18u + 12u + subgroup_lane % 2u * 2u;
-          scratch[subgroup][subgroup_lane / 2u * 9u + subgroup_lane % 2u * 2u + 0u] += weighted(w, vec4f(v_pool[x + 0u]));
-          scratch[subgroup][subgroup_lane / 2u * 9u + subgroup_lane % 2u * 2u + 1u] += weighted(w, vec4f(v_pool[x + 1u]));
-        }
-      }
-    }
-    workgroupBarrier();
-    acc_48_0 = subgroupMatrixLoad<subgroup_matrix_result<f32, 16, 16>, row_major>(&scratch[subgroup], 0u, 9u);
-    workgroupBarrier();
-    if ((noted & 1u) == 0u) {
+    if (noted != 0u) {
+      subgroupMatrixStore<row_major>(&scratch[subgroup], 0u, acc_0_0, 9u);
+      workgroupBarrier();
       {
-        let weights0 = subgroupMatrixLoad<subgroup_matrix_left<f16, 16, 16>, row_major>(&weights, own_weights + 0u + 0u, 10u);
-        {
-          let streamed = subgroupMatrixLoad<subgroup_matrix_right<f16, 16, 16>, row_major>(&v_pool, 0u, 18u);
-          acc_0_0 = subgroupMatrixMultiplyAccumulate(weights0, streamed, acc_0_0);
-        }
-        {
-          let streamed = subgroupMatrixLoad<subgroup_matrix_right<f16, 16, 16>, row_major>(&v_pool, 4u, 18u);
-          acc_16_0 = subgroupMatrixMultiplyAccumulate(weights0, streamed, acc_16_0);
-        }
-        {
-          let streamed = subgroupMatrixLoad<subgroup_matrix_right<f16, 16, 16>, row_major>(&v_pool, 8u, 18u);
-          acc_32_0 = subgroupMatrixMultiplyAccumulate(weights0, streamed, acc_32_0);
-        }
-        {
-          let streamed = subgroupMatrixLoad<subgroup_matrix_right<f16, 16, 16>, row_major>(&v_pool, 12u, 18u);
-          acc_48_0 = subgroupMatrixMultiplyAccumulate(weights0, streamed, acc_48_0);
+        scratch[subgroup][subgroup_lane / 2u * 9u + subgroup_lane % 2u * 2u + 0u] *= factor;
+        scratch[subgroup][subgroup_lane / 2u * 9u + subgroup_lane % 2u * 2u + 1u] *= factor;
+        if ((noted & 1u) != 0u) {
+          for (var k = 0u; k < 32u; k++) {
+            let w = f32(weights[own_weights + 0u + subgroup_lane / 2u * 10u + k / 4u][k % 4u]);
+            let x = k * 18u + 0u + subgroup_lane % 2u * 2u;
+            scratch[subgroup][subgroup_lane / 2u * 9u + subgroup_lane % 2u * 2u + 0u] += weighted(w, vec4f(v_pool[x + 0u]));
+            scratch[subgroup][subgroup_lane / 2u * 9u + subgroup_lane % 2u * 2u + 1u] += weighted(w, vec4f(v_pool[x + 1u]));
+          }
         }
       }
+      workgroupBarrier();
+      acc_0_0 = subgroupMatrixLoad<subgroup_matrix_result<f32, 16, 16>, row_major>(&scratch[subgroup], 0u, 9u);
+      workgroupBarrier();
+      subgroupMatrixStore<row_major>(&scratch[subgroup], 0u, acc_16_0, 9u);
+      workgroupBarrier();
       {
-        let weights0 = subgroupMatrixLoad<subgroup_matrix_left<f16, 16, 16>, row_major>(&weights, own_weights + 0u + 4u, 10u);
+        scratch[subgroup][subgroup_lane / 2u * 9u + subgroup_lane % 2u * 2u + 0u] *= factor;
+        scratch[subgroup][subgroup_lane / 2u * 9u + subgroup_lane % 2u * 2u + 1u] *= factor;
+        if ((noted & 1u) != 0u) {
+          for (var k = 0u; k < 32u; k++) {
+            let w = f32(weights[own_weights + 0u + subgroup_lane / 2u * 10u + k / 4u][k % 4u]);
+            let x = k * 18u + 4u + subgroup_lane % 2u * 2u;
+            scratch[subgroup][subgroup_lane / 2u * 9u + subgroup_lane % 2u * 2u + 0u] += weighted(w, vec4f(v_pool[x + 0u]));
+            scratch[subgroup][subgroup_lane / 2u * 9u + subgroup_lane % 2u * 2u + 1u] += weighted(w, vec4f(v_pool[x + 1u]));
+          }
+        }
+      }
+      workgroupBarrier();
+      acc_16_0 = subgroupMatrixLoad<subgroup_matrix_result<f32, 16, 16>, row_major>(&scratch[subgroup], 0u, 9u);
+      workgroupBarrier();
+      subgroupMatrixStore<row_major>(&scratch[subgroup], 0u, acc_32_0, 9u);
+      workgroupBarrier();
+      {
+        scratch[subgroup][subgroup_lane / 2u * 9u + subgroup_lane % 2u * 2u + 0u] *= factor;
+        scratch[subgroup][subgroup_lane / 2u * 9u + subgroup_lane % 2u * 2u + 1u] *= factor;
+        if ((noted & 1u) != 0u) {
+          for (var k = 0u; k < 32u; k++) {
+            let w = f32(weights[own_weights + 0u + subgroup_lane / 2u * 10u + k / 4u][k % 4u]);
+            let x = k * 18u + 8u + subgroup_lane % 2u * 2u;
+            scratch[subgroup][subgroup_lane / 2u * 9u + subgroup_lane % 2u * 2u + 0u] += weighted(w, vec4f(v_pool[x + 0u]));
+            scratch[subgroup][subgroup_lane / 2u * 9u + subgroup_lane % 2u * 2u + 1u] += weighted(w, vec4f(v_pool[x + 1u]));
+          }
+        }
+      }
+      workgroupBarrier();
+      acc_32_0 = subgroupMatrixLoad<subgroup_matrix_result<f32, 16, 16>, row_major>(&scratch[subgroup], 0u, 9u);
+      workgroupBarrier();
+      subgroupMatrixStore<row_major>(&scratch[subgroup], 0u, acc_48_0, 9u);
+      workgroupBarrier();
+      {
+        scratch[subgroup][subgroup_lane / 2u * 9u + subgroup_lane % 2u * 2u + 0u] *= factor;
+        scratch[subgroup][subgroup_lane / 2u * 9u + subgroup_lane % 2u * 2u + 1u] *= factor;
+        if ((noted & 1u) != 0u) {
+          for (var k = 0u; k < 32u; k++) {
+            let w = f32(weights[own_weights + 0u + subgroup_lane / 2u * 10u + k / 4u][k % 4u]);
+            let x = k * 18u + 12u + subgroup_lane % 2u * 2u;
+            scratch[subgroup][subgroup_lane / 2u * 9u + subgroup_lane % 2u * 2u + 0u] += weighted(w, vec4f(v_pool[x + 0u]));
+            scratch[subgroup][subgroup_lane / 2u * 9u + subgroup_lane % 2u * 2u + 1u] += weighted(w, vec4f(v_pool[x + 1u]));
+          }
+        }
+      }
+      workgroupBarrier();
+      acc_48_0 = subgroupMatrixLoad<subgroup_matrix_result<f32, 16, 16>, row_major>(&scratch[subgroup], 0u, 9u);
+      workgroupBarrier();
+      if ((noted & 1u) == 0u) {
         {
-          let streamed = subgroupMatrixLoad<subgroup_matrix_right<f16, 16, 16>, row_major>(&v_pool, 288u, 18u);
-          acc_0_0 = subgroupMatrixMultiplyAccumulate(weights0, streamed, acc_0_0);
+          let weights0 = subgroupMatrixLoad<subgroup_matrix_left<f16, 16, 16>, row_major>(&weights, own_weights + 0u + 0u, 10u);
+          {
+            let streamed = subgroupMatrixLoad<subgroup_matrix_right<f16, 16, 16>, row_major>(&v_pool, 0u, 18u);
+            acc_0_0 = subgroupMatrixMultiplyAccumulate(weights0, streamed, acc_0_0);
+          }
+          {
+            let streamed = subgroupMatrixLoad<subgroup_matrix_right<f16, 16, 16>, row_major>(&v_pool, 4u, 18u);
+            acc_16_0 = subgroupMatrixMultiplyAccumulate(weights0, streamed, acc_16_0);
+          }
+          {
+            let streamed = subgroupMatrixLoad<subgroup_matrix_right<f16, 16, 16>, row_major>(&v_pool, 8u, 18u);
+            acc_32_0 = subgroupMatrixMultiplyAccumulate(weights0, streamed, acc_32_0);
+          }
+          {
+            let streamed = subgroupMatrixLoad<subgroup_matrix_right<f16, 16, 16>, row_major>(&v_pool, 12u, 18u);
+            acc_48_0 = subgroupMatrixMultiplyAccumulate(weights0, streamed, acc_48_0);
+          }
         }
         {
-          let streamed = subgroupMatrixLoad<subgroup_matrix_right<f16, 16, 16>, row_major>(&v_pool, 292u, 18u);
-          acc_16_0 = subgroupMatrixMultiplyAccumulate(weights0, streamed, acc_16_0);
+          let weights0 = subgroupMatrixLoad<subgroup_matrix_left<f16, 16, 16>, row_major>(&weights, own_weights + 0u + 4u, 10u);
+          {
+            let streamed = subgroupMatrixLoad<subgroup_matrix_right<f16, 16, 16>, row_major>(&v_pool, 288u, 18u);
+            acc_0_0 = subgroupMatrixMultiplyAccumulate(weights0, streamed, acc_0_0);
+          }
+          {
+            let streamed = subgroupMatrixLoad<subgroup_matrix_right<f16, 16, 16>, row_major>(&v_pool, 292u, 18u);
+            acc_16_0 = subgroupMatrixMultiplyAccumulate(weights0, streamed, acc_16_0);
+          }
+          {
+            let streamed = subgroupMatrixLoad<subgroup_matrix_right<f16, 16, 16>, row_major>(&v_pool, 296u, 18u);
+            acc_32_0 = subgroupMatrixMultiplyAccumulate(weights0, streamed, acc_32_0);
+          }
+          {
+            let streamed = subgroupMatrixLoad<subgroup_matrix_right<f16, 16, 16>, row_major>(&v_pool, 300u, 18u);
+            acc_48_0 = subgroupMatrixMultiplyAccumulate(weights0, streamed, acc_48_0);
+          }
         }
-        {
-          let streamed = subgroupMatrixLoad<subgroup_matrix_right<f16, 16, 16>, row_major>(&v_pool, 296u, 18u);
-          acc_32_0 = subgroupMatrixMultiplyAccumulate(weights0, streamed, acc_32_0);
+      }
+      j0 += 32u;
+    } else if (is_full) {
+      {
+        let joined = subgroupOr(select(1u, 0u, deferred_from == 0xffffffffu));
+        if (subgroup_lane == 0u) {
+          notes[subgroup] = joined;
         }
-        {
-          let streamed = subgroupMatrixLoad<subgroup_matrix_right<f16, 16, 16>, row_major>(&v_pool, 300u, 18u);
-          acc_48_0 = subgroupMatrixMultiplyAccumulate(weights0, streamed, acc_48_0);
-        }
+        let all = workgroupUniformLoad(&notes);
+        noted = all[0] | all[1] | all[2] | all[3];
+      }
+      if (noted != 0u) {
+        again_until = j0;
+        j0 = run;
       }
     }
-    j0 += 32u;
   }
 
   // l of all lanes
   var sum0 = l0;
   sum0 = sum0 + subgroupShuffleXor(sum0, 1u);
+  if (has_non_finite(vec4f(sum0))) {
+    m0 = mark_non_finite(vec4f(sum0)).x;
+  }
   // o = O / l, lse = m + ln l
   var acc_rows = array<vec4f, 8>();
   workgroupBarrier();

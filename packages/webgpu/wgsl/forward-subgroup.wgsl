@@ -575,19 +575,23 @@ fn main(
     let m_seen2 = max(max(m2, largest(scored4)), largest(scored5));
     let m_seen3 = max(max(m3, largest(scored6)), largest(scored7));
     let m_new0 = select(m0, m_seen0, m_seen0 > m0 + 8.0);
+    let shift0 = m_new0;
     let m_new1 = select(m1, m_seen1, m_seen1 > m1 + 8.0);
+    let shift1 = m_new1;
     let m_new2 = select(m2, m_seen2, m_seen2 > m2 + 8.0);
+    let shift2 = m_new2;
     let m_new3 = select(m3, m_seen3, m_seen3 > m3 + 8.0);
+    let shift3 = m_new3;
 
     // P = e^(S − m')
-    p0 = select(vec4f(), exp(scored0.value - m_new0), scored0.visible);
-    p1 = select(vec4f(), exp(scored1.value - m_new0), scored1.visible);
-    p2 = select(vec4f(), exp(scored2.value - m_new1), scored2.visible);
-    p3 = select(vec4f(), exp(scored3.value - m_new1), scored3.visible);
-    p4 = select(vec4f(), exp(scored4.value - m_new2), scored4.visible);
-    p5 = select(vec4f(), exp(scored5.value - m_new2), scored5.visible);
-    p6 = select(vec4f(), exp(scored6.value - m_new3), scored6.visible);
-    p7 = select(vec4f(), exp(scored7.value - m_new3), scored7.visible);
+    p0 = select(vec4f(), exp(scored0.value - shift0), scored0.visible);
+    p1 = select(vec4f(), exp(scored1.value - shift0), scored1.visible);
+    p2 = select(vec4f(), exp(scored2.value - shift1), scored2.visible);
+    p3 = select(vec4f(), exp(scored3.value - shift1), scored3.visible);
+    p4 = select(vec4f(), exp(scored4.value - shift2), scored4.visible);
+    p5 = select(vec4f(), exp(scored5.value - shift2), scored5.visible);
+    p6 = select(vec4f(), exp(scored6.value - shift3), scored6.visible);
+    p7 = select(vec4f(), exp(scored7.value - shift3), scored7.visible);
 
     // l' = e^(m − m') · l + rowsum(P)
     rescale0 = select(exp(m0 - m_new0), 1.0, m0 == -0x1.fffffep+127f);

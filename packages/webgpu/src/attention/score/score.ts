@@ -47,7 +47,7 @@ export function scorePart(
   const isVisibleTile = active.flatMap(stage => stage.isVisibleTile ?? []).join(' && ');
   const keepsUnmodified = use.slope === 'by the modified score';
   // Backward recognises such rows by their lse.
-  const marks = use.slope === 'none' && !use.kernelMarks;
+  const marks = use.slope === 'none' && !use.markRows;
   const code = `struct Score4 {
   value: vec4f,
   slope: vec4f,

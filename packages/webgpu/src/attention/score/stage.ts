@@ -29,10 +29,10 @@ export interface ScoreUse {
   /** What `slope` contains: nothing, ds/d(q·k), or the derivative of s by the output of the score mod. */
   readonly slope: 'none' | 'by q·k' | 'by the modified score';
   /**
-   * Whether the kernel itself marks NaN and +Infinity among scores, by `TileBackend.markScores`. Default
-   * false: `score4` marks them if `slope` is `none`.
+   * `TileBackend.markRows`, by which the kernel itself marks rows with NaN or +Infinity. Without it, `score4`
+   * marks such scores if `slope` is `none`.
    */
-  readonly kernelMarks?: boolean;
+  readonly markRows?: string;
   /** Writes the mods of the problem as WGSL, if it has any. */
   readonly mods?: ModStages;
 }

@@ -61,6 +61,8 @@ export interface AccumulateGemm {
   readonly nonFiniteGuard: string;
   /** WGSL expression of the factor for the previous sum of row r, if there is one. */
   readonly rescale?: (r: number) => string;
+  /** The backend's `lazyRescaling` if the factor is its factor. */
+  readonly lazy?: LazyRescaling | null;
 }
 
 /**
@@ -84,10 +86,10 @@ export interface TileBackend extends TileResults {
    */
   scores(gemms: ScoreGemms, sums: readonly AccumulateGemm[], visible: string): string;
   /**
-   * Statements that mark NaN and +Infinity in `scored0`, `scored1`, …, the score vec4s of the lane. Without
-   * them, `score4` marks each score.
+   * Statements for the end that set the maximum `mR` of a row whose scores contain NaN or +Infinity to the
+   * mark of such rows; its sum is `sumR`. Without them, `score4` marks each score.
    */
-  readonly markScores?: string;
+  readonly markRows?: string;
   /**
    * Statements that declare the reductions of the lane's rows as `NAME0`, …, with the same bits in all lanes
    * of a row.

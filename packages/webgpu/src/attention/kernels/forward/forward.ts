@@ -43,7 +43,7 @@ export function forwardKernel(
   const tiles = Math.ceil((Sq * heads) / tileRows);
   const score = scorePart(problem, {
     tile: heads === 1 ? tile : null,
-    ...{ slope: 'none', kernelMarks: !!backend.markScores },
+    ...{ slope: 'none', markRows: backend.markRows },
     mods: config.tools.mods,
   });
   const hasValues = problem.fp8?.kind !== 'scaled';
@@ -71,6 +71,7 @@ export function forwardKernel(
     weight: b => fp8.apply('weight', dropout ? vectors.of('weight', b) : `p${b}`),
     nonFiniteGuard: score.masks ? 'true' : '!full_tile',
     rescale: r => `rescale${r}`,
+    lazy,
   };
   const [summed, sums] = hasValues ? [[v], [values]] : [[], []];
 
@@ -109,7 +110,6 @@ export function forwardKernel(
       ({ row, key, of }) => `${rows.place(row)}
     ${of('scored')} = score4(seq, head, query, ${key}, ${of('s')}, ${fullTile});`,
     )}
-    ${backend.markScores ?? ''}
 
     // m' = max(m, rowmax(S))
     ${backend.reduceRows({
@@ -120,19 +120,19 @@ export function forwardKernel(
       identity: lowest,
       afterBarrier: true,
     })}
-    ${lazy ? repeat(grid.rows, r => `let m_new${r} = ${lazy.maximum(r)};`) : ''}
+    ${lazy ? repeat(grid.rows, r => lazy.maximum(r, fullTile)) : ''}
 
     // P = e^(S − m')
     ${repeat(
       grid.rows * grid.cols,
       b =>
-        `p${b} = select(vec4f(), exp(${scored(b)}.value - m_new${Math.floor(b / grid.cols)}), ${scored(b)}.visible);`,
+        `p${b} = select(vec4f(), exp(${scored(b)}.value - ${lazy ? 'shift' : 'm_new'}${Math.floor(b / grid.cols)}), ${scored(b)}.visible);`,
     )}
 
     // l' = e^(m − m') · l + rowsum(P)
     ${repeat(
       grid.rows,
-      r => `rescale${r} = ${lazy?.factor(r) ?? `exp(m${r} - m_new${r})`};
+      r => `rescale${r} = ${lazy?.factor(r, fullTile) ?? `exp(m${r} - m_new${r})`};
     m${r} = m_new${r};
     l${r} = l${r} * rescale${r} + ${repeat(grid.cols, c => `sum4(p${r * grid.cols + c})`, ' + ')};`,
     )}`,
@@ -154,7 +154,7 @@ export function forwardKernel(
     join: (a, b) => `${a} + ${b}`,
     identity: '0.0',
     afterBarrier: false,
-  })}
+  })}${backend.markRows ?? ''}
   ${finish.code}
   ${fp8.finish}`;
 

@@ -1,8 +1,8 @@
 import type { MatrixPlace } from '../../../codegen/matrices/matrix-operations.ts';
 import { lanes } from '../../../codegen/matrices/subgroup-lanes.ts';
 import { repeat } from '../../../codegen/text.ts';
-import { lazyRescaling } from '../scores/lazy-rescaling.ts';
-import type { AccumulateGemm, TileResults } from '../tile-backend.ts';
+import { deferredRescaling } from '../scores/deferred-rescaling.ts';
+import type { AccumulateGemm, ScoreGemm, TileResults } from '../tile-backend.ts';
 import {
   block,
   blocks,
@@ -17,6 +17,7 @@ import {
   weightsSize,
 } from './memory.ts';
 import type { MatrixTile, MatrixTileShape } from './shape.ts';
+import { streamsOf } from './stage.ts';
 
 /** Results are matrices named `NAME_d_r`: the r-th matrix of a subgroup's rows, starting at channel d. */
 const resultMatrix = (name: string, d: number, r: number): string => `${name}_${d}_${r}`;
@@ -25,10 +26,22 @@ const perBlock = (D: number, text: (d: number) => string): string => repeat(bloc
 
 /**
  * Adds sums once all lanes have stored their weights. Leaves the loop over tiles where results must be
- * rescaled, or rows hold a NaN or infinity that some of their weights mask: see `interruption`.
+ * rescaled, or rows hold a NaN or infinity that some of their weights mask: see `interruption`. In full
+ * tiles, a barrier is enough if nothing is masked, and rescaling is deferred.
  */
-export function accumulate(tile: MatrixTile, sums: readonly AccumulateGemm[]): string {
+export function accumulate(
+  tile: MatrixTile,
+  gemms: readonly ScoreGemm[],
+  sums: readonly AccumulateGemm[],
+): string {
   const rescaled = rescaleOf(sums);
+  const join = `${tile.spelling.joinNotes('own_notes')}
+    if (noted != 0u) {
+      break;
+    }`;
+  const isQuiet = sums.every(
+    ({ rescale, lazy, nonFiniteGuard }) => (!rescale || lazy) && nonFiniteGuard === '!full_tile',
+  );
   return `{
     ${sums.map((sum, n) => storeWeights(tile, sum, n)).join('\n')}
     ${
@@ -39,9 +52,15 @@ export function accumulate(tile: MatrixTile, sums: readonly AccumulateGemm[]): s
     }`
         : ''
     }
-    ${tile.spelling.joinNotes('own_notes')}
-    if (noted != 0u) {
-      break;
+    ${streamsOf(tile, gemms, sums).beforeSums}
+    ${
+      isQuiet
+        ? `if (full_tile) {
+      workgroupBarrier();
+    } else {
+      ${join}
+    }`
+        : join
     }
     ${sums.map((sum, n) => multiply(tile, sum, n)).join('\n')}
     }`;
@@ -206,7 +225,7 @@ export function results(tile: MatrixTile): Omit<TileResults, 'loop' | 'specialis
       perBlock(D, d =>
         perMatrix(tile, d, (n, r) => `var ${resultMatrix(name, n, r)} = ${tile.spelling.zero};`),
       ),
-    lazyRescaling,
+    lazyRescaling: deferredRescaling,
     keepsLoops: false,
     results: (name, D) => `var ${name}_rows = array<vec4f, ${vectors * blocks(D)}>();
     ${perBlock(

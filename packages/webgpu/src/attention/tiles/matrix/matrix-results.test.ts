@@ -1,4 +1,4 @@
-import { Tensor } from '@tilewise/core';
+import { type SdpaOptions, Tensor } from '@tilewise/core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {
   type AttentionCall,
@@ -57,6 +57,29 @@ describe.each([16, 32] as const)('subgroups that hold %i queries', heldRows => {
     expectAgreement(await gpuForward(ctx, { ...call, q, k }), { o, lse });
   });
 
+  // Tiles of 16 or 32 keys, more than a kernel computes before it looks for deferred rows.
+  const [Sq, Skv] = [70, 700];
+  const seen = Array.from({ length: Skv }, (_, s) => s % 9 !== 5);
+  const mask = Tensor.from(seen.map(Number), [Skv], { dtype: 'bool' });
+  test.each<[string, SdpaOptions]>([
+    ['all keys', {}],
+    ['causal', { causal: 'bottom-right' }],
+    ['a window', { causal: 'bottom-right', window: { left: 500 } }],
+    ['a mask that hides garbage', { mask }],
+  ])('rows are deferred, one after the other, and computed again: %s', async (_, options) => {
+    const ones = (S: number): Tensor => Tensor.from(new Array(S * D).fill(1), [1, 1, S, D]);
+    const q = scaled(ones(Sq), s => (s % 4) / 3);
+    // The scores of a row grow, at most by 20 from a tile to the next, and fall at the end.
+    const k = scaled(ones(Skv), s => {
+      const step = Math.floor(s / 40);
+      return (step < 14 ? step * (1 + (step % 3)) : 4) + (s % 7) / 10;
+    });
+    const long = { q, k, v: normal([1, 1, Skv, D], 5), dO: normal([1, 1, Sq, D], 6), options };
+    const { o, lse } = exactResults(long);
+    const v = options.mask ? scaled(long.v, s => (seen[s] ? 1 : Number.NaN)) : long.v;
+    expectAgreement(await gpuForward(ctx, { ...long, v }), { o, lse });
+  });
+
   test.each([Number.NaN, Number.POSITIVE_INFINITY])(
     'a key that is %d makes the rows NaN that see the key',
     async garbage => {
@@ -79,7 +102,7 @@ describe.each([16, 32] as const)('subgroups that hold %i queries', heldRows => {
     },
   );
 
-  test('scores that are finite, but whose sum is not, mark no row', async () => {
+  test('scores close to the largest number mark no row', async () => {
     const q = Tensor.from(new Array(S * D).fill(1e19), shape);
     const k = scaled(Tensor.from(new Array(S * D).fill(1e18), shape), s => 1 - (s % 7) / 4);
     const { o, lse } = exactResults({ ...call, q, k });

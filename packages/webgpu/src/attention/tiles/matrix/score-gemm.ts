@@ -15,7 +15,7 @@ import {
   width,
 } from './memory.ts';
 import type { MatrixTile, MatrixTileShape } from './shape.ts';
-import { stageHeld, stream } from './stage.ts';
+import { stageHeld, streamsOf } from './stage.ts';
 
 /**
  * The rows of held and of streamed matrices: queries are rows of left matrices, and keys are columns of right
@@ -69,8 +69,10 @@ export function scores(
   sums: readonly AccumulateGemm[],
   skips: boolean,
 ): string {
+  const { start, beforeProducts } = streamsOf(tile, gemms, sums);
   return `var own_notes = 0u;
-    ${stream(tile, gemms, sums, skips)}
+    ${skips ? start : ''}
+    ${beforeProducts}
     ${gemms
       .map(gemm => `${multiply(tile, gemm)}\n    workgroupBarrier();\n    ${read(tile, gemm)}`)
       .join('\n    workgroupBarrier();\n    ')}`;

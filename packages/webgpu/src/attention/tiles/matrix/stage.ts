@@ -1,6 +1,6 @@
 import { lanes, rowPadding } from '../../../codegen/matrices/subgroup-lanes.ts';
 import { repeat } from '../../../codegen/text.ts';
-import type { AccumulateGemm, ScoreGemm, TileOperand } from '../tile-backend.ts';
+import { type AccumulateGemm, rowsRead, type ScoreGemm, type TileOperand } from '../tile-backend.ts';
 import { streamedOperands } from '../tile-operands.ts';
 import { block, heldRows, note, poolOf, poolPitch, streamedRows, weightsSize, width } from './memory.ts';
 import type { MatrixTileShape } from './shape.ts';
@@ -8,77 +8,87 @@ import type { MatrixTileShape } from './shape.ts';
 const turnsOf = (tile: MatrixTileShape, D: number): number =>
   Math.ceil((streamedRows(tile) * width(D)) / (lanes * tile.subgroups));
 
-/**
- * Statements before the loop over tiles, which declare a lane's fetched vec4s of streamed rows, and fetch
- * those of the first tile if there is one: if `goesOn` holds. If tiles may be skipped, the loop fetches
- * these.
- */
-export function startStreams(
-  tile: MatrixTileShape,
-  gemms: readonly ScoreGemm[],
-  sums: readonly AccumulateGemm[],
-  { goesOn, skips }: { readonly goesOn: string; readonly skips: boolean },
-): string {
-  const operands = operandsOf(tile, gemms, sums);
-  const declared = operands.flatMap(operand =>
-    Array.from(
-      { length: turnsOf(tile, operand.D) },
-      (_, turn) => `var ${fetched(operand, turn)} = vec4<${tile.matrix.component}>();`,
-    ),
-  );
-  return `${declared.join('\n  ')}
-  ${
-    skips
-      ? 'var fetched_from = 0xffffffffu;'
-      : `if (${goesOn}) {
-    ${fetchAll(tile, operands)}
-  }`
-  }`;
+/** Statements that stream the rows of a kernel. */
+export interface Streams {
+  /** Declares a lane's fetched vec4s. */
+  readonly declared: string;
+  /**
+   * Prepares the tile at `first`, unless it follows the last one: fetches its rows, and stores those that
+   * products read.
+   */
+  readonly start: string;
+  /**
+   * Before the products of a tile. If rows are in products and in sums, stores the rows once all lanes have
+   * finished with the previous ones, and fetches those of the next tile, which arrive while this tile is
+   * computed.
+   */
+  readonly beforeProducts: string;
+  /**
+   * After the products of a tile, and before a barrier and the sums. If no rows are in products and in sums,
+   * stores those of the sums, and those of the next tile's products, which saves two barriers per tile.
+   */
+  readonly beforeSums: string;
 }
 
-/**
- * Statements that store the streamed rows of a tile to their pools, once all lanes have finished with the
- * previous rows, and fetch those of the next tile, which arrive while this tile is computed. If tiles between
- * the previous one and this one were skipped, the rows of this tile are fetched first. Lanes look for a NaN
- * or infinity in rows that sums read.
- */
-export function stream(
+export function streamsOf(
   tile: MatrixTileShape,
   gemms: readonly ScoreGemm[],
   sums: readonly AccumulateGemm[],
-  skips: boolean,
-): string {
-  const operands = operandsOf(tile, gemms, sums);
-  const nextOf = (first: string): string => `${first} + ${streamedRows(tile)}u`;
-  // All operands are streamed by the same queries or keys.
-  const [{ first }] = operands;
-  const fetchSkipped = `if (fetched_from != ${first}) {
-      ${fetchAll(tile, operands)}
-    }
-    fetched_from = ${nextOf(first)};`;
-  return `${skips ? fetchSkipped : ''}
-    workgroupBarrier();
-    ${operands.map(operand => store(tile, operand, sums)).join('\n    ')}
-    workgroupBarrier();
-    ${fetchAll(
-      tile,
-      operands.map(operand => ({ ...operand, first: nextOf(operand.first) })),
-    )}`;
-}
-
-const operandsOf = (
-  tile: MatrixTileShape,
-  gemms: readonly ScoreGemm[],
-  sums: readonly AccumulateGemm[],
-): readonly TileOperand[] =>
-  streamedOperands(
+): Streams {
+  const operands = streamedOperands(
     tile,
     gemms,
     sums.map(({ operand }) => operand),
   );
-
-const fetchAll = (tile: MatrixTileShape, operands: readonly TileOperand[]): string =>
-  operands.map(operand => fetch(tile, operand)).join('\n    ');
+  const [{ first }] = operands;
+  const isSummed = ({ name }: TileOperand): boolean => sums.some(({ operand }) => operand.name === name);
+  const summed = operands.filter(isSummed);
+  const products = operands.filter(operand => !isSummed(operand));
+  const isSeparate = !summed.some(({ name }) => rowsRead(gemms).has(name));
+  /** Fetches the rows of operands some tiles later. */
+  const fetchAll = (own: readonly TileOperand[], tiles: number): string =>
+    own
+      .map(operand => fetch(tile, operand, tiles && `${first} + ${tiles * streamedRows(tile)}u`))
+      .join('\n    ');
+  const storeAll = (own: readonly TileOperand[]): string =>
+    own.map(operand => store(tile, operand, sums)).join('\n    ');
+  return {
+    declared: `${operands
+      .flatMap(operand =>
+        Array.from(
+          { length: turnsOf(tile, operand.D) },
+          (_, turn) => `var ${fetched(operand, turn)} = vec4<${tile.matrix.component}>();`,
+        ),
+      )
+      .join('\n  ')}
+  var streamed_from = 0xffffffffu;`,
+    start: `if (streamed_from != ${first}) {
+      ${
+        isSeparate
+          ? `${fetchAll(products, 0)}
+      ${storeAll(products)}
+      ${fetchAll(summed, 0)}
+      ${fetchAll(products, 1)}
+      workgroupBarrier();`
+          : fetchAll(operands, 0)
+      }
+    }`,
+    beforeProducts: `streamed_from = ${first} + ${streamedRows(tile)}u;${
+      isSeparate
+        ? ''
+        : `
+    workgroupBarrier();
+    ${storeAll(operands)}
+    workgroupBarrier();
+    ${fetchAll(operands, 1)}`
+    }`,
+    beforeSums: isSeparate
+      ? `${storeAll(operands)}
+    ${fetchAll(summed, 1)}
+    ${fetchAll(products, 2)}`
+      : '',
+  };
+}
 
 const fetched = ({ name }: TileOperand, turn: number): string => `${name}_fetched${turn}`;
 
@@ -102,19 +112,19 @@ const load = ({ matrix }: MatrixTileShape, name: string, row: string, d: string)
   matrix.component === 'f16' ? `${name}_load4_f16(${row}, ${d})` : `${name}_load4(${row}, ${d})`;
 
 /**
- * Statements that fetch the streamed rows from `first` on. They have no branches, so that no read waits for
- * another. Rows beyond the end, which have weight 0, are replaced by the last row, and channels beyond the
- * end by 0.
+ * Statements that fetch the streamed rows from `later` on, or those of the tile. They have no branches, so
+ * that no read waits for another. Rows beyond the end, which have weight 0, are replaced by the last row, and
+ * channels beyond the end by 0.
  */
-function fetch(tile: MatrixTileShape, operand: TileOperand): string {
-  const { name, row, first, end, channels, D } = operand;
+function fetch(tile: MatrixTileShape, operand: TileOperand, later: string | 0): string {
+  const { name, row, end, channels, D } = operand;
   const type = `vec4<${tile.matrix.component}>`;
   const isWhole = D % block === 0;
   return `{
     let ${name}_end = max(${end}, 1u) - 1u;${isWhole ? '' : `\n    let ${name}_last = (${channels} - 1u) & 0xfffffffcu;`}
     ${repeat(turnsOf(tile, D), turn => {
       const place = placeOf(tile, D, turn);
-      const s = `${first} + ${place.row}`;
+      const s = `${later || operand.first} + ${place.row}`;
       const d = `4u * (${place.vector})`;
       const value = load(tile, name, row(`min(${s}, ${name}_end)`), isWhole ? d : `min(${d}, ${name}_last)`);
       return `${fetched(operand, turn)} = ${isWhole ? value : `select(${type}(), ${value}, ${d} <= ${name}_last)`};`;

@@ -5,13 +5,22 @@ import { lowest } from '../../../codegen/formats/float-bits.ts';
  * l and O are just as accurate, and m seldom changes.
  */
 export interface LazyRescaling {
-  /** WGSL expression of the new maximum of row r, given that its largest score so far is `m_seenR`. */
-  maximum(r: number): string;
+  /**
+   * Statements that declare `m_newR`, the new maximum of row r, and `shiftR`, which is subtracted from the
+   * scores of the row to compute P. The row's largest score so far is `m_seenR`. `fullTile`: as for
+   * `TileResults.specialised`.
+   */
+  maximum(r: number, fullTile: string): string;
   /** WGSL expression of the factor e^(m − m') for the previous sums of row r. */
-  factor(r: number): string;
+  factor(r: number, fullTile: string): string;
 }
 
+/** Declares the new maximum: a row's largest score if it exceeds the maximum by more than 8. */
+export const lazyMaximum = (r: number): string =>
+  `let m_new${r} = select(m${r}, m_seen${r}, m_seen${r} > m${r} + 8.0);`;
+
 export const lazyRescaling: LazyRescaling = {
-  maximum: r => `select(m${r}, m_seen${r}, m_seen${r} > m${r} + 8.0)`,
+  maximum: r => `${lazyMaximum(r)}
+    let shift${r} = m_new${r};`,
   factor: r => `select(exp(m${r} - m_new${r}), 1.0, m${r} == ${lowest})`,
 };

@@ -34,8 +34,8 @@ export const stagedB = ({ down, across, columns }: MatrixMatMulShape, side: Side
 
 /**
  * The arrays of both operands. At the end, each subgroup passes its sums through one of these arrays. With 9
- * KiB of their own for the sums, a product of 4096 × 4096 took 1.8 times as long on an H200: two workgroups fit
- * into a multiprocessor if each has at most about 24 KiB of memory.
+ * KiB of their own for the sums, a product of 4096 × 4096 took 1.8 times as long on an H200: two workgroups
+ * fit into a multiprocessor if each has at most about 24 KiB of memory.
  */
 export const stagedArrays: MatrixArray = { name: 'staged', of: 'operands', nested: true };
 

@@ -1,0 +1,94 @@
+import { notDeferred, tilesPerCheck } from '../scores/deferred-rescaling.ts';
+import type { AccumulateGemm, ScoreGemm } from '../tile-backend.ts';
+import { declareNotes, interruption } from './accumulate-gemm.ts';
+import type { MatrixTile } from './shape.ts';
+import { streamsOf } from './stage.ts';
+
+/**
+ * See `TileResults.loop`. A tile's statements may leave the loop over tiles: see `accumulate`. Then an
+ * interruption follows, and the loop goes on with the next tile.
+ */
+export function loopOverTiles(
+  tile: MatrixTile,
+  plain: string,
+  gemms: readonly ScoreGemm[],
+  sums: readonly AccumulateGemm[],
+  visible: string,
+): string {
+  const parts = /^for \(var (\w+) = (.+?); \1 < (.+?); \1 \+= (.+?)\) \{/.exec(plain);
+  if (!parts) throw new Error(`not a loop over tiles: ${plain.slice(0, 99)}`);
+  const [head, place, start, end, step] = parts;
+  const loop: TileLoop = {
+    ...{ place, end, step, body: plain.slice(head.length) },
+    interrupted: `${interruption(tile, sums)}
+      ${place} += ${step};`,
+  };
+  const { declared, start: startStreams } = streamsOf(tile, gemms, sums);
+  const isDeferred = sums.some(({ lazy }) => lazy);
+  return `var ${place} = ${start};
+  ${declareNotes(sums)}
+  ${declared}
+  ${isDeferred ? `var deferred_from = ${notDeferred};\n  var again_until = 0u;` : ''}
+  loop {
+    if (${place} >= ${end}) {
+      break;
+    }
+    ${visible === '' ? startStreams : ''}
+    ${isDeferred ? run(tile, loop) : allTiles(loop)}
+  }`;
+}
+
+/** A loop over tiles. */
+interface TileLoop {
+  /** The variable, the place at which the loop ends, and the length of a tile. */
+  readonly place: string;
+  readonly end: string;
+  readonly step: string;
+  /** The statements of a tile, and the end of the loop. */
+  readonly body: string;
+  /** Statements for an interruption. */
+  readonly interrupted: string;
+}
+
+const allTiles = ({
+  place,
+  end,
+  step,
+  body,
+  interrupted,
+}: TileLoop): string => `for (; ${place} < ${end}; ${place} += ${step}) {${body}
+    if (${place} < ${end}) {
+      ${interrupted}
+    }`;
+
+/**
+ * One run of the loop over tiles: a tile that is not full; the tiles that are computed again for deferred
+ * rows; or some full tiles, after which the next run computes them again if a row is deferred.
+ */
+function run(tile: MatrixTile, { place, end, step, body, interrupted }: TileLoop): string {
+  const full = /let full_tile = (.+?);/.exec(body);
+  if (!full) throw new Error('a tile does not say whether it is full');
+  const isFull = (at: string): string => full[1].replaceAll(place, at);
+  return `noted = 0u;
+    let run = ${place};
+    var run_end = max(run + ${step}, again_until);
+    let is_full = run >= again_until && ${isFull('run')};
+    if (is_full) {
+      deferred_from = ${notDeferred};
+      let most = min(run + ${tilesPerCheck}u * ${step}, ${end});
+      while (run_end < most && ${isFull('run_end')}) {
+        run_end += ${step};
+      }
+    }
+    for (; ${place} < run_end; ${place} += ${step}) {${body.replace(full[0], 'let full_tile = is_full;')}
+    if (noted != 0u) {
+      ${interrupted}
+    }
+    if (is_full) {
+      ${tile.spelling.joinNotes(`select(1u, 0u, deferred_from == ${notDeferred})`)}
+      if (noted != 0u) {
+        again_until = ${place};
+        ${place} = run;
+      }
+    }`;
+}
