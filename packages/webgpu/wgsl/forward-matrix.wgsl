@@ -440,9 +440,12 @@ fn main(
         // m' = max(m, rowmax(S))
         var m_seen0 = max(max(max(max(m0, largest(scored0)), largest(scored1)), largest(scored2)), largest(scored3));
         m_seen0 = max(m_seen0, subgroupShuffleXor(m_seen0, 1u));
-        let m_new0 = select(m0, m_seen0, m0 == -0x1.fffffep+127f);
+        var l_seen0 = l0;
+        l_seen0 = l_seen0 + subgroupShuffleXor(l_seen0, 1u);
+        let m_new0 = select(m0, m_seen0, l_seen0 == 0.0);
         deferred_from = select(deferred_from, min(deferred_from, j0), m_seen0 > m_new0 + 8.0);
-        let shift0 = bitcast<f32>(select(bitcast<u32>(m_new0), 0x7f800000u, deferred_from <= j0));
+        let has_weight_0 = deferred_from <= j0;
+        let shift0 = bitcast<f32>(select(bitcast<u32>(m_new0), 0x7f800000u, has_weight_0));
 
         // P = e^(S − m')
         p0 = select(vec4f(), exp(scored0.value - shift0), scored0.visible);
@@ -483,8 +486,11 @@ fn main(
         // m' = max(m, rowmax(S))
         var m_seen0 = max(max(max(max(m0, largest(scored0)), largest(scored1)), largest(scored2)), largest(scored3));
         m_seen0 = max(m_seen0, subgroupShuffleXor(m_seen0, 1u));
+        var l_seen0 = l0;
+        l_seen0 = l_seen0 + subgroupShuffleXor(l_seen0, 1u);
         let m_new0 = select(m0, m_seen0, m_seen0 > m0 + 8.0);
-        let shift0 = bitcast<f32>(select(bitcast<u32>(m_new0), 0x7f800000u, j0 < min(again_until, deferred_from)));
+        let has_weight_0 = j0 < min(again_until, deferred_from);
+        let shift0 = bitcast<f32>(select(bitcast<u32>(m_new0), 0x7f800000u, has_weight_0));
 
         // P = e^(S − m')
         p0 = select(vec4f(), exp(scored0.value - shift0), scored0.visible);
@@ -493,7 +499,7 @@ fn main(
         p3 = select(vec4f(), exp(scored3.value - shift0), scored3.visible);
 
         // l' = e^(m − m') · l + rowsum(P)
-        rescale0 = select(exp(m0 - m_new0), 1.0, m0 == -0x1.fffffep+127f);
+        rescale0 = select(exp(m0 - m_new0), 1.0, l_seen0 == 0.0);
         m0 = m_new0;
         l0 = l0 * rescale0 + sum4(p0) + sum4(p1) + sum4(p2) + sum4(p3);
       }
@@ -700,7 +706,8 @@ fn main(
         }
       }
       j0 += 32u;
-    } else if (is_full) {
+    }
+    if (is_full) {
       {
         let joined = subgroupOr(select(1u, 0u, deferred_from == 0xffffffffu));
         if (subgroup_lane == 0u) {

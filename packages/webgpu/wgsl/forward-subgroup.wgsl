@@ -594,16 +594,16 @@ fn main(
     p7 = select(vec4f(), exp(scored7.value - shift3), scored7.visible);
 
     // l' = e^(m − m') · l + rowsum(P)
-    rescale0 = select(exp(m0 - m_new0), 1.0, m0 == -0x1.fffffep+127f);
+    rescale0 = select(exp(m0 - m_new0), 1.0, l0 == 0.0);
     m0 = m_new0;
     l0 = l0 * rescale0 + sum4(p0) + sum4(p1);
-    rescale1 = select(exp(m1 - m_new1), 1.0, m1 == -0x1.fffffep+127f);
+    rescale1 = select(exp(m1 - m_new1), 1.0, l1 == 0.0);
     m1 = m_new1;
     l1 = l1 * rescale1 + sum4(p2) + sum4(p3);
-    rescale2 = select(exp(m2 - m_new2), 1.0, m2 == -0x1.fffffep+127f);
+    rescale2 = select(exp(m2 - m_new2), 1.0, l2 == 0.0);
     m2 = m_new2;
     l2 = l2 * rescale2 + sum4(p4) + sum4(p5);
-    rescale3 = select(exp(m3 - m_new3), 1.0, m3 == -0x1.fffffep+127f);
+    rescale3 = select(exp(m3 - m_new3), 1.0, l3 == 0.0);
     m3 = m_new3;
     l3 = l3 * rescale3 + sum4(p6) + sum4(p7);
 

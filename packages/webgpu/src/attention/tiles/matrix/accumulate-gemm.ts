@@ -1,7 +1,6 @@
 import type { MatrixPlace } from '../../../codegen/matrices/matrix-operations.ts';
 import { lanes } from '../../../codegen/matrices/subgroup-lanes.ts';
 import { repeat } from '../../../codegen/text.ts';
-import { deferredRescaling } from '../scores/deferred-rescaling.ts';
 import type { AccumulateGemm, ScoreGemm, TileResults } from '../tile-backend.ts';
 import {
   block,
@@ -218,14 +217,13 @@ const storeBlock = (tile: MatrixTile, name: string, d: number): string =>
   perMatrix(tile, d, (n, r, place) => tile.spelling.store(resultMatrix(name, n, r), place));
 
 /** The results of a lane: see `laneOfBlock`. */
-export function results(tile: MatrixTile): Omit<TileResults, 'loop' | 'specialised'> {
+export function results(tile: MatrixTile): Omit<TileResults, 'loop' | 'specialised' | 'lazyRescaling'> {
   const { row, vectors } = laneOfBlock(tile);
   return {
     accumulators: (name, D) =>
       perBlock(D, d =>
         perMatrix(tile, d, (n, r) => `var ${resultMatrix(name, n, r)} = ${tile.spelling.zero};`),
       ),
-    lazyRescaling: deferredRescaling,
     keepsLoops: false,
     results: (name, D) => `var ${name}_rows = array<vec4f, ${vectors * blocks(D)}>();
     ${perBlock(

@@ -16,10 +16,11 @@ export function loopOverTiles(
   visible: string,
 ): string {
   const parts = /^for \(var (\w+) = (.+?); \1 < (.+?); \1 \+= (.+?)\) \{/.exec(plain);
-  if (!parts) throw new Error(`not a loop over tiles: ${plain.slice(0, 99)}`);
+  const full = /let full_tile = (.+?);/.exec(plain);
+  if (!parts || !full) throw new Error(`not a loop over tiles: ${plain.slice(0, 99)}`);
   const [head, place, start, end, step] = parts;
   const loop: TileLoop = {
-    ...{ place, end, step, body: plain.slice(head.length) },
+    ...{ place, end, step, body: plain.slice(head.length), full: full[1] },
     interrupted: `${interruption(tile, sums)}
       ${place} += ${step};`,
   };
@@ -46,6 +47,8 @@ interface TileLoop {
   readonly step: string;
   /** The statements of a tile, and the end of the loop. */
   readonly body: string;
+  /** The WGSL condition in `body` that a tile is full. */
+  readonly full: string;
   /** Statements for an interruption. */
   readonly interrupted: string;
 }
@@ -65,10 +68,8 @@ const allTiles = ({
  * One run of the loop over tiles: a tile that is not full; the tiles that are computed again for deferred
  * rows; or some full tiles, after which the next run computes them again if a row is deferred.
  */
-function run(tile: MatrixTile, { place, end, step, body, interrupted }: TileLoop): string {
-  const full = /let full_tile = (.+?);/.exec(body);
-  if (!full) throw new Error('a tile does not say whether it is full');
-  const isFull = (at: string): string => full[1].replaceAll(place, at);
+function run(tile: MatrixTile, { place, end, step, body, full, interrupted }: TileLoop): string {
+  const isFull = (at: string): string => full.replaceAll(place, at);
   return `noted = 0u;
     let run = ${place};
     var run_end = max(run + ${step}, again_until);
@@ -80,7 +81,7 @@ function run(tile: MatrixTile, { place, end, step, body, interrupted }: TileLoop
         run_end += ${step};
       }
     }
-    for (; ${place} < run_end; ${place} += ${step}) {${body.replace(full[0], 'let full_tile = is_full;')}
+    for (; ${place} < run_end; ${place} += ${step}) {${body.replace(full, 'is_full')}
     if (noted != 0u) {
       ${interrupted}
     }

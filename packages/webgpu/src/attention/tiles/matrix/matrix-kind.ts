@@ -1,6 +1,7 @@
 import { hasNonFinite, markNonFinite } from '../../../codegen/formats/float-bits.ts';
 import { lanes, missingMatrices } from '../../../codegen/matrices/subgroup-lanes.ts';
 import { checkedTile, isCount, type TileKind } from '../../../codegen/tile-kind.ts';
+import { deferredRescaling } from '../scores/deferred-rescaling.ts';
 import { type LaneGrid, unrolledVectors } from '../scores/score-vectors.ts';
 import { brokenGridRule, memoryReason, stationaryReason, type Tile } from '../tile.ts';
 import { type TileBackend, weightedPart } from '../tile-backend.ts';
@@ -128,6 +129,12 @@ function matrixBackend(tile: MatrixTile, grid: LaneGrid): TileBackend {
     reduceRows: reduction => spelling.reduceRows(grid, reduction),
     accumulate: (gemms, sums) => accumulate(tile, gemms, sums),
     ...results(tile),
+    lazyRescaling: deferredRescaling(
+      spelling.reduceRows(grid, {
+        ...{ name: 'l_seen', own: () => 'l0', join: (a, b) => `${a} + ${b}` },
+        ...{ identity: '0.0', afterBarrier: true },
+      }),
+    ),
     loop: (...loop) => loopOverTiles(tile, ...loop),
     // On an H200, masks added 0.5 ms to the 1.6 of a stand-alone forward kernel whose tiles were all full.
     specialised: text => `if (full_tile) {

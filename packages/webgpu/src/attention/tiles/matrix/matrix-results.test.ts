@@ -57,6 +57,17 @@ describe.each([16, 32] as const)('subgroups that hold %i queries', heldRows => {
     expectAgreement(await gpuForward(ctx, { ...call, q, k }), { o, lse });
   });
 
+  test('keys with a bias of the lowest number count only in rows that see no others', async () => {
+    // As models pad: the rows of the first tiles see only such keys.
+    const bias = Tensor.from(
+      Array.from({ length: S }, (_, s) => (s < 40 ? -3.4028234663852886e38 : 0)),
+      [S],
+    );
+    const padded = { ...call, options: { ...call.options, bias } };
+    const { o, lse } = exactResults(padded);
+    expectAgreement(await gpuForward(ctx, padded), { o, lse });
+  });
+
   // Tiles of 16 or 32 keys, more than a kernel computes before it looks for deferred rows.
   const [Sq, Skv] = [70, 700];
   const seen = Array.from({ length: Skv }, (_, s) => s % 9 !== 5);

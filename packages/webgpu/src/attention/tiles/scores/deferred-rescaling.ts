@@ -1,5 +1,4 @@
-import { lowest } from '../../../codegen/formats/float-bits.ts';
-import { type LazyRescaling, lazyMaximum, lazyRescaling } from './lazy-rescaling.ts';
+import { type LazyRescaling, lazyFactor, lazyMaximum } from './lazy-rescaling.ts';
 
 /** The number of full tiles after which a kernel looks for deferred rows. */
 export const tilesPerCheck = 8;
@@ -13,21 +12,21 @@ export const notDeferred = '0xffffffffu';
  * workgroup is deferred, and computes these tiles again for the deferred rows, like tiles that are not full.
  * This is rare, and other full tiles need no test of all lanes.
  *
- * Each lane has one row. `deferred_from` is the first key of the tile from which on the row is deferred.
- * Tiles before `again_until` are computed again; in these, other rows have weight 0, and their maxima do not
- * grow.
+ * Each lane has one row, and `rowSum` declares its sum so far, `l_seenR`. `deferred_from` is the first key of
+ * the tile from which on the row is deferred. Tiles before `again_until` are computed again; in these, other
+ * rows have weight 0, and their maxima do not grow. The shift of a row with weight 0 is infinity.
  */
-export const deferredRescaling: LazyRescaling = {
+export const deferredRescaling = (rowSum: string): LazyRescaling => ({
   maximum: (r, fullTile) =>
-    fullTile === 'true'
-      ? `let m_new${r} = select(m${r}, m_seen${r}, m${r} == ${lowest});
+    `${rowSum}
+    ${
+      fullTile === 'true'
+        ? `let m_new${r} = select(m${r}, m_seen${r}, l_seen${r} == 0.0);
     deferred_from = select(deferred_from, min(deferred_from, j0), m_seen${r} > m_new${r} + 8.0);
-    let shift${r} = ${infiniteIf('deferred_from <= j0', r)};`
-      : `${lazyMaximum(r)}
-    let shift${r} = ${infiniteIf('j0 < min(again_until, deferred_from)', r)};`,
-  factor: (r, fullTile) => (fullTile === 'true' ? '1.0' : lazyRescaling.factor(r, fullTile)),
-};
-
-/** WGSL expression of the new maximum, or of infinity: e^(s − ∞) is 0. */
-const infiniteIf = (condition: string, r: number): string =>
-  `bitcast<f32>(select(bitcast<u32>(m_new${r}), 0x7f800000u, ${condition}))`;
+    let has_weight_0 = deferred_from <= j0;`
+        : `${lazyMaximum(r)}
+    let has_weight_0 = j0 < min(again_until, deferred_from);`
+    }
+    let shift${r} = bitcast<f32>(select(bitcast<u32>(m_new${r}), 0x7f800000u, has_weight_0));`,
+  factor: (r, fullTile) => (fullTile === 'true' ? '1.0' : lazyFactor(r, `l_seen${r}`)),
+});

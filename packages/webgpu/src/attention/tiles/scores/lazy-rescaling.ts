@@ -1,5 +1,3 @@
-import { lowest } from '../../../codegen/formats/float-bits.ts';
-
 /**
  * A running maximum m that may be up to 8 below a row's largest score, for results that are slow to rescale:
  * l and O are just as accurate, and m seldom changes.
@@ -19,8 +17,16 @@ export interface LazyRescaling {
 export const lazyMaximum = (r: number): string =>
   `let m_new${r} = select(m${r}, m_seen${r}, m_seen${r} > m${r} + 8.0);`;
 
+/**
+ * The factor of a row with sum l: 1 if nothing has been summed. (A maximum that is still the lowest number is
+ * no sign of that: all scores so far may have had a bias of this size.)
+ */
+export const lazyFactor = (r: number, l: string): string =>
+  `select(exp(m${r} - m_new${r}), 1.0, ${l} == 0.0)`;
+
+/** For lanes that have all keys of their rows. */
 export const lazyRescaling: LazyRescaling = {
   maximum: r => `${lazyMaximum(r)}
     let shift${r} = m_new${r};`,
-  factor: r => `select(exp(m${r} - m_new${r}), 1.0, m${r} == ${lowest})`,
+  factor: r => lazyFactor(r, `l${r}`),
 };

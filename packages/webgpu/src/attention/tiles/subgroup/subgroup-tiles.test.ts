@@ -1,9 +1,14 @@
 import { normalise, Tensor } from '@tilewise/core';
 import { expect, test } from 'vitest';
-import { exactResults, gpuResults, normal } from '../../../../testing/attention/attention-call.ts';
+import {
+  exactResults,
+  gpuForward,
+  gpuResults,
+  normal,
+} from '../../../../testing/attention/attention-call.ts';
 import { expectAgreement } from '../../../../testing/attention/expect-agreement.ts';
 import { sharedContext } from '../../../../testing/device/shared-context.ts';
-import { createContext, guaranteedCapabilities, planSdpa } from '../../../index.ts';
+import { createContext, guaranteedCapabilities, planSdpa, type TileSelector } from '../../../index.ts';
 import { subgroupTile } from '../../../subpaths/tiles.ts';
 import type { Stationary, Tile } from '../tile.ts';
 import { subgroupShapeFor } from '../tile-table.ts';
@@ -41,18 +46,38 @@ test.each([
 const { device, capabilities } = await sharedContext();
 const isSubgroup = capabilities.features.includes('subgroups') && capabilities.subgroupMinSize >= 4;
 
+const subgroupTiles: TileSelector = () => {
+  const tile = (stationary: Stationary): Tile =>
+    subgroupTile({
+      ...{ stationary, lanes: 8 },
+      ...(capabilities.subgroupMinSize < 8
+        ? { group: 4 }
+        : { group: 8, rows: stationary === 'keys' ? 8 : 4 }),
+    });
+  return { forward: tile('queries'), dq: tile('queries'), dkdv: tile('keys') };
+};
+
+test.skipIf(!isSubgroup)(
+  'keys with a bias of the lowest number count only in rows that see no others',
+  async () => {
+    const ctx = await createContext({ device, tiles: subgroupTiles });
+    const [q, k, v, dO] = [1, 2, 3, 4].map(seed => normal([1, 1, 60, 16], seed));
+    // As models pad: the first groups of keys have such a bias.
+    const bias = Tensor.from(
+      Array.from({ length: 60 }, (_, s) => (s < 40 ? -3.4028234663852886e38 : 0)),
+      [60],
+    );
+    const padded = { q, k, v, dO, options: { causal: true, bias } };
+    const { o, lse } = exactResults(padded);
+    expectAgreement(await gpuForward(ctx, padded), { o, lse });
+    ctx.destroy();
+  },
+);
+
 test.skipIf(!isSubgroup)(
   'on tiles of subgroups, non-finite values in masked keys reach nothing, and sequences may be empty',
   async () => {
-    const tile = (stationary: Stationary): Tile =>
-      subgroupTile({
-        ...{ stationary, lanes: 8 },
-        ...(capabilities.subgroupMinSize < 8
-          ? { group: 4 }
-          : { group: 8, rows: stationary === 'keys' ? 8 : 4 }),
-      });
-    const tiles = () => ({ forward: tile('queries'), dq: tile('queries'), dkdv: tile('keys') });
-    const ctx = await createContext({ device, tiles });
+    const ctx = await createContext({ device, tiles: subgroupTiles });
     const [Sq, Skv] = [45, 53];
     const isHidden = (s: number): boolean => s % 5 === 2;
     const dirty = (t: Tensor): Tensor => {
