@@ -20,7 +20,7 @@ import type { Workers } from './workers.ts';
 /** Multiplications and additions below which waking threads takes longer than they save. */
 const WORTH_THREADS = 3e7;
 
-/** What an engine runs attention on. */
+/** The kernels, workers and small heads with which an engine runs attention. */
 export interface AttentionResources {
   readonly variant: Variant;
   /** Null if everything runs on the calling thread. */

@@ -61,7 +61,7 @@ export interface AccumulateGemm {
   readonly nonFiniteGuard: string;
   /** WGSL expression of the factor for the previous sum of row r, if there is one. */
   readonly rescale?: (r: number) => string;
-  /** The backend's `lazyRescaling` if the factor is its factor. */
+  /** The lazy rescaling that gives the factor, if any. */
   readonly lazy?: LazyRescaling | null;
 }
 

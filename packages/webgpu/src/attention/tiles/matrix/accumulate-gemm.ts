@@ -38,8 +38,8 @@ export function accumulate(
     if (noted != 0u) {
       break;
     }`;
-  const isQuiet = sums.every(
-    ({ rescale, lazy, nonFiniteGuard }) => (!rescale || lazy) && nonFiniteGuard === '!full_tile',
+  const fullTilesHaveNotes = sums.some(
+    ({ rescale, lazy, nonFiniteGuard }) => (rescale && !lazy) || nonFiniteGuard !== '!full_tile',
   );
   return `{
     ${sums.map((sum, n) => storeWeights(tile, sum, n)).join('\n')}
@@ -53,13 +53,13 @@ export function accumulate(
     }
     ${streamsOf(tile, gemms, sums).beforeSums}
     ${
-      isQuiet
-        ? `if (full_tile) {
+      fullTilesHaveNotes
+        ? join
+        : `if (full_tile) {
       workgroupBarrier();
     } else {
       ${join}
     }`
-        : join
     }
     ${sums.map((sum, n) => multiply(tile, sum, n)).join('\n')}
     }`;

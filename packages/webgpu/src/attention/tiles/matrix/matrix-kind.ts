@@ -6,7 +6,6 @@ import { type LaneGrid, unrolledVectors } from '../scores/score-vectors.ts';
 import { brokenGridRule, memoryReason, stationaryReason, type Tile } from '../tile.ts';
 import { type TileBackend, weightedPart } from '../tile-backend.ts';
 import { accumulate, results } from './accumulate-gemm.ts';
-import { loopOverTiles } from './loop.ts';
 import {
   declarations,
   heldRows,
@@ -19,6 +18,7 @@ import {
 import { loadHeld, scores } from './score-gemm.ts';
 import type { AttentionMatrixSpelling, MatrixTile, MatrixTileShape } from './shape.ts';
 import { deviceSpelling } from './spelling.ts';
+import { loopOverTiles } from './tile-loop.ts';
 
 const sides: readonly unknown[] = [8, 16];
 

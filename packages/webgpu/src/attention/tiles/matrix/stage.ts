@@ -48,7 +48,12 @@ export function streamsOf(
   /** Fetches the rows of operands some tiles later. */
   const fetchAll = (own: readonly TileOperand[], tiles: number): string =>
     own
-      .map(operand => fetch(tile, operand, tiles && `${first} + ${tiles * streamedRows(tile)}u`))
+      .map(operand =>
+        fetch(tile, {
+          ...operand,
+          first: tiles ? `${first} + ${tiles * streamedRows(tile)}u` : first,
+        }),
+      )
       .join('\n    ');
   const storeAll = (own: readonly TileOperand[]): string =>
     own.map(operand => store(tile, operand, sums)).join('\n    ');
@@ -112,19 +117,19 @@ const load = ({ matrix }: MatrixTileShape, name: string, row: string, d: string)
   matrix.component === 'f16' ? `${name}_load4_f16(${row}, ${d})` : `${name}_load4(${row}, ${d})`;
 
 /**
- * Statements that fetch the streamed rows from `later` on, or those of the tile. They have no branches, so
+ * Statements that fetch the streamed rows from `first` on. They have no branches, so
  * that no read waits for another. Rows beyond the end, which have weight 0, are replaced by the last row, and
  * channels beyond the end by 0.
  */
-function fetch(tile: MatrixTileShape, operand: TileOperand, later: string | 0): string {
-  const { name, row, end, channels, D } = operand;
+function fetch(tile: MatrixTileShape, operand: TileOperand): string {
+  const { name, row, first, end, channels, D } = operand;
   const type = `vec4<${tile.matrix.component}>`;
   const isWhole = D % block === 0;
   return `{
     let ${name}_end = max(${end}, 1u) - 1u;${isWhole ? '' : `\n    let ${name}_last = (${channels} - 1u) & 0xfffffffcu;`}
     ${repeat(turnsOf(tile, D), turn => {
       const place = placeOf(tile, D, turn);
-      const s = `${later || operand.first} + ${place.row}`;
+      const s = `${first} + ${place.row}`;
       const d = `4u * (${place.vector})`;
       const value = load(tile, name, row(`min(${s}, ${name}_end)`), isWhole ? d : `min(${d}, ${name}_last)`);
       return `${fetched(operand, turn)} = ${isWhole ? value : `select(${type}(), ${value}, ${d} <= ${name}_last)`};`;

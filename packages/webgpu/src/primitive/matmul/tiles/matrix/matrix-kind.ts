@@ -63,9 +63,11 @@ export const spelledMatMulTile = (shape: MatrixMatMulShape, spelling: MatrixSpel
   backend: (a, b) => matrixBackend(shape, spelling, a, b),
 });
 
-const tileVariables = (shape: MatrixMatMulShape): ShaderPart => ({
-  code: `var<workgroup> staged: array<array<vec4<${shape.matrix.component}>, ${arraySize(shape)}>, ${shape.down + shape.across}>;`,
-});
+function tileVariables(shape: MatrixMatMulShape): ShaderPart {
+  const { down, across, matrix } = shape;
+  const array = `array<vec4<${matrix.component}>, ${arraySize(shape)}>`;
+  return { code: `var<workgroup> staged: array<${array}, ${down + across}>;` };
+}
 
 /** The bytes of workgroup memory that a kernel needs. */
 export const workgroupBytes = (shape: MatrixMatMulShape): number =>
@@ -148,10 +150,9 @@ function storeResults(shape: MatrixMatMulShape, spelling: MatrixSpelling, store:
   const pitch = sumsPitch(shape, width);
   const perVector = sumsPerVector(shape);
   const from = (first: number): string => (first === 0 ? '' : `${first}u + `);
-  const at = `v / ${width / 4}u * ${pitch}u + v % ${width / 4}u`;
   const four =
     perVector === 4
-      ? `staged[subgroup][${at}]`
+      ? 'staged[subgroup][at]'
       : `vec4f(bitcast<vec2f>(staged[subgroup][at]), bitcast<vec2f>(staged[subgroup][at + 1u]))`;
   const block = (m: number, n: number): string => `{
     workgroupBarrier();
@@ -168,7 +169,7 @@ function storeResults(shape: MatrixMatMulShape, spelling: MatrixSpelling, store:
       let row = m0 + own_rows * ${rows}u + ${from(m)}v / ${width / 4}u;
       let n = n0 + own_columns * ${columns}u + ${from(n)}4u * (v % ${width / 4}u);
       if (row < P.M && n < P.N) {
-        ${perVector === 4 ? '' : `let at = v / ${width / 4}u * ${pitch}u + v % ${width / 4}u * 2u;`}
+        let at = v / ${width / 4}u * ${pitch}u + v % ${width / 4}u * ${4 / perVector}u;
         ${store('row', 'n', four)}
       }
     }
