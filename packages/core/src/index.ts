@@ -1,5 +1,5 @@
 export type { DropoutSchemeName, U64 as U64Words } from '@tilewise/philox';
-export { callKey } from './attention/call-key.ts';
+export { CallTree } from './attention/call-tree.ts';
 export { type Cost, cost, type Work } from './attention/cost.ts';
 export type { VisibilityOperands } from './attention/host/visibility.ts';
 export { checkPartials, mergePartials, type PartialAttention } from './attention/merge-partials.ts';

@@ -1,15 +1,12 @@
 import { checkStorage } from '../tensor/checks/check-storage.ts';
 import { Tensor } from '../tensor/tensor.ts';
-import { callKey } from './call-key.ts';
+import { CallTree } from './call-tree.ts';
 
 /** A checked call: the problem and its operands. */
 interface Call<P, O> {
   readonly problem: P;
   readonly operands: O;
 }
-
-/** How many problems an engine remembers. */
-const MOST_PROBLEMS = 256;
 
 /** Remembers the problems of calls on the host that have been checked. */
 export interface CallMemo<P> {
@@ -26,23 +23,19 @@ export interface CallMemo<P> {
 }
 
 export function createCallMemo<P>(): CallMemo<P> {
-  const problems = new Map<string, P>();
+  const problems = new CallTree<P>(isHostTensor);
   return {
     get(inputs, options, make) {
-      const key = callKey(inputs, options, isHostTensor);
-      const known = key === null ? undefined : problems.get(key);
-      if (known !== undefined) {
+      const entry = problems.entry(inputs, options);
+      if (entry?.value !== undefined) {
         checkStorage(inputs, '', 0);
-        return { problem: known, operands: inputs };
+        return { problem: entry.value, operands: inputs };
       }
       const made = make();
       const given = new Map<string, unknown>(Object.entries(inputs));
       // Some operands are made from options, such as the slopes of ALiBi; such a call is not remembered.
       const isGiven = Object.entries(made.operands).every(([name, operand]) => given.get(name) === operand);
-      if (key !== null && isGiven) {
-        if (problems.size >= MOST_PROBLEMS) problems.clear();
-        problems.set(key, made.problem);
-      }
+      if (entry && isGiven) entry.value = made.problem;
       return made;
     },
   };

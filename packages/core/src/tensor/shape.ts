@@ -5,7 +5,9 @@ export type Strides = readonly number[];
 
 /** Product of the extents. */
 export function elementCount(shape: Shape): number {
-  return shape.reduce((n, extent) => n * extent, 1);
+  let count = 1;
+  for (const extent of shape) count *= extent;
+  return count;
 }
 
 /** Whether two shapes have the same extents. */
@@ -26,7 +28,9 @@ export function contiguousStrides(shape: Shape): number[] {
 
 /** The offset of the last element from the first, for a shape without zero extents. */
 export function maxOffset(shape: Shape, strides: Strides): number {
-  return shape.reduce((at, extent, d) => at + (extent - 1) * strides[d], 0);
+  let at = 0;
+  for (let d = 0; d < shape.length; d++) at += (shape[d] - 1) * strides[d];
+  return at;
 }
 
 /** A shape with its strides. */
@@ -45,6 +49,11 @@ export function elementsSpanned({ shape, strides }: StridedShape): number {
  * are no elements, no stride does.
  */
 export function isContiguous(shape: Shape, strides: Strides): boolean {
-  const dense = contiguousStrides(shape);
-  return shape.includes(0) || strides.every((stride, d) => shape[d] === 1 || stride === dense[d]);
+  let step = 1;
+  let isDense = true;
+  for (let d = shape.length - 1; d >= 0; d--) {
+    isDense &&= shape[d] === 1 || strides[d] === step;
+    step *= shape[d];
+  }
+  return isDense || step === 0;
 }

@@ -6,7 +6,7 @@ import {
   operandTable,
 } from '@tilewise/core';
 import type { GpuContext } from '../runtime/context.ts';
-import type { EagerCall, ResultDesc } from '../runtime/eager-call.ts';
+import type { CallResult, EagerCall } from '../runtime/eager-call.ts';
 import type { GpuTensor } from '../runtime/memory/gpu-tensor.ts';
 import type { EncodeOptions, Plan } from './plan/plan.ts';
 import type { CallTools } from './tools/tools.ts';
@@ -18,7 +18,7 @@ export interface AttentionCall<Results> {
   readonly operands: object & { readonly fp8?: Fp8Scalars<GpuTensor | HostArray> };
   /** The operands that must be contiguous. Default: the lists and row tensors of the operand table. */
   readonly inLine?: ReadonlySet<string>;
-  readonly results: Readonly<Record<string, ResultDesc>>;
+  readonly results: readonly CallResult[];
   readonly dropout: DropoutDesc | null;
   readonly tools: Pick<CallTools, 'list'>;
   readonly plan: (unaligned: readonly string[]) => Plan;
@@ -54,17 +54,20 @@ export function eagerCall<Results>(
   ctx: GpuContext,
   { key, operands: { fp8, ...others }, dropout, tools, ...call }: AttentionCall<Results>,
 ): EagerCall<EncodeOptions, Results> {
-  const operands = Object.entries(others as object).flatMap(([name, value]): [string, unknown][] =>
+  const bound = Object.entries(others as object).flatMap(([name, value]): [string, unknown][] =>
     name === 'captures' || name === 'mxfp8'
       ? Object.entries(value).map(([tensor, t]) => [`${name}.${tensor}`, t])
       : [[name, value]],
   );
   return {
-    inLine,
-    ...call,
-    key: JSON.stringify(key),
-    operands,
-    list: tools.list?.(ctx, fp8) ?? null,
-    options: dropout?.kind === 'philox' ? { seed: dropout.seed, offset: dropout.offset } : undefined,
+    form: {
+      inLine,
+      ...call,
+      key: JSON.stringify(key),
+      operands: bound.map(([name]) => name),
+      list: tools.list?.(ctx, fp8) ?? null,
+      options: dropout?.kind === 'philox' ? { seed: dropout.seed, offset: dropout.offset } : undefined,
+    },
+    tensors: bound.map(([, tensor]) => tensor),
   };
 }

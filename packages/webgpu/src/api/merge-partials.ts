@@ -47,10 +47,10 @@ export function mergePartials(
   const result = checkDesc({ dtype: first.o.dtype, shape: first.o.shape });
   const rows = rowsOf(result);
   const layouts = parts.map(({ o }) => rowsOf(o));
-  const results = {
-    o: { desc: result, fill: null },
-    lse: { desc: checkDesc({ dtype: 'f32', shape: first.lse.shape }), fill: null },
-  };
+  const results = [
+    { name: 'o', desc: result, fill: null },
+    { name: 'lse', desc: checkDesc({ dtype: 'f32', shape: first.lse.shape }), fill: null },
+  ];
   const call = eagerCall(ctx, {
     key: ['merge', result, layouts],
     operands,

@@ -27,7 +27,7 @@ import { backwardAmaxes, forwardAmaxes } from '../attention/fp8/fp8-steps.ts';
 import { checkContext } from '../device/check-kind.ts';
 import { demandSupport } from '../device/support.ts';
 import type { GpuContext } from '../runtime/context.ts';
-import type { EagerCall, ResultDesc } from '../runtime/eager-call.ts';
+import type { CallResult, EagerCall } from '../runtime/eager-call.ts';
 import type { GpuTensor } from '../runtime/memory/gpu-tensor.ts';
 import { eagerCall, keyOfProblem } from './eager-attention.ts';
 import type { EncodeOptions } from './plan/plan.ts';
@@ -72,17 +72,17 @@ export function forwardCall(
   const { problem, operands } = normaliseCall<GpuTensor | Tensor>(inputs, options, readingOf(tools));
   demandSupport(missingModules(tools, problem));
   const { outputs, o, q: descQ } = problem;
-  const rows = (value: number): ResultDesc =>
-    contiguous('f32', rowShape(problem), hasUnusedTokens(descQ, problem, operands) ? value : null);
-  const results: Record<string, ResultDesc> = {
-    o: contiguous(o.dtype, callerShape(o), hasUnusedTokens(o, problem, operands) ? 0 : null),
-    lse: rows(-Infinity),
-  };
-  if (outputs.max) results.max = rows(-Infinity);
-  for (const name of forwardAmaxes(problem)) results[name] = contiguous('f32', [1]);
-  if (outputs.sumExp) results.sumExp = rows(0);
+  const rows = (name: string, value: number): CallResult =>
+    contiguous(name, 'f32', rowShape(problem), hasUnusedTokens(descQ, problem, operands) ? value : null);
+  const results = [
+    contiguous('o', o.dtype, callerShape(o), hasUnusedTokens(o, problem, operands) ? 0 : null),
+    rows('lse', -Infinity),
+  ];
+  if (outputs.max) results.push(rows('max', -Infinity));
+  for (const name of forwardAmaxes(problem)) results.push(contiguous(name, 'f32', [1]));
+  if (outputs.sumExp) results.push(rows('sumExp', 0));
   const { B, Hq, Sq, Skv } = problem;
-  if (outputs.dropoutMask) results[dropoutMaskOutput] = contiguous('u8', [B, Hq, Sq, Skv]);
+  if (outputs.dropoutMask) results.push(contiguous(dropoutMaskOutput, 'u8', [B, Hq, Sq, Skv]));
   return eagerCall(ctx, {
     key: ['forward', keyOfProblem(problem, tools)],
     operands,
@@ -134,39 +134,36 @@ export function backwardCall<G extends GradientName = 'dq' | 'dk' | 'dv'>(
   const { dq, dk, dv } = given;
   const problem = { ...given, dq: contiguousDesc(dq), dk: contiguousDesc(dk), dv: contiguousDesc(dv) };
   const { forward, gradients } = problem;
-  const like = (desc: OperandDesc): ResultDesc =>
-    contiguous(desc.dtype, callerShape(desc), desc.starts === 'strided' ? null : 0);
-  const { bias } = forward;
-  const perHead = contiguous('f32', [forward.Hq]);
-  const results: Readonly<Partial<Record<GradientName, ResultDesc>>> = {
-    dq: like(problem.dq),
-    dk: like(problem.dk),
-    dv: like(problem.dv),
-    ...(bias ? { dbias: contiguous(bias.dtype, bias.source) } : {}),
-    dAlibi: perHead,
-    dsink: perHead,
-  };
-  const wanted = Object.entries(results).filter(([name]) => gradients.includes(name as GradientName));
-  const amaxes = Object.fromEntries(backwardAmaxes(problem).map(name => [name, contiguous('f32', [1])]));
+  const { bias, Hq } = forward;
+  const results = (['dq', 'dk', 'dv'] as const).map(name => {
+    const { dtype, starts } = problem[name];
+    return contiguous(name, dtype, callerShape(problem[name]), starts === 'strided' ? null : 0);
+  });
+  if (bias) results.push(contiguous('dbias', bias.dtype, bias.source));
+  for (const name of ['dAlibi', 'dsink']) results.push(contiguous(name, 'f32', [Hq]));
+  const wanted = results.filter(({ name }) => gradients.includes(name as GradientName));
+  for (const name of backwardAmaxes(problem)) wanted.push(contiguous(name, 'f32', [1]));
   const captures = forward.scoreMod && tools.expr ? tools.expr.floatCaptures(forward.scoreMod) : [];
-  const captureResults = Object.fromEntries(
-    captures.map(name => {
-      const { dtype, shape } = forward.captures[name];
-      return [captureGradient(name), contiguous(dtype, shape)];
-    }),
-  );
+  for (const name of captures) {
+    const { dtype, shape } = forward.captures[name];
+    wanted.push(contiguous(captureGradient(name), dtype, shape));
+  }
   return eagerCall(ctx, {
     key: ['backward', { ...problem, forward: keyOfProblem(forward, tools) }],
     operands,
-    results: { ...Object.fromEntries(wanted), ...captureResults, ...amaxes },
+    results: wanted,
     dropout: forward.dropout,
     tools,
     plan: unaligned => planBackward(ctx, problem, { unaligned: new Set(unaligned), tools }),
     resultsOf(tensors) {
-      if (captures.length === 0) return tensors as SdpaGradients<GpuTensor, G>;
-      const dCaptures = Object.fromEntries(captures.map(name => [name, tensors[captureGradient(name)]]));
-      const own = Object.entries(tensors).filter(([name]) => !(name in captureResults));
-      return { ...(Object.fromEntries(own) as SdpaGradients<GpuTensor, G>), dCaptures };
+      const own = tensors as SdpaGradients<GpuTensor, G>;
+      if (captures.length === 0) return own;
+      const dCaptures: Record<string, GpuTensor> = {};
+      for (const name of captures) {
+        dCaptures[name] = tensors[captureGradient(name)];
+        delete tensors[captureGradient(name)];
+      }
+      return { ...own, dCaptures };
     },
   });
 }
@@ -175,8 +172,8 @@ export function backwardCall<G extends GradientName = 'dq' | 'dk' | 'dv'>(
  * Describes a result without gaps between its elements; `fill` is the value of elements that kernels may
  * leave unwritten.
  */
-function contiguous(dtype: DType, shape: Shape, fill: number | null = null): ResultDesc {
-  return { desc: { dtype, shape, strides: contiguousStrides(shape) }, fill };
+function contiguous(name: string, dtype: DType, shape: Shape, fill: number | null = null): CallResult {
+  return { name, desc: { dtype, shape, strides: contiguousStrides(shape) }, fill };
 }
 
 /**

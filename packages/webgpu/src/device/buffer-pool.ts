@@ -23,7 +23,7 @@ export class BufferPool {
    * Free buffers by usage and size. Both the keys and the buffers of a key are in the order in which they
    * were given back.
    */
-  readonly #free = new Map<string, GPUBuffer[]>();
+  readonly #free = new Map<number, GPUBuffer[]>();
   /** The buffers that exist, with their sizes: the getters of a GPUBuffer call the WebGPU implementation. */
   readonly #live = new Map<GPUBuffer, GPUBufferDescriptor>();
 
@@ -149,8 +149,9 @@ export class BufferPool {
   }
 }
 
-const keyOf = ({ size, usage }: { readonly size: number; readonly usage: number }): string =>
-  `${usage} ${size}`;
+/** A number, because making a string takes longer. Sizes are multiples of 16, so their last bit is free. */
+const keyOf = ({ size, usage }: { readonly size: number; readonly usage: number }): number =>
+  usage & bufferUsage.MAP_READ ? size + 1 : size;
 
 /**
  * The size to allocate: a multiple of 16 bytes, and at least 16, because an empty tensor must be bindable

@@ -34,7 +34,7 @@ test('releases the buffers of work that failed', async () => {
   const buffer = {} as GPUBuffer;
   const pending = queue.run({
     ready: Promise.reject(new Error('no kernel')),
-    buffers: [buffer],
+    buffers: () => [buffer],
     run: () => {},
   });
   expect(() => queue.demandUnused([buffer])).toThrow('await ctx.submitted() first');

@@ -4,8 +4,8 @@ import { InvalidArgumentError } from '@tilewise/core';
 export interface QueuedWork<R> {
   /** A promise that the work waits for besides the earlier work, such as the compilation of its kernels. */
   readonly ready?: Promise<unknown> | undefined;
-  /** Buffers that the work reads or writes. Looked up only if the work has to wait. */
-  readonly buffers?: readonly GPUBuffer[];
+  /** The buffers that the work reads or writes. Called only if the work has to wait. */
+  buffers?(): readonly GPUBuffer[];
   /** Gives the work to the GPU. */
   run(): R;
   /** Called before later work runs if work that had to wait fails: if `ready` rejects or `run` throws. */
@@ -56,8 +56,8 @@ export class WorkQueue {
     return this.#last || work.ready ? this.#add(work) : work.run();
   }
 
-  #add<R>({ ready, buffers = [], run, fail }: QueuedWork<R>): Promise<R> {
-    const used = [...buffers];
+  #add<R>({ ready, buffers, run, fail }: QueuedWork<R>): Promise<R> {
+    const used = buffers?.() ?? [];
     this.#used.add(used);
     const before = this.#last;
     // The rejection is handled when the work's turn comes.

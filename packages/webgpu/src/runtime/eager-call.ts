@@ -17,11 +17,12 @@ import type { GpuMemory } from './memory/gpu-memory.ts';
 import { GpuTensor } from './memory/gpu-tensor.ts';
 import { bytesOf, isUnaligned } from './memory/tensor-storage.ts';
 import type { KernelPlan } from './plan/kernel-plan.ts';
-import type { PlanBuffer } from './plan/plan-tensors.ts';
+import type { BufferSlice } from './plan/plan-tensors.ts';
 import type { PlanCache } from './plan-cache.ts';
 
-/** A result that a call allocates. */
-export interface ResultDesc {
+/** A result that a call allocates, under the name that the plan binds. */
+export interface CallResult {
+  readonly name: string;
   readonly desc: TensorDesc;
   /**
    * The value of elements that kernels may leave unwritten, or null if kernels write all elements. A value
@@ -30,13 +31,18 @@ export interface ResultDesc {
   readonly fill: number | null;
 }
 
+/** A result of one call, with its buffer. */
+interface MadeResult extends CallResult {
+  readonly buffer: GPUBuffer;
+}
+
 /** A buffer that a call fills itself and reads results from, provided that its plan binds the buffer. */
 export interface CallList {
   /** The name by which the plan binds the buffer. */
   readonly name: string;
   readonly bytes: number;
   /** The tensors from which `fill` copies. They have been checked. */
-  readonly sources: readonly (readonly [string, GpuTensor])[];
+  readonly sources: readonly GpuTensor[];
   fill(encoder: GPUCommandEncoder, list: GPUBuffer): void;
   read(
     encoder: GPUCommandEncoder,
@@ -45,15 +51,15 @@ export interface CallList {
   ): void;
 }
 
-/** An eager call: a plan, new or cached, and the tensors to run it on. */
-export interface EagerCall<Options, Results> {
+/** What calls with equal tensor descriptions and options share: everything but their tensors. */
+export interface CallForm<Options, Results> {
   /** The key of the plan. */
   readonly key: string;
-  /** Tensors by the names that the plan binds. Host tensors are uploaded for the call. */
-  readonly operands: readonly (readonly [string, unknown])[];
+  /** The names by which the plan binds the operands. */
+  readonly operands: readonly string[];
   /** Operands that must be contiguous on the GPU. The strides of other operands are part of the problem. */
   readonly inLine: ReadonlySet<string>;
-  readonly results: Readonly<Record<string, ResultDesc>>;
+  readonly results: readonly CallResult[];
   readonly list: CallList | null;
   /** The options of `encode`. */
   readonly options: Options | undefined;
@@ -62,13 +68,11 @@ export interface EagerCall<Options, Results> {
   readonly resultsOf: (tensors: Record<string, GpuTensor>) => Results;
 }
 
-type Tensors = ReadonlyMap<string, GpuTensor>;
-
-interface MadeResult {
-  readonly name: string;
-  readonly result: ResultDesc;
-  readonly buffer: GPUBuffer;
-  readonly bytes: number;
+/** An eager call: a plan, new or cached, and the tensors to run it on. */
+export interface EagerCall<Options, Results> {
+  readonly form: CallForm<Options, Results>;
+  /** The operands, in the order of their names. Host tensors are uploaded for the call. */
+  readonly tensors: readonly unknown[];
 }
 
 /** The results of a call, and a promise of its submission. */
@@ -90,31 +94,31 @@ export interface EagerRun<Results> {
 export function runCall<Options, Results>(
   ctx: GpuMemory,
   plans: PlanCache,
-  call: EagerCall<Options, Results>,
+  { form, tensors }: EagerCall<Options, Results>,
 ): EagerRun<Results> {
-  const given = tensorsOnGpu(ctx, call);
-  const uploads: [string, GpuTensor][] = [];
+  const onGpu = checkedOperands(ctx, form, tensors);
+  const uploads: GpuTensor[] = [];
   const made: MadeResult[] = [];
   try {
-    const plan = planOf(plans, call, given);
-    for (const [name, tensor] of call.operands) {
-      if (!given.has(name)) uploads.push([name, upload(ctx, name, tensor, call.inLine)]);
+    const plan = planOf(plans, form, onGpu);
+    const operands = onGpu.map((tensor, n) => {
+      if (tensor) return tensor;
+      const uploaded = upload(ctx, form.operands[n], tensors[n], form.inLine);
+      uploads.push(uploaded);
+      return uploaded;
+    });
+    const results: Record<string, GpuTensor> = {};
+    for (const { name, desc, fill } of form.results) {
+      made.push({ name, desc, fill, buffer: ctx.takeBuffer(bytesSpanned(desc)) });
     }
-    for (const [name, result] of Object.entries(call.results)) {
-      const bytes = bytesSpanned(result.desc);
-      made.push({ name, result, buffer: ctx.takeBuffer(bytes), bytes });
-    }
-    const tensors = uploads.length === 0 ? given : new Map([...given, ...uploads]);
-    const work = prepareCall(ctx, call, plan, tensors, made);
-    const results = call.resultsOf(
-      Object.fromEntries(made.map(({ name, result, buffer }) => [name, ctx.own(buffer, result.desc)])),
-    );
-    return { results, submitted: workQueue(ctx.device).run(work) };
+    const work = prepareCall(ctx, form, plan, operands, made);
+    for (const { name, desc, buffer } of made) results[name] = ctx.own(buffer, desc);
+    return { results: form.resultsOf(results), submitted: workQueue(ctx.device).run(work) };
   } catch (error) {
     for (const { buffer } of made) ctx.giveBuffer(buffer);
     throw error;
   } finally {
-    for (const [, tensor] of uploads) ctx.release(tensor);
+    for (const tensor of uploads) ctx.release(tensor);
   }
 }
 
@@ -124,17 +128,11 @@ export function runCall<Options, Results>(
  */
 function prepareCall<Options>(
   ctx: GpuMemory,
-  { list, options }: EagerCall<Options, unknown>,
+  { operands: names, list, options }: CallForm<Options, unknown>,
   plan: KernelPlan<Options>,
-  tensors: Tensors,
-  results: readonly MadeResult[],
+  operands: readonly GpuTensor[],
+  made: readonly MadeResult[],
 ): QueuedWork<undefined> {
-  const boundList = list && plan.tensors.some(({ name }) => name === list.name) ? list : null;
-  const filled = results.filter(({ result }) => result.fill !== null);
-  // The plan declares what its kernels read and write. Besides, the call reads the sources of the list, fills
-  // results, and copies results out of the list.
-  const sources = list?.sources.map(([, source]) => bytesOf(source)) ?? [];
-  const written = (boundList ? results : filled).map(rangeOf);
   const taken: GPUBuffer[] = [];
   const take = (bytes: number): GPUBuffer => {
     const buffer = ctx.takeBuffer(bytes);
@@ -144,27 +142,36 @@ function prepareCall<Options>(
   const giveBack = (): void => {
     for (const buffer of taken.splice(0)) ctx.giveBuffer(buffer);
   };
-  const listBuffer = boundList && take(boundList.bytes);
-  const slices: Record<string, PlanBuffer> = {};
-  for (const [name, { buffer, byteOffset }] of tensors) slices[name] = { buffer, offset: byteOffset };
-  for (const { name, buffer } of results) slices[name] = { buffer };
-  if (plan.workspaceBytes > 0) slices.workspace = { buffer: take(plan.workspaceBytes) };
-  if (boundList && listBuffer) slices[boundList.name] = { buffer: listBuffer };
+  let listBuffer: GPUBuffer | undefined;
+  const slices = plan.order.map((name): BufferSlice => {
+    const operand = operands[names.indexOf(name)];
+    if (operand) return { buffer: operand.buffer, offset: operand.byteOffset };
+    const result = made.find(one => one.name === name);
+    if (result) return { buffer: result.buffer };
+    if (name !== list?.name) return { buffer: take(plan.workspaceBytes) };
+    listBuffer = take(list.bytes);
+    return { buffer: listBuffer };
+  });
+  const filled = made.filter(({ fill }) => fill !== null);
+  // The plan declares what its kernels read and write. Besides, the call reads the sources of the list, fills
+  // results, and copies results out of the list.
+  const sources = list?.sources.map(bytesOf) ?? [];
+  const written = (listBuffer ? made : filled).map(rangeOf);
   try {
-    const run = plan.prepare(slices, options);
+    const run = plan.prepareInOrder(slices, options);
     const record = (encoder: GPUCommandEncoder) => {
-      for (const { buffer, result } of filled) fillUnwritten(ctx, encoder, buffer, result);
-      if (boundList && listBuffer) boundList.fill(encoder, listBuffer);
+      for (const result of filled) fillUnwritten(ctx, encoder, result);
+      if (listBuffer) list?.fill(encoder, listBuffer);
       const pass = beginPass(encoder, ctx.trace);
       run.encode(pass);
       pass.end();
-      if (boundList && listBuffer) boundList.read(encoder, listBuffer, results);
+      if (listBuffer) list?.read(encoder, listBuffer, made);
       touch(sources, written);
       return () => plan.retire();
     };
     return {
-      ready: run.isCompiled ? undefined : run.compile(),
-      buffers: run.buffers,
+      ready: run.isCompiled() ? undefined : run.compile(),
+      buffers: () => run.buffers,
       run() {
         try {
           ctx.checkAlive();
@@ -176,7 +183,7 @@ function prepareCall<Options>(
       },
       fail(error) {
         giveBack();
-        noteFailure(results.map(rangeOf), error);
+        noteFailure(made.map(rangeOf), error);
       },
     };
   } catch (error) {
@@ -185,22 +192,26 @@ function prepareCall<Options>(
   }
 }
 
-const rangeOf = ({ buffer, bytes }: MadeResult): ByteRange => ({ buffer, offset: 0, size: bytes });
+const rangeOf = ({ buffer, desc }: MadeResult): ByteRange => {
+  return { buffer, offset: 0, size: bytesSpanned(desc) };
+};
 
-/** The operands and sources of a call that are on the GPU, by name. */
-function tensorsOnGpu(ctx: GpuMemory, { operands, inLine, list }: EagerCall<unknown, unknown>): Tensors {
-  const tensors = new Map<string, GpuTensor>();
-  for (const [name, tensor] of operands) {
-    if (!(tensor instanceof GpuTensor)) continue;
+/** The operands of a call that are on the GPU, checked; undefined in place of the others. */
+function checkedOperands(
+  ctx: GpuMemory,
+  { operands, inLine }: CallForm<unknown, unknown>,
+  tensors: readonly unknown[],
+): (GpuTensor | undefined)[] {
+  return tensors.map((tensor, n) => {
+    if (!(tensor instanceof GpuTensor)) return undefined;
+    const name = operands[n];
     const { shape, strides } = ctx.checkOwn(name, tensor);
     if (inLine.has(name) && !isContiguous(shape, strides)) {
       const reason = `${name} must be contiguous on the GPU, got strides [${strides}] for shape [${shape}]`;
       throw new UnsupportedError('webgpu', [reason]);
     }
-    tensors.set(name, tensor);
-  }
-  for (const [name, source] of list?.sources ?? []) tensors.set(name, source);
-  return tensors;
+    return tensor;
+  });
 }
 
 /**
@@ -208,10 +219,13 @@ function tensorsOnGpu(ctx: GpuMemory, { operands, inLine, list }: EagerCall<unkn
  */
 function planOf<Options>(
   plans: PlanCache,
-  { key, plan }: EagerCall<Options, unknown>,
-  given: Tensors,
+  { key, operands, plan }: CallForm<Options, unknown>,
+  onGpu: readonly (GpuTensor | undefined)[],
 ): KernelPlan<Options> {
-  const unaligned = [...given].filter(([, tensor]) => isUnaligned(tensor)).map(([name]) => name);
+  const unaligned = operands.filter((_, n) => {
+    const tensor = onGpu[n];
+    return tensor && isUnaligned(tensor);
+  });
   return plans.get(unaligned.length === 0 ? key : `${key} ${unaligned}`, () => plan(unaligned));
 }
 
@@ -230,12 +244,7 @@ function contiguous(tensor: HostArray | Tensor): HostArray {
  * Fills a result in which kernels may leave elements unwritten: with zeros on the GPU, with other values (of
  * the small row results) from the host.
  */
-function fillUnwritten(
-  ctx: GpuMemory,
-  encoder: GPUCommandEncoder,
-  buffer: GPUBuffer,
-  { desc, fill }: ResultDesc,
-): void {
+function fillUnwritten(ctx: GpuMemory, encoder: GPUCommandEncoder, { buffer, desc, fill }: MadeResult): void {
   if (fill === null) return;
   if (fill === 0) encoder.clearBuffer(buffer);
   else ctx.device.queue.writeBuffer(buffer, 0, new Float32Array(elementCount(desc.shape)).fill(fill));

@@ -138,12 +138,10 @@ export class Recorder {
       for (const [n, { resolve }] of copies.entries()) resolve({ result: result[n], fault });
       for (const each of runs) each.afterwards();
     };
-    const uncompiled = runs.filter(each => !each.run.isCompiled);
+    const uncompiled = runs.filter(each => !each.run.isCompiled());
     workQueue(device).run({
       ready: uncompiled.length > 0 ? Promise.all(uncompiled.map(each => each.run.compile())) : undefined,
-      get buffers() {
-        return [...runs.flatMap(each => each.run.buffers), ...copies.map(({ buffer }) => buffer)];
-      },
+      buffers: () => [...runs.flatMap(each => each.run.buffers), ...copies.map(({ buffer }) => buffer)],
       run: submit,
       fail(error) {
         noteFailure(

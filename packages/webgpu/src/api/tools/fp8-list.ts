@@ -42,14 +42,14 @@ export function fp8List(ctx: GpuContext, scalars: Fp8Scalars<GpuTensor | HostArr
 
 const isAmax = (name: string): name is AmaxName => (amaxNames as readonly string[]).includes(name);
 
-/** The scalars that are on the GPU, checked, with the names of their options. */
-function scalarsOnGpu(ctx: GpuContext, scalars: Fp8Scalars<GpuTensor | HostArray>): [string, GpuTensor][] {
+/** The scalars that are on the GPU, checked. */
+function scalarsOnGpu(ctx: GpuContext, scalars: Fp8Scalars<GpuTensor | HostArray>): GpuTensor[] {
   return fp8ScalarNames.flatMap(name => {
     const scalar = scalars[name];
     if (isHostArray(scalar)) return [];
     const argument = `fp8.${name}`;
     if (!(ctx.checkOwn(argument, scalar).buffer.usage & bufferUsage.COPY_SRC))
       throw new InvalidArgumentError(argument, 'must be in a buffer with the usage COPY_SRC');
-    return [[argument, scalar]];
+    return [scalar];
   });
 }

@@ -183,7 +183,7 @@ export class GpuMemory implements TensorOwner {
     const { device } = this;
     return this.readBack(tensor, copy =>
       workQueue(device).run({
-        buffers: [tensor.buffer],
+        buffers: () => [tensor.buffer],
         run: () => {
           this.checkAlive();
           return submitWork(device, copy);
@@ -205,8 +205,8 @@ export class GpuMemory implements TensorOwner {
    * @throws InvalidArgumentError if `tensor` is not a tensor, or belongs to another context.
    */
   release(tensor: GpuTensor): void {
-    checkKind('tensor', tensor, 'a GpuTensor');
-    if (tensor.context !== this) {
+    if (tensor?.context !== this) {
+      checkKind('tensor', tensor, 'a GpuTensor');
       const rule = 'belongs to another context: call its own destroy(), or release of that context';
       throw new InvalidArgumentError('tensor', rule);
     }

@@ -20,11 +20,19 @@ import { ParameterBuffers } from './parameter-buffers.ts';
 import { areCompiled, compile, compileAll } from './pipelines.ts';
 import { type PlanLayout, planLayout } from './plan-layout.ts';
 import { isGivenAgain, rangesOf, type Slices } from './plan-slices.ts';
-import { checkedSlice, type PlanBuffer, type PlanTensor } from './plan-tensors.ts';
+import {
+  type BufferSlice,
+  buffersInOrder,
+  checkedSlice,
+  type PlanBuffer,
+  type PlanTensor,
+} from './plan-tensors.ts';
 import { TensorBinder } from './tensor-binder.ts';
 
 /** The slices on which a plan ran, and its dispatches on them. */
 interface Prepared {
+  /** In the order of the plan's tensors. */
+  readonly given: readonly BufferSlice[];
   readonly slices: Slices;
   readonly calls: readonly BoundDispatch[];
   readonly kernels: readonly KernelSpec[];
@@ -42,6 +50,7 @@ const maxPrepared = 4;
 export class DevicePlan<Options> implements KernelPlan<Options> {
   readonly kernels: readonly KernelSpec[];
   readonly tensors: readonly PlanTensor[];
+  readonly order: readonly string[];
   readonly workspaceBytes: number;
   readonly #memory: GpuMemory;
   readonly #parts: PlanParts<Options>;
@@ -51,6 +60,7 @@ export class DevicePlan<Options> implements KernelPlan<Options> {
   readonly #steps: readonly Dispatch[];
   /** Dispatches for slices whose rounding makes a binding too large. Made when such slices first occur. */
   #narrowSteps: readonly Dispatch[] | undefined;
+  readonly #allSteps: Dispatch[] = [];
   #isDestroyed = false;
   /** The slices of the most recent runs, the newest first. */
   readonly #prepared: Prepared[] = [];
@@ -64,6 +74,7 @@ export class DevicePlan<Options> implements KernelPlan<Options> {
     this.#layout = planLayout(parts, capabilities.minStorageBufferOffsetAlignment);
     this.#binder = new TensorBinder(memory, this.#layout);
     this.kernels = this.#layout.kernels;
+    this.order = this.#layout.tensors.map(({ name }) => name);
     this.tensors = this.#layout.tensors.filter(({ name }) => name !== 'workspace');
     this.workspaceBytes = this.#layout.workspaceBytes;
     this.#steps = this.#stepsWithin(this.#limit);
@@ -84,6 +95,11 @@ export class DevicePlan<Options> implements KernelPlan<Options> {
     this.#memory.checkAlive();
     checkObject('buffers', buffers);
     if (options !== undefined) checkObject('options', options);
+    return this.prepareInOrder(buffersInOrder(this.#layout.tensors, buffers), options);
+  }
+
+  prepareInOrder(buffers: readonly PlanBuffer[], options?: Options): PlanRun {
+    this.#memory.checkAlive();
     const inputs = this.#parts.inputs?.(options);
     const prepared = this.#preparedOn(buffers);
     const { slices, calls, kernels, read, written } = prepared;
@@ -91,7 +107,7 @@ export class DevicePlan<Options> implements KernelPlan<Options> {
     return {
       buffers: prepared.buffers,
       written,
-      get isCompiled() {
+      isCompiled() {
         prepared.isCompiled ||= areCompiled(device, kernels);
         return prepared.isCompiled;
       },
@@ -116,12 +132,12 @@ export class DevicePlan<Options> implements KernelPlan<Options> {
   retire(): void {
     // A run that was prepared before the plan was destroyed may have been submitted since then.
     if (this.#isDestroyed) this.destroy();
-    for (const { parameters } of this.#allSteps()) parameters.retire();
+    for (const { parameters } of this.#allSteps) parameters.retire();
   }
 
   destroy(): void {
     this.#isDestroyed = true;
-    for (const { parameters } of this.#allSteps()) parameters.destroy();
+    for (const { parameters } of this.#allSteps) parameters.destroy();
     this.#binder.destroy();
     this.#prepared.length = 0;
   }
@@ -135,49 +151,40 @@ export class DevicePlan<Options> implements KernelPlan<Options> {
     );
   }
 
-  #allSteps(): readonly Dispatch[] {
-    return [...this.#steps, ...(this.#narrowSteps ?? [])];
-  }
-
   #stepsWithin(limit: BindingLimit): Dispatch[] {
     const running = this.#layout.all.filter(({ groups }) => groups > 0);
-    return running.flatMap(kernel => {
+    const steps = running.flatMap(kernel => {
       const splits = dispatchSplits(kernel, this.#layout, limit);
       if (typeof splits === 'string')
         throw new UnsupportedError('webgpu', [tooLargeReason(kernel, splits, limit)]);
       return splits.map(split => ({ kernel, split, parameters: new ParameterBuffers(this.#memory) }));
     });
-  }
-
-  #checkedSlices(buffers: Readonly<Record<string, PlanBuffer>>): Slices {
-    const { tensors } = this.#layout;
-    return new Map(
-      tensors.map(tensor => {
-        const expected = this.#parts.expected?.[tensor.name];
-        return [tensor.name, checkedSlice(this.#memory, tensor, buffers, tensors, expected)];
-      }),
-    );
+    this.#allSteps.push(...steps);
+    return steps;
   }
 
   /**
    * The dispatches on these buffers; those of an earlier run on the same slices, if the plan remembers it.
    */
-  #preparedOn(buffers: Readonly<Record<string, PlanBuffer>>): Prepared {
+  #preparedOn(buffers: readonly PlanBuffer[]): Prepared {
     // Slices that have been checked once need no further checks.
     const known = this.#remembered(buffers);
     if (known) return known;
-    const slices = this.#checkedSlices(buffers);
-    const prepared = this.#remembered(Object.fromEntries(slices)) ?? this.#prepareOn(slices);
+    const slices = this.#layout.tensors.map((tensor, n) =>
+      checkedSlice(this.#memory, tensor, buffers[n], this.#parts.expected?.[tensor.name]),
+    );
+    const prepared = this.#remembered(slices) ?? this.#prepareOn(slices);
     if (this.#prepared[0] !== prepared) this.#prepared.unshift(prepared);
     this.#prepared.length = Math.min(this.#prepared.length, maxPrepared);
     return prepared;
   }
 
-  #prepareOn(slices: Slices): Prepared {
+  #prepareOn(given: readonly BufferSlice[]): Prepared {
+    const slices = new Map(given.map((slice, n) => [this.order[n], slice]));
     const calls = this.#callsOn(slices);
     return {
-      ...{ slices, calls, kernels: calls.map(({ kernel }) => kernel) },
-      buffers: [...slices.values()].map(({ buffer }) => buffer),
+      ...{ given, slices, calls, kernels: calls.map(({ kernel }) => kernel) },
+      buffers: given.map(({ buffer }) => buffer),
       read: rangesOf(this.#layout.read, slices),
       written: rangesOf(this.#layout.written, slices),
       isCompiled: false,
@@ -185,8 +192,8 @@ export class DevicePlan<Options> implements KernelPlan<Options> {
   }
 
   /** The remembered run on these slices, which becomes the newest; undefined if there is none. */
-  #remembered(given: Readonly<Record<string, PlanBuffer>>): Prepared | undefined {
-    const at = this.#prepared.findIndex(({ slices }) => isGivenAgain(slices, given));
+  #remembered(buffers: readonly PlanBuffer[]): Prepared | undefined {
+    const at = this.#prepared.findIndex(({ given }) => isGivenAgain(given, buffers));
     if (at > 0) this.#prepared.unshift(...this.#prepared.splice(at, 1));
     return at < 0 ? undefined : this.#prepared[0];
   }

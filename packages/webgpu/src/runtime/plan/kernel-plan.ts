@@ -41,6 +41,10 @@ export interface KernelPlan<Options> {
    * Checks the arguments of `encode` and keeps them for a pass that is opened later. Throws as `encode` does.
    */
   prepare(buffers: Readonly<Record<string, PlanBuffer>>, options?: Options): PlanRun;
+  /** The names of the tensors that `prepareInOrder` takes: those of `tensors`, and a workspace if needed. */
+  readonly order: readonly string[];
+  /** Does what `prepare` does, with a buffer for each name in `order`. */
+  prepareInOrder(buffers: readonly PlanBuffer[], options?: Options): PlanRun;
   /**
    * Compiles all kernels in parallel and in the background. Plans and eager calls on the same device share
    * compiled kernels, so the first eager call of the same problem compiles nothing either. Rejects with a
@@ -57,7 +61,7 @@ export interface KernelPlan<Options> {
 /** A run of a plan on tensors that have been checked. */
 export interface PlanRun {
   /** Whether all kernels of the run are compiled, so that `encode` compiles nothing. */
-  readonly isCompiled: boolean;
+  isCompiled(): boolean;
   /** Compiles the kernels of the run in the background; rejects as `warmUp` does. */
   compile(): Promise<void>;
   /** The buffers that the run reads or writes. */

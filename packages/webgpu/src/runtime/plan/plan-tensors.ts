@@ -55,23 +55,34 @@ export function sliceFor(slices: ReadonlyMap<string, BufferSlice>, name: string)
 }
 
 /**
- * The slice given for a tensor, checked. `buffers` may contain tensors that the plan does not have, so that
- * two plans may share it.
+ * The buffers of a plan's tensors, in their order. `buffers` may contain tensors that the plan does not have,
+ * so that two plans may share it.
+ * @throws InvalidArgumentError naming a buffer that is missing.
  */
+export function buffersInOrder(
+  tensors: readonly PlanTensor[],
+  buffers: Readonly<Record<string, PlanBuffer>>,
+): PlanBuffer[] {
+  return tensors.map(({ name }) => {
+    const given: PlanBuffer | undefined = buffers[name];
+    if (given) return given;
+    const others = Object.keys(buffers).filter(key => !tensors.some(tensor => tensor.name === key));
+    const meant = nearestName(name, others);
+    throw new InvalidArgumentError(
+      `buffers.${name}`,
+      `is missing${meant ? `; is it buffers.${meant}?` : ''}`,
+    );
+  });
+}
+
+/** The slice given for a tensor, checked. */
 export function checkedSlice(
   ctx: GpuMemory,
   { name, bytes, alignment }: PlanTensor,
-  buffers: Readonly<Record<string, PlanBuffer>>,
-  tensors: readonly PlanTensor[],
+  given: PlanBuffer,
   expected: ExpectedTensor | undefined,
 ): BufferSlice {
   const argument = `buffers.${name}`;
-  const given: PlanBuffer | undefined = buffers[name];
-  if (!given) {
-    const others = Object.keys(buffers).filter(key => !tensors.some(tensor => tensor.name === key));
-    const meant = nearestName(name, others);
-    throw new InvalidArgumentError(argument, `is missing${meant ? `; is it buffers.${meant}?` : ''}`);
-  }
   const slice = sliceOf(ctx, argument, given, expected);
   const { buffer, offset = 0 } = slice;
   if (!Number.isInteger(offset) || offset < 0 || offset % alignment !== 0) {

@@ -36,14 +36,13 @@ export function forwardResult(
   amax: ForwardAmax,
 ): SdpaResult<Tensor> {
   const { outputs } = problem;
-  return {
-    ...{ o, lse },
-    ...(max && { max }),
-    ...(sumExp && { sumExp }),
-    ...(outputs.dropoutMask && { dropoutMask: dropoutMaskOf(problem, operands) }),
-    ...(outputs.amaxS && { amaxS: Tensor.from([amax.amaxS], [1]) }),
-    ...(outputs.amaxO && { amaxO: Tensor.from([amax.amaxO], [1]) }),
-  };
+  const result: { -readonly [R in keyof SdpaResult<Tensor>]: SdpaResult<Tensor>[R] } = { o, lse };
+  if (max) result.max = max;
+  if (sumExp) result.sumExp = sumExp;
+  if (outputs.dropoutMask) result.dropoutMask = dropoutMaskOf(problem, operands);
+  if (outputs.amaxS) result.amaxS = Tensor.from([amax.amaxS], [1]);
+  if (outputs.amaxO) result.amaxO = Tensor.from([amax.amaxO], [1]);
+  return result;
 }
 
 /** The largest magnitudes among the values that a thread has computed, for FP8 problems. */
