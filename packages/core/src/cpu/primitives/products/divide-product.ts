@@ -21,8 +21,11 @@ export interface Blocks {
 
 /** The most tasks per thread. */
 const TASKS_EACH = 4;
-/** How many multiplications take as long as packing a number. */
+/** How many multiplications take as long as packing a number, and as reading one of A again. */
 const PACKING = 6;
+const READING = 2;
+/** The columns of C for which a number of A is read once. */
+const READ_ONCE = 64;
 /** The differences between the times at which threads end, as a fraction of a task. */
 const UNEVEN = 0.1;
 /** The most numbers of B that a task packs. */
@@ -65,7 +68,10 @@ export function divideProduct({ batch, m, n, k, isOne, packsA }: ProductShape, t
   /** The time of the slowest thread, in multiplications. */
   function timeOf({ entries, height, width }: Blocks): number {
     const tasks = Math.ceil(batch / entries) * Math.ceil(m / height) * Math.ceil(n / width);
-    const packed = (isOne ? 1 : entries) * width + (packsA ? entries * height : 0);
-    return (Math.ceil(tasks / threads) + UNEVEN) * k * (entries * height * width + PACKING * packed);
+    const columns = (isOne ? 1 : entries) * width;
+    const rows = entries * height;
+    const moved =
+      PACKING * (packsA ? columns + rows : columns) + READING * rows * Math.ceil(width / READ_ONCE);
+    return (Math.ceil(tasks / threads) + UNEVEN) * k * (rows * width + moved);
   }
 }
