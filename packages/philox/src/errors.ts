@@ -63,9 +63,10 @@ export function checkObject(argument: string, value: unknown, details = ''): voi
  */
 export function checkOptions(argument: string, options: unknown, names: readonly string[]): void {
   checkObject(argument, options);
-  const unknown = Object.keys(options as object).find(key => !names.includes(key));
-  if (unknown !== undefined)
-    throw new InvalidArgumentError(unknown, `is not an option; the options are ${names.join(', ')}`);
+  for (const name of Object.keys(options as object)) {
+    if (names.includes(name)) continue;
+    throw new InvalidArgumentError(name, `is not an option; the options are ${names.join(', ')}`);
+  }
 }
 
 /**

@@ -32,9 +32,9 @@ export function createCallMemo<P>(): CallMemo<P> {
         return { problem: entry.value, operands: inputs };
       }
       const made = make();
-      const given = new Map<string, unknown>(Object.entries(inputs));
+      const given = inputs as Readonly<Record<string, unknown>>;
       // Some operands are made from options, such as the slopes of ALiBi; such a call is not remembered.
-      const isGiven = Object.entries(made.operands).every(([name, operand]) => given.get(name) === operand);
+      const isGiven = Object.entries(made.operands).every(([name, operand]) => given[name] === operand);
       if (entry && isGiven) entry.value = made.problem;
       return made;
     },

@@ -6,11 +6,15 @@ export interface CallEntry<V> {
 }
 
 interface Node<V> extends CallEntry<V> {
+  /** The token of the last call, which is often that of the next one, and its node. */
+  token?: unknown;
+  last?: Node<V>;
+  /** The nodes of all tokens, if there are several. */
   next?: Map<unknown, Node<V>>;
 }
 
-/** The nodes after which a tree starts again: more than a program's calls normally have. */
-const MOST_NODES = 2 ** 13;
+/** The number of nodes beyond which a tree forgets all calls: more than a program's calls normally have. */
+const MOST_NODES = 2 ** 14;
 
 /**
  * Remembers values of calls by the names and descriptions of their tensors, and by their options. Each name,
@@ -27,9 +31,9 @@ export class CallTree<V> {
   }
 
   /**
-   * The entry that two calls share only if the same rules hold for both. Null if the tensors include anything
-   * else, if the options hold anything but numbers, strings and booleans, or if either object has a
-   * prototype, whose entries the rules do not read.
+   * The entry that two calls share only if the same rules hold for both. Null if an input is not a tensor of
+   * the engine, if an option is an object or a function, whose content may change, or if either argument is
+   * not a plain object, since options can be inherited.
    */
   entry(tensors: object, options: object | undefined = {}): CallEntry<V> | null {
     if (!isPlain(tensors) || !isPlain(options)) return null;
@@ -49,19 +53,25 @@ export class CallTree<V> {
     for (const name in options) {
       const value = options[name];
       if (value === undefined) continue;
-      if (typeof value !== 'string' && typeof value !== 'boolean' && !Number.isFinite(value)) return null;
+      if (Object(value) === value) return null;
       at = this.#next(this.#next(at, name), value);
     }
     return at;
   }
 
   #next(from: Node<V>, token: unknown): Node<V> {
-    from.next ??= new Map();
-    const known = from.next.get(token);
-    if (known) return known;
-    const node: Node<V> = {};
-    from.next.set(token, node);
-    this.#nodes++;
+    if (from.last) {
+      if (from.token === token) return from.last;
+      from.next ??= new Map([[from.token, from.last]]);
+    }
+    let node = from.next?.get(token);
+    if (!node) {
+      node = {};
+      from.next?.set(token, node);
+      this.#nodes++;
+    }
+    from.token = token;
+    from.last = node;
     return node;
   }
 }

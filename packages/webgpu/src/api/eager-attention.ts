@@ -60,7 +60,7 @@ export function eagerCall<Results>(
       : [[name, value]],
   );
   return {
-    form: {
+    template: {
       inLine,
       ...call,
       key: JSON.stringify(key),

@@ -72,8 +72,10 @@ export function forwardCall(
   const { problem, operands } = normaliseCall<GpuTensor | Tensor>(inputs, options, readingOf(tools));
   demandSupport(missingModules(tools, problem));
   const { outputs, o, q: descQ } = problem;
+  // The remembered functions below share one scope, so no function in it may use the operands.
+  const hasUnusedRows = hasUnusedTokens(descQ, problem, operands);
   const rows = (name: string, value: number): CallResult =>
-    contiguous(name, 'f32', rowShape(problem), hasUnusedTokens(descQ, problem, operands) ? value : null);
+    contiguous(name, 'f32', rowShape(problem), hasUnusedRows ? value : null);
   const results = [
     contiguous('o', o.dtype, callerShape(o), hasUnusedTokens(o, problem, operands) ? 0 : null),
     rows('lse', -Infinity),

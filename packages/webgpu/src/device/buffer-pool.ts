@@ -149,9 +149,11 @@ export class BufferPool {
   }
 }
 
-/** A number, because making a string takes longer. Sizes are multiples of 16, so their last bit is free. */
+/**
+ * A number, because making a string takes longer. The last bit, which is 0 in sizes, is the usage MAP_READ.
+ */
 const keyOf = ({ size, usage }: { readonly size: number; readonly usage: number }): number =>
-  usage & bufferUsage.MAP_READ ? size + 1 : size;
+  size + (usage & bufferUsage.MAP_READ);
 
 /**
  * The size to allocate: a multiple of 16 bytes, and at least 16, because an empty tensor must be bindable

@@ -57,7 +57,7 @@ export class WorkQueue {
   }
 
   #add<R>({ ready, buffers, run, fail }: QueuedWork<R>): Promise<R> {
-    const used = buffers?.() ?? [];
+    const used = [...(buffers?.() ?? [])];
     this.#used.add(used);
     const before = this.#last;
     // The rejection is handled when the work's turn comes.

@@ -20,9 +20,9 @@ export class PlanCache {
     this.#newest = plan;
     this.#plans.delete(key);
     this.#plans.set(key, plan);
-    const [oldest] = this.#plans.keys();
-    if (this.#plans.size > maxPlans && oldest !== undefined) {
-      this.#plans.get(oldest)?.destroy();
+    const [[oldest, unused]] = this.#plans;
+    if (this.#plans.size > maxPlans) {
+      unused.destroy();
       this.#plans.delete(oldest);
     }
     return plan;

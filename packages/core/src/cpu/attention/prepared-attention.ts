@@ -23,19 +23,19 @@ import type { ForwardResults } from './forward/forward-results.ts';
 
 type Tensors = Readonly<Record<string, Tensor>>;
 
-/** Runs a forward pass; writes results to the tensors that `into` has. */
+/** Runs a forward pass, at once if it can; writes results to the tensors that `into` has. */
 export type RunForward = (
   problem: AttentionProblem,
   operands: Operands<Tensor>,
   into?: Partial<ForwardResults>,
-) => Promise<SdpaResult<Tensor>>;
+) => SdpaResult<Tensor> | Promise<SdpaResult<Tensor>>;
 
 /** Runs a backward pass in the same way. */
 export type RunBackward = (
   problem: BackwardProblem,
   operands: BackwardOperands<Tensor>,
   places?: BackwardPlaces,
-) => Promise<BackwardResults>;
+) => BackwardResults | Promise<BackwardResults>;
 
 /** Binds forward attention to tensors; null if that saves nothing. */
 type BindForward = (

@@ -37,27 +37,38 @@ export function createAttention({ variant, workers, own, smallHeads }: Attention
 } {
   /**
    * Runs on threads if they work, and otherwise on this thread, because a page may forbid workers, or a
-   * worker may run out of memory. Before it returns, the operands have been read or copied.
+   * worker may run out of memory. Before it returns, the operands have been read or copied. A small pass on
+   * kernels that are compiled returns its results and no promise, which would take as long as the smallest
+   * passes.
    */
-  async function run<O extends Operands<Tensor>, R>(
+  function run<O extends Operands<Tensor>, R>(
     multiplications: number,
     problem: AttentionProblem,
     operands: O,
     into: object,
     onThreads: (pool: Pool, taken: TakenOperands<O>) => Promise<R>,
     onKernels: (operands: O, kernels: Kernels) => R,
-  ): Promise<R> {
+  ): R | Promise<R> {
     const here = (given: O): R => {
       checkStorage(into);
       return engineKernels.withKernels(variant, kernels => onKernels(given, kernels));
     };
-    if (!workers || multiplications < WORTH_THREADS || workers.pool === null) {
-      if (variant === 'typescript' || kernelModules.get(variant)) return here(operands);
-      const { tensors, copies } = moved(operands, bytes => new ArrayBuffer(bytes));
-      for (const copy of copies) copyPart(copy, 0, 1);
-      await compileEngineKernels(variant);
-      return here(tensors);
+    if (workers && multiplications >= WORTH_THREADS && workers.pool !== null) {
+      return onWorkers(workers, problem, operands, onThreads, here);
     }
+    if (variant === 'typescript' || kernelModules.get(variant)) return here(operands);
+    const { tensors, copies } = moved(operands, bytes => new ArrayBuffer(bytes));
+    for (const copy of copies) copyPart(copy, 0, 1);
+    return compileEngineKernels(variant).then(() => here(tensors));
+  }
+
+  async function onWorkers<O extends Operands<Tensor>, R>(
+    workers: Workers,
+    problem: AttentionProblem,
+    operands: O,
+    onThreads: (pool: Pool, taken: TakenOperands<O>) => Promise<R>,
+    here: (operands: O) => R,
+  ): Promise<R> {
     const taken = takeOperands(problem, operands);
     if (!workers.pool) {
       taken.arrive();

@@ -207,7 +207,7 @@ export class GpuMemory implements TensorOwner {
   release(tensor: GpuTensor): void {
     if (tensor?.context !== this) {
       checkKind('tensor', tensor, 'a GpuTensor');
-      const rule = 'belongs to another context: call its own destroy(), or release of that context';
+      const rule = 'belongs to another context: call its own destroy()';
       throw new InvalidArgumentError('tensor', rule);
     }
     const state = memoryState(tensor);

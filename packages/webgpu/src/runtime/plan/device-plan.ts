@@ -31,7 +31,7 @@ import { TensorBinder } from './tensor-binder.ts';
 
 /** The slices on which a plan ran, and its dispatches on them. */
 interface Prepared {
-  /** In the order of the plan's tensors. */
+  /** The slices in the order of `tensorOrder`. */
   readonly given: readonly BufferSlice[];
   readonly slices: Slices;
   readonly calls: readonly BoundDispatch[];
@@ -50,7 +50,7 @@ const maxPrepared = 4;
 export class DevicePlan<Options> implements KernelPlan<Options> {
   readonly kernels: readonly KernelSpec[];
   readonly tensors: readonly PlanTensor[];
-  readonly order: readonly string[];
+  readonly tensorOrder: readonly string[];
   readonly workspaceBytes: number;
   readonly #memory: GpuMemory;
   readonly #parts: PlanParts<Options>;
@@ -60,6 +60,7 @@ export class DevicePlan<Options> implements KernelPlan<Options> {
   readonly #steps: readonly Dispatch[];
   /** Dispatches for slices whose rounding makes a binding too large. Made when such slices first occur. */
   #narrowSteps: readonly Dispatch[] | undefined;
+  /** `#steps` and, once they are made, `#narrowSteps`. */
   readonly #allSteps: Dispatch[] = [];
   #isDestroyed = false;
   /** The slices of the most recent runs, the newest first. */
@@ -74,7 +75,7 @@ export class DevicePlan<Options> implements KernelPlan<Options> {
     this.#layout = planLayout(parts, capabilities.minStorageBufferOffsetAlignment);
     this.#binder = new TensorBinder(memory, this.#layout);
     this.kernels = this.#layout.kernels;
-    this.order = this.#layout.tensors.map(({ name }) => name);
+    this.tensorOrder = this.#layout.tensors.map(({ name }) => name);
     this.tensors = this.#layout.tensors.filter(({ name }) => name !== 'workspace');
     this.workspaceBytes = this.#layout.workspaceBytes;
     this.#steps = this.#stepsWithin(this.#limit);
@@ -99,7 +100,6 @@ export class DevicePlan<Options> implements KernelPlan<Options> {
   }
 
   prepareInOrder(buffers: readonly PlanBuffer[], options?: Options): PlanRun {
-    this.#memory.checkAlive();
     const inputs = this.#parts.inputs?.(options);
     const prepared = this.#preparedOn(buffers);
     const { slices, calls, kernels, read, written } = prepared;
@@ -180,7 +180,7 @@ export class DevicePlan<Options> implements KernelPlan<Options> {
   }
 
   #prepareOn(given: readonly BufferSlice[]): Prepared {
-    const slices = new Map(given.map((slice, n) => [this.order[n], slice]));
+    const slices = new Map(given.map((slice, n) => [this.tensorOrder[n], slice]));
     const calls = this.#callsOn(slices);
     return {
       ...{ given, slices, calls, kernels: calls.map(({ kernel }) => kernel) },

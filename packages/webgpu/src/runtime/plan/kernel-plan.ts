@@ -41,9 +41,12 @@ export interface KernelPlan<Options> {
    * Checks the arguments of `encode` and keeps them for a pass that is opened later. Throws as `encode` does.
    */
   prepare(buffers: Readonly<Record<string, PlanBuffer>>, options?: Options): PlanRun;
-  /** The names of the tensors that `prepareInOrder` takes: those of `tensors`, and a workspace if needed. */
-  readonly order: readonly string[];
-  /** Does what `prepare` does, with a buffer for each name in `order`. */
+  /** The names of all tensors that the plan binds, including the workspace, for `prepareInOrder`. */
+  readonly tensorOrder: readonly string[];
+  /**
+   * Does what `prepare` does, with a buffer for each name in `tensorOrder`, but does not check whether the
+   * device is alive.
+   */
   prepareInOrder(buffers: readonly PlanBuffer[], options?: Options): PlanRun;
   /**
    * Compiles all kernels in parallel and in the background. Plans and eager calls on the same device share

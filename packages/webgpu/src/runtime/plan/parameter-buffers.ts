@@ -28,7 +28,8 @@ export class ParameterBuffers {
 
   /** Destroys all buffers but the newest. The calls that use them must have been submitted. */
   retire(): void {
-    while (this.#made.length > 1) this.#ctx.discard(this.#made.shift() as GPUBuffer);
+    if (this.#made.length < 2) return;
+    for (const buffer of this.#made.splice(0, this.#made.length - 1)) this.#ctx.discard(buffer);
   }
 
   destroy(): void {

@@ -7,13 +7,11 @@ export type Slices = ReadonlyMap<string, BufferSlice>;
 
 /** Whether a caller passes the slices of an earlier run again: the same buffers at the same offsets. */
 export function isGivenAgain(slices: readonly BufferSlice[], given: readonly PlanBuffer[]): boolean {
-  for (let n = 0; n < slices.length; n++) {
+  return slices.every(({ buffer, offset }, n) => {
     const slice = given[n] as BufferSlice;
     // The shape of a GpuTensor must be checked as well.
-    if (slice instanceof GpuTensor || slice.buffer !== slices[n].buffer) return false;
-    if ((slice.offset ?? 0) !== (slices[n].offset ?? 0)) return false;
-  }
-  return true;
+    return !(slice instanceof GpuTensor) && slice.buffer === buffer && (slice.offset ?? 0) === offset;
+  });
 }
 
 /** The byte ranges of tensors. */

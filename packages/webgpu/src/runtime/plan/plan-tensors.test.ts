@@ -134,6 +134,8 @@ test('buffers that a plan has run on are checked where they are given in another
   const encode = (changed: Parameters<typeof plan.encode>[1]): void =>
     plan.encode(ctx.device.createCommandEncoder(), { ...slices, ...changed });
   for (const _ of [1, 2]) expect(() => encode({})).not.toThrow();
+  slices.q.offset = 16;
+  expect(() => encode({})).toThrow('buffers.q needs 128 bytes from offset 16');
   const { buffer } = q;
   expect(() => encode({ q: { buffer, offset: 2 } })).toThrow('buffers.q.offset must be a multiple of');
   expect(() => encode({ q: { buffer, offset: 16 } })).toThrow('buffers.q needs 128 bytes from offset 16');

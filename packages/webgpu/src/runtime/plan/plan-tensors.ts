@@ -75,7 +75,7 @@ export function buffersInOrder(
   });
 }
 
-/** The slice given for a tensor, checked. */
+/** The slice given for a tensor, checked, with its offset. */
 export function checkedSlice(
   ctx: GpuMemory,
   { name, bytes, alignment }: PlanTensor,
@@ -83,8 +83,7 @@ export function checkedSlice(
   expected: ExpectedTensor | undefined,
 ): BufferSlice {
   const argument = `buffers.${name}`;
-  const slice = sliceOf(ctx, argument, given, expected);
-  const { buffer, offset = 0 } = slice;
+  const { buffer, offset = 0 } = sliceOf(ctx, argument, given, expected);
   if (!Number.isInteger(offset) || offset < 0 || offset % alignment !== 0) {
     throw new InvalidArgumentError(
       `${argument}.offset`,
@@ -101,7 +100,8 @@ export function checkedSlice(
   if (!(buffer.usage & bufferUsage.STORAGE)) {
     throw new InvalidArgumentError(argument, `must have the usage STORAGE, got usage ${buffer.usage}`);
   }
-  return slice;
+  // A copy, because the caller may change the object and pass it again.
+  return { buffer, offset };
 }
 
 function sliceOf(

@@ -161,7 +161,11 @@ export function createMemory({ buffer: initial, grow, staysInPlace }: GrowingBuf
       kept--;
       heap.free(at);
     },
-    addressOf: ({ buffer: of, byteOffset }) => (of === buffer || buffers.has(of) ? byteOffset : -1),
+    addressOf(array) {
+      // Nothing is stored at address 0. V8 takes 1 µs to make the `buffer` of a new small array.
+      const { byteOffset } = array;
+      return byteOffset > 0 && buffers.has(array.buffer) ? byteOffset : -1;
+    },
     get bytes() {
       return buffer.byteLength;
     },

@@ -40,8 +40,8 @@ test('the longer side of a product is divided', () => {
   const wide = divideProduct({ batch: 1, m: 32, n: 768, k: 128, isOne: true, packsA: true }, 2);
   expect([wide.height, wide.width < 768]).toEqual([32, true]);
   // Narrow columns would read all of A again and again.
-  const fast = divideProduct({ batch: 1, m: 768, n: 128, k: 32, isOne: true, packsA: false }, 2);
-  expect([fast.height < 768, fast.width >= 64]).toEqual([true, true]);
+  const unpacked = divideProduct({ batch: 1, m: 768, n: 128, k: 32, isOne: true, packsA: false }, 2);
+  expect([unpacked.height < 768, unpacked.width >= 64]).toEqual([true, true]);
   const many = divideProduct({ batch: 16, m: 64, n: 64, k: 64, isOne: false, packsA: true }, 2);
   expect([many.entries < 16, many.height, many.width]).toEqual([true, 64, 64]);
 });

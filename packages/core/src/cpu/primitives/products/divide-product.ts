@@ -21,11 +21,11 @@ export interface Blocks {
 
 /** The most tasks per thread. */
 const TASKS_EACH = 4;
-/** How many multiplications take as long as packing a number, and as reading one of A again. */
+/** How many multiplications take as long as packing a number, and as reading a number of A. */
 const PACKING = 6;
 const READING = 2;
-/** The columns of C for which a number of A is read once. */
-const READ_ONCE = 64;
+/** The columns of C for which the kernel reads rows of A once: `COLUMNS` of assembly/products/panels.ts. */
+const COLUMNS_PER_READ = 64;
 /** The differences between the times at which threads end, as a fraction of a task. */
 const UNEVEN = 0.1;
 /** The most numbers of B that a task packs. */
@@ -71,7 +71,7 @@ export function divideProduct({ batch, m, n, k, isOne, packsA }: ProductShape, t
     const columns = (isOne ? 1 : entries) * width;
     const rows = entries * height;
     const moved =
-      PACKING * (packsA ? columns + rows : columns) + READING * rows * Math.ceil(width / READ_ONCE);
+      PACKING * (packsA ? columns + rows : columns) + READING * rows * Math.ceil(width / COLUMNS_PER_READ);
     return (Math.ceil(tasks / threads) + UNEVEN) * k * (rows * width + moved);
   }
 }
