@@ -20,13 +20,7 @@ import { ParameterBuffers } from './parameter-buffers.ts';
 import { areCompiled, compile, compileAll } from './pipelines.ts';
 import { type PlanLayout, planLayout } from './plan-layout.ts';
 import { isGivenAgain, rangesOf, type Slices } from './plan-slices.ts';
-import {
-  type BufferSlice,
-  buffersInOrder,
-  checkedSlice,
-  type PlanBuffer,
-  type PlanTensor,
-} from './plan-tensors.ts';
+import { type BufferSlice, checkedSlice, type PlanBuffer, type PlanTensor } from './plan-tensors.ts';
 import { TensorBinder } from './tensor-binder.ts';
 
 /** The slices on which a plan ran, and its dispatches on them. */
@@ -96,12 +90,18 @@ export class DevicePlan<Options> implements KernelPlan<Options> {
     this.#memory.checkAlive();
     checkObject('buffers', buffers);
     if (options !== undefined) checkObject('options', options);
-    return this.prepareInOrder(buffersInOrder(this.#layout.tensors, buffers), options);
+    const others = Object.keys(buffers).filter(name => !this.tensorOrder.includes(name));
+    const inOrder = this.tensorOrder.map(name => buffers[name]);
+    return this.prepareInOrder(inOrder, options, others);
   }
 
-  prepareInOrder(buffers: readonly PlanBuffer[], options?: Options): PlanRun {
+  prepareInOrder(
+    buffers: readonly (PlanBuffer | undefined)[],
+    options?: Options,
+    others: readonly string[] = [],
+  ): PlanRun {
     const inputs = this.#parts.inputs?.(options);
-    const prepared = this.#preparedOn(buffers);
+    const prepared = this.#preparedOn(buffers, others);
     const { slices, calls, kernels, read, written } = prepared;
     const { device } = this.#memory;
     return {
@@ -166,12 +166,12 @@ export class DevicePlan<Options> implements KernelPlan<Options> {
   /**
    * The dispatches on these buffers; those of an earlier run on the same slices, if the plan remembers it.
    */
-  #preparedOn(buffers: readonly PlanBuffer[]): Prepared {
+  #preparedOn(buffers: readonly (PlanBuffer | undefined)[], others: readonly string[]): Prepared {
     // Slices that have been checked once need no further checks.
     const known = this.#remembered(buffers);
     if (known) return known;
     const slices = this.#layout.tensors.map((tensor, n) =>
-      checkedSlice(this.#memory, tensor, buffers[n], this.#parts.expected?.[tensor.name]),
+      checkedSlice(this.#memory, tensor, buffers[n], others, this.#parts.expected?.[tensor.name]),
     );
     const prepared = this.#remembered(slices) ?? this.#prepareOn(slices);
     if (this.#prepared[0] !== prepared) this.#prepared.unshift(prepared);
@@ -192,7 +192,7 @@ export class DevicePlan<Options> implements KernelPlan<Options> {
   }
 
   /** The remembered run on these slices, which becomes the newest; undefined if there is none. */
-  #remembered(buffers: readonly PlanBuffer[]): Prepared | undefined {
+  #remembered(buffers: readonly (PlanBuffer | undefined)[]): Prepared | undefined {
     const at = this.#prepared.findIndex(({ given }) => isGivenAgain(given, buffers));
     if (at > 0) this.#prepared.unshift(...this.#prepared.splice(at, 1));
     return at < 0 ? undefined : this.#prepared[0];

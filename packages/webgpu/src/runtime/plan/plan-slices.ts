@@ -6,11 +6,14 @@ import { type BufferSlice, type PlanBuffer, type PlanTensor, sliceFor } from './
 export type Slices = ReadonlyMap<string, BufferSlice>;
 
 /** Whether a caller passes the slices of an earlier run again: the same buffers at the same offsets. */
-export function isGivenAgain(slices: readonly BufferSlice[], given: readonly PlanBuffer[]): boolean {
+export function isGivenAgain(
+  slices: readonly BufferSlice[],
+  given: readonly (PlanBuffer | undefined)[],
+): boolean {
   return slices.every(({ buffer, offset }, n) => {
-    const slice = given[n] as BufferSlice;
+    const slice = given[n] as BufferSlice | undefined;
     // The shape of a GpuTensor must be checked as well.
-    return !(slice instanceof GpuTensor) && slice.buffer === buffer && (slice.offset ?? 0) === offset;
+    return !(slice instanceof GpuTensor) && slice?.buffer === buffer && (slice.offset ?? 0) === offset;
   });
 }
 

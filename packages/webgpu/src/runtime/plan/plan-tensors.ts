@@ -55,34 +55,22 @@ export function sliceFor(slices: ReadonlyMap<string, BufferSlice>, name: string)
 }
 
 /**
- * The buffers of a plan's tensors, in their order. `buffers` may contain tensors that the plan does not have,
- * so that two plans may share it.
- * @throws InvalidArgumentError naming a buffer that is missing.
+ * The slice given for a tensor, checked, with its offset.
+ * @param others the names of buffers that the plan does not bind, one of which may be meant. Two plans may
+ * share a record of buffers.
  */
-export function buffersInOrder(
-  tensors: readonly PlanTensor[],
-  buffers: Readonly<Record<string, PlanBuffer>>,
-): PlanBuffer[] {
-  return tensors.map(({ name }) => {
-    const given: PlanBuffer | undefined = buffers[name];
-    if (given) return given;
-    const others = Object.keys(buffers).filter(key => !tensors.some(tensor => tensor.name === key));
-    const meant = nearestName(name, others);
-    throw new InvalidArgumentError(
-      `buffers.${name}`,
-      `is missing${meant ? `; is it buffers.${meant}?` : ''}`,
-    );
-  });
-}
-
-/** The slice given for a tensor, checked, with its offset. */
 export function checkedSlice(
   ctx: GpuMemory,
   { name, bytes, alignment }: PlanTensor,
-  given: PlanBuffer,
+  given: PlanBuffer | undefined,
+  others: readonly string[],
   expected: ExpectedTensor | undefined,
 ): BufferSlice {
   const argument = `buffers.${name}`;
+  if (!given) {
+    const meant = nearestName(name, others);
+    throw new InvalidArgumentError(argument, `is missing${meant ? `; is it buffers.${meant}?` : ''}`);
+  }
   const { buffer, offset = 0 } = sliceOf(ctx, argument, given, expected);
   if (!Number.isInteger(offset) || offset < 0 || offset % alignment !== 0) {
     throw new InvalidArgumentError(
