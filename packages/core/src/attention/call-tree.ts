@@ -1,12 +1,12 @@
 import type { TensorDesc } from '../tensor/tensor-desc.ts';
 
-/** What is remembered of calls that pass the same checks. */
+/** The value that a tree holds for calls that pass the same checks; undefined until it is set. */
 export interface CallEntry<V> {
   value?: V;
 }
 
 interface Node<V> extends CallEntry<V> {
-  /** The token of the last call, which is often that of the next one, and its node. */
+  /** The token that the last call had here, which the next call often has too, and the node of this token. */
   token?: unknown;
   last?: Node<V>;
   /** The nodes of all tokens, if there are several. */

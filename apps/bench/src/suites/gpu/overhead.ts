@@ -11,8 +11,8 @@ const rounds = 35;
 /** Untimed rounds. On a slow machine, the JavaScript engine still compiles after ten thousand calls. */
 const warmUpRounds = 100;
 /**
- * The calls until the event loop has its turn, as it has between the frames or the steps of a program.
- * Without it, the promises of submitted work pile up.
+ * The number of calls before the event loop has its turn, as between the frames or the steps of a program.
+ * In longer rounds, the promises of submitted work pile up.
  */
 const callsOfRound = 200;
 

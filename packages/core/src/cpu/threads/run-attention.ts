@@ -38,8 +38,8 @@ export function createAttention({ variant, workers, own, smallHeads }: Attention
   /**
    * Runs on threads if they work, and otherwise on this thread, because a page may forbid workers, or a
    * worker may run out of memory. Before it returns, the operands have been read or copied. A small pass on
-   * kernels that are compiled returns its results and no promise, which would take as long as the smallest
-   * passes.
+   * kernels that are compiled returns its results and not a promise, so that an eager call makes one promise
+   * and not two.
    */
   function run<O extends Operands<Tensor>, R>(
     multiplications: number,
