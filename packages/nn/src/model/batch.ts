@@ -1,4 +1,4 @@
-import { InvalidArgumentError, InvalidShapeError, Tensor } from '@tilewise/core';
+import { describeValue, InvalidArgumentError, InvalidShapeError, Tensor } from '@tilewise/core';
 import { type ModelDefinition, predictsNext } from '../architectures/architecture.ts';
 import { integers } from '../architectures/transformer/scope.ts';
 
@@ -46,23 +46,17 @@ export type Labels = readonly ArrayLike<number>[] | ArrayLike<number>;
 
 /** The number of labels that are not ignored. @throws InvalidArgumentError if all are. */
 export function labelCount(definition: ModelDefinition, labels: Labels): number {
-  const counted = placedLabels(definition, labels).filter(label => label !== IGNORED).length;
+  const first = firstLabel(definition);
+  let counted = 0;
+  for (const row of rowsOfLabels(labels))
+    for (let n = first; n < row.length; n++) if (row[n] !== IGNORED) counted++;
   if (counted === 0) throw new InvalidArgumentError('labels', `must have a label other than ${IGNORED}`);
   return counted;
 }
 
-/** The labels in one list, shifted by one for models that predict the next token. */
-function placedLabels(definition: ModelDefinition, labels: Labels): number[] {
-  const moved = predictsNext(definition) ? 1 : 0;
-  const placed: number[] = [];
-  for (const row of isRows(labels) ? labels : [labels]) {
-    for (let n = moved; n < row.length + moved; n++) placed.push(n < row.length ? row[n] : IGNORED);
-  }
-  return placed;
-}
-
 /**
- * Labels, i32 (rows), and their weights in the loss, f32 (rows).
+ * Labels in one list, i32 (rows), and their weights in the loss, f32 (rows). For models that predict the next
+ * token, the label of a token is that of the token after it.
  * @param counted the number of labels, over all batches, of which the loss is the mean.
  */
 export function targetTensors(
@@ -70,13 +64,30 @@ export function targetTensors(
   labels: Labels,
   counted: number = labelCount(definition, labels),
 ): { readonly labels: Tensor; readonly counts: Tensor } {
-  const all = placedLabels(definition, labels);
-  const counts = all.map(label => (label === IGNORED ? 0 : 1 / counted));
-  return {
-    labels: integers(all.map(label => (label === IGNORED ? 0 : label))),
-    counts: Tensor.from(counts, [all.length]),
-  };
+  const first = firstLabel(definition);
+  const rows = rowsOfLabels(labels);
+  const count = rows.reduce((sum, { length }) => sum + length, 0);
+  const [all, weights] = [Tensor.zeros([count], { dtype: 'i32' }), Tensor.zeros([count])];
+  let at = 0;
+  for (const row of rows) {
+    for (let n = first; n < row.length; n++) {
+      const label: unknown = row[n];
+      if (typeof label !== 'number')
+        throw new InvalidArgumentError('labels', `must be numbers, got ${describeValue(label)}`);
+      if (label !== IGNORED) {
+        all.data[at + n - first] = label;
+        weights.data[at + n - first] = 1 / counted;
+      }
+    }
+    at += row.length;
+  }
+  return { labels: all, counts: weights };
 }
+
+/** The index of the first label that counts: nothing predicts the first token of a text. */
+const firstLabel = (definition: ModelDefinition): number => (predictsNext(definition) ? 1 : 0);
+
+const rowsOfLabels = (labels: Labels): readonly ArrayLike<number>[] => (isRows(labels) ? labels : [labels]);
 
 function isRows(labels: Labels): labels is readonly ArrayLike<number>[] {
   return typeof labels[0] === 'object';

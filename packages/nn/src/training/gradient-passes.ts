@@ -1,4 +1,4 @@
-import { InvalidArgumentError, type TensorDesc } from '@tilewise/core';
+import { InvalidArgumentError, type Tensor, type TensorDesc } from '@tilewise/core';
 import { type CompiledFunction, compile, type Specs, type Variable } from '@tilewise/graph/ops';
 import { batchTensors, labelCount, targetTensors } from '../model/batch.ts';
 import { bytesOf } from '../model/bytes.ts';
@@ -58,10 +58,19 @@ interface PassOptions<T> extends Partial<PassNumbers> {
   readonly outputs?: Memory<T> | undefined;
 }
 
-/** Memory for gradients: flat tensors, and a view for each gradient. */
+/** Memory for the results of a pass, which the next pass overwrites. */
 interface Memory<T> {
+  /** The loss and the accuracy, as in `LossResult`. */
+  readonly summary: T;
+  /** The gradients as flat tensors, and a view for each gradient. */
   readonly flat: readonly T[];
   readonly views: ReadonlyMap<string, T>;
+}
+
+/** A function that adds the squared norm of flat tensors to a summary, and the tensor for its result. */
+interface CompiledNorm<T extends TensorDesc> {
+  readonly norm: CompiledFunction<Specs, Variable, T>;
+  readonly numbers: T;
 }
 
 /** Prepares passes over a model, with gradients with respect to the parameters in the buckets. */
@@ -72,31 +81,48 @@ export function gradientPasses<T extends TensorDesc>(
 ): GradientPasses<T> {
   const { engine, definition } = model;
   const { seed, labelSmoothing, recomputation, accuracy } = options;
+  const lossOptions = { labelSmoothing, recomputation, accuracy };
   const by = buckets.flatMap(({ places }) => [...places.keys()]);
   const places = dropoutPlaces(model);
   const compiled = new Map<string, CompiledFunction<Specs, LossResult, T>>();
-  /** Functions that add the squared norm of flat tensors to a summary. */
-  const norms = new Map<string, CompiledFunction<Specs, Variable, T>>();
-  /** The results of these functions, which the next step overwrites. */
-  const normed = new Map<string, T>();
+  const norms = new Map<Memory<T>, CompiledNorm<T>>();
   /** Memory for gradients, which all steps share. */
   const held = new Map<string, Memory<T>>();
 
   const countOf = (batches: readonly LabelledBatch[]): number =>
     batches.reduce((sum, { labels }) => sum + labelCount(definition, labels), 0);
 
-  function compiledFor(specs: Specs, wanted: LossWanted): CompiledFunction<Specs, LossResult, T> {
-    const key = JSON.stringify([specs, wanted, model.adapter?.config]);
-    const made =
-      compiled.get(key) ?? compile(engine, inputs => lossAndGradients(model, inputs, wanted), specs);
+  /** The compiled pass over batches with the shapes of these tensors. */
+  function compiledFor(
+    tensors: Readonly<Record<string, Tensor>>,
+    scalars: Readonly<Record<string, number | bigint>>,
+    { wanted, totals }: Pick<PassOptions<T>, 'wanted' | 'totals'>,
+  ): CompiledFunction<Specs, LossResult, T> {
+    const own = describeAll(tensors);
+    // Training changes no shape or dtype of a weight.
+    const { adapter } = model;
+    const key = JSON.stringify([own, Object.keys(scalars), wanted.by.length, wanted.sum, adapter?.config]);
+    const known = compiled.get(key);
+    if (known) return known;
+    const specs: Specs = {
+      ...{ ...own, ...model.specs(), ...describeAll(namedTotals(totals)) },
+      ...Object.fromEntries(Object.entries(scalars).map(([name, x]) => [name, scalarSpec(x)])),
+    };
+    const made = compile(
+      engine,
+      inputs => lossAndGradients(model, inputs, { ...wanted, ...lossOptions }),
+      specs,
+    );
     compiled.set(key, made);
     return made;
   }
 
+  /** Runs a pass. Without `outputs`, the caller releases the results. */
   async function run(
     batch: LabelledBatch,
-    { counted, wanted, pass, lossScale, totals = new Map(), outputs }: PassOptions<T>,
+    given: PassOptions<T>,
   ): Promise<{ readonly summary: T; readonly gradients: Pass<T>['gradients'] }> {
+    const { counted, wanted, pass, lossScale, totals, outputs } = given;
     const tensors = {
       ...batchTensors(batch.inputs),
       ...targetTensors(definition, batch.labels, counted),
@@ -105,19 +131,17 @@ export function gradientPasses<T extends TensorDesc>(
       ...(pass !== undefined && dropoutNumbers(places, seed, pass)),
       ...(typeof lossScale === 'number' && { lossScale }),
     };
-    const sums = Object.fromEntries([...totals].map(([name, total]) => [`total.${name}`, total]));
-    const specs: Specs = {
-      ...{ ...describeAll(tensors), ...model.specs(), ...describeAll(sums) },
-      ...Object.fromEntries(Object.entries(scalars).map(([name, x]) => [name, scalarSpec(x)])),
+    const loss = compiledFor(tensors, scalars, given);
+    const inputs = { ...tensors, ...model.bindings(), ...namedTotals(totals), ...scalars };
+    const results = outputs && [outputs.summary, ...wanted.by.map(name => outputs.views.get(name))];
+    const { summary, gradients } = await loss(inputs, results);
+    return {
+      summary: summary as T,
+      gradients: outputs?.views ?? new Map(Object.entries(gradients as Record<string, T>)),
     };
-    const loss = compiledFor(specs, { ...wanted, labelSmoothing, recomputation, accuracy });
-    const memory = outputs ? wanted.by.map(name => outputs.views.get(name)) : [];
-    const inputs = { ...tensors, ...model.bindings(), ...sums, ...scalars };
-    const { summary, gradients } = await loss(inputs, [undefined, ...memory]);
-    return { summary: summary as T, gradients: new Map(Object.entries(gradients as Record<string, T>)) };
   }
 
-  const download = async (summary: T): Promise<Float32Array> => (await engine.download(summary)).toFloat32();
+  const download = async (numbers: T): Promise<Float32Array> => (await engine.download(numbers)).toFloat32();
 
   /** The numbers of a summary; releases the summary. */
   async function numbersOf(summary: T): Promise<Float32Array> {
@@ -132,19 +156,24 @@ export function gradientPasses<T extends TensorDesc>(
     return { loss: sum(0), accuracy: accuracy ? sum(1) : undefined };
   }
 
-  /** The numbers of a summary, followed by the squared norm of gradients; releases the summary. */
-  async function numbersAndNorm(summary: T, flat: readonly T[]): Promise<Float32Array> {
-    const tensors = { summary, ...Object.fromEntries(flat.map((tensor, n) => [`flat.${n}`, tensor])) };
-    const specs = describeAll(tensors);
-    const key = JSON.stringify(specs);
-    const norm =
-      norms.get(key) ??
-      compile(engine, ({ summary: own, ...all }) => withSquaredNorm(own, Object.values(all)), specs);
-    norms.set(key, norm);
-    const result = await norm(tensors, [normed.get(key)]);
-    normed.set(key, result as T);
-    engine.release(summary);
-    return download(result as T);
+  /** The numbers of a summary, followed by the squared norm of the gradients. */
+  async function numbersAndNorm(memory: Memory<T>): Promise<Float32Array> {
+    const flat = memory.flat.map((tensor, n) => [`flat.${n}`, tensor] as const);
+    const tensors = { summary: memory.summary, ...Object.fromEntries(flat) };
+    const { norm, numbers } = norms.get(memory) ?? compiledNorm(memory, describeAll(tensors));
+    await norm(tensors, [numbers]);
+    return download(numbers);
+  }
+
+  function compiledNorm(memory: Memory<T>, specs: Specs): CompiledNorm<T> {
+    const norm = compile(
+      engine,
+      ({ summary, ...all }) => withSquaredNorm(summary, Object.values(all)),
+      specs,
+    );
+    const made = { norm, numbers: engine.primitives.allocate(norm.results[0]) };
+    norms.set(memory, made);
+    return made;
   }
 
   /** `stored`: in the dtypes of the parameters; `even` and `odd`: in f32, written alternately. */
@@ -155,6 +184,7 @@ export function gradientPasses<T extends TensorDesc>(
       flatTensor(engine, bucket, turn === 'stored' ? bucket.dtype : 'f32'),
     );
     const made = {
+      summary: engine.primitives.allocate({ dtype: 'f32', shape: [accuracy ? 2 : 1] }),
       flat: all.map(({ flat }) => flat),
       views: new Map(all.flatMap(({ views }) => [...views])),
     };
@@ -189,10 +219,9 @@ export function gradientPasses<T extends TensorDesc>(
         const sum = last === 0 ? undefined : totals ? 'next' : 'first';
         const outputs = gradientMemory(sum ? (n % 2 === 0 ? 'even' : 'odd') : 'stored');
         const numbers = { pass: pass + n, lossScale, counted };
-        const { summary, gradients } = await run(batch, { ...numbers, wanted: { by, sum }, totals, outputs });
-        summaries.push(await (n === last ? numbersAndNorm(summary, outputs.flat) : numbersOf(summary)));
-        ({ flat } = outputs);
-        totals = gradients;
+        await run(batch, { ...numbers, wanted: { by, sum }, totals, outputs });
+        summaries.push(await (n === last ? numbersAndNorm(outputs) : download(outputs.summary)));
+        ({ flat, views: totals } = outputs);
       }
       return { ...together(summaries), squaredNorm: summaries[last].at(-1) ?? 0, flat };
     },
@@ -202,11 +231,20 @@ export function gradientPasses<T extends TensorDesc>(
       return Math.max(0, ...work) + memory.reduce((sum, bytes) => sum + bytes, 0);
     },
     release() {
-      for (const each of [...compiled.values(), ...norms.values()]) each.release();
-      for (const tensor of normed.values()) engine.release(tensor);
-      for (const { flat } of held.values()) for (const tensor of flat) engine.release(tensor);
+      for (const pass of compiled.values()) pass.release();
+      for (const { norm, numbers } of norms.values()) {
+        norm.release();
+        engine.release(numbers);
+      }
+      for (const { summary, flat } of held.values())
+        for (const tensor of [summary, ...flat]) engine.release(tensor);
     },
   };
+}
+
+/** Sums of gradients by the names of a pass's arguments. */
+function namedTotals<T>(totals: ReadonlyMap<string, T> = new Map()): Readonly<Record<string, T>> {
+  return Object.fromEntries([...totals].map(([name, total]) => [`total.${name}`, total]));
 }
 
 const scalarSpec = (x: number | bigint): Specs[string] =>

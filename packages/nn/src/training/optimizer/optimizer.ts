@@ -75,6 +75,7 @@ export function createOptimizer<T extends TensorDesc>(
   const keyOf = (role: string, name: string): string => (role === VALUE ? name : `${role}.${name}`);
   /** Null before the first step, so that a run that only evaluates does not allocate buckets. */
   let memory: readonly BucketMemory<T>[] | null = null;
+  let values = given;
   let update: CompiledFunction<Specs, unknown, T> | undefined;
   /** Why the parameters may be inconsistent: a step failed halfway. */
   let interrupted: TilewiseError | undefined;
@@ -102,6 +103,7 @@ export function createOptimizer<T extends TensorDesc>(
     await copyAll(engine, copies);
     for (const value of given.values()) engine.release(value);
     memory = made;
+    values = new Map(made.flatMap(each => [...stored(each).views]));
     return made;
   }
 
@@ -137,8 +139,7 @@ export function createOptimizer<T extends TensorDesc>(
 
   return {
     get values() {
-      if (!memory) return given;
-      return new Map(memory.flatMap(each => [...stored(each).views]));
+      return values;
     },
     async state() {
       if (interrupted) throw interrupted;
