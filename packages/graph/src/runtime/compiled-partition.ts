@@ -119,7 +119,7 @@ export function sharedPartition<T extends TensorDesc>(
   const overwrites: Overwrites = compiled.asOperations ? () => false : overwritesOf(compiled.program);
   const own = { inputs: inputs.map(resolved), outputs: outputs.map(resolved), overwrites };
   const kept = new Uploads(engine, contents);
-  const check = createCheckBindings(engine.primitives, own);
+  const { check, release: forgetTensors } = createCheckBindings(engine.primitives, own);
   const turns = new SerialQueue('partition');
 
   /** The operations one by one, for numbers with which they are not the recognised attention. */
@@ -192,6 +192,7 @@ export function sharedPartition<T extends TensorDesc>(
     runBound: (bound, trace) => turns.runSoon(() => runProgram(bound, trace)),
     unbind() {
       turns.runSoon(() => {
+        forgetTensors();
         executable.unbind();
         operations?.unbind();
       });

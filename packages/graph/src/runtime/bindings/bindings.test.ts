@@ -167,7 +167,7 @@ test('a host tensor bound to an output of another engine is refused before any w
     throw new InvalidArgumentError(argument ?? 'tensor', 'is not of this engine');
   };
   const ends = { inputs: [tensor(1)], outputs: [tensor(2)], overwrites: () => false };
-  const check = createCheckBindings({ ...primitives, placeOf }, ends);
+  const { check } = createCheckBindings({ ...primitives, placeOf }, ends);
   expect(() => check({ 1: Tensor.zeros([4]), 2: Tensor.zeros([4]) })).toThrow(
     'tensor 2 is not of this engine',
   );
@@ -175,7 +175,7 @@ test('a host tensor bound to an output of another engine is refused before any w
 
 test('a tensor that was bound before is compared with tensors that are new', () => {
   const ends = { inputs: [tensor(1)], outputs: [tensor(2)], overwrites: () => false };
-  const check = createCheckBindings(engine.primitives, ends);
+  const { check } = createCheckBindings(engine.primitives, ends);
   const data = new Float32Array(8);
   const at = (offset: number): Tensor => Tensor.wrap(data, { dtype: 'f32', shape: [4], offset });
   const [input, output] = [at(0), at(4)];

@@ -1,10 +1,11 @@
 import { elementCount, InvalidArgumentError, Tensor, type TensorDesc } from '@tilewise/core';
-import { hostPlaceOf, type Primitives } from '@tilewise/core/primitive';
+import { hostPlaceOf, type Place, type Primitives } from '@tilewise/core/primitive';
 import type { Overwrites } from '../../compile/overwrites.ts';
 import type { LogicalTensor } from '../../ir/tensor/logical-tensor.ts';
 import { isScalarValue } from '../../ir/tensor/scalar.ts';
 import { scalarTensor, storageDesc } from '../../ir/tensor/storage.ts';
 import { type Bindable, checkBound } from './bindable.ts';
+import { LastObject } from './last-object.ts';
 import { endOf, isSamePlace, overlap, type Placed } from './overlap.ts';
 
 /** Tensors or numbers by the ids of logical tensors. */
@@ -34,64 +35,109 @@ export interface Checked<T> {
  */
 export type CheckBindings<T> = (bindings: Bindings<Bindable<T>>) => Checked<T>;
 
-/** Makes a function that checks bindings. Tensors that were bound at the last call are not checked again. */
+/** An input or output, and the tensor of the last bindings that passed. */
+interface Slot {
+  readonly tensor: LogicalTensor;
+  /** The name of the tensor in errors. */
+  readonly name: string;
+  readonly isOutput: boolean;
+  readonly expected: TensorDesc;
+  readonly last: LastObject<TensorDesc>;
+  readonly memory: LastObject<object>;
+  /** The first byte of the last tensor, and the one after its last. */
+  byteOffset: number;
+  end: number;
+}
+
+/** Checks bindings. Tensors that were bound at the last call are not checked again. */
+export interface BindingsCheck<T> {
+  readonly check: CheckBindings<T>;
+  /** Lets go of the tensors of earlier calls. */
+  release(): void;
+}
+
+/** Prepares to check bindings of inputs and outputs. */
 export function createCheckBindings<T extends TensorDesc>(
   primitives: Primitives<T>,
   { inputs, outputs, overwrites }: Ends,
-): CheckBindings<T> {
-  const isOutput = new Set(outputs.map(({ id }) => id));
-  const expected = new Map([...inputs, ...outputs].map(t => [t.id, storageDesc(t)] as const));
-  /** The tensors of the last bindings that passed, by id. */
-  let last: ReadonlyMap<number, Seen> = new Map();
+): BindingsCheck<T> {
+  const slotOf = (tensor: LogicalTensor, isOutput: boolean): Slot => {
+    const lasts = { last: new LastObject<TensorDesc>(), memory: new LastObject<object>() };
+    const name = `tensor ${tensor.id}`;
+    return { tensor, name, isOutput, expected: storageDesc(tensor), ...lasts, byteOffset: 0, end: 0 };
+  };
+  const slots = [...inputs.map(t => slotOf(t, false)), ...outputs.map(t => slotOf(t, true))];
 
-  /** A bound tensor, which is known if it was bound to this id at the same place. */
-  function stretchOf(t: LogicalTensor, desc: T | Tensor): Stretch {
-    const known = last.get(t.id);
-    const isSame = known !== undefined && desc !== undefined && known.tensor.deref() === desc;
-    if (!isSame) checkBound(t, desc, expected.get(t.id) ?? storageDesc(t));
-    const isHost = desc instanceof Tensor && !isOutput.has(t.id);
-    const { memory, byteOffset } = isHost
-      ? hostPlaceOf(desc)
-      : primitives.placeOf(desc as T, `tensor ${t.id}`);
-    const placed = { memory, byteOffset, desc };
-    const isKnown = isSame && known.memory.deref() === memory && known.byteOffset === byteOffset;
-    const end = isKnown ? known.end : endOf(placed);
-    return { id: t.id, placed, end, isOutput: isOutput.has(t.id), isKnown };
+  /** The memory of a tensor that is bound to a slot. */
+  function placeOf({ name, isOutput }: Slot, desc: T | Tensor): Place {
+    return desc instanceof Tensor && !isOutput ? hostPlaceOf(desc) : primitives.placeOf(desc as T, name);
   }
 
-  return bindings => {
+  function check(bindings: Bindings<Bindable<T>>): Checked<T> {
     const onHost = new Map<number, Tensor>();
     const onEngine = new Map<number, T>();
-    const all: Stretch[] = [];
-    for (const t of inputs) {
-      const given = bindings[t.id];
-      if (isScalarValue(given)) {
-        onHost.set(t.id, scalarTensor(t, given));
-        continue;
-      }
-      all.push(stretchOf(t, given));
-      if (given instanceof Tensor) onHost.set(t.id, given);
-      else onEngine.set(t.id, given);
-    }
     const unbound: LogicalTensor[] = [];
-    for (const t of outputs) {
-      const given = bindings[t.id];
+    const bound: Slot[] = [];
+    const changed: Stretch[] = [];
+    for (const slot of slots) {
+      const { tensor, name, isOutput } = slot;
+      const given = bindings[tensor.id];
       if (isScalarValue(given)) {
-        throw new InvalidArgumentError(`tensor ${t.id}`, `is an output and cannot be the number ${given}`);
+        if (isOutput) throw new InvalidArgumentError(name, `is an output and cannot be the number ${given}`);
+        onHost.set(tensor.id, scalarTensor(tensor, given));
+        slot.last.clear();
+      } else if (given === undefined && isOutput) {
+        unbound.push(tensor);
+        slot.last.clear();
+      } else {
+        const stretch = changedStretch(slot, given);
+        if (stretch) changed.push(stretch);
+        bound.push(slot);
+        if (given instanceof Tensor && !isOutput) onHost.set(tensor.id, given);
+        else onEngine.set(tensor.id, given as T);
       }
-      if (given === undefined) {
-        unbound.push(t);
-        continue;
-      }
-      all.push(stretchOf(t, given));
-      onEngine.set(t.id, given as T);
     }
-    const changed = all.filter(({ isKnown }) => !isKnown);
-    checkApart(overwrites, changed, all);
-    // Unless the same tensors were bound.
-    if (changed.length > 0 || all.length !== last.size) last = new Map(all.map(seenOf));
+    if (changed.length > 0) {
+      const isNew = new Set(changed.map(({ slot }) => slot));
+      const memories = [...new Set(changed.map(({ placed }) => placed.memory))];
+      const known = bound.filter(slot => !isNew.has(slot) && memories.some(memory => slot.memory.is(memory)));
+      const others = known.map(slot => knownStretch(slot, bindings[slot.tensor.id] as T));
+      checkApart(overwrites, changed, [...changed, ...others]);
+      for (const stretch of changed) remember(stretch);
+    }
     return { onHost, onEngine, unbound };
+  }
+
+  /** Checks a tensor; null if the last bindings had the same tensor at the same place. */
+  function changedStretch(slot: Slot, desc: T | Tensor): Stretch | null {
+    const isSame = desc !== undefined && slot.last.is(desc);
+    if (!isSame) checkBound(slot.tensor, desc, slot.expected);
+    const { memory, byteOffset } = placeOf(slot, desc);
+    if (isSame && slot.byteOffset === byteOffset && slot.memory.is(memory)) return null;
+    const placed = { memory, byteOffset, desc };
+    return { slot, placed, end: endOf(placed) };
+  }
+
+  function knownStretch(slot: Slot, desc: T | Tensor): Stretch {
+    return { slot, placed: { ...placeOf(slot, desc), desc }, end: slot.end };
+  }
+
+  return {
+    check,
+    release() {
+      for (const { last, memory } of slots) {
+        last.release();
+        memory.release();
+      }
+    },
   };
+}
+
+function remember({ slot, placed: { desc, memory, byteOffset }, end }: Stretch): void {
+  slot.last.set(desc);
+  slot.memory.set(memory);
+  slot.byteOffset = byteOffset;
+  slot.end = end;
 }
 
 /** The number of tensors from which all of them are sorted, instead of comparing each with all others. */
@@ -126,37 +172,23 @@ function checkApart(overwrites: Overwrites, changed: readonly Stretch[], all: re
 }
 
 function checkPair(overwrites: Overwrites, a: Stretch, b: Stretch): void {
-  if (a.id === b.id || !(a.isOutput || b.isOutput) || a.placed.memory !== b.placed.memory) return;
+  if (a.slot === b.slot || !(a.slot.isOutput || b.slot.isOutput) || a.placed.memory !== b.placed.memory)
+    return;
   if (a.end <= b.placed.byteOffset || b.end <= a.placed.byteOffset || !overlap(a.placed, b.placed)) return;
-  const [output, tensor] = a.isOutput ? [a, b] : [b, a];
-  const isPair = !tensor.isOutput && isSamePlace(output.placed, tensor.placed);
-  if (isPair && overwrites(output.id, tensor.id)) return;
+  const [output, other] = a.slot.isOutput ? [a, b] : [b, a];
+  const isPair = !other.slot.isOutput && isSamePlace(output.placed, other.placed);
+  if (isPair && overwrites(output.slot.tensor.id, other.slot.tensor.id)) return;
   throw new InvalidArgumentError(
-    `tensor ${output.id}`,
-    `is an output and must not overlap tensor ${tensor.id} in memory`,
+    output.slot.name,
+    `is an output and must not overlap ${other.slot.name} in memory`,
   );
 }
 
 /** A bound tensor and its byte range. */
 interface Stretch {
-  readonly id: number;
+  readonly slot: Slot;
   readonly placed: Placed;
   readonly end: number;
-  readonly isOutput: boolean;
-  /** Whether the last bindings had the same tensor at the same place. */
-  readonly isKnown: boolean;
-}
-
-/** A tensor of earlier bindings, which is not kept alive. */
-interface Seen {
-  readonly tensor: WeakRef<TensorDesc>;
-  readonly memory: WeakRef<object>;
-  readonly byteOffset: number;
-  readonly end: number;
-}
-
-function seenOf({ id, placed: { desc, memory, byteOffset }, end }: Stretch): [number, Seen] {
-  return [id, { tensor: new WeakRef(desc), memory: new WeakRef(memory), byteOffset, end }];
 }
 
 /**

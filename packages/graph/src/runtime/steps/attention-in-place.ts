@@ -117,7 +117,10 @@ export function prepareAttentionInPlace<T extends TensorDesc>(
       return done instanceof Promise ? done.then(() => true) : true;
     },
     unbind() {
-      for (const calls of [kept, spare]) for (const { recurring } of calls.values()) recurring.release();
+      for (const { recurring, last } of [...kept.values(), ...spare.values()]) {
+        recurring.release();
+        last.release();
+      }
     },
     release() {
       for (const calls of [kept, spare]) {

@@ -1,18 +1,19 @@
 import { ownerOf, type Program } from '../../ir/program/program.ts';
+import { LastObject } from '../bindings/last-object.ts';
 import { type BoundTensors, boundTo } from './bound-tensors.ts';
 import type { PreparedStep } from './prepared-step.ts';
 
 /** Which steps of a program run on the tensors of their last run. */
 export interface Changes<T> {
-  /** Begins a run. */
-  begin(bound: BoundTensors<T>): void;
+  /** Begins a run; returns whether all steps have run on these tensors. */
+  begin(bound: BoundTensors<T>): boolean;
   /** Whether a step that is about to run has the tensors of its last run. */
   isSame(step: number): boolean;
+  /** Lets go of the tensors. */
+  release(): void;
 }
 
-/**
- * Watches the tensors that are bound to the inputs and outputs of a program, without keeping them alive.
- */
+/** Watches the tensors that are bound to the inputs and outputs of a program. */
 export function createChanges<T extends object>(
   { values }: Program,
   steps: readonly PreparedStep<T>[],
@@ -20,27 +21,32 @@ export function createChanges<T extends object>(
   const isBound = (n: number): boolean => values[n].kind === 'input' || values[n].kind === 'output';
   /** The bound tensors that each step uses, by value index. */
   const used = steps.map(step => [...new Set(step.values.map(n => ownerOf(n, values)))].filter(isBound));
-  const all = [...new Set(used.flat())];
-  const tensors: (WeakRef<T> | undefined)[] = [];
+  const watched = [...new Set(used.flat())].map(n => ({ n, last: new LastObject<T>() }));
   /** The run in which each bound tensor last changed, and the last run of each step. */
   const changed: number[] = [];
   const ran = steps.map(() => 0);
   let run = 0;
+  let lastChange = 0;
   return {
     begin(bound) {
       run++;
-      for (const n of all) {
+      for (const { n, last } of watched) {
         const tensor = boundTo(values[n], bound);
-        if (tensors[n]?.deref() === tensor) continue;
-        tensors[n] = new WeakRef(tensor);
+        if (last.is(tensor)) continue;
+        last.set(tensor);
         changed[n] = run;
+        lastChange = run;
       }
+      return ran.every(last => last > 0 && last >= lastChange);
     },
     isSame(step) {
       const last = ran[step];
       ran[step] = run;
       for (const n of used[step]) if (changed[n] > last) return false;
       return last > 0;
+    },
+    release() {
+      for (const { last } of watched) last.release();
     },
   };
 }

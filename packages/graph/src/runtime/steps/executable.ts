@@ -1,10 +1,4 @@
-import {
-  elementCount,
-  InvalidArgumentError,
-  type Shape,
-  type Strides,
-  type TensorDesc,
-} from '@tilewise/core';
+import { InvalidArgumentError, type Shape, type Strides, type TensorDesc } from '@tilewise/core';
 import type { WorkTrace } from '@tilewise/core/engine';
 import type { TensorEngine } from '@tilewise/core/primitive';
 import { stageAttention } from '../../compile/attention/staging.ts';
@@ -14,6 +8,7 @@ import { prepareAttentionCall } from './attention-call.ts';
 import { prepareAttentionInPlace } from './attention-in-place.ts';
 import { type BoundTensors, boundTo } from './bound-tensors.ts';
 import { createChanges } from './changes.ts';
+import { createHostNumbers } from './host-numbers.ts';
 import type { PreparedStep, StepContext } from './prepared-step.ts';
 import { preparePrimitive } from './primitive.ts';
 import { Scratch } from './scratch.ts';
@@ -48,6 +43,17 @@ export interface Executable<T extends TensorDesc> {
   /** Unbinds the steps from the tensors that recurred, so that the tensors can be reclaimed. */
   unbind(): void;
   release(): void;
+}
+
+/** A run of a program. */
+interface Run<T> {
+  readonly bound: BoundTensors<T>;
+  readonly context: StepContext<T>;
+  /** Numbers that were read back. */
+  readonly read: Map<number, Float64Array>;
+  /** Whether all steps have run on these tensors. */
+  readonly isRepeated: boolean;
+  readonly trace: WorkTrace | undefined;
 }
 
 /** Prepares a program for an engine; on an error it frees everything. */
@@ -93,13 +99,13 @@ export function prepareProgram<T extends TensorDesc>(
     bound: BoundTensors<T>,
     read: ReadonlyMap<number, Float64Array> = noNumbers,
   ): StepContext<T> {
-    const tensors = fixed.slice();
+    const found: (T | undefined)[] = [];
     const tensor = (n: number): T => {
-      const known = tensors[n];
+      const known = fixed[n] ?? found[n];
       if (known) return known;
       const value = program.values[n];
       const made = value.kind === 'view' ? views.of(n, tensor(value.of)) : boundTo(value, bound);
-      tensors[n] = made;
+      found[n] = made;
       return made;
     };
     return {
@@ -124,25 +130,18 @@ export function prepareProgram<T extends TensorDesc>(
   const changes = createChanges(program, steps);
 
   /** Runs the steps from one on, until one is asynchronous or needs a number that the host does not know. */
-  function runFrom(
-    first: number,
-    bound: BoundTensors<T>,
-    context: StepContext<T>,
-    read: Map<number, Float64Array>,
-    trace: WorkTrace | undefined,
-  ): Promise<boolean> | boolean {
+  function runFrom(first: number, run: Run<T>): Promise<boolean> | boolean {
+    const { bound, context, read } = run;
     for (let n = first; n < steps.length; n++) {
-      const step = steps[n];
-      for (const value of step.numbers) {
+      for (const value of steps[n].numbers) {
         if (read.has(value) || hostNumbers(value, bound)) continue;
         return engine.download(context.tensor(value)).then(numbers => {
           read.set(value, numbers.toFloat64());
-          return runFrom(n, bound, context, read, trace);
+          return runFrom(n, run);
         });
       }
-      const done = runStep(n, context, trace);
-      if (typeof done !== 'boolean')
-        return done.then(isDone => isDone && runFrom(n + 1, bound, context, read, trace));
+      const done = run.trace ? traceStep(n, run, run.trace) : runStep(n, run);
+      if (typeof done !== 'boolean') return done.then(isDone => isDone && runFrom(n + 1, run));
       if (!done) return false;
     }
     return true;
@@ -150,15 +149,21 @@ export function prepareProgram<T extends TensorDesc>(
 
   function runStep(
     n: number,
-    context: StepContext<T>,
-    trace: WorkTrace | undefined,
+    { context, isRepeated }: Pick<Run<T>, 'context' | 'isRepeated'>,
   ): Promise<boolean> | boolean {
-    const isSame = changes.isSame(n);
-    if (!trace || recording) return steps[n].run(context, isSame);
+    const work = isRepeated && steps[n].work;
+    if (!work) return steps[n].run(context, changes.isSame(n));
+    work.run();
+    return true;
+  }
+
+  /** Runs a step, and names it in a trace if the host runs it. */
+  function traceStep(n: number, run: Run<T>, trace: WorkTrace): Promise<boolean> | boolean {
+    if (recording) return runStep(n, run);
     const leave = trace.enter(nameOf(program.steps[n]));
     let done: Promise<boolean> | boolean = false;
     try {
-      done = steps[n].run(context, isSame);
+      done = runStep(n, run);
     } finally {
       if (typeof done === 'boolean') leave();
     }
@@ -169,9 +174,14 @@ export function prepareProgram<T extends TensorDesc>(
     const context = contextOf(bound);
     for (const n of needed) context.numbers(n);
     if (steps.some(step => step.ready?.(context.numbers, isKept) === false)) return null;
+    if (isKept) {
+      return () => {
+        for (const step of steps) step.run(context, false);
+      };
+    }
     return () => {
-      if (!isKept) changes.begin(bound);
-      for (const [n, step] of steps.entries()) step.run(context, !isKept && changes.isSame(n));
+      const isRepeated = changes.begin(bound);
+      for (let n = 0; n < steps.length; n++) runStep(n, { context, isRepeated });
     };
   }
 
@@ -188,11 +198,12 @@ export function prepareProgram<T extends TensorDesc>(
         return work !== null;
       }
       const read = new Map<number, Float64Array>();
-      changes.begin(bound);
-      return runFrom(0, bound, contextOf(bound, read), read, trace);
+      const isRepeated = changes.begin(bound);
+      return runFrom(0, { bound, context: contextOf(bound, read), read, isRepeated, trace });
     },
     unbind() {
       for (const step of steps) step.unbind?.();
+      changes.release();
       views.clear();
     },
     release,
@@ -266,24 +277,3 @@ function recentViews<T extends TensorDesc>(
 }
 
 const noNumbers: ReadonlyMap<number, Float64Array> = new Map();
-
-/** Returns the numbers of a value if the host knows them. */
-type HostNumbers = (n: number, bound: Pick<BoundTensors<unknown>, 'host'>) => Float64Array | undefined;
-
-function createHostNumbers({ values }: Program): HostNumbers {
-  const constants = new Map<number, Float64Array>();
-  const numbersOf: HostNumbers = (n, bound) => {
-    const value = values[n];
-    if (value.kind === 'constant') {
-      const known = constants.get(n) ?? value.data.toFloat64();
-      constants.set(n, known);
-      return known;
-    }
-    if (value.kind === 'input') return bound.host(value.tensor)?.toFloat64();
-    if (value.kind !== 'view') return undefined;
-    // A view with all elements of its value.
-    const isWhole = elementCount(values[value.of].desc.shape) === elementCount(value.desc.shape);
-    return isWhole ? numbersOf(value.of, bound) : undefined;
-  };
-  return numbersOf;
-}

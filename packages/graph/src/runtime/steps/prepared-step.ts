@@ -1,3 +1,4 @@
+import type { BoundWork } from '@tilewise/core/primitive';
 import type { Numbers } from '../../compile/attention/options.ts';
 
 /** The tensors and numbers of a run. */
@@ -33,6 +34,11 @@ export interface PreparedStep<T> {
    * @param isSame whether the tensors of `values` are those of the step's last run.
    */
   run(context: StepContext<T>, isSame: boolean): Promise<boolean> | boolean;
+  /**
+   * The whole step as work that is bound to the tensors of its last run, which does the same as `run` while
+   * the tensors of `values` are the same; null if there is none.
+   */
+  readonly work?: BoundWork | null;
   /** Drops work that is bound to tensors. */
   unbind?(): void;
   release(): void;

@@ -26,6 +26,9 @@ export function preparePrimitive<T extends TensorDesc>(
     workspaceBytes,
     values: ends,
     numbers: [],
+    get work() {
+      return recurring.work;
+    },
     run({ tensor, scratch }, isSame) {
       // A copy of a tensor to itself, as an in-place operation has, needs no work.
       if (copies && isOnePlace(primitives, tensor(inputs[0]), tensor(outputs[0]))) return true;

@@ -2,6 +2,8 @@ import type { BoundWork } from '@tilewise/core/primitive';
 
 /** Work that is bound to its tensors when a run has the tensors of the last run. */
 export interface RecurringWork<T> {
+  /** The work that is bound to the tensors of the last run; null if there is none. */
+  readonly work: BoundWork | null;
   /**
    * The bound work; null if the tensors are new, or if the work cannot be bound to them.
    * @param isSame whether the tensors, and everything else that the work depends on, are as in the last call.
@@ -28,6 +30,9 @@ export function recurringWork<T>(
   }
 
   return {
+    get work() {
+      return work;
+    },
     find(isSame, tensor, workspace) {
       if (!isSame) release();
       else if (!isBound) {
