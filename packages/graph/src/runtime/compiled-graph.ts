@@ -100,7 +100,7 @@ export function compileGraph<T extends TensorDesc>(
   const scalars = new Map(read.inputs.map(t => [t.id, t] as const));
   /** Tensors that the partitions write. */
   const written = new Set(partitions.flatMap(partition => partition.outputs.map(({ id }) => id)));
-  const { check } = createCheckBindings(engine.primitives, read);
+  const { check, release: forgetTensors } = createCheckBindings(engine.primitives, read);
   const turns = new SerialQueue('graph');
   const lastUploads = new LastUploads(engine);
 
@@ -244,6 +244,7 @@ export function compileGraph<T extends TensorDesc>(
     },
     release() {
       turns.release(() => {
+        forgetTensors();
         for (const partition of partitions) partition.release();
         between.release();
         lastUploads.release();

@@ -6,8 +6,11 @@ import {
   add,
   attention,
   compile,
+  gather,
+  gradientsOf,
   matmul,
   multiply,
+  reduceSum,
   tanh,
   type Variable,
 } from '../frontends/functions/index.ts';
@@ -134,7 +137,7 @@ test('attention that reads and writes views between its neighbours gives what it
   }
 });
 
-test('a copy of a tensor to itself is not bound', async () => {
+test('a copy of a tensor to itself is not bound, and does not repeat an earlier copy', async () => {
   const engine = countingEngine();
   const graph = new Graph();
   const [data, updates, indices, output] = [
@@ -154,4 +157,51 @@ test('a copy of a tensor to itself is not bound', async () => {
   };
   for (let round = 0; round < 3; round++) await compiled.execute(bindings);
   expect(engine.ran.bound).toBe(0);
+
+  // After a run on tensors between which a step was bound to copy.
+  const [from, to] = [engine.upload(filled([1, 8, 4], 2)), engine.upload(Tensor.zeros([1, 8, 4]))];
+  const apart = { ...bindings, [data.id]: from, [output.id]: to };
+  for (let round = 0; round < 3; round++) await compiled.execute(apart);
+  expect(engine.ran.bound).toBeGreaterThan(0);
+  to.data.fill(7);
+  for (let round = 0; round < 3; round++) await compiled.execute(bindings);
+  expect(new Set(to.toFloat32())).toEqual(new Set([7]));
 });
+
+test.each([
+  [[40], [12, 6]],
+  [
+    [5, 8],
+    [3, 70],
+  ],
+] as const)(
+  'rows that are added by index, %o indices to %o, give the same bits bound',
+  async (indices, to) => {
+    const engine = countingEngine();
+    const model = ({ rows, at, dO }: Record<string, Variable>) =>
+      gradientsOf(reduceSum(multiply(gather(rows, at), dO), { axes: [...indices, 0].map((_, d) => d) }), [
+        rows,
+      ]);
+    const updates = [...indices, to[1]];
+    const run = compile(engine, model, { rows: to, at: { shape: indices, dtype: 'i32' }, dO: updates });
+    const [rows, dO] = [engine.upload(filled(to, 2)), engine.upload(filled(updates, 1))];
+    const outputs = run.results.map(desc => engine.primitives.allocate(desc));
+    for (let round = 0; round < 4; round++) {
+      const places = Array.from(
+        { length: indices.reduce((n, extent) => n * extent, 1) },
+        (_, n) => (n * n + round) % to[0],
+      );
+      const at = Tensor.from(places, indices, { dtype: 'i32' });
+      const expected = new Float64Array(to[0] * to[1]);
+      const values = dO.toFloat64();
+      places.forEach((row, n) => {
+        for (let c = 0; c < to[1]; c++) expected[row * to[1] + c] += values[n * to[1] + c];
+      });
+      outputs[0].data.fill(Number.NaN);
+      const { anew } = engine.ran;
+      await run({ rows, at, dO }, outputs);
+      expect(outputs[0].toFloat32()).toEqual(Float32Array.from(expected));
+      if (round > 1) expect(engine.ran.anew).toBe(anew);
+    }
+  },
+);

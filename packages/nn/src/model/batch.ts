@@ -36,9 +36,25 @@ function rowsOf(name: string, rows: readonly ArrayLike<number>[]): Tensor {
     throw new InvalidArgumentError(name, 'must have at least one row of at least one token');
   if (rows.some(row => row.length !== first.length))
     throw new InvalidShapeError(name, 'must have rows of equal length');
-  const all: number[] = [];
-  for (const row of rows) for (let n = 0; n < row.length; n++) all.push(row[n]);
-  return integers(all, [rows.length, first.length]);
+  return placed(name, rows, 0).reshape([rows.length, first.length]);
+}
+
+/**
+ * The numbers of some rows in one list, i32.
+ * @param moved how many places the numbers of each row move to the left; `IGNORED` fills the end.
+ */
+function placed(name: string, rows: readonly ArrayLike<number>[], moved: number): Tensor {
+  const all = Tensor.zeros([rows.reduce((count, { length }) => count + length, 0)], { dtype: 'i32' });
+  let at = 0;
+  for (const row of rows) {
+    for (let n = moved; n < row.length + moved; n++) {
+      const value = n < row.length ? row[n] : IGNORED;
+      if (typeof value !== 'number')
+        throw new InvalidArgumentError(name, `must be numbers, got ${describeValue(value)}`);
+      all.data[at++] = value;
+    }
+  }
+  return all;
 }
 
 /** Labels of the tokens of a batch by row, or of its images. */
@@ -46,10 +62,9 @@ export type Labels = readonly ArrayLike<number>[] | ArrayLike<number>;
 
 /** The number of labels that are not ignored. @throws InvalidArgumentError if all are. */
 export function labelCount(definition: ModelDefinition, labels: Labels): number {
-  const first = firstLabel(definition);
   let counted = 0;
   for (const row of rowsOfLabels(labels))
-    for (let n = first; n < row.length; n++) if (row[n] !== IGNORED) counted++;
+    for (let n = moveOf(definition); n < row.length; n++) if (row[n] !== IGNORED) counted++;
   if (counted === 0) throw new InvalidArgumentError('labels', `must have a label other than ${IGNORED}`);
   return counted;
 }
@@ -64,28 +79,17 @@ export function targetTensors(
   labels: Labels,
   counted: number = labelCount(definition, labels),
 ): { readonly labels: Tensor; readonly counts: Tensor } {
-  const first = firstLabel(definition);
-  const rows = rowsOfLabels(labels);
-  const count = rows.reduce((sum, { length }) => sum + length, 0);
-  const [all, weights] = [Tensor.zeros([count], { dtype: 'i32' }), Tensor.zeros([count])];
-  let at = 0;
-  for (const row of rows) {
-    for (let n = first; n < row.length; n++) {
-      const label: unknown = row[n];
-      if (typeof label !== 'number')
-        throw new InvalidArgumentError('labels', `must be numbers, got ${describeValue(label)}`);
-      if (label !== IGNORED) {
-        all.data[at + n - first] = label;
-        weights.data[at + n - first] = 1 / counted;
-      }
-    }
-    at += row.length;
+  const all = placed('labels', rowsOfLabels(labels), moveOf(definition));
+  const counts = Tensor.zeros(all.shape);
+  for (let n = 0; n < all.data.length; n++) {
+    if (all.data[n] === IGNORED) all.data[n] = 0;
+    else counts.data[n] = 1 / counted;
   }
-  return { labels: all, counts: weights };
+  return { labels: all, counts };
 }
 
-/** The index of the first label that counts: nothing predicts the first token of a text. */
-const firstLabel = (definition: ModelDefinition): number => (predictsNext(definition) ? 1 : 0);
+/** How many places labels move: nothing predicts the first token of a text. */
+const moveOf = (definition: ModelDefinition): number => (predictsNext(definition) ? 1 : 0);
 
 const rowsOfLabels = (labels: Labels): readonly ArrayLike<number>[] => (isRows(labels) ? labels : [labels]);
 

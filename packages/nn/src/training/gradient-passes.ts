@@ -1,5 +1,12 @@
 import { InvalidArgumentError, type Tensor, type TensorDesc } from '@tilewise/core';
-import { type CompiledFunction, compile, type Specs, type Variable } from '@tilewise/graph/ops';
+import {
+  type CompiledFunction,
+  compile,
+  type Results,
+  type Specs,
+  type Traceable,
+  type Variable,
+} from '@tilewise/graph/ops';
 import { batchTensors, labelCount, targetTensors } from '../model/batch.ts';
 import { bytesOf } from '../model/bytes.ts';
 import { describeAll, type Model } from '../model/model.ts';
@@ -62,15 +69,9 @@ interface PassOptions<T> extends Partial<PassNumbers> {
 interface Memory<T> {
   /** The loss and the accuracy, as in `LossResult`. */
   readonly summary: T;
-  /** The gradients as flat tensors, and a view for each gradient. */
+  /** The gradients as flat tensors, and a view for each gradient, in the order of the parameters. */
   readonly flat: readonly T[];
   readonly views: ReadonlyMap<string, T>;
-}
-
-/** A function that adds the squared norm of flat tensors to a summary, and the tensor for its result. */
-interface CompiledNorm<T extends TensorDesc> {
-  readonly norm: CompiledFunction<Specs, Variable, T>;
-  readonly numbers: T;
 }
 
 /** Prepares passes over a model, with gradients with respect to the parameters in the buckets. */
@@ -80,12 +81,12 @@ export function gradientPasses<T extends TensorDesc>(
   options: LossOptions & { readonly seed: number | bigint },
 ): GradientPasses<T> {
   const { engine, definition } = model;
-  const { seed, labelSmoothing, recomputation, accuracy } = options;
-  const lossOptions = { labelSmoothing, recomputation, accuracy };
+  const { seed, accuracy, ...lossOptions } = options;
   const by = buckets.flatMap(({ places }) => [...places.keys()]);
   const places = dropoutPlaces(model);
   const compiled = new Map<string, CompiledFunction<Specs, LossResult, T>>();
-  const norms = new Map<Memory<T>, CompiledNorm<T>>();
+  /** Functions that add the squared norm of gradients to a summary, and the tensors for their results. */
+  const norms = new Map<Memory<T>, readonly [CompiledFunction<Specs, Variable, T>, T]>();
   /** Memory for gradients, which all steps share. */
   const held = new Map<string, Memory<T>>();
 
@@ -99,30 +100,25 @@ export function gradientPasses<T extends TensorDesc>(
     { wanted, totals }: Pick<PassOptions<T>, 'wanted' | 'totals'>,
   ): CompiledFunction<Specs, LossResult, T> {
     const own = describeAll(tensors);
+    const names = [Object.keys(scalars), wanted.by.length, wanted.sum];
     // Training changes no shape or dtype of a weight.
-    const { adapter } = model;
-    const key = JSON.stringify([own, Object.keys(scalars), wanted.by.length, wanted.sum, adapter?.config]);
+    const key = JSON.stringify([own, names, model.adapter?.config]);
     const known = compiled.get(key);
     if (known) return known;
     const specs: Specs = {
       ...{ ...own, ...model.specs(), ...describeAll(namedTotals(totals)) },
       ...Object.fromEntries(Object.entries(scalars).map(([name, x]) => [name, scalarSpec(x)])),
     };
-    const made = compile(
-      engine,
-      inputs => lossAndGradients(model, inputs, { ...wanted, ...lossOptions }),
-      specs,
-    );
+    const fn: Traceable<Specs, LossResult> = inputs =>
+      lossAndGradients(model, inputs, { ...lossOptions, accuracy, ...wanted });
+    const made = compile(engine, fn, specs);
     compiled.set(key, made);
     return made;
   }
 
   /** Runs a pass. Without `outputs`, the caller releases the results. */
-  async function run(
-    batch: LabelledBatch,
-    given: PassOptions<T>,
-  ): Promise<{ readonly summary: T; readonly gradients: Pass<T>['gradients'] }> {
-    const { counted, wanted, pass, lossScale, totals, outputs } = given;
+  async function run(batch: LabelledBatch, given: PassOptions<T>): Promise<Results<LossResult, T>> {
+    const { counted, pass, lossScale, totals, outputs } = given;
     const tensors = {
       ...batchTensors(batch.inputs),
       ...targetTensors(definition, batch.labels, counted),
@@ -133,12 +129,8 @@ export function gradientPasses<T extends TensorDesc>(
     };
     const loss = compiledFor(tensors, scalars, given);
     const inputs = { ...tensors, ...model.bindings(), ...namedTotals(totals), ...scalars };
-    const results = outputs && [outputs.summary, ...wanted.by.map(name => outputs.views.get(name))];
-    const { summary, gradients } = await loss(inputs, results);
-    return {
-      summary: summary as T,
-      gradients: outputs?.views ?? new Map(Object.entries(gradients as Record<string, T>)),
-    };
+    const results = outputs && [outputs.summary, ...outputs.views.values()];
+    return loss(inputs, results) as Promise<Results<LossResult, T>>;
   }
 
   const download = async (numbers: T): Promise<Float32Array> => (await engine.download(numbers)).toFloat32();
@@ -160,18 +152,16 @@ export function gradientPasses<T extends TensorDesc>(
   async function numbersAndNorm(memory: Memory<T>): Promise<Float32Array> {
     const flat = memory.flat.map((tensor, n) => [`flat.${n}`, tensor] as const);
     const tensors = { summary: memory.summary, ...Object.fromEntries(flat) };
-    const { norm, numbers } = norms.get(memory) ?? compiledNorm(memory, describeAll(tensors));
+    const [norm, numbers] = norms.get(memory) ?? compiledNorm(memory, describeAll(tensors));
     await norm(tensors, [numbers]);
     return download(numbers);
   }
 
-  function compiledNorm(memory: Memory<T>, specs: Specs): CompiledNorm<T> {
-    const norm = compile(
-      engine,
-      ({ summary, ...all }) => withSquaredNorm(summary, Object.values(all)),
-      specs,
-    );
-    const made = { norm, numbers: engine.primitives.allocate(norm.results[0]) };
+  function compiledNorm(memory: Memory<T>, specs: Specs): readonly [CompiledFunction<Specs, Variable, T>, T] {
+    const fn: Traceable<Specs, Variable> = ({ summary, ...all }) =>
+      withSquaredNorm(summary, Object.values(all));
+    const norm = compile(engine, fn, specs);
+    const made = [norm, engine.primitives.allocate(norm.results[0])] as const;
     norms.set(memory, made);
     return made;
   }
@@ -201,12 +191,9 @@ export function gradientPasses<T extends TensorDesc>(
       return together(summaries);
     },
     async gradients(batch, numbers) {
-      const { summary, gradients } = await run(batch, {
-        ...numbers,
-        counted: countOf([batch]),
-        wanted: { by },
-      });
-      return { ...together([await numbersOf(summary)]), gradients };
+      const counted = countOf([batch]);
+      const { summary, gradients } = await run(batch, { ...numbers, counted, wanted: { by } });
+      return { ...together([await numbersOf(summary)]), gradients: new Map(Object.entries(gradients)) };
     },
     async sum(batches, { pass, lossScale }) {
       const last = batches.length - 1;
@@ -232,7 +219,7 @@ export function gradientPasses<T extends TensorDesc>(
     },
     release() {
       for (const pass of compiled.values()) pass.release();
-      for (const { norm, numbers } of norms.values()) {
+      for (const [norm, numbers] of norms.values()) {
         norm.release();
         engine.release(numbers);
       }

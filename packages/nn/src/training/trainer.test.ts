@@ -82,6 +82,29 @@ test('labels of −100 count for nothing', async () => {
   );
 });
 
+test('tokens and labels that are not numbers are refused by name', async () => {
+  const trainer = createTrainer(await load(), { learningRate: 0.01 });
+  const strange = [[1, 2, '3', 4, 5]] as unknown as number[][];
+  await expect(trainer.step({ ...batch, labels: strange })).rejects.toThrow(
+    'labels must be numbers, got "3"',
+  );
+  await expect(trainer.step({ ...batch, inputs: { tokens: strange } })).rejects.toThrow(
+    'tokens must be numbers, got "3"',
+  );
+});
+
+test('evaluations that are not awaited give the losses of their own batches', async () => {
+  const trainer = createTrainer(await load(), { learningRate: 0.01 });
+  const others = [
+    [5, 4, 3, 2, 1],
+    [2, 2, 4, 4, 6],
+  ].map(row => ({ inputs: { tokens: [row] }, labels: [row] }));
+  const alone: number[] = [];
+  for (const each of [batch, ...others]) alone.push((await trainer.evaluate(each)).loss);
+  const together = await Promise.all([batch, ...others].map(each => trainer.evaluate(each)));
+  expect(together.map(({ loss }) => loss)).toEqual(alone);
+});
+
 test('an adapter begins as nothing, is all that is trained, and is read again as it was written', async () => {
   const model = await load();
   const before = (await model.logits(batch.inputs)).toFloat32();

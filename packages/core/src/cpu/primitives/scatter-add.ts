@@ -7,9 +7,10 @@ import { loopInputs, planLoop } from '../loops/plan/plan-loop.ts';
 import { copyBack, readable, writable } from '../operands/resident.ts';
 import { createStoreRows } from '../operands/row-store.ts';
 import { shareStep } from '../steps/share-step.ts';
-import type { Step } from '../steps/step.ts';
+import { type Step, undividedStep } from '../steps/step.ts';
 import type { Worth } from '../team/sharing.ts';
 import { taskKinds } from '../team/tasks.ts';
+import { loopStep } from './loops/loop-step.ts';
 import { runLoop } from './loops/run-loop.ts';
 import type { OnKernels } from './on-kernels.ts';
 import { createMatrixLines } from './products/matrix-lines.ts';
@@ -65,7 +66,22 @@ export function prepareScatterAdd(
     } else storeSums(kernels, matrices, source, rows, to);
     return true;
   };
-  return { run };
+  const steps: OnKernels['steps'] = (kernels, [from, values], [to]) => {
+    const { memory, loops } = kernels;
+    if (!isDirect || !loops) return null;
+    const at = memory.scratch(count).at;
+    const lines = createMatrixLines(kernels, loops, values, { row, column, batch: [] }, count, width);
+    if (!lines.isInPlace) return null;
+    const [first, next] = [memory.scratch(rows).at, memory.scratch(count).at];
+    const source: Updates = [width, first, next, lines.load(0, 0, count, 0, width), lines.ld];
+    const place = [writable(memory, to), 4 * output.strides[0]] as const;
+    return [
+      loopStep(indexLoop, kernels, at, [readable(memory, from)]),
+      undividedStep([taskKinds.listUpdates, count, rows, at, first, next]),
+      sumsStep(source, place, rows, count * width),
+    ];
+  };
+  return { run, steps };
 }
 
 /** The sums of all rows, in place, as a step. */

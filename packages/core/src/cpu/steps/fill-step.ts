@@ -1,13 +1,9 @@
 import { taskKinds } from '../team/tasks.ts';
-import type { Step } from './step.ts';
+import { type Step, undividedStep } from './step.ts';
 
 /** A step that writes the same word to `count` consecutive words, from an address on. */
 export function fillStep(word: number, at: number, count: number): Step {
-  return {
-    size: 0,
-    worth: { awake: Infinity, asleep: Infinity },
-    tasks: threads => (threads === 1 ? [[taskKinds.fill, word, at, count]] : null),
-  };
+  return undividedStep([taskKinds.fill, word, at, count]);
 }
 
 /** The bits of an f32. */

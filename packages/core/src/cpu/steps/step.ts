@@ -17,3 +17,12 @@ export interface Step {
    */
   tasks(threads: number, allocate: AllocateWords): TaskRows | null;
 }
+
+/** A short step of one task, which runs on the calling thread. */
+export function undividedStep(task: readonly number[]): Step {
+  return {
+    size: 0,
+    worth: { awake: Infinity, asleep: Infinity },
+    tasks: threads => (threads === 1 ? [task] : null),
+  };
+}

@@ -32,7 +32,8 @@ export const taskKinds = {
   product: 1,
   heads: 2,
   sumUpdates: 3,
-  fill: 4,
+  listUpdates: 4,
+  fill: 5,
 } as const;
 
 /** The passes over small heads, by their number in tasks. */
@@ -67,6 +68,9 @@ export function runTask(
       return;
     case taskKinds.sumUpdates:
       matrices.sumUpdates(n(0), n(1), n(2), n(3), n(4), n(5), n(6), n(7), n(8));
+      return;
+    case taskKinds.listUpdates:
+      matrices.listUpdates(n(0), n(1), n(2), n(3), n(4));
       return;
     default:
       words.fill(n(0), n(1) >>> 2, (n(1) >>> 2) + n(2));

@@ -1,5 +1,5 @@
 import { elementCount, InvalidArgumentError, Tensor, type TensorDesc } from '@tilewise/core';
-import { hostPlaceOf, type Place, type Primitives } from '@tilewise/core/primitive';
+import { hostPlaceOf, type Primitives } from '@tilewise/core/primitive';
 import type { Overwrites } from '../../compile/overwrites.ts';
 import type { LogicalTensor } from '../../ir/tensor/logical-tensor.ts';
 import { isScalarValue } from '../../ir/tensor/scalar.ts';
@@ -43,10 +43,8 @@ interface Slot {
   readonly isOutput: boolean;
   readonly expected: TensorDesc;
   readonly last: LastObject<TensorDesc>;
-  readonly memory: LastObject<object>;
-  /** The first byte of the last tensor, and the one after its last. */
+  /** The first byte of the last tensor. */
   byteOffset: number;
-  end: number;
 }
 
 /** Checks bindings. Tensors that were bound at the last call are not checked again. */
@@ -62,23 +60,32 @@ export function createCheckBindings<T extends TensorDesc>(
   { inputs, outputs, overwrites }: Ends,
 ): BindingsCheck<T> {
   const slotOf = (tensor: LogicalTensor, isOutput: boolean): Slot => {
-    const lasts = { last: new LastObject<TensorDesc>(), memory: new LastObject<object>() };
-    const name = `tensor ${tensor.id}`;
-    return { tensor, name, isOutput, expected: storageDesc(tensor), ...lasts, byteOffset: 0, end: 0 };
+    const last = new LastObject<TensorDesc>();
+    return {
+      tensor,
+      name: `tensor ${tensor.id}`,
+      isOutput,
+      expected: storageDesc(tensor),
+      last,
+      byteOffset: 0,
+    };
   };
   const slots = [...inputs.map(t => slotOf(t, false)), ...outputs.map(t => slotOf(t, true))];
 
-  /** The memory of a tensor that is bound to a slot. */
-  function placeOf({ name, isOutput }: Slot, desc: T | Tensor): Place {
-    return desc instanceof Tensor && !isOutput ? hostPlaceOf(desc) : primitives.placeOf(desc as T, name);
+  /** A bound tensor, which is known if the last bindings had the same tensor at the same place. */
+  function stretchOf(slot: Slot, desc: T | Tensor): Stretch {
+    const isSame = desc !== undefined && slot.last.is(desc);
+    if (!isSame) checkBound(slot.tensor, desc, slot.expected);
+    const isHost = desc instanceof Tensor && !slot.isOutput;
+    const place = isHost ? hostPlaceOf(desc) : primitives.placeOf(desc as T, slot.name);
+    return { slot, desc, ...place, isKnown: isSame && slot.byteOffset === place.byteOffset };
   }
 
   function check(bindings: Bindings<Bindable<T>>): Checked<T> {
     const onHost = new Map<number, Tensor>();
     const onEngine = new Map<number, T>();
     const unbound: LogicalTensor[] = [];
-    const bound: Slot[] = [];
-    const changed: Stretch[] = [];
+    const all: Stretch[] = [];
     for (const slot of slots) {
       const { tensor, name, isOutput } = slot;
       const given = bindings[tensor.id];
@@ -90,54 +97,26 @@ export function createCheckBindings<T extends TensorDesc>(
         unbound.push(tensor);
         slot.last.clear();
       } else {
-        const stretch = changedStretch(slot, given);
-        if (stretch) changed.push(stretch);
-        bound.push(slot);
+        all.push(stretchOf(slot, given));
         if (given instanceof Tensor && !isOutput) onHost.set(tensor.id, given);
         else onEngine.set(tensor.id, given as T);
       }
     }
-    if (changed.length > 0) {
-      const isNew = new Set(changed.map(({ slot }) => slot));
-      const memories = [...new Set(changed.map(({ placed }) => placed.memory))];
-      const known = bound.filter(slot => !isNew.has(slot) && memories.some(memory => slot.memory.is(memory)));
-      const others = known.map(slot => knownStretch(slot, bindings[slot.tensor.id] as T));
-      checkApart(overwrites, changed, [...changed, ...others]);
-      for (const stretch of changed) remember(stretch);
+    const changed = all.filter(({ isKnown }) => !isKnown);
+    checkApart(overwrites, changed, all);
+    for (const { slot, desc, byteOffset } of changed) {
+      slot.last.set(desc);
+      slot.byteOffset = byteOffset;
     }
     return { onHost, onEngine, unbound };
-  }
-
-  /** Checks a tensor; null if the last bindings had the same tensor at the same place. */
-  function changedStretch(slot: Slot, desc: T | Tensor): Stretch | null {
-    const isSame = desc !== undefined && slot.last.is(desc);
-    if (!isSame) checkBound(slot.tensor, desc, slot.expected);
-    const { memory, byteOffset } = placeOf(slot, desc);
-    if (isSame && slot.byteOffset === byteOffset && slot.memory.is(memory)) return null;
-    const placed = { memory, byteOffset, desc };
-    return { slot, placed, end: endOf(placed) };
-  }
-
-  function knownStretch(slot: Slot, desc: T | Tensor): Stretch {
-    return { slot, placed: { ...placeOf(slot, desc), desc }, end: slot.end };
   }
 
   return {
     check,
     release() {
-      for (const { last, memory } of slots) {
-        last.release();
-        memory.release();
-      }
+      for (const { last } of slots) last.release();
     },
   };
-}
-
-function remember({ slot, placed: { desc, memory, byteOffset }, end }: Stretch): void {
-  slot.last.set(desc);
-  slot.memory.set(memory);
-  slot.byteOffset = byteOffset;
-  slot.end = end;
 }
 
 /** The number of tensors from which all of them are sorted, instead of comparing each with all others. */
@@ -155,16 +134,16 @@ function checkApart(overwrites: Overwrites, changed: readonly Stretch[], all: re
   }
   const byMemory = new Map<object, Stretch[]>();
   for (const stretch of all) {
-    const others = byMemory.get(stretch.placed.memory);
+    const others = byMemory.get(stretch.memory);
     if (others) others.push(stretch);
-    else byMemory.set(stretch.placed.memory, [stretch]);
+    else byMemory.set(stretch.memory, [stretch]);
   }
   for (const together of byMemory.values()) {
     // Sorted by start, a tensor can overlap only earlier tensors that have not ended.
-    together.sort((a, b) => a.placed.byteOffset - b.placed.byteOffset);
+    together.sort((a, b) => a.byteOffset - b.byteOffset);
     let open: Stretch[] = [];
     for (const stretch of together) {
-      open = open.filter(({ end }) => end > stretch.placed.byteOffset);
+      open = open.filter(other => endOf(other) > stretch.byteOffset);
       for (const other of open) checkPair(overwrites, stretch, other);
       open.push(stretch);
     }
@@ -172,23 +151,19 @@ function checkApart(overwrites: Overwrites, changed: readonly Stretch[], all: re
 }
 
 function checkPair(overwrites: Overwrites, a: Stretch, b: Stretch): void {
-  if (a.slot === b.slot || !(a.slot.isOutput || b.slot.isOutput) || a.placed.memory !== b.placed.memory)
-    return;
-  if (a.end <= b.placed.byteOffset || b.end <= a.placed.byteOffset || !overlap(a.placed, b.placed)) return;
+  if (a.slot === b.slot || !(a.slot.isOutput || b.slot.isOutput) || !overlap(a, b)) return;
   const [output, other] = a.slot.isOutput ? [a, b] : [b, a];
-  const isPair = !other.slot.isOutput && isSamePlace(output.placed, other.placed);
+  const isPair = !other.slot.isOutput && isSamePlace(output, other);
   if (isPair && overwrites(output.slot.tensor.id, other.slot.tensor.id)) return;
-  throw new InvalidArgumentError(
-    output.slot.name,
-    `is an output and must not overlap ${other.slot.name} in memory`,
-  );
+  const rule = `is an output and must not overlap ${other.slot.name} in memory`;
+  throw new InvalidArgumentError(output.slot.name, rule);
 }
 
-/** A bound tensor and its byte range. */
-interface Stretch {
+/** A bound tensor and its place. */
+interface Stretch extends Placed {
   readonly slot: Slot;
-  readonly placed: Placed;
-  readonly end: number;
+  /** Whether the last bindings had the same tensor at the same place. */
+  readonly isKnown: boolean;
 }
 
 /**

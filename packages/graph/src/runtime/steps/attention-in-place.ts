@@ -19,9 +19,9 @@ import {
   stepScale,
   syntheticProblem,
 } from '../../compile/attention/step-call.ts';
+import { touched } from '../../compile/memory-plan.ts';
 import type { AttentionStep } from '../../ir/program/attention-step.ts';
 import type { Program } from '../../ir/program/program.ts';
-import { type LastTensors, lastTensors } from './last-tensors.ts';
 import type { PreparedStep } from './prepared-step.ts';
 import { type RecurringWork, recurringWork } from './recurring-work.ts';
 
@@ -44,8 +44,8 @@ interface Call<T> {
   readonly isScaled: boolean;
   /** The call on tensors that recur. */
   readonly recurring: RecurringWork<T>;
-  /** The tensors and the scale of the last run. */
-  readonly last: LastTensors<T> & { scale?: number | undefined };
+  /** The scale of the last run. */
+  readonly last: { scale?: number | undefined };
 }
 
 /** Prepares attention that writes its results in place, which `stageAttention` has made possible. */
@@ -61,6 +61,7 @@ export function prepareAttentionInPlace<T extends TensorDesc>(
   /** Calls by their numbers. `kept` calls may be in a caller's encoder; `spare` calls are in order of use. */
   const kept = new Map<string, Call<T>>();
   const spare = new Map<string, Call<T>>();
+  let lastCall: Call<T> | undefined;
   const synthetic = prepare(syntheticProblem(step, descOf));
   const { workspaceBytes } = synthetic;
   synthetic.release();
@@ -91,16 +92,17 @@ export function prepareAttentionInPlace<T extends TensorDesc>(
   return {
     isRecorded: engine.recording !== undefined,
     workspaceBytes,
-    values: [],
+    values: touched(step).filter(value => !numbers.includes(value)),
     numbers,
     ready: (read, isKept) => callFor(read, isKept) !== null,
-    run({ tensor, numbers: read, scratch }) {
+    run({ tensor, numbers: read, scratch }, areSame) {
       const call = callFor(read, false);
       if (!call) return false;
       const { prepared, values: named, own, isScaled, recurring, last } = call;
       const scale = isScaled ? (stepScale(step, read) ?? undefined) : undefined;
-      const isSame = !stream && last.areSame(tensor) && last.scale === scale;
+      const isSame = !stream && areSame && call === lastCall && last.scale === scale;
       last.scale = scale;
+      lastCall = call;
       const workspace = scratch(prepared.workspaceBytes);
       const bound = recurring.find(isSame, tensor, workspace);
       if (bound) {
@@ -117,10 +119,7 @@ export function prepareAttentionInPlace<T extends TensorDesc>(
       return done instanceof Promise ? done.then(() => true) : true;
     },
     unbind() {
-      for (const { recurring, last } of [...kept.values(), ...spare.values()]) {
-        recurring.release();
-        last.release();
-      }
+      for (const calls of [kept, spare]) for (const { recurring } of calls.values()) recurring.release();
     },
     release() {
       for (const calls of [kept, spare]) {
@@ -173,7 +172,7 @@ function makeCall<T extends TensorDesc>(
     drop(engine, { prepared, own });
     throw error;
   }
-  const last: Call<T>['last'] = lastTensors<T>([...values.values()]);
+  const last: Call<T>['last'] = {};
   const names = [...values.keys()];
   const recurring = recurringWork<T>([...values.values()], (tensors, workspace) => {
     const given = Object.fromEntries(names.map((name, n) => [name, tensors[n]]));

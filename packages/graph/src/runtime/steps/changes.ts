@@ -22,7 +22,7 @@ export function createChanges<T extends object>(
   /** The bound tensors that each step uses, by value index. */
   const used = steps.map(step => [...new Set(step.values.map(n => ownerOf(n, values)))].filter(isBound));
   const watched = [...new Set(used.flat())].map(n => ({ n, last: new LastObject<T>() }));
-  /** The run in which each bound tensor last changed, and the last run of each step. */
+  /** The run in which each bound tensor last changed, the latest of them, and the last run of each step. */
   const changed: number[] = [];
   const ran = steps.map(() => 0);
   let run = 0;
@@ -37,7 +37,7 @@ export function createChanges<T extends object>(
         changed[n] = run;
         lastChange = run;
       }
-      return ran.every(last => last > 0 && last >= lastChange);
+      return ran.every(last => last >= lastChange);
     },
     isSame(step) {
       const last = ran[step];

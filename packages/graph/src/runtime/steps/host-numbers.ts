@@ -5,7 +5,9 @@ import type { BoundTensors } from './bound-tensors.ts';
 /** Returns the numbers of a value if the host knows them. */
 export type HostNumbers = (n: number, bound: Pick<BoundTensors<unknown>, 'host'>) => Float64Array | undefined;
 
-/** Reads the numbers of the values of a program that the host knows: constants and what is bound to inputs. */
+/**
+ * Reads the numbers of the values of a program that the host knows: constants and what is bound to inputs.
+ */
 export function createHostNumbers({ values }: Program): HostNumbers {
   const constants = new Map<number, Float64Array>();
   const numbersOf: HostNumbers = (n, bound) => {

@@ -31,7 +31,10 @@ export function preparePrimitive<T extends TensorDesc>(
     },
     run({ tensor, scratch }, isSame) {
       // A copy of a tensor to itself, as an in-place operation has, needs no work.
-      if (copies && isOnePlace(primitives, tensor(inputs[0]), tensor(outputs[0]))) return true;
+      if (copies && isOnePlace(primitives, tensor(inputs[0]), tensor(outputs[0]))) {
+        recurring.release();
+        return true;
+      }
       const workspace = scratch(workspaceBytes);
       const bound = recurring.find(isSame, tensor, workspace);
       if (bound) bound.run();

@@ -15,6 +15,8 @@ const worth: Worth = { awake: 2 ** 16, asleep: 2 ** 20 };
  */
 const TASKS_EACH = 4;
 const TASK_ELEMENTS = 2 ** 14;
+/** The fewest columns of a part of many rows. */
+const PART_COLUMNS = 32;
 /**
  * The most i32 for the numbers of all runs: a part is a run for each place of the dimensions outside the
  * rows.
@@ -87,6 +89,8 @@ function divide(plan: LoopPlan, size: number, threads: number): readonly LoopPar
   }
   // Four elements are computed at once.
   if (whole.count < 4 * count || knowsColumn || !(isStored || spec.output.step !== 'none')) return null;
+  // A row takes as long as a part of it that is this short.
+  if (inner > 0 && whole.count < threads * PART_COLUMNS) return null;
   // Parts of few columns would read a little of many pages.
   const wide = inner > 0 ? threads : count;
   return ranges(whole.count, wide, 4).map(([from, own]) => ({ ...whole, from, count: own }));

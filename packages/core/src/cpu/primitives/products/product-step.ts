@@ -21,7 +21,7 @@ export interface Product {
 }
 
 /** In multiplications. */
-const worth: Worth = { awake: 3 * 2 ** 18, asleep: 2 ** 21 };
+const worth: Worth = { awake: 2 ** 19, asleep: 2 ** 21 };
 
 /**
  * A batch of products as a step. Each task packs columns of B for itself, since a thread would wait for what
