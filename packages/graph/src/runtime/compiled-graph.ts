@@ -97,6 +97,7 @@ export function compileGraph<T extends TensorDesc>(
   };
   const own = { inputs: topology.inputs.map(t => shaped.get(t.id) ?? t), outputs };
   const read = { inputs: topology.inputs.flatMap(({ id }) => shaped.get(id) ?? []), outputs, overwrites };
+  const ids = [...read.inputs, ...outputs].map(({ id }) => id);
   const scalars = new Map(read.inputs.map(t => [t.id, t] as const));
   /** Tensors that the partitions write. */
   const written = new Set(partitions.flatMap(partition => partition.outputs.map(({ id }) => id)));
@@ -108,7 +109,7 @@ export function compileGraph<T extends TensorDesc>(
     turns.check();
     checkIds(bindings, topology.described, own);
     const tensors = new Map<number, Bindable<T>>(between.tensors);
-    for (const { id } of [...read.inputs, ...outputs]) {
+    for (const id of ids) {
       const bound = bindings[id];
       if (bound !== undefined) tensors.set(id, bound);
     }
@@ -157,8 +158,9 @@ export function compileGraph<T extends TensorDesc>(
     } finally {
       uploads.release();
     }
-    const onEngine = outputs.filter(({ id }) => !onHost.has(id));
-    return Object.fromEntries(onEngine.map(({ id }) => [id, tensors.get(id) as T]));
+    const results: Record<number, T> = {};
+    for (const { id } of outputs) if (!onHost.has(id)) results[id] = tensors.get(id) as T;
+    return results;
   }
 
   /** The tensors that partitions read and write, from checked bindings. */
@@ -230,16 +232,16 @@ export function compileGraph<T extends TensorDesc>(
     async execute(bindings) {
       const tensors = bind(bindings);
       const onHost = new Map<number, Tensor>();
+      const others: Record<number, Bindable<T>> = engine.recording ? { ...bindings } : bindings;
       for (const t of engine.recording ? outputs : []) {
         const given = tensors.get(t.id);
         if (!(given instanceof Tensor)) continue;
         checkBound(t, given, storageDesc(t));
         onHost.set(t.id, given);
         tensors.delete(t.id);
+        delete others[t.id];
       }
-      const onEngine = (): Bindings<Bindable<T>> =>
-        Object.fromEntries(Object.entries(bindings).filter(([id]) => !onHost.has(Number(id))));
-      check(onHost.size === 0 ? bindings : onEngine());
+      check(others);
       return turns.run(() => run(tensors, onHost));
     },
     release() {

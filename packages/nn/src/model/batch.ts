@@ -32,7 +32,7 @@ export function batchTensors(batch: Batch): Readonly<Record<string, Tensor>> {
 
 function rowsOf(name: string, rows: readonly ArrayLike<number>[]): Tensor {
   const [first] = rows;
-  if (!first || first.length === 0)
+  if (!first?.length)
     throw new InvalidArgumentError(name, 'must have at least one row of at least one token');
   if (rows.some(row => row.length !== first.length))
     throw new InvalidShapeError(name, 'must have rows of equal length');

@@ -57,7 +57,7 @@ export interface GradientPasses<T> {
   release(): void;
 }
 
-interface PassOptions<T> extends Partial<PassNumbers> {
+interface PassOptions<T extends TensorDesc> extends Partial<PassNumbers> {
   /** The number of labels in all batches over which the loss is the mean. */
   readonly counted: number;
   readonly wanted: Pick<LossWanted, 'by' | 'sum'>;
@@ -66,12 +66,14 @@ interface PassOptions<T> extends Partial<PassNumbers> {
 }
 
 /** Memory for the results of a pass, which the next pass overwrites. */
-interface Memory<T> {
+interface Memory<T extends TensorDesc> {
   /** The loss and the accuracy, as in `LossResult`. */
   readonly summary: T;
   /** The gradients as flat tensors, and a view for each gradient, in the order of the parameters. */
   readonly flat: readonly T[];
   readonly views: ReadonlyMap<string, T>;
+  /** Adds the squared norm of the gradients to the summary; with the tensor for its result. */
+  norm?: readonly [CompiledFunction<Specs, Variable, T>, T];
 }
 
 /** Prepares passes over a model, with gradients with respect to the parameters in the buckets. */
@@ -85,8 +87,6 @@ export function gradientPasses<T extends TensorDesc>(
   const by = buckets.flatMap(({ places }) => [...places.keys()]);
   const places = dropoutPlaces(model);
   const compiled = new Map<string, CompiledFunction<Specs, LossResult, T>>();
-  /** Functions that add the squared norm of gradients to a summary, and the tensors for their results. */
-  const norms = new Map<Memory<T>, readonly [CompiledFunction<Specs, Variable, T>, T]>();
   /** Memory for gradients, which all steps share. */
   const held = new Map<string, Memory<T>>();
 
@@ -152,18 +152,17 @@ export function gradientPasses<T extends TensorDesc>(
   async function numbersAndNorm(memory: Memory<T>): Promise<Float32Array> {
     const flat = memory.flat.map((tensor, n) => [`flat.${n}`, tensor] as const);
     const tensors = { summary: memory.summary, ...Object.fromEntries(flat) };
-    const [norm, numbers] = norms.get(memory) ?? compiledNorm(memory, describeAll(tensors));
+    memory.norm ??= compiledNorm(describeAll(tensors));
+    const [norm, numbers] = memory.norm;
     await norm(tensors, [numbers]);
     return download(numbers);
   }
 
-  function compiledNorm(memory: Memory<T>, specs: Specs): readonly [CompiledFunction<Specs, Variable, T>, T] {
+  function compiledNorm(specs: Specs): NonNullable<Memory<T>['norm']> {
     const fn: Traceable<Specs, Variable> = ({ summary, ...all }) =>
       withSquaredNorm(summary, Object.values(all));
     const norm = compile(engine, fn, specs);
-    const made = [norm, engine.primitives.allocate(norm.results[0])] as const;
-    norms.set(memory, made);
-    return made;
+    return [norm, engine.primitives.allocate(norm.results[0])];
   }
 
   /** `stored`: in the dtypes of the parameters; `even` and `odd`: in f32, written alternately. */
@@ -173,7 +172,7 @@ export function gradientPasses<T extends TensorDesc>(
     const all: FlatTensor<T>[] = buckets.map(bucket =>
       flatTensor(engine, bucket, turn === 'stored' ? bucket.dtype : 'f32'),
     );
-    const made = {
+    const made: Memory<T> = {
       summary: engine.primitives.allocate({ dtype: 'f32', shape: [accuracy ? 2 : 1] }),
       flat: all.map(({ flat }) => flat),
       views: new Map(all.flatMap(({ views }) => [...views])),
@@ -193,7 +192,10 @@ export function gradientPasses<T extends TensorDesc>(
     async gradients(batch, numbers) {
       const counted = countOf([batch]);
       const { summary, gradients } = await run(batch, { ...numbers, counted, wanted: { by } });
-      return { ...together([await numbersOf(summary)]), gradients: new Map(Object.entries(gradients)) };
+      return {
+        ...together([await numbersOf(summary)]),
+        gradients: new Map(by.map((name, n) => [name, gradients[n]])),
+      };
     },
     async sum(batches, { pass, lossScale }) {
       const last = batches.length - 1;
@@ -204,7 +206,7 @@ export function gradientPasses<T extends TensorDesc>(
       let flat: readonly T[] = [];
       for (const [n, batch] of batches.entries()) {
         const sum = last === 0 ? undefined : totals ? 'next' : 'first';
-        const outputs = gradientMemory(sum ? (n % 2 === 0 ? 'even' : 'odd') : 'stored');
+        const outputs = gradientMemory(sum ? (n % 2 ? 'odd' : 'even') : 'stored');
         const numbers = { pass: pass + n, lossScale, counted };
         await run(batch, { ...numbers, wanted: { by, sum }, totals, outputs });
         summaries.push(await (n === last ? numbersAndNorm(outputs) : download(outputs.summary)));
@@ -219,12 +221,10 @@ export function gradientPasses<T extends TensorDesc>(
     },
     release() {
       for (const pass of compiled.values()) pass.release();
-      for (const [norm, numbers] of norms.values()) {
-        norm.release();
-        engine.release(numbers);
+      for (const { summary, flat, norm } of held.values()) {
+        norm?.[0].release();
+        for (const tensor of [summary, ...flat, ...(norm ? [norm[1]] : [])]) engine.release(tensor);
       }
-      for (const { summary, flat } of held.values())
-        for (const tensor of [summary, ...flat]) engine.release(tensor);
     },
   };
 }

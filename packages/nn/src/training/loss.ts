@@ -48,7 +48,8 @@ export interface LossWanted extends LossOptions {
 export interface LossResult {
   /** (1) or (2): the loss and the accuracy. */
   readonly summary: Variable;
-  readonly gradients: Named;
+  /** In the order of `LossWanted.by`. */
+  readonly gradients: readonly Variable[];
 }
 
 /** The dropout of a pass is drawn from these arguments: a seed, and an offset for each dropout. */
@@ -128,7 +129,7 @@ export function lossAndGradients<T extends TensorDesc>(
   const numbers = [loss, ...(accuracy ? [accuracy] : [])].map(x => reshape(x, [1]));
   return {
     summary: numbers.length === 1 ? numbers[0] : concat(numbers, { axis: 0 }),
-    gradients: Object.fromEntries(by.map((name, n) => [name, gradients[n]])),
+    gradients,
   };
 }
 

@@ -78,7 +78,7 @@ export function compile<T extends TensorDesc, S extends Specs, R>(
   checkNames('options', options, ['trace']);
   const { given, traced } = tracedGraph(fn, specs, engine?.recording !== undefined);
   const { graph, inputs, constants, results } = traced;
-  const names = Object.keys(specs);
+  const names = new Set(Object.keys(specs));
   const compiled = graph.compile(engine, options);
   const fixed = [...constants].map(([id, value]) => [id, engine.upload(value)] as const);
   const described = new Map(compiled.outputs.map(t => [t.id, storageDesc(t)]));
@@ -88,9 +88,9 @@ export function compile<T extends TensorDesc, S extends Specs, R>(
     outputs: readonly (T | Tensor | undefined)[] = [],
   ): Promise<Results<R, T>> => {
     checkObject('inputs', bound);
-    const strange = Object.keys(bound).find(name => !names.includes(name));
+    const strange = Object.keys(bound).find(name => !names.has(name));
     if (strange !== undefined)
-      throw new InvalidArgumentError('inputs', `has '${strange}', which is none of ${names.join(', ')}`);
+      throw new InvalidArgumentError('inputs', `has '${strange}', which is none of ${[...names].join(', ')}`);
     const bindings: Record<number, Bindable<T>> = Object.fromEntries(fixed);
     for (const name of names) {
       if (bound[name] === undefined) throw new InvalidArgumentError('inputs', `lacks '${name}'`);

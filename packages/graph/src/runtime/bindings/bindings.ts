@@ -92,10 +92,10 @@ export function createCheckBindings<T extends TensorDesc>(
       if (isScalarValue(given)) {
         if (isOutput) throw new InvalidArgumentError(name, `is an output and cannot be the number ${given}`);
         onHost.set(tensor.id, scalarTensor(tensor, given));
-        slot.last.clear();
+        slot.last.set();
       } else if (given === undefined && isOutput) {
         unbound.push(tensor);
-        slot.last.clear();
+        slot.last.set();
       } else {
         all.push(stretchOf(slot, given));
         if (given instanceof Tensor && !isOutput) onHost.set(tensor.id, given);

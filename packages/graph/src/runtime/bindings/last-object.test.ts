@@ -7,7 +7,7 @@ import { LastObject } from './last-object.ts';
 setFlagsFromString('--expose-gc');
 const collect = runInNewContext('gc') as () => void;
 
-test('is the object that was set last, until it is cleared', () => {
+test('is the object that was set last, until there is none', () => {
   const last = new LastObject<object>();
   const [a, b] = [{}, {}];
   expect(last.is(a)).toBe(false);
@@ -17,7 +17,7 @@ test('is the object that was set last, until it is cleared', () => {
   expect([last.is(a), last.is(b)]).toEqual([false, true]);
   last.release();
   expect(last.is(b)).toBe(true);
-  last.clear();
+  last.set();
   expect(last.is(b)).toBe(false);
 });
 
@@ -35,7 +35,7 @@ async function isReclaimed(times: number, after: (last: LastObject<object>) => v
   collect();
   const isGone = seen.deref() === undefined;
   // `last` itself must not be reclaimed before.
-  last.clear();
+  last.set();
   return isGone;
 }
 

@@ -14,14 +14,10 @@ export class LastObject<T extends object> {
     return true;
   }
 
-  set(object: T): void {
+  /** Remembers an object, or none. */
+  set(object?: T): void {
     this.#recurred = undefined;
-    this.#seen = new WeakRef(object);
-  }
-
-  clear(): void {
-    this.#recurred = undefined;
-    this.#seen = undefined;
+    this.#seen = object && new WeakRef(object);
   }
 
   /** Lets go of an object that has recurred. */
