@@ -9,6 +9,8 @@ import { type LoopPart, nextPlace, wholePart, writeRunNumbers } from './run-numb
 
 /** In operations. */
 const worth: Worth = { awake: 2 ** 16, asleep: 2 ** 20 };
+/** How many operations take as long as adding a number to the sum of its row, which waits for the sum. */
+const WAITING = 8;
 /**
  * The most tasks per thread, so that threads end at about the same time, and the fewest elements of a task if
  * a thread gets more than one.
@@ -30,8 +32,9 @@ const MOST_NUMBERS = 2 ** 14;
  */
 export function loopStep(plan: LoopPlan, kernels: Kernels, output: number, inputs: ArrayLike<number>): Step {
   const size = elementCount(plan.shape);
+  const { nodes, output: result } = plan.spec;
   return {
-    size: size * plan.spec.nodes.length,
+    size: size * (nodes.length + (result.kind !== 'store' && result.step === 'none' ? WAITING : 0)),
     worth,
     tasks(threads, allocate) {
       const places = elementCount(plan.shape.slice(0, -2));
