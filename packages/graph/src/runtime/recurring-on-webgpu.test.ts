@@ -1,5 +1,6 @@
 import { Tensor } from '@tilewise/core';
 import { cpuEngine } from '@tilewise/core/cpu';
+import { flatten, load, sub as minus, scoreMod, mul as times, toF32 } from '@tilewise/core/expr';
 import type { TensorEngine } from '@tilewise/core/primitive';
 import { createContext, type GpuTensor, webgpuEngine } from '@tilewise/webgpu';
 import { openGpu } from '@tilewise/webgpu-host';
@@ -178,4 +179,35 @@ test('a repeated run with new numbers makes no buffer and no bind group', async 
   expect(write).toHaveBeenCalledTimes(2);
   run.release();
   ctx.destroy();
+});
+
+test('a scale that a score mod also captures is read from the tensor of the run', async () => {
+  const { engine } = await sharedGpu();
+  const g = new Graph();
+  const [q, k, slope, o] = [shape, shape, [1], shape].map(extents =>
+    g.tensor({ dtype: 'f32', shape: extents }),
+  );
+  const near = scoreMod(({ score, q: row, kv }) =>
+    minus(score, times(load('slope', [0]), toF32(minus(row, kv)))),
+  );
+  const attrs = {
+    operands: 'q k v scale captures.slope',
+    results: 'o',
+    score_mod: JSON.stringify(flatten(near.expr)),
+  };
+  g.op('Sdpa', { attrs, inputs: [q, k, k, slope, slope], outputs: [o] });
+  const compiled = g.finalize().compile(engine);
+  const [rows, keys] = [filled(shape, 1), filled(shape, 2)];
+  const slopes = [0.25, 0.25].map(x => engine.upload(Tensor.from([x], [1])));
+  const result = engine.primitives.allocate({ dtype: 'f32', shape });
+  const given = { [q.id]: engine.upload(rows), [k.id]: engine.upload(keys), [o.id]: result };
+  const { o: expected } = await cpuEngine().sdpa(rows, keys, keys, {
+    scale: 0.25,
+    scoreMod: { ...near, captures: { slope: Tensor.from([0.25], [1]) } },
+  });
+  for (const n of [0, 0, 0, 1, 1]) {
+    if (n === 1) engine.overwrite?.(slopes[0], Tensor.from([-7], [1]));
+    await compiled.execute({ ...given, [slope.id]: slopes[n] });
+    await expectSame(engine, [result], [expected]);
+  }
 });

@@ -61,6 +61,8 @@ export function prepareAttentionInPlace<T extends TensorDesc>(
   /** Calls by their numbers. `kept` calls may be in a caller's encoder; `spare` calls are in order of use. */
   const kept = new Map<string, Call<T>>();
   const spare = new Map<string, Call<T>>();
+  const watched = touched(step).filter(value => !numbers.includes(value));
+  const isWatched = (value: number): boolean => watched.includes(value);
   let lastCall: Call<T> | undefined;
   const synthetic = prepare(syntheticProblem(step, descOf));
   const { workspaceBytes } = synthetic;
@@ -92,7 +94,7 @@ export function prepareAttentionInPlace<T extends TensorDesc>(
   return {
     isRecorded: engine.recording !== undefined,
     workspaceBytes,
-    values: touched(step).filter(value => !numbers.includes(value)),
+    values: watched,
     numbers,
     ready: (read, isKept) => callFor(read, isKept) !== null,
     run({ tensor, numbers: read, scratch }, areSame) {
@@ -100,7 +102,9 @@ export function prepareAttentionInPlace<T extends TensorDesc>(
       if (!call) return false;
       const { prepared, values: named, own, isScaled, recurring, last } = call;
       const scale = isScaled ? (stepScale(step, read) ?? undefined) : undefined;
-      const isSame = !stream && areSame && call === lastCall && last.scale === scale;
+      const isRepeated = areSame && call === lastCall && last.scale === scale;
+      // A number of the step may also be an operand, whose tensor may have changed.
+      const isSame = isRepeated && !stream && [...named.values()].every(isWatched);
       last.scale = scale;
       lastCall = call;
       const workspace = scratch(prepared.workspaceBytes);

@@ -131,7 +131,7 @@ export function prepareProgram<T extends TensorDesc>(
 
   /** Runs the steps from one on, until one is asynchronous or needs a number that the host does not know. */
   function runFrom(first: number, run: Run<T>): Promise<boolean> | boolean {
-    const { bound, context, read } = run;
+    const { bound, context, read, trace } = run;
     for (let n = first; n < steps.length; n++) {
       for (const value of steps[n].numbers) {
         if (read.has(value) || hostNumbers(value, bound)) continue;
@@ -140,7 +140,7 @@ export function prepareProgram<T extends TensorDesc>(
           return runFrom(n, run);
         });
       }
-      const done = run.trace ? traceStep(n, run, run.trace) : runStep(n, run);
+      const done = trace && !recording ? traceStep(n, run, trace) : runStep(n, run);
       if (typeof done !== 'boolean') return done.then(isDone => isDone && runFrom(n + 1, run));
       if (!done) return false;
     }
@@ -157,9 +157,8 @@ export function prepareProgram<T extends TensorDesc>(
     return true;
   }
 
-  /** Runs a step, and names it in a trace if the host runs it. */
+  /** Runs a step on the host, and names it in a trace. */
   function traceStep(n: number, run: Run<T>, trace: WorkTrace): Promise<boolean> | boolean {
-    if (recording) return runStep(n, run);
     const leave = trace.enter(nameOf(program.steps[n]));
     let done: Promise<boolean> | boolean = false;
     try {
