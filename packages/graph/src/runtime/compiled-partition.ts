@@ -199,6 +199,7 @@ export function sharedPartition<T extends TensorDesc>(
     },
     release() {
       turns.release(() => {
+        forgetTensors();
         executable.release();
         operations?.release();
         kept.release();

@@ -205,3 +205,29 @@ test.each([
     }
   },
 );
+
+test('a run in which attention is refused leaves no attention bound to the tensors before', async () => {
+  const engine = cpuEngine({ threads: 1 });
+  const shape = [1, 2, 12, 8] as const;
+  const graph = new Graph();
+  const [q, k, v, o] = [0, 1, 2, 3].map(() => graph.tensor({ dtype: 'f32', shape }));
+  const scale = graph.tensor({ dtype: 'f32', shape: [] });
+  const attrs = { operands: 'q k v scale', results: 'o' };
+  graph.op('Sdpa', { attrs, inputs: [q, k, v, scale], outputs: [o] });
+  const compiled = graph.finalize().compile(engine);
+  const made = [1, 4].map(seed => {
+    const tensors = [0, 1, 2].map(n => engine.upload(filled(shape, seed + n)));
+    const result = engine.primitives.allocate({ dtype: 'f32', shape });
+    const bindings = { [q.id]: tensors[0], [k.id]: tensors[1], [v.id]: tensors[2], [o.id]: result };
+    return { tensors, result, bindings };
+  });
+  const [first, second] = made;
+  for (let round = 0; round < 3; round++) await compiled.execute({ ...first.bindings, [scale.id]: 0.5 });
+  await expect(compiled.execute({ ...second.bindings, [scale.id]: Number.NaN })).rejects.toThrow('scale');
+  first.result.data.fill(7);
+  await compiled.execute({ ...second.bindings, [scale.id]: 0.5 });
+  const [a, b, c] = second.tensors;
+  const { o: expected } = await engine.sdpa(a, b, c, { scale: 0.5 });
+  expect(second.result.toFloat32()).toEqual(expected.toFloat32());
+  expect(new Set(first.result.toFloat32())).toEqual(new Set([7]));
+});

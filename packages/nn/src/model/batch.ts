@@ -64,7 +64,7 @@ export type Labels = readonly ArrayLike<number>[] | ArrayLike<number>;
 export function labelCount(definition: ModelDefinition, labels: Labels): number {
   let counted = 0;
   for (const row of rowsOfLabels(labels))
-    for (let n = moveOf(definition); n < row.length; n++) if (row[n] !== IGNORED) counted++;
+    for (let n = moveOf(definition); n < row.length; n++) if ((row[n] | 0) !== IGNORED) counted++;
   if (counted === 0) throw new InvalidArgumentError('labels', `must have a label other than ${IGNORED}`);
   return counted;
 }

@@ -1,6 +1,6 @@
 /**
- * The last of some objects. It is kept alive only once it has recurred, as by the work that is then bound to
- * it.
+ * The last of some objects, such as the tensors that are bound to an input. The object is kept alive only
+ * after it has recurred; work that is bound to a tensor then keeps the tensor alive too.
  */
 export class LastObject<T extends object> {
   #seen: WeakRef<T> | undefined;

@@ -12,8 +12,6 @@ const MOST_BYTES = 2 ** 16;
 export class LastUploads<T extends TensorDesc> {
   readonly #engine: TensorEngine<T>;
   readonly #kept = new Map<number, T>();
-  /** Tensors that an engine on the host uses without a copy. */
-  readonly #own = new WeakSet<TensorDesc>();
 
   constructor(engine: TensorEngine<T>) {
     this.#engine = engine;
@@ -27,7 +25,6 @@ export class LastUploads<T extends TensorDesc> {
   begin(others: Uploads<T>): (given: Tensor, id: number) => T {
     const done = new Map<number, T>();
     return (given, id) => {
-      if (this.#own.has(given)) return given as TensorDesc as T;
       const isKept = this.#engine.overwrite && bytesSpanned(given) <= MOST_BYTES;
       if (!isKept) return others.of(given);
       const tensor = done.get(id) ?? this.#uploaded(given, id);
@@ -40,11 +37,8 @@ export class LastUploads<T extends TensorDesc> {
     const last = this.#kept.get(id);
     if (last && this.#engine.overwrite?.(last, given)) return last;
     const tensor = this.#engine.upload(given);
-    if ((tensor as TensorDesc) === given) {
-      // Nothing overwrites it.
-      this.#own.add(given);
-      return tensor;
-    }
+    // The caller's own tensor, which an engine on the host uses without a copy, must not be overwritten.
+    if ((tensor as TensorDesc) === given) return tensor;
     this.#kept.set(id, tensor);
     if (last) this.#engine.release(last);
     return tensor;

@@ -19,9 +19,9 @@ import {
   stepScale,
   syntheticProblem,
 } from '../../compile/attention/step-call.ts';
-import { touched } from '../../compile/memory-plan.ts';
 import type { AttentionStep } from '../../ir/program/attention-step.ts';
 import type { Program } from '../../ir/program/program.ts';
+import { LastObject } from '../bindings/last-object.ts';
 import type { PreparedStep } from './prepared-step.ts';
 import { type RecurringWork, recurringWork } from './recurring-work.ts';
 
@@ -34,7 +34,7 @@ interface Operand extends TensorDesc {
 }
 
 /** A prepared attention problem. */
-interface Call<T> {
+interface Call<T extends object> {
   readonly prepared: PreparedAttention<T>;
   /** The values of the tensors, by the names that engines use. */
   readonly values: ReadonlyMap<string, number>;
@@ -44,8 +44,8 @@ interface Call<T> {
   readonly isScaled: boolean;
   /** The call on tensors that recur. */
   readonly recurring: RecurringWork<T>;
-  /** The scale of the last run. */
-  readonly last: { scale?: number | undefined };
+  /** The tensors and the scale of the last run. */
+  readonly last: { readonly tensors: readonly LastObject<T>[]; scale?: number | undefined };
 }
 
 /** Prepares attention that writes its results in place, which `stageAttention` has made possible. */
@@ -61,9 +61,6 @@ export function prepareAttentionInPlace<T extends TensorDesc>(
   /** Calls by their numbers. `kept` calls may be in a caller's encoder; `spare` calls are in order of use. */
   const kept = new Map<string, Call<T>>();
   const spare = new Map<string, Call<T>>();
-  const watched = touched(step).filter(value => !numbers.includes(value));
-  const isWatched = (value: number): boolean => watched.includes(value);
-  let lastCall: Call<T> | undefined;
   const synthetic = prepare(syntheticProblem(step, descOf));
   const { workspaceBytes } = synthetic;
   synthetic.release();
@@ -94,19 +91,23 @@ export function prepareAttentionInPlace<T extends TensorDesc>(
   return {
     isRecorded: engine.recording !== undefined,
     workspaceBytes,
-    values: watched,
+    values: [],
     numbers,
     ready: (read, isKept) => callFor(read, isKept) !== null,
-    run({ tensor, numbers: read, scratch }, areSame) {
+    run({ tensor, numbers: read, scratch }) {
       const call = callFor(read, false);
       if (!call) return false;
       const { prepared, values: named, own, isScaled, recurring, last } = call;
       const scale = isScaled ? (stepScale(step, read) ?? undefined) : undefined;
-      const isRepeated = areSame && call === lastCall && last.scale === scale;
-      // A number of the step may also be an operand, whose tensor may have changed.
-      const isSame = isRepeated && !stream && [...named.values()].every(isWatched);
+      // All are read before any is stored, because reading may fail.
+      const now = [...named.values()].map(tensor);
+      let isSame = !stream && last.scale === scale;
+      now.forEach((own, n) => {
+        if (last.tensors[n].is(own)) return;
+        last.tensors[n].set(own);
+        isSame = false;
+      });
       last.scale = scale;
-      lastCall = call;
       const workspace = scratch(prepared.workspaceBytes);
       const bound = recurring.find(isSame, tensor, workspace);
       if (bound) {
@@ -123,7 +124,10 @@ export function prepareAttentionInPlace<T extends TensorDesc>(
       return done instanceof Promise ? done.then(() => true) : true;
     },
     unbind() {
-      for (const calls of [kept, spare]) for (const { recurring } of calls.values()) recurring.release();
+      for (const { recurring, last } of [...kept.values(), ...spare.values()]) {
+        recurring.release();
+        for (const tensor of last.tensors) tensor.release();
+      }
     },
     release() {
       for (const calls of [kept, spare]) {
@@ -176,7 +180,7 @@ function makeCall<T extends TensorDesc>(
     drop(engine, { prepared, own });
     throw error;
   }
-  const last: Call<T>['last'] = {};
+  const last: Call<T>['last'] = { tensors: [...values].map(() => new LastObject<T>()) };
   const names = [...values.keys()];
   const recurring = recurringWork<T>([...values.values()], (tensors, workspace) => {
     const given = Object.fromEntries(names.map((name, n) => [name, tensors[n]]));

@@ -51,7 +51,7 @@ interface Run<T> {
   readonly context: StepContext<T>;
   /** Numbers that were read back. */
   readonly read: Map<number, Float64Array>;
-  /** Whether all steps have run on these tensors. */
+  /** Whether all steps last ran on these tensors. */
   readonly isRepeated: boolean;
   readonly trace: WorkTrace | undefined;
 }
@@ -184,6 +184,12 @@ export function prepareProgram<T extends TensorDesc>(
     };
   }
 
+  function unbind(): void {
+    for (const step of steps) step.unbind?.();
+    changes.release();
+    views.clear();
+  }
+
   return {
     get workspaceBytes() {
       return plan.bytes + scratch.bytes;
@@ -200,12 +206,11 @@ export function prepareProgram<T extends TensorDesc>(
       const isRepeated = changes.begin(bound);
       return runFrom(0, { bound, context: contextOf(bound, read), read, isRepeated, trace });
     },
-    unbind() {
-      for (const step of steps) step.unbind?.();
-      changes.release();
-      views.clear();
+    unbind,
+    release() {
+      unbind();
+      release();
     },
-    release,
   };
 }
 

@@ -9,7 +9,9 @@ import { type LoopPart, nextPlace, wholePart, writeRunNumbers } from './run-numb
 
 /** In operations. */
 const worth: Worth = { awake: 2 ** 16, asleep: 2 ** 20 };
-/** How many operations take as long as adding a number to the sum of its row, which waits for the sum. */
+/**
+ * How many operations take as long as adding a number to the result of its row, which waits for that result.
+ */
 const WAITING = 8;
 /**
  * The most tasks per thread, so that threads end at about the same time, and the fewest elements of a task if
@@ -92,7 +94,7 @@ function divide(plan: LoopPlan, size: number, threads: number): readonly LoopPar
   }
   // Four elements are computed at once.
   if (whole.count < 4 * count || knowsColumn || !(isStored || spec.output.step !== 'none')) return null;
-  // A row takes as long as a part of it that is this short.
+  // A part of so few columns takes as long as the whole row.
   if (inner > 0 && whole.count < threads * PART_COLUMNS) return null;
   // Parts of few columns would read a little of many pages.
   const wide = inner > 0 ? threads : count;
