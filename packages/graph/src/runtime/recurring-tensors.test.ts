@@ -175,7 +175,7 @@ test.each([
     [3, 70],
   ],
 ] as const)(
-  'rows that are added by index, %o indices to %o, give the same bits bound',
+  'rows that are added by index, %o indices to %o, are sums in f64, also when bound',
   async (indices, to) => {
     const engine = countingEngine();
     const model = ({ rows, at, dO }: Record<string, Variable>) =>

@@ -36,18 +36,18 @@ function rowsOf(name: string, rows: readonly ArrayLike<number>[]): Tensor {
     throw new InvalidArgumentError(name, 'must have at least one row of at least one token');
   if (rows.some(row => row.length !== first.length))
     throw new InvalidShapeError(name, 'must have rows of equal length');
-  return placed(name, rows, 0).reshape([rows.length, first.length]);
+  return flattened(name, rows, 0).reshape([rows.length, first.length]);
 }
 
 /**
- * The numbers of some rows in one list, i32.
- * @param moved how many places the numbers of each row move to the left; `IGNORED` fills the end.
+ * Returns the numbers of some rows in one list, i32.
+ * @param shift the number of places by which each row is shifted to the left; `IGNORED` fills its end.
  */
-function placed(name: string, rows: readonly ArrayLike<number>[], moved: number): Tensor {
+function flattened(name: string, rows: readonly ArrayLike<number>[], shift: number): Tensor {
   const all = Tensor.zeros([rows.reduce((count, { length }) => count + length, 0)], { dtype: 'i32' });
   let at = 0;
   for (const row of rows) {
-    for (let n = moved; n < row.length + moved; n++) {
+    for (let n = shift; n < row.length + shift; n++) {
       const value = n < row.length ? row[n] : IGNORED;
       if (typeof value !== 'number')
         throw new InvalidArgumentError(name, `must be numbers, got ${describeValue(value)}`);
@@ -64,7 +64,7 @@ export type Labels = readonly ArrayLike<number>[] | ArrayLike<number>;
 export function labelCount(definition: ModelDefinition, labels: Labels): number {
   let counted = 0;
   for (const row of rowsOfLabels(labels))
-    for (let n = moveOf(definition); n < row.length; n++) if ((row[n] | 0) !== IGNORED) counted++;
+    for (let n = shiftOf(definition); n < row.length; n++) if ((row[n] | 0) !== IGNORED) counted++;
   if (counted === 0) throw new InvalidArgumentError('labels', `must have a label other than ${IGNORED}`);
   return counted;
 }
@@ -79,7 +79,7 @@ export function targetTensors(
   labels: Labels,
   counted: number = labelCount(definition, labels),
 ): { readonly labels: Tensor; readonly counts: Tensor } {
-  const all = placed('labels', rowsOfLabels(labels), moveOf(definition));
+  const all = flattened('labels', rowsOfLabels(labels), shiftOf(definition));
   const counts = Tensor.zeros(all.shape);
   for (let n = 0; n < all.data.length; n++) {
     if (all.data[n] === IGNORED) all.data[n] = 0;
@@ -88,8 +88,8 @@ export function targetTensors(
   return { labels: all, counts };
 }
 
-/** How many places labels move: nothing predicts the first token of a text. */
-const moveOf = (definition: ModelDefinition): number => (predictsNext(definition) ? 1 : 0);
+/** The number of places by which labels are shifted: nothing predicts the first token of a text. */
+const shiftOf = (definition: ModelDefinition): number => (predictsNext(definition) ? 1 : 0);
 
 const rowsOfLabels = (labels: Labels): readonly ArrayLike<number>[] => (isRows(labels) ? labels : [labels]);
 

@@ -21,7 +21,7 @@ test('is the object that was set last, until there is none', () => {
   expect(last.is(b)).toBe(false);
 });
 
-/** Whether an object is reclaimed that has been the last one `times` times. */
+/** Returns whether an object that occurs `times` times in a row is reclaimed after `after`. */
 async function isReclaimed(times: number, after: (last: LastObject<object>) => void): Promise<boolean> {
   const last = new LastObject<object>();
   let object: object | null = {};

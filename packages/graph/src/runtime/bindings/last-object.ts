@@ -6,7 +6,7 @@ export class LastObject<T extends object> {
   #seen: WeakRef<T> | undefined;
   #recurred: T | undefined;
 
-  /** Whether an object is the last one. */
+  /** Returns whether an object is the last one. */
   is(object: T): boolean {
     if (this.#recurred === object) return true;
     if (this.#recurred || this.#seen?.deref() !== object) return false;

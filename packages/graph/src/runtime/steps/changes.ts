@@ -5,7 +5,7 @@ import type { PreparedStep } from './prepared-step.ts';
 
 /** Which steps of a program run on the tensors of their last run. */
 export interface Changes<T> {
-  /** Begins a run; returns whether all steps last ran on these tensors. */
+  /** Begins a run; returns whether every step last ran on these tensors. */
   begin(bound: BoundTensors<T>): boolean;
   /** Whether a step that is about to run has the tensors of its last run. */
   isSame(step: number): boolean;
@@ -23,8 +23,8 @@ export function createChanges<T extends object>(
   const used = steps.map(step => [...new Set(step.values.map(n => ownerOf(n, values)))].filter(isBound));
   const watched = [...new Set(used.flat())].map(n => ({ n, last: new LastObject<T>() }));
   /**
-   * The run in which each bound tensor last changed, the latest of these runs, and the last run in which each
-   * step was asked about.
+   * The run in which each bound tensor last changed, the latest of these runs, and the last run in which
+   * `isSame` was called for each step.
    */
   const changed: number[] = [];
   const ran = steps.map(() => 0);

@@ -51,7 +51,7 @@ interface Run<T> {
   readonly context: StepContext<T>;
   /** Numbers that were read back. */
   readonly read: Map<number, Float64Array>;
-  /** Whether all steps last ran on these tensors. */
+  /** True if every step last ran on the tensors of this run. */
   readonly isRepeated: boolean;
   readonly trace: WorkTrace | undefined;
 }

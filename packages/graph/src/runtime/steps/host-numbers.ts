@@ -6,7 +6,7 @@ import type { BoundTensors } from './bound-tensors.ts';
 export type HostNumbers = (n: number, bound: Pick<BoundTensors<unknown>, 'host'>) => Float64Array | undefined;
 
 /**
- * Reads the numbers of the values of a program that the host knows: constants and what is bound to inputs.
+ * Makes a function that returns the numbers of a constant, or of an input that is bound to a host tensor.
  */
 export function createHostNumbers({ values }: Program): HostNumbers {
   const constants = new Map<number, Float64Array>();
