@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { isAbsolute, resolve } from 'node:path';
 import { restBetweenPolls } from './rest-between-polls.ts';
+import { rewriteShaders, withReversedLanes } from './rewrite-shaders.ts';
 import { findLavapipe, hasVulkanDriver } from './vulkan/drivers.ts';
 import { loadVulkanLoader, useVulkanDriver } from './vulkan/loader.ts';
 import {
@@ -62,6 +63,8 @@ const registry = registryHost[registryKey];
  * `swiftshader`, `lavapipe`, `null`, or the path of a Vulkan ICD file); the machine's own GPU; SwiftShader
  * from npm; whatever software adapter the machine has. Throws an `Error` that says what was tried when there
  * is none.
+ *
+ * With `TILEWISE_LANES=reversed`, kernels number their lanes in the reverse order: see `withReversedLanes`.
  */
 export async function openGpu(options: OpenGpuOptions = {}): Promise<GpuHost> {
   const { dawnFlags = [], toggles = togglesOf(process.env.TILEWISE_TOGGLES ?? '') } = options;
@@ -81,6 +84,7 @@ export async function openGpu(options: OpenGpuOptions = {}): Promise<GpuHost> {
   if (host.kind === 'software') restBetweenPolls();
   const adapter = await request(host.gpu);
   if (!adapter) throw new Error(`${host.description} was found before, and is gone now (${host.source}).`);
+  if (process.env.TILEWISE_LANES === 'reversed') rewriteShaders(adapter, withReversedLanes);
   return { ...host, adapter, toggles };
 }
 

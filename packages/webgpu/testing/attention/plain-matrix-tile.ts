@@ -1,40 +1,46 @@
 import { spelledMatrixTile } from '../../src/attention/tiles/matrix/matrix-kind.ts';
 import type { AttentionMatrixSpelling, MatrixTileShape } from '../../src/attention/tiles/matrix/shape.ts';
+import { reduceInSubgroup } from '../../src/attention/tiles/workgroup/variants/subgroup-row-reduction.ts';
 import { lanes } from '../../src/codegen/matrices/subgroup-lanes.ts';
+import { repeat } from '../../src/codegen/text.ts';
 import type { Tile } from '../../src/index.ts';
 import { plainMatrices } from '../matrices/plain-matrices.ts';
 
-/** A tile of matrices that runs on every device. */
-export const plainMatrixTile = (shape: Omit<MatrixTileShape, 'kind'>): Tile =>
-  spelledMatrixTile({ kind: 'matrix', ...shape }, plainSpelling(shape), false);
+/**
+ * A tile of matrices that runs on every device. Without `notes`, the lanes of a workgroup do not tell each
+ * other what they have noticed: they need not where all tiles are full, and no row is rescaled. Kernels then
+ * have no barriers but those of full tiles.
+ */
+export const plainMatrixTile = (
+  shape: Omit<MatrixTileShape, 'kind'>,
+  { notes = true }: { readonly notes?: boolean } = {},
+): Tile => spelledMatrixTile({ kind: 'matrix', ...shape }, plainSpelling(shape, notes), false);
 
-function plainSpelling({ matrix, subgroups }: Omit<MatrixTileShape, 'kind'>): AttentionMatrixSpelling {
-  const { part, ...operations } = plainMatrices(matrix, subgroups);
+function plainSpelling(
+  { matrix, subgroups }: Omit<MatrixTileShape, 'kind'>,
+  hasNotes: boolean,
+): AttentionMatrixSpelling {
+  const { part, ...operations } = plainMatrices(matrix);
+  const all = lanes * subgroups;
   return {
     ...operations,
     part(arrays) {
       const own = part(arrays);
       return {
         ...own,
-        code: `var<workgroup> notes: atomic<u32>;
-var<workgroup> row_partial: array<f32, ${lanes * subgroups}>;
-${own.code}`,
+        directives: [...(own.directives ?? []), 'enable subgroups;', 'diagnostic(off, subgroup_uniformity);'],
+        code: `var<workgroup> notes: array<u32, ${all}>;\n${own.code}`,
       };
     },
-    joinNotes: own => `if (${own} != 0u) {
-      atomicOr(&notes, ${own});
-    }
-    noted = workgroupUniformLoad(&notes);
-    if (lane == 0u) {
-      atomicStore(&notes, 0u);
-    }`,
-    // A lane has one row or half of a row.
-    reduceRows: ({ tx }, { name, own, join, identity }) => `workgroupBarrier();
-    row_partial[ty * ${tx}u + tx] = ${own(0)};
-    workgroupBarrier();
-    var ${name}0 = ${identity};
-    for (var x = 0u; x < ${tx}u; x++) {
-      ${name}0 = ${join(`${name}0`, `row_partial[ty * ${tx}u + x]`)};
-    }`,
+    joinNotes: own =>
+      hasNotes
+        ? `{
+      notes[lane] = ${own};
+      let all = workgroupUniformLoad(&notes);
+      noted = ${repeat(all, n => `all[${n}]`, ' | ')};
+    }`
+        : '',
+    // The two lanes of a row are adjacent, so they are in one subgroup of every adapter that tests run on.
+    reduceRows: reduceInSubgroup,
   };
 }

@@ -19,15 +19,23 @@ export const tilesOfSubgroups = (
   rows?: SubgroupTileShape['rows'],
 ): TileSelector => whereRowsFit(bySide(stationary => subgroupTile({ stationary, lanes, group, rows })));
 
-/** Chooses tiles of matrices in the same way; with `plain`, tiles that run on every device. */
+/**
+ * Chooses tiles of matrices in the same way; with `plain`, tiles that run on every device. Without `notes`:
+ * see `plainMatrixTile`.
+ */
 export const tilesOfMatrices = (
   matrix: SubgroupMatrixConfig,
   subgroups: number,
-  { plain = false, heldRows }: { readonly plain?: boolean; readonly heldRows?: 16 | 32 } = {},
+  {
+    plain = false,
+    heldRows,
+    notes,
+  }: { readonly plain?: boolean; readonly heldRows?: 16 | 32; readonly notes?: boolean } = {},
 ): TileSelector =>
   whereRowsFit(
     bySide(stationary => {
       const rows = stationary === 'queries' && heldRows ? { heldRows } : {};
-      return (plain ? plainMatrixTile : matrixTile)({ stationary, subgroups, matrix, ...rows });
+      const shape = { stationary, subgroups, matrix, ...rows };
+      return plain ? plainMatrixTile(shape, { notes }) : matrixTile(shape);
     }),
   );

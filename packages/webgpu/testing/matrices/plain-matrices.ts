@@ -7,56 +7,68 @@ import { lanes } from '../../src/codegen/matrices/subgroup-lanes.ts';
 import type { SubgroupMatrixConfig } from '../../src/device/capabilities/subgroup-matrix-configs.ts';
 
 /**
- * Matrix operations for any device, but slow: each lane holds some elements of a matrix, and lanes share them
- * to multiply. On devices without subgroup matrices, kernels for matrices are tested with these operations.
+ * Matrix operations for any device, but slow: a lane holds some elements of a matrix of sums, and the rows
+ * and columns of the factors that these need. Lanes exchange nothing, so a kernel has no barriers but its
+ * own, and tests can find that one is missing. The first lane has the last elements, so those that a lane
+ * stores are rarely those that it loads.
  */
-export function plainMatrices(
-  { M, N, K, component }: SubgroupMatrixConfig,
-  subgroups: number,
-): MatrixSpelling {
-  const columns: Readonly<Record<MatrixKind, number>> = { left: K, right: N, result: N };
-  const elements: Readonly<Record<MatrixKind, number>> = {
-    left: (M * K) / lanes,
-    right: (K * N) / lanes,
-    result: (M * N) / lanes,
+export function plainMatrices({ M, N, K, component }: SubgroupMatrixConfig): MatrixSpelling {
+  /** The rows and columns of the block of sums that a lane has. */
+  const rows = (M * N) / lanes / 2;
+  const columns = 2;
+  const firstRow = `own / ${N / columns}u * ${rows}u`;
+  const firstColumn = `own % ${N / columns}u * ${columns}u`;
+  /** The elements of a matrix that a lane holds: the rows and columns, and those of its first element. */
+  const held: Readonly<Record<MatrixKind, { size: [number, number]; row: string; column: string }>> = {
+    left: { size: [rows, K], row: firstRow, column: '0u' },
+    right: { size: [K, columns], row: '0u', column: firstColumn },
+    result: { size: [rows, columns], row: firstRow, column: firstColumn },
   };
+  const typeOf = (kind: MatrixKind): string =>
+    `array<array<f32, ${held[kind].size[1]}>, ${held[kind].size[0]}>`;
   const halves = component === 'f16';
   /** The number of sums in a vec4 of an array. */
   const sumsIn = ({ of }: MatrixArray): number => (halves && of === 'operands' ? 2 : 4);
   const vectorAt = ({ name, nested }: MatrixArray, at: string): string =>
     `${name}${nested ? '[part]' : ''}[${at}]`;
-  /** Declares `at`, the index of element n of a matrix among the numbers of an array. */
-  const place = (kind: MatrixKind, perVector: number): string =>
-    `let n = lane % ${lanes}u * ${elements[kind]}u + e;
-    let line = select(n % ${columns[kind]}u, n / ${columns[kind]}u, by_rows);
-    let at = ${perVector}u * (offset + line * stride) + select(n / ${columns[kind]}u, n % ${columns[kind]}u, by_rows);`;
+  /**
+   * A loop over the elements of a matrix that a lane holds, in which `at` is an element's place in an array.
+   */
+  const eachElement = (kind: MatrixKind, perVector: number, statement: string): string => {
+    const { size, row, column } = held[kind];
+    return `let own = ${lanes - 1}u - lane % ${lanes}u;
+  let first_row = ${row};
+  let first_column = ${column};
+  for (var r = 0u; r < ${size[0]}u; r++) {
+    for (var c = 0u; c < ${size[1]}u; c++) {
+      let line = select(first_column + c, first_row + r, by_rows);
+      let at = ${perVector}u * (offset + line * stride) + select(first_row + r, first_column + c, by_rows);
+      ${statement}
+    }
+  }`;
+  };
   const load = (kind: MatrixKind, array: MatrixArray): string => {
     const perVector = kind === 'result' ? sumsIn(array) : 4;
     const vector = vectorAt(array, `at / ${perVector}u`);
-    return `fn load_${kind}_${array.name}(lane: u32, part: u32, offset: u32, stride: u32, by_rows: bool) -> array<f32, ${elements[kind]}> {
-  var matrix = array<f32, ${elements[kind]}>();
-  for (var e = 0u; e < ${elements[kind]}u; e++) {
-    ${place(kind, perVector)}
-    matrix[e] = f32(${perVector === 2 ? `bitcast<vec2f>(${vector})[at % 2u]` : `${vector}[at % 4u]`});
-  }
+    const element = perVector === 2 ? `bitcast<vec2f>(${vector})[at % 2u]` : `${vector}[at % 4u]`;
+    return `fn load_${kind}_${array.name}(lane: u32, part: u32, offset: u32, stride: u32, by_rows: bool) -> ${typeOf(kind)} {
+  var matrix: ${typeOf(kind)};
+  ${eachElement(kind, perVector, `matrix[r][c] = f32(${element});`)}
   return matrix;
 }`;
   };
   const store = (array: MatrixArray): string => {
     const perVector = sumsIn(array);
     const vector = vectorAt(array, `at / ${perVector}u`);
-    // A lane has adjacent elements of a row, so no other lane stores to the same vector.
+    // A lane has two adjacent elements of a row, so no other lane stores to a vector of two.
     const assign =
       perVector === 2
         ? `var two = bitcast<vec2f>(${vector});
-    two[at % 2u] = matrix[e];
-    ${vector} = bitcast<vec4<f16>>(two);`
-        : `${vector}[at % 4u] = matrix[e];`;
-    return `fn store_${array.name}(lane: u32, part: u32, offset: u32, matrix: array<f32, ${elements.result}>, stride: u32, by_rows: bool) {
-  for (var e = 0u; e < ${elements.result}u; e++) {
-    ${place('result', perVector)}
-    ${assign}
-  }
+      two[at % 2u] = matrix[r][c];
+      ${vector} = bitcast<vec4<f16>>(two);`
+        : `${vector}[at % 4u] = matrix[r][c];`;
+    return `fn store_${array.name}(lane: u32, part: u32, offset: u32, matrix: ${typeOf('result')}, stride: u32, by_rows: bool) {
+  ${eachElement('result', perVector, assign)}
 }`;
   };
   const functionsOf = (array: MatrixArray): string =>
@@ -66,46 +78,26 @@ export function plainMatrices(
     ].join('\n\n');
   return {
     part: arrays => ({
-      directives: component === 'f16' ? ['enable f16;'] : [],
-      code: `var<workgroup> shown: array<f32, ${(M * K + K * N) * subgroups}>;
+      directives: halves ? ['enable f16;'] : [],
+      code: `${arrays.map(functionsOf).join('\n\n')}
 
-${arrays.map(functionsOf).join('\n\n')}
-
-fn multiply_accumulate(
-  lane: u32,
-  a: array<f32, ${elements.left}>,
-  b: array<f32, ${elements.right}>,
-  c: array<f32, ${elements.result}>,
-) -> array<f32, ${elements.result}> {
-  let first = lane / ${lanes}u * ${M * K + K * N}u;
-  let own = lane % ${lanes}u;
-  for (var e = 0u; e < ${elements.left}u; e++) {
-    shown[first + own * ${elements.left}u + e] = a[e];
-  }
-  for (var e = 0u; e < ${elements.right}u; e++) {
-    shown[first + ${M * K}u + own * ${elements.right}u + e] = b[e];
-  }
-  workgroupBarrier();
+fn multiply_accumulate(a: ${typeOf('left')}, b: ${typeOf('right')}, c: ${typeOf('result')}) -> ${typeOf('result')} {
   var sum = c;
-  for (var e = 0u; e < ${elements.result}u; e++) {
-    let n = own * ${elements.result}u + e;
-    let row = first + n / ${N}u * ${K}u;
-    let column = first + ${M * K}u + n % ${N}u;
-    var total = c[e];
-    for (var k = 0u; k < ${K}u; k++) {
-      total += shown[row + k] * shown[column + k * ${N}u];
+  for (var r = 0u; r < ${rows}u; r++) {
+    for (var n = 0u; n < ${columns}u; n++) {
+      for (var k = 0u; k < ${K}u; k++) {
+        sum[r][n] += a[r][k] * b[k][n];
+      }
     }
-    sum[e] = total;
   }
-  workgroupBarrier();
   return sum;
 }`,
     }),
     place: `let subgroup = lane / ${lanes}u;\n  let subgroup_lane = lane % ${lanes}u;`,
-    zero: `array<f32, ${elements.result}>()`,
+    zero: `${typeOf('result')}()`,
     load: (kind, { in: array, offset, stride, order }) =>
       `load_${kind}_${nameAndPart(array)}, ${offset}, ${stride}u, ${order === 'row_major'})`,
-    multiplyAccumulate: (a, b, c) => `multiply_accumulate(lane, ${a}, ${b}, ${c})`,
+    multiplyAccumulate: (a, b, c) => `multiply_accumulate(${a}, ${b}, ${c})`,
     store: (matrix, { in: array, offset, stride, order }) =>
       `store_${nameAndPart(array)}, ${offset}, ${matrix}, ${stride}u, ${order === 'row_major'});`,
   };

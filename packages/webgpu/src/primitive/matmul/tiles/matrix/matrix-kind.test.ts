@@ -8,7 +8,7 @@ import { expectAsOnHost, filled, numbers, runOnGpu } from '../../../../../testin
 import { createContext, type GpuContext } from '../../../../index.ts';
 import { sideOf } from '../../operands/matrix-blocks.ts';
 import { matrixMatMulKind, spelledMatMulTile, workgroupBytes } from './matrix-kind.ts';
-import { type MatrixMatMulShape, subgroupsOf } from './shape.ts';
+import type { MatrixMatMulShape } from './shape.ts';
 
 const { device } = await sharedContext();
 const matmul = { kind: 'matmul' } as const;
@@ -19,7 +19,7 @@ const chosen = vi.fn(spelledMatMulTile);
 /** A context whose products are computed by tiles of matrices that run on every device. */
 const withMatrices = async (shape: MatrixMatMulShape): Promise<GpuContext> =>
   Object.assign(await createContext({ device }), {
-    tileKinds: { matmulTiles: () => chosen(shape, plainMatrices(shape.matrix, subgroupsOf(shape))) },
+    tileKinds: { matmulTiles: () => chosen(shape, plainMatrices(shape.matrix)) },
   });
 
 const shape: MatrixMatMulShape = {

@@ -1,0 +1,80 @@
+import { openGpu, rewriteShaders, withReversedLanes } from '@tilewise/webgpu-host';
+import { describe, expect, test as vitestTest } from 'vitest';
+import {
+  type AttentionCall,
+  exactResults,
+  gpuResults,
+  normal,
+} from '../../../testing/attention/attention-call.ts';
+import { expectAgreement } from '../../../testing/attention/expect-agreement.ts';
+import { tilesOfMatrices, tilesOfSubgroups } from '../../../testing/attention/tile-kinds.ts';
+import { createContext, type TileSelector } from '../../index.ts';
+
+// SwiftShader runs the subgroups of a workgroup one after the other, from one barrier to the next. So a
+// kernel that lacks a barrier gives wrong results, either in this order or in the reverse order.
+const test = vitestTest.skipIf(!(await openGpu()).description.includes('SwiftShader'));
+
+type Rewrite = (wgsl: string) => string;
+
+const drawn = (Sq: number, Skv: number, options?: AttentionCall['options']): AttentionCall => ({
+  ...{ q: normal([1, 1, Sq, 16], 1), k: normal([1, 1, Skv, 16], 2) },
+  ...{ v: normal([1, 1, Skv, 16], 3), dO: normal([1, 1, Sq, 16], 4), options },
+});
+
+async function expectRightResults(call: AttentionCall, tiles: TileSelector, rewrite: Rewrite): Promise<void> {
+  const { adapter } = await openGpu();
+  rewriteShaders(adapter, rewrite);
+  const ctx = await createContext({ adapter, tiles });
+  const exact = exactResults(call);
+  const results = await gpuResults(ctx, call, exact);
+  ctx.destroy();
+  expectAgreement(results, exact);
+}
+
+const matrix = { M: 16, N: 16, K: 16, component: 'f32' } as const;
+const matrices = (heldRows: 16 | 32, notes: boolean): TileSelector =>
+  tilesOfMatrices(matrix, 2, { plain: true, heldRows, notes });
+const causal = drawn(70, 90, { causal: true });
+const full = drawn(64, 320);
+const dq = { gradients: ['dq'] } as const;
+
+test.each<[string, TileSelector, AttentionCall]>([
+  ['matrices of 16 rows', matrices(16, true), causal],
+  ['matrices of 32 queries', matrices(32, true), drawn(70, 90, { ...dq, causal: true })],
+  ['subgroups', tilesOfSubgroups(4), causal],
+  ['every device', () => null, causal],
+])('results are right in the reverse order, on tiles of %s', (_, tiles, call) =>
+  expectRightResults(call, tiles, withReversedLanes),
+);
+
+// The barriers of tiles that are not full would hide that one of full tiles is missing.
+describe.each([
+  ['16 rows', matrices(16, false), full],
+  ['32 queries', matrices(32, false), drawn(64, 320, dq)],
+] as const)('full tiles of matrices of %s, without the barriers of others', (_, tiles, call) => {
+  test('results are right in the order of lanes', () => expectRightResults(call, tiles, wgsl => wgsl));
+  test('results are right in the reverse order', () => expectRightResults(call, tiles, withReversedLanes));
+});
+
+test.each([
+  [
+    'lanes that store rows of K and V, and products with these',
+    'if (full_tile) {\n          workgroupBarrier();',
+  ],
+  ['products, and lanes that read these as scores', 'workgroupBarrier();\n      let s0 = scratch'],
+])('a missing barrier is found: between %s', async (_, text) => {
+  let removed = 0;
+  const broken: Rewrite = wgsl =>
+    wgsl.replace(text, found => {
+      removed++;
+      return found.replace('workgroupBarrier();', '');
+    });
+  const wrong = [broken, (wgsl: string) => withReversedLanes(broken(wgsl))].map(rewrite =>
+    expectRightResults(full, matrices(16, false), rewrite).then(
+      () => 'right',
+      () => 'wrong',
+    ),
+  );
+  expect(await Promise.all(wrong)).toContain('wrong');
+  expect(removed).toBeGreaterThan(0);
+});
