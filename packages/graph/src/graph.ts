@@ -17,8 +17,9 @@ import { type Bindable, knownTensors } from './runtime/bindings/bindable.ts';
 import type { Bindings } from './runtime/bindings/bindings.ts';
 import { checkIds } from './runtime/bindings/check-ids.ts';
 import { type CompiledGraph, compileGraph } from './runtime/compiled-graph.ts';
-import { executeOnce } from './runtime/compiled-partition.ts';
-import { checkEngine, type Partition, partitionGraph, partitionsToRun } from './runtime/partition.ts';
+import { executeOnce } from './runtime/partitions/compiled-partition.ts';
+import { checkEngine, type Partition } from './runtime/partitions/partition.ts';
+import { partitionGraph, partitionsToRun } from './runtime/partitions/partitions-of-graph.ts';
 
 const standardHeader: GraphHeader = {
   version: '3.12.0',

@@ -17,6 +17,6 @@ export { operationOf, operations } from './ops/table.ts';
 export type { Bindable } from './runtime/bindings/bindable.ts';
 export type { Bindings } from './runtime/bindings/bindings.ts';
 export type { CompiledGraph } from './runtime/compiled-graph.ts';
-export type { CompiledPartition } from './runtime/compiled-partition.ts';
-export type { CompileOptions, Partition } from './runtime/partition.ts';
+export type { CompiledPartition } from './runtime/partitions/compiled-partition.ts';
+export type { CompileOptions, Partition } from './runtime/partitions/partition.ts';
 export { runInF32 } from './runtime/run-in-f32.ts';

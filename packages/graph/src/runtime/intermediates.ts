@@ -2,7 +2,7 @@ import { dtypeInfo, elementsSpanned, type TensorDesc } from '@tilewise/core';
 import type { TensorEngine } from '@tilewise/core/primitive';
 import type { LogicalTensor } from '../ir/tensor/logical-tensor.ts';
 import { storageDesc } from '../ir/tensor/storage.ts';
-import type { CompiledPartition } from './compiled-partition.ts';
+import type { CompiledPartition } from './partitions/compiled-partition.ts';
 
 /** The tensors that one partition writes and others read. */
 export interface Intermediates<T> {

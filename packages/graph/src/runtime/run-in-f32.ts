@@ -7,8 +7,9 @@ import type { Topology } from '../ir/topology.ts';
 import { type Bindable, knownTensors } from './bindings/bindable.ts';
 import type { Bindings } from './bindings/bindings.ts';
 import { checkIds } from './bindings/check-ids.ts';
-import { executeOnce, sharedPartition } from './compiled-partition.ts';
-import { checkEngine, withKnown } from './partition.ts';
+import { executeOnce, sharedPartition } from './partitions/compiled-partition.ts';
+import { withKnown } from './partitions/outer-tensors.ts';
+import { checkEngine } from './partitions/partition.ts';
 
 /**
  * Runs a finalized graph operation by operation, with intermediate floats in f32 regardless of their dtype,

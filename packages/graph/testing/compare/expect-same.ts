@@ -3,7 +3,7 @@ import { cpuEngine } from '@tilewise/core/cpu';
 import { referenceEngine } from '@tilewise/core/reference';
 import { expect } from 'vitest';
 import type { Graph } from '../../src/graph.ts';
-import type { Partition } from '../../src/runtime/partition.ts';
+import type { Partition } from '../../src/runtime/partitions/partition.ts';
 
 /**
  * Runs a graph operation by operation on the reference, and fused on the reference and the CPU. Expects equal

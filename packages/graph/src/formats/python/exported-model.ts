@@ -4,7 +4,7 @@ import type { Graph } from '../../graph.ts';
 import { checkGraph } from '../../ir/check-graph.ts';
 import { type GraphDType, storageDType } from '../../ir/tensor/dtype.ts';
 import { isKnown, type LogicalTensor } from '../../ir/tensor/logical-tensor.ts';
-import { withKnown } from '../../runtime/partition.ts';
+import { withKnown } from '../../runtime/partitions/outer-tensors.ts';
 import { ModelWriter } from './model-writer.ts';
 import { inputNames } from './names.ts';
 import type { ExportOptions } from './options.ts';

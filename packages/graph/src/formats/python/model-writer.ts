@@ -7,7 +7,7 @@ import type { Program, ProgramValue } from '../../ir/program/program.ts';
 import { storageDType } from '../../ir/tensor/dtype.ts';
 import type { LogicalTensor } from '../../ir/tensor/logical-tensor.ts';
 import type { Topology } from '../../ir/topology.ts';
-import { boundary } from '../../runtime/partition.ts';
+import { boundary } from '../../runtime/partitions/outer-tensors.ts';
 import { AttentionWriter } from './attention/attention-writer.ts';
 import { ProgramWriter } from './program-writer.ts';
 import { CutError, wholeAxes } from './tensors/axes.ts';

@@ -7,7 +7,7 @@ import { expectSame, kernelsOf } from '../../../testing/compare/expect-same.ts';
 import { gradients } from '../../gradients.ts';
 import type { Graph } from '../../graph.ts';
 import type { LogicalTensor } from '../../ir/tensor/logical-tensor.ts';
-import { partitionsToRun } from '../../runtime/partition.ts';
+import { partitionsToRun } from '../../runtime/partitions/partitions-of-graph.ts';
 
 describe('attention is one forward and one backward partition, each one call', () => {
   test.each(Object.entries(attentionPatterns))('%s', async (_, write) => {

@@ -52,14 +52,13 @@ export function holdPartition<T extends TensorDesc>(
     shared: entry.compiled as unknown as SharedPartition<T>,
     letGo() {
       entry.holders--;
-      const isCached = entries.get(key) === entry;
       if (entry.holders > 0) return;
-      if (isKept && isCached) {
-        entry.compiled.unbind();
-        return;
+      const isCached = entries.get(key) === entry;
+      if (isKept && isCached) entry.compiled.unbind();
+      else {
+        if (isCached) entries.delete(key);
+        entry.compiled.release();
       }
-      if (isCached) entries.delete(key);
-      entry.compiled.release();
     },
   };
 }

@@ -2,7 +2,7 @@ import { Tensor } from '@tilewise/core';
 import type { TensorEngine } from '@tilewise/core/primitive';
 import { referenceEngine } from '@tilewise/core/reference';
 import { expect, test } from 'vitest';
-import { GraphBuilder } from '../../testing/attention/attention-graph.ts';
+import { GraphBuilder } from '../../../testing/attention/attention-graph.ts';
 import { COMPILED_PARTITION_CAPACITY } from './compiled-partition-cache.ts';
 
 /** The reference engine, and the primitives that it has prepared. */

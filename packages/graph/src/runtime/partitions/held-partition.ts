@@ -1,8 +1,8 @@
 import type { TensorDesc } from '@tilewise/core';
-import type { Bindings } from './bindings/bindings.ts';
+import type { Bindings } from '../bindings/bindings.ts';
+import { SerialQueue } from '../serial-queue.ts';
 import type { CompiledPartition } from './compiled-partition.ts';
 import type { Holding } from './compiled-partition-cache.ts';
-import { SerialQueue } from './serial-queue.ts';
 
 /**
  * One holder's view of a compiled partition that equal partitions of other graphs share.
@@ -13,9 +13,12 @@ export function heldPartition<T extends TensorDesc>(
   check: (bindings: Bindings<unknown>) => void,
 ): CompiledPartition<T> {
   const turns = new SerialQueue('partition');
-  const prepareEncode: CompiledPartition<T>['prepareEncode'] = bindings => {
+  const checkCall = (bindings: Bindings<unknown>): void => {
     turns.check();
     check(bindings);
+  };
+  const prepareEncode: CompiledPartition<T>['prepareEncode'] = bindings => {
+    checkCall(bindings);
     const record = shared.prepareEncode(bindings);
     return target => {
       turns.check();
@@ -28,8 +31,7 @@ export function heldPartition<T extends TensorDesc>(
       return shared.workspaceBytes;
     },
     async execute(bindings) {
-      turns.check();
-      check(bindings);
+      checkCall(bindings);
       return turns.run(() => shared.execute(bindings));
     },
     encode(target, bindings) {
@@ -37,8 +39,7 @@ export function heldPartition<T extends TensorDesc>(
     },
     prepareEncode,
     prepareRun(bindings, upload) {
-      turns.check();
-      check(bindings);
+      checkCall(bindings);
       return turns.isTaken ? null : shared.prepareRun(bindings, upload);
     },
     runBound: (bound, trace) => turns.runSoon(() => shared.runBound(bound, trace)),

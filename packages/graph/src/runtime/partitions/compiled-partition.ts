@@ -1,22 +1,22 @@
 import { InvalidArgumentError, type Tensor, type TensorDesc, UnsupportedError } from '@tilewise/core';
 import type { WorkTrace } from '@tilewise/core/engine';
 import type { TensorEngine } from '@tilewise/core/primitive';
-import type { CompiledProgram } from '../compile/compile.ts';
-import { type Overwrites, overwritesOf } from '../compile/overwrites.ts';
-import type { LogicalTensor } from '../ir/tensor/logical-tensor.ts';
-import { storageDesc } from '../ir/tensor/storage.ts';
-import type { Bindable } from './bindings/bindable.ts';
+import type { CompiledProgram } from '../../compile/compile.ts';
+import { type Overwrites, overwritesOf } from '../../compile/overwrites.ts';
+import type { LogicalTensor } from '../../ir/tensor/logical-tensor.ts';
+import { storageDesc } from '../../ir/tensor/storage.ts';
+import type { Bindable } from '../bindings/bindable.ts';
 import {
   type Bindings,
   type Checked,
   checkEncodable,
   createCheckBindings,
   type Ends,
-} from './bindings/bindings.ts';
-import { contents, Uploads } from './bindings/uploads.ts';
-import { SerialQueue } from './serial-queue.ts';
-import type { BoundTensors } from './steps/bound-tensors.ts';
-import { type Executable, prepareProgram } from './steps/executable.ts';
+} from '../bindings/bindings.ts';
+import { contents, Uploads } from '../bindings/uploads.ts';
+import { SerialQueue } from '../serial-queue.ts';
+import type { BoundTensors } from '../steps/bound-tensors.ts';
+import { type Executable, prepareProgram } from '../steps/executable.ts';
 
 /** A compiled partition, ready to run on an engine. */
 export interface CompiledPartition<T extends TensorDesc = TensorDesc> {

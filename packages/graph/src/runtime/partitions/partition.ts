@@ -1,0 +1,132 @@
+import { checkFunction, checkObject, type TensorDesc, UnsupportedError } from '@tilewise/core';
+import type { TensorEngine } from '@tilewise/core/primitive';
+import { compileGroup } from '../../compile/compile.ts';
+import type { OperationGroup } from '../../compile/partition.ts';
+import { checkNames } from '../../ir/check-names.ts';
+import { describeNode } from '../../ir/node.ts';
+import { exactJson } from '../../ir/schema/exact-json.ts';
+import type { LogicalTensor } from '../../ir/tensor/logical-tensor.ts';
+import type { KnownTensor } from '../../ir/tensor/storage.ts';
+import type { Topology } from '../../ir/topology.ts';
+import { type Bindable, knownTensors } from '../bindings/bindable.ts';
+import type { Bindings } from '../bindings/bindings.ts';
+import { checkIds } from '../bindings/check-ids.ts';
+import {
+  type CompiledPartition,
+  executeOnce,
+  type SharedPartition,
+  sharedPartition,
+} from './compiled-partition.ts';
+import { type Holding, holdPartition } from './compiled-partition-cache.ts';
+import { heldPartition } from './held-partition.ts';
+import { boundary, withKnown } from './outer-tensors.ts';
+
+/** Tensors of a partition by their ids. */
+export interface CompileOptions {
+  readonly inputs?: Readonly<Record<number, KnownTensor>> | undefined;
+  readonly outputs?: Readonly<Record<number, KnownTensor>> | undefined;
+  /**
+   * Whether equal partitions share the compiled partition (default); if false, it belongs to the caller
+   * alone.
+   */
+  readonly cached?: boolean | undefined;
+  /**
+   * Whether a shared partition stays in the engine's cache after its last holder has released it, as after
+   * `run`. Default: false.
+   */
+  readonly kept?: boolean | undefined;
+}
+
+/** Operations that run as one unit. */
+export interface Partition {
+  readonly id: number;
+  /**
+   * `operation` for a single operation, `operations` for several without attention; else the name of the
+   * pattern.
+   */
+  readonly kind: string;
+  /** The ids of the operations in topological order. */
+  readonly ops: readonly number[];
+  /** The tensors that come from outside the partition, each once. */
+  readonly inputs: readonly LogicalTensor[];
+  /** The tensors that are read outside the partition, by no operation, or by an `End`. */
+  readonly outputs: readonly LogicalTensor[];
+  /** Whether the partition can run. */
+  readonly supported: boolean;
+  /**
+   * Compiles the partition for an engine. The same partition with the same shapes on the same engine is
+   * compiled only once, unless `cached` is false.
+   * @throws InvalidArgumentError for a tensor that is not in the partition; InvalidShapeError when shapes are
+   * unknown or do not fit; UnsupportedError when the partition cannot run.
+   */
+  compile<T extends TensorDesc>(engine: TensorEngine<T>, options?: CompileOptions): CompiledPartition<T>;
+  /**
+   * Compiles the partition for the bound tensors and runs it once. The engine caches the compiled partition
+   * for the next run.
+   * @param bindings like those of a compiled partition's `execute`.
+   * @returns the outputs by id.
+   * @throws the errors of `compile` and `execute`.
+   */
+  run<T extends TensorDesc>(
+    engine: TensorEngine<T>,
+    bindings: Bindings<Bindable<T>>,
+  ): Promise<Record<number, T>>;
+}
+
+/** Creates a partition of operations, which are in topological order. */
+export function createPartition(id: number, { nodes, match }: OperationGroup, topology: Topology): Partition {
+  const kind = match?.kind ?? (nodes.length === 1 ? 'operation' : 'operations');
+  const members = new Set(nodes);
+  const { inputs, outputs } = boundary(nodes, members, topology);
+  const idle = nodes.find(node => node.kind !== 'End' && !node.operation.lower);
+
+  function compile<T extends TensorDesc>(
+    engine: TensorEngine<T>,
+    options: CompileOptions = {},
+  ): CompiledPartition<T> {
+    checkEngine(engine);
+    checkNames('options', options, ['inputs', 'outputs', 'cached', 'kept']);
+    const { inputs: knownInputs, outputs: knownOutputs, cached = true, kept = false } = options;
+    if (idle) throw new UnsupportedError(engine.name, [`${describeNode(idle)} computes nothing`]);
+    const group = {
+      nodes,
+      match,
+      topology,
+      inputs: withKnown('inputs', inputs, knownInputs),
+      outputs: withKnown('outputs', outputs, knownOutputs),
+    };
+    const make = (): SharedPartition<T> =>
+      sharedPartition(engine, compileGroup(group, engine as unknown as TensorEngine<TensorDesc>), group);
+    const held = (holding: Holding<T>): CompiledPartition<T> =>
+      heldPartition(holding, bindings => checkIds(bindings, topology.described, group));
+    if (cached) {
+      const operations = nodes.map(node => [node.kind, node.attributes, node.inputs, node.outputs]);
+      const key = exactJson([operations, kind, group.inputs, group.outputs]);
+      return held(holdPartition(engine, key, make, kept));
+    }
+    const shared = make();
+    return held({ shared, letGo: shared.release });
+  }
+
+  return {
+    id,
+    kind,
+    ops: nodes.map(node => node.id),
+    inputs,
+    outputs,
+    supported: !idle,
+    compile,
+    async run(engine, bindings) {
+      checkIds(bindings, topology.described, { inputs, outputs });
+      return executeOnce(compile(engine, { inputs: knownTensors(inputs, bindings), kept: true }), bindings);
+    },
+  };
+}
+
+/** Checks that an engine supports plain operations; attention alone is not enough for a graph. */
+export function checkEngine(engine: unknown): void {
+  checkObject('engine', engine);
+  const { primitives } = engine as Partial<TensorEngine>;
+  checkObject('engine.primitives', primitives);
+  checkFunction('engine.primitives.prepare', primitives?.prepare);
+}
