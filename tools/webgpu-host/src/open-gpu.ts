@@ -68,6 +68,7 @@ const registry = registryHost[registryKey];
  */
 export async function openGpu(options: OpenGpuOptions = {}): Promise<GpuHost> {
   const { dawnFlags = [], toggles = togglesOf(process.env.TILEWISE_TOGGLES ?? '') } = options;
+  const isReversed = reversesLanes(process.env.TILEWISE_LANES ?? '');
   const wanted = options.backend === 'null' ? 'null' : (process.env.TILEWISE_ADAPTER ?? '');
   // The null backend is for checking everything. Dawn heeds only the last of several flags with one name, so
   // all features are in one flag.
@@ -84,8 +85,14 @@ export async function openGpu(options: OpenGpuOptions = {}): Promise<GpuHost> {
   if (host.kind === 'software') restBetweenPolls();
   const adapter = await request(host.gpu);
   if (!adapter) throw new Error(`${host.description} was found before, and is gone now (${host.source}).`);
-  if (process.env.TILEWISE_LANES === 'reversed') rewriteShaders(adapter, withReversedLanes);
+  if (isReversed) rewriteShaders(adapter, withReversedLanes);
   return { ...host, adapter, toggles };
+}
+
+function reversesLanes(lanes: string): boolean {
+  if (lanes !== '' && lanes !== 'reversed')
+    throw new Error(`TILEWISE_LANES is "${lanes}"; it must be reversed, or not set.`);
+  return lanes === 'reversed';
 }
 
 /** Names with commas between them, as a list. */

@@ -21,8 +21,9 @@ const entryPoint = /(@workgroup_size\((\d+)\)[^{]*@builtin\(local_invocation_ind
 /**
  * WGSL in which the lanes of a workgroup are numbered from the last to the first. A software adapter runs the
  * subgroups of a workgroup one after the other, from one barrier to the next. So a kernel that lacks a
- * barrier between two subgroups gives wrong results in one of the two orders. Not found are barriers in one
- * branch of a condition if the other branch has a barrier, because software adapters run both branches.
+ * barrier between two subgroups gives wrong results in one of the two orders. A missing
+ * barrier in one branch of a condition is not found if the other branch has a barrier, because software
+ * adapters run both branches; neither is one between lanes of one subgroup.
  */
 export const withReversedLanes = (wgsl: string): string =>
   wgsl.replace(

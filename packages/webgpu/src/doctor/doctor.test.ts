@@ -1,5 +1,5 @@
 import { Tensor } from '@tilewise/core';
-import { openGpu } from '@tilewise/webgpu-host';
+import { openGpu, rewriteShaders } from '@tilewise/webgpu-host';
 import { beforeAll, describe, expect, test, vi } from 'vitest';
 import { relativeError } from './checks.ts';
 import { doctorCommand } from './command.ts';
@@ -113,17 +113,10 @@ describe('what is missing', () => {
 });
 
 test('a device that computes wrongly is found out', async () => {
-  const wrong = withAdapter(adapter => ({
-    requestDevice: async (descriptor: GPUDeviceDescriptor) => {
-      const device = await adapter.requestDevice(descriptor);
-      const create = device.createShaderModule.bind(device);
-      Object.defineProperty(device, 'createShaderModule', {
-        value: ({ code, ...rest }: GPUShaderModuleDescriptor) =>
-          create({ ...rest, code: code.replaceAll('exp(', 'exp2(') }),
-      });
-      return device;
-    },
-  }));
+  const wrong = withAdapter(adapter => {
+    rewriteShaders(adapter, wgsl => wgsl.replaceAll('exp(', 'exp2('));
+    return { requestDevice: adapter.requestDevice };
+  });
   const diagnosis = await diagnose({ gpu: wrong });
   expect(diagnosis.status).toBe('wrong');
   expect(diagnosis.verdict).toMatch(/not work correctly on this device \(forward, f32: off by .*report this/);

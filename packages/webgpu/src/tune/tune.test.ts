@@ -1,7 +1,6 @@
 import { InvalidArgumentError, normalise, normaliseBackward, type SdpaOptions, Tensor } from '@tilewise/core';
-import { openGpu } from '@tilewise/webgpu-host';
+import { openGpu, rewriteShaders } from '@tilewise/webgpu-host';
 import { expect, test } from 'vitest';
-import { callersDevice } from '../../testing/device/device-buffers.ts';
 import { sharedContext } from '../../testing/device/shared-context.ts';
 import { trackedDevice } from '../../testing/device/tracked-device.ts';
 import { createContext, guaranteedCapabilities, planSdpa } from '../index.ts';
@@ -44,12 +43,9 @@ test('once the time is spent, no more kernels are compiled; the first of each is
 });
 
 test('the fastest tile is chosen, but none on which results are others than on the first', async () => {
-  const device = await callersDevice();
-  const create = device.createShaderModule.bind(device);
+  const { adapter } = await openGpu();
   // A driver that compiles the kernel on 16 lanes to a kernel that does nothing.
-  const broken = ({ code, ...rest }: GPUShaderModuleDescriptor): GPUShaderModule =>
-    create({ ...rest, code: code.replace(/@workgroup_size\(16\)[^{]*\{/, '$& if (true) { return; }') });
-  Object.defineProperty(device, 'createShaderModule', { value: broken });
+  rewriteShaders(adapter, wgsl => wgsl.replace(/@workgroup_size\(16\)[^{]*\{/, '$& if (true) { return; }'));
   const half = { tx: 8, ty: 8, headDimChunk: 8, stagingDType: 'f16' } as const;
   const tiles = [
     { tx: 4, ty: 2, headDimChunk: 8 },
@@ -58,7 +54,7 @@ test('the fastest tile is chosen, but none on which results are others than on t
     square(64),
     half,
   ];
-  const ctx = await createContext({ device });
+  const ctx = await createContext({ device: await adapter.requestDevice() });
   const { choice, timings, omitted } = await tune(ctx, forwardOf(), {
     candidates: { forward: tiles },
     seconds: 1000,

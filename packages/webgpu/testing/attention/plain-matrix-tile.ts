@@ -7,14 +7,17 @@ import type { Tile } from '../../src/index.ts';
 import { plainMatrices } from '../matrices/plain-matrices.ts';
 
 /**
- * A tile of matrices that runs on every device. Without `notes`, the lanes of a workgroup do not tell each
- * other what they have noticed: they need not where all tiles are full, and no row is rescaled. Kernels then
- * have no barriers but those of full tiles.
+ * A tile of matrices that runs on every device.
+ *
+ * @param options `notes`: whether lanes tell the others of their workgroup that a row must be rescaled, or
+ * holds a NaN or infinity (default). Without these notes, which take barriers, results are right only if all
+ * tiles are full and no row is rescaled; the kernels then have only the barriers that full tiles need.
  */
 export const plainMatrixTile = (
   shape: Omit<MatrixTileShape, 'kind'>,
-  { notes = true }: { readonly notes?: boolean } = {},
-): Tile => spelledMatrixTile({ kind: 'matrix', ...shape }, plainSpelling(shape, notes), false);
+  options: { readonly notes?: boolean | undefined } = {},
+): Tile =>
+  spelledMatrixTile({ kind: 'matrix', ...shape }, plainSpelling(shape, options.notes ?? true), false);
 
 function plainSpelling(
   { matrix, subgroups }: Omit<MatrixTileShape, 'kind'>,

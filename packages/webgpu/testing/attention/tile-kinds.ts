@@ -20,8 +20,8 @@ export const tilesOfSubgroups = (
 ): TileSelector => whereRowsFit(bySide(stationary => subgroupTile({ stationary, lanes, group, rows })));
 
 /**
- * Chooses tiles of matrices in the same way; with `plain`, tiles that run on every device. Without `notes`:
- * see `plainMatrixTile`.
+ * Chooses tiles of matrices in the same way; with `plain`, tiles that run on every device, for which
+ * `plainMatrixTile` explains `notes`.
  */
 export const tilesOfMatrices = (
   matrix: SubgroupMatrixConfig,

@@ -7,18 +7,21 @@ import { lanes } from '../../src/codegen/matrices/subgroup-lanes.ts';
 import type { SubgroupMatrixConfig } from '../../src/device/capabilities/subgroup-matrix-configs.ts';
 
 /**
- * Matrix operations for any device, but slow: a lane holds some elements of a matrix of sums, and the rows
- * and columns of the factors that these need. Lanes exchange nothing, so a kernel has no barriers but its
- * own, and tests can find that one is missing. The first lane has the last elements, so those that a lane
- * stores are rarely those that it loads.
+ * Matrix operations for any device, but slow. A lane computes a block of a matrix of sums, and holds the rows
+ * and columns of the factors that the block needs. The operations have no barriers, so that a barrier missing
+ * in a kernel can be found. The first lane computes the last block, so that lanes seldom load what they have
+ * stored themselves, which would be right without a barrier.
  */
 export function plainMatrices({ M, N, K, component }: SubgroupMatrixConfig): MatrixSpelling {
-  /** The rows and columns of the block of sums that a lane has. */
+  /** The numbers of rows and columns in the block of sums that a lane computes. */
   const rows = (M * N) / lanes / 2;
   const columns = 2;
-  const firstRow = `own / ${N / columns}u * ${rows}u`;
-  const firstColumn = `own % ${N / columns}u * ${columns}u`;
-  /** The elements of a matrix that a lane holds: the rows and columns, and those of its first element. */
+  const firstRow = `block / ${N / columns}u * ${rows}u`;
+  const firstColumn = `block % ${N / columns}u * ${columns}u`;
+  /**
+   * The part of a matrix that a lane holds: its numbers of rows and columns, and WGSL expressions of its
+   * first row and column.
+   */
   const held: Readonly<Record<MatrixKind, { size: [number, number]; row: string; column: string }>> = {
     left: { size: [rows, K], row: firstRow, column: '0u' },
     right: { size: [K, columns], row: '0u', column: firstColumn },
@@ -32,11 +35,12 @@ export function plainMatrices({ M, N, K, component }: SubgroupMatrixConfig): Mat
   const vectorAt = ({ name, nested }: MatrixArray, at: string): string =>
     `${name}${nested ? '[part]' : ''}[${at}]`;
   /**
-   * A loop over the elements of a matrix that a lane holds, in which `at` is an element's place in an array.
+   * WGSL: a loop that runs `statement` for each element that a lane holds. `matrix[r][c]` is the element, and
+   * `at` its index among the numbers of an array.
    */
   const eachElement = (kind: MatrixKind, perVector: number, statement: string): string => {
     const { size, row, column } = held[kind];
-    return `let own = ${lanes - 1}u - lane % ${lanes}u;
+    return `let block = ${lanes - 1}u - lane % ${lanes}u;
   let first_row = ${row};
   let first_column = ${column};
   for (var r = 0u; r < ${size[0]}u; r++) {
@@ -52,7 +56,7 @@ export function plainMatrices({ M, N, K, component }: SubgroupMatrixConfig): Mat
     const vector = vectorAt(array, `at / ${perVector}u`);
     const element = perVector === 2 ? `bitcast<vec2f>(${vector})[at % 2u]` : `${vector}[at % 4u]`;
     return `fn load_${kind}_${array.name}(lane: u32, part: u32, offset: u32, stride: u32, by_rows: bool) -> ${typeOf(kind)} {
-  var matrix: ${typeOf(kind)};
+  var matrix = ${typeOf(kind)}();
   ${eachElement(kind, perVector, `matrix[r][c] = f32(${element});`)}
   return matrix;
 }`;
@@ -60,7 +64,7 @@ export function plainMatrices({ M, N, K, component }: SubgroupMatrixConfig): Mat
   const store = (array: MatrixArray): string => {
     const perVector = sumsIn(array);
     const vector = vectorAt(array, `at / ${perVector}u`);
-    // A lane has two adjacent elements of a row, so no other lane stores to a vector of two.
+    // The two sums in a vec4<f16> are of one lane, so no other lane stores to the vector.
     const assign =
       perVector === 2
         ? `var two = bitcast<vec2f>(${vector});
