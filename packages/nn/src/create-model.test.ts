@@ -41,5 +41,7 @@ test('weights of a new model have the dtype that is asked for, and a deviation m
       ?.toFloat32()
       .some(x => x !== 0),
   ).toBe(true);
-  expect(() => createModel(readModel(tinyLlama), { engine, deviation: -1 })).toThrow('must be 0 or more');
+  expect(() => createModel(readModel(tinyLlama), { engine, deviation: -1 })).toThrow(
+    'deviation must be a number ≥ 0, or a function, got -1',
+  );
 });

@@ -1,9 +1,11 @@
 import { elementCount, InvalidArgumentError, Tensor, type TensorDesc } from '@tilewise/core';
 import { fillNormal } from '@tilewise/philox';
 import type { ModelDefinition } from './architectures/architecture.ts';
+import { checkFields, type FieldRules } from './checks/check-fields.ts';
+import { callback, fromZero, seedRule } from './checks/rules.ts';
 import { LoadedModel } from './load-model.ts';
-import type { LoadOptions } from './model/model.ts';
-import { layersOf } from './model/weights.ts';
+import { type LoadOptions, loadRules } from './model/model.ts';
+import { checkDefinition, layersOf } from './model/weights.ts';
 
 /** How the weights of a new model are initialised. */
 export interface CreateOptions<T extends TensorDesc> extends LoadOptions<T> {
@@ -16,23 +18,35 @@ export interface CreateOptions<T extends TensorDesc> extends LoadOptions<T> {
   readonly deviation?: number | ((name: string, shape: readonly number[]) => number) | undefined;
 }
 
+const createRules: FieldRules<CreateOptions<TensorDesc>> = {
+  ...loadRules,
+  seed: seedRule,
+  deviation: {
+    rule: 'must be a number ≥ 0, or a function',
+    holds: x => fromZero.holds(x) || callback.holds(x),
+  },
+};
+
 /**
  * A new model with random weights: norms begin at 1, biases at 0, and other weights are drawn from a normal
  * distribution. The name of a weight chooses its random stream, so that the order of weights does not matter.
  * @param definition `readModel(config)`, or your own definition.
- * @throws InvalidArgumentError for a deviation that is negative or not finite.
+ * @throws InvalidArgumentError for invalid options, and for a deviation that is negative or not finite.
  */
 export function createModel<T extends TensorDesc>(
   definition: ModelDefinition,
-  { engine, dtype = 'f32', autocast, seed = 0, deviation = 0.02 }: CreateOptions<T>,
+  options: CreateOptions<T>,
 ): LoadedModel<T> {
+  checkFields('options', options, createRules);
+  checkDefinition(definition);
+  const { engine, dtype = 'f32', autocast, seed = 0, deviation = 0.02 } = options;
   const layers = layersOf(definition);
   const valuesOf = (name: string, shape: readonly number[]): Float32Array => {
     const values = new Float32Array(elementCount(shape));
     const initial = layers.initial.get(name);
     if (initial !== 'random') return values.fill(initial ?? 0);
     const scale = typeof deviation === 'number' ? deviation : deviation(name, shape);
-    if (!(scale >= 0 && scale < Infinity))
+    if (!fromZero.holds(scale))
       throw new InvalidArgumentError(
         'deviation',
         `must be 0 or more, and finite, got ${scale} for '${name}'`,

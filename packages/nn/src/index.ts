@@ -23,6 +23,7 @@ export { mergeAdapter } from './lora/merge-adapter.ts';
 export { adapterFiles, loadAdapter } from './lora/peft-files.ts';
 export { saveAdapter } from './lora/save-adapter.ts';
 export type { Batch } from './model/batch.ts';
+export type { LabelledBatch } from './model/labels.ts';
 export type { LoadOptions } from './model/model.ts';
 export { Model } from './model/model.ts';
 export type { WeightDType } from './model/weights.ts';
@@ -39,7 +40,6 @@ export { train } from './training/train.ts';
 export { createTrainer } from './training/trainer.ts';
 export type {
   Evaluation,
-  LabelledBatch,
   LossAndGradients,
   ParameterGroup,
   Snapshot,

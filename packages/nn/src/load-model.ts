@@ -1,10 +1,11 @@
 import type { TensorDesc } from '@tilewise/core';
 import { readModel } from './architectures/read-model.ts';
+import { checkFields } from './checks/check-fields.ts';
 import { CheckpointError } from './files/checkpoint/checkpoint-error.ts';
 import { type ModelFiles, readJson } from './files/checkpoint/model-files.ts';
 import { type GenerateOptions, generate } from './generation/generate.ts';
 import { readGenerationConfig } from './generation/generation-config.ts';
-import { type LoadOptions, Model } from './model/model.ts';
+import { type LoadOptions, loadRules, Model } from './model/model.ts';
 import { layersOf, loadWeights } from './model/weights.ts';
 
 /** A loaded model, which can continue texts. */
@@ -33,8 +34,10 @@ export class LoadedModel<T extends TensorDesc = TensorDesc> extends Model<T> {
  */
 export async function loadModel<T extends TensorDesc>(
   files: ModelFiles,
-  { engine, dtype, autocast }: LoadOptions<T>,
+  options: LoadOptions<T>,
 ): Promise<LoadedModel<T>> {
+  checkFields('options', options, loadRules);
+  const { engine, dtype, autocast } = options;
   const json = await readJson(files, 'config.json');
   if (json === null) throw new CheckpointError({ file: files.name }, 'has no config.json');
   const definition = readModel(json);

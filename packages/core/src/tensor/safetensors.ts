@@ -1,4 +1,4 @@
-import { InvalidArgumentError } from '../errors.ts';
+import { describeValue, InvalidArgumentError } from '../errors.ts';
 import type { DType } from './dtype/dtype.ts';
 import type { Tensor } from './tensor.ts';
 
@@ -20,12 +20,23 @@ const ALIGNMENT = 8;
 /**
  * The chunks of a safetensors file: the header, then each tensor. Tensors are ordered as in the format's own
  * implementation, by element size and then by name, so that the same tensors give the same bytes.
- * @throws InvalidArgumentError for the name '__metadata__', which the format reserves.
+ * @throws InvalidArgumentError for tensors that are not a Map, metadata that is not a string, and the name
+ * '__metadata__', which the format reserves.
  */
 export function* writeSafetensors(
   tensors: NamedTensors,
   metadata: Readonly<Record<string, string>> = {},
 ): Generator<Uint8Array, void, undefined> {
+  const isMap: boolean = tensors instanceof Map;
+  if (!isMap)
+    throw new InvalidArgumentError(
+      'tensors',
+      `must be a Map of tensors by name, got ${describeValue(tensors)}`,
+    );
+  for (const [name, value] of Object.entries(metadata)) {
+    if (typeof value !== 'string')
+      throw new InvalidArgumentError(`metadata.${name}`, `must be a string, got ${describeValue(value)}`);
+  }
   const ordered = [...tensors].sort(
     ([nameA, a], [nameB, b]) =>
       b.data.BYTES_PER_ELEMENT - a.data.BYTES_PER_ELEMENT || (nameA < nameB ? -1 : 1),

@@ -34,6 +34,8 @@ export type ModelDefinition = (
       /** Predicts masked tokens. */
       readonly kind: 'masked';
       readonly vocabulary: number;
+      /** How many positions and kinds of tokens there are, if their tables are limited. */
+      readonly limits?: { readonly positions: number; readonly tokenTypes: number } | undefined;
       /** (B, S, vocabulary) */
       logits(scope: Scope, inputs: TextInputs): Variable;
     }

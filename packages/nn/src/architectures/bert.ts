@@ -30,6 +30,7 @@ export const bert: Architecture = {
     return {
       kind: 'masked',
       vocabulary,
+      limits: { positions, tokenTypes: types },
       logits: (scope, { tokens, lengths, tokenTypes }) => {
         const [, S] = tokens.shape;
         const places = integers(Array.from({ length: S }, (_, n) => n));

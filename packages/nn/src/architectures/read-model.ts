@@ -1,3 +1,4 @@
+import { checkObject } from '@tilewise/core';
 import { ConfigReader } from '../files/config/config-reader.ts';
 import type { Architecture, ModelDefinition } from './architecture.ts';
 import { bert } from './bert.ts';
@@ -26,9 +27,11 @@ export const architectures: readonly Architecture[] = [
 
 /**
  * The model that a `config.json` describes.
- * @throws ConfigError for an unknown `model_type`, and for any option that is wrong or unknown.
+ * @throws InvalidArgumentError for a value that is not an object; ConfigError for an unknown `model_type`,
+ * and for any option that is wrong or unknown.
  */
 export function readModel(json: Readonly<Record<string, unknown>>): ModelDefinition {
+  checkObject('config', json);
   const config = new ConfigReader(json);
   const modelType = config.oneOf(
     'model_type',

@@ -1,7 +1,9 @@
 import { InvalidArgumentError, type TensorDesc, UnsupportedError } from '@tilewise/core';
-import type { Model } from '../model/model.ts';
+import { checkFields, type FieldRules } from '../checks/check-fields.ts';
+import { hasMethod, integerFrom, integers, required, signalRule } from '../checks/rules.ts';
+import { checkModel, type Model } from '../model/model.ts';
 import { cachedDecoder } from './cached-decoder.ts';
-import { checkSampling, chooseToken, type SamplingOptions } from './sampling.ts';
+import { chooseToken, type SamplingOptions, samplingRules } from './sampling.ts';
 
 /** How texts are continued. */
 export interface GenerateOptions extends SamplingOptions {
@@ -11,6 +13,13 @@ export interface GenerateOptions extends SamplingOptions {
   readonly stopTokens?: readonly number[] | undefined;
   readonly signal?: AbortSignal | undefined;
 }
+
+const generateRules: FieldRules<GenerateOptions> = {
+  ...samplingRules,
+  maxNewTokens: required(integerFrom(0)),
+  stopTokens: integers,
+  signal: signalRule,
+};
 
 /**
  * Continues texts of tokens, and yields one list for each step, with the next token of each text, or null for
@@ -23,19 +32,21 @@ export async function* generateBatch<T extends TensorDesc>(
   prompts: readonly (readonly number[])[],
   options: GenerateOptions,
 ): AsyncGenerator<readonly (number | null)[], void, undefined> {
+  checkModel(model);
   const { definition } = model;
   if (definition.kind !== 'causal') throw new UnsupportedError('generation', ['the model is not a decoder']);
-  checkSampling(options);
+  checkFields('options', options, generateRules);
   const { maxNewTokens, stopTokens = [], signal } = options;
   const { vocabulary } = definition.decoder;
-  const isToken = (token: number): boolean => Number.isInteger(token) && token >= 0 && token < vocabulary;
-  if (prompts.length === 0 || prompts.some(prompt => prompt.length === 0 || !prompt.every(isToken)))
+  const isToken = (token: unknown): boolean => integers.holds([token]) && Number(token) < vocabulary;
+  // Typed arrays are prompts too.
+  const isPrompt = (prompt: readonly number[]): boolean =>
+    hasMethod(prompt, 'every') && prompt.length > 0 && prompt.every(isToken);
+  if (!Array.isArray(prompts) || prompts.length === 0 || !prompts.every(isPrompt))
     throw new InvalidArgumentError(
       'prompts',
       `must be non-empty lists of tokens from 0 to ${vocabulary - 1}`,
     );
-  if (!Number.isInteger(maxNewTokens) || maxNewTokens < 0)
-    throw new InvalidArgumentError('maxNewTokens', `must be an integer ≥ 0, got ${maxNewTokens}`);
   if (maxNewTokens === 0) return;
   const texts = prompts.map(prompt => [...prompt]);
   const length = Math.max(...prompts.map(prompt => prompt.length)) + maxNewTokens;

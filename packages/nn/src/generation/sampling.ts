@@ -1,5 +1,6 @@
-import { InvalidArgumentError } from '@tilewise/core';
 import { PhiloxStream } from '@tilewise/philox';
+import type { FieldRules } from '../checks/check-fields.ts';
+import { fraction, fromZero, integerFrom, numberRule, seedRule } from '../checks/rules.ts';
 
 /** How a token is chosen from the logits. Without a temperature, it is the most likely one. */
 export interface SamplingOptions {
@@ -16,21 +17,14 @@ export interface SamplingOptions {
   readonly seed?: number | bigint | undefined;
 }
 
-/** Checks the sampling options. @throws InvalidArgumentError naming the option. */
-export function checkSampling(options: SamplingOptions): void {
-  const rules: Readonly<Record<string, readonly [rule: string, holds: (x: number) => boolean]>> = {
-    temperature: ['must be ≥ 0', x => x >= 0],
-    topK: ['must be an integer ≥ 1', x => Number.isInteger(x) && x >= 1],
-    topP: ['must be in (0, 1]', x => x > 0 && x <= 1],
-    minP: ['must be in [0, 1]', x => x >= 0 && x <= 1],
-    repetitionPenalty: ['must be > 0', x => x > 0],
-  };
-  for (const [name, [rule, holds]] of Object.entries(rules)) {
-    const value = options[name as keyof SamplingOptions];
-    if (value !== undefined && !(typeof value === 'number' && Number.isFinite(value) && holds(value)))
-      throw new InvalidArgumentError(name, `${rule}, got ${value}`);
-  }
-}
+export const samplingRules: FieldRules<SamplingOptions> = {
+  temperature: fromZero,
+  topK: integerFrom(1),
+  topP: numberRule('must be in (0, 1]', x => x > 0 && x <= 1),
+  minP: fraction,
+  repetitionPenalty: numberRule('must be > 0', x => x > 0),
+  seed: seedRule,
+};
 
 /**
  * Chooses the next token of a sequence, in the order of transformers: penalty, temperature, top-k, top-p,

@@ -1,5 +1,7 @@
 import type { Variable } from '@tilewise/graph/ops';
 import type { Scope } from '../architectures/transformer/scope.ts';
+import type { FieldRules } from '../checks/check-fields.ts';
+import { belowOne, flag, integerFrom, numberRule, required, texts } from '../checks/rules.ts';
 
 /** A low-rank adapter on an engine: matrices A (r, in) and B (out, r) of some linear layers. */
 export interface AdapterWeights<T> {
@@ -19,6 +21,14 @@ export interface LoraConfig {
   /** Whether the factor of B·A·x is alpha / √rank instead of alpha / rank. */
   readonly rankStabilised: boolean;
 }
+
+export const loraRules: FieldRules<LoraConfig> = {
+  rank: required(integerFrom(1)),
+  alpha: required(numberRule('must be a number')),
+  dropout: required(belowOne),
+  targets: required(texts),
+  rankStabilised: required(flag),
+};
 
 /** The factor of B·A·x. */
 export function loraScale({ rank, alpha, rankStabilised }: LoraConfig): number {

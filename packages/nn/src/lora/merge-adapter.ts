@@ -1,7 +1,7 @@
 import { InvalidArgumentError, type TensorDesc } from '@tilewise/core';
 import { add, compile, matmul, multiply, type Specs, transpose, type Variable } from '@tilewise/graph/ops';
 import { inDType, inFloat32 } from '../architectures/transformer/scope.ts';
-import { describeAll, type Model } from '../model/model.ts';
+import { checkModel, describeAll, type Model } from '../model/model.ts';
 import { isTarget, loraNames, loraScale } from './adapter.ts';
 
 /**
@@ -11,6 +11,7 @@ import { isTarget, loraNames, loraScale } from './adapter.ts';
  * @throws InvalidArgumentError for a model without an adapter.
  */
 export async function mergeAdapter<T extends TensorDesc>(model: Model<T>): Promise<void> {
+  checkModel(model);
   const { engine, adapter, weights, layers } = model;
   if (!adapter) throw new InvalidArgumentError('model', 'has no adapter');
   const scale = loraScale(adapter.config);

@@ -1,7 +1,7 @@
 import type { TensorDesc } from '@tilewise/core';
 import { CheckpointError } from '../files/checkpoint/checkpoint-error.ts';
 import { downloadAll } from '../model/download.ts';
-import type { Model } from '../model/model.ts';
+import { checkModel, type Model } from '../model/model.ts';
 import { isTarget } from './adapter.ts';
 import { adapterFiles } from './peft-files.ts';
 
@@ -12,6 +12,7 @@ import { adapterFiles } from './peft-files.ts';
 export async function saveAdapter<T extends TensorDesc>(
   model: Model<T>,
 ): Promise<Readonly<Record<string, Uint8Array<ArrayBuffer>>>> {
+  checkModel(model);
   const { adapter, engine, layers } = model;
   if (!adapter)
     throw new CheckpointError(

@@ -1,98 +1,135 @@
-import { describeValue, InvalidArgumentError, InvalidShapeError, Tensor } from '@tilewise/core';
-import { type ModelDefinition, predictsNext } from '../architectures/architecture.ts';
+import {
+  checkObject,
+  describeValue,
+  InvalidArgumentError,
+  InvalidShapeError,
+  sameShape,
+  Tensor,
+} from '@tilewise/core';
+import type { ModelDefinition } from '../architectures/architecture.ts';
 import { integers } from '../architectures/transformer/scope.ts';
+import { checkFields, type FieldRules } from '../checks/check-fields.ts';
+import { anything, required } from '../checks/rules.ts';
 
-/** Texts as tokens, in rows of one length with padding on the right, or images. */
-export type Batch =
-  | {
-      /** Each row holds the tokens of a sequence and its padding. */
-      readonly tokens: readonly ArrayLike<number>[];
-      /** The number of tokens of each row before its padding; all by default. */
-      readonly lengths?: readonly number[] | undefined;
-      readonly tokenTypes?: readonly ArrayLike<number>[] | undefined;
-    }
-  | {
-      /** f32 (B, channels, size, size) */
-      readonly pixels: Tensor;
-    };
-
-/** The label that is ignored. */
-export const IGNORED = -100;
-
-/** The tensors of a batch, by the names of the arguments of a model. */
-export function batchTensors(batch: Batch): Readonly<Record<string, Tensor>> {
-  if ('pixels' in batch) return { pixels: batch.pixels };
-  const { tokens, lengths, tokenTypes } = batch;
-  return {
-    tokens: rowsOf('tokens', tokens),
-    ...(lengths && { lengths: integers(lengths) }),
-    ...(tokenTypes && { tokenTypes: rowsOf('tokenTypes', tokenTypes) }),
-  };
+/** Texts as tokens. */
+interface TextBatch {
+  /** Each row holds the tokens of a sequence and its padding, from 0 to the vocabulary's size − 1. */
+  readonly tokens: readonly ArrayLike<number>[];
+  /** The number of tokens of each row before its padding; all by default. */
+  readonly lengths?: readonly number[] | undefined;
+  readonly tokenTypes?: readonly ArrayLike<number>[] | undefined;
 }
 
-function rowsOf(name: string, rows: readonly ArrayLike<number>[]): Tensor {
-  const [first] = rows;
-  if (!first?.length)
-    throw new InvalidArgumentError(name, 'must have at least one row of at least one token');
-  if (rows.some(row => row.length !== first.length))
-    throw new InvalidShapeError(name, 'must have rows of equal length');
-  return flattened(name, rows, 0).reshape([rows.length, first.length]);
+interface ImageBatch {
+  /** f32 (B, channels, size, size) */
+  readonly pixels: Tensor;
+}
+
+/** Texts as tokens, in rows of one length with padding on the right, or images. */
+export type Batch = TextBatch | ImageBatch;
+
+const textRules: FieldRules<TextBatch> = {
+  tokens: required(anything),
+  lengths: anything,
+  tokenTypes: anything,
+};
+
+const imageRules: FieldRules<ImageBatch> = {
+  pixels: required({ rule: 'must be a Tensor', holds: x => x instanceof Tensor }),
+};
+
+/** The largest numbers of an input, which are not checked elsewhere: other indices read other rows. */
+interface TextLimits {
+  readonly vocabulary: number;
+  readonly positions: number;
+  readonly tokenTypes: number;
+}
+
+function limitsOf(definition: ModelDefinition): TextLimits {
+  const most = 2 ** 31;
+  if (definition.kind === 'masked')
+    return { vocabulary: definition.vocabulary, positions: most, tokenTypes: most, ...definition.limits };
+  if (definition.kind !== 'causal') return { vocabulary: most, positions: most, tokenTypes: most };
+  const { vocabulary, positions } = definition.decoder;
+  return { vocabulary, positions: positions?.count ?? most, tokenTypes: 0 };
 }
 
 /**
- * Returns the numbers of some rows in one list, i32.
- * @param shift the number of places by which each row is shifted to the left; `IGNORED` fills its end.
+ * The tensors of a batch, by the names of the arguments of a model.
+ * @throws InvalidArgumentError, InvalidShapeError for a batch that does not fit the model.
  */
-function flattened(name: string, rows: readonly ArrayLike<number>[], shift: number): Tensor {
-  const all = Tensor.zeros([rows.reduce((count, { length }) => count + length, 0)], { dtype: 'i32' });
+export function batchTensors(definition: ModelDefinition, batch: Batch): Readonly<Record<string, Tensor>> {
+  checkObject('inputs', batch);
+  const { kind } = definition;
+  if (kind === 'exported' ? 'pixels' in batch : kind === 'image') {
+    const { pixels } = batch as ImageBatch;
+    checkFields('inputs', batch as ImageBatch, imageRules);
+    if (kind === 'image') {
+      const { channels, imageSize } = definition;
+      const shape = [pixels.shape[0], channels, imageSize, imageSize];
+      if (!sameShape(pixels.shape, shape))
+        throw new InvalidShapeError('pixels', `must have shape [B,${shape.slice(1)}], got [${pixels.shape}]`);
+    }
+    return { pixels };
+  }
+  checkFields('inputs', batch as TextBatch, textRules);
+  const { tokens, lengths, tokenTypes } = batch as TextBatch;
+  const limits = limitsOf(definition);
+  const own = rowsOf('tokens', tokens, limits.vocabulary);
+  const [B, S] = own.shape;
+  if (S > limits.positions)
+    throw new InvalidArgumentError(
+      'tokens',
+      `must be at most ${limits.positions} per row, the number of the model's positions, got ${S}`,
+    );
+  if (tokenTypes && limits.tokenTypes === 0)
+    throw new InvalidArgumentError('tokenTypes', 'must be left out: the model has none');
+  const types = tokenTypes && rowsOf('tokenTypes', tokenTypes, limits.tokenTypes);
+  if (types && !sameShape(types.shape, own.shape))
+    throw new InvalidShapeError(
+      'tokenTypes',
+      `must have the shape of tokens, [${B},${S}], got [${types.shape}]`,
+    );
+  return {
+    tokens: own,
+    ...(lengths && { lengths: integers(checkedLengths(lengths, B, S)) }),
+    ...(types && { tokenTypes: types }),
+  };
+}
+
+function checkedLengths(lengths: readonly number[], rows: number, most: number): readonly number[] {
+  const isLength = (x: unknown): boolean => Number.isInteger(x) && Number(x) >= 0 && Number(x) <= most;
+  if (Array.isArray(lengths) && lengths.length === rows && lengths.every(isLength)) return lengths;
+  throw new InvalidArgumentError(
+    'lengths',
+    `must be an array of ${rows} integers from 0 to ${most}, got ${listed(lengths)}`,
+  );
+}
+
+const listed = (value: unknown): string => (Array.isArray(value) ? `[${value}]` : describeValue(value));
+
+/** Rows of integers below a limit as one tensor, i32 (rows, length). */
+function rowsOf(name: string, rows: readonly ArrayLike<number>[], limit: number): Tensor {
+  const length = Array.isArray(rows) && rows[0]?.length;
+  if (!length) throw new InvalidArgumentError(name, 'must have at least one row of at least one token');
+  if (rows.some(row => row?.length !== length))
+    throw new InvalidShapeError(name, 'must have rows of equal length');
+  const all = Tensor.zeros([rows.length, length], { dtype: 'i32' });
   let at = 0;
   for (const row of rows) {
-    for (let n = shift; n < row.length + shift; n++) {
-      const value = n < row.length ? row[n] : IGNORED;
-      if (typeof value !== 'number')
-        throw new InvalidArgumentError(name, `must be numbers, got ${describeValue(value)}`);
-      all.data[at++] = value;
+    for (let n = 0; n < length; n++) {
+      checkIndex(name, row[n], limit, '');
+      all.data[at++] = row[n];
     }
   }
   return all;
 }
 
-/** Labels of the tokens of a batch by row, or of its images. */
-export type Labels = readonly ArrayLike<number>[] | ArrayLike<number>;
-
-/** The number of labels that are not ignored. @throws InvalidArgumentError if all are. */
-export function labelCount(definition: ModelDefinition, labels: Labels): number {
-  let counted = 0;
-  for (const row of rowsOfLabels(labels))
-    for (let n = shiftOf(definition); n < row.length; n++) if ((row[n] | 0) !== IGNORED) counted++;
-  if (counted === 0) throw new InvalidArgumentError('labels', `must have a label other than ${IGNORED}`);
-  return counted;
-}
-
-/**
- * Labels in one list, i32 (rows), and their weights in the loss, f32 (rows). For models that predict the next
- * token, the label of a token is that of the token after it.
- * @param counted the number of labels, over all batches, of which the loss is the mean.
- */
-export function targetTensors(
-  definition: ModelDefinition,
-  labels: Labels,
-  counted: number = labelCount(definition, labels),
-): { readonly labels: Tensor; readonly counts: Tensor } {
-  const all = flattened('labels', rowsOfLabels(labels), shiftOf(definition));
-  const counts = Tensor.zeros(all.shape);
-  for (let n = 0; n < all.data.length; n++) {
-    if (all.data[n] === IGNORED) all.data[n] = 0;
-    else counts.data[n] = 1 / counted;
-  }
-  return { labels: all, counts };
-}
-
-/** The number of places by which labels are shifted: nothing predicts the first token of a text. */
-const shiftOf = (definition: ModelDefinition): number => (predictsNext(definition) ? 1 : 0);
-
-const rowsOfLabels = (labels: Labels): readonly ArrayLike<number>[] => (isRows(labels) ? labels : [labels]);
-
-function isRows(labels: Labels): labels is readonly ArrayLike<number>[] {
-  return typeof labels[0] === 'object';
+/** Checks that a value is an integer below a limit. @param others the other values that are allowed. */
+export function checkIndex(name: string, value: unknown, limit: number, others: string): void {
+  if (Number.isInteger(value) && Number(value) >= 0 && Number(value) < limit) return;
+  throw new InvalidArgumentError(
+    name,
+    `must be integers from 0 to ${limit - 1}${others}, got ${describeValue(value)}`,
+  );
 }

@@ -1,8 +1,10 @@
-import { elementCount, InvalidArgumentError, Tensor, type TensorDesc } from '@tilewise/core';
+import { describeValue, elementCount, InvalidArgumentError, Tensor, type TensorDesc } from '@tilewise/core';
 import type { TensorEngine } from '@tilewise/core/primitive';
 import { type CompiledFunction, compile, type Specs, type Variable } from '@tilewise/graph/ops';
 import type { ModelDefinition } from '../architectures/architecture.ts';
 import type { AutocastDType, Scope } from '../architectures/transformer/scope.ts';
+import type { FieldRules } from '../checks/check-fields.ts';
+import { hasMethod, oneOf, required } from '../checks/rules.ts';
 import type { AdapterWeights } from '../lora/adapter.ts';
 import { adapterOf } from '../lora/adapter.ts';
 import { type Batch, batchTensors } from './batch.ts';
@@ -21,6 +23,18 @@ export interface LoadOptions<T extends TensorDesc> {
    * with subgroup matrices for f16 use them.
    */
   readonly autocast?: AutocastDType | undefined;
+}
+
+export const loadRules: FieldRules<LoadOptions<TensorDesc>> = {
+  engine: required({ rule: 'must be an engine, such as cpuEngine()', holds: x => hasMethod(x, 'upload') }),
+  dtype: oneOf('f32', 'f16', 'bf16'),
+  autocast: oneOf('f16', 'bf16'),
+};
+
+/** Checks an argument that must be a model. @throws InvalidArgumentError for any other value. */
+export function checkModel(model: unknown): void {
+  if (!(model instanceof Model))
+    throw new InvalidArgumentError('model', `must be a model, got ${describeValue(model)}`);
 }
 
 /** A model on an engine. */
@@ -45,11 +59,8 @@ export class Model<T extends TensorDesc = TensorDesc> {
     weights: Map<string, T>,
     autocast?: AutocastDType,
   ) {
-    const isKnown = autocast === undefined || autocast === 'f16' || autocast === 'bf16';
-    if (!isKnown || (autocast && definition.kind === 'exported')) {
-      const rule = `must be 'f16' or 'bf16', and absent for imported graphs, got '${autocast}'`;
-      throw new InvalidArgumentError('autocast', rule);
-    }
+    if (autocast && definition.kind === 'exported')
+      throw new InvalidArgumentError('autocast', `must be absent for imported graphs, got '${autocast}'`);
     this.autocast = autocast;
     this.engine = engine;
     this.definition = definition;
@@ -64,7 +75,7 @@ export class Model<T extends TensorDesc = TensorDesc> {
 
   /** Logits of all tokens (B, S, vocabulary), or of the classes of images (B, classes), f32. */
   async logits(batch: Batch): Promise<Tensor> {
-    const tensors = batchTensors(batch);
+    const tensors = batchTensors(this.definition, batch);
     const run = this.compiled('logits', describeAll(tensors), (scope, inputs) =>
       modelLogits(this.definition, scope, inputs),
     );
@@ -105,7 +116,7 @@ export class Model<T extends TensorDesc = TensorDesc> {
    * so it is computed as attention whose values are the rows of the identity matrix.
    */
   async attentionProbabilities(batch: Batch): Promise<Tensor[]> {
-    const tensors = batchTensors(batch);
+    const tensors = batchTensors(this.definition, batch);
     const run = this.compiled('attention', describeAll(tensors), (scope, inputs) => {
       const layers: Variable[] = [];
       modelLogits(this.definition, { ...scope, observe: softmax => layers.push(softmax) }, inputs);

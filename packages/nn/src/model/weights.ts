@@ -1,8 +1,16 @@
-import { type DType, sameShape, Tensor, type TensorDesc } from '@tilewise/core';
+import {
+  type DType,
+  describeValue,
+  InvalidArgumentError,
+  sameShape,
+  Tensor,
+  type TensorDesc,
+} from '@tilewise/core';
 import type { TensorEngine } from '@tilewise/core/primitive';
 import { constant, evalShape, type Variable } from '@tilewise/graph/ops';
 import type { ModelDefinition } from '../architectures/architecture.ts';
 import type { InitialValue, LinearShape, Scope } from '../architectures/transformer/scope.ts';
+import { hasMethod } from '../checks/rules.ts';
 import { CheckpointError } from '../files/checkpoint/checkpoint-error.ts';
 import type { ModelFiles } from '../files/checkpoint/model-files.ts';
 import { readCheckpoint } from '../files/checkpoint/read-checkpoint.ts';
@@ -46,8 +54,16 @@ export function layersOf(definition: ModelDefinition): ModelLayers {
   return { weights, initial, linear };
 }
 
+/** Checks an argument that must be a definition. @throws InvalidArgumentError for any other value. */
+export function checkDefinition(definition: unknown): void {
+  if (hasMethod(definition, 'canonical')) return;
+  const rule = 'must be a definition, such as readModel(config)';
+  throw new InvalidArgumentError('definition', `${rule}, got ${describeValue(definition)}`);
+}
+
 /** The shapes of a model's weights by name. */
 export function parameterShapes(definition: ModelDefinition): Shapes {
+  checkDefinition(definition);
   return layersOf(definition).weights;
 }
 

@@ -1,4 +1,7 @@
 import { Tokenizer } from '@huggingface/tokenizers';
+import { describeValue, InvalidArgumentError } from '@tilewise/core';
+import { checkFields, type FieldRules } from '../checks/check-fields.ts';
+import { flag } from '../checks/rules.ts';
 import { CheckpointError } from '../files/checkpoint/checkpoint-error.ts';
 import { type ModelFiles, readJson, readText } from '../files/checkpoint/model-files.ts';
 import { type ChatMessage, chatTemplateOf } from './chat-template.ts';
@@ -8,6 +11,8 @@ export interface EncodeOptions {
   /** Whether the tokens that begin and end a text are added. Default: true. */
   readonly addSpecialTokens?: boolean | undefined;
 }
+
+const encodeRules: FieldRules<EncodeOptions> = { addSpecialTokens: flag };
 
 /** Converts texts to a model's tokens and back. */
 export interface TextTokenizer {
@@ -45,8 +50,12 @@ export async function loadTokenizer(files: ModelFiles): Promise<TextTokenizer> {
   const config = (await readJson(files, 'tokenizer_config.json')) ?? {};
   const template = chatTemplateOf(config, await readText(files, 'chat_template.jinja'));
   const tokenizer = open(json, config);
-  const encode = (text: string, { addSpecialTokens = true }: EncodeOptions = {}): number[] =>
-    tokenizer.encode(text, { add_special_tokens: addSpecialTokens }).ids;
+  const encode = (text: string, options: EncodeOptions = {}): number[] => {
+    checkFields('options', options, encodeRules);
+    if (typeof text !== 'string')
+      throw new InvalidArgumentError('text', `must be a string, got ${describeValue(text)}`);
+    return tokenizer.encode(text, { add_special_tokens: options.addSpecialTokens ?? true }).ids;
+  };
   const decode = (tokens: readonly number[]): string =>
     tokens.length === 0 ? '' : tokenizer.decode([...tokens], { skip_special_tokens: true });
   return {

@@ -1,4 +1,4 @@
-import { InvalidArgumentError, type Tensor, type TensorDesc } from '@tilewise/core';
+import type { Tensor, TensorDesc } from '@tilewise/core';
 import {
   type CompiledFunction,
   compile,
@@ -7,8 +7,8 @@ import {
   type Traceable,
   type Variable,
 } from '@tilewise/graph/ops';
-import { batchTensors, labelCount, targetTensors } from '../model/batch.ts';
 import { bytesOf } from '../model/bytes.ts';
+import { type LabelledBatch, labelledTensors } from '../model/labels.ts';
 import { describeAll, type Model } from '../model/model.ts';
 import {
   dropoutNumbers,
@@ -20,7 +20,6 @@ import {
   withSquaredNorm,
 } from './loss.ts';
 import { type Bucket, type FlatTensor, flatTensor } from './optimizer/buckets.ts';
-import type { LabelledBatch } from './trainer-options.ts';
 
 /** The result of a pass over a batch, or over several. */
 export interface Pass<T> {
@@ -58,8 +57,6 @@ export interface GradientPasses<T> {
 }
 
 interface PassOptions<T extends TensorDesc> extends Partial<PassNumbers> {
-  /** The number of labels in all batches over which the loss is the mean. */
-  readonly counted: number;
   readonly wanted: Pick<LossWanted, 'by' | 'sum'>;
   readonly totals?: ReadonlyMap<string, T> | undefined;
   readonly outputs?: Memory<T> | undefined;
@@ -90,9 +87,6 @@ export function gradientPasses<T extends TensorDesc>(
   /** Memory for gradients, which all steps share. */
   const held = new Map<string, Memory<T>>();
 
-  const countOf = (batches: readonly LabelledBatch[]): number =>
-    batches.reduce((sum, { labels }) => sum + labelCount(definition, labels), 0);
-
   /** The compiled pass over batches with the shapes of these tensors. */
   function compiledFor(
     tensors: Readonly<Record<string, Tensor>>,
@@ -116,13 +110,12 @@ export function gradientPasses<T extends TensorDesc>(
     return made;
   }
 
-  /** Runs a pass. Without `outputs`, the caller releases the results. */
-  async function run(batch: LabelledBatch, given: PassOptions<T>): Promise<Results<LossResult, T>> {
-    const { counted, pass, lossScale, totals, outputs } = given;
-    const tensors = {
-      ...batchTensors(batch.inputs),
-      ...targetTensors(definition, batch.labels, counted),
-    };
+  /** Runs a pass over the tensors of a batch. Without `outputs`, the caller releases the results. */
+  async function run(
+    tensors: Readonly<Record<string, Tensor>>,
+    given: PassOptions<T>,
+  ): Promise<Results<LossResult, T>> {
+    const { pass, lossScale, totals, outputs } = given;
     const scalars = {
       ...(pass !== undefined && dropoutNumbers(places, seed, pass)),
       ...(typeof lossScale === 'number' && { lossScale }),
@@ -183,15 +176,14 @@ export function gradientPasses<T extends TensorDesc>(
 
   return {
     async evaluate(batches) {
-      const counted = countOf(batches);
       const summaries: Float32Array[] = [];
-      for (const batch of batches)
-        summaries.push(await numbersOf((await run(batch, { counted, wanted: { by: [] } })).summary));
+      for (const tensors of labelledTensors(definition, batches))
+        summaries.push(await numbersOf((await run(tensors, { wanted: { by: [] } })).summary));
       return together(summaries);
     },
     async gradients(batch, numbers) {
-      const counted = countOf([batch]);
-      const { summary, gradients } = await run(batch, { ...numbers, counted, wanted: { by } });
+      const [tensors] = labelledTensors(definition, [batch]);
+      const { summary, gradients } = await run(tensors, { ...numbers, wanted: { by } });
       return {
         ...together([await numbersOf(summary)]),
         gradients: new Map(by.map((name, n) => [name, gradients[n]])),
@@ -199,16 +191,13 @@ export function gradientPasses<T extends TensorDesc>(
     },
     async sum(batches, { pass, lossScale }) {
       const last = batches.length - 1;
-      if (last < 0) throw new InvalidArgumentError('batch', 'must be at least one batch');
-      const counted = countOf(batches);
       const summaries: Float32Array[] = [];
       let totals: Pass<T>['gradients'] | undefined;
       let flat: readonly T[] = [];
-      for (const [n, batch] of batches.entries()) {
+      for (const [n, tensors] of labelledTensors(definition, batches).entries()) {
         const sum = last === 0 ? undefined : totals ? 'next' : 'first';
         const outputs = gradientMemory(sum ? (n % 2 ? 'odd' : 'even') : 'stored');
-        const numbers = { pass: pass + n, lossScale, counted };
-        await run(batch, { ...numbers, wanted: { by, sum }, totals, outputs });
+        await run(tensors, { pass: pass + n, lossScale, wanted: { by, sum }, totals, outputs });
         summaries.push(await (n === last ? numbersAndNorm(outputs) : download(outputs.summary)));
         ({ flat, views: totals } = outputs);
       }

@@ -17,6 +17,8 @@ import {
   where,
 } from '@tilewise/graph/ops';
 import { inFloat32, type Scope } from '../architectures/transformer/scope.ts';
+import type { FieldRules } from '../checks/check-fields.ts';
+import { flag, fraction } from '../checks/rules.ts';
 import { modelLogits } from '../model/logits.ts';
 import type { Model } from '../model/model.ts';
 
@@ -35,6 +37,12 @@ export interface LossOptions {
    */
   readonly accuracy?: boolean | undefined;
 }
+
+export const lossRules: FieldRules<LossOptions> = {
+  labelSmoothing: fraction,
+  recomputation: flag,
+  accuracy: flag,
+};
 
 /** The values to compute for a batch. */
 export interface LossWanted extends LossOptions {
@@ -77,7 +85,7 @@ export function dropoutNumbers(
     const offset = BigInt(pass * places + n) << 32n;
     return [offsetName(n), offset] as const;
   });
-  return { [SEED]: BigInt.asUintN(64, BigInt(seed)), ...Object.fromEntries(offsets) };
+  return { [SEED]: BigInt(seed), ...Object.fromEntries(offsets) };
 }
 
 /** The mean cross-entropy over the labels that are not ignored. */

@@ -1,5 +1,8 @@
-import { InvalidArgumentError, type TensorDesc } from '@tilewise/core';
-import type { Evaluation, LabelledBatch, StepReport, Trainer } from './trainer-options.ts';
+import { describeValue, InvalidArgumentError, type TensorDesc } from '@tilewise/core';
+import { checkFields, type FieldRules } from '../checks/check-fields.ts';
+import { anything, callback, hasMethod, integerFrom, required, signalRule } from '../checks/rules.ts';
+import type { LabelledBatch } from '../model/labels.ts';
+import type { Evaluation, StepReport, Trainer } from './trainer-options.ts';
 
 /** How a run proceeds. */
 export interface TrainOptions {
@@ -16,22 +19,37 @@ export interface TrainOptions {
   onEvaluation?(report: Evaluation & { readonly steps: number }): void | Promise<void>;
 }
 
+const trainRules: FieldRules<TrainOptions> = {
+  steps: required(integerFrom(1)),
+  accumulate: integerFrom(1),
+  signal: signalRule,
+  evaluation: anything,
+  onStep: callback,
+  onEvaluation: callback,
+};
+
+const evaluationRules: FieldRules<NonNullable<TrainOptions['evaluation']>> = {
+  batches: required({ rule: 'must be an array of batches', holds: Array.isArray }),
+  every: required(integerFrom(1)),
+};
+
 /**
  * Trains until a number of steps is done, or the batches end.
  * @param batches from which each step takes the next; to continue a run, those that the trainer has not seen.
  * @returns whether all steps were done.
- * @throws the reason of the signal; errors of the batches and the callbacks; InvalidArgumentError for numbers
- * that are not whole or below 1.
+ * @throws InvalidArgumentError for invalid options; the reason of the signal; errors of the batches and the
+ * callbacks.
  */
 export async function train<T extends TensorDesc>(
   trainer: Trainer<T>,
   batches: Iterable<LabelledBatch> | AsyncIterable<LabelledBatch>,
-  { steps, accumulate = 1, signal, evaluation, onStep, onEvaluation }: TrainOptions,
+  options: TrainOptions,
 ): Promise<boolean> {
-  for (const [name, value] of Object.entries({ steps, accumulate, every: evaluation?.every ?? 1 })) {
-    if (!Number.isSafeInteger(value) || value < 1)
-      throw new InvalidArgumentError(name, `must be a whole number of at least 1, got ${value}`);
-  }
+  checkFields('options', options, trainRules);
+  const { steps, accumulate = 1, signal, evaluation, onStep, onEvaluation } = options;
+  if (!hasMethod(batches, Symbol.iterator) && !hasMethod(batches, Symbol.asyncIterator))
+    throw new InvalidArgumentError('batches', `must be iterable, got ${describeValue(batches)}`);
+  if (evaluation) checkFields('evaluation', evaluation, evaluationRules);
   signal?.throwIfAborted();
   let collected: LabelledBatch[] = [];
   if (trainer.steps >= steps) return true;

@@ -1,16 +1,12 @@
-import { InvalidArgumentError, type Tensor, type TensorDesc } from '@tilewise/core';
+import type { Tensor, TensorDesc } from '@tilewise/core';
+import { checkFields, type FieldRule, type FieldRules } from '../checks/check-fields.ts';
+import { anything, callback, fromZero, integerFrom, required, seedRule } from '../checks/rules.ts';
 import type { LoraConfig } from '../lora/adapter.ts';
-import type { Batch, Labels } from '../model/batch.ts';
-import type { LossOptions } from './loss.ts';
+import type { LabelledBatch } from '../model/labels.ts';
+import { type LossOptions, lossRules } from './loss.ts';
 import type { LossScale } from './loss-scale.ts';
 import type { ParameterSettings } from './optimizer/buckets.ts';
 import type { AdamWOptions, SgdOptions } from './optimizer/update-rule.ts';
-
-/** A batch with its labels: (B, S) for tokens, or (B) for images; the label −100 is ignored. */
-export interface LabelledBatch {
-  readonly inputs: Batch;
-  readonly labels: Labels;
-}
 
 /** Parameters with their own training settings. */
 export interface ParameterGroup {
@@ -24,13 +20,8 @@ export interface ParameterGroup {
 
 /** The options of a run. */
 export interface TrainerOptions extends LossOptions {
-  /**
-   * Default: AdamW. `maxNorm` is the limit for the norm of all gradients as one vector, 1 by default; null
-   * means no limit.
-   */
-  readonly optimizer?:
-    | ((AdamWOptions | SgdOptions) & { readonly maxNorm?: number | null | undefined })
-    | undefined;
+  /** Default: AdamW. */
+  readonly optimizer?: AdamWOptions | SgdOptions | undefined;
   /** The learning rate: a number, or a function of the step (from 0) such as `cosineSchedule`. */
   readonly learningRate: number | ((step: number) => number);
   readonly groups?: readonly ParameterGroup[] | undefined;
@@ -47,6 +38,38 @@ export interface TrainerOptions extends LossOptions {
   /** The seed of an adapter's initial weights and of all dropout. Default 0. */
   readonly seed?: number | bigint | undefined;
 }
+
+export const snapshotRule: FieldRule = {
+  rule: 'must be a state of a run, from loadCheckpoint',
+  holds: x => {
+    const { steps, tensors } = { ...(x as Snapshot) };
+    return tensors instanceof Map && integerFrom(0).holds(steps);
+  },
+};
+
+/** The rules of an optimizer's options are in `update-rule.ts`, those of `lora` in `adapter.ts`. */
+export const trainerRules: FieldRules<TrainerOptions> = {
+  ...lossRules,
+  optimizer: anything,
+  learningRate: required({
+    rule: 'must be a number ≥ 0, or a function',
+    holds: x => fromZero.holds(x) || callback.holds(x),
+  }),
+  groups: { rule: 'must be an array', holds: Array.isArray },
+  lora: anything,
+  lossScale: {
+    rule: "must be a number > 0, or 'dynamic'",
+    holds: x => x === 'dynamic' || (fromZero.holds(x) && x !== 0),
+  },
+  from: snapshotRule,
+  seed: seedRule,
+};
+
+const groupRules: FieldRules<ParameterGroup> = {
+  names: required({ rule: 'must be a RegExp', holds: x => x instanceof RegExp }),
+  rate: fromZero,
+  weightDecay: fromZero,
+};
 
 /** A state of a run: the trained tensors by name, in f32, and the optimizer's state by `STATE.NAME`. */
 export interface Snapshot {
@@ -81,7 +104,7 @@ export interface LossAndGradients<T> {
   readonly gradients: ReadonlyMap<string, T>;
 }
 
-/** A model in training. Calls must not overlap. */
+/** A model in training. Calls run one after the other, in the order in which they were made. */
 export interface Trainer<T extends TensorDesc = TensorDesc> {
   /** Steps done. */
   readonly steps: number;
@@ -102,22 +125,15 @@ export interface Trainer<T extends TensorDesc = TensorDesc> {
 }
 
 /**
- * The settings of a parameter according to the groups. @throws InvalidArgumentError for numbers out of range.
+ * The settings of a parameter according to the groups. @throws InvalidArgumentError for an invalid group.
  */
 export function parameterSettings(
   groups: readonly ParameterGroup[],
   decay: number,
 ): (name: string) => ParameterSettings {
-  for (const { names, rate = 1, weightDecay = 0 } of groups) {
-    if (!(names instanceof RegExp)) throw new InvalidArgumentError('groups', `must have a RegExp as 'names'`);
-    if (!(rate >= 0 && weightDecay >= 0 && rate + weightDecay < Infinity))
-      throw new InvalidArgumentError(
-        'groups',
-        `must have a rate and a weightDecay of 0 or more for ${names}`,
-      );
-  }
+  for (const group of groups) checkFields('groups', group, groupRules);
   return name => {
-    const { rate = 1, weightDecay = decay } = groups.find(({ names }) => names.test(name)) ?? {};
+    const { rate = 1, weightDecay = decay } = groups.find(({ names }) => name.search(names) >= 0) ?? {};
     return { rate, weightDecay };
   };
 }

@@ -86,11 +86,24 @@ test('tokens and labels that are not numbers are refused by name', async () => {
   const trainer = createTrainer(await load(), { learningRate: 0.01 });
   const strange = [[1, 2, '3', 4, 5]] as unknown as number[][];
   await expect(trainer.step({ ...batch, labels: strange })).rejects.toThrow(
-    'labels must be numbers, got "3"',
+    'labels must be integers from 0 to 10, or -100, got "3"',
   );
   await expect(trainer.step({ ...batch, inputs: { tokens: strange } })).rejects.toThrow(
-    'tokens must be numbers, got "3"',
+    'tokens must be integers from 0 to 10, got "3"',
   );
+});
+
+test('steps that are not awaited run one after the other', async () => {
+  const others = { inputs: { tokens: [[5, 4, 3, 2, 1]] }, labels: [[5, 4, 3, 2, 1]] };
+  const [one, two] = [await load(), await load()].map(model => createTrainer(model, { learningRate: 0.02 }));
+  const wrong = { ...batch, labels: [[1, 2]] };
+  const calls = [one.step(batch), one.step(wrong), one.step(others), one.evaluate(batch), one.snapshot()];
+  const [first, failed, second, evaluation, snapshot] = await Promise.allSettled(calls);
+  expect(first).toMatchObject({ value: await two.step(batch) });
+  expect(failed).toMatchObject({ reason: { code: 'INVALID_SHAPE' } });
+  expect(second).toMatchObject({ value: await two.step(others) });
+  expect(evaluation).toMatchObject({ value: await two.evaluate(batch) });
+  expect(snapshot).toMatchObject({ value: await two.snapshot() });
 });
 
 test('evaluations that are not awaited give the losses of their own batches', async () => {

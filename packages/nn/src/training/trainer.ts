@@ -1,19 +1,23 @@
 import { InvalidArgumentError, sameShape, type Tensor, type TensorDesc } from '@tilewise/core';
-import type { LoraConfig } from '../lora/adapter.ts';
+import { checkFields } from '../checks/check-fields.ts';
+import { fromZero } from '../checks/rules.ts';
+import { type LoraConfig, loraRules } from '../lora/adapter.ts';
 import { initialAdapter } from '../lora/initial-adapter.ts';
 import { downloadAll } from '../model/download.ts';
-import type { Model } from '../model/model.ts';
+import type { LabelledBatch } from '../model/labels.ts';
+import { checkModel, type Model } from '../model/model.ts';
 import { gradientPasses } from './gradient-passes.ts';
 import { initialLossScale, type LossScale, nextLossScale } from './loss-scale.ts';
 import { bucketsOf } from './optimizer/buckets.ts';
 import { createOptimizer } from './optimizer/optimizer.ts';
 import { updateRule } from './optimizer/update-rule.ts';
 import {
-  type LabelledBatch,
   parameterSettings,
   type Snapshot,
+  type StepReport,
   type Trainer,
   type TrainerOptions,
+  trainerRules,
 } from './trainer-options.ts';
 
 /** The number that PyTorch's `clip_grad_norm_` adds to the norm. */
@@ -26,14 +30,16 @@ const CLIP_EPSILON = 1e-6;
  * @throws InvalidArgumentError for options that are invalid or do not fit the model.
  */
 export function createTrainer<T extends TensorDesc>(model: Model<T>, options: TrainerOptions): Trainer<T> {
+  checkModel(model);
+  checkFields('options', options, trainerRules);
   const { engine } = model;
   const { lora, learningRate, from, seed = 0, groups = [] } = options;
-  const { maxNorm = 1, ...optimizerOptions } = options.optimizer ?? {};
-  const rule = updateRule(optimizerOptions);
+  const rule = updateRule(options.optimizer ?? {});
   const settingsOf = parameterSettings(groups, rule.weightDecay);
+  if (lora) checkFields('lora', lora, loraRules);
   if (lora && model.adapter) checkSameAdapter(lora, model.adapter.config);
-  else if (lora) model.adapter = initialAdapter(model, lora, seed);
-  const all = lora ? new Map(Object.entries(model.adapter?.tensors ?? {})) : model.weights;
+  const adapter = lora && (model.adapter ?? initialAdapter(model, lora, seed));
+  const all = adapter ? new Map(Object.entries(adapter.tensors)) : model.weights;
   const own = new Map([...all].filter(([name]) => settingsOf(name).rate > 0));
   if (own.size === 0) throw new InvalidArgumentError('groups', 'must leave a parameter to train');
   const trained = [...own.keys()];
@@ -43,6 +49,7 @@ export function createTrainer<T extends TensorDesc>(model: Model<T>, options: Tr
     buckets,
     from: from?.tensors,
   });
+  if (adapter) model.adapter = adapter;
   const hasHalfGradients = model.autocast === 'f16' || [...own.values()].some(({ dtype }) => dtype === 'f16');
   const isScaled = options.lossScale ?? (hasHalfGradients && 'dynamic');
   const passes = gradientPasses(model, buckets, { ...options, seed });
@@ -62,6 +69,39 @@ export function createTrainer<T extends TensorDesc>(model: Model<T>, options: Tr
     model.releaseUnused();
   }
 
+  /** The rate of the next step, from the learning rate or its function. */
+  function rateOfStep(): number {
+    const rate = typeof learningRate === 'number' ? learningRate : learningRate(steps);
+    if (fromZero.holds(rate)) return rate;
+    throw new InvalidArgumentError('learningRate', `${fromZero.rule} in step ${steps}, got ${rate}`);
+  }
+
+  async function step(batches: readonly LabelledBatch[]): Promise<StepReport> {
+    const rate = rateOfStep();
+    const numbers = { pass: steps * batches.length, lossScale: lossScale?.value ?? null };
+    const { loss, accuracy, squaredNorm, flat } = await passes.sum(batches, numbers);
+    const scale = lossScale?.value ?? 1;
+    const gradientNorm = Math.sqrt(squaredNorm) / scale;
+    const skipped = lossScale !== null && !Number.isFinite(gradientNorm);
+    if (!skipped) {
+      const { maxNorm } = rule;
+      const clip = maxNorm === null ? 1 : maxNorm / Math.max(gradientNorm + CLIP_EPSILON, maxNorm);
+      await optimizer.step(flat, { step: steps + 1, learningRate: rate, gradientScale: clip / scale });
+      publish();
+    }
+    if (lossScale && isScaled === 'dynamic') lossScale = nextLossScale(lossScale, !skipped);
+    const report = { loss, learningRate: rate, gradientNorm, skipped };
+    return { step: steps++, ...report, ...(accuracy !== undefined && { accuracy }) };
+  }
+
+  let last: Promise<unknown> | undefined;
+  /** Runs a call after the calls before it, also if these failed: all calls share memory and weights. */
+  function inTurn<R>(call: () => Promise<R>): Promise<R> {
+    const result = last ? last.then(call, call) : call();
+    last = result;
+    return result;
+  }
+
   if (from) publish();
   return {
     trained,
@@ -71,36 +111,20 @@ export function createTrainer<T extends TensorDesc>(model: Model<T>, options: Tr
     get bytes() {
       return passes.bytes + optimizer.bytes;
     },
-    async step(given) {
-      const batches = listOf(given);
-      const numbers = { pass: steps * batches.length, lossScale: lossScale?.value ?? null };
-      const { loss, accuracy, squaredNorm, flat } = await passes.sum(batches, numbers);
-      const scale = lossScale?.value ?? 1;
-      const gradientNorm = Math.sqrt(squaredNorm) / scale;
-      const skipped = lossScale !== null && !Number.isFinite(gradientNorm);
-      const rate = typeof learningRate === 'number' ? learningRate : learningRate(steps);
-      if (!skipped) {
-        const clip = maxNorm === null ? 1 : maxNorm / Math.max(gradientNorm + CLIP_EPSILON, maxNorm);
-        await optimizer.step(flat, { step: steps + 1, learningRate: rate, gradientScale: clip / scale });
+    step: given => inTurn(() => step(listOf(given))),
+    evaluate: given =>
+      inTurn(async () => {
+        const { loss, accuracy } = await passes.evaluate(listOf(given));
+        return { loss, ...(accuracy !== undefined && { accuracy }) };
+      }),
+    gradients: batch => inTurn(() => passes.gradients(batch, { pass: steps, lossScale: null })),
+    snapshot: () =>
+      inTurn(async () => {
+        const state = await optimizer.state();
         publish();
-      }
-      if (lossScale && isScaled === 'dynamic') lossScale = nextLossScale(lossScale, !skipped);
-      const report = { loss, learningRate: rate, gradientNorm, skipped };
-      return { step: steps++, ...report, ...(accuracy !== undefined && { accuracy }) };
-    },
-    async evaluate(given) {
-      const { loss, accuracy } = await passes.evaluate(listOf(given));
-      return { loss, ...(accuracy !== undefined && { accuracy }) };
-    },
-    async gradients(batch) {
-      return passes.gradients(batch, { pass: steps, lossScale: null });
-    },
-    async snapshot() {
-      const state = await optimizer.state();
-      publish();
-      const tensors = await downloadAll(engine, state);
-      return { steps, tensors, ...(lossScale && isScaled === 'dynamic' && { lossScale }) };
-    },
+        const tensors = await downloadAll(engine, state);
+        return { steps, tensors, ...(lossScale && isScaled === 'dynamic' && { lossScale }) };
+      }),
     release() {
       passes.release();
       model.adopt(optimizer.release());
@@ -109,7 +133,11 @@ export function createTrainer<T extends TensorDesc>(model: Model<T>, options: Tr
 }
 
 function listOf(given: LabelledBatch | readonly LabelledBatch[]): readonly LabelledBatch[] {
-  return 'inputs' in given ? [given] : given;
+  return isList(given) ? given : [given];
+}
+
+function isList(given: LabelledBatch | readonly LabelledBatch[]): given is readonly LabelledBatch[] {
+  return Array.isArray(given);
 }
 
 /**

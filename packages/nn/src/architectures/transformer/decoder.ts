@@ -1,4 +1,4 @@
-import { InvalidArgumentError, Tensor } from '@tilewise/core';
+import { Tensor } from '@tilewise/core';
 import { add, constant, divide, multiply, tanh, type Variable } from '@tilewise/graph/ops';
 import { type FeedForwardOptions, feedForward } from './feed-forward.ts';
 import { type NormOptions, norm } from './norm.ts';
@@ -68,11 +68,6 @@ export function decoderStates(
 ): Variable {
   const { vocabulary, dim, embedding, positions, norms } = table;
   const places = given ?? firstPositions(tokens.shape[1]);
-  if (!given && positions && tokens.shape[1] > positions.count)
-    throw new InvalidArgumentError(
-      'tokens',
-      `must be at most ${positions.count} per row, the number of the model's positions, got ${tokens.shape[1]}`,
-    );
   const embedded = embed(scope, embedding.name, [vocabulary, dim], tokens);
   let x = embedding.scale === undefined ? embedded : multiply(embedded, embedding.scale);
   if (positions) x = add(x, embed(scope, positions.name, [positions.count, dim], places.indices));

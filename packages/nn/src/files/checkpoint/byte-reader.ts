@@ -1,3 +1,5 @@
+import { describeValue, InvalidArgumentError } from '@tilewise/core';
+
 /** Reads a stream of chunks of any size in pieces of chosen sizes. */
 export class ByteReader {
   readonly #chunks: AsyncIterator<Uint8Array>;
@@ -34,6 +36,8 @@ export class ByteReader {
     while (this.#rest.length === 0) {
       const { done, value } = await this.#chunks.next();
       if (done) return false;
+      if (!(value instanceof Uint8Array))
+        throw new InvalidArgumentError('source', `must have chunks of bytes, got ${describeValue(value)}`);
       this.#rest = value;
     }
     return true;

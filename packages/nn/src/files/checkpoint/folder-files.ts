@@ -1,4 +1,4 @@
-import { UnsupportedError } from '@tilewise/core';
+import { describeValue, InvalidArgumentError, UnsupportedError } from '@tilewise/core';
 import type { ModelFiles } from './model-files.ts';
 import type { OpenRange } from './read-ranges.ts';
 
@@ -23,8 +23,10 @@ function fileSystem(): NodeFileSystem {
   throw new UnsupportedError('folder', ['only Node reads folders by their path; a page is given its files']);
 }
 
-/** The files of a folder, in Node. */
+/** The files of a folder, in Node. @throws InvalidArgumentError for a path that is not a string. */
 export function folderFiles(path: string): ModelFiles {
+  if (typeof path !== 'string')
+    throw new InvalidArgumentError('path', `must be a string, got ${describeValue(path)}`);
   const fs = fileSystem();
   return {
     name: path,

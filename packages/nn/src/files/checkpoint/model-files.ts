@@ -1,3 +1,5 @@
+import { describeValue, InvalidArgumentError } from '@tilewise/core';
+import { hasMethod } from '../../checks/rules.ts';
 import { type ByteSource, chunksOf } from './byte-stream.ts';
 import { CheckpointError } from './checkpoint-error.ts';
 
@@ -12,9 +14,13 @@ export interface ModelFiles {
 /**
  * Files that a visitor gave to a page, for example with `<input type="file" webkitdirectory>` or by drag and
  * drop; found by file name.
+ * @throws InvalidArgumentError for anything but a list of files.
  */
 export function givenFiles(files: Iterable<File>, name = 'the files'): ModelFiles {
-  const byName = new Map([...files].map(file => [file.name, file]));
+  const all = hasMethod(files, Symbol.iterator) ? [...files] : [null];
+  if (!all.every(file => file instanceof Blob))
+    throw new InvalidArgumentError('files', `must be a list of files, got ${describeValue(files)}`);
+  const byName = new Map(all.map(file => [file.name, file]));
   return { name, open: async file => byName.get(file) ?? null };
 }
 
@@ -49,8 +55,16 @@ export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** A small file as text; null if it does not exist. */
+/**
+ * A small file as text; null if it does not exist.
+ * @throws InvalidArgumentError for an argument that is not the files of a model.
+ */
 export async function readText(files: ModelFiles, file: string): Promise<string | null> {
+  if (!hasMethod(files, 'open'))
+    throw new InvalidArgumentError(
+      'files',
+      `must be the files of a model, such as folderFiles(path), got ${describeValue(files)}`,
+    );
   const source = await files.open(file);
   if (source === null) return null;
   const decoder = new TextDecoder();

@@ -1,4 +1,6 @@
 import { type DType, dtypeInfo, Tensor, type TypedArray } from '@tilewise/core';
+import { checkFields, type FieldRules } from '../../checks/check-fields.ts';
+import { callback, text } from '../../checks/rules.ts';
 import { ByteReader } from './byte-reader.ts';
 import { type ByteSource, chunksOf } from './byte-stream.ts';
 import { CheckpointError, type CheckpointPlace } from './checkpoint-error.ts';
@@ -21,17 +23,21 @@ export interface ReadOptions {
   readonly onHeader?: ((header: Header) => void) | undefined;
 }
 
+const readRules: FieldRules<ReadOptions> = { file: text, select: callback, onHeader: callback };
+
 /**
  * Reads a safetensors file as a stream: each tensor is yielded as soon as its last byte has arrived, in file
  * order. Its bytes are written once, into the tensor's memory, so the whole file is never in memory. 16-bit
  * and 64-bit integers are read as i32.
- * @throws CheckpointError naming the tensor, for a file that is truncated, continues after its last tensor,
- * or has an invalid header.
+ * @throws InvalidArgumentError for invalid options; CheckpointError naming the tensor, for a file that is
+ * truncated, continues after its last tensor, or has an invalid header.
  */
 export async function* readSafetensors(
   source: ByteSource,
-  { file = 'the file', select = () => true, onHeader }: ReadOptions = {},
+  options: ReadOptions = {},
 ): AsyncGenerator<readonly [name: string, tensor: Tensor], void, undefined> {
+  checkFields('options', options, readRules);
+  const { file = 'the file', select = () => true, onHeader } = options;
   const bytes = new ByteReader(chunksOf(source));
   try {
     const first = new Uint8Array(LENGTH_BYTES);
@@ -39,9 +45,9 @@ export async function* readSafetensors(
       throw new CheckpointError({ file }, `is not a safetensors file: it has ${got} bytes`);
     });
     const length = headerLength(file, first);
-    const text = new Uint8Array(length);
-    await bytes.fill(text, truncatedHeader(file, length));
-    const header = parseHeader(file, text);
+    const json = new Uint8Array(length);
+    await bytes.fill(json, truncatedHeader(file, length));
+    const header = parseHeader(file, json);
     onHeader?.(header);
     for (const tensor of header.tensors) {
       if (select(tensor.name)) yield [tensor.name, await readStoredTensor(file, tensor, bytes)];

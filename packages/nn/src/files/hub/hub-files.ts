@@ -1,4 +1,6 @@
 import { InvalidArgumentError } from '@tilewise/core';
+import { checkFields, type FieldRules } from '../../checks/check-fields.ts';
+import { callback, hasMethod, required, signalRule, text } from '../../checks/rules.ts';
 import type { ModelFiles } from '../checkpoint/model-files.ts';
 import { type PartCache, throughCache } from './cached-download.ts';
 import { HubError } from './hub-error.ts';
@@ -33,14 +35,23 @@ export interface HubOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
+const hubRules: FieldRules<HubOptions> = {
+  id: required(text),
+  ...{ revision: text, baseUrl: text, token: text },
+  cache: { rule: 'must be a Cache', holds: x => hasMethod(x, 'match') },
+  onProgress: callback,
+  signal: signalRule,
+};
+
 const hubUrl = 'https://huggingface.co';
 
 /**
  * The files of a model on a hub, at `BASE/ID/resolve/REVISION/FILE`.
- * @throws InvalidArgumentError for an invalid id or revision. A file from `open` throws HubError if the
+ * @throws InvalidArgumentError for invalid options. A file from `open` throws HubError if the
  * server refuses.
  */
 export function hubFiles(options: HubOptions): ModelFiles {
+  checkFields('options', options, hubRules);
   const { id, revision = 'main', baseUrl = hubUrl, token, cache, onProgress, signal } = options;
   if (!/^[\w.-]+(\/[\w.-]+)?$/.test(id) || id.includes('..'))
     throw new InvalidArgumentError('id', `must be 'owner/name', got '${id}'`);

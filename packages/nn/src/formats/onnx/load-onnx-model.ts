@@ -3,7 +3,9 @@ import { type FromOnnxOptions, fromOnnx, type OnnxGraph, type OnnxModel } from '
 import { callGraph, constant, type Operand, transpose, type Variable } from '@tilewise/graph/ops';
 import type { ModelDefinition, ModelInputs } from '../../architectures/architecture.ts';
 import { inDType, type LinearShape, type Scope, withAdapter } from '../../architectures/transformer/scope.ts';
-import { type LoadOptions, Model } from '../../model/model.ts';
+import { checkFields, type FieldRules } from '../../checks/check-fields.ts';
+import { anything, callback, oneOf, required, text } from '../../checks/rules.ts';
+import { type LoadOptions, loadRules, Model } from '../../model/model.ts';
 import { linearLayers } from './linear-layers.ts';
 import { onnxInputs } from './onnx-inputs.ts';
 import { tiedWeights } from './tied-weights.ts';
@@ -32,6 +34,16 @@ export interface LoadOnnxOptions<T extends TensorDesc> extends LoadOptions<T>, F
   readonly output?: string | undefined;
 }
 
+const onnxRules: FieldRules<LoadOnnxOptions<TensorDesc>> = {
+  ...loadRules,
+  externalData: anything,
+  labels: required(oneOf('next', 'same')),
+  prefix: text,
+  shapes: anything,
+  isTrained: callback,
+  output: text,
+};
+
 /**
  * Loads a model that was exported as ONNX, to run it and to train all its weights or an adapter. Weights keep
  * their names from the file. A weight that the exporter renamed, such as `onnx::MatMul_584`, is named after
@@ -45,6 +57,7 @@ export async function loadOnnxModel<T extends TensorDesc>(
   bytes: Uint8Array,
   options: LoadOnnxOptions<T>,
 ): Promise<Model<T>> {
+  checkFields('options', options, onnxRules);
   const { engine, dtype, externalData, prefix = '' } = options;
   const model = await fromOnnx(bytes, { externalData });
   const output = options.output ?? (model.outputs[0] as string);

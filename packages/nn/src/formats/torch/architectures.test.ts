@@ -99,14 +99,14 @@ async function exported(folder: string, { name, files }: (typeof models)[number]
   const training = await exportTorch(model, [batch], { name });
   writeFiles(folder, training);
 
-  const specs = { ...describeAll(batchTensors(inputs)), ...model.specs() };
+  const specs = { ...describeAll(batchTensors(model.definition, inputs)), ...model.specs() };
   const traced = traceGraph(own => modelLogits(definition, weightScope(own), own), specs);
-  const [input] = Object.keys(batchTensors(inputs));
+  const [input] = Object.keys(batchTensors(model.definition, inputs));
   const { id } = traced.inputs[input];
   const parameters = Object.entries(traced.inputs).flatMap(([own, t]) =>
     weights.has(own) ? [[own, t.id]] : [],
   );
-  const given = Object.values(batchTensors(inputs))[0];
+  const given = Object.values(batchTensors(model.definition, inputs))[0];
   const logits = toTorch(traced.graph, {
     ...{ name: `${name}_logits`, constants: traced.constants, weights },
     parameters: Object.fromEntries(parameters),

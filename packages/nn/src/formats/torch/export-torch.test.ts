@@ -8,7 +8,7 @@ import { expect, test } from 'vitest';
 import { filesOf, tinyLlama } from '../../../testing/tiny-model.ts';
 import { folderFiles } from '../../files/checkpoint/folder-files.ts';
 import { loadModel } from '../../load-model.ts';
-import { IGNORED } from '../../model/batch.ts';
+import { IGNORED } from '../../model/labels.ts';
 import { createTrainer } from '../../training/trainer.ts';
 import { exportTorch } from './export-torch.ts';
 

@@ -2,11 +2,13 @@ import { InvalidArgumentError, Tensor, type TensorDesc } from '@tilewise/core';
 import { type Specs, traceGraph } from '@tilewise/graph/ops';
 import { toTorch } from '@tilewise/graph/torch';
 import { splitU64 } from '@tilewise/philox';
-import { batchTensors, targetTensors } from '../../model/batch.ts';
+import { checkFields, type FieldRules } from '../../checks/check-fields.ts';
+import { anything, seedRule, text } from '../../checks/rules.ts';
 import { downloadAll } from '../../model/download.ts';
-import { describeAll, type Model } from '../../model/model.ts';
+import { type LabelledBatch, labelledTensors } from '../../model/labels.ts';
+import { checkModel, describeAll, type Model } from '../../model/model.ts';
 import { dropoutNumbers, dropoutPlaces, meanLoss } from '../../training/loss.ts';
-import type { LabelledBatch, Snapshot } from '../../training/trainer-options.ts';
+import { type Snapshot, snapshotRule } from '../../training/trainer-options.ts';
 
 /** How a model's training is exported. */
 export interface ExportTorchOptions {
@@ -23,6 +25,13 @@ export interface ExportTorchOptions {
   readonly seed?: number | bigint | undefined;
 }
 
+const exportRules: FieldRules<ExportTorchOptions> = {
+  name: text,
+  training: anything,
+  from: snapshotRule,
+  seed: seedRule,
+};
+
 /**
  * Exports the training of a model as a PyTorch package, for one process or many: the loss as a module, the
  * weights, and batches of one shape, over which training loops. For texts, the batch and the sequence can be
@@ -35,9 +44,9 @@ export async function exportTorch<T extends TensorDesc>(
   batches: readonly LabelledBatch[],
   options: ExportTorchOptions = {},
 ): Promise<Record<string, string | Uint8Array>> {
-  const steps = batches.map(({ inputs, labels }): Record<string, Tensor> => {
-    return { ...batchTensors(inputs), ...targetTensors(model.definition, labels) };
-  });
+  checkModel(model);
+  checkFields('options', options, exportRules);
+  const steps = batches.map(batch => labelledTensors(model.definition, [batch])[0]);
   const [first] = steps;
   if (!first) throw new InvalidArgumentError('batches', 'must have at least one batch');
   const described = JSON.stringify(describeAll(first));

@@ -1,4 +1,6 @@
 import { InvalidArgumentError } from '@tilewise/core';
+import { checkFields, type FieldRules } from '../../checks/check-fields.ts';
+import { fromZero, integerFrom, required } from '../../checks/rules.ts';
 
 /** The learning rate as a function of the step, from 0. */
 export type Schedule = (step: number) => number;
@@ -17,6 +19,14 @@ export interface ScheduleOptions {
   readonly fallsFrom?: number | undefined;
 }
 
+const scheduleRules: FieldRules<ScheduleOptions> = {
+  peak: required(fromZero),
+  warmup: integerFrom(0),
+  steps: integerFrom(0),
+  end: fromZero,
+  fallsFrom: integerFrom(0),
+};
+
 /** Rises linearly to the peak and falls linearly to the end. */
 export function linearSchedule(options: ScheduleOptions): Schedule {
   return schedule(options, left => left);
@@ -31,16 +41,10 @@ export function cosineSchedule(options: ScheduleOptions): Schedule {
  * @param fall maps the remaining fraction of the fall to the fraction of the way from the end rate to the
  * peak.
  */
-function schedule(
-  { peak, warmup = 0, steps = Number.MAX_SAFE_INTEGER, end = 0, ...given }: ScheduleOptions,
-  fall: (left: number) => number,
-): Schedule {
-  const { fallsFrom = steps === Number.MAX_SAFE_INTEGER ? steps : Math.min(warmup, steps) } = given;
-  const counts = { warmup, steps, fallsFrom };
-  for (const [name, value] of Object.entries(counts)) {
-    if (!Number.isSafeInteger(value) || value < 0)
-      throw new InvalidArgumentError(name, `must be a whole number of at least 0, got ${value}`);
-  }
+function schedule(options: ScheduleOptions, fall: (left: number) => number): Schedule {
+  checkFields('options', options, scheduleRules);
+  const { peak, warmup = 0, steps = Number.MAX_SAFE_INTEGER, end = 0 } = options;
+  const { fallsFrom = steps === Number.MAX_SAFE_INTEGER ? steps : Math.min(warmup, steps) } = options;
   if (fallsFrom > steps)
     throw new InvalidArgumentError('fallsFrom', `must be at most ${steps}, the steps, got ${fallsFrom}`);
   return step => {

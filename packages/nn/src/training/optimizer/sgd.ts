@@ -1,4 +1,6 @@
 import { multiply, subtract, type Variable, valueAndGrad } from '@tilewise/graph/ops';
+import { checkFields } from '../../checks/check-fields.ts';
+import { fromZero, required, texts } from '../../checks/rules.ts';
 
 type Named = Readonly<Record<string, Variable>>;
 
@@ -16,8 +18,10 @@ export interface SgdStep {
  */
 export function sgd<S extends Named>(
   loss: (inputs: S) => Variable,
-  { by, rate }: { readonly by: readonly (keyof S & string)[]; readonly rate: number },
+  options: { readonly by: readonly (keyof S & string)[]; readonly rate: number },
 ): (inputs: S) => SgdStep {
+  checkFields('options', options, { by: required(texts), rate: required(fromZero) });
+  const { by, rate } = options;
   const both = valueAndGrad(loss, by);
   return inputs => {
     const { value, gradients } = both(inputs);

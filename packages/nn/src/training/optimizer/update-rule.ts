@@ -1,11 +1,19 @@
 import { InvalidArgumentError } from '@tilewise/core';
 import { add, divide, multiply, sqrt, square, subtract, type Variable } from '@tilewise/graph/ops';
+import { checkFields, type FieldRules } from '../../checks/check-fields.ts';
+import { anything, belowOne, flag, fromZero, oneOf } from '../../checks/rules.ts';
 
 /** Variables by name. */
 type Named = Readonly<Record<string, Variable>>;
 
+/** The options of every optimizer. */
+export interface ClipOptions {
+  /** The limit for the norm of all gradients as one vector; null means no limit. Default 1. */
+  readonly maxNorm?: number | null | undefined;
+}
+
 /** AdamW (Loshchilov and Hutter 2019). */
-export interface AdamWOptions {
+export interface AdamWOptions extends ClipOptions {
   readonly kind?: 'adamw' | undefined;
   /** Default 0.9 and 0.999. */
   readonly betas?: readonly [number, number] | undefined;
@@ -16,7 +24,7 @@ export interface AdamWOptions {
 }
 
 /** Stochastic gradient descent, as in `torch.optim.SGD`. */
-export interface SgdOptions {
+export interface SgdOptions extends ClipOptions {
   readonly kind: 'sgd';
   /** Default 0: no running sum of gradients is stored. */
   readonly momentum?: number | undefined;
@@ -31,25 +39,49 @@ export interface UpdateRule {
   /** The names of the state tensors of each parameter. */
   readonly state: readonly string[];
   readonly weightDecay: number;
+  readonly maxNorm: number | null;
   /** The numbers of step `step`, from 1, of a group of parameters. */
   numbers(step: number, learningRate: number, weightDecay: number): Readonly<Record<string, number>>;
   /** Returns the parameter, as `value`, and its state after the step. */
   update(before: Named, gradient: Variable, numbers: Named): Named;
 }
 
-/** The update rule of an optimizer. @throws InvalidArgumentError for numbers out of range. */
+const clipRules: FieldRules<ClipOptions> = {
+  maxNorm: { rule: 'must be a number ≥ 0, or null', holds: x => x === null || fromZero.holds(x) },
+};
+
+const adamwRules: FieldRules<AdamWOptions> = {
+  ...clipRules,
+  kind: oneOf('adamw', 'sgd'),
+  betas: {
+    rule: 'must be two numbers in [0, 1)',
+    holds: x => Array.isArray(x) && x.length === 2 && x.every(belowOne.holds),
+  },
+  epsilon: fromZero,
+  weightDecay: fromZero,
+};
+
+const sgdRules: FieldRules<SgdOptions> = {
+  ...clipRules,
+  kind: anything,
+  momentum: belowOne,
+  nesterov: flag,
+  weightDecay: fromZero,
+};
+
+/** The update rule of an optimizer. @throws InvalidArgumentError for invalid options. */
 export function updateRule(options: AdamWOptions | SgdOptions): UpdateRule {
   return options.kind === 'sgd' ? sgdRule(options) : adamwRule(options);
 }
 
-function adamwRule({ betas = [0.9, 0.999], epsilon = 1e-8, weightDecay = 0.01 }: AdamWOptions): UpdateRule {
+function adamwRule(options: AdamWOptions): UpdateRule {
+  checkFields('optimizer', options, adamwRules);
+  const { betas = [0.9, 0.999], epsilon = 1e-8, weightDecay = 0.01, maxNorm = 1 } = options;
   const [beta1, beta2] = betas;
-  checkRange('betas', Math.min(...betas) >= 0 && Math.max(...betas) < 1, 'must be in [0, 1)', betas);
-  checkRange('epsilon', epsilon >= 0, 'must be 0 or more', epsilon);
-  checkDecay(weightDecay);
   return {
     state: ['adamw.first', 'adamw.second'],
     weightDecay,
+    maxNorm,
     // The scales are applied in the same order as in PyTorch.
     numbers: (step, learningRate, decay) => ({
       rate: learningRate / (1 - beta1 ** step),
@@ -66,13 +98,15 @@ function adamwRule({ betas = [0.9, 0.999], epsilon = 1e-8, weightDecay = 0.01 }:
   };
 }
 
-function sgdRule({ momentum = 0, nesterov = false, weightDecay = 0 }: SgdOptions): UpdateRule {
-  checkRange('momentum', momentum >= 0 && momentum < 1, 'must be in [0, 1)', momentum);
-  checkRange('nesterov', !nesterov || momentum > 0, 'needs a momentum above 0', nesterov);
-  checkDecay(weightDecay);
+function sgdRule(options: SgdOptions): UpdateRule {
+  checkFields('optimizer', options, sgdRules);
+  const { momentum = 0, nesterov = false, weightDecay = 0, maxNorm = 1 } = options;
+  if (nesterov && momentum === 0)
+    throw new InvalidArgumentError('optimizer.nesterov', 'needs a momentum above 0, got true');
   return {
     state: momentum === 0 ? [] : ['sgd.momentum'],
     weightDecay,
+    maxNorm,
     numbers: (_, rate, decay) => ({ rate, decay }),
     update({ value, 'sgd.momentum': before }, given, { rate, decay }): Named {
       const gradient = add(given, multiply(value, decay));
@@ -82,16 +116,4 @@ function sgdRule({ momentum = 0, nesterov = false, weightDecay = 0 }: SgdOptions
       return { value: subtract(value, multiply(direction, rate)), 'sgd.momentum': sum };
     },
   };
-}
-
-const checkDecay = (weightDecay: number): void =>
-  checkRange(
-    'weightDecay',
-    weightDecay >= 0 && weightDecay < Infinity,
-    'must be 0 or more, and finite',
-    weightDecay,
-  );
-
-function checkRange(name: string, holds: boolean, rule: string, value: unknown): void {
-  if (!holds) throw new InvalidArgumentError(`optimizer.${name}`, `${rule}, got ${value}`);
 }
