@@ -1,6 +1,7 @@
-import { checkObject, describeValue, InvalidArgumentError } from '@tilewise/core';
+import { describeValue, InvalidArgumentError } from '@tilewise/core';
 import { Graph } from './graph.ts';
 import { checkGraph } from './ir/check-graph.ts';
+import { checkNames } from './ir/check-names.ts';
 import type { LogicalTensor } from './ir/tensor/logical-tensor.ts';
 import { differentiate } from './passes/gradient/differentiate.ts';
 
@@ -42,7 +43,7 @@ export class GradientGraph extends Graph {
  */
 export function gradients(forward: Graph, options: GradientOptions): GradientGraph {
   checkGraph('forward', forward);
-  checkObject('options', options);
+  checkNames('options', options, ['of', 'withRespectTo']);
   const { of, withRespectTo } = options;
   if (!Array.isArray(withRespectTo)) {
     throw new InvalidArgumentError(

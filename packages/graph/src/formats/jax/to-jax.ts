@@ -1,6 +1,7 @@
 import type { Graph } from '../../graph.ts';
+import { checkNames } from '../../ir/check-names.ts';
 import { type ExportedModel, exportedModel } from '../python/exported-model.ts';
-import type { ExportOptions } from '../python/options.ts';
+import { type ExportOptions, exportOptionNames } from '../python/options.ts';
 import { packageFiles } from '../python/package-files.ts';
 import { jaxDialect } from './dialect.ts';
 import { readme } from './readme.ts';
@@ -18,6 +19,7 @@ import { runtimeFiles } from './runtime-files.ts';
  * like the inputs; InvalidShapeError if a shape is not known; InvalidArgumentError for invalid options.
  */
 export function toJax(graph: Graph, options: ExportOptions = {}): Record<string, string | Uint8Array> {
+  checkNames('options', options, exportOptionNames);
   const model = exportedModel(graph, options, jaxDialect);
   const { name = 'exported' } = options;
   return {

@@ -1,4 +1,4 @@
-import { checkObject, InvalidArgumentError, InvalidShapeError, Tensor } from '@tilewise/core';
+import { InvalidArgumentError, InvalidShapeError, Tensor } from '@tilewise/core';
 import { resolveShapes } from '../../compile/compile.ts';
 import type { Graph } from '../../graph.ts';
 import { checkGraph } from '../../ir/check-graph.ts';
@@ -48,7 +48,6 @@ const importable: Readonly<Record<string, readonly string[]>> = {
  */
 export function exportedModel(graph: Graph, options: ExportOptions, dialect: Dialect): ExportedModel {
   checkGraph('graph', graph);
-  checkObject('options', options);
   const { name = 'exported', parameters = {}, constants, loss } = options;
   if (!/^[a-z]\w*$/i.test(name)) {
     throw new InvalidArgumentError(

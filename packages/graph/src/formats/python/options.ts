@@ -33,3 +33,8 @@ export interface ExportOptions {
    */
   readonly batches?: ReadonlyMap<number, Tensor> | undefined;
 }
+
+export const exportOptionNames: readonly (keyof ExportOptions)[] = [
+  ...(['name', 'inputs', 'parameters', 'constants', 'weights', 'metadata', 'shard'] as const),
+  ...(['extents', 'loss', 'batches'] as const),
+];

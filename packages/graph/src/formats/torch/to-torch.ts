@@ -1,5 +1,7 @@
 import type { Graph } from '../../graph.ts';
+import { checkNames } from '../../ir/check-names.ts';
 import { type ExportedModel, exportedModel } from '../python/exported-model.ts';
+import { exportOptionNames } from '../python/options.ts';
 import { packageFiles } from '../python/package-files.ts';
 import { torchDialect } from './dialect.ts';
 import type { TorchOptions } from './options.ts';
@@ -17,6 +19,7 @@ import { runtimeFiles } from './runtime-files.ts';
  * like the inputs; InvalidShapeError if a shape is not known; InvalidArgumentError for invalid options.
  */
 export function toTorch(graph: Graph, options: TorchOptions = {}): Record<string, string | Uint8Array> {
+  checkNames('options', options, [...exportOptionNames, 'training']);
   const model = exportedModel(graph, options, torchDialect);
   const { name = 'exported', training } = options;
   const list = Object.entries(training ?? {}).map(([key, value]) => `--${key}\n${value}\n`);

@@ -1,5 +1,7 @@
+import { checkOneOf } from '@tilewise/core';
+import { checkNames } from '../../ir/check-names.ts';
 import { call } from './operation-call.ts';
-import type { Operand, Variable } from './trace.ts';
+import { type Operand, Variable } from './trace.ts';
 
 /** The options of attention, which computes softmax(scale·q·kᵀ)·v. */
 export interface AttentionOptions {
@@ -27,6 +29,8 @@ export interface AttentionOptions {
   readonly dropout?: { readonly p: number; readonly seed: Operand; readonly offset: Operand } | undefined;
 }
 
+const optionNames = 'scale causal left softcap bias mask seqLensQ seqLensKv dropout'.split(' ');
+
 /**
  * Attention as one operation. Its output and log-sum-exp are stored for the backward pass.
  * @param q (B, Hq, Sq, Dqk)
@@ -35,9 +39,12 @@ export interface AttentionOptions {
  * @returns (B, Hq, Sq, Dv)
  */
 export function attention(q: Operand, k: Operand, v: Operand, options: AttentionOptions = {}): Variable {
+  checkNames('options', options, optionNames);
   const { scale, causal = false, left, softcap, dropout, ...tensors } = options;
+  checkOneOf('causal', causal, [false, true, 'bottom-right']);
   const operands: Record<string, Operand> = { q, k, v };
   for (const [name, operand] of Object.entries(tensors)) if (operand !== undefined) operands[name] = operand;
+  if (dropout) checkNames('options.dropout', dropout, ['p', 'seed', 'offset']);
   if (dropout) Object.assign(operands, { 'dropout.seed': dropout.seed, 'dropout.offset': dropout.offset });
   const [o] = call(
     'Sdpa',
@@ -52,7 +59,7 @@ export function attention(q: Operand, k: Operand, v: Operand, options: Attention
       }),
     },
     // Kernels write lse in f32 for operands of any dtype.
-    [typeof q === 'number' ? 'f32' : q.dtype, 'f32'],
+    [q instanceof Variable ? q.dtype : 'f32', 'f32'],
   );
   return o;
 }

@@ -174,6 +174,11 @@ function traced<S extends Specs, R>(
   const inputs = Object.fromEntries(
     Object.entries(specs).map(([name, spec]) => {
       const { shape, dtype = 'f32' } = isList(spec) ? { shape: spec } : spec;
+      if (!Array.isArray(shape))
+        throw new InvalidArgumentError(
+          `specs.${name}`,
+          `must be or have a shape, got ${describeValue(spec)}`,
+        );
       return [name, trace.input(shape, dtype, name)];
     }),
   );
@@ -195,8 +200,10 @@ function variablesOf(value: unknown): Variable[] {
 function replaced(value: unknown, make: (variable: Variable) => unknown): unknown {
   if (value instanceof Variable) return make(value);
   if (Array.isArray(value)) return value.map(entry => replaced(entry, make));
-  if (typeof value === 'object' && value !== null)
-    return Object.fromEntries(Object.entries(value).map(([name, entry]) => [name, replaced(entry, make)]));
+  if (Object.prototype.toString.call(value) === '[object Object]')
+    return Object.fromEntries(
+      Object.entries(value as object).map(([name, entry]) => [name, replaced(entry, make)]),
+    );
   throw new InvalidArgumentError(
     'fn',
     `must return variables, or arrays and objects of them, got ${describeValue(value)}`,

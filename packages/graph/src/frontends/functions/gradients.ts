@@ -1,4 +1,4 @@
-import { InvalidShapeError } from '@tilewise/core';
+import { checkFunction, describeValue, InvalidArgumentError, InvalidShapeError } from '@tilewise/core';
 import type { LogicalTensor } from '../../ir/tensor/logical-tensor.ts';
 import type { Topology } from '../../ir/topology.ts';
 import { differentiate } from '../../passes/gradient/differentiate.ts';
@@ -22,10 +22,12 @@ export function valueAndGrad<
   fn: (inputs: S) => R,
   by?: readonly K[],
 ): (inputs: S) => { readonly value: R; readonly gradients: { readonly [N in K]: Variable } } {
+  checkFunction('fn', fn);
   return inputs => {
     const value = fn(inputs);
     const loss = value instanceof Variable ? value : value.loss;
     const names = by ?? (Object.keys(inputs) as K[]);
+    checkArguments(names, inputs);
     const gradients = gradientsOf(
       loss,
       names.map(name => inputs[name]),
@@ -35,6 +37,13 @@ export function valueAndGrad<
       gradients: Object.fromEntries(names.map((name, n) => [name, gradients[n]])) as { [N in K]: Variable },
     };
   };
+}
+
+function checkArguments(names: unknown, inputs: Named): void {
+  const known = Object.keys(inputs);
+  if (Array.isArray(names) && names.every(name => known.includes(name))) return;
+  const given = Array.isArray(names) ? `[${names}]` : describeValue(names);
+  throw new InvalidArgumentError('by', `must be an array of names among ${known.join(', ')}, got ${given}`);
 }
 
 /** Returns a function that computes only the gradients, like `valueAndGrad`. */
@@ -92,6 +101,7 @@ function isCastInput(topology: Topology, id: number): boolean {
  * 2016, Training Deep Nets with Sublinear Memory Cost). The function's result is stored.
  */
 export function recompute(fn: () => Variable): Variable {
+  checkFunction('fn', fn);
   const first = traceOf('recompute', []).graph.nodes.length;
   const result = fn();
   const { graph, recomputed } = result.trace;

@@ -1,9 +1,11 @@
-import type { Tensor } from '@tilewise/core';
+import { describeValue, InvalidArgumentError, Tensor } from '@tilewise/core';
 import { call, traceOf } from './operation-call.ts';
 import type { Operand, Variable } from './trace.ts';
 
 /** A number or a host tensor as a variable of the function that is being traced. */
 export function constant(value: Tensor | number): Variable {
+  if (typeof value !== 'number' && !(value instanceof Tensor))
+    throw new InvalidArgumentError('value', `must be a number or a Tensor, got ${describeValue(value)}`);
   return traceOf('constant', []).constant(value);
 }
 
@@ -19,6 +21,8 @@ export function transpose(x: Operand, order: readonly number[]): Variable {
 
 /** Concatenates tensors along an axis. */
 export function concat(inputs: readonly Operand[], { axis }: { readonly axis: number }): Variable {
+  if (!Array.isArray(inputs))
+    throw new InvalidArgumentError('inputs', `must be an array of tensors, got ${describeValue(inputs)}`);
   return call('Concat', inputs, { axis })[0];
 }
 
@@ -27,5 +31,5 @@ export function split(
   x: Operand,
   { axis, sizes }: { readonly axis: number; readonly sizes: readonly number[] },
 ): readonly Variable[] {
-  return call('Split', [x], { axis, sizes }, sizes.length);
+  return call('Split', [x], { axis, sizes }, sizes?.length);
 }

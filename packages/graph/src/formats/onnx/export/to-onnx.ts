@@ -10,6 +10,7 @@ import { groupOperations } from '../../../compile/partition.ts';
 import { UnsupportedOperationError } from '../../../errors.ts';
 import type { Graph } from '../../../graph.ts';
 import { checkGraph } from '../../../ir/check-graph.ts';
+import { checkNames } from '../../../ir/check-names.ts';
 import type { GraphNode } from '../../../ir/node.ts';
 import { storageDType } from '../../../ir/tensor/dtype.ts';
 import { describeTensor, type LogicalTensor } from '../../../ir/tensor/logical-tensor.ts';
@@ -65,7 +66,7 @@ export interface ToOnnxOptions {
  */
 export function toOnnx(graph: Graph, options: ToOnnxOptions = {}): Uint8Array {
   checkGraph('graph', graph);
-  checkObject('options', options);
+  checkNames('options', options, ['name', 'values', 'names']);
   const { name = 'tilewise', values = {}, names = {} } = options;
   checkObject('options.values', values);
   checkObject('options.names', names);

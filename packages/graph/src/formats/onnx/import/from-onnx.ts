@@ -9,6 +9,7 @@ import {
 } from '@tilewise/core';
 import type { TensorEngine } from '@tilewise/core/primitive';
 import { InvalidGraphError } from '../../../errors.ts';
+import { checkNames } from '../../../ir/check-names.ts';
 import type { CompiledGraph } from '../../../runtime/compiled-graph.ts';
 import { tensorsOf } from './branches.ts';
 import { GraphFromModel, type OnnxGraph } from './build-graph.ts';
@@ -81,7 +82,7 @@ export class OnnxModel {
    * shapes; UnsupportedOperationError for an unsupported operator, naming the node.
    */
   graph(options: OnnxGraphOptions = {}): OnnxGraph {
-    checkObject('options', options);
+    checkNames('options', options, ['shapes', 'values']);
     const { shapes = {}, values = {} } = options;
     checkObject('options.shapes', shapes);
     checkObject('options.values', values);
@@ -198,7 +199,7 @@ function keyOf(
 export async function fromOnnx(bytes: Uint8Array, options: FromOnnxOptions = {}): Promise<OnnxModel> {
   if (!(bytes instanceof Uint8Array))
     throw new InvalidArgumentError('bytes', `must be a Uint8Array, got ${describeValue(bytes)}`);
-  checkObject('options', options);
+  checkNames('options', options, ['externalData']);
   const { externalData } = options;
   if (externalData !== undefined) checkFunction('options.externalData', externalData);
   const model = readModel(bytes);
