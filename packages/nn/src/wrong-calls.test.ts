@@ -112,6 +112,11 @@ test.each<[string, () => unknown, string]>([
     () => generated([[1]], { maxNewTokens: 1, seed: -1 }),
     'seed must be a bigint or a safe',
   ],
+  [
+    'a token',
+    () => nn.chooseToken(new Float32Array(2), [], any({ top_k: 1 }), { row: 0, step: 0 }),
+    'top_k is not',
+  ],
   ['no model', async () => nn.saveAdapter(any({})), 'model must be a model, got Object'],
   // Batches.
   ['tokens alone', () => model.logits(any([[1, 2]])), 'inputs must be an object, got Array'],

@@ -3,7 +3,7 @@ import { checkFields, type FieldRules } from '../checks/check-fields.ts';
 import { hasMethod, integerFrom, integers, required, signalRule } from '../checks/rules.ts';
 import { checkModel, type Model } from '../model/model.ts';
 import { cachedDecoder } from './cached-decoder.ts';
-import { chooseToken, type SamplingOptions, samplingRules } from './sampling.ts';
+import { type SamplingOptions, samplingRules, tokenOf } from './sampling.ts';
 
 /** How texts are continued. */
 export interface GenerateOptions extends SamplingOptions {
@@ -64,7 +64,7 @@ export async function* generateBatch<T extends TensorDesc>(
       signal?.throwIfAborted();
       const tokens = texts.map((text, row) => {
         if (ended[row]) return null;
-        const token = chooseToken(logits[row], text, options, { row, step });
+        const token = tokenOf(logits[row], text, options, { row, step });
         text.push(token);
         ended[row] = stopTokens.includes(token);
         return token;

@@ -1,5 +1,5 @@
 import { PhiloxStream } from '@tilewise/philox';
-import type { FieldRules } from '../checks/check-fields.ts';
+import { checkFields, type FieldRules } from '../checks/check-fields.ts';
 import { fraction, fromZero, integerFrom, numberRule, seedRule } from '../checks/rules.ts';
 
 /** How a token is chosen from the logits. Without a temperature, it is the most likely one. */
@@ -31,8 +31,20 @@ export const samplingRules: FieldRules<SamplingOptions> = {
  * min-p.
  * @param text the tokens so far.
  * @param draw the row and the step, which select the random number whatever the batch is.
+ * @throws InvalidArgumentError for invalid options.
  */
 export function chooseToken(
+  logits: Float32Array,
+  text: Iterable<number>,
+  options: SamplingOptions,
+  draw: { readonly row: number; readonly step: number },
+): number {
+  checkFields('options', options, samplingRules);
+  return tokenOf(logits, text, options, draw);
+}
+
+/** Chooses a token like `chooseToken`, with options that were checked. */
+export function tokenOf(
   logits: Float32Array,
   text: Iterable<number>,
   { temperature = 0, topK, topP, minP, repetitionPenalty = 1, seed = 0 }: SamplingOptions,
