@@ -2,7 +2,7 @@ import { elementCount, InvalidArgumentError, Tensor, type TensorDesc } from '@ti
 import { fillNormal } from '@tilewise/philox';
 import type { ModelDefinition } from './architectures/architecture.ts';
 import { checkFields, type FieldRules } from './checks/check-fields.ts';
-import { callback, fromZero, seedRule } from './checks/rules.ts';
+import { fromZero, numberOrFunction, seedRule } from './checks/rules.ts';
 import { LoadedModel } from './load-model.ts';
 import { type LoadOptions, loadRules } from './model/model.ts';
 import { checkDefinition, layersOf } from './model/weights.ts';
@@ -21,10 +21,7 @@ export interface CreateOptions<T extends TensorDesc> extends LoadOptions<T> {
 const createRules: FieldRules<CreateOptions<TensorDesc>> = {
   ...loadRules,
   seed: seedRule,
-  deviation: {
-    rule: 'must be a number ≥ 0, or a function',
-    holds: x => fromZero.holds(x) || callback.holds(x),
-  },
+  deviation: numberOrFunction,
 };
 
 /**

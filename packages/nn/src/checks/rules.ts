@@ -31,6 +31,12 @@ export const text: FieldRule = { rule: 'must be a string', holds: x => typeof x 
 
 export const callback: FieldRule = { rule: 'must be a function', holds: x => typeof x === 'function' };
 
+/** A number of at least 0, or a function that returns one; its results are checked when it is called. */
+export const numberOrFunction: FieldRule = {
+  rule: 'must be a number ≥ 0, or a function',
+  holds: x => fromZero.holds(x) || callback.holds(x),
+};
+
 /** For a field that is checked where it is used. */
 export const anything: FieldRule = { rule: 'must be given', holds: () => true };
 

@@ -31,10 +31,14 @@ export const loadRules: FieldRules<LoadOptions<TensorDesc>> = {
   autocast: oneOf('f16', 'bf16'),
 };
 
-/** Checks an argument that must be a model. @throws InvalidArgumentError for any other value. */
+/**
+ * Checks an argument that must be a model.
+ * @throws InvalidArgumentError for any other value, and for a model that has been released.
+ */
 export function checkModel(model: unknown): void {
   if (!(model instanceof Model))
     throw new InvalidArgumentError('model', `must be a model, got ${describeValue(model)}`);
+  if (model.isReleased) throw new InvalidArgumentError('model', 'has been released');
 }
 
 /** A model on an engine. */
@@ -138,6 +142,7 @@ export class Model<T extends TensorDesc = TensorDesc> {
 
   /** The weights and the adapter's matrices, by the names of a function's arguments. */
   bindings(): Readonly<Record<string, T>> {
+    checkModel(this);
     return { ...Object.fromEntries(this.weights), ...this.adapter?.tensors };
   }
 
@@ -165,8 +170,13 @@ export class Model<T extends TensorDesc = TensorDesc> {
     }
   }
 
-  /** Frees the model's memory on the engine. */
+  get isReleased(): boolean {
+    return this.#isReleased;
+  }
+
+  /** Frees the model's memory on the engine. A released model cannot be used. */
   release(): void {
+    if (this.#isReleased) return;
     this.#isReleased = true;
     for (const tensor of this.#memory) this.engine.release(tensor);
     for (const held of this.#held.values()) held.release();

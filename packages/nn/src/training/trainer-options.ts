@@ -1,6 +1,6 @@
 import type { Tensor, TensorDesc } from '@tilewise/core';
 import { checkFields, type FieldRule, type FieldRules } from '../checks/check-fields.ts';
-import { anything, callback, fromZero, integerFrom, required, seedRule } from '../checks/rules.ts';
+import { anything, fromZero, integerFrom, numberOrFunction, required, seedRule } from '../checks/rules.ts';
 import type { LoraConfig } from '../lora/adapter.ts';
 import type { LabelledBatch } from '../model/labels.ts';
 import { type LossOptions, lossRules } from './loss.ts';
@@ -51,10 +51,7 @@ export const snapshotRule: FieldRule = {
 export const trainerRules: FieldRules<TrainerOptions> = {
   ...lossRules,
   optimizer: anything,
-  learningRate: required({
-    rule: 'must be a number ≥ 0, or a function',
-    holds: x => fromZero.holds(x) || callback.holds(x),
-  }),
+  learningRate: required(numberOrFunction),
   groups: { rule: 'must be an array', holds: Array.isArray },
   lora: anything,
   lossScale: {
@@ -120,7 +117,7 @@ export interface Trainer<T extends TensorDesc = TensorDesc> {
   snapshot(): Promise<Snapshot>;
   /** The memory on the engine besides the model, in bytes: gradients, optimizer state, activations. */
   readonly bytes: number;
-  /** Frees the trainer's memory on the engine, but not the model. */
+  /** Frees the trainer's memory on the engine, but not the model. Await all other calls first. */
   release(): void;
 }
 

@@ -76,7 +76,20 @@ export function createTrainer<T extends TensorDesc>(model: Model<T>, options: Tr
     throw new InvalidArgumentError('learningRate', `${fromZero.rule} in step ${steps}, got ${rate}`);
   }
 
+  /**
+   * Checks that the model has the tensors that this trainer trains. Another trainer, or a merged adapter,
+   * would have released them.
+   */
+  function checkTensors(): void {
+    const [name] = trained;
+    const tensor = lora ? model.adapter?.tensors[name] : model.weights.get(name);
+    if (tensor === optimizer.values.get(name)) return;
+    const rule = `no longer has the tensors of this trainer, such as '${name}': create another trainer`;
+    throw new InvalidArgumentError('model', rule);
+  }
+
   async function step(batches: readonly LabelledBatch[]): Promise<StepReport> {
+    checkTensors();
     const rate = rateOfStep();
     const numbers = { pass: steps * batches.length, lossScale: lossScale?.value ?? null };
     const { loss, accuracy, squaredNorm, flat } = await passes.sum(batches, numbers);
@@ -86,18 +99,27 @@ export function createTrainer<T extends TensorDesc>(model: Model<T>, options: Tr
     if (!skipped) {
       const { maxNorm } = rule;
       const clip = maxNorm === null ? 1 : maxNorm / Math.max(gradientNorm + CLIP_EPSILON, maxNorm);
-      await optimizer.step(flat, { step: steps + 1, learningRate: rate, gradientScale: clip / scale });
-      publish();
+      try {
+        await optimizer.step(flat, { step: steps + 1, learningRate: rate, gradientScale: clip / scale });
+      } finally {
+        // The optimizer may have released the tensors of the model before it failed.
+        publish();
+      }
     }
     if (lossScale && isScaled === 'dynamic') lossScale = nextLossScale(lossScale, !skipped);
     const report = { loss, learningRate: rate, gradientNorm, skipped };
     return { step: steps++, ...report, ...(accuracy !== undefined && { accuracy }) };
   }
 
+  let isReleased = false;
   let last: Promise<unknown> | undefined;
   /** Runs a call after the calls before it, also if these failed: all calls share memory and weights. */
   function inTurn<R>(call: () => Promise<R>): Promise<R> {
-    const result = last ? last.then(call, call) : call();
+    const next = async (): Promise<R> => {
+      if (isReleased) throw new InvalidArgumentError('trainer', 'has been released');
+      return call();
+    };
+    const result = last ? last.then(next, next) : next();
     last = result;
     return result;
   }
@@ -120,12 +142,15 @@ export function createTrainer<T extends TensorDesc>(model: Model<T>, options: Tr
     gradients: batch => inTurn(() => passes.gradients(batch, { pass: steps, lossScale: null })),
     snapshot: () =>
       inTurn(async () => {
+        checkTensors();
         const state = await optimizer.state();
         publish();
         const tensors = await downloadAll(engine, state);
         return { steps, tensors, ...(lossScale && isScaled === 'dynamic' && { lossScale }) };
       }),
     release() {
+      if (isReleased) return;
+      isReleased = true;
       passes.release();
       model.adopt(optimizer.release());
     },

@@ -1,0 +1,58 @@
+import type { Tensor } from '@tilewise/core';
+import { cpuEngine } from '@tilewise/core/cpu';
+import { expect, test } from 'vitest';
+import { filesOf, tinyLlama } from '../testing/tiny-model.ts';
+import { createTrainer, generate, loadModel, type Model, mergeAdapter, saveAdapter } from './index.ts';
+
+const engine = cpuEngine();
+const load = () => loadModel(filesOf(tinyLlama), { engine });
+const batch = { inputs: { tokens: [[1, 2, 3]] }, labels: [[1, 2, 3]] };
+const lora = { rank: 2, alpha: 4, dropout: 0, targets: ['q_proj'], rankStabilised: false };
+
+test.each<[string, (model: Model<Tensor>) => unknown]>([
+  ['logits', model => model.logits(batch.inputs)],
+  ['attention', model => model.attentionProbabilities(batch.inputs)],
+  ['generation', model => generate(model, [1], { maxNewTokens: 1 }).next()],
+  ['training', async model => createTrainer(model, { learningRate: 0.1 })],
+  ['an adapter to save', model => saveAdapter(model)],
+  ['an adapter to merge', model => mergeAdapter(model)],
+])('a released model is refused: %s', async (_, call) => {
+  const model = await load();
+  await model.logits(batch.inputs);
+  model.release();
+  model.release();
+  await expect(call(model)).rejects.toThrow('model has been released');
+});
+
+test('a trainer of a released model, and a released trainer, are refused', async () => {
+  const model = await load();
+  const [first, second] = [0, 1].map(() => createTrainer(model, { learningRate: 0.01 }));
+  const { loss } = await first.evaluate(batch);
+  first.release();
+  first.release();
+  for (const call of [first.step(batch), first.evaluate(batch), first.gradients(batch), first.snapshot()])
+    await expect(call).rejects.toThrow('trainer has been released');
+  expect((await second.step(batch)).loss).toBe(loss);
+  model.release();
+  await expect(second.step(batch)).rejects.toThrow('model has been released');
+});
+
+test('of two trainers of a model, the second to step is refused', async () => {
+  const model = await load();
+  const [first, second] = [0, 1].map(() => createTrainer(model, { learningRate: 0.01 }));
+  await first.step(batch);
+  const expected = await first.evaluate(batch);
+  const message = 'model no longer has the tensors of this trainer';
+  await expect(second.step(batch)).rejects.toThrow(message);
+  await expect(second.snapshot()).rejects.toThrow(message);
+  expect(await second.evaluate(batch)).toEqual(expected);
+  expect(await first.step(batch)).toMatchObject({ step: 1, loss: expected.loss });
+});
+
+test('a trainer whose adapter was merged is refused', async () => {
+  const model = await load();
+  const trainer = createTrainer(model, { learningRate: 0.01, lora });
+  await trainer.step(batch);
+  await mergeAdapter(model);
+  await expect(trainer.step(batch)).rejects.toThrow('model no longer has the tensors of this trainer');
+});
