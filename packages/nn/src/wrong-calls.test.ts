@@ -50,6 +50,11 @@ test.each<[string, () => unknown, string]>([
     () => nn.loadModel(filesOf(tinyLlama), any({ engine, dtype: 'i32' })),
     'one of f32, f',
   ],
+  [
+    'a model for layers',
+    () => nn.loadAdapter(filesOf(tinyLlama), any(model), engine),
+    'layers must be the linear',
+  ],
   ['a path of a folder', () => nn.folderFiles(any(undefined)), 'path must be a string, got undefined'],
   ['files of a page', () => nn.givenFiles(any([1])), 'files must be a list of files, got Array'],
   ['no files of a page', () => nn.givenFiles(any(null)), 'files must be a list of files, got null'],

@@ -1,4 +1,5 @@
 import {
+  describeValue,
   encodeSafetensors,
   InvalidArgumentError,
   sameShape,
@@ -7,6 +8,7 @@ import {
 } from '@tilewise/core';
 import type { TensorEngine } from '@tilewise/core/primitive';
 import type { LinearShape } from '../architectures/transformer/scope.ts';
+import { hasMethod } from '../checks/rules.ts';
 import { CheckpointError } from '../files/checkpoint/checkpoint-error.ts';
 import { type ModelFiles, readJson } from '../files/checkpoint/model-files.ts';
 import { readSafetensors } from '../files/checkpoint/read-safetensors.ts';
@@ -77,6 +79,7 @@ export function readLoraConfig(json: Readonly<Record<string, unknown>>): LoraCon
 
 /**
  * Loads an adapter that peft or `adapterFiles` wrote.
+ * @param layers the linear layers of the model, `model.layers.linear`.
  * @throws CheckpointError for files that are missing, damaged or do not fit the model.
  */
 export async function loadAdapter<T extends TensorDesc>(
@@ -84,6 +87,10 @@ export async function loadAdapter<T extends TensorDesc>(
   layers: ReadonlyMap<string, LinearShape>,
   engine: TensorEngine<T>,
 ): Promise<AdapterWeights<T>> {
+  if (!hasMethod(layers, 'entries')) {
+    const rule = 'must be the linear layers of a model, model.layers.linear';
+    throw new InvalidArgumentError('layers', `${rule}, got ${describeValue(layers)}`);
+  }
   const json = await readJson(files, configFile);
   const source = await files.open(weightsFile);
   if (json === null || source === null) {
