@@ -31,7 +31,7 @@ export function convert(value: string, from: ExprType, to: ExprType): string {
 }
 
 /** Converts four values to floats. */
-const floats4 = (values: string, from: ExprType): string =>
+export const floats4 = (values: string, from: ExprType): string =>
   from === 'f32' ? values : from === 'i32' ? `vec4f(${values})` : `select(vec4f(), vec4f(1.0), ${values})`;
 
 /**

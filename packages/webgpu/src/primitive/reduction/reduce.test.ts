@@ -44,6 +44,16 @@ describe.each(kernelsFor)(
       }
     });
 
+    test.each([
+      ['integers', select(ge(input(0), 0), coordinate(1), 40)],
+      ['truths', ge(input(0), 0)],
+    ] as const)('of %s, which are read four at a time', async (_, element) => {
+      for (const op of ['sum', 'min'] as const) {
+        const primitive = reduction([6, 40], [1], { op, element });
+        await expectSame(primitive, [numbers([6, 40], 1)], [filled([6, 1], { dtype: 'i32' })]);
+      }
+    });
+
     test('of several tensors that are broadcast, with functions around it', async () => {
       const primitive = reduction([5, 3, 24], [2], {
         element: mul(exp(input(0)), input(1)),

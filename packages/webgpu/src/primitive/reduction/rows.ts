@@ -1,7 +1,7 @@
 import { elementCount } from '@tilewise/core';
 import { type Expr, exprTools } from '@tilewise/core/expr';
 import { inputName, type ReducePrimitive, type RowsPrimitive } from '@tilewise/core/primitive';
-import { convert, wgslTypes } from '../../codegen/formats/element-format.ts';
+import { convert, floats4, wgslTypes } from '../../codegen/formats/element-format.ts';
 import { type KernelSpec, kernelSpec } from '../../codegen/kernel-spec.ts';
 import { type ShaderPart, wholeUniforms } from '../../codegen/shader-part.ts';
 import { isCpu } from '../../device/capabilities/broadcasting.ts';
@@ -170,9 +170,9 @@ function sumStatements(text: RowText, pass: readonly number[]): string {
     const { op, element } = primitive.reductions[n];
     const { start, join } = operators[op];
     pieces.push({ uniforms: [{ name: `start${n}`, type: 'f32', value: start }] });
-    const value = convert(valueAt(element, `element${n}`, pass[0]), element.type, 'f32');
-    if (!four) return `sum${n} = ${join(`sum${n}`, value)};`;
-    return `let found = ${value};
+    const value = valueAt(element, `element${n}`, pass[0]);
+    if (!four) return `sum${n} = ${join(`sum${n}`, convert(value, element.type, 'f32'))};`;
+    return `let found = ${floats4(value, element.type)};
 sum${n} = ${join(`sum${n}`, join(`(${join('found.x', 'found.y')})`, `(${join('found.z', 'found.w')})`))};`;
   });
   const joined = pass.map(n => {
