@@ -8,8 +8,3 @@ export interface ByteRange {
 export function overlap(a: ByteRange, b: ByteRange): boolean {
   return a.buffer === b.buffer && a.offset < b.offset + b.size && b.offset < a.offset + a.size;
 }
-
-/** Whether a range contains all bytes of another. */
-export function covers(a: ByteRange, b: ByteRange): boolean {
-  return a.buffer === b.buffer && a.offset <= b.offset && b.offset + b.size <= a.offset + a.size;
-}

@@ -17,7 +17,7 @@ function faultOf(error: GPUError): TilewiseError {
 
 /** A buffer whose allocation failed is invalid wherever it is used, so the cause comes first. */
 function faultOfScopes(errors: readonly (GPUError | null)[]): TilewiseError | undefined {
-  const error = errors.find(e => e && isOutOfMemory(e)) ?? errors.find(e => e !== null);
+  const error = errors.find(e => e && isOutOfMemory(e)) ?? errors.find(e => e);
   return error ? faultOf(error) : undefined;
 }
 

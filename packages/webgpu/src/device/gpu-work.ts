@@ -1,5 +1,5 @@
 import type { TilewiseError } from '@tilewise/core';
-import { type ByteRange, covers, overlap } from './byte-range.ts';
+import { type ByteRange, overlap } from './byte-range.ts';
 import { withFaults } from './faults.ts';
 
 // The one rule for uploads, eager calls, plans, the work of an engine, and downloads: an error on the GPU
@@ -19,9 +19,14 @@ interface Work {
 /** The state of a buffer's bytes: the errors that they may carry. */
 interface Content {
   /** The allocation of the buffer, which is invalid if there was no memory for it. */
-  readonly made?: Work;
+  readonly made?: Work | undefined;
   /** The last work that wrote each range. */
-  written: readonly { readonly range: ByteRange; readonly work: Work }[];
+  readonly written: readonly Written[];
+}
+
+interface Written {
+  readonly range: ByteRange;
+  readonly work: Work;
 }
 
 /** Ranges that work reads, and then ranges that it writes. */
@@ -87,15 +92,14 @@ export function noteMaking(buffer: GPUBuffer, fault: Fault): void {
 
 /** Notes that a buffer is reused with undefined content, which clears the errors of its bytes. */
 export function forgetContent(buffer: GPUBuffer): void {
-  const content = contents.get(buffer);
-  if (content) content.written = [];
+  contents.set(buffer, { made: contents.get(buffer)?.made, written: [] });
 }
 
 /** The error that the bytes in a range carry now. */
 export function faultOfBytes(range: ByteRange): Fault {
   const causes = new Set<Work>();
   addCauses(range, causes);
-  return firstFault([...causes]);
+  return firstFault(causes);
 }
 
 /** Notes that the work which should have written these bytes failed before it reached the GPU. */
@@ -113,43 +117,43 @@ function settle(own: readonly Touch[], fault?: Fault): Fault {
   }
   // Ranges that this work wrote itself before it read them.
   causes.delete(work);
-  work.fault = firstFault([...causes], fault);
+  work.fault = firstFault(causes, fault);
   return followed(work).fault;
 }
 
 function followed(work: Work): Work {
   work.fault.then(wrong => {
-    work.isGood = wrong === undefined;
+    work.isGood = !wrong;
   });
   return work;
 }
 
 /** Adds the work whose errors the bytes in a range may carry. */
 function addCauses(range: ByteRange, causes: Set<Work>): void {
-  const content = contents.get(range.buffer);
-  if (!content) return;
-  const { made, written } = content;
+  const { made, written = [] } = contents.get(range.buffer) ?? {};
   if (made && !made.isGood) causes.add(made);
   for (const one of written) if (!one.work.isGood && overlap(one.range, range)) causes.add(one.work);
 }
 
 /** Notes that work writes a range, and adds the buffer's allocation unless it is known to have succeeded. */
 function overwrite(range: ByteRange, work: Work, causes?: Set<Work>): void {
-  const content = contents.get(range.buffer);
-  const own = { range, work };
-  if (!content) contents.set(range.buffer, { written: [own] });
-  else {
-    if (content.made && !content.made.isGood) causes?.add(content.made);
-    const written = content.written.filter(one => !one.work.isGood && !covers(range, one.range));
-    written.push(own);
-    content.written = written;
-  }
+  const { made, written = [] } = contents.get(range.buffer) ?? {};
+  if (made && !made.isGood) causes?.add(made);
+  const remaining = written.flatMap(one => remains(one, range));
+  contents.set(range.buffer, { made, written: [...remaining, { range, work }] });
+}
+
+/** The parts of earlier work that are not in a range; none if the work is known to have succeeded. */
+function remains({ range, work }: Written, { offset, size }: ByteRange): Written[] {
+  const end = range.offset + range.size;
+  const part = (from: number, to: number): Written[] =>
+    from < to && !work.isGood ? [{ range: { ...range, offset: from, size: to - from }, work }] : [];
+  return [...part(range.offset, Math.min(end, offset)), ...part(Math.max(range.offset, offset + size), end)];
 }
 
 /** The causes come first: an error in the bytes that work reads makes the work fail too. */
-function firstFault(causes: readonly Work[], own = noFault): Fault {
-  if (causes.length === 0) return own;
-  return Promise.all([...causes.map(({ fault }) => fault), own]).then(all =>
-    all.find(wrong => wrong !== undefined),
-  );
+function firstFault(causes: ReadonlySet<Work>, own = noFault): Fault {
+  if (causes.size === 0) return own;
+  const faults = Array.from(causes, ({ fault }) => fault);
+  return Promise.all([...faults, own]).then(all => all.find(wrong => wrong));
 }
