@@ -1,6 +1,7 @@
+import { cpuEngine } from '@tilewise/core/cpu';
 import { expect, test } from 'vitest';
 import { GraphBuilder } from '../../testing/attention/attention-graph.ts';
-import { checkGradients } from '../../testing/compare/check-gradients.ts';
+import { backwardOf, checkGradients } from '../../testing/compare/check-gradients.ts';
 import { runOperation } from '../../testing/compare/run-operation.ts';
 
 const geometry = { strides: [2, 1], pads_begin: [1, 0], pads_end: [0, 1], dilations: [1, 2], groups: 2 };
@@ -52,6 +53,23 @@ test('its gradients', async () => {
   const g = new GraphBuilder();
   const inputs = [src, weights, bias].map(({ shape }) => g.input(shape));
   await checkGradients(g, g.op('Convolution', inputs, geometry), inputs);
+});
+
+test('its gradients in 16 bits, from an f32 gradient of its result', async () => {
+  const g = new GraphBuilder();
+  const half = (values: number[]) => g.input([1, 1, values.length], { dtype: 'f16', values });
+  const inputs = [half([1, 2, 3]), half([4, -1])];
+  const line = { strides: [1], pads_begin: [0], pads_end: [0], dilations: [1] };
+  const y = g.op('Convolution', inputs, line, 'f16');
+  const product = g.op('Multiply', [y, g.input([1, 1, 2], { values: [1, 10] })]);
+  const { backward, own } = await backwardOf(g, product, inputs, () => 1);
+  const results = await backward.run(cpuEngine(), own);
+  const gradients = inputs.map(({ id }) => results[backward.gradients.get(id)?.id ?? -1]);
+  expect(gradients.map(({ dtype }) => dtype)).toEqual(['f16', 'f16']);
+  expect(gradients.map(t => [...t.toFloat64()])).toEqual([
+    [4, 39, -10],
+    [21, 32],
+  ]);
 });
 
 test('what does not fit is refused', async () => {

@@ -114,15 +114,21 @@ export const convolutionOperations: readonly Operation[] = defineOperations(conv
     infer: ({ attributes: a, inputs: [src, weights] }) => [
       isKnown(src.shape) && isKnown(weights.shape) ? outputShape(src.shape, weights.shape, a) : null,
     ],
-    gradient: ({ builder, attributes: a, inputs: [src, weights, bias], outputs: [dst], dy }) => {
-      const same = geometryOf(a);
+    gradient: ({ builder, attributes: a, inputs: [src, weights], outputs: [dst], dy }) => {
       const axes = builder.shapeOf(dst).flatMap((_, d) => (d === 1 ? [] : [d]));
-      const backward = (by: string, operands: LogicalTensor[], like: LogicalTensor): LogicalTensor =>
-        builder.op(`ConvolutionBackward${by}`, operands, { ...same, shape: builder.shapeOf(like) });
+      const backward = (by: string, operands: LogicalTensor[], like: LogicalTensor): LogicalTensor => {
+        // The gradient of a 16-bit result may be f32.
+        const cast = operands.map(t => builder.cast(t, dy.dtype));
+        return builder.op(`ConvolutionBackward${by}`, cast, {
+          ...geometryOf(a),
+          shape: builder.shapeOf(like),
+        });
+      };
       return [
         () => backward('Data', [dy, builder.forward(weights)], src),
         () => backward('Weights', [builder.forward(src), dy], weights),
-        bias ? () => builder.op('ReduceSum', [dy], { axes }) : null,
+        // Not called without a bias.
+        () => builder.op('ReduceSum', [dy], { axes }),
       ];
     },
     lower: (lowering, { attributes: a }) => {
