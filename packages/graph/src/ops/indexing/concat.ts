@@ -98,8 +98,9 @@ export const concatOperations: readonly Operation[] = defineOperations(concatSch
       return sizes.map(size => withExtent(shape, d, size));
     },
     gradient: ({ builder, attributes: { axis }, outputs, outputGradients, dy }) => {
+      // The gradients of some 16-bit parts may be f32.
       const part = (t: LogicalTensor, n: number): LogicalTensor =>
-        outputGradients[n] ?? builder.constant(0, dy.dtype, builder.shapeOf(t));
+        builder.cast(outputGradients[n] ?? builder.constant(0, dy.dtype, builder.shapeOf(t)), dy.dtype);
       return [() => builder.op('Concat', outputs.map(part), { axis })];
     },
     lower: ({ map, inputs: [src], outputs }, { attributes: { axis, sizes } }) => {

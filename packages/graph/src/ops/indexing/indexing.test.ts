@@ -1,6 +1,7 @@
+import { cpuEngine } from '@tilewise/core/cpu';
 import { describe, expect, test } from 'vitest';
 import { GraphBuilder } from '../../../testing/attention/attention-graph.ts';
-import { checkGradients } from '../../../testing/compare/check-gradients.ts';
+import { backwardOf, checkGradients } from '../../../testing/compare/check-gradients.ts';
 import { runOperation } from '../../../testing/compare/run-operation.ts';
 
 const a = { values: [1, 2, 3, 4, 5, 6], shape: [2, 3] };
@@ -186,5 +187,18 @@ describe('gradients are those of difference quotients', () => {
     const parts = [0, 1].map(() => g.graph.tensor({ dtype: 'f32' }));
     g.graph.op('Split', { attrs: { axis: 1, sizes: [1, 3] }, inputs: [x], outputs: parts });
     await checkGradients(g, g.op('Square', [parts[1]]), [x]);
+  });
+
+  test('of a Split whose parts have gradients of different dtypes', async () => {
+    const g = new GraphBuilder();
+    const x = g.input([4], { dtype: 'f16', values: [1, 2, 3, 4] });
+    const parts = [0, 1].map(() => g.graph.tensor({ dtype: 'f16' }));
+    g.graph.op('Split', { attrs: { axis: 0, sizes: [2, 2] }, inputs: [x], outputs: parts });
+    const product = g.op('Multiply', [parts[0], g.input([2], { values: [5, 6] })]);
+    const y = g.op('Add', [product, g.op('Square', [parts[1]], {}, 'f16')], {}, 'f16');
+    const { backward, own } = await backwardOf(g, y, [x], () => 1);
+    const results = await backward.run(cpuEngine(), own);
+    const dx = results[backward.gradients.get(x.id)?.id ?? -1];
+    expect([dx.dtype, ...dx.toFloat64()]).toEqual(['f16', 5, 6, 6, 8]);
   });
 });
