@@ -15,6 +15,7 @@ import type { GraphDType } from '../../ir/tensor/dtype.ts';
 import type { LogicalTensor } from '../../ir/tensor/logical-tensor.ts';
 import { storageDesc } from '../../ir/tensor/storage.ts';
 import type { Bindable } from '../../runtime/bindings/bindable.ts';
+import { Uploads } from '../../runtime/bindings/uploads.ts';
 import { tracing } from './operation-call.ts';
 import { Trace, Variable } from './trace.ts';
 
@@ -56,7 +57,10 @@ export interface CompiledFunction<S extends Specs, R, T extends TensorDesc> {
   readonly workspaceBytes: number;
   /** The graph that the function runs. */
   readonly graph: Graph;
-  /** Frees the function's resources on the engine. The function cannot be called afterwards. */
+  /**
+   * Frees the function's resources on the engine after pending calls. The function cannot be called
+   * afterwards.
+   */
   release(): void;
 }
 
@@ -80,8 +84,15 @@ export function compile<T extends TensorDesc, S extends Specs, R>(
   const { graph, inputs, constants, results } = traced;
   const names = new Set(Object.keys(specs));
   const compiled = graph.compile(engine, options);
-  const fixed = [...constants].map(([id, value]) => [id, engine.upload(value)] as const);
-  const described = new Map(compiled.outputs.map(t => [t.id, storageDesc(t)]));
+  const uploads = new Uploads(engine);
+  const fixed = [...constants].map(([id, value]) => [id, uploads.of(value)] as const);
+  const shaped = new Map(compiled.outputs.map(t => [t.id, t]));
+  /** The number of calls that have not ended. They read the constants, even after `release`. */
+  let calls = 0;
+  let isReleased = false;
+  const freeConstants = (): void => {
+    if (isReleased && calls === 0) uploads.release();
+  };
 
   const run = async (
     bound: { readonly [name: string]: Bindable<T> },
@@ -100,7 +111,11 @@ export function compile<T extends TensorDesc, S extends Specs, R>(
       const output = outputs[n];
       if (output !== undefined) bindings[id] = output;
     });
-    const byId = await compiled.execute(bindings);
+    calls++;
+    const byId = await compiled.execute(bindings).finally(() => {
+      calls--;
+      freeConstants();
+    });
     let next = 0;
     return replaced(given, () => {
       const n = next++;
@@ -109,11 +124,12 @@ export function compile<T extends TensorDesc, S extends Specs, R>(
   };
   return Object.assign(run, {
     graph,
-    results: results.map(tensor => described.get(tensor.id) ?? storageDesc(tensor)),
+    results: results.map(tensor => storageDesc(shaped.get(tensor.id) ?? tensor)),
     workspaceBytes: compiled.workspaceBytes,
     release() {
       compiled.release();
-      for (const [, tensor] of fixed) engine.release(tensor);
+      isReleased = true;
+      freeConstants();
     },
   });
 }
@@ -230,15 +246,15 @@ function ownResults(trace: Trace, variables: readonly Variable[]): Variable[] {
  * each. Numbers that attention reads are excluded, because attention takes them from inputs.
  */
 function finiteScalars({ constants, graph }: Trace): Map<number, number> {
-  const ofAttention = new Set(
-    graph.nodes.flatMap(({ kind, inputs }) => (kind.startsWith('Sdpa') ? inputs.map(({ id }) => id) : [])),
-  );
-  const scalars = [...constants].filter(([, { shape, dtype }]) => shape.length === 0 && dtype === 'f32');
-  return new Map(
-    scalars
-      .map(([id, value]) => [id, value.toFloat64()[0]] as const)
-      .filter(([id, x]) => Number.isFinite(x) && !ofAttention.has(id)),
-  );
+  const found = new Map<number, number>();
+  for (const [id, value] of constants) {
+    if (value.shape.length > 0 || value.dtype !== 'f32') continue;
+    const [x] = value.toFloat64();
+    if (Number.isFinite(x)) found.set(id, x);
+  }
+  for (const { kind, inputs } of graph.nodes)
+    if (kind.startsWith('Sdpa')) for (const { id } of inputs) found.delete(id);
+  return found;
 }
 
 /**
@@ -252,16 +268,15 @@ function graphOf(
 ): Graph {
   const wanted = new Set(results.map(({ id }) => id));
   const nodes = neededNodes(trace.graph.nodes, wanted);
-  const read = new Set(nodes.flatMap(node => node.inputs.map(({ id }) => id)));
   const graph = new Graph();
   const inputs = new Map(nodes.flatMap(node => node.inputs.map(tensor => [tensor.id, tensor] as const)));
   for (const [id, value] of written) {
     const tensor = inputs.get(id);
     if (tensor) graph.op('Constant', { attrs: { value: [value] }, inputs: [], outputs: [tensor] });
   }
-  for (const node of nodes) graph.add(withoutUnused(node, id => wanted.has(id) || read.has(id)));
+  for (const node of nodes) graph.add(withoutUnused(node, id => wanted.has(id) || inputs.has(id)));
   for (const tensor of results) {
-    if (read.has(tensor.id)) graph.op('End', { inputs: [tensor], outputs: [] });
+    if (inputs.has(tensor.id)) graph.op('End', { inputs: [tensor], outputs: [] });
   }
   return graph.finalize();
 }

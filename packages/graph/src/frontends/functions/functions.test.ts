@@ -50,6 +50,28 @@ test('a function of named tensors runs, with numbers and host tensors as constan
   await expect(f({ x: row(1, 2) })).rejects.toThrow('released');
 });
 
+test('constants stay until the last call has ended, and tensors of the caller longer', async () => {
+  const released = new Set<Tensor>();
+  const release = (tensor: Tensor): void => {
+    released.add(tensor);
+    engine.release(tensor);
+  };
+  const watched: typeof engine = { ...engine, release };
+  const own = engine.upload(row(10, 20));
+  const f = compile(watched, ({ x }) => add(multiply(x, own), row(1, 2)), { x: [1, 2] });
+  const calls = [f({ x: row(1, 2) }), f({ x: row(3, 4) })];
+  f.release();
+  f.release();
+  expect(released.size).toBe(0);
+  const results = await Promise.all(calls);
+  expect(results.map(y => [...y.toFloat32()])).toEqual([
+    [11, 42],
+    [31, 82],
+  ]);
+  expect(released.size).toBeGreaterThan(0);
+  expect(released.has(own)).toBe(false);
+});
+
 test('results have the structure that the function gives them', async () => {
   const f = compile(
     engine,
