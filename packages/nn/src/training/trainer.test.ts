@@ -183,6 +183,14 @@ test('a target that is no layer is refused', async () => {
   );
 });
 
+test('an embedding table that also gives the logits is no target', async () => {
+  const model = await loadModel(filesOf({ ...tinyLlama, tie_word_embeddings: true }), { engine });
+  const targets = ['q_proj', 'embed_tokens'];
+  expect(() => createTrainer(model, { learningRate: 1, lora: { ...lora, targets } })).toThrow(
+    "lora.targets has 'embed_tokens', which matches the name of no linear layer",
+  );
+});
+
 const shared = sharedDir();
 test.skipIf(!shared)(
   'files of an adapter have the keys, shapes and options of those that peft writes',

@@ -3,7 +3,7 @@ import { add, constant, divide, multiply, tanh, type Variable } from '@tilewise/
 import { type FeedForwardOptions, feedForward } from './feed-forward.ts';
 import { type NormOptions, norm } from './norm.ts';
 import type { Rope, RopeRule } from './rope.ts';
-import { embedding as embed, integers, linear, type Scope, scopedBlock } from './scope.ts';
+import { embedding as embed, integers, linear, product, type Scope, scopedBlock } from './scope.ts';
 import {
   type LayerCache,
   type RotaryTables,
@@ -99,9 +99,12 @@ export function decoderStates(
 
 /** Logits (…, vocabulary) of hidden states (…, dim). */
 export function decoderLogits(scope: Scope, table: DecoderTable, states: Variable): Variable {
-  const { vocabulary, head, embedding, logitSoftcap } = table;
-  const layer = head ?? embedding.name.replace(/\.weight$/, '');
-  const logits = linear(scope, states, layer, vocabulary);
+  const { vocabulary, dim, head, embedding, logitSoftcap } = table;
+  // A tied head is no linear layer: an adapter of it, merged, would change the embedding too.
+  const logits =
+    head === null
+      ? product(scope, states, scope.parameter(embedding.name, [vocabulary, dim]))
+      : linear(scope, states, head, vocabulary);
   return logitSoftcap === undefined ? logits : multiply(tanh(divide(logits, logitSoftcap)), logitSoftcap);
 }
 
