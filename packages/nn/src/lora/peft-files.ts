@@ -32,12 +32,13 @@ const plainOptions: Readonly<Record<string, unknown>> = {
   },
   ...{ modules_to_save: null, layers_to_transform: null, layer_replication: null, exclude_modules: null },
   ...{ target_parameters: null, trainable_token_indices: null, alora_invocation_tokens: null },
+  ...{ rank_pattern: {}, alpha_pattern: {} },
 };
 
 /** Fields that are written only for peft. */
 const writtenOptions: Readonly<Record<string, unknown>> = {
   ...{ auto_mapping: null, base_model_name_or_path: null, inference_mode: true, init_lora_weights: true },
-  ...{ layers_pattern: null, revision: null, task_type: 'CAUSAL_LM', rank_pattern: {}, alpha_pattern: {} },
+  ...{ layers_pattern: null, revision: null, task_type: 'CAUSAL_LM' },
 };
 
 /** The values of `init_lora_weights` that do not change the weights of the model. */
@@ -45,27 +46,20 @@ const plainInitialisations: readonly unknown[] = [true, false, null, 'gaussian',
 
 /** Reads peft's configuration of an adapter. */
 export function readLoraConfig(json: Readonly<Record<string, unknown>>): LoraConfig {
+  const refuse = (rule: string): never => {
+    throw new CheckpointError({ file: configFile }, `has ${rule}`);
+  };
   for (const [name, value] of Object.entries(plainOptions)) {
     const given = json[name] ?? null;
-    const isPlain = given === value || given === null || (Array.isArray(given) && given.length === 0);
-    if (!isPlain)
-      throw new CheckpointError(
-        { file: configFile },
-        `has ${name}: ${JSON.stringify(given)}, which is not supported`,
-      );
-  }
-  for (const name of ['rank_pattern', 'alpha_pattern']) {
-    if (Object.keys(json[name] ?? {}).length > 0)
-      throw new CheckpointError({ file: configFile }, `has a ${name}, which is not supported`);
+    const isEmpty = typeof given === 'object' && Object.keys(given ?? {}).length === 0;
+    if (given !== value && !isEmpty) refuse(`${name}: ${JSON.stringify(given)}, which is not supported`);
   }
   const initial = json.init_lora_weights ?? null;
-  if (!plainInitialisations.includes(initial)) {
-    const rule = `has init_lora_weights: ${JSON.stringify(initial)}, which changes the weights of the model`;
-    const advice =
-      'convert the adapter with save_pretrained(…, path_initial_model_for_weight_conversion=…) of peft';
-    throw new CheckpointError({ file: configFile }, `${rule}; ${advice}`);
-  }
-  const config = new ConfigReader(json);
+  if (!plainInitialisations.includes(initial))
+    refuse(
+      `init_lora_weights: ${JSON.stringify(initial)}, which changes the weights of the model; convert the adapter with save_pretrained(…, path_initial_model_for_weight_conversion=…) of peft`,
+    );
+  const config = new ConfigReader(json, '', configFile);
   const targets = config.texts('target_modules');
   if (!targets?.length) return config.fail('target_modules', 'must name layers');
   return {
