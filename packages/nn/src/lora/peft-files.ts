@@ -38,7 +38,7 @@ const plainOptions: Readonly<Record<string, unknown>> = {
 /** Fields that are written only for peft. */
 const writtenOptions: Readonly<Record<string, unknown>> = {
   ...{ auto_mapping: null, base_model_name_or_path: null, inference_mode: true, init_lora_weights: true },
-  ...{ layers_pattern: null, revision: null, task_type: 'CAUSAL_LM' },
+  ...{ layers_pattern: null, revision: null },
 };
 
 /** The values of `init_lora_weights` that do not change the weights of the model. */
@@ -132,19 +132,25 @@ export function adapterShapes(
   return shapes;
 }
 
-/**
- * The files of an adapter in peft's format, by name.
- * @param stored whether the weights of the layers are stored (in, out), as in GPT-2.
- */
+/** The files of an adapter in peft's format, by name. */
 export function adapterFiles(
   config: LoraConfig,
   tensors: ReadonlyMap<string, Tensor>,
-  stored: { readonly transposed: boolean },
+  {
+    transposed,
+    taskType = 'CAUSAL_LM',
+  }: {
+    /** Whether the weights of the layers are stored (in, out), as in GPT-2. */
+    readonly transposed: boolean;
+    /** The task of peft; null for models that do not predict the next token. Default: `'CAUSAL_LM'`. */
+    readonly taskType?: 'CAUSAL_LM' | null | undefined;
+  },
 ): Readonly<Record<string, Uint8Array<ArrayBuffer>>> {
   const json = {
     ...plainOptions,
     ...writtenOptions,
-    fan_in_fan_out: stored.transposed,
+    fan_in_fan_out: transposed,
+    task_type: taskType,
     r: config.rank,
     lora_alpha: config.alpha,
     lora_dropout: config.dropout,

@@ -1,4 +1,5 @@
 import type { TensorDesc } from '@tilewise/core';
+import { predictsNext } from '../architectures/architecture.ts';
 import { CheckpointError } from '../files/checkpoint/checkpoint-error.ts';
 import { downloadAll } from '../model/download.ts';
 import { checkModel, type Model } from '../model/model.ts';
@@ -13,7 +14,7 @@ export async function saveAdapter<T extends TensorDesc>(
   model: Model<T>,
 ): Promise<Readonly<Record<string, Uint8Array<ArrayBuffer>>>> {
   checkModel(model);
-  const { adapter, engine, layers } = model;
+  const { adapter, engine, layers, definition } = model;
   if (!adapter)
     throw new CheckpointError(
       { file: 'adapter_model.safetensors' },
@@ -23,5 +24,8 @@ export async function saveAdapter<T extends TensorDesc>(
     ([layer, { transposed }]) => transposed && isTarget(adapter.config, layer),
   );
   const tensors = await downloadAll(engine, new Map(Object.entries(adapter.tensors)));
-  return adapterFiles(adapter.config, tensors, { transposed: isTransposed });
+  return adapterFiles(adapter.config, tensors, {
+    transposed: isTransposed,
+    taskType: predictsNext(definition) ? 'CAUSAL_LM' : null,
+  });
 }
