@@ -21,6 +21,8 @@ function gemma(
   const layers = config.integer('num_hidden_layers');
   const isSliding = slidingLayers(config, layers, standard);
   const size = config.integer('sliding_window', 4096);
+  // The larger models of Gemma 2 give the same number under another name, too.
+  config.only('sliding_window_size', size);
   const scale = config.number('query_pre_attn_scalar', 256) ** -0.5;
   const bias = config.flag('attention_bias', false);
   config.only('use_bidirectional_attention', false);
