@@ -29,6 +29,44 @@ test('logits of a text do not depend on its padding or on other texts', async ()
   model.release();
 });
 
+test.each([
+  {
+    model_type: 'bert',
+    ...{ vocab_size: 11, hidden_size: 8, num_hidden_layers: 1, num_attention_heads: 2 },
+    ...{ intermediate_size: 12, max_position_embeddings: 4 },
+  },
+  { model_type: 'gpt2', vocab_size: 11, n_embd: 8, n_head: 2, n_layer: 1, n_positions: 4 },
+])('a text longer than the positions of $model_type is refused', async config => {
+  const model = await loadModel(filesOf(config), { engine });
+  expect((await model.logits({ tokens: [[1, 2, 3, 4]] })).shape).toEqual([1, 4, 11]);
+  await expect(model.logits({ tokens: [[1, 2, 3, 4, 5]] })).rejects.toThrow(
+    "tokens must be at most 4 per row, the number of the model's positions, got 5",
+  );
+});
+
+test('token types that BERT does not have are refused, and those of another shape', async () => {
+  const model = await loadModel(
+    filesOf({
+      model_type: 'bert',
+      ...{
+        vocab_size: 11,
+        hidden_size: 8,
+        num_hidden_layers: 1,
+        num_attention_heads: 2,
+        intermediate_size: 12,
+      },
+    }),
+    { engine },
+  );
+  expect((await model.logits({ tokens: [[1, 2]], tokenTypes: [[0, 1]] })).shape).toEqual([1, 2, 11]);
+  await expect(model.logits({ tokens: [[1, 2]], tokenTypes: [[0, 2]] })).rejects.toThrow(
+    'tokenTypes must be integers from 0 to 1, got 2',
+  );
+  await expect(model.logits({ tokens: [[1, 2]], tokenTypes: [[0]] })).rejects.toThrow(
+    'tokenTypes must have the shape of tokens, [1,2], got [1,1]',
+  );
+});
+
 test('weights are stored as they are in the file, or as it is asked for', async () => {
   const half = new Map([...drawWeights(tinyLlama)].map(([name, t]) => [name, t.cast('f16')]));
   const asFile = await load(half);
