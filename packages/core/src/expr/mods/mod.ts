@@ -1,4 +1,4 @@
-import { checkFunction, checkObject } from '../../errors.ts';
+import { checkFunction, checkObject, InvalidArgumentError } from '../../errors.ts';
 import * as variables from '../build.ts';
 import { constant, unary } from '../nodes/create-node.ts';
 import type { BoolExpr, Expr, ModExpr, NumericExpr } from '../nodes/expr.ts';
@@ -18,6 +18,21 @@ export function modOf<T = never>(expr: Expr, captures?: Readonly<Record<string, 
   return { expr, tools: exprTools, ...(captures !== undefined && { captures }) };
 }
 
+/**
+ * The variables of a mod, which throw if JavaScript asks for their primitive values. JavaScript compares any
+ * two objects as text, so `q >= kv` would be true for every pair, and a mask made of it would hide nothing.
+ */
+function guarded<T extends Readonly<Record<string, NumericExpr>>>(variables: T): T {
+  const guard = ([name, variable]: [string, NumericExpr]) => {
+    const value = () => {
+      const rule = `is an expression, on which operators such as >= and - do not work: write ge(${name}, x) or sub(${name}, x)`;
+      throw new InvalidArgumentError(name, rule);
+    };
+    return [name, Object.defineProperty({ ...variable }, Symbol.toPrimitive, { value })];
+  };
+  return Object.fromEntries(Object.entries(variables).map(guard)) as T;
+}
+
 /** A place in the score matrix: batch entry, query head, query and key; all i32. */
 export type Place = Readonly<Record<'b' | 'h' | 'q' | 'kv', NumericExpr>>;
 
@@ -30,8 +45,8 @@ export interface ScoredPlace extends Place {
  * A score modification from a function of (score, b, h, q, kv), which is called once: `scoreMod(({ score, q,
  * kv }) => sub(score, mul(0.1, abs(sub(q, kv)))))`. h counts query heads. `captures` are the tensors that the
  * modification loads from.
- * @throws InvalidArgumentError if the argument is not a function, or if an operator in it gets operands that
- * it does not accept.
+ * @throws InvalidArgumentError if the argument is not a function, if an operator in it gets operands that it
+ * does not accept, or if the function applies an operator of JavaScript to a variable (`q >= kv`).
  */
 export function scoreMod<T = never>(
   build: (place: ScoredPlace) => NumericExpr | number,
@@ -39,7 +54,7 @@ export function scoreMod<T = never>(
 ): Mod<T> {
   checkFunction('build', build);
   const { score, b, h, q, kv } = variables;
-  const value = build({ score, b, h, q, kv });
+  const value = build(guarded({ score, b, h, q, kv }));
   const expr = typeof value === 'number' ? constant(value) : unary('toF32', value);
   return modOf(expr, captures);
 }
@@ -48,8 +63,8 @@ export function scoreMod<T = never>(
  * A mask modification from a function of (b, h, q, kv), which is called once. Where its result is true, the
  * query may see the key: `maskMod(({ q, kv }) => ge(q, kv))`. `captures` are the tensors that the
  * modification loads from.
- * @throws InvalidArgumentError if the argument is not a function, or if an operator in it gets operands that
- * it does not accept.
+ * @throws InvalidArgumentError if the argument is not a function, if an operator in it gets operands that it
+ * does not accept, or if the function applies an operator of JavaScript to a variable (`q >= kv`).
  */
 export function maskMod<T = never>(
   build: (place: Place) => BoolExpr | boolean,
@@ -57,7 +72,7 @@ export function maskMod<T = never>(
 ): Mod<T> {
   checkFunction('build', build);
   const { b, h, q, kv } = variables;
-  const value = build({ b, h, q, kv });
+  const value = build(guarded({ b, h, q, kv }));
   const expr = typeof value === 'boolean' ? constant(value) : value;
   return modOf(expr, captures);
 }

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { InvalidArgumentError } from '../../errors.ts';
 import { Tensor } from '../../tensor/tensor.ts';
-import { add, eq, ge, load, lt } from '../build.ts';
+import { add, eq, ge, load, lt, score, select, sub } from '../build.ts';
 import { checkMod } from '../check.ts';
 import { compile } from '../evaluate/evaluate.ts';
 import { hostLoaders } from '../evaluate/host-loaders.ts';
@@ -110,6 +111,22 @@ describe('score mods', () => {
   it('gives f32 even where the function gives an i32 or a number', () => {
     expect(scoreMod(({ q }) => q).expr.type).toBe('f32');
     expect(scoreMod(() => 0).expr).toEqual({ kind: 'constant', type: 'f32', value: 0 });
+  });
+
+  it.each<[string, () => Mod<Tensor>]>([
+    ['a comparison', () => maskMod(({ q, kv }) => q >= kv)],
+    ['a comparison with a computed index', () => maskMod(({ q, kv }) => sub(q, 2) < kv)],
+    ['a comparison in a condition', () => scoreMod(({ score, q }) => select(q < score, score, 0))],
+    ['arithmetic', () => scoreMod(({ score, q }) => Number(score) - Number(q))],
+  ])('refuses %s by operators of JavaScript, which would be the same for every pair', (_, make) => {
+    expect(make).toThrow(InvalidArgumentError);
+    expect(make).toThrow(/^(score|q|kv) is an expression, on which operators such as >= and - do not work/);
+  });
+
+  it('may be any of its variables, as plain data', () => {
+    const { expr } = scoreMod(({ score }) => score);
+    expect(expr).toEqual(score);
+    expect(JSON.parse(JSON.stringify(expr))).toEqual(structuredClone(expr));
   });
 });
 
