@@ -19,6 +19,7 @@ import {
   sdpa,
   sdpaBackward,
   sdpaVjp,
+  warmUp,
   webgpuEngine,
 } from './index.ts';
 import { fp8, mxfp8 } from './subpaths/fp8.ts';
@@ -167,6 +168,16 @@ describe('an argument of another kind throws, naming it, and nothing is lost', (
   ])('tuning of %s', async (_, given, argument) => {
     const all = argument === 'ctx' ? given : [ctx, ...given];
     const error = await tune(...(all as Parameters<typeof tune>)).catch((e: unknown) => e);
+    expectError(error, InvalidArgumentError, argument, /must be /);
+  });
+
+  test.each<[string, unknown, string]>([
+    ['one problem', forward, 'problems'],
+    ['nothing', undefined, 'problems'],
+    ['null in the list', [null], 'problem'],
+    ['a name in the list', ['forward'], 'problem'],
+  ])('compiling %s beforehand', async (_, problems, argument) => {
+    const error = await warmUp(ctx, any(problems)).catch((e: unknown) => e);
     expectError(error, InvalidArgumentError, argument, /must be /);
   });
 
