@@ -19,6 +19,11 @@ test.each([
   expect(nearestName(wrong, known)).toBe(meant);
 });
 
+test('a part in the middle of a name stands for no name', () => {
+  expect(nearestName('out', ['dropoutMask'])).toBeUndefined();
+  expect(nearestName('lens', ['seqLensQ'])).toBeUndefined();
+});
+
 test.each(['enable_gqa', 'x', 'return_lse', ''])("'%s' stands for none", wrong => {
   expect(nearestName(wrong, known)).toBeUndefined();
 });

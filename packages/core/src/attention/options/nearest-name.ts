@@ -2,7 +2,7 @@
 export type NearestName = (wrong: string, known: readonly string[]) => string | undefined;
 
 /**
- * The known name that a wrong one probably stands for: one that contains it or is contained in it
+ * The known name that a wrong one probably stands for: one that begins or ends with it or is contained in it
  * (`is_causal`, `softmax_scale`), or one that differs by a typing error (`causual`). Case and underscores do
  * not count.
  */
@@ -21,11 +21,11 @@ export function nearestName(wrong: string, known: readonly string[]): string | u
 const plain = (name: string): string => name.toLowerCase().replaceAll('_', '');
 
 /**
- * The number of letters to add, drop or replace; a name within the other counts as nearer than any typing
- * error.
+ * The number of letters to add, drop or replace. A known name `b` within `a`, or one that begins or ends with
+ * `a`, counts as nearer than any typing error; `out` is not meant as `dropoutMask`.
  */
 function distanceOf(a: string, b: string): number {
-  if (Math.min(a.length, b.length) > 2 && (a.includes(b) || b.includes(a)))
+  if (Math.min(a.length, b.length) > 2 && (a.includes(b) || b.startsWith(a) || b.endsWith(a)))
     return Math.abs(a.length - b.length) / 100;
   let row = Array.from({ length: b.length + 1 }, (_, j) => j);
   for (let i = 1; i <= a.length; i++) {
