@@ -67,11 +67,15 @@ type Links = ReadonlyMap<string, string>;
 /** Gives names that differ only in case different anchors. */
 const anchor = (name: string): string => name.replace(/[A-Z]/g, letter => `_${letter.toLowerCase()}`);
 
-/** Converts a doc comment to Markdown: resolves links to symbols, and escapes HTML outside code. */
+/**
+ * Converts a doc comment to Markdown: resolves links to symbols, fences formulas (indented blocks), so that
+ * they scroll on narrow screens, and escapes HTML outside code.
+ */
 function markdown(text: string, places: Links): string {
   return text
-    .split(/(```[\s\S]*?```|`[^`\n]*`|\{@link[^}]*\})/)
+    .split(/(```[\s\S]*?```|(?<=^|\n\n) {4}.*(?:\n {4}.*)*|`[^`\n]*`|\{@link[^}]*\})/)
     .map(part => {
+      if (part.startsWith('    ')) return `\`\`\`\n${part.replace(/^ {4}/gm, '')}\n\`\`\``;
       const [, target, label] = /^\{@link\s+\*?\s*([\w.]+)\s*\|?\s*([^}]*)\}$/.exec(part) ?? [];
       if (target !== undefined) {
         const place = places.get(target.split('.')[0] ?? target);

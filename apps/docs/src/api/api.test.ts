@@ -36,3 +36,10 @@ test('a page has the signature, the documentation and the members of an export',
   expect(page).toContain('```ts\nfunction mergePartials(');
   expect(page).toMatch(/- `causal`: \S/);
 });
+
+test('a page has the formulas of an export as they are', () => {
+  const reference = api.find(({ path }) => path === '@tilewise/core/reference');
+  const page = reference ? apiPage(reference, api) : '';
+  expect(page).toMatch(/\n```\nx_ij = scale · q_i·k_j .*\n(.*\n)*?```\n/);
+  expect(page).not.toContain('q\\_i');
+});
