@@ -50,5 +50,5 @@ const examples = pagesIn(docs).flatMap(page => {
 });
 
 test.each(examples)('$page: example $number runs', async ({ code, run }) => {
-  await run(code.replace("'./my-model'", JSON.stringify(model)));
+  await run(code.replaceAll("'./my-model'", JSON.stringify(model)));
 });
