@@ -1,5 +1,5 @@
 import type { TilewiseError } from '@tilewise/core';
-import { type ByteRange, overlap } from './byte-range.ts';
+import type { ByteRange } from './byte-range.ts';
 import { withFaults } from './faults.ts';
 
 // The one rule for uploads, eager calls, plans, the work of an engine, and downloads: an error on the GPU
@@ -20,12 +20,13 @@ interface Work {
 interface Content {
   /** The allocation of the buffer, which is invalid if there was no memory for it. */
   readonly made?: Work | undefined;
-  /** The last work that wrote each range. */
   readonly written: readonly Written[];
 }
 
+/** Bytes `begin` to `end` (exclusive) of a buffer, and the last work that wrote them. */
 interface Written {
-  readonly range: ByteRange;
+  readonly begin: number;
+  readonly end: number;
   readonly work: Work;
 }
 
@@ -129,26 +130,28 @@ function followed(work: Work): Work {
 }
 
 /** Adds the work whose errors the bytes in a range may carry. */
-function addCauses(range: ByteRange, causes: Set<Work>): void {
-  const { made, written = [] } = contents.get(range.buffer) ?? {};
+function addCauses({ buffer, offset, size }: ByteRange, causes: Set<Work>): void {
+  const { made, written = [] } = contents.get(buffer) ?? {};
   if (made && !made.isGood) causes.add(made);
-  for (const one of written) if (!one.work.isGood && overlap(one.range, range)) causes.add(one.work);
+  for (const { begin, end, work } of written)
+    if (!work.isGood && begin < offset + size && offset < end) causes.add(work);
 }
 
-/** Notes that work writes a range, and adds the buffer's allocation unless it is known to have succeeded. */
-function overwrite(range: ByteRange, work: Work, causes?: Set<Work>): void {
-  const { made, written = [] } = contents.get(range.buffer) ?? {};
+/**
+ * Notes that work writes a range, and adds the buffer's allocation unless it is known to have succeeded. Of
+ * earlier work that may have failed, only the bytes outside of the range remain.
+ */
+function overwrite({ buffer, offset, size }: ByteRange, work: Work, causes?: Set<Work>): void {
+  const { made, written: before = [] } = contents.get(buffer) ?? {};
   if (made && !made.isGood) causes?.add(made);
-  const remaining = written.flatMap(one => remains(one, range));
-  contents.set(range.buffer, { made, written: [...remaining, { range, work }] });
-}
-
-/** The parts of earlier work that are not in a range; none if the work is known to have succeeded. */
-function remains({ range, work }: Written, { offset, size }: ByteRange): Written[] {
-  const end = range.offset + range.size;
-  const part = (from: number, to: number): Written[] =>
-    from < to && !work.isGood ? [{ range: { ...range, offset: from, size: to - from }, work }] : [];
-  return [...part(range.offset, Math.min(end, offset)), ...part(Math.max(range.offset, offset + size), end)];
+  const end = offset + size;
+  const written: Written[] = [{ begin: offset, end, work }];
+  for (const earlier of before) {
+    if (earlier.work.isGood) continue;
+    if (earlier.begin < offset) written.push({ ...earlier, end: Math.min(earlier.end, offset) });
+    if (earlier.end > end) written.push({ ...earlier, begin: Math.max(earlier.begin, end) });
+  }
+  contents.set(buffer, { made, written });
 }
 
 /** The causes come first: an error in the bytes that work reads makes the work fail too. */
