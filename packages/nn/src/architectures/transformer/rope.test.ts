@@ -71,8 +71,9 @@ test('the angles of dynamic scaling and of LongRoPE change with the length, othe
   expect(changes({ rope_type: 'linear', factor: 2 })).toBe(false);
 });
 
-test('a part of each head is rotated', () => {
+test('a part of each head is rotated, and an odd part is rounded up to pairs', () => {
   expectFrequencies(ropeOf({ partial_rotary_factor: 0.5 }).frequencies, [1, 0.01]);
+  expectFrequencies(ropeOf({ partial_rotary_factor: 0.625 }).frequencies, [1, 10 ** -1.6, 10 ** -3.2]);
 });
 
 test.each<readonly [Record<string, unknown>, string]>([

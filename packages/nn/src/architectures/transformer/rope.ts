@@ -74,7 +74,7 @@ export function plainRope(headDim: number, theta: number, part = 1): RopeRule {
 }
 
 function plainFrequencies(rotated: number, theta: number): number[] {
-  return Array.from({ length: rotated / 2 }, (_, i) => theta ** ((-2 * i) / rotated));
+  return Array.from({ length: Math.ceil(rotated / 2) }, (_, i) => theta ** ((-2 * i) / rotated));
 }
 
 const fixed = (rope: Rope): RopeRule => ({ changes: false, at: () => rope });
