@@ -76,6 +76,11 @@ test('a part of each head is rotated, and an odd part is rounded up to pairs', (
   expectFrequencies(ropeOf({ partial_rotary_factor: 0.625 }).frequencies, [1, 10 ** -1.6, 10 ** -3.2]);
 });
 
+test('YaRN interpolates nothing if no pair turns often enough within the trained length', () => {
+  const scaling = { rope_type: 'yarn', factor: 4, original_max_position_embeddings: 4, truncate: false };
+  expectFrequencies(ropeOf({ rope_scaling: scaling }).frequencies, plain);
+});
+
 test.each<readonly [Record<string, unknown>, string]>([
   [{ rope_scaling: { rope_type: 'ntk', factor: 4 } }, 'rope_scaling.rope_type must be one of'],
   [

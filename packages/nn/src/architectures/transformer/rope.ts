@@ -167,7 +167,7 @@ function yarn(parameters: ConfigReader, { rotated, theta, trained, maxPositions 
   const [from, to] = [pairOf(fast), pairOf(slow)];
   const first = Math.max(truncate ? Math.floor(from) : from, 0);
   const last = Math.min(truncate ? Math.ceil(to) : to, rotated - 1);
-  const width = Math.max(last - first, 0.001);
+  const width = last - first || 0.001;
   return {
     frequencies: plainFrequencies(rotated, theta).map((f, i) => {
       const share = Math.min(Math.max((i - first) / width, 0), 1);
