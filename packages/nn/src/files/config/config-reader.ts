@@ -4,7 +4,7 @@ type Json = Readonly<Record<string, unknown>>;
 
 /**
  * Options that do not affect the computation here: names, tokens, other features of the library that wrote
- * the file, and dropout in training, which the options of a trainer set.
+ * the file, and dropout in training, which only adapters have here.
  */
 const ignoredOptions: ReadonlySet<string> = new Set(
   [
