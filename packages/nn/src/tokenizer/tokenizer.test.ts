@@ -45,6 +45,40 @@ test('tokens that come one by one become whole characters', async () => {
   expect(parts).toContain('🙂');
 });
 
+test('lines keep the spaces that they begin with, whose first one a decoder removes from a text', async () => {
+  const space = '\u2581';
+  const json = {
+    ...tinyTokenizer(),
+    ...{ pre_tokenizer: null, post_processor: null },
+    added_tokens: [{ id: 4, content: '<end>', special: true, normalized: false }],
+    // As in Llama 2.
+    normalizer: {
+      type: 'Sequence',
+      normalizers: [
+        { type: 'Prepend', prepend: space },
+        { type: 'Replace', pattern: { String: ' ' }, content: space },
+      ],
+    },
+    decoder: {
+      type: 'Sequence',
+      decoders: [
+        { type: 'Replace', pattern: { String: space }, content: ' ' },
+        { type: 'Fuse' },
+        { type: 'Strip', content: ' ', start: 1, stop: 0 },
+      ],
+    },
+    model: { type: 'BPE', vocab: { [space]: 0, a: 1, ':': 2, '\n': 3, '<end>': 4 }, merges: [] },
+  };
+  const tokenizer = await loadTokenizer(filesOf({ 'tokenizer.json': json }));
+  const text = 'a:\n  a\n a\n\na';
+  const tokens = tokenizer.encode(text);
+  expect(tokenizer.decode(tokens)).toBe(text);
+  const stream = tokenizer.stream();
+  // Special tokens have no text, wherever they are.
+  const parts = tokens.map(token => stream.push(token) + stream.push(4));
+  expect(parts.join('')).toBe(text);
+});
+
 test('what is missing or wrong is an error that names the file', async () => {
   await expect(loadTokenizer(filesOf({}))).rejects.toThrow('the model has no tokenizer.json');
   await expect(loadTokenizer(filesOf({ 'tokenizer.json': {} }))).rejects.toThrow('tokenizer.json');

@@ -77,7 +77,8 @@ function open(json: object, config: object): Tokenizer {
 
 /**
  * Decodes the tokens of the current line together, because the text of a token depends on the tokens before
- * it. The output stops before an incomplete character.
+ * it. The end of the line before is decoded with them: some decoders remove a space at the start of a text,
+ * but a line may begin with one. The output stops before an incomplete character.
  */
 function textStream(decode: (tokens: readonly number[]) => string): TextStream {
   let tokens: number[] = [];
@@ -89,9 +90,9 @@ function textStream(decode: (tokens: readonly number[]) => string): TextStream {
       if (text.endsWith(INCOMPLETE)) return '';
       const added = text.slice(written.length);
       written = text;
-      if (text.endsWith('\n')) {
-        tokens = [];
-        written = '';
+      if (added.endsWith('\n')) {
+        tokens = [token];
+        written = decode(tokens);
       }
       return added;
     },
