@@ -45,6 +45,17 @@ test('tokens that come one by one become whole characters', async () => {
   expect(parts).toContain('🙂');
 });
 
+test('spaces before punctuation stay, whatever the files of a BPE say', async () => {
+  const text = "it 's . fine , ok ?";
+  for (const given of [{}, { clean_up_tokenization_spaces: true }]) {
+    const tokenizer = await load({ ...tinyTokenizerConfig, ...given });
+    const tokens = tokenizer.encode(text);
+    expect(tokenizer.decode(tokens)).toBe(text);
+    const stream = tokenizer.stream();
+    expect(tokens.map(token => stream.push(token)).join('')).toBe(text);
+  }
+});
+
 test('lines keep the spaces that they begin with, whose first one a decoder removes from a text', async () => {
   const space = '\u2581';
   const json = {

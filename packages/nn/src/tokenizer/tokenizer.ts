@@ -6,6 +6,8 @@ import { CheckpointError } from '../files/checkpoint/checkpoint-error.ts';
 import { type ModelFiles, readJson, readText } from '../files/checkpoint/model-files.ts';
 import { type ChatMessage, chatTemplateOf } from './chat-template.ts';
 
+type Json = Readonly<Record<string, unknown>>;
+
 /** How a text is encoded. */
 export interface EncodeOptions {
   /** Whether the tokens that begin and end a text are added. Default: true. */
@@ -56,15 +58,28 @@ export async function loadTokenizer(files: ModelFiles): Promise<TextTokenizer> {
       throw new InvalidArgumentError('text', `must be a string, got ${describeValue(text)}`);
     return tokenizer.encode(text, { add_special_tokens: options.addSpecialTokens ?? true }).ids;
   };
-  const decode = (tokens: readonly number[]): string =>
-    tokens.length === 0 ? '' : tokenizer.decode([...tokens], { skip_special_tokens: true });
+  const decode = (tokens: readonly number[], clean_up_tokenization_spaces: boolean): string =>
+    tokens.length === 0
+      ? ''
+      : tokenizer.decode([...tokens], { skip_special_tokens: true, clean_up_tokenization_spaces });
+  const cleans = cleansSpaces(json, config);
   return {
     encode,
-    decode,
+    decode: tokens => decode(tokens, cleans),
     // The template writes the special tokens itself.
     chat: messages => encode(template(messages, true), { addSpecialTokens: false }),
-    stream: () => textStream(decode),
+    // Text that was written before a space is removed from it cannot be taken back.
+    stream: () => textStream(tokens => decode(tokens, false)),
   };
+}
+
+/**
+ * Whether spaces before punctuation are removed from decoded texts. As in transformers 5, the option is false
+ * by default, and ignored for BPE, whose texts have such spaces on purpose.
+ */
+function cleansSpaces(json: Json, { clean_up_tokenization_spaces: asked }: Json): boolean {
+  const { type } = (json.model ?? {}) as Json;
+  return asked === true && type !== 'BPE';
 }
 
 function open(json: object, config: object): Tokenizer {
