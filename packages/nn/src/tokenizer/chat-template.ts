@@ -32,9 +32,11 @@ export function chatTemplateOf(
   }
   const template = parsed(text);
   const tokens = Object.fromEntries(special.map(name => [name, tokenText(config[name])]));
+  // As in transformers: a template may compare them with none without asking whether they are defined.
+  const absent = { tools: null, documents: null };
   return (messages, addGenerationPrompt) => {
     try {
-      return template.render({ ...tokens, messages, add_generation_prompt: addGenerationPrompt });
+      return template.render({ ...tokens, ...absent, messages, add_generation_prompt: addGenerationPrompt });
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
       throw new UnsupportedError('chat', [`the model's chat template rejects the messages: ${reason}`]);

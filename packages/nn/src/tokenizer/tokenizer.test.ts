@@ -29,6 +29,10 @@ test('a conversation is written by the template of the model', async () => {
   expect(tokenizer.chat(messages)).toEqual(tokenizer.encode(expected, { addSpecialTokens: false }));
   const listed = await load({ chat_template: [{ name: 'default', template: '{{ messages[0].content }}' }] });
   expect(listed.decode(listed.chat(messages))).toBe('hello');
+  const asking = await load({
+    chat_template: '{% if tools is not none or documents is not none %}x{% endif %}hello',
+  });
+  expect(asking.decode(asking.chat(messages))).toBe('hello');
   const own = await loadTokenizer(
     filesOf({ 'tokenizer.json': tinyTokenizer(), 'chat_template.jinja': '{{ messages[0].role }}' }),
   );
