@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitepress';
-import { liveExamples, repositoryLinks } from '../src/site/markdown.ts';
+import { breakableNames, liveExamples, repositoryLinks } from '../src/site/markdown.ts';
 import { basePlaceholder, makeRelative } from '../src/site/relative-base.ts';
 import { sidebar } from '../src/site/sidebar.ts';
 
@@ -29,6 +29,7 @@ export default defineConfig({
     config(md) {
       md.use(repositoryLinks, { pages, repository: project.repository });
       md.use(liveExamples);
+      md.use(breakableNames);
     },
   },
   vite: {

@@ -41,3 +41,23 @@ export function liveExamples(md: MarkdownRenderer): void {
     return `<LiveExample code="${encodeURIComponent(token.content)}">${code}</LiveExample>`;
   };
 }
+
+/** Long names in tables may be broken after a dot, a bracket or a word, so that a table fits the page. */
+export function breakableNames(md: MarkdownRenderer): void {
+  const { code_inline: code } = md.renderer.rules;
+  if (!code) throw new Error('the Markdown renderer has no rule for inline code');
+  md.core.ruler.push('names-in-tables', ({ tokens }) => {
+    let depth = 0;
+    for (const { type, children } of tokens) {
+      if (type === 'table_open') depth++;
+      if (type === 'table_close') depth--;
+      for (const token of children ?? []) if (depth > 0) token.meta = { isBreakable: true };
+    }
+  });
+  md.renderer.rules.code_inline = (tokens, index, options, env, self) => {
+    const html = code(tokens, index, options, env, self);
+    return tokens[index].meta?.isBreakable
+      ? html.replace(/([.(_]|[a-z](?=[A-Z]))(?=[^<>]*<\/code>)/g, '$1<wbr>')
+      : html;
+  };
+}

@@ -39,6 +39,25 @@ afterAll(async () => {
 
 const pages = (): string[] => filesIn(site).filter(file => file.endsWith('.html'));
 
+test('no page is wider than a phone, and no table is wider than its column on a laptop', async () => {
+  const wide: string[] = [];
+  for (const [width, selector] of [
+    [390, 'html'],
+    [1280, '.vp-doc table'],
+  ] as const) {
+    await host.page.setViewportSize({ width, height: 900 });
+    for (const page of pages()) {
+      await host.page.goto(`${server.address}${relative(site, page)}`);
+      const widest = await host.page.evaluate(
+        `Math.max(0, ...[...document.querySelectorAll('${selector}')].map(e => e.scrollWidth - e.clientWidth))`,
+      );
+      if (Number(widest) > 0) wide.push(`${relative(site, page)} at ${width}: ${widest}`);
+    }
+  }
+  await host.page.setViewportSize({ width: 1280, height: 720 });
+  expect(wide).toEqual([]);
+}, 240_000);
+
 test('every link and anchor of every page is there', () => {
   const anchors = new Map(
     pages().map(page => [
