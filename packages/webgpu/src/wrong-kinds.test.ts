@@ -24,6 +24,7 @@ import {
 } from './index.ts';
 import { fp8, mxfp8 } from './subpaths/fp8.ts';
 import { workgroupTile } from './subpaths/tiles.ts';
+import { takeTrace } from './trace/index.ts';
 import { gpuClock, tableTile, tileCandidates, tune } from './tune/index.ts';
 
 let ctx: GpuContext;
@@ -165,10 +166,17 @@ describe('an argument of another kind throws, naming it, and nothing is lost', (
     ['no problem', [null], 'problem'],
     ['null as options', [forward, null], 'options'],
     ['an array as candidates', [forward, { candidates: [] }], 'options.candidates'],
+    ['a misspelt option', [forward, { second: 1 }], 'second'],
+    ['candidates for no kernel', [forward, { candidates: { dkv: [] } }], 'dkv'],
   ])('tuning of %s', async (_, given, argument) => {
     const all = argument === 'ctx' ? given : [ctx, ...given];
     const error = await tune(...(all as Parameters<typeof tune>)).catch((e: unknown) => e);
-    expectError(error, InvalidArgumentError, argument, /must be /);
+    expectError(error, InvalidArgumentError, argument, /must be |is not an option/);
+  });
+
+  test('taking the kernels of no trace', async () => {
+    const error = await takeTrace(any(ctx)).catch((e: unknown) => e);
+    expectError(error, InvalidArgumentError, 'trace', /must be made by createTrace, got GpuContext/);
   });
 
   test.each<[string, unknown, string]>([

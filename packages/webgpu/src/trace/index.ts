@@ -1,3 +1,4 @@
+import { describeValue, InvalidArgumentError } from '@tilewise/core';
 import { GpuTrace } from './gpu-trace.ts';
 import { type TraceEvent, traceEvents } from './trace-events.ts';
 
@@ -24,7 +25,10 @@ export interface TraceFile {
 /**
  * Takes the kernels that a trace has timed since the last call, as a file of trace events. Waits for the GPU.
  * Browsers round timestamps, by default to 100 µs, so short kernels may seem to take no time.
+ * @throws InvalidArgumentError for another kind of trace.
  */
 export async function takeTrace(trace: GpuTrace): Promise<TraceFile> {
+  if (!(trace instanceof GpuTrace))
+    throw new InvalidArgumentError('trace', `must be made by createTrace, got ${describeValue(trace)}`);
   return { traceEvents: traceEvents(await trace.take()), displayTimeUnit: 'ms' };
 }

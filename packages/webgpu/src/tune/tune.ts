@@ -1,7 +1,7 @@
 import {
   type AttentionProblem,
   type BackwardProblem,
-  checkObject,
+  checkOptions,
   checkProblem,
   InvalidArgumentError,
   validate,
@@ -52,9 +52,9 @@ export interface OmittedTile {
  * backward problem, of the kernels for dQ and dK/dV. Uses temporary tensors in place of the problem's. Omits
  * tiles whose results differ from those of the first tile. Each round times all tiles in turn, so that other
  * load on the machine slows all of them down alike.
- * @throws InvalidArgumentError for options out of range, and for a problem whose tiles are fixed (FP8) or
- * whose tensors decide what is computed (lengths, packed sequences, pages, block masks): tune the same
- * problem without these. Otherwise as `planSdpa` and `planSdpaBackward`.
+ * @throws InvalidArgumentError for options that are unknown or out of range, and for a problem whose tiles
+ * are fixed (FP8) or whose tensors decide what is computed (lengths, packed sequences, pages, block masks):
+ * tune the same problem without these. Otherwise as `planSdpa` and `planSdpaBackward`.
  */
 export async function tune(
   ctx: GpuContext,
@@ -62,9 +62,9 @@ export async function tune(
   options: TuneOptions = {},
 ): Promise<Tuning> {
   checkContext(ctx);
-  checkObject('options', options);
+  checkOptions('options', options, ['seconds', 'candidates']);
   const { seconds = 20, candidates = {} } = options;
-  checkObject('options.candidates', candidates);
+  checkOptions('options.candidates', candidates, tileRoles);
   const roles = checkedRoles(problem);
   if (!(seconds >= 0))
     throw new InvalidArgumentError('options.seconds', `must be at least 0, got ${seconds}`);
