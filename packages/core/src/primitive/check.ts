@@ -1,4 +1,10 @@
-import { InvalidArgumentError, InvalidDTypeError, InvalidShapeError } from '../errors.ts';
+import {
+  checkObject,
+  checkOneOf,
+  InvalidArgumentError,
+  InvalidDTypeError,
+  InvalidShapeError,
+} from '../errors.ts';
 import { checkShape } from '../tensor/checks/check-tensor.ts';
 import { dtypeInfo } from '../tensor/dtype/dtype.ts';
 import type { Shape } from '../tensor/shape.ts';
@@ -20,15 +26,17 @@ const arity: Readonly<
 
 /**
  * Checks that tensors fit a primitive.
- * @throws InvalidArgumentError if the number of tensors is wrong; InvalidShapeError or InvalidDTypeError
- * naming the tensor.
+ * @throws InvalidArgumentError for an unknown primitive or a wrong number of tensors; InvalidShapeError or
+ * InvalidDTypeError naming the tensor.
  */
 export function checkPrimitive(
   primitive: Primitive,
   inputs: readonly TensorDesc[],
   outputs: readonly TensorDesc[],
 ): void {
-  const [takes, gives] = arity[primitive.kind];
+  checkObject('primitive', primitive);
+  const kind = checkOneOf('primitive.kind', primitive.kind, Object.keys(arity) as Primitive['kind'][]);
+  const [takes, gives] = arity[kind];
   if (takes !== null && inputs.length !== takes) {
     throw new InvalidArgumentError(
       'inputs',

@@ -1,5 +1,6 @@
 import { dropoutMask } from '@tilewise/philox';
 import { describe, expect, test } from 'vitest';
+import { InvalidArgumentError } from '../errors.ts';
 import { add, mul, select } from '../expr/build.ts';
 import { Tensor } from '../tensor/tensor.ts';
 import { coordinate, hostPrimitives, input, inputAt, type Primitive, reduced } from './index.ts';
@@ -221,4 +222,10 @@ test('tensor-scatter writes a part from a place of each entry, and leaves out wh
   const rows = Tensor.from([1, 2, 3, 4], [1, 2, 2]);
   const second = Tensor.from([1], [1], { dtype: 'i32' });
   expect(run(primitive, [rows, second], Tensor.zeros([1, 3, 2]))).toEqual([[0, 0, 1, 2, 3, 4]]);
+});
+
+test.each([{ kind: 'mapp' }, {}])('refuses an unknown primitive (%o)', primitive => {
+  const prepare = () => hostPrimitives.prepare(primitive as never, [], []);
+  expect(prepare).toThrow(InvalidArgumentError);
+  expect(prepare).toThrow(/^primitive.kind must be one of map, reduce, rows, /);
 });
