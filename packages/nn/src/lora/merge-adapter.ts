@@ -2,13 +2,14 @@ import { InvalidArgumentError, type TensorDesc } from '@tilewise/core';
 import { add, compile, matmul, multiply, type Specs, transpose, type Variable } from '@tilewise/graph/ops';
 import { inDType, inFloat32 } from '../architectures/transformer/scope.ts';
 import { checkModel, describeAll, type Model } from '../model/model.ts';
-import { isTarget, loraNames, loraScale } from './adapter.ts';
+import { loraNames, loraScale } from './adapter.ts';
 
 /**
  * Adds an adapter to the weights of its layers, W + scale·B·A, and removes it: the model computes the same
  * results without the adapter's products. 16-bit weights are rounded. All new weights are computed before the
  * first one is replaced, so after an error the model is unchanged.
- * @throws InvalidArgumentError for a model without an adapter.
+ * @throws InvalidArgumentError for a model without an adapter, and for an imported model with an adapter of a
+ * layer that has no weight of its own, such as a tied head.
  */
 export async function mergeAdapter<T extends TensorDesc>(model: Model<T>): Promise<void> {
   checkModel(model);
@@ -21,7 +22,9 @@ export async function mergeAdapter<T extends TensorDesc>(model: Model<T>): Promi
       const name = `${layer}.weight`;
       const weight = weights.get(name);
       const [a, b] = loraNames(layer).map(own => adapter.tensors[own]);
-      if (!weight || !a || !b || !isTarget(adapter.config, layer)) continue;
+      if (!a || !b) continue;
+      // Of imported layers, the weight may be that of another layer, or a constant of the graph.
+      if (!weight) throw new InvalidArgumentError('model', `has no weight '${name}' of its own`);
       const tensors = { weight, a, b };
       const merge = compile(engine, own => mergedWeight(own, scale, transposed), describeAll(tensors));
       try {

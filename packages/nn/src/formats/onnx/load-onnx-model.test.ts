@@ -116,6 +116,16 @@ test.each([undefined, lora])(
   },
 );
 
+test('an adapter of a tied head is not merged, and the model keeps it', async () => {
+  const imported = await loadOnnxModel(exported(tied).bytes, { engine, labels: 'next', prefix: 'm.' });
+  const targets = ['q_proj', 'head'];
+  const trainer = createTrainer(imported, { learningRate: 0.02, lora: { ...lora, targets } });
+  for (let n = 0; n < 2; n++) await trainer.step(batch);
+  const before = (await imported.logits(batch.inputs)).toFloat32();
+  await expect(mergeAdapter(imported)).rejects.toThrow("has no weight 'head.weight' of its own");
+  expect((await imported.logits(batch.inputs)).toFloat32()).toEqual(before);
+});
+
 test('autocast is refused, because the graph decides the dtypes', async () => {
   await expect(
     loadOnnxModel(exported(tied).bytes, { engine, labels: 'next', prefix: 'm.', autocast: 'f16' }),
