@@ -25,7 +25,8 @@ export async function memoryOfLora<T extends TensorDesc>(
   const weights = memory.bytes;
   const trainer = createTrainer(model, { lora: loraOf(model, 8), learningRate: 1e-4, recomputation });
   const adapter = memory.bytes - weights;
-  const tokens = [Array.from({ length: sequence }, (_, n) => (n * n) % 101)];
+  const vocabulary = Math.min(101, Number(config.vocab_size));
+  const tokens = [Array.from({ length: sequence }, (_, n) => (n * n) % vocabulary)];
   memory.peak();
   await trainer.step({ inputs: { tokens }, labels: tokens });
   const training = memory.peak() - weights - adapter;

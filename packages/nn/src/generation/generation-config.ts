@@ -28,7 +28,7 @@ export async function readGenerationConfig(
       topP: config.number('top_p', drawn.topP),
       ...(config.has('min_p') && { minP: config.number('min_p') }),
     }),
-    ...(config.has('repetition_penalty') && { repetitionPenalty: config.number('repetition_penalty') }),
+    ...(config.has('repetition_penalty') && { repetitionPenalty: config.positive('repetition_penalty') }),
     ...(config.has('max_new_tokens') && { maxNewTokens: config.integer('max_new_tokens') }),
     ...(stop.length > 0 && { stopTokens: stop }),
   };

@@ -23,7 +23,7 @@ function gemma(
   const size = config.integer('sliding_window', 4096);
   // The larger models of Gemma 2 give the same number under another name, too.
   config.only('sliding_window_size', size);
-  const scale = config.number('query_pre_attn_scalar', 256) ** -0.5;
+  const scale = config.positive('query_pre_attn_scalar', 256) ** -0.5;
   const bias = config.flag('attention_bias', false);
   config.only('use_bidirectional_attention', false);
   // transformers ignores the older name of the option.
@@ -51,8 +51,8 @@ export const gemma2: Architecture = {
   read: config =>
     gemma(config, {
       ...{ isSliding: layer => layer % 2 === 0, headNorms: false },
-      softcap: config.numberOrNull('attn_logit_softcapping', 50),
-      logitSoftcap: config.numberOrNull('final_logit_softcapping', 30),
+      softcap: config.positiveOrNull('attn_logit_softcapping', 50),
+      logitSoftcap: config.positiveOrNull('final_logit_softcapping', 30),
     }),
 };
 
@@ -70,12 +70,12 @@ export const gemma3: Architecture = {
     return gemma(config, {
       ...{ isSliding: layer => (layer + 1) % pattern !== 0, headNorms: true, softcap: undefined },
       logitSoftcap: config.has('final_logit_softcapping')
-        ? config.number('final_logit_softcapping')
+        ? config.positive('final_logit_softcapping')
         : undefined,
       rope(isSliding, headDim) {
         const shape = { headDim, maxPositions };
         const nested = config.object('rope_parameters');
-        const local = config.number('rope_local_base_freq', 10_000);
+        const local = config.positive('rope_local_base_freq', 10_000);
         const sliding = nested?.object('sliding_attention') ?? null;
         const full = nested?.object('full_attention') ?? null;
         const ropes = {

@@ -85,7 +85,7 @@ test.each<readonly [Record<string, unknown>, string]>([
   [{ rope_scaling: { rope_type: 'ntk', factor: 4 } }, 'rope_scaling.rope_type must be one of'],
   [
     { rope_scaling: { rope_type: 'longrope', short_factor: [1, 1, 1], long_factor: [2, 2, 2, 2] } },
-    'rope_scaling.short_factor must be an array of 4 numbers that are not 0',
+    'rope_scaling.short_factor must be an array of 4 numbers > 0',
   ],
   [{ rope_scaling: { rope_type: 'linear' } }, 'rope_scaling.factor is missing'],
   [{ rope_parameters: { rope_theta: 'big' } }, 'rope_parameters.rope_theta must be a number, got "big"'],

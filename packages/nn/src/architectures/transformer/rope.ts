@@ -33,8 +33,8 @@ type RopeType = 'default' | 'linear' | 'dynamic' | 'llama3' | 'yarn' | 'longrope
 export function readRope(config: ConfigReader, shape: RopeShape, standardTheta = 10_000): RopeRule {
   const parameters = config.object('rope_parameters') ?? config.object('rope_scaling');
   // Both may be given: newer files repeat the base outside the parameters.
-  const outer = config.number('rope_theta', standardTheta);
-  const part = config.number('partial_rotary_factor', 1);
+  const outer = config.positive('rope_theta', standardTheta);
+  const part = config.positive('partial_rotary_factor', 1);
   // A length outside the parameters takes precedence over one inside.
   const trained = config.has('original_max_position_embeddings')
     ? config.integer('original_max_position_embeddings')
@@ -58,8 +58,8 @@ export function readRopeParameters(
 ): RopeRule {
   const names = [...Object.keys(scalings), ...Object.keys(aliases)];
   const name = parameters.oneOf('rope_type', names, parameters.oneOf('type', names, 'default'));
-  const theta = parameters.number('rope_theta', outer.theta);
-  const rotated = Math.floor(headDim * parameters.number('partial_rotary_factor', outer.part ?? 1));
+  const theta = parameters.positive('rope_theta', outer.theta);
+  const rotated = Math.floor(headDim * parameters.positive('partial_rotary_factor', outer.part ?? 1));
   const stated = parameters.integer('original_max_position_embeddings', maxPositions);
   const trained = outer.trained ?? stated;
   const scale = scalings[aliases[name] ?? (name as RopeType)];
@@ -97,12 +97,12 @@ const scalings: Readonly<Record<RopeType, Scaling>> = {
     return plainRope(rotated, theta);
   },
   linear: (parameters, { rotated, theta }) => {
-    const factor = parameters.number('factor');
+    const factor = parameters.positive('factor');
     return fixed({ frequencies: plainFrequencies(rotated, theta).map(f => f / factor), factor: 1 });
   },
   // "NTK-aware" scaling: beyond the positions of the model, the base grows with the length of the sequence.
   dynamic: (parameters, { rotated, theta, maxPositions }) => {
-    const factor = parameters.number('factor');
+    const factor = parameters.positive('factor');
     return {
       changes: true,
       at(length) {
@@ -114,9 +114,9 @@ const scalings: Readonly<Record<RopeType, Scaling>> = {
   },
   // Llama 3.1: long wavelengths are stretched, short ones are not, and those in between are interpolated.
   llama3: (parameters, { rotated, theta, trained }) => {
-    const factor = parameters.number('factor');
-    const low = parameters.number('low_freq_factor');
-    const high = parameters.number('high_freq_factor');
+    const factor = parameters.positive('factor');
+    const low = parameters.positive('low_freq_factor');
+    const high = parameters.positive('high_freq_factor');
     return fixed({
       frequencies: plainFrequencies(rotated, theta).map(f => {
         const turns = (trained * f) / (2 * Math.PI);
@@ -133,9 +133,9 @@ const scalings: Readonly<Record<RopeType, Scaling>> = {
   // another beyond it.
   longrope: (parameters, { rotated, theta, trained, maxPositions }) => {
     const [short, long] = ['short_factor', 'long_factor'].map(name => parameters.numbers(name, rotated / 2));
-    const factor = parameters.number('factor', maxPositions / trained);
+    const factor = parameters.positive('factor', maxPositions / trained);
     const standard = factor <= 1 ? 1 : Math.sqrt(1 + Math.log(factor) / Math.log(trained));
-    const attentionFactor = parameters.number('attention_factor', standard);
+    const attentionFactor = parameters.positive('attention_factor', standard);
     const plain = plainFrequencies(rotated, theta);
     const ropeOf = (divisors: readonly number[]): Rope => ({
       frequencies: plain.map((f, i) => f / divisors[i]),
@@ -148,9 +148,9 @@ const scalings: Readonly<Record<RopeType, Scaling>> = {
 
 /** YaRN (Peng et al. 2023, arXiv:2309.00071), equations 22, 23 and 25. */
 function yarn(parameters: ConfigReader, { rotated, theta, trained, maxPositions }: Scaled): Rope {
-  const factor = parameters.number('factor', maxPositions / trained);
-  const fast = parameters.number('beta_fast', 32);
-  const slow = parameters.number('beta_slow', 1);
+  const factor = parameters.positive('factor', maxPositions / trained);
+  const fast = parameters.positive('beta_fast', 32);
+  const slow = parameters.positive('beta_slow', 1);
   const truncate = parameters.flag('truncate', true);
   const temperature = (scale: number, multiplier = 1): number =>
     scale <= 1 ? 1 : 0.1 * multiplier * Math.log(scale) + 1;
@@ -160,7 +160,7 @@ function yarn(parameters: ConfigReader, { rotated, theta, trained, maxPositions 
     mscale !== 0 && mscaleAll !== 0
       ? temperature(factor, mscale) / temperature(factor, mscaleAll)
       : temperature(factor);
-  const attentionFactor = parameters.number('attention_factor', standard);
+  const attentionFactor = parameters.positive('attention_factor', standard);
   /** The pair that makes this many turns within the original length. */
   const pairOf = (turns: number): number =>
     (rotated * Math.log(trained / (turns * 2 * Math.PI))) / (2 * Math.log(theta));

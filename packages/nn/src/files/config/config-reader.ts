@@ -57,16 +57,20 @@ export class ConfigReader {
   }
 
   number(name: string, standard?: number): number {
-    return this.#checked(name, standard, 'a number', Number.isFinite);
+    return this.#checked(name, standard, 'a number ≥ 0', x => isFinite(x) && x >= 0);
+  }
+
+  positive(name: string, standard?: number): number {
+    return this.#checked(name, standard, 'a number > 0', x => isFinite(x) && x > 0);
   }
 
   flag(name: string, standard?: boolean): boolean {
     return this.#checked(name, standard, 'true or false', value => typeof value === 'boolean');
   }
 
-  /** A number, or the value that null stands for. */
-  numberOrNull(name: string, standard: number): number | undefined {
-    return this.#isNull(name) ? undefined : this.number(name, standard);
+  /** A number above 0, or the value that null stands for. */
+  positiveOrNull(name: string, standard: number): number | undefined {
+    return this.#isNull(name) ? undefined : this.positive(name, standard);
   }
 
   /** An integer of at least 1, or the value that null stands for. */
@@ -74,14 +78,14 @@ export class ConfigReader {
     return this.#isNull(name) ? undefined : this.integer(name, standard);
   }
 
-  /** A list of the given number of nonzero numbers. */
+  /** A list of the given number of numbers above 0. */
   numbers(name: string, count: number): readonly number[] {
     const isValid = (value: unknown): boolean =>
-      Array.isArray(value) && value.length === count && value.every(x => Number.isFinite(x) && x !== 0);
+      Array.isArray(value) && value.length === count && value.every(x => isFinite(x) && x > 0);
     return this.#checked<readonly number[]>(
       name,
       undefined,
-      `an array of ${count} numbers that are not 0`,
+      `an array of ${count} numbers > 0`,
       isValid,
     );
   }
@@ -152,6 +156,10 @@ export class ConfigReader {
     if (!isValid(value)) this.fail(name, `must be ${rule}, got ${JSON.stringify(value)}`);
     return value as V;
   }
+}
+
+function isFinite(value: unknown): value is number {
+  return Number.isFinite(value);
 }
 
 function isInteger(value: unknown): value is number {
