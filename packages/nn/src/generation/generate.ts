@@ -1,4 +1,4 @@
-import { InvalidArgumentError, type TensorDesc, UnsupportedError } from '@tilewise/core';
+import { InvalidArgumentError, type TensorDesc, TilewiseError } from '@tilewise/core';
 import { checkFields, type FieldRules } from '../checks/check-fields.ts';
 import { hasMethod, integerFrom, integers, required, signalRule } from '../checks/rules.ts';
 import { checkModel, type Model } from '../model/model.ts';
@@ -24,8 +24,8 @@ const generateRules: FieldRules<GenerateOptions> = {
 /**
  * Continues texts of tokens, and yields one list for each step, with the next token of each text, or null for
  * a text that has ended. The tokens do not depend on the other texts of the batch.
- * @throws InvalidArgumentError for invalid prompts or options; UnsupportedError for a model that is not a
- * decoder; the reason of the signal.
+ * @throws InvalidArgumentError for invalid prompts or options; TilewiseError `UNSUPPORTED` for a model that
+ * is not a decoder; the reason of the signal.
  */
 export async function* generateBatch<T extends TensorDesc>(
   model: Model<T>,
@@ -34,7 +34,8 @@ export async function* generateBatch<T extends TensorDesc>(
 ): AsyncGenerator<readonly (number | null)[], void, undefined> {
   checkModel(model);
   const { definition } = model;
-  if (definition.kind !== 'causal') throw new UnsupportedError('generation', ['the model is not a decoder']);
+  if (definition.kind !== 'causal')
+    throw new TilewiseError('UNSUPPORTED', 'the model cannot continue texts: it is not a decoder');
   checkFields('options', options, generateRules);
   const { maxNewTokens, stopTokens = [], signal } = options;
   const { vocabulary } = definition.decoder;

@@ -1,5 +1,5 @@
 import { Template } from '@huggingface/jinja';
-import { UnsupportedError } from '@tilewise/core';
+import { TilewiseError } from '@tilewise/core';
 import { ConfigError } from '../files/config/config-error.ts';
 
 /** A message of a conversation. */
@@ -17,8 +17,8 @@ const special = ['bos_token', 'eos_token', 'pad_token', 'unk_token'] as const;
 /**
  * The chat template, from its own file or from `chat_template` in `tokenizer_config.json`: a text, or a list
  * of named templates, of which 'default' is used.
- * @throws ConfigError for an invalid template. The function throws UnsupportedError without a template, and
- * for messages that the template rejects.
+ * @throws ConfigError for an invalid template. The function throws TilewiseError `UNSUPPORTED` without a
+ * template, and for messages that the template rejects.
  */
 export function chatTemplateOf(
   config: Readonly<Record<string, unknown>>,
@@ -27,7 +27,7 @@ export function chatTemplateOf(
   const text = ownFile ?? templateText(config.chat_template);
   if (text === null) {
     return () => {
-      throw new UnsupportedError('chat', ['the tokenizer has no chat_template']);
+      throw new TilewiseError('UNSUPPORTED', 'the tokenizer has no chat_template');
     };
   }
   const template = parsed(text);
@@ -39,7 +39,7 @@ export function chatTemplateOf(
       return template.render({ ...tokens, ...absent, messages, add_generation_prompt: addGenerationPrompt });
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
-      throw new UnsupportedError('chat', [`the model's chat template rejects the messages: ${reason}`]);
+      throw new TilewiseError('UNSUPPORTED', `the chat template rejects the messages: ${reason}`);
     }
   };
 }

@@ -22,6 +22,13 @@ test('a text becomes tokens, and tokens the text again', async () => {
   expect(tokenizer.decode([259, TINY_VOCABULARY - 1])).toBe('hello');
 });
 
+test('what is no text, or no token, is refused', async () => {
+  const tokenizer = await load();
+  expect(() => tokenizer.encode(3 as never)).toThrow(/^text must be a string, got 3/);
+  expect(() => tokenizer.decode('259' as never)).toThrow(/^tokens must be whole numbers, got "259"/);
+  expect(() => tokenizer.stream().push(undefined as never)).toThrow(/^tokens must be whole numbers/);
+});
+
 test('a conversation is written by the template of the model', async () => {
   const messages: ChatMessage[] = [{ role: 'user', content: 'hello' }];
   const tokenizer = await load();

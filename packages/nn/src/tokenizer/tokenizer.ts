@@ -18,12 +18,17 @@ const encodeRules: FieldRules<EncodeOptions> = { addSpecialTokens: flag };
 
 /** Converts texts to a model's tokens and back. */
 export interface TextTokenizer {
+  /** @throws InvalidArgumentError unless `text` is a string. */
   encode(text: string, options?: EncodeOptions): number[];
-  /** The text of tokens, without special tokens. */
+  /**
+   * The text of tokens, without special tokens and tokens that the tokenizer does not know.
+   * @throws InvalidArgumentError unless the tokens are whole numbers.
+   */
   decode(tokens: readonly number[]): string;
   /**
    * The tokens of a conversation in the model's chat template, up to the start of the assistant's answer.
-   * @throws UnsupportedError for a model without a template, and for messages that the template rejects.
+   * @throws TilewiseError `UNSUPPORTED` for a model without a template, and for messages that the template
+   * rejects.
    */
   chat(messages: readonly ChatMessage[]): number[];
   /** Decodes tokens that arrive one by one. */
@@ -58,10 +63,14 @@ export async function loadTokenizer(files: ModelFiles): Promise<TextTokenizer> {
       throw new InvalidArgumentError('text', `must be a string, got ${describeValue(text)}`);
     return tokenizer.encode(text, { add_special_tokens: options.addSpecialTokens ?? true }).ids;
   };
-  const decode = (tokens: readonly number[], clean_up_tokenization_spaces: boolean): string =>
-    tokens.length === 0
+  const decode = (given: readonly number[], clean_up_tokenization_spaces: boolean): string => {
+    const tokens = Array.from(given);
+    if (!tokens.every(Number.isSafeInteger))
+      throw new InvalidArgumentError('tokens', `must be whole numbers, got ${describeValue(given)}`);
+    return tokens.length === 0
       ? ''
-      : tokenizer.decode([...tokens], { skip_special_tokens: true, clean_up_tokenization_spaces });
+      : tokenizer.decode(tokens, { skip_special_tokens: true, clean_up_tokenization_spaces });
+  };
   const cleans = cleansSpaces(json, config);
   return {
     encode,

@@ -1,4 +1,4 @@
-import { describeValue, InvalidArgumentError, UnsupportedError } from '@tilewise/core';
+import { describeValue, InvalidArgumentError, TilewiseError } from '@tilewise/core';
 import type { ModelFiles } from './model-files.ts';
 import type { OpenRange } from './read-ranges.ts';
 
@@ -20,10 +20,14 @@ function fileSystem(): NodeFileSystem {
   };
   const fs = process?.getBuiltinModule?.('node:fs') as NodeFileSystem | undefined;
   if (fs) return fs;
-  throw new UnsupportedError('folder', ['only Node reads folders by their path; a page is given its files']);
+  throw new TilewiseError('UNSUPPORTED', 'folderFiles needs Node; in a page, use givenFiles or hubFiles');
 }
 
-/** The files of a folder, in Node. @throws InvalidArgumentError for a path that is not a string. */
+/**
+ * The files of a folder, in Node.
+ * @throws InvalidArgumentError for a path that is not a string; TilewiseError `UNSUPPORTED` where there is no
+ * file system.
+ */
 export function folderFiles(path: string): ModelFiles {
   if (typeof path !== 'string')
     throw new InvalidArgumentError('path', `must be a string, got ${describeValue(path)}`);
