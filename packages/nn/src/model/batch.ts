@@ -75,7 +75,7 @@ export function batchTensors(definition: ModelDefinition, batch: Batch): Readonl
   checkFields('inputs', batch as TextBatch, textRules);
   const { tokens, lengths, tokenTypes } = batch as TextBatch;
   const limits = limitsOf(definition);
-  const own = rowsOf('tokens', tokens, limits.vocabulary);
+  const own = rowsOf('tokens', tokens, limits.vocabulary, lengths);
   const [B, S] = own.shape;
   if (S > limits.positions)
     throw new InvalidArgumentError(
@@ -84,7 +84,7 @@ export function batchTensors(definition: ModelDefinition, batch: Batch): Readonl
     );
   if (tokenTypes && limits.tokenTypes === 0)
     throw new InvalidArgumentError('tokenTypes', 'must be left out: the model has none');
-  const types = tokenTypes && rowsOf('tokenTypes', tokenTypes, limits.tokenTypes);
+  const types = tokenTypes && rowsOf('tokenTypes', tokenTypes, limits.tokenTypes, lengths);
   if (types && !sameShape(types.shape, own.shape))
     throw new InvalidShapeError(
       'tokenTypes',
@@ -108,18 +108,25 @@ function checkedLengths(lengths: readonly number[], rows: number, most: number):
 
 const listed = (value: unknown): string => (Array.isArray(value) ? `[${value}]` : describeValue(value));
 
-/** Rows of integers below a limit as one tensor, i32 (rows, length). */
-function rowsOf(name: string, rows: readonly ArrayLike<number>[], limit: number): Tensor {
+/**
+ * Rows of integers below a limit as one tensor, i32 (rows, length). The padding may hold other numbers, such
+ * as −1 or a token beyond the vocabulary; they become 0.
+ */
+function rowsOf(
+  name: string,
+  rows: readonly ArrayLike<number>[],
+  limit: number,
+  lengths?: readonly number[],
+): Tensor {
   const length = Array.isArray(rows) && rows[0]?.length;
   if (!length) throw new InvalidArgumentError(name, 'must have at least one row of at least one token');
   if (rows.some(row => row?.length !== length))
     throw new InvalidShapeError(name, 'must have rows of equal length');
   const all = Tensor.zeros([rows.length, length], { dtype: 'i32' });
-  let at = 0;
-  for (const row of rows) {
-    for (let n = 0; n < length; n++) {
-      checkIndex(name, row[n], limit, '');
-      all.data[at++] = row[n];
+  for (const [n, row] of rows.entries()) {
+    for (let i = 0; i < length; i++) {
+      if (isIndex(row[i], limit)) all.data[n * length + i] = row[i];
+      else if (!(i >= Number(lengths?.[n]))) checkIndex(name, row[i], limit, '');
     }
   }
   return all;
@@ -127,9 +134,13 @@ function rowsOf(name: string, rows: readonly ArrayLike<number>[], limit: number)
 
 /** Checks that a value is an integer below a limit. @param others the other values that are allowed. */
 export function checkIndex(name: string, value: unknown, limit: number, others: string): void {
-  if (Number.isInteger(value) && Number(value) >= 0 && Number(value) < limit) return;
+  if (isIndex(value, limit)) return;
   throw new InvalidArgumentError(
     name,
     `must be integers from 0 to ${limit - 1}${others}, got ${describeValue(value)}`,
   );
+}
+
+function isIndex(value: unknown, limit: number): value is number {
+  return Number.isInteger(value) && Number(value) >= 0 && Number(value) < limit;
 }

@@ -29,6 +29,14 @@ test('logits of a text do not depend on its padding or on other texts', async ()
   model.release();
 });
 
+test('padding may hold numbers that are no tokens', async () => {
+  const model = await load();
+  const expected = await model.logits({ tokens: [[1, 2, 0]], lengths: [2] });
+  for (const padding of [-1, 11, 1e9])
+    expect(await model.logits({ tokens: [[1, 2, padding]], lengths: [2] })).toEqual(expected);
+  await expect(model.logits({ tokens: [[1, -1, 0]], lengths: [2] })).rejects.toThrow('from 0 to 10, got -1');
+});
+
 test.each([
   {
     model_type: 'bert',

@@ -88,7 +88,9 @@ test.each<readonly [Record<string, unknown>, string]>([
     'rope_scaling.short_factor must be an array of 4 numbers > 0',
   ],
   [{ rope_scaling: { rope_type: 'linear' } }, 'rope_scaling.factor is missing'],
-  [{ rope_parameters: { rope_theta: 'big' } }, 'rope_parameters.rope_theta must be a number, got "big"'],
+  [{ rope_parameters: { rope_theta: 'big' } }, 'rope_parameters.rope_theta must be a number > 0, got "big"'],
+  [{ rope_parameters: { rope_theta: 0 } }, 'rope_parameters.rope_theta must be a number > 0, got 0'],
+  [{ rope_scaling: { rope_type: 'linear', factor: -2 } }, 'rope_scaling.factor must be a number > 0, got -2'],
   [
     { rope_parameters: { rope_type: 'default', mrope_section: [1] } },
     'rope_parameters.mrope_section is an unknown option',

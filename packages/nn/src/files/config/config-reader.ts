@@ -57,11 +57,11 @@ export class ConfigReader {
   }
 
   number(name: string, standard?: number): number {
-    return this.#checked(name, standard, 'a number ≥ 0', x => isFinite(x) && x >= 0);
+    return this.#checked(name, standard, 'a number ≥ 0', x => isNumber(x) && x >= 0);
   }
 
   positive(name: string, standard?: number): number {
-    return this.#checked(name, standard, 'a number > 0', x => isFinite(x) && x > 0);
+    return this.#checked(name, standard, 'a number > 0', x => isNumber(x) && x > 0);
   }
 
   flag(name: string, standard?: boolean): boolean {
@@ -81,13 +81,8 @@ export class ConfigReader {
   /** A list of the given number of numbers above 0. */
   numbers(name: string, count: number): readonly number[] {
     const isValid = (value: unknown): boolean =>
-      Array.isArray(value) && value.length === count && value.every(x => isFinite(x) && x > 0);
-    return this.#checked<readonly number[]>(
-      name,
-      undefined,
-      `an array of ${count} numbers > 0`,
-      isValid,
-    );
+      Array.isArray(value) && value.length === count && value.every(x => isNumber(x) && x > 0);
+    return this.#checked<readonly number[]>(name, undefined, `an array of ${count} numbers > 0`, isValid);
   }
 
   /** One of the given strings. */
@@ -158,7 +153,7 @@ export class ConfigReader {
   }
 }
 
-function isFinite(value: unknown): value is number {
+function isNumber(value: unknown): value is number {
   return Number.isFinite(value);
 }
 
