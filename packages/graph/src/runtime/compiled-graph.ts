@@ -31,10 +31,11 @@ export interface CompiledGraph<T extends TensorDesc = TensorDesc> {
   readonly workspaceBytes: number;
   /**
    * Runs the graph after earlier executions, because all share the memory of the intermediate results.
-   * @param bindings the inputs by tensor id: the engine's tensors, host tensors or numbers. Outputs may be
-   * bound too; an unbound output is allocated. An output that is bound to a host tensor is read back from the
-   * device, in the submission that computes it. An engine that does not prepare attention, such as the
-   * reference, also allocates the results of attention during the execution.
+   * @param bindings the inputs by tensor id: the engine's tensors, host tensors or numbers; do not change or
+   * release them until the promise has settled. Outputs may be bound too; an unbound output is allocated. An
+   * output that is bound to a host tensor is read back from the device, in the submission that computes it.
+   * An engine that does not prepare attention, such as the reference, also allocates the results of attention
+   * during the execution.
    * @returns the outputs by id, without those that are read back.
    * @throws the errors of a compiled partition's `execute`, before anything runs.
    */

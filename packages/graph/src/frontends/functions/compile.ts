@@ -37,7 +37,8 @@ export type Results<R, T> = R extends Variable ? T : { readonly [K in keyof R]: 
 export interface CompiledFunction<S extends Specs, R, T extends TensorDesc> {
   /**
    * Runs the function, after earlier calls.
-   * @param inputs the arguments by name: tensors of the engine, host tensors, or numbers for scalars.
+   * @param inputs the arguments by name: tensors of the engine, host tensors, or numbers for scalars. Do not
+   * change or release them until the promise has settled.
    * @param outputs the caller's tensors for results, in the order of `results`; the other results are
    * allocated. A result may use the memory of an input that it updates element by element, such as a
    * parameter; any other overlap of results and inputs is refused. A host tensor receives its result by a
