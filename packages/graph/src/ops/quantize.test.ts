@@ -19,6 +19,24 @@ describe('quantization', () => {
     ).toEqual([[1, 2, 6, 8]]);
   });
 
+  test('per channel, with as many scales and zero points from tensors as there are channels', async () => {
+    const src = { values: [1, 2, 3, 4, 5, 6], shape: [2, 3], dtype: 'u8' as const };
+    const list = (count: number) => ({ values: Array.from({ length: count }, (_, n) => n + 1) });
+    const run = (scales: number, zps: number, attrs = {}) => {
+      const inputs = [src, list(scales), { ...list(zps), dtype: 'u8' as const }];
+      return runOperation('DynamicDequantize', inputs, { qtype: 'per_channel', axis: -1, ...attrs });
+    };
+    expect(await run(3, 3)).toEqual([[0, 0, 0, 3, 6, 9]]);
+    for (const [scales, zps] of [
+      [2, 3],
+      [4, 3],
+      [3, 2],
+    ] as const)
+      await expect(run(scales, zps)).rejects.toThrow('needs 3 scales and zero points per_channel of [2,3]');
+    await expect(run(3, 3, { axis: 2 })).rejects.toThrow('has no axis 2');
+    await expect(run(1, 3, { qtype: 'per_tensor' })).rejects.toThrow('needs 1 scales and zero points');
+  });
+
   test('per group, of 4-bit integers with zero points', async () => {
     const inputs = [
       { values: [-8, -1, 2, 7], shape: [1, 4], dtype: 'i4' as const },

@@ -6,7 +6,8 @@ import type { Lowering, Value } from '../ir/program/lowering.ts';
 import { defineOperations } from '../ir/schema/define.ts';
 import type { Operation, OperationCall } from '../ir/schema/operation.ts';
 import type { ResolvedAttributes } from '../ir/schema/schema.ts';
-import { axisOf } from '../ir/tensor/shape.ts';
+import { isKnown } from '../ir/tensor/logical-tensor.ts';
+import { axisOf, checkedAxis } from '../ir/tensor/shape.ts';
 
 const staticAttributes = {
   qtype: { type: 'string', default: 'per_tensor', among: ['per_tensor', 'per_channel'] },
@@ -60,9 +61,6 @@ function staticConstraint({
   outputs: [dst],
 }: OperationCall<StaticAttributes>): string | null {
   const { scales, zps = [] } = attributes;
-  if (attributes.qtype === 'per_tensor' && scales.length !== 1) {
-    return `attribute 'scales' must have one number per_tensor, got ${scales.length}`;
-  }
   if (zps.length > 0 && zps.length !== scales.length) {
     return `attribute 'zps' must have as many numbers as 'scales' (${scales.length}), got ${zps.length}`;
   }
@@ -91,51 +89,52 @@ function lowerStatic(
   map(formula(x, input(1), zps.length > 0 ? input(2) : 0), [src, ...parameters], dst);
 }
 
+/** Checks numbers of scales or zero points: one, or one per channel of the axis. */
+function checkCounts(
+  kind: string,
+  { qtype, axis }: Pick<DynamicAttributes, 'qtype' | 'axis'>,
+  shape: readonly number[],
+  counts: readonly number[],
+): void {
+  const wanted = qtype === 'per_tensor' ? 1 : shape[checkedAxis(kind, axis, shape)];
+  const wrong = counts.find(count => wanted >= 0 && count !== wanted);
+  if (wrong === undefined) return;
+  const rule = `needs ${wanted} scales and zero points ${qtype} of [${shape}], got ${wrong}`;
+  throw new InvalidShapeError(kind, rule);
+}
+
 function inferStatic(
   kind: string,
   { attributes, inputs: [{ shape }] }: OperationCall<StaticAttributes>,
 ): ReturnType<Operation['infer']> {
-  const { scales } = attributes;
-  if (shape && attributes.qtype === 'per_channel') {
-    const axis = axisOf(attributes.axis, shape.length);
-    if (axis === undefined || (shape[axis] >= 0 && shape[axis] !== scales.length)) {
-      throw new InvalidShapeError(
-        kind,
-        `needs a scale per channel of axis ${attributes.axis} of [${shape}], got ${scales.length}`,
-      );
-    }
-  }
+  if (shape) checkCounts(kind, attributes, shape, [attributes.scales.length]);
   return [shape];
 }
 
 function dynamicConstraint({
-  attributes,
+  attributes: { qtype, group_shape: group = [] },
   inputs: [src, scales, zps],
 }: OperationCall<DynamicAttributes>): string | null {
-  const group = attributes.group_shape ?? [];
-  if (attributes.qtype === 'per_group' && group.length === 0)
-    return "needs the attribute 'group_shape' per_group";
+  if (qtype !== 'per_group') return null;
+  if (group.length === 0) return "needs the attribute 'group_shape' per_group";
   if (!scales.shape) return null;
-  if (attributes.qtype === 'per_group') {
-    if (src.shape && (src.shape.length < 2 || scales.shape.length !== src.shape.length)) {
-      return `input 'scales' must have the rank of 'src' per_group, got [${scales.shape}]`;
-    }
-    return zps?.shape && `${zps.shape}` !== `${scales.shape}`
-      ? `input 'zps' must have the shape of 'scales' ([${scales.shape}]), got [${zps.shape}]`
-      : null;
-  }
-  const count = elementCount(scales.shape);
-  return attributes.qtype === 'per_tensor' && count > 1
-    ? `input 'scales' must hold one number per_tensor, got [${scales.shape}]`
+  if (src.shape && (src.shape.length < 2 || scales.shape.length !== src.shape.length))
+    return `input 'scales' must have the rank of 'src' per_group, got [${scales.shape}]`;
+  return zps?.shape && `${zps.shape}` !== `${scales.shape}`
+    ? `input 'zps' must have the shape of 'scales' ([${scales.shape}]), got [${zps.shape}]`
     : null;
 }
 
 function inferDynamic(
   kind: string,
-  { attributes, inputs: [{ shape }, scales] }: OperationCall<DynamicAttributes>,
+  { attributes, inputs: [{ shape }, ...parameters] }: OperationCall<DynamicAttributes>,
 ): ReturnType<Operation['infer']> {
+  const [scales] = parameters;
   const group = attributes.group_shape ?? [];
-  if (attributes.qtype === 'per_group' && shape && scales.shape) {
+  if (attributes.qtype !== 'per_group') {
+    const known = parameters.flatMap(t => (isKnown(t.shape) ? [elementCount(t.shape)] : []));
+    if (shape) checkCounts(kind, attributes, shape, known);
+  } else if (shape && scales.shape) {
     const fits = shape.every((n, d) => n < 0 || (scales.shape?.[d] ?? 0) * group[d] === n);
     if (!fits) {
       throw new InvalidShapeError(
