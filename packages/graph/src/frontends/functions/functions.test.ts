@@ -226,6 +226,11 @@ describe('errors say what is wrong', () => {
       ({ x }) => add(x, 'x' as unknown as number),
       'takes variables, tensors and numbers',
     ],
+    [
+      'an operand that is null',
+      ({ x }) => add(null as unknown as number, x),
+      'takes variables, tensors and numbers, got null',
+    ],
     ['a result that is none', () => 3 as unknown as Variable, 'must return variables'],
   ])('%s', (_, fn, message) => {
     expect(() => compile(engine, fn, specs)).toThrow(message);

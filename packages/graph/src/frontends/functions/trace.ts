@@ -154,7 +154,9 @@ function lettersOf({ inputs }: Operation, operands: readonly Operand[]): Map<str
   const letters = new Map<string, GraphDType>();
   operands.forEach((operand, n) => {
     const { type, variadic } = portOf(inputs, n);
-    if (typeof operand !== 'number' && !variadic && !letters.has(type)) letters.set(type, operand.dtype);
+    // A caller without types may pass null, which `apply` refuses.
+    if (operand && typeof operand !== 'number' && !variadic && !letters.has(type))
+      letters.set(type, operand.dtype);
   });
   return letters;
 }
