@@ -6,6 +6,7 @@ import { defineOperations } from '../ir/schema/define.ts';
 import type { Operation } from '../ir/schema/operation.ts';
 import type { ResolvedAttributes } from '../ir/schema/schema.ts';
 import { isKnown, type LogicalTensor } from '../ir/tensor/logical-tensor.ts';
+import { checkShape } from '../ir/tensor/shape.ts';
 
 const list = { type: 's64[]', required: true } as const;
 const groups = { type: 's64', default: 1 } as const;
@@ -111,9 +112,11 @@ function summed(
 export const convolutionOperations: readonly Operation[] = defineOperations(convolutionSchemas, {
   Convolution: {
     summary: 'Cross-correlation of src (N, C, …) with weights (O, C / groups, …), plus a bias (O).',
-    infer: ({ attributes: a, inputs: [src, weights] }) => [
-      isKnown(src.shape) && isKnown(weights.shape) ? outputShape(src.shape, weights.shape, a) : null,
-    ],
+    infer: ({ attributes: a, inputs: [src, weights, bias] }) => {
+      if (!isKnown(src.shape) || !isKnown(weights.shape)) return [null];
+      if (bias) checkShape('Convolution', 'a bias of', bias.shape, weights.shape.slice(0, 1));
+      return [outputShape(src.shape, weights.shape, a)];
+    },
     gradient: ({ builder, attributes: a, inputs: [src, weights], outputs: [dst], dy }) => {
       const axes = builder.shapeOf(dst).flatMap((_, d) => (d === 1 ? [] : [d]));
       const backward = (by: string, operands: LogicalTensor[], like: LogicalTensor): LogicalTensor => {

@@ -6,7 +6,7 @@ import { defineOperations } from '../ir/schema/define.ts';
 import type { GradientCall, InputGradient, Operation } from '../ir/schema/operation.ts';
 import type { ResolvedAttributes } from '../ir/schema/schema.ts';
 import { type LogicalShape, type LogicalTensor, UNKNOWN } from '../ir/tensor/logical-tensor.ts';
-import { broadcastShapes } from '../ir/tensor/shape.ts';
+import { broadcastShapes, broadcastTo } from '../ir/tensor/shape.ts';
 
 export const matmulSchemas = {
   MatMul: {
@@ -35,7 +35,9 @@ export const matmulOperations: readonly Operation[] = defineOperations(matmulSch
         ? null
         : `output 'dst' must be ${src.dtype} or f32, got ${dst.dtype}`,
     gradient: matmulGradient,
-    infer: ({ attributes, inputs: [a, b] }) => [inferMatMul(attributes, a.shape, b.shape)],
+    infer: ({ attributes, inputs: [a, b, ...bias] }) => [
+      broadcastTo('MatMul', inferMatMul(attributes, a.shape, b.shape), bias),
+    ],
     lower: (lowering, { attributes }) => {
       const { inputs, outputs } = lowering;
       const a = asMatrix(lowering, inputs[0], 'row', attributes.transpose_a);

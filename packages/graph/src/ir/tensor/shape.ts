@@ -30,16 +30,42 @@ export function admits(declared: LogicalShape, shape: readonly number[]): boolea
   return declared.length === shape.length && declared.every((n, d) => n === UNKNOWN || n === shape[d]);
 }
 
+/** Whether two shapes have the same extents, as far as they are known. */
+function agree(a: readonly number[], b: readonly number[]): boolean {
+  return a.length === b.length && a.every((n, d) => n === b[d] || n === UNKNOWN || b[d] === UNKNOWN);
+}
+
+/**
+ * Checks the shape of an operand, as far as it is known.
+ * @param what what the operation needs, such as `a bias of`.
+ * @throws InvalidShapeError naming the operation.
+ */
+export function checkShape(operation: string, what: string, shape: LogicalShape, wanted: LogicalShape): void {
+  if (shape && wanted && !agree(shape, wanted))
+    throw new InvalidShapeError(operation, `needs ${what} [${wanted}], got [${shape}]`);
+}
+
+/**
+ * Checks that operands broadcast to a shape, and returns the shape.
+ * @throws InvalidShapeError naming the operation when they do not.
+ */
+export function broadcastTo(
+  operation: string,
+  shape: LogicalShape,
+  operands: readonly Pick<LogicalTensor, 'shape'>[],
+): LogicalShape {
+  const all = broadcastShapes(operation, shape, ...operands.map(t => t.shape));
+  checkShape(operation, 'operands that broadcast to', all, shape);
+  return shape;
+}
+
 /**
  * Merges a declared shape with an inferred one.
  * @throws InvalidShapeError naming the tensor when they contradict each other.
  */
 export function mergeShapes(tensor: string, given: LogicalShape, inferred: LogicalShape): LogicalShape {
   if (given === null || inferred === null) return given ?? inferred;
-  const fits =
-    given.length === inferred.length &&
-    given.every((n, d) => n === inferred[d] || n === UNKNOWN || inferred[d] === UNKNOWN);
-  if (!fits)
+  if (!agree(given, inferred))
     throw new InvalidShapeError(tensor, `has shape [${given}], but its operation produces [${inferred}]`);
   return given.map((n, d) => (n === UNKNOWN ? inferred[d] : n));
 }

@@ -42,7 +42,7 @@ describe('operations of two tensors', () => {
         { values: [1] },
         { values: [2] },
       ]),
-    ).rejects.toThrow('cannot broadcast cond [3,1] to [1]');
+    ).rejects.toThrow('needs operands that broadcast to [1], got [3,1]');
   });
 
   test('BiasAdd adds along its channels', async () => {

@@ -1,4 +1,3 @@
-import { InvalidShapeError } from '@tilewise/core';
 import {
   add,
   differentiate,
@@ -17,7 +16,8 @@ import { substitute } from '../../ir/program/expr.ts';
 import { defineOperations } from '../../ir/schema/define.ts';
 import type { GradientCall, Operation } from '../../ir/schema/operation.ts';
 import { floats } from '../../ir/schema/ports.ts';
-import { type LogicalTensor, UNKNOWN } from '../../ir/tensor/logical-tensor.ts';
+import type { LogicalTensor } from '../../ir/tensor/logical-tensor.ts';
+import { checkShape } from '../../ir/tensor/shape.ts';
 import { autoBroadcast, elementwise } from './elementwise.ts';
 import { numeric } from './numeric.ts';
 
@@ -195,15 +195,10 @@ export const binaryOperations: readonly Operation[] = defineOperations(binarySch
     summary:
       'Adds one bias to each channel. Channels are the last dimension for NXC, and dimension 1 for NCX.',
     infer: ({ attributes, inputs: [src, bias] }) => {
-      if (src.shape && bias.shape) {
-        const channels = src.shape[channelAxis(attributes.data_format, src.shape.length)];
-        const [given] = bias.shape;
-        if (bias.shape.length !== 1 || (given !== channels && given !== UNKNOWN && channels !== UNKNOWN)) {
-          const rule = `needs a bias of [${channels}] for its channels, got [${bias.shape}]`;
-          throw new InvalidShapeError('BiasAdd', rule);
-        }
-      }
-      return [src.shape];
+      const { shape } = src;
+      const channels = shape && [shape[channelAxis(attributes.data_format, shape.length)]];
+      checkShape('BiasAdd', 'a bias of', bias.shape, channels);
+      return [shape];
     },
     gradient: ({ builder, attributes, inputs: [src], dy }) => {
       const rank = builder.shapeOf(src).length;

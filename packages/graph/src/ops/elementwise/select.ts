@@ -1,9 +1,8 @@
-import { InvalidShapeError } from '@tilewise/core';
 import { not, select } from '@tilewise/core/expr';
 import { defineOperations } from '../../ir/schema/define.ts';
 import type { GradientCall, InputGradient, Operation } from '../../ir/schema/operation.ts';
 import type { LogicalTensor } from '../../ir/tensor/logical-tensor.ts';
-import { broadcastShapes } from '../../ir/tensor/shape.ts';
+import { broadcastShapes, broadcastTo } from '../../ir/tensor/shape.ts';
 import { autoBroadcast, elementwise } from './elementwise.ts';
 import { numeric, truth } from './numeric.ts';
 
@@ -47,11 +46,7 @@ export const selectOperations: readonly Operation[] = defineOperations(selectSch
     gradient: gradientOfChoice,
     infer: ({ inputs: [cond, a, b] }) => {
       const shape = broadcastShapes('Select', a.shape, b.shape);
-      const all = broadcastShapes('Select', cond.shape, shape);
-      if (shape && all && `${all}` !== `${shape}`) {
-        throw new InvalidShapeError('Select', `cannot broadcast cond [${cond.shape}] to [${shape}]`);
-      }
-      return [shape];
+      return [broadcastTo('Select', shape, [cond])];
     },
   },
   Mask: elementwise('Mask', {

@@ -1,9 +1,9 @@
-import { InvalidShapeError } from '@tilewise/core';
 import { and, eq, ge, lt, mul, type NumericExpr, neg, select, sub } from '@tilewise/core/expr';
 import { coordinate, input, inputAt } from '@tilewise/core/primitive';
 import { InvalidOperationError } from '../../errors.ts';
 import { defineOperations } from '../../ir/schema/define.ts';
 import type { Operation } from '../../ir/schema/operation.ts';
+import { checkedAxis, checkShape } from '../../ir/tensor/shape.ts';
 import { orNaN } from '../elementwise/numeric.ts';
 
 const attributes = {
@@ -48,11 +48,9 @@ export const crossEntropyOperations: readonly Operation[] = defineOperations(cro
     summary:
       '−ln softmax(logits)[label] of each row, for logits (…, C) and labels (…); 0 for the label ignore_index, NaN for any other label outside [0, C). With label_smoothing ε, the loss is (1 − ε) times this, plus ε times the mean of −ln softmax(logits) over the classes, as in PyTorch. Not an operation of oneDNN.',
     infer: ({ inputs: [{ shape }, labels] }) => {
-      if (shape && labels.shape && labels.shape.length !== shape.length - 1) {
-        const rule = `needs labels of [${shape.slice(0, -1)}] for [${shape}], got [${labels.shape}]`;
-        throw new InvalidShapeError('CrossEntropy', rule);
-      }
-      return [shape?.slice(0, -1) ?? null];
+      const rows = shape?.slice(0, checkedAxis('CrossEntropy', -1, shape)) ?? null;
+      checkShape('CrossEntropy', 'labels of', labels.shape, rows);
+      return [rows];
     },
     gradient: ({ builder, attributes, inputs: [logits, labels], dy }) => {
       const { dtype } = logits;

@@ -6,7 +6,7 @@ import { defineOperations, type OperationRules } from '../../ir/schema/define.ts
 import type { GradientCall, InputGradient, Operation } from '../../ir/schema/operation.ts';
 import type { ResolvedAttributes } from '../../ir/schema/schema.ts';
 import type { LogicalTensor } from '../../ir/tensor/logical-tensor.ts';
-import { axisOf, keptShape } from '../../ir/tensor/shape.ts';
+import { axisOf, broadcastTo, keptShape } from '../../ir/tensor/shape.ts';
 
 const attributes = {
   epsilon: { type: 'f32', default: 1e-5 },
@@ -105,8 +105,9 @@ function norm(
 ): Pick<OperationRules<typeof normSchemas.RMSNorm>, 'summary' | 'infer' | 'gradient' | 'python' | 'lower'> {
   return {
     summary,
-    infer: ({ attributes, inputs: [{ shape }], outputs }) => {
+    infer: ({ attributes, inputs: [{ shape }, ...factors], outputs }) => {
       const rows = shape?.slice(0, normAxes(attributes, shape.length)[0]) ?? null;
+      broadcastTo(kind, shape, factors);
       return outputs.map((_, n) => (n === 0 ? shape : rows));
     },
     gradient: call => normGradient(kind, call),

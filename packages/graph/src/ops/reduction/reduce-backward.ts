@@ -1,11 +1,9 @@
-import { InvalidShapeError, sameShape } from '@tilewise/core';
 import { and, div, eq, mul, type NumericExpr, or, select } from '@tilewise/core/expr';
 import { input, type ReducePrimitive } from '@tilewise/core/primitive';
 import type { Lowering, Value } from '../../ir/program/lowering.ts';
 import { defineOperation } from '../../ir/schema/define.ts';
 import type { Operation } from '../../ir/schema/operation.ts';
-import { isKnown } from '../../ir/tensor/logical-tensor.ts';
-import { keptShape } from '../../ir/tensor/shape.ts';
+import { checkShape, keptShape } from '../../ir/tensor/shape.ts';
 import { reduceAxes } from './reduce.ts';
 
 export const reduceBackwardSchema = {
@@ -87,11 +85,7 @@ export const reduceBackwardOperations: readonly Operation[] = reduceBackwardKind
     infer: ({ attributes: { axes }, inputs: [{ shape }, ...rows] }) => {
       if (shape) {
         const kept = keptShape(shape, reduceAxes(kind, axes, shape));
-        for (const row of rows) {
-          if (isKnown(row.shape) && isKnown(kept) && !sameShape(row.shape, kept)) {
-            throw new InvalidShapeError(kind, `needs dst and diff_dst of [${kept}], got [${row.shape}]`);
-          }
-        }
+        for (const row of rows) checkShape(kind, 'dst and diff_dst of', row.shape, kept);
       }
       return [shape];
     },

@@ -1,0 +1,37 @@
+import { expect, test } from 'vitest';
+import { runOperation } from '../../testing/compare/run-operation.ts';
+
+const line = { strides: [1], pads_begin: [0], pads_end: [0], dilations: [1] };
+
+const zeros = (shape: readonly number[], dtype: 'f32' | 'i32') => {
+  const count = shape.reduce((n, extent) => n * extent, 1);
+  return { values: new Array<number>(count).fill(0), shape, dtype };
+};
+
+test.each<readonly [string, readonly (readonly number[])[], object, string]>([
+  ['MatMul', [[3, 4], [4, 5], [4]], {}, 'cannot broadcast [3,5] with [4]'],
+  [
+    'MatMul',
+    [
+      [3, 4],
+      [4, 5],
+      [2, 3, 5],
+    ],
+    {},
+    'needs operands that broadcast to [3,5], got [2,3,5]',
+  ],
+  ['LayerNorm', [[3, 4], [3], [4]], {}, 'cannot broadcast [3,4] with [3] with [4]'],
+  ['LayerNorm', [[3, 4], [4], [5]], {}, 'cannot broadcast [3,4] with [4] with [5]'],
+  ['RMSNorm', [[3, 4], [3]], {}, 'cannot broadcast [3,4] with [3]'],
+  ['Convolution', [[1, 1, 5], [2, 1, 3], [3]], line, 'needs a bias of [2], got [3]'],
+])('%s of %j is refused', async (kind, shapes, attributes, rule) => {
+  const operands = shapes.map(shape => zeros(shape, 'f32'));
+  await expect(runOperation(kind, operands, { ...attributes })).rejects.toThrow(rule);
+});
+
+test('CrossEntropy with another number of labels is refused', async () => {
+  for (const labels of [1, 4]) {
+    const operands = [zeros([3, 4], 'f32'), zeros([labels], 'i32')];
+    await expect(runOperation('CrossEntropy', operands)).rejects.toThrow('needs labels of [3], got');
+  }
+});
