@@ -22,3 +22,13 @@ test('the gradient of softmax is that of a difference quotient', async () => {
     });
   }
 });
+
+test('one row of gradients for several rows of the result is used for each', async () => {
+  const dy = { values: [1, -2, 0.5], shape: [1, 3] };
+  const y = { values: [0.5, 0.25, 0.25, 0.125, 0.125, 0.75], shape: [2, 3] };
+  const rows = { ...dy, values: [...dy.values, ...dy.values], shape: [2, 3] };
+  for (const kind of ['SoftMaxBackward', 'LogSoftmaxBackward']) {
+    const expected = await runOperation(kind, [rows, y], { axis: -1 });
+    expect(await runOperation(kind, [dy, y], { axis: -1 })).toEqual(expected);
+  }
+});
