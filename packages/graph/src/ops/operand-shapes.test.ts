@@ -23,6 +23,7 @@ test.each<readonly [string, readonly (readonly number[])[], object, string]>([
   ['LayerNorm', [[3, 4], [3], [4]], {}, 'cannot broadcast [3,4] with [3] with [4]'],
   ['LayerNorm', [[3, 4], [4], [5]], {}, 'cannot broadcast [3,4] with [4] with [5]'],
   ['RMSNorm', [[3, 4], [3]], {}, 'cannot broadcast [3,4] with [3]'],
+  ['LayerNormBackward', [[3, 4], [3, 4], [3]], {}, 'cannot broadcast [3,4] with [3,4] with [3]'],
   ['Convolution', [[1, 1, 5], [2, 1, 3], [3]], line, 'needs a bias of [2], got [3]'],
 ])('%s of %j is refused', async (kind, shapes, attributes, rule) => {
   const operands = shapes.map(shape => zeros(shape, 'f32'));

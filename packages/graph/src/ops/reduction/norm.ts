@@ -136,9 +136,9 @@ function norm(
 function normBackward(kind: NormKind): OperationRules<typeof backward> {
   return {
     summary: `The gradient of ${kind} with respect to src, from src, the gradient of the result, and gamma. (The gradients with respect to gamma and beta are sums.)`,
-    infer: ({ attributes, inputs: [{ shape }] }) => {
+    infer: ({ attributes, inputs: [{ shape }, ...others] }) => {
       if (shape) normAxes(attributes, shape.length);
-      return [shape];
+      return [broadcastTo(kind, shape, others)];
     },
     lower: (lowering, { attributes }) => lowerBackward(lowering, attributes, kind === 'LayerNorm'),
   };
