@@ -161,7 +161,12 @@ test.each<[string, () => unknown, string]>([
   [
     'token types',
     () => model.logits({ tokens: [[1]], tokenTypes: [[0]] }),
-    'tokenTypes must be left out: the model',
+    'tokenTypes must be left out for this model',
+  ],
+  [
+    'an image',
+    () => model.logits(any({ tokens: [[1]], pixels: 1 })),
+    'inputs.pixels must be left out for this model',
   ],
   // Labels.
   ['no batch', () => trainer.step(any(undefined)), 'batch must be an object, got undefined'],

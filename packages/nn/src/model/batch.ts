@@ -8,7 +8,7 @@ import {
 } from '@tilewise/core';
 import type { ModelDefinition } from '../architectures/architecture.ts';
 import { integers } from '../architectures/transformer/scope.ts';
-import { checkFields, type FieldRules } from '../checks/check-fields.ts';
+import { checkFields, type FieldRule, type FieldRules } from '../checks/check-fields.ts';
 import { anything, required } from '../checks/rules.ts';
 
 /** Texts as tokens. */
@@ -28,13 +28,17 @@ interface ImageBatch {
 /** Texts as tokens, in rows of one length with padding on the right, or images. */
 export type Batch = TextBatch | ImageBatch;
 
-const textRules: FieldRules<TextBatch> = {
+const absent: FieldRule = { rule: 'must be left out for this model', holds: () => false };
+
+const textRules: FieldRules<TextBatch & Partial<ImageBatch>> = {
   tokens: required(anything),
   lengths: anything,
   tokenTypes: anything,
+  pixels: absent,
 };
 
-const imageRules: FieldRules<ImageBatch> = {
+const imageRules: FieldRules<ImageBatch & Partial<TextBatch>> = {
+  ...{ tokens: absent, lengths: absent, tokenTypes: absent },
   pixels: required({ rule: 'must be a Tensor', holds: x => x instanceof Tensor }),
 };
 
@@ -61,8 +65,8 @@ function limitsOf(definition: ModelDefinition): TextLimits {
 export function batchTensors(definition: ModelDefinition, batch: Batch): Readonly<Record<string, Tensor>> {
   checkObject('inputs', batch);
   const { kind } = definition;
-  if (kind === 'exported' ? 'pixels' in batch : kind === 'image') {
-    const { pixels } = batch as ImageBatch;
+  const { pixels } = batch as ImageBatch;
+  if (kind === 'exported' ? pixels !== undefined : kind === 'image') {
     checkFields('inputs', batch as ImageBatch, imageRules);
     if (kind === 'image') {
       const { channels, imageSize } = definition;
@@ -82,8 +86,7 @@ export function batchTensors(definition: ModelDefinition, batch: Batch): Readonl
       'tokens',
       `must be at most ${limits.positions} per row, the number of the model's positions, got ${S}`,
     );
-  if (tokenTypes && limits.tokenTypes === 0)
-    throw new InvalidArgumentError('tokenTypes', 'must be left out: the model has none');
+  if (tokenTypes && limits.tokenTypes === 0) throw new InvalidArgumentError('tokenTypes', absent.rule);
   const types = tokenTypes && rowsOf('tokenTypes', tokenTypes, limits.tokenTypes, lengths);
   if (types && !sameShape(types.shape, own.shape))
     throw new InvalidShapeError(
