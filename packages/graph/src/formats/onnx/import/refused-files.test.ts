@@ -98,11 +98,35 @@ describe('an invalid file', () => {
   });
 });
 
+const mode = (name: string): Uint8Array[] => [
+  messageField(5, [stringField(1, 'mode'), stringField(4, name), integerField(20, 3)]),
+];
+
 test.each([
   [
     'Tile by a negative count',
     oneNode('Tile', ['x', 'r'], [integers('r', [-1, 1])]),
     'cannot repeat [2,3] by [-1,1]',
+  ],
+  [
+    'Pad by edges beyond any memory',
+    oneNode('Pad', ['x', 'p'], [integers('p', [0, 2 ** 40, 0, 0])], mode('edge')),
+    'elements: 0 to 16777216 are computed while a model is read',
+  ],
+  [
+    'Pad that removes more than there is',
+    oneNode('Pad', ['x', 'p'], [integers('p', [0, -4, 0, 0])], mode('reflect')),
+    'a constant of shape [-1] has -1 elements',
+  ],
+  [
+    'OneHot beyond any memory',
+    oneNode('OneHot', ['x', 'd', 'v'], [integers('d', [10 ** 9]), integers('v', [0, 1])]),
+    'elements: 0 to 16777216 are computed while a model is read',
+  ],
+  [
+    'OneHot of a negative depth',
+    oneNode('OneHot', ['x', 'd', 'v'], [integers('d', [-1]), integers('v', [0, 1])]),
+    'has -1 elements',
   ],
   ['Tile by 0', oneNode('Tile', ['x', 'r'], [integers('r', [0, 1])]), 'repeats by [0,1]'],
   [
@@ -114,7 +138,7 @@ test.each([
       messageField(5, [integerField(2, 7), integerField(7, 1), stringField(8, 'c')]),
       messageField(12, value('y', 7, ['n'])),
     ]),
-    'more than the 16777216 that are computed while a model is read',
+    'elements: 0 to 16777216 are computed while a model is read',
   ],
 ])('%s is refused', async (_, bytes, message) => {
   const read = await fromOnnx(bytes);

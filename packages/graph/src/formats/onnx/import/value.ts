@@ -40,14 +40,17 @@ const mostNumbers = 2 ** 24;
 
 /**
  * Computes a number for each index of a shape.
- * @throws InvalidShapeError for more than `mostNumbers` elements.
+ * @throws InvalidShapeError for a negative number of elements, or more than `mostNumbers`.
  */
-export function hostTensor(shape: readonly number[], at: (index: readonly number[]) => number): HostTensor {
+export function hostTensor(
+  shape: readonly number[],
+  at: (index: readonly number[]) => number,
+): HostTensor & { readonly values: Float64Array } {
   const count = elementCount(shape);
-  if (count > mostNumbers)
+  if (!(count >= 0 && count <= mostNumbers))
     throw new InvalidShapeError(
       'ONNX file:',
-      `a constant of shape [${shape}] has ${count} elements, more than the ${mostNumbers} that are computed while a model is read`,
+      `a constant of shape [${shape}] has ${count} elements: 0 to ${mostNumbers} are computed while a model is read`,
     );
   const values = new Float64Array(count);
   const index = shape.map(() => 0);

@@ -41,7 +41,7 @@ export function staticRows(
   const places = elementCount(at.shape.slice(0, -1));
   return Array.from({ length: places }, (_, n) =>
     outer.reduce((row, extent, d) => {
-      const i = numbers[n * outer.length + d] ?? 0;
+      const i = numbers[n * outer.length + d];
       if (i < -extent || i >= extent) call.fail(`has index ${i} of ${extent} elements`);
       return row * extent + (i < 0 ? i + extent : i);
     }, 0),
@@ -58,7 +58,7 @@ export function rowsOf(call: NodeCall, at: Value, outer: readonly number[]): Log
   );
   const rows = own.reduce<LogicalTensor | null>((row, column, d) => {
     if (!row) return column;
-    const scaled = draft.op('Multiply', [row, draft.scalar(outer[d] ?? 1, 'i32')]);
+    const scaled = draft.op('Multiply', [row, draft.scalar(outer[d], 'i32')]);
     return draft.op('Add', [scaled, column]);
   }, null);
   return rows ?? call.refuse('has indices of no dimensions');

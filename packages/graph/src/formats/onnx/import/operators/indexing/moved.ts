@@ -1,24 +1,27 @@
 import { int64Type } from '../../file/element-type.ts';
 import type { NodeCall, NodeResult } from '../../node-call.ts';
-import { folded, type Value } from '../../value.ts';
+import { folded, hostTensor, type Value } from '../../value.ts';
 
-/** A result with the elements of one input at the given indices along each dimension. */
+/**
+ * A result whose element i along a dimension is the element `source(i, axis)` of one input.
+ * @throws InvalidShapeError for a negative extent, or one with more indices than are computed while a model
+ * is read.
+ */
 export function gathered(
   { draft, constant }: NodeCall,
   value: Value,
-  indices: readonly (readonly number[])[],
+  shape: readonly number[],
+  source: (i: number, axis: number) => number,
 ): NodeResult {
-  const shape = indices.map(({ length }) => length);
+  const indices = shape.map((extent, axis) => hostTensor([extent], ([i]) => source(i, axis)));
   return moved(
     value,
     shape,
-    index => index.map((i, d) => indices[d][i]),
+    index => index.map((i, d) => indices[d].values[i]),
     () =>
       indices.reduce((tensor, own, axis) => {
-        if (own.length === value.shape[axis] && own.every((i, n) => i === n)) return tensor;
-        return draft.op('Take', [tensor, constant({ shape: [own.length], values: own }, int64Type)], {
-          axis,
-        });
+        const isWhole = shape[axis] === value.shape[axis] && own.values.every((i, n) => i === n);
+        return isWhole ? tensor : draft.op('Take', [tensor, constant(own, int64Type)], { axis });
       }, value.tensor()),
   );
 }

@@ -32,31 +32,24 @@ export const pad: OnnxOperator = call => {
   if (given.length !== 2 * axes.length) call.fail(`has ${given.length} pads for ${axes.length} axes`);
   const count = (d: number, side: 0 | 1): number => {
     const n = axes.indexOf(d);
-    return n < 0 ? 0 : (given[n + side * axes.length] ?? 0);
+    return n < 0 ? 0 : given[n + side * axes.length];
   };
   const [before, after] = [shape.map((_, d) => count(d, 0)), shape.map((_, d) => count(d, 1))];
+  const to = shape.map((n, d) => n + before[d] + after[d]);
   const fill = call.version < 11 ? call.float('value', 0) : call.has(2) ? (call.numbers(2)[0] ?? 0) : 0;
   const { draft } = call;
   if (mode !== 'constant') {
     const source = paddedFrom(call, mode);
-    const sources = shape.map((extent, d) =>
-      Array.from({ length: extent + (before[d] ?? 0) + (after[d] ?? 0) }, (_, i) =>
-        source(i - (before[d] ?? 0), extent),
-      ),
-    );
-    return gathered(call, value, sources);
+    return gathered(call, value, to, (i, d) => source(i - before[d], shape[d]));
   }
-  return result(
-    { type: value.type, shape: shape.map((n, d) => n + (before[d] ?? 0) + (after[d] ?? 0)) },
-    () => {
-      // Negative pads remove elements.
-      const cut = shape.reduce((tensor, extent, axis) => {
-        const [low, high] = [Math.max(0, -(before[axis] ?? 0)), Math.max(0, -(after[axis] ?? 0))];
-        return draft.slice(tensor, { axis, start: low, size: extent - low - high });
-      }, value.tensor());
-      const grown = { before: before.map(n => Math.max(0, n)), after: after.map(n => Math.max(0, n)) };
-      if ([...grown.before, ...grown.after].every(n => n === 0)) return cut;
-      return draft.op('Pad', [cut], { ...grown, value: fill });
-    },
-  );
+  return result({ type: value.type, shape: to }, () => {
+    // Negative pads remove elements.
+    const cut = shape.reduce((tensor, extent, axis) => {
+      const [low, high] = [Math.max(0, -before[axis]), Math.max(0, -after[axis])];
+      return draft.slice(tensor, { axis, start: low, size: extent - low - high });
+    }, value.tensor());
+    const grown = { before: before.map(n => Math.max(0, n)), after: after.map(n => Math.max(0, n)) };
+    if ([...grown.before, ...grown.after].every(n => n === 0)) return cut;
+    return draft.op('Pad', [cut], { ...grown, value: fill });
+  });
 };

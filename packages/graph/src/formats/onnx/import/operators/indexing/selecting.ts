@@ -1,7 +1,7 @@
 import { withExtent } from '../../../../../ir/tensor/shape.ts';
 import { int64Type } from '../../file/element-type.ts';
 import { type NodeResult, type OnnxOperator, result } from '../../node-call.ts';
-import { folded, staticNumbers } from '../../value.ts';
+import { folded, hostTensor, staticNumbers } from '../../value.ts';
 import { gatherND } from './gather-nd.ts';
 import { checkedIndices, fromStart } from './indices.ts';
 import { moved } from './moved.ts';
@@ -30,9 +30,9 @@ const sliceOperator: OnnxOperator = call => {
       `has ${starts.length} starts, ${ends.length} ends, ${axes.length} axes and ${steps.length} steps`,
     );
   const cuts = axes.map((axis, n) => {
-    const step = steps[n] ?? 1;
+    const step = steps[n];
     if (step === 0) call.fail('has a step of 0');
-    return { axis, step, ...sliceRange(value.shape[axis] ?? 0, starts[n] ?? 0, ends[n] ?? 0, step) };
+    return { axis, step, ...sliceRange(value.shape[axis], starts[n], ends[n], step) };
   });
   const shape = cuts.reduce<readonly number[]>((s, { axis, size }) => withExtent(s, axis, size), value.shape);
   const place = (index: readonly number[]): number[] =>
@@ -48,15 +48,15 @@ const sliceOperator: OnnxOperator = call => {
 const gather: OnnxOperator = call => {
   const [value, at] = [call.input(0), call.input(1)];
   const axis = call.axis(call.int('axis', 0), value.shape.length);
-  const extent = value.shape[axis] ?? 0;
+  const extent = value.shape[axis];
   checkedIndices(call, extent);
   const shape = [...value.shape.slice(0, axis), ...at.shape, ...value.shape.slice(axis + 1)];
   const rank = at.shape.length;
   const emit: NodeResult['emit'] = () => {
     // A known index, or several consecutive ones, are a slice.
     const indices = staticNumbers(at)?.map(i => (i < 0 ? i + extent : i));
-    if (indices && indices.length > 0 && indices.every((i, n) => i === (indices[0] ?? 0) + n)) {
-      const part = call.draft.slice(value.tensor(), { axis, start: indices[0] ?? 0, size: indices.length });
+    if (indices && indices.length > 0 && indices.every((i, n) => i === indices[0] + n)) {
+      const part = call.draft.slice(value.tensor(), { axis, start: indices[0], size: indices.length });
       return call.draft.reshape(part, shape);
     }
     return call.draft.op('Take', [value.tensor(), at.tensor()], { axis });
@@ -71,7 +71,7 @@ const gather: OnnxOperator = call => {
 const gatherElements: OnnxOperator = call => {
   const [{ type, shape, tensor }, at] = [call.input(0), call.input(1)];
   const axis = call.axis(call.int('axis', 0), shape.length);
-  const extent = shape[axis] ?? 0;
+  const extent = shape[axis];
   checkedIndices(call, extent);
   return result({ type, shape: at.shape }, () =>
     call.draft.op('GatherElements', [tensor(), fromStart(call, at, extent)], { axis }),
@@ -108,7 +108,7 @@ const concatOperator: OnnxOperator = call => {
 const split: OnnxOperator = call => {
   const value = call.input(0);
   const axis = call.axis(call.int('axis', 0), value.shape.length);
-  const extent = value.shape[axis] ?? 0;
+  const extent = value.shape[axis];
   const count = call.node.outputs.length;
   const each = Math.ceil(extent / call.int('num_outputs', count));
   const attribute = call.ints('split');
@@ -140,7 +140,7 @@ const tile: OnnxOperator = call => {
     call.fail(`cannot repeat [${value.shape}] by [${repeats}]`);
   if (repeats.some(n => n < 1 || n > mostRepeats))
     call.refuse(`repeats by [${repeats}]; 1 to ${mostRepeats} times are supported`);
-  const shape = value.shape.map((n, d) => n * (repeats[d] ?? 1));
+  const shape = value.shape.map((n, d) => n * repeats[d]);
   const place = (index: readonly number[]): number[] => index.map((i, d) => i % (value.shape[d] || 1));
   return moved(value, shape, place, () =>
     value.shape.reduce(
@@ -161,9 +161,9 @@ const oneHot: OnnxOperator = call => {
   return result({ type: both.type, shape }, () => {
     const indices = fromStart(call, { ...at, tensor: () => draft.cast(at.tensor(), 'i32') }, depth);
     const column = draft.reshape(indices, withExtent(shape, axis, 1));
-    const places = Array.from({ length: depth }, (_, n) => n);
     const line = shape.map((_, d) => (d === axis ? depth : 1));
-    const own = call.constant({ shape: line, values: places }, int64Type);
+    const places = hostTensor(line, index => index[axis]);
+    const own = call.constant(places, int64Type);
     const values = both.tensor();
     const [off, on] = [0, 1].map(n => draft.reshape(draft.slice(values, { axis: 0, start: n, size: 1 }), []));
     return draft.select(draft.test('Equal', column, own), on, off);

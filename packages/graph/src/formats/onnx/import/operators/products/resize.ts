@@ -164,13 +164,10 @@ const resize: OnnxOperator = call => {
   const to = shape.map((extent, d) => axes.find(({ axis }) => axis === d)?.to ?? extent);
   if (mode === 'nearest') {
     const rounded = chosen(call, 'nearest_mode', roundings, 'round_prefer_floor', '');
-    const sources = shape.map((extent, d) => {
+    return gathered(call, value, to, (x, d) => {
       const own = axes.find(({ axis }) => axis === d);
-      return Array.from({ length: to[d] ?? 0 }, (_, x) =>
-        own ? Math.min(extent - 1, Math.max(0, rounded(coordinate(x, own), own))) : x,
-      );
+      return own ? Math.min(own.from - 1, Math.max(0, rounded(coordinate(x, own), own))) : x;
     });
-    return gathered(call, value, sources);
   }
   // Versions before 11 name the mode after the intended number of dimensions.
   if (!['linear', 'bilinear', 'trilinear', 'cubic'].includes(mode))
