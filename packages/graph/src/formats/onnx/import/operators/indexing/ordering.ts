@@ -1,3 +1,4 @@
+import { elementCount } from '@tilewise/core';
 import { withExtent } from '../../../../../ir/tensor/shape.ts';
 import { isFloat } from '../../draft.ts';
 import { int64Type } from '../../file/element-type.ts';
@@ -54,6 +55,9 @@ const topK: OnnxOperator = call => {
   ];
 };
 
+/** The maximum number of terms of cumulative sums that are computed while a model is read. */
+const mostTerms = 2 ** 22;
+
 const cumSum: OnnxOperator = call => {
   const value = call.input(0);
   const { type, shape } = value;
@@ -63,13 +67,16 @@ const cumSum: OnnxOperator = call => {
   const reverse = call.flag('reverse', false);
   return {
     ...{ type, shape },
-    fold: folded([value], shape, read => index => {
-      const own = index[axis];
-      const [from, to] = reverse ? [own + (exclusive ? 1 : 0), extent] : [0, own + (exclusive ? 0 : 1)];
-      let sum = 0;
-      for (let i = from; i < to; i++) sum += read(index.map((n, d) => (d === axis ? i : n)));
-      return sum;
-    }),
+    fold:
+      elementCount(shape) * extent > mostTerms
+        ? null
+        : folded([value], shape, read => index => {
+            const own = index[axis];
+            const [from, to] = reverse ? [own + Number(exclusive), extent] : [0, own + Number(!exclusive)];
+            let sum = 0;
+            for (let i = from; i < to; i++) sum += read(withExtent(index, axis, i));
+            return sum;
+          }),
     emit: () => {
       const x = value.tensor();
       const sum = (t: typeof x): typeof x => call.draft.op('CumSum', [t], { axis, exclusive, reverse });
