@@ -1,4 +1,4 @@
-import { Tensor } from '@tilewise/core';
+import { Tensor, TilewiseError } from '@tilewise/core';
 import { cpuEngine } from '@tilewise/core/cpu';
 import { describe, expect, test } from 'vitest';
 import { runOnnx } from '../../../../testing/compare/onnx-session.ts';
@@ -52,7 +52,26 @@ test('weights in another file come from the caller', async () => {
   const { y } = await read.run(cpuEngine(), { x: Tensor.from([1, 2], [2]) });
   expect(Array.from(y?.toFloat32() ?? [])).toEqual([11, 22]);
   const short = await fromOnnx(external, { externalData: () => new Uint8Array(8) });
-  expect(() => short.graph()).toThrow("must return 12 bytes of 'weights.bin' for tensor 'w', got 8");
+  expect(() => short.graph()).toThrow("a Uint8Array with 12 bytes of 'weights.bin' for tensor 'w', got 8");
+  const wrong = await fromOnnx(external, { externalData: () => file.buffer as never });
+  expect(() => wrong.graph()).toThrow(TilewiseError);
+});
+
+test("weights in another file may lie at any byte of Node's Buffer", async () => {
+  const entry = (key: string, text: string) => messageField(13, [stringField(1, key), stringField(2, text)]);
+  const external = model([
+    messageField(1, node('Add', ['x', 'w'], ['y'])),
+    messageField(5, [
+      ...[integerField(1, 2), integerField(2, 1), stringField(8, 'w'), integerField(14, 1)],
+      ...[entry('location', 'weights.bin'), entry('offset', '3')],
+    ]),
+    messageField(11, value('x', 1, [2])),
+    messageField(12, value('y', 1, [2])),
+  ]);
+  const file = Buffer.concat([Buffer.alloc(3), Buffer.from(Float32Array.of(10, 20).buffer)]);
+  const read = await fromOnnx(external, { externalData: () => file });
+  const { y } = await read.run(cpuEngine(), { x: Tensor.from([1, 2], [2]) });
+  expect(Array.from(y?.toFloat32() ?? [])).toEqual([11, 22]);
 });
 
 test('a model that is read and exported again, with its weights, has the same results in onnxruntime', async () => {

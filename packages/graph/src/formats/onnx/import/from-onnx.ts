@@ -157,12 +157,13 @@ export class OnnxModel {
     if (data instanceof Uint8Array) return data;
     const { location, offset, length } = data;
     const file = this.#files.get(location);
-    if (!file || offset + length > file.length)
+    const end = offset + length;
+    if (!(file instanceof Uint8Array) || end > file.length)
       throw new InvalidArgumentError(
         'externalData',
-        `must return ${offset + length} bytes of '${location}' for tensor '${name}', got ${file?.length ?? 0}`,
+        `must return a Uint8Array with ${end} bytes of '${location}' for tensor '${name}', got ${file?.length}`,
       );
-    return file.subarray(offset, offset + length);
+    return file.subarray(offset, end);
   }
 }
 

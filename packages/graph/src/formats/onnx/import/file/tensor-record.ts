@@ -114,7 +114,8 @@ export function numbersOf(
 
 /** The bytes at an offset where a typed array of `bits`-bit numbers may start; copied if necessary. */
 function aligned(data: Uint8Array, bits: number): Uint8Array<ArrayBuffer> {
-  const own = data.byteOffset % (bits / 8) === 0 ? data : data.slice();
+  // `slice` of Node's Buffer, which is a Uint8Array too, does not copy.
+  const own = data.byteOffset % (bits / 8) === 0 ? data : new Uint8Array(data);
   return own as Uint8Array<ArrayBuffer>;
 }
 
