@@ -86,5 +86,5 @@ export const bundleBudgets = [
   { package: '@tilewise/nn', entry: "export * from '@tilewise/nn'", limit: 108.5 * KiB },
   // The reader of ONNX, in place of the tables of architectures. Resize, without which DINOv2 and
   // segmentation heads do not load, is 1.2 KiB of this.
-  { package: '@tilewise/nn', entry: "export * from '@tilewise/nn/onnx'", limit: 113.25 * KiB },
+  { package: '@tilewise/nn', entry: "export * from '@tilewise/nn/onnx'", limit: 113.5 * KiB },
 ];

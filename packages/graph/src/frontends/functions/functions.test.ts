@@ -11,6 +11,7 @@ const {
   attention,
   compile,
   constant,
+  divide,
   evalShape,
   grad,
   matmul,
@@ -18,6 +19,7 @@ const {
   reduceSum,
   slice,
   softmax,
+  subtract,
   topK,
   valueAndGrad,
   typeCast,
@@ -204,6 +206,14 @@ test('attention in 16 bits has gradients, and that of an f32 tensor before a cas
   for (const [n, x] of k.toFloat32().entries()) expect(x).toBeCloseTo(expected.k.toFloat32()[n], 2);
   for (const each of [f, exact]) each.release();
 });
+
+test.each([add, subtract, multiply, divide])(
+  'a number before a 16-bit operand does not make the result f32',
+  fn => {
+    const specs = { x: { shape: [2], dtype: 'f16' } } as const;
+    expect(evalShape(({ x }) => [fn(1, x), fn(x, 1)], specs)).toEqual([specs.x, specs.x]);
+  },
+);
 
 test('shapes are inferred without an engine', () => {
   const shapes = evalShape(({ x }) => softmax(slice(x, { axis: 1, size: 2 }), { axis: -1 }), {

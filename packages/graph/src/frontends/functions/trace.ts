@@ -100,10 +100,12 @@ export class Trace {
       { length: count ?? operation.outputs.filter(port => !port.optional && !port.variadic).length },
       (_, n) => portOf(operation.outputs, n),
     );
+    // A number has no dtype of its own: 1 + x has that of x, like x + 1.
+    const first = inputs.find((_, n) => typeof operands[n] !== 'number') ?? inputs[0];
     const dtypes = ports.map(({ type, among }, n) => {
       const own = given?.[n] ?? (n === 0 ? dtype : undefined);
       if (own !== undefined) return own;
-      const bound = letters.get(type) ?? inputs[0]?.dtype;
+      const bound = letters.get(type) ?? first?.dtype;
       return bound !== undefined && among.includes(bound) ? bound : among[0];
     });
     const outputs = dtypes.map(type => ({ ...placeholder, dtype: type }));

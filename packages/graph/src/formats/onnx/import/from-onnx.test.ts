@@ -113,6 +113,16 @@ test('an input may be called constructor', async () => {
   expect(Array.from(y?.toFloat32() ?? [])).toEqual([1, 2]);
 });
 
+test('inputs and shapes of another kind are refused by name', async () => {
+  const read = await fromOnnx(openExtents);
+  const any = (value: unknown): never => value as never;
+  await expect(read.run(cpuEngine(), any({ x: [1, 2] }))).rejects.toThrow(
+    'inputs.x must be a Tensor, got Array',
+  );
+  expect(() => read.graph({ values: any({ x: 5 }) })).toThrow('options.values.x must be a Tensor, got 5');
+  expect(() => read.graph({ shapes: any({ x: 'a' }) })).toThrow('options.shapes.x must be a shape, got "a"');
+});
+
 test('an output that is an input is copied', async () => {
   const x = Tensor.from([1, 2, 3, 4, 5, 6], [2, 3]);
   const { y } = await (await fromOnnx(oneNode('Identity', ['x']))).run(cpuEngine(), { x });

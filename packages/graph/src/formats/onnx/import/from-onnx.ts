@@ -45,6 +45,13 @@ export interface OnnxInput extends Pick<ValueRecord, 'name' | 'shape'> {
   readonly dtype: DType | null;
 }
 
+function checkTensors(argument: string, tensors: Readonly<Record<string, Tensor>>): void {
+  for (const [name, tensor] of Object.entries(tensors)) {
+    if (!(tensor instanceof Tensor))
+      throw new InvalidArgumentError(`${argument}.${name}`, `must be a Tensor, got ${describeValue(tensor)}`);
+  }
+}
+
 /** An ONNX model, from which graphs can be built for given shapes of its inputs. */
 export class OnnxModel {
   readonly #model: ModelRecord;
@@ -86,9 +93,16 @@ export class OnnxModel {
     const { shapes = {}, values = {} } = options;
     checkObject('options.shapes', shapes);
     checkObject('options.values', values);
+    checkTensors('options.values', values);
     const hosts = Object.entries(values).map(
       ([name, tensor]) => [name, { shape: tensor.shape, values: tensor.toFloat64() }] as const,
     );
+    for (const [name, shape] of Object.entries(shapes))
+      if (!Array.isArray(shape))
+        throw new InvalidArgumentError(
+          `options.shapes.${name}`,
+          `must be a shape, got ${describeValue(shape)}`,
+        );
     const given: GivenInputs = { shapes, values: Object.fromEntries(hosts) };
     return new GraphFromModel(this.#model, tensor => this.#data(tensor), given).build();
   }
@@ -114,6 +128,7 @@ export class OnnxModel {
     const missing = names.find(name => inputs[name] === undefined);
     if (missing !== undefined)
       throw new InvalidArgumentError(`inputs.${missing}`, 'is an input of the model and is missing');
+    checkTensors('inputs', inputs);
     const { made, compiled } = this.#compile(engine, inputs);
     const bindings: Record<number, Tensor> = { ...made.bindings };
     for (const [name, tensor] of Object.entries(made.inputs)) bindings[tensor.id] = inputs[name] as Tensor;
