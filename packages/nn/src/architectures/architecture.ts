@@ -61,6 +61,8 @@ export type ModelDefinition = (
 ) & {
   /** Maps the name of a weight in a file to its name here; null for a weight that is not used. */
   readonly canonical: (name: string) => string | null;
+  /** The weights that others are tied to, by the names of the others in a file, which may repeat them. */
+  readonly tied?: Readonly<Record<string, string>> | undefined;
 };
 
 /** An architecture, found by the `model_type` of a configuration. */

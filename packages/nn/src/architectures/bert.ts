@@ -53,6 +53,7 @@ export const bert: Architecture = {
         const scores = product(scope, normed, scope.parameter(words, [vocabulary, dim]));
         return add(scores, weight(scope, `${head}.bias`, [vocabulary], 0));
       },
+      tied: { [`${head}.decoder.weight`]: words },
       canonical: canonicalName({
         base: 'bert.',
         parts: ['embeddings.', 'encoder.', 'pooler.'],

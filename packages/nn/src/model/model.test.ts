@@ -75,6 +75,24 @@ test('token types that BERT does not have are refused, and those of another shap
   );
 });
 
+test('a tied head may be in the file, too, but only with the numbers of the embedding', async () => {
+  const config = { ...tinyLlama, tie_word_embeddings: true };
+  const weights = drawWeights(config);
+  const embedding = weights.get('model.embed_tokens.weight') as Tensor;
+  const expected = await (await loadModel(filesOf(config, weights), { engine })).logits({ tokens: [[1, 2]] });
+  const repeated = (head: Tensor) => filesOf(config, new Map([...weights, ['lm_head.weight', head]]));
+  const model = await loadModel(repeated(embedding), { engine });
+  expect(await model.logits({ tokens: [[1, 2]] })).toEqual(expected);
+  await loadModel(repeated(embedding), { engine, dtype: 'f16' });
+  const other = Tensor.from(
+    embedding.toFloat64().map(x => x + 1),
+    embedding.shape,
+  );
+  await expect(loadModel(repeated(other), { engine })).rejects.toThrow(
+    "tensor 'lm_head.weight' is not 'model.embed_tokens.weight', to which config.json ties it",
+  );
+});
+
 test('weights are stored as they are in the file, or as it is asked for', async () => {
   const half = new Map([...drawWeights(tinyLlama)].map(([name, t]) => [name, t.cast('f16')]));
   const asFile = await load(half);

@@ -13,7 +13,7 @@ import type { InitialValue, LinearShape, Scope } from '../architectures/transfor
 import { hasMethod } from '../checks/rules.ts';
 import { CheckpointError } from '../files/checkpoint/checkpoint-error.ts';
 import type { ModelFiles } from '../files/checkpoint/model-files.ts';
-import { readCheckpoint } from '../files/checkpoint/read-checkpoint.ts';
+import { type CheckpointTensor, readCheckpoint } from '../files/checkpoint/read-checkpoint.ts';
 import { modelLogits } from './logits.ts';
 
 /** The storage dtypes of weights. */
@@ -80,10 +80,17 @@ export async function loadWeights<T extends TensorDesc>(
   dtype: WeightDType | undefined,
 ): Promise<Map<string, T>> {
   const weights = new Map<string, T>();
+  const { canonical, tied = {} } = definition;
+  const repeated: CheckpointTensor[] = [];
   try {
-    const tensors = readCheckpoint(files, name => definition.canonical(name) !== null);
-    for await (const { file, name, tensor } of tensors) {
-      const own = definition.canonical(name) ?? name;
+    const tensors = readCheckpoint(files, name => canonical(name) !== null || Object.hasOwn(tied, name));
+    for await (const found of tensors) {
+      const { file, name, tensor } = found;
+      if (Object.hasOwn(tied, name)) {
+        repeated.push(found);
+        continue;
+      }
+      const own = canonical(name) ?? name;
       const shape = shapes.get(own);
       const place = { file, tensor: name };
       if (!shape) throw new CheckpointError(place, 'is not a weight of this model');
@@ -99,11 +106,30 @@ export async function loadWeights<T extends TensorDesc>(
     }
     const missing = [...shapes.keys()].find(name => !weights.has(name));
     if (missing !== undefined) throw new CheckpointError({ file: files.name, tensor: missing }, 'is missing');
+    for (const found of repeated) {
+      const own = tied[found.name];
+      checkEqual(found, own, await engine.download(weights.get(own) as T));
+    }
     return weights;
   } catch (error) {
     for (const tensor of weights.values()) engine.release(tensor);
     throw error;
   }
+}
+
+/**
+ * Checks that a tensor of a file equals the weight that it is tied to. If they differ, the versions of
+ * transformers do not agree on which of the two is used.
+ */
+function checkEqual({ file, name, tensor }: CheckpointTensor, own: string, weight: Tensor): void {
+  const given = tensor.cast(weight.dtype).data;
+  const wanted = weight.contiguous().data;
+  if (given.length === wanted.length && given.every((x, n) => Object.is(x, wanted[n]))) return;
+  const advice = 'a model with a head of its own has tie_word_embeddings: false';
+  throw new CheckpointError(
+    { file, tensor: name },
+    `is not '${own}', to which config.json ties it; ${advice}`,
+  );
 }
 
 function isFloat(dtype: DType): dtype is WeightDType {

@@ -93,7 +93,12 @@ export function gatedDecoder(config: ConfigReader, options: GatedDecoderOptions 
     parts: ['layers.', 'embed_tokens.', 'norm.'],
     ignored: [/\.rotary_emb\.inv_freq$/, ...(tied ? [/^lm_head\.weight$/] : [])],
   });
-  return { kind: 'causal', decoder, canonical };
+  return {
+    kind: 'causal',
+    decoder,
+    canonical,
+    ...(tied && { tied: { 'lm_head.weight': decoder.embedding.name } }),
+  };
 }
 
 const always =

@@ -42,6 +42,7 @@ export const gpt2: Architecture = {
         finalNorm: 'transformer.ln_f',
         head: tied ? null : 'lm_head',
       },
+      ...(tied && { tied: { 'lm_head.weight': 'transformer.wte.weight' } }),
       canonical: canonicalName({
         base: 'transformer.',
         parts: ['h.', 'wte.', 'wpe.', 'ln_f.'],
