@@ -5,7 +5,7 @@ import type { Lowering, Value } from '../ir/program/lowering.ts';
 import { defineOperations } from '../ir/schema/define.ts';
 import type { Operation } from '../ir/schema/operation.ts';
 import type { ResolvedAttributes } from '../ir/schema/schema.ts';
-import { isKnown, type LogicalTensor } from '../ir/tensor/logical-tensor.ts';
+import { isKnown, type LogicalShape, type LogicalTensor } from '../ir/tensor/logical-tensor.ts';
 import { checkShape } from '../ir/tensor/shape.ts';
 
 const list = { type: 's64[]', required: true } as const;
@@ -52,6 +52,17 @@ type Geometry = Omit<ResolvedAttributes<typeof backwardAttributes>, 'shape'>;
 const geometryOf = ({ strides, pads_begin, pads_end, dilations, groups }: Geometry): Geometry => ({
   ...{ strides, pads_begin, pads_end, dilations, groups },
 });
+
+/** Checks that a gradient has the shape of the convolution's result. */
+function checkGradient(
+  dy: LogicalTensor,
+  src: LogicalShape,
+  weights: LogicalShape,
+  geometry: Geometry,
+): void {
+  if (isKnown(src) && isKnown(weights))
+    checkShape('Convolution', 'a gradient of', dy.shape, outputShape(src, weights, geometry));
+}
 
 function outputShape(src: readonly number[], weights: readonly number[], geometry: Geometry): number[] {
   const { strides, pads_begin, pads_end, dilations, groups } = geometry;
@@ -154,7 +165,10 @@ export const convolutionOperations: readonly Operation[] = defineOperations(conv
   ConvolutionBackwardData: {
     summary:
       'The gradient of Convolution with respect to src, in the shape `shape`, from the gradient of its result and the weights.',
-    infer: ({ attributes: { shape } }) => [shape],
+    infer: ({ attributes: a, inputs: [dy, weights] }) => {
+      checkGradient(dy, a.shape, weights.shape, a);
+      return [a.shape];
+    },
     lower: (lowering, { attributes: a }) => {
       const [dy, weights] = lowering.inputs;
       const [dx] = lowering.outputs;
@@ -185,7 +199,10 @@ export const convolutionOperations: readonly Operation[] = defineOperations(conv
   ConvolutionBackwardWeights: {
     summary:
       'The gradient of Convolution with respect to the weights, in the shape `shape`, from src and the gradient of its result.',
-    infer: ({ attributes: { shape } }) => [shape],
+    infer: ({ attributes: a, inputs: [src, dy] }) => {
+      checkGradient(dy, src.shape, a.shape, a);
+      return [a.shape];
+    },
     lower: (lowering, { attributes: a }) => {
       const [src, dy] = lowering.inputs;
       const [dw] = lowering.outputs;

@@ -25,6 +25,24 @@ test.each<readonly [string, readonly (readonly number[])[], object, string]>([
   ['RMSNorm', [[3, 4], [3]], {}, 'cannot broadcast [3,4] with [3]'],
   ['LayerNormBackward', [[3, 4], [3, 4], [3]], {}, 'cannot broadcast [3,4] with [3,4] with [3]'],
   ['Convolution', [[1, 1, 5], [2, 1, 3], [3]], line, 'needs a bias of [2], got [3]'],
+  [
+    'ConvolutionBackwardData',
+    [
+      [1, 2, 4],
+      [2, 1, 3],
+    ],
+    { ...line, shape: [1, 1, 5] },
+    'needs a gradient of [1,2,3], got [1,2,4]',
+  ],
+  [
+    'ConvolutionBackwardWeights',
+    [
+      [1, 1, 5],
+      [1, 1, 3],
+    ],
+    { ...line, shape: [2, 1, 3] },
+    'needs a gradient of [1,2,3], got [1,1,3]',
+  ],
 ])('%s of %j is refused', async (kind, shapes, attributes, rule) => {
   const operands = shapes.map(shape => zeros(shape, 'f32'));
   await expect(runOperation(kind, operands, { ...attributes })).rejects.toThrow(rule);
@@ -34,5 +52,7 @@ test('CrossEntropy with another number of labels is refused', async () => {
   for (const labels of [1, 4]) {
     const operands = [zeros([3, 4], 'f32'), zeros([labels], 'i32')];
     await expect(runOperation('CrossEntropy', operands)).rejects.toThrow('needs labels of [3], got');
+    const gradient = [...operands, zeros([3], 'f32')];
+    await expect(runOperation('CrossEntropyBackward', gradient)).rejects.toThrow('needs labels of [3], got');
   }
 });

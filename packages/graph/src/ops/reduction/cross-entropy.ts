@@ -3,6 +3,7 @@ import { coordinate, input, inputAt } from '@tilewise/core/primitive';
 import { InvalidOperationError } from '../../errors.ts';
 import { defineOperations } from '../../ir/schema/define.ts';
 import type { Operation } from '../../ir/schema/operation.ts';
+import type { LogicalShape, LogicalTensor } from '../../ir/tensor/logical-tensor.ts';
 import { checkedAxis, checkShape } from '../../ir/tensor/shape.ts';
 import { orNaN } from '../elementwise/numeric.ts';
 
@@ -32,6 +33,13 @@ function byLabel(value: NumericExpr, classes: number, ignored: number): NumericE
   return select(eq(label, ignored), 0, orNaN(isClass, value));
 }
 
+/** The shape (…) of the rows of logits, which the other operands must have. */
+function checkedRows(kind: string, [{ shape }, ...others]: readonly LogicalTensor[]): LogicalShape {
+  const rows = shape?.slice(0, checkedAxis(kind, -1, shape)) ?? null;
+  for (const other of others) checkShape(kind, 'labels of', other.shape, rows);
+  return rows;
+}
+
 /** ε and 1 − ε. @throws InvalidOperationError for a smoothing ε outside [0, 1]. */
 function smoothing({
   label_smoothing: share,
@@ -47,11 +55,7 @@ export const crossEntropyOperations: readonly Operation[] = defineOperations(cro
   CrossEntropy: {
     summary:
       '−ln softmax(logits)[label] of each row, for logits (…, C) and labels (…); 0 for the label ignore_index, NaN for any other label outside [0, C). With label_smoothing ε, the loss is (1 − ε) times this, plus ε times the mean of −ln softmax(logits) over the classes, as in PyTorch. Not an operation of oneDNN.',
-    infer: ({ inputs: [{ shape }, labels] }) => {
-      const rows = shape?.slice(0, checkedAxis('CrossEntropy', -1, shape)) ?? null;
-      checkShape('CrossEntropy', 'labels of', labels.shape, rows);
-      return [rows];
-    },
+    infer: ({ inputs }) => [checkedRows('CrossEntropy', inputs)],
     gradient: ({ builder, attributes, inputs: [logits, labels], dy }) => {
       const { dtype } = logits;
       const operands = () => [builder.forward(logits), builder.forward(labels), dy];
@@ -76,7 +80,10 @@ export const crossEntropyOperations: readonly Operation[] = defineOperations(cro
   CrossEntropyBackward: {
     summary:
       'The gradient of CrossEntropy with respect to logits: (softmax(logits) − ε/C − (1 − ε at the label))·diff_loss of the row; 0 for the label ignore_index, NaN for any other label outside [0, C).',
-    infer: ({ inputs: [logits] }) => [logits.shape],
+    infer: ({ inputs }) => {
+      checkedRows('CrossEntropyBackward', inputs);
+      return [inputs[0].shape];
+    },
     lower: ({ map, softmax, view, temporary, inputs, outputs }, { attributes }) => {
       const [logits, labels, dy] = inputs;
       const { shape } = logits.desc;
