@@ -1,5 +1,5 @@
-import { type DType, elementCount, Tensor } from '@tilewise/core';
-import { InvalidGraphError, UnsupportedOperationError } from '../../../../errors.ts';
+import { type DType, elementCount, Tensor, TilewiseError } from '@tilewise/core';
+import { UnsupportedOperationError } from '../../../../errors.ts';
 import { type ElementType, elementTypeName, elementTypeOf } from './element-type.ts';
 import type { Message } from './wire.ts';
 
@@ -143,7 +143,7 @@ function elementsOf(
 /**
  * Converts a tensor of the file to an engine's dtype. 16-bit and 8-bit floats keep their bits; f32 data is
  * not copied if it is aligned.
- * @throws InvalidGraphError for an integer that does not fit in 32 bits.
+ * @throws TilewiseError `UNSUPPORTED` for an integer that does not fit in 32 bits.
  */
 export function engineTensor({ name, type, shape }: Omit<TensorRecord, 'data'>, data: Uint8Array): Tensor {
   const { dtype, bits, kind } = type;
@@ -167,8 +167,8 @@ const ranges: Readonly<Partial<Record<DType, readonly [number, number]>>> = {
 
 /**
  * Converts numbers to a tensor in an engine's dtype.
- * @throws InvalidGraphError for an integer that the dtype cannot represent, because engines have no 64-bit
- * integers.
+ * @throws TilewiseError `UNSUPPORTED` for an integer that the dtype cannot represent, because engines have no
+ * 64-bit integers.
  */
 export function tensorOfNumbers(
   name: string,
@@ -179,9 +179,10 @@ export function tensorOfNumbers(
   const range = ranges[dtype];
   const wrong = range && values.find(value => value < range[0] || value > range[1]);
   if (wrong !== undefined)
-    throw new InvalidGraphError(
+    throw new TilewiseError(
+      'UNSUPPORTED',
       `ONNX file: '${name}' contains ${wrong}, which does not fit in ${dtype}`,
-      name,
+      { argument: name },
     );
   return Tensor.from(values, shape, { dtype });
 }
