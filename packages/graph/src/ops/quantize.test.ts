@@ -27,6 +27,8 @@ describe('quantization', () => {
       return runOperation('DynamicDequantize', inputs, { qtype: 'per_channel', axis: -1, ...attrs });
     };
     expect(await run(3, 3)).toEqual([[0, 0, 0, 3, 6, 9]]);
+    expect(await run(3, 1)).toEqual([[0, 2, 6, 3, 8, 15]]);
+    expect(await run(1, 1)).toEqual([[0, 1, 2, 3, 4, 5]]);
     for (const [scales, zps] of [
       [2, 3],
       [4, 3],

@@ -133,7 +133,9 @@ function inferDynamic(
   const group = attributes.group_shape ?? [];
   if (attributes.qtype !== 'per_group') {
     const known = parameters.flatMap(t => (isKnown(t.shape) ? [elementCount(t.shape)] : []));
-    if (shape) checkCounts(kind, attributes, shape, known);
+    // One number is used for all channels.
+    const several = known.filter(count => count !== 1);
+    if (shape) checkCounts(kind, attributes, shape, several);
   } else if (shape && scales.shape) {
     const fits = shape.every((n, d) => n < 0 || (scales.shape?.[d] ?? 0) * group[d] === n);
     if (!fits) {
