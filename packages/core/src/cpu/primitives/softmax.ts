@@ -17,8 +17,8 @@ import type { OnKernels } from './on-kernels.ts';
 
 /**
  * Prepares a softmax or its logarithm as loops over all lines: for the largest element m of each line, for
- * l = Σ e^(x − m) in f64, for m + ln l, and for e^(x − m) / l or x − (m + ln l). Null if only the host can
- * run it.
+ * l = Σ e^(x − m) in f64, for ln l or m + ln l, and for e^(x − m) / l or (x − m) − ln l: m + ln l would be
+ * rounded to the size of m, and results near 0 would lose their digits. Null if only the host can run it.
  */
 export function prepareSoftmax(
   { axis, log, mode }: SoftmaxPrimitive,
@@ -39,12 +39,12 @@ export function prepareSoftmax(
   const planned = [
     planLoop(input(0), [source], domain, toLine('max', 'f32')),
     planLoop(lifted, [source, ofLine('x1')], domain, toLine('sum', 'f64')),
-    planLoop(add(input(1), ln(input(2))), [ofLine('x1'), ofLine('x2', 'f64')], kept, {
+    planLoop(log ? ln(input(2)) : add(input(1), ln(input(2))), [ofLine('x1'), ofLine('x2', 'f64')], kept, {
       ...{ kind: 'store', format: 'f32', strides: perLine.strides },
     }),
     planLoop(
-      log ? sub(input(0), input(1)) : div(lifted, input(2)),
-      [source, ofLine('x1'), ofLine('x2', 'f64')],
+      log ? sub(sub(input(0), input(1)), input(2)) : div(lifted, input(2)),
+      [source, ofLine('x1'), ofLine('x2', log ? 'f32' : 'f64')],
       domain,
       { kind: 'store', format, strides: result.strides },
     ),
@@ -60,7 +60,7 @@ export function prepareSoftmax(
       [0, m, [x]],
       [1, l, [x, m]],
       ...(log || hasStatistics ? [[2, lse, [m, l]] as [number, number, number[]]] : []),
-      [3, y, [x, log ? lse : m, l]],
+      [3, y, [x, m, log ? lse : l]],
     ];
   }
 
@@ -115,7 +115,8 @@ export function prepareSoftmax(
         const at = to.offset + offsetOf(index, to.strides);
         if (isDead) for (let n = 0; n < width; n++) to.data[at + n * step] = 0;
         if (encodeStats) {
-          stats.data[stats.offset + offsetOf(index, stats.strides)] = encodeStats(isDead ? 0 : totals[row]);
+          const total = log ? largest[row] + totals[row] : totals[row];
+          stats.data[stats.offset + offsetOf(index, stats.strides)] = encodeStats(isDead ? 0 : total);
         }
         row++;
       },

@@ -75,6 +75,11 @@ const EXACT_TO = 2 ** 24;
  */
 const CANCELLED = 8 * 40 * 2 ** -23;
 
+// A LogSoftmax is r = (x − m) − ln l. The relative rounding of l to f32 is an absolute error of ln l, about
+// ε/2 of f32, however small r is. In f32, `absolute` allows for it. Rounded to 16 bits, a number so close to
+// the middle between two values may be either of the two, which differ by at most ε of the dtype (benchdnn
+// allows 5 ε).
+
 /** The gate of a tensor by benchdnn's rules for its dtype and for the operation that produces it. */
 export function gateOf(
   producer: GraphNode | undefined,
@@ -89,7 +94,7 @@ export function gateOf(
   const thresholds: Readonly<Record<string, number>> = {
     MatMul: 0,
     SoftMax: output === 1 ? 4e-5 : isF32 ? 10 * epsilon : 0,
-    LogSoftmax: 4e-5,
+    LogSoftmax: isF32 ? 4e-5 : epsilon,
     Exp: isF32 ? 4e-6 : epsilon,
     SoftMaxBackward: isF32 ? 40 * epsilon : 0,
     LogSoftmaxBackward: isF32 ? 40 * epsilon : epsilon,
