@@ -1,8 +1,8 @@
 import { elementCount, InvalidArgumentError, Tensor, type TensorDesc } from '@tilewise/core';
-import { fillNormal } from '@tilewise/philox';
+import { fillNormal, toU64 } from '@tilewise/philox';
 import type { ModelDefinition } from './architectures/architecture.ts';
 import { checkFields, type FieldRules } from './checks/check-fields.ts';
-import { fromZero, numberOrFunction, seedRule } from './checks/rules.ts';
+import { anything, fromZero, numberOrFunction } from './checks/rules.ts';
 import { LoadedModel } from './load-model.ts';
 import { type LoadOptions, loadRules } from './model/model.ts';
 import { checkDefinition, layersOf } from './model/weights.ts';
@@ -20,7 +20,7 @@ export interface CreateOptions<T extends TensorDesc> extends LoadOptions<T> {
 
 const createRules: FieldRules<CreateOptions<TensorDesc>> = {
   ...loadRules,
-  seed: seedRule,
+  seed: anything,
   deviation: numberOrFunction,
 };
 
@@ -37,6 +37,7 @@ export function createModel<T extends TensorDesc>(
   checkFields('options', options, createRules);
   checkDefinition(definition);
   const { engine, dtype = 'f32', autocast, seed = 0, deviation = 0.02 } = options;
+  toU64(seed, 'seed');
   const layers = layersOf(definition);
   const valuesOf = (name: string, shape: readonly number[]): Float32Array => {
     const values = new Float32Array(elementCount(shape));
@@ -44,10 +45,7 @@ export function createModel<T extends TensorDesc>(
     if (initial !== 'random') return values.fill(initial ?? 0);
     const scale = typeof deviation === 'number' ? deviation : deviation(name, shape);
     if (!fromZero.holds(scale))
-      throw new InvalidArgumentError(
-        'deviation',
-        `must be 0 or more, and finite, got ${scale} for '${name}'`,
-      );
+      throw new InvalidArgumentError('deviation', `${fromZero.rule}, got ${scale} for '${name}'`);
     return fillNormal(values, { seed, subsequence: BigInt(hash(name)) }).map(x => x * scale);
   };
   const weights = new Map<string, T>();

@@ -177,7 +177,7 @@ test.each<[string, () => unknown, string]>([
     () => trainer.evaluate(any({ ...batch, label: 1 })),
     'label is not an option; the options',
   ],
-  ['few labels', () => labelled([[1, 2]]), 'labels must have shape [1,3], got 1 rows of 2'],
+  ['few labels', () => labelled([[1, 2]]), 'labels must have shape [1,3], got rows of length 2'],
   ['a large label', () => labelled([[1, 2, 11]]), 'labels must be integers from 0 to 10, or -100, got 11'],
   ['a label below 0', () => labelled([[1, 2, -1]]), 'labels must be integers from 0 to 10, or -100, got -1'],
   ['gradients of a list', () => trainer.gradients(any([batch])), 'batch must be an object, got Array'],
@@ -273,11 +273,9 @@ test.each<[string, () => unknown, string]>([
     'lr is not an option; the options',
   ],
 ])('%s is refused by name', async (_, call, message) => {
-  const error = await Promise.resolve()
-    .then(call)
-    .catch((cause: unknown) => cause);
-  expect(error).toBeInstanceOf(TilewiseError);
-  expect((error as Error).message).toContain(message);
+  const result = (async () => call())();
+  await expect(result).rejects.toBeInstanceOf(TilewiseError);
+  await expect(result).rejects.toThrow(message);
 });
 
 test('a learning rate that a schedule returns is refused before the step', async () => {

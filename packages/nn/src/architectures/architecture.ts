@@ -34,7 +34,7 @@ export type ModelDefinition = (
       /** Predicts masked tokens. */
       readonly kind: 'masked';
       readonly vocabulary: number;
-      /** How many positions and kinds of tokens there are, if their tables are limited. */
+      /** The rows of the tables of positions and of token types, if the model has such tables. */
       readonly limits?: { readonly positions: number; readonly tokenTypes: number } | undefined;
       /** (B, S, vocabulary) */
       logits(scope: Scope, inputs: TextInputs): Variable;
@@ -61,7 +61,10 @@ export type ModelDefinition = (
 ) & {
   /** Maps the name of a weight in a file to its name here; null for a weight that is not used. */
   readonly canonical: (name: string) => string | null;
-  /** The weights that others are tied to, by the names of the others in a file, which may repeat them. */
+  /**
+   * Tied weights: the name in a file of a tensor that the model does not read, such as a head, and the name
+   * of the weight that is used in its place. If a file has such a tensor, it must equal the weight.
+   */
   readonly tied?: Readonly<Record<string, string>> | undefined;
 };
 
@@ -82,18 +85,22 @@ export interface NameRules {
   readonly ignored: readonly RegExp[];
   /** Older spellings. */
   readonly renamed?: readonly (readonly [RegExp, string])[] | undefined;
+  /** See `ModelDefinition`. */
+  readonly tied?: Readonly<Record<string, string>> | undefined;
 }
 
-/** The `canonical` function for these rules. */
-export function canonicalName({
+/** The fields of a definition that follow from these rules. */
+export function weightNames({
   base,
   parts,
   ignored,
   renamed = [],
-}: NameRules): (name: string) => string | null {
-  return given => {
+  tied = {},
+}: NameRules): Pick<ModelDefinition, 'canonical' | 'tied'> {
+  const canonical = (given: string): string | null => {
     const spelled = renamed.reduce((name, [from, to]) => name.replace(from, to), given);
     const name = parts.some(part => spelled.startsWith(part)) ? base + spelled : spelled;
-    return ignored.some(rule => rule.test(name)) ? null : name;
+    return Object.hasOwn(tied, name) || ignored.some(rule => rule.test(name)) ? null : name;
   };
+  return { canonical, tied };
 }

@@ -1,6 +1,6 @@
 import { Tensor } from '@tilewise/core';
 import { add } from '@tilewise/graph/ops';
-import { type Architecture, canonicalName } from './architecture.ts';
+import { type Architecture, weightNames } from './architecture.ts';
 import { encoderStates, readEncoder } from './transformer/encoder.ts';
 import { activations } from './transformer/feed-forward.ts';
 import { norm } from './transformer/norm.ts';
@@ -53,14 +53,14 @@ export const bert: Architecture = {
         const scores = product(scope, normed, scope.parameter(words, [vocabulary, dim]));
         return add(scores, weight(scope, `${head}.bias`, [vocabulary], 0));
       },
-      tied: { [`${head}.decoder.weight`]: words },
-      canonical: canonicalName({
+      ...weightNames({
+        tied: { [`${head}.decoder.weight`]: words },
         base: 'bert.',
         parts: ['embeddings.', 'encoder.', 'pooler.'],
         ignored: [
           /^bert\.pooler\./,
           /^cls\.seq_relationship\./,
-          /^cls\.predictions\.decoder\./,
+          /^cls\.predictions\.decoder\.bias$/,
           /\.position_ids$/,
         ],
         renamed: [

@@ -1,6 +1,6 @@
 import { Tensor } from '@tilewise/core';
 import { add, concat, reshape, slice, transpose, type Variable } from '@tilewise/graph/ops';
-import { type Architecture, canonicalName } from './architecture.ts';
+import { type Architecture, weightNames } from './architecture.ts';
 import { encoderStates, readEncoder } from './transformer/encoder.ts';
 import { norm } from './transformer/norm.ts';
 import { linear, product, weight } from './transformer/scope.ts';
@@ -52,7 +52,7 @@ export const vit: Architecture = {
         const first = reshape(slice(states, { axis: 1, start: 0, size: 1 }), [B, dim]);
         return linear(scope, first, 'classifier', classes, { bias: true });
       },
-      canonical: canonicalName({
+      ...weightNames({
         base: 'vit.',
         parts: ['embeddings.', 'encoder.', 'layernorm.', 'pooler.'],
         ignored: [/^vit\.pooler\./],

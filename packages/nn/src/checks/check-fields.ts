@@ -1,7 +1,7 @@
 import { checkOptions, describeValue, InvalidArgumentError } from '@tilewise/core';
 
-/** The rule of a field in words that follow the field's name, and whether a value meets the rule. */
-export interface FieldRule {
+/** A rule for a field or an argument: its words, which follow the name, and whether a value meets it. */
+export interface Rule {
   readonly rule: string;
   holds(value: unknown): boolean;
   /** Whether the field must be given; otherwise it may be undefined. */
@@ -9,7 +9,7 @@ export interface FieldRule {
 }
 
 /** A rule for each field of an object. */
-export type FieldRules<T> = { readonly [name in keyof T]-?: FieldRule };
+export type FieldRules<T> = { readonly [name in keyof T]-?: Rule };
 
 /**
  * Checks that an object has no other fields than those that have rules, and that each field meets its rule.
@@ -18,10 +18,14 @@ export type FieldRules<T> = { readonly [name in keyof T]-?: FieldRule };
  */
 export function checkFields<T>(argument: string, given: T, rules: FieldRules<T>): void {
   checkOptions(argument, given, Object.keys(rules));
-  for (const [name, { rule, holds, isRequired }] of Object.entries<FieldRule>(rules)) {
+  for (const [name, rule] of Object.entries<Rule>(rules)) {
     const value = given[name as keyof T];
-    if (value === undefined ? !isRequired : holds(value)) continue;
-    const place = argument === 'options' ? name : `${argument}.${name}`;
-    throw new InvalidArgumentError(place, `${rule}, got ${describeValue(value)}`);
+    if (value !== undefined || rule.isRequired)
+      checkArgument(argument === 'options' ? name : `${argument}.${name}`, value, rule);
   }
+}
+
+/** Checks that an argument meets a rule. @throws InvalidArgumentError naming the argument otherwise. */
+export function checkArgument(argument: string, value: unknown, { rule, holds }: Rule): void {
+  if (!holds(value)) throw new InvalidArgumentError(argument, `${rule}, got ${describeValue(value)}`);
 }

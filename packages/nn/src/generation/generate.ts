@@ -1,4 +1,5 @@
 import { InvalidArgumentError, type TensorDesc, TilewiseError } from '@tilewise/core';
+import { toU64 } from '@tilewise/philox';
 import { checkFields, type FieldRules } from '../checks/check-fields.ts';
 import { hasMethod, integerFrom, integers, required, signalRule } from '../checks/rules.ts';
 import { checkModel, type Model } from '../model/model.ts';
@@ -37,7 +38,8 @@ export async function* generateBatch<T extends TensorDesc>(
   if (definition.kind !== 'causal')
     throw new TilewiseError('UNSUPPORTED', 'the model cannot continue texts: it is not a decoder');
   checkFields('options', options, generateRules);
-  const { maxNewTokens, stopTokens = [], signal } = options;
+  const { maxNewTokens, stopTokens = [], signal, seed = 0 } = options;
+  toU64(seed, 'seed');
   const { vocabulary } = definition.decoder;
   const isToken = (token: unknown): boolean => integers.holds([token]) && Number(token) < vocabulary;
   // Typed arrays are prompts too.

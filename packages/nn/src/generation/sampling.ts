@@ -1,6 +1,6 @@
 import { PhiloxStream } from '@tilewise/philox';
 import { checkFields, type FieldRules } from '../checks/check-fields.ts';
-import { fraction, fromZero, integerFrom, numberRule, seedRule } from '../checks/rules.ts';
+import { anything, fraction, fromZero, integerFrom, numberRule } from '../checks/rules.ts';
 
 /** How a token is chosen from the logits. Without a temperature, it is the most likely one. */
 export interface SamplingOptions {
@@ -23,7 +23,7 @@ export const samplingRules: FieldRules<SamplingOptions> = {
   topP: numberRule('must be in (0, 1]', x => x > 0 && x <= 1),
   minP: fraction,
   repetitionPenalty: numberRule('must be > 0', x => x > 0),
-  seed: seedRule,
+  seed: anything,
 };
 
 /**

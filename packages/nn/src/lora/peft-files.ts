@@ -1,5 +1,4 @@
 import {
-  describeValue,
   encodeSafetensors,
   InvalidArgumentError,
   sameShape,
@@ -8,6 +7,7 @@ import {
 } from '@tilewise/core';
 import type { TensorEngine } from '@tilewise/core/primitive';
 import type { LinearShape } from '../architectures/transformer/scope.ts';
+import { checkArgument } from '../checks/check-fields.ts';
 import { hasMethod } from '../checks/rules.ts';
 import { CheckpointError } from '../files/checkpoint/checkpoint-error.ts';
 import { type ModelFiles, readJson } from '../files/checkpoint/model-files.ts';
@@ -57,7 +57,8 @@ export function readLoraConfig(json: Readonly<Record<string, unknown>>): LoraCon
   const initial = json.init_lora_weights ?? null;
   if (!plainInitialisations.includes(initial))
     refuse(
-      `init_lora_weights: ${JSON.stringify(initial)}, which changes the weights of the model; convert the adapter with save_pretrained(…, path_initial_model_for_weight_conversion=…) of peft`,
+      `init_lora_weights: ${JSON.stringify(initial)}, which changes the weights of the model; convert the ` +
+        'adapter with save_pretrained(…, path_initial_model_for_weight_conversion=…) of peft',
     );
   const config = new ConfigReader(json, '', configFile);
   const targets = config.texts('target_modules');
@@ -81,10 +82,10 @@ export async function loadAdapter<T extends TensorDesc>(
   layers: ReadonlyMap<string, LinearShape>,
   engine: TensorEngine<T>,
 ): Promise<AdapterWeights<T>> {
-  if (!hasMethod(layers, 'entries')) {
-    const rule = 'must be the linear layers of a model, model.layers.linear';
-    throw new InvalidArgumentError('layers', `${rule}, got ${describeValue(layers)}`);
-  }
+  checkArgument('layers', layers, {
+    rule: 'must be the linear layers of a model, model.layers.linear',
+    holds: x => hasMethod(x, 'entries'),
+  });
   const json = await readJson(files, configFile);
   const source = await files.open(weightsFile);
   if (json === null || source === null) {

@@ -8,7 +8,7 @@ import {
 } from '@tilewise/core';
 import type { ModelDefinition } from '../architectures/architecture.ts';
 import { integers } from '../architectures/transformer/scope.ts';
-import { checkFields, type FieldRule, type FieldRules } from '../checks/check-fields.ts';
+import { checkFields, type FieldRules, type Rule } from '../checks/check-fields.ts';
 import { anything, required } from '../checks/rules.ts';
 
 /** Texts as tokens. */
@@ -28,7 +28,7 @@ interface ImageBatch {
 /** Texts as tokens, in rows of one length with padding on the right, or images. */
 export type Batch = TextBatch | ImageBatch;
 
-const absent: FieldRule = { rule: 'must be left out for this model', holds: () => false };
+const absent: Rule = { rule: 'must be left out for this model', holds: () => false };
 
 const textRules: FieldRules<TextBatch & Partial<ImageBatch>> = {
   tokens: required(anything),
@@ -42,7 +42,7 @@ const imageRules: FieldRules<ImageBatch & Partial<TextBatch>> = {
   pixels: required({ rule: 'must be a Tensor', holds: x => x instanceof Tensor }),
 };
 
-/** The largest numbers of an input, which are not checked elsewhere: other indices read other rows. */
+/** The numbers of rows of a model's tables. Kernels do not check indices, so `batchTensors` does. */
 interface TextLimits {
   readonly vocabulary: number;
   readonly positions: number;
@@ -119,7 +119,7 @@ function rowsOf(
   name: string,
   rows: readonly ArrayLike<number>[],
   limit: number,
-  lengths?: readonly number[],
+  lengths: readonly number[] = [],
 ): Tensor {
   const length = Array.isArray(rows) && rows[0]?.length;
   if (!length) throw new InvalidArgumentError(name, 'must have at least one row of at least one token');
@@ -127,9 +127,10 @@ function rowsOf(
     throw new InvalidShapeError(name, 'must have rows of equal length');
   const all = Tensor.zeros([rows.length, length], { dtype: 'i32' });
   for (const [n, row] of rows.entries()) {
+    const end = lengths[n] ?? length;
     for (let i = 0; i < length; i++) {
       if (isIndex(row[i], limit)) all.data[n * length + i] = row[i];
-      else if (!(i >= Number(lengths?.[n]))) checkIndex(name, row[i], limit, '');
+      else if (i < end) checkIndex(name, row[i], limit, '');
     }
   }
   return all;

@@ -58,7 +58,7 @@ function labelCount(
   if (!isWhole && definition.kind !== 'exported')
     throw new InvalidShapeError(
       'labels',
-      `must have shape [${tokens ? shape : shape[1]}], got ${rows.length} rows of ${rows.map(row => row?.length)}`,
+      `must have shape [${tokens ? shape : shape[1]}], got rows of length ${rows.map(row => row?.length)}`,
     );
   const classes = classesOf(definition);
   let counted = 0;

@@ -93,6 +93,11 @@ test('a tied head may be in the file, too, but only with the numbers of the embe
   );
 });
 
+test('a tensor that is called constructor is not a weight', async () => {
+  const weights = changed(all => all.set('constructor', Tensor.zeros([1])));
+  await expect(load(weights)).rejects.toThrow("tensor 'constructor' is not a weight of this model");
+});
+
 test('weights are stored as they are in the file, or as it is asked for', async () => {
   const half = new Map([...drawWeights(tinyLlama)].map(([name, t]) => [name, t.cast('f16')]));
   const asFile = await load(half);

@@ -1,9 +1,9 @@
-import { describeValue, elementCount, InvalidArgumentError, Tensor, type TensorDesc } from '@tilewise/core';
+import { elementCount, InvalidArgumentError, Tensor, type TensorDesc } from '@tilewise/core';
 import type { TensorEngine } from '@tilewise/core/primitive';
 import { type CompiledFunction, compile, type Specs, type Variable } from '@tilewise/graph/ops';
 import type { ModelDefinition } from '../architectures/architecture.ts';
 import type { AutocastDType, Scope } from '../architectures/transformer/scope.ts';
-import type { FieldRules } from '../checks/check-fields.ts';
+import { checkArgument, type FieldRules } from '../checks/check-fields.ts';
 import { hasMethod, oneOf, required } from '../checks/rules.ts';
 import type { AdapterWeights } from '../lora/adapter.ts';
 import { adapterOf } from '../lora/adapter.ts';
@@ -36,9 +36,8 @@ export const loadRules: FieldRules<LoadOptions<TensorDesc>> = {
  * @throws InvalidArgumentError for any other value, and for a model that has been released.
  */
 export function checkModel(model: unknown): void {
-  if (!(model instanceof Model))
-    throw new InvalidArgumentError('model', `must be a model, got ${describeValue(model)}`);
-  if (model.isReleased) throw new InvalidArgumentError('model', 'has been released');
+  checkArgument('model', model, { rule: 'must be a model', holds: x => x instanceof Model });
+  if ((model as Model).isReleased) throw new InvalidArgumentError('model', 'has been released');
 }
 
 /** A model on an engine. */
@@ -170,11 +169,12 @@ export class Model<T extends TensorDesc = TensorDesc> {
     }
   }
 
+  /** Whether `release` was called: the model cannot be used any more. */
   get isReleased(): boolean {
     return this.#isReleased;
   }
 
-  /** Frees the model's memory on the engine. A released model cannot be used. */
+  /** Frees the model's memory on the engine. */
   release(): void {
     if (this.#isReleased) return;
     this.#isReleased = true;

@@ -1,15 +1,9 @@
-import {
-  type DType,
-  describeValue,
-  InvalidArgumentError,
-  sameShape,
-  Tensor,
-  type TensorDesc,
-} from '@tilewise/core';
+import { type DType, sameShape, Tensor, type TensorDesc } from '@tilewise/core';
 import type { TensorEngine } from '@tilewise/core/primitive';
 import { constant, evalShape, type Variable } from '@tilewise/graph/ops';
 import type { ModelDefinition } from '../architectures/architecture.ts';
 import type { InitialValue, LinearShape, Scope } from '../architectures/transformer/scope.ts';
+import { checkArgument } from '../checks/check-fields.ts';
 import { hasMethod } from '../checks/rules.ts';
 import { CheckpointError } from '../files/checkpoint/checkpoint-error.ts';
 import type { ModelFiles } from '../files/checkpoint/model-files.ts';
@@ -56,9 +50,10 @@ export function layersOf(definition: ModelDefinition): ModelLayers {
 
 /** Checks an argument that must be a definition. @throws InvalidArgumentError for any other value. */
 export function checkDefinition(definition: unknown): void {
-  if (hasMethod(definition, 'canonical')) return;
-  const rule = 'must be a definition, such as readModel(config)';
-  throw new InvalidArgumentError('definition', `${rule}, got ${describeValue(definition)}`);
+  checkArgument('definition', definition, {
+    rule: 'must be a definition, such as readModel(config)',
+    holds: x => hasMethod(x, 'canonical'),
+  });
 }
 
 /** The shapes of a model's weights by name. */
@@ -118,8 +113,8 @@ export async function loadWeights<T extends TensorDesc>(
 }
 
 /**
- * Checks that a tensor of a file equals the weight that it is tied to. If they differ, the versions of
- * transformers do not agree on which of the two is used.
+ * Checks that a tensor of a file equals the weight that it is tied to. Versions of transformers do not agree
+ * on which of the two a model uses if they differ.
  */
 function checkEqual({ file, name, tensor }: CheckpointTensor, own: string, weight: Tensor): void {
   const given = tensor.cast(weight.dtype).data;

@@ -1,5 +1,6 @@
-import { describeValue, InvalidArgumentError } from '@tilewise/core';
-import { texts } from '../checks/rules.ts';
+import { InvalidArgumentError } from '@tilewise/core';
+import { checkArgument } from '../checks/check-fields.ts';
+import { text, texts } from '../checks/rules.ts';
 
 /** A tokenizer whose tokens are characters: Unicode code points. */
 export interface CharacterTokenizer {
@@ -17,11 +18,10 @@ export interface CharacterTokenizer {
  * the order of their code points.
  */
 export function characterTokenizer(given: string | readonly string[]): CharacterTokenizer {
-  if (typeof given !== 'string' && !texts.holds(given))
-    throw new InvalidArgumentError(
-      'given',
-      `must be a text, or a list of characters, got ${describeValue(given)}`,
-    );
+  checkArgument('given', given, {
+    rule: 'must be a text, or a list of characters',
+    holds: x => text.holds(x) || texts.holds(x),
+  });
   const codes = typeof given === 'string' ? Array.from(given, one => one.codePointAt(0) ?? 0) : [];
   const sorted = [...new Set(codes)].sort((a, b) => a - b);
   const characters = typeof given === 'string' ? sorted.map(code => String.fromCodePoint(code)) : given;

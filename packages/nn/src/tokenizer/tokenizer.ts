@@ -1,7 +1,7 @@
 import { Tokenizer } from '@huggingface/tokenizers';
 import { describeValue, InvalidArgumentError } from '@tilewise/core';
-import { checkFields, type FieldRules } from '../checks/check-fields.ts';
-import { flag } from '../checks/rules.ts';
+import { checkArgument, checkFields, type FieldRules } from '../checks/check-fields.ts';
+import { flag, text as textRule } from '../checks/rules.ts';
 import { CheckpointError } from '../files/checkpoint/checkpoint-error.ts';
 import { type ModelFiles, readJson, readText } from '../files/checkpoint/model-files.ts';
 import { type ChatMessage, chatTemplateOf } from './chat-template.ts';
@@ -59,8 +59,7 @@ export async function loadTokenizer(files: ModelFiles): Promise<TextTokenizer> {
   const tokenizer = open(json, config);
   const encode = (text: string, options: EncodeOptions = {}): number[] => {
     checkFields('options', options, encodeRules);
-    if (typeof text !== 'string')
-      throw new InvalidArgumentError('text', `must be a string, got ${describeValue(text)}`);
+    checkArgument('text', text, textRule);
     return tokenizer.encode(text, { add_special_tokens: options.addSpecialTokens ?? true }).ids;
   };
   const decode = (given: readonly number[], clean_up_tokenization_spaces: boolean): string => {

@@ -1,5 +1,5 @@
-import { describeValue, InvalidArgumentError, type TensorDesc } from '@tilewise/core';
-import { checkFields, type FieldRules } from '../checks/check-fields.ts';
+import type { TensorDesc } from '@tilewise/core';
+import { checkArgument, checkFields, type FieldRules } from '../checks/check-fields.ts';
 import { anything, callback, hasMethod, integerFrom, required, signalRule } from '../checks/rules.ts';
 import type { LabelledBatch } from '../model/labels.ts';
 import type { Evaluation, StepReport, Trainer } from './trainer-options.ts';
@@ -47,8 +47,10 @@ export async function train<T extends TensorDesc>(
 ): Promise<boolean> {
   checkFields('options', options, trainRules);
   const { steps, accumulate = 1, signal, evaluation, onStep, onEvaluation } = options;
-  if (!hasMethod(batches, Symbol.iterator) && !hasMethod(batches, Symbol.asyncIterator))
-    throw new InvalidArgumentError('batches', `must be iterable, got ${describeValue(batches)}`);
+  checkArgument('batches', batches, {
+    rule: 'must be iterable',
+    holds: x => hasMethod(x, Symbol.iterator) || hasMethod(x, Symbol.asyncIterator),
+  });
   if (evaluation) checkFields('evaluation', evaluation, evaluationRules);
   signal?.throwIfAborted();
   let collected: LabelledBatch[] = [];

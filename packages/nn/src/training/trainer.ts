@@ -1,4 +1,5 @@
 import { InvalidArgumentError, sameShape, type Tensor, type TensorDesc } from '@tilewise/core';
+import { toU64 } from '@tilewise/philox';
 import { checkFields } from '../checks/check-fields.ts';
 import { fromZero } from '../checks/rules.ts';
 import { type LoraConfig, loraRules } from '../lora/adapter.ts';
@@ -34,6 +35,7 @@ export function createTrainer<T extends TensorDesc>(model: Model<T>, options: Tr
   checkFields('options', options, trainerRules);
   const { engine } = model;
   const { lora, learningRate, from, seed = 0, groups = [] } = options;
+  toU64(seed, 'seed');
   const rule = updateRule(options.optimizer ?? {});
   const settingsOf = parameterSettings(groups, rule.weightDecay);
   if (lora) checkFields('lora', lora, loraRules);

@@ -2,9 +2,9 @@
 export type NearestName = (wrong: string, known: readonly string[]) => string | undefined;
 
 /**
- * The known name that a wrong one probably stands for: one that begins or ends with it or is contained in it
- * (`is_causal`, `softmax_scale`), or one that differs by a typing error (`causual`). Case and underscores do
- * not count.
+ * Returns the known name that a wrong name probably stands for: a known name within the wrong name (`causal`
+ * for `is_causal`), a known name that begins or ends with the wrong name, or a known name that differs by a
+ * typing error (`causual`). Case and underscores do not count.
  */
 export function nearestName(wrong: string, known: readonly string[]): string | undefined {
   let nearest: string | undefined;

@@ -25,8 +25,11 @@ export function modOf<T = never>(expr: Expr, captures?: Readonly<Record<string, 
 function guarded<T extends Readonly<Record<string, NumericExpr>>>(variables: T): T {
   const guard = ([name, variable]: [string, NumericExpr]) => {
     const value = () => {
-      const rule = `is an expression, on which operators such as >= and - do not work: write ge(${name}, x) or sub(${name}, x)`;
-      throw new InvalidArgumentError(name, rule);
+      const advice = `write ge(${name}, x) or sub(${name}, x)`;
+      throw new InvalidArgumentError(
+        name,
+        `is an expression, on which operators such as >= and - do not work: ${advice}`,
+      );
     };
     return [name, Object.defineProperty({ ...variable }, Symbol.toPrimitive, { value })];
   };

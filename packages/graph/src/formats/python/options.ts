@@ -35,6 +35,14 @@ export interface ExportOptions {
 }
 
 export const exportOptionNames: readonly (keyof ExportOptions)[] = [
-  ...(['name', 'inputs', 'parameters', 'constants', 'weights', 'metadata', 'shard'] as const),
-  ...(['extents', 'loss', 'batches'] as const),
+  'name',
+  'inputs',
+  'parameters',
+  'constants',
+  'weights',
+  'metadata',
+  'shard',
+  'extents',
+  'loss',
+  'batches',
 ];

@@ -70,9 +70,7 @@ test.each<[string, () => unknown, string]>([
   ['a PyTorch package', () => toTorch(graph, any({ lr: 1 })), "options has no 'lr'"],
   ['a JAX package', () => toJax(graph, any({ training: {} })), "options has no 'training'"],
 ])('%s is refused by name', async (_, call, message) => {
-  const error = await Promise.resolve()
-    .then(call)
-    .catch((cause: unknown) => cause);
-  expect(error).toBeInstanceOf(TilewiseError);
-  expect((error as Error).message).toContain(message);
+  const result = (async () => call())();
+  await expect(result).rejects.toBeInstanceOf(TilewiseError);
+  await expect(result).rejects.toThrow(message);
 });

@@ -1,5 +1,5 @@
 import type { ConfigReader } from '../../files/config/config-reader.ts';
-import { canonicalName, type ModelDefinition } from '../architecture.ts';
+import { type ModelDefinition, weightNames } from '../architecture.ts';
 import type { DecoderTable } from '../transformer/decoder.ts';
 import { type Activation, activationNames } from '../transformer/feed-forward.ts';
 import type { NormOptions } from '../transformer/norm.ts';
@@ -88,17 +88,13 @@ export function gatedDecoder(config: ConfigReader, options: GatedDecoderOptions 
     head: tied ? null : 'lm_head',
     ...options.table,
   };
-  const canonical = canonicalName({
+  const names = weightNames({
     base: 'model.',
     parts: ['layers.', 'embed_tokens.', 'norm.'],
-    ignored: [/\.rotary_emb\.inv_freq$/, ...(tied ? [/^lm_head\.weight$/] : [])],
-  });
-  return {
-    kind: 'causal',
-    decoder,
-    canonical,
+    ignored: [/\.rotary_emb\.inv_freq$/],
     ...(tied && { tied: { 'lm_head.weight': decoder.embedding.name } }),
-  };
+  });
+  return { kind: 'causal', decoder, ...names };
 }
 
 const always =

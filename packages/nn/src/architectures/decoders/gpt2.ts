@@ -1,4 +1,4 @@
-import { type Architecture, canonicalName } from '../architecture.ts';
+import { type Architecture, weightNames } from '../architecture.ts';
 import { activationNames } from '../transformer/feed-forward.ts';
 
 /** GPT-2 (Radford et al. 2019): learned positions, LayerNorm, weights stored (in, out). */
@@ -42,11 +42,11 @@ export const gpt2: Architecture = {
         finalNorm: 'transformer.ln_f',
         head: tied ? null : 'lm_head',
       },
-      ...(tied && { tied: { 'lm_head.weight': 'transformer.wte.weight' } }),
-      canonical: canonicalName({
+      ...weightNames({
+        ...(tied && { tied: { 'lm_head.weight': 'transformer.wte.weight' } }),
         base: 'transformer.',
         parts: ['h.', 'wte.', 'wpe.', 'ln_f.'],
-        ignored: [/\.attn\.(masked_)?bias$/, ...(tied ? [/^lm_head\.weight$/] : [])],
+        ignored: [/\.attn\.(masked_)?bias$/],
       }),
     };
   },

@@ -1,4 +1,6 @@
-import { describeValue, InvalidArgumentError } from '@tilewise/core';
+import { checkArgument, type Rule } from '../../checks/check-fields.ts';
+
+const chunkRule: Rule = { rule: 'must have chunks of bytes', holds: x => x instanceof Uint8Array };
 
 /** Reads a stream of chunks of any size in pieces of chosen sizes. */
 export class ByteReader {
@@ -36,8 +38,7 @@ export class ByteReader {
     while (this.#rest.length === 0) {
       const { done, value } = await this.#chunks.next();
       if (done) return false;
-      if (!(value instanceof Uint8Array))
-        throw new InvalidArgumentError('source', `must have chunks of bytes, got ${describeValue(value)}`);
+      checkArgument('source', value, chunkRule);
       this.#rest = value;
     }
     return true;

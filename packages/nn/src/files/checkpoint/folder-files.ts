@@ -1,4 +1,6 @@
-import { describeValue, InvalidArgumentError, TilewiseError } from '@tilewise/core';
+import { TilewiseError } from '@tilewise/core';
+import { checkArgument } from '../../checks/check-fields.ts';
+import { text } from '../../checks/rules.ts';
 import type { ModelFiles } from './model-files.ts';
 import type { OpenRange } from './read-ranges.ts';
 
@@ -29,8 +31,7 @@ function fileSystem(): NodeFileSystem {
  * file system.
  */
 export function folderFiles(path: string): ModelFiles {
-  if (typeof path !== 'string')
-    throw new InvalidArgumentError('path', `must be a string, got ${describeValue(path)}`);
+  checkArgument('path', path, text);
   const fs = fileSystem();
   return {
     name: path,

@@ -1,4 +1,4 @@
-import { describeValue, InvalidArgumentError } from '@tilewise/core';
+import { checkArgument, type Rule } from '../../checks/check-fields.ts';
 import { hasMethod } from '../../checks/rules.ts';
 import { type ByteSource, chunksOf } from './byte-stream.ts';
 import { CheckpointError } from './checkpoint-error.ts';
@@ -11,16 +11,25 @@ export interface ModelFiles {
   open(file: string): Promise<ByteSource | null>;
 }
 
+const filesRule: Rule = {
+  rule: 'must be the files of a model, such as folderFiles(path)',
+  holds: x => hasMethod(x, 'open'),
+};
+
+const listRule: Rule = {
+  rule: 'must be a list of files',
+  holds: x =>
+    hasMethod(x, Symbol.iterator) && [...(x as Iterable<unknown>)].every(file => file instanceof Blob),
+};
+
 /**
  * Files that a visitor gave to a page, for example with `<input type="file" webkitdirectory>` or by drag and
  * drop; found by file name.
  * @throws InvalidArgumentError for anything but a list of files.
  */
 export function givenFiles(files: Iterable<File>, name = 'the files'): ModelFiles {
-  const all = hasMethod(files, Symbol.iterator) ? [...files] : [null];
-  if (!all.every(file => file instanceof Blob))
-    throw new InvalidArgumentError('files', `must be a list of files, got ${describeValue(files)}`);
-  const byName = new Map(all.map(file => [file.name, file]));
+  checkArgument('files', files, listRule);
+  const byName = new Map([...files].map(file => [file.name, file]));
   return { name, open: async file => byName.get(file) ?? null };
 }
 
@@ -60,11 +69,7 @@ export function isObject(value: unknown): value is Record<string, unknown> {
  * @throws InvalidArgumentError for an argument that is not the files of a model.
  */
 export async function readText(files: ModelFiles, file: string): Promise<string | null> {
-  if (!hasMethod(files, 'open'))
-    throw new InvalidArgumentError(
-      'files',
-      `must be the files of a model, such as folderFiles(path), got ${describeValue(files)}`,
-    );
+  checkArgument('files', files, filesRule);
   const source = await files.open(file);
   if (source === null) return null;
   const decoder = new TextDecoder();

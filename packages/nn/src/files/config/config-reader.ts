@@ -8,21 +8,29 @@ type Json = Readonly<Record<string, unknown>>;
  */
 const ignoredOptions: ReadonlySet<string> = new Set(
   [
-    '_name_or_path name_or_path transformers_version transformers.js_config unsloth_version unsloth_fixed cache_implementation',
-    'model_type architectures auto_map dtype torch_dtype torchscript tokenizer_class is_llama_config is_encoder_decoder',
-    '_attn_implementation _attn_implementation_autoset _commit_hash task_specific_params finetuning_task problem_type prefix directionality',
-    'bos_token_id eos_token_id eos_token_ids pad_token_id sep_token_id cls_token_id mask_token_id unk_token_id decoder_start_token_id',
+    '_name_or_path name_or_path transformers_version transformers.js_config unsloth_version unsloth_fixed',
+    'cache_implementation',
+    'model_type architectures auto_map dtype torch_dtype torchscript tokenizer_class is_llama_config',
+    'is_encoder_decoder',
+    '_attn_implementation _attn_implementation_autoset _commit_hash task_specific_params finetuning_task',
+    'problem_type prefix directionality',
+    'bos_token_id eos_token_id eos_token_ids pad_token_id sep_token_id cls_token_id mask_token_id unk_token_id',
+    'decoder_start_token_id',
     'forced_bos_token_id forced_eos_token_id bad_words_ids suppress_tokens begin_suppress_tokens',
-    'id2label label2id num_labels _num_labels num_return_sequences num_beams num_beam_groups early_stopping do_sample',
-    'temperature typical_p top_p top_k no_repeat_ngram_size min_length max_length max_sequence_length length_penalty',
+    'id2label label2id num_labels _num_labels num_return_sequences num_beams num_beam_groups early_stopping',
+    'do_sample',
+    'temperature typical_p top_p top_k no_repeat_ngram_size min_length max_length max_sequence_length',
+    'length_penalty',
     'exponential_decay_length_penalty repetition_penalty diversity_penalty remove_invalid_values',
-    'attention_probs_dropout_prob hidden_dropout_prob hidden_dropout embedding_dropout attention_dropout classifier_dropout',
+    'attention_probs_dropout_prob hidden_dropout_prob hidden_dropout embedding_dropout attention_dropout',
+    'classifier_dropout',
     'resid_dropout embd_dropout embd_pdrop resid_pdrop attn_pdrop',
     'initializer_factor initializer_range gradient_checkpointing tf_legacy_loss pretraining_tp',
     'use_cache use_bfloat16 use_return_dict return_dict return_dict_in_generate output_scores output_past',
     'output_attentions output_hidden_states cross_attention_hidden_size tie_encoder_decoder encoder_stride n_ctx',
     'n_special predict_special_tokens pruned_heads chunk_size_feed_forward',
-    'pooler_act pooler_type pooler_output_size pooler_fc_size pooler_num_fc_layers pooler_num_attention_heads pooler_size_per_head',
+    'pooler_act pooler_type pooler_output_size pooler_fc_size pooler_num_fc_layers pooler_num_attention_heads',
+    'pooler_size_per_head',
     'summary_type summary_activation summary_first_dropout summary_proj_to_labels summary_use_proj',
   ].flatMap(line => line.split(' ')),
 );
@@ -56,10 +64,12 @@ export class ConfigReader {
     return this.#checked(name, standard, `an integer ≥ ${least}`, isValid);
   }
 
+  /** A number of at least 0. */
   number(name: string, standard?: number): number {
     return this.#checked(name, standard, 'a number ≥ 0', x => isNumber(x) && x >= 0);
   }
 
+  /** A number above 0. */
   positive(name: string, standard?: number): number {
     return this.#checked(name, standard, 'a number > 0', x => isNumber(x) && x > 0);
   }

@@ -1,9 +1,9 @@
 import { InvalidArgumentError, Tensor, type TensorDesc } from '@tilewise/core';
 import { type Specs, traceGraph } from '@tilewise/graph/ops';
 import { toTorch } from '@tilewise/graph/torch';
-import { splitU64 } from '@tilewise/philox';
+import { splitU64, toU64 } from '@tilewise/philox';
 import { checkFields, type FieldRules } from '../../checks/check-fields.ts';
-import { anything, seedRule, text } from '../../checks/rules.ts';
+import { anything, text } from '../../checks/rules.ts';
 import { downloadAll } from '../../model/download.ts';
 import { type LabelledBatch, labelledTensors } from '../../model/labels.ts';
 import { checkModel, describeAll, type Model } from '../../model/model.ts';
@@ -29,7 +29,7 @@ const exportRules: FieldRules<ExportTorchOptions> = {
   name: text,
   training: anything,
   from: snapshotRule,
-  seed: seedRule,
+  seed: anything,
 };
 
 /**
@@ -46,6 +46,8 @@ export async function exportTorch<T extends TensorDesc>(
 ): Promise<Record<string, string | Uint8Array>> {
   checkModel(model);
   checkFields('options', options, exportRules);
+  const { from, seed = 0 } = options;
+  toU64(seed, 'seed');
   const steps = batches.map(batch => labelledTensors(model.definition, [batch])[0]);
   const [first] = steps;
   if (!first) throw new InvalidArgumentError('batches', 'must have at least one batch');
@@ -54,7 +56,6 @@ export async function exportTorch<T extends TensorDesc>(
     throw new InvalidArgumentError('batches', 'must have the same shape');
   const isText = first.tokens !== undefined;
   const [batch, sequence] = isText ? first.tokens.shape : [first.labels.size, 1];
-  const { from, seed = 0 } = options;
   const begin = from?.steps ?? 0;
   const draws = steps.map((_, n) => dropoutNumbers(dropoutPlaces(model), seed, begin + n));
   const scalars = Object.keys(draws[0]).map(name => [name, { shape: [], dtype: 'i64' }] as const);

@@ -1,7 +1,7 @@
 import { InvalidArgumentError } from '@tilewise/core';
 import { add, divide, multiply, sqrt, square, subtract, type Variable } from '@tilewise/graph/ops';
 import { checkFields, type FieldRules } from '../../checks/check-fields.ts';
-import { anything, belowOne, flag, fromZero, oneOf } from '../../checks/rules.ts';
+import { belowOne, flag, fromZero, oneOf } from '../../checks/rules.ts';
 
 /** Variables by name. */
 type Named = Readonly<Record<string, Variable>>;
@@ -46,13 +46,13 @@ export interface UpdateRule {
   update(before: Named, gradient: Variable, numbers: Named): Named;
 }
 
-const clipRules: FieldRules<ClipOptions> = {
+const commonRules: FieldRules<Pick<AdamWOptions | SgdOptions, 'kind' | 'maxNorm'>> = {
+  kind: oneOf('adamw', 'sgd'),
   maxNorm: { rule: 'must be a number ≥ 0, or null', holds: x => x === null || fromZero.holds(x) },
 };
 
 const adamwRules: FieldRules<AdamWOptions> = {
-  ...clipRules,
-  kind: oneOf('adamw', 'sgd'),
+  ...commonRules,
   betas: {
     rule: 'must be two numbers in [0, 1)',
     holds: x => Array.isArray(x) && x.length === 2 && x.every(belowOne.holds),
@@ -62,8 +62,7 @@ const adamwRules: FieldRules<AdamWOptions> = {
 };
 
 const sgdRules: FieldRules<SgdOptions> = {
-  ...clipRules,
-  kind: anything,
+  ...commonRules,
   momentum: belowOne,
   nesterov: flag,
   weightDecay: fromZero,

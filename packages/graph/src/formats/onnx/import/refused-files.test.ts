@@ -116,7 +116,7 @@ test.each([
   [
     'Pad by edges beyond any memory',
     oneNode('Pad', ['x', 'p'], [integers('p', [0, 2 ** 40, 0, 0])], mode('edge')),
-    'elements: 0 to 16777216 are computed while a model is read',
+    'elements; only 0 to 16777216 can be computed while a model is read',
   ],
   [
     'Pad that removes more than there is',
@@ -126,7 +126,7 @@ test.each([
   [
     'OneHot beyond any memory',
     oneNode('OneHot', ['x', 'd', 'v'], [integers('d', [10 ** 9]), integers('v', [0, 1])]),
-    'elements: 0 to 16777216 are computed while a model is read',
+    'elements; only 0 to 16777216 can be computed while a model is read',
   ],
   [
     'OneHot of a negative depth',
@@ -143,7 +143,7 @@ test.each([
       messageField(5, [integerField(2, 7), integerField(7, 1), stringField(8, 'c')]),
       messageField(12, value('y', 7, ['n'])),
     ]),
-    'elements: 0 to 16777216 are computed while a model is read',
+    'elements; only 0 to 16777216 can be computed while a model is read',
   ],
 ])('%s is refused', async (_, bytes, message) => {
   const read = await fromOnnx(bytes);

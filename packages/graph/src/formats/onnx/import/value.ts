@@ -50,7 +50,7 @@ export function hostTensor(
   if (!(count >= 0 && count <= mostNumbers))
     throw new InvalidShapeError(
       'ONNX file:',
-      `a constant of shape [${shape}] has ${count} elements: 0 to ${mostNumbers} are computed while a model is read`,
+      `a constant of shape [${shape}] has ${count} elements; only 0 to ${mostNumbers} can be computed while a model is read`,
     );
   const values = new Float64Array(count);
   const index = shape.map(() => 0);
