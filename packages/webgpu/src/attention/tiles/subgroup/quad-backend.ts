@@ -26,7 +26,7 @@ export function quadBackend(tile: SubgroupTile): TileBackend {
   return {
     ...subgroupBackend(tile),
     scoreVectors: loopedVectors(tile.grid),
-    scores: gemms => gemms.map(gemm => scores(tile, gemm)).join('\n'),
+    scores: (gemms, sums) => gemms.map(gemm => scores(tile, gemm, sums)).join('\n'),
     accumulate: (gemms, sums) => sums.map(sum => accumulate(tile, sum, rowsRead(gemms))).join('\n'),
     ...resultsInArrays,
   };
@@ -35,34 +35,45 @@ export function quadBackend(tile: SubgroupTile): TileBackend {
 /** The number of a lane's stationary rows. */
 const quadRows = 4;
 
-/** Reads the row that this lane broadcasts to the other lanes of its group. */
-const read = (operand: TileOperand): string => {
+/**
+ * Reads the row that this lane broadcasts to the other lanes of its group. If `sums` add the row,
+ * `NAME_non_finite` says whether the row contains a NaN or infinity: compilers take long for a test of each
+ * vector.
+ */
+function read(operand: TileOperand, sums: readonly AccumulateGemm[]): string {
   const { name, D } = operand;
-  return `{
+  const isSummed = sums.some(sum => sum.operand.name === name);
+  return `${isSummed ? `var ${name}_non_finite = false;` : ''}
+    {
       let row = ${rowAt(operand, '(subgroup_lane & 3u)')};
       for (var n = 0u; n < ${vectorsOf(D)}u; n++) {
-        ${name}_streamed[n] = ${name}_load4(row, 4u * n);
+        let x = ${name}_load4(row, 4u * n);
+        ${name}_streamed[n] = x;
+        ${isSummed ? `${name}_non_finite |= has_non_finite(x);` : ''}
       }
     }`;
-};
+}
 
 /**
  * Vec4 b of a lane belongs to the b-th query: a streamed query if keys are stationary, a stationary query
  * otherwise.
  */
-function scores(tile: SubgroupTile, gemm: ScoreGemm): string {
+function scores(tile: SubgroupTile, gemm: ScoreGemm, sums: readonly AccumulateGemm[]): string {
   const { into } = gemm;
   const { held, streamed } = sidesOf(tile, gemm);
   const { name, D } = streamed;
   const vectors = vectorsOf(D);
   const rows = (n: number): string =>
     repeat(quadRows, r => `${held.name}_stationary[${r * vectors + n}]`, ', ');
-  return `${read(streamed)}
+  return `${read(streamed, sums)}
     var ${into}_streamed = mat4x4f();
     for (var turn = 0u; turn < 4u; turn++) {
+      let is_turn = vec4u(select(0u, 0xffffffffu, (subgroup_lane & 3u) == turn));
       ${repeat(
         vectors,
-        n => `let broadcast${n} = subgroupShuffle(${name}_streamed[${n}], turn);
+        n => `let own${n} = bitcast<vec4u>(${name}_streamed[${n}]) & is_turn;
+      let pair${n} = own${n} | quadSwapX(own${n});
+      let broadcast${n} = bitcast<vec4f>(pair${n} | quadSwapY(pair${n}));
       let sum${n} = ${n === 0 ? '' : `sum${n - 1} + `}broadcast${n} * mat4x4f(${rows(n)});`,
       )}
       ${into}_streamed[turn] = sum${vectors - 1};
@@ -77,28 +88,27 @@ function accumulate(tile: SubgroupTile, sum: AccumulateGemm, isRead: ReadonlySet
   const { name, D } = operand;
   const vectors = vectorsOf(D);
   const weights = `mat4x4f(${repeat(4, sum.weight, ', ')})`;
-  const broadcasts = (n: number | 'n'): string =>
-    repeat(4, e => `subgroupBroadcast(${name}_streamed[${n}], ${e}u)`, ', ');
-  /** Statements that add to the n-th vector of each stationary row. */
-  const add = (n: number | 'n', addend: (r: number) => string): string =>
-    repeat(quadRows, r => {
-      const result = `${into}_rows[${n === 'n' ? `${r * vectors}u + n` : r * vectors + n}]`;
-      return `${result} = ${result}${rescale ? ` * ${rescale(r)}` : ''} + ${addend(r)};`;
-    });
+  const broadcast = (x: string, e: number): string => `quadBroadcast(${x}, ${e}u)`;
+  const add = (r: number, n: number): string => {
+    const result = `${into}_rows[${r * vectors + n}]`;
+    return `${result} = ${result}${rescale ? ` * ${rescale(r)}` : ''} + broadcast${n} * weights[${r}];`;
+  };
   return `{
-    ${isRead.has(name) ? '' : read(operand)}
+    ${isRead.has(name) ? '' : read(operand, [sum])}
     let weights = ${tile.stationary === 'keys' ? `transpose(${weights})` : weights};
-    let non_finite = ${nonFiniteGuard} && (${repeat(vectors, n => `has_non_finite(${name}_streamed[${n}])`, ' | ')});
-    if (subgroupAny(non_finite)) {
-      for (var n = 0u; n < ${vectors}u; n++) {
-        let broadcast = mat4x4f(${broadcasts('n')});
-        ${add('n', r => repeat(4, e => `weighted(weights[${r}][${e}], broadcast[${e}])`, ' + '))}
+    if (subgroupAny(${nonFiniteGuard} && ${name}_non_finite)) {
+      ${rescale ? `let rescales = vec4f(${repeat(quadRows, rescale, ', ')});` : ''}
+      for (var i = 0u; i < ${quadRows * vectors}u; i++) {
+        let x = ${name}_streamed[i % ${vectors}u];
+        let row_weights = weights[i / ${vectors}u];
+        ${into}_rows[i] = ${into}_rows[i]${rescale ? ` * rescales[i / ${vectors}u]` : ''}
+          + ${repeat(4, e => `weighted(row_weights[${e}], ${broadcast('x', e)})`, '\n          + ')};
       }
     } else {
       ${repeat(
         vectors,
-        n => `let broadcast${n} = mat4x4f(${broadcasts(n)});
-      ${add(n, r => `broadcast${n} * weights[${r}]`)}`,
+        n => `let broadcast${n} = mat4x4f(${repeat(4, e => broadcast(`${name}_streamed[${n}]`, e), ', ')});
+      ${repeat(quadRows, r => add(r, n))}`,
       )}
     }
     }`;
