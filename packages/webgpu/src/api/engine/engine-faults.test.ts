@@ -1,8 +1,8 @@
 import { normalise, Tensor } from '@tilewise/core';
 import { add } from '@tilewise/core/expr';
-import { input, type PreparedPrimitive } from '@tilewise/core/primitive';
+import { input, type PreparedPrimitive, reduced } from '@tilewise/core/primitive';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { storageBuffer } from '../../../testing/device/device-buffers.ts';
+import { callersDevice, storageBuffer } from '../../../testing/device/device-buffers.ts';
 import { sharedContext } from '../../../testing/device/shared-context.ts';
 import { createContext, type GpuContext, type GpuTensor, planSdpa, sdpa, webgpuEngine } from '../../index.ts';
 
@@ -134,6 +134,22 @@ test('memory that the GPU has not got is missing in all results, and asked for a
   for (const y of results) await expectFault(y, { code: 'OUT_OF_MEMORY' });
   engine.release(between);
   await expectNumbers(doubled(up(1, 2, 3, 4), space()), 2, 4, 6, 8);
+});
+
+test('work that waits for its kernels runs after its plan was released, on empty tensors too', async () => {
+  const own = await createContext({ device: await callersDevice(), maxIdleBytes: 0 });
+  const { primitives } = webgpuEngine(own);
+  const [from, to] = [
+    [3, 0],
+    [3, 1],
+  ].map(shape => ({ dtype: 'f32', shape, strides: [1, 1] }) as const);
+  const sum = { kind: 'reduce', op: 'sum', element: input(0), result: reduced, axes: [1] } as const;
+  const prepared = primitives.prepare({ ...sum, domain: from.shape }, [from], [to]);
+  const y = primitives.allocate(to);
+  prepared.run([primitives.allocate(from)], [y]);
+  prepared.release();
+  expect([...(await own.download(y)).toFloat32()]).toEqual([0, 0, 0]);
+  own.destroy();
 });
 
 test('numbers of runs are freed, wherever their tensors start', async () => {

@@ -45,6 +45,7 @@ export class GpuMemory implements TensorOwner {
   readonly trace: PassTrace | undefined;
   readonly #ownsDevice: boolean;
   readonly #pool: BufferPool;
+  readonly #placeholders = new Map<string, GPUBuffer>();
   readonly #leaks: LeakWatch | undefined;
   #ended: TilewiseError | undefined;
 
@@ -261,6 +262,17 @@ export class GpuMemory implements TensorOwner {
 
   giveBuffer(buffer: GPUBuffer): void {
     this.#pool.give(buffer);
+  }
+
+  /**
+   * A buffer to bind where a kernel expects a tensor that is empty; another one for each name, because a
+   * kernel may not bind a buffer twice if it writes to it. It lives as long as the context: work that has not
+   * been submitted may use it after its plan was destroyed.
+   */
+  placeholder(name: string): GPUBuffer {
+    const buffer = this.#placeholders.get(name) ?? this.#pool.take(16);
+    this.#placeholders.set(name, buffer);
+    return buffer;
   }
 
   /** A uniform buffer with the given content. It lives until it is discarded or the context is destroyed. */

@@ -7,13 +7,14 @@ import {
   tooLargeReason,
 } from '../../codegen/dispatch-splits.ts';
 import { dispatchSize, type KernelSpec, withFallbacks } from '../../codegen/kernel-spec.ts';
-import { packUniforms } from '../../codegen/shader-part.ts';
+import { packUniforms, type StorageBinding } from '../../codegen/shader-part.ts';
 import type { ByteRange } from '../../device/byte-range.ts';
 import { type ComputePass, checkTarget, recordIn } from '../../device/compute-pass.ts';
 import { touch } from '../../device/gpu-work.ts';
 import { workQueue } from '../../device/work-queue.ts';
 import type { GpuMemory } from '../memory/gpu-memory.ts';
-import { checkAliasing, shareResults } from './bind.ts';
+import { type BoundTensor, checkAliasing, shareResults } from './bind.ts';
+import { bindSlice } from './bind-slice.ts';
 import { type BoundDispatch, type Dispatch, encodeTimeNumber } from './dispatch.ts';
 import type { KernelPlan, PlanInputs, PlanParts, PlanRun } from './kernel-plan.ts';
 import { ParameterBuffers } from './parameter-buffers.ts';
@@ -21,7 +22,6 @@ import { areCompiled, compile, compileAll } from './pipelines.ts';
 import { type PlanLayout, planLayout } from './plan-layout.ts';
 import { isGivenAgain, rangesOf, type Slices } from './plan-slices.ts';
 import { type BufferSlice, checkedSlice, type PlanBuffer, type PlanTensor } from './plan-tensors.ts';
-import { TensorBinder } from './tensor-binder.ts';
 
 /** The slices on which a plan ran, and its dispatches on them. */
 interface Prepared {
@@ -49,7 +49,6 @@ export class DevicePlan<Options> implements KernelPlan<Options> {
   readonly #memory: GpuMemory;
   readonly #parts: PlanParts<Options>;
   readonly #layout: PlanLayout;
-  readonly #binder: TensorBinder;
   readonly #limit: BindingLimit;
   readonly #steps: readonly Dispatch[];
   /** Dispatches for slices whose rounding makes a binding too large. Made when such slices first occur. */
@@ -67,7 +66,6 @@ export class DevicePlan<Options> implements KernelPlan<Options> {
     this.#parts = parts;
     this.#limit = bindingLimit(capabilities);
     this.#layout = planLayout(parts, capabilities.minStorageBufferOffsetAlignment);
-    this.#binder = new TensorBinder(memory, this.#layout);
     this.kernels = this.#layout.kernels;
     this.tensorOrder = this.#layout.tensors.map(({ name }) => name);
     this.tensors = this.#layout.tensors.filter(({ name }) => name !== 'workspace');
@@ -138,7 +136,6 @@ export class DevicePlan<Options> implements KernelPlan<Options> {
   destroy(): void {
     this.#isDestroyed = true;
     for (const { parameters } of this.#allSteps) parameters.destroy();
-    this.#binder.destroy();
     this.#prepared.length = 0;
   }
 
@@ -217,7 +214,7 @@ export class DevicePlan<Options> implements KernelPlan<Options> {
       .map(step => {
         const { kernel, split } = step;
         const bound = kernel.bindings.map(binding =>
-          this.#binder.bind(slices, binding, split.windows.get(binding.name) ?? [0, 0]),
+          this.#bind(slices, binding, split.windows.get(binding.name) ?? [0, 0]),
         );
         checkAliasing(kernel, bound);
         return { ...step, bound };
@@ -231,10 +228,14 @@ export class DevicePlan<Options> implements KernelPlan<Options> {
       if (!aliasFallback) return [kernel];
       const results = bindings
         .filter(({ access }) => access === 'read_write')
-        .map(binding => this.#binder.bind(slices, binding, [0, this.#layout.spans[binding.name] ?? 0]));
+        .map(binding => this.#bind(slices, binding, [0, this.#layout.spans[binding.name] ?? 0]));
       return shareResults(results, aliasFallback) ? aliasFallback.kernels : [kernel];
     });
     return new Set(chosen);
+  }
+
+  #bind(slices: Slices, binding: StorageBinding, elements: readonly [number, number]): BoundTensor {
+    return bindSlice(this.#memory, this.#layout, slices, binding, elements);
   }
 
   #dispatch(pass: ComputePass, call: BoundDispatch, slices: Slices, inputs: PlanInputs | undefined): void {
