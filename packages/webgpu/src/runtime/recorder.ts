@@ -85,23 +85,34 @@ export class Recorder {
     }
     this.#ctx.checkAlive();
     const batch: Batch = { runs: [], copies: [] };
-    this.#recordIn(batch, work);
-    if (batch.runs.length + batch.copies.length > 0) this.#submit(batch);
+    try {
+      this.#recordIn(batch, work);
+      if (batch.runs.length + batch.copies.length > 0) this.#submit(batch);
+    } catch (error) {
+      for (const { reject } of batch.copies) reject(error);
+      throw error;
+    }
   }
 
   /**
-   * Reads a tensor back. In a batch, reads its content at the end of the batch, with the batch's submission.
+   * Reads a tensor back. In a batch, reads its content at the end of the batch, with the batch's submission;
+   * if the batch fails before its submission, rejects with its error, which nobody needs to handle.
    */
   download(tensor: GpuTensor): Promise<Tensor> {
     const open = this.#current;
     if (!open || 'pass' in open) return this.#ctx.download(tensor);
-    return this.#ctx.readBack(
+    const read = this.#ctx.readBack(
       tensor,
       copy =>
         new Promise((resolve, reject) => {
-          open.copies.push({ buffer: tensor.buffer, copy, resolve, reject });
+          const fail = (error: unknown): void => {
+            read.catch(() => {});
+            reject(error);
+          };
+          open.copies.push({ buffer: tensor.buffer, copy, resolve, reject: fail });
         }),
     );
+    return read;
   }
 
   /**

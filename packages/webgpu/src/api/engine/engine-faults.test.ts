@@ -136,6 +136,20 @@ test('memory that the GPU has not got is missing in all results, and asked for a
   await expectNumbers(doubled(up(1, 2, 3, 4), space()), 2, 4, 6, 8);
 });
 
+test('reading in a batch that fails ends with the error of the batch', async () => {
+  const read: Promise<Tensor>[] = [];
+  const fail = (): void =>
+    engine.batch(() => {
+      read.push(engine.download(up(1, 2, 3, 4)));
+      throw new Error('enough');
+    });
+  expect(fail).toThrow('enough');
+  await expect(read[0]).rejects.toThrow('enough');
+  // Nobody needs to handle the rejection: Node would end the process.
+  expect(fail).toThrow('enough');
+  await new Promise(resolve => setTimeout(resolve, 10));
+});
+
 test('work that waits for its kernels runs after its plan was released, on empty tensors too', async () => {
   const own = await createContext({ device: await callersDevice(), maxIdleBytes: 0 });
   const { primitives } = webgpuEngine(own);
