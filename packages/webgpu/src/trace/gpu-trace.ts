@@ -145,13 +145,12 @@ export class GpuTrace implements WorkTrace, PassTrace {
 
 async function readSet(device: GPUDevice, { queries, kernels }: TimedSet): Promise<TraceRecord[]> {
   const encoder = device.createCommandEncoder({ label: 'tilewise trace' });
-  try {
-    const times = await readTimestamps(device, encoder, queries, 2 * kernels.length);
-    return kernels.flatMap((kernel, n) => {
-      const [start, end] = [Number(times[2 * n]), Number(times[2 * n + 1])];
-      return end === 0 ? [] : [{ ...kernel, where: 'gpu' as const, start, end: Math.max(start, end) }];
-    });
-  } finally {
-    queries.destroy();
-  }
+  const times = await readTimestamps(device, encoder, queries, 2 * kernels.length);
+  const timed = kernels.flatMap((kernel, n) => {
+    const [start, end] = [Number(times[2 * n]), Number(times[2 * n + 1])];
+    return end === 0 ? [] : [{ ...kernel, where: 'gpu' as const, start, end: Math.max(start, end) }];
+  });
+  // An encoder with the other kernels, which the caller may yet submit, refers to the query set.
+  if (timed.length === kernels.length) queries.destroy();
+  return timed;
 }
