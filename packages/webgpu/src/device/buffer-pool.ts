@@ -16,6 +16,7 @@ export interface MemoryUse {
 export class BufferPool {
   readonly #device: GPUDevice;
   readonly #maxIdle: number;
+  readonly #maxSize: number;
   #current = 0;
   #peak = 0;
   #idle = 0;
@@ -31,6 +32,7 @@ export class BufferPool {
   constructor(device: GPUDevice, maxIdle: number) {
     this.#device = device;
     this.#maxIdle = maxIdle;
+    this.#maxSize = device.limits.maxBufferSize;
   }
 
   get use(): MemoryUse {
@@ -44,7 +46,7 @@ export class BufferPool {
 
   /** A storage buffer of at least `bytes`, with undefined content. */
   take(bytes: number): GPUBuffer {
-    const size = sizeClass(bytes);
+    const size = sizeClass(bytes, this.#maxSize);
     const usage = bufferUsage.STORAGE | bufferUsage.COPY_SRC | bufferUsage.COPY_DST;
     const reused = this.#takeFree({ size, usage });
     if (reused) {
@@ -69,13 +71,13 @@ export class BufferPool {
   /** A buffer for reading on the host. */
   takeStaging(bytes: number): GPUBuffer {
     const usage = bufferUsage.MAP_READ | bufferUsage.COPY_DST;
-    const size = sizeClass(bytes);
+    const size = sizeClass(bytes, this.#maxSize);
     return this.#takeFree({ size, usage }) ?? this.#create({ size, usage, label: 'tilewise staging' });
   }
 
   /** A uniform buffer with the given content. */
   takeUniform(content: Uint8Array): GPUBuffer {
-    const size = sizeClass(content.length);
+    const size = sizeClass(content.length, this.#maxSize);
     const usage = bufferUsage.UNIFORM;
     const buffer = this.#create({ size, usage, mappedAtCreation: true, label: 'tilewise parameters' });
     new Uint8Array(buffer.getMappedRange()).set(content);
@@ -158,9 +160,10 @@ const keyOf = ({ size, usage }: { readonly size: number; readonly usage: number 
 /**
  * The size to allocate: a multiple of 16 bytes, and at least 16, because an empty tensor must be bindable
  * too. Above 4 KiB, sizes are rounded up to steps of an eighth, so that sequences of different lengths can
- * reuse the same buffers.
+ * reuse the same buffers. If the device allows no buffer of the rounded size, only to whole words.
  */
-function sizeClass(bytes: number): number {
+function sizeClass(bytes: number, maxSize: number): number {
   const step = bytes <= 4096 ? 16 : 2 ** (Math.floor(Math.log2(bytes)) - 3);
-  return Math.max(16, Math.ceil(bytes / step) * step);
+  const size = Math.max(16, Math.ceil(bytes / step) * step);
+  return size > maxSize ? Math.ceil(bytes / 4) * 4 : size;
 }
