@@ -32,7 +32,7 @@ export function gpuPrimitives(ctx: GpuContext, recorder: Recorder): Primitives<G
     return { ...made, spans: { ...byName(tensors.inputs, tensors.outputs, elementsSpanned), ...workspace } };
   };
   const checkSupport: Primitives<GpuTensor>['checkSupport'] = (primitive, inputs, outputs) => {
-    const unfit = tensorReasons(primitive, [...inputs, ...outputs]);
+    const unfit = tensorReasons(primitive, inputs, outputs);
     if (unfit.length > 0) return support(unfit);
     return support(ctx.planReasons(partsOf(primitive, { inputs, outputs, unaligned: new Set() })));
   };
@@ -76,13 +76,17 @@ export function gpuPrimitives(ctx: GpuContext, recorder: Recorder): Primitives<G
 }
 
 /** The reasons why tensors are unsupported, found before any kernel is made for them. */
-function tensorReasons(primitive: Primitive, tensors: readonly TensorDesc[]): string[] {
-  const [a, b] = tensors;
-  const whole = [a, b, tensors[tensors.length - 1]].find(({ dtype }) => dtypeInfo[dtype].kind !== 'float');
+function tensorReasons(
+  primitive: Primitive,
+  inputs: readonly TensorDesc[],
+  outputs: readonly TensorDesc[],
+): string[] {
+  const matrices =
+    primitive.kind === 'matmul' ? [...inputs.slice(0, 2 * (primitive.terms ?? 1)), ...outputs] : [];
+  const whole = matrices.find(({ dtype }) => dtypeInfo[dtype].kind !== 'float');
+  const isLarge = [...inputs, ...outputs].some(tensor => elementsSpanned(tensor) >= 2 ** 32);
   return [
-    ...(primitive.kind === 'matmul' && whole
-      ? [`matmul is supported for floats only, got a tensor of ${whole.dtype}`]
-      : []),
-    ...(tensors.some(t => elementsSpanned(t) >= 2 ** 32) ? ['a tensor spans 2^32 elements or more'] : []),
+    ...(whole ? [`matmul is supported for floats only, got a tensor of ${whole.dtype}`] : []),
+    ...(isLarge ? ['a tensor spans 2^32 elements or more'] : []),
   ];
 }

@@ -103,6 +103,10 @@ describe('a map on the GPU is what it is on the host', () => {
     await expectAsOnHost(map(add(value, input(1))), [numbers([3, 4], 1), numbers([2, 1], 2)], [strided]);
   });
 
+  test('that reads no tensor', async () => {
+    await expectAsOnHost(map(toF32(coordinate(1))), [], [filled([3, 5])]);
+  });
+
   test('that reads a tensor here and there', async () => {
     const value = add(input(0), inputAt(0, [add(coordinate(0), 1)]));
     await expectAsOnHost(map(value), [numbers([16], 1)], [filled([16])]);

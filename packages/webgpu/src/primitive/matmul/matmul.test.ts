@@ -6,7 +6,7 @@ import { describe, expect, test } from 'vitest';
 import { sharedContext } from '../../../testing/device/shared-context.ts';
 import { runOnGpu } from '../../../testing/primitive/primitive-run.ts';
 import { swiftShader } from '../../device/capabilities/broadcasting.ts';
-import { createContext, type GpuContext, guaranteedCapabilities } from '../../index.ts';
+import { createContext, type GpuContext, guaranteedCapabilities, webgpuEngine } from '../../index.ts';
 import { matmulKernels } from './matmul.ts';
 
 let streams = 0;
@@ -191,6 +191,19 @@ test('a sum in parts has the same bits every time', async () => {
   const first = await onGpu(a, b, dense(6, 10));
   const again = await onGpu(a, b, dense(6, 10));
   expect(again.data).toEqual(first.data);
+});
+
+test('integers are unsupported in every product and in the result', async () => {
+  const { checkSupport } = webgpuEngine(await sharedContext()).primitives;
+  const two: Primitive = { kind: 'matmul', terms: 2 };
+  const descs = (n: number): Tensor[] =>
+    Array.from({ length: 5 }, (_, d) => Tensor.zeros([2, 2], { dtype: d === n ? 'i32' : 'f32' }));
+  for (const n of [0, 1, 2, 3, 4]) {
+    const all = descs(n);
+    expect(checkSupport(two, all.slice(0, 4), all.slice(4)).reasons).toEqual([
+      'matmul is supported for floats only, got a tensor of i32',
+    ]);
+  }
 });
 
 describe('the text', () => {
