@@ -30,6 +30,20 @@ describe('tensors', () => {
     expect([back.dtype, back.shape, bitsOf(back)]).toEqual([dtype, [n], bitsOf(t)]);
   });
 
+  test('keep their shape when the caller changes the arrays that gave it', () => {
+    const host = { ...Tensor.zeros([2, 3]), shape: [2, 3], strides: [3, 1] };
+    const shown = { shape: [3, 2], strides: [1, 3] };
+    const t = ctx.upload(host as unknown as Tensor);
+    const view = ctx.view(t, shown);
+    for (const array of [host.shape, host.strides, shown.shape, shown.strides]) array.fill(1000);
+    expect([t.shape, t.strides, view.shape, view.strides]).toEqual([
+      [2, 3],
+      [3, 1],
+      [3, 2],
+      [1, 3],
+    ]);
+  });
+
   test('of no elements too', async () => {
     const back = await ctx.download(ctx.upload(Tensor.zeros([2, 0, 3])));
     expect([back.shape, back.size]).toEqual([[2, 0, 3], 0]);

@@ -128,7 +128,7 @@ export class GpuMemory implements TensorOwner {
     this.checkAlive();
     checkKind('tensor', tensor, 'a Tensor on the host');
     const { data, offset } = tensor;
-    const desc = checkDesc(tensor);
+    const desc = copiedDesc(checkDesc(tensor));
     if (!ArrayBuffer.isView(data))
       throw new InvalidArgumentError('tensor', 'must have its elements in a typed array');
     checkStorage({ tensor: { ...desc, data, offset } });

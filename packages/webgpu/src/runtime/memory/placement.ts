@@ -73,7 +73,7 @@ export function wrappedPlacement(buffer: GPUBuffer, desc: WrapDesc): Placement {
 export function viewPlacement({ buffer, dtype, byteOffset }: GpuTensor, view: ViewDesc): Placement {
   checkOptions('desc', view, ['shape', 'strides', 'offset']);
   const { offset = 0, shape, strides } = view;
-  const desc = checkDesc({ dtype, shape, strides });
+  const desc = copiedDesc(checkDesc({ dtype, shape, strides }));
   const start = Number.isSafeInteger(offset) ? byteOffset + offset * dtypeInfo[dtype].bytes : -1;
   if (start < 0) {
     const rule = `must be a whole number within the buffer, got ${describeValue(offset)}`;
