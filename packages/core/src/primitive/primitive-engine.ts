@@ -76,7 +76,7 @@ export interface TensorEngine<T extends TensorDesc = TensorDesc> extends Engine<
   readonly primitives: Primitives<T>;
   /**
    * Runs the operations that `work` starts before it returns as one batch: a device submits all of them at
-   * once.
+   * once. Before a call of `sdpa` or `sdpaBackward` in `work`, a device submits the operations so far.
    */
   batch(work: () => void): void;
   /**

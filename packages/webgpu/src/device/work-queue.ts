@@ -12,6 +12,14 @@ export interface QueuedWork<R> {
   readonly fail?: (error: unknown) => void;
 }
 
+/** A batch of operations that is being recorded. */
+export interface OpenBatch {
+  /** Submits the operations so far, because work that follows them may read what they write. */
+  submit(): void;
+  /** Functions to call after the batch, such as those that give back buffers which the batch may use. */
+  readonly afterwards: (() => void)[];
+}
+
 /**
  * The work of one device that waits for the compilation of its kernels, and the work called after it: all of
  * it reaches the GPU in the order of the calls.
@@ -21,6 +29,8 @@ export class WorkQueue {
   #last: Promise<void> | undefined;
   /** The buffers of each waiting work. */
   readonly #used = new Set<readonly GPUBuffer[]>();
+  /** The batch that is being recorded, if any. */
+  batch: OpenBatch | undefined;
 
   /**
    * Checks buffers that the caller submits work on, because the caller's work may reach the GPU before work
@@ -50,10 +60,17 @@ export class WorkQueue {
   /**
    * Runs work at once if nothing waits and the work need not wait, and throws what the work throws. Otherwise
    * runs it after all waiting work, and the returned promise rejects with the work's error; nobody needs to
-   * handle the rejection.
+   * handle the rejection. What has been recorded of a batch comes first.
    */
   run<R>(work: QueuedWork<R>): R | Promise<R> {
+    this.batch?.submit();
     return this.#last || work.ready ? this.#add(work) : work.run();
+  }
+
+  /** Calls a function after all work so far, and after the whole batch that is being recorded. */
+  afterwards(run: () => void): void {
+    if (this.batch) this.batch.afterwards.push(run);
+    else this.run({ run });
   }
 
   #add<R>({ ready, buffers, run, fail }: QueuedWork<R>): Promise<R> {

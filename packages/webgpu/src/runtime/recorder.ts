@@ -1,7 +1,7 @@
 import { checkFunction, type Tensor } from '@tilewise/core';
 import { beginPass, type ComputePass, recordIn } from '../device/compute-pass.ts';
 import { noteFailure, submitWork } from '../device/gpu-work.ts';
-import { workQueue } from '../device/work-queue.ts';
+import { type OpenBatch, workQueue } from '../device/work-queue.ts';
 import type { GpuMemory } from './memory/gpu-memory.ts';
 import type { GpuTensor } from './memory/gpu-tensor.ts';
 import type { RecordedCopy, SubmittedCopy } from './memory/read-back.ts';
@@ -74,7 +74,8 @@ export class Recorder {
 
   /**
    * Submits everything that `work` records, at once or, if kernels must be compiled first, after their
-   * compilation.
+   * compilation. If `work` makes an eager call, or downloads by the context, what it has recorded so far is
+   * submitted first. Tensors that it releases keep their memory until the end of the batch.
    * @throws InvalidArgumentError if `work` is not a function.
    */
   batch(work: () => void): void {
@@ -85,12 +86,29 @@ export class Recorder {
     }
     this.#ctx.checkAlive();
     const batch: Batch = { runs: [], copies: [] };
+    const queue = workQueue(this.#ctx.device);
+    const outer = queue.batch;
+    const own: OpenBatch = {
+      submit: () => {
+        queue.batch = outer;
+        this.#submit({ runs: batch.runs.splice(0), copies: [] });
+        queue.batch = own;
+      },
+      afterwards: [],
+    };
+    queue.batch = own;
     try {
-      this.#recordIn(batch, work);
-      if (batch.runs.length + batch.copies.length > 0) this.#submit(batch);
+      try {
+        this.#recordIn(batch, work);
+      } finally {
+        queue.batch = outer;
+      }
+      this.#submit(batch);
     } catch (error) {
       for (const { reject } of batch.copies) reject(error);
       throw error;
+    } finally {
+      for (const run of own.afterwards) queue.afterwards(run);
     }
   }
 
@@ -136,6 +154,7 @@ export class Recorder {
   }
 
   #submit({ runs, copies }: Batch): void {
+    if (runs.length + copies.length === 0) return;
     const { device } = this.#ctx;
     const submit = (): void => {
       this.#ctx.checkAlive();

@@ -70,6 +70,55 @@ test('a tensor that is read back in a batch is as the batch leaves it, in one su
   ctx.destroy();
 });
 
+test('a batch computes what its calls would compute one by one', async () => {
+  const ctx = await createContext({ device: await callersDevice() });
+  const engine = webgpuEngine(ctx);
+  const up = (...numbers: number[]): GpuTensor => engine.upload(Tensor.from(numbers, [1, 1, 1, 4]));
+  const [x, other] = [up(1, 2, 3, 4), up(9, 9, 9, 9)];
+  const [y, z] = [engine.primitives.allocate(x), engine.primitives.allocate(x)];
+  const double = engine.primitives.prepare({ kind: 'map', value: mul(input(0), 2) }, [x], [x]);
+  const reads: Promise<Tensor>[] = [];
+  // In the second round, all kernels are compiled.
+  for (let round = 0; round < 2; round++) {
+    engine.batch(() => {
+      const mine = up(1, 2, 3, 4);
+      double.run([mine], [y]);
+      engine.release(mine);
+      up(7, 7, 7, 7);
+      const between = engine.primitives.allocate(x);
+      double.run([y], [between]);
+      reads.push(engine.download(between));
+      engine.release(between);
+      double.run([other], [engine.primitives.allocate(x)]);
+      const sum = engine.sdpa(other, other, y);
+      reads.push(ctx.download(y));
+      reads.push(sum.then(({ o }) => engine.download(o)));
+      double.run([other], [y]);
+      double.run([y], [z]);
+    });
+    await ctx.submitted();
+  }
+  const numbers = (await Promise.all(reads)).map(t => [...t.toFloat32()]);
+  const [once, twice] = [
+    [2, 4, 6, 8],
+    [4, 8, 12, 16],
+  ];
+  expect(numbers).toEqual([twice, once, once, twice, once, once]);
+  ctx.destroy();
+});
+
+test('a call in a batch of the context that was destroyed rejects', async () => {
+  const ctx = await createContext({ device: await callersDevice() });
+  const engine = webgpuEngine(ctx);
+  const q = engine.upload(Tensor.zeros([1, 1, 1, 4]));
+  let called: Promise<unknown> | undefined;
+  engine.batch(() => {
+    called = engine.sdpa(q, q, q);
+    ctx.destroy();
+  });
+  await expect(called).rejects.toThrow('was destroyed');
+});
+
 test('an uploaded tensor is overwritten after the work that reads it', async () => {
   const ctx = await createContext({ device: await callersDevice() });
   const engine = webgpuEngine(ctx);

@@ -216,7 +216,7 @@ export class GpuMemory implements TensorOwner {
     state.isReleased = true;
     this.#leaks?.forget(tensor);
     // Waiting work may still use the buffer.
-    workQueue(this.device).run({ run: () => this.#pool.give(tensor.buffer) });
+    workQueue(this.device).afterwards(() => this.#pool.give(tensor.buffer));
   }
 
   /** Destroys the buffers that are kept for reuse. */

@@ -13,8 +13,8 @@ import { type ComputePass, checkTarget, recordIn } from '../../device/compute-pa
 import { touch } from '../../device/gpu-work.ts';
 import { workQueue } from '../../device/work-queue.ts';
 import type { GpuMemory } from '../memory/gpu-memory.ts';
-import { type BoundTensor, checkAliasing, shareResults } from './bind.ts';
-import { bindSlice } from './bind-slice.ts';
+import { checkAliasing, shareResults } from './aliasing.ts';
+import { type BoundTensor, bindSlice } from './bind-slice.ts';
 import { type BoundDispatch, type Dispatch, encodeTimeNumber } from './dispatch.ts';
 import type { KernelPlan, PlanInputs, PlanParts, PlanRun } from './kernel-plan.ts';
 import { ParameterBuffers } from './parameter-buffers.ts';

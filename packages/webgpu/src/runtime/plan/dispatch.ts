@@ -1,7 +1,7 @@
 import type { DispatchSplit } from '../../codegen/dispatch-splits.ts';
 import type { KernelSpec } from '../../codegen/kernel-spec.ts';
 import { type EncodeTimeValue, gatheredTensor } from '../../codegen/shader-part.ts';
-import type { BoundTensor } from './bind.ts';
+import type { BoundTensor } from './bind-slice.ts';
 import type { PlanInputs } from './kernel-plan.ts';
 import type { ParameterBuffers } from './parameter-buffers.ts';
 import type { CompiledKernel } from './pipelines.ts';

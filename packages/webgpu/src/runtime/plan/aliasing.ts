@@ -1,33 +1,7 @@
 import { InvalidArgumentError } from '@tilewise/core';
-import { bindingStep } from '../../codegen/dispatch-splits.ts';
 import type { AliasFallback, KernelSpec } from '../../codegen/kernel-spec.ts';
-import type { StorageBinding } from '../../codegen/shader-part.ts';
 import { type ByteRange, overlap } from '../../device/byte-range.ts';
-
-/** A tensor as a kernel binds it. The tensor starts `skipped` bytes into the bound range. */
-export interface BoundTensor {
-  readonly binding: StorageBinding;
-  readonly skipped: number;
-  readonly bytes: number;
-  readonly resource: ByteRange;
-}
-
-/**
- * The range to bind for a tensor of `bytes` bytes that starts at `start`. Bindings start at multiples of
- * `coarse`.
- */
-export function bindTensor(
-  binding: StorageBinding,
-  buffer: GPUBuffer,
-  start: number,
-  bytes: number,
-  coarse: number,
-): BoundTensor {
-  const offset = Math.floor(start / coarse) * coarse;
-  const rounded = Math.ceil((start + Math.max(bytes, 1)) / bindingStep) * bindingStep;
-  const end = Math.min(rounded, Math.floor(buffer.size / 4) * 4);
-  return { binding, skipped: start - offset, bytes, resource: { buffer, offset, size: end - offset } };
-}
+import type { BoundTensor } from './bind-slice.ts';
 
 /**
  * Whether some results of a kernel are so close together in one buffer that the kernel cannot bind all of
