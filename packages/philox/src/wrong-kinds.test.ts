@@ -5,6 +5,8 @@ import {
   NumpyPhilox,
   nativeDropoutIncrement,
   nativeDropoutMask,
+  onednnLegacyWord,
+  seedSequenceState,
   transformerEngineDropoutMask,
   xlaRngBitGenerator,
 } from './interop/index.ts';
@@ -67,4 +69,33 @@ test.each([3, 'x', null, {}])('dropoutMask refuses rowStrides of %j', rowStrides
   expect(() => dropoutMask({ ...mask, rowStrides: rowStrides as never })).toThrow(
     expect.objectContaining({ argument: 'rowStrides' }),
   );
+});
+
+test.each<[call: string, run: () => unknown, argument: string]>([
+  ['a seed and a key', () => new NumpyPhilox({ seed: 1, key: 2 } as never), 'options'],
+  ['rounds besides the kernel', () => fillUniformWords({ seed: 1, rounds: 7, count: 4 } as never), 'rounds'],
+  ['a negative entropy', () => seedSequenceState(-1n, 2), 'entropy'],
+  ['a number as entropy', () => seedSequenceState(1 as never, 2), 'entropy'],
+  ['half a state', () => seedSequenceState(1n, 0.5), 'count'],
+  ['a release that does not exist', () => onednnLegacyWord(0, 1, '3.9' as never), 'release'],
+  [
+    'vectors that do not divide the tensor',
+    () => nativeDropoutIncrement({ numel: 6, vec: 4, grid: 1 }),
+    'vec',
+  ],
+])('%s is refused by name', (_, run, argument) => {
+  expect(run).toThrow(expect.objectContaining({ code: 'INVALID_ARGUMENT', argument }));
+});
+
+test('a mask that does not fit into memory is an error of this library', () => {
+  const [numel, p] = [2 ** 52, 0.5];
+  for (const run of [
+    () => nativeDropoutMask({ numel, p, seed: 1, offset: 0, vec: 4, grid: 1 }),
+    () => transformerEngineDropoutMask({ numel, p, seed: 1 }),
+  ])
+    expect(run).toThrow(expect.objectContaining({ code: 'OUT_OF_MEMORY' }));
+});
+
+test('a bigint counts words as a number does', () => {
+  expect(xlaRngBitGenerator([1, 2], 3n as never)).toEqual(xlaRngBitGenerator([1, 2], 3));
 });

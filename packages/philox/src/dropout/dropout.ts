@@ -1,4 +1,5 @@
-import { checkObject, describeValue, InvalidArgumentError, TilewiseError } from '../errors.ts';
+import { checkObject, describeValue, InvalidArgumentError } from '../errors.ts';
+import { allocateMask } from './allocate-mask.ts';
 import { elementCount } from './element-index.ts';
 import { checkRowStrides, checkScheme, checkShape, checkSource, type DropoutSource } from './options.ts';
 import type { DropoutSchemeName, DropoutShape, KeepDecider } from './scheme.ts';
@@ -52,7 +53,7 @@ export function dropoutMask(options: DropoutMaskOptions): Uint8Array {
   }
   const [B, H, Sq, Skv] = options.shape;
   const { keepRow } = createDropout({ ...options, shape: { B, H, Sq, Skv } });
-  const mask = allocate(Number(elementCount(B, H, Sq, Skv)));
+  const mask = allocateMask(Number(elementCount(B, H, Sq, Skv)));
   let at = 0;
   for (let b = 0; b < B; b++) {
     const keys = options.rowStrides?.[b] ?? Skv;
@@ -61,14 +62,6 @@ export function dropoutMask(options: DropoutMaskOptions): Uint8Array {
     }
   }
   return mask;
-}
-
-function allocate(elements: number): Uint8Array {
-  try {
-    return new Uint8Array(elements);
-  } catch (cause) {
-    throw new TilewiseError('OUT_OF_MEMORY', `no memory for a mask of ${elements} elements`, { cause });
-  }
 }
 
 /**

@@ -50,10 +50,10 @@ export interface KeepDecider {
  */
 export interface DropoutScheme {
   /**
-   * @throws InvalidArgumentError naming `name` (default `p`) when the scheme has no mask for `p`, which is
-   * already known to be in [0, 1].
+   * @param p a probability that is known to be in [0, 1].
+   * @throws InvalidArgumentError when the scheme has no mask for `p`.
    */
-  rule(p: number, name?: string): DropoutRule;
+  rule(p: number): DropoutRule;
   /**
    * How far `offset` has to move for the next call of this shape to draw fresh numbers, in the scheme's own
    * unit.

@@ -1,3 +1,6 @@
+import { describeValue, InvalidArgumentError } from '../errors.ts';
+import { toUint } from '../u64.ts';
+
 const POOL_WORDS = 4;
 
 /**
@@ -5,8 +8,16 @@ const POOL_WORDS = 4;
  *
  * `entropy` is any non-negative integer. The mixing is O'Neill's `seed_seq_fe` over a pool of four 32-bit
  * words. Source: `numpy/random/bit_generator.pyx`.
+ *
+ * @throws InvalidArgumentError if `entropy` is not a bigint of at least 0, or `count` not a whole number
+ * below 2^31.
  */
 export function seedSequenceState(entropy: bigint, count: number): bigint[] {
+  if (typeof entropy !== 'bigint' || entropy < 0n) {
+    const rule = `must be a bigint of at least 0, got ${describeValue(entropy)}`;
+    throw new InvalidArgumentError('entropy', rule);
+  }
+  toUint(count, 'count', 31);
   const pool = mixedPool(entropyWords(entropy));
   let multiplier = 0x8b51f9dd;
   const words: bigint[] = [];

@@ -1,10 +1,13 @@
 import { philox4x64 } from '../block/block64.ts';
-import { checkOptions } from '../errors.ts';
+import { checkOptions, InvalidArgumentError } from '../errors.ts';
 import { toUint, type Uint } from '../u64.ts';
 import { seedSequenceState } from './numpy-seed-sequence.ts';
 
 /** The initial state of NumPy's generator: a seed or a 128-bit key, and a 256-bit counter, 0 by default. */
-export type NumpyPhiloxOptions = ({ readonly seed: Uint } | { readonly key: Uint }) & {
+export type NumpyPhiloxOptions = (
+  | { readonly seed: Uint; readonly key?: never }
+  | { readonly key: Uint; readonly seed?: never }
+) & {
   readonly counter?: Uint | undefined;
 };
 
@@ -25,11 +28,12 @@ export class NumpyPhilox {
    * A generator like `np.random.Philox(seed)`, or `np.random.Philox(key=…, counter=…)`.
    *
    * @throws InvalidArgumentError if the seed is not an integer in [0, 2^256), the key not one in [0, 2^128),
-   * or the counter not one in [0, 2^256).
+   * or the counter not one in [0, 2^256), and if there are both a seed and a key.
    */
   constructor(options: NumpyPhiloxOptions) {
     checkOptions('options', options, ['seed', 'key', 'counter']);
     if ('key' in options) {
+      if ('seed' in options) throw new InvalidArgumentError('options', 'must not have both a seed and a key');
       this.#key = toUint(options.key, 'key', 128);
     } else {
       const [low = 0n, high = 0n] = seedSequenceState(toUint(options.seed, 'seed', 256), 2);

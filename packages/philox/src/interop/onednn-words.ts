@@ -1,4 +1,5 @@
 import { philox4x32 } from '../block/block4x32.ts';
+import { checkOneOf } from '../errors.ts';
 import { toU64, toUint, type Uint } from '../u64.ts';
 
 /**
@@ -20,11 +21,13 @@ export function onednnWord(index: Uint, seed: Uint, offset: Uint): number {
  * one word.
  *
  * @param release `'3.10'` for 3.10 and before, `'3.11'` for 3.11 and after.
- * @throws InvalidArgumentError if `index` or `seed` is not an unsigned 32-bit integer.
+ * @throws InvalidArgumentError if `index` or `seed` is not an unsigned 32-bit integer, or for another
+ * release.
  */
 export function onednnLegacyWord(index: Uint, seed: Uint, release: '3.10' | '3.11'): number {
   const place = Number(toUint(index, 'index', 32));
   const key = Number(toUint(seed, 'seed', 32));
+  checkOneOf('release', release, ['3.10', '3.11']);
   const lane = place & 3;
   const x = place - lane;
   return release === '3.10'

@@ -1,4 +1,5 @@
 import { philox4x32Into } from '../block/block4x32.ts';
+import { allocateMask } from '../dropout/allocate-mask.ts';
 import { checkOptions, describeValue, InvalidArgumentError } from '../errors.ts';
 import { checkProbability } from '../probability.ts';
 import { firstWordAtLeast } from '../stream/uniform.ts';
@@ -16,8 +17,8 @@ export interface NativeDropoutOptions {
   /** In 32-bit words; a multiple of 4, as in PyTorch. */
   readonly offset: Uint;
   /**
-   * Elements per vectorised load: 4 for f32, 8 for f16 and bf16 in current releases; halved until it divides
-   * `numel`.
+   * Elements per vectorised load, a divisor of `numel`: 4 for f32, 8 for f16 and bf16 in current releases,
+   * which PyTorch halves until it divides `numel`.
    */
   readonly vec: 1 | 2 | 4 | 8 | 16;
   /**
@@ -35,7 +36,7 @@ const optionNames = ['numel', 'p', 'seed', 'offset', 'vec', 'grid'];
  * thread and turn, an unvectorised one strides by G; with vec = 2 the upper half of every block is unused.
  * keep is uniform < f32(1 − p), with 1 − p in double. Source: `aten/src/ATen/native/cuda/Dropout.cu`.
  *
- * @throws InvalidArgumentError if an option is out of range.
+ * @throws InvalidArgumentError if an option is out of range; TilewiseError with code `OUT_OF_MEMORY`.
  */
 export function nativeDropoutMask(options: NativeDropoutOptions): Uint8Array {
   checkOptions('options', options, optionNames);
@@ -47,7 +48,7 @@ export function nativeDropoutMask(options: NativeDropoutOptions): Uint8Array {
   const threads = 256 * checkGeometry(options);
   const end = firstWordAtLeast(1 - checkProbability(options.p, 'p'));
   const blocksPerTurn = Math.ceil(vec / 4);
-  const mask = new Uint8Array(numel);
+  const mask = allocateMask(numel);
   const words = new Uint32Array(4);
   for (let index = 0; index < numel; index++) {
     const chunk = Math.floor(index / vec);
@@ -88,6 +89,7 @@ function checkGeometry({ numel, grid, vec }: Pick<NativeDropoutOptions, 'numel' 
   if (!Number.isSafeInteger(numel) || numel < 0) throw invalid('numel', 'a whole number', numel);
   if (!Number.isSafeInteger(grid) || grid < 1) throw invalid('grid', 'a whole number of at least 1', grid);
   if (![1, 2, 4, 8, 16].includes(vec)) throw invalid('vec', '1, 2, 4, 8 or 16', vec);
+  if (numel % vec !== 0) throw invalid('vec', `a divisor of numel (${numel}): halve it`, vec);
   return grid;
 }
 

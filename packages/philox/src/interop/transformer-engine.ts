@@ -1,3 +1,4 @@
+import { allocateMask } from '../dropout/allocate-mask.ts';
 import { checkOptions, describeValue, InvalidArgumentError } from '../errors.ts';
 import { checkProbability } from '../probability.ts';
 import { fillU32 } from '../stream/fill.ts';
@@ -10,7 +11,8 @@ import type { Uint } from '../u64.ts';
  * `offset` counts 32-bit words. TransformerEngine packs the mask to bits, the lowest bit first. Source:
  * `transformer_engine/common/dropout/dropout.cu`.
  *
- * @throws InvalidArgumentError if `numel` is not a multiple of 16 or another option is out of range.
+ * @throws InvalidArgumentError if `numel` is not a multiple of 16 or another option is out of range;
+ * TilewiseError with code `OUT_OF_MEMORY`.
  */
 export function transformerEngineDropoutMask(options: {
   readonly numel: number;
@@ -24,7 +26,7 @@ export function transformerEngineDropoutMask(options: {
     throw new InvalidArgumentError('numel', `must be a multiple of 16, got ${describeValue(numel)}`);
   }
   const threshold = Math.floor(Math.fround(checkProbability(p, 'p')) * 256);
-  const mask = new Uint8Array(numel);
+  const mask = allocateMask(numel);
   const words = new Uint32Array(4);
   for (let chunk = 0; chunk < numel / 16; chunk++) {
     fillU32(words, { seed, subsequence: chunk, offset });

@@ -11,7 +11,7 @@ import { splitU64, toUint, type Uint } from '../u64.ts';
  * Source: `xla/hlo/builder/lib/prng.cc`. Read from source, not compared with a run of XLA.
  *
  * @throws InvalidArgumentError if the state is not two or three unsigned 64-bit integers, or `count` is not a
- * whole number.
+ * whole number below 2^32.
  */
 export function xlaRngBitGenerator(
   state: readonly Uint[],
@@ -23,10 +23,11 @@ export function xlaRngBitGenerator(
     throw new InvalidArgumentError('state', `must have 2 or 3 elements, got ${state.length}`);
   }
   const [key = 0n, low = 0n, high = key] = state.map((word, n) => toUint(word, `state[${n}]`, 64));
-  const blocks = Math.ceil(Number(toUint(count, 'count', 32)) / 4);
+  const length = Number(toUint(count, 'count', 32));
+  const blocks = Math.ceil(length / 4);
   const words = new Uint32Array(4 * blocks);
   fillBlocks(words, 0, blocks, [...splitU64(low), ...splitU64(high)], splitU64(key), 10);
   const next = (high << 64n) + low + BigInt(blocks);
   const nextState = [key, BigInt.asUintN(64, next), BigInt.asUintN(64, next >> 64n)];
-  return { words: words.subarray(0, count), state: nextState.slice(0, state.length) };
+  return { words: words.subarray(0, length), state: nextState.slice(0, state.length) };
 }

@@ -115,6 +115,8 @@ ${store}
 export function fillUniformWords(
   options: Omit<StreamOptions, 'rounds'> & { readonly count: number; readonly p?: number | undefined },
 ): Uint32Array {
+  // The rounds are an option of the kernel.
+  checkOptions('options', options, ['seed', 'subsequence', 'offset', 'count', 'p']);
   const { key, counter, lane } = streamAddress(options, ['count', 'p']);
   const count = Number(toUint(options.count, 'count', 32));
   const { threshold, always } = bernoulliUniforms(options.p ?? 0);
