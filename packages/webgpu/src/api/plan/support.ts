@@ -1,6 +1,6 @@
-import { type AttentionProblem, type BackwardProblem, dtypeTraits } from '@tilewise/core';
+import type { AttentionProblem, BackwardProblem } from '@tilewise/core';
 import type { KernelTools } from '../../attention/config/kernel-config.ts';
-import { missingModules } from '../tools/tools.ts';
+import { hasFloats, missingModules } from '../tools/tools.ts';
 
 /** The largest head size that the kernels compute. */
 const maxHeadSize = 512;
@@ -18,11 +18,10 @@ export const forwardReasons = (problem: AttentionProblem, tools: KernelTools): s
 /** The reasons why a backward problem is unsupported, found before any kernel is made. */
 export function backwardReasons({ forward, gradients }: BackwardProblem, tools: KernelTools): string[] {
   const { fp8, scoreMod, captures, Dqk, Dv } = forward;
-  const hasGradients = Object.values(captures).some(({ dtype }) => dtypeTraits[dtype].kind === 'float');
   return [
     ...headSizeReasons(Math.max(Dqk, Dv)),
     // The kernel of these gradients writes to the workspace, which also holds the dequantised operands.
-    ...(fp8?.kind === 'blocks' && scoreMod && hasGradients
+    ...(fp8?.kind === 'blocks' && scoreMod && hasFloats(captures)
       ? ['gradients of captured tensors are not supported with mxfp8']
       : []),
     ...missingModules(tools, forward, gradients),

@@ -1,9 +1,11 @@
 import {
   type AttentionProblem,
   type CallReading,
+  dtypeTraits,
   type GradientName,
   InvalidArgumentError,
   type SdpaOptions,
+  type TensorDesc,
 } from '@tilewise/core';
 import type { ExprTools } from '@tilewise/core/expr';
 import type { KernelTools } from '../../attention/config/kernel-config.ts';
@@ -64,6 +66,10 @@ export const readingOf = ({ checks, fp8 }: CallTools): CallReading => ({
   fp8: fp8?.reading ?? null,
 });
 
+/** Whether some of these tensors may have a gradient. */
+export const hasFloats = (tensors: Readonly<Record<string, TensorDesc>>): boolean =>
+  Object.values(tensors).some(({ dtype }) => dtypeTraits[dtype].kind === 'float');
+
 /**
  * The reasons why the tools do not suffice for a problem: modules that the context has not loaded.
  * @param gradients the gradients that a backward problem asks for.
@@ -77,7 +83,7 @@ export function missingModules(
   const isDense = [q, k, v].every(({ starts, page }) => starts === 'strided' && page === null);
   const isFull = isDense && problem.lengthsQ === 'full' && problem.lengthsKv === 'full';
   const summed = gradients?.some(name => name === 'dbias' || name === 'dAlibi' || name === 'dsink');
-  const captured = gradients && scoreMod && Object.keys(captures).length > 0;
+  const captured = gradients && scoreMod && hasFloats(captures);
   return namesOf({
     dropout: (problem.dropout || problem.outputs.dropoutMask) && !dropout,
     mods: (scoreMod || maskMod) && !mods,

@@ -47,6 +47,22 @@ test('the gradient of a bias needs the module gradients, others do not', async (
   await bare.submitted();
 });
 
+test('integers that a score mod loads have no gradient, and so need no module gradients', async () => {
+  const ctx = await createContext({ device: await callersDevice(), load: ['mods'] });
+  const [Q, K, V] = [q, k, v].map(t => ctx.upload(t));
+  const backward = (dtype: 'i32' | 'f32') => (): object => {
+    const table = Tensor.from([0, 1, 1], [3], { dtype });
+    const at = (kv: e.Expr) => e.load('table', [kv], dtype);
+    const scoreMod = e.scoreMod(({ score, kv }) => e.add(score, e.toF32(at(kv))), { table });
+    const { o, lse } = sdpa(ctx, Q, K, V, { scoreMod });
+    return sdpaBackward(ctx, { q: Q, k: K, v: V, o, lse, dO: o }, { scoreMod });
+  };
+  expect(backward('i32')()).toHaveProperty('dq');
+  expect(backward('f32')).toThrow("the module 'gradients' was not loaded");
+  await ctx.submitted();
+  ctx.destroy();
+});
+
 test('an engine has the modules of its context, and a plan brings what it needs', async () => {
   const engine = webgpuEngine(bare);
   const { problem } = (await import('@tilewise/core')).normalise(
