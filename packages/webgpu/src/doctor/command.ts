@@ -17,8 +17,8 @@ const usage = `Usage: npx @tilewise/webgpu doctor [--thorough] [--tiles] [--json
 
 Reports the adapter, features and limits of WebGPU on this machine, compares attention forward and backward with the float64
 reference, and ends with a verdict; with --thorough, it checks every dtype, mask, bias and dropout. With --tiles, it times the
-kernels' tiles and compares the times with the cost model's predictions. Exits with 0 if attention works correctly, otherwise
-with 1. In a browser, call diagnose() of @tilewise/webgpu/doctor.`;
+kernels' tiles and compares the times with the cost model's predictions. Exits with 0 if attention works correctly, with 1 if
+not, and with 2 if an argument is wrong. In a browser, call diagnose() of @tilewise/webgpu/doctor.`;
 
 /**
  * Runs the command on `navigator.gpu` if it exists, as in Deno, and otherwise on Dawn. Returns the exit code.
@@ -28,10 +28,14 @@ export async function doctorCommand(
   { loadGpu, print }: CommandHost,
 ): Promise<number> {
   const [command, ...flags] = args;
+  if (args.includes('--help')) {
+    print(usage);
+    return 0;
+  }
   const unknown = flags.find(flag => !['--json', '--thorough', '--tiles'].includes(flag));
   if (command !== 'doctor' || unknown !== undefined) {
     print(unknown === undefined ? usage : `Unknown option ${unknown}.\n\n${usage}`);
-    return command === '--help' ? 0 : 2;
+    return 2;
   }
   const { gpu } = (globalThis as { navigator?: { gpu?: GPU } }).navigator ?? {};
   const asked = { thorough: flags.includes('--thorough'), tiles: flags.includes('--tiles') };

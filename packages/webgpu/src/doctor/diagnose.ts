@@ -1,4 +1,4 @@
-import { checkOptions } from '@tilewise/philox/errors';
+import { checkFunction, checkOptions } from '@tilewise/philox/errors';
 import { type Capabilities, guaranteedCapabilities } from '../device/capabilities/capabilities.ts';
 import type { GpuContext } from '../runtime/context.ts';
 import { createContext } from '../runtime/create-context.ts';
@@ -44,8 +44,9 @@ export const nothing: Omit<Diagnosis, 'status' | 'verdict' | 'source'> = {
 
 /**
  * Looks for WebGPU, an adapter and a device, reports their properties, and compares attention forward and
- * backward with the float64 reference. All problems are in the result; a rejection means a bug in the
- * diagnosis itself.
+ * backward with the float64 reference. All problems are in the result.
+ * @throws InvalidArgumentError for an unknown option or an object that is no GPU. Other rejections mean a bug
+ * in the diagnosis itself.
  */
 export async function diagnose(options: DiagnoseOptions = {}): Promise<Diagnosis> {
   checkOptions('options', options, ['gpu', 'powerPreference', 'source', 'thorough', 'tiles', 'onCheck']);
@@ -58,6 +59,7 @@ export async function diagnose(options: DiagnoseOptions = {}): Promise<Diagnosis
     );
     return { ...nothing, ...verdict, source };
   }
+  if (options.gpu) checkFunction('gpu.requestAdapter', gpu.requestAdapter);
   const adapter = await gpu.requestAdapter({ powerPreference });
   if (!adapter) return { ...nothing, ...missingAdapter, source };
   const found = { adapter: describe(adapter), features: [...adapter.features].sort() };

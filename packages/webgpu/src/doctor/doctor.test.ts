@@ -192,7 +192,11 @@ describe('the command', () => {
 
   test('has a usage', async () => {
     expect((await run([])).code).toBe(2);
-    expect((await run(['--help'])).code).toBe(0);
+    for (const args of [['--help'], ['doctor', '--help']]) {
+      const { code, text } = await run(args);
+      expect(code).toBe(0);
+      expect(text).toMatch(/^Usage/);
+    }
     expect((await run(['doctor', '--loud'])).text).toMatch(/^Unknown option --loud/);
   });
 });
