@@ -25,7 +25,7 @@ import {
 import { fp8, mxfp8 } from './subpaths/fp8.ts';
 import { workgroupTile } from './subpaths/tiles.ts';
 import { takeTrace } from './trace/index.ts';
-import { gpuClock, tableTile, tileCandidates, tune } from './tune/index.ts';
+import { gpuClock, modelTile, plainTile, tableTile, tileCandidates, tune } from './tune/index.ts';
 
 let ctx: GpuContext;
 let gpu: GoodCall['gpu'];
@@ -73,6 +73,30 @@ describe('an argument of another kind throws, naming it, and nothing is lost', (
       () => tableTile('dq', forward, any(undefined)),
       InvalidArgumentError,
       'capabilities',
+    ],
+    [
+      'tiles for a device without limits',
+      () => tileCandidates('dq', forward, any({ adapter: '' })),
+      InvalidArgumentError,
+      'capabilities.maxStorageBuffersPerShaderStage',
+    ],
+    [
+      'the model of few queries',
+      () => modelTile(any('decode'), forward, plainTile, ctx.capabilities),
+      InvalidArgumentError,
+      'role',
+    ],
+    [
+      'the model of an unknown tile',
+      () => modelTile('dq', forward, any({ kind: 'square' }), ctx.capabilities),
+      InvalidArgumentError,
+      'tile',
+    ],
+    [
+      'the model of no adapter',
+      () => modelTile('dq', forward, plainTile, any({})),
+      InvalidArgumentError,
+      'capabilities.adapter',
     ],
     [
       'a view of nothing',
@@ -168,6 +192,8 @@ describe('an argument of another kind throws, naming it, and nothing is lost', (
     ['an array as candidates', [forward, { candidates: [] }], 'options.candidates'],
     ['a misspelt option', [forward, { second: 1 }], 'second'],
     ['candidates for no kernel', [forward, { candidates: { dkv: [] } }], 'dkv'],
+    ['one candidate', [forward, { candidates: { forward: plainTile } }], 'options.candidates.forward'],
+    ['a time in words', [forward, { seconds: '5' }], 'options.seconds'],
   ])('tuning of %s', async (_, given, argument) => {
     const all = argument === 'ctx' ? given : [ctx, ...given];
     const error = await tune(...(all as Parameters<typeof tune>)).catch((e: unknown) => e);

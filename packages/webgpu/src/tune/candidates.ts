@@ -2,7 +2,7 @@ import {
   type AttentionProblem,
   checkForwardProblem,
   checkObject,
-  describeValue,
+  checkOneOf,
   InvalidArgumentError,
 } from '@tilewise/core';
 import { decodeSizes as tableDecodeSizes } from '../attention/kernels/forward/forward-shape.ts';
@@ -14,7 +14,7 @@ import { defaultSizes, forwardSizesFor, subgroupShapeFor } from '../attention/ti
 import type { WorkgroupTileShape } from '../attention/tiles/workgroup/workgroup-tile.ts';
 import { needsPin } from '../codegen/matrices/subgroup-lanes.ts';
 import { isCpu } from '../device/capabilities/broadcasting.ts';
-import type { Capabilities } from '../device/capabilities/capabilities.ts';
+import { type Capabilities, guaranteedCapabilities } from '../device/capabilities/capabilities.ts';
 import { describedTile, isDescription, type TileDescription } from './tile-description.ts';
 
 /**
@@ -121,7 +121,7 @@ export function tableTile(
   problem: AttentionProblem,
   capabilities: Capabilities,
 ): TileDescription {
-  checkPlace(role, problem, capabilities);
+  checkArguments(role, problem, capabilities);
   if (role === 'decode') {
     const sizes = tableDecodeSizes(problem);
     if (isCpu(capabilities)) return sizes;
@@ -145,7 +145,7 @@ export function tileCandidates(
   problem: AttentionProblem,
   capabilities: Capabilities,
 ): TileDescription[] {
-  checkPlace(role, problem, capabilities);
+  checkArguments(role, problem, capabilities);
   const stationary = stationaryOf(role);
   const matrices = capabilities.subgroupMatrixConfigs.filter(matrix => multipliesAsIs(matrix, problem));
   const pinned = needsPin(capabilities) ? { pinned: true } : {};
@@ -168,9 +168,13 @@ export function tileCandidates(
   return [...new Map(able.map(tile => [JSON.stringify(tile), tile])).values()];
 }
 
-function checkPlace(role: TileRole, problem: AttentionProblem, capabilities: Capabilities): void {
-  if (!tileRoles.includes(role))
-    throw new InvalidArgumentError('role', `must be ${tileRoles.join(', ')}, got ${describeValue(role)}`);
+function checkArguments(role: TileRole, problem: AttentionProblem, capabilities: Capabilities): void {
+  checkOneOf('role', role, tileRoles);
   checkForwardProblem(problem);
   checkObject('capabilities', capabilities);
+  for (const name of Object.keys(guaranteedCapabilities)) {
+    if (name in capabilities) continue;
+    const rule = 'must be given: pass ctx.capabilities, or guaranteedCapabilities with changes';
+    throw new InvalidArgumentError(`capabilities.${name}`, rule);
+  }
 }

@@ -1,10 +1,18 @@
-import { type AttentionProblem, checkForwardProblem } from '@tilewise/core';
+import {
+  type AttentionProblem,
+  checkForwardProblem,
+  checkObject,
+  checkOneOf,
+  describeValue,
+  InvalidArgumentError,
+} from '@tilewise/core';
 import { modelledTile } from '../attention/tiles/defaults/default-tiles.ts';
 import type { TileRole } from '../attention/tiles/tile.ts';
 import { defaultSizes } from '../attention/tiles/tile-table.ts';
 import type { WorkgroupTileShape } from '../attention/tiles/workgroup/workgroup-tile.ts';
 import { adapterClass } from '../device/capabilities/adapter-class.ts';
 import type { Capabilities } from '../device/capabilities/capabilities.ts';
+import { checkDescription } from './tile-description.ts';
 
 /** The cost model's prediction for a kernel with a tile in workgroup memory. Plain data. */
 export interface TileModel {
@@ -35,7 +43,8 @@ export const plainTile: WorkgroupTileShape = defaultSizes;
 /**
  * Predicts the cost of a kernel with a tile. Use the model to compare tiles on one adapter. It is not fitted
  * to measurements of GPUs; `tune` measures on the device at hand.
- * @throws InvalidArgumentError if `problem` is not a forward problem.
+ * @throws InvalidArgumentError if `problem` is not a forward problem, if `tile` does not describe a tile in
+ * workgroup memory, and for another kernel or an adapter that is not a string.
  */
 export function modelTile(
   role: Exclude<TileRole, 'decode'>,
@@ -43,7 +52,17 @@ export function modelTile(
   tile: WorkgroupTileShape,
   capabilities: Pick<Capabilities, 'adapter'>,
 ): TileModel {
+  checkOneOf('role', role, ['forward', 'dq', 'dkdv']);
   checkForwardProblem(problem);
+  checkDescription('tile', role, tile);
+  checkOneOf('tile.kind', tile.kind ?? 'workgroup', ['workgroup']);
+  checkObject('capabilities', capabilities);
+  const { adapter } = capabilities;
+  if (typeof adapter !== 'string')
+    throw new InvalidArgumentError(
+      'capabilities.adapter',
+      `must be a string such as 'nvidia ampere', got ${describeValue(adapter)}`,
+    );
   const core = adapterClass(capabilities);
   const { cost, clocksPerFlop } = modelledTile(tile, role, problem, core);
   const { flops, storageBytes, workgroupBytes, barriers, registers, lanesInFlight } = cost;

@@ -147,7 +147,7 @@ test('arguments that cannot be are refused before any work', async () => {
   const ctx = await sharedContext();
   await expect(tune(ctx, forwardOf(), { seconds: -1 })).rejects.toThrow('options.seconds');
   await expect(tune(ctx, forwardOf(), { candidates: { forward: [] } })).rejects.toThrow(
-    'must contain at least one tile',
+    'must be an array of at least one tile, got none',
   );
   const tile = { kind: 'subgroup', stationary: 'keys', lanes: 8, group: 4 } as const;
   await expect(tune(ctx, forwardOf(), { candidates: { forward: [tile] } })).rejects.toThrow(

@@ -3,6 +3,7 @@ import {
   type BackwardProblem,
   checkOptions,
   checkProblem,
+  describeValue,
   InvalidArgumentError,
   validate,
   validateBackward,
@@ -24,8 +25,8 @@ export interface TuneOptions {
    */
   readonly seconds?: number | undefined;
   /**
-   * Tiles to time instead of those that this library proposes. The first tile of a kernel is always timed,
-   * and its results count as correct.
+   * Tiles to time instead of those that this library proposes; kernels that the problem does not run are
+   * ignored. The first tile of a kernel is always timed, and its results count as correct.
    */
   readonly candidates?: { readonly [Role in TileRole]?: readonly TileDescription[] } | undefined;
 }
@@ -66,16 +67,18 @@ export async function tune(
   const { seconds = 20, candidates = {} } = options;
   checkOptions('options.candidates', candidates, tileRoles);
   const roles = checkedRoles(problem);
-  if (!(seconds >= 0))
-    throw new InvalidArgumentError('options.seconds', `must be at least 0, got ${seconds}`);
+  if (typeof seconds !== 'number' || !(seconds >= 0)) {
+    const rule = `must be a number of at least 0, got ${describeValue(seconds)}`;
+    throw new InvalidArgumentError('options.seconds', rule);
+  }
   const forward = forwardOf(problem);
   const entries = roles.flatMap(role => {
     const tiles = candidates[role] ?? tileCandidates(role, forward, ctx.capabilities);
-    if (tiles.length === 0)
-      throw new InvalidArgumentError(
-        `options.candidates.${role}`,
-        'must contain at least one tile, got none',
-      );
+    if (!Array.isArray(tiles) || tiles.length === 0) {
+      const got = Array.isArray(tiles) ? 'none' : describeValue(tiles);
+      const rule = `must be an array of at least one tile, got ${got}`;
+      throw new InvalidArgumentError(`options.candidates.${role}`, rule);
+    }
     return tiles.map((tile, place) => ({ role, tile, place }));
   });
   for (const { role, tile, place } of entries)
