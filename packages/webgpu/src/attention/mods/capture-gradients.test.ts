@@ -68,6 +68,15 @@ describe('gradients of the tensors that a score mod captures', () => {
     expect(got['dCaptures.rows'].dtype).toBe('f16');
   });
 
+  test('tensors with names that the kernels use themselves', async () => {
+    const scoreMod = e.scoreMod(
+      ({ score, q, kv }) =>
+        add(mul(load('vectors', [q]), score), mul(load('partial0', [kv]), load('table', [kv]))),
+      { vectors: normal([S], 15), partial0: normal([S], 16), table: normal([S], 17) },
+    );
+    await expectReference(scoreMod, {}, tensors, 4);
+  });
+
   test('a load behind a condition leaves the tensor where it does not hold', async () => {
     const scoreMod = e.scoreMod(
       ({ score, q, kv }) => e.select(e.ge(q, kv), add(score, load('table', [sub(q, kv)])), score),

@@ -80,16 +80,16 @@ function sitesOf({ forward: { scoreMod } }: BackwardProblem, tools: ExprTools, {
       const place = index
         .map(
           (_, d) =>
-            `  at = at * (u32(P.captured_${name}_last${d}) + 1u) + u32(clamp(capture_index${n}_${d}(${names}), 0i, P.captured_${name}_last${d}));`,
+            `  at = at * (u32(P.captured_${name}_last${d}) + 1u) + u32(clamp(site${n}_index${d}(${names}), 0i, P.captured_${name}_last${d}));`,
         )
         .join('\n');
       const code = [
-        exprFunction(tools, `capture_partial${n}`, 'f32', partial),
-        ...index.map((e, d) => exprFunction(tools, `capture_index${n}_${d}`, 'i32', e)),
-        `fn capture_place${n}(${placeParameters}) -> u32 {
+        exprFunction(tools, `site${n}_partial`, 'f32', partial),
+        ...index.map((e, d) => exprFunction(tools, `site${n}_index${d}`, 'i32', e)),
+        `fn site${n}_place(${placeParameters}) -> u32 {
   var at = 0u;
 ${place}
-  return P.table_${name} + at;
+  return P.captured_${name}_table + at;
 }`,
       ].join('\n\n');
       return { capture, code };
@@ -160,7 +160,7 @@ function captureGradientKernels(
         uniforms: [
           ...wholeUniforms({ strips: tiles * Hq * B, tiles }),
           ...[...new Set(sites.map(({ capture }) => capture))].map(
-            ({ name, first }) => ({ name: `table_${name}`, type: 'u32', value: first }) as const,
+            ({ name, first }) => ({ name: `captured_${name}_table`, type: 'u32', value: first }) as const,
           ),
         ],
       },
@@ -192,12 +192,12 @@ function scatter(site: number, vectors: ScoreVectors): string {
       var at = vec4u(nowhere);
       for (var c = 0u; c < 4u; c++) {
         let i = i + ${row};
-        let partial = capture_partial${site}(unmodified[c], ${placeArguments});
+        let partial = site${site}_partial(unmodified[c], ${placeArguments});
         // Where nothing is visible, or behind a condition that does not hold, the derivative may be no
         // number.
         if (ds[c] != 0.0 && partial != 0.0) {
           values[c] = ds[c] * partial;
-          at[c] = capture_place${site}(unmodified[c], ${placeArguments});
+          at[c] = site${site}_place(unmodified[c], ${placeArguments});
         }
       }
       staged[ty * 4u + ${row}][tx] = values;
