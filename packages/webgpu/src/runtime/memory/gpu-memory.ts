@@ -46,7 +46,7 @@ export class GpuMemory implements TensorOwner {
   readonly #ownsDevice: boolean;
   readonly #pool: BufferPool;
   readonly #placeholders = new Map<string, GPUBuffer>();
-  readonly #leaks: LeakWatch | undefined;
+  #leaks: LeakWatch | undefined;
   #ended: TilewiseError | undefined;
 
   constructor(device: GPUDevice, capabilities: Capabilities, settings: MemorySettings) {
@@ -228,6 +228,7 @@ export class GpuMemory implements TensorOwner {
   destroy(): void {
     this.#ended ??= new InvalidArgumentError('ctx', 'was destroyed and can no longer be used');
     this.#pool.destroy();
+    this.#leaks = undefined;
     if (this.#ownsDevice) this.device.destroy();
   }
 

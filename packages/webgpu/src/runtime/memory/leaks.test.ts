@@ -36,6 +36,16 @@ describe('a tensor that nobody destroys', () => {
     ctx.destroy();
   });
 
+  test('is no leak once its context was destroyed, which frees all memory', async () => {
+    const leaks: string[] = [];
+    const ctx = await createContext({ device, onLeak: message => leaks.push(message) });
+    const upload = (): void => void ctx.upload(Tensor.zeros([3, 5]));
+    upload();
+    ctx.destroy();
+    await collectGarbage();
+    expect([leaks, ctx.memory.current]).toEqual([[], 0]);
+  });
+
   test('onLeak must be a function', async () => {
     const error = await createContext({ device, onLeak: 'warn' as never }).catch((e: unknown) => e);
     expectError(error, InvalidArgumentError, 'onLeak', /must be a function/);
