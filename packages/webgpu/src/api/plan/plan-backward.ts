@@ -62,8 +62,9 @@ export function backwardSupport(ctx: GpuContext, problem: BackwardProblem, tools
 /**
  * Plans the gradients in `problem.gradients`. The plan reads q, k, v, o, lse, dO, dLse and the tensors of the
  * options. dq, dk and dv are laid out as the problem says (by default like q, k and v) unless `layouts` says
- * otherwise; dbias is contiguous in the bias's own shape, and dAlibi and dsink are f32 (Hq). Every run gives
- * the same bits.
+ * otherwise; dbias is contiguous in the bias's own shape, and dAlibi and dsink are f32 (Hq). If the score mod
+ * loads a float tensor `captures.NAME`, the plan also writes `dCaptures.NAME`, contiguous in its shape and
+ * dtype. Every run gives the same bits.
  * @throws UnsupportedError if `checkSupport` gives reasons; InvalidArgumentError if a gradient's layout gives
  * two elements the same offset, as the layout of an expanded q, k or v does; otherwise as `validateBackward`.
  */

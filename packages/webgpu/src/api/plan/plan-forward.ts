@@ -23,11 +23,12 @@ export function checkForwardSupport(ctx: GpuContext, problem: AttentionProblem, 
 }
 
 /**
- * Plans o and lse, and max and sumExp if the problem asks for them. The plan reads q, k, v and the tensors of
- * the options, by their names in `SdpaOptions`; tensors that mods capture are named `captures.NAME`, and
- * those of MXFP8 `mxfp8.NAME`. `fp8` is one f32 list: the scalars in the order of `fp8ScalarNames`, then the
- * results amaxS, amaxO, amaxDQ, amaxDK, amaxDV and amaxDP. Layouts are those of the problem; lse, max and
- * sumExp are contiguous f32.
+ * Plans o and lse, and what else the problem asks for: max and sumExp, and the dropout mask, which is named
+ * `outputs.dropoutMask`. The plan reads q, k, v and the tensors of the options, by their names in
+ * `SdpaOptions`; tensors that mods capture are named `captures.NAME`, and those of MXFP8 `mxfp8.NAME`. `fp8`
+ * is one f32 list: the scalars in the order of `fp8ScalarNames`, then the results amaxS, amaxO, amaxDQ,
+ * amaxDK, amaxDV and amaxDP. Layouts are those of the problem; lse, max and sumExp are contiguous f32, and
+ * the mask is contiguous u8 (B, Hq, Sq, Skv).
  * @throws UnsupportedError if `checkSupport` gives reasons; otherwise as `validate`.
  */
 export function planSdpa(ctx: GpuContext, problem: AttentionProblem, options: PlanOptions = {}): Plan {
