@@ -42,7 +42,7 @@ export class WorkQueue {
       if (used.some(buffer => buffers.includes(buffer)))
         throw new InvalidArgumentError(
           'buffers',
-          'is used by a call that waits for its kernels: await ctx.submitted() first',
+          'are used by a call that waits for its kernels: await ctx.submitted() first',
         );
     }
   }

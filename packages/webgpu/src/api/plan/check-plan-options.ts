@@ -15,7 +15,7 @@ import type { EncodeOptions, PlanOptions } from './plan.ts';
  * The names of tensors that only some problems have: the tensors that mods load, their gradients, and the
  * tensors of MXFP8.
  */
-const furtherTensors = /^(d?[cC]aptures|mxfp8)\../;
+const furtherTensors = /^(captures|dCaptures|mxfp8)\../;
 
 /**
  * The names of the tensors that may start at any element.

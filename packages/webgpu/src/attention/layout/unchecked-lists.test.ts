@@ -91,7 +91,7 @@ describe('a plan on buffers of the caller', () => {
         o: results,
         lse: { buffer: results, offset },
       });
-    expect(() => encode(64)).toThrow(/multiples of the offset alignment/);
+    expect(() => encode(64)).toThrow(/multiples of 256 bytes/);
     expect(() => encode(256)).not.toThrow();
   });
 

@@ -42,7 +42,7 @@ export function checkAliasing({ name: kernel }: KernelSpec, tensors: readonly Bo
         throw new InvalidArgumentError(
           `buffers.${names[0]}`,
           `must not share bytes with buffers.${names[1]}, which the kernel '${kernel}' writes too; ` +
-            'in one buffer, both must start at multiples of the offset alignment (256 bytes)',
+            'in one buffer, both must start at multiples of 256 bytes',
         );
       }
     }
