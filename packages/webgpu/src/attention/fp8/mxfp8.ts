@@ -24,7 +24,7 @@ import type { KernelConfig, Mxfp8Tools } from '../config/kernel-config.ts';
 import { readOperand, writeOperand } from '../layout/operand.ts';
 import { blockRoundingPart, roundBlocks } from './block-rounding.ts';
 
-/**
+/*
  * MXFP8 by dequantisation: 8-bit values times a power of two are exact in bf16, so one kernel per operand
  * dequantises it into the workspace, and the kernels of every other problem run on the result. Only the
  * rounding of P and dS in these kernels is specific to MXFP8.

@@ -35,7 +35,8 @@ export interface Epilogue {
 }
 
 /**
- * The problem of three tensors that have been checked. Batch dimensions are joined if possible, and a C with
+ * The problem of a primitive whose tensors have been checked. `inputs` are A and B of each term, then the
+ * tensors that the epilogue reads; `c` is the result. Batch dimensions are joined if possible, and a C with
  * contiguous columns is computed as Cᵀ = Bᵀ·Aᵀ, so that rows of results are contiguous wherever possible.
  */
 export function matmulProblem(

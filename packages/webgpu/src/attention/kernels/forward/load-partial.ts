@@ -28,7 +28,7 @@ export function loadPartialKernel(
   if (vector == 0u) {
     workspace[first] = select(vec4f(m, 1.0, 0.0, 0.0), vec4f(${lowest}, 0.0, 0.0, 0.0), dead);
   }
-  // What the o of a part without keys holds is not looked at.
+  // The o of a part without keys may hold anything, also NaN.
   workspace[first + 1u + vector] = select(o_load4(o_row(seq, h, i), 4u * vector), vec4f(), dead);`;
   return kernelSpec({
     name: 'attention part',

@@ -5,7 +5,7 @@ import type { WorkgroupTileShape } from '../workgroup/workgroup-tile.ts';
 /** The fastest tile that was measured for a kernel. */
 interface MeasuredTile {
   readonly role: Exclude<TileRole, 'decode'>;
-  /** The dtype in which all operands are stored; `narrow` is any dtype of fewer bits than f32. */
+  /** The dtype in which all operands are stored; `narrow`: some of them in fewer bits than f32. */
   readonly operands: 'f32' | 'f16' | 'narrow';
   /** The largest head size for which the tile was measured. */
   readonly upTo: number;

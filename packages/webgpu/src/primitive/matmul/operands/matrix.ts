@@ -1,8 +1,7 @@
 import type { DType } from '@tilewise/core';
 
 /**
- * One of the three matrices of a product, or one in each product of a batch: its size and strides, in
- * elements.
+ * One of the matrices of a product, or one in each product of a batch: its place in its tensor, in elements.
  */
 export interface Matrix {
   /** The name of the tensor that holds the matrix. */
