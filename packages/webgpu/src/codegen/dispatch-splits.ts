@@ -64,8 +64,8 @@ export interface BindingLimit {
 }
 
 export function bindingLimit(capabilities: Capabilities): BindingLimit {
-  const { maxStorageBufferBindingSize: bytes, minStorageBufferOffsetAlignment: coarse } = capabilities;
-  return { bytes, slack: coarse + bindingStep };
+  const { maxStorageBufferBindingSize: bytes, minStorageBufferOffsetAlignment: alignment } = capabilities;
+  return { bytes, slack: alignment + bindingStep };
 }
 
 /**

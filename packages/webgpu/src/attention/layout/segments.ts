@@ -35,8 +35,8 @@ const maxSegments = 4;
  */
 export const withSegments: WithSegments = (make, tensors, capabilities) => {
   const limit = bindingLimit(capabilities);
-  const coarse = capabilities.minStorageBufferOffsetAlignment;
-  const bytes = Math.max(Math.floor((limit.bytes - limit.slack) / coarse), 1) * coarse;
+  const alignment = capabilities.minStorageBufferOffsetAlignment;
+  const bytes = Math.max(Math.floor((limit.bytes - limit.slack) / alignment), 1) * alignment;
   const counts = new Map<string, number>();
   const segments: Segments = { counts, bytes, bind: segmentBindings, read: readSegment };
   const first = make(segments);

@@ -19,12 +19,12 @@ export interface PlanLayout extends GatheredKernels {
   readonly written: readonly PlanTensor[];
 }
 
-/** Lays out the tensors of a plan for bindings that start at multiples of `coarse` bytes. */
-export function planLayout(parts: KernelParts, coarse: number): PlanLayout {
+/** Lays out the tensors of a plan for bindings that start at multiples of `bindingAlignment` bytes. */
+export function planLayout(parts: KernelParts, bindingAlignment: number): PlanLayout {
   const gathered = withGathering(parts);
   const all = withFallbacks(gathered.kernels);
   const bindings = all.flatMap(kernel => kernel.bindings);
-  const workspace = layWorkspace(gathered, bindings, coarse);
+  const workspace = layWorkspace(gathered, bindings, bindingAlignment);
   // Each tensor gets the strictest requirements of all kernels.
   const tensors = new Map<string, PlanTensor>();
   const read = new Set<string>();
@@ -60,14 +60,14 @@ export function planLayout(parts: KernelParts, coarse: number): PlanLayout {
 function layWorkspace(
   parts: KernelParts,
   bindings: readonly StorageBinding[],
-  coarse: number,
+  alignment: number,
 ): Pick<PlanLayout, 'regions' | 'workspaceBytes'> {
   const own = bindings.filter(({ name }) => isInWorkspace(name));
   const sizes = new Map(own.map(region => [region.name, tensorBytes(parts, region)]));
   const regions = new Map<string, number>();
   let end = 0;
   for (const name of [...sizes.keys()].sort()) {
-    const start = end === 0 ? 0 : Math.ceil(end / coarse) * coarse + coarse;
+    const start = end === 0 ? 0 : Math.ceil(end / alignment) * alignment + alignment;
     regions.set(name, start);
     end = start + (sizes.get(name) ?? 0);
   }

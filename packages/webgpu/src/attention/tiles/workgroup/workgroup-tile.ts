@@ -90,7 +90,7 @@ export interface TileArithmetic {
     readonly read: (at: string) => string;
   };
   /** The searches among the vectors of score products, and among those of sums of rows. */
-  readonly look: { readonly scores: Look; readonly sums: Look };
+  readonly search: { readonly scores: VectorSearch; readonly sums: VectorSearch };
   /** Statements that add the products of a chunk to the scores `SUM0`, … */
   scores(tile: WorkgroupTile, sum: string): string;
   /** Statements that add the weighted rows of a chunk to the sums. */
@@ -126,7 +126,7 @@ export interface WeightedChunk {
  * A search, among vectors that are copied to workgroup memory, for a NaN, an infinity or a value that is too
  * large for the tile's arithmetic. The kernel sets `non_finite` if it finds one.
  */
-export interface Look {
+export interface VectorSearch {
   /** WGSL condition under which lanes search; it is the same for all lanes. */
   readonly guard: string;
   /** WGSL condition that the vector `x` is to be found. */
@@ -150,7 +150,7 @@ export interface Chunk {
   /** WGSL expression of the operand's head size. */
   readonly channels: string;
   /** The search for vectors that the tile cannot multiply as usual, which runs while they are copied. */
-  readonly look?: Look | undefined;
+  readonly search?: VectorSearch | undefined;
   /** WGSL index `[line][lane]` of the vector in `staged`. */
   readonly slot: string;
 }

@@ -49,7 +49,7 @@ function rowsChunk(tile: WorkgroupTile, { operand, over, nonFiniteGuard }: Accum
       let d = 4u * (n % ${width}u);`,
     operands: [operand],
     channels,
-    look: tile.arithmetic?.look.sums ?? { guard: nonFiniteGuard, finds: x => `has_non_finite(${x})` },
+    search: tile.arithmetic?.search.sums ?? { guard: nonFiniteGuard, finds: x => `has_non_finite(${x})` },
     slot: `[n / ${tile.tx}u][n % ${tile.tx}u]`,
   };
 }

@@ -1,6 +1,6 @@
 import type { TileOperand } from '../../tile-backend.ts';
 import { stagedValue } from '../memory.ts';
-import type { Chunk, ChunkLoop, Look, WorkgroupTile } from '../workgroup-tile.ts';
+import type { Chunk, ChunkLoop, VectorSearch, WorkgroupTile } from '../workgroup-tile.ts';
 
 /**
  * A loop that copies one chunk of each operand after the other to `staged`, and runs `body` on each. `begun`:
@@ -37,15 +37,15 @@ export const chunkLoop = (
     }`;
 
 /** Statement that sets `non_finite` if the search has found a vector, a WGSL condition. */
-export const noteIf = ({ guard }: Look, found: string): string => `if (${guard} && ${found}) {
+export const noteIf = ({ guard }: VectorSearch, found: string): string => `if (${guard} && ${found}) {
         atomicStore(&non_finite, 1u);
       }`;
 
 function copy(tile: WorkgroupTile, chunk: Chunk, from: string): string {
-  const { vectors, given = '', look, slot } = chunk;
+  const { vectors, given = '', search, slot } = chunk;
   return `for (var n = lane; n < ${vectors}u; n += ${tile.tx * tile.ty}u) {
       ${given}
-      ${readVector(chunk, from)}${look ? `\n${noteIf(look, look.finds('x'))}` : ''}
+      ${readVector(chunk, from)}${search ? `\n${noteIf(search, search.finds('x'))}` : ''}
       staged${slot} = ${stagedValue(tile)};
     }`;
 }

@@ -92,7 +92,7 @@ function rowsChunk(
       let d = ${from} + 4u * (n % ${depth}u);`,
     operands,
     channels: 'channels',
-    look: tile.arithmetic?.look.scores,
+    search: tile.arithmetic?.search.scores,
     slot: `[${first * depth}u + n % ${own}u][n / ${own}u]`,
   };
 }

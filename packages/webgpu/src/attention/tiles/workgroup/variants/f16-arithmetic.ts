@@ -1,7 +1,7 @@
 import { repeat } from '../../../../codegen/text.ts';
 import { sums } from '../gemm/score-gemm.ts';
 import { divisorUpTo } from '../memory.ts';
-import type { Look, TileArithmetic } from '../workgroup-tile.ts';
+import type { TileArithmetic, VectorSearch } from '../workgroup-tile.ts';
 
 /** The largest magnitudes that are multiplied in f16. */
 const limits = { qk: 32, v: 16 } as const;
@@ -15,7 +15,7 @@ const weightScale = 64;
 const maxWeight = 2;
 
 /** Finds vectors that exceed a limit. */
-const beyond = (limit: number): Look => ({ guard: 'true', finds: x => `exceeds(${x}, ${limit}.0)` });
+const beyond = (limit: number): VectorSearch => ({ guard: 'true', finds: x => `exceeds(${x}, ${limit}.0)` });
 
 /**
  * Computes products of f16 in f16, two per instruction if a device has such instructions: a few products are
@@ -50,7 +50,7 @@ export const f16Arithmetic: TileArithmetic = {
     stored: value => `vec4<f16>(${weightScale}.0 * ${value})`,
     read: at => `vec4f(${at}) * ${1 / weightScale}`,
   },
-  look: { scores: beyond(limits.qk), sums: beyond(limits.v) },
+  search: { scores: beyond(limits.qk), sums: beyond(limits.v) },
   scores(tile, sum) {
     const { rows, cols } = tile;
     const each = (text: (b: number) => string): string => repeat(rows * cols, text);

@@ -61,8 +61,8 @@ const fetchOf = (tile: WorkgroupTile, chunks: readonly Chunk[]): FetchedVectors 
     ),
     read: from =>
       each(tile, chunks, (chunk, fetched) => [readVector(chunk, from), `${fetched} = ${stagedValue(tile)};`]),
-    store: each(tile, chunks, ({ look, slot }, fetched) => [
-      look && noteIf(look, look.finds(`vec4f(${fetched})`)),
+    store: each(tile, chunks, ({ search, slot }, fetched) => [
+      search && noteIf(search, search.finds(`vec4f(${fetched})`)),
       `staged${slot} = ${fetched};`,
     ]),
   };

@@ -71,7 +71,7 @@ function fetch(tile: WorkgroupTile, reads: readonly Read[]): FetchedVectors {
     declare: each((_, name) => `var ${name} = vec4f();`),
     read: from => ofProduct(first.operands, operand => readAll(first.operands.indexOf(operand), from)),
     // One branch for all vectors, because SwiftShader's compiler cannot take many branches in a row.
-    store: `${first.look ? noteIf(first.look, `(${reads.map((_, n) => first.look?.finds(`read${n}`)).join(' | ')})`) : ''}
+    store: `${first.search ? noteIf(first.search, `(${reads.map((_, n) => first.search?.finds(`read${n}`)).join(' | ')})`) : ''}
     ${each((read, name) => {
       const { given = '', slot, vectors } = read.chunk;
       const text = `${given}
