@@ -5,10 +5,13 @@ import {
   InvalidDTypeError,
   InvalidShapeError,
 } from '../errors.ts';
+import type { Expr } from '../expr/nodes/expr.ts';
+import { loads } from '../expr/nodes/walk.ts';
 import { checkShape } from '../tensor/checks/check-tensor.ts';
 import { dtypeInfo } from '../tensor/dtype/dtype.ts';
 import type { Shape } from '../tensor/shape.ts';
 import type { TensorDesc } from '../tensor/tensor.ts';
+import { inputName } from './element.ts';
 import type { Primitive, RowsPrimitive } from './primitive.ts';
 
 const arity: Readonly<
@@ -37,12 +40,7 @@ export function checkPrimitive(
   checkObject('primitive', primitive);
   const kind = checkOneOf('primitive.kind', primitive.kind, Object.keys(arity) as Primitive['kind'][]);
   const [takes, gives] = arity[kind];
-  if (takes !== null && inputs.length !== takes) {
-    throw new InvalidArgumentError(
-      'inputs',
-      `must have length ${takes} for ${primitive.kind}, got ${inputs.length}`,
-    );
-  }
+  if (takes !== null) checkCount('inputs', inputs, takes, kind);
   if (gives && !gives.includes(outputs.length)) {
     const rule = `must have length ${gives.join(' or ')} for ${primitive.kind}, got ${outputs.length}`;
     throw new InvalidArgumentError('outputs', rule);
@@ -50,15 +48,17 @@ export function checkPrimitive(
   const [output] = outputs;
   switch (primitive.kind) {
     case 'map':
+      checkReads([primitive.value], inputs, output.shape);
       return;
     case 'reduce':
       checkShape('outputs[0]', output.shape, keptShape(primitive));
+      checkReads([primitive.element], inputs, primitive.domain);
       return;
     case 'rows': {
-      const { outputs: wanted, domain } = primitive;
-      if (outputs.length !== wanted.length) {
-        throw new InvalidArgumentError('outputs', `must have length ${wanted.length}, got ${outputs.length}`);
-      }
+      const { outputs: wanted, domain, reductions } = primitive;
+      const maps = wanted.filter(own => typeof own !== 'number');
+      checkReads([...reductions.map(({ element }) => element), ...maps], inputs, domain);
+      checkCount('outputs', outputs, wanted.length, kind);
       for (const [n, { shape }] of outputs.entries()) {
         const expected = typeof wanted[n] === 'number' ? keptShape(primitive) : domain;
         checkShape(`outputs[${n}]`, shape, expected);
@@ -68,17 +68,15 @@ export function checkPrimitive(
     case 'matmul': {
       const { terms = 1, result } = primitive;
       const matrices = 2 * terms;
-      if (inputs.length < matrices || (inputs.length > matrices && !result)) {
-        throw new InvalidArgumentError(
-          'inputs',
-          `must have length ${matrices} for matmul, got ${inputs.length}`,
-        );
-      }
+      if (inputs.length < matrices || !result) checkCount('inputs', inputs, matrices, kind);
       for (let n = 0; n < matrices; n += 2) checkMatMul(inputs.slice(n, n + 2), output);
+      for (let n = matrices; n < inputs.length; n++)
+        checkBroadcast(`inputs[${n}]`, inputs[n].shape, output.shape);
       return;
     }
     case 'softmax': {
       const [source] = inputs;
+      checkOneOf('axis', primitive.axis, [...source.shape.keys()]);
       checkShape('outputs[0]', output.shape, source.shape);
       const stats = keptShape({ domain: source.shape, axes: [primitive.axis] });
       if (outputs[1]) checkShape('outputs[1]', outputs[1].shape, stats);
@@ -86,22 +84,32 @@ export function checkPrimitive(
     }
     case 'random': {
       const [seed, offset, p] = inputs;
+      const isBernoulli = primitive.distribution === 'bernoulli';
+      checkCount('inputs', inputs, isBernoulli ? 3 : 2, kind);
       checkShape('seed', seed.shape, [2]);
       checkShape('offset', offset.shape, [2]);
-      if (primitive.distribution === 'bernoulli') checkShape('p', p.shape, []);
+      if (isBernoulli) checkShape('p', p.shape, []);
       return;
     }
     case 'scatter-add': {
       const [indices, updates] = inputs;
       checkShape('updates', updates.shape, [indices.shape[0], output.shape[1]]);
-      if (dtypeInfo[indices.dtype].kind !== 'integer') {
-        throw new InvalidDTypeError('indices', `must be integers, got ${indices.dtype}`);
-      }
+      checkIntegers('indices', indices);
       return;
     }
     case 'tensor-scatter':
       checkTensorScatter(primitive.axis, inputs, output);
   }
+}
+
+function checkCount(
+  argument: 'inputs' | 'outputs',
+  { length }: readonly TensorDesc[],
+  count: number,
+  kind: Primitive['kind'],
+): void {
+  if (length !== count)
+    throw new InvalidArgumentError(argument, `must have length ${count} for ${kind}, got ${length}`);
 }
 
 /** The shape of a reduction's result. */
@@ -116,14 +124,28 @@ function checkMatMul([a, b]: readonly TensorDesc[], c: TensorDesc): void {
     ['C', c],
   ] as const) {
     if (t.shape.length < 2) throw new InvalidShapeError(name, `must have rank 2 or more, got [${t.shape}]`);
+    checkBroadcast(name, t.shape.slice(0, -2), c.shape.slice(0, -2));
   }
   const [m, k] = a.shape.slice(-2);
   const [depth, n] = b.shape.slice(-2);
   if (k !== depth) {
-    const rule = `must have ${k} rows, because A has ${k} columns, got shape [${b.shape}]`;
-    throw new InvalidShapeError('B', rule);
+    throw new InvalidShapeError('B', `must have ${k} rows, as many as A has columns, got [${b.shape}]`);
   }
   checkShape('C', c.shape.slice(-2), [m, n]);
+}
+
+/** Checks that the inputs which expressions read at their own place broadcast to the domain. */
+function checkReads(exprs: readonly Expr[], inputs: readonly TensorDesc[], domain: Shape): void {
+  const here = exprs.flatMap(loads).filter(({ index }) => index.length === 0);
+  inputs.forEach(({ shape }, n) => {
+    if (here.some(({ name }) => name === inputName(n))) checkBroadcast(`inputs[${n}]`, shape, domain);
+  });
+}
+
+function checkBroadcast(argument: string, from: Shape, to: Shape): void {
+  const lead = to.length - from.length;
+  if (lead < 0 || from.some((n, d) => n !== 1 && n !== to[lead + d]))
+    throw new InvalidShapeError(argument, `must broadcast to [${to}], got [${from}]`);
 }
 
 function checkTensorScatter(axis: number, [update, first]: readonly TensorDesc[], output: TensorDesc): void {
@@ -139,6 +161,10 @@ function checkTensorScatter(axis: number, [update, first]: readonly TensorDesc[]
     const rule = `must be ${output.dtype}, the dtype of the output, got ${update.dtype}`;
     throw new InvalidDTypeError('update', rule);
   }
-  if (dtypeInfo[first.dtype].kind !== 'integer')
-    throw new InvalidDTypeError('first', `must be integers, got ${first.dtype}`);
+  checkIntegers('first', first);
+}
+
+function checkIntegers(argument: string, { dtype }: TensorDesc): void {
+  if (dtypeInfo[dtype].kind !== 'integer')
+    throw new InvalidDTypeError(argument, `must be integers, got ${dtype}`);
 }

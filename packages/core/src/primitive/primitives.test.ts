@@ -229,3 +229,38 @@ test.each([{ kind: 'mapp' }, {}])('refuses an unknown primitive (%o)', primitive
   expect(prepare).toThrow(InvalidArgumentError);
   expect(prepare).toThrow(/^primitive.kind must be one of map, reduce, rows, /);
 });
+
+describe('tensors beyond whose ends a primitive would read are refused', () => {
+  const t = (...shape: number[]): Tensor => Tensor.zeros(shape);
+  const words = Tensor.zeros([2], { dtype: 'u32' });
+  const row = { axes: [1], domain: [2, 3] } as const;
+  const sum = { op: 'sum', element: input(1), result: reduced } as const;
+  const random = { kind: 'random', distribution: 'bernoulli' } as const;
+  test.each<[string, Primitive, Tensor[], Tensor[], string]>([
+    ['a short row', { kind: 'map', value: input(0) }, [t(3)], [t(2, 4)], 'inputs[0]'],
+    ['too many dimensions', { kind: 'map', value: input(0) }, [t(1, 4)], [t(4)], 'inputs[0]'],
+    ['another element', { kind: 'reduce', ...row, ...sum }, [t(2, 3), t(2)], [t(2, 1)], 'inputs[1]'],
+    ['rows', { kind: 'rows', ...row, reductions: [sum], outputs: [0] }, [t(3), t(2)], [t(2, 1)], 'inputs[1]'],
+    ['maps', { kind: 'rows', ...row, reductions: [], outputs: [input(0)] }, [t(2)], [t(2, 3)], 'inputs[0]'],
+    ['a batch', { kind: 'matmul' }, [t(2, 4, 5), t(3, 5, 6)], [t(2, 4, 6)], 'B'],
+    [
+      'a bias of a product',
+      { kind: 'matmul', result: add(input(2), input(3)) },
+      [t(4, 5), t(5, 6), t(4)],
+      [t(4, 6)],
+      'inputs[2]',
+    ],
+    ['an axis', { kind: 'softmax', axis: -1, log: false, mode: 'none' }, [t(4)], [t(4)], 'axis'],
+    ['no probability', random, [words, words], [t(4)], 'inputs'],
+  ])('%s', (_, primitive, inputs, outputs, argument) => {
+    expect(() => hostPrimitives.prepare(primitive, inputs, outputs)).toThrow(
+      expect.objectContaining({ argument }),
+    );
+  });
+
+  test('but an input that is read elsewhere, by its own indices, may have any shape', () => {
+    const [x, y] = [Tensor.from([1, 2, 3], [3]), t(2, 2)];
+    hostPrimitives.prepare({ kind: 'map', value: inputAt(0, [coordinate(1)]) }, [x], [y]).run([x], [y]);
+    expect([...y.toFloat32()]).toEqual([1, 2, 1, 2]);
+  });
+});
