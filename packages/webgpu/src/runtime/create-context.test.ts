@@ -5,7 +5,7 @@ import { normal } from '../../testing/attention/attention-call.ts';
 import { bitsOf } from '../../testing/attention/expect-agreement.ts';
 import { callersDevice, readBuffer, storageBuffer } from '../../testing/device/device-buffers.ts';
 import { sharedContext } from '../../testing/device/shared-context.ts';
-import { createContext, type GpuContext, sdpa } from '../index.ts';
+import { type ContextOptions, createContext, type GpuContext, sdpa } from '../index.ts';
 
 let ctx: GpuContext;
 beforeAll(async () => {
@@ -62,6 +62,20 @@ describe('where the device comes from', () => {
     const device = await adapter.requestDevice();
     await expect(createContext({ adapter })).rejects.toMatchObject({ code: 'NO_ADAPTER' });
     device.destroy();
+  });
+
+  test('a device whose context cannot be made is destroyed', async () => {
+    const { adapter } = await openGpu();
+    const device = await adapter.requestDevice();
+    const own = { requestDevice: async () => device, features: new Set(), limits: {} };
+    const trace = {
+      attach() {
+        throw new TypeError('no such trace');
+      },
+    };
+    const options = { adapter: own, trace } as unknown as ContextOptions;
+    await expect(createContext(options)).rejects.toThrow('no such trace');
+    expect((await device.lost).reason).toBe('destroyed');
   });
 
   test("the caller's device outlives the context", async () => {

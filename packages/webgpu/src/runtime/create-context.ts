@@ -75,7 +75,8 @@ const defaultMaxIdleBytes = 256 * 1024 * 1024;
 /**
  * Creates a context on the caller's device or on a device of its own.
  * @throws InvalidArgumentError for an invalid or unknown option; TilewiseError `NO_ADAPTER` if there is no
- * WebGPU, no adapter, or the adapter gives no device.
+ * WebGPU, no adapter, or the adapter gives no device; `UNSUPPORTED` if the device lacks what a trace needs,
+ * or a module could not be loaded.
  */
 export async function createContext(options: ContextOptions = {}): Promise<GpuContext> {
   checkOptions('options', options, optionNames);
@@ -108,7 +109,10 @@ export async function createContext(options: ContextOptions = {}): Promise<GpuCo
     // An adapter can create only one device.
     throw new TilewiseError('NO_ADAPTER', `the adapter gave no device: ${String(cause)}`, { cause });
   });
-  return contextOn(device, chosen);
+  return contextOn(device, chosen).catch((error: unknown) => {
+    device.destroy();
+    throw error;
+  });
 }
 
 function checkNames(load: readonly LoadedModuleName[]): void {
