@@ -25,7 +25,10 @@ const nothing = (): undefined => undefined;
 
 /** The error to throw once the device is lost. */
 export function deviceLost(info: GPUDeviceLostInfo): TilewiseError {
-  return new TilewiseError('DEVICE_LOST', `the GPU device was lost (${info.reason}): ${info.message}`);
+  return new TilewiseError(
+    'DEVICE_LOST',
+    `the GPU device was lost, so make a new context (${info.reason}): ${info.message}`,
+  );
 }
 
 /** Runs synchronous GPU calls. Returns their result, and a promise of the first GPU error that they cause. */
