@@ -12,7 +12,7 @@ export class LeakWatch {
   watch(tensor: GpuTensor): void {
     const { dtype, shape } = tensor;
     const { size } = bytesOf(tensor);
-    const message = `a tensor ${dtype} [${shape}] was never destroyed, so its ${size} bytes stay in use; call destroy() or ctx.release()`;
+    const message = `a tensor ${dtype} [${shape}] was never destroyed, so its ${size} bytes stay in use: call destroy()`;
     this.#registry.register(tensor, message, tensor);
   }
 
