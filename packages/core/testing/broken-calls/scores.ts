@@ -9,8 +9,12 @@ export const scoreCalls: readonly BrokenCall[] = [
   value('softcap', /number from 1e-30 to 1e30, got -1/, { options: { softcap: -1 } }),
   value('window.left', /integer ≥ 0.*got -2/, { options: { window: { left: -2 } } }),
   value('window.right', /integer ≥ 0.*got 0.5/, { options: { window: { right: 0.5 } } }),
-  value('causal', /got left/, { options: { causal: 'left' } }),
-  value('window.align', /got middle/, { options: { window: { align: 'middle' } } }),
+  value('causal', /got "left"/, { options: { causal: 'left' } }),
+  value('window.align', /got "middle"/, { options: { window: { align: 'middle' } } }),
+  // The boolean is a value of `causal`, which has another meaning there.
+  value('window.align', /must be one of top-left, bottom-right, got true/, {
+    options: { window: { align: true } },
+  }),
   value('window.align', /that of causal \('top-left'\), got 'bottom-right'/, {
     options: { causal: true, window: { align: 'bottom-right' } },
   }),

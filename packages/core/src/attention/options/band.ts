@@ -1,6 +1,8 @@
-import { InvalidArgumentError } from '../../errors.ts';
+import { checkOneOf, InvalidArgumentError } from '../../errors.ts';
 import type { Alignment, Band } from '../problem/problem.ts';
 import type { SdpaOptions } from './options.ts';
+
+const alignments: readonly Alignment[] = ['top-left', 'bottom-right'];
 
 /**
  * The causal and window options as one diagonal band. If both are given, the band is their intersection, with
@@ -9,8 +11,10 @@ import type { SdpaOptions } from './options.ts';
  * @throws InvalidArgumentError for an unknown alignment, or if the two options have different ones.
  */
 export function bandOf({ causal = false, window }: SdpaOptions<unknown>): Band | null {
-  const causalAlign = alignmentOf('causal', causal);
-  const windowAlign = window?.align === undefined ? null : alignmentOf('window.align', window.align);
+  checkOneOf('causal', causal, [false, true, ...alignments]);
+  const causalAlign = causal === true ? 'top-left' : causal || null;
+  const windowAlign = window?.align ?? null;
+  if (windowAlign !== null) checkOneOf('window.align', windowAlign, alignments);
   if (causalAlign && windowAlign && causalAlign !== windowAlign) {
     const rule = `must be that of causal ('${causalAlign}'), got '${windowAlign}'`;
     throw new InvalidArgumentError('window.align', rule);
@@ -20,12 +24,4 @@ export function bandOf({ causal = false, window }: SdpaOptions<unknown>): Band |
   const align = causalAlign ?? windowAlign;
   if (left === null && right === null && align === null) return null;
   return { left, right, align: align ?? 'top-left' };
-}
-
-function alignmentOf(argument: string, value: boolean | Alignment): Alignment | null {
-  if (value === false) return null;
-  if (value === true) return 'top-left';
-  if (value === 'top-left' || value === 'bottom-right') return value;
-  const rule = `must be true, false, 'top-left' or 'bottom-right', got ${String(value)}`;
-  throw new InvalidArgumentError(argument, rule);
 }

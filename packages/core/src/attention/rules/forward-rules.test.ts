@@ -196,7 +196,7 @@ describe('masks', () => {
     ],
     'causal is an alignment': [
       { causal: 'upper-left' },
-      "InvalidArgumentError: causal must be true, false, 'top-left' or 'bottom-right', got upper-left",
+      'InvalidArgumentError: causal must be one of false, true, top-left, bottom-right, got "upper-left"',
     ],
     'a window is a count of keys': [
       { window: { left: -1 } },
@@ -212,7 +212,7 @@ describe('masks', () => {
     ],
     'a window is aligned in a known way': [
       { window: { left: 1, align: 'middle' } },
-      "InvalidArgumentError: window.align must be true, false, 'top-left' or 'bottom-right', got middle",
+      'InvalidArgumentError: window.align must be one of top-left, bottom-right, got "middle"',
     ],
     'causal and window lie on one diagonal': [
       { causal: true, window: { left: 1, align: 'bottom-right' } },
