@@ -219,7 +219,8 @@ export class Tensor implements TensorDesc {
     if (lead < 0) {
       throw new InvalidShapeError('shape', `[${shape}] has fewer dimensions than [${this.shape}]`);
     }
-    const strides = shape.map((n, d) => {
+    // `map` of a typed array would store the strides in its own type.
+    const strides = Array.from(shape, (n, d) => {
       const own = d < lead ? 1 : this.shape[d - lead];
       if (own !== n && own !== 1) {
         throw new InvalidShapeError('shape', `[${shape}] is not a broadcast of [${this.shape}]`);

@@ -18,6 +18,11 @@ describe('views', () => {
     ]);
   });
 
+  it('expand takes a shape in a typed array, whose type does not bound the strides', () => {
+    const wide = Tensor.zeros([2, 3, 200]);
+    expect(wide.expand(Uint8Array.of(4, 2, 3, 200) as never).strides).toEqual([0, 600, 200, 1]);
+  });
+
   it('a slice of nothing stays inside the storage', () => {
     const empty = t.slice(1, 3, 3);
     expect([empty.shape, empty.offset, values(empty)]).toEqual([[2, 0, 4], 0, []]);
