@@ -88,7 +88,8 @@ export function createBlockMask(maskMod: Mod<Tensor>, options: BlockMaskOptions)
   const [fullKvNumBlocks, fullKvIndices] = ordered(seen, [B, H], rows, isFull);
   const [qNumBlocks, qIndices] = ordered(seen, [B, H], columns, isPartial);
   const [fullQNumBlocks, fullQIndices] = ordered(seen, [B, H], columns, isFull);
-  const shown = seen.reduce((count, n) => count + Number(n > 0), 0);
+  let shown = 0;
+  for (const n of seen) if (n > 0) shown++;
   const sparsity = 100 * (1 - (shown * whole) / (B * H * Sq * Skv));
   return {
     ...{ Sq, Skv, blockSize: sizes, kvNumBlocks, kvIndices, fullKvNumBlocks, fullKvIndices },
@@ -157,9 +158,11 @@ function countSeen(
   maskMod: Mod<Tensor>,
   { B, H, Sq, Skv }: { readonly B: number; readonly H: number; readonly Sq: number; readonly Skv: number },
   [sizeQ, sizeKv]: readonly [number, number],
-): Int32Array {
+): Int32Array | Float64Array {
   const [nQ, nKv] = [Math.ceil(Sq / sizeQ), Math.ceil(Skv / sizeKv)];
-  const seen = new Int32Array(B * H * nQ * nKv);
+  // Only large blocks, of which there are few, have counts that need more than 32 bits.
+  const Counts = sizeQ * sizeKv < 2 ** 31 ? Int32Array : Float64Array;
+  const seen = new Counts(B * H * nQ * nKv);
   const row = rowsOf(maskMod, Skv);
   const [differsByB, differsByH] = [usesVariable(maskMod.expr, 'b'), usesVariable(maskMod.expr, 'h')];
   for (let b = 0; b < B; b++) {
@@ -187,7 +190,7 @@ function countSeen(
 
 /** For each outer block, the number of wanted inner blocks, and all inner blocks, the wanted ones first. */
 function ordered(
-  seen: Int32Array,
+  seen: Int32Array | Float64Array,
   [B, H]: readonly [number, number],
   side: { readonly outer: number; readonly inner: number; readonly at: (o: number, i: number) => number },
   wanted: (count: number) => boolean,
