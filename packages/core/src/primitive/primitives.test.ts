@@ -77,6 +77,12 @@ describe('reduce', () => {
     expect(reduceOver([0, 1], [1, 1])).toEqual([910]);
   });
 
+  test('of a scalar gives the result of its one element', () => {
+    const scalar = { ...({ kind: 'reduce', op: 'sum', axes: [], domain: [] } as const), element: input(0) };
+    const twice = { ...scalar, result: mul(reduced, 2) };
+    expect(run(twice, [Tensor.from([5], [])], Tensor.zeros([]))).toEqual([[10]]);
+  });
+
   test.each([
     ['max', [3, 6]],
     ['min', [1, 4]],

@@ -22,7 +22,7 @@ export function runReduce(
 ): void {
   const { start, join } = operators[op];
   const last = domain.length - 1;
-  const width = domain[last];
+  const width = domain[last] ?? 1;
   const line = lineEvaluator(element, inputs, domain, last, width);
   const isReduced = domain.map((_, d) => axes.includes(d));
   const kept = domain.map((n, d) => (isReduced[d] || d === last ? 1 : n));
@@ -47,6 +47,6 @@ export function runReduce(
       value = values[n];
       values[n] = finish(0, 0, 0, 0, 0);
     }
-    write(values, along, output.offset + offsetOf(place, output.strides), output.strides[last]);
+    write(values, along, output.offset + offsetOf(place, output.strides), output.strides[last] ?? 0);
   });
 }
