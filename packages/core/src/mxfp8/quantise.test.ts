@@ -26,6 +26,23 @@ test('the scale is the smallest power of two by which the largest value fits', (
   expect(blockScaleCode(NaN, float8e4m3)).toBe(255);
 });
 
+test('scales of another axis, layout or dtype are refused, even if as many', () => {
+  const along = normal([1, 1, 64, 32], 1);
+  const quantised = quantiseMxfp8(along);
+  const { values, scales } = quantised;
+  expect(() => dequantiseMxfp8(quantised, { along: 'positions' })).toThrow(
+    'tensor.scales must have shape [1,1,2,32], got [1,1,64,1]',
+  );
+  expect(() => dequantiseMxfp8(quantised, { layout: 'F8_128x4' })).toThrow('must have shape [1,1,128,4]');
+  expect(() => dequantiseMxfp8({ values, scales: scales.cast('i8') })).toThrow('scales must be u8, got i8');
+  expect(() => dequantiseMxfp8({ values: along, scales })).toThrow(
+    'values must be f8e4m3 or f8e5m2, got f32',
+  );
+  expect(() => dequantiseMxfp8({ values: values.reshape([64, 32]), scales })).toThrow(
+    'values must be (B, H, S, D), got shape [64,32]',
+  );
+});
+
 test.each(axes)('what 32 neighbours along %s can hold comes back exactly, whatever the layout', along => {
   // Small integers times a power of two per block: f8e4m3 represents integers up to 16.
   const shape = [1, 2, 40, 36];

@@ -1,5 +1,6 @@
 import { checkObject, checkOneOf, checkOptions, InvalidDTypeError, InvalidShapeError } from '../errors.ts';
 import { checkHostTensor } from '../tensor/checks/check-on-host.ts';
+import { checkTensorOf } from '../tensor/checks/check-tensor.ts';
 import { rounder } from '../tensor/dtype/convert.ts';
 import { dtypeInfo } from '../tensor/dtype/dtype.ts';
 import { type FloatFormat, float8e4m3, float8e5m2 } from '../tensor/dtype/float-format.ts';
@@ -81,7 +82,10 @@ export function quantiseMxfp8(
 
 /**
  * The values of an MXFP8 tensor, as an f32 tensor; exact unless they exceed the range of f32.
- * @throws InvalidArgumentError for a value that is not a tensor, or an unknown option.
+ * @param options the axis and the layout that the tensor was quantised with.
+ * @throws InvalidArgumentError for a value that is not a tensor, or an unknown option; InvalidDTypeError for
+ * values that are not in an 8-bit format, or scales that are not u8; InvalidShapeError for values of another
+ * rank than 4, or scales of another shape than the axis and the layout give.
  */
 export function dequantiseMxfp8(tensor: Mxfp8Tensor, options: BlockOptions = {}): Tensor {
   checkObject('tensor', tensor);
@@ -90,6 +94,22 @@ export function dequantiseMxfp8(tensor: Mxfp8Tensor, options: BlockOptions = {})
   checkHostTensor('tensor.scales', scales);
   checkOptions('options', options, ['along', 'layout']);
   const { along, layout } = blocksOf(options);
+  const { shape, dtype } = values;
+  const isMxfp8 = (mxfp8DTypes as readonly string[]).includes(dtype);
+  if (!isMxfp8)
+    throw new InvalidDTypeError('tensor.values', `must be ${mxfp8DTypes.join(' or ')}, got ${dtype}`);
+  if (shape.length !== 4)
+    throw new InvalidShapeError('tensor.values', `must be (B, H, S, D), got shape [${shape}]`);
+  checkTensorOf('tensor.scales', scales, blockScaleShape(shape, along, layout), 'u8');
+  return dequantiseBlocks({ values, scales }, along, layout);
+}
+
+/** `dequantiseMxfp8` of a tensor whose scales have been checked. */
+export function dequantiseBlocks(
+  { values, scales }: Mxfp8Tensor,
+  along: BlockAxis,
+  layout: BlockScaleLayout,
+): Tensor {
   const [B, H, S, D] = values.shape;
   const place = blockScaleIndex(values.shape, along, layout);
   const factors = Float32Array.from(scales.contiguous().data, e8m0Value);

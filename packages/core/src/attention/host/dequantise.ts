@@ -1,4 +1,4 @@
-import { dequantiseMxfp8, type Mxfp8DType } from '../../mxfp8/quantise.ts';
+import { dequantiseBlocks, type Mxfp8DType } from '../../mxfp8/quantise.ts';
 import type { Tensor } from '../../tensor/tensor.ts';
 import { describeDense } from '../problem/describe.ts';
 import { isRounded, type Mxfp8OperandName, mxfp8Operands } from '../problem/mxfp8.ts';
@@ -22,10 +22,7 @@ export function dequantised<O extends Operands<Tensor>>(
   const plain = (name: Mxfp8OperandName): Tensor => {
     const { scales, axis } = mxfp8Operands[name];
     const values = required(`mxfp8.${name}`, isRounded(name) ? given[name] : operands[name]);
-    return dequantiseMxfp8(
-      { values, scales: required(`mxfp8.${scales}`, given[scales]) },
-      { along: axis, layout },
-    );
+    return dequantiseBlocks({ values, scales: required(`mxfp8.${scales}`, given[scales]) }, axis, layout);
   };
   const [q, k, v] = [plain('q'), plain('k'), plain('v')];
   const mxfp8 = given.qT
