@@ -9,6 +9,7 @@ import {
   fromBhsd,
   fromPages,
   lengthsFromCumulative,
+  mergePartials,
   pack,
   packedSequence,
   quantiseMxfp8,
@@ -18,6 +19,7 @@ import {
   Tensor,
   toPages,
   unpack,
+  writeSafetensors,
 } from './index.ts';
 import { referenceEngine } from './reference/index.ts';
 
@@ -36,6 +38,7 @@ describe('an argument of another kind is refused by name', () => {
     ['unpack', given => unpack(given, [0, 1]), 't'],
     ['packedSequence', given => packedSequence(given, [0, 1], 0), 't'],
     ['toPages', given => toPages(given, 2), 'dense'],
+    ['writeSafetensors', given => [...writeSafetensors(new Map([['x', given]]))], 'tensors.x'],
     ['fromPages', given => fromPages({ container: given, table: t }), 'container'],
     ['copyTensor from', given => copyTensor(given, t), 'from'],
     ['copyTensor to', given => copyTensor(t, given), 'to'],
@@ -60,6 +63,23 @@ describe('an argument of another kind is refused by name', () => {
     ['a layout of q, k and v', () => splitQkv(t, any('bs2hd')), 'layout must be one of bs3hd'],
     ['a layout of k and v', () => splitKv(t, any(3)), 'layout must be one of bs2hd'],
     ['lengths', () => cumulativeLengths(any(3)), 'lengths must be numbers or a Tensor of rank 1, got 3'],
+    [
+      'bytes as lengths',
+      () => cumulativeLengths(any(new DataView(new ArrayBuffer(8)))),
+      'lengths must be numbers or a Tensor of rank 1, got DataView',
+    ],
+    [
+      'half a list',
+      () => cumulativeLengths(any({ data: new Int32Array(2) })),
+      'lengths must be a tensor, got Object',
+    ],
+    ['blocks', () => toPages(t, 2, any(3)), 'blockOf must be a function, got 3'],
+    ['no parts', () => mergePartials(new Array(2)), 'parts[0] must be an object of o and lse, got undefined'],
+    [
+      'no metadata',
+      () => [...writeSafetensors(new Map(), any(null))],
+      'metadata must be an object, got null',
+    ],
     ['starts', () => lengthsFromCumulative(any(null)), 'cumulative must be numbers or a Tensor of rank 1'],
     ['pages', () => fromPages(any(undefined)), 'paged must be an object, got undefined'],
     ['heads', () => standardSlopes(any('8')), 'Hq must be a number of heads, got "8"'],

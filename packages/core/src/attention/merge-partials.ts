@@ -94,9 +94,8 @@ export function checkPartials<T extends TensorDesc>(
     throw new InvalidArgumentError('parts', `must be an array of { o, lse }, got ${describeValue(parts)}`);
   const [first] = parts;
   if (parts.length === 0) throw new InvalidArgumentError('parts', 'must hold at least one part, got none');
-  parts.forEach((part, n) => {
-    checkPart(part, first, n);
-  });
+  // Visits holes too, unlike `forEach`.
+  for (const [n, part] of parts.entries()) checkPart(part, first, n);
   return first;
 }
 

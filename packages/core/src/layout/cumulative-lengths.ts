@@ -1,6 +1,8 @@
 import { describeValue, InvalidArgumentError, InvalidDTypeError, InvalidShapeError } from '../errors.ts';
+import { checkTensor } from '../tensor/checks/check-tensor.ts';
 import { dtypeTraits } from '../tensor/dtype/dtype-traits.ts';
 import { type HostArray, isHostArray, numbersOf } from '../tensor/host-array.ts';
+import { isList } from '../tensor/tensor-desc.ts';
 
 /** The most entries of a list of lengths. */
 const maxSequences = 2 ** 24 + 1;
@@ -45,8 +47,7 @@ export function lengthsFromCumulative(cumulative: Lengths, argument = 'cumulativ
  * integers.
  */
 export function checkLengths(argument: string, lengths: Lengths, longest?: number): number[] {
-  const isList = Array.isArray(lengths) || ArrayBuffer.isView(lengths);
-  if (!isList && !isHostArray(lengths)) {
+  if (!isList(lengths) && !isHostArray(lengths)) {
     const rule = `must be numbers or a Tensor of rank 1, got ${describeValue(lengths)}`;
     throw new InvalidArgumentError(argument, rule);
   }
@@ -61,9 +62,10 @@ export function checkLengths(argument: string, lengths: Lengths, longest?: numbe
 }
 
 function vector(argument: string, list: HostArray): number[] {
+  checkTensor(argument, list);
   if (list.shape.length !== 1)
     throw new InvalidShapeError(argument, `must have rank 1, got shape [${list.shape}]`);
-  if (dtypeTraits[list.dtype].kind !== 'integer')
+  if (dtypeTraits[list.dtype]?.kind !== 'integer')
     throw new InvalidDTypeError(argument, `must hold integers, got ${list.dtype}`);
   if (list.shape[0] > maxSequences)
     throw new InvalidShapeError(argument, `must have at most ${maxSequences} entries, got ${list.shape[0]}`);

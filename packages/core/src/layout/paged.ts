@@ -1,4 +1,4 @@
-import { checkObject, describeValue, InvalidArgumentError } from '../errors.ts';
+import { checkFunction, checkObject, describeValue, InvalidArgumentError } from '../errors.ts';
 import { copyTensor } from '../tensor/copy.ts';
 import { Tensor } from '../tensor/tensor.ts';
 import { checkAxes, positions } from './axes.ts';
@@ -19,8 +19,8 @@ export interface Paged {
  * padded with zeros.
  * @param blockOf the block that holds a page of a sequence, different for every page. Default: b·pages +
  * page.
- * @throws InvalidArgumentError if `pageSize` is not a positive integer, or if `blockOf` gives one block to
- * two pages.
+ * @throws InvalidArgumentError if `pageSize` is not a positive integer, if `blockOf` is not a function, or if
+ * it gives one block to two pages.
  */
 export function toPages(
   dense: Tensor,
@@ -31,6 +31,7 @@ export function toPages(
   if (!Number.isInteger(pageSize) || pageSize < 1) {
     throw new InvalidArgumentError('pageSize', `must be a positive integer, got ${describeValue(pageSize)}`);
   }
+  if (blockOf !== undefined) checkFunction('blockOf', blockOf);
   const [B, H, S, D] = dense.shape;
   const pages = Math.ceil(S / pageSize);
   const blocks = assignBlocks(B, pages, blockOf ?? ((b, page) => b * pages + page));

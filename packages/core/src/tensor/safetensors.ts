@@ -1,4 +1,5 @@
-import { describeValue, InvalidArgumentError } from '../errors.ts';
+import { checkObject, describeValue, InvalidArgumentError } from '../errors.ts';
+import { checkHostTensor } from './checks/check-on-host.ts';
 import type { DType } from './dtype/dtype.ts';
 import type { Tensor } from './tensor.ts';
 
@@ -8,7 +9,7 @@ const storedNames: Readonly<Record<DType, string>> = {
   ...{ i32: 'I32', u32: 'U32', i8: 'I8', u8: 'U8', bool: 'BOOL' },
 };
 
-/** The bytes of the header's length, a 64-bit number at the start of the file. */
+/** The size in bytes of the header's length, a 64-bit number at the start of the file. */
 const LENGTH_BYTES = 8;
 
 /** Tensors by name. */
@@ -18,10 +19,12 @@ export type NamedTensors = ReadonlyMap<string, Tensor>;
 const ALIGNMENT = 8;
 
 /**
- * The chunks of a safetensors file: the header, then each tensor. Tensors are ordered as in the format's own
- * implementation, by element size and then by name, so that the same tensors give the same bytes.
- * @throws InvalidArgumentError for tensors that are not a Map, metadata that is not a string, and the name
- * '__metadata__', which the format reserves.
+ * The chunks of a safetensors file: the header, then each tensor. Tensors are ordered by element size, the
+ * largest first, so that each starts at a multiple of its element size, and then by name, so that the same
+ * tensors give the same bytes.
+ * @throws when the first chunk is read: InvalidArgumentError for tensors that are not a Map, a value in it
+ * that is not a tensor on this host, metadata that is not a string, and the name '__metadata__', which the
+ * format reserves.
  */
 export function* writeSafetensors(
   tensors: NamedTensors,
@@ -33,6 +36,8 @@ export function* writeSafetensors(
       'tensors',
       `must be a Map of tensors by name, got ${describeValue(tensors)}`,
     );
+  for (const [name, tensor] of tensors) checkHostTensor(`tensors.${name}`, tensor);
+  checkObject('metadata', metadata);
   for (const [name, value] of Object.entries(metadata)) {
     if (typeof value !== 'string')
       throw new InvalidArgumentError(`metadata.${name}`, `must be a string, got ${describeValue(value)}`);
@@ -41,7 +46,8 @@ export function* writeSafetensors(
     ([nameA, a], [nameB, b]) =>
       b.data.BYTES_PER_ELEMENT - a.data.BYTES_PER_ELEMENT || (nameA < nameB ? -1 : 1),
   );
-  const header: Record<string, unknown> = {};
+  // Without a prototype, so that a tensor may be named '__proto__'.
+  const header: Record<string, unknown> = Object.create(null);
   if (Object.keys(metadata).length > 0) header.__metadata__ = metadata;
   let end = 0;
   for (const [name, { dtype, shape, size, data }] of ordered) {
@@ -60,7 +66,7 @@ export function* writeSafetensors(
   for (const [, tensor] of ordered) yield bytesOf(tensor);
 }
 
-/** A safetensors file as one array. */
+/** A safetensors file as one array. @throws as `writeSafetensors`. */
 export function encodeSafetensors(
   tensors: NamedTensors,
   metadata?: Readonly<Record<string, string>>,
