@@ -5,6 +5,7 @@ import { checkProblem } from '../attention/rules/problem-schema.ts';
 import { hostEngine } from '../engine/host-engine.ts';
 import type { TensorEngine } from '../primitive/primitive-engine.ts';
 import { checkHostTensor } from '../tensor/checks/check-on-host.ts';
+import { checkTensorStorage } from '../tensor/checks/check-storage.ts';
 import type { Tensor } from '../tensor/tensor.ts';
 import { preparedBackward, preparedForward } from './attention/prepared-attention.ts';
 import { createBindHeads } from './attention/small-heads/bind-heads.ts';
@@ -28,15 +29,15 @@ import { createWorkers } from './threads/workers.ts';
 /**
  * The CPU as an engine, which runs every valid problem. Its tensors are host tensors. Tensors that it uploads
  * or allocates are stored in the memory of its kernels, which is shared memory. They live as long as the
- * tensor, a view of it or its `data` is referenced, or until they are released. Results of `download` and of
- * attention are stored in ordinary buffers. Large problems are divided among worker threads if the host has
- * them (Node, and pages that are cross-origin isolated); the workers start with the first such problem and do
- * not keep a process alive.
+ * tensor, a view of it or its `data` is referenced, or until they are released, after which the tensor and
+ * its views are refused. Results of `download` and of attention are stored in ordinary buffers. Large
+ * problems are divided among worker threads if the host has them (Node, and pages that are cross-origin
+ * isolated); the workers start with the first such problem and do not keep a process alive.
  *
  * Attention reads its inputs when it is called: once the call has returned its promise, they may be
  * overwritten or transferred without changing the result. The exception is storage in a SharedArrayBuffer,
  * which is not copied: do not change it until the promise has settled. A call rejects with
- * InvalidArgumentError if the buffer of an input has already been transferred.
+ * InvalidArgumentError if an input has been released, or its buffer transferred.
  *
  * @throws InvalidArgumentError if `threads` is not a whole number from 1 to 64, or if `variant` or an option
  * is unknown; UnsupportedError if this host lacks the instructions of `variant`.
@@ -69,14 +70,17 @@ export function cpuEngine(options: CpuEngineOptions = {}): TensorEngine<Tensor> 
     primitives: cpuPrimitives(variant, team),
     upload(tensor) {
       checkHostTensor('tensor', tensor);
+      checkTensorStorage('tensor', tensor);
       return toResident(variant, tensor);
     },
     overwrite(tensor, from) {
       checkHostTensor('from', from);
+      checkTensorStorage('from', from);
       return overwriteResident(variant, tensor, from);
     },
     async download(tensor) {
       checkHostTensor('tensor', tensor);
+      checkTensorStorage('tensor', tensor);
       const copy = fromResident(variant, tensor);
       // Workers start on the event loop, which a caller that awaits only results of this engine never
       // reaches.

@@ -57,7 +57,10 @@ export interface Engine<T extends TensorDesc = TensorDesc> {
   checkSupport(problem: AttentionProblem | BackwardProblem): Support;
   upload(tensor: Tensor): T;
   download(tensor: T): Promise<Tensor>;
-  /** Frees a tensor's memory now instead of when the engine ends. */
+  /**
+   * Frees a tensor's memory now instead of when the engine ends. The tensor and its views must not be used
+   * afterwards: an engine that can tell refuses them with an InvalidArgumentError.
+   */
   release(tensor: T): void;
   sdpa(q: T, k: T, v: T, options?: SdpaOptions<T>): Promise<SdpaResult<T>>;
   sdpaBackward<G extends GradientName = 'dq' | 'dk' | 'dv'>(

@@ -1,6 +1,7 @@
 import { hostPrimitives } from '../../primitive/host/host-primitives.ts';
 import type { Primitive } from '../../primitive/primitive.ts';
 import type { Primitives } from '../../primitive/primitive-engine.ts';
+import { checkTensorStorage } from '../../tensor/checks/check-storage.ts';
 import type { DType } from '../../tensor/dtype/dtype.ts';
 import type { Tensor, TensorDesc } from '../../tensor/tensor.ts';
 import { engineKernels } from '../kernels/engine-kernels.ts';
@@ -30,11 +31,13 @@ export function cpuPrimitives(variant: Variant, team: Team | null = null): Primi
       return {
         ...onHost,
         run(from, to) {
+          checkTensors(from, to);
           if (!engineKernels.withKernels(variant, kernels => own.run(kernels, from, to, team)))
             onHost.run(from, to);
         },
         bind(from, to) {
           const { steps } = own;
+          checkTensors(from, to);
           if (!steps || ![...from, ...to].every(tensor => isResident(variant, tensor))) return null;
           return bindSteps(variant, team, kernels => steps(kernels, from, to));
         },
@@ -64,6 +67,13 @@ function onKernels(
     default:
       return null;
   }
+}
+
+/** @throws InvalidArgumentError for a tensor that was released, or whose buffer was transferred. */
+function checkTensors(inputs: readonly Tensor[], outputs: readonly Tensor[]): void {
+  // Such a tensor has no elements left. A whole check would take as long as a short operation.
+  for (const tensor of inputs) if (tensor.data.length === 0) checkTensorStorage('input', tensor);
+  for (const tensor of outputs) if (tensor.data.length === 0) checkTensorStorage('output', tensor);
 }
 
 const floats: readonly DType[] = ['f32', 'f16', 'bf16'];

@@ -5,7 +5,7 @@ import { DEEPEST_RECORD } from './check-on-host.ts';
 
 /**
  * Checks that the tensors of a record, and of records in it, still have their storage. A tensor loses it if
- * its buffer is transferred to another thread, or shrinks.
+ * it is released, or if its buffer is transferred to another thread or shrinks.
  * @throws InvalidArgumentError naming the first tensor without storage, such as `captures.NAME` within
  * `captures`.
  */
@@ -27,7 +27,7 @@ export function checkTensorStorage(name: string, tensor: HostArray): void {
   if (data.length >= needed) return;
   throw new InvalidArgumentError(
     name,
-    `must have ${needed} elements of storage, has ${data.length}; its buffer has been transferred or has shrunk`,
+    `must have ${needed} elements of storage, has ${data.length}: it was released, or its buffer was transferred or has shrunk`,
   );
 }
 

@@ -60,6 +60,29 @@ test('what is released is used again, once, and a second release does nothing', 
   expect(memory.addressOf(third.data)).not.toBe(at);
 });
 
+test('a released tensor and its views are refused, so that nobody reads what took their place', async () => {
+  const tensor = engine.upload(Tensor.from(values, [1, 1, 10, 100]));
+  const view = tensor.slice(2, 2, 4);
+  engine.release(tensor);
+  const next = engine.upload(Tensor.from(Float32Array.from(values).reverse(), [1, 1, 10, 100]));
+  const refused = expect.objectContaining({
+    code: 'INVALID_ARGUMENT',
+    message: expect.stringContaining('has 0: it was released'),
+  });
+  for (const lost of [tensor, view]) {
+    const { dtype, shape } = lost;
+    const onlyReads = [() => lost.toFloat32(), () => lost.get(0, 0, 0, 0), () => lost.contiguous()];
+    for (const use of [...onlyReads, () => engine.upload(lost)]) expect(use).toThrow(refused);
+    await expect(engine.download(lost)).rejects.toEqual(refused);
+    await expect(engine.sdpa(next, lost, lost)).rejects.toEqual(refused);
+    const to = engine.primitives.allocate({ dtype, shape });
+    const copy = engine.primitives.prepare({ kind: 'map', value: input(0) }, [lost], [to]);
+    expect(() => copy.run([lost], [to])).toThrow(refused);
+    expect(() => copy.bind?.([lost], [to])).toThrow(refused);
+  }
+  expect(next.get(0, 0, 0, 0)).toBe(999);
+});
+
 test('what nobody holds is reclaimed, what a view shows is not', async () => {
   setFlagsFromString('--expose-gc');
   const collect = runInNewContext('gc') as () => void;

@@ -76,11 +76,16 @@ export function fromResident(variant: Variant, tensor: Tensor): Tensor {
   return made;
 }
 
-/** Frees the storage of a tensor, if it is in the memory of kernels. Views of the tensor lose it too. */
+/**
+ * Frees the storage of a tensor, if it is in the memory of kernels. Views of the tensor lose it too. The
+ * array that they share then says that it has no elements, like an array whose buffer was transferred, so
+ * that the checks that find lost storage refuse the tensors; shared memory cannot be transferred.
+ */
 export function releaseResident({ data }: Tensor): void {
   const block = blocks.get(data);
   if (!block) return;
   blocks.delete(data);
   unreachable.unregister(data);
   block.memory.free(block.at);
+  Object.defineProperty(data, 'length', { value: 0 });
 }
