@@ -83,6 +83,15 @@ test('a released tensor and its views are refused, so that nobody reads what too
   expect(next.get(0, 0, 0, 0)).toBe(999);
 });
 
+test.each([
+  ['INVALID_SHAPE', { dtype: 'f32', shape: [-1] }],
+  ['INVALID_SHAPE', { dtype: 'f32', shape: [2], strides: [1, 1] }],
+  ['INVALID_DTYPE', { dtype: 'f12', shape: [1] }],
+])('a description of no tensor gives %s when it is allocated', (code, desc) => {
+  const allocate = () => engine.primitives.allocate(desc as never);
+  expect(allocate).toThrow(expect.objectContaining({ code }));
+});
+
 test('what nobody holds is reclaimed, what a view shows is not', async () => {
   setFlagsFromString('--expose-gc');
   const collect = runInNewContext('gc') as () => void;

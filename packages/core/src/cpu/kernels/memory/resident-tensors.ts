@@ -1,7 +1,7 @@
 import { dtypeInfo, type TypedArray } from '../../../tensor/dtype/dtype.ts';
-import { contiguousStrides, elementsSpanned, sameShape } from '../../../tensor/shape.ts';
+import { elementsSpanned, sameShape } from '../../../tensor/shape.ts';
 import { Tensor } from '../../../tensor/tensor.ts';
-import type { PartialDesc } from '../../../tensor/tensor-desc.ts';
+import { checkDesc, type PartialDesc } from '../../../tensor/tensor-desc.ts';
 import { engineKernels } from '../engine-kernels.ts';
 import type { Variant } from '../interface/variant.ts';
 import type { Memory } from './memory.ts';
@@ -19,9 +19,10 @@ const unreachable = /* @__PURE__ */ new FinalizationRegistry<Block>(({ memory, a
  * A tensor with undefined contents in the memory of a variant's kernels, which read and write it in place. It
  * is an ordinary tensor if nothing can stay in that memory, or if the memory is full. Its storage is freed by
  * `release`, or when its array is garbage-collected.
+ * @throws as `checkDesc`; TilewiseError with code `OUT_OF_MEMORY`.
  */
 export function allocateResident(variant: Variant, desc: PartialDesc): Tensor {
-  const { dtype, shape, strides = contiguousStrides(shape) } = desc;
+  const { dtype, shape, strides } = checkDesc(desc);
   const { bytes, allocate } = dtypeInfo[dtype];
   const length = elementsSpanned({ shape, strides });
   const memory = engineKernels.residentMemory(variant);
