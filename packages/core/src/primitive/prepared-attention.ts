@@ -20,10 +20,11 @@ export interface PreparedAttention<T> {
   readonly workspaceBytes: number;
   /**
    * Reads and writes tensors by the names of a call's options and results (`q`, `bias`, `o`, `dq`…; captured
-   * tensors are `captures.NAME`, and the mask that dropout draws is `outputs.dropoutMask`). Each tensor has
-   * the layout that the problem describes; lse and the other row statistics are dense f32. `fp8` is one f32
-   * list: the scalars in the order of `fp8ScalarNames`, then the largest magnitudes, which are results.
-   * Allocates no tensor.
+   * tensors are `captures.NAME`, their gradients `dCaptures.NAME`, the tensors of the option `mxfp8`
+   * `mxfp8.NAME`, and the mask that dropout draws is `outputs.dropoutMask`). Each tensor has the layout that
+   * the problem describes; lse and the other row statistics are dense f32. `fp8` is one f32 list: the scalars
+   * in the order of `fp8ScalarNames`, then the largest magnitudes in the order of `fp8AmaxNames`, which are
+   * results. Allocates no tensor.
    * @returns a promise on a host engine; do not change the tensors until it resolves.
    */
   run(tensors: Readonly<Record<string, T>>, options?: AttentionRun<T>): Promise<void> | void;

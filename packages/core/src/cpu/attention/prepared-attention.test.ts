@@ -2,6 +2,9 @@ import { fillNormal } from '@tilewise/philox';
 import { describe, expect, test } from 'vitest';
 import { normalise, normaliseBackward } from '../../attention/normalise.ts';
 import type { BackwardInputs, SdpaBackwardOptions, SdpaOptions } from '../../attention/options/options.ts';
+import { add, load } from '../../expr/build.ts';
+import { scoreMod } from '../../expr/mods/mod.ts';
+import { quantiseMxfp8 } from '../../mxfp8/quantise.ts';
 import { Tensor } from '../../tensor/tensor.ts';
 import { cpuEngine } from '../engine.ts';
 
@@ -173,4 +176,60 @@ test('gradients with gaps are zero without queries, and their gaps stay', async 
   const prepared = engine.prepareAttention?.({ ...problem, dk: like, dv: like });
   await prepared?.run({ ...(operands as unknown as Record<string, Tensor>), dq: empty, dk, dv });
   for (const { data } of [dk, dv]) expect(data.every((x, n) => x === (n % (2 * D) < D ? 0 : 7))).toBe(true);
+});
+
+test('operands in MXFP8 are given by the names of their option', async () => {
+  const engine = cpuEngine({ threads: 1 });
+  const shape = [1, 1, 32, 32];
+  const [a, b] = [quantiseMxfp8(normal(shape, 1)), quantiseMxfp8(normal(shape, 2))];
+  const c = quantiseMxfp8(normal(shape, 3), { along: 'positions' });
+  const mxfp8 = { descaleQ: a.scales, descaleK: b.scales, descaleV: c.scales };
+  const inputs = { q: a.values, k: b.values, v: c.values };
+  const called = await engine.sdpa(inputs.q, inputs.k, inputs.v, { mxfp8 });
+  const { problem } = normalise(inputs, { mxfp8 });
+  const o = Tensor.zeros(shape, { dtype: 'bf16' });
+  const scales = Object.fromEntries(Object.entries(mxfp8).map(([name, t]) => [`mxfp8.${name}`, t]));
+  const lse = Tensor.zeros([1, 1, 32]);
+  await engine.prepareAttention?.(problem).run({ ...inputs, ...scales, o, lse });
+  expect(o.data).toEqual(called.o.data);
+});
+
+test('the gradients of captured tensors are written where they are wanted', async () => {
+  const engine = cpuEngine({ threads: 1 });
+  const table = normal([S], 6);
+  const option = { scoreMod: scoreMod<Tensor>(p => add(p.score, load('table', [p.kv])), { table }) };
+  const inputs = { q, k, v, ...(await engine.sdpa(q, k, v, option)), dO };
+  const called = await engine.sdpaBackward(inputs, option);
+  const { problem } = normaliseBackward(inputs, option);
+  const [dq, dk, dv] = [q, k, v].map(amid);
+  const gradient = amid(table);
+  await engine.prepareAttention?.(problem).run({
+    ...inputs,
+    ...{ 'captures.table': table, 'dCaptures.table': gradient, dq, dk, dv },
+  });
+  expect(gradient.toFloat32()).toEqual(called.dCaptures?.table?.toFloat32());
+});
+
+describe('tensors that are not those of the problem are refused', () => {
+  const engine = cpuEngine({ threads: 1 });
+  const { problem } = normalise({ q, k, v }, {});
+  const tensors = { q, k, v, o: Tensor.zeros(q.shape), lse: Tensor.zeros([B, H, S]) };
+  test.each<[what: string, change: Partial<Tensors>, message: string]>([
+    ['one too few', { k: undefined as never }, 'k must be given, because the problem uses it'],
+    [
+      'another shape',
+      { v: v.slice(2, 0, 9) },
+      `v must have shape [${B},${H},${S},${D}], got [${B},${H},9,${D}]`,
+    ],
+    ['another dtype', { lse: tensors.lse.cast('f16') }, 'lse must be f32, got f16'],
+    [
+      'other strides',
+      { q: amid(q).permute(1, 0, 2, 3) },
+      'q must have strides [1120,560,8,1], got [560,1120,8,1]',
+    ],
+  ])('%s', async (_, change, message) => {
+    const prepared = engine.prepareAttention?.(problem);
+    await expect(prepared?.run({ ...tensors, ...(change as Tensors) })).rejects.toThrow(message);
+    expect(() => prepared?.bind?.({ ...tensors, ...(change as Tensors) })).toThrow(message);
+  });
 });

@@ -19,6 +19,7 @@ import {
   type BackwardResults,
   sumBytes,
 } from './backward/backward.ts';
+import { createCheckTensors } from './check-tensors.ts';
 import type { ForwardResults } from './forward/forward-results.ts';
 
 type Tensors = Readonly<Record<string, Tensor>>;
@@ -57,12 +58,16 @@ export function preparedForward(
   run: RunForward,
   bind: BindForward,
 ): PreparedAttention<Tensor> {
+  const checkTensors = createCheckTensors(problem);
   return {
     workspaceBytes: 0,
-    bind({ o, lse, ...operands }, numbers = {}) {
+    bind(tensors, numbers = {}) {
+      checkTensors(tensors);
+      const { o, lse, ...operands } = tensors;
       return bind(withNumbers(problem, numbers), operandsOf(operands), mapped({ o, lse }, inPlace));
     },
     async run(tensors, numbers = {}) {
+      checkTensors(tensors);
       checkStorage(tensors);
       const { o, lse, max, sumExp, ...operands } = tensors;
       const into = mapped({ o, lse, max, sumExp }, inPlace);
@@ -84,26 +89,33 @@ export function preparedBackward(
   bind: BindBackward,
 ): PreparedAttention<Tensor> {
   const sums = Object.values(sumBytes(problem));
+  const checkTensors = createCheckTensors(problem);
   return {
     workspaceBytes: sums.reduce<number>((sum, bytes) => sum + roomFor(bytes ?? 0), 0),
-    bind({ dq, dk, dv, ...operands }, numbers = {}) {
+    bind(tensors, numbers = {}) {
+      checkTensors(tensors);
+      const { dq, dk, dv, ...operands } = tensors;
       const forward = withNumbers(problem.forward, numbers);
       const given = operandsOf(operands) as BackwardOperands<Tensor>;
       return bind({ ...problem, forward }, given, mapped({ dq, dk, dv }, inPlace));
     },
     async run(tensors, numbers = {}) {
+      checkTensors(tensors);
       checkStorage({ ...tensors, workspace: numbers.workspace });
       const { dq, dk, dv, dbias, dsink, dAlibi, ...operands } = tensors;
       const allocateBytes = numbers.workspace && withinWorkspace(numbers.workspace);
       const forward = withNumbers(problem.forward, numbers);
       const into = mapped({ dq, dk, dv, dbias }, inPlace);
       zeroUnwritten(forward, into);
-      const { gradients } = await run(
+      const { gradients, dCaptures } = await run(
         { ...problem, forward },
         operandsOf(operands) as BackwardOperands<Tensor>,
         { into, ...(allocateBytes && { allocateBytes }) },
       );
-      deliver(gradients, tensors);
+      const ofCaptures = Object.entries(dCaptures ?? {}).map(
+        ([name, t]) => [`dCaptures.${name}`, t] as const,
+      );
+      deliver({ ...gradients, ...Object.fromEntries(ofCaptures) }, tensors);
     },
     release() {},
   };
@@ -126,23 +138,22 @@ function withNumbers(
   };
 }
 
-const CAPTURES = 'captures.';
-
 /**
  * Converts tensors by the names of plan bindings to operands, in which the tensors that mods capture form one
- * record, and the scalars of `fp8` another.
+ * record, those of the option `mxfp8` another, and the scalars of `fp8` a third.
  */
 function operandsOf({ fp8, ...tensors }: Tensors): Operands<Tensor> {
-  const captures: Record<string, Tensor> = {};
+  const records = { captures: {} as Record<string, Tensor>, mxfp8: {} as Record<string, Tensor> };
   const operands: Record<string, Tensor> = {};
   for (const [name, tensor] of Object.entries(tensors)) {
-    if (name.startsWith(CAPTURES)) captures[name.slice(CAPTURES.length)] = tensor;
+    const record = (['captures', 'mxfp8'] as const).find(prefix => name.startsWith(`${prefix}.`));
+    if (record) records[record][name.slice(record.length + 1)] = tensor;
     else if (!name.startsWith('outputs.') && !name.startsWith('dCaptures.')) operands[name] = tensor;
   }
   const scalars = fp8 && fp8ScalarNames.map((name, n) => [name, elementOf(fp8, n)] as const);
   return {
     ...(operands as unknown as Operands<Tensor>),
-    ...(Object.keys(captures).length > 0 && { captures }),
+    ...Object.fromEntries(Object.entries(records).filter(([, record]) => Object.keys(record).length > 0)),
     ...(scalars && { fp8: Object.fromEntries(scalars) as NonNullable<Operands<Tensor>['fp8']> }),
   };
 }
