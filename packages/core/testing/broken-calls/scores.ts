@@ -15,7 +15,7 @@ export const scoreCalls: readonly BrokenCall[] = [
   value('window.align', /must be one of top-left, bottom-right, got true/, {
     options: { window: { align: true } },
   }),
-  value('window.align', /that of causal \('top-left'\), got 'bottom-right'/, {
+  value('window.align', /that of causal \(top-left\), got bottom-right/, {
     options: { causal: true, window: { align: 'bottom-right' } },
   }),
   dtype('bias', /float dtype, got bool/, { options: { bias: typed('bool', S, S) } }),

@@ -27,10 +27,17 @@ export const sequenceCalls: readonly BrokenCall[] = [
   value('seqLensQ', /lengths in \[0, 3\], got 4 for sequence 1/, { options: { seqLensQ: [1, 4] } }),
   value('seqLensKv', /lengths in \[0, 3\], got -1 for sequence 0/, { options: { seqLensKv: [-1, 1] } }),
   value('maxSeqLenQ', /these have 3 positions, got 5/, { options: { maxSeqLenQ: 5 } }),
-  value('maxSeqLenQ', /integer ≥ 0, got -1/, { inputs: packed, options: { ...cuSeqLens, maxSeqLenQ: -1 } }),
-  value('maxSeqLenKv', /integer ≥ 0, got 2.5/, {
+  value('maxSeqLenQ', /integer in \[0, 2147483647\], got -1/, {
+    inputs: packed,
+    options: { ...cuSeqLens, maxSeqLenQ: -1 },
+  }),
+  value('maxSeqLenKv', /integer in \[0, 2147483647\], got 2.5/, {
     inputs: packed,
     options: { ...cuSeqLens, maxSeqLenKv: 2.5 },
+  }),
+  value('maxSeqLenKv', /integer in \[0, 2147483647\], got 2147483648/, {
+    inputs: packed,
+    options: { ...cuSeqLens, maxSeqLenKv: 2 ** 31 },
   }),
   value('maxSeqLenQ', /when cuSeqLensQ is not on the host/, {
     inputs: packed,

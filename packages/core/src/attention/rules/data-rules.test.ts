@@ -133,7 +133,7 @@ describe('packed tensors', () => {
     ],
     'state a count': [
       { maxSeqLenQ: 4.5 },
-      'InvalidArgumentError: maxSeqLenQ must be an integer ≥ 0, got 4.5',
+      'InvalidArgumentError: maxSeqLenQ must be an integer in [0, 2147483647], got 4.5',
     ],
     'state the longest sequence where offsets are not on the host': [
       { cuSeqLensKv: onDevice },

@@ -216,7 +216,7 @@ describe('masks', () => {
     ],
     'causal and window lie on one diagonal': [
       { causal: true, window: { left: 1, align: 'bottom-right' } },
-      "InvalidArgumentError: window.align must be that of causal ('top-left'), got 'bottom-right'",
+      'InvalidArgumentError: window.align must be that of causal (top-left), got bottom-right',
     ],
   });
 });

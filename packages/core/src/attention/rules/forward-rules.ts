@@ -124,7 +124,10 @@ function lengthsRule(
 
 function extentRule(argument: string, S: 'Sq' | 'Skv'): Rule<AttentionProblem> {
   return argumentRule(argument, ({ [S]: extent }) =>
-    unless(Number.isInteger(extent) && extent >= 0, `must be an integer ≥ 0, got ${extent}`),
+    unless(
+      Number.isInteger(extent) && extent >= 0 && extent <= maxExtent,
+      `must be an integer in [0, ${maxExtent}], got ${extent}`,
+    ),
   );
 }
 
