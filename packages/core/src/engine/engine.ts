@@ -55,14 +55,26 @@ export interface Engine<T extends TensorDesc = TensorDesc> {
   readonly description: string;
   /** Whether the engine can run a problem, and why not. An engine never falls back silently. */
   checkSupport(problem: AttentionProblem | BackwardProblem): Support;
+  /**
+   * A tensor of the engine with the values, dtype, shape and strides of a host tensor; the given tensor
+   * itself if the engine can use it as it is.
+   * @throws InvalidArgumentError for a value that is not a tensor on this host.
+   */
   upload(tensor: Tensor): T;
+  /** A host tensor with the values, dtype and shape of a tensor of the engine. */
   download(tensor: T): Promise<Tensor>;
   /**
    * Frees a tensor's memory now instead of when the engine ends. The tensor and its views must not be used
    * afterwards: an engine that can tell refuses them with an InvalidArgumentError.
    */
   release(tensor: T): void;
+  /**
+   * Attention, forward: q (B, Hq, Sq, Dqk), k (B, Hk, Skv, Dqk) and v (B, Hv, Skv, Dv), or in the layouts
+   * that the options allow. Rejects with the errors of `normalise`, or an UnsupportedError if `checkSupport`
+   * has reasons.
+   */
   sdpa(q: T, k: T, v: T, options?: SdpaOptions<T>): Promise<SdpaResult<T>>;
+  /** The gradients of attention; takes the options of the forward call. Rejects as `sdpa`. */
   sdpaBackward<G extends GradientName = 'dq' | 'dk' | 'dv'>(
     inputs: BackwardInputs<T>,
     options?: SdpaBackwardOptions<T, G>,

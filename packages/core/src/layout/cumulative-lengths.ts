@@ -13,7 +13,8 @@ export type Lengths = readonly number[] | HostArray;
 /**
  * Where each sequence starts if all are stored one after the other, and where the last one ends: [2, 0, 3] →
  * [0, 2, 2, 5].
- * @throws InvalidArgumentError for a length that is negative or not an integer.
+ * @throws InvalidArgumentError for a length that is negative or not an integer; InvalidShapeError or
+ * InvalidDTypeError for a tensor of another rank than 1, or that does not hold integers.
  */
 export function cumulativeLengths(lengths: Lengths): number[] {
   const cumulative = [0];
@@ -26,7 +27,8 @@ export function cumulativeLengths(lengths: Lengths): number[] {
 /**
  * The lengths of sequences, from their starts: [0, 2, 2, 5] → [2, 0, 3].
  * @param argument the name of the argument in errors.
- * @throws InvalidArgumentError unless the first is 0 and none is less than the one before it.
+ * @throws as `cumulativeLengths`; InvalidArgumentError unless the first is 0 and none is less than the one
+ * before it.
  */
 export function lengthsFromCumulative(cumulative: Lengths, argument = 'cumulative'): number[] {
   const starts = checkLengths(argument, cumulative);

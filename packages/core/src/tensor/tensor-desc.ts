@@ -36,7 +36,7 @@ export function checkDesc({ dtype, shape, strides }: PartialDesc): TensorDesc {
     throw new InvalidDTypeError('dtype', `must be one of ${known}, got ${describeValue(dtype)}`);
   }
   if (!areCounts(shape)) {
-    const rule = `must hold non-negative integers, at most ${LARGEST_RANK}, got ${listText(shape)}`;
+    const rule = `must be at most ${LARGEST_RANK} non-negative integers, got ${listText(shape)}`;
     throw new InvalidShapeError('shape', rule);
   }
   if (!Number.isSafeInteger(elementCount(shape))) {

@@ -52,8 +52,8 @@ describe('Tensor.from', () => {
       'INVALID_SHAPE',
       /^values has 1 elements, but shape \[2\] has 2/,
     ],
-    ['a negative extent', () => Tensor.zeros([-1]), 'INVALID_SHAPE', /^shape must hold non-negative/],
-    ['a fractional extent', () => Tensor.zeros([1.5]), 'INVALID_SHAPE', /^shape must hold non-negative/],
+    ['a negative extent', () => Tensor.zeros([-1]), 'INVALID_SHAPE', /^shape must be at most 64/],
+    ['a fractional extent', () => Tensor.zeros([1.5]), 'INVALID_SHAPE', /^shape must be at most 64/],
     [
       'strides of another rank',
       () => Tensor.zeros([2, 2], { strides: [1] }),

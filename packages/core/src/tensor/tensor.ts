@@ -138,12 +138,15 @@ export class Tensor implements TensorDesc {
     return isContiguous(this.shape, this.strides);
   }
 
-  /** The element at a logical index, as a number. */
+  /**
+   * The element at a logical index, as a number.
+   * @throws InvalidArgumentError for an index outside the shape, or if the tensor has lost its storage.
+   */
   get(...index: number[]): number {
     return dtypeInfo[this.dtype].decode(this.data[this.#at(index)]);
   }
 
-  /** Stores a number at a logical index, rounded to the dtype. */
+  /** Stores a number at a logical index, rounded to the dtype. @throws as `get`, and for another value. */
   set(value: number, ...index: number[]): void {
     if (typeof value !== 'number') {
       throw new InvalidArgumentError('value', `must be a number, got ${describeValue(value)}`);
@@ -151,12 +154,15 @@ export class Tensor implements TensorDesc {
     this.data[this.#at(index)] = dtypeInfo[this.dtype].encode(value);
   }
 
-  /** All elements in logical row-major order, in f32. A copy. */
+  /**
+   * All elements in logical row-major order, in f32. A copy.
+   * @throws InvalidArgumentError if the tensor has lost its storage; TilewiseError with code `OUT_OF_MEMORY`.
+   */
   toFloat32(): Float32Array {
     return this.#decoded(n => new Float32Array(n));
   }
 
-  /** All elements in logical row-major order, in f64. A copy. */
+  /** All elements in logical row-major order, in f64. A copy. @throws as `toFloat32`. */
   toFloat64(): Float64Array {
     return this.#decoded(n => new Float64Array(n));
   }
@@ -164,6 +170,8 @@ export class Tensor implements TensorDesc {
   /**
    * A copy of the values, stored contiguously in another dtype and rounded to nearest even. `overflow` is for
    * values beyond the largest finite one of f16, bf16 or f8.
+   * @throws InvalidDTypeError for an unknown dtype; InvalidArgumentError for an unknown option; as
+   * `toFloat32`.
    */
   cast(dtype: DType, options: { readonly overflow?: Overflow | undefined } = {}): Tensor {
     checkOptions('options', options, ['overflow']);
@@ -178,6 +186,7 @@ export class Tensor implements TensorDesc {
   /**
    * A contiguous copy of the elements, bit by bit, in row-major order. Copies even if the tensor is
    * contiguous.
+   * @throws as `toFloat32`.
    */
   contiguous(): Tensor {
     checkTensorStorage('tensor', this);
@@ -186,7 +195,10 @@ export class Tensor implements TensorDesc {
     return t;
   }
 
-  /** The dimensions in another order; a view. `permute(0, 2, 1, 3)` shows BSHD storage as BHSD. */
+  /**
+   * The dimensions in another order; a view. `permute(0, 2, 1, 3)` shows BSHD storage as BHSD.
+   * @throws InvalidArgumentError unless `order` has each dimension once.
+   */
   permute(...order: number[]): Tensor {
     if (order.length !== this.rank || !this.shape.every((_, d) => order.includes(d))) {
       const rule = `must be a permutation of 0..${this.rank - 1}, got ${listText(order)}`;
@@ -196,7 +208,10 @@ export class Tensor implements TensorDesc {
     return this.#view(reordered(this.shape), reordered(this.strides));
   }
 
-  /** Elements `start` to `end` (exclusive) of one dimension; a view. */
+  /**
+   * Elements `start` to `end` (exclusive) of one dimension; a view.
+   * @throws InvalidArgumentError for an unknown dimension, and unless 0 ≤ start ≤ end ≤ its extent.
+   */
   slice(dim: number, start: number, end: number): Tensor {
     const extent = Number.isInteger(dim) ? this.shape[dim] : undefined;
     if (extent === undefined)
@@ -212,7 +227,10 @@ export class Tensor implements TensorDesc {
     return this.#view(shape, this.strides, offset);
   }
 
-  /** Broadcasts size-1 and missing leading dimensions to `shape` with stride 0; a view. */
+  /**
+   * Broadcasts size-1 and missing leading dimensions to `shape` with stride 0; a view.
+   * @throws InvalidShapeError for any other shape.
+   */
   expand(shape: Shape): Tensor {
     checkDesc({ dtype: this.dtype, shape });
     const lead = shape.length - this.rank;

@@ -35,7 +35,7 @@ export interface PhiloxDropout {
   readonly scheme?: DropoutSchemeName | undefined;
 }
 
-/** Dropout by a given mask: bool, broadcastable to (B, Hq, Sq, Skv), 1 = keep. */
+/** Dropout by a given mask: bool (or u8), broadcastable to (B, Hq, Sq, Skv), 1 = keep. */
 export interface MaskDropout<T> {
   readonly mask: T;
   /** The factor that multiplies the kept probabilities. Default 1 / (1 − p). */
@@ -102,7 +102,7 @@ export interface SdpaOptions<T = Tensor> {
    */
   readonly causal?: boolean | Alignment | undefined;
   readonly window?: Window | undefined;
-  /** Bool, broadcastable to (B, Hq, Sq, Skv); 1 = visible. */
+  /** bool (or u8), broadcastable to (B, Hq, Sq, Skv); 1 = visible. */
   readonly mask?: T | undefined;
   /**
    * Float, broadcastable to (B, Hq, Sq, Skv), added to the score. −Infinity masks; a large negative finite
@@ -111,7 +111,10 @@ export interface SdpaOptions<T = Tensor> {
    * f8e5m2 holds −Infinity only if it was made with `overflow: 'ieee'`, f8e4m3 not at all.
    */
   readonly bias?: T | undefined;
-  /** `true`: the standard slopes for any head count; otherwise Hq slopes. Adds −slope[h]·|i + off − j|. */
+  /**
+   * Adds −slope[h]·|i + off − j|. `true`: the standard slopes for any head count; otherwise the slopes, f32
+   * (Hq).
+   */
   readonly alibi?: boolean | readonly number[] | T | undefined;
   /** c from 1e-30 to 1e30: score ← c·tanh(score / c). */
   readonly softcap?: number | undefined;
@@ -126,14 +129,14 @@ export interface SdpaOptions<T = Tensor> {
   readonly blockMask?: T | undefined;
   /** f32 (Hq): a logit that joins the softmax of each of the head's rows but has no value. */
   readonly sink?: readonly number[] | T | undefined;
-  /** (B): only the first n queries of each sequence exist; the rows beyond get o = 0, lse = −inf. */
+  /** i32 or u32 (B): only the first n queries of each sequence exist; the rows beyond get o = 0, lse = −∞. */
   readonly seqLensQ?: readonly number[] | T | undefined;
-  /** (B): only the first n keys of each sequence may be seen. */
+  /** i32 or u32 (B): only the first n keys of each sequence may be seen. */
   readonly seqLensKv?: readonly number[] | T | undefined;
   /**
-   * (B + 1), first 0, non-decreasing: where sequences start in the packed tensors (T, H, D) of that side, and
-   * how long they are; with `seqLens*`, only the first n tokens of each are used. For dense tensors only the
-   * lengths count.
+   * i32 or u32 (B + 1), first 0, non-decreasing: where sequences start in the packed tensors (T, H, D) of
+   * that side, and how long they are; with `seqLens*`, only the first n tokens of each are used. For dense
+   * tensors only the lengths count.
    */
   readonly cuSeqLensQ?: readonly number[] | T | undefined;
   readonly cuSeqLensKv?: readonly number[] | T | undefined;
@@ -150,14 +153,14 @@ export interface SdpaOptions<T = Tensor> {
    */
   readonly maxSeqLenKv?: number | undefined;
   /**
-   * i32 (B, pages): k is (blocks, Hk, pageSize, Dqk), and position s of sequence b is in block table[b, ⌊s /
-   * pageSize⌋].
+   * i32 or u32 (B, pages): k is (blocks, Hk, pageSize, Dqk), and position s of sequence b is in block
+   * table[b, ⌊s / pageSize⌋].
    */
   readonly pageTableK?: T | undefined;
   readonly pageTableV?: T | undefined;
   /**
-   * (B + 1), first 0, non-decreasing: the page table is packed, of rank 1, and the pages of sequence b are
-   * its entries from cuPages[b] to cuPages[b + 1] (cuDNN's ragged offset of a page table).
+   * i32 or u32 (B + 1), first 0, non-decreasing: the page table is packed, of rank 1, and the pages of
+   * sequence b are its entries from cuPages[b] to cuPages[b + 1] (cuDNN's ragged offset of a page table).
    */
   readonly cuPagesK?: readonly number[] | T | undefined;
   readonly cuPagesV?: readonly number[] | T | undefined;
@@ -179,8 +182,9 @@ export interface SdpaOptions<T = Tensor> {
 }
 
 /**
- * (B + 1) offsets in elements from the tensor's start, non-decreasing: element (b, h, s, d) is at offsets[b]
- * + h·sh + s·ss + d·sd (cuDNN's ragged offset). There may be gaps of any content between sequences.
+ * i32 or u32 (B + 1) offsets in elements from the tensor's start, non-decreasing: element (b, h, s, d) is at
+ * offsets[b] + h·sh + s·ss + d·sd (cuDNN's ragged offset). There may be gaps of any content between
+ * sequences.
  */
 export type RaggedOffsets<T = Tensor, N extends RaggedName = 'q' | 'k' | 'v' | 'o'> = Readonly<
   Partial<Record<N, readonly number[] | T | undefined>>
