@@ -18,13 +18,13 @@ const STRIP_BYTES: usize = <usize>STRIP * 4;
 export function packStrips(m: i32, k: i32, source: usize, ld: usize, transposed: bool, target: usize): void {
   if (transposed) {
     for (let d = 0; d < k; d += DEPTH) {
-      packColumnsOfStrips(m, min(DEPTH, k - d), source + <usize>d * ld, ld, target + stretchBytes(m, d));
+      packColumnsOfStrips(m, min(DEPTH, k - d), source + <usize>d * ld, ld, target + sectionBytes(m, d));
     }
   } else {
     for (let i = 0; i < m; i += STRIP) {
       for (let d = 0; d < k; d += DEPTH) {
         const depth = min(DEPTH, k - d);
-        const to = target + stretchBytes(m, d) + <usize>i * <usize>depth * 4;
+        const to = target + sectionBytes(m, d) + <usize>i * <usize>depth * 4;
         packRowsOfStrip(depth, source + <usize>i * ld + <usize>d * 4, ld, to);
       }
     }
@@ -32,7 +32,7 @@ export function packStrips(m: i32, k: i32, source: usize, ld: usize, transposed:
 }
 
 /** The bytes of the strips of a section of the depth. */
-@inline function stretchBytes(m: i32, depth: i32): usize {
+@inline function sectionBytes(m: i32, depth: i32): usize {
   return <usize>((m + STRIP - 1) / STRIP) * <usize>depth * STRIP_BYTES;
 }
 
@@ -100,7 +100,7 @@ export function multiplyPanels(
       const depthBytes = <usize>depth * PANEL_BYTES;
       const stripBytes = lda ? <usize>STRIP * lda : <usize>depth * STRIP_BYTES;
       const bd = bj + <usize>d * PANEL_BYTES;
-      let ai = a + (lda ? <usize>d * 4 : stretchBytes(m, d));
+      let ai = a + (lda ? <usize>d * 4 : sectionBytes(m, d));
       // The first section is not added to anything.
       const before = i32x4.splat(d ? -1 : 0);
       for (let i = 0; i < m; i += STRIP) {

@@ -39,7 +39,7 @@ function checkVariant(variant: Variant = bestVariant()): Variant {
   checkOneOf('variant', variant, variants);
   if (!supportedVariants().includes(variant)) {
     throw new UnsupportedError('cpu', [
-      `this host lacks the instructions of ${variant}, or its content security policy forbids WebAssembly`,
+      `this host lacks the instructions of ${variant}, or its content security policy forbids WebAssembly: leave out variant`,
     ]);
   }
   return variant;

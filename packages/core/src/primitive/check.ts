@@ -28,7 +28,8 @@ const arity: Readonly<
 };
 
 /**
- * Checks that tensors fit a primitive.
+ * Checks that tensors fit a primitive. That the inputs of a map or of a reduction can be broadcast is not
+ * checked, because an expression may read them at other places only.
  * @throws InvalidArgumentError for an unknown primitive or a wrong number of tensors; InvalidShapeError or
  * InvalidDTypeError naming the tensor.
  */

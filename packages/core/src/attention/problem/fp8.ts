@@ -40,8 +40,8 @@ export interface Fp8Step {
 }
 
 /**
- * The steps of the contract, named by the number that they change: `weight` is dropout(P), `ds` is scale ·
- * dS, `product` is q·kᵀ.
+ * The steps of the contract, named by the number that they change: `weight` is dropout(P), `product` is q·kᵀ,
+ * and `ds` is the dS of `Fp8Options`, which includes the scale of the scores.
  */
 export type Fp8StepName = 'product' | 'weight' | 'o' | 'delta' | 'dp' | 'ds' | 'dq' | 'dk' | 'dv';
 

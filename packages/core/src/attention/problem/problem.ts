@@ -15,7 +15,8 @@ export type Alignment = 'top-left' | 'bottom-right';
  */
 export type ForwardAmaxName = 'amaxS' | 'amaxO';
 /**
- * The largest magnitudes that backward measures, of its gradients and of the gradient of the probabilities.
+ * The largest magnitudes that backward measures, of dq, dk and dv, and of dS, the gradient of the scores,
+ * which has cuDNN's name `amaxDP`.
  */
 export type BackwardAmaxName = 'amaxDQ' | 'amaxDK' | 'amaxDV' | 'amaxDP';
 
@@ -138,9 +139,9 @@ export interface AttentionProblem {
 }
 
 /**
- * FP8 arithmetic with one scale per tensor (`Fp8Options`) or per block (`Mxfp8Options`), where P and dS are
- * rounded to q's dtype, or P to `formatP`; or `dequantised`, into which engines turn `blocks` once the
- * operands are dequantised.
+ * Arithmetic in 8 bits, in which P and dS are rounded to q's dtype, or P to `formatP`. Operands have one
+ * scale per tensor (`scaled`, see `Fp8Options`) or per block (`blocks`, see `Mxfp8Options`). An engine that
+ * dequantises the operands of a problem with `blocks` continues with `dequantised`, which keeps their dtype.
  */
 export type Fp8Desc =
   | { readonly kind: 'scaled'; readonly formatP?: FormatP }

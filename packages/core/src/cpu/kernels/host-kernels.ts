@@ -32,7 +32,7 @@ export const kernelModules: VariantModules = /* @__PURE__ */ createVariantModule
  */
 const lender: KernelLender = /* @__PURE__ */ createKernelLender(createKernels);
 
-/** Lends kernels of attention to `work`, with empty memory. */
+/** Lends kernels of attention to `work`, as a `KernelLender` does. */
 export function withKernels<R>(variant: Variant, work: (kernels: Kernels) => R): R {
   return lender.withKernels(variant, work);
 }

@@ -4,7 +4,7 @@ import { MEMORY_KEPT, type Memory } from './memory/memory.ts';
 
 /** Lends kernels to one call at a time. */
 export interface KernelLender {
-  /** Lends kernels to `work`; their memory holds only tensors. */
+  /** Lends kernels to `work`. Their memory may have panels of earlier calls, until `reset` frees them. */
   withKernels<R>(variant: Variant, work: (kernels: Kernels) => R): R;
   /** The memory of the kernels that are lent. */
   residentMemory(variant: Variant): Memory;
@@ -16,7 +16,8 @@ export function createKernelLender(make: (variant: Variant) => Kernels): KernelL
   return {
     withKernels(variant, work) {
       const kernels = idle.get(variant) ?? make(variant);
-      // Removed while lent, so that a call that throws leaves no half-finished state behind.
+      // Removed while lent. Kernels of a call that throws are not lent again, unless tensors are in their
+      // memory: the next call frees the panels that are left there.
       idle.set(variant, null);
       let isDone = false;
       try {

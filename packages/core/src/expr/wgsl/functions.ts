@@ -4,7 +4,7 @@
  * - a logarithm that is NaN for negative numbers and −∞ for 0, and a power that accepts a negative base (WGSL
  *   leaves both undefined);
  * - tanh within a few units in the last place (WGSL's may be sinh/cosh, which overflows for large arguments
- *   and loses accuracy near 0, where this series is within 1e-9 relative);
+ *   and loses accuracy near 0, where this series is within 1e-8 relative);
  * - sine and cosine by Taylor series around the nearest multiple of π/2, which is subtracted in three parts,
  *   so that little accuracy is lost up to about a thousand turns (WGSL's are accurate to 2^-11, and only on
  *   [−π, π]);

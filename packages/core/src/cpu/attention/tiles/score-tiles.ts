@@ -27,8 +27,9 @@ export interface PanelForms {
   /** Whether the pass also multiplies by q, so that q is needed as panels. */
   readonly qPanels: boolean;
   /**
-   * Whether the derivatives of the scores are wanted. For them the scaled q·k is stored beside the scores,
-   * unless the scores are q·k plus something.
+   * Whether the derivatives of the scores are wanted. For them the scaled q·k is stored beside the scores if
+   * there is a score mod, or a softcap that the kernels do not compute; otherwise the derivative does not
+   * depend on q·k, or the kernels have what they need.
    */
   readonly derivatives: boolean;
 }

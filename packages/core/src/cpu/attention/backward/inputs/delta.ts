@@ -25,7 +25,7 @@ export interface DeltaRows {
   load(queries: QueryTile): void;
 }
 
-/** Row gradients for tiles of at most `maxRows` rows. */
+/** The rows of query tiles of at most `maxRows` rows. */
 export function createDeltaRows(
   { forward: problem, dO: descDO }: BackwardProblem,
   operands: BackwardOperands<Tensor>,
