@@ -47,3 +47,18 @@ test('tensors of this host and lists of numbers are taken', () => {
   });
   expect(operands.seqLensKv?.toFloat32()).toEqual(Float32Array.of(1, 2));
 });
+
+test('a captured tensor may have any name, and be of another copy of this package', () => {
+  const table = Tensor.from([1, 2], [2]);
+  const { dtype, shape, strides, offset, data } = table;
+  const methods = { toFloat64: () => table.toFloat64() };
+  const ofOther: Tensor = Object.assign(Object.create(methods), { dtype, shape, strides, offset, data });
+  const mod = scoreMod(() => load('shape', [0]), { shape: ofOther });
+  const { captures } = normaliseOnHost(
+    { q: goodCall.q, k: goodCall.k, v: goodCall.v },
+    { scoreMod: mod },
+  ).operands;
+  // Workers get only tensors of this copy.
+  expect(captures?.shape).toBeInstanceOf(Tensor);
+  expect(captures?.shape?.data).toBe(data);
+});

@@ -1,4 +1,5 @@
 import { InvalidArgumentError } from '../errors.ts';
+import { isRecord } from '../tensor/checks/check-on-host.ts';
 import { type HostArray, hostList, isHostArray } from '../tensor/host-array.ts';
 import { Tensor, type TensorDesc } from '../tensor/tensor.ts';
 import { copiedDesc } from '../tensor/tensor-desc.ts';
@@ -189,7 +190,10 @@ export function normaliseBackwardCall<T extends TensorDesc>(
   return { problem, operands: defined({ ...operands, o, lse, dO, dLse }) };
 }
 
-/** The call with every operand that was a host array turned into a tensor, the scalars of `fp8` included. */
+/**
+ * The call with every operand that was a host array turned into a tensor, also those in records. Tensors of
+ * another copy of this package are host arrays here.
+ */
 function withTensors<P, T, O>({
   problem,
   operands,
@@ -199,12 +203,11 @@ function withTensors<P, T, O>({
 }): { problem: P; operands: O } {
   const made = (value: unknown): unknown => {
     if (value instanceof Tensor) return value;
-    return isHostArray(value) ? Tensor.wrap(value.data, value) : value;
+    if (isHostArray(value)) return Tensor.wrap(value.data, value);
+    if (!isRecord(value)) return value;
+    return Object.fromEntries(Object.entries(value).map(([name, part]) => [name, made(part)]));
   };
-  const { fp8 } = operands;
-  const scalars = fp8 && Object.fromEntries(Object.entries(fp8).map(([name, value]) => [name, made(value)]));
-  const all = Object.entries(operands).map(([name, value]) => [name, made(value)]);
-  return { problem, operands: { ...Object.fromEntries(all), ...(scalars && { fp8: scalars }) } as O };
+  return { problem, operands: made(operands) as O };
 }
 
 function fp8Desc({ fp8, mxfp8 }: SdpaOptions<unknown>, reading: Fp8Reading | null): AttentionProblem['fp8'] {

@@ -14,6 +14,11 @@ export function checkHostTensor(argument: string, t: unknown): void {
   );
 }
 
+/** Whether a value is a record, and not a tensor, which has a list as its shape. */
+export function isRecord(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !('shape' in value && Array.isArray(value.shape));
+}
+
 /** The deepest nesting of records in a call, such as `captures` in `scoreMod`. */
 export const DEEPEST_RECORD = 4;
 
@@ -28,7 +33,7 @@ export function checkOnHost(values: object, within = '', depth: number = DEEPEST
     const name = within + key;
     if (typeof value !== 'object' || value === null) continue;
     if (isHostArray(value) || Array.isArray(value) || ArrayBuffer.isView(value)) continue;
-    if (!('shape' in value)) {
+    if (isRecord(value)) {
       if (depth > 0) checkOnHost(value, `${name}.`, depth - 1);
     } else throw new InvalidArgumentError(name, 'must be a Tensor on this host: download it first');
   }

@@ -1,7 +1,7 @@
 import { describeValue, InvalidArgumentError } from '../../errors.ts';
 import { type HostArray, isHostArray } from '../host-array.ts';
 import { elementsSpanned } from '../shape.ts';
-import { DEEPEST_RECORD } from './check-on-host.ts';
+import { DEEPEST_RECORD, isRecord } from './check-on-host.ts';
 
 /**
  * Checks that the tensors of a record, and of records in it, still have their storage. A tensor loses it if
@@ -13,7 +13,7 @@ export function checkStorage(tensors: object, within = '', depth: number = DEEPE
   for (const [key, value] of Object.entries(tensors)) {
     const name = within + key;
     if (isHostArray(value)) checkTensorStorage(name, value);
-    else if (depth > 0 && isGroup(value)) checkStorage(value, `${name}.`, depth - 1);
+    else if (depth > 0 && isRecord(value)) checkStorage(value, `${name}.`, depth - 1);
   }
 }
 
@@ -29,9 +29,4 @@ export function checkTensorStorage(name: string, tensor: HostArray): void {
     name,
     `must have ${needed} elements of storage, has ${data.length}: it was released, or its buffer was transferred or shrunk`,
   );
-}
-
-/** Whether a value is a record of tensors, and not a tensor whose storage is elsewhere. */
-function isGroup(value: unknown): value is object {
-  return typeof value === 'object' && value !== null && !('shape' in value);
 }
