@@ -114,6 +114,20 @@ test('an input whose buffer has been transferred is refused by its name, and the
   expect(workers.ended).toBe(0);
 });
 
+test('a score mod that loads from outside a tensor is refused, and the workers go on', async () => {
+  const { cpuEngine, inputs, Tensor } = fresh;
+  const { add, load, scoreMod } = await import('../expr/index.ts');
+  const engine = cpuEngine({ threads: 2 });
+  const { q, k, v } = inputs();
+  const expected = bits(await engine.sdpa(q, k, v));
+  const short = scoreMod(place => add(place.score, load('table', [place.kv])), { table: Tensor.zeros([4]) });
+  await expect(engine.sdpa(q, k, v, { scoreMod: short })).rejects.toThrow(
+    'captures.table was loaded at [4], outside its shape [4]',
+  );
+  expect(bits(await engine.sdpa(q, k, v))).toEqual(expected);
+  expect(workers.ended).toBe(0);
+});
+
 test.each([1, 2])(
   'an output whose buffer is transferred is refused by its name, before a run on %d threads and after',
   async threads => {

@@ -76,5 +76,9 @@ export interface BackwardPass extends Pass {
  */
 export interface Reply {
   readonly error?: string;
+  /**
+   * Whether the call is wrong, and not the worker: its score mod loads from outside a tensor, for example.
+   */
+  readonly isOfCall?: boolean;
   readonly amax?: Amax;
 }

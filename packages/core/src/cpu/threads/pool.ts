@@ -6,11 +6,14 @@ import type { BackwardPass, ForwardPass, Message, Reply, SetUp } from './message
 /** A worker could not start, has died, or could not finish a pass. */
 export class WorkerFailure extends TilewiseError {
   override readonly name: string = 'WorkerFailure';
-  constructor(reason: string) {
+  /** Whether the call is wrong: it throws the same error on the calling thread, and the workers can go on. */
+  readonly isOfCall: boolean;
+  constructor(reason: string, isOfCall = false) {
     super(
       'DEVICE_LOST',
       `a thread of the CPU engine failed: ${reason}; its results are lost, and further calls use the threads that are left`,
     );
+    this.isOfCall = isOfCall;
   }
 }
 
@@ -23,7 +26,7 @@ export interface Pool {
    * Sends a pass to the workers, or to all but the first if the caller takes its place; immediately if they
    * are idle, so that they wake up while the caller continues.
    * @returns the replies of these workers, once they have run out of tasks. Rejects with a WorkerFailure,
-   * after which the pool cannot be used any more.
+   * after which the pool cannot be used any more, unless the failure is of the call.
    */
   run(pass: ForwardPass | BackwardPass, withFirst?: boolean): Promise<readonly Reply[]>;
   /** Asks one worker to join a parallel region; it does not reply. */
@@ -76,7 +79,7 @@ export function createPool(
         member.answer = resolve;
         member.worker.post(pass);
       });
-      if (reply.error !== undefined) throw new WorkerFailure(reply.error);
+      if (reply.error !== undefined) throw new WorkerFailure(reply.error, reply.isOfCall);
       return reply;
     } finally {
       member.answer = null;

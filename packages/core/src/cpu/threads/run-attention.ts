@@ -80,7 +80,7 @@ export function createAttention({ variant, workers, own, smallHeads }: Attention
         return await onThreads(pool, taken);
       } catch (error) {
         if (!(error instanceof WorkerFailure)) throw error;
-        workers.giveUp();
+        if (!error.isOfCall) workers.giveUp();
       }
     }
     return here(taken.operands);

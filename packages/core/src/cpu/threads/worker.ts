@@ -1,3 +1,4 @@
+import { InvalidArgumentError } from '../../errors.ts';
 import { runBackward } from '../attention/backward/backward-pass.ts';
 import { runForward } from '../attention/forward/forward.ts';
 import type { PassContext } from '../attention/pass-context.ts';
@@ -50,7 +51,8 @@ function handle(message: Message): void {
   try {
     port.postMessage({ amax: run(message) });
   } catch (error) {
-    port.postMessage({ error: error instanceof Error ? error.message : String(error) });
+    const isOfCall = error instanceof InvalidArgumentError;
+    port.postMessage({ error: error instanceof Error ? error.message : String(error), isOfCall });
   }
 }
 
