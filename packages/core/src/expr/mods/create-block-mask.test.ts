@@ -54,6 +54,20 @@ describe('createBlockMask', () => {
     expect(new Set(cases.map(({ mask }) => mask))).toEqual(new Set(Object.keys(masks)));
   });
 
+  it('as bits takes blocks in views, and refuses those that do not fit', () => {
+    const blocks = createBlockMask(causalMask(), { Sq: 300, Skv: 300 });
+    const later = Tensor.zeros([2, ...blocks.kvIndices.shape], { dtype: 'i32' });
+    const kvIndices = later.slice(0, 1, 2).reshape(blocks.kvIndices.shape);
+    for (const at of [0, 1, 2]) {
+      for (const n of [0, 1, 2]) kvIndices.set(blocks.kvIndices.get(0, 0, at, n), 0, 0, at, n);
+    }
+    expect(blockMaskBits({ ...blocks, kvIndices }).data).toEqual(blockMaskBits(blocks).data);
+    const broken = (change: object) => () => blockMaskBits({ ...blocks, ...change });
+    expect(broken({ blockSize: undefined })).toThrow('blockSize must be a number or [q, kv], got undefined');
+    expect(broken({ Sq: 600 })).toThrow('blocks.kvIndices must have shape [1,1,5,3], got [1,1,3,3]');
+    expect(broken({ fullKvNumBlocks: kvIndices })).toThrow('blocks.fullKvNumBlocks must have shape [1,1,3]');
+  });
+
   it('lists the blocks that do not count behind those that do', () => {
     const { kvNumBlocks, kvIndices } = createBlockMask(causalMask(), { Sq: 4, Skv: 6, blockSize: 2 });
     expect([...kvNumBlocks.data]).toEqual([1, 1]);

@@ -6,6 +6,7 @@ import {
   TilewiseError,
 } from '../../errors.ts';
 import { checkHostTensor } from '../../tensor/checks/check-on-host.ts';
+import { checkTensorOf } from '../../tensor/checks/check-tensor.ts';
 import { Tensor } from '../../tensor/tensor.ts';
 import { checkMod } from '../check.ts';
 import { compileRows, type EvaluateRow } from '../evaluate/rows.ts';
@@ -64,14 +65,7 @@ export function createBlockMask(maskMod: Mod<Tensor>, options: BlockMaskOptions)
   const sizes = sizesOf(blockSize);
   const B = options.B ?? 1;
   const H = options.Hq ?? 1;
-  const counts = { B, Hq: H, Sq, Skv, 'blockSize[0]': sizes[0], 'blockSize[1]': sizes[1] };
-  for (const [name, value] of Object.entries(counts)) {
-    // Positions are i32 in an expression.
-    if (!Number.isInteger(value) || value < 1 || value >= 2 ** 31) {
-      const rule = `must be a positive integer below 2^31, got ${describeValue(value)}`;
-      throw new InvalidArgumentError(name, rule);
-    }
-  }
+  checkCounts({ B, Hq: H, Sq, Skv, 'blockSize[0]': sizes[0], 'blockSize[1]': sizes[1] });
   checkMod('maskMod', maskMod, 'bool');
   const [nQ, nKv] = [Math.ceil(Sq / sizes[0]), Math.ceil(Skv / sizes[1])];
   if (B * H * nQ * nKv > LARGEST_COUNT) {
@@ -101,13 +95,24 @@ export function createBlockMask(maskMod: Mod<Tensor>, options: BlockMaskOptions)
  * A block mask as the option `blockMask` of `sdpa` takes it: u8 (B, Hq, ⌈Sq / 128⌉, ⌈⌈Skv / 128⌉ / 8⌉), with
  * one bit per 128 × 128 tile, which is set if the tile overlaps a block with a visible pair. Also pass the
  * mask mod, which decides within partly visible blocks.
+ * @throws InvalidArgumentError, InvalidShapeError or InvalidDTypeError for blocks that `createBlockMask`
+ * cannot have made.
  */
 export function blockMaskBits(blocks: BlockMask): Tensor {
   checkObject('blocks', blocks);
-  const { Sq, Skv, blockSize, kvNumBlocks, kvIndices, fullKvNumBlocks, fullKvIndices } = blocks;
-  for (const [name, t] of Object.entries({ kvNumBlocks, kvIndices, fullKvNumBlocks, fullKvIndices }))
-    checkHostTensor(`blocks.${name}`, t);
-  const [B, H, nQ, nKv] = kvIndices.shape;
+  const { Sq, Skv, kvIndices } = blocks;
+  for (const name of ['kvIndices', 'kvNumBlocks', 'fullKvIndices', 'fullKvNumBlocks'] as const)
+    checkHostTensor(`blocks.${name}`, blocks[name]);
+  const blockSize = sizesOf(blocks.blockSize);
+  checkCounts({ Sq, Skv, 'blockSize[0]': blockSize[0], 'blockSize[1]': blockSize[1] });
+  const [nQ, nKv] = [Math.ceil(Sq / blockSize[0]), Math.ceil(Skv / blockSize[1])];
+  const [B = 1, H = 1] = kvIndices.shape;
+  const shape = [B, H, nQ, nKv];
+  const listOf = (counts: 'kvNumBlocks' | 'fullKvNumBlocks', indices: 'kvIndices' | 'fullKvIndices') => {
+    checkTensorOf(`blocks.${indices}`, blocks[indices], shape, 'i32');
+    checkTensorOf(`blocks.${counts}`, blocks[counts], shape.slice(0, 3), 'i32');
+    return [blocks[counts].contiguous().data, blocks[indices].contiguous().data] as const;
+  };
   const [tilesQ, tilesKv] = [Math.ceil(Sq / 128), Math.ceil(Skv / 128)];
   const bytes = Math.ceil(tilesKv / 8);
   const data = new Uint8Array(B * H * tilesQ * bytes);
@@ -115,10 +120,7 @@ export function blockMaskBits(blocks: BlockMask): Tensor {
     Math.floor((block * size) / 128),
     Math.floor((Math.min((block + 1) * size, length) - 1) / 128),
   ];
-  const lists = [
-    [kvNumBlocks.data, kvIndices.data],
-    [fullKvNumBlocks.data, fullKvIndices.data],
-  ] as const;
+  const lists = [listOf('kvNumBlocks', 'kvIndices'), listOf('fullKvNumBlocks', 'fullKvIndices')];
   for (let row = 0; row < B * H * nQ; row++) {
     const [firstQ, lastQ] = tiles(row % nQ, blockSize[0], Sq);
     for (const [counts, indices] of lists) {
@@ -136,6 +138,17 @@ export function blockMaskBits(blocks: BlockMask): Tensor {
 
 /** The most blocks of a mask: their indices then take 1 GiB. */
 const LARGEST_COUNT = 2 ** 28;
+
+/**
+ * @throws InvalidArgumentError for a number that is not a positive i32, as positions in an expression are.
+ */
+function checkCounts(counts: Readonly<Record<string, unknown>>): void {
+  for (const [name, value] of Object.entries(counts)) {
+    if (Number.isInteger(value) && Number(value) >= 1 && Number(value) < 2 ** 31) continue;
+    const rule = `must be a positive integer below 2^31, got ${describeValue(value)}`;
+    throw new InvalidArgumentError(name, rule);
+  }
+}
 
 function sizesOf(blockSize: BlockMaskOptions['blockSize']): readonly [q: number, kv: number] {
   if (typeof blockSize === 'number') return [blockSize, blockSize];
