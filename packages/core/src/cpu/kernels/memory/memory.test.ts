@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { typescriptKernels } from '../typescript/typescript-kernels.ts';
 import { createMemory } from './memory.ts';
 
 test('panels stay out of the memory below the base after memory has run out', () => {
@@ -20,4 +21,9 @@ test('panels stay out of the memory below the base after memory has run out', ()
   expect(() => memory.reset()).toThrow('no memory');
   memory.reset();
   expect(memory.scratch(16).at).toBeGreaterThanOrEqual(base);
+});
+
+test('the kernels in TypeScript refuse memory that their addresses do not reach', () => {
+  const outOfMemory = expect.objectContaining({ code: 'OUT_OF_MEMORY' });
+  expect(() => typescriptKernels().memory.scratch(2 ** 29)).toThrow(outOfMemory);
 });

@@ -8,6 +8,9 @@ import { typescriptProducts } from './products.ts';
 import { typescriptScores } from './scores.ts';
 import { typescriptSoftmax } from './softmax.ts';
 
+/** The most bytes of their memory: the kernels shift addresses as signed integers of 32 bits. */
+const MOST_BYTES = 2 ** 31;
+
 /** Kernels for hosts without SIMD, with their own memory. Sums are computed in f64. */
 export function typescriptKernels(): Kernels {
   let buffer = new ArrayBuffer(0);
@@ -16,7 +19,9 @@ export function typescriptKernels(): Kernels {
       buffer,
       staysInPlace: false,
       grow(bytes) {
-        const needed = Math.max(buffer.byteLength + bytes, 2 * buffer.byteLength, 2 ** 16);
+        const least = buffer.byteLength + bytes;
+        if (least > MOST_BYTES) throw new RangeError(`the kernels cannot address ${least} bytes`);
+        const needed = Math.min(Math.max(least, 2 * buffer.byteLength, 2 ** 16), MOST_BYTES);
         const larger = new ArrayBuffer(Math.ceil(needed / PANEL_BYTES) * PANEL_BYTES);
         new Uint8Array(larger).set(new Uint8Array(buffer));
         buffer = larger;
