@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Primitive } from '../../primitive/index.ts';
+import { hostPrimitives, type Primitive } from '../../primitive/index.ts';
 import { Tensor } from '../../tensor/tensor.ts';
 import { supportedVariants } from '../kernels/host-kernels.ts';
 import { cpuPrimitives } from './cpu-primitives.ts';
@@ -20,4 +20,17 @@ test.each(supportedVariants())('%s: a logarithm near 0 keeps its digits beside l
   ])
     expect(Math.abs(got / wanted - 1)).toBeLessThan(2 ** -24 / eight);
   expect(outputs[1].toFloat64()[0]).toBeCloseTo(20 + eight, 5);
+});
+
+test.each([
+  ['none', -Infinity],
+  ['inf-as-zero', 0],
+] as const)('a line without elements has stats, with %s', (mode, stats) => {
+  const source = Tensor.zeros([2, 0]);
+  const primitive: Primitive = { kind: 'softmax', axis: 1, log: false, mode };
+  for (const primitives of [hostPrimitives, ...supportedVariants().map(variant => cpuPrimitives(variant))]) {
+    const outputs = [Tensor.zeros([2, 0]), Tensor.from([7, 7], [2, 1])];
+    primitives.prepare(primitive, [source], outputs).run([source], outputs);
+    expect([...outputs[1].toFloat32()]).toEqual([stats, stats]);
+  }
 });

@@ -108,18 +108,15 @@ export function prepareSoftmax(
     const [width, step] = [to.shape[axis], to.strides[axis]];
     const encodeStats = stats && dtypeInfo[stats.dtype].encode;
     let row = 0;
-    forEachIndex(
-      kept.map((extent, d) => (d === axis ? Math.min(extent, domain[d]) : extent)),
-      index => {
-        const isDead = hasDead && largest[row] === -Infinity;
-        const at = to.offset + offsetOf(index, to.strides);
-        if (isDead) for (let n = 0; n < width; n++) to.data[at + n * step] = 0;
-        if (encodeStats) {
-          const total = log ? largest[row] + totals[row] : totals[row];
-          stats.data[stats.offset + offsetOf(index, stats.strides)] = encodeStats(isDead ? 0 : total);
-        }
-        row++;
-      },
-    );
+    forEachIndex(kept, index => {
+      const isDead = hasDead && largest[row] === -Infinity;
+      const at = to.offset + offsetOf(index, to.strides);
+      if (isDead) for (let n = 0; n < width; n++) to.data[at + n * step] = 0;
+      if (encodeStats) {
+        const total = log ? largest[row] + totals[row] : totals[row];
+        stats.data[stats.offset + offsetOf(index, stats.strides)] = encodeStats(isDead ? 0 : total);
+      }
+      row++;
+    });
   }
 }

@@ -12,10 +12,11 @@ export function runSoftmax(
   const read = reader(source);
   const write = lineWriter(output);
   const width = source.shape[axis];
-  const line = new Float64Array(width);
+  // A line without elements still has stats.
+  const line = new Float64Array(Math.max(width, 1));
   const step = source.strides[axis];
   const writeStats = stats && lineWriter(stats);
-  const rows = source.shape.map((n, d) => (d === axis ? Math.min(n, 1) : n));
+  const rows = source.shape.map((n, d) => (d === axis ? 1 : n));
 
   forEachIndex(rows, index => {
     const at = source.offset + offsetOf(index, source.strides);
