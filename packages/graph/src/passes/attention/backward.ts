@@ -1,7 +1,7 @@
 import type { GraphNode } from '../../ir/node.ts';
 import { numberOf, numbersOf } from '../../ir/schema/attribute.ts';
 import type { Topology } from '../../ir/topology.ts';
-import { comeFromOutside, isConvex } from '../fuse/convex.ts';
+import { comeFromOutside, onlyResultsLeave } from '../fuse/boundary.ts';
 import { fuseAfter, fuseBefore, layoutKinds } from '../fuse/fuse.ts';
 import {
   equalScalars,
@@ -204,6 +204,6 @@ export function backwardMatch(anchor: GraphNode, topology: Topology): BackwardMa
     ...(parts.dMask === null ? [] : [parts.dMask]),
     ...(parts.recomputed ? [parts.recomputed.matmul.outputs[0].id] : []),
   ]);
-  if (!isConvex(nodes, results, topology)) return null;
+  if (!onlyResultsLeave(nodes, results, topology)) return null;
   return { ...parts, before, tails: tails.flatMap(tail => tail.nodes), all: nodes };
 }

@@ -1,6 +1,6 @@
 import type { GraphNode } from '../../ir/node.ts';
 import type { Topology } from '../../ir/topology.ts';
-import { comeFromOutside, isConvex } from '../fuse/convex.ts';
+import { comeFromOutside, onlyResultsLeave } from '../fuse/boundary.ts';
 import { fuseAfter, fuseBefore, layoutKinds } from '../fuse/fuse.ts';
 import { dropoutOperands } from './dropout.ts';
 import { type Probabilities, probabilitiesOf } from './probabilities.ts';
@@ -55,6 +55,6 @@ export function forwardParts(anchor: GraphNode, topology: Topology): ForwardPart
   const ends = [tail, ...[statsTail, largestTail].filter(own => own !== null)];
   const tails = ends.flatMap(own => own.nodes);
   const nodes = new Set([...before, ...core, ...tails]);
-  if (!isConvex(nodes, new Set(ends.map(own => own.result)), topology)) return null;
+  if (!onlyResultsLeave(nodes, new Set(ends.map(own => own.result)), topology)) return null;
   return { chain, softmax, after, before, tails, nodes };
 }

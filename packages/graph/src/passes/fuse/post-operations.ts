@@ -1,7 +1,7 @@
 import type { GraphNode } from '../../ir/node.ts';
 import type { Topology } from '../../ir/topology.ts';
 import type { Match } from '../match.ts';
-import { leaves } from './convex.ts';
+import { leaves } from './boundary.ts';
 import { fuseBefore, type IsFree } from './fuse.ts';
 
 /** Operations that are not elementwise but may follow an operation and run with it. */

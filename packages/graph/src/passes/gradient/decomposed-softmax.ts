@@ -3,7 +3,7 @@ import type { Operation, OperationCall } from '../../ir/schema/operation.ts';
 import type { Topology } from '../../ir/topology.ts';
 import { softmaxOperations } from '../../ops/reduction/softmax.ts';
 import { softmaxOf } from '../attention/softmax.ts';
-import { isConvex } from '../fuse/convex.ts';
+import { onlyResultsLeave } from '../fuse/boundary.ts';
 
 /** Several operations whose gradient is computed as that of one operation. */
 export interface Composite {
@@ -32,7 +32,7 @@ export function decomposedSoftmaxes(
     const match = node.kind === 'Divide' ? softmaxOf(node, topology) : null;
     if (!match) continue;
     const results = [match.probabilities, ...(match.stats === undefined ? [] : [match.stats])];
-    if (!isConvex(new Set(match.nodes), new Set(results), topology)) continue;
+    if (!onlyResultsLeave(new Set(match.nodes), new Set(results), topology)) continue;
     const isNamed = match.nodes.some(({ outputs }) =>
       outputs.some(({ id }) => named.has(id) && !results.includes(id)),
     );

@@ -5,7 +5,7 @@ import { describeTensor, type LogicalTensor } from '../../ir/tensor/logical-tens
 import { admits } from '../../ir/tensor/shape.ts';
 import type { KnownTensor } from '../../ir/tensor/storage.ts';
 import type { Topology } from '../../ir/topology.ts';
-import { comeFromOutside, leaves } from '../../passes/fuse/convex.ts';
+import { comeFromOutside, leaves } from '../../passes/fuse/boundary.ts';
 
 /** The tensors that enter and leave operations that run together. */
 export function boundary(

@@ -24,9 +24,10 @@ export function leaves(tensor: number, nodes: ReadonlySet<GraphNode>, { uses }: 
 
 /**
  * Whether `results` are the only tensors that leave the operations: every other result is read, and only
- * inside. (A tensor that an `End` reads leaves.)
+ * inside. (A tensor that an `End` reads leaves.) Whether a path leaves the operations and returns to them is
+ * tested when a partition is formed.
  */
-export function isConvex(
+export function onlyResultsLeave(
   nodes: ReadonlySet<GraphNode>,
   results: ReadonlySet<number>,
   topology: Topology,
