@@ -1,7 +1,7 @@
 import { TilewiseError } from '@tilewise/core';
 import { formatReport, onnxReport } from './onnx-report.ts';
 
-/** The command's surroundings: output streams, files and the clock. */
+/** The functions through which the command reads files and prints lines. */
 export interface CommandHost {
   readonly readFile: (path: string) => Uint8Array;
   readonly print: (text: string) => void;
