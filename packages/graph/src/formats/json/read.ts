@@ -73,6 +73,7 @@ function asGraph(json: unknown): OneDnnGraph {
       isRecord(op) &&
       typeof op.kind === 'string' &&
       typeof op.id === 'number' &&
+      (op.name === undefined || typeof op.name === 'string') &&
       isTensorList(op.inputs) &&
       isTensorList(op.outputs) &&
       (op.attrs === undefined || isRecord(op.attrs));
@@ -100,7 +101,8 @@ function readOperation(op: OneDnnOp): NodeDescription {
   const name = op.name ?? '';
   const label = describeNode({ ...op, name });
   const schema = operationOf(op.kind)?.attributes ?? {};
-  const given: Record<string, AttributeValue> = {};
+  // Without a prototype, an attribute named `__proto__` is an attribute like others, which the check refuses.
+  const given: Record<string, AttributeValue> = Object.create(null);
   const annotations: Record<string, Annotation> = {};
   for (const [key, attribute] of Object.entries<unknown>(op.attrs ?? {})) {
     const { type, value } = asAttribute(label, key, attribute);
@@ -138,8 +140,8 @@ function asAttribute(label: string, key: string, attribute: unknown): OneDnnAttr
 }
 
 function readValue(type: AttributeType, value: OneDnnAttribute['value']): AttributeValue {
-  if (type === 'bool') return value === 1;
-  // The schema check refuses values that are not numbers.
+  // The schema check refuses values of other types.
+  if (type === 'bool') return value === 0 || value === 1 ? value === 1 : (value as AttributeValue);
   const number = (x: number | string): number =>
     typeof x === 'string' && Object.hasOwn(namedFloats, x) ? namedFloats[x] : (x as number);
   if (type === 'f32' && !Array.isArray(value)) return number(value as number | string);

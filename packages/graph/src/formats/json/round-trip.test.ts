@@ -42,3 +42,37 @@ test('the numbers of a Constant come back bit by bit, as text and by JSON.string
     expect(attributes.shape).toEqual(shape);
   }
 });
+
+describe('JSON from a stranger is refused by name', () => {
+  const tensor = (id: number) => ({
+    ...{ id, dtype: 'f32', shape: [2], stride: [1] },
+    ...{ layout_type: 'strided', property_type: 'undef' },
+  });
+  const file = (attrs: string, name: unknown = 'sum') => ({
+    ...{ version: '3.12.0', engine_kind: 'cpu', fpmath_mode: 'strict' },
+    graph: [
+      {
+        ...{ id: 0, name, kind: 'ReduceSum', attrs: JSON.parse(attrs) },
+        ...{ inputs: [tensor(0)], outputs: [tensor(1)] },
+      },
+    ],
+  });
+  const read = (json: unknown) => () => Graph.fromJSON(json as never);
+  const axes = '"axes": { "type": "s64[]", "value": [0] }';
+
+  test('a bool that is no 0 or 1; true means 1', () => {
+    const keep = (value: string) => file(`{ ${axes}, "keep_dims": { "type": "bool", "value": ${value} } }`);
+    for (const value of ['2', '"true"', 'null'])
+      expect(read(keep(value))).toThrow(/^operation ReduceSum 0 'sum': attribute 'keep_dims' must be bool/);
+    expect(read(keep('true'))().nodes[0].attributes.keep_dims).toBe(true);
+  });
+
+  test('an attribute named __proto__', () => {
+    const json = file(`{ ${axes}, "__proto__": { "type": "s64[]", "value": [1] } }`);
+    expect(read(json)).toThrow("has no attribute '__proto__'");
+  });
+
+  test('a name that is no text', () => {
+    expect(read(file(`{ ${axes} }`, { text: 'sum' }))).toThrow('graph[0] of the JSON is not an operation');
+  });
+});
