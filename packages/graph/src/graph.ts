@@ -91,8 +91,8 @@ export class Graph extends GraphBuilder {
    * declare.
    * @param options.trace receives the name of each partition that runs, as `<kind> <id>`, and the kinds of
    * its steps on an engine of the host.
-   * @throws the errors of `finalize`; InvalidShapeError when shapes are unknown or do not fit;
-   * UnsupportedError when an operation cannot run.
+   * @throws the errors of `finalize`; InvalidArgumentError for an id that no tensor has; InvalidShapeError
+   * when shapes are unknown or do not fit; UnsupportedError when an operation cannot run.
    */
   compile<T extends TensorDesc>(
     engine: TensorEngine<T>,
@@ -104,12 +104,12 @@ export class Graph extends GraphBuilder {
   ): CompiledGraph<T> {
     checkNames('options', options, ['inputs', 'policy', 'trace']);
     const { inputs = {}, policy, trace } = options;
-    checkObject('options.inputs', inputs);
-    this.finalize();
+    const { topology } = this.finalize();
+    checkIds(inputs, topology.described, topology, 'options.inputs');
     checkEngine(engine);
     return compileGraph(
-      this.topology,
-      partitionsToRun(this.topology, policy ?? 'fusion', traitsOf(engine).readsViews),
+      topology,
+      partitionsToRun(topology, policy ?? 'fusion', traitsOf(engine).readsViews),
       engine,
       inputs,
       { cached: false },

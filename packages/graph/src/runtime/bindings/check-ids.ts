@@ -7,14 +7,16 @@ import type { Bindings, Ends } from './bindings.ts';
  * are allowed, so that one set of bindings serves all partitions of a graph and its gradients.
  * @param described all tensors of the graph, by id.
  * @param ends the tensors that are read and written here.
+ * @param argument the name of the bindings in errors.
  * @throws InvalidArgumentError naming the key, and the tensor that was probably meant.
  */
 export function checkIds(
   bindings: Bindings<unknown>,
   described: ReadonlyMap<number, LogicalTensor>,
   ends: Pick<Ends, 'inputs' | 'outputs'>,
+  argument = 'bindings',
 ): void {
-  checkObject('bindings', bindings);
+  checkObject(argument, bindings);
   for (const [key, value] of Object.entries(bindings)) {
     const id = Number(key);
     if (value === undefined || (described.has(id) && String(id) === key)) continue;
@@ -22,7 +24,7 @@ export function checkIds(
     const meant = meantBy(key, unbound);
     const hint = meant ? `; did you mean ${meant.id}?` : '';
     throw new InvalidArgumentError(
-      'bindings',
+      argument,
       `has '${key}', which is the id of no tensor of the graph${hint}`,
     );
   }

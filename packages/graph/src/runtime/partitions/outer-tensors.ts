@@ -22,22 +22,30 @@ export function boundary(
   return { inputs: [...inputs.values()], outputs: [...outputs.values()] };
 }
 
-/** Tensors with the shapes and strides that are known now. */
+/**
+ * Tensors with the shapes and strides that are known now.
+ * @param argument the name of `known` in errors.
+ * @throws InvalidArgumentError for an id that no tensor has; InvalidShapeError for a shape that the tensor's
+ * declaration does not allow.
+ */
 export function withKnown(
   argument: string,
   tensors: readonly LogicalTensor[],
   known: Readonly<Record<number, KnownTensor>> = {},
 ): LogicalTensor[] {
-  const stranger = Object.keys(known).find(id => !tensors.some(t => t.id === Number(id)));
-  if (stranger !== undefined) {
-    throw new InvalidArgumentError(argument, `has tensor ${stranger}, which is not in the partition`);
-  }
+  const ids = new Set(tensors.map(t => `${t.id}`));
+  const stranger = Object.keys(known).find(id => !ids.has(id));
+  if (stranger !== undefined)
+    throw new InvalidArgumentError(
+      argument,
+      `has tensor ${stranger}, which is none of ${[...ids].join(', ')}`,
+    );
   return tensors.map(t => {
     const given = known[t.id];
     if (!given) return t;
     checkObject(`tensor ${t.id}`, given);
     const { shape, strides = null } = given;
-    checkTensor(`tensor ${t.id}: `, { ...t, name: t.name, shape: shape ?? undefined, strides });
+    checkTensor(`tensor ${t.id}: `, { ...t, shape: shape ?? undefined, strides });
     if (!admits(t.shape, shape)) {
       const rule = `is declared with the shape [${t.shape}], got [${shape}]`;
       throw new InvalidShapeError(`tensor ${describeTensor(t)}`, rule);
