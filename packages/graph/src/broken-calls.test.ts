@@ -40,6 +40,11 @@ test.each<[string, (call: ReturnType<typeof example>) => unknown, string]>([
     'operation Exp 1: its inputs must be an array of tensors, got undefined',
   ],
   [
+    'op on one tensor without a list',
+    ({ g, x, y }) => g.op('Exp', { inputs: x as never, outputs: [y] }),
+    'operation Exp 1: its inputs must be an array of tensors, got Object',
+  ],
+  [
     'op on no tensor',
     ({ g, x }) => g.op('Exp', { inputs: [x], outputs: [null as never] }),
     'operation Exp 1: its outputs must be an array of tensors, got null',
@@ -74,6 +79,11 @@ test.each<[string, (call: ReturnType<typeof example>) => unknown, string]>([
     'compile for inputs that are no record',
     ({ g }) => g.compile(engine, { inputs: 3 as never }),
     'options.inputs must be an object, got 3',
+  ],
+  [
+    'compile with the shape of a tensor of another graph',
+    ({ g }) => g.compile(engine, { inputs: { 9: { shape: [2] } } }),
+    "options.inputs has '9', which is the id of no tensor of the graph",
   ],
   [
     'compile for an engine that prepares nothing',

@@ -106,7 +106,7 @@ export class GraphBuilder implements GraphWriter {
       ...{ id, ...(name !== undefined && { name }), dtype },
       ...({ shape: copied(shape), strides: copied(strides), layout: 'strided', property } as const),
     };
-    checkTensor('', { name, ...tensor });
+    checkTensor('', tensor);
     return this.#describe(tensor);
   }
 
@@ -158,10 +158,9 @@ export class GraphBuilder implements GraphWriter {
 
   #checkTensors(label: string, argument: 'inputs' | 'outputs', tensors: readonly LogicalTensor[]): void {
     const isTensor = (t: unknown): boolean => typeof t === 'object' && t !== null && 'id' in t;
-    const list: readonly unknown[] = Array.isArray(tensors) ? tensors : [tensors];
-    const wrong = list.find(t => !isTensor(t));
-    if (!Array.isArray(tensors) || wrong !== undefined || list.includes(undefined)) {
-      const rule = `its ${argument} must be an array of tensors, got ${describeValue(wrong)}`;
+    const wrong: readonly unknown[] = Array.isArray(tensors) ? tensors.filter(t => !isTensor(t)) : [tensors];
+    if (wrong.length > 0) {
+      const rule = `its ${argument} must be an array of tensors, got ${describeValue(wrong[0])}`;
       throw new InvalidOperationError(label, rule);
     }
     for (const t of tensors)

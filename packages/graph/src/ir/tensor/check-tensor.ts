@@ -17,7 +17,10 @@ const properties: readonly unknown[] = ['undef', 'variable', 'constant', 'host_s
  * @param name a prefix of the names in errors: '' or `tensor 3: `.
  * @throws InvalidDTypeError, InvalidShapeError or InvalidArgumentError naming the part that is wrong.
  */
-export function checkTensor(name: string, t: Readonly<Record<keyof LogicalTensor, unknown>>): void {
+export function checkTensor(
+  name: string,
+  t: Readonly<Record<keyof Omit<LogicalTensor, 'name'>, unknown>>,
+): void {
   const { id, dtype, shape, strides, layout, property } = t;
   if (!isGraphDType(dtype)) throw new InvalidDTypeError(`${name}dtype`, `'${String(dtype)}' is not a dtype`);
   if (!Number.isSafeInteger(id) || Number(id) < 0)
