@@ -1,8 +1,8 @@
 import { and, eq, ge, lt, mul, type NumericExpr, neg, select, sub } from '@tilewise/core/expr';
 import { coordinate, input, inputAt } from '@tilewise/core/primitive';
-import { InvalidOperationError } from '../../errors.ts';
 import { defineOperations } from '../../ir/schema/define.ts';
-import type { Operation } from '../../ir/schema/operation.ts';
+import type { Operation, OperationCall } from '../../ir/schema/operation.ts';
+import type { ResolvedAttributes } from '../../ir/schema/schema.ts';
 import type { LogicalShape, LogicalTensor } from '../../ir/tensor/logical-tensor.ts';
 import { checkedAxis, checkShape } from '../../ir/tensor/shape.ts';
 import { orNaN } from '../elementwise/numeric.ts';
@@ -36,18 +36,15 @@ function byLabel(value: NumericExpr, classes: number, ignored: number): NumericE
 /** The shape (…) of the rows of logits, which the other operands must have. */
 function checkedRows(kind: string, [{ shape }, ...others]: readonly LogicalTensor[]): LogicalShape {
   const rows = shape?.slice(0, checkedAxis(kind, -1, shape)) ?? null;
-  for (const other of others) checkShape(kind, 'labels of', other.shape, rows);
+  for (const [n, { shape: own }] of others.entries())
+    checkShape(kind, n === 0 ? 'labels of' : 'a diff_loss of', own, rows);
   return rows;
 }
 
-/** ε and 1 − ε. @throws InvalidOperationError for a smoothing ε outside [0, 1]. */
-function smoothing({
-  label_smoothing: share,
-}: {
-  readonly label_smoothing: number;
-}): readonly [number, number] {
-  if (share >= 0 && share <= 1) return [share, 1 - share];
-  throw new InvalidOperationError('CrossEntropy', `needs a label_smoothing from 0 to 1, got ${share}`);
+function constraint({
+  attributes: { label_smoothing: share },
+}: OperationCall<ResolvedAttributes<typeof attributes>>): string | null {
+  return share >= 0 && share <= 1 ? null : `attribute 'label_smoothing' must be in [0, 1], got ${share}`;
 }
 
 /** The cross-entropy loss and its gradient. */
@@ -55,6 +52,7 @@ export const crossEntropyOperations: readonly Operation[] = defineOperations(cro
   CrossEntropy: {
     summary:
       '−ln softmax(logits)[label] of each row, for logits (…, C) and labels (…); 0 for the label ignore_index, NaN for any other label outside [0, C). With label_smoothing ε, the loss is (1 − ε) times this, plus ε times the mean of −ln softmax(logits) over the classes, as in PyTorch. Not an operation of oneDNN.',
+    constraint,
     infer: ({ inputs }) => [checkedRows('CrossEntropy', inputs)],
     gradient: ({ builder, attributes, inputs: [logits, labels], dy }) => {
       const { dtype } = logits;
@@ -68,18 +66,19 @@ export const crossEntropyOperations: readonly Operation[] = defineOperations(cro
       const logarithms = temporary(shape);
       softmax({ axis, log: true, mode: 'none' }, logits, [logarithms]);
       const row = labels.desc.shape.map((_, d) => coordinate(d));
-      const [share, rest] = smoothing(attributes);
+      const share = attributes.label_smoothing;
       const write = (loss: NumericExpr, sums: readonly (typeof labels)[]): void =>
         map(byLabel(loss, shape[axis], attributes.ignore_index), [logarithms, labels, ...sums], outputs[0]);
       const ofLabel = neg(inputAt(0, [...row, label]));
       if (share === 0) return write(ofLabel, []);
       const sums = joined([logarithms], { axes: [axis], domain: shape, element: input(0) });
-      write(sub(mul(rest, ofLabel), mul(share / shape[axis], inputAt(2, [...row, 0]))), [sums]);
+      write(sub(mul(1 - share, ofLabel), mul(share / shape[axis], inputAt(2, [...row, 0]))), [sums]);
     },
   },
   CrossEntropyBackward: {
     summary:
       'The gradient of CrossEntropy with respect to logits: (softmax(logits) − ε/C − (1 − ε at the label))·diff_loss of the row; 0 for the label ignore_index, NaN for any other label outside [0, C).',
+    constraint,
     infer: ({ inputs }) => {
       checkedRows('CrossEntropyBackward', inputs);
       return [inputs[0].shape];
@@ -92,9 +91,9 @@ export const crossEntropyOperations: readonly Operation[] = defineOperations(cro
       softmax({ axis, log: false, mode: 'none' }, logits, [p]);
       const column = (value: typeof labels): typeof labels =>
         view(value, [...value.desc.shape, 1], [...value.desc.strides, 0]);
-      const [share, rest] = smoothing(attributes);
+      const share = attributes.label_smoothing;
       const even = share / shape[axis];
-      const difference = sub(input(0), select(eq(coordinate(axis), label), rest + even, even));
+      const difference = sub(input(0), select(eq(coordinate(axis), label), 1 - share + even, even));
       const value = byLabel(mul(input(2), difference), shape[axis], attributes.ignore_index);
       map(value, [p, column(labels), column(dy)], outputs[0]);
     },
