@@ -1,5 +1,9 @@
+import { cpuEngine } from '@tilewise/core/cpu';
 import { expect, test } from 'vitest';
 import { runOperation } from '../../testing/compare/run-operation.ts';
+import { Graph } from '../graph.ts';
+import type { Attributes } from '../ir/schema/attribute.ts';
+import type { GraphDType } from '../ir/tensor/dtype.ts';
 
 const line = { strides: [1], pads_begin: [0], pads_end: [0], dilations: [1] };
 
@@ -55,4 +59,38 @@ test('CrossEntropy with another number of labels is refused', async () => {
     const gradient = [...operands, zeros([3], 'f32')];
     await expect(runOperation('CrossEntropyBackward', gradient)).rejects.toThrow('needs labels of [3], got');
   }
+  const operands = [zeros([3, 4], 'f32'), zeros([3], 'i32'), zeros([1], 'f32')];
+  await expect(runOperation('CrossEntropyBackward', operands)).rejects.toThrow('needs a diff_loss of [3]');
+});
+
+test('shapes that are known only when a graph is compiled are checked then', () => {
+  const compile = (
+    kind: string,
+    attrs: Attributes,
+    dtypes: readonly GraphDType[],
+    shapes: readonly (readonly number[])[],
+  ) => {
+    const g = new Graph();
+    const inputs = dtypes.map(dtype => g.tensor({ dtype }));
+    g.add({ kind, attrs, inputs, outputs: [g.tensor({ dtype: 'f32' })] });
+    const known = Object.fromEntries(inputs.map(({ id }, n) => [id, { shape: shapes[n] }]));
+    return () => g.compile(cpuEngine(), { inputs: known });
+  };
+  const random = ['f32', 'i64', 'i64'] as const;
+  for (const kind of ['Dropout', 'RNG']) {
+    expect(compile(kind, { p: 0.5 }, random, [[4], [1], []])).not.toThrow();
+    expect(compile(kind, { p: 0.5 }, random, [[4], [2], []])).toThrow(
+      `${kind} needs scalars, of shape [] or [1], got [2]`,
+    );
+  }
+  const groups = (group_shape: readonly number[], zeroPoints: readonly number[]) =>
+    compile(
+      'DynamicDequantize',
+      { qtype: 'per_group', group_shape },
+      ['i8', 'f32', 'i8'],
+      [[2, 4], [2, 2], zeroPoints],
+    );
+  expect(groups([1, 2], [2, 2])).not.toThrow();
+  expect(groups([1, 2], [1])).toThrow('needs zero points of [2,2], got [1]');
+  expect(groups([1, 2, 3], [2, 2])).toThrow('scales [2,2] in groups of [1,2,3] do not cover [2,4]');
 });

@@ -7,7 +7,7 @@ import { defineOperations } from '../ir/schema/define.ts';
 import type { Operation, OperationCall } from '../ir/schema/operation.ts';
 import type { ResolvedAttributes } from '../ir/schema/schema.ts';
 import { isKnown } from '../ir/tensor/logical-tensor.ts';
-import { axisOf, checkedAxis } from '../ir/tensor/shape.ts';
+import { axisOf, checkedAxis, checkShape } from '../ir/tensor/shape.ts';
 
 const staticAttributes = {
   qtype: { type: 'string', default: 'per_tensor', among: ['per_tensor', 'per_channel'] },
@@ -112,24 +112,16 @@ function inferStatic(
 }
 
 function dynamicConstraint({
-  attributes: { qtype, group_shape: group = [] },
-  inputs: [src, scales, zps],
+  attributes: { qtype, group_shape: group },
 }: OperationCall<DynamicAttributes>): string | null {
-  if (qtype !== 'per_group') return null;
-  if (group.length === 0) return "needs the attribute 'group_shape' per_group";
-  if (!scales.shape) return null;
-  if (src.shape && (src.shape.length < 2 || scales.shape.length !== src.shape.length))
-    return `input 'scales' must have the rank of 'src' per_group, got [${scales.shape}]`;
-  return zps?.shape && `${zps.shape}` !== `${scales.shape}`
-    ? `input 'zps' must have the shape of 'scales' ([${scales.shape}]), got [${zps.shape}]`
-    : null;
+  return qtype === 'per_group' && !group ? "needs the attribute 'group_shape' per_group" : null;
 }
 
 function inferDynamic(
   kind: string,
   { attributes, inputs: [{ shape }, ...parameters] }: OperationCall<DynamicAttributes>,
 ): ReturnType<Operation['infer']> {
-  const [scales] = parameters;
+  const [scales, zps] = parameters;
   const group = attributes.group_shape ?? [];
   if (attributes.qtype !== 'per_group') {
     const known = parameters.flatMap(t => (isKnown(t.shape) ? [elementCount(t.shape)] : []));
@@ -137,7 +129,11 @@ function inferDynamic(
     const several = known.filter(count => count !== 1);
     if (shape) checkCounts(kind, attributes, shape, several);
   } else if (shape && scales.shape) {
-    const fits = shape.every((n, d) => n < 0 || (scales.shape?.[d] ?? 0) * group[d] === n);
+    const counts = scales.shape;
+    const fits =
+      [counts, group].every(list => list.length === shape.length) &&
+      shape.every((n, d) => n < 0 || counts[d] < 0 || counts[d] * group[d] === n);
+    if (zps) checkShape(kind, 'zero points of', zps.shape, counts);
     if (!fits) {
       throw new InvalidShapeError(
         kind,

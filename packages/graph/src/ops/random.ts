@@ -5,6 +5,7 @@ import type { Lowering, Value } from '../ir/program/lowering.ts';
 import { defineOperations } from '../ir/schema/define.ts';
 import type { Operation } from '../ir/schema/operation.ts';
 import type { LogicalTensor } from '../ir/tensor/logical-tensor.ts';
+import { checkShape } from '../ir/tensor/shape.ts';
 
 export const randomSchemas = {
   Dropout: {
@@ -26,9 +27,12 @@ function wrongProbability(p: number | undefined): string | null {
   return p === undefined || (p >= 0 && p < 1) ? null : `attribute 'p' must be in [0, 1), got ${p}`;
 }
 
-function notScalar(tensors: readonly LogicalTensor[]): string | null {
-  const wrong = tensors.find(({ shape }) => shape && shape.length > 0 && `${shape}` !== '1');
-  return wrong ? `tensor ${wrong.id} must be a scalar, of shape [] or [1], got [${wrong.shape}]` : null;
+/**
+ * Checks that tensors are scalars, as far as their shapes are known.
+ * @throws InvalidShapeError naming the operation.
+ */
+function checkScalars(kind: string, tensors: readonly LogicalTensor[]): void {
+  for (const { shape } of tensors) if (shape?.length) checkShape(kind, 'scalars, of shape [] or', shape, [1]);
 }
 
 /** The two words of a 64-bit scalar, in the form that the primitive takes. */
@@ -49,14 +53,17 @@ export const randomOperations: readonly Operation[] = defineOperations(randomSch
       if ((inputs.length === 4) === (p !== undefined)) {
         return "needs its probability exactly once: as the input 'probability' or as the attribute 'p'";
       }
-      return wrongProbability(p) ?? notScalar(inputs.slice(1));
+      return wrongProbability(p);
     },
     gradient: ({ builder, attributes: { p }, inputs: [, ...numbers], outputGradients: [dy] }) => {
       if (!dy) return [];
       const operands = () => [dy, ...numbers.map(t => builder.forward(t))];
       return [() => builder.op('Dropout', operands(), p === undefined ? {} : { p })];
     },
-    infer: ({ inputs: [{ shape }], outputs }) => outputs.map(() => shape),
+    infer: ({ inputs: [{ shape }, ...numbers], outputs }) => {
+      checkScalars('Dropout', numbers);
+      return outputs.map(() => shape);
+    },
     lower: (lowering, { attributes }) => {
       const [src, seed, offset] = lowering.inputs;
       const [dst, mask] = lowering.outputs;
@@ -71,9 +78,12 @@ export const randomOperations: readonly Operation[] = defineOperations(randomSch
   RNG: {
     summary:
       'Random numbers in the shape of src. BERNOULLI: 1 with probability 1 − p, else 0. UNIFORM: uniform in (0, 1], like cuRAND. Not an operation of oneDNN.',
-    constraint: ({ attributes, inputs }) => wrongProbability(attributes.p) ?? notScalar(inputs.slice(1)),
+    constraint: ({ attributes }) => wrongProbability(attributes.p),
     gradient: 'zero',
-    infer: ({ inputs: [{ shape }] }) => [shape],
+    infer: ({ inputs: [{ shape }, ...numbers] }) => {
+      checkScalars('RNG', numbers);
+      return [shape];
+    },
     lower: (lowering, { attributes: { distribution_mode: mode, p } }) => {
       const { inputs, outputs } = lowering;
       const stream = [words(lowering, inputs[1]), words(lowering, inputs[2])];
