@@ -3,8 +3,9 @@ import { add, and, constant, eq, ge, lt, select } from '@tilewise/core/expr';
 import { coordinate, input, inputAt } from '@tilewise/core/primitive';
 import { exprType } from '../../ir/program/expr.ts';
 import { defineOperations } from '../../ir/schema/define.ts';
-import type { Operation } from '../../ir/schema/operation.ts';
-import { checkedAxis, withExtent } from '../../ir/tensor/shape.ts';
+import type { GradientBuilder, Operation } from '../../ir/schema/operation.ts';
+import type { LogicalTensor } from '../../ir/tensor/logical-tensor.ts';
+import { axisOf, checkedAxis, withExtent } from '../../ir/tensor/shape.ts';
 import { indexWith } from './slice.ts';
 
 export const gatherElementsSchemas = {
@@ -66,15 +67,7 @@ export const gatherElementsOperations: readonly Operation[] = defineOperations(g
         return builder.op('ScatterElements', [dy, at, zero], { axis, reduction });
       };
       // With the reduction none, this ignores that only the last update with the same index was used.
-      const byUpdates = (): typeof dy => {
-        // An index outside the axis reads the nearest element, so a 0 is padded at each end of the axis.
-        const shape = builder.shapeOf(src);
-        const around = shape.map((_, e) => Number(e === checkedAxis('ScatterElements', axis, shape)));
-        const padded = builder.op('Pad', [dy], { before: around, after: around });
-        const moved = builder.op('Add', [builder.cast(at, 'i32'), builder.constant(1, 'i32')]);
-        return builder.op('GatherElements', [padded, moved], { axis });
-      };
-      return [bySrc, null, byUpdates];
+      return [bySrc, null, () => gatherOrZero(builder, dy, at, axis, builder.shapeOf(src))];
     },
     lower: ({ map, joined, inputs, outputs: [dst] }, { attributes: { axis, reduction } }) => {
       const [src, indices, updates] = inputs;
@@ -106,6 +99,24 @@ export const gatherElementsOperations: readonly Operation[] = defineOperations(g
     },
   },
 });
+
+/**
+ * Writes the gradient of elements that were written at indices along an axis: the gradient of the result at
+ * each index, and 0 for an index outside the axis.
+ */
+export function gatherOrZero(
+  builder: GradientBuilder,
+  dy: LogicalTensor,
+  at: LogicalTensor,
+  axis: number,
+  shape: readonly number[],
+): LogicalTensor {
+  // An index outside the axis reads the nearest element, so a 0 is padded at each end of the axis.
+  const around = shape.map((_, e) => Number(e === axisOf(axis, shape.length)));
+  const padded = builder.op('Pad', [dy], { before: around, after: around });
+  const moved = builder.op('Add', [builder.cast(at, 'i32'), builder.constant(1, 'i32')]);
+  return builder.op('GatherElements', [padded, moved], { axis });
+}
 
 function checkFit(kind: string, axis: number, src: readonly number[], indices: readonly number[]): void {
   const d = checkedAxis(kind, axis, src);

@@ -168,6 +168,14 @@ describe('gradients are those of difference quotients', () => {
       },
     ],
     [
+      'TensorScatter of elements that lie outside',
+      (g, x) => {
+        const at = g.input([3], { dtype: 'i32', values: [-1, 3, 1] });
+        const update = g.op('Slice', [g.op('Square', [x])], { axis: 1, size: 2 });
+        return g.op('TensorScatter', [x, update, at], { axis: 1 });
+      },
+    ],
+    [
       'Split',
       (g, x) => {
         const parts = [0, 1].map(() => g.graph.tensor({ dtype: 'f32' }));

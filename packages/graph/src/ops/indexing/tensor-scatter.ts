@@ -2,6 +2,7 @@ import { InvalidShapeError } from '@tilewise/core';
 import { defineOperations } from '../../ir/schema/define.ts';
 import type { Operation } from '../../ir/schema/operation.ts';
 import { checkedAxis, withExtent } from '../../ir/tensor/shape.ts';
+import { gatherOrZero } from './gather-elements.ts';
 
 export const tensorScatterSchemas = {
   TensorScatter: {
@@ -33,15 +34,15 @@ export const tensorScatterOperations: readonly Operation[] = defineOperations(te
     },
     gradient: ({ builder, attributes: { axis }, inputs: [past, update, first], dy }) => {
       const shape = builder.shapeOf(update);
-      const d = checkedAxis('TensorScatter', axis, builder.shapeOf(past));
+      const whole = builder.shapeOf(past);
+      const d = checkedAxis('TensorScatter', axis, whole);
       const at = builder.forward(first);
       const byPast = (): typeof dy =>
         builder.op('TensorScatter', [dy, builder.constant(0, dy.dtype, shape), at], { axis });
       const byUpdate = (): typeof dy => {
         const own = builder.op('GenIndex', [builder.forward(update)], { axis: d }, { dtype: 'i32' });
         const begin = builder.reshape(builder.cast(at, 'i32'), [shape[0], ...shape.slice(1).map(() => 1)]);
-        const places = builder.op('Add', [own, begin]);
-        return builder.op('GatherElements', [dy, places], { axis });
+        return gatherOrZero(builder, dy, builder.op('Add', [own, begin]), d, whole);
       };
       return [byPast, byUpdate, null];
     },
