@@ -1,5 +1,9 @@
+import { cpuEngine } from '@tilewise/core/cpu';
 import { describe, expect, test } from 'vitest';
+import { GraphBuilder } from '../../../testing/attention/attention-graph.ts';
+import { backwardOf } from '../../../testing/compare/check-gradients.ts';
 import { runOperation } from '../../../testing/compare/run-operation.ts';
+import type { LogicalTensor } from '../../ir/tensor/logical-tensor.ts';
 
 describe('operations of two tensors', () => {
   test.each([
@@ -53,4 +57,16 @@ describe('operations of two tensors', () => {
     ]);
     expect(await runOperation('BiasAdd', [src, bias])).toEqual([[1, 2, 1, 2, 1, 2, 1, 2]]);
   });
+});
+
+test('Power at a base or an exponent of 0 has the gradients that PyTorch gives', async () => {
+  const g = new GraphBuilder();
+  const base = g.input([5], { values: [0, 0, 2, 0, -1] });
+  const exponent = g.input([5], { values: [0, 2, 0, -1, 0] });
+  const y = g.op('Power', [base, exponent]);
+  const { backward, own } = await backwardOf(g, y, [base, exponent], () => 1);
+  const results = await backward.run(cpuEngine(), own);
+  const of = (t: LogicalTensor) => [...results[backward.gradients.get(t.id)?.id ?? -1].toFloat64()];
+  expect(of(base)).toEqual([0, 0, 0, -Infinity, 0]);
+  expect(of(exponent)).toEqual([0, 0, Math.fround(Math.LN2), -Infinity, NaN]);
 });

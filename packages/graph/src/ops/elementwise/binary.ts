@@ -14,7 +14,7 @@ import {
 import { input } from '@tilewise/core/primitive';
 import { substitute } from '../../ir/program/expr.ts';
 import { defineOperations } from '../../ir/schema/define.ts';
-import type { GradientCall, Operation } from '../../ir/schema/operation.ts';
+import type { GradientBuilder, GradientCall, Operation } from '../../ir/schema/operation.ts';
 import { floats } from '../../ir/schema/ports.ts';
 import type { LogicalTensor } from '../../ir/tensor/logical-tensor.ts';
 import { checkShape } from '../../ir/tensor/shape.ts';
@@ -106,6 +106,19 @@ const byDifference =
     return builder.op('Multiply', [dy, builder.op('Add', [difference, difference])]);
   };
 
+/** A tensor with 0 where all comparisons of other tensors with 0 are true. */
+function zeroWhere(
+  builder: GradientBuilder,
+  value: LogicalTensor,
+  ...tests: readonly (readonly [kind: string, of: LogicalTensor])[]
+): LogicalTensor {
+  const dtype = 'bool';
+  const holds = tests
+    .map(([kind, of]) => builder.op(kind, [of, builder.constant(0, of.dtype)], {}, { dtype }))
+    .reduce((a, b) => builder.op('LogicalAnd', [a, b]));
+  return builder.op('Mask', [value, holds], { invert: true });
+}
+
 type Binary = (a: NumericExpr, b: NumericExpr) => NumericExpr;
 
 const both =
@@ -172,15 +185,22 @@ export const binaryOperations: readonly Operation[] = defineOperations(binarySch
       call => {
         const { builder, dy } = call;
         const [base, exponent] = [operand(call, 0), operand(call, 1)];
-        const one = builder.op('Constant', [], { value: [1] }, { dtype: dy.dtype });
-        const lower = builder.op('Power', [base, builder.op('Subtract', [exponent, one])]);
-        return builder.op('Multiply', [dy, builder.op('Multiply', [exponent, lower])]);
+        const less = builder.op('Subtract', [exponent, builder.constant(1, dy.dtype)]);
+        const slope = builder.op('Multiply', [exponent, builder.op('Power', [base, less])]);
+        // x⁰ is constant, also at x = 0, where the slope would be 0·∞.
+        return builder.op('Multiply', [dy, zeroWhere(builder, slope, ['Equal', exponent])]);
       },
       call => {
         const { builder, outputs, dy } = call;
-        const log = builder.op('Log', [operand(call, 0)]);
+        const [base, exponent] = [operand(call, 0), operand(call, 1)];
         const power = builder.cast(builder.forward(outputs[0]), dy.dtype);
-        return builder.op('Multiply', [dy, builder.op('Multiply', [power, log])]);
+        const slope = builder.op('Multiply', [power, builder.op('Log', [base])]);
+        // As in PyTorch, the slope of 0ʸ is 0 for y ≥ 0.
+        const tests = [
+          ['Equal', base],
+          ['GreaterEqual', exponent],
+        ] as const;
+        return builder.op('Multiply', [dy, zeroWhere(builder, slope, ...tests)]);
       },
     ),
   }),
