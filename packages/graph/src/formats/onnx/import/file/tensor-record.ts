@@ -1,5 +1,6 @@
 import { type DType, elementCount, Tensor, TilewiseError } from '@tilewise/core';
 import { UnsupportedOperationError } from '../../../../errors.ts';
+import { brokenScalarRule } from '../../../../ir/tensor/scalar.ts';
 import { type ElementType, elementTypeName, elementTypeOf } from './element-type.ts';
 import type { Message } from './wire.ts';
 
@@ -158,13 +159,6 @@ export function engineTensor({ name, type, shape }: Omit<TensorRecord, 'data'>, 
   return tensorOfNumbers(name, dtype, shape, numbersOf({ type, shape }, data));
 }
 
-const ranges: Readonly<Partial<Record<DType, readonly [number, number]>>> = {
-  i32: [-(2 ** 31), 2 ** 31 - 1],
-  u32: [0, 2 ** 32 - 1],
-  i8: [-128, 127],
-  u8: [0, 255],
-};
-
 /**
  * Converts numbers to a tensor in an engine's dtype.
  * @throws TilewiseError `UNSUPPORTED` for an integer that the dtype cannot represent, because engines have no
@@ -176,8 +170,8 @@ export function tensorOfNumbers(
   shape: readonly number[],
   values: Float64Array,
 ): Tensor {
-  const range = ranges[dtype];
-  const wrong = range && values.find(value => value < range[0] || value > range[1]);
+  // A file may store true as any number but 0.
+  const wrong = dtype === 'bool' ? undefined : values.find(value => brokenScalarRule(dtype, value) !== null);
   if (wrong !== undefined)
     throw new TilewiseError(
       'UNSUPPORTED',
