@@ -9,7 +9,7 @@ import type {
   StepMod,
   StepOptions,
 } from '../../ir/program/attention-step.ts';
-import { exprCost } from '../../ir/program/expr.ts';
+import { exprCost, MOST_EVALUATED } from '../../ir/program/expr.ts';
 import type { Value } from '../../ir/program/lowering.ts';
 import { broadcastShapes } from '../../ir/tensor/shape.ts';
 import { truth } from '../../ops/elementwise/numeric.ts';
@@ -22,9 +22,8 @@ import { indexAxis } from './place-expr.ts';
 /** The stages of a score: as one expression, and if possible as options that kernels run fast. */
 export type ScoreProgram = Pick<StepOptions, 'scoreMod' | 'options'>;
 
-/** The maximum number of operations in a chain, and of expression nodes that are evaluated per score. */
+/** The maximum number of operations in a chain. */
 const MOST_OPERATIONS = 256;
-const MOST_EVALUATED = 4096;
 
 /**
  * A chain as a score program.

@@ -8,6 +8,9 @@ export function exprType(dtype: DType): ExprType {
   return kind === 'integer' ? 'i32' : 'bool';
 }
 
+/** The maximum `exprCost` of an expression that is evaluated for every score. */
+export const MOST_EVALUATED = 4096;
+
 /** The number of nodes of an expression as a tree, counting a shared node at each use. */
 export function exprCost(expr: Expr): number {
   const costs = new Map<Expr, number>();
