@@ -1,8 +1,7 @@
 import { elementCount } from '@tilewise/core';
 import { constant } from '@tilewise/core/expr';
-import { inputName } from '@tilewise/core/primitive';
 import { ownerOf, type Program, type ProgramValue, type Step } from '../../ir/program/program.ts';
-import { expressionOf, isPlaced, withExpression, withInputs } from './placed-step.ts';
+import { expressionOf, isPlaced, nameAmong, withExpression, withInputs } from './placed-step.ts';
 
 /**
  * Inlines constants of one element into the expressions that read them, so that no tensor is bound for them.
@@ -17,8 +16,7 @@ function withConstants(step: Step, values: readonly ProgramValue[]): Step {
   const value = withInputs(expressionOf(step), step.inputs.length, (at, load) => {
     const number = numberOf(step.inputs[at], values);
     if (number !== null && load.index.length === 0) return constant(number);
-    const known = inputs.indexOf(step.inputs[at]);
-    return { ...load, name: inputName(known >= 0 ? known : inputs.push(step.inputs[at]) - 1) };
+    return { ...load, name: nameAmong(step.inputs[at], inputs) };
   });
   return value === null || inputs.length === 0 ? step : withExpression(step, value, inputs);
 }

@@ -1,5 +1,5 @@
 import type { DType } from '@tilewise/core';
-import { ownerOf, type Program, type Step } from '../../ir/program/program.ts';
+import { type Program, type Step, valuesByOwner } from '../../ir/program/program.ts';
 import { isNarrow } from './keep-narrow.ts';
 import { expressionOf, isMove, isPlaced, usersOf } from './placed-step.ts';
 
@@ -10,6 +10,7 @@ import { expressionOf, isMove, isPlaced, usersOf } from './placed-step.ts';
 export function narrowResults(program: Program): Program {
   const values = [...program.values];
   const users = usersOf(program);
+  const byOwner = valuesByOwner(values);
   const dtypeOf = (value: number): DType => values[value].desc.dtype;
 
   /** The 16-bit dtype to which a step only casts or moves f32 elements; null for any other step. */
@@ -26,8 +27,8 @@ export function narrowResults(program: Program): Program {
     const readers = [...(users.get(output) ?? [])].filter(user => user !== step);
     const [dtype = null, ...others] = new Set(readers.map(narrowedBy));
     if (dtype === null || others.length > 0) continue;
-    for (const [n, value] of values.entries())
-      if (ownerOf(n, values) === output) values[n] = { ...value, desc: { ...value.desc, dtype } };
+    for (const n of byOwner.get(output) ?? [])
+      values[n] = { ...values[n], desc: { ...values[n].desc, dtype } };
   }
   return { values, steps: program.steps };
 }

@@ -76,8 +76,14 @@ export const placesOf = ({ primitive, outputs }: PlacedStep, values: readonly Pr
 /** The index of the input that an expression loads; null for any other expression. */
 export function loadedInput(e: Expr, count: number): number | null {
   if (e.kind !== 'load') return null;
-  const at = Array.from({ length: count }, (_, n) => inputName(n)).indexOf(e.name);
-  return at < 0 ? null : at;
+  const at = Number(e.name.slice(1));
+  return at < count && e.name === inputName(at) ? at : null;
+}
+
+/** The name by which an expression loads a value, which becomes an input if it is none yet. */
+export function nameAmong(value: number, inputs: number[]): string {
+  const known = inputs.indexOf(value);
+  return inputName(known < 0 ? inputs.push(value) - 1 : known);
 }
 
 /**

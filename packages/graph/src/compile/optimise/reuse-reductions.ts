@@ -1,4 +1,4 @@
-import type { Program, ProgramValue, Step } from '../../ir/program/program.ts';
+import { type Program, type Step, valuesByOwner } from '../../ir/program/program.ts';
 import { placeKey } from './placed-step.ts';
 
 /**
@@ -7,6 +7,7 @@ import { placeKey } from './placed-step.ts';
  */
 export function reuseReductions(program: Program): Program {
   const values = [...program.values];
+  const byOwner = valuesByOwner(values);
   const known = new Map<string, number>();
   const steps: Step[] = [];
   for (const step of program.steps) {
@@ -23,15 +24,10 @@ export function reuseReductions(program: Program): Program {
     if (earlier === undefined) {
       known.set(key, output);
       steps.push(step);
-    } else becomeViews(output, earlier, values);
+    } else {
+      // The value and its views become views of the earlier result, which has the same shape.
+      for (const n of byOwner.get(output) ?? []) values[n] = { ...values[n], kind: 'view', of: earlier };
+    }
   }
   return { values, steps };
-}
-
-/** Turns a value and its views into views of another value with the same shape. */
-function becomeViews(value: number, other: number, values: ProgramValue[]): void {
-  for (const [n, own] of values.entries()) {
-    if (own.kind === 'view' && own.of === value) values[n] = { ...own, of: other };
-  }
-  values[value] = { kind: 'view', of: other, desc: values[value].desc };
 }

@@ -18,6 +18,16 @@ export function ownerOf(value: number, values: readonly ProgramValue[]): number 
   return own.kind === 'view' ? own.of : value;
 }
 
+/** The values in each memory, by the value that owns the memory. */
+export function valuesByOwner(values: readonly ProgramValue[]): Map<number, Set<number>> {
+  const found = new Map<number, Set<number>>();
+  for (const n of values.keys()) {
+    const owner = ownerOf(n, values);
+    found.set(owner, (found.get(owner) ?? new Set()).add(n));
+  }
+  return found;
+}
+
 /** A primitive on values, which are given by index. */
 export interface PrimitiveStep {
   readonly kind: 'primitive';

@@ -5,6 +5,7 @@ import {
   type Program,
   type ProgramValue,
   type Step,
+  valuesByOwner,
 } from '../../../ir/program/program.ts';
 import { touched } from '../../memory-plan.ts';
 import { placeKey } from '../placed-step.ts';
@@ -60,6 +61,8 @@ export interface Uses {
   readonly fixed: ReadonlySet<number>;
   /** The owners of memory that an operation overwrites in part. */
   readonly overwritten: ReadonlySet<number>;
+  /** The values in each memory, by its owner; values that move to another memory are added there. */
+  readonly byOwner: ReadonlyMap<number, Set<number>>;
 }
 
 /** How a program's values are used. */
@@ -79,7 +82,7 @@ export function usesOf({ values, steps }: Program): Uses {
     }
   }
   for (const value of rows) fixed.delete(value);
-  return { used, rows, fixed, overwritten };
+  return { used, rows, fixed, overwritten, byOwner: valuesByOwner(values) };
 }
 
 /** The layout of a value in the memory of its owner. */
@@ -110,12 +113,12 @@ function move(
   target: number,
   to: Layout,
   values: ProgramValue[],
-  { used, rows, fixed, overwritten }: Uses,
+  { used, rows, fixed, overwritten, byOwner }: Uses,
 ): boolean {
   if (overwritten.has(owner) || overwritten.has(target)) return false;
   const moved: (readonly [value: number, view: ProgramValue])[] = [];
-  for (const [n, value] of values.entries()) {
-    if (ownerOf(n, values) !== owner) continue;
+  for (const n of byOwner.get(owner) ?? []) {
+    const value = values[n];
     const place = placeThrough(layoutIn(value), from, to);
     if (place === null || fixed.has(n) || (rows.has(n) && place.strides.at(-1) !== 1)) {
       if (used.has(n) || n === owner) return false;
@@ -125,7 +128,10 @@ function move(
     const { shape, strides, offset } = place;
     moved.push([n, { kind: 'view', of: target, desc: { dtype, shape, strides }, offset }]);
   }
-  for (const [n, view] of moved) values[n] = view;
+  for (const [n, view] of moved) {
+    values[n] = view;
+    byOwner.get(target)?.add(n);
+  }
   return true;
 }
 

@@ -118,6 +118,8 @@ function composed(
 ): Expr {
   const made = new Map<MapStep, Expr>();
   const own = step.inputs;
+  // With its own inputs an expression does not change; a long chain is then not rewritten at every map.
+  if (producers.size === 0 && sameShape(own, inputs)) return expressionOf(step);
   return rewriteExpr(expressionOf(step), (e, rewrite) => {
     const at = loadedInput(e, own.length);
     if (e.kind !== 'load' || at === null) return null;

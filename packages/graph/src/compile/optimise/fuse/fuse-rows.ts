@@ -12,6 +12,7 @@ import {
 import {
   expressionOf,
   isExtreme,
+  nameAmong,
   type PlacedStep,
   placeKey,
   placesOf,
@@ -109,9 +110,7 @@ function rowsOf(
         return given.get(placeKey(value, values)) ?? null;
       }
       const element = load.index.length === 0 ? elementOf(value, values) : null;
-      const input = element ? element.of : value;
-      const known = inputs.indexOf(input);
-      const name = inputName(known >= 0 ? known : inputs.push(input) - 1);
+      const name = nameAmong(element ? element.of : value, inputs);
       return element ? { ...load, name, index: [constant(element.at, 'i32')] } : { ...load, name };
     });
     if (expr === null || nodes(expr).length > MOST_NODES) return null;
