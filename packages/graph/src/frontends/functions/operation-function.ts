@@ -54,7 +54,9 @@ export type OperationFunction<K extends OperationKind> = (
 export function operation<K extends OperationKind>(kind: K): OperationFunction<K> {
   const apply = (...args: readonly unknown[]): Variable | readonly Variable[] => {
     const options = args.find(isOptions);
-    const operands = args.filter(arg => arg !== undefined && arg !== options);
+    const operands = args.filter(arg => arg === undefined || arg !== options);
+    // Optional operands and options may be undefined, but only after all others.
+    while (operands.length > 0 && operands.at(-1) === undefined) operands.pop();
     const results = call(kind, operands as Operand[], options);
     return results.length === 1 ? results[0] : results;
   };

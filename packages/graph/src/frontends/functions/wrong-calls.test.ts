@@ -39,6 +39,11 @@ test.each<[string, () => unknown, string]>([
     () => shapeOf(({ a }) => ops.concat(any(a), { axis: 0 })),
     'inputs must be an array of tensors, got',
   ],
+  [
+    'an operand after a missing one',
+    () => shapeOf(({ a }) => ops.layerNorm(a, any(undefined), a)),
+    'LayerNorm takes variables, tensors and numbers, got undefined',
+  ],
   ['a count of parts', () => shapeOf(({ a }) => ops.split(a, any(2))), "needs the attribute 'axis'"],
   [
     'no constant',
