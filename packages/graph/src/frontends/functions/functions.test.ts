@@ -273,3 +273,29 @@ describe('errors say what is wrong', () => {
     f.release();
   });
 });
+
+test('a gradient of a gradient, where the operations of the gradient have one', async () => {
+  const cube = ({ a }: { a: Variable }) => reduceSum(multiply(multiply(a, a), a), { axes: [0, 1] });
+  const second = compile(
+    engine,
+    grad(({ a }: { a: Variable }) => reduceSum(grad(cube)({ a }).a, { axes: [0, 1] })),
+    { a: [1, 2] },
+  );
+  expect([...(await second({ a: row(3, -2) })).a.toFloat64()]).toEqual([18, -12]);
+  const bend = ({ a }: { a: Variable }) => reduceSum(ops.tanh(a), { axes: [0, 1] });
+  expect(() =>
+    evalShape(
+      grad(({ a }: { a: Variable }) => reduceSum(grad(bend)({ a }).a, { axes: [0, 1] })),
+      { a: [1, 2] },
+    ),
+  ).toThrow(/TanhBackward \d+ has no gradient$/);
+});
+
+test('the gradient of an argument with respect to itself is 1', async () => {
+  const one = compile(
+    engine,
+    grad(({ a }: { a: Variable }) => a),
+    { a: [] },
+  );
+  expect([...(await one({ a: 3 })).a.toFloat64()]).toEqual([1]);
+});

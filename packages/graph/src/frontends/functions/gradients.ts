@@ -76,7 +76,7 @@ export function gradientsOf(loss: Variable, by: readonly Variable[]): readonly V
         has: id => topology.tensors.has(id) && !trace.recomputed.has(id) && !isCastInput(topology, id),
       },
     },
-    { target: trace.graph, seeds, results },
+    { target: trace.graph, isForward: true, seeds, results },
   );
   for (const seed of seeds.values()) trace.bindConstant(seed, 1);
   return by.map(({ tensor, shape }) => {

@@ -29,6 +29,7 @@ export class BackwardGraph implements GradientBuilder {
   readonly #target: GraphWriter;
   readonly #topology: Topology;
   readonly #given: { has(id: number): boolean };
+  readonly #isForward: boolean;
   readonly #composites: ReadonlyMap<GraphNode, Composite>;
   readonly #attentions: ReadonlyMap<number, ForwardAttention>;
   /** Recomputed outputs of attention, by their forward ids. */
@@ -37,19 +38,22 @@ export class BackwardGraph implements GradientBuilder {
   readonly #written = new Map<string, LogicalTensor>();
 
   /**
+   * @param target the graph that operations are written to.
+   * @param isForward whether `target` is the forward graph itself.
    * @param given the ids of forward tensors that are inputs of the backward graph.
    * @param composites groups of forward operations that are differentiated together.
    * @param attentions forward attention whose backward pass is recognised, by the ids of its output.
    */
   constructor(
     topology: Topology,
-    target: GraphWriter,
+    { target, isForward = false }: { readonly target: GraphWriter; readonly isForward?: boolean },
     given: { has(id: number): boolean },
     composites: ReadonlyMap<GraphNode, Composite>,
     attentions: ReadonlyMap<number, ForwardAttention>,
   ) {
     this.#topology = topology;
     this.#target = target;
+    this.#isForward = isForward;
     this.#given = given;
     this.#composites = composites;
     this.#attentions = attentions;
@@ -117,7 +121,7 @@ export class BackwardGraph implements GradientBuilder {
     const producer = this.#topology.producers.get(tensor.id);
     const recovered = this.recovered(tensor) ?? this.#outputOf(tensor);
     if (!producer || recovered) {
-      const given = recovered ?? { ...tensor, shape: this.#topology.shapeOf(tensor.id) };
+      const given = recovered ?? this.#asGiven(tensor);
       this.#recomputed.set(tensor.id, given);
       return given;
     }
@@ -136,9 +140,7 @@ export class BackwardGraph implements GradientBuilder {
     const steps: Step[] = [{ tensor }];
     for (const step of steps) {
       const { id } = step.tensor;
-      const given = this.isGiven(step.tensor)
-        ? { ...step.tensor, shape: this.#topology.shapeOf(id) }
-        : this.#outputs.get(id);
+      const given = this.isGiven(step.tensor) ? this.#asGiven(step.tensor) : this.#outputs.get(id);
       if (given) {
         let moved = given;
         for (let at: Step = step; at.node && at.from; at = at.from) {
@@ -153,6 +155,11 @@ export class BackwardGraph implements GradientBuilder {
           steps.push({ tensor: node.outputs[0], node, from: step });
     }
     return null;
+  }
+
+  /** The description of a forward tensor in this graph: with its shape, which an input must have. */
+  #asGiven(tensor: LogicalTensor): LogicalTensor {
+    return this.#isForward ? tensor : { ...tensor, shape: this.#topology.shapeOf(tensor.id) };
   }
 
   isGiven(tensor: LogicalTensor): boolean {

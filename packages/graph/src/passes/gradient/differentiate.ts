@@ -22,6 +22,8 @@ export interface Differentiated {
  */
 export interface GradientTarget {
   readonly target: GraphWriter;
+  /** Whether `target` is the forward graph itself. Default: false. */
+  readonly isForward?: boolean;
   readonly seeds: Map<number, LogicalTensor>;
   readonly results: Map<number, LogicalTensor>;
 }
@@ -38,13 +40,14 @@ export function differentiate(
     withRespectTo,
     given = new Set([...topology.inputs, ...topology.outputs].map(t => t.id)),
   }: Differentiated,
-  { target, seeds, results }: GradientTarget,
+  written: GradientTarget,
 ): void {
+  const { target, seeds, results } = written;
   const composites = decomposedSoftmaxes(topology, new Set([...targets, ...withRespectTo].map(t => t.id)));
-  const builder = new BackwardGraph(topology, target, given, composites, forwardAttentions(topology, given));
+  const builder = new BackwardGraph(topology, written, given, composites, forwardAttentions(topology, given));
   const collected = new Map<number, LogicalTensor[]>();
   for (const t of targets) {
-    const seed = target.tensor({ dtype: t.dtype, shape: topology.shapeOf(t.id) });
+    const seed = target.tensor({ dtype: t.dtype, shape: topology.shapeOf(t.id) ?? t.shape });
     seeds.set(t.id, seed);
     collected.set(t.id, [seed]);
   }
