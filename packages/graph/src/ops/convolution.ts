@@ -109,14 +109,14 @@ function readAt(
 
 /** The sums of an element over the dimensions `over`, which follow the output's dimensions. */
 function summed(
-  { reshaped, joined, outputs }: Lowering,
+  { reshaped, reduced, outputs }: Lowering,
   inputs: readonly Value[],
   over: readonly number[],
   element: NumericExpr,
 ): Value {
   const [{ shape }] = outputs.map(({ desc }) => desc);
   const axes = over.map((_, d) => shape.length + d);
-  return reshaped(joined(inputs, { axes, domain: [...shape, ...over], element }), shape);
+  return reshaped(reduced(inputs, { axes, domain: [...shape, ...over], element }), shape);
 }
 
 /** Convolutions with any number of spatial dimensions. Each output element is computed as its own sum. */

@@ -12,8 +12,8 @@ export interface Value {
 /** A reduction; the domain is the shape that the inputs broadcast to. */
 export type Reduction = Omit<ReducePrimitive, 'kind'>;
 
-/** A reduction of an expression over axes of a domain. Default: a sum in f32. */
-export interface Joined
+/** A reduction of an expression over axes of a domain to a new value. Default: a sum in f32. */
+export interface NewReduction
   extends Pick<Reduction, 'axes' | 'domain'>,
     Partial<Pick<Reduction, 'op' | 'result'>> {
   readonly element: NumericExpr;
@@ -47,7 +47,7 @@ export interface StepWriter {
   /** Copies a value to another value of the same shape, converting to that value's dtype. */
   copy(from: Value, to: Value): void;
   /** Reduces an expression of inputs to a new value, with extents of 1 along the axes. */
-  joined(inputs: readonly Value[], joined: Joined): Value;
+  reduced(inputs: readonly Value[], reduction: NewReduction): Value;
 }
 
 /** Writes an operation as steps: its tensors as values, and the primitives. */

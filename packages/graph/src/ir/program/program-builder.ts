@@ -87,7 +87,7 @@ export function programBuilder(): ProgramBuilder {
       return dense;
     },
     copy: (from, to) => writer.map(input(0, exprType(from.desc.dtype)), [from], to),
-    joined(inputs, { op = 'sum', axes, domain, element, result = reduced, dtype }) {
+    reduced(inputs, { op = 'sum', axes, domain, element, result = reduced, dtype }) {
       const value = writer.temporary(keptShape(domain, axes), dtype);
       writer.reduce({ op, axes, domain, element, result }, inputs, value);
       return value;

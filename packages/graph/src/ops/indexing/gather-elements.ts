@@ -69,7 +69,7 @@ export const gatherElementsOperations: readonly Operation[] = defineOperations(g
       // With the reduction none, this ignores that only the last update with the same index was used.
       return [bySrc, null, () => gatherOrZero(builder, dy, at, axis, builder.shapeOf(src))];
     },
-    lower: ({ map, joined, inputs, outputs: [dst] }, { attributes: { axis, reduction } }) => {
+    lower: ({ map, reduced, inputs, outputs: [dst] }, { attributes: { axis, reduction } }) => {
       const [src, indices, updates] = inputs;
       const rank = src.desc.shape.length;
       const d = checkedAxis('ScatterElements', axis, src.desc.shape);
@@ -87,12 +87,12 @@ export const gatherElementsOperations: readonly Operation[] = defineOperations(g
       );
       if (reduction === 'add') {
         const element = select(isHere, inputAt(1, along), 0);
-        const sums = joined([indices, updates], { axes: [rank], domain, element });
+        const sums = reduced([indices, updates], { axes: [rank], domain, element });
         map(add(input(0), select(isCovered, inputAt(1, own), 0)), [src, sums], dst);
         return;
       }
       const element = select(isHere, coordinate(rank), constant(-1, 'i32'));
-      const last = joined([indices], { op: 'max', axes: [rank], domain, element, dtype: 'i32' });
+      const last = reduced([indices], { op: 'max', axes: [rank], domain, element, dtype: 'i32' });
       const place = inputAt(1, own, 'i32');
       const taken = inputAt(2, indexWith(rank, d, place));
       map(select(and(isCovered, ge(place, 0)), taken, input(0)), [src, last, updates], dst);

@@ -59,7 +59,7 @@ export const crossEntropyOperations: readonly Operation[] = defineOperations(cro
       const operands = () => [builder.forward(logits), builder.forward(labels), dy];
       return [() => builder.op('CrossEntropyBackward', operands(), attributes, { dtype }), null];
     },
-    lower: ({ map, softmax, joined, temporary, inputs, outputs }, { attributes }) => {
+    lower: ({ map, softmax, reduced, temporary, inputs, outputs }, { attributes }) => {
       const [logits, labels] = inputs;
       const { shape } = logits.desc;
       const axis = shape.length - 1;
@@ -71,7 +71,7 @@ export const crossEntropyOperations: readonly Operation[] = defineOperations(cro
         map(byLabel(loss, shape[axis], attributes.ignore_index), [logarithms, labels, ...sums], outputs[0]);
       const ofLabel = neg(inputAt(0, [...row, label]));
       if (share === 0) return write(ofLabel, []);
-      const sums = joined([logarithms], { axes: [axis], domain: shape, element: input(0) });
+      const sums = reduced([logarithms], { axes: [axis], domain: shape, element: input(0) });
       write(sub(mul(1 - share, ofLabel), mul(share / shape[axis], inputAt(2, [...row, 0]))), [sums]);
     },
   },

@@ -59,7 +59,7 @@ function meanOf(
   const domain = inputs[0].desc.shape;
   const axes = normAxes(attributes, domain.length);
   const count = axes.reduce((n, d) => n * domain[d], 1);
-  return lowering.joined(inputs, { axes, domain, element, result: result(div(reduced, count)) });
+  return lowering.reduced(inputs, { axes, domain, element, result: result(div(reduced, count)) });
 }
 
 /** A zero that broadcasts to a value. */

@@ -34,7 +34,7 @@ export const orderSchemas = {
  * largest), and its index. Both have an extent of 1 along the axis.
  */
 function largestAfter(
-  joined: Lowering['joined'],
+  reduced: Lowering['reduced'],
   src: Value,
   axis: number,
   before: readonly [value: Value, index: Value] | null,
@@ -46,14 +46,14 @@ function largestAfter(
     ? or(lt(input(0), input(1)), and(eq(input(0), input(1)), gt(at, input(2, 'i32'))))
     : constant(true);
   const element = select(isLater, input(0), Number.NEGATIVE_INFINITY);
-  const value = joined(inputs, { op: 'max', axes: [axis], domain, element, dtype: src.desc.dtype });
+  const value = reduced(inputs, { op: 'max', axes: [axis], domain, element, dtype: src.desc.dtype });
   const n = inputs.length;
   const isLargest = and(isLater, eq(input(0), input(n)));
   // If no element matches, for example because all are NaN, the last index is used.
   const last = domain[axis] - 1;
   const place: NumericExpr = select(isLargest, at, constant(last, 'i32'));
   const rest = [...inputs, value];
-  return [value, joined(rest, { op: 'min', axes: [axis], domain, element: place, dtype: 'i32' })];
+  return [value, reduced(rest, { op: 'min', axes: [axis], domain, element: place, dtype: 'i32' })];
 }
 
 /**
@@ -69,8 +69,8 @@ export const orderOperations: readonly Operation[] = defineOperations(orderSchem
       const d = checkedAxis('ArgMax', axis, shape);
       return [keep_dims ? withExtent(shape, d, 1) : shape.filter((_, e) => e !== d)];
     },
-    lower: ({ copy, reshaped, joined, inputs: [src], outputs: [dst] }, { attributes: { axis } }) => {
-      const [, index] = largestAfter(joined, src, checkedAxis('ArgMax', axis, src.desc.shape), null);
+    lower: ({ copy, reshaped, reduced, inputs: [src], outputs: [dst] }, { attributes: { axis } }) => {
+      const [, index] = largestAfter(reduced, src, checkedAxis('ArgMax', axis, src.desc.shape), null);
       copy(reshaped(index, dst.desc.shape), dst);
     },
   },
@@ -98,11 +98,11 @@ export const orderOperations: readonly Operation[] = defineOperations(orderSchem
       const zero = (): typeof dy => builder.constant(0, dy.dtype, builder.shapeOf(src));
       return [() => builder.op('ScatterElements', [zero(), builder.forward(indices), dy], { axis })];
     },
-    lower: ({ map, joined, temporary, inputs: [src], outputs: [values, indices] }, { attributes }) => {
+    lower: ({ map, reduced, temporary, inputs: [src], outputs: [values, indices] }, { attributes }) => {
       const { axis, k } = attributes;
       const d = checkedAxis('TopK', axis, src.desc.shape);
       const found: (readonly [Value, Value])[] = [];
-      for (let n = 0; n < k; n++) found.push(largestAfter(joined, src, d, found.at(-1) ?? null));
+      for (let n = 0; n < k; n++) found.push(largestAfter(reduced, src, d, found.at(-1) ?? null));
       const join = (column: 0 | 1, to: Value, type: 'f32' | 'i32'): void => {
         found.reduce((before, pair, n) => {
           const target = n === k - 1 ? to : temporary(to.desc.shape, to.desc.dtype);
@@ -127,7 +127,7 @@ export const orderOperations: readonly Operation[] = defineOperations(orderSchem
       () => builder.op('CumSum', [dy], { axis, exclusive, reverse: !reverse }),
     ],
     lower: (
-      { copy, reshaped, joined, inputs: [src], outputs: [dst] },
+      { copy, reshaped, reduced, inputs: [src], outputs: [dst] },
       { attributes: { axis, exclusive, reverse } },
     ) => {
       const { shape } = src.desc;
@@ -136,7 +136,7 @@ export const orderOperations: readonly Operation[] = defineOperations(orderSchem
       const distance = reverse ? sub(coordinate(rank), coordinate(d)) : sub(coordinate(d), coordinate(rank));
       const isCounted = ge(distance, exclusive ? 1 : 0);
       const element = select(isCounted, inputAt(0, indexWith(rank, d, coordinate(rank))), 0);
-      const sums = joined([src], { axes: [rank], domain: [...shape, shape[d]], element });
+      const sums = reduced([src], { axes: [rank], domain: [...shape, shape[d]], element });
       copy(reshaped(sums, shape), dst);
     },
   },

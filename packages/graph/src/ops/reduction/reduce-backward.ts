@@ -93,7 +93,7 @@ export const reduceBackwardOperations: readonly Operation[] = reduceBackwardKind
       const domain = lowering.inputs[0].desc.shape;
       const axes = reduceAxes(kind, attributes.axes, domain);
       const inputs = lowering.inputs.slice(0, 2);
-      write(lowering, (op, element) => lowering.joined(inputs, { op, axes, domain, element }));
+      write(lowering, (op, element) => lowering.reduced(inputs, { op, axes, domain, element }));
     },
   });
 });

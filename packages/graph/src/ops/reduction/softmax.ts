@@ -87,10 +87,10 @@ function softmaxBackward(
       withAxisOne(kind, axis, shape);
       return [shape];
     },
-    lower: ({ map, joined, inputs: [diff, dst], outputs }, { attributes }) => {
+    lower: ({ map, reduced, inputs: [diff, dst], outputs }, { attributes }) => {
       const domain = outputs[0].desc.shape;
       const axes = [checkedAxis(kind, attributes.axis, domain)];
-      const sum = joined([diff, dst], { axes, domain, element: element(input(0), input(1)) });
+      const sum = reduced([diff, dst], { axes, domain, element: element(input(0), input(1)) });
       map(result(input(0), input(1), input(2)), [diff, dst, sum], outputs[0]);
     },
   };

@@ -50,16 +50,16 @@ function reduction(
         const own = tensor();
         const [x, along] =
           axes.length > 0 ? [own, axes] : [draft.reshape(own, [...shape, 1]), [shape.length]];
-        const joined = (t: LogicalTensor): LogicalTensor =>
+        const reduced = (t: LogicalTensor): LogicalTensor =>
           draft.op(kind, [t], { axes: along, keep_dims: true });
         if (isFloat(x))
           return axes.length > 0
             ? draft.op(kind, [x], { axes, keep_dims: keeps })
-            : draft.reshape(joined(x), to);
-        if (kind === 'ReduceSum') return draft.reshape(integerSum(draft, x, count, joined), to);
+            : draft.reshape(reduced(x), to);
+        if (kind === 'ReduceSum') return draft.reshape(integerSum(draft, x, count, reduced), to);
         if (kind === 'ReduceMax' || kind === 'ReduceMin')
-          return draft.reshape(integerExtreme(draft, kind, x, joined), to);
-        return draft.reshape(joined(x), to);
+          return draft.reshape(integerExtreme(draft, kind, x, reduced), to);
+        return draft.reshape(reduced(x), to);
       },
     };
   };
@@ -78,8 +78,8 @@ function composed(of: SingleOperator, before: Apply, after: Apply = (_, x) => x)
     const inner = call.withInput(0, { ...value, host: null, tensor: () => before(draft, value.tensor()) });
     const { emit, ...made } = of(inner);
     return result(made, () => {
-      const joined = after(draft, emit?.() ?? call.refuse('has no result'));
-      return draft.cast(joined, value.type.dtype);
+      const reduced = after(draft, emit?.() ?? call.refuse('has no result'));
+      return draft.cast(reduced, value.type.dtype);
     });
   };
 }
