@@ -41,10 +41,10 @@ export interface OnnxValue {
   readonly shape: readonly number[] | null;
 }
 
-/** A model with one graph. */
-export interface OnnxModel {
+/** The contents of a model with one graph. */
+export interface ModelContents {
   readonly name: string;
-  /** The version of ONNX's operator set. Default: `newestOpset`. */
+  /** The version of ONNX's operator set. Default: `exportedOpset`. */
   readonly opset?: number;
   readonly nodes: readonly OnnxNode[];
   readonly initializers: readonly OnnxInitializer[];
@@ -56,12 +56,12 @@ export interface OnnxModel {
  * The version of ONNX's operator set whose `Attention` has windows, and the version of the file format that
  * came with it.
  */
-const newestOpset = 25;
+const exportedOpset = 25;
 const irVersion = 13;
 
 /** Encodes a model as an ONNX file. Field numbers are those of onnx.proto. */
-export function encodeModel(model: OnnxModel): Uint8Array {
-  const { name, opset = newestOpset, nodes, initializers, inputs, outputs } = model;
+export function encodeModel(model: ModelContents): Uint8Array {
+  const { name, opset = exportedOpset, nodes, initializers, inputs, outputs } = model;
   const others = new Set(nodes.flatMap(({ domain }) => domain ?? []));
   const graph = [
     ...nodes.map(node => messageField(1, encodeNode(node))),

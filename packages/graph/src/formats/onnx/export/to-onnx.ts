@@ -16,7 +16,7 @@ import { storageDType } from '../../../ir/tensor/dtype.ts';
 import { describeTensor, type LogicalTensor } from '../../../ir/tensor/logical-tensor.ts';
 import { admits } from '../../../ir/tensor/shape.ts';
 import type { Topology } from '../../../ir/topology.ts';
-import { encodeModel, type OnnxModel, type OnnxValue } from '../model.ts';
+import { encodeModel, type ModelContents, type OnnxValue } from '../model.ts';
 import { attentionForm } from './attention/attention.ts';
 import { attentionOperation } from './attention/sdpa.ts';
 import { elementwise } from './elementwise.ts';
@@ -95,7 +95,7 @@ export function toOnnx(graph: Graph, options: ToOnnxOptions = {}): Uint8Array {
 }
 
 /** The nodes that outputs need, without constants that became attributes. */
-function reached(write: OnnxWriter, needed: Set<string>): Pick<OnnxModel, 'nodes' | 'initializers'> {
+function reached(write: OnnxWriter, needed: Set<string>): Pick<ModelContents, 'nodes' | 'initializers'> {
   const nodes = [...write.nodes].reverse().filter(node => {
     const isNeeded = node.outputs.some(output => needed.has(output));
     if (isNeeded) for (const input of node.inputs) needed.add(input);
