@@ -39,10 +39,10 @@ export function lowerNode(node: GraphNode, { builder, value, result, tensor }: O
 
 /** Whether dropout decides independently for every score, with one factor for all, as attention does. */
 export function isPerScore(
-  { result, decided, scale }: DropoutMatch,
+  { result, likeMask, scale }: DropoutMatch,
   scores: Shape,
   { desc }: Pick<MatchLowering, 'desc'>,
 ): boolean {
   const isOne = scale === undefined || elementCount(desc(scale).shape) === 1;
-  return isOne && [result, decided].every(t => sameShape(desc(t).shape, scores));
+  return isOne && [result, likeMask].every(t => sameShape(desc(t).shape, scores));
 }

@@ -78,7 +78,7 @@ function backwardParts(exp: GraphNode, topology: Topology): BackwardParts | null
   const inner = productBefore(softmax.dP, topology);
   if (!inner) return null;
   const { dO, v } = inner;
-  // The rows of O∘dO are the rows of O and of dO.
+  // O∘dO multiplies O and dO as they are stored: dO is stored transposed exactly if its columns are summed.
   const { transposed } = softmax.summed;
   const factors = softmax.o && (dO.transposed === transposed ? softmax.o(dO.tensor) : null);
   if (softmax.o && factors === null) return null;

@@ -5,8 +5,10 @@ import type { Topology } from '../../ir/topology.ts';
 export interface DropoutMatch {
   readonly nodes: readonly GraphNode[];
   readonly result: number;
-  /** The tensor that Dropout or RNG reads, whose element indices determine the mask. */
-  readonly decided: number;
+  /**
+   * A tensor in the shape of the mask, which is drawn by element index: what Dropout reads, or RNG writes.
+   */
+  readonly likeMask: number;
   readonly seed: number;
   readonly offset: number;
   readonly p: number | { readonly tensor: number };
@@ -23,7 +25,7 @@ export function dropoutOf(tensor: number, topology: Topology): DropoutMatch | nu
     return {
       nodes: [dropout],
       result: dropout.outputs[0].id,
-      decided: tensor,
+      likeMask: tensor,
       seed: seed.id,
       offset: offset.id,
       p: p ? { tensor: p.id } : (dropout.attributes.p as number),
@@ -58,7 +60,7 @@ function byMultiplies(first: GraphNode, other: number, topology: Topology): Drop
   return {
     nodes: [random, first, next.node],
     result: next.node.outputs[0].id,
-    decided: random.outputs[0].id,
+    likeMask: random.outputs[0].id,
     seed: random.inputs[1].id,
     offset: random.inputs[2].id,
     p: random.attributes.p as number,
