@@ -8,8 +8,8 @@ import { readFp8List, writeFp8List } from './fp8-list.ts';
 import { resultsOf, syntheticProblem } from './step-call.ts';
 import { dense, isWritable, writtenResults } from './written-results.ts';
 
-/** A program to which staging adds values and steps. */
-interface Staging {
+/** The program that is rewritten, to which values and steps are added. */
+interface Rewriting {
   readonly onDevice: boolean;
   readonly descOf: (value: number) => TensorDesc;
   temporary(desc: TensorDesc): number;
@@ -26,15 +26,15 @@ interface Around {
 /**
  * Rewrites a program so that attention has a result tensor for everything that kernels write, in a dtype and
  * layout that they can write. If a result has another dtype or layout, a temporary and a copy are inserted;
- * the same holds for the rows that backward reads. Rows that kernels do not write are filled first, and FP8
- * scalars and amax values are passed in a list.
+ * the same holds for lse and dLse, which backward reads. Rows that kernels do not write are filled first, and
+ * FP8 scalars and amax values are passed in a list.
  * @param onDevice whether a device's kernels write the results: these skip rows outside all sequences. A host
  * engine writes results completely, but those of sequences with lengths only if they are dense.
  */
-export function stageAttention({ values: given, steps: asWritten }: Program, onDevice: boolean): Program {
+export function fitToKernels({ values: given, steps: asWritten }: Program, onDevice: boolean): Program {
   const values: ProgramValue[] = [...given];
   const add = (value: ProgramValue): number => values.push(value) - 1;
-  const staging: Staging = {
+  const rewriting: Rewriting = {
     onDevice,
     descOf: value => values[value].desc,
     temporary: desc => add({ kind: 'temporary', desc }),
@@ -47,19 +47,19 @@ export function stageAttention({ values: given, steps: asWritten }: Program, onD
   const steps = asWritten.flatMap((step): Step[] => {
     if (step.kind === 'primitive') return [step];
     const around: Around = { before: [], after: [] };
-    const staged = throughList(
-      withDenseRows(withWritable(step, around, staging), around, staging),
+    const fitted = throughList(
+      withDenseRows(withWritable(step, around, rewriting), around, rewriting),
       around,
-      staging,
+      rewriting,
     );
-    return [...around.before, staged, ...around.after];
+    return [...around.before, fitted, ...around.after];
   });
   return { values, steps };
 }
 
 /** Replaces the results of a step by tensors that kernels can write. */
-function withWritable<S extends AttentionStep>(step: S, { before, after }: Around, staging: Staging): S {
-  const { onDevice, descOf, temporary, everywhere } = staging;
+function withWritable<S extends AttentionStep>(step: S, { before, after }: Around, rewriting: Rewriting): S {
+  const { onDevice, descOf, temporary, everywhere } = rewriting;
   const wanted = new Map(resultsOf(step));
   const results: Record<string, number> = Object.fromEntries(wanted);
   const problem = syntheticProblem(step, descOf);
@@ -70,21 +70,21 @@ function withWritable<S extends AttentionStep>(step: S, { before, after }: Aroun
     const place = { ...desc, anywhere: desc.anywhere && (onDevice || isFull) };
     const fits = value !== undefined && isWritable(descOf(value), place);
     results[name] = fits ? value : temporary(desc);
-    if (!fits && value !== undefined) after.push(copy(results[name], value, staging));
+    if (!fits && value !== undefined) after.push(copy(results[name], value, rewriting));
     if (onDevice && desc.unused !== null)
-      before.push(copy(everywhere(desc.unused, desc.shape), results[name], staging));
+      before.push(copy(everywhere(desc.unused, desc.shape), results[name], rewriting));
   }
   return { ...step, results };
 }
 
 /** Replaces lse and dLse of a step by contiguous f32 tensors, which kernels require. */
-function withDenseRows(step: AttentionStep, { before }: Around, staging: Staging): AttentionStep {
+function withDenseRows(step: AttentionStep, { before }: Around, rewriting: Rewriting): AttentionStep {
   const denseRows = (value: number): number => {
-    const rows = dense('f32', staging.descOf(value).shape);
-    if (isWritable(staging.descOf(value), rows)) return value;
-    const staged = staging.temporary(rows);
-    before.push(copy(value, staged, staging));
-    return staged;
+    const rows = dense('f32', rewriting.descOf(value).shape);
+    if (isWritable(rewriting.descOf(value), rows)) return value;
+    const fitted = rewriting.temporary(rows);
+    before.push(copy(value, fitted, rewriting));
+    return fitted;
   };
   if (step.kind === 'sdpa') return step;
   if (step.kind === 'sdpa-backward') return { ...step, lse: denseRows(step.lse) };
@@ -98,7 +98,7 @@ function withDenseRows(step: AttentionStep, { before }: Around, staging: Staging
 function throughList(
   step: AttentionStep,
   { before, after }: Around,
-  { temporary, everywhere }: Staging,
+  { temporary, everywhere }: Rewriting,
 ): AttentionStep {
   if (step.kind === 'sdpa-backward') return step;
   const scalars = scalarsOf(step, everywhere);
@@ -117,7 +117,7 @@ function throughList(
 /** The FP8 scalars of a step, by name; empty if the host knows them all. */
 function scalarsOf(
   step: SdpaStep | AttentionCallStep,
-  everywhere: Staging['everywhere'],
+  everywhere: Rewriting['everywhere'],
 ): (readonly [name: string, value: number])[] {
   if (step.kind === 'attention-call') {
     return Object.entries(step.operands).flatMap(([name, value]) =>
@@ -132,7 +132,7 @@ function scalarsOf(
   ];
 }
 
-function copy(from: number, to: number, { descOf }: Staging): PrimitiveStep {
+function copy(from: number, to: number, { descOf }: Rewriting): PrimitiveStep {
   return {
     kind: 'primitive',
     primitive: { kind: 'map', value: input(0, exprType(descOf(from).dtype)) },

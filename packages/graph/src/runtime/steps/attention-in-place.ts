@@ -48,7 +48,7 @@ interface Call<T extends object> {
   readonly last: { readonly tensors: readonly LastObject<T>[]; scale?: number | undefined };
 }
 
-/** Prepares attention that writes its results in place, which `stageAttention` has made possible. */
+/** Prepares attention that writes its results in place, which `fitToKernels` has made possible. */
 export function prepareAttentionInPlace<T extends TensorDesc>(
   engine: TensorEngine<T>,
   prepare: PrepareAttention<T>,

@@ -1,7 +1,7 @@
 import { InvalidArgumentError, type Shape, type Strides, type TensorDesc } from '@tilewise/core';
 import type { WorkTrace } from '@tilewise/core/engine';
 import type { TensorEngine } from '@tilewise/core/primitive';
-import { stageAttention } from '../../compile/attention/staging.ts';
+import { fitToKernels } from '../../compile/attention/fit-to-kernels.ts';
 import { type MemoryPlan, planMemory } from '../../compile/memory-plan.ts';
 import type { Program, ProgramValue, Step } from '../../ir/program/program.ts';
 import { prepareAttentionCall } from './attention-call.ts';
@@ -62,7 +62,7 @@ export function prepareProgram<T extends TensorDesc>(
   written: Program,
 ): Executable<T> {
   const { recording } = engine;
-  const program = engine.prepareAttention ? stageAttention(written, recording !== undefined) : written;
+  const program = engine.prepareAttention ? fitToKernels(written, recording !== undefined) : written;
   const plan = planMemory(program);
   let slots: Slots<T> | undefined;
   const constants = new Map<number, T>();
