@@ -35,7 +35,7 @@ test('conflicting descriptions of a tensor are both named', () => {
   g.op('Exp', { inputs: [tensor(0)], outputs: [tensor(1)] });
   g.op('Exp', { inputs: [tensor(1, [2, 3])], outputs: [tensor(2)] });
   expect(() => g.finalize()).toThrow(
-    'tensor 1 is 1 (f32 [2, 2]) to Exp 0 but 1 (f32 [2, 3]) to Exp 1: shape [2,2] and [2,3]',
+    'tensor 1 is 1 (f32 [2, 2]) for Exp 0 but 1 (f32 [2, 3]) for Exp 1: shape [2,2] and [2,3]',
   );
 });
 
@@ -77,7 +77,7 @@ test('operations that break their schema are refused, naming what is wrong', () 
   refused('Expp', [f]).toThrow('operation Expp 0: there is no operation of this kind');
   refused('Exp', [f, f]).toThrow('operation Exp 0: takes 1 inputs (src), got 2');
   refused('Maximum', [f, b]).toThrow(
-    "input 'src_1' (tensor 9) must be f32, as another tensor of it is, got bf16",
+    "input 'src_1' (tensor 9) must be f32, as another of its tensors is, got bf16",
   );
   refused('Exp', [f], {}, [g.tensor({ id: 2, dtype: 'i8' })]).toThrow(
     "output 'dst' (tensor 2) must be f32, bf16, f16, got i8",

@@ -54,7 +54,7 @@ export function connect(
       const difference = first && differenceOf(first, tensor);
       if (difference) {
         const [one, other] = [firstNode.get(tensor.id) ?? node, node].map(describeNode);
-        const differs = `${describeTensor(first)} to ${one} but ${describeTensor(tensor)} to ${other}`;
+        const differs = `${describeTensor(first)} for ${one} but ${describeTensor(tensor)} for ${other}`;
         throw tensorError(tensor.id, `is ${differs}: ${difference}`);
       }
       if (!first) {
@@ -165,14 +165,13 @@ export function checkOutputs({ producers, uses, outputs }: Topology, wanted: rea
     if (!producer) throw tensorError(id, 'is to be an output, but no operation produces it');
     if (given.has(id)) continue;
     const [reader] = uses(id);
-    const by = reader ? describeNode(reader.node) : 'something';
-    const rule = `is to be an output, but ${by} reads it: mark it with an End`;
+    const rule = `is to be an output, but ${describeNode(reader.node)} reads it: mark it with an End`;
     throw tensorError(id, `of ${describeNode(producer)} ${rule}`);
   }
   const names = new Set(wanted.map(t => t.id));
   const dangling = outputs.find(t => !names.has(t.id));
   const producer = dangling && producers.get(dangling.id);
   if (!producer) return;
-  const rule = 'dangles: no operation reads it, and it is not among the outputs';
+  const rule = 'is not read and not among the outputs: add it to them';
   throw tensorError(dangling.id, `of ${describeNode(producer)} ${rule}`);
 }

@@ -26,10 +26,9 @@ describe('the outputs that a graph is to have', () => {
     expect(g.finalize({ outputs: [y, stats] }).outputs.map(t => t.id)).toEqual([stats.id, y.id]);
   });
 
-  test('leave none that dangles', () => {
+  test('leave out none that is not read', () => {
     const { g, y } = branching();
-    const rule =
-      "tensor 2 of SoftMax 0 'weights' dangles: no operation reads it, and it is not among the outputs";
+    const rule = "tensor 2 of SoftMax 0 'weights' is not read and not among the outputs: add it to them";
     expect(() => g.finalize({ outputs: [y] })).toThrow(new InvalidGraphError(rule, 'tensor 2'));
     expect(g.isFinalized).toBe(false);
   });

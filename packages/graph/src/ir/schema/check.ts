@@ -59,7 +59,7 @@ function checkDTypes(
     if (!port.variadic && dtype !== first) {
       throw new InvalidOperationError(
         label,
-        `${place} must be ${first}, as another tensor of it is, got ${dtype}`,
+        `${place} must be ${first}, as another of its tensors is, got ${dtype}`,
       );
     }
     bound.set(port.type, first);
