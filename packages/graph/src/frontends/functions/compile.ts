@@ -232,11 +232,12 @@ function replaced(value: unknown, make: (variable: Variable) => unknown): unknow
  * twice.
  */
 function ownResults(trace: Trace, variables: readonly Variable[]): Variable[] {
+  const produced = new Set(trace.graph.nodes.flatMap(node => node.outputs.map(t => t.id)));
   const taken = new Set<number>();
   return variables.map(variable => {
     const { id } = variable.tensor;
-    const isInput = !trace.graph.nodes.some(node => node.outputs.some(t => t.id === id));
-    const own = isInput || taken.has(id) ? trace.apply('Reorder', [variable], {})[0] : variable;
+    const isOwn = produced.has(id) && !taken.has(id);
+    const own = isOwn ? variable : trace.apply('Reorder', [variable], {})[0];
     taken.add(own.tensor.id);
     return own;
   });

@@ -52,7 +52,8 @@ export function differentiate(
     collected.set(t.id, [seed]);
   }
 
-  const depends = dependants(topology, withRespectTo);
+  const wanted = new Set(withRespectTo.map(t => t.id));
+  const depends = dependants(topology, wanted);
   for (const node of [...topology.order].reverse()) {
     const composite = composites.get(node);
     if (composite && composite.first !== node) continue;
@@ -65,9 +66,7 @@ export function differentiate(
       const why = noGradient === undefined ? '' : `: ${noGradient}`;
       throw new InvalidGraphError(`${describeNode(node)} has no gradient${why}`);
     }
-    const needed = call.inputs.map(
-      t => withRespectTo.some(wanted => wanted.id === t.id) || producedBy(topology, t, depends),
-    );
+    const needed = call.inputs.map(t => wanted.has(t.id) || producedBy(topology, t, depends));
     const gradientOf = (id: number): LogicalTensor | undefined => total(collected.get(id), builder);
     const rules = gradient({
       ...{ ...call, builder, outputGradients, dy, needed },
@@ -91,11 +90,9 @@ export function differentiate(
     results.set(t.id, builder.cast(sum, t.dtype));
   }
   // A gradient that other gradients read is a result only if an `End` reads it.
-  for (const gradient of results.values()) {
-    if (target.nodes.some(node => node.inputs.some(t => t.id === gradient.id))) {
-      target.add({ kind: 'End', inputs: [gradient], outputs: [] });
-    }
-  }
+  const read = new Set(target.nodes.flatMap(node => node.inputs.map(t => t.id)));
+  for (const gradient of results.values())
+    if (read.has(gradient.id)) target.add({ kind: 'End', inputs: [gradient], outputs: [] });
 }
 
 function total(
@@ -114,9 +111,8 @@ function producedBy({ producers }: Topology, { id }: LogicalTensor, nodes: Reado
   return producer !== undefined && nodes.has(producer);
 }
 
-/** The operations whose results depend on `tensors`. */
-function dependants(topology: Topology, tensors: readonly LogicalTensor[]): ReadonlySet<GraphNode> {
-  const ids = new Set(tensors.map(t => t.id));
+/** The operations whose results depend on tensors, which are given by id. */
+function dependants(topology: Topology, ids: ReadonlySet<number>): ReadonlySet<GraphNode> {
   const found = new Set<GraphNode>();
   for (const node of topology.order) {
     const changes = node.operation.gradient !== 'zero';
