@@ -31,10 +31,21 @@ test.each<readonly [string, Record<string, unknown>, string]>([
     "hidden_act must be one of 'gelu'",
   ],
   [
-    'heads that do not divide',
+    'heads of k and v that do not divide those of q',
     { ...tinyLlama, num_key_value_heads: 3 },
-    'num_key_value_heads must divide the 2 heads',
+    'num_key_value_heads must divide num_attention_heads 2, got 3',
   ],
+  [
+    'heads that do not divide the width of GPT-2',
+    { model_type: 'gpt2', n_embd: 10, n_head: 3 },
+    'n_head must divide n_embd 10, got 3',
+  ],
+  [
+    'heads that do not divide the width of BERT',
+    { model_type: 'bert', hidden_size: 10, num_attention_heads: 3 },
+    'num_attention_heads must divide hidden_size 10, got 3',
+  ],
+  ['a head without pairs to rotate', { ...tinyLlama, head_dim: 3 }, 'head_dim must be even, got 3'],
   ['a size that is none', { ...tinyLlama, hidden_size: '8' }, 'hidden_size must be an integer ≥ 1, got "8"'],
   [
     'a decoder of BERT',

@@ -23,7 +23,7 @@ export const vit: Architecture = {
     const imageSize = config.integer('image_size', 224);
     const channels = config.integer('num_channels', 3);
     const p = config.integer('patch_size', 16);
-    if (imageSize % p !== 0) config.fail('patch_size', `must divide image_size ${imageSize}, got ${p}`);
+    config.checkDivides('patch_size', p, 'image_size', imageSize);
     const classes = config.integer('num_labels', config.object('id2label')?.size ?? 2);
     const table = readEncoder(config, {
       ...{ model: 'vit', dim, attention: 'attention.attention' },

@@ -41,8 +41,9 @@ export function gatedDecoder(config: ConfigReader, options: GatedDecoderOptions 
   const kvHeads = config.integerOrNull('num_key_value_heads', options.kvHeads ?? heads) ?? heads;
   const headDim = config.integer('head_dim', options.headDim ?? Math.floor(dim / heads));
   const maxPositions = config.integer('max_position_embeddings', 2048);
-  if (heads % kvHeads !== 0)
-    config.fail('num_key_value_heads', `must divide the ${heads} heads, got ${kvHeads}`);
+  config.checkDivides('num_key_value_heads', kvHeads, 'num_attention_heads', heads);
+  // Rotary positions rotate pairs of elements.
+  if (headDim % 2 !== 0) config.fail('head_dim', `must be even, got ${headDim}`);
   const norm: NormOptions = {
     kind: 'rms',
     epsilon: config.number('rms_norm_eps', options.epsilon ?? 1e-6),

@@ -7,6 +7,7 @@ export const gpt2: Architecture = {
   read: config => {
     const dim = config.integer('n_embd', 768);
     const heads = config.integer('n_head', 12);
+    config.checkDivides('n_head', heads, 'n_embd', dim);
     const epsilon = config.number('layer_norm_epsilon', 1e-5);
     const hidden = config.has('n_inner') ? config.integer('n_inner') : 4 * dim;
     const isScaled = config.flag('scale_attn_weights', true);

@@ -36,6 +36,7 @@ export function readEncoder(
   },
 ): EncoderTable {
   const heads = config.integer('num_attention_heads', 12);
+  config.checkDivides('num_attention_heads', heads, 'hidden_size', dim);
   const stored = { bias: true };
   return {
     layers: config.integer('num_hidden_layers', 12),

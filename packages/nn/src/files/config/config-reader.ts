@@ -130,6 +130,11 @@ export class ConfigReader {
     );
   }
 
+  /** Checks that the value of an option divides that of another one. @throws ConfigError otherwise. */
+  checkDivides(name: string, value: number, other: string, whole: number): void {
+    if (whole % value !== 0) this.fail(name, `must divide ${other} ${whole}, got ${value}`);
+  }
+
   fail(name: string, rule: string): never {
     throw new ConfigError(this.#path + name, rule, this.#file);
   }
