@@ -5,10 +5,12 @@ import { checkFields, type FieldRules } from './checks/check-fields.ts';
 import { anything, fromZero, numberOrFunction } from './checks/rules.ts';
 import { LoadedModel } from './load-model.ts';
 import { type LoadOptions, loadRules } from './model/model.ts';
-import { checkDefinition, layersOf } from './model/weights.ts';
+import { checkDefinition, layersOf, type WeightDType } from './model/weights.ts';
 
 /** How the weights of a new model are initialised. */
 export interface CreateOptions<T extends TensorDesc> extends LoadOptions<T> {
+  /** The storage dtype of the weights. Default f32. */
+  readonly dtype?: WeightDType | undefined;
   /** The seed: the same seed gives the same weights. Default 0. */
   readonly seed?: number | bigint | undefined;
   /**

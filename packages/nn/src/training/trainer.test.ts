@@ -234,7 +234,7 @@ test('LoRA options that differ from the adapter of the model are refused, and it
   const model = await load();
   createTrainer(model, { learningRate: 0.05, lora, seed: 1 }).release();
   expect(() => createTrainer(model, { learningRate: 0.05, lora: { ...lora, rank: 3 } })).toThrow(
-    'options.lora.rank is 3, but the model has an adapter with 2',
+    'lora.rank is 3, but the model has an adapter with 2',
   );
   const trainer = createTrainer(model, { learningRate: 0.5, lora });
   await trainer.step(batch);

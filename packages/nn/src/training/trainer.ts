@@ -176,7 +176,7 @@ function checkSameAdapter(wanted: LoraConfig, own: LoraConfig): void {
     const [given, has] = [wanted[name], own[name]].map(value => JSON.stringify(value));
     if (given !== has)
       throw new InvalidArgumentError(
-        `options.lora.${name}`,
+        `lora.${name}`,
         `is ${given}, but the model has an adapter with ${has}; take the adapter's, or load the model without one`,
       );
   }

@@ -41,7 +41,7 @@ export async function loadCheckpoint(source: ByteSource, file = 'the checkpoint'
   for await (const [name, tensor] of readSafetensors(source, { file, onHeader })) tensors.set(name, tensor);
   const steps = Number(metadata[STEPS]);
   if (!Number.isSafeInteger(steps) || steps < 0)
-    throw new CheckpointError({ file }, `is not the state of a run: its metadata lacks '${STEPS}'`);
+    throw new CheckpointError({ file }, `is not the state of a run: its metadata has no valid '${STEPS}'`);
   const lossScale = lossScaleOf(metadata[LOSS_SCALE], file);
   return { steps, tensors, metadata, ...(lossScale && { lossScale }) };
 }

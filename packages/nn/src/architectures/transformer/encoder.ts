@@ -18,7 +18,7 @@ export interface EncoderTable {
   readonly order: 'before' | 'after';
 }
 
-/** The blocks of BERT, and of what names its weights as BERT does. */
+/** The blocks of BERT, and of other encoders whose weights have BERT's names. */
 export function readEncoder(
   config: ConfigReader,
   {

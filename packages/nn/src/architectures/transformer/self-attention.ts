@@ -110,7 +110,10 @@ function alibiBias(heads: number, keys: number): Tensor {
   return Tensor.from(values, [1, heads, 1, keys]);
 }
 
-/** The largest head size that attention supports. */
+/**
+ * The most columns of the softmax that one attention computes. The columns are the head size of its values,
+ * and 256 is a head size that every engine runs.
+ */
 const MOST_COLUMNS = 256;
 
 /** The softmax (B, H, Sq, Skv), computed as attention whose values are the rows of the identity matrix. */

@@ -5,7 +5,7 @@ import { CheckpointError } from './checkpoint-error.ts';
 
 /** The files of a model: a folder, an upload, or a repository of a hub. */
 export interface ModelFiles {
-  /** The name of the file in errors. */
+  /** The name of all the files in errors, such as the path of the folder. */
   readonly name: string;
   /** Opens a file; null if it does not exist. */
   open(file: string): Promise<ByteSource | null>;

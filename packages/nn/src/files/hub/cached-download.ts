@@ -24,7 +24,7 @@ interface Manifest {
   readonly complete: boolean;
 }
 
-/** The bytes of one part: an interrupted download may lose as many, and as many are buffered. */
+/** The size of a part in bytes. A download buffers one part, which is lost if the download is interrupted. */
 const PART_BYTES = 4 << 20;
 
 const partUrl = (url: string, part: number): string => `${url}?part=${part}`;

@@ -19,10 +19,11 @@ export interface HubOptions {
   /** `owner/name`. */
   readonly id: string;
   /**
-   * A branch, a tag or a commit. A file in the cache is not requested again, so only a commit fixes its
-   * version.
+   * A branch, a tag or a commit. Default `main`. A file in the cache is not requested again, so only a commit
+   * fixes its version.
    */
   readonly revision?: string | undefined;
+  /** The address of a server with the same paths. Default: the Hugging Face Hub. */
   readonly baseUrl?: string | undefined;
   /** The access token for models that are not public. */
   readonly token?: string | undefined;
@@ -47,8 +48,8 @@ const hubUrl = 'https://huggingface.co';
 
 /**
  * The files of a model on a hub, at `BASE/ID/resolve/REVISION/FILE`.
- * @throws InvalidArgumentError for invalid options. A file from `open` throws HubError if the
- * server refuses.
+ * @throws InvalidArgumentError for invalid options. `open` rejects with HubError if the server refuses a
+ * file or cannot be reached, and with the signal's reason.
  */
 export function hubFiles(options: HubOptions): ModelFiles {
   checkFields('options', options, hubRules);

@@ -139,6 +139,6 @@ test('an input that cannot be derived from a batch is refused by name', async ()
     "input 'input_ids' is declared as [2, 5]",
   );
   await expect(loadOnnxModel(bytes, { engine, labels: 'same', output: 'no' })).rejects.toThrow(
-    'options.output must be one of',
+    'output must be one of',
   );
 });

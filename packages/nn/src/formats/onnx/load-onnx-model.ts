@@ -62,7 +62,7 @@ export async function loadOnnxModel<T extends TensorDesc>(
   const model = await fromOnnx(bytes, { externalData });
   const output = options.output ?? (model.outputs[0] as string);
   if (!model.outputs.includes(output))
-    throw new InvalidArgumentError('options.output', `must be one of ${model.outputs}, got '${output}'`);
+    throw new InvalidArgumentError('output', `must be one of ${model.outputs}, got '${output}'`);
   const first = model.graph({ shapes: { ...firstShapes(model), ...options.shapes } });
   const names = publicNames(first, prefix);
   const named = Object.entries(first.weights).map(

@@ -11,8 +11,8 @@ export interface SgdStep {
 }
 
 /**
- * A step of stochastic gradient descent as a function that can be compiled: −rate times its gradient is added
- * to each parameter.
+ * A step of stochastic gradient descent as a function that can be compiled: each parameter p becomes
+ * p − rate·∂loss/∂p.
  * @param loss returns the loss, of shape [], from named variables.
  * @param by which of these variables are parameters.
  */
