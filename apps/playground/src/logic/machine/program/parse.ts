@@ -124,15 +124,18 @@ function parseInstruction<V>(
 }
 
 /** Whether a LOAD or STORE has its register and its cell swapped. */
-function isSwapped<V>(words: readonly Word[], def: InstructionDef<V>, { registers }: Machine<V>): boolean {
-  const isRegister = ({ text }: Word): boolean =>
-    registers.some(register => register.toLowerCase() === text.toLowerCase());
-  const isCell = ({ text }: Word): boolean =>
-    /^[a-z]+(\[|\d)/i.test(text) && !isRegister({ text, column: 0 });
+function isSwapped<V>(words: readonly Word[], def: InstructionDef<V>, machine: Machine<V>): boolean {
+  const isRegister = (word: Word): boolean => registerOf(word, machine) !== undefined;
+  const isCell = (word: Word): boolean => /^[a-z]+(\[|\d)/i.test(word.text) && !isRegister(word);
   const takesCell = def.operands.map(({ kind }) => kind === 'load' || kind === 'store');
   return (
     takesCell.includes(true) && words.every((word, n) => (takesCell[n] ? isRegister(word) : isCell(word)))
   );
+}
+
+/** The register that a word names, if any. */
+function registerOf<V>({ text }: Word, { registers }: Machine<V>): string | undefined {
+  return registers.find(register => register.toLowerCase() === text.toLowerCase());
 }
 
 const usage = <V>({ name, signature }: InstructionDef<V>): string => `${name} ${signature.join(', ')}`;
@@ -148,8 +151,8 @@ function splitOperands(code: string, from: number): Word[] {
   });
 }
 
-function parseRegister<V>(word: Word, def: InstructionDef<V>, n: number, { registers }: Machine<V>): Operand {
-  const name = registers.find(register => register.toLowerCase() === word.text.toLowerCase());
+function parseRegister<V>(word: Word, def: InstructionDef<V>, n: number, machine: Machine<V>): Operand {
+  const name = registerOf(word, machine);
   const kind = def.operands[n];
   if (!name) {
     const isCell = /\[/.test(word.text);
@@ -157,7 +160,7 @@ function parseRegister<V>(word: Word, def: InstructionDef<V>, n: number, { regis
       word,
       isCell
         ? { kind: 'cell-as-register', instruction: def.name, written: word.text }
-        : { kind: 'unknown-register', written: word.text, names: registers },
+        : { kind: 'unknown-register', written: word.text, names: machine.registers },
     );
   }
   if (kind?.kind === 'fixed' && kind.register !== name) {
@@ -171,7 +174,9 @@ function parseCell<V>(word: Word, machine: Machine<V>, open: readonly OpenLoop[]
   const { memory } = machine;
   const names = memory.map(({ name }) => name);
   const parts = /^([a-z]+)((?:\[[^\]]*\])+|\d+)$/i.exec(word.text);
-  if (!parts) throw new LineFault(word, { kind: 'no-cell', written: word.text, example: example(machine) });
+  // The name of a register, such as R1, has the form of a cell, such as c01.
+  if (!parts || registerOf(word, machine))
+    throw new LineFault(word, { kind: 'no-cell', written: word.text, example: example(machine) });
   const [, written = '', indices = ''] = parts;
   const region = memory.find(({ name }) => name.toLowerCase() === written.toLowerCase());
   if (!region) throw new LineFault(word, { kind: 'unknown-region', written, names });

@@ -91,12 +91,13 @@ export const bench = {
     'unknown-register': ({ written, names }) =>
       `there is no register ‘${written}’; this machine has ${names.join(', ')}`,
     'wired-register': ({ wanted, got, usage }) => `the multiplier reads ${wanted} here, got ${got}: ${usage}`,
-    'no-cell': ({ written, example }) => `must be a cell of DRAM such as ${example}, got ‘${written}’`,
+    'no-cell': ({ written, example }) =>
+      `there must be a cell of DRAM here, such as ${example}, not ‘${written}’`,
     'unknown-region': ({ written, names }) =>
       `there is no ‘${written}’ in DRAM, which holds ${names.join(', ')}`,
     'index-count': ({ region, wanted, got }) => `‘${region}’ has ${wanted} indices, got ${got}`,
     'index-outside': ({ index, last }) => `index ${index} is outside 0 to ${last}`,
-    'no-index': ({ written }) => `must be an index such as 0, i or n-1, got ‘${written}’`,
+    'no-index': ({ written }) => `there must be an index here, such as 0, i or n-1, not ‘${written}’`,
     'no-variable': ({ written }) => `‘${written}’ is not a loop variable here`,
     'variable-taken': ({ written }) => `‘${written}’ is already taken`,
     'no-loop': () => 'write a loop like this: FOR i = 1 TO n-1',
