@@ -37,16 +37,14 @@ export function ElementInspector({ trace }: { readonly trace: ElementTrace }) {
           <dd>{keep ? text.kept(rule) : text.dropped(rule)}</dd>
         </div>
       </dl>
-      <svg
-        viewBox="0 0 400 26"
-        className="decision"
-        role="img"
-        aria-label={text.drawn(percent(share, 1), percent(edge, 1))}
-      >
-        <rect className="keep" x={400 * keepAt} width={400 * keepWidth} y="8" height="10" rx="2" />
-        <rect className="drop" x={400 * dropAt} width={400 * dropWidth} y="8" height="10" rx="2" />
-        <path className="drawn" d={`M${400 * share} 2v22`} />
-      </svg>
+      <figure className="decision">
+        <svg viewBox="0 0 400 26" aria-hidden="true">
+          <rect className="keep" x={400 * keepAt} width={400 * keepWidth} y="8" height="10" rx="2" />
+          <rect className="drop" x={400 * dropAt} width={400 * dropWidth} y="8" height="10" rx="2" />
+          <path className="drawn" d={`M${400 * share} 2v22`} />
+        </svg>
+        <figcaption className="note">{text.drawn(percent(share, 1), percent(edge, 1))}</figcaption>
+      </figure>
       <ScrollRegion label={text.rounds(rounds.length - 1)}>
         <table className="rounds">
           <caption>{text.rounds(rounds.length - 1)}</caption>

@@ -150,7 +150,12 @@ export const backward: ChapterTexts['backward'] = {
   kernelTable: 'Kernel des Rückwärtsdurchlaufs',
   kernelColumns: ['Kernel', 'Eine Workgroup hat', 'Sie durchläuft', 'und berechnet fertig'],
   kernelRows: [
-    ['rows', 'einige Queries', 'deren Kanäle', 'D (abzüglich des Gradienten von lse) und lse, nebeneinander'],
+    [
+      'delta',
+      'einige Queries',
+      'deren Kanäle',
+      'D (abzüglich des Gradienten von lse) und lse, nebeneinander',
+    ],
     ['dK, dV', 'eine Key-Kachel', 'die Query-Kacheln, die sie sehen', 'dK = dSᵀ·Q und dV = Pᵀ·dO'],
     ['dQ', 'eine Query-Kachel', 'die Key-Kacheln, die sie sieht', 'dQ = dS·K'],
   ],

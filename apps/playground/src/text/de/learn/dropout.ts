@@ -55,7 +55,8 @@ export const dropout: ChapterTexts['dropout'] = {
   decision: 'Entscheidung',
   kept: rule => `${rule} gilt: behalten`,
   dropped: rule => `${rule} gilt nicht: verworfen`,
-  drawn: (share, edge) => `Die gezogene Zahl liegt bei ${share} ihres Bereichs, die Schwelle bei ${edge}`,
+  drawn: (share, edge) =>
+    `Der Strich ist die gezogene Zahl, bei ${share} ihres Bereichs. Die Schwelle liegt bei ${edge}; im grünen Teil bleibt ein Element erhalten.`,
   rounds: n => `${n} Runden Philox`,
   round: 'Runde',
   block: 'Block',

@@ -2,7 +2,7 @@ import type { ChapterTexts } from '../../text.ts';
 
 export const kernels: ChapterTexts['kernels'] = {
   intro: [
-    'Die Spielzeugmaschine hatte fünf Register. Deine GPU hat Tausende von Lanes, und es sind dieselben drei Größen, auf die es ankommt: ein Maximum, ein Nenner, ein Zähler. Hier schreibst du die Kernel in WGSL, der Sprache von WebGPU, von der einfachen Formel bis zu beiden Hälften des Rückwärtsdurchlaufs.',
+    'Die Spielzeugmaschine hatte nur wenige Register. Deine GPU hat Tausende von Lanes, und es sind dieselben drei Größen, auf die es ankommt: ein Maximum, ein Nenner, ein Zähler. Hier schreibst du die Kernel in WGSL, der Sprache von WebGPU, von der einfachen Formel bis zu beiden Hälften des Rückwärtsdurchlaufs.',
     'Ein Programm läuft auf deiner eigenen GPU, mit verdeckten Eingaben: Scores, die überlaufen, Längen, die kein Vielfaches der Kachel sind, Maxima, die steigen und fallen. Seine Ergebnisse werden mit einer float64-Referenz verglichen, seine Lesezugriffe werden gezählt, und dann tritt es gegen einen einfachen Kernel und gegen den besten an, den wir kennen.',
   ],
   label: 'Aufgabe',

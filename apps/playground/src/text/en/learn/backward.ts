@@ -148,7 +148,7 @@ export const backward = {
   kernelTable: 'Kernels of backward',
   kernelColumns: ['Kernel', 'A workgroup has', 'It walks over', 'and finishes'],
   kernelRows: [
-    ['rows', 'a few queries', 'their channels', 'D (minus the gradient of lse) and lse, side by side'],
+    ['delta', 'a few queries', 'their channels', 'D (minus the gradient of lse) and lse, side by side'],
     ['dK, dV', 'a tile of keys', 'the query tiles that see it', 'dK = dSᵀ·Q and dV = Pᵀ·dO'],
     ['dQ', 'a tile of queries', 'the key tiles that it sees', 'dQ = dS·K'],
   ],

@@ -57,7 +57,7 @@ export const dropout = {
   kept: (rule: string): string => `${rule} holds: kept`,
   dropped: (rule: string): string => `${rule} does not hold: dropped`,
   drawn: (share: string, edge: string): string =>
-    `The drawn number is at ${share} of its range, the threshold at ${edge}`,
+    `The mark is the drawn number, at ${share} of its range. The threshold is at ${edge}; in the green part, an element is kept.`,
   rounds: (n: number): string => `${n} rounds of Philox`,
   round: 'Round',
   block: 'Block',

@@ -8,7 +8,7 @@ type WrongJudgement = Extract<Judgement, { kind: 'wrong' }>;
 /** The chapter in which kernels are written. */
 export const kernels = {
   intro: [
-    'The toy machine had five registers. Your GPU has thousands of lanes, and the same three numbers carry the load: a maximum, a denominator, a numerator. Here you write the kernels in WGSL, the language of WebGPU, from the plain formula to both halves of the backward pass.',
+    'The toy machine had a few registers. Your GPU has thousands of lanes, and each still needs the same three quantities: a maximum, a denominator, a numerator. Here you write the kernels in WGSL, the language of WebGPU, from the plain formula to both halves of the backward pass.',
     'A program runs on your own GPU, on hidden inputs: scores that overflow, lengths that are not a multiple of the tile size, maxima that rise and fall. Its results are compared with a float64 reference, its reads are counted, and then it races against a simple kernel and the best kernel that we know.',
   ],
   label: 'Puzzle',
