@@ -167,6 +167,12 @@ describe('suites', () => {
     expect(errors[0]).toContain(message);
   });
 
+  test.each(['abc', '0', '1.5'])('operations refuses --size %s', async size => {
+    const { code, errors } = await run(['operations', '--size', size], ...suites);
+    expect(code).toBe(2);
+    expect(errors[0]).toContain(`--size must be a whole number of at least 1, got '${size}'.`);
+  });
+
   test('tune refuses no time', async () => {
     const { code, errors } = await run(['tune', '--seconds', '0'], ...suites);
     expect(code).toBe(2);

@@ -5,7 +5,7 @@ import { hostPrimitives, input, type Primitive, reduced } from '@tilewise/core/p
 import { normalInputs } from '@tilewise/device-report/measure';
 import type { Row } from '../command/table.ts';
 import { wasmMatmul } from '../wasm/wasm-matmul.ts';
-import { type Suite, WrongResult } from './suite.ts';
+import { type Suite, UsageError, WrongResult } from './suite.ts';
 
 interface Case {
   readonly name: string;
@@ -28,10 +28,12 @@ export const operations: Suite = {
     'WebAssembly matmul of tiles in the cache (target: 0.7)',
   options: { size: { value: 'N', meaning: 'matrices of N × N, instead of 512 × 512 and 1024 × 1024' } },
   async run({ size }, progress) {
+    if (size !== undefined && !(Number.isSafeInteger(Number(size)) && Number(size) >= 1))
+      throw new UsageError(`--size must be a whole number of at least 1, got '${size}'.`);
     const engine = cpuEngine({ threads: 1 });
     const product = await wasmMatmul(128, engine.description.includes('relaxed'));
     const rows: Row[] = [];
-    for (const given of casesOf(Number(size) || null)) {
+    for (const given of casesOf(size === undefined ? null : Number(size))) {
       progress(given.name);
       const { primitive, inputs, shape, dtype, flops } = given;
       const [out, expected] = [Tensor.zeros(shape, { dtype }), Tensor.zeros(shape, { dtype })];

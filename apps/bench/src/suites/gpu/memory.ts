@@ -44,8 +44,8 @@ interface Seen {
 export const memory: Suite = {
   name: 'memory',
   summary:
-    'GPU buffers of forward and backward, f32, which may take a quarter more than the tensors at any S: by the plans, and by counting ' +
-    "what is created, in a run and on Dawn's null backend, which allocates but computes nothing",
+    'GPU buffers of forward and backward in f32 (limit: a quarter more than the tensors, at any S): as the plans predict, and as counted ' +
+    "where the device creates them, in a run and on Dawn's null backend, which computes nothing",
   options: {
     full: { meaning: 'every query sees every key, instead of causal' },
     window: { value: 'N', meaning: 'a causal query sees N keys before its own' },
