@@ -71,4 +71,5 @@ test('batches go through the text, and again', () => {
   const rows = Array.from({ length: 3 }, () => batches.next().value.labels);
   expect(rows).toEqual([[[1, 2]], [[3, 4]], [[1, 2]]]);
   expect(() => textBatches([1], 4).next()).toThrow('must have two tokens');
+  expect(() => textBatches([1, 2, 3], Number.NaN).next()).toThrow('context must be an integer ≥ 2, got NaN');
 });
