@@ -1,7 +1,8 @@
 // Publishes the packages, or does everything except that.
 //   pnpm release             publishes the packages to which `changeset version` has given a new version
 //   pnpm release --dry-run   versions and packs a copy, publishes it to a local registry, installs from
-//                            there as a user does, and runs the examples of the READMEs
+//                            there as a user does, and runs the examples of the READMEs; --keep leaves the
+//                            working folder for a look
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,7 +1,8 @@
 // Runs the packages, as they would be published, in every runtime, browser context, bundler and TypeScript
 // that the documentation names, and writes the documentation's table.
-//   node scripts/runtimes/main.mjs [--write] [--only NAME,…]     (after a build)
-// With both options, the other rows of the table do not change.
+//   node scripts/runtimes/main.mjs [--write] [--only NAME,…] [--keep]     (after a build)
+// --only runs the checks whose first column contains a name; with --write too, the other rows of the table do
+// not change. --keep leaves the working folder for a look.
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -16,7 +17,9 @@ import { typescriptChecks } from './typescript.mjs';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const work = mkdtempSync(join(tmpdir(), 'tilewise-runtimes-'));
-const only = process.argv.includes('--only') ? process.argv.at(-1).split(',') : undefined;
+const only = process.argv.includes('--only')
+  ? process.argv[process.argv.indexOf('--only') + 1].split(',')
+  : undefined;
 const table = join(root, 'docs', 'runtimes.md');
 const rows = [];
 let failed = 0;
