@@ -12,7 +12,7 @@ const height = 60;
 
 /** A transformer that starts to learn as soon as the page is there. */
 export function LearningModel() {
-  const { model: text } = useFirstText().home;
+  const { model: text, race } = useFirstText().home;
   const { percent } = useNumbers();
   const [training] = useState(() => createTraining({ kept: false }));
   const { state } = useSyncExternalStore(training.subscribe, training.view);
@@ -27,6 +27,11 @@ export function LearningModel() {
   const recent = state.accuracies.slice(-10);
   const share = recent.reduce((sum, x) => sum + x, 0) / Math.max(1, recent.length);
   const moment = state.moments.at(-1);
+  const proceed = (): void => {
+    if (left <= 0) training.startOver();
+    training.run(setup, left <= 0 ? steps : left);
+  };
+  const label = left <= 0 ? race.start : state.accuracies.length > 1 ? text.resume : text.start;
   return (
     <section className="opening-demo" aria-labelledby="model-title">
       <h2 id="model-title">{text.title}</h2>
@@ -59,13 +64,8 @@ export function LearningModel() {
         </div>
       </div>
       <div className="toolbar">
-        <button
-          type="button"
-          className="button"
-          disabled={left <= 0}
-          onClick={() => (running ? training.pause() : training.run(setup, left))}
-        >
-          {running ? text.pause : state.accuracies.length > 1 ? text.resume : text.start}
+        <button type="button" className="button" onClick={running ? training.pause : proceed}>
+          {running ? text.pause : label}
         </button>
         <a href="#/train">{text.more}</a>
       </div>

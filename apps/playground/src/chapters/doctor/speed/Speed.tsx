@@ -21,7 +21,10 @@ export function Speed({ attention }: { readonly attention: AttentionReport }) {
   );
   return (
     <Section id="speed" title={text.speed}>
-      <p>{text.speedAbout(settings.D, settings.dtype, settings.causal)}</p>
+      <p>
+        {text.speedAbout(settings.D, settings.dtype, settings.causal)}{' '}
+        {machine.engine === 'webgpu' ? text.besideStored : text.onlyFlash}
+      </p>
       {machine.engine === 'webgpu' && machine.software && <p className="note">{text.software}</p>}
       <div className="doctor-charts">
         {(['forward', 'backward'] as const).map(pass => (

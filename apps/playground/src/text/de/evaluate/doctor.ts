@@ -38,8 +38,7 @@ export const doctor: ChapterTexts['doctor'] = {
   clock: 'Uhr',
   clocks: { timestamps: 'die der GPU', 'wall clock': 'die der Seite' },
   when: 'Untersucht',
-  instead: why =>
-    `Gemessen wurde die CPU-Engine, weil sich keine GPU verwenden ließ: ${why} Auf der CPU gibt es keine Version mit gespeicherten Scores zum Vergleich.`,
+  instead: why => `Gemessen wurde die CPU-Engine, weil sich keine GPU verwenden ließ: ${why}`,
   correctness: 'Stimmt das Ergebnis?',
   correctnessAbout:
     'Jeder Fall läuft auf der GPU und, langsam und in float64, auf der CPU. Der Fehler ist die größte Abweichung eines Ergebnisses im Verhältnis zum größten exakten Wert. Der Punkt zeigt den Fehler auf einer logarithmischen Skala; er muss links von der Marke bleiben.',
@@ -52,7 +51,10 @@ export const doctor: ChapterTexts['doctor'] = {
   wrong: 'falsch',
   speed: 'Wie schnell ist Attention?',
   speedAbout: (D, dtype, causal) =>
-    `Kopfgröße ${D}, gespeichert als ${dtype}${causal ? ', mit kausaler Maske' : ''}. Die Flash-Kernel treten gegen Attention nach Lehrbuch an: ein Kernel für die Scores, einer für den Softmax, einer für das Produkt mit V, und dazwischen wandern S × S Zahlen in den Speicher und zurück.`,
+    `Kopfgröße ${D}, gespeichert als ${dtype}${causal ? ', mit kausaler Maske' : ''}.`,
+  besideStored:
+    'Die Flash-Kernel treten gegen Attention nach Lehrbuch an: ein Kernel für die Scores, einer für den Softmax, einer für das Produkt mit V, und dazwischen wandern S × S Zahlen in den Speicher und zurück.',
+  onlyFlash: 'Auf der CPU gibt es keine Version mit gespeicherten Scores zum Vergleich.',
   software:
     'Dieser Adapter ist eine CPU, die eine GPU emuliert. Die Zeiten zeigen, dass die Kernel laufen. Über eine GPU sagen sie nichts.',
   speedOf: { forward: 'Vorwärts: Geschwindigkeit', backward: 'Rückwärts: Geschwindigkeit' },
@@ -69,7 +71,7 @@ export const doctor: ChapterTexts['doctor'] = {
   faster: 'Schneller',
   failures: { 'too large': 'passt nicht', wrong: 'falsches Ergebnis' },
   counted:
-    'Beiden Versionen wird dieselbe Arbeit angerechnet: $2 \\cdot \\text{pairs} \\cdot (D_{qk} + D_v)$ FLOP vorwärts und $2 \\cdot \\text{pairs} \\cdot (3 D_{qk} + 2 D_v)$ rückwärts, über die Paare, die einander sehen. Was eine Implementierung sonst noch rechnet, zeigt sich nur als Zeit.',
+    'Jeder Version wird dieselbe Arbeit angerechnet: $2 \\cdot \\text{pairs} \\cdot (D_{qk} + D_v)$ FLOP vorwärts und $2 \\cdot \\text{pairs} \\cdot (3 D_{qk} + 2 D_v)$ rückwärts, über die Paare, die einander sehen. Was eine Implementierung sonst noch rechnet, zeigt sich nur als Zeit.',
   roofline: 'Die Roofline dieses Geräts',
   rooflineAbout: bandwidth =>
     `Ein Kernel kann aus zwei Gründen langsam sein: Entweder dauert das Rechnen, oder die Daten brauchen ihre Zeit. Die Schräge ist der Speicher dieser GPU, ${bandwidth} GB/s, gemessen mit einer Kopie. Die waagrechten Linien sind ihre schnellsten Matrixprodukte, ebenfalls gemessen. Kreise stehen für den Vorwärtsdurchlauf der Attention, Quadrate für den Rückwärtsdurchlauf; die gepunktete Linie darüber führt jeweils zum Dach, also zur Vorhersage des Modells.`,

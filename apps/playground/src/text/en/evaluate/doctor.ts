@@ -36,8 +36,7 @@ export const doctor = {
   clock: 'Clock',
   clocks: { timestamps: 'of the GPU', 'wall clock': 'of the page' },
   when: 'Examined',
-  instead: (why: string): string =>
-    `The CPU engine was measured, because no GPU could be used: ${why} The CPU has no version with stored scores to compare with.`,
+  instead: (why: string): string => `The CPU engine was measured, because no GPU could be used: ${why}`,
   correctness: 'Is it right?',
   correctnessAbout:
     'Every case runs on the GPU and, slowly and in float64, on the CPU. The error is the largest difference of any result, relative to the largest exact value. The dot is the error on a logarithmic scale; it must stay left of the mark.',
@@ -50,7 +49,10 @@ export const doctor = {
   wrong: 'wrong',
   speed: 'How fast is attention?',
   speedAbout: (D: number, dtype: string, causal: boolean): string =>
-    `Head size ${D}, stored as ${dtype}${causal ? ', under a causal mask' : ''}. The flash kernels run beside attention as a textbook writes it: one kernel for the scores, one for the softmax, one for the product with V, and S × S numbers that travel to memory and back in between.`,
+    `Head size ${D}, stored as ${dtype}${causal ? ', under a causal mask' : ''}.`,
+  besideStored:
+    'The flash kernels run beside attention as a textbook writes it: one kernel for the scores, one for the softmax, one for the product with V, and S × S numbers that travel to memory and back in between.',
+  onlyFlash: 'The CPU has no version with stored scores to compare with.',
   software:
     'This adapter is a CPU that emulates a GPU. These times show that the kernels run. They say nothing about a GPU.',
   speedOf: { forward: 'Forward: speed', backward: 'Backward: speed' },
@@ -67,7 +69,7 @@ export const doctor = {
   faster: 'Faster',
   failures: { 'too large': 'does not fit', wrong: 'wrong result' },
   counted:
-    'Both versions are credited with the same work: $2 \\cdot \\text{pairs} \\cdot (D_{qk} + D_v)$ FLOP forward and $2 \\cdot \\text{pairs} \\cdot (3 D_{qk} + 2 D_v)$ backward, over the pairs that see each other. Whatever else an implementation computes shows up only as time.',
+    'Every version is credited with the same work: $2 \\cdot \\text{pairs} \\cdot (D_{qk} + D_v)$ FLOP forward and $2 \\cdot \\text{pairs} \\cdot (3 D_{qk} + 2 D_v)$ backward, over the pairs that see each other. Whatever else an implementation computes shows up only as time.',
   roofline: 'The roofline of this device',
   rooflineAbout: (bandwidth: string): string =>
     `A kernel can be slow for two reasons: the arithmetic takes its time, or the data does. The slope is this GPU’s memory, ${bandwidth} GB/s as measured with a copy. The flat lines are its fastest matrix products, measured too. Circles are the forward pass of attention, squares the backward pass; the dotted line above each leads to the roof, which is what the model predicts.`,
