@@ -87,7 +87,8 @@ export function usage(suites: readonly Suite[]): string {
     lines.push(`  ${name}: ${summary}`);
     for (const [option, { value, meaning, choices, required }] of Object.entries(options)) {
       const values = choices ? choices.join('|') : value;
-      lines.push(`    --${option} ${values}  ${meaning}${required ? '' : ` (optional)`}`);
+      const standard = choices ? `default ${choices[0]}` : 'optional';
+      lines.push(`    --${option} ${values}  ${meaning}${required ? '' : ` (${standard})`}`);
     }
     lines.push('');
   }
@@ -95,11 +96,11 @@ export function usage(suites: readonly Suite[]): string {
   lines.push('  --json         one JSON object per case, and the counts in the last line');
   const parallel = suites.filter(({ sideBySide }) => sideBySide).map(({ name }) => name);
   lines.push(
-    `  --jobs N       processes that run cases side by side: 1, but in ${parallel.join(', ')} as many as processors, except on webgpu`,
+    `  --jobs N       processes that run cases side by side; default 1, and in ${parallel.join(' and ')} one per processor, except on webgpu`,
   );
   lines.push(
     '',
-    'Ends with 0, with 1 when a case failed, with 2 when it was called wrongly, found no data or no case matches the filter.',
+    'Exit code: 0, 1 if a case failed, or 2 if the arguments are wrong, the data is missing or no case matches --filter.',
   );
   return lines.join('\n');
 }

@@ -10,7 +10,7 @@ import { runGolden } from './run-golden.ts';
 export const attention: Suite = {
   name: 'attention',
   summary:
-    'forward and backward of golden cases; the error is that of the worst tensor, 1 = all that its gate allows',
+    'forward and backward of golden cases; the error is that of the worst tensor, as a multiple of its tolerance',
   options: {
     vectors: {
       value: 'DIR',

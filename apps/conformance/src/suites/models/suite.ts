@@ -12,7 +12,7 @@ import { type Expected, isModelFolder, readExpected } from './expected.ts';
 export const models: Suite = {
   name: 'models',
   summary:
-    'checkpoints of real architectures; the error is that of the worst number, 1 = all that its gate allows',
+    'checkpoints of real architectures; the error is that of the worst number, as a multiple of its tolerance',
   options: {
     models: {
       value: 'DIR',

@@ -29,7 +29,7 @@ interface Limits {
  */
 export const pytorch: Suite = {
   name: 'pytorch',
-  summary: `points of PyTorch's test grids (seed ${seed}), each result by the rule of its group; 1 = all that it allows`,
+  summary: `points of PyTorch's test grids (seed ${seed}), each result judged by the rule of its group; the error is a multiple of what the rule allows`,
   options: {
     cases: { value: 'FILE', meaning: 'groups of cases, or block masks', required: true },
     engine: { value: 'NAME', meaning: 'what computes', choices: engineNames },
