@@ -68,6 +68,7 @@ export const sidebar: DefaultTheme.Sidebar = [
       { text: 'Architecture', link: '/architecture' },
       { text: 'How a kernel is made', link: '/internals/kernels' },
       { text: 'Extending', link: '/extending' },
+      { text: 'Tests of exports', link: '/pytorch-tests' },
       { text: 'Glossary', link: '/glossary' },
     ],
   },
