@@ -35,6 +35,19 @@ it('prints the report of the doctor’s page, and compares two of them', async (
   expect(compared.out).toMatch(/flash forward, .* × 32, f32, causal .* 2\.00/);
 });
 
+it('names a report that cannot be read', async () => {
+  const error = new Error('no such file');
+  const host = {
+    console: { out: () => {}, error: (line: string) => lines.push(line), progress: () => {} },
+    examine: () => Promise.reject(error),
+    read: () => Promise.reject(error),
+    write: () => Promise.reject(error),
+  };
+  const lines: string[] = [];
+  expect(await deviceReportCommand(['compare', 'a', 'b'], host)).toBe(2);
+  expect(lines).toEqual(['a: no such file']);
+});
+
 it('refuses an unknown choice, one file alone, and a file that is no report', async () => {
   expect(await run(['--dtype', 'f64'])).toMatchObject({
     code: 2,
@@ -43,6 +56,6 @@ it('refuses an unknown choice, one file alone, and a file that is no report', as
   expect(await run(['compare', 'a'])).toMatchObject({ code: 2 });
   expect(await run(['compare', 'a', 'b'], { a: '{}', b: '{}' })).toMatchObject({
     code: 2,
-    errors: expect.stringContaining('report.format must be'),
+    errors: expect.stringMatching(/^a: report.format must be/),
   });
 });

@@ -119,8 +119,7 @@ async function compare(
   const [a, b] = files;
   if (command !== 'compare' || a === undefined || b === undefined || files.length > 2)
     throw new UsageError("There is one command, 'compare', with two files.");
-  const [first, second] = await Promise.all([a, b].map(async file => parseReport(await read(file))));
-  if (!first || !second) return;
+  const [first, second] = [await reportOf(a, read), await reportOf(b, read)];
   const rows = compareReports(first, second).map(({ name, values, unit, ratio }) => ({
     fact: name,
     first: shown(values[0]),
@@ -129,6 +128,15 @@ async function compare(
     'second by first': ratio === null ? '' : ratio.toFixed(2),
   }));
   console.out(table(rows));
+}
+
+/** @throws TilewiseError naming the file if it cannot be read or is not a report. */
+async function reportOf(file: string, read: ReportHost['read']): Promise<DeviceReport> {
+  try {
+    return parseReport(await read(file));
+  } catch (error) {
+    throw new TilewiseError('INVALID_ARGUMENT', `${file}: ${error instanceof Error ? error.message : error}`);
+  }
 }
 
 const shown = (value: number | string | null): string =>
