@@ -9,7 +9,7 @@ import { createRoot } from 'react-dom/client';
 import { App } from './app/App.tsx';
 import { preloadChapter } from './app/chapter-page/preload-chapter.ts';
 import { keepForOffline } from './app/offline.ts';
-import { firstWords, TextProvider } from './text/TextProvider.tsx';
+import { startText, TextProvider } from './text/TextProvider.tsx';
 import { loadTextFont } from './ui/styles/fonts.ts';
 
 keepForOffline();
@@ -17,7 +17,7 @@ loadTextFont();
 
 const root = document.getElementById('root');
 if (!root) throw new Error('The page has no #root.');
-const [first, whole] = await Promise.all([firstWords(), preloadChapter(window.location.hash)]);
+const [first, whole] = await Promise.all([startText(), preloadChapter(window.location.hash)]);
 createRoot(root).render(
   <StrictMode>
     <TextProvider first={first} whole={whole}>

@@ -3,52 +3,55 @@ import { firstEn } from './en/first.ts';
 import { initialLanguage, type Language, languages } from './languages.ts';
 import type { FirstText, Text } from './text.ts';
 
-interface Spoken {
+/** A language, and its text of the first page. */
+interface LanguageText {
   readonly language: Language;
   readonly first: FirstText;
 }
 
-interface Speech extends Spoken {
-  /** All that is said in this language; null while it is not loaded, an error when it cannot be. */
+interface TextState extends LanguageText {
+  /** The text of chapters; null until it has been loaded, and an error if it cannot be loaded. */
   readonly text: Text | Error | null;
-  readonly want: () => void;
+  /** Loads the text of chapters, if it is not loaded. */
+  readonly load: () => void;
   readonly choose: (language: Language) => void;
 }
 
-const Speaking = createContext<Speech>({
+const TextContext = createContext<TextState>({
   language: 'en',
   first: firstEn,
   text: null,
-  want: () => {},
+  load: () => {},
   choose: () => {},
 });
 
 /** The text of the first page and of the frame of every page, in the visitor's language. */
-export const useFirstText = (): FirstText => useContext(Speaking).first;
+export const useFirstText = (): FirstText => useContext(TextContext).first;
 
 /** The text of chapters. Only for components inside `WholeText`. */
 export function useText(): Text {
-  const { text } = useContext(Speaking);
-  if (text === null || text instanceof Error) throw new Error('This is outside WholeText.');
+  const { text } = useContext(TextContext);
+  if (text === null || text instanceof Error)
+    throw new Error('useText was called outside WholeText, before the text was loaded.');
   return text;
 }
 
 /** The visitor's language, and how to change it. */
 export function useLanguage(): [Language, (language: Language) => void] {
-  const { language, choose } = useContext(Speaking);
+  const { language, choose } = useContext(TextContext);
   return [language, choose];
 }
 
-/** Shows its children when the text of the chapters is there. */
+/** Loads the text of chapters, and shows `fallback` until the text is loaded, then the children. */
 export function WholeText(props: {
   readonly fallback: ReactNode;
-  /** Makes what is thrown when the text cannot be loaded. */
+  /** Makes the error that is thrown if the text cannot be loaded. */
   readonly failure: (message: string) => Error;
   readonly children: ReactNode;
 }) {
   const { fallback, failure, children } = props;
-  const { text, want } = useContext(Speaking);
-  useEffect(want, [want]);
+  const { text, load } = useContext(TextContext);
+  useEffect(load, [load]);
   if (text instanceof Error) throw failure(text.message);
   return text === null ? fallback : children;
 }
@@ -61,8 +64,10 @@ export function startLanguage(): Language {
   return initialLanguage({ search, stored: stored(), preferred: navigator.languages });
 }
 
-/** The language to begin with, and the text of the first page. Where that cannot be loaded, it is English. */
-export async function firstWords(): Promise<Spoken> {
+/**
+ * The language to begin with, and its text of the first page. If the text cannot be loaded, both are English.
+ */
+export async function startText(): Promise<LanguageText> {
   const language = startLanguage();
   try {
     return { language, first: await languages[language].first() };
@@ -72,45 +77,46 @@ export async function firstWords(): Promise<Spoken> {
 }
 
 /**
- * Gives the page below it its text. The language is in the address, so that a link is read as it was written.
- * `whole` is the text of the chapters in the first language, where it is loaded already.
+ * Gives the components below it their text. The address names a chosen language, so that a visitor who
+ * follows a link reads the page in the language of the sender. `whole` is the text of chapters in the first
+ * language, if it is loaded already.
  */
 export function TextProvider(props: {
-  readonly first: Spoken;
+  readonly first: LanguageText;
   readonly whole: Text | null;
   readonly children: ReactNode;
 }) {
   const { first, whole, children } = props;
-  const [spoken, setSpoken] = useState(first);
+  const [current, setCurrent] = useState(first);
   const [loaded, setLoaded] = useState<{ readonly language: Language; readonly text: Text | Error } | null>(
     whole && { language: first.language, text: whole },
   );
   useEffect(() => {
-    document.documentElement.lang = spoken.language;
-  }, [spoken]);
-  const speech = useMemo(() => {
-    const load = (language: Language): Promise<Text | Error> =>
+    document.documentElement.lang = current.language;
+  }, [current]);
+  const state = useMemo(() => {
+    const request = (language: Language): Promise<Text | Error> =>
       languages[language]
         .load()
         .catch((error: unknown) => (error instanceof Error ? error : new Error(String(error))));
     return {
-      ...spoken,
-      text: loaded && loaded.language === spoken.language ? loaded.text : null,
-      want: (): void => {
-        const { language } = spoken;
-        if (loaded?.language !== language) load(language).then(text => setLoaded({ language, text }));
+      ...current,
+      text: loaded && loaded.language === current.language ? loaded.text : null,
+      load: (): void => {
+        const { language } = current;
+        if (loaded?.language !== language) request(language).then(text => setLoaded({ language, text }));
       },
       choose: async (language: Language): Promise<void> => {
-        const [words, text] = await Promise.all([languages[language].first(), load(language)]);
+        const [words, text] = await Promise.all([languages[language].first(), request(language)]);
         store(language);
         const { pathname, hash } = window.location;
         window.history.replaceState(null, '', `${pathname}?lang=${language}${hash}`);
         setLoaded({ language, text });
-        setSpoken({ language, first: words });
+        setCurrent({ language, first: words });
       },
     };
-  }, [spoken, loaded]);
-  return <Speaking value={speech}>{children}</Speaking>;
+  }, [current, loaded]);
+  return <TextContext value={state}>{children}</TextContext>;
 }
 
 function stored(): string | null {
@@ -125,6 +131,6 @@ function store(language: Language): void {
   try {
     localStorage.setItem(storageKey, language);
   } catch {
-    // Without storage the choice is in the address alone.
+    // Without storage, only the address keeps the choice.
   }
 }

@@ -4,8 +4,8 @@ import type { ChapterTexts, FirstText, Text } from './text.ts';
 type ChapterLoaders = { readonly [N in keyof ChapterTexts]: () => Promise<ChapterTexts[N]> };
 
 /**
- * The languages of the page. What the first page says in English comes with it; the rest, and the other
- * languages, are loaded when they are asked for.
+ * The languages of the page, and functions that load their texts. The English text of the first page is part
+ * of the page's own script.
  */
 export const languages = {
   en: {
@@ -41,8 +41,8 @@ export type Language = keyof typeof languages;
 const isLanguage = (code: string): code is Language => Object.hasOwn(languages, code);
 
 /**
- * The language to begin with: what the address says (`?lang=de`), what was chosen before, what the browser
- * prefers, and English if nothing of that is there.
+ * The language to begin with: that of the address (`?lang=de`), else the one that the visitor chose before,
+ * else the first of the browser's languages that the page has, else English.
  */
 export function initialLanguage(from: {
   readonly search: string;

@@ -7,8 +7,8 @@ export interface Piece {
 const kinds = { '`': 'code', $: 'formula', '*': 'emphasis' } as const;
 
 /**
- * Reads the catalogue's markup: `` `code` ``, `$TeX$`, `*emphasis*`. There is no more to it, so that a
- * translator can see all of it.
+ * Reads the catalogue's markup: `` `code` ``, `$TeX$`, `*emphasis*`. There is no other markup, so that
+ * translators need to know no more.
  */
 export function pieces(text: string): Piece[] {
   return text

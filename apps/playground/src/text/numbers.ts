@@ -1,17 +1,17 @@
 import type { Language } from './languages.ts';
 import { useLanguage } from './TextProvider.tsx';
 
-/** Numbers as the visitor writes them. */
+/** Functions that write numbers in one language. */
 export interface Numbers {
-  /** With so many digits after the point: `−0.125`. */
+  /** With the given number of digits after the point: `−0.125`. */
   readonly fixed: (value: number, digits: number) => string;
-  /** With so many digits in all, and none for show: `0.0125`, `1,200`. */
+  /** With at most the given number of significant digits, without trailing zeros: `0.0125`, `1,200`. */
   readonly significant: (value: number, digits: number) => string;
-  /** Like `significant`, with an exponent where the number is tiny or huge: `1.3e−7`. */
+  /** Like `significant`, with an exponent if the number is tiny or huge: `1.3e−7`. */
   readonly short: (value: number, digits: number) => string;
-  /** With so many digits after each point, in parentheses; the separator is no decimal mark. */
+  /** Numbers in parentheses, each like `fixed`; the separator differs from the decimal mark. */
   readonly vector: (values: readonly number[], digits: number) => string;
-  /** Bytes in the unit that they are read best in: `512 B`, `101.6 MiB`. */
+  /** Bytes in the largest unit of which there is at least one: `512 B`, `102 MiB`. */
   readonly bytes: (count: number) => string;
   /** A whole number: `4,096`. */
   readonly whole: (value: number) => string;
@@ -23,7 +23,7 @@ const units = ['B', 'KiB', 'MiB', 'GiB', 'TiB'] as const;
 
 const formats = new Map<string, Intl.NumberFormat>();
 
-/** To make a format takes a hundred times as long as to use one. */
+/** Formats are kept, because creating one takes a hundred times as long as using one. */
 function format(language: Language, options: Intl.NumberFormatOptions): Intl.NumberFormat {
   const key = `${language} ${JSON.stringify(options)}`;
   const known = formats.get(key) ?? new Intl.NumberFormat(language, options);
@@ -31,7 +31,7 @@ function format(language: Language, options: Intl.NumberFormatOptions): Intl.Num
   return known;
 }
 
-/** Numbers in a language: its decimal mark and groups, a true minus sign, and −∞ for what has no keys. */
+/** Writes numbers with the language's decimal mark and digit groups, and with the minus sign U+2212. */
 export function numbersIn(language: Language): Numbers {
   const write = (value: number, options: Intl.NumberFormatOptions): string =>
     Number.isNaN(value)
@@ -66,7 +66,7 @@ export function numbersIn(language: Language): Numbers {
   };
 }
 
-/** Numbers in the visitor's language. */
+/** Writes numbers in the visitor's language. */
 export function useNumbers(): Numbers {
   const [language] = useLanguage();
   return numbersIn(language);

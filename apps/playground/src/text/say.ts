@@ -1,10 +1,10 @@
-/** A sentence for each kind of something, in a catalogue. */
+/** The sentences of a catalogue for a union of data: a function for each `kind`. */
 export type Sentences<T extends { readonly kind: string }> = {
   readonly [K in T['kind']]: (value: Extract<T, { readonly kind: K }>) => string;
 };
 
-/** Says something that is data, in the words that a catalogue has for its kind. */
+/** The sentence of a catalogue for some data, by its `kind`. */
 export function say<T extends { readonly kind: string }>(value: T, sentences: Sentences<T>): string {
-  // The key and the argument belong together, which an index into a mapped type does not show.
+  // TypeScript cannot infer that the function with this key takes this argument.
   return sentences[value.kind as T['kind']](value as Extract<T, { readonly kind: T['kind'] }>);
 }

@@ -3,25 +3,25 @@ import { type Language, languages } from './languages.ts';
 import { useLanguage } from './TextProvider.tsx';
 import type { ChapterTexts } from './text.ts';
 
-/** Texts that have been asked for, by the function that loads them. */
-const asked = new Map<() => Promise<unknown>, Promise<unknown>>();
-/** Those that are there. */
+/** Promises of texts that were requested, by the function that loads the text. */
+const requested = new Map<() => Promise<unknown>, Promise<unknown>>();
+/** Texts that are loaded, by the same function. */
 const loaded = new Map<() => Promise<unknown>, unknown>();
 
-// A function is kept with its own promise and its own text only.
+// The type of a text follows from its function, which is the key of both maps.
 function once<T>(load: () => Promise<T>): Promise<T> {
-  const before = asked.get(load) as Promise<T> | undefined;
+  const before = requested.get(load) as Promise<T> | undefined;
   if (before) return before;
   const loading = load();
-  asked.set(load, loading);
+  requested.set(load, loading);
   loading.then(
     text => loaded.set(load, text),
-    () => asked.delete(load),
+    () => requested.delete(load),
   );
   return loading;
 }
 
-/** Asks for the text of a chapter that has one of its own. */
+/** Loads the text of a chapter, if the chapter has a text of its own. */
 export async function loadChapterText(language: Language, chapter: string): Promise<void> {
   const loaders: Readonly<Record<string, () => Promise<unknown>>> = languages[language].chapters;
   const load = Object.hasOwn(loaders, chapter) && loaders[chapter];
@@ -32,6 +32,6 @@ export async function loadChapterText(language: Language, chapter: string): Prom
 export function useChapterText<N extends keyof ChapterTexts>(name: N): ChapterTexts[N] {
   const [language] = useLanguage();
   const load = languages[language].chapters[name];
-  // `use` lets the component wait for a moment even where the promise is settled.
+  // `use` suspends the component for a moment even if the promise is settled.
   return (loaded.get(load) as ChapterTexts[N] | undefined) ?? use(once(load));
 }

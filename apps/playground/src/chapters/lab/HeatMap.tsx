@@ -4,8 +4,8 @@ import { useText } from '../../text/TextProvider.tsx';
 import { keyStep, pointedAt } from '../../ui/controls/grid-keys.ts';
 
 /**
- * Red, green and blue for positive, negative and hidden numbers. The opacity shows how large a number is. The
- * exponent makes small weights differ visibly from none.
+ * The colours of positive, negative and hidden numbers, as red, green and blue from 0 to 255. The opacity
+ * shows how large a number is; with the exponent, small weights differ visibly from 0.
  */
 const positive = [58, 136, 246] as const;
 const negative = [236, 120, 40] as const;
