@@ -28,12 +28,12 @@ const usage = `Usage: pnpm device-report [options]            examines this mach
 
 The report is the one that the doctor of the playground makes: either of them reads and compares both.
 
-  --engine auto|webgpu|cpu          default: auto, which takes a GPU where there is one
+  --engine auto|webgpu|cpu          default: auto, a GPU if there is one, otherwise the CPU
   --size auto|small|medium|large    lengths of the sequences, default: auto
   --dtype f32|f16|bf16              default: f32
   --d 32|64|128                     head size, default: 64
   --causal                          with a causal mask
-  --markdown                        the report to read instead of the JSON
+  --markdown                        a report for people instead of JSON
   --output FILE                     writes the report to a file instead of printing it`;
 
 const choices = {

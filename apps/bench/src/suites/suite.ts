@@ -15,11 +15,10 @@ export interface Suite {
   readonly summary: string;
   readonly options: Readonly<Record<string, SuiteOption>>;
   /**
-   * Checks that the measured results are right, and measures. Returns rows at the end, or yields each as soon
-   * as it is there, so that rows are not lost when the run is ended. `progress` gets messages about the
+   * Checks that the measured results are right, and measures. Returns all rows at the end, or yields each row
+   * when it is complete, so that no row is lost if the run is ended early. `progress` gets messages about the
    * current step.
-   * @throws WrongResult before a number of wrong work is reported, and UsageError for an option that makes no
-   * sense.
+   * @throws WrongResult instead of the time of a wrong result; UsageError for an invalid option.
    */
   run(options: SuiteOptions, progress: (text: string) => void): Promise<readonly Row[]> | AsyncIterable<Row>;
 }
