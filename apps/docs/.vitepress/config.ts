@@ -49,6 +49,12 @@ export default defineConfig({
     sidebar,
     outline: { level: [2, 3] },
     search: { provider: 'local' },
+    notFound: {
+      title: 'There is no page at this address',
+      quote: 'The page may have moved. Search for its subject, or begin at the first page.',
+      linkText: 'First page',
+      linkLabel: 'Go to the first page',
+    },
     externalLinkIcon: true,
   },
 });
