@@ -28,8 +28,8 @@ const arity: Readonly<
 };
 
 /**
- * Checks that tensors fit a primitive. That the inputs of a map or of a reduction can be broadcast is not
- * checked, because an expression may read them at other places only.
+ * Checks that tensors fit a primitive. An input of a map or of a reduction may have any shape if its
+ * expressions read the input at computed indices only.
  * @throws InvalidArgumentError for an unknown primitive or a wrong number of tensors; InvalidShapeError or
  * InvalidDTypeError naming the tensor.
  */
