@@ -60,8 +60,8 @@ test.each<[string, Uint8Array, RegExp]>([
     withMetadata({ characters: '["a"]' }),
     /must have 'tokens\.weight', f32 of \[1,8\]/,
   ],
-  ['a step below 0', withMetadata({ step: '-5' }), /lacks 'step'/],
-  ['half a step', withMetadata({ step: '0.5' }), /lacks 'step'/],
+  ['a step below 0', withMetadata({ step: '-5' }), /no valid 'step'/],
+  ['half a step', withMetadata({ step: '0.5' }), /no valid 'step'/],
   ['a seed below 0', withMetadata({ seed: '-1' }), /seed must be a whole number/],
   ['a seed of 65 bits', withMetadata({ seed: `${2n ** 64n}` }), /seed must be a whole number/],
   [

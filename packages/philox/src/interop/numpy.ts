@@ -5,8 +5,8 @@ import { seedSequenceState } from './numpy-seed-sequence.ts';
 
 /** The initial state of NumPy's generator: a seed or a 128-bit key, and a 256-bit counter, 0 by default. */
 export type NumpyPhiloxOptions = (
-  | { readonly seed: Uint; readonly key?: never }
-  | { readonly key: Uint; readonly seed?: never }
+  | { readonly seed: Uint; readonly key?: undefined }
+  | { readonly key: Uint; readonly seed?: undefined }
 ) & {
   readonly counter?: Uint | undefined;
 };
@@ -32,8 +32,9 @@ export class NumpyPhilox {
    */
   constructor(options: NumpyPhiloxOptions) {
     checkOptions('options', options, ['seed', 'key', 'counter']);
-    if ('key' in options) {
-      if ('seed' in options) throw new InvalidArgumentError('options', 'must not have both a seed and a key');
+    if (options.key !== undefined) {
+      if (options.seed !== undefined)
+        throw new InvalidArgumentError('options', 'must not have both a seed and a key');
       this.#key = toUint(options.key, 'key', 128);
     } else {
       const [low = 0n, high = 0n] = seedSequenceState(toUint(options.seed, 'seed', 256), 2);
