@@ -16,29 +16,53 @@ export interface MemoryPlan {
   readonly bytes: number;
 }
 
-/** Assigns each temporary of a program to a slot; temporaries with disjoint lifetimes share a slot. */
+/** The first and last step that access a temporary or a view of it. */
+interface Lifetime {
+  readonly first: number;
+  last: number;
+}
+
+/**
+ * Assigns each temporary of a program to a slot; temporaries with disjoint lifetimes share a slot. The largest
+ * are assigned first, so that a slot is as long as its first temporary and need not grow: "greedy by size for
+ * shared objects" of Pisarchyk and Lee, Efficient Memory Management for Deep Neural Net Inference (2020).
+ */
 export function planMemory(program: Program): MemoryPlan {
-  const lives = lifetimes(program);
-  const slots: { dtype: DType; length: number; freeFrom: number }[] = [];
+  const slots: Slot[] = [];
+  /** The lifetimes in each slot, in order of time. */
+  const livesIn: Lifetime[][] = [];
   const slotOf = new Map<number, number>();
-  const starts = [...lives].sort((a, b) => a[1].first - b[1].first);
-  for (const [value, { first, last }] of starts) {
-    const { desc } = program.values[value];
-    const length = elementsSpanned(desc);
-    const free = slots.findIndex(
-      slot => slot.dtype === desc.dtype && slot.freeFrom <= first && slot.length >= length,
-    );
-    const at = free >= 0 ? free : slots.push({ dtype: desc.dtype, length, freeFrom: 0 }) - 1;
-    slots[at].freeFrom = last + 1;
+  const temporaries = [...lifetimes(program)]
+    .map(([value, life]) => ({ value, life, length: elementsSpanned(program.values[value].desc) }))
+    .sort((a, b) => b.length - a.length);
+  for (const { value, life, length } of temporaries) {
+    const { dtype } = program.values[value].desc;
+    const free = slots.findIndex((slot, n) => slot.dtype === dtype && isFree(livesIn[n], life));
+    const at = free < 0 ? slots.push({ dtype, length }) - 1 : free;
+    livesIn[at] ??= [];
+    livesIn[at].splice(placeIn(livesIn[at], life), 0, life);
     slotOf.set(value, at);
   }
   const bytes = slots.reduce((sum, { dtype, length }) => sum + length * dtypeInfo[dtype].bytes, 0);
-  return { slots: slots.map(({ dtype, length }) => ({ dtype, length })), slotOf, bytes };
+  return { slots, slotOf, bytes };
 }
 
-/** The first and last step that access each temporary or a view of it. */
-function lifetimes({ values, steps }: Program): Map<number, { first: number; last: number }> {
-  const lives = new Map<number, { first: number; last: number }>();
+/** Whether no lifetime of a list overlaps `life`. */
+function isFree(lives: readonly Lifetime[], life: Lifetime): boolean {
+  const at = placeIn(lives, life);
+  return !(lives[at - 1]?.last >= life.first || lives[at]?.first <= life.last);
+}
+
+/** Where a lifetime belongs in a list that is in order of time: usually at the end. */
+function placeIn(lives: readonly Lifetime[], { first }: Lifetime): number {
+  let at = lives.length;
+  while (lives[at - 1]?.first > first) at--;
+  return at;
+}
+
+/** The lifetimes of a program's temporaries, in the order in which they begin. */
+function lifetimes({ values, steps }: Program): Map<number, Lifetime> {
+  const lives = new Map<number, Lifetime>();
   steps.forEach((step, n) => {
     for (const value of touched(step)) {
       const own = ownerOf(value, values);

@@ -66,7 +66,7 @@ function checkOperand(name: string, t: TensorDesc, isPacked: boolean, dtype: Ten
     ? shape.length === 3 || (shape.length === 4 && shape[0] === 1)
     : shape.length === 4;
   if (!isRight) {
-    const expected = isPacked ? '(T, H, D) or (1, T, H, D), as cumulative lengths are given' : '(B, H, S, D)';
+    const expected = isPacked ? '(T, H, D) or (1, T, H, D) with cumulative lengths' : '(B, H, S, D)';
     throw new InvalidShapeError(name, `must be ${expected}, got [${shape}]`);
   }
   if (shape.at(-1) !== HEAD_SIZE)
