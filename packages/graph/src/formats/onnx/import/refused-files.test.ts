@@ -103,8 +103,8 @@ describe('an invalid file', () => {
   });
 });
 
-const mode = (name: string): Uint8Array[] => [
-  messageField(5, [stringField(1, 'mode'), stringField(4, name), integerField(20, 3)]),
+const text = (name: string, value: string): Uint8Array[] => [
+  messageField(5, [stringField(1, name), stringField(4, value), integerField(20, 3)]),
 ];
 
 test.each([
@@ -115,12 +115,12 @@ test.each([
   ],
   [
     'Pad by edges beyond any memory',
-    oneNode('Pad', ['x', 'p'], [integers('p', [0, 2 ** 40, 0, 0])], mode('edge')),
+    oneNode('Pad', ['x', 'p'], [integers('p', [0, 2 ** 40, 0, 0])], text('mode', 'edge')),
     'elements; only 0 to 16777216 can be computed while a model is read',
   ],
   [
     'Pad that removes more than there is',
-    oneNode('Pad', ['x', 'p'], [integers('p', [0, -4, 0, 0])], mode('reflect')),
+    oneNode('Pad', ['x', 'p'], [integers('p', [0, -4, 0, 0])], text('mode', 'reflect')),
     'a constant of shape [-1] has -1 elements',
   ],
   [
@@ -132,6 +132,11 @@ test.each([
     'OneHot of a negative depth',
     oneNode('OneHot', ['x', 'd', 'v'], [integers('d', [-1]), integers('v', [0, 1])]),
     'has -1 elements',
+  ],
+  [
+    'Einsum with a result along a letter that no input has',
+    oneNode('Einsum', ['x'], [], text('equation', 'ij->iz')),
+    "has 'z' in its result, but in no input",
   ],
   ['Tile by 0', oneNode('Tile', ['x', 'r'], [integers('r', [0, 1])]), 'repeats by [0,1]'],
   [

@@ -53,6 +53,8 @@ export const einsum: OnnxOperator = call => {
     }
     if (new Set(letters).size !== letters.length) call.refuse('takes a diagonal, which is not supported');
   }
+  const unknown = wanted.find(letter => !extents.has(letter));
+  if (unknown) call.fail(`has '${unknown}' in its result, but in no input`);
   return result({ type: call.input(0).type, shape: extentsOf(wanted, extents) }, () => {
     const own: Term[] = terms.map((letters, n) => ({ tensor: call.input(n).tensor, letters }));
     const [first, ...others] = own;
