@@ -23,9 +23,10 @@ interface Lifetime {
 }
 
 /**
- * Assigns each temporary of a program to a slot; temporaries with disjoint lifetimes share a slot. The largest
- * are assigned first, so that a slot is as long as its first temporary and need not grow: "greedy by size for
- * shared objects" of Pisarchyk and Lee, Efficient Memory Management for Deep Neural Net Inference (2020).
+ * Assigns each temporary of a program to a slot; temporaries with disjoint lifetimes share a slot. The
+ * largest are assigned first, so that a slot is as long as its first temporary and need not grow: "greedy by
+ * size for shared objects" of Pisarchyk and Lee, Efficient Memory Management for Deep Neural Net Inference
+ * (2020).
  */
 export function planMemory(program: Program): MemoryPlan {
   const slots: Slot[] = [];

@@ -37,8 +37,8 @@ const quadRows = 4;
 
 /**
  * Reads the row that this lane broadcasts to the other lanes of its group. If `sums` add the row,
- * `NAME_non_finite` says whether the row contains a NaN or infinity: compilers take long for a test of each
- * vector.
+ * `NAME_non_finite` says whether the row contains a NaN or infinity. Vectors are tested in the loop that
+ * reads them, because a test for each vector would take longer to compile.
  */
 function read(operand: TileOperand, sums: readonly AccumulateGemm[]): string {
   const { name, D } = operand;
@@ -57,6 +57,9 @@ function read(operand: TileOperand, sums: readonly AccumulateGemm[]): string {
 /**
  * Vec4 b of a lane belongs to the b-th query: a streamed query if keys are stationary, a stationary query
  * otherwise.
+ *
+ * In each turn, another lane of the quad broadcasts its row: the bits of the other three lanes are masked,
+ * and two swaps combine the bits of all four. A `subgroupShuffle` would take longer to compile and to run.
  */
 function scores(tile: SubgroupTile, gemm: ScoreGemm, sums: readonly AccumulateGemm[]): string {
   const { into } = gemm;
@@ -82,7 +85,10 @@ function scores(tile: SubgroupTile, gemm: ScoreGemm, sums: readonly AccumulateGe
     ${repeat(4, b => `let ${into}${b} = ${into}_by_query[${b}];`)}`;
 }
 
-/** The loop handles rows that contain a NaN or infinity. */
+/**
+ * Rows that contain a NaN or infinity are added in a loop over single vectors, which is short to compile and
+ * rarely runs.
+ */
 function accumulate(tile: SubgroupTile, sum: AccumulateGemm, isRead: ReadonlySet<string>): string {
   const { into, operand, nonFiniteGuard, rescale } = sum;
   const { name, D } = operand;
