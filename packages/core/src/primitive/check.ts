@@ -135,7 +135,7 @@ function checkMatMul([a, b]: readonly TensorDesc[], c: TensorDesc): void {
   checkShape('C', c.shape.slice(-2), [m, n]);
 }
 
-/** Checks that the inputs which expressions read at their own place broadcast to the domain. */
+/** Checks that the inputs which expressions read without an index broadcast to the domain. */
 function checkReads(exprs: readonly Expr[], inputs: readonly TensorDesc[], domain: Shape): void {
   const here = exprs.flatMap(loads).filter(({ index }) => index.length === 0);
   inputs.forEach(({ shape }, n) => {

@@ -48,7 +48,7 @@ export function planMemory(program: Program): MemoryPlan {
   return { slots, slotOf, bytes };
 }
 
-/** Whether no lifetime of a list overlaps `life`. */
+/** Whether `life` overlaps no lifetime of a list. At an end of the list, `undefined` compares as false. */
 function isFree(lives: readonly Lifetime[], life: Lifetime): boolean {
   const at = placeIn(lives, life);
   return !(lives[at - 1]?.last >= life.first || lives[at]?.first <= life.last);

@@ -172,6 +172,6 @@ export function checkOutputs({ producers, uses, outputs }: Topology, wanted: rea
   const dangling = outputs.find(t => !names.has(t.id));
   const producer = dangling && producers.get(dangling.id);
   if (!producer) return;
-  const rule = 'is not read and not among the outputs: add it to them';
+  const rule = 'is neither read nor an output: add it to the outputs';
   throw tensorError(dangling.id, `of ${describeNode(producer)} ${rule}`);
 }

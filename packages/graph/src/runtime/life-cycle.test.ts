@@ -28,7 +28,7 @@ describe('the outputs that a graph is to have', () => {
 
   test('leave out none that is not read', () => {
     const { g, y } = branching();
-    const rule = "tensor 2 of SoftMax 0 'weights' is not read and not among the outputs: add it to them";
+    const rule = "tensor 2 of SoftMax 0 'weights' is neither read nor an output: add it to the outputs";
     expect(() => g.finalize({ outputs: [y] })).toThrow(new InvalidGraphError(rule, 'tensor 2'));
     expect(g.isFinalized).toBe(false);
   });

@@ -71,7 +71,8 @@ function onKernels(
 
 /** @throws InvalidArgumentError for a tensor that was released, or whose buffer was transferred. */
 function checkTensors(inputs: readonly Tensor[], outputs: readonly Tensor[]): void {
-  // Such a tensor has no elements left. A whole check would take as long as a short operation.
+  // The array of such a tensor has no elements. A check of every tensor would take as long as a short
+  // operation.
   for (const tensor of inputs) if (tensor.data.length === 0) checkTensorStorage('input', tensor);
   for (const tensor of outputs) if (tensor.data.length === 0) checkTensorStorage('output', tensor);
 }

@@ -76,9 +76,7 @@ export interface BackwardPass extends Pass {
  */
 export interface Reply {
   readonly error?: string;
-  /**
-   * Whether the call is wrong, and not the worker: its score mod loads from outside a tensor, for example.
-   */
+  /** Whether the call caused the error, such as a score mod that loads from outside a tensor. */
   readonly isOfCall?: boolean;
   readonly amax?: Amax;
 }

@@ -6,7 +6,7 @@ import type { BackwardPass, ForwardPass, Message, Reply, SetUp } from './message
 /** A worker could not start, has died, or could not finish a pass. */
 export class WorkerFailure extends TilewiseError {
   override readonly name: string = 'WorkerFailure';
-  /** Whether the call is wrong: it throws the same error on the calling thread, and the workers can go on. */
+  /** Whether the call caused the failure: the workers can go on, and the calling thread repeats the call. */
   readonly isOfCall: boolean;
   constructor(reason: string, isOfCall = false) {
     super(
@@ -26,7 +26,7 @@ export interface Pool {
    * Sends a pass to the workers, or to all but the first if the caller takes its place; immediately if they
    * are idle, so that they wake up while the caller continues.
    * @returns the replies of these workers, once they have run out of tasks. Rejects with a WorkerFailure,
-   * after which the pool cannot be used any more, unless the failure is of the call.
+   * after which the pool cannot be used any more, unless the call caused the failure.
    */
   run(pass: ForwardPass | BackwardPass, withFirst?: boolean): Promise<readonly Reply[]>;
   /** Asks one worker to join a parallel region; it does not reply. */

@@ -14,7 +14,7 @@ export function checkHostTensor(argument: string, t: unknown): void {
   );
 }
 
-/** Whether a value is a record, and not a tensor, which has a list as its shape. */
+/** Whether a value is an object other than a tensor. The field `shape` of a tensor is a list. */
 export function isRecord(value: unknown): value is object {
   return typeof value === 'object' && value !== null && !('shape' in value && Array.isArray(value.shape));
 }

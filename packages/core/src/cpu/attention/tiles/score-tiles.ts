@@ -27,9 +27,9 @@ export interface PanelForms {
   /** Whether the pass also multiplies by q, so that q is needed as panels. */
   readonly qPanels: boolean;
   /**
-   * Whether the derivatives of the scores are wanted. For them the scaled q·k is stored beside the scores if
-   * there is a score mod, or a softcap that the kernels do not compute; otherwise the derivative does not
-   * depend on q·k, or the kernels have what they need.
+   * Whether the pass needs the derivatives of the scores. With a score mod, or a softcap that the kernels do
+   * not compute, the scaled q·k is then stored beside the scores; otherwise the derivatives do not depend on
+   * q·k, or the kernels have what they need.
    */
   readonly derivatives: boolean;
 }

@@ -59,7 +59,7 @@ function read(operand: TileOperand, sums: readonly AccumulateGemm[]): string {
  * otherwise.
  *
  * In each turn, another lane of the quad broadcasts its row: the bits of the other three lanes are masked,
- * and two swaps combine the bits of all four. A `subgroupShuffle` would take longer to compile and to run.
+ * and two swaps combine the bits of all four. A `subgroupShuffle` would take longer to compile.
  */
 function scores(tile: SubgroupTile, gemm: ScoreGemm, sums: readonly AccumulateGemm[]): string {
   const { into } = gemm;
