@@ -21,10 +21,7 @@ const TASKS_EACH = 4;
 const TASK_ELEMENTS = 2 ** 14;
 /** The fewest columns of a part of many rows. */
 const PART_COLUMNS = 32;
-/**
- * The most i32 for the numbers of all runs: a part is a run for each place of the dimensions outside the
- * rows.
- */
+/** The most i32 for the numbers of all runs: a part is a run for each of its places. */
 const MOST_NUMBERS = 2 ** 14;
 
 /**
@@ -39,23 +36,23 @@ export function loopStep(plan: LoopPlan, kernels: Kernels, output: number, input
     size: size * (nodes.length + (result.kind !== 'store' && result.step === 'none' ? WAITING : 0)),
     worth,
     tasks(threads, allocate) {
-      const places = elementCount(plan.shape.slice(0, -2));
       const parts = size === 0 ? [] : partsOf(plan, size, threads);
       const { words } = plan;
-      if (!kernels.loops || !parts || words * places * parts.length > MOST_NUMBERS) return null;
+      const wanted = parts ? words * parts.reduce((sum, { places }) => sum + places, 0) : Infinity;
+      if (!kernels.loops || !parts || wanted > MOST_NUMBERS) return null;
       const number = loopNumber(plan, kernels.loops);
       if (number === null) return null;
-      const first = allocate(words * places * parts.length);
       const { i32 } = kernels.memory;
-      return parts.map((part, n) => {
-        const at = first + 4 * words * places * n;
-        writeRunNumbers(i32, at >>> 2, plan, output, inputs, part);
-        for (let place = 1; place < places; place++) {
-          const next = (at >>> 2) + words * place;
+      let next = allocate(wanted) >>> 2;
+      return parts.map(part => {
+        const at = next;
+        writeRunNumbers(i32, at, plan, output, inputs, part);
+        for (let place = 0; place < part.firstPlace; place++) nextPlace(i32, at, plan);
+        for (next += words; next < at + words * part.places; next += words) {
           i32.copyWithin(next, next - words, next);
           nextPlace(i32, next, plan);
         }
-        return [taskKinds.loop, number, at, places, 4 * words];
+        return [taskKinds.loop, number, 4 * at, part.places, 4 * words];
       });
     },
   };
@@ -89,6 +86,9 @@ function divide(plan: LoopPlan, size: number, threads: number): readonly LoopPar
       kind === 'load' && name === 'coordinate' && Number(spec.nodes[index[0]][2]) === inner,
   );
   const count = threads * Math.max(1, Math.min(TASKS_EACH, Math.floor(size / (threads * TASK_ELEMENTS))));
+  // Whole places are usually consecutive in memory, like the rows of a product that a thread has computed.
+  if (whole.places >= count && (isStored || !outputSteps.slice(0, -2).includes(0)))
+    return ranges(whole.places, count, 1).map(([firstPlace, places]) => ({ ...whole, firstPlace, places }));
   if (inner > 0 && whole.rows >= count && (isStored || outputSteps[inner - 1] !== 0)) {
     return ranges(whole.rows, count, 1).map(([firstRow, rows]) => ({ ...whole, firstRow, rows }));
   }

@@ -1,10 +1,14 @@
+import { elementCount } from '../../../tensor/shape.ts';
 import { runNumbers } from '../../loops/loop-spec.ts';
 import type { LoopPlan } from '../../loops/plan/plan-loop.ts';
 
 /**
- * The part of a loop that one task runs: a range of the last dimension, and one of the dimension before it.
+ * The part of a loop that one task runs: a range of the last dimension, one of the dimension before it, which
+ * has the rows, and one of the places of the dimensions outside the rows, in row-major order.
  */
 export interface LoopPart {
+  readonly firstPlace: number;
+  readonly places: number;
   readonly from: number;
   readonly count: number;
   readonly firstRow: number;
@@ -14,12 +18,19 @@ export interface LoopPart {
 /** All rows and elements of a loop. */
 export function wholePart({ shape }: LoopPlan): LoopPart {
   const inner = shape.length - 1;
-  return { from: 0, count: shape[inner], firstRow: 0, rows: inner === 0 ? 1 : shape[inner - 1] };
+  const places = elementCount(shape.slice(0, -2));
+  return {
+    firstPlace: 0,
+    places,
+    from: 0,
+    count: shape[inner],
+    firstRow: 0,
+    rows: inner === 0 ? 1 : shape[inner - 1],
+  };
 }
 
 /**
- * Writes the numbers for a run of a part of a loop, in the order of `runNumbers`, at the first place of the
- * dimensions outside its rows.
+ * Writes the numbers for a run of a part of a loop, in the order of `runNumbers`, at the first of all places.
  * @param first the word index of the first number; `output` and `inputs` are the addresses of first elements.
  */
 export function writeRunNumbers(

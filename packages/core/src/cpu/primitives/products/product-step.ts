@@ -44,12 +44,14 @@ export function productStep(
     for (let entry = 0; entry < batch; entry += entries) {
       const count = Math.min(entries, batch - entry);
       const [atA, atB, atC] = [places.a[entry], places.b[entry], places.c[entry]];
-      for (let j = 0; j < n; j += width) {
-        const columns = Math.min(width, n - j);
-        const fromB = b.isTransposed ? b.load(atB, j, columns, 0, k) : b.load(atB, 0, k, j, columns);
-        for (let i = 0; i < m; i += height) {
-          const lines = Math.min(height, m - i);
-          const fromA = a.isTransposed ? a.load(atA, 0, k, i, lines) : a.load(atA, i, lines, 0, k);
+      // The tasks of a thread follow each other, so that it has whole rows, which it often reads in the next
+      // step.
+      for (let i = 0; i < m; i += height) {
+        const lines = Math.min(height, m - i);
+        const fromA = a.isTransposed ? a.load(atA, 0, k, i, lines) : a.load(atA, i, lines, 0, k);
+        for (let j = 0; j < n; j += width) {
+          const columns = Math.min(width, n - j);
+          const fromB = b.isTransposed ? b.load(atB, j, columns, 0, k) : b.load(atB, 0, k, j, columns);
           rows.push([
             ...[taskKinds.product, lines, columns, k, fromA, a.ld, Number(a.isTransposed)],
             ...[fromB, b.ld, Number(b.isTransposed), c.at + 4 * (atC + j) + i * c.ld, c.ld],
