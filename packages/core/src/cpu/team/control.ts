@@ -21,6 +21,8 @@ export const control = {
   threads: 34,
   /** The number of finished tasks. */
   done: 48,
+  /** 1 while the calling thread sleeps until a task is done. */
+  waiting: 49,
   /**
    * For each of `MOST_THREADS` workers, the region that it was asked to join; 0 if it has left, `NEVER` if it
    * cannot join.
@@ -92,9 +94,8 @@ export function runTasks(
       if (Atomics.compareExchange(shared, at, seen, seen - 1) !== seen) continue;
       const n = endOf(shared, queue) - left;
       runTask(words(), shared[control.tasks] + n * TASK_WORDS, thread, host);
-      if (Atomics.add(shared, control.done, 1) + 1 === shared[control.count]) {
-        Atomics.notify(shared, control.done);
-      }
+      const isLast = Atomics.add(shared, control.done, 1) + 1 === shared[control.count];
+      if (isLast && Atomics.load(shared, control.waiting) > 0) Atomics.notify(shared, control.done);
     }
   }
 }

@@ -108,11 +108,13 @@ export function createTeam(pool: () => Pool | null): Team {
 
   /** Sleeps until a task is done, or for a millisecond; the main thread of a page must not sleep. */
   function sleep(of: Int32Array, done: number): void {
+    Atomics.store(of, control.waiting, 1);
     try {
       Atomics.wait(of, control.done, done, 1);
     } catch {
       canBlock = false;
     }
+    Atomics.store(of, control.waiting, 0);
   }
 
   return {
