@@ -52,6 +52,11 @@ export interface Primitives<T extends TensorDesc = TensorDesc> {
     outputs: readonly TensorDesc[],
   ): PreparedPrimitive<T>;
   /**
+   * Joins bound works of this engine into one that runs them in order, in less time than one by one, and only
+   * as long as none of them has been released. Null, or absent, if this saves nothing.
+   */
+  join?(works: readonly BoundWork[]): BoundWork | null;
+  /**
    * A new tensor with undefined contents; dense unless strides are given. The engine's `release` frees it.
    */
   allocate(desc: PartialDesc): T;

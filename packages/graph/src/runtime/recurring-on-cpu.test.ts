@@ -1,8 +1,8 @@
 import { Tensor } from '@tilewise/core';
 import { cpuEngine } from '@tilewise/core/cpu';
-import type { TensorEngine } from '@tilewise/core/primitive';
+import type { BoundWork, TensorEngine } from '@tilewise/core/primitive';
 import { expect, test, vi } from 'vitest';
-import { add, compile, matmul, multiply, type Variable } from '../frontends/functions/index.ts';
+import { add, attention, compile, matmul, multiply, type Variable } from '../frontends/functions/index.ts';
 
 const filled = (shape: readonly number[], seed: number): Tensor =>
   Tensor.from(
@@ -61,4 +61,38 @@ test("the caller's own tensors of the engine are used in place, and never overwr
   own.forEach((tensor, n) => {
     expect(tensor.toFloat32()).toEqual(filled([6, 8], n + 1).toFloat32());
   });
+});
+
+test('when all tensors recur, the engine runs all steps at once, with attention among them', async () => {
+  const own = cpuEngine({ threads: 1 });
+  const runs = vi.fn();
+  const join = vi.fn((works: readonly BoundWork[]): BoundWork | null => {
+    const work = own.primitives.join?.(works);
+    if (!work) return null;
+    const run = (): void => {
+      runs();
+      work.run();
+    };
+    return { ...work, run };
+  });
+  const engine: TensorEngine<Tensor> = { ...own, primitives: { ...own.primitives, join } };
+  const shape = [1, 2, 12, 8] as const;
+  const attend = ({ q, k, v }: Readonly<Record<'q' | 'k' | 'v', Variable>>) => [
+    add(attention(multiply(q, q), k, v), v),
+  ];
+  const run = compile(engine, attend, { q: shape, k: shape, v: shape });
+  const upload = (seed: number): Tensor => engine.upload(filled([24, 8], seed).reshape(shape));
+  const sets = [1, 5].map(seed => ({ q: upload(seed), k: upload(seed + 1), v: upload(seed + 2) }));
+  const y = engine.primitives.allocate({ dtype: 'f32', shape });
+  for (const [n, inputs] of [...new Array(5).fill(sets[0]), ...new Array(5).fill(sets[1])].entries()) {
+    y.data.fill(Number.NaN);
+    await run(inputs, [y]);
+    const [expected] = await compile(cpuEngine({ threads: 1 }), attend, { q: shape, k: shape, v: shape })(
+      inputs,
+    );
+    expect(y.toFloat32(), `run ${n}`).toEqual(expected.toFloat32());
+  }
+  expect(join).toHaveBeenCalledTimes(2);
+  expect(runs.mock.calls.length).toBeGreaterThan(3);
+  run.release();
 });

@@ -7,7 +7,7 @@ import type { Tensor, TensorDesc } from '../../tensor/tensor.ts';
 import { engineKernels } from '../kernels/engine-kernels.ts';
 import type { Variant } from '../kernels/interface/variant.ts';
 import { allocateResident, isResident } from '../kernels/memory/resident-tensors.ts';
-import { bindSteps } from '../steps/bound-steps.ts';
+import { bindSteps, joinSteps } from '../steps/bound-steps.ts';
 import type { Team } from '../team/team.ts';
 import { prepareMap } from './map.ts';
 import type { OnKernels } from './on-kernels.ts';
@@ -24,6 +24,7 @@ export function cpuPrimitives(variant: Variant, team: Team | null = null): Primi
   return {
     ...hostPrimitives,
     allocate: desc => allocateResident(variant, desc),
+    join: works => joinSteps(variant, works),
     prepare(primitive, inputs, outputs) {
       const onHost = hostPrimitives.prepare(primitive, inputs, outputs);
       const own = onKernels(primitive, inputs, outputs);

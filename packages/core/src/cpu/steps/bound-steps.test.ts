@@ -2,12 +2,16 @@ import { fillNormal } from '@tilewise/philox';
 import { expect, test, vi } from 'vitest';
 import { workerText } from '../../../scripts/worker-text.mjs';
 import { normalise, normaliseBackward } from '../../attention/normalise.ts';
-import { exp, mul } from '../../expr/index.ts';
-import { input, type Primitive, reduced } from '../../primitive/index.ts';
+import { type Expr, exp, mul } from '../../expr/index.ts';
+import { type BoundWork, input, type Primitive, reduced } from '../../primitive/index.ts';
 import { Tensor } from '../../tensor/tensor.ts';
 import { cpuEngine } from '../engine.ts';
 import { engineKernels } from '../kernels/engine-kernels.ts';
 import { bestVariant } from '../kernels/host-kernels.ts';
+import { taskKinds } from '../team/tasks.ts';
+import type { Team } from '../team/team.ts';
+import { WorkerFailure } from '../threads/pool.ts';
+import { bindSteps } from './bound-steps.ts';
 
 const workerSource = await workerText(new URL('../threads/worker.ts', import.meta.url).pathname);
 vi.mock('../threads/worker-source.ts', () => ({
@@ -83,6 +87,60 @@ test.each([1, 2, 3])('bound primitives give the bits of a run, on %i threads', a
     });
   }
   for (const { work } of bound) work?.release();
+});
+
+test.each([1, 2])('joined works run in order, with the bits of each, on %i threads', async threads => {
+  const { primitives, download } = cpuEngine({ threads });
+  const [from, between, to] = [0, 1, 2].map(() => primitives.allocate({ dtype: 'f32', shape: [700, 500] }));
+  from.data.set(normal([700, 500], 1).data);
+  const bind = (value: Expr, input: Tensor, output: Tensor): BoundWork => {
+    const work = primitives.prepare({ kind: 'map', value }, [input], [output]).bind?.([input], [output]);
+    if (!work) throw new Error('the work must be bound');
+    return work;
+  };
+  const works = [bind(exp(input(0)), from, between), bind(mul(input(0), input(0)), between, to)];
+  for (const work of works) work.run();
+  const expected = to.toFloat32();
+  const joined = primitives.join?.(works);
+  for (let round = 0; round < 3; round++) {
+    between.data.fill(Number.NaN);
+    to.data.fill(Number.NaN);
+    joined?.run();
+    expect(Buffer.from(to.toFloat32().buffer).equals(Buffer.from(expected.buffer))).toBe(true);
+    // Workers start between rounds.
+    await download(to);
+  }
+  expect(primitives.join?.([works[0], { run: () => {}, release: () => {} }])).toBeNull();
+  for (const work of works) work.release();
+  expect(() => joined?.run()).toThrow('released');
+});
+
+test('if a worker fails, the calling thread runs a step that can run again, and no other step', () => {
+  const variant = bestVariant();
+  const { primitives } = cpuEngine({ threads: 1 });
+  const to = primitives.allocate({ dtype: 'i32', shape: [16] });
+  const run = vi.fn(() => {
+    throw new WorkerFailure('this test lets it fail');
+  });
+  const team: Team = { threads: 2, isAwake: true, run, disband: () => {} };
+  const bound = (isRepeatable: boolean): BoundWork | null =>
+    bindSteps(variant, team, () => [
+      {
+        ...{ size: 1, worth: { awake: 1, asleep: 1 }, isRepeatable },
+        tasks: () => [[taskKinds.fill, 7, to.data.byteOffset, 16]],
+      },
+    ]);
+  for (const isRepeatable of [true, false]) {
+    const work = bound(isRepeatable);
+    // The first run finds the team, and the second has tasks for two threads.
+    work?.run();
+    to.data.fill(0);
+    if (isRepeatable) work?.run();
+    else expect(() => work?.run()).toThrow(WorkerFailure);
+    expect([...to.data]).toEqual(new Array(16).fill(isRepeatable ? 7 : 0));
+    work?.release();
+  }
+  expect(run).toHaveBeenCalledTimes(2);
 });
 
 test('bound steps keep memory until they are released', () => {

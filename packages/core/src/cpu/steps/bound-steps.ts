@@ -8,6 +8,7 @@ import { taskHost } from '../team/task-host.ts';
 import { runAlone, type TaskHost, type TaskList, writeTasks } from '../team/tasks.ts';
 import type { Team } from '../team/team.ts';
 import { type KeptWords, keepWords } from './kept-words.ts';
+import { runShared } from './share-step.ts';
 import type { Step } from './step.ts';
 
 /** A step with its tasks for the calling thread, and for a team unless it is not divided. */
@@ -67,18 +68,34 @@ export function bindSteps(
       const { step, alone, shared } = steps[n];
       const sharing = team && sharingOf(team, step);
       if (sharing) threads = sharing.threads;
-      if (team && sharing && shared && threads === dividedAmong) team.run(kernels, shared, sharing.wakes);
-      else runAlone(kernels.memory.i32, alone, host);
+      const isDivided = team && sharing && shared && threads === dividedAmong;
+      if (!isDivided || !runShared(team, kernels, step, shared, sharing))
+        runAlone(kernels.memory.i32, alone, host);
     }
   }
 
-  return {
+  const work: BoundWork = {
     run: () => engineKernels.withKernels(variant, runOn),
     release() {
       isReleased = true;
       release();
     },
   };
+  runners.set(work, runOn);
+  return work;
+}
+
+/** How bound steps run on kernels that have been lent. */
+const runners = /* @__PURE__ */ new WeakMap<BoundWork, (kernels: Kernels) => void>();
+
+/** Joins the results of `bindSteps` with one variant into one that runs all on kernels that are lent once. */
+export function joinSteps(variant: Variant, works: readonly BoundWork[]): BoundWork | null {
+  const all = works.flatMap(work => runners.get(work) ?? []);
+  if (all.length < works.length) return null;
+  const runAll = (kernels: Kernels): void => {
+    for (const runOn of all) runOn(kernels);
+  };
+  return { run: () => engineKernels.withKernels(variant, runAll), release: () => {} };
 }
 
 /** Writes the tasks of steps for one thread; null if there are none, or if there is no memory. */

@@ -1,12 +1,33 @@
 import type { Kernels } from '../kernels/interface/kernels.ts';
-import { sharingOf } from '../team/sharing.ts';
-import { writeTasks } from '../team/tasks.ts';
+import { type Sharing, sharingOf } from '../team/sharing.ts';
+import { type TaskList, writeTasks } from '../team/tasks.ts';
 import type { Team } from '../team/team.ts';
+import { WorkerFailure } from '../threads/pool.ts';
 import type { Step } from './step.ts';
 
 /**
- * Runs a step on the threads of a team. Returns false, and runs nothing, if the step is too short or cannot
- * be divided.
+ * Runs the tasks of a step on the threads of a team. Returns false if a worker failed, and the step is to run
+ * again on the calling thread.
+ */
+export function runShared(
+  team: Team,
+  kernels: Kernels,
+  { isRepeatable }: Step,
+  tasks: TaskList,
+  { wakes }: Sharing,
+): boolean {
+  try {
+    team.run(kernels, tasks, wakes);
+    return true;
+  } catch (error) {
+    if (isRepeatable && error instanceof WorkerFailure) return false;
+    throw error;
+  }
+}
+
+/**
+ * Runs a step on the threads of a team. Returns false if the step is too short, cannot be divided, or is to
+ * run again on the calling thread because a worker failed.
  */
 export function shareStep(kernels: Kernels, step: Step, team: Team): boolean {
   const sharing = sharingOf(team, step);
@@ -15,6 +36,5 @@ export function shareStep(kernels: Kernels, step: Step, team: Team): boolean {
   const allocate = (words: number): number => memory.scratch(words).at;
   const tasks = step.tasks(sharing.threads, allocate);
   if (!tasks) return false;
-  team.run(kernels, writeTasks(tasks, allocate, memory), sharing.wakes);
-  return true;
+  return runShared(team, kernels, step, writeTasks(tasks, allocate, memory), sharing);
 }

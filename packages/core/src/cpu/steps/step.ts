@@ -10,6 +10,8 @@ export interface Step {
   /** The size of the step, and the sizes from which threads share it. */
   readonly size: number;
   readonly worth: Worth;
+  /** Whether the step can run again if a worker has failed: it does not write what it reads. */
+  readonly isRepeatable?: boolean;
   /**
    * The tasks for a number of threads; null if the step cannot be divided like that. Their scratch memory
    * consists of panels of the kernels' memory.

@@ -35,15 +35,25 @@ export function resultsOf({ results }: AttentionStep): [name: string, value: num
   return Object.entries(results).filter((entry): entry is [string, number] => entry[1] !== undefined);
 }
 
-/**
- * The values whose numbers a step needs on the host: those that determine its problem, the factors of its
- * scale, and the words of its random seed and offset.
- */
-export function stepNumbers(step: AttentionStep): {
+/** The values whose numbers a step needs on the host. */
+export interface StepNumbers {
+  /** The values that determine the problem. */
   readonly structural: readonly number[];
+  /** The factors of the scale. */
   readonly scale: readonly number[];
+  /** The words of the random seed and offset. */
   readonly stream: { readonly seed: number; readonly offset: number } | null;
-} {
+}
+
+/** All values whose numbers a step needs. */
+export const allNumbers = ({ structural, scale, stream }: StepNumbers): number[] => [
+  ...structural,
+  ...scale,
+  ...Object.values(stream ?? {}),
+];
+
+/** The values whose numbers a step needs on the host, by what they determine. */
+export function stepNumbers(step: AttentionStep): StepNumbers {
   if (step.kind !== 'attention-call') {
     const { options, dropout } = step.options;
     const scale = options?.scale.factors.map(({ value }) => value) ?? [];

@@ -1,6 +1,6 @@
 import type { TensorDesc } from '@tilewise/core';
 import type { TensorEngine } from '@tilewise/core/primitive';
-import { attentionCall, resultsOf, stepNumbers } from '../../compile/attention/step-call.ts';
+import { allNumbers, attentionCall, resultsOf, stepNumbers } from '../../compile/attention/step-call.ts';
 import type { AttentionStep } from '../../ir/program/attention-step.ts';
 import { copyInto } from './copy-into.ts';
 import type { PreparedStep, StepContext } from './prepared-step.ts';
@@ -10,12 +10,11 @@ export function prepareAttentionCall<T extends TensorDesc>(
   engine: TensorEngine<T>,
   step: AttentionStep,
 ): PreparedStep<T> {
-  const { structural, scale, stream } = stepNumbers(step);
   return {
     isRecorded: false,
     workspaceBytes: 0,
     values: [],
-    numbers: [...structural, ...scale, ...(stream ? [stream.seed, stream.offset] : [])],
+    numbers: allNumbers(stepNumbers(step)),
     run: context => callAttention(engine, step, context),
     release: () => {},
   };

@@ -13,15 +13,16 @@ import { fp8ListOf } from '../../compile/attention/fp8-list.ts';
 import type { Numbers } from '../../compile/attention/options.ts';
 import { wordsOf } from '../../compile/attention/seed-words.ts';
 import {
+  allNumbers,
   resultsOf,
   stepCall,
   stepNumbers,
   stepScale,
   syntheticProblem,
 } from '../../compile/attention/step-call.ts';
+import { touched } from '../../compile/memory-plan.ts';
 import type { AttentionStep } from '../../ir/program/attention-step.ts';
-import type { Program } from '../../ir/program/program.ts';
-import { LastObject } from '../bindings/last-object.ts';
+import { ownerOf, type Program } from '../../ir/program/program.ts';
 import type { PreparedStep } from './prepared-step.ts';
 import { type RecurringWork, recurringWork } from './recurring-work.ts';
 
@@ -44,8 +45,8 @@ interface Call<T extends object> {
   readonly isScaled: boolean;
   /** The call on tensors that recur. */
   readonly recurring: RecurringWork<T>;
-  /** The tensors and the scale of the last run. */
-  readonly last: { readonly tensors: readonly LastObject<T>[]; scale?: number | undefined };
+  /** The scale of the last run. */
+  scale?: number | undefined;
 }
 
 /** Prepares attention that writes its results in place, which `fitToKernels` has made possible. */
@@ -56,11 +57,14 @@ export function prepareAttentionInPlace<T extends TensorDesc>(
   step: AttentionStep,
 ): PreparedStep<T> {
   const descOf = (value: number): Operand => ({ ...values[value].desc, value });
-  const { structural, scale, stream } = stepNumbers(step);
-  const numbers = [...structural, ...scale, ...(stream ? [stream.seed, stream.offset] : [])];
+  const needed = stepNumbers(step);
+  const { structural, scale, stream } = needed;
+  const numbers = allNumbers(needed);
   /** Calls by their numbers. `kept` calls may be in a caller's encoder; `spare` calls are in order of use. */
   const kept = new Map<string, Call<T>>();
   const spare = new Map<string, Call<T>>();
+  const varying = numbers.filter(value => values[ownerOf(value, values)].kind !== 'constant');
+  let lastCall: Call<T> | null = null;
   const synthetic = prepare(syntheticProblem(step, descOf));
   const { workspaceBytes } = synthetic;
   synthetic.release();
@@ -75,11 +79,7 @@ export function prepareAttentionInPlace<T extends TensorDesc>(
     const call = kept.get(key) ?? spare.get(key) ?? makeCall(engine, prepare, step, descOf, read);
     if (!call) return null;
     spare.delete(key);
-    if (isKept || kept.has(key)) {
-      kept.set(key, call);
-      return call;
-    }
-    spare.set(key, call);
+    (isKept || kept.has(key) ? kept : spare).set(key, call);
     const [oldest] = spare;
     if (spare.size > MAX_SPARE_CALLS) {
       spare.delete(oldest[0]);
@@ -91,32 +91,36 @@ export function prepareAttentionInPlace<T extends TensorDesc>(
   return {
     isRecorded: engine.recording !== undefined,
     workspaceBytes,
-    values: [],
+    values: touched(step).filter(value => !varying.includes(value)),
     numbers,
+    get work() {
+      return varying.length ? null : lastCall?.recurring.work;
+    },
     ready: (read, isKept) => callFor(read, isKept) !== null,
-    run({ tensor, numbers: read, scratch }) {
+    run({ tensor, numbers: read, scratch }, hasSameTensors) {
+      // A run that fails or is refused leaves no call on its tensors.
+      const last = lastCall;
+      lastCall = null;
       const call = callFor(read, false);
       if (!call) return false;
-      const { prepared, values: named, own, isScaled, recurring, last } = call;
+      const { prepared, isScaled, recurring } = call;
       const scale = isScaled ? (stepScale(step, read) ?? undefined) : undefined;
-      // All are read before any is stored, because reading may fail.
-      const now = [...named.values()].map(tensor);
-      let isSame = !stream && last.scale === scale;
-      now.forEach((own, n) => {
-        if (last.tensors[n].is(own)) return;
-        last.tensors[n].set(own);
-        isSame = false;
-      });
-      last.scale = scale;
+      const isSame =
+        hasSameTensors &&
+        !stream &&
+        call === last &&
+        call.scale === scale &&
+        // A number that is a tensor of the call too is not among `values`.
+        ![...call.values.values()].some(value => varying.includes(value));
+      lastCall = call;
+      call.scale = scale;
       const workspace = scratch(prepared.workspaceBytes);
       const bound = recurring.find(isSame, tensor, workspace);
       if (bound) {
         bound.run();
         return true;
       }
-      const tensors: Record<string, T> = { ...own };
-      for (const [name, value] of named) tensors[name] = tensor(value);
-      const done = prepared.run(tensors, {
+      const done = prepared.run(tensorsOf(call, tensor), {
         scale,
         ...(stream && { seed: wordsOf(read(stream.seed)), offset: wordsOf(read(stream.offset)) }),
         workspace,
@@ -124,10 +128,7 @@ export function prepareAttentionInPlace<T extends TensorDesc>(
       return done instanceof Promise ? done.then(() => true) : true;
     },
     unbind() {
-      for (const { recurring, last } of [...kept.values(), ...spare.values()]) {
-        recurring.release();
-        for (const tensor of last.tensors) tensor.release();
-      }
+      for (const { recurring } of [...kept.values(), ...spare.values()]) recurring.release();
     },
     release() {
       for (const calls of [kept, spare]) {
@@ -180,13 +181,19 @@ function makeCall<T extends TensorDesc>(
     drop(engine, { prepared, own });
     throw error;
   }
-  const last: Call<T>['last'] = { tensors: [...values].map(() => new LastObject<T>()) };
-  const names = [...values.keys()];
-  const recurring = recurringWork<T>([...values.values()], (tensors, workspace) => {
-    const given = Object.fromEntries(names.map((name, n) => [name, tensors[n]]));
-    return prepared.bind?.({ ...own, ...given }, { scale: last.scale, workspace }) ?? null;
-  });
-  return { prepared, values, own, isScaled, recurring, last };
+  const recurring = recurringWork<T>((tensor, workspace) =>
+    prepared.bind?.(tensorsOf(call, tensor), { scale: call.scale, workspace }),
+  );
+  const call: Call<T> = { prepared, values, own, isScaled, recurring };
+  return call;
+}
+
+/** The tensors of a call, by the names that engines use. */
+function tensorsOf<T extends object>(
+  { values, own }: Call<T>,
+  tensor: (value: number) => T,
+): Record<string, T> {
+  return { ...own, ...Object.fromEntries([...values].map(([name, value]) => [name, tensor(value)])) };
 }
 
 function drop<T extends TensorDesc>(

@@ -10,6 +10,6 @@ export interface BoundTensors<T> {
 
 /** The tensor that is bound to an input or output of a program. */
 export function boundTo<T>(value: ProgramValue, bound: BoundTensors<T>): T {
-  if (value.kind === 'input' || value.kind === 'output') return bound.tensor(value.tensor);
+  if ('tensor' in value) return bound.tensor(value.tensor);
   throw new Error(`no tensor for a ${value.kind} of the program`);
 }

@@ -18,7 +18,7 @@ export function createChanges<T extends object>(
   { values }: Program,
   steps: readonly PreparedStep<T>[],
 ): Changes<T> {
-  const isBound = (n: number): boolean => values[n].kind === 'input' || values[n].kind === 'output';
+  const isBound = (n: number): boolean => 'tensor' in values[n];
   /** The bound tensors that each step uses, by value index. */
   const used = steps.map(step => [...new Set(step.values.map(n => ownerOf(n, values)))].filter(isBound));
   const watched = [...new Set(used.flat())].map(n => ({ n, last: new LastObject<T>() }));

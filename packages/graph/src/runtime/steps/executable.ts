@@ -1,6 +1,6 @@
 import { InvalidArgumentError, type Shape, type Strides, type TensorDesc } from '@tilewise/core';
 import type { WorkTrace } from '@tilewise/core/engine';
-import type { TensorEngine } from '@tilewise/core/primitive';
+import type { BoundWork, TensorEngine } from '@tilewise/core/primitive';
 import { fitToKernels } from '../../compile/attention/fit-to-kernels.ts';
 import { type MemoryPlan, planMemory } from '../../compile/memory-plan.ts';
 import type { Program, ProgramValue, Step } from '../../ir/program/program.ts';
@@ -97,7 +97,7 @@ export function prepareProgram<T extends TensorDesc>(
   /** The context of steps; `read` contains numbers that were read back. */
   function contextOf(
     bound: BoundTensors<T>,
-    read: ReadonlyMap<number, Float64Array> = noNumbers,
+    read: ReadonlyMap<number, Float64Array> = new Map(),
   ): StepContext<T> {
     const found: (T | undefined)[] = [];
     const tensor = (n: number): T => {
@@ -128,6 +128,14 @@ export function prepareProgram<T extends TensorDesc>(
   const isOne = (bound: BoundTensors<T>): boolean =>
     areRecorded && needed.every(n => hostNumbers(n, bound) !== undefined);
   const changes = createChanges(program, steps);
+  /** The work of all steps on the tensors of the last run. */
+  let whole: BoundWork | null = null;
+
+  /** The work of all steps; null if a step has none, or if the engine cannot join it. */
+  function joinWork(): BoundWork | null {
+    const works = steps.flatMap(({ work }) => work ?? []);
+    return works.length < steps.length ? null : (engine.primitives.join?.(works) ?? null);
+  }
 
   /** Runs the steps from one on, until one is asynchronous or needs a number that the host does not know. */
   function runFrom(first: number, run: Run<T>): Promise<boolean> | boolean {
@@ -186,6 +194,7 @@ export function prepareProgram<T extends TensorDesc>(
 
   function unbind(): void {
     for (const step of steps) step.unbind?.();
+    whole = null;
     changes.release();
     views.clear();
   }
@@ -204,6 +213,11 @@ export function prepareProgram<T extends TensorDesc>(
       }
       const read = new Map<number, Float64Array>();
       const isRepeated = changes.begin(bound);
+      whole = isRepeated ? (whole ?? joinWork()) : null;
+      if (whole && !trace) {
+        whole.run();
+        return true;
+      }
       return runFrom(0, { bound, context: contextOf(bound, read), read, isRepeated, trace });
     },
     unbind,
@@ -279,5 +293,3 @@ function recentViews<T extends TensorDesc>(
     },
   };
 }
-
-const noNumbers: ReadonlyMap<number, Float64Array> = new Map();

@@ -17,7 +17,7 @@ export interface PreparedStep<T> {
   readonly isRecorded: boolean;
   /** The bytes of `scratch` that the step needs, as far as they do not depend on numbers. */
   readonly workspaceBytes: number;
-  /** The values of which `run` is told whether their tensors are the same; attention compares its own. */
+  /** The values of which `run` is told whether their tensors are the same. */
   readonly values: readonly number[];
   /** The values whose numbers the host must know before the step runs. */
   readonly numbers: readonly number[];

@@ -15,16 +15,13 @@ export function preparePrimitive<T extends TensorDesc>(
   const prepared = primitives.prepare(primitive, inputs.map(descOf), outputs.map(descOf));
   const { workspaceBytes } = prepared;
   const copies = isCopy(primitive);
-  const ends = [...inputs, ...outputs];
-  const recurring = recurringWork<T>(
-    ends,
-    (tensors, workspace) =>
-      prepared.bind?.(tensors.slice(0, inputs.length), tensors.slice(inputs.length), workspace) ?? null,
+  const recurring = recurringWork<T>((tensor, workspace) =>
+    prepared.bind?.(inputs.map(tensor), outputs.map(tensor), workspace),
   );
   return {
     isRecorded: true,
     workspaceBytes,
-    values: ends,
+    values: [...inputs, ...outputs],
     numbers: [],
     get work() {
       return recurring.work;

@@ -15,10 +15,9 @@ export interface RecurringWork<T> {
   release(): void;
 }
 
-/** Work on the tensors of some values of a program; `bind` gets them in the order of the values. */
+/** Work that `bind` binds to the tensors of the last run, which it gets by the values of a program. */
 export function recurringWork<T>(
-  values: readonly number[],
-  bind: (tensors: readonly T[], workspace: T | undefined) => BoundWork | null,
+  bind: (tensor: (value: number) => T, workspace: T | undefined) => BoundWork | null | undefined,
 ): RecurringWork<T> {
   let isBound = false;
   let work: BoundWork | null = null;
@@ -36,7 +35,7 @@ export function recurringWork<T>(
     find(isSame, tensor, workspace) {
       if (!isSame) release();
       else if (!isBound) {
-        work = bind(values.map(tensor), workspace);
+        work = bind(tensor, workspace) ?? null;
         isBound = true;
       }
       return work;

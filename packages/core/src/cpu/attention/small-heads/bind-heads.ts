@@ -11,7 +11,6 @@ import type { Variant } from '../../kernels/interface/variant.ts';
 import { isResident } from '../../kernels/memory/resident-tensors.ts';
 import { bindSteps } from '../../steps/bound-steps.ts';
 import type { Team } from '../../team/team.ts';
-import { WorkerFailure } from '../../threads/pool.ts';
 import { hasOneQuery } from '../forward/one-query.ts';
 import { backwardHeads } from './backward.ts';
 import type { HeadWork } from './compute-heads.ts';
@@ -43,11 +42,10 @@ export function createBindHeads(variant: Variant, team: Team | null): BindHeads 
     // Problems with small heads have no operands that are lists of tensors.
     const tensors = Object.values({ ...operands, ...results }) as Tensor[];
     if (!tensors.every(tensor => isResident(variant, tensor))) return null;
-    const bound = bindSteps(variant, team, kernels => {
+    return bindSteps(variant, team, kernels => {
       const work = make(kernels);
       return work && [headStep(work)];
     });
-    return bound && { run: () => runAgain(bound), release: () => bound.release() };
   }
 
   return {
@@ -61,14 +59,4 @@ export function createBindHeads(variant: Variant, team: Team | null): BindHeads 
         ? bind(operands, gradients, kernels => backwardHeads(problem, operands, kernels, gradients))
         : null,
   };
-}
-
-/** Runs a pass, on the calling thread if a worker fails: heads that are computed again have the same bits. */
-function runAgain(bound: BoundWork): void {
-  try {
-    bound.run();
-  } catch (error) {
-    if (!(error instanceof WorkerFailure)) throw error;
-    bound.run();
-  }
 }

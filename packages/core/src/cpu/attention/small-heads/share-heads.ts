@@ -3,7 +3,6 @@ import type { Step } from '../../steps/step.ts';
 import type { Worth } from '../../team/sharing.ts';
 import { headPasses, taskKinds } from '../../team/tasks.ts';
 import type { Team } from '../../team/team.ts';
-import { WorkerFailure } from '../../threads/pool.ts';
 import type { ComputeHeads, HeadWork } from './compute-heads.ts';
 
 /** In multiplications. */
@@ -20,6 +19,7 @@ export function headStep({ pass, heads, multiplications, write }: HeadWork): Ste
   return {
     size: heads > 1 ? multiplications : 0,
     worth,
+    isRepeatable: true,
     tasks(threads, allocate) {
       const numbers = write(threads, allocate);
       const most = threads === 1 ? 1 : Math.floor(multiplications / (threads * TASK_SIZE));
@@ -42,12 +42,7 @@ export function shareHeads(team: Team | null): ComputeHeads {
   return (kernels, work) => {
     const { heads, memory } = kernels;
     if (!heads) throw new Error('small heads need kernels in WebAssembly');
-    try {
-      if (team && shareStep(kernels, headStep(work), team)) return;
-    } catch (error) {
-      // A head that is computed again has the same bits.
-      if (!(error instanceof WorkerFailure)) throw error;
-    }
+    if (team && shareStep(kernels, headStep(work), team)) return;
     heads[work.pass](
       work.write(1, words => memory.scratch(words).at),
       0,
