@@ -66,6 +66,20 @@ test('idle workers are told of a pass at once, and of the next when they have re
   }
 });
 
+test('if a worker cannot be created, those before it end', () => {
+  const ended = vi.spyOn(ScriptedWorker.prototype, 'terminate');
+  let made = 0;
+  class Limited extends ScriptedWorker {
+    constructor() {
+      super();
+      if (++made > 2) throw new Error('too many workers');
+    }
+  }
+  vi.stubGlobal('Worker', Limited);
+  expect(() => createPool(4, '', setUp)).toThrow('too many workers');
+  expect(ended).toHaveBeenCalledTimes(2);
+});
+
 test('a worker that fails as it is started fails the passes, with its reason', async () => {
   ScriptedWorker.startsWell = false;
   await expect(createPool(2, '', setUp).run(pass)).rejects.toThrow('blocked by the page');

@@ -41,7 +41,7 @@ interface Member {
 }
 
 /**
- * Starts `threads` workers. They keep a process alive only while a pass runs.
+ * Starts `threads` workers, or none if one cannot start. They keep a process alive only while a pass runs.
  * @param beforePass is called before the workers are sent a pass.
  */
 export function createPool(
@@ -54,7 +54,12 @@ export function createPool(
   /** Resolves when the passes so far are over; null if none is running. */
   let turn: Promise<void> | null = null;
   const members: Member[] = [];
-  for (let n = 0; n < threads; n++) members.push(startMember());
+  try {
+    for (let n = 0; n < threads; n++) members.push(startMember());
+  } catch (error) {
+    for (const { worker } of members) worker.terminate();
+    throw error;
+  }
 
   /** The first reason is the cause of the others. */
   function fail(reason: string): void {
