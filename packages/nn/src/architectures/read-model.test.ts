@@ -57,6 +57,11 @@ test.each<readonly [string, Record<string, unknown>, string]>([
     { ...sizes, model_type: 'qwen3', layer_types: ['linear_attention', 'full_attention'] },
     "layer_types has 'linear_attention'",
   ],
+  [
+    'heads that were pruned',
+    { model_type: 'bert', pruned_heads: { 0: [1] } },
+    'pruned_heads is an unknown option',
+  ],
 ])('%s is refused by name', (_, config, message) => {
   expect(() => readModel(config)).toThrow(ConfigError);
   expect(() => readModel(config)).toThrow(message);
@@ -165,6 +170,7 @@ test.each<readonly [string, Record<string, unknown>]>([
   ['LLaMA', { max_sequence_length: 2048 }],
   ['Qwen 2.5, saved again', { model_type: 'qwen2', _attn_implementation_autoset: true }],
   ['BERT, saved by transformers 2', { model_type: 'bert', eos_token_ids: 0, output_past: true }],
+  ['BERT, saved with no heads pruned', { model_type: 'bert', pruned_heads: {} }],
   ['DistilGPT-2', { model_type: 'gpt2', _num_labels: 1, n_special: 0, predict_special_tokens: true }],
 ])('what published files of %s say beside is known', (_, given) => {
   const hasDefaults = given.model_type === 'gpt2' || given.model_type === 'bert';

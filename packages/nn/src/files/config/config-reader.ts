@@ -8,32 +8,27 @@ type Json = Readonly<Record<string, unknown>>;
  */
 const ignoredOptions: ReadonlySet<string> = new Set(
   [
-    '_name_or_path name_or_path transformers_version transformers.js_config unsloth_version unsloth_fixed',
+    'name_or_path transformers_version transformers.js_config unsloth_version unsloth_fixed',
     'cache_implementation',
     'model_type architectures auto_map dtype torch_dtype torchscript tokenizer_class is_llama_config',
-    'is_encoder_decoder',
-    '_attn_implementation _attn_implementation_autoset _commit_hash task_specific_params finetuning_task',
-    'problem_type prefix directionality',
-    'bos_token_id eos_token_id eos_token_ids pad_token_id sep_token_id cls_token_id mask_token_id unk_token_id',
-    'decoder_start_token_id',
-    'forced_bos_token_id forced_eos_token_id bad_words_ids suppress_tokens begin_suppress_tokens',
-    'id2label label2id num_labels _num_labels num_return_sequences num_beams num_beam_groups early_stopping',
-    'do_sample',
+    'is_encoder_decoder task_specific_params finetuning_task problem_type prefix directionality',
+    'bad_words_ids suppress_tokens begin_suppress_tokens',
+    'id2label label2id num_labels num_return_sequences num_beams num_beam_groups early_stopping do_sample',
     'temperature typical_p top_p top_k no_repeat_ngram_size min_length max_length max_sequence_length',
     'length_penalty',
     'exponential_decay_length_penalty repetition_penalty diversity_penalty remove_invalid_values',
-    'attention_probs_dropout_prob hidden_dropout_prob hidden_dropout embedding_dropout attention_dropout',
-    'classifier_dropout',
-    'resid_dropout embd_dropout embd_pdrop resid_pdrop attn_pdrop',
     'initializer_factor initializer_range gradient_checkpointing tf_legacy_loss pretraining_tp',
     'use_cache use_bfloat16 use_return_dict return_dict return_dict_in_generate output_scores output_past',
     'output_attentions output_hidden_states cross_attention_hidden_size tie_encoder_decoder encoder_stride n_ctx',
-    'n_special predict_special_tokens pruned_heads chunk_size_feed_forward',
-    'pooler_act pooler_type pooler_output_size pooler_fc_size pooler_num_fc_layers pooler_num_attention_heads',
-    'pooler_size_per_head',
-    'summary_type summary_activation summary_first_dropout summary_proj_to_labels summary_use_proj',
+    'n_special predict_special_tokens chunk_size_feed_forward',
   ].flatMap(line => line.split(' ')),
 );
+
+/**
+ * The names of further such options: private fields, probabilities of dropout, ids of tokens, and the layers
+ * that GPT-2 and encoders have for other tasks.
+ */
+const ignoredNames = /^(_|pooler_|summary_)|_p?drop(out(_prob)?)?$|_token_ids?$/;
 
 /** Reads the options of a `config.json` and records which it has read, so that none is ignored. */
 export class ConfigReader {
@@ -144,8 +139,9 @@ export class ConfigReader {
     const strange = Object.keys(this.#json).find(
       name =>
         !this.#read.has(name) &&
-        (this.#path !== '' || !ignoredOptions.has(name)) &&
-        this.#json[name] !== null,
+        (this.#path !== '' || !(ignoredOptions.has(name) || ignoredNames.test(name))) &&
+        // Empty objects and arrays, such as `pruned_heads: {}`, change as little as null.
+        !/^(null|{}|\[])$/.test(JSON.stringify(this.#json[name])),
     );
     if (strange !== undefined) this.fail(strange, 'is an unknown option');
   }
