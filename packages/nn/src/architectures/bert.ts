@@ -54,15 +54,10 @@ export const bert: Architecture = {
         return add(scores, weight(scope, `${head}.bias`, [vocabulary], 0));
       },
       ...weightNames({
-        tied: { [`${head}.decoder.weight`]: words },
+        tied: { [`${head}.decoder.weight`]: words, [`${head}.decoder.bias`]: `${head}.bias` },
         base: 'bert.',
         parts: ['embeddings.', 'encoder.', 'pooler.'],
-        ignored: [
-          /^bert\.pooler\./,
-          /^cls\.seq_relationship\./,
-          /^cls\.predictions\.decoder\.bias$/,
-          /\.position_ids$/,
-        ],
+        ignored: [/^bert\.pooler\./, /^cls\.seq_relationship\./, /\.position_ids$/],
         renamed: [
           [/\.gamma$/, '.weight'],
           [/\.beta$/, '.bias'],

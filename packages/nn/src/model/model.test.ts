@@ -93,6 +93,20 @@ test('a tied head may be in the file, too, but only with the numbers of the embe
   );
 });
 
+test('a bias of the head of BERT is the bias of its predictions', async () => {
+  const sizes = { vocab_size: 11, hidden_size: 8, num_hidden_layers: 1, num_attention_heads: 2 };
+  const config = { model_type: 'bert', ...sizes, intermediate_size: 12 };
+  const weights = drawWeights(config);
+  const load = (bias: Tensor | undefined) => {
+    const head = ['cls.predictions.decoder.bias', bias as Tensor] as const;
+    return loadModel(filesOf(config, new Map([...weights, head])), { engine });
+  };
+  await load(weights.get('cls.predictions.bias'));
+  await expect(load(Tensor.zeros([11]))).rejects.toThrow(
+    "tensor 'cls.predictions.decoder.bias' is not 'cls.predictions.bias', to which config.json ties it",
+  );
+});
+
 test('a tensor that is called constructor is not a weight', async () => {
   const weights = changed(all => all.set('constructor', Tensor.zeros([1])));
   await expect(load(weights)).rejects.toThrow("tensor 'constructor' is not a weight of this model");
