@@ -57,6 +57,24 @@ test.each<readonly [string, Record<string, unknown>, string]>([
     { ...sizes, model_type: 'qwen3', layer_types: ['linear_attention', 'full_attention'] },
     "layer_types has 'linear_attention'",
   ],
+  ...['qwen2', 'qwen3'].map(
+    name =>
+      [
+        `a window of ${name} that is not used`,
+        {
+          ...sizes,
+          model_type: name,
+          sliding_window: 5,
+          layer_types: ['sliding_attention', 'full_attention'],
+        },
+        "sliding_window is null or not used, but a layer has 'sliding_attention'",
+      ] as const,
+  ),
+  [
+    'a window of Gemma that is null',
+    { ...sizes, model_type: 'gemma2', sliding_window: null },
+    "sliding_window is null or not used, but a layer has 'sliding_attention'",
+  ],
   [
     'heads that were pruned',
     { model_type: 'bert', pruned_heads: { 0: [1] } },
@@ -123,7 +141,8 @@ test('Qwen2 has biases of q, k and v alone, and its window from a layer on', () 
     [0, 1].map(layer => decoderOf({ ...config, ...given }).attention(layer).window);
   expect(windows({})).toEqual([undefined, undefined]);
   expect(windows({ use_sliding_window: true })).toEqual([undefined, 5]);
-  expect(windows({ layer_types: ['sliding_attention', 'full_attention'] })).toEqual([5, undefined]);
+  const types = { use_sliding_window: true, layer_types: ['sliding_attention', 'full_attention'] };
+  expect(windows(types)).toEqual([5, undefined]);
 });
 
 test('Gemma 2 caps scores and logits, scales embeddings and alternates windows', () => {

@@ -103,16 +103,23 @@ const always =
   (): V =>
     value;
 
-/** The layers with a sliding window, according to `layer_types` or a rule. */
-export function slidingLayers(
+/**
+ * The window of each layer, according to `layer_types` or a rule for the layers that have one.
+ * @param window the size of the window; undefined if the model does not use it.
+ */
+export function layerWindows(
   config: ConfigReader,
-  layers: number,
+  window: number | undefined,
   rule: (layer: number) => boolean,
-): (layer: number) => boolean {
-  const types = config.texts('layer_types');
-  if (types === undefined) return rule;
+): (layer: number) => number | undefined {
+  const layers = config.integer('num_hidden_layers');
+  const types =
+    config.texts('layer_types') ??
+    Array.from({ length: layers }, (_, n) => (rule(n) ? 'sliding_attention' : 'full_attention'));
   const strange = types.find(type => type !== 'full_attention' && type !== 'sliding_attention');
   if (strange !== undefined) config.fail('layer_types', `has '${strange}', which is not supported`);
   if (types.length !== layers) config.fail('layer_types', `must name ${layers} layers, got ${types.length}`);
-  return layer => types[layer] === 'sliding_attention';
+  if (window === undefined && types.includes('sliding_attention'))
+    config.fail('sliding_window', "is null or not used, but a layer has 'sliding_attention'");
+  return layer => (types[layer] === 'sliding_attention' ? window : undefined);
 }

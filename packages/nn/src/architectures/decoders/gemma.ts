@@ -2,7 +2,7 @@ import type { ConfigReader } from '../../files/config/config-reader.ts';
 import type { Architecture, ModelDefinition } from '../architecture.ts';
 import { activationNames } from '../transformer/feed-forward.ts';
 import { plainRope, type RopeRule, readRope, readRopeParameters } from '../transformer/rope.ts';
-import { gatedDecoder, slidingLayers } from './gated-decoder.ts';
+import { gatedDecoder, layerWindows } from './gated-decoder.ts';
 
 interface GemmaOptions {
   /** Whether a layer has a window, if the configuration does not say. */
@@ -16,11 +16,10 @@ interface GemmaOptions {
 
 function gemma(
   config: ConfigReader,
-  { isSliding: standard, headNorms, softcap, logitSoftcap, rope }: GemmaOptions,
+  { isSliding, headNorms, softcap, logitSoftcap, rope }: GemmaOptions,
 ): ModelDefinition {
-  const layers = config.integer('num_hidden_layers');
-  const isSliding = slidingLayers(config, layers, standard);
-  const size = config.integer('sliding_window', 4096);
+  const size = config.integerOrNull('sliding_window', 4096);
+  const windowOf = layerWindows(config, size, isSliding);
   // The larger models of Gemma 2 give the same number under another name, too.
   config.only('sliding_window_size', size);
   const scale = config.positive('query_pre_attn_scalar', 256) ** -0.5;
@@ -33,11 +32,11 @@ function gemma(
     ...{ normOffset: 1, outerNorms: true, tied: true, headDim: 256, kvHeads: 4, headNorms },
     ...{ inputBias: bias, outputBias: bias },
     activation,
-    attention: layer => ({ scale, softcap, window: isSliding(layer) ? size : undefined }),
+    attention: layer => ({ scale, softcap, window: windowOf(layer) }),
     table: {
       logitSoftcap,
       embedding: { name: 'model.embed_tokens.weight', scale: Math.sqrt(config.integer('hidden_size')) },
-      ...(rope && { rope: rope(isSliding, config.integer('head_dim', 256)) }),
+      ...(rope && { rope: rope(layer => windowOf(layer) !== undefined, config.integer('head_dim', 256)) }),
     },
   });
 }
@@ -63,7 +62,7 @@ export const gemma2: Architecture = {
 export const gemma3: Architecture = {
   modelType: 'gemma3_text',
   read: config => {
-    const pattern = config.integer('sliding_window_pattern', config.integer('_sliding_window_pattern', 6));
+    const pattern = config.integer('sliding_window_pattern', 6);
     const maxPositions = config.integer('max_position_embeddings', 131_072);
     // transformers has the option, but does not cap scores.
     config.has('attn_logit_softcapping');
