@@ -76,6 +76,32 @@ test.each<readonly [string, Record<string, unknown>, string]>([
     "sliding_window is null or not used, but a layer has 'sliding_attention'",
   ],
   [
+    'a part of a head beyond its end',
+    { ...sizes, model_type: 'phi3', partial_rotary_factor: 1.5 },
+    'partial_rotary_factor must be at most 1, got 1.5',
+  ],
+  ...[0.5, 1.5].map(
+    factor =>
+      [
+        `a part of a head of Llama, ${factor}`,
+        { ...tinyLlama, rope_parameters: { partial_rotary_factor: factor } },
+        `rope_parameters.partial_rotary_factor is ${factor}, and only 1 is supported`,
+      ] as const,
+  ),
+  [
+    'positions of Gemma 3 that are the same in all layers',
+    { ...sizes, model_type: 'gemma3_text', rope_parameters: { rope_type: 'linear', factor: 8 } },
+    'rope_parameters.rope_type is an unknown option',
+  ],
+  [
+    'YaRN of Gemma 3 without truncation',
+    {
+      ...{ ...sizes, model_type: 'gemma3_text' },
+      rope_parameters: { full_attention: { rope_type: 'yarn', factor: 4, truncate: false } },
+    },
+    'rope_parameters.full_attention.truncate is false, and only true is supported',
+  ],
+  [
     'heads that were pruned',
     { model_type: 'bert', pruned_heads: { 0: [1] } },
     'pruned_heads is an unknown option',
@@ -161,6 +187,45 @@ test('Gemma 2 caps scores and logits, scales embeddings and alternates windows',
     embedding: { scale: Math.sqrt(8) },
   });
   expect(decoder.norms.afterFeedForward).toBe('post_feedforward_layernorm');
+});
+
+test.each([
+  ['llama', 2048],
+  ['mistral', 131_072],
+  ['qwen2', 32_768],
+  ['qwen3', 32_768],
+  ['phi3', 4096],
+  ['gemma2', 8192],
+])('%s knows %i positions where a file does not say', (name, count) => {
+  const { max_position_embeddings: _, ...others } = sizes;
+  const scaling = { rope_type: 'dynamic', factor: 2 };
+  const rope = decoderOf({ ...others, model_type: name, rope_scaling: scaling }).rope?.(0);
+  const [, frequency] = rope?.at(1).frequencies ?? [];
+  expect(rope?.at(count).frequencies[1]).toBe(frequency);
+  expect(rope?.at(count + 1).frequencies[1]).toBeLessThan(frequency);
+});
+
+test('the length that Phi-3 was trained on is outside the parameters, or 4096', () => {
+  const inside = { original_max_position_embeddings: 16, short_factor: [1, 1], long_factor: [2, 2] };
+  const changesAt = (given: object): number | undefined => {
+    const config = { ...sizes, ...given, model_type: 'phi3', rope_scaling: { ...inside, type: 'longrope' } };
+    const rope = decoderOf(config).rope?.(0);
+    return [16, 24, 4096].find(length => rope?.at(length).frequencies !== rope?.at(length + 1).frequencies);
+  };
+  expect(changesAt({})).toBe(4096);
+  expect(changesAt({ original_max_position_embeddings: 24 })).toBe(24);
+});
+
+test('Gemma 3 takes a base from outside the parameters of its layers if these have none', () => {
+  const decoder = decoderOf({
+    ...{ ...sizes, model_type: 'gemma3_text', rope_theta: 100, rope_local_base_freq: 25 },
+    layer_types: ['sliding_attention', 'full_attention'],
+    rope_parameters: {
+      sliding_attention: { rope_type: 'default' },
+      full_attention: { rope_type: 'default' },
+    },
+  });
+  expect([0, 1].map(layer => decoder.rope?.(layer).at(1).frequencies[1])).toEqual([0.2, 0.1]);
 });
 
 test('Gemma 2 has its published caps where a file does not say, and none where it says null', () => {

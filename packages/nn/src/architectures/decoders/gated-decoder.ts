@@ -25,7 +25,10 @@ export interface GatedDecoderOptions {
   readonly headDim?: number;
   readonly kvHeads?: number;
   readonly epsilon?: number;
-  readonly ropeAliases?: RopeShape['aliases'];
+  /** Differences in how positions are rotated; `maxPositions` is for files that do not give it. */
+  readonly ropeShape?: Partial<RopeShape>;
+  /** How the positions of a layer are rotated, if not as `readRope` reads. */
+  readonly rope?: ((shape: RopeShape) => (layer: number) => RopeRule) | undefined;
   readonly attention?: (layer: number) => Partial<SelfAttentionOptions>;
   readonly table?: Partial<DecoderTable>;
 }
@@ -40,7 +43,7 @@ export function gatedDecoder(config: ConfigReader, options: GatedDecoderOptions 
   const heads = config.integer('num_attention_heads');
   const kvHeads = config.integerOrNull('num_key_value_heads', options.kvHeads ?? heads) ?? heads;
   const headDim = config.integer('head_dim', options.headDim ?? Math.floor(dim / heads));
-  const maxPositions = config.integer('max_position_embeddings', 2048);
+  const { maxPositions = 2048 } = options.ropeShape ?? {};
   config.checkDivides('num_key_value_heads', kvHeads, 'num_attention_heads', heads);
   // Rotary positions rotate pairs of elements.
   if (headDim % 2 !== 0) config.fail('head_dim', `must be even, got ${headDim}`);
@@ -50,14 +53,17 @@ export function gatedDecoder(config: ConfigReader, options: GatedDecoderOptions 
     offset: normOffset,
   };
   const tied = config.flag('tie_word_embeddings', options.tied ?? false);
-  const shape = { headDim, maxPositions, aliases: options.ropeAliases };
-  const rope: (layer: number) => RopeRule = options.table?.rope ?? always(readRope(config, shape));
+  const shape = {
+    ...options.ropeShape,
+    ...{ headDim, maxPositions: config.integer('max_position_embeddings', maxPositions) },
+  };
+  const { rope = given => always(readRope(config, given)) } = options;
   const decoder: DecoderTable = {
     ...{ dim, norm },
     vocabulary: config.integer('vocab_size'),
     layers: config.integer('num_hidden_layers'),
     embedding: { name: 'model.embed_tokens.weight' },
-    rope,
+    rope: rope(shape),
     prefix: layer => `model.layers.${layer}.`,
     attention: layer => ({
       ...{ heads, kvHeads, headDim },

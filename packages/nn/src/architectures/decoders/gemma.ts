@@ -1,7 +1,7 @@
 import type { ConfigReader } from '../../files/config/config-reader.ts';
 import type { Architecture, ModelDefinition } from '../architecture.ts';
 import { activationNames } from '../transformer/feed-forward.ts';
-import { plainRope, type RopeRule, readRope, readRopeParameters } from '../transformer/rope.ts';
+import { type RopeRule, type RopeShape, readRopeParameters } from '../transformer/rope.ts';
 import { gatedDecoder, layerWindows } from './gated-decoder.ts';
 
 interface GemmaOptions {
@@ -11,12 +11,14 @@ interface GemmaOptions {
   /** The caps of the scores and of the logits, if the configuration does not say. */
   readonly softcap: number | undefined;
   readonly logitSoftcap: number | undefined;
-  rope?(isSliding: (layer: number) => boolean, headDim: number): (layer: number) => RopeRule;
+  readonly maxPositions: number;
+  /** How positions are rotated in layers without and with a window, if these differ. */
+  ropes?(shape: RopeShape): readonly [full: RopeRule, sliding: RopeRule];
 }
 
 function gemma(
   config: ConfigReader,
-  { isSliding, headNorms, softcap, logitSoftcap, rope }: GemmaOptions,
+  { isSliding, headNorms, softcap, logitSoftcap, maxPositions, ropes }: GemmaOptions,
 ): ModelDefinition {
   const size = config.integerOrNull('sliding_window', 4096);
   const windowOf = layerWindows(config, size, isSliding);
@@ -33,10 +35,16 @@ function gemma(
     ...{ inputBias: bias, outputBias: bias },
     activation,
     attention: layer => ({ scale, softcap, window: windowOf(layer) }),
+    ropeShape: { maxPositions },
+    rope:
+      ropes &&
+      (shape => {
+        const [full, sliding] = ropes(shape);
+        return layer => (windowOf(layer) === undefined ? full : sliding);
+      }),
     table: {
       logitSoftcap,
       embedding: { name: 'model.embed_tokens.weight', scale: Math.sqrt(config.integer('hidden_size')) },
-      ...(rope && { rope: rope(layer => windowOf(layer) !== undefined, config.integer('head_dim', 256)) }),
     },
   });
 }
@@ -49,7 +57,7 @@ export const gemma2: Architecture = {
   modelType: 'gemma2',
   read: config =>
     gemma(config, {
-      ...{ isSliding: layer => layer % 2 === 0, headNorms: false },
+      ...{ isSliding: layer => layer % 2 === 0, headNorms: false, maxPositions: 8192 },
       softcap: config.positiveOrNull('attn_logit_softcapping', 50),
       logitSoftcap: config.positiveOrNull('final_logit_softcapping', 30),
     }),
@@ -63,27 +71,29 @@ export const gemma3: Architecture = {
   modelType: 'gemma3_text',
   read: config => {
     const pattern = config.integer('sliding_window_pattern', 6);
-    const maxPositions = config.integer('max_position_embeddings', 131_072);
     // transformers has the option, but does not cap scores.
     config.has('attn_logit_softcapping');
     return gemma(config, {
-      ...{ isSliding: layer => (layer + 1) % pattern !== 0, headNorms: true, softcap: undefined },
+      ...{
+        isSliding: layer => (layer + 1) % pattern !== 0,
+        headNorms: true,
+        softcap: undefined,
+        maxPositions: 131_072,
+      },
       logitSoftcap: config.has('final_logit_softcapping')
         ? config.positive('final_logit_softcapping')
         : undefined,
-      rope(isSliding, headDim) {
-        const shape = { headDim, maxPositions };
+      ropes(shape) {
         const nested = config.object('rope_parameters');
-        const local = config.positive('rope_local_base_freq', 10_000);
+        const full = nested?.object('full_attention') ?? config.object('rope_scaling');
         const sliding = nested?.object('sliding_attention') ?? null;
-        const full = nested?.object('full_attention') ?? null;
-        const ropes = {
-          sliding: sliding ? readRopeParameters(sliding, shape, { theta: local }) : plainRope(headDim, local),
-          full: full
-            ? readRopeParameters(full, shape, { theta: 1_000_000 })
-            : readRope(config, shape, 1_000_000),
-        };
-        return layer => ropes[isSliding(layer) ? 'sliding' : 'full'];
+        nested?.finish();
+        // transformers looks for this option of YaRN beside the parameters of the layers, not inside.
+        for (const own of [full, sliding]) own?.only('truncate', true);
+        return [
+          readRopeParameters(full, shape, { theta: config.positive('rope_theta', 1_000_000) }),
+          readRopeParameters(sliding, shape, { theta: config.positive('rope_local_base_freq', 10_000) }),
+        ];
       },
     });
   },

@@ -6,6 +6,9 @@ export const mistral: Architecture = {
   modelType: 'mistral',
   read: config => {
     const window = config.integerOrNull('sliding_window', 4096);
-    return gatedDecoder(config, { kvHeads: 8, attention: () => ({ window }) });
+    return gatedDecoder(config, {
+      ...{ kvHeads: 8, ropeShape: { maxPositions: 131_072 } },
+      attention: () => ({ window }),
+    });
   },
 };

@@ -10,8 +10,11 @@ export const phi3: Architecture = {
     for (const name of ['full_attn_mod', 'interpolate_factor']) config.only(name, 1);
     return gatedDecoder(config, {
       ...{ fused: true, epsilon: 1e-5, attention: () => ({ window }) },
-      // Older names of LongRoPE.
-      ropeAliases: { su: 'longrope', yarn: 'longrope' },
+      ropeShape: {
+        ...{ maxPositions: 4096, trained: 4096, partial: true },
+        // Older names of LongRoPE.
+        aliases: { su: 'longrope', yarn: 'longrope' },
+      },
     });
   },
 };

@@ -1,19 +1,25 @@
 import type { ConfigReader } from '../../files/config/config-reader.ts';
 import type { Architecture } from '../architecture.ts';
-import { gatedDecoder, layerWindows } from './gated-decoder.ts';
+import { type GatedDecoderOptions, gatedDecoder, layerWindows } from './gated-decoder.ts';
 
 /** Qwen2 (arXiv:2407.10671): Llama with biases for q, k and v. */
 export const qwen2: Architecture = {
   modelType: 'qwen2',
-  read: config => gatedDecoder(config, { inputBias: true, kvHeads: 32, attention: qwenWindow(config) }),
+  read: config => gatedDecoder(config, { ...qwenOptions(config), inputBias: true }),
 };
 
-/** Qwen's window: if used, it applies to the layers from `max_window_layers` on. */
-export function qwenWindow(config: ConfigReader): (layer: number) => { readonly window: number | undefined } {
+/**
+ * What Qwen's models have in common. The window, if used, applies to the layers from `max_window_layers` on.
+ */
+export function qwenOptions(config: ConfigReader): GatedDecoderOptions {
   const size = config.integerOrNull('sliding_window', 4096);
   const window = config.flag('use_sliding_window', false) ? size : undefined;
   config.only('use_mrope', false);
   const first = config.integer('max_window_layers', 28, 0);
   const windowOf = layerWindows(config, window, layer => window !== undefined && layer >= first);
-  return layer => ({ window: windowOf(layer) });
+  return {
+    kvHeads: 32,
+    ropeShape: { maxPositions: 32_768 },
+    attention: layer => ({ window: windowOf(layer) }),
+  };
 }

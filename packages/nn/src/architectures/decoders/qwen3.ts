@@ -1,6 +1,6 @@
 import type { Architecture } from '../architecture.ts';
 import { gatedDecoder } from './gated-decoder.ts';
-import { qwenWindow } from './qwen2.ts';
+import { qwenOptions } from './qwen2.ts';
 
 /** Qwen3 (arXiv:2505.09388): norms of the heads of q and k instead of Qwen2's biases. */
 export const qwen3: Architecture = {
@@ -8,8 +8,8 @@ export const qwen3: Architecture = {
   read: config => {
     const bias = config.flag('attention_bias', false);
     return gatedDecoder(config, {
-      ...{ inputBias: bias, outputBias: bias, headNorms: true, headDim: 128, kvHeads: 32 },
-      attention: qwenWindow(config),
+      ...qwenOptions(config),
+      ...{ inputBias: bias, outputBias: bias, headNorms: true, headDim: 128 },
     });
   },
 };

@@ -72,8 +72,11 @@ test('the angles of dynamic scaling and of LongRoPE change with the length, othe
 });
 
 test('a part of each head is rotated, and an odd part is rounded up to pairs', () => {
-  expectFrequencies(ropeOf({ partial_rotary_factor: 0.5 }).frequencies, [1, 0.01]);
-  expectFrequencies(ropeOf({ partial_rotary_factor: 0.625 }).frequencies, [1, 10 ** -1.6, 10 ** -3.2]);
+  const frequencies = (factor: number) =>
+    readRope(new ConfigReader({ partial_rotary_factor: factor }), { ...shape, partial: true }).at(1)
+      .frequencies;
+  expectFrequencies(frequencies(0.5), [1, 0.01]);
+  expectFrequencies(frequencies(0.625), [1, 10 ** -1.6, 10 ** -3.2]);
 });
 
 test('YaRN interpolates nothing if no pair turns often enough within the trained length', () => {

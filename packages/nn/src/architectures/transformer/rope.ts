@@ -1,4 +1,4 @@
-import type { ConfigReader } from '../../files/config/config-reader.ts';
+import { ConfigReader } from '../../files/config/config-reader.ts';
 
 /** Rotary position embeddings of a model: the angle of pair i at position p is p·frequencies[i]. */
 export interface Rope {
@@ -22,6 +22,10 @@ export interface RopeShape {
   readonly maxPositions: number;
   /** Other names of types. */
   readonly aliases?: Readonly<Record<string, RopeType>> | undefined;
+  /** Whether `partial_rotary_factor` may be below 1. */
+  readonly partial?: boolean | undefined;
+  /** The length that the model was trained on, if a file gives none outside the parameters. */
+  readonly trained?: number | undefined;
 }
 
 type RopeType = 'default' | 'linear' | 'dynamic' | 'llama3' | 'yarn' | 'longrope';
@@ -30,17 +34,28 @@ type RopeType = 'default' | 'linear' | 'dynamic' | 'llama3' | 'yarn' | 'longrope
  * How positions are rotated, with the scaling of `rope_parameters`, or of `rope_theta` and `rope_scaling` in
  * older files.
  */
-export function readRope(config: ConfigReader, shape: RopeShape, standardTheta = 10_000): RopeRule {
+export function readRope(config: ConfigReader, shape: RopeShape): RopeRule {
   const parameters = config.object('rope_parameters') ?? config.object('rope_scaling');
-  // Both may be given: newer files repeat the base outside the parameters.
-  const outer = config.positive('rope_theta', standardTheta);
-  const part = config.positive('partial_rotary_factor', 1);
-  // A length outside the parameters takes precedence over one inside.
-  const trained = config.has('original_max_position_embeddings')
-    ? config.integer('original_max_position_embeddings')
-    : undefined;
-  if (parameters === null) return plainRope(shape.headDim, outer, part);
-  return readRopeParameters(parameters, shape, { theta: outer, part, trained });
+  return readRopeParameters(parameters, shape, {
+    // Both may be given: newer files repeat the base outside the parameters.
+    theta: config.positive('rope_theta', 10_000),
+    part: rotatedPart(config, shape, 1),
+    // A length outside the parameters takes precedence over one inside.
+    trained: config.has('original_max_position_embeddings')
+      ? config.integer('original_max_position_embeddings')
+      : shape.trained,
+  });
+}
+
+/**
+ * The part of each head that is rotated. Where an architecture rotates whole heads, libraries do not agree on
+ * what another factor means: versions of transformers ignore it or fail.
+ */
+function rotatedPart(config: ConfigReader, { partial }: RopeShape, standard: number): number {
+  if (!partial) config.only('partial_rotary_factor', 1);
+  const part = config.positive('partial_rotary_factor', standard);
+  if (part > 1) config.fail('partial_rotary_factor', `must be at most 1, got ${part}`);
+  return part;
 }
 
 interface OuterOptions {
@@ -50,16 +65,18 @@ interface OuterOptions {
   readonly trained?: number | undefined;
 }
 
-/** How positions are rotated, given one object of parameters and the options outside it. */
+/** How positions are rotated, given one object of parameters, if there is one, and the options outside it. */
 export function readRopeParameters(
-  parameters: ConfigReader,
-  { headDim, maxPositions, aliases = {} }: RopeShape,
+  given: ConfigReader | null,
+  shape: RopeShape,
   outer: OuterOptions,
 ): RopeRule {
+  const { headDim, maxPositions, aliases = {} } = shape;
+  const parameters = given ?? new ConfigReader({});
   const names = [...Object.keys(scalings), ...Object.keys(aliases)];
   const name = parameters.oneOf('rope_type', names, parameters.oneOf('type', names, 'default'));
   const theta = parameters.positive('rope_theta', outer.theta);
-  const rotated = Math.floor(headDim * parameters.positive('partial_rotary_factor', outer.part ?? 1));
+  const rotated = Math.floor(headDim * rotatedPart(parameters, shape, outer.part ?? 1));
   const stated = parameters.integer('original_max_position_embeddings', maxPositions);
   const trained = outer.trained ?? stated;
   const scale = scalings[aliases[name] ?? (name as RopeType)];
@@ -68,11 +85,7 @@ export function readRopeParameters(
   return rule;
 }
 
-/** θ^(−2i/R) for each pair i of the R elements of a head that are rotated. */
-export function plainRope(headDim: number, theta: number, part = 1): RopeRule {
-  return fixed({ frequencies: plainFrequencies(Math.floor(headDim * part), theta), factor: 1 });
-}
-
+/** θ^(−2i/R) for each pair i of the R rotated elements of a head. */
 function plainFrequencies(rotated: number, theta: number): number[] {
   return Array.from({ length: Math.ceil(rotated / 2) }, (_, i) => theta ** ((-2 * i) / rotated));
 }
@@ -90,16 +103,17 @@ interface Scaled {
 
 type Scaling = (parameters: ConfigReader, shape: Scaled) => RopeRule;
 
+function linear(rotated: number, theta: number, factor: number): RopeRule {
+  return fixed({ frequencies: plainFrequencies(rotated, theta).map(f => f / factor), factor: 1 });
+}
+
 const scalings: Readonly<Record<RopeType, Scaling>> = {
   default: (parameters, { rotated, theta }) => {
     // Some files also give a factor of 1.
     parameters.only('factor', 1);
-    return plainRope(rotated, theta);
+    return linear(rotated, theta, 1);
   },
-  linear: (parameters, { rotated, theta }) => {
-    const factor = parameters.positive('factor');
-    return fixed({ frequencies: plainFrequencies(rotated, theta).map(f => f / factor), factor: 1 });
-  },
+  linear: (parameters, { rotated, theta }) => linear(rotated, theta, parameters.positive('factor')),
   // "NTK-aware" scaling: beyond the positions of the model, the base grows with the length of the sequence.
   dynamic: (parameters, { rotated, theta, maxPositions }) => {
     const factor = parameters.positive('factor');
