@@ -10,6 +10,10 @@ test('options of peft that are at their defaults, or empty, are read', () => {
     exclude_modules: [],
     use_dora: false,
     bias: 'none',
+    // What changes nothing, and is not null as peft writes it.
+    ...{ peft_version: '0.21.0', megatron_core: 'megatron.core', qalora_group_size: 16 },
+    a_flag_of_a_later_version: false,
+    ...{ fan_in_fan_out: true, task_type: 'CAUSAL_LM', base_model_name_or_path: 'a/b', inference_mode: true },
   };
   expect(readLoraConfig({ ...written, ...defaults, modules_to_save: null })).toEqual({
     ...{ rank: 4, alpha: 8, dropout: 0, targets: ['q_proj'], rankStabilised: false },
@@ -17,11 +21,15 @@ test('options of peft that are at their defaults, or empty, are read', () => {
 });
 
 test.each<readonly [Record<string, unknown>, string]>([
-  [{ rank_pattern: { q_proj: 2 } }, ' has rank_pattern: {"q_proj":2}, which is not supported'],
-  [{ alpha_pattern: { v_proj: 2 } }, ' has alpha_pattern: {"v_proj":2}, which is not supported'],
-  [{ layers_to_transform: 0 }, ' has layers_to_transform: 0, which is not supported'],
-  [{ use_dora: true }, ' has use_dora: true, which is not supported'],
-  [{ init_lora_weights: 'pissa' }, ' has init_lora_weights: "pissa", which changes the weights of the model'],
+  [{ rank_pattern: { q_proj: 2 } }, ': rank_pattern is not supported'],
+  [{ alpha_pattern: { v_proj: 2 } }, ': alpha_pattern is not supported'],
+  [{ layers_to_transform: 0 }, ': layers_to_transform is not supported'],
+  [{ modules_to_save: ['lm_head'] }, ': modules_to_save is not supported'],
+  [{ kasa_config: { beta: 1e-4 } }, ': kasa_config is not supported'],
+  [{ an_option_of_a_later_version: true }, ': an_option_of_a_later_version is not supported'],
+  [{ use_dora: true }, ': use_dora is true, and only false is supported'],
+  [{ bias: 'all' }, ': bias is "all", and only "none" is supported'],
+  [{ init_lora_weights: 'pissa' }, ': init_lora_weights is "pissa", which changes the weights of the model'],
   [{ target_modules: '.*_proj' }, ': target_modules must be an array of strings, got ".*_proj"'],
   [{ r: 0 }, ': r must be an integer ≥ 1, got 0'],
 ])('an adapter with %j is refused, and the message names its file', (given, message) => {

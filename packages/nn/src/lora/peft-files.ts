@@ -20,19 +20,16 @@ const weightsFile = 'adapter_model.safetensors';
 /** The prefix that peft puts before the names of the model. */
 const PREFIX = 'base_model.model.';
 
-/** Options of peft that must keep their default: each changes the computation of an adapter. */
+/**
+ * Options of peft that must keep their default: each changes the computation of an adapter. So do options
+ * that are null or empty by default, such as `rank_pattern`; they are not written.
+ */
 const plainOptions: Readonly<Record<string, unknown>> = {
-  ...{
-    peft_type: 'LORA',
-    bias: 'none',
-    lora_bias: false,
-    use_dora: false,
-    use_qalora: false,
-    use_bdlora: null,
-  },
-  ...{ modules_to_save: null, layers_to_transform: null, layer_replication: null, exclude_modules: null },
-  ...{ target_parameters: null, trainable_token_indices: null, alora_invocation_tokens: null },
-  ...{ rank_pattern: {}, alpha_pattern: {} },
+  peft_type: 'LORA',
+  bias: 'none',
+  lora_bias: false,
+  use_dora: false,
+  use_qalora: false,
 };
 
 /** Fields that are written only for peft. */
@@ -41,41 +38,48 @@ const writtenOptions: Readonly<Record<string, unknown>> = {
   ...{ layers_pattern: null, revision: null },
 };
 
+/** Other fields that change nothing. */
+const ignoredOptions = ['fan_in_fan_out', 'megatron_core', 'peft_version', 'qalora_group_size', 'task_type'];
+
 /** The values of `init_lora_weights` that do not change the weights of the model. */
 const plainInitialisations: readonly unknown[] = [true, false, null, 'gaussian', 'orthogonal'];
 
-/** Reads peft's configuration of an adapter. */
+/**
+ * Reads peft's configuration of an adapter.
+ * @throws ConfigError naming an option that is wrong, unknown or not supported.
+ */
 export function readLoraConfig(json: Readonly<Record<string, unknown>>): LoraConfig {
-  const refuse = (rule: string): never => {
-    throw new CheckpointError({ file: configFile }, `has ${rule}`);
-  };
-  for (const [name, value] of Object.entries(plainOptions)) {
-    const given = json[name] ?? null;
-    const isEmpty = typeof given === 'object' && Object.keys(given ?? {}).length === 0;
-    if (given !== value && !isEmpty) refuse(`${name}: ${JSON.stringify(given)}, which is not supported`);
-  }
+  const config = new ConfigReader(json, '', configFile);
+  for (const [name, value] of Object.entries(plainOptions)) config.only(name, value);
   const initial = json.init_lora_weights ?? null;
   if (!plainInitialisations.includes(initial))
-    refuse(
-      `init_lora_weights: ${JSON.stringify(initial)}, which changes the weights of the model; convert the ` +
-        'adapter with save_pretrained(…, path_initial_model_for_weight_conversion=…) of peft',
+    config.fail(
+      'init_lora_weights',
+      `is ${JSON.stringify(initial)}, which changes the weights of the model; convert the adapter with ` +
+        'save_pretrained(…, path_initial_model_for_weight_conversion=…) of peft',
     );
-  const config = new ConfigReader(json, '', configFile);
+  // Later versions of peft write the flags of their new options, which are off unless an adapter uses them.
+  const off = Object.keys(json).filter(name => json[name] === false);
+  for (const name of [...Object.keys(writtenOptions), ...ignoredOptions, ...off]) config.has(name);
   const targets = config.texts('target_modules');
   if (!targets?.length) return config.fail('target_modules', 'must name layers');
-  return {
+  const read: LoraConfig = {
     rank: config.integer('r'),
     alpha: config.number('lora_alpha'),
     dropout: config.number('lora_dropout', 0),
     targets,
     rankStabilised: config.flag('use_rslora', false),
   };
+  // Refuses options that are neither null nor empty.
+  config.finish('is not supported');
+  return read;
 }
 
 /**
  * Loads an adapter that peft or `adapterFiles` wrote.
  * @param layers the linear layers of the model, `model.layers.linear`.
- * @throws CheckpointError for files that are missing, damaged or do not fit the model.
+ * @throws CheckpointError for files that are missing, damaged or do not fit the model; ConfigError naming an
+ * option of peft that is wrong or not supported.
  */
 export async function loadAdapter<T extends TensorDesc>(
   files: ModelFiles,

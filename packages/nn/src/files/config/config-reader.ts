@@ -135,7 +135,7 @@ export class ConfigReader {
   }
 
   /** @throws ConfigError naming an option that was not read and would change what is computed. */
-  finish(): void {
+  finish(rule = 'is an unknown option'): void {
     const strange = Object.keys(this.#json).find(
       name =>
         !this.#read.has(name) &&
@@ -143,7 +143,7 @@ export class ConfigReader {
         // Empty objects and arrays, such as `pruned_heads: {}`, change as little as null.
         !/^(null|{}|\[])$/.test(JSON.stringify(this.#json[name])),
     );
-    if (strange !== undefined) this.fail(strange, 'is an unknown option');
+    if (strange !== undefined) this.fail(strange, rule);
   }
 
   #isNull(name: string): boolean {
