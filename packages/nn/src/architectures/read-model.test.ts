@@ -45,6 +45,16 @@ test.each<readonly [string, Record<string, unknown>, string]>([
     { model_type: 'bert', hidden_size: 10, num_attention_heads: 3 },
     'num_attention_heads must divide hidden_size 10, got 3',
   ],
+  [
+    'more layers than can be listed',
+    { ...tinyLlama, num_hidden_layers: 1e9 },
+    'num_hidden_layers must be an integer from 1 to 4096, got 1000000000',
+  ],
+  [
+    'a head larger than any',
+    { ...tinyLlama, hidden_size: 2e9 },
+    'head_dim must be an integer from 1 to 4096, got 1000000000',
+  ],
   ['a head without pairs to rotate', { ...tinyLlama, head_dim: 3 }, 'head_dim must be even, got 3'],
   ['a size that is none', { ...tinyLlama, hidden_size: '8' }, 'hidden_size must be an integer ≥ 1, got "8"'],
   [

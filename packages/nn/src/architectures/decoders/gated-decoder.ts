@@ -42,7 +42,7 @@ export function gatedDecoder(config: ConfigReader, options: GatedDecoderOptions 
   const dim = config.integer('hidden_size');
   const heads = config.integer('num_attention_heads');
   const kvHeads = config.integerOrNull('num_key_value_heads', options.kvHeads ?? heads) ?? heads;
-  const headDim = config.integer('head_dim', options.headDim ?? Math.floor(dim / heads));
+  const headDim = config.count('head_dim', options.headDim ?? Math.floor(dim / heads));
   const { maxPositions = 2048 } = options.ropeShape ?? {};
   config.checkDivides('num_key_value_heads', kvHeads, 'num_attention_heads', heads);
   // Rotary positions rotate pairs of elements.
@@ -61,7 +61,7 @@ export function gatedDecoder(config: ConfigReader, options: GatedDecoderOptions 
   const decoder: DecoderTable = {
     ...{ dim, norm },
     vocabulary: config.integer('vocab_size'),
-    layers: config.integer('num_hidden_layers'),
+    layers: config.count('num_hidden_layers'),
     embedding: { name: 'model.embed_tokens.weight' },
     rope: rope(shape),
     prefix: layer => `model.layers.${layer}.`,
@@ -118,7 +118,7 @@ export function layerWindows(
   window: number | undefined,
   rule: (layer: number) => boolean,
 ): (layer: number) => number | undefined {
-  const layers = config.integer('num_hidden_layers');
+  const layers = config.count('num_hidden_layers');
   const types =
     config.texts('layer_types') ??
     Array.from({ length: layers }, (_, n) => (rule(n) ? 'sliding_attention' : 'full_attention'));

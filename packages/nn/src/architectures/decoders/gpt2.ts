@@ -21,7 +21,7 @@ export const gpt2: Architecture = {
       decoder: {
         dim,
         vocabulary: config.integer('vocab_size', 50_257),
-        layers: config.integer('n_layer', 12),
+        layers: config.count('n_layer', 12),
         embedding: { name: 'transformer.wte.weight' },
         positions: { name: 'transformer.wpe.weight', count: config.integer('n_positions', 1024) },
         norm: { kind: 'layer', epsilon },

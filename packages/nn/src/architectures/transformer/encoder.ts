@@ -39,7 +39,7 @@ export function readEncoder(
   config.checkDivides('num_attention_heads', heads, 'hidden_size', dim);
   const stored = { bias: true };
   return {
-    layers: config.integer('num_hidden_layers', 12),
+    layers: config.count('num_hidden_layers', 12),
     prefix: layer => `${model}.encoder.layer.${layer}.`,
     attention: {
       ...{ heads, kvHeads: heads, headDim: dim / heads, causal: false },

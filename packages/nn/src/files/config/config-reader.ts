@@ -59,6 +59,12 @@ export class ConfigReader {
     return this.#checked(name, standard, `an integer ≥ ${least}`, isValid);
   }
 
+  /** An integer from 1 to 4096, for what is listed one by one: layers, or the elements of a head. */
+  count(name: string, standard?: number): number {
+    const isValid = (value: unknown): boolean => isInteger(value) && value > 0 && value <= 4096;
+    return this.#checked(name, standard, 'an integer from 1 to 4096', isValid);
+  }
+
   /** A number of at least 0. */
   number(name: string, standard?: number): number {
     return this.#checked(name, standard, 'a number ≥ 0', x => isNumber(x) && x >= 0);
