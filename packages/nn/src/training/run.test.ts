@@ -261,6 +261,6 @@ test('a merge that fails leaves the model as it was', async () => {
 
 test.each(['pissa', 'olora', 'corda'])('an adapter that %s initialised is refused by name', kind => {
   const json = { r: 2, lora_alpha: 4, target_modules: ['q_proj'], init_lora_weights: kind };
-  expect(() => readLoraConfig(json)).toThrow(`has init_lora_weights: "${kind}", which changes the weights`);
+  expect(() => readLoraConfig(json)).toThrow(`init_lora_weights is "${kind}", which changes the weights`);
   expect(readLoraConfig({ ...json, init_lora_weights: 'gaussian' }).rank).toBe(2);
 });
