@@ -1,38 +1,20 @@
-import { spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { homedir, tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { cpuEngine } from '@tilewise/core/cpu';
 import { summary } from '@tilewise/device-report/measure';
 import type { AutocastDType } from '@tilewise/nn';
-import { webgpuEngine } from '@tilewise/webgpu';
-import { countWork, type Work } from '@tilewise/webgpu-host';
 import type { Row } from '../command/table.ts';
-import { deviceOptions, openWebGpu, toggleOption } from '../gpu/open-webgpu.ts';
-import { relaxedEngine } from '../wasm/relaxed-engine.ts';
+import { findPeer } from '../comparison/peer-module.ts';
+import { toggleOption } from '../gpu/open-webgpu.ts';
 import { timeMatmul } from '../wasm/time-matmul.ts';
 import { wasmMatmul } from '../wasm/wasm-matmul.ts';
 import { parseChoices } from '../workloads/attention/attention-case.ts';
-import { peerRun } from '../workloads/training/peer-run.ts';
-import { jaxJsRun } from '../workloads/training/peers/jax-js-run.ts';
-import { tfjsRun } from '../workloads/training/peers/tfjs-run.ts';
-import { openWebgpuPeers } from '../workloads/training/peers/webgpu-peers.ts';
-import {
-  encodeCase,
-  type TrainingCase,
-  trainingCases,
-  weightsOfCase,
-} from '../workloads/training/training-case.ts';
-import { ownRun, type Steps, type TrainingRun } from '../workloads/training/training-run.ts';
-import { type Suite, type SuiteOptions, UsageError, WrongResult } from './suite.ts';
+import { CHECKED_STEPS, type TrainingCase, trainingCases } from '../workloads/training/training-case.ts';
+import { type EntrySettings, openEntries } from '../workloads/training/training-entries.ts';
+import type { Steps } from '../workloads/training/training-run.ts';
+import { type Suite, UsageError, WrongResult } from './suite.ts';
 
 const engines = ['cpu', 'webgpu'] as const;
 const autocastDTypes = ['f16', 'bf16'] as const satisfies readonly AutocastDType[];
 const caseNames = trainingCases.map(({ name }) => name);
 
-/** The number of untimed steps whose losses are compared. */
-const CHECKED_STEPS = 3;
 /** The milliseconds that the steps of a round take, unless one step takes longer. */
 const ROUND_MS = 500;
 /**
@@ -93,99 +75,39 @@ export const train: Suite = {
       options.autocast === undefined
         ? []
         : parseChoices('autocast', String(options.autocast), autocastDTypes);
+    const { peers } = options;
+    if (typeof peers === 'string' && !['@jax-js/jax', '@tensorflow/tfjs'].some(name => findPeer(peers, name)))
+      throw new UsageError(`--peers: no peer is installed in ${peers}`);
     const hasAll = options.engine !== undefined;
     for (const of of trainingCases.filter(({ name }) => chosen.includes(name)))
       yield* measure(of, { on, hasAll, rounds, autocast, options, progress });
   },
 };
 
-/** A run, and the work that its device has been given so far; no work if there is no GPU. */
-interface Entry {
-  readonly run: TrainingRun;
-  /** The dtype of weights and operands, if it is not f32. */
-  readonly dtype?: AutocastDType | undefined;
-  readonly work: Readonly<Work>;
-  readonly label: Row;
-}
-
 /** The settings of the measurements. */
-interface Settings {
-  readonly on: readonly (typeof engines)[number][];
-  /** Whether a software adapter runs the large case, which takes a minute per step. */
-  readonly hasAll: boolean;
+interface Settings extends EntrySettings {
   readonly rounds: number;
-  readonly autocast: readonly (typeof autocastDTypes)[number][];
-  readonly options: SuiteOptions;
   readonly progress: (text: string) => void;
 }
 
-async function* measure(
-  of: TrainingCase,
-  { on, hasAll, rounds, autocast, options, progress }: Settings,
-): AsyncGenerator<Row> {
-  const folder = mkdtempSync(join(tmpdir(), 'tilewise-bench-'));
-  const entries: Entry[] = [];
-  const closing: (() => unknown)[] = [() => rmSync(folder, { recursive: true })];
-  const none = { work: { dispatches: 0, bytes: 0 }, label: {} };
+async function* measure(of: TrainingCase, { rounds, progress, ...settings }: Settings): AsyncGenerator<Row> {
+  const closing: (() => unknown)[] = [];
   try {
-    if (on.includes('cpu')) entries.push({ run: ownRun(cpuEngine({ threads: 1 }), of), ...none });
-    const isShared = on.includes('cpu') && options.threads === true;
-    if (isShared)
-      entries.push({ run: { ...ownRun(cpuEngine({ threads: 2 }), of), name: 'cpu, 2 threads' }, ...none });
-    const relaxed = on.includes('cpu') ? relaxedEngine() : null;
-    if (relaxed) entries.push({ run: { ...ownRun(relaxed, of), name: 'cpu, relaxed SIMD' }, ...none });
-    if (on.includes('cpu'))
-      for (const dtype of autocast)
-        entries.push({ run: ownRun(cpuEngine({ threads: 1 }), of, dtype), dtype, ...none });
+    const entries = await openEntries(of, settings, closing);
+    const isShared = settings.on.includes('cpu') && settings.options.threads === true;
     const product = isShared ? await wasmMatmul(64, false) : null;
     const second = product?.startSecondThread();
     closing.push(() => second?.end());
     const gains: number[] = [];
-    if (on.includes('webgpu')) {
-      const bench = await openWebGpu(options);
-      closing.push(() => bench.close());
-      const { label, kind } = bench;
-      if (hasAll || kind === 'hardware' || of === trainingCases[0]) {
-        const work = countWork(bench.device);
-        for (const dtype of [undefined, ...autocast])
-          entries.push({ run: ownRun(webgpuEngine(bench.ctx), of, dtype), dtype, work, label });
-        const peers =
-          typeof options.peers === 'string'
-            ? await openWebgpuPeers(options.peers, of, deviceOptions(options))
-            : [];
-        entries.push(...peers.map(run => ({ run, ...none, label })));
-      }
-    }
-    if (typeof options.peers === 'string' && on.includes('cpu')) {
-      const weights = weightsOfCase(of);
-      for (const open of [tfjsRun, jaxJsRun]) {
-        const run = await open(options.peers, of, weights);
-        if (run) entries.push({ run, ...none });
-      }
-    }
-    const file = join(folder, 'case.safetensors');
-    writeFileSync(file, encodeCase(of));
-    const python = findPython(options.python);
-    if (python) {
-      const program = fileURLToPath(new URL('../../training/pytorch.py', import.meta.url));
-      entries.push({ run: await peerRun(python, [program, file]), ...none });
-    }
-    closing.push(
-      ...entries.map(
-        ({ run }) =>
-          () =>
-            run.close(),
-      ),
-    );
 
     progress(`${of.name}: the first steps`);
     const losses: number[] = [];
-    for (const { run } of entries) losses.push((await run.steps(CHECKED_STEPS)).loss);
-    const expected = losses[entries.findLastIndex(({ dtype }) => dtype === undefined)];
-    for (const [n, { run, dtype }] of entries.entries()) {
-      const error = Math.abs(losses[n] - expected) / expected;
+    for (const { run, dtype } of entries) {
+      const { loss } = await run.steps(CHECKED_STEPS);
+      const error = Math.abs(loss - of.loss) / of.loss;
       if (!(error <= (dtype ? AUTOCAST_TOLERANCE[dtype] : LOSS_TOLERANCE)))
-        throw new WrongResult(`${of.name} on ${run.name}: the loss is ${losses[n]}, not ${expected}`);
+        throw new WrongResult(`${of.name} on ${run.name}: the loss is ${loss}, not ${of.loss}`);
+      losses.push(loss);
     }
     const counts: number[] = [];
     for (const { run } of entries) {
@@ -210,6 +132,7 @@ async function* measure(
       }
       if (product) gains.push(timeMatmul(product).wall / timeMatmul(product, second).wall);
     }
+    const torch = entries.findIndex(({ isPyTorch }) => isPyTorch);
     const medianOf = (n: number, of: (took: Steps, round: number) => number): number =>
       summary(all[n].map(of)).median;
     for (const [n, { run, label }] of entries.entries()) {
@@ -222,7 +145,7 @@ async function* measure(
           'ms (wall)': wall,
         },
         'tokens/s': (1000 * of.batch * of.sequence) / wall,
-        '× the last': medianOf(n, ({ cpu }, round) => cpu / all[entries.length - 1][round].cpu),
+        'time/PyTorch': torch < 0 ? '' : medianOf(n, ({ cpu }, round) => cpu / all[torch][round].cpu),
         ...(product && {
           gain: n === 1 ? medianOf(0, ({ wall: one }, round) => one / all[1][round].wall) : '',
           'matmuls gain': n === 1 ? summary(gains).median : '',
@@ -235,14 +158,4 @@ async function* measure(
   } finally {
     for (const close of closing.reverse()) await close();
   }
-}
-
-/** A Python that has PyTorch; null if there is none. */
-function findPython(given: SuiteOptions[string]): string | null {
-  const python =
-    typeof given === 'string' ? given : join(homedir(), '.cache', 'tilewise-venv', 'bin', 'python');
-  const has = existsSync(python) && spawnSync(python, ['-c', 'import torch']).status === 0;
-  if (has) return python;
-  if (typeof given === 'string') throw new UsageError(`--python: ${python} has no PyTorch.`);
-  return null;
 }

@@ -83,7 +83,7 @@ const attentionModel = (shape: readonly number[], causal: boolean): Uint8Array =
  */
 export async function openOnnxRuntime(folder: string): Promise<OnnxRuntime> {
   const found = findPeer(folder, 'onnxruntime-web');
-  if (!found) throw new UsageError(`--onnxruntime: onnxruntime-web is not installed in ${folder}`);
+  if (!found) throw notInstalled(folder);
   const dist = join(found.root, 'dist');
   const runtime: OnnxRuntime = await import(pathToFileURL(join(dist, 'ort.wasm.bundle.min.mjs')).href);
   runtime.env.logLevel = 'error';
@@ -94,3 +94,7 @@ export async function openOnnxRuntime(folder: string): Promise<OnnxRuntime> {
   });
   return runtime;
 }
+
+/** The error for a folder without onnxruntime-web. */
+export const notInstalled = (folder: string): UsageError =>
+  new UsageError(`--onnxruntime: onnxruntime-web is not installed in ${folder}`);

@@ -7,6 +7,7 @@ import { findPeer } from '../../comparison/peer-module.ts';
 import { openWebGpu } from '../../gpu/open-webgpu.ts';
 import { type SuiteOptions, UsageError, WrongResult } from '../../suites/suite.ts';
 import type { Took } from '../../timing/stopwatch.ts';
+import { notInstalled } from '../../wasm/onnxruntime.ts';
 import { parseChoices } from '../attention/attention-case.ts';
 import { decoderSizes, promptOf } from './decoder-case.ts';
 import { type DecodingRun, onnxDecoding, ownDecoding, weightsOf } from './decoding-run.ts';
@@ -37,13 +38,16 @@ export async function* continueTexts(
 ): AsyncGenerator<Row> {
   const { context = '1000', rounds = '5', engine = 'cpu', onnxruntime } = options;
   const [length, times] = [Number(context), Number(rounds)];
-  for (const [name, n] of Object.entries({ context: length, rounds: times }))
-    if (!Number.isSafeInteger(n) || n < 2)
-      throw new UsageError(`--${name} must be a whole number of at least 2.`);
+  for (const [name, text] of Object.entries({ context, rounds }))
+    if (!Number.isSafeInteger(Number(text)) || Number(text) < 2)
+      throw new UsageError(`--${name} must be a whole number of at least 2, got '${text}'.`);
   const [on] = parseChoices('engine', String(engine), ['cpu', 'webgpu'] as const);
+  const folder = typeof onnxruntime === 'string' ? onnxruntime : installed;
+  const hasOnnx = findPeer(folder, 'onnxruntime-web') !== null;
+  if (typeof onnxruntime === 'string' && !hasOnnx) throw notInstalled(folder);
   const prompt = promptOf(decoderSizes, length + 1);
   const runs: DecodingRun[] = [];
-  const closing: (() => void)[] = [];
+  const closing: (() => Promise<void>)[] = [];
   try {
     progress('reading the text');
     if (on === 'webgpu') {
@@ -55,8 +59,7 @@ export async function* continueTexts(
       for (const dtype of dtypes)
         runs.push(await ownDecoding(cpuEngine({ threads: 1 }), decoderSizes, prompt, dtype));
     }
-    const folder = typeof onnxruntime === 'string' ? onnxruntime : installed;
-    if (typeof onnxruntime === 'string' || findPeer(folder, 'onnxruntime-web')) {
+    if (hasOnnx) {
       progress('reading the text in onnxruntime-web');
       const weights = await weightsOf(cpuEngine({ threads: 1 }), decoderSizes);
       runs.push(await onnxDecoding(folder, decoderSizes, weights, prompt));
@@ -77,11 +80,11 @@ export async function* continueTexts(
         ...{ context: length, engine: name },
         'tokens/s': median(({ wall }) => (1000 * TOKENS) / wall),
         'ms (cpu)': median(({ cpu }) => cpu / TOKENS),
-        '× the last': median(({ cpu }, round) => last[round].cpu / cpu),
+        'speed/onnx': hasOnnx ? median(({ cpu }, round) => last[round].cpu / cpu) : '',
       };
     }
   } finally {
     for (const run of runs) await run.close();
-    for (const close of closing) close();
+    for (const close of closing) await close();
   }
 }
