@@ -90,6 +90,16 @@ describe('bench', () => {
   });
 });
 
+test('the usage after the name of a suite has the options of this suite only', async () => {
+  const [a, b] = ['a', 'b'].map(name => suite(name, async () => []));
+  expect((await run(['--help'], a, b)).out.join()).toMatch(/measures a[\s\S]*measures b/);
+  for (const { out, errors } of [await run(['a', '--help'], a, b), await run(['a', '--fast'], a, b)]) {
+    const text = [...out, ...errors].join();
+    expect(text).toContain('measures a');
+    expect(text).not.toContain('measures b');
+  }
+});
+
 describe('suites', () => {
   test('philox measures and names its target', async () => {
     const { code, out } = await run(['philox', '--words', '65536', '--json'], ...suites);
@@ -161,9 +171,19 @@ describe('suites', () => {
     ['--cases', 'huge', "--cases must be one of demo, 4x256, got 'huge'."],
     ['--rounds', '0', "--rounds must be a whole number of at least 1, got '0'."],
     ['--python', '/nowhere', '--python: /nowhere has no PyTorch.'],
+    ['--peers', '/nowhere', '--peers: no peer is installed in /nowhere'],
   ])('train refuses %s %s', async (option, value, message) => {
     const { code, errors } = await run(['train', '--engine', 'cpu', option, value], ...suites);
     expect(code).toBe(2);
+    expect(errors[0]).toContain(message);
+  });
+
+  test.each([
+    ['--rounds', '1', "--rounds must be a whole number of at least 2, got '1'."],
+    ['--onnxruntime', '/nowhere', '--onnxruntime: onnxruntime-web is not installed in /nowhere'],
+  ])('decode refuses %s %s before it reads the text', async (option, value, message) => {
+    const { code, errors, progress } = await run(['decode', option, value], ...suites);
+    expect({ code, progress: progress.join('') }).toEqual({ code: 2, progress: '' });
     expect(errors[0]).toContain(message);
   });
 
@@ -184,6 +204,8 @@ describe('suites', () => {
     ['--shapes', '1x2x3', "--shapes must be shapes such as 1x4x512x64, got '1x2x3'."],
     ['--dtypes', 'f32,f64', "--dtypes must be one of f32, f16, bf16, got 'f64'."],
     ['--masks', 'none', "--masks must be one of full, causal, got 'none'."],
+    ['--peers', '/nowhere', '--peers: no peer is installed in /nowhere'],
+    ['--timeout', 'soon', "--timeout must be a number of seconds, got 'soon'."],
   ])('attention refuses %s %s', async (option, value, message) => {
     const { code, errors } = await run(['attention', option, value], ...suites);
     expect(code).toBe(2);

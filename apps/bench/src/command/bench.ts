@@ -18,8 +18,9 @@ export async function bench(
   suites: readonly Suite[],
   console: Console,
 ): Promise<0 | 1 | 2> {
+  const named = suites.filter(({ name }) => name === args[0]);
   if (args.includes('--help')) {
-    console.out(usage(suites));
+    console.out(usage(named.length > 0 ? named : suites));
     return 0;
   }
   try {
@@ -38,7 +39,7 @@ export async function bench(
   } catch (error) {
     console.progress('');
     if (error instanceof UsageError) {
-      console.error(`${error.message}\n\n${usage(suites)}`);
+      console.error(`${error.message}\n\n${usage(named.length > 0 ? named : suites)}`);
       return 2;
     }
     if (!(error instanceof WrongResult)) throw error;
@@ -66,7 +67,7 @@ function parse(
   }
 }
 
-/** The usage text of the program. */
+/** The usage text of the program, with the options of these suites. */
 export function usage(suites: readonly Suite[]): string {
   const lines = ['Usage: pnpm bench [suite] [options]', '', 'Without a suite, a quick tour of all.', ''];
   for (const { name, summary, options } of suites) {

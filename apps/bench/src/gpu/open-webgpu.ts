@@ -34,7 +34,8 @@ const features = [
   'chromium-experimental-subgroup-matrix',
 ] as const;
 
-// Features that our kernels use, and features that peers need, because peers share the device.
+// The limits that our kernels use, and those that peers need: a peer gets the device that the bench opens in
+// the peer's process.
 const limits = [
   'maxStorageBuffersPerShaderStage',
   'maxStorageBufferBindingSize',

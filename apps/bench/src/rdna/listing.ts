@@ -125,8 +125,8 @@ export function markLoops(wgsl: string, values: Readonly<Record<string, number>>
 export type Turns = ReadonlyMap<number, number>;
 
 /**
- * The work of one iteration of a loop, with all iterations of the loops inside it. @throws for a loop without
- * a mark.
+ * The work of one iteration of a loop, with all iterations of the loops inside it.
+ * @throws Error for a loop without a mark.
  */
 export function workOfTurn({ own, loops }: Loop, turns: Turns): WaveWork {
   const add = (a: WaveWork, b: WaveWork, times: number): WaveWork => ({

@@ -75,6 +75,11 @@ export const attention: Suite = {
     if (chosen.length === 0) {
       throw new UsageError(`--engine must be one of ${engines.join(', ')}, got '${engine}'.`);
     }
+    const { peers, timeout = '240' } = options;
+    if (!(Number(timeout) > 0))
+      throw new UsageError(`--timeout must be a number of seconds, got '${timeout}'.`);
+    if (typeof peers === 'string' && !implementationsIn(peers).some(isPeer))
+      throw new UsageError(`--peers: no peer is installed in ${peers}`);
     const cases = casesOf(options, quickShapes.cpu);
     if (chosen.includes('cpu')) for (const make of cases) yield* await measureCpu(make(), progress);
     if (chosen.includes('webgpu')) yield* measureGpu(options, progress);
@@ -149,11 +154,6 @@ async function measureCpu(of: AttentionCase, progress: Progress): Promise<Row[]>
 
 async function* measureGpu(options: SuiteOptions, progress: Progress): AsyncGenerator<Row> {
   const { peers: folder, timeout = '240' } = options;
-  if (!(Number(timeout) > 0))
-    throw new UsageError(`--timeout must be a number of seconds, got '${timeout}'.`);
-  if (typeof folder === 'string' && !implementationsIn(folder).some(isPeer)) {
-    throw new UsageError(`--peers: no peer is installed in ${folder}`);
-  }
   const comparison = new Comparison(typeof folder === 'string' ? folder : undefined, {
     ...{ timeout: Number(timeout), device: deviceOptions(options) },
   });

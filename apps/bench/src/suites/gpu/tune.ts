@@ -20,7 +20,7 @@ import { type Suite, UsageError } from '../suite.ts';
 const dtypes = ['f32', 'f16', 'bf16'] as const;
 const masks = ['full', 'causal'] as const;
 
-/** Some shapes for each head size that models have. */
+/** A shape for each of the usual head sizes, by adapter. */
 const shapesOf = {
   hardware: '1x16x2048x64,1x16x2048x128',
   software: '1x1x256x64,1x1x256x128',
