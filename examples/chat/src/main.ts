@@ -1,15 +1,16 @@
 import { createInterface } from 'node:readline/promises';
 import { parseArgs } from 'node:util';
-import { engineNamed, openEngine } from '@tilewise/host-engine';
+import { type EngineName, engineNamed, openEngine } from '@tilewise/host-engine';
 import { folderFiles, type WeightDType } from '@tilewise/nn';
-import { openChat } from './chat.ts';
+import { type ChatOptions, openChat } from './chat.ts';
 
 const usage = `Chats with a published model in a terminal. Type a line and press Enter; an empty line ends the chat.
 
 Usage: node examples/chat/dist/main.js --model DIR [options]
 
   --model DIR           the folder of the model: config.json, weights and tokenizer.json
-  --engine cpu|webgpu   default cpu
+  --engine reference|cpu|webgpu
+                        default cpu
   --dtype f32|f16|bf16  the dtype of the weights in memory; default that of the files
   --system TEXT         the system prompt
   --max-tokens N  --temperature X  --top-p X  --top-k N  --seed N
@@ -22,35 +23,60 @@ async function write(parts: AsyncIterable<string>): Promise<void> {
   process.stdout.write('\n');
 }
 
-async function main(): Promise<void> {
-  const { values } = parseArgs({
-    options: {
-      ...Object.fromEntries(
-        `model engine dtype system max-tokens temperature top-p top-k seed complete`
-          .split(' ')
-          .map(name => [name, { type: 'string' }] as const),
-      ),
-      help: { type: 'boolean' },
-    },
-  });
-  const given = values as Readonly<Record<string, string | undefined>>;
-  const number = (name: string): number | undefined =>
-    given[name] === undefined ? undefined : Number(given[name]);
-  if (!given.model || values.help) {
-    console.log(usage);
-    process.exitCode = values.help ? 0 : 2;
-    return;
-  }
-  const files = folderFiles(given.model);
-  const dtype = given.dtype as WeightDType | undefined;
-  const { run, close } = await openEngine(engineNamed(given.engine ?? 'cpu'));
+/** The arguments of the program. */
+interface Parsed {
+  readonly model: string;
+  readonly engine: EngineName;
+  readonly dtype: WeightDType | undefined;
+  readonly complete: string | undefined;
+  readonly options: ChatOptions;
+}
+
+/** Arguments that cannot be understood. */
+class UsageError extends Error {}
+
+const dtypes: readonly WeightDType[] = ['f32', 'f16', 'bf16'];
+
+/** Reads the arguments; null if they ask for help. @throws UsageError naming the option. */
+function parse(): Parsed | null {
+  const names = 'model engine dtype system max-tokens temperature top-p top-k seed complete'.split(' ');
+  const texts = Object.fromEntries(names.map(name => [name, { type: 'string' }] as const));
   try {
+    const { values } = parseArgs({ options: { ...texts, help: { type: 'boolean' } } });
+    if (values.help) return null;
+    const given = values as Readonly<Record<string, string | undefined>>;
+    const { model, complete, system } = given;
+    if (model === undefined) throw new Error('--model is missing');
+    const dtype = dtypes.find(name => name === given.dtype);
+    if (given.dtype !== undefined && !dtype)
+      throw new Error(`--dtype must be one of ${dtypes.join(', ')}, got '${given.dtype}'`);
+    const number = (name: string): number | undefined => {
+      const value = Number(given[name] || Number.NaN);
+      if (given[name] === undefined) return undefined;
+      if (Number.isFinite(value)) return value;
+      throw new Error(`--${name} must be a number, got '${given[name]}'`);
+    };
     const options = {
-      ...{ system: given.system, maxNewTokens: number('max-tokens'), temperature: number('temperature') },
+      ...{ system, maxNewTokens: number('max-tokens'), temperature: number('temperature') },
       ...{ topP: number('top-p'), topK: number('top-k'), seed: number('seed') },
     };
-    const chat = await run(engine => openChat(files, { engine, dtype }, options));
-    if (given.complete !== undefined) await write(chat.complete(given.complete));
+    return { model, complete, dtype, engine: engineNamed(given.engine ?? 'cpu'), options };
+  } catch (error) {
+    throw new UsageError(error instanceof Error ? error.message : String(error));
+  }
+}
+
+async function main(): Promise<void> {
+  const parsed = parse();
+  if (!parsed) {
+    console.log(usage);
+    return;
+  }
+  const { model, complete, dtype, options } = parsed;
+  const { run, close } = await openEngine(parsed.engine);
+  try {
+    const chat = await run(engine => openChat(folderFiles(model), { engine, dtype }, options));
+    if (complete !== undefined) await write(chat.complete(complete));
     else {
       const terminal = createInterface({ input: process.stdin, output: process.stdout, terminal: false });
       for await (const line of terminal) {
@@ -66,6 +92,7 @@ async function main(): Promise<void> {
 }
 
 main().catch((error: unknown) => {
-  console.error(error instanceof Error ? error.message : String(error));
-  process.exitCode = 1;
+  const problem = error instanceof Error ? error.message : String(error);
+  console.error(error instanceof UsageError ? `${problem}\n\n${usage}` : problem);
+  process.exitCode = error instanceof UsageError ? 2 : 1;
 });

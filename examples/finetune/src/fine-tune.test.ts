@@ -4,7 +4,6 @@ import { expect, test } from 'vitest';
 import { tinyCheckpoint, tinyConfig, tinyText } from '../testing/tiny-checkpoint.ts';
 import { fineTune } from './fine-tune.ts';
 import { memoryOfLora } from './memory-of-lora.ts';
-import { textBatches } from './text-batches.ts';
 
 const engine = cpuEngine({ threads: 1 });
 const text = tinyText;
@@ -64,12 +63,4 @@ test('a step holds less memory if blocks are recomputed', async () => {
   const deep = { ...tinyConfig, hidden_size: 32, intermediate_size: 128, num_hidden_layers: 8 };
   const of = (recomputation: boolean) => memoryOfLora(engine, { config: deep, sequence: 96, recomputation });
   expect((await of(true)).training).toBeLessThan((2 / 3) * (await of(false)).training);
-});
-
-test('batches go through the text, and again', () => {
-  const batches = textBatches([1, 2, 3, 4, 5], 2);
-  const rows = Array.from({ length: 3 }, () => batches.next().value.labels);
-  expect(rows).toEqual([[[1, 2]], [[3, 4]], [[1, 2]]]);
-  expect(() => textBatches([1], 4).next()).toThrow('must have two tokens');
-  expect(() => textBatches([1, 2, 3], Number.NaN).next()).toThrow('context must be an integer ≥ 2, got NaN');
 });
