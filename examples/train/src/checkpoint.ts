@@ -15,13 +15,14 @@ export interface Checkpoint extends SavedRun {
 /**
  * Parses a file from the `save` of a run. The file may come from a stranger, so every field is checked, and
  * the weights must match the configuration.
+ * @param name the name of the file in errors.
  * @throws InvalidArgumentError or CheckpointError naming the field or tensor and its rule.
  */
-export async function decodeCheckpoint(file: Uint8Array): Promise<Checkpoint> {
-  const saved = await loadCheckpoint(file, 'file');
+export async function decodeCheckpoint(file: Uint8Array, name = 'file'): Promise<Checkpoint> {
+  const saved = await loadCheckpoint(file, name);
   const { task, seed = '', ...texts } = saved.metadata;
   if (task !== 'recall' && task !== 'text')
-    throw new InvalidArgumentError('file', 'was not written by this program: its metadata name no task');
+    throw new InvalidArgumentError(name, 'was not written by this program: its metadata name no task');
   if (!/^\d{1,20}$/.test(seed) || BigInt(seed) >= 2n ** 64n)
     throw new InvalidArgumentError('seed', `must be a whole number below 2^64, got ${seed}`);
   const config = trainConfig(parsed('config', texts.config) as object);
@@ -31,10 +32,10 @@ export async function decodeCheckpoint(file: Uint8Array): Promise<Checkpoint> {
   // Every layer has weights, so a model cannot have more layers than tensors; this is checked before the list
   // of names is built.
   const listed = { ...config, layers: Math.min(config.layers, saved.tensors.size) };
-  for (const [name, shape] of parameterShapes(decoderOf(listed, characters.length))) {
-    const tensor = saved.tensors.get(name);
+  for (const [weight, shape] of parameterShapes(decoderOf(listed, characters.length))) {
+    const tensor = saved.tensors.get(weight);
     if (!tensor || !sameShape(tensor.shape, shape) || tensor.dtype !== 'f32')
-      throw new InvalidArgumentError('file', `must have '${name}', f32 of [${shape}]`);
+      throw new InvalidArgumentError(name, `must have '${weight}', f32 of [${shape}]`);
   }
   return { ...saved, task, config, characters, seed: BigInt(seed) };
 }

@@ -81,7 +81,8 @@ test('a file that is not there, or is no checkpoint, gives exit code 1 and says 
   expect([missing.code, missing.stderr]).toEqual([1, expect.stringContaining('none')]);
   const other = join(folder, 'other');
   await writeFile(other, 'hello');
-  expect((await run('--load', other, '--engine', 'cpu')).stderr).toMatch(/other|safetensors|header/);
+  const { stderr } = await run('--load', other, '--engine', 'cpu');
+  expect(stderr.startsWith(`${other} is not a safetensors file`)).toBe(true);
 });
 
 test('--help prints the usage', async () => {

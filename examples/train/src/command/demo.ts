@@ -43,7 +43,8 @@ export async function runDemo(
   const tell = (text: string): void => {
     if (!options.json) streams.out.write(`${text}\n`);
   };
-  const loaded = options.load === undefined ? null : await decodeCheckpoint(await readFile(options.load));
+  const loaded =
+    options.load === undefined ? null : await decodeCheckpoint(await readFile(options.load), options.load);
   const data = await chooseData(options, loaded);
   const defaults = taskDefaults[data.task];
   const steps = options.steps ?? (loaded ? 0 : defaults.steps);
