@@ -30,7 +30,7 @@ test('prints attention with its options, what is outside of it, memory and work'
   const { code, text } = await run(['onnx', 'm.onnx'], { 'm.onnx': model() });
   expect(code).toBe(0);
   expect(text).toMatchInlineSnapshot(`
-    "3 operations after shape arithmetic.
+    "Operations after shape arithmetic: 3.
     Attention partitions: 1.
       B 1, Hq 2, Hk 2, Sq 8, Skv 8, Dqk 4, Dv 4, f32: 0.00205 MFLOP
     Operations outside attention: Multiply 1, MatMul 1.
@@ -45,6 +45,17 @@ test('says what is wrong with a file, and with a call', async () => {
     text: expect.stringContaining('InvalidGraphError: ONNX file'),
   });
   expect((await run(['onnx', 'missing.onnx'])).code).toBe(1);
-  for (const args of [[], ['onnx'], ['onnx', 'm.onnx', '--shape'], ['onnx', 'm.onnx', '--shape', 'x']])
-    expect(await run(args)).toMatchObject({ code: 2, text: expect.stringContaining('Usage:') });
+  for (const [args, fault] of [
+    [[], 'Usage:'],
+    [['run'], 'There is no command run.'],
+    [['onnx'], 'Name a model.'],
+    [['onnx', 'm.onnx', '--fast'], 'Unknown option --fast.'],
+    [['onnx', 'm.onnx', '--shape'], "--shape must be NAME=1,2,3, got ''."],
+    [['onnx', 'm.onnx', '--shape', 'x'], "--shape must be NAME=1,2,3, got 'x'."],
+  ] as const) {
+    const { code, text } = await run(args);
+    expect([code, text.split('\n')[0]]).toEqual([2, expect.stringContaining(fault)]);
+    expect(text).toContain('Usage:');
+  }
+  expect(await run(['--help'])).toMatchObject({ code: 0, text: expect.stringMatching(/^Usage:/) });
 });

@@ -18,10 +18,14 @@ export async function graphCommand(
   { readFile, print }: CommandHost,
 ): Promise<number> {
   const [command, file, ...options] = args;
-  const shapes = shapesOf(options);
-  if (command !== 'onnx' || file === undefined || file.startsWith('--') || shapes === null) {
+  if (args.includes('--help')) {
     print(usage);
-    return command === '--help' ? 0 : 2;
+    return 0;
+  }
+  const shapes = shapesOf(options);
+  if (command !== 'onnx' || file === undefined || file.startsWith('--') || typeof shapes === 'string') {
+    print(`${faultOf(command, file, shapes)}${usage}`);
+    return 2;
   }
   try {
     const folder = file.replace(/[^/\\]*$/, '');
@@ -40,12 +44,22 @@ export async function graphCommand(
   }
 }
 
-/** The shapes of `--shape NAME=1,2,3`; null if an option has another form. */
-function shapesOf(options: readonly string[]): Record<string, number[]> | null {
+/** What to print before the usage if the arguments are wrong. */
+function faultOf(command: string | undefined, file: string | undefined, shapes: unknown): string {
+  if (command === undefined) return '';
+  if (command !== 'onnx') return `There is no command ${command}.\n\n`;
+  if (file === undefined || file.startsWith('--')) return 'Name a model.\n\n';
+  return `${shapes}\n\n`;
+}
+
+/** The shapes of `--shape NAME=1,2,3`, or what is wrong with an option. */
+function shapesOf(options: readonly string[]): Record<string, number[]> | string {
   const shapes: Record<string, number[]> = {};
   for (let n = 0; n < options.length; n += 2) {
     const [, name, list] = /^(.+)=(\d+(?:,\d+)*)$/.exec(options[n + 1] ?? '') ?? [];
-    if (options[n] !== '--shape' || name === undefined || list === undefined) return null;
+    if (options[n] !== '--shape') return `Unknown option ${options[n]}.`;
+    if (name === undefined || list === undefined)
+      return `--shape must be NAME=1,2,3, got '${options[n + 1] ?? ''}'.`;
     shapes[name] = list.split(',').map(Number);
   }
   return shapes;

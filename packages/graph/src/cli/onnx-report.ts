@@ -105,7 +105,7 @@ export function formatReport(report: OnnxReport): string {
   const { attention, others, operations, productFlop, weightBytes, workspaceBytes } = report;
   const kinds = [...others].sort(([, a], [, b]) => b - a).map(([kind, count]) => `${kind} ${count}`);
   return [
-    `${operations} operations after shape arithmetic.`,
+    `Operations after shape arithmetic: ${operations}.`,
     `Attention partitions: ${attention.length}.`,
     ...attention.map(({ text, flop }) => `  ${text}: ${millions(flop)}FLOP`),
     `Operations outside attention: ${kinds.join(', ') || 'none'}.`,

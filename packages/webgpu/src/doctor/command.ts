@@ -32,9 +32,9 @@ export async function doctorCommand(
     print(usage);
     return 0;
   }
-  const unknown = flags.find(flag => !['--json', '--thorough', '--tiles'].includes(flag));
-  if (command !== 'doctor' || unknown !== undefined) {
-    print(unknown === undefined ? usage : `Unknown option ${unknown}.\n\n${usage}`);
+  const fault = faultOf(command, flags);
+  if (fault !== null) {
+    print(`${fault}${usage}`);
     return 2;
   }
   const { gpu } = (globalThis as { navigator?: { gpu?: GPU } }).navigator ?? {};
@@ -44,6 +44,14 @@ export async function doctorCommand(
     : await inNode(loadGpu, asked);
   print(flags.includes('--json') ? JSON.stringify(diagnosis, nonFinite, 2) : formatDiagnosis(diagnosis));
   return diagnosis.status === 'ok' || diagnosis.status === 'slow' ? 0 : 1;
+}
+
+/** What to print before the usage if the arguments are wrong; null if they are right. */
+function faultOf(command: string | undefined, flags: readonly string[]): string | null {
+  if (command === undefined) return '';
+  if (command !== 'doctor') return `There is no command ${command}.\n\n`;
+  const unknown = flags.find(flag => !['--json', '--thorough', '--tiles'].includes(flag));
+  return unknown === undefined ? null : `Unknown option ${unknown}.\n\n`;
 }
 
 /** JSON has no infinite numbers, so infinite errors are written as strings. */

@@ -198,5 +198,7 @@ describe('the command', () => {
       expect(text).toMatch(/^Usage/);
     }
     expect((await run(['doctor', '--loud'])).text).toMatch(/^Unknown option --loud/);
+    const { code, text } = await run(['nurse']);
+    expect([code, text]).toEqual([2, expect.stringMatching(/^There is no command nurse\.[\s\S]*Usage/)]);
   });
 });
