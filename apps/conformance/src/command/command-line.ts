@@ -80,7 +80,7 @@ function parse(args: readonly string[], suite: Suite): Record<string, string | b
   }
 }
 
-/** The usage text of the program, for all suites. */
+/** The usage text of the program, with the options of these suites. */
 export function usage(suites: readonly Suite[]): string {
   const lines = ['Usage: pnpm conformance <suite> [options]', ''];
   for (const { name, summary, options } of suites) {
@@ -95,9 +95,9 @@ export function usage(suites: readonly Suite[]): string {
   lines.push('  --filter TEXT  run only the cases whose name contains TEXT');
   lines.push('  --json         one JSON object per case, and the counts in the last line');
   const parallel = suites.filter(({ sideBySide }) => sideBySide).map(({ name }) => name);
-  lines.push(
-    `  --jobs N       processes that run cases side by side; default 1, and in ${parallel.join(' and ')} one per processor, except on webgpu`,
-  );
+  const more =
+    parallel.length > 0 ? `, and in ${parallel.join(' and ')} one per processor, except on webgpu` : '';
+  lines.push(`  --jobs N       processes that run cases side by side; default 1${more}`);
   lines.push(
     '',
     'Exit code: 0, 1 if a case failed, or 2 if the arguments are wrong, the data is missing or no case matches --filter.',

@@ -21,8 +21,10 @@ export async function conformance(
   console: Console,
   program?: string,
 ): Promise<0 | 1 | 2> {
-  if (args[0] === '--help' || args[0] === '-h') {
-    console.out(usage(suites));
+  const named = suites.filter(({ name }) => name === args[0]);
+  const help = usage(named.length > 0 ? named : suites);
+  if (args.includes('--help') || args.includes('-h')) {
+    console.out(help);
     return 0;
   }
   try {
@@ -42,7 +44,7 @@ export async function conformance(
       open.close();
     }
   } catch (error) {
-    if (error instanceof UsageError) console.error(`${error.message}\n\n${usage(suites)}`);
+    if (error instanceof UsageError) console.error(`${error.message}\n\n${help}`);
     else if (error instanceof SetupError) console.error(error.message);
     else throw error;
     return 2;

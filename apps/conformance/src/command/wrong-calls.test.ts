@@ -17,6 +17,14 @@ describe('a wrong call', () => {
     expect(errors[0]).toContain('Usage: pnpm conformance <suite>');
   });
 
+  test('the usage of a suite has the options of this suite only', async () => {
+    const { code, lines } = await run('attention', '--help');
+    expect(code).toBe(0);
+    expect(lines.join('\n')).toMatch(/attention: [\s\S]*--vectors DIR/);
+    const { errors } = await run('attention', '--bogus');
+    for (const text of [lines.join('\n'), errors.join('\n')]) expect(text).not.toContain('cudnn');
+  });
+
   const ofVectors = suites.filter(({ options }) => 'vectors' in options).map(({ name }) => name);
 
   test.each(ofVectors)('%s names a folder that is not there', async name => {
