@@ -1,7 +1,11 @@
 import { parseReport } from '@tilewise/device-report';
 import { examineDevice } from '@tilewise/device-report/measure';
+import { diagnose } from '@tilewise/webgpu/doctor';
 import { expect, it } from 'vitest';
 import { deviceReportCommand } from './command.ts';
+
+/** WebGPU without an adapter. */
+const noGpu = { requestAdapter: async () => null } as unknown as GPU;
 
 /** Runs the command on files by name; returns its output and exit code. */
 async function run(args: readonly string[], files: Record<string, string> = {}) {
@@ -33,6 +37,14 @@ it('prints the report of the doctor’s page, and compares two of them', async (
   const compared = await run(['compare', 'a', 'b'], files);
   expect(compared.code).toBe(0);
   expect(compared.out).toMatch(/flash forward, .* × 32, f32, causal .* 2\.00/);
+});
+
+it('shows whole numbers, such as limits, with all digits', async () => {
+  const limit = { name: 'maxComputeWorkgroupStorageSize', value: 32768, guaranteed: 16384 };
+  const diagnosis = { ...(await diagnose({ gpu: noGpu })), limits: [limit] };
+  const files = { a: JSON.stringify(diagnosis), b: JSON.stringify(diagnosis) };
+  const { out } = await run(['compare', 'a', 'b'], files);
+  expect(out).toMatch(/maxComputeWorkgroupStorageSize +32768 +32768/);
 });
 
 it('names a report that cannot be read', async () => {

@@ -26,7 +26,7 @@ export interface ReportHost {
 const usage = `Usage: pnpm device-report [options]            examines this machine and prints a report as JSON
        pnpm device-report compare FILE FILE    prints two reports side by side
 
-The report is the one that the doctor of the playground makes: either of them reads and compares both.
+The playground's doctor writes the same reports, and can compare them too.
 
   --engine auto|webgpu|cpu          default: auto, a GPU if there is one, otherwise the CPU
   --size auto|small|medium|large    lengths of the sequences, default: auto
@@ -139,8 +139,11 @@ async function reportOf(file: string, read: ReportHost['read']): Promise<DeviceR
   }
 }
 
+/** Measurements with four digits; limits and other whole numbers with all of theirs. */
 const shown = (value: number | string | null): string =>
-  typeof value === 'number' ? `${Number(value.toPrecision(4))}` : (value ?? '');
+  typeof value === 'number' && !Number.isInteger(value)
+    ? `${Number(value.toPrecision(4))}`
+    : `${value ?? ''}`;
 
 const isRight = ({ diagnosis, attention }: DeviceReport): boolean =>
   diagnosis.checks.every(({ error, allowed }) => error <= allowed) &&
