@@ -1,4 +1,5 @@
-// Checks that no line with a comment is wider than 110 columns, in all source files that git knows.
+// Checks that no line with a comment is wider than 110 columns, in all TypeScript and JavaScript files that
+// git knows.
 //   node scripts/check-comments.mjs [--write] [FOLDER...]     (--write wraps the comments that are too wide)
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
