@@ -65,7 +65,7 @@ async function inNode(
   asked: Pick<DiagnoseOptions, 'thorough' | 'tiles'>,
 ): Promise<Diagnosis> {
   const source = 'the npm package webgpu';
-  const none = { ...nothing, source };
+  const none = { ...nothing, source: 'Node' };
   let options: DiagnoseOptions;
   try {
     const gpu = await loadGpu();

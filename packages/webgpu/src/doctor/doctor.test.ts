@@ -181,6 +181,7 @@ describe('the command', () => {
   test('says what to install where Dawn is not', async () => {
     const { code, text } = await run(['doctor'], async () => undefined);
     expect(code).toBe(1);
+    expect(text).toContain('none, from Node\n');
     expect(text).toContain('npm install webgpu');
   });
 
