@@ -49,7 +49,7 @@ export const sidebar: DefaultTheme.Sidebar = [
       { text: 'Models: generation and training', link: '/guide/models' },
       { text: 'Checkpoints', link: '/guide/checkpoints' },
       { text: 'ONNX', link: '/guide/onnx' },
-      { text: 'Export to PyTorch', link: '/guide/pytorch' },
+      { text: 'Export to PyTorch and JAX', link: '/guide/pytorch' },
     ],
   },
   {
