@@ -104,7 +104,8 @@ function wrapText(lines, width) {
 
 function fill(lines, width) {
   const indent = /^- /.test(lines[0]) ? '  ' : '';
-  const words = lines.join(' ').split(/\s+/);
+  // A link such as {@link name} stays in one line.
+  const words = lines.join(' ').match(/(?:\{@\w+ [^}]*\}|\S)+/g) ?? [];
   const filled = [words[0]];
   for (const word of words.slice(1)) {
     const line = `${filled.at(-1)} ${word}`;

@@ -27,6 +27,11 @@ test('a wrapped comment has the same words in lines that fit', () => {
   }
 });
 
+test('a link stays in one line', () => {
+  const wrapped = wrapComments(`// ${'x '.repeat(48)}{@link theNameOfAFunction}, ${words(5)}`);
+  expect(wrapped).toContain('{@link theNameOfAFunction},');
+});
+
 test('paragraphs, lists, tags and code keep their lines', () => {
   const text = `/**\n * ${long}\n *\n * Short.\n * - an item\n * @throws Error\n *     code ${words(3)}\n */`;
   const wrapped = wrapComments(text).split('\n');

@@ -76,7 +76,7 @@ function markdown(text: string, places: Links): string {
     .split(/(```[\s\S]*?```|(?<=^|\n\n) {4}.*(?:\n {4}.*)*|`[^`\n]*`|\{@link[^}]*\})/)
     .map(part => {
       if (part.startsWith('    ')) return `\`\`\`\n${part.replace(/^ {4}/gm, '')}\n\`\`\``;
-      const [, target, label] = /^\{@link\s+\*?\s*([\w.]+)\s*\|?\s*([^}]*)\}$/.exec(part) ?? [];
+      const [, target, label] = /^\{@link\s+([\w.]+)\s*\|?\s*([^}]*)\}$/.exec(part) ?? [];
       if (target !== undefined) {
         const place = places.get(target.split('.')[0] ?? target);
         return place ? `[\`${label || target}\`](${place})` : `\`${label || target}\``;

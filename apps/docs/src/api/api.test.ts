@@ -20,7 +20,7 @@ test('every link of a doc comment leads to an export', () => {
   const dead = api.flatMap(({ path, exports }) =>
     exports.flatMap(({ name, docs, tags, members }) =>
       [docs, ...tags.map(({ text }) => text), ...members.map(member => member.docs)].flatMap(text =>
-        [...text.matchAll(/\{@link\s+\*?\s*(\w+)/g)]
+        [...text.matchAll(/\{@link\s+([^\s}|.]+)/g)]
           .filter(([, target]) => !names.has(target))
           .map(([, target]) => `${path} ${name}: ${target}`),
       ),

@@ -8,8 +8,8 @@ import { composeWgsl } from './piece.ts';
 /**
  * A kernel that writes a whole dropout mask, row-major (B, H, Sq, Skv), one byte per element and 1 = keep. On
  * `@group(0)`, `@binding(0)` is the destination, a storage buffer of u32 words with four mask bytes each
- * (bytes past the end are 0), and `@binding(1)` is a uniform buffer with the words of {@link
- * dropoutMaskUniformWords}.
+ * (bytes past the end are 0), and `@binding(1)` is a uniform buffer with the words of
+ * {@link dropoutMaskUniformWords}.
  * The mask equals that of `dropoutMask` bit for bit. The kernel needs no optional feature.
  *
  * @throws InvalidArgumentError if the scheme is unknown or `workgroupSize` is out of range.
