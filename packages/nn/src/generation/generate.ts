@@ -12,6 +12,7 @@ export interface GenerateOptions extends SamplingOptions {
   readonly maxNewTokens: number;
   /** Tokens that end a text; they are yielded too. */
   readonly stopTokens?: readonly number[] | undefined;
+  /** Ends the generation, which then throws the reason of the signal. */
   readonly signal?: AbortSignal | undefined;
 }
 

@@ -4,16 +4,20 @@ import { anything, fraction, fromZero, integerFrom, numberRule } from '../checks
 
 /** How a token is chosen from the logits. Without a temperature, it is the most likely one. */
 export interface SamplingOptions {
-  /** The divisor of logits; 0 chooses the most likely token. */
+  /** The divisor of logits. Default 0, which chooses the most likely token. */
   readonly temperature?: number | undefined;
-  /** Keeps only the k most likely tokens. */
+  /** Keeps only the k most likely tokens. Default: all. */
   readonly topK?: number | undefined;
-  /** Keeps only the most likely tokens whose probabilities sum to p. */
+  /** Keeps only the most likely tokens whose probabilities sum to p, in (0, 1]. Default: all. */
   readonly topP?: number | undefined;
-  /** Keeps only tokens whose probability is at least this fraction of the largest. */
+  /** Keeps only tokens whose probability is at least this fraction of the largest. Default 0. */
   readonly minP?: number | undefined;
-  /** For tokens already in the text: the divisor of positive logits and the factor of negative ones. */
+  /**
+   * For tokens already in the text: the divisor of positive logits and the factor of negative ones. Default
+   * 1.
+   */
   readonly repetitionPenalty?: number | undefined;
+  /** The seed of the random numbers. Default 0. */
   readonly seed?: number | bigint | undefined;
 }
 

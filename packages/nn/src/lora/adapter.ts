@@ -12,7 +12,9 @@ export interface AdapterWeights<T> {
 
 /** The configuration of an adapter. */
 export interface LoraConfig {
+  /** The number r of rows of A and of columns of B. */
   readonly rank: number;
+  /** The numerator of the factor of B·A·x; see `rankStabilised`. */
   readonly alpha: number;
   /** The probability that an element of x is dropped before the product with A, in training. */
   readonly dropout: number;

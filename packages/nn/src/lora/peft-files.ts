@@ -137,7 +137,11 @@ export function adapterShapes(
   return shapes;
 }
 
-/** The files of an adapter in peft's format, by name. */
+/**
+ * The files of an adapter in peft's format, by name: `adapter_config.json` and `adapter_model.safetensors`.
+ * @param tensors the matrices on the host, by `LAYER.lora_A.weight` (r, in) and `LAYER.lora_B.weight` (out,
+ * r).
+ */
 export function adapterFiles(
   config: LoraConfig,
   tensors: ReadonlyMap<string, Tensor>,

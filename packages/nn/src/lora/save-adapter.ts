@@ -9,6 +9,7 @@ import { adapterFiles } from './peft-files.ts';
 /**
  * The files of a model's adapter in peft's format, by name: `adapter_config.json` and
  * `adapter_model.safetensors`.
+ * @throws CheckpointError for a model without an adapter.
  */
 export async function saveAdapter<T extends TensorDesc>(
   model: Model<T>,

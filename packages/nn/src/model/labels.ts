@@ -9,7 +9,9 @@ export type Labels = readonly ArrayLike<number>[] | ArrayLike<number>;
 
 /** A batch with its labels: (B, S) for tokens, or (B) for images; the label −100 is ignored. */
 export interface LabelledBatch {
+  /** Texts or images. */
   readonly inputs: Batch;
+  /** A row of labels for each row of tokens, or a label for each image. */
   readonly labels: Labels;
 }
 

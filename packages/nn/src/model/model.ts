@@ -14,6 +14,7 @@ import { type ModelLayers, type WeightDType, weightScope } from './weights.ts';
 
 /** How a model is loaded. */
 export interface LoadOptions<T extends TensorDesc> {
+  /** The engine on which the model runs, such as `cpuEngine()`. */
   readonly engine: TensorEngine<T>;
   /** The storage dtype of the weights; by default that of the files. */
   readonly dtype?: WeightDType | undefined;

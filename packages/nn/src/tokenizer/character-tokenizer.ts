@@ -6,7 +6,7 @@ import { text, texts } from '../checks/rules.ts';
 export interface CharacterTokenizer {
   /** The character of each token. */
   readonly characters: readonly string[];
-  /** @throws InvalidArgumentError for a character for which there is no token. */
+  /** The tokens of a text. @throws InvalidArgumentError for a character for which there is no token. */
   encode(text: string): number[];
   /** The text of tokens; U+FFFD for a token that stands for no character. */
   decode(tokens: Iterable<number>): string;
@@ -16,6 +16,7 @@ export interface CharacterTokenizer {
  * A tokenizer whose tokens are characters, for a model that is trained from scratch.
  * @param given the characters in the order of their tokens; or a text, whose distinct characters are used in
  * the order of their code points.
+ * @throws InvalidArgumentError for anything else.
  */
 export function characterTokenizer(given: string | readonly string[]): CharacterTokenizer {
   checkArgument('given', given, {

@@ -24,6 +24,7 @@ export interface TrainerOptions extends LossOptions {
   readonly optimizer?: AdamWOptions | SgdOptions | undefined;
   /** The learning rate: a number, or a function of the step (from 0) such as `cosineSchedule`. */
   readonly learningRate: number | ((step: number) => number);
+  /** Parameters with their own learning rate and weight decay. Default: none. */
   readonly groups?: readonly ParameterGroup[] | undefined;
   /** Trains an adapter and freezes the weights. */
   readonly lora?: LoraConfig | undefined;
@@ -85,6 +86,7 @@ export interface StepReport {
   readonly loss: number;
   /** The fraction of labels that were the most likely class, if the option `accuracy` is set. */
   readonly accuracy?: number | undefined;
+  /** The learning rate of the step, before the factors of groups. */
   readonly learningRate: number;
   /** The norm of all gradients as one vector, before clipping. */
   readonly gradientNorm: number;

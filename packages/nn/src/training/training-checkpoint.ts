@@ -15,7 +15,8 @@ const LOSS_SCALE = 'loss_scale';
 
 /**
  * A state of a run as a safetensors file.
- * @param metadata your own strings to store with it.
+ * @param metadata your own strings to store with it, under other names than `step` and `loss_scale`, which
+ * the file uses itself.
  */
 export async function saveCheckpoint<T extends TensorDesc>(
   trainer: Trainer<T>,

@@ -11,10 +11,9 @@ export interface StorageBinding {
   /** WGSL type of one array element, e.g. `vec4f`. */
   readonly element: string;
   readonly access: 'read' | 'read_write';
-  /**
-   * The size of one tensor element in bytes. The bound tensor must start at a multiple of `alignment` bytes.
-   */
+  /** The size of one element of the tensor, in bytes. */
   readonly elementBytes: number;
+  /** The bound tensor must start at a multiple of this number of bytes. */
   readonly alignment: number;
   /** Whether a kernel that writes the tensor also reads content from before the plan. */
   readonly updates?: boolean;

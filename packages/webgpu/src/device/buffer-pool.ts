@@ -5,7 +5,9 @@ import { bufferUsage } from './webgpu-flags.ts';
 
 /** Bytes of the GPU buffers that a context has allocated: those in use, and those kept for reuse. */
 export interface MemoryUse {
+  /** The bytes that are allocated now. */
   readonly current: number;
+  /** The most bytes so far, or since `resetPeakMemory`. */
   readonly peak: number;
 }
 

@@ -15,6 +15,7 @@ export interface DiagnoseOptions {
    * `navigator.gpu`.
    */
   readonly gpu?: GPU | undefined;
+  /** The GPU to examine on a machine with several. Default: 'high-performance'. */
   readonly powerPreference?: GPUPowerPreference | undefined;
   /** The origin of `gpu`, for the report. */
   readonly source?: string | undefined;

@@ -30,7 +30,9 @@ export interface CheckReport {
   readonly name: string;
   /** The largest difference over all results, relative to the largest value of each result (at least 1). */
   readonly error: number;
+  /** The largest error of a right result. */
   readonly allowed: number;
+  /** The time of the computation, including the compilation of its kernels. */
   readonly milliseconds: number;
   /** The error that the computation threw, if any. */
   readonly failure: string | null;
@@ -44,10 +46,11 @@ export interface TileComparison {
   /** The tile that the kernel uses on this adapter. */
   readonly tile: string;
   /**
-   * The time relative to the tile that every device computes. `predicted` is null for a tile that the model
-   * does not cover; `measured` is null if the device did not run both tiles.
+   * The predicted time relative to the tile that every device computes; null for a tile that the model does
+   * not cover.
    */
   readonly predicted: number | null;
+  /** The measured relative time; null if the device did not run both tiles. */
   readonly measured: number | null;
 }
 

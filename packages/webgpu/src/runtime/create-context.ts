@@ -25,6 +25,10 @@ export interface ContextOptions {
    * may report more than the device does.
    */
   readonly adapter?: GPUAdapter | undefined;
+  /**
+   * The GPU to request on a machine with several, if neither `device` nor `adapter` is given. Default:
+   * 'high-performance'.
+   */
   readonly powerPreference?: GPUPowerPreference | undefined;
   /** The largest number of bytes in free buffers that are kept for reuse. Default 256 MiB. */
   readonly maxIdleBytes?: number | undefined;

@@ -23,11 +23,13 @@ export interface TileTiming {
   readonly role: TileRole;
   readonly tile: TileDescription;
   /**
-   * Milliseconds of the plan that contains the kernel: the median; `least` is the minimum, both over `rounds`
-   * rounds. The plans of backward kernels include delta = rowsum(o∘dO).
+   * Milliseconds of the plan that contains the kernel, the median of the rounds. The plans of backward
+   * kernels include delta = rowsum(o∘dO).
    */
   readonly ms: number;
+  /** The fewest milliseconds of a round. */
   readonly least: number;
+  /** The number of rounds. */
   readonly rounds: number;
 }
 

@@ -21,14 +21,17 @@ export interface TileModel {
   readonly tile: WorkgroupTileShape;
   /** Bytes of storage buffers read per floating-point operation of the kernel. */
   readonly storageBytesPerFlop: number;
+  /** Bytes written to and read from workgroup memory per floating-point operation of the kernel. */
   readonly workgroupBytesPerFlop: number;
+  /** Barriers in one iteration of the loop over tiles. */
   readonly barriersPerKeyTile: number;
   /** 32-bit registers per lane. */
   readonly registers: number;
   /** The number of lanes that one core of the adapter runs at once. */
   readonly lanesInFlight: number;
-  /** Clocks that a wave spends on one tile of scores: busy with instructions, and waiting. */
+  /** Clocks in which a wave issues instructions, for one tile of scores. */
   readonly busyClocks: number;
+  /** Clocks in which a wave waits, for one tile of scores. */
   readonly waitingClocks: number;
   /**
    * The time relative to the tile that every device computes, 32 × 32 scores on 64 lanes: 0.5 is twice as

@@ -37,7 +37,9 @@ export interface Tuning {
   readonly choice: TileDescriptions;
   /** The timings, grouped by kernel, the fastest tile first. */
   readonly timings: readonly TileTiming[];
+  /** The tiles that were not timed, with the reasons. */
   readonly omitted: readonly OmittedTile[];
+  /** The clock of all timings. */
   readonly clock: ClockKind;
 }
 

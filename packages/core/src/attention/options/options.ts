@@ -21,11 +21,9 @@ export interface Window {
   readonly align?: Alignment | undefined;
 }
 
-/**
- * Dropout drawn from Philox: `p` is the probability to drop, in [0, 1). The backward pass draws the same mask
- * again.
- */
+/** Dropout drawn from Philox. The backward pass draws the same mask again. */
 export interface PhiloxDropout {
+  /** The probability that a weight is dropped, in [0, 1). */
   readonly p: number;
   /** 64-bit. */
   readonly seed: bigint | number;
@@ -35,8 +33,9 @@ export interface PhiloxDropout {
   readonly scheme?: DropoutSchemeName | undefined;
 }
 
-/** Dropout by a given mask: bool (or u8), broadcastable to (B, Hq, Sq, Skv), 1 = keep. */
+/** Dropout by a given mask. */
 export interface MaskDropout<T> {
+  /** bool (or u8), broadcastable to (B, Hq, Sq, Skv); 1 = keep. */
   readonly mask: T;
   /** The factor that multiplies the kept probabilities. Default 1 / (1 − p). */
   readonly scale?: number | undefined;
@@ -101,6 +100,7 @@ export interface SdpaOptions<T = Tensor> {
    * key.
    */
   readonly causal?: boolean | Alignment | undefined;
+  /** The keys that a query may see around its diagonal key. Default: all keys that `causal` shows. */
   readonly window?: Window | undefined;
   /** bool (or u8), broadcastable to (B, Hq, Sq, Skv); 1 = visible. */
   readonly mask?: T | undefined;
@@ -139,6 +139,7 @@ export interface SdpaOptions<T = Tensor> {
    * tensors only the lengths count.
    */
   readonly cuSeqLensQ?: readonly number[] | T | undefined;
+  /** As `cuSeqLensQ`, for the sequences of k and v. */
   readonly cuSeqLensKv?: readonly number[] | T | undefined;
   /**
    * Where sequences start in a tensor (T, H, D) that is not packed by the cumulative lengths of its side;
@@ -157,13 +158,16 @@ export interface SdpaOptions<T = Tensor> {
    * table[b, ⌊s / pageSize⌋].
    */
   readonly pageTableK?: T | undefined;
+  /** As `pageTableK`, for v (blocks, Hv, pageSize, Dv). */
   readonly pageTableV?: T | undefined;
   /**
    * i32 or u32 (B + 1), first 0, non-decreasing: the page table is packed, of rank 1, and the pages of
    * sequence b are its entries from cuPages[b] to cuPages[b + 1] (cuDNN's ragged offset of a page table).
    */
   readonly cuPagesK?: readonly number[] | T | undefined;
+  /** As `cuPagesK`, for the page table of v. */
   readonly cuPagesV?: readonly number[] | T | undefined;
+  /** Dropout of the probabilities, by a mask that is drawn or given. Default: none. */
   readonly dropout?: PhiloxDropout | MaskDropout<T> | undefined;
   /** Results besides o and lse. */
   readonly outputs?: OutputSelection | undefined;

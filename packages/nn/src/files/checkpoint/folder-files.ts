@@ -42,7 +42,10 @@ export function folderFiles(path: string): ModelFiles {
   };
 }
 
-/** Writes files to their paths inside a folder, in Node. Missing folders are created. */
+/**
+ * Writes files, by their paths inside a folder, in Node. Missing folders are created.
+ * @throws TilewiseError `UNSUPPORTED` where there is no file system; the errors of Node's `fs`.
+ */
 export async function writeFolder(
   path: string,
   files: Readonly<Record<string, string | Uint8Array>>,
@@ -55,7 +58,10 @@ export async function writeFolder(
   }
 }
 
-/** The bytes of a file, in Node, for `openSafetensors`. */
+/**
+ * The bytes of a file, in Node, for `openSafetensors`.
+ * @throws TilewiseError `UNSUPPORTED` where there is no file system.
+ */
 export function fileRanges(path: string): OpenRange {
   const fs = fileSystem();
   return async (begin, end) => (end > begin ? fs.createReadStream(path, { start: begin, end: end - 1 }) : []);

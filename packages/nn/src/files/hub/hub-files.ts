@@ -32,7 +32,9 @@ export interface HubOptions {
    * complete part.
    */
   readonly cache?: PartCache | undefined;
+  /** Called during each download. */
   readonly onProgress?: ((progress: DownloadProgress) => void) | undefined;
+  /** Ends all downloads, which then reject with the reason of the signal. */
   readonly signal?: AbortSignal | undefined;
 }
 

@@ -27,12 +27,20 @@ const scheduleRules: FieldRules<ScheduleOptions> = {
   fallsFrom: integerFrom(0),
 };
 
-/** Rises linearly to the peak and falls linearly to the end. */
+/**
+ * The learning rate as a function of the step, from 0: rises linearly to the peak and falls linearly to the
+ * end.
+ * @throws InvalidArgumentError for invalid options.
+ */
 export function linearSchedule(options: ScheduleOptions): Schedule {
   return schedule(options, left => left);
 }
 
-/** Rises linearly to the peak and falls as half a cosine (Loshchilov and Hutter 2017, SGDR). */
+/**
+ * The learning rate as a function of the step, from 0: rises linearly to the peak and falls as half a cosine
+ * (Loshchilov and Hutter 2017, SGDR).
+ * @throws InvalidArgumentError for invalid options.
+ */
 export function cosineSchedule(options: ScheduleOptions): Schedule {
   return schedule(options, left => (1 - Math.cos(Math.PI * left)) / 2);
 }

@@ -14,7 +14,8 @@ export interface SgdStep {
  * A step of stochastic gradient descent as a function that can be compiled: each parameter p becomes
  * p − rate·∂loss/∂p.
  * @param loss returns the loss, of shape [], from named variables.
- * @param by which of these variables are parameters.
+ * @param options `by`: which of these variables are parameters; `rate`: the learning rate.
+ * @throws InvalidArgumentError for invalid options.
  */
 export function sgd<S extends Named>(
   loss: (inputs: S) => Variable,

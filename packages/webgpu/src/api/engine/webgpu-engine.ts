@@ -19,6 +19,7 @@ import { gpuPrimitives } from './gpu-primitives.ts';
  * Wraps a context as an engine for attention and for plain operations. The promises of `sdpa` and
  * `sdpaBackward` resolve when the work has been submitted to the GPU. Kernels that are not compiled yet are
  * compiled in the background first, and later calls wait for them.
+ * @throws InvalidArgumentError if `ctx` is not a GpuContext.
  */
 export function webgpuEngine(ctx: GpuContext): TensorEngine<GpuTensor> {
   checkKind('ctx', ctx, 'a GpuContext');

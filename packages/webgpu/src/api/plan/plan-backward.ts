@@ -31,7 +31,10 @@ export interface BackwardPlanOptions extends PlanOptions {
   readonly layouts?: Partial<GradientDescs> | undefined;
 }
 
-/** Whether this context can run a problem, and if not, why. */
+/**
+ * Whether this context can run a problem, and if not, every reason why.
+ * @throws InvalidArgumentError if `ctx` is not a GpuContext or `problem` is not a problem.
+ */
 export function checkSupport(ctx: GpuContext, problem: AttentionProblem | BackwardProblem): Support {
   return supportWith(ctx, problem, allTools);
 }

@@ -7,8 +7,9 @@ import type { KernelPlan } from '../../runtime/plan/kernel-plan.ts';
 
 /** Numbers that may change between calls of `encode` without a new plan. */
 export interface EncodeOptions {
-  /** The dropout seed and offset, each as two 32-bit words. Default: those of the problem. */
+  /** The dropout seed as two 32-bit words, the low word first. Default: that of the problem. */
   readonly seed?: U64Words | undefined;
+  /** The dropout offset as two 32-bit words, the low word first. Default: that of the problem. */
   readonly offset?: U64Words | undefined;
   /** The factor of the scores. Default: that of the problem. */
   readonly scale?: number | undefined;
