@@ -37,6 +37,19 @@ test('a page has the signature, the documentation and the members of an export',
   expect(page).toMatch(/- `causal`: \S/);
 });
 
+test('a long signature has each parameter in its own line, and its result in one', () => {
+  const callGraph = api
+    .find(({ path }) => path === '@tilewise/graph/ops')
+    ?.exports.find(({ name }) => name === 'callGraph');
+  expect(callGraph?.signature.split('\n')).toEqual([
+    'function callGraph(',
+    '  graph: Graph,',
+    '  inputs: Readonly<Record<number, Operand>>,',
+    '  after?: AfterOperation',
+    '): ReadonlyMap<number, Variable>;',
+  ]);
+});
+
 test('a page has the formulas of an export as they are', () => {
   const reference = api.find(({ path }) => path === '@tilewise/core/reference');
   const page = reference ? apiPage(reference, api) : '';

@@ -129,15 +129,18 @@ function brokenAtCommas(line: string): string {
   const open = line.indexOf('(');
   let depth = 0;
   let text = '';
+  let isClosed = false;
   for (const [n, letter] of [...line].entries()) {
     // The > of an arrow does not close a bracket.
     if ('([{<'.includes(letter)) depth++;
     else if (')]}>'.includes(letter) && line[n - 1] !== '=') depth--;
-    const closes = letter === ')' && depth === 0;
-    if (open < 0 || n < open) text += letter;
+    if (open < 0 || n < open || isClosed) text += letter;
     else if (n === open) text += `(\n${indent}  `;
     else if (letter === ',' && depth === 1) text += `,\n${indent} `;
-    else text += closes && !text.includes('\n)') ? `\n${indent})` : letter;
+    else if (letter === ')' && depth === 0) {
+      text += `\n${indent})`;
+      isClosed = true;
+    } else text += letter;
   }
   return text;
 }
