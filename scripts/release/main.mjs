@@ -30,8 +30,27 @@ if (outdated.length > 0) {
   console.log(`Run node scripts/release/project-fields.mjs --write: ${outdated.join(', ')} are out of date.`);
   process.exit(1);
 }
+const outdatedPages = pagesBeforeNpm();
+if (outdatedPages.length > 0) {
+  console.log(`These files say that the packages are not on npm yet: ${outdatedPages.join(', ')}.`);
+  if (!isDryRun) process.exit(1);
+}
 if (isDryRun) await dryRun();
 else process.exit(spawnSync('pnpm', ['changeset', 'publish'], { cwd: root, stdio: 'inherit' }).status ?? 1);
+
+/** The files that say that the packages are not on npm yet, which a release makes untrue. */
+function pagesBeforeNpm() {
+  const sentence = 'not on npm yet|noch nicht auf npm';
+  const { stdout } = spawnSync(
+    'git',
+    ['grep', '-lE', sentence, '--', 'README.md', 'docs', 'apps/playground/src'],
+    {
+      cwd: root,
+      encoding: 'utf8',
+    },
+  );
+  return stdout.split('\n').filter(Boolean);
+}
 
 async function dryRun() {
   const work = mkdtempSync(join(tmpdir(), 'tilewise-release-'));

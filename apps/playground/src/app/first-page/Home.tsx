@@ -59,6 +59,7 @@ export function Home() {
         <ScrollRegion label={text.install}>
           <pre className="program">{install}</pre>
         </ScrollRegion>
+        <p>{text.notOnNpm}</p>
         <ScrollRegion label={text.code}>
           <pre className="program">{code}</pre>
         </ScrollRegion>

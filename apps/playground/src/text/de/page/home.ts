@@ -42,6 +42,8 @@ export const home: FirstText['home'] = {
   useIntro:
     'Fünf Zeilen, auf einem eigenen GPU-Gerät, wenn du schon eines hast. Es gibt keinen Build-Schritt und keine Abhängigkeit außer den eigenen Paketen der Bibliothek. Die Dropout-Masken stimmen Bit für Bit mit denen von PyTorch überein.',
   install: 'Installieren',
+  notOnNpm:
+    'Die Pakete sind noch nicht auf npm. Wie du sie aus einem Klon installierst, steht in der Dokumentation.',
   code: 'Attention, vorwärts',
   docs: 'Dokumentation',
   repository: 'Quelltext',

@@ -41,6 +41,7 @@ export const home = {
   useIntro:
     'Five lines, on a GPU device of your own if you already have one. There is no build step, and no dependency outside the library’s own packages. Dropout masks equal those of PyTorch bit for bit.',
   install: 'Install',
+  notOnNpm: 'The packages are not on npm yet. The documentation says how to install them from a clone.',
   code: 'Attention, forward',
   docs: 'Documentation',
   repository: 'Source',
