@@ -117,6 +117,10 @@ describe('the gate', () => {
     expect(isClose(difference([NaN, -Infinity], [NaN, -Infinity]))).toBe(true);
     expect(isClose(difference([NaN], [0]))).toBe(false);
     expect(isClose(difference([Infinity], [-Infinity]))).toBe(false);
+    // One among many points is too many.
+    const want = new Array<number>(4096).fill(1);
+    for (const wrong of [NaN, Infinity])
+      expect(isClose(difference([wrong, ...want], [1, ...want]))).toBe(false);
   });
 
   test('takes one point in a thousand when the norm of the error is small', () => {

@@ -135,7 +135,10 @@ function follows(producer: GraphNode, kinds: ReadonlySet<string>, nodes: readonl
 export interface Difference {
   readonly failing: number;
   readonly total: number;
-  /** ‖actual − expected‖² and ‖expected‖² over the finite elements. */
+  /**
+   * ‖actual − expected‖² and ‖expected‖² over the finite elements. The error is infinite if a NaN or an
+   * infinity is not where one is expected, which benchdnn forgives if it happens to few elements.
+   */
   readonly errorSquares: number;
   readonly squares: number;
   /** The element that fails by most, and its error; −1 if none fails. */
@@ -177,6 +180,7 @@ export function compare(
     }
     if (passes(got[n], want, allowed)) continue;
     failing++;
+    if (!Number.isFinite(error)) errorSquares = Infinity;
     if (!(error <= worstError)) {
       worstError = error;
       worst = `element ${n} is ${got[n]}, expected ${want}`;
