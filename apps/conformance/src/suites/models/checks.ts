@@ -4,7 +4,7 @@ import type { TensorEngine } from '@tilewise/core/primitive';
 import { createTrainer, generate, loadAdapter, loadModel, type Model, type WeightDType } from '@tilewise/nn';
 import { folderFiles } from '@tilewise/nn/checkpoint';
 import type { Outcome } from '../../cases/case.ts';
-import { difference, largest, logitsError, within } from './compare.ts';
+import { difference, largest, logitsError, within, worstOf } from './compare.ts';
 import { batchOf, type Expected, rowsOf } from './expected.ts';
 
 /** A model folder, and the engine to run the model on. */
@@ -146,19 +146,19 @@ async function compareGradients<T extends TensorDesc>(
     if (own !== null) wanted.set(own, expected.tensor(name).toFloat32());
   }
   const floor = GRADIENT_ROUNDING * Math.max(...[...wanted.values()].map(values => largest(values)));
-  let worst = { error: 0, name: '' };
+  const errors: [name: string, error: number][] = [];
   for (const [name, values] of wanted) {
     const gradient = gradients.get(name);
     const got = gradient ? (await engine.download(gradient)).toFloat32() : [];
-    const error = difference(got, values) / (GRADIENTS * largest(values) + floor);
-    if (!(error <= worst.error)) worst = { error, name };
+    errors.push([name, difference(got, values) / (GRADIENTS * largest(values) + floor)]);
   }
   const missing = trainer.trained.find(name => !wanted.has(name));
   for (const gradient of gradients.values()) engine.release(gradient);
   trainer.release();
   if (missing !== undefined)
     return { status: 'fail', error: null, reason: `no gradient of '${missing}' is expected` };
-  return within(worst.error, `the gradient by '${worst.name}'`);
+  const worst = worstOf(errors);
+  return within(worst.error, `the gradient by '${worst.what}'`);
 }
 
 /**
@@ -199,6 +199,6 @@ export async function compareLora<T extends TensorDesc>(
     'the worst logit': logitError,
     'the worst element': elementError,
   };
-  const [what, error] = Object.entries(errors).reduce((a, b) => (b[1] > a[1] || Number.isNaN(b[1]) ? b : a));
+  const { what, error } = worstOf(Object.entries(errors));
   return within(error, what);
 }

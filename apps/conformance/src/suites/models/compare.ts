@@ -20,10 +20,19 @@ export function difference(
   if (got.length !== wanted.length) return Number.NaN;
   let worst = 0;
   for (let n = 0; n < wanted.length; n++) {
-    if (!counts(n)) continue;
-    const distance = Math.abs(got[n] - wanted[n]);
-    if (!(distance <= worst)) worst = distance;
+    // `Math.max` keeps a NaN.
+    if (counts(n)) worst = Math.max(worst, Math.abs(got[n] - wanted[n]));
   }
+  return worst;
+}
+
+/** The largest of some errors, with what it is the error of; NaN counts as larger than any number. */
+export function worstOf(errors: Iterable<readonly [what: string, error: number]>): {
+  what: string;
+  error: number;
+} {
+  let worst = { what: '', error: 0 };
+  for (const [what, error] of errors) if (error > worst.error || Number.isNaN(error)) worst = { what, error };
   return worst;
 }
 

@@ -2,6 +2,8 @@ import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Tensor } from '@tilewise/core';
+import { Graph } from '@tilewise/graph';
+import { toOnnx } from '@tilewise/graph/onnx';
 import { sharedDir } from '@tilewise/test-data';
 import { describe, expect, test } from 'vitest';
 import { compareTensors } from './compare.ts';
@@ -102,6 +104,30 @@ test('a case with a sequence is unsupported', async () => {
   expect(unsupported).toEqual([
     "same: input 'x' is no tensor of elements that engines take",
     expect.stringContaining('SplitToSequence'),
+  ]);
+});
+
+test('a case without something to compare with fails', async () => {
+  const g = new Graph();
+  const [x, y] = [g.tensor({ dtype: 'f32', shape: [] }), g.tensor({ dtype: 'f32' })];
+  g.op('Abs', { inputs: [x], outputs: [y] });
+  const folder = mkdtempSync(join(tmpdir(), 'tilewise-onnx-'));
+  for (const name of ['no-data', 'no-output']) {
+    mkdirSync(join(folder, name));
+    writeFileSync(join(folder, name, 'model.onnx'), toOnnx(g));
+  }
+  mkdirSync(join(folder, 'no-output/test_data_set_0'));
+  // A scalar f32 tensor: its data type is 1, and its raw data, field 9, four bytes.
+  writeFileSync(
+    join(folder, 'no-output/test_data_set_0/input_0.pb'),
+    Uint8Array.from([16, 1, 74, 4, 0, 0, 0, 0]),
+  );
+  const { pass, fail, unsupported } = await outcomes({ cases: folder });
+  rmSync(folder, { recursive: true });
+  expect([...pass, ...unsupported]).toEqual([]);
+  expect(fail).toEqual([
+    'no-data: the folder has no test_data_set_0',
+    expect.stringMatching(/^no-output: there is no expected value of 't\d+'$/),
   ]);
 });
 

@@ -76,6 +76,7 @@ async function trainingCases(
 }
 
 async function runCase<T extends TensorDesc>(folder: string, engine: TensorEngine<T>): Promise<Outcome> {
+  const fail = (reason: string): Outcome => ({ status: 'fail', error: null, reason });
   try {
     const model = await fromOnnx(readModelFile(folder));
     const strange = model.inputs.find(({ dtype }) => dtype === null);
@@ -84,8 +85,10 @@ async function runCase<T extends TensorDesc>(folder: string, engine: TensorEngin
         ...{ status: 'unsupported', error: null },
         reason: `input '${strange.name}' is no tensor of elements that engines take`,
       };
+    const sets = dataSets(folder);
+    if (sets.length === 0) return fail('the folder has no test_data_set_0');
     let worst: Outcome = { status: 'pass', error: 0, reason: null };
-    for (const { inputs, outputs } of dataSets(folder)) {
+    for (const { inputs, outputs } of sets) {
       const given = inputs();
       const feeds = Object.fromEntries(
         model.inputs.flatMap(({ name }, n) => (given[n] ? [[name, given[n]]] : [])),
@@ -94,8 +97,9 @@ async function runCase<T extends TensorDesc>(folder: string, engine: TensorEngin
       const wanted = outputs();
       for (const [n, name] of model.outputs.entries()) {
         const expected = wanted[n];
-        if (!expected || !results[name]) continue;
         const own = results[name];
+        if (!expected) return fail(`there is no expected value of '${name}'`);
+        if (!own) return fail(`the model gave no '${name}'`);
         const got = own instanceof Tensor ? own : await engine.download(own);
         const outcome = compareTensors(name, got, expected);
         if (outcome.status === 'fail') return outcome;
