@@ -61,7 +61,7 @@ export const quizzes: Text['quizzes'] = {
     nudge:
       'Achte auf jedes Zwischenergebnis für m = 100, nicht nur auf das letzte. Manche dieser Formen sind auf dem Papier gleich, laufen aber unterwegs über.',
     why: [
-      'm − m′ ist nie positiv, also ist exp(m − m′) höchstens 1. exp(100) allein liegt über 3,4·10³⁸, und der Quotient wird ∞/∞. Und 1/exp(m′ − m) läuft über, sobald m′ um 89 über m liegt, obwohl das Ergebnis einfach 0 wäre. Dieselbe Mathematik, dreimal ein anderes numerisches Verhalten.',
+      'm − m′ ist nie positiv, also ist exp(m − m′) höchstens 1. exp(100) allein liegt über 3,4·10³⁸, und der Quotient wird ∞/∞. Und 1/exp(m′ − m) läuft über, sobald m′ um 89 über m liegt. Nach IEEE 754 ist 1/∞ dann 0 und zufällig richtig, aber ein Compiler für eine GPU darf annehmen, dass Unendlich nicht vorkommt. Dieselbe Mathematik, dreimal ein anderes numerisches Verhalten.',
     ],
   },
   'running-tricks': {

@@ -63,7 +63,7 @@ export const quizzes = {
     nudge:
       'Look at each intermediate result for m = 100, not only at the last one. Some of these are equal on paper, but overflow on the way.',
     why: [
-      'm − m′ is never positive, so exp(m − m′) is at most 1. exp(100) alone is beyond 3.4·10³⁸ and the quotient becomes ∞/∞. And 1/exp(m′ − m) overflows as soon as m′ is 89 above m, though the result would simply be 0. The same mathematics, three numerical behaviours.',
+      'm − m′ is never positive, so exp(m − m′) is at most 1. exp(100) alone is beyond 3.4·10³⁸ and the quotient becomes ∞/∞. And 1/exp(m′ − m) overflows as soon as m′ is 89 above m. By the rules of IEEE 754, 1/∞ is then 0 and happens to be right, but a compiler for a GPU may assume that no infinity occurs. The same mathematics, three numerical behaviours.',
     ],
   },
   'running-tricks': {
