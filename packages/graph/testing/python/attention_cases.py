@@ -6,6 +6,8 @@ of the length; `Hq`, `Hk`, `Hv`, `Dv` and `length` replace the defaults; `scheme
 uses a given mask; `lengths`, `sink` and `dlse` add these operands.
 """
 
+import math
+
 import numpy as np
 
 B, D = 2, 8
@@ -162,6 +164,9 @@ def dense(xp, call, given, tile, factors=None):
 
 
 def largest_error(results, expected):
-    """The error relative to the largest number of a tensor, or to 1 if that is larger."""
+    """The error relative to the largest number of a tensor, or to 1 if that is larger. NaN is an infinite error,
+    because max() would drop it.
+    """
     pairs = list(zip(results, expected, strict=True))
-    return max(float(abs(x - y).max()) / max(1.0, float(abs(y).max())) for x, y in pairs)
+    errors = [float(abs(x - y).max()) / max(1.0, float(abs(y).max())) for x, y in pairs]
+    return max(float("inf") if math.isnan(error) else error for error in errors)
