@@ -86,6 +86,7 @@ export const bundleBudgets = [
   // options, batches and labels are 2: without them, a misspelt option or a label out of range is ignored.
   { package: '@tilewise/nn', entry: "export * from '@tilewise/nn'", limit: 108.75 * KiB },
   // The reader of ONNX, in place of the tables of architectures. Resize, without which DINOv2 and
-  // segmentation heads do not load, is 1.2 KiB of this.
-  { package: '@tilewise/nn', entry: "export * from '@tilewise/nn/onnx'", limit: 113.5 * KiB },
+  // segmentation heads do not load, is 1.2 KiB of this. A quarter of a KiB was added for attributes and
+  // inputs that were ignored, which gave wrong numbers.
+  { package: '@tilewise/nn', entry: "export * from '@tilewise/nn/onnx'", limit: 113.75 * KiB },
 ];

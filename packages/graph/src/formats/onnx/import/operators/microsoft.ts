@@ -58,7 +58,7 @@ function biased(call: NodeCall, value: Value, from: number, width: number): Logi
 }
 
 const multiHeadAttention: OnnxOperator = call => {
-  refuseExtras(call, { 8: 'past_sequence_length', 9: 'cache_indirection' });
+  refuseExtras(call, 8, ['past_sequence_length', 'cache_indirection']);
   const [q, k, v] = [call.input(0), call.input(1), call.input(2)];
   if (q.shape.length !== 3) call.refuse('has q, k and v in one tensor; only separate ones are supported');
   const heads = call.int('num_heads', 0) || call.fail("needs 'num_heads'");

@@ -136,7 +136,7 @@ function requestOf(
     ...{ q, k, v },
     mask: given ? paddedMask(call, given.tensor(), Skv) : undefined,
     seqLensKv: lengths?.tensor(),
-    scale: call.float('scale', 0) || 1 / Math.sqrt(Dqk),
+    scale: call.float('scale', 1 / Math.sqrt(Dqk)),
     softcap: softcap > 0 ? softcap : undefined,
     ...band,
   };

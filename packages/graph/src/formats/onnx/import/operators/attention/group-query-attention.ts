@@ -5,10 +5,10 @@ import { once } from '../../once.ts';
 import type { Value } from '../../value.ts';
 import { attend, withHeads, withoutHeads } from './attention.ts';
 
-/** Refuses inputs that would change the result. */
-export function refuseExtras(call: NodeCall, inputs: Readonly<Record<number, string>>): void {
-  for (const [n, name] of Object.entries(inputs))
-    if (call.has(Number(n))) call.refuse(`has ${name}, which is not supported`);
+/** Refuses inputs that would change the result: those from input `first` on, by name. */
+export function refuseExtras(call: NodeCall, first: number, names: readonly string[]): void {
+  for (const [n, name] of names.entries())
+    if (call.has(first + n)) call.refuse(`has ${name}, which is not supported`);
 }
 
 /** The optional output with the scores of attention, which is refused. */
@@ -73,9 +73,11 @@ function cached(
 
 /** com.microsoft's grouped attention with a cache. Unused slots of the cache are not visible. */
 export const groupQueryAttention: OnnxOperator = call => {
-  refuseExtras(call, { 9: 'position_ids', 10: 'attention_bias', 11: 'head_sink' });
-  if (call.int('smooth_softmax', 0) > 0)
-    call.refuse("has the attribute 'smooth_softmax', which is not supported");
+  const extras = ['position_ids', 'attention_bias', 'head_sink', 'k_scale', 'v_scale'];
+  refuseExtras(call, 9, [...extras, 'q_norm_weight', 'k_norm_weight']);
+  for (const name of ['smooth_softmax', 'sliding_window_cache'])
+    if (call.int(name, 0) > 0) call.refuse(`has the attribute '${name}', which is not supported`);
+  if (!call.flag('causal', true)) call.refuse("has the attribute 'causal' = 0, which is not supported");
   const [heads, kvHeads] = [call.int('num_heads', 0), call.int('kv_num_heads', 0)];
   if (heads < 1 || kvHeads < 1 || heads % kvHeads !== 0)
     call.fail(`has ${heads} heads in groups of ${kvHeads}`);

@@ -11,6 +11,10 @@ export function rotated(
   tables: readonly LogicalTensor[],
 ): LogicalTensor {
   const interleaved = call.flag('interleaved', false);
+  const dim = call.int('rotary_embedding_dim', 0);
+  const [pairs = 0] = shapeOf(tables[0]).slice(-1);
+  if (dim !== 0 && dim !== 2 * pairs)
+    call.fail(`has rotary_embedding_dim ${dim}, but tables of ${pairs} pairs`);
   const turned = call.draft.op('RotaryEmbedding', [withHeads(call, x, heads), ...tables], { interleaved });
   return shapeOf(x).length === 3 ? withoutHeads(call, turned) : turned;
 }
