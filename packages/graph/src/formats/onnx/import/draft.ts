@@ -86,7 +86,8 @@ export class Draft {
     given: Attributes,
     dtypes: readonly GraphDType[],
   ): LogicalTensor[] {
-    const split = splitOperands(this, kind, inputs, given);
+    // No operation reshapes 8-bit floats.
+    const split = dtypes[0]?.startsWith('f8') ? null : splitOperands(this, kind, inputs, given);
     if (!split) return this.#add(kind, inputs, given, dtypes);
     const [B, H] = split.heads;
     return this.#add(kind, split.inputs, split.given, dtypes).map(tensor => {

@@ -86,6 +86,24 @@ test.each(cases.flatMap(one => dtypes.map(dtype => [one.op, dtype, one] as const
 
 const F8 = 17;
 
+test('8-bit floats are reshaped from four dimensions to three', async () => {
+  const bytes = encodeModel({
+    ...{ name: 'reshape', opset: 21 },
+    nodes: [{ op: 'Reshape', name: 'reshape', inputs: ['x', 'shape'], outputs: ['y'], attributes: {} }],
+    initializers: [
+      { name: 'shape', type: 7, shape: [3], data: new Uint8Array(BigInt64Array.of(2n, 1n, 2n).buffer) },
+    ],
+    inputs: [{ name: 'x', type: F8, shape: [1, 2, 1, 2] }],
+    outputs: [{ name: 'y', type: F8, shape: [2, 1, 2] }],
+  });
+  const model = await fromOnnx(bytes);
+  const x = Tensor.from([1, -2, 0.5, 448], [1, 2, 1, 2], { dtype: 'f8e4m3' });
+  const { y } = await model.run(cpuEngine(), { x });
+  expect(y?.shape).toEqual([2, 1, 2]);
+  expect(Array.from(y?.toFloat64() ?? [])).toEqual([1, -2, 0.5, 448]);
+  model.release();
+});
+
 test.each(['Cast', 'CastLike', 'QuantizeLinear'])('%s without saturating is refused', async op => {
   const tensor = (name: string, type: number, data: ArrayBufferView) => ({
     ...{ name, type, shape: [] },
