@@ -12,7 +12,7 @@ function sliceRange(extent: number, start: number, end: number, step: number) {
   const [low, high] = step > 0 ? [0, extent] : [-1, extent - 1];
   const clamp = (n: number, least: number): number => Math.min(high, Math.max(least, n < 0 ? n + extent : n));
   const first = clamp(start, 0);
-  return { start: first, size: Math.max(0, Math.ceil((clamp(end, low) - first) / step)) };
+  return { start: Math.max(0, first), size: Math.max(0, Math.ceil((clamp(end, low) - first) / step)) };
 }
 
 const sliceOperator: OnnxOperator = call => {

@@ -1,3 +1,4 @@
+import { elementCount } from '@tilewise/core';
 import type { LogicalTensor } from '../../../../../ir/tensor/logical-tensor.ts';
 import { shapeOf } from '../../../../../ir/tensor/shape.ts';
 import { elementTypeOf, floatType } from '../../file/element-type.ts';
@@ -50,10 +51,9 @@ const dynamicQuantizeLinear: OnnxOperator = call => {
   const bytes = (x: LogicalTensor): LogicalTensor =>
     draft.op('Clamp', [draft.op('Round', [x])], { min: 0, max: 255 });
   const parameters = once(() => {
-    const x = tensor();
-    const axes = shape.map((_, d) => d);
+    const x = draft.reshape(tensor(), [elementCount(shape)]);
     const extreme = (kind: 'Max' | 'Min'): LogicalTensor =>
-      draft.op(`${kind}imum`, [draft.op(`Reduce${kind}`, [x], { axes, keep_dims: false }), number(0)]);
+      draft.op(`${kind}imum`, [draft.op(`Reduce${kind}`, [x], { axes: [0], keep_dims: false }), number(0)]);
     const least = extreme('Min');
     const scale = draft.op('Divide', [draft.op('Subtract', [extreme('Max'), least]), number(255)]);
     return { scale, zero: bytes(draft.op('Divide', [draft.op('Neg', [least]), scale])) };

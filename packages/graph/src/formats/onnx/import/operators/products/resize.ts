@@ -138,7 +138,7 @@ function weighted(
   const { length } = shapeOf(x);
   const last = Array.from({ length }, (_, d) => d).filter(d => d !== axis);
   const order = [...last, axis];
-  const constant = { shape: [weights.length, weights[0]?.length ?? 0], values: weights.flat() };
+  const constant = { shape: [weights.length, shapeOf(x)[axis]], values: weights.flat() };
   const { draft } = call;
   const product = draft.op(
     'MatMul',
