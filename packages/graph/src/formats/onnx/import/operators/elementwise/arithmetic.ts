@@ -105,7 +105,11 @@ export const arithmeticOperators: Readonly<Record<string, OnnxOperator>> = {
   Tanh: unary('Tanh', Math.tanh),
   Reciprocal: unary('Reciprocal', x => 1 / x),
   Sigmoid: unary('Sigmoid', x => 1 / (1 + Math.exp(-x))),
-  Relu: unary('ReLU', x => Math.max(0, x)),
+  Relu: elementwise(
+    1,
+    ([x]) => Math.max(0, x),
+    (draft, [x]) => (isFloat(x) ? draft.op('ReLU', [x]) : draft.op('Maximum', [x, draft.scalar(0, x.dtype)])),
+  ),
   Softplus: unary('SoftPlus', x => Math.max(x, 0) + Math.log1p(Math.exp(-Math.abs(x)))),
   Floor: elementwise(1, ([x]) => Math.floor(x), rounded('Greater', 'Subtract')),
   Ceil: elementwise(1, ([x]) => Math.ceil(x), rounded('Less', 'Add')),

@@ -56,6 +56,8 @@ const cases: Readonly<Record<string, Case>> = {
     inputs: [[-32768, 9]],
     gives: [-32768, 9],
   },
+  'an integer or 0': { op: 'Relu', type: 'i32', inputs: [[70970445, -3]], gives: [70970445, 0] },
+  'a byte or 0': { op: 'Relu', type: 'i8', inputs: [[127, -128]], gives: [127, 0] },
   'powers of integers': {
     op: 'Pow',
     type: 'i32',

@@ -46,7 +46,8 @@ const topK: OnnxOperator = call => {
     const numbers = isFloat(own) ? own : draft.cast(own, 'f32');
     const x = largest ? numbers : draft.op('Neg', [numbers]);
     const [values, indices] = draft.ops('TopK', [x], { axis, k }, [x.dtype, 'i32']);
-    return { values: draft.cast(largest ? values : draft.op('Neg', [values]), own.dtype), indices };
+    if (!isFloat(own)) return { values: draft.op('GatherElements', [own, indices], { axis }), indices };
+    return { values: largest ? values : draft.op('Neg', [values]), indices };
   });
   const to = withExtent(shape, axis, k);
   return [
