@@ -66,6 +66,18 @@ const cases: Readonly<Record<string, Case>> = {
     attributes: { axis: int(0), block_size: int(2) },
     gives: given('u8', [2, 4, 103, 96]),
   },
+  // 1.25 / 0.02066… is 60.502, which is 60.5 in f16.
+  'a quotient in f16': {
+    op: 'QuantizeLinear',
+    inputs: [given('f16', [1.25]), given('f16', [0.020660400390625], []), given('u8', [2], [])],
+    gives: given('u8', [62]),
+  },
+  'a quotient of f16 in f32': {
+    op: 'QuantizeLinear',
+    inputs: [given('f16', [1.25]), given('f16', [0.020660400390625], []), given('u8', [2], [])],
+    attributes: { precision: int(1) },
+    gives: given('u8', [63]),
+  },
   '8-bit floats': {
     op: 'QuantizeLinear',
     inputs: [given('f32', [2, -1000, 3.1]), given('f32', [2], []), given('f8', [0], [])],

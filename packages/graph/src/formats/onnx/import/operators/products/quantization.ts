@@ -38,12 +38,14 @@ function conversion(
   const [scales, zeros] = [call.input(1), call.optional(2)];
   const [known, zps] = [staticNumbers(scales), zeros ? staticNumbers(zeros) : []];
   const isF8 = quantized.kind === 'float';
+  const division = namedType(call, 'precision') ?? scales.type;
   // The graph's operations support only 8 bits and f32. Its Quantize rounds x / scale + zero point, which
   // differs at ties if the zero point is odd.
   const isSame =
     quantized.bits === 8 &&
     scales.shape.length < 2 &&
     call.int('block_size', 0) === 0 &&
+    (kind === 'Dequantize' || division.dtype === 'f32') &&
     zps?.every(point => kind === 'Dequantize' || point % 2 === 0);
   if (known && zps && isSame) {
     const isChannel = known.length > 1;
@@ -60,7 +62,7 @@ function conversion(
   const [scale, zero] = [spread(call, scales), zeros && !isF8 ? spread(call, zeros) : null];
   if (kind === 'Dequantize')
     return draft.cast(draft.op('Multiply', [zero ? draft.op('Subtract', [x, zero]) : x, scale]), dtype);
-  const steps = draft.op('Divide', [x, scale]);
+  const steps = draft.cast(draft.cast(draft.op('Divide', [x, scale]), division.dtype), 'f32');
   if (isF8) return draft.cast(steps, dtype);
   const whole = draft.op('Round', [steps]);
   return draft.cast(
@@ -69,25 +71,25 @@ function conversion(
   );
 }
 
-/** The type that the attribute `output_dtype` names. */
-function namedType(call: NodeCall): ElementType | null {
-  const number = call.int('output_dtype', 0);
+/** The type that an attribute names. */
+function namedType(call: NodeCall, name: 'output_dtype' | 'precision'): ElementType | null {
+  const number = call.int(name, 0);
   if (number === 0) return null;
   return (
-    elementTypeOf(number) ?? call.refuse(`produces the element type ${number}, which engines do not support`)
+    elementTypeOf(number) ?? call.refuse(`has the ${name} ${number}, a type that engines do not support`)
   );
 }
 
 const quantizeLinear: OnnxOperator = call => {
   const { shape } = call.input(0);
-  const type = call.optional(2)?.type ?? namedType(call) ?? (elementTypeOf(2) as ElementType);
+  const type = call.optional(2)?.type ?? namedType(call, 'output_dtype') ?? (elementTypeOf(2) as ElementType);
   refuseOverflow(call, type);
   return { type, shape, emit: () => conversion(call, 'Quantize', type, type) };
 };
 
 const dequantizeLinear: OnnxOperator = call => {
   const { shape, type: quantized } = call.input(0);
-  const type = namedType(call) ?? call.input(1).type;
+  const type = namedType(call, 'output_dtype') ?? call.input(1).type;
   return { type, shape, emit: () => conversion(call, 'Dequantize', quantized, type) };
 };
 

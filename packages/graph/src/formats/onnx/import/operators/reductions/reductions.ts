@@ -2,8 +2,14 @@ import { elementCount } from '@tilewise/core';
 import type { LogicalTensor } from '../../../../../ir/tensor/logical-tensor.ts';
 import { keptShape } from '../../../../../ir/tensor/shape.ts';
 import { type Draft, isFloat } from '../../draft.ts';
-import { floatType, isInteger } from '../../file/element-type.ts';
-import { type NodeCall, type OnnxOperator, result, type SingleOperator } from '../../node-call.ts';
+import { elementTypeOf, isInteger } from '../../file/element-type.ts';
+import {
+  type NodeCall,
+  type NodeResult,
+  type OnnxOperator,
+  result,
+  type SingleOperator,
+} from '../../node-call.ts';
 import { once } from '../../once.ts';
 import { hostTensor, reader } from '../../value.ts';
 import { absolute } from '../elementwise/arithmetic.ts';
@@ -171,12 +177,10 @@ const layerNormalization: OnnxOperator = call => {
       axis,
       epsilon,
     });
-  const statistic = { type: floatType, shape: statistics };
-  return [
-    result({ type, shape }, () => made().y),
-    result(statistic, () => made().mean()),
-    result(statistic, () => made().rate()),
-  ];
+  const stash = elementTypeOf(call.int('stash_type', 1)) ?? call.refuse("has a 'stash_type' without numbers");
+  const statistic = (kind: 'mean' | 'rate'): NodeResult =>
+    result({ type: stash, shape: statistics }, () => call.draft.cast(made()[kind](), stash.dtype));
+  return [result({ type, shape }, () => made().y), statistic('mean'), statistic('rate')];
 };
 
 const rmsNormalization: OnnxOperator = call => {
