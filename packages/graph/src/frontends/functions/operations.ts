@@ -89,7 +89,7 @@ export const hardSwish: OperationFunction<'HardSwish'> = /* @__PURE__ */ operati
  * keep_stats, mean and variance are results too.
  */
 export const layerNorm: OperationFunction<'LayerNorm'> = /* @__PURE__ */ operation('LayerNorm');
-/** x where x ≥ 0, else alpha·x. */
+/** x where x > 0, else alpha·x. */
 export const leakyRelu: OperationFunction<'LeakyReLU'> = /* @__PURE__ */ operation('LeakyReLU');
 /** Whether src_0 < src_1. Not an operation of oneDNN. */
 export const less: OperationFunction<'Less'> = /* @__PURE__ */ operation('Less');

@@ -76,4 +76,26 @@ describe('functions of one tensor', () => {
         [expect.closeTo(0, 6), expect.closeTo(limit, 6)],
       ]);
   });
+
+  const kinks: readonly (readonly [string, values: number[], slopes: number[], attrs?: Attributes])[] = [
+    ['ReLU', [-1, 0, 1], [0, 0, 1]],
+    ['LeakyReLU', [-1, 0, 1], [0.25, 0.25, 1], { alpha: 0.25 }],
+    ['Elu', [0, 1], [2, 1], { alpha: 2 }],
+    ['Clamp', [-2, -1, 0, 2, 3], [0, 1, 1, 1, 0], { min: -1, max: 2 }],
+    ['Clamp', [-1, 1, 2, 3], [0, 0, 0, 0], { min: 2, max: 1 }],
+    ['HardSigmoid', [-2, -1, 2], [0, 0.25, 0], { alpha: 0.25, beta: 0.5 }],
+    ['HardSwish', [-3, 0, 3], [0, 0.5, 1]],
+    ['Abs', [-1, 0, 1], [-1, 0, 1]],
+  ];
+  test.each(kinks.map(([kind, values, slopes, attrs]) => ({ kind, values, slopes, attrs })))(
+    'the slopes of $kind at and around its kinks are those of PyTorch',
+    async ({ kind, values, slopes, attrs }) => {
+      const ones = { values: values.map(() => 1) };
+      expect(await runOperation(`${kind}Backward`, [{ values }, ones], attrs)).toEqual([slopes]);
+    },
+  );
+
+  test('Clamp to a minimum above the maximum gives the maximum, as in PyTorch and ONNX', async () => {
+    expect(await runOperation('Clamp', [{ values: [-1, 1.5, 3] }], { min: 2, max: 1 })).toEqual([[1, 1, 1]]);
+  });
 });

@@ -8,7 +8,9 @@ import {
   exp,
   ge,
   gt,
+  le,
   log,
+  lt,
   max,
   min,
   mul,
@@ -90,6 +92,8 @@ type Definition<K extends keyof Table> = readonly [
  * and 1 / e^80 is nearly 0.
  */
 const sigmoid = (x: NumericExpr): NumericExpr => div(1, add(1, exp(min(neg(x), 80))));
+/** max(x, 0), with PyTorch's slope at 0, which is 0; that of `max` is 1/2. NaN stays NaN. */
+const relu = (x: NumericExpr): NumericExpr => select(le(x, 0), 0, x);
 /** ln(1 + eˣ), without overflow. */
 const softplus = (x: NumericExpr): NumericExpr => add(max(x, 0), log(add(1, exp(neg(abs(x))))));
 
@@ -103,11 +107,15 @@ function gelu(x: NumericExpr, { mode }: ResolvedAttributes<Table['GELU']>): Nume
 
 const definitions: { readonly [K in keyof Table]: Definition<K> } = {
   Abs: ['|x|.', abs],
-  Clamp: ['x clamped to [min, max].', (x, a) => min(max(x, a.min), a.max)],
+  // With min above max, the result is max. At the bounds, the slope is 1. Both are as in PyTorch's clamp.
+  Clamp: [
+    'x clamped to [min, max].',
+    (x, a) => select(lt(x, a.min), Math.min(a.min, a.max), select(gt(x, a.max), a.max, x)),
+  ],
   Cos: ['The cosine of x radians. Not an operation of oneDNN.', cos],
   Elu: [
     'x where x > 0, else alpha·(eˣ − 1).',
-    (x, { alpha }) => select(gt(x, 0), x, mul(alpha, sub(exp(min(x, 0)), 1))),
+    (x, { alpha }) => select(gt(x, 0), x, mul(alpha, sub(exp(sub(x, relu(x))), 1))),
   ],
   Erf: ['The error function 2/√π ∫₀ˣ e^(−t²) dt. Not an operation of oneDNN.', erf],
   Exp: ['eˣ.', exp],
@@ -117,15 +125,18 @@ const definitions: { readonly [K in keyof Table]: Definition<K> } = {
   ],
   HardSigmoid: [
     'alpha·x + beta, clamped to [0, 1].',
-    (x, { alpha, beta }) => max(0, min(1, add(mul(alpha, x), beta))),
+    (x, { alpha, beta }) => {
+      const line = add(mul(alpha, x), beta);
+      return select(ge(line, 1), 1, relu(line));
+    },
   ],
-  HardSwish: ['x·min(max(x + 3, 0), 6) / 6.', x => div(mul(x, min(max(add(x, 3), 0), 6)), 6)],
-  LeakyReLU: ['x where x ≥ 0, else alpha·x.', (x, { alpha }) => select(ge(x, 0), x, mul(alpha, x))],
+  HardSwish: ['x·min(max(x + 3, 0), 6) / 6.', x => div(mul(x, select(ge(x, 3), 6, relu(add(x, 3)))), 6)],
+  LeakyReLU: ['x where x > 0, else alpha·x.', (x, { alpha }) => select(gt(x, 0), x, mul(alpha, x))],
   Log: ['The natural logarithm.', log],
   Mish: ['x·tanh(ln(1 + eˣ)).', x => mul(x, tanh(softplus(x)))],
   Pow: ['x to the power beta.', (x, { beta }) => pow(x, beta)],
   Neg: ['−x. Not an operation of oneDNN.', neg],
-  ReLU: ['max(x, 0).', x => max(x, 0)],
+  ReLU: ['max(x, 0).', relu],
   Reciprocal: ['1 / x.', x => div(1, x)],
   Round: ['x rounded to the nearest integer, halves to even.', round],
   SiLU: ['x / (1 + e^(−x)), also called swish. Not an operation of oneDNN.', x => mul(x, sigmoid(x))],
