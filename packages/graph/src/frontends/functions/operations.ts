@@ -66,7 +66,7 @@ export const expand: OperationFunction<'Expand'> = /* @__PURE__ */ operation('Ex
 export const gather: OperationFunction<'Gather'> = /* @__PURE__ */ operation('Gather');
 /**
  * For each element of indices, the element of src with that index along an axis. An index outside the axis
- * reads the nearest element. Not an operation of oneDNN.
+ * reads the nearest element and has no gradient. Not an operation of oneDNN.
  */
 export const gatherElements: OperationFunction<'GatherElements'> =
   /* @__PURE__ */ operation('GatherElements');
@@ -225,7 +225,8 @@ export const staticTranspose: OperationFunction<'StaticTranspose'> =
 export const subtract: OperationFunction<'Subtract'> = /* @__PURE__ */ operation('Subtract');
 /**
  * The slices of src at `indices` along an axis. The dimensions of indices replace the axis. Negative indices
- * count from the end; an index outside the axis reads the nearest slice. Not an operation of oneDNN.
+ * count from the end; an index outside the axis reads the nearest slice and has no gradient. Not an operation
+ * of oneDNN.
  */
 export const take: OperationFunction<'Take'> = /* @__PURE__ */ operation('Take');
 /** The hyperbolic tangent. */

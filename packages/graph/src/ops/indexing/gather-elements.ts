@@ -5,7 +5,7 @@ import { exprType } from '../../ir/program/expr.ts';
 import { defineOperations } from '../../ir/schema/define.ts';
 import type { GradientBuilder, Operation } from '../../ir/schema/operation.ts';
 import type { LogicalTensor } from '../../ir/tensor/logical-tensor.ts';
-import { axisOf, checkedAxis, withExtent } from '../../ir/tensor/shape.ts';
+import { axisOf, checkedAxis, checkShape, withExtent } from '../../ir/tensor/shape.ts';
 import { indexWith } from './slice.ts';
 
 export const gatherElementsSchemas = {
@@ -28,17 +28,14 @@ export const gatherElementsSchemas = {
 export const gatherElementsOperations: readonly Operation[] = defineOperations(gatherElementsSchemas, {
   GatherElements: {
     summary:
-      'For each element of indices, the element of src with that index along an axis. An index outside the axis reads the nearest element. Not an operation of oneDNN.',
+      'For each element of indices, the element of src with that index along an axis. An index outside the axis reads the nearest element and has no gradient. Not an operation of oneDNN.',
     infer: ({ attributes: { axis }, inputs: [src, indices] }) => {
       if (src.shape && indices.shape) checkFit('GatherElements', axis, src.shape, indices.shape);
       return [indices.shape];
     },
     gradient: ({ builder, attributes: { axis }, inputs: [src, indices], dy }) => {
-      const bySrc = (): typeof dy => {
-        const zero = builder.constant(0, dy.dtype, builder.shapeOf(src));
-        return builder.op('ScatterElements', [zero, builder.forward(indices), dy], { axis });
-      };
-      return [bySrc, null];
+      const zero = (): typeof dy => builder.constant(0, dy.dtype, builder.shapeOf(src));
+      return [() => builder.op('ScatterElements', [zero(), builder.forward(indices), dy], { axis }), null];
     },
     lower: ({ map, inputs: [src, indices], outputs: [dst] }, { attributes: { axis } }) => {
       const { shape } = src.desc;
@@ -52,20 +49,14 @@ export const gatherElementsOperations: readonly Operation[] = defineOperations(g
       'src with each element of updates added to the element that its index along an axis names. With the reduction none, the update replaces that element, and the last of several updates wins. An update whose index is outside the axis is ignored. Not an operation of oneDNN.',
     infer: ({ attributes: { axis }, inputs: [src, indices, updates] }) => {
       if (src.shape && indices.shape) checkFit('ScatterElements', axis, src.shape, indices.shape);
-      if (updates.shape && indices.shape && `${updates.shape}` !== `${indices.shape}`)
-        throw new InvalidShapeError(
-          'ScatterElements',
-          `needs updates of [${indices.shape}], got [${updates.shape}]`,
-        );
+      checkShape('ScatterElements', 'updates of', updates.shape, indices.shape);
       return [src.shape];
     },
     gradient: ({ builder, attributes: { axis, reduction }, inputs: [src, indices, updates], dy }) => {
       const at = builder.forward(indices);
-      const bySrc = (): typeof dy => {
-        if (reduction === 'add') return dy;
-        const zero = builder.constant(0, dy.dtype, builder.shapeOf(updates));
-        return builder.op('ScatterElements', [dy, at, zero], { axis, reduction });
-      };
+      const zero = (): typeof dy => builder.constant(0, dy.dtype, builder.shapeOf(updates));
+      const bySrc = (): typeof dy =>
+        reduction === 'add' ? dy : builder.op('ScatterElements', [dy, at, zero()], { axis, reduction });
       // With the reduction none, this ignores that only the last update with the same index was used.
       return [bySrc, null, () => gatherOrZero(builder, dy, at, axis, builder.shapeOf(src))];
     },

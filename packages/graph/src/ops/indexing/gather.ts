@@ -1,4 +1,4 @@
-import { elementCount, InvalidShapeError } from '@tilewise/core';
+import { elementCount } from '@tilewise/core';
 import { add, and, ge, lt, select } from '@tilewise/core/expr';
 import { coordinate, inputAt } from '@tilewise/core/primitive';
 import { exprType } from '../../ir/program/expr.ts';
@@ -31,7 +31,7 @@ export const gatherOperations: readonly Operation[] = defineOperations(gatherSch
     summary:
       'Row i of src, along the first dimension, for each index i; NaN for an index outside src. Not an operation of oneDNN.',
     infer: ({ inputs: [src, indices] }) => {
-      if (src.shape?.length === 0) throw new InvalidShapeError('Gather', 'takes no scalar');
+      if (src.shape) checkedAxis('Gather', 0, src.shape);
       return [src.shape && indices.shape && [...indices.shape, ...src.shape.slice(1)]];
     },
     gradient: ({ builder, inputs: [src, indices], dy }) => {
@@ -64,7 +64,7 @@ export const gatherOperations: readonly Operation[] = defineOperations(gatherSch
   },
   Take: {
     summary:
-      'The slices of src at `indices` along an axis. The dimensions of indices replace the axis. Negative indices count from the end; an index outside the axis reads the nearest slice. Not an operation of oneDNN.',
+      'The slices of src at `indices` along an axis. The dimensions of indices replace the axis. Negative indices count from the end; an index outside the axis reads the nearest slice and has no gradient. Not an operation of oneDNN.',
     infer: ({ attributes: { axis }, inputs: [{ shape }, indices] }) => {
       if (shape === null || indices.shape === null) return [null];
       const d = checkedAxis('Take', axis, shape);
@@ -98,7 +98,7 @@ function takeGradient(call: GradientCall<{ readonly axis: number }>): LogicalTen
   const rows = shape[d];
   const swapped = (t: LogicalTensor): LogicalTensor =>
     builder.op('StaticTranspose', [t], { order: [1, 0, 2] });
-  const at = builder.reshape(builder.forward(indices), [count]);
+  const at = builder.cast(builder.reshape(builder.forward(indices), [count]), 'i32');
   const isNegative = builder.op('Less', [at, builder.constant(0, 'i32')], {}, { dtype: 'bool' });
   const fromEnd = builder.op('Add', [at, builder.constant(rows, 'i32')]);
   const own = builder.op('Where', [isNegative, fromEnd, at], {}, { dtype: 'i32' });

@@ -83,6 +83,26 @@ test('ScatterElements with the reduction none takes the last update', async () =
   ]);
 });
 
+test.each(['Take', 'GatherElements'])(
+  '%s reads the nearest element for an index outside, without a gradient',
+  async kind => {
+    const g = new GraphBuilder();
+    const src = g.input([3], { values: [1, 2, 3] });
+    const y = g.op(kind, [src, g.input([3], { dtype: 'i32', values: [1, 7, -9] })], {});
+    const { backward, own } = await backwardOf(g, y, [src], () => 1);
+    const results = await g.graph.run(cpuEngine(), g.bindings);
+    expect([...results[y.id].toFloat64()]).toEqual([2, 3, 1]);
+    const { [backward.gradients.get(src.id)?.id ?? -1]: gradient } = await backward.run(cpuEngine(), own);
+    expect([...gradient.toFloat64()]).toEqual([0, 1, 0]);
+  },
+);
+
+test('Take has a gradient with unsigned indices', async () => {
+  const g = new GraphBuilder();
+  const src = g.input([3, 2]);
+  await checkGradients(g, g.op('Take', [src, g.input([2], { dtype: 'u32', values: [2, 0] })], {}), [src]);
+});
+
 test('Take takes slices along any axis, counted from the end where negative', async () => {
   expect(await runOperation('Take', [a, ids([2, -3, 1, -1], [2, 2])], { axis: 1 })).toEqual([
     [3, 1, 2, 3, 6, 4, 5, 6],
