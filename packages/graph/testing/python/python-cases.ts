@@ -78,9 +78,7 @@ export class PythonCases {
       given.set('seed', seed);
       for (const [n, t] of by.entries()) {
         const id = backward.gradients.get(t.id)?.id ?? -1;
-        // The gradient of a sum with respect to a term is the seed itself, which no operation produces.
-        const isSeed = id === backward.seeds.get(of.id)?.id;
-        given.set(`g${n}`, found[id] ?? (isSeed ? seed : Tensor.zeros((bindings[t.id] as Tensor).shape)));
+        given.set(`g${n}`, found[id] ?? Tensor.zeros((bindings[t.id] as Tensor).shape));
       }
     }
     const places = by.map(t => graph.inputs.findIndex(({ id }) => id === t.id));

@@ -87,7 +87,9 @@ export function differentiate(
         'withRespectTo',
         `has tensor ${t.id}, which no tensor of 'of' depends on`,
       );
-    results.set(t.id, builder.cast(sum, t.dtype));
+    // A seed is an input of the graph, so a gradient that equals a seed is a copy.
+    const isSeed = [...seeds.values()].includes(sum);
+    results.set(t.id, isSeed ? builder.op('Reorder', [sum]) : builder.cast(sum, t.dtype));
   }
   // A gradient that other gradients read is a result only if an `End` reads it.
   const read = new Set(target.nodes.flatMap(node => node.inputs.map(t => t.id)));

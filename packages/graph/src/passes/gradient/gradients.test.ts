@@ -232,3 +232,12 @@ test('LayerNorm with statistics has gradients where another operation reads its 
   g.graph.add({ kind: 'LayerNorm', attrs: { keep_stats: true }, inputs: [x], outputs });
   await checkGradients(g, g.op('Square', [outputs[0]]), [x]);
 });
+
+test('a gradient that equals the gradient of the loss is a result', async () => {
+  const g = new GraphBuilder();
+  const [x, bias] = [g.input([2, 3]), g.input([2, 3])];
+  const { backward, dy, own } = await backwardOf(g, g.op('Add', [x, bias]), [x, bias], n => n);
+  const results = await backward.run(cpuEngine(), own);
+  for (const { id } of backward.gradients.values())
+    expect(Array.from(results[id].toFloat64())).toEqual(Array.from(dy.toFloat64()));
+});
