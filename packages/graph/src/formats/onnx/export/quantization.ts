@@ -8,13 +8,11 @@ import { elementType, type OnnxWriter } from './writer.ts';
 /** Conversions to and from 8 bits. */
 export const quantization: Translations = {
   Quantize: ({ inputs: [src], outputs: [dst], attributes }, write) => {
-    const parameters = staticParameters(attributes, dst, write);
-    write.node('QuantizeLinear', [write.name(src), ...parameters], linear(attributes, dst), write.name(dst));
+    quantize(src, staticParameters(attributes, dst, write), { attributes, dst }, write);
   },
   Dequantize: ({ inputs: [src], outputs: [dst], attributes }, write) => {
-    const { axis } = linear(attributes, dst);
-    const parameters = staticParameters(attributes, src, write);
-    write.node('DequantizeLinear', [write.name(src), ...parameters], { axis }, write.name(dst));
+    const inputs = [write.name(src), ...staticParameters(attributes, src, write)];
+    write.node('DequantizeLinear', inputs, axisOfChannels(attributes), write.name(dst));
   },
   DynamicQuantize: ({ inputs: [src, scales, zps], outputs: [dst], attributes }, write) => {
     if (attributes.qtype === 'per_group') {
@@ -23,7 +21,7 @@ export const quantization: Translations = {
     const list = (name: string): string =>
       write.node('Reshape', [name, write.integers(attributes.qtype === 'per_tensor' ? [] : [-1])]);
     const parameters = [list(write.name(scales)), ...(zps ? [list(write.as(zps, dst.dtype))] : [])];
-    write.node('QuantizeLinear', [write.name(src), ...parameters], linear(attributes, dst), write.name(dst));
+    quantize(src, parameters, { attributes, dst }, write);
   },
   // Written as plain operations, because ONNX supports only zero points of the data's dtype and groups along
   // one axis.
@@ -35,8 +33,24 @@ export const quantization: Translations = {
   },
 };
 
-function linear(attributes: GraphNode['attributes'], dst: LogicalTensor) {
-  return { axis: { int: numberOf(attributes, 'axis') }, output_dtype: { int: elementType(dst.dtype) ?? 0 } };
+const axisOfChannels = (attributes: GraphNode['attributes']) => ({
+  axis: { int: numberOf(attributes, 'axis') },
+});
+
+/**
+ * Writes a QuantizeLinear. The dtype of the result is named only where no zero point has it: onnxruntime
+ * turns some zero points into u8, and then refuses the name of another dtype.
+ * @param parameters the names of the scales, and of the zero points if there are any.
+ */
+function quantize(
+  src: LogicalTensor,
+  parameters: readonly string[],
+  { attributes, dst }: { readonly attributes: GraphNode['attributes']; readonly dst: LogicalTensor },
+  write: OnnxWriter,
+): void {
+  const named = parameters.length === 1 && { output_dtype: { int: elementType(dst.dtype) ?? 0 } };
+  const given = { ...axisOfChannels(attributes), ...named };
+  write.node('QuantizeLinear', [write.name(src), ...parameters], given, write.name(dst));
 }
 
 /** The scales and zero points of attributes: scalars, or one per channel. */

@@ -195,6 +195,8 @@ const cases: Readonly<Record<string, Make>> = {
   Dequantize: g => {
     g.op('Dequantize', [g.op('Quantize', [x(g)], { scales: [0.01] }, 'f8e4m3')], { scales: [0.01] });
     g.op('Dequantize', [list(g, [250, 3], 'u8')], { scales: [0.5], zps: [7] });
+    const signed = { scales: [0.5], zps: [3] };
+    g.op('Dequantize', [g.op('Quantize', [x(g)], signed, 'i8')], signed);
     const channels = { scales: [0.5, 2], zps: [1, -3], qtype: 'per_channel', axis: 0 };
     g.op('Dequantize', [list(g, [-100, 3], 'i8')], channels);
   },
