@@ -17,13 +17,20 @@ export const reductions: Translations = {
   ...Object.fromEntries(namesOfReductions.map(kind => [kind, reduction])),
   MatMul: (node, write) => {
     const { inputs, outputs, attributes } = node;
-    const [, , bias] = inputs;
+    const [src, weights, bias] = inputs;
     const [dst] = outputs;
     const dtype = commonDType(...inputs, dst);
-    const left = matrix(node, 0, flagOf(attributes, 'transpose_a'), dtype, write);
-    const right = matrix(node, 1, flagOf(attributes, 'transpose_b'), dtype, write);
-    if (!bias) write.give(dst, dtype, 'MatMul', [left, right]);
-    else write.give(dst, dtype, 'Add', [write.node('MatMul', [left, right]), write.as(bias, dtype)]);
+    const isTransposed = flagOf(attributes, 'transpose_a');
+    // srcᵀ·vector is vector·src. onnxruntime 1.30 fuses the transpose and then gives wrong numbers.
+    const operands =
+      isTransposed && write.rankOf(weights) === 1
+        ? [weights, src].map(t => write.as(t, dtype))
+        : [
+            matrix(node, 0, isTransposed, dtype, write),
+            matrix(node, 1, flagOf(attributes, 'transpose_b'), dtype, write),
+          ];
+    if (!bias) write.give(dst, dtype, 'MatMul', operands);
+    else write.give(dst, dtype, 'Add', [write.node('MatMul', operands), write.as(bias, dtype)]);
   },
   SoftMax: (node, write) => {
     const [src] = node.inputs;

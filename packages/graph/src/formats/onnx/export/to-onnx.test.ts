@@ -155,6 +155,7 @@ const cases: Readonly<Record<string, Make>> = {
     g.op('MatMul', [g.input([2, 3, 4]), g.input([4, 5]), g.input([5])]);
     g.op('MatMul', [g.input([2, 4, 3]), g.input([2, 5, 4])], { transpose_a: true, transpose_b: true });
     g.op('MatMul', [g.input([4]), g.input([2, 5, 4])], { transpose_a: true, transpose_b: true });
+    g.op('MatMul', [g.input([2, 4, 3]), g.input([4])], { transpose_a: true });
     g.op('MatMul', [g.input([3, 4], { dtype: 'f16' }), g.input([4, 2], { dtype: 'f16' })]);
   },
   SoftMax: g => {
