@@ -159,8 +159,8 @@ export function sharedPartition<T extends TensorDesc>(
   /** Prepares the program, or its operations one by one. */
   function prepare(bound: BoundTensors<T>, isKept: boolean): () => void {
     const work = executable.prepare(bound, isKept) ?? fallback().prepare(bound, isKept);
-    if (!work) throw new Error('operations that run one by one must accept all numbers');
-    return work;
+    // Operations that run one by one accept all numbers.
+    return work as () => void;
   }
 
   return {
