@@ -8,10 +8,6 @@ import { Tensor } from '../../tensor/tensor.ts';
 import { cpuEngine } from '../engine.ts';
 import { engineKernels } from '../kernels/engine-kernels.ts';
 import { bestVariant } from '../kernels/host-kernels.ts';
-import { taskKinds } from '../team/tasks.ts';
-import type { Team } from '../team/team.ts';
-import { WorkerFailure } from '../threads/pool.ts';
-import { bindSteps } from './bound-steps.ts';
 
 const workerSource = await workerText(new URL('../threads/worker.ts', import.meta.url).pathname);
 vi.mock('../threads/worker-source.ts', () => ({
@@ -113,34 +109,6 @@ test.each([1, 2])('joined works run in order, with the bits of each, on %i threa
   expect(primitives.join?.([works[0], { run: () => {}, release: () => {} }])).toBeNull();
   for (const work of works) work.release();
   expect(() => joined?.run()).toThrow('released');
-});
-
-test('if a worker fails, the calling thread runs a step that can run again, and no other step', () => {
-  const variant = bestVariant();
-  const { primitives } = cpuEngine({ threads: 1 });
-  const to = primitives.allocate({ dtype: 'i32', shape: [16] });
-  const run = vi.fn(() => {
-    throw new WorkerFailure('this test lets it fail');
-  });
-  const team: Team = { threads: 2, isAwake: true, run, disband: () => {} };
-  const bound = (isRepeatable: boolean): BoundWork | null =>
-    bindSteps(variant, team, () => [
-      {
-        ...{ size: 1, worth: { awake: 1, asleep: 1 }, isRepeatable },
-        tasks: () => [[taskKinds.fill, 7, to.data.byteOffset, 16]],
-      },
-    ]);
-  for (const isRepeatable of [true, false]) {
-    const work = bound(isRepeatable);
-    // The first run finds the team, and the second has tasks for two threads.
-    work?.run();
-    to.data.fill(0);
-    if (isRepeatable) work?.run();
-    else expect(() => work?.run()).toThrow(WorkerFailure);
-    expect([...to.data]).toEqual(new Array(16).fill(isRepeatable ? 7 : 0));
-    work?.release();
-  }
-  expect(run).toHaveBeenCalledTimes(2);
 });
 
 test('bound steps keep memory until they are released', () => {
