@@ -22,7 +22,7 @@ export async function decodeCheckpoint(file: Uint8Array, name = 'file'): Promise
   const saved = await loadCheckpoint(file, name);
   const { task, seed = '', ...texts } = saved.metadata;
   if (task !== 'recall' && task !== 'text')
-    throw new InvalidArgumentError(name, 'was not written by this program: its metadata name no task');
+    throw new InvalidArgumentError(name, 'was not written by this program: its metadata has no task');
   if (!/^\d{1,20}$/.test(seed) || BigInt(seed) >= 2n ** 64n)
     throw new InvalidArgumentError('seed', `must be a whole number below 2^64, got ${seed}`);
   const config = trainConfig(parsed('config', texts.config) as object);

@@ -67,6 +67,10 @@ describe('functions of one tensor', () => {
     expect(await runOperation('Mish', [{ values }])).toEqual([[expect.closeTo(0, 6), 200]]);
     expect(await runOperation('SoftPlus', [{ values }])).toEqual([[expect.closeTo(0, 6), 200]]);
     expect(await runOperation('Elu', [{ values }], { alpha: 1 })).toEqual([[-1, 200]]);
+    for (const kind of ['SiLU', 'Mish', 'GELU'])
+      expect(await runOperation(kind, [{ values: [-1e38, -200, 1e38] }])).toEqual([
+        [expect.closeTo(0, 6), expect.closeTo(0, 6), Math.fround(1e38)],
+      ]);
     const far = { values: [-800, 800] };
     for (const [kind, limit] of [
       ['SigmoidBackward', 0],

@@ -88,10 +88,10 @@ type Definition<K extends keyof Table> = readonly [
 ];
 
 /**
- * 1 / (1 + e^(−x)). The exponent is limited to 80: e^80 is finite in f32, which the gradient of e^(−x) needs,
- * and 1 / e^80 is nearly 0.
+ * 1 / (1 + e^(−x)), and 0 below −80, so that the product with a large negative x is 0 too. The exponent is
+ * limited to 80: e^80 is finite in f32, which the gradient of e^(−x) needs.
  */
-const sigmoid = (x: NumericExpr): NumericExpr => div(1, add(1, exp(min(neg(x), 80))));
+const sigmoid = (x: NumericExpr): NumericExpr => select(lt(x, -80), 0, div(1, add(1, exp(min(neg(x), 80)))));
 /** max(x, 0), with PyTorch's slope at 0, which is 0; that of `max` is 1/2. NaN stays NaN. */
 const relu = (x: NumericExpr): NumericExpr => select(le(x, 0), 0, x);
 /** ln(1 + eˣ), without overflow. */
