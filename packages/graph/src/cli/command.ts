@@ -44,7 +44,7 @@ export async function graphCommand(
   }
 }
 
-/** What to print before the usage if the arguments are wrong. */
+/** The message before the usage text if the arguments are wrong. */
 function faultOf(command: string | undefined, file: string | undefined, shapes: unknown): string {
   if (command === undefined) return '';
   if (command !== 'onnx') return `There is no command ${command}.\n\n`;

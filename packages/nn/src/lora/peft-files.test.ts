@@ -10,7 +10,7 @@ test('options of peft that are at their defaults, or empty, are read', () => {
     exclude_modules: [],
     use_dora: false,
     bias: 'none',
-    // What changes nothing, and is not null as peft writes it.
+    // Options that change nothing, although peft does not write null for them.
     ...{ peft_version: '0.21.0', megatron_core: 'megatron.core', qalora_group_size: 16 },
     a_flag_of_a_later_version: false,
     ...{ fan_in_fan_out: true, task_type: 'CAUSAL_LM', base_model_name_or_path: 'a/b', inference_mode: true },

@@ -46,7 +46,7 @@ export async function doctorCommand(
   return diagnosis.status === 'ok' || diagnosis.status === 'slow' ? 0 : 1;
 }
 
-/** What to print before the usage if the arguments are wrong; null if they are right. */
+/** The message before the usage text if the arguments are wrong; null if they are right. */
 function faultOf(command: string | undefined, flags: readonly string[]): string | null {
   if (command === undefined) return '';
   if (command !== 'doctor') return `There is no command ${command}.\n\n`;

@@ -88,7 +88,7 @@ export function bindSteps(
 /** How bound steps run on kernels that have been lent. */
 const runners = /* @__PURE__ */ new WeakMap<BoundWork, (kernels: Kernels) => void>();
 
-/** Joins the results of `bindSteps` with one variant into one that runs all on kernels that are lent once. */
+/** Joins results of `bindSteps`, all with one variant, into one work that borrows the kernels only once. */
 export function joinSteps(variant: Variant, works: readonly BoundWork[]): BoundWork | null {
   const all = works.flatMap(work => runners.get(work) ?? []);
   if (all.length < works.length) return null;

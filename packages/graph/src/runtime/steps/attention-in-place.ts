@@ -63,6 +63,7 @@ export function prepareAttentionInPlace<T extends TensorDesc>(
   /** Calls by their numbers. `kept` calls may be in a caller's encoder; `spare` calls are in order of use. */
   const kept = new Map<string, Call<T>>();
   const spare = new Map<string, Call<T>>();
+  /** The numbers that may differ between runs. */
   const varying = numbers.filter(value => values[ownerOf(value, values)].kind !== 'constant');
   let lastCall: Call<T> | null = null;
   const synthetic = prepare(syntheticProblem(step, descOf));
@@ -98,7 +99,7 @@ export function prepareAttentionInPlace<T extends TensorDesc>(
     },
     ready: (read, isKept) => callFor(read, isKept) !== null,
     run({ tensor, numbers: read, scratch }, hasSameTensors) {
-      // A run that fails or is refused leaves no call on its tensors.
+      // If this run fails or is refused, the next run does not repeat it.
       const last = lastCall;
       lastCall = null;
       const call = callFor(read, false);
@@ -110,7 +111,7 @@ export function prepareAttentionInPlace<T extends TensorDesc>(
         !stream &&
         call === last &&
         call.scale === scale &&
-        // A number that is a tensor of the call too is not among `values`.
+        // A number may also be a tensor of the call, but is not among `values`.
         ![...call.values.values()].some(value => varying.includes(value));
       lastCall = call;
       call.scale = scale;

@@ -131,7 +131,7 @@ export function prepareProgram<T extends TensorDesc>(
   /** The work of all steps on the tensors of the last run. */
   let whole: BoundWork | null = null;
 
-  /** The work of all steps; null if a step has none, or if the engine cannot join it. */
+  /** Joins the work of all steps; null if a step has no work, or if the engine joins none. */
   function joinWork(): BoundWork | null {
     const works = steps.flatMap(({ work }) => work ?? []);
     return works.length < steps.length ? null : (engine.primitives.join?.(works) ?? null);

@@ -9,7 +9,7 @@ export const qwen2: Architecture = {
 };
 
 /**
- * What Qwen's models have in common. The window, if used, applies to the layers from `max_window_layers` on.
+ * The common part of Qwen's models. A window, if used, applies to the layers from `max_window_layers` on.
  */
 export function qwenOptions(config: ConfigReader): GatedDecoderOptions {
   const size = config.integerOrNull('sliding_window', 4096);

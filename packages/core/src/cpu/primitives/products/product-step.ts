@@ -44,8 +44,8 @@ export function productStep(
     for (let entry = 0; entry < batch; entry += entries) {
       const count = Math.min(entries, batch - entry);
       const [atA, atB, atC] = [places.a[entry], places.b[entry], places.c[entry]];
-      // The tasks of a thread follow each other, so that it has whole rows, which it often reads in the next
-      // step.
+      // Tasks for the same rows follow each other. A thread then computes whole rows, which it often reads in
+      // the next step.
       for (let i = 0; i < m; i += height) {
         const lines = Math.min(height, m - i);
         const fromA = a.isTransposed ? a.load(atA, 0, k, i, lines) : a.load(atA, i, lines, 0, k);

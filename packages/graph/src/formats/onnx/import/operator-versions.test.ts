@@ -1,11 +1,10 @@
 import { Tensor } from '@tilewise/core';
 import { cpuEngine } from '@tilewise/core/cpu';
 import { expect, test } from 'vitest';
-import { runOnnx } from '../../../../testing/compare/onnx-session.ts';
+import { expectAsOnnxruntime } from '../../../../testing/onnx/expect-as-onnxruntime.ts';
 import {
   elementTypes,
   f32,
-  feedsOf,
   float,
   i64,
   int,
@@ -263,22 +262,7 @@ const cases: readonly OperatorCase[] = [
 
 test.each(cases.map((one, n) => [`${one.op} ${one.opset}, case ${n}`, one] as const))(
   '%s is as in onnxruntime',
-  async (_, one) => {
-    const feeds = feedsOf(one);
-    const bytes = modelOf(one);
-    const expected = await runOnnx(bytes, feeds);
-    const model = await fromOnnx(bytes);
-    const results = await model.run(cpuEngine(), feeds);
-    for (const [name, wanted] of Object.entries(expected)) {
-      const got = results[name] as Tensor;
-      expect(got.shape).toEqual([...wanted.shape]);
-      const values = got.toFloat64();
-      wanted.toFloat64().forEach((x, n) => {
-        expect(values[n], `${name}[${n}]`).toBeCloseTo(x, 4);
-      });
-    }
-    model.release();
-  },
+  (_, one) => expectAsOnnxruntime(one),
 );
 
 test('PRelu before version 7 has a slope for each channel', async () => {

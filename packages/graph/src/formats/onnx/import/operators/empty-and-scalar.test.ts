@@ -1,14 +1,8 @@
 import { Tensor } from '@tilewise/core';
 import { cpuEngine } from '@tilewise/core/cpu';
 import { expect, test } from 'vitest';
-import { runOnnx } from '../../../../../testing/compare/onnx-session.ts';
-import {
-  elementTypes,
-  feedsOf,
-  i64,
-  modelOf,
-  type OperatorCase,
-} from '../../../../../testing/onnx/operator-case.ts';
+import { expectAsOnnxruntime } from '../../../../../testing/onnx/expect-as-onnxruntime.ts';
+import { elementTypes, i64, modelOf, type OperatorCase } from '../../../../../testing/onnx/operator-case.ts';
 import { fromOnnx } from '../../index.ts';
 
 const { F32, U8 } = elementTypes;
@@ -24,18 +18,7 @@ const cases: Readonly<Record<string, OperatorCase>> = {
   },
 };
 
-test.each(Object.entries(cases))('%s is as in onnxruntime', async (_, one) => {
-  const feeds = feedsOf(one);
-  const bytes = modelOf(one);
-  const expected = await runOnnx(bytes, feeds);
-  const model = await fromOnnx(bytes);
-  const results = await model.run(cpuEngine(), feeds);
-  for (const [name, wanted] of Object.entries(expected)) {
-    expect(results[name]?.shape).toEqual([...wanted.shape]);
-    expect(Array.from(results[name]?.toFloat64() ?? [])).toEqual(Array.from(wanted.toFloat64()));
-  }
-  model.release();
-});
+test.each(Object.entries(cases))('%s is as in onnxruntime', (_, one) => expectAsOnnxruntime(one));
 
 test('a cubic Resize may leave no elements', async () => {
   const bytes = modelOf({
