@@ -35,7 +35,6 @@ export function runMatVec(
   c: Tensor,
 ): void {
   const { memory } = kernels;
-  memory.reset();
   const [k, n] = b.shape.slice(-2);
   const [bRow, bColumn] = b.strides.slice(-2);
   const rows = rowPairs(a, c);

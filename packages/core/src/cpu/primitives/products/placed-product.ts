@@ -1,0 +1,149 @@
+import { forEachIndex, offsetOf } from '../../../primitive/host/lines/reader.ts';
+import type { Tensor } from '../../../tensor/tensor.ts';
+import type { Kernels } from '../../kernels/interface/kernels.ts';
+import type { MatrixKernels } from '../../kernels/interface/matrix-kernels.ts';
+import type { LoopHost } from '../../kernels/interface/module-host.ts';
+import { BLOCK, PANEL_BYTES, padded, STRIP } from '../../kernels/interface/panel.ts';
+import { copyBack, writable } from '../../operands/resident.ts';
+import { createStoreRows } from '../../operands/row-store.ts';
+import { shareStep } from '../../steps/share-step.ts';
+import type { Step } from '../../steps/step.ts';
+import type { Team } from '../../team/team.ts';
+import type { MatrixBatch } from './matrix-batch.ts';
+import { createMatrixLines, type MatrixLines } from './matrix-lines.ts';
+import { productStep } from './product-step.ts';
+
+/**
+ * The most rows, and the most numbers, of A that are processed at once; more do not stay in a second-level
+ * cache.
+ */
+const ROWS = 256;
+const STAYING = 2 ** 17;
+/** The numbers of B that are stored as panels at once, if B has more than `COLUMNS` columns. */
+const HELD = 2 ** 22;
+const COLUMNS = 64;
+/** The number of columns from which packing A takes less time than strips save. */
+const WORTH_STRIPS = 256;
+/** The columns whose results are rounded at once if C is not written in place. */
+const STORED = 2 ** 12;
+
+/** A batch of products with its operands, and how it is divided. */
+export interface PlacedProduct {
+  readonly batch: MatrixBatch;
+  readonly c: Tensor;
+  /** Whether the kernels write C in place. */
+  readonly isDirect: boolean;
+  /** The address of C, or of scratch memory for some rows of C. */
+  readonly at: number;
+  readonly rowsOfA: MatrixLines;
+  readonly linesOfB: MatrixLines;
+  /** The rows of A that are processed at once, and the columns of B that are stored as panels. */
+  readonly rowsAtOnce: number;
+  readonly columnsHeld: number;
+  /** Whether rows of A are packed as strips. */
+  readonly isPacked: boolean;
+}
+
+/** Places a batch of products on kernels, in scratch memory where an operand or C is not used in place. */
+export function placeProduct(
+  kernels: Kernels,
+  host: LoopHost,
+  batch: MatrixBatch,
+  [a, b]: readonly Tensor[],
+  c: Tensor,
+): PlacedProduct {
+  const { m, n, k } = batch;
+  const isDirect = c.dtype === 'f32' && batch.c.column === 1;
+  const most = Math.max(COLUMNS, Math.floor(STAYING / k / COLUMNS) * COLUMNS);
+  const rowsAtOnce = Math.min(ROWS, most, Math.ceil(m / STRIP) * STRIP);
+  const fitting = Math.floor(HELD / Math.max(k, isDirect ? 1 : rowsAtOnce) / COLUMNS) * COLUMNS;
+  const columnsHeld = Math.min(padded(n), Math.max(COLUMNS, fitting));
+  const rowsOfA = createMatrixLines(kernels, host, a, batch.a, rowsAtOnce, k);
+  const linesOfB = createMatrixLines(kernels, host, b, batch.b, k, columnsHeld);
+  // Rows that are all the same row have a distance of 0, which to kernels means strips.
+  const isPacked = rowsOfA.isTransposed || n >= WORTH_STRIPS || rowsOfA.ld === 0;
+  const at = isDirect ? writable(kernels.memory, c) : kernels.memory.scratch(rowsAtOnce * columnsHeld).at;
+  return { batch, c, isDirect, at, rowsOfA, linesOfB, rowsAtOnce, columnsHeld, isPacked };
+}
+
+/** A batch of products as a step; null if an operand or C is not used in place. */
+export function stepOfProduct(kernels: Kernels, placed: PlacedProduct): Step | null {
+  const { batch, at, isDirect, rowsOfA, linesOfB } = placed;
+  const { m, n, k } = batch;
+  if (!isDirect || !rowsOfA.isInPlace || !linesOfB.isInPlace) return null;
+  const places = {
+    a: matrixOffsets(batch.batch, batch.a.batch),
+    b: matrixOffsets(batch.batch, batch.b.batch),
+    c: matrixOffsets(batch.batch, batch.c.batch),
+  };
+  const product = { m, n, k, a: rowsOfA, b: linesOfB, c: { at, ld: 4 * batch.c.row }, places };
+  return productStep(kernels, product, placed);
+}
+
+/** Computes a batch of products, on the threads of a team if it is large enough. */
+export function runProduct(
+  kernels: Kernels,
+  { packStrips, multiplyPanels }: MatrixKernels,
+  placed: PlacedProduct,
+  team: Team | null,
+): void {
+  const { batch: product, c, isDirect, at, rowsOfA, linesOfB, rowsAtOnce, columnsHeld, isPacked } = placed;
+  const { batch, m, n, k, ...strides } = product;
+  const { row: cRow, column: cColumn } = strides.c;
+  const { isTransposed } = rowsOfA;
+  const { memory } = kernels;
+  const step = team && stepOfProduct(kernels, placed);
+  if (team && step && shareStep(kernels, step, team)) {
+    copyBack(memory, c, at);
+    return;
+  }
+  const panelBytes = k * PANEL_BYTES;
+  const panels = memory.scratch(columnsHeld * k + BLOCK).at;
+  const strips = isPacked ? memory.scratch(rowsAtOnce * k).at : null;
+  const ldC = 4 * (isDirect ? cRow : columnsHeld);
+  const store = isDirect ? null : createStoreRows(kernels, c, Math.max(STORED, columnsHeld));
+
+  function pack(offset: number, j0: number, columns: number): void {
+    if (linesOfB.isTransposed) {
+      const lines = linesOfB.load(offset, j0, columns, 0, k);
+      kernels.packColumns(padded(columns), k, lines, linesOfB.ld, panels);
+    } else {
+      const lines = linesOfB.load(offset, 0, k, j0, columns);
+      kernels.packRows(k, padded(columns), lines, linesOfB.ld, panels, panelBytes);
+    }
+  }
+
+  function multiply(offset: number, i0: number, rows: number, columns: number, to: number): void {
+    const from = isTransposed ? rowsOfA.load(offset, 0, k, i0, rows) : rowsOfA.load(offset, i0, rows, 0, k);
+    const out = isDirect ? at + 4 * to : at;
+    if (strips !== null) packStrips(rows, k, from, rowsOfA.ld, isTransposed, strips);
+    const [a, lda] = strips === null ? [from, rowsOfA.ld] : [strips, 0];
+    multiplyPanels(rows, columns, k, a, lda, panels, out, ldC);
+    store?.(at, rows, columns, columnsHeld, { at: c.offset + to, rowStep: cRow, step: cColumn });
+  }
+
+  let packed = -1;
+  forEachIndex(batch, index => {
+    const offsetB = offsetOf(index, strides.b.batch);
+    for (let j0 = 0; j0 < n; j0 += columnsHeld) {
+      const columns = Math.min(columnsHeld, n - j0);
+      // If several products share a B, all of it is packed only once.
+      if (packed !== offsetB || columns < n) pack(offsetB, j0, columns);
+      packed = offsetB;
+      for (let i0 = 0; i0 < m; i0 += rowsAtOnce) {
+        const to = offsetOf(index, strides.c.batch) + i0 * cRow + j0 * cColumn;
+        multiply(offsetOf(index, strides.a.batch), i0, Math.min(rowsAtOnce, m - i0), columns, to);
+      }
+    }
+  });
+  if (isDirect) copyBack(memory, c, at);
+}
+
+/** Where each matrix of a batch starts, in elements. */
+function matrixOffsets(batch: readonly number[], steps: readonly number[]): number[] {
+  const offsets: number[] = [];
+  forEachIndex(batch, index => {
+    offsets.push(offsetOf(index, steps));
+  });
+  return offsets;
+}
